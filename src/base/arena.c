@@ -1,0 +1,155 @@
+/*
+ * Blocks form a list, newest first; only the head has room. A block is a header followed by its
+ * payload:   [ next | size ][ payload ............ ]
+ * Small requests share blocks that double up to BLOCK_MAX; a large request gets its own block,
+ * placed at the head, so a mark is just (head, used).
+ */
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { BLOCK_MIN = 4096, BLOCK_MAX = 1 << 20 };
+
+struct arena_block {
+    struct arena_block *next;
+    size_t size;
+    alignas(max_align_t) char payload[];
+};
+
+static _Noreturn void out_of_memory(void)
+{
+    static const char text[] = "strata: error: out of memory [memory.none]\n";
+    ssize_t written = write(STDERR_FILENO, text, sizeof(text) - 1);
+
+    (void)written; /* nothing is left to be done about it */
+    _exit(3);
+}
+
+void *mem_grow(void *old, size_t size, size_t count)
+{
+    size_t bytes;
+
+    if (__builtin_mul_overflow(size, count, &bytes))
+        out_of_memory();
+    void *p = realloc(old, bytes > 0 ? bytes : 1);
+    if (p == NULL)
+        out_of_memory();
+    return p;
+}
+
+void mem_free(void *p)
+{
+    free(p);
+}
+
+void arena_init(struct arena *a)
+{
+    *a = (struct arena){0};
+}
+
+void arena_free(struct arena *a)
+{
+    while (a->head != NULL) {
+        struct arena_block *next = a->head->next;
+        free(a->head);
+        a->head = next;
+    }
+    a->used = 0;
+}
+
+static void add_block(struct arena *a, size_t need)
+{
+    size_t size = a->head != NULL && a->head->size < BLOCK_MAX ? a->head->size * 2 : BLOCK_MIN;
+
+    if (a->head != NULL && a->head->size >= BLOCK_MAX)
+        size = BLOCK_MAX;
+    if (size < need)
+        size = need;
+    if (size > SIZE_MAX - sizeof(struct arena_block))
+        out_of_memory();
+    struct arena_block *block = mem_grow(NULL, 1, sizeof(*block) + size);
+    block->next = a->head;
+    block->size = size;
+    a->head = block;
+    a->used = 0;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+    if (size > SIZE_MAX - alignof(max_align_t))
+        out_of_memory();
+    size = (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
+    if (a->head == NULL || a->head->size - a->used < size)
+        add_block(a, size);
+    void *p = a->head->payload + a->used;
+    a->used += size;
+    return memset(p, 0, size);
+}
+
+void *arena_array(struct arena *a, size_t size, size_t count)
+{
+    size_t bytes;
+
+    if (__builtin_mul_overflow(size, count, &bytes))
+        out_of_memory();
+    return arena_alloc(a, bytes);
+}
+
+char *arena_cstr(struct arena *a, struct str s)
+{
+    char *copy = arena_alloc(a, s.n + 1);
+
+    if (s.n > 0)
+        memcpy(copy, s.at, s.n);
+    return copy;
+}
+
+struct str arena_str(struct arena *a, struct str s)
+{
+    return (struct str){arena_cstr(a, s), s.n};
+}
+
+struct str arena_format(struct arena *a, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    int n = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (n < 0)
+        return S("");
+    char *text = arena_alloc(a, (size_t)n + 1);
+    va_start(args, format);
+    vsnprintf(text, (size_t)n + 1, format, args);
+    va_end(args);
+    return (struct str){text, (size_t)n};
+}
+
+struct arena_mark arena_mark(const struct arena *a)
+{
+    return (struct arena_mark){a->head, a->used};
+}
+
+void arena_rewind(struct arena *a, struct arena_mark mark)
+{
+    while (a->head != mark.head) {
+        struct arena_block *next = a->head->next;
+        free(a->head);
+        a->head = next;
+    }
+    a->used = mark.used;
+}
+
+size_t arena_footprint(const struct arena *a)
+{
+    size_t bytes = 0;
+
+    for (const struct arena_block *b = a->head; b != NULL; b = b->next)
+        bytes += sizeof(*b) + b->size;
+    return bytes;
+}

@@ -1,0 +1,15 @@
+/*
+ * cancel - one flag that says the user wants to stop.
+ *
+ * The command line's signal handler sets it; long loops poll it and return ST_CANCELLED.
+ */
+#ifndef STRATA_BASE_CANCEL_H
+#define STRATA_BASE_CANCEL_H
+
+#include <stdbool.h>
+
+/* Safe to call from a signal handler. */
+void cancel_request(void);
+bool cancelled(void);
+
+#endif

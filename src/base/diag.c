@@ -1,0 +1,120 @@
+#include "base/diag.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void diag_init(struct diag *d)
+{
+    *d = (struct diag){0};
+    arena_init(&d->arena);
+}
+
+void diag_fini(struct diag *d)
+{
+    arena_free(&d->arena);
+    vec_free(&d->entries);
+    vec_free(&d->hints);
+}
+
+static struct diag_entry *entry_of(struct diag *d, enum severity severity, const char *code)
+{
+    for (size_t i = 0; i < d->entries.n; i++) {
+        struct diag_entry *e = &d->entries.at[i];
+        if (e->severity == severity && strcmp(e->code, code) == 0)
+            return e;
+    }
+    vec_push(&d->entries, ((struct diag_entry){.code = code, .severity = severity}));
+    return &d->entries.at[d->entries.n - 1];
+}
+
+static const char *copy_text(struct diag *d, const char *text)
+{
+    return text != NULL ? arena_cstr(&d->arena, str_of(text)) : NULL;
+}
+
+static void keep(struct diag *d, struct diag_entry *e, struct where where, const char *text)
+{
+    if (e->count < DIAG_TEXTS) {
+        where.path = copy_text(d, where.path);
+        e->first[e->count] = (struct diag_text){where, copy_text(d, text)};
+    }
+    e->count++;
+}
+
+static void add(struct diag *d, enum severity severity, const char *code, struct where where,
+                const char *format, va_list args)
+{
+    struct diag_entry *e = entry_of(d, severity, code);
+    char text[1024];
+
+    if (e->count >= DIAG_TEXTS) { /* the common case for a damaged file: count, format nothing */
+        e->count++;
+        return;
+    }
+    vsnprintf(text, sizeof(text), format, args);
+    keep(d, e, where, text);
+}
+
+void diag_add(struct diag *d, enum severity severity, const char *code, struct where where,
+              const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    add(d, severity, code, where, format, args);
+    va_end(args);
+}
+
+enum status diag_fail(struct diag *d, enum status status, const char *code, struct where where,
+                      const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    add(d, SEV_ERROR, code, where, format, args);
+    va_end(args);
+    return status;
+}
+
+void diag_hint(struct diag *d, const char *label, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    vec_push(&d->hints, ((struct diag_hint){label, copy_text(d, text)}));
+}
+
+void diag_merge(struct diag *d, const struct diag *from)
+{
+    for (size_t i = 0; i < from->entries.n; i++) {
+        const struct diag_entry *src = &from->entries.at[i];
+        struct diag_entry *e = entry_of(d, src->severity, src->code);
+        size_t texts = src->count < DIAG_TEXTS ? (size_t)src->count : DIAG_TEXTS;
+
+        for (size_t k = 0; k < texts; k++)
+            keep(d, e, src->first[k].where, src->first[k].text);
+        e->count += src->count - texts;
+    }
+    for (size_t i = 0; i < from->hints.n; i++)
+        diag_hint(d, from->hints.at[i].label, "%s", from->hints.at[i].text);
+}
+
+uint64_t diag_count(const struct diag *d, const char *code)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < d->entries.n; i++)
+        if (strcmp(d->entries.at[i].code, code) == 0)
+            count += d->entries.at[i].count;
+    return count;
+}
+
+const char *severity_name(enum severity severity)
+{
+    static const char *const names[] = {"note", "warning", "data loss", "error"};
+
+    return names[severity];
+}

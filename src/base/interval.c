@@ -1,0 +1,112 @@
+#include "base/interval.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct interval *x = a, *y = b;
+
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return x->end < y->end ? -1 : x->end > y->end;
+}
+
+static bool is_sorted(struct interval_set set)
+{
+    for (size_t i = 1; i < set.n; i++)
+        if (set.at[i].begin < set.at[i - 1].begin)
+            return false;
+    return true;
+}
+
+#ifndef NDEBUG
+static bool is_merged(struct interval_set set)
+{
+    for (size_t i = 0; i < set.n; i++)
+        if (set.at[i].end <= set.at[i].begin || (i > 0 && set.at[i].begin <= set.at[i - 1].end))
+            return false;
+    return true;
+}
+#endif
+
+void interval_merge(struct interval_set *set)
+{
+    size_t kept = 0;
+
+    if (!is_sorted(*set))
+        qsort(set->at, set->n, sizeof(*set->at), by_begin);
+    for (size_t i = 0; i < set->n; i++) {
+        struct interval r = set->at[i];
+        if (r.end <= r.begin)
+            continue;
+        if (kept > 0 && r.begin <= set->at[kept - 1].end) {
+            if (r.end > set->at[kept - 1].end)
+                set->at[kept - 1].end = r.end;
+        } else {
+            set->at[kept++] = r;
+        }
+    }
+    set->n = kept;
+}
+
+nanos interval_length(struct interval_set merged)
+{
+    nanos sum = 0;
+
+    assert(is_merged(merged));
+    for (size_t i = 0; i < merged.n; i++)
+        sum = nanos_add(sum, nanos_sub(merged.at[i].end, merged.at[i].begin));
+    return sum;
+}
+
+nanos interval_overlap(struct interval_set a, struct interval_set b)
+{
+    nanos sum = 0;
+
+    assert(is_merged(a) && is_merged(b));
+    for (size_t i = 0, k = 0; i < a.n && k < b.n;) {
+        nanos begin = a.at[i].begin > b.at[k].begin ? a.at[i].begin : b.at[k].begin;
+        nanos end = a.at[i].end < b.at[k].end ? a.at[i].end : b.at[k].end;
+        if (end > begin)
+            sum = nanos_add(sum, nanos_sub(end, begin));
+        if (a.at[i].end < b.at[k].end)
+            i++;
+        else
+            k++;
+    }
+    return sum;
+}
+
+/* Index of the first range that ends after `t`. */
+static size_t first_after(struct interval_set merged, nanos t)
+{
+    size_t low = 0, high = merged.n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (merged.at[middle].end <= t)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct interval_set interval_clip(struct interval_set a, struct interval window,
+                                  struct interval *out)
+{
+    struct interval_set cut = {out, 0};
+
+    assert(is_merged(a));
+    for (size_t i = first_after(a, window.begin); i < a.n && a.at[i].begin < window.end; i++) {
+        struct interval r = a.at[i];
+        if (r.begin < window.begin)
+            r.begin = window.begin;
+        if (r.end > window.end)
+            r.end = window.end;
+        if (r.end > r.begin)
+            out[cut.n++] = r;
+    }
+    return cut;
+}

@@ -1,0 +1,25 @@
+/*
+ * limits - every cap on what a file may ask for, on one page.
+ *
+ * Inputs are hostile: a size, a count or a depth that comes from a file is compared with one of
+ * these before memory is asked for, and the call returns ST_LIMIT beyond it.
+ */
+#ifndef STRATA_BASE_LIMITS_H
+#define STRATA_BASE_LIMITS_H
+
+enum {
+    LIMIT_CSV_COLUMNS = 1024,    /* the widest real table has about 90; keeps struct csv small */
+    LIMIT_JSON_DEPTH = 512,      /* real traces nest 6 deep; one bit per level is kept */
+    LIMIT_YAML_DEPTH = 64,       /* rule files nest 4 deep */
+    LIMIT_CODE_TEXT = 1024,      /* one diagnostic sentence */
+    LIMIT_PATH_DEPTH = 5,        /* folders below the given one that are searched */
+    LIMIT_LANES = 1 << 20,       /* streams and threads; the largest public trace has 3 000 */
+    LIMIT_FIELD_BYTES = 1 << 26, /* one string value: the longest real one is a 1 MB stack */
+    LIMIT_PROC_LOG = 64 << 20,   /* captured output of an external tool; the rest is dropped */
+    LIMIT_DEVICE_FILE = 1 << 20, /* a user's device table; ours is 8 KB */
+};
+
+/* One interned string. strid is 32 bits wide, so there are at most 2^32 - 1 strings. */
+#define LIMIT_STRINGS UINT32_MAX
+
+#endif

@@ -1,0 +1,280 @@
+#include "base/num.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static bool is_digit(char c)
+{
+    return (unsigned char)(c - '0') <= 9;
+}
+
+static struct str strip(struct str s)
+{
+    s = str_trim(s);
+    if (s.n >= 2 && s.at[0] == '"' && s.at[s.n - 1] == '"')
+        s = str_trim(str_part(s, 1, s.n - 2));
+    return s;
+}
+
+/* Adds a digit to `value`; false when it no longer fits. */
+static bool push_digit(uint64_t *value, int digit)
+{
+    return !__builtin_mul_overflow(*value, (uint64_t)10, value) &&
+           !__builtin_add_overflow(*value, (uint64_t)digit, value);
+}
+
+/* A decimal number taken apart: digits, where the point stands among them, the sign. */
+struct decimal {
+    const char *digits; /* may contain one '.' at `point` */
+    size_t n;           /* characters of `digits` */
+    size_t point;       /* index of the '.', or n */
+    int64_t exponent;
+    bool negative;
+};
+
+static bool take_exponent(struct str s, size_t at, int64_t *out)
+{
+    bool negative = false;
+    int64_t value = 0;
+
+    if (at < s.n && (s.at[at] == '+' || s.at[at] == '-'))
+        negative = s.at[at++] == '-';
+    if (at == s.n)
+        return false;
+    for (; at < s.n; at++) {
+        if (!is_digit(s.at[at]))
+            return false;
+        if (value < 100000) /* far past any 64-bit number either way */
+            value = value * 10 + (s.at[at] - '0');
+    }
+    *out = negative ? -value : value;
+    return true;
+}
+
+static bool take_apart(struct str s, struct decimal *d)
+{
+    size_t at = 0, digits = 0;
+
+    *d = (struct decimal){0};
+    if (at < s.n && (s.at[at] == '+' || s.at[at] == '-'))
+        d->negative = s.at[at++] == '-';
+    d->digits = s.at + at;
+    size_t from = at;
+    d->point = SIZE_MAX;
+    for (; at < s.n; at++) {
+        if (is_digit(s.at[at]))
+            digits++;
+        else if (s.at[at] == '.' && d->point == SIZE_MAX)
+            d->point = at - from;
+        else
+            break;
+    }
+    d->n = at - from;
+    if (d->point == SIZE_MAX)
+        d->point = d->n;
+    if (digits == 0)
+        return false;
+    if (at == s.n)
+        return true;
+    return (s.at[at] == 'e' || s.at[at] == 'E') && take_exponent(s, at + 1, &d->exponent);
+}
+
+/* value * 10^shift as a whole number, the first dropped digit rounding half up. */
+static bool to_integer(const struct decimal *d, int64_t shift, nanos *out)
+{
+    /* `left` digits stand before the point once the number is scaled. */
+    int64_t left = (int64_t)d->point + d->exponent + shift;
+    uint64_t value = 0;
+
+    for (size_t i = 0; i < d->n; i++) {
+        if (i == d->point)
+            continue;
+        int digit = d->digits[i] - '0';
+        if (left == 0)
+            value += digit >= 5;
+        if (left <= 0)
+            break;
+        if (!push_digit(&value, digit))
+            return false;
+        left--;
+    }
+    for (; left > 0 && value > 0; left--)
+        if (!push_digit(&value, 0))
+            return false;
+    if (value > (uint64_t)INT64_MAX)
+        return false;
+    *out = d->negative ? -(nanos)value : (nanos)value;
+    return true;
+}
+
+static bool scaled(struct str text, int64_t shift, nanos *out)
+{
+    struct decimal d;
+
+    return take_apart(strip(text), &d) && to_integer(&d, shift, out);
+}
+
+/*
+ * The form nearly every profiler row has: up to 15 or 16 digits, a point, three digits, maybe a
+ * trailing tab. Returns false for anything else, which then takes the general way.
+ */
+static bool plain_us(struct str s, nanos *out)
+{
+    const char *p = s.at, *end = s.at + s.n;
+    uint64_t value = 0;
+
+    while (p < end && is_digit(*p))
+        value = value * 10 + (uint64_t)(*p++ - '0');
+    size_t whole = (size_t)(p - s.at);
+    if (whole == 0 || whole > 16 || end - p < 4 || *p != '.')
+        return false;
+    if (!is_digit(p[1]) || !is_digit(p[2]) || !is_digit(p[3]))
+        return false;
+    if (end - p > 4 && !(end - p == 5 && p[4] == '\t'))
+        return false;
+    value = value * 1000 + (uint64_t)((p[1] - '0') * 100 + (p[2] - '0') * 10 + (p[3] - '0'));
+    if (value > (uint64_t)INT64_MAX)
+        return false;
+    *out = (nanos)value;
+    return true;
+}
+
+bool num_us(struct str text, nanos *out)
+{
+    return plain_us(text, out) || scaled(text, 3, out);
+}
+
+bool num_ms(struct str text, nanos *out)
+{
+    return scaled(text, 6, out);
+}
+
+bool num_ns(struct str text, nanos *out)
+{
+    return scaled(text, 0, out);
+}
+
+bool num_u64(struct str text, uint64_t *out)
+{
+    struct str s = str_trim(text);
+    uint64_t value = 0;
+
+    if (s.n > 0 && s.at[0] == '+')
+        s = str_part(s, 1, s.n);
+    if (s.n == 0)
+        return false;
+    for (size_t i = 0; i < s.n; i++)
+        if (!is_digit(s.at[i]) || !push_digit(&value, s.at[i] - '0'))
+            return false;
+    *out = value;
+    return true;
+}
+
+bool num_i64(struct str text, int64_t *out)
+{
+    struct str s = str_trim(text);
+    bool negative = s.n > 0 && s.at[0] == '-';
+    uint64_t value;
+
+    if (negative) {
+        s = str_part(s, 1, s.n);
+        if (s.n == 0 || !is_digit(s.at[0]))
+            return false;
+    }
+    if (!num_u64(s, &value) || value > (uint64_t)INT64_MAX + negative)
+        return false;
+    *out = negative ? (int64_t)(0 - value) : (int64_t)value;
+    return true;
+}
+
+/* 15 digits and powers of ten to 22 are exact in a double, so one rounding is left (Clinger). */
+static bool simple_f64(const struct decimal *d, double *out)
+{
+    static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    uint64_t digits = 0;
+
+    if (d->n > 16)
+        return false;
+    for (size_t i = 0; i < d->n; i++)
+        if (i != d->point)
+            digits = digits * 10 + (uint64_t)(d->digits[i] - '0');
+    int64_t scale = d->exponent - (int64_t)(d->point < d->n ? d->n - d->point - 1 : 0);
+    if (digits > 999999999999999 || scale < -22 || scale > 22)
+        return false;
+    double value = scale < 0 ? (double)digits / power[-scale] : (double)digits * power[scale];
+    *out = d->negative ? -value : value;
+    return true;
+}
+
+/* An embedding program may have set a locale with a decimal comma. The C locale is a constant
+ * inside the C library, so asking for it neither allocates nor races. */
+static locale_t c_locale(void)
+{
+    return newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+bool num_f64(struct str text, double *out)
+{
+    struct str s = str_trim(text);
+    struct decimal d;
+    char copy[512];
+
+    if (!take_apart(s, &d))
+        return false;
+    if (simple_f64(&d, out))
+        return true;
+    if (s.n >= sizeof(copy))
+        return false;
+    memcpy(copy, s.at, s.n);
+    copy[s.n] = '\0';
+    double value = strtod_l(copy, NULL, c_locale());
+    if (!isfinite(value))
+        return false;
+    *out = value;
+    return true;
+}
+
+bool num_is_missing(struct str text)
+{
+    static const struct str spellings[] = {
+        S_INIT("N/A"), S_INIT("n/a"), S_INIT("NA"), S_INIT("None"), S_INIT("null"), S_INIT("-"),
+    };
+    struct str s = str_trim(text);
+
+    if (s.n == 0)
+        return true;
+    for (size_t i = 0; i < ARRAY_LEN(spellings); i++)
+        if (str_equal(s, spellings[i]))
+            return true;
+    return false;
+}
+
+size_t num_print_us(char *buf, nanos ns)
+{
+    uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+    int n = snprintf(buf, NUM_TEXT, "%s%llu.%03llu", ns < 0 ? "-" : "",
+                     (unsigned long long)(size / 1000), (unsigned long long)(size % 1000));
+
+    return (size_t)n;
+}
+
+size_t num_print_f64(char *buf, double value)
+{
+    locale_t before;
+    int n = 0;
+
+    if (!isfinite(value))
+        return (size_t)snprintf(buf, NUM_TEXT, "null");
+    before = uselocale(c_locale());
+    for (int digits = 15; digits <= 17; digits++) {
+        n = snprintf(buf, NUM_TEXT, "%.*g", digits, value);
+        if (strtod(buf, NULL) == value)
+            break;
+    }
+    uselocale(before);
+    return (size_t)n;
+}

@@ -1,0 +1,77 @@
+/*
+ * num - numbers from text, exactly, and arithmetic that cannot wrap.
+ *
+ * Profilers print microseconds since 1970 with three decimals: 61 bits, more than a double holds.
+ * num_us() therefore goes digit by digit to an int64_t of nanoseconds and no double is anywhere
+ * on that path.
+ */
+#ifndef STRATA_BASE_NUM_H
+#define STRATA_BASE_NUM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+typedef int64_t nanos;  /* nanoseconds on some clock */
+typedef int64_t cycles; /* clock cycles of some core */
+
+/*
+ * Decimal microseconds to nanoseconds: three fraction digits exactly, the fourth rounds half up
+ * (away from zero), later ones are noise of the cycle conversion and are ignored. Accepts a sign,
+ * an exponent, and blanks, tabs or one pair of double quotes around the number. False, and `out`
+ * untouched, for anything else and for what does not fit 64 bits. num_ms and num_ns do the same
+ * for milliseconds and nanoseconds.
+ */
+bool num_us(struct str text, nanos *out);
+bool num_ms(struct str text, nanos *out);
+bool num_ns(struct str text, nanos *out);
+
+/* Whole text must be the number; blanks around it are allowed. Locale plays no part.
+ * num_f64 takes finite decimal numbers only. */
+bool num_i64(struct str text, int64_t *out);
+bool num_u64(struct str text, uint64_t *out);
+bool num_f64(struct str text, double *out);
+
+/* The spellings profilers use for "no value": empty, N/A, n/a, NA, None, null, -. */
+bool num_is_missing(struct str text);
+
+/* Writes `ns` as microseconds with exactly three decimals ("-0.001"); returns the length.
+ * `buf` holds at least NUM_TEXT bytes. */
+enum { NUM_TEXT = 32 };
+size_t num_print_us(char *buf, nanos ns);
+
+/* The shortest decimal text that reads back as `value`; "null" when it is not finite. */
+size_t num_print_f64(char *buf, double value);
+
+/* Checked arithmetic for sizes read from a file: false when the result would wrap. */
+static inline bool num_add(size_t a, size_t b, size_t *out)
+{
+    return !__builtin_add_overflow(a, b, out);
+}
+
+static inline bool num_mul(size_t a, size_t b, size_t *out)
+{
+    return !__builtin_mul_overflow(a, b, out);
+}
+
+/* Sums and differences of times clamp at the ends instead of wrapping. */
+static inline nanos nanos_add(nanos a, nanos b)
+{
+    nanos sum;
+
+    if (__builtin_add_overflow(a, b, &sum))
+        return b > 0 ? INT64_MAX : INT64_MIN;
+    return sum;
+}
+
+static inline nanos nanos_sub(nanos a, nanos b)
+{
+    nanos difference;
+
+    if (__builtin_sub_overflow(a, b, &difference))
+        return b < 0 ? INT64_MAX : INT64_MIN;
+    return difference;
+}
+
+#endif

@@ -1,0 +1,130 @@
+#include "base/str.h"
+
+#include <stdint.h>
+
+static unsigned char fold(unsigned char c)
+{
+    return c >= 'A' && c <= 'Z' ? (unsigned char)(c - 'A' + 'a') : c;
+}
+
+static bool same_nocase(const char *a, const char *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (fold((unsigned char)a[i]) != fold((unsigned char)b[i]))
+            return false;
+    return true;
+}
+
+int str_compare(struct str a, struct str b)
+{
+    size_t n = a.n < b.n ? a.n : b.n;
+    int order = n > 0 ? memcmp(a.at, b.at, n) : 0;
+
+    if (order != 0)
+        return order;
+    return a.n < b.n ? -1 : a.n > b.n;
+}
+
+bool str_equal_nocase(struct str a, struct str b)
+{
+    return a.n == b.n && same_nocase(a.at, b.at, a.n);
+}
+
+bool str_starts_nocase(struct str s, struct str prefix)
+{
+    return s.n >= prefix.n && same_nocase(s.at, prefix.at, prefix.n);
+}
+
+bool str_contains_nocase(struct str s, struct str needle)
+{
+    for (size_t i = 0; i + needle.n <= s.n; i++)
+        if (same_nocase(s.at + i, needle.at, needle.n))
+            return true;
+    return false;
+}
+
+size_t str_find(struct str s, struct str needle)
+{
+    if (needle.n == 0)
+        return 0;
+    const char *hit = s.n > 0 ? memmem(s.at, s.n, needle.at, needle.n) : NULL;
+    return hit != NULL ? (size_t)(hit - s.at) : s.n;
+}
+
+size_t str_find_char(struct str s, char c)
+{
+    const char *hit = s.n > 0 ? memchr(s.at, c, s.n) : NULL;
+    return hit != NULL ? (size_t)(hit - s.at) : s.n;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+struct str str_trim(struct str s)
+{
+    while (s.n > 0 && is_blank(s.at[0])) {
+        s.at++;
+        s.n--;
+    }
+    while (s.n > 0 && is_blank(s.at[s.n - 1]))
+        s.n--;
+    return s;
+}
+
+bool str_split(struct str *rest, char sep, struct str *out)
+{
+    if (rest->at == NULL)
+        return false;
+    size_t cut = str_find_char(*rest, sep);
+    *out = str_part(*rest, 0, cut);
+    if (cut < rest->n)
+        *rest = str_part(*rest, cut + 1, rest->n);
+    else
+        *rest = (struct str){NULL, 0};
+    return true;
+}
+
+struct str str_basename(struct str path)
+{
+    while (path.n > 1 && path.at[path.n - 1] == '/')
+        path.n--;
+    for (size_t i = path.n; i > 0; i--)
+        if (path.at[i - 1] == '/' && i < path.n)
+            return str_part(path, i, path.n);
+    return path;
+}
+
+enum { DISTANCE_MAX_NAME = 64 };
+
+size_t str_distance(struct str a, struct str b, size_t most)
+{
+    /* Three rows of the Damerau-Levenshtein table; names are short, longer ones never match. */
+    uint8_t row[3][DISTANCE_MAX_NAME + 1];
+    uint8_t *before = row[0], *last = row[1], *now = row[2];
+
+    if (a.n > DISTANCE_MAX_NAME || b.n > DISTANCE_MAX_NAME)
+        return most + 1;
+    for (size_t j = 0; j <= b.n; j++)
+        last[j] = (uint8_t)j;
+    for (size_t i = 1; i <= a.n; i++) {
+        now[0] = (uint8_t)i;
+        for (size_t j = 1; j <= b.n; j++) {
+            int best = last[j - 1] + (a.at[i - 1] != b.at[j - 1]);
+            if (last[j] + 1 < best)
+                best = last[j] + 1;
+            if (now[j - 1] + 1 < best)
+                best = now[j - 1] + 1;
+            if (i > 1 && j > 1 && a.at[i - 1] == b.at[j - 2] && a.at[i - 2] == b.at[j - 1] &&
+                before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
+            now[j] = (uint8_t)best;
+        }
+        uint8_t *spare = before;
+        before = last;
+        last = now;
+        now = spare;
+    }
+    return last[b.n] <= most ? last[b.n] : most + 1;
+}

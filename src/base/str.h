@@ -1,0 +1,88 @@
+/*
+ * str - string views: a pointer and a length.
+ *
+ * A view owns nothing, may contain any byte including NUL, and is never assumed to end in one.
+ * It lives as long as the memory it points into (a mapped file, an arena, a literal).
+ */
+#ifndef STRATA_BASE_STR_H
+#define STRATA_BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+struct str {
+    const char *at;
+    size_t n;
+};
+
+/* A view of a string literal; S_INIT is the form for static initialisers. */
+#define S_INIT(literal)                                                                            \
+    {                                                                                              \
+        literal, sizeof(literal) - 1                                                               \
+    }
+#define S(literal) ((struct str)S_INIT(literal))
+
+/* For printf: `"%.*s", STR_ARGS(s)`. Precision is an int, so longer text is cut at INT_MAX. */
+#define STR_ARGS(s) (int)((s).n < 0x7fffffff ? (s).n : 0x7fffffff), ((s).n > 0 ? (s).at : "")
+
+static inline struct str str_of(const char *text)
+{
+    return (struct str){text, text != NULL ? strlen(text) : 0};
+}
+
+static inline bool str_equal(struct str a, struct str b)
+{
+    return a.n == b.n && (a.n == 0 || memcmp(a.at, b.at, a.n) == 0);
+}
+
+static inline bool str_starts(struct str s, struct str prefix)
+{
+    return s.n >= prefix.n && (prefix.n == 0 || memcmp(s.at, prefix.at, prefix.n) == 0);
+}
+
+static inline bool str_ends(struct str s, struct str suffix)
+{
+    return s.n >= suffix.n &&
+           (suffix.n == 0 || memcmp(s.at + s.n - suffix.n, suffix.at, suffix.n) == 0);
+}
+
+/* The part of `s` from `from` on, at most `n` bytes; positions past the end give an empty view. */
+static inline struct str str_part(struct str s, size_t from, size_t n)
+{
+    if (from > s.n)
+        from = s.n;
+    if (n > s.n - from)
+        n = s.n - from;
+    return (struct str){s.n > 0 ? s.at + from : s.at, n};
+}
+
+/* Byte order, shorter first on a tie: the order of every sorted output. */
+int str_compare(struct str a, struct str b);
+
+/* The comparisons below fold ASCII letters only. */
+bool str_equal_nocase(struct str a, struct str b);
+bool str_starts_nocase(struct str s, struct str prefix);
+bool str_contains_nocase(struct str s, struct str needle);
+
+/* Position of the first `needle`, or `s.n` when there is none. */
+size_t str_find(struct str s, struct str needle);
+size_t str_find_char(struct str s, char c);
+
+/* Without blanks, tabs, CR and LF at both ends. */
+struct str str_trim(struct str s);
+
+/* Takes the text before the next `sep` off the front of `rest`; false when `rest` was used up.
+ * "a,,b" yields a, "", b. Start with a non-NULL `rest->at`. */
+bool str_split(struct str *rest, char sep, struct str *out);
+
+/* The last component of a path: "a/b.csv" gives "b.csv". */
+struct str str_basename(struct str path);
+
+/* Number of single-letter changes (insert, drop, replace, swap) from a to b, at most
+ * `most` + 1; for suggesting the name a user meant. */
+size_t str_distance(struct str a, struct str b, size_t most);
+
+#endif
