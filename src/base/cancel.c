@@ -13,3 +13,8 @@ bool cancelled(void)
 {
     return atomic_load_explicit(&requested, memory_order_relaxed);
 }
+
+void cancel_clear(void)
+{
+    atomic_store_explicit(&requested, false, memory_order_relaxed);
+}

@@ -12,4 +12,7 @@
 void cancel_request(void);
 bool cancelled(void);
 
+/* Forgets the request; for a program that goes on with another job, and for tests. */
+void cancel_clear(void);
+
 #endif
