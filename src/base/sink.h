@@ -1,7 +1,7 @@
 /*
- * sink - somewhere text goes: a file, a buffer, standard output.
+ * sink - where bytes go: a file being written, a buffer, standard output.
  *
- * Writers (CSV, JSON, the report renderers) know a sink and nothing else about their target.
+ * A writer calls write() and gets false once something went wrong; the sink keeps the reason.
  */
 #ifndef STRATA_BASE_SINK_H
 #define STRATA_BASE_SINK_H
@@ -11,7 +11,6 @@
 #include "base/str.h"
 
 struct sink {
-    /* Takes all of `text`, or returns false once and for all. */
     bool (*write)(void *ctx, struct str text);
     void *ctx;
 };

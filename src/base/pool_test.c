@@ -1,0 +1,171 @@
+#include "base/pool.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/testing.h"
+
+enum { MANY = 20000 };
+
+static atomic_int calls[MANY];
+
+static void count(void *ctx, size_t i)
+{
+    atomic_fetch_add((atomic_size_t *)ctx, i);
+    atomic_fetch_add(&calls[i], 1);
+}
+
+TEST(every_number_is_handed_out_once)
+{
+    static const size_t widths[] = {1, 2, 3, 8};
+
+    for (size_t w = 0; w < 4; w++) {
+        struct pool *pool = pool_new(widths[w]);
+        atomic_size_t sum = 0;
+
+        memset(calls, 0, sizeof(calls));
+        assert_int_equal(pool_width(pool), widths[w]);
+        pool_for(pool, MANY, count, &sum);
+        assert_int_equal(sum, (size_t)MANY * (MANY - 1) / 2);
+        for (size_t i = 0; i < MANY; i++)
+            assert_int_equal(calls[i], 1);
+        pool_free(pool);
+    }
+}
+
+TEST(a_pool_serves_many_rounds_of_any_size)
+{
+    struct pool *pool = pool_new(4);
+
+    for (size_t n = 0; n < 300; n++) {
+        atomic_size_t sum = 0;
+        pool_for(pool, n, count, &sum);
+        assert_int_equal(sum, n * (n - (n > 0)) / 2); /* 0 + 1 + ... + n-1 */
+    }
+    pool_free(pool);
+}
+
+struct slots {
+    size_t value[100];
+};
+
+static void square(void *ctx, size_t i)
+{
+    ((struct slots *)ctx)->value[i] = i * i;
+}
+
+TEST(plain_writes_of_a_task_are_seen_by_the_caller)
+{
+    struct pool *pool = pool_new(4);
+    struct slots slots = {0};
+
+    pool_for(pool, 100, square, &slots);
+    for (size_t i = 0; i < 100; i++)
+        assert_int_equal(slots.value[i], i * i);
+    pool_free(pool);
+}
+
+struct nest {
+    struct pool *pool;
+    pthread_t self[8];
+    atomic_int stayed; /* inner calls that ran on their task's own thread */
+    size_t last[8];
+    atomic_int in_order;
+};
+
+struct inner {
+    struct nest *nest;
+    size_t task;
+};
+
+static void inner_call(void *ctx, size_t i)
+{
+    struct inner *in = ctx;
+
+    if (pthread_equal(pthread_self(), in->nest->self[in->task]))
+        in->nest->stayed++;
+    if (in->nest->last[in->task] == i)
+        in->nest->in_order++;
+    in->nest->last[in->task] = i + 1;
+}
+
+static void outer_call(void *ctx, size_t i)
+{
+    struct nest *nest = ctx;
+    struct inner in = {nest, i};
+
+    nest->self[i] = pthread_self();
+    pool_for(nest->pool, 5, inner_call, &in);
+}
+
+TEST(a_nested_call_runs_inline_and_in_order)
+{
+    struct nest nest = {.pool = pool_new(3)};
+
+    pool_for(nest.pool, 8, outer_call, &nest);
+    assert_int_equal(nest.stayed, 40);
+    assert_int_equal(nest.in_order, 40);
+    pool_free(nest.pool);
+}
+
+TEST(width_one_and_no_pool_run_in_order_on_the_caller)
+{
+    struct nest nest = {.self = {pthread_self()}};
+    struct inner in = {&nest, 0};
+    struct pool *pool = pool_new(1);
+
+    pool_for(pool, 50, inner_call, &in);
+    assert_int_equal(nest.stayed, 50);
+    assert_int_equal(nest.in_order, 50);
+    nest.last[0] = 0;
+    pool_for(NULL, 50, inner_call, &in);
+    assert_int_equal(nest.in_order, 100);
+    pool_free(pool);
+}
+
+struct meeting {
+    atomic_int here;
+    atomic_int met;
+};
+
+/* Two tasks that each wait for the other only end when two threads run them. */
+static void meet(void *ctx, size_t i)
+{
+    struct meeting *m = ctx;
+
+    (void)i;
+    m->here++;
+    for (int tries = 0; tries < 20000 && m->here < 2; tries++)
+        nanosleep(&(struct timespec){0, 100000}, NULL);
+    if (m->here == 2)
+        m->met++;
+}
+
+TEST(tasks_run_at_the_same_time)
+{
+    struct pool *pool = pool_new(2);
+    struct meeting m = {0};
+
+    pool_for(pool, 2, meet, &m);
+    assert_int_equal(m.met, 2);
+    pool_free(pool);
+}
+
+TEST(the_default_width_is_what_the_machine_has)
+{
+    struct pool *pool = pool_new(0);
+
+    assert_true(pool_default_width() >= 1);
+    assert_int_equal(pool_width(pool), pool_default_width() < 512 ? pool_default_width() : 512);
+    assert_int_equal(pool_width(NULL), 1);
+    pool_free(pool);
+    pool_free(NULL);
+}
+
+TEST_MAIN("base/pool", T(every_number_is_handed_out_once), T(a_pool_serves_many_rounds_of_any_size),
+          T(plain_writes_of_a_task_are_seen_by_the_caller),
+          T(a_nested_call_runs_inline_and_in_order),
+          T(width_one_and_no_pool_run_in_order_on_the_caller), T(tasks_run_at_the_same_time),
+          T(the_default_width_is_what_the_machine_has))
