@@ -1,0 +1,45 @@
+/*
+ * csv_write - writes tables of comma-separated values that base/csv reads back unchanged.
+ *
+ *     csv_write_open(&out, sink);
+ *     csv_write_cell(&out, S("name"));
+ *     csv_write_cell(&out, S("busy_ns"));
+ *     csv_write_row(&out);
+ *     ok = csv_write_close(&out);
+ *
+ * A cell is quoted when it must be: it holds a comma, a quote, CR or LF, or begins or ends with a
+ * blank or a tab (which spreadsheets drop). Rows end with LF. Bytes are gathered and handed to the
+ * sink in large pieces; once the sink has failed the rest is dropped and close says so.
+ */
+#ifndef STRATA_BASE_CSV_WRITE_H
+#define STRATA_BASE_CSV_WRITE_H
+
+#include <stdint.h>
+
+#include "base/sink.h"
+
+enum { CSV_WRITE_BUFFER = 8192 };
+
+struct csv_write {
+    struct sink sink;
+    size_t n;        /* bytes waiting in the buffer */
+    uint64_t cells;  /* of the row begun */
+    bool is_empty;   /* all cells of that row are empty */
+    bool has_failed; /* the sink refused */
+    char buffer[CSV_WRITE_BUFFER];
+};
+
+void csv_write_open(struct csv_write *out, struct sink sink);
+
+/* Hands the rest to the sink; false when the sink refused anything. A row that was begun is
+ * ended. */
+bool csv_write_close(struct csv_write *out);
+
+void csv_write_cell(struct csv_write *out, struct str text);
+void csv_write_i64(struct csv_write *out, int64_t value);
+void csv_write_f64(struct csv_write *out, double value); /* empty when not finite */
+
+/* Ends the row. A row without cells writes nothing. */
+void csv_write_row(struct csv_write *out);
+
+#endif
