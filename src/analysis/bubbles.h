@@ -69,6 +69,7 @@ struct bubbles {
     struct global_gaps global;
 };
 
+/* Finds the bubbles of a study's capture; use study_bubbles(), which remembers them. */
 const struct bubbles *bubbles_find(struct study *st);
 
 /* The name of one tag bit, and of a scope, as the JSON contract spells them. */

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/bubbles.h"
 #include "analysis/steps.h"
 
 struct study_options study_defaults(void)
@@ -71,4 +72,11 @@ const struct steps *study_steps(struct study *st)
     if (st->steps == NULL)
         st->steps = steps_find(st);
     return st->steps;
+}
+
+const struct bubbles *study_bubbles(struct study *st)
+{
+    if (st->bubbles == NULL)
+        st->bubbles = bubbles_find(st);
+    return st->bubbles;
 }

@@ -8,6 +8,7 @@
 #include "base/interval.h"
 #include "capture/capture.h"
 
+struct bubbles;
 struct steps;
 
 struct study_options {
@@ -29,6 +30,7 @@ struct study {
     struct kernel_order kernels;
     struct interval_set busy;
     const struct steps *steps;
+    const struct bubbles *bubbles;
     bool has_kernels, has_busy;
 };
 
@@ -45,5 +47,6 @@ struct kernel_order study_kernels(struct study *st);
 struct interval_set study_busy(struct study *st);
 
 const struct steps *study_steps(struct study *st);
+const struct bubbles *study_bubbles(struct study *st);
 
 #endif

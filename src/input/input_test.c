@@ -122,7 +122,7 @@ TEST(random_bytes_are_refused)
 TEST(a_link_to_nothing_is_refused)
 {
     assert_int_equal(symlink("/nowhere/at/all", path_of("kernel_details.csv")), 0);
-    assert_refused(dir, "file.missing");
+    assert_refused(dir, "file.dangling-link");
 }
 
 TEST(a_folder_in_place_of_the_table_is_refused)
