@@ -61,7 +61,7 @@ TEST(failures_tell_their_story)
 
     assert_int_equal(strata_analyze(s, "anomaly", &r), STRATA_USAGE);
     assert_null(r);
-    assert_int_equal(strata_load(s, "/nowhere/at/all", NULL), STRATA_IO);
+    assert_int_equal(strata_load(s, "/nowhere/at/all", NULL), STRATA_NOT_FOUND);
     assert_non_null(strstr(strata_error(s), "/nowhere/at/all: "));
     assert_non_null(strstr(strata_error(s), "[file.missing]"));
     assert_int_equal(strata_load(s, path, NULL), STRATA_OK);
