@@ -1,0 +1,309 @@
+#include "analysis/bubbles.h"
+
+#include <stdlib.h>
+
+#include "analysis/steps.h"
+#include "analysis/study.h"
+
+__extension__ typedef __int128 wide; /* products of two times */
+
+const char *step_tag_name(enum step_tag tag)
+{
+    switch (tag) {
+    case TAG_DEVICE_IDLE_GAP_HEAVY:
+        return "DEVICE_IDLE_GAP_HEAVY";
+    case TAG_PRELAUNCH_GAP_HEAVY:
+        return "PRELAUNCH_GAP_HEAVY";
+    case TAG_TAIL_GAP_HEAVY:
+        return "TAIL_GAP_HEAVY";
+    case TAG_INTERNAL_BUBBLE_HEAVY:
+        return "INTERNAL_BUBBLE_HEAVY";
+    }
+    return "";
+}
+
+const char *bubble_scope_name(enum bubble_scope scope)
+{
+    static const char *const names[] = {"prelaunch", "step_internal", "tail"};
+
+    return names[scope];
+}
+
+static nanos length(struct interval r)
+{
+    return nanos_sub(r.end, r.begin);
+}
+
+/* At least 1 ms and at least a tenth of the step; an exact hit counts. */
+static bool is_heavy(nanos gap, nanos service)
+{
+    return gap >= 1000000 && (wide)gap * 10 >= service;
+}
+
+static unsigned tags_of(const struct step_metrics *m)
+{
+    unsigned tags = 0;
+
+    if (is_heavy(m->prelaunch, m->service))
+        tags |= TAG_PRELAUNCH_GAP_HEAVY;
+    if (is_heavy(m->tail, m->service))
+        tags |= TAG_TAIL_GAP_HEAVY;
+    if (is_heavy(m->largest_internal, m->service))
+        tags |= TAG_INTERNAL_BUBBLE_HEAVY;
+    /* Idle for 30 % of the step, or one heavy gap of any kind. */
+    if (tags != 0 || (m->service > 0 && (wide)m->underfeed * 10 >= (wide)m->service * 3))
+        tags |= TAG_DEVICE_IDLE_GAP_HEAVY;
+    return tags;
+}
+
+/* `busy` is merged and cut to the window. */
+static struct step_metrics measure(struct interval window, struct interval_set busy, nanos listed)
+{
+    struct step_metrics m = {.service = length(window), .busy = interval_length(busy)};
+
+    m.underfeed = m.service > m.busy ? m.service - m.busy : 0;
+    m.underfeed_ratio = m.service > 0 ? (double)m.underfeed / (double)m.service : 0;
+    m.prelaunch = m.service;
+    if (busy.n > 0) {
+        m.prelaunch = nanos_sub(busy.at[0].begin, window.begin);
+        m.tail = nanos_sub(window.end, busy.at[busy.n - 1].end);
+        m.bubble_count = busy.n - 1;
+    }
+    for (size_t i = 0; i + 1 < busy.n; i++) {
+        struct interval gap = {busy.at[i].end, busy.at[i + 1].begin};
+        m.internal += length(gap);
+        m.significant_count += length(gap) >= listed;
+        if (length(gap) > m.largest_internal) {
+            m.largest_internal = length(gap);
+            m.largest = gap;
+        }
+    }
+    m.tags = tags_of(&m);
+    return m;
+}
+
+struct bubble_list {
+    VEC_OF(struct bubble) found;
+    nanos listed;
+};
+
+static void list_gap(struct bubble_list *list, enum bubble_scope scope, size_t step,
+                     struct interval gap, size_t *ordinal)
+{
+    if (gap.end > gap.begin && length(gap) >= list->listed)
+        vec_push(&list->found, ((struct bubble){.scope = scope,
+                                                .step = step,
+                                                .ordinal = (*ordinal)++,
+                                                .at = gap,
+                                                .before = NO_KERNEL,
+                                                .after = NO_KERNEL}));
+}
+
+static void list_step(struct bubble_list *list, size_t step, struct interval window,
+                      struct interval_set busy)
+{
+    size_t prelaunch = 0, internal = 0, tail = 0;
+
+    if (busy.n == 0) {
+        list_gap(list, SCOPE_PRELAUNCH, step, window, &prelaunch);
+        return;
+    }
+    list_gap(list, SCOPE_PRELAUNCH, step, (struct interval){window.begin, busy.at[0].begin},
+             &prelaunch);
+    for (size_t i = 0; i + 1 < busy.n; i++)
+        list_gap(list, SCOPE_INTERNAL, step,
+                 (struct interval){busy.at[i].end, busy.at[i + 1].begin}, &internal);
+    list_gap(list, SCOPE_TAIL, step, (struct interval){busy.at[busy.n - 1].end, window.end}, &tail);
+}
+
+static int longest_first(const void *a, const void *b)
+{
+    const struct interval *x = a, *y = b;
+
+    if (length(*x) != length(*y))
+        return length(*x) > length(*y) ? -1 : 1;
+    return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+static int longest_bubble_first(const void *a, const void *b)
+{
+    const struct bubble *x = a, *y = b;
+
+    return longest_first(&x->at, &y->at);
+}
+
+/* Number of kernels, in order of begin, that begin before `t`. */
+static size_t begun_before(struct study *st, nanos t)
+{
+    struct kernel_order kernels = study_kernels(st);
+    size_t low = 0, high = kernels.n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (st->cap->slices.begin[kernels.at[middle]] < t)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/*
+ * The kernel that ends last before each place of the order: last[i] among the first i + 1. No
+ * kernel runs inside a gap, so for the kernels begun before it this is the one that ends it off.
+ */
+static uint32_t *last_enders(struct study *st)
+{
+    struct kernel_order kernels = study_kernels(st);
+    uint32_t *last = ARENA_ARRAY(&st->scratch, uint32_t, kernels.n);
+
+    for (size_t i = 0; i < kernels.n; i++) {
+        last[i] = kernels.at[i];
+        if (i > 0 && slices_end(&st->cap->slices, last[i - 1]) >=
+                         slices_end(&st->cap->slices, kernels.at[i]))
+            last[i] = last[i - 1];
+    }
+    return last;
+}
+
+static void find_neighbours(struct study *st, struct bubble *list, size_t n)
+{
+    struct kernel_order kernels = study_kernels(st);
+    const uint32_t *last = last_enders(st);
+
+    for (size_t i = 0; i < n; i++) {
+        size_t before = begun_before(st, list[i].at.begin);
+        size_t after = begun_before(st, list[i].at.end);
+        if (before > 0)
+            list[i].before = last[before - 1];
+        if (after < kernels.n)
+            list[i].after = kernels.at[after];
+    }
+}
+
+static int by_text(const void *a, const void *b, void *ctx)
+{
+    const struct capture *cap = ctx;
+
+    return str_compare(capture_text(cap, *(const strid *)a), capture_text(cap, *(const strid *)b));
+}
+
+static void add_stream(const struct capture *cap, struct step_inventory *inv, lane_id lane)
+{
+    strid name = cap->lanes.at[lane].key.name;
+
+    if (num_is_missing(capture_text(cap, name)))
+        return;
+    for (size_t i = 0; i < inv->n_streams; i++)
+        if (inv->streams[i] == name)
+            return;
+    inv->streams[inv->n_streams++] = name;
+}
+
+static bool is_ai_core(struct str core)
+{
+    return str_equal(core, S("AI_CORE")) || str_equal(core, S("AI_VECTOR_CORE")) ||
+           str_equal(core, S("MIX_AIC")) || str_equal(core, S("MIX_AIV"));
+}
+
+static void count_kernel(const struct capture *cap, struct step_inventory *inv, size_t slice)
+{
+    enum slice_kind kind = (enum slice_kind)cap->slices.kind[slice];
+    const struct attr *wait = capture_slice_attr(cap, slice, KEY_WAIT);
+
+    inv->kernels++;
+    inv->ai_core += is_ai_core(capture_slice_text(cap, slice, KEY_CORE));
+    inv->ai_cpu += kind == SLICE_AICPU;
+    inv->comm += kind == SLICE_COMM;
+    inv->duration_sum = nanos_add(inv->duration_sum, cap->slices.dur[slice]);
+    if (wait != NULL && wait->type == ATTR_TIME)
+        inv->wait_sum = nanos_add(inv->wait_sum, wait->time);
+    add_stream(cap, inv, cap->slices.lane[slice]);
+}
+
+static struct step_inventory take_inventory(struct study *st, struct interval window, bool is_last)
+{
+    struct kernel_order kernels = study_kernels(st);
+    const struct capture *cap = st->cap;
+    size_t from = begun_before(st, window.begin);
+    size_t to = is_last ? kernels.n : begun_before(st, window.end);
+    struct step_inventory inv = {
+        .streams = ARENA_ARRAY(&st->scratch, strid, cap->lanes.n),
+    };
+
+    for (size_t i = from; i < to; i++)
+        count_kernel(cap, &inv, kernels.at[i]);
+    if (inv.n_streams > 0)
+        qsort_r(inv.streams, inv.n_streams, sizeof(*inv.streams), by_text, (void *)cap);
+    return inv;
+}
+
+static void list_global(struct study *st, struct global_gaps *g, struct interval_set busy)
+{
+    struct interval *gaps = ARENA_ARRAY(&st->scratch, struct interval, busy.n + 1);
+    size_t n = 0;
+    nanos at = g->span.begin;
+
+    for (size_t i = 0; i < busy.n; i++) {
+        if (busy.at[i].begin > at)
+            gaps[n++] = (struct interval){at, busy.at[i].begin};
+        at = busy.at[i].end;
+    }
+    if (g->span.end > at)
+        gaps[n++] = (struct interval){at, g->span.end};
+    qsort(gaps, n, sizeof(*gaps), longest_first);
+    g->n_top = n < TOP_GAPS ? n : TOP_GAPS;
+    memcpy(g->top, gaps, sizeof(*gaps) * g->n_top);
+    g->largest = n > 0 ? length(gaps[0]) : 0;
+}
+
+static struct global_gaps measure_global(struct study *st)
+{
+    const struct steps *steps = study_steps(st);
+    struct interval_set busy = study_busy(st);
+    struct global_gaps g = {.busy = interval_length(busy)};
+
+    if (steps->n == 0)
+        return g;
+    g.span = (struct interval){steps->at[0].window.begin, steps->at[steps->n - 1].window.end};
+    if (busy.n > 0) {
+        if (busy.at[0].begin < g.span.begin)
+            g.span.begin = busy.at[0].begin;
+        if (busy.at[busy.n - 1].end > g.span.end)
+            g.span.end = busy.at[busy.n - 1].end;
+    }
+    g.gap = nanos_sub(length(g.span), g.busy);
+    g.gap_ratio = length(g.span) > 0 ? (double)g.gap / (double)length(g.span) : 0;
+    list_global(st, &g, busy);
+    return g;
+}
+
+const struct bubbles *bubbles_find(struct study *st)
+{
+    const struct steps *steps = study_steps(st);
+    struct interval_set busy = study_busy(st);
+    struct bubbles *b = ARENA_NEW(&st->scratch, struct bubbles);
+    struct bubble_list list = {.listed = st->options.min_bubble};
+    struct interval *room = ARENA_ARRAY(&st->scratch, struct interval, busy.n);
+
+    b->metrics = ARENA_ARRAY(&st->scratch, struct step_metrics, steps->n);
+    b->inventory = ARENA_ARRAY(&st->scratch, struct step_inventory, steps->n);
+    for (size_t i = 0; i < steps->n; i++) {
+        struct interval window = steps->at[i].window;
+        struct interval_set cut = interval_clip(busy, window, room);
+        b->metrics[i] = measure(window, cut, list.listed);
+        b->inventory[i] = take_inventory(st, window, i + 1 == steps->n);
+        list_step(&list, i, window, cut);
+    }
+    b->global = measure_global(st);
+    if (list.found.n > 0)
+        qsort(list.found.at, list.found.n, sizeof(*list.found.at), longest_bubble_first);
+    b->n = list.found.n < st->options.max_bubbles ? list.found.n : st->options.max_bubbles;
+    b->omitted = list.found.n - b->n;
+    b->list = ARENA_ARRAY(&st->scratch, struct bubble, b->n);
+    if (b->n > 0)
+        memcpy(b->list, list.found.at, sizeof(*b->list) * b->n);
+    vec_free(&list.found);
+    find_neighbours(st, b->list, b->n);
+    return b;
+}

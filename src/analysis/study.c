@@ -1,0 +1,82 @@
+#include "analysis/study.h"
+
+#include <stdlib.h>
+
+#include "analysis/bubbles.h"
+#include "analysis/steps.h"
+
+struct study_options study_defaults(void)
+{
+    return (struct study_options){.min_bubble = 100000, .max_bubbles = 200};
+}
+
+void study_begin(struct study *st, const struct capture *cap, struct study_options options)
+{
+    *st = (struct study){.cap = cap, .options = options};
+    arena_init(&st->scratch);
+}
+
+void study_end(struct study *st)
+{
+    arena_free(&st->scratch);
+}
+
+static int by_begin(const void *a, const void *b, void *ctx)
+{
+    const struct slices *s = ctx;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    if (s->begin[x] != s->begin[y])
+        return s->begin[x] < s->begin[y] ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+struct kernel_order study_kernels(struct study *st)
+{
+    const struct slices *s = &st->cap->slices;
+
+    if (st->has_kernels)
+        return st->kernels;
+    uint32_t *order = ARENA_ARRAY(&st->scratch, uint32_t, s->n);
+    size_t n = 0;
+    for (size_t i = 0; i < s->n; i++)
+        if (slice_is_kernel((enum slice_kind)s->kind[i]))
+            order[n++] = (uint32_t)i;
+    if (n > 0)
+        qsort_r(order, n, sizeof(*order), by_begin, (void *)s);
+    st->kernels = (struct kernel_order){order, n};
+    st->has_kernels = true;
+    return st->kernels;
+}
+
+struct interval_set study_busy(struct study *st)
+{
+    struct kernel_order kernels = study_kernels(st);
+    const struct slices *s = &st->cap->slices;
+
+    if (st->has_busy)
+        return st->busy;
+    st->busy.at = ARENA_ARRAY(&st->scratch, struct interval, kernels.n);
+    for (size_t i = 0; i < kernels.n; i++) {
+        size_t k = kernels.at[i];
+        st->busy.at[i] = (struct interval){s->begin[k], slices_end(s, k)};
+    }
+    st->busy.n = kernels.n;
+    interval_merge(&st->busy);
+    st->has_busy = true;
+    return st->busy;
+}
+
+const struct steps *study_steps(struct study *st)
+{
+    if (st->steps == NULL)
+        st->steps = steps_find(st);
+    return st->steps;
+}
+
+const struct bubbles *study_bubbles(struct study *st)
+{
+    if (st->bubbles == NULL)
+        st->bubbles = bubbles_find(st);
+    return st->bubbles;
+}

@@ -1,0 +1,52 @@
+/*
+ * study - one look at one capture: its options, its scratch memory, and the facts that several
+ * analyses share, each computed once, on first use, and handed out as const.
+ */
+#ifndef STRATA_ANALYSIS_STUDY_H
+#define STRATA_ANALYSIS_STUDY_H
+
+#include "base/interval.h"
+#include "capture/capture.h"
+
+struct bubbles;
+struct steps;
+
+struct study_options {
+    nanos min_bubble;   /* idle windows at least this long are listed */
+    size_t max_bubbles; /* and at most this many of them */
+};
+
+/* Slice numbers of the kernels of all lanes, by begin. */
+struct kernel_order {
+    const uint32_t *at;
+    size_t n;
+};
+
+struct study {
+    const struct capture *cap;
+    struct study_options options;
+    struct arena scratch;
+    /* Filled on first use; ask through the functions below. */
+    struct kernel_order kernels;
+    struct interval_set busy;
+    const struct steps *steps;
+    const struct bubbles *bubbles;
+    bool has_kernels, has_busy;
+};
+
+/* The listing rules of the anomaly report: from 100 us on, at most 200. */
+struct study_options study_defaults(void);
+
+/* `cap` is sealed and outlives the study. */
+void study_begin(struct study *st, const struct capture *cap, struct study_options options);
+void study_end(struct study *st);
+
+struct kernel_order study_kernels(struct study *st);
+
+/* The union of all kernels of all lanes and classes: when the device was busy. Merged. */
+struct interval_set study_busy(struct study *st);
+
+const struct steps *study_steps(struct study *st);
+const struct bubbles *study_bubbles(struct study *st);
+
+#endif

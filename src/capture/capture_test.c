@@ -1,0 +1,75 @@
+#include "capture/capture.h"
+
+#include "base/testing.h"
+
+static lane_id stream(struct capture *cap, const char *name)
+{
+    struct lane_key key = {.kind = LANE_STREAM, .name = capture_intern(cap, str_of(name))};
+
+    return capture_lane(cap, key);
+}
+
+TEST(a_lane_is_its_key)
+{
+    struct capture *cap = capture_new();
+    lane_id two = stream(cap, "2");
+
+    assert_int_not_equal(stream(cap, "3"), two);
+    assert_int_equal(stream(cap, "2"), two);
+    struct lane_key other = cap->lanes.at[two].key;
+    other.device = 1;
+    assert_int_not_equal(capture_lane(cap, other), two);
+    assert_int_equal(cap->lanes.n, 3);
+    capture_free(cap);
+}
+
+TEST(the_seal_groups_slices_by_lane_and_says_what_there_is)
+{
+    struct capture *cap = capture_new();
+    lane_id a = stream(cap, "2"), b = stream(cap, "N/A");
+
+    capture_slice(cap, &(struct slice){.begin = 50, .dur = 5, .lane = a});
+    capture_slice(cap, &(struct slice){.begin = 10, .dur = 9, .lane = b, .kind = SLICE_COMM});
+    capture_slice(cap, &(struct slice){.begin = 20, .dur = 5, .lane = a});
+    capture_seal(cap);
+
+    assert_int_equal(cap->lanes.at[a].first, 0);
+    assert_int_equal(cap->lanes.at[a].n, 2);
+    assert_int_equal(cap->lanes.at[b].first, 2);
+    assert_int_equal(cap->slices.begin[0], 20);
+    assert_int_equal(cap->has, HAS_KERNELS | HAS_COMM);
+    capture_free(cap);
+}
+
+TEST(a_slice_answers_for_its_own_values_and_its_set)
+{
+    struct capture *cap = capture_new();
+    struct attr set = attr_text(capture_key(cap, KEY_TYPE), capture_intern(cap, S("MatMul")));
+    struct attr own = attr_text(capture_key(cap, KEY_STEP), capture_intern(cap, S("7")));
+
+    capture_slice(cap, &(struct slice){.lane = stream(cap, "2"),
+                                       .set = attrs_set(&cap->attrs, &set, 1),
+                                       .own = attrs_own(&cap->attrs, &own, 1)});
+    capture_seal(cap);
+
+    assert_str(capture_slice_text(cap, 0, KEY_TYPE), "MatMul");
+    assert_str(capture_slice_text(cap, 0, KEY_STEP), "7");
+    assert_str(capture_slice_text(cap, 0, KEY_CORE), "");
+    assert_int_equal(cap->has, HAS_KERNELS | HAS_STEPS);
+    capture_free(cap);
+}
+
+TEST(an_empty_capture_seals)
+{
+    struct capture *cap = capture_new();
+
+    capture_seal(cap);
+
+    assert_int_equal(cap->has, 0);
+    capture_free(cap);
+    capture_free(NULL);
+}
+
+TEST_MAIN("capture/capture", T(a_lane_is_its_key),
+          T(the_seal_groups_slices_by_lane_and_says_what_there_is),
+          T(a_slice_answers_for_its_own_values_and_its_set), T(an_empty_capture_seals))

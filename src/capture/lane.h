@@ -1,0 +1,28 @@
+/*
+ * lane - one row of the timeline: a stream, a thread, a pipe.
+ */
+#ifndef STRATA_CAPTURE_LANE_H
+#define STRATA_CAPTURE_LANE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/intern.h"
+#include "capture/kinds.h"
+
+typedef uint32_t lane_id;
+
+/* What makes two lanes the same lane. */
+struct lane_key {
+    enum lane_kind kind;
+    int32_t device; /* -1: none or unknown */
+    strid process;  /* 0: unnamed */
+    strid name;     /* as the source names it: "2", "N/A", "Thread 1207" */
+};
+
+struct lane {
+    struct lane_key key;
+    size_t first, n; /* its slices, set by capture_seal() */
+};
+
+#endif

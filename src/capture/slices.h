@@ -1,0 +1,54 @@
+/*
+ * slices - the events of a capture, one entry each, in columns.
+ *
+ * Column widths in bytes: begin 8, dur 8, lane 4, name 4, set 4, own 4, kind 1 = 33 a slice.
+ */
+#ifndef STRATA_CAPTURE_SLICES_H
+#define STRATA_CAPTURE_SLICES_H
+
+#include "capture/attrs.h"
+#include "capture/lane.h"
+
+/* One slice, as it is added and as it is read back. */
+struct slice {
+    nanos begin, dur;
+    lane_id lane;
+    strid name;
+    attr_run set, own;
+    enum slice_kind kind;
+};
+
+struct slices {
+    nanos *begin, *dur;
+    lane_id *lane;
+    strid *name;
+    attr_run *set, *own;
+    uint8_t *kind; /* enum slice_kind */
+    size_t n, cap;
+};
+
+void slices_push(struct slices *s, const struct slice *slice);
+void slices_free(struct slices *s);
+
+static inline struct slice slices_at(const struct slices *s, size_t i)
+{
+    return (struct slice){
+        .begin = s->begin[i],
+        .dur = s->dur[i],
+        .lane = s->lane[i],
+        .name = s->name[i],
+        .set = s->set[i],
+        .own = s->own[i],
+        .kind = (enum slice_kind)s->kind[i],
+    };
+}
+
+static inline nanos slices_end(const struct slices *s, size_t i)
+{
+    return nanos_add(s->begin[i], s->dur[i]);
+}
+
+/* Sorts by (lane, begin, longest first); equal ones keep the order they came in. */
+void slices_sort(struct slices *s);
+
+#endif

@@ -1,0 +1,62 @@
+#include "capture/slices.h"
+
+#include "base/testing.h"
+
+static void push(struct slices *s, lane_id lane, nanos begin, nanos dur, strid name)
+{
+    slices_push(s, &(struct slice){.begin = begin, .dur = dur, .lane = lane, .name = name});
+}
+
+TEST(slices_are_sorted_by_lane_then_begin_then_longest)
+{
+    struct slices s = {0};
+
+    push(&s, 1, 10, 5, 1);
+    push(&s, 0, 30, 5, 2);
+    push(&s, 0, 20, 5, 3);
+    push(&s, 0, 20, 9, 4);
+    push(&s, 0, 20, 5, 5); /* equal to name 3: stays behind it */
+    slices_sort(&s);
+
+    const strid want[] = {4, 3, 5, 2, 1};
+    for (size_t i = 0; i < ARRAY_LEN(want); i++)
+        assert_int_equal(s.name[i], want[i]);
+    assert_int_equal(slices_end(&s, 0), 29);
+    slices_free(&s);
+}
+
+TEST(a_long_shuffled_column_comes_out_in_order_with_its_rows_intact)
+{
+    struct slices s = {0};
+    uint32_t seed = 1;
+
+    for (strid i = 1; i <= 10000; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        push(&s, seed >> 30, seed >> 12, i, i); /* dur equals name: a row must travel whole */
+    }
+    slices_sort(&s);
+
+    for (size_t i = 0; i < s.n; i++) {
+        assert_int_equal(s.dur[i], s.name[i]);
+        if (i > 0) {
+            assert_true(s.lane[i] >= s.lane[i - 1]);
+            assert_true(s.lane[i] > s.lane[i - 1] || s.begin[i] >= s.begin[i - 1]);
+        }
+    }
+    slices_free(&s);
+}
+
+TEST(no_slice_costs_more_than_forty_bytes)
+{
+    struct slices s = {0};
+    size_t bytes = sizeof(*s.begin) + sizeof(*s.dur) + sizeof(*s.lane) + sizeof(*s.name) +
+                   sizeof(*s.set) + sizeof(*s.own) + sizeof(*s.kind);
+
+    assert_in_range(bytes, 1, 40);
+    slices_sort(&s); /* and an empty one sorts */
+    assert_int_equal(s.n, 0);
+}
+
+TEST_MAIN("capture/slices", T(slices_are_sorted_by_lane_then_begin_then_longest),
+          T(a_long_shuffled_column_comes_out_in_order_with_its_rows_intact),
+          T(no_slice_costs_more_than_forty_bytes))

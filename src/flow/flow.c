@@ -1,0 +1,41 @@
+#include "flow/flow.h"
+
+#include "analysis/analysis.h"
+#include "base/fs.h"
+#include "input/input.h"
+#include "render/render.h"
+
+enum status flow_load(const char *path, const char *format, struct diag *d, struct capture **out)
+{
+    return input_load(path, format, d, out);
+}
+
+enum status flow_analyze(const struct capture *cap, const char *analysis, struct diag *d,
+                         struct report **out)
+{
+    const struct analysis *chosen = analysis_named(str_of(analysis));
+    struct study st;
+
+    if (chosen == NULL)
+        return diag_fail(d, ST_NOT_FOUND, "analysis.unknown", (struct where){0},
+                         "no analysis is called '%s'", analysis);
+    *out = report_new(str_of(cap->name));
+    study_begin(&st, cap, study_defaults());
+    chosen->run(&st, *out);
+    study_end(&st);
+    return ST_OK;
+}
+
+enum status flow_render(const struct report *r, const char *format, const char *path,
+                        struct diag *d)
+{
+    const struct renderer *chosen = render_find(str_of(format));
+    struct outfile file;
+
+    if (chosen == NULL)
+        return diag_fail(d, ST_NOT_FOUND, "render.unknown", (struct where){0},
+                         "no output format is called '%s'", format);
+    TRY(outfile_open(&file, path, d));
+    chosen->write(r, &(struct render_options){0}, outfile_sink(&file));
+    return outfile_commit(&file, OUTFILE_FAST, d);
+}

@@ -1,0 +1,68 @@
+#include "input/classify.h"
+
+static const struct {
+    struct str spelling, core;
+} cores[] = {
+    {S_INIT("AiCore"), S_INIT("AI_CORE")},
+    {S_INIT("AIC"), S_INIT("AI_CORE")},
+    {S_INIT("KERNEL_AICORE"), S_INIT("AI_CORE")},
+    {S_INIT("AiVector"), S_INIT("AI_VECTOR_CORE")},
+    {S_INIT("AIV"), S_INIT("AI_VECTOR_CORE")},
+    {S_INIT("AIV_SQE"), S_INIT("AI_VECTOR_CORE")},
+    {S_INIT("KERNEL_AIVEC"), S_INIT("AI_VECTOR_CORE")},
+    {S_INIT("AiCpu"), S_INIT("AI_CPU")},
+    {S_INIT("AICPU"), S_INIT("AI_CPU")},
+    {S_INIT("KERNEL_AICPU"), S_INIT("AI_CPU")},
+    {S_INIT("MixAic"), S_INIT("MIX_AIC")},
+    {S_INIT("KERNEL_MIX_AIC"), S_INIT("MIX_AIC")},
+    {S_INIT("MixAiv"), S_INIT("MIX_AIV")},
+    {S_INIT("KERNEL_MIX_AIV"), S_INIT("MIX_AIV")},
+};
+
+struct str classify_core(struct str core)
+{
+    for (size_t i = 0; i < ARRAY_LEN(cores); i++)
+        if (str_equal(core, cores[i].spelling))
+            return cores[i].core;
+    return core;
+}
+
+static bool is_collective(struct str text)
+{
+    return str_starts_nocase(text, S("hcom_")) || str_starts_nocase(text, S("hccl"));
+}
+
+/* AICPU kernels that are the device half of a collective, not work of their own. */
+static bool names_a_collective(struct str name)
+{
+    static const struct str words[] = {
+        S_INIT("allgather"),      S_INIT("all_gather"), S_INIT("reducescatter"),
+        S_INIT("reduce_scatter"), S_INIT("allreduce"),  S_INIT("all_reduce"),
+        S_INIT("alltoall"),       S_INIT("all_toall"),  S_INIT("allto_all"),
+        S_INIT("all_to_all"),     S_INIT("broadcast"),  S_INIT("hcom"),
+        S_INIT("hccl"),
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (str_contains_nocase(name, words[i]))
+            return true;
+    return false;
+}
+
+static bool is_device_half(struct str name)
+{
+    return str_ends(name, S("AicpuKernel")) || str_ends(name, S("AivKernel")) ||
+           str_ends(name, S("_AICPU"));
+}
+
+enum slice_kind classify_kernel(struct str core, struct str name, struct str type)
+{
+    bool on_cpu = str_equal(core, S("AI_CPU"));
+
+    if (is_device_half(name))
+        return SLICE_COMM_PART;
+    if (str_equal(core, S("HCCL")) || str_equal(core, S("COMMUNICATION")) || is_collective(name) ||
+        is_collective(type) || (on_cpu && names_a_collective(name)))
+        return SLICE_COMM;
+    return on_cpu ? SLICE_AICPU : SLICE_COMPUTE;
+}

@@ -1,0 +1,139 @@
+#include "base/testing.h"
+#include "capture/capture.h"
+#include "input/input.h"
+
+static struct capture *cap;
+static struct diag diag;
+
+static int fresh(void **state)
+{
+    (void)state;
+    cap = capture_new();
+    diag_init(&diag);
+    return 0;
+}
+
+static int done(void **state)
+{
+    (void)state;
+    diag_fini(&diag);
+    capture_free(cap);
+    return 0;
+}
+
+static enum status read_text(struct str text)
+{
+    enum status st = input_kernel_details.read(&(struct input_file){"k.csv", text, &diag}, cap);
+
+    capture_seal(cap);
+    return st;
+}
+
+static const struct str level1 = S_INIT(
+    "Step Id,Task ID,Stream ID,Name,Type,Accelerator Core,Start Time(us),Duration(us),"
+    "Wait Time(us),Block Dim,Input Shapes\r\n"
+    "50,11051,2,MatMul1,MatMul,AI_CORE,1736408883704643.212\t,53.741,0,32,\"\"\"32,3;16\"\"\"\r\n"
+    "50,N/A,N/A,hcom_allReduce__586_0_1,hcom_allReduce_,HCCL,\"1736408883704801.156\t\",6.54,"
+    "104.202,0,N/A\r\n");
+
+TEST(a_row_becomes_a_slice_on_the_lane_of_its_stream)
+{
+    assert_int_equal(read_text(level1), ST_OK);
+
+    const struct slices *s = &cap->slices;
+    assert_int_equal(s->n, 2);
+    assert_int_equal(s->begin[0], 1736408883704643212);
+    assert_int_equal(s->dur[0], 53741);
+    assert_str(capture_text(cap, s->name[0]), "MatMul1");
+    assert_str(capture_text(cap, cap->lanes.at[s->lane[0]].key.name), "2");
+    assert_str(capture_slice_text(cap, 0, KEY_TYPE), "MatMul");
+    assert_str(capture_slice_text(cap, 0, KEY_INPUT_SHAPES), "32,3;16");
+    assert_str(capture_slice_text(cap, 0, KEY_STEP), "50");
+    assert_int_equal(capture_slice_attr(cap, 0, KEY_BLOCK_DIM)->number, 32);
+    assert_int_equal(cap->has, HAS_KERNELS | HAS_COMM | HAS_SHAPES | HAS_STEPS);
+}
+
+TEST(a_collective_without_a_stream_gets_a_lane_of_its_own)
+{
+    read_text(level1);
+
+    const struct lane *lane = &cap->lanes.at[cap->slices.lane[1]];
+    assert_int_equal(cap->slices.kind[1], SLICE_COMM);
+    assert_int_equal(lane->key.kind, LANE_COMM);
+    assert_int_equal(capture_slice_attr(cap, 1, KEY_WAIT)->time, 104202);
+    assert_null(capture_slice_attr(cap, 1, KEY_TASK));
+    assert_null(capture_slice_attr(cap, 1, KEY_INPUT_SHAPES));
+}
+
+TEST(other_generations_of_the_header_are_understood)
+{
+    read_text(S("Device_id,Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),"
+                "Task Wait Time(us),Block Num\n"
+                "3,Add1,Add,KERNEL_AIVEC,100.5,2.0004,1.25,8\n"));
+
+    assert_int_equal(cap->slices.n, 1);
+    assert_int_equal(cap->slices.begin[0], 100500);
+    assert_int_equal(cap->slices.dur[0], 2000);
+    assert_int_equal(cap->lanes.at[0].key.device, 3);
+    assert_str(capture_slice_text(cap, 0, KEY_CORE), "AI_VECTOR_CORE");
+}
+
+TEST(damaged_rows_are_counted_and_the_rest_is_read)
+{
+    assert_int_equal(read_text(S("Name,Start Time(us),Duration(us)\n"
+                                 "good,1,2\n"
+                                 "short,1\n"
+                                 "late,N/A,2\n"
+                                 "odd,1,two\n"
+                                 "back,1,-2\n"
+                                 "long,1,604800000000.001\n"
+                                 "good,3,604800000000\n")),
+                     ST_OK);
+
+    assert_int_equal(cap->slices.n, 2);
+    assert_int_equal(diag_count(&diag, "kernel-details.field-count"), 1);
+    assert_int_equal(diag_count(&diag, "kernel-details.no-start"), 1);
+    assert_int_equal(diag_count(&diag, "kernel-details.no-duration"), 1);
+    assert_int_equal(diag_count(&diag, "kernel-details.bad-duration"), 2);
+    assert_int_equal(diag.entries.at[0].first[0].where.line, 3);
+    assert_int_equal(cap->sources.at[0].rows, 6);
+    assert_int_equal(cap->sources.at[0].lost, 5);
+}
+
+TEST(a_truncated_table_keeps_its_whole_rows)
+{
+    read_text(str_part(level1, 0, level1.n - 60));
+
+    assert_int_equal(cap->slices.n, 1);
+    assert_int_equal(cap->sources.at[0].lost, 1);
+}
+
+TEST(a_header_without_rows_is_a_capture_without_kernels)
+{
+    assert_int_equal(read_text(S("Name,Start Time(us),Duration(us)\n")), ST_OK);
+    assert_int_equal(cap->slices.n, 0);
+}
+
+static int score(struct str head)
+{
+    return input_kernel_details.probe(&(struct probe){"x", S("x"), head});
+}
+
+TEST(only_tables_with_starts_and_durations_are_ours)
+{
+    assert_int_equal(score(level1), 90);
+    assert_int_equal(score(S("\xef\xbb\xbfName,Start Time(us),Duration(us)\n")), 90);
+    assert_int_equal(score(S("OP Type,Core Type,Count,Total Time(us)\nMatMul,AI_CORE,1,2\n")), 0);
+    assert_int_equal(score(S("")), 0);
+    assert_int_equal(score(S("\x80\x00\"\n,,,\"")), 0);
+    assert_int_equal(read_text(S("time,name\n1,2\n")), ST_FORMAT);
+}
+
+#define C(name) cmocka_unit_test_setup_teardown(name, fresh, done)
+TEST_MAIN("input/kernel_details", C(a_row_becomes_a_slice_on_the_lane_of_its_stream),
+          C(a_collective_without_a_stream_gets_a_lane_of_its_own),
+          C(other_generations_of_the_header_are_understood),
+          C(damaged_rows_are_counted_and_the_rest_is_read),
+          C(a_truncated_table_keeps_its_whole_rows),
+          C(a_header_without_rows_is_a_capture_without_kernels),
+          C(only_tables_with_starts_and_durations_are_ours))

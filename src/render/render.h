@@ -1,0 +1,28 @@
+/*
+ * render - a report to text in some format; one file per format.
+ */
+#ifndef STRATA_RENDER_RENDER_H
+#define STRATA_RENDER_RENDER_H
+
+#include "base/sink.h"
+#include "report/report.h"
+
+struct render_options {
+    bool color; /* escape sequences for a terminal; never the only carrier of a meaning */
+};
+
+struct renderer {
+    const char *name;    /* as typed after --to */
+    const char *suffix;  /* of files: ".txt" */
+    const char *summary; /* one line for the list of formats */
+    bool (*write)(const struct report *r, const struct render_options *options, struct sink out);
+};
+
+#define RENDERER(sym) extern const struct renderer renderer_##sym;
+#include "render/renderers.def"
+#undef RENDERER
+
+/* The renderer of that name, or NULL. */
+const struct renderer *render_find(struct str name);
+
+#endif

@@ -1,0 +1,80 @@
+#include "report/quantity.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Four significant digits, never an exponent below a million; zero is "0.000". */
+static size_t significant(char *buf, double value)
+{
+    double size = fabs(value);
+    int digits = size >= 999.95 ? 0 : size >= 99.995 ? 1 : size >= 9.9995 ? 2 : 3;
+
+    return (size_t)snprintf(buf, QUANTITY_TEXT, "%.*f", digits, value);
+}
+
+size_t quantity_number(char *buf, struct quantity q)
+{
+    if (!isfinite(q.value))
+        return (size_t)snprintf(buf, QUANTITY_TEXT, "-");
+    if (fabs(q.value) >= 1e21)
+        return (size_t)snprintf(buf, QUANTITY_TEXT, "%.3e", q.value);
+    switch (q.unit) {
+    case UNIT_COUNT:
+    case UNIT_BYTES:
+        return (size_t)snprintf(buf, QUANTITY_TEXT, "%.0f", q.value);
+    case UNIT_MS:
+        return significant(buf, q.value / 1e6);
+    case UNIT_US:
+        return significant(buf, q.value / 1e3);
+    case UNIT_RATIO:
+        return (size_t)snprintf(buf, QUANTITY_TEXT, "%.1f", q.value * 100);
+    case UNIT_NS:
+    case UNIT_PLAIN:
+        break;
+    }
+    return significant(buf, q.value);
+}
+
+/* The largest unit that leaves at least one digit before the point. */
+static const char *scale(double *value, double step, const char *const *names, size_t n)
+{
+    size_t i = 0;
+
+    while (i + 1 < n && fabs(*value) >= step) {
+        *value /= step;
+        i++;
+    }
+    return names[i];
+}
+
+size_t quantity_print(char *buf, struct quantity q)
+{
+    static const char *const times[] = {"ns", "us", "ms", "s"};
+    static const char *const sizes[] = {"B", "KB", "MB", "GB", "TB"};
+    char number[QUANTITY_TEXT];
+    const char *unit = "";
+
+    switch (q.unit) {
+    case UNIT_NS:
+        unit = scale(&q.value, 1000, times, ARRAY_LEN(times));
+        break;
+    case UNIT_BYTES:
+        unit = scale(&q.value, 1000, sizes, ARRAY_LEN(sizes));
+        q.unit = unit == sizes[0] ? UNIT_COUNT : UNIT_PLAIN;
+        break;
+    case UNIT_MS:
+        unit = "ms";
+        break;
+    case UNIT_US:
+        unit = "us";
+        break;
+    case UNIT_RATIO:
+        unit = "%";
+        break;
+    case UNIT_COUNT:
+    case UNIT_PLAIN:
+        break;
+    }
+    quantity_number(number, q);
+    return (size_t)snprintf(buf, QUANTITY_TEXT, "%s%s%s", number, *unit != '\0' ? " " : "", unit);
+}

@@ -1,0 +1,126 @@
+#include "report/report.h"
+
+#include <assert.h>
+
+const char *certainty_name(enum certainty certainty)
+{
+    static const char *const names[] = {"probable", "possible", "insufficient evidence"};
+
+    return names[certainty];
+}
+
+struct report *report_new(struct str title)
+{
+    struct report *r = mem_grow(NULL, sizeof(*r), 1);
+
+    *r = (struct report){0};
+    arena_init(&r->arena);
+    r->title = arena_str(&r->arena, title);
+    return r;
+}
+
+static void free_block(struct block *b)
+{
+    if (b->table != NULL)
+        vec_free(&b->table->cells);
+    for (size_t i = 0; i < b->findings.n; i++) {
+        vec_free(&b->findings.at[i]->causes);
+        vec_free(&b->findings.at[i]->gaps);
+        vec_free(&b->findings.at[i]->advice);
+    }
+    vec_free(&b->findings);
+}
+
+void report_free(struct report *r)
+{
+    if (r == NULL)
+        return;
+    for (size_t i = 0; i < r->blocks.n; i++)
+        free_block(r->blocks.at[i]);
+    vec_free(&r->blocks);
+    arena_free(&r->arena);
+    mem_free(r);
+}
+
+static struct block *add_block(struct report *r, enum block_kind kind, struct str text)
+{
+    struct block *b = ARENA_NEW(&r->arena, struct block);
+
+    b->kind = kind;
+    b->text = arena_str(&r->arena, text);
+    vec_push(&r->blocks, b);
+    return b;
+}
+
+void report_summary(struct report *r, struct str text)
+{
+    r->summary = arena_str(&r->arena, text);
+}
+
+void report_heading(struct report *r, struct str text)
+{
+    add_block(r, BLOCK_HEADING, text);
+}
+
+void report_text(struct report *r, struct str text)
+{
+    add_block(r, BLOCK_TEXT, text);
+}
+
+struct table *report_table(struct report *r, const struct column *columns, size_t n)
+{
+    struct block *b = add_block(r, BLOCK_TABLE, S(""));
+
+    b->table = ARENA_NEW(&r->arena, struct table);
+    b->table->columns = columns;
+    b->table->n_columns = n;
+    return b->table;
+}
+
+static const struct column *next_column(const struct table *t)
+{
+    return &t->columns[t->cells.n % t->n_columns];
+}
+
+void table_text(struct report *r, struct table *t, struct str text)
+{
+    assert(next_column(t)->type == COLUMN_TEXT);
+    vec_push(&t->cells, ((struct cell){.text = arena_str(&r->arena, text)}));
+}
+
+void table_number(struct table *t, double number)
+{
+    assert(next_column(t)->type == COLUMN_NUMBER);
+    vec_push(&t->cells, ((struct cell){.number = number}));
+}
+
+struct finding *report_finding(struct report *r, const char *id, enum priority priority,
+                               struct str subject, struct str fact)
+{
+    struct block *b = r->blocks.n > 0 ? r->blocks.at[r->blocks.n - 1] : NULL;
+    struct finding *f = ARENA_NEW(&r->arena, struct finding);
+
+    if (b == NULL || b->kind != BLOCK_FINDINGS)
+        b = add_block(r, BLOCK_FINDINGS, S(""));
+    f->id = id;
+    f->priority = priority;
+    f->subject = arena_str(&r->arena, subject);
+    f->fact = arena_str(&r->arena, fact);
+    vec_push(&b->findings, f);
+    return f;
+}
+
+void finding_cause(struct report *r, struct finding *f, enum certainty certainty, struct str text)
+{
+    vec_push(&f->causes, ((struct cause){certainty, arena_str(&r->arena, text)}));
+}
+
+void finding_gap(struct report *r, struct finding *f, struct str text)
+{
+    vec_push(&f->gaps, arena_str(&r->arena, text));
+}
+
+void finding_advice(struct report *r, struct finding *f, struct str text)
+{
+    vec_push(&f->advice, arena_str(&r->arena, text));
+}
