@@ -50,7 +50,7 @@ help: ## this list
 	@tools/install-deps $*
 
 build/%/build.ninja: CMakePresets.json | build-deps
-	@cmake --preset $* -Wno-dev
+	@mkdir -p build && cmake --preset $* >build/configure.log || { cat build/configure.log; exit 1; }
 
 export SECONDS_EACH
 
