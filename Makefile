@@ -15,8 +15,7 @@ test: all ## run all tests; PRESET=asan for the sanitizers
 demo: all ## run the README's tour on examples/ and show the files it wrote
 	@tools/demo $(B)
 
-ci: ## everything the continuous integration checks, ends with "N passed, N failed"
-	@tools/install-deps ci
+ci: ci-deps ## everything the continuous integration checks, ends with "N passed, N failed"
 	@tools/ci
 
 bench: bench-deps build/release/build.ninja ## measure fixed workloads, compare with the baseline
@@ -46,11 +45,12 @@ clean: ## remove everything that was built
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z].*## / { printf "make %-28s %s\n", $$1, $$2 }' Makefile
 
-%-deps:
+build-deps ci-deps bench-deps fuzz-deps: %-deps:
 	@tools/install-deps $*
 
 build/%/build.ninja: CMakePresets.json | build-deps
-	@mkdir -p build && cmake --preset $* >build/configure.log || { cat build/configure.log; exit 1; }
+	@mkdir -p build
+	@cmake --preset $* >build/configure.log || { cat build/configure.log; exit 1; }
 
 export SECONDS_EACH
 
