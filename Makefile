@@ -52,6 +52,8 @@ build/%/build.ninja: CMakePresets.json | build-deps
 	@mkdir -p build
 	@cmake --preset $* >build/configure.log || { cat build/configure.log; exit 1; }
 
+# Ninja and CTest use all processors; two package installations at once would lock each other out.
+.NOTPARALLEL:
 export SECONDS_EACH
 
 .PHONY: all test demo ci bench fuzz install format clean help build-deps ci-deps bench-deps \
