@@ -41,8 +41,9 @@ static void keep(struct diag *d, struct diag_entry *e, struct where where, const
     e->count++;
 }
 
-static void add(struct diag *d, enum severity severity, const char *code, struct where where,
-                const char *format, va_list args)
+__attribute__((format(printf, 5, 0))) static void add(struct diag *d, enum severity severity,
+                                                      const char *code, struct where where,
+                                                      const char *format, va_list args)
 {
     struct diag_entry *e = entry_of(d, severity, code);
     char text[1024];
