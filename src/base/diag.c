@@ -41,9 +41,8 @@ static void keep(struct diag *d, struct diag_entry *e, struct where where, const
     e->count++;
 }
 
-__attribute__((format(printf, 5, 0))) static void add(struct diag *d, enum severity severity,
-                                                      const char *code, struct where where,
-                                                      const char *format, va_list args)
+static void add(struct diag *d, enum severity severity, const char *code, struct where where,
+                const char *format, va_list args)
 {
     struct diag_entry *e = entry_of(d, severity, code);
     char text[1024];
