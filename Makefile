@@ -1,14 +1,61 @@
-PRESET ?= dev
-B      := build/$(PRESET)
+# Named trips; the work is CMake's. `make help` lists them.
+PRESET  ?= dev
+PREFIX  ?= /usr/local
+DESTDIR ?=
+B       := build/$(PRESET)
+JOBS    := $(shell nproc)
 
-all: $(B)/build.ninja
-	cmake --build $(B)
+all: build-deps $(B)/build.ninja ## build the program: build/dev/strata (PRESET=… for another build)
+	@cmake --build $(B)
 
-$(B)/build.ninja:
-	cmake --preset $(PRESET)
+test: all ## run all tests; PRESET=asan for the sanitizers
+	@cmake --build $(B) --target unit
+	@ctest --test-dir $(B) -j$(JOBS) --output-on-failure
 
-test: all
-	cmake --build $(B) --target unit
-	ctest --test-dir $(B) --output-on-failure
+demo: all ## run the README's tour on examples/ and show the files it wrote
+	@tools/demo $(B)
 
-.PHONY: all test
+ci: ci-deps ## everything the continuous integration checks, ends with "N passed, N failed"
+	@tools/ci
+
+bench: bench-deps build/release/build.ninja ## measure fixed workloads, compare with the baseline
+	@cmake --build build/release --target all benches
+	@tests/bench/run build/release
+
+fuzz: fuzz-deps build/fuzz/build.ninja ## fuzz every parser; FORMAT=name for one, SECONDS_EACH=n
+	@cmake --build build/fuzz --target fuzzers
+	@tools/fuzz build/fuzz $(FORMAT)
+
+install: build-deps build/release/build.ninja ## install under $(DESTDIR)$(PREFIX)
+	@cmake --build build/release
+	@DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)
+
+format: ci-deps ## rewrite the C sources in the house's shape
+	@tools/check-format --fix
+
+check-format check-tidy check-cppcheck check-shell: ci-deps $(B)/build.ninja ## one lint alone
+	@tools/$@
+
+check-layers check-links check-diagnostics check-packages: build-deps ## one document check alone
+	@tools/$@
+
+clean: ## remove everything that was built
+	@rm -rf build out
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z].*## / { printf "make %-28s %s\n", $$1, $$2 }' Makefile
+
+build-deps ci-deps bench-deps fuzz-deps: %-deps:
+	@tools/install-deps $*
+
+build/%/build.ninja: CMakePresets.json | build-deps
+	@mkdir -p build
+	@cmake --preset $* >build/configure.log || { cat build/configure.log; exit 1; }
+
+# Ninja and CTest use all processors; two package installations at once would lock each other out.
+.NOTPARALLEL:
+export SECONDS_EACH
+
+.PHONY: all test demo ci bench fuzz install format clean help build-deps ci-deps bench-deps \
+	fuzz-deps check-format check-tidy check-cppcheck check-shell check-layers check-links \
+	check-diagnostics check-packages

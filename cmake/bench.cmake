@@ -1,0 +1,11 @@
+# bench_<name> from tests/bench/bench_<name>.c; tests/bench/workloads says how they are run.
+file(GLOB benches CONFIGURE_DEPENDS tests/bench/bench_*.c)
+add_executable(bench_measure EXCLUDE_FROM_ALL tests/bench/measure.c)
+target_link_libraries(bench_measure PRIVATE strata_flags)
+add_custom_target(benches DEPENDS bench_measure)
+foreach(file IN LISTS benches)
+    cmake_path(GET file STEM target)
+    add_executable(${target} EXCLUDE_FROM_ALL ${file})
+    target_link_libraries(${target} PRIVATE strata_flags libstrata)
+    add_dependencies(benches ${target})
+endforeach()

@@ -1,0 +1,37 @@
+# Each tests/fuzz/fuzz_<name>.c defines LLVMFuzzerTestOneInput(). The fuzz preset makes a fuzzer of
+# it; every other preset links it with replay_main.c and runs it over tests/fuzz/corpus/<name>/.
+# A corpus folder with no harness of its own name is an input format for fuzz_input.c.
+file(GLOB harnesses CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
+file(GLOB corpora CONFIGURE_DEPENDS LIST_DIRECTORIES true tests/fuzz/corpus/*)
+add_custom_target(fuzzers)
+
+foreach(file IN LISTS harnesses)
+    cmake_path(GET file STEM target)
+    if(STRATA_FUZZ)
+        add_executable(${target} EXCLUDE_FROM_ALL ${file})
+        target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+        add_dependencies(fuzzers ${target})
+    else()
+        add_executable(${target} EXCLUDE_FROM_ALL ${file} tests/fuzz/replay_main.c)
+        add_dependencies(unit ${target})
+    endif()
+    target_compile_options(${target} PRIVATE -Wno-missing-prototypes) # the entry has no header
+    target_link_libraries(${target} PRIVATE strata_flags libstrata)
+    string(REPLACE "fuzz_" "" name ${target})
+    if(NOT name STREQUAL "input")
+        list(APPEND corpora ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name}) # absent: the test says so
+    endif()
+endforeach()
+
+list(REMOVE_DUPLICATES corpora)
+if(NOT STRATA_FUZZ)
+    foreach(folder IN LISTS corpora)
+        cmake_path(GET folder FILENAME name)
+        if(TARGET fuzz_${name})
+            add_test(NAME corpus.${name} COMMAND fuzz_${name} ${folder})
+        else()
+            add_test(NAME corpus.${name} COMMAND fuzz_input ${folder})
+            set_tests_properties(corpus.${name} PROPERTIES ENVIRONMENT FUZZ_FORMAT=${name})
+        endif()
+    endforeach()
+endif()

@@ -1,0 +1,38 @@
+# Unit tests, golden cases, and the checks that keep documents and sources in step.
+find_library(CMOCKA cmocka REQUIRED)
+add_custom_target(unit) # everything that only the tests need
+
+# unit.<folder>.<module> from src/<folder>/<module>_test.c
+foreach(file IN LISTS test_c)
+    cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${CMAKE_SOURCE_DIR}/src OUTPUT_VARIABLE name)
+    string(REGEX REPLACE "_test\\.c$" "" name ${name})
+    string(REPLACE "/" "." target "unit.${name}")
+    add_executable(${target} EXCLUDE_FROM_ALL ${file})
+    if(name MATCHES "^cli/" AND TARGET strata_cli)
+        target_link_libraries(${target} PRIVATE strata_cli)
+    endif()
+    target_link_libraries(${target} PRIVATE strata_flags libstrata ${CMOCKA})
+    add_test(NAME ${target} COMMAND ${target} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    add_dependencies(unit ${target})
+endforeach()
+
+# golden.<case> from tests/golden/<case>/cmd
+file(GLOB cases CONFIGURE_DEPENDS tests/golden/*/cmd)
+if(TARGET strata)
+    foreach(file IN LISTS cases)
+        cmake_path(GET file PARENT_PATH folder)
+        cmake_path(GET folder FILENAME case)
+        add_test(NAME golden.${case} COMMAND ${CMAKE_SOURCE_DIR}/tests/run-golden
+            --bin $<TARGET_FILE_DIR:strata> ${case})
+    endforeach()
+    add_test(NAME golden.runner COMMAND ${CMAKE_SOURCE_DIR}/tests/run-golden-test)
+    add_test(NAME docs.examples COMMAND ${CMAKE_SOURCE_DIR}/tests/run-examples
+        --bin $<TARGET_FILE_DIR:strata> docs)
+    add_test(NAME help.examples COMMAND ${CMAKE_SOURCE_DIR}/tests/run-examples
+        --bin $<TARGET_FILE_DIR:strata> help)
+endif()
+
+add_test(NAME arch.layers COMMAND ${CMAKE_SOURCE_DIR}/tools/check-layers)
+add_test(NAME arch.diagnostics COMMAND ${CMAKE_SOURCE_DIR}/tools/check-diagnostics)
+add_test(NAME docs.links COMMAND ${CMAKE_SOURCE_DIR}/tools/check-links)
+add_test(NAME docs.packages COMMAND ${CMAKE_SOURCE_DIR}/tools/check-packages)
