@@ -1,0 +1,18 @@
+/*
+ * sink - where bytes go: a file being written, a buffer, standard output.
+ *
+ * A writer calls write() and gets false once something went wrong; the sink keeps the reason.
+ */
+#ifndef STRATA_BASE_SINK_H
+#define STRATA_BASE_SINK_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+
+struct sink {
+    bool (*write)(void *ctx, struct str text);
+    void *ctx;
+};
+
+#endif
