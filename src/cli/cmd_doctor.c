@@ -1,0 +1,110 @@
+/*
+ * strata doctor: every back end, where it was found, or what is used instead.
+ */
+#include "base/cancel.h"
+#include "cli/session.h"
+#include "driver/driver.h"
+
+static const struct example examples[] = {
+    {"strata doctor", "what is installed here, and what is used instead"},
+    {"strata doctor --json", "the same for programs"},
+    {0},
+};
+
+static void print_text(struct session *s, const struct probe_result *results)
+{
+    static const struct out_column columns[] = {{"back end", false},
+                                                {"state", false},
+                                                {"version", false},
+                                                {"where, or what is used instead", false}};
+    enum { COLUMNS = ARRAY_LEN(columns) };
+    const char **cells = ARENA_ARRAY(&s->arena, const char *, driver_count *COLUMNS);
+    size_t found = 0;
+
+    for (size_t i = 0; i < driver_count; i++) {
+        const struct probe_result *r = &results[i];
+        const char **row = cells + i * COLUMNS;
+        found += r->state == PROBE_FOUND;
+        row[0] = driver_list[i]->name;
+        row[1] = probe_state_name(r->state);
+        row[2] = r->version != NULL ? r->version : "-";
+        row[3] = r->state == PROBE_FOUND ? r->path : driver_list[i]->instead;
+    }
+    out_table(&s->out, columns, COLUMNS, cells, driver_count);
+    out_text(&s->out, "\n");
+    for (size_t i = 0; i < driver_count; i++) {
+        const struct probe_result *r = &results[i];
+        if (r->reason != NULL)
+            out_printf(&s->out, "  %-12s%s\n", driver_list[i]->name, r->reason);
+        if (driver_list[i]->remark != NULL)
+            out_printf(&s->out, "  %-12s%s\n", r->reason != NULL ? "" : driver_list[i]->name,
+                       driver_list[i]->remark);
+    }
+    out_printf(&s->out, "\n  %zu of %zu found; none is needed: every job has an embedded way\n",
+               found, driver_count);
+}
+
+static void print_json(struct session *s, const struct probe_result *results)
+{
+    struct jsonout *j = session_json_begin(s, "strata.doctor/1", NULL);
+
+    jsonout_begin(j, '{');
+    jsonout_key(j, "backends");
+    jsonout_begin(j, '[');
+    for (size_t i = 0; i < driver_count; i++) {
+        const struct driver *d = driver_list[i];
+        const char *const pairs[][2] = {
+            {"name", d->name},
+            {"product", d->what},
+            {"state", probe_state_name(results[i].state)},
+            {"path", results[i].path},
+            {"version", results[i].version},
+            {"reason", results[i].reason},
+            {"job", d->job},
+            {"instead", d->instead},
+            {"remark", d->remark},
+        };
+        jsonout_begin(j, '{');
+        for (size_t k = 0; k < ARRAY_LEN(pairs); k++) {
+            jsonout_key(j, pairs[k][0]);
+            jsonout_text(j, pairs[k][1]);
+        }
+        jsonout_end(j, '}');
+    }
+    jsonout_end(j, ']');
+    jsonout_end(j, '}');
+    session_json_end(s);
+}
+
+static int run(struct session *s, const void *args)
+{
+    struct probe_result *results = ARENA_ARRAY(&s->arena, struct probe_result, driver_count);
+
+    (void)args;
+    for (size_t i = 0; i < driver_count; i++) {
+        if (cancelled())
+            return CODE_INTERRUPTED;
+        driver_list[i]->probe(&s->arena, &results[i]);
+    }
+    if (s->common.json)
+        print_json(s, results);
+    else
+        print_text(s, results);
+    return CODE_DONE;
+}
+
+const struct command command_doctor = {
+    .name = "doctor",
+    .group = GROUP_ABOUT,
+    .summary = "list every back end: where found, or what is used instead",
+    .usage = "[OPTIONS]",
+    .details =
+        "Looks for the external tools and libraries strata can use and prints where each was "
+        "found and its version, or why not and what is used instead. Programs are looked for "
+        "on the PATH and in the folders their installers use; the variables STRATA_MSPROF, "
+        "STRATA_NCU, STRATA_NSYS and STRATA_MPIRUN name one outright. Libraries are opened at "
+        "run time.\n\nA missing back end is normal, so the exit code is 0 either way.",
+    .see = "docs/backends.md",
+    .examples = examples,
+    .run = run,
+};

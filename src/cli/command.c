@@ -1,0 +1,111 @@
+#include "cli/command.h"
+
+#include <stdio.h>
+
+#include "cli/session.h"
+
+const struct command *const command_list[] = {
+#define COMMAND(sym) &command_##sym,
+#include "cli/commands.def"
+#undef COMMAND
+};
+
+const size_t command_count = ARRAY_LEN(command_list);
+
+static const char *const color_choices[] = {"auto", "always", "never", NULL};
+
+static const struct {
+    unsigned needs; /* 0: every command takes it */
+    struct opt opt;
+} common_options[] = {
+    {COMMON_OUT, OPT_STRING('o', "out", "PATH", struct common, out, "write the result there")},
+    {COMMON_FORMAT, OPT_STRING(0, "format", "NAME", struct common, format,
+                               "the input's format, when guessed wrong")},
+    {COMMON_JOBS, OPT_INT('j', "jobs", "N", struct common, jobs, 1, 1024,
+                          "work on N things at once (default: processors)")},
+    {COMMON_DRY_RUN,
+     OPT_FLAG(0, "dry-run", struct common, dry_run, "show what would be done and stop")},
+    {0, OPT_FLAG(0, "json", struct common, json, "print one JSON document")},
+    {0, OPT_FLAG('q', "quiet", struct common, quiet, "print only the paths of written files")},
+    {0, OPT_FLAG('v', "verbose", struct common, verbose, "say more on stderr")},
+    {0, OPT_CHOICE(0, "color", color_choices, struct common, color, "colour in the output")},
+    {0, OPT_FLAG('h', "help", struct common, help, "show this page")},
+};
+
+_Static_assert(ARRAY_LEN(common_options) < COMMON_OPTIONS, "room for OPT_END");
+
+void command_common_options(unsigned mask, struct opt *out)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(common_options); i++)
+        if ((common_options[i].needs & ~mask) == 0)
+            out[n++] = common_options[i].opt;
+    out[n] = (struct opt)OPT_END;
+}
+
+const char *command_group_name(enum command_group group)
+{
+    static const char *const names[] = {"Look", "Explain", "In-core", "GPU", "Database", "About"};
+
+    return names[group];
+}
+
+static const struct command *find(const struct command *const *list, size_t count, const char *word)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i]->name, word) == 0)
+            return list[i];
+    return NULL;
+}
+
+static size_t sub_count(const struct command *const *subs)
+{
+    size_t n = 0;
+
+    while (subs[n] != NULL)
+        n++;
+    return n;
+}
+
+struct command_path command_find(int argc, const char *const *argv, int *used)
+{
+    struct command_path path = {0};
+
+    *used = 0;
+    if (argc == 0)
+        return path;
+    path.command = find(command_list, command_count, argv[0]);
+    if (path.command == NULL)
+        return path;
+    *used = 1;
+    if (path.command->subs == NULL || argc == 1)
+        return path;
+    const struct command *sub = find(path.command->subs, sub_count(path.command->subs), argv[1]);
+    if (sub == NULL)
+        return path;
+    *used = 2;
+    return (struct command_path){path.command, sub};
+}
+
+const char *command_full_name(struct command_path path, char *buf, size_t size)
+{
+    if (path.parent != NULL)
+        snprintf(buf, size, "%s %s", path.parent->name, path.command->name);
+    else
+        snprintf(buf, size, "%s", path.command->name);
+    return buf;
+}
+
+const char *command_nearest(const struct command *const *subs, const char *word)
+{
+    const struct command *const *list = subs != NULL ? subs : command_list;
+    size_t count = subs != NULL ? sub_count(subs) : command_count;
+    VEC_OF(const char *) names = {0};
+
+    for (size_t i = 0; i < count; i++)
+        vec_push(&names, list[i]->name);
+    const char *near = opt_nearest(word, names.at, names.n);
+    vec_free(&names);
+    return near;
+}

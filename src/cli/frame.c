@@ -1,0 +1,226 @@
+#include "cli/frame.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/cancel.h"
+#include "cli/help.h"
+#include "cli/session.h"
+
+static void show_where(struct out *err, struct where where)
+{
+    if (where.path == NULL)
+        return;
+    out_text(err, where.path);
+    if (where.line > 0)
+        out_printf(err, ":%llu", (unsigned long long)where.line);
+    else if (where.byte > 0)
+        out_printf(err, ":byte %llu", (unsigned long long)(where.byte - 1));
+    out_text(err, ": ");
+}
+
+static void show_line(struct out *err, const struct diag_entry *e, const struct diag_text *t)
+{
+    static const enum style styles[] = {STYLE_BOLD, STYLE_YELLOW, STYLE_YELLOW, STYLE_RED};
+
+    show_where(err, t->where);
+    out_style(err, styles[e->severity]);
+    out_printf(err, "%s:", severity_name(e->severity));
+    out_style(err, STYLE_PLAIN);
+    out_printf(err, " %s [%s]\n", t->text, e->code);
+}
+
+static void show_entry(struct out *err, const struct diag_entry *e)
+{
+    for (size_t i = 0; i < DIAG_TEXTS && i < e->count; i++)
+        show_line(err, e, &e->first[i]);
+    if (e->count > DIAG_TEXTS)
+        out_printf(err, "… and %llu more [%s]\n", (unsigned long long)(e->count - DIAG_TEXTS),
+                   e->code);
+}
+
+void frame_show_diag(struct out *err, const struct diag *d, bool verbose)
+{
+    const struct diag_entry *failure = NULL;
+
+    for (size_t i = 0; i < d->entries.n; i++) {
+        const struct diag_entry *e = &d->entries.at[i];
+        if (e->severity == SEV_ERROR)
+            failure = failure != NULL ? failure : e;
+        else if (e->severity != SEV_NOTE || verbose)
+            show_entry(err, e);
+    }
+    if (failure == NULL)
+        return;
+    out_text(err, "strata: ");
+    show_line(err, failure, &failure->first[0]);
+    for (size_t i = 0; i < d->hints.n; i++) {
+        bool is_repeat = i > 0 && strcmp(d->hints.at[i].label, d->hints.at[i - 1].label) == 0;
+        out_printf(err, "  %-12s%s\n", is_repeat ? "" : d->hints.at[i].label, d->hints.at[i].text);
+    }
+}
+
+/* The last lines of stdout: every file written. A JSON document has them inside. */
+static void list_written(struct session *s)
+{
+    if (s->common.json)
+        return;
+    if (s->written.n > 0 && !s->common.quiet)
+        out_text(&s->out, "\n");
+    for (size_t i = 0; i < s->written.n; i++) {
+        const char *label = i == 0 ? "wrote  " : "       ";
+        out_printf(&s->out, "%s%s\n", s->common.quiet ? "" : label, s->written.at[i]);
+    }
+}
+
+static int check_operands(struct session *s)
+{
+    const struct command *c = s->path.command;
+    const struct operands *want = &c->operands;
+
+    if (s->operands.n < want->min)
+        return session_usage(s, "%s needs %s", c->name,
+                             want->min == 1 ? "an argument" : "more arguments");
+    if (s->operands.n > want->max)
+        return session_usage(s, "%s: unexpected argument \"%s\"", c->name,
+                             s->operands.at[want->max]);
+    if (want->kind != OPERAND_CHOICE)
+        return CODE_DONE;
+    for (size_t i = 0; i < s->operands.n; i++) {
+        size_t n = 0;
+        while (want->choices[n] != NULL && strcmp(want->choices[n], s->operands.at[i]) != 0)
+            n++;
+        if (want->choices[n] == NULL)
+            return session_usage(s, "%s: \"%s\" is not known here", c->name, s->operands.at[i]);
+    }
+    return CODE_DONE;
+}
+
+static int run_command(struct session *s, int argc, const char *const *argv)
+{
+    const struct command *c = s->path.command;
+    void *args = arena_alloc(&s->arena, c->args_size);
+    struct opt common[COMMON_OPTIONS];
+    char name[64];
+
+    if (c->defaults != NULL)
+        memcpy(args, c->defaults, c->args_size);
+    command_common_options(c->common, common);
+    const struct opt_set sets[] = {{c->options, args}, {common, &s->common}};
+    int code = CODE_USAGE;
+    if (!opt_parse(sets, ARRAY_LEN(sets), argc, argv, &s->operands, &s->diag)) {
+        diag_hint(&s->diag, "try", "strata help %s",
+                  command_full_name(s->path, name, sizeof(name)));
+    } else {
+        s->out.color = out_wants_color((enum color_mode)s->common.color, STDOUT_FILENO);
+        if (s->common.help) {
+            help_page(&s->out, s->path);
+            code = CODE_DONE;
+        } else if ((code = check_operands(s)) == CODE_DONE) {
+            code = c->run(s, args);
+            list_written(s);
+        }
+    }
+    opt_release(sets[0]);
+    return code;
+}
+
+static int unknown_command(struct session *s, const struct command *parent, const char *word)
+{
+    const char *between = parent != NULL ? " " : "", *prefix = parent != NULL ? parent->name : "";
+
+    diag_fail(&s->diag, ST_NOT_FOUND, "usage.command", (struct where){0},
+              "unknown command \"%s%s%s\"", prefix, between, word);
+    const char *near = command_nearest(parent != NULL ? parent->subs : NULL, word);
+    if (near != NULL)
+        diag_hint(&s->diag, "try", "strata %s%s%s", prefix, between, near);
+    else
+        diag_hint(&s->diag, "try", "strata help%s%s", between, prefix);
+    return CODE_USAGE;
+}
+
+static bool is_help(const char *word)
+{
+    return strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0;
+}
+
+/* A command that only holds others: its page, or a complaint about the word after it. */
+static int run_holder(struct session *s, int argc, const char *const *argv)
+{
+    if (argc > 0 && !is_help(argv[0]))
+        return unknown_command(s, s->path.command, argv[0]);
+    help_page(&s->out, s->path);
+    return CODE_DONE;
+}
+
+static int dispatch(struct session *s, int argc, const char *const *argv)
+{
+    int used;
+
+    if (argc == 0 || is_help(argv[0])) {
+        help_overview(&s->out);
+        return CODE_DONE;
+    }
+    if (strcmp(argv[0], "--version") == 0) {
+        out_text(&s->out, "strata " STRATA_VERSION "\n");
+        return CODE_DONE;
+    }
+    s->path = command_find(argc, argv, &used);
+    if (s->path.command == NULL)
+        return unknown_command(s, NULL, argv[0]);
+    if (s->path.command->subs != NULL)
+        return run_holder(s, argc - used, argv + used);
+    return run_command(s, argc - used, argv + used);
+}
+
+/* A reader that left early (`strata ... | head`) is no error; any other loss is. */
+static int close_stdout(struct session *s, int code)
+{
+    if (out_flush(&s->out) || s->out.error == EPIPE)
+        return code;
+    diag_fail(&s->diag, ST_IO, "stdout.write", (struct where){.path = "stdout"}, "%s",
+              strerror(s->out.error));
+    return code <= CODE_NO ? CODE_FILE : code;
+}
+
+/* The diag explains every failure; a failure without a reason is a fault of ours. */
+static int explain(struct session *s, int code)
+{
+    if (cancelled() && code > CODE_NO)
+        code = CODE_INTERRUPTED;
+    if (code <= CODE_NO)
+        return code;
+    for (size_t i = 0; i < s->diag.entries.n; i++)
+        if (s->diag.entries.at[i].severity == SEV_ERROR)
+            return code;
+    if (code == CODE_INTERRUPTED)
+        diag_fail(&s->diag, ST_CANCELLED, "run.interrupted", (struct where){0}, "interrupted");
+    else
+        diag_fail(&s->diag, ST_FORMAT, "run.no-reason", (struct where){0},
+                  "failed without a reason; please report this");
+    return code;
+}
+
+int frame_run(int argc, const char *const *argv)
+{
+    struct session s = {0};
+    struct out err;
+
+    arena_init(&s.arena);
+    diag_init(&s.diag);
+    out_init(&s.out, STDOUT_FILENO, out_wants_color(COLOR_AUTO, STDOUT_FILENO));
+    int code = explain(&s, close_stdout(&s, dispatch(&s, argc, argv)));
+    out_init(&err, STDERR_FILENO, out_wants_color((enum color_mode)s.common.color, STDERR_FILENO));
+    frame_show_diag(&err, &s.diag, s.common.verbose);
+    out_flush(&err);
+
+    out_fini(&err);
+    out_fini(&s.out);
+    vec_free(&s.operands);
+    vec_free(&s.inputs);
+    vec_free(&s.written);
+    diag_fini(&s.diag);
+    arena_free(&s.arena);
+    return code;
+}

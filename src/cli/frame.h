@@ -1,0 +1,17 @@
+/*
+ * frame - one run of the program, from the words on the command line to the exit code.
+ */
+#ifndef STRATA_CLI_FRAME_H
+#define STRATA_CLI_FRAME_H
+
+#include "base/diag.h"
+#include "cli/out.h"
+
+/* argv without the program's name. Writes to stdout and stderr. */
+int frame_run(int argc, const char *const *argv);
+
+/* Prints what a run met, the way compilers do; notes only when verbose. A failed run gets exactly
+ * one error line, the first error met, and the hints under it. */
+void frame_show_diag(struct out *err, const struct diag *d, bool verbose);
+
+#endif

@@ -1,0 +1,104 @@
+#include "cli/help.h"
+
+#include <stdio.h>
+
+enum { HELP_COLUMN = 27, NAME_COLUMN = 14 };
+
+static void heading(struct out *o, const char *text)
+{
+    out_text(o, "\n");
+    out_style(o, STYLE_BOLD);
+    out_text(o, text);
+    out_style(o, STYLE_PLAIN);
+    out_text(o, "\n");
+}
+
+void help_overview(struct out *o)
+{
+    out_text(o, "strata - where an accelerator's time goes\n\n"
+                "usage: strata COMMAND [OPTIONS] ...\n");
+    for (int g = GROUP_LOOK; g <= GROUP_ABOUT; g++) {
+        bool has_heading = false;
+        for (size_t i = 0; i < command_count; i++) {
+            if ((int)command_list[i]->group != g)
+                continue;
+            if (!has_heading)
+                heading(o, command_group_name((enum command_group)g));
+            has_heading = true;
+            out_printf(o, "  %-*s%s\n", NAME_COLUMN, command_list[i]->name,
+                       command_list[i]->summary);
+        }
+    }
+    out_text(o, "\n`strata help COMMAND` shows a command's options and examples.\n");
+}
+
+static void print_option(struct out *o, const struct opt *opt)
+{
+    char left[160], value[128];
+    char letter[] = {'-', opt->letter, ',', '\0'};
+
+    opt_value_text(opt, value, sizeof(value));
+    int n = snprintf(left, sizeof(left), "  %-3s --%s%s%s", opt->letter != 0 ? letter : "",
+                     opt->name, value[0] != '\0' ? " " : "", value);
+    if (n + 2 > HELP_COLUMN)
+        out_printf(o, "%s\n%*s%s\n", left, HELP_COLUMN, "", opt->help);
+    else
+        out_printf(o, "%-*s%s\n", HELP_COLUMN, left, opt->help);
+}
+
+static void print_options(struct out *o, const struct opt *table, const char *title)
+{
+    bool has_heading = false;
+
+    for (size_t i = 0; i < opt_count(table); i++) {
+        if (table[i].kind == OPT_KIND_GROUP) {
+            heading(o, table[i].name);
+            has_heading = true;
+            continue;
+        }
+        if (!has_heading)
+            heading(o, title);
+        has_heading = true;
+        print_option(o, &table[i]);
+    }
+}
+
+static void print_subs(struct out *o, const struct command *c)
+{
+    heading(o, "Commands");
+    for (size_t i = 0; c->subs[i] != NULL; i++)
+        out_printf(o, "  %-*s%s\n", NAME_COLUMN, c->subs[i]->name, c->subs[i]->summary);
+}
+
+static void print_examples(struct out *o, const struct example *examples)
+{
+    size_t width = 0;
+
+    if (examples == NULL || examples[0].line == NULL)
+        return;
+    for (size_t i = 0; examples[i].line != NULL; i++)
+        if (out_width(examples[i].line) > width)
+            width = out_width(examples[i].line);
+    heading(o, "Examples");
+    for (size_t i = 0; examples[i].line != NULL; i++)
+        out_printf(o, "  %-*s  %s\n", (int)width, examples[i].line, examples[i].shows);
+}
+
+void help_page(struct out *o, struct command_path path)
+{
+    const struct command *c = path.command;
+    struct opt common[COMMON_OPTIONS];
+    char name[64];
+
+    command_full_name(path, name, sizeof(name));
+    out_printf(o, "strata %s - %s\n\n", name, c->summary);
+    out_printf(o, "usage: strata %s %s\n", name, c->usage);
+    if (c->subs != NULL)
+        print_subs(o, c);
+    print_options(o, c->options, "Options");
+    command_common_options(c->common, common);
+    print_options(o, common, "Common options");
+    print_examples(o, c->examples);
+    out_printf(o, "\nMore: man strata-%s%s%s\n", path.parent != NULL ? path.parent->name : name,
+               c->see != NULL ? ", " : "", c->see != NULL ? c->see : "");
+}

@@ -1,0 +1,128 @@
+/*
+ * opt - options as a table, and the parser that reads them.
+ *
+ * A command describes its options in one constant table; parsing, help, man pages and shell
+ * completion all read it. Values land in the command's own struct by offset, and the macros check
+ * at compile time that the member has the type the option writes.
+ *
+ * Spelling: `--name value`, `--name=value`, `-n value`, `-nvalue`, bundled letters (`-qv`),
+ * `--no-name` undoes `--name`, `--` ends the options, `-` alone is an operand. Abbreviated long
+ * names are refused: a new option must never change what an old command line means. The last of
+ * several wins, lists collect.
+ */
+#ifndef STRATA_CLI_OPT_H
+#define STRATA_CLI_OPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+
+enum opt_kind {
+    OPT_KIND_END,
+    OPT_KIND_GROUP,  /* a heading in the help */
+    OPT_KIND_FLAG,   /* bool */
+    OPT_KIND_STRING, /* const char *; NULL when not given */
+    OPT_KIND_LIST,   /* struct opt_list */
+    OPT_KIND_INT,    /* int64_t within [min, max] */
+    OPT_KIND_SIZE,   /* uint64_t; suffixes k M G are powers of 1000, Ki Mi Gi of 1024 */
+    OPT_KIND_DOUBLE, /* double */
+    OPT_KIND_CHOICE, /* int: index into `choices` */
+};
+
+/* Values in the order given. The texts belong to the command line. */
+struct opt_list {
+    const char **at;
+    size_t n, cap;
+};
+
+struct opt {
+    enum opt_kind kind;
+    char letter;       /* 0: long name only */
+    const char *name;  /* without dashes; the heading of a group */
+    const char *value; /* what the help calls the value: FILE, PATH and DIR complete as such */
+    size_t offset;     /* of the member in the struct that is filled */
+    const char *help;  /* one line, lower case, no full stop */
+    const char *const *choices; /* ends with NULL */
+    int64_t min, max;           /* of an INT */
+};
+
+/* The member's offset, refused by the compiler when its type is not `ctype`. */
+#define OPT_AT(type, member, ctype)                                                                \
+    (offsetof(type, member) + 0 * sizeof((ctype *)0 == &((type *)0)->member))
+
+#define OPT_GROUP(title)                                                                           \
+    {                                                                                              \
+        .kind = OPT_KIND_GROUP, .name = (title)                                                    \
+    }
+#define OPT_FLAG(l, n, type, member, text)                                                         \
+    {                                                                                              \
+        .kind = OPT_KIND_FLAG, .letter = (l), .name = (n), .offset = OPT_AT(type, member, bool),   \
+        .help = (text)                                                                             \
+    }
+#define OPT_STRING(l, n, v, type, member, text)                                                    \
+    {                                                                                              \
+        .kind = OPT_KIND_STRING, .letter = (l), .name = (n), .value = (v),                         \
+        .offset = OPT_AT(type, member, const char *), .help = (text)                               \
+    }
+#define OPT_LIST(l, n, v, type, member, text)                                                      \
+    {                                                                                              \
+        .kind = OPT_KIND_LIST, .letter = (l), .name = (n), .value = (v),                           \
+        .offset = OPT_AT(type, member, struct opt_list), .help = (text)                            \
+    }
+#define OPT_INT(l, n, v, type, member, lowest, highest, text)                                      \
+    {                                                                                              \
+        .kind = OPT_KIND_INT, .letter = (l), .name = (n), .value = (v),                            \
+        .offset = OPT_AT(type, member, int64_t), .help = (text), .min = (lowest), .max = (highest) \
+    }
+#define OPT_SIZE(l, n, v, type, member, text)                                                      \
+    {                                                                                              \
+        .kind = OPT_KIND_SIZE, .letter = (l), .name = (n), .value = (v),                           \
+        .offset = OPT_AT(type, member, uint64_t), .help = (text)                                   \
+    }
+#define OPT_DOUBLE(l, n, v, type, member, text)                                                    \
+    {                                                                                              \
+        .kind = OPT_KIND_DOUBLE, .letter = (l), .name = (n), .value = (v),                         \
+        .offset = OPT_AT(type, member, double), .help = (text)                                     \
+    }
+#define OPT_CHOICE(l, n, list, type, member, text)                                                 \
+    {                                                                                              \
+        .kind = OPT_KIND_CHOICE, .letter = (l), .name = (n), .choices = (list),                    \
+        .offset = OPT_AT(type, member, int), .help = (text)                                        \
+    }
+#define OPT_END                                                                                    \
+    {                                                                                              \
+        .kind = OPT_KIND_END                                                                       \
+    }
+
+/* A table and the struct it fills. */
+struct opt_set {
+    const struct opt *table; /* NULL: none */
+    void *base;
+};
+
+/* Number of entries before OPT_END; 0 for NULL. */
+size_t opt_count(const struct opt *table);
+
+/* True for the kinds a user types, so not for headings. */
+bool opt_is_option(const struct opt *o);
+bool opt_takes_value(const struct opt *o);
+
+/* "PATH", or "a|b|c" for a choice, in `buf`; "" for a flag. */
+const char *opt_value_text(const struct opt *o, char *buf, size_t size);
+
+/*
+ * Reads `argc` words into the sets; operands go to `rest` in order. False after the first mistake,
+ * which is then in `d` with a hint. The bases hold the defaults on entry. Texts are not copied.
+ */
+bool opt_parse(const struct opt_set *sets, size_t set_count, int argc, const char *const *argv,
+               struct opt_list *rest, struct diag *d);
+
+/* Releases the lists of a parsed struct. */
+void opt_release(struct opt_set set);
+
+/* Offers the entry of `names` nearest to `word`; NULL when none is near. */
+const char *opt_nearest(const char *word, const char *const *names, size_t count);
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * out - buffered text on a file descriptor, with a memory for the first write error.
+ *
+ * stdout is the answer: whoever writes to it never checks, and the end of the run asks once
+ * whether everything arrived (out_flush). Colour goes through out_style(), which writes nothing
+ * when colour is off, so it can never be the only carrier of a meaning.
+ */
+#ifndef STRATA_CLI_OUT_H
+#define STRATA_CLI_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/str.h"
+
+enum { OUT_BUFFER = 1 << 16 };
+
+struct out {
+    int fd;
+    int error; /* errno of the first failed write; later output is dropped */
+    bool color;
+    size_t n;
+    char *buf;
+};
+
+enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_RED, STYLE_YELLOW, STYLE_GREEN };
+
+void out_init(struct out *o, int fd, bool color);
+void out_fini(struct out *o); /* does not flush */
+
+void out_bytes(struct out *o, struct str s);
+void out_text(struct out *o, const char *text);
+void out_printf(struct out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void out_style(struct out *o, enum style style);
+
+/* Sends what is buffered; true when nothing was lost since out_init(). */
+bool out_flush(struct out *o);
+
+enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+/* Whether text on `fd` is coloured: AUTO means a terminal, NO_COLOR unset and TERM not "dumb". */
+bool out_wants_color(enum color_mode mode, int fd);
+
+/* Columns a text takes: UTF-8 characters, each counted as one. */
+size_t out_width(const char *text);
+
+struct out_column {
+    const char *head;
+    bool is_right; /* numbers */
+};
+
+/* A table two spaces in, columns two apart: `rows` times `count` cells, row by row. A NULL cell
+ * is empty. */
+void out_table(struct out *o, const struct out_column *columns, size_t count,
+               const char *const *cells, size_t rows);
+
+#endif

@@ -1,0 +1,130 @@
+#include "cli/session.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int session_code(enum status status)
+{
+    switch (status) {
+    case ST_OK:
+        return CODE_DONE;
+    case ST_IO:
+    case ST_FORMAT:
+    case ST_UNSUPPORTED:
+    case ST_NOT_FOUND:
+    case ST_LIMIT:
+        return CODE_FILE;
+    case ST_TOOL:
+        return CODE_TOOL;
+    case ST_CANCELLED:
+        return CODE_INTERRUPTED;
+    }
+    return CODE_BUG;
+}
+
+int session_usage(struct session *s, const char *format, ...)
+{
+    char text[512], name[64];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    diag_fail(&s->diag, ST_FORMAT, "usage.operand", (struct where){0}, "%s", text);
+    if (s->path.command != NULL)
+        diag_hint(&s->diag, "try", "strata help %s",
+                  command_full_name(s->path, name, sizeof(name)));
+    return CODE_USAGE;
+}
+
+static const char *copy(struct session *s, const char *text)
+{
+    return text != NULL ? arena_cstr(&s->arena, str_of(text)) : NULL;
+}
+
+void session_read(struct session *s, const char *path, const char *format, uint64_t rows,
+                  uint64_t lost)
+{
+    vec_push(&s->inputs, ((struct session_input){copy(s, path), copy(s, format), rows, lost}));
+}
+
+void session_wrote(struct session *s, const char *path)
+{
+    vec_push(&s->written, copy(s, path));
+}
+
+static void write_inputs(const struct session *s, struct jsonout *j)
+{
+    jsonout_key(j, "inputs");
+    jsonout_begin(j, '[');
+    for (size_t i = 0; i < s->inputs.n; i++) {
+        const struct session_input *in = &s->inputs.at[i];
+        jsonout_begin(j, '{');
+        jsonout_key(j, "path");
+        jsonout_text(j, in->path);
+        jsonout_key(j, "format");
+        jsonout_text(j, in->format);
+        jsonout_key(j, "rows");
+        jsonout_u64(j, in->rows);
+        jsonout_key(j, "lost");
+        jsonout_u64(j, in->lost);
+        jsonout_end(j, '}');
+    }
+    jsonout_end(j, ']');
+}
+
+static void write_diagnostic(struct jsonout *j, const struct diag_entry *e)
+{
+    const struct diag_text *first = &e->first[0];
+
+    jsonout_begin(j, '{');
+    jsonout_key(j, "code");
+    jsonout_text(j, e->code);
+    jsonout_key(j, "severity");
+    jsonout_text(j, severity_name(e->severity));
+    jsonout_key(j, "count");
+    jsonout_u64(j, e->count);
+    jsonout_key(j, "path");
+    jsonout_text(j, first->where.path);
+    if (first->where.line > 0) {
+        jsonout_key(j, "line");
+        jsonout_u64(j, first->where.line);
+    }
+    jsonout_key(j, "text");
+    jsonout_text(j, first->text);
+    jsonout_end(j, '}');
+}
+
+struct jsonout *session_json_begin(struct session *s, const char *schema, const char *origin)
+{
+    struct jsonout *j = &s->json;
+
+    *j = (struct jsonout){.out = &s->out};
+    jsonout_begin(j, '{');
+    jsonout_key(j, "schema");
+    jsonout_text(j, schema);
+    jsonout_key(j, "version");
+    jsonout_text(j, STRATA_VERSION);
+    jsonout_key(j, "origin");
+    jsonout_text(j, origin);
+    write_inputs(s, j);
+    jsonout_key(j, "result");
+    return j;
+}
+
+void session_json_end(struct session *s)
+{
+    struct jsonout *j = &s->json;
+
+    jsonout_key(j, "diagnostics");
+    jsonout_begin(j, '[');
+    for (size_t i = 0; i < s->diag.entries.n; i++)
+        write_diagnostic(j, &s->diag.entries.at[i]);
+    jsonout_end(j, ']');
+    jsonout_key(j, "outputs");
+    jsonout_begin(j, '[');
+    for (size_t i = 0; i < s->written.n; i++)
+        jsonout_text(j, s->written.at[i]);
+    jsonout_end(j, ']');
+    jsonout_end(j, '}');
+}

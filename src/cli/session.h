@@ -1,0 +1,71 @@
+/*
+ * session - what a command's run() is handed: common options, operands, and the ways out.
+ *
+ * The frame (cli/frame.c) fills it, calls run(), and closes the run: written files are listed on
+ * stdout, diagnostics go to stderr, and a failed run prints exactly one error line.
+ */
+#ifndef STRATA_CLI_SESSION_H
+#define STRATA_CLI_SESSION_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "cli/command.h"
+#include "cli/jsonout.h"
+#include "cli/out.h"
+
+enum exit_code {
+    CODE_DONE = 0,
+    CODE_NO = 1,    /* done, and the answer is no */
+    CODE_USAGE = 2, /* the command line is wrong */
+    CODE_FILE = 3,  /* a file is missing, unreadable, unwritable or of an unknown kind */
+    CODE_TOOL = 4,  /* a needed tool or device is missing or failed */
+    CODE_BUG = 5,   /* strata itself is wrong */
+    CODE_INTERRUPTED = 130,
+};
+
+struct common {
+    bool help, quiet, verbose, json, dry_run;
+    const char *out;    /* --out; NULL when not given */
+    const char *format; /* --format; NULL when not given */
+    int64_t jobs;       /* --jobs; 0: as many as processors */
+    int color;          /* enum color_mode */
+};
+
+/* One file that was read, for the envelope. */
+struct session_input {
+    const char *path, *format;
+    uint64_t rows, lost;
+};
+
+struct session {
+    struct command_path path;
+    struct common common;
+    struct opt_list operands;
+    struct diag diag;
+    struct arena arena; /* lives as long as the run */
+    struct out out;     /* stdout */
+    struct jsonout json;
+    VEC_OF(struct session_input) inputs;
+    VEC_OF(const char *) written;
+};
+
+/* The exit code of a status whose story is in the diag. */
+int session_code(enum status status);
+
+/* Says what is wrong with the command line and gives CODE_USAGE. */
+int session_usage(struct session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Texts are copied. Files are listed in this order at the end of the run. */
+void session_read(struct session *s, const char *path, const char *format, uint64_t rows,
+                  uint64_t lost);
+void session_wrote(struct session *s, const char *path);
+
+/*
+ * The envelope of `--json`. begin() leaves the writer after the key "result", where the caller
+ * writes one value; end() adds diagnostics and outputs. `origin` is measured, simulated,
+ * estimated or inferred, or NULL where no numbers are reported.
+ */
+struct jsonout *session_json_begin(struct session *s, const char *schema, const char *origin);
+void session_json_end(struct session *s);
+
+#endif

@@ -1,0 +1,178 @@
+#include "device/device.h"
+
+#define UNSURE(peak) (UINT32_C(1) << (peak))
+#define UNSURE_ALL   (UNSURE(PEAK_COUNT) - 1)
+
+const struct device device_list[] = {
+#define DEVICE(...) {__VA_ARGS__},
+#include "device/devices.def"
+#undef DEVICE
+};
+
+const size_t device_count = ARRAY_LEN(device_list);
+
+/* fp8 and int8 of GeForce parts: the first figure is with fp32 accumulation. */
+const struct device_rate device_rates[] = {
+    {.cc = "8.0",
+     .ops = {[PEAK_BF16] = 2048,
+             [PEAK_FP16] = 2048,
+             [PEAK_TF32] = 1024,
+             [PEAK_INT8] = 4096,
+             [PEAK_FP64_TENSOR] = 128,
+             [PEAK_FP32] = 128}},
+    {.cc = "8.9",
+     .family = "GeForce",
+     .ops = {[PEAK_BF16] = 512,
+             [PEAK_FP16] = 512,
+             [PEAK_FP16_ACC16] = 1024,
+             [PEAK_TF32] = 256,
+             [PEAK_FP8] = 1024,
+             [PEAK_FP8_ACC16] = 2048,
+             [PEAK_INT8] = 2048,
+             [PEAK_FP32] = 256}},
+    {.cc = "8.9",
+     .ops = {[PEAK_BF16] = 1024,
+             [PEAK_FP16] = 1024,
+             [PEAK_TF32] = 512,
+             [PEAK_FP8] = 2048,
+             [PEAK_INT8] = 2048,
+             [PEAK_FP32] = 256}},
+    /* 4096 needs wgmma; mma.sync keeps the same pipe busy at two thirds of it. */
+    {.cc = "9.0",
+     .ops = {[PEAK_BF16] = 4096,
+             [PEAK_FP16] = 4096,
+             [PEAK_TF32] = 2048,
+             [PEAK_FP8] = 8192,
+             [PEAK_INT8] = 8192,
+             [PEAK_FP64_TENSOR] = 256,
+             [PEAK_FP32] = 256},
+     .bf16_mma_sync = 8192.0 / 3},
+    {.cc = "10.0",
+     .ops = {[PEAK_BF16] = 8192,
+             [PEAK_FP16] = 8192,
+             [PEAK_TF32] = 4096,
+             [PEAK_FP8] = 16384,
+             [PEAK_INT8] = 16384,
+             [PEAK_FP32] = 256}},
+    {.cc = "12.0",
+     .family = "GeForce",
+     .ops = {[PEAK_BF16] = 512,
+             [PEAK_FP16] = 512,
+             [PEAK_FP16_ACC16] = 1024,
+             [PEAK_TF32] = 256,
+             [PEAK_FP8] = 1024,
+             [PEAK_FP8_ACC16] = 2048,
+             [PEAK_INT8] = 2048,
+             [PEAK_FP32] = 256}},
+};
+
+const size_t device_rate_count = ARRAY_LEN(device_rates);
+
+const char *peak_name(enum peak peak)
+{
+    static const char *const names[PEAK_COUNT] = {
+        [PEAK_FP64] = "fp64",
+        [PEAK_FP64_TENSOR] = "fp64_tensor",
+        [PEAK_FP32] = "fp32",
+        [PEAK_TF32] = "tf32",
+        [PEAK_BF16] = "bf16",
+        [PEAK_FP16] = "fp16",
+        [PEAK_FP16_ACC16] = "fp16_acc16",
+        [PEAK_FP8] = "fp8",
+        [PEAK_FP8_ACC16] = "fp8_acc16",
+        [PEAK_INT8] = "int8",
+        [PEAK_FP4] = "fp4",
+        [PEAK_VECTOR_FP16] = "vector_fp16",
+        [PEAK_VECTOR_FP32] = "vector_fp32",
+    };
+
+    return names[peak];
+}
+
+const char *peak_unit(enum peak peak)
+{
+    return peak == PEAK_INT8 ? "TOP/s" : "TFLOP/s";
+}
+
+/* The next character that counts, folded to lower case; -1 at the end. */
+static int next_char(struct str *s)
+{
+    while (s->n > 0) {
+        char c = s->at[0];
+        *s = str_part(*s, 1, s->n);
+        if (c == ' ' || c == '-' || c == '_')
+            continue;
+        return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : (unsigned char)c;
+    }
+    return -1;
+}
+
+/* How many characters that count `prefix` has, when `s` starts with it; -1 when it does not. */
+static int prefix_length(struct str s, struct str prefix)
+{
+    int length = 0;
+
+    for (;;) {
+        int want = next_char(&prefix);
+        if (want < 0)
+            return length;
+        if (next_char(&s) != want)
+            return -1;
+        length++;
+    }
+}
+
+/* Drivers put these in front: "NVIDIA GeForce RTX 4090", "Ascend910B3". */
+static struct str without_vendor(struct str name)
+{
+    static const struct str words[] = {S_INIT("nvidia"), S_INIT("geforce"), S_INIT("tesla"),
+                                       S_INIT("huawei"), S_INIT("ascend")};
+
+    name = str_trim(name);
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (str_starts_nocase(name, words[i]))
+            name = str_trim(str_part(name, words[i].n, name.n));
+    return name;
+}
+
+const struct device *device_find(struct str name)
+{
+    const struct device *best = NULL;
+    int best_length = 0;
+
+    name = without_vendor(name);
+    for (size_t i = 0; i < device_count; i++) {
+        int length = prefix_length(name, str_of(device_list[i].name));
+        if (length > best_length) {
+            best = &device_list[i];
+            best_length = length;
+        }
+    }
+    return best;
+}
+
+bool device_has_prefix(const struct device *d, struct str query)
+{
+    struct str rest = without_vendor(query);
+
+    if (rest.n == 0) /* only the vendor was named */
+        return prefix_length(str_of(d->vendor), str_trim(query)) > 0;
+    return prefix_length(str_of(d->name), rest) > 0;
+}
+
+double device_ridge(const struct device *d, enum peak peak)
+{
+    return d->gbps > 0 ? 1000 * d->tflops[peak] / d->gbps : 0;
+}
+
+const struct device_rate *device_rate_of(const struct device *d)
+{
+    bool is_geforce = str_starts(str_of(d->name), S("RTX "));
+
+    for (size_t i = 0; i < device_rate_count && d->cc != NULL; i++) {
+        const struct device_rate *r = &device_rates[i];
+        if (strcmp(r->cc, d->cc) == 0 && (r->family != NULL) == is_geforce)
+            return r;
+    }
+    return NULL;
+}

@@ -1,0 +1,108 @@
+#include "device/device.h"
+
+#include <math.h>
+
+#include "base/testing.h"
+
+static void assert_near(double value, double wanted, double within)
+{
+    assert_true(fabs(value - wanted) <= within);
+}
+
+static double ridge_of(const char *name)
+{
+    const struct device *d = device_find(str_of(name));
+
+    assert_non_null(d);
+    return device_ridge(d, PEAK_BF16);
+}
+
+TEST(ridge_points_are_peak_over_bandwidth)
+{
+    /* 1000 * TFLOP/s / GB/s: 989.4/4800, 989.4/3352, 312/2039, 165.2/1008, 209.5/1792. */
+    assert_near(ridge_of("H200"), 206.1, 0.05);
+    assert_near(ridge_of("H100 80GB HBM3"), 295.2, 0.05);
+    assert_near(ridge_of("A100-SXM4-80GB"), 153.0, 0.05);
+    assert_near(ridge_of("RTX 4090"), 163.9, 0.05);
+    assert_near(ridge_of("RTX 5090"), 116.9, 0.05);
+    assert_near(ridge_of("B200"), 293, 0.5);
+}
+
+TEST(an_unpublished_peak_has_no_ridge_point)
+{
+    const struct device *d = device_find(S("Ascend910B1"));
+
+    assert_non_null(d);
+    assert_true(device_ridge(d, PEAK_BF16) == 0);
+    assert_true(device_ridge(d, PEAK_FP4) == 0);
+}
+
+TEST(the_longest_name_wins)
+{
+    assert_string_equal(device_find(S("NVIDIA H200"))->name, "H200");
+    assert_string_equal(device_find(S("NVIDIA H200 NVL"))->name, "H200 NVL");
+    assert_string_equal(device_find(S("Ascend910B4"))->name, "910B4");
+    assert_string_equal(device_find(S("Ascend 910B4-1"))->name, "910B4-1");
+}
+
+TEST(letter_case_and_vendor_words_do_not_count)
+{
+    assert_string_equal(device_find(S("nvidia geforce rtx 5090"))->name, "RTX 5090");
+    assert_string_equal(device_find(S("NVIDIA A100-SXM4-80GB"))->name, "A100-SXM4-80GB");
+    assert_string_equal(device_find(S("a100 80gb pcie"))->name, "A100 80GB PCIe");
+    assert_string_equal(device_find(S("  RTX4090 "))->name, "RTX 4090");
+}
+
+TEST(a_name_nobody_knows_finds_nothing)
+{
+    assert_null(device_find(S("")));
+    assert_null(device_find(S("NVIDIA")));
+    assert_null(device_find(S("H100")));
+    assert_null(device_find(S("910")));
+}
+
+TEST(a_beginning_of_a_name_lists_its_family)
+{
+    size_t h100 = 0, ascend = 0;
+
+    for (size_t i = 0; i < device_count; i++) {
+        h100 += device_has_prefix(&device_list[i], S("h100"));
+        ascend += device_has_prefix(&device_list[i], S("Ascend"));
+    }
+    assert_int_equal(h100, 3);
+    assert_int_equal(ascend, 5);
+}
+
+TEST(every_row_names_its_source_and_bandwidth)
+{
+    assert_int_equal(device_count, 17);
+    for (size_t i = 0; i < device_count; i++) {
+        assert_non_null(device_list[i].source);
+        assert_non_null(device_list[i].vendor);
+        assert_true(device_list[i].gbps > 0);
+        assert_ptr_equal(device_find(str_of(device_list[i].name)), &device_list[i]);
+    }
+}
+
+TEST(rates_times_cores_times_clock_give_the_quoted_peaks)
+{
+    /* 4096 ops * 132 cores * 1.83 GHz = 989.4e12; 2048 * 108 * 1.41 = 311.9; 512 * 128 * 2.52 =
+     * 165.15; the mma.sync rate is two thirds of the wgmma one. */
+    static const char *const names[] = {"H200", "A100-SXM4-40GB", "RTX 4090", "RTX 5090"};
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        const struct device *d = device_find(str_of(names[i]));
+        const struct device_rate *r = device_rate_of(d);
+        assert_non_null(r);
+        double tflops = r->ops[PEAK_BF16] * d->cores * d->clock_mhz * 1e6 / 1e12;
+        assert_near(tflops / d->tflops[PEAK_BF16], 1, 0.002);
+    }
+    assert_near(device_rate_of(device_find(S("H200")))->bf16_mma_sync, 2730.67, 0.005);
+    assert_null(device_rate_of(device_find(S("910B3"))));
+}
+
+TEST_MAIN("device/device", T(ridge_points_are_peak_over_bandwidth),
+          T(an_unpublished_peak_has_no_ridge_point), T(the_longest_name_wins),
+          T(letter_case_and_vendor_words_do_not_count), T(a_name_nobody_knows_finds_nothing),
+          T(a_beginning_of_a_name_lists_its_family), T(every_row_names_its_source_and_bandwidth),
+          T(rates_times_cores_times_clock_give_the_quoted_peaks))
