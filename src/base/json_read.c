@@ -1,9 +1,9 @@
 /*
  * json_read - see json_read.h.
  *
- * The reader walks the marks of the scanner. Between calls it knows three things: the depth, one bit
- * a level for "object", and what may come next. A call changes them only when it succeeds, so that
- * running out of text needs no undoing.
+ * The reader walks the marks of the scanner. Between calls it knows three things: the depth, one
+ * bit a level for "object", and what may come next. A call changes them only when it succeeds, so
+ * that running out of text needs no undoing.
  */
 #include "base/json_read.h"
 
@@ -633,8 +633,8 @@ enum json_token json_resync(struct json *j, struct str marker, uint64_t *skipped
         j->at = (size_t)(j->mark.offset - j->base);
     }
     size_t from = j->at + (j->base + j->at == j->lost_from);
-    size_t at = find_border(text, from, marker, !j->is_last, &j->effort, effort_for(j->seen),
-                            &is_cut);
+    size_t at =
+        find_border(text, from, marker, !j->is_last, &j->effort, effort_for(j->seen), &is_cut);
     if (is_cut) {
         drop_until(j, before_blanks(text, at) - 1);
         return JSON_MORE;

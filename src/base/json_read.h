@@ -29,14 +29,11 @@
  * moves the last json_keep() bytes to the front of its buffer, reads on behind them, and hands
  * over the buffer again:
  *
- *     json_mark(&j);                                      (* an event is read whole or not at all *)
- *     if (!json_element(&j) || !read_event(&j, &event))
- *         if (j.token == JSON_MORE) {
- *             size_t keep = json_keep(&j);
- *             memmove(buf, buf + n - keep, keep);         (* keep == size: the buffer must grow *)
- *             n = keep + read(fd, buf + keep, size - keep);
- *             json_window(&j, (struct str){buf, n}, n == keep);
- *             continue;
+ *     json_mark(&j);                                      (* an event is read whole or not at all
+ * *) if (!json_element(&j) || !read_event(&j, &event)) if (j.token == JSON_MORE) { size_t keep =
+ * json_keep(&j); memmove(buf, buf + n - keep, keep);         (* keep == size: the buffer must grow
+ * *) n = keep + read(fd, buf + keep, size - keep); json_window(&j, (struct str){buf, n}, n ==
+ * keep); continue;
  *         }
  */
 #ifndef STRATA_BASE_JSON_READ_H

@@ -5,7 +5,8 @@
 
 #include "base/testing.h"
 
-/* A token stream as text: `{ "key": "string" 12 true null } ] !offset` (an error), `.` (the end). */
+/* A token stream as text: `{ "key": "string" 12 true null } ] !offset` (an error), `.` (the end).
+ */
 struct dump {
     char at[4096];
     size_t n;
@@ -13,8 +14,8 @@ struct dump {
 
 static void add(struct dump *d, const char *open, struct str s, const char *close)
 {
-    d->n += (size_t)snprintf(d->at + d->n, sizeof(d->at) - d->n, "%s%.*s%s ", open, STR_ARGS(s),
-                             close);
+    d->n +=
+        (size_t)snprintf(d->at + d->n, sizeof(d->at) - d->n, "%s%.*s%s ", open, STR_ARGS(s), close);
     assert_true(d->n < sizeof(d->at));
 }
 
@@ -240,7 +241,8 @@ TEST(any_cut_between_windows_gives_the_same_tokens)
 {
     static const char *const texts[] = {
         "[{\"ph\": \"X\", \"ts\": \"17.5\", \"dur\": 13.733, \"args\": {\"a\\\\\": [1,2,{}]}},\n"
-        " {\"name\": \"caf\xC3\xA9 \\ud83d\\ude00 \\\"q\\\"\", \"v\": -1.5e-7, \"t\": true}, null]  ",
+        " {\"name\": \"caf\xC3\xA9 \\ud83d\\ude00 \\\"q\\\"\", \"v\": -1.5e-7, \"t\": true}, null] "
+        " ",
         "[1,2,]\n[ NaN, \"\x01\", \"\\\\\\\\\\\\\"]",
         "\xEF\xBB\xBF{\"a\":{\"b\":[[[]]]},}",
         "  12345  ",
@@ -307,8 +309,8 @@ TEST(both_scanners_give_the_same_masks_and_marks)
         size_t n = sizeof(text) - (size_t)round;
         for (size_t i = 0; i < n; i++) {
             seed = seed * 1664525 + 1013904223;
-            text[i] = round % 4 == 0 ? (char)(seed >> 24)
-                                     : letters[(seed >> 16) % (sizeof(letters) - 1)];
+            text[i] =
+                round % 4 == 0 ? (char)(seed >> 24) : letters[(seed >> 16) % (sizeof(letters) - 1)];
         }
         json_scan_init(&fast, false);
         json_scan_init(&plain, true);
@@ -331,8 +333,8 @@ TEST(both_scanners_give_the_same_masks_and_marks)
 TEST(keys_and_elements_are_walked_and_the_rest_is_skipped)
 {
     struct str key, value;
-    static const char text[] =
-        "{\"skip\":{\"a\":[1,{\"b\":\"}\"}]},\"ts\":\"1.5\",\"list\":[10,[11],{\"x\":1},12],\"n\":null}";
+    static const char text[] = "{\"skip\":{\"a\":[1,{\"b\":\"}\"}]},\"ts\":\"1.5\",\"list\":[10,["
+                               "11],{\"x\":1},12],\"n\":null}";
 
     for (int mode = JSON_STRICT; mode <= JSON_LENIENT; mode++) {
         json_open(&j, S(text), (enum json_mode)mode);
@@ -440,8 +442,9 @@ static void read_elements(struct str text, size_t size, struct dump *out)
 
 TEST(a_marked_element_is_read_again_whole_in_the_next_window)
 {
-    static const char text[] = "[{\"a\":1,\"x\":[{},\"]\"]},{\"x\":\"\xFF\",\"a\":\"\x02\"}, {\"b\":3} ,"
-                               "{\"a\":44,\"c\":{\"a\":5}}]";
+    static const char text[] =
+        "[{\"a\":1,\"x\":[{},\"]\"]},{\"x\":\"\xFF\",\"a\":\"\x02\"}, {\"b\":3} ,"
+        "{\"a\":44,\"c\":{\"a\":5}}]";
 
     for (size_t size = 32; size < sizeof(text) + 8; size++) {
         read_elements(S(text), size, &d);
@@ -543,13 +546,12 @@ static uint64_t read_damaged(struct str text, size_t size, struct dump *out)
 TEST(damage_costs_only_the_damaged_event)
 {
     static const char *const bad[] = {
-        "{\"ph\":\"X\",\"name\":\"a\"b\"}",           /* a quote too many */
-        "{\"ph\":\"X\",\"args\":{\"s\":\"a\"b\"}}",   /* the same in what is skipped */
-        "{\"ph\":\"X\",\"name\":\"ab}",               /* a quote missing */
-        "{\"ph\":\"X\",\"args\":{\"s\":{\"t\":1}}",   /* a bracket missing */
-        "{\"ph\":\"X\",\"args\":[{\"s\":1]}}}",       /* a bracket too many */
-        "{\"ph\":\"X\" \"name\":\"ab\"}",             /* a comma missing */
-        "{\"ph\":\"X\",\"name\":\xF0\x01\x02}",       /* bytes overwritten */
+        "{\"ph\":\"X\",\"name\":\"a\"b\"}",         /* a quote too many */
+        "{\"ph\":\"X\",\"args\":{\"s\":\"a\"b\"}}", /* the same in what is skipped */
+        "{\"ph\":\"X\",\"name\":\"ab}",             /* a quote missing */
+        "{\"ph\":\"X\",\"args\":{\"s\":{\"t\":1}}", /* a bracket missing */
+        "{\"ph\":\"X\" \"name\":\"ab\"}",           /* a comma missing */
+        "{\"ph\":\"X\",\"name\":\xF0\x01\x02}",     /* bytes overwritten */
     };
 
     for (size_t k = 0; k < ARRAY_LEN(bad); k++)
@@ -567,6 +569,14 @@ TEST(damage_costs_only_the_damaged_event)
             /* From behind the second event to the third one's brace: two commas, a line end. */
             assert_int_equal(lost, strlen(bad[k]) + 3);
         }
+}
+
+TEST(a_bracket_too_many_behind_an_event_costs_none)
+{
+    uint64_t lost = read_damaged(S("[{\"ph\":\"1\"}},{\"ph\":\"2\"}]"), 100, &d);
+
+    assert_string_equal(d.at, "1 2 ");
+    assert_int_equal(lost, 2);
 }
 
 TEST(damage_in_the_last_event_ends_the_reading)
@@ -623,5 +633,6 @@ TEST_MAIN("base/json_read", T(every_kind_of_token_is_delivered_in_order),
           T(skipping_finds_the_closing_bracket_across_blocks_and_batches),
           T(a_marked_element_is_read_again_whole_in_the_next_window),
           T(a_border_is_found_from_any_byte_of_a_trace), T(a_reader_can_start_inside_an_array),
-          T(damage_costs_only_the_damaged_event), T(damage_in_the_last_event_ends_the_reading),
-          T(escapes_become_utf8), T(what_has_no_meaning_becomes_a_replacement_character))
+          T(damage_costs_only_the_damaged_event), T(a_bracket_too_many_behind_an_event_costs_none),
+          T(damage_in_the_last_event_ends_the_reading), T(escapes_become_utf8),
+          T(what_has_no_meaning_becomes_a_replacement_character))

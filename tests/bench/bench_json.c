@@ -169,8 +169,8 @@ int main(int argc, char **argv)
         best = took < best ? took : best;
     }
     printf("json %s %.0f MB/s events %llu damaged %llu checksum %016llx\n", way,
-           (double)text.n / best / 1e6, (unsigned long long)t.events,
-           (unsigned long long)t.damaged, (unsigned long long)t.sum);
+           (double)text.n / best / 1e6, (unsigned long long)t.events, (unsigned long long)t.damaged,
+           (unsigned long long)t.sum);
     free(buf);
     free((void *)(uintptr_t)text.at);
     return 0;
