@@ -1,0 +1,162 @@
+#include "base/json_write.h"
+
+#include <math.h>
+
+#include "base/json_read.h"
+#include "base/testing.h"
+
+static struct json_writer w;
+static struct json_buffer buffer;
+
+static void start(enum json_layout layout)
+{
+    json_buffer_free(&buffer);
+    json_write_init(&w, json_buffer_sink(&buffer), layout);
+}
+
+static struct str written(void)
+{
+    assert_true(json_write_finish(&w));
+    return (struct str){buffer.at, buffer.n};
+}
+
+static void write_sample(void)
+{
+    json_write_object(&w);
+    json_write_key(&w, S("name"));
+    json_write_string(&w, S("a\"b"));
+    json_write_key(&w, S("list"));
+    json_write_array(&w);
+    json_write_i64(&w, INT64_MIN);
+    json_write_u64(&w, UINT64_MAX);
+    json_write_bool(&w, true);
+    json_write_bool(&w, false);
+    json_write_null(&w);
+    json_write_end(&w);
+    json_write_key(&w, S("none"));
+    json_write_object(&w);
+    json_write_end(&w);
+    json_write_end(&w);
+}
+
+TEST(compact_output_has_no_blanks)
+{
+    start(JSON_COMPACT);
+    write_sample();
+    assert_str(written(), "{\"name\":\"a\\\"b\",\"list\":[-9223372036854775808,"
+                          "18446744073709551615,true,false,null],\"none\":{}}");
+}
+
+TEST(indented_output_has_a_line_for_each_member)
+{
+    start(JSON_INDENTED);
+    write_sample();
+    assert_str(written(), "{\n"
+                          "  \"name\": \"a\\\"b\",\n"
+                          "  \"list\": [\n"
+                          "    -9223372036854775808,\n"
+                          "    18446744073709551615,\n"
+                          "    true,\n"
+                          "    false,\n"
+                          "    null\n"
+                          "  ],\n"
+                          "  \"none\": {}\n"
+                          "}\n");
+}
+
+TEST(numbers_keep_all_their_digits)
+{
+    start(JSON_COMPACT);
+    json_write_array(&w);
+    json_write_f64(&w, 0.1);
+    json_write_f64(&w, NAN);
+    json_write_f64(&w, -INFINITY);
+    json_write_us(&w, 1500);
+    json_write_us(&w, 1736412474700001007);
+    json_write_us(&w, -1);
+    json_write_number(&w, S("1.2300e5"));
+    json_write_end(&w);
+    assert_str(written(), "[0.1,null,null,1.500,1736412474700001.007,-0.001,1.2300e5]");
+}
+
+TEST(strings_are_escaped_and_always_utf8)
+{
+    start(JSON_COMPACT);
+    json_write_array(&w);
+    json_write_string(&w, S("\\ / \b\f\n\r\t \x01\x0b\x1f\x7f\0"));
+    json_write_string(&w, S("caf\xC3\xA9 \xF0\x9F\x98\x80"));
+    json_write_string(&w, S("\xFF\xE2\x82z\xED\xA0\x80"));
+    json_write_string(&w, S(""));
+    json_write_end(&w);
+    assert_str(written(), "[\"\\\\ / \\b\\f\\n\\r\\t \\u0001\\u000b\\u001f\x7f\\u0000\","
+                          "\"caf\xC3\xA9 \xF0\x9F\x98\x80\","
+                          "\"\xEF\xBF\xBD\xEF\xBF\xBDz\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\","
+                          "\"\"]");
+}
+
+TEST(a_document_may_be_a_single_value)
+{
+    start(JSON_COMPACT);
+    json_write_i64(&w, 7);
+    assert_str(written(), "7");
+}
+
+/* 3 000 strings of 0 to 99 bytes with the values 0 to 127 in turn, are read back by the strict
+ * reader. */
+TEST(what_is_written_reads_back)
+{
+    static struct json j;
+    struct arena a;
+    char text[100];
+
+    start(JSON_INDENTED);
+    json_write_array(&w);
+    for (int k = 0; k < 3000; k++) {
+        for (int i = 0; i < k % 100; i++)
+            text[i] = (char)((k * 7 + i) % 128);
+        json_write_string(&w, (struct str){text, (size_t)(k % 100)});
+    }
+    json_write_end(&w);
+
+    arena_init(&a);
+    json_open(&j, written(), JSON_STRICT);
+    assert_int_equal(json_next(&j), JSON_ARRAY);
+    for (int k = 0; k < 3000; k++) {
+        assert_int_equal(json_next(&j), JSON_STRING);
+        struct str s = json_text(j.text, &a);
+        assert_int_equal(s.n, k % 100);
+        for (size_t i = 0; i < s.n; i++)
+            assert_int_equal(s.at[i], (k * 7 + (int)i) % 128);
+    }
+    assert_int_equal(json_next(&j), JSON_ARRAY_END);
+    assert_int_equal(json_next(&j), JSON_END);
+    arena_free(&a);
+}
+
+static bool refuse(void *ctx, struct str text)
+{
+    int *calls = ctx;
+
+    (void)text;
+    ++*calls;
+    return false;
+}
+
+TEST(a_failing_sink_is_remembered_and_not_called_again)
+{
+    int calls = 0;
+
+    json_write_init(&w, (struct json_sink){refuse, &calls}, JSON_COMPACT);
+    json_write_array(&w);
+    for (int k = 0; k < 10000; k++)
+        json_write_i64(&w, k);
+    json_write_end(&w);
+    assert_false(json_write_finish(&w));
+    assert_int_equal(calls, 1);
+    json_buffer_free(&buffer);
+}
+
+TEST_MAIN("base/json_write", T(compact_output_has_no_blanks),
+          T(indented_output_has_a_line_for_each_member), T(numbers_keep_all_their_digits),
+          T(strings_are_escaped_and_always_utf8), T(a_document_may_be_a_single_value),
+          T(what_is_written_reads_back), T(a_failing_sink_is_remembered_and_not_called_again))
