@@ -36,3 +36,12 @@ add_test(NAME arch.layers COMMAND ${CMAKE_SOURCE_DIR}/tools/check-layers)
 add_test(NAME arch.diagnostics COMMAND ${CMAKE_SOURCE_DIR}/tools/check-diagnostics)
 add_test(NAME docs.links COMMAND ${CMAKE_SOURCE_DIR}/tools/check-links)
 add_test(NAME docs.packages COMMAND ${CMAKE_SOURCE_DIR}/tools/check-packages)
+
+# Numbers computed apart from strata, for a checkout with the shared samples beside it; skipped,
+# and said so, elsewhere.
+find_package(Python3 COMPONENTS Interpreter REQUIRED)
+if(TARGET strata)
+    add_test(NAME shared.anomaly COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/shared/anomaly.py $<TARGET_FILE:strata> ${CMAKE_SOURCE_DIR}/../shared)
+    set_tests_properties(shared.anomaly PROPERTIES SKIP_RETURN_CODE 77)
+endif()

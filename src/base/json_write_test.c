@@ -146,7 +146,7 @@ TEST(a_failing_sink_is_remembered_and_not_called_again)
 {
     int calls = 0;
 
-    json_write_init(&w, (struct json_sink){refuse, &calls}, JSON_COMPACT);
+    json_write_init(&w, (struct sink){refuse, &calls}, JSON_COMPACT);
     json_write_array(&w);
     for (int k = 0; k < 10000; k++)
         json_write_i64(&w, k);

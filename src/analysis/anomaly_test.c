@@ -1,0 +1,116 @@
+#include "analysis/anomaly.h"
+
+#include "analysis/study.h"
+#include "base/testing.h"
+#include "report/report.h"
+
+/* Kernels of 1 ms on one stream, beginning at these milliseconds, in step ids 0, 1, ... */
+static struct capture *capture_of(const int *begin_ms, const int *step, size_t n)
+{
+    struct capture *cap = capture_new();
+    struct lane_key key = {.name = capture_intern(cap, S("2"))};
+    lane_id lane = capture_lane(cap, key);
+
+    for (size_t i = 0; i < n; i++) {
+        char id = (char)('0' + step[i]);
+        struct attr own =
+            attr_text(capture_key(cap, KEY_STEP), capture_intern(cap, (struct str){&id, 1}));
+        capture_slice(cap, &(struct slice){.begin = begin_ms[i] * 1000000,
+                                           .dur = 1000000,
+                                           .lane = lane,
+                                           .own = attrs_own(&cap->attrs, &own, 1)});
+    }
+    capture_seal(cap);
+    return cap;
+}
+
+static struct report *report_of(const struct capture *cap)
+{
+    struct report *r = report_new(S("test"));
+    struct study st;
+
+    study_begin(&st, cap, study_defaults());
+    anomaly_describe(&st, r);
+    study_end(&st);
+    return r;
+}
+
+static const struct block *findings_of(const struct report *r)
+{
+    for (size_t i = 0; i < r->blocks.n; i++)
+        if (r->blocks.at[i]->kind == BLOCK_FINDINGS)
+            return r->blocks.at[i];
+    return NULL;
+}
+
+/* Step 0: [0,1) and [6,7) ms of 10; idle 5 between and 3 behind. Step 1: one kernel, no gap. */
+TEST(heavy_gaps_are_told_longest_first)
+{
+    struct capture *cap = capture_of((int[]){0, 6, 10}, (int[]){0, 0, 1}, 3);
+    struct report *r = report_of(cap);
+    const struct block *b = findings_of(r);
+
+    assert_non_null(b);
+    assert_int_equal(b->findings.n, 2);
+    assert_string_equal(b->findings.at[0]->id, "INTERNAL_BUBBLE_HEAVY");
+    assert_str(b->findings.at[0]->fact, "5.000 ms idle between two kernels, at 1.000 ms");
+    assert_string_equal(b->findings.at[1]->id, "TAIL_GAP_HEAVY");
+    assert_str(b->findings.at[1]->fact, "3.000 ms idle after the last kernel, at 7.000 ms");
+    assert_str(b->findings.at[1]->subject, "Step#0");
+    report_free(r);
+    capture_free(cap);
+}
+
+TEST(a_busy_capture_has_no_finding)
+{
+    struct capture *cap = capture_of((int[]){0, 1, 2}, (int[]){0, 1, 2}, 3);
+    struct report *r = report_of(cap);
+
+    assert_null(findings_of(r));
+    assert_str(r->summary, "3 steps · 3 kernels · 1 stream · measured");
+    report_free(r);
+    capture_free(cap);
+}
+
+TEST(many_steps_are_cut_short_and_said_so)
+{
+    int begin[25], step[25];
+
+    for (int i = 0; i < 25; i++) {
+        begin[i] = i * 10; /* a tail of 9 ms in every step but the last */
+        step[i] = i;
+    }
+    struct capture *cap = capture_of(begin, step, 25);
+    struct report *r = report_of(cap);
+
+    assert_int_equal(table_rows(r->blocks.at[0]->table), 20);
+    assert_str(r->blocks.at[1]->text, "  and 5 more steps, all of them in the JSON");
+    assert_int_equal(findings_of(r)->findings.n, 10);
+    assert_str(r->blocks.at[3]->text, "  and 14 more heavy gaps, in the JSON");
+    report_free(r);
+    capture_free(cap);
+}
+
+static bool refuse(void *ctx, struct str text)
+{
+    (void)text;
+    return ctx != NULL;
+}
+
+TEST(a_document_that_cannot_be_written_is_reported)
+{
+    struct capture *cap = capture_of((int[]){0}, (int[]){0}, 1);
+    struct study st;
+    struct diag d;
+
+    diag_init(&d);
+    study_begin(&st, cap, study_defaults());
+    assert_false(anomaly_write_json(&st, &d, (struct sink){refuse, NULL}));
+    study_end(&st);
+    diag_fini(&d);
+    capture_free(cap);
+}
+
+TEST_MAIN("analysis/anomaly", T(heavy_gaps_are_told_longest_first),
+          T(a_busy_capture_has_no_finding), T(many_steps_are_cut_short_and_said_so),
+          T(a_document_that_cannot_be_written_is_reported))

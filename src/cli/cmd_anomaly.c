@@ -1,0 +1,90 @@
+/*
+ * strata anomaly: where the device sat idle.
+ */
+#include "capture/capture.h"
+#include "cli/session.h"
+#include "flow/flow_anomaly.h"
+#include "render/render.h"
+
+struct args {
+    const char *min_bubble;
+    int64_t max_bubbles;
+};
+
+static const struct args defaults = {.min_bubble = "100", .max_bubbles = 200};
+
+static const struct opt options[] = {
+    OPT_STRING(0, "min-bubble", "US", struct args, min_bubble,
+               "list idle windows from this many microseconds on (100)"),
+    OPT_INT(0, "max-bubbles", "N", struct args, max_bubbles, 0, 1000000,
+            "list at most this many of them (200)"),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata anomaly examples/ascend-small", "the idle time of each step"},
+    {"strata anomaly examples/ascend-small --json -o out", "the same for programs"},
+    {0},
+};
+
+static bool to_stdout(void *ctx, struct str text)
+{
+    out_bytes(ctx, text);
+    return true; /* the end of the run asks whether everything arrived */
+}
+
+static void print(struct session *s, const struct anomaly_result *result)
+{
+    struct render_options look = {.color = s->out.color};
+
+    if (s->common.json)
+        out_bytes(&s->out, (struct str){result->json.at, result->json.n});
+    else if (!s->common.quiet)
+        renderer_text.write(result->report, &look, (struct sink){to_stdout, &s->out});
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct anomaly_job job = anomaly_job_new(s->operands.at[0]);
+    struct anomaly_result result;
+
+    job.format = s->common.format;
+    job.out = s->common.out;
+    job.is_dry_run = s->common.dry_run;
+    job.max_bubbles = (size_t)args->max_bubbles;
+    if (!num_us(str_of(args->min_bubble), &job.min_bubble) || job.min_bubble < 0)
+        return session_usage(s, "--min-bubble takes a number of microseconds, not '%s'",
+                             args->min_bubble);
+    enum status status = flow_anomaly(&job, &s->arena, &s->diag, &result);
+    if (status == ST_OK) {
+        print(s, &result);
+        if (!job.is_dry_run)
+            session_wrote(s, result.json_path);
+    }
+    anomaly_result_free(&result);
+    return session_code(status);
+}
+
+const struct command command_anomaly = {
+    .name = "anomaly",
+    .group = GROUP_EXPLAIN,
+    .summary = "find where the device sat idle, step by step",
+    .usage = "[OPTIONS] CAPTURE",
+    .details = "Reads the kernel table (kernel_details.csv) of an Ascend profile, from a file or a "
+               "folder that holds one, and measures for every step how long no kernel ran on any "
+               "stream: before the first kernel, between kernels and after the last.\n"
+               "\n"
+               "Steps come from the Step Id column; a table without one is a single pseudo-step. "
+               "The result is printed and written to anomaly_discovery.json in the folder strata/ "
+               "inside the capture's folder (beside a single file), or in the one that -o names. "
+               "With --json the document is printed in place of the text.",
+    .see = "docs/analyses/anomaly.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .defaults = &defaults,
+    .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
+    .common = COMMON_OUT | COMMON_FORMAT | COMMON_DRY_RUN | COMMON_JOBS,
+    .examples = examples,
+    .run = run,
+};

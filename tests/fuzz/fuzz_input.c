@@ -1,0 +1,60 @@
+/*
+ * One harness for every importer: $FUZZ_FORMAT names the format, the fuzzer's bytes are the file.
+ * What was read is sealed and analysed, so hostile numbers reach the analyses too.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/anomaly.h"
+#include "analysis/study.h"
+#include "capture/capture.h"
+#include "input/input.h"
+#include "report/report.h"
+
+static bool swallow(void *ctx, struct str text)
+{
+    *(size_t *)ctx += text.n;
+    return true;
+}
+
+static void analyse(const struct capture *cap, const struct diag *d)
+{
+    struct study st;
+    struct report *report = report_new(S("fuzz"));
+    size_t written = 0;
+
+    study_begin(&st, cap, study_defaults());
+    anomaly_describe(&st, report);
+    if (!anomaly_write_json(&st, d, (struct sink){swallow, &written}) || written == 0)
+        abort();
+    study_end(&st);
+    report_free(report);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    const char *name = getenv("FUZZ_FORMAT");
+    char *copy = malloc(n > 0 ? n : 1); /* exactly n bytes, so that reading past them shows */
+    struct capture *cap = capture_new();
+    const struct input_format *format;
+    struct diag d;
+
+    if (n > 0)
+        memcpy(copy, data, n);
+    diag_init(&d);
+    struct probe probe = {"fuzz", S("fuzz"), str_part((struct str){copy, n}, 0, INPUT_HEAD)};
+    if (name == NULL || input_pick(&probe, name, &d, &format) != ST_OK) {
+        fprintf(stderr, "fuzz_input: FUZZ_FORMAT must name an input format\n");
+        exit(2);
+    }
+    format->probe(&probe);
+    enum status st = format->read(&(struct input_file){"fuzz", {copy, n}, &d}, cap);
+    free(copy);
+    if (st == ST_OK) {
+        capture_seal(cap);
+        analyse(cap, &d);
+    }
+    capture_free(cap);
+    diag_fini(&d);
+    return 0;
+}
