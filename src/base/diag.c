@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/limits.h"
+
 void diag_init(struct diag *d)
 {
     *d = (struct diag){0};
@@ -27,6 +29,20 @@ static struct diag_entry *entry_of(struct diag *d, enum severity severity, const
     return &d->entries.at[d->entries.n - 1];
 }
 
+/* Formats into `text`; what does not fit is cut between two UTF-8 characters. */
+__attribute__((format(printf, 2, 0))) static void print_text(char text[LIMIT_CODE_TEXT],
+                                                             const char *format, va_list args)
+{
+    text[0] = '\0'; /* for the format that cannot be printed */
+    if (vsnprintf(text, LIMIT_CODE_TEXT, format, args) < LIMIT_CODE_TEXT)
+        return;
+    size_t end = LIMIT_CODE_TEXT - 1;
+    while (end > 0 && ((unsigned char)text[end - 1] & 0xc0) == 0x80)
+        end--;
+    if (end > 0 && (unsigned char)text[end - 1] >= 0xc0)
+        text[end - 1] = '\0';
+}
+
 static const char *copy_text(struct diag *d, const char *text)
 {
     return text != NULL ? arena_cstr(&d->arena, str_of(text)) : NULL;
@@ -41,17 +57,18 @@ static void keep(struct diag *d, struct diag_entry *e, struct where where, const
     e->count++;
 }
 
-static void add(struct diag *d, enum severity severity, const char *code, struct where where,
-                const char *format, va_list args)
+__attribute__((format(printf, 5, 0))) static void add(struct diag *d, enum severity severity,
+                                                      const char *code, struct where where,
+                                                      const char *format, va_list args)
 {
     struct diag_entry *e = entry_of(d, severity, code);
-    char text[1024];
+    char text[LIMIT_CODE_TEXT];
 
     if (e->count >= DIAG_TEXTS) { /* the common case for a damaged file: count, format nothing */
         e->count++;
         return;
     }
-    vsnprintf(text, sizeof(text), format, args);
+    print_text(text, format, args);
     keep(d, e, where, text);
 }
 
@@ -78,11 +95,11 @@ enum status diag_fail(struct diag *d, enum status status, const char *code, stru
 
 void diag_hint(struct diag *d, const char *label, const char *format, ...)
 {
-    char text[1024];
+    char text[LIMIT_CODE_TEXT];
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
+    print_text(text, format, args);
     va_end(args);
     vec_push(&d->hints, ((struct diag_hint){label, copy_text(d, text)}));
 }

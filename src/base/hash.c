@@ -5,6 +5,8 @@
  */
 #include "base/hash.h"
 
+#include <endian.h>
+
 #include "base/arena.h"
 
 uint64_t hash_mix(uint64_t a, uint64_t b)
@@ -20,7 +22,7 @@ static uint64_t load(const char *p, size_t n)
     uint64_t word = 0;
 
     memcpy(&word, p, n);
-    return word;
+    return le64toh(word);
 }
 
 uint64_t hash_bytes(struct str s)

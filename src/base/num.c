@@ -1,10 +1,13 @@
 #include "base/num.h"
 
 #include <endian.h>
+#include <float.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "base/arena.h"
 
 static bool is_digit(char c)
 {
@@ -47,7 +50,8 @@ static bool take_exponent(struct str s, size_t at, int64_t *out)
     for (; at < s.n; at++) {
         if (!is_digit(s.at[at]))
             return false;
-        if (value < 100000) /* far past any 64-bit number either way */
+        /* Past any number of digits a text can have, so that "0.00...1e99" stays exact. */
+        if (value < 1000000000000000)
             value = value * 10 + (s.at[at] - '0');
     }
     *out = negative ? -value : value;
@@ -59,6 +63,8 @@ static bool take_apart(struct str s, struct decimal *d)
     size_t at = 0, digits = 0;
 
     *d = (struct decimal){0};
+    if (s.n == 0)
+        return false;
     if (at < s.n && (s.at[at] == '+' || s.at[at] == '-'))
         d->negative = s.at[at++] == '-';
     d->digits = s.at + at;
@@ -93,8 +99,8 @@ static bool to_integer(const struct decimal *d, int64_t shift, nanos *out)
         if (i == d->point)
             continue;
         int digit = d->digits[i] - '0';
-        if (left == 0)
-            value += digit >= 5;
+        if (left == 0 && digit >= 5 && __builtin_add_overflow(value, (uint64_t)1, &value))
+            return false;
         if (left <= 0)
             break;
         if (!push_digit(&value, digit))
@@ -104,9 +110,9 @@ static bool to_integer(const struct decimal *d, int64_t shift, nanos *out)
     for (; left > 0 && value > 0; left--)
         if (!push_digit(&value, 0))
             return false;
-    if (value > (uint64_t)INT64_MAX)
+    if (value > (uint64_t)INT64_MAX + d->negative)
         return false;
-    *out = d->negative ? -(nanos)value : (nanos)value;
+    *out = d->negative ? (nanos)(0 - value) : (nanos)value;
     return true;
 }
 
@@ -244,17 +250,19 @@ bool num_f64(struct str text, double *out)
 {
     struct str s = str_trim(text);
     struct decimal d;
-    char copy[512];
+    char small[128];
 
     if (!take_apart(s, &d))
         return false;
     if (simple_f64(&d, out))
         return true;
-    if (s.n >= sizeof(copy))
-        return false;
+    /* strtod wants a NUL at the end; digits without end are legal and rare. */
+    char *copy = s.n < sizeof(small) ? small : mem_grow(NULL, 1, s.n + 1);
     memcpy(copy, s.at, s.n);
     copy[s.n] = '\0';
     double value = strtod_l(copy, NULL, c_locale());
+    if (copy != small)
+        mem_free(copy);
     if (!isfinite(value))
         return false;
     *out = value;
@@ -293,7 +301,9 @@ size_t num_print_f64(char *buf, double value)
     if (!isfinite(value))
         return (size_t)snprintf(buf, NUM_TEXT, "null");
     before = uselocale(c_locale());
-    for (int digits = 15; digits <= 17; digits++) {
+    /* %g drops zeros at the end, so 15 digits, which always survive the way back, are where the
+     * search starts; below the normal range there are fewer. */
+    for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
         n = snprintf(buf, NUM_TEXT, "%.*g", digits, value);
         if (strtod(buf, NULL) == value)
             break;

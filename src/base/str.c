@@ -37,6 +37,8 @@ bool str_starts_nocase(struct str s, struct str prefix)
 
 bool str_contains_nocase(struct str s, struct str needle)
 {
+    if (needle.n == 0)
+        return true;
     for (size_t i = 0; i + needle.n <= s.n; i++)
         if (same_nocase(s.at + i, needle.at, needle.n))
             return true;
