@@ -8,12 +8,12 @@
 #define STRATA_BASE_LIMITS_H
 
 enum {
-    LIMIT_CSV_COLUMNS = 1024,     /* the widest real table has about 90; keeps struct csv small */
-    LIMIT_JSON_DEPTH = 512,       /* real traces nest 6 deep; one bit per level is kept */
-    LIMIT_YAML_DEPTH = 64,        /* rule files nest 4 deep */
-    LIMIT_CODE_TEXT = 1024,       /* one diagnostic sentence */
-    LIMIT_PATH_DEPTH = 5,         /* folders below the given one that are searched */
-    LIMIT_LANES = 1 << 20,        /* streams and threads; the largest public trace has 3 000 */
+    LIMIT_CSV_COLUMNS = 4096, /* Nsight Compute's raw page has 2 238; 24 bytes each in struct csv */
+    LIMIT_JSON_DEPTH = 512,   /* real traces nest 6 deep; one bit per level is kept */
+    LIMIT_YAML_DEPTH = 64,    /* rule files nest 4 deep */
+    LIMIT_CODE_TEXT = 1024,   /* one diagnostic sentence */
+    LIMIT_PATH_DEPTH = 5,     /* folders below the given one that are searched */
+    LIMIT_LANES = 1 << 20,    /* streams and threads; the largest public trace has 3 000 */
     LIMIT_FIELD_BYTES = 1 << 26,  /* one string value: the longest real one is a 1 MB stack */
     LIMIT_RECORD_BYTES = 1 << 28, /* one row or event of a streamed input; bounds the window */
     LIMIT_PROC_LOG = 64 << 20,    /* captured output of an external tool; the rest is dropped */
