@@ -169,32 +169,51 @@ TEST(a_quote_that_never_closes_breaks_the_last_row)
     assert_str(csv_cell(&csv, 1), "");
 }
 
+/* A row of `count` cells that hold one letter; returns the length with what was there. */
+static size_t add_row(char *text, size_t n, char letter, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        text[n++] = letter;
+        text[n++] = i + 1 < count ? ',' : '\n';
+    }
+    return n;
+}
+
 TEST(cells_past_the_limit_are_counted_and_read_as_empty)
 {
     enum { WIDE = LIMIT_CSV_COLUMNS + 100 };
-    static char text[2 * (WIDE + LIMIT_CSV_COLUMNS) + 16];
+    static char text[2 * (2 * LIMIT_CSV_COLUMNS + WIDE)];
     struct csv csv;
-    size_t n = 0;
+    size_t n = add_row(text, 0, 'h', LIMIT_CSV_COLUMNS);
 
-    for (int i = 0; i < WIDE; i++) { /* "a,b\n" and then a row that is too wide */
-        text[n++] = 'x';
-        text[n++] = i + 1 < WIDE ? ',' : '\n';
-    }
-    for (int i = 0; i < LIMIT_CSV_COLUMNS; i++) {
-        text[n++] = 'y';
-        text[n++] = i + 1 < LIMIT_CSV_COLUMNS ? ',' : '\n';
-    }
+    n = add_row(text, n, 'x', WIDE);
+    n = add_row(text, n, 'y', LIMIT_CSV_COLUMNS);
     csv_open(&csv, (struct str){text, n});
+    assert_false(csv.is_too_wide);
+    assert_true(csv_next(&csv));
     assert_true(csv.is_too_wide);
     assert_int_equal(csv.n_cells, WIDE);
-    assert_int_equal(csv_header_count(&csv), LIMIT_CSV_COLUMNS);
     assert_str(csv_cell(&csv, LIMIT_CSV_COLUMNS - 1), "x");
     assert_str(csv_cell(&csv, LIMIT_CSV_COLUMNS), "");
+    for (size_t i = 0; i < LIMIT_CSV_COLUMNS; i++) /* the wide row spilled nowhere */
+        assert_str(csv_header(&csv, i), "h");
     assert_true(csv_next(&csv));
     assert_false(csv.is_too_wide);
     assert_int_equal(csv.n_cells, LIMIT_CSV_COLUMNS);
     assert_str(csv_cell(&csv, LIMIT_CSV_COLUMNS - 1), "y");
     assert_false(csv_next(&csv));
+}
+
+TEST(a_header_past_the_limit_keeps_the_columns_below_it)
+{
+    static char text[2 * (LIMIT_CSV_COLUMNS + 1)];
+    struct csv csv;
+
+    csv_open(&csv, (struct str){text, add_row(text, 0, 'h', LIMIT_CSV_COLUMNS + 1)});
+    assert_true(csv.is_too_wide);
+    assert_int_equal(csv_header_count(&csv), LIMIT_CSV_COLUMNS);
+    assert_str(csv_header(&csv, LIMIT_CSV_COLUMNS - 1), "h");
+    assert_str(csv_header(&csv, LIMIT_CSV_COLUMNS), "");
 }
 
 TEST(a_header_that_is_cut_asks_for_a_longer_window)
@@ -462,6 +481,7 @@ TEST_MAIN("base/csv", T(rows_and_cells_come_in_order_with_their_lines),
           T(a_quote_inside_an_unquoted_cell_is_a_literal_and_harms_no_other_row),
           T(a_quote_that_never_closes_breaks_the_last_row),
           T(cells_past_the_limit_are_counted_and_read_as_empty),
+          T(a_header_past_the_limit_keeps_the_columns_below_it),
           T(a_header_that_is_cut_asks_for_a_longer_window),
           T(both_scanners_and_windows_agree_with_a_plain_state_machine),
           T(hostile_texts_read_the_same_everywhere), T(quotes_on_block_borders_keep_their_meaning))

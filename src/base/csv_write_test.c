@@ -41,11 +41,12 @@ TEST(cells_are_quoted_only_when_they_must_be)
     csv_write_cell(&out, S("trail\t"));
     csv_write_cell(&out, S("two\nlines"));
     csv_write_cell(&out, S("cr\r"));
+    csv_write_cell(&out, S("\xef\xbb\xbfmark"));
     csv_write_cell(&out, S(""));
     csv_write_row(&out);
     assert_true(csv_write_close(&out));
     assert_str(text_of(&b), "plain text,\"a,b\",\"say \"\"hi\"\"\",\" lead\",\"trail\t\","
-                            "\"two\nlines\",\"cr\r\",\n");
+                            "\"two\nlines\",\"cr\r\",\"\xef\xbb\xbfmark\",\n");
     vec_free(&b.text);
 }
 

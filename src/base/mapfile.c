@@ -120,8 +120,8 @@ static enum status map_whole(struct mapfile *map, const char *path, int fd, size
 
 enum status mapfile_open(struct mapfile *map, const char *path, struct diag *diag)
 {
-    uint64_t size;
-    int fd;
+    uint64_t size = 0;
+    int fd = -1;
 
     *map = (struct mapfile){.text = S("")};
     TRY(mapfile_descriptor(path, diag, &fd, &size));
