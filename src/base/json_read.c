@@ -7,13 +7,6 @@
  */
 #include "base/json_read.h"
 
-enum expect {
-    EXPECT_VALUE, /* a value must come */
-    EXPECT_FIRST, /* after { or [ */
-    EXPECT_NEXT,  /* after a value: a comma or the end */
-    EXPECT_NOTHING,
-};
-
 enum { BOM_BYTES = 3 };
 
 static bool in_object(const struct json *j)
@@ -23,9 +16,9 @@ static bool in_object(const struct json *j)
 
 static bool stop(struct json *j, enum json_token token)
 {
-    if (j->expect != EXPECT_NOTHING)
+    if (j->expect != JSON_WANT_NOTHING)
         j->expect_before_stop = j->expect;
-    j->expect = EXPECT_NOTHING;
+    j->expect = JSON_WANT_NOTHING;
     j->token = token;
     return false;
 }
@@ -82,23 +75,6 @@ static bool is_blank(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* True when the scanner saw nothing in [from, to) but printable ASCII without backslashes. Strings
- * that reach into an earlier batch count as odd. */
-static bool is_plain(const struct json *j, size_t from, size_t to)
-{
-    const struct json_scan *s = &j->scan;
-
-    if (from < s->base)
-        return false;
-    size_t first = from - s->base, last = to - s->base;
-    size_t b = first / 64, end = last / 64;
-    uint64_t live = ~(uint64_t)0 << first % 64;
-    for (; b < end; b++, live = ~(uint64_t)0)
-        if ((s->odd[b] & live) != 0)
-            return false;
-    return (s->odd[b] & live & (((uint64_t)1 << last % 64) - 1)) == 0;
-}
-
 static bool check_odd_string(struct json *j, size_t from, size_t to)
 {
     struct json_check found = json_check_string(view(j, from, to));
@@ -130,7 +106,8 @@ static inline bool take_string(struct json *j, size_t open)
         return out_of_text(j);
     j->text = view(j, open + 1, close);
     j->has_escapes = false;
-    if (__builtin_expect(!is_plain(j, open + 1, close), 0) && !check_odd_string(j, open + 1, close))
+    if (!json_scan_is_plain(&j->scan, close - j->scan.base) &&
+        !check_odd_string(j, open + 1, close))
         return false;
     j->at = close + 1;
     return true;
@@ -203,7 +180,7 @@ static bool enter(struct json *j, size_t at, bool is_object)
     else
         j->objects[j->depth / 64] &= ~bit;
     j->depth++;
-    j->expect = EXPECT_FIRST;
+    j->expect = JSON_WANT_FIRST;
     j->token = is_object ? JSON_OBJECT : JSON_ARRAY;
     j->at = at + 1;
     return true;
@@ -224,14 +201,14 @@ static bool leave(struct json *j, size_t at)
             note(j, JSON_JOINED_ARRAYS, next);
             j->scan.i++;
             j->at = next + 1;
-            j->expect = EXPECT_FIRST;
+            j->expect = JSON_WANT_FIRST;
             return true;
         }
     }
     j->depth--;
     if (j->is_marked && j->depth < j->mark.depth)
         j->is_marked = false;
-    j->expect = EXPECT_NEXT;
+    j->expect = JSON_WANT_NEXT;
     j->token = is_object ? JSON_OBJECT_END : JSON_ARRAY_END;
     j->at = at + 1;
     return false;
@@ -240,20 +217,20 @@ static bool leave(struct json *j, size_t at)
 /* Reading on when a value was left where it stands. */
 static bool settle(struct json *j)
 {
-    return j->expect == EXPECT_NOTHING ? false : json_skip(j);
+    return j->expect == JSON_WANT_NOTHING ? false : json_skip(j);
 }
 
-bool json_key(struct json *j, struct str *key)
+bool json_key_slow(struct json *j, struct str *key)
 {
     size_t p, colon;
     const char *text = j->window.at;
 
-    if (j->expect != EXPECT_FIRST && j->expect != EXPECT_NEXT && !settle(j))
+    if (j->expect != JSON_WANT_FIRST && j->expect != JSON_WANT_NEXT && !settle(j))
         return false;
     assert(in_object(j));
     if (!json_scan_next(&j->scan, &p))
         return out_of_text(j);
-    if (j->expect == EXPECT_NEXT && text[p] != '}') {
+    if (j->expect == JSON_WANT_NEXT && text[p] != '}') {
         if (text[p] != ',')
             return fail(j, p, "a comma or } is missing");
         if (!json_scan_next(&j->scan, &p))
@@ -277,7 +254,7 @@ bool json_key(struct json *j, struct str *key)
         return fail(j, colon, "a colon is missing");
     *key = j->text;
     j->at = colon + 1;
-    j->expect = EXPECT_VALUE;
+    j->expect = JSON_WANT_VALUE;
     j->token = JSON_KEY;
     return true;
 }
@@ -287,13 +264,13 @@ bool json_element(struct json *j)
     size_t p;
     const char *text = j->window.at;
 
-    if (j->expect != EXPECT_FIRST && j->expect != EXPECT_NEXT && !settle(j))
+    if (j->expect != JSON_WANT_FIRST && j->expect != JSON_WANT_NEXT && !settle(j))
         return false;
     assert(j->depth > 0 && !in_object(j));
 again:
     if (!json_scan_next(&j->scan, &p))
         return out_of_text(j);
-    if (j->expect == EXPECT_NEXT && text[p] != ']') {
+    if (j->expect == JSON_WANT_NEXT && text[p] != ']') {
         if (text[p] != ',')
             return fail(j, p, "a comma or ] is missing");
         if (!json_scan_next(&j->scan, &p))
@@ -311,7 +288,7 @@ again:
     }
     j->scan.i--;
     j->at = p;
-    j->expect = EXPECT_VALUE;
+    j->expect = JSON_WANT_VALUE;
     return true;
 }
 
@@ -331,17 +308,17 @@ static inline bool take_value(struct json *j, size_t p)
     } else if (!take_scalar(j, p)) {
         return false;
     }
-    j->expect = EXPECT_NEXT;
+    j->expect = JSON_WANT_NEXT;
     return true;
 }
 
-bool json_value(struct json *j, struct str *value)
+bool json_value_slow(struct json *j, struct str *value)
 {
     size_t p;
 
-    if (j->expect == EXPECT_NOTHING)
+    if (j->expect == JSON_WANT_NOTHING)
         return false;
-    assert(j->expect == EXPECT_VALUE);
+    assert(j->expect == JSON_WANT_VALUE);
     if (!json_scan_next(&j->scan, &p))
         return out_of_text(j);
     char c = j->window.at[p];
@@ -373,9 +350,9 @@ enum json_token json_next(struct json *j)
     struct str key;
     size_t p;
 
-    if (j->expect == EXPECT_NOTHING)
+    if (j->expect == JSON_WANT_NOTHING)
         return j->token;
-    if (j->expect != EXPECT_VALUE) {
+    if (j->expect != JSON_WANT_VALUE) {
         if (j->depth == 0)
             return finish(j);
         if (in_object(j)) {
@@ -408,7 +385,7 @@ static bool skip_strictly(struct json *j)
             j->expect_before_stop = start.expect;
             memcpy(j->objects, start.objects, sizeof(start.objects));
         }
-        if (j->expect == EXPECT_NOTHING)
+        if (j->expect == JSON_WANT_NOTHING)
             return false;
     } while (j->depth > depth);
     return true;
@@ -418,9 +395,9 @@ bool json_skip(struct json *j)
 {
     size_t p, close, clash;
 
-    if (j->expect == EXPECT_NOTHING)
+    if (j->expect == JSON_WANT_NOTHING)
         return false;
-    assert(j->expect == EXPECT_VALUE);
+    assert(j->expect == JSON_WANT_VALUE);
     if (j->mode == JSON_STRICT)
         return skip_strictly(j);
     if (!json_scan_next(&j->scan, &p))
@@ -439,13 +416,13 @@ bool json_skip(struct json *j)
         return take_value(j, p);
     }
     j->at = close + 1;
-    j->expect = EXPECT_NEXT;
+    j->expect = JSON_WANT_NEXT;
     return true;
 }
 
 void json_mark(struct json *j)
 {
-    if (j->expect == EXPECT_NOTHING)
+    if (j->expect == JSON_WANT_NOTHING)
         return;
     j->is_marked = true;
     j->mark.offset = json_offset(j);
@@ -468,7 +445,7 @@ void json_window(struct json *j, struct str text, bool is_last)
     j->seen += text.n;
     if (j->is_resyncing)
         return;
-    if (j->expect == EXPECT_NOTHING && j->token == JSON_MORE)
+    if (j->expect == JSON_WANT_NOTHING && j->token == JSON_MORE)
         j->expect = j->expect_before_stop;
 
     if (j->base == 0 && j->mode == JSON_LENIENT && j->depth == 0) {
@@ -488,8 +465,8 @@ void json_begin(struct json *j, enum json_mode mode)
     /* All but the scanner's tables, which are written before they are read. */
     memset(j, 0, offsetof(struct json, scan));
     j->mode = mode;
-    j->expect = EXPECT_VALUE;
-    json_scan_init(&j->scan, false);
+    j->expect = JSON_WANT_VALUE;
+    json_scan_init(&j->scan, JSON_SCAN_BEST);
     json_scan_start(&j->scan, NULL, 0, 0);
 }
 
@@ -498,7 +475,7 @@ void json_begin_inside(struct json *j, enum json_mode mode, uint64_t offset)
     json_begin(j, mode);
     j->base = offset;
     j->depth = 1;
-    j->expect = EXPECT_FIRST;
+    j->expect = JSON_WANT_FIRST;
 }
 
 void json_open(struct json *j, struct str text, enum json_mode mode)
@@ -507,9 +484,9 @@ void json_open(struct json *j, struct str text, enum json_mode mode)
     json_window(j, text, true);
 }
 
-void json_use_portable(struct json *j)
+bool json_use_scanner(struct json *j, enum json_scanner scanner)
 {
-    json_scan_init(&j->scan, true);
+    return json_scan_init(&j->scan, scanner);
 }
 
 bool json_line(const struct json *j, uint64_t offset, uint64_t *line, uint64_t *column)
@@ -625,7 +602,7 @@ enum json_token json_resync(struct json *j, struct str marker, uint64_t *skipped
     bool is_cut;
 
     *skipped = 0;
-    assert(j->expect == EXPECT_NOTHING && j->mode == JSON_LENIENT);
+    assert(j->expect == JSON_WANT_NOTHING && j->mode == JSON_LENIENT);
     if (!j->is_resyncing) {
         if (!j->is_marked)
             return j->token;
@@ -652,7 +629,7 @@ enum json_token json_resync(struct json *j, struct str marker, uint64_t *skipped
     }
     j->at = at;
     j->depth = j->mark.depth;
-    j->expect = EXPECT_FIRST;
+    j->expect = JSON_WANT_FIRST;
     memcpy(j->objects, j->mark.objects, sizeof(j->objects));
     j->recovered[JSON_TRUNCATED] = (struct json_recovered){0};
     if (j->recovered[JSON_RESYNCS].count++ == 0)

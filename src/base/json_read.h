@@ -85,12 +85,20 @@ struct json_recovered {
     uint64_t next;  /* one past the last one, so that text read twice is counted once */
 };
 
+/* What may come at a place. Private, as all that the inline functions below use. */
+enum json_want {
+    JSON_WANT_VALUE, /* a value must come */
+    JSON_WANT_FIRST, /* after { or [ */
+    JSON_WANT_NEXT,  /* after a value: a comma or the end */
+    JSON_WANT_NOTHING,
+};
+
 /* A place between two tokens. */
 struct json_place {
     uint64_t offset;
     uint32_t depth;
     uint8_t expect;
-    uint64_t objects[LIMIT_JSON_DEPTH / 64 + 1]; /* a bit for each level: an object, not an array */
+    uint64_t objects[LIMIT_JSON_DEPTH / 64]; /* a bit for each level: an object, not an array */
 };
 
 struct json {
@@ -114,7 +122,7 @@ struct json {
     struct str window;
     uint64_t base; /* offset of the window's first byte */
     size_t at;     /* the next token begins here or later */
-    uint64_t objects[LIMIT_JSON_DEPTH / 64 + 1];
+    uint64_t objects[LIMIT_JSON_DEPTH / 64];
     struct json_place mark;
     uint64_t lost_from;    /* where the element that json_resync() gives up begins */
     uint64_t seen, effort; /* bytes of all windows; bytes looked at by json_resync() */
@@ -148,21 +156,78 @@ static inline uint64_t json_offset(const struct json *j)
 /* The next token, whatever it is. */
 enum json_token json_next(struct json *j);
 
-/* In an object: its next key, up to and including the colon. False at the end of the object
- * (token JSON_OBJECT_END, which is then behind us) and when reading stops. */
-bool json_key(struct json *j, struct str *key);
-
 /* In an array: moves in front of the next element. False at the end of the array, as above. */
 bool json_element(struct json *j);
-
-/* Where a value comes: takes it if it is a string, number or literal; `value` is its text and
- * `j->token` its kind. False, with nothing consumed, when an object or an array begins there (token
- * JSON_OBJECT or JSON_ARRAY; json_next() enters it), and when reading stops. */
-bool json_value(struct json *j, struct str *value);
 
 /* Steps over the value that comes. False when reading stops. In lenient mode the inside of objects
  * and arrays is not looked at beyond finding its end. */
 bool json_skip(struct json *j);
+
+/* The whole of json_key() and json_value(); the inline parts below take the beaten path. */
+bool json_key_slow(struct json *j, struct str *key);
+bool json_value_slow(struct json *j, struct str *value);
+
+/* Member by member: a struct put together and copied is written in halves and read back as a
+ * whole, which the processor cannot forward; it cost a third of the speed. */
+static inline void json_set_text(struct json *j, struct str *out, const char *at, size_t n)
+{
+    out->at = at;
+    out->n = n;
+    j->text.at = at;
+    j->text.n = n;
+    j->has_escapes = false;
+}
+
+/* In an object: its next key, up to and including the colon. False at the end of the object
+ * (token JSON_OBJECT_END, which is then behind us) and when reading stops. */
+static inline bool json_key(struct json *j, struct str *key)
+{
+    struct json_scan *s = &j->scan;
+
+    if (j->expect == JSON_WANT_VALUE && !json_skip(j))
+        return false;
+    /* The marks of `, "key" :` are all in this batch. */
+    if (j->expect == JSON_WANT_NEXT && s->count - s->i >= 4) {
+        const char *text = s->text + s->base;
+        const uint16_t *m = s->mark + s->i;
+        if (text[m[0]] == ',' && text[m[1]] == '"' && text[m[3]] == ':' &&
+            json_scan_is_plain(s, m[2])) {
+            json_set_text(j, key, text + m[1] + 1, (size_t)(m[2] - m[1] - 1));
+            j->at = s->base + m[3] + 1;
+            j->expect = JSON_WANT_VALUE;
+            j->token = JSON_KEY;
+            s->i += 4;
+            return true;
+        }
+    }
+    return json_key_slow(j, key);
+}
+
+/* Where a value comes: takes it if it is a string, number or literal; `value` is its text and
+ * `j->token` its kind. False, with nothing consumed, when an object or an array begins there (token
+ * JSON_OBJECT or JSON_ARRAY; json_next() enters it), and when reading stops. */
+static inline bool json_value(struct json *j, struct str *value)
+{
+    struct json_scan *s = &j->scan;
+
+    if (j->expect == JSON_WANT_VALUE && s->count - s->i >= 2) {
+        const char *text = s->text + s->base;
+        uint32_t begin = s->mark[s->i], end = s->mark[s->i + 1];
+        unsigned char first = (unsigned char)text[begin];
+        bool is_string = first == '"' && json_scan_is_plain(s, end);
+        bool is_number = (unsigned)(first - '0') <= 9 && j->mode == JSON_LENIENT &&
+                         (unsigned)((unsigned char)text[end - 1] - '0') <= 9;
+        if (is_string || is_number) {
+            json_set_text(j, value, text + begin + is_string, end - begin - is_string);
+            j->at = s->base + end + is_string;
+            j->expect = JSON_WANT_NEXT;
+            j->token = is_string ? JSON_STRING : JSON_NUMBER;
+            s->i += 1 + is_string;
+            return true;
+        }
+    }
+    return json_value_slow(j, value);
+}
 
 /* Line and column (both from 1, in bytes) of an offset; false when it is not in the window or the
  * lines before the window are gone. */
@@ -190,7 +255,8 @@ size_t json_border(struct str text, size_t from, struct str marker, bool *is_cut
  */
 enum json_token json_resync(struct json *j, struct str marker, uint64_t *skipped);
 
-/* For tests: the scanner for any processor. Call it before the first window is read. */
-void json_use_portable(struct json *j);
+/* For tests: a certain scanner; false when this processor lacks it. Call it before the first window
+ * is read. */
+bool json_use_scanner(struct json *j, enum json_scanner scanner);
 
 #endif

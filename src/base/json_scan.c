@@ -40,41 +40,66 @@ ALWAYS_INLINE uint64_t escaped_bytes(uint64_t backslash, uint64_t *carry)
     return first | (in_even << 1 & ~even_bits) | (in_odd << 1 & even_bits);
 }
 
-/* Writes the marks of one block, eight at a time: surplus ones are overwritten by the next. */
-ALWAYS_INLINE void list_marks(struct json_scan *s, uint64_t marks, uint32_t place)
+/* A bit behind every run of `inside` that has an odd byte in it: adding the byte's bit carries out
+ * of the run, however many there are. The carry is for a run that goes on in the next block. */
+ALWAYS_INLINE uint64_t odd_ends(uint64_t odd, uint64_t inside, uint64_t *carry)
 {
-    uint16_t *out = s->mark + s->count;
-    uint32_t n = (uint32_t)__builtin_popcountll(marks);
+    unsigned long long sum;
 
-    s->count += n;
-    for (uint32_t done = 0; done < n; done += 8) {
-        for (int k = 0; k < 8; k++) {
-            /* The guard bit only matters past the last mark, where the value is never used. */
-            out[done + (uint32_t)k] =
-                (uint16_t)(place + (uint32_t)__builtin_ctzll(marks | (uint64_t)1 << 63));
-            marks &= marks - 1;
-        }
-    }
+    *carry = __builtin_uaddll_overflow(inside, (odd & inside) | *carry, &sum);
+    return sum;
 }
 
-/* `inside` has a bit for every byte of a string but its closing quote. */
-ALWAYS_INLINE void finish_block(struct json_scan *s, uint32_t b, const struct masks *m,
-                                uint64_t quote, uint64_t inside)
+/* The guard bit only matters past the last mark, where the value is never used. */
+#define PUT_MARK(k)                                                                                \
+    do {                                                                                           \
+        out[k] = (uint16_t)(place + (uint32_t)__builtin_ctzll(marks | (uint64_t)1 << 63));         \
+        marks &= marks - 1;                                                                        \
+    } while (0)
+#define PUT_4_MARKS(k)                                                                             \
+    do {                                                                                           \
+        PUT_MARK(k);                                                                               \
+        PUT_MARK((k) + 1);                                                                         \
+        PUT_MARK((k) + 2);                                                                         \
+        PUT_MARK((k) + 3);                                                                         \
+    } while (0)
+
+/* Lists the marks of one block, more than there are: the next block overwrites the surplus. A
+ * block of a trace has about ten, so a fixed number first keeps the branches predictable. */
+ALWAYS_INLINE uint16_t *list_marks(uint16_t *out, uint64_t marks, uint32_t place)
+{
+    uint16_t *end = out + __builtin_popcountll(marks);
+
+    PUT_4_MARKS(0);
+    PUT_4_MARKS(4);
+    PUT_4_MARKS(8);
+    for (out += 12; __builtin_expect(out < end, 0); out += 8) {
+        PUT_4_MARKS(0);
+        PUT_4_MARKS(4);
+    }
+    return end;
+}
+
+/* All of a block but its list of marks. `inside` has a bit for every byte of a string but its
+ * closing quote. */
+ALWAYS_INLINE uint64_t finish_block(struct json_scan *s, struct json_carry *carry, uint32_t b,
+                                    const struct masks *m, uint64_t quote, uint64_t inside)
 {
     uint64_t op = (m->open | m->close | m->punct) & ~inside;
     uint64_t scalar = ~(inside | op | quote | m->space);
-    uint64_t scalar_before = scalar << 1 | s->scalar;
-    uint64_t quote_before = quote << 1 | s->quote;
+    uint64_t scalar_before = scalar << 1 | carry->scalar;
+    uint64_t quote_before = quote << 1 | carry->quote;
+    uint64_t marks = op | quote | (scalar & ~scalar_before);
 
-    s->scalar = scalar >> 63;
-    s->quote = quote >> 63;
+    carry->string = (uint64_t)((int64_t)inside >> 63);
+    carry->scalar = scalar >> 63;
+    carry->quote = quote >> 63;
     s->open[b] = m->open & ~inside;
     s->close[b] = m->close & ~inside;
     s->clash[b] = (scalar_before & quote) | (quote_before & scalar);
-    s->odd[b] = m->odd;
-    s->marks[b] = op | quote | (scalar & ~scalar_before);
-    s->first[b] = s->count;
-    list_marks(s, s->marks[b], b * 64);
+    s->odd_end[b] = odd_ends(m->odd, inside, &carry->odd) & quote & ~inside;
+    s->marks[b] = marks;
+    return marks;
 }
 
 /* Counts brackets of the batch from its byte `from` on until depth 0. */
@@ -107,23 +132,43 @@ ALWAYS_INLINE bool match_in_batch(struct json_scan *s, uint32_t *depth, uint32_t
     return false;
 }
 
-ALWAYS_INLINE void begin_batch(struct json_scan *s)
-{
-    s->base = s->next;
-    s->count = s->i = s->blocks = 0;
-}
-
 /* The last block is read through a copy filled up with blanks, so nothing past the end is. */
-ALWAYS_INLINE const char *block_at(const struct json_scan *s, char copy[64])
+ALWAYS_INLINE const char *block_at(const char *text, size_t left, char copy[64])
 {
-    size_t left = s->n - s->next;
-
     if (left >= 64)
-        return s->text + s->next;
+        return text;
     memset(copy, ' ', 64);
-    memcpy(copy, s->text + s->next, left);
+    memcpy(copy, text, left);
     return copy;
 }
+
+/* One batch: CLASSIFY fills the masks of a block, PARITY is prefix_parity(), LIST lists marks. The
+ * loop is written once; a macro, as each scanner is compiled for its own processor. */
+#define FILL_BATCH(s, CLASSIFY, PARITY, LIST)                                                      \
+    do {                                                                                           \
+        struct json_carry carry = (s)->carry;                                                      \
+        uint16_t *out = (s)->mark;                                                                 \
+        size_t left = (s)->n - (s)->next;                                                          \
+        const char *text = (s)->text + (s)->next;                                                  \
+        size_t blocks = left / 64 + (left % 64 != 0);                                              \
+        if (blocks > JSON_SCAN_BLOCKS)                                                             \
+            blocks = JSON_SCAN_BLOCKS;                                                             \
+        for (uint32_t b = 0; b < blocks; b++, text += 64, left -= 64) {                            \
+            struct masks m;                                                                        \
+            CLASSIFY(text, left, &m);                                                              \
+            uint64_t quote = m.quote & ~escaped_bytes(m.backslash, &carry.escape);                 \
+            uint64_t inside = PARITY(quote) ^ carry.string;                                        \
+            uint64_t marks = finish_block((s), &carry, b, &m, quote, inside);                      \
+            (s)->first[b] = (uint32_t)(out - (s)->mark);                                           \
+            out = LIST(out, marks, b * 64);                                                        \
+        }                                                                                          \
+        (s)->carry = carry;                                                                        \
+        (s)->base = (s)->next;                                                                     \
+        (s)->next += blocks * 64;                                                                  \
+        (s)->blocks = (uint32_t)blocks;                                                            \
+        (s)->count = (uint32_t)(out - (s)->mark);                                                  \
+        (s)->i = 0;                                                                                \
+    } while (0)
 
 /* Bit 7 of every byte of `v` that equals `c` (v ^ c is zero there and nowhere else). */
 ALWAYS_INLINE uint64_t equal_bytes(uint64_t v, unsigned char c)
@@ -140,8 +185,11 @@ ALWAYS_INLINE uint64_t gather_bits(uint64_t v)
     return ((v >> 7) * 0x0102040810204080) >> 56;
 }
 
-static void classify_words(const char *at, struct masks *m)
+static void classify_words(const char *text, size_t left, struct masks *m)
 {
+    char copy[64];
+    const char *at = block_at(text, left, copy);
+
     *m = (struct masks){0};
     for (int k = 0; k < 64; k += 8) {
         const uint64_t top = 0x8080808080808080;
@@ -176,16 +224,7 @@ static uint64_t prefix_parity(uint64_t v)
 
 static void fill_portable(struct json_scan *s)
 {
-    begin_batch(s);
-    for (; s->blocks < JSON_SCAN_BLOCKS && s->next < s->n; s->blocks++, s->next += 64) {
-        char copy[64];
-        struct masks m;
-        classify_words(block_at(s, copy), &m);
-        uint64_t quote = m.quote & ~escaped_bytes(m.backslash, &s->escape);
-        uint64_t inside = prefix_parity(quote) ^ s->string;
-        s->string = (uint64_t)((int64_t)inside >> 63);
-        finish_block(s, s->blocks, &m, quote, inside);
-    }
+    FILL_BATCH(s, classify_words, prefix_parity, list_marks);
 }
 
 static bool match_portable(struct json_scan *s, uint32_t *depth, uint32_t from, size_t *clash)
@@ -229,8 +268,10 @@ AVX2 ALWAYS_INLINE __m256i odd_bytes(__m256i v)
                            _mm256_cmpeq_epi8(v, _mm256_set1_epi8('\\')));
 }
 
-AVX2 ALWAYS_INLINE void classify_avx2(const char *at, struct masks *m)
+AVX2 ALWAYS_INLINE void classify_avx2(const char *text, size_t left, struct masks *m)
 {
+    char copy[64];
+    const char *at = block_at(text, left, copy);
     __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)at);
     __m256i b = _mm256_loadu_si256((const __m256i *)(const void *)(at + 32));
     __m256i fold_bit = _mm256_set1_epi8(0x20);
@@ -257,21 +298,74 @@ AVX2 ALWAYS_INLINE uint64_t prefix_parity_clmul(uint64_t v)
 
 AVX2 static void fill_avx2(struct json_scan *s)
 {
-    begin_batch(s);
-    for (; s->blocks < JSON_SCAN_BLOCKS && s->next < s->n; s->blocks++, s->next += 64) {
-        char copy[64];
-        struct masks m;
-        classify_avx2(block_at(s, copy), &m);
-        uint64_t quote = m.quote & ~escaped_bytes(m.backslash, &s->escape);
-        uint64_t inside = prefix_parity_clmul(quote) ^ s->string;
-        s->string = (uint64_t)((int64_t)inside >> 63);
-        finish_block(s, s->blocks, &m, quote, inside);
-    }
+    FILL_BATCH(s, classify_avx2, prefix_parity_clmul, list_marks);
 }
 
 AVX2 static bool match_avx2(struct json_scan *s, uint32_t *depth, uint32_t from, size_t *clash)
 {
     return match_in_batch(s, depth, from, clash);
+}
+
+#define AVX512                                                                                     \
+    __attribute__((                                                                                \
+        target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt,pclmul")))
+
+AVX512 ALWAYS_INLINE void classify_avx512(const char *text, size_t left, struct masks *m)
+{
+    const __m512i blank = _mm512_broadcast_i32x4(
+        _mm_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0));
+    uint64_t live = left >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << left) - 1;
+    __m512i v = _mm512_mask_loadu_epi8(_mm512_set1_epi8(' '), live, text);
+    __m512i fold = _mm512_or_si512(v, _mm512_set1_epi8(0x20));
+
+    m->quote = _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8('"'));
+    m->backslash = _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8('\\'));
+    m->open = _mm512_cmpeq_epi8_mask(fold, _mm512_set1_epi8('{'));
+    m->close = _mm512_cmpeq_epi8_mask(fold, _mm512_set1_epi8('}'));
+    m->punct = _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8(':')) |
+               _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8(','));
+    m->space = _mm512_cmpeq_epi8_mask(_mm512_shuffle_epi8(blank, v), v);
+    m->odd =
+        m->backslash | _mm512_movepi8_mask(v) | _mm512_cmplt_epu8_mask(v, _mm512_set1_epi8(0x20));
+}
+
+AVX512 ALWAYS_INLINE uint64_t prefix_parity_512(uint64_t v)
+{
+    __m128i product = _mm_clmulepi64_si128(_mm_set_epi64x(0, (int64_t)v), _mm_set1_epi8(-1), 0);
+
+    return (uint64_t)_mm_cvtsi128_si64(product);
+}
+
+/* The places of the marks are the numbers 0 to 63 with all others taken out. */
+AVX512 ALWAYS_INLINE uint16_t *list_marks_512(uint16_t *out, uint64_t marks, uint32_t place)
+{
+    static const unsigned char numbers[64] = {
+        0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+        22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
+        44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+    __m512i kept = _mm512_maskz_compress_epi8(marks, _mm512_loadu_si512(numbers));
+    __m512i start = _mm512_set1_epi16((short)place);
+    uint32_t n = (uint32_t)__builtin_popcountll(marks);
+
+    _mm512_storeu_si512(
+        out, _mm512_add_epi16(start, _mm512_cvtepu8_epi16(_mm512_castsi512_si256(kept))));
+    if (__builtin_expect(n > 32, 0))
+        _mm512_storeu_si512(
+            out + 32,
+            _mm512_add_epi16(start, _mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(kept, 1))));
+    return out + n;
+}
+
+AVX512 static void fill_avx512(struct json_scan *s)
+{
+    FILL_BATCH(s, classify_avx512, prefix_parity_512, list_marks_512);
+}
+
+static bool has_avx512(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
+           __builtin_cpu_supports("avx512vbmi2");
 }
 
 static bool has_avx2(void)
@@ -282,17 +376,22 @@ static bool has_avx2(void)
 }
 #endif
 
-void json_scan_init(struct json_scan *s, bool is_portable)
+bool json_scan_init(struct json_scan *s, enum json_scanner scanner)
 {
     s->fill = fill_portable;
     s->match = match_portable;
 #if defined(__x86_64__)
-    if (!is_portable && has_avx2()) {
+    bool is_best = scanner == JSON_SCAN_BEST;
+    if (has_avx2() && (is_best || scanner == JSON_SCAN_AVX2 || scanner == JSON_SCAN_AVX512)) {
         s->fill = fill_avx2;
         s->match = match_avx2;
+        if (has_avx512() && scanner != JSON_SCAN_AVX2)
+            s->fill = fill_avx512;
     }
+    return is_best || scanner == JSON_SCAN_PORTABLE || (scanner == JSON_SCAN_AVX2 && has_avx2()) ||
+           (scanner == JSON_SCAN_AVX512 && has_avx2() && has_avx512());
 #else
-    (void)is_portable;
+    return scanner == JSON_SCAN_BEST || scanner == JSON_SCAN_PORTABLE;
 #endif
 }
 
@@ -302,7 +401,7 @@ void json_scan_start(struct json_scan *s, const char *text, size_t n, size_t fro
     s->n = n;
     s->next = s->base = from;
     s->count = s->i = s->blocks = 0;
-    s->escape = s->string = s->scalar = s->quote = 0;
+    s->carry = (struct json_carry){0};
 }
 
 bool json_scan_more(struct json_scan *s)

@@ -1,7 +1,7 @@
 /*
  * bench_json - how fast the JSON reader pulls a trace apart.
  *
- *     bench_json FILE [REPEATS [whole|window|portable]]
+ *     bench_json FILE [REPEATS [whole|window|portable|avx2]]
  *
  * Reads every event of a Chrome-trace array as an importer does (ts, dur, name, pid, tid, ph) and
  * prints MB/s of the best round and a checksum over all fields, which must not depend on the way
@@ -68,14 +68,13 @@ static void add_event(struct totals *t, const struct event *e)
             t->sum = t->sum * 31 + (unsigned char)field[k]->at[field[k]->n - 1] + field[k]->n;
 }
 
-static void read_whole(struct json *j, struct str text, bool is_portable, struct totals *t)
+static void read_whole(struct json *j, struct str text, enum json_scanner scanner, struct totals *t)
 {
     struct event e;
     uint64_t skipped;
 
     json_begin(j, JSON_LENIENT);
-    if (is_portable)
-        json_use_portable(j);
+    json_use_scanner(j, scanner);
     json_window(j, text, true);
     json_next(j);
     for (;;) {
@@ -148,7 +147,7 @@ int main(int argc, char **argv)
     static struct json j;
 
     if (argc < 2) {
-        fprintf(stderr, "usage: bench_json FILE [REPEATS [whole|window|portable]]\n");
+        fprintf(stderr, "usage: bench_json FILE [REPEATS [whole|window|portable|avx2]]\n");
         return 2;
     }
     int repeats = argc > 2 ? atoi(argv[2]) : 5;
@@ -157,6 +156,9 @@ int main(int argc, char **argv)
     char *buf = malloc(WINDOW);
     struct totals t = {0};
     double best = 1e9;
+    enum json_scanner scanner = strcmp(way, "portable") == 0 ? JSON_SCAN_PORTABLE
+                                : strcmp(way, "avx2") == 0   ? JSON_SCAN_AVX2
+                                                             : JSON_SCAN_BEST;
 
     for (int k = 0; k < repeats; k++) {
         double begin = now();
@@ -164,7 +166,7 @@ int main(int argc, char **argv)
         if (strcmp(way, "window") == 0)
             read_windows(&j, argv[1], buf, &t);
         else
-            read_whole(&j, text, strcmp(way, "portable") == 0, &t);
+            read_whole(&j, text, scanner, &t);
         double took = now() - begin;
         best = took < best ? took : best;
     }

@@ -4,8 +4,8 @@
  * Standard input is a sequence of documents, each a decimal length, a line feed and that many
  * bytes. For each one a line comes out: "error", "limit" (nested too deep), or the document in a
  * canonical form: strings as s and their UTF-8 bytes in hexadecimal, keys as k, numbers as n and
- * their text, t f z for true, false and null, and the brackets. Every document is read three ways
- * (whole, portable scanner, windows of 7 more bytes each) which must agree, else "differs".
+ * their text, t f z for true, false and null, and the brackets. Every document is read four ways
+ * (whole with each scanner, windows of 7 more bytes each) which must agree, else "differs".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static bool put_token(struct json_buffer *b, const struct json *j, struct arena 
     return true;
 }
 
-static void dump_whole(struct json_buffer *b, struct str text, bool is_portable)
+static void dump_whole(struct json_buffer *b, struct str text, enum json_scanner scanner)
 {
     static struct json j;
     struct arena arena;
@@ -63,8 +63,7 @@ static void dump_whole(struct json_buffer *b, struct str text, bool is_portable)
     arena_init(&arena);
     b->n = 0;
     json_begin(&j, JSON_STRICT);
-    if (is_portable)
-        json_use_portable(&j);
+    json_use_scanner(&j, scanner);
     json_window(&j, text, true);
     do
         json_next(&j);
@@ -112,9 +111,11 @@ int main(void)
         text = realloc(text, n > 0 ? n : 1);
         if (text == NULL || fread(text, 1, n, stdin) != n)
             return 1;
-        dump_whole(&whole, (struct str){text, n}, false);
-        dump_whole(&other, (struct str){text, n}, true);
+        dump_whole(&whole, (struct str){text, n}, JSON_SCAN_BEST);
+        dump_whole(&other, (struct str){text, n}, JSON_SCAN_PORTABLE);
         bool agrees = is_same(&whole, &other);
+        dump_whole(&other, (struct str){text, n}, JSON_SCAN_AVX2);
+        agrees = agrees && is_same(&whole, &other);
         dump_windows(&other, (struct str){text, n});
         agrees = agrees && is_same(&whole, &other);
         printf("%.*s\n", agrees ? (int)whole.n : 7, agrees ? whole.at : "differs");
