@@ -35,9 +35,9 @@ static void print_text(struct session *s, const struct probe_result *results)
     for (size_t i = 0; i < driver_count; i++) {
         const struct probe_result *r = &results[i];
         if (r->reason != NULL)
-            out_printf(&s->out, "  %-12s%s\n", driver_list[i]->name, r->reason);
+            out_printf(&s->out, "  %-13s%s\n", driver_list[i]->name, r->reason);
         if (driver_list[i]->remark != NULL)
-            out_printf(&s->out, "  %-12s%s\n", r->reason != NULL ? "" : driver_list[i]->name,
+            out_printf(&s->out, "  %-13s%s\n", r->reason != NULL ? "" : driver_list[i]->name,
                        driver_list[i]->remark);
     }
     out_printf(&s->out, "\n  %zu of %zu found; none is needed: every job has an embedded way\n",

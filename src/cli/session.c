@@ -2,6 +2,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
 
 int session_code(enum status status)
 {
@@ -51,6 +54,47 @@ void session_read(struct session *s, const char *path, const char *format, uint6
 void session_wrote(struct session *s, const char *path)
 {
     vec_push(&s->written, copy(s, path));
+}
+
+static nanos now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (nanos)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* A lost progress line is nobody's loss. */
+static void to_stderr(struct str text)
+{
+    if (text.n > 0 && write(STDERR_FILENO, text.at, text.n) < 0)
+        return;
+}
+
+static void tick(void *ctx, const char *label, uint64_t done, uint64_t total)
+{
+    struct session *s = ctx;
+    char buf[PROGRESS_TEXT];
+
+    to_stderr(progress_update(&s->progress_line, now(), label, done, total, buf));
+}
+
+void session_progress_begin(struct session *s)
+{
+    struct winsize size = {0};
+
+    if (s->common.quiet || isatty(STDERR_FILENO) != 1)
+        return;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        size.ws_col = 80;
+    progress_begin(&s->progress_line, PROGRESS_BYTES, size.ws_col, now());
+    s->progress = (struct progress){tick, s};
+}
+
+void session_progress_end(struct session *s)
+{
+    if (s->progress.tick != NULL)
+        to_stderr(progress_end(&s->progress_line));
 }
 
 static void write_inputs(const struct session *s, struct jsonout *j)

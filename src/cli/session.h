@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/progress.h"
 #include "cli/command.h"
 #include "cli/jsonout.h"
 #include "cli/out.h"
@@ -42,8 +43,10 @@ struct session {
     struct common common;
     struct opt_list operands;
     struct diag diag;
-    struct arena arena; /* lives as long as the run */
-    struct out out;     /* stdout */
+    struct arena arena;       /* lives as long as the run */
+    struct out out;           /* stdout */
+    struct progress progress; /* for long jobs; shows one line on stderr when that is a terminal */
+    struct progress_line progress_line;
     struct jsonout json;
     VEC_OF(struct session_input) inputs;
     VEC_OF(const char *) written;
@@ -59,6 +62,10 @@ int session_usage(struct session *s, const char *format, ...) __attribute__((for
 void session_read(struct session *s, const char *path, const char *format, uint64_t rows,
                   uint64_t lost);
 void session_wrote(struct session *s, const char *path);
+
+/* The frame calls these around run(). */
+void session_progress_begin(struct session *s);
+void session_progress_end(struct session *s);
 
 /*
  * The envelope of `--json`. begin() leaves the writer after the key "result", where the caller
