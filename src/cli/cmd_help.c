@@ -19,7 +19,7 @@ static const struct example examples[] = {
     {0},
 };
 
-static void json_options(struct jsonout *j, const struct opt *table)
+static void json_options(struct json_writer *j, const struct opt *table)
 {
     char value[128];
 
@@ -27,64 +27,64 @@ static void json_options(struct jsonout *j, const struct opt *table)
         const struct opt *o = &table[i];
         if (!opt_is_option(o))
             continue;
-        jsonout_begin(j, '{');
-        jsonout_key(j, "name");
-        jsonout_text(j, o->name);
+        json_write_object(j);
+        json_write_key(j, S("name"));
+        session_json_text(j, o->name);
         if (o->letter != 0) {
-            jsonout_key(j, "letter");
-            jsonout_text(j, (char[]){o->letter, '\0'});
+            json_write_key(j, S("letter"));
+            session_json_text(j, (char[]){o->letter, '\0'});
         }
         if (opt_takes_value(o)) {
-            jsonout_key(j, "value");
-            jsonout_text(j, opt_value_text(o, value, sizeof(value)));
+            json_write_key(j, S("value"));
+            session_json_text(j, opt_value_text(o, value, sizeof(value)));
         }
-        jsonout_key(j, "help");
-        jsonout_text(j, o->help);
-        jsonout_end(j, '}');
+        json_write_key(j, S("help"));
+        session_json_text(j, o->help);
+        json_write_end(j);
     }
 }
 
-static void json_command(struct jsonout *j, struct command_path path)
+static void json_command(struct json_writer *j, struct command_path path)
 {
     const struct command *c = path.command;
     struct opt common[COMMON_OPTIONS];
     char name[64];
 
-    jsonout_begin(j, '{');
-    jsonout_key(j, "name");
-    jsonout_text(j, command_full_name(path, name, sizeof(name)));
-    jsonout_key(j, "group");
-    jsonout_text(j, command_group_name(path.parent != NULL ? path.parent->group : c->group));
-    jsonout_key(j, "summary");
-    jsonout_text(j, c->summary);
-    jsonout_key(j, "usage");
-    jsonout_text(j, c->usage);
-    jsonout_key(j, "options");
-    jsonout_begin(j, '[');
+    json_write_object(j);
+    json_write_key(j, S("name"));
+    session_json_text(j, command_full_name(path, name, sizeof(name)));
+    json_write_key(j, S("group"));
+    session_json_text(j, command_group_name(path.parent != NULL ? path.parent->group : c->group));
+    json_write_key(j, S("summary"));
+    session_json_text(j, c->summary);
+    json_write_key(j, S("usage"));
+    session_json_text(j, c->usage);
+    json_write_key(j, S("options"));
+    json_write_array(j);
     if (c->subs == NULL) {
         json_options(j, c->options);
         command_common_options(c->common, common);
         json_options(j, common);
     }
-    jsonout_end(j, ']');
-    jsonout_end(j, '}');
+    json_write_end(j);
+    json_write_end(j);
     for (size_t i = 0; c->subs != NULL && c->subs[i] != NULL; i++)
         json_command(j, (struct command_path){c, c->subs[i]});
 }
 
 static void print_json(struct session *s, struct command_path path)
 {
-    struct jsonout *j = session_json_begin(s, "strata.help/1", NULL);
+    struct json_writer *j = session_json_begin(s, "strata.help/1", NULL);
 
-    jsonout_begin(j, '{');
-    jsonout_key(j, "commands");
-    jsonout_begin(j, '[');
+    json_write_object(j);
+    json_write_key(j, S("commands"));
+    json_write_array(j);
     if (path.command != NULL)
         json_command(j, path);
     for (size_t i = 0; path.command == NULL && i < command_count; i++)
         json_command(j, (struct command_path){NULL, command_list[i]});
-    jsonout_end(j, ']');
-    jsonout_end(j, '}');
+    json_write_end(j);
+    json_write_end(j);
     session_json_end(s);
 }
 

@@ -1,0 +1,263 @@
+/*
+ * json_text - see json_text.h.
+ */
+#include "base/json_text.h"
+
+#include <stdint.h>
+
+static const struct str replacement = S_INIT("\xEF\xBF\xBD"); /* U+FFFD */
+
+size_t json_utf8(const char *at, size_t n, bool *is_valid)
+{
+    unsigned char c = (unsigned char)at[0];
+    size_t length = c < 0x80 ? 1 : c < 0xC2 ? 0 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : c < 0xF5 ? 4 : 0;
+    /* The second byte's range is narrower where overlong forms, surrogates or too large values
+     * would begin. */
+    unsigned char low = c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80;
+    unsigned char high = c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF;
+
+    *is_valid = false;
+    if (length == 0)
+        return 1;
+    for (size_t k = 1; k < length; k++, low = 0x80, high = 0xBF)
+        if (k == n || (unsigned char)at[k] < low || (unsigned char)at[k] > high)
+            return k;
+    *is_valid = true;
+    return length;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The value of \uXXXX at `at`, or -1. */
+static int32_t unicode_escape(const char *at, size_t n)
+{
+    int32_t value = 0;
+
+    if (n < 6 || at[0] != '\\' || at[1] != 'u')
+        return -1;
+    for (int k = 2; k < 6; k++) {
+        int digit = hex_digit(at[k]);
+        if (digit < 0)
+            return -1;
+        value = value * 16 + digit;
+    }
+    return value;
+}
+
+/* What the letter behind a backslash stands for; 0 for letters JSON does not know. */
+static char short_escape(char c)
+{
+    switch (c) {
+    case '"':
+    case '\\':
+    case '/':
+        return c;
+    case 'b':
+        return '\b';
+    case 'f':
+        return '\f';
+    case 'n':
+        return '\n';
+    case 'r':
+        return '\r';
+    case 't':
+        return '\t';
+    default:
+        return 0;
+    }
+}
+
+/* Number of bytes at the start of `s` that stand for themselves. */
+static size_t plain_length(struct str s)
+{
+    const uint64_t ones = 0x0101010101010101, top = 0x8080808080808080;
+    size_t i = 0;
+
+    for (uint64_t v; s.n - i >= 8; i += 8) {
+        memcpy(&v, s.at + i, 8);
+        uint64_t slash = v ^ ones * '\\';
+        /* Byte borrows can only raise a false alarm behind a true one. */
+        if ((((v - ones * 0x20) | (slash - ones) | v) & top) != 0)
+            break;
+    }
+    for (; i < s.n; i++)
+        if ((unsigned char)s.at[i] < 0x20 || (unsigned char)s.at[i] >= 0x80 || s.at[i] == '\\')
+            break;
+    return i;
+}
+
+static void set_first(size_t *first, size_t at)
+{
+    if (*first == SIZE_MAX)
+        *first = at;
+}
+
+struct json_check json_check_string(struct str raw)
+{
+    struct json_check found = {SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX};
+
+    for (size_t i = 0; i < raw.n;) {
+        struct str rest = str_part(raw, i, raw.n);
+        unsigned char c = (unsigned char)rest.at[0];
+        if (c == '\\') {
+            set_first(&found.escape, i);
+            bool is_unicode = unicode_escape(rest.at, rest.n) >= 0;
+            if (!is_unicode && (rest.n < 2 || short_escape(rest.at[1]) == 0))
+                set_first(&found.bad_escape, i);
+            i += is_unicode ? 6 : rest.n < 2 ? 1 : 2;
+        } else if (c < 0x20) {
+            set_first(&found.control, i++);
+        } else if (c >= 0x80) {
+            bool is_valid;
+            size_t length = json_utf8(rest.at, rest.n, &is_valid);
+            if (!is_valid)
+                set_first(&found.bad_utf8, i);
+            i += length;
+        } else {
+            i += plain_length(rest);
+        }
+    }
+    return found;
+}
+
+/* A growing text, or only its length while `at` is NULL. */
+struct sink {
+    char *at;
+    size_t n;
+};
+
+static void put(struct sink *out, const char *at, size_t n)
+{
+    if (out->at != NULL && n > 0)
+        memcpy(out->at + out->n, at, n);
+    out->n += n;
+}
+
+static void put_code_point(struct sink *out, uint32_t code)
+{
+    char b[4];
+
+    if (code < 0x80) {
+        b[0] = (char)code;
+        put(out, b, 1);
+    } else if (code < 0x800) {
+        b[0] = (char)(0xC0 | code >> 6);
+        b[1] = (char)(0x80 | (code & 0x3F));
+        put(out, b, 2);
+    } else if (code < 0x10000) {
+        b[0] = (char)(0xE0 | code >> 12);
+        b[1] = (char)(0x80 | (code >> 6 & 0x3F));
+        b[2] = (char)(0x80 | (code & 0x3F));
+        put(out, b, 3);
+    } else {
+        b[0] = (char)(0xF0 | code >> 18);
+        b[1] = (char)(0x80 | (code >> 12 & 0x3F));
+        b[2] = (char)(0x80 | (code >> 6 & 0x3F));
+        b[3] = (char)(0x80 | (code & 0x3F));
+        put(out, b, 4);
+    }
+}
+
+/* Handles the backslash at the start of `rest`; returns the bytes used. */
+static size_t put_escape(struct sink *out, struct str rest)
+{
+    int32_t code = unicode_escape(rest.at, rest.n);
+
+    if (code >= 0xD800 && code < 0xDC00) {
+        int32_t second = unicode_escape(rest.at + 6, rest.n - 6);
+        if (second >= 0xDC00 && second < 0xE000) {
+            put_code_point(out, 0x10000 + ((uint32_t)(code - 0xD800) << 10) +
+                                    (uint32_t)(second - 0xDC00));
+            return 12;
+        }
+    }
+    if (code >= 0) {
+        bool is_half = code >= 0xD800 && code < 0xE000;
+        put_code_point(out, is_half ? 0xFFFD : (uint32_t)code);
+        return 6;
+    }
+    char c = rest.n > 1 ? short_escape(rest.at[1]) : 0;
+    if (c != 0) {
+        put(out, &c, 1);
+        return 2;
+    }
+    put(out, rest.at, 1);
+    return 1;
+}
+
+static void unescape(struct sink *out, struct str raw)
+{
+    for (size_t i = 0; i < raw.n;) {
+        struct str rest = str_part(raw, i, raw.n);
+        unsigned char c = (unsigned char)rest.at[0];
+        if (c == '\\') {
+            i += put_escape(out, rest);
+        } else if (c < 0x20) {
+            put(out, replacement.at, replacement.n);
+            i++;
+        } else if (c >= 0x80) {
+            bool is_valid;
+            size_t length = json_utf8(rest.at, rest.n, &is_valid);
+            put(out, is_valid ? rest.at : replacement.at, is_valid ? length : replacement.n);
+            i += length;
+        } else {
+            size_t length = plain_length(rest);
+            put(out, rest.at, length);
+            i += length;
+        }
+    }
+}
+
+struct str json_text(struct str raw, struct arena *arena)
+{
+    if (plain_length(raw) == raw.n)
+        return raw;
+    struct json_check check = json_check_string(raw);
+    if (check.escape == SIZE_MAX && check.control == SIZE_MAX && check.bad_utf8 == SIZE_MAX)
+        return raw;
+
+    struct sink measure = {0};
+    unescape(&measure, raw);
+    struct sink out = {ARENA_ARRAY(arena, char, measure.n + 1), 0};
+    unescape(&out, raw);
+    return (struct str){out.at, out.n};
+}
+
+static size_t skip_digits(struct str s, size_t i)
+{
+    while (i < s.n && s.at[i] >= '0' && s.at[i] <= '9')
+        i++;
+    return i;
+}
+
+bool json_is_number(struct str s)
+{
+    size_t i = s.n > 0 && s.at[0] == '-' ? 1 : 0;
+    size_t whole = skip_digits(s, i);
+
+    if (whole == i || (s.at[i] == '0' && whole > i + 1))
+        return false;
+    i = whole;
+    if (i < s.n && s.at[i] == '.') {
+        size_t fraction = skip_digits(s, i + 1);
+        if (fraction == i + 1)
+            return false;
+        i = fraction;
+    }
+    if (i < s.n && (s.at[i] | 0x20) == 'e') {
+        i++;
+        if (i < s.n && (s.at[i] == '+' || s.at[i] == '-'))
+            i++;
+        size_t exponent = skip_digits(s, i);
+        if (exponent == i)
+            return false;
+        i = exponent;
+    }
+    return i == s.n;
+}

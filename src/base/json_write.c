@@ -1,0 +1,251 @@
+/*
+ * json_write - see json_write.h.
+ */
+#include "base/json_write.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/json_text.h"
+
+static bool buffer_write(void *ctx, struct str text)
+{
+    struct json_buffer *b = ctx;
+
+    vec_reserve(b, b->n + text.n);
+    if (text.n > 0)
+        memcpy(b->at + b->n, text.at, text.n);
+    b->n += text.n;
+    return true;
+}
+
+struct json_sink json_buffer_sink(struct json_buffer *buffer)
+{
+    return (struct json_sink){buffer_write, buffer};
+}
+
+void json_buffer_free(struct json_buffer *buffer)
+{
+    vec_free(buffer);
+}
+
+static void hand_over(struct json_writer *w, struct str text)
+{
+    if (!w->has_failed && text.n > 0 && !w->sink.write(w->sink.ctx, text))
+        w->has_failed = true;
+}
+
+static void flush(struct json_writer *w)
+{
+    hand_over(w, (struct str){w->pending, w->n});
+    w->n = 0;
+}
+
+static void put(struct json_writer *w, struct str text)
+{
+    if (text.n > sizeof(w->pending) - w->n) {
+        flush(w);
+        if (text.n > sizeof(w->pending)) {
+            hand_over(w, text);
+            return;
+        }
+    }
+    if (text.n > 0)
+        memcpy(w->pending + w->n, text.at, text.n);
+    w->n += text.n;
+}
+
+static bool in_object(const struct json_writer *w)
+{
+    return w->depth > 0 && (w->objects[(w->depth - 1) / 64] >> ((w->depth - 1) % 64) & 1) != 0;
+}
+
+static void new_line(struct json_writer *w)
+{
+    if (w->layout == JSON_COMPACT)
+        return;
+    put(w, S("\n"));
+    for (uint32_t k = 0; k < w->depth; k++)
+        put(w, S("  "));
+}
+
+/* The comma and line break in front of a member or element. */
+static void next_member(struct json_writer *w)
+{
+    if (w->has_members)
+        put(w, S(","));
+    if (w->depth > 0)
+        new_line(w);
+    w->has_members = true;
+}
+
+static void begin_value(struct json_writer *w)
+{
+    assert(!w->is_done && "one document holds one value");
+    assert(w->has_key == in_object(w) && "in an object a value needs its key");
+    if (!w->has_key)
+        next_member(w);
+    w->has_key = false;
+    w->is_done = w->depth == 0;
+}
+
+static void put_escaped(struct json_writer *w, unsigned char c)
+{
+    static const char letters[] = "btn?fr"; /* for the bytes 8 to 13; 11 has none */
+    char text[8];
+
+    if (c == '"' || c == '\\')
+        snprintf(text, sizeof(text), "\\%c", c);
+    else if (c >= 8 && c <= 13 && c != 11)
+        snprintf(text, sizeof(text), "\\%c", letters[c - 8]);
+    else
+        snprintf(text, sizeof(text), "\\u%04x", (unsigned)c);
+    put(w, str_of(text));
+}
+
+static void put_quoted(struct json_writer *w, struct str s)
+{
+    size_t done = 0, i = 0;
+
+    put(w, S("\""));
+    while (i < s.n) {
+        unsigned char c = (unsigned char)s.at[i];
+        size_t length = 1;
+        bool is_valid = true;
+        if (c >= 0x80)
+            length = json_utf8(s.at + i, s.n - i, &is_valid);
+        if (!is_valid || c < 0x20 || c == '"' || c == '\\') {
+            put(w, str_part(s, done, i - done));
+            if (is_valid)
+                put_escaped(w, c);
+            else
+                put(w, S("\xEF\xBF\xBD"));
+            done = i + length;
+        }
+        i += length;
+    }
+    put(w, str_part(s, done, s.n));
+    put(w, S("\""));
+}
+
+static void open_level(struct json_writer *w, bool is_object)
+{
+    begin_value(w);
+    assert(w->depth < LIMIT_JSON_DEPTH);
+    uint64_t bit = (uint64_t)1 << w->depth % 64;
+    if (is_object)
+        w->objects[w->depth / 64] |= bit;
+    else
+        w->objects[w->depth / 64] &= ~bit;
+    w->depth++;
+    w->has_members = false;
+    w->is_done = false;
+    put(w, is_object ? S("{") : S("["));
+}
+
+void json_write_init(struct json_writer *w, struct json_sink sink, enum json_layout layout)
+{
+    memset(w, 0, offsetof(struct json_writer, pending));
+    w->sink = sink;
+    w->layout = layout;
+}
+
+void json_write_object(struct json_writer *w)
+{
+    open_level(w, true);
+}
+
+void json_write_array(struct json_writer *w)
+{
+    open_level(w, false);
+}
+
+void json_write_end(struct json_writer *w)
+{
+    assert(w->depth > 0 && !w->has_key && "nothing to end here");
+    bool is_object = in_object(w);
+    w->depth--;
+    if (w->has_members)
+        new_line(w);
+    put(w, is_object ? S("}") : S("]"));
+    w->has_members = true;
+    w->is_done = w->depth == 0;
+}
+
+void json_write_key(struct json_writer *w, struct str key)
+{
+    assert(in_object(w) && !w->has_key && "a key belongs in an object, and a value behind it");
+    next_member(w);
+    put_quoted(w, key);
+    put(w, w->layout == JSON_COMPACT ? S(":") : S(": "));
+    w->has_key = true;
+}
+
+void json_write_string(struct json_writer *w, struct str s)
+{
+    begin_value(w);
+    put_quoted(w, s);
+}
+
+void json_write_i64(struct json_writer *w, int64_t value)
+{
+    char text[NUM_TEXT];
+
+    begin_value(w);
+    snprintf(text, sizeof(text), "%" PRId64, value);
+    put(w, str_of(text));
+}
+
+void json_write_u64(struct json_writer *w, uint64_t value)
+{
+    char text[NUM_TEXT];
+
+    begin_value(w);
+    snprintf(text, sizeof(text), "%" PRIu64, value);
+    put(w, str_of(text));
+}
+
+void json_write_f64(struct json_writer *w, double value)
+{
+    char text[NUM_TEXT];
+
+    begin_value(w);
+    put(w, (struct str){text, num_print_f64(text, value)});
+}
+
+void json_write_bool(struct json_writer *w, bool value)
+{
+    begin_value(w);
+    put(w, value ? S("true") : S("false"));
+}
+
+void json_write_null(struct json_writer *w)
+{
+    begin_value(w);
+    put(w, S("null"));
+}
+
+void json_write_us(struct json_writer *w, nanos ns)
+{
+    char text[NUM_TEXT];
+
+    begin_value(w);
+    put(w, (struct str){text, num_print_us(text, ns)});
+}
+
+void json_write_number(struct json_writer *w, struct str text)
+{
+    assert(json_is_number(text));
+    begin_value(w);
+    put(w, text);
+}
+
+bool json_write_finish(struct json_writer *w)
+{
+    assert(w->is_done && "the document is not complete");
+    if (w->layout == JSON_INDENTED)
+        put(w, S("\n"));
+    flush(w);
+    return !w->has_failed;
+}

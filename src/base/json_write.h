@@ -1,0 +1,84 @@
+/*
+ * json_write - JSON written as it is produced.
+ *
+ *     struct json_buffer buffer = {0};
+ *     struct json_writer w;
+ *
+ *     json_write_init(&w, json_buffer_sink(&buffer), JSON_INDENTED);
+ *     json_write_object(&w);
+ *     json_write_key(&w, S("busy_ns"));
+ *     json_write_i64(&w, 83000000);
+ *     json_write_end(&w);
+ *     if (!json_write_finish(&w)) ...                     (* the sink failed at some point *)
+ *     ... buffer.at, buffer.n ...
+ *     json_buffer_free(&buffer);
+ *
+ * The output is always one valid JSON document in UTF-8, and the same calls give the same bytes.
+ * Calls out of order (a value in an object without its key, an end too many) are mistakes of the
+ * program and caught by assert. A failing sink is remembered: later calls write nothing.
+ */
+#ifndef STRATA_BASE_JSON_WRITE_H
+#define STRATA_BASE_JSON_WRITE_H
+
+#include "base/limits.h"
+#include "base/num.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+/* Where text goes: false from `write` ends the output. */
+struct json_sink {
+    bool (*write)(void *ctx, struct str text);
+    void *ctx;
+};
+
+/* Text kept in memory; zero-initialised is empty. */
+struct json_buffer {
+    char *at;
+    size_t n, cap;
+};
+
+struct json_sink json_buffer_sink(struct json_buffer *buffer);
+void json_buffer_free(struct json_buffer *buffer);
+
+enum json_layout {
+    JSON_COMPACT,  /* one line, no blanks */
+    JSON_INDENTED, /* two spaces a level, a line for each member; ends with a line feed */
+};
+
+struct json_writer {
+    struct json_sink sink;
+    enum json_layout layout;
+    bool has_failed, has_key, has_members, is_done;
+    uint32_t depth;
+    uint64_t objects[LIMIT_JSON_DEPTH / 64]; /* a bit for each level: an object, not an array */
+    size_t n;                                /* bytes waiting in `pending` */
+    char pending[4096];
+};
+
+void json_write_init(struct json_writer *w, struct json_sink sink, enum json_layout layout);
+
+/* At most LIMIT_JSON_DEPTH levels. */
+void json_write_object(struct json_writer *w);
+void json_write_array(struct json_writer *w);
+void json_write_end(struct json_writer *w); /* of the innermost object or array */
+
+void json_write_key(struct json_writer *w, struct str key);
+
+/* Any bytes: what is not UTF-8 becomes U+FFFD. */
+void json_write_string(struct json_writer *w, struct str s);
+void json_write_i64(struct json_writer *w, int64_t value);
+void json_write_u64(struct json_writer *w, uint64_t value);
+void json_write_f64(struct json_writer *w, double value); /* null when not finite */
+void json_write_bool(struct json_writer *w, bool value);
+void json_write_null(struct json_writer *w);
+
+/* Nanoseconds as microseconds with three decimals: 1500 gives 1.500. */
+void json_write_us(struct json_writer *w, nanos ns);
+
+/* Text that is a JSON number already, digits kept as they are. */
+void json_write_number(struct json_writer *w, struct str text);
+
+/* After the last end: hands over what is pending. False when the sink has failed. */
+bool json_write_finish(struct json_writer *w);
+
+#endif
