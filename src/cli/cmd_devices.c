@@ -110,45 +110,45 @@ static void print_device(struct session *s, const struct device *d)
         out_printf(&s->out, "\n  bf16 with mma.sync: %.5g ops/cycle/core\n", rate->bf16_mma_sync);
 }
 
-static void json_number(struct jsonout *j, const char *key, double value)
+static void json_number(struct json_writer *j, const char *key, double value)
 {
     if (!(value > 0))
         return;
-    jsonout_key(j, key);
-    jsonout_f64(j, value);
+    json_write_key(j, str_of(key));
+    json_write_f64(j, value);
 }
 
-static void json_peaks(struct jsonout *j, const struct device *d)
+static void json_peaks(struct json_writer *j, const struct device *d)
 {
-    jsonout_key(j, "peaks");
-    jsonout_begin(j, '[');
+    json_write_key(j, S("peaks"));
+    json_write_array(j);
     for (int p = 0; p < PEAK_COUNT; p++) {
         if (!(d->tflops[p] > 0))
             continue;
-        jsonout_begin(j, '{');
-        jsonout_key(j, "type");
-        jsonout_text(j, peak_name((enum peak)p));
+        json_write_object(j);
+        json_write_key(j, S("type"));
+        session_json_text(j, peak_name((enum peak)p));
         json_number(j, p == PEAK_INT8 ? "tops" : "tflops", d->tflops[p]);
         json_number(j, "ridge_flop_per_byte", device_ridge(d, (enum peak)p));
         const struct device_rate *rate = device_rate_of(d);
         json_number(j, "ops_per_cycle_per_core", rate != NULL ? rate->ops[p] : 0);
-        jsonout_key(j, "confirmed");
-        jsonout_bool(j, (d->unsure >> p & 1) == 0);
-        jsonout_end(j, '}');
+        json_write_key(j, S("confirmed"));
+        json_write_bool(j, (d->unsure >> p & 1) == 0);
+        json_write_end(j);
     }
-    jsonout_end(j, ']');
+    json_write_end(j);
 }
 
-static void json_device(struct session *s, struct jsonout *j, const struct device *d)
+static void json_device(struct session *s, struct json_writer *j, const struct device *d)
 {
-    jsonout_begin(j, '{');
-    jsonout_key(j, "name");
-    jsonout_text(j, full_name(s, d));
-    jsonout_key(j, "vendor");
-    jsonout_text(j, d->vendor);
+    json_write_object(j);
+    json_write_key(j, S("name"));
+    session_json_text(j, full_name(s, d));
+    json_write_key(j, S("vendor"));
+    session_json_text(j, d->vendor);
     if (d->cc != NULL) {
-        jsonout_key(j, "cc");
-        jsonout_text(j, d->cc);
+        json_write_key(j, S("cc"));
+        session_json_text(j, d->cc);
     }
     json_number(j, "cores", d->cores);
     json_number(j, "clock_mhz", d->clock_mhz);
@@ -160,9 +160,9 @@ static void json_device(struct session *s, struct jsonout *j, const struct devic
     json_number(j, "l2_cj_gbps", d->other_l2_gbps);
     json_number(j, "memory_gb", d->memory_gb);
     json_peaks(j, d);
-    jsonout_key(j, "source");
-    jsonout_text(j, d->source);
-    jsonout_end(j, '}');
+    json_write_key(j, S("source"));
+    session_json_text(j, d->source);
+    json_write_end(j);
 }
 
 static int run(struct session *s, const void *args)
@@ -194,14 +194,14 @@ static int run(struct session *s, const void *args)
         return CODE_FILE;
     }
     if (s->common.json) {
-        struct jsonout *j = session_json_begin(s, "strata.devices/1", NULL);
-        jsonout_begin(j, '{');
-        jsonout_key(j, "devices");
-        jsonout_begin(j, '[');
+        struct json_writer *j = session_json_begin(s, "strata.devices/1", NULL);
+        json_write_object(j);
+        json_write_key(j, S("devices"));
+        json_write_array(j);
         for (size_t i = 0; i < n; i++)
             json_device(s, j, list[i]);
-        jsonout_end(j, ']');
-        jsonout_end(j, '}');
+        json_write_end(j);
+        json_write_end(j);
         session_json_end(s);
     } else if (n == 1) {
         print_device(s, list[0]);

@@ -35,9 +35,9 @@ static void print_text(struct session *s, const struct probe_result *results)
     for (size_t i = 0; i < driver_count; i++) {
         const struct probe_result *r = &results[i];
         if (r->reason != NULL)
-            out_printf(&s->out, "  %-12s%s\n", driver_list[i]->name, r->reason);
+            out_printf(&s->out, "  %-13s%s\n", driver_list[i]->name, r->reason);
         if (driver_list[i]->remark != NULL)
-            out_printf(&s->out, "  %-12s%s\n", r->reason != NULL ? "" : driver_list[i]->name,
+            out_printf(&s->out, "  %-13s%s\n", r->reason != NULL ? "" : driver_list[i]->name,
                        driver_list[i]->remark);
     }
     out_printf(&s->out, "\n  %zu of %zu found; none is needed: every job has an embedded way\n",
@@ -46,11 +46,11 @@ static void print_text(struct session *s, const struct probe_result *results)
 
 static void print_json(struct session *s, const struct probe_result *results)
 {
-    struct jsonout *j = session_json_begin(s, "strata.doctor/1", NULL);
+    struct json_writer *j = session_json_begin(s, "strata.doctor/1", NULL);
 
-    jsonout_begin(j, '{');
-    jsonout_key(j, "backends");
-    jsonout_begin(j, '[');
+    json_write_object(j);
+    json_write_key(j, S("backends"));
+    json_write_array(j);
     for (size_t i = 0; i < driver_count; i++) {
         const struct driver *d = driver_list[i];
         const char *const pairs[][2] = {
@@ -64,15 +64,15 @@ static void print_json(struct session *s, const struct probe_result *results)
             {"instead", d->instead},
             {"remark", d->remark},
         };
-        jsonout_begin(j, '{');
+        json_write_object(j);
         for (size_t k = 0; k < ARRAY_LEN(pairs); k++) {
-            jsonout_key(j, pairs[k][0]);
-            jsonout_text(j, pairs[k][1]);
+            json_write_key(j, str_of(pairs[k][0]));
+            session_json_text(j, pairs[k][1]);
         }
-        jsonout_end(j, '}');
+        json_write_end(j);
     }
-    jsonout_end(j, ']');
-    jsonout_end(j, '}');
+    json_write_end(j);
+    json_write_end(j);
     session_json_end(s);
 }
 
@@ -81,11 +81,10 @@ static int run(struct session *s, const void *args)
     struct probe_result *results = ARENA_ARRAY(&s->arena, struct probe_result, driver_count);
 
     (void)args;
-    for (size_t i = 0; i < driver_count; i++) {
-        if (cancelled())
-            return CODE_INTERRUPTED;
+    for (size_t i = 0; i < driver_count && !cancelled(); i++)
         driver_list[i]->probe(&s->arena, &results[i]);
-    }
+    if (cancelled())
+        return CODE_INTERRUPTED;
     if (s->common.json)
         print_json(s, results);
     else

@@ -19,26 +19,104 @@ static const struct example examples[] = {
     {0},
 };
 
+static void json_options(struct json_writer *j, const struct opt *table)
+{
+    char value[128];
+
+    for (size_t i = 0; i < opt_count(table); i++) {
+        const struct opt *o = &table[i];
+        if (!opt_is_option(o))
+            continue;
+        json_write_object(j);
+        json_write_key(j, S("name"));
+        session_json_text(j, o->name);
+        if (o->letter != 0) {
+            json_write_key(j, S("letter"));
+            session_json_text(j, (char[]){o->letter, '\0'});
+        }
+        if (opt_takes_value(o)) {
+            json_write_key(j, S("value"));
+            session_json_text(j, opt_value_text(o, value, sizeof(value)));
+        }
+        json_write_key(j, S("help"));
+        session_json_text(j, o->help);
+        json_write_end(j);
+    }
+}
+
+static void json_command(struct json_writer *j, struct command_path path)
+{
+    const struct command *c = path.command;
+    struct opt common[COMMON_OPTIONS];
+    char name[64];
+
+    json_write_object(j);
+    json_write_key(j, S("name"));
+    session_json_text(j, command_full_name(path, name, sizeof(name)));
+    json_write_key(j, S("group"));
+    session_json_text(j, command_group_name(path.parent != NULL ? path.parent->group : c->group));
+    json_write_key(j, S("summary"));
+    session_json_text(j, c->summary);
+    json_write_key(j, S("usage"));
+    session_json_text(j, c->usage);
+    json_write_key(j, S("options"));
+    json_write_array(j);
+    if (c->subs == NULL) {
+        json_options(j, c->options);
+        command_common_options(c->common, common);
+        json_options(j, common);
+    }
+    json_write_end(j);
+    json_write_end(j);
+    for (size_t i = 0; c->subs != NULL && c->subs[i] != NULL; i++)
+        json_command(j, (struct command_path){c, c->subs[i]});
+}
+
+static void print_json(struct session *s, struct command_path path)
+{
+    struct json_writer *j = session_json_begin(s, "strata.help/1", NULL);
+
+    json_write_object(j);
+    json_write_key(j, S("commands"));
+    json_write_array(j);
+    if (path.command != NULL)
+        json_command(j, path);
+    for (size_t i = 0; path.command == NULL && i < command_count; i++)
+        json_command(j, (struct command_path){NULL, command_list[i]});
+    json_write_end(j);
+    json_write_end(j);
+    session_json_end(s);
+}
+
+/* The words name no command: says which one does not, and the nearest that would. */
+static int unknown(struct session *s, struct command_path path, int used)
+{
+    const char *word = s->operands.at[used];
+    const char *near = NULL;
+
+    if (used == 0 || path.command->subs != NULL)
+        near = command_nearest(used > 0 ? path.command->subs : NULL, word);
+    diag_fail(&s->diag, ST_NOT_FOUND, "usage.command", (struct where){0},
+              "unknown command \"%s%s%s\"", used > 0 ? s->operands.at[0] : "", used > 0 ? " " : "",
+              word);
+    diag_hint(&s->diag, "try", "strata help%s%s%s%s", used > 0 ? " " : "",
+              used > 0 ? s->operands.at[0] : "", near != NULL ? " " : "", near != NULL ? near : "");
+    return CODE_USAGE;
+}
+
 static int run(struct session *s, const void *p)
 {
     const struct args *args = p;
-    struct command_path path = {0};
-    int used = 0;
+    struct command_path path;
+    int used;
 
-    if (s->operands.n > 0) {
-        path = command_find((int)s->operands.n, s->operands.at, &used);
-        if ((size_t)used < s->operands.n) {
-            const char *word = s->operands.at[used];
-            const char *near = command_nearest(used > 0 ? path.command->subs : NULL, word);
-            diag_fail(&s->diag, ST_NOT_FOUND, "usage.command", (struct where){0},
-                      "unknown command \"%s\"", word);
-            diag_hint(&s->diag, "try", "strata help%s%s", near != NULL ? " " : "",
-                      near != NULL ? near : "");
-            return CODE_USAGE;
-        }
-    }
+    path = command_find((int)s->operands.n, s->operands.at, &used);
+    if ((size_t)used < s->operands.n)
+        return unknown(s, path, used);
     if (args->man)
         man_page(&s->out, path);
+    else if (s->common.json)
+        print_json(s, path);
     else if (path.command != NULL)
         help_page(&s->out, path);
     else

@@ -92,27 +92,27 @@ static const struct {
 
 static void print_json(struct session *s, bool build)
 {
-    struct jsonout *j = session_json_begin(s, "strata.version/1", NULL);
+    struct json_writer *j = session_json_begin(s, "strata.version/1", NULL);
 
-    jsonout_begin(j, '{');
-    jsonout_key(j, "version");
-    jsonout_text(j, STRATA_VERSION);
+    json_write_object(j);
+    json_write_key(j, S("version"));
+    session_json_text(j, STRATA_VERSION);
     if (build) {
         for (size_t i = 0; i < ARRAY_LEN(facts); i++) {
-            jsonout_key(j, facts[i].name);
-            jsonout_text(j, facts[i].value);
+            json_write_key(j, str_of(facts[i].name));
+            session_json_text(j, facts[i].value);
         }
-        jsonout_key(j, "vector_unit");
-        jsonout_text(j, vector_unit());
-        jsonout_key(j, "features");
-        jsonout_begin(j, '{');
+        json_write_key(j, S("vector_unit"));
+        session_json_text(j, vector_unit());
+        json_write_key(j, S("features"));
+        json_write_object(j);
         for (size_t i = 0; i < ARRAY_LEN(features); i++) {
-            jsonout_key(j, features[i].name);
-            jsonout_bool(j, features[i].is_in);
+            json_write_key(j, str_of(features[i].name));
+            json_write_bool(j, features[i].is_in);
         }
-        jsonout_end(j, '}');
+        json_write_end(j);
     }
-    jsonout_end(j, '}');
+    json_write_end(j);
     session_json_end(s);
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/cancel.h"
+#include "base/fs.h"
 #include "cli/help.h"
 #include "cli/session.h"
 
@@ -78,6 +79,8 @@ static int check_operands(struct session *s)
 {
     const struct command *c = s->path.command;
     const struct operands *want = &c->operands;
+    const struct opt list = {.kind = OPT_KIND_CHOICE, .choices = want->choices};
+    char text[128];
 
     if (s->operands.n < want->min)
         return session_usage(s, "%s needs %s", c->name,
@@ -92,7 +95,8 @@ static int check_operands(struct session *s)
         while (want->choices[n] != NULL && strcmp(want->choices[n], s->operands.at[i]) != 0)
             n++;
         if (want->choices[n] == NULL)
-            return session_usage(s, "%s: \"%s\" is not known here", c->name, s->operands.at[i]);
+            return session_usage(s, "%s: \"%s\" is not one of %s", c->name, s->operands.at[i],
+                                 opt_value_text(&list, text, sizeof(text)));
     }
     return CODE_DONE;
 }
@@ -118,7 +122,9 @@ static int run_command(struct session *s, int argc, const char *const *argv)
             help_page(&s->out, s->path);
             code = CODE_DONE;
         } else if ((code = check_operands(s)) == CODE_DONE) {
+            session_progress_begin(s);
             code = c->run(s, args);
+            session_progress_end(s);
             list_written(s);
         }
     }
@@ -166,6 +172,12 @@ static int dispatch(struct session *s, int argc, const char *const *argv)
         out_text(&s->out, "strata " STRATA_VERSION "\n");
         return CODE_DONE;
     }
+    if (argv[0][0] == '-') {
+        diag_fail(&s->diag, ST_UNSUPPORTED, "usage.option", (struct where){0},
+                  "unknown option %s before a command", argv[0]);
+        diag_hint(&s->diag, "try", "strata COMMAND %s", argv[0]);
+        return CODE_USAGE;
+    }
     s->path = command_find(argc, argv, &used);
     if (s->path.command == NULL)
         return unknown_command(s, NULL, argv[0]);
@@ -180,7 +192,7 @@ static int close_stdout(struct session *s, int code)
     if (out_flush(&s->out) || s->out.error == EPIPE)
         return code;
     diag_fail(&s->diag, ST_IO, "stdout.write", (struct where){.path = "stdout"}, "%s",
-              strerror(s->out.error));
+              fs_error_text(s->out.error));
     return code <= CODE_NO ? CODE_FILE : code;
 }
 
@@ -215,6 +227,7 @@ int frame_run(int argc, const char *const *argv)
     frame_show_diag(&err, &s.diag, s.common.verbose);
     out_flush(&err);
 
+    fs_cleanup(); /* what an interrupted or failed run left half-written */
     out_fini(&err);
     out_fini(&s.out);
     vec_free(&s.operands);

@@ -121,7 +121,7 @@ static void exit_status(struct out *o)
 static void examples(struct out *o, const struct example *list)
 {
     for (size_t i = 0; list != NULL && list[i].line != NULL; i++) {
-        out_text(o, ".Pp\n");
+        out_text(o, i > 0 ? ".Pp\n" : "");
         prose(o, list[i].shows);
         out_text(o, ".Bd -literal -offset indent -compact\n");
         escaped(o, list[i].line);
@@ -193,6 +193,8 @@ static void man_command(struct out *o, struct command_path path)
         out_printf(o, ".Sh %s\n", sub->name);
         prose(o, sub->details != NULL ? sub->details : sub->summary);
         all_options(o, sub);
+        if (sub->examples != NULL && sub->examples[0].line != NULL)
+            out_text(o, ".Ss Examples\n");
         examples(o, sub->examples);
     }
     exit_status(o);

@@ -67,6 +67,9 @@ const char *opt_nearest(const char *word, const char *const *names, size_t count
 
     for (size_t i = 0; i < count; i++) {
         size_t distance = str_distance(str_of(word), str_of(names[i]), NEAR);
+        /* A shortened name is refused but understood. */
+        if (distance > NEAR && strlen(word) >= 2 && str_starts(str_of(names[i]), str_of(word)))
+            distance = NEAR;
         /* A word as short as the distance itself has nothing in common with the name. */
         if (distance < best_distance && distance < strlen(names[i])) {
             best = names[i];
@@ -103,7 +106,6 @@ static bool find_long(const struct parser *p, struct str name, struct hit *hit)
     if (find_exact(p, name, hit))
         return true;
     if (str_starts(name, S("no-"))) {
-        hit->negated = true;
         if (!find_exact(p, str_part(name, 3, name.n), hit) || !can_undo(hit->opt))
             return false;
         hit->negated = true;

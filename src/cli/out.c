@@ -124,10 +124,12 @@ size_t out_width(const char *text)
 }
 
 static void print_row(struct out *o, const struct out_column *columns, size_t count,
-                      const size_t *widths, const char *const *cells)
+                      const size_t *widths, const char *const *cells, enum style style)
 {
     size_t last = count;
 
+    if (style != STYLE_PLAIN)
+        out_style(o, style);
     /* Nothing is padded on the right edge. */
     while (last > 0 && (cells[last - 1] == NULL || cells[last - 1][0] == '\0'))
         last--;
@@ -139,6 +141,8 @@ static void print_row(struct out *o, const struct out_column *columns, size_t co
         else
             out_printf(o, "  %s%*s", text, c + 1 < last ? pad : 0, "");
     }
+    if (style != STYLE_PLAIN)
+        out_style(o, STYLE_PLAIN);
     out_text(o, "\n");
 }
 
@@ -157,11 +161,9 @@ void out_table(struct out *o, const struct out_column *columns, size_t count,
             widths[c] = width > widths[c] ? width : widths[c];
         }
     }
-    out_style(o, STYLE_BOLD);
-    print_row(o, columns, count, widths, heads);
-    out_style(o, STYLE_PLAIN);
+    print_row(o, columns, count, widths, heads, STYLE_BOLD);
     for (size_t r = 0; r < rows; r++)
-        print_row(o, columns, count, widths, cells + r * count);
+        print_row(o, columns, count, widths, cells + r * count, STYLE_PLAIN);
     mem_free(heads);
     mem_free(widths);
 }

@@ -2,6 +2,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
 
 int session_code(enum status status)
 {
@@ -53,78 +56,141 @@ void session_wrote(struct session *s, const char *path)
     vec_push(&s->written, copy(s, path));
 }
 
-static void write_inputs(const struct session *s, struct jsonout *j)
+static nanos now(void)
 {
-    jsonout_key(j, "inputs");
-    jsonout_begin(j, '[');
-    for (size_t i = 0; i < s->inputs.n; i++) {
-        const struct session_input *in = &s->inputs.at[i];
-        jsonout_begin(j, '{');
-        jsonout_key(j, "path");
-        jsonout_text(j, in->path);
-        jsonout_key(j, "format");
-        jsonout_text(j, in->format);
-        jsonout_key(j, "rows");
-        jsonout_u64(j, in->rows);
-        jsonout_key(j, "lost");
-        jsonout_u64(j, in->lost);
-        jsonout_end(j, '}');
-    }
-    jsonout_end(j, ']');
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (nanos)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static void write_diagnostic(struct jsonout *j, const struct diag_entry *e)
+/* A lost progress line is nobody's loss. */
+static void to_stderr(struct str text)
+{
+    if (text.n > 0 && write(STDERR_FILENO, text.at, text.n) < 0)
+        return;
+}
+
+static void tick(void *ctx, const char *label, uint64_t done, uint64_t total)
+{
+    struct session *s = ctx;
+    char buf[PROGRESS_TEXT];
+
+    to_stderr(progress_update(&s->progress_line, now(), label, done, total, buf));
+}
+
+void session_progress_begin(struct session *s)
+{
+    struct winsize size = {0};
+
+    if (s->common.quiet || isatty(STDERR_FILENO) != 1)
+        return;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        size.ws_col = 80;
+    progress_begin(&s->progress_line, PROGRESS_BYTES, size.ws_col, now());
+    s->progress = (struct progress){tick, s};
+}
+
+void session_progress_end(struct session *s)
+{
+    if (s->progress.tick != NULL)
+        to_stderr(progress_end(&s->progress_line));
+}
+
+static bool write_out(void *ctx, struct str text)
+{
+    struct out *o = ctx;
+
+    out_bytes(o, text);
+    return o->error == 0;
+}
+
+struct json_sink session_sink(struct session *s)
+{
+    return (struct json_sink){write_out, &s->out};
+}
+
+void session_json_text(struct json_writer *w, const char *text)
+{
+    if (text != NULL)
+        json_write_string(w, str_of(text));
+    else
+        json_write_null(w);
+}
+
+static void write_inputs(const struct session *s, struct json_writer *j)
+{
+    json_write_key(j, S("inputs"));
+    json_write_array(j);
+    for (size_t i = 0; i < s->inputs.n; i++) {
+        const struct session_input *in = &s->inputs.at[i];
+        json_write_object(j);
+        json_write_key(j, S("path"));
+        session_json_text(j, in->path);
+        json_write_key(j, S("format"));
+        session_json_text(j, in->format);
+        json_write_key(j, S("rows"));
+        json_write_u64(j, in->rows);
+        json_write_key(j, S("lost"));
+        json_write_u64(j, in->lost);
+        json_write_end(j);
+    }
+    json_write_end(j);
+}
+
+static void write_diagnostic(struct json_writer *j, const struct diag_entry *e)
 {
     const struct diag_text *first = &e->first[0];
 
-    jsonout_begin(j, '{');
-    jsonout_key(j, "code");
-    jsonout_text(j, e->code);
-    jsonout_key(j, "severity");
-    jsonout_text(j, severity_name(e->severity));
-    jsonout_key(j, "count");
-    jsonout_u64(j, e->count);
-    jsonout_key(j, "path");
-    jsonout_text(j, first->where.path);
+    json_write_object(j);
+    json_write_key(j, S("code"));
+    session_json_text(j, e->code);
+    json_write_key(j, S("severity"));
+    session_json_text(j, severity_name(e->severity));
+    json_write_key(j, S("count"));
+    json_write_u64(j, e->count);
+    json_write_key(j, S("path"));
+    session_json_text(j, first->where.path);
     if (first->where.line > 0) {
-        jsonout_key(j, "line");
-        jsonout_u64(j, first->where.line);
+        json_write_key(j, S("line"));
+        json_write_u64(j, first->where.line);
     }
-    jsonout_key(j, "text");
-    jsonout_text(j, first->text);
-    jsonout_end(j, '}');
+    json_write_key(j, S("text"));
+    session_json_text(j, first->text);
+    json_write_end(j);
 }
 
-struct jsonout *session_json_begin(struct session *s, const char *schema, const char *origin)
+struct json_writer *session_json_begin(struct session *s, const char *schema, const char *origin)
 {
-    struct jsonout *j = &s->json;
+    struct json_writer *j = &s->json;
 
-    *j = (struct jsonout){.out = &s->out};
-    jsonout_begin(j, '{');
-    jsonout_key(j, "schema");
-    jsonout_text(j, schema);
-    jsonout_key(j, "version");
-    jsonout_text(j, STRATA_VERSION);
-    jsonout_key(j, "origin");
-    jsonout_text(j, origin);
+    json_write_init(j, session_sink(s), JSON_INDENTED);
+    json_write_object(j);
+    json_write_key(j, S("schema"));
+    session_json_text(j, schema);
+    json_write_key(j, S("version"));
+    session_json_text(j, STRATA_VERSION);
+    json_write_key(j, S("origin"));
+    session_json_text(j, origin);
     write_inputs(s, j);
-    jsonout_key(j, "result");
+    json_write_key(j, S("result"));
     return j;
 }
 
 void session_json_end(struct session *s)
 {
-    struct jsonout *j = &s->json;
+    struct json_writer *j = &s->json;
 
-    jsonout_key(j, "diagnostics");
-    jsonout_begin(j, '[');
+    json_write_key(j, S("diagnostics"));
+    json_write_array(j);
     for (size_t i = 0; i < s->diag.entries.n; i++)
         write_diagnostic(j, &s->diag.entries.at[i]);
-    jsonout_end(j, ']');
-    jsonout_key(j, "outputs");
-    jsonout_begin(j, '[');
+    json_write_end(j);
+    json_write_key(j, S("outputs"));
+    json_write_array(j);
     for (size_t i = 0; i < s->written.n; i++)
-        jsonout_text(j, s->written.at[i]);
-    jsonout_end(j, ']');
-    jsonout_end(j, '}');
+        session_json_text(j, s->written.at[i]);
+    json_write_end(j);
+    json_write_end(j);
+    json_write_finish(j); /* the out remembers a failure */
 }

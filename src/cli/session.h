@@ -9,8 +9,9 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/json_write.h"
+#include "base/progress.h"
 #include "cli/command.h"
-#include "cli/jsonout.h"
 #include "cli/out.h"
 
 enum exit_code {
@@ -42,9 +43,11 @@ struct session {
     struct common common;
     struct opt_list operands;
     struct diag diag;
-    struct arena arena; /* lives as long as the run */
-    struct out out;     /* stdout */
-    struct jsonout json;
+    struct arena arena;       /* lives as long as the run */
+    struct out out;           /* stdout */
+    struct progress progress; /* for long jobs; shows one line on stderr when that is a terminal */
+    struct progress_line progress_line;
+    struct json_writer json;
     VEC_OF(struct session_input) inputs;
     VEC_OF(const char *) written;
 };
@@ -60,12 +63,22 @@ void session_read(struct session *s, const char *path, const char *format, uint6
                   uint64_t lost);
 void session_wrote(struct session *s, const char *path);
 
+/* The frame calls these around run(). */
+void session_progress_begin(struct session *s);
+void session_progress_end(struct session *s);
+
 /*
  * The envelope of `--json`. begin() leaves the writer after the key "result", where the caller
  * writes one value; end() adds diagnostics and outputs. `origin` is measured, simulated,
  * estimated or inferred, or NULL where no numbers are reported.
  */
-struct jsonout *session_json_begin(struct session *s, const char *schema, const char *origin);
+struct json_writer *session_json_begin(struct session *s, const char *schema, const char *origin);
 void session_json_end(struct session *s);
+
+/* A text, or null for NULL. */
+void session_json_text(struct json_writer *w, const char *text);
+
+/* Onto stdout, for documents of a prescribed shape that go without the envelope. */
+struct json_sink session_sink(struct session *s);
 
 #endif
