@@ -27,12 +27,6 @@ static const struct example examples[] = {
     {0},
 };
 
-static bool to_stdout(void *ctx, struct str text)
-{
-    out_bytes(ctx, text);
-    return true; /* the end of the run asks whether everything arrived */
-}
-
 static void print(struct session *s, const struct anomaly_result *result)
 {
     struct render_options look = {.color = s->out.color};
@@ -40,7 +34,7 @@ static void print(struct session *s, const struct anomaly_result *result)
     if (s->common.json)
         out_bytes(&s->out, (struct str){result->json.at, result->json.n});
     else if (!s->common.quiet)
-        renderer_text.write(result->report, &look, (struct sink){to_stdout, &s->out});
+        renderer_text.write(result->report, &look, session_sink(s));
 }
 
 static int run(struct session *s, const void *given)

@@ -31,6 +31,8 @@ static void analyse(const struct capture *cap, const struct diag *d)
     report_free(report);
 }
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     const char *name = getenv("FUZZ_FORMAT");
