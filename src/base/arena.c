@@ -13,6 +13,22 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* Under AddressSanitizer everything that was not handed out is out of bounds, so that reading
+ * past the end of a piece is found although it stays inside the block. */
+#if defined(__SANITIZE_ADDRESS__)
+#define WITH_ASAN 1
+#elif defined(__has_feature)
+#define WITH_ASAN __has_feature(address_sanitizer)
+#else
+#define WITH_ASAN 0
+#endif
+#if WITH_ASAN
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(at, size)   ((void)(at), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(at, size) ((void)(at), (void)(size))
+#endif
+
 enum { BLOCK_MIN = 4096, BLOCK_MAX = 1 << 20 };
 
 struct arena_block {
@@ -75,6 +91,7 @@ static void add_block(struct arena *a, size_t need)
     struct arena_block *block = mem_grow(NULL, 1, sizeof(*block) + size);
     block->next = a->head;
     block->size = size;
+    ASAN_POISON_MEMORY_REGION(block->payload, size);
     a->head = block;
     a->used = 0;
 }
@@ -83,11 +100,12 @@ void *arena_alloc(struct arena *a, size_t size)
 {
     if (size > SIZE_MAX - alignof(max_align_t))
         out_of_memory();
-    size = (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
-    if (a->head == NULL || a->head->size - a->used < size)
-        add_block(a, size);
+    size_t rounded = (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
+    if (a->head == NULL || a->head->size - a->used < rounded)
+        add_block(a, rounded);
     void *p = a->head->payload + a->used;
-    a->used += size;
+    a->used += rounded;
+    ASAN_UNPOISON_MEMORY_REGION(p, size);
     return memset(p, 0, size);
 }
 
@@ -143,6 +161,8 @@ void arena_rewind(struct arena *a, struct arena_mark mark)
         a->head = next;
     }
     a->used = mark.used;
+    if (a->head != NULL)
+        ASAN_POISON_MEMORY_REGION(a->head->payload + a->used, a->head->size - a->used);
 }
 
 size_t arena_footprint(const struct arena *a)

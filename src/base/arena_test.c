@@ -182,6 +182,31 @@ TEST(a_size_that_wraps_ends_the_program_with_one_line)
     }
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+TEST(the_sanitizer_sees_reads_past_a_piece)
+{
+    struct arena a;
+    int status;
+
+    arena_init(&a);
+    volatile char *p = arena_alloc(&a, 5);
+    arena_alloc(&a, 5);
+    pid_t child = fork();
+    if (child == 0) {
+        close(STDERR_FILENO);
+        _exit(p[5] == 'x'); /* the sanitizer ends it before that */
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(!WIFEXITED(status) || WEXITSTATUS(status) != 0);
+    arena_free(&a);
+}
+#else
+TEST(the_sanitizer_sees_reads_past_a_piece)
+{
+    skip();
+}
+#endif
+
 TEST(growing_keeps_the_contents)
 {
     char *p = mem_grow(NULL, 1, 4);
@@ -201,4 +226,4 @@ TEST_MAIN("base/arena", T(memory_is_zeroed_and_aligned), T(pieces_do_not_overlap
           T(many_small_pieces_waste_little), T(rewinding_gives_back_what_came_after_the_mark),
           T(rewinding_to_the_start_frees_everything), T(copies_of_text_end_in_a_nul),
           T(arrays_have_room_for_all_elements), T(a_size_that_wraps_ends_the_program_with_one_line),
-          T(growing_keeps_the_contents))
+          T(the_sanitizer_sees_reads_past_a_piece), T(growing_keeps_the_contents))

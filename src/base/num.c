@@ -172,7 +172,7 @@ static bool plain_us(struct str s, nanos *out)
 
 bool num_us(struct str text, nanos *out)
 {
-    return plain_us(text, out) || scaled(text, 3, out);
+    return text.n > 0 && (plain_us(text, out) || scaled(text, 3, out));
 }
 
 bool num_ms(struct str text, nanos *out)

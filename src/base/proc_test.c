@@ -12,6 +12,7 @@
 
 #include "base/cancel.h"
 #include "base/fs.h"
+#include "base/pool.h"
 #include "base/testing.h"
 
 static struct arena arena;
@@ -302,6 +303,43 @@ TEST(signals_we_ignore_are_not_ignored_by_the_program)
     assert_int_equal(result.code, SIGPIPE);
 }
 
+struct side {
+    struct arena arena;
+    struct diag diag;
+    struct proc_result result;
+    enum status st;
+};
+
+static void run_one(void *ctx, size_t i)
+{
+    struct side *s = (struct side *)ctx + i;
+
+    arena_init(&s->arena);
+    diag_init(&s->diag);
+    const char *const argv[] = {"sh", "-c", arena_format(&s->arena, "sleep 0.2; echo %zu", i).at,
+                                NULL};
+    s->st = proc_run(&(struct proc_spec){.argv = argv}, &s->arena, &s->result, &s->diag);
+}
+
+TEST(programs_run_side_by_side)
+{
+    /* A pipe of one that leaked into another would keep it from ending with its own program. */
+    struct pool *pool = pool_new(4);
+    struct side side[8];
+
+    pool_for(pool, 8, run_one, side);
+    for (size_t i = 0; i < 8; i++) {
+        char want[8];
+        snprintf(want, sizeof(want), "%zu\n", i);
+        assert_int_equal(side[i].st, ST_OK);
+        assert_string_equal(side[i].result.out.at, want);
+        diag_fini(&side[i].diag);
+        arena_free(&side[i].arena);
+    }
+    pool_free(pool);
+    assert_false(has_child());
+}
+
 TEST(many_runs_leave_nothing_open)
 {
     size_t before = open_files();
@@ -328,4 +366,4 @@ TEST_MAIN("base/proc", IN_SCRATCH(both_streams_and_the_exit_status_are_kept),
           IN_SCRATCH(the_log_holds_both_streams_and_survives_a_failure),
           IN_SCRATCH(an_interruption_ends_the_program_and_drops_the_log),
           IN_SCRATCH(signals_we_ignore_are_not_ignored_by_the_program),
-          IN_SCRATCH(many_runs_leave_nothing_open))
+          IN_SCRATCH(programs_run_side_by_side), IN_SCRATCH(many_runs_leave_nothing_open))

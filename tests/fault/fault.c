@@ -90,7 +90,7 @@ static void add_rule(const char *text)
 
     if (strlen(text) >= sizeof(copy) || rule_count == RULES_MAX)
         reject(text);
-    strcpy(copy, text);
+    memcpy(copy, text, strlen(text) + 1);
     struct rule *r = &rules[rule_count];
     memset(r, 0, sizeof(*r));
     const char *call = strsep(&rest, ","), *when = strsep(&rest, ","), *what = strsep(&rest, ",");
@@ -99,7 +99,7 @@ static void add_rule(const char *text)
     if (rest != NULL && strlen(rest) >= PATTERN_MAX)
         reject(text);
     if (rest != NULL)
-        strcpy(r->pattern, rest);
+        memcpy(r->pattern, rest, strlen(rest) + 1);
     rule_count++;
 }
 
