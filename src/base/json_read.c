@@ -97,15 +97,14 @@ static bool check_odd_string(struct json *j, size_t from, size_t to)
 }
 
 /* Sets text and has_escapes to the string that opens at `open`, the mark handed out last. */
-static inline bool take_string(struct json *j, size_t open)
+static inline bool take_string(struct json *j, size_t open, struct str *out)
 {
     size_t close;
 
     /* The mark behind an opening quote is always its closing quote. */
     if (!json_scan_next(&j->scan, &close))
         return out_of_text(j);
-    j->text = view(j, open + 1, close);
-    j->has_escapes = false;
+    json_set_text(j, out, j->window.at + open + 1, close - open - 1);
     if (!json_scan_is_plain(&j->scan, close - j->scan.base) &&
         !check_odd_string(j, open + 1, close))
         return false;
@@ -140,7 +139,7 @@ static bool take_word(struct json *j, size_t from, struct str s)
 }
 
 /* A number or a word at `from`: it reaches to the next mark, less the blanks before that. */
-static inline bool take_scalar(struct json *j, size_t from)
+static inline bool take_scalar(struct json *j, size_t from, struct str *out)
 {
     size_t to;
 
@@ -164,8 +163,7 @@ static inline bool take_scalar(struct json *j, size_t from)
     } else if (!take_word(j, from, s)) {
         return false;
     }
-    j->text = s;
-    j->has_escapes = false;
+    json_set_text(j, out, s.at, s.n);
     j->at = to;
     return true;
 }
@@ -244,7 +242,7 @@ bool json_key_slow(struct json *j, struct str *key)
     if (text[p] != '"')
         return text[p] == '}' ? leave(j, p) : fail(j, p, "a key is missing");
     size_t at = j->at;
-    if (!take_string(j, p))
+    if (!take_string(j, p, key))
         return false;
     if (!json_scan_next(&j->scan, &colon)) {
         j->at = at;
@@ -252,7 +250,6 @@ bool json_key_slow(struct json *j, struct str *key)
     }
     if (text[colon] != ':')
         return fail(j, colon, "a colon is missing");
-    *key = j->text;
     j->at = colon + 1;
     j->expect = JSON_WANT_VALUE;
     j->token = JSON_KEY;
@@ -293,19 +290,19 @@ again:
 }
 
 /* The value whose first mark is at `p`, handed out last. */
-static inline bool take_value(struct json *j, size_t p)
+static inline bool take_value(struct json *j, size_t p, struct str *out)
 {
     char c = j->window.at[p];
 
     if (c == '"') {
-        if (!take_string(j, p))
+        if (!take_string(j, p, out))
             return false;
         j->token = JSON_STRING;
     } else if (c == '{' || c == '[') {
         return enter(j, p, c == '{');
     } else if (c == '}' || c == ']' || c == ',' || c == ':') {
         return fail(j, p, "a value is missing");
-    } else if (!take_scalar(j, p)) {
+    } else if (!take_scalar(j, p, out)) {
         return false;
     }
     j->expect = JSON_WANT_NEXT;
@@ -327,10 +324,7 @@ bool json_value_slow(struct json *j, struct str *value)
         j->token = c == '{' ? JSON_OBJECT : JSON_ARRAY;
         return false;
     }
-    if (!take_value(j, p))
-        return false;
-    *value = j->text;
-    return true;
+    return take_value(j, p, value);
 }
 
 /* After the document: blanks only. */
@@ -347,7 +341,7 @@ static enum json_token finish(struct json *j)
 
 enum json_token json_next(struct json *j)
 {
-    struct str key;
+    struct str text;
     size_t p;
 
     if (j->expect == JSON_WANT_NOTHING)
@@ -356,7 +350,7 @@ enum json_token json_next(struct json *j)
         if (j->depth == 0)
             return finish(j);
         if (in_object(j)) {
-            json_key(j, &key);
+            json_key(j, &text);
             return j->token;
         }
         if (!json_element(j))
@@ -365,7 +359,7 @@ enum json_token json_next(struct json *j)
     if (!json_scan_next(&j->scan, &p))
         out_of_text(j);
     else
-        take_value(j, p);
+        take_value(j, p, &text);
     return j->token;
 }
 
@@ -394,6 +388,7 @@ static bool skip_strictly(struct json *j)
 bool json_skip(struct json *j)
 {
     size_t p, close, clash;
+    struct str text;
 
     if (j->expect == JSON_WANT_NOTHING)
         return false;
@@ -413,7 +408,7 @@ bool json_skip(struct json *j)
         if (!is_closed)
             return out_of_text(j);
     } else {
-        return take_value(j, p);
+        return take_value(j, p, &text);
     }
     j->at = close + 1;
     j->expect = JSON_WANT_NEXT;

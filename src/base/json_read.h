@@ -187,16 +187,17 @@ static inline bool json_key(struct json *j, struct str *key)
     if (j->expect == JSON_WANT_VALUE && !json_skip(j))
         return false;
     /* The marks of `, "key" :` are all in this batch. */
-    if (j->expect == JSON_WANT_NEXT && s->count - s->i >= 4) {
+    if (j->expect != JSON_WANT_NOTHING && s->count - s->i >= 4) {
         const char *text = s->text + s->base;
-        const uint16_t *m = s->mark + s->i;
-        if (text[m[0]] == ',' && text[m[1]] == '"' && text[m[3]] == ':' &&
-            json_scan_is_plain(s, m[2])) {
-            json_set_text(j, key, text + m[1] + 1, (size_t)(m[2] - m[1] - 1));
-            j->at = s->base + m[3] + 1;
+        uint32_t has_comma = j->expect == JSON_WANT_NEXT;
+        const uint16_t *m = s->mark + s->i + has_comma;
+        if ((!has_comma || text[s->mark[s->i]] == ',') && text[m[0]] == '"' && text[m[2]] == ':' &&
+            json_scan_is_plain(s, m[1])) {
+            json_set_text(j, key, text + m[0] + 1, (size_t)(m[1] - m[0] - 1));
+            j->at = s->base + m[2] + 1;
             j->expect = JSON_WANT_VALUE;
             j->token = JSON_KEY;
-            s->i += 4;
+            s->i += 3 + has_comma;
             return true;
         }
     }

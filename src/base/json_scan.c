@@ -50,35 +50,36 @@ ALWAYS_INLINE uint64_t odd_ends(uint64_t odd, uint64_t inside, uint64_t *carry)
     return sum;
 }
 
-/* The guard bit only matters past the last mark, where the value is never used. */
-#define PUT_MARK(k)                                                                                \
+/* Lists the marks of one block, more than there are: the next block overwrites the surplus. A
+ * block of a trace has about ten, so a fixed number first keeps the branches predictable. LOWEST
+ * is the place of the lowest bit; past the last mark it may give anything. */
+#define PUT_MARK(LOWEST, k)                                                                        \
     do {                                                                                           \
-        out[k] = (uint16_t)(place + (uint32_t)__builtin_ctzll(marks | (uint64_t)1 << 63));         \
+        out[k] = (uint16_t)(place + (uint32_t)LOWEST(marks));                                      \
         marks &= marks - 1;                                                                        \
     } while (0)
-#define PUT_4_MARKS(k)                                                                             \
+#define PUT_4_MARKS(LOWEST, k)                                                                     \
     do {                                                                                           \
-        PUT_MARK(k);                                                                               \
-        PUT_MARK((k) + 1);                                                                         \
-        PUT_MARK((k) + 2);                                                                         \
-        PUT_MARK((k) + 3);                                                                         \
+        PUT_MARK(LOWEST, k);                                                                       \
+        PUT_MARK(LOWEST, (k) + 1);                                                                 \
+        PUT_MARK(LOWEST, (k) + 2);                                                                 \
+        PUT_MARK(LOWEST, (k) + 3);                                                                 \
     } while (0)
-
-/* Lists the marks of one block, more than there are: the next block overwrites the surplus. A
- * block of a trace has about ten, so a fixed number first keeps the branches predictable. */
-ALWAYS_INLINE uint16_t *list_marks(uint16_t *out, uint64_t marks, uint32_t place)
-{
-    uint16_t *end = out + __builtin_popcountll(marks);
-
-    PUT_4_MARKS(0);
-    PUT_4_MARKS(4);
-    PUT_4_MARKS(8);
-    for (out += 12; __builtin_expect(out < end, 0); out += 8) {
-        PUT_4_MARKS(0);
-        PUT_4_MARKS(4);
-    }
-    return end;
-}
+#define LIST_MARKS(LOWEST)                                                                         \
+    do {                                                                                           \
+        uint16_t *end = out + __builtin_popcountll(marks);                                         \
+        PUT_4_MARKS(LOWEST, 0);                                                                    \
+        PUT_4_MARKS(LOWEST, 4);                                                                    \
+        if (end - out > 8) {                                                                       \
+            PUT_4_MARKS(LOWEST, 8);                                                                \
+            PUT_4_MARKS(LOWEST, 12);                                                               \
+        }                                                                                          \
+        for (out += 16; __builtin_expect(out < end, 0); out += 8) {                                \
+            PUT_4_MARKS(LOWEST, 0);                                                                \
+            PUT_4_MARKS(LOWEST, 4);                                                                \
+        }                                                                                          \
+        return end;                                                                                \
+    } while (0)
 
 /* All of a block but its list of marks. `inside` has a bit for every byte of a string but its
  * closing quote. */
@@ -222,6 +223,14 @@ static uint64_t prefix_parity(uint64_t v)
     return v;
 }
 
+/* __builtin_ctzll() has no value for 0. */
+#define LOWEST_BIT(v) __builtin_ctzll((v) | (uint64_t)1 << 63)
+
+static uint16_t *list_marks(uint16_t *out, uint64_t marks, uint32_t place)
+{
+    LIST_MARKS(LOWEST_BIT);
+}
+
 static void fill_portable(struct json_scan *s)
 {
     FILL_BATCH(s, classify_words, prefix_parity, list_marks);
@@ -296,9 +305,14 @@ AVX2 ALWAYS_INLINE uint64_t prefix_parity_clmul(uint64_t v)
     return (uint64_t)_mm_cvtsi128_si64(product);
 }
 
+AVX2 ALWAYS_INLINE uint16_t *list_marks_avx2(uint16_t *out, uint64_t marks, uint32_t place)
+{
+    LIST_MARKS(_tzcnt_u64);
+}
+
 AVX2 static void fill_avx2(struct json_scan *s)
 {
-    FILL_BATCH(s, classify_avx2, prefix_parity_clmul, list_marks);
+    FILL_BATCH(s, classify_avx2, prefix_parity_clmul, list_marks_avx2);
 }
 
 AVX2 static bool match_avx2(struct json_scan *s, uint32_t *depth, uint32_t from, size_t *clash)
