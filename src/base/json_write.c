@@ -20,9 +20,9 @@ static bool buffer_write(void *ctx, struct str text)
     return true;
 }
 
-struct json_sink json_buffer_sink(struct json_buffer *buffer)
+struct sink json_buffer_sink(struct json_buffer *buffer)
 {
-    return (struct json_sink){buffer_write, buffer};
+    return (struct sink){buffer_write, buffer};
 }
 
 void json_buffer_free(struct json_buffer *buffer)
@@ -144,7 +144,7 @@ static void open_level(struct json_writer *w, bool is_object)
     put(w, is_object ? S("{") : S("["));
 }
 
-void json_write_init(struct json_writer *w, struct json_sink sink, enum json_layout layout)
+void json_write_init(struct json_writer *w, struct sink sink, enum json_layout layout)
 {
     memset(w, 0, offsetof(struct json_writer, pending));
     w->sink = sink;

@@ -22,14 +22,9 @@
 
 #include "base/limits.h"
 #include "base/num.h"
+#include "base/sink.h"
 #include "base/str.h"
 #include "base/vec.h"
-
-/* Where text goes: false from `write` ends the output. */
-struct json_sink {
-    bool (*write)(void *ctx, struct str text);
-    void *ctx;
-};
 
 /* Text kept in memory; zero-initialised is empty. */
 struct json_buffer {
@@ -37,7 +32,7 @@ struct json_buffer {
     size_t n, cap;
 };
 
-struct json_sink json_buffer_sink(struct json_buffer *buffer);
+struct sink json_buffer_sink(struct json_buffer *buffer);
 void json_buffer_free(struct json_buffer *buffer);
 
 enum json_layout {
@@ -46,7 +41,7 @@ enum json_layout {
 };
 
 struct json_writer {
-    struct json_sink sink;
+    struct sink sink;
     enum json_layout layout;
     bool has_failed, has_key, has_members, is_done;
     uint32_t depth;
@@ -55,7 +50,7 @@ struct json_writer {
     char pending[4096];
 };
 
-void json_write_init(struct json_writer *w, struct json_sink sink, enum json_layout layout);
+void json_write_init(struct json_writer *w, struct sink sink, enum json_layout layout);
 
 /* At most LIMIT_JSON_DEPTH levels. */
 void json_write_object(struct json_writer *w);

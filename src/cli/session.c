@@ -105,9 +105,9 @@ static bool write_out(void *ctx, struct str text)
     return o->error == 0;
 }
 
-struct json_sink session_sink(struct session *s)
+struct sink session_sink(struct session *s)
 {
-    return (struct json_sink){write_out, &s->out};
+    return (struct sink){write_out, &s->out};
 }
 
 void session_json_text(struct json_writer *w, const char *text)

@@ -79,6 +79,6 @@ void session_json_end(struct session *s);
 void session_json_text(struct json_writer *w, const char *text);
 
 /* Onto stdout, for documents of a prescribed shape that go without the envelope. */
-struct json_sink session_sink(struct session *s);
+struct sink session_sink(struct session *s);
 
 #endif

@@ -1,0 +1,639 @@
+/*
+ * json_read - see json_read.h.
+ *
+ * The reader walks the marks of the scanner. Between calls it knows three things: the depth, one
+ * bit a level for "object", and what may come next. A call changes them only when it succeeds, so
+ * that running out of text needs no undoing.
+ */
+#include "base/json_read.h"
+
+enum { BOM_BYTES = 3 };
+
+static bool in_object(const struct json *j)
+{
+    return j->depth > 0 && (j->objects[(j->depth - 1) / 64] >> ((j->depth - 1) % 64) & 1) != 0;
+}
+
+static bool stop(struct json *j, enum json_token token)
+{
+    if (j->expect != JSON_WANT_NOTHING)
+        j->expect_before_stop = j->expect;
+    j->expect = JSON_WANT_NOTHING;
+    j->token = token;
+    return false;
+}
+
+static bool fail_status(struct json *j, size_t at, enum status status, const char *reason)
+{
+    j->status = status;
+    j->error = reason;
+    j->error_at = j->base + at;
+    return stop(j, JSON_ERROR);
+}
+
+static bool fail(struct json *j, size_t at, const char *reason)
+{
+    return fail_status(j, at, ST_FORMAT, reason);
+}
+
+static void note(struct json *j, enum json_recovery kind, size_t at)
+{
+    struct json_recovered *r = &j->recovered[kind];
+    uint64_t offset = j->base + at;
+
+    if (offset < r->next)
+        return;
+    if (r->count++ == 0)
+        r->first = offset;
+    r->next = offset + 1;
+}
+
+static bool out_of_text(struct json *j)
+{
+    if (!j->is_last) {
+        if (j->is_marked) {
+            j->at = (size_t)(j->mark.offset - j->base);
+            j->depth = j->mark.depth;
+            j->expect = j->mark.expect;
+            memcpy(j->objects, j->mark.objects, sizeof(j->objects));
+        }
+        return stop(j, JSON_MORE);
+    }
+    if (j->mode == JSON_STRICT)
+        return fail(j, j->window.n, "the text ends before the document does");
+    note(j, JSON_TRUNCATED, j->window.n);
+    return stop(j, JSON_END);
+}
+
+static struct str view(const struct json *j, size_t from, size_t to)
+{
+    return (struct str){j->window.at + from, to - from};
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+static bool check_odd_string(struct json *j, size_t from, size_t to)
+{
+    struct json_check found = json_check_string(view(j, from, to));
+
+    j->has_escapes = found.escape != SIZE_MAX;
+    if (j->mode == JSON_LENIENT) {
+        if (found.control != SIZE_MAX)
+            note(j, JSON_CONTROL, from + found.control);
+        if (found.bad_utf8 != SIZE_MAX)
+            note(j, JSON_BAD_UTF8, from + found.bad_utf8);
+        return true;
+    }
+    if (found.control != SIZE_MAX)
+        return fail(j, from + found.control, "a raw control character in a string");
+    if (found.bad_escape != SIZE_MAX)
+        return fail(j, from + found.bad_escape, "an unknown escape in a string");
+    if (found.bad_utf8 != SIZE_MAX)
+        return fail(j, from + found.bad_utf8, "a string is not UTF-8");
+    return true;
+}
+
+/* Sets text and has_escapes to the string that opens at `open`, the mark handed out last. */
+static inline bool take_string(struct json *j, size_t open)
+{
+    size_t close;
+
+    /* The mark behind an opening quote is always its closing quote. */
+    if (!json_scan_next(&j->scan, &close))
+        return out_of_text(j);
+    j->text = view(j, open + 1, close);
+    j->has_escapes = false;
+    if (!json_scan_is_plain(&j->scan, close - j->scan.base) &&
+        !check_odd_string(j, open + 1, close))
+        return false;
+    j->at = close + 1;
+    return true;
+}
+
+static bool is_not_finite(struct str s)
+{
+    if (s.n > 0 && (s.at[0] == '-' || s.at[0] == '+'))
+        s = str_part(s, 1, s.n);
+    return str_equal_nocase(s, S("nan")) || str_equal_nocase(s, S("inf")) ||
+           str_equal_nocase(s, S("infinity"));
+}
+
+static bool take_word(struct json *j, size_t from, struct str s)
+{
+    if (str_equal(s, S("true")))
+        j->token = JSON_TRUE;
+    else if (str_equal(s, S("false")))
+        j->token = JSON_FALSE;
+    else if (str_equal(s, S("null")))
+        j->token = JSON_NULL;
+    else if (j->mode == JSON_LENIENT && is_not_finite(s)) {
+        note(j, JSON_NOT_FINITE, from);
+        j->token = JSON_NULL;
+    } else if (from == 0 && j->base == 0 && str_starts(s, S("\xEF\xBB\xBF")))
+        return fail(j, from, "the text begins with a byte order mark");
+    else
+        return fail(j, from, "not a value");
+    return true;
+}
+
+/* A number or a word at `from`: it reaches to the next mark, less the blanks before that. */
+static inline bool take_scalar(struct json *j, size_t from)
+{
+    size_t to;
+
+    if (!json_scan_peek(&j->scan, &to)) {
+        if (!j->is_last || (j->mode == JSON_LENIENT && j->depth > 0))
+            return out_of_text(j);
+        to = j->window.n;
+    }
+    while (is_blank(j->window.at[to - 1]))
+        to--;
+    struct str s = view(j, from, to);
+    bool has_digit = s.at[0] >= '0' && s.at[0] <= '9';
+    if (!has_digit && s.at[0] == '-')
+        has_digit = s.n > 1 && s.at[1] >= '0' && s.at[1] <= '9';
+    if (has_digit) {
+        /* Lenient mode leaves the rest to the num_ functions, which check it anyway. */
+        char last = s.at[s.n - 1];
+        if (j->mode == JSON_STRICT ? !json_is_number(s) : (last < '0' || last > '9') && last != '.')
+            return fail(j, from, "not a number");
+        j->token = JSON_NUMBER;
+    } else if (!take_word(j, from, s)) {
+        return false;
+    }
+    j->text = s;
+    j->has_escapes = false;
+    j->at = to;
+    return true;
+}
+
+static bool enter(struct json *j, size_t at, bool is_object)
+{
+    if (j->depth == LIMIT_JSON_DEPTH)
+        return fail_status(j, at, ST_LIMIT, "nested too deep");
+    uint64_t bit = (uint64_t)1 << j->depth % 64;
+    if (is_object)
+        j->objects[j->depth / 64] |= bit;
+    else
+        j->objects[j->depth / 64] &= ~bit;
+    j->depth++;
+    j->expect = JSON_WANT_FIRST;
+    j->token = is_object ? JSON_OBJECT : JSON_ARRAY;
+    j->at = at + 1;
+    return true;
+}
+
+/* Leaves the object or array whose closing bracket at `at` was the mark handed out last. False, as
+ * there is nothing more in it, unless another array follows and is read as part of it. */
+static bool leave(struct json *j, size_t at)
+{
+    bool is_object = in_object(j);
+
+    if (!is_object && j->depth == 1 && j->mode == JSON_LENIENT) {
+        size_t next;
+        if (!json_scan_peek(&j->scan, &next)) {
+            if (!j->is_last)
+                return out_of_text(j);
+        } else if (j->window.at[next] == '[') {
+            note(j, JSON_JOINED_ARRAYS, next);
+            j->scan.i++;
+            j->at = next + 1;
+            j->expect = JSON_WANT_FIRST;
+            return true;
+        }
+    }
+    j->depth--;
+    if (j->is_marked && j->depth < j->mark.depth)
+        j->is_marked = false;
+    j->expect = JSON_WANT_NEXT;
+    j->token = is_object ? JSON_OBJECT_END : JSON_ARRAY_END;
+    j->at = at + 1;
+    return false;
+}
+
+/* Reading on when a value was left where it stands. */
+static bool settle(struct json *j)
+{
+    return j->expect == JSON_WANT_NOTHING ? false : json_skip(j);
+}
+
+bool json_key_slow(struct json *j, struct str *key)
+{
+    size_t p, colon;
+    const char *text = j->window.at;
+
+    if (j->expect != JSON_WANT_FIRST && j->expect != JSON_WANT_NEXT && !settle(j))
+        return false;
+    assert(in_object(j));
+    if (!json_scan_next(&j->scan, &p))
+        return out_of_text(j);
+    if (j->expect == JSON_WANT_NEXT && text[p] != '}') {
+        if (text[p] != ',')
+            return fail(j, p, "a comma or } is missing");
+        if (!json_scan_next(&j->scan, &p))
+            return out_of_text(j);
+        if (text[p] == '}') {
+            if (j->mode == JSON_STRICT)
+                return fail(j, p, "a comma before }");
+            note(j, JSON_TRAILING_COMMA, p);
+        }
+    }
+    if (text[p] != '"')
+        return text[p] == '}' ? leave(j, p) : fail(j, p, "a key is missing");
+    size_t at = j->at;
+    if (!take_string(j, p))
+        return false;
+    if (!json_scan_next(&j->scan, &colon)) {
+        j->at = at;
+        return out_of_text(j);
+    }
+    if (text[colon] != ':')
+        return fail(j, colon, "a colon is missing");
+    *key = j->text;
+    j->at = colon + 1;
+    j->expect = JSON_WANT_VALUE;
+    j->token = JSON_KEY;
+    return true;
+}
+
+bool json_element(struct json *j)
+{
+    size_t p;
+    const char *text = j->window.at;
+
+    if (j->expect != JSON_WANT_FIRST && j->expect != JSON_WANT_NEXT && !settle(j))
+        return false;
+    assert(j->depth > 0 && !in_object(j));
+again:
+    if (!json_scan_next(&j->scan, &p))
+        return out_of_text(j);
+    if (j->expect == JSON_WANT_NEXT && text[p] != ']') {
+        if (text[p] != ',')
+            return fail(j, p, "a comma or ] is missing");
+        if (!json_scan_next(&j->scan, &p))
+            return out_of_text(j);
+        if (text[p] == ']') {
+            if (j->mode == JSON_STRICT)
+                return fail(j, p, "a comma before ]");
+            note(j, JSON_TRAILING_COMMA, p);
+        }
+    }
+    if (text[p] == ']') {
+        if (leave(j, p))
+            goto again;
+        return false;
+    }
+    j->scan.i--;
+    j->at = p;
+    j->expect = JSON_WANT_VALUE;
+    return true;
+}
+
+/* The value whose first mark is at `p`, handed out last. */
+static inline bool take_value(struct json *j, size_t p)
+{
+    char c = j->window.at[p];
+
+    if (c == '"') {
+        if (!take_string(j, p))
+            return false;
+        j->token = JSON_STRING;
+    } else if (c == '{' || c == '[') {
+        return enter(j, p, c == '{');
+    } else if (c == '}' || c == ']' || c == ',' || c == ':') {
+        return fail(j, p, "a value is missing");
+    } else if (!take_scalar(j, p)) {
+        return false;
+    }
+    j->expect = JSON_WANT_NEXT;
+    return true;
+}
+
+bool json_value_slow(struct json *j, struct str *value)
+{
+    size_t p;
+
+    if (j->expect == JSON_WANT_NOTHING)
+        return false;
+    assert(j->expect == JSON_WANT_VALUE);
+    if (!json_scan_next(&j->scan, &p))
+        return out_of_text(j);
+    char c = j->window.at[p];
+    if (c == '{' || c == '[') {
+        j->scan.i--;
+        j->token = c == '{' ? JSON_OBJECT : JSON_ARRAY;
+        return false;
+    }
+    if (!take_value(j, p))
+        return false;
+    *value = j->text;
+    return true;
+}
+
+/* After the document: blanks only. */
+static enum json_token finish(struct json *j)
+{
+    size_t p;
+
+    if (json_scan_next(&j->scan, &p))
+        fail(j, p, "there is more text after the document");
+    else
+        stop(j, j->is_last ? JSON_END : JSON_MORE);
+    return j->token;
+}
+
+enum json_token json_next(struct json *j)
+{
+    struct str key;
+    size_t p;
+
+    if (j->expect == JSON_WANT_NOTHING)
+        return j->token;
+    if (j->expect != JSON_WANT_VALUE) {
+        if (j->depth == 0)
+            return finish(j);
+        if (in_object(j)) {
+            json_key(j, &key);
+            return j->token;
+        }
+        if (!json_element(j))
+            return j->token;
+    }
+    if (!json_scan_next(&j->scan, &p))
+        out_of_text(j);
+    else
+        take_value(j, p);
+    return j->token;
+}
+
+/* Strict mode skips by reading, as what is skipped must be right too. */
+static bool skip_strictly(struct json *j)
+{
+    uint32_t depth = j->depth;
+    struct json_place start = {json_offset(j), depth, j->expect, {0}};
+
+    memcpy(start.objects, j->objects, sizeof(start.objects));
+    do {
+        enum json_token token = json_next(j);
+        if (token == JSON_MORE && !j->is_marked) {
+            /* The whole value is read again. */
+            j->at = (size_t)(start.offset - j->base);
+            j->depth = depth;
+            j->expect_before_stop = start.expect;
+            memcpy(j->objects, start.objects, sizeof(start.objects));
+        }
+        if (j->expect == JSON_WANT_NOTHING)
+            return false;
+    } while (j->depth > depth);
+    return true;
+}
+
+bool json_skip(struct json *j)
+{
+    size_t p, close, clash;
+
+    if (j->expect == JSON_WANT_NOTHING)
+        return false;
+    assert(j->expect == JSON_WANT_VALUE);
+    if (j->mode == JSON_STRICT)
+        return skip_strictly(j);
+    if (!json_scan_next(&j->scan, &p))
+        return out_of_text(j);
+    char c = j->window.at[p];
+    if (c == '"') {
+        if (!json_scan_next(&j->scan, &close))
+            return out_of_text(j);
+    } else if (c == '{' || c == '[') {
+        bool is_closed = json_scan_skip(&j->scan, p, &close, &clash);
+        if (clash != SIZE_MAX)
+            return fail(j, clash, "a quote touches other text");
+        if (!is_closed)
+            return out_of_text(j);
+    } else {
+        return take_value(j, p);
+    }
+    j->at = close + 1;
+    j->expect = JSON_WANT_NEXT;
+    return true;
+}
+
+void json_mark(struct json *j)
+{
+    if (j->expect == JSON_WANT_NOTHING)
+        return;
+    j->is_marked = true;
+    j->mark.offset = json_offset(j);
+    j->mark.depth = j->depth;
+    j->mark.expect = j->expect;
+    memcpy(j->mark.objects, j->objects, sizeof(j->objects));
+}
+
+size_t json_keep(const struct json *j)
+{
+    return j->window.n - j->at;
+}
+
+void json_window(struct json *j, struct str text, bool is_last)
+{
+    j->base += j->at;
+    j->at = 0;
+    j->window = text;
+    j->is_last = is_last;
+    j->seen += text.n;
+    if (j->is_resyncing)
+        return;
+    if (j->expect == JSON_WANT_NOTHING && j->token == JSON_MORE)
+        j->expect = j->expect_before_stop;
+
+    if (j->base == 0 && j->mode == JSON_LENIENT && j->depth == 0) {
+        static const struct str bom = S_INIT("\xEF\xBB\xBF");
+        if (!is_last && text.n < BOM_BYTES) {
+            out_of_text(j);
+        } else if (str_starts(text, bom)) {
+            note(j, JSON_BYTE_ORDER_MARK, 0);
+            j->at = BOM_BYTES;
+        }
+    }
+    json_scan_start(&j->scan, text.at, text.n, j->at);
+}
+
+void json_begin(struct json *j, enum json_mode mode)
+{
+    /* All but the scanner's tables, which are written before they are read. */
+    memset(j, 0, offsetof(struct json, scan));
+    j->mode = mode;
+    j->expect = JSON_WANT_VALUE;
+    json_scan_init(&j->scan, JSON_SCAN_BEST);
+    json_scan_start(&j->scan, NULL, 0, 0);
+}
+
+void json_begin_inside(struct json *j, enum json_mode mode, uint64_t offset)
+{
+    json_begin(j, mode);
+    j->base = offset;
+    j->depth = 1;
+    j->expect = JSON_WANT_FIRST;
+}
+
+void json_open(struct json *j, struct str text, enum json_mode mode)
+{
+    json_begin(j, mode);
+    json_window(j, text, true);
+}
+
+bool json_use_scanner(struct json *j, enum json_scanner scanner)
+{
+    return json_scan_init(&j->scan, scanner);
+}
+
+bool json_line(const struct json *j, uint64_t offset, uint64_t *line, uint64_t *column)
+{
+    if (j->base != 0 || offset > j->window.n)
+        return false;
+    size_t at = (size_t)offset, start = 0;
+    *line = 1;
+    for (size_t i = 0; i < at; i++)
+        if (j->window.at[i] == '\n') {
+            ++*line;
+            start = i + 1;
+        }
+    *column = at - start + 1;
+    return true;
+}
+
+enum verdict { BORDER_NO, BORDER_YES, BORDER_CUT };
+
+/* Is there an object with the marker, and a comma or ] behind it? `effort` grows by the bytes it
+ * took to find out. */
+static enum verdict judge_object(struct str text, struct str marker, uint64_t *effort)
+{
+    struct json sub;
+    struct str key;
+    bool is_marked = marker.n == 0;
+    size_t p;
+
+    json_open(&sub, text, JSON_LENIENT);
+    json_next(&sub);
+    while (json_key(&sub, &key))
+        is_marked = is_marked || str_equal(key, marker);
+    *effort += sub.scan.next;
+    if (sub.token == JSON_END)
+        return BORDER_CUT;
+    if (sub.token != JSON_OBJECT_END || !is_marked)
+        return BORDER_NO;
+    if (!json_scan_next(&sub.scan, &p))
+        return BORDER_CUT;
+    return text.at[p] == ',' || text.at[p] == ']' ? BORDER_YES : BORDER_NO;
+}
+
+/* Position behind the last byte before `at` that is not blank. */
+static size_t before_blanks(struct str text, size_t at)
+{
+    while (at > 0 && is_blank(text.at[at - 1]))
+        at--;
+    return at;
+}
+
+static bool may_precede(struct str text, size_t end)
+{
+    return end > 0 && (text.at[end - 1] == ',' || text.at[end - 1] == '[');
+}
+
+/* json_border() with an upper bound on `effort`, and with cut candidates taken or passed over. */
+static size_t find_border(struct str text, size_t from, struct str marker, bool stops_at_cut,
+                          uint64_t *effort, uint64_t most, bool *is_cut)
+{
+    *is_cut = false;
+    while (from < text.n && *effort < most) {
+        const char *brace = memchr(text.at + from, '{', text.n - from);
+        if (brace == NULL)
+            return text.n;
+        size_t at = (size_t)(brace - text.at), inside = at + 1;
+        from = inside;
+        if (!may_precede(text, before_blanks(text, at)))
+            continue;
+        while (inside < text.n && is_blank(text.at[inside]))
+            inside++;
+        enum verdict verdict = BORDER_CUT;
+        if (inside < text.n && text.at[inside] != '"')
+            verdict = BORDER_NO;
+        else if (inside < text.n)
+            verdict = judge_object(str_part(text, at, text.n), marker, effort);
+        *is_cut = verdict == BORDER_CUT && stops_at_cut;
+        if (verdict == BORDER_YES || *is_cut)
+            return at;
+    }
+    return text.n;
+}
+
+/* A candidate may reach to the end of the text in vain; more than these passes over it are not
+ * worth what they could still find. */
+static uint64_t effort_for(uint64_t bytes)
+{
+    return 16 * bytes + (1 << 20);
+}
+
+size_t json_border(struct str text, size_t from, struct str marker, bool *is_cut)
+{
+    uint64_t effort = 0;
+
+    size_t at = find_border(text, from, marker, false, &effort, effort_for(text.n), is_cut);
+    if (at == text.n) {
+        effort = 0;
+        at = find_border(text, from, marker, true, &effort, effort_for(text.n), is_cut);
+    }
+    return at;
+}
+
+/* Gives up the text before `at`. */
+static void drop_until(struct json *j, size_t at)
+{
+    j->at = at;
+    j->is_resyncing = true;
+    j->token = JSON_MORE;
+}
+
+enum json_token json_resync(struct json *j, struct str marker, uint64_t *skipped)
+{
+    struct str text = j->window;
+    bool is_cut;
+
+    *skipped = 0;
+    assert(j->expect == JSON_WANT_NOTHING && j->mode == JSON_LENIENT);
+    if (!j->is_resyncing) {
+        if (!j->is_marked)
+            return j->token;
+        j->lost_from = j->mark.offset;
+        j->at = (size_t)(j->mark.offset - j->base);
+    }
+    size_t from = j->at + (j->base + j->at == j->lost_from);
+    size_t at =
+        find_border(text, from, marker, !j->is_last, &j->effort, effort_for(j->seen), &is_cut);
+    if (is_cut) {
+        drop_until(j, before_blanks(text, at) - 1);
+        return JSON_MORE;
+    }
+    if (at == text.n && !j->is_last) {
+        size_t end = before_blanks(text, at);
+        drop_until(j, may_precede(text, end) && end > j->at ? end - 1 : text.n);
+        return JSON_MORE;
+    }
+    j->is_resyncing = false;
+    *skipped = j->base + at - j->lost_from;
+    if (at == text.n) {
+        stop(j, JSON_END);
+        return JSON_END;
+    }
+    j->at = at;
+    j->depth = j->mark.depth;
+    j->expect = JSON_WANT_FIRST;
+    memcpy(j->objects, j->mark.objects, sizeof(j->objects));
+    j->recovered[JSON_TRUNCATED] = (struct json_recovered){0};
+    if (j->recovered[JSON_RESYNCS].count++ == 0)
+        j->recovered[JSON_RESYNCS].first = j->lost_from;
+    json_scan_start(&j->scan, text.at, text.n, at);
+    return JSON_OBJECT;
+}

@@ -1,0 +1,262 @@
+/*
+ * json_read - JSON, one token at a time, straight from the input.
+ *
+ * There is no document tree: the caller pulls what it wants and the rest is skipped at the speed of
+ * the scanner (json_scan.h). Values are views into the input: strings as the raw text between the
+ * quotes (json_text() of json_text.h makes UTF-8 of it), numbers as text, so that times reach
+ * num_us() with all their digits. Nothing is allocated.
+ *
+ *     struct json j;
+ *     struct str key, value;
+ *
+ *     json_open(&j, text, JSON_LENIENT);
+ *     if (json_next(&j) == JSON_ARRAY)
+ *         while (json_element(&j))
+ *             if (json_next(&j) == JSON_OBJECT)
+ *                 while (json_key(&j, &key))
+ *                     if (str_equal(key, S("ts")) && json_value(&j, &value))
+ *                         num_us(value, &ts);
+ *     if (j.token != JSON_ARRAY_END) ...                  (* see j.error, j.recovered *)
+ *
+ * A value nobody asked for is skipped by the next json_key() or json_element().
+ *
+ * Strict mode takes RFC 8259 and nothing else, skipped values included. Lenient mode goes on where
+ * profilers leave damage: it counts each recovery in `recovered`. docs/formats/json.md lists both.
+ *
+ * Windows. A long file goes through a small buffer: json_begin(), then json_window() for each
+ * piece. When a call needs text past the window it fails with the token JSON_MORE and the reader
+ * goes back: to the last json_mark() that still holds, else to the start of that call. The caller
+ * moves the last json_keep() bytes to the front of its buffer, reads on behind them, and hands
+ * over the buffer again:
+ *
+ *     json_mark(&j);                                      (* an event is read whole or not at all
+ * *) if (!json_element(&j) || !read_event(&j, &event)) if (j.token == JSON_MORE) { size_t keep =
+ * json_keep(&j); memmove(buf, buf + n - keep, keep);         (* keep == size: the buffer must grow
+ * *) n = keep + read(fd, buf + keep, size - keep); json_window(&j, (struct str){buf, n}, n ==
+ * keep); continue;
+ *         }
+ */
+#ifndef STRATA_BASE_JSON_READ_H
+#define STRATA_BASE_JSON_READ_H
+
+#include <assert.h>
+
+#include "base/json_scan.h"
+#include "base/json_text.h"
+#include "base/limits.h"
+#include "base/status.h"
+#include "base/str.h"
+
+enum json_token {
+    JSON_NONE,  /* nothing read yet */
+    JSON_END,   /* the text is used up; stays */
+    JSON_ERROR, /* not JSON; stays, but see json_resync() */
+    JSON_MORE,  /* the window is used up; stays until json_window() */
+    JSON_OBJECT,
+    JSON_OBJECT_END,
+    JSON_ARRAY,
+    JSON_ARRAY_END,
+    JSON_KEY,
+    JSON_STRING,
+    JSON_NUMBER,
+    JSON_TRUE,
+    JSON_FALSE,
+    JSON_NULL,
+};
+
+enum json_mode { JSON_STRICT, JSON_LENIENT };
+
+/* What lenient mode has put up with. */
+enum json_recovery {
+    JSON_TRUNCATED,      /* the text ends inside the document; what was complete was delivered */
+    JSON_CONTROL,        /* strings with raw control characters */
+    JSON_BAD_UTF8,       /* strings that are not UTF-8 */
+    JSON_NOT_FINITE,     /* NaN, Infinity, inf, ... read as JSON_NULL */
+    JSON_TRAILING_COMMA, /* [1,] */
+    JSON_JOINED_ARRAYS,  /* [1][2] at the top, read as one array */
+    JSON_BYTE_ORDER_MARK,
+    JSON_RESYNCS, /* json_resync() found its way back */
+    JSON_RECOVERIES,
+};
+
+struct json_recovered {
+    uint64_t count;
+    uint64_t first; /* byte offset of the first one */
+    uint64_t next;  /* one past the last one, so that text read twice is counted once */
+};
+
+/* What may come at a place. Private, as all that the inline functions below use. */
+enum json_want {
+    JSON_WANT_VALUE, /* a value must come */
+    JSON_WANT_FIRST, /* after { or [ */
+    JSON_WANT_NEXT,  /* after a value: a comma or the end */
+    JSON_WANT_NOTHING,
+};
+
+/* A place between two tokens. */
+struct json_place {
+    uint64_t offset;
+    uint32_t depth;
+    uint8_t expect;
+    uint64_t objects[LIMIT_JSON_DEPTH / 64]; /* a bit for each level: an object, not an array */
+};
+
+struct json {
+    /* The last outcome. */
+    enum json_token token;
+    struct str text;  /* of a key, string, number or literal; dies with the window */
+    bool has_escapes; /* the key or string needs json_text() */
+
+    /* After JSON_ERROR. */
+    enum status status; /* ST_FORMAT, or ST_LIMIT for nesting beyond LIMIT_JSON_DEPTH */
+    const char *error;  /* an English reason */
+    uint64_t error_at;  /* byte offset from the start of the input */
+
+    struct json_recovered recovered[JSON_RECOVERIES];
+
+    /* Private from here on. */
+    enum json_mode mode;
+    bool is_last, is_marked, is_resyncing;
+    uint8_t expect, expect_before_stop;
+    uint32_t depth;
+    struct str window;
+    uint64_t base; /* offset of the window's first byte */
+    size_t at;     /* the next token begins here or later */
+    uint64_t objects[LIMIT_JSON_DEPTH / 64];
+    struct json_place mark;
+    uint64_t lost_from;    /* where the element that json_resync() gives up begins */
+    uint64_t seen, effort; /* bytes of all windows; bytes looked at by json_resync() */
+    struct json_scan scan;
+};
+
+/* Reads a whole text. */
+void json_open(struct json *j, struct str text, enum json_mode mode);
+
+/* Reads through windows. The reader stands at the top of a document... */
+void json_begin(struct json *j, enum json_mode mode);
+
+/* ...or inside an array, where an element begins at `offset` (see json_border()). */
+void json_begin_inside(struct json *j, enum json_mode mode, uint64_t offset);
+
+/* Gives the next window, whose first byte is the first of the json_keep() bytes that were left. */
+void json_window(struct json *j, struct str text, bool is_last);
+size_t json_keep(const struct json *j);
+
+/* From now on JSON_MORE leads back to this place, until the next mark or until the object or array
+ * around it is closed. */
+void json_mark(struct json *j);
+
+/* Byte offset of the place reached, from the start of the input. After json_element() it is the
+ * element's first byte. */
+static inline uint64_t json_offset(const struct json *j)
+{
+    return j->base + j->at;
+}
+
+/* The next token, whatever it is. */
+enum json_token json_next(struct json *j);
+
+/* In an array: moves in front of the next element. False at the end of the array, as above. */
+bool json_element(struct json *j);
+
+/* Steps over the value that comes. False when reading stops. In lenient mode the inside of objects
+ * and arrays is not looked at beyond finding its end. */
+bool json_skip(struct json *j);
+
+/* The whole of json_key() and json_value(); the inline parts below take the beaten path. */
+bool json_key_slow(struct json *j, struct str *key);
+bool json_value_slow(struct json *j, struct str *value);
+
+/* Member by member: a struct put together and copied is written in halves and read back as a
+ * whole, which the processor cannot forward; it cost a third of the speed. */
+static inline void json_set_text(struct json *j, struct str *out, const char *at, size_t n)
+{
+    out->at = at;
+    out->n = n;
+    j->text.at = at;
+    j->text.n = n;
+    j->has_escapes = false;
+}
+
+/* In an object: its next key, up to and including the colon. False at the end of the object
+ * (token JSON_OBJECT_END, which is then behind us) and when reading stops. */
+static inline bool json_key(struct json *j, struct str *key)
+{
+    struct json_scan *s = &j->scan;
+
+    if (j->expect == JSON_WANT_VALUE && !json_skip(j))
+        return false;
+    /* The marks of `, "key" :` are all in this batch. */
+    if (j->expect == JSON_WANT_NEXT && s->count - s->i >= 4) {
+        const char *text = s->text + s->base;
+        const uint16_t *m = s->mark + s->i;
+        if (text[m[0]] == ',' && text[m[1]] == '"' && text[m[3]] == ':' &&
+            json_scan_is_plain(s, m[2])) {
+            json_set_text(j, key, text + m[1] + 1, (size_t)(m[2] - m[1] - 1));
+            j->at = s->base + m[3] + 1;
+            j->expect = JSON_WANT_VALUE;
+            j->token = JSON_KEY;
+            s->i += 4;
+            return true;
+        }
+    }
+    return json_key_slow(j, key);
+}
+
+/* Where a value comes: takes it if it is a string, number or literal; `value` is its text and
+ * `j->token` its kind. False, with nothing consumed, when an object or an array begins there (token
+ * JSON_OBJECT or JSON_ARRAY; json_next() enters it), and when reading stops. */
+static inline bool json_value(struct json *j, struct str *value)
+{
+    struct json_scan *s = &j->scan;
+
+    if (j->expect == JSON_WANT_VALUE && s->count - s->i >= 2) {
+        const char *text = s->text + s->base;
+        uint32_t begin = s->mark[s->i], end = s->mark[s->i + 1];
+        unsigned char first = (unsigned char)text[begin];
+        bool is_string = first == '"' && json_scan_is_plain(s, end);
+        bool is_number = (unsigned)(first - '0') <= 9 && j->mode == JSON_LENIENT &&
+                         (unsigned)((unsigned char)text[end - 1] - '0') <= 9;
+        if (is_string || is_number) {
+            json_set_text(j, value, text + begin + is_string, end - begin - is_string);
+            j->at = s->base + end + is_string;
+            j->expect = JSON_WANT_NEXT;
+            j->token = is_string ? JSON_STRING : JSON_NUMBER;
+            s->i += 1 + is_string;
+            return true;
+        }
+    }
+    return json_value_slow(j, value);
+}
+
+/* Line and column (both from 1, in bytes) of an offset; false when it is not in the window or the
+ * lines before the window are gone. */
+bool json_line(const struct json *j, uint64_t offset, uint64_t *line, uint64_t *column);
+
+/*
+ * The next border between elements of a trace's event array: the position of the first `{` at or
+ * after `from` that follows a comma or an opening bracket, begins a complete object that has the
+ * key `marker` at its own level ("ph" for trace events; an empty marker accepts any object), and is
+ * itself followed by a comma or a closing bracket. text.n when there is none.
+ *
+ * `from` may be anywhere, also inside a string. Inside a valid string every quote is escaped, so
+ * such a place can only be taken for an object if a string ends in ",{" or "[{" and what follows it
+ * reads, with strings and gaps exchanged, as an object with the marker. Objects inside an event
+ * pass only if they carry the marker. When the text stops inside a candidate, `is_cut` is set and
+ * the result is where the candidate begins.
+ */
+size_t json_border(struct str text, size_t from, struct str marker, bool *is_cut);
+
+/*
+ * After JSON_ERROR in lenient mode, with a mark before the damaged element: goes to the next border
+ * behind the mark, whatever quotes or brackets the damage has left open. JSON_OBJECT: the reader is
+ * in the array again and `skipped` bytes after the mark were given up; call json_next() for the
+ * object. JSON_MORE: give the next window, then call again. JSON_END: no more elements.
+ */
+enum json_token json_resync(struct json *j, struct str marker, uint64_t *skipped);
+
+/* For tests: a certain scanner; false when this processor lacks it. Call it before the first window
+ * is read. */
+bool json_use_scanner(struct json *j, enum json_scanner scanner);
+
+#endif
