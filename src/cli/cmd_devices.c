@@ -1,11 +1,12 @@
 /*
  * strata devices: what chips can do, with the source of every peak.
  */
-#include <stdio.h>
+#include <stdlib.h>
 
-#include "base/num.h"
+#include "base/fs.h"
+#include "base/mapfile.h"
 #include "cli/session.h"
-#include "device/device.h"
+#include "device/device_file.h"
 
 static const struct example examples[] = {
     {"strata devices", "every device, one line each"},
@@ -118,25 +119,27 @@ static void json_number(struct json_writer *j, const char *key, double value)
     json_write_f64(j, value);
 }
 
-static void json_peaks(struct json_writer *j, const struct device *d)
+/* An object with a number for each peak that `of` knows. */
+static void json_peaks(struct json_writer *j, const char *key, const struct device *d,
+                       double (*of)(const struct device *d, enum peak peak))
 {
-    json_write_key(j, S("peaks"));
-    json_write_array(j);
-    for (int p = 0; p < PEAK_COUNT; p++) {
-        if (!(d->tflops[p] > 0))
-            continue;
-        json_write_object(j);
-        json_write_key(j, S("type"));
-        session_json_text(j, peak_name((enum peak)p));
-        json_number(j, p == PEAK_INT8 ? "tops" : "tflops", d->tflops[p]);
-        json_number(j, "ridge_flop_per_byte", device_ridge(d, (enum peak)p));
-        const struct device_rate *rate = device_rate_of(d);
-        json_number(j, "ops_per_cycle_per_core", rate != NULL ? rate->ops[p] : 0);
-        json_write_key(j, S("confirmed"));
-        json_write_bool(j, (d->unsure >> p & 1) == 0);
-        json_write_end(j);
-    }
+    json_write_key(j, str_of(key));
+    json_write_object(j);
+    for (int p = 0; p < PEAK_COUNT; p++)
+        json_number(j, peak_name((enum peak)p), of(d, (enum peak)p));
     json_write_end(j);
+}
+
+static double tops_of(const struct device *d, enum peak peak)
+{
+    return d->tflops[peak];
+}
+
+static double rate_of(const struct device *d, enum peak peak)
+{
+    const struct device_rate *rate = device_rate_of(d);
+
+    return rate != NULL ? rate->ops[peak] : 0;
 }
 
 static void json_device(struct session *s, struct json_writer *j, const struct device *d)
@@ -159,55 +162,100 @@ static void json_device(struct session *s, struct json_writer *j, const struct d
     json_number(j, "l2_gbps", d->l2_gbps);
     json_number(j, "l2_cj_gbps", d->other_l2_gbps);
     json_number(j, "memory_gb", d->memory_gb);
-    json_peaks(j, d);
+    json_peaks(j, "peak_tops", d, tops_of);
+    json_peaks(j, "ridge_flop_per_byte", d, device_ridge);
+    json_peaks(j, "ops_per_cycle_per_core", d, rate_of);
+    json_write_key(j, S("unconfirmed"));
+    json_write_array(j);
+    for (int p = 0; p < PEAK_COUNT; p++)
+        if ((d->unsure >> p & 1) != 0 && d->tflops[p] > 0)
+            session_json_text(j, peak_name((enum peak)p));
+    json_write_end(j);
     json_write_key(j, S("source"));
     session_json_text(j, d->source);
     json_write_end(j);
 }
 
-static int run(struct session *s, const void *args)
+/* The built-in table, with the user's file on top when there is one. */
+static enum status load_table(struct session *s, struct device_table *table)
 {
-    const struct device **list = ARENA_ARRAY(&s->arena, const struct device *, device_count);
-    const char *name = s->operands.n > 0 ? s->operands.at[0] : NULL;
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    const char *path = NULL;
+    struct mapfile map;
+    size_t rows = 0;
+
+    *table = device_builtin;
+    if (config != NULL && config[0] == '/')
+        path = arena_format(&s->arena, "%s/strata/devices.json", config).at;
+    else if (home != NULL && home[0] == '/')
+        path = arena_format(&s->arena, "%s/.config/strata/devices.json", home).at;
+    if (path == NULL || !fs_exists(path))
+        return ST_OK;
+    TRY(mapfile_open(&map, path, &s->diag));
+    enum status st = device_table_read(path, map.text, &s->arena, table, &rows, &s->diag);
+    mapfile_close(&map);
+    if (st == ST_OK)
+        session_read(s, path, "devices", rows, diag_count(&s->diag, "devices.no-name"));
+    return st;
+}
+
+/* The devices a name stands for: one that has it, or else all whose names begin with it. */
+static size_t choose(const struct device_table *table, const char *name, const struct device **list)
+{
+    const struct device *best = name != NULL ? device_find(table, str_of(name)) : NULL;
     size_t n = 0;
 
-    (void)args;
-    for (size_t i = 0; i < device_count; i++) {
-        /* Prefix both ways is the whole name. */
-        bool is_exact = name != NULL && device_find(str_of(name)) == &device_list[i] &&
-                        device_has_prefix(&device_list[i], str_of(name));
-        if (is_exact) { /* not its longer-named family */
-            list[0] = &device_list[i];
-            n = 1;
-            break;
-        }
-        if (name == NULL || device_has_prefix(&device_list[i], str_of(name)))
-            list[n++] = &device_list[i];
+    /* A prefix both ways is the whole name, and wins over longer ones. */
+    if (best != NULL && device_has_prefix(best, str_of(name))) {
+        list[0] = best;
+        return 1;
     }
+    for (size_t i = 0; i < table->n; i++)
+        if (name == NULL || device_has_prefix(&table->at[i], str_of(name)))
+            list[n++] = &table->at[i];
     /* "NVIDIA H200 141GB": the driver says more than the table. */
-    if (n == 0 && name != NULL && (list[0] = device_find(str_of(name))) != NULL)
-        n = 1;
+    if (n == 0 && best != NULL)
+        list[n++] = best;
+    return n;
+}
+
+static void print_json(struct session *s, const struct device *const *list, size_t n)
+{
+    struct json_writer *j = session_json_begin(s, "strata.devices/1", NULL);
+
+    json_write_object(j);
+    json_write_key(j, S("devices"));
+    json_write_array(j);
+    for (size_t i = 0; i < n; i++)
+        json_device(s, j, list[i]);
+    json_write_end(j);
+    json_write_end(j);
+    session_json_end(s);
+}
+
+static int run(struct session *s, const void *args)
+{
+    const char *name = s->operands.n > 0 ? s->operands.at[0] : NULL;
+    struct device_table table;
+
+    (void)args;
+    enum status st = load_table(s, &table);
+    if (st != ST_OK)
+        return session_code(st);
+    const struct device **list = ARENA_ARRAY(&s->arena, const struct device *, table.n);
+    size_t n = choose(&table, name, list);
     if (n == 0) {
         diag_fail(&s->diag, ST_NOT_FOUND, "devices.unknown", (struct where){.path = name},
                   "no such device in the table");
         diag_hint(&s->diag, "try", "strata devices");
         return CODE_FILE;
     }
-    if (s->common.json) {
-        struct json_writer *j = session_json_begin(s, "strata.devices/1", NULL);
-        json_write_object(j);
-        json_write_key(j, S("devices"));
-        json_write_array(j);
-        for (size_t i = 0; i < n; i++)
-            json_device(s, j, list[i]);
-        json_write_end(j);
-        json_write_end(j);
-        session_json_end(s);
-    } else if (n == 1) {
+    if (s->common.json)
+        print_json(s, list, n);
+    else if (n == 1)
         print_device(s, list[0]);
-    } else {
+    else
         print_table(s, list, n);
-    }
     return CODE_DONE;
 }
 
@@ -221,7 +269,10 @@ const struct command command_devices = {
         "points. NAME is the beginning of a device's name or a name as the driver reports it; "
         "letter case does not count. A single device is shown with every peak and the source.\n\n"
         "The ridge point is the number of operations per byte of memory traffic at which "
-        "computing and moving data take equally long: 1000 times TFLOP/s over GB/s.",
+        "computing and moving data take equally long: 1000 times TFLOP/s over GB/s.\n\n"
+        "The file ~/.config/strata/devices.json adds devices or corrects some. It holds an object "
+        "with an array devices, whose rows have the shape that --json prints; a row with a known "
+        "name replaces only the values it gives.",
     .operands = {.kind = OPERAND_WORD, .max = 1},
     .examples = examples,
     .run = run,

@@ -3,13 +3,13 @@
 #define UNSURE(peak) (UINT32_C(1) << (peak))
 #define UNSURE_ALL   (UNSURE(PEAK_COUNT) - 1)
 
-const struct device device_list[] = {
+static const struct device rows[] = {
 #define DEVICE(...) {__VA_ARGS__},
 #include "device/devices.def"
 #undef DEVICE
 };
 
-const size_t device_count = ARRAY_LEN(device_list);
+const struct device_table device_builtin = {rows, ARRAY_LEN(rows)};
 
 /* fp8 and int8 of GeForce parts: the first figure is with fp32 accumulation. */
 const struct device_rate device_rates[] = {
@@ -135,16 +135,16 @@ static struct str without_vendor(struct str name)
     return name;
 }
 
-const struct device *device_find(struct str name)
+const struct device *device_find(const struct device_table *t, struct str name)
 {
     const struct device *best = NULL;
     int best_length = 0;
 
     name = without_vendor(name);
-    for (size_t i = 0; i < device_count; i++) {
-        int length = prefix_length(name, str_of(device_list[i].name));
+    for (size_t i = 0; i < t->n; i++) {
+        int length = prefix_length(name, str_of(t->at[i].name));
         if (length > best_length) {
-            best = &device_list[i];
+            best = &t->at[i];
             best_length = length;
         }
     }

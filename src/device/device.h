@@ -52,8 +52,12 @@ struct device {
     bool is_cores_unsure;
 };
 
-extern const struct device device_list[];
-extern const size_t device_count;
+struct device_table {
+    const struct device *at;
+    size_t n;
+};
+
+extern const struct device_table device_builtin;
 
 /* "bf16", "int8": as used in JSON keys and options. */
 const char *peak_name(enum peak peak);
@@ -63,7 +67,7 @@ const char *peak_unit(enum peak peak);
 
 /* The device whose name is the longest prefix of `name`; NULL when none is. Letter case, blanks,
  * '-' and '_' do not count, nor do the vendor's words in front ("NVIDIA GeForce RTX 4090"). */
-const struct device *device_find(struct str name);
+const struct device *device_find(const struct device_table *t, struct str name);
 
 /* True when `query` is the beginning of the device's name, by the same rules. */
 bool device_has_prefix(const struct device *d, struct str query);

@@ -11,7 +11,7 @@ static void assert_near(double value, double wanted, double within)
 
 static double ridge_of(const char *name)
 {
-    const struct device *d = device_find(str_of(name));
+    const struct device *d = device_find(&device_builtin, str_of(name));
 
     assert_non_null(d);
     return device_ridge(d, PEAK_BF16);
@@ -30,7 +30,7 @@ TEST(ridge_points_are_peak_over_bandwidth)
 
 TEST(an_unpublished_peak_has_no_ridge_point)
 {
-    const struct device *d = device_find(S("Ascend910B1"));
+    const struct device *d = device_find(&device_builtin, S("Ascend910B1"));
 
     assert_non_null(d);
     assert_true(device_ridge(d, PEAK_BF16) == 0);
@@ -39,35 +39,37 @@ TEST(an_unpublished_peak_has_no_ridge_point)
 
 TEST(the_longest_name_wins)
 {
-    assert_string_equal(device_find(S("NVIDIA H200"))->name, "H200");
-    assert_string_equal(device_find(S("NVIDIA H200 NVL"))->name, "H200 NVL");
-    assert_string_equal(device_find(S("Ascend910B4"))->name, "910B4");
-    assert_string_equal(device_find(S("Ascend 910B4-1"))->name, "910B4-1");
+    assert_string_equal(device_find(&device_builtin, S("NVIDIA H200"))->name, "H200");
+    assert_string_equal(device_find(&device_builtin, S("NVIDIA H200 NVL"))->name, "H200 NVL");
+    assert_string_equal(device_find(&device_builtin, S("Ascend910B4"))->name, "910B4");
+    assert_string_equal(device_find(&device_builtin, S("Ascend 910B4-1"))->name, "910B4-1");
 }
 
 TEST(letter_case_and_vendor_words_do_not_count)
 {
-    assert_string_equal(device_find(S("nvidia geforce rtx 5090"))->name, "RTX 5090");
-    assert_string_equal(device_find(S("NVIDIA A100-SXM4-80GB"))->name, "A100-SXM4-80GB");
-    assert_string_equal(device_find(S("a100 80gb pcie"))->name, "A100 80GB PCIe");
-    assert_string_equal(device_find(S("  RTX4090 "))->name, "RTX 4090");
+    assert_string_equal(device_find(&device_builtin, S("nvidia geforce rtx 5090"))->name,
+                        "RTX 5090");
+    assert_string_equal(device_find(&device_builtin, S("NVIDIA A100-SXM4-80GB"))->name,
+                        "A100-SXM4-80GB");
+    assert_string_equal(device_find(&device_builtin, S("a100 80gb pcie"))->name, "A100 80GB PCIe");
+    assert_string_equal(device_find(&device_builtin, S("  RTX4090 "))->name, "RTX 4090");
 }
 
 TEST(a_name_nobody_knows_finds_nothing)
 {
-    assert_null(device_find(S("")));
-    assert_null(device_find(S("NVIDIA")));
-    assert_null(device_find(S("H100")));
-    assert_null(device_find(S("910")));
+    assert_null(device_find(&device_builtin, S("")));
+    assert_null(device_find(&device_builtin, S("NVIDIA")));
+    assert_null(device_find(&device_builtin, S("H100")));
+    assert_null(device_find(&device_builtin, S("910")));
 }
 
 TEST(a_beginning_of_a_name_lists_its_family)
 {
     size_t h100 = 0, ascend = 0;
 
-    for (size_t i = 0; i < device_count; i++) {
-        h100 += device_has_prefix(&device_list[i], S("h100"));
-        ascend += device_has_prefix(&device_list[i], S("Ascend"));
+    for (size_t i = 0; i < device_builtin.n; i++) {
+        h100 += device_has_prefix(&device_builtin.at[i], S("h100"));
+        ascend += device_has_prefix(&device_builtin.at[i], S("Ascend"));
     }
     assert_int_equal(h100, 3);
     assert_int_equal(ascend, 5);
@@ -75,12 +77,13 @@ TEST(a_beginning_of_a_name_lists_its_family)
 
 TEST(every_row_names_its_source_and_bandwidth)
 {
-    assert_int_equal(device_count, 17);
-    for (size_t i = 0; i < device_count; i++) {
-        assert_non_null(device_list[i].source);
-        assert_non_null(device_list[i].vendor);
-        assert_true(device_list[i].gbps > 0);
-        assert_ptr_equal(device_find(str_of(device_list[i].name)), &device_list[i]);
+    assert_int_equal(device_builtin.n, 17);
+    for (size_t i = 0; i < device_builtin.n; i++) {
+        assert_non_null(device_builtin.at[i].source);
+        assert_non_null(device_builtin.at[i].vendor);
+        assert_true(device_builtin.at[i].gbps > 0);
+        assert_ptr_equal(device_find(&device_builtin, str_of(device_builtin.at[i].name)),
+                         &device_builtin.at[i]);
     }
 }
 
@@ -91,14 +94,15 @@ TEST(rates_times_cores_times_clock_give_the_quoted_peaks)
     static const char *const names[] = {"H200", "A100-SXM4-40GB", "RTX 4090", "RTX 5090"};
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        const struct device *d = device_find(str_of(names[i]));
+        const struct device *d = device_find(&device_builtin, str_of(names[i]));
         const struct device_rate *r = device_rate_of(d);
         assert_non_null(r);
         double tflops = r->ops[PEAK_BF16] * d->cores * d->clock_mhz * 1e6 / 1e12;
         assert_near(tflops / d->tflops[PEAK_BF16], 1, 0.002);
     }
-    assert_near(device_rate_of(device_find(S("H200")))->bf16_mma_sync, 2730.67, 0.005);
-    assert_null(device_rate_of(device_find(S("910B3"))));
+    assert_near(device_rate_of(device_find(&device_builtin, S("H200")))->bf16_mma_sync, 2730.67,
+                0.005);
+    assert_null(device_rate_of(device_find(&device_builtin, S("910B3"))));
 }
 
 TEST_MAIN("device/device", T(ridge_points_are_peak_over_bandwidth),

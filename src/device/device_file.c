@@ -1,0 +1,247 @@
+#include "device/device_file.h"
+
+#include "base/json_read.h"
+#include "base/limits.h"
+#include "base/num.h"
+
+static const struct {
+    struct str key;
+    size_t offset;
+} numbers[] = {
+    {S_INIT("bandwidth_gbps"), offsetof(struct device, gbps)},
+    {S_INIT("bandwidth_quoted_gbps"), offsetof(struct device, gbps_quoted)},
+    {S_INIT("bandwidth_cj_gbps"), offsetof(struct device, other_gbps)},
+    {S_INIT("l2_mb"), offsetof(struct device, l2_mb)},
+    {S_INIT("l2_gbps"), offsetof(struct device, l2_gbps)},
+    {S_INIT("l2_cj_gbps"), offsetof(struct device, other_l2_gbps)},
+    {S_INIT("memory_gb"), offsetof(struct device, memory_gb)},
+};
+
+static const struct {
+    struct str key;
+    size_t offset;
+} texts[] = {
+    {S_INIT("name"), offsetof(struct device, name)},
+    {S_INIT("vendor"), offsetof(struct device, vendor)},
+    {S_INIT("cc"), offsetof(struct device, cc)},
+    {S_INIT("source"), offsetof(struct device, source)},
+};
+
+static const struct {
+    struct str key;
+    size_t offset;
+} counts[] = {
+    {S_INIT("cores"), offsetof(struct device, cores)},
+    {S_INIT("clock_mhz"), offsetof(struct device, clock_mhz)},
+};
+
+/* What --json prints besides: follows from the rest. */
+static const struct str derived[] = {S_INIT("ridge_flop_per_byte"),
+                                     S_INIT("ops_per_cycle_per_core"), S_INIT("unconfirmed")};
+
+struct reader {
+    struct json json;
+    const char *path;
+    struct arena *arena;
+    struct diag *diag;
+};
+
+static struct where here(const struct reader *r)
+{
+    struct where where = {.path = r->path};
+    uint64_t column;
+
+    json_line(&r->json, json_offset(&r->json), &where.line, &column);
+    return where;
+}
+
+/* Takes the number that comes; false, and counted as a loss, when it is none that fits. */
+static bool take_number(struct reader *r, struct str key, double *out)
+{
+    struct str text;
+    double value;
+
+    if (json_value(&r->json, &text) && r->json.token == JSON_NUMBER && num_f64(text, &value) &&
+        value >= 0 && value <= 1e9) {
+        *out = value;
+        return true;
+    }
+    diag_add(r->diag, SEV_LOSS, "devices.bad-value", here(r),
+             "%.*s ignored: not a number from 0 to 1e9", STR_ARGS(key));
+    return false;
+}
+
+static void take_text(struct reader *r, struct str key, const char **out)
+{
+    struct str text;
+
+    if (json_value(&r->json, &text) && r->json.token == JSON_STRING) {
+        *out = arena_cstr(r->arena, json_text(text, r->arena));
+        return;
+    }
+    diag_add(r->diag, SEV_LOSS, "devices.bad-value", here(r), "%.*s ignored: not a text",
+             STR_ARGS(key));
+}
+
+static void take_peaks(struct reader *r, struct device *row)
+{
+    struct str key;
+
+    if (json_next(&r->json) != JSON_OBJECT) {
+        diag_add(r->diag, SEV_LOSS, "devices.bad-value", here(r),
+                 "peak_tops ignored: not an object");
+        return;
+    }
+    while (json_key(&r->json, &key)) {
+        int p = 0;
+        while (p < PEAK_COUNT && !str_equal(key, str_of(peak_name((enum peak)p))))
+            p++;
+        if (p < PEAK_COUNT)
+            take_number(r, key, &row->tflops[p]);
+        else
+            diag_add(r->diag, SEV_WARN, "devices.unknown-key", here(r), "peak_tops.%.*s ignored",
+                     STR_ARGS(key));
+    }
+}
+
+static void take_field(struct reader *r, struct str key, struct device *row)
+{
+    double value;
+
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+        if (str_equal(key, numbers[i].key)) {
+            take_number(r, key, (double *)(void *)((char *)row + numbers[i].offset));
+            return;
+        }
+    }
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        if (str_equal(key, texts[i].key)) {
+            take_text(r, key, (const char **)(void *)((char *)row + texts[i].offset));
+            return;
+        }
+    }
+    for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+        if (str_equal(key, counts[i].key)) {
+            if (take_number(r, key, &value))
+                *(uint32_t *)(void *)((char *)row + counts[i].offset) = (uint32_t)value;
+            return;
+        }
+    }
+    if (str_equal(key, S("peak_tops"))) {
+        take_peaks(r, row);
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(derived); i++)
+        if (str_equal(key, derived[i]))
+            return;
+    diag_add(r->diag, SEV_WARN, "devices.unknown-key", here(r), "%.*s ignored", STR_ARGS(key));
+}
+
+/* What `row` gives replaces what `base` has; a peak that the user gives is no longer unsure. */
+static void overlay(struct device *base, const struct device *row)
+{
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+        const double *from = (const void *)((const char *)row + numbers[i].offset);
+        if (*from > 0)
+            *(double *)(void *)((char *)base + numbers[i].offset) = *from;
+    }
+    for (int p = 0; p < PEAK_COUNT; p++) {
+        if (row->tflops[p] > 0) {
+            base->tflops[p] = row->tflops[p];
+            base->unsure &= ~(UINT32_C(1) << p);
+        }
+    }
+    if (row->cores > 0) {
+        base->cores = row->cores;
+        base->is_cores_unsure = false;
+    }
+    base->clock_mhz = row->clock_mhz > 0 ? row->clock_mhz : base->clock_mhz;
+    base->vendor = row->vendor != NULL ? row->vendor : base->vendor;
+    base->cc = row->cc != NULL ? row->cc : base->cc;
+    base->source = row->source;
+}
+
+/* The name without the vendor that --json puts in front of some. */
+static const char *bare_name(const char *name)
+{
+    return str_starts(str_of(name), S("Ascend ")) ? name + 7 : name;
+}
+
+struct rows {
+    VEC_OF(struct device) list;
+};
+
+static void add_row(struct rows *rows, const struct reader *r, struct device *row)
+{
+    row->name = bare_name(row->name);
+    if (row->source == NULL)
+        row->source = arena_cstr(r->arena, str_of(r->path));
+    for (size_t i = 0; i < rows->list.n; i++) {
+        if (str_equal_nocase(str_of(rows->list.at[i].name), str_of(row->name))) {
+            overlay(&rows->list.at[i], row);
+            return;
+        }
+    }
+    if (row->vendor == NULL)
+        row->vendor = "other";
+    vec_push(&rows->list, *row);
+}
+
+static size_t read_rows(struct reader *r, struct rows *rows)
+{
+    size_t used = 0;
+
+    while (json_element(&r->json)) {
+        struct device row = {0};
+        struct str key;
+        if (json_next(&r->json) == JSON_OBJECT)
+            while (json_key(&r->json, &key))
+                take_field(r, key, &row);
+        if (row.name == NULL || row.name[0] == '\0') {
+            diag_add(r->diag, SEV_LOSS, "devices.no-name", here(r), "row skipped: no name");
+            continue;
+        }
+        add_row(rows, r, &row);
+        used++;
+    }
+    return used;
+}
+
+enum status device_table_read(const char *path, struct str text, struct arena *arena,
+                              struct device_table *out, size_t *used, struct diag *d)
+{
+    struct reader r = {.path = path, .arena = arena, .diag = d};
+    struct rows rows = {0};
+    bool has_list = false;
+    struct str key;
+
+    if (text.n > LIMIT_DEVICE_FILE)
+        return diag_fail(d, ST_LIMIT, "devices.too-large", (struct where){.path = path},
+                         "larger than %d bytes", LIMIT_DEVICE_FILE);
+    for (size_t i = 0; i < device_builtin.n; i++)
+        vec_push(&rows.list, device_builtin.at[i]);
+    *used = 0;
+    json_open(&r.json, text, JSON_STRICT);
+    if (json_next(&r.json) == JSON_OBJECT) {
+        while (json_key(&r.json, &key)) {
+            if (str_equal(key, S("devices")) && json_next(&r.json) == JSON_ARRAY) {
+                has_list = true;
+                *used += read_rows(&r, &rows);
+            }
+        }
+        if (r.json.token == JSON_OBJECT_END)
+            json_next(&r.json); /* strict: nothing may follow */
+    }
+    enum status st = ST_OK;
+    if (r.json.token == JSON_ERROR)
+        st = diag_fail(d, r.json.status, "devices.bad-json", here(&r), "%s", r.json.error);
+    else if (!has_list)
+        st = diag_fail(d, ST_FORMAT, "devices.bad-json", here(&r), "no array \"devices\"");
+    if (st == ST_OK) {
+        struct device *copy = ARENA_ARRAY(arena, struct device, rows.list.n);
+        memcpy(copy, rows.list.at, rows.list.n * sizeof(*copy));
+        *out = (struct device_table){copy, rows.list.n};
+    }
+    vec_free(&rows.list);
+    return st;
+}
