@@ -15,7 +15,8 @@ foreach(file IN LISTS harnesses)
         add_executable(${target} EXCLUDE_FROM_ALL ${file} tests/fuzz/replay_main.c)
         add_dependencies(unit ${target})
     endif()
-    target_compile_options(${target} PRIVATE -Wno-missing-prototypes) # the entry has no header
+    # The entry has no header. A source's own options come last, behind -Wmissing-prototypes.
+    set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS -Wno-missing-prototypes)
     target_link_libraries(${target} PRIVATE strata_flags libstrata)
     string(REPLACE "fuzz_" "" name ${target})
     if(NOT name STREQUAL "input")
