@@ -1,0 +1,56 @@
+/*
+ * facts - what a profile says about itself and about the run, besides its timeline.
+ *
+ * All of it is optional: numbers that are not known are UNKNOWN, texts are 0.
+ */
+#ifndef STRATA_CAPTURE_FACTS_H
+#define STRATA_CAPTURE_FACTS_H
+
+#include "base/intern.h"
+#include "base/num.h"
+
+enum { UNKNOWN = -1 };
+
+struct facts {
+    int64_t rank, world_size;
+    int64_t device;
+    int64_t level;                       /* of an Ascend profile: 0, 1, 2 */
+    int64_t record_shapes, with_stack;   /* 0 no, 1 yes */
+    strid kind;                          /* "ascend_pytorch", "kineto", "nsys", ... */
+    strid producer;                      /* profiler and version, as far as told */
+    strid device_name;
+    strid host;
+};
+
+/* A mark that a step begins: the range of one step on the host, or of one step id. */
+enum mark_source {
+    MARK_PROFILER_STEP, /* ProfilerStep#N */
+    MARK_ITERATION,     /* Iteration#N, Step N */
+    MARK_RANGE,         /* a range the user chose by a pattern */
+    MARK_STEP_TRACE,    /* iterations of graph modes */
+};
+
+struct mark {
+    enum mark_source source;
+    strid name;
+    int64_t number;
+    nanos begin, end;
+};
+
+/* One collective as communication.json and its database twin tell it; times in nanoseconds. */
+struct comm_op {
+    strid name, group, step;
+    bool is_p2p;
+    nanos begin, elapse, transit, wait, sync, idle;
+    double megabytes, transit_ms; /* over all transports; bandwidth is their quotient */
+};
+
+/* One row of step_trace_time: what the profiler itself says of a step; nanoseconds. */
+struct step_trace {
+    strid step;
+    int64_t device;
+    nanos computing, comm_exposed, overlapped, communication, free_time, stage, bubble;
+    nanos preparing; /* -1: the column is missing */
+};
+
+#endif
