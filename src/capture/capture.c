@@ -1,6 +1,7 @@
 #include "capture/capture.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 static const struct str key_names[KEY_COUNT] = {
     [KEY_TYPE] = S_INIT("type"),
@@ -17,6 +18,8 @@ static const struct str key_names[KEY_COUNT] = {
     [KEY_STEP] = S_INIT("step"),
     [KEY_WAIT] = S_INIT("wait"),
     [KEY_TASK] = S_INIT("task"),
+    [KEY_LINK] = S_INIT("link"),
+    [KEY_STACK] = S_INIT("stack"),
 };
 
 const char *origin_name(enum origin origin)
@@ -26,11 +29,27 @@ const char *origin_name(enum origin origin)
     return names[origin];
 }
 
+const char *flow_kind_name(enum flow_kind kind)
+{
+    static const char *const names[] = {"launch", "queue", "backward", "flag", "other"};
+
+    return names[kind];
+}
+
 struct capture *capture_new(void)
 {
     struct capture *cap = mem_grow(NULL, sizeof(*cap), 1);
 
-    *cap = (struct capture){.name = ""};
+    *cap = (struct capture){
+        .name = "",
+        .facts = {.rank = UNKNOWN,
+                  .world_size = UNKNOWN,
+                  .device = UNKNOWN,
+                  .level = UNKNOWN,
+                  .record_shapes = UNKNOWN,
+                  .with_stack = UNKNOWN},
+        .clock = {.hz = 1000000000},
+    };
     arena_init(&cap->arena);
     intern_init(&cap->strings);
     attrs_init(&cap->attrs);
@@ -49,6 +68,13 @@ void capture_free(struct capture *cap)
     vec_free(&cap->lanes);
     hash_free(&cap->lane_ids);
     slices_free(&cap->slices);
+    for (size_t i = 0; i < cap->series.n; i++)
+        vec_free(&cap->series.at[i].samples);
+    vec_free(&cap->series);
+    vec_free(&cap->flows);
+    vec_free(&cap->marks);
+    vec_free(&cap->comm_ops);
+    vec_free(&cap->step_traces);
     vec_free(&cap->sources);
     mem_free(cap);
 }
@@ -78,10 +104,33 @@ lane_id capture_lane(struct capture *cap, struct lane_key key)
     }
 }
 
-void capture_slice(struct capture *cap, const struct slice *slice)
+uint32_t capture_slice(struct capture *cap, const struct slice *slice)
 {
-    assert(!cap->is_sealed && slice->lane < cap->lanes.n);
+    assert(!cap->is_sealed && slice->lane < cap->lanes.n && cap->slices.n < UINT32_MAX);
     slices_push(&cap->slices, slice);
+    return (uint32_t)(cap->slices.n - 1);
+}
+
+void capture_flow(struct capture *cap, enum flow_kind kind, uint32_t from, uint32_t to)
+{
+    assert(!cap->is_sealed && from < cap->slices.n && to < cap->slices.n);
+    vec_push(&cap->flows, ((struct flow){from, to, kind}));
+}
+
+series_id capture_series(struct capture *cap, strid process, strid name, strid unit)
+{
+    for (size_t i = 0; i < cap->series.n; i++) { /* a profile has some dozen counters */
+        const struct series *s = &cap->series.at[i];
+        if (s->process == process && s->name == name && s->unit == unit)
+            return (series_id)i;
+    }
+    vec_push(&cap->series, ((struct series){.process = process, .name = name, .unit = unit}));
+    return (series_id)(cap->series.n - 1);
+}
+
+void capture_sample(struct capture *cap, series_id series, nanos at, double value)
+{
+    vec_push(&cap->series.at[series].samples, ((struct sample){at, value}));
 }
 
 void capture_source(struct capture *cap, struct source source)
@@ -112,16 +161,101 @@ static unsigned has_attrs(const struct capture *cap)
                 has |= HAS_SHAPES;
             else if (a->key == cap->keys[KEY_STEP])
                 has |= HAS_STEPS;
+            else if (a->key == cap->keys[KEY_STACK])
+                has |= HAS_STACKS;
         }
     }
     return has;
 }
 
+static int by_ends(const void *a, const void *b)
+{
+    const struct flow *x = a, *y = b;
+
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    if (x->to != y->to)
+        return x->to < y->to ? -1 : 1;
+    return (int)x->kind - (int)y->kind;
+}
+
+/* place[i] is the new number of slice i; NULL: nothing moved. */
+static void seal_flows(struct capture *cap, const uint32_t *place)
+{
+    for (size_t i = 0; place != NULL && i < cap->flows.n; i++) {
+        struct flow *f = &cap->flows.at[i];
+        f->from = place[f->from];
+        f->to = place[f->to];
+    }
+    if (cap->flows.n > 0)
+        qsort(cap->flows.at, cap->flows.n, sizeof(*cap->flows.at), by_ends);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct sample *x = a, *y = b;
+
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    return x->value < y->value ? -1 : x->value > y->value;
+}
+
+static void seal_series(struct capture *cap)
+{
+    for (size_t i = 0; i < cap->series.n; i++) {
+        struct series *s = &cap->series.at[i];
+        if (s->samples.n > 0)
+            qsort(s->samples.at, s->samples.n, sizeof(*s->samples.at), by_time);
+    }
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct mark *x = a, *y = b;
+
+    if (x->source != y->source)
+        return x->source < y->source ? -1 : 1;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return x->end < y->end ? -1 : x->end > y->end;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct mark *x = a, *y = b;
+
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return by_number(a, b);
+}
+
+static void seal_marks(struct capture *cap)
+{
+    size_t kept = 0;
+
+    if (cap->marks.n == 0)
+        return;
+    qsort(cap->marks.at, cap->marks.n, sizeof(*cap->marks.at), by_number);
+    for (size_t i = 0; i < cap->marks.n; i++) {
+        const struct mark *m = &cap->marks.at[i], *last = &cap->marks.at[kept > 0 ? kept - 1 : 0];
+        if (kept == 0 || m->source != last->source || m->number != last->number)
+            cap->marks.at[kept++] = *m;
+    }
+    cap->marks.n = kept;
+    qsort(cap->marks.at, cap->marks.n, sizeof(*cap->marks.at), by_begin);
+}
+
 void capture_seal(struct capture *cap)
 {
     struct slices *s = &cap->slices;
+    uint32_t *place = slices_sort(s, cap->flows.n > 0);
 
-    slices_sort(s);
+    seal_flows(cap, place);
+    mem_free(place);
+    seal_series(cap);
+    seal_marks(cap);
     for (size_t i = 0; i < s->n; i++) {
         struct lane *lane = &cap->lanes.at[s->lane[i]];
         if (lane->n++ == 0)
@@ -129,6 +263,10 @@ void capture_seal(struct capture *cap)
         cap->has |= has_of((enum slice_kind)s->kind[i]);
     }
     cap->has |= has_attrs(cap);
+    if (cap->series.n > 0)
+        cap->has |= HAS_COUNTERS;
+    if (cap->marks.n > 0)
+        cap->has |= HAS_STEPS;
     cap->is_sealed = true;
 }
 

@@ -1,5 +1,5 @@
 /*
- * capture - one profiled process or core: lanes, slices, names, sources.
+ * capture - one profiled process or core: lanes, slices, arrows, counters, names, sources.
  *
  * Importers and simulators fill a capture; capture_seal() puts it in order; from then on it is
  * const everywhere, so any number of readers need no locks. The capture owns all its memory.
@@ -7,7 +7,11 @@
 #ifndef STRATA_CAPTURE_CAPTURE_H
 #define STRATA_CAPTURE_CAPTURE_H
 
+#include "capture/clock.h"
+#include "capture/facts.h"
+#include "capture/flow.h"
 #include "capture/lane.h"
+#include "capture/series.h"
 #include "capture/slices.h"
 #include "capture/source.h"
 
@@ -27,6 +31,8 @@ enum capture_key {
     KEY_STEP, /* step id as text, own */
     KEY_WAIT, /* gap to the previous row, own */
     KEY_TASK, /* task id, own */
+    KEY_LINK, /* what ties a launch to its kernel: connection or correlation id, own */
+    KEY_STACK,
     KEY_COUNT
 };
 
@@ -37,7 +43,14 @@ struct capture {
     VEC_OF(struct lane) lanes;
     struct hash lane_ids;
     struct slices slices;
+    VEC_OF(struct flow) flows; /* by (from, to) once sealed */
+    VEC_OF(struct series) series;
+    VEC_OF(struct mark) marks; /* by begin once sealed */
+    VEC_OF(struct comm_op) comm_ops;
+    VEC_OF(struct step_trace) step_traces;
     VEC_OF(struct source) sources;
+    struct facts facts;
+    struct clock clock;
     strid keys[KEY_COUNT];
     const char *name; /* base name of what was opened; lives in the arena */
     enum origin origin;
@@ -66,12 +79,21 @@ static inline strid capture_key(const struct capture *cap, enum capture_key key)
 /* The lane with this key, added when it is new. */
 lane_id capture_lane(struct capture *cap, struct lane_key key);
 
-void capture_slice(struct capture *cap, const struct slice *slice);
+/* Adds a slice; its number holds until the seal, which renumbers slices and arrows together. */
+uint32_t capture_slice(struct capture *cap, const struct slice *slice);
+
+/* Adds an arrow between two slices. */
+void capture_flow(struct capture *cap, enum flow_kind kind, uint32_t from, uint32_t to);
+
+/* The counter of that name, added when it is new; and one sample of it. */
+series_id capture_series(struct capture *cap, strid process, strid name, strid unit);
+void capture_sample(struct capture *cap, series_id series, nanos at, double value);
 
 /* Records a file that was read; `path` is copied. */
 void capture_source(struct capture *cap, struct source source);
 
-/* Sorts the slices by lane and time, sets each lane's range and the has mask. */
+/* Sorts slices by lane and time, samples and marks by time; sets each lane's range and the has
+ * mask. Of marks with equal source and number only the earliest stays. */
 void capture_seal(struct capture *cap);
 
 /* An attribute of a slice by its well-known key, own values first; NULL or empty when absent. */

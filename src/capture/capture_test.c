@@ -59,6 +59,53 @@ TEST(a_slice_answers_for_its_own_values_and_its_set)
     capture_free(cap);
 }
 
+TEST(arrows_follow_their_slices_through_the_seal)
+{
+    struct capture *cap = capture_new();
+    lane_id lane = stream(cap, "2");
+    uint32_t late = capture_slice(cap, &(struct slice){.begin = 50, .lane = lane});
+    uint32_t early = capture_slice(cap, &(struct slice){.begin = 10, .lane = lane});
+
+    capture_flow(cap, FLOW_LAUNCH, early, late);
+    capture_seal(cap);
+
+    assert_int_equal(cap->slices.begin[cap->flows.at[0].from], 10);
+    assert_int_equal(cap->slices.begin[cap->flows.at[0].to], 50);
+    assert_string_equal(flow_kind_name(cap->flows.at[0].kind), "launch");
+    capture_free(cap);
+}
+
+TEST(samples_are_put_in_order_of_time)
+{
+    struct capture *cap = capture_new();
+    series_id read = capture_series(cap, 0, capture_intern(cap, S("HBM read")), 0);
+
+    capture_sample(cap, read, 20, 2.5);
+    capture_sample(cap, read, 10, 1.5);
+    assert_int_equal(capture_series(cap, 0, capture_intern(cap, S("HBM read")), 0), read);
+    capture_seal(cap);
+
+    assert_int_equal(cap->series.at[read].samples.at[0].at, 10);
+    assert_int_equal(cap->has, HAS_COUNTERS);
+    capture_free(cap);
+}
+
+TEST(of_two_marks_with_one_number_the_earlier_stays)
+{
+    struct capture *cap = capture_new();
+
+    vec_push(&cap->marks, ((struct mark){.number = 7, .begin = 300, .end = 400}));
+    vec_push(&cap->marks, ((struct mark){.number = 9, .begin = 50, .end = 60}));
+    vec_push(&cap->marks, ((struct mark){.number = 7, .begin = 100, .end = 200}));
+    capture_seal(cap);
+
+    assert_int_equal(cap->marks.n, 2);
+    assert_int_equal(cap->marks.at[0].number, 9);
+    assert_int_equal(cap->marks.at[1].begin, 100);
+    assert_int_equal(cap->has, HAS_STEPS);
+    capture_free(cap);
+}
+
 TEST(an_empty_capture_seals)
 {
     struct capture *cap = capture_new();
@@ -72,4 +119,6 @@ TEST(an_empty_capture_seals)
 
 TEST_MAIN("capture/capture", T(a_lane_is_its_key),
           T(the_seal_groups_slices_by_lane_and_says_what_there_is),
-          T(a_slice_answers_for_its_own_values_and_its_set), T(an_empty_capture_seals))
+          T(a_slice_answers_for_its_own_values_and_its_set),
+          T(arrows_follow_their_slices_through_the_seal), T(samples_are_put_in_order_of_time),
+          T(of_two_marks_with_one_number_the_earlier_stays), T(an_empty_capture_seals))

@@ -6,6 +6,7 @@
 
 #include "base/intern.h"
 #include "base/num.h"
+#include "base/vec.h"
 
 typedef uint32_t series_id;
 
@@ -15,7 +16,7 @@ struct sample {
 };
 
 struct series {
-    strid process, name, unit;    /* process and unit may be 0 */
+    strid process, name, unit;     /* process and unit may be 0 */
     VEC_OF(struct sample) samples; /* by time once sealed */
 };
 

@@ -95,14 +95,22 @@ static void permute(struct slices *s, uint32_t *order)
     }
 }
 
-void slices_sort(struct slices *s)
+uint32_t *slices_sort(struct slices *s, bool tell)
 {
+    uint32_t *place = NULL;
+
     if (is_sorted(s))
-        return;
+        return NULL;
     uint32_t *order = mem_grow(NULL, sizeof(*order), s->n);
     for (size_t i = 0; i < s->n; i++)
         order[i] = (uint32_t)i;
     qsort_r(order, s->n, sizeof(*order), by_place, s);
+    if (tell) {
+        place = mem_grow(NULL, sizeof(*place), s->n);
+        for (size_t i = 0; i < s->n; i++)
+            place[order[i]] = (uint32_t)i;
+    }
     permute(s, order);
     mem_free(order);
+    return place;
 }

@@ -48,7 +48,8 @@ static inline nanos slices_end(const struct slices *s, size_t i)
     return nanos_add(s->begin[i], s->dur[i]);
 }
 
-/* Sorts by (lane, begin, longest first); equal ones keep the order they came in. */
-void slices_sort(struct slices *s);
+/* Sorts by (lane, begin, longest first); equal ones keep the order they came in. When `tell` is
+ * set, gives the new place of each old number for mem_free(), or NULL when nothing moved. */
+uint32_t *slices_sort(struct slices *s, bool tell);
 
 #endif

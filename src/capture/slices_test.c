@@ -16,12 +16,28 @@ TEST(slices_are_sorted_by_lane_then_begin_then_longest)
     push(&s, 0, 20, 5, 3);
     push(&s, 0, 20, 9, 4);
     push(&s, 0, 20, 5, 5); /* equal to name 3: stays behind it */
-    slices_sort(&s);
+    slices_sort(&s, false);
 
     const strid want[] = {4, 3, 5, 2, 1};
     for (size_t i = 0; i < ARRAY_LEN(want); i++)
         assert_int_equal(s.name[i], want[i]);
     assert_int_equal(slices_end(&s, 0), 29);
+    slices_free(&s);
+}
+
+TEST(the_sort_tells_where_each_slice_went)
+{
+    struct slices s = {0};
+
+    push(&s, 0, 30, 1, 1);
+    push(&s, 0, 10, 1, 2);
+    push(&s, 0, 20, 1, 3);
+    uint32_t *place = slices_sort(&s, true);
+
+    assert_int_equal(place[0], 2);
+    assert_int_equal(place[1], 0);
+    assert_int_equal(place[2], 1);
+    mem_free(place);
     slices_free(&s);
 }
 
@@ -34,7 +50,7 @@ TEST(a_long_shuffled_column_comes_out_in_order_with_its_rows_intact)
         seed = seed * 1664525u + 1013904223u;
         push(&s, seed >> 30, seed >> 12, i, i); /* dur equals name: a row must travel whole */
     }
-    slices_sort(&s);
+    slices_sort(&s, false);
 
     for (size_t i = 0; i < s.n; i++) {
         assert_int_equal(s.dur[i], s.name[i]);
@@ -53,10 +69,11 @@ TEST(no_slice_costs_more_than_forty_bytes)
                    sizeof(*s.set) + sizeof(*s.own) + sizeof(*s.kind);
 
     assert_in_range(bytes, 1, 40);
-    slices_sort(&s); /* and an empty one sorts */
+    assert_null(slices_sort(&s, true)); /* and an empty one sorts */
     assert_int_equal(s.n, 0);
 }
 
-TEST_MAIN("capture/slices", T(slices_are_sorted_by_lane_then_begin_then_longest),
+TEST_MAIN("capture/slices", T(the_sort_tells_where_each_slice_went),
+          T(slices_are_sorted_by_lane_then_begin_then_longest),
           T(a_long_shuffled_column_comes_out_in_order_with_its_rows_intact),
           T(no_slice_costs_more_than_forty_bytes))

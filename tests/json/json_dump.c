@@ -15,7 +15,7 @@
 
 static void put(struct json_buffer *b, struct str s)
 {
-    struct json_sink sink = json_buffer_sink(b);
+    struct sink sink = json_buffer_sink(b);
 
     sink.write(sink.ctx, s);
 }
