@@ -9,11 +9,21 @@
 #include "cli/help.h"
 #include "cli/session.h"
 
+/* Text from files and the command line: a control character would end the line or talk to the
+ * terminal. */
+static void show_text(struct out *err, const char *text)
+{
+    for (const char *c = text; *c != '\0'; c++) {
+        bool is_control = (unsigned char)*c < 0x20 || *c == 0x7f;
+        out_bytes(err, is_control ? S("?") : (struct str){c, 1});
+    }
+}
+
 static void show_where(struct out *err, struct where where)
 {
     if (where.path == NULL)
         return;
-    out_text(err, where.path);
+    show_text(err, where.path);
     if (where.line > 0)
         out_printf(err, ":%llu", (unsigned long long)where.line);
     else if (where.byte > 0)
@@ -29,7 +39,9 @@ static void show_line(struct out *err, const struct diag_entry *e, const struct 
     out_style(err, styles[e->severity]);
     out_printf(err, "%s:", severity_name(e->severity));
     out_style(err, STYLE_PLAIN);
-    out_printf(err, " %s [%s]\n", t->text, e->code);
+    out_text(err, " ");
+    show_text(err, t->text);
+    out_printf(err, " [%s]\n", e->code);
 }
 
 static void show_entry(struct out *err, const struct diag_entry *e)
@@ -58,7 +70,9 @@ void frame_show_diag(struct out *err, const struct diag *d, bool verbose)
     show_line(err, failure, &failure->first[0]);
     for (size_t i = 0; i < d->hints.n; i++) {
         bool is_repeat = i > 0 && strcmp(d->hints.at[i].label, d->hints.at[i - 1].label) == 0;
-        out_printf(err, "  %-12s%s\n", is_repeat ? "" : d->hints.at[i].label, d->hints.at[i].text);
+        out_printf(err, "  %-12s", is_repeat ? "" : d->hints.at[i].label);
+        show_text(err, d->hints.at[i].text);
+        out_text(err, "\n");
     }
 }
 

@@ -83,6 +83,16 @@ TEST(several_errors_print_one_line_and_the_hints_under_it)
     diag_fini(&d);
 }
 
+TEST(control_characters_do_not_reach_the_terminal)
+{
+    struct diag d;
+
+    diag_init(&d);
+    diag_fail(&d, ST_NOT_FOUND, "x.y", (struct where){.path = "a\nb"}, "\033[31mred \303\251");
+    assert_shows(&d, false, "strata: a?b: error: ?[31mred \303\251 [x.y]\n");
+    diag_fini(&d);
+}
+
 TEST(a_status_has_the_exit_code_of_the_manners)
 {
     assert_int_equal(session_code(ST_OK), 0);
@@ -179,6 +189,7 @@ TEST(commands_are_listed_by_name)
 
 TEST_MAIN("cli/frame", T(a_thousand_bad_rows_are_three_lines_and_a_count),
           T(notes_are_for_the_curious), T(several_errors_print_one_line_and_the_hints_under_it),
+          T(control_characters_do_not_reach_the_terminal),
           T(a_status_has_the_exit_code_of_the_manners), T(a_lost_write_is_remembered),
           T(text_longer_than_the_buffer_arrives_whole), T(tables_align_by_characters_not_bytes),
           T(a_command_that_holds_others_lists_them), T(a_subcommand_has_its_full_name_on_its_page),

@@ -168,7 +168,7 @@ static const char *bare_name(const char *name)
 }
 
 struct rows {
-    VEC_OF(struct device) list;
+    VEC_OF(struct device) list; /* built-in rows first */
 };
 
 static void add_row(struct rows *rows, const struct reader *r, struct device *row)
@@ -239,7 +239,8 @@ enum status device_table_read(const char *path, struct str text, struct arena *a
         st = diag_fail(d, ST_FORMAT, "devices.bad-json", here(&r), "no array \"devices\"");
     if (st == ST_OK) {
         struct device *copy = ARENA_ARRAY(arena, struct device, rows.list.n);
-        memcpy(copy, rows.list.at, rows.list.n * sizeof(*copy));
+        for (size_t i = 0; i < rows.list.n; i++)
+            copy[i] = rows.list.at[i];
         *out = (struct device_table){copy, rows.list.n};
     }
     vec_free(&rows.list);
