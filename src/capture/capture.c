@@ -20,6 +20,7 @@ static const struct str key_names[KEY_COUNT] = {
     [KEY_TASK] = S_INIT("task"),
     [KEY_LINK] = S_INIT("link"),
     [KEY_STACK] = S_INIT("stack"),
+    [KEY_CAT] = S_INIT("cat"),
 };
 
 const char *origin_name(enum origin origin)
@@ -82,7 +83,7 @@ void capture_free(struct capture *cap)
 static bool same_lane(const struct lane_key *a, const struct lane_key *b)
 {
     return a->kind == b->kind && a->device == b->device && a->process == b->process &&
-           a->name == b->name;
+           a->name == b->name && a->pid == b->pid && a->tid == b->tid;
 }
 
 lane_id capture_lane(struct capture *cap, struct lane_key key)
@@ -90,6 +91,7 @@ lane_id capture_lane(struct capture *cap, struct lane_key key)
     uint64_t hash = hash_mix((uint64_t)key.process << 32 | key.name,
                              (uint64_t)(uint32_t)key.device << 8 | (uint64_t)key.kind);
 
+    hash = hash_mix(hash ^ (uint64_t)key.pid, (uint64_t)key.tid);
     assert(!cap->is_sealed);
     for (;; hash = hash_mix(hash, 1)) { /* two keys with one hash: look further along */
         uint32_t id;

@@ -33,6 +33,7 @@ enum capture_key {
     KEY_TASK, /* task id, own */
     KEY_LINK, /* what ties a launch to its kernel: connection or correlation id, own */
     KEY_STACK,
+    KEY_CAT, /* category of a trace event, in the set */
     KEY_COUNT
 };
 

@@ -15,9 +15,10 @@ typedef uint32_t lane_id;
 /* What makes two lanes the same lane. */
 struct lane_key {
     enum lane_kind kind;
-    int32_t device; /* -1: none or unknown */
-    strid process;  /* 0: unnamed */
-    strid name;     /* as the source names it: "2", "N/A", "Thread 1207" */
+    int32_t device;   /* -1: none or unknown */
+    strid process;    /* 0: unnamed */
+    strid name;       /* as the source names it: "2", "N/A", "Thread 1207" */
+    int64_t pid, tid; /* of a host thread; two threads may share a name. 0 elsewhere */
 };
 
 struct lane {

@@ -7,7 +7,10 @@
 
 enum status flow_load(const char *path, const char *format, struct diag *d, struct capture **out)
 {
-    return input_load(path, format, d, out);
+    struct input_options options = input_defaults();
+
+    options.format = format;
+    return input_load(path, &options, d, out);
 }
 
 enum status flow_analyze(const struct capture *cap, const char *analysis, struct diag *d,

@@ -23,7 +23,8 @@ static int done(void **state)
 
 static enum status read_text(struct str text)
 {
-    enum status st = input_kernel_details.read(&(struct input_file){"k.csv", text, &diag}, cap);
+    enum status st = input_kernel_details.read(
+        &(struct input_file){.path = "k.csv", .text = text, .diag = &diag}, cap);
 
     capture_seal(cap);
     return st;

@@ -78,7 +78,12 @@ static struct probe probe_of(const char *path, struct str text)
     };
 }
 
-static enum status read_file(const char *path, const char *format, struct diag *d,
+struct input_options input_defaults(void)
+{
+    return (struct input_options){.rank = -1, .device = -1};
+}
+
+static enum status read_file(const char *path, const struct input_options *options, struct diag *d,
                              struct capture *cap)
 {
     struct mapfile map;
@@ -86,9 +91,9 @@ static enum status read_file(const char *path, const char *format, struct diag *
 
     TRY(mapfile_open(&map, path, d));
     struct probe probe = probe_of(path, map.text);
-    enum status st = input_pick(&probe, format, d, &chosen);
+    enum status st = input_pick(&probe, options->format, d, &chosen);
     if (st == ST_OK)
-        st = chosen->read(&(struct input_file){path, map.text, d}, cap);
+        st = chosen->read(&(struct input_file){path, map.text, d, options, NULL}, cap);
     mapfile_close(&map);
     return st;
 }
@@ -176,8 +181,8 @@ static enum status settle(const char *path, const struct candidate *best, size_t
     return ST_OK;
 }
 
-static enum status read_folder(const char *path, const char *format, struct arena *scratch,
-                               struct diag *d, struct capture *cap)
+static enum status read_folder(const char *path, const struct input_options *options,
+                               struct arena *scratch, struct diag *d, struct capture *cap)
 {
     struct fs_list files;
     struct diag trouble;
@@ -187,14 +192,15 @@ static enum status read_folder(const char *path, const char *format, struct aren
     struct candidate *list = ARENA_ARRAY(scratch, struct candidate, files.n);
     diag_init(&trouble);
     for (size_t i = 0; i < files.n; i++)
-        n += consider(&files.at[i], format, &trouble, &list[n]);
+        n += consider(&files.at[i], options->format, &trouble, &list[n]);
     n = keep_best(list, n);
     enum status st = settle(path, list, n, &trouble, d);
     diag_fini(&trouble);
-    return st == ST_OK ? read_file(list[0].path, format, d, cap) : st;
+    return st == ST_OK ? read_file(list[0].path, options, d, cap) : st;
 }
 
-enum status input_load(const char *path, const char *format, struct diag *d, struct capture **out)
+enum status input_load(const char *path, const struct input_options *options, struct diag *d,
+                       struct capture **out)
 {
     struct capture *cap = capture_new();
     struct arena scratch;
@@ -203,9 +209,9 @@ enum status input_load(const char *path, const char *format, struct diag *d, str
     arena_init(&scratch);
     cap->name = arena_cstr(&cap->arena, str_basename(str_of(path)));
     if (fs_is_dir(path))
-        st = read_folder(path, format, &scratch, d, cap);
+        st = read_folder(path, options, &scratch, d, cap);
     else
-        st = read_file(path, format, d, cap);
+        st = read_file(path, options, d, cap);
     arena_free(&scratch);
     if (st != ST_OK) {
         capture_free(cap);

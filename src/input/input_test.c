@@ -52,12 +52,20 @@ static int done(void **state)
     return 0;
 }
 
+static enum status load(const char *path, const char *format, struct capture **out)
+{
+    struct input_options options = input_defaults();
+
+    options.format = format;
+    return input_load(path, &options, &diag, out);
+}
+
 /* Loading fails with exactly one error, of this code. */
 static void assert_refused(const char *path, const char *code)
 {
     struct capture *cap = NULL;
 
-    assert_int_not_equal(input_load(path, NULL, &diag, &cap), ST_OK);
+    assert_int_not_equal(load(path, NULL, &cap), ST_OK);
     assert_null(cap);
     assert_int_equal(diag.entries.n, 1);
     assert_int_equal(diag.entries.at[0].count, 1);
@@ -74,7 +82,7 @@ TEST(a_table_is_found_below_the_given_folder)
     assert_int_equal(mkdir(path_of("strata"), 0777), 0);
     write_file("strata/kernel_details.csv", str_of(table)); /* our own folder is no input */
 
-    assert_int_equal(input_load(dir, NULL, &diag, &cap), ST_OK);
+    assert_int_equal(load(dir, NULL, &cap), ST_OK);
     assert_int_equal(cap->slices.n, 1);
     assert_true(cap->is_sealed);
     assert_int_equal(diag.entries.n, 0);
@@ -87,9 +95,9 @@ TEST(a_table_under_another_name_is_known_by_its_content)
 
     write_file("mine.txt", str_of(table));
 
-    assert_int_equal(input_load(dir, NULL, &diag, &cap), ST_OK);
+    assert_int_equal(load(dir, NULL, &cap), ST_OK);
     capture_free(cap);
-    assert_int_equal(input_load(path_of("mine.txt"), NULL, &diag, &cap), ST_OK);
+    assert_int_equal(load(path_of("mine.txt"), NULL, &cap), ST_OK);
     capture_free(cap);
 }
 
@@ -144,7 +152,7 @@ TEST(a_good_file_beside_a_bad_one_is_read_and_the_bad_one_named)
     write_file("a/kernel_details.csv", S(""));
     write_file("kernel_details.csv", str_of(table));
 
-    assert_int_equal(input_load(dir, NULL, &diag, &cap), ST_OK);
+    assert_int_equal(load(dir, NULL, &cap), ST_OK);
     assert_int_equal(diag_count(&diag, "input.refused"), 1);
     capture_free(cap);
 }
@@ -163,9 +171,9 @@ TEST(a_format_can_be_forced)
 
     write_file("mine.txt", str_of(table));
 
-    assert_int_equal(input_load(path_of("mine.txt"), "kernel-details", &diag, &cap), ST_OK);
+    assert_int_equal(load(path_of("mine.txt"), "kernel-details", &cap), ST_OK);
     capture_free(cap);
-    assert_int_equal(input_load(path_of("mine.txt"), "papyrus", &diag, &cap), ST_UNSUPPORTED);
+    assert_int_equal(load(path_of("mine.txt"), "papyrus", &cap), ST_UNSUPPORTED);
     assert_int_equal(diag_count(&diag, "input.no-such-format"), 1);
 }
 

@@ -39,6 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     char *copy = malloc(n > 0 ? n : 1); /* exactly n bytes, so that reading past them shows */
     struct capture *cap = capture_new();
     const struct input_format *format;
+    struct input_options options = input_defaults();
     struct diag d;
 
     if (n > 0)
@@ -50,7 +51,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         exit(2);
     }
     format->probe(&probe);
-    enum status st = format->read(&(struct input_file){"fuzz", {copy, n}, &d}, cap);
+    enum status st = format->read(
+        &(struct input_file){.path = "fuzz", .text = {copy, n}, .diag = &d, .options = &options},
+        cap);
     free(copy);
     if (st == ST_OK) {
         capture_seal(cap);
