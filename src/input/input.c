@@ -87,12 +87,12 @@ static enum status read_file(const char *path, const struct input_options *optio
                              struct capture *cap)
 {
     struct mapfile map;
-    const struct input_format *chosen;
+    const struct input_format *chosen = NULL;
 
     TRY(mapfile_open(&map, path, d));
     struct probe probe = probe_of(path, map.text);
     enum status st = input_pick(&probe, options->format, d, &chosen);
-    if (st == ST_OK)
+    if (st == ST_OK && chosen != NULL)
         st = chosen->read(&(struct input_file){path, map.text, d, options, NULL}, cap);
     mapfile_close(&map);
     return st;
