@@ -152,7 +152,7 @@ TEST(strict_mode_refuses_what_the_rfc_does_not_have)
 
 TEST(an_error_has_a_reason_and_a_place)
 {
-    uint64_t line, column;
+    uint64_t line = 0, column = 0;
 
     dump_whole(&d, &j, S("[1,\n  x]"), JSON_STRICT, JSON_SCAN_BEST);
 
