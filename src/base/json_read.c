@@ -14,6 +14,30 @@ static bool in_object(const struct json *j)
     return j->depth > 0 && (j->objects[(j->depth - 1) / 64] >> ((j->depth - 1) % 64) & 1) != 0;
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+/* Where the last token ended. The inline functions do not keep `at`, but whatever they took ends
+ * with the last mark handed out, or is a number in front of the next one. */
+static size_t place(const struct json *j)
+{
+    const struct json_scan *s = &j->scan;
+
+    if (s->i == 0)
+        return j->at;
+    size_t end = s->base + s->mark[s->i - 1];
+    if (!json_is_digit(j->window.at[end])) {
+        end++;
+    } else if (s->i < s->count) {
+        end = s->base + s->mark[s->i];
+        while (is_blank(j->window.at[end - 1]))
+            end--;
+    }
+    return end > j->at ? end : j->at;
+}
+
 static bool stop(struct json *j, enum json_token token)
 {
     if (j->expect != JSON_WANT_NOTHING)
@@ -51,6 +75,7 @@ static void note(struct json *j, enum json_recovery kind, size_t at)
 static bool out_of_text(struct json *j)
 {
     if (!j->is_last) {
+        j->scan.i = j->scan.count = 0;
         if (j->is_marked) {
             j->at = (size_t)(j->mark.offset - j->base);
             j->depth = j->mark.depth;
@@ -65,14 +90,16 @@ static bool out_of_text(struct json *j)
     return stop(j, JSON_END);
 }
 
+static void set_text(struct json *j, struct str *out, struct str s)
+{
+    *out = s;
+    j->text = s;
+    j->has_escapes = false;
+}
+
 static struct str view(const struct json *j, size_t from, size_t to)
 {
     return (struct str){j->window.at + from, to - from};
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
 static bool check_odd_string(struct json *j, size_t from, size_t to)
@@ -104,7 +131,7 @@ static inline bool take_string(struct json *j, size_t open, struct str *out)
     /* The mark behind an opening quote is always its closing quote. */
     if (!json_scan_next(&j->scan, &close))
         return out_of_text(j);
-    json_set_text(j, out, j->window.at + open + 1, close - open - 1);
+    set_text(j, out, view(j, open + 1, close));
     if (!json_scan_is_plain(&j->scan, close - j->scan.base) &&
         !check_odd_string(j, open + 1, close))
         return false;
@@ -163,7 +190,7 @@ static inline bool take_scalar(struct json *j, size_t from, struct str *out)
     } else if (!take_word(j, from, s)) {
         return false;
     }
-    json_set_text(j, out, s.at, s.n);
+    set_text(j, out, s);
     j->at = to;
     return true;
 }
@@ -223,6 +250,7 @@ bool json_key_slow(struct json *j, struct str *key)
     size_t p, colon;
     const char *text = j->window.at;
 
+    j->at = place(j);
     if (j->expect != JSON_WANT_FIRST && j->expect != JSON_WANT_NEXT && !settle(j))
         return false;
     assert(in_object(j));
@@ -261,6 +289,7 @@ bool json_element(struct json *j)
     size_t p;
     const char *text = j->window.at;
 
+    j->at = place(j);
     if (j->expect != JSON_WANT_FIRST && j->expect != JSON_WANT_NEXT && !settle(j))
         return false;
     assert(j->depth > 0 && !in_object(j));
@@ -316,6 +345,7 @@ bool json_value_slow(struct json *j, struct str *value)
     if (j->expect == JSON_WANT_NOTHING)
         return false;
     assert(j->expect == JSON_WANT_VALUE);
+    j->at = place(j);
     if (!json_scan_next(&j->scan, &p))
         return out_of_text(j);
     char c = j->window.at[p];
@@ -346,11 +376,12 @@ enum json_token json_next(struct json *j)
 
     if (j->expect == JSON_WANT_NOTHING)
         return j->token;
+    j->at = place(j);
     if (j->expect != JSON_WANT_VALUE) {
         if (j->depth == 0)
             return finish(j);
         if (in_object(j)) {
-            json_key(j, &text);
+            json_key_slow(j, &text);
             return j->token;
         }
         if (!json_element(j))
@@ -393,6 +424,7 @@ bool json_skip(struct json *j)
     if (j->expect == JSON_WANT_NOTHING)
         return false;
     assert(j->expect == JSON_WANT_VALUE);
+    j->at = place(j);
     if (j->mode == JSON_STRICT)
         return skip_strictly(j);
     if (!json_scan_next(&j->scan, &p))
@@ -415,6 +447,11 @@ bool json_skip(struct json *j)
     return true;
 }
 
+uint64_t json_offset(const struct json *j)
+{
+    return j->base + (j->expect == JSON_WANT_NOTHING ? j->at : place(j));
+}
+
 void json_mark(struct json *j)
 {
     if (j->expect == JSON_WANT_NOTHING)
@@ -428,11 +465,13 @@ void json_mark(struct json *j)
 
 size_t json_keep(const struct json *j)
 {
-    return j->window.n - j->at;
+    return j->window.n - (size_t)(json_offset(j) - j->base);
 }
 
 void json_window(struct json *j, struct str text, bool is_last)
 {
+    /* Not by way of json_offset(): the old window may be overwritten already. */
+    assert(j->window.n == 0 || j->expect == JSON_WANT_NOTHING);
     j->base += j->at;
     j->at = 0;
     j->window = text;
@@ -623,6 +662,7 @@ enum json_token json_resync(struct json *j, struct str marker, uint64_t *skipped
         return JSON_END;
     }
     j->at = at;
+    j->token = JSON_NONE;
     j->depth = j->mark.depth;
     j->expect = JSON_WANT_FIRST;
     memcpy(j->objects, j->mark.objects, sizeof(j->objects));
