@@ -132,22 +132,6 @@ static int longest_bubble_first(const void *a, const void *b)
     return longest_first(&x->at, &y->at);
 }
 
-/* Number of kernels, in order of begin, that begin before `t`. */
-static size_t begun_before(struct study *st, nanos t)
-{
-    struct kernel_order kernels = study_kernels(st);
-    size_t low = 0, high = kernels.n;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (st->cap->slices.begin[kernels.at[middle]] < t)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /*
  * The kernel that ends last before each place of the order: last[i] among the first i + 1. No
  * kernel runs inside a gap, so for the kernels begun before it this is the one that ends it off.
@@ -172,8 +156,8 @@ static void find_neighbours(struct study *st, struct bubble *list, size_t n)
     const uint32_t *last = last_enders(st);
 
     for (size_t i = 0; i < n; i++) {
-        size_t before = begun_before(st, list[i].at.begin);
-        size_t after = begun_before(st, list[i].at.end);
+        size_t before = study_first_kernel(st, list[i].at.begin);
+        size_t after = study_first_kernel(st, list[i].at.end);
         if (before > 0)
             list[i].before = last[before - 1];
         if (after < kernels.n)
@@ -225,8 +209,8 @@ static struct step_inventory take_inventory(struct study *st, struct interval wi
 {
     struct kernel_order kernels = study_kernels(st);
     const struct capture *cap = st->cap;
-    size_t from = begun_before(st, window.begin);
-    size_t to = is_last ? kernels.n : begun_before(st, window.end);
+    size_t from = study_first_kernel(st, window.begin);
+    size_t to = is_last ? kernels.n : study_first_kernel(st, window.end);
     struct step_inventory inv = {
         .streams = ARENA_ARRAY(&st->scratch, strid, cap->lanes.n),
     };

@@ -80,6 +80,14 @@ void capture_free(struct capture *cap)
     mem_free(cap);
 }
 
+bool capture_is_ascend(const struct capture *cap)
+{
+    struct str kind = capture_text(cap, cap->facts.kind);
+
+    return kind.n == 0 || str_starts(kind, S("ascend")) || str_equal(kind, S("msprof")) ||
+           str_equal(kind, S("kernel_table"));
+}
+
 static bool same_lane(const struct lane_key *a, const struct lane_key *b)
 {
     return a->kind == b->kind && a->device == b->device && a->process == b->process &&
