@@ -71,7 +71,7 @@ static struct step_metrics measure(struct interval window, struct interval_set b
     }
     for (size_t i = 0; i + 1 < busy.n; i++) {
         struct interval gap = {busy.at[i].end, busy.at[i + 1].begin};
-        m.internal += length(gap);
+        m.internal = nanos_add(m.internal, length(gap));
         m.significant_count += length(gap) >= listed;
         if (length(gap) > m.largest_internal) {
             m.largest_internal = length(gap);

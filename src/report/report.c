@@ -77,7 +77,8 @@ struct table *report_table(struct report *r, const struct column *columns, size_
     return b->table;
 }
 
-static const struct column *next_column(const struct table *t)
+/* Asked by asserts only. */
+__attribute__((unused)) static const struct column *next_column(const struct table *t)
 {
     return &t->columns[t->cells.n % t->n_columns];
 }
