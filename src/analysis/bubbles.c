@@ -18,6 +18,24 @@ const char *step_tag_name(enum step_tag tag)
         return "TAIL_GAP_HEAVY";
     case TAG_INTERNAL_BUBBLE_HEAVY:
         return "INTERNAL_BUBBLE_HEAVY";
+    case TAG_RECURRING_BUBBLE_PATTERN:
+        return "RECURRING_BUBBLE_PATTERN";
+    case TAG_HOST_ORIGINATED_RISK:
+        return "HOST_ORIGINATED_RISK";
+    case TAG_UNTRACED_HOST_BLOCKING_RISK:
+        return "UNTRACED_HOST_BLOCKING_RISK";
+    case TAG_COMM_SYNC_RISK:
+        return "COMM_SYNC_RISK";
+    case TAG_WAIT_POLLUTION_RISK:
+        return "WAIT_POLLUTION_RISK";
+    case TAG_AICPU_EXPOSED_RISK:
+        return "AICPU_EXPOSED_RISK";
+    case TAG_PARTIAL_CAPTURE_BOUNDARY:
+        return "PARTIAL_CAPTURE_BOUNDARY";
+    case TAG_VARIABLE_SHAPE_SAME_TEMPLATE:
+        return "VARIABLE_SHAPE_SAME_TEMPLATE";
+    case TAG_END:
+        break;
     }
     return "";
 }
@@ -34,8 +52,7 @@ static nanos length(struct interval r)
     return nanos_sub(r.end, r.begin);
 }
 
-/* At least 1 ms and at least a tenth of the step; an exact hit counts. */
-static bool is_heavy(nanos gap, nanos service)
+bool bubble_is_heavy(nanos gap, nanos service)
 {
     return gap >= 1000000 && (wide)gap * 10 >= service;
 }
@@ -44,11 +61,11 @@ static unsigned tags_of(const struct step_metrics *m)
 {
     unsigned tags = 0;
 
-    if (is_heavy(m->prelaunch, m->service))
+    if (bubble_is_heavy(m->prelaunch, m->service))
         tags |= TAG_PRELAUNCH_GAP_HEAVY;
-    if (is_heavy(m->tail, m->service))
+    if (bubble_is_heavy(m->tail, m->service))
         tags |= TAG_TAIL_GAP_HEAVY;
-    if (is_heavy(m->largest_internal, m->service))
+    if (bubble_is_heavy(m->largest_internal, m->service))
         tags |= TAG_INTERNAL_BUBBLE_HEAVY;
     /* Idle for 30 % of the step, or one heavy gap of any kind. */
     if (tags != 0 || (m->service > 0 && (wide)m->underfeed * 10 >= (wide)m->service * 3))
@@ -282,8 +299,8 @@ const struct bubbles *bubbles_find(struct study *st)
     b->global = measure_global(st);
     if (list.found.n > 0)
         qsort(list.found.at, list.found.n, sizeof(*list.found.at), longest_bubble_first);
-    b->n = list.found.n < st->options.max_bubbles ? list.found.n : st->options.max_bubbles;
-    b->omitted = list.found.n - b->n;
+    b->n = list.found.n;
+    b->listed = b->n < st->options.max_bubbles ? b->n : st->options.max_bubbles;
     b->list = ARENA_ARRAY(&st->scratch, struct bubble, b->n);
     if (b->n > 0)
         memcpy(b->list, list.found.at, sizeof(*b->list) * b->n);
