@@ -55,7 +55,8 @@ struct capture {
     strid keys[KEY_COUNT];
     const char *name; /* base name of what was opened; lives in the arena */
     enum origin origin;
-    unsigned has; /* mask of enum has, set by the seal */
+    uint64_t kernels_read; /* kernels before doubles were joined */
+    unsigned has;          /* mask of enum has, set by the seal */
     bool is_sealed;
 };
 
