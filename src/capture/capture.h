@@ -98,9 +98,9 @@ void capture_source(struct capture *cap, struct source source);
  * mask. Of marks with equal source and number only the earliest stays. */
 void capture_seal(struct capture *cap);
 
-/* An attribute of a slice by its well-known key, own values first; NULL or empty when absent. */
-const struct attr *capture_slice_attr(const struct capture *cap, size_t slice,
-                                      enum capture_key key);
+/* An attribute of a slice by its well-known key, own values first; of type ATTR_NONE, or empty,
+ * when absent. */
+struct attr capture_slice_attr(const struct capture *cap, size_t slice, enum capture_key key);
 struct str capture_slice_text(const struct capture *cap, size_t slice, enum capture_key key);
 
 #endif
