@@ -21,6 +21,11 @@ static const struct input_format *format_named(struct str name)
     return NULL;
 }
 
+const struct input_format *input_format_at(size_t i)
+{
+    return i < ARRAY_LEN(formats) ? formats[i] : NULL;
+}
+
 /* What the bytes are when no importer wants them: the common accidents have names. */
 static enum status refuse(const struct probe *p, struct diag *d)
 {

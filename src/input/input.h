@@ -64,6 +64,9 @@ struct input_format {
 #include "input/inputs.def"
 #undef INPUT
 
+/* Every input format, by number; NULL past the last. */
+const struct input_format *input_format_at(size_t i);
+
 /* The importer for these bytes: the one that `format` names, or for NULL the best by probing. */
 enum status input_pick(const struct probe *p, const char *format, struct diag *d,
                        const struct input_format **out);
