@@ -210,15 +210,15 @@ static bool is_ai_core(struct str core)
 static void count_kernel(const struct capture *cap, struct step_inventory *inv, size_t slice)
 {
     enum slice_kind kind = (enum slice_kind)cap->slices.kind[slice];
-    const struct attr *wait = capture_slice_attr(cap, slice, KEY_WAIT);
+    struct attr wait = capture_slice_attr(cap, slice, KEY_WAIT);
 
     inv->kernels++;
     inv->ai_core += is_ai_core(capture_slice_text(cap, slice, KEY_CORE));
     inv->ai_cpu += kind == SLICE_AICPU;
     inv->comm += kind == SLICE_COMM;
     inv->duration_sum = nanos_add(inv->duration_sum, cap->slices.dur[slice]);
-    if (wait != NULL && wait->type == ATTR_TIME)
-        inv->wait_sum = nanos_add(inv->wait_sum, wait->time);
+    if (wait.type == ATTR_TIME)
+        inv->wait_sum = nanos_add(inv->wait_sum, wait.time);
     add_stream(cap, inv, cap->slices.lane[slice]);
 }
 

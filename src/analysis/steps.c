@@ -41,12 +41,12 @@ static void find_marks(struct study *st, struct steps *steps)
     struct hash seen = {0};
 
     for (size_t i = 0; i < kernels.n; i++) {
-        const struct attr *id = capture_slice_attr(cap, kernels.at[i], KEY_STEP);
-        if (id == NULL || id->type != ATTR_TEXT || id->text == 0)
+        struct attr id = capture_slice_attr(cap, kernels.at[i], KEY_STEP);
+        if (id.type != ATTR_TEXT || id.text == 0)
             continue;
         uint32_t fresh = (uint32_t)found.n;
-        if (hash_add(&seen, id->text, fresh) == fresh)
-            vec_push(&found, column_step(st, capture_text(cap, id->text),
+        if (hash_add(&seen, id.text, fresh) == fresh)
+            vec_push(&found, column_step(st, capture_text(cap, id.text),
                                          cap->slices.begin[kernels.at[i]]));
     }
     hash_free(&seen);

@@ -275,6 +275,7 @@ const struct input_format input_kernel_details = {
     .name = "kernel-details",
     .summary = "kernel table of an Ascend profile (CSV)",
     .looks_for = "kernel_details.csv",
+    .role = ROLE_KERNELS,
     .claims = claims,
     .probe = probe,
     .read = read_kernel_details,
