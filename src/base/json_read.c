@@ -25,7 +25,8 @@ static size_t place(const struct json *j)
 {
     const struct json_scan *s = &j->scan;
 
-    if (s->i == 0)
+    /* When reading has stopped the marks may belong to a window that is gone. */
+    if (s->i == 0 || j->expect == JSON_WANT_NOTHING)
         return j->at;
     size_t end = s->base + s->mark[s->i - 1];
     if (!json_is_digit(j->window.at[end])) {
@@ -449,7 +450,7 @@ bool json_skip(struct json *j)
 
 uint64_t json_offset(const struct json *j)
 {
-    return j->base + (j->expect == JSON_WANT_NOTHING ? j->at : place(j));
+    return j->base + place(j);
 }
 
 void json_mark(struct json *j)
