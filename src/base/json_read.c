@@ -656,11 +656,13 @@ void json_window(struct json *j, struct str text, bool is_last)
 {
     /* Not by way of json_offset(): the old window may be overwritten already. */
     assert(j->window.n == 0 || j->expect == JSON_WANT_NOTHING);
+    size_t kept = j->window.n - j->at;
+    assert(text.n >= kept);
+    j->seen += text.n - kept;
     j->base += j->at;
     j->at = 0;
     j->window = text;
     j->is_last = is_last;
-    j->seen += text.n;
     if (j->is_resyncing) {
         search_border(j);
         return;

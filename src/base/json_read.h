@@ -127,7 +127,7 @@ struct json {
     struct json_place mark;
     struct str marker;
     uint64_t lost_from;    /* where the element that json_resync() gives up begins */
-    uint64_t seen, effort; /* bytes of all windows; bytes looked at by json_resync() */
+    uint64_t seen, effort; /* bytes of the input so far; bytes looked at by json_resync() */
     struct json_scan scan;
 };
 
