@@ -601,12 +601,11 @@ static void drop_until(struct json *j, size_t at)
     j->token = JSON_MORE;
 }
 
-/* Looks for a border in the window, from `at` on. */
-static void search_border(struct json *j)
+/* Looks for a border in the window, from `from` on. */
+static void search_border(struct json *j, size_t from)
 {
     struct str text = j->window;
     bool is_cut;
-    size_t from = j->at + (json_offset(j) == j->lost_from);
     size_t at =
         find_border(text, from, j->marker, !j->is_last, &j->effort, effort_for(j->seen), &is_cut);
 
@@ -639,8 +638,12 @@ static void search_border(struct json *j)
 enum json_token json_resync(struct json *j, struct str marker)
 {
     assert(j->expect == JSON_WANT_NOTHING && j->mode == JSON_LENIENT);
-    if (j->is_resyncing)
+    if (j->is_resyncing) {
+        /* The object that begins here does not fit the buffer. */
+        size_t brace = str_find_char(str_part(j->window, j->at, SIZE_MAX), '{');
+        search_border(j, j->at + brace + 1);
         return j->token;
+    }
     if (!j->is_marked) {
         stop(j, JSON_END);
         return JSON_END;
@@ -648,7 +651,7 @@ enum json_token json_resync(struct json *j, struct str marker)
     j->marker = marker;
     j->lost_from = j->mark.offset;
     j->at = (size_t)(j->mark.offset - j->base);
-    search_border(j);
+    search_border(j, j->at + 1);
     return j->token;
 }
 
@@ -664,7 +667,7 @@ void json_window(struct json *j, struct str text, bool is_last)
     j->window = text;
     j->is_last = is_last;
     if (j->is_resyncing) {
-        search_border(j);
+        search_border(j, 0);
         return;
     }
     if (j->expect == JSON_WANT_NOTHING && j->token == JSON_MORE)
