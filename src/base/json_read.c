@@ -25,7 +25,8 @@ static size_t place(const struct json *j)
 {
     const struct json_scan *s = &j->scan;
 
-    if (s->i == 0)
+    /* When reading has stopped the marks may belong to a window that is gone. */
+    if (s->i == 0 || j->expect == JSON_WANT_NOTHING)
         return j->at;
     size_t end = s->base + s->mark[s->i - 1];
     if (!json_is_digit(j->window.at[end])) {
@@ -449,7 +450,7 @@ bool json_skip(struct json *j)
 
 uint64_t json_offset(const struct json *j)
 {
-    return j->base + (j->expect == JSON_WANT_NOTHING ? j->at : place(j));
+    return j->base + place(j);
 }
 
 void json_mark(struct json *j)
@@ -600,12 +601,11 @@ static void drop_until(struct json *j, size_t at)
     j->token = JSON_MORE;
 }
 
-/* Looks for a border in the window, from `at` on. */
-static void search_border(struct json *j)
+/* Looks for a border in the window, from `from` on. */
+static void search_border(struct json *j, size_t from)
 {
     struct str text = j->window;
     bool is_cut;
-    size_t from = j->at + (json_offset(j) == j->lost_from);
     size_t at =
         find_border(text, from, j->marker, !j->is_last, &j->effort, effort_for(j->seen), &is_cut);
 
@@ -638,8 +638,12 @@ static void search_border(struct json *j)
 enum json_token json_resync(struct json *j, struct str marker)
 {
     assert(j->expect == JSON_WANT_NOTHING && j->mode == JSON_LENIENT);
-    if (j->is_resyncing)
+    if (j->is_resyncing) {
+        /* The object that begins here does not fit the buffer. */
+        size_t brace = str_find_char(str_part(j->window, j->at, SIZE_MAX), '{');
+        search_border(j, j->at + brace + 1);
         return j->token;
+    }
     if (!j->is_marked) {
         stop(j, JSON_END);
         return JSON_END;
@@ -647,7 +651,7 @@ enum json_token json_resync(struct json *j, struct str marker)
     j->marker = marker;
     j->lost_from = j->mark.offset;
     j->at = (size_t)(j->mark.offset - j->base);
-    search_border(j);
+    search_border(j, j->at + 1);
     return j->token;
 }
 
@@ -655,13 +659,15 @@ void json_window(struct json *j, struct str text, bool is_last)
 {
     /* Not by way of json_offset(): the old window may be overwritten already. */
     assert(j->window.n == 0 || j->expect == JSON_WANT_NOTHING);
+    size_t kept = j->window.n - j->at;
+    assert(text.n >= kept);
+    j->seen += text.n - kept;
     j->base += j->at;
     j->at = 0;
     j->window = text;
     j->is_last = is_last;
-    j->seen += text.n;
     if (j->is_resyncing) {
-        search_border(j);
+        search_border(j, 0);
         return;
     }
     if (j->expect == JSON_WANT_NOTHING && j->token == JSON_MORE)

@@ -127,7 +127,7 @@ struct json {
     struct json_place mark;
     struct str marker;
     uint64_t lost_from;    /* where the element that json_resync() gives up begins */
-    uint64_t seen, effort; /* bytes of all windows; bytes looked at by json_resync() */
+    uint64_t seen, effort; /* bytes of the input so far; bytes looked at by json_resync() */
     struct json_scan scan;
 };
 
@@ -263,8 +263,9 @@ size_t json_border(struct str text, size_t from, struct str marker, bool *is_cut
  * not fit the largest buffer), with a mark before the damaged element: goes to the next border
  * behind the mark, whatever quotes or brackets the damage has left open. JSON_NONE: the reader is
  * in the array again, in front of an element. JSON_MORE: give the next window, as always; the
- * search goes on there by itself. JSON_END: no more elements. The bytes from the mark to the border
- * are added to `lost`. `marker` must live as long as the reader.
+ * search goes on there by itself (call again only when no larger buffer is to be had). JSON_END: no
+ * more elements. The bytes from the mark to the border are added to `lost`. `marker` must live as
+ * long as the reader.
  */
 enum json_token json_resync(struct json *j, struct str marker);
 

@@ -85,6 +85,8 @@ static void read_whole(struct json *j, struct str text, enum json_scanner scanne
         if (j->token == JSON_ARRAY_END)
             return;
         t->damaged++;
+        if (j->token != JSON_ERROR && j->token != JSON_END)
+            continue; /* an element, but no event */
         if (json_resync(j, S("ph")) == JSON_END)
             return;
     }
