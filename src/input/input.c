@@ -151,7 +151,7 @@ static size_t keep_best(struct candidate *list, size_t n)
 
 static enum status nothing(const char *path, struct diag *d)
 {
-    diag_hint(d, "looked for", "%s", formats[0]->looks_for);
+    diag_hint(d, "looked for", "%s", input_kernel_details.looks_for);
     diag_hint(d, "try", "the folder that holds ASCEND_PROFILER_OUTPUT");
     return diag_fail(d, ST_NOT_FOUND, "input.nothing", (struct where){.path = path},
                      "no profiling data found");
