@@ -123,9 +123,10 @@ const struct steps *steps_find(struct study *st)
         !take_marks(st, steps, MARK_ITERATION, STEPS_ITERATION) &&
         !take_marks(st, steps, MARK_RANGE, STEPS_MARKER) && !take_ids(st, steps))
         take_marks(st, steps, MARK_STEP_TRACE, STEPS_TRACE);
+    if (steps->n == 0)
+        steps->source = STEPS_PSEUDO;
     if (steps->n == 0 && kernels.n > 0) {
         nanos begin = st->cap->slices.begin[kernels.at[0]];
-        steps->source = STEPS_PSEUDO;
         steps->at = ARENA_NEW(&st->scratch, struct step);
         steps->at[0] = (struct step){.id = S("pseudo"), .window = {begin, begin}};
         steps->n = 1;
