@@ -315,10 +315,10 @@ static void name_twins(struct capture *cap)
     }
     for (uint32_t i = 0; i < s->n && has_twins; i++)
         if (s->kind[i] == SLICE_COMPUTE) {
-            const struct attr *type = capture_slice_attr(cap, i, KEY_TYPE);
+            struct attr type = capture_slice_attr(cap, i, KEY_TYPE);
             hash_put(&known, s->name[i], 1);
-            if (type != NULL && type->type == ATTR_TEXT)
-                hash_put(&known, type->text, 1);
+            if (type.type == ATTR_TEXT)
+                hash_put(&known, type.text, 1);
         }
     for (uint32_t i = 0; i < s->n && has_twins; i++) {
         if (s->kind[i] != SLICE_AICPU)
