@@ -97,7 +97,9 @@ const char *out_clean(struct arena *arena, struct str text)
     char *copy = arena_cstr(arena, text);
 
     for (size_t i = 0; i < text.n; i++)
-        if ((unsigned char)copy[i] < 0x20 || copy[i] == 0x7f)
+        if (copy[i] == '\t' || copy[i] == '\n' || copy[i] == '\r')
+            copy[i] = ' ';
+        else if ((unsigned char)copy[i] < 0x20 || copy[i] == 0x7f)
             copy[i] = '?';
     return copy;
 }
