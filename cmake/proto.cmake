@@ -12,4 +12,4 @@ foreach(file IN LISTS protos)
     set_source_files_properties(${made_c}/${name}.c PROPERTIES COMPILE_OPTIONS -w) # not ours to mend
     target_sources(libstrata PRIVATE ${made_c}/${name}.c)
 endforeach()
-target_include_directories(libstrata SYSTEM PRIVATE ${made_c})
+target_include_directories(libstrata SYSTEM PUBLIC ${made_c})
