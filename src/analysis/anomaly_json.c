@@ -205,10 +205,10 @@ static void put_discovery(struct doc *d)
     put_global(d);
     key(d, "bubble_windows");
     json_write_array(&d->w);
-    for (size_t i = 0; i < d->bubbles->n; i++)
+    for (size_t i = 0; i < d->bubbles->listed; i++)
         put_bubble(d, &d->bubbles->list[i]);
     json_write_end(&d->w);
-    put_count(d, "bubble_windows_omitted", d->bubbles->omitted);
+    put_count(d, "bubble_windows_omitted", d->bubbles->n - d->bubbles->listed);
     json_write_end(&d->w);
 }
 
@@ -216,7 +216,7 @@ static void put_tags(struct doc *d, unsigned tags)
 {
     key(d, "anomaly_tags");
     json_write_array(&d->w);
-    for (unsigned bit = 1; bit <= TAG_INTERNAL_BUBBLE_HEAVY; bit <<= 1)
+    for (unsigned bit = 1; bit < TAG_END; bit <<= 1)
         if (tags & bit)
             json_write_string(&d->w, str_of(step_tag_name((enum step_tag)bit)));
     json_write_end(&d->w);

@@ -3,11 +3,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "analysis/steps.h"
+#include "analysis/study.h"
 #include "base/cancel.h"
 #include "base/fs.h"
 #include "base/pool.h"
 #include "capture/cut.h"
-#include "capture/step_windows.h"
 #include "capture/title.h"
 #include "input/input.h"
 #include "render/timeline.h"
@@ -69,36 +70,57 @@ static enum status check_out(const struct convert_job *job, const struct capture
                      "this file is being read; choose another name");
 }
 
-static enum status no_steps(const struct convert_job *job, struct step_windows all, struct diag *d)
+/* When each step ran; none when nothing marks them. */
+static void find_steps(const struct capture *cap, struct arena *arena, struct timeline_options *out)
+{
+    struct study study;
+
+    study_begin(&study, cap, study_defaults());
+    const struct steps *steps = study_steps(&study);
+    if (steps->source != STEPS_PSEUDO) {
+        struct timeline_step *list = ARENA_ARRAY(arena, struct timeline_step, steps->n);
+        for (size_t i = 0; i < steps->n; i++)
+            list[i] = (struct timeline_step){steps->at[i].number, steps->at[i].window};
+        out->steps = list;
+        out->steps_n = steps->n;
+    }
+    study_end(&study);
+}
+
+static enum status no_steps(const struct convert_job *job, const struct timeline_options *all,
+                            struct diag *d)
 {
     struct where where = {.path = job->path};
     int64_t least = INT64_MAX, most = INT64_MIN;
 
-    if (all.n == 0)
+    if (all->steps_n == 0)
         return diag_fail(d, ST_NOT_FOUND, "convert.no-steps", where,
                          "the capture has no steps; --range cuts by time");
-    for (size_t i = 0; i < all.n; i++) {
-        least = all.at[i].number < least ? all.at[i].number : least;
-        most = all.at[i].number > most ? all.at[i].number : most;
+    for (size_t i = 0; i < all->steps_n; i++) {
+        least = all->steps[i].number < least ? all->steps[i].number : least;
+        most = all->steps[i].number > most ? all->steps[i].number : most;
     }
     return diag_fail(d, ST_NOT_FOUND, "convert.no-such-step", where,
                      "none of these steps is there; there are %zu from %" PRId64 " to %" PRId64,
-                     all.n, least, most);
+                     all->steps_n, least, most);
+}
+
+static bool wants_step(const struct convert_job *job, int64_t number)
+{
+    for (size_t i = 0; i < job->steps_n; i++)
+        if (number >= job->steps[i].first && number <= job->steps[i].last)
+            return true;
+    return false;
 }
 
 /* The windows of the chosen steps, merged. */
-static enum status take_steps(const struct convert_job *job, const struct capture *cap,
+static enum status take_steps(const struct convert_job *job, const struct timeline_options *all,
                               struct arena *arena, struct diag *d, struct interval_set *out)
 {
-    struct step_windows all = step_windows_find(cap, arena);
-
-    out->at = ARENA_ARRAY(arena, struct interval, all.n);
-    for (size_t i = 0; i < all.n; i++)
-        for (size_t k = 0; k < job->steps_n; k++)
-            if (all.at[i].number >= job->steps[k].first && all.at[i].number <= job->steps[k].last) {
-                out->at[out->n++] = all.at[i].at;
-                break;
-            }
+    out->at = ARENA_ARRAY(arena, struct interval, all->steps_n);
+    for (size_t i = 0; i < all->steps_n; i++)
+        if (wants_step(job, all->steps[i].number))
+            out->at[out->n++] = all->steps[i].at;
     if (out->n == 0)
         return no_steps(job, all, d);
     interval_merge(out);
@@ -106,13 +128,15 @@ static enum status take_steps(const struct convert_job *job, const struct captur
 }
 
 static enum status take_windows(const struct convert_job *job, const struct capture *cap,
-                                struct arena *arena, struct diag *d, struct cut_options *cut)
+                                const struct timeline_options *all, struct arena *arena,
+                                struct diag *d, struct cut_options *cut)
 {
     nanos start = cut_span(cap).begin;
     struct interval window = {nanos_add(start, job->range.begin), nanos_add(start, job->range.end)};
 
     if (job->steps_n > 0)
-        TRY(take_steps(job, cap, arena, d, &cut->windows));
+        TRY(take_steps(job, all, arena, d, &cut->windows));
+    cut->nothing = job->steps_n > 0 && cut->windows.n == 0; /* a step without length */
     if (job->range.end <= job->range.begin)
         return ST_OK;
     if (job->steps_n == 0) {
@@ -160,25 +184,22 @@ static bool write_counted(void *ctx, struct str text)
     return m->to.write(m->to.ctx, text);
 }
 
-static enum status save(const struct convert_job *job, const struct cut *cut, struct diag *d,
+static enum status save(const struct convert_job *job, const struct cut *cut,
+                        struct timeline_options *options, struct diag *d,
                         struct convert_result *result)
 {
     char label[256];
-    struct timeline_options options = {
-        .rows = job->what == CONVERT_SLICES ? TIMELINE_SLICES : TIMELINE_KERNELS,
-        .progress = job->progress,
-        .label = label,
-    };
     struct outfile file;
     struct meter meter = {.to = job->sink};
     struct str name = str_basename(str_of(job->out));
 
     snprintf(label, sizeof(label), "writing %.*s", STR_ARGS(name));
+    options->label = label;
     if (!is_sink(job)) {
         TRY(outfile_open(&file, job->out, d));
         meter.to = outfile_sink(&file);
     }
-    result->format->write(cut, &options, (struct sink){write_counted, &meter});
+    result->format->write(cut, options, (struct sink){write_counted, &meter});
     result->bytes = meter.bytes;
     if (cancelled()) {
         if (!is_sink(job))
@@ -191,12 +212,18 @@ static enum status save(const struct convert_job *job, const struct cut *cut, st
 static enum status write_cut(const struct convert_job *job, const struct capture *cap,
                              struct arena *arena, struct diag *d, struct convert_result *result)
 {
-    struct cut_options options = {.lanes = job->lanes, .lanes_n = job->lanes_n, .clip = job->clip};
+    struct cut_options where = {.lanes = job->lanes, .lanes_n = job->lanes_n, .clip = job->clip};
+    struct timeline_options how = {
+        .rows = job->what == CONVERT_SLICES ? TIMELINE_SLICES : TIMELINE_KERNELS,
+        .progress = job->progress,
+    };
     nanos start = cut_span(cap).begin;
     struct cut cut;
 
-    TRY(take_windows(job, cap, arena, d, &options));
-    cut_init(&cut, cap, &options);
+    if (job->steps_n > 0 || result->format->is_table)
+        find_steps(cap, arena, &how);
+    TRY(take_windows(job, cap, &how, arena, d, &where));
+    cut_init(&cut, cap, &where);
     result->lanes = cut.lanes_n;
     result->slices = cut.slices;
     result->kernels = cut.kernels;
@@ -206,7 +233,7 @@ static enum status write_cut(const struct convert_job *job, const struct capture
         (struct interval){nanos_sub(cut.span.begin, start), nanos_sub(cut.span.end, start)};
     enum status st = check_rest(job, &cut, d);
     if (st == ST_OK && !job->is_dry_run)
-        st = save(job, &cut, d, result);
+        st = save(job, &cut, &how, d, result);
     cut_fini(&cut);
     return st;
 }

@@ -116,7 +116,6 @@ static void add_row(struct writer *w, lane_id lane, size_t row)
 static void put_slice(struct writer *w, const struct slice *slice, struct str head)
 {
     const struct capture *cap = w->cut->cap;
-    const struct attr *cat = attrs_get(&cap->attrs, slice->set, cap->keys[KEY_CAT]);
 
     begin_event(w, S("{\"ph\":\"X\""));
     text_out_put(&w->out, head);
@@ -125,9 +124,7 @@ static void put_slice(struct writer *w, const struct slice *slice, struct str he
     text_out_put(&w->out, S(",\"dur\":"));
     text_out_us(&w->out, slice->dur);
     text_out_put(&w->out, S(",\"cat\":"));
-    text_out_quoted(&w->out, cat != NULL && cat->type == ATTR_TEXT
-                                 ? capture_text(cap, cat->text)
-                                 : str_of(timeline_kind_name(slice->kind)));
+    text_out_quoted(&w->out, timeline_category(cap, slice));
     text_out_put(&w->out, S(",\"name\":"));
     text_out_quoted(&w->out, capture_text(cap, slice->name));
     timeline_args(&w->out, cap, slice, S(",\"args\":"));

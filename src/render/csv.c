@@ -5,7 +5,6 @@
  */
 #include "base/csv_write.h"
 #include "base/json_write.h"
-#include "capture/step_windows.h"
 #include "capture/title.h"
 #include "render/timeline.h"
 
@@ -27,8 +26,7 @@ struct merge {
 struct writer {
     struct csv_write csv;
     const struct cut *cut;
-    struct arena arena;
-    struct step_windows steps;
+    const struct timeline_options *options;
     struct json_buffer args;
     struct text_out args_out;
     uint64_t bytes;
@@ -105,16 +103,25 @@ static bool count_bytes(void *ctx, struct str text)
     return w->to.write(w->to.ctx, text);
 }
 
-static void put_attr(struct writer *w, const struct attr *a)
+static void put_attr(struct writer *w, struct attr a)
 {
-    if (a == NULL)
+    switch ((enum attr_type)a.type) {
+    case ATTR_NONE:
         csv_write_cell(&w->csv, S(""));
-    else if (a->type == ATTR_TEXT)
-        csv_write_cell(&w->csv, capture_text(w->cut->cap, a->text));
-    else if (a->type == ATTR_REAL)
-        csv_write_f64(&w->csv, a->real);
-    else
-        csv_write_i64(&w->csv, a->type == ATTR_TIME ? a->time : a->number);
+        break;
+    case ATTR_TEXT:
+        csv_write_cell(&w->csv, capture_text(w->cut->cap, a.text));
+        break;
+    case ATTR_INT:
+        csv_write_i64(&w->csv, a.number);
+        break;
+    case ATTR_REAL:
+        csv_write_f64(&w->csv, a.real);
+        break;
+    case ATTR_TIME:
+        csv_write_i64(&w->csv, a.time);
+        break;
+    }
 }
 
 static void put_times(struct writer *w, const struct slice *slice)
@@ -133,11 +140,26 @@ static void put_device(struct writer *w, const struct lane_key *key)
         csv_write_cell(&w->csv, S(""));
 }
 
-/* The step id of a kernel table; else the step whose window the slice begins in. */
+/* The step whose window holds `time`, or NULL. */
+static const struct timeline_step *step_at(const struct timeline_options *o, nanos time)
+{
+    size_t low = 0, high = o->steps_n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (o->steps[middle].at.end > time)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low < o->steps_n && o->steps[low].at.begin <= time ? &o->steps[low] : NULL;
+}
+
+/* The step id of a kernel table; else the step that the slice begins in. */
 static void put_step(struct writer *w, size_t i, nanos begin)
 {
-    const struct attr *id = capture_slice_attr(w->cut->cap, i, KEY_STEP);
-    const struct step_window *step = id == NULL ? step_windows_at(w->steps, begin) : NULL;
+    struct attr id = capture_slice_attr(w->cut->cap, i, KEY_STEP);
+    const struct timeline_step *step = id.type == ATTR_NONE ? step_at(w->options, begin) : NULL;
 
     if (step != NULL)
         csv_write_i64(&w->csv, step->number);
@@ -167,7 +189,7 @@ static void put_kernel(struct writer *w, size_t i)
     csv_write_cell(&w->csv, capture_text(cap, slice.name));
     put_attr(w, capture_slice_attr(cap, i, KEY_TYPE));
     put_attr(w, capture_slice_attr(cap, i, KEY_CORE));
-    csv_write_cell(&w->csv, str_of(timeline_kind_name(slice.kind)));
+    csv_write_cell(&w->csv, str_of(slice_kind_name(slice.kind)));
     put_step(w, i, slice.begin);
     for (size_t k = 0; k < ARRAY_LEN(rest); k++)
         put_attr(w, capture_slice_attr(cap, i, rest[k]));
@@ -195,7 +217,7 @@ static void put_slice(struct writer *w, size_t i)
         else
             csv_write_cell(&w->csv, S(""));
     }
-    csv_write_cell(&w->csv, str_of(timeline_kind_name(slice.kind)));
+    csv_write_cell(&w->csv, str_of(slice_kind_name(slice.kind)));
     put_attr(w, capture_slice_attr(cap, i, KEY_CAT));
     csv_write_cell(&w->csv, capture_text(cap, slice.name));
     put_step(w, i, slice.begin);
@@ -239,12 +261,10 @@ static bool write_csv(const struct cut *cut, const struct timeline_options *opti
     memset(w, 0, sizeof(*w));
     w->cut = cut;
     w->to = out;
-    arena_init(&w->arena);
-    w->steps = step_windows_find(cut->cap, &w->arena);
+    w->options = options;
     csv_write_open(&w->csv, (struct sink){count_bytes, w});
     bool is_done = write_rows(w, options);
     json_buffer_free(&w->args);
-    arena_free(&w->arena);
     mem_free(w);
     return is_done;
 }

@@ -208,19 +208,20 @@ static void add_note(struct writer *w, const struct attr *a)
     vec_push(&w->notes, note);
 }
 
-/* The same choice and order as timeline_args(). */
 static void take_notes(struct writer *w, const struct slice *slice)
 {
     const struct capture *cap = w->cut->cap;
     const attr_run runs[] = {slice->set, slice->own};
+    struct attr a;
 
     w->notes.n = 0;
     w->note_list.n = 0;
-    for (size_t r = 0; r < ARRAY_LEN(runs); r++)
-        for (const struct attr *a = &cap->attrs.values.at[runs[r]]; a->type != ATTR_NONE; a++)
-            if (a->key != cap->keys[KEY_CAT] &&
-                (r == 1 || slice->own == 0 || attrs_get(&cap->attrs, slice->own, a->key) == NULL))
-                add_note(w, a);
+    for (size_t r = 0; r < ARRAY_LEN(runs); r++) {
+        struct attr_walk walk = attrs_walk(&cap->attrs, runs[r]);
+        while (attrs_next(&walk, &a))
+            if (timeline_shows(cap, slice, r == 0, &a))
+                add_note(w, &a);
+    }
     for (size_t i = 0; i < w->notes.n; i++)
         vec_push(&w->note_list, &w->notes.at[i]);
 }
@@ -247,11 +248,8 @@ static void put_begin(struct writer *w, uint32_t number, const struct slice *sli
 {
     const struct capture *cap = w->cut->cap;
     Strata__Perfetto__TrackEvent event = STRATA__PERFETTO__TRACK_EVENT__INIT;
-    const struct attr *cat = attrs_get(&cap->attrs, slice->set, cap->keys[KEY_CAT]);
     struct arena_mark mark = arena_mark(&w->arena);
-    char *categories[] = {text_of(cat != NULL && cat->type == ATTR_TEXT
-                                      ? capture_text(cap, cat->text)
-                                      : str_of(timeline_kind_name(slice->kind)))};
+    char *categories[] = {text_of(timeline_category(cap, slice))};
 
     take_notes(w, slice);
     take_arrows(w, number);

@@ -32,28 +32,21 @@ const struct timeline_format *timeline_by_ending(struct str path)
     return best;
 }
 
-const char *timeline_kind_name(enum slice_kind kind)
+bool timeline_shows(const struct capture *cap, const struct slice *slice, bool is_shared,
+                    const struct attr *a)
 {
-    static const char *const names[] = {
-        [SLICE_COMPUTE] = "compute",
-        [SLICE_COMM] = "comm",
-        [SLICE_COMM_PART] = "comm_part",
-        [SLICE_AICPU] = "aicpu",
-        [SLICE_COPY] = "copy",
-        [SLICE_WAIT] = "wait",
-        [SLICE_CONTROL] = "control",
-        [SLICE_HOST_OP] = "host_op",
-        [SLICE_PYTHON] = "python",
-        [SLICE_ANNOTATION] = "annotation",
-        [SLICE_RUNTIME] = "runtime",
-        [SLICE_QUEUE] = "queue",
-        [SLICE_GC] = "gc",
-        [SLICE_STEP] = "step",
-        [SLICE_INSTR] = "instr",
-        [SLICE_OTHER] = "other",
-    };
+    if (a->key == cap->keys[KEY_CAT])
+        return false;
+    return !is_shared || slice->own == 0 ||
+           attrs_get(&cap->attrs, slice->own, a->key).type == ATTR_NONE;
+}
 
-    return names[kind];
+struct str timeline_category(const struct capture *cap, const struct slice *slice)
+{
+    struct attr cat = attrs_get(&cap->attrs, slice->set, cap->keys[KEY_CAT]);
+
+    return cat.type == ATTR_TEXT ? capture_text(cap, cat.text)
+                                 : str_of(slice_kind_name(slice->kind));
 }
 
 static void put_value(struct text_out *out, const struct capture *cap, const struct attr *a)
@@ -91,19 +84,20 @@ bool timeline_args(struct text_out *out, const struct capture *cap, const struct
 {
     const attr_run runs[] = {slice->set, slice->own};
     bool is_first = true;
+    struct attr a;
 
-    for (size_t r = 0; r < ARRAY_LEN(runs); r++)
-        for (const struct attr *a = &cap->attrs.values.at[runs[r]]; a->type != ATTR_NONE; a++) {
-            if (a->key == cap->keys[KEY_CAT])
-                continue;
-            if (r == 0 && slice->own != 0 && attrs_get(&cap->attrs, slice->own, a->key) != NULL)
+    for (size_t r = 0; r < ARRAY_LEN(runs); r++) {
+        struct attr_walk walk = attrs_walk(&cap->attrs, runs[r]);
+        while (attrs_next(&walk, &a)) {
+            if (!timeline_shows(cap, slice, r == 0, &a))
                 continue;
             if (is_first)
                 text_out_put(out, before);
             text_out_put(out, is_first ? S("{") : S(","));
-            put_attr(out, cap, a);
+            put_attr(out, cap, &a);
             is_first = false;
         }
+    }
     if (!is_first)
         text_out_put(out, S("}"));
     return !is_first;

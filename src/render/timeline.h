@@ -14,8 +14,16 @@
 /* What the rows of a table are. */
 enum timeline_rows { TIMELINE_KERNELS, TIMELINE_SLICES };
 
+/* When a step ran. */
+struct timeline_step {
+    int64_t number;
+    struct interval at;
+};
+
 struct timeline_options {
-    enum timeline_rows rows;         /* of tables; timelines hold everything */
+    enum timeline_rows rows;           /* of tables; timelines hold everything */
+    const struct timeline_step *steps; /* of the capture, by time, for tables */
+    size_t steps_n;
     const struct progress *progress; /* told the bytes written; NULL: nobody watches */
     const char *label;               /* what the progress line calls the job */
 };
@@ -43,12 +51,17 @@ const struct timeline_format *timeline_find(struct str name);
 /* The format with the longest ending that fits a file name, or NULL. */
 const struct timeline_format *timeline_by_ending(struct str path);
 
-/* "compute", "comm", ...: what a slice is, for formats that have a word for it. */
-const char *timeline_kind_name(enum slice_kind kind);
+/* The category of a slice, else what kind it is. */
+struct str timeline_category(const struct capture *cap, const struct slice *slice);
 
-/* The attributes of a slice as a JSON object, shared ones first, an own value before a shared one
- * of the same name. The category is left out. Times are nanoseconds, "_ns" added to their name.
- * False, and nothing written, when there are none. `before` is written in front of the object. */
+/* Whether an attribute of a slice is written: not the category, and not a shared one when the
+ * slice has its own of that name. */
+bool timeline_shows(const struct capture *cap, const struct slice *slice, bool is_shared,
+                    const struct attr *a);
+
+/* The attributes that show as a JSON object, shared ones first. Times are nanoseconds, "_ns" added
+ * to their name. False, and nothing written, when there are none. `before` is written in front of
+ * the object. */
 bool timeline_args(struct text_out *out, const struct capture *cap, const struct slice *slice,
                    struct str before);
 

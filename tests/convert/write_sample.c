@@ -132,21 +132,23 @@ static void put_attrs(struct json_writer *w, const struct slice *s)
     const attr_run runs[] = {s->own, s->set};
 
     json_write_object(w);
-    for (size_t r = 0; r < 2; r++)
-        for (const struct attr *a = &cap->attrs.values.at[runs[r]]; a->type != ATTR_NONE; a++) {
+    for (size_t r = 0; r < 2; r++) {
+        struct attr_walk walk = attrs_walk(&cap->attrs, runs[r]);
+        for (struct attr a; attrs_next(&walk, &a);) {
             char key[128];
-            if (r == 1 && attrs_get(&cap->attrs, s->own, a->key) != NULL)
+            if (r == 1 && attrs_get(&cap->attrs, s->own, a.key).type != ATTR_NONE)
                 continue;
-            snprintf(key, sizeof(key), "%.*s%s", STR_ARGS(capture_text(cap, a->key)),
-                     a->type == ATTR_TIME ? "_ns" : "");
+            snprintf(key, sizeof(key), "%.*s%s", STR_ARGS(capture_text(cap, a.key)),
+                     a.type == ATTR_TIME ? "_ns" : "");
             json_write_key(w, str_of(key));
-            if (a->type == ATTR_TEXT)
-                json_write_string(w, capture_text(cap, a->text));
-            else if (a->type == ATTR_REAL)
-                json_write_f64(w, a->real);
+            if (a.type == ATTR_TEXT)
+                json_write_string(w, capture_text(cap, a.text));
+            else if (a.type == ATTR_REAL)
+                json_write_f64(w, a.real);
             else
-                json_write_i64(w, a->number);
+                json_write_i64(w, a.number);
         }
+    }
     json_write_end(w);
 }
 
@@ -167,7 +169,7 @@ static void put_slice(struct json_writer *w, size_t i)
     json_write_key(w, S("dur"));
     json_write_i64(w, s.dur);
     json_write_key(w, S("kind"));
-    json_write_string(w, str_of(timeline_kind_name(s.kind)));
+    json_write_string(w, str_of(slice_kind_name(s.kind)));
     json_write_key(w, S("name"));
     json_write_string(w, capture_text(cap, s.name));
     json_write_key(w, S("args"));
