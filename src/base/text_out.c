@@ -128,11 +128,10 @@ static void put_escaped(struct text_out *out, unsigned char c)
     text_out_put(out, (struct str){text, n});
 }
 
-void text_out_quoted(struct text_out *out, struct str s)
+void text_out_escaped(struct text_out *out, struct str s)
 {
     size_t done = 0, i = 0;
 
-    text_out_put(out, S("\""));
     while (i < s.n) {
         unsigned char c = (unsigned char)s.at[i];
         if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\') {
@@ -154,5 +153,11 @@ void text_out_quoted(struct text_out *out, struct str s)
         i += length;
     }
     text_out_put(out, str_part(s, done, s.n));
+}
+
+void text_out_quoted(struct text_out *out, struct str s)
+{
+    text_out_put(out, S("\""));
+    text_out_escaped(out, s);
     text_out_put(out, S("\""));
 }

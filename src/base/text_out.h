@@ -54,7 +54,8 @@ void text_out_us(struct text_out *out, nanos ns);
 /* The shortest text that reads back as `value`; "null" when it is not finite. */
 void text_out_f64(struct text_out *out, double value);
 
-/* A JSON string with its quotes; what is not UTF-8 becomes U+FFFD. */
+/* A JSON string with its quotes, or what stands between them; what is not UTF-8 becomes U+FFFD. */
 void text_out_quoted(struct text_out *out, struct str text);
+void text_out_escaped(struct text_out *out, struct str text);
 
 #endif
