@@ -77,8 +77,8 @@ TEST(every_kind_of_event_is_a_line_of_its_own)
 
     assert_str(
         ((struct str){text.at, text.n}),
-        "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"strata " STRATA_VERSION
-        "\",\"source\":\"run\",\"origin\":\"measured\"},\"baseTimeNanoseconds\":5,"
+        "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"strata\",\"source\":\"run\","
+        "\"origin\":\"measured\"},\"baseTimeNanoseconds\":5,"
         "\"distributedInfo\":{\"rank\":3},\"traceEvents\":[\n"
         "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":40,\"args\":{\"name\":\"py\"}},\n"
         "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":40,\"args\":{\"sort_index\":0}},\n"
