@@ -369,6 +369,8 @@ const struct judgement *judgement_find(struct study *st)
         .out = ARENA_NEW(&st->scratch, struct judgement),
     };
 
+    ops_names(st); /* shared facts must be found before a step's table is rewound */
+    study_waits(st);
     j.aicpu_beside = ARENA_ARRAY(&st->scratch, bool, j.steps->n);
     j.out->steps = ARENA_ARRAY(&st->scratch, struct verdict, j.steps->n);
     j.out->groups = ARENA_ARRAY(&st->scratch, struct verdict, j.groups->n);
