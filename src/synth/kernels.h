@@ -1,0 +1,13 @@
+/*
+ * kernels - the kernel tables: kernel_details.csv in its generations and levels, op_summary.
+ */
+#ifndef STRATA_SYNTH_KERNELS_H
+#define STRATA_SYNTH_KERNELS_H
+
+#include "synth/dialect.h"
+
+void kernels_head(struct put *p, const struct dialect *d, bool is_summary);
+void kernels_row(struct put *p, const struct dialect *d, bool is_summary, const struct rank *r,
+                 const struct task *t);
+
+#endif
