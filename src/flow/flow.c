@@ -2,6 +2,8 @@
 
 #include "analysis/analysis.h"
 #include "base/fs.h"
+#include "base/pool.h"
+#include "capture/fleet.h"
 #include "input/input.h"
 #include "render/render.h"
 
@@ -11,6 +13,24 @@ enum status flow_load(const char *path, const char *format, struct diag *d, stru
 
     options.format = format;
     return input_load(path, &options, d, out);
+}
+
+enum status flow_load_fleet(const char *path, const struct flow_reading *how, struct diag *d,
+                            struct fleet **out)
+{
+    struct input_options options = input_defaults();
+    struct capture *cap;
+
+    options.format = how->format;
+    options.rank = how->rank;
+    options.pool = pool_new(how->jobs);
+    enum status st = input_load(path, &options, d, &cap);
+    pool_free(options.pool);
+    if (st != ST_OK)
+        return st;
+    *out = fleet_new();
+    fleet_add(*out, cap);
+    return ST_OK;
 }
 
 enum status flow_analyze(const struct capture *cap, const char *analysis, struct diag *d,
