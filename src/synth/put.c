@@ -1,6 +1,6 @@
 #include "synth/put.h"
 
-enum { BUFFER = 1 << 18, PACKED = 1 << 16 };
+enum { BUFFER = 1 << 18 };
 
 enum status put_open(struct put *p, const char *path, uint64_t limit, struct diag *d)
 {
@@ -10,15 +10,8 @@ enum status put_open(struct put *p, const char *path, uint64_t limit, struct dia
     p->cap = BUFFER;
     p->at = mem_grow(NULL, 1, p->cap);
     p->is_gzip = str_ends(str_of(path), S(".gz"));
-    if (p->is_gzip) {
-        p->packed = mem_grow(NULL, 1, PACKED);
-        /* 15 + 16: a gzip header, which zlib leaves without a time stamp. */
-        if (deflateInit2(&p->z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-            put_abort(p);
-            return diag_fail(d, ST_IO, "file.write", (struct where){.path = path},
-                             "the compressor cannot start");
-        }
-    }
+    if (p->is_gzip)
+        gz_write_open(&p->gz, outfile_sink(&p->file));
     return ST_OK;
 }
 
@@ -27,28 +20,14 @@ void put_open_memory(struct put *p)
     *p = (struct put){0};
 }
 
-static void pack(struct put *p, int flush)
-{
-    p->z.next_in = (Bytef *)p->at;
-    p->z.avail_in = (uInt)p->n;
-    do {
-        p->z.next_out = (Bytef *)p->packed;
-        p->z.avail_out = PACKED;
-        deflate(&p->z, flush);
-        outfile_write(&p->file, (struct str){p->packed, PACKED - p->z.avail_out});
-    } while (p->z.avail_out == 0);
-}
-
-static void drain(struct put *p, int flush)
+static void drain(struct put *p)
 {
     uint64_t before = p->bytes - p->n;
 
     if (p->limit > 0 && p->bytes > p->limit) /* the tail of what waits lies behind the cut */
         p->n = before < p->limit ? (size_t)(p->limit - before) : 0;
-    if (p->is_gzip)
-        pack(p, flush);
-    else
-        outfile_write(&p->file, (struct str){p->at, p->n});
+    struct sink to = p->is_gzip ? gz_write_sink(&p->gz) : outfile_sink(&p->file);
+    to.write(to.ctx, (struct str){p->at, p->n});
     p->n = 0;
 }
 
@@ -57,7 +36,7 @@ static char *room(struct put *p, size_t n)
 {
     if (p->n + n > p->cap) {
         if (p->path != NULL) {
-            drain(p, Z_NO_FLUSH);
+            drain(p);
         } else {
             p->cap = p->cap * 2 + n + 256;
             p->at = mem_grow(p->at, 1, p->cap);
@@ -166,9 +145,6 @@ void put_format(struct put *p, const char *format, const struct put_arg *args)
 
 static void release(struct put *p)
 {
-    if (p->is_gzip && p->packed != NULL)
-        deflateEnd(&p->z);
-    mem_free(p->packed);
     mem_free(p->at);
     *p = (struct put){0};
 }
@@ -178,7 +154,9 @@ enum status put_close(struct put *p, struct diag *d)
     enum status st = ST_OK;
 
     if (p->path != NULL) {
-        drain(p, Z_FINISH);
+        drain(p);
+        if (p->is_gzip)
+            gz_write_close(&p->gz); /* a refusal is remembered by the file */
         st = outfile_commit(&p->file, OUTFILE_FAST, d);
     }
     release(p);
@@ -187,7 +165,10 @@ enum status put_close(struct put *p, struct diag *d)
 
 void put_abort(struct put *p)
 {
-    if (p->path != NULL)
+    if (p->path != NULL) {
+        if (p->is_gzip)
+            gz_write_close(&p->gz);
         outfile_abort(&p->file);
+    }
     release(p);
 }

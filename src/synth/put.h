@@ -14,9 +14,8 @@
 #ifndef STRATA_SYNTH_PUT_H
 #define STRATA_SYNTH_PUT_H
 
-#include <zlib.h>
-
 #include "base/fs.h"
+#include "base/gz_write.h"
 #include "base/num.h"
 
 struct put {
@@ -27,8 +26,7 @@ struct put {
     struct outfile file;
     const char *path; /* NULL: not open */
     bool is_gzip;
-    z_stream z;
-    char *packed;
+    struct gz_write gz;
 };
 
 enum put_kind { PUT_TEXT, PUT_INT, PUT_US, PUT_US_SHORT, PUT_MS_SHORT };

@@ -1,11 +1,11 @@
 #include "synth/synth.h"
 
 #include "base/cancel.h"
-#include "synth/chrome.h"
-#include "synth/db.h"
-#include "synth/kineto.h"
-#include "synth/tables.h"
-#include "synth/trace.h"
+#include "synth/to_chrome.h"
+#include "synth/to_db.h"
+#include "synth/to_kineto.h"
+#include "synth/to_tables.h"
+#include "synth/to_trace.h"
 
 struct synth_options synth_defaults(void)
 {
@@ -58,11 +58,11 @@ unsigned synth_formats_parse(const char *list)
 /* All that one rank writes. */
 struct rank_out {
     struct truth truth;
-    struct tables tables;
-    struct trace trace, msprof;
-    struct kineto kineto;
-    struct chrome chrome;
-    struct db db;
+    struct to_tables tables;
+    struct to_trace trace, msprof;
+    struct to_kineto kineto;
+    struct to_chrome chrome;
+    struct to_db db;
 };
 
 struct job {
@@ -110,12 +110,12 @@ static enum status open_text(struct job *j, struct rank_out *out, int rank)
     const char *path;
 
     TRY(path_for(j, rank_folder(j, rank, OUTPUT_FOLDER), "trace_view.json", &path));
-    TRY(trace_open(&out->trace, path, &j->sim, out->truth.rank, false, j->d));
+    TRY(to_trace_open(&out->trace, path, &j->sim, out->truth.rank, false, j->d));
     for (int k = 0; k < TABLE_OP_SUMMARY; k++) {
-        if (!table_is_wanted((enum table)k, j->o->level))
+        if (!to_table_is_wanted((enum table)k, j->o->level))
             continue;
-        TRY(path_for(j, rank_folder(j, rank, OUTPUT_FOLDER), table_name((enum table)k), &path));
-        TRY(tables_open(&out->tables, (enum table)k, path, j->d));
+        TRY(path_for(j, rank_folder(j, rank, OUTPUT_FOLDER), to_table_name((enum table)k), &path));
+        TRY(to_tables_open(&out->tables, (enum table)k, path, j->d));
     }
     return ST_OK;
 }
@@ -125,9 +125,9 @@ static enum status open_msprof(struct job *j, struct rank_out *out, int rank)
     const char *path;
 
     TRY(path_for(j, msprof_folder(j, rank), "msprof_20260101000000.json", &path));
-    TRY(trace_open(&out->msprof, path, &j->sim, out->truth.rank, true, j->d));
-    TRY(path_for(j, msprof_folder(j, rank), table_name(TABLE_OP_SUMMARY), &path));
-    return tables_open(&out->tables, TABLE_OP_SUMMARY, path, j->d);
+    TRY(to_trace_open(&out->msprof, path, &j->sim, out->truth.rank, true, j->d));
+    TRY(path_for(j, msprof_folder(j, rank), to_table_name(TABLE_OP_SUMMARY), &path));
+    return to_tables_open(&out->tables, TABLE_OP_SUMMARY, path, j->d);
 }
 
 static enum status open_rank(struct job *j, struct rank_out *out, int rank)
@@ -136,7 +136,7 @@ static enum status open_rank(struct job *j, struct rank_out *out, int rank)
     const char *path, *name, *ending = j->o->gzip ? ".gz" : "";
 
     truth_init(&out->truth, r);
-    tables_init(&out->tables, &j->sim, &out->truth);
+    to_tables_init(&out->tables, &j->sim, &out->truth);
     if ((j->o->formats & SYNTH_TEXT) != 0)
         TRY(open_text(j, out, rank));
     if ((j->o->formats & SYNTH_MSPROF) != 0)
@@ -144,17 +144,17 @@ static enum status open_rank(struct job *j, struct rank_out *out, int rank)
     if ((j->o->formats & SYNTH_DB) != 0) {
         name = arena_format(j->arena, "ascend_pytorch_profiler_%d.db", rank).at;
         TRY(path_for(j, rank_folder(j, rank, OUTPUT_FOLDER), name, &path));
-        TRY(db_open(&out->db, path, &j->sim, r, j->d));
+        TRY(to_db_open(&out->db, path, &j->sim, r, j->d));
     }
     if ((j->o->formats & SYNTH_KINETO) != 0) {
         name = arena_format(j->arena, "rank%d.pt.trace.json%s", rank, ending).at;
         TRY(path_for(j, "kineto", name, &path));
-        TRY(kineto_open(&out->kineto, path, name, &j->sim, r, j->d));
+        TRY(to_kineto_open(&out->kineto, path, name, &j->sim, r, j->d));
     }
     if ((j->o->formats & SYNTH_CHROME) != 0) {
         name = arena_format(j->arena, "rank%d.json%s", rank, ending).at;
         TRY(path_for(j, "chrome", name, &path));
-        TRY(chrome_open(&out->chrome, path, &j->sim, r, j->d));
+        TRY(to_chrome_open(&out->chrome, path, &j->sim, r, j->d));
     }
     return ST_OK;
 }
@@ -163,17 +163,17 @@ static void write_step(struct job *j, struct rank_out *out)
 {
     truth_step(&out->truth);
     const struct step_sets *sets = &out->truth.sets;
-    tables_step(&out->tables);
+    to_tables_step(&out->tables);
     if ((j->o->formats & SYNTH_TEXT) != 0)
-        trace_step(&out->trace, sets);
+        to_trace_step(&out->trace, sets);
     if ((j->o->formats & SYNTH_MSPROF) != 0)
-        trace_step(&out->msprof, sets);
+        to_trace_step(&out->msprof, sets);
     if ((j->o->formats & SYNTH_DB) != 0)
-        db_step(&out->db, sets);
+        to_db_step(&out->db, sets);
     if ((j->o->formats & SYNTH_KINETO) != 0)
-        kineto_step(&out->kineto, sets);
+        to_kineto_step(&out->kineto, sets);
     if ((j->o->formats & SYNTH_CHROME) != 0)
-        chrome_step(&out->chrome);
+        to_chrome_step(&out->chrome);
 }
 
 /* The size that --target-mb speaks of: the first of the formats that is written. */
@@ -189,7 +189,7 @@ static uint64_t trace_bytes(const struct job *j, const struct rank_out *out)
         return out->chrome.put.bytes;
     if ((f & SYNTH_MSPROF) != 0)
         return out->msprof.put.bytes;
-    return db_size(&out->db);
+    return to_db_size(&out->db);
 }
 
 /* The path below the output folder. */
@@ -228,11 +228,11 @@ static enum status write_sidecars(struct job *j, struct rank_out *out)
 
     TRY(path_for(j, rank_folder(j, r->id, ""), name, &path));
     TRY(put_open(&p, path, 0, j->d));
-    tables_info(&p, &j->sim, r, (int64_t)out->truth.steps.n);
+    to_tables_info(&p, &j->sim, r, (int64_t)out->truth.steps.n);
     TRY(close_put(j, out, &p, 0, 0));
     TRY(path_for(j, rank_folder(j, r->id, ""), "profiler_metadata.json", &path));
     TRY(put_open(&p, path, 0, j->d));
-    tables_metadata(&p, &j->sim, r);
+    to_tables_metadata(&p, &j->sim, r);
     return close_put(j, out, &p, 0, 0);
 }
 
@@ -241,13 +241,13 @@ static enum status close_rank(struct job *j, struct rank_out *out)
     unsigned f = j->o->formats;
 
     truth_finish(&out->truth);
-    tables_end(&out->tables);
+    to_tables_end(&out->tables);
     if ((f & SYNTH_TEXT) != 0) {
-        trace_end(&out->trace);
+        to_trace_end(&out->trace);
         TRY(close_put(j, out, &out->trace.put, out->trace.events, out->trace.complete));
     }
     if ((f & SYNTH_MSPROF) != 0) {
-        trace_end(&out->msprof);
+        to_trace_end(&out->msprof);
         TRY(close_put(j, out, &out->msprof.put, out->msprof.events, out->msprof.complete));
     }
     for (int k = 0; k < TABLE_COUNT; k++)
@@ -255,18 +255,18 @@ static enum status close_rank(struct job *j, struct rank_out *out)
             TRY(close_put(j, out, &out->tables.put[k], out->tables.rows[k], out->tables.rows[k]));
     if ((f & SYNTH_DB) != 0) {
         const char *path = out->db.path;
-        uint64_t size = db_size(&out->db), rows = (uint64_t)out->db.rows;
-        TRY(db_close(&out->db));
+        uint64_t size = to_db_size(&out->db), rows = (uint64_t)out->db.rows;
+        TRY(to_db_close(&out->db));
         note_file(j, out, path, size, rows, rows);
     }
     if ((f & (SYNTH_TEXT | SYNTH_DB)) != 0)
         TRY(write_sidecars(j, out));
     if ((f & SYNTH_KINETO) != 0) {
-        kineto_end(&out->kineto);
+        to_kineto_end(&out->kineto);
         TRY(close_put(j, out, &out->kineto.put, out->kineto.events, out->kineto.complete));
     }
     if ((f & SYNTH_CHROME) != 0) {
-        chrome_end(&out->chrome);
+        to_chrome_end(&out->chrome);
         TRY(close_put(j, out, &out->chrome.put, out->chrome.events, out->chrome.complete));
     }
     return ST_OK;
@@ -277,12 +277,12 @@ static void release(struct job *j)
     for (int i = 0; i < j->sim.ranks_n; i++) {
         struct rank_out *out = &j->ranks[i];
         truth_fini(&out->truth);
-        tables_fini(&out->tables);
-        trace_fini(&out->trace);
-        trace_fini(&out->msprof);
+        to_tables_fini(&out->tables);
+        to_trace_fini(&out->trace);
+        to_trace_fini(&out->msprof);
         put_abort(&out->kineto.put);
         put_abort(&out->chrome.put);
-        db_abort(&out->db);
+        to_db_abort(&out->db);
     }
     sim_fini(&j->sim);
 }

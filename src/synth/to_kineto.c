@@ -1,15 +1,15 @@
-#include "synth/kineto.h"
+#include "synth/to_kineto.h"
 
 /* One hour before the run: times stay positive and small. */
 #define BASE (SYNTH_EPOCH - INT64_C(3600000000000))
 
-static void begin_event(struct kineto *k)
+static void begin_event(struct to_kineto *k)
 {
     if (k->events > 0)
         PUT(&k->put, ",\n");
 }
 
-static void end_event(struct kineto *k)
+static void end_event(struct to_kineto *k)
 {
     k->events++;
     if (put_is_whole(&k->put))
@@ -24,7 +24,7 @@ static void end_event(struct kineto *k)
     } while (0)
 
 /* The start of a complete event, up to its arguments. */
-static void head(struct kineto *k, const char *cat, struct put_arg name, struct put_arg suffix,
+static void head(struct to_kineto *k, const char *cat, struct put_arg name, struct put_arg suffix,
                  int64_t pid, int64_t tid, nanos begin, nanos dur)
 {
     begin_event(k);
@@ -34,7 +34,7 @@ static void head(struct kineto *k, const char *cat, struct put_arg name, struct 
          Z(cat), name, suffix, N(pid), N(tid), U(begin - BASE), U(dur));
 }
 
-static void tail(struct kineto *k)
+static void tail(struct to_kineto *k)
 {
     PUT(&k->put, "\n    }\n  }");
     end_event(k);
@@ -47,10 +47,10 @@ static int64_t stream_of(enum stream stream)
     return numbers[stream];
 }
 
-enum status kineto_open(struct kineto *k, const char *path, const char *name, const struct sim *s,
-                        const struct rank *r, struct diag *d)
+enum status to_kineto_open(struct to_kineto *k, const char *path, const char *name,
+                           const struct sim *s, const struct rank *r, struct diag *d)
 {
-    *k = (struct kineto){.sim = s, .rank = r, .name = name};
+    *k = (struct to_kineto){.sim = s, .rank = r, .name = name};
     TRY(put_open(&k->put, path, s->options->truncate, d));
     PUTF(&k->put,
          "{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [\n    {\n      \"id\": %, \"name\": "
@@ -81,7 +81,7 @@ static void put_dims(struct put *p, const char *shapes)
     PUT(p, "]]");
 }
 
-static void op_event(struct kineto *k, const struct host_event *e)
+static void op_event(struct to_kineto *k, const struct host_event *e)
 {
     struct put *p = &k->put;
     int64_t external = e->launch > 0 ? e->launch : 1000000000 + ++k->external;
@@ -103,8 +103,8 @@ static void op_event(struct kineto *k, const struct host_event *e)
     tail(k);
 }
 
-static void flow(struct kineto *k, const char *ph, int64_t id, int64_t pid, int64_t tid, nanos at,
-                 const char *cat)
+static void flow(struct to_kineto *k, const char *ph, int64_t id, int64_t pid, int64_t tid,
+                 nanos at, const char *cat)
 {
     EVENT(k,
           "  {\n    \"ph\": \"%\", \"id\": %, \"pid\": %, \"tid\": %, \"ts\": %,\n    \"cat\": "
@@ -113,7 +113,7 @@ static void flow(struct kineto *k, const char *ph, int64_t id, int64_t pid, int6
           Z(ph[0] == 'f' ? ", \"bp\": \"e\"" : ""));
 }
 
-static void runtime_event(struct kineto *k, const char *name, int cbid, enum thread thread,
+static void runtime_event(struct to_kineto *k, const char *name, int cbid, enum thread thread,
                           nanos begin, nanos dur, int64_t correlation, bool has_device)
 {
     int64_t tid = rank_tid(k->rank, thread);
@@ -126,8 +126,8 @@ static void runtime_event(struct kineto *k, const char *name, int cbid, enum thr
         flow(k, "s", correlation, k->rank->pid, tid, begin, "ac2g");
 }
 
-static void sync_event(struct kineto *k, const char *kind, int64_t stream, nanos begin, nanos dur,
-                       int64_t correlation)
+static void sync_event(struct to_kineto *k, const char *kind, int64_t stream, nanos begin,
+                       nanos dur, int64_t correlation)
 {
     head(k, "cuda_sync", Z(kind), Z(""), k->rank->id % 8, stream, begin, dur);
     PUTF(&k->put,
@@ -137,7 +137,7 @@ static void sync_event(struct kineto *k, const char *kind, int64_t stream, nanos
     tail(k);
 }
 
-static void host_event(struct kineto *k, const struct host_event *e)
+static void host_event(struct to_kineto *k, const struct host_event *e)
 {
     int64_t tid = rank_tid(k->rank, e->thread);
     struct str name = str_of(e->name);
@@ -178,7 +178,7 @@ static void host_event(struct kineto *k, const struct host_event *e)
     }
 }
 
-static void nccl_args(struct kineto *k, const struct task *t)
+static void nccl_args(struct to_kineto *k, const struct task *t)
 {
     static const char *const kinds[] = {"allreduce", "reduce_scatter_tensor_coalesced",
                                         "_allgather_base", "all_to_allv"};
@@ -191,7 +191,7 @@ static void nccl_args(struct kineto *k, const struct task *t)
          Z(kinds[t->op->code - OP_ALLREDUCE]), N(t->bytes / 2), N(t->bytes / 2), N(k->sim->world));
 }
 
-static void kernel_event(struct kineto *k, const struct task *t)
+static void kernel_event(struct to_kineto *k, const struct task *t)
 {
     struct put *p = &k->put;
     int64_t device = k->rank->id % 8, stream = stream_of(t->stream);
@@ -215,7 +215,7 @@ static void kernel_event(struct kineto *k, const struct task *t)
     flow(k, "f", t->connection, device, stream, t->begin, "ac2g");
 }
 
-static void device_task(struct kineto *k, const struct task *t)
+static void device_task(struct to_kineto *k, const struct task *t)
 {
     int64_t device = k->rank->id % 8, stream = stream_of(t->stream);
     bool is_in = t->way == COPY_HOST_TO_DEVICE;
@@ -240,7 +240,7 @@ static void device_task(struct kineto *k, const struct task *t)
     }
 }
 
-void kineto_step(struct kineto *k, const struct step_sets *sets)
+void to_kineto_step(struct to_kineto *k, const struct step_sets *sets)
 {
     const struct step *step = &k->rank->step;
 
@@ -261,7 +261,7 @@ void kineto_step(struct kineto *k, const struct step_sets *sets)
     }
 }
 
-static void meta(struct kineto *k, const char *what, const char *key, struct put_arg pid,
+static void meta(struct to_kineto *k, const char *what, const char *key, struct put_arg pid,
                  int64_t tid, struct put_arg value, const char *quote)
 {
     EVENT(k,
@@ -270,7 +270,7 @@ static void meta(struct kineto *k, const char *what, const char *key, struct put
           Z(what), U(SYNTH_EPOCH - BASE), pid, N(tid), Z(key), Z(quote), value, Z(quote));
 }
 
-void kineto_end(struct kineto *k)
+void to_kineto_end(struct to_kineto *k)
 {
     int64_t pid = k->rank->pid, device = k->rank->id % 8;
     nanos end = k->last > k->rank->host ? k->last : k->rank->host;

@@ -1,4 +1,4 @@
-#include "synth/db.h"
+#include "synth/to_db.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -77,7 +77,7 @@ enum { FRAMEWORK_IDS = 1 << 28 };
 #define NO_MODEL INT64_C(4294967295)
 #define NULL_ID  INT64_MIN /* becomes NULL */
 
-static enum status failed(struct db *b)
+static enum status failed(struct to_db *b)
 {
     if (b->status == ST_OK)
         b->status = diag_fail(b->diag, ST_IO, "synth.database", (struct where){.path = b->path},
@@ -85,12 +85,12 @@ static enum status failed(struct db *b)
     return b->status;
 }
 
-static enum status execute(struct db *b, const char *sql)
+static enum status execute(struct to_db *b, const char *sql)
 {
     return sqlite3_exec(b->sqlite, sql, NULL, NULL, NULL) == SQLITE_OK ? ST_OK : failed(b);
 }
 
-static enum status prepare(struct db *b)
+static enum status prepare(struct to_db *b)
 {
     char sql[256];
 
@@ -105,13 +105,13 @@ static enum status prepare(struct db *b)
     return ST_OK;
 }
 
-enum status db_open(struct db *b, const char *path, const struct sim *s, const struct rank *r,
-                    struct diag *d)
+enum status to_db_open(struct to_db *b, const char *path, const struct sim *s, const struct rank *r,
+                       struct diag *d)
 {
     char sql[512];
     const char *word = s->options->flavor == SYNTH_NEW ? "Num" : "Dim";
 
-    *b = (struct db){.path = path, .sim = s, .rank = r, .diag = d};
+    *b = (struct to_db){.path = path, .sim = s, .rank = r, .diag = d};
     b->dialect = dialect_of(s->options);
     arena_init(&b->scratch);
     intern_init(&b->device);
@@ -128,23 +128,23 @@ enum status db_open(struct db *b, const char *path, const struct sim *s, const s
     return prepare(b);
 }
 
-static int64_t device_id(const struct db *b)
+static int64_t device_id(const struct to_db *b)
 {
     return b->rank->id % 8;
 }
 
 /* Ids count from 0 in the files; 0 is the empty text in ours. */
-static int64_t name_id(struct db *b, const char *text)
+static int64_t name_id(struct to_db *b, const char *text)
 {
     return (int64_t)intern_put(&b->device, str_of(text));
 }
 
-static int64_t frame_id(struct db *b, struct str text)
+static int64_t frame_id(struct to_db *b, struct str text)
 {
     return FRAMEWORK_IDS + (int64_t)intern_put(&b->framework, text);
 }
 
-static void insert(struct db *b, enum db_statement which, const int64_t *values)
+static void insert(struct to_db *b, enum db_statement which, const int64_t *values)
 {
     sqlite3_stmt *st = b->statements[which];
 
@@ -163,13 +163,13 @@ static void insert(struct db *b, enum db_statement which, const int64_t *values)
 }
 #define INSERT(b, which, ...) insert((b), (which), (const int64_t[]){__VA_ARGS__})
 
-static int64_t global_tid(const struct db *b, enum thread thread)
+static int64_t global_tid(const struct to_db *b, enum thread thread)
 {
     return b->rank->pid << 32 | rank_tid(b->rank, thread);
 }
 
 /* The stack of an operator, stored once for each operator and module. */
-static int64_t callchain(struct db *b, const struct op *op)
+static int64_t callchain(struct to_db *b, const struct op *op)
 {
     uint64_t key =
         op != NULL ? hash_mix((uint64_t)op->code + 1, hash_bytes(str_of(op->module))) : 1;
@@ -187,14 +187,14 @@ static int64_t callchain(struct db *b, const struct op *op)
     return b->chains_n++;
 }
 
-static int64_t connect(struct db *b, int64_t to)
+static int64_t connect(struct to_db *b, int64_t to)
 {
     INSERT(b, DB_CONNECTION, b->connections, to);
     return b->connections++;
 }
 
 /* Shapes or types of an operator in the framework's spelling. */
-static int64_t list_id(struct db *b, const char *list, bool is_types)
+static int64_t list_id(struct to_db *b, const char *list, bool is_types)
 {
     struct put p;
 
@@ -209,7 +209,7 @@ static int64_t list_id(struct db *b, const char *list, bool is_types)
 }
 
 /* The times of this table are texts. */
-static void pytorch_row(struct db *b, const struct host_event *e, const int64_t values[9])
+static void pytorch_row(struct to_db *b, const struct host_event *e, const int64_t values[9])
 {
     sqlite3_stmt *st = b->statements[DB_PYTORCH];
     char begin[24], end[24];
@@ -232,7 +232,7 @@ static void pytorch_row(struct db *b, const struct host_event *e, const int64_t 
     b->rows++;
 }
 
-static void framework_event(struct db *b, const struct host_event *e)
+static void framework_event(struct to_db *b, const struct host_event *e)
 {
     int64_t tid = global_tid(b, e->thread), type = 50001, connection = NULL_ID;
     int64_t sequence = NULL_ID, forward = NULL_ID, types = NULL_ID, shapes = NULL_ID;
@@ -266,7 +266,7 @@ static void framework_event(struct db *b, const struct host_event *e)
                                   shapes, chain, type});
 }
 
-static void host_event(struct db *b, const struct host_event *e)
+static void host_event(struct to_db *b, const struct host_event *e)
 {
     static const int types[] = {
         [HOST_ACL] = 20000, [HOST_NODE] = 10000, [HOST_HCCL] = 5500, [HOST_RUNTIME] = 5000};
@@ -280,7 +280,7 @@ static void host_event(struct db *b, const struct host_event *e)
         framework_event(b, e);
 }
 
-static int64_t task_row(struct db *b, const struct task *t, nanos begin, nanos dur,
+static int64_t task_row(struct to_db *b, const struct task *t, nanos begin, nanos dur,
                         const char *type, int64_t context)
 {
     int64_t id = b->tasks++;
@@ -291,7 +291,7 @@ static int64_t task_row(struct db *b, const struct task *t, nanos begin, nanos d
 }
 
 /* A shape as the table writes it, with its quotes. */
-static int64_t shape_id(struct db *b, const char *shape)
+static int64_t shape_id(struct to_db *b, const char *shape)
 {
     struct arena_mark mark = arena_mark(&b->scratch);
     int64_t id = name_id(b, arena_format(&b->scratch, "\"%s\"", shape).at);
@@ -300,7 +300,7 @@ static int64_t shape_id(struct db *b, const char *shape)
     return id;
 }
 
-static void kernel(struct db *b, const struct task *t)
+static void kernel(struct to_db *b, const struct task *t)
 {
     const struct op *op = t->op;
     const struct op_kind *kind = op->kind;
@@ -325,7 +325,7 @@ static void kernel(struct db *b, const struct task *t)
            name_id(b, kind->out_types), shape_id(b, op->out), none);
 }
 
-static void collective(struct db *b, const struct task *t)
+static void collective(struct to_db *b, const struct task *t)
 {
     struct comm_part parts[COMM_PARTS];
     int64_t group = name_id(b, b->sim->group), op = ++b->comm_ops;
@@ -345,7 +345,7 @@ static void collective(struct db *b, const struct task *t)
     }
 }
 
-static void device_task(struct db *b, const struct task *t)
+static void device_task(struct to_db *b, const struct task *t)
 {
     int64_t id;
 
@@ -365,13 +365,13 @@ static void device_task(struct db *b, const struct task *t)
     }
 }
 
-static void overlap(struct db *b, const struct spans *list, int64_t type)
+static void overlap(struct to_db *b, const struct spans *list, int64_t type)
 {
     for (size_t i = 0; i < list->list.n; i++)
         INSERT(b, DB_OVERLAP, device_id(b), list->list.at[i].begin, list->list.at[i].end, type);
 }
 
-void db_step(struct db *b, const struct step_sets *sets)
+void to_db_step(struct to_db *b, const struct step_sets *sets)
 {
     const struct step *step = &b->rank->step;
 
@@ -387,7 +387,7 @@ void db_step(struct db *b, const struct step_sets *sets)
     arena_init(&b->scratch);
 }
 
-uint64_t db_size(const struct db *b)
+uint64_t to_db_size(const struct to_db *b)
 {
     sqlite3_stmt *st = NULL;
     int64_t pages = 0;
@@ -400,7 +400,7 @@ uint64_t db_size(const struct db *b)
     return (uint64_t)pages * 4096;
 }
 
-static void write_strings(struct db *b, const struct intern *in, int64_t base)
+static void write_strings(struct to_db *b, const struct intern *in, int64_t base)
 {
     sqlite3_stmt *st = b->statements[DB_STRING];
 
@@ -415,7 +415,7 @@ static void write_strings(struct db *b, const struct intern *in, int64_t base)
     }
 }
 
-static void write_facts(struct db *b)
+static void write_facts(struct to_db *b)
 {
     char *sql = sqlite3_mprintf(
         "INSERT INTO NPU_INFO VALUES (%lld,'Ascend910B');"
@@ -431,7 +431,7 @@ static void write_facts(struct db *b)
     sqlite3_free(sql);
 }
 
-static void release(struct db *b)
+static void release(struct to_db *b)
 {
     for (int k = 0; k < DB_STATEMENTS; k++)
         sqlite3_finalize(b->statements[k]);
@@ -443,7 +443,7 @@ static void release(struct db *b)
     b->sqlite = NULL;
 }
 
-enum status db_close(struct db *b)
+enum status to_db_close(struct to_db *b)
 {
     write_strings(b, &b->device, 0);
     write_strings(b, &b->framework, FRAMEWORK_IDS);
@@ -458,7 +458,7 @@ enum status db_close(struct db *b)
     return st;
 }
 
-void db_abort(struct db *b)
+void to_db_abort(struct to_db *b)
 {
     if (b->path == NULL || b->sqlite == NULL)
         return;

@@ -1,8 +1,8 @@
 /*
- * tables - the CSV and JSON files beside an Ascend timeline.
+ * to_tables - the CSV and JSON files beside an Ascend timeline.
  */
-#ifndef STRATA_SYNTH_TABLES_H
-#define STRATA_SYNTH_TABLES_H
+#ifndef STRATA_SYNTH_TO_TABLES_H
+#define STRATA_SYNTH_TO_TABLES_H
 
 #include "synth/dialect.h"
 #include "synth/truth.h"
@@ -19,7 +19,7 @@ enum table {
     TABLE_COUNT,
 };
 
-struct tables {
+struct to_tables {
     struct put put[TABLE_COUNT]; /* those that are open */
     uint64_t rows[TABLE_COUNT];
     struct dialect dialect;
@@ -30,19 +30,19 @@ struct tables {
 };
 
 /* The file's name; `level` says whether there is one at all. */
-const char *table_name(enum table table);
-bool table_is_wanted(enum table table, int64_t level);
+const char *to_table_name(enum table table);
+bool to_table_is_wanted(enum table table, int64_t level);
 
-void tables_init(struct tables *t, const struct sim *s, const struct truth *truth);
-void tables_fini(struct tables *t);
+void to_tables_init(struct to_tables *t, const struct sim *s, const struct truth *truth);
+void to_tables_fini(struct to_tables *t);
 
 /* Opens a table and writes its head. `path` is kept. */
-enum status tables_open(struct tables *t, enum table table, const char *path, struct diag *d);
-void tables_step(struct tables *t);
-void tables_end(struct tables *t); /* what comes after the last step; then put_close() each */
+enum status to_tables_open(struct to_tables *t, enum table table, const char *path, struct diag *d);
+void to_tables_step(struct to_tables *t);
+void to_tables_end(struct to_tables *t); /* what comes after the last step; then put_close() each */
 
 /* profiler_info_<rank>.json and profiler_metadata.json. */
-void tables_info(struct put *p, const struct sim *s, const struct rank *r, int64_t steps);
-void tables_metadata(struct put *p, const struct sim *s, const struct rank *r);
+void to_tables_info(struct put *p, const struct sim *s, const struct rank *r, int64_t steps);
+void to_tables_metadata(struct put *p, const struct sim *s, const struct rank *r);
 
 #endif

@@ -1,8 +1,8 @@
-#include "synth/chrome.h"
+#include "synth/to_chrome.h"
 
 enum { PID_HOST = 1, PID_DEVICE = 2 };
 
-static void end_event(struct chrome *c)
+static void end_event(struct to_chrome *c)
 {
     c->events++;
     if (put_is_whole(&c->put))
@@ -18,17 +18,17 @@ static void end_event(struct chrome *c)
 
 #define STAMP(ns) U((ns)-SYNTH_EPOCH)
 
-static void name_lane(struct chrome *c, const char *what, int64_t pid, int64_t tid,
+static void name_lane(struct to_chrome *c, const char *what, int64_t pid, int64_t tid,
                       const char *name)
 {
     EVENT(c, "{\"ph\":\"M\",\"name\":\"%\",\"pid\":%,\"tid\":%,\"args\":{\"name\":\"%\"}}", Z(what),
           N(pid), N(tid), Z(name));
 }
 
-enum status chrome_open(struct chrome *c, const char *path, const struct sim *s,
-                        const struct rank *r, struct diag *d)
+enum status to_chrome_open(struct to_chrome *c, const char *path, const struct sim *s,
+                           const struct rank *r, struct diag *d)
 {
-    *c = (struct chrome){.sim = s, .rank = r};
+    *c = (struct to_chrome){.sim = s, .rank = r};
     TRY(put_open(&c->put, path, s->options->truncate, d));
     PUT(&c->put, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
     name_lane(c, "process_name", PID_HOST, 0, "host");
@@ -42,7 +42,7 @@ enum status chrome_open(struct chrome *c, const char *path, const struct sim *s,
     return ST_OK;
 }
 
-static void host_event(struct chrome *c, const struct host_event *e)
+static void host_event(struct to_chrome *c, const struct host_event *e)
 {
     int64_t tid = (int64_t)e->thread + 1;
 
@@ -58,7 +58,7 @@ static void host_event(struct chrome *c, const struct host_event *e)
               Z(e->name), N(PID_HOST), N(tid), STAMP(e->begin), U(e->dur));
 }
 
-static void device_task(struct chrome *c, const struct task *t)
+static void device_task(struct to_chrome *c, const struct task *t)
 {
     int64_t tid = (int64_t)t->stream + 1;
 
@@ -79,7 +79,7 @@ static void device_task(struct chrome *c, const struct task *t)
           N(t->connection), N(PID_DEVICE), N(tid), STAMP(t->begin));
 }
 
-void chrome_step(struct chrome *c)
+void to_chrome_step(struct to_chrome *c)
 {
     const struct step *step = &c->rank->step;
 
@@ -94,7 +94,7 @@ void chrome_step(struct chrome *c)
           N(step->number), N(PID_HOST), STAMP(step->mark_end));
 }
 
-void chrome_end(struct chrome *c)
+void to_chrome_end(struct to_chrome *c)
 {
     PUT(&c->put, "\n]}\n");
 }

@@ -1,6 +1,6 @@
-#include "synth/tables.h"
+#include "synth/to_tables.h"
 
-#include "synth/kernels.h"
+#include "synth/to_kernels.h"
 
 static const char *const names[TABLE_COUNT] = {
     [TABLE_KERNELS] = "kernel_details.csv",
@@ -13,44 +13,44 @@ static const char *const names[TABLE_COUNT] = {
     [TABLE_OP_SUMMARY] = "op_summary_20260101000000.csv",
 };
 
-const char *table_name(enum table table)
+const char *to_table_name(enum table table)
 {
     return names[table];
 }
 
-bool table_is_wanted(enum table table, int64_t level)
+bool to_table_is_wanted(enum table table, int64_t level)
 {
     return level > 0 ||
            (table != TABLE_COMM && table != TABLE_MATRIX && table != TABLE_OP_STATISTIC);
 }
 
-void tables_init(struct tables *t, const struct sim *s, const struct truth *truth)
+void to_tables_init(struct to_tables *t, const struct sim *s, const struct truth *truth)
 {
-    *t = (struct tables){.sim = s, .rank = truth->rank, .truth = truth};
+    *t = (struct to_tables){.sim = s, .rank = truth->rank, .truth = truth};
     t->dialect = dialect_of(s->options);
     arena_init(&t->scratch);
 }
 
-void tables_fini(struct tables *t)
+void to_tables_fini(struct to_tables *t)
 {
     for (int k = 0; k < TABLE_COUNT; k++)
         put_abort(&t->put[k]);
     arena_free(&t->scratch);
 }
 
-static const char *device_column(const struct tables *t)
+static const char *device_column(const struct to_tables *t)
 {
     return t->dialect.is_new ? "Device_id," : "";
 }
 
-static void head(struct tables *t, enum table table)
+static void head(struct to_tables *t, enum table table)
 {
     struct put *p = &t->put[table];
 
     switch (table) {
     case TABLE_KERNELS:
     case TABLE_OP_SUMMARY:
-        kernels_head(p, &t->dialect, table == TABLE_OP_SUMMARY);
+        to_kernels_head(p, &t->dialect, table == TABLE_OP_SUMMARY);
         break;
     case TABLE_COMM:
     case TABLE_MATRIX:
@@ -78,14 +78,14 @@ static void head(struct tables *t, enum table table)
     }
 }
 
-enum status tables_open(struct tables *t, enum table table, const char *path, struct diag *d)
+enum status to_tables_open(struct to_tables *t, enum table table, const char *path, struct diag *d)
 {
     TRY(put_open(&t->put[table], path, 0, d));
     head(t, table);
     return ST_OK;
 }
 
-static void step_times(struct tables *t, const struct step_sets *sets)
+static void step_times(struct to_tables *t, const struct step_sets *sets)
 {
     struct put *p = &t->put[TABLE_STEPS];
     const struct step *step = &t->rank->step;
@@ -100,7 +100,7 @@ static void step_times(struct tables *t, const struct step_sets *sets)
     t->rows[TABLE_STEPS]++;
 }
 
-static void operator_row(struct tables *t, const struct task *task)
+static void operator_row(struct to_tables *t, const struct task *task)
 {
     struct put *p = &t->put[TABLE_OPERATORS];
     const struct op *op = task->op;
@@ -116,7 +116,7 @@ static void operator_row(struct tables *t, const struct task *task)
     t->rows[TABLE_OPERATORS]++;
 }
 
-static void memory_rows(struct tables *t)
+static void memory_rows(struct to_tables *t)
 {
     enum { PERIOD = 20000000 };
     struct put *p = &t->put[TABLE_MEMORY];
@@ -194,7 +194,7 @@ static void comm_entry(struct put *p, const char *name, const char *group, nanos
     PUT(p, ", \"SIO\": " NO_LINK "}}");
 }
 
-static void comm_step(struct tables *t)
+static void comm_step(struct to_tables *t)
 {
     struct put *p = &t->put[TABLE_COMM];
     const struct step *step = &t->rank->step;
@@ -219,7 +219,7 @@ static void comm_step(struct tables *t)
 }
 
 /* Who sent how much to whom: by operator in old files, the largest of each kind in newer ones. */
-static void matrix_step(struct tables *t)
+static void matrix_step(struct to_tables *t)
 {
     struct put *p = &t->put[TABLE_MATRIX];
     const struct step *step = &t->rank->step;
@@ -252,7 +252,7 @@ static void matrix_step(struct tables *t)
     t->rows[TABLE_MATRIX]++;
 }
 
-void tables_step(struct tables *t)
+void to_tables_step(struct to_tables *t)
 {
     const struct step *step = &t->rank->step;
 
@@ -264,7 +264,7 @@ void tables_step(struct tables *t)
             enum table table = k == 0 ? TABLE_KERNELS : TABLE_OP_SUMMARY;
             if (t->put[table].path == NULL)
                 continue;
-            kernels_row(&t->put[table], &t->dialect, k == 1, t->rank, task);
+            to_kernels_row(&t->put[table], &t->dialect, k == 1, t->rank, task);
             t->rows[table]++;
         }
         if (t->put[TABLE_OPERATORS].path != NULL)
@@ -280,7 +280,7 @@ void tables_step(struct tables *t)
         matrix_step(t);
 }
 
-static void op_statistic(struct tables *t)
+static void op_statistic(struct to_tables *t)
 {
     struct put *p = &t->put[TABLE_OP_STATISTIC];
     struct truth_sum sums[OP_COUNT];
@@ -302,7 +302,7 @@ static void op_statistic(struct tables *t)
     }
 }
 
-void tables_end(struct tables *t)
+void to_tables_end(struct to_tables *t)
 {
     if (t->put[TABLE_COMM].path != NULL)
         PUT(&t->put[TABLE_COMM], "}");
@@ -312,7 +312,7 @@ void tables_end(struct tables *t)
         op_statistic(t);
 }
 
-void tables_info(struct put *p, const struct sim *s, const struct rank *r, int64_t steps)
+void to_tables_info(struct put *p, const struct sim *s, const struct rank *r, int64_t steps)
 {
     const struct synth_options *o = s->options;
     const char *stack = o->stacks ? "true" : "false";
@@ -346,7 +346,7 @@ void tables_info(struct put *p, const struct sim *s, const struct rank *r, int64
          N(r->host), N(r->id));
 }
 
-void tables_metadata(struct put *p, const struct sim *s, const struct rank *r)
+void to_tables_metadata(struct put *p, const struct sim *s, const struct rank *r)
 {
     PUTF(p,
          "{\n    \"ENV_VARIABLES\": {\n        \"ASCEND_LAUNCH_BLOCKING\": \"\"\n    },\n    "

@@ -1,4 +1,4 @@
-#include "synth/trace.h"
+#include "synth/to_trace.h"
 
 enum lane {
     LANE_CANN,
@@ -25,7 +25,7 @@ static const struct {
 };
 
 /* Newer exports pack host process, lane and device into bits; old ones string decimals together. */
-static int64_t lane_pid(const struct trace *t, enum lane lane)
+static int64_t lane_pid(const struct to_trace *t, enum lane lane)
 {
     int64_t host = t->rank->pid, device = t->rank->id % 8;
 
@@ -36,13 +36,13 @@ static int64_t lane_pid(const struct trace *t, enum lane lane)
     return lane == LANE_CANN ? host * 100 + 2 : (host * 100 + lanes[lane].sort_old) * 100 + device;
 }
 
-static void begin_event(struct trace *t)
+static void begin_event(struct to_trace *t)
 {
     if (t->events > 0)
         PUT(&t->put, ", ");
 }
 
-static void end_event(struct trace *t)
+static void end_event(struct to_trace *t)
 {
     t->events++;
     if (put_is_whole(&t->put))
@@ -59,10 +59,10 @@ static void end_event(struct trace *t)
 /* A time with the quotes of its generation. */
 #define STAMP(t, ns) Z((t)->dialect.quote), U(ns), Z((t)->dialect.quote)
 
-enum status trace_open(struct trace *t, const char *path, const struct sim *s, const struct rank *r,
-                       bool is_msprof, struct diag *d)
+enum status to_trace_open(struct to_trace *t, const char *path, const struct sim *s,
+                          const struct rank *r, bool is_msprof, struct diag *d)
 {
-    *t = (struct trace){.sim = s, .rank = r, .is_msprof = is_msprof};
+    *t = (struct to_trace){.sim = s, .rank = r, .is_msprof = is_msprof};
     t->dialect = dialect_of(s->options);
     arena_init(&t->scratch);
     TRY(put_open(&t->put, path, s->options->truncate, d));
@@ -70,7 +70,7 @@ enum status trace_open(struct trace *t, const char *path, const struct sim *s, c
     return ST_OK;
 }
 
-static void put_op_args(struct trace *t, const struct host_event *e)
+static void put_op_args(struct to_trace *t, const struct host_event *e)
 {
     struct put *p = &t->put;
 
@@ -91,7 +91,7 @@ static void put_op_args(struct trace *t, const struct host_event *e)
     PUT(p, "}");
 }
 
-static void framework_event(struct trace *t, const struct host_event *e)
+static void framework_event(struct to_trace *t, const struct host_event *e)
 {
     static const char *const cats[] = {[HOST_OP] = "cpu_op",
                                        [HOST_STEP] = "cpu_op",
@@ -123,7 +123,7 @@ static void framework_event(struct trace *t, const struct host_event *e)
               N(rank_tid(t->rank, e->thread)), STAMP(t, e->begin));
 }
 
-static void cann_event(struct trace *t, const struct host_event *e)
+static void cann_event(struct to_trace *t, const struct host_event *e)
 {
     static const char *const levels[] = {
         [HOST_ACL] = "acl", [HOST_NODE] = "node", [HOST_HCCL] = "hccl", [HOST_RUNTIME] = "runtime"};
@@ -143,7 +143,7 @@ static void cann_event(struct trace *t, const struct host_event *e)
           Z(is_acl ? e->name : "0"), Z(e->item != NULL ? e->item : "0"), N(e->id));
 }
 
-static void host_event(struct trace *t, const struct host_event *e)
+static void host_event(struct to_trace *t, const struct host_event *e)
 {
     if (e->kind >= HOST_ACL && e->kind <= HOST_RUNTIME)
         cann_event(t, e);
@@ -158,7 +158,7 @@ static void host_event(struct trace *t, const struct host_event *e)
 }
 
 /* The arrows that end at a task: one from the CANN call, one from the framework's operator. */
-static void flows_to(struct trace *t, const struct task *task, int64_t pid, int64_t tid)
+static void flows_to(struct to_trace *t, const struct task *task, int64_t pid, int64_t tid)
 {
     int64_t id = t->dialect.is_old ? task->connection : task->connection << 32;
     int64_t api_tid = rank_tid(t->rank, task->api_thread);
@@ -195,7 +195,7 @@ static void put_bandwidth(struct put *p, int64_t bytes, nanos dur)
     PUTF(p, "%.%%%%", N(v / 10000), N(v / 1000 % 10), N(v / 100 % 10), N(v / 10 % 10), N(v % 10));
 }
 
-static void comm_part(struct trace *t, const struct task *task, const struct comm_part *part)
+static void comm_part(struct to_trace *t, const struct task *task, const struct comm_part *part)
 {
     struct put *p = &t->put;
     bool is_wait = part->bytes == 0;
@@ -219,7 +219,7 @@ static void comm_part(struct trace *t, const struct task *task, const struct com
     end_event(t);
 }
 
-static void comm_task(struct trace *t, const struct task *task)
+static void comm_task(struct to_trace *t, const struct task *task)
 {
     struct comm_part parts[COMM_PARTS];
     int64_t pid = lane_pid(t, LANE_COMM);
@@ -239,7 +239,7 @@ static void comm_task(struct trace *t, const struct task *task)
 }
 
 /* The timeline calls most kernels AI_CORE whatever the table says; the oldest call all Other. */
-static const char *task_type(const struct trace *t, const struct task *task)
+static const char *task_type(const struct to_trace *t, const struct task *task)
 {
     if (task->kind == TASK_COPY)
         return "PCIE_DMA_SQE";
@@ -252,7 +252,7 @@ static const char *task_type(const struct trace *t, const struct task *task)
     return task->op->kind->core;
 }
 
-static void device_task(struct trace *t, const struct task *task)
+static void device_task(struct to_trace *t, const struct task *task)
 {
     struct put *p = &t->put;
     int64_t pid = lane_pid(t, LANE_HARDWARE), stream = stream_number(task->stream);
@@ -280,7 +280,7 @@ static void device_task(struct trace *t, const struct task *task)
     flows_to(t, task, pid, stream);
 }
 
-static void grad_flows(struct trace *t, const struct grad_link *g)
+static void grad_flows(struct to_trace *t, const struct grad_link *g)
 {
     EVENT(t,
           "{\"ph\": \"s\", \"bp\": \"e\", \"name\": \"fwdbwd\", \"id\": %, \"pid\": %, \"tid\": %, "
@@ -292,7 +292,7 @@ static void grad_flows(struct trace *t, const struct grad_link *g)
           N(g->id), N(t->rank->pid), N(rank_tid(t->rank, THREAD_BACKWARD)), STAMP(t, g->to));
 }
 
-static void overlap(struct trace *t, int tid, const char *name, const struct spans *list)
+static void overlap(struct to_trace *t, int tid, const char *name, const struct spans *list)
 {
     for (size_t i = 0; i < list->list.n; i++) {
         const struct span *s = &list->list.at[i];
@@ -303,7 +303,7 @@ static void overlap(struct trace *t, int tid, const char *name, const struct spa
     }
 }
 
-static void counters(struct trace *t, const struct step *step)
+static void counters(struct to_trace *t, const struct step *step)
 {
     enum { PERIOD = 10000000 };
 
@@ -326,7 +326,7 @@ static void counters(struct trace *t, const struct step *step)
     }
 }
 
-void trace_step(struct trace *t, const struct step_sets *sets)
+void to_trace_step(struct to_trace *t, const struct step_sets *sets)
 {
     const struct step *step = &t->rank->step;
 
@@ -344,7 +344,7 @@ void trace_step(struct trace *t, const struct step_sets *sets)
     overlap(t, 3, "Free", &sets->free);
 }
 
-static void name_process(struct trace *t, int64_t pid, const char *name, const char *label,
+static void name_process(struct to_trace *t, int64_t pid, const char *name, const char *label,
                          int sort)
 {
     EVENT(t,
@@ -361,7 +361,8 @@ static void name_process(struct trace *t, int64_t pid, const char *name, const c
           N(pid), N(sort));
 }
 
-static void name_thread(struct trace *t, int64_t pid, int64_t tid, const char *name, int64_t number)
+static void name_thread(struct to_trace *t, int64_t pid, int64_t tid, const char *name,
+                        int64_t number)
 {
     begin_event(t);
     PUTF(&t->put, "{\"name\": \"thread_name\", \"pid\": %, \"tid\": %, \"args\": {\"name\": \"%",
@@ -376,7 +377,7 @@ static void name_thread(struct trace *t, int64_t pid, int64_t tid, const char *n
           N(pid), N(tid), N(tid));
 }
 
-void trace_end(struct trace *t)
+void to_trace_end(struct to_trace *t)
 {
     bool is_training = t->sim->options->mode == SYNTH_TRAIN;
 
@@ -412,7 +413,7 @@ void trace_end(struct trace *t)
     PUT(&t->put, "]");
 }
 
-void trace_fini(struct trace *t)
+void to_trace_fini(struct to_trace *t)
 {
     put_abort(&t->put);
     arena_free(&t->scratch);

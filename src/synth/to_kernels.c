@@ -1,4 +1,4 @@
-#include "synth/kernels.h"
+#include "synth/to_kernels.h"
 
 #define SHAPES                                                                                     \
     "Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats,"  \
@@ -13,7 +13,7 @@
 
 enum { PMU_NEW_COLUMNS = 25, PMU_OLD_COLUMNS = 4 };
 
-void kernels_head(struct put *p, const struct dialect *d, bool is_summary)
+void to_kernels_head(struct put *p, const struct dialect *d, bool is_summary)
 {
     if (is_summary) {
         PUT(p, "Device_id,Model ID,Task ID,Stream ID,Op Name,OP Type,OP State,Task Type,Task Start "
@@ -127,8 +127,8 @@ static void row_level0(struct put *p, const struct dialect *d, const struct task
          U(t->begin), Z(d->stamp_end), M(t->dur), M(t->wait), Z(d->line_end));
 }
 
-void kernels_row(struct put *p, const struct dialect *d, bool is_summary, const struct rank *r,
-                 const struct task *t)
+void to_kernels_row(struct put *p, const struct dialect *d, bool is_summary, const struct rank *r,
+                    const struct task *t)
 {
     const struct op_kind *kind = t->op->kind;
     bool is_comm = t->kind == TASK_COMM, is_mix = strncmp(kind->core, "MIX", 3) == 0;

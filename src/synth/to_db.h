@@ -1,11 +1,11 @@
 /*
- * db - ascend_pytorch_profiler_<rank>.db: the run as the profiler's SQLite export.
+ * to_db - ascend_pytorch_profiler_<rank>.db: the run as the profiler's SQLite export.
  *
  * Holds the same kernels, host events, steps and connections as the text files. Written in one
  * transaction without a journal: the file is worth nothing before it is complete.
  */
-#ifndef STRATA_SYNTH_DB_H
-#define STRATA_SYNTH_DB_H
+#ifndef STRATA_SYNTH_TO_DB_H
+#define STRATA_SYNTH_TO_DB_H
 
 #include <sqlite3.h>
 
@@ -31,7 +31,7 @@ enum db_statement {
     DB_STATEMENTS
 };
 
-struct db {
+struct to_db {
     sqlite3 *sqlite; /* NULL: closed */
     sqlite3_stmt *statements[DB_STATEMENTS];
     const char *path;
@@ -47,11 +47,11 @@ struct db {
 };
 
 /* `path` is kept. An existing file is replaced. */
-enum status db_open(struct db *b, const char *path, const struct sim *s, const struct rank *r,
-                    struct diag *d);
-void db_step(struct db *b, const struct step_sets *sets);
-uint64_t db_size(const struct db *b); /* bytes so far */
-enum status db_close(struct db *b);
-void db_abort(struct db *b); /* removes the file; harmless when closed */
+enum status to_db_open(struct to_db *b, const char *path, const struct sim *s, const struct rank *r,
+                       struct diag *d);
+void to_db_step(struct to_db *b, const struct step_sets *sets);
+uint64_t to_db_size(const struct to_db *b); /* bytes so far */
+enum status to_db_close(struct to_db *b);
+void to_db_abort(struct to_db *b); /* removes the file; harmless when closed */
 
 #endif

@@ -1,17 +1,17 @@
 /*
- * kineto - the same work told as a GPU run by the PyTorch profiler (Kineto JSON).
+ * to_kineto - the same work told as a GPU run by the PyTorch profiler (Kineto JSON).
  *
  * Every kernel keeps its times; launches become CUDA runtime calls inside their operator, AICPU
  * work becomes a kernel on a side stream, collectives become NCCL kernels. Times count from
  * baseTimeNanoseconds, which stands behind the events.
  */
-#ifndef STRATA_SYNTH_KINETO_H
-#define STRATA_SYNTH_KINETO_H
+#ifndef STRATA_SYNTH_TO_KINETO_H
+#define STRATA_SYNTH_TO_KINETO_H
 
 #include "synth/dialect.h"
 #include "synth/truth.h"
 
-struct kineto {
+struct to_kineto {
     struct put put;
     const struct sim *sim;
     const struct rank *rank;
@@ -22,9 +22,9 @@ struct kineto {
 };
 
 /* `path` and `name` are kept. */
-enum status kineto_open(struct kineto *k, const char *path, const char *name, const struct sim *s,
-                        const struct rank *r, struct diag *d);
-void kineto_step(struct kineto *k, const struct step_sets *sets);
-void kineto_end(struct kineto *k); /* then put_close() */
+enum status to_kineto_open(struct to_kineto *k, const char *path, const char *name,
+                           const struct sim *s, const struct rank *r, struct diag *d);
+void to_kineto_step(struct to_kineto *k, const struct step_sets *sets);
+void to_kineto_end(struct to_kineto *k); /* then put_close() */
 
 #endif
