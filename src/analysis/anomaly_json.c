@@ -18,7 +18,6 @@ struct doc {
     const struct capture *cap;
     const struct steps *steps;
     const struct bubbles *bubbles;
-    const struct diag *diag;
     nanos origin; /* begin of the whole span: rel_us counts from here */
 };
 
@@ -79,17 +78,17 @@ static void put_dropped(struct doc *d)
 {
     key(d, "rows_dropped");
     json_write_object(&d->w);
-    for (size_t i = 0; i < d->diag->entries.n; i++) {
-        const struct diag_entry *e = &d->diag->entries.at[i];
-        const char *dot = strchr(e->code, '.');
+    for (size_t i = 0; i < d->cap->losses.n; i++) {
+        const struct loss *loss = &d->cap->losses.at[i];
+        const char *dot = strchr(loss->code, '.');
         char name[64];
-        if (e->severity != SEV_LOSS || dot == NULL || strncmp(e->code, "kernel-details.", 15) != 0)
+        if (dot == NULL || strncmp(loss->code, "kernel-details.", 15) != 0)
             continue;
         snprintf(name, sizeof(name), "%s", dot + 1);
         for (char *c = name; *c != '\0'; c++)
             if (*c == '-')
                 *c = '_';
-        put_count(d, name, e->count);
+        put_count(d, name, loss->count);
     }
     json_write_end(&d->w);
 }
@@ -118,23 +117,82 @@ static void put_files(struct doc *d)
     json_write_end(&d->w);
 }
 
+/* Where the kernels come from, as the contract spells it. */
+static struct str source_name(const struct capture *cap)
+{
+    static const struct {
+        struct str format, name;
+    } names[] = {
+        {S_INIT("kernel-details"), S_INIT("kernel_details")},
+        {S_INIT("ascend-db"), S_INIT("db")},
+        {S_INIT("trace-view"), S_INIT("trace_view")},
+        {S_INIT("kineto"), S_INIT("kineto")},
+        {S_INIT("nsys"), S_INIT("nsys")},
+    };
+
+    for (size_t k = 0; k < ARRAY_LEN(names); k++)
+        for (size_t i = 0; i < cap->sources.n; i++) {
+            const struct source *source = &cap->sources.at[i];
+            if (!str_equal(str_of(source->format), names[k].format))
+                continue;
+            bool is_summary = str_starts(str_basename(str_of(source->path)), S("op_summary_")) ||
+                              str_starts(str_basename(str_of(source->path)), S("task_time_"));
+            return is_summary ? S("op_summary") : names[k].name;
+        }
+    return cap->sources.n > 0 ? str_of(cap->sources.at[0].format) : S("none");
+}
+
+/* Rows of the kernel table that fitted its header; elsewhere the kernels that were read. */
+static uint64_t rows_read(const struct capture *cap)
+{
+    uint64_t rows = 0;
+    bool is_table = false;
+
+    for (size_t i = 0; i < cap->sources.n; i++)
+        if (str_equal(str_of(cap->sources.at[i].format), S("kernel-details"))) {
+            rows += cap->sources.at[i].rows;
+            is_table = true;
+        }
+    return is_table ? rows : cap->kernels_read;
+}
+
+static uint64_t host_events(const struct capture *cap)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < cap->slices.n; i++)
+        n += cap->slices.kind[i] >= SLICE_HOST_OP && cap->slices.kind[i] <= SLICE_STEP;
+    return n;
+}
+
+static void put_known(struct doc *d, const char *name, int64_t number)
+{
+    key(d, name);
+    if (number >= 0)
+        json_write_i64(&d->w, number);
+    else
+        json_write_null(&d->w);
+}
+
 static void put_capture(struct doc *d)
 {
     char origin[NUM_TEXT];
-    uint64_t rows = 0;
 
-    for (size_t i = 0; i < d->cap->sources.n; i++)
-        rows += d->cap->sources.at[i].rows;
     key(d, "capture");
     json_write_object(&d->w);
     put_text(d, "path", str_of(d->cap->name));
-    put_text(d, "source", S("kernel_details"));
+    put_text(d, "kind", capture_text(d->cap, d->cap->facts.kind));
+    put_text(d, "source", source_name(d->cap));
     put_text(d, "step_source", str_of(step_source_name(d->steps->source)));
+    put_known(d, "rank", d->cap->facts.rank);
+    put_known(d, "device", d->cap->facts.device);
+    put_known(d, "level", d->cap->facts.level);
     put_text(d, "time_origin_us", (struct str){origin, num_print_us(origin, d->origin)});
-    put_count(d, "rows_read", rows);
+    put_count(d, "rows_read", rows_read(d->cap));
+    put_count(d, "rows_after_dedup", study_kernels(d->st).n);
     put_dropped(d);
     put_count(d, "kernels_before_first_step", d->steps->kernels_before_first);
-    put_count(d, "host_events", 0);
+    put_count(d, "host_events", host_events(d->cap));
     put_files(d);
     json_write_end(&d->w);
 }
@@ -275,14 +333,13 @@ static void put_limitations(struct doc *d)
     json_write_end(&d->w);
 }
 
-bool anomaly_write_json(struct study *st, const struct diag *diag, struct sink out)
+bool anomaly_write_json(struct study *st, struct sink out)
 {
     struct doc d = {
         .st = st,
         .cap = st->cap,
         .steps = study_steps(st),
         .bubbles = study_bubbles(st),
-        .diag = diag,
     };
 
     d.origin = d.bubbles->global.span.begin;

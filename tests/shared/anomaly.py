@@ -64,7 +64,7 @@ def case(strata, captures, name, path):
                               "-o", out, "--max-bubbles", "100000"],
                              stdout=subprocess.PIPE, check=True)
     got = json.loads(run.stdout)
-    for key in ("source", "step_source", "time_origin_us", "rows_read"):
+    for key in ("source", "step_source", "time_origin_us", "rows_read", "rows_after_dedup"):
         check(f"{name} {key}", want[key], got["capture"][key], 0)
     check(f"{name}: number of steps", len(want["steps"]), len(got["steps"]), 0)
     bubbles = got["anomaly_discovery"]["bubble_windows"]
