@@ -12,7 +12,11 @@ import sys
 import tempfile
 
 CASES = {
+    "db_level0_rank0": "ascend/db_level0/rank0_ascend_pt",
+    "db_level1_rank0": "ascend/db_level1/rank0_ascend_pt",
+    "db_level1_rank1": "ascend/db_level1/rank1_ascend_pt",
     "misc_kernel_details_591": "ascend/misc/kernel_details_591rows_aicpu.csv",
+    "misc_msprof_0_db": "ascend/misc/msprof_0.db",
     "misc_no_step": "ascend/misc/kernel_details_no_step_no_stream.csv",
     "misc_old_rank0": "ascend/misc/old_rank0_ascend_pt",
     "text_level1_rank1_csv_only": "ascend/text_level1/rank1_ascend_pt",
