@@ -66,3 +66,24 @@ enum slice_kind classify_kernel(struct str core, struct str name, struct str typ
         return SLICE_COMM;
     return on_cpu ? SLICE_AICPU : SLICE_COMPUTE;
 }
+
+enum slice_kind classify_gpu_kernel(struct str name)
+{
+    static const struct str starts[] = {S_INIT("nccl"), S_INIT("rccl"), S_INIT("hccl")};
+    static const struct str parts[] = {
+        S_INIT("ncclKernel"), S_INIT("ncclDevKernel"),       S_INIT("cross_device_reduce"),
+        S_INIT("nvshmem"),    S_INIT("one_shot_all_reduce"), S_INIT("two_shot_"),
+        S_INIT("all2all"),
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(starts); i++)
+        if (str_starts_nocase(name, starts[i]))
+            return SLICE_COMM;
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        if (str_contains_nocase(name, parts[i]))
+            return SLICE_COMM;
+    if (str_contains_nocase(name, S("deep_ep::")) &&
+        (str_contains_nocase(name, S("dispatch")) || str_contains_nocase(name, S("combine"))))
+        return SLICE_COMM;
+    return SLICE_COMPUTE;
+}

@@ -1,7 +1,7 @@
 /*
  * classify - what kind of device work a kernel row is, from its core, name and type.
  *
- * Shared by all importers of Ascend data, so that "communication" means one thing.
+ * Shared by all importers, so that "communication" means one thing.
  */
 #ifndef STRATA_INPUT_CLASSIFY_H
 #define STRATA_INPUT_CLASSIFY_H
@@ -15,5 +15,8 @@ struct str classify_core(struct str core);
 
 /* `core` is a result of classify_core(). */
 enum slice_kind classify_kernel(struct str core, struct str name, struct str type);
+
+/* The same for a kernel of a GPU: a collective of NCCL and its kin, or computing. */
+enum slice_kind classify_gpu_kernel(struct str name);
 
 #endif

@@ -92,8 +92,13 @@ static enum status read_file(const char *path, const struct input_options *optio
     TRY(mapfile_open(&map, path, d));
     struct probe probe = probe_of(path, map.text);
     enum status st = input_pick(&probe, options->format, d, &chosen);
+    struct input_file in = {path, map.text, d, options, NULL};
+    if (st == ST_OK && chosen->streams) {
+        mapfile_close(&map);
+        in.text = (struct str){0};
+    }
     if (st == ST_OK)
-        st = chosen->read(&(struct input_file){path, map.text, d, options, NULL}, cap);
+        st = chosen->read(&in, cap);
     mapfile_close(&map);
     return st;
 }
@@ -151,7 +156,7 @@ static size_t keep_best(struct candidate *list, size_t n)
 
 static enum status nothing(const char *path, struct diag *d)
 {
-    diag_hint(d, "looked for", "%s", formats[0]->looks_for);
+    diag_hint(d, "looked for", "%s", input_kernel_details.looks_for);
     diag_hint(d, "try", "the folder that holds ASCEND_PROFILER_OUTPUT");
     return diag_fail(d, ST_NOT_FOUND, "input.nothing", (struct where){.path = path},
                      "no profiling data found");
