@@ -43,5 +43,7 @@ find_package(Python3 COMPONENTS Interpreter REQUIRED)
 if(TARGET strata)
     add_test(NAME shared.anomaly COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/shared/anomaly.py $<TARGET_FILE:strata> ${CMAKE_SOURCE_DIR}/../shared)
-    set_tests_properties(shared.anomaly PROPERTIES SKIP_RETURN_CODE 77)
+    add_test(NAME shared.databases COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/shared/databases.py $<TARGET_FILE:strata> ${CMAKE_SOURCE_DIR}/../shared)
+    set_tests_properties(shared.anomaly shared.databases PROPERTIES SKIP_RETURN_CODE 77)
 endif()

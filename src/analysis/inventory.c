@@ -37,35 +37,41 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Adds to each key of a run how many slices use the run. */
-static void count_run(struct inventory *inv, struct hash *keys, const struct attr *a, uint32_t uses)
+static void count_run(struct inventory *inv, struct hash *keys, attr_run run, uint32_t uses)
 {
-    for (; a->type != ATTR_NONE; a++) {
-        uint32_t fresh = (uint32_t)inv->attrs.n, at = hash_add(keys, a->key, fresh);
+    struct attr_walk walk = attrs_walk(&inv->cap->attrs, run);
+    struct attr a;
+
+    while (attrs_next(&walk, &a)) {
+        uint32_t fresh = (uint32_t)inv->attrs.n, at = hash_add(keys, a.key, fresh);
         if (at == fresh)
-            vec_push(&inv->attrs, ((struct inventory_attr){capture_text(inv->cap, a->key), 0}));
+            vec_push(&inv->attrs, ((struct inventory_attr){capture_text(inv->cap, a.key), 0}));
         inv->attrs.at[at].slices += uses;
     }
 }
 
 static void count_attrs(struct inventory *inv)
 {
-    const struct attrs *attrs = &inv->cap->attrs;
     const struct slices *s = &inv->cap->slices;
-    struct hash keys = {0};
-    VEC_OF(uint32_t) uses = {0}; /* of the run that starts there */
+    struct hash keys = {0}, sets = {0}; /* sets repeat: count the uses of each first */
+    VEC_OF(uint32_t) uses = {0};
+    VEC_OF(attr_run) runs = {0};
 
-    if (attrs->values.n == 0)
-        return;
-    vec_reserve(&uses, attrs->values.n);
-    memset(uses.at, 0, sizeof(*uses.at) * attrs->values.n);
     for (size_t i = 0; i < s->n; i++) {
-        uses.at[s->set[i]]++;
-        uses.at[s->own[i]]++;
+        uint32_t fresh = (uint32_t)runs.n, at = hash_add(&sets, s->set[i], fresh);
+        if (at == fresh) {
+            vec_push(&runs, s->set[i]);
+            vec_push(&uses, 0);
+        }
+        uses.at[at]++;
+        if (s->own[i] != 0)
+            count_run(inv, &keys, s->own[i], 1);
     }
-    for (size_t run = 1; run < attrs->values.n; run++)
-        if (uses.at[run] > 0)
-            count_run(inv, &keys, &attrs->values.at[run], uses.at[run]);
+    for (size_t i = 0; i < runs.n; i++)
+        count_run(inv, &keys, runs.at[i], uses.at[i]);
     vec_free(&uses);
+    vec_free(&runs);
+    hash_free(&sets);
     hash_free(&keys);
     if (inv->attrs.n > 0)
         qsort(inv->attrs.at, inv->attrs.n, sizeof(*inv->attrs.at), by_key);

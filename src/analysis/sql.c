@@ -102,20 +102,25 @@ static void attr_function(sqlite3_context *out, int argc, sqlite3_value **argv)
     strid id = intern_find(&cap->strings, key);
     if (id == 0)
         return;
-    const struct attr *a = attrs_get(&cap->attrs, cap->slices.own[slice], id);
-    sql_give_attr(out, cap, a != NULL ? a : attrs_get(&cap->attrs, cap->slices.set[slice], id));
+    struct attr a = attrs_get(&cap->attrs, cap->slices.own[slice], id);
+    if (a.type == ATTR_NONE)
+        a = attrs_get(&cap->attrs, cap->slices.set[slice], id);
+    sql_give_attr(out, cap, &a);
 }
 
 static void write_run(struct json_writer *j, const struct capture *cap, attr_run run)
 {
-    for (const struct attr *a = &cap->attrs.values.at[run]; a->type != ATTR_NONE; a++) {
-        json_write_key(j, capture_text(cap, a->key));
-        if (a->type == ATTR_TEXT)
-            json_write_string(j, capture_text(cap, a->text));
-        else if (a->type == ATTR_REAL)
-            json_write_f64(j, a->real);
+    struct attr_walk walk = attrs_walk(&cap->attrs, run);
+    struct attr a;
+
+    while (attrs_next(&walk, &a)) {
+        json_write_key(j, capture_text(cap, a.key));
+        if (a.type == ATTR_TEXT)
+            json_write_string(j, capture_text(cap, a.text));
+        else if (a.type == ATTR_REAL)
+            json_write_f64(j, a.real);
         else
-            json_write_i64(j, a->number);
+            json_write_i64(j, a.number);
     }
 }
 

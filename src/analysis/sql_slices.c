@@ -685,7 +685,9 @@ static void give_step(const struct cursor *c, sqlite3_context *out)
 
 static void give_key(const struct cursor *c, enum capture_key key, sqlite3_context *out)
 {
-    sql_give_attr(out, c->part->cap, capture_slice_attr(c->part->cap, c->i, key));
+    struct attr a = capture_slice_attr(c->part->cap, c->i, key);
+
+    sql_give_attr(out, c->part->cap, &a);
 }
 
 /* The columns that only some of the tables have. */

@@ -288,13 +288,13 @@ static void fill_steps(struct sql_view *v, const struct sql_part *part)
         vec_push(&v->steps, step);
     }
     for (size_t i = 0; i < cap->slices.n; i++) {
-        const struct attr *id = capture_slice_attr(cap, i, KEY_STEP);
+        struct attr id = capture_slice_attr(cap, i, KEY_STEP);
         uint32_t *out = &v->step_of[part->base + i];
-        if (id != NULL && id->type == ATTR_TEXT && id->text != 0) {
+        if (id.type == ATTR_TEXT && id.text != 0) {
             uint32_t fresh = (uint32_t)v->steps.n;
-            *out = hash_add(&ids, id->text, fresh);
+            *out = hash_add(&ids, id.text, fresh);
             if (*out == fresh)
-                vec_push(&v->steps, step_of_text(capture_text(cap, id->text)));
+                vec_push(&v->steps, step_of_text(capture_text(cap, id.text)));
         } else {
             ptrdiff_t at = step_table_at(table, cap->slices.begin[i]);
             *out = at >= 0 ? windows + (uint32_t)at : 0;

@@ -43,13 +43,13 @@ static void take_ids(struct step_table *t, const struct capture *cap)
     for (size_t i = 0; i < s->n; i++) {
         if (!slice_is_kernel((enum slice_kind)s->kind[i]))
             continue;
-        const struct attr *id = capture_slice_attr(cap, i, KEY_STEP);
-        if (id == NULL || id->type != ATTR_TEXT || id->text == 0)
+        struct attr id = capture_slice_attr(cap, i, KEY_STEP);
+        if (id.type != ATTR_TEXT || id.text == 0)
             continue;
-        uint32_t fresh = (uint32_t)t->rows.n, at = hash_add(&seen, id->text, fresh);
+        uint32_t fresh = (uint32_t)t->rows.n, at = hash_add(&seen, id.text, fresh);
         if (at == fresh) {
-            struct step_row row = {id->text, UNKNOWN, s->begin[i], slices_end(s, i)};
-            num_i64(capture_text(cap, id->text), &row.number);
+            struct step_row row = {id.text, UNKNOWN, s->begin[i], slices_end(s, i)};
+            num_i64(capture_text(cap, id.text), &row.number);
             vec_push(&t->rows, row);
         } else if (s->begin[i] < t->rows.at[at].begin) {
             t->rows.at[at].begin = s->begin[i];

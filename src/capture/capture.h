@@ -55,7 +55,8 @@ struct capture {
     strid keys[KEY_COUNT];
     const char *name; /* base name of what was opened; lives in the arena */
     enum origin origin;
-    unsigned has; /* mask of enum has, set by the seal */
+    uint64_t kernels_read; /* kernels before doubles were joined */
+    unsigned has;          /* mask of enum has, set by the seal */
     bool is_sealed;
 };
 
@@ -77,6 +78,9 @@ static inline strid capture_key(const struct capture *cap, enum capture_key key)
     return cap->keys[key];
 }
 
+/* Whether the profile comes from an Ascend device: its facts say so, or nothing says otherwise. */
+bool capture_is_ascend(const struct capture *cap);
+
 /* The lane with this key, added when it is new. */
 lane_id capture_lane(struct capture *cap, struct lane_key key);
 
@@ -97,9 +101,9 @@ void capture_source(struct capture *cap, struct source source);
  * mask. Of marks with equal source and number only the earliest stays. */
 void capture_seal(struct capture *cap);
 
-/* An attribute of a slice by its well-known key, own values first; NULL or empty when absent. */
-const struct attr *capture_slice_attr(const struct capture *cap, size_t slice,
-                                      enum capture_key key);
+/* An attribute of a slice by its well-known key, own values first; of type ATTR_NONE, or empty,
+ * when absent. */
+struct attr capture_slice_attr(const struct capture *cap, size_t slice, enum capture_key key);
 struct str capture_slice_text(const struct capture *cap, size_t slice, enum capture_key key);
 
 #endif
