@@ -20,7 +20,7 @@ ASCEND = {
         "ascend/db_level1/rank1_ascend_pt/ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler_1.db",
     "misc_msprof_0_db": "ascend/misc/msprof_0.db",
 }
-NSYS = ()
+NSYS = ("nsys_synth_a", "nsys_synth_b")
 
 problems = []
 
