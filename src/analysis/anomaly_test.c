@@ -103,13 +103,10 @@ TEST(a_document_that_cannot_be_written_is_reported)
 {
     struct capture *cap = capture_of((int[]){0}, (int[]){0}, 1);
     struct study st;
-    struct diag d;
 
-    diag_init(&d);
     study_begin(&st, cap, study_defaults());
-    assert_false(anomaly_write_json(&st, &d, (struct sink){refuse, NULL}));
+    assert_false(anomaly_write_json(&st, (struct sink){refuse, NULL}));
     study_end(&st);
-    diag_fini(&d);
     capture_free(cap);
 }
 
