@@ -47,3 +47,11 @@ if(TARGET strata)
         ${CMAKE_SOURCE_DIR}/tests/shared/databases.py $<TARGET_FILE:strata> ${CMAKE_SOURCE_DIR}/../shared)
     set_tests_properties(shared.anomaly shared.databases PROPERTIES SKIP_RETURN_CODE 77)
 endif()
+
+# The generator: its files, its truth, and what strata finds in them.
+if(TARGET strata)
+    add_test(NAME synth.truth COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/synth/check.py
+        $<TARGET_FILE:strata>)
+    add_test(NAME synth.examples COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/synth/examples.py $<TARGET_FILE:strata>)
+endif()
