@@ -13,7 +13,6 @@
 #include "analysis/judgement.h"
 #include "analysis/steps.h"
 #include "analysis/study.h"
-#include "base/diag.h"
 #include "base/json_write.h"
 
 struct doc {
@@ -24,7 +23,6 @@ struct doc {
     const struct bubbles *bubbles;
     const struct groups *groups;
     const struct judgement *judgement;
-    const struct diag *diag;
     nanos origin; /* begin of the whole span: rel_us counts from here */
 };
 

@@ -28,7 +28,8 @@ static struct str source_of(const struct capture *cap)
             const struct source *s = &cap->sources.at[i];
             if (strcmp(s->format, names[k].format) != 0)
                 continue;
-            if (k == 0 && str_starts(str_basename(str_of(s->path)), S("op_summary")))
+            struct str file = str_basename(str_of(s->path));
+            if (k == 0 && (str_starts(file, S("op_summary_")) || str_starts(file, S("task_time_"))))
                 return S("op_summary");
             return str_of(names[k].source);
         }
@@ -40,17 +41,17 @@ static void put_dropped(struct doc *d)
 {
     doc_key(d, "rows_dropped");
     json_write_object(&d->w);
-    for (size_t i = 0; i < d->diag->entries.n; i++) {
-        const struct diag_entry *e = &d->diag->entries.at[i];
-        const char *dot = strchr(e->code, '.');
+    for (size_t i = 0; i < d->cap->losses.n; i++) {
+        const struct loss *loss = &d->cap->losses.at[i];
+        const char *dot = strchr(loss->code, '.');
         char name[64];
-        if (e->severity != SEV_LOSS || dot == NULL || strncmp(e->code, "kernel-details.", 15) != 0)
+        if (dot == NULL || strncmp(loss->code, "kernel-details.", 15) != 0)
             continue;
         snprintf(name, sizeof(name), "%s", dot + 1);
         for (char *c = name; *c != '\0'; c++)
             if (*c == '-')
                 *c = '_';
-        doc_count(d, name, e->count);
+        doc_count(d, name, loss->count);
     }
     json_write_end(&d->w);
 }
@@ -74,8 +75,8 @@ static void put_diagnostics(struct doc *d)
 {
     doc_key(d, "diagnostics");
     json_write_object(&d->w);
-    for (size_t i = 0; i < d->diag->entries.n; i++)
-        doc_count(d, d->diag->entries.at[i].code, d->diag->entries.at[i].count);
+    for (size_t i = 0; i < d->cap->losses.n; i++)
+        doc_count(d, d->cap->losses.at[i].code, d->cap->losses.at[i].count);
     json_write_end(&d->w);
 }
 
@@ -118,6 +119,20 @@ static void put_all_streams(struct doc *d)
     json_write_end(&d->w);
 }
 
+/* Rows of the kernel table that fitted its header; elsewhere the kernels that were read. */
+static uint64_t rows_read(const struct capture *cap)
+{
+    uint64_t rows = 0;
+    bool is_table = false;
+
+    for (size_t i = 0; i < cap->sources.n; i++)
+        if (strcmp(cap->sources.at[i].format, "kernel-details") == 0) {
+            rows += cap->sources.at[i].rows;
+            is_table = true;
+        }
+    return is_table ? rows : cap->kernels_read;
+}
+
 static void put_capture(struct doc *d)
 {
     const struct facts *facts = &d->cap->facts;
@@ -140,7 +155,7 @@ static void put_capture(struct doc *d)
     put_flag(d, "with_stack", facts->with_stack);
     doc_text(d, "time_origin_us",
              (struct str){origin, num_print_us(origin, nanos_add(d->origin, to_unix))});
-    doc_count(d, "rows_read", d->cap->kernels_read);
+    doc_count(d, "rows_read", rows_read(d->cap));
     doc_count(d, "rows_after_dedup", study_kernels(d->st).n);
     put_dropped(d);
     doc_count(d, "kernels_before_first_step", d->steps->kernels_before_first);
@@ -177,13 +192,10 @@ static void put_states(struct doc *d)
     json_write_end(&d->w);
     doc_key(d, "warnings");
     json_write_array(&d->w);
-    for (size_t i = 0; i < d->diag->entries.n; i++) {
-        const struct diag_entry *e = &d->diag->entries.at[i];
-        if (e->severity != SEV_NOTE)
-            json_write_string(&d->w,
-                              arena_format(&d->st->scratch, "%s [%s] x %llu", e->first[0].text,
-                                           e->code, (unsigned long long)e->count));
-    }
+    for (size_t i = 0; i < d->cap->losses.n; i++)
+        json_write_string(&d->w, arena_format(&d->st->scratch, "%s: %llu dropped",
+                                              d->cap->losses.at[i].code,
+                                              (unsigned long long)d->cap->losses.at[i].count));
     json_write_end(&d->w);
     json_write_end(&d->w);
 }
@@ -286,7 +298,7 @@ static void put_limitations(struct doc *d)
     json_write_end(&d->w);
 }
 
-bool anomaly_write_json(struct study *st, const struct diag *diag, struct sink out)
+bool anomaly_write_json(struct study *st, struct sink out)
 {
     struct doc d = {
         .st = st,
@@ -295,7 +307,6 @@ bool anomaly_write_json(struct study *st, const struct diag *diag, struct sink o
         .bubbles = study_bubbles(st),
         .groups = study_groups(st),
         .judgement = study_judgement(st),
-        .diag = diag,
     };
 
     d.origin = d.bubbles->global.span.begin;

@@ -207,6 +207,20 @@ static bool is_ai_core(struct str core)
            str_equal(core, S("MIX_AIC")) || str_equal(core, S("MIX_AIV"));
 }
 
+/* The device half of a collective, whatever it was found to belong to. */
+static bool is_half(struct str name)
+{
+    return str_ends(name, S("AicpuKernel")) || str_ends(name, S("AivKernel")) ||
+           str_ends(name, S("_AICPU"));
+}
+
+/* A whole collective. */
+static bool is_collective(const struct capture *cap, size_t slice)
+{
+    return cap->slices.kind[slice] == SLICE_COMM &&
+           !is_half(capture_text(cap, cap->slices.name[slice]));
+}
+
 static void count_kernel(const struct capture *cap, struct step_inventory *inv, size_t slice)
 {
     enum slice_kind kind = (enum slice_kind)cap->slices.kind[slice];
@@ -215,7 +229,7 @@ static void count_kernel(const struct capture *cap, struct step_inventory *inv, 
     inv->kernels++;
     inv->ai_core += is_ai_core(capture_slice_text(cap, slice, KEY_CORE));
     inv->ai_cpu += kind == SLICE_AICPU;
-    inv->comm += kind == SLICE_COMM;
+    inv->comm += is_collective(cap, slice);
     inv->duration_sum = nanos_add(inv->duration_sum, cap->slices.dur[slice]);
     if (wait.type == ATTR_TIME)
         inv->wait_sum = nanos_add(inv->wait_sum, wait.time);

@@ -165,18 +165,27 @@ static void set_limits(sqlite3 *db)
     sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 }
 
-/* Tables are declared when a statement first names them; the authorizer would refuse that. */
+/* A table is declared when a statement first names it; the authorizer would refuse that. */
+static int declare_table(sqlite3 *db, const char *name)
+{
+    char *text = sqlite3_mprintf("SELECT 1 FROM %s", name);
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(db, text, -1, &stmt, NULL);
+
+    sqlite3_finalize(stmt);
+    sqlite3_free(text);
+    return rc;
+}
+
 static int declare_tables(sqlite3 *db)
 {
+    static const char *const useful[] = {"json_each", "json_tree", "pragma_table_info"};
     int rc = SQLITE_OK;
 
-    for (size_t i = 0; i < sql_table_count && rc == SQLITE_OK; i++) {
-        char *text = sqlite3_mprintf("SELECT 1 FROM %s", sql_tables[i].info.name);
-        sqlite3_stmt *stmt = NULL;
-        rc = sqlite3_prepare_v2(db, text, -1, &stmt, NULL);
-        sqlite3_finalize(stmt);
-        sqlite3_free(text);
-    }
+    for (size_t i = 0; i < sql_table_count && rc == SQLITE_OK; i++)
+        rc = declare_table(db, sql_tables[i].info.name);
+    for (size_t i = 0; i < ARRAY_LEN(useful); i++)
+        declare_table(db, useful[i]); /* a SQLite built without them works as well */
     return rc;
 }
 
@@ -278,6 +287,8 @@ static enum status explain(struct sql *sql, struct str text, struct diag *d)
                             no_table = S_INIT("no such table: ");
     int offset = sqlite3_error_offset(sql->db);
 
+    if (sql->refused == NULL && str_ends(why, S(" may not be modified")))
+        sql->refused = "a statement that changes something";
     if (sql->refused != NULL) {
         enum status st = diag_fail(d, ST_FORMAT, "query.read-only", (struct where){0},
                                    "%s is refused: a query only reads", sql->refused);
@@ -308,6 +319,10 @@ static enum status prepare(struct sql *sql, struct str text, sqlite3_stmt **out,
         return explain(sql, text, d);
     if (*out == NULL)
         return diag_fail(d, ST_FORMAT, "query.sql", (struct where){0}, "there is no statement");
+    if (!sqlite3_stmt_readonly(*out)) {
+        sql->refused = "a statement that changes something";
+        return explain(sql, text, d);
+    }
     int rc = sqlite3_prepare_v2(sql->db, tail, (int)(text.at + text.n - tail), &second, NULL);
     sqlite3_finalize(second);
     if (rc != SQLITE_OK || second != NULL)

@@ -54,7 +54,11 @@ enum {
     F_BITS = 11,
     F_TS_LOW = F_TS_EQ | F_TS_GE | F_TS_GT,
     F_TS_HIGH = F_TS_EQ | F_TS_LE | F_TS_LT,
-    WALK_SHIFT = 16
+    WALK_SHIFT = 16,
+    /* Columns that the statement reads: fetched ahead where a walk jumps through memory. */
+    AHEAD_TS = 1 << 20,
+    AHEAD_DUR = 1 << 21,
+    AHEAD_LANE = 1 << 22
 };
 enum walk { WALK_OWN, WALK_NAME, WALK_TIME, WALK_EACH_NAME };
 
@@ -73,6 +77,11 @@ struct cursor {
     bool is_eof;
 
     const uint32_t *order;   /* numbers to walk; NULL: the numbers themselves */
+    const uint32_t *first;   /* by name: where each begins in `order`; NULL: other orders */
+    uint32_t name, name_end; /* by name: the row's, and where its rows end */
+    const nanos *durs;       /* by name: durations in that order; NULL: not at hand */
+    uint32_t place;          /* of the row in `order` */
+    int ahead;               /* mask of AHEAD_ */
     const uint32_t *each;    /* WALK_EACH_NAME: where each name begins in `order` */
     uint32_t at, end;        /* what is left to walk */
     uint32_t lane, lane_end; /* own order by lanes: those still to come */
@@ -254,6 +263,19 @@ static void estimate(const struct sql_view *v, enum sql_set set, sqlite3_index_i
     info->estimatedRows = (sqlite3_int64)rows + 1;
 }
 
+static int ahead_mask(sqlite3_uint64 used)
+{
+    int mask = 0;
+
+    if ((used & (1 << C_TS | 1 << C_END_TS)) != 0)
+        mask |= AHEAD_TS;
+    if ((used & (1 << C_DUR | 1 << C_END_TS)) != 0)
+        mask |= AHEAD_DUR;
+    if ((used & (1 << C_LANE | 1 << C_LANE_NAME | 1 << C_PROCESS | 1 << C_DEVICE)) != 0)
+        mask |= AHEAD_LANE;
+    return mask;
+}
+
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     const struct sql_binding *binding = ((struct vtab *)base)->binding;
@@ -273,7 +295,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     for (int bit = 0; bit < F_BITS; bit++)
         if ((mask >> bit & 1) != 0)
             info->aConstraintUsage[terms[bit]].argvIndex = ++args;
-    info->idxNum = mask | (int)walk << WALK_SHIFT;
+    info->idxNum = mask | (int)walk << WALK_SHIFT | ahead_mask(info->colUsed);
     return SQLITE_OK;
 }
 
@@ -379,6 +401,26 @@ static bool is_wanted(const struct cursor *c)
     return c->steps == NULL || c->steps[c->view->step_of[c->g]] != 0;
 }
 
+/* Rows of one name lie far apart: without this, every row waits for memory. */
+static inline void fetch_ahead(const struct cursor *c)
+{
+    enum { DISTANCE = 16 };
+    const struct sql_part *p = c->part;
+
+    if (c->ahead == 0 || p == NULL || c->end - c->at <= DISTANCE)
+        return;
+    const struct slices *s = &p->cap->slices;
+    uint32_t i = c->order[c->at + DISTANCE] - p->base; /* in another capture: wraps, too large */
+    if (i >= s->n)
+        return;
+    if ((c->ahead & AHEAD_DUR) != 0)
+        __builtin_prefetch(&s->dur[i]);
+    if ((c->ahead & AHEAD_TS) != 0)
+        __builtin_prefetch(&s->begin[i]);
+    if ((c->ahead & AHEAD_LANE) != 0)
+        __builtin_prefetch(&s->lane[i]);
+}
+
 static int next(sqlite3_vtab_cursor *base)
 {
     struct cursor *c = (struct cursor *)base;
@@ -391,6 +433,10 @@ static int next(sqlite3_vtab_cursor *base)
                     continue; /* a name of other tables only */
                 at = c->each[at];
             }
+            fetch_ahead(c);
+            c->place = at;
+            while (c->first != NULL && at >= c->name_end)
+                c->name_end = c->first[++c->name + 1];
             set_row(c, c->order != NULL ? c->order[at] : at);
             if (c->is_plain || is_wanted(c))
                 return SQLITE_OK;
@@ -510,7 +556,8 @@ static bool want_name(struct cursor *c, sqlite3_value *value, const struct sql_o
     if (text.at == NULL || !sql_find_name(c->view, text, &rank))
         return false;
     c->at = o->first[rank];
-    c->end = o->first[rank + 1];
+    c->end = c->name_end = o->first[rank + 1];
+    c->name = rank;
     return true;
 }
 
@@ -553,8 +600,11 @@ static void start_walk(struct cursor *c, enum walk walk, int mask)
     case WALK_NAME:
         o = sql_by_name(c->view, c->set);
         c->order = o->at;
-        if ((mask & F_NAME) == 0)
+        c->first = o->first;
+        if ((mask & F_NAME) == 0 && o->n > 0) {
             c->end = o->n;
+            c->name_end = o->first[1];
+        }
         break;
     case WALK_TIME:
         o = sql_by_time(c->view, c->set);
@@ -602,7 +652,13 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int a
             c->end = c->at + 1;
         }
     } else if (take_terms(c, mask, argv)) {
-        start_walk(c, (enum walk)(number >> WALK_SHIFT), mask);
+        start_walk(c, (enum walk)(number >> WALK_SHIFT & 15), mask);
+        if (c->order != NULL && c->each == NULL)
+            c->ahead = number & (AHEAD_TS | AHEAD_DUR | AHEAD_LANE);
+        if (c->first != NULL && (mask & F_NAME) == 0 && (c->ahead & AHEAD_DUR) != 0) {
+            c->durs = sql_dur_by_name(c->view, c->set);
+            c->ahead &= ~AHEAD_DUR;
+        }
     } else {
         c->is_eof = true;
         return SQLITE_OK;
@@ -681,13 +737,14 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *out, int column)
         sqlite3_result_int64(out, s->begin[c->i]);
         break;
     case C_DUR:
-        sqlite3_result_int64(out, s->dur[c->i]);
+        sqlite3_result_int64(out, c->durs != NULL ? c->durs[c->place] : s->dur[c->i]);
         break;
     case C_END_TS:
         sqlite3_result_int64(out, slices_end(s, c->i));
         break;
     case C_NAME:
-        sql_give_text(out, capture_text(cap, s->name[c->i]));
+        sql_give_text(out, c->first != NULL ? c->view->names.at[c->name]
+                                            : capture_text(cap, s->name[c->i]));
         break;
     case C_KIND:
         sqlite3_result_text(out, slice_kind_name((enum slice_kind)s->kind[c->i]), -1,

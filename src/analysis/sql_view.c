@@ -48,6 +48,7 @@ void sql_view_fini(struct sql_view *v)
     for (int set = 0; set < SQL_SETS; set++) {
         mem_free(v->by_name[set].at);
         mem_free(v->by_name[set].first);
+        mem_free(v->by_name[set].dur);
         mem_free(v->by_time[set].at);
     }
     mem_free(v->parts);
@@ -179,6 +180,24 @@ const struct sql_order *sql_by_name(struct sql_view *v, enum sql_set set)
     o->n = v->counts[set];
     o->is_built = true;
     return o;
+}
+
+const nanos *sql_dur_by_name(struct sql_view *v, enum sql_set set)
+{
+    const struct sql_part *p = v->parts;
+
+    sql_by_name(v, set);
+    struct sql_order *o = &v->by_name[set];
+    if (o->dur != NULL)
+        return o->dur;
+    o->dur = mem_grow(NULL, sizeof(*o->dur), (size_t)o->n + 1);
+    for (size_t k = 0; k < o->n; k++) {
+        uint32_t g = o->at[k];
+        if (g < p->base || g - p->base >= p->cap->slices.n)
+            p = sql_part_of(v, g);
+        o->dur[k] = p->cap->slices.dur[g - p->base];
+    }
+    return o->dur;
 }
 
 struct moment {

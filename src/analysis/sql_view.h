@@ -33,6 +33,7 @@ struct sql_step {
 /* Slice numbers in some order. `first` cuts a name order: name r has [first[r], first[r + 1]). */
 struct sql_order {
     uint32_t *at, *first;
+    nanos *dur; /* durations in that order; NULL until asked for */
     uint32_t n;
     bool is_built;
 };
@@ -70,6 +71,10 @@ const struct sql_part *sql_part_of_lane(const struct sql_view *v, uint32_t lane)
 
 const struct sql_order *sql_by_name(struct sql_view *v, enum sql_set set); /* then by number */
 const struct sql_order *sql_by_time(struct sql_view *v, enum sql_set set); /* then by number */
+
+/* Durations in order of name: rows of one name lie far apart in memory, and summing them up would
+ * wait for each. */
+const nanos *sql_dur_by_name(struct sql_view *v, enum sql_set set);
 
 /* Fills step_of. */
 void sql_need_steps(struct sql_view *v);

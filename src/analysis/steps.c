@@ -62,6 +62,17 @@ static bool take_ids(struct study *st, struct steps *steps)
     return steps->n > 0;
 }
 
+static struct str mark_id(struct study *st, const struct mark *mark)
+{
+    struct str name = capture_text(st->cap, mark->name);
+
+    if (mark->source == MARK_PROFILER_STEP || name.n == 0)
+        return arena_format(&st->scratch, "ProfilerStep#%lld", (long long)mark->number);
+    if (mark->source == MARK_STEP_TRACE)
+        return arena_format(&st->scratch, "%.*s#%lld", STR_ARGS(name), (long long)mark->number);
+    return name;
+}
+
 /* The steps of one source of marks. Of marks inside one another the outer one counts. */
 static bool take_marks(struct study *st, struct steps *steps, enum mark_source source,
                        enum step_source told)
@@ -76,7 +87,7 @@ static bool take_marks(struct study *st, struct steps *steps, enum mark_source s
             (last != NULL && m->begin < last->window.end && m->end <= last->window.end))
             continue;
         steps->at[steps->n++] = (struct step){
-            .id = capture_text(cap, m->name),
+            .id = mark_id(st, m),
             .number = m->number,
             .window = {m->begin, m->end},
         };

@@ -92,8 +92,11 @@ void capture_free(struct capture *cap)
     vec_free(&cap->flows);
     vec_free(&cap->marks);
     vec_free(&cap->comm_ops);
+    vec_free(&cap->comm_links);
+    vec_free(&cap->comm_groups);
     vec_free(&cap->step_traces);
     vec_free(&cap->sources);
+    vec_free(&cap->losses);
     mem_free(cap);
 }
 

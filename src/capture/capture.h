@@ -37,6 +37,12 @@ enum capture_key {
     KEY_COUNT
 };
 
+/* How often something was dropped, by the code of its diagnostic. */
+struct loss {
+    const char *code; /* a literal */
+    uint64_t count;
+};
+
 struct capture {
     struct arena arena;
     struct intern strings;
@@ -48,8 +54,11 @@ struct capture {
     VEC_OF(struct series) series;
     VEC_OF(struct mark) marks; /* by begin once sealed */
     VEC_OF(struct comm_op) comm_ops;
+    VEC_OF(struct comm_link) comm_links;
+    VEC_OF(struct comm_group) comm_groups;
     VEC_OF(struct step_trace) step_traces;
     VEC_OF(struct source) sources;
+    VEC_OF(struct loss) losses;
     struct facts facts;
     struct clock clock;
     strid keys[KEY_COUNT];

@@ -1,7 +1,7 @@
 /*
  * strata anomaly: where the device sat idle.
  */
-#include "capture/capture.h"
+#include "base/pool.h"
 #include "cli/session.h"
 #include "flow/flow_anomaly.h"
 #include "render/render.h"
@@ -9,15 +9,24 @@
 struct args {
     const char *min_bubble;
     int64_t max_bubbles;
+    int64_t rank, device;
+    int source; /* enum input_source */
 };
 
-static const struct args defaults = {.min_bubble = "100", .max_bubbles = 200};
+static const struct args defaults = {
+    .min_bubble = "100", .max_bubbles = 200, .rank = -1, .device = -1};
+
+static const char *const sources[] = {"auto", "csv", "trace", "db", NULL};
 
 static const struct opt options[] = {
     OPT_STRING(0, "min-bubble", "US", struct args, min_bubble,
                "list idle windows from this many microseconds on (100)"),
     OPT_INT(0, "max-bubbles", "N", struct args, max_bubbles, 0, 1000000,
             "list at most this many of them (200)"),
+    OPT_INT(0, "rank", "N", struct args, rank, 0, INT32_MAX, "only this rank of a folder of ranks"),
+    OPT_INT(0, "device", "N", struct args, device, 0, INT32_MAX, "only this device"),
+    OPT_CHOICE(0, "source", sources, struct args, source,
+               "which files to believe when several tell of the same kernels (auto)"),
     OPT_END,
 };
 
@@ -31,10 +40,15 @@ static void print(struct session *s, const struct anomaly_result *result)
 {
     struct render_options look = {.color = s->out.color};
 
-    if (s->common.json)
-        out_bytes(&s->out, (struct str){result->json.at, result->json.n});
-    else if (!s->common.quiet)
-        renderer_text.write(result->report, &look, session_sink(s));
+    if (s->common.json) {
+        anomaly_result_write(result, session_sink(s));
+        return;
+    }
+    for (size_t i = 0; i < result->n && !s->common.quiet; i++) {
+        if (i > 0)
+            out_bytes(&s->out, S("\n"));
+        renderer_text.write(result->at[i].report, &look, session_sink(s));
+    }
 }
 
 static int run(struct session *s, const void *given)
@@ -43,18 +57,23 @@ static int run(struct session *s, const void *given)
     struct anomaly_job job = anomaly_job_new(s->operands.at[0]);
     struct anomaly_result result;
 
-    job.format = s->common.format;
+    job.input.format = s->common.format;
+    job.input.rank = args->rank;
+    job.input.device = args->device;
+    job.input.source = (enum input_source)args->source;
     job.out = s->common.out;
     job.is_dry_run = s->common.dry_run;
     job.max_bubbles = (size_t)args->max_bubbles;
     if (!num_us(str_of(args->min_bubble), &job.min_bubble) || job.min_bubble < 0)
         return session_usage(s, "--min-bubble takes a number of microseconds, not '%s'",
                              args->min_bubble);
+    job.input.pool = pool_new((size_t)s->common.jobs);
     enum status status = flow_anomaly(&job, &s->arena, &s->diag, &result);
+    pool_free(job.input.pool);
     if (status == ST_OK) {
         print(s, &result);
-        if (!job.is_dry_run)
-            session_wrote(s, result.json_path);
+        for (size_t i = 0; i < result.n && !job.is_dry_run; i++)
+            session_wrote(s, result.at[i].json_path);
     }
     anomaly_result_free(&result);
     return session_code(status);
@@ -65,14 +84,15 @@ const struct command command_anomaly = {
     .group = GROUP_EXPLAIN,
     .summary = "find where the device sat idle, step by step",
     .usage = "[OPTIONS] CAPTURE",
-    .details = "Reads the kernel table (kernel_details.csv) of an Ascend profile, from a file or a "
-               "folder that holds one, and measures for every step how long no kernel ran on any "
-               "stream: before the first kernel, between kernels and after the last.\n"
+    .details = "Reads a profile, from a file or a folder that holds one, and measures for every "
+               "step how long no kernel ran on any stream: before the first kernel, between "
+               "kernels and after the last. In a folder of several ranks each is measured alone.\n"
                "\n"
-               "Steps come from the Step Id column; a table without one is a single pseudo-step. "
-               "The result is printed and written to anomaly_discovery.json in the folder strata/ "
-               "inside the capture's folder (beside a single file), or in the one that -o names. "
-               "With --json the document is printed in place of the text.",
+               "Steps come from the marks of the timeline, else from the Step Id column; a profile "
+               "without either is a single pseudo-step. The result is printed and written to "
+               "anomaly_discovery.json (anomaly_discovery_rank<N>.json for each of several ranks) "
+               "in the folder strata/ inside the capture's folder (beside a single file), or in "
+               "the one that -o names. With --json the document is printed in place of the text.",
     .see = "docs/analyses/anomaly.md",
     .options = options,
     .args_size = sizeof(struct args),

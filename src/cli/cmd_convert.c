@@ -13,11 +13,12 @@ struct args {
     struct opt_list lanes;
     bool clip;
     int what;
+    int64_t rank;
 };
 
 enum { WHAT_NOT_GIVEN = -1 };
 
-static const struct args defaults = {.what = WHAT_NOT_GIVEN};
+static const struct args defaults = {.what = WHAT_NOT_GIVEN, .rank = -1};
 
 /* In the order of enum convert_what. */
 static const char *const what_choices[] = {"kernels", "slices", NULL};
@@ -32,6 +33,7 @@ static const struct opt options[] = {
              "only lanes of such a name, or process/name; may be repeated"),
     OPT_FLAG(0, "clip", struct args, clip, "cut slices at the borders of steps and range"),
     OPT_CHOICE(0, "what", what_choices, struct args, what, "the rows of a CSV (kernels)"),
+    OPT_INT(0, "rank", "N", struct args, rank, 0, INT32_MAX, "this rank of a folder of ranks"),
     OPT_END,
 };
 
@@ -49,9 +51,9 @@ static int read_args(struct session *s, const struct args *args, struct convert_
 {
     struct convert_steps *steps = NULL;
 
-    job->path = s->operands.at[0];
+    *job = convert_job_new(s->operands.at[0], s->common.out);
     job->format = s->common.format;
-    job->out = s->common.out;
+    job->rank = args->rank;
     job->to = args->to;
     job->sink = session_sink(s);
     job->lanes = args->lanes.at;
@@ -153,7 +155,7 @@ static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
     const struct timeline_format *format;
-    struct convert_job job = {0};
+    struct convert_job job;
     struct convert_result result;
     int code = read_args(s, args, &job);
 

@@ -3,6 +3,7 @@
  */
 #include "cli/session.h"
 #include "input/input.h"
+#include "render/timeline.h"
 
 static const struct example examples[] = {
     {"strata formats", "what strata reads"},
@@ -21,6 +22,16 @@ static size_t collect_inputs(struct row *rows, size_t room)
 
     for (const struct input_format *f; n < room && (f = input_format_at(n)) != NULL; n++)
         rows[n] = (struct row){f->name, f->summary, f->looks_for};
+    return n;
+}
+
+static size_t collect_outputs(struct row *rows, size_t room)
+{
+    size_t n = 0;
+
+    for (; n < room && n < timeline_count; n++)
+        rows[n] = (struct row){timeline_list[n]->name, timeline_list[n]->summary,
+                               timeline_list[n]->endings[0]};
     return n;
 }
 
@@ -59,20 +70,24 @@ static void json_rows(struct json_writer *j, const char *key, const char *files,
 
 static int run(struct session *s, const void *args)
 {
-    struct row inputs[64];
+    struct row inputs[64], outputs[64];
     size_t n = collect_inputs(inputs, ARRAY_LEN(inputs));
+    size_t out_n = collect_outputs(outputs, ARRAY_LEN(outputs));
 
     (void)args;
     if (s->common.json) {
         struct json_writer *j = session_json_begin(s, "strata.formats/1", NULL);
         json_write_object(j);
         json_rows(j, "inputs", "files", inputs, n);
+        json_rows(j, "outputs", "ending", outputs, out_n);
         json_write_end(j);
         session_json_end(s);
         return CODE_DONE;
     }
     print_rows(s, "input", "files looked for", inputs, n);
-    out_text(&s->out, "\n  files are known by their content; --format NAME forces one\n");
+    out_text(&s->out, "\n  files are known by their content; --format NAME forces one\n\n");
+    print_rows(s, "output", "ending", outputs, out_n);
+    out_text(&s->out, "\n  `strata convert` writes these, by the ending or by --to NAME\n");
     return CODE_DONE;
 }
 

@@ -433,6 +433,7 @@ const struct command command_info = {
         "\n"
         "Several captures, or a folder of ranks, get one line each; -v adds the details of every "
         "one.",
+    .see = "docs/queries.md",
     .options = options,
     .args_size = sizeof(struct args),
     .defaults = &defaults,

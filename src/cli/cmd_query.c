@@ -184,6 +184,7 @@ static void json_row(struct printer *p, const struct sql_value *cells)
     struct arena_mark mark = arena_mark(&p->arena);
 
     json_write_array(p->json);
+    p->json->layout = JSON_COMPACT; /* a line for each row, not for each cell */
     for (size_t c = 0; c < p->columns; c++) {
         switch (cells[c].type) {
         case SQL_NULL:
@@ -204,6 +205,7 @@ static void json_row(struct printer *p, const struct sql_value *cells)
         }
     }
     json_write_end(p->json);
+    p->json->layout = JSON_INDENTED;
     arena_rewind(&p->arena, mark);
 }
 
@@ -340,19 +342,17 @@ static void print_schema(struct session *s)
 
     for (size_t i = 0; (t = sql_schema(i)) != NULL; i++) {
         struct str rest = str_of(t->columns), one;
-        size_t width = 100;
+        size_t width = 0;
         out_style(&s->out, STYLE_BOLD);
         out_printf(&s->out, "%s%s", i > 0 ? "\n" : "", t->name);
         out_style(&s->out, STYLE_PLAIN);
         out_printf(&s->out, "   %s", t->summary);
         while (str_split(&rest, ',', &one)) {
             one = str_trim(one);
-            if (width + one.n + 2 > 96) {
-                out_text(&s->out, "\n  ");
-                width = 2;
-            }
-            out_printf(&s->out, "%.*s%s", STR_ARGS(one), rest.at != NULL && rest.n > 0 ? ", " : "");
-            width += one.n + 2;
+            bool is_first = width == 0, is_full = width + one.n + 2 > 96;
+            out_text(&s->out, is_first ? "\n  " : is_full ? ",\n  " : ", ");
+            out_bytes(&s->out, one);
+            width = (is_first || is_full ? 2 : width + 2) + one.n;
         }
         out_text(&s->out, "\n");
     }

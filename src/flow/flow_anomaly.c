@@ -3,8 +3,7 @@
 #include "analysis/anomaly.h"
 #include "analysis/study.h"
 #include "base/fs.h"
-#include "capture/capture.h"
-#include "flow/flow.h"
+#include "capture/fleet.h"
 #include "report/report.h"
 
 static const char results_folder[] = "strata";
@@ -15,6 +14,7 @@ struct anomaly_job anomaly_job_new(const char *path)
 
     return (struct anomaly_job){
         .path = path,
+        .input = input_defaults(),
         .min_bubble = listing.min_bubble,
         .max_bubbles = listing.max_bubbles,
     };
@@ -51,27 +51,85 @@ static enum status save(const char *folder, const char *path, const struct json_
     return outfile_commit(&file, OUTFILE_FAST, d);
 }
 
+static const char *file_name(struct arena *arena, const struct capture *cap, bool is_alone)
+{
+    if (is_alone)
+        return "anomaly_discovery.json";
+    struct str name =
+        arena_format(arena, "anomaly_discovery_rank%lld.json", (long long)cap->facts.rank);
+    return name.at;
+}
+
+static void analyse(const struct capture *cap, struct study_options options,
+                    struct anomaly_finding *out)
+{
+    struct study st;
+
+    study_begin(&st, cap, options);
+    out->report = report_new(str_of(cap->name));
+    anomaly_describe(&st, out->report);
+    anomaly_write_json(&st, json_buffer_sink(&out->json));
+    study_end(&st);
+}
+
 enum status flow_anomaly(const struct anomaly_job *job, struct arena *arena, struct diag *d,
                          struct anomaly_result *out)
 {
     struct study_options options = {job->min_bubble, job->max_bubbles};
     const char *folder = results_of(arena, job);
-    struct study st;
+    enum status st = ST_OK;
 
     *out = (struct anomaly_result){0};
-    out->json_path = fs_join(arena, folder, "anomaly_discovery.json");
-    TRY(flow_load(job->path, job->format, d, &out->cap));
-    study_begin(&st, out->cap, options);
-    out->report = report_new(str_of(out->cap->name));
-    anomaly_describe(&st, out->report);
-    anomaly_write_json(&st, d, json_buffer_sink(&out->json));
-    study_end(&st);
-    return job->is_dry_run ? ST_OK : save(folder, out->json_path, &out->json, d);
+    TRY(input_load_all(job->path, &job->input, d, &out->fleet));
+    out->at = ARENA_ARRAY(arena, struct anomaly_finding, out->fleet->ranks.n);
+    out->n = out->fleet->ranks.n;
+    for (size_t i = 0; i < out->n && st == ST_OK; i++) {
+        const struct capture *cap = out->fleet->ranks.at[i];
+        out->at[i].json_path = fs_join(arena, folder, file_name(arena, cap, out->n == 1));
+        analyse(cap, options, &out->at[i]);
+        if (!job->is_dry_run)
+            st = save(folder, out->at[i].json_path, &out->at[i].json, d);
+    }
+    return st;
 }
 
 void anomaly_result_free(struct anomaly_result *result)
 {
-    capture_free(result->cap);
-    report_free(result->report);
-    json_buffer_free(&result->json);
+    for (size_t i = 0; i < result->n; i++) {
+        report_free(result->at[i].report);
+        json_buffer_free(&result->at[i].json);
+    }
+    fleet_free(result->fleet);
+}
+
+static void put(struct sink out, struct str text)
+{
+    out.write(out.ctx, text);
+}
+
+/* A document inside another: every line is indented, and the last line end is left out. */
+static void put_indented(struct sink out, struct str text)
+{
+    struct str line;
+
+    while (text.n > 0 && text.at[text.n - 1] == '\n')
+        text.n--;
+    for (bool is_first = true; str_split(&text, '\n', &line); is_first = false) {
+        put(out, is_first ? S("    ") : S("\n    "));
+        put(out, line);
+    }
+}
+
+void anomaly_result_write(const struct anomaly_result *result, struct sink out)
+{
+    if (result->n == 1) {
+        put(out, (struct str){result->at[0].json.at, result->at[0].json.n});
+        return;
+    }
+    put(out, S("{\n  \"schema\": \"strata.anomaly-set/1\",\n  \"captures\": ["));
+    for (size_t i = 0; i < result->n; i++) {
+        put(out, i == 0 ? S("\n") : S(",\n"));
+        put_indented(out, (struct str){result->at[i].json.at, result->at[i].json.n});
+    }
+    put(out, S("\n  ]\n}\n"));
 }

@@ -27,6 +27,11 @@ static void tell_formats(struct diag *d)
                   timeline_list[i]->endings[0], timeline_list[i]->summary);
 }
 
+struct convert_job convert_job_new(const char *path, const char *out)
+{
+    return (struct convert_job){.path = path, .out = out, .rank = -1};
+}
+
 enum status convert_format(const struct convert_job *job, struct diag *d,
                            const struct timeline_format **out)
 {
@@ -49,6 +54,7 @@ static enum status load(const struct convert_job *job, struct diag *d, struct ca
     struct input_options options = input_defaults();
 
     options.format = job->format;
+    options.rank = job->rank;
     options.progress = job->progress;
     options.pool = pool_new(job->threads);
     enum status st = input_load(job->path, &options, d, out);
@@ -185,16 +191,12 @@ static bool write_counted(void *ctx, struct str text)
 }
 
 static enum status save(const struct convert_job *job, const struct cut *cut,
-                        struct timeline_options *options, struct diag *d,
+                        const struct timeline_options *options, struct diag *d,
                         struct convert_result *result)
 {
-    char label[256];
     struct outfile file;
     struct meter meter = {.to = job->sink};
-    struct str name = str_basename(str_of(job->out));
 
-    snprintf(label, sizeof(label), "writing %.*s", STR_ARGS(name));
-    options->label = label;
     if (!is_sink(job)) {
         TRY(outfile_open(&file, job->out, d));
         meter.to = outfile_sink(&file);
@@ -212,14 +214,17 @@ static enum status save(const struct convert_job *job, const struct cut *cut,
 static enum status write_cut(const struct convert_job *job, const struct capture *cap,
                              struct arena *arena, struct diag *d, struct convert_result *result)
 {
+    char label[256];
     struct cut_options where = {.lanes = job->lanes, .lanes_n = job->lanes_n, .clip = job->clip};
     struct timeline_options how = {
         .rows = job->what == CONVERT_SLICES ? TIMELINE_SLICES : TIMELINE_KERNELS,
         .progress = job->progress,
+        .label = label,
     };
     nanos start = cut_span(cap).begin;
     struct cut cut;
 
+    snprintf(label, sizeof(label), "writing %.*s", STR_ARGS(str_basename(str_of(job->out))));
     if (job->steps_n > 0 || result->format->is_table)
         find_steps(cap, arena, &how);
     TRY(take_windows(job, cap, &how, arena, d, &where));

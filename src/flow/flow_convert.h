@@ -22,6 +22,7 @@ enum convert_what { CONVERT_KERNELS, CONVERT_SLICES };
 struct convert_job {
     const char *path;   /* of the capture */
     const char *format; /* of the capture; NULL: find out */
+    int64_t rank;       /* of a folder of ranks; -1: there is one */
     const char *out;    /* replaced when it is there; "-": `sink` */
     const char *to;     /* name of an output format; NULL: by the ending of `out` */
     struct sink sink;
@@ -44,6 +45,9 @@ struct convert_result {
     struct interval span;                          /* of these, from the capture's start */
     uint64_t bytes;                                /* written */
 };
+
+/* A job that writes everything. */
+struct convert_job convert_job_new(const char *path, const char *out);
 
 /* The output format of a job, told before anything is read. */
 enum status convert_format(const struct convert_job *job, struct diag *d,

@@ -2,8 +2,7 @@
  * ascend_db - what the parts of the Ascend database importer share.
  *
  * One database is read in four strokes: facts, device (tasks, kernels, collectives), host (calls,
- * ranges, step marks), links (arrows between the two). Nothing here is needed outside, but for
- * ascend_db_devices().
+ * ranges, step marks), links (arrows between the two). Nothing here is needed outside.
  */
 #ifndef STRATA_INPUT_ASCEND_DB_H
 #define STRATA_INPUT_ASCEND_DB_H
@@ -37,10 +36,6 @@ struct ascend_db {
     struct db_links enqueues; /* both ends of the host's task queue */
     struct db_links dequeues;
 };
-
-/* The devices whose tasks the file holds, in ascending order; `cap` of them at most. Each can be
- * read alone through options->device. */
-enum status ascend_db_devices(const struct input_file *in, int64_t *list, size_t cap, size_t *n);
 
 void ascend_db_read_device(struct ascend_db *a);
 void ascend_db_read_host(struct ascend_db *a);

@@ -66,3 +66,28 @@ enum slice_kind classify_kernel(struct str core, struct str name, struct str typ
         return SLICE_COMM;
     return on_cpu ? SLICE_AICPU : SLICE_COMPUTE;
 }
+
+/* Collectives of the vendors' libraries, then those that serving engines bring themselves. */
+static bool is_gpu_collective(struct str name)
+{
+    static const struct str prefixes[] = {S_INIT("nccl"), S_INIT("rccl"), S_INIT("hccl")};
+    static const struct str words[] = {
+        S_INIT("ncclKernel"), S_INIT("ncclDevKernel"),       S_INIT("cross_device_reduce"),
+        S_INIT("nvshmem"),    S_INIT("one_shot_all_reduce"), S_INIT("two_shot_"),
+        S_INIT("all2all"),
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
+        if (str_starts_nocase(name, prefixes[i]))
+            return true;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (str_contains_nocase(name, words[i]))
+            return true;
+    return str_contains_nocase(name, S("deep_ep::")) &&
+           (str_contains_nocase(name, S("dispatch")) || str_contains_nocase(name, S("combine")));
+}
+
+enum slice_kind classify_gpu(struct str name)
+{
+    return is_gpu_collective(name) ? SLICE_COMM : SLICE_COMPUTE;
+}

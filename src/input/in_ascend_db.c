@@ -7,6 +7,8 @@
  */
 #include "base/cancel.h"
 #include "input/ascend_db.h"
+#include "input/db_devices.h"
+#include "input/db_probe.h"
 
 #include <stdio.h>
 
@@ -27,19 +29,14 @@ static bool is_ascend_name(struct str name)
             str_starts(name, S("msmonitor_")));
 }
 
-/* Names of tables stand as text on the first pages, so a look at the head tells most files. */
+/* Every one has STRING_IDS; the name decides nothing but how sure we are. */
 static int probe(const struct probe *p)
 {
+    static const struct str strings = S_INIT("STRING_IDS");
+
     if (!db_is_sqlite(p->head))
         return 0;
-    if (is_ascend_name(p->name))
-        return 95;
-    if (str_find(p->head, S("STRING_IDS")) == p->head.n)
-        return 0;
-    for (size_t i = 0; i < ARRAY_LEN(typical_tables); i++)
-        if (str_find(p->head, typical_tables[i]) < p->head.n)
-            return 90;
-    return 50;
+    return is_ascend_name(p->name) ? 95 : db_probe(p, &strings, 1) ? 90 : 0;
 }
 
 bool ascend_db_times(struct ascend_db *a, const struct db_rows *rows, size_t begin, size_t end,
@@ -87,79 +84,6 @@ bool ascend_db_connection(const struct db_rows *rows, size_t column, int64_t *ou
     enum { NONE = -1 };
 
     return db_i64(rows, column, out) && *out != NONE && *out != UINT32_MAX;
-}
-
-/* ---- which device ---- */
-
-enum { MAX_DEVICES = 64 };
-
-struct devices {
-    int64_t at[MAX_DEVICES];
-    size_t n;
-};
-
-static void add_device(struct devices *list, int64_t device)
-{
-    size_t i = 0;
-
-    while (i < list->n && list->at[i] < device)
-        i++;
-    if (device < 0 || device > INT32_MAX || list->n == MAX_DEVICES ||
-        (i < list->n && list->at[i] == device))
-        return;
-    memmove(&list->at[i + 1], &list->at[i], (list->n - i) * sizeof(list->at[0]));
-    list->at[i] = device;
-    list->n++;
-}
-
-static void list_devices(struct db *db, const char *table, struct devices *list)
-{
-    static const char *const columns[] = {"deviceId"};
-    struct db_rows rows;
-    int64_t device, last = -1;
-
-    db_rows_open(&rows, db, table, columns, ARRAY_LEN(columns));
-    while (db_rows_next(&rows))
-        if (db_i64(&rows, 0, &device) && device != last)
-            add_device(list, last = device);
-}
-
-static void find_devices(struct db *db, struct devices *list)
-{
-    *list = (struct devices){.n = 0};
-    list_devices(db, "TASK", list);
-    list_devices(db, "COMMUNICATION_OP", list);
-    if (list->n == 0)
-        list_devices(db, "RANK_DEVICE_MAP", list);
-}
-
-enum status ascend_db_devices(const struct input_file *in, int64_t *list, size_t cap, size_t *n)
-{
-    struct devices found;
-    struct db db;
-
-    TRY(db_open(&db, in->path, in->text, in->diag));
-    find_devices(&db, &found);
-    db_close(&db);
-    *n = found.n < cap ? found.n : cap;
-    memcpy(list, found.at, *n * sizeof(*list));
-    return cancelled() ? ST_CANCELLED : ST_OK;
-}
-
-static void choose_device(struct ascend_db *a)
-{
-    const struct input_options *options = a->in->options;
-    struct devices found;
-
-    find_devices(&a->db, &found);
-    a->is_alone = found.n <= 1;
-    a->device = found.n > 0 ? found.at[0] : -1;
-    if (options != NULL && options->device >= 0 && options->device <= INT32_MAX)
-        a->device = options->device;
-    else if (found.n > 1)
-        diag_add(
-            a->in->diag, SEV_LOSS, "ascend-db.several-devices", (struct where){.path = a->in->path},
-            "%zu devices in one file; only device %lld is read", found.n, (long long)a->device);
 }
 
 /* ---- facts ---- */
@@ -273,8 +197,12 @@ static bool holds_events(const struct db *db)
 
 static void read_all(struct ascend_db *a)
 {
+    struct db_devices devices;
+
     db_strings_read(&a->strings, &a->db, "STRING_IDS");
-    choose_device(a);
+    db_devices_find(&a->db, &devices);
+    a->is_alone = devices.n <= 1;
+    a->device = db_devices_choose(&devices, a->in, "ascend-db.several-devices");
     read_facts(a);
     ascend_db_read_device(a);
     ascend_db_read_host(a);
@@ -312,8 +240,10 @@ const struct input_format input_ascend_db = {
     .name = "ascend-db",
     .summary = "database of an Ascend profile (SQLite)",
     .looks_for = "ascend_pytorch_profiler*.db, msprof_*.db",
+    .role = ROLE_DATABASE,
     .claims = is_ascend_name,
     .streams = true,
     .probe = probe,
+    .devices = db_devices_ask,
     .read = read_ascend_db,
 };

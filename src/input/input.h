@@ -71,6 +71,9 @@ struct input_format {
     bool (*claims)(struct str name); /* a file of this name should be of this format */
     bool streams; /* reads large files from their path, in bounded memory; else gets the text */
     int (*probe)(const struct probe *p); /* 0 no ... 100 certain */
+    /* The devices in a file of which read() takes one, options->device; gives how many of `most`
+     * were found. NULL: read() takes all there are. */
+    size_t (*devices)(const struct input_file *in, int64_t *list, size_t most);
     enum status (*read)(const struct input_file *in, struct capture *cap);
 };
 

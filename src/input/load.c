@@ -174,11 +174,20 @@ static bool has_aggregates_only(const struct capture *cap, const struct bundle *
     return cap->slices.n == 0 && cap->marks.n == 0 && b->files[0].format->role >= ROLE_SIDECAR;
 }
 
+static void keep_losses(struct capture *cap, const struct diag *d)
+{
+    for (size_t i = 0; i < d->entries.n; i++)
+        if (d->entries.at[i].severity == SEV_LOSS)
+            vec_push(&cap->losses, ((struct loss){d->entries.at[i].code, d->entries.at[i].count}));
+}
+
+/* `d` holds what this bundle alone has told. */
 static void finish(struct capture *cap, const struct bundle *b, const struct devices *devices,
                    struct diag *d)
 {
     size_t joined = dedup_kernels(cap);
 
+    keep_losses(cap, d);
     if (joined > 0)
         diag_add(d, SEV_NOTE, "input.doubles", (struct where){.path = b->path},
                  "%zu rows told of a collective that another row had told of", joined);
@@ -212,28 +221,81 @@ static enum status read_one(const struct bundle *b, const char *name,
     return ST_OK;
 }
 
-/* Each device of a mixed table as a capture of its own. The damage was told the first time. */
+/* Each device as a capture of its own. Damage is told once: all of them read the same files. */
 static enum status split(const struct bundle *b, const char *name,
                          const struct input_options *options, const struct devices *devices,
-                         struct loaded *out)
+                         struct diag *d, struct loaded *out)
 {
     struct input_options one = *options;
     enum status st = ST_OK;
-    struct diag quiet;
 
-    diag_init(&quiet);
     for (size_t i = 0; i < devices->list.n && st == ST_OK; i++) {
         struct capture *cap;
+        struct diag own;
+        diag_init(&own);
         one.device = devices->list.at[i];
-        st = read_one(b, name, &one, &quiet, &cap);
-        if (st != ST_OK)
-            break;
-        cap->facts.device = one.device;
-        finish(cap, b, devices, &quiet);
-        cap->facts.rank = UNKNOWN; /* the devices are ranks of their own */
-        vec_push(&out->list, cap);
+        st = read_one(b, name, &one, &own, &cap);
+        if (st == ST_OK) {
+            cap->facts.device = one.device;
+            finish(cap, b, devices, &own);
+            cap->facts.rank = UNKNOWN; /* the devices are ranks of their own */
+            vec_push(&out->list, cap);
+        }
+        if (i == 0 || st != ST_OK)
+            diag_merge(d, &own);
+        diag_fini(&own);
     }
+    return st;
+}
+
+/* The devices of a file that is read one device at a time. */
+static void ask_devices(const struct bundle *b, const struct input_options *options,
+                        struct devices *devices)
+{
+    enum { MOST = 64 };
+    const struct bundle_file *file = &b->files[0];
+    struct diag quiet; /* reading will tell */
+    struct input_file in = {.path = file->path, .diag = &quiet, .options = options};
+    int64_t list[MOST];
+
+    if (file->format->devices == NULL)
+        return;
+    diag_init(&quiet);
+    size_t n = file->format->devices(&in, list, MOST);
+    for (size_t i = 0; i < n && i < MOST; i++)
+        if (list[i] >= 0 && list[i] <= INT32_MAX)
+            vec_push(&devices->list, (int32_t)list[i]);
     diag_fini(&quiet);
+}
+
+static enum status load_devices(const struct bundle *b, const char *name,
+                                const struct input_options *options, struct diag *d,
+                                struct devices *devices, struct loaded *out)
+{
+    struct capture *cap;
+
+    if (options->device < 0)
+        ask_devices(b, options, devices);
+    if (devices->list.n > 1)
+        return split(b, name, options, devices, d, out);
+    struct diag own;
+    diag_init(&own);
+    enum status st = read_one(b, name, options, &own, &cap);
+    if (st == ST_OK) {
+        devices->list.n = 0;
+        find_devices(cap, devices);
+    }
+    if (st == ST_OK && devices->list.n > 1 && b->files[0].format->role != ROLE_WHOLE) {
+        capture_free(cap);
+        st = split(b, name, options, devices, d, out);
+    } else {
+        if (st == ST_OK) {
+            finish(cap, b, devices, &own);
+            vec_push(&out->list, cap);
+        }
+        diag_merge(d, &own);
+    }
+    diag_fini(&own);
     return st;
 }
 
@@ -241,18 +303,8 @@ enum status load_bundle(const struct bundle *b, const char *name,
                         const struct input_options *options, struct diag *d, struct loaded *out)
 {
     struct devices devices = {0};
-    struct capture *cap;
+    enum status st = load_devices(b, name, options, d, &devices, out);
 
-    TRY(read_one(b, name, options, d, &cap));
-    find_devices(cap, &devices);
-    enum status st = ST_OK;
-    if (devices.list.n > 1 && b->files[0].format->role != ROLE_WHOLE) {
-        capture_free(cap);
-        st = split(b, name, options, &devices, out);
-    } else {
-        finish(cap, b, &devices, d);
-        vec_push(&out->list, cap);
-    }
     vec_free(&devices.list);
     return st;
 }

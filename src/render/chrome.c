@@ -59,7 +59,7 @@ static void put_header(struct writer *w)
     const struct capture *cap = w->cut->cap;
 
     text_out_put(&w->out, S("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":"
-                            "\"strata " STRATA_VERSION "\",\"source\":"));
+                            "\"strata\",\"source\":"));
     text_out_quoted(&w->out, str_of(cap->name));
     text_out_put(&w->out, S(",\"origin\":"));
     text_out_quoted(&w->out, str_of(origin_name(cap->origin)));
