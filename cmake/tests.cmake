@@ -48,3 +48,11 @@ if(TARGET strata)
         set_tests_properties(shared.${name} PROPERTIES SKIP_RETURN_CODE 77)
     endforeach()
 endif()
+
+# The generator: its files, its truth, and what strata finds in them.
+if(TARGET strata)
+    add_test(NAME synth.truth COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/synth/check.py
+        $<TARGET_FILE:strata>)
+    add_test(NAME synth.examples COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/synth/examples.py $<TARGET_FILE:strata>)
+endif()

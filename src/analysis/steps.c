@@ -33,40 +33,8 @@ static struct step column_step(struct study *st, struct str id, nanos begin)
     return step;
 }
 
-static struct str mark_id(struct study *st, const struct mark *mark)
-{
-    struct str name = capture_text(st->cap, mark->name);
-
-    if (mark->source == MARK_PROFILER_STEP || name.n == 0)
-        return arena_format(&st->scratch, "ProfilerStep#%lld", (long long)mark->number);
-    if (mark->source == MARK_STEP_TRACE)
-        return arena_format(&st->scratch, "%.*s#%lld", STR_ARGS(name), (long long)mark->number);
-    return name;
-}
-
-/* The marks of one source; of nested ones the outermost. They come in order of begin. */
-static void take_marks(struct study *st, enum mark_source source, struct steps *steps)
-{
-    const struct capture *cap = st->cap;
-
-    steps->at = ARENA_ARRAY(&st->scratch, struct step, cap->marks.n);
-    for (size_t i = 0; i < cap->marks.n; i++) {
-        const struct mark *mark = &cap->marks.at[i];
-        const struct step *last = steps->n > 0 ? &steps->at[steps->n - 1] : NULL;
-        if (mark->source != source)
-            continue;
-        if (last != NULL && mark->begin < last->window.end && mark->end <= last->window.end)
-            continue;
-        steps->at[steps->n++] = (struct step){
-            .id = mark_id(st, mark),
-            .number = mark->number,
-            .window = {mark->begin, mark->end > mark->begin ? mark->end : mark->begin},
-        };
-    }
-}
-
 /* One step for every Step Id; kernels come in order of begin, so its first row is its mark. */
-static void take_column(struct study *st, struct steps *steps)
+static bool take_ids(struct study *st, struct steps *steps)
 {
     const struct capture *cap = st->cap;
     struct kernel_order kernels = study_kernels(st);
@@ -90,17 +58,51 @@ static void take_column(struct study *st, struct steps *steps)
         qsort(steps->at, steps->n, sizeof(*steps->at), by_begin);
     }
     vec_free(&found);
+    steps->source = STEPS_FROM_COLUMN;
+    return steps->n > 0;
 }
 
-/* Latest end of the kernels that begin at or after `from`; `none` when there is no such kernel. */
-static nanos latest_end(struct study *st, nanos from, nanos none)
+static struct str mark_id(struct study *st, const struct mark *mark)
+{
+    struct str name = capture_text(st->cap, mark->name);
+
+    if (mark->source == MARK_PROFILER_STEP || name.n == 0)
+        return arena_format(&st->scratch, "ProfilerStep#%lld", (long long)mark->number);
+    if (mark->source == MARK_STEP_TRACE)
+        return arena_format(&st->scratch, "%.*s#%lld", STR_ARGS(name), (long long)mark->number);
+    return name;
+}
+
+/* The steps of one source of marks. Of marks inside one another the outer one counts. */
+static bool take_marks(struct study *st, struct steps *steps, enum mark_source source,
+                       enum step_source told)
+{
+    const struct capture *cap = st->cap;
+
+    steps->at = ARENA_ARRAY(&st->scratch, struct step, cap->marks.n);
+    for (size_t i = 0; i < cap->marks.n; i++) {
+        const struct mark *m = &cap->marks.at[i];
+        const struct step *last = steps->n > 0 ? &steps->at[steps->n - 1] : NULL;
+        if (m->source != source ||
+            (last != NULL && m->begin < last->window.end && m->end <= last->window.end))
+            continue;
+        steps->at[steps->n++] = (struct step){
+            .id = mark_id(st, m),
+            .number = m->number,
+            .window = {m->begin, m->end},
+        };
+    }
+    steps->source = told;
+    return steps->n > 0;
+}
+
+/* Latest end of the kernels that begin at or after `from`. */
+static nanos latest_end(struct study *st, nanos from)
 {
     struct kernel_order kernels = study_kernels(st);
     const struct slices *s = &st->cap->slices;
     nanos end = from;
 
-    if (kernels.n == 0 || s->begin[kernels.at[kernels.n - 1]] < from)
-        return none;
     for (size_t i = kernels.n; i > 0 && s->begin[kernels.at[i - 1]] >= from; i--)
         if (slices_end(s, kernels.at[i - 1]) > end)
             end = slices_end(s, kernels.at[i - 1]);
@@ -116,31 +118,11 @@ static void set_windows(struct study *st, struct steps *steps)
     for (size_t i = 0; i + 1 < steps->n; i++)
         steps->at[i].window.end = steps->at[i + 1].window.begin;
     struct step *last = &steps->at[steps->n - 1];
-    last->window.end = latest_end(st, last->window.begin, last->window.end);
+    if (study_first_kernel(st, last->window.begin) < kernels.n)
+        last->window.end = latest_end(st, last->window.begin);
     while (steps->kernels_before_first < kernels.n &&
            s->begin[kernels.at[steps->kernels_before_first]] < first)
         steps->kernels_before_first++;
-}
-
-/* The first source that has marks wins. */
-static void find_marks(struct study *st, struct steps *steps)
-{
-    static const struct {
-        enum step_source source;
-        enum mark_source marks;
-    } order[] = {
-        {STEPS_PROFILER, MARK_PROFILER_STEP}, {STEPS_ITERATION, MARK_ITERATION},
-        {STEPS_MARKER, MARK_RANGE},           {STEPS_FROM_COLUMN, MARK_PROFILER_STEP},
-        {STEPS_TRACE, MARK_STEP_TRACE},
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(order) && steps->n == 0; i++) {
-        steps->source = order[i].source;
-        if (order[i].source == STEPS_FROM_COLUMN)
-            take_column(st, steps);
-        else
-            take_marks(st, order[i].marks, steps);
-    }
 }
 
 const struct steps *steps_find(struct study *st)
@@ -148,7 +130,10 @@ const struct steps *steps_find(struct study *st)
     struct steps *steps = ARENA_NEW(&st->scratch, struct steps);
     struct kernel_order kernels = study_kernels(st);
 
-    find_marks(st, steps);
+    if (!take_marks(st, steps, MARK_PROFILER_STEP, STEPS_PROFILER) &&
+        !take_marks(st, steps, MARK_ITERATION, STEPS_ITERATION) &&
+        !take_marks(st, steps, MARK_RANGE, STEPS_MARKER) && !take_ids(st, steps))
+        take_marks(st, steps, MARK_STEP_TRACE, STEPS_TRACE);
     if (steps->n == 0)
         steps->source = STEPS_PSEUDO;
     if (steps->n == 0 && kernels.n > 0) {

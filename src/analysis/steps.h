@@ -2,10 +2,10 @@
  * steps - the windows by which a timeline is judged.
  *
  * A step lasts from its mark to the next one; the last ends with the latest kernel that starts in
- * it, or with its mark when none does. Marks come from the first of these that has any: the
- * profiler's own steps, iterations, ranges the user chose, the Step Id column of a kernel table
- * (the mark of an id is the begin of its first row), the iterations of graph modes. Without any
- * mark the whole device span is one step, called "pseudo".
+ * it. Marks come from the first of these that has any: the profiler's own steps, iterations of a
+ * framework, ranges the user chose, the Step Id column of a kernel table (a step begins with its
+ * first row), iterations of graph modes. Without any mark the whole device span is one step,
+ * called "pseudo".
  */
 #ifndef STRATA_ANALYSIS_STEPS_H
 #define STRATA_ANALYSIS_STEPS_H
@@ -24,14 +24,14 @@ enum step_source {
 };
 
 struct step {
-    struct str id; /* "ProfilerStep#50", "Step#50", "pseudo" */
+    struct str id; /* "ProfilerStep#50", "Step#50" for the column, or "pseudo" */
     int64_t number;
     struct interval window;
 };
 
 struct steps {
     struct step *at; /* by begin */
-    size_t n;        /* 0 only when there is neither mark nor kernel */
+    size_t n;        /* 0 only when there is no kernel at all */
     enum step_source source;
     size_t kernels_before_first; /* kernels that belong to no step */
 };
@@ -39,7 +39,7 @@ struct steps {
 /* Finds the steps of a study's capture; use study_steps(), which remembers them. */
 const struct steps *steps_find(struct study *st);
 
-/* "profiler_step", "step_id_column", ..., as the JSON contract spells it. */
+/* "profiler_step", "step_id_column", ... as the JSON contract spells it. */
 const char *step_source_name(enum step_source source);
 
 #endif

@@ -23,6 +23,23 @@ static const struct str key_names[KEY_COUNT] = {
     [KEY_CAT] = S_INIT("cat"),
 };
 
+const char *slice_kind_name(enum slice_kind kind)
+{
+    static const char *const names[SLICE_KINDS] = {
+        "compute", "comm",       "comm_part", "aicpu", "copy", "wait", "control", "host_op",
+        "python",  "annotation", "runtime",   "queue", "gc",   "step", "instr",   "other",
+    };
+
+    return names[kind];
+}
+
+const char *lane_kind_name(enum lane_kind kind)
+{
+    static const char *const names[LANE_KINDS] = {"stream", "comm", "thread", "pipe", "other"};
+
+    return names[kind];
+}
+
 const char *origin_name(enum origin origin)
 {
     static const char *const names[] = {"measured", "simulated", "estimated", "inferred"};
@@ -81,6 +98,14 @@ void capture_free(struct capture *cap)
     vec_free(&cap->sources);
     vec_free(&cap->losses);
     mem_free(cap);
+}
+
+bool capture_is_ascend(const struct capture *cap)
+{
+    struct str kind = capture_text(cap, cap->facts.kind);
+
+    return kind.n == 0 || str_starts(kind, S("ascend")) || str_equal(kind, S("msprof")) ||
+           str_equal(kind, S("kernel_table"));
 }
 
 static bool same_lane(const struct lane_key *a, const struct lane_key *b)

@@ -87,6 +87,9 @@ static inline strid capture_key(const struct capture *cap, enum capture_key key)
     return cap->keys[key];
 }
 
+/* Whether the profile comes from an Ascend device: its facts say so, or nothing says otherwise. */
+bool capture_is_ascend(const struct capture *cap);
+
 /* The lane with this key, added when it is new. */
 lane_id capture_lane(struct capture *cap, struct lane_key key);
 

@@ -60,6 +60,11 @@ enum lane_kind {
     LANE_OTHER,
 };
 
+enum { SLICE_KINDS = SLICE_OTHER + 1, LANE_KINDS = LANE_OTHER + 1 };
+
+/* One word each, as the tables of `strata query` spell them: "comm_part", "stream". */
+const char *slice_kind_name(enum slice_kind kind);
+const char *lane_kind_name(enum lane_kind kind);
 const char *origin_name(enum origin origin);
 
 /* Kernels: slices that are rows of a kernel table. */
