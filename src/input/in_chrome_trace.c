@@ -29,6 +29,7 @@ const struct input_format input_chrome_trace = {
     .looks_for = "*.json",
     .claims = claims,
     .streams = true,
+    .role = ROLE_WHOLE,
     .probe = probe,
     .read = read_chrome_trace,
 };

@@ -28,6 +28,7 @@ const struct input_format input_kineto = {
     .looks_for = "*.pt.trace.json",
     .claims = claims,
     .streams = true,
+    .role = ROLE_WHOLE,
     .probe = probe,
     .read = read_kineto,
 };

@@ -39,6 +39,7 @@ const struct input_format input_trace_view = {
     .looks_for = "trace_view.json",
     .claims = claims,
     .streams = true,
+    .role = ROLE_TIMELINE,
     .probe = probe,
     .read = read_trace_view,
 };
