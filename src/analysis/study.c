@@ -2,8 +2,14 @@
 
 #include <stdlib.h>
 
+#include "analysis/aicpu.h"
+#include "analysis/boundary.h"
 #include "analysis/bubbles.h"
+#include "analysis/evidence.h"
+#include "analysis/groups.h"
+#include "analysis/judgement.h"
 #include "analysis/steps.h"
+#include "analysis/waits.h"
 
 struct study_options study_defaults(void)
 {
@@ -49,6 +55,21 @@ struct kernel_order study_kernels(struct study *st)
     return st->kernels;
 }
 
+size_t study_first_kernel(struct study *st, nanos t)
+{
+    struct kernel_order kernels = study_kernels(st);
+    size_t low = 0, high = kernels.n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (st->cap->slices.begin[kernels.at[middle]] < t)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 struct interval_set study_busy(struct study *st)
 {
     struct kernel_order kernels = study_kernels(st);
@@ -79,4 +100,46 @@ const struct bubbles *study_bubbles(struct study *st)
     if (st->bubbles == NULL)
         st->bubbles = bubbles_find(st);
     return st->bubbles;
+}
+
+const struct evidence *study_evidence(struct study *st)
+{
+    if (st->evidence == NULL)
+        st->evidence = evidence_find(st);
+    return st->evidence;
+}
+
+const struct waits *study_waits(struct study *st)
+{
+    if (st->waits == NULL)
+        st->waits = waits_find(st);
+    return st->waits;
+}
+
+const struct boundary *study_boundary(struct study *st)
+{
+    if (st->boundary == NULL)
+        st->boundary = boundary_find(st);
+    return st->boundary;
+}
+
+const struct groups *study_groups(struct study *st)
+{
+    if (st->groups == NULL)
+        st->groups = groups_find(st);
+    return st->groups;
+}
+
+const struct aicpu *study_aicpu(struct study *st)
+{
+    if (st->aicpu == NULL)
+        st->aicpu = aicpu_find(st);
+    return st->aicpu;
+}
+
+const struct judgement *study_judgement(struct study *st)
+{
+    if (st->judgement == NULL)
+        st->judgement = judgement_find(st);
+    return st->judgement;
 }

@@ -8,8 +8,15 @@
 #include "base/interval.h"
 #include "capture/capture.h"
 
+struct aicpu;
+struct boundary;
 struct bubbles;
+struct evidence;
+struct groups;
+struct judgement;
+struct op_names;
 struct steps;
+struct waits;
 
 struct study_options {
     nanos min_bubble;   /* idle windows at least this long are listed */
@@ -31,6 +38,13 @@ struct study {
     struct interval_set busy;
     const struct steps *steps;
     const struct bubbles *bubbles;
+    const struct evidence *evidence;
+    const struct waits *waits;
+    const struct op_names *op_names;
+    const struct boundary *boundary;
+    const struct groups *groups;
+    const struct aicpu *aicpu;
+    const struct judgement *judgement;
     bool has_kernels, has_busy;
 };
 
@@ -43,10 +57,21 @@ void study_end(struct study *st);
 
 struct kernel_order study_kernels(struct study *st);
 
+/* Place in study_kernels() of the first kernel that begins at or after `t`. */
+size_t study_first_kernel(struct study *st, nanos t);
+
 /* The union of all kernels of all lanes and classes: when the device was busy. Merged. */
 struct interval_set study_busy(struct study *st);
 
 const struct steps *study_steps(struct study *st);
 const struct bubbles *study_bubbles(struct study *st);
+
+/* One entry for each bubble of study_bubbles(). */
+const struct evidence *study_evidence(struct study *st);
+const struct waits *study_waits(struct study *st);
+const struct boundary *study_boundary(struct study *st);
+const struct groups *study_groups(struct study *st);
+const struct aicpu *study_aicpu(struct study *st);
+const struct judgement *study_judgement(struct study *st);
 
 #endif

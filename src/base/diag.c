@@ -82,8 +82,8 @@ void diag_add(struct diag *d, enum severity severity, const char *code, struct w
     va_end(args);
 }
 
-enum status diag_fail(struct diag *d, enum status status, const char *code, struct where where,
-                      const char *format, ...)
+enum status(diag_fail)(struct diag *d, enum status status, const char *code, struct where where,
+                       const char *format, ...)
 {
     va_list args;
 

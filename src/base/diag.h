@@ -66,6 +66,10 @@ void diag_add(struct diag *d, enum severity severity, const char *code, struct w
 enum status diag_fail(struct diag *d, enum status status, const char *code, struct where where,
                       const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+#ifdef __clang_analyzer__ /* it reads one file at a time: tell it that `status` comes back */
+#define diag_fail(d, status, ...) ((diag_fail)(d, status, __VA_ARGS__), (status))
+#endif
+
 /* Adds a way out; `label` is a literal. */
 void diag_hint(struct diag *d, const char *label, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

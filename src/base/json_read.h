@@ -104,7 +104,7 @@ struct json_place {
 struct json {
     /* The last outcome. */
     enum json_token token;
-    struct str text;  /* of a key, string, number or literal; dies with the window */
+    struct str text;  /* from json_next(): key, string, number, literal; dies with the window */
     bool has_escapes; /* the key or string needs json_text() */
 
     /* After JSON_ERROR. */
@@ -113,6 +113,7 @@ struct json {
     uint64_t error_at;  /* byte offset from the start of the input */
 
     struct json_recovered recovered[JSON_RECOVERIES];
+    uint64_t lost; /* bytes given up by json_resync() */
 
     /* Private from here on. */
     enum json_mode mode;
@@ -121,11 +122,12 @@ struct json {
     uint32_t depth;
     struct str window;
     uint64_t base; /* offset of the window's first byte */
-    size_t at;     /* the next token begins here or later */
+    size_t at;     /* the next token begins here or later; may lag behind within a batch */
     uint64_t objects[LIMIT_JSON_DEPTH / 64];
     struct json_place mark;
+    struct str marker;
     uint64_t lost_from;    /* where the element that json_resync() gives up begins */
-    uint64_t seen, effort; /* bytes of all windows; bytes looked at by json_resync() */
+    uint64_t seen, effort; /* bytes of the input so far; bytes looked at by json_resync() */
     struct json_scan scan;
 };
 
@@ -138,7 +140,8 @@ void json_begin(struct json *j, enum json_mode mode);
 /* ...or inside an array, where an element begins at `offset` (see json_border()). */
 void json_begin_inside(struct json *j, enum json_mode mode, uint64_t offset);
 
-/* Gives the next window, whose first byte is the first of the json_keep() bytes that were left. */
+/* Gives the first window, and after JSON_MORE the next one, which begins with the last json_keep()
+ * bytes of the one before. */
 void json_window(struct json *j, struct str text, bool is_last);
 size_t json_keep(const struct json *j);
 
@@ -148,10 +151,7 @@ void json_mark(struct json *j);
 
 /* Byte offset of the place reached, from the start of the input. After json_element() it is the
  * element's first byte. */
-static inline uint64_t json_offset(const struct json *j)
-{
-    return j->base + j->at;
-}
+uint64_t json_offset(const struct json *j);
 
 /* The next token, whatever it is. */
 enum json_token json_next(struct json *j);
@@ -163,19 +163,15 @@ bool json_element(struct json *j);
  * and arrays is not looked at beyond finding its end. */
 bool json_skip(struct json *j);
 
-/* The whole of json_key() and json_value(); the inline parts below take the beaten path. */
+/* The whole of json_key() and json_value(); the inline parts below take the beaten path. They fill
+ * views member by member: a struct put together and copied is written in halves and read back as a
+ * whole, which the processor cannot forward. They leave `at` behind; json_offset() knows better. */
 bool json_key_slow(struct json *j, struct str *key);
 bool json_value_slow(struct json *j, struct str *value);
 
-/* Member by member: a struct put together and copied is written in halves and read back as a
- * whole, which the processor cannot forward; it cost a third of the speed. */
-static inline void json_set_text(struct json *j, struct str *out, const char *at, size_t n)
+static inline bool json_is_digit(char c)
 {
-    out->at = at;
-    out->n = n;
-    j->text.at = at;
-    j->text.n = n;
-    j->has_escapes = false;
+    return (unsigned char)(c - '0') <= 9;
 }
 
 /* In an object: its next key, up to and including the colon. False at the end of the object
@@ -184,17 +180,25 @@ static inline bool json_key(struct json *j, struct str *key)
 {
     struct json_scan *s = &j->scan;
 
-    if (j->expect == JSON_WANT_VALUE && !json_skip(j))
-        return false;
+    if (j->expect == JSON_WANT_VALUE) {
+        if (s->count - s->i >= 2 && s->batch[s->mark[s->i]] == '"' &&
+            json_scan_is_plain(s, s->mark[s->i + 1])) {
+            j->expect = JSON_WANT_NEXT;
+            s->i += 2;
+        } else if (!json_skip(j)) {
+            return false;
+        }
+    }
     /* The marks of `, "key" :` are all in this batch. */
     if (j->expect != JSON_WANT_NOTHING && s->count - s->i >= 4) {
-        const char *text = s->text + s->base;
+        const char *text = s->batch;
         uint32_t has_comma = j->expect == JSON_WANT_NEXT;
         const uint16_t *m = s->mark + s->i + has_comma;
-        if ((!has_comma || text[s->mark[s->i]] == ',') && text[m[0]] == '"' && text[m[2]] == ':' &&
+        if ((!has_comma || text[m[-1]] == ',') && text[m[0]] == '"' && text[m[2]] == ':' &&
             json_scan_is_plain(s, m[1])) {
-            json_set_text(j, key, text + m[0] + 1, (size_t)(m[1] - m[0] - 1));
-            j->at = s->base + m[2] + 1;
+            key->at = text + m[0] + 1;
+            key->n = (size_t)(m[1] - m[0] - 1);
+            j->has_escapes = false;
             j->expect = JSON_WANT_VALUE;
             j->token = JSON_KEY;
             s->i += 3 + has_comma;
@@ -212,18 +216,24 @@ static inline bool json_value(struct json *j, struct str *value)
     struct json_scan *s = &j->scan;
 
     if (j->expect == JSON_WANT_VALUE && s->count - s->i >= 2) {
-        const char *text = s->text + s->base;
-        uint32_t begin = s->mark[s->i], end = s->mark[s->i + 1];
-        unsigned char first = (unsigned char)text[begin];
-        bool is_string = first == '"' && json_scan_is_plain(s, end);
-        bool is_number = (unsigned)(first - '0') <= 9 && j->mode == JSON_LENIENT &&
-                         (unsigned)((unsigned char)text[end - 1] - '0') <= 9;
-        if (is_string || is_number) {
-            json_set_text(j, value, text + begin + is_string, end - begin - is_string);
-            j->at = s->base + end + is_string;
+        const uint16_t *m = s->mark + s->i;
+        const char *begin = s->batch + m[0], *end = s->batch + m[1];
+        if (*begin == '"' && json_scan_is_plain(s, m[1])) {
+            value->at = begin + 1;
+            value->n = (size_t)(end - begin - 1);
+            j->has_escapes = false;
             j->expect = JSON_WANT_NEXT;
-            j->token = is_string ? JSON_STRING : JSON_NUMBER;
-            s->i += 1 + is_string;
+            j->token = JSON_STRING;
+            s->i += 2;
+            return true;
+        }
+        if (json_is_digit(*begin) && json_is_digit(end[-1]) && j->mode == JSON_LENIENT) {
+            value->at = begin;
+            value->n = (size_t)(end - begin);
+            j->has_escapes = false;
+            j->expect = JSON_WANT_NEXT;
+            j->token = JSON_NUMBER;
+            s->i += 1;
             return true;
         }
     }
@@ -249,12 +259,15 @@ bool json_line(const struct json *j, uint64_t offset, uint64_t *line, uint64_t *
 size_t json_border(struct str text, size_t from, struct str marker, bool *is_cut);
 
 /*
- * After JSON_ERROR in lenient mode, with a mark before the damaged element: goes to the next border
- * behind the mark, whatever quotes or brackets the damage has left open. JSON_OBJECT: the reader is
- * in the array again and `skipped` bytes after the mark were given up; call json_next() for the
- * object. JSON_MORE: give the next window, then call again. JSON_END: no more elements.
+ * After JSON_ERROR in lenient mode (or JSON_END inside an element, or JSON_MORE for one that does
+ * not fit the largest buffer), with a mark before the damaged element: goes to the next border
+ * behind the mark, whatever quotes or brackets the damage has left open. JSON_NONE: the reader is
+ * in the array again, in front of an element. JSON_MORE: give the next window, as always; the
+ * search goes on there by itself (call again only when no larger buffer is to be had). JSON_END: no
+ * more elements. The bytes from the mark to the border are added to `lost`. `marker` must live as
+ * long as the reader.
  */
-enum json_token json_resync(struct json *j, struct str marker, uint64_t *skipped);
+enum json_token json_resync(struct json *j, struct str marker);
 
 /* For tests: a certain scanner; false when this processor lacks it. Call it before the first window
  * is read. */

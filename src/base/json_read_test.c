@@ -152,7 +152,7 @@ TEST(strict_mode_refuses_what_the_rfc_does_not_have)
 
 TEST(an_error_has_a_reason_and_a_place)
 {
-    uint64_t line, column;
+    uint64_t line = 0, column = 0;
 
     dump_whole(&d, &j, S("[1,\n  x]"), JSON_STRICT, JSON_SCAN_BEST);
 
@@ -439,6 +439,7 @@ static void read_elements(struct str text, size_t size, struct dump *out)
             n = keep + got;
             json_window(&j, (struct str){buf, n}, used == text.n);
         } else if (j.token == JSON_ARRAY_END || j.token == JSON_END || j.token == JSON_ERROR) {
+            assert_int_equal(json_offset(&j), text.n);
             break;
         }
     }
@@ -456,8 +457,56 @@ TEST(a_marked_element_is_read_again_whole_in_the_next_window)
         assert_string_equal(d.at, "1 \x02 ? 44 ");
         assert_int_equal(j.token, JSON_ARRAY_END);
         assert_int_equal(j.recovered[JSON_CONTROL].count, 1);
-        assert_int_equal(json_offset(&j), sizeof(text) - 1);
     }
+}
+
+/* Hands over the rest of `text` as a window of its own. */
+static char *feed_rest(struct str text, size_t cut)
+{
+    size_t keep = json_keep(&j), n = text.n - cut + keep;
+    char *rest = malloc(n);
+
+    memcpy(rest, text.at + cut - keep, n);
+    json_window(&j, (struct str){rest, n}, true);
+    return rest;
+}
+
+TEST(without_a_mark_the_call_that_ran_out_is_repeated)
+{
+    static const char text[] = "{\"a\": 1, \"bc\" :\"x\" ,\"d\":22.5 , \"e\":[{}],\"f\":\"\\n\"}";
+
+    for (size_t cut = 0; cut < sizeof(text) - 1; cut++)
+        for (int mode = JSON_STRICT; mode <= JSON_LENIENT; mode++) {
+            char *first = malloc(cut + 1), *rest = NULL;
+            struct str key, value;
+            memcpy(first, text, cut);
+            json_begin(&j, (enum json_mode)mode);
+            json_window(&j, (struct str){first, cut}, false);
+            d.n = 0;
+            if (json_next(&j) == JSON_MORE) {
+                rest = feed_rest(S(text), cut);
+                json_next(&j);
+            }
+            for (;;) {
+                if (json_key(&j, &key)) {
+                    add(&d, "", key, "");
+                    if (!json_value(&j, &value) && j.token == JSON_MORE) {
+                        rest = feed_rest(S(text), cut);
+                        json_value(&j, &value);
+                    }
+                    if (j.token != JSON_ARRAY)
+                        add(&d, "=", value, "");
+                } else if (j.token == JSON_MORE) {
+                    rest = feed_rest(S(text), cut);
+                } else {
+                    break;
+                }
+            }
+            assert_int_equal(j.token, JSON_OBJECT_END);
+            assert_string_equal(d.at, "a =1 bc =x d =22.5 e f =\\n ");
+            free(first);
+            free(rest);
+        }
 }
 
 TEST(a_border_is_found_from_any_byte_of_a_trace)
@@ -500,7 +549,6 @@ static uint64_t read_damaged(struct str text, size_t size, struct dump *out)
     char *buf = malloc(size);
     size_t n = 0, used = 0;
     bool is_inside = false, is_lost = false;
-    uint64_t skipped, lost = 0;
 
     out->n = 0;
     out->at[0] = '\0';
@@ -508,8 +556,8 @@ static uint64_t read_damaged(struct str text, size_t size, struct dump *out)
     for (;;) {
         struct str key, value = S("?");
         if (is_lost) {
-            is_lost = json_resync(&j, S("ph"), &skipped) == JSON_MORE;
-            lost += skipped;
+            json_resync(&j, S("ph"));
+            is_lost = false;
         } else {
             json_mark(&j);
             if (!is_inside) {
@@ -545,7 +593,7 @@ static uint64_t read_damaged(struct str text, size_t size, struct dump *out)
         }
     }
     free(buf);
-    return lost;
+    return j.lost;
 }
 
 TEST(damage_costs_only_the_damaged_event)
@@ -637,6 +685,7 @@ TEST_MAIN("base/json_read", T(every_kind_of_token_is_delivered_in_order),
           T(strict_mode_checks_what_it_skips),
           T(skipping_finds_the_closing_bracket_across_blocks_and_batches),
           T(a_marked_element_is_read_again_whole_in_the_next_window),
+          T(without_a_mark_the_call_that_ran_out_is_repeated),
           T(a_border_is_found_from_any_byte_of_a_trace), T(a_reader_can_start_inside_an_array),
           T(damage_costs_only_the_damaged_event), T(a_bracket_too_many_behind_an_event_costs_none),
           T(damage_in_the_last_event_ends_the_reading), T(escapes_become_utf8),

@@ -165,6 +165,7 @@ ALWAYS_INLINE const char *block_at(const char *text, size_t left, char copy[64])
         }                                                                                          \
         (s)->carry = carry;                                                                        \
         (s)->base = (s)->next;                                                                     \
+        (s)->batch = (s)->text + (s)->base;                                                        \
         (s)->next += blocks * 64;                                                                  \
         (s)->blocks = (uint32_t)blocks;                                                            \
         (s)->count = (uint32_t)(out - (s)->mark);                                                  \
@@ -414,6 +415,7 @@ void json_scan_start(struct json_scan *s, const char *text, size_t n, size_t fro
     s->text = text;
     s->n = n;
     s->next = s->base = from;
+    s->batch = text;
     s->count = s->i = s->blocks = 0;
     s->carry = (struct json_carry){0};
 }

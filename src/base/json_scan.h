@@ -37,6 +37,7 @@ struct json_scan {
     size_t n;
     size_t next;       /* first byte not scanned yet */
     size_t base;       /* where the batch begins; marks count from here */
+    const char *batch; /* text + base */
     uint32_t blocks;   /* blocks in the batch */
     uint32_t count, i; /* marks in the batch, and the next one to hand out */
     struct json_carry carry;

@@ -51,6 +51,17 @@ enum status db_devices_list(const struct input_file *in, struct db_devices *out)
     return cancelled() ? ST_CANCELLED : ST_OK;
 }
 
+size_t db_devices_ask(const struct input_file *in, int64_t *list, size_t most)
+{
+    struct db_devices found = {.n = 0};
+
+    if (db_devices_list(in, &found) != ST_OK)
+        return 0;
+    size_t n = found.n < most ? found.n : most;
+    memcpy(list, found.at, sizeof(*list) * n);
+    return n;
+}
+
 int64_t db_devices_choose(const struct db_devices *list, const struct input_file *in,
                           const char *code)
 {

@@ -20,6 +20,9 @@ struct db_devices {
 /* The devices that the tables of Ascend and nsys databases name; none for other databases. */
 enum status db_devices_list(const struct input_file *in, struct db_devices *out);
 
+/* The same in the form that struct input_format wants. */
+size_t db_devices_ask(const struct input_file *in, int64_t *list, size_t most);
+
 /* The same for an open database. */
 void db_devices_find(struct db *db, struct db_devices *out);
 

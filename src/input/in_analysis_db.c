@@ -267,6 +267,7 @@ const struct input_format input_analysis_db = {
     .name = "analysis-db",
     .summary = "step and communication times of an Ascend profile (SQLite)",
     .looks_for = "analysis.db",
+    .role = ROLE_SIDECAR,
     .claims = claims,
     .streams = true,
     .probe = probe,

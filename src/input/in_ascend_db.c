@@ -240,8 +240,10 @@ const struct input_format input_ascend_db = {
     .name = "ascend-db",
     .summary = "database of an Ascend profile (SQLite)",
     .looks_for = "ascend_pytorch_profiler*.db, msprof_*.db",
+    .role = ROLE_DATABASE,
     .claims = is_ascend_name,
     .streams = true,
     .probe = probe,
+    .devices = db_devices_ask,
     .read = read_ascend_db,
 };

@@ -101,10 +101,10 @@ TEST(a_described_task_is_a_kernel_on_the_lane_of_its_stream)
     assert_str(capture_slice_text(cap, add, KEY_TYPE), "Add");
     assert_str(capture_slice_text(cap, add, KEY_CORE), "AI_VECTOR_CORE");
     assert_str(capture_slice_text(cap, add, KEY_INPUT_SHAPES), "32,3;16");
-    assert_null(capture_slice_attr(cap, add, KEY_OUTPUT_SHAPES));
-    assert_int_equal(capture_slice_attr(cap, add, KEY_BLOCK_DIM)->number, 32);
-    assert_int_equal(capture_slice_attr(cap, add, KEY_TASK)->number, 51);
-    assert_int_equal(capture_slice_attr(cap, add, KEY_LINK)->number, 70);
+    assert_int_equal(capture_slice_attr(cap, add, KEY_OUTPUT_SHAPES).type, ATTR_NONE);
+    assert_int_equal(capture_slice_attr(cap, add, KEY_BLOCK_DIM).number, 32);
+    assert_int_equal(capture_slice_attr(cap, add, KEY_TASK).number, 51);
+    assert_int_equal(capture_slice_attr(cap, add, KEY_LINK).number, 70);
     assert_int_equal(cap->sources.at[0].rows, 4);
     assert_int_equal(cap->sources.at[0].lost, 0);
     assert_int_equal(diag.entries.n, 0);
@@ -116,9 +116,9 @@ TEST(waits_are_derived_over_kernels_and_collectives_of_all_streams)
 
     /* Add1 ends at 1400, the collective runs 1600 to 1950, MatMul2 begins at 2000. */
     size_t comm = find("hcom_allReduce__1_0");
-    assert_int_equal(capture_slice_attr(cap, find("Add1"), KEY_WAIT)->time, 0);
-    assert_int_equal(capture_slice_attr(cap, comm, KEY_WAIT)->time, 200);
-    assert_int_equal(capture_slice_attr(cap, find("MatMul2"), KEY_WAIT)->time, 50);
+    assert_int_equal(capture_slice_attr(cap, find("Add1"), KEY_WAIT).time, 0);
+    assert_int_equal(capture_slice_attr(cap, comm, KEY_WAIT).time, 200);
+    assert_int_equal(capture_slice_attr(cap, find("MatMul2"), KEY_WAIT).time, 50);
     assert_int_equal(cap->slices.kind[comm], SLICE_COMM);
     assert_int_equal(cap->lanes.at[cap->slices.lane[comm]].key.kind, LANE_COMM);
     assert_str(lane_name(comm), "N/A");
@@ -140,7 +140,7 @@ TEST(waits_and_copies_are_evidence_and_copies_are_work_on_request)
     size_t copy = find("MEMCPY_ASYNC");
     assert_int_equal(cap->slices.kind[copy], SLICE_COPY);
     strid size = intern_find(&cap->strings, S("size(B)"));
-    assert_int_equal(attrs_get(&cap->attrs, cap->slices.own[copy], size)->number, 4096);
+    assert_int_equal(attrs_get(&cap->attrs, cap->slices.own[copy], size).number, 4096);
 }
 
 TEST(steps_of_a_collective_stand_on_planes_and_are_never_work)
@@ -257,8 +257,8 @@ TEST(counters_become_attributes_of_their_kernels)
                            "(999,15,1);");
 
     strid key = intern_find(&cap->strings, S("aiv_vec_ratio"));
-    assert_true(attrs_get(&cap->attrs, cap->slices.own[find("Add1")], key)->real == 0.25);
-    assert_true(attrs_get(&cap->attrs, cap->slices.own[find("MatMul2")], key)->real == 0.5);
+    assert_true(attrs_get(&cap->attrs, cap->slices.own[find("Add1")], key).real == 0.25);
+    assert_true(attrs_get(&cap->attrs, cap->slices.own[find("MatMul2")], key).real == 0.5);
 }
 
 TEST(facts_are_taken_from_their_tables)

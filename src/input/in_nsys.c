@@ -756,8 +756,10 @@ const struct input_format input_nsys = {
     .name = "nsys",
     .summary = "Nsight Systems profile (exported to SQLite)",
     .looks_for = "*.sqlite",
+    .role = ROLE_WHOLE,
     .claims = claims,
     .streams = true,
     .probe = probe,
+    .devices = db_devices_ask,
     .read = read_nsys,
 };

@@ -2,6 +2,7 @@
  * text: a report for a terminal. Tables are aligned by the number of characters (UTF-8), numbers
  * to the right, text to the left, indented by two.
  */
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/num.h"
@@ -83,6 +84,7 @@ static void put_table(struct out *o, const struct table *t)
     size_t widths[64];
     char buf[QUANTITY_TEXT];
 
+    assert(t->n_columns > 0);
     for (size_t c = 0; c < t->n_columns && c < ARRAY_LEN(widths); c++)
         widths[c] = column_width(t, c);
     for (size_t c = 0; c < t->n_columns && c < ARRAY_LEN(widths); c++)

@@ -77,21 +77,21 @@ struct table *report_table(struct report *r, const struct column *columns, size_
     return b->table;
 }
 
-static const struct column *next_column(const struct table *t)
+static void add_cell(struct table *t, enum column_type type, struct cell cell)
 {
-    return &t->columns[t->cells.n % t->n_columns];
+    assert(t->columns[t->cells.n % t->n_columns].type == type);
+    (void)type;
+    vec_push(&t->cells, cell);
 }
 
 void table_text(struct report *r, struct table *t, struct str text)
 {
-    assert(next_column(t)->type == COLUMN_TEXT);
-    vec_push(&t->cells, ((struct cell){.text = arena_str(&r->arena, text)}));
+    add_cell(t, COLUMN_TEXT, (struct cell){.text = arena_str(&r->arena, text)});
 }
 
 void table_number(struct table *t, double number)
 {
-    assert(next_column(t)->type == COLUMN_NUMBER);
-    vec_push(&t->cells, ((struct cell){.number = number}));
+    add_cell(t, COLUMN_NUMBER, (struct cell){.number = number});
 }
 
 struct finding *report_finding(struct report *r, const char *id, enum priority priority,

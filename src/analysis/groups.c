@@ -1,0 +1,402 @@
+#include "analysis/groups.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/boundary.h"
+#include "analysis/bubbles.h"
+#include "analysis/ops.h"
+#include "analysis/steps.h"
+#include "analysis/study.h"
+
+const char *idle_pattern_name(enum idle_pattern pattern)
+{
+    static const char *const names[] = {"prelaunch",  "tail",  "internal_bubble",
+                                        "inter_step", "mixed", "none"};
+
+    return names[pattern];
+}
+
+enum idle_pattern idle_pattern_raw(double prelaunch, double tail, double internal)
+{
+    enum idle_pattern best = IDLE_PRELAUNCH;
+    double most = prelaunch;
+
+    if (tail > most) {
+        best = IDLE_TAIL;
+        most = tail;
+    }
+    if (internal > most) {
+        best = IDLE_INTERNAL;
+        most = internal;
+    }
+    return most > 0 ? best : IDLE_NONE;
+}
+
+static double second_largest(double a, double b, double c)
+{
+    return fmax(fmin(a, b), fmin(fmax(a, b), c));
+}
+
+enum idle_pattern idle_pattern_of(double service, double prelaunch, double tail, double internal)
+{
+    double most = fmax(prelaunch, fmax(tail, internal)), edges = prelaunch + tail;
+
+    if (most <= 0 || most < service / 100)
+        return IDLE_NONE;
+    if (edges >= 3 * internal && prelaunch >= edges / 5 && tail >= edges / 5)
+        return IDLE_INTER_STEP;
+    if (second_largest(prelaunch, tail, internal) >= most * 4 / 5)
+        return IDLE_MIXED;
+    return idle_pattern_raw(prelaunch, tail, internal);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Linear interpolation at position q (n - 1) of the sorted values. */
+static double quantile(const double *sorted, size_t n, double q)
+{
+    double place = q * (double)(n - 1);
+    size_t below = (size_t)place;
+
+    if (below + 1 >= n)
+        return sorted[n - 1];
+    return sorted[below] + (sorted[below + 1] - sorted[below]) * (place - (double)below);
+}
+
+struct spread spread_of(double *values, size_t n)
+{
+    struct spread s = {0};
+
+    if (n == 0)
+        return s;
+    for (size_t i = 0; i < n; i++)
+        s.avg += values[i];
+    s.avg /= (double)n;
+    qsort(values, n, sizeof(*values), ascending);
+    s.median = quantile(values, n, 0.5);
+    s.p90 = quantile(values, n, 0.9);
+    s.p95 = quantile(values, n, 0.95);
+    return s;
+}
+
+/* What two steps are compared by. */
+struct profile {
+    size_t from, to;    /* its kernels in study_kernels() */
+    uint64_t signature; /* of the sequence of operators */
+    uint64_t shapes;    /* of the sequence of input shapes */
+    uint32_t *count;    /* calls by operator; only representatives keep it */
+    double core_share[SLICE_COPY + 4];
+    size_t dominant_core;
+};
+
+/* Cores that templates tell apart. */
+static const struct str cores[] = {S_INIT("AI_CORE"), S_INIT("AI_VECTOR_CORE"), S_INIT("MIX_AIC"),
+                                   S_INIT("MIX_AIV"), S_INIT("AI_CPU")};
+enum { CORE_COMM = ARRAY_LEN(cores), CORE_OTHER, CORES };
+
+static size_t core_of(const struct capture *cap, size_t slice)
+{
+    enum slice_kind kind = (enum slice_kind)cap->slices.kind[slice];
+    struct str core = capture_slice_text(cap, slice, KEY_CORE);
+
+    if (kind == SLICE_COMM || kind == SLICE_COMM_PART)
+        return CORE_COMM;
+    for (size_t i = 0; i < ARRAY_LEN(cores); i++)
+        if (str_equal(core, cores[i]))
+            return i;
+    return CORE_OTHER;
+}
+_Static_assert(CORES <= sizeof((struct profile){0}.core_share) / sizeof(double), "room for cores");
+
+static struct profile describe(struct study *st, size_t from, size_t to)
+{
+    const struct op_names *names = ops_names(st);
+    struct kernel_order kernels = study_kernels(st);
+    struct profile p = {.from = from, .to = to};
+
+    for (size_t i = from; i < to; i++) {
+        struct attr shape = capture_slice_attr(st->cap, kernels.at[i], KEY_INPUT_SHAPES);
+        p.signature = hash_mix(p.signature, names->of_kernel[i]);
+        p.shapes = hash_mix(p.shapes, shape.type == ATTR_TEXT ? shape.text : 0);
+        p.core_share[core_of(st->cap, kernels.at[i])] += 1.0 / (double)(to - from);
+    }
+    for (size_t c = 1; c < CORES; c++)
+        if (p.core_share[c] > p.core_share[p.dominant_core])
+            p.dominant_core = c;
+    return p;
+}
+
+static void count_ops(struct study *st, const struct profile *p, uint32_t *count, int change)
+{
+    const struct op_names *names = ops_names(st);
+
+    for (size_t i = p->from; i < p->to; i++)
+        count[names->of_kernel[i]] += (uint32_t)change;
+}
+
+/* Sum over operators of the smaller count, by the larger number of kernels. */
+static bool shares_ops(struct study *st, const struct profile *a, const struct profile *b,
+                       uint32_t *scratch_count)
+{
+    const struct op_names *names = ops_names(st);
+    size_t common = 0, size_a = a->to - a->from, size_b = b->to - b->from;
+
+    for (size_t i = b->from; i < b->to; i++) { /* counts up to a's number of calls */
+        uint32_t key = names->of_kernel[i];
+        if (scratch_count[key]++ < a->count[key])
+            common++;
+    }
+    for (size_t i = b->from; i < b->to; i++)
+        scratch_count[names->of_kernel[i]] = 0;
+    size_t larger = size_a > size_b ? size_a : size_b;
+    return common * 100 >= larger * 95;
+}
+
+static bool same_template(struct study *st, const struct profile *a, const struct profile *b,
+                          uint32_t *scratch_count)
+{
+    size_t size_a = a->to - a->from, size_b = b->to - b->from;
+    size_t larger = size_a > size_b ? size_a : size_b;
+    size_t apart = size_a > size_b ? size_a - size_b : size_b - size_a;
+    double distance = 0;
+
+    if (size_a == size_b && a->signature == b->signature)
+        return true;
+    if (size_a == 0 || size_b == 0)
+        return false;
+    if (apart > 2 && apart * 100 > larger * 5)
+        return false;
+    if (a->dominant_core != b->dominant_core)
+        return false;
+    for (size_t c = 0; c < CORES; c++)
+        distance += fabs(a->core_share[c] - b->core_share[c]);
+    return distance <= 0.10 + 1e-12 && shares_ops(st, a, b, scratch_count);
+}
+
+struct sorter {
+    struct study *st;
+    struct profile *profiles;
+    VEC_OF(size_t) first; /* the representative step of each group */
+    size_t *of_step;
+    uint32_t *scratch_count;
+};
+
+/* Greedy in step order: the first group whose representative fits. */
+static void place_step(struct sorter *s, size_t step)
+{
+    for (size_t g = 0; g < s->first.n; g++)
+        if (same_template(s->st, &s->profiles[s->first.at[g]], &s->profiles[step],
+                          s->scratch_count)) {
+            s->of_step[step] = g;
+            return;
+        }
+    struct profile *p = &s->profiles[step];
+    p->count = ARENA_ARRAY(&s->st->scratch, uint32_t, ops_names(s->st)->n);
+    count_ops(s->st, p, p->count, 1);
+    s->of_step[step] = s->first.n;
+    vec_push(&s->first, step);
+}
+
+static double metric_of(const struct step_metrics *m, enum group_metric metric)
+{
+    switch (metric) {
+    case GROUP_SERVICE:
+        return (double)m->service;
+    case GROUP_BUSY:
+        return (double)m->busy;
+    case GROUP_UNDERFEED_RATIO:
+        return m->underfeed_ratio;
+    case GROUP_PRELAUNCH:
+        return (double)m->prelaunch;
+    case GROUP_TAIL:
+        return (double)m->tail;
+    case GROUP_INTERNAL:
+        return (double)m->internal;
+    case GROUP_LARGEST:
+    case GROUP_METRICS:
+        break;
+    }
+    return (double)m->largest_internal;
+}
+
+static void measure(struct study *st, struct group *g)
+{
+    const struct bubbles *b = study_bubbles(st);
+    const struct boundary *edge = study_boundary(st);
+    double *values = ARENA_ARRAY(&st->scratch, double, g->n);
+    size_t whole = 0, with_bubbles = 0;
+
+    for (size_t i = 0; i < g->n; i++)
+        whole += !edge->is_partial[g->steps[i]];
+    bool skip_partial = whole >= 2;
+    for (size_t metric = 0; metric < GROUP_METRICS; metric++) {
+        g->counted = 0;
+        for (size_t i = 0; i < g->n; i++)
+            if (!skip_partial || !edge->is_partial[g->steps[i]])
+                values[g->counted++] =
+                    metric_of(&b->metrics[g->steps[i]], (enum group_metric)metric);
+        g->metrics[metric] = spread_of(values, g->counted);
+    }
+    for (size_t i = 0; i < g->n; i++) {
+        g->service_sum = nanos_add(g->service_sum, b->metrics[g->steps[i]].service);
+        with_bubbles += b->metrics[g->steps[i]].bubble_count > 0;
+    }
+    g->has_bubbles = with_bubbles * 10 >= g->n * 6;
+    g->pattern_raw = idle_pattern_raw(g->metrics[GROUP_PRELAUNCH].avg, g->metrics[GROUP_TAIL].avg,
+                                      g->metrics[GROUP_INTERNAL].avg);
+    g->pattern = idle_pattern_of(g->metrics[GROUP_SERVICE].avg, g->metrics[GROUP_PRELAUNCH].avg,
+                                 g->metrics[GROUP_TAIL].avg, g->metrics[GROUP_INTERNAL].avg);
+}
+
+/* Where in its step the longest gap lies, 0 to 1. */
+static double place_of_largest(const struct step_metrics *m, struct interval window)
+{
+    double middle =
+        (double)nanos_sub(m->largest.begin, window.begin) + (double)m->largest_internal / 2;
+
+    return middle / (double)m->service;
+}
+
+/* At least 60 % of the steps have their longest gap between the same two operators. */
+static bool same_neighbours(struct study *st, const uint64_t *pairs, size_t n)
+{
+    struct hash seen = {0};
+    uint32_t *votes = ARENA_ARRAY(&st->scratch, uint32_t, n);
+    uint32_t n_kinds = 0, most = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t kind = hash_add(&seen, pairs[i], n_kinds);
+        n_kinds += kind == n_kinds;
+        if (++votes[kind] > most)
+            most = votes[kind];
+    }
+    hash_free(&seen);
+    return (uint64_t)most * 10 >= (uint64_t)n * 6;
+}
+
+/* The operators before and after the longest gap of a step, as one number. */
+static uint64_t neighbours(struct study *st, struct interval gap)
+{
+    const struct op_names *names = ops_names(st);
+    size_t after = study_first_kernel(st, gap.end), before = study_first_kernel(st, gap.begin);
+    struct kernel_order kernels = study_kernels(st);
+    uint32_t key_before = 0, key_after = 0;
+    nanos latest = INT64_MIN;
+
+    for (size_t i = before; i > 0 && i + 64 > before; i--) { /* the last of a few that end there */
+        nanos end = slices_end(&st->cap->slices, kernels.at[i - 1]);
+        if (end > latest && end <= gap.begin) {
+            latest = end;
+            key_before = names->of_kernel[i - 1];
+        }
+    }
+    if (after < kernels.n)
+        key_after = names->of_kernel[after];
+    return (uint64_t)key_before << 32 | key_after;
+}
+
+static bool is_stable(struct study *st, const struct group *g)
+{
+    const struct bubbles *b = study_bubbles(st);
+    const struct steps *steps = study_steps(st);
+    uint64_t *pairs = ARENA_ARRAY(&st->scratch, uint64_t, g->n);
+    double sum = 0, squares = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < g->n; i++) {
+        const struct step_metrics *m = &b->metrics[g->steps[i]];
+        if (m->significant_count == 0)
+            continue;
+        double place = place_of_largest(m, steps->at[g->steps[i]].window);
+        sum += place;
+        squares += place * place;
+        pairs[n++] = neighbours(st, m->largest);
+    }
+    if (n == 0)
+        return false;
+    double mean = sum / (double)n, variance = squares / (double)n - mean * mean;
+    return variance <= 0.05 * 0.05 || same_neighbours(st, pairs, n);
+}
+
+static bool has_shape_variants(struct study *st, const struct group *g,
+                               const struct profile *profiles)
+{
+    if (!(st->cap->has & HAS_SHAPES))
+        return false;
+    for (size_t i = 1; i < g->n; i++) {
+        const struct profile *a = &profiles[g->steps[0]], *b = &profiles[g->steps[i]];
+        if (a->signature == b->signature && a->shapes != b->shapes)
+            return true;
+    }
+    return false;
+}
+
+static int longest_first(const void *a, const void *b)
+{
+    const struct group *x = a, *y = b;
+
+    if (x->service_sum != y->service_sum)
+        return x->service_sum > y->service_sum ? -1 : 1;
+    return x->steps[0] < y->steps[0] ? -1 : 1;
+}
+
+static void collect(struct study *st, struct groups *out, const struct sorter *s, size_t n_steps)
+{
+    out->n = s->first.n;
+    out->at = ARENA_ARRAY(&st->scratch, struct group, out->n);
+    for (size_t g = 0; g < out->n; g++) {
+        size_t *members = ARENA_ARRAY(&st->scratch, size_t, n_steps);
+        for (size_t i = 0; i < n_steps; i++)
+            if (s->of_step[i] == g)
+                members[out->at[g].n++] = i;
+        out->at[g].steps = members;
+        measure(st, &out->at[g]);
+        out->at[g].is_stable = out->at[g].has_bubbles && is_stable(st, &out->at[g]);
+        out->at[g].has_shape_variants = has_shape_variants(st, &out->at[g], s->profiles);
+    }
+    if (out->n > 0)
+        qsort(out->at, out->n, sizeof(*out->at), longest_first);
+    for (size_t g = 0; g < out->n; g++)
+        for (size_t i = 0; i < out->at[g].n; i++)
+            out->of_step[out->at[g].steps[i]] = g;
+}
+
+static size_t dominant_of(const struct groups *groups, const struct profile *profiles)
+{
+    for (size_t g = 0; g < groups->n; g++)
+        for (size_t i = 0; i < groups->at[g].n; i++) {
+            const struct profile *p = &profiles[groups->at[g].steps[i]];
+            if (p->to > p->from)
+                return g;
+        }
+    return SIZE_MAX;
+}
+
+const struct groups *groups_find(struct study *st)
+{
+    const struct steps *steps = study_steps(st);
+    struct groups *out = ARENA_NEW(&st->scratch, struct groups);
+    struct sorter s = {.st = st};
+
+    out->of_step = ARENA_ARRAY(&st->scratch, size_t, steps->n);
+    s.of_step = ARENA_ARRAY(&st->scratch, size_t, steps->n);
+    s.profiles = ARENA_ARRAY(&st->scratch, struct profile, steps->n);
+    s.scratch_count = ARENA_ARRAY(&st->scratch, uint32_t, ops_names(st)->n);
+    for (size_t i = 0; i < steps->n; i++) {
+        bool is_last = i + 1 == steps->n;
+        size_t from = study_first_kernel(st, steps->at[i].window.begin);
+        size_t to = is_last ? study_kernels(st).n : study_first_kernel(st, steps->at[i].window.end);
+        s.profiles[i] = describe(st, from, to);
+        place_step(&s, i);
+    }
+    collect(st, out, &s, steps->n);
+    out->dominant = dominant_of(out, s.profiles);
+    vec_free(&s.first);
+    return out;
+}

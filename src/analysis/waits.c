@@ -1,0 +1,97 @@
+#include "analysis/waits.h"
+
+#include "analysis/study.h"
+
+/* From the table; false when no row has a wait. */
+static bool from_table(struct study *st, nanos *waits)
+{
+    struct kernel_order kernels = study_kernels(st);
+    bool any = false;
+
+    for (size_t i = 0; i < kernels.n; i++) {
+        struct attr wait = capture_slice_attr(st->cap, kernels.at[i], KEY_WAIT);
+        waits[i] = wait.type == ATTR_TIME ? wait.time : -1;
+        any |= waits[i] >= 0;
+    }
+    return any;
+}
+
+/* wait = max(0, begin - end of the previous row of the device); the first row waits for nobody. */
+static void derive(struct study *st, nanos *waits)
+{
+    struct kernel_order kernels = study_kernels(st);
+    const struct capture *cap = st->cap;
+    struct hash last = {0}; /* device -> the kernel before, plus one */
+
+    for (size_t i = 0; i < kernels.n; i++) {
+        size_t slice = kernels.at[i];
+        uint32_t device = (uint32_t)cap->lanes.at[cap->slices.lane[slice]].key.device;
+        uint32_t before = 0;
+        waits[i] = 0;
+        if (hash_get(&last, device, &before)) {
+            nanos gap = nanos_sub(cap->slices.begin[slice],
+                                  slices_end(&cap->slices, kernels.at[before - 1]));
+            waits[i] = gap > 0 ? gap : 0;
+        }
+        hash_put(&last, device, (uint32_t)i + 1);
+    }
+    hash_free(&last);
+}
+
+/* Length of the part of [begin, end) that a merged set covers. */
+static nanos covered(struct interval_set set, nanos begin, nanos end)
+{
+    size_t low = 0, high = set.n;
+    nanos sum = 0;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (set.at[middle].end <= begin)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < set.n && set.at[low].begin < end; low++) {
+        nanos from = set.at[low].begin > begin ? set.at[low].begin : begin;
+        nanos to = set.at[low].end < end ? set.at[low].end : end;
+        sum = nanos_add(sum, nanos_sub(to, from));
+    }
+    return sum;
+}
+
+static struct interval_set communication(struct study *st)
+{
+    struct kernel_order kernels = study_kernels(st);
+    const struct slices *s = &st->cap->slices;
+    struct interval_set set = {ARENA_ARRAY(&st->scratch, struct interval, kernels.n), 0};
+
+    for (size_t i = 0; i < kernels.n; i++) {
+        enum slice_kind kind = (enum slice_kind)s->kind[kernels.at[i]];
+        if (kind == SLICE_COMM || kind == SLICE_COMM_PART)
+            set.at[set.n++] =
+                (struct interval){s->begin[kernels.at[i]], slices_end(s, kernels.at[i])};
+    }
+    interval_merge(&set);
+    return set;
+}
+
+const struct waits *waits_find(struct study *st)
+{
+    struct kernel_order kernels = study_kernels(st);
+    struct waits *w = ARENA_NEW(&st->scratch, struct waits);
+    nanos *at = ARENA_ARRAY(&st->scratch, nanos, kernels.n);
+    struct interval_set comm = communication(st);
+
+    if (!from_table(st, at)) {
+        derive(st, at);
+        w->is_derived = true;
+    }
+    w->at = at;
+    w->polluted = ARENA_ARRAY(&st->scratch, nanos, kernels.n);
+    for (size_t i = 0; i < kernels.n; i++) {
+        nanos begin = st->cap->slices.begin[kernels.at[i]];
+        if (at[i] > 0)
+            w->polluted[i] = covered(comm, nanos_sub(begin, at[i]), begin);
+    }
+    return w;
+}
