@@ -45,5 +45,7 @@ if(TARGET strata)
         ${CMAKE_SOURCE_DIR}/tests/shared/anomaly.py $<TARGET_FILE:strata> ${CMAKE_SOURCE_DIR}/../shared)
     add_test(NAME shared.databases COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/shared/databases.py $<TARGET_FILE:strata> ${CMAKE_SOURCE_DIR}/../shared)
-    set_tests_properties(shared.anomaly shared.databases PROPERTIES SKIP_RETURN_CODE 77)
+    add_test(NAME shared.query COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/shared/query.py $<TARGET_FILE:strata> ${CMAKE_SOURCE_DIR}/../shared)
+    set_tests_properties(shared.anomaly shared.databases shared.query PROPERTIES SKIP_RETURN_CODE 77)
 endif()
