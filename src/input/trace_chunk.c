@@ -575,7 +575,7 @@ static void stop_at(struct trace_chunk *c, enum trace_stop why, uint64_t offset)
 static bool recover(struct trace_chunk *c, uint64_t damaged)
 {
     switch (json_resync(&c->json, marker)) {
-    case JSON_OBJECT:
+    case JSON_NONE:
         trouble(c, TROUBLE_DAMAGED, damaged);
         return true;
     case JSON_MORE:
