@@ -55,11 +55,11 @@ const struct timeline_format *timeline_by_ending(struct str path);
  * for its kind. */
 struct str timeline_category(const struct capture *cap, const struct slice *slice);
 
-/* What an attribute is called; the execution unit on Ascend as its own timelines call it. */
-struct str timeline_key(const struct capture *cap, strid key);
+/* What an attribute is called; the execution unit of an Ascend stream as its timelines call it. */
+struct str timeline_key(const struct capture *cap, const struct slice *slice, strid key);
 
-/* Whether an attribute of a slice is written: not the category, and not a shared one when the
- * slice has its own of that name. */
+/* Whether an attribute of a slice is written: not the category, no empty text, and not a shared one
+ * when the slice has its own of that name. */
 bool timeline_shows(const struct capture *cap, const struct slice *slice, bool is_shared,
                     const struct attr *a);
 
