@@ -108,12 +108,17 @@ static void put_attr(struct text_out *out, const struct capture *cap, struct str
 }
 
 bool timeline_args(struct text_out *out, const struct capture *cap, const struct slice *slice,
-                   struct str before)
+                   struct str before, struct str more)
 {
     const attr_run runs[] = {slice->set, slice->own};
-    bool is_first = true;
+    bool is_first = more.n == 0;
     struct attr a;
 
+    if (more.n > 0) {
+        text_out_put(out, before);
+        text_out_put(out, S("{"));
+        text_out_put(out, more);
+    }
     for (size_t r = 0; r < ARRAY_LEN(runs); r++) {
         struct attr_walk walk = attrs_walk(&cap->attrs, runs[r]);
         while (attrs_next(&walk, &a)) {

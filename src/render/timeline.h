@@ -64,10 +64,10 @@ bool timeline_shows(const struct capture *cap, const struct slice *slice, bool i
                     const struct attr *a);
 
 /* The attributes that show as a JSON object, shared ones first. Times are nanoseconds, "_ns" added
- * to their name. False, and nothing written, when there are none. `before` is written in front of
- * the object. */
+ * to their name. `more` is a member to begin with, or empty. False, and nothing written, when
+ * there is nothing to show; `before` is written in front of the object. */
 bool timeline_args(struct text_out *out, const struct capture *cap, const struct slice *slice,
-                   struct str before);
+                   struct str before, struct str more);
 
 /* To be called now and then with the bytes written so far; false when the user interrupted. */
 bool timeline_goes_on(const struct timeline_options *options, uint64_t bytes);
