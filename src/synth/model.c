@@ -328,7 +328,7 @@ static void optimizer(struct build *b)
     for (int l = 0; l < b->m->layers; l++)
         vector(b, OP_ADAM, rows, columns / (b->load->tp > 0 ? b->load->tp : 1), 4);
     /* The new weights travel on while the next step begins. */
-    collective(b, OP_ALLGATHER, rows * columns)->is_async = true;
+    collective(b, OP_ALLGATHER, rows * columns * 2 * b->m->layers)->is_async = true;
     add(b, OP_LOSS_COPY, KERNEL_NS, S("1"), S("1"))->is_join = false;
 }
 

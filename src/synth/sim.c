@@ -344,10 +344,11 @@ static void begin_step(struct sim *s, struct rank *r, const struct program *p, i
     r->module = NULL;
     r->open_n = 0;
     r->sequence = 0;
-    r->host += 1500;
+    /* The outermost frame spans the step from its first to its last moment. */
     frame_push(s, r,
                p->phase == PHASE_TRAIN ? "train.py(112): train_step"
                                        : "model/runner.py(204): execute_model");
+    r->host += 1500;
     for (int k = 0; k < 3; k++) {
         host_op(r, k == 1 ? "aten::empty" : "aten::slice", r->host, 3 * US);
         r->host += 4 * US;
@@ -382,7 +383,6 @@ static void end_step(struct rank *r, bool is_cut, nanos tail)
             r->host += tail;
         }
     }
-    frame_pop(r, 0);
     r->pending = 0;
     step->is_cut = is_cut;
     step->mark_end = r->host;
@@ -395,6 +395,7 @@ static void end_step(struct rank *r, bool is_cut, nanos tail)
                                         .parent = -1,
                                         .id = step->number});
     r->host += 2 * US;
+    frame_pop(r, 0);
     r->queue = later(r->queue, r->host);
     step->next_begin = r->host;
 }
