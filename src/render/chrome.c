@@ -126,7 +126,7 @@ static void add_row(struct writer *w, lane_id lane, size_t row)
         return;
     begin_event(w, S("{\"ph\":\"M\",\"name\":\"strata_row_of\"")); /* viewers pass it over */
     text_out_put(&w->out, head);
-    put_number(w, S(",\"args\":{\"tid\":"), l->tid);
+    put_number(w, S(",\"args\":{\"name\":"), l->tid);
     text_out_put(&w->out, S("}}"));
 }
 
