@@ -4,6 +4,7 @@
 
 #include "analysis/steps.h"
 #include "analysis/study.h"
+#include "analysis/waits.h"
 
 __extension__ typedef __int128 wide; /* products of two times */
 
@@ -201,38 +202,32 @@ static void add_stream(const struct capture *cap, struct step_inventory *inv, la
     inv->streams[inv->n_streams++] = name;
 }
 
-static bool is_ai_core(struct str core)
+/* Work of the matrix and vector cores; on a GPU every kernel that is no communication. */
+static bool is_core_work(const struct capture *cap, size_t slice, bool is_ascend)
 {
+    struct str core = capture_slice_text(cap, slice, KEY_CORE);
+
+    if (!is_ascend)
+        return (enum slice_kind)cap->slices.kind[slice] == SLICE_COMPUTE;
     return str_equal(core, S("AI_CORE")) || str_equal(core, S("AI_VECTOR_CORE")) ||
            str_equal(core, S("MIX_AIC")) || str_equal(core, S("MIX_AIV"));
 }
 
-/* The device half of a collective, whatever it was found to belong to. */
-static bool is_half(struct str name)
+static void count_kernel(struct study *st, struct step_inventory *inv, size_t kernel)
 {
-    return str_ends(name, S("AicpuKernel")) || str_ends(name, S("AivKernel")) ||
-           str_ends(name, S("_AICPU"));
-}
-
-/* A whole collective. */
-static bool is_collective(const struct capture *cap, size_t slice)
-{
-    return cap->slices.kind[slice] == SLICE_COMM &&
-           !is_half(capture_text(cap, cap->slices.name[slice]));
-}
-
-static void count_kernel(const struct capture *cap, struct step_inventory *inv, size_t slice)
-{
+    const struct capture *cap = st->cap;
+    size_t slice = study_kernels(st).at[kernel];
     enum slice_kind kind = (enum slice_kind)cap->slices.kind[slice];
-    struct attr wait = capture_slice_attr(cap, slice, KEY_WAIT);
+    nanos wait = study_waits(st)->at[kernel];
 
     inv->kernels++;
-    inv->ai_core += is_ai_core(capture_slice_text(cap, slice, KEY_CORE));
+    inv->ai_core += is_core_work(cap, slice, capture_is_ascend(cap));
     inv->ai_cpu += kind == SLICE_AICPU;
-    inv->comm += is_collective(cap, slice);
+    inv->comm +=
+        kind == SLICE_COMM && !slice_is_device_half(capture_text(cap, cap->slices.name[slice]));
     inv->duration_sum = nanos_add(inv->duration_sum, cap->slices.dur[slice]);
-    if (wait.type == ATTR_TIME)
-        inv->wait_sum = nanos_add(inv->wait_sum, wait.time);
+    if (wait > 0)
+        inv->wait_sum = nanos_add(inv->wait_sum, wait);
     add_stream(cap, inv, cap->slices.lane[slice]);
 }
 
@@ -247,7 +242,7 @@ static struct step_inventory take_inventory(struct study *st, struct interval wi
     };
 
     for (size_t i = from; i < to; i++)
-        count_kernel(cap, &inv, kernels.at[i]);
+        count_kernel(st, &inv, i);
     if (inv.n_streams > 0)
         qsort_r(inv.streams, inv.n_streams, sizeof(*inv.streams), by_text, (void *)cap);
     return inv;

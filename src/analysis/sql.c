@@ -33,6 +33,11 @@ static int keep_time(void *ctx)
     return sql->is_late || cancelled();
 }
 
+static bool is_over(void *ctx)
+{
+    return keep_time(ctx) != 0;
+}
+
 static bool is_harmless_pragma(const char *name)
 {
     static const char *const allowed[] = {"table_info", "table_xinfo", "table_list"};
@@ -224,6 +229,8 @@ enum status sql_open(struct sql **out, const struct capture *const *caps, size_t
 
     *sql = (struct sql){0};
     enum status st = sql_view_init(&sql->view, caps, n, d);
+    sql->view.is_over = is_over;
+    sql->view.ctx = sql;
     if (st == ST_OK && prepare_database(sql) != SQLITE_OK)
         st = diag_fail(d, ST_LIMIT, "query.database", (struct where){0}, "cannot set up SQLite: %s",
                        sqlite3_errmsg(sql->db));

@@ -47,6 +47,9 @@ struct sql_view {
     struct sql_order by_name[SQL_SETS], by_time[SQL_SETS];
     VEC_OF(struct sql_step) steps; /* 0 is "none" */
     uint32_t *step_of;             /* by slice; NULL until asked for */
+    bool (*is_over)(void *ctx);    /* should a long scan end? NULL: never */
+    void *ctx;
+    uint32_t skipped; /* rows since the start, for asking now and then */
 };
 
 enum status sql_view_init(struct sql_view *v, const struct capture *const *caps, size_t n,

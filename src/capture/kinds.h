@@ -6,6 +6,8 @@
 
 #include <stdbool.h>
 
+#include "base/str.h"
+
 /* Which stratum a thing belongs to, finest first. */
 enum level {
     LEVEL_INSTR,
@@ -71,6 +73,13 @@ const char *origin_name(enum origin origin);
 static inline bool slice_is_kernel(enum slice_kind kind)
 {
     return kind <= SLICE_COPY;
+}
+
+/* Names of the kernels that carry out a collective on the device, beside its own row. */
+static inline bool slice_is_device_half(struct str name)
+{
+    return str_ends(name, S("AicpuKernel")) || str_ends(name, S("AivKernel")) ||
+           str_ends(name, S("_AICPU"));
 }
 
 #endif

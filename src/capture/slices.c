@@ -2,9 +2,12 @@
 
 #include "base/arena.h"
 
-static void grow(struct slices *s)
+void slices_reserve(struct slices *s, size_t count)
 {
-    s->cap = s->cap > 0 ? s->cap + s->cap / 2 : 256;
+    if (count <= s->cap)
+        return;
+    size_t more = s->cap > 0 ? s->cap + s->cap / 2 : 256;
+    s->cap = count > more ? count : more;
     s->begin = mem_grow(s->begin, sizeof(*s->begin), s->cap);
     s->dur = mem_grow(s->dur, sizeof(*s->dur), s->cap);
     s->lane = mem_grow(s->lane, sizeof(*s->lane), s->cap);
@@ -28,7 +31,7 @@ static void store(struct slices *s, size_t i, const struct slice *slice)
 void slices_push(struct slices *s, const struct slice *slice)
 {
     if (s->n == s->cap)
-        grow(s);
+        slices_reserve(s, s->n + 1);
     store(s, s->n++, slice);
 }
 

@@ -27,6 +27,8 @@ struct slices {
     size_t n, cap;
 };
 
+/* Room for `count` slices in all. */
+void slices_reserve(struct slices *s, size_t count);
 void slices_push(struct slices *s, const struct slice *slice);
 void slices_free(struct slices *s);
 

@@ -19,12 +19,14 @@ TEST(streams_are_called_as_their_viewer_calls_them)
     assert_str(title_lane(cap, two, buf), "Stream 2");
     assert_str(title_lane(cap, comm, buf), "communication");
     assert_str(title_lane(cap, none, buf), "no stream");
+    assert_str(title_process(cap, two, buf), "Ascend Hardware");
+    assert_str(title_process(cap, comm, buf), "Communication");
     cap->facts.kind = capture_intern(cap, S("kineto"));
     assert_str(title_lane(cap, two, buf), "stream 2");
-    assert_str(title_process(cap, two, buf), "device 1");
-    assert_str(title_process(cap, comm, buf), "device");
+    assert_str(title_process(cap, two, buf), "GPU 1");
+    assert_str(title_process(cap, comm, buf), "GPU");
     cap->facts.device = 4;
-    assert_str(title_process(cap, comm, buf), "device 4");
+    assert_str(title_process(cap, comm, buf), "GPU 4");
     capture_free(cap);
 }
 
@@ -55,6 +57,7 @@ TEST(other_lanes_keep_their_name_or_get_a_number)
     assert_str(title_lane(cap, pipe, buf), "MTE2");
     assert_str(title_lane(cap, bare, buf), "lane 1");
     assert_str(title_process(cap, host, buf), "host");
+    assert_str(title_process(cap, pipe, buf), "device");
     capture_free(cap);
 }
 

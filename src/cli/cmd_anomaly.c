@@ -11,12 +11,16 @@ struct args {
     int64_t max_bubbles;
     int64_t rank, device;
     int source; /* enum input_source */
+    const char *markdown;
+    int fail_on; /* enum severity_level */
+    struct opt_list fail_if;
 };
 
 static const struct args defaults = {
     .min_bubble = "100", .max_bubbles = 200, .rank = -1, .device = -1};
 
 static const char *const sources[] = {"auto", "csv", "trace", "db", NULL};
+static const char *const severities[] = {"none", "low", "medium", "high", NULL};
 
 static const struct opt options[] = {
     OPT_STRING(0, "min-bubble", "US", struct args, min_bubble,
@@ -27,12 +31,18 @@ static const struct opt options[] = {
     OPT_INT(0, "device", "N", struct args, device, 0, INT32_MAX, "only this device"),
     OPT_CHOICE(0, "source", sources, struct args, source,
                "which files to believe when several tell of the same kernels (auto)"),
+    OPT_STRING(0, "md", "FILE", struct args, markdown, "also write the report as Markdown"),
+    OPT_CHOICE(0, "fail-on", severities, struct args, fail_on,
+               "exit with 1 when the severity is this or worse (none: never)"),
+    OPT_LIST(0, "fail-if", "COND", struct args, fail_if,
+             "exit with 1 when a metric is out of bounds; may be repeated"),
     OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata anomaly examples/ascend-small", "the idle time of each step"},
     {"strata anomaly examples/ascend-small --json -o out", "the same for programs"},
+    {"strata anomaly examples/ascend-small --fail-if 'service_ms>50'", "a gate for CI"},
     {0},
 };
 
@@ -51,11 +61,10 @@ static void print(struct session *s, const struct anomaly_result *result)
     }
 }
 
-static int run(struct session *s, const void *given)
+/* Fills the job; false, and the usage error told, when a value makes no sense. */
+static bool take_args(struct session *s, const struct args *args, struct anomaly_job *out)
 {
-    const struct args *args = given;
     struct anomaly_job job = anomaly_job_new(s->operands.at[0]);
-    struct anomaly_result result;
 
     job.input.format = s->common.format;
     job.input.rank = args->rank;
@@ -64,9 +73,33 @@ static int run(struct session *s, const void *given)
     job.out = s->common.out;
     job.is_dry_run = s->common.dry_run;
     job.max_bubbles = (size_t)args->max_bubbles;
-    if (!num_us(str_of(args->min_bubble), &job.min_bubble) || job.min_bubble < 0)
-        return session_usage(s, "--min-bubble takes a number of microseconds, not '%s'",
-                             args->min_bubble);
+    job.markdown = args->markdown;
+    job.fail_on = (enum severity_level)args->fail_on;
+    job.conditions = args->fail_if.at;
+    job.n_conditions = args->fail_if.n;
+    *out = job;
+    if (!num_us(str_of(args->min_bubble), &out->min_bubble) || out->min_bubble < 0) {
+        session_usage(s, "--min-bubble takes a number of microseconds, not '%s'", args->min_bubble);
+        return false;
+    }
+    for (size_t i = 0; i < args->fail_if.n; i++) {
+        const char *problem = anomaly_condition_problem(&s->arena, args->fail_if.at[i]);
+        if (problem != NULL) {
+            session_usage(s, "--fail-if '%s': %s", args->fail_if.at[i], problem);
+            return false;
+        }
+    }
+    return true;
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct anomaly_result result;
+    struct anomaly_job job;
+
+    if (!take_args(s, args, &job))
+        return CODE_USAGE;
     job.input.pool = pool_new((size_t)s->common.jobs);
     enum status status = flow_anomaly(&job, &s->arena, &s->diag, &result);
     pool_free(job.input.pool);
@@ -74,9 +107,12 @@ static int run(struct session *s, const void *given)
         print(s, &result);
         for (size_t i = 0; i < result.n && !job.is_dry_run; i++)
             session_wrote(s, result.at[i].json_path);
+        if (job.markdown != NULL && !job.is_dry_run)
+            session_wrote(s, job.markdown);
     }
+    bool is_shut = status == ST_OK && result.gates_reached > 0;
     anomaly_result_free(&result);
-    return session_code(status);
+    return is_shut ? CODE_NO : session_code(status);
 }
 
 const struct command command_anomaly = {
@@ -92,7 +128,13 @@ const struct command command_anomaly = {
                "without either is a single pseudo-step. The result is printed and written to "
                "anomaly_discovery.json (anomaly_discovery_rank<N>.json for each of several ranks) "
                "in the folder strata/ inside the capture's folder (beside a single file), or in "
-               "the one that -o names. With --json the document is printed in place of the text.",
+               "the one that -o names. With --json the document is printed in place of the text.\n"
+               "\n"
+               "Gates make a check of it: --fail-on medium, or --fail-if with the name of a metric "
+               "in the document, a comparison and a number: 'underfeed_ratio>0.2' for any step, "
+               "'g0.service_ms_p95>50' or 'group.underfeed_ratio_avg>0.3' for groups of steps, "
+               "'global.device_gap_ratio>0.5' for the whole. A gate that is reached gives exit "
+               "code 1.",
     .see = "docs/analyses/anomaly.md",
     .options = options,
     .args_size = sizeof(struct args),

@@ -191,7 +191,7 @@ const struct command command_convert = {
         "step lasts until the next one begins.\n"
         "\n"
         "A pattern of --lane is a shell pattern for a lane's name as the profile has it (2), as "
-        "it is shown ('Stream 2'), or with the name of its process before it ('device 0/*').\n"
+        "it is shown ('Stream 2'), or with the name of its process before it ('GPU 0/*').\n"
         "\n"
         "Slices of one lane that overlap without nesting, which viewers cannot draw, are spread "
         "over further rows called 'name (2)' and so on.",

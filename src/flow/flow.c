@@ -3,7 +3,6 @@
 #include "analysis/analysis.h"
 #include "base/fs.h"
 #include "base/pool.h"
-#include "capture/fleet.h"
 #include "input/input.h"
 #include "render/render.h"
 
@@ -19,18 +18,13 @@ enum status flow_load_fleet(const char *path, const struct flow_reading *how, st
                             struct fleet **out)
 {
     struct input_options options = input_defaults();
-    struct capture *cap;
 
     options.format = how->format;
     options.rank = how->rank;
     options.pool = pool_new(how->jobs);
-    enum status st = input_load(path, &options, d, &cap);
+    enum status st = input_load_all(path, &options, d, out);
     pool_free(options.pool);
-    if (st != ST_OK)
-        return st;
-    *out = fleet_new();
-    fleet_add(*out, cap);
-    return ST_OK;
+    return st;
 }
 
 enum status flow_analyze(const struct capture *cap, const char *analysis, struct diag *d,

@@ -1,9 +1,11 @@
 #include "flow/flow_anomaly.h"
 
 #include "analysis/anomaly.h"
+#include "analysis/gate.h"
 #include "analysis/study.h"
 #include "base/fs.h"
 #include "capture/fleet.h"
+#include "render/render.h"
 #include "report/report.h"
 
 static const char results_folder[] = "strata";
@@ -60,22 +62,81 @@ static const char *file_name(struct arena *arena, const struct capture *cap, boo
     return name.at;
 }
 
-static void analyse(const struct capture *cap, struct study_options options,
-                    struct anomaly_finding *out)
+const char *anomaly_condition_problem(struct arena *arena, const char *condition)
 {
+    struct capture *nothing = capture_new();
+    struct study st;
+
+    capture_seal(nothing);
+    study_begin(&st, nothing, study_defaults());
+    struct gate_outcome out = gate_check(&st, str_of(condition));
+    study_end(&st);
+    capture_free(nothing);
+    if (out.result == GATE_SYNTAX)
+        return "it must be a metric, one of > >= < <= == != and a number";
+    if (out.result != GATE_NO_NAME)
+        return NULL;
+    return out.nearest != NULL
+               ? arena_format(arena, "no such metric; did you mean %s?", out.nearest).at
+               : "no such metric";
+}
+
+/* Counts the gates that one capture reaches, and says which. */
+static size_t check_gates(const struct anomaly_job *job, struct study *st, struct diag *d)
+{
+    enum severity_level severity = study_judgement(st)->severity;
+    struct where where = {.path = st->cap->name};
+    size_t reached = 0;
+
+    if (job->fail_on != SEVERITY_NONE && severity >= job->fail_on) {
+        diag_add(d, SEV_WARN, "anomaly.gate", where, "severity is %s",
+                 severity_level_name(severity));
+        reached++;
+    }
+    for (size_t i = 0; i < job->n_conditions; i++) {
+        struct gate_outcome out = gate_check(st, str_of(job->conditions[i]));
+        if (out.result != GATE_REACHED)
+            continue;
+        diag_add(d, SEV_WARN, "anomaly.gate", where, "%s holds in %.*s: %g", job->conditions[i],
+                 STR_ARGS(out.where), out.value);
+        reached++;
+    }
+    return reached;
+}
+
+static size_t analyse(const struct anomaly_job *job, const struct capture *cap, struct diag *d,
+                      struct anomaly_finding *out)
+{
+    struct study_options options = {job->min_bubble, job->max_bubbles};
     struct study st;
 
     study_begin(&st, cap, options);
     out->report = report_new(str_of(cap->name));
     anomaly_describe(&st, out->report);
     anomaly_write_json(&st, json_buffer_sink(&out->json));
+    size_t reached = check_gates(job, &st, d);
     study_end(&st);
+    return reached;
+}
+
+static enum status save_markdown(const char *path, const struct anomaly_result *result,
+                                 struct diag *d)
+{
+    struct outfile file;
+
+    TRY(outfile_open(&file, path, d));
+    for (size_t i = 0; i < result->n; i++) {
+        if (i > 0)
+            outfile_write(&file, S("\n"));
+        renderer_markdown.write(result->at[i].report, &(struct render_options){0},
+                                outfile_sink(&file));
+    }
+    return outfile_commit(&file, OUTFILE_FAST, d);
 }
 
 enum status flow_anomaly(const struct anomaly_job *job, struct arena *arena, struct diag *d,
                          struct anomaly_result *out)
 {
-    struct study_options options = {job->min_bubble, job->max_bubbles};
     const char *folder = results_of(arena, job);
     enum status st = ST_OK;
 
@@ -86,10 +147,12 @@ enum status flow_anomaly(const struct anomaly_job *job, struct arena *arena, str
     for (size_t i = 0; i < out->n && st == ST_OK; i++) {
         const struct capture *cap = out->fleet->ranks.at[i];
         out->at[i].json_path = fs_join(arena, folder, file_name(arena, cap, out->n == 1));
-        analyse(cap, options, &out->at[i]);
+        out->gates_reached += analyse(job, cap, d, &out->at[i]);
         if (!job->is_dry_run)
             st = save(folder, out->at[i].json_path, &out->at[i].json, d);
     }
+    if (st == ST_OK && job->markdown != NULL && !job->is_dry_run)
+        st = save_markdown(job->markdown, out, d);
     return st;
 }
 

@@ -4,6 +4,7 @@
 #ifndef STRATA_FLOW_FLOW_ANOMALY_H
 #define STRATA_FLOW_FLOW_ANOMALY_H
 
+#include "analysis/judgement.h"
 #include "base/diag.h"
 #include "base/json_write.h"
 #include "input/input.h"
@@ -16,7 +17,11 @@ struct anomaly_job {
     const char *out;  /* folder for the results; NULL: strata/ in or beside the capture */
     nanos min_bubble; /* idle windows from this length on are listed */
     size_t max_bubbles;
-    bool is_dry_run; /* write nothing */
+    const char *markdown;          /* file for the report as Markdown; NULL: none */
+    const char *const *conditions; /* gates: see analysis/gate.h */
+    size_t n_conditions;
+    enum severity_level fail_on; /* SEVERITY_NONE: no gate */
+    bool is_dry_run;             /* write nothing */
 };
 
 /* What was found in one capture. */
@@ -30,10 +35,14 @@ struct anomaly_result {
     struct fleet *fleet;
     struct anomaly_finding *at; /* in rank order */
     size_t n;
+    size_t gates_reached; /* the diag says which and where */
 };
 
 /* The listing rules a job starts from. */
 struct anomaly_job anomaly_job_new(const char *path);
+
+/* What is wrong with a condition, for a message; NULL when it is fine. */
+const char *anomaly_condition_problem(struct arena *arena, const char *condition);
 
 /* `arena` holds the paths. Call anomaly_result_free() in any case. */
 enum status flow_anomaly(const struct anomaly_job *job, struct arena *arena, struct diag *d,

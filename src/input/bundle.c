@@ -483,10 +483,15 @@ static int by_rank(const void *a, const void *b)
     return order != 0 ? order : -strcmp(x->path, y->path);
 }
 
-static int by_path(const void *a, const void *b)
+/* Ranks that names do not tell come last, in the order of their folders. */
+static int by_place(const void *a, const void *b)
 {
     const struct bundle *x = a, *y = b;
 
+    if ((x->rank < 0) != (y->rank < 0))
+        return x->rank < 0 ? 1 : -1;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
     return strcmp(x->path, y->path);
 }
 
@@ -509,7 +514,7 @@ static void drop_old(struct finder *f)
                  (long long)b->rank, f->bundles.at[kept - 1].path);
     }
     f->bundles.n = kept;
-    qsort(f->bundles.at, f->bundles.n, sizeof(*f->bundles.at), by_path);
+    qsort(f->bundles.at, f->bundles.n, sizeof(*f->bundles.at), by_place);
 }
 
 /* ---- when there is nothing ---- */

@@ -49,17 +49,11 @@ static bool names_a_collective(struct str name)
     return false;
 }
 
-static bool is_device_half(struct str name)
-{
-    return str_ends(name, S("AicpuKernel")) || str_ends(name, S("AivKernel")) ||
-           str_ends(name, S("_AICPU"));
-}
-
 enum slice_kind classify_kernel(struct str core, struct str name, struct str type)
 {
     bool on_cpu = str_equal(core, S("AI_CPU"));
 
-    if (is_device_half(name))
+    if (slice_is_device_half(name))
         return SLICE_COMM_PART;
     if (str_equal(core, S("HCCL")) || str_equal(core, S("COMMUNICATION")) || is_collective(name) ||
         is_collective(type) || (on_cpu && names_a_collective(name)))

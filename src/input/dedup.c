@@ -108,20 +108,30 @@ static bool is_same(const struct row *a, const struct row *b)
     return a->device == b->device && a->us == b->us && a->key == b->key;
 }
 
+static nanos wait_of(const struct capture *cap, uint32_t slice)
+{
+    struct attr wait = capture_slice_attr(cap, slice, KEY_WAIT);
+
+    return wait.type == ATTR_TIME ? wait.time : -1;
+}
+
 /* The rows [from, to) are one collective: the one on a real stream stays, with the largest
- * duration. */
+ * duration. The row that came first in time knows the wait; its double follows at once. */
 static void join(struct capture *cap, const struct row *rows, size_t n, uint32_t *keep)
 {
-    uint32_t stays = rows[0].slice;
+    uint32_t stays = rows[0].slice, waits = rows[0].slice;
     nanos longest = 0;
 
     for (size_t i = 0; i < n; i++) {
         if (!is_real_stream(cap, stays) && is_real_stream(cap, rows[i].slice))
             stays = rows[i].slice;
+        if (wait_of(cap, rows[i].slice) > wait_of(cap, waits))
+            waits = rows[i].slice;
         if (cap->slices.dur[rows[i].slice] > longest)
             longest = cap->slices.dur[rows[i].slice];
     }
     cap->slices.dur[stays] = longest;
+    cap->slices.own[stays] = cap->slices.own[waits];
     for (size_t i = 0; i < n; i++)
         keep[rows[i].slice] = stays;
 }

@@ -240,23 +240,42 @@ static enum status gather(struct job *job, const char *path, struct diag *d, str
 }
 
 /* What there is to choose from, as far as names tell. */
-static enum status several(struct job *job, const char *path, struct diag *d)
+static struct str name_ranks(struct arena *arena, const struct bundles *bundles)
 {
     enum { SHOWN = 8 };
     struct str text = S("");
 
-    for (size_t i = 0; i < job->n && i < SHOWN; i++) {
-        const struct bundle *b = job->tasks[i].bundle;
+    for (size_t i = 0; i < bundles->n && i < SHOWN; i++) {
+        const struct bundle *b = &bundles->at[i];
         int64_t rank = b->rank >= 0 ? b->rank : b->hint >= 0 ? b->hint : (int64_t)i;
-        text = arena_format(&job->scratch, "%.*s%s%lld", STR_ARGS(text), i > 0 ? ", " : "",
-                            (long long)rank);
+        text =
+            arena_format(arena, "%.*s%s%lld", STR_ARGS(text), i > 0 ? ", " : "", (long long)rank);
     }
-    diag_hint(d, "try", "--rank with one of %.*s%s", STR_ARGS(text), job->n > SHOWN ? ", ..." : "");
-    return diag_fail(d, ST_UNSUPPORTED, "input.several", (struct where){.path = path},
-                     "%zu captures in one folder, and this reads one", job->n);
+    return bundles->n > SHOWN ? arena_format(arena, "%.*s, ...", STR_ARGS(text)) : text;
 }
 
-/* `most` is how many captures the caller can take. */
+/* Reads the bundles that were chosen; `most` is how many captures the caller can take. */
+static enum status run(struct job *job, const struct bundles *bundles, const char *path,
+                       size_t most, struct diag *d, struct fleet *fleet)
+{
+    struct where where = {.path = path};
+
+    if (job->n > most && job->options->rank < 0) {
+        diag_hint(d, "try", "--rank with one of %.*s",
+                  STR_ARGS(name_ranks(&job->scratch, bundles)));
+        return diag_fail(d, ST_UNSUPPORTED, "input.several", where,
+                         "%zu captures in one folder, and this reads one", job->n);
+    }
+    if (job->n == 0) {
+        diag_hint(d, "try", "one of the ranks that are there: %.*s",
+                  STR_ARGS(name_ranks(&job->scratch, bundles)));
+        return diag_fail(d, ST_NOT_FOUND, "input.no-rank", where, "no capture of rank %lld",
+                         (long long)job->options->rank);
+    }
+    pool_for(job->n > 1 ? job->options->pool : NULL, job->n, run_task, job);
+    return gather(job, path, d, fleet);
+}
+
 static enum status load(const char *const *paths, size_t n, size_t most,
                         const struct input_options *options, struct diag *d, struct fleet *fleet)
 {
@@ -267,12 +286,7 @@ static enum status load(const char *const *paths, size_t n, size_t most,
     enum status st = bundles_find(paths, n, options, &job.scratch, d, &bundles);
     if (st == ST_OK) {
         make_tasks(&job, &bundles, arena_cstr(&job.scratch, str_basename(str_of(paths[0]))));
-        if (job.n > most && options->rank < 0) {
-            st = several(&job, paths[0], d);
-        } else {
-            pool_for(job.n > 1 ? options->pool : NULL, job.n, run_task, &job);
-            st = gather(&job, paths[0], d, fleet);
-        }
+        st = run(&job, &bundles, paths[0], most, d, fleet);
         for (size_t i = 0; i < job.n; i++)
             diag_fini(&job.tasks[i].diag);
     }

@@ -4,6 +4,7 @@
  * Format reference: docs/formats/chrome-output.md
  */
 #include "base/gz_write.h"
+#include "capture/title.h"
 #include "render/timeline.h"
 #include "render/tracks.h"
 
@@ -31,14 +32,10 @@ struct writer {
 /* What arrows of a kind are called where the profile comes from: viewers and readers know them. */
 static const char *const *arrow_names(const struct capture *cap)
 {
-    static const char *const plain[] = {"launch", "queue", "fwdbwd", "flag", "flow"};
-    static const char *const gpu[] = {"ac2g", "queue", "fwdbwd", "flag", "flow"};
+    static const char *const gpu[] = {"ac2g", "async_task_queue", "fwdbwd", "flag", "flow"};
     static const char *const npu[] = {"async_npu", "async_task_queue", "fwdbwd", "flag", "flow"};
-    struct str kind = capture_text(cap, cap->facts.kind);
 
-    if (str_equal(kind, S("kineto")) || str_equal(kind, S("nsys")))
-        return gpu;
-    return str_starts(kind, S("ascend")) || str_equal(kind, S("msprof")) ? npu : plain;
+    return title_is_gpu(cap) ? gpu : npu;
 }
 
 static void begin_event(struct writer *w, struct str text)
@@ -75,6 +72,19 @@ static void put_header(struct writer *w)
     text_out_put(&w->out, S(",\"traceEvents\":["));
 }
 
+/* "NPU 3": how Ascend's timelines tell the device of a process. */
+static void put_label(struct writer *w, const struct tracks_process *p)
+{
+    int64_t device = p->device >= 0 ? p->device : w->cut->cap->facts.device;
+
+    if (p->is_host || device < 0 || title_is_gpu(w->cut->cap))
+        return;
+    begin_event(w, S("{\"ph\":\"M\",\"name\":\"process_labels\""));
+    put_number(w, S(",\"pid\":"), p->pid);
+    put_number(w, S(",\"args\":{\"labels\":\"NPU "), device);
+    text_out_put(&w->out, S("\"}}"));
+}
+
 static void put_processes(struct writer *w)
 {
     for (size_t i = 0; i < w->tracks.processes.n; i++) {
@@ -84,6 +94,7 @@ static void put_processes(struct writer *w)
         text_out_put(&w->out, S(",\"args\":{\"name\":"));
         text_out_quoted(&w->out, p->name);
         text_out_put(&w->out, S("}}"));
+        put_label(w, p);
         begin_event(w, S("{\"ph\":\"M\",\"name\":\"process_sort_index\""));
         put_number(w, S(",\"pid\":"), p->pid);
         put_number(w, S(",\"args\":{\"sort_index\":"), (int64_t)i);
@@ -242,7 +253,7 @@ static bool write_chrome(const struct cut *cut, const struct timeline_options *o
     w->options = options;
     w->arrows = arrow_names(cut->cap);
     arena_init(&w->arena);
-    tracks_init(&w->tracks, cut);
+    tracks_init(&w->tracks, cut, title_is_gpu(cut->cap));
     bool is_done = write_all(w);
     tracks_fini(&w->tracks);
     tracks_rows_free(&w->rows);

@@ -82,32 +82,57 @@ TEST(every_kind_of_event_is_a_line_of_its_own)
         "\"distributedInfo\":{\"rank\":3},\"traceEvents\":[\n"
         "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":40,\"args\":{\"name\":\"py\"}},\n"
         "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":40,\"args\":{\"sort_index\":0}},\n"
-        "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"device 0\"}},\n"
-        "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":1,\"args\":{\"sort_index\":1}},\n"
+        "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"args\":{\"name\":\"GPU 0\"}},\n"
+        "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":0,\"args\":{\"sort_index\":1}},\n"
         "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":40,\"tid\":41,\"args\":{\"name\":\"main\"}"
         "},\n"
         "{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":40,\"tid\":41,"
         "\"args\":{\"sort_index\":0}},\n"
-        "{\"ph\":\"X\",\"pid\":40,\"tid\":41,\"ts\":1.500,\"dur\":0.250,\"cat\":\"runtime\","
+        "{\"ph\":\"X\",\"pid\":40,\"tid\":41,\"ts\":1.500,\"dur\":0.250,\"cat\":\"cuda_runtime\","
         "\"name\":\"la\\\"unch\"},\n"
         "{\"ph\":\"s\",\"id\":1,\"pid\":40,\"tid\":41,\"ts\":1.500,\"cat\":\"ac2g\","
         "\"name\":\"ac2g\"},\n"
-        "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":7,\"args\":{\"name\":"
+        "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":0,\"tid\":7,\"args\":{\"name\":"
         "\"stream 7\"}},\n"
-        "{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":1,\"tid\":7,"
+        "{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":0,\"tid\":7,"
         "\"args\":{\"sort_index\":1000}},\n"
-        "{\"ph\":\"X\",\"pid\":1,\"tid\":7,\"ts\":2.000,\"dur\":1.000,\"cat\":\"kernel\","
+        "{\"ph\":\"X\",\"pid\":0,\"tid\":7,\"ts\":2.000,\"dur\":1.000,\"cat\":\"kernel\","
         "\"name\":\"gemm\",\"args\":{\"occ\":0.5,\"wait_ns\":694,\"regs\":40}},\n"
-        "{\"ph\":\"f\",\"bp\":\"e\",\"id\":1,\"pid\":1,\"tid\":7,\"ts\":2.000,\"cat\":\"ac2g\","
+        "{\"ph\":\"f\",\"bp\":\"e\",\"id\":1,\"pid\":0,\"tid\":7,\"ts\":2.000,\"cat\":\"ac2g\","
         "\"name\":\"ac2g\"},\n"
-        "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":1,\"args\":{\"name\":"
+        "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":0,\"tid\":1,\"args\":{\"name\":"
         "\"stream 7 (2)\"}},\n"
-        "{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":1,\"tid\":1,"
+        "{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":0,\"tid\":1,"
         "\"args\":{\"sort_index\":1001}},\n"
-        "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":2.500,\"dur\":1.000,\"cat\":\"copy\","
+        "{\"ph\":\"X\",\"pid\":0,\"tid\":1,\"ts\":2.500,\"dur\":1.000,\"cat\":\"gpu_memcpy\","
         "\"name\":\"copy\"},\n"
         "{\"ph\":\"C\",\"pid\":40,\"ts\":1.000,\"name\":\"mem\",\"args\":{\"value\":4096}}\n"
         "]}\n");
+    json_buffer_free(&text);
+    capture_free(cap);
+}
+
+TEST(an_ascend_device_is_told_as_its_own_timelines_tell_it)
+{
+    struct capture *cap = capture_new();
+    lane_id lane = capture_lane(
+        cap,
+        (struct lane_key){.kind = LANE_STREAM, .device = 5, .name = capture_intern(cap, S("2"))});
+    struct attr core = attr_text(capture_key(cap, KEY_CORE), capture_intern(cap, S("AI_CORE")));
+
+    capture_slice(cap, &(struct slice){.begin = 1,
+                                       .dur = 2,
+                                       .lane = lane,
+                                       .name = capture_intern(cap, S("MatMul")),
+                                       .set = attrs_set(&cap->attrs, &core, 1)});
+    capture_seal(cap);
+    struct json_buffer text = render(&timeline_chrome, cap, &(struct cut_options){0});
+    struct str s = {text.at, text.n};
+
+    assert_true(str_find(s, S("\"Ascend Hardware\"")) < s.n);
+    assert_true(str_find(s, S("\"args\":{\"labels\":\"NPU 5\"}")) < s.n);
+    assert_true(str_find(s, S("\"cat\":\"compute\",\"name\":\"MatMul\","
+                              "\"args\":{\"Task Type\":\"AI_CORE\"}")) < s.n);
     json_buffer_free(&text);
     capture_free(cap);
 }
@@ -215,6 +240,7 @@ TEST(formats_are_found_by_name_and_by_the_longest_ending)
 }
 
 TEST_MAIN("render/chrome", T(every_kind_of_event_is_a_line_of_its_own),
+          T(an_ascend_device_is_told_as_its_own_timelines_tell_it),
           T(an_empty_cut_is_still_a_trace), T(a_cut_leaves_out_lanes_and_arrows_that_lost_an_end),
           T(the_packed_form_holds_the_same_text), T(a_full_sink_is_reported_by_every_format),
           T(an_interrupted_user_ends_every_format_early),

@@ -80,11 +80,11 @@ TEST(all_slices_carry_their_lane_and_their_attributes_as_json)
 
     assert_str(((struct str){text.at, text.n}),
                "start_ns,dur_ns,process,lane,device,pid,tid,kind,cat,name,step,args\n"
-               "10,20,device,Stream 2,,,,compute,,mm,7,\"{\"\"type\"\":\"\"MatMul\"\","
-               "\"\"core\"\":\"\"AI_CORE\"\",\"\"input_shapes\"\":\"\"2,3;4\"\","
+               "10,20,Ascend Hardware,Stream 2,,,,compute,,mm,7,\"{\"\"type\"\":\"\"MatMul\"\","
+               "\"\"Task Type\"\":\"\"AI_CORE\"\",\"\"input_shapes\"\":\"\"2,3;4\"\","
                "\"\"block_dim\"\":24,\"\"step\"\":\"\"7\"\",\"\"wait_ns\"\":12,\"\"task\"\":3}\"\n"
                "20,5,process 5,main,,5,6,host_op,,aten::mm,,\n"
-               "100,50,device,Stream 2,,,,comm,,\"late, \"\"quoted\"\"\",,\n");
+               "100,50,Ascend Hardware,Stream 2,,,,comm,,\"late, \"\"quoted\"\"\",,\n");
     json_buffer_free(&text);
 }
 

@@ -191,7 +191,7 @@ static void add_note(struct writer *w, const struct attr *a)
 {
     const struct capture *cap = w->cut->cap;
     Strata__Perfetto__DebugAnnotation note = STRATA__PERFETTO__DEBUG_ANNOTATION__INIT;
-    struct str key = capture_text(cap, a->key);
+    struct str key = timeline_key(cap, a->key);
 
     if (a->type == ATTR_TIME)
         key = arena_format(&w->arena, "%.*s_ns", STR_ARGS(key));
@@ -349,7 +349,7 @@ static bool write_perfetto(const struct cut *cut, const struct timeline_options 
     w->rows.ended = put_end;
     w->rows.ctx = w;
     arena_init(&w->arena);
-    tracks_init(&w->tracks, cut);
+    tracks_init(&w->tracks, cut, false);
     bool is_done = write_all(w);
     tracks_fini(&w->tracks);
     tracks_rows_free(&w->rows);

@@ -50,7 +50,7 @@ TEST(a_slice_is_a_begin_and_an_end_on_a_track_told_before)
 
     assert_int_equal(t->n_packet, 7);
     assert_int_equal(t->packet[0]->sequence_flags, 1);
-    assert_string_equal(t->packet[0]->track_descriptor->process->process_name, "device 2");
+    assert_string_equal(t->packet[0]->track_descriptor->process->process_name, "Ascend Hardware");
     assert_int_equal(t->packet[0]->track_descriptor->child_ordering, 3);
     assert_string_equal(t->packet[1]->track_descriptor->name, "Stream 7");
     assert_int_equal(t->packet[1]->track_descriptor->parent_uuid, 1);

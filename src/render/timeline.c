@@ -1,6 +1,7 @@
 #include "render/timeline.h"
 
 #include "base/cancel.h"
+#include "capture/title.h"
 
 const struct timeline_format *const timeline_list[] = {
 #define TIMELINE(sym) &timeline_##sym,
@@ -41,12 +42,39 @@ bool timeline_shows(const struct capture *cap, const struct slice *slice, bool i
            attrs_get(&cap->attrs, slice->own, a->key).type == ATTR_NONE;
 }
 
+/* The words that readers of PyTorch's traces know. */
+static const char *const categories[SLICE_KINDS] = {
+    [SLICE_COMPUTE] = "kernel",
+    [SLICE_COMM] = "kernel",
+    [SLICE_COMM_PART] = "kernel",
+    [SLICE_AICPU] = "kernel",
+    [SLICE_COPY] = "gpu_memcpy",
+    [SLICE_WAIT] = "cuda_sync",
+    [SLICE_HOST_OP] = "cpu_op",
+    [SLICE_PYTHON] = "python_function",
+    [SLICE_ANNOTATION] = "user_annotation",
+    [SLICE_RUNTIME] = "cuda_runtime",
+    [SLICE_STEP] = "user_annotation",
+};
+
 struct str timeline_category(const struct capture *cap, const struct slice *slice)
 {
     struct attr cat = attrs_get(&cap->attrs, slice->set, cap->keys[KEY_CAT]);
+    const char *word = categories[slice->kind];
 
-    return cat.type == ATTR_TEXT ? capture_text(cap, cat.text)
-                                 : str_of(slice_kind_name(slice->kind));
+    if (cat.type == ATTR_TEXT)
+        return capture_text(cap, cat.text);
+    /* On Ascend the task type tells what device work is, and the process what host work is. */
+    if (word == NULL || (!title_is_gpu(cap) && slice->kind < SLICE_HOST_OP))
+        word = slice_kind_name(slice->kind);
+    return str_of(word);
+}
+
+struct str timeline_key(const struct capture *cap, strid key)
+{
+    if (key == cap->keys[KEY_CORE] && !title_is_gpu(cap))
+        return S("Task Type");
+    return capture_text(cap, key);
 }
 
 static void put_value(struct text_out *out, const struct capture *cap, const struct attr *a)
@@ -71,10 +99,8 @@ static void put_value(struct text_out *out, const struct capture *cap, const str
 
 static void put_attr(struct text_out *out, const struct capture *cap, const struct attr *a)
 {
-    struct str key = capture_text(cap, a->key);
-
     text_out_put(out, S("\""));
-    text_out_escaped(out, key);
+    text_out_escaped(out, timeline_key(cap, a->key));
     text_out_put(out, a->type == ATTR_TIME ? S("_ns\":") : S("\":"));
     put_value(out, cap, a);
 }

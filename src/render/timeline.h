@@ -51,8 +51,12 @@ const struct timeline_format *timeline_find(struct str name);
 /* The format with the longest ending that fits a file name, or NULL. */
 const struct timeline_format *timeline_by_ending(struct str path);
 
-/* The category of a slice, else what kind it is. */
+/* The category of a slice as its source told it; else the word that readers of such profiles know
+ * for its kind. */
 struct str timeline_category(const struct capture *cap, const struct slice *slice);
+
+/* What an attribute is called; the execution unit on Ascend as its own timelines call it. */
+struct str timeline_key(const struct capture *cap, strid key);
 
 /* Whether an attribute of a slice is written: not the category, and not a shared one when the
  * slice has its own of that name. */

@@ -77,24 +77,26 @@ static bool take(struct hash *used, uint64_t key)
     return true;
 }
 
+static void take_pid(struct tracks *t, struct tracks_process *p, int64_t pid)
+{
+    p->has_pid = take(&t->used_pids, (uint64_t)pid);
+    p->pid = p->has_pid ? pid : p->pid;
+}
+
 /* Numbers of the source come first, so that a number made up here never meets one. */
-static void number_processes(struct tracks *t)
+static void number_processes(struct tracks *t, bool device_pids)
 {
     int64_t next = 1;
 
-    for (size_t i = 0; i < t->processes.n; i++) {
-        struct tracks_process *p = &t->processes.at[i];
-        if (p->pid != 0 && !take(&t->used_pids, (uint64_t)p->pid))
-            p->pid = 0;
-    }
-    for (size_t i = 0; i < t->processes.n; i++) {
-        struct tracks_process *p = &t->processes.at[i];
-        while (p->pid == 0) {
-            if (take(&t->used_pids, (uint64_t)next))
-                p->pid = next;
-            next++;
-        }
-    }
+    for (size_t i = 0; i < t->processes.n; i++)
+        if (t->processes.at[i].pid != 0)
+            take_pid(t, &t->processes.at[i], t->processes.at[i].pid);
+    for (size_t i = 0; i < t->processes.n && device_pids; i++)
+        if (!t->processes.at[i].has_pid && t->processes.at[i].device >= 0)
+            take_pid(t, &t->processes.at[i], t->processes.at[i].device);
+    for (size_t i = 0; i < t->processes.n; i++)
+        while (!t->processes.at[i].has_pid)
+            take_pid(t, &t->processes.at[i], next++);
 }
 
 static bool take_tid(struct tracks *t, lane_id lane, int64_t tid)
@@ -119,7 +121,7 @@ static void number_lanes(struct tracks *t)
         int64_t tid;
         is_done[i] = is_done[i] || (cap->lanes.at[i].key.kind == LANE_STREAM &&
                                     num_i64(capture_text(cap, cap->lanes.at[i].key.name), &tid) &&
-                                    tid >= 0 && tid <= INT32_MAX && take_tid(t, i, tid));
+                                    tid >= INT32_MIN && tid <= INT32_MAX && take_tid(t, i, tid));
     }
     for (lane_id i = 0; i < cap->lanes.n; i++)
         if (!is_done[i])
@@ -150,7 +152,7 @@ static void sort_flows(struct tracks *t)
         qsort_r(t->by_to, n, sizeof(*t->by_to), by_target, cap->flows.at);
 }
 
-void tracks_init(struct tracks *t, const struct cut *cut)
+void tracks_init(struct tracks *t, const struct cut *cut, bool device_pids)
 {
     const struct capture *cap = cut->cap;
 
@@ -164,7 +166,7 @@ void tracks_init(struct tracks *t, const struct cut *cut)
     for (size_t i = 0; i < cap->series.n; i++)
         if (cut->series[i])
             add_series(t, i);
-    number_processes(t);
+    number_processes(t, device_pids);
     number_lanes(t);
     sort_flows(t);
 }

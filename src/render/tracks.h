@@ -18,7 +18,7 @@ struct tracks_process {
     struct str name; /* NUL-terminated, as all texts here */
     strid process;   /* as the capture names it */
     int32_t device;  /* -1: the lanes are threads */
-    bool is_host;
+    bool is_host, has_pid;
     int64_t pid, next_tid;
 };
 
@@ -38,7 +38,8 @@ struct tracks {
     struct hash process_ids, used_pids, used_tids;
 };
 
-void tracks_init(struct tracks *t, const struct cut *cut);
+/* With `device_pids` the process of a GPU gets its number, 0 too, as PyTorch's traces have it. */
+void tracks_init(struct tracks *t, const struct cut *cut, bool device_pids);
 void tracks_fini(struct tracks *t);
 
 /* A thread number of that process that nothing has yet. */

@@ -5,6 +5,7 @@
 static struct capture *cap;
 static struct cut cut;
 static struct tracks tracks;
+static bool device_pids;
 
 static lane_id lane(struct lane_key key, const char *process, const char *name)
 {
@@ -19,7 +20,7 @@ static void lay_out(void)
 {
     capture_seal(cap);
     cut_init(&cut, cap, &(struct cut_options){0});
-    tracks_init(&tracks, &cut);
+    tracks_init(&tracks, &cut, device_pids);
 }
 
 static void done(void)
@@ -40,7 +41,7 @@ TEST(numbers_of_the_source_are_kept_and_others_get_the_smallest_free_ones)
     lay_out();
 
     assert_int_equal(tracks.processes.n, 2);
-    assert_str(tracks.processes.at[0].name, "device 0");
+    assert_str(tracks.processes.at[0].name, "Ascend Hardware");
     assert_int_equal(tracks.processes.at[0].pid, 2); /* 1 is the thread's */
     assert_int_equal(tracks.processes.at[1].pid, 1);
     assert_int_equal(tracks.lanes[stream].process, 0);
@@ -86,6 +87,24 @@ TEST(devices_are_processes_of_their_own_and_counters_join_theirs)
     assert_int_equal(tracks.series[alone], 3);
     assert_str(tracks.processes.at[3].name, "board");
     assert_int_equal(tracks.processes.at[3].pid, 4);
+    done();
+}
+
+TEST(a_gpu_may_have_its_number_for_a_process)
+{
+    device_pids = true;
+    cap = capture_new();
+    cap->facts.kind = capture_intern(cap, S("kineto"));
+    lane((struct lane_key){.kind = LANE_STREAM, .device = 0}, "", "7");
+    lane((struct lane_key){.kind = LANE_STREAM, .device = 1}, "", "-1");
+    lane((struct lane_key){.kind = LANE_THREAD, .device = -1, .pid = 1}, "init", "main");
+    lay_out();
+    device_pids = false;
+
+    assert_int_equal(tracks.processes.at[0].pid, 0);
+    assert_str(tracks.processes.at[1].name, "GPU 1");
+    assert_int_equal(tracks.processes.at[1].pid, 2); /* 1 is the thread's */
+    assert_int_equal(tracks.lanes[1].tid, -1);
     done();
 }
 
@@ -206,6 +225,7 @@ TEST(a_lane_of_many_overlapping_slices_stays_fast)
 TEST_MAIN("render/tracks", T(numbers_of_the_source_are_kept_and_others_get_the_smallest_free_ones),
           T(a_number_that_two_processes_claim_goes_to_the_first),
           T(devices_are_processes_of_their_own_and_counters_join_theirs),
+          T(a_gpu_may_have_its_number_for_a_process),
           T(arrows_are_listed_by_the_slice_they_lead_to), T(rows_are_named_after_their_lane),
           T(slices_nest_on_the_first_row_on_which_they_fit),
           T(beyond_the_nesting_rows_a_row_is_used_again_when_its_slice_has_ended),
