@@ -41,7 +41,18 @@ add_test(NAME docs.packages COMMAND ${CMAKE_SOURCE_DIR}/tools/check-packages)
 # and said so, elsewhere.
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
 if(TARGET strata)
-    add_test(NAME shared.anomaly COMMAND Python3::Interpreter
-        ${CMAKE_SOURCE_DIR}/tests/shared/anomaly.py $<TARGET_FILE:strata> ${CMAKE_SOURCE_DIR}/../shared)
-    set_tests_properties(shared.anomaly PROPERTIES SKIP_RETURN_CODE 77)
+    foreach(name anomaly bundles databases)
+        add_test(NAME shared.${name} COMMAND Python3::Interpreter
+            ${CMAKE_SOURCE_DIR}/tests/shared/${name}.py $<TARGET_FILE:strata>
+            ${CMAKE_SOURCE_DIR}/../shared)
+        set_tests_properties(shared.${name} PROPERTIES SKIP_RETURN_CODE 77)
+    endforeach()
+endif()
+
+# The generator: its files, its truth, and what strata finds in them.
+if(TARGET strata)
+    add_test(NAME synth.truth COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/synth/check.py
+        $<TARGET_FILE:strata>)
+    add_test(NAME synth.examples COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/synth/examples.py $<TARGET_FILE:strata>)
 endif()

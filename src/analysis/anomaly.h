@@ -6,7 +6,6 @@
 #ifndef STRATA_ANALYSIS_ANOMALY_H
 #define STRATA_ANALYSIS_ANOMALY_H
 
-#include "base/diag.h"
 #include "base/sink.h"
 
 struct report;
@@ -15,8 +14,7 @@ struct study;
 /* Fills a report with the step table and the heavy gaps. */
 void anomaly_describe(struct study *st, struct report *r);
 
-/* Writes the document "strata.anomaly/1". `d` is where the importers counted their losses. False
- * when the sink failed. */
-bool anomaly_write_json(struct study *st, const struct diag *d, struct sink out);
+/* Writes the document "strata.anomaly/1". False when the sink failed. */
+bool anomaly_write_json(struct study *st, struct sink out);
 
 #endif

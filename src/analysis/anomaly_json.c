@@ -1,239 +1,244 @@
 /*
- * The document "strata.anomaly/1": keys and their order are a contract with other tools, so they
- * are written here, one by one, and not derived from the report.
- *
- * Times in milliseconds and microseconds are printed exactly, digit by digit from nanoseconds.
+ * The document "strata.anomaly/1": its frame, what was read, and the steps.
  */
+#include "analysis/aicpu.h"
+#include "analysis/anomaly.h"
+#include "analysis/anomaly_doc.h"
+#include "analysis/boundary.h"
+#include "analysis/selfcheck.h"
+
 #include <stdio.h>
 
-#include "analysis/anomaly.h"
-#include "analysis/bubbles.h"
-#include "analysis/steps.h"
-#include "analysis/study.h"
-#include "base/json_write.h"
-
-struct doc {
-    struct json_writer w;
-    struct study *st;
-    const struct capture *cap;
-    const struct steps *steps;
-    const struct bubbles *bubbles;
-    const struct diag *diag;
-    nanos origin; /* begin of the whole span: rel_us counts from here */
-};
-
-static void key(struct doc *d, const char *name)
+/* What the contract calls a source, by the format that brought the kernels. */
+static struct str source_of(const struct capture *cap)
 {
-    json_write_key(&d->w, str_of(name));
-}
+    static const struct {
+        const char *format, *source;
+    } names[] = {
+        {"kernel-details", "kernel_details"},
+        {"trace-view", "trace_view"},
+        {"ascend-db", "db"},
+        {"kineto", "kineto"},
+        {"nsys", "nsys"},
+        {"chrome-trace", "trace_view"},
+    };
 
-static void put_text(struct doc *d, const char *name, struct str text)
-{
-    key(d, name);
-    json_write_string(&d->w, text);
-}
-
-static void put_count(struct doc *d, const char *name, uint64_t count)
-{
-    key(d, name);
-    json_write_u64(&d->w, count);
-}
-
-static void put_ratio(struct doc *d, const char *name, double ratio)
-{
-    key(d, name);
-    json_write_f64(&d->w, ratio);
-}
-
-static void put_us(struct doc *d, const char *name, nanos ns)
-{
-    key(d, name);
-    json_write_us(&d->w, ns);
-}
-
-/* Milliseconds with all six decimals that nanoseconds have, less the trailing zeros. */
-static void put_ms(struct doc *d, const char *name, nanos ns)
-{
-    uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-    char text[NUM_TEXT];
-    int n = snprintf(text, sizeof(text), "%s%llu.%06llu", ns < 0 ? "-" : "",
-                     (unsigned long long)(size / 1000000), (unsigned long long)(size % 1000000));
-
-    while (text[n - 1] == '0' && text[n - 2] != '.')
-        n--;
-    key(d, name);
-    json_write_number(&d->w, (struct str){text, (size_t)n});
-}
-
-/* begin and end, absolute and relative, in microseconds. */
-static void put_window(struct doc *d, struct interval at)
-{
-    put_us(d, "start_us", at.begin);
-    put_us(d, "end_us", at.end);
-    put_us(d, "start_rel_us", nanos_sub(at.begin, d->origin));
-    put_us(d, "end_rel_us", nanos_sub(at.end, d->origin));
+    for (size_t k = 0; k < ARRAY_LEN(names); k++)
+        for (size_t i = 0; i < cap->sources.n; i++) {
+            const struct source *s = &cap->sources.at[i];
+            if (strcmp(s->format, names[k].format) != 0)
+                continue;
+            struct str file = str_basename(str_of(s->path));
+            if (k == 0 && (str_starts(file, S("op_summary_")) || str_starts(file, S("task_time_"))))
+                return S("op_summary");
+            return str_of(names[k].source);
+        }
+    return S("kernel_details");
 }
 
 /* The code "kernel-details.field-count" is counted under "field_count". */
 static void put_dropped(struct doc *d)
 {
-    key(d, "rows_dropped");
+    doc_key(d, "rows_dropped");
     json_write_object(&d->w);
-    for (size_t i = 0; i < d->diag->entries.n; i++) {
-        const struct diag_entry *e = &d->diag->entries.at[i];
-        const char *dot = strchr(e->code, '.');
+    for (size_t i = 0; i < d->cap->losses.n; i++) {
+        const struct loss *loss = &d->cap->losses.at[i];
+        const char *dot = strchr(loss->code, '.');
         char name[64];
-        if (e->severity != SEV_LOSS || dot == NULL || strncmp(e->code, "kernel-details.", 15) != 0)
+        if (dot == NULL || strncmp(loss->code, "kernel-details.", 15) != 0)
             continue;
         snprintf(name, sizeof(name), "%s", dot + 1);
         for (char *c = name; *c != '\0'; c++)
             if (*c == '-')
                 *c = '_';
-        put_count(d, name, e->count);
+        doc_count(d, name, loss->count);
     }
-    json_write_end(&d->w);
-}
-
-static void put_streams(struct doc *d, const strid *streams, size_t n)
-{
-    key(d, "streams");
-    json_write_array(&d->w);
-    for (size_t i = 0; i < n; i++)
-        json_write_string(&d->w, capture_text(d->cap, streams[i]));
     json_write_end(&d->w);
 }
 
 static void put_files(struct doc *d)
 {
-    key(d, "files");
+    doc_key(d, "files");
     json_write_array(&d->w);
     for (size_t i = 0; i < d->cap->sources.n; i++) {
         const struct source *source = &d->cap->sources.at[i];
         json_write_object(&d->w);
-        put_text(d, "name", str_basename(str_of(source->path)));
-        put_count(d, "bytes", source->bytes);
-        put_count(d, "rows", source->rows);
+        doc_text(d, "name", str_basename(str_of(source->path)));
+        doc_count(d, "bytes", source->bytes);
+        doc_count(d, "rows", source->rows);
         json_write_end(&d->w);
     }
     json_write_end(&d->w);
+}
+
+static void put_diagnostics(struct doc *d)
+{
+    doc_key(d, "diagnostics");
+    json_write_object(&d->w);
+    for (size_t i = 0; i < d->cap->losses.n; i++)
+        doc_count(d, d->cap->losses.at[i].code, d->cap->losses.at[i].count);
+    json_write_end(&d->w);
+}
+
+static void put_checks(struct doc *d)
+{
+    const struct selfchecks *checks = selfcheck_find(d->st);
+
+    doc_key(d, "self_checks");
+    json_write_array(&d->w);
+    for (size_t i = 0; i < checks->n; i++) {
+        json_write_object(&d->w);
+        doc_text(d, "name", checks->at[i].name);
+        doc_number(d, "expected", checks->at[i].expected);
+        doc_number(d, "actual", checks->at[i].actual);
+        doc_bool(d, "ok", checks->at[i].is_ok);
+        json_write_end(&d->w);
+    }
+    json_write_end(&d->w);
+}
+
+static void put_flag(struct doc *d, const char *name, int64_t value)
+{
+    doc_key(d, name);
+    if (value == UNKNOWN)
+        json_write_null(&d->w);
+    else
+        json_write_bool(&d->w, value != 0);
+}
+
+static void put_all_streams(struct doc *d)
+{
+    doc_key(d, "streams");
+    json_write_array(&d->w);
+    for (size_t i = 0; i < d->cap->lanes.n; i++) {
+        const struct lane *lane = &d->cap->lanes.at[i];
+        struct str name = capture_text(d->cap, lane->key.name);
+        if (lane->key.kind == LANE_STREAM && lane->n > 0 && !num_is_missing(name))
+            json_write_string(&d->w, name);
+    }
+    json_write_end(&d->w);
+}
+
+/* Rows of the kernel table that fitted its header; elsewhere the kernels that were read. */
+static uint64_t rows_read(const struct capture *cap)
+{
+    uint64_t rows = 0;
+    bool is_table = false;
+
+    for (size_t i = 0; i < cap->sources.n; i++)
+        if (strcmp(cap->sources.at[i].format, "kernel-details") == 0) {
+            rows += cap->sources.at[i].rows;
+            is_table = true;
+        }
+    return is_table ? rows : cap->kernels_read;
 }
 
 static void put_capture(struct doc *d)
 {
+    const struct facts *facts = &d->cap->facts;
+    nanos to_unix = d->cap->clock.has_unix ? d->cap->clock.to_unix : 0;
     char origin[NUM_TEXT];
-    uint64_t rows = 0;
+    size_t host = 0;
 
-    for (size_t i = 0; i < d->cap->sources.n; i++)
-        rows += d->cap->sources.at[i].rows;
-    key(d, "capture");
+    for (size_t i = 0; i < d->cap->slices.n; i++)
+        host += d->cap->slices.kind[i] >= SLICE_HOST_OP && d->cap->slices.kind[i] <= SLICE_GC;
+    doc_key(d, "capture");
     json_write_object(&d->w);
-    put_text(d, "path", str_of(d->cap->name));
-    put_text(d, "source", S("kernel_details"));
-    put_text(d, "step_source", str_of(step_source_name(d->steps->source)));
-    put_text(d, "time_origin_us", (struct str){origin, num_print_us(origin, d->origin)});
-    put_count(d, "rows_read", rows);
+    doc_text(d, "path", str_of(d->cap->name));
+    doc_text_or_null(d, "kind", capture_text(d->cap, facts->kind));
+    doc_text(d, "source", source_of(d->cap));
+    doc_text(d, "step_source", str_of(step_source_name(d->steps->source)));
+    doc_known(d, "rank", facts->rank);
+    doc_known(d, "device", facts->device);
+    doc_known(d, "level", facts->level);
+    put_flag(d, "record_shapes", facts->record_shapes);
+    put_flag(d, "with_stack", facts->with_stack);
+    doc_text(d, "time_origin_us",
+             (struct str){origin, num_print_us(origin, nanos_add(d->origin, to_unix))});
+    doc_count(d, "rows_read", rows_read(d->cap));
+    doc_count(d, "rows_after_dedup", study_kernels(d->st).n);
     put_dropped(d);
-    put_count(d, "kernels_before_first_step", d->steps->kernels_before_first);
-    put_count(d, "host_events", 0);
+    doc_count(d, "kernels_before_first_step", d->steps->kernels_before_first);
+    doc_count(d, "host_events", host);
+    put_all_streams(d);
     put_files(d);
+    put_diagnostics(d);
+    put_checks(d);
     json_write_end(&d->w);
 }
 
-static void put_global(struct doc *d)
+static void put_states(struct doc *d)
 {
-    const struct global_gaps *g = &d->bubbles->global;
+    static const char *const states[] = {"INGEST",
+                                         "INVENTORY",
+                                         "FACT_EXTRACTION",
+                                         "CANDIDATE_STEP_DETECTION",
+                                         "STEP_GROUPING",
+                                         "MACRO_STEP_RESOLUTION",
+                                         "SEGMENTATION",
+                                         "CLOCK_ACCOUNTING",
+                                         "ANOMALY_DISCOVERY",
+                                         "PERF_JUDGEMENT",
+                                         "RECOMMENDATION",
+                                         "RENDER",
+                                         "DONE"};
 
-    key(d, "global_device_gap_analysis");
+    doc_key(d, "run");
     json_write_object(&d->w);
-    put_ms(d, "capture_span_ms", nanos_sub(g->span.end, g->span.begin));
-    put_ms(d, "device_busy_union_ms", g->busy);
-    put_ms(d, "device_gap_ms", g->gap);
-    put_ratio(d, "device_gap_ratio", g->gap_ratio);
-    put_ms(d, "largest_gap_ms", g->largest);
-    key(d, "top_gap_windows");
+    doc_key(d, "states");
     json_write_array(&d->w);
-    for (size_t i = 0; i < g->n_top; i++) {
-        json_write_object(&d->w);
-        put_window(d, g->top[i]);
-        put_ms(d, "duration_ms", nanos_sub(g->top[i].end, g->top[i].begin));
-        json_write_end(&d->w);
-    }
+    for (size_t i = 0; i < ARRAY_LEN(states); i++)
+        json_write_string(&d->w, str_of(states[i]));
     json_write_end(&d->w);
-    json_write_end(&d->w);
-}
-
-static void put_kernel(struct doc *d, const char *name, size_t slice)
-{
-    key(d, name);
-    if (slice == NO_KERNEL) {
-        json_write_null(&d->w);
-        return;
-    }
-    const struct lane *lane = &d->cap->lanes.at[d->cap->slices.lane[slice]];
-    json_write_object(&d->w);
-    put_text(d, "name", capture_text(d->cap, d->cap->slices.name[slice]));
-    put_text(d, "type", capture_slice_text(d->cap, slice, KEY_TYPE));
-    put_text(d, "core", capture_slice_text(d->cap, slice, KEY_CORE));
-    put_us(d, "duration_us", d->cap->slices.dur[slice]);
-    put_text(d, "stream", capture_text(d->cap, lane->key.name));
-    json_write_end(&d->w);
-}
-
-static void put_bubble(struct doc *d, const struct bubble *b)
-{
-    struct str step = d->steps->at[b->step].id;
-    const char *scope = bubble_scope_name(b->scope);
-
-    json_write_object(&d->w);
-    put_text(d, "bubble_id",
-             arena_format(&d->st->scratch, "%.*s/%s/%zu", STR_ARGS(step), scope, b->ordinal));
-    put_text(d, "scope", str_of(scope));
-    put_text(d, "step_id", step);
-    put_window(d, b->at);
-    put_ms(d, "duration_ms", nanos_sub(b->at.end, b->at.begin));
-    put_kernel(d, "kernel_before", b->before);
-    put_kernel(d, "kernel_after", b->after);
-    json_write_end(&d->w);
-}
-
-static void put_discovery(struct doc *d)
-{
-    key(d, "anomaly_discovery");
-    json_write_object(&d->w);
-    key(d, "enabled");
-    json_write_bool(&d->w, d->steps->n > 0);
-    put_global(d);
-    key(d, "bubble_windows");
+    doc_key(d, "warnings");
     json_write_array(&d->w);
-    for (size_t i = 0; i < d->bubbles->n; i++)
-        put_bubble(d, &d->bubbles->list[i]);
+    for (size_t i = 0; i < d->cap->losses.n; i++)
+        json_write_string(&d->w, arena_format(&d->st->scratch, "%s: %llu dropped",
+                                              d->cap->losses.at[i].code,
+                                              (unsigned long long)d->cap->losses.at[i].count));
     json_write_end(&d->w);
-    put_count(d, "bubble_windows_omitted", d->bubbles->omitted);
-    json_write_end(&d->w);
-}
-
-static void put_tags(struct doc *d, unsigned tags)
-{
-    key(d, "anomaly_tags");
-    json_write_array(&d->w);
-    for (unsigned bit = 1; bit <= TAG_INTERNAL_BUBBLE_HEAVY; bit <<= 1)
-        if (tags & bit)
-            json_write_string(&d->w, str_of(step_tag_name((enum step_tag)bit)));
     json_write_end(&d->w);
 }
 
 static void put_inventory(struct doc *d, const struct step_inventory *inv)
 {
-    key(d, "inventory");
+    doc_key(d, "inventory");
     json_write_object(&d->w);
-    put_count(d, "total_kernel_count", inv->kernels);
-    put_count(d, "ai_core_count", inv->ai_core);
-    put_count(d, "ai_cpu_count", inv->ai_cpu);
-    put_count(d, "comm_count", inv->comm);
-    put_ms(d, "kernel_duration_sum_ms", inv->duration_sum);
-    put_ms(d, "kernel_wait_sum_ms", inv->wait_sum);
-    put_streams(d, inv->streams, inv->n_streams);
-    put_count(d, "stream_count", inv->n_streams);
+    doc_count(d, "total_kernel_count", inv->kernels);
+    doc_count(d, "ai_core_count", inv->ai_core);
+    doc_count(d, "ai_cpu_count", inv->ai_cpu);
+    doc_count(d, "comm_count", inv->comm);
+    doc_ms(d, "kernel_duration_sum_ms", inv->duration_sum);
+    doc_ms(d, "kernel_wait_sum_ms", inv->wait_sum);
+    doc_key(d, "streams");
+    json_write_array(&d->w);
+    for (size_t i = 0; i < inv->n_streams; i++)
+        json_write_string(&d->w, capture_text(d->cap, inv->streams[i]));
+    json_write_end(&d->w);
+    doc_count(d, "stream_count", inv->n_streams);
+    json_write_end(&d->w);
+}
+
+static void put_step_aicpu(struct doc *d, const struct aicpu_step *a)
+{
+    doc_key(d, "aicpu");
+    json_write_object(&d->w);
+    doc_count(d, "count", a->calls);
+    doc_ms(d, "duration_ms", a->duration);
+    doc_ms(d, "masked_ms", a->masked);
+    doc_ms(d, "aicpu_filled_idle_ms", a->filled_idle);
+    json_write_end(&d->w);
+}
+
+static void put_step_labels(struct doc *d, const struct means *m)
+{
+    enum label labels[LABEL_COUNT];
+    size_t n = means_labels(m, labels);
+
+    doc_key(d, "soft_root_cause_labels");
+    json_write_array(&d->w);
+    for (size_t i = 0; i < n; i++)
+        json_write_string(&d->w, str_of(label_name(labels[i])));
     json_write_end(&d->w);
 }
 
@@ -241,66 +246,94 @@ static void put_step(struct doc *d, size_t i)
 {
     const struct step *step = &d->steps->at[i];
     const struct step_metrics *m = &d->bubbles->metrics[i];
+    const struct verdict *v = &d->judgement->steps[i];
 
     json_write_object(&d->w);
-    put_text(d, "step_id", step->id);
-    key(d, "number");
+    doc_text(d, "step_id", step->id);
+    doc_key(d, "number");
     json_write_i64(&d->w, step->number);
-    put_window(d, step->window);
-    put_ms(d, "service_ms", m->service);
-    put_ms(d, "device_busy_union_ms", m->busy);
-    put_ms(d, "underfeed_ms", m->underfeed);
-    put_ratio(d, "underfeed_ratio", m->underfeed_ratio);
-    put_ms(d, "prelaunch_gap_ms", m->prelaunch);
-    put_ms(d, "tail_gap_ms", m->tail);
-    put_ms(d, "internal_bubble_total_ms", m->internal);
-    put_ms(d, "largest_internal_bubble_ms", m->largest_internal);
-    put_count(d, "bubble_count", m->bubble_count);
-    put_count(d, "significant_bubble_count", m->significant_count);
-    put_tags(d, m->tags);
+    doc_group(d, "group_id", d->groups->of_step[i]);
+    doc_window(d, step->window);
+    doc_ms(d, "service_ms", m->service);
+    doc_ms(d, "device_busy_union_ms", m->busy);
+    doc_ms(d, "underfeed_ms", m->underfeed);
+    doc_number(d, "underfeed_ratio", m->underfeed_ratio);
+    doc_ms(d, "prelaunch_gap_ms", m->prelaunch);
+    doc_ms(d, "tail_gap_ms", m->tail);
+    doc_ms(d, "internal_bubble_total_ms", m->internal);
+    doc_ms(d, "largest_internal_bubble_ms", m->largest_internal);
+    doc_count(d, "bubble_count", m->bubble_count);
+    doc_count(d, "significant_bubble_count", m->significant_count);
+    doc_tags(d, "anomaly_tags", v->tags);
+    put_step_labels(d, &v->means);
+    doc_text(d, "host_risk", str_of(grade_name(v->host_risk)));
+    doc_text(d, "severity", str_of(severity_level_name(v->severity)));
     put_inventory(d, &d->bubbles->inventory[i]);
+    put_step_aicpu(d, &study_aicpu(d->st)->steps[i]);
+    doc_bool(d, "partial", study_boundary(d->st)->is_partial[i]);
     json_write_end(&d->w);
 }
 
 static void put_limitations(struct doc *d)
 {
-    key(d, "limitations");
+    const struct {
+        bool is_true;
+        const char *text;
+    } list[] = {
+        {d->steps->n == 0, "no kernels: there is no device work to judge"},
+        {d->steps->n > 0 && d->steps->source == STEPS_PSEUDO,
+         "no step marks: the whole device span is one pseudo-step"},
+        {!(d->cap->has & HAS_HOST), "no host events: causes of idle time cannot be narrowed"},
+        {!(d->cap->has & HAS_STACKS), "no call stacks: idle time cannot be traced to code"},
+        {!(d->cap->has & HAS_SHAPES), "no shapes: steps of different sizes look alike"},
+        {(d->cap->has & HAS_COMM) && d->cap->comm_ops.n == 0,
+         "no communication.json: no bandwidth, communication totals come from the rows"},
+    };
+
+    doc_key(d, "limitations");
     json_write_array(&d->w);
-    if (d->steps->n == 0)
-        json_write_string(&d->w, S("no kernels: there is no device work to judge"));
-    if (d->steps->n > 0 && d->steps->source == STEPS_PSEUDO)
-        json_write_string(&d->w, S("no step marks: the whole device span is one pseudo-step"));
-    if (!(d->cap->has & HAS_HOST))
-        json_write_string(&d->w, S("no host events: causes of idle time cannot be narrowed"));
+    for (size_t i = 0; i < ARRAY_LEN(list); i++)
+        if (list[i].is_true)
+            json_write_string(&d->w, str_of(list[i].text));
     json_write_end(&d->w);
 }
 
-bool anomaly_write_json(struct study *st, const struct diag *diag, struct sink out)
+bool anomaly_write_json(struct study *st, struct sink out)
 {
     struct doc d = {
         .st = st,
         .cap = st->cap,
         .steps = study_steps(st),
         .bubbles = study_bubbles(st),
-        .diag = diag,
+        .groups = study_groups(st),
+        .judgement = study_judgement(st),
     };
 
     d.origin = d.bubbles->global.span.begin;
     json_write_init(&d.w, out, JSON_INDENTED);
     json_write_object(&d.w);
-    put_text(&d, "schema", S("strata.anomaly/1"));
-    key(&d, "tool");
+    doc_text(&d, "schema", S("strata.anomaly/1"));
+    doc_key(&d, "tool");
     json_write_object(&d.w);
-    put_text(&d, "name", S("strata"));
-    put_text(&d, "version", S(STRATA_VERSION));
+    doc_text(&d, "name", S("strata"));
+    doc_text(&d, "version", S(STRATA_VERSION));
     json_write_end(&d.w);
     put_capture(&d);
-    put_discovery(&d);
-    key(&d, "steps");
+    put_states(&d);
+    doc_put_discovery(&d);
+    doc_key(&d, "steps");
     json_write_array(&d.w);
     for (size_t i = 0; i < d.steps->n; i++)
         put_step(&d, i);
     json_write_end(&d.w);
+    doc_put_groups(&d);
+    doc_key(&d, "structures");
+    json_write_array(&d.w);
+    json_write_end(&d.w);
+    doc_put_ops(&d);
+    doc_put_aicpu(&d);
+    doc_put_hidden_issue(&d);
+    doc_put_recommendations(&d);
     put_limitations(&d);
     json_write_end(&d.w);
     return json_write_finish(&d.w);

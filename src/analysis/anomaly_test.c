@@ -43,7 +43,7 @@ static const struct block *findings_of(const struct report *r)
     return NULL;
 }
 
-/* Step 0: [0,1) and [6,7) ms of 10; idle 5 between and 3 behind. Step 1: one kernel, no gap. */
+/* Step 0: [0,1) and [6,7) ms of 10; idle 5 between and 3 behind. Step 1 ends with its kernel. */
 TEST(heavy_gaps_are_told_longest_first)
 {
     struct capture *cap = capture_of((int[]){0, 6, 10}, (int[]){0, 0, 1}, 3);
@@ -53,9 +53,10 @@ TEST(heavy_gaps_are_told_longest_first)
     assert_non_null(b);
     assert_int_equal(b->findings.n, 2);
     assert_string_equal(b->findings.at[0]->id, "INTERNAL_BUBBLE_HEAVY");
-    assert_str(b->findings.at[0]->fact, "5.000 ms idle between two kernels, at 1.000 ms");
+    assert_true(
+        str_starts(b->findings.at[0]->fact, S("5.000 ms idle between kernels, at 1.000 ms")));
     assert_string_equal(b->findings.at[1]->id, "TAIL_GAP_HEAVY");
-    assert_str(b->findings.at[1]->fact, "3.000 ms idle after the last kernel, at 7.000 ms");
+    assert_true(str_starts(b->findings.at[1]->fact, S("3.000 ms idle after the last kernel")));
     assert_str(b->findings.at[1]->subject, "Step#0");
     report_free(r);
     capture_free(cap);
@@ -68,6 +69,7 @@ TEST(a_busy_capture_has_no_finding)
 
     assert_null(findings_of(r));
     assert_str(r->summary, "3 steps · 3 kernels · 1 stream · measured");
+    assert_true(str_starts(r->blocks.at[0]->text, S("No hidden issue")));
     report_free(r);
     capture_free(cap);
 }
@@ -83,10 +85,10 @@ TEST(many_steps_are_cut_short_and_said_so)
     struct capture *cap = capture_of(begin, step, 25);
     struct report *r = report_of(cap);
 
-    assert_int_equal(table_rows(r->blocks.at[0]->table), 20);
-    assert_str(r->blocks.at[1]->text, "  and 5 more steps, all of them in the JSON");
-    assert_int_equal(findings_of(r)->findings.n, 10);
-    assert_str(r->blocks.at[3]->text, "  and 14 more heavy gaps, in the JSON");
+    assert_int_equal(table_rows(r->blocks.at[1]->table), 12);
+    assert_str(r->blocks.at[2]->text, "  and 13 more steps, all of them in the JSON");
+    assert_int_equal(findings_of(r)->findings.n, 5);
+    assert_true(str_starts(r->blocks.at[0]->text, S("Severity ")));
     report_free(r);
     capture_free(cap);
 }
@@ -101,13 +103,10 @@ TEST(a_document_that_cannot_be_written_is_reported)
 {
     struct capture *cap = capture_of((int[]){0}, (int[]){0}, 1);
     struct study st;
-    struct diag d;
 
-    diag_init(&d);
     study_begin(&st, cap, study_defaults());
-    assert_false(anomaly_write_json(&st, &d, (struct sink){refuse, NULL}));
+    assert_false(anomaly_write_json(&st, (struct sink){refuse, NULL}));
     study_end(&st);
-    diag_fini(&d);
     capture_free(cap);
 }
 

@@ -4,6 +4,7 @@
 
 #include "analysis/steps.h"
 #include "analysis/study.h"
+#include "analysis/waits.h"
 
 __extension__ typedef __int128 wide; /* products of two times */
 
@@ -18,6 +19,24 @@ const char *step_tag_name(enum step_tag tag)
         return "TAIL_GAP_HEAVY";
     case TAG_INTERNAL_BUBBLE_HEAVY:
         return "INTERNAL_BUBBLE_HEAVY";
+    case TAG_RECURRING_BUBBLE_PATTERN:
+        return "RECURRING_BUBBLE_PATTERN";
+    case TAG_HOST_ORIGINATED_RISK:
+        return "HOST_ORIGINATED_RISK";
+    case TAG_UNTRACED_HOST_BLOCKING_RISK:
+        return "UNTRACED_HOST_BLOCKING_RISK";
+    case TAG_COMM_SYNC_RISK:
+        return "COMM_SYNC_RISK";
+    case TAG_WAIT_POLLUTION_RISK:
+        return "WAIT_POLLUTION_RISK";
+    case TAG_AICPU_EXPOSED_RISK:
+        return "AICPU_EXPOSED_RISK";
+    case TAG_PARTIAL_CAPTURE_BOUNDARY:
+        return "PARTIAL_CAPTURE_BOUNDARY";
+    case TAG_VARIABLE_SHAPE_SAME_TEMPLATE:
+        return "VARIABLE_SHAPE_SAME_TEMPLATE";
+    case TAG_END:
+        break;
     }
     return "";
 }
@@ -34,8 +53,7 @@ static nanos length(struct interval r)
     return nanos_sub(r.end, r.begin);
 }
 
-/* At least 1 ms and at least a tenth of the step; an exact hit counts. */
-static bool is_heavy(nanos gap, nanos service)
+bool bubble_is_heavy(nanos gap, nanos service)
 {
     return gap >= 1000000 && (wide)gap * 10 >= service;
 }
@@ -44,11 +62,11 @@ static unsigned tags_of(const struct step_metrics *m)
 {
     unsigned tags = 0;
 
-    if (is_heavy(m->prelaunch, m->service))
+    if (bubble_is_heavy(m->prelaunch, m->service))
         tags |= TAG_PRELAUNCH_GAP_HEAVY;
-    if (is_heavy(m->tail, m->service))
+    if (bubble_is_heavy(m->tail, m->service))
         tags |= TAG_TAIL_GAP_HEAVY;
-    if (is_heavy(m->largest_internal, m->service))
+    if (bubble_is_heavy(m->largest_internal, m->service))
         tags |= TAG_INTERNAL_BUBBLE_HEAVY;
     /* Idle for 30 % of the step, or one heavy gap of any kind. */
     if (tags != 0 || (m->service > 0 && (wide)m->underfeed * 10 >= (wide)m->service * 3))
@@ -184,24 +202,32 @@ static void add_stream(const struct capture *cap, struct step_inventory *inv, la
     inv->streams[inv->n_streams++] = name;
 }
 
-static bool is_ai_core(struct str core)
+/* Work of the matrix and vector cores; on a GPU every kernel that is no communication. */
+static bool is_core_work(const struct capture *cap, size_t slice, bool is_ascend)
 {
+    struct str core = capture_slice_text(cap, slice, KEY_CORE);
+
+    if (!is_ascend)
+        return (enum slice_kind)cap->slices.kind[slice] == SLICE_COMPUTE;
     return str_equal(core, S("AI_CORE")) || str_equal(core, S("AI_VECTOR_CORE")) ||
            str_equal(core, S("MIX_AIC")) || str_equal(core, S("MIX_AIV"));
 }
 
-static void count_kernel(const struct capture *cap, struct step_inventory *inv, size_t slice)
+static void count_kernel(struct study *st, struct step_inventory *inv, size_t kernel)
 {
+    const struct capture *cap = st->cap;
+    size_t slice = study_kernels(st).at[kernel];
     enum slice_kind kind = (enum slice_kind)cap->slices.kind[slice];
-    const struct attr *wait = capture_slice_attr(cap, slice, KEY_WAIT);
+    nanos wait = study_waits(st)->at[kernel];
 
     inv->kernels++;
-    inv->ai_core += is_ai_core(capture_slice_text(cap, slice, KEY_CORE));
+    inv->ai_core += is_core_work(cap, slice, capture_is_ascend(cap));
     inv->ai_cpu += kind == SLICE_AICPU;
-    inv->comm += kind == SLICE_COMM;
+    inv->comm +=
+        kind == SLICE_COMM && !slice_is_device_half(capture_text(cap, cap->slices.name[slice]));
     inv->duration_sum = nanos_add(inv->duration_sum, cap->slices.dur[slice]);
-    if (wait != NULL && wait->type == ATTR_TIME)
-        inv->wait_sum = nanos_add(inv->wait_sum, wait->time);
+    if (wait > 0)
+        inv->wait_sum = nanos_add(inv->wait_sum, wait);
     add_stream(cap, inv, cap->slices.lane[slice]);
 }
 
@@ -216,7 +242,7 @@ static struct step_inventory take_inventory(struct study *st, struct interval wi
     };
 
     for (size_t i = from; i < to; i++)
-        count_kernel(cap, &inv, kernels.at[i]);
+        count_kernel(st, &inv, i);
     if (inv.n_streams > 0)
         qsort_r(inv.streams, inv.n_streams, sizeof(*inv.streams), by_text, (void *)cap);
     return inv;
@@ -282,8 +308,8 @@ const struct bubbles *bubbles_find(struct study *st)
     b->global = measure_global(st);
     if (list.found.n > 0)
         qsort(list.found.at, list.found.n, sizeof(*list.found.at), longest_bubble_first);
-    b->n = list.found.n < st->options.max_bubbles ? list.found.n : st->options.max_bubbles;
-    b->omitted = list.found.n - b->n;
+    b->n = list.found.n;
+    b->listed = b->n < st->options.max_bubbles ? b->n : st->options.max_bubbles;
     b->list = ARENA_ARRAY(&st->scratch, struct bubble, b->n);
     if (b->n > 0)
         memcpy(b->list, list.found.at, sizeof(*b->list) * b->n);

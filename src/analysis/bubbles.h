@@ -25,12 +25,22 @@ struct bubble {
 
 #define NO_KERNEL SIZE_MAX
 
-/* Severity tags of a step, as a mask. */
+/* Tags of a step or group, as a mask, in the order they are printed: severity, then risks. The
+ * first four are set here, the others by analysis/judgement. */
 enum step_tag {
     TAG_DEVICE_IDLE_GAP_HEAVY = 1,
     TAG_PRELAUNCH_GAP_HEAVY = 2,
     TAG_TAIL_GAP_HEAVY = 4,
     TAG_INTERNAL_BUBBLE_HEAVY = 8,
+    TAG_RECURRING_BUBBLE_PATTERN = 16,
+    TAG_HOST_ORIGINATED_RISK = 32,
+    TAG_UNTRACED_HOST_BLOCKING_RISK = 64,
+    TAG_COMM_SYNC_RISK = 128,
+    TAG_WAIT_POLLUTION_RISK = 256,
+    TAG_AICPU_EXPOSED_RISK = 512,
+    TAG_PARTIAL_CAPTURE_BOUNDARY = 1024,
+    TAG_VARIABLE_SHAPE_SAME_TEMPLATE = 2048,
+    TAG_END = 4096,
 };
 
 struct step_metrics {
@@ -65,12 +75,16 @@ struct bubbles {
     struct step_metrics *metrics; /* one per step */
     struct step_inventory *inventory;
     struct bubble *list; /* longest first, earlier first on a tie */
-    size_t n, omitted;
+    size_t n;            /* idle windows of min_bubble and more */
+    size_t listed;       /* of them to be printed: max_bubbles at most */
     struct global_gaps global;
 };
 
 /* Finds the bubbles of a study's capture; use study_bubbles(), which remembers them. */
 const struct bubbles *bubbles_find(struct study *st);
+
+/* At least 1 ms and at least a tenth of the step; an exact hit counts. */
+bool bubble_is_heavy(nanos gap, nanos service);
 
 /* The name of one tag bit, and of a scope, as the JSON contract spells them. */
 const char *step_tag_name(enum step_tag tag);

@@ -122,6 +122,7 @@ struct pieces {
 struct scan {
     struct study *st;
     const struct slices *s;
+    bool is_ascend;
     const struct bubble **order; /* listed bubbles by begin */
     uint32_t *number;            /* their places in the listing */
     size_t n;
@@ -136,8 +137,8 @@ static unsigned flags_of(struct scan *scan, size_t slice)
     strid name = scan->s->name[slice];
     enum slice_kind kind = (enum slice_kind)scan->s->kind[slice];
 
-    if (kind == SLICE_WAIT)
-        return SET_COMM;
+    if (kind == SLICE_WAIT) /* a GPU's synchronisation records say nothing about communication */
+        return scan->is_ascend ? SET_COMM : 0;
     if (kind == SLICE_CONTROL) { /* device copies that are not busy work */
         struct str text = capture_text(scan->st->cap, name);
         return str_starts_nocase(text, S("MEMCPY")) ? SET_SYNC : 0;
@@ -319,7 +320,7 @@ static int by_thread(const void *a, const void *b)
 static void scan_lanes(struct scan *scan)
 {
     const struct capture *cap = scan->st->cap;
-    bool is_ascend = capture_is_ascend(cap);
+    bool is_ascend = scan->is_ascend;
     struct thread_lane *lanes = ARENA_ARRAY(&scan->st->scratch, struct thread_lane, cap->lanes.n);
 
     for (size_t i = 0; i < cap->lanes.n; i++) {
@@ -389,7 +390,7 @@ static void conclude(struct scan *scan)
 const struct evidence *evidence_find(struct study *st)
 {
     const struct bubbles *bubbles = study_bubbles(st);
-    struct scan scan = {.st = st, .s = &st->cap->slices};
+    struct scan scan = {.st = st, .s = &st->cap->slices, .is_ascend = capture_is_ascend(st->cap)};
 
     set_order(&scan, bubbles);
     scan.out = ARENA_ARRAY(&st->scratch, struct evidence, scan.n);

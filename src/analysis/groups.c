@@ -121,9 +121,9 @@ static struct profile describe(struct study *st, size_t from, size_t to)
     struct profile p = {.from = from, .to = to};
 
     for (size_t i = from; i < to; i++) {
-        const struct attr *shape = capture_slice_attr(st->cap, kernels.at[i], KEY_INPUT_SHAPES);
+        struct attr shape = capture_slice_attr(st->cap, kernels.at[i], KEY_INPUT_SHAPES);
         p.signature = hash_mix(p.signature, names->of_kernel[i]);
-        p.shapes = hash_mix(p.shapes, shape != NULL ? shape->text : 0);
+        p.shapes = hash_mix(p.shapes, shape.type == ATTR_TEXT ? shape.text : 0);
         p.core_share[core_of(st->cap, kernels.at[i])] += 1.0 / (double)(to - from);
     }
     for (size_t c = 1; c < CORES; c++)

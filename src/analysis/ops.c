@@ -138,9 +138,9 @@ const struct ops *ops_find(struct study *st, size_t from, size_t to)
     for (size_t i = from; i < to; i++) {
         struct op *op = &table[names->of_kernel[i]];
         if (op->calls == 0) {
-            const struct attr *core = capture_slice_attr(st->cap, kernels.at[i], KEY_CORE);
+            struct attr core = capture_slice_attr(st->cap, kernels.at[i], KEY_CORE);
             op->key = names->text[names->of_kernel[i]];
-            op->core = core != NULL && core->type == ATTR_TEXT ? core->text : 0;
+            op->core = core.type == ATTR_TEXT ? core.text : 0;
             op->example = kernels.at[i];
         }
         count(st, op, i);

@@ -6,7 +6,8 @@
 
 const char *step_source_name(enum step_source source)
 {
-    static const char *const names[] = {"step_id_column", "pseudo"};
+    static const char *const names[] = {"profiler_step",  "iteration",  "marker",
+                                        "step_id_column", "step_trace", "pseudo"};
 
     return names[source];
 }
@@ -33,7 +34,7 @@ static struct step column_step(struct study *st, struct str id, nanos begin)
 }
 
 /* One step for every Step Id; kernels come in order of begin, so its first row is its mark. */
-static void find_marks(struct study *st, struct steps *steps)
+static bool take_ids(struct study *st, struct steps *steps)
 {
     const struct capture *cap = st->cap;
     struct kernel_order kernels = study_kernels(st);
@@ -41,13 +42,13 @@ static void find_marks(struct study *st, struct steps *steps)
     struct hash seen = {0};
 
     for (size_t i = 0; i < kernels.n; i++) {
-        const struct attr *id = capture_slice_attr(cap, kernels.at[i], KEY_STEP);
-        if (id == NULL || id->type != ATTR_TEXT || id->text == 0)
+        struct attr id = capture_slice_attr(cap, kernels.at[i], KEY_STEP);
+        if (id.type != ATTR_TEXT || id.text == 0)
             continue;
         uint32_t fresh = (uint32_t)found.n;
-        if (hash_add(&seen, id->text, fresh) == fresh)
-            vec_push(&found, column_step(st, capture_text(cap, id->text),
-                                         cap->slices.begin[kernels.at[i]]));
+        if (hash_add(&seen, id.text, fresh) == fresh)
+            vec_push(&found,
+                     column_step(st, capture_text(cap, id.text), cap->slices.begin[kernels.at[i]]));
     }
     hash_free(&seen);
     steps->n = found.n;
@@ -57,6 +58,42 @@ static void find_marks(struct study *st, struct steps *steps)
         qsort(steps->at, steps->n, sizeof(*steps->at), by_begin);
     }
     vec_free(&found);
+    steps->source = STEPS_FROM_COLUMN;
+    return steps->n > 0;
+}
+
+static struct str mark_id(struct study *st, const struct mark *mark)
+{
+    struct str name = capture_text(st->cap, mark->name);
+
+    if (mark->source == MARK_PROFILER_STEP || name.n == 0)
+        return arena_format(&st->scratch, "ProfilerStep#%lld", (long long)mark->number);
+    if (mark->source == MARK_STEP_TRACE)
+        return arena_format(&st->scratch, "%.*s#%lld", STR_ARGS(name), (long long)mark->number);
+    return name;
+}
+
+/* The steps of one source of marks. Of marks inside one another the outer one counts. */
+static bool take_marks(struct study *st, struct steps *steps, enum mark_source source,
+                       enum step_source told)
+{
+    const struct capture *cap = st->cap;
+
+    steps->at = ARENA_ARRAY(&st->scratch, struct step, cap->marks.n);
+    for (size_t i = 0; i < cap->marks.n; i++) {
+        const struct mark *m = &cap->marks.at[i];
+        const struct step *last = steps->n > 0 ? &steps->at[steps->n - 1] : NULL;
+        if (m->source != source ||
+            (last != NULL && m->begin < last->window.end && m->end <= last->window.end))
+            continue;
+        steps->at[steps->n++] = (struct step){
+            .id = mark_id(st, m),
+            .number = m->number,
+            .window = {m->begin, m->end},
+        };
+    }
+    steps->source = told;
+    return steps->n > 0;
 }
 
 /* Latest end of the kernels that begin at or after `from`. */
@@ -81,7 +118,8 @@ static void set_windows(struct study *st, struct steps *steps)
     for (size_t i = 0; i + 1 < steps->n; i++)
         steps->at[i].window.end = steps->at[i + 1].window.begin;
     struct step *last = &steps->at[steps->n - 1];
-    last->window.end = latest_end(st, last->window.begin);
+    if (study_first_kernel(st, last->window.begin) < kernels.n)
+        last->window.end = latest_end(st, last->window.begin);
     while (steps->kernels_before_first < kernels.n &&
            s->begin[kernels.at[steps->kernels_before_first]] < first)
         steps->kernels_before_first++;
@@ -92,10 +130,14 @@ const struct steps *steps_find(struct study *st)
     struct steps *steps = ARENA_NEW(&st->scratch, struct steps);
     struct kernel_order kernels = study_kernels(st);
 
-    find_marks(st, steps);
+    if (!take_marks(st, steps, MARK_PROFILER_STEP, STEPS_PROFILER) &&
+        !take_marks(st, steps, MARK_ITERATION, STEPS_ITERATION) &&
+        !take_marks(st, steps, MARK_RANGE, STEPS_MARKER) && !take_ids(st, steps))
+        take_marks(st, steps, MARK_STEP_TRACE, STEPS_TRACE);
+    if (steps->n == 0)
+        steps->source = STEPS_PSEUDO;
     if (steps->n == 0 && kernels.n > 0) {
         nanos begin = st->cap->slices.begin[kernels.at[0]];
-        steps->source = STEPS_PSEUDO;
         steps->at = ARENA_NEW(&st->scratch, struct step);
         steps->at[0] = (struct step){.id = S("pseudo"), .window = {begin, begin}};
         steps->n = 1;

@@ -2,8 +2,10 @@
  * steps - the windows by which a timeline is judged.
  *
  * A step lasts from its mark to the next one; the last ends with the latest kernel that starts in
- * it. Kernel tables mark steps in their Step Id column: the mark of an id is the begin of its
- * first row. Without any mark the whole device span is one step, called "pseudo".
+ * it. Marks come from the first of these that has any: the profiler's own steps, iterations of a
+ * framework, ranges the user chose, the Step Id column of a kernel table (a step begins with its
+ * first row), iterations of graph modes. Without any mark the whole device span is one step,
+ * called "pseudo".
  */
 #ifndef STRATA_ANALYSIS_STEPS_H
 #define STRATA_ANALYSIS_STEPS_H
@@ -12,10 +14,17 @@
 
 struct study;
 
-enum step_source { STEPS_FROM_COLUMN, STEPS_PSEUDO };
+enum step_source {
+    STEPS_PROFILER,
+    STEPS_ITERATION,
+    STEPS_MARKER,
+    STEPS_FROM_COLUMN,
+    STEPS_TRACE,
+    STEPS_PSEUDO,
+};
 
 struct step {
-    struct str id; /* "Step#50" or "pseudo" */
+    struct str id; /* "ProfilerStep#50", "Step#50" for the column, or "pseudo" */
     int64_t number;
     struct interval window;
 };
@@ -30,7 +39,7 @@ struct steps {
 /* Finds the steps of a study's capture; use study_steps(), which remembers them. */
 const struct steps *steps_find(struct study *st);
 
-/* "step_id_column" or "pseudo", as the JSON contract spells it. */
+/* "profiler_step", "step_id_column", ... as the JSON contract spells it. */
 const char *step_source_name(enum step_source source);
 
 #endif

@@ -2,10 +2,12 @@
 
 #include <stdlib.h>
 
+#include "analysis/aicpu.h"
 #include "analysis/boundary.h"
 #include "analysis/bubbles.h"
 #include "analysis/evidence.h"
 #include "analysis/groups.h"
+#include "analysis/judgement.h"
 #include "analysis/steps.h"
 #include "analysis/waits.h"
 
@@ -126,4 +128,18 @@ const struct groups *study_groups(struct study *st)
     if (st->groups == NULL)
         st->groups = groups_find(st);
     return st->groups;
+}
+
+const struct aicpu *study_aicpu(struct study *st)
+{
+    if (st->aicpu == NULL)
+        st->aicpu = aicpu_find(st);
+    return st->aicpu;
+}
+
+const struct judgement *study_judgement(struct study *st)
+{
+    if (st->judgement == NULL)
+        st->judgement = judgement_find(st);
+    return st->judgement;
 }

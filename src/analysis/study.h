@@ -8,10 +8,12 @@
 #include "base/interval.h"
 #include "capture/capture.h"
 
+struct aicpu;
 struct boundary;
 struct bubbles;
 struct evidence;
 struct groups;
+struct judgement;
 struct op_names;
 struct steps;
 struct waits;
@@ -41,6 +43,8 @@ struct study {
     const struct op_names *op_names;
     const struct boundary *boundary;
     const struct groups *groups;
+    const struct aicpu *aicpu;
+    const struct judgement *judgement;
     bool has_kernels, has_busy;
 };
 
@@ -67,5 +71,7 @@ const struct evidence *study_evidence(struct study *st);
 const struct waits *study_waits(struct study *st);
 const struct boundary *study_boundary(struct study *st);
 const struct groups *study_groups(struct study *st);
+const struct aicpu *study_aicpu(struct study *st);
+const struct judgement *study_judgement(struct study *st);
 
 #endif

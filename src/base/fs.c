@@ -274,6 +274,13 @@ bool fs_is_writable_dir(const char *path)
     return fs_is_dir(path) && access(path, W_OK | X_OK) == 0;
 }
 
+bool fs_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 const char *fs_join(struct arena *arena, const char *a, const char *b)
 {
     size_t n = strlen(a);

@@ -57,6 +57,9 @@ bool fs_exists(const char *path);
 bool fs_is_dir(const char *path);
 bool fs_is_writable_dir(const char *path);
 
+/* Both exist and are one file, however they are spelt. */
+bool fs_same_file(const char *a, const char *b);
+
 /* "a/b"; an absolute `b` stands alone. */
 const char *fs_join(struct arena *arena, const char *a, const char *b);
 

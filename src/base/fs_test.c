@@ -245,6 +245,18 @@ TEST(folders_are_made_down_to_the_last)
     assert_false(fs_exists("a/nothing"));
 }
 
+TEST(one_file_is_known_under_all_its_names)
+{
+    struct outfile f;
+
+    assert_int_equal(outfile_open(&f, "a", &diag), ST_OK);
+    assert_int_equal(outfile_commit(&f, OUTFILE_FAST, &diag), ST_OK);
+    assert_int_equal(symlink("a", "b"), 0);
+    assert_true(fs_same_file("a", "./b"));
+    assert_false(fs_same_file("a", "."));
+    assert_false(fs_same_file("none", "none"));
+}
+
 TEST(joining_puts_one_slash_between)
 {
     assert_string_equal(fs_join(&arena, "a", "b"), "a/b");
@@ -376,6 +388,7 @@ TEST_MAIN("base/fs", IN_SCRATCH(a_file_appears_only_when_it_is_committed),
           IN_SCRATCH(a_device_is_written_not_replaced),
           IN_SCRATCH(the_longest_file_name_can_be_written),
           IN_SCRATCH(folders_are_made_down_to_the_last), IN_SCRATCH(joining_puts_one_slash_between),
+          IN_SCRATCH(one_file_is_known_under_all_its_names),
           IN_SCRATCH(a_listing_is_sorted_by_bytes_and_tells_kinds),
           IN_SCRATCH(listing_what_is_no_folder_fails),
           IN_SCRATCH(a_walk_lists_each_folder_before_its_contents),

@@ -95,6 +95,13 @@ bool hash_get(const struct hash *h, uint64_t key, uint32_t *value)
     return slot->used;
 }
 
+void hash_clear(struct hash *h)
+{
+    if (h->n > 0)
+        memset(h->slots, 0, sizeof(*h->slots) * h->cap);
+    h->n = 0;
+}
+
 void hash_free(struct hash *h)
 {
     mem_free(h->slots);

@@ -25,7 +25,8 @@ static size_t place(const struct json *j)
 {
     const struct json_scan *s = &j->scan;
 
-    if (s->i == 0)
+    /* When reading has stopped the marks may belong to a window that is gone. */
+    if (s->i == 0 || j->expect == JSON_WANT_NOTHING)
         return j->at;
     size_t end = s->base + s->mark[s->i - 1];
     if (!json_is_digit(j->window.at[end])) {
@@ -449,7 +450,7 @@ bool json_skip(struct json *j)
 
 uint64_t json_offset(const struct json *j)
 {
-    return j->base + (j->expect == JSON_WANT_NOTHING ? j->at : place(j));
+    return j->base + place(j);
 }
 
 void json_mark(struct json *j)
@@ -460,38 +461,14 @@ void json_mark(struct json *j)
     j->mark.offset = json_offset(j);
     j->mark.depth = j->depth;
     j->mark.expect = j->expect;
-    memcpy(j->mark.objects, j->objects, sizeof(j->objects));
+    /* Levels beyond the depth have no meaning, and this runs once an event. */
+    for (uint32_t k = 0; k * 64 < j->depth; k++)
+        j->mark.objects[k] = j->objects[k];
 }
 
 size_t json_keep(const struct json *j)
 {
     return j->window.n - (size_t)(json_offset(j) - j->base);
-}
-
-void json_window(struct json *j, struct str text, bool is_last)
-{
-    /* Not by way of json_offset(): the old window may be overwritten already. */
-    assert(j->window.n == 0 || j->expect == JSON_WANT_NOTHING);
-    j->base += j->at;
-    j->at = 0;
-    j->window = text;
-    j->is_last = is_last;
-    j->seen += text.n;
-    if (j->is_resyncing)
-        return;
-    if (j->expect == JSON_WANT_NOTHING && j->token == JSON_MORE)
-        j->expect = j->expect_before_stop;
-
-    if (j->base == 0 && j->mode == JSON_LENIENT && j->depth == 0) {
-        static const struct str bom = S_INIT("\xEF\xBB\xBF");
-        if (!is_last && text.n < BOM_BYTES) {
-            out_of_text(j);
-        } else if (str_starts(text, bom)) {
-            note(j, JSON_BYTE_ORDER_MARK, 0);
-            j->at = BOM_BYTES;
-        }
-    }
-    json_scan_start(&j->scan, text.at, text.n, j->at);
 }
 
 void json_begin(struct json *j, enum json_mode mode)
@@ -510,12 +487,6 @@ void json_begin_inside(struct json *j, enum json_mode mode, uint64_t offset)
     j->base = offset;
     j->depth = 1;
     j->expect = JSON_WANT_FIRST;
-}
-
-void json_open(struct json *j, struct str text, enum json_mode mode)
-{
-    json_begin(j, mode);
-    json_window(j, text, true);
 }
 
 bool json_use_scanner(struct json *j, enum json_scanner scanner)
@@ -541,7 +512,7 @@ bool json_line(const struct json *j, uint64_t offset, uint64_t *line, uint64_t *
 enum verdict { BORDER_NO, BORDER_YES, BORDER_CUT };
 
 /* Is there an object with the marker, and a comma or ] behind it? `effort` grows by the bytes it
- * took to find out. */
+ * took to find out, and by a fixed part for the batch that is scanned in any case. */
 static enum verdict judge_object(struct str text, struct str marker, uint64_t *effort)
 {
     struct json sub;
@@ -553,7 +524,7 @@ static enum verdict judge_object(struct str text, struct str marker, uint64_t *e
     json_next(&sub);
     while (json_key(&sub, &key))
         is_marked = is_marked || str_equal(key, marker);
-    *effort += sub.scan.next;
+    *effort += 256 + (sub.token == JSON_END ? text.n : (size_t)json_offset(&sub));
     if (sub.token == JSON_END)
         return BORDER_CUT;
     if (sub.token != JSON_OBJECT_END || !is_marked)
@@ -630,36 +601,28 @@ static void drop_until(struct json *j, size_t at)
     j->token = JSON_MORE;
 }
 
-enum json_token json_resync(struct json *j, struct str marker, uint64_t *skipped)
+/* Looks for a border in the window, from `from` on. */
+static void search_border(struct json *j, size_t from)
 {
     struct str text = j->window;
     bool is_cut;
-
-    *skipped = 0;
-    assert(j->expect == JSON_WANT_NOTHING && j->mode == JSON_LENIENT);
-    if (!j->is_resyncing) {
-        if (!j->is_marked)
-            return j->token;
-        j->lost_from = j->mark.offset;
-        j->at = (size_t)(j->mark.offset - j->base);
-    }
-    size_t from = j->at + (j->base + j->at == j->lost_from);
     size_t at =
-        find_border(text, from, marker, !j->is_last, &j->effort, effort_for(j->seen), &is_cut);
+        find_border(text, from, j->marker, !j->is_last, &j->effort, effort_for(j->seen), &is_cut);
+
     if (is_cut) {
         drop_until(j, before_blanks(text, at) - 1);
-        return JSON_MORE;
+        return;
     }
     if (at == text.n && !j->is_last) {
         size_t end = before_blanks(text, at);
         drop_until(j, may_precede(text, end) && end > j->at ? end - 1 : text.n);
-        return JSON_MORE;
+        return;
     }
     j->is_resyncing = false;
-    *skipped = j->base + at - j->lost_from;
+    j->lost += j->base + at - j->lost_from;
     if (at == text.n) {
         stop(j, JSON_END);
-        return JSON_END;
+        return;
     }
     j->at = at;
     j->token = JSON_NONE;
@@ -670,5 +633,60 @@ enum json_token json_resync(struct json *j, struct str marker, uint64_t *skipped
     if (j->recovered[JSON_RESYNCS].count++ == 0)
         j->recovered[JSON_RESYNCS].first = j->lost_from;
     json_scan_start(&j->scan, text.at, text.n, at);
-    return JSON_OBJECT;
+}
+
+enum json_token json_resync(struct json *j, struct str marker)
+{
+    assert(j->expect == JSON_WANT_NOTHING && j->mode == JSON_LENIENT);
+    if (j->is_resyncing) {
+        /* The object that begins here does not fit the buffer. */
+        size_t brace = str_find_char(str_part(j->window, j->at, SIZE_MAX), '{');
+        search_border(j, j->at + brace + 1);
+        return j->token;
+    }
+    if (!j->is_marked) {
+        stop(j, JSON_END);
+        return JSON_END;
+    }
+    j->marker = marker;
+    j->lost_from = j->mark.offset;
+    j->at = (size_t)(j->mark.offset - j->base);
+    search_border(j, j->at + 1);
+    return j->token;
+}
+
+void json_window(struct json *j, struct str text, bool is_last)
+{
+    /* Not by way of json_offset(): the old window may be overwritten already. */
+    assert(j->window.n == 0 || j->expect == JSON_WANT_NOTHING);
+    size_t kept = j->window.n - j->at;
+    assert(text.n >= kept);
+    j->seen += text.n - kept;
+    j->base += j->at;
+    j->at = 0;
+    j->window = text;
+    j->is_last = is_last;
+    if (j->is_resyncing) {
+        search_border(j, 0);
+        return;
+    }
+    if (j->expect == JSON_WANT_NOTHING && j->token == JSON_MORE)
+        j->expect = j->expect_before_stop;
+
+    if (j->base == 0 && j->mode == JSON_LENIENT && j->depth == 0) {
+        static const struct str bom = S_INIT("\xEF\xBB\xBF");
+        if (!is_last && text.n < BOM_BYTES) {
+            out_of_text(j);
+        } else if (str_starts(text, bom)) {
+            note(j, JSON_BYTE_ORDER_MARK, 0);
+            j->at = BOM_BYTES;
+        }
+    }
+    json_scan_start(&j->scan, text.at, text.n, j->at);
+}
+
+void json_open(struct json *j, struct str text, enum json_mode mode)
+{
+    json_begin(j, mode);
+    json_window(j, text, true);
 }

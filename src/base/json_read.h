@@ -113,6 +113,7 @@ struct json {
     uint64_t error_at;  /* byte offset from the start of the input */
 
     struct json_recovered recovered[JSON_RECOVERIES];
+    uint64_t lost; /* bytes given up by json_resync() */
 
     /* Private from here on. */
     enum json_mode mode;
@@ -124,8 +125,9 @@ struct json {
     size_t at;     /* the next token begins here or later; may lag behind within a batch */
     uint64_t objects[LIMIT_JSON_DEPTH / 64];
     struct json_place mark;
+    struct str marker;
     uint64_t lost_from;    /* where the element that json_resync() gives up begins */
-    uint64_t seen, effort; /* bytes of all windows; bytes looked at by json_resync() */
+    uint64_t seen, effort; /* bytes of the input so far; bytes looked at by json_resync() */
     struct json_scan scan;
 };
 
@@ -178,8 +180,15 @@ static inline bool json_key(struct json *j, struct str *key)
 {
     struct json_scan *s = &j->scan;
 
-    if (j->expect == JSON_WANT_VALUE && !json_skip(j))
-        return false;
+    if (j->expect == JSON_WANT_VALUE) {
+        if (s->count - s->i >= 2 && s->batch[s->mark[s->i]] == '"' &&
+            json_scan_is_plain(s, s->mark[s->i + 1])) {
+            j->expect = JSON_WANT_NEXT;
+            s->i += 2;
+        } else if (!json_skip(j)) {
+            return false;
+        }
+    }
     /* The marks of `, "key" :` are all in this batch. */
     if (j->expect != JSON_WANT_NOTHING && s->count - s->i >= 4) {
         const char *text = s->batch;
@@ -250,12 +259,15 @@ bool json_line(const struct json *j, uint64_t offset, uint64_t *line, uint64_t *
 size_t json_border(struct str text, size_t from, struct str marker, bool *is_cut);
 
 /*
- * After JSON_ERROR in lenient mode, with a mark before the damaged element: goes to the next border
- * behind the mark, whatever quotes or brackets the damage has left open. JSON_OBJECT: the reader is
- * in the array again and `skipped` bytes after the mark were given up; call json_next() for the
- * object. JSON_MORE: give the next window, then call again. JSON_END: no more elements.
+ * After JSON_ERROR in lenient mode (or JSON_END inside an element, or JSON_MORE for one that does
+ * not fit the largest buffer), with a mark before the damaged element: goes to the next border
+ * behind the mark, whatever quotes or brackets the damage has left open. JSON_NONE: the reader is
+ * in the array again, in front of an element. JSON_MORE: give the next window, as always; the
+ * search goes on there by itself (call again only when no larger buffer is to be had). JSON_END: no
+ * more elements. The bytes from the mark to the border are added to `lost`. `marker` must live as
+ * long as the reader.
  */
-enum json_token json_resync(struct json *j, struct str marker, uint64_t *skipped);
+enum json_token json_resync(struct json *j, struct str marker);
 
 /* For tests: a certain scanner; false when this processor lacks it. Call it before the first window
  * is read. */

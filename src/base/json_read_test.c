@@ -549,7 +549,6 @@ static uint64_t read_damaged(struct str text, size_t size, struct dump *out)
     char *buf = malloc(size);
     size_t n = 0, used = 0;
     bool is_inside = false, is_lost = false;
-    uint64_t skipped, lost = 0;
 
     out->n = 0;
     out->at[0] = '\0';
@@ -557,8 +556,8 @@ static uint64_t read_damaged(struct str text, size_t size, struct dump *out)
     for (;;) {
         struct str key, value = S("?");
         if (is_lost) {
-            is_lost = json_resync(&j, S("ph"), &skipped) == JSON_MORE;
-            lost += skipped;
+            json_resync(&j, S("ph"));
+            is_lost = false;
         } else {
             json_mark(&j);
             if (!is_inside) {
@@ -594,7 +593,7 @@ static uint64_t read_damaged(struct str text, size_t size, struct dump *out)
         }
     }
     free(buf);
-    return lost;
+    return j.lost;
 }
 
 TEST(damage_costs_only_the_damaged_event)

@@ -18,6 +18,8 @@ enum {
     LIMIT_FIELD_BYTES = 1 << 26,  /* one string value: the longest real one is a 1 MB stack */
     LIMIT_RECORD_BYTES = 1 << 28, /* one row or event of a streamed input; bounds the window */
     LIMIT_PROC_LOG = 64 << 20,    /* captured output of an external tool; the rest is dropped */
+    LIMIT_DB_TABLES = 4096,       /* tables of a database; nsys writes some 150 */
+    LIMIT_DB_COLUMNS = 512,       /* columns of one of its tables; the widest has 60 */
     LIMIT_DEVICE_FILE = 1 << 20,  /* a user's device table; ours is 8 KB */
 };
 

@@ -150,3 +150,94 @@ void pool_for(struct pool *pool, size_t n, void (*fn)(void *ctx, size_t i), void
     pthread_mutex_unlock(&pool->lock);
     pthread_mutex_unlock(&pool->turn);
 }
+
+/* Numbers count items; item k is in slot k % slots. */
+struct pipe {
+    const struct pool_pipe *calls;
+    void *ctx;
+    size_t slots;
+    pthread_mutex_t lock;
+    pthread_cond_t moved; /* something below has changed */
+    size_t begun, merged;
+    bool *is_done; /* by slot: the work is */
+    bool is_at_next, is_at_merge, has_more, is_over;
+};
+
+static void pipe_next(struct pipe *p)
+{
+    size_t slot = p->begun % p->slots;
+
+    p->is_at_next = true;
+    pthread_mutex_unlock(&p->lock);
+    bool has_more = p->calls->next(p->ctx, slot);
+    pthread_mutex_lock(&p->lock);
+    p->is_at_next = false;
+    p->has_more = has_more;
+    p->begun += has_more;
+    pthread_cond_broadcast(&p->moved);
+    if (!has_more)
+        return;
+    pthread_mutex_unlock(&p->lock);
+    p->calls->work(p->ctx, slot);
+    pthread_mutex_lock(&p->lock);
+    p->is_done[slot] = true;
+    pthread_cond_broadcast(&p->moved);
+}
+
+static void pipe_merge(struct pipe *p)
+{
+    size_t slot = p->merged % p->slots;
+
+    p->is_at_merge = true;
+    pthread_mutex_unlock(&p->lock);
+    bool goes_on = p->calls->merge(p->ctx, slot);
+    pthread_mutex_lock(&p->lock);
+    p->is_at_merge = false;
+    p->is_done[slot] = false;
+    p->merged++;
+    p->is_over = p->is_over || !goes_on;
+    pthread_cond_broadcast(&p->moved);
+}
+
+/* Getting items ready comes first: it may be the slow part (unpacking), and the others wait for
+ * it. */
+static void pipe_run(void *ctx, size_t i)
+{
+    struct pipe *p = ctx;
+
+    (void)i;
+    pthread_mutex_lock(&p->lock);
+    while (!p->is_over) {
+        if (p->has_more && !p->is_at_next && p->begun - p->merged < p->slots)
+            pipe_next(p);
+        else if (!p->is_at_merge && p->is_done[p->merged % p->slots])
+            pipe_merge(p);
+        else if (!p->has_more && p->merged == p->begun)
+            p->is_over = true;
+        else
+            pthread_cond_wait(&p->moved, &p->lock);
+    }
+    pthread_cond_broadcast(&p->moved);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void pool_pipe(struct pool *pool, size_t slots, const struct pool_pipe *pipe, void *ctx)
+{
+    if (pool == NULL || pool->threads == 0 || slots < 2 || inside_task) {
+        while (pipe->next(ctx, 0)) {
+            pipe->work(ctx, 0);
+            if (!pipe->merge(ctx, 0))
+                break;
+        }
+        return;
+    }
+    struct pipe p = {.calls = pipe, .ctx = ctx, .slots = slots, .has_more = true};
+    pthread_mutex_init(&p.lock, NULL);
+    pthread_cond_init(&p.moved, NULL);
+    p.is_done = mem_grow(NULL, sizeof(*p.is_done), slots);
+    memset(p.is_done, 0, sizeof(*p.is_done) * slots);
+    pool_for(pool, pool->threads + 1, pipe_run, &p);
+    mem_free(p.is_done);
+    pthread_cond_destroy(&p.moved);
+    pthread_mutex_destroy(&p.lock);
+}

@@ -2,65 +2,298 @@
 
 #include <assert.h>
 
+enum {
+    VARINT_MAX = 10, /* bytes of the longest one */
+    REAL_BYTES = 8,
+};
+
+static void clear(struct attrs *a)
+{
+    vec_push(&a->bytes, (uint8_t)0);                /* run 0 */
+    vec_push(&a->shapes, ((struct attr_shape){0})); /* of the empty shape */
+}
+
 void attrs_init(struct attrs *a)
 {
     *a = (struct attrs){0};
-    vec_push(&a->values, ((struct attr){0})); /* run 0 is empty */
+    clear(a);
 }
 
 void attrs_fini(struct attrs *a)
 {
-    vec_free(&a->values);
+    vec_free(&a->bytes);
+    vec_free(&a->shapes);
+    vec_free(&a->columns);
+    hash_free(&a->shape_ids);
     hash_free(&a->sets);
+}
+
+void attrs_clear(struct attrs *a)
+{
+    a->bytes.n = a->shapes.n = a->columns.n = 0;
+    a->last_shape = 0;
+    hash_clear(&a->shape_ids);
+    hash_clear(&a->sets);
+    clear(a);
+}
+
+static uint8_t *put_varint(uint8_t *at, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        *at++ = (uint8_t)(value | 0x80);
+    *at++ = (uint8_t)value;
+    return at;
+}
+
+static const uint8_t *get_varint(const uint8_t *at, uint64_t *value)
+{
+    uint64_t v = 0;
+
+    for (unsigned shift = 0;; shift += 7) {
+        v |= (uint64_t)(*at & 0x7f) << shift;
+        if ((*at++ & 0x80) == 0)
+            break;
+    }
+    *value = v;
+    return at;
+}
+
+/* Small negative numbers are short too: 0, -1, 1, -2 are 0, 1, 2, 3. */
+static uint64_t fold(uint64_t number)
+{
+    return number << 1 ^ (0 - (number >> 63));
+}
+
+static uint64_t unfold(uint64_t folded)
+{
+    return folded >> 1 ^ (0 - (folded & 1));
+}
+
+static bool is_shape(const struct attrs *a, uint32_t shape, const struct attr *list, size_t n)
+{
+    const struct attr_shape *s = &a->shapes.at[shape];
+
+    if (s->n != n)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (a->columns.at[s->first + i].key != list[i].key ||
+            a->columns.at[s->first + i].type != list[i].type)
+            return false;
+    return true;
+}
+
+static uint32_t add_shape(struct attrs *a, const struct attr *list, size_t n)
+{
+    struct attr_shape shape = {.first = (uint32_t)a->columns.n, .n = (uint32_t)n};
+
+    for (size_t i = 0; i < n; i++) {
+        vec_push(&a->columns, ((struct attr_column){list[i].key, list[i].type}));
+        shape.has_text |= list[i].type == ATTR_TEXT;
+    }
+    vec_push(&a->shapes, shape);
+    return (uint32_t)(a->shapes.n - 1);
+}
+
+static uint32_t shape_of(struct attrs *a, const struct attr *list, size_t n)
+{
+    uint64_t hash = n;
+
+    if (is_shape(a, a->last_shape, list, n))
+        return a->last_shape;
+    for (size_t i = 0; i < n; i++)
+        hash = hash_mix(hash, (uint64_t)list[i].key << 8 | list[i].type);
+    for (;; hash = hash_mix(hash, n)) { /* two shapes with one hash: look further along */
+        uint32_t shape;
+        if (!hash_get(&a->shape_ids, hash, &shape)) {
+            shape = add_shape(a, list, n);
+            hash_put(&a->shape_ids, hash, shape);
+        }
+        if (is_shape(a, shape, list, n)) {
+            a->last_shape = shape;
+            return shape;
+        }
+    }
+}
+
+static uint8_t *put_value(uint8_t *at, const struct attr *attr)
+{
+    if (attr->type == ATTR_REAL) {
+        memcpy(at, &attr->bits, REAL_BYTES);
+        return at + REAL_BYTES;
+    }
+    return put_varint(at, attr->type == ATTR_TEXT ? attr->bits : fold(attr->bits));
+}
+
+static const uint8_t *get_value(const uint8_t *at, uint32_t type, uint64_t *bits)
+{
+    if (type == ATTR_REAL) {
+        memcpy(bits, at, REAL_BYTES);
+        return at + REAL_BYTES;
+    }
+    at = get_varint(at, bits);
+    if (type != ATTR_TEXT)
+        *bits = unfold(*bits);
+    return at;
+}
+
+/* Appends a run; 0 when the numbers of runs are used up. */
+static attr_run append(struct attrs *a, uint32_t shape, const struct attr *list, size_t n)
+{
+    size_t most = (n + 1) * VARINT_MAX;
+
+    if (a->bytes.n + most > UINT32_MAX) {
+        a->lost++;
+        return 0;
+    }
+    vec_reserve(&a->bytes, a->bytes.n + most);
+    attr_run run = (attr_run)a->bytes.n;
+    uint8_t *at = put_varint(a->bytes.at + run, shape);
+    for (size_t i = 0; i < n; i++)
+        at = put_value(at, &list[i]);
+    a->bytes.n = (size_t)(at - a->bytes.at);
+    return run;
 }
 
 attr_run attrs_own(struct attrs *a, const struct attr *list, size_t n)
 {
-    if (n == 0)
-        return 0;
-    assert(a->values.n + n < UINT32_MAX);
-    attr_run run = (attr_run)a->values.n;
-    for (size_t i = 0; i < n; i++)
-        vec_push(&a->values, list[i]);
-    vec_push(&a->values, ((struct attr){0}));
-    return run;
+    return n > 0 ? append(a, shape_of(a, list, n), list, n) : 0;
 }
 
-static bool same(const struct attrs *a, attr_run run, const struct attr *list, size_t n)
+static bool same(const struct attrs *a, attr_run run, uint32_t shape, const struct attr *list,
+                 size_t n)
 {
-    const struct attr *have = &a->values.at[run];
+    uint64_t bits;
+    const uint8_t *at = get_varint(a->bytes.at + run, &bits);
 
-    for (size_t i = 0; i < n; i++)
-        if (have[i].key != list[i].key || have[i].type != list[i].type ||
-            have[i].bits != list[i].bits)
+    if (bits != shape)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        at = get_value(at, list[i].type, &bits);
+        if (bits != list[i].bits)
             return false;
-    return have[n].type == ATTR_NONE;
+    }
+    return true;
 }
 
 attr_run attrs_set(struct attrs *a, const struct attr *list, size_t n)
 {
-    uint64_t hash = n;
-
     if (n == 0)
         return 0;
+    uint32_t shape = shape_of(a, list, n);
+    uint64_t hash = shape;
     for (size_t i = 0; i < n; i++)
-        hash = hash_mix(hash ^ list[i].bits, (uint64_t)list[i].key << 8 | list[i].type);
+        hash = hash_mix(hash, list[i].bits);
     for (;; hash = hash_mix(hash, n)) { /* two sets with one hash: look further along */
         uint32_t run;
         if (!hash_get(&a->sets, hash, &run)) {
-            run = attrs_own(a, list, n);
-            hash_put(&a->sets, hash, run);
+            run = append(a, shape, list, n);
+            if (run != 0)
+                hash_put(&a->sets, hash, run);
             return run;
         }
-        if (same(a, run, list, n))
+        if (same(a, run, shape, list, n))
             return run;
     }
 }
 
-const struct attr *attrs_get(const struct attrs *a, attr_run run, strid key)
+struct attr_walk attrs_walk(const struct attrs *a, attr_run run)
 {
-    for (const struct attr *at = &a->values.at[run]; at->type != ATTR_NONE; at++)
-        if (at->key == key)
-            return at;
-    return NULL;
+    uint64_t number;
+    const uint8_t *at = get_varint(a->bytes.at + run, &number);
+    const struct attr_shape *shape = &a->shapes.at[number];
+
+    return (struct attr_walk){
+        .column = shape->n > 0 ? a->columns.at + shape->first : NULL, .at = at, .left = shape->n};
+}
+
+bool attrs_next(struct attr_walk *walk, struct attr *out)
+{
+    if (walk->left == 0)
+        return false;
+    out->key = walk->column->key;
+    out->type = walk->column->type;
+    walk->at = get_value(walk->at, out->type, &out->bits);
+    walk->column++;
+    walk->left--;
+    return true;
+}
+
+struct attr attrs_get(const struct attrs *a, attr_run run, strid key)
+{
+    struct attr_walk walk = attrs_walk(a, run);
+    struct attr attr;
+
+    for (uint32_t i = 0; i < walk.left; i++) {
+        if (walk.column[i].key != key)
+            continue;
+        while (attrs_next(&walk, &attr))
+            if (attr.key == key)
+                return attr;
+    }
+    return (struct attr){0};
+}
+
+bool attrs_has_text(const struct attrs *a, strid key)
+{
+    for (size_t i = 0; i < a->columns.n; i++) /* shapes are few */
+        if (a->columns.at[i].key == key && a->columns.at[i].type == ATTR_TEXT)
+            return true;
+    return false;
+}
+
+/* The shape here for shape `number` of `from`. */
+static uint32_t map_shape(struct attrs *a, const struct attrs *from, uint32_t number,
+                          struct attr_map *map)
+{
+    if (number < map->shapes.n && map->shapes.at[number] != 0)
+        return map->shapes.at[number];
+    const struct attr_shape *shape = &from->shapes.at[number];
+    struct attr *list = mem_grow(NULL, sizeof(*list), shape->n);
+    for (uint32_t i = 0; i < shape->n; i++) {
+        struct attr_column column = from->columns.at[shape->first + i];
+        list[i] = (struct attr){.key = map->strings[column.key], .type = column.type};
+    }
+    while (map->shapes.n <= number)
+        vec_push(&map->shapes, 0u);
+    uint32_t mine = shape_of(a, list, shape->n);
+    map->shapes.at[number] = mine;
+    mem_free(list);
+    return mine;
+}
+
+attr_run attrs_copy_own(struct attrs *a, const struct attrs *from, attr_run run,
+                        struct attr_map *map)
+{
+    uint64_t number, bits;
+    const uint8_t *at = get_varint(from->bytes.at + run, &number);
+    const struct attr_shape *shape = &from->shapes.at[number];
+
+    if (shape->n == 0)
+        return 0;
+    uint32_t mine = map_shape(a, from, (uint32_t)number, map);
+    size_t most = ((size_t)shape->n + 1) * VARINT_MAX;
+    if (a->bytes.n + most > UINT32_MAX) {
+        a->lost++;
+        return 0;
+    }
+    vec_reserve(&a->bytes, a->bytes.n + most);
+    attr_run copy = (attr_run)a->bytes.n;
+    uint8_t *to = put_varint(a->bytes.at + copy, mine);
+    for (uint32_t i = 0; i < shape->n; i++) {
+        uint32_t type = from->columns.at[shape->first + i].type;
+        if (type == ATTR_TEXT) {
+            at = get_varint(at, &bits);
+            to = put_varint(to, map->strings[bits]);
+        } else if (type == ATTR_REAL) {
+            memcpy(to, at, REAL_BYTES);
+            to += REAL_BYTES;
+            at += REAL_BYTES;
+        } else {
+            do
+                *to++ = *at;
+            while ((*at++ & 0x80) != 0);
+        }
+    }
+    a->bytes.n = (size_t)(to - a->bytes.at);
+    return copy;
 }

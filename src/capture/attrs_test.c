@@ -29,8 +29,8 @@ TEST(own_runs_are_never_shared)
     attr_run first = attrs_own(&a, &wait, 1);
 
     assert_int_not_equal(attrs_own(&a, &wait, 1), first);
-    assert_int_equal(attrs_get(&a, first, 3)->time, 1500);
-    assert_null(attrs_get(&a, first, 4));
+    assert_int_equal(attrs_get(&a, first, 3).time, 1500);
+    assert_int_equal(attrs_get(&a, first, 4).type, ATTR_NONE);
     attrs_fini(&a);
 }
 
@@ -42,7 +42,7 @@ TEST(the_empty_run_has_no_attribute)
 
     assert_int_equal(attrs_set(&a, NULL, 0), 0);
     assert_int_equal(attrs_own(&a, NULL, 0), 0);
-    assert_null(attrs_get(&a, 0, 1));
+    assert_int_equal(attrs_get(&a, 0, 1).type, ATTR_NONE);
     attrs_fini(&a);
 }
 
@@ -59,10 +59,85 @@ TEST(thousands_of_sets_keep_their_numbers)
     for (int i = 0; i < 5000; i++) {
         struct attr list[] = {attr_text(1, (strid)(i % 70)), attr_int(2, i / 70)};
         assert_int_equal(attrs_set(&a, list, 2), runs[i]);
-        assert_int_equal(attrs_get(&a, runs[i], 1)->text, i % 70);
+        assert_int_equal(attrs_get(&a, runs[i], 1).text, i % 70);
     }
     attrs_fini(&a);
 }
 
-TEST_MAIN("capture/attrs", T(equal_sets_are_stored_once), T(own_runs_are_never_shared),
-          T(the_empty_run_has_no_attribute), T(thousands_of_sets_keep_their_numbers))
+TEST(values_come_back_as_they_were_put)
+{
+    struct attrs a;
+    struct attr list[] = {
+        attr_int(1, INT64_MIN),   attr_int(2, INT64_MAX), attr_real(3, -0.1),
+        attr_text(4, UINT32_MAX), attr_time(5, -1),       attr_int(6, 4294967295),
+    };
+    struct attr got;
+    size_t n = 0;
+
+    attrs_init(&a);
+    attr_run run = attrs_own(&a, list, 6);
+    struct attr_walk walk = attrs_walk(&a, run);
+    for (; attrs_next(&walk, &got); n++) {
+        assert_int_equal(got.key, list[n].key);
+        assert_int_equal(got.type, list[n].type);
+        assert_true(got.bits == list[n].bits);
+    }
+    assert_int_equal(n, 6);
+    assert_true(attrs_get(&a, run, 3).real == -0.1);
+    assert_true(attrs_has_text(&a, 4));
+    assert_false(attrs_has_text(&a, 5));
+    attrs_fini(&a);
+}
+
+TEST(a_small_number_costs_two_bytes)
+{
+    struct attrs a;
+    struct attr task = attr_int(1, 17);
+
+    attrs_init(&a);
+    attr_run first = attrs_own(&a, &task, 1);
+
+    assert_int_equal(attrs_own(&a, &task, 1) - first, 2);
+    attrs_fini(&a);
+}
+
+TEST(runs_move_to_another_store_with_new_text_numbers)
+{
+    struct attrs from, to;
+    const strid strings[] = {0, 30, 20, 10};
+    struct attr_map map = {.strings = strings};
+    struct attr one = attr_int(9, 1), list[] = {attr_text(1, 2), attr_int(3, -70000)};
+
+    attrs_init(&from);
+    attrs_init(&to);
+    attrs_own(&to, &one, 1); /* so that the shapes have other numbers there */
+    attr_run run = attrs_copy_own(&to, &from, attrs_own(&from, list, 2), &map);
+
+    assert_int_equal(attrs_get(&to, run, 30).text, 20);
+    assert_int_equal(attrs_get(&to, run, 10).number, -70000);
+    assert_int_equal(attrs_copy_own(&to, &from, 0, &map), 0);
+    vec_free(&map.shapes);
+    attrs_fini(&from);
+    attrs_fini(&to);
+}
+
+TEST(a_cleared_store_is_empty_and_usable)
+{
+    struct attrs a;
+    struct attr one = attr_int(1, 1), two = attr_int(2, 2);
+
+    attrs_init(&a);
+    attrs_set(&a, &one, 1);
+    attr_run first = attrs_set(&a, &one, 1);
+    attrs_clear(&a);
+
+    assert_int_equal(attrs_set(&a, &two, 1), first);
+    assert_int_equal(attrs_get(&a, first, 2).number, 2);
+    attrs_fini(&a);
+}
+
+TEST_MAIN("capture/attrs", T(values_come_back_as_they_were_put), T(a_small_number_costs_two_bytes),
+          T(runs_move_to_another_store_with_new_text_numbers),
+          T(a_cleared_store_is_empty_and_usable), T(equal_sets_are_stored_once),
+          T(own_runs_are_never_shared), T(the_empty_run_has_no_attribute),
+          T(thousands_of_sets_keep_their_numbers))

@@ -23,6 +23,23 @@ static const struct str key_names[KEY_COUNT] = {
     [KEY_CAT] = S_INIT("cat"),
 };
 
+const char *slice_kind_name(enum slice_kind kind)
+{
+    static const char *const names[SLICE_KINDS] = {
+        "compute", "comm",       "comm_part", "aicpu", "copy", "wait", "control", "host_op",
+        "python",  "annotation", "runtime",   "queue", "gc",   "step", "instr",   "other",
+    };
+
+    return names[kind];
+}
+
+const char *lane_kind_name(enum lane_kind kind)
+{
+    static const char *const names[LANE_KINDS] = {"stream", "comm", "thread", "pipe", "other"};
+
+    return names[kind];
+}
+
 const char *origin_name(enum origin origin)
 {
     static const char *const names[] = {"measured", "simulated", "estimated", "inferred"};
@@ -75,8 +92,11 @@ void capture_free(struct capture *cap)
     vec_free(&cap->flows);
     vec_free(&cap->marks);
     vec_free(&cap->comm_ops);
+    vec_free(&cap->comm_links);
+    vec_free(&cap->comm_groups);
     vec_free(&cap->step_traces);
     vec_free(&cap->sources);
+    vec_free(&cap->losses);
     mem_free(cap);
 }
 
@@ -162,19 +182,15 @@ static unsigned has_of(enum slice_kind kind)
 
 static unsigned has_attrs(const struct capture *cap)
 {
+    static const struct {
+        enum capture_key key;
+        unsigned has;
+    } told[] = {{KEY_INPUT_SHAPES, HAS_SHAPES}, {KEY_STEP, HAS_STEPS}, {KEY_STACK, HAS_STACKS}};
     unsigned has = 0;
 
-    for (size_t i = 0; i < cap->attrs.values.n; i++) {
-        const struct attr *a = &cap->attrs.values.at[i];
-        if (a->type == ATTR_TEXT && a->text != 0) {
-            if (a->key == cap->keys[KEY_INPUT_SHAPES])
-                has |= HAS_SHAPES;
-            else if (a->key == cap->keys[KEY_STEP])
-                has |= HAS_STEPS;
-            else if (a->key == cap->keys[KEY_STACK])
-                has |= HAS_STACKS;
-        }
-    }
+    for (size_t i = 0; i < ARRAY_LEN(told); i++)
+        if (attrs_has_text(&cap->attrs, cap->keys[told[i].key]))
+            has |= told[i].has;
     return has;
 }
 
@@ -197,8 +213,11 @@ static void seal_flows(struct capture *cap, const uint32_t *place)
         f->from = place[f->from];
         f->to = place[f->to];
     }
-    if (cap->flows.n > 0)
-        qsort(cap->flows.at, cap->flows.n, sizeof(*cap->flows.at), by_ends);
+    for (size_t i = 1; i < cap->flows.n; i++)
+        if (by_ends(&cap->flows.at[i - 1], &cap->flows.at[i]) > 0) {
+            qsort(cap->flows.at, cap->flows.n, sizeof(*cap->flows.at), by_ends);
+            return;
+        }
 }
 
 static int by_time(const void *a, const void *b)
@@ -214,8 +233,11 @@ static void seal_series(struct capture *cap)
 {
     for (size_t i = 0; i < cap->series.n; i++) {
         struct series *s = &cap->series.at[i];
-        if (s->samples.n > 0)
-            qsort(s->samples.at, s->samples.n, sizeof(*s->samples.at), by_time);
+        for (size_t k = 1; k < s->samples.n; k++)
+            if (by_time(&s->samples.at[k - 1], &s->samples.at[k]) > 0) {
+                qsort(s->samples.at, s->samples.n, sizeof(*s->samples.at), by_time);
+                break;
+            }
     }
 }
 
@@ -280,16 +302,16 @@ void capture_seal(struct capture *cap)
     cap->is_sealed = true;
 }
 
-const struct attr *capture_slice_attr(const struct capture *cap, size_t slice, enum capture_key key)
+struct attr capture_slice_attr(const struct capture *cap, size_t slice, enum capture_key key)
 {
-    const struct attr *a = attrs_get(&cap->attrs, cap->slices.own[slice], cap->keys[key]);
+    struct attr a = attrs_get(&cap->attrs, cap->slices.own[slice], cap->keys[key]);
 
-    return a != NULL ? a : attrs_get(&cap->attrs, cap->slices.set[slice], cap->keys[key]);
+    return a.type != ATTR_NONE ? a : attrs_get(&cap->attrs, cap->slices.set[slice], cap->keys[key]);
 }
 
 struct str capture_slice_text(const struct capture *cap, size_t slice, enum capture_key key)
 {
-    const struct attr *a = capture_slice_attr(cap, slice, key);
+    struct attr a = capture_slice_attr(cap, slice, key);
 
-    return a != NULL && a->type == ATTR_TEXT ? capture_text(cap, a->text) : S("");
+    return a.type == ATTR_TEXT ? capture_text(cap, a.text) : S("");
 }

@@ -37,6 +37,12 @@ enum capture_key {
     KEY_COUNT
 };
 
+/* How often something was dropped, by the code of its diagnostic. */
+struct loss {
+    const char *code; /* a literal */
+    uint64_t count;
+};
+
 struct capture {
     struct arena arena;
     struct intern strings;
@@ -48,14 +54,18 @@ struct capture {
     VEC_OF(struct series) series;
     VEC_OF(struct mark) marks; /* by begin once sealed */
     VEC_OF(struct comm_op) comm_ops;
+    VEC_OF(struct comm_link) comm_links;
+    VEC_OF(struct comm_group) comm_groups;
     VEC_OF(struct step_trace) step_traces;
     VEC_OF(struct source) sources;
+    VEC_OF(struct loss) losses;
     struct facts facts;
     struct clock clock;
     strid keys[KEY_COUNT];
     const char *name; /* base name of what was opened; lives in the arena */
     enum origin origin;
-    unsigned has; /* mask of enum has, set by the seal */
+    uint64_t kernels_read; /* kernels before doubles were joined */
+    unsigned has;          /* mask of enum has, set by the seal */
     bool is_sealed;
 };
 
@@ -100,9 +110,9 @@ void capture_source(struct capture *cap, struct source source);
  * mask. Of marks with equal source and number only the earliest stays. */
 void capture_seal(struct capture *cap);
 
-/* An attribute of a slice by its well-known key, own values first; NULL or empty when absent. */
-const struct attr *capture_slice_attr(const struct capture *cap, size_t slice,
-                                      enum capture_key key);
+/* An attribute of a slice by its well-known key, own values first; of type ATTR_NONE, or empty,
+ * when absent. */
+struct attr capture_slice_attr(const struct capture *cap, size_t slice, enum capture_key key);
 struct str capture_slice_text(const struct capture *cap, size_t slice, enum capture_key key);
 
 #endif

@@ -45,6 +45,21 @@ struct comm_op {
     double megabytes, transit_ms; /* over all transports; bandwidth is their quotient */
 };
 
+/* How much went from one rank to another in one kind of collective, by communication_matrix.json
+ * and its database twin. */
+struct comm_link {
+    strid name, group, step; /* "allreduce-top1", or a collective's name */
+    strid op, transport;
+    int64_t from, to; /* ranks */
+    double megabytes, transit_ms;
+};
+
+/* A communication group, by profiler_metadata.json. */
+struct comm_group {
+    strid id, name; /* the name tells its purpose: tp, dp, pp, ... */
+    strid ranks;    /* "0,1,2,3" */
+};
+
 /* One row of step_trace_time: what the profiler itself says of a step; nanoseconds. */
 struct step_trace {
     strid step;

@@ -6,6 +6,8 @@
 
 #include <stdbool.h>
 
+#include "base/str.h"
+
 /* Which stratum a thing belongs to, finest first. */
 enum level {
     LEVEL_INSTR,
@@ -60,12 +62,24 @@ enum lane_kind {
     LANE_OTHER,
 };
 
+enum { SLICE_KINDS = SLICE_OTHER + 1, LANE_KINDS = LANE_OTHER + 1 };
+
+/* One word each, as the tables of `strata query` spell them: "comm_part", "stream". */
+const char *slice_kind_name(enum slice_kind kind);
+const char *lane_kind_name(enum lane_kind kind);
 const char *origin_name(enum origin origin);
 
 /* Kernels: slices that are rows of a kernel table. */
 static inline bool slice_is_kernel(enum slice_kind kind)
 {
     return kind <= SLICE_COPY;
+}
+
+/* Names of the kernels that carry out a collective on the device, beside its own row. */
+static inline bool slice_is_device_half(struct str name)
+{
+    return str_ends(name, S("AicpuKernel")) || str_ends(name, S("AivKernel")) ||
+           str_ends(name, S("_AICPU"));
 }
 
 #endif

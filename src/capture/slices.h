@@ -27,6 +27,8 @@ struct slices {
     size_t n, cap;
 };
 
+/* Room for `count` slices in all. */
+void slices_reserve(struct slices *s, size_t count);
 void slices_push(struct slices *s, const struct slice *slice);
 void slices_free(struct slices *s);
 
@@ -51,5 +53,8 @@ static inline nanos slices_end(const struct slices *s, size_t i)
 /* Sorts by (lane, begin, longest first); equal ones keep the order they came in. When `tell` is
  * set, gives the new place of each old number for mem_free(), or NULL when nothing moved. */
 uint32_t *slices_sort(struct slices *s, bool tell);
+
+/* Sorts those from number `first` on and leaves the others alone. */
+void slices_sort_from(struct slices *s, size_t first);
 
 #endif

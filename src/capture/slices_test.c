@@ -62,6 +62,24 @@ TEST(a_long_shuffled_column_comes_out_in_order_with_its_rows_intact)
     slices_free(&s);
 }
 
+TEST(a_part_is_sorted_without_touching_what_stands_before_it)
+{
+    struct slices s = {0};
+
+    push(&s, 9, 900, 1, 1);
+    push(&s, 8, 100, 1, 2);
+    push(&s, 3, 50, 1, 3);
+    push(&s, 2, 60, 1, 4);
+    slices_sort_from(&s, 2);
+
+    const strid names[] = {1, 2, 4, 3};
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(s.name[i], names[i]);
+    assert_int_equal(s.begin[0], 900);
+    assert_int_equal(s.lane[3], 3);
+    slices_free(&s);
+}
+
 TEST(no_slice_costs_more_than_forty_bytes)
 {
     struct slices s = {0};
@@ -76,4 +94,5 @@ TEST(no_slice_costs_more_than_forty_bytes)
 TEST_MAIN("capture/slices", T(the_sort_tells_where_each_slice_went),
           T(slices_are_sorted_by_lane_then_begin_then_longest),
           T(a_long_shuffled_column_comes_out_in_order_with_its_rows_intact),
+          T(a_part_is_sorted_without_touching_what_stands_before_it),
           T(no_slice_costs_more_than_forty_bytes))

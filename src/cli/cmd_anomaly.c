@@ -1,7 +1,7 @@
 /*
  * strata anomaly: where the device sat idle.
  */
-#include "capture/capture.h"
+#include "base/pool.h"
 #include "cli/session.h"
 #include "flow/flow_anomaly.h"
 #include "render/render.h"
@@ -9,21 +9,40 @@
 struct args {
     const char *min_bubble;
     int64_t max_bubbles;
+    int64_t rank, device;
+    int source; /* enum input_source */
+    const char *markdown;
+    int fail_on; /* enum severity_level */
+    struct opt_list fail_if;
 };
 
-static const struct args defaults = {.min_bubble = "100", .max_bubbles = 200};
+static const struct args defaults = {
+    .min_bubble = "100", .max_bubbles = 200, .rank = -1, .device = -1};
+
+static const char *const sources[] = {"auto", "csv", "trace", "db", NULL};
+static const char *const severities[] = {"none", "low", "medium", "high", NULL};
 
 static const struct opt options[] = {
     OPT_STRING(0, "min-bubble", "US", struct args, min_bubble,
                "list idle windows from this many microseconds on (100)"),
     OPT_INT(0, "max-bubbles", "N", struct args, max_bubbles, 0, 1000000,
             "list at most this many of them (200)"),
+    OPT_INT(0, "rank", "N", struct args, rank, 0, INT32_MAX, "only this rank of a folder of ranks"),
+    OPT_INT(0, "device", "N", struct args, device, 0, INT32_MAX, "only this device"),
+    OPT_CHOICE(0, "source", sources, struct args, source,
+               "which files to believe when several tell of the same kernels (auto)"),
+    OPT_STRING(0, "md", "FILE", struct args, markdown, "also write the report as Markdown"),
+    OPT_CHOICE(0, "fail-on", severities, struct args, fail_on,
+               "exit with 1 when the severity is this or worse (none: never)"),
+    OPT_LIST(0, "fail-if", "COND", struct args, fail_if,
+             "exit with 1 when a metric is out of bounds; may be repeated"),
     OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata anomaly examples/ascend-small", "the idle time of each step"},
     {"strata anomaly examples/ascend-small --json -o out", "the same for programs"},
+    {"strata anomaly examples/ascend-small --fail-if 'service_ms>50'", "a gate for CI"},
     {0},
 };
 
@@ -31,33 +50,69 @@ static void print(struct session *s, const struct anomaly_result *result)
 {
     struct render_options look = {.color = s->out.color};
 
-    if (s->common.json)
-        out_bytes(&s->out, (struct str){result->json.at, result->json.n});
-    else if (!s->common.quiet)
-        renderer_text.write(result->report, &look, session_sink(s));
+    if (s->common.json) {
+        anomaly_result_write(result, session_sink(s));
+        return;
+    }
+    for (size_t i = 0; i < result->n && !s->common.quiet; i++) {
+        if (i > 0)
+            out_bytes(&s->out, S("\n"));
+        renderer_text.write(result->at[i].report, &look, session_sink(s));
+    }
+}
+
+/* Fills the job; false, and the usage error told, when a value makes no sense. */
+static bool take_args(struct session *s, const struct args *args, struct anomaly_job *out)
+{
+    struct anomaly_job job = anomaly_job_new(s->operands.at[0]);
+
+    job.input.format = s->common.format;
+    job.input.rank = args->rank;
+    job.input.device = args->device;
+    job.input.source = (enum input_source)args->source;
+    job.out = s->common.out;
+    job.is_dry_run = s->common.dry_run;
+    job.max_bubbles = (size_t)args->max_bubbles;
+    job.markdown = args->markdown;
+    job.fail_on = (enum severity_level)args->fail_on;
+    job.conditions = args->fail_if.at;
+    job.n_conditions = args->fail_if.n;
+    *out = job;
+    if (!num_us(str_of(args->min_bubble), &out->min_bubble) || out->min_bubble < 0) {
+        session_usage(s, "--min-bubble takes a number of microseconds, not '%s'", args->min_bubble);
+        return false;
+    }
+    for (size_t i = 0; i < args->fail_if.n; i++) {
+        const char *problem = anomaly_condition_problem(&s->arena, args->fail_if.at[i]);
+        if (problem != NULL) {
+            session_usage(s, "--fail-if '%s': %s", args->fail_if.at[i], problem);
+            return false;
+        }
+    }
+    return true;
 }
 
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    struct anomaly_job job = anomaly_job_new(s->operands.at[0]);
     struct anomaly_result result;
+    struct anomaly_job job;
 
-    job.format = s->common.format;
-    job.out = s->common.out;
-    job.is_dry_run = s->common.dry_run;
-    job.max_bubbles = (size_t)args->max_bubbles;
-    if (!num_us(str_of(args->min_bubble), &job.min_bubble) || job.min_bubble < 0)
-        return session_usage(s, "--min-bubble takes a number of microseconds, not '%s'",
-                             args->min_bubble);
+    if (!take_args(s, args, &job))
+        return CODE_USAGE;
+    job.input.pool = pool_new((size_t)s->common.jobs);
     enum status status = flow_anomaly(&job, &s->arena, &s->diag, &result);
+    pool_free(job.input.pool);
     if (status == ST_OK) {
         print(s, &result);
-        if (!job.is_dry_run)
-            session_wrote(s, result.json_path);
+        for (size_t i = 0; i < result.n && !job.is_dry_run; i++)
+            session_wrote(s, result.at[i].json_path);
+        if (job.markdown != NULL && !job.is_dry_run)
+            session_wrote(s, job.markdown);
     }
+    bool is_shut = status == ST_OK && result.gates_reached > 0;
     anomaly_result_free(&result);
-    return session_code(status);
+    return is_shut ? CODE_NO : session_code(status);
 }
 
 const struct command command_anomaly = {
@@ -65,14 +120,21 @@ const struct command command_anomaly = {
     .group = GROUP_EXPLAIN,
     .summary = "find where the device sat idle, step by step",
     .usage = "[OPTIONS] CAPTURE",
-    .details = "Reads the kernel table (kernel_details.csv) of an Ascend profile, from a file or a "
-               "folder that holds one, and measures for every step how long no kernel ran on any "
-               "stream: before the first kernel, between kernels and after the last.\n"
+    .details = "Reads a profile, from a file or a folder that holds one, and measures for every "
+               "step how long no kernel ran on any stream: before the first kernel, between "
+               "kernels and after the last. In a folder of several ranks each is measured alone.\n"
                "\n"
-               "Steps come from the Step Id column; a table without one is a single pseudo-step. "
-               "The result is printed and written to anomaly_discovery.json in the folder strata/ "
-               "inside the capture's folder (beside a single file), or in the one that -o names. "
-               "With --json the document is printed in place of the text.",
+               "Steps come from the marks of the timeline, else from the Step Id column; a profile "
+               "without either is a single pseudo-step. The result is printed and written to "
+               "anomaly_discovery.json (anomaly_discovery_rank<N>.json for each of several ranks) "
+               "in the folder strata/ inside the capture's folder (beside a single file), or in "
+               "the one that -o names. With --json the document is printed in place of the text.\n"
+               "\n"
+               "Gates make a check of it: --fail-on medium, or --fail-if with the name of a metric "
+               "in the document, a comparison and a number: 'underfeed_ratio>0.2' for any step, "
+               "'g0.service_ms_p95>50' or 'group.underfeed_ratio_avg>0.3' for groups of steps, "
+               "'global.device_gap_ratio>0.5' for the whole. A gate that is reached gives exit "
+               "code 1.",
     .see = "docs/analyses/anomaly.md",
     .options = options,
     .args_size = sizeof(struct args),

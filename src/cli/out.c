@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/arena.h"
-
 void out_init(struct out *o, int fd, bool color)
 {
     *o = (struct out){.fd = fd, .color = color};
@@ -92,6 +90,18 @@ void out_printf(struct out *o, const char *format, ...)
     va_end(args);
     out_bytes(o, (struct str){text, (size_t)n});
     mem_free(text);
+}
+
+const char *out_clean(struct arena *arena, struct str text)
+{
+    char *copy = arena_cstr(arena, text);
+
+    for (size_t i = 0; i < text.n; i++)
+        if (copy[i] == '\t' || copy[i] == '\n' || copy[i] == '\r')
+            copy[i] = ' ';
+        else if ((unsigned char)copy[i] < 0x20 || copy[i] == 0x7f)
+            copy[i] = '?';
+    return copy;
 }
 
 void out_style(struct out *o, enum style style)

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/str.h"
+#include "base/arena.h"
 
 enum { OUT_BUFFER = 1 << 16 };
 
@@ -32,6 +32,10 @@ void out_bytes(struct out *o, struct str s);
 void out_text(struct out *o, const char *text);
 void out_printf(struct out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void out_style(struct out *o, enum style style);
+
+/* A copy for a terminal or a table: tabs and line ends become blanks, other
+ * control characters '?'. Lives in `arena`. */
+const char *out_clean(struct arena *arena, struct str text);
 
 /* Sends what is buffered; true when nothing was lost since out_init(). */
 bool out_flush(struct out *o);

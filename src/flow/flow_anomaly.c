@@ -1,10 +1,11 @@
 #include "flow/flow_anomaly.h"
 
 #include "analysis/anomaly.h"
+#include "analysis/gate.h"
 #include "analysis/study.h"
 #include "base/fs.h"
-#include "capture/capture.h"
-#include "flow/flow.h"
+#include "capture/fleet.h"
+#include "render/render.h"
 #include "report/report.h"
 
 static const char results_folder[] = "strata";
@@ -15,6 +16,7 @@ struct anomaly_job anomaly_job_new(const char *path)
 
     return (struct anomaly_job){
         .path = path,
+        .input = input_defaults(),
         .min_bubble = listing.min_bubble,
         .max_bubbles = listing.max_bubbles,
     };
@@ -51,27 +53,146 @@ static enum status save(const char *folder, const char *path, const struct json_
     return outfile_commit(&file, OUTFILE_FAST, d);
 }
 
+static const char *file_name(struct arena *arena, const struct capture *cap, bool is_alone)
+{
+    if (is_alone)
+        return "anomaly_discovery.json";
+    struct str name =
+        arena_format(arena, "anomaly_discovery_rank%lld.json", (long long)cap->facts.rank);
+    return name.at;
+}
+
+const char *anomaly_condition_problem(struct arena *arena, const char *condition)
+{
+    struct capture *nothing = capture_new();
+    struct study st;
+
+    capture_seal(nothing);
+    study_begin(&st, nothing, study_defaults());
+    struct gate_outcome out = gate_check(&st, str_of(condition));
+    study_end(&st);
+    capture_free(nothing);
+    if (out.result == GATE_SYNTAX)
+        return "it must be a metric, one of > >= < <= == != and a number";
+    if (out.result != GATE_NO_NAME)
+        return NULL;
+    return out.nearest != NULL
+               ? arena_format(arena, "no such metric; did you mean %s?", out.nearest).at
+               : "no such metric";
+}
+
+/* Counts the gates that one capture reaches, and says which. */
+static size_t check_gates(const struct anomaly_job *job, struct study *st, struct diag *d)
+{
+    enum severity_level severity = study_judgement(st)->severity;
+    struct where where = {.path = st->cap->name};
+    size_t reached = 0;
+
+    if (job->fail_on != SEVERITY_NONE && severity >= job->fail_on) {
+        diag_add(d, SEV_WARN, "anomaly.gate", where, "severity is %s",
+                 severity_level_name(severity));
+        reached++;
+    }
+    for (size_t i = 0; i < job->n_conditions; i++) {
+        struct gate_outcome out = gate_check(st, str_of(job->conditions[i]));
+        if (out.result != GATE_REACHED)
+            continue;
+        diag_add(d, SEV_WARN, "anomaly.gate", where, "%s holds in %.*s: %g", job->conditions[i],
+                 STR_ARGS(out.where), out.value);
+        reached++;
+    }
+    return reached;
+}
+
+static size_t analyse(const struct anomaly_job *job, const struct capture *cap, struct diag *d,
+                      struct anomaly_finding *out)
+{
+    struct study_options options = {job->min_bubble, job->max_bubbles};
+    struct study st;
+
+    study_begin(&st, cap, options);
+    out->report = report_new(str_of(cap->name));
+    anomaly_describe(&st, out->report);
+    anomaly_write_json(&st, json_buffer_sink(&out->json));
+    size_t reached = check_gates(job, &st, d);
+    study_end(&st);
+    return reached;
+}
+
+static enum status save_markdown(const char *path, const struct anomaly_result *result,
+                                 struct diag *d)
+{
+    struct outfile file;
+
+    TRY(outfile_open(&file, path, d));
+    for (size_t i = 0; i < result->n; i++) {
+        if (i > 0)
+            outfile_write(&file, S("\n"));
+        renderer_markdown.write(result->at[i].report, &(struct render_options){0},
+                                outfile_sink(&file));
+    }
+    return outfile_commit(&file, OUTFILE_FAST, d);
+}
+
 enum status flow_anomaly(const struct anomaly_job *job, struct arena *arena, struct diag *d,
                          struct anomaly_result *out)
 {
-    struct study_options options = {job->min_bubble, job->max_bubbles};
     const char *folder = results_of(arena, job);
-    struct study st;
+    enum status st = ST_OK;
 
     *out = (struct anomaly_result){0};
-    out->json_path = fs_join(arena, folder, "anomaly_discovery.json");
-    TRY(flow_load(job->path, job->format, d, &out->cap));
-    study_begin(&st, out->cap, options);
-    out->report = report_new(str_of(out->cap->name));
-    anomaly_describe(&st, out->report);
-    anomaly_write_json(&st, d, json_buffer_sink(&out->json));
-    study_end(&st);
-    return job->is_dry_run ? ST_OK : save(folder, out->json_path, &out->json, d);
+    TRY(input_load_all(job->path, &job->input, d, &out->fleet));
+    out->at = ARENA_ARRAY(arena, struct anomaly_finding, out->fleet->ranks.n);
+    out->n = out->fleet->ranks.n;
+    for (size_t i = 0; i < out->n && st == ST_OK; i++) {
+        const struct capture *cap = out->fleet->ranks.at[i];
+        out->at[i].json_path = fs_join(arena, folder, file_name(arena, cap, out->n == 1));
+        out->gates_reached += analyse(job, cap, d, &out->at[i]);
+        if (!job->is_dry_run)
+            st = save(folder, out->at[i].json_path, &out->at[i].json, d);
+    }
+    if (st == ST_OK && job->markdown != NULL && !job->is_dry_run)
+        st = save_markdown(job->markdown, out, d);
+    return st;
 }
 
 void anomaly_result_free(struct anomaly_result *result)
 {
-    capture_free(result->cap);
-    report_free(result->report);
-    json_buffer_free(&result->json);
+    for (size_t i = 0; i < result->n; i++) {
+        report_free(result->at[i].report);
+        json_buffer_free(&result->at[i].json);
+    }
+    fleet_free(result->fleet);
+}
+
+static void put(struct sink out, struct str text)
+{
+    out.write(out.ctx, text);
+}
+
+/* A document inside another: every line is indented, and the last line end is left out. */
+static void put_indented(struct sink out, struct str text)
+{
+    struct str line;
+
+    while (text.n > 0 && text.at[text.n - 1] == '\n')
+        text.n--;
+    for (bool is_first = true; str_split(&text, '\n', &line); is_first = false) {
+        put(out, is_first ? S("    ") : S("\n    "));
+        put(out, line);
+    }
+}
+
+void anomaly_result_write(const struct anomaly_result *result, struct sink out)
+{
+    if (result->n == 1) {
+        put(out, (struct str){result->at[0].json.at, result->at[0].json.n});
+        return;
+    }
+    put(out, S("{\n  \"schema\": \"strata.anomaly-set/1\",\n  \"captures\": ["));
+    for (size_t i = 0; i < result->n; i++) {
+        put(out, i == 0 ? S("\n") : S(",\n"));
+        put_indented(out, (struct str){result->at[i].json.at, result->at[i].json.n});
+    }
+    put(out, S("\n  ]\n}\n"));
 }

@@ -1,37 +1,55 @@
 /*
- * flow_anomaly - a capture in, a report and its JSON document out.
+ * flow_anomaly - captures in, a report and its JSON document for each out.
  */
 #ifndef STRATA_FLOW_FLOW_ANOMALY_H
 #define STRATA_FLOW_FLOW_ANOMALY_H
 
+#include "analysis/judgement.h"
 #include "base/diag.h"
 #include "base/json_write.h"
+#include "input/input.h"
 
-struct capture;
 struct report;
 
 struct anomaly_job {
-    const char *path;   /* of the capture */
-    const char *format; /* NULL: find out */
-    const char *out;    /* folder for the results; NULL: strata/ in or beside the capture */
-    nanos min_bubble;   /* idle windows from this length on are listed */
+    const char *path; /* of the capture, or of the folder of all ranks */
+    struct input_options input;
+    const char *out;  /* folder for the results; NULL: strata/ in or beside the capture */
+    nanos min_bubble; /* idle windows from this length on are listed */
     size_t max_bubbles;
-    bool is_dry_run; /* write nothing */
+    const char *markdown;          /* file for the report as Markdown; NULL: none */
+    const char *const *conditions; /* gates: see analysis/gate.h */
+    size_t n_conditions;
+    enum severity_level fail_on; /* SEVERITY_NONE: no gate */
+    bool is_dry_run;             /* write nothing */
 };
 
-struct anomaly_result {
-    struct capture *cap;
+/* What was found in one capture. */
+struct anomaly_finding {
     struct report *report;
     struct json_buffer json; /* the document, as it was written */
     const char *json_path;   /* where it was, or would be, written */
 };
 
+struct anomaly_result {
+    struct fleet *fleet;
+    struct anomaly_finding *at; /* in rank order */
+    size_t n;
+    size_t gates_reached; /* the diag says which and where */
+};
+
 /* The listing rules a job starts from. */
 struct anomaly_job anomaly_job_new(const char *path);
+
+/* What is wrong with a condition, for a message; NULL when it is fine. */
+const char *anomaly_condition_problem(struct arena *arena, const char *condition);
 
 /* `arena` holds the paths. Call anomaly_result_free() in any case. */
 enum status flow_anomaly(const struct anomaly_job *job, struct arena *arena, struct diag *d,
                          struct anomaly_result *out);
 void anomaly_result_free(struct anomaly_result *result);
+
+/* The document of one capture as it is; those of several as one "strata.anomaly-set/1". */
+void anomaly_result_write(const struct anomaly_result *result, struct sink out);
 
 #endif

@@ -49,20 +49,39 @@ static bool names_a_collective(struct str name)
     return false;
 }
 
-static bool is_device_half(struct str name)
-{
-    return str_ends(name, S("AicpuKernel")) || str_ends(name, S("AivKernel")) ||
-           str_ends(name, S("_AICPU"));
-}
-
 enum slice_kind classify_kernel(struct str core, struct str name, struct str type)
 {
     bool on_cpu = str_equal(core, S("AI_CPU"));
 
-    if (is_device_half(name))
+    if (slice_is_device_half(name))
         return SLICE_COMM_PART;
     if (str_equal(core, S("HCCL")) || str_equal(core, S("COMMUNICATION")) || is_collective(name) ||
         is_collective(type) || (on_cpu && names_a_collective(name)))
         return SLICE_COMM;
     return on_cpu ? SLICE_AICPU : SLICE_COMPUTE;
+}
+
+/* Collectives of the vendors' libraries, then those that serving engines bring themselves. */
+static bool is_gpu_collective(struct str name)
+{
+    static const struct str prefixes[] = {S_INIT("nccl"), S_INIT("rccl"), S_INIT("hccl")};
+    static const struct str words[] = {
+        S_INIT("ncclKernel"), S_INIT("ncclDevKernel"),       S_INIT("cross_device_reduce"),
+        S_INIT("nvshmem"),    S_INIT("one_shot_all_reduce"), S_INIT("two_shot_"),
+        S_INIT("all2all"),
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
+        if (str_starts_nocase(name, prefixes[i]))
+            return true;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (str_contains_nocase(name, words[i]))
+            return true;
+    return str_contains_nocase(name, S("deep_ep::")) &&
+           (str_contains_nocase(name, S("dispatch")) || str_contains_nocase(name, S("combine")));
+}
+
+enum slice_kind classify_gpu(struct str name)
+{
+    return is_gpu_collective(name) ? SLICE_COMM : SLICE_COMPUTE;
 }

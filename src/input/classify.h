@@ -16,4 +16,7 @@ struct str classify_core(struct str core);
 /* `core` is a result of classify_core(). */
 enum slice_kind classify_kernel(struct str core, struct str name, struct str type);
 
+/* The same for a kernel of a GPU, which has a name only: SLICE_COMM or SLICE_COMPUTE. */
+enum slice_kind classify_gpu(struct str name);
+
 #endif

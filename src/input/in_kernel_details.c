@@ -3,12 +3,18 @@
  *
  * Header names changed over the years and mixed headers exist, so every column is found by a list
  * of names. A row needs a name, a start and a duration; what else there is becomes attributes.
+ *
+ * A model runs the same few hundred operators over and over. So the cells that repeat (type, core,
+ * shapes, stream, ...) are not looked at one by one: their bytes as a whole are a *pattern*, and a
+ * row whose pattern was seen before has the same attribute set and the same lane.
  * Format reference: docs/formats/kernel-details.md
  */
 #include "base/csv.h"
+#include "base/stream.h"
 #include "capture/capture.h"
 #include "input/classify.h"
 #include "input/input.h"
+#include "input/rank.h"
 
 enum column {
     COL_NAME,
@@ -86,13 +92,46 @@ static const struct {
 /* Longer kernels are overflowed counters (the exporter's own limit): 7 days. */
 static const nanos longest_kernel = 7 * 86400 * (nanos)1000000000;
 
+enum { WINDOW = 1 << 19, RECENT = 1 << 12, MAX_PMU = 128, MEMORY_MAX = 32 << 20 };
+
+/* The cells of a row that repeat, and what they mean. */
+struct pattern {
+    struct str bytes; /* the spans, one after the other */
+    attr_run set;
+    lane_id lane, comm_lane; /* for collectives without a stream */
+    struct str type, core;
+    strid step;
+    bool is_other_device;
+};
+
+/* The pattern and the kind a name had last. */
+struct recent {
+    strid name;
+    uint32_t pattern; /* number + 1 */
+    enum slice_kind kind;
+};
+
+struct span {
+    size_t first, last; /* columns */
+};
+
 struct reader {
     const struct input_file *in;
     struct capture *cap;
     struct csv csv;
     struct arena scratch; /* unquoted cells of one row */
+    struct arena memory;  /* bytes of patterns */
     int column[COL_COUNT];
-    uint64_t rows, lost;
+    struct span spans[COL_COUNT]; /* the columns of a pattern, neighbours joined */
+    size_t n_spans;
+    VEC_OF(struct pattern) patterns;
+    struct hash pattern_ids;
+    struct recent recent[RECENT];
+    int pmu[MAX_PMU]; /* columns */
+    strid pmu_key[MAX_PMU];
+    size_t n_pmu;
+    size_t pattern_bytes;
+    uint64_t rows, lost, bytes;
 };
 
 static int find_column(const struct csv *csv, enum column c)
@@ -121,7 +160,13 @@ static int probe(const struct probe *p)
 
 static bool claims(struct str name)
 {
-    return str_equal(name, S("kernel_details.csv"));
+    struct name_parts parts = rank_name_parts(name);
+
+    if (!str_equal(parts.ext, S("csv")) && !str_equal(parts.ext, S("csv.gz")))
+        return false;
+    return (str_equal(parts.base, S("kernel_details")) && parts.stamp.n == 0) ||
+           (str_equal(parts.base, S("op_summary")) && parts.stamp.n > 0) ||
+           (str_equal(parts.base, S("task_time")) && parts.stamp.n > 0);
 }
 
 static void lose(struct reader *r, const char *code, const char *text)
@@ -139,8 +184,11 @@ static struct str cell(const struct reader *r, enum column c)
 /* Shapes were quoted before the table was written: after CSV unquoting one pair is left. */
 static struct str plain_text(struct reader *r, enum column c)
 {
-    struct str s = str_trim(csv_unquote(cell(r, c), &r->scratch));
+    struct str s = cell(r, c);
 
+    if (s.n > 0 && memchr(s.at, '"', s.n) != NULL)
+        s = csv_unquote(s, &r->scratch);
+    s = str_trim(s);
     if (s.n >= 2 && s.at[0] == '"' && s.at[s.n - 1] == '"')
         s = str_part(s, 1, s.n - 2);
     return s;
@@ -166,6 +214,8 @@ static bool take_times(struct reader *r, struct slice *slice)
     return true;
 }
 
+/* ---- patterns ---- */
+
 static attr_run take_set(struct reader *r, struct str type, struct str core)
 {
     struct attr list[2 + ARRAY_LEN(text_attrs) + ARRAY_LEN(number_attrs)];
@@ -189,39 +239,189 @@ static attr_run take_set(struct reader *r, struct str type, struct str core)
     return attrs_set(&cap->attrs, list, n);
 }
 
-static attr_run take_own(struct reader *r)
+static void take_lanes(struct reader *r, struct pattern *p)
 {
+    struct str stream = str_trim(cell(r, COL_STREAM));
+    struct lane_key key = {.kind = LANE_STREAM, .device = -1};
+    int64_t device, wanted = r->in->options != NULL ? r->in->options->device : -1;
+
+    if (num_i64(cell(r, COL_DEVICE), &device) && device >= 0 && device <= INT32_MAX) {
+        key.device = (int32_t)device;
+        p->is_other_device = wanted >= 0 && device != wanted;
+    }
+    if (p->is_other_device)
+        return;
+    bool is_missing = num_is_missing(stream);
+    key.name = capture_intern(r->cap, is_missing ? S("N/A") : stream);
+    p->lane = p->comm_lane = capture_lane(r->cap, key);
+    if (is_missing) {
+        key.kind = LANE_COMM;
+        p->comm_lane = UINT32_MAX; /* added when a collective comes */
+    }
+}
+
+static lane_id lane_of(struct reader *r, struct pattern *p, enum slice_kind kind)
+{
+    if (kind != SLICE_COMM)
+        return p->lane;
+    if (p->comm_lane == UINT32_MAX) {
+        struct lane_key key = r->cap->lanes.at[p->lane].key;
+        key.kind = LANE_COMM;
+        p->comm_lane = capture_lane(r->cap, key);
+    }
+    return p->comm_lane;
+}
+
+/* Span `i` of the row, with the comma after it, so that bytes cannot move to the next span
+ * unnoticed. */
+static inline struct str span_of(const struct reader *r, size_t i)
+{
+    struct str s = csv_span(&r->csv, r->spans[i].first, r->spans[i].last);
+
+    s.n += r->spans[i].last + 1 < r->csv.n_cells;
+    return s;
+}
+
+static size_t pattern_length(const struct reader *r)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n_spans; i++)
+        n += span_of(r, i).n;
+    return n;
+}
+
+/* Whether the row has the pattern `p`; `n` is the length of its own. */
+static inline bool has_pattern(const struct reader *r, const struct pattern *p, size_t n)
+{
+    const char *at = p->bytes.at;
+
+    if (p->bytes.n != n)
+        return false;
+    for (size_t i = 0; i < r->n_spans; i++) {
+        struct str s = span_of(r, i);
+        /* Spans of other lengths that make up the same total must not run past the end. */
+        if (s.n > (size_t)(p->bytes.at + n - at) || memcmp(s.at, at, s.n) != 0)
+            return false;
+        at += s.n;
+    }
+    return true;
+}
+
+static struct str copy_pattern(struct reader *r, size_t n)
+{
+    char *bytes = arena_alloc(&r->memory, n), *at = bytes;
+
+    for (size_t i = 0; i < r->n_spans; i++) {
+        struct str s = span_of(r, i);
+        memcpy(at, s.at, s.n);
+        at += s.n;
+    }
+    return (struct str){bytes, n};
+}
+
+static uint32_t add_pattern(struct reader *r, size_t n)
+{
+    struct pattern p = {.bytes = copy_pattern(r, n)};
+    struct arena_mark mark = arena_mark(&r->scratch);
+    struct str type = plain_text(r, COL_TYPE);
+    struct str core = classify_core(plain_text(r, COL_CORE));
     struct str step = str_trim(cell(r, COL_STEP));
+
+    take_lanes(r, &p);
+    if (!p.is_other_device) {
+        p.set = take_set(r, type, core);
+        p.type = arena_str(&r->memory, type);
+        p.core = arena_str(&r->memory, core);
+        p.step = num_is_missing(step) ? 0 : capture_intern(r->cap, step);
+    }
+    arena_rewind(&r->scratch, mark);
+    r->pattern_bytes += n + sizeof(p);
+    vec_push(&r->patterns, p);
+    return (uint32_t)(r->patterns.n - 1);
+}
+
+/* A table whose rows are all different must not fill the memory. */
+static void forget(struct reader *r)
+{
+    arena_free(&r->memory);
+    arena_init(&r->memory);
+    r->patterns.n = 0;
+    hash_free(&r->pattern_ids);
+    memset(r->recent, 0, sizeof(r->recent));
+    r->pattern_bytes = 0;
+}
+
+static uint32_t find_pattern(struct reader *r, size_t n)
+{
+    uint64_t hash = n;
+    uint32_t found;
+
+    if (r->pattern_bytes > MEMORY_MAX)
+        forget(r);
+    for (size_t i = 0; i < r->n_spans; i++)
+        hash = hash_mix(hash, hash_bytes(span_of(r, i)));
+    for (;; hash = hash_mix(hash, n)) { /* two patterns with one hash: look further along */
+        if (!hash_get(&r->pattern_ids, hash, &found)) {
+            found = add_pattern(r, n);
+            hash_put(&r->pattern_ids, hash, found);
+            return found;
+        }
+        if (has_pattern(r, &r->patterns.at[found], n))
+            return found;
+    }
+}
+
+/* The pattern of a row and the kind of its kernel. Rows of one name tend to look alike, so the
+ * first guess is what the name had last with as many bytes. */
+static struct pattern *pattern_of(struct reader *r, struct str name, strid id,
+                                  enum slice_kind *kind)
+{
+    size_t n = pattern_length(r);
+    struct recent *guess = &r->recent[(id ^ n * 61) % RECENT];
+
+    if (guess->pattern == 0 || guess->name != id ||
+        !has_pattern(r, &r->patterns.at[guess->pattern - 1], n)) {
+        guess->pattern = find_pattern(r, n) + 1;
+        guess->name = id;
+        const struct pattern *p = &r->patterns.at[guess->pattern - 1];
+        guess->kind = classify_kernel(p->core, name, p->type);
+    }
+    *kind = guess->kind;
+    return &r->patterns.at[guess->pattern - 1];
+}
+
+/* ---- rows ---- */
+
+static size_t take_pmu(struct reader *r, struct attr *list)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n_pmu; i++) {
+        double value;
+        if (num_f64(str_trim(csv_cell(&r->csv, r->pmu[i])), &value))
+            list[n++] = attr_real(r->pmu_key[i], value);
+    }
+    return n;
+}
+
+static attr_run take_own(struct reader *r, const struct pattern *p)
+{
     struct capture *cap = r->cap;
-    struct attr list[3];
+    struct attr list[3 + MAX_PMU];
     size_t n = 0;
     int64_t task;
     nanos wait;
 
-    if (!num_is_missing(step))
-        list[n++] = attr_text(capture_key(cap, KEY_STEP), capture_intern(cap, step));
+    if (p->step != 0)
+        list[n++] = attr_text(capture_key(cap, KEY_STEP), p->step);
     if (num_us(cell(r, COL_WAIT), &wait))
         list[n++] = attr_time(capture_key(cap, KEY_WAIT), wait);
     if (num_i64(cell(r, COL_TASK), &task))
         list[n++] = attr_int(capture_key(cap, KEY_TASK), task);
+    if (r->n_pmu > 0)
+        n += take_pmu(r, list + n);
     return attrs_own(&cap->attrs, list, n);
-}
-
-static lane_id take_lane(struct reader *r, enum slice_kind kind)
-{
-    struct str stream = str_trim(cell(r, COL_STREAM));
-    struct lane_key key = {.kind = LANE_STREAM, .device = -1};
-    int64_t device;
-
-    if (num_i64(cell(r, COL_DEVICE), &device) && device >= 0 && device <= INT32_MAX)
-        key.device = (int32_t)device;
-    if (num_is_missing(stream)) {
-        stream = S("N/A");
-        if (kind == SLICE_COMM)
-            key.kind = LANE_COMM;
-    }
-    key.name = capture_intern(r->cap, stream);
-    return capture_lane(r->cap, key);
 }
 
 static void take_row(struct reader *r)
@@ -237,45 +437,166 @@ static void take_row(struct reader *r)
         return;
     struct arena_mark mark = arena_mark(&r->scratch);
     struct str name = plain_text(r, COL_NAME);
-    struct str type = plain_text(r, COL_TYPE);
-    struct str core = classify_core(plain_text(r, COL_CORE));
-    slice.kind = classify_kernel(core, name, type);
     slice.name = capture_intern(r->cap, name);
-    slice.lane = take_lane(r, slice.kind);
-    slice.set = take_set(r, type, core);
-    slice.own = take_own(r);
-    capture_slice(r->cap, &slice);
+    struct pattern *p = pattern_of(r, name, slice.name, &slice.kind);
     arena_rewind(&r->scratch, mark);
+    if (p->is_other_device) {
+        r->rows--;
+        return;
+    }
+    slice.lane = lane_of(r, p, slice.kind);
+    slice.set = p->set;
+    slice.own = take_own(r, p);
+    capture_slice(r->cap, &slice);
+}
+
+/* ---- the header ---- */
+
+static const enum column pattern_columns[] = {
+    COL_STEP,          COL_DEVICE,        COL_STREAM,        COL_TYPE,           COL_CORE,
+    COL_STATE,         COL_BLOCK_DIM,     COL_MIX_BLOCK_DIM, COL_INPUT_SHAPES,   COL_INPUT_DTYPES,
+    COL_INPUT_FORMATS, COL_OUTPUT_SHAPES, COL_OUTPUT_DTYPES, COL_OUTPUT_FORMATS,
+};
+
+/* The columns of a pattern as few spans: a column between two of them that hardly varies, such as
+ * the model's number, is taken along. */
+static void find_spans(struct reader *r)
+{
+    static const struct str along[] = {S_INIT("Model ID"), S_INIT("HF32 Eligible"),
+                                       S_INIT("model_id")};
+    size_t n = csv_header_count(&r->csv);
+    bool is_open = false;
+
+    for (size_t i = 0; i < n && r->n_spans < ARRAY_LEN(r->spans); i++) {
+        bool is_in = false;
+        for (size_t k = 0; k < ARRAY_LEN(pattern_columns); k++)
+            is_in = is_in || r->column[pattern_columns[k]] == (int)i;
+        for (size_t k = 0; k < ARRAY_LEN(along) && is_open; k++)
+            is_in = is_in || str_equal(csv_header(&r->csv, i), along[k]);
+        if (is_in && is_open)
+            r->spans[r->n_spans - 1].last = i;
+        else if (is_in)
+            r->spans[r->n_spans++] = (struct span){i, i};
+        is_open = is_in;
+    }
+}
+
+static bool is_pmu(struct str name)
+{
+    static const struct str starts[] = {S_INIT("aic_"), S_INIT("aiv_"), S_INIT("aicore_time"),
+                                        S_INIT("total_cycles"), S_INIT("ai_core_")};
+
+    for (size_t i = 0; i < ARRAY_LEN(starts); i++)
+        if (str_starts(name, starts[i]))
+            return true;
+    return false;
+}
+
+/* Every column from the first counter to the end is one. */
+static void find_pmu(struct reader *r)
+{
+    size_t n = csv_header_count(&r->csv), first = 0;
+
+    if (r->in->options == NULL || !r->in->options->pmu)
+        return;
+    while (first < n && !is_pmu(csv_header(&r->csv, first)))
+        first++;
+    for (size_t i = first; i < n && r->n_pmu < MAX_PMU; i++) {
+        bool is_known = csv_header(&r->csv, i).n == 0;
+        for (size_t c = 0; c < COL_COUNT; c++)
+            is_known = is_known || r->column[c] == (int)i;
+        if (is_known)
+            continue;
+        r->pmu[r->n_pmu] = (int)i;
+        r->pmu_key[r->n_pmu++] = capture_intern(r->cap, csv_header(&r->csv, i));
+    }
+}
+
+static enum status read_header(struct reader *r)
+{
+    if (!is_kernel_table(&r->csv))
+        return diag_fail(r->in->diag, ST_FORMAT, "kernel-details.no-header",
+                         (struct where){r->in->path, 1, 0},
+                         "no header with Name, Start Time(us) and Duration(us)");
+    for (size_t c = 0; c < COL_COUNT; c++)
+        r->column[c] = find_column(&r->csv, (enum column)c);
+    find_spans(r);
+    find_pmu(r);
+    return ST_OK;
+}
+
+static enum status read_whole(struct reader *r)
+{
+    csv_open(&r->csv, r->in->text);
+    TRY(read_header(r));
+    while (csv_next(&r->csv))
+        take_row(r);
+    r->bytes = r->in->text.n;
+    return ST_OK;
+}
+
+static enum status read_windows(struct reader *r, struct stream *s)
+{
+    while (!csv_open_part(&r->csv, stream_text(s), s->at_end))
+        TRY(stream_fill(s));
+    TRY(read_header(r));
+    for (;;) {
+        while (csv_next(&r->csv))
+            take_row(r);
+        if (r->csv.is_last)
+            break;
+        stream_consume(s, csv_used(&r->csv));
+        TRY(stream_fill(s));
+        csv_more(&r->csv, stream_text(s), s->at_end);
+    }
+    r->bytes = s->offset + stream_text(s).n;
+    return ST_OK;
+}
+
+static enum status read_stream(struct reader *r)
+{
+    struct stream s;
+    enum status st = stream_open(&s, r->in->path, WINDOW, r->in->diag);
+
+    if (st == ST_OK)
+        st = read_windows(r, &s);
+    stream_close(&s);
+    return st;
 }
 
 static enum status read_kernel_details(const struct input_file *in, struct capture *cap)
 {
-    struct reader r = {.in = in, .cap = cap};
+    struct reader *r = mem_grow(NULL, sizeof(*r), 1);
 
-    csv_open(&r.csv, in->text);
-    if (!is_kernel_table(&r.csv))
-        return diag_fail(in->diag, ST_FORMAT, "kernel-details.no-header",
-                         (struct where){in->path, 1, 0},
-                         "no header with Name, Start Time(us) and Duration(us)");
-    for (size_t c = 0; c < COL_COUNT; c++)
-        r.column[c] = find_column(&r.csv, (enum column)c);
-    arena_init(&r.scratch);
-    while (csv_next(&r.csv))
-        take_row(&r);
-    arena_free(&r.scratch);
-    capture_source(cap, (struct source){.path = in->path,
-                                        .format = input_kernel_details.name,
-                                        .bytes = in->text.n,
-                                        .rows = r.rows,
-                                        .lost = r.lost});
-    return ST_OK;
+    memset(r, 0, sizeof(*r));
+    r->in = in;
+    r->cap = cap;
+    arena_init(&r->scratch);
+    arena_init(&r->memory);
+    enum status st = in->text.at != NULL ? read_whole(r) : read_stream(r);
+    if (st == ST_OK) {
+        cap->clock.has_unix = true; /* Ascend prints the time since 1970 */
+        capture_source(cap, (struct source){.path = in->path,
+                                            .format = input_kernel_details.name,
+                                            .bytes = r->bytes,
+                                            .rows = r->rows,
+                                            .lost = r->lost});
+    }
+    arena_free(&r->scratch);
+    arena_free(&r->memory);
+    vec_free(&r->patterns);
+    hash_free(&r->pattern_ids);
+    mem_free(r);
+    return st;
 }
 
 const struct input_format input_kernel_details = {
     .name = "kernel-details",
     .summary = "kernel table of an Ascend profile (CSV)",
     .looks_for = "kernel_details.csv",
+    .role = ROLE_KERNELS,
     .claims = claims,
+    .streams = true,
     .probe = probe,
     .read = read_kernel_details,
 };

@@ -1,3 +1,6 @@
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "base/testing.h"
 #include "capture/capture.h"
 #include "input/input.h"
@@ -50,7 +53,7 @@ TEST(a_row_becomes_a_slice_on_the_lane_of_its_stream)
     assert_str(capture_slice_text(cap, 0, KEY_TYPE), "MatMul");
     assert_str(capture_slice_text(cap, 0, KEY_INPUT_SHAPES), "32,3;16");
     assert_str(capture_slice_text(cap, 0, KEY_STEP), "50");
-    assert_int_equal(capture_slice_attr(cap, 0, KEY_BLOCK_DIM)->number, 32);
+    assert_int_equal(capture_slice_attr(cap, 0, KEY_BLOCK_DIM).number, 32);
     assert_int_equal(cap->has, HAS_KERNELS | HAS_COMM | HAS_SHAPES | HAS_STEPS);
 }
 
@@ -61,9 +64,9 @@ TEST(a_collective_without_a_stream_gets_a_lane_of_its_own)
     const struct lane *lane = &cap->lanes.at[cap->slices.lane[1]];
     assert_int_equal(cap->slices.kind[1], SLICE_COMM);
     assert_int_equal(lane->key.kind, LANE_COMM);
-    assert_int_equal(capture_slice_attr(cap, 1, KEY_WAIT)->time, 104202);
-    assert_null(capture_slice_attr(cap, 1, KEY_TASK));
-    assert_null(capture_slice_attr(cap, 1, KEY_INPUT_SHAPES));
+    assert_int_equal(capture_slice_attr(cap, 1, KEY_WAIT).time, 104202);
+    assert_int_equal(capture_slice_attr(cap, 1, KEY_TASK).type, ATTR_NONE);
+    assert_int_equal(capture_slice_attr(cap, 1, KEY_INPUT_SHAPES).type, ATTR_NONE);
 }
 
 TEST(other_generations_of_the_header_are_understood)
@@ -130,6 +133,85 @@ TEST(only_tables_with_starts_and_durations_are_ours)
     assert_int_equal(read_text(S("time,name\n1,2\n")), ST_FORMAT);
 }
 
+TEST(cells_that_run_together_are_not_taken_for_equal_rows)
+{
+    /* Without the commas between them type and stream read the same in both rows. */
+    read_text(S("Name,Type,Start Time(us),Duration(us),Stream ID\nA,Add1,1,1,2\nA,Add,2,1,12\n"));
+
+    assert_int_equal(cap->lanes.n, 2);
+    assert_str(capture_slice_text(cap, 0, KEY_TYPE), "Add1");
+    assert_str(capture_slice_text(cap, 1, KEY_TYPE), "Add");
+}
+
+TEST(one_name_may_have_many_shapes_and_kinds)
+{
+    read_text(S("Name,Type,Accelerator Core,Start Time(us),Duration(us),Input Shapes\n"
+                "A,T,AI_CORE,1,1,\"\"\"1,2\"\"\"\nA,T,AI_CORE,2,1,\"\"\"3,4\"\"\"\n"
+                "A,T,AI_CPU,3,1,\"\"\"1,2\"\"\"\nA,T,AI_CORE,4,1,\"\"\"1,2\"\"\"\n"
+                "AllGather,T,AI_CPU,5,1,\"\"\"1,2\"\"\"\n"));
+
+    const struct slices *s = &cap->slices;
+    assert_int_equal(s->set[0], s->set[3]);
+    assert_int_not_equal(s->set[0], s->set[1]);
+    assert_str(capture_slice_text(cap, 1, KEY_INPUT_SHAPES), "3,4");
+    assert_int_equal(s->kind[1], SLICE_COMPUTE);
+    assert_int_equal(s->kind[2], SLICE_AICPU);
+    assert_int_equal(s->kind[4], SLICE_COMM); /* the same cells under another name */
+}
+
+static const struct str counters = S_INIT("Name,Start Time(us),Duration(us),Context ID,"
+                                          "aicore_time(us),aic_mac_ratio,cube_utilization(%)\n"
+                                          "A,1,1,N/A,12.5,0.25,N/A\n");
+
+TEST(counters_are_kept_when_they_are_asked_for)
+{
+    struct input_options options = input_defaults();
+    struct input_file in = {.path = "k.csv", .text = counters, .diag = &diag, .options = &options};
+
+    options.pmu = true;
+    assert_int_equal(input_kernel_details.read(&in, cap), ST_OK);
+
+    attr_run own = cap->slices.own[0];
+    strid ratio = intern_find(&cap->strings, S("aic_mac_ratio"));
+    strid cube = intern_find(&cap->strings, S("cube_utilization(%)"));
+    assert_true(attrs_get(&cap->attrs, own, ratio).real == 0.25);
+    assert_int_equal(attrs_get(&cap->attrs, own, cube).type, ATTR_NONE);
+    assert_int_equal(intern_find(&cap->strings, S("Context ID")), 0);
+}
+
+TEST(counters_cost_nothing_when_nobody_asks)
+{
+    read_text(counters);
+
+    assert_int_equal(cap->slices.own[0], 0);
+}
+
+TEST(a_table_read_through_a_window_is_the_same_table)
+{
+    enum { ROWS = 40000 }; /* some 2 MB: several windows */
+    char path[] = "/tmp/strata-kernels-XXXXXX";
+    int fd = mkstemp(path);
+    FILE *f = fdopen(fd, "w");
+
+    assert_non_null(f);
+    fputs("Name,Type,Start Time(us),Duration(us),Stream ID,Input Shapes\n", f);
+    for (int i = 0; i < ROWS; i++)
+        fprintf(f, "Op%d,Type%d,%d.%03d\t,0.5,%d,\"\"\"%d,7;8\"\"\"\n", i % 100, i % 7, i, i % 1000,
+                i % 3, i % 5);
+    fclose(f);
+
+    assert_int_equal(
+        input_kernel_details.read(&(struct input_file){.path = path, .diag = &diag}, cap), ST_OK);
+    remove(path);
+    assert_int_equal(cap->slices.n, ROWS);
+    for (int i = 0; i < ROWS; i++)
+        assert_int_equal(cap->slices.begin[i], i * 1000 + i % 1000);
+    assert_str(capture_slice_text(cap, 39999, KEY_INPUT_SHAPES), "4,7;8");
+    assert_str(capture_slice_text(cap, 39999, KEY_TYPE), "Type1");
+    assert_str(capture_text(cap, cap->lanes.at[cap->slices.lane[39999]].key.name), "0");
+    assert_int_equal(cap->sources.at[0].rows, ROWS);
+}
+
 #define C(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 TEST_MAIN("input/kernel_details", C(a_row_becomes_a_slice_on_the_lane_of_its_stream),
           C(a_collective_without_a_stream_gets_a_lane_of_its_own),
@@ -137,4 +219,8 @@ TEST_MAIN("input/kernel_details", C(a_row_becomes_a_slice_on_the_lane_of_its_str
           C(damaged_rows_are_counted_and_the_rest_is_read),
           C(a_truncated_table_keeps_its_whole_rows),
           C(a_header_without_rows_is_a_capture_without_kernels),
-          C(only_tables_with_starts_and_durations_are_ours))
+          C(only_tables_with_starts_and_durations_are_ours),
+          C(cells_that_run_together_are_not_taken_for_equal_rows),
+          C(one_name_may_have_many_shapes_and_kinds), C(counters_are_kept_when_they_are_asked_for),
+          C(counters_cost_nothing_when_nobody_asks),
+          C(a_table_read_through_a_window_is_the_same_table))

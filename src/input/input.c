@@ -1,8 +1,10 @@
 #include "input/input.h"
 
-#include "base/fs.h"
-#include "base/mapfile.h"
-#include "capture/capture.h"
+#include <stdlib.h>
+
+#include "base/pool.h"
+#include "capture/fleet.h"
+#include "input/load.h"
 
 static const struct input_format *const formats[] = {
 #define INPUT(sym) &input_##sym,
@@ -10,15 +12,17 @@ static const struct input_format *const formats[] = {
 #undef INPUT
 };
 
-/* strata's own results stand in this folder; they are never input. */
-static const struct str skipped_folders[] = {S_INIT("strata")};
-
 static const struct input_format *format_named(struct str name)
 {
     for (size_t i = 0; i < ARRAY_LEN(formats); i++)
         if (str_equal(str_of(formats[i]->name), name))
             return formats[i];
     return NULL;
+}
+
+const struct input_format *input_format_at(size_t i)
+{
+    return i < ARRAY_LEN(formats) ? formats[i] : NULL;
 }
 
 /* What the bytes are when no importer wants them: the common accidents have names. */
@@ -69,155 +73,261 @@ enum status input_pick(const struct probe *p, const char *format, struct diag *d
     return ST_OK;
 }
 
-static struct probe probe_of(const char *path, struct str text)
-{
-    return (struct probe){
-        .path = path,
-        .name = str_basename(str_of(path)),
-        .head = str_part(text, 0, INPUT_HEAD),
-    };
-}
-
 struct input_options input_defaults(void)
 {
     return (struct input_options){.rank = -1, .device = -1};
 }
 
-static enum status read_file(const char *path, const struct input_options *options, struct diag *d,
-                             struct capture *cap)
-{
-    struct mapfile map;
-    const struct input_format *chosen = NULL;
+/* ---- loading ---- */
 
-    TRY(mapfile_open(&map, path, d));
-    struct probe probe = probe_of(path, map.text);
-    enum status st = input_pick(&probe, options->format, d, &chosen);
-    if (st == ST_OK && chosen != NULL)
-        st = chosen->read(&(struct input_file){path, map.text, d, options, NULL}, cap);
-    mapfile_close(&map);
+/* One bundle and what became of it. */
+struct task {
+    const struct bundle *bundle;
+    const char *name;
+    struct diag diag;
+    enum status status;
+    struct loaded loaded;
+};
+
+struct job {
+    const struct input_options *options;
+    struct arena scratch;
+    struct task *tasks;
+    size_t n;
+};
+
+static void run_task(void *ctx, size_t i)
+{
+    struct job *job = ctx;
+    struct task *t = &job->tasks[i];
+
+    t->status = load_bundle(t->bundle, t->name, job->options, &t->diag, &t->loaded);
+}
+
+/* Bundles whose names say that they are of another rank need not be read. */
+static void make_tasks(struct job *job, const struct bundles *bundles, const char *name)
+{
+    job->tasks = ARENA_ARRAY(&job->scratch, struct task, bundles->n);
+    for (size_t i = 0; i < bundles->n; i++) {
+        const struct bundle *b = &bundles->at[i];
+        if (job->options->rank >= 0 && b->rank >= 0 && b->rank != job->options->rank)
+            continue;
+        struct task *t = &job->tasks[job->n++];
+        t->bundle = b;
+        t->name = bundles->n == 1 ? name : arena_cstr(&job->scratch, str_basename(str_of(b->path)));
+        diag_init(&t->diag);
+    }
+}
+
+/* A capture on its way into the fleet. */
+struct member {
+    struct capture *cap;
+    size_t order;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+    const struct facts *f = &x->cap->facts, *g = &y->cap->facts;
+
+    if ((f->rank < 0) != (g->rank < 0))
+        return f->rank < 0 ? 1 : -1;
+    if (f->rank != g->rank)
+        return f->rank < g->rank ? -1 : 1;
+    if (f->rank < 0) { /* no rank is known: by host and device */
+        int order = str_compare(capture_text(x->cap, f->host), capture_text(y->cap, g->host));
+        if (order != 0)
+            return order;
+        if (f->device != g->device)
+            return f->device < g->device ? -1 : 1;
+    }
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Gives captures without a rank the lowest numbers that are free. */
+static void number(struct member *list, size_t n)
+{
+    size_t known = 0;
+    int64_t next = 0;
+
+    while (known < n && list[known].cap->facts.rank >= 0)
+        known++;
+    for (size_t i = known, k = 0; i < n; i++, next++) {
+        for (; k < known && list[k].cap->facts.rank <= next; k++)
+            if (list[k].cap->facts.rank == next)
+                next++;
+        list[i].cap->facts.rank = next;
+    }
+}
+
+static struct str list_ranks(struct arena *arena, const struct member *list, size_t n)
+{
+    enum { SHOWN = 8 };
+    struct str text = S("");
+
+    for (size_t i = 0; i < n && i < SHOWN; i++)
+        text = arena_format(arena, "%.*s%s%lld", STR_ARGS(text), i > 0 ? ", " : "",
+                            (long long)list[i].cap->facts.rank);
+    return n > SHOWN ? arena_format(arena, "%.*s, ...", STR_ARGS(text)) : text;
+}
+
+/* Sorts by rank and keeps the one that was asked for. */
+static enum status choose(struct job *job, struct member *list, size_t n, const char *path,
+                          struct diag *d, struct fleet *fleet)
+{
+    int64_t wanted = job->options->rank;
+
+    if (n > 0)
+        qsort(list, n, sizeof(*list), by_rank);
+    if (n > 1)
+        number(list, n);
+    for (size_t i = 0; i < n; i++)
+        if (wanted < 0 || list[i].cap->facts.rank == wanted)
+            fleet_add(fleet, list[i].cap);
+    if (fleet->ranks.n == 0) {
+        if (n > 0)
+            diag_hint(d, "try", "one of the ranks that are there: %.*s",
+                      STR_ARGS(list_ranks(&job->scratch, list, n)));
+        diag_fail(d, ST_NOT_FOUND, "input.no-rank", (struct where){.path = path},
+                  "no capture of rank %lld", (long long)wanted);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (wanted >= 0 && list[i].cap->facts.rank != wanted)
+            capture_free(list[i].cap);
+    return fleet->ranks.n > 0 ? ST_OK : ST_NOT_FOUND;
+}
+
+/* A rank that failed beside others that did not is a loss. */
+static void tell(const struct task *t, bool is_alone, struct diag *d)
+{
+    if (t->status == ST_OK || is_alone) {
+        diag_merge(d, &t->diag);
+        return;
+    }
+    for (size_t i = 0; i < t->diag.entries.n; i++) {
+        const struct diag_entry *e = &t->diag.entries.at[i];
+        if (e->severity == SEV_ERROR)
+            diag_add(d, SEV_LOSS, "input.refused", e->first[0].where, "file left out: %s",
+                     e->first[0].text);
+    }
+}
+
+/* Puts the results of all tasks together, in the order of the tasks. */
+static enum status gather(struct job *job, const char *path, struct diag *d, struct fleet *fleet)
+{
+    VEC_OF(struct member) members = {0};
+    enum status st = ST_OK;
+    size_t good = 0;
+
+    for (size_t i = 0; i < job->n; i++)
+        good += job->tasks[i].status == ST_OK;
+    for (size_t i = 0; i < job->n; i++) {
+        struct task *t = &job->tasks[i];
+        tell(t, good == 0, d);
+        for (size_t k = 0; k < t->loaded.list.n; k++)
+            vec_push(&members, ((struct member){t->loaded.list.at[k], members.n}));
+        vec_free(&t->loaded.list);
+        if (t->status != ST_OK && (good == 0 || t->status == ST_CANCELLED))
+            st = t->status;
+    }
+    if (st == ST_OK)
+        st = choose(job, members.at, members.n, path, d, fleet);
+    else
+        for (size_t i = 0; i < members.n; i++)
+            capture_free(members.at[i].cap);
+    vec_free(&members);
     return st;
 }
 
-static bool is_claimed(struct str name)
+/* What there is to choose from, as far as names tell. */
+static struct str name_ranks(struct arena *arena, const struct bundles *bundles)
 {
-    for (size_t i = 0; i < ARRAY_LEN(formats); i++)
-        if (formats[i]->claims(name))
-            return true;
-    return false;
-}
+    enum { SHOWN = 8 };
+    struct str text = S("");
 
-/* A file of a folder that strata may read, and what it found when it looked. */
-struct candidate {
-    const char *path;
-    bool is_claimed; /* by its name */
-    bool is_good;    /* by its content */
-};
-
-/* Looks at one entry of a folder. Trouble with a file that no name claims is nobody's business. */
-static bool consider(const struct fs_entry *entry, const char *format, struct diag *trouble,
-                     struct candidate *out)
-{
-    const struct input_format *chosen;
-    struct mapfile map;
-    struct diag quiet;
-
-    *out = (struct candidate){.path = entry->path, .is_claimed = is_claimed(entry->name)};
-    if (entry->kind != FS_FILE && !out->is_claimed)
-        return false;
-    diag_init(&quiet);
-    struct diag *d = out->is_claimed ? trouble : &quiet;
-    if (mapfile_open(&map, entry->path, d) == ST_OK) {
-        struct probe probe = probe_of(entry->path, map.text);
-        out->is_good = input_pick(&probe, format != NULL && out->is_claimed ? format : NULL, d,
-                                  &chosen) == ST_OK;
-        mapfile_close(&map);
+    for (size_t i = 0; i < bundles->n && i < SHOWN; i++) {
+        const struct bundle *b = &bundles->at[i];
+        int64_t rank = b->rank >= 0 ? b->rank : b->hint >= 0 ? b->hint : (int64_t)i;
+        text =
+            arena_format(arena, "%.*s%s%lld", STR_ARGS(text), i > 0 ? ", " : "", (long long)rank);
     }
-    diag_fini(&quiet);
-    return out->is_claimed || out->is_good;
+    return bundles->n > SHOWN ? arena_format(arena, "%.*s, ...", STR_ARGS(text)) : text;
 }
 
-/* Of the readable files: those whose name says so, when there are any. */
-static size_t keep_best(struct candidate *list, size_t n)
+/* Reads the bundles that were chosen; `most` is how many captures the caller can take. */
+static enum status run(struct job *job, const struct bundles *bundles, const char *path,
+                       size_t most, struct diag *d, struct fleet *fleet)
 {
-    size_t claimed = 0, kept = 0;
+    struct where where = {.path = path};
 
-    for (size_t i = 0; i < n; i++)
-        claimed += list[i].is_good && list[i].is_claimed;
-    for (size_t i = 0; i < n; i++)
-        if (list[i].is_good && (list[i].is_claimed || claimed == 0))
-            list[kept++] = list[i];
-    return kept;
-}
-
-static enum status nothing(const char *path, struct diag *d)
-{
-    diag_hint(d, "looked for", "%s", formats[0]->looks_for);
-    diag_hint(d, "try", "the folder that holds ASCEND_PROFILER_OUTPUT");
-    return diag_fail(d, ST_NOT_FOUND, "input.nothing", (struct where){.path = path},
-                     "no profiling data found");
-}
-
-/* Refused files cost nothing when another one was good, and are the error when none was. */
-static enum status settle(const char *path, const struct candidate *best, size_t n,
-                          const struct diag *trouble, struct diag *d)
-{
-    if (n == 0 && trouble->entries.n == 0)
-        return nothing(path, d);
-    if (n == 0) {
-        const struct diag_text *why = &trouble->entries.at[0].first[0];
-        for (size_t i = 0; i < trouble->hints.n; i++)
-            diag_hint(d, trouble->hints.at[i].label, "%s", trouble->hints.at[i].text);
-        return diag_fail(d, ST_FORMAT, trouble->entries.at[0].code, why->where, "%s", why->text);
+    if (job->n > most && job->options->rank < 0) {
+        diag_hint(d, "try", "--rank with one of %.*s",
+                  STR_ARGS(name_ranks(&job->scratch, bundles)));
+        return diag_fail(d, ST_UNSUPPORTED, "input.several", where,
+                         "%zu captures in one folder, and this reads one", job->n);
     }
-    for (size_t i = 0; i < trouble->entries.n; i++) {
-        const struct diag_text *why = &trouble->entries.at[i].first[0];
-        diag_add(d, SEV_LOSS, "input.refused", why->where, "file left out: %s", why->text);
+    if (job->n == 0) {
+        diag_hint(d, "try", "one of the ranks that are there: %.*s",
+                  STR_ARGS(name_ranks(&job->scratch, bundles)));
+        return diag_fail(d, ST_NOT_FOUND, "input.no-rank", where, "no capture of rank %lld",
+                         (long long)job->options->rank);
     }
-    if (n > 1) {
-        diag_hint(d, "try", "one of them: %s", best[0].path);
-        return diag_fail(d, ST_UNSUPPORTED, "input.several", (struct where){.path = path},
-                         "%zu captures in one folder, and this command reads one", n);
-    }
-    return ST_OK;
+    pool_for(job->n > 1 ? job->options->pool : NULL, job->n, run_task, job);
+    return gather(job, path, d, fleet);
 }
 
-static enum status read_folder(const char *path, const struct input_options *options,
-                               struct arena *scratch, struct diag *d, struct capture *cap)
+static enum status load(const char *const *paths, size_t n, size_t most,
+                        const struct input_options *options, struct diag *d, struct fleet *fleet)
 {
-    struct fs_list files;
-    struct diag trouble;
-    size_t n = 0;
+    struct job job = {.options = options};
+    struct bundles bundles;
 
-    TRY(fs_walk(scratch, path, skipped_folders, ARRAY_LEN(skipped_folders), &files, d));
-    struct candidate *list = ARENA_ARRAY(scratch, struct candidate, files.n);
-    diag_init(&trouble);
-    for (size_t i = 0; i < files.n; i++)
-        n += consider(&files.at[i], options->format, &trouble, &list[n]);
-    n = keep_best(list, n);
-    enum status st = settle(path, list, n, &trouble, d);
-    diag_fini(&trouble);
-    return st == ST_OK ? read_file(list[0].path, options, d, cap) : st;
+    arena_init(&job.scratch);
+    enum status st = bundles_find(paths, n, options, &job.scratch, d, &bundles);
+    if (st == ST_OK) {
+        make_tasks(&job, &bundles, arena_cstr(&job.scratch, str_basename(str_of(paths[0]))));
+        st = run(&job, &bundles, paths[0], most, d, fleet);
+        for (size_t i = 0; i < job.n; i++)
+            diag_fini(&job.tasks[i].diag);
+    }
+    arena_free(&job.scratch);
+    return st;
+}
+
+enum status input_load_paths(const char *const *paths, size_t n,
+                             const struct input_options *options, struct diag *d,
+                             struct fleet **out)
+{
+    struct fleet *fleet = fleet_new();
+    enum status st = load(paths, n, SIZE_MAX, options, d, fleet);
+
+    if (st == ST_OK)
+        *out = fleet;
+    else
+        fleet_free(fleet);
+    return st;
+}
+
+enum status input_load_all(const char *path, const struct input_options *options, struct diag *d,
+                           struct fleet **out)
+{
+    return input_load_paths(&path, 1, options, d, out);
 }
 
 enum status input_load(const char *path, const struct input_options *options, struct diag *d,
                        struct capture **out)
 {
-    struct capture *cap = capture_new();
-    struct arena scratch;
-    enum status st;
+    struct fleet *fleet = fleet_new();
+    enum status st = load(&path, 1, 1, options, d, fleet);
 
-    arena_init(&scratch);
-    cap->name = arena_cstr(&cap->arena, str_basename(str_of(path)));
-    if (fs_is_dir(path))
-        st = read_folder(path, options, &scratch, d, cap);
-    else
-        st = read_file(path, options, d, cap);
-    arena_free(&scratch);
-    if (st != ST_OK) {
-        capture_free(cap);
-        return st;
+    if (st == ST_OK && fleet->ranks.n > 1) {
+        diag_hint(d, "try", "--device %lld for one of them",
+                  (long long)fleet->ranks.at[0]->facts.device);
+        st = diag_fail(d, ST_UNSUPPORTED, "input.several", (struct where){.path = path},
+                       "kernels of %zu devices in one table, and this reads one", fleet->ranks.n);
     }
-    capture_seal(cap);
-    *out = cap;
-    return ST_OK;
+    if (st == ST_OK)
+        *out = fleet_take(fleet, 0);
+    fleet_free(fleet);
+    return st;
 }

@@ -1,9 +1,10 @@
 /*
- * input - from files to a sealed capture.
+ * input - from files to sealed captures.
  *
  * Every format is one importer in one file (in_*.c) and one line in inputs.def. An importer sees
- * one file; this module knows folders: it walks them, probes every file by its name and its first
- * bytes, and says by name which files it had to refuse.
+ * one file. Which files of a folder belong together, and which of several that tell the same is
+ * believed, is known by bundle.h; load.h reads such a bundle into one capture. The rules are in
+ * docs/formats/bundles.md.
  */
 #ifndef STRATA_INPUT_INPUT_H
 #define STRATA_INPUT_INPUT_H
@@ -12,6 +13,7 @@
 #include "base/num.h"
 
 struct capture;
+struct fleet;
 struct kernel_index;
 struct pool;
 struct progress;
@@ -23,7 +25,7 @@ enum input_source { INPUT_AUTO, INPUT_CSV, INPUT_TRACE, INPUT_DB };
 struct probe {
     const char *path;
     struct str name; /* the last part of the path */
-    struct str head; /* the first bytes of the file, at most INPUT_HEAD */
+    struct str head; /* the first bytes of the file, unpacked, at most INPUT_HEAD */
 };
 
 enum { INPUT_HEAD = 64 << 10 };
@@ -35,6 +37,7 @@ struct input_options {
     enum input_source source;        /* which of several descriptions of one run to believe */
     int64_t rank, device;            /* only this one; -1: all */
     bool busy_copies;                /* copies of an Ascend device count as work */
+    bool pmu;                        /* keep the counter columns of kernel tables */
     struct pool *pool;               /* NULL: one thread */
     const struct progress *progress; /* NULL: nobody watches */
 };
@@ -50,13 +53,27 @@ struct input_file {
     const struct kernel_index *kernels; /* kernels that a table of the same run has brought */
 };
 
+/* What a file of a format is good for beside others of the same run. */
+enum input_role {
+    ROLE_WHOLE,    /* a run on its own */
+    ROLE_DATABASE, /* the run of a rank, as its tables and timeline tell it together */
+    ROLE_KERNELS,  /* the kernels of a rank */
+    ROLE_TIMELINE, /* its timeline; brings the kernels too when there is no table */
+    ROLE_SIDECAR,  /* more about a run: the profiler's own sums, memory, communication */
+    ROLE_FACTS,    /* how it was recorded; no data of its own */
+};
+
 struct input_format {
-    const char *name;                /* as typed after --format */
-    const char *summary;             /* one line */
-    const char *looks_for;           /* file names, for the message when nothing was found */
+    const char *name;      /* as typed after --format */
+    const char *summary;   /* one line */
+    const char *looks_for; /* file names, for the message when nothing was found */
+    enum input_role role;
     bool (*claims)(struct str name); /* a file of this name should be of this format */
     bool streams; /* reads large files from their path, in bounded memory; else gets the text */
     int (*probe)(const struct probe *p); /* 0 no ... 100 certain */
+    /* The devices in a file of which read() takes one, options->device; gives how many of `most`
+     * were found. NULL: read() takes all there are. */
+    size_t (*devices)(const struct input_file *in, int64_t *list, size_t most);
     enum status (*read)(const struct input_file *in, struct capture *cap);
 };
 
@@ -64,12 +81,26 @@ struct input_format {
 #include "input/inputs.def"
 #undef INPUT
 
+/* Every input format, by number; NULL past the last. */
+const struct input_format *input_format_at(size_t i);
+
 /* The importer for these bytes: the one that `format` names, or for NULL the best by probing. */
 enum status input_pick(const struct probe *p, const char *format, struct diag *d,
                        const struct input_format **out);
 
-/* Reads a file or a folder into a new sealed capture, which the caller frees. */
+/* Reads a file or a folder into a new sealed capture, which the caller frees. A folder of several
+ * ranks is an error unless the options name one of them. */
 enum status input_load(const char *path, const struct input_options *options, struct diag *d,
                        struct capture **out);
+
+/* Reads all ranks below a path, or the one that the options name, in rank order. One that cannot
+ * be read is told and left out; an error only when none can. fleet_free() the result. */
+enum status input_load_all(const char *path, const struct input_options *options, struct diag *d,
+                           struct fleet **out);
+
+/* The same for several files and folders, which together are one run. */
+enum status input_load_paths(const char *const *paths, size_t n,
+                             const struct input_options *options, struct diag *d,
+                             struct fleet **out);
 
 #endif

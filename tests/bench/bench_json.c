@@ -71,7 +71,6 @@ static void add_event(struct totals *t, const struct event *e)
 static void read_whole(struct json *j, struct str text, enum json_scanner scanner, struct totals *t)
 {
     struct event e;
-    uint64_t skipped;
 
     json_begin(j, JSON_LENIENT);
     json_use_scanner(j, scanner);
@@ -86,7 +85,9 @@ static void read_whole(struct json *j, struct str text, enum json_scanner scanne
         if (j->token == JSON_ARRAY_END)
             return;
         t->damaged++;
-        if (json_resync(j, S("ph"), &skipped) == JSON_END)
+        if (j->token != JSON_ERROR && j->token != JSON_END)
+            continue; /* an element, but no event */
+        if (json_resync(j, S("ph")) == JSON_END)
             return;
     }
 }
@@ -94,7 +95,6 @@ static void read_whole(struct json *j, struct str text, enum json_scanner scanne
 static void read_windows(struct json *j, const char *path, char *buf, struct totals *t)
 {
     struct event e;
-    uint64_t skipped;
     size_t n = 0;
     int fd = open(path, O_RDONLY);
 
@@ -116,7 +116,7 @@ static void read_windows(struct json *j, const char *path, char *buf, struct tot
             break;
         } else if (j->token == JSON_ERROR || j->token == JSON_MORE) {
             t->damaged++;
-            if (json_resync(j, S("ph"), &skipped) == JSON_END)
+            if (json_resync(j, S("ph")) == JSON_END)
                 break;
         }
     }

@@ -17,7 +17,7 @@ static bool swallow(void *ctx, struct str text)
     return true;
 }
 
-static void analyse(const struct capture *cap, const struct diag *d)
+static void analyse(const struct capture *cap)
 {
     struct study st;
     struct report *report = report_new(S("fuzz"));
@@ -25,7 +25,7 @@ static void analyse(const struct capture *cap, const struct diag *d)
 
     study_begin(&st, cap, study_defaults());
     anomaly_describe(&st, report);
-    if (!anomaly_write_json(&st, d, (struct sink){swallow, &written}) || written == 0)
+    if (!anomaly_write_json(&st, (struct sink){swallow, &written}) || written == 0)
         abort();
     study_end(&st);
     report_free(report);
@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     free(copy);
     if (st == ST_OK) {
         capture_seal(cap);
-        analyse(cap, &d);
+        analyse(cap);
     }
     capture_free(cap);
     diag_fini(&d);

@@ -117,7 +117,7 @@ static void read_element(struct json *j, uint64_t *sum)
 
 static uint64_t read_events(struct json *j, struct source *src, bool goes_on)
 {
-    uint64_t sum = 1, skipped;
+    uint64_t sum = 1;
     bool is_lost = false;
 
     while (json_next(j) == JSON_MORE)
@@ -126,7 +126,8 @@ static uint64_t read_events(struct json *j, struct source *src, bool goes_on)
         return sum;
     for (;;) {
         if (is_lost) {
-            is_lost = json_resync(j, S("ph"), &skipped) == JSON_MORE;
+            json_resync(j, S("ph"));
+            is_lost = false;
         } else {
             json_mark(j);
             read_element(j, &sum);

@@ -1,0 +1,370 @@
+/*
+ * The lists of "strata.anomaly/1": what anomaly_discovery holds, groups, operators, AICPU,
+ * the verdict and the recommendations.
+ */
+#include "analysis/aicpu.h"
+#include "analysis/anomaly_doc.h"
+#include "analysis/boundary.h"
+#include "analysis/ops.h"
+#include "analysis/recommend.h"
+#include "analysis/waits.h"
+#include "report/quantity.h"
+
+enum { MAX_OPS = 50, ANCHOR_OPS = 10 };
+
+static const char *const metric_names[GROUP_METRICS] = {
+    [GROUP_SERVICE] = "service_ms",
+    [GROUP_BUSY] = "device_busy_union_ms",
+    [GROUP_UNDERFEED_RATIO] = "underfeed_ratio",
+    [GROUP_PRELAUNCH] = "prelaunch_gap_ms",
+    [GROUP_TAIL] = "tail_gap_ms",
+    [GROUP_INTERNAL] = "internal_bubble_total_ms",
+    [GROUP_LARGEST] = "largest_internal_bubble_ms",
+};
+
+static void put_spread(struct doc *d, const struct group *g, enum group_metric metric,
+                       const char *suffix, double value)
+{
+    struct str name = arena_format(&d->st->scratch, "%s_%s", metric_names[metric], suffix);
+
+    (void)g;
+    doc_number(d, name.at, metric == GROUP_UNDERFEED_RATIO ? value : value / 1e6);
+}
+
+static void put_global(struct doc *d)
+{
+    const struct global_gaps *g = &d->bubbles->global;
+
+    doc_key(d, "global_device_gap_analysis");
+    json_write_object(&d->w);
+    doc_ms(d, "capture_span_ms", nanos_sub(g->span.end, g->span.begin));
+    doc_ms(d, "device_busy_union_ms", g->busy);
+    doc_ms(d, "device_gap_ms", g->gap);
+    doc_number(d, "device_gap_ratio", g->gap_ratio);
+    doc_ms(d, "largest_gap_ms", g->largest);
+    doc_key(d, "top_gap_windows");
+    json_write_array(&d->w);
+    for (size_t i = 0; i < g->n_top; i++) {
+        json_write_object(&d->w);
+        doc_window(d, g->top[i]);
+        doc_ms(d, "duration_ms", nanos_sub(g->top[i].end, g->top[i].begin));
+        json_write_end(&d->w);
+    }
+    json_write_end(&d->w);
+    json_write_end(&d->w);
+}
+
+static void put_group_anomaly(struct doc *d, size_t i)
+{
+    const struct group *g = &d->groups->at[i];
+    const struct verdict *v = &d->judgement->groups[i];
+
+    json_write_object(&d->w);
+    doc_group(d, "group_id", i);
+    doc_count(d, "group_size", g->n);
+    for (int m = GROUP_SERVICE; m <= GROUP_INTERNAL; m++)
+        put_spread(d, g, (enum group_metric)m, "avg", g->metrics[m].avg);
+    doc_text(d, "dominant_idle_pattern", str_of(idle_pattern_name(g->pattern)));
+    doc_tags(d, "dominant_anomaly_tags", v->tags);
+    doc_bool(d, "requires_followup", v->needs_followup);
+    doc_bool(d, "recurring_bubble_pattern", g->has_bubbles);
+    doc_text(d, "dominant_idle_pattern_raw", str_of(idle_pattern_name(g->pattern_raw)));
+    for (int m = 0; m < GROUP_METRICS; m++) {
+        if (m == GROUP_LARGEST)
+            put_spread(d, g, (enum group_metric)m, "avg", g->metrics[m].avg);
+        put_spread(d, g, (enum group_metric)m, "median", g->metrics[m].median);
+        put_spread(d, g, (enum group_metric)m, "p90", g->metrics[m].p90);
+        put_spread(d, g, (enum group_metric)m, "p95", g->metrics[m].p95);
+    }
+    doc_text(d, "severity", str_of(severity_level_name(v->severity)));
+    doc_text(d, "host_risk", str_of(grade_name(v->host_risk)));
+    json_write_end(&d->w);
+}
+
+static void put_kernel(struct doc *d, const char *name, size_t slice)
+{
+    doc_key(d, name);
+    if (slice == NO_KERNEL) {
+        json_write_null(&d->w);
+        return;
+    }
+    const struct lane *lane = &d->cap->lanes.at[d->cap->slices.lane[slice]];
+    json_write_object(&d->w);
+    doc_text(d, "name", capture_text(d->cap, d->cap->slices.name[slice]));
+    doc_text(d, "type", capture_slice_text(d->cap, slice, KEY_TYPE));
+    doc_text(d, "core", capture_slice_text(d->cap, slice, KEY_CORE));
+    doc_us(d, "duration_us", d->cap->slices.dur[slice]);
+    doc_text(d, "stream", capture_text(d->cap, lane->key.name));
+    json_write_end(&d->w);
+}
+
+static void put_labels(struct doc *d, unsigned labels)
+{
+    doc_key(d, "candidate_labels");
+    json_write_array(&d->w);
+    for (size_t i = 0; i < LABEL_COUNT; i++)
+        if (labels & 1u << i)
+            json_write_string(&d->w, str_of(label_name((enum label)(1u << i))));
+    json_write_end(&d->w);
+}
+
+static void put_evidence(struct doc *d, const struct evidence *e)
+{
+    doc_number(d, "host_visible_coverage_ratio", e->host);
+    doc_number(d, "sync_marker_overlap_ratio", e->sync);
+    doc_number(d, "comm_marker_overlap_ratio", e->comm);
+    doc_key(d, "evidence_ops");
+    json_write_array(&d->w);
+    for (size_t i = 0; i < e->n_ops; i++) {
+        char us[NUM_TEXT];
+        size_t n = num_print_us(us, e->ops[i].overlap);
+        struct str name = capture_text(d->cap, e->ops[i].name);
+        json_write_string(
+            &d->w, arena_format(&d->st->scratch, "%.*s (%.*s us)", STR_ARGS(name), (int)n, us));
+    }
+    json_write_end(&d->w);
+    doc_number(d, "host_parallelism", e->parallelism);
+}
+
+static void put_bubble(struct doc *d, size_t i)
+{
+    const struct bubble *b = &d->bubbles->list[i];
+    const struct evidence *e = &study_evidence(d->st)[i];
+    struct str step = d->steps->at[b->step].id;
+    const char *scope = bubble_scope_name(b->scope);
+
+    json_write_object(&d->w);
+    doc_text(d, "bubble_id",
+             arena_format(&d->st->scratch, "%.*s/%s/%zu", STR_ARGS(step), scope, b->ordinal));
+    doc_text(d, "scope", str_of(scope));
+    doc_text(d, "step_id", step);
+    doc_group(d, "group_id", d->groups->of_step[b->step]);
+    doc_window(d, b->at);
+    doc_ms(d, "duration_ms", nanos_sub(b->at.end, b->at.begin));
+    put_labels(d, e->labels);
+    put_evidence(d, e);
+    doc_bool(d, "boundary", study_boundary(d->st)->is_bubble[i]);
+    put_kernel(d, "kernel_before", b->before);
+    put_kernel(d, "kernel_after", b->after);
+    json_write_end(&d->w);
+}
+
+static void put_op(struct doc *d, const struct op *op)
+{
+    doc_text(d, "op_name", op->key);
+    doc_number(d, "duration_us_avg", op->duration_us_avg);
+    doc_number(d, "wait_us_avg", op->wait_us_avg);
+    doc_number(d, "total_cost_us_avg", op->total_cost_us_avg);
+    doc_number(d, "wait_ratio", op->wait_ratio);
+}
+
+/* The ten costliest operators, false hotspots first. */
+static void put_anchors(struct doc *d)
+{
+    const struct ops *ops = ops_find(d->st, 0, study_kernels(d->st).n);
+    const char *source = study_waits(d->st)->is_derived ? "derived" : "column";
+
+    doc_key(d, "wait_anchor_ops");
+    json_write_array(&d->w);
+    for (int flagged = 1; flagged >= 0; flagged--)
+        for (size_t i = 0; i < ops->n && i < ANCHOR_OPS; i++) {
+            const struct op *op = &ops->by_cost[i];
+            if (op->is_anchor != flagged)
+                continue;
+            json_write_object(&d->w);
+            put_op(d, op);
+            doc_bool(d, "is_false_hotspot_risk", op->is_anchor);
+            doc_count(d, "total_cost_rank", op->cost_rank);
+            doc_count(d, "call_count", op->calls);
+            doc_text(d, "wait_source", str_of(source));
+            doc_bool(d, "wait_not_reliable_for_rootcause", op->is_polluted);
+            json_write_end(&d->w);
+        }
+    json_write_end(&d->w);
+}
+
+static void put_suspicions(struct doc *d)
+{
+    doc_key(d, "soft_root_cause_summary");
+    json_write_array(&d->w);
+    for (size_t i = 0; i < d->judgement->n_suspicions; i++) {
+        const struct suspicion *s = &d->judgement->suspicions[i];
+        json_write_object(&d->w);
+        doc_text(d, "label", str_of(label_name(s->label)));
+        doc_text(d, "confidence", str_of(grade_name(s->confidence)));
+        doc_text(d, "scope", s->group == SIZE_MAX ? S("global") : S("group"));
+        doc_group(d, "target_id", s->group);
+        doc_key(d, "evidence");
+        json_write_array(&d->w);
+        json_write_string(
+            &d->w,
+            arena_format(&d->st->scratch, "%.1f %% of the idle time carries it", s->share * 100));
+        json_write_end(&d->w);
+        json_write_end(&d->w);
+    }
+    json_write_end(&d->w);
+}
+
+void doc_put_discovery(struct doc *d)
+{
+    doc_key(d, "anomaly_discovery");
+    json_write_object(&d->w);
+    doc_bool(d, "enabled", d->steps->n > 0);
+    doc_group(d, "dominant_group_id", d->groups->dominant);
+    put_global(d);
+    doc_key(d, "step_group_anomalies");
+    json_write_array(&d->w);
+    for (size_t i = 0; i < d->groups->n; i++)
+        put_group_anomaly(d, i);
+    json_write_end(&d->w);
+    doc_key(d, "bubble_windows");
+    json_write_array(&d->w);
+    for (size_t i = 0; i < d->bubbles->listed; i++)
+        put_bubble(d, i);
+    json_write_end(&d->w);
+    doc_count(d, "bubble_windows_omitted", d->bubbles->n - d->bubbles->listed);
+    put_anchors(d);
+    put_suspicions(d);
+    doc_bool(d, "requires_host_followup", d->judgement->needs_host_followup);
+    doc_text(d, "confidence", str_of(grade_name(d->judgement->confidence)));
+    json_write_end(&d->w);
+}
+
+void doc_put_groups(struct doc *d)
+{
+    doc_key(d, "groups_detail");
+    json_write_array(&d->w);
+    for (size_t i = 0; i < d->groups->n; i++) {
+        const struct group *g = &d->groups->at[i];
+        json_write_object(&d->w);
+        doc_group(d, "group_id", i);
+        doc_count(d, "group_size", g->n);
+        doc_count(d, "steps_in_statistics", g->counted);
+        doc_ms(d, "service_ms_total", g->service_sum);
+        doc_bool(d, "stable_bubble_position", g->is_stable);
+        doc_bool(d, "shape_variants", g->has_shape_variants);
+        doc_key(d, "step_ids");
+        json_write_array(&d->w);
+        for (size_t k = 0; k < g->n; k++)
+            json_write_string(&d->w, d->steps->at[g->steps[k]].id);
+        json_write_end(&d->w);
+        json_write_end(&d->w);
+    }
+    json_write_end(&d->w);
+}
+
+static void put_op_row(struct doc *d, const struct op *op, nanos kernel_sum)
+{
+    json_write_object(&d->w);
+    put_op(d, op);
+    doc_count(d, "call_count", op->calls);
+    doc_number(d, "duration_us_total", (double)op->duration / 1e3);
+    doc_text_or_null(d, "core", capture_text(d->cap, op->core));
+    doc_text_or_null(d, "input_shapes", capture_slice_text(d->cap, op->example, KEY_INPUT_SHAPES));
+    doc_number(d, "kernel_sum_share",
+               kernel_sum > 0 ? (double)op->duration / (double)kernel_sum : 0);
+    doc_count(d, "total_cost_rank", op->cost_rank);
+    doc_count(d, "duration_rank", op->duration_rank);
+    json_write_end(&d->w);
+}
+
+void doc_put_ops(struct doc *d)
+{
+    const struct ops *ops = ops_find(d->st, 0, study_kernels(d->st).n);
+
+    doc_key(d, "ops");
+    json_write_object(&d->w);
+    doc_key(d, "by_total_cost");
+    json_write_array(&d->w);
+    for (size_t i = 0; i < ops->n && i < MAX_OPS; i++)
+        put_op_row(d, &ops->by_cost[i], ops->kernel_sum);
+    json_write_end(&d->w);
+    doc_key(d, "by_duration");
+    json_write_array(&d->w);
+    for (size_t i = 0; i < ops->n && i < MAX_OPS; i++)
+        put_op_row(d, ops->by_duration[i], ops->kernel_sum);
+    json_write_end(&d->w);
+    json_write_end(&d->w);
+}
+
+void doc_put_aicpu(struct doc *d)
+{
+    const struct aicpu *a = study_aicpu(d->st);
+
+    doc_key(d, "aicpu_ops");
+    json_write_array(&d->w);
+    for (size_t i = 0; i < a->n; i++) {
+        json_write_object(&d->w);
+        doc_text(d, "op_name", a->ops[i].key);
+        doc_count(d, "count", a->ops[i].calls);
+        doc_ms(d, "duration_ms", a->ops[i].duration);
+        doc_number(d, "masked_ratio", a->ops[i].masked_ratio);
+        doc_text(d, "classification", str_of(aicpu_class_name(a->ops[i].class)));
+        json_write_end(&d->w);
+    }
+    json_write_end(&d->w);
+}
+
+/* The five questions every report answers. */
+static void put_answers(struct doc *d)
+{
+    struct arena *scratch = &d->st->scratch;
+    const struct judgement *j = d->judgement;
+    const struct group *g = j->group != SIZE_MAX ? &d->groups->at[j->group] : NULL;
+    char gap[QUANTITY_TEXT];
+
+    quantity_print(gap, (struct quantity){(double)d->bubbles->global.gap, UNIT_NS});
+    doc_key(d, "summary_answers");
+    json_write_array(&d->w);
+    json_write_string(&d->w,
+                      arena_format(scratch, "%s: %s idle in all, %zu windows worth listing",
+                                   j->severity > SEVERITY_NONE ? "yes" : "no", gap, d->bubbles->n));
+    json_write_string(&d->w, g != NULL ? arena_format(scratch, "in group g%zu, %zu of %zu steps",
+                                                      j->group, g->n, d->steps->n)
+                                       : S("in none"));
+    json_write_string(&d->w, g != NULL ? str_of(idle_pattern_name(g->pattern)) : S("none"));
+    json_write_string(&d->w, g != NULL ? arena_format(scratch, "host risk %s",
+                                                      grade_name(j->groups[j->group].host_risk))
+                                       : S("host risk low"));
+    json_write_string(
+        &d->w, arena_format(scratch, "confidence in causes is %s", grade_name(j->confidence)));
+    json_write_end(&d->w);
+}
+
+void doc_put_hidden_issue(struct doc *d)
+{
+    doc_key(d, "hidden_issue");
+    json_write_object(&d->w);
+    doc_bool(d, "hidden_issue_present", d->judgement->severity > SEVERITY_NONE);
+    doc_text(d, "severity", str_of(severity_level_name(d->judgement->severity)));
+    doc_group(d, "group_id", d->judgement->group);
+    put_answers(d);
+    json_write_end(&d->w);
+}
+
+void doc_put_recommendations(struct doc *d)
+{
+    static const char *const priorities[] = {"P0", "P1", "P2", "P3"};
+    const struct recommendations *list = recommend_find(d->st);
+
+    doc_key(d, "recommendations");
+    json_write_array(&d->w);
+    for (size_t i = 0; i < list->n; i++) {
+        const struct recommendation *r = &list->at[i];
+        json_write_object(&d->w);
+        doc_text(d, "id", str_of(r->id));
+        doc_text(d, "scope", str_of(r->scope));
+        doc_text_or_null(d, "target_id", r->target);
+        doc_text(d, "priority", str_of(priorities[r->priority]));
+        doc_bool(d, "followup_required", r->needs_followup);
+        doc_text_or_null(d, "evidence_gap", str_of(r->evidence_gap));
+        doc_text(d, "message", r->message);
+        doc_key(d, "evidence");
+        json_write_array(&d->w);
+        for (size_t k = 0; k < r->n_evidence; k++)
+            json_write_string(&d->w, r->evidence[k]);
+        json_write_end(&d->w);
+        json_write_end(&d->w);
+    }
+    json_write_end(&d->w);
+}

@@ -1,0 +1,83 @@
+#include "analysis/gate.h"
+
+#include "analysis/study.h"
+#include "base/testing.h"
+
+enum { MS = 1000000 };
+
+static struct capture *cap;
+static struct study study;
+
+/* One pseudo-step of 10 ms: [0,4) and [6,10) busy, 2 ms idle between. */
+static int fresh(void **state)
+{
+    struct lane_key key = {.kind = LANE_STREAM};
+
+    (void)state;
+    cap = capture_new();
+    lane_id lane = capture_lane(cap, key);
+    capture_slice(cap, &(struct slice){.begin = 0, .dur = 4 * MS, .lane = lane});
+    capture_slice(cap, &(struct slice){.begin = 6 * MS, .dur = 4 * MS, .lane = lane});
+    capture_seal(cap);
+    study_begin(&study, cap, study_defaults());
+    return 0;
+}
+
+static int done(void **state)
+{
+    (void)state;
+    study_end(&study);
+    capture_free(cap);
+    return 0;
+}
+
+static enum gate_result check(const char *condition)
+{
+    return gate_check(&study, str_of(condition)).result;
+}
+
+TEST(step_metrics_are_compared_exactly)
+{
+    assert_int_equal(check("underfeed_ratio>0.2"), GATE_CLEAR);
+    assert_int_equal(check("underfeed_ratio>=0.2"), GATE_REACHED);
+    assert_int_equal(check("underfeed_ratio == 0.2"), GATE_REACHED);
+    assert_int_equal(check(" service_ms < 10 "), GATE_CLEAR);
+    assert_int_equal(check("service_ms<=10"), GATE_REACHED);
+    assert_int_equal(check("bubble_count!=1"), GATE_CLEAR);
+}
+
+TEST(the_outcome_says_where_and_how_much)
+{
+    struct gate_outcome out = gate_check(&study, S("largest_internal_bubble_ms>1.5"));
+
+    assert_int_equal(out.result, GATE_REACHED);
+    assert_str(out.where, "pseudo");
+    assert_true(out.value == 2);
+}
+
+TEST(groups_and_the_whole_have_their_prefixes)
+{
+    assert_int_equal(check("global.device_gap_ratio>0.1"), GATE_REACHED);
+    assert_int_equal(check("global.largest_gap_ms>2"), GATE_CLEAR);
+    assert_int_equal(check("group.service_ms_avg>9"), GATE_REACHED);
+    assert_int_equal(check("g0.underfeed_ratio_p95>0.1"), GATE_REACHED);
+    assert_int_equal(check("g7.underfeed_ratio_p95>0.1"), GATE_CLEAR);
+}
+
+TEST(mistakes_are_told_apart)
+{
+    assert_int_equal(check("underfeed_ratio"), GATE_SYNTAX);
+    assert_int_equal(check("underfeed_ratio>much"), GATE_SYNTAX);
+    assert_int_equal(check(">3"), GATE_SYNTAX);
+    assert_int_equal(check(""), GATE_SYNTAX);
+    assert_int_equal(check("luck>3"), GATE_NO_NAME);
+    assert_int_equal(check("elsewhere.service_ms>3"), GATE_NO_NAME);
+    assert_int_equal(check("group.service_ms>3"), GATE_NO_NAME);
+    struct gate_outcome out = gate_check(&study, S("underfed_ratio>0.1"));
+    assert_string_equal(out.nearest, "underfeed_ratio");
+}
+
+#define C(name) cmocka_unit_test_setup_teardown(name, fresh, done)
+TEST_MAIN("analysis/gate", C(step_metrics_are_compared_exactly),
+          C(the_outcome_says_where_and_how_much), C(groups_and_the_whole_have_their_prefixes),
+          C(mistakes_are_told_apart))

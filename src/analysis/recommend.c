@@ -1,0 +1,283 @@
+#include "analysis/recommend.h"
+
+#include <stdlib.h>
+
+#include "analysis/aicpu.h"
+#include "analysis/boundary.h"
+#include "analysis/bubbles.h"
+#include "analysis/groups.h"
+#include "analysis/judgement.h"
+#include "analysis/ops.h"
+#include "analysis/steps.h"
+#include "analysis/study.h"
+#include "report/quantity.h"
+
+struct adviser {
+    struct study *st;
+    const struct judgement *judgement;
+    const struct groups *groups;
+    VEC_OF(struct recommendation) list;
+};
+
+static struct str text_of(struct adviser *a, double value, enum unit unit)
+{
+    char buf[QUANTITY_TEXT];
+    size_t n = quantity_print(buf, (struct quantity){value, unit});
+
+    return arena_str(&a->st->scratch, (struct str){buf, n});
+}
+
+static struct str group_name(struct adviser *a, size_t group)
+{
+    return arena_format(&a->st->scratch, "g%zu", group);
+}
+
+/* Priority of an issue in a group. */
+static enum priority priority_of(struct adviser *a, size_t group)
+{
+    const struct verdict *v = &a->judgement->groups[group];
+    double underfeed = a->groups->at[group].metrics[GROUP_UNDERFEED_RATIO].avg;
+
+    if (v->severity == SEVERITY_HIGH)
+        return underfeed >= 0.50 ? PRIORITY_P0 : PRIORITY_P1;
+    if (v->severity == SEVERITY_MEDIUM)
+        return v->host_risk == GRADE_HIGH ? PRIORITY_P1 : PRIORITY_P2;
+    return PRIORITY_P3;
+}
+
+static struct recommendation *advise(struct adviser *a, const char *id, const char *scope,
+                                     struct str target, enum priority priority, struct str message)
+{
+    vec_push(
+        &a->list,
+        ((struct recommendation){
+            .id = id, .scope = scope, .target = target, .priority = priority, .message = message}));
+    return &a->list.at[a->list.n - 1];
+}
+
+static void support(struct recommendation *r, struct str fact)
+{
+    if (r->n_evidence < RECOMMEND_EVIDENCE)
+        r->evidence[r->n_evidence++] = fact;
+}
+
+static struct str idle_fact(struct adviser *a, size_t group)
+{
+    const struct group *g = &a->groups->at[group];
+    struct str ratio = text_of(a, g->metrics[GROUP_UNDERFEED_RATIO].avg, UNIT_RATIO);
+    struct str service = text_of(a, g->metrics[GROUP_SERVICE].avg, UNIT_NS);
+
+    return arena_format(&a->st->scratch, "%.*s of %.*s idle on average over %zu step%s",
+                        STR_ARGS(ratio), STR_ARGS(service), g->n, g->n == 1 ? "" : "s");
+}
+
+static void advise_stacks(struct adviser *a, size_t group)
+{
+    const struct verdict *v = &a->judgement->groups[group];
+
+    if (v->severity == SEVERITY_NONE || (a->st->cap->has & HAS_STACKS))
+        return;
+    struct recommendation *r =
+        advise(a, "record-stacks", "step_group", group_name(a, group), priority_of(a, group),
+               S("record again with with_stack=true, so that idle time can be traced to code"));
+    r->needs_followup = true;
+    r->evidence_gap = "call stacks";
+    support(r, idle_fact(a, group));
+}
+
+static void advise_host(struct adviser *a, size_t group)
+{
+    const struct verdict *v = &a->judgement->groups[group];
+
+    if (v->host_risk < GRADE_MEDIUM || v->means.host >= 0.10 || v->means.idle == 0)
+        return;
+    struct str covered = text_of(a, v->means.host, UNIT_RATIO);
+    struct recommendation *r =
+        advise(a, "sample-host", "step_group", group_name(a, group), priority_of(a, group),
+               S("sample the host while it runs (py-spy, perf, --host-sys=osrt): the profile does "
+                 "not show what it did in the gaps"));
+    r->needs_followup = true;
+    r->evidence_gap = "host activity inside bubbles";
+    support(r, arena_format(&a->st->scratch, "host events cover %.*s of the idle time",
+                            STR_ARGS(covered)));
+}
+
+/* What the leading label of a group asks for. */
+static const struct {
+    enum label label;
+    const char *id, *message;
+} habits[] = {
+    {LABEL_SYNC_OR_H2D, "remove-syncs",
+     "look for synchronisations and copies that stop the host between launches: keep values on "
+     "the device, copy asynchronously from pinned memory, read results later"},
+    {LABEL_LAUNCH_LAG, "launch-faster",
+     "the host seems to launch more slowly than the device works: capture graphs, fuse small "
+     "operators, or move work off the launching thread"},
+    {LABEL_PYTHON_SERIAL, "free-the-host",
+     "one host thread seems to do everything: look for locks, garbage collection and Python work "
+     "between launches"},
+};
+
+static void advise_habit(struct adviser *a, size_t group)
+{
+    const struct verdict *v = &a->judgement->groups[group];
+    enum label labels[LABEL_COUNT];
+
+    if (v->severity == SEVERITY_NONE || means_labels(&v->means, labels) == 0)
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(habits); i++) {
+        if (habits[i].label != labels[0])
+            continue;
+        struct recommendation *r = advise(a, habits[i].id, "step_group", group_name(a, group),
+                                          priority_of(a, group), str_of(habits[i].message));
+        size_t bit = (size_t)__builtin_ctz(labels[0]);
+        struct str share =
+            text_of(a, (double)v->means.labelled[bit] / (double)v->means.all_idle, UNIT_RATIO);
+        support(r, arena_format(&a->st->scratch, "%.*s of the idle time carries %s",
+                                STR_ARGS(share), label_name(labels[0])));
+        support(r, idle_fact(a, group));
+    }
+}
+
+static void advise_comm(struct adviser *a, size_t group)
+{
+    const struct verdict *v = &a->judgement->groups[group];
+
+    if (!(v->tags & TAG_COMM_SYNC_RISK))
+        return;
+    struct recommendation *r =
+        advise(a, "overlap-communication", "side", S("side:comm"), priority_of(a, group),
+               S("overlap or bucket collectives, and look for a slow rank"));
+    r->evidence_gap = "other ranks' captures";
+    struct str share = text_of(a, v->means.comm, UNIT_RATIO);
+    support(r, arena_format(&a->st->scratch,
+                            "communication and waits cover %.*s of the idle time of g%zu",
+                            STR_ARGS(share), group));
+}
+
+static void advise_ops(struct adviser *a)
+{
+    const struct ops *ops = ops_find(a->st, 0, study_kernels(a->st).n);
+
+    for (size_t i = 0; i < ops->n && i < 10; i++) {
+        const struct op *op = &ops->by_cost[i];
+        if (op->is_anchor) {
+            struct recommendation *r =
+                advise(a, "look-upstream", "op", op->key, PRIORITY_P3,
+                       arena_format(&a->st->scratch,
+                                    "look upstream of %.*s: it runs briefly and waits long, so "
+                                    "the gap lies before it",
+                                    STR_ARGS(op->key)));
+            support(r, arena_format(&a->st->scratch, "%.1f us running, %.1f us waiting on average",
+                                    op->duration_us_avg, op->wait_us_avg));
+        } else if (op->is_polluted && op->polluted_wait > 0 && op->polluted_wait * 5 >= op->wait) {
+            struct recommendation *r =
+                advise(a, "check-communication", "op", op->key, PRIORITY_P3,
+                       arena_format(&a->st->scratch,
+                                    "check communication and synchronisation around %.*s rather "
+                                    "than the operator: its wait lies beside collectives",
+                                    STR_ARGS(op->key)));
+            r->needs_followup = true;
+        }
+    }
+}
+
+static void advise_aicpu(struct adviser *a)
+{
+    const struct aicpu *aicpu = study_aicpu(a->st);
+    const struct bubbles *b = study_bubbles(a->st);
+    nanos service = 0;
+
+    for (size_t i = 0; i < study_steps(a->st)->n; i++)
+        service = nanos_add(service, b->metrics[i].service);
+    for (size_t i = 0; i < aicpu->n; i++) {
+        const struct aicpu_op *op = &aicpu->ops[i];
+        nanos exposed = op->duration - op->masked;
+        if (op->class == AICPU_MASKED)
+            continue;
+        bool is_large = service > 0 && (double)exposed >= (double)service / 10;
+        struct recommendation *r = advise(
+            a, "move-off-aicpu", "op", op->key, is_large ? PRIORITY_P0 : PRIORITY_P2,
+            arena_format(&a->st->scratch,
+                         "move %.*s off the AICPU: another data type, a fused operator or an "
+                         "AI-core version",
+                         STR_ARGS(op->key)));
+        struct str time = text_of(a, (double)exposed, UNIT_NS);
+        support(r, arena_format(&a->st->scratch, "%zu call%s, %.*s not hidden by other work",
+                                op->calls, op->calls == 1 ? "" : "s", STR_ARGS(time)));
+    }
+}
+
+static void advise_capture(struct adviser *a)
+{
+    const struct boundary *edge = study_boundary(a->st);
+    size_t n = study_steps(a->st)->n, partial = 0;
+
+    for (size_t i = 0; i < n; i++)
+        partial += edge->is_partial[i];
+    if (n > 0 && partial * 2 >= n) {
+        struct recommendation *r =
+            advise(a, "record-more-steps", "global", S(""), PRIORITY_P3,
+                   S("record more steps and skip the warm-up: most of what was recorded touches "
+                     "the edges of the capture"));
+        r->needs_followup = true;
+        r->evidence_gap = "complete steps";
+        support(r, arena_format(&a->st->scratch, "%zu of %zu steps are partial", partial, n));
+    }
+    if (a->groups->n > 1 && !(a->st->cap->has & HAS_SHAPES)) {
+        struct recommendation *r =
+            advise(a, "record-shapes", "global", S(""), PRIORITY_P3,
+                   S("record again with record_shapes=true, to tell steps of different sizes "
+                     "from steps of different work"));
+        r->evidence_gap = "tensor shapes";
+        support(r, arena_format(&a->st->scratch, "%zu kinds of steps", a->groups->n));
+    }
+}
+
+static int by_priority(const void *a, const void *b)
+{
+    const struct recommendation *x = *(const struct recommendation *const *)a;
+    const struct recommendation *y = *(const struct recommendation *const *)b;
+
+    if (x->priority != y->priority)
+        return x->priority < y->priority ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static void put_in_order(struct adviser *a, struct recommendations *out)
+{
+    struct arena *scratch = &a->st->scratch;
+    const struct recommendation **order =
+        ARENA_ARRAY(scratch, const struct recommendation *, a->list.n);
+
+    for (size_t i = 0; i < a->list.n; i++)
+        order[i] = &a->list.at[i];
+    if (a->list.n > 0)
+        qsort(order, a->list.n, sizeof(*order), by_priority);
+    out->n = a->list.n;
+    out->at = ARENA_ARRAY(scratch, struct recommendation, out->n);
+    for (size_t i = 0; i < out->n; i++)
+        out->at[i] = *order[i];
+    vec_free(&a->list);
+}
+
+const struct recommendations *recommend_find(struct study *st)
+{
+    struct recommendations *out = ARENA_NEW(&st->scratch, struct recommendations);
+    struct adviser a = {.st = st, .judgement = study_judgement(st), .groups = study_groups(st)};
+
+    for (size_t g = 0; g < a.groups->n; g++) {
+        advise_habit(&a, g);
+        advise_host(&a, g);
+        advise_comm(&a, g);
+        advise_stacks(&a, g);
+    }
+    advise_aicpu(&a);
+    advise_ops(&a);
+    advise_capture(&a);
+    if (a.list.n == 0 && study_steps(st)->n > 0)
+        advise(&a, "nothing-found", "global", S(""), PRIORITY_P3,
+               S("no idle time worth chasing was found: look at the kernels themselves"));
+    put_in_order(&a, out);
+    return out;
+}

@@ -1,0 +1,115 @@
+#include "analysis/selfcheck.h"
+
+#include <math.h>
+
+#include "analysis/bubbles.h"
+#include "analysis/steps.h"
+#include "analysis/study.h"
+#include "analysis/waits.h"
+
+struct checker {
+    struct study *st;
+    VEC_OF(struct selfcheck) list;
+};
+
+/* Equal within `share` of the expected value and `slack` besides. */
+static void compare(struct checker *c, struct str name, double expected, double actual,
+                    double share, double slack)
+{
+    bool is_ok = fabs(expected - actual) <= fabs(expected) * share + slack;
+
+    vec_push(&c->list, ((struct selfcheck){name, expected, actual, is_ok}));
+}
+
+static struct str label(struct checker *c, struct str step, const char *what)
+{
+    return arena_format(&c->st->scratch, "%.*s: %s", STR_ARGS(step), what);
+}
+
+static const struct step_trace *trace_of(const struct capture *cap, const struct step *step)
+{
+    for (size_t i = 0; i < cap->step_traces.n; i++) {
+        const struct step_trace *t = &cap->step_traces.at[i];
+        int64_t number;
+        if (num_i64(capture_text(cap, t->step), &number) ? number == step->number
+                                                         : cap->step_traces.n == 1)
+            return t;
+    }
+    return NULL;
+}
+
+/* step_trace_time prints microseconds with three decimals computed in doubles. */
+static void check_steps(struct checker *c)
+{
+    const struct steps *steps = study_steps(c->st);
+    const struct bubbles *b = study_bubbles(c->st);
+
+    for (size_t i = 0; i < steps->n; i++) {
+        const struct step *step = &steps->at[i];
+        const struct step_trace *t = trace_of(c->st->cap, step);
+        if (t == NULL)
+            continue;
+        compare(c, label(c, step->id, "busy = computing + exposed communication, us"),
+                (double)(t->computing + t->comm_exposed) / 1e3, (double)b->metrics[i].busy / 1e3,
+                0.0005, 0.1);
+        compare(c, label(c, step->id, "gaps between kernels = free, us"),
+                (double)t->free_time / 1e3, (double)b->metrics[i].internal / 1e3, 0.0005, 0.1);
+        if (t->preparing >= 0 && steps->source == STEPS_PROFILER)
+            compare(c, label(c, step->id, "gap before the first kernel = preparing, us"),
+                    (double)t->preparing / 1e3, (double)b->metrics[i].prelaunch / 1e3, 0, 0.5);
+    }
+}
+
+/* The wait column against the gap to the previous row, on 99 of 100 rows. */
+static void check_waits(struct checker *c)
+{
+    const struct waits *waits = study_waits(c->st);
+    struct kernel_order kernels = study_kernels(c->st);
+    const struct slices *s = &c->st->cap->slices;
+    size_t compared = 0, near = 0;
+
+    if (waits->is_derived)
+        return;
+    for (size_t i = 1; i < kernels.n; i++) {
+        nanos gap = nanos_sub(s->begin[kernels.at[i]], slices_end(s, kernels.at[i - 1]));
+        if (waits->at[i] < 0)
+            continue;
+        compared++;
+        nanos apart = nanos_sub(waits->at[i], gap > 0 ? gap : 0);
+        near += apart <= 300 && apart >= -300;
+    }
+    if (compared > 0)
+        compare(c, S("rows whose wait is the gap to the previous row"), (double)compared,
+                (double)near, 0.01, 0);
+}
+
+static void check_comm(struct checker *c)
+{
+    const struct capture *cap = c->st->cap;
+    struct kernel_order kernels = study_kernels(c->st);
+    double told = 0, seen = 0;
+
+    for (size_t i = 0; i < cap->comm_ops.n; i++)
+        told += (double)cap->comm_ops.at[i].elapse;
+    for (size_t i = 0; i < kernels.n; i++)
+        if (cap->slices.kind[kernels.at[i]] == SLICE_COMM)
+            seen += (double)cap->slices.dur[kernels.at[i]];
+    if (cap->comm_ops.n > 0)
+        compare(c, S("time of all collectives, ms"), told / 1e6, seen / 1e6, 0.05, 0);
+}
+
+const struct selfchecks *selfcheck_find(struct study *st)
+{
+    struct selfchecks *out = ARENA_NEW(&st->scratch, struct selfchecks);
+    struct checker c = {.st = st};
+
+    check_steps(&c);
+    check_waits(&c);
+    check_comm(&c);
+    out->n = c.list.n;
+    out->at = ARENA_ARRAY(&st->scratch, struct selfcheck, out->n);
+    if (out->n > 0)
+        memcpy(out->at, c.list.at, sizeof(*out->at) * out->n);
+    vec_free(&c.list);
+    return out;
+}

@@ -1,0 +1,69 @@
+/*
+ * sql_module - what the virtual tables share: their entries, and how values reach SQLite.
+ */
+#ifndef STRATA_ANALYSIS_SQL_MODULE_H
+#define STRATA_ANALYSIS_SQL_MODULE_H
+
+#include <sqlite3.h>
+
+#include "analysis/sql.h"
+#include "analysis/sql_view.h"
+
+/* A table as it is registered; `aux` of the module points to one of these with its view. */
+struct sql_table {
+    struct sql_table_info info;
+    const sqlite3_module *module;
+    enum sql_set set;            /* of a table of slices */
+    const struct sql_rows *rows; /* of any other table */
+};
+
+struct sql_binding {
+    struct sql_view *view;
+    const struct sql_table *table;
+};
+
+extern const sqlite3_module sql_slices_module; /* slices, kernels, host_events */
+extern const sqlite3_module sql_rows_module;   /* the small tables */
+
+/* How a small table counts and shows its rows; `row` counts within one capture. */
+struct sql_rows {
+    size_t (*count)(const struct sql_part *p);
+    void (*column)(const struct sql_view *v, const struct sql_part *p, size_t row, int column,
+                   sqlite3_context *out);
+    bool is_flows; /* from_id and to_id are looked up by search */
+};
+
+extern const struct sql_rows sql_captures, sql_collectives, sql_counters, sql_flows, sql_lanes,
+    sql_sources, sql_steps, sql_step_times;
+
+/* Texts of a capture outlive every statement, so they are handed over without a copy. */
+static inline void sql_give_text(sqlite3_context *out, struct str text)
+{
+    sqlite3_result_text64(out, text.n > 0 ? text.at : "", text.n, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+/* NULL for an empty text. */
+static inline void sql_give_known_text(sqlite3_context *out, struct str text)
+{
+    if (text.n > 0)
+        sql_give_text(out, text);
+}
+
+/* NULL for UNKNOWN. */
+static inline void sql_give_known(sqlite3_context *out, int64_t number)
+{
+    if (number != UNKNOWN)
+        sqlite3_result_int64(out, number);
+}
+
+/* A number when the text is one ("2"), else the text ("N/A"); NULL when empty. */
+void sql_give_id(sqlite3_context *out, struct str text);
+
+/* NULL when `a` is NULL. */
+void sql_give_attr(sqlite3_context *out, const struct capture *cap, const struct attr *a);
+
+/* Declares the table of a binding; for xConnect. The vtab has `size` bytes. */
+int sql_declare(sqlite3 *db, void *aux, size_t size, sqlite3_vtab **out);
+int sql_disconnect(sqlite3_vtab *vtab);
+
+#endif

@@ -1,0 +1,155 @@
+/*
+ * Every table of a query with its columns. The order of columns is the order that sql_slices.c and
+ * sql_rows.c number them in; docs/queries.md explains each.
+ */
+#include "analysis/sql_schema.h"
+
+#define SLICE_COLUMNS                                                                              \
+    "id INTEGER, ts INTEGER, dur INTEGER, end_ts INTEGER, name TEXT, kind TEXT, lane INTEGER, "    \
+    "lane_name TEXT, process TEXT, device INTEGER, step INTEGER, rank INTEGER, cat TEXT, "         \
+    "type TEXT, core TEXT"
+
+const struct sql_table sql_tables[] = {
+    {{"captures",
+      "id INTEGER, name TEXT, rank INTEGER, world_size INTEGER, device INTEGER, device_name TEXT, "
+      "kind TEXT, producer TEXT, host TEXT, level INTEGER, origin TEXT, to_unix INTEGER",
+      "what each profile tells about itself; one row a rank"},
+     &sql_rows_module,
+     SET_ALL,
+     &sql_captures},
+    {{"collectives",
+      "id INTEGER, name TEXT, \"group\" TEXT, step INTEGER, is_p2p INTEGER, ts INTEGER, "
+      "elapse INTEGER, transit INTEGER, wait INTEGER, sync INTEGER, idle INTEGER, "
+      "megabytes REAL, transit_ms REAL, rank INTEGER",
+      "collectives as the profiler's own communication analysis tells them"},
+     &sql_rows_module,
+     SET_ALL,
+     &sql_collectives},
+    {{"counters",
+      "id INTEGER, ts INTEGER, value REAL, name TEXT, unit TEXT, process TEXT, rank INTEGER",
+      "samples of counters"},
+     &sql_rows_module,
+     SET_ALL,
+     &sql_counters},
+    {{"flows", "id INTEGER, from_id INTEGER, to_id INTEGER, kind TEXT, rank INTEGER",
+      "arrows from one slice to another, such as a launch and its kernel"},
+     &sql_rows_module,
+     SET_ALL,
+     &sql_flows},
+    {{"host_events",
+      SLICE_COLUMNS ", input_shapes TEXT, input_dtypes TEXT, stack TEXT, link INTEGER",
+      "slices that are events of the host"},
+     &sql_slices_module,
+     SET_HOST,
+     NULL},
+    {{"kernels",
+      SLICE_COLUMNS ", stream INTEGER, class TEXT, wait_ns INTEGER, task INTEGER, "
+                    "block_dim INTEGER, mix_block_dim INTEGER, state TEXT, input_shapes TEXT, "
+                    "input_dtypes TEXT, input_formats TEXT, output_shapes TEXT, "
+                    "output_dtypes TEXT, output_formats TEXT, link INTEGER",
+      "slices that are work of the device"},
+     &sql_slices_module,
+     SET_KERNELS,
+     NULL},
+    {{"lanes",
+      "id INTEGER, name TEXT, kind TEXT, process TEXT, device INTEGER, pid INTEGER, tid INTEGER, "
+      "slices INTEGER, ts INTEGER, rank INTEGER",
+      "streams, threads and other rows of the timeline"},
+     &sql_rows_module,
+     SET_ALL,
+     &sql_lanes},
+    {{"slices", SLICE_COLUMNS, "everything on the timeline"}, &sql_slices_module, SET_ALL, NULL},
+    {{"sources",
+      "id INTEGER, path TEXT, format TEXT, bytes INTEGER, rows INTEGER, lost INTEGER, "
+      "rank INTEGER",
+      "the files that were read"},
+     &sql_rows_module,
+     SET_ALL,
+     &sql_sources},
+    {{"step_times",
+      "id INTEGER, step INTEGER, device INTEGER, computing INTEGER, comm_exposed INTEGER, "
+      "overlapped INTEGER, communication INTEGER, free INTEGER, stage INTEGER, bubble INTEGER, "
+      "preparing INTEGER, rank INTEGER",
+      "what the profiler itself says of each step"},
+     &sql_rows_module,
+     SET_ALL,
+     &sql_step_times},
+    {{"steps",
+      "id INTEGER, step INTEGER, name TEXT, ts INTEGER, dur INTEGER, end_ts INTEGER, source TEXT, "
+      "rank INTEGER",
+      "the steps, from one mark to the next"},
+     &sql_rows_module,
+     SET_ALL,
+     &sql_steps},
+};
+const size_t sql_table_count = ARRAY_LEN(sql_tables);
+
+const struct sql_table_info *sql_schema(size_t i)
+{
+    return i < sql_table_count ? &sql_tables[i].info : NULL;
+}
+
+bool sql_next_column(struct str *rest, struct str *name)
+{
+    struct str one;
+
+    if (!str_split(rest, ',', &one))
+        return false;
+    one = str_trim(one);
+    *name = str_part(one, 0, str_find_char(one, ' '));
+    if (name->n > 2 && name->at[0] == '"')
+        *name = str_part(*name, 1, name->n - 2);
+    return true;
+}
+
+int sql_declare(sqlite3 *db, void *aux, size_t size, sqlite3_vtab **out)
+{
+    const struct sql_binding *binding = aux;
+    char *text = sqlite3_mprintf("CREATE TABLE x(%s)", binding->table->info.columns);
+    int rc = sqlite3_declare_vtab(db, text);
+
+    sqlite3_free(text);
+    if (rc != SQLITE_OK)
+        return rc;
+    *out = mem_grow(NULL, 1, size);
+    memset(*out, 0, size);
+    return SQLITE_OK;
+}
+
+int sql_disconnect(sqlite3_vtab *vtab)
+{
+    mem_free(vtab);
+    return SQLITE_OK;
+}
+
+void sql_give_id(sqlite3_context *out, struct str text)
+{
+    int64_t number;
+
+    if (num_i64(text, &number))
+        sqlite3_result_int64(out, number);
+    else
+        sql_give_known_text(out, text);
+}
+
+void sql_give_attr(sqlite3_context *out, const struct capture *cap, const struct attr *a)
+{
+    if (a == NULL)
+        return;
+    switch ((enum attr_type)a->type) {
+    case ATTR_TEXT:
+        sql_give_known_text(out, capture_text(cap, a->text));
+        break;
+    case ATTR_INT:
+        sqlite3_result_int64(out, a->number);
+        break;
+    case ATTR_REAL:
+        sqlite3_result_double(out, a->real);
+        break;
+    case ATTR_TIME:
+        sqlite3_result_int64(out, a->time);
+        break;
+    case ATTR_NONE:
+        break;
+    }
+}

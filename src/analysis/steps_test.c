@@ -1,0 +1,113 @@
+#include "analysis/steps.h"
+
+#include "analysis/study.h"
+#include "base/testing.h"
+
+static struct capture *cap;
+static struct study study;
+
+static int fresh(void **state)
+{
+    (void)state;
+    cap = capture_new();
+    return 0;
+}
+
+static int done(void **state)
+{
+    (void)state;
+    study_end(&study);
+    capture_free(cap);
+    return 0;
+}
+
+static void kernel(nanos begin, nanos end)
+{
+    struct lane_key key = {.kind = LANE_STREAM};
+
+    capture_slice(
+        cap, &(struct slice){.begin = begin, .dur = end - begin, .lane = capture_lane(cap, key)});
+}
+
+static void mark(enum mark_source source, const char *name, int64_t number, nanos begin, nanos end)
+{
+    vec_push(&cap->marks, ((struct mark){.source = source,
+                                         .name = capture_intern(cap, str_of(name)),
+                                         .number = number,
+                                         .begin = begin,
+                                         .end = end}));
+}
+
+static const struct steps *look(void)
+{
+    capture_seal(cap);
+    study_begin(&study, cap, study_defaults());
+    return study_steps(&study);
+}
+
+TEST(a_step_lasts_until_the_next_mark_and_the_last_until_its_last_kernel)
+{
+    kernel(5, 8);
+    kernel(120, 160);
+    kernel(210, 290);
+    mark(MARK_PROFILER_STEP, "ProfilerStep#2", 2, 200, 230);
+    mark(MARK_PROFILER_STEP, "ProfilerStep#1", 1, 100, 150);
+    const struct steps *s = look();
+
+    assert_int_equal(s->n, 2);
+    assert_int_equal(s->source, STEPS_PROFILER);
+    assert_str(s->at[0].id, "ProfilerStep#1");
+    assert_int_equal(s->at[0].window.end, 200);
+    assert_int_equal(s->at[1].window.end, 290);
+    assert_int_equal(s->kernels_before_first, 1);
+}
+
+TEST(a_last_step_without_kernels_ends_with_its_mark)
+{
+    kernel(5, 8);
+    mark(MARK_PROFILER_STEP, "ProfilerStep#1", 1, 0, 50);
+    mark(MARK_PROFILER_STEP, "ProfilerStep#2", 2, 50, 90);
+
+    assert_int_equal(look()->at[1].window.end, 90);
+}
+
+TEST(the_profilers_steps_win_over_iterations)
+{
+    kernel(5, 8);
+    mark(MARK_ITERATION, "Iteration 1", 1, 0, 10);
+    mark(MARK_ITERATION, "Iteration 2", 2, 10, 20);
+    mark(MARK_PROFILER_STEP, "ProfilerStep#7", 7, 0, 20);
+    const struct steps *s = look();
+
+    assert_int_equal(s->n, 1);
+    assert_int_equal(s->at[0].number, 7);
+    assert_string_equal(step_source_name(s->source), "profiler_step");
+}
+
+TEST(of_nested_marks_the_outer_one_counts)
+{
+    kernel(5, 8);
+    mark(MARK_ITERATION, "Step 1", 1, 0, 100);
+    mark(MARK_ITERATION, "Step 7", 7, 20, 40); /* inside the first */
+    mark(MARK_ITERATION, "Step 2", 2, 100, 200);
+    const struct steps *s = look();
+
+    assert_int_equal(s->n, 2);
+    assert_int_equal(s->at[1].number, 2);
+}
+
+TEST(marks_without_kernels_are_steps_all_the_same)
+{
+    mark(MARK_PROFILER_STEP, "ProfilerStep#3", 3, 10, 30);
+    const struct steps *s = look();
+
+    assert_int_equal(s->n, 1);
+    assert_int_equal(s->at[0].window.begin, 10);
+    assert_int_equal(s->at[0].window.end, 30);
+}
+
+#define C(name) cmocka_unit_test_setup_teardown(name, fresh, done)
+TEST_MAIN("analysis/steps", C(a_step_lasts_until_the_next_mark_and_the_last_until_its_last_kernel),
+          C(a_last_step_without_kernels_ends_with_its_mark),
+          C(the_profilers_steps_win_over_iterations), C(of_nested_marks_the_outer_one_counts),
+          C(marks_without_kernels_are_steps_all_the_same))

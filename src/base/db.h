@@ -1,0 +1,78 @@
+/*
+ * db - reading tables of SQLite files that someone else wrote.
+ *
+ * A file is opened read-only and immutable: no locks, no journal, nothing beside it is touched,
+ * so read-only media and files in WAL mode work. Only plain tables can be read, one scan at a
+ * time, in the order of their rows; no SQL of the file's own (views, triggers) runs. A column the
+ * table lacks reads as NULL, and no value is trusted to have its declared type. When a page turns
+ * out to be damaged the scan ends, what came before it counts, and the loss is told.
+ */
+#ifndef STRATA_BASE_DB_H
+#define STRATA_BASE_DB_H
+
+#include "base/diag.h"
+#include "base/num.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+struct db {
+    struct sqlite3 *handle;
+    const char *path;
+    struct diag *diag;
+    char *copy;        /* of the content, where it had to be changed */
+    uint64_t bytes;    /* size of the file */
+    uint64_t handed;   /* bytes of text given out: a file cannot hold much more than itself */
+    uint64_t damages;  /* scans that ended early */
+    struct str *names; /* tables, in the order of the file; in `arena` */
+    size_t n_names;
+    struct arena arena;
+};
+
+/* Opens `path`, or with `text.at` set those bytes, which must live until db_close(). After a
+ * failure nothing needs to be closed. */
+enum status db_open(struct db *db, const char *path, struct str text, struct diag *d);
+void db_close(struct db *db);
+
+/* True for the first bytes of every SQLite file. */
+bool db_is_sqlite(struct str head);
+
+bool db_has_table(const struct db *db, struct str table);
+
+enum { DB_COLUMNS = 40 };
+
+struct db_rows {
+    struct db *db;
+    struct sqlite3_stmt *stmt; /* NULL: no such table; the scan is empty */
+    const char *table;
+    uint64_t n;               /* rows handed out so far */
+    int8_t place[DB_COLUMNS]; /* of each wanted column in the statement; -1: the table lacks it */
+};
+
+/* Starts a scan of `table` with the columns of interest. A name may offer older and newer
+ * spellings: "blockDim|blockNum". False when the table is missing or cannot be read. */
+bool db_rows_open(struct db_rows *rows, struct db *db, const char *table,
+                  const char *const *columns, size_t n);
+
+/* The next row; false at the end, at damage and after an interruption. */
+bool db_rows_next(struct db_rows *rows);
+void db_rows_close(struct db_rows *rows);
+
+static inline bool db_has_column(const struct db_rows *rows, size_t column)
+{
+    return rows->place[column] >= 0;
+}
+
+/* Values of the current row. False, with `out` untouched, when there is none of that sort: NULL,
+ * a blob, text that is no number, a fraction where an integer is asked for. */
+bool db_i64(const struct db_rows *rows, size_t column, int64_t *out);
+bool db_f64(const struct db_rows *rows, size_t column, double *out);
+
+/* A time given in microseconds or milliseconds, as number or text. */
+bool db_us(const struct db_rows *rows, size_t column, nanos *out);
+bool db_ms(const struct db_rows *rows, size_t column, nanos *out);
+
+/* Text as it stands, numbers printed, nothing for NULL and blobs. Lives until the next row. */
+struct str db_text(const struct db_rows *rows, size_t column);
+
+#endif

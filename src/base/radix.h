@@ -1,0 +1,21 @@
+/*
+ * radix - sorting numbers in time that grows with their count alone.
+ *
+ * For keys of 64 bits with a value each; equal keys keep their order. Bytes that all keys share
+ * cost nothing, so ids and times of one profile take some four passes.
+ */
+#ifndef STRATA_BASE_RADIX_H
+#define STRATA_BASE_RADIX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct radix_item {
+    uint64_t key;
+    uint32_t value;
+};
+
+/* Sorts `n` items by key; `spare` has room for as many. */
+void radix_sort(struct radix_item *items, struct radix_item *spare, size_t n);
+
+#endif

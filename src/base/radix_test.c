@@ -1,0 +1,46 @@
+#include "base/radix.h"
+
+#include "base/testing.h"
+
+TEST(items_come_out_by_key_and_equal_ones_in_their_order)
+{
+    struct radix_item items[] = {
+        {UINT64_MAX, 0}, {5, 1}, {0, 2}, {(uint64_t)1 << 40, 3}, {5, 4}, {256, 5},
+    };
+    struct radix_item spare[6];
+    const uint32_t order[] = {2, 1, 4, 5, 3, 0};
+
+    radix_sort(items, spare, 6);
+
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(items[i].value, order[i]);
+}
+
+TEST(sorted_and_empty_lists_stay_as_they_are)
+{
+    struct radix_item items[] = {{1, 0}, {1, 1}, {2, 2}}, spare[3];
+
+    radix_sort(items, spare, 3);
+    radix_sort(items, spare, 0);
+
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(items[i].value, i);
+}
+
+TEST(a_thousand_mixed_keys_come_out_in_order)
+{
+    struct radix_item items[1000], spare[1000];
+    uint64_t seed = 7;
+
+    for (uint32_t i = 0; i < 1000; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        items[i] = (struct radix_item){seed >> (i % 50), i};
+    }
+    radix_sort(items, spare, 1000);
+
+    for (size_t i = 1; i < 1000; i++)
+        assert_true(items[i - 1].key <= items[i].key);
+}
+
+TEST_MAIN("base/radix", T(items_come_out_by_key_and_equal_ones_in_their_order),
+          T(sorted_and_empty_lists_stay_as_they_are), T(a_thousand_mixed_keys_come_out_in_order))

@@ -1,0 +1,58 @@
+/*
+ * cut - a part of a sealed capture, as a view: some time windows, some lanes.
+ *
+ * A slice is in the cut when its lane is and when it overlaps a window; one without length counts
+ * by its begin. It stays whole unless `clip` asks for the part from the first window it touches to
+ * the last. An arrow stays when both its ends do, a counter's sample when it lies in a window. The
+ * view costs one bit a slice and must not outlive the capture.
+ */
+#ifndef STRATA_CAPTURE_CUT_H
+#define STRATA_CAPTURE_CUT_H
+
+#include "base/interval.h"
+#include "capture/capture.h"
+
+struct cut_options {
+    struct interval_set windows; /* merged, owned by the caller; none: all the time */
+    bool nothing;                /* an empty window: no time at all */
+    const char *const *lanes;    /* globs on "lane", "process/lane" or their titles; none: all */
+    size_t lanes_n;
+    bool clip;
+};
+
+struct cut {
+    const struct capture *cap;
+    struct cut_options options;
+    uint64_t *bits; /* one a slice; NULL: by lane only */
+    bool *lanes;    /* by lane: it has slices in the cut */
+    bool *series;   /* by series: it has samples in the cut */
+    size_t lanes_n, slices, kernels, flows, series_n, samples;
+    struct interval span; /* of all slices and samples in the cut */
+};
+
+/* `options` is copied, what it points to must outlive the cut. */
+void cut_init(struct cut *cut, const struct capture *cap, const struct cut_options *options);
+void cut_fini(struct cut *cut);
+
+static inline bool cut_has(const struct cut *cut, size_t slice)
+{
+    return cut->bits != NULL ? (cut->bits[slice / 64] >> (slice % 64) & 1) != 0
+                             : cut->lanes[cut->cap->slices.lane[slice]];
+}
+
+static inline bool cut_has_flow(const struct cut *cut, const struct flow *flow)
+{
+    return cut_has(cut, flow->from) && cut_has(cut, flow->to);
+}
+
+/* For samples of a series that is in the cut. */
+bool cut_has_sample(const struct cut *cut, nanos at);
+
+/* A slice that is in the cut, clipped when the cut says so. */
+struct slice cut_slice(const struct cut *cut, size_t slice);
+
+/* From the first begin to the last end of all slices of a capture, or of its samples when it has
+ * no slice. Empty at 0 when it has nothing. */
+struct interval cut_span(const struct capture *cap);
+
+#endif

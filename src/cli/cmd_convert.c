@@ -1,0 +1,206 @@
+/*
+ * strata convert: a capture, or a part of it, in a format that other programs open.
+ */
+#include <unistd.h>
+
+#include "capture/capture.h"
+#include "cli/session.h"
+#include "cli/window.h"
+#include "render/timeline.h"
+
+struct args {
+    const char *to, *steps, *range;
+    struct opt_list lanes;
+    bool clip;
+    int what;
+    int64_t rank;
+};
+
+enum { WHAT_NOT_GIVEN = -1 };
+
+static const struct args defaults = {.what = WHAT_NOT_GIVEN, .rank = -1};
+
+/* In the order of enum convert_what. */
+static const char *const what_choices[] = {"kernels", "slices", NULL};
+
+static const struct opt options[] = {
+    OPT_STRING(0, "to", "FORMAT", struct args, to,
+               "chrome, chrome-gz, csv or perfetto; else by the ending of the file"),
+    OPT_STRING(0, "steps", "LIST", struct args, steps, "only these steps: 3-5,7"),
+    OPT_STRING(0, "range", "A-B", struct args, range,
+               "only this time from the start of the capture: 10ms-25ms, 2s-"),
+    OPT_LIST(0, "lane", "GLOB", struct args, lanes,
+             "only lanes of such a name, or process/name; may be repeated"),
+    OPT_FLAG(0, "clip", struct args, clip, "cut slices at the borders of steps and range"),
+    OPT_CHOICE(0, "what", what_choices, struct args, what, "the rows of a CSV (kernels)"),
+    OPT_INT(0, "rank", "N", struct args, rank, 0, INT32_MAX, "this rank of a folder of ranks"),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata convert examples/ascend-small -o small.json", "a timeline for Perfetto or Chrome"},
+    {"strata convert examples/ascend-small -o step1.pftrace --steps 1",
+     "one step as Perfetto's own format"},
+    {"strata convert examples/ascend-small -o - --to csv --range 0-2ms --lane 'Stream 2'",
+     "the kernels of one stream as a table"},
+    {0},
+};
+
+/* Fills the job from the command line; CODE_DONE, or the code of the mistake. */
+static int read_args(struct session *s, const struct args *args, struct convert_job *job)
+{
+    struct convert_steps *steps = NULL;
+
+    *job = convert_job_new(s->operands.at[0], s->common.out);
+    job->format = s->common.format;
+    job->rank = args->rank;
+    job->to = args->to;
+    job->sink = session_sink(s);
+    job->lanes = args->lanes.at;
+    job->lanes_n = args->lanes.n;
+    job->clip = args->clip;
+    job->what = args->what == CONVERT_SLICES ? CONVERT_SLICES : CONVERT_KERNELS;
+    job->is_dry_run = s->common.dry_run;
+    job->threads = (size_t)s->common.jobs;
+    job->progress = &s->progress;
+    if (job->out == NULL)
+        return session_usage(s, "convert needs -o with the name of the file to write");
+    if (args->steps != NULL) {
+        job->steps_n = window_steps(args->steps, &s->arena, &steps);
+        job->steps = steps;
+        if (job->steps_n == 0)
+            return session_usage(s, "--steps takes step numbers as in 3-5,7, not '%s'",
+                                 args->steps);
+    }
+    if (args->range != NULL && !window_range(args->range, &job->range))
+        return session_usage(s, "--range takes times as in 10ms-25ms or 2s-, not '%s'",
+                             args->range);
+    return CODE_DONE;
+}
+
+/* What only the chosen format can tell. */
+static int check_format(struct session *s, const struct args *args, const struct convert_job *job,
+                        const struct timeline_format *format)
+{
+    bool is_stdout = strcmp(job->out, "-") == 0;
+
+    if (args->what != WHAT_NOT_GIVEN && !format->is_table)
+        return session_usage(s, "--what is for tables, and %s holds everything", format->name);
+    if (is_stdout && s->common.json && !job->is_dry_run)
+        return session_usage(s, "--json and -o - both want standard output");
+    if (is_stdout && format->is_binary && !job->is_dry_run && isatty(STDOUT_FILENO) == 1)
+        return session_usage(s, "%s is not for a terminal; name a file or pipe it", format->name);
+    return CODE_DONE;
+}
+
+static void print_json(struct session *s, const struct convert_job *job,
+                       const struct convert_result *r)
+{
+    const struct {
+        const char *key;
+        uint64_t value;
+    } counts[] = {{"lanes", r->lanes}, {"slices", r->slices},   {"kernels", r->kernels},
+                  {"flows", r->flows}, {"samples", r->samples}, {"bytes", r->bytes}};
+    struct json_writer *j = session_json_begin(s, "strata.convert/1", origin_name(r->cap->origin));
+
+    json_write_object(j);
+    json_write_key(j, S("format"));
+    session_json_text(j, r->format->name);
+    json_write_key(j, S("written"));
+    json_write_bool(j, !job->is_dry_run);
+    for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+        json_write_key(j, str_of(counts[i].key));
+        json_write_u64(j, counts[i].value);
+    }
+    json_write_key(j, S("from_ns"));
+    json_write_i64(j, r->span.begin);
+    json_write_key(j, S("to_ns"));
+    json_write_i64(j, r->span.end);
+    json_write_end(j);
+    session_json_end(s);
+}
+
+static void print_text(struct session *s, const struct convert_job *job,
+                       const struct convert_result *r)
+{
+    char length[NUM_TEXT];
+    size_t n = num_print_us(length, nanos_sub(r->span.end, r->span.begin));
+
+    if (job->is_dry_run)
+        out_printf(&s->out, "would write %s\n", job->out);
+    out_printf(&s->out,
+               "%zu slices (%zu kernels), %zu arrows and %zu samples on %zu lanes, %.*s us, "
+               "as %s\n",
+               r->slices, r->kernels, r->flows, r->samples, r->lanes, (int)n, length,
+               r->format->name);
+}
+
+static void print(struct session *s, const struct convert_job *job, const struct convert_result *r)
+{
+    bool is_stdout = strcmp(job->out, "-") == 0;
+
+    for (size_t i = 0; i < r->cap->sources.n; i++) {
+        const struct source *source = &r->cap->sources.at[i];
+        session_read(s, source->path, source->format, source->rows, source->lost);
+    }
+    if (!is_stdout && !job->is_dry_run)
+        session_wrote(s, job->out);
+    if (s->common.json)
+        print_json(s, job, r);
+    else if (!s->common.quiet && (!is_stdout || job->is_dry_run))
+        print_text(s, job, r);
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    const struct timeline_format *format;
+    struct convert_job job;
+    struct convert_result result;
+    int code = read_args(s, args, &job);
+
+    if (code != CODE_DONE)
+        return code;
+    enum status status = convert_format(&job, &s->diag, &format);
+    if (status != ST_OK)
+        return CODE_USAGE;
+    code = check_format(s, args, &job, format);
+    if (code != CODE_DONE)
+        return code;
+    status = flow_convert(&job, &s->diag, &result);
+    if (status == ST_OK)
+        print(s, &job, &result);
+    convert_result_free(&result);
+    return session_code(status);
+}
+
+const struct command command_convert = {
+    .name = "convert",
+    .group = GROUP_LOOK,
+    .summary = "write a capture, or a part of it, for other programs",
+    .usage = "[OPTIONS] CAPTURE -o OUT",
+    .details =
+        "Reads any profile that strata knows and writes it as a Chrome trace (.json, .json.gz), as "
+        "Perfetto's binary trace (.pftrace, .perfetto-trace) or as a table (.csv). OUT is replaced "
+        "when it is complete and left alone otherwise; - is standard output.\n"
+        "\n"
+        "--steps, --range and --lane cut a smaller trace out of a large one. A slice that crosses "
+        "a border stays whole, unless --clip cuts it there. An arrow stays when both its ends do, "
+        "a counter's sample when it lies inside. With both --steps and --range only what is in "
+        "both is kept. Steps are those of the profiler's marks, else the step ids of kernels; a "
+        "step lasts until the next one begins.\n"
+        "\n"
+        "A pattern of --lane is a shell pattern for a lane's name as the profile has it (2), as "
+        "it is shown ('Stream 2'), or with the name of its process before it ('GPU 0/*').\n"
+        "\n"
+        "Slices of one lane that overlap without nesting, which viewers cannot draw, are spread "
+        "over further rows called 'name (2)' and so on.",
+    .see = "docs/formats/chrome-output.md, docs/formats/perfetto.md, docs/formats/csv-output.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .defaults = &defaults,
+    .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
+    .common = COMMON_OUT | COMMON_FORMAT | COMMON_DRY_RUN | COMMON_JOBS,
+    .examples = examples,
+    .run = run,
+};

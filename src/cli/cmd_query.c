@@ -1,0 +1,443 @@
+/*
+ * strata query: SQL over a capture.
+ */
+#include <stdio.h>
+
+#include "analysis/sql.h"
+#include "base/csv_write.h"
+#include "base/stream.h"
+#include "capture/fleet.h"
+#include "cli/session.h"
+#include "flow/flow.h"
+
+enum to { TO_TABLE, TO_CSV, TO_JSON };
+
+struct args {
+    int to; /* enum to */
+    const char *file;
+    double timeout;
+    int64_t rank;
+    bool schema;
+};
+
+static const struct args defaults = {.rank = -1};
+
+static const char *const formats[] = {"table", "csv", "json", NULL};
+
+static const struct opt options[] = {
+    OPT_CHOICE(0, "to", formats, struct args, to, "how rows are printed (table)"),
+    OPT_STRING(0, "file", "FILE", struct args, file, "read the statement from a file, - is stdin"),
+    OPT_DOUBLE(0, "timeout", "SECONDS", struct args, timeout, "stop a query that takes longer"),
+    OPT_INT(0, "rank", "N", struct args, rank, 0, INT32_MAX, "only this rank of a folder of ranks"),
+    OPT_FLAG(0, "schema", struct args, schema, "list tables and columns, and stop"),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata query examples/ascend-small \"SELECT name, count(*), sum(dur) FROM kernels GROUP BY "
+     "name\"",
+     "time by kernel"},
+    {"strata query examples/ascend-small --to csv \"SELECT * FROM steps\"", "steps as CSV"},
+    {"strata query --schema", "every table and its columns"},
+    {0},
+};
+
+enum { TABLE_ROWS = 1000, CELL_WIDTH = 100 };
+
+/* Where rows go. */
+struct printer {
+    struct session *s;
+    enum to to;
+    const char *origin;
+    size_t columns;
+    bool has_begun;
+    uint64_t rows;
+    struct csv_write csv;
+    struct json_writer *json;
+    /* table: rows are kept until there are enough to know how wide columns are */
+    struct arena arena;
+    const char **heads;
+    VEC_OF(const char *) cells;
+    bool *is_text;
+    size_t *widths;
+    bool is_streaming;
+};
+
+static const char *cell_text(struct arena *arena, const struct sql_value *v)
+{
+    switch (v->type) {
+    case SQL_NULL:
+        return "-";
+    case SQL_INT:
+        return arena_format(arena, "%lld", (long long)v->number).at;
+    case SQL_REAL:
+        return arena_format(arena, "%.6g", v->real).at;
+    case SQL_BLOB:
+        return arena_format(arena, "(%zu bytes)", v->text.n).at;
+    case SQL_TEXT:
+        break;
+    }
+    if (v->text.n <= CELL_WIDTH)
+        return out_clean(arena, v->text);
+    size_t n = CELL_WIDTH - 1;
+    while (n > 0 && ((unsigned char)v->text.at[n] & 0xc0) == 0x80) /* not inside a character */
+        n--;
+    return arena_format(arena, "%s…", out_clean(arena, str_part(v->text, 0, n))).at;
+}
+
+static void widen(struct printer *p, size_t column, const char *text)
+{
+    size_t width = out_width(text);
+
+    p->widths[column] = width > p->widths[column] ? width : p->widths[column];
+}
+
+static void print_line(struct printer *p, const char *const *cells)
+{
+    struct out *o = &p->s->out;
+
+    for (size_t c = 0; c < p->columns; c++) {
+        size_t width = out_width(cells[c]);
+        int pad = width < p->widths[c] ? (int)(p->widths[c] - width) : 0;
+        if (!p->is_text[c])
+            out_printf(o, "  %*s%s", pad, "", cells[c]);
+        else
+            out_printf(o, "  %s%*s", cells[c], c + 1 < p->columns ? pad : 0, "");
+    }
+    out_text(o, "\n");
+}
+
+/* Prints what was kept; from now on rows go out as they come. */
+static void flush_table(struct printer *p)
+{
+    if (p->is_streaming)
+        return;
+    p->is_streaming = true;
+    out_style(&p->s->out, STYLE_BOLD);
+    print_line(p, p->heads);
+    out_style(&p->s->out, STYLE_PLAIN);
+    for (size_t i = 0; i < p->cells.n; i += p->columns)
+        print_line(p, &p->cells.at[i]);
+    vec_free(&p->cells);
+}
+
+static void begin_table(struct printer *p, const char *const *names)
+{
+    p->heads = ARENA_ARRAY(&p->arena, const char *, p->columns);
+    p->is_text = ARENA_ARRAY(&p->arena, bool, p->columns);
+    p->widths = ARENA_ARRAY(&p->arena, size_t, p->columns);
+    for (size_t c = 0; c < p->columns; c++) {
+        p->heads[c] = out_clean(&p->arena, str_of(names[c]));
+        widen(p, c, p->heads[c]);
+    }
+}
+
+static void table_row(struct printer *p, const struct sql_value *cells)
+{
+    struct arena_mark mark = arena_mark(&p->arena);
+    const char **row = ARENA_ARRAY(&p->arena, const char *, p->columns);
+
+    for (size_t c = 0; c < p->columns; c++) {
+        row[c] = cell_text(&p->arena, &cells[c]);
+        if (p->is_streaming)
+            continue;
+        p->is_text[c] |= cells[c].type == SQL_TEXT || cells[c].type == SQL_BLOB;
+        widen(p, c, row[c]);
+        vec_push(&p->cells, row[c]);
+    }
+    if (p->is_streaming) {
+        print_line(p, row);
+        arena_rewind(&p->arena, mark);
+    } else if (p->rows >= TABLE_ROWS) {
+        flush_table(p);
+    }
+}
+
+static void begin_json(struct printer *p, const char *const *names)
+{
+    p->json = session_json_begin(p->s, "strata.query/1", p->origin);
+    json_write_object(p->json);
+    json_write_key(p->json, S("columns"));
+    json_write_array(p->json);
+    for (size_t c = 0; c < p->columns; c++)
+        session_json_text(p->json, names[c]);
+    json_write_end(p->json);
+    json_write_key(p->json, S("rows"));
+    json_write_array(p->json);
+}
+
+/* A blob as hexadecimal digits. */
+static struct str hex(struct arena *arena, struct str bytes)
+{
+    static const char digits[] = "0123456789abcdef";
+    char *text = arena_alloc(arena, bytes.n * 2 + 1);
+
+    for (size_t i = 0; i < bytes.n; i++) {
+        text[2 * i] = digits[(unsigned char)bytes.at[i] >> 4];
+        text[2 * i + 1] = digits[(unsigned char)bytes.at[i] & 15];
+    }
+    return (struct str){text, bytes.n * 2};
+}
+
+static void json_row(struct printer *p, const struct sql_value *cells)
+{
+    struct arena_mark mark = arena_mark(&p->arena);
+
+    json_write_array(p->json);
+    p->json->layout = JSON_COMPACT; /* a line for each row, not for each cell */
+    for (size_t c = 0; c < p->columns; c++) {
+        switch (cells[c].type) {
+        case SQL_NULL:
+            json_write_null(p->json);
+            break;
+        case SQL_INT:
+            json_write_i64(p->json, cells[c].number);
+            break;
+        case SQL_REAL:
+            json_write_f64(p->json, cells[c].real);
+            break;
+        case SQL_TEXT:
+            json_write_string(p->json, cells[c].text);
+            break;
+        case SQL_BLOB:
+            json_write_string(p->json, hex(&p->arena, cells[c].text));
+            break;
+        }
+    }
+    json_write_end(p->json);
+    p->json->layout = JSON_INDENTED;
+    arena_rewind(&p->arena, mark);
+}
+
+static void csv_row(struct printer *p, const struct sql_value *cells)
+{
+    struct arena_mark mark = arena_mark(&p->arena);
+
+    for (size_t c = 0; c < p->columns; c++) {
+        switch (cells[c].type) {
+        case SQL_NULL:
+            csv_write_cell(&p->csv, S(""));
+            break;
+        case SQL_INT:
+            csv_write_i64(&p->csv, cells[c].number);
+            break;
+        case SQL_REAL:
+            csv_write_f64(&p->csv, cells[c].real);
+            break;
+        case SQL_TEXT:
+            csv_write_cell(&p->csv, cells[c].text);
+            break;
+        case SQL_BLOB:
+            csv_write_cell(&p->csv, hex(&p->arena, cells[c].text));
+            break;
+        }
+    }
+    csv_write_row(&p->csv);
+    arena_rewind(&p->arena, mark);
+}
+
+static bool take_head(void *ctx, const char *const *names, size_t n)
+{
+    struct printer *p = ctx;
+
+    p->columns = n;
+    p->has_begun = true;
+    if (p->to == TO_TABLE) {
+        begin_table(p, names);
+    } else if (p->to == TO_JSON) {
+        begin_json(p, names);
+    } else {
+        csv_write_open(&p->csv, session_sink(p->s));
+        for (size_t c = 0; c < n; c++)
+            csv_write_cell(&p->csv, str_of(names[c]));
+        csv_write_row(&p->csv);
+    }
+    return true;
+}
+
+static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
+{
+    struct printer *p = ctx;
+
+    (void)n;
+    p->rows++;
+    if (p->to == TO_TABLE)
+        table_row(p, cells);
+    else if (p->to == TO_JSON)
+        json_row(p, cells);
+    else
+        csv_row(p, cells);
+    return p->s->out.error == 0; /* a reader that left needs no more rows */
+}
+
+static void finish(struct printer *p, enum status st)
+{
+    if (p->has_begun && p->to == TO_TABLE) {
+        if (st == ST_OK || p->rows > 0)
+            flush_table(p);
+    } else if (p->has_begun && p->to == TO_CSV) {
+        csv_write_close(&p->csv);
+    } else if (p->has_begun) {
+        json_write_end(p->json);
+        json_write_key(p->json, S("row_count"));
+        json_write_u64(p->json, p->rows);
+        json_write_key(p->json, S("is_complete"));
+        json_write_bool(p->json, st == ST_OK);
+        json_write_end(p->json);
+        session_json_end(p->s);
+    }
+    vec_free(&p->cells);
+    arena_free(&p->arena);
+}
+
+static enum status run_query(struct session *s, const struct args *args, const struct fleet *fleet,
+                             struct str text)
+{
+    struct printer *p = ARENA_NEW(&s->arena, struct printer);
+    struct sql_query query = {text, (nanos)(args->timeout * 1e9), take_head, take_row, p};
+    struct sql *sql;
+
+    TRY(sql_open(&sql, (const struct capture *const *)fleet->ranks.at, fleet->ranks.n, &s->diag));
+    p->s = s;
+    p->to = s->common.json ? TO_JSON : (enum to)args->to;
+    p->origin = fleet->ranks.n > 0 ? origin_name(fleet->ranks.at[0]->origin) : NULL;
+    arena_init(&p->arena);
+    enum status st = sql_run(sql, &query, &s->diag);
+    finish(p, st);
+    sql_close(sql);
+    return st;
+}
+
+static void note_inputs(struct session *s, const struct fleet *fleet)
+{
+    for (size_t i = 0; i < fleet->ranks.n; i++) {
+        const struct capture *cap = fleet->ranks.at[i];
+        for (size_t k = 0; k < cap->sources.n; k++) {
+            const struct source *src = &cap->sources.at[k];
+            session_read(s, src->path, src->format, src->rows, src->lost);
+        }
+    }
+}
+
+/* The statement from a file, copied. */
+static enum status read_statement(struct session *s, const char *path, struct str *out)
+{
+    struct stream in;
+
+    TRY(stream_open(&in, path, 1 << 20, &s->diag));
+    enum status st = stream_fill(&in);
+    if (st == ST_OK && !in.at_end)
+        st = diag_fail(&s->diag, ST_LIMIT, "query.too-long", (struct where){.path = path},
+                       "a statement has at most 1 MiB");
+    if (st == ST_OK)
+        *out = arena_str(&s->arena, stream_text(&in));
+    stream_close(&in);
+    return st;
+}
+
+/* Tables and their columns, a few columns a line. */
+static void print_schema(struct session *s)
+{
+    const struct sql_table_info *t;
+
+    for (size_t i = 0; (t = sql_schema(i)) != NULL; i++) {
+        struct str rest = str_of(t->columns), one;
+        size_t width = 0;
+        out_style(&s->out, STYLE_BOLD);
+        out_printf(&s->out, "%s%s", i > 0 ? "\n" : "", t->name);
+        out_style(&s->out, STYLE_PLAIN);
+        out_printf(&s->out, "   %s", t->summary);
+        while (str_split(&rest, ',', &one)) {
+            one = str_trim(one);
+            bool is_first = width == 0, is_full = width + one.n + 2 > 96;
+            out_text(&s->out, is_first ? "\n  " : is_full ? ",\n  " : ", ");
+            out_bytes(&s->out, one);
+            width = (is_first || is_full ? 2 : width + 2) + one.n;
+        }
+        out_text(&s->out, "\n");
+    }
+    out_text(&s->out, "\nattr(id, 'key')   an attribute of a slice by its name\n"
+                      "attrs(id)         all attributes of a slice as JSON\n");
+}
+
+static void json_schema(struct session *s)
+{
+    struct json_writer *j = session_json_begin(s, "strata.query-schema/1", NULL);
+    const struct sql_table_info *t;
+
+    json_write_object(j);
+    json_write_key(j, S("tables"));
+    json_write_array(j);
+    for (size_t i = 0; (t = sql_schema(i)) != NULL; i++) {
+        json_write_object(j);
+        json_write_key(j, S("name"));
+        session_json_text(j, t->name);
+        json_write_key(j, S("summary"));
+        session_json_text(j, t->summary);
+        json_write_key(j, S("columns"));
+        session_json_text(j, t->columns);
+        json_write_end(j);
+    }
+    json_write_end(j);
+    json_write_end(j);
+    session_json_end(s);
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct flow_reading how = {s->common.format, args->rank, (size_t)s->common.jobs};
+    struct str text = {0};
+    struct fleet *fleet;
+
+    if (args->schema) {
+        s->common.json ? json_schema(s) : print_schema(s);
+        return CODE_DONE;
+    }
+    if (s->operands.n != (args->file != NULL ? 1 : 2))
+        return session_usage(s, args->file != NULL ? "query --file takes a capture and no more"
+                                                   : "query needs a capture and a statement");
+    if (!(args->timeout >= 0 && args->timeout <= 1e6))
+        return session_usage(s, "--timeout takes 0 to 1000000 seconds");
+    enum status st = ST_OK;
+    if (args->file != NULL)
+        st = read_statement(s, args->file, &text);
+    else
+        text = str_of(s->operands.at[1]);
+    if (st == ST_OK)
+        st = flow_load_fleet(s->operands.at[0], &how, &s->diag, &fleet);
+    if (st != ST_OK)
+        return session_code(st);
+    note_inputs(s, fleet);
+    st = run_query(s, args, fleet, text);
+    fleet_free(fleet);
+    return st == ST_FORMAT ? CODE_USAGE : session_code(st); /* the statement was wrong */
+}
+
+const struct command command_query = {
+    .name = "query",
+    .group = GROUP_LOOK,
+    .summary = "ask a capture anything in SQL",
+    .usage = "[OPTIONS] PATH STATEMENT",
+    .details =
+        "Runs one SELECT over the tables slices, kernels, host_events, lanes, flows, steps, "
+        "counters, sources, captures, collectives and step_times; --schema lists their columns. "
+        "The tables are the capture itself, nothing is copied, and nothing can be changed: a "
+        "statement that does more than read is refused. Times are nanoseconds on the capture's "
+        "clock. A folder of ranks is one set of tables with a column rank.\n"
+        "\n"
+        "The SQL is SQLite's, with window functions and common table expressions. attr(id, 'key') "
+        "gives any attribute of a slice, attrs(id) all of them.\n"
+        "\n"
+        "Rows are printed as an aligned table (long texts are cut), as CSV or, with --to json or "
+        "--json, as one JSON document; CSV and JSON are written as the rows come. A wrong "
+        "statement ends with exit code 2, one that runs past --timeout with 3.",
+    .see = "docs/queries.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .defaults = &defaults,
+    .operands = {.kind = OPERAND_FILE, .min = 0, .max = 2},
+    .common = COMMON_FORMAT | COMMON_JOBS,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,264 @@
+#include "flow/flow_convert.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "analysis/steps.h"
+#include "analysis/study.h"
+#include "base/cancel.h"
+#include "base/fs.h"
+#include "base/pool.h"
+#include "capture/cut.h"
+#include "capture/title.h"
+#include "input/input.h"
+#include "render/timeline.h"
+
+enum { LANES_TOLD = 8 }; /* in the hint of a pattern that fits none */
+
+static bool is_sink(const struct convert_job *job)
+{
+    return strcmp(job->out, "-") == 0;
+}
+
+static void tell_formats(struct diag *d)
+{
+    for (size_t i = 0; i < timeline_count; i++)
+        diag_hint(d, "formats", "%-10s %-9s %s", timeline_list[i]->name,
+                  timeline_list[i]->endings[0], timeline_list[i]->summary);
+}
+
+struct convert_job convert_job_new(const char *path, const char *out)
+{
+    return (struct convert_job){.path = path, .out = out, .rank = -1};
+}
+
+enum status convert_format(const struct convert_job *job, struct diag *d,
+                           const struct timeline_format **out)
+{
+    *out = job->to != NULL ? timeline_find(str_of(job->to)) : timeline_by_ending(str_of(job->out));
+    if (*out != NULL)
+        return ST_OK;
+    tell_formats(d);
+    if (job->to != NULL)
+        return diag_fail(d, ST_NOT_FOUND, "convert.unknown-format", (struct where){0},
+                         "no output format is called '%s'", job->to);
+    if (is_sink(job))
+        return diag_fail(d, ST_NOT_FOUND, "convert.no-format", (struct where){0},
+                         "standard output has no ending to tell the format; name one with --to");
+    return diag_fail(d, ST_NOT_FOUND, "convert.unknown-ending", (struct where){.path = job->out},
+                     "the ending of the name tells no output format; name one with --to");
+}
+
+static enum status load(const struct convert_job *job, struct diag *d, struct capture **out)
+{
+    struct input_options options = input_defaults();
+
+    options.format = job->format;
+    options.rank = job->rank;
+    options.progress = job->progress;
+    options.pool = pool_new(job->threads);
+    enum status st = input_load(job->path, &options, d, out);
+    pool_free(options.pool);
+    return st;
+}
+
+/* Replacing an input by what was read from it would lose what strata does not keep. */
+static enum status check_out(const struct convert_job *job, const struct capture *cap,
+                             struct diag *d)
+{
+    bool is_input = !is_sink(job) && fs_same_file(job->out, job->path);
+
+    for (size_t i = 0; i < cap->sources.n && !is_sink(job) && !is_input; i++)
+        is_input = fs_same_file(job->out, cap->sources.at[i].path);
+    if (!is_input)
+        return ST_OK;
+    return diag_fail(d, ST_UNSUPPORTED, "convert.onto-input", (struct where){.path = job->out},
+                     "this file is being read; choose another name");
+}
+
+/* When each step ran; none when nothing marks them. */
+static void find_steps(const struct capture *cap, struct arena *arena, struct timeline_options *out)
+{
+    struct study study;
+
+    study_begin(&study, cap, study_defaults());
+    const struct steps *steps = study_steps(&study);
+    if (steps->source != STEPS_PSEUDO) {
+        struct timeline_step *list = ARENA_ARRAY(arena, struct timeline_step, steps->n);
+        for (size_t i = 0; i < steps->n; i++)
+            list[i] = (struct timeline_step){steps->at[i].number, steps->at[i].window};
+        out->steps = list;
+        out->steps_n = steps->n;
+    }
+    study_end(&study);
+}
+
+static enum status no_steps(const struct convert_job *job, const struct timeline_options *all,
+                            struct diag *d)
+{
+    struct where where = {.path = job->path};
+    int64_t least = INT64_MAX, most = INT64_MIN;
+
+    if (all->steps_n == 0)
+        return diag_fail(d, ST_NOT_FOUND, "convert.no-steps", where,
+                         "the capture has no steps; --range cuts by time");
+    for (size_t i = 0; i < all->steps_n; i++) {
+        least = all->steps[i].number < least ? all->steps[i].number : least;
+        most = all->steps[i].number > most ? all->steps[i].number : most;
+    }
+    return diag_fail(d, ST_NOT_FOUND, "convert.no-such-step", where,
+                     "none of these steps is there; there are %zu from %" PRId64 " to %" PRId64,
+                     all->steps_n, least, most);
+}
+
+static bool wants_step(const struct convert_job *job, int64_t number)
+{
+    for (size_t i = 0; i < job->steps_n; i++)
+        if (number >= job->steps[i].first && number <= job->steps[i].last)
+            return true;
+    return false;
+}
+
+/* The windows of the chosen steps, merged. */
+static enum status take_steps(const struct convert_job *job, const struct timeline_options *all,
+                              struct arena *arena, struct diag *d, struct interval_set *out)
+{
+    out->at = ARENA_ARRAY(arena, struct interval, all->steps_n);
+    for (size_t i = 0; i < all->steps_n; i++)
+        if (wants_step(job, all->steps[i].number))
+            out->at[out->n++] = all->steps[i].at;
+    if (out->n == 0)
+        return no_steps(job, all, d);
+    interval_merge(out);
+    return ST_OK;
+}
+
+static enum status take_windows(const struct convert_job *job, const struct capture *cap,
+                                const struct timeline_options *all, struct arena *arena,
+                                struct diag *d, struct cut_options *cut)
+{
+    nanos start = cut_span(cap).begin;
+    struct interval window = {nanos_add(start, job->range.begin), nanos_add(start, job->range.end)};
+
+    if (job->steps_n > 0)
+        TRY(take_steps(job, all, arena, d, &cut->windows));
+    cut->nothing = job->steps_n > 0 && cut->windows.n == 0; /* a step without length */
+    if (job->range.end <= job->range.begin)
+        return ST_OK;
+    if (job->steps_n == 0) {
+        cut->windows = (struct interval_set){ARENA_NEW(arena, struct interval), 1};
+        cut->windows.at[0] = window;
+        return ST_OK;
+    }
+    cut->windows =
+        interval_clip(cut->windows, window, ARENA_ARRAY(arena, struct interval, cut->windows.n));
+    cut->nothing = cut->windows.n == 0;
+    return ST_OK;
+}
+
+/* An empty result of a cut is a mistake in it; an empty capture is not. */
+static enum status check_rest(const struct convert_job *job, const struct cut *cut, struct diag *d)
+{
+    const struct capture *cap = cut->cap;
+    struct interval span = cut_span(cap);
+    char process[TITLE_TEXT], lane[TITLE_TEXT], us[NUM_TEXT];
+
+    if (cut->slices + cut->samples > 0 || cap->slices.n == 0)
+        return ST_OK;
+    us[num_print_us(us, nanos_sub(span.end, span.begin))] = '\0';
+    diag_hint(d, "time", "the capture lasts %s us", us);
+    for (lane_id i = 0; job->lanes_n > 0 && i < cap->lanes.n && i < LANES_TOLD; i++)
+        diag_hint(d, "lanes", "%.*s/%.*s", STR_ARGS(title_process(cap, i, process)),
+                  STR_ARGS(title_lane(cap, i, lane)));
+    if (job->lanes_n > 0 && cap->lanes.n > LANES_TOLD)
+        diag_hint(d, "lanes", "and %zu more", cap->lanes.n - LANES_TOLD);
+    return diag_fail(d, ST_NOT_FOUND, "convert.nothing-left", (struct where){.path = job->path},
+                     "nothing of the capture lies in this cut");
+}
+
+/* Counts bytes on their way. */
+struct meter {
+    struct sink to;
+    uint64_t bytes;
+};
+
+static bool write_counted(void *ctx, struct str text)
+{
+    struct meter *m = ctx;
+
+    m->bytes += text.n;
+    return m->to.write(m->to.ctx, text);
+}
+
+static enum status save(const struct convert_job *job, const struct cut *cut,
+                        const struct timeline_options *options, struct diag *d,
+                        struct convert_result *result)
+{
+    struct outfile file;
+    struct meter meter = {.to = job->sink};
+
+    if (!is_sink(job)) {
+        TRY(outfile_open(&file, job->out, d));
+        meter.to = outfile_sink(&file);
+    }
+    result->format->write(cut, options, (struct sink){write_counted, &meter});
+    result->bytes = meter.bytes;
+    if (cancelled()) {
+        if (!is_sink(job))
+            outfile_abort(&file);
+        return ST_CANCELLED;
+    }
+    return is_sink(job) ? ST_OK : outfile_commit(&file, OUTFILE_FAST, d);
+}
+
+static enum status write_cut(const struct convert_job *job, const struct capture *cap,
+                             struct arena *arena, struct diag *d, struct convert_result *result)
+{
+    char label[256];
+    struct cut_options where = {.lanes = job->lanes, .lanes_n = job->lanes_n, .clip = job->clip};
+    struct timeline_options how = {
+        .rows = job->what == CONVERT_SLICES ? TIMELINE_SLICES : TIMELINE_KERNELS,
+        .progress = job->progress,
+        .label = label,
+    };
+    nanos start = cut_span(cap).begin;
+    struct cut cut;
+
+    snprintf(label, sizeof(label), "writing %.*s", STR_ARGS(str_basename(str_of(job->out))));
+    if (job->steps_n > 0 || result->format->is_table)
+        find_steps(cap, arena, &how);
+    TRY(take_windows(job, cap, &how, arena, d, &where));
+    cut_init(&cut, cap, &where);
+    result->lanes = cut.lanes_n;
+    result->slices = cut.slices;
+    result->kernels = cut.kernels;
+    result->flows = cut.flows;
+    result->samples = cut.samples;
+    result->span =
+        (struct interval){nanos_sub(cut.span.begin, start), nanos_sub(cut.span.end, start)};
+    enum status st = check_rest(job, &cut, d);
+    if (st == ST_OK && !job->is_dry_run)
+        st = save(job, &cut, &how, d, result);
+    cut_fini(&cut);
+    return st;
+}
+
+enum status flow_convert(const struct convert_job *job, struct diag *d,
+                         struct convert_result *result)
+{
+    struct arena arena;
+
+    *result = (struct convert_result){0};
+    TRY(convert_format(job, d, &result->format));
+    TRY(load(job, d, &result->cap));
+    TRY(check_out(job, result->cap, d));
+    arena_init(&arena);
+    enum status st = write_cut(job, result->cap, &arena, d, result);
+    arena_free(&arena);
+    return st;
+}
+
+void convert_result_free(struct convert_result *result)
+{
+    capture_free(result->cap);
+}

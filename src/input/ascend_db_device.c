@@ -1,0 +1,731 @@
+/*
+ * The device half of an Ascend database: tasks become kernels where COMPUTE_TASK_INFO describes
+ * them, and evidence (waits, copies, control) where it does not; collectives stand in a table of
+ * their own. The database has no wait column, so waits are derived as the text export does.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "input/ascend_db.h"
+#include "input/classify.h"
+
+enum { NOTHING = -1 };
+
+/* A task that is work, or a collective. */
+struct work {
+    strid name;
+    attr_run set;
+    enum slice_kind kind;
+    bool is_schedule; /* the device half of a collective: work only when that one is missing */
+};
+
+/* One piece of work on its way into the capture, which wants the gap to its predecessor. */
+struct pending {
+    nanos begin, dur;
+    int64_t task, connection; /* NOTHING: none */
+    lane_id lane;
+    uint32_t work;
+    uint32_t order; /* of arrival, for ties */
+};
+
+/* A step of a collective: a task of its plane. */
+struct plane_task {
+    strid name;
+    lane_id lane;
+    attr_run set, own;
+};
+
+struct copy {
+    int64_t size, operation;
+};
+
+struct pmu {
+    uint32_t work;
+    strid key;
+    double value;
+};
+
+struct device_reader {
+    struct ascend_db *a;
+    VEC_OF(struct work) works;
+    struct hash work_of; /* global task id -> work */
+    VEC_OF(struct plane_task) planes;
+    struct hash plane_of;
+    VEC_OF(struct copy) copies;
+    struct hash copy_of;
+    VEC_OF(struct pmu) counters;
+    size_t *first_counter; /* by work, one more at the end; in `arena` */
+    struct attr *counter;  /* in order of works */
+    VEC_OF(struct pending) busy;
+    struct hash lane_of;      /* stream -> lane */
+    struct hash device_of_op; /* collective -> device, where several share the file */
+    struct hash op_of_task;   /* global task id -> place in comm_op_ids */
+    VEC_OF(int64_t) comm_op_ids;
+    struct arena arena;
+};
+
+/* ---- what COMPUTE_TASK_INFO says of a task ---- */
+
+enum compute_column {
+    C_NAME,
+    C_GLOBAL,
+    C_BLOCK_DIM,
+    C_MIX_BLOCK_DIM,
+    C_CORE,
+    C_TYPE,
+    C_STATE,
+    C_INPUT_SHAPES,
+    C_INPUT_DTYPES,
+    C_INPUT_FORMATS,
+    C_OUTPUT_SHAPES,
+    C_OUTPUT_DTYPES,
+    C_OUTPUT_FORMATS,
+    C_COUNT
+};
+
+static const char *const compute_columns[C_COUNT] = {
+    [C_NAME] = "name",
+    [C_GLOBAL] = "globalTaskId",
+    [C_BLOCK_DIM] = "blockDim|blockNum|block_dim",
+    [C_MIX_BLOCK_DIM] = "mixBlockDim|mixBlockNum",
+    [C_CORE] = "taskType",
+    [C_TYPE] = "opType",
+    [C_STATE] = "opState",
+    [C_INPUT_SHAPES] = "inputShapes",
+    [C_INPUT_DTYPES] = "inputDataTypes",
+    [C_INPUT_FORMATS] = "inputFormats",
+    [C_OUTPUT_SHAPES] = "outputShapes",
+    [C_OUTPUT_DTYPES] = "outputDataTypes",
+    [C_OUTPUT_FORMATS] = "outputFormats",
+};
+
+/* In the order the text importer keeps them, so that equal sets stay equal. */
+static const struct {
+    enum compute_column column;
+    enum capture_key key;
+} text_attrs[] = {
+    {C_STATE, KEY_STATE},
+    {C_INPUT_SHAPES, KEY_INPUT_SHAPES},
+    {C_INPUT_DTYPES, KEY_INPUT_DTYPES},
+    {C_INPUT_FORMATS, KEY_INPUT_FORMATS},
+    {C_OUTPUT_SHAPES, KEY_OUTPUT_SHAPES},
+    {C_OUTPUT_DTYPES, KEY_OUTPUT_DTYPES},
+    {C_OUTPUT_FORMATS, KEY_OUTPUT_FORMATS},
+};
+
+static const struct {
+    enum compute_column column;
+    enum capture_key key;
+} number_attrs[] = {
+    {C_BLOCK_DIM, KEY_BLOCK_DIM},
+    {C_MIX_BLOCK_DIM, KEY_MIX_BLOCK_DIM},
+};
+
+static struct str string_at(const struct device_reader *r, const struct db_rows *rows,
+                            size_t column)
+{
+    int64_t id;
+
+    return db_i64(rows, column, &id) ? db_strings_text(&r->a->strings, id) : S("");
+}
+
+/* Shapes keep the quotes they had in the text export of some versions. */
+static struct str unquoted(struct str s)
+{
+    s = str_trim(s);
+    if (s.n >= 2 && s.at[0] == '"' && s.at[s.n - 1] == '"')
+        s = str_part(s, 1, s.n - 2);
+    return s;
+}
+
+static size_t put_text(struct device_reader *r, struct attr *list, size_t n, strid key,
+                       struct str text)
+{
+    if (!num_is_missing(text))
+        list[n++] = attr_text(key, capture_intern(r->a->cap, text));
+    return n;
+}
+
+static attr_run compute_set(struct device_reader *r, const struct db_rows *rows, struct str type,
+                            struct str core)
+{
+    struct attr list[2 + ARRAY_LEN(text_attrs) + ARRAY_LEN(number_attrs)];
+    struct capture *cap = r->a->cap;
+    size_t n = 0;
+    int64_t number;
+
+    n = put_text(r, list, n, capture_key(cap, KEY_TYPE), type);
+    n = put_text(r, list, n, capture_key(cap, KEY_CORE), core);
+    for (size_t i = 0; i < ARRAY_LEN(text_attrs); i++)
+        n = put_text(r, list, n, capture_key(cap, text_attrs[i].key),
+                     unquoted(string_at(r, rows, text_attrs[i].column)));
+    for (size_t i = 0; i < ARRAY_LEN(number_attrs); i++)
+        if (db_i64(rows, number_attrs[i].column, &number))
+            list[n++] = attr_int(capture_key(cap, number_attrs[i].key), number);
+    return attrs_set(&cap->attrs, list, n);
+}
+
+static void read_compute(struct device_reader *r, const char *table, bool is_schedule)
+{
+    struct ascend_db *a = r->a;
+    struct db_rows rows;
+    int64_t global;
+
+    db_rows_open(&rows, &a->db, table, compute_columns, C_COUNT);
+    while (db_rows_next(&rows)) {
+        if (!db_i64(&rows, C_GLOBAL, &global)) {
+            a->lost++;
+            diag_add(a->in->diag, SEV_LOSS, "ascend-db.no-task",
+                     (struct where){.path = a->in->path}, "a row of %s names no task", table);
+            continue;
+        }
+        struct str type = string_at(r, &rows, C_TYPE);
+        struct str core = classify_core(string_at(r, &rows, C_CORE));
+        strid name = ascend_db_name(a, &rows, C_NAME);
+        uint32_t place = (uint32_t)r->works.n;
+        if (hash_add(&r->work_of, (uint64_t)global, place) != place)
+            continue; /* a task is described once */
+        struct work work = {.name = name, .is_schedule = is_schedule};
+        work.kind =
+            is_schedule ? SLICE_COMM_PART : classify_kernel(core, capture_text(a->cap, name), type);
+        work.set = compute_set(r, &rows, type, core);
+        vec_push(&r->works, work);
+    }
+}
+
+/* ---- counters: one row each, brought together by task ---- */
+
+static void read_counters(struct device_reader *r)
+{
+    static const char *const columns[] = {"globalTaskId", "name", "value"};
+    struct db_rows rows;
+    int64_t global, name;
+    uint32_t work;
+    double value;
+
+    db_rows_open(&rows, &r->a->db, "TASK_PMU_INFO", columns, ARRAY_LEN(columns));
+    while (db_rows_next(&rows)) {
+        if (!db_i64(&rows, 0, &global) || !db_i64(&rows, 1, &name) || !db_f64(&rows, 2, &value) ||
+            value == 0 || !hash_get(&r->work_of, (uint64_t)global, &work))
+            continue;
+        strid key = db_strings_intern(&r->a->strings, r->a->cap, name);
+        if (key != 0)
+            vec_push(&r->counters, ((struct pmu){work, key, value}));
+    }
+}
+
+/* Counters in order of their works, each work's own in order of arrival. */
+static void sort_counters(struct device_reader *r)
+{
+    size_t *first = ARENA_ARRAY(&r->arena, size_t, r->works.n + 2);
+
+    if (r->counters.n == 0)
+        return;
+    for (size_t i = 0; i < r->counters.n; i++)
+        first[r->counters.at[i].work + 2]++;
+    for (size_t i = 2; i < r->works.n + 2; i++)
+        first[i] += first[i - 1];
+    r->counter = ARENA_ARRAY(&r->arena, struct attr, r->counters.n);
+    for (size_t i = 0; i < r->counters.n; i++) { /* leaves first[w] where w's counters begin */
+        const struct pmu *c = &r->counters.at[i];
+        r->counter[first[c->work + 1]++] = attr_real(c->key, c->value);
+    }
+    vec_free(&r->counters);
+    r->first_counter = first;
+}
+
+/* ---- copies, and the steps of collectives ---- */
+
+static void read_copies(struct device_reader *r)
+{
+    static const char *const columns[] = {"globalTaskId", "size", "memcpyOperation"};
+    struct db_rows rows;
+    int64_t global;
+
+    db_rows_open(&rows, &r->a->db, "MEMCPY_INFO", columns, ARRAY_LEN(columns));
+    while (db_rows_next(&rows)) {
+        struct copy copy = {.size = NOTHING, .operation = NOTHING};
+        if (!db_i64(&rows, 0, &global))
+            continue;
+        db_i64(&rows, 1, &copy.size);
+        db_i64(&rows, 2, &copy.operation);
+        hash_put(&r->copy_of, (uint64_t)global, (uint32_t)r->copies.n);
+        vec_push(&r->copies, copy);
+    }
+}
+
+enum plane_column {
+    P_GLOBAL,
+    P_TYPE,
+    P_NAME,
+    P_PLANE,
+    P_GROUP,
+    P_SIZE,
+    P_SRC,
+    P_DST,
+    P_OP,
+    P_COUNT
+};
+
+static const char *const plane_columns[P_COUNT] = {
+    [P_GLOBAL] = "globalTaskId", [P_TYPE] = "taskType",   [P_NAME] = "name",
+    [P_PLANE] = "planeId",       [P_GROUP] = "groupName", [P_SIZE] = "size",
+    [P_SRC] = "srcRank",         [P_DST] = "dstRank",     [P_OP] = "opId",
+};
+
+static lane_id plane_lane(struct device_reader *r, const struct db_rows *rows)
+{
+    struct capture *cap = r->a->cap;
+    struct str group = string_at(r, rows, P_GROUP);
+    struct arena_mark mark = arena_mark(&r->arena);
+    int64_t plane = 0;
+
+    db_i64(rows, P_PLANE, &plane);
+    struct str name = arena_format(&r->arena, "Plane %lld%s%.*s", (long long)plane,
+                                   group.n > 0 ? " of " : "", STR_ARGS(group));
+    lane_id lane = capture_lane(cap, (struct lane_key){.kind = LANE_OTHER,
+                                                       .device = (int32_t)r->a->device,
+                                                       .process = capture_intern(cap, S("HCCL")),
+                                                       .name = capture_intern(cap, name)});
+    arena_rewind(&r->arena, mark);
+    return lane;
+}
+
+static attr_run plane_own(struct device_reader *r, const struct db_rows *rows)
+{
+    static const struct {
+        enum plane_column column;
+        struct str key;
+    } numbers[] = {
+        {P_SIZE, S_INIT("size(Byte)")},
+        {P_SRC, S_INIT("src rank")},
+        {P_DST, S_INIT("dst rank")},
+    };
+    struct capture *cap = r->a->cap;
+    struct attr list[ARRAY_LEN(numbers)];
+    size_t n = 0;
+    int64_t number;
+
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+        if (db_i64(rows, numbers[i].column, &number))
+            list[n++] = attr_int(capture_intern(cap, numbers[i].key), number);
+    return attrs_own(&cap->attrs, list, n);
+}
+
+static void read_planes(struct device_reader *r)
+{
+    struct ascend_db *a = r->a;
+    struct db_rows rows;
+    int64_t global, op;
+
+    db_rows_open(&rows, &a->db, "COMMUNICATION_TASK_INFO", plane_columns, P_COUNT);
+    while (db_rows_next(&rows)) {
+        if (!db_i64(&rows, P_GLOBAL, &global))
+            continue;
+        if (!a->is_alone && db_i64(&rows, P_OP, &op)) {
+            hash_put(&r->op_of_task, (uint64_t)global, (uint32_t)r->comm_op_ids.n);
+            vec_push(&r->comm_op_ids, op);
+        }
+        struct attr whole =
+            attr_text(capture_intern(a->cap, S("collective")), ascend_db_name(a, &rows, P_NAME));
+        struct plane_task task = {
+            .name = ascend_db_name(a, &rows, P_TYPE),
+            .lane = plane_lane(r, &rows),
+            .set = attrs_set(&a->cap->attrs, &whole, 1),
+            .own = plane_own(r, &rows),
+        };
+        hash_put(&r->plane_of, (uint64_t)global, (uint32_t)r->planes.n);
+        vec_push(&r->planes, task);
+    }
+}
+
+/* ---- tasks ---- */
+
+enum task_column {
+    T_START,
+    T_END,
+    T_DEVICE,
+    T_CONNECTION,
+    T_GLOBAL,
+    T_TYPE,
+    T_STREAM,
+    T_TASK,
+    T_COUNT
+};
+
+static const char *const task_columns[T_COUNT] = {
+    [T_START] = "startNs",           [T_END] = "endNs",           [T_DEVICE] = "deviceId",
+    [T_CONNECTION] = "connectionId", [T_GLOBAL] = "globalTaskId", [T_TYPE] = "taskType",
+    [T_STREAM] = "streamId",         [T_TASK] = "taskId",
+};
+
+static lane_id stream_lane(struct device_reader *r, int64_t stream)
+{
+    struct capture *cap = r->a->cap;
+    uint32_t lane;
+    char text[24];
+
+    if (hash_get(&r->lane_of, (uint64_t)stream, &lane))
+        return lane;
+    snprintf(text, sizeof(text), "%lld", (long long)stream);
+    lane =
+        capture_lane(cap, (struct lane_key){.kind = LANE_STREAM,
+                                            .device = (int32_t)r->a->device,
+                                            .name = capture_intern(
+                                                cap, stream == NOTHING ? S("N/A") : str_of(text))});
+    hash_put(&r->lane_of, (uint64_t)stream, lane);
+    return lane;
+}
+
+static bool is_kernel_task(struct str type)
+{
+    static const struct str types[] = {
+        S_INIT("AI_CORE"),   S_INIT("AI_VECTOR_CORE"), S_INIT("MIX_AIC"), S_INIT("MIX_AIV"),
+        S_INIT("AI_CPU"),    S_INIT("FFTS_PLUS"),      S_INIT("FUSION"),  S_INIT("DSA_SQE"),
+        S_INIT("DSA"),       S_INIT("DVPP"),           S_INIT("VPC_SQE"), S_INIT("JPEGE_SQE"),
+        S_INIT("JPEGD_SQE"),
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(types); i++)
+        if (str_equal_nocase(classify_core(type), types[i]))
+            return true;
+    return false;
+}
+
+static bool is_copy_task(struct str type)
+{
+    return str_contains_nocase(type, S("memcpy")) || str_starts_nocase(type, S("SDMA")) ||
+           str_starts_nocase(type, S("PCIE_DMA"));
+}
+
+/* A task without a description of its own, as work: for files whose COMPUTE_TASK_INFO is gone. */
+static bool undescribed_work(struct device_reader *r, const struct db_rows *rows, bool in_plane,
+                             uint32_t *work)
+{
+    struct capture *cap = r->a->cap;
+    struct str type = string_at(r, rows, T_TYPE), core = classify_core(type);
+
+    if (in_plane || r->work_of.n > 0 || !is_kernel_task(type))
+        return false;
+    struct attr attr = attr_text(capture_key(cap, KEY_CORE), capture_intern(cap, core));
+    *work = (uint32_t)r->works.n;
+    vec_push(&r->works, ((struct work){.name = capture_intern(cap, type),
+                                       .set = attrs_set(&cap->attrs, &attr, 1),
+                                       .kind = classify_kernel(core, type, S(""))}));
+    return true;
+}
+
+static const char *copy_direction(int64_t operation)
+{
+    static const char *const names[] = {
+        "host to host",     "host to device", "device to host",
+        "device to device", "managed memory", "device to device by address",
+        "host to device",   "device to host",
+    };
+
+    return operation >= 0 && operation < (int64_t)ARRAY_LEN(names) ? names[operation] : "other";
+}
+
+static uint32_t put_evidence(struct device_reader *r, const struct db_rows *rows,
+                             struct slice *slice, bool in_plane)
+{
+    struct ascend_db *a = r->a;
+    struct capture *cap = a->cap;
+    struct str type = string_at(r, rows, T_TYPE);
+    struct attr list[4];
+    int64_t number;
+    uint32_t place;
+    size_t n = 0;
+
+    bool has_copy =
+        db_i64(rows, T_GLOBAL, &number) && hash_get(&r->copy_of, (uint64_t)number, &place);
+    if (db_i64(rows, T_TASK, &number))
+        list[n++] = attr_int(capture_key(cap, KEY_TASK), number);
+    if (ascend_db_connection(rows, T_CONNECTION, &number))
+        list[n++] = attr_int(capture_key(cap, KEY_LINK), number);
+    if (has_copy) {
+        const struct copy *copy = &r->copies.at[place];
+        list[n++] = attr_int(capture_intern(cap, S("size(B)")), copy->size);
+        list[n++] = attr_text(capture_intern(cap, S("operation")),
+                              capture_intern(cap, str_of(copy_direction(copy->operation))));
+    }
+    slice->name = ascend_db_name(a, rows, T_TYPE);
+    slice->own = attrs_own(&cap->attrs, list, n);
+    if (str_contains_nocase(type, S("wait")))
+        slice->kind = SLICE_WAIT;
+    else if (a->busy_copies && !in_plane && (has_copy || is_copy_task(type)))
+        slice->kind = SLICE_COPY;
+    else
+        slice->kind = SLICE_CONTROL;
+    return capture_slice(cap, slice);
+}
+
+static void take_task(struct device_reader *r, const struct db_rows *rows)
+{
+    struct ascend_db *a = r->a;
+    int64_t device = NOTHING, stream = NOTHING, task = NOTHING, global, connection = NOTHING;
+    uint32_t work, plane;
+    struct slice slice = {0};
+
+    if (db_i64(rows, T_DEVICE, &device) && device != a->device)
+        return;
+    a->rows++;
+    if (!ascend_db_times(a, rows, T_START, T_END, &slice))
+        return;
+    bool has_global = db_i64(rows, T_GLOBAL, &global);
+    bool in_plane = has_global && hash_get(&r->plane_of, (uint64_t)global, &plane);
+    db_i64(rows, T_STREAM, &stream);
+    db_i64(rows, T_TASK, &task);
+    bool is_linked = ascend_db_connection(rows, T_CONNECTION, &connection);
+    slice.lane = stream_lane(r, stream);
+    if ((has_global && hash_get(&r->work_of, (uint64_t)global, &work)) ||
+        undescribed_work(r, rows, in_plane, &work)) {
+        vec_push(&r->busy, ((struct pending){.begin = slice.begin,
+                                             .dur = slice.dur,
+                                             .task = task,
+                                             .connection = is_linked ? connection : NOTHING,
+                                             .lane = slice.lane,
+                                             .work = work,
+                                             .order = (uint32_t)r->busy.n}));
+    } else {
+        uint32_t at = put_evidence(r, rows, &slice, in_plane);
+        if (is_linked && !in_plane)
+            vec_push(&a->tasks, ((struct db_link){connection, at}));
+    }
+    if (in_plane) {
+        const struct plane_task *p = &r->planes.at[plane];
+        capture_slice(a->cap, &(struct slice){.begin = slice.begin,
+                                              .dur = slice.dur,
+                                              .lane = p->lane,
+                                              .name = p->name,
+                                              .set = p->set,
+                                              .own = p->own,
+                                              .kind = SLICE_OTHER});
+        if (!a->is_alone && hash_get(&r->op_of_task, (uint64_t)global, &plane))
+            hash_put(&r->device_of_op, (uint64_t)r->comm_op_ids.at[plane], 1);
+    }
+}
+
+static void read_tasks(struct device_reader *r)
+{
+    struct db_rows rows;
+
+    if (!db_rows_open(&rows, &r->a->db, "TASK", task_columns, T_COUNT))
+        return;
+    while (db_rows_next(&rows))
+        take_task(r, &rows);
+    if (r->work_of.n == 0 && r->busy.n > 0)
+        diag_add(r->a->in->diag, SEV_WARN, "ascend-db.no-descriptions",
+                 (struct where){.path = r->a->in->path},
+                 "no operator is described; kernels are told by the type of their tasks");
+}
+
+/* ---- collectives ---- */
+
+enum comm_column {
+    M_NAME,
+    M_START,
+    M_END,
+    M_CONNECTION,
+    M_GROUP,
+    M_OP,
+    M_TYPE,
+    M_DEVICE,
+    M_DTYPE,
+    M_ALGORITHM,
+    M_ELEMENTS,
+    M_COUNT
+};
+
+static const char *const comm_columns[M_COUNT] = {
+    [M_NAME] = "opName",     [M_START] = "startNs",
+    [M_END] = "endNs",       [M_CONNECTION] = "connectionId",
+    [M_GROUP] = "groupName", [M_OP] = "opId",
+    [M_TYPE] = "opType",     [M_DEVICE] = "deviceId",
+    [M_DTYPE] = "dataType",  [M_ALGORITHM] = "algType",
+    [M_ELEMENTS] = "count",
+};
+
+/* Files of several devices tell the device of a collective by a column, or by its tasks. */
+static bool is_ours(const struct device_reader *r, const struct db_rows *rows)
+{
+    int64_t device, op;
+    uint32_t unused;
+
+    if (db_i64(rows, M_DEVICE, &device))
+        return device == r->a->device;
+    if (r->a->is_alone || r->device_of_op.n == 0)
+        return true;
+    return db_i64(rows, M_OP, &op) && hash_get(&r->device_of_op, (uint64_t)op, &unused);
+}
+
+static attr_run comm_set(struct device_reader *r, const struct db_rows *rows,
+                         const struct db_strings *dtypes)
+{
+    struct capture *cap = r->a->cap;
+    struct attr list[7];
+    size_t n = 0;
+    int64_t dtype;
+
+    n = put_text(r, list, n, capture_key(cap, KEY_TYPE), string_at(r, rows, M_TYPE));
+    n = put_text(r, list, n, capture_key(cap, KEY_CORE), S("HCCL"));
+    list[n++] = attr_int(capture_key(cap, KEY_BLOCK_DIM), 0);
+    list[n++] = attr_int(capture_key(cap, KEY_MIX_BLOCK_DIM), 0);
+    n = put_text(r, list, n, capture_intern(cap, S("group")), string_at(r, rows, M_GROUP));
+    n = put_text(r, list, n, capture_intern(cap, S("alg_type")), string_at(r, rows, M_ALGORITHM));
+    if (db_i64(rows, M_DTYPE, &dtype))
+        n = put_text(r, list, n, capture_intern(cap, S("data_type")),
+                     db_strings_text(dtypes, dtype));
+    return attrs_set(&cap->attrs, list, n);
+}
+
+static void read_collectives(struct device_reader *r)
+{
+    struct ascend_db *a = r->a;
+    struct lane_key key = {
+        .kind = LANE_COMM, .device = (int32_t)a->device, .name = capture_intern(a->cap, S("N/A"))};
+    struct db_strings dtypes;
+    struct db_rows rows;
+    int64_t connection;
+
+    db_strings_read(&dtypes, &a->db, "ENUM_HCCL_DATA_TYPE");
+    db_rows_open(&rows, &a->db, "COMMUNICATION_OP", comm_columns, M_COUNT);
+    while (db_rows_next(&rows)) {
+        struct slice slice = {0};
+        if (!is_ours(r, &rows))
+            continue;
+        a->rows++;
+        if (!ascend_db_times(a, &rows, M_START, M_END, &slice))
+            continue;
+        bool is_linked = ascend_db_connection(&rows, M_CONNECTION, &connection);
+        vec_push(&r->busy, ((struct pending){.begin = slice.begin,
+                                             .dur = slice.dur,
+                                             .task = NOTHING,
+                                             .connection = is_linked ? connection : NOTHING,
+                                             .lane = capture_lane(a->cap, key),
+                                             .work = (uint32_t)r->works.n,
+                                             .order = (uint32_t)r->busy.n}));
+        vec_push(&r->works, ((struct work){.name = ascend_db_name(a, &rows, M_NAME),
+                                           .set = comm_set(r, &rows, &dtypes),
+                                           .kind = SLICE_COMM}));
+    }
+    db_strings_free(&dtypes);
+}
+
+/* ---- waits, and into the capture ---- */
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct pending *x = a, *y = b;
+
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return x->order < y->order ? -1 : 1;
+}
+
+static void sort_busy(struct device_reader *r)
+{
+    for (size_t i = 1; i < r->busy.n; i++)
+        if (r->busy.at[i].begin < r->busy.at[i - 1].begin) {
+            qsort(r->busy.at, r->busy.n, sizeof(*r->busy.at), by_begin);
+            return;
+        }
+}
+
+/* Device halves whose collective is there are evidence: it overlaps them in time. */
+static void settle_schedules(struct device_reader *r, bool *is_evidence)
+{
+    nanos open_until = INT64_MIN, next = INT64_MAX;
+
+    for (size_t i = 0; i < r->busy.n; i++) {
+        const struct pending *p = &r->busy.at[i];
+        nanos end = nanos_add(p->begin, p->dur);
+        if (r->works.at[p->work].kind == SLICE_COMM)
+            open_until = end > open_until ? end : open_until;
+        else if (r->works.at[p->work].is_schedule)
+            is_evidence[i] = p->begin < open_until;
+    }
+    for (size_t i = r->busy.n; i > 0; i--) {
+        const struct pending *p = &r->busy.at[i - 1];
+        if (r->works.at[p->work].kind == SLICE_COMM)
+            next = p->begin;
+        else if (r->works.at[p->work].is_schedule && next < nanos_add(p->begin, p->dur))
+            is_evidence[i - 1] = true;
+    }
+}
+
+static void put_busy(struct device_reader *r, const struct pending *p, bool is_evidence, nanos wait)
+{
+    const struct work *work = &r->works.at[p->work];
+    struct capture *cap = r->a->cap;
+    struct attr list[64];
+    size_t n = 0;
+
+    if (!is_evidence)
+        list[n++] = attr_time(capture_key(cap, KEY_WAIT), wait);
+    if (p->task != NOTHING)
+        list[n++] = attr_int(capture_key(cap, KEY_TASK), p->task);
+    if (p->connection != NOTHING)
+        list[n++] = attr_int(capture_key(cap, KEY_LINK), p->connection);
+    if (r->first_counter != NULL)
+        for (size_t c = r->first_counter[p->work];
+             c < r->first_counter[p->work + 1] && n < ARRAY_LEN(list); c++)
+            list[n++] = r->counter[c];
+    uint32_t slice =
+        capture_slice(cap, &(struct slice){.begin = p->begin,
+                                           .dur = p->dur,
+                                           .lane = p->lane,
+                                           .name = work->name,
+                                           .set = work->set,
+                                           .own = attrs_own(&cap->attrs, list, n),
+                                           .kind = is_evidence ? SLICE_CONTROL : work->kind});
+    if (p->connection != NOTHING)
+        vec_push(&r->a->tasks, ((struct db_link){p->connection, slice}));
+}
+
+static void put_all(struct device_reader *r)
+{
+    bool *is_evidence = ARENA_ARRAY(&r->arena, bool, r->busy.n);
+    const struct pending *before = NULL;
+
+    sort_busy(r);
+    settle_schedules(r, is_evidence);
+    sort_counters(r);
+    for (size_t i = 0; i < r->busy.n; i++) {
+        const struct pending *p = &r->busy.at[i];
+        nanos wait = 0;
+        if (before != NULL && p->begin > nanos_add(before->begin, before->dur))
+            wait = nanos_sub(p->begin, nanos_add(before->begin, before->dur));
+        put_busy(r, p, is_evidence[i], wait);
+        if (!is_evidence[i])
+            before = p;
+    }
+}
+
+void ascend_db_read_device(struct ascend_db *a)
+{
+    struct device_reader r = {.a = a};
+
+    arena_init(&r.arena);
+    read_compute(&r, "COMPUTE_TASK_INFO", false);
+    read_compute(&r, "COMMUNICATION_SCHEDULE_TASK_INFO", true);
+    read_counters(&r);
+    read_copies(&r);
+    read_planes(&r);
+    read_tasks(&r);
+    read_collectives(&r);
+    put_all(&r);
+    vec_free(&r.works);
+    vec_free(&r.planes);
+    vec_free(&r.copies);
+    vec_free(&r.counters);
+    vec_free(&r.busy);
+    vec_free(&r.comm_op_ids);
+    hash_free(&r.work_of);
+    hash_free(&r.plane_of);
+    hash_free(&r.copy_of);
+    hash_free(&r.lane_of);
+    hash_free(&r.device_of_op);
+    hash_free(&r.op_of_task);
+    arena_free(&r.arena);
+}

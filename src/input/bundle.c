@@ -1,0 +1,583 @@
+#include "input/bundle.h"
+
+#include <stdlib.h>
+
+#include "base/fs.h"
+#include "base/intern.h"
+#include "base/stream.h"
+#include "base/vec.h"
+
+/* strata's own results, summaries over many ranks, and raw data: never input. */
+static const struct str skipped_folders[] = {S_INIT("strata"), S_INIT("cluster_analysis_output"),
+                                             S_INIT("FRAMEWORK")};
+
+struct finder {
+    const struct input_options *options;
+    struct arena *arena;
+    struct diag *diag;
+    struct diag trouble; /* with files that should have been data */
+    VEC_OF(struct bundle_file) files;
+    VEC_OF(struct bundle) bundles;
+};
+
+/* ---- looking at files ---- */
+
+static bool is_claimed(struct str name)
+{
+    const struct input_format *f;
+
+    for (size_t i = 0; (f = input_format_at(i)) != NULL; i++)
+        if (f->claims(name))
+            return true;
+    return false;
+}
+
+/* The first bytes of a file, unpacked; `head` lives in the stream. */
+static enum status read_head(struct stream *s, const char *path, struct diag *d, struct str *head)
+{
+    struct diag quiet; /* damage further on is told when the file is read */
+
+    TRY(stream_open(s, path, INPUT_HEAD, d));
+    diag_init(&quiet);
+    s->diag = &quiet;
+    enum status st = stream_fill(s);
+    diag_fini(&quiet);
+    *head = stream_text(s);
+    return st;
+}
+
+/* What a forced format makes of a file in a folder: sidecars stay what they are. */
+static bool is_forced(const struct input_format *forced, const struct probe *p,
+                      const struct input_format **format)
+{
+    if (forced == NULL || (*format != NULL && (*format)->role >= ROLE_SIDECAR))
+        return *format != NULL;
+    if (!forced->claims(p->name) && forced->probe(p) == 0)
+        return false;
+    *format = forced;
+    return true;
+}
+
+/* Finds the format of one file. Without `is_direct` it is one of a folder. */
+static enum status look(struct finder *f, const char *path, bool is_direct, struct diag *d,
+                        const struct input_format **format)
+{
+    struct probe p = {.path = path, .name = str_basename(str_of(path))};
+    const struct input_format *forced = NULL;
+    struct stream s;
+
+    *format = NULL;
+    if (f->options->format != NULL)
+        TRY(input_pick(&p, f->options->format, d, &forced));
+    enum status st = read_head(&s, path, d, &p.head);
+    if (st == ST_OK && is_direct && forced != NULL)
+        *format = forced;
+    else if (st == ST_OK)
+        st = input_pick(&p, NULL, d, format);
+    if (!is_direct && forced != NULL && !is_forced(forced, &p, format))
+        *format = NULL;
+    stream_close(&s);
+    return *format != NULL ? ST_OK : st;
+}
+
+static void add_file(struct finder *f, const char *path, size_t root, int depth, bool claimed,
+                     const struct input_format *format)
+{
+    struct str whole = str_of(path);
+
+    vec_push(&f->files, ((struct bundle_file){
+                            .path = path,
+                            .format = format,
+                            .parts = rank_name_parts(str_basename(whole)),
+                            .folder = str_part(whole, 0, rank_folder(whole, root)),
+                            .depth = depth,
+                            .is_claimed = claimed,
+                        }));
+}
+
+/* Looks at one entry of a folder. Trouble with a file that no name claims is nobody's business. */
+static void look_at_entry(struct finder *f, const struct fs_entry *entry, size_t root)
+{
+    bool claimed = is_claimed(entry->name);
+    const struct input_format *format;
+    struct diag quiet;
+
+    if (entry->kind != FS_FILE && !claimed)
+        return;
+    diag_init(&quiet);
+    look(f, entry->path, false, claimed ? &f->trouble : &quiet, &format);
+    diag_fini(&quiet);
+    if (format != NULL)
+        add_file(f, entry->path, root, entry->depth, claimed, format);
+}
+
+static enum status look_at_path(struct finder *f, const char *path)
+{
+    const struct input_format *format;
+    struct fs_list list;
+    struct str whole = str_of(path);
+
+    if (!fs_is_dir(path)) {
+        TRY(look(f, path, true, f->diag, &format));
+        add_file(f, arena_cstr(f->arena, whole), 0, 0, true, format);
+        return ST_OK;
+    }
+    TRY(fs_walk(f->arena, path, skipped_folders, ARRAY_LEN(skipped_folders), &list, f->diag));
+    while (whole.n > 1 && whole.at[whole.n - 1] == '/')
+        whole.n--;
+    for (size_t i = 0; i < list.n; i++)
+        look_at_entry(f, &list.at[i], whole.n);
+    return ST_OK;
+}
+
+/* ---- choosing among the files of one rank folder ---- */
+
+/* Names that files of one role go by, best first; anything else comes after them. */
+static int place_of(const struct bundle_file *file)
+{
+    static const struct {
+        struct str base;
+        int place;
+    } known[] = {
+        {S_INIT("kernel_details"), 0}, {S_INIT("trace_view"), 0}, {S_INIT("op_summary"), 1},
+        {S_INIT("msprof"), 1},         {S_INIT("task_time"), 2},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
+        if (str_equal(file->parts.base, known[i].base))
+            return known[i].place;
+    return str_ends(file->parts.base, S("_profiler")) ? 0 : 3;
+}
+
+/* The number at the end of a database's name is its rank; elsewhere it is a time stamp. */
+static struct str stamp_of(const struct bundle_file *file)
+{
+    return rank_of_file(str_basename(str_of(file->path))) >= 0 ? S("") : file->parts.stamp;
+}
+
+/* Which of two files that tell the same is read: the better name, the newer, the less deep. */
+static bool is_better(const struct bundle_file *a, const struct bundle_file *b)
+{
+    int order = rank_compare_stamps(stamp_of(a), stamp_of(b));
+
+    if (a->is_claimed != b->is_claimed)
+        return a->is_claimed;
+    if (place_of(a) != place_of(b))
+        return place_of(a) < place_of(b);
+    if (order != 0)
+        return order > 0;
+    return a->depth < b->depth;
+}
+
+static struct str folder_of(const struct bundle_file *file)
+{
+    struct str path = str_of(file->path);
+
+    return str_part(path, 0, path.n - str_basename(path).n);
+}
+
+/* Parts of one table: the same name, time stamp and folder, each with its number. */
+static bool is_same_table(const struct bundle_file *a, const struct bundle_file *b)
+{
+    return a->parts.slice >= 0 && b->parts.slice >= 0 && a->format == b->format &&
+           str_equal(a->parts.base, b->parts.base) && str_equal(a->parts.stamp, b->parts.stamp) &&
+           str_equal(folder_of(a), folder_of(b));
+}
+
+static int by_slice(const void *a, const void *b)
+{
+    const struct bundle_file *x = a, *y = b;
+
+    return x->parts.slice < y->parts.slice ? -1 : x->parts.slice > y->parts.slice;
+}
+
+/* The files of one rank folder. */
+struct group {
+    const struct bundle_file *at;
+    size_t n;
+};
+
+static const struct bundle_file *best_of(struct group g, enum input_role role)
+{
+    const struct bundle_file *best = NULL;
+
+    for (size_t i = 0; i < g.n; i++)
+        if (g.at[i].format->role == role && (best == NULL || is_better(&g.at[i], best)))
+            best = &g.at[i];
+    return best;
+}
+
+/* A bundle in the making. */
+struct draft {
+    VEC_OF(struct bundle_file) files;
+};
+
+/* Adds a file, with the other parts of its table. */
+static void take(struct draft *draft, struct group g, const struct bundle_file *file)
+{
+    size_t from = draft->files.n;
+
+    if (file == NULL)
+        return;
+    if (file->parts.slice < 0) {
+        vec_push(&draft->files, *file);
+        return;
+    }
+    for (size_t i = 0; i < g.n; i++)
+        if (is_same_table(&g.at[i], file))
+            vec_push(&draft->files, g.at[i]);
+    qsort(draft->files.at + from, draft->files.n - from, sizeof(*draft->files.at), by_slice);
+}
+
+static bool is_database_sidecar(const struct bundle_file *file)
+{
+    return file->format->role == ROLE_SIDECAR && str_equal(file->parts.ext, S("db"));
+}
+
+/* What the database beside a run tells once more. */
+static bool is_analysis(const struct bundle_file *file)
+{
+    return str_equal(file->parts.base, S("communication")) ||
+           str_equal(file->parts.base, S("communication_matrix")) ||
+           str_equal(file->parts.base, S("step_trace_time"));
+}
+
+/* The best of the sidecars that tell the same, from the side that the kernels come from. */
+static void take_sidecars(struct draft *draft, struct group g, bool from_database)
+{
+    bool has_database = false, has_text = false;
+
+    for (size_t i = 0; i < g.n; i++) {
+        has_database = has_database || is_database_sidecar(&g.at[i]);
+        has_text = has_text || is_analysis(&g.at[i]);
+    }
+    for (size_t i = 0; i < g.n; i++) {
+        const struct bundle_file *file = &g.at[i];
+        bool is_best = file->format->role >= ROLE_SIDECAR && file->is_claimed;
+        if (has_database && has_text && from_database && is_analysis(file))
+            is_best = false;
+        if (has_database && has_text && !from_database && is_database_sidecar(file))
+            is_best = false;
+        for (size_t k = 0; k < g.n && is_best; k++) {
+            const struct bundle_file *other = &g.at[k];
+            if (k != i && str_equal(other->parts.base, file->parts.base) &&
+                other->format == file->format &&
+                (is_better(other, file) || (k < i && !is_better(file, other))))
+                is_best = is_same_table(file, other);
+        }
+        if (is_best)
+            vec_push(&draft->files, *file);
+    }
+}
+
+/* ---- from groups to bundles ---- */
+
+static int64_t rank_of(struct group g, const struct draft *draft)
+{
+    for (size_t i = 0; i < draft->files.n; i++) {
+        int64_t rank = rank_of_file(str_basename(str_of(draft->files.at[i].path)));
+        if (rank >= 0)
+            return rank;
+    }
+    for (size_t i = 0; i < g.n; i++) {
+        int64_t rank = rank_of_file(str_basename(str_of(g.at[i].path)));
+        if (rank >= 0 && g.at[i].format->role != ROLE_DATABASE)
+            return rank;
+    }
+    return -1;
+}
+
+/* Makes a bundle of a draft. Of a group with several bundles each is known by its first file. */
+static void finish(struct finder *f, struct group g, struct draft *draft, bool is_alone)
+{
+    struct bundle b = {.rank = -1, .hint = -1, .n = draft->files.n};
+
+    if (draft->files.n == 0)
+        return;
+    const struct bundle_file *first = &draft->files.at[0];
+    struct str name = str_basename(first->folder);
+    bool is_folder = is_alone && first->folder.n > 0;
+    b.path = is_folder ? arena_cstr(f->arena, first->folder) : first->path;
+    b.rank = is_folder ? rank_of(g, draft) : rank_of_file(str_basename(str_of(first->path)));
+    if (b.rank < 0)
+        b.hint = rank_in_text(str_basename(str_of(first->path)));
+    if (b.rank < 0 && b.hint < 0 && is_folder)
+        b.hint = rank_in_text(name);
+    b.stamp = rank_folder_stamp(name);
+    b.files = ARENA_ARRAY(f->arena, struct bundle_file, b.n);
+    memcpy(b.files, draft->files.at, sizeof(*b.files) * b.n);
+    vec_push(&f->bundles, b);
+    vec_free(&draft->files);
+}
+
+/* How many files of a role stand for runs of their own: those with the usual names when there are
+ * any, else all. */
+static bool is_used(struct group g, const struct bundle_file *file)
+{
+    for (size_t i = 0; i < g.n && !file->is_claimed; i++)
+        if (g.at[i].is_claimed && g.at[i].format->role < ROLE_SIDECAR)
+            return false;
+    return true;
+}
+
+static bool is_own_run(struct group g, const struct bundle_file *file)
+{
+    bool has_number = rank_of_file(str_basename(str_of(file->path))) >= 0;
+
+    if (!is_used(g, file))
+        return false;
+    return file->format->role == ROLE_WHOLE || (file->format->role == ROLE_DATABASE && has_number);
+}
+
+/* Files under names of their own: each is a run when one role is there more than once. */
+static bool are_separate(struct group g)
+{
+    size_t kernels = 0, timelines = 0;
+
+    for (size_t i = 0; i < g.n; i++) {
+        if (g.at[i].is_claimed && g.at[i].format->role < ROLE_SIDECAR)
+            return false;
+        kernels += g.at[i].format->role == ROLE_KERNELS;
+        timelines += g.at[i].format->role == ROLE_TIMELINE;
+    }
+    return kernels > 1 || timelines > 1;
+}
+
+static bool has_role(struct group g, enum input_role role)
+{
+    return best_of(g, role) != NULL;
+}
+
+/* Which description of the kernels is believed, by the rules of docs/formats/bundles.md. */
+static enum input_source source_of(struct group g, enum input_source wanted)
+{
+    const struct bundle_file *table = best_of(g, ROLE_KERNELS);
+    bool is_full = table != NULL && place_of(table) == 0 && has_role(g, ROLE_TIMELINE);
+
+    if (wanted != INPUT_AUTO)
+        return wanted;
+    return has_role(g, ROLE_DATABASE) && !is_full ? INPUT_DB : INPUT_AUTO;
+}
+
+/* One rank told by text files or by one database. */
+static void arrange_rank(struct finder *f, struct group g, bool is_alone)
+{
+    enum input_source source = source_of(g, f->options->source);
+    struct draft draft = {0};
+
+    if (source == INPUT_DB)
+        take(&draft, g, best_of(g, ROLE_DATABASE));
+    if (source == INPUT_AUTO || source == INPUT_CSV)
+        take(&draft, g, best_of(g, ROLE_KERNELS));
+    if (source == INPUT_AUTO || source == INPUT_TRACE)
+        take(&draft, g, best_of(g, ROLE_TIMELINE));
+    if (draft.files.n > 0 || source == INPUT_AUTO)
+        take_sidecars(&draft, g, source == INPUT_DB);
+    finish(f, g, &draft, is_alone);
+}
+
+/* Each database of the folder that is believed with its own rank. */
+static bool arrange_databases(struct finder *f, struct group g)
+{
+    size_t n = 0;
+
+    if (source_of(g, f->options->source) != INPUT_DB)
+        return false;
+    for (size_t i = 0; i < g.n; i++)
+        n += g.at[i].format->role == ROLE_DATABASE && is_own_run(g, &g.at[i]);
+    for (size_t i = 0; i < g.n && n > 1; i++) {
+        struct draft draft = {0};
+        if (g.at[i].format->role != ROLE_DATABASE || !is_own_run(g, &g.at[i]))
+            continue;
+        take(&draft, g, &g.at[i]);
+        finish(f, g, &draft, false);
+    }
+    return n > 1;
+}
+
+static bool has_data(struct group g)
+{
+    for (size_t i = 0; i < g.n; i++)
+        if (g.at[i].format->role != ROLE_FACTS)
+            return true;
+    return false;
+}
+
+static void arrange(struct finder *f, struct group g)
+{
+    size_t wholes = 0, rest = 0;
+
+    if (!has_data(g))
+        return;
+    for (size_t i = 0; i < g.n; i++) {
+        bool is_whole = g.at[i].format->role == ROLE_WHOLE && is_used(g, &g.at[i]);
+        wholes += is_whole;
+        rest += !is_whole && g.at[i].format->role < ROLE_SIDECAR;
+    }
+    for (size_t i = 0; i < g.n; i++) {
+        struct draft draft = {0};
+        if (g.at[i].format->role != ROLE_WHOLE || !is_used(g, &g.at[i]))
+            continue;
+        vec_push(&draft.files, g.at[i]);
+        finish(f, g, &draft, false);
+    }
+    if (wholes > 0 && rest == 0)
+        return;
+    if (are_separate(g)) {
+        for (size_t i = 0; i < g.n; i++)
+            if (g.at[i].format->role < ROLE_SIDECAR && g.at[i].format->role != ROLE_WHOLE)
+                arrange_rank(f, (struct group){&g.at[i], 1}, false);
+        return;
+    }
+    if (!arrange_databases(f, g))
+        arrange_rank(f, g, wholes == 0);
+}
+
+static int by_folder(const void *a, const void *b)
+{
+    const struct bundle_file *x = a, *y = b;
+    int order = str_compare(x->folder, y->folder);
+
+    return order != 0 ? order : strcmp(x->path, y->path);
+}
+
+static void arrange_all(struct finder *f)
+{
+    if (f->files.n > 0)
+        qsort(f->files.at, f->files.n, sizeof(*f->files.at), by_folder);
+    for (size_t i = 0, end; i < f->files.n; i = end) {
+        for (end = i + 1; end < f->files.n; end++)
+            if (!str_equal(f->files.at[end].folder, f->files.at[i].folder))
+                break;
+        arrange(f, (struct group){&f->files.at[i], end - i});
+    }
+}
+
+/* ---- several bundles ---- */
+
+static bool has_primary(const struct bundle *b)
+{
+    return b->files[0].format->role < ROLE_SIDECAR;
+}
+
+/* Files that only add to a run are one by themselves only when there is nothing else. */
+static void drop_loose_sidecars(struct finder *f)
+{
+    size_t kept = 0, primaries = 0;
+
+    for (size_t i = 0; i < f->bundles.n; i++)
+        primaries += has_primary(&f->bundles.at[i]);
+    for (size_t i = 0; i < f->bundles.n; i++)
+        if (primaries == 0 || has_primary(&f->bundles.at[i]))
+            f->bundles.at[kept++] = f->bundles.at[i];
+    f->bundles.n = kept;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct bundle *x = a, *y = b;
+
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    int order = rank_compare_stamps(y->stamp, x->stamp); /* the newest first */
+    return order != 0 ? order : -strcmp(x->path, y->path);
+}
+
+/* Ranks that names do not tell come last, in the order of their folders. */
+static int by_place(const void *a, const void *b)
+{
+    const struct bundle *x = a, *y = b;
+
+    if ((x->rank < 0) != (y->rank < 0))
+        return x->rank < 0 ? 1 : -1;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return strcmp(x->path, y->path);
+}
+
+/* Of several recordings of one rank the newest is read. */
+static void drop_old(struct finder *f)
+{
+    size_t kept = 0;
+
+    if (f->bundles.n == 0)
+        return;
+    qsort(f->bundles.at, f->bundles.n, sizeof(*f->bundles.at), by_rank);
+    for (size_t i = 0; i < f->bundles.n; i++) {
+        const struct bundle *b = &f->bundles.at[i], *last = kept > 0 ? b - 1 : NULL;
+        if (b->rank < 0 || last == NULL || f->bundles.at[kept - 1].rank != b->rank) {
+            f->bundles.at[kept++] = *b;
+            continue;
+        }
+        diag_add(f->diag, SEV_WARN, "input.rank-twice", (struct where){.path = b->path},
+                 "rank %lld was recorded more than once; %s is the one that is read",
+                 (long long)b->rank, f->bundles.at[kept - 1].path);
+    }
+    f->bundles.n = kept;
+    qsort(f->bundles.at, f->bundles.n, sizeof(*f->bundles.at), by_place);
+}
+
+/* ---- when there is nothing ---- */
+
+static enum status nothing(struct finder *f, const char *path)
+{
+    static const char *const sources[] = {"", "kernel table", "timeline", "database"};
+
+    if (f->options->source != INPUT_AUTO && f->files.n > 0)
+        return diag_fail(f->diag, ST_NOT_FOUND, "input.no-source", (struct where){.path = path},
+                         "there is data, but no %s as --source asks for",
+                         sources[f->options->source]);
+    diag_hint(f->diag, "looked for",
+              "kernel_details.csv, op_summary*.csv, trace_view.json, *.db, *.json, *.json.gz");
+    diag_hint(f->diag, "try", "the folder that holds ASCEND_PROFILER_OUTPUT");
+    return diag_fail(f->diag, ST_NOT_FOUND, "input.nothing", (struct where){.path = path},
+                     "no profiling data found");
+}
+
+/* Refused files cost nothing when another one was good, and are the error when none was. */
+static enum status settle(struct finder *f, const char *path)
+{
+    const struct diag *trouble = &f->trouble;
+
+    if (f->bundles.n == 0 && trouble->entries.n == 0)
+        return nothing(f, path);
+    if (f->bundles.n == 0) {
+        const struct diag_text *why = &trouble->entries.at[0].first[0];
+        for (size_t i = 0; i < trouble->hints.n; i++)
+            diag_hint(f->diag, trouble->hints.at[i].label, "%s", trouble->hints.at[i].text);
+        return diag_fail(f->diag, ST_FORMAT, trouble->entries.at[0].code, why->where, "%s",
+                         why->text);
+    }
+    for (size_t i = 0; i < trouble->entries.n; i++) {
+        const struct diag_entry *e = &trouble->entries.at[i];
+        for (size_t k = 0; k < e->count && k < DIAG_TEXTS; k++)
+            diag_add(f->diag, SEV_LOSS, "input.refused", e->first[k].where, "file left out: %s",
+                     e->first[k].text);
+    }
+    return ST_OK;
+}
+
+enum status bundles_find(const char *const *paths, size_t n, const struct input_options *options,
+                         struct arena *arena, struct diag *d, struct bundles *out)
+{
+    struct finder f = {.options = options, .arena = arena, .diag = d};
+    enum status st = ST_OK;
+
+    diag_init(&f.trouble);
+    for (size_t i = 0; i < n && st == ST_OK; i++)
+        st = look_at_path(&f, paths[i]);
+    if (st == ST_OK) {
+        arrange_all(&f);
+        drop_loose_sidecars(&f);
+        drop_old(&f);
+        st = settle(&f, n > 0 ? paths[0] : NULL);
+    }
+    out->n = f.bundles.n;
+    out->at = ARENA_ARRAY(arena, struct bundle, f.bundles.n);
+    if (f.bundles.n > 0)
+        memcpy(out->at, f.bundles.at, sizeof(*out->at) * out->n);
+    vec_free(&f.files);
+    vec_free(&f.bundles);
+    diag_fini(&f.trouble);
+    return st;
+}

@@ -1,0 +1,273 @@
+#include "input/bundle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/fs.h"
+#include "base/pool.h"
+#include "base/testing.h"
+#include "capture/fleet.h"
+
+static struct arena arena;
+static struct diag diag;
+static struct fleet *fleet;
+static struct input_options options;
+static char dir[] = "/tmp/strata-bundle-XXXXXX";
+
+static int fresh(void **state)
+{
+    (void)state;
+    memcpy(dir + sizeof(dir) - 7, "XXXXXX", 6);
+    arena_init(&arena);
+    diag_init(&diag);
+    options = input_defaults();
+    fleet = NULL;
+    return mkdtemp(dir) == NULL;
+}
+
+static int done(void **state)
+{
+    struct fs_list files;
+
+    (void)state;
+    fleet_free(fleet);
+    fs_walk(&arena, dir, NULL, 0, &files, &diag);
+    for (size_t i = files.n; i > 0; i--)
+        remove(files.at[i - 1].path);
+    remove(dir);
+    diag_fini(&diag);
+    arena_free(&arena);
+    return 0;
+}
+
+/* Writes a file, and the folders it is in. */
+static void write_file(const char *name, const char *text)
+{
+    const char *path = fs_join(&arena, dir, name);
+    struct str folder = str_of(path);
+    struct outfile f;
+
+    folder.n -= str_basename(folder).n + 1;
+    assert_int_equal(fs_mkdirs(arena_cstr(&arena, folder), &diag), ST_OK);
+    assert_int_equal(outfile_open(&f, path, &diag), ST_OK);
+    outfile_write(&f, str_of(text));
+    assert_int_equal(outfile_commit(&f, OUTFILE_FAST, &diag), ST_OK);
+}
+
+#define HEAD "Name,Start Time(us),Duration(us)\n"
+static const char table[] = HEAD "Add,1,2\n";
+
+static struct str kernel(size_t rank, size_t slice)
+{
+    const struct capture *cap = fleet->ranks.at[rank];
+
+    return capture_text(cap, cap->slices.name[slice]);
+}
+
+TEST(ranks_come_in_the_order_of_their_numbers)
+{
+    write_file("a_ascend_pt/profiler_info_10.json", "{\"rank_id\": 10}");
+    write_file("a_ascend_pt/ASCEND_PROFILER_OUTPUT/kernel_details.csv", HEAD "Ten,1,2\n");
+    write_file("b_ascend_pt/profiler_info_2.json", "{\"rank_id\": 2}");
+    write_file("b_ascend_pt/ASCEND_PROFILER_OUTPUT/kernel_details.csv", HEAD "Two,1,2\n");
+    options.pool = pool_new(2);
+
+    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    pool_free(options.pool);
+    assert_int_equal(fleet->ranks.n, 2);
+    assert_int_equal(fleet->ranks.at[0]->facts.rank, 2);
+    assert_str(kernel(0, 0), "Two");
+    assert_string_equal(fleet->ranks.at[0]->name, "b_ascend_pt");
+    assert_str(capture_text(fleet->ranks.at[0], fleet->ranks.at[0]->facts.kind), "ascend_pytorch");
+    assert_int_equal(fleet->ranks.at[1]->facts.rank, 10);
+    assert_int_equal(diag.entries.n, 0);
+}
+
+TEST(one_rank_can_be_chosen_and_must_be_there)
+{
+    struct capture *cap = NULL;
+
+    write_file("a_ascend_pt/profiler_info_0.json", "{\"rank_id\": 0}");
+    write_file("a_ascend_pt/kernel_details.csv", table);
+    write_file("b_ascend_pt/profiler_info_1.json", "{\"rank_id\": 1}");
+    write_file("b_ascend_pt/kernel_details.csv", HEAD "One,1,2\n");
+
+    assert_int_equal(input_load(dir, &options, &diag, &cap), ST_UNSUPPORTED);
+    assert_int_equal(diag_count(&diag, "input.several"), 1);
+    assert_string_equal(diag.hints.at[0].text, "--rank with one of 0, 1");
+    options.rank = 1;
+    assert_int_equal(input_load(dir, &options, &diag, &cap), ST_OK);
+    assert_str(capture_text(cap, cap->slices.name[0]), "One");
+    capture_free(cap);
+    options.rank = 7;
+    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_NOT_FOUND);
+    assert_int_equal(diag_count(&diag, "input.no-rank"), 1);
+}
+
+TEST(ranks_without_a_number_get_the_free_ones)
+{
+    write_file("x/kernel_details.csv", HEAD "X,1,2\n");
+    write_file("y/kernel_details.csv", HEAD "Y,1,2\n");
+    write_file("z_ascend_pt/profiler_info_0.json", "{\"rank_id\": 0}");
+    write_file("z_ascend_pt/kernel_details.csv", HEAD "Z,1,2\n");
+
+    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_str(kernel(0, 0), "Z");
+    assert_str(kernel(1, 0), "X");
+    assert_int_equal(fleet->ranks.at[1]->facts.rank, 1);
+    assert_int_equal(fleet->ranks.at[2]->facts.rank, 2);
+}
+
+TEST(of_two_recordings_of_a_rank_the_newer_is_read)
+{
+    write_file("h_1_20250101000000000_ascend_pt/profiler_info_0.json", "{\"rank_id\": 0}");
+    write_file("h_1_20250101000000000_ascend_pt/kernel_details.csv", HEAD "New,1,2\n");
+    write_file("h_2_20240101000000000_ascend_pt/profiler_info_0.json", "{\"rank_id\": 0}");
+    write_file("h_2_20240101000000000_ascend_pt/kernel_details.csv", HEAD "Old,1,2\n");
+
+    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(fleet->ranks.n, 1);
+    assert_str(kernel(0, 0), "New");
+    assert_int_equal(diag_count(&diag, "input.rank-twice"), 1);
+}
+
+TEST(slices_of_a_table_are_one_table_and_older_exports_are_left_out)
+{
+    write_file("PROF_1_2_A/mindstudio_profiler_output/op_summary_slice_10_20250101.csv",
+               HEAD "C,3,1\n");
+    write_file("PROF_1_2_A/mindstudio_profiler_output/op_summary_slice_2_20250101.csv",
+               HEAD "B,2,1\n");
+    write_file("PROF_1_2_A/mindstudio_profiler_output/op_summary_slice_0_20250101.csv",
+               HEAD "A,1,1\n");
+    write_file("PROF_1_2_A/mindstudio_profiler_output/op_summary_20240101.csv", HEAD "Old,1,1\n");
+    write_file("PROF_1_2_A/mindstudio_profiler_output/task_time_20250101.csv", HEAD "T,1,1\n");
+
+    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(fleet->ranks.n, 1);
+    assert_int_equal(fleet->ranks.at[0]->slices.n, 3);
+    assert_string_equal(fleet->ranks.at[0]->sources.at[1].path + strlen(dir),
+                        "/PROF_1_2_A/mindstudio_profiler_output/op_summary_slice_2_20250101.csv");
+    assert_str(capture_text(fleet->ranks.at[0], fleet->ranks.at[0]->facts.kind), "msprof");
+}
+
+TEST(a_table_of_two_devices_is_two_captures)
+{
+    write_file("kernel_details.csv", "Device_id," HEAD "1,B,1,2\n0,A,1,2\n1,B,5,2\n1,B,x,2\n");
+
+    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(fleet->ranks.n, 2);
+    assert_str(kernel(0, 0), "A");
+    assert_int_equal(fleet->ranks.at[0]->facts.device, 0);
+    assert_int_equal(fleet->ranks.at[1]->slices.n, 2);
+    assert_int_equal(fleet->ranks.at[1]->facts.device, 1);
+    assert_int_equal(fleet->ranks.at[1]->facts.rank, 1);
+    assert_int_equal(diag_count(&diag, "kernel-details.no-start"), 1);
+}
+
+TEST(one_device_of_a_table_can_be_chosen)
+{
+    write_file("kernel_details.csv", "Device_id," HEAD "1,B,1,2\n0,A,1,2\n1,B,5,2\n");
+    options.device = 1;
+
+    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(fleet->ranks.n, 1);
+    assert_int_equal(fleet->ranks.at[0]->slices.n, 2);
+}
+
+TEST(a_broken_sidecar_costs_itself)
+{
+    write_file("kernel_details.csv", table);
+    write_file("communication.json", "\x01\x02 rubbish");
+    write_file("step_trace_time.csv", "Step,Computing,Communication(Not Overlapped)\n1,2,3\n");
+
+    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(diag_count(&diag, "input.refused"), 1);
+    assert_int_equal(fleet->ranks.at[0]->step_traces.n, 1);
+    assert_int_equal(fleet->ranks.at[0]->slices.n, 1);
+}
+
+TEST(sums_alone_are_a_capture_without_kernels)
+{
+    write_file("op_statistic.csv", "OP Type,Core Type,Count,Total Time(us)\nAdd,AI_CORE,1,2\n");
+
+    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(fleet->ranks.at[0]->slices.n, 0);
+    assert_int_equal(diag_count(&diag, "input.no-timeline"), 1);
+}
+
+TEST(how_it_was_recorded_is_no_recording)
+{
+    write_file("profiler_info_0.json", "{\"rank_id\": 0}");
+
+    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_NOT_FOUND);
+    assert_int_equal(diag_count(&diag, "input.nothing"), 1);
+}
+
+TEST(tables_under_names_of_their_own_are_runs_of_their_own)
+{
+    write_file("rank1.csv", HEAD "One,1,2\n");
+    write_file("rank0.csv", HEAD "Zero,1,2\n");
+
+    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(fleet->ranks.n, 2);
+    assert_str(kernel(1, 0), "One");
+    assert_string_equal(fleet->ranks.at[1]->name, "rank1.csv");
+}
+
+TEST(a_name_of_its_own_beside_a_usual_one_is_left_out)
+{
+    write_file("kernel_details.csv", table);
+    write_file("copy.csv", HEAD "Copy,1,2\n");
+
+    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(fleet->ranks.n, 1);
+    assert_str(kernel(0, 0), "Add");
+}
+
+TEST(a_packed_table_is_known_by_its_content)
+{
+    gzFile f = gzopen(fs_join(&arena, dir, "kernel_details.csv.gz"), "wb");
+
+    assert_non_null(f);
+    assert_int_equal(gzwrite(f, table, sizeof(table) - 1), (int)sizeof(table) - 1);
+    gzclose(f);
+
+    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_str(kernel(0, 0), "Add");
+}
+
+TEST(several_paths_are_one_run)
+{
+    write_file("a/rank0.csv", HEAD "Zero,1,2\n");
+    write_file("b/rank1.csv", HEAD "One,1,2\n");
+    const char *const paths[] = {fs_join(&arena, dir, "b/rank1.csv"), fs_join(&arena, dir, "a")};
+
+    assert_int_equal(input_load_paths(paths, 2, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(fleet->ranks.n, 2);
+    assert_str(kernel(0, 0), "Zero");
+}
+
+TEST(a_kind_of_file_that_is_not_there_cannot_be_chosen)
+{
+    write_file("kernel_details.csv", table);
+    options.source = INPUT_DB;
+
+    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_NOT_FOUND);
+    assert_int_equal(diag_count(&diag, "input.no-source"), 1);
+}
+
+#define C(name) cmocka_unit_test_setup_teardown(name, fresh, done)
+TEST_MAIN("input/bundle", C(ranks_come_in_the_order_of_their_numbers),
+          C(one_rank_can_be_chosen_and_must_be_there), C(ranks_without_a_number_get_the_free_ones),
+          C(of_two_recordings_of_a_rank_the_newer_is_read),
+          C(slices_of_a_table_are_one_table_and_older_exports_are_left_out),
+          C(a_table_of_two_devices_is_two_captures), C(one_device_of_a_table_can_be_chosen),
+          C(a_broken_sidecar_costs_itself), C(sums_alone_are_a_capture_without_kernels),
+          C(how_it_was_recorded_is_no_recording),
+          C(tables_under_names_of_their_own_are_runs_of_their_own),
+          C(a_name_of_its_own_beside_a_usual_one_is_left_out),
+          C(a_packed_table_is_known_by_its_content), C(several_paths_are_one_run),
+          C(a_kind_of_file_that_is_not_there_cannot_be_chosen))

@@ -1,0 +1,38 @@
+#include "input/db_probe.h"
+
+#include "base/db.h"
+
+/* Tables are created by statements that stand in the file as text; in small files, or when they
+ * were created first, near its beginning. */
+static bool head_has(struct str head, struct str table)
+{
+    for (size_t at = str_find(head, table); at < head.n;) {
+        struct str rest = str_part(head, at + table.n, head.n);
+        if (rest.n > 0 && (rest.at[0] == ' ' || rest.at[0] == '(' || rest.at[0] == '"'))
+            return true;
+        at = at + 1 + str_find(str_part(head, at + 1, head.n), table);
+    }
+    return false;
+}
+
+bool db_probe(const struct probe *p, const struct str *tables, size_t n)
+{
+    struct diag quiet;
+    struct db db;
+    size_t found = 0;
+
+    if (!db_is_sqlite(p->head))
+        return false;
+    while (found < n && head_has(p->head, tables[found]))
+        found++;
+    if (found == n)
+        return true;
+    diag_init(&quiet);
+    if (db_open(&db, p->path, (struct str){0}, &quiet) == ST_OK) {
+        for (found = 0; found < n && db_has_table(&db, tables[found]);)
+            found++;
+        db_close(&db);
+    }
+    diag_fini(&quiet);
+    return found == n;
+}

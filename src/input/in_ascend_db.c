@@ -1,0 +1,249 @@
+/*
+ * ascend-db: the SQLite export of an Ascend profile, by torch_npu, MindSpore, msprof or msmonitor.
+ *
+ * This file opens it, finds out what and whose it is, and calls the device and the host half
+ * (ascend_db_device.c, ascend_db_host.c). No table is required but one that holds events.
+ * Format reference: docs/formats/ascend-db.md
+ */
+#include "base/cancel.h"
+#include "input/ascend_db.h"
+#include "input/db_devices.h"
+#include "input/db_probe.h"
+
+#include <stdio.h>
+
+/* Longer events are overflowed counters: 7 days. */
+static const nanos longest_event = 7 * 86400 * (nanos)1000000000;
+
+/* Tables that only Ascend exports have; one is enough to know the kind. */
+static const struct str typical_tables[] = {
+    S_INIT("TASK"),        S_INIT("CANN_API"),    S_INIT("COMMUNICATION_OP"),
+    S_INIT("PYTORCH_API"), S_INIT("MSTX_EVENTS"), S_INIT("COMPUTE_TASK_INFO"),
+};
+
+static bool is_ascend_name(struct str name)
+{
+    return str_ends(name, S(".db")) &&
+           (str_starts(name, S("ascend_pytorch_profiler")) ||
+            str_starts(name, S("ascend_mindspore_profiler")) || str_starts(name, S("msprof_")) ||
+            str_starts(name, S("msmonitor_")));
+}
+
+/* Every one has STRING_IDS; the name decides nothing but how sure we are. */
+static int probe(const struct probe *p)
+{
+    static const struct str strings = S_INIT("STRING_IDS");
+
+    if (!db_is_sqlite(p->head))
+        return 0;
+    return is_ascend_name(p->name) ? 95 : db_probe(p, &strings, 1) ? 90 : 0;
+}
+
+bool ascend_db_times(struct ascend_db *a, const struct db_rows *rows, size_t begin, size_t end,
+                     struct slice *out)
+{
+    struct where where = {.path = a->in->path, .line = 0};
+    nanos until;
+
+    if (!db_i64(rows, begin, &out->begin) || !db_i64(rows, end, &until)) {
+        a->lost++;
+        diag_add(a->in->diag, SEV_LOSS, "ascend-db.no-time", where,
+                 "row %llu of %s skipped: no start or no end", (unsigned long long)rows->n,
+                 rows->table);
+        return false;
+    }
+    out->dur = nanos_sub(until, out->begin);
+    if (out->dur < 0 || out->dur > longest_event) {
+        a->lost++;
+        diag_add(a->in->diag, SEV_LOSS, "ascend-db.bad-duration", where,
+                 "row %llu of %s skipped: its duration is negative or over 7 days",
+                 (unsigned long long)rows->n, rows->table);
+        return false;
+    }
+    return true;
+}
+
+strid ascend_db_name(struct ascend_db *a, const struct db_rows *rows, size_t column)
+{
+    char text[32];
+    int64_t id;
+
+    if (!db_i64(rows, column, &id))
+        return capture_intern(a->cap, db_text(rows, column));
+    strid name = db_strings_intern(&a->strings, a->cap, id);
+    if (name != 0)
+        return name;
+    diag_add(a->in->diag, SEV_WARN, "ascend-db.no-name", (struct where){.path = a->in->path},
+             "%s uses string %lld, which STRING_IDS does not have", rows->table, (long long)id);
+    snprintf(text, sizeof(text), "#%lld", (long long)id);
+    return capture_intern(a->cap, str_of(text));
+}
+
+bool ascend_db_connection(const struct db_rows *rows, size_t column, int64_t *out)
+{
+    enum { NONE = -1 };
+
+    return db_i64(rows, column, out) && *out != NONE && *out != UINT32_MAX;
+}
+
+/* ---- facts ---- */
+
+/* The number in "ascend_pytorch_profiler_3.db"; other names carry other numbers there. */
+static void rank_from_name(struct ascend_db *a, struct str name)
+{
+    size_t end = name.n - 3, from = end;
+    int64_t rank;
+
+    while (from > 0 && name.at[from - 1] >= '0' && name.at[from - 1] <= '9')
+        from--;
+    if (from < end && end - from < 10 && from > 0 && name.at[from - 1] == '_' &&
+        num_i64(str_part(name, from, end - from), &rank))
+        a->cap->facts.rank = rank;
+}
+
+static void read_rank(struct ascend_db *a)
+{
+    static const char *const columns[] = {"rankId", "deviceId"};
+    struct str name = str_basename(str_of(a->in->path));
+    struct db_rows rows;
+    int64_t rank, device;
+
+    db_rows_open(&rows, &a->db, "RANK_DEVICE_MAP", columns, ARRAY_LEN(columns));
+    while (db_rows_next(&rows))
+        if (db_i64(&rows, 0, &rank) && db_i64(&rows, 1, &device) && device == a->device &&
+            rank >= 0 && a->cap->facts.rank == UNKNOWN)
+            a->cap->facts.rank = rank;
+    if (a->cap->facts.rank == UNKNOWN && str_starts(name, S("ascend_")) && str_ends(name, S(".db")))
+        rank_from_name(a, name);
+}
+
+/* The first text of a table, or that of the row whose number is `device`. */
+static strid read_fact(struct ascend_db *a, const char *table, const char *text, const char *id)
+{
+    const char *columns[] = {text, id};
+    struct db_rows rows;
+    strid found = 0;
+    int64_t number;
+
+    db_rows_open(&rows, &a->db, table, columns, ARRAY_LEN(columns));
+    while (db_rows_next(&rows)) {
+        struct str value = db_text(&rows, 0);
+        if (value.n > 0 && (found == 0 || (db_i64(&rows, 1, &number) && number == a->device)))
+            found = capture_intern(a->cap, value);
+    }
+    return found;
+}
+
+/* "world_size" of the launcher's arguments. */
+static void read_arguments(struct ascend_db *a, struct str text)
+{
+    size_t at = str_find(text, S("\"world_size\""));
+    struct str rest = str_part(text, at, text.n);
+    size_t colon = str_find_char(rest, ':'), end = colon + 1;
+
+    while (end < rest.n && rest.at[end] != ',' && rest.at[end] != '}')
+        end++;
+    if (colon < rest.n)
+        num_i64(str_part(rest, colon + 1, end - colon - 1), &a->cap->facts.world_size);
+}
+
+static void read_meta(struct ascend_db *a)
+{
+    static const char *const columns[] = {"name", "value"};
+    struct capture *cap = a->cap;
+    struct db_rows rows;
+
+    db_rows_open(&rows, &a->db, "META_DATA", columns, ARRAY_LEN(columns));
+    while (db_rows_next(&rows)) {
+        char version[64];
+        struct str name = db_text(&rows, 0), value = db_text(&rows, 1);
+        if (str_equal(name, S("distributed_args"))) {
+            read_arguments(a, value);
+        } else if (str_equal(name, S("SCHEMA_VERSION")) && value.n < 32) {
+            snprintf(version, sizeof(version), "database schema %.*s", STR_ARGS(value));
+            cap->facts.producer = capture_intern(cap, str_of(version));
+        }
+    }
+}
+
+static void read_facts(struct ascend_db *a)
+{
+    struct capture *cap = a->cap;
+    struct str name = str_basename(str_of(a->in->path));
+    struct str kind = S("msprof");
+
+    if (str_starts(name, S("ascend_mindspore")))
+        kind = S("ascend_mindspore");
+    else if (db_has_table(&a->db, S("PYTORCH_API")) || str_starts(name, S("ascend_pytorch")))
+        kind = S("ascend_pytorch");
+    cap->facts.kind = capture_intern(cap, kind);
+    cap->facts.device = a->device;
+    cap->facts.device_name = read_fact(a, "NPU_INFO", "name", "id");
+    cap->facts.host = read_fact(a, "HOST_INFO", "hostName", "hostUid");
+    read_rank(a);
+    read_meta(a);
+    cap->clock.has_unix = true;
+}
+
+/* ---- the whole ---- */
+
+static bool holds_events(const struct db *db)
+{
+    for (size_t i = 0; i < ARRAY_LEN(typical_tables); i++)
+        if (db_has_table(db, typical_tables[i]))
+            return true;
+    return false;
+}
+
+static void read_all(struct ascend_db *a)
+{
+    struct db_devices devices;
+
+    db_strings_read(&a->strings, &a->db, "STRING_IDS");
+    db_devices_find(&a->db, &devices);
+    a->is_alone = devices.n <= 1;
+    a->device = db_devices_choose(&devices, a->in, "ascend-db.several-devices");
+    read_facts(a);
+    ascend_db_read_device(a);
+    ascend_db_read_host(a);
+    ascend_db_link(a);
+    db_strings_free(&a->strings);
+    vec_free(&a->tasks);
+    vec_free(&a->calls);
+    vec_free(&a->ops);
+    vec_free(&a->enqueues);
+    vec_free(&a->dequeues);
+}
+
+static enum status read_ascend_db(const struct input_file *in, struct capture *cap)
+{
+    struct ascend_db a = {.in = in, .cap = cap};
+    enum status st = ST_OK;
+
+    a.busy_copies = in->options != NULL && in->options->busy_copies;
+    TRY(db_open(&a.db, in->path, in->text, in->diag));
+    if (holds_events(&a.db))
+        read_all(&a);
+    else
+        st = diag_fail(in->diag, ST_FORMAT, "ascend-db.no-tables", (struct where){.path = in->path},
+                       "a database without tasks, calls or collectives");
+    capture_source(cap, (struct source){.path = in->path,
+                                        .format = input_ascend_db.name,
+                                        .bytes = a.db.bytes,
+                                        .rows = a.rows,
+                                        .lost = a.lost + a.db.damages});
+    db_close(&a.db);
+    return st == ST_OK && cancelled() ? ST_CANCELLED : st;
+}
+
+const struct input_format input_ascend_db = {
+    .name = "ascend-db",
+    .summary = "database of an Ascend profile (SQLite)",
+    .looks_for = "ascend_pytorch_profiler*.db, msprof_*.db",
+    .role = ROLE_DATABASE,
+    .claims = is_ascend_name,
+    .streams = true,
+    .probe = probe,
+    .devices = db_devices_ask,
+    .read = read_ascend_db,
+};

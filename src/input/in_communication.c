@@ -1,0 +1,191 @@
+/*
+ * communication: every collective of every step, as the profiler's own analysis sees it
+ * (communication.json): how long it took, waited and synchronised, and what it moved.
+ * Format reference: docs/formats/communication.md
+ */
+#include "input/sidecar.h"
+
+static bool claims(struct str name)
+{
+    return str_equal(name, S("communication.json"));
+}
+
+static int probe(const struct probe *p)
+{
+    if (!sidecar_begins(p->head, S("step")))
+        return 0;
+    if (str_find(p->head, S("\"Communication Time Info\"")) < p->head.n)
+        return 95;
+    return claims(p->name) ? 60 : 0;
+}
+
+/* What was moved over one sort of link. */
+struct moved {
+    double megabytes, ms;
+};
+
+static void take_number(struct json *j, double *out)
+{
+    struct str value;
+
+    if (sidecar_value(j, &value))
+        num_f64(value, out);
+}
+
+static struct moved take_transport(struct json *j)
+{
+    struct moved moved = {0};
+    struct str key;
+
+    if (!sidecar_enter(j))
+        return moved;
+    while (json_key(j, &key)) {
+        if (str_equal(key, S("Transit Size(MB)")))
+            take_number(j, &moved.megabytes);
+        else if (str_equal(key, S("Transit Time(ms)")))
+            take_number(j, &moved.ms);
+    }
+    return moved;
+}
+
+/* SDMA is the sum of the links inside a server (HCCS, PCIE, SIO); RDMA comes on top. */
+static void take_bandwidth(struct json *j, struct comm_op *op)
+{
+    struct moved sdma = {0}, rdma = {0}, links = {0};
+    struct str key;
+
+    if (!sidecar_enter(j))
+        return;
+    while (json_key(j, &key)) {
+        bool is_sdma = str_equal(key, S("SDMA")), is_rdma = str_equal(key, S("RDMA"));
+        struct moved moved = take_transport(j);
+        struct moved *to = is_sdma ? &sdma : is_rdma ? &rdma : &links;
+        to->megabytes += moved.megabytes;
+        to->ms += moved.ms;
+    }
+    bool has_sdma = sdma.megabytes > 0 || sdma.ms > 0;
+    op->megabytes = rdma.megabytes + (has_sdma ? sdma.megabytes : links.megabytes);
+    op->transit_ms = rdma.ms + (has_sdma ? sdma.ms : links.ms);
+}
+
+static bool take_times(struct json *j, struct comm_op *op)
+{
+    const struct {
+        struct str key;
+        nanos *to;
+    } times[] = {
+        {S("Elapse Time(ms)"), &op->elapse},
+        {S("Transit Time(ms)"), &op->transit},
+        {S("Wait Time(ms)"), &op->wait},
+        {S("Idle Time(ms)"), &op->idle},
+        {S("Synchronization Time(ms)"), &op->sync},
+    };
+    struct str key, value;
+    bool is_good = true;
+
+    if (!sidecar_enter(j))
+        return false;
+    while (json_key(j, &key)) {
+        if (str_equal(key, S("Start Timestamp(us)"))) {
+            is_good = sidecar_value(j, &value) && num_us(value, &op->begin) && is_good;
+            continue;
+        }
+        for (size_t i = 0; i < ARRAY_LEN(times); i++)
+            if (str_equal(key, times[i].key)) {
+                is_good = sidecar_value(j, &value) && num_ms(value, times[i].to) && is_good;
+                break;
+            }
+    }
+    return is_good;
+}
+
+struct reader {
+    const struct input_file *in;
+    struct capture *cap;
+    struct json j;
+    struct source source;
+};
+
+static bool is_p2p(struct str name)
+{
+    return str_starts_nocase(name, S("hcom_send")) || str_starts_nocase(name, S("hcom_receive")) ||
+           str_starts_nocase(name, S("hcom_batchsendrecv"));
+}
+
+/* One collective; counted only when all of it is there. */
+static void take_op(struct reader *r, struct comm_op op)
+{
+    bool is_good = true;
+    struct str key;
+
+    if (!sidecar_enter(&r->j))
+        return;
+    uint64_t at = json_offset(&r->j);
+    while (json_key(&r->j, &key)) {
+        if (str_equal(key, S("Communication Time Info")))
+            is_good = take_times(&r->j, &op) && is_good;
+        else if (str_equal(key, S("Communication Bandwidth Info")))
+            take_bandwidth(&r->j, &op);
+    }
+    if (r->j.token != JSON_OBJECT_END)
+        return; /* damage; told once, at the end */
+    if (!is_good) {
+        r->source.lost++;
+        diag_add(r->in->diag, SEV_LOSS, "communication.bad-number",
+                 (struct where){r->in->path, 0, at + 1}, "collective skipped: a time is no number");
+        return;
+    }
+    r->source.rows++;
+    vec_push(&r->cap->comm_ops, op);
+}
+
+static void take_kind(struct reader *r, strid step, bool p2p)
+{
+    struct str key, name, group;
+
+    if (!sidecar_enter(&r->j))
+        return;
+    while (json_key(&r->j, &key)) {
+        if (str_starts(key, S("Total Op Info")))
+            continue; /* the sum of the others */
+        sidecar_split(key, &name, &group);
+        take_op(r, (struct comm_op){.name = sidecar_intern(r->cap, &r->j, name),
+                                    .group = sidecar_intern(r->cap, &r->j, group),
+                                    .step = step,
+                                    .is_p2p = p2p || is_p2p(name)});
+    }
+}
+
+static enum status read_communication(const struct input_file *in, struct capture *cap)
+{
+    struct reader r = {
+        .in = in,
+        .cap = cap,
+        .source = {.path = in->path, .format = input_communication.name, .bytes = in->text.n}};
+    struct str key;
+
+    json_open(&r.j, in->text, JSON_LENIENT);
+    if (json_next(&r.j) != JSON_OBJECT)
+        return diag_fail(in->diag, ST_FORMAT, "communication.not-json",
+                         (struct where){.path = in->path}, "not a JSON object");
+    while (json_key(&r.j, &key)) {
+        strid step = sidecar_step(cap, key);
+        if (!sidecar_enter(&r.j))
+            continue;
+        while (json_key(&r.j, &key))
+            take_kind(&r, step, str_equal(key, S("p2p")));
+    }
+    r.source.lost += sidecar_damaged(&r.j, in, "communication.damaged");
+    capture_source(cap, r.source);
+    return ST_OK;
+}
+
+const struct input_format input_communication = {
+    .name = "communication",
+    .summary = "collectives by step, with wait and bandwidth (JSON)",
+    .looks_for = "communication.json",
+    .role = ROLE_SIDECAR,
+    .claims = claims,
+    .probe = probe,
+    .read = read_communication,
+};

@@ -1,0 +1,120 @@
+/*
+ * communication-matrix: how much went from which rank to which (communication_matrix.json).
+ * Format reference: docs/formats/communication.md
+ */
+#include "input/sidecar.h"
+
+static bool claims(struct str name)
+{
+    return str_equal(name, S("communication_matrix.json"));
+}
+
+static int probe(const struct probe *p)
+{
+    if (!sidecar_begins(p->head, S("step")))
+        return 0;
+    if (str_find(p->head, S("\"Transport Type\"")) < p->head.n)
+        return 95;
+    return claims(p->name) ? 60 : 0;
+}
+
+/* "0-7" */
+static bool take_ranks(struct str key, struct comm_link *link)
+{
+    size_t dash = str_find_char(key, '-');
+
+    return num_i64(str_part(key, 0, dash), &link->from) &&
+           num_i64(str_part(key, dash + 1, key.n), &link->to);
+}
+
+static void take_link(struct json *j, struct capture *cap, struct comm_link *link)
+{
+    struct str key, value;
+
+    while (json_key(j, &key)) {
+        bool is_size = str_equal(key, S("Transit Size(MB)"));
+        bool is_time = str_equal(key, S("Transit Time(ms)"));
+        bool is_transport = str_equal(key, S("Transport Type"));
+        bool is_op = str_equal(key, S("Op Name"));
+        if (!(is_size || is_time || is_transport || is_op) || !sidecar_value(j, &value))
+            continue;
+        if (is_size)
+            num_f64(value, &link->megabytes);
+        else if (is_time)
+            num_f64(value, &link->transit_ms);
+        else if (is_transport)
+            link->transport = sidecar_intern(cap, j, value);
+        else
+            link->op = sidecar_intern(cap, j, value);
+    }
+}
+
+/* All links of one kind of collective. */
+static void take_links(struct json *j, struct capture *cap, struct comm_link op,
+                       const struct input_file *in, struct source *source)
+{
+    struct str key;
+
+    if (!sidecar_enter(j))
+        return;
+    while (json_key(j, &key)) {
+        struct comm_link link = op;
+        bool is_good = take_ranks(key, &link);
+        uint64_t at = json_offset(j);
+        if (!sidecar_enter(j))
+            continue;
+        take_link(j, cap, &link);
+        if (j->token != JSON_OBJECT_END)
+            return;
+        if (is_good) {
+            source->rows++;
+            vec_push(&cap->comm_links, link);
+            continue;
+        }
+        source->lost++;
+        diag_add(in->diag, SEV_LOSS, "communication-matrix.bad-ranks",
+                 (struct where){in->path, 0, at + 1}, "link skipped: not two ranks");
+    }
+}
+
+static enum status read_matrix(const struct input_file *in, struct capture *cap)
+{
+    struct source source = {
+        .path = in->path, .format = input_communication_matrix.name, .bytes = in->text.n};
+    struct str key, name, group;
+    struct json j;
+
+    json_open(&j, in->text, JSON_LENIENT);
+    if (json_next(&j) != JSON_OBJECT)
+        return diag_fail(in->diag, ST_FORMAT, "communication-matrix.not-json",
+                         (struct where){.path = in->path}, "not a JSON object");
+    while (json_key(&j, &key)) {
+        strid step = sidecar_step(cap, key);
+        if (!sidecar_enter(&j))
+            continue;
+        while (json_key(&j, &key)) { /* p2p and collective */
+            if (!sidecar_enter(&j))
+                continue;
+            while (json_key(&j, &key)) {
+                sidecar_split(key, &name, &group);
+                struct comm_link op = {.name = sidecar_intern(cap, &j, name),
+                                       .group = sidecar_intern(cap, &j, group),
+                                       .step = step};
+                take_links(&j, cap, op, in, &source);
+            }
+        }
+    }
+    source.lost += sidecar_damaged(&j, in, "communication-matrix.damaged");
+    capture_source(cap, source);
+    return ST_OK;
+}
+
+const struct input_format input_communication_matrix = {
+    .name = "communication-matrix",
+    .summary = "traffic between ranks (JSON)",
+    .looks_for = "communication_matrix.json",
+    .role = ROLE_SIDECAR,
+    .claims = claims,
+    .probe = probe,
+    .read = read_matrix,
+};

@@ -1,0 +1,34 @@
+/*
+ * kineto: traces of the PyTorch profiler on GPUs and processors.
+ *
+ * Format reference: docs/formats/kineto.md
+ */
+#include "input/trace_read.h"
+
+static int probe(const struct probe *p)
+{
+    enum trace_dialect dialect;
+
+    return trace_probe(p, &dialect) && dialect == TRACE_KINETO ? 90 : 0;
+}
+
+static bool claims(struct str name)
+{
+    return str_ends(name, S(".pt.trace.json")) || str_ends(name, S(".pt.trace.json.gz"));
+}
+
+static enum status read_kineto(const struct input_file *in, struct capture *cap)
+{
+    return trace_read(in, cap, TRACE_KINETO, input_kineto.name);
+}
+
+const struct input_format input_kineto = {
+    .name = "kineto",
+    .summary = "PyTorch profiler trace (JSON, also packed)",
+    .looks_for = "*.pt.trace.json",
+    .claims = claims,
+    .streams = true,
+    .role = ROLE_WHOLE,
+    .probe = probe,
+    .read = read_kineto,
+};

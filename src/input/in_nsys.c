@@ -1,0 +1,761 @@
+/*
+ * nsys: the SQLite export of Nsight Systems.
+ *
+ * Tables are there when they have rows, and columns come and go with versions: only start and end
+ * are asked for. Kernels, copies, fills and whole graphs are device work; runtime and driver calls
+ * and NVTX ranges stand on host threads. Arrows join (process, correlation), since correlations
+ * of two processes may be equal. Format reference: docs/formats/nsys.md
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cancel.h"
+#include "input/classify.h"
+#include "input/db_devices.h"
+#include "input/db_probe.h"
+#include "input/db_strings.h"
+#include "input/step_name.h"
+
+enum { NOTHING = -1 };
+
+/* Longer events are overflowed counters: 7 days. */
+static const nanos longest_event = 7 * 86400 * (nanos)1000000000;
+
+/* A call or a piece of work, by what joins the two. */
+struct link {
+    uint64_t process; /* globalPid: a globalTid without its thread */
+    int64_t correlation;
+    uint32_t slice;
+};
+
+struct links {
+    struct link *at;
+    size_t n, cap;
+};
+
+/* Work on its way into the capture, which wants the gap to its predecessor. */
+struct pending {
+    nanos begin, dur;
+    uint64_t process;
+    int64_t correlation, bytes; /* NOTHING: none */
+    lane_id lane;
+    strid name;
+    attr_run set;
+    enum slice_kind kind;
+    uint32_t order; /* of arrival, for ties */
+};
+
+enum { SHAPES = 256 };
+
+struct nsys {
+    const struct input_file *in;
+    struct capture *cap;
+    struct db db;
+    struct db_strings strings;
+    int64_t device;
+    uint64_t main_process; /* of the first work; streams of others carry their process */
+    bool has_main;
+    uint64_t rows, lost;
+    VEC_OF(struct pending) busy;
+    struct links works, calls;
+    struct hash lane_of;  /* stream and process, or thread -> lane */
+    struct hash call_of;  /* string -> name without its version */
+    struct hash class_of; /* name -> kind of kernel */
+    struct shape {
+        int64_t x, y, z;
+        strid text;
+    } shapes[SHAPES]; /* the texts of recent grids and blocks */
+};
+
+static const uint64_t thread_bits = 0xffffff;
+
+static int64_t pid_of(uint64_t global)
+{
+    return (int64_t)(global >> 24 & 0xffffff);
+}
+
+static int64_t tid_of(uint64_t global)
+{
+    return (int64_t)(global & thread_bits);
+}
+
+static bool claims(struct str name)
+{
+    return str_ends(name, S(".sqlite")) || str_ends(name, S(".nsys-rep.db"));
+}
+
+static int probe(const struct probe *p)
+{
+    static const struct str strings = S_INIT("StringIds");
+    static const struct str any[] = {
+        S_INIT("CUPTI_ACTIVITY_KIND_KERNEL"),
+        S_INIT("CUPTI_ACTIVITY_KIND_RUNTIME"),
+        S_INIT("CUPTI_ACTIVITY_KIND_MEMCPY"),
+        S_INIT("CUPTI_ACTIVITY_KIND_GRAPH_TRACE"),
+        S_INIT("NVTX_EVENTS"),
+        S_INIT("META_DATA_EXPORT"),
+        S_INIT("TARGET_INFO_SESSION_START_TIME"),
+    };
+
+    if (!db_probe(p, &strings, 1))
+        return 0;
+    for (size_t i = 0; i < ARRAY_LEN(any); i++)
+        if (db_probe(p, &any[i], 1))
+            return 90;
+    return 0;
+}
+
+/* Begin and end of a row; false, and counted, when they are of no use. */
+static bool take_times(struct nsys *s, const struct db_rows *rows, size_t begin, size_t end,
+                       nanos *out, nanos *dur)
+{
+    struct where where = {.path = s->in->path};
+    nanos until;
+
+    s->rows++;
+    if (!db_i64(rows, begin, out) || !db_i64(rows, end, &until)) {
+        s->lost++;
+        diag_add(s->in->diag, SEV_LOSS, "nsys.no-time", where,
+                 "row %llu of %s skipped: no start or no end", (unsigned long long)rows->n,
+                 rows->table);
+        return false;
+    }
+    *dur = nanos_sub(until, *out);
+    if (*dur < 0 || *dur > longest_event) {
+        s->lost++;
+        diag_add(s->in->diag, SEV_LOSS, "nsys.bad-duration", where,
+                 "row %llu of %s skipped: its duration is negative or over 7 days",
+                 (unsigned long long)rows->n, rows->table);
+        return false;
+    }
+    return true;
+}
+
+static strid name_at(struct nsys *s, const struct db_rows *rows, size_t column)
+{
+    int64_t id;
+
+    return db_i64(rows, column, &id) ? db_strings_intern(&s->strings, s->cap, id) : 0;
+}
+
+/* ---- device ---- */
+
+static lane_id stream_lane(struct nsys *s, uint64_t process, int64_t stream)
+{
+    struct capture *cap = s->cap;
+    struct lane_key key = {.kind = LANE_STREAM, .device = (int32_t)s->device};
+    uint64_t hash = hash_mix(process, (uint64_t)stream);
+    uint32_t lane;
+    char text[40];
+
+    if (hash_get(&s->lane_of, hash, &lane))
+        return lane;
+    snprintf(text, sizeof(text), "%lld", (long long)stream);
+    key.name = capture_intern(cap, stream == NOTHING ? S("N/A") : str_of(text));
+    if (process != s->main_process) {
+        snprintf(text, sizeof(text), "process %lld", (long long)pid_of(process));
+        key.process = capture_intern(cap, str_of(text));
+    }
+    lane = capture_lane(cap, key);
+    hash_put(&s->lane_of, hash, lane);
+    return lane;
+}
+
+/* The columns that all tables of device work share come first. */
+enum work_column { W_START, W_END, W_DEVICE, W_STREAM, W_CORRELATION, W_PROCESS, W_FIRST };
+
+#define WORK_COLUMNS "start", "end", "deviceId", "streamId", "correlationId", "globalPid"
+
+/* False for rows of other devices and rows without times. */
+static bool take_work(struct nsys *s, const struct db_rows *rows, struct pending *out)
+{
+    int64_t device, stream = NOTHING, process = 0;
+
+    if (db_i64(rows, W_DEVICE, &device) && device != s->device)
+        return false;
+    *out = (struct pending){.correlation = NOTHING, .bytes = NOTHING};
+    if (!take_times(s, rows, W_START, W_END, &out->begin, &out->dur))
+        return false;
+    db_i64(rows, W_STREAM, &stream);
+    db_i64(rows, W_PROCESS, &process);
+    db_i64(rows, W_CORRELATION, &out->correlation);
+    out->process = (uint64_t)process & ~thread_bits;
+    if (!s->has_main) {
+        s->has_main = true;
+        s->main_process = out->process;
+    }
+    out->lane = stream_lane(s, out->process, stream);
+    out->order = (uint32_t)s->busy.n;
+    return true;
+}
+
+enum kernel_column {
+    K_DEMANGLED = W_FIRST,
+    K_SHORT,
+    K_MANGLED,
+    K_GRID_X,
+    K_GRID_Y,
+    K_GRID_Z,
+    K_BLOCK_X,
+    K_BLOCK_Y,
+    K_BLOCK_Z,
+    K_REGISTERS,
+    K_STATIC,
+    K_DYNAMIC,
+    K_COUNT
+};
+
+static const char *const kernel_columns[K_COUNT] = {
+    WORK_COLUMNS,
+    "demangledName",
+    "shortName",
+    "mangledName",
+    "gridX",
+    "gridY",
+    "gridZ",
+    "blockX",
+    "blockY",
+    "blockZ",
+    "registersPerThread",
+    "staticSharedMemory",
+    "dynamicSharedMemory",
+};
+
+/* "16,8,1" of three columns; 0 when the first is missing. */
+static strid shape_at(struct nsys *s, const struct db_rows *rows, size_t column)
+{
+    int64_t x, y = 1, z = 1;
+    char text[72];
+
+    if (!db_i64(rows, column, &x))
+        return 0;
+    db_i64(rows, column + 1, &y);
+    db_i64(rows, column + 2, &z);
+    struct shape *c = &s->shapes[((uint64_t)x * 31 ^ (uint64_t)y * 7 ^ (uint64_t)z) % SHAPES];
+    if (c->text == 0 || c->x != x || c->y != y || c->z != z) {
+        snprintf(text, sizeof(text), "%lld,%lld,%lld", (long long)x, (long long)y, (long long)z);
+        *c = (struct shape){x, y, z, capture_intern(s->cap, str_of(text))};
+    }
+    return c->text;
+}
+
+static attr_run kernel_set(struct nsys *s, const struct db_rows *rows)
+{
+    struct capture *cap = s->cap;
+    struct attr list[6];
+    int64_t number, fixed = 0, dynamic = 0;
+    size_t n = 0;
+    strid text;
+
+    list[n++] = attr_text(capture_key(cap, KEY_CORE), capture_intern(cap, S("GPU")));
+    if ((text = name_at(s, rows, K_SHORT)) != 0)
+        list[n++] = attr_text(capture_intern(cap, S("short_name")), text);
+    if ((text = shape_at(s, rows, K_GRID_X)) != 0)
+        list[n++] = attr_text(capture_intern(cap, S("grid")), text);
+    if ((text = shape_at(s, rows, K_BLOCK_X)) != 0)
+        list[n++] = attr_text(capture_intern(cap, S("block")), text);
+    if (db_i64(rows, K_REGISTERS, &number))
+        list[n++] = attr_int(capture_intern(cap, S("registers per thread")), number);
+    bool has_fixed = db_i64(rows, K_STATIC, &fixed);
+    if (db_i64(rows, K_DYNAMIC, &dynamic) || has_fixed)
+        list[n++] = attr_int(capture_intern(cap, S("shared memory")), nanos_add(fixed, dynamic));
+    return attrs_set(&cap->attrs, list, n);
+}
+
+static strid kernel_name(struct nsys *s, const struct db_rows *rows)
+{
+    strid name = name_at(s, rows, K_DEMANGLED);
+
+    if (name == 0)
+        name = name_at(s, rows, K_SHORT);
+    if (name == 0)
+        name = name_at(s, rows, K_MANGLED);
+    if (name != 0)
+        return name;
+    diag_add(s->in->diag, SEV_WARN, "nsys.no-name", (struct where){.path = s->in->path},
+             "row %llu of %s has no name", (unsigned long long)rows->n, rows->table);
+    return capture_intern(s->cap, S("unnamed kernel"));
+}
+
+static enum slice_kind kernel_kind(struct nsys *s, strid name)
+{
+    uint32_t kind;
+
+    if (!hash_get(&s->class_of, name, &kind)) {
+        kind = classify_gpu(capture_text(s->cap, name));
+        hash_put(&s->class_of, name, kind);
+    }
+    return (enum slice_kind)kind;
+}
+
+static void read_kernels(struct nsys *s)
+{
+    struct db_rows rows;
+    struct pending p;
+
+    db_rows_open(&rows, &s->db, "CUPTI_ACTIVITY_KIND_KERNEL", kernel_columns, K_COUNT);
+    while (db_rows_next(&rows)) {
+        if (!take_work(s, &rows, &p))
+            continue;
+        p.name = kernel_name(s, &rows);
+        p.kind = kernel_kind(s, p.name);
+        p.set = kernel_set(s, &rows);
+        vec_push(&s->busy, p);
+    }
+}
+
+enum copy_column { C_BYTES = W_FIRST, C_KIND, C_FROM, C_TO, C_COUNT };
+
+static const char *const copy_columns[C_COUNT] = {WORK_COLUMNS, "bytes", "copyKind", "srcKind",
+                                                  "dstKind"};
+static const char *const fill_columns[C_COUNT] = {WORK_COLUMNS, "bytes", "", "memKind", ""};
+
+static const char *memory_kind(int64_t kind)
+{
+    static const char *const names[] = {"Pageable", "Pinned",        "Device",        "Array",
+                                        "Managed",  "Device Static", "Managed Static"};
+
+    return kind >= 0 && kind < (int64_t)ARRAY_LEN(names) ? names[kind] : "Unknown";
+}
+
+static const char *copy_kind(int64_t kind)
+{
+    static const char *const names[] = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
+                                        "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
+
+    return kind >= 0 && kind < (int64_t)ARRAY_LEN(names) ? names[kind] : names[0];
+}
+
+/* Copies and fills carry the names that PyTorch gives them. */
+static strid copy_name(struct nsys *s, const struct db_rows *rows, bool is_fill)
+{
+    int64_t kind = NOTHING, from = NOTHING, to = NOTHING;
+    char text[96];
+
+    db_i64(rows, C_KIND, &kind);
+    bool has_memory = db_i64(rows, C_FROM, &from);
+    has_memory = db_i64(rows, C_TO, &to) || has_memory;
+    if (is_fill)
+        snprintf(text, sizeof(text), "Memset (%s)", memory_kind(from));
+    else if (has_memory)
+        snprintf(text, sizeof(text), "Memcpy %s (%s -> %s)", copy_kind(kind), memory_kind(from),
+                 memory_kind(to));
+    else
+        snprintf(text, sizeof(text), "Memcpy %s", copy_kind(kind));
+    return capture_intern(s->cap, str_of(text));
+}
+
+static void read_copies(struct nsys *s, const char *table, bool is_fill)
+{
+    struct attr core = attr_text(capture_key(s->cap, KEY_CORE), capture_intern(s->cap, S("GPU")));
+    struct db_rows rows;
+    struct pending p;
+
+    db_rows_open(&rows, &s->db, table, is_fill ? fill_columns : copy_columns, C_COUNT);
+    while (db_rows_next(&rows)) {
+        if (!take_work(s, &rows, &p))
+            continue;
+        db_i64(&rows, C_BYTES, &p.bytes);
+        p.kind = SLICE_COPY;
+        p.name = copy_name(s, &rows, is_fill);
+        p.set = attrs_set(&s->cap->attrs, &core, 1);
+        vec_push(&s->busy, p);
+    }
+}
+
+/* A launch of a whole graph, recorded as one row: work like a kernel, but a coarse one. */
+static void read_graphs(struct nsys *s)
+{
+    static const char *const columns[] = {WORK_COLUMNS, "graphId", "graphExecId"};
+    struct capture *cap = s->cap;
+    struct db_rows rows;
+    struct pending p;
+    size_t before = s->busy.n;
+
+    db_rows_open(&rows, &s->db, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", columns, ARRAY_LEN(columns));
+    while (db_rows_next(&rows)) {
+        struct attr list[2] = {
+            attr_text(capture_key(cap, KEY_CORE), capture_intern(cap, S("GPU"))),
+            attr_int(capture_intern(cap, S("graph_level")), 1),
+        };
+        int64_t graph = NOTHING;
+        char text[48];
+        if (!take_work(s, &rows, &p))
+            continue;
+        db_i64(&rows, W_FIRST, &graph);
+        snprintf(text, sizeof(text), "CUDA graph %lld", (long long)graph);
+        p.kind = SLICE_COMPUTE;
+        p.name = capture_intern(cap, str_of(text));
+        p.set = attrs_set(&cap->attrs, list, ARRAY_LEN(list));
+        vec_push(&s->busy, p);
+    }
+    if (s->busy.n > before)
+        diag_add(s->in->diag, SEV_WARN, "nsys.graph-level", (struct where){.path = s->in->path},
+                 "%zu launches of whole graphs; the kernels inside are not listed",
+                 s->busy.n - before);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct pending *x = a, *y = b;
+
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return x->order < y->order ? -1 : 1;
+}
+
+static void put_busy(struct nsys *s)
+{
+    struct capture *cap = s->cap;
+    strid bytes = capture_intern(cap, S("bytes"));
+    nanos end = 0;
+
+    for (size_t i = 1; i < s->busy.n; i++)
+        if (s->busy.at[i].begin < s->busy.at[i - 1].begin) {
+            qsort(s->busy.at, s->busy.n, sizeof(*s->busy.at), by_begin);
+            break;
+        }
+    for (size_t i = 0; i < s->busy.n; i++) {
+        const struct pending *p = &s->busy.at[i];
+        struct attr list[3];
+        size_t n = 0;
+        nanos wait = i > 0 && p->begin > end ? nanos_sub(p->begin, end) : 0;
+        list[n++] = attr_time(capture_key(cap, KEY_WAIT), wait);
+        if (p->correlation != NOTHING)
+            list[n++] = attr_int(capture_key(cap, KEY_LINK), p->correlation);
+        if (p->bytes != NOTHING)
+            list[n++] = attr_int(bytes, p->bytes);
+        uint32_t slice = capture_slice(cap, &(struct slice){.begin = p->begin,
+                                                            .dur = p->dur,
+                                                            .lane = p->lane,
+                                                            .name = p->name,
+                                                            .set = p->set,
+                                                            .own = attrs_own(&cap->attrs, list, n),
+                                                            .kind = p->kind});
+        if (p->correlation != NOTHING)
+            vec_push(&s->works, ((struct link){p->process, p->correlation, slice}));
+        end = nanos_add(p->begin, p->dur);
+    }
+}
+
+static void read_syncs(struct nsys *s)
+{
+    static const char *const columns[] = {"start", "end", "deviceId", "syncType"};
+    static const char *const names[] = {"Sync", "Event Sync", "Stream Wait Event", "Stream Sync",
+                                        "Context Sync"};
+    struct capture *cap = s->cap;
+    struct db_rows rows;
+
+    db_rows_open(&rows, &s->db, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", columns, ARRAY_LEN(columns));
+    while (db_rows_next(&rows)) {
+        struct slice slice = {.kind = SLICE_WAIT};
+        int64_t device, type = 0;
+        if ((db_i64(&rows, 2, &device) && device != s->device) ||
+            !take_times(s, &rows, 0, 1, &slice.begin, &slice.dur))
+            continue;
+        db_i64(&rows, 3, &type);
+        slice.lane = capture_lane(cap, (struct lane_key){.kind = LANE_OTHER,
+                                                         .device = (int32_t)s->device,
+                                                         .name = capture_intern(cap, S("Sync"))});
+        slice.name = capture_intern(
+            cap, str_of(names[type > 0 && type < (int64_t)ARRAY_LEN(names) ? type : 0]));
+        capture_slice(cap, &slice);
+    }
+}
+
+/* ---- host ---- */
+
+static lane_id thread_lane(struct nsys *s, uint64_t global)
+{
+    struct capture *cap = s->cap;
+    struct lane_key key = {
+        .kind = LANE_THREAD, .device = -1, .pid = pid_of(global), .tid = tid_of(global)};
+    uint64_t hash = hash_mix(global, UINT64_MAX);
+    uint32_t lane;
+    char text[40];
+
+    if (hash_get(&s->lane_of, hash, &lane))
+        return lane;
+    snprintf(text, sizeof(text), "process %lld", (long long)key.pid);
+    key.process = capture_intern(cap, str_of(text));
+    snprintf(text, sizeof(text), "Thread %lld", (long long)key.tid);
+    key.name = capture_intern(cap, str_of(text));
+    lane = capture_lane(cap, key);
+    hash_put(&s->lane_of, hash, lane);
+    return lane;
+}
+
+/* "cudaLaunchKernel_v7000" is cudaLaunchKernel. */
+static struct str without_version(struct str name)
+{
+    size_t n = name.n;
+
+    while (n > 0 && name.at[n - 1] >= '0' && name.at[n - 1] <= '9')
+        n--;
+    if (n < name.n && n > 2 && name.at[n - 1] == 'v' && name.at[n - 2] == '_')
+        return str_part(name, 0, n - 2);
+    return name;
+}
+
+static strid call_name(struct nsys *s, const struct db_rows *rows, size_t column)
+{
+    int64_t id;
+    uint32_t name;
+
+    if (!db_i64(rows, column, &id))
+        return capture_intern(s->cap, S("unnamed call"));
+    if (!hash_get(&s->call_of, (uint64_t)id, &name)) {
+        name = capture_intern(s->cap, without_version(db_strings_text(&s->strings, id)));
+        hash_put(&s->call_of, (uint64_t)id, name);
+    }
+    return name;
+}
+
+static void read_calls(struct nsys *s)
+{
+    static const char *const columns[] = {"start", "end", "globalTid", "correlationId", "nameId"};
+    struct capture *cap = s->cap;
+    struct db_rows rows;
+
+    db_rows_open(&rows, &s->db, "CUPTI_ACTIVITY_KIND_RUNTIME", columns, ARRAY_LEN(columns));
+    while (db_rows_next(&rows)) {
+        struct slice slice = {.kind = SLICE_RUNTIME};
+        int64_t global = 0, correlation;
+        if (!take_times(s, &rows, 0, 1, &slice.begin, &slice.dur))
+            continue;
+        db_i64(&rows, 2, &global);
+        bool is_linked = db_i64(&rows, 3, &correlation);
+        if (is_linked) {
+            struct attr link = attr_int(capture_key(cap, KEY_LINK), correlation);
+            slice.own = attrs_own(&cap->attrs, &link, 1);
+        }
+        slice.lane = thread_lane(s, (uint64_t)global);
+        slice.name = call_name(s, &rows, 4);
+        uint32_t at = capture_slice(cap, &slice);
+        if (is_linked)
+            vec_push(&s->calls, ((struct link){(uint64_t)global & ~thread_bits, correlation, at}));
+    }
+}
+
+/* NVTX_EVENTS.eventType */
+enum { NVTX_MARK = 34, NVTX_PUSH_POP = 59, NVTX_START_END = 60 };
+
+static bool take_range(struct nsys *s, const struct db_rows *rows, struct slice *slice)
+{
+    int64_t type = NVTX_PUSH_POP, end;
+
+    db_i64(rows, 5, &type);
+    if (type == NVTX_MARK && !db_i64(rows, 1, &end)) {
+        s->rows++;
+        return db_i64(rows, 0, &slice->begin);
+    }
+    if (type != NVTX_MARK && type != NVTX_PUSH_POP && type != NVTX_START_END)
+        return false; /* names of domains, categories and resources */
+    return take_times(s, rows, 0, 1, &slice->begin, &slice->dur);
+}
+
+static void read_ranges(struct nsys *s)
+{
+    static const char *const columns[] = {"start", "end",    "globalTid",
+                                          "text",  "textId", "eventType"};
+    struct capture *cap = s->cap;
+    struct db_rows rows;
+
+    db_rows_open(&rows, &s->db, "NVTX_EVENTS", columns, ARRAY_LEN(columns));
+    while (db_rows_next(&rows)) {
+        struct slice slice = {.kind = SLICE_ANNOTATION};
+        enum mark_source source;
+        int64_t global = 0, number;
+        if (!take_range(s, &rows, &slice))
+            continue;
+        db_i64(&rows, 2, &global);
+        struct str text = db_text(&rows, 3);
+        slice.name = text.n > 0 ? capture_intern(cap, text) : name_at(s, &rows, 4);
+        slice.lane = thread_lane(s, (uint64_t)global);
+        if (step_name_parse(capture_text(cap, slice.name), &source, &number)) {
+            slice.kind = SLICE_STEP;
+            vec_push(&cap->marks, ((struct mark){.source = source,
+                                                 .name = slice.name,
+                                                 .number = number,
+                                                 .begin = slice.begin,
+                                                 .end = nanos_add(slice.begin, slice.dur)}));
+        }
+        capture_slice(cap, &slice);
+    }
+}
+
+/* ---- arrows ---- */
+
+static int by_process(const void *a, const void *b)
+{
+    const struct link *x = a, *y = b;
+
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    if (x->correlation != y->correlation)
+        return x->correlation < y->correlation ? -1 : 1;
+    return x->slice < y->slice ? -1 : x->slice > y->slice;
+}
+
+static void sort_links(struct links *links)
+{
+    for (size_t i = 1; i < links->n; i++)
+        if (by_process(&links->at[i], &links->at[i - 1]) < 0) {
+            qsort(links->at, links->n, sizeof(*links->at), by_process);
+            return;
+        }
+}
+
+/* One arrow to every piece of work, from the first call of its correlation. */
+static void join(struct nsys *s)
+{
+    const struct link *c = s->calls.at, *end = c + s->calls.n;
+
+    sort_links(&s->calls);
+    sort_links(&s->works);
+    for (size_t w = 0; w < s->works.n; w++) {
+        const struct link *work = &s->works.at[w];
+        while (c < end && (c->process < work->process ||
+                           (c->process == work->process && c->correlation < work->correlation)))
+            c++;
+        if (c < end && c->process == work->process && c->correlation == work->correlation)
+            capture_flow(s->cap, FLOW_LAUNCH, c->slice, work->slice);
+    }
+}
+
+/* ---- facts ---- */
+
+/* What the machine and the exporter say of themselves. */
+static void read_gpu(struct nsys *s)
+{
+    static const char *const columns[] = {"id", "name"};
+    struct capture *cap = s->cap;
+    struct db_rows rows;
+    int64_t id;
+
+    db_rows_open(&rows, &s->db, "TARGET_INFO_GPU", columns, ARRAY_LEN(columns));
+    while (db_rows_next(&rows))
+        if (cap->facts.device_name == 0 || (db_i64(&rows, 0, &id) && id == s->device))
+            cap->facts.device_name = capture_intern(cap, db_text(&rows, 1));
+}
+
+static void read_clock(struct nsys *s)
+{
+    static const char *const columns[] = {"utcEpochNs"};
+    struct clock *clock = &s->cap->clock;
+    struct db_rows rows;
+
+    db_rows_open(&rows, &s->db, "TARGET_INFO_SESSION_START_TIME", columns, ARRAY_LEN(columns));
+    while (db_rows_next(&rows))
+        if (!clock->has_unix)
+            clock->has_unix = db_i64(&rows, 0, &clock->to_unix);
+}
+
+static void read_named(struct nsys *s, const char *table, struct str name, const char *prefix,
+                       strid *out)
+{
+    static const char *const columns[] = {"name", "value"};
+    struct db_rows rows;
+    char text[320];
+
+    db_rows_open(&rows, &s->db, table, columns, ARRAY_LEN(columns));
+    while (db_rows_next(&rows)) {
+        struct str value = db_text(&rows, 1);
+        if (*out != 0 || value.n == 0 || value.n > 256 || !str_equal(db_text(&rows, 0), name))
+            continue;
+        snprintf(text, sizeof(text), "%s%.*s", prefix, STR_ARGS(value));
+        *out = capture_intern(s->cap, str_of(text));
+    }
+}
+
+/* Trouble that the profiler itself met while it recorded. */
+static void read_complaints(struct nsys *s)
+{
+    enum { WARNING = 2, ENOUGH = 100 };
+    static const char *const columns[] = {"severity", "text"};
+    struct db_rows rows;
+    int64_t severity;
+    size_t n = 0;
+
+    db_rows_open(&rows, &s->db, "DIAGNOSTIC_EVENT", columns, ARRAY_LEN(columns));
+    while (db_rows_next(&rows)) {
+        struct str text = db_text(&rows, 1);
+        if (db_i64(&rows, 0, &severity) && severity >= WARNING && text.n > 0 && n++ < ENOUGH)
+            diag_add(s->in->diag, SEV_NOTE, "nsys.complaint", (struct where){.path = s->in->path},
+                     "the profiler reported: %.*s", STR_ARGS(str_part(text, 0, 300)));
+    }
+}
+
+static void read_facts(struct nsys *s)
+{
+    struct facts *facts = &s->cap->facts;
+
+    facts->kind = capture_intern(s->cap, S("nsys"));
+    facts->device = s->device;
+    read_gpu(s);
+    read_clock(s);
+    read_named(s, "META_DATA_EXPORT", S("EXPORT_SCHEMA_VERSION"), "nsys export schema ",
+               &facts->producer);
+    read_named(s, "TARGET_INFO_SYSTEM_ENV", S("Hostname"), "", &facts->host);
+    read_complaints(s);
+}
+
+/* ---- the whole ---- */
+
+static void read_all(struct nsys *s)
+{
+    struct db_devices devices;
+
+    db_strings_read(&s->strings, &s->db, "StringIds");
+    db_devices_find(&s->db, &devices);
+    s->device = db_devices_choose(&devices, s->in, "nsys.several-devices");
+    read_facts(s);
+    read_kernels(s);
+    read_copies(s, "CUPTI_ACTIVITY_KIND_MEMCPY", false);
+    read_copies(s, "CUPTI_ACTIVITY_KIND_MEMSET", true);
+    read_graphs(s);
+    put_busy(s);
+    read_syncs(s);
+    read_calls(s);
+    read_ranges(s);
+    join(s);
+    db_strings_free(&s->strings);
+    vec_free(&s->busy);
+    vec_free(&s->works);
+    vec_free(&s->calls);
+    hash_free(&s->lane_of);
+    hash_free(&s->call_of);
+    hash_free(&s->class_of);
+}
+
+static enum status read_nsys(const struct input_file *in, struct capture *cap)
+{
+    struct nsys s = {.in = in, .cap = cap, .device = NOTHING};
+    enum status st = ST_OK;
+
+    TRY(db_open(&s.db, in->path, in->text, in->diag));
+    if (db_has_table(&s.db, S("StringIds")))
+        read_all(&s);
+    else
+        st = diag_fail(in->diag, ST_FORMAT, "nsys.no-tables", (struct where){.path = in->path},
+                       "a database without the table StringIds");
+    capture_source(cap, (struct source){.path = in->path,
+                                        .format = input_nsys.name,
+                                        .bytes = s.db.bytes,
+                                        .rows = s.rows,
+                                        .lost = s.lost + s.db.damages});
+    db_close(&s.db);
+    return st == ST_OK && cancelled() ? ST_CANCELLED : st;
+}
+
+const struct input_format input_nsys = {
+    .name = "nsys",
+    .summary = "Nsight Systems profile (exported to SQLite)",
+    .looks_for = "*.sqlite",
+    .role = ROLE_WHOLE,
+    .claims = claims,
+    .streams = true,
+    .probe = probe,
+    .devices = db_devices_ask,
+    .read = read_nsys,
+};

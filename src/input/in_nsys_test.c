@@ -1,0 +1,228 @@
+#include "base/db_testing.h"
+#include "base/testing.h"
+#include "capture/capture.h"
+#include "input/input.h"
+
+static struct capture *cap;
+static struct diag diag;
+static struct input_options options;
+
+static int fresh(void **state)
+{
+    (void)state;
+    cap = capture_new();
+    diag_init(&diag);
+    options = input_defaults();
+    return 0;
+}
+
+static int done(void **state)
+{
+    (void)state;
+    diag_fini(&diag);
+    capture_free(cap);
+    return 0;
+}
+
+static enum status read_sql(const char *sql)
+{
+    struct str bytes = db_made(sql);
+    enum status st = input_nsys.read(
+        &(struct input_file){.path = "x.sqlite", .text = bytes, .diag = &diag, .options = &options},
+        cap);
+
+    free((void *)(uintptr_t)bytes.at);
+    capture_seal(cap);
+    return st;
+}
+
+/* Process 2 is 33554432 (2 << 24), its thread 5 is 33554437; process 3 is 50331648. */
+#define STRINGS                                                                                    \
+    "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);"                                  \
+    "INSERT INTO StringIds VALUES (1,'cudaLaunchKernel_v7000'),(2,'void gemm<128>(Params)'),"      \
+    "(3,'gemm'),(4,'ncclDevKernel_AllReduce'),(5,'cudaGraphLaunch'),(6,'forward');"
+
+#define KERNELS                                                                                    \
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, streamId, correlationId,"       \
+    "globalPid, demangledName, shortName, gridX, gridY, gridZ, blockX, blockY, blockZ,"            \
+    "registersPerThread, staticSharedMemory, dynamicSharedMemory);"                                \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES"                                                \
+    "(100,150,0,7,101,33554432,2,3,16,8,1,256,1,1,64,1024,32),"                                    \
+    "(170,200,0,20,102,33554432,4,4,1,1,1,512,1,1,96,0,0);"
+
+#define CALLS                                                                                      \
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, end, globalTid, correlationId, nameId);"      \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES "                                              \
+    "(50,60,33554437,101,1),(70,75,50331653,102,1),"                                               \
+    "(80,90,33554437,102,1);"
+
+static size_t find(const char *name)
+{
+    for (size_t i = 0; i < cap->slices.n; i++)
+        if (str_equal(capture_text(cap, cap->slices.name[i]), str_of(name)))
+            return i;
+    fail_msg("no slice is called %s", name);
+    return 0;
+}
+
+static struct str text_attr(size_t slice, struct str key)
+{
+    struct attr a = attrs_get(&cap->attrs, cap->slices.set[slice], intern_find(&cap->strings, key));
+
+    return a.type == ATTR_TEXT ? capture_text(cap, a.text) : S("");
+}
+
+TEST(kernels_stand_on_the_lane_of_their_stream)
+{
+    assert_int_equal(read_sql(STRINGS KERNELS), ST_OK);
+
+    size_t gemm = find("void gemm<128>(Params)"), nccl = find("ncclDevKernel_AllReduce");
+    const struct lane_key *key = &cap->lanes.at[cap->slices.lane[gemm]].key;
+    assert_int_equal(cap->slices.begin[gemm], 100);
+    assert_int_equal(cap->slices.dur[gemm], 50);
+    assert_int_equal(cap->slices.kind[gemm], SLICE_COMPUTE);
+    assert_int_equal(cap->slices.kind[nccl], SLICE_COMM);
+    assert_str(capture_text(cap, key->name), "7");
+    assert_int_equal(key->device, 0);
+    assert_str(capture_slice_text(cap, gemm, KEY_CORE), "GPU");
+    assert_str(text_attr(gemm, S("short_name")), "gemm");
+    assert_str(text_attr(gemm, S("grid")), "16,8,1");
+    assert_str(text_attr(gemm, S("block")), "256,1,1");
+    assert_int_equal(capture_slice_attr(cap, nccl, KEY_WAIT).time, 20);
+    assert_int_equal(diag.entries.n, 0);
+}
+
+TEST(arrows_join_the_process_and_the_correlation)
+{
+    read_sql(STRINGS KERNELS CALLS);
+
+    assert_int_equal(cap->flows.n, 2); /* process 3 used correlation 102 too, for something else */
+    for (size_t i = 0; i < 2; i++) {
+        const struct flow *f = &cap->flows.at[i];
+        assert_int_equal(f->kind, FLOW_LAUNCH);
+        assert_int_equal(cap->lanes.at[cap->slices.lane[f->from]].key.pid, 2);
+        assert_int_equal(cap->lanes.at[cap->slices.lane[f->from]].key.tid, 5);
+        assert_int_equal(cap->slices.begin[f->to], cap->slices.begin[f->from] == 50 ? 100 : 170);
+    }
+    assert_int_equal(cap->slices.kind[find("cudaLaunchKernel")], SLICE_RUNTIME);
+}
+
+TEST(streams_of_a_second_process_are_lanes_of_their_own)
+{
+    read_sql(STRINGS KERNELS "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES"
+                             "(300,310,0,7,101,50331648,2,3,1,1,1,1,1,1,1,0,0);");
+
+    size_t lanes = 0;
+    for (size_t i = 0; i < cap->lanes.n; i++)
+        lanes += str_equal(capture_text(cap, cap->lanes.at[i].key.name), S("7"));
+    assert_int_equal(lanes, 2);
+}
+
+TEST(copies_fills_and_whole_graphs_are_work_and_synchronisation_is_not)
+{
+    read_sql(STRINGS
+             "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start, end, deviceId, streamId, bytes,"
+             "copyKind, srcKind, dstKind);"
+             "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (10,20,0,7,4096,1,1,2);"
+             "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET(start, end, deviceId, streamId, bytes, "
+             "memKind);"
+             "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (30,35,0,7,64,2);"
+             "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE(start, end, deviceId, streamId, "
+             "graphId);"
+             "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (40,90,0,7,5);"
+             "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION(start, end, deviceId, syncType);"
+             "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (40,95,0,4);");
+
+    assert_int_equal(cap->slices.kind[find("Memcpy HtoD (Pinned -> Device)")], SLICE_COPY);
+    assert_int_equal(cap->slices.kind[find("Memset (Device)")], SLICE_COPY);
+    assert_int_equal(cap->slices.kind[find("CUDA graph 5")], SLICE_COMPUTE);
+    assert_int_equal(cap->slices.kind[find("Context Sync")], SLICE_WAIT);
+    assert_int_equal(diag_count(&diag, "nsys.graph-level"), 1);
+}
+
+TEST(ranges_are_annotations_and_some_are_steps)
+{
+    read_sql(STRINGS "CREATE TABLE NVTX_EVENTS(start, end, eventType, text, textId, globalTid);"
+                     "INSERT INTO NVTX_EVENTS VALUES (10,90,59,'step3',NULL,33554437),"
+                     "(20,30,60,NULL,6,33554437),(25,NULL,34,'here',NULL,33554437),"
+                     "(5,NULL,75,'a domain',NULL,33554437),(6,NULL,59,'open',NULL,33554437);");
+
+    assert_int_equal(cap->slices.n, 3);
+    assert_int_equal(cap->slices.kind[find("step3")], SLICE_STEP);
+    assert_int_equal(cap->slices.kind[find("forward")], SLICE_ANNOTATION);
+    assert_int_equal(cap->slices.dur[find("here")], 0);
+    assert_int_equal(cap->marks.n, 1);
+    assert_int_equal(cap->marks.at[0].number, 3);
+    assert_int_equal(cap->marks.at[0].end, 90);
+    assert_int_equal(diag_count(&diag, "nsys.no-time"), 1);
+}
+
+TEST(clock_and_device_are_told)
+{
+    read_sql(STRINGS KERNELS
+             "CREATE TABLE TARGET_INFO_SESSION_START_TIME(utcEpochNs);"
+             "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1760000000000000000);"
+             "CREATE TABLE TARGET_INFO_GPU(id, name);"
+             "INSERT INTO TARGET_INFO_GPU VALUES (1,'other'),(0,'NVIDIA H200');"
+             "CREATE TABLE META_DATA_EXPORT(name, value);"
+             "INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION','3.25.0');");
+
+    assert_true(cap->clock.has_unix);
+    assert_int_equal(cap->clock.to_unix, 1760000000000000000);
+    assert_str(capture_text(cap, cap->facts.device_name), "NVIDIA H200");
+    assert_str(capture_text(cap, cap->facts.kind), "nsys");
+    assert_str(capture_text(cap, cap->facts.producer), "nsys export schema 3.25.0");
+}
+
+TEST(old_exports_without_most_columns_are_read)
+{
+    read_sql("CREATE TABLE StringIds(id, value);"
+             "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, end);"
+             "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1,5),(NULL,2),(9,8);");
+
+    assert_int_equal(cap->slices.n, 1);
+    assert_str(capture_text(cap, cap->slices.name[0]), "unnamed kernel");
+    assert_int_equal(diag_count(&diag, "nsys.no-time"), 1);
+    assert_int_equal(diag_count(&diag, "nsys.bad-duration"), 1);
+    assert_int_equal(cap->sources.at[0].lost, 2);
+}
+
+TEST(of_several_gpus_the_lowest_is_read_or_the_chosen_one)
+{
+    static const char sql[] = STRINGS KERNELS "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES"
+                                              "(300,310,3,7,101,33554432,2,3,1,1,1,1,1,1,1,0,0);";
+
+    read_sql(sql);
+    assert_int_equal(cap->slices.n, 2);
+    assert_int_equal(diag_count(&diag, "nsys.several-devices"), 1);
+    capture_free(cap);
+    cap = capture_new();
+    options.device = 3;
+    read_sql(sql);
+    assert_int_equal(cap->slices.n, 1);
+    assert_int_equal(cap->facts.device, 3);
+}
+
+TEST(the_kind_is_known_by_its_tables)
+{
+    struct str bytes = db_made(STRINGS KERNELS), other = db_made("CREATE TABLE StringIds(id);");
+    struct probe p = {"x.bin", S("x.bin"), bytes};
+
+    assert_int_equal(input_nsys.probe(&p), 90);
+    p.head = other;
+    assert_int_equal(input_nsys.probe(&p), 0);
+    free((void *)(uintptr_t)bytes.at);
+    free((void *)(uintptr_t)other.at);
+    assert_int_equal(read_sql("CREATE TABLE t(a);"), ST_FORMAT);
+}
+
+#define TF(name) cmocka_unit_test_setup_teardown(name, fresh, done)
+
+TEST_MAIN("input/in_nsys", TF(kernels_stand_on_the_lane_of_their_stream),
+          TF(arrows_join_the_process_and_the_correlation),
+          TF(streams_of_a_second_process_are_lanes_of_their_own),
+          TF(copies_fills_and_whole_graphs_are_work_and_synchronisation_is_not),
+          TF(ranges_are_annotations_and_some_are_steps), TF(clock_and_device_are_told),
+          TF(old_exports_without_most_columns_are_read),
+          TF(of_several_gpus_the_lowest_is_read_or_the_chosen_one),
+          TF(the_kind_is_known_by_its_tables))

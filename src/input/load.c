@@ -1,0 +1,310 @@
+#include "input/load.h"
+
+#include <stdlib.h>
+
+#include "base/gz.h"
+#include "base/mapfile.h"
+#include "input/dedup.h"
+#if __has_include("input/kernel_index.h")
+#include "input/kernel_index.h"
+#endif
+
+/* Formats that are read whole may unpack to this much. */
+enum { UNPACKED_MAX = 1 << 30 };
+
+/* ---- one file ---- */
+
+static enum status read_text(const struct bundle_file *file, struct input_file *in,
+                             struct capture *cap)
+{
+    struct arena scratch;
+    struct mapfile map;
+
+    TRY(mapfile_open(&map, file->path, in->diag));
+    arena_init(&scratch);
+    in->text = map.text;
+    enum status st = ST_OK;
+    if (gz_is(map.text))
+        st = gz_read_all(map.text, UNPACKED_MAX, file->path, in->diag, &scratch, &in->text);
+    if (st == ST_OK)
+        st = file->format->read(in, cap);
+    arena_free(&scratch);
+    mapfile_close(&map);
+    return st;
+}
+
+static enum status read_file(const struct bundle_file *file, const struct input_options *options,
+                             const struct kernel_index *kernels, struct diag *d,
+                             struct capture *cap)
+{
+    struct input_file in = {.path = file->path, .diag = d, .options = options, .kernels = kernels};
+
+    return file->format->streams ? file->format->read(&in, cap) : read_text(file, &in, cap);
+}
+
+/* What a failed file has told, as a loss of the whole. */
+static void demote(const struct diag *from, struct diag *d)
+{
+    for (size_t i = 0; i < from->entries.n; i++) {
+        const struct diag_entry *e = &from->entries.at[i];
+        if (e->severity == SEV_ERROR)
+            diag_add(d, SEV_LOSS, "input.refused", e->first[0].where, "file left out: %s",
+                     e->first[0].text);
+    }
+}
+
+/* ---- one capture ---- */
+
+static const struct kernel_index *index_kernels(const struct capture *cap, struct arena *arena)
+{
+#if __has_include("input/kernel_index.h")
+    return cap->slices.n > 0 ? kernel_index_build(cap, arena) : NULL;
+#else
+    (void)cap;
+    (void)arena;
+    return NULL;
+#endif
+}
+
+/* Reads the files in order. Fails when no file that brings kernels could be read. */
+static enum status read_files(const struct bundle *b, const struct input_options *options,
+                              struct diag *d, struct capture *cap)
+{
+    const struct kernel_index *kernels = NULL;
+    enum status failed = ST_OK;
+    size_t good = 0;
+    struct diag errors;
+    struct arena scratch;
+
+    arena_init(&scratch);
+    diag_init(&errors); /* of files that failed: the loss, or the error when all did */
+    for (size_t i = 0; i < b->n; i++) {
+        const struct bundle_file *file = &b->files[i];
+        struct diag one;
+        diag_init(&one);
+        if (file->format->role == ROLE_TIMELINE && kernels == NULL)
+            kernels = index_kernels(cap, &scratch);
+        enum status st = read_file(file, options, kernels, &one, cap);
+        good += st == ST_OK;
+        diag_merge(st == ST_OK ? d : &errors, &one);
+        diag_fini(&one);
+        if (st == ST_CANCELLED) {
+            failed = st;
+            good = 0;
+            break;
+        }
+        if (st != ST_OK && failed == ST_OK)
+            failed = st;
+    }
+    if (good > 0)
+        demote(&errors, d);
+    else
+        diag_merge(d, &errors);
+    diag_fini(&errors);
+    arena_free(&scratch);
+    return good > 0 ? ST_OK : failed;
+}
+
+/* The devices whose kernels are in a capture, in order. */
+struct devices {
+    VEC_OF(int32_t) list;
+};
+
+static int by_value(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static void find_devices(const struct capture *cap, struct devices *devices)
+{
+    size_t n = 0;
+    uint8_t *has = mem_grow(NULL, 1, cap->lanes.n + 1);
+
+    memset(has, 0, cap->lanes.n + 1);
+    for (size_t i = 0; i < cap->slices.n; i++)
+        if (slice_is_kernel((enum slice_kind)cap->slices.kind[i]))
+            has[cap->slices.lane[i]] = 1;
+    for (size_t i = 0; i < cap->lanes.n; i++)
+        if (has[i] && cap->lanes.at[i].key.device >= 0)
+            vec_push(&devices->list, cap->lanes.at[i].key.device);
+    if (devices->list.n > 0)
+        qsort(devices->list.at, devices->list.n, sizeof(*devices->list.at), by_value);
+    for (size_t i = 0; i < devices->list.n; i++)
+        if (n == 0 || devices->list.at[i] != devices->list.at[n - 1])
+            devices->list.at[n++] = devices->list.at[i];
+    devices->list.n = n;
+    mem_free(has);
+}
+
+/* Slices of other devices go, whatever the importers thought of them. */
+static void keep_device(struct capture *cap, int64_t device)
+{
+    size_t others = 0;
+    uint32_t *keep = mem_grow(NULL, sizeof(*keep), cap->slices.n + 1);
+
+    for (uint32_t i = 0; i < cap->slices.n; i++) {
+        int32_t on = cap->lanes.at[cap->slices.lane[i]].key.device;
+        bool goes = on >= 0 && on != device;
+        keep[i] = goes ? UINT32_MAX : i;
+        others += goes;
+    }
+    if (others > 0)
+        dedup_drop(cap, keep);
+    mem_free(keep);
+}
+
+static struct str kind_of(const struct bundle *b)
+{
+    struct str name = str_basename(str_of(b->path));
+
+    if (str_ends(name, S("_ascend_pt")))
+        return S("ascend_pytorch");
+    if (str_ends(name, S("_ascend_ms")))
+        return S("ascend_mindspore");
+    if (str_starts(name, S("PROF_")) || str_starts(b->files[0].parts.base, S("op_summary")) ||
+        str_starts(b->files[0].parts.base, S("msprof")))
+        return S("msprof");
+    return b->files[0].format->role == ROLE_KERNELS ? S("kernel_table") : S("");
+}
+
+static bool has_aggregates_only(const struct capture *cap, const struct bundle *b)
+{
+    return cap->slices.n == 0 && cap->marks.n == 0 && b->files[0].format->role >= ROLE_SIDECAR;
+}
+
+static void keep_losses(struct capture *cap, const struct diag *d)
+{
+    for (size_t i = 0; i < d->entries.n; i++)
+        if (d->entries.at[i].severity == SEV_LOSS)
+            vec_push(&cap->losses, ((struct loss){d->entries.at[i].code, d->entries.at[i].count}));
+}
+
+/* `d` holds what this bundle alone has told. */
+static void finish(struct capture *cap, const struct bundle *b, const struct devices *devices,
+                   struct diag *d)
+{
+    size_t joined = dedup_kernels(cap);
+
+    keep_losses(cap, d);
+    if (joined > 0)
+        diag_add(d, SEV_NOTE, "input.doubles", (struct where){.path = b->path},
+                 "%zu rows told of a collective that another row had told of", joined);
+    if (has_aggregates_only(cap, b))
+        diag_add(d, SEV_WARN, "input.no-timeline", (struct where){.path = b->path},
+                 "only sums are here: no table or timeline says when the kernels ran");
+    if (cap->facts.rank == UNKNOWN)
+        cap->facts.rank = b->rank >= 0 ? b->rank : b->hint;
+    if (cap->facts.device == UNKNOWN && devices->list.n == 1)
+        cap->facts.device = devices->list.at[0];
+    if (cap->facts.kind == 0)
+        cap->facts.kind = capture_intern(cap, kind_of(b));
+    capture_seal(cap);
+}
+
+static enum status read_one(const struct bundle *b, const char *name,
+                            const struct input_options *options, struct diag *d,
+                            struct capture **out)
+{
+    struct capture *cap = capture_new();
+
+    cap->name = arena_cstr(&cap->arena, str_of(name));
+    enum status st = read_files(b, options, d, cap);
+    if (st != ST_OK) {
+        capture_free(cap);
+        return st;
+    }
+    if (options->device >= 0)
+        keep_device(cap, options->device);
+    *out = cap;
+    return ST_OK;
+}
+
+/* Each device as a capture of its own. Damage is told once: all of them read the same files. */
+static enum status split(const struct bundle *b, const char *name,
+                         const struct input_options *options, const struct devices *devices,
+                         struct diag *d, struct loaded *out)
+{
+    struct input_options one = *options;
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < devices->list.n && st == ST_OK; i++) {
+        struct capture *cap;
+        struct diag own;
+        diag_init(&own);
+        one.device = devices->list.at[i];
+        st = read_one(b, name, &one, &own, &cap);
+        if (st == ST_OK) {
+            cap->facts.device = one.device;
+            finish(cap, b, devices, &own);
+            cap->facts.rank = UNKNOWN; /* the devices are ranks of their own */
+            vec_push(&out->list, cap);
+        }
+        if (i == 0 || st != ST_OK)
+            diag_merge(d, &own);
+        diag_fini(&own);
+    }
+    return st;
+}
+
+/* The devices of a file that is read one device at a time. */
+static void ask_devices(const struct bundle *b, const struct input_options *options,
+                        struct devices *devices)
+{
+    enum { MOST = 64 };
+    const struct bundle_file *file = &b->files[0];
+    struct diag quiet; /* reading will tell */
+    struct input_file in = {.path = file->path, .diag = &quiet, .options = options};
+    int64_t list[MOST];
+
+    if (file->format->devices == NULL)
+        return;
+    diag_init(&quiet);
+    size_t n = file->format->devices(&in, list, MOST);
+    for (size_t i = 0; i < n && i < MOST; i++)
+        if (list[i] >= 0 && list[i] <= INT32_MAX)
+            vec_push(&devices->list, (int32_t)list[i]);
+    diag_fini(&quiet);
+}
+
+static enum status load_devices(const struct bundle *b, const char *name,
+                                const struct input_options *options, struct diag *d,
+                                struct devices *devices, struct loaded *out)
+{
+    struct capture *cap;
+
+    if (options->device < 0)
+        ask_devices(b, options, devices);
+    if (devices->list.n > 1)
+        return split(b, name, options, devices, d, out);
+    struct diag own;
+    diag_init(&own);
+    enum status st = read_one(b, name, options, &own, &cap);
+    if (st == ST_OK) {
+        devices->list.n = 0;
+        find_devices(cap, devices);
+    }
+    if (st == ST_OK && devices->list.n > 1 && b->files[0].format->role != ROLE_WHOLE) {
+        capture_free(cap);
+        st = split(b, name, options, devices, d, out);
+    } else {
+        if (st == ST_OK) {
+            finish(cap, b, devices, &own);
+            vec_push(&out->list, cap);
+        }
+        diag_merge(d, &own);
+    }
+    diag_fini(&own);
+    return st;
+}
+
+enum status load_bundle(const struct bundle *b, const char *name,
+                        const struct input_options *options, struct diag *d, struct loaded *out)
+{
+    struct devices devices = {0};
+    enum status st = load_devices(b, name, options, d, &devices, out);
+
+    vec_free(&devices.list);
+    return st;
+}

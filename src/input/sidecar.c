@@ -1,0 +1,73 @@
+#include "input/sidecar.h"
+
+bool sidecar_value(struct json *j, struct str *value)
+{
+    if (json_value(j, value))
+        return true;
+    if (j->token == JSON_OBJECT || j->token == JSON_ARRAY)
+        json_skip(j);
+    return false;
+}
+
+bool sidecar_enter(struct json *j)
+{
+    struct str value;
+
+    if (json_value(j, &value))
+        return false;
+    if (j->token == JSON_OBJECT)
+        return json_next(j) == JSON_OBJECT;
+    if (j->token == JSON_ARRAY)
+        json_skip(j);
+    return false;
+}
+
+strid sidecar_intern(struct capture *cap, const struct json *j, struct str text)
+{
+    struct arena scratch;
+
+    if (!j->has_escapes)
+        return capture_intern(cap, text);
+    arena_init(&scratch);
+    strid id = capture_intern(cap, json_text(text, &scratch));
+    arena_free(&scratch);
+    return id;
+}
+
+strid sidecar_step(struct capture *cap, struct str key)
+{
+    if (str_starts(key, S("step")))
+        key = str_part(key, 4, key.n);
+    return capture_intern(cap, key);
+}
+
+void sidecar_split(struct str key, struct str *name, struct str *group)
+{
+    size_t at = key.n;
+
+    while (at > 0 && key.at[at - 1] != '@')
+        at--;
+    *name = at > 0 ? str_part(key, 0, at - 1) : key;
+    *group = at > 0 ? str_part(key, at, key.n) : S("");
+}
+
+bool sidecar_damaged(const struct json *j, const struct input_file *in, const char *code)
+{
+    bool is_cut = j->recovered[JSON_TRUNCATED].count > 0;
+
+    if (j->token != JSON_ERROR && !is_cut)
+        return false;
+    uint64_t at = j->token == JSON_ERROR ? j->error_at : j->recovered[JSON_TRUNCATED].first;
+    diag_add(in->diag, SEV_LOSS, code, (struct where){in->path, 0, at + 1},
+             "the document is damaged; what comes before is kept");
+    return true;
+}
+
+bool sidecar_begins(struct str head, struct str key)
+{
+    struct json j;
+    struct str first;
+
+    json_open(&j, head, JSON_LENIENT);
+    return json_next(&j) == JSON_OBJECT && json_key(&j, &first) && str_starts(first, key);
+}

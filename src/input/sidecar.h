@@ -1,0 +1,32 @@
+/*
+ * sidecar - small helps for importers of JSON documents that are nested objects.
+ */
+#ifndef STRATA_INPUT_SIDECAR_H
+#define STRATA_INPUT_SIDECAR_H
+
+#include "base/json_read.h"
+#include "capture/capture.h"
+#include "input/input.h"
+
+/* Goes into the object that comes; anything else is stepped over and gives false. */
+bool sidecar_enter(struct json *j);
+
+/* Takes the value that comes as text; objects and arrays are stepped over and give false. */
+bool sidecar_value(struct json *j, struct str *value);
+
+/* The key or string `text`, which was read last, interned. */
+strid sidecar_intern(struct capture *cap, const struct json *j, struct str text);
+
+/* "step50" of a document by steps is "50"; "step" is 0. */
+strid sidecar_step(struct capture *cap, struct str key);
+
+/* "name@group" in two; without '@' the group is empty. */
+void sidecar_split(struct str key, struct str *name, struct str *group);
+
+/* Counts damage that ended a document early as a loss; false when it was whole. */
+bool sidecar_damaged(const struct json *j, const struct input_file *in, const char *code);
+
+/* The document begins as an object whose first key begins with `key`. */
+bool sidecar_begins(struct str head, struct str key);
+
+#endif

@@ -1,0 +1,654 @@
+#include "input/trace_chunk.h"
+
+#include "base/hash.h"
+#include "input/classify.h"
+
+static const struct str marker = S_INIT("ph");
+
+/* Longer events are overflowed counters (the exporter's own limit): 7 days. */
+static const nanos longest = 7 * 86400 * (nanos)1000000000;
+
+/* "None" of an id in Ascend traces. */
+static const int64_t no_id = 4294967295;
+
+/* A value as it stands in the text. */
+struct value {
+    struct str text;
+    enum json_token token;
+    bool is_json; /* an object or an array */
+};
+
+struct event {
+    struct value name, cat, id, pid, tid;
+    struct str ts, dur;
+    uint64_t offset;
+    char ph;
+    uint32_t n_args;
+    bool has_many_args;
+    struct {
+        strid key;
+        struct trace_arg arg;
+        struct value value;
+    } args[TRACE_ARGS];
+};
+
+void trace_chunk_init(struct trace_chunk *c, enum trace_dialect dialect)
+{
+    memset(c, 0, sizeof(*c));
+    c->dialect = dialect;
+    trace_strings_init(&c->strings);
+    attrs_init(&c->sets);
+    attrs_init(&c->owns);
+    arena_init(&c->arena);
+}
+
+void trace_chunk_fini(struct trace_chunk *c)
+{
+    mem_free(c->buffer);
+    trace_strings_fini(&c->strings);
+    vec_free(&c->lanes);
+    attrs_fini(&c->sets);
+    attrs_fini(&c->owns);
+    vec_free(&c->rows);
+    vec_free(&c->ends);
+    vec_free(&c->flow_cats);
+    vec_free(&c->samples);
+    vec_free(&c->metas);
+    hash_free(&c->lane_ids);
+    arena_free(&c->arena);
+}
+
+static void clear(struct trace_chunk *c)
+{
+    trace_strings_clear(&c->strings);
+    attrs_clear(&c->sets);
+    attrs_clear(&c->owns);
+    hash_clear(&c->lane_ids);
+    c->lanes.n = c->rows.n = c->ends.n = c->flow_cats.n = c->samples.n = c->metas.n = 0;
+    memset(c->troubles, 0, sizeof(c->troubles));
+    memset(c->keys, 0, sizeof(c->keys));
+    memset(c->last_lane, 0, sizeof(c->last_lane));
+    memset(&c->last_cat, 0, sizeof(c->last_cat));
+    memset(&c->last_task, 0, sizeof(c->last_task));
+    c->events = 0;
+    arena_free(&c->arena);
+    arena_init(&c->arena);
+}
+
+static void trouble(struct trace_chunk *c, enum trace_trouble kind, uint64_t offset)
+{
+    struct trace_tally *t = &c->troubles[kind];
+
+    if (t->count++ == 0)
+        t->first = offset;
+}
+
+static strid put(struct trace_chunk *c, struct str raw)
+{
+    return trace_strings_put(&c->strings, raw, FORM_TEXT);
+}
+
+static enum trace_form form_of(const struct value *v, struct trace_arg arg)
+{
+    if (arg.action == ARG_CORE)
+        return FORM_CORE;
+    if (arg.action == ARG_KEY && arg.key != KEY_STACK)
+        return v->is_json ? FORM_TENSORS_JSON : FORM_TENSORS;
+    return v->is_json ? FORM_JSON : FORM_TEXT;
+}
+
+/* The key of an argument, from a small table of those met before. */
+static const struct trace_key *find_key(struct trace_chunk *c, struct str key)
+{
+    unsigned char first = key.n > 0 ? (unsigned char)key.at[0] : 0;
+    unsigned char last = key.n > 0 ? (unsigned char)key.at[key.n - 1] : 0;
+    struct trace_key *k = &c->keys[(key.n * 37 + first * 5 + last * 3) % TRACE_KEYS];
+
+    if (!k->is_used || !str_equal(k->key, key)) {
+        k->is_used = true;
+        k->key = key;
+        k->arg = trace_argument(c->dialect, key);
+        k->id = k->arg.action != ARG_SKIP ? put(c, key) : 0;
+    }
+    return k;
+}
+
+/* Takes the value that comes; false when reading stops. Objects and arrays are taken as text. */
+static inline bool take(struct json *j, struct value *out)
+{
+    if (json_value(j, &out->text)) {
+        out->token = j->token;
+        out->is_json = false;
+        return true;
+    }
+    if (j->token != JSON_OBJECT && j->token != JSON_ARRAY)
+        return false;
+    enum json_token token = j->token;
+    size_t from = j->at;
+    if (!json_skip(j))
+        return false;
+    out->text = str_trim((struct str){j->window.at + from, j->at - from});
+    out->token = token;
+    out->is_json = true;
+    return true;
+}
+
+static bool take_args(struct trace_chunk *c, struct event *e)
+{
+    struct json *j = &c->json;
+    struct str key;
+    struct value value;
+
+    if (json_value(j, &value.text))
+        return true; /* "args": null */
+    if (j->token == JSON_ARRAY)
+        return json_skip(j);
+    if (j->token != JSON_OBJECT || json_next(j) != JSON_OBJECT)
+        return false;
+    while (json_key(j, &key)) {
+        const struct trace_key *k = find_key(c, key);
+        if (k->arg.action == ARG_SKIP)
+            continue;
+        if (!take(j, &value))
+            return false;
+        if (value.token == JSON_NULL)
+            continue;
+        uint32_t n = 0;
+        while (n < e->n_args && e->args[n].key != k->id)
+            n++;
+        if (n == TRACE_ARGS) {
+            e->has_many_args = true;
+            continue;
+        }
+        e->args[n].key = k->id;
+        e->args[n].arg = k->arg;
+        e->args[n].value = value;
+        e->n_args += n == e->n_args;
+    }
+    return j->token == JSON_OBJECT_END;
+}
+
+static bool take_event(struct trace_chunk *c, struct event *e)
+{
+    struct json *j = &c->json;
+    struct str key;
+    struct value value;
+
+    while (json_key(j, &key)) {
+        switch (key.n) {
+        case 2:
+            if (key.at[0] == 'p' && key.at[1] == 'h') {
+                if (!take(j, &value))
+                    return false;
+                e->ph = value.token == JSON_STRING && value.text.n == 1 ? value.text.at[0] : '?';
+            } else if (key.at[0] == 't' && key.at[1] == 's') {
+                if (!take(j, &value))
+                    return false;
+                e->ts = value.text;
+            } else if (key.at[0] == 'i' && key.at[1] == 'd') {
+                if (!take(j, &e->id))
+                    return false;
+            }
+            break;
+        case 3:
+            if (memcmp(key.at, "pid", 3) == 0) {
+                if (!take(j, &e->pid))
+                    return false;
+            } else if (memcmp(key.at, "tid", 3) == 0) {
+                if (!take(j, &e->tid))
+                    return false;
+            } else if (memcmp(key.at, "dur", 3) == 0) {
+                if (!take(j, &value))
+                    return false;
+                e->dur = value.text;
+            } else if (memcmp(key.at, "cat", 3) == 0) {
+                if (!take(j, &e->cat))
+                    return false;
+            }
+            break;
+        case 4:
+            if (memcmp(key.at, "name", 4) == 0) {
+                if (!take(j, &e->name))
+                    return false;
+            } else if (memcmp(key.at, "args", 4) == 0) {
+                e->n_args = 0;
+                if (!take_args(c, e))
+                    return false;
+            }
+            break;
+        default:
+            break;
+        }
+    }
+    return j->token == JSON_OBJECT_END;
+}
+
+static uint32_t add_lane(struct trace_chunk *c, const struct event *e)
+{
+    struct trace_lane_key key = {put(c, e->pid.text), put(c, e->tid.text)};
+    uint32_t fresh = (uint32_t)c->lanes.n;
+    uint32_t lane = hash_add(&c->lane_ids, (uint64_t)key.pid << 32 | key.tid, fresh);
+
+    if (lane == fresh)
+        vec_push(&c->lanes, key);
+    return lane;
+}
+
+static uint32_t lane_of(struct trace_chunk *c, const struct event *e)
+{
+    unsigned char a = e->pid.text.n > 0 ? (unsigned char)e->pid.text.at[e->pid.text.n - 1] : 0;
+    unsigned char b = e->tid.text.n > 0 ? (unsigned char)e->tid.text.at[e->tid.text.n - 1] : 0;
+    size_t i = (size_t)(a + b * 3 + e->tid.text.n) % ARRAY_LEN(c->last_lane);
+
+    if (c->last_lane[i].pid.at == NULL || !str_equal(c->last_lane[i].pid, e->pid.text) ||
+        !str_equal(c->last_lane[i].tid, e->tid.text)) {
+        c->last_lane[i].lane = add_lane(c, e);
+        c->last_lane[i].pid = e->pid.text.at != NULL ? e->pid.text : S("");
+        c->last_lane[i].tid = e->tid.text;
+    }
+    return c->last_lane[i].lane;
+}
+
+static void see_category(struct trace_chunk *c, const struct value *cat)
+{
+    if (str_equal(c->last_cat.text, cat->text))
+        return;
+    c->last_cat.text = cat->text;
+    c->last_cat.id = put(c, cat->text);
+    c->last_cat.hint = trace_category(cat->text);
+    c->last_cat.set = 0;
+}
+
+static enum trace_name name_of(struct trace_chunk *c, strid name)
+{
+    struct trace_string *s = &c->strings.at.at[name];
+
+    if (s->name == 0)
+        s->name = (uint8_t)(1 + trace_name(s->raw));
+    return (enum trace_name)(s->name - 1);
+}
+
+static enum trace_hint hint_of_kind(enum slice_kind kind)
+{
+    switch (kind) {
+    case SLICE_COMM:
+        return HINT_COMM;
+    case SLICE_COMM_PART:
+        return HINT_COMM_PART;
+    case SLICE_AICPU:
+        return HINT_AICPU;
+    default:
+        return HINT_COMPUTE;
+    }
+}
+
+static enum trace_hint gpu_hint(struct trace_chunk *c, strid name)
+{
+    struct trace_string *s = &c->strings.at.at[name];
+
+    if (s->gpu == 0)
+        s->gpu = (uint8_t)(1 + hint_of_kind(classify_gpu(s->raw)));
+    return (enum trace_hint)(s->gpu - 1);
+}
+
+/* What a task of an Ascend device is. */
+static enum trace_hint task_hint(struct trace_chunk *c, strid name, struct str task)
+{
+    struct trace_string *s = &c->strings.at.at[name];
+
+    if (!str_equal(c->last_task.text, task)) {
+        c->last_task.text = task;
+        c->last_task.hint = trace_task(task);
+        c->last_task.is_aicpu = str_equal(classify_core(task), S("AI_CPU"));
+    }
+    if (c->last_task.hint == HINT_CONTROL)
+        return str_contains_nocase(s->raw, S("wait")) ? HINT_WAIT : HINT_CONTROL;
+    if (c->last_task.hint != HINT_COMPUTE)
+        return c->last_task.hint;
+    uint8_t *known = &s->task[c->last_task.is_aicpu];
+    if (*known == 0)
+        *known = (uint8_t)(1 + hint_of_kind(classify_kernel(classify_core(task), s->raw, S(""))));
+    return (enum trace_hint)(*known - 1);
+}
+
+/* What the event is, as far as it tells itself. `task` is the task type of an Ascend device. */
+static enum trace_hint hint_of(struct trace_chunk *c, const struct event *e, strid name,
+                               const struct value *task)
+{
+    enum trace_hint hint = e->cat.text.n > 0 ? c->last_cat.hint : HINT_PLAIN;
+
+    if (task != NULL)
+        return task_hint(c, name, task->text);
+    if (hint == HINT_COMPUTE)
+        return gpu_hint(c, name);
+    if (hint == HINT_PLAIN || hint == HINT_HOST_OP || hint == HINT_ANNOTATION) {
+        enum trace_name known = name_of(c, name);
+        if (known == NAME_STEP || known == NAME_ITERATION)
+            return HINT_STEP;
+        if (known == NAME_COLLECTIVE && hint == HINT_PLAIN)
+            return HINT_COLLECTIVE;
+    }
+    return hint;
+}
+
+/* A number: whole if it can be. */
+static bool number_attr(strid key, struct str text, struct attr *out)
+{
+    int64_t whole;
+    double real;
+
+    if (num_i64(text, &whole))
+        *out = attr_int(key, whole);
+    else if (num_f64(text, &real))
+        *out = attr_real(key, real);
+    else
+        return false;
+    return true;
+}
+
+/* Sorts the arguments into the set and the own values. The keys of KEY_ arguments are told by
+ * their names in the file, which the merge translates. */
+static void take_attrs(struct trace_chunk *c, const struct event *e, struct trace_row *row,
+                       const struct value **task)
+{
+    struct attr set[TRACE_ARGS + 1], own[TRACE_ARGS];
+    size_t n_set = 0, n_own = 0;
+
+    *task = NULL;
+    if (e->n_args == 0 && c->last_cat.set != 0 && e->cat.text.n > 0) {
+        row->set = c->last_cat.set;
+        return;
+    }
+    if (e->cat.text.n > 0)
+        set[n_set++] = attr_text(0, c->last_cat.id);
+    for (uint32_t i = 0; i < e->n_args; i++) {
+        enum trace_action action = e->args[i].arg.action;
+        strid key = e->args[i].key;
+        const struct value *v = &e->args[i].value;
+        struct attr attr;
+        bool is_number = v->token == JSON_NUMBER;
+        if (action == ARG_CORE)
+            *task = v;
+        /* Ids are numbers, whatever quotes they stand in. */
+        if (action == ARG_LINK || action == ARG_TASK)
+            is_number = true;
+        if (is_number && number_attr(key, v->text, &attr)) {
+            if (c->dialect == TRACE_ASCEND && attr.type == ATTR_INT && attr.number == no_id)
+                continue;
+            if (action == ARG_SET || action == ARG_KEY)
+                set[n_set++] = attr;
+            else
+                own[n_own++] = attr;
+        } else if (v->text.n > 0) {
+            set[n_set++] =
+                attr_text(key, trace_strings_put(&c->strings, v->text, form_of(v, e->args[i].arg)));
+        }
+    }
+    row->set = attrs_set(&c->sets, set, n_set);
+    row->own = attrs_own(&c->owns, own, n_own);
+    if (e->n_args == 0 && e->cat.text.n > 0)
+        c->last_cat.set = row->set;
+}
+
+static bool take_time(struct trace_chunk *c, const struct event *e, nanos *at)
+{
+    if (num_us(e->ts, at))
+        return true;
+    trouble(c, TROUBLE_NO_TIME, e->offset);
+    return false;
+}
+
+static void take_slice(struct trace_chunk *c, struct event *e)
+{
+    struct trace_row row = {0};
+    const struct value *task;
+
+    if (!take_time(c, e, &row.begin))
+        return;
+    if (e->ph == 'X') {
+        if (!num_us(e->dur, &row.dur)) {
+            trouble(c, TROUBLE_NO_DURATION, e->offset);
+            return;
+        }
+        if (row.dur < 0 || row.dur > longest) {
+            trouble(c, TROUBLE_BAD_DURATION, e->offset);
+            return;
+        }
+    }
+    c->events++;
+    if (e->cat.text.n > 0) {
+        see_category(c, &e->cat);
+        if (c->last_cat.hint == HINT_SKIP)
+            return;
+    }
+    row.lane = lane_of(c, e);
+    row.name = put(c, e->name.text);
+    take_attrs(c, e, &row, &task);
+    row.hint = (uint8_t)hint_of(c, e, row.name, task);
+    if (e->ph == 'B' || e->ph == 'E')
+        row.edge = (uint8_t)e->ph;
+    vec_push(&c->rows, row);
+}
+
+static uint16_t flow_cat(struct trace_chunk *c, strid cat)
+{
+    for (size_t i = c->flow_cats.n; i > 0; i--)
+        if (c->flow_cats.at[i - 1] == cat)
+            return (uint16_t)(i - 1);
+    if (c->flow_cats.n == 256) /* no profiler has a dozen */
+        return 0;
+    vec_push(&c->flow_cats, cat);
+    return (uint16_t)(c->flow_cats.n - 1);
+}
+
+static void take_flow(struct trace_chunk *c, const struct event *e)
+{
+    struct trace_end end = {.is_start = e->ph == 's'};
+
+    if (!take_time(c, e, &end.at))
+        return;
+    c->events++;
+    if (!num_u64(e->id.text, &end.id)) {
+        end.id = hash_bytes(e->id.text);
+        end.is_text = 1;
+    }
+    see_category(c, &e->cat);
+    end.cat = flow_cat(c, c->last_cat.id);
+    end.lane = lane_of(c, e);
+    vec_push(&c->ends, end);
+}
+
+static void take_counter(struct trace_chunk *c, const struct event *e)
+{
+    struct trace_sample sample = {0};
+    const struct value *label = NULL;
+
+    if (!take_time(c, e, &sample.at))
+        return;
+    c->events++;
+    for (uint32_t i = 0; i < e->n_args; i++)
+        if (e->args[i].arg.action == ARG_LABEL)
+            label = &e->args[i].value;
+    sample.lane = lane_of(c, e);
+    sample.name = put(c, e->name.text);
+    if (label != NULL)
+        sample.name = put(
+            c, arena_format(&c->arena, "%.*s %.*s", STR_ARGS(e->name.text), STR_ARGS(label->text)));
+    for (uint32_t i = 0; i < e->n_args; i++) {
+        if (e->args[i].arg.action == ARG_LABEL || !num_f64(e->args[i].value.text, &sample.value))
+            continue;
+        sample.unit = e->args[i].key;
+        vec_push(&c->samples, sample);
+    }
+}
+
+static void take_meta(struct trace_chunk *c, const struct event *e)
+{
+    struct trace_meta meta;
+    enum trace_action wanted = ARG_NAME;
+
+    c->events++;
+    if (str_equal(e->name.text, S("process_name"))) {
+        meta.kind = META_PROCESS_NAME;
+    } else if (str_equal(e->name.text, S("process_labels"))) {
+        meta.kind = META_PROCESS_LABELS;
+        wanted = ARG_LABELS;
+    } else if (str_equal(e->name.text, S("thread_name"))) {
+        meta.kind = META_THREAD_NAME;
+    } else {
+        return;
+    }
+    for (uint32_t i = 0; i < e->n_args; i++)
+        if (e->args[i].arg.action == wanted) {
+            meta.lane = lane_of(c, e);
+            meta.text = put(c, e->args[i].value.text);
+            vec_push(&c->metas, meta);
+        }
+}
+
+static void add_event(struct trace_chunk *c, struct event *e)
+{
+    if (e->has_many_args)
+        trouble(c, TROUBLE_MANY_ARGS, e->offset);
+    switch (e->ph) {
+    case 'X':
+    case 'B':
+    case 'E':
+        take_slice(c, e);
+        break;
+    case 's':
+    case 't':
+    case 'f':
+        take_flow(c, e);
+        break;
+    case 'C':
+        take_counter(c, e);
+        break;
+    case 'M':
+        take_meta(c, e);
+        break;
+    case 'i':
+    case 'I':
+        if (c->dialect == TRACE_KINETO) /* ends of windows and memory samples */
+            c->events++;
+        else
+            take_slice(c, e);
+        break;
+    case 0:
+        trouble(c, TROUBLE_NO_PHASE, e->offset);
+        break;
+    default:
+        trouble(c, TROUBLE_UNKNOWN_PHASE, e->offset);
+        break;
+    }
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+/* Where reading begins, as a position in the text; text.n when there is no event. */
+static size_t find_start(struct trace_chunk *c, uint64_t start)
+{
+    bool is_cut;
+
+    if (start == TRACE_NOWHERE)
+        return json_border(c->text, (size_t)(c->from - c->offset), marker, &is_cut);
+    size_t at = (size_t)(start - c->offset);
+    while (at < c->text.n && is_blank(c->text.at[at]))
+        at++;
+    if (at < c->text.n && c->text.at[at] == ',')
+        at++;
+    while (at < c->text.n && is_blank(c->text.at[at]))
+        at++;
+    return at;
+}
+
+static void stop_at(struct trace_chunk *c, enum trace_stop why, uint64_t offset)
+{
+    c->why = why;
+    c->stop = offset;
+}
+
+/* Goes on behind a damaged event; false when the piece ends there. */
+static bool recover(struct trace_chunk *c, uint64_t damaged)
+{
+    switch (json_resync(&c->json, marker)) {
+    case JSON_NONE:
+        trouble(c, TROUBLE_DAMAGED, damaged);
+        return true;
+    case JSON_MORE:
+        stop_at(c, STOP_CUT, damaged);
+        return false;
+    default:
+        trouble(c, TROUBLE_DAMAGED, damaged);
+        stop_at(c, STOP_END, c->offset + c->text.n);
+        return false;
+    }
+}
+
+/* The value at hand is no event. */
+static bool pass_over(struct trace_chunk *c, uint64_t at)
+{
+    struct value value;
+
+    if (!take(&c->json, &value))
+        return false;
+    trouble(c, TROUBLE_NOT_AN_EVENT, at);
+    return true;
+}
+
+static void read_events(struct trace_chunk *c)
+{
+    struct json *j = &c->json;
+    struct event e;
+
+    for (;;) {
+        json_mark(j);
+        uint64_t at = json_offset(j);
+        bool is_read = json_element(j);
+        if (is_read) {
+            at = json_offset(j);
+            if (at >= c->limit) {
+                stop_at(c, STOP_LIMIT, at);
+                return;
+            }
+            json_mark(j);
+            if (c->text.at[at - c->offset] == '{') {
+                memset(&e, 0, offsetof(struct event, args));
+                e.offset = at;
+                is_read = json_next(j) == JSON_OBJECT && take_event(c, &e);
+                if (is_read)
+                    add_event(c, &e);
+            } else {
+                is_read = pass_over(c, at);
+            }
+        }
+        if (is_read)
+            continue;
+        if (j->token == JSON_ERROR) {
+            if (!recover(c, at))
+                return;
+            continue;
+        }
+        if (j->token == JSON_MORE)
+            stop_at(c, STOP_CUT, at);
+        else if (j->token == JSON_ARRAY_END)
+            stop_at(c, STOP_END, json_offset(j));
+        else
+            stop_at(c, STOP_TRUNCATED, at);
+        return;
+    }
+}
+
+void trace_chunk_read(struct trace_chunk *c, uint64_t start)
+{
+    clear(c);
+    size_t at = find_start(c, start);
+    c->start = start == TRACE_NOWHERE ? c->offset + at : start;
+    json_begin_inside(&c->json, JSON_LENIENT, c->offset + at);
+    json_window(&c->json, str_part(c->text, at, c->text.n), c->is_last);
+    read_events(c);
+    memcpy(c->recovered, c->json.recovered, sizeof(c->recovered));
+}

@@ -1,0 +1,268 @@
+#include "input/trace_flows.h"
+
+#include <stdlib.h>
+
+#include "base/radix.h"
+
+enum {
+    LOOK_BACK = 256, /* slices looked at for one that encloses an end; stacks are not deeper */
+    LOOK_PAIR = 16,  /* starts of one id that are looked at for a finish */
+    MOST_CATS = 256, /* categories beyond share the last place; profilers have four */
+};
+
+#define NONE UINT32_MAX
+
+void trace_flows_fini(struct trace_flows *f)
+{
+    for (size_t i = 0; i < f->cats.n; i++) {
+        vec_free(&f->cats.at[i].starts);
+        vec_free(&f->cats.at[i].finishes);
+    }
+    vec_free(&f->cats);
+    vec_free(&f->aliases);
+}
+
+uint32_t trace_flows_cat(struct trace_flows *f, strid name, bool is_text, enum flow_kind kind)
+{
+    for (size_t i = 0; i < f->cats.n; i++)
+        if (f->cats.at[i].name == name && f->cats.at[i].is_text == is_text)
+            return (uint32_t)i;
+    if (f->cats.n == MOST_CATS)
+        return MOST_CATS - 1;
+    vec_push(&f->cats, ((struct flow_cat){.name = name, .is_text = is_text, .kind = kind}));
+    return (uint32_t)(f->cats.n - 1);
+}
+
+/* The slices of a lane, and where the last look ended: ends come nearly in order of time. */
+struct lane_range {
+    uint32_t first, end, cursor;
+};
+
+struct binder {
+    struct capture *cap;
+    const lane_id *lanes;
+    struct lane_range *ranges; /* by lane of the capture */
+    const struct trace_flows *flows;
+    VEC_OF(struct radix_item) arrows;
+    struct radix_item *items, *spare;
+    size_t room; /* of items and spare each */
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct flow_alias *x = a, *y = b;
+
+    if (x->lane != y->lane)
+        return x->lane < y->lane ? -1 : 1;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    return x->slice < y->slice ? -1 : x->slice > y->slice;
+}
+
+static uint32_t find_alias(const struct trace_flows *f, uint32_t lane, nanos at)
+{
+    size_t low = 0, high = f->aliases.n;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        const struct flow_alias *a = &f->aliases.at[mid];
+        if (a->lane < lane || (a->lane == lane && a->at < at))
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low < f->aliases.n && f->aliases.at[low].lane == lane && f->aliases.at[low].at == at)
+        return f->aliases.at[low].slice;
+    return NONE;
+}
+
+static void find_ranges(struct binder *b, size_t first)
+{
+    const struct slices *s = &b->cap->slices;
+
+    b->ranges = mem_grow(NULL, sizeof(*b->ranges), b->cap->lanes.n + 1);
+    memset(b->ranges, 0, sizeof(*b->ranges) * (b->cap->lanes.n + 1));
+    for (size_t i = first; i < s->n;) {
+        lane_id lane = s->lane[i];
+        size_t end = i;
+        while (end < s->n && s->lane[end] == lane)
+            end++;
+        b->ranges[lane] = (struct lane_range){(uint32_t)i, (uint32_t)end, (uint32_t)i};
+        i = end;
+    }
+}
+
+/* Number of the first slice of the range that begins after `at`. */
+static uint32_t first_after(const nanos *begin, struct lane_range *r, nanos at)
+{
+    size_t low = r->first, high = r->end, from = r->cursor, reach = 1;
+
+    if (from < r->end && begin[from] <= at) {
+        low = from;
+        while (high - from > reach && begin[from + reach] <= at) {
+            low = from + reach;
+            reach *= 2;
+        }
+        if (high - from > reach)
+            high = from + reach;
+    } else {
+        high = from;
+        while (from - low > reach && begin[from - reach] > at) {
+            high = from - reach;
+            reach *= 2;
+        }
+        if (from - low > reach)
+            low = from - reach;
+    }
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (begin[mid] <= at)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    r->cursor = (uint32_t)low;
+    return r->cursor;
+}
+
+/* Is this the sort of slice that such an end stands at? */
+static bool suits(enum flow_kind kind, bool is_start, enum slice_kind slice)
+{
+    if (kind == FLOW_LAUNCH)
+        return is_start ? slice >= SLICE_HOST_OP : slice <= SLICE_CONTROL;
+    if (kind == FLOW_QUEUE)
+        return slice == SLICE_QUEUE;
+    if (kind == FLOW_BACKWARD)
+        return slice == SLICE_HOST_OP;
+    return true;
+}
+
+/* The slice that an end stands at: of those that begin with it the innermost that suits, else the
+ * innermost; failing those, the innermost around it. */
+static uint32_t find_slice(struct binder *b, const struct flow_end *end, enum flow_kind kind,
+                           bool is_start)
+{
+    const struct slices *s = &b->cap->slices;
+    lane_id lane = b->lanes[end->lane];
+
+    if (b->flows->aliases.n > 0) {
+        uint32_t alias = find_alias(b->flows, end->lane, end->at);
+        if (alias != NONE)
+            return alias;
+    }
+    if (lane >= b->cap->lanes.n)
+        return NONE;
+    struct lane_range *r = &b->ranges[lane];
+    uint32_t after = first_after(s->begin, r, end->at);
+    if (after == r->first)
+        return NONE;
+    uint32_t floor = after - r->first > LOOK_BACK ? after - LOOK_BACK : r->first;
+    if (s->begin[after - 1] == end->at) {
+        for (uint32_t i = after; i > floor && s->begin[i - 1] == end->at; i--)
+            if (suits(kind, is_start, (enum slice_kind)s->kind[i - 1]))
+                return i - 1;
+        return after - 1;
+    }
+    for (uint32_t i = after; i > floor; i--)
+        if (slices_end(s, i - 1) > end->at)
+            return i - 1;
+    return NONE;
+}
+
+static void bind_ends(struct binder *b, struct flow_end *ends, size_t n, enum flow_kind kind,
+                      bool is_start)
+{
+    for (size_t i = 0; i < n; i++)
+        ends[i].slice = find_slice(b, &ends[i], kind, is_start);
+}
+
+static void sort_ends(struct binder *b, const struct flow_end *ends, size_t n,
+                      struct radix_item *items)
+{
+    for (size_t i = 0; i < n; i++)
+        items[i] = (struct radix_item){ends[i].id, (uint32_t)i};
+    radix_sort(items, b->spare, n);
+}
+
+static void add_arrow(struct binder *b, enum flow_kind kind, uint32_t from, uint32_t to)
+{
+    const struct capture *cap = b->cap;
+
+    if (from == NONE || to == NONE || from == to)
+        return;
+    /* In some versions a runtime call is the end of its own arrow too. */
+    if (kind == FLOW_LAUNCH && cap->lanes.at[cap->slices.lane[to]].key.kind == LANE_THREAD)
+        return;
+    vec_push(&b->arrows, ((struct radix_item){(uint64_t)from << 32 | to, (uint32_t)kind}));
+}
+
+/* The start an end belongs to: the latest one before it, else the first. */
+static const struct flow_end *pick(const struct flow_cat *cat, const struct radix_item *starts,
+                                   size_t n, const struct flow_end *finish)
+{
+    const struct flow_end *best = &cat->starts.at[starts[0].value];
+
+    for (size_t i = 1; i < n && i < LOOK_PAIR; i++) {
+        const struct flow_end *s = &cat->starts.at[starts[i].value];
+        if (s->at <= finish->at && (s->at > best->at || best->at > finish->at))
+            best = s;
+    }
+    return best;
+}
+
+static void pair_ends(struct binder *b, struct flow_cat *cat)
+{
+    size_t n_starts = cat->starts.n, n_finishes = cat->finishes.n, i = 0;
+
+    if (n_starts == 0 || n_finishes == 0)
+        return;
+    if (b->room < n_starts + n_finishes) {
+        b->room = n_starts + n_finishes;
+        mem_free(b->items);
+        mem_free(b->spare);
+        b->items = mem_grow(NULL, sizeof(*b->items), b->room);
+        b->spare = mem_grow(NULL, sizeof(*b->spare), b->room);
+    }
+    struct radix_item *starts = b->items, *finishes = b->items + n_starts;
+    bind_ends(b, cat->starts.at, n_starts, cat->kind, true);
+    bind_ends(b, cat->finishes.at, n_finishes, cat->kind, false);
+    sort_ends(b, cat->starts.at, n_starts, starts);
+    sort_ends(b, cat->finishes.at, n_finishes, finishes);
+    for (size_t k = 0; k < n_finishes; k++) {
+        uint64_t id = finishes[k].key;
+        while (i < n_starts && starts[i].key < id)
+            i++;
+        size_t same = 0;
+        while (i + same < n_starts && same < LOOK_PAIR && starts[i + same].key == id)
+            same++;
+        if (same == 0)
+            continue;
+        const struct flow_end *finish = &cat->finishes.at[finishes[k].value];
+        add_arrow(b, cat->kind, pick(cat, starts + i, same, finish)->slice, finish->slice);
+    }
+}
+
+void trace_flows_bind(struct trace_flows *f, struct capture *cap, size_t first,
+                      const lane_id *lanes)
+{
+    struct binder b = {.cap = cap, .lanes = lanes, .flows = f};
+
+    if (f->cats.n == 0)
+        return;
+    if (f->aliases.n > 0)
+        qsort(f->aliases.at, f->aliases.n, sizeof(*f->aliases.at), by_place);
+    find_ranges(&b, first);
+    for (size_t i = 0; i < f->cats.n; i++)
+        pair_ends(&b, &f->cats.at[i]);
+    b.spare = mem_grow(b.spare, sizeof(*b.spare), b.arrows.n + 1);
+    if (b.arrows.n > 0)
+        radix_sort(b.arrows.at, b.spare, b.arrows.n);
+    vec_reserve(&cap->flows, cap->flows.n + b.arrows.n);
+    for (size_t i = 0; i < b.arrows.n; i++)
+        capture_flow(cap, (enum flow_kind)b.arrows.at[i].value,
+                     (uint32_t)(b.arrows.at[i].key >> 32), (uint32_t)b.arrows.at[i].key);
+    vec_free(&b.arrows);
+    mem_free(b.items);
+    mem_free(b.spare);
+    mem_free(b.ranges);
+}

@@ -1,0 +1,197 @@
+#include "input/trace_lanes.h"
+
+void trace_lanes_fini(struct trace_lanes *t)
+{
+    vec_free(&t->at);
+    vec_free(&t->processes);
+    hash_free(&t->lane_ids);
+    hash_free(&t->process_ids);
+}
+
+uint32_t trace_lanes_get(struct trace_lanes *t, strid pid, strid tid)
+{
+    uint32_t fresh = (uint32_t)t->at.n;
+    uint32_t lane = hash_add(&t->lane_ids, (uint64_t)pid << 32 | tid, fresh);
+
+    if (lane != fresh)
+        return lane;
+    uint32_t new_process = (uint32_t)t->processes.n;
+    uint32_t process = hash_add(&t->process_ids, pid, new_process);
+    if (process == new_process)
+        vec_push(&t->processes, ((struct trace_process){.pid = pid}));
+    vec_push(&t->at, ((struct trace_lane){.pid = pid, .tid = tid, .process = process}));
+    return lane;
+}
+
+static uint32_t bit(enum trace_hint hint)
+{
+    return (uint32_t)1 << hint;
+}
+
+/* Events of a device stand on the row. */
+static bool shows_device(const struct trace_lane *lane)
+{
+    uint32_t device = bit(HINT_GPU_ANNOTATION + 1) - bit(HINT_COMPUTE);
+
+    return (lane->hints & device) != 0;
+}
+
+static enum trace_class class_of(const struct capture *cap, const struct trace_lane *lane,
+                                 const struct trace_process *process)
+{
+    struct str name = capture_text(cap, process->name), row = capture_text(cap, lane->name);
+
+    if (str_equal(name, S("Ascend Hardware")))
+        return CLASS_DEVICE;
+    if (str_equal(name, S("HCCL")) || str_equal(name, S("Communication")))
+        return str_starts(row, S("Plane")) ? CLASS_PART : CLASS_GROUP;
+    if (str_equal(name, S("Overlap Analysis")))
+        return CLASS_PART;
+    if (str_equal(name, S("CANN")))
+        return CLASS_CANN;
+    if (str_equal(name, S("Python GC")))
+        return CLASS_GC;
+    if (str_equal(name, S("MsTx")))
+        return CLASS_MARKS;
+    if (shows_device(lane))
+        return CLASS_DEVICE;
+    if (process->name == 0 && (lane->hints & bit(HINT_COLLECTIVE)) != 0)
+        return CLASS_GROUP;
+    if (lane->hints == bit(HINT_OVERHEAD))
+        return CLASS_PART;
+    return CLASS_HOST;
+}
+
+/* "NPU 3", or a pid that is the number of a GPU. */
+static int32_t device_of(const struct capture *cap, const struct trace_lane *lane,
+                         const struct trace_process *process)
+{
+    struct str labels = capture_text(cap, process->labels);
+    int64_t device;
+
+    if (str_starts(labels, S("NPU ")) && num_i64(str_part(labels, 4, labels.n), &device) &&
+        device >= 0 && device <= INT32_MAX)
+        return (int32_t)device;
+    bool is_ascend = str_equal(capture_text(cap, process->name), S("Ascend Hardware"));
+    if (!is_ascend && num_i64(capture_text(cap, lane->pid), &device) && device >= 0 &&
+        device < 4096)
+        return (int32_t)device;
+    return -1;
+}
+
+/* Streams that a kernel table has brought, by name; of equal ones the first. */
+static struct hash find_streams(const struct capture *cap)
+{
+    struct hash streams = {0};
+
+    for (size_t i = 0; i < cap->lanes.n; i++)
+        if (cap->lanes.at[i].key.kind == LANE_STREAM)
+            hash_add(&streams, cap->lanes.at[i].key.name, (uint32_t)i);
+    return streams;
+}
+
+static struct lane_key key_of(const struct capture *cap, const struct trace_lane *lane,
+                              const struct trace_process *process)
+{
+    struct lane_key key = {.device = -1, .process = process->name, .name = lane->name};
+
+    switch (lane->class) {
+    case CLASS_DEVICE:
+        return (struct lane_key){
+            .kind = LANE_STREAM, .device = device_of(cap, lane, process), .name = lane->tid};
+    case CLASS_GROUP:
+        key.kind = LANE_COMM;
+        break;
+    case CLASS_PART:
+        key.kind = LANE_OTHER;
+        break;
+    default:
+        key.kind = LANE_THREAD;
+        break;
+    }
+    num_i64(capture_text(cap, lane->pid), &key.pid);
+    num_i64(capture_text(cap, lane->tid), &key.tid);
+    if (key.name == 0)
+        key.name = lane->tid;
+    if (key.process == 0)
+        key.process = lane->pid;
+    return key;
+}
+
+lane_id *trace_lanes_resolve(struct trace_lanes *t, struct capture *cap, bool has_table)
+{
+    lane_id *ids = mem_grow(NULL, sizeof(*ids), t->at.n + 1);
+    struct hash streams = has_table ? find_streams(cap) : (struct hash){0};
+
+    for (size_t i = 0; i < t->at.n; i++) {
+        struct trace_lane *lane = &t->at.at[i];
+        const struct trace_process *process = &t->processes.at[lane->process];
+        lane->class = class_of(cap, lane, process);
+        ids[i] = TRACE_NO_LANE;
+        if (lane->hints == 0)
+            continue;
+        if (lane->class == CLASS_DEVICE && hash_get(&streams, lane->tid, &ids[i]))
+            continue;
+        ids[i] = capture_lane(cap, key_of(cap, lane, process));
+    }
+    hash_free(&streams);
+    return ids;
+}
+
+/* What an event says itself. */
+static enum slice_kind kind_of(enum trace_hint hint, bool busy_copies)
+{
+    switch (hint) {
+    case HINT_HOST_OP:
+        return SLICE_HOST_OP;
+    case HINT_PYTHON:
+        return SLICE_PYTHON;
+    case HINT_ANNOTATION:
+        return SLICE_ANNOTATION;
+    case HINT_RUNTIME:
+        return SLICE_RUNTIME;
+    case HINT_QUEUE:
+        return SLICE_QUEUE;
+    case HINT_STEP:
+        return SLICE_STEP;
+    case HINT_COMPUTE:
+        return SLICE_COMPUTE;
+    case HINT_COMM:
+        return SLICE_COMM;
+    case HINT_COMM_PART:
+        return SLICE_COMM_PART;
+    case HINT_AICPU:
+        return SLICE_AICPU;
+    case HINT_COPY:
+        return SLICE_COPY;
+    case HINT_TASK_COPY:
+        return busy_copies ? SLICE_COPY : SLICE_CONTROL;
+    case HINT_WAIT:
+        return SLICE_WAIT;
+    case HINT_CONTROL:
+        return SLICE_CONTROL;
+    default:
+        return SLICE_OTHER;
+    }
+}
+
+enum slice_kind trace_kind(enum trace_class class, enum trace_hint hint, bool busy_copies)
+{
+    switch (class) {
+    case CLASS_PART:
+        return SLICE_OTHER;
+    case CLASS_GROUP:
+        return hint == HINT_COLLECTIVE || hint == HINT_COMM ? SLICE_COMM : SLICE_OTHER;
+    case CLASS_GC:
+        return SLICE_GC;
+    case CLASS_MARKS:
+        return hint == HINT_STEP ? SLICE_STEP : SLICE_ANNOTATION;
+    case CLASS_CANN:
+        return hint == HINT_PLAIN || hint == HINT_COLLECTIVE ? SLICE_RUNTIME
+                                                             : kind_of(hint, busy_copies);
+    case CLASS_DEVICE:
+        return hint_is_device(hint) ? kind_of(hint, busy_copies) : SLICE_OTHER;
+    default:
+        return kind_of(hint, busy_copies);
+    }
+}

@@ -1,0 +1,439 @@
+#include "input/trace_merge.h"
+
+#include "base/hash.h"
+#include "input/kernel_index.h"
+#include "input/trace_text.h"
+
+void trace_merge_init(struct trace_merge *m, const struct input_file *in, struct capture *cap,
+                      enum trace_dialect dialect)
+{
+    *m = (struct trace_merge){.in = in, .cap = cap, .dialect = dialect, .first = cap->slices.n};
+    arena_init(&m->scratch);
+}
+
+void trace_merge_fini(struct trace_merge *m)
+{
+    trace_lanes_fini(&m->lanes);
+    trace_flows_fini(&m->flows);
+    vec_free(&m->steps);
+    mem_free(m->open);
+    mem_free(m->series_uses);
+    hash_free(&m->series_ids);
+    vec_free(&m->strings);
+    vec_free(&m->keys);
+    vec_free(&m->lane_map);
+    vec_free(&m->sets);
+    arena_free(&m->scratch);
+}
+
+void trace_merge_trouble(struct trace_merge *m, enum trace_trouble kind, uint64_t offset)
+{
+    struct trace_tally *t = &m->troubles[kind];
+
+    if (t->count++ == 0)
+        t->first = offset;
+}
+
+static void add_tally(struct trace_tally *to, uint64_t count, uint64_t first)
+{
+    if (to->count == 0)
+        to->first = first;
+    to->count += count;
+}
+
+static void map_strings(struct trace_merge *m, const struct trace_chunk *c)
+{
+    vec_reserve(&m->strings, c->strings.at.n);
+    m->strings.n = c->strings.at.n;
+    m->strings.at[0] = 0;
+    for (size_t i = 1; i < c->strings.at.n; i++) {
+        const struct trace_string *s = &c->strings.at.at[i];
+        struct arena_mark mark = arena_mark(&m->scratch);
+        m->strings.at[i] =
+            capture_intern(m->cap, trace_text(s->raw, (enum trace_form)s->form, &m->scratch));
+        arena_rewind(&m->scratch, mark);
+    }
+}
+
+/* The capture's name for an argument: some have a well-known one. */
+static strid map_key(const struct trace_merge *m, const struct trace_chunk *c, strid key)
+{
+    struct trace_arg arg = trace_argument(m->dialect, c->strings.at.at[key].raw);
+
+    switch (arg.action) {
+    case ARG_KEY:
+    case ARG_CORE:
+    case ARG_TASK:
+        return capture_key(m->cap, arg.key);
+    case ARG_LINK:
+        return capture_key(m->cap, KEY_LINK);
+    default:
+        return key != 0 ? m->strings.at[key] : capture_key(m->cap, KEY_CAT);
+    }
+}
+
+static attr_run map_set(struct trace_merge *m, const struct trace_chunk *c, attr_run run)
+{
+    struct attr list[TRACE_ARGS + 1], attr;
+    struct attr_walk walk = attrs_walk(&c->sets, run);
+    size_t n = 0;
+
+    while (attrs_next(&walk, &attr)) {
+        if (attr.type == ATTR_TEXT)
+            attr.bits = m->strings.at[attr.text];
+        attr.key = map_key(m, c, attr.key);
+        list[n++] = attr;
+    }
+    return attrs_set(&m->cap->attrs, list, n);
+}
+
+static void map_lanes(struct trace_merge *m, const struct trace_chunk *c)
+{
+    vec_reserve(&m->lane_map, c->lanes.n);
+    m->lane_map.n = c->lanes.n;
+    for (size_t i = 0; i < c->lanes.n; i++)
+        m->lane_map.at[i] = trace_lanes_get(&m->lanes, m->strings.at[c->lanes.at[i].pid],
+                                            m->strings.at[c->lanes.at[i].tid]);
+}
+
+static attr_run set_of(struct trace_merge *m, const struct trace_chunk *c, attr_run run)
+{
+    if (run != 0 && m->sets.at[run] == 0)
+        m->sets.at[run] = map_set(m, c, run);
+    return run != 0 ? m->sets.at[run] : 0;
+}
+
+static void add_slice(struct trace_merge *m, const struct trace_row *row)
+{
+    struct slices *s = &m->cap->slices;
+    size_t i = s->n++;
+
+    s->begin[i] = row->begin;
+    s->dur[i] = row->dur;
+    s->lane[i] = row->lane;
+    s->name[i] = row->name;
+    s->set[i] = row->set;
+    s->own[i] = row->own;
+    s->kind[i] = row->hint;
+    m->lanes.at.at[row->lane].hints |= (uint32_t)1 << row->hint;
+    if (row->hint == HINT_STEP)
+        vec_push(&m->steps, (uint32_t)i);
+}
+
+/* A row in the capture's numbers. */
+static struct trace_row map_row(struct trace_merge *m, const struct trace_chunk *c,
+                                const struct trace_row *from, struct attr_map *own)
+{
+    struct trace_row row = *from;
+
+    row.lane = m->lane_map.at[row.lane];
+    row.name = m->strings.at[row.name];
+    row.set = set_of(m, c, row.set);
+    if (row.own != 0)
+        row.own = attrs_copy_own(&m->cap->attrs, &c->owns, row.own, own);
+    return row;
+}
+
+static void open_edge(struct trace_merge *m, const struct trace_row *row)
+{
+    struct trace_lane *lane = &m->lanes.at.at[row->lane];
+    size_t i = m->free_open;
+
+    if (i > 0) {
+        m->free_open = m->open[i - 1].below;
+    } else {
+        if (m->n_open == m->open_cap) {
+            m->open_cap = m->open_cap > 0 ? m->open_cap * 2 : 64;
+            m->open = mem_grow(m->open, sizeof(*m->open), m->open_cap);
+        }
+        i = ++m->n_open;
+    }
+    m->open[i - 1] = (struct open_edge){*row, lane->open};
+    lane->open = (uint32_t)i;
+    m->open_left++;
+}
+
+/* The end of the innermost open event of its lane. */
+static void close_edge(struct trace_merge *m, const struct trace_row *end)
+{
+    struct trace_lane *lane = &m->lanes.at.at[end->lane];
+
+    if (lane->open == 0 || end->begin < m->open[lane->open - 1].row.begin) {
+        trace_merge_trouble(m, TROUBLE_UNPAIRED, TRACE_NOWHERE);
+        return;
+    }
+    size_t i = lane->open;
+    struct open_edge *edge = &m->open[i - 1];
+    edge->row.dur = nanos_sub(end->begin, edge->row.begin);
+    lane->open = edge->below;
+    edge->below = (uint32_t)m->free_open;
+    m->free_open = i;
+    m->open_left--;
+    add_slice(m, &edge->row);
+}
+
+static void add_rows(struct trace_merge *m, const struct trace_chunk *c)
+{
+    struct attr_map own = {0};
+
+    vec_reserve(&m->sets, c->sets.bytes.n);
+    m->sets.n = c->sets.bytes.n;
+    memset(m->sets.at, 0, m->sets.n * sizeof(*m->sets.at));
+    vec_reserve(&m->keys, c->strings.at.n);
+    m->keys.n = c->strings.at.n;
+    for (size_t i = 0; i < c->owns.columns.n; i++) {
+        strid key = c->owns.columns.at[i].key;
+        m->keys.at[key] = map_key(m, c, key);
+    }
+    own.strings = m->keys.at;
+    slices_reserve(&m->cap->slices, m->cap->slices.n + c->rows.n);
+    for (size_t i = 0; i < c->rows.n; i++) {
+        struct trace_row row = map_row(m, c, &c->rows.at[i], &own);
+        if (row.edge == 0)
+            add_slice(m, &row);
+        else if (row.edge == 'B')
+            open_edge(m, &row);
+        else
+            close_edge(m, &row);
+    }
+    vec_free(&own.shapes);
+}
+
+static void add_ends(struct trace_merge *m, const struct trace_chunk *c)
+{
+    uint32_t cats[2][256];
+
+    for (size_t i = 0; i < c->flow_cats.n; i++) {
+        enum flow_kind kind = trace_flow_kind(c->strings.at.at[c->flow_cats.at[i]].raw);
+        for (int is_text = 0; is_text < 2; is_text++)
+            cats[is_text][i] =
+                trace_flows_cat(&m->flows, m->strings.at[c->flow_cats.at[i]], is_text == 1, kind);
+    }
+    for (size_t i = 0; i < c->ends.n; i++) {
+        const struct trace_end *e = &c->ends.at[i];
+        struct flow_cat *cat = &m->flows.cats.at[cats[e->is_text][e->cat]];
+        struct flow_end end = {.id = e->id, .at = e->at, .lane = m->lane_map.at[e->lane]};
+        if (e->is_start)
+            vec_push(&cat->starts, end);
+        else
+            vec_push(&cat->finishes, end);
+    }
+}
+
+static series_id series_of(struct trace_merge *m, uint32_t lane, strid name, strid unit)
+{
+    uint64_t key = hash_mix((uint64_t)name << 32 | unit, m->lanes.at.at[lane].process);
+    uint32_t fresh = (uint32_t)m->cap->series.n;
+    uint32_t id = hash_add(&m->series_ids, key, fresh);
+
+    if (id == fresh) {
+        vec_push(&m->cap->series, ((struct series){.name = name, .unit = unit}));
+        if (m->n_series_uses == m->series_cap) {
+            m->series_cap = m->series_cap > 0 ? m->series_cap * 2 : 64;
+            m->series_uses = mem_grow(m->series_uses, sizeof(*m->series_uses), m->series_cap);
+        }
+        m->series_uses[m->n_series_uses++] = (struct series_use){lane, id};
+    }
+    return id;
+}
+
+static void add_samples(struct trace_merge *m, const struct trace_chunk *c)
+{
+    for (size_t i = 0; i < c->samples.n; i++) {
+        const struct trace_sample *s = &c->samples.at[i];
+        series_id id =
+            series_of(m, m->lane_map.at[s->lane], m->strings.at[s->name], m->strings.at[s->unit]);
+        capture_sample(m->cap, id, s->at, s->value);
+    }
+}
+
+static void add_metas(struct trace_merge *m, const struct trace_chunk *c)
+{
+    for (size_t i = 0; i < c->metas.n; i++) {
+        const struct trace_meta *meta = &c->metas.at[i];
+        struct trace_lane *lane = &m->lanes.at.at[m->lane_map.at[meta->lane]];
+        struct trace_process *process = &m->lanes.processes.at[lane->process];
+        strid text = m->strings.at[meta->text];
+        if (meta->kind == META_THREAD_NAME)
+            lane->name = text;
+        else if (meta->kind == META_PROCESS_NAME)
+            process->name = text;
+        else
+            process->labels = text;
+    }
+}
+
+void trace_merge_add(struct trace_merge *m, const struct trace_chunk *c)
+{
+    map_strings(m, c);
+    map_lanes(m, c);
+    add_rows(m, c);
+    add_ends(m, c);
+    add_samples(m, c);
+    add_metas(m, c);
+    m->events += c->events;
+    for (size_t i = 0; i < TROUBLE_COUNT; i++)
+        if (c->troubles[i].count > 0)
+            add_tally(&m->troubles[i], c->troubles[i].count, c->troubles[i].first);
+    for (size_t i = 0; i < JSON_RECOVERIES; i++)
+        if (c->recovered[i].count > 0)
+            add_tally(&m->recovered[i], c->recovered[i].count, c->recovered[i].first);
+}
+
+/* Lanes and kinds of all slices, now that every row has its class. */
+static void settle_slices(struct trace_merge *m, const lane_id *lanes)
+{
+    uint8_t kinds[CLASS_COUNT][HINT_COUNT];
+    struct slices *s = &m->cap->slices;
+    bool busy_copies = m->in->options != NULL && m->in->options->busy_copies;
+
+    for (int class = 0; class < CLASS_COUNT; class ++)
+        for (int hint = 0; hint < HINT_COUNT; hint++)
+            kinds[class][hint] =
+                (uint8_t)trace_kind((enum trace_class) class, (enum trace_hint)hint, busy_copies);
+    for (size_t i = m->first; i < s->n; i++) {
+        const struct trace_lane *lane = &m->lanes.at.at[s->lane[i]];
+        s->kind[i] = kinds[lane->class][s->kind[i]];
+        s->lane[i] = lanes[s->lane[i]];
+    }
+}
+
+/* With a kernel table: the timeline's kernels are those of the table. Must come before
+ * settle_slices(), as arrows know the timeline's own rows. */
+static void join_kernels(struct trace_merge *m)
+{
+    struct slices *s = &m->cap->slices;
+    size_t kept = m->first, step = 0;
+    uint64_t unmatched = 0;
+
+    for (size_t i = m->first; i < s->n; i++) {
+        const struct trace_lane *lane = &m->lanes.at.at[s->lane[i]];
+        uint32_t slice;
+        bool is_kernel =
+            slice_is_kernel(trace_kind(lane->class, (enum trace_hint)s->kind[i], false));
+        if (is_kernel) {
+            if (kernel_index_find(m->in->kernels, s->name[i], s->begin[i], &slice))
+                vec_push(&m->flows.aliases, ((struct flow_alias){s->begin[i], s->lane[i], slice}));
+            else
+                unmatched++;
+            continue;
+        }
+        while (step < m->steps.n && m->steps.at[step] < i)
+            step++;
+        if (step < m->steps.n && m->steps.at[step] == i)
+            m->steps.at[step++] = (uint32_t)kept;
+        s->begin[kept] = s->begin[i];
+        s->dur[kept] = s->dur[i];
+        s->lane[kept] = s->lane[i];
+        s->name[kept] = s->name[i];
+        s->set[kept] = s->set[i];
+        s->own[kept] = s->own[i];
+        s->kind[kept++] = s->kind[i];
+    }
+    s->n = kept;
+    for (uint64_t i = 0; i < unmatched; i++)
+        diag_add(m->in->diag, SEV_NOTE, "trace.unmatched-kernel",
+                 (struct where){.path = m->in->path},
+                 "a kernel of the timeline is not in the kernel table and was left out");
+}
+
+static void add_marks(struct trace_merge *m)
+{
+    struct capture *cap = m->cap;
+
+    for (size_t k = 0; k < m->steps.n; k++) {
+        size_t i = m->steps.at[k];
+        struct mark mark = {.name = cap->slices.name[i],
+                            .begin = cap->slices.begin[i],
+                            .end = slices_end(&cap->slices, i)};
+        struct str name = capture_text(cap, mark.name);
+        if (cap->slices.kind[i] != SLICE_STEP || !trace_step_number(name, &mark.number))
+            continue;
+        mark.source = trace_name(name) == NAME_STEP ? MARK_PROFILER_STEP : MARK_ITERATION;
+        vec_push(&cap->marks, mark);
+    }
+}
+
+static const struct {
+    enum severity severity;
+    bool is_lost;
+    const char *code, *text;
+} troubles[TROUBLE_COUNT] = {
+    [TROUBLE_DAMAGED] = {SEV_LOSS, true, "trace.damaged-event",
+                         "an event is damaged; read on at the next one"},
+    [TROUBLE_NOT_AN_EVENT] = {SEV_LOSS, true, "trace.not-an-event",
+                              "an element of the event list is no object"},
+    [TROUBLE_NO_PHASE] = {SEV_LOSS, true, "trace.no-phase", "event skipped: it has no phase"},
+    [TROUBLE_NO_TIME] = {SEV_LOSS, true, "trace.no-time", "event skipped: no start time"},
+    [TROUBLE_NO_DURATION] = {SEV_LOSS, true, "trace.no-duration", "event skipped: no duration"},
+    [TROUBLE_BAD_DURATION] = {SEV_LOSS, true, "trace.bad-duration",
+                              "event skipped: duration is negative or over 7 days"},
+    [TROUBLE_UNKNOWN_PHASE] = {SEV_WARN, false, "trace.unknown-phase",
+                               "event skipped: its phase is not one that strata reads"},
+    [TROUBLE_MANY_ARGS] = {SEV_LOSS, false, "trace.many-arguments",
+                           "an event has more than 64 arguments; the rest was left out"},
+    [TROUBLE_TOO_LONG] = {SEV_LOSS, true, "trace.too-long", "an event is too long and was skipped"},
+    [TROUBLE_UNPAIRED] = {SEV_LOSS, true, "trace.unpaired",
+                          "a begin or end without its partner was skipped"},
+    [TROUBLE_TRUNCATED] = {SEV_LOSS, true, "trace.truncated",
+                           "the file ends inside an event; all before it was read"},
+    [TROUBLE_UNCLOSED] = {SEV_WARN, false, "trace.truncated",
+                          "the file ends before the event list does; all events were read"},
+    [TROUBLE_TRAILING_TEXT] = {SEV_WARN, false, "trace.trailing-text",
+                               "text after the end of the trace was ignored"},
+};
+
+static const struct {
+    const char *code, *text;
+} recoveries[JSON_RECOVERIES] = {
+    [JSON_CONTROL] = {"trace.control-characters",
+                      "a text has raw control characters; they became U+FFFD"},
+    [JSON_BAD_UTF8] = {"trace.bad-utf8", "a text is not UTF-8; broken bytes became U+FFFD"},
+    [JSON_NOT_FINITE] = {"trace.not-finite", "NaN or Infinity was read as missing"},
+    [JSON_TRAILING_COMMA] = {"trace.trailing-comma", "a comma before a closing bracket"},
+    [JSON_JOINED_ARRAYS] = {"trace.joined-arrays", "a second list of events follows the first"},
+};
+
+static void tell(struct trace_merge *m, enum severity severity, const char *code, const char *text,
+                 const struct trace_tally *tally)
+{
+    struct where where = {.path = m->in->path};
+
+    for (uint64_t i = 0; i < tally->count; i++) {
+        where.byte = i == 0 && tally->first != TRACE_NOWHERE ? tally->first + 1 : 0;
+        diag_add(m->in->diag, severity, code, where, "%s", text);
+    }
+}
+
+static void tell_all(struct trace_merge *m)
+{
+    for (size_t i = 0; i < TROUBLE_COUNT; i++) {
+        tell(m, troubles[i].severity, troubles[i].code, troubles[i].text, &m->troubles[i]);
+        if (troubles[i].is_lost)
+            m->lost += m->troubles[i].count;
+    }
+    for (size_t i = 0; i < JSON_RECOVERIES; i++)
+        if (recoveries[i].code != NULL)
+            tell(m, SEV_WARN, recoveries[i].code, recoveries[i].text, &m->recovered[i]);
+}
+
+void trace_merge_finish(struct trace_merge *m)
+{
+    struct capture *cap = m->cap;
+
+    for (uint64_t i = 0; i < m->open_left; i++)
+        trace_merge_trouble(m, TROUBLE_UNPAIRED, TRACE_NOWHERE);
+    lane_id *lanes = trace_lanes_resolve(&m->lanes, cap, m->in->kernels != NULL);
+    if (m->in->kernels != NULL)
+        join_kernels(m);
+    settle_slices(m, lanes);
+    add_marks(m);
+    for (size_t i = 0; i < m->n_series_uses; i++) {
+        const struct trace_lane *lane = &m->lanes.at.at[m->series_uses[i].lane];
+        cap->series.at[m->series_uses[i].id].process = m->lanes.processes.at[lane->process].name;
+    }
+    slices_sort_from(&cap->slices, m->first);
+    trace_flows_bind(&m->flows, cap, m->first, lanes);
+    mem_free(lanes);
+    tell_all(m);
+}

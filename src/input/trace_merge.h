@@ -1,0 +1,58 @@
+/*
+ * trace_merge - the pieces of a trace, put together in a capture.
+ *
+ * Pieces come in file order and their numbers become the capture's, so the result does not depend
+ * on where the file was cut or on who read which piece. What needs the whole file (lanes, kinds,
+ * arrows, the join with a kernel table) is done at the end.
+ */
+#ifndef STRATA_INPUT_TRACE_MERGE_H
+#define STRATA_INPUT_TRACE_MERGE_H
+
+#include "input/input.h"
+#include "input/trace_chunk.h"
+#include "input/trace_flows.h"
+#include "input/trace_lanes.h"
+
+struct trace_merge {
+    const struct input_file *in;
+    struct capture *cap;
+    enum trace_dialect dialect;
+    size_t first; /* number of the first slice of this file */
+    struct trace_lanes lanes;
+    struct trace_flows flows;
+    VEC_OF(uint32_t) steps; /* slices that are step marks by their name */
+    struct open_edge {
+        struct trace_row row; /* numbers of the capture */
+        uint32_t below;       /* the next open one of its lane, plus one */
+    } * open;
+    size_t n_open, open_cap, free_open; /* free_open: list of unused ones, plus one */
+    uint64_t open_left;
+    struct series_use {
+        uint32_t lane;
+        series_id id;
+    } * series_uses;
+    size_t n_series_uses, series_cap;
+    struct hash series_ids;
+    uint64_t events, lost;
+    struct trace_tally troubles[TROUBLE_COUNT];
+    struct trace_tally recovered[JSON_RECOVERIES];
+    /* Numbers of the piece at hand -> numbers of the capture. */
+    VEC_OF(strid) strings, keys;
+    VEC_OF(uint32_t) lane_map, sets;
+    struct arena scratch;
+};
+
+void trace_merge_init(struct trace_merge *m, const struct input_file *in, struct capture *cap,
+                      enum trace_dialect dialect);
+void trace_merge_fini(struct trace_merge *m);
+
+/* Adds a piece. */
+void trace_merge_add(struct trace_merge *m, const struct trace_chunk *c);
+
+/* Counts something that no piece has met itself. */
+void trace_merge_trouble(struct trace_merge *m, enum trace_trouble kind, uint64_t offset);
+
+/* After the last piece: settles what needs the whole file, and tells what was met. */
+void trace_merge_finish(struct trace_merge *m);
+
+#endif

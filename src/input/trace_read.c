@@ -1,0 +1,464 @@
+/*
+ * The file is cut into pieces of equal length. Each piece finds its first event by itself and
+ * reads the events that begin in it; the last one may end in the text behind. The merge checks
+ * that a piece began where the one before stopped, and reads it again where it did not: so a piece
+ * that guessed wrong costs time and changes nothing.
+ *
+ * An event that is longer than the text behind its piece is carried over: its beginning is put in
+ * front of the next piece, which is then read again.
+ */
+#include "input/trace_read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cancel.h"
+#include "base/pool.h"
+#include "base/progress.h"
+#include "input/trace_facts.h"
+#include "input/trace_merge.h"
+#include "input/trace_source.h"
+
+enum {
+    PIECE = 2 << 20,
+    REACH = 64 << 10,
+    LOOK_BEHIND = 16,     /* bytes before a piece, for the comma before its first event */
+    HEAD = 64 << 10,      /* first look at the file; grows when the events begin later */
+    TAIL_MOST = 64 << 20, /* bytes behind the events that are looked at */
+    /* Text without an event that is carried on after damage before a piece may guess anew. */
+    DAMAGE_MOST = 16 << 20,
+};
+
+struct bytes { /* a vec */
+    char *at;
+    size_t n, cap;
+};
+
+struct reader {
+    const struct input_file *in;
+    struct trace_source source;
+    struct trace_merge merge;
+    struct trace_facts facts;
+    struct trace_cut cut;
+    struct trace_chunk *slots;
+    size_t n_slots;
+    bool is_object;
+    uint64_t begin;     /* of the events */
+    uint64_t next_from; /* of the next piece */
+
+    /* Serial sources: bytes that were read and belong to the next piece. */
+    struct bytes ahead;
+    uint64_t ahead_offset;
+
+    /* The merge. */
+    uint64_t expected; /* where the next piece must begin; TRACE_NOWHERE: where it says */
+    bool has_ended;
+    struct bytes carry; /* the beginning of an event that is not whole yet */
+    uint64_t carry_offset;
+    size_t carry_tried; /* its length when it was last tried */
+    struct bytes tail;
+    uint64_t tail_offset;
+    enum status status;
+};
+
+static void append(struct bytes *v, const char *at, size_t n)
+{
+    if (n == 0)
+        return;
+    vec_reserve(v, v->n + n);
+    memcpy(v->at + v->n, at, n);
+    v->n += n;
+}
+
+static enum status fail_read(struct reader *r, int error)
+{
+    return diag_fail(r->in->diag, ST_IO, "file.read-failed", (struct where){.path = r->in->path},
+                     "cannot be read: %s", strerrordesc_np(error));
+}
+
+/* Makes the first `n` bytes of the file available in `ahead`. */
+static enum status read_head(struct reader *r, size_t n, bool *is_all)
+{
+    size_t got;
+    int error;
+
+    vec_reserve(&r->ahead, n);
+    if (r->source.is_serial) {
+        TRY(trace_source_next(&r->source, r->ahead.at + r->ahead.n, n - r->ahead.n, &got));
+        r->ahead.n += got;
+        *is_all = r->source.is_over;
+        return ST_OK;
+    }
+    r->ahead.n = trace_source_at(&r->source, 0, r->ahead.at, n, &error);
+    if (error != 0)
+        return fail_read(r, error);
+    *is_all = r->ahead.n == r->source.size || r->ahead.n < n;
+    return ST_OK;
+}
+
+/* Finds where the events begin. */
+static enum status find_events(struct reader *r)
+{
+    bool is_all = false, is_cut;
+
+    for (size_t n = HEAD;; n *= 2) {
+        TRY(read_head(r, n, &is_all));
+        struct str text = {r->ahead.at, r->ahead.n};
+        switch (trace_facts_head(&r->facts, text, is_all, &r->begin, &r->is_object)) {
+        case ROOT_EVENTS:
+            return ST_OK;
+        case ROOT_MORE:
+            if (n < LIMIT_RECORD_BYTES)
+                continue;
+            break;
+        default:
+            break;
+        }
+        /* A damaged head is no reason to give up the events behind it. */
+        size_t at = json_border(text, 0, S("ph"), &is_cut);
+        if (at == text.n)
+            return diag_fail(r->in->diag, ST_FORMAT, "trace.no-events",
+                             (struct where){.path = r->in->path}, "no list of trace events");
+        trace_merge_trouble(&r->merge, TROUBLE_DAMAGED, 0);
+        r->begin = at;
+        return ST_OK;
+    }
+}
+
+static void make_room(struct trace_chunk *c, size_t n)
+{
+    if (c->buffer_cap >= n)
+        return;
+    mem_free(c->buffer);
+    c->buffer = mem_grow(NULL, 1, n);
+    c->buffer_cap = n;
+}
+
+static uint64_t piece_offset(const struct reader *r, uint64_t from)
+{
+    return from - r->begin < LOOK_BEHIND ? r->begin : from - LOOK_BEHIND;
+}
+
+/* Fills a piece of a serial source, and keeps what the next one needs. */
+static bool fill_piece(struct reader *r, struct trace_chunk *c)
+{
+    size_t n = (size_t)(c->limit + r->cut.reach - c->offset), got;
+
+    make_room(c, n);
+    size_t have = r->ahead.n < n ? r->ahead.n : n;
+    if (have > 0)
+        memcpy(c->buffer, r->ahead.at, have);
+    r->status = trace_source_next(&r->source, c->buffer + have, n - have, &got);
+    if (r->status != ST_OK)
+        return false;
+    c->text = (struct str){c->buffer, have + got};
+    c->is_last = r->source.is_over && r->ahead.n <= n;
+    if (c->offset + c->text.n <= c->from && c->from > r->begin)
+        return false;
+    /* What follows from the next piece's beginning on. */
+    uint64_t next = piece_offset(r, c->limit);
+    size_t used = (size_t)(next - c->offset);
+    if (r->ahead.n > n) { /* a long head */
+        memmove(r->ahead.at, r->ahead.at + used, r->ahead.n - used);
+        r->ahead.n -= used;
+    } else {
+        r->ahead.n = 0;
+        if (used < c->text.n)
+            append(&r->ahead, c->text.at + used, c->text.n - used);
+    }
+    r->ahead_offset = next;
+    return true;
+}
+
+static bool next_piece(void *ctx, size_t slot)
+{
+    struct reader *r = ctx;
+    struct trace_chunk *c = &r->slots[slot];
+
+    if (cancelled()) {
+        r->status = ST_CANCELLED;
+        return false;
+    }
+    c->from = r->next_from;
+    c->limit = c->from + r->cut.piece;
+    c->offset = piece_offset(r, c->from);
+    r->next_from = c->limit;
+    if (r->source.is_serial)
+        return fill_piece(r, c);
+    if (c->from >= r->source.size && c->from > r->begin)
+        return false;
+    c->is_last = c->limit + r->cut.reach >= r->source.size;
+    return true;
+}
+
+static void work_piece(void *ctx, size_t slot)
+{
+    struct reader *r = ctx;
+    struct trace_chunk *c = &r->slots[slot];
+
+    c->error = 0;
+    if (!r->source.is_serial) {
+        size_t n = (size_t)(c->limit + r->cut.reach - c->offset);
+        if (r->source.fd < 0) {
+            c->text = str_part(r->source.text, (size_t)c->offset, n);
+        } else {
+            make_room(c, n);
+            size_t got = trace_source_at(&r->source, c->offset, c->buffer, n, &c->error);
+            c->text = (struct str){c->buffer, got};
+            c->is_last = c->is_last || got < n; /* it became shorter meanwhile */
+        }
+    }
+    trace_chunk_read(c, c->from == r->begin ? r->begin : TRACE_NOWHERE);
+}
+
+/* Puts the carried text in front of a piece; false when it is not worth a try yet. */
+static bool join_carry(struct reader *r, struct trace_chunk *c)
+{
+    uint64_t end = r->carry_offset + r->carry.n;
+    size_t known = (size_t)(end - c->offset);
+
+    if (known < c->text.n)
+        append(&r->carry, c->text.at + known, c->text.n - known);
+    if (!c->is_last && r->carry.n < 2 * r->carry_tried)
+        return false;
+    make_room(c, r->carry.n);
+    memcpy(c->buffer, r->carry.at, r->carry.n);
+    c->text = (struct str){c->buffer, r->carry.n};
+    c->offset = r->carry_offset;
+    r->carry.n = 0;
+    trace_chunk_read(c, r->carry_offset);
+    return true;
+}
+
+static void carry_on(struct reader *r, const struct trace_chunk *c)
+{
+    struct str rest = str_part(c->text, (size_t)(c->stop - c->offset), c->text.n);
+
+    if (rest.n > (c->json.token == JSON_ERROR || c->json.is_resyncing
+                      ? (size_t)DAMAGE_MOST
+                      : (size_t)LIMIT_RECORD_BYTES)) {
+        trace_merge_trouble(&r->merge, TROUBLE_TOO_LONG, c->stop);
+        r->expected = TRACE_NOWHERE;
+        return;
+    }
+    append(&r->carry, rest.at, rest.n);
+    r->carry_offset = c->stop;
+    r->carry_tried = rest.n;
+}
+
+static bool is_blank(struct str s)
+{
+    return str_trim(s).n == 0;
+}
+
+static void end_at(struct reader *r, const struct trace_chunk *c)
+{
+    struct str rest = str_part(c->text, (size_t)(c->stop - c->offset), c->text.n);
+
+    r->has_ended = true;
+    r->tail_offset = c->offset + c->text.n;
+    if (c->why == STOP_END) {
+        if (r->is_object)
+            append(&r->tail, rest.at, rest.n);
+        else if (!is_blank(rest))
+            trace_merge_trouble(&r->merge, TROUBLE_TRAILING_TEXT, c->stop);
+        return;
+    }
+    if (rest.n > 0 && rest.at[0] == ',')
+        rest = str_part(rest, 1, rest.n);
+    trace_merge_trouble(&r->merge, is_blank(rest) ? TROUBLE_UNCLOSED : TROUBLE_TRUNCATED, c->stop);
+}
+
+static bool merge_piece(void *ctx, size_t slot)
+{
+    struct reader *r = ctx;
+    struct trace_chunk *c = &r->slots[slot];
+
+    if (c->error != 0) {
+        r->status = fail_read(r, c->error);
+        return false;
+    }
+    if (r->has_ended) {
+        size_t known = (size_t)(r->tail_offset - c->offset);
+        if (known < c->text.n && r->tail.n < TAIL_MOST)
+            append(&r->tail, c->text.at + known, c->text.n - known);
+        r->tail_offset = c->offset + c->text.n;
+        return true;
+    }
+    if (r->carry.n > 0) {
+        if (!join_carry(r, c))
+            return true;
+    } else if (c->start != r->expected && r->expected != TRACE_NOWHERE) {
+        if (r->expected >= c->limit)
+            return true;
+        trace_chunk_read(c, r->expected);
+    }
+    trace_merge_add(&r->merge, c);
+    r->expected = c->stop;
+    if (c->why == STOP_CUT)
+        carry_on(r, c);
+    else if (c->why != STOP_LIMIT)
+        end_at(r, c);
+    if (r->in->options != NULL)
+        progress_tick(r->in->options->progress, r->in->path, c->stop, r->source.size);
+    return !r->has_ended || r->is_object;
+}
+
+static void run(struct reader *r, enum trace_dialect dialect)
+{
+    static const struct pool_pipe pipe = {next_piece, work_piece, merge_piece};
+    struct pool *pool = r->in->options != NULL ? r->in->options->pool : NULL;
+    size_t width = pool_width(pool);
+
+    r->n_slots = width > 1 ? width + 2 : 1;
+    r->slots = mem_grow(NULL, sizeof(*r->slots), r->n_slots);
+    for (size_t i = 0; i < r->n_slots; i++)
+        trace_chunk_init(&r->slots[i], dialect);
+    r->next_from = r->expected = r->begin;
+    if (r->source.is_serial) {
+        memmove(r->ahead.at, r->ahead.at + r->begin, r->ahead.n - (size_t)r->begin);
+        r->ahead.n -= (size_t)r->begin;
+        r->ahead_offset = r->begin;
+    } else {
+        vec_free(&r->ahead);
+    }
+    pool_pipe(pool, r->n_slots, &pipe, r);
+    for (size_t i = 0; i < r->n_slots; i++)
+        trace_chunk_fini(&r->slots[i]);
+    mem_free(r->slots);
+}
+
+static void set_facts(struct reader *r, struct capture *cap, enum trace_dialect dialect)
+{
+    static const struct str kinds[] = {
+        [TRACE_CHROME] = S_INIT("chrome"),
+        [TRACE_KINETO] = S_INIT("kineto"),
+        [TRACE_ASCEND] = S_INIT("ascend_pytorch"),
+    };
+    const struct trace_facts *t = &r->facts;
+    struct facts *f = &cap->facts;
+
+    if (f->kind == 0)
+        f->kind = capture_intern(cap, kinds[dialect]);
+    f->rank = t->rank != UNKNOWN ? t->rank : f->rank;
+    f->world_size = t->world_size != UNKNOWN ? t->world_size : f->world_size;
+    f->record_shapes = t->record_shapes != UNKNOWN ? t->record_shapes : f->record_shapes;
+    f->with_stack = t->with_stack != UNKNOWN ? t->with_stack : f->with_stack;
+    if (t->device_name.n > 0)
+        f->device_name = capture_intern(cap, t->device_name);
+    if (t->has_base_time)
+        cap->clock.to_unix = t->base_time;
+    if (t->has_base_time || dialect != TRACE_CHROME)
+        cap->clock.has_unix = true;
+}
+
+enum status trace_read_cut(const struct input_file *in, struct capture *cap,
+                           enum trace_dialect dialect, const char *format, struct trace_cut cut)
+{
+    struct reader r = {.in = in, .cut = cut};
+
+    trace_merge_init(&r.merge, in, cap, dialect);
+    trace_facts_init(&r.facts);
+    r.status = trace_source_open(&r.source, in);
+    if (r.status == ST_OK)
+        r.status = find_events(&r);
+    if (r.status == ST_OK)
+        run(&r, dialect);
+    if (r.status == ST_OK) {
+        if (r.tail.n > 0)
+            trace_facts_tail(&r.facts, (struct str){r.tail.at, r.tail.n});
+        trace_merge_finish(&r.merge);
+        set_facts(&r, cap, dialect);
+        capture_source(cap, (struct source){.path = in->path,
+                                            .format = format,
+                                            .bytes = r.source.bytes,
+                                            .rows = r.merge.events,
+                                            .lost = r.merge.lost});
+    }
+    vec_free(&r.ahead);
+    vec_free(&r.carry);
+    vec_free(&r.tail);
+    trace_source_close(&r.source);
+    trace_facts_fini(&r.facts);
+    trace_merge_fini(&r.merge);
+    return r.status;
+}
+
+enum status trace_read(const struct input_file *in, struct capture *cap, enum trace_dialect dialect,
+                       const char *format)
+{
+    struct trace_cut cut = {PIECE, REACH};
+
+    /* Texts in memory are small; they are cut as well, so that tests and fuzzers meet borders. */
+    if (in->text.at != NULL && in->text.n / 4 < PIECE)
+        cut = (struct trace_cut){in->text.n / 4 + 64, 256};
+    return trace_read_cut(in, cap, dialect, format, cut);
+}
+
+static bool has(struct str head, struct str word)
+{
+    return str_find(head, word) < head.n;
+}
+
+static bool has_any(struct str head, const struct str *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (has(head, words[i]))
+            return true;
+    return false;
+}
+
+static bool probe_text(struct str head, struct str name, enum trace_dialect *dialect)
+{
+    static const struct str kineto[] = {
+        S_INIT("\"schemaVersion\""), S_INIT("\"deviceProperties\""), S_INIT("\"External id\""),
+        S_INIT("\"Ev Idx\""),        S_INIT("\"cuda_runtime\""),     S_INIT("\"ac2g\""),
+    };
+    static const struct str kineto_cats[] = {
+        S_INIT("\"cpu_op\""),  S_INIT("\"kernel\""),    S_INIT("\"Kernel\""),
+        S_INIT("\"Runtime\""), S_INIT("\"async_gpu\""), S_INIT("\"registers per thread\""),
+    };
+    static const struct str ascend[] = {
+        S_INIT("\"Ascend Hardware\""), S_INIT("\"CANN\""),      S_INIT("\"HostToDevice\""),
+        S_INIT("AscendCL@"),           S_INIT("\"async_npu\""), S_INIT("\"Overlap Analysis\""),
+        S_INIT("\"torch_to_npu\""),    S_INIT("\"ts\": \""),    S_INIT("\"ts\":\""),
+    };
+
+    if (str_starts(head, S("\xEF\xBB\xBF")))
+        head = str_part(head, 3, head.n);
+    struct str text = str_trim(head);
+    if (text.n == 0 || (text.at[0] != '[' && text.at[0] != '{'))
+        return false;
+    bool is_object = text.at[0] == '{';
+    if (!has(text, S("\"ph\"")) &&
+        !(is_object && (has(text, S("\"traceEvents\"")) || has(text, S("\"schemaVersion\"")))))
+        return false;
+    if (has_any(text, kineto, ARRAY_LEN(kineto)))
+        *dialect = TRACE_KINETO;
+    else if (has_any(text, ascend, ARRAY_LEN(ascend)) || str_equal(name, S("trace_view.json")) ||
+             str_starts(name, S("msprof_")))
+        *dialect = TRACE_ASCEND;
+    else if (has_any(text, kineto_cats, ARRAY_LEN(kineto_cats)))
+        *dialect = TRACE_KINETO;
+    else
+        *dialect = TRACE_CHROME;
+    return true;
+}
+
+bool trace_probe(const struct probe *p, enum trace_dialect *dialect)
+{
+    if (!gz_is(p->head))
+        return probe_text(p->head, p->name, dialect);
+    char *head = mem_grow(NULL, 1, INPUT_HEAD);
+    struct str packed = p->head;
+    struct gz gz;
+    size_t n = 0, got;
+
+    gz_init(&gz);
+    while (n < INPUT_HEAD && (got = gz_read(&gz, &packed, head + n, INPUT_HEAD - n)) > 0)
+        n += got;
+    gz_fini(&gz);
+    bool is_trace = probe_text((struct str){head, n}, p->name, dialect);
+    mem_free(head);
+    return is_trace;
+}

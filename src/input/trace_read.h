@@ -1,0 +1,25 @@
+/*
+ * trace_read - a trace file into a capture: what the three importers of traces share.
+ */
+#ifndef STRATA_INPUT_TRACE_READ_H
+#define STRATA_INPUT_TRACE_READ_H
+
+#include "input/input.h"
+#include "input/trace_words.h"
+
+/* How the file is cut. The result does not depend on it, unless events are longer than all. */
+struct trace_cut {
+    size_t piece; /* events that begin in so many bytes are read together */
+    size_t reach; /* and so many bytes after that, for the last one to end in */
+};
+
+enum status trace_read(const struct input_file *in, struct capture *cap, enum trace_dialect dialect,
+                       const char *format);
+
+enum status trace_read_cut(const struct input_file *in, struct capture *cap,
+                           enum trace_dialect dialect, const char *format, struct trace_cut cut);
+
+/* What a file looks like: false when it is no JSON trace at all. Packed heads are unpacked. */
+bool trace_probe(const struct probe *p, enum trace_dialect *dialect);
+
+#endif

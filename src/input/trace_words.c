@@ -1,0 +1,223 @@
+#include "input/trace_words.h"
+
+#include "base/num.h"
+
+static const struct {
+    struct str word;
+    enum trace_hint hint;
+} categories[] = {
+    {S_INIT("cpu_op"), HINT_HOST_OP},
+    {S_INIT("operator"), HINT_HOST_OP},
+    {S_INIT("python_function"), HINT_PYTHON},
+    {S_INIT("user_annotation"), HINT_ANNOTATION},
+    {S_INIT("enqueue"), HINT_QUEUE},
+    {S_INIT("dequeue"), HINT_QUEUE},
+    {S_INIT("kernel"), HINT_COMPUTE},
+    {S_INIT("concurrent_kernel"), HINT_COMPUTE},
+    {S_INIT("gpu_memcpy"), HINT_COPY},
+    {S_INIT("gpu_memset"), HINT_COPY},
+    {S_INIT("memcpy"), HINT_COPY},
+    {S_INIT("memset"), HINT_COPY},
+    {S_INIT("cuda_runtime"), HINT_RUNTIME},
+    {S_INIT("cuda_driver"), HINT_RUNTIME},
+    {S_INIT("runtime"), HINT_RUNTIME},
+    {S_INIT("cuda_sync"), HINT_WAIT},
+    {S_INIT("gpu_user_annotation"), HINT_GPU_ANNOTATION},
+    {S_INIT("overhead"), HINT_OVERHEAD},
+    {S_INIT("trace"), HINT_SKIP},
+};
+
+enum trace_hint trace_category(struct str cat)
+{
+    for (size_t i = 0; i < ARRAY_LEN(categories); i++)
+        if (str_equal_nocase(cat, categories[i].word))
+            return categories[i].hint;
+    return HINT_PLAIN;
+}
+
+static const struct str kernel_tasks[] = {
+    S_INIT("AI_CORE"),
+    S_INIT("AI_VECTOR_CORE"),
+    S_INIT("AIC"),
+    S_INIT("AIV"),
+    S_INIT("AIV_SQE"),
+    S_INIT("MIX_AIC"),
+    S_INIT("MIX_AIV"),
+    S_INIT("FFTS_PLUS"),
+    S_INIT("FUSION"),
+    S_INIT("KERNEL_AICORE"),
+    S_INIT("KERNEL_AIVEC"),
+    S_INIT("KERNEL_MIX_AIC"),
+    S_INIT("KERNEL_MIX_AIV"),
+    S_INIT("KERNEL_AICPU"),
+    S_INIT("AI_CPU"),
+    S_INIT("DSA_SQE"),
+    S_INIT("DSA"),
+    S_INIT("DVPP"),
+    S_INIT("VPC_SQE"),
+    S_INIT("JPEGE_SQE"),
+    S_INIT("JPEGD_SQE"),
+    S_INIT("OTHER"),
+};
+
+static const struct str copy_tasks[] = {
+    S_INIT("SDMA_SQE"),
+    S_INIT("PCIE_DMA_SQE"),
+    S_INIT("SDMA"),
+    S_INIT("ROCCE_SQE"),
+};
+
+static bool is_among(struct str word, const struct str *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_equal_nocase(word, list[i]))
+            return true;
+    return false;
+}
+
+enum trace_hint trace_task(struct str task_type)
+{
+    if (is_among(task_type, kernel_tasks, ARRAY_LEN(kernel_tasks)))
+        return HINT_COMPUTE;
+    if (is_among(task_type, copy_tasks, ARRAY_LEN(copy_tasks)))
+        return HINT_TASK_COPY;
+    return str_contains_nocase(task_type, S("wait")) ? HINT_WAIT : HINT_CONTROL;
+}
+
+enum flow_kind trace_flow_kind(struct str cat)
+{
+    static const struct {
+        struct str word;
+        enum flow_kind kind;
+    } flows[] = {
+        {S_INIT("HostToDevice"), FLOW_LAUNCH},
+        {S_INIT("async_npu"), FLOW_LAUNCH},
+        {S_INIT("ac2g"), FLOW_LAUNCH},
+        {S_INIT("async_cpu_to_gpu"), FLOW_LAUNCH},
+        {S_INIT("async_gpu"), FLOW_LAUNCH},
+        {S_INIT("MsTx"), FLOW_LAUNCH},
+        {S_INIT("async_task_queue"), FLOW_QUEUE},
+        {S_INIT("fwdbwd"), FLOW_BACKWARD},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(flows); i++)
+        if (str_equal_nocase(cat, flows[i].word))
+            return flows[i].kind;
+    return FLOW_OTHER;
+}
+
+static const struct {
+    struct str prefix;
+    enum trace_name name;
+} step_names[] = {
+    {S_INIT("ProfilerStep#"), NAME_STEP}, {S_INIT("Iteration#"), NAME_ITERATION},
+    {S_INIT("Step#"), NAME_ITERATION},    {S_INIT("Iteration "), NAME_ITERATION},
+    {S_INIT("Step "), NAME_ITERATION},
+};
+
+bool trace_step_number(struct str name, int64_t *number)
+{
+    for (size_t i = 0; i < ARRAY_LEN(step_names); i++)
+        if (str_starts(name, step_names[i].prefix))
+            return num_i64(str_part(name, step_names[i].prefix.n, name.n), number);
+    return false;
+}
+
+enum trace_name trace_name(struct str name)
+{
+    int64_t number;
+
+    if (str_starts_nocase(name, S("hcom_")) || str_starts_nocase(name, S("hccl")))
+        return NAME_COLLECTIVE;
+    for (size_t i = 0; i < ARRAY_LEN(step_names); i++)
+        if (str_starts(name, step_names[i].prefix))
+            return trace_step_number(name, &number) ? step_names[i].name : NAME_PLAIN;
+    return NAME_PLAIN;
+}
+
+struct word_arg {
+    struct str word;
+    struct trace_arg arg;
+};
+
+/* Ids that the profiler needs for itself, and what the event's own fields say already. */
+static const struct word_arg shared_args[] = {
+    {S_INIT("Python id"), {ARG_SKIP, 0}},
+    {S_INIT("Python parent id"), {ARG_SKIP, 0}},
+    {S_INIT("Python module id"), {ARG_SKIP, 0}},
+    {S_INIT("Sequence number"), {ARG_SKIP, 0}},
+    {S_INIT("Fwd thread id"), {ARG_SKIP, 0}},
+    {S_INIT("Ev Idx"), {ARG_SKIP, 0}},
+    {S_INIT("External id"), {ARG_SKIP, 0}},
+    {S_INIT("Record function id"), {ARG_SKIP, 0}},
+    {S_INIT("sort_index"), {ARG_SKIP, 0}},
+    {S_INIT("name"), {ARG_NAME, 0}},
+    {S_INIT("labels"), {ARG_LABELS, 0}},
+    {S_INIT("acc_id"), {ARG_LABEL, 0}},
+    {S_INIT("connection_id"), {ARG_LINK, 0}},
+    {S_INIT("correlation"), {ARG_LINK, 0}},
+    {S_INIT("correlation_id"), {ARG_LINK, 0}},
+    {S_INIT("Call stack"), {ARG_KEY, KEY_STACK}},
+    {S_INIT("Input Dims"), {ARG_KEY, KEY_INPUT_SHAPES}},
+    {S_INIT("Input dims"), {ARG_KEY, KEY_INPUT_SHAPES}},
+    {S_INIT("Input type"), {ARG_KEY, KEY_INPUT_DTYPES}},
+    {S_INIT("Task Type"), {ARG_CORE, KEY_CORE}},
+    {S_INIT("Task Id"), {ARG_TASK, KEY_TASK}},
+    {S_INIT("task id"), {ARG_TASK, KEY_TASK}},
+};
+
+static const struct word_arg ascend_args[] = {
+    {S_INIT("Thread Id"), {ARG_SKIP, 0}},
+    {S_INIT("Mode"), {ARG_SKIP, 0}},
+    {S_INIT("id"), {ARG_SKIP, 0}},
+    {S_INIT("item_id"), {ARG_SKIP, 0}},
+    {S_INIT("level"), {ARG_SKIP, 0}}, /* the name begins with it */
+    {S_INIT("Physic Stream Id"), {ARG_SKIP, 0}},
+    {S_INIT("Stream Id"), {ARG_SKIP, 0}},
+    {S_INIT("Batch Id"), {ARG_SKIP, 0}},
+    {S_INIT("Subtask Id"), {ARG_SKIP, 0}},
+    {S_INIT("stream id"), {ARG_SET, 0}},
+    {S_INIT("src rank"), {ARG_SET, 0}},
+    {S_INIT("dst rank"), {ARG_SET, 0}},
+    {S_INIT("size(Byte)"), {ARG_SET, 0}},
+    {S_INIT("context id"), {ARG_SKIP, 0}},
+};
+
+/* Launch parameters repeat from launch to launch of a kernel. */
+static const struct word_arg kineto_args[] = {
+    {S_INIT("queued"), {ARG_SKIP, 0}},
+    {S_INIT("device"), {ARG_SKIP, 0}},
+    {S_INIT("stream"), {ARG_SKIP, 0}},
+    {S_INIT("context"), {ARG_SET, 0}},
+    {S_INIT("registers per thread"), {ARG_SET, 0}},
+    {S_INIT("shared memory"), {ARG_SET, 0}},
+    {S_INIT("blocks per SM"), {ARG_SET, 0}},
+    {S_INIT("warps per SM"), {ARG_SET, 0}},
+    {S_INIT("est. achieved occupancy %"), {ARG_SET, 0}},
+    {S_INIT("cbid"), {ARG_SET, 0}},
+    {S_INIT("cid"), {ARG_SET, 0}},
+    {S_INIT("Group size"), {ARG_SET, 0}},
+    {S_INIT("Op count"), {ARG_SKIP, 0}},
+};
+
+static bool look_up(const struct word_arg *list, size_t n, struct str key, struct trace_arg *out)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_equal(list[i].word, key)) {
+            *out = list[i].arg;
+            return true;
+        }
+    return false;
+}
+
+struct trace_arg trace_argument(enum trace_dialect dialect, struct str key)
+{
+    struct trace_arg arg = {ARG_OTHER, 0};
+
+    if (dialect == TRACE_ASCEND && look_up(ascend_args, ARRAY_LEN(ascend_args), key, &arg))
+        return arg;
+    if (dialect == TRACE_KINETO && look_up(kineto_args, ARRAY_LEN(kineto_args), key, &arg))
+        return arg;
+    look_up(shared_args, ARRAY_LEN(shared_args), key, &arg);
+    return arg;
+}

@@ -1,0 +1,84 @@
+/*
+ * trace_words - the words of the trace dialects: phases, categories, task types, argument names.
+ *
+ * Ascend's trace_view.json, PyTorch's Kineto traces and plain Chrome traces share one grammar of
+ * events and differ in these words. What an event is follows from its category, its task type,
+ * its name and from the process it stands in; the process is known only at the end of the file,
+ * so a reader keeps a hint with each event and the merge turns hints into kinds.
+ */
+#ifndef STRATA_INPUT_TRACE_WORDS_H
+#define STRATA_INPUT_TRACE_WORDS_H
+
+#include "base/str.h"
+#include "capture/capture.h"
+
+enum trace_dialect { TRACE_CHROME, TRACE_KINETO, TRACE_ASCEND };
+
+/* What an event says about itself. */
+enum trace_hint {
+    HINT_PLAIN, /* nothing that we know */
+    HINT_HOST_OP,
+    HINT_PYTHON,
+    HINT_ANNOTATION,
+    HINT_RUNTIME,
+    HINT_QUEUE,
+    HINT_STEP,       /* a step mark by its name */
+    HINT_COLLECTIVE, /* named as a whole collective, without a task type */
+    /* From here on: on a device. */
+    HINT_COMPUTE,
+    HINT_COMM,
+    HINT_COMM_PART,
+    HINT_AICPU,
+    HINT_COPY,      /* of a GPU: busy */
+    HINT_TASK_COPY, /* of an Ascend device: evidence */
+    HINT_WAIT,
+    HINT_CONTROL,
+    HINT_GPU_ANNOTATION,
+    HINT_OVERHEAD,
+    HINT_SKIP, /* of no use */
+    HINT_COUNT
+};
+
+static inline bool hint_is_device(enum trace_hint hint)
+{
+    return hint >= HINT_COMPUTE && hint <= HINT_GPU_ANNOTATION;
+}
+
+/* The hint of a category; HINT_PLAIN for unknown ones. Kernels are HINT_COMPUTE. */
+enum trace_hint trace_category(struct str cat);
+
+/* The hint of an Ascend task type; kernels are HINT_COMPUTE. */
+enum trace_hint trace_task(struct str task_type);
+
+enum flow_kind trace_flow_kind(struct str cat);
+
+/* What a name tells. */
+enum trace_name { NAME_PLAIN, NAME_STEP, NAME_ITERATION, NAME_COLLECTIVE };
+
+enum trace_name trace_name(struct str name);
+
+/* The number behind ProfilerStep#, Iteration#, Step# or "Step ". */
+bool trace_step_number(struct str name, int64_t *number);
+
+/* What to do with an argument. */
+enum trace_action {
+    ARG_SKIP,
+    ARG_OTHER,  /* texts into the set, numbers as own values */
+    ARG_SET,    /* into the set, numbers too */
+    ARG_KEY,    /* under a well-known key, in the set */
+    ARG_LINK,   /* connection or correlation id: KEY_LINK, own */
+    ARG_TASK,   /* KEY_TASK, own */
+    ARG_CORE,   /* task type: KEY_CORE */
+    ARG_LABEL,  /* tells counters of one name apart */
+    ARG_NAME,   /* of a process or thread; kept as ARG_OTHER elsewhere */
+    ARG_LABELS, /* of a process; the same */
+};
+
+struct trace_arg {
+    enum trace_action action;
+    enum capture_key key; /* of ARG_KEY */
+};
+
+struct trace_arg trace_argument(enum trace_dialect dialect, struct str key);
+
+#endif

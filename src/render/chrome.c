@@ -1,0 +1,292 @@
+/*
+ * chrome: trace events as JSON, one a line, as chrome://tracing and Perfetto open them.
+ *
+ * Format reference: docs/formats/chrome-output.md
+ */
+#include "base/gz_write.h"
+#include "capture/title.h"
+#include "render/timeline.h"
+#include "render/tracks.h"
+
+#include <math.h>
+
+enum {
+    BETWEEN_TICKS = 4096, /* slices between two looks at the clock and the user */
+    ROW_ORDER = 1000,     /* room for rows between two lanes in the viewer's order */
+};
+
+struct writer {
+    struct text_out out;
+    const struct cut *cut;
+    const struct timeline_options *options;
+    struct tracks tracks;
+    struct tracks_rows rows;
+    struct arena arena;        /* texts of one lane */
+    VEC_OF(struct str) heads;  /* by row of the lane: the fields that name it */
+    const char *const *arrows; /* by flow kind: what arrows are called */
+    size_t next_from, next_to; /* arrows that begin or end at the next slices */
+    size_t slices;
+    bool has_events;
+};
+
+/* What arrows of a kind are called where the profile comes from: viewers and readers know them. */
+static const char *const *arrow_names(const struct capture *cap)
+{
+    static const char *const gpu[] = {"ac2g", "async_task_queue", "fwdbwd", "flag", "flow"};
+    static const char *const npu[] = {"async_npu", "async_task_queue", "fwdbwd", "flag", "flow"};
+
+    return title_is_gpu(cap) ? gpu : npu;
+}
+
+static void begin_event(struct writer *w, struct str text)
+{
+    text_out_put(&w->out, w->has_events ? S(",\n") : S("\n"));
+    w->has_events = true;
+    text_out_put(&w->out, text);
+}
+
+static void put_number(struct writer *w, struct str key, int64_t value)
+{
+    text_out_put(&w->out, key);
+    text_out_i64(&w->out, value);
+}
+
+static void put_header(struct writer *w)
+{
+    const struct capture *cap = w->cut->cap;
+
+    text_out_put(&w->out, S("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":"
+                            "\"strata\",\"source\":"));
+    text_out_quoted(&w->out, str_of(cap->name));
+    text_out_put(&w->out, S(",\"origin\":"));
+    text_out_quoted(&w->out, str_of(origin_name(cap->origin)));
+    text_out_put(&w->out, S("}"));
+    if (cap->clock.has_unix && cap->clock.to_unix != 0)
+        put_number(w, S(",\"baseTimeNanoseconds\":"), cap->clock.to_unix);
+    if (cap->facts.rank >= 0) {
+        put_number(w, S(",\"distributedInfo\":{\"rank\":"), cap->facts.rank);
+        if (cap->facts.world_size >= 0)
+            put_number(w, S(",\"world_size\":"), cap->facts.world_size);
+        text_out_put(&w->out, S("}"));
+    }
+    text_out_put(&w->out, S(",\"traceEvents\":["));
+}
+
+/* "NPU 3": how Ascend's timelines tell the device of a process. */
+static void put_label(struct writer *w, const struct tracks_process *p)
+{
+    int64_t device = p->device >= 0 ? p->device : w->cut->cap->facts.device;
+
+    if (p->is_host || device < 0 || title_is_gpu(w->cut->cap))
+        return;
+    begin_event(w, S("{\"ph\":\"M\",\"name\":\"process_labels\""));
+    put_number(w, S(",\"pid\":"), p->pid);
+    put_number(w, S(",\"args\":{\"labels\":\"NPU "), device);
+    text_out_put(&w->out, S("\"}}"));
+}
+
+static void put_processes(struct writer *w)
+{
+    for (size_t i = 0; i < w->tracks.processes.n; i++) {
+        const struct tracks_process *p = &w->tracks.processes.at[i];
+        begin_event(w, S("{\"ph\":\"M\",\"name\":\"process_name\""));
+        put_number(w, S(",\"pid\":"), p->pid);
+        text_out_put(&w->out, S(",\"args\":{\"name\":"));
+        text_out_quoted(&w->out, p->name);
+        text_out_put(&w->out, S("}}"));
+        put_label(w, p);
+        begin_event(w, S("{\"ph\":\"M\",\"name\":\"process_sort_index\""));
+        put_number(w, S(",\"pid\":"), p->pid);
+        put_number(w, S(",\"args\":{\"sort_index\":"), (int64_t)i);
+        text_out_put(&w->out, S("}}"));
+    }
+}
+
+/* A row begins: its name, its place, and the fields that every event on it has. */
+static void add_row(struct writer *w, lane_id lane, size_t row)
+{
+    const struct tracks_lane *l = &w->tracks.lanes[lane];
+    int64_t pid = w->tracks.processes.at[l->process].pid;
+    int64_t tid = row == 0 ? l->tid : tracks_fresh_tid(&w->tracks, l->process);
+    long long p = pid, t = tid;
+    struct str head = arena_format(&w->arena, ",\"pid\":%lld,\"tid\":%lld", p, t);
+    int64_t order = (int64_t)lane * ROW_ORDER + (row < ROW_ORDER ? (int64_t)row : ROW_ORDER - 1);
+
+    vec_push(&w->heads, head);
+    begin_event(w, S("{\"ph\":\"M\",\"name\":\"thread_name\""));
+    text_out_put(&w->out, head);
+    text_out_put(&w->out, S(",\"args\":{\"name\":"));
+    text_out_quoted(&w->out, tracks_row_name(&w->tracks, lane, row, &w->arena));
+    text_out_put(&w->out, S("}}"));
+    begin_event(w, S("{\"ph\":\"M\",\"name\":\"thread_sort_index\""));
+    text_out_put(&w->out, head);
+    put_number(w, S(",\"args\":{\"sort_index\":"), order);
+    text_out_put(&w->out, S("}}"));
+}
+
+static void put_slice(struct writer *w, const struct slice *slice, struct str head)
+{
+    const struct capture *cap = w->cut->cap;
+
+    begin_event(w, S("{\"ph\":\"X\""));
+    text_out_put(&w->out, head);
+    text_out_put(&w->out, S(",\"ts\":"));
+    text_out_us(&w->out, slice->begin);
+    text_out_put(&w->out, S(",\"dur\":"));
+    text_out_us(&w->out, slice->dur);
+    text_out_put(&w->out, S(",\"cat\":"));
+    text_out_quoted(&w->out, timeline_category(cap, slice));
+    text_out_put(&w->out, S(",\"name\":"));
+    text_out_quoted(&w->out, capture_text(cap, slice->name));
+    timeline_args(&w->out, cap, slice, S(",\"args\":"));
+    text_out_put(&w->out, S("}"));
+}
+
+static void put_arrow(struct writer *w, struct str begin, size_t flow, struct str head, nanos at)
+{
+    struct str name = str_of(w->arrows[w->cut->cap->flows.at[flow].kind]);
+
+    begin_event(w, begin);
+    put_number(w, S(",\"id\":"), (int64_t)flow + 1);
+    text_out_put(&w->out, head);
+    text_out_put(&w->out, S(",\"ts\":"));
+    text_out_us(&w->out, at);
+    text_out_put(&w->out, S(",\"cat\":\""));
+    text_out_put(&w->out, name);
+    text_out_put(&w->out, S("\",\"name\":\""));
+    text_out_put(&w->out, name);
+    text_out_put(&w->out, S("\"}"));
+}
+
+/* Both ends are written with the slice they stand at, so no slice's row has to be remembered. */
+static void put_arrows(struct writer *w, uint32_t slice, struct str head, nanos at)
+{
+    const struct capture *cap = w->cut->cap;
+
+    for (; w->next_from < cap->flows.n && cap->flows.at[w->next_from].from <= slice; w->next_from++)
+        if (cap->flows.at[w->next_from].from == slice &&
+            cut_has_flow(w->cut, &cap->flows.at[w->next_from]))
+            put_arrow(w, S("{\"ph\":\"s\""), w->next_from, head, at);
+    for (; w->next_to < w->cut->flows; w->next_to++) {
+        size_t flow = w->tracks.by_to[w->next_to];
+        if (cap->flows.at[flow].to > slice)
+            break;
+        put_arrow(w, S("{\"ph\":\"f\",\"bp\":\"e\""), flow, head, at);
+    }
+}
+
+static bool put_lane(struct writer *w, lane_id id)
+{
+    const struct lane *lane = &w->cut->cap->lanes.at[id];
+    struct arena_mark mark = arena_mark(&w->arena);
+
+    tracks_next_lane(&w->rows);
+    w->heads.n = 0;
+    for (size_t i = lane->first; i < lane->first + lane->n; i++) {
+        if (!cut_has(w->cut, i))
+            continue;
+        struct slice slice = cut_slice(w->cut, i);
+        size_t row = tracks_place(&w->rows, slice.begin, nanos_add(slice.begin, slice.dur));
+        if (row == w->heads.n)
+            add_row(w, id, row);
+        put_slice(w, &slice, w->heads.at[row]);
+        put_arrows(w, (uint32_t)i, w->heads.at[row], slice.begin);
+        if (++w->slices % BETWEEN_TICKS == 0 &&
+            (w->out.has_failed || !timeline_goes_on(w->options, w->out.total)))
+            return false;
+    }
+    arena_rewind(&w->arena, mark);
+    return true;
+}
+
+static void put_series(struct writer *w, size_t id)
+{
+    const struct capture *cap = w->cut->cap;
+    const struct series *series = &cap->series.at[id];
+    struct str unit = capture_text(cap, series->unit);
+
+    for (size_t i = 0; i < series->samples.n; i++) {
+        const struct sample *s = &series->samples.at[i];
+        if (!cut_has_sample(w->cut, s->at) || !isfinite(s->value))
+            continue;
+        begin_event(w, S("{\"ph\":\"C\""));
+        put_number(w, S(",\"pid\":"), w->tracks.processes.at[w->tracks.series[id]].pid);
+        text_out_put(&w->out, S(",\"ts\":"));
+        text_out_us(&w->out, s->at);
+        text_out_put(&w->out, S(",\"name\":"));
+        text_out_quoted(&w->out, capture_text(cap, series->name));
+        text_out_put(&w->out, S(",\"args\":{"));
+        text_out_quoted(&w->out, unit.n > 0 ? unit : S("value"));
+        text_out_put(&w->out, S(":"));
+        text_out_f64(&w->out, s->value);
+        text_out_put(&w->out, S("}}"));
+    }
+}
+
+static bool write_all(struct writer *w)
+{
+    const struct cut *cut = w->cut;
+    bool goes_on = true;
+
+    put_header(w);
+    put_processes(w);
+    for (lane_id i = 0; i < cut->cap->lanes.n && goes_on; i++)
+        if (cut->lanes[i])
+            goes_on = put_lane(w, i);
+    for (size_t i = 0; i < cut->cap->series.n && goes_on; i++)
+        if (cut->series[i]) {
+            put_series(w, i);
+            goes_on = timeline_goes_on(w->options, w->out.total);
+        }
+    text_out_put(&w->out, S("\n]}\n"));
+    return text_out_close(&w->out) && goes_on;
+}
+
+static bool write_chrome(const struct cut *cut, const struct timeline_options *options,
+                         struct sink out)
+{
+    struct writer *w = mem_grow(NULL, sizeof(*w), 1);
+
+    memset(w, 0, sizeof(*w));
+    text_out_open(&w->out, out);
+    w->cut = cut;
+    w->options = options;
+    w->arrows = arrow_names(cut->cap);
+    arena_init(&w->arena);
+    tracks_init(&w->tracks, cut, title_is_gpu(cut->cap));
+    bool is_done = write_all(w);
+    tracks_fini(&w->tracks);
+    tracks_rows_free(&w->rows);
+    vec_free(&w->heads);
+    arena_free(&w->arena);
+    mem_free(w);
+    return is_done;
+}
+
+static bool write_chrome_gz(const struct cut *cut, const struct timeline_options *options,
+                            struct sink out)
+{
+    struct gz_write gz;
+
+    gz_write_open(&gz, out);
+    bool is_done = write_chrome(cut, options, gz_write_sink(&gz));
+    return gz_write_close(&gz) && is_done;
+}
+
+static const char *const endings[] = {".json", NULL};
+static const char *const gz_endings[] = {".json.gz", NULL};
+
+const struct timeline_format timeline_chrome = {
+    .name = "chrome",
+    .endings = endings,
+    .summary = "Chrome trace events (JSON), for chrome://tracing and Perfetto",
+    .write = write_chrome,
+};
+
+const struct timeline_format timeline_chrome_gz = {
+    .name = "chrome-gz",
+    .endings = gz_endings,
+    .summary = "the same, packed with gzip",
+    .is_binary = true,
+    .write = write_chrome_gz,
+};

@@ -1,0 +1,75 @@
+/*
+ * timeline - a capture, or a part of it, as a file that other programs open; one file per format.
+ *
+ * Writers stream: besides the capture they hold a buffer and four bytes an arrow.
+ */
+#ifndef STRATA_RENDER_TIMELINE_H
+#define STRATA_RENDER_TIMELINE_H
+
+#include "base/progress.h"
+#include "base/sink.h"
+#include "base/text_out.h"
+#include "capture/cut.h"
+
+/* What the rows of a table are. */
+enum timeline_rows { TIMELINE_KERNELS, TIMELINE_SLICES };
+
+/* When a step ran. */
+struct timeline_step {
+    int64_t number;
+    struct interval at;
+};
+
+struct timeline_options {
+    enum timeline_rows rows;           /* of tables; timelines hold everything */
+    const struct timeline_step *steps; /* of the capture, by time, for tables */
+    size_t steps_n;
+    const struct progress *progress; /* told the bytes written; NULL: nobody watches */
+    const char *label;               /* what the progress line calls the job */
+};
+
+struct timeline_format {
+    const char *name;           /* as typed after --to */
+    const char *const *endings; /* of file names, the usual one first; ends with NULL */
+    const char *summary;        /* one line for the list of formats */
+    bool is_binary;             /* not for a terminal */
+    bool is_table;              /* `rows` is heeded */
+    /* False when the sink failed or the user interrupted. */
+    bool (*write)(const struct cut *cut, const struct timeline_options *options, struct sink out);
+};
+
+#define TIMELINE(sym) extern const struct timeline_format timeline_##sym;
+#include "render/timelines.def"
+#undef TIMELINE
+
+extern const struct timeline_format *const timeline_list[];
+extern const size_t timeline_count;
+
+/* The format of that name, or NULL. */
+const struct timeline_format *timeline_find(struct str name);
+
+/* The format with the longest ending that fits a file name, or NULL. */
+const struct timeline_format *timeline_by_ending(struct str path);
+
+/* The category of a slice as its source told it; else the word that readers of such profiles know
+ * for its kind. */
+struct str timeline_category(const struct capture *cap, const struct slice *slice);
+
+/* What an attribute is called; the execution unit on Ascend as its own timelines call it. */
+struct str timeline_key(const struct capture *cap, strid key);
+
+/* Whether an attribute of a slice is written: not the category, and not a shared one when the
+ * slice has its own of that name. */
+bool timeline_shows(const struct capture *cap, const struct slice *slice, bool is_shared,
+                    const struct attr *a);
+
+/* The attributes that show as a JSON object, shared ones first. Times are nanoseconds, "_ns" added
+ * to their name. False, and nothing written, when there are none. `before` is written in front of
+ * the object. */
+bool timeline_args(struct text_out *out, const struct capture *cap, const struct slice *slice,
+                   struct str before);
+
+/* To be called now and then with the bytes written so far; false when the user interrupted. */
+bool timeline_goes_on(const struct timeline_options *options, uint64_t bytes);
+
+#endif

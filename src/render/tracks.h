@@ -1,0 +1,77 @@
+/*
+ * tracks - how a cut is drawn: processes, numbers for their lanes, and rows on which slices nest.
+ *
+ * Viewers draw a row for each (process, thread) number and want the slices on a row to nest. The
+ * numbers of the source are kept where it gave some and they are not taken; other lanes get the
+ * smallest free ones, in lane order. Slices of a lane that overlap without nesting are spread over
+ * several rows: each goes to the first on which it fits.
+ */
+#ifndef STRATA_RENDER_TRACKS_H
+#define STRATA_RENDER_TRACKS_H
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/vec.h"
+#include "capture/cut.h"
+
+struct tracks_process {
+    struct str name; /* NUL-terminated, as all texts here */
+    strid process;   /* as the capture names it */
+    int32_t device;  /* -1: the lanes are threads */
+    bool is_host, has_pid;
+    int64_t pid, next_tid;
+};
+
+struct tracks_lane {
+    uint32_t process; /* number in `processes` */
+    int64_t tid;
+    struct str name;
+};
+
+struct tracks {
+    const struct cut *cut;
+    struct arena arena;
+    VEC_OF(struct tracks_process) processes; /* in order of their first lane */
+    struct tracks_lane *lanes;               /* by lane; zero when not in the cut */
+    uint32_t *series;                        /* by series: number of its process */
+    uint32_t *by_to;                         /* arrows of the cut by the slice they lead to */
+    struct hash process_ids, used_pids, used_tids;
+};
+
+/* With `device_pids` the process of a GPU gets its number, 0 too, as PyTorch's traces have it. */
+void tracks_init(struct tracks *t, const struct cut *cut, bool device_pids);
+void tracks_fini(struct tracks *t);
+
+/* A thread number of that process that nothing has yet. */
+int64_t tracks_fresh_tid(struct tracks *t, uint32_t process);
+
+/* "main" for row 0, "main (2)" for row 1, ...; in `arena`. */
+struct str tracks_row_name(const struct tracks *t, lane_id lane, size_t row, struct arena *arena);
+
+/* Rows of one lane. The first ones nest, which costs a look at each; the rest hold one slice at a
+ * time and are found by a heap, so that a lane of a million overlapping slices stays fast. */
+enum { TRACKS_NESTING_ROWS = 32 };
+
+struct tracks_open {
+    nanos end;
+    size_t row;
+};
+
+struct tracks_rows {
+    struct {
+        VEC_OF(nanos) ends; /* of the slices open on that row, innermost last */
+    } nesting[TRACKS_NESTING_ROWS];
+    VEC_OF(struct tracks_open) heap; /* rows behind those, by the end of their slice */
+    size_t n;                        /* rows used */
+    void (*ended)(void *ctx, size_t row, nanos end); /* a slice of a nesting row; may be NULL */
+    void *ctx;
+};
+
+/* The row of the lane's next slice; slices come by begin. */
+size_t tracks_place(struct tracks_rows *rows, nanos begin, nanos end);
+
+/* Ends what is open and forgets all rows, for the next lane; the memory is kept. */
+void tracks_next_lane(struct tracks_rows *rows);
+void tracks_rows_free(struct tracks_rows *rows);
+
+#endif

@@ -1,0 +1,79 @@
+#include "synth/model.h"
+
+#include "base/testing.h"
+
+static const struct load load = {4096, 64, 2048, 8, 16};
+
+static size_t count(const struct program *p, enum op_code code)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->n; i++)
+        n += p->ops[i].code == code;
+    return n;
+}
+
+TEST(every_listed_model_is_known)
+{
+    for (const char *const *name = model_names; *name != NULL; name++)
+        assert_non_null(model_find(*name));
+    assert_null(model_find("nano"));
+}
+
+TEST(a_mixture_of_experts_has_its_first_layers_dense)
+{
+    struct arena a;
+
+    arena_init(&a);
+    struct program p = program_build(&a, model_find("deepseek"), &load, PHASE_DECODE);
+    assert_int_equal(p.dense, 3);
+    assert_int_equal(p.moe, 58);
+    assert_int_equal(count(&p, OP_ATTENTION), 61);
+    assert_int_equal(count(&p, OP_GATEUP), 3);
+    assert_int_equal(count(&p, OP_TOPK), 58);
+    assert_int_equal(count(&p, OP_ALLTOALL), 2 * 58);
+    arena_free(&a);
+}
+
+TEST(shapes_types_and_formats_have_the_same_number_of_tensors)
+{
+    struct arena a;
+
+    arena_init(&a);
+    for (int phase = 0; phase < PHASE_COUNT; phase++) {
+        struct program p = program_build(&a, model_find("tiny"), &load, (enum phase)phase);
+        for (size_t i = 0; i < p.n; i++) {
+            size_t types = 0, formats = 0;
+            for (const char *at = p.ops[i].kind->in_types; *at != '\0'; at++)
+                types += *at == ';';
+            for (const char *at = p.ops[i].in_formats; *at != '\0'; at++)
+                formats += *at == ';';
+            assert_int_equal(types, formats);
+            assert_true(p.ops[i].dur > 0);
+        }
+    }
+    arena_free(&a);
+}
+
+TEST(a_gradient_follows_its_operator_and_matrices_have_two)
+{
+    struct arena a;
+
+    arena_init(&a);
+    struct program p = program_build(&a, model_find("llama-8b"), &load, PHASE_TRAIN);
+    assert_int_equal(count(&p, OP_FLASH), count(&p, OP_FLASH_GRAD));
+    assert_int_equal(count(&p, OP_MM_GRAD_IN), count(&p, OP_MM_GRAD_WEIGHT));
+    for (size_t i = 0; i < p.n; i++) {
+        if (p.ops[i].forward == NO_OP)
+            continue;
+        assert_true((size_t)p.ops[i].forward < i);
+        assert_true(p.ops[i].is_backward);
+        assert_int_equal(p.ops[i].layer, p.ops[p.ops[i].forward].layer);
+    }
+    arena_free(&a);
+}
+
+TEST_MAIN("synth.model", T(every_listed_model_is_known),
+          T(a_mixture_of_experts_has_its_first_layers_dense),
+          T(shapes_types_and_formats_have_the_same_number_of_tensors),
+          T(a_gradient_follows_its_operator_and_matrices_have_two))
