@@ -505,7 +505,7 @@ static void take_meta(struct trace_chunk *c, const struct event *e)
         wanted = ARG_LABELS;
     } else if (str_equal(e->name, S("thread_name"))) {
         meta.kind = META_THREAD_NAME;
-    } else if (str_equal(e->name.text, S("strata_row_of"))) {
+    } else if (str_equal(e->name, S("strata_row_of"))) {
         meta.kind = META_ROW_OF;
     } else {
         return;
