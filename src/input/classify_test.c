@@ -34,6 +34,17 @@ TEST(everything_else_computes)
     assert_int_equal(classify_kernel(S(""), S(""), S("")), SLICE_COMPUTE);
 }
 
+TEST(collectives_of_a_gpu_are_known_by_name)
+{
+    assert_int_equal(classify_gpu_kernel(S("ncclDevKernel_AllReduce_Sum_bf16")), SLICE_COMM);
+    assert_int_equal(classify_gpu_kernel(S("void vllm::cross_device_reduce_1stage<x>")),
+                     SLICE_COMM);
+    assert_int_equal(classify_gpu_kernel(S("void deep_ep::intranode::dispatch<8>")), SLICE_COMM);
+    assert_int_equal(classify_gpu_kernel(S("void deep_ep::layout::count")), SLICE_COMPUTE);
+    assert_int_equal(classify_gpu_kernel(S("void at::native::reduce_kernel")), SLICE_COMPUTE);
+}
+
 TEST_MAIN("input/classify", T(spellings_of_a_core_become_one),
           T(collectives_are_known_by_core_name_or_type),
-          T(aicpu_work_is_not_the_device_half_of_a_collective), T(everything_else_computes))
+          T(aicpu_work_is_not_the_device_half_of_a_collective), T(everything_else_computes),
+          T(collectives_of_a_gpu_are_known_by_name))
