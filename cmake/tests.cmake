@@ -57,3 +57,9 @@ if(TARGET strata)
     add_test(NAME synth.examples COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/synth/examples.py $<TARGET_FILE:strata>)
 endif()
+add_executable(import_counts EXCLUDE_FROM_ALL tests/shared/import_counts.c)
+target_link_libraries(import_counts PRIVATE strata_flags libstrata)
+add_dependencies(unit import_counts)
+add_test(NAME shared.traces COMMAND Python3::Interpreter
+    ${CMAKE_SOURCE_DIR}/tests/shared/traces.py $<TARGET_FILE:import_counts> ${CMAKE_SOURCE_DIR}/../shared)
+set_tests_properties(shared.traces PROPERTIES SKIP_RETURN_CODE 77)
