@@ -126,6 +126,13 @@ TEST(waits_are_derived_over_kernels_and_collectives_of_all_streams)
     assert_str(capture_slice_text(cap, comm, KEY_TYPE), "hcom_allReduce_");
 }
 
+TEST(the_core_of_a_collective_is_spelled_as_its_version_does)
+{
+    read_sql(STRINGS TASKS COLLECTIVES "CREATE TABLE ENUM_API_TYPE(id, name);"
+                                       "INSERT INTO ENUM_API_TYPE VALUES (5500,'communication');");
+    assert_str(capture_slice_text(cap, find("hcom_allReduce__1_0"), KEY_CORE), "COMMUNICATION");
+}
+
 TEST(waits_and_copies_are_evidence_and_copies_are_work_on_request)
 {
     read_sql(STRINGS TASKS);
@@ -384,6 +391,7 @@ TEST(the_kind_is_known_by_name_or_by_tables)
 
 TEST_MAIN("input/in_ascend_db", TF(a_described_task_is_a_kernel_on_the_lane_of_its_stream),
           TF(waits_are_derived_over_kernels_and_collectives_of_all_streams),
+          TF(the_core_of_a_collective_is_spelled_as_its_version_does),
           TF(waits_and_copies_are_evidence_and_copies_are_work_on_request),
           TF(steps_of_a_collective_stand_on_planes_and_are_never_work),
           TF(the_device_half_of_a_collective_is_work_only_without_it),
