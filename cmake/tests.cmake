@@ -55,4 +55,6 @@ if(TARGET strata)
         $<TARGET_FILE:strata>)
     add_test(NAME synth.examples COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/synth/examples.py $<TARGET_FILE:strata>)
+    add_test(NAME synth.text-and-db COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/synth/text_and_db.py $<TARGET_FILE:strata>)
 endif()
