@@ -56,6 +56,8 @@ if(TARGET strata)
         $<TARGET_FILE:strata>)
     add_test(NAME synth.examples COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/synth/examples.py $<TARGET_FILE:strata>)
+    add_test(NAME synth.text-and-db COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/synth/text_and_db.py $<TARGET_FILE:strata>)
 endif()
 add_executable(import_counts EXCLUDE_FROM_ALL tests/shared/import_counts.c)
 target_link_libraries(import_counts PRIVATE strata_flags libstrata)

@@ -126,6 +126,13 @@ TEST(waits_are_derived_over_kernels_and_collectives_of_all_streams)
     assert_str(capture_slice_text(cap, comm, KEY_TYPE), "hcom_allReduce_");
 }
 
+TEST(the_core_of_a_collective_is_spelled_as_its_version_does)
+{
+    read_sql(STRINGS TASKS COLLECTIVES "CREATE TABLE ENUM_API_TYPE(id, name);"
+                                       "INSERT INTO ENUM_API_TYPE VALUES (5500,'communication');");
+    assert_str(capture_slice_text(cap, find("hcom_allReduce__1_0"), KEY_CORE), "COMMUNICATION");
+}
+
 TEST(waits_and_copies_are_evidence_and_copies_are_work_on_request)
 {
     read_sql(STRINGS TASKS);
@@ -231,6 +238,18 @@ TEST(arrows_follow_connections)
     assert_true(has_flow(FLOW_LAUNCH, "aten::add", "MatMul2"));
     assert_true(has_flow(FLOW_QUEUE, "Enqueue", "Dequeue@add"));
     assert_int_equal(cap->flows.n, 4);
+}
+
+TEST(operators_that_share_a_connection_without_a_task_are_forward_and_backward)
+{
+    read_sql(STRINGS TASKS HOST
+             "INSERT INTO STRING_IDS VALUES (300,'AddBackward0'),(301,'aten::relu');"
+             "INSERT INTO PYTORCH_API VALUES ('800','810',1,20,300,9,1,NULL,NULL,NULL,50001),"
+             "('600','610',1,21,301,9,0,NULL,NULL,NULL,50001);"
+             "INSERT INTO CONNECTION_IDS VALUES (20,9500),(21,9500);");
+
+    assert_true(has_flow(FLOW_BACKWARD, "aten::relu", "AddBackward0"));
+    assert_int_equal(cap->flows.n, 5);
 }
 
 TEST(steps_come_from_their_table_or_from_names)
@@ -372,10 +391,12 @@ TEST(the_kind_is_known_by_name_or_by_tables)
 
 TEST_MAIN("input/in_ascend_db", TF(a_described_task_is_a_kernel_on_the_lane_of_its_stream),
           TF(waits_are_derived_over_kernels_and_collectives_of_all_streams),
+          TF(the_core_of_a_collective_is_spelled_as_its_version_does),
           TF(waits_and_copies_are_evidence_and_copies_are_work_on_request),
           TF(steps_of_a_collective_stand_on_planes_and_are_never_work),
           TF(the_device_half_of_a_collective_is_work_only_without_it),
           TF(host_events_stand_on_their_threads), TF(arrows_follow_connections),
+          TF(operators_that_share_a_connection_without_a_task_are_forward_and_backward),
           TF(steps_come_from_their_table_or_from_names),
           TF(counters_become_attributes_of_their_kernels), TF(facts_are_taken_from_their_tables),
           TF(the_name_of_a_file_tells_rank_and_kind_when_no_table_does),
