@@ -117,8 +117,9 @@ enum status to_db_open(struct to_db *b, const char *path, const struct sim *s, c
     intern_init(&b->device);
     intern_init(&b->framework);
     unlink(path);
-    if (sqlite3_open_v2(path, &b->sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
-        SQLITE_OK)
+    if (sqlite3_open_v2(path, &b->sqlite,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK)
         return failed(b);
     TRY(execute(b, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
                    "BEGIN"));

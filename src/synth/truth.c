@@ -34,17 +34,14 @@ static unsigned bits_of(const struct task *task)
     return 0;
 }
 
-/* The union of the kernels of all steps, kept as they come in the order of their begins. */
-static void extend_union(struct truth *t, const struct task *task)
+/* Adds to a union of work that comes in the order of its begins. */
+static void extend_union(nanos *sum, nanos *union_end, const struct task *task)
 {
     nanos end = task->begin + task->dur;
+    nanos from = task->begin > *union_end ? task->begin : *union_end;
 
-    if (t->kernels == 0)
-        t->first = t->busy_end = task->begin;
-    nanos from = task->begin > t->busy_end ? task->begin : t->busy_end;
-    t->busy += end > from ? end - from : 0;
-    t->busy_end = end > t->busy_end ? end : t->busy_end;
-    t->last = t->busy_end;
+    *sum += end > from ? end - from : 0;
+    *union_end = end > *union_end ? end : *union_end;
 }
 
 static void count_tasks(struct truth *t, struct truth_step *out)
@@ -57,9 +54,13 @@ static void count_tasks(struct truth *t, struct truth_step *out)
         unsigned bits = bits_of(task);
         vec_push(&t->now.list, ((struct span){task->begin, task->begin + task->dur, bits}));
         out->copies += task->kind == TASK_COPY;
+        if ((bits & (WORK_KERNEL | WORK_COPY)) != 0)
+            extend_union(&t->busy_copies, &t->busy_copies_end, task);
         if ((bits & WORK_KERNEL) == 0)
             continue;
-        extend_union(t, task);
+        extend_union(&t->busy, &t->busy_end, task);
+        t->first = t->kernels == 0 ? task->begin : t->first;
+        t->last = t->busy_end;
         t->kernels++;
         struct truth_total *total = &t->totals[task->op->code];
         if (total->count == 0 || task->dur < total->shortest)
@@ -296,6 +297,7 @@ void truth_step(struct truth *t)
     t->now = swap;
     count_tasks(t, &s);
     make_sets(t, &s);
+    t->copies += s.copies;
     for (size_t i = 0; i < step->host.n; i++)
         t->host_events[step->host.at[i].kind]++;
     if (!step->is_marked) {

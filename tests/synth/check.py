@@ -33,8 +33,7 @@ CASES = {
     "cut": "--truncate 60k --formats text,kineto,chrome",
 }
 DATABASE = "ascend-db"  # the names of formats, as `strata formats` prints them
-TIMELINES = {"trace_view.json": ("ascend-trace", "trace-view", "trace_view"),
-             "kineto": ("kineto",)}
+TIMELINE, KINETO = "trace-view", "kineto"
 OUTPUT = "ASCEND_PROFILER_OUTPUT"
 
 problems = []
@@ -219,6 +218,11 @@ def kineto(name, path, rank):
     check(f"{name}: kineto time", sum(t["dur_ns"] for t in rank["by_type"]),
           sum(round(e["dur"] * 1000) for e in device))
     launches = {e["args"]["correlation"] for e in events if e.get("cat") == "cuda_runtime"}
+    check(f"{name}: kineto copies", rank["copies"], len(copies))
+    rows = [Row("", "", "", round(Decimal(str(e["ts"])) * 1000), round(Decimal(str(e["dur"])) * 1000),
+                0) for e in device + copies]
+    check(f"{name}: kineto busy time", rank["busy_with_copies_ns"],
+          sum(b - a for a, b in covered(rows, 0, 1 << 62)))
     check(f"{name}: kineto launches", True,
           all(e["args"]["correlation"] in launches for e in device + copies))
     check(f"{name}: kineto steps", [s["step"] for s in rank["steps"]],
@@ -325,12 +329,12 @@ def case(strata, formats, name, options):
                     anomaly(strata, f"{where} database", base, rank, "host", level > 0, True)
             if os.path.exists(traces) and not truth["options"]["truncate"]:
                 kineto(where, traces, rank)
-                if any(f in formats for f in TIMELINES["kineto"]):
+                if KINETO in formats:
                     anomaly(strata, f"{where} kineto", traces, rank, "host_with_copies", False,
                             False)
             timeline = os.path.join(output, "trace_view.json")
             if os.path.exists(timeline) and not truth["options"]["truncate"] and \
-                    any(f in formats for f in TIMELINES["trace_view.json"]):
+                    TIMELINE in formats:
                 anomaly(strata, f"{where} timeline", timeline, rank, "host", False, True)
 
 
