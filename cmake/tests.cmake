@@ -41,9 +41,10 @@ add_test(NAME docs.packages COMMAND ${CMAKE_SOURCE_DIR}/tools/check-packages)
 # and said so, elsewhere.
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
 if(TARGET strata)
-    foreach(name anomaly bundles databases)
-        add_test(NAME shared.${name} COMMAND Python3::Interpreter
-            ${CMAKE_SOURCE_DIR}/tests/shared/${name}.py $<TARGET_FILE:strata>
+    file(GLOB scripts CONFIGURE_DEPENDS tests/shared/*.py)
+    foreach(file IN LISTS scripts)
+        cmake_path(GET file STEM name)
+        add_test(NAME shared.${name} COMMAND Python3::Interpreter ${file} $<TARGET_FILE:strata>
             ${CMAKE_SOURCE_DIR}/../shared)
         set_tests_properties(shared.${name} PROPERTIES SKIP_RETURN_CODE 77)
     endforeach()

@@ -45,7 +45,12 @@ struct trace_sample {
     strid name, unit;
 };
 
-enum trace_meta_kind { META_PROCESS_NAME, META_PROCESS_LABELS, META_THREAD_NAME };
+enum trace_meta_kind {
+    META_PROCESS_NAME,
+    META_PROCESS_LABELS,
+    META_THREAD_NAME,
+    META_ROW_OF, /* strata's own: the row continues another one of its process */
+};
 
 struct trace_meta {
     enum trace_meta_kind kind;

@@ -118,6 +118,21 @@ static struct lane_key key_of(const struct capture *cap, const struct trace_lane
     return key;
 }
 
+/* Slices that overlap stand on several rows in traces that strata wrote: they are one lane. */
+static void join_rows(struct trace_lanes *t, lane_id *ids)
+{
+    for (size_t i = 0; i < t->at.n; i++) {
+        struct trace_lane *lane = &t->at.at[i];
+        uint32_t first;
+        if (lane->row_of == 0 || ids[i] == TRACE_NO_LANE ||
+            !hash_get(&t->lane_ids, (uint64_t)lane->pid << 32 | lane->row_of, &first) ||
+            ids[first] == TRACE_NO_LANE || t->at.at[first].row_of != 0)
+            continue;
+        ids[i] = ids[first];
+        lane->class = t->at.at[first].class;
+    }
+}
+
 lane_id *trace_lanes_resolve(struct trace_lanes *t, struct capture *cap, bool has_table)
 {
     lane_id *ids = mem_grow(NULL, sizeof(*ids), t->at.n + 1);
@@ -135,6 +150,7 @@ lane_id *trace_lanes_resolve(struct trace_lanes *t, struct capture *cap, bool ha
         ids[i] = capture_lane(cap, key_of(cap, lane, process));
     }
     hash_free(&streams);
+    join_rows(t, ids);
     return ids;
 }
 

@@ -23,6 +23,7 @@ enum {
     PIECE = 2 << 20,
     REACH = 64 << 10,
     LOOK_BEHIND = 16,     /* bytes before a piece, for the comma before its first event */
+    BYTES_A_SLICE = 352,  /* of the text, at least, in most traces */
     HEAD = 64 << 10,      /* first look at the file; grows when the events begin later */
     TAIL_MOST = 64 << 20, /* bytes behind the events that are looked at */
     /* Text without an event that is carried on after damage before a piece may guess anew. */
@@ -322,6 +323,9 @@ static void run(struct reader *r, enum trace_dialect dialect)
     } else {
         vec_free(&r->ahead);
     }
+    /* Room at once for what such a file has: memory that is not touched costs nothing. */
+    slices_reserve(&r->merge.cap->slices,
+                   r->merge.cap->slices.n + (size_t)(r->source.size / BYTES_A_SLICE));
     pool_pipe(pool, r->n_slots, &pipe, r);
     for (size_t i = 0; i < r->n_slots; i++)
         trace_chunk_fini(&r->slots[i]);
