@@ -221,21 +221,37 @@ static void judge(struct truth *t, const struct stall *stall, struct span win, n
     vec_push(&t->bubbles, b);
 }
 
-static void count_bubbles(struct truth *t)
+/* Work of this step and of what the step before left running. */
+static void join_work(const struct truth *t, struct spans *out)
+{
+    out->list.n = 0;
+    for (size_t i = 0; i < t->before.list.n; i++)
+        vec_push(&out->list, t->before.list.at[i]);
+    for (size_t i = 0; i < t->now.list.n; i++)
+        vec_push(&out->list, t->now.list.at[i]);
+}
+
+/* The last step of a capture ends with its last kernel, so no pause behind that counts. */
+static void count_bubbles(struct truth *t, bool is_last)
 {
     const struct step *step = &t->rank->step;
-    nanos service = step->next_begin - step->begin;
+    nanos end = is_last ? t->sets.last : step->next_begin;
+    struct spans all = {0}, busy = {0};
 
+    if (step->stalls.n == 0)
+        return;
+    join_work(t, &all);
+    account_sweep(all.list.at, all.list.n, WORK_KERNEL, 0, &busy);
     for (size_t i = 0; i < step->stalls.n; i++) {
         const struct stall *stall = &step->stalls.at[i];
-        struct span win = {step->begin, t->sets.first, 0};
-        if (stall->place == PLACE_TAIL)
-            win = (struct span){t->sets.last, step->next_begin, 0};
-        else if (stall->place == PLACE_INTERNAL &&
-                 !account_gap(&t->sets.busy, step->begin, step->next_begin, stall->at, &win))
-            continue;
-        judge(t, stall, win, service);
+        nanos at = stall->place == PLACE_TAIL ? step->next_begin - 1 : stall->at;
+        struct span win;
+        if ((!is_last || stall->place != PLACE_TAIL) &&
+            account_gap(&busy, step->begin, end, at, &win))
+            judge(t, stall, win, end - step->begin);
     }
+    vec_free(&all.list);
+    vec_free(&busy.list);
 }
 
 /* The windows of the step before the current one are known once the current one has begun. */
@@ -246,10 +262,7 @@ static void settle(struct truth *t, nanos next_begin, nanos next_first)
     struct truth_step *s = &t->steps.at[t->steps.n - 1];
     struct spans all = {0};
 
-    for (size_t i = 0; i < t->before.list.n; i++)
-        vec_push(&all.list, t->before.list.at[i]);
-    for (size_t i = 0; i < t->now.list.n; i++)
-        vec_push(&all.list, t->now.list.at[i]);
+    join_work(t, &all);
     nanos last = 0, last_copy = 0;
     for (size_t i = 0; i < t->now.list.n; i++) {
         const struct span *w = &t->now.list.at[i];
@@ -305,7 +318,7 @@ void truth_step(struct truth *t)
         return;
     }
     count_aicpu(t);
-    count_bubbles(t);
+    count_bubbles(t, false);
     vec_push(&t->steps, s);
 }
 
@@ -315,9 +328,9 @@ void truth_finish(struct truth *t)
         return;
     settle(t, 0, 0);
     int64_t last = t->steps.at[t->steps.n - 1].number;
-    while (t->bubbles.n > 0 && t->bubbles.at[t->bubbles.n - 1].step == last &&
-           t->bubbles.at[t->bubbles.n - 1].stall.place == PLACE_TAIL)
-        t->bubbles.n--; /* there is no idle time behind the last kernel of a capture */
+    while (t->bubbles.n > 0 && t->bubbles.at[t->bubbles.n - 1].step == last)
+        t->bubbles.n--;
+    count_bubbles(t, true);
 }
 
 /* Sums and counts are far below 2^63 each, their products are not. */

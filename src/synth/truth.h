@@ -94,7 +94,7 @@ void truth_fini(struct truth *t);
 /* Counts the step that rank->step holds. */
 void truth_step(struct truth *t);
 
-/* The last step ends with its last kernel. */
+/* The last step ends with its last kernel; its record must still be there. */
 void truth_finish(struct truth *t);
 
 /* Device work of a type or with a name, largest total first; room for OP_COUNT. */
