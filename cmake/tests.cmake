@@ -42,6 +42,7 @@ add_test(NAME docs.packages COMMAND ${CMAKE_SOURCE_DIR}/tools/check-packages)
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
 if(TARGET strata)
     file(GLOB scripts CONFIGURE_DEPENDS tests/shared/*.py)
+    list(FILTER scripts EXCLUDE REGEX "/traces\\.py$") # has a program of its own, below
     foreach(file IN LISTS scripts)
         cmake_path(GET file STEM name)
         add_test(NAME shared.${name} COMMAND Python3::Interpreter ${file} $<TARGET_FILE:strata>

@@ -86,6 +86,8 @@ def check(program, path):
             "to_unix": got["to_unix"]}
     want = expected(path)
     for key, value in want.items():
+        if key == "rank" and value < 0:
+            continue  # the folder may tell what the trace does not
         if mine[key] != value:
             problems.append(f"{name}: {key}: want {value}, got {mine[key]}")
     if got["sources"][0]["lost"] != 0:
