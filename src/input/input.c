@@ -1,5 +1,8 @@
 #include "input/input.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 #include "base/fs.h"
 #include "base/mapfile.h"
 #include "capture/capture.h"
@@ -83,22 +86,55 @@ struct input_options input_defaults(void)
     return (struct input_options){.rank = -1, .device = -1};
 }
 
+/* The first bytes of a file, which may be larger than memory; `head` has room for INPUT_HEAD. */
+static enum status read_head(const char *path, char *head, struct diag *d, struct str *out)
+{
+    uint64_t size;
+    size_t n = 0;
+    int fd;
+
+    TRY(mapfile_descriptor(path, d, &fd, &size));
+    while (n < INPUT_HEAD) {
+        ssize_t got = read(fd, head + n, INPUT_HEAD - n);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        n += (size_t)got;
+    }
+    close(fd);
+    *out = (struct str){head, n};
+    return ST_OK;
+}
+
+static enum status pick_file(const char *path, const char *format, struct diag *d,
+                             const struct input_format **out)
+{
+    char *head = mem_grow(NULL, 1, INPUT_HEAD);
+    struct str text;
+
+    enum status st = read_head(path, head, d, &text);
+    if (st == ST_OK) {
+        struct probe probe = probe_of(path, text);
+        st = input_pick(&probe, format, d, out);
+    }
+    mem_free(head);
+    return st;
+}
+
 static enum status read_file(const char *path, const struct input_options *options, struct diag *d,
                              struct capture *cap)
 {
-    struct mapfile map;
     const struct input_format *chosen;
+    struct input_file in = {.path = path, .diag = d, .options = options};
+    struct mapfile map;
 
+    TRY(pick_file(path, options->format, d, &chosen));
+    if (chosen->streams)
+        return chosen->read(&in, cap);
     TRY(mapfile_open(&map, path, d));
-    struct probe probe = probe_of(path, map.text);
-    enum status st = input_pick(&probe, options->format, d, &chosen);
-    struct input_file in = {path, map.text, d, options, NULL};
-    if (st == ST_OK && chosen->streams) {
-        mapfile_close(&map);
-        in.text = (struct str){0};
-    }
-    if (st == ST_OK)
-        st = chosen->read(&in, cap);
+    in.text = map.text;
+    enum status st = chosen->read(&in, cap);
     mapfile_close(&map);
     return st;
 }
@@ -123,7 +159,6 @@ static bool consider(const struct fs_entry *entry, const char *format, struct di
                      struct candidate *out)
 {
     const struct input_format *chosen;
-    struct mapfile map;
     struct diag quiet;
 
     *out = (struct candidate){.path = entry->path, .is_claimed = is_claimed(entry->name)};
@@ -131,12 +166,8 @@ static bool consider(const struct fs_entry *entry, const char *format, struct di
         return false;
     diag_init(&quiet);
     struct diag *d = out->is_claimed ? trouble : &quiet;
-    if (mapfile_open(&map, entry->path, d) == ST_OK) {
-        struct probe probe = probe_of(entry->path, map.text);
-        out->is_good = input_pick(&probe, format != NULL && out->is_claimed ? format : NULL, d,
-                                  &chosen) == ST_OK;
-        mapfile_close(&map);
-    }
+    out->is_good = pick_file(entry->path, format != NULL && out->is_claimed ? format : NULL, d,
+                             &chosen) == ST_OK;
     diag_fini(&quiet);
     return out->is_claimed || out->is_good;
 }
