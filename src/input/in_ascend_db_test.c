@@ -280,6 +280,30 @@ TEST(counters_become_attributes_of_their_kernels)
     assert_true(attrs_get(&cap->attrs, cap->slices.own[find("MatMul2")], key).real == 0.5);
 }
 
+TEST(clocks_bandwidths_and_memory_become_counters)
+{
+    read_sql(STRINGS TASKS
+             "INSERT INTO STRING_IDS VALUES (400,'read'),(401,'PTA');"
+             "CREATE TABLE AICORE_FREQ(deviceId, timestampNs, freq);"
+             "INSERT INTO AICORE_FREQ VALUES (0,200,1800),(0,100,1650),(7,100,1),(0,'x',1);"
+             "CREATE TABLE HBM(deviceId, timestampNs, bandwidth, hbmId, type);"
+             "INSERT INTO HBM VALUES (0,100,27005,3,400);"
+             "CREATE TABLE MEMORY_RECORD(component, timestamp, totalAllocated, totalReserved);"
+             "INSERT INTO MEMORY_RECORD VALUES (401,100,64,128);");
+
+    assert_int_equal(cap->series.n, 4);
+    const struct series *s = cap->series.at;
+    assert_str(capture_text(cap, s[0].name), "AI Core Freq");
+    assert_str(capture_text(cap, s[0].unit), "MHz");
+    assert_int_equal(s[0].samples.n, 2);
+    assert_int_equal(s[0].samples.at[0].at, 100);
+    assert_true(s[0].samples.at[0].value == 1650);
+    assert_str(capture_text(cap, s[1].name), "HBM 3/read");
+    assert_str(capture_text(cap, s[2].process), "PTA");
+    assert_str(capture_text(cap, s[2].name), "Total Allocated");
+    assert_str(capture_text(cap, s[3].name), "Total Reserved");
+}
+
 TEST(facts_are_taken_from_their_tables)
 {
     read_sql(
@@ -398,7 +422,8 @@ TEST_MAIN("input/in_ascend_db", TF(a_described_task_is_a_kernel_on_the_lane_of_i
           TF(host_events_stand_on_their_threads), TF(arrows_follow_connections),
           TF(operators_that_share_a_connection_without_a_task_are_forward_and_backward),
           TF(steps_come_from_their_table_or_from_names),
-          TF(counters_become_attributes_of_their_kernels), TF(facts_are_taken_from_their_tables),
+          TF(counters_become_attributes_of_their_kernels),
+          TF(clocks_bandwidths_and_memory_become_counters), TF(facts_are_taken_from_their_tables),
           TF(the_name_of_a_file_tells_rank_and_kind_when_no_table_does),
           TF(of_several_devices_one_is_read),
           TF(without_descriptions_kernels_are_told_by_their_tasks),
