@@ -334,6 +334,8 @@ def case(strata, formats, name, options):
             if os.path.exists(timeline) and not truth["options"]["truncate"] and \
                     TIMELINE in formats:
                 anomaly(strata, f"{where} timeline", timeline, rank, "host", False, True)
+                anomaly(strata, f"{where} folder", os.path.dirname(output), rank, "host", level > 0,
+                        True)
 
 
 def random_options(seed):
