@@ -310,7 +310,10 @@ static void find_signatures(struct finder *f)
         uint64_t signature = 0;
         for (size_t k = f->m->at[i].kernel; k < end; k++) {
             uint32_t op = f->ops->of_kernel[k];
-            if (f->s->lane[f->kernels.at[k]] != f->m->main_lane || op == previous)
+            size_t slice = f->kernels.at[k];
+            /* AICPU kernels and copies come and go between equal layers */
+            if (f->s->lane[slice] != f->m->main_lane || f->s->kind[slice] != SLICE_COMPUTE ||
+                op == previous)
                 continue;
             signature = hash_mix(signature, op + 1);
             previous = op;
