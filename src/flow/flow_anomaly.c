@@ -5,10 +5,9 @@
 #include "analysis/study.h"
 #include "base/fs.h"
 #include "capture/fleet.h"
+#include "flow/results.h"
 #include "render/render.h"
 #include "report/report.h"
-
-static const char results_folder[] = "strata";
 
 struct anomaly_job anomaly_job_new(const char *path)
 {
@@ -20,37 +19,6 @@ struct anomaly_job anomaly_job_new(const char *path)
         .min_bubble = listing.min_bubble,
         .max_bubbles = listing.max_bubbles,
     };
-}
-
-/* The folder a file is in: "a/b.csv" gives "a", "b.csv" gives ".". */
-static const char *folder_of(struct arena *arena, const char *path)
-{
-    struct str name = str_basename(str_of(path));
-    size_t n = (size_t)(name.at - path);
-
-    while (n > 1 && path[n - 1] == '/')
-        n--;
-    return n > 0 ? arena_cstr(arena, (struct str){path, n}) : ".";
-}
-
-/* strata/ in a capture's folder, beside a capture's file, or here when that cannot be written. */
-static const char *results_of(struct arena *arena, const struct anomaly_job *job)
-{
-    if (job->out != NULL)
-        return job->out;
-    const char *home = fs_is_dir(job->path) ? job->path : folder_of(arena, job->path);
-    return fs_is_writable_dir(home) ? fs_join(arena, home, results_folder) : results_folder;
-}
-
-static enum status save(const char *folder, const char *path, const struct json_buffer *json,
-                        struct diag *d)
-{
-    struct outfile file;
-
-    TRY(fs_mkdirs(folder, d));
-    TRY(outfile_open(&file, path, d));
-    outfile_write(&file, (struct str){json->at, json->n});
-    return outfile_commit(&file, OUTFILE_FAST, d);
 }
 
 static const char *file_name(struct arena *arena, const struct capture *cap, bool is_alone)
@@ -137,7 +105,7 @@ static enum status save_markdown(const char *path, const struct anomaly_result *
 enum status flow_anomaly(const struct anomaly_job *job, struct arena *arena, struct diag *d,
                          struct anomaly_result *out)
 {
-    const char *folder = results_of(arena, job);
+    const char *folder = results_folder(arena, job->path, job->out);
     enum status st = ST_OK;
 
     *out = (struct anomaly_result){0};
@@ -149,7 +117,8 @@ enum status flow_anomaly(const struct anomaly_job *job, struct arena *arena, str
         out->at[i].json_path = fs_join(arena, folder, file_name(arena, cap, out->n == 1));
         out->gates_reached += analyse(job, cap, d, &out->at[i]);
         if (!job->is_dry_run)
-            st = save(folder, out->at[i].json_path, &out->at[i].json, d);
+            st = results_save(folder, out->at[i].json_path,
+                              (struct str){out->at[i].json.at, out->at[i].json.n}, d);
     }
     if (st == ST_OK && job->markdown != NULL && !job->is_dry_run)
         st = save_markdown(job->markdown, out, d);

@@ -450,9 +450,9 @@ static void take_row(struct reader *r)
         lose(r, "kernel-details.field-count", "it has more or fewer fields than the header");
         return;
     }
-    r->rows++;
     if (!take_times(r, &slice))
         return;
+    r->rows++;
     struct arena_mark mark = arena_mark(&r->scratch);
     struct str name = plain_text(r, COL_NAME);
     slice.name = capture_intern(r->cap, name);

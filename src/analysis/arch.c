@@ -1,0 +1,411 @@
+#include "analysis/arch.h"
+
+#include "analysis/arch_repeat.h"
+#include "analysis/bubbles.h"
+#include "analysis/steps.h"
+#include "analysis/study.h"
+
+enum { EVIDENCE_MOST = 24, CHECKS_MOST = 24, NOTES_MOST = 16 };
+
+struct finder {
+    struct study *st;
+    struct arch *a;
+    struct arena *arena;
+};
+
+static void note(struct finder *f, struct str text)
+{
+    if (f->a->n_notes < NOTES_MOST)
+        f->a->notes[f->a->n_notes++] = text;
+}
+
+static void evidence(struct finder *f, const char *what, struct str value, struct str meaning,
+                     bool is_inferred)
+{
+    if (f->a->n_evidence < EVIDENCE_MOST)
+        f->a->evidence[f->a->n_evidence++] =
+            (struct arch_evidence){str_of(what), value, meaning, is_inferred};
+}
+
+/* ---- cross-verification ---- */
+
+struct tally {
+    size_t *per_pass;
+    size_t n;
+};
+
+/* How often the operators for which `wanted` holds run in each complete pass. */
+static struct tally tally_ops(struct finder *f, const bool *wanted)
+{
+    const struct arch_layers *layers = f->a->layers;
+    struct tally t = {ARENA_ARRAY(f->arena, size_t, layers->complete), 0};
+
+    for (size_t i = 0; i < layers->n_passes; i++) {
+        const struct arch_pass *pass = &layers->passes[i];
+        if (pass->is_partial)
+            continue;
+        for (size_t k = pass->first; k < pass->epilogue; k++)
+            t.per_pass[t.n] += wanted[f->a->ops->of_kernel[k]];
+        t.n++;
+    }
+    return t;
+}
+
+static size_t layers_like(const struct finder *f, bool (*is_like)(const struct arch_layer *l))
+{
+    const struct arch_layers *layers = f->a->layers;
+
+    for (size_t i = 0; i < layers->n_passes; i++) {
+        size_t n = 0;
+        if (layers->passes[i].is_partial)
+            continue;
+        for (size_t k = 0; k < layers->passes[i].layers; k++)
+            n += is_like(&layers->at[layers->passes[i].layer_first + k]);
+        return n;
+    }
+    return 0;
+}
+
+static bool is_dfc(const struct arch_layer *l)
+{
+    return l->kind == LAYER_MOE_DFC;
+}
+
+static bool is_moe(const struct arch_layer *l)
+{
+    return l->kind != LAYER_DENSE && l->kind != LAYER_BLOCK;
+}
+
+static bool is_grouped(const struct arch_layer *l)
+{
+    return is_moe(l) && l->kind != LAYER_MOE_DFC;
+}
+
+/* Checks one operator; `slack` is how far a count may be off, for what the prologue brings. */
+static void check(struct finder *f, struct str op, const bool *wanted, int64_t expected,
+                  int64_t slack, struct str meaning)
+{
+    bool is_even = true, fits = true;
+
+    if (f->a->n_checks == CHECKS_MOST)
+        return;
+    struct tally t = tally_ops(f, wanted);
+    struct arch_check *c = &f->a->checks[f->a->n_checks];
+    for (size_t i = 0; i < t.n; i++) {
+        int64_t off = (int64_t)t.per_pass[i] - expected;
+        is_even &= t.per_pass[i] == t.per_pass[0];
+        fits &= expected < 0 || (off <= slack && off >= -slack);
+    }
+    *c = (struct arch_check){op, t.per_pass, t.n, expected, is_even && fits, meaning};
+    if (!is_even)
+        c->note = arena_format(f->arena, "%.*s; passes differ", STR_ARGS(meaning));
+    f->a->n_failed += !c->is_ok;
+    f->a->n_checks++;
+}
+
+/* Operators that a row of the table counts together: those of one canonical name. */
+static void check_each(struct finder *f, enum family family, int64_t expected, int64_t slack,
+                       const char *meaning)
+{
+    bool *wanted = ARENA_ARRAY(f->arena, bool, f->a->ops->n);
+
+    for (size_t i = 0; i < f->a->ops->n; i++) {
+        const struct arch_op *op = &f->a->ops->at[i];
+        if (op->family != family || op->is_backward || op->calls < f->a->layers->complete)
+            continue;
+        wanted[i] = true;
+        check(f, op->label, wanted, expected, slack, str_of(meaning));
+        wanted[i] = false;
+    }
+}
+
+static bool any_op(const struct finder *f, bool (*is_it)(const struct arch_op *op), bool *wanted)
+{
+    bool is_any = false;
+
+    for (size_t i = 0; i < f->a->ops->n; i++) {
+        wanted[i] = is_it(&f->a->ops->at[i]);
+        is_any |= wanted[i];
+    }
+    return is_any;
+}
+
+static bool op_is_dfc(const struct arch_op *op)
+{
+    return op->is_dfc;
+}
+
+static bool op_is_gmm(const struct arch_op *op)
+{
+    return op->is_gmm;
+}
+
+static bool op_is_gate(const struct arch_op *op)
+{
+    return op->family == FAMILY_MOE_GATE && str_contains_nocase(op->name, S("Gating"));
+}
+
+static bool op_is_topk(const struct arch_op *op)
+{
+    return op->family == FAMILY_MOE_GATE && op->is_topk;
+}
+
+static bool op_is_alltoall(const struct arch_op *op)
+{
+    return op->is_alltoall;
+}
+
+static bool op_is_argmax(const struct arch_op *op)
+{
+    return op->family == FAMILY_SAMPLING && str_contains_nocase(op->name, S("argmax"));
+}
+
+/* What one layer of those that have it uses: the count of the first complete pass divided. */
+static int64_t per_layer(struct finder *f, const bool *wanted, size_t layers)
+{
+    struct tally t = tally_ops(f, wanted);
+
+    if (layers == 0 || t.n == 0 || t.per_pass[0] % layers != 0)
+        return 2;
+    return (int64_t)(t.per_pass[0] / layers);
+}
+
+static struct str first_label(const struct finder *f, const bool *wanted, struct str otherwise)
+{
+    for (size_t i = 0; i < f->a->ops->n; i++)
+        if (wanted[i])
+            return f->a->ops->at[i].label;
+    return otherwise;
+}
+
+static void check_moe(struct finder *f)
+{
+    bool *wanted = ARENA_ARRAY(f->arena, bool, f->a->ops->n);
+    size_t moe = layers_like(f, is_moe), grouped = layers_like(f, is_grouped);
+
+    if (any_op(f, op_is_dfc, wanted))
+        check(f, S("DispatchFFNCombine"), wanted, (int64_t)layers_like(f, is_dfc), 0,
+              S("one in every MoE+DFC layer"));
+    if (any_op(f, op_is_gmm, wanted))
+        check(f, S("GroupedMatmul"), wanted, per_layer(f, wanted, grouped) * (int64_t)grouped, 0,
+              arena_format(f->arena, "%lld in each of %zu layers with grouped experts",
+                           (long long)per_layer(f, wanted, grouped), grouped));
+    if (any_op(f, op_is_gate, wanted))
+        check(f, first_label(f, wanted, S("router")), wanted, (int64_t)moe, 0,
+              S("one in every MoE layer"));
+    if (any_op(f, op_is_topk, wanted))
+        check(f, first_label(f, wanted, S("top-k")), wanted, (int64_t)moe, 0,
+              S("one in every MoE layer"));
+    if (grouped > 0 && any_op(f, op_is_alltoall, wanted))
+        check(f, S("alltoallv"), wanted, 2 * (int64_t)grouped, 0,
+              S("two in every layer that exchanges tokens between experts"));
+}
+
+static void cross_check(struct finder *f)
+{
+    const struct arch_layers *layers = f->a->layers;
+    const struct arch_markers *m = f->a->markers;
+    bool *wanted = ARENA_ARRAY(f->arena, bool, f->a->ops->n);
+    int64_t samples = layers->has_both_phases ? 1 + (int64_t)layers->decode_per_pass : 1;
+
+    f->a->checks = ARENA_ARRAY(f->arena, struct arch_check, CHECKS_MOST);
+    f->a->n_checks = f->a->n_failed = 0;
+    if (layers->complete == 0 || layers->method != ARCH_MARKER)
+        return;
+    for (size_t i = 0; i < f->a->ops->n; i++)
+        wanted[i] = f->a->ops->at[i].marker == m->class;
+    if (m->recomputed == 0 && m->merged == 0)
+        check(f, m->name, wanted, (int64_t)layers->per_pass, 0,
+              arena_format(f->arena, "%zu prefill and %zu decode layers", layers->prefill_per_pass,
+                           layers->decode_per_pass));
+    check_moe(f);
+    if (capture_is_ascend(f->st->cap)) {
+        check_each(f, FAMILY_ROPE, (int64_t)layers->per_pass, 1,
+                   "one for every layer, the first in the prologue");
+        check_each(f, FAMILY_KVCACHE, (int64_t)layers->per_pass, 1,
+                   "one for every layer, the first in the prologue");
+    }
+    if (any_op(f, op_is_argmax, wanted))
+        check(f, first_label(f, wanted, S("ArgMax")), wanted, samples, 0,
+              S("one for every pass and every draft step"));
+}
+
+/* ---- the chain of evidence ---- */
+
+static struct str count_text(struct finder *f, size_t n)
+{
+    return arena_format(f->arena, "%zu", n);
+}
+
+static void tell_borders(struct finder *f)
+{
+    static const char *const names[BORDER_RULES] = {
+        "phase changes decode to prefill", "embedding between markers",
+        "long idle gaps between markers", "step marks between markers"};
+    const struct arch_layers *layers = f->a->layers;
+
+    for (size_t i = 0; i < BORDER_RULES; i++)
+        if (layers->fired[i] > 0)
+            evidence(f, names[i], count_text(f, layers->fired[i]),
+                     layers->is_ignored[i] ? S("not used as a border between passes")
+                                           : S("borders between passes"),
+                     false);
+}
+
+static void tell_markers(struct finder *f)
+{
+    const struct arch_markers *m = f->a->markers;
+    const struct arch_layers *layers = f->a->layers;
+
+    evidence(f, "attention markers",
+             arena_format(f->arena, "%zu of `%.*s`", m->n, STR_ARGS(m->name)),
+             S("one for every layer of every pass"), false);
+    evidence(f, "phases",
+             arena_format(f->arena, "%zu prefill, %zu decode, %zu unknown", m->prefill, m->decode,
+                          m->unknown),
+             str_of(m->phase_rule), true);
+    tell_borders(f);
+    evidence(f, "layers per pass", count_text(f, layers->per_pass),
+             arena_format(f->arena, "%zu markers = %zu passes of %zu, %zu partial", m->n,
+                          layers->complete, layers->per_pass, layers->partial),
+             true);
+    if (layers->period_match >= 0)
+        evidence(f, "period check", arena_format(f->arena, "%.1f %%", 100 * layers->period_match),
+                 S("layers that look like the one a pass later"), false);
+    if (m->backward > 0)
+        evidence(f, "backward attention", count_text(f, m->backward),
+                 S("a training run: layers are counted by their forward kernels"), false);
+    if (m->recomputed > 0)
+        evidence(f, "recomputed attention", count_text(f, m->recomputed),
+                 S("forward kernels run again for the backward pass; not counted"), true);
+    if (m->merged > 0)
+        evidence(f, "second attention kernels", count_text(f, m->merged),
+                 S("two kernels serve one layer; counted once"), true);
+}
+
+static void tell_repeats(struct finder *f)
+{
+    const struct arch_layers *layers = f->a->layers;
+
+    evidence(f, "attention markers", S("0"), S("layers cannot be told from attention"), false);
+    if (layers->method == ARCH_REPEAT) {
+        evidence(f, "repeated kernels", arena_format(f->arena, "%zu", layers->period),
+                 S("longest block of the main stream that repeats, in kernels"), false);
+        evidence(f, "coverage", arena_format(f->arena, "%.1f %%", 100 * layers->coverage),
+                 S("kernels of the main stream inside repeated blocks"), false);
+        evidence(f, "noise", arena_format(f->arena, "%.1f %%", 100 * layers->noise),
+                 S("kernels in which blocks differ from the first"), false);
+    }
+    evidence(f, "layer borders", str_of(arch_method_name(layers->method)),
+             layers->method == ARCH_NONE
+                 ? S("nothing repeats, no collectives, no gaps: structure unknown")
+                 : arena_format(f->arena, "layer borders by %s, confidence %.2f",
+                                layers->method == ARCH_REPEAT       ? "repetition"
+                                : layers->method == ARCH_COLLECTIVE ? "collectives"
+                                                                    : "idle gaps",
+                                layers->confidence),
+             true);
+}
+
+static void tell_checks(struct finder *f)
+{
+    if (f->a->n_checks > 0)
+        evidence(f, "cross-checks",
+                 arena_format(f->arena, "%zu of %zu hold", f->a->n_checks - f->a->n_failed,
+                              f->a->n_checks),
+                 f->a->n_failed == 0 ? S("the counts agree with the layers")
+                                     : S("some counts contradict the layers"),
+                 false);
+    if (f->a->was_retried)
+        evidence(f, "second try", count_text(f, f->a->layers->per_pass),
+                 S("the first choice of layers per pass failed the cross-check"), true);
+}
+
+/* Certain markers are worth most; doubts about phases, periods, borders and counts cost. */
+static double judge(const struct arch *a)
+{
+    const struct arch_layers *layers = a->layers;
+    double confidence = 1;
+
+    if (layers->method != ARCH_MARKER)
+        return layers->method == ARCH_NONE ? 0 : layers->confidence * 0.8;
+    if (a->markers->unknown > 0)
+        confidence -= 0.1;
+    if (layers->complete == 0)
+        confidence -= 0.4;
+    else if (layers->complete == 1)
+        confidence -= 0.15;
+    if (layers->period_match >= 0 && layers->period_match < 0.9)
+        confidence -= 0.2;
+    confidence -= 0.05 * (double)(a->n_failed < 8 ? a->n_failed : 8);
+    if (layers->partial > 0)
+        confidence -= 0.05;
+    return confidence > 0 ? confidence : 0;
+}
+
+static void tell_notes(struct finder *f)
+{
+    const struct arch *a = f->a;
+
+    if (study_kernels(f->st).n == 0)
+        note(f, S("no kernels: there is nothing to tell a model from"));
+    if (a->layers->method == ARCH_MARKER)
+        note(f, S("a layer is cut where its attention begins: it holds its own attention, its "
+                  "feed-forward part and the next layer's norm, QKV, rope and cache preparation"));
+    if (a->layers->is_training)
+        note(f, S("training capture: backward and optimizer kernels are kept apart from the "
+                  "layers, each layer is counted once"));
+    if (a->comm->main_streams > 1)
+        note(f, arena_format(f->arena,
+                             "%zu streams hold attention markers (micro-batch overlap); they are "
+                             "merged by time",
+                             a->comm->main_streams));
+    if (a->layers->complete == 1)
+        note(f, S("one pass only: nothing can be said across passes"));
+    if (f->st->cap->comm_ops.n == 0)
+        note(f, S("no communication.json: overlaps come from kernels, no bandwidth is known"));
+    if (!(f->st->cap->has & HAS_SHAPES))
+        note(f, S("no tensor shapes: sizes of the model cannot be told"));
+    if (f->a->n_failed > 0)
+        note(f, S("some cross-checks do not hold; see the verdicts"));
+}
+
+static size_t find_with(struct finder *f, size_t choice)
+{
+    f->a->layers = arch_layers_find(f->st, f->a->ops, f->a->markers, choice);
+    cross_check(f);
+    return f->a->n_failed;
+}
+
+const struct arch *arch_find(struct study *st, const struct arch_options *options)
+{
+    struct arch *a = ARENA_NEW(&st->scratch, struct arch);
+    struct finder f = {st, a, &st->scratch};
+    struct interval_set busy = study_busy(st);
+
+    a->evidence = ARENA_ARRAY(&st->scratch, struct arch_evidence, EVIDENCE_MOST);
+    a->notes = ARENA_ARRAY(&st->scratch, struct str, NOTES_MOST);
+    a->origin = study_bubbles(st)->global.span.begin;
+    if (busy.n > 0)
+        a->device = (struct interval){busy.at[0].begin, busy.at[busy.n - 1].end};
+    a->ops = arch_ops_find(st, options->rules);
+    a->markers = arch_markers_find(st, a->ops);
+    size_t failed = find_with(&f, 0);
+    if (failed > 0 && a->layers->n_candidates > 1) {
+        if (find_with(&f, 1) < failed)
+            a->was_retried = true;
+        else
+            find_with(&f, 0);
+    }
+    a->types = arch_types_find(st, a->ops, a->markers, a->layers);
+    a->comm = arch_comm_find(st, a->ops, a->markers);
+    a->config = arch_config_find(st, a->ops, a->markers, a->layers, options->name);
+    if (a->layers->method == ARCH_MARKER)
+        tell_markers(&f);
+    else
+        tell_repeats(&f);
+    tell_checks(&f);
+    a->confidence = judge(a);
+    tell_notes(&f);
+    return a;
+}

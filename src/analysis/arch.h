@@ -1,0 +1,65 @@
+/*
+ * arch - what model ran, told from its kernels alone: passes, layers, layer types, what each does
+ * and costs, how communication hides.
+ *
+ * Attention kernels mark layers; where there are none, repetition does. Every conclusion carries
+ * its evidence and whether it was measured or inferred. Rules: docs/analyses/architecture.md.
+ */
+#ifndef STRATA_ANALYSIS_ARCH_H
+#define STRATA_ANALYSIS_ARCH_H
+
+#include "analysis/arch_comm.h"
+#include "analysis/arch_config.h"
+#include "analysis/arch_layers.h"
+#include "analysis/arch_roles.h"
+#include "base/sink.h"
+
+/* One line of the chain that leads to the model: what was seen and what it means. */
+struct arch_evidence {
+    struct str what, value, meaning;
+    bool is_inferred; /* else measured */
+};
+
+/* One operator counted in every complete pass, and what the layers say the count must be. */
+struct arch_check {
+    struct str op;
+    const size_t *per_pass;
+    size_t n;         /* passes */
+    int64_t expected; /* -1: nothing is known of it */
+    bool is_ok;
+    struct str note;
+};
+
+struct arch {
+    struct arch_ops *ops;
+    const struct arch_markers *markers;
+    const struct arch_layers *layers;
+    const struct arch_types *types;
+    const struct arch_comm *comm;
+    const struct arch_config *config;
+    struct arch_evidence *evidence;
+    size_t n_evidence;
+    struct arch_check *checks;
+    size_t n_checks, n_failed;
+    struct str *notes;
+    size_t n_notes;
+    nanos origin;           /* relative times count from here: begin of the whole span */
+    struct interval device; /* first kernel's begin to the latest end */
+    double confidence;      /* 0 to 1 */
+    bool was_retried;       /* the first choice of layers per pass failed the cross-check */
+};
+
+/* What a user may say beforehand. Zero-initialised is fine. */
+struct arch_options {
+    const struct arch_rules *rules;
+    struct str name; /* of the capture's folder: "dp2_tp8_..." tells the parallelism */
+};
+
+/* Everything lives in the study. */
+const struct arch *arch_find(struct study *st, const struct arch_options *options);
+
+/* The JSON document "strata.arch/1" and the ten Markdown sections. False when the sink failed. */
+bool arch_write_json(struct study *st, const struct arch *a, struct sink out);
+bool arch_write_md(struct study *st, const struct arch *a, struct sink out);
+
+#endif

@@ -1,0 +1,454 @@
+#include "analysis/arch_config.h"
+
+#include "analysis/arch_layers.h"
+#include "analysis/arch_shapes.h"
+#include "analysis/study.h"
+
+const struct config_item *arch_config_get(const struct arch_config *config, const char *name)
+{
+    for (size_t i = 0; i < config->n; i++)
+        if (strcmp(config->at[i].name, name) == 0)
+            return &config->at[i];
+    return NULL;
+}
+
+/* How often each value of one size was seen. */
+enum { VALUES_MOST = 32 };
+
+struct votes {
+    struct {
+        int64_t value;
+        size_t count;
+    } at[VALUES_MOST];
+    size_t n, total;
+    const char *from; /* the operator that told first */
+    bool is_mixed;    /* others told too */
+};
+
+static void vote(struct votes *v, int64_t value, const char *from)
+{
+    size_t i = 0;
+
+    if (value <= 0)
+        return;
+    while (i < v->n && v->at[i].value != value)
+        i++;
+    if (i == VALUES_MOST)
+        return;
+    if (i == v->n) {
+        v->at[i].value = value;
+        v->at[i].count = 0;
+        v->n++;
+    }
+    v->at[i].count++;
+    v->total++;
+    if (v->from == NULL)
+        v->from = from;
+    v->is_mixed |= v->from != from;
+}
+
+static size_t winner(const struct votes *v)
+{
+    size_t best = 0;
+
+    for (size_t i = 1; i < v->n; i++)
+        if (v->at[i].count > v->at[best].count)
+            best = i;
+    return best;
+}
+
+static int64_t won(const struct votes *v)
+{
+    return v->n > 0 ? v->at[winner(v)].value : 0;
+}
+
+struct finder {
+    struct study *st;
+    const struct arch_ops *ops;
+    const struct arch_markers *m;
+    const struct arch_layers *layers;
+    struct arch_config *out;
+    struct votes hidden, heads, kv_heads, head_size, ffn, gated, experts, expert_ffn, top_k, vocab;
+    struct votes batch, length, tokens, routed, context;
+};
+
+static void put(struct finder *f, const char *name, const char *title, const struct votes *v,
+                bool is_inferred)
+{
+    if (v->n == 0 || f->out->n == CONFIG_ITEMS)
+        return;
+    size_t best = winner(v);
+    f->out->at[f->out->n++] = (struct config_item){
+        .name = name,
+        .title = title,
+        .number = v->at[best].value,
+        .is_inferred = is_inferred,
+        .confidence = (double)v->at[best].count / (double)v->total,
+        .evidence = arena_format(&f->st->scratch, "%zu of %zu shapes of `%s`%s", v->at[best].count,
+                                 v->total, v->from, v->is_mixed ? " and others" : ""),
+    };
+    if (v->n == 1)
+        return;
+    int64_t low = v->at[0].value, high = low;
+    for (size_t i = 1; i < v->n; i++) {
+        low = v->at[i].value < low ? v->at[i].value : low;
+        high = v->at[i].value > high ? v->at[i].value : high;
+    }
+    f->out->at[f->out->n - 1].evidence =
+        arena_format(&f->st->scratch, "%.*s; seen from %lld to %lld",
+                     STR_ARGS(f->out->at[f->out->n - 1].evidence), (long long)low, (long long)high);
+}
+
+static void put_number(struct finder *f, const char *name, const char *title, int64_t number,
+                       double confidence, struct str evidence)
+{
+    if (f->out->n == CONFIG_ITEMS)
+        return;
+    f->out->at[f->out->n++] = (struct config_item){.name = name,
+                                                   .title = title,
+                                                   .number = number,
+                                                   .is_inferred = true,
+                                                   .confidence = confidence,
+                                                   .evidence = evidence};
+}
+
+/* ---- PyTorch operators ---- */
+
+enum host_op {
+    HOST_EMBEDDING,
+    HOST_SDPA,
+    HOST_SILU,
+    HOST_GELU,
+    HOST_GROUPED,
+    HOST_TOPK,
+    HOST_ARGMAX,
+    HOST_LINEAR,
+    HOST_OPS
+};
+
+static const char *const host_names[HOST_OPS] = {
+    "aten::embedding",   "aten::scaled_dot_product_attention",
+    "aten::silu",        "aten::gelu",
+    "aten::_grouped_mm", "aten::topk",
+    "aten::argmax",      "aten::linear",
+};
+
+static int64_t last_dim(const struct shape *s)
+{
+    return s->n > 0 ? s->dim[s->n - 1] : 0;
+}
+
+static void take_attention(struct finder *f, const struct shapes *s, const char *from)
+{
+    if (s->n < 2 || s->at[0].n != 4 || s->at[1].n != 4)
+        return;
+    vote(&f->batch, s->at[0].dim[0], from);
+    vote(&f->heads, s->at[0].dim[1], from);
+    vote(&f->length, s->at[0].dim[2], from);
+    vote(&f->head_size, s->at[0].dim[3], from);
+    vote(&f->kv_heads, s->at[1].dim[1], from);
+    vote(&f->context, s->at[1].dim[2], from);
+}
+
+static void take_host(struct finder *f, enum host_op op, const struct shapes *s)
+{
+    const char *from = host_names[op];
+
+    switch (op) {
+    case HOST_EMBEDDING:
+        if (s->n >= 2 && s->at[0].n == 2 && s->at[0].dim[0] > won(&f->vocab)) {
+            f->vocab = (struct votes){0};
+            vote(&f->vocab, s->at[0].dim[0], from);
+            f->hidden = (struct votes){0};
+            vote(&f->hidden, s->at[0].dim[1], from);
+        }
+        break;
+    case HOST_SDPA:
+        take_attention(f, s, from);
+        break;
+    case HOST_SILU:
+    case HOST_GELU:
+        if (s->at[0].n == 3) /* experts work on [tokens, size] */
+            vote(&f->ffn, last_dim(&s->at[0]), from);
+        else
+            vote(&f->expert_ffn, last_dim(&s->at[0]), from);
+        if (op == HOST_SILU)
+            vote(&f->gated, 1, from);
+        break;
+    case HOST_GROUPED:
+        if (s->n >= 2 && s->at[1].n == 3 && s->at[0].n == 2) {
+            vote(&f->experts, s->at[1].dim[0], from);
+            vote(&f->routed, s->at[0].dim[0], from);
+        }
+        break;
+    case HOST_TOPK:
+        if (s->at[0].n == 2) {
+            vote(&f->tokens, s->at[0].dim[0], from);
+            vote(&f->experts, s->at[0].dim[1], from);
+        }
+        break;
+    case HOST_LINEAR:
+        if (f->vocab.n == 0 && s->n >= 2 && s->at[0].n == 3 && s->at[1].n == 2)
+            vote(&f->hidden, last_dim(&s->at[0]), from);
+        break;
+    case HOST_ARGMAX:
+    case HOST_OPS:
+        break;
+    }
+}
+
+static void read_host(struct finder *f)
+{
+    const struct capture *cap = f->st->cap;
+    strid ids[HOST_OPS];
+    struct shapes shapes;
+
+    for (size_t i = 0; i < HOST_OPS; i++)
+        ids[i] = intern_find(&cap->strings, str_of(host_names[i]));
+    for (size_t i = 0; i < cap->slices.n; i++) {
+        if (cap->slices.kind[i] != SLICE_HOST_OP)
+            continue;
+        for (size_t k = 0; k < HOST_OPS; k++)
+            if (ids[k] != 0 && cap->slices.name[i] == ids[k] &&
+                shapes_read(capture_slice_text(cap, i, KEY_INPUT_SHAPES), &shapes) && shapes.n > 0)
+                take_host(f, (enum host_op)k, &shapes);
+    }
+}
+
+/* ---- kernels with shapes ---- */
+
+static void take_kernel(struct finder *f, const struct arch_op *op, const struct shapes *s,
+                        const struct shapes *out)
+{
+    const char *from = op->name.at;
+    const struct shape *a = &s->at[0];
+
+    switch (op->family) {
+    case FAMILY_ATTENTION:
+        if (op->marker == MARKER_NONE)
+            return;
+        take_attention(f, s, from);
+        if (a->n == 3 && s->n > 1 && s->at[1].n == 3) {
+            vote(&f->heads, a->dim[1], from);
+            vote(&f->head_size, a->dim[2], from);
+            vote(&f->kv_heads, s->at[1].dim[1], from);
+        }
+        break;
+    case FAMILY_NORM:
+        if (a->n >= 2)
+            vote(&f->hidden, last_dim(a), from);
+        break;
+    case FAMILY_EMBEDDING:
+        if (a->n == 2 && s->n > 1)
+            vote(&f->vocab, a->dim[0], from);
+        break;
+    case FAMILY_ACTIVATION:
+        if (out->n > 0 && out->at[0].n > 0)
+            vote(&f->ffn, last_dim(&out->at[0]), from);
+        break;
+    case FAMILY_MOE_GATE:
+        if (str_contains_nocase(op->name, S("MoeGatingTopK")) && a->n == 2) {
+            vote(&f->experts, a->dim[1], from);
+            if (out->n > 0 && out->at[0].n == 2)
+                vote(&f->top_k, out->at[0].dim[1], from);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+enum { KERNELS_READ = 65536 }; /* shapes repeat: more of them tell nothing new */
+
+static void read_kernels(struct finder *f)
+{
+    const struct capture *cap = f->st->cap;
+    struct kernel_order kernels = study_kernels(f->st);
+    struct shapes in, out;
+    size_t read = 0;
+
+    for (size_t i = 0; i < kernels.n && read < KERNELS_READ; i++) {
+        const struct arch_op *op = &f->ops->at[f->ops->of_kernel[i]];
+        struct str text;
+        if (op->family == FAMILY_OTHER || op->family == FAMILY_ELEMENTWISE)
+            continue;
+        text = capture_slice_text(cap, kernels.at[i], KEY_INPUT_SHAPES);
+        if (text.n == 0 || !shapes_read(text, &in) || in.n == 0)
+            continue;
+        shapes_read(capture_slice_text(cap, kernels.at[i], KEY_OUTPUT_SHAPES), &out);
+        take_kernel(f, op, &in, &out);
+        read++;
+    }
+}
+
+static void find_dtype(struct finder *f)
+{
+    const struct capture *cap = f->st->cap;
+    struct kernel_order kernels = study_kernels(f->st);
+    struct str found = {0}, op = {0};
+
+    for (size_t i = 0; i < kernels.n && i < KERNELS_READ && found.n == 0; i++) {
+        if (f->ops->at[f->ops->of_kernel[i]].family != FAMILY_MATMUL)
+            continue;
+        struct str types = capture_slice_text(cap, kernels.at[i], KEY_INPUT_DTYPES);
+        if (types.n > 0 && str_split(&types, ';', &found))
+            op = f->ops->at[f->ops->of_kernel[i]].name;
+    }
+    strid sdpa = intern_find(&cap->strings, S("aten::linear"));
+    for (size_t i = 0; sdpa != 0 && i < cap->slices.n && found.n == 0; i++)
+        if (cap->slices.name[i] == sdpa && cap->slices.kind[i] == SLICE_HOST_OP) {
+            struct str types = capture_slice_text(cap, i, KEY_INPUT_DTYPES);
+            size_t end = 0, begin = 0;
+            while (begin < types.n &&
+                   (types.at[begin] == '[' || types.at[begin] == '"' || types.at[begin] == '\''))
+                begin++;
+            for (end = begin; end < types.n && types.at[end] != '"' && types.at[end] != ',' &&
+                              types.at[end] != ';' && types.at[end] != '\'' &&
+                              types.at[end] != ']';)
+                end++;
+            found = str_part(types, begin, end - begin);
+            op = S("aten::linear");
+        }
+    if (found.n > 0 && f->out->n < CONFIG_ITEMS)
+        f->out->at[f->out->n++] = (struct config_item){
+            .name = "dtype",
+            .title = "data type",
+            .number = -1,
+            .text = found,
+            .confidence = 1,
+            .evidence = arena_format(&f->st->scratch, "first input of `%.*s`", STR_ARGS(op)),
+        };
+}
+
+/* ---- the folder's name ---- */
+
+static bool digits(struct str s, int64_t *out)
+{
+    return s.n > 0 && s.at[0] >= '0' && s.at[0] <= '9' && num_i64(s, out);
+}
+
+/* "dp2_tp8_ep_100k_1k_bs10": degrees, context, generated length, batch. */
+static void read_name(struct finder *f, struct str name)
+{
+    static const struct {
+        const char *token, *name, *title;
+    } degrees[] = {
+        {"dp", "data_parallel", "data parallel degree"},
+        {"tp", "tensor_parallel", "tensor parallel degree"},
+        {"pp", "pipeline_parallel", "pipeline parallel degree"},
+        {"ep", "expert_parallel", "expert parallel degree"},
+        {"cp", "context_parallel", "context parallel degree"},
+        {"bs", "batch_requested", "batch size of the run"},
+    };
+    struct arena *arena = &f->st->scratch;
+    struct str evidence = S("name of the capture's folder");
+    struct str token, rest = name, degree = S("");
+    size_t lengths = 0;
+    int64_t n;
+
+    while (name.n > 0 && str_split(&rest, '_', &token)) {
+        struct str tail = str_part(token, token.n > 0 ? token.n - 1 : 0, 1);
+        if (str_equal_nocase(tail, S("k")) && digits(str_part(token, 0, token.n - 1), &n) &&
+            lengths < 2 && n < 1000000) {
+            put_number(f, lengths == 0 ? "context_length" : "generated_length",
+                       lengths == 0 ? "context length of the run" : "generated tokens of the run",
+                       n * 1000, 0.6, evidence);
+            lengths++;
+            continue;
+        }
+        for (size_t i = 0; i < ARRAY_LEN(degrees); i++) {
+            if (!str_starts_nocase(token, str_of(degrees[i].token)))
+                continue;
+            if (digits(str_part(token, 2, token.n), &n)) {
+                put_number(f, degrees[i].name, degrees[i].title, n, 0.6, evidence);
+                if (i < 5)
+                    degree = arena_format(arena, "%.*s%s%c%c%lld", STR_ARGS(degree),
+                                          degree.n > 0 ? "×" : "", degrees[i].token[0] - 32,
+                                          degrees[i].token[1] - 32, (long long)n);
+            } else if (token.n == 2 && i == 3) {
+                degree = arena_format(arena, "%.*s%sEP", STR_ARGS(degree), degree.n > 0 ? "×" : "");
+            }
+        }
+    }
+    f->out->parallelism = degree;
+}
+
+/* ---- what follows ---- */
+
+static void find_top_k(struct finder *f)
+{
+    int64_t tokens = won(&f->tokens), routed = won(&f->routed);
+
+    if (f->top_k.n == 0 && tokens > 0 && routed > tokens && routed % tokens == 0)
+        put_number(f, "experts_per_token", "experts per token (top-k)", routed / tokens, 0.9,
+                   arena_format(&f->st->scratch,
+                                "%lld rows go through the experts for %lld routed tokens",
+                                (long long)routed, (long long)tokens));
+    else
+        put(f, "experts_per_token", "experts per token (top-k)", &f->top_k, false);
+}
+
+/* Weights of attention, feed-forward parts, embedding and head; norms are left out. */
+static void find_parameters(struct finder *f)
+{
+    int64_t hidden = won(&f->hidden), heads = won(&f->heads), size = won(&f->head_size);
+    int64_t kv = won(&f->kv_heads), vocab = won(&f->vocab), ffn = won(&f->ffn);
+    int64_t experts = won(&f->experts), expert_ffn = won(&f->expert_ffn);
+    double dense = 0, moe = 0;
+
+    for (size_t i = 0; i < f->layers->n_passes; i++) {
+        const struct arch_pass *pass = &f->layers->passes[i];
+        if (pass->is_partial)
+            continue;
+        for (size_t k = 0; k < pass->layers; k++) {
+            enum layer_kind kind = f->layers->at[pass->layer_first + k].kind;
+            dense += kind == LAYER_DENSE;
+            moe += kind != LAYER_DENSE && kind != LAYER_BLOCK;
+        }
+        break;
+    }
+    if (hidden == 0 || heads == 0 || size == 0 || vocab == 0 || dense + moe == 0 ||
+        (dense > 0 && ffn == 0) || (moe > 0 && (experts == 0 || expert_ffn == 0)))
+        return;
+    double h = (double)hidden;
+    double attention = 2 * h * (double)(heads * size) + 2 * h * (double)(kv * size);
+    double matrices = f->gated.n > 0 ? 3 : 2;
+    double total = (dense + moe) * attention + dense * matrices * h * (double)ffn +
+                   moe * (double)experts * matrices * h * (double)expert_ffn +
+                   moe * h * (double)experts + 2 * h * (double)vocab;
+    put_number(f, "parameters", "parameters, implied", (int64_t)total, 0.5,
+               arena_format(&f->st->scratch,
+                            "%.0f dense and %.0f MoE layers of these sizes, embedding and head "
+                            "(untied); norms left out",
+                            dense, moe));
+}
+
+const struct arch_config *arch_config_find(struct study *st, const struct arch_ops *ops,
+                                           const struct arch_markers *markers,
+                                           const struct arch_layers *layers, struct str name)
+{
+    struct arch_config *out = ARENA_NEW(&st->scratch, struct arch_config);
+    struct finder f = {.st = st, .ops = ops, .m = markers, .layers = layers, .out = out};
+
+    read_host(&f);
+    read_kernels(&f);
+    read_name(&f, name);
+    put(&f, "hidden_size", "hidden size", &f.hidden, false);
+    put(&f, "attention_heads", "attention heads", &f.heads, false);
+    put(&f, "kv_heads", "KV heads", &f.kv_heads, false);
+    put(&f, "head_size", "head size", &f.head_size, false);
+    put(&f, "ffn_size", "FFN size", &f.ffn, false);
+    put(&f, "experts", "experts", &f.experts, false);
+    put(&f, "expert_ffn_size", "expert FFN size", &f.expert_ffn, false);
+    find_top_k(&f);
+    put(&f, "vocabulary", "vocabulary", &f.vocab, false);
+    put(&f, "batch", "batch", &f.batch, false);
+    put(&f, "query_length", "query tokens per sequence", &f.length, false);
+    put(&f, "kv_length", "KV tokens per sequence", &f.context, false);
+    find_dtype(&f);
+    find_parameters(&f);
+    if (st->cap->facts.world_size > 0)
+        put_number(&f, "world_size", "ranks of the run", st->cap->facts.world_size, 1,
+                   S("the profile's own record"));
+    return out;
+}

@@ -1,0 +1,657 @@
+#include "analysis/arch_family.h"
+
+#include <regex.h>
+#include <stdlib.h>
+
+#include "analysis/study.h"
+#include "base/yaml.h"
+
+static const char *const names[FAMILIES] = {
+    "attention", "moe_dispatch_fused",
+    "moe_gate",  "moe_gemm",
+    "comm",      "matmul",
+    "norm",      "rope",
+    "kvcache",   "activation",
+    "quant",     "sampling",
+    "embedding", "elementwise",
+    "other",
+};
+
+const char *family_name(enum family family)
+{
+    return names[family];
+}
+
+bool family_named(struct str name, enum family *out)
+{
+    for (size_t i = 0; i < FAMILIES; i++)
+        if (str_equal_nocase(name, str_of(names[i]))) {
+            *out = (enum family)i;
+            return true;
+        }
+    return false;
+}
+
+const char *arch_phase_name(enum arch_phase phase)
+{
+    static const char *const phases[] = {"unknown", "prefill", "decode"};
+
+    return phases[phase];
+}
+
+/* Where a pattern holds: names of Ascend operators and of GPU kernels are different worlds, and a
+ * short word of one is often a part of a word of the other. */
+enum world { ANY, NPU, GPU };
+
+/* First match wins, top to bottom; any case. A pattern that starts with '^' is a prefix, one that
+ * ends in '$' a suffix, one in '<>' a word of its own. */
+static const struct pattern {
+    const char *text;
+    enum family family;
+    enum world world;
+} patterns[] = {
+    {"FusedInferAttentionScore", FAMILY_ATTENTION, ANY},
+    {"IncreFlashAttention", FAMILY_ATTENTION, ANY},
+    {"PromptFlashAttention", FAMILY_ATTENTION, ANY},
+    {"FlashAttentionScore", FAMILY_ATTENTION, ANY},
+    {"SparseFlashAttention", FAMILY_ATTENTION, ANY},
+    {"PagedAttention", FAMILY_ATTENTION, ANY},
+    {"RingMLA", FAMILY_ATTENTION, ANY},
+    {"MultiLatentAttention", FAMILY_ATTENTION, ANY},
+    {"UnpadFlashAttention", FAMILY_ATTENTION, ANY},
+    {"LightningIndexer", FAMILY_ATTENTION, ANY},
+    {"<mla>", FAMILY_ATTENTION, ANY},
+    {"reshape_and_cache", FAMILY_KVCACHE, ANY}, /* ..._flash_kernel is no attention */
+    {"concat_and_cache", FAMILY_KVCACHE, ANY},
+    {"set_kv_buffer", FAMILY_KVCACHE, GPU},
+    {"flash_fwd", FAMILY_ATTENTION, GPU},
+    {"flash_bwd", FAMILY_ATTENTION, GPU},
+    {"flash::", FAMILY_ATTENTION, GPU},
+    {"FlashAttnFwd", FAMILY_ATTENTION, GPU},
+    {"FlashAttnBwd", FAMILY_ATTENTION, GPU},
+    {"fmha", FAMILY_ATTENTION, GPU},
+    {"flash_attn", FAMILY_ATTENTION, GPU},
+    {"flash_attention", FAMILY_ATTENTION, GPU},
+    {"flex_attention", FAMILY_ATTENTION, GPU},
+    {"flash_mla", FAMILY_ATTENTION, GPU},
+    {"mha_varlen", FAMILY_ATTENTION, GPU},
+    {"sdpa", FAMILY_ATTENTION, GPU},
+    {"efficient_attention", FAMILY_ATTENTION, GPU},
+    {"attn_fwd", FAMILY_ATTENTION, GPU},
+    {"attn_bwd", FAMILY_ATTENTION, GPU},
+    {"unified_attention", FAMILY_ATTENTION, GPU},
+    {"paged_attention", FAMILY_ATTENTION, GPU},
+    {"decode_attention", FAMILY_ATTENTION, GPU},
+    {"context_attention", FAMILY_ATTENTION, GPU},
+    {"multihead_attention", FAMILY_ATTENTION, GPU},
+    {"multi_head_attention", FAMILY_ATTENTION, GPU},
+    {"BatchPrefill", FAMILY_ATTENTION, GPU},
+    {"BatchDecode", FAMILY_ATTENTION, GPU},
+    {"SinglePrefill", FAMILY_ATTENTION, GPU},
+    {"SingleDecode", FAMILY_ATTENTION, GPU},
+    {"_fwd_grouped_kernel_stage", FAMILY_ATTENTION, GPU},
+    {"_fwd_kernel_stage", FAMILY_ATTENTION, GPU},
+    {"^_fwd_kernel", FAMILY_ATTENTION, GPU},
+    {"mmha", FAMILY_ATTENTION, GPU},
+    {"<xqa>", FAMILY_ATTENTION, GPU},
+    {"kernel_mha", FAMILY_ATTENTION, GPU},
+    {"lean_reduction_kernel", FAMILY_ATTENTION, GPU}, /* cuDNN's second half of a split */
+    {"DispatchFFNCombine", FAMILY_MOE_FUSED, ANY},
+    {"MoeDistributeDispatch", FAMILY_MOE_FUSED, ANY},
+    {"MoeDistributeCombine", FAMILY_MOE_FUSED, ANY},
+    {"DispatchGmmCombine", FAMILY_MOE_FUSED, ANY},
+    {"deep_ep", FAMILY_MOE_FUSED, GPU},
+    {"moe_a2a", FAMILY_MOE_FUSED, GPU},
+    {"MoeGatingTopK", FAMILY_MOE_GATE, ANY},
+    {"MoeInitRouting", FAMILY_MOE_GATE, ANY},
+    {"HistogramV2", FAMILY_MOE_GATE, NPU},
+    {"topkGating", FAMILY_MOE_GATE, GPU},
+    {"topk_softmax", FAMILY_MOE_GATE, GPU},
+    {"moe_align_block_size", FAMILY_MOE_GATE, GPU},
+    {"moe_sum", FAMILY_MOE_GATE, GPU},
+    {"moe_fused_gate", FAMILY_MOE_GATE, GPU},
+    {"moe_permute", FAMILY_MOE_GATE, GPU},
+    {"moe_unpermute", FAMILY_MOE_GATE, GPU},
+    {"grouped_topk", FAMILY_MOE_GATE, GPU},
+    {"GroupedMatmul", FAMILY_MOE_GEMM, ANY},
+    {"fused_moe", FAMILY_MOE_GEMM, GPU},
+    {"group_gemm", FAMILY_MOE_GEMM, GPU},
+    {"grouped_gemm", FAMILY_MOE_GEMM, GPU},
+    {"grouped_mm", FAMILY_MOE_GEMM, GPU},
+    {"GroupProblemShape", FAMILY_MOE_GEMM, GPU},
+    {"moe*gemm", FAMILY_MOE_GEMM, GPU},
+    {"bmm_*moe", FAMILY_MOE_GEMM, GPU},
+    {"hcom_", FAMILY_COMM, ANY},
+    {"AicpuKernel$", FAMILY_COMM, ANY},
+    {"AivKernel$", FAMILY_COMM, ANY},
+    {"alltoall", FAMILY_COMM, ANY},
+    {"all_to_all", FAMILY_COMM, ANY},
+    {"nccl", FAMILY_COMM, GPU},
+    {"rccl", FAMILY_COMM, GPU},
+    {"cross_device_reduce", FAMILY_COMM, GPU},
+    {"all_reduce", FAMILY_COMM, GPU},
+    {"nvshmem", FAMILY_COMM, GPU},
+    {"all2all", FAMILY_COMM, GPU},
+    {"MatMul", FAMILY_MATMUL, ANY},
+    {"Linear", FAMILY_MATMUL, NPU},
+    {"gemm", FAMILY_MATMUL, GPU},
+    {"nvjet", FAMILY_MATMUL, GPU},
+    {"splitKreduce", FAMILY_MATMUL, GPU},
+    {"cutlass", FAMILY_MATMUL, GPU},
+    {"gemv", FAMILY_MATMUL, GPU},
+    {"wgmma", FAMILY_MATMUL, GPU},
+    {"cublas", FAMILY_MATMUL, GPU},
+    {"<mm>", FAMILY_MATMUL, GPU},
+    {"addmm", FAMILY_MATMUL, GPU},
+    {"Cijk_", FAMILY_MATMUL, GPU}, /* AMD Tensile */
+    {"split_qkv_rmsnorm_rope", FAMILY_ROPE, ANY},
+    {"KvRmsNormRopeCache", FAMILY_ROPE, ANY},
+    {"RmsNorm", FAMILY_NORM, ANY},
+    {"LayerNorm", FAMILY_NORM, ANY},
+    {"rms_norm", FAMILY_NORM, GPU},
+    {"layer_norm", FAMILY_NORM, GPU},
+    {"MeanOps", FAMILY_NORM, GPU},
+    {"rsqrt", FAMILY_NORM, GPU},
+    {"pow_tensor_scalar", FAMILY_NORM, GPU},
+    {"RotaryMul", FAMILY_ROPE, ANY},
+    {"Rotary", FAMILY_ROPE, ANY},
+    {"InterleaveRope", FAMILY_ROPE, ANY},
+    {"<rope>", FAMILY_ROPE, ANY},
+    {"neg_kernel", FAMILY_ROPE, GPU}, /* the half turn of an unfused rotary embedding */
+    {"ReshapeAndCache", FAMILY_KVCACHE, ANY},
+    {"ScatterPaKvCache", FAMILY_KVCACHE, ANY},
+    {"ScatterNdUpdate", FAMILY_KVCACHE, NPU},
+    {"PagedCacheLoad", FAMILY_KVCACHE, ANY},
+    {"SwiGlu", FAMILY_ACTIVATION, ANY},
+    {"Gelu", FAMILY_ACTIVATION, ANY},
+    {"SiLU", FAMILY_ACTIVATION, ANY},
+    {"act_and_mul", FAMILY_ACTIVATION, GPU},
+    {"DynamicQuant", FAMILY_QUANT, ANY},
+    {"AscendQuant", FAMILY_QUANT, NPU},
+    {"per_token_group", FAMILY_QUANT, GPU},
+    {"quant", FAMILY_QUANT, GPU},
+    {"ArgMax", FAMILY_SAMPLING, ANY},
+    {"rejection_", FAMILY_SAMPLING, ANY},
+    {"ApplyTopKTopP", FAMILY_SAMPLING, ANY},
+    {"Multinomial", FAMILY_SAMPLING, ANY},
+    {"IndexFill", FAMILY_SAMPLING, NPU},
+    {"LogicalAnd", FAMILY_SAMPLING, NPU},
+    {"sample_recovered_tokens", FAMILY_SAMPLING, ANY},
+    {"expand_kernel", FAMILY_SAMPLING, NPU},
+    {"topk", FAMILY_SAMPLING, GPU},
+    {"sampling", FAMILY_SAMPLING, GPU},
+    {"sample", FAMILY_SAMPLING, GPU},
+    {"rejection", FAMILY_SAMPLING, GPU},
+    {"GatherV2", FAMILY_EMBEDDING, NPU},
+    {"GatherV3", FAMILY_EMBEDDING, NPU},
+    {"Embedding", FAMILY_EMBEDDING, ANY},
+    {"indexSelect", FAMILY_EMBEDDING, GPU},
+    {"vectorized_gather", FAMILY_EMBEDDING, GPU},
+    {"elementwise", FAMILY_ELEMENTWISE, GPU},
+    {"copy", FAMILY_ELEMENTWISE, GPU},
+    {"<cat>", FAMILY_ELEMENTWISE, GPU},
+    {"CatArray", FAMILY_ELEMENTWISE, GPU},
+    {"TensorMove", FAMILY_ELEMENTWISE, NPU},
+    {"Cast", FAMILY_ELEMENTWISE, NPU},
+    {"TransData", FAMILY_ELEMENTWISE, NPU},
+    {"Transpose", FAMILY_ELEMENTWISE, NPU},
+    {"Slice", FAMILY_ELEMENTWISE, NPU},
+    {"Concat", FAMILY_ELEMENTWISE, NPU},
+    {"^Add", FAMILY_ELEMENTWISE, NPU},
+    {"^Sub", FAMILY_ELEMENTWISE, NPU},
+    {"^Mul", FAMILY_ELEMENTWISE, NPU},
+    {"^Div", FAMILY_ELEMENTWISE, NPU},
+};
+
+/* Attention kernels that belong to a marker and are none themselves: the second half of a split,
+ * index kernels, plans, the backward pass. */
+static const char *const no_markers[] = {
+    "combine", "reduce",  "reduction", "merge_state", "MergeState", "LightningIndexer",
+    "indexer", "prepare", "_stage2",   "convert",     "preprocess", "metadata",
+};
+
+static const char *const backward_words[] = {
+    "Grad",     "backward", "<bwd>", "_bwd",  "bwd_",  "bprop",
+    "cutlassB", "<dkv>",    "<dq>",  "dgrad", "wgrad", "FlashAttnBwd",
+};
+
+static const char *const optimizer_words[] = {
+    "Adam", "optimizer", "multi_tensor_apply", "ApplyMomentum", "SGD", "<lamb>",
+};
+
+static const char *const prefill_words[] = {
+    "flash_fwd_kernel", "Prefill", "varlen", "context_attention", "PromptFlashAttention",
+};
+
+static const char *const decode_words[] = {
+    "splitkv",
+    "paged_attention",
+    "BatchDecode",
+    "SingleDecode",
+    "flash_mla",
+    "decode",
+    "mmha",
+    "<xqa>",
+    "IncreFlashAttention",
+    "_fwd_kernel_stage",
+    "_fwd_grouped_kernel_stage",
+};
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/* Position of `needle` in `s` from `from` on, any case; s.n when there is none. */
+static size_t find_nocase(struct str s, struct str needle, size_t from)
+{
+    for (size_t i = from; i + needle.n <= s.n; i++)
+        if (str_equal_nocase(str_part(s, i, needle.n), needle))
+            return i;
+    return s.n;
+}
+
+static bool has_word(struct str s, struct str word)
+{
+    for (size_t i = find_nocase(s, word, 0); i < s.n; i = find_nocase(s, word, i + 1)) {
+        size_t end = i + word.n;
+        if ((i == 0 || !is_letter(s.at[i - 1])) && (end == s.n || !is_letter(s.at[end])))
+            return true;
+    }
+    return false;
+}
+
+static bool matches(struct str s, const char *pattern)
+{
+    struct str p = str_of(pattern);
+    size_t star = str_find_char(p, '*');
+
+    if (p.at[0] == '^')
+        return str_starts_nocase(s, str_part(p, 1, p.n));
+    if (p.at[0] == '<')
+        return has_word(s, str_part(p, 1, p.n - 2));
+    if (p.at[p.n - 1] == '$')
+        return s.n >= p.n - 1 &&
+               str_equal_nocase(str_part(s, s.n - (p.n - 1), p.n), str_part(p, 0, p.n - 1));
+    if (star < p.n) {
+        size_t at = find_nocase(s, str_part(p, 0, star), 0);
+        return at < s.n && find_nocase(s, str_part(p, star + 1, p.n), at + star) < s.n;
+    }
+    return str_contains_nocase(s, p);
+}
+
+static bool matches_any(struct str s, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (matches(s, list[i]))
+            return true;
+    return false;
+}
+
+#define MATCHES_ANY(s, list) matches_any((s), (list), ARRAY_LEN(list))
+
+/* "MatMul_12" and "MatMul12" are "MatMul"; a name of digits alone stays. */
+static struct str without_number(struct str name)
+{
+    size_t n = name.n;
+
+    while (n > 0 && name.at[n - 1] >= '0' && name.at[n - 1] <= '9')
+        n--;
+    if (n < name.n && n > 0 && name.at[n - 1] == '_')
+        n--;
+    return n > 0 ? str_part(name, 0, n) : name;
+}
+
+struct str arch_canonical(struct str name, struct str type)
+{
+    if (!num_is_missing(type))
+        return type;
+    if (str_starts(name, S("aclnn"))) {
+        size_t last = name.n;
+        while (last > 0 && name.at[last - 1] != '_')
+            last--;
+        if (last > 0 && last < name.n)
+            return str_part(name, last, name.n);
+    }
+    return without_number(name);
+}
+
+/* "void at::native::silu_kernel<...>(...)" is "silu_kernel"; Ascend names stay. */
+static struct str plain_function(struct str name)
+{
+    size_t end = 0, begin;
+
+    if (str_starts(name, S("void ")))
+        name = str_part(name, 5, name.n);
+    while (end < name.n && name.at[end] != '<' &&
+           (name.at[end] != '(' || str_starts(str_part(name, end, 11), S("(anonymous "))))
+        end += name.at[end] == '(' ? 21 : 1; /* past "(anonymous namespace)" */
+    if (end > name.n)
+        end = name.n;
+    for (begin = end; begin > 0 && name.at[begin - 1] != ':' && name.at[begin - 1] != ' ';)
+        begin--;
+    return begin < end ? str_part(name, begin, end - begin) : name;
+}
+
+/* The functor of a generic kernel: "copy", "Mul", "rsqrt". */
+static struct str functor_of(struct str name)
+{
+    static const char *const ends[] = {"_kernel_cuda", "_kernel_impl", "Functor",
+                                       "_kernel(",     "Ops<",         "_functor"};
+    size_t from = str_find_char(name, '<');
+
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        size_t at = find_nocase(name, str_of(ends[i]), from);
+        if (at < name.n && str_starts(str_part(name, at - 3, 3), S("gpu")))
+            at = find_nocase(name, str_of(ends[i]), at + 1);
+        if (at >= name.n)
+            continue;
+        if (str_starts(str_part(name, at, 12), S("Functor_"))) { /* CUDAFunctor_add */
+            size_t n = at + 8;
+            while (n < name.n && is_letter(name.at[n]))
+                n++;
+            return str_part(name, at + 8, n - at - 8);
+        }
+        size_t begin = at;
+        while (begin > 0 && (is_letter(name.at[begin - 1]) || name.at[begin - 1] == '_'))
+            begin--;
+        struct str functor = str_part(name, begin, at - begin);
+        if (functor.n > 0 && !str_equal(functor, S("gpu")) && !str_equal(functor, S("Unary")))
+            return functor;
+    }
+    return (struct str){0};
+}
+
+enum { LABEL_MAX = 48 };
+
+/* "_ZN7cutlass13device_kernelI..." is "cutlass::device_kernel": the names before any arguments. */
+static struct str mangled_label(struct arena *arena, struct str name)
+{
+    struct str out = S(""), rest = str_part(name, 3, name.n);
+
+    while (rest.n > 0 && rest.at[0] >= '1' && rest.at[0] <= '9' && out.n < LABEL_MAX) {
+        size_t n = 0, digits = 0;
+        while (digits < rest.n && digits < 4 && rest.at[digits] >= '0' && rest.at[digits] <= '9')
+            n = n * 10 + (size_t)(rest.at[digits++] - '0');
+        struct str word = str_part(rest, digits, n);
+        out =
+            arena_format(arena, "%.*s%s%.*s", STR_ARGS(out), out.n > 0 ? "::" : "", STR_ARGS(word));
+        rest = str_part(rest, digits + n, rest.n);
+    }
+    return out.n > 0 ? out : name;
+}
+
+/* Short for trees and tables; the canonical name stays beside it in the document. */
+static struct str label_of(struct arena *arena, struct str name, bool is_ascend)
+{
+    if (is_ascend)
+        return name;
+    struct str function =
+        str_starts(name, S("_ZN")) ? mangled_label(arena, name) : plain_function(name);
+    if (str_contains_nocase(function, S("elementwise")) ||
+        str_equal(function, S("reduce_kernel"))) {
+        struct str functor = functor_of(name);
+        if (functor.n > 0)
+            return arena_format(arena, "%s:%.*s",
+                                str_equal(function, S("reduce_kernel")) ? "reduce" : "elementwise",
+                                STR_ARGS(str_part(functor, 0, LABEL_MAX - 12)));
+    }
+    if (function.n <= LABEL_MAX)
+        return function;
+    return arena_format(arena, "%.*s…", LABEL_MAX - 1, function.at);
+}
+
+static enum family built_in(struct str name, struct str canonical, bool is_ascend)
+{
+    for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
+        if (patterns[i].world == (is_ascend ? GPU : NPU))
+            continue;
+        if (matches(canonical, patterns[i].text) ||
+            (patterns[i].family == FAMILY_ATTENTION && matches(name, patterns[i].text)))
+            return patterns[i].family;
+    }
+    return FAMILY_OTHER;
+}
+
+static enum marker_class marker_of(struct str name, bool is_ascend)
+{
+    static const struct {
+        const char *word;
+        enum marker_class marker;
+    } classes[] = {
+        {"FusedInferAttentionScore", MARKER_FIA},
+        {"PromptFlashAttention", MARKER_PROMPT_INCRE},
+        {"IncreFlashAttention", MARKER_PROMPT_INCRE},
+        {"SparseFlashAttention", MARKER_SPARSE},
+        {"PagedAttention", MARKER_PAGED},
+        {"FlashAttentionScore", MARKER_FLASH_SCORE},
+    };
+
+    if (MATCHES_ANY(name, no_markers) || MATCHES_ANY(name, backward_words))
+        return MARKER_NONE;
+    for (size_t i = 0; i < ARRAY_LEN(classes); i++)
+        if (str_contains_nocase(name, str_of(classes[i].word)))
+            return classes[i].marker;
+    return is_ascend ? MARKER_OTHER : MARKER_GPU;
+}
+
+static enum comm_use comm_use_of(struct str name)
+{
+    static const char *const expert[] = {"alltoall",   "all_to_all", "all2all",
+                                         "AivKernel$", "dispatch",   "combine"};
+    static const char *const tensor[] = {"reducescatter",      "reduce_scatter", "allgather",
+                                         "all_gather",         "allreduce",      "all_reduce",
+                                         "cross_device_reduce"};
+
+    if (MATCHES_ANY(name, expert))
+        return COMM_EXPERT;
+    return MATCHES_ANY(name, tensor) ? COMM_TENSOR : COMM_OTHER;
+}
+
+struct compiled {
+    regex_t re;
+    const struct arch_rule *rule;
+};
+
+struct finder {
+    struct study *st;
+    struct compiled *rules;
+    size_t n_rules;
+    bool is_ascend;
+};
+
+static const struct arch_rule *rule_of(const struct finder *f, struct str name, struct str type)
+{
+    /* interned texts end in a NUL byte */
+    for (size_t i = 0; i < f->n_rules; i++)
+        if ((name.n > 0 && regexec(&f->rules[i].re, name.at, 0, NULL, 0) == 0) ||
+            (type.n > 0 && regexec(&f->rules[i].re, type.at, 0, NULL, 0) == 0))
+            return f->rules[i].rule;
+    return NULL;
+}
+
+static void set_details(struct arch_op *op, struct str name, bool is_ascend)
+{
+    op->is_backward = MATCHES_ANY(op->name, backward_words);
+    op->is_optimizer = MATCHES_ANY(op->name, optimizer_words);
+    if (op->family == FAMILY_ATTENTION) {
+        op->is_mla = matches(name, "mla") || matches(name, "MultiLatent");
+        op->is_backward_attention = op->is_backward;
+        if (op->marker == MARKER_NONE)
+            op->marker = marker_of(name, is_ascend);
+        if (op->hint == PHASE_UNKNOWN && MATCHES_ANY(name, decode_words))
+            op->hint = PHASE_DECODE;
+        else if (op->hint == PHASE_UNKNOWN && MATCHES_ANY(name, prefill_words))
+            op->hint = PHASE_PREFILL;
+    }
+    op->is_dfc = matches(op->name, "DispatchFFNCombine");
+    op->is_gmm = matches(op->name, "GroupedMatmul");
+    op->is_mc2 = matches(op->name, "MoeDistribute");
+    op->is_topk = op->family == FAMILY_SAMPLING && matches(op->name, "topk") && !is_ascend;
+    if (op->family == FAMILY_COMM) {
+        op->comm = comm_use_of(op->name);
+        op->is_alltoall = matches(op->name, "alltoall") || matches(op->name, "all_to_all") ||
+                          matches(op->name, "all2all");
+        op->is_allgather = matches(op->name, "allgather") || matches(op->name, "all_gather");
+    }
+}
+
+static struct arch_op make_op(const struct finder *f, size_t slice)
+{
+    const struct capture *cap = f->st->cap;
+    enum slice_kind kind = (enum slice_kind)cap->slices.kind[slice];
+    struct str name = capture_text(cap, cap->slices.name[slice]);
+    struct str type = capture_slice_text(cap, slice, KEY_TYPE);
+    const struct arch_rule *rule = rule_of(f, name, type);
+    struct arch_op op = {
+        .name = arch_canonical(name, f->is_ascend ? type : (struct str){0}),
+        .is_aicpu =
+            kind == SLICE_AICPU || str_equal(capture_slice_text(cap, slice, KEY_CORE), S("AI_CPU")),
+        .example = (uint32_t)slice,
+    };
+
+    op.label = label_of(&f->st->scratch, op.name, f->is_ascend);
+    if (rule != NULL) {
+        op.family = rule->family;
+        op.hint = rule->phase;
+        op.marker = rule->family == FAMILY_ATTENTION ? MARKER_USER : MARKER_NONE;
+    } else if (kind == SLICE_COPY) {
+        op.family = FAMILY_ELEMENTWISE;
+    } else {
+        op.family = built_in(name, op.name, f->is_ascend);
+        if ((kind == SLICE_COMM || kind == SLICE_COMM_PART) && op.family != FAMILY_MOE_FUSED)
+            op.family = FAMILY_COMM;
+    }
+    set_details(&op, name, f->is_ascend);
+    return op;
+}
+
+static void compile(struct finder *f, const struct arch_rules *rules)
+{
+    f->rules = ARENA_ARRAY(&f->st->scratch, struct compiled, rules->n);
+    for (size_t i = 0; i < rules->n; i++)
+        if (regcomp(&f->rules[f->n_rules].re, rules->at[i].pattern,
+                    REG_EXTENDED | REG_ICASE | REG_NOSUB) == 0)
+            f->rules[f->n_rules++].rule = &rules->at[i];
+}
+
+/* Kernels that share a name and an attribute set share an operator; operators of the same
+ * canonical name and family are one. */
+struct arch_ops *arch_ops_find(struct study *st, const struct arch_rules *rules)
+{
+    const struct slices *s = &st->cap->slices;
+    struct kernel_order kernels = study_kernels(st);
+    struct finder f = {.st = st, .is_ascend = capture_is_ascend(st->cap)};
+    struct arch_ops *ops = ARENA_NEW(&st->scratch, struct arch_ops);
+    struct hash by_source = {0}, by_name = {0};
+    VEC_OF(struct arch_op) found = {0};
+    struct intern texts;
+
+    if (rules != NULL)
+        compile(&f, rules);
+    intern_init(&texts);
+    ops->of_kernel = ARENA_ARRAY(&st->scratch, uint32_t, kernels.n);
+    for (size_t i = 0; i < kernels.n; i++) {
+        size_t slice = kernels.at[i];
+        uint64_t source = (uint64_t)s->name[slice] << 32 | s->set[slice];
+        uint32_t at;
+        if (!hash_get(&by_source, source, &at)) {
+            struct arch_op op = make_op(&f, slice);
+            uint64_t key = (uint64_t)intern_put(&texts, op.name) << 8 | (uint64_t)op.family;
+            at = hash_add(&by_name, key, (uint32_t)found.n);
+            if (at == found.n)
+                vec_push(&found, op);
+            hash_put(&by_source, source, at);
+        }
+        ops->of_kernel[i] = at;
+        found.at[at].calls++;
+        found.at[at].duration = nanos_add(found.at[at].duration, s->dur[slice]);
+    }
+    ops->n = found.n;
+    ops->at = ARENA_ARRAY(&st->scratch, struct arch_op, found.n);
+    if (found.n > 0)
+        memcpy(ops->at, found.at, sizeof(*found.at) * found.n);
+    vec_free(&found);
+    hash_free(&by_source);
+    hash_free(&by_name);
+    intern_fini(&texts);
+    for (size_t i = 0; i < f.n_rules; i++)
+        regfree(&f.rules[i].re);
+    return ops;
+}
+
+static enum status check_pattern(const char *pattern, struct where where, struct diag *d)
+{
+    char why[128];
+    regex_t re;
+    int error = regcomp(&re, pattern, REG_EXTENDED | REG_ICASE | REG_NOSUB);
+
+    if (error == 0) {
+        regfree(&re);
+        return ST_OK;
+    }
+    regerror(error, &re, why, sizeof(why));
+    return diag_fail(d, ST_FORMAT, "arch.bad-pattern", where, "'%s' is no regular expression: %s",
+                     pattern, why);
+}
+
+static bool phase_named(struct str name, enum arch_phase *out)
+{
+    for (int i = PHASE_UNKNOWN; i <= PHASE_DECODE; i++)
+        if (str_equal_nocase(name, str_of(arch_phase_name((enum arch_phase)i)))) {
+            *out = (enum arch_phase)i;
+            return true;
+        }
+    return false;
+}
+
+static enum status read_rule(struct arena *arena, const struct yaml_node *node, const char *path,
+                             struct arch_rule *out, struct diag *d)
+{
+    struct where where = {path, node->line, 0};
+    struct str family = yaml_get_text(node, S("family"), S(""));
+    struct str pattern = yaml_get_text(node, S("pattern"), S(""));
+    struct str phase = yaml_get_text(node, S("phase"), S("unknown"));
+
+    if (!family_named(family, &out->family))
+        return diag_fail(d, ST_FORMAT, "arch.bad-rule", where,
+                         "a rule needs a family such as attention or moe_gemm, not '%.*s'",
+                         STR_ARGS(family));
+    if (pattern.n == 0)
+        return diag_fail(d, ST_FORMAT, "arch.bad-rule", where, "a rule needs a pattern");
+    if (!phase_named(phase, &out->phase))
+        return diag_fail(d, ST_FORMAT, "arch.bad-rule", where,
+                         "a phase is prefill or decode, not '%.*s'", STR_ARGS(phase));
+    out->pattern = arena_cstr(arena, pattern);
+    return check_pattern(out->pattern, where, d);
+}
+
+enum status arch_rules_read(struct arena *arena, struct str text, const char *path,
+                            struct arch_rules *out, struct diag *d)
+{
+    const struct yaml_node *root;
+
+    *out = (struct arch_rules){0};
+    TRY(yaml_read(arena, text, path, &root, d));
+    if (yaml_is_null(root))
+        return ST_OK;
+    if (root->kind != YAML_LIST)
+        return diag_fail(d, ST_FORMAT, "arch.bad-rule", (struct where){path, root->line, 0},
+                         "rules are a list of maps with family and pattern");
+    out->at = ARENA_ARRAY(arena, struct arch_rule, root->n);
+    for (const struct yaml_node *node = root->first; node != NULL; node = node->next)
+        TRY(read_rule(arena, node, path, &out->at[out->n++], d));
+    return ST_OK;
+}
+
+enum status arch_rules_marker(struct arena *arena, const char *pattern, struct arch_rules *rules,
+                              struct diag *d)
+{
+    TRY(check_pattern(pattern, (struct where){0}, d));
+    struct arch_rule *all = ARENA_ARRAY(arena, struct arch_rule, rules->n + 1);
+    all[0] = (struct arch_rule){.family = FAMILY_ATTENTION, .pattern = pattern};
+    for (size_t i = 0; i < rules->n; i++)
+        all[i + 1] = rules->at[i];
+    *rules = (struct arch_rules){all, rules->n + 1};
+    return ST_OK;
+}

@@ -1,0 +1,111 @@
+/*
+ * arch_family - what a kernel is for, told by its name: attention, matmul, norm, collective.
+ *
+ * Profilers name kernels in many ways; each distinct one is looked at once, gets a canonical name,
+ * a short label for trees and a family. A user's rules are tried before the built-in tables.
+ */
+#ifndef STRATA_ANALYSIS_ARCH_FAMILY_H
+#define STRATA_ANALYSIS_ARCH_FAMILY_H
+
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/num.h"
+
+struct study;
+
+enum family {
+    FAMILY_ATTENTION,
+    FAMILY_MOE_FUSED, /* dispatch, expert FFN and combine in one kernel, or its halves */
+    FAMILY_MOE_GATE,
+    FAMILY_MOE_GEMM,
+    FAMILY_COMM,
+    FAMILY_MATMUL,
+    FAMILY_NORM,
+    FAMILY_ROPE,
+    FAMILY_KVCACHE,
+    FAMILY_ACTIVATION,
+    FAMILY_QUANT,
+    FAMILY_SAMPLING,
+    FAMILY_EMBEDDING,
+    FAMILY_ELEMENTWISE,
+    FAMILY_OTHER,
+    FAMILIES
+};
+
+enum arch_phase { PHASE_UNKNOWN, PHASE_PREFILL, PHASE_DECODE };
+
+/* Attention kernels that mark a layer, in order of preference. */
+enum marker_class {
+    MARKER_NONE,
+    MARKER_USER,
+    MARKER_FIA,
+    MARKER_PROMPT_INCRE,
+    MARKER_SPARSE,
+    MARKER_PAGED,
+    MARKER_FLASH_SCORE,
+    MARKER_GPU,
+    MARKER_OTHER, /* latent and ring attention */
+    MARKER_CLASSES
+};
+
+/* What collectives are used for, as their names tell. */
+enum comm_use { COMM_NONE, COMM_TENSOR, COMM_EXPERT, COMM_OTHER };
+
+struct arch_op {
+    struct str name;  /* canonical: operator type, or name without its trailing number */
+    struct str label; /* short enough for a tree */
+    enum family family;
+    enum marker_class marker;
+    enum arch_phase hint; /* phase its name tells */
+    enum comm_use comm;
+    bool is_backward;           /* of a training step */
+    bool is_backward_attention; /* the twin of a marker */
+    bool is_aicpu;
+    bool is_mla;
+    bool is_dfc, is_gmm, is_mc2, is_alltoall, is_allgather; /* what tells layer types apart */
+    bool is_topk;      /* a plain top-k: a router when most layers have it, else sampling */
+    bool is_optimizer; /* of a training step */
+    size_t calls;
+    nanos duration;
+    uint32_t example; /* slice number of its first kernel */
+};
+
+struct arch_ops {
+    struct arch_op *at;
+    size_t n;
+    uint32_t *of_kernel; /* for each kernel of study_kernels() */
+};
+
+/* A user's rule: kernels whose name or type matches the pattern are of this family. */
+struct arch_rule {
+    enum family family;
+    enum arch_phase phase;
+    const char *pattern; /* POSIX extended regular expression, any case */
+};
+
+struct arch_rules {
+    struct arch_rule *at;
+    size_t n;
+};
+
+/* Reads rules from YAML text: a list of maps with family, pattern and, if wanted, phase. They and
+ * their patterns live in the arena. */
+enum status arch_rules_read(struct arena *arena, struct str text, const char *path,
+                            struct arch_rules *out, struct diag *d);
+
+/* Puts the rule of `--marker` before the others; a pattern that is no regular expression fails. */
+enum status arch_rules_marker(struct arena *arena, const char *pattern, struct arch_rules *rules,
+                              struct diag *d);
+
+/* The operators of all kernels. `rules` may be NULL. */
+struct arch_ops *arch_ops_find(struct study *st, const struct arch_rules *rules);
+
+const char *family_name(enum family family);
+bool family_named(struct str name, enum family *out);
+const char *arch_phase_name(enum arch_phase phase);
+
+/* Canonical name of a kernel by its name and operator type. */
+struct str arch_canonical(struct str name, struct str type);
+
+#endif

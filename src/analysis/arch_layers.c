@@ -1,0 +1,621 @@
+#include "analysis/arch_layers.h"
+
+#include <stdlib.h>
+
+#include "analysis/arch_repeat.h"
+#include "analysis/groups.h"
+#include "analysis/steps.h"
+#include "analysis/study.h"
+
+static const nanos least_gap = 1000000; /* an idle gap between passes lasts 1 ms or more */
+
+const char *arch_method_name(enum arch_method method)
+{
+    static const char *const names[] = {"marker", "repeat", "collective", "gap", "none"};
+
+    return names[method];
+}
+
+const char *layer_kind_name(enum layer_kind kind)
+{
+    static const char *const names[LAYER_KINDS] = {
+        "Dense", "MoE+DFC", "MoE+GMM", "MoE+MC2", "MoE+AG", "MoE", "Block",
+    };
+
+    return names[kind];
+}
+
+struct interval arch_extent(struct study *st, size_t first, size_t end, nanos *busy)
+{
+    struct kernel_order kernels = study_kernels(st);
+    const struct slices *s = &st->cap->slices;
+    struct interval at = {0};
+    nanos sum = 0;
+
+    *busy = 0;
+    if (first >= end)
+        return at;
+    at.begin = at.end = s->begin[kernels.at[first]];
+    for (size_t i = first; i < end; i++) {
+        nanos begin = s->begin[kernels.at[i]], stop = slices_end(s, kernels.at[i]);
+        if (stop <= at.end)
+            continue;
+        sum = nanos_add(sum, nanos_sub(stop, begin > at.end ? begin : at.end));
+        at.end = stop;
+    }
+    *busy = sum;
+    return at;
+}
+
+/* ---- one layer ---- */
+
+static enum layer_kind kind_of(const bool *seen_family, bool dfc, bool gmm, bool mc2, bool alltoall,
+                               bool allgather)
+{
+    if (dfc)
+        return LAYER_MOE_DFC;
+    if (gmm && alltoall)
+        return LAYER_MOE_GMM;
+    if (mc2)
+        return LAYER_MOE_MC2;
+    if (!seen_family[FAMILY_MOE_GATE] && !seen_family[FAMILY_MOE_GEMM] &&
+        !seen_family[FAMILY_MOE_FUSED])
+        return LAYER_DENSE;
+    return gmm && allgather ? LAYER_MOE_AG : LAYER_MOE;
+}
+
+static void measure(struct study *st, const struct arch_ops *ops, uint32_t main_lane,
+                    struct arch_layer *layer)
+{
+    struct kernel_order kernels = study_kernels(st);
+    const struct slices *s = &st->cap->slices;
+    bool seen[FAMILIES] = {0};
+    bool dfc = false, gmm = false, mc2 = false, alltoall = false, allgather = false;
+    uint32_t previous = UINT32_MAX;
+    uint64_t signature = 0;
+
+    for (size_t i = layer->first; i < layer->end; i++) {
+        uint32_t number = ops->of_kernel[i];
+        const struct arch_op *op = &ops->at[number];
+        seen[op->family] = true;
+        dfc |= op->is_dfc;
+        gmm |= op->is_gmm;
+        mc2 |= op->is_mc2;
+        alltoall |= op->is_alltoall;
+        allgather |= op->is_allgather;
+        layer->is_mla |= op->is_mla;
+        if (s->lane[kernels.at[i]] != main_lane || number == previous)
+            continue;
+        signature = hash_mix(signature, number + 1);
+        previous = number;
+    }
+    layer->kind = kind_of(seen, dfc, gmm, mc2, alltoall, allgather);
+    layer->has_sampling = seen[FAMILY_SAMPLING];
+    layer->signature = signature;
+    layer->at = arch_extent(st, layer->first, layer->end, &layer->busy);
+}
+
+void arch_layers_measure(struct study *st, const struct arch_ops *ops, uint32_t main_lane,
+                         struct arch_layer *layers, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        measure(st, ops, main_lane, &layers[i]);
+}
+
+/* ---- borders between passes ---- */
+
+struct finder {
+    struct study *st;
+    struct arch_ops *ops;
+    const struct arch_markers *m;
+    struct arch_layers *out;
+    struct kernel_order kernels;
+    const struct slices *s;
+    uint8_t *borders;    /* mask of enum border before each marker */
+    bool *is_embedding;  /* by operator: an embedding that begins passes */
+    uint64_t *signature; /* of the kernels from each marker to the next */
+    bool *is_border;
+    nanos *step_at;        /* the step mark before each marker, where BORDER_STEP is set */
+    const nanos *launches; /* of each kernel; NULL: not known */
+};
+
+static nanos begin_of(const struct finder *f, size_t marker)
+{
+    return f->s->begin[f->kernels.at[f->m->at[marker].kernel]];
+}
+
+static struct arch_op *op_of(const struct finder *f, size_t kernel)
+{
+    return &f->ops->at[f->ops->of_kernel[kernel]];
+}
+
+/* A top-k that runs in more than one layer of a pass chooses experts, not tokens. Until passes are
+ * known, "more than one" is "between more than a tenth of the markers". */
+static void tell_routers(struct finder *f)
+{
+    size_t *between = ARENA_ARRAY(&f->st->scratch, size_t, f->ops->n);
+    size_t *last = ARENA_ARRAY(&f->st->scratch, size_t, f->ops->n);
+    size_t marker = 0;
+
+    for (size_t i = 0; i < f->kernels.n; i++) {
+        uint32_t op = f->ops->of_kernel[i];
+        while (marker < f->m->n && f->m->at[marker].kernel <= i)
+            marker++;
+        if (!f->ops->at[op].is_topk || marker == 0 || last[op] == marker)
+            continue;
+        last[op] = marker;
+        between[op]++;
+    }
+    for (size_t i = 0; i < f->ops->n; i++)
+        if (f->ops->at[i].is_topk && between[i] * 10 > f->m->n * 3 && between[i] > 1)
+            f->ops->at[i].family = FAMILY_MOE_GATE;
+}
+
+static void phase_borders(struct finder *f)
+{
+    for (size_t i = 1; i < f->m->n; i++)
+        if (f->m->at[i - 1].phase == PHASE_DECODE && f->m->at[i].phase == PHASE_PREFILL)
+            f->borders[i] |= BORDER_PHASE;
+}
+
+/* An embedding-like operator inside every layer says nothing; each is judged for itself. */
+static void embedding_borders(struct finder *f)
+{
+    size_t *between = ARENA_ARRAY(&f->st->scratch, size_t, f->ops->n);
+    size_t *last = ARENA_ARRAY(&f->st->scratch, size_t, f->ops->n);
+    size_t marker = 0;
+
+    for (size_t i = 0; i < f->kernels.n; i++) {
+        uint32_t op = f->ops->of_kernel[i];
+        while (marker < f->m->n && f->m->at[marker].kernel <= i)
+            marker++;
+        if (f->ops->at[op].family != FAMILY_EMBEDDING || f->ops->at[op].is_backward ||
+            marker == 0 || marker == f->m->n || last[op] == marker)
+            continue;
+        last[op] = marker;
+        between[op]++;
+    }
+    for (size_t i = 0; i < f->ops->n; i++)
+        f->is_embedding[i] = f->ops->at[i].family == FAMILY_EMBEDDING &&
+                             !f->ops->at[i].is_backward && between[i] * 2 <= f->m->n - 1;
+    marker = 0;
+    for (size_t i = 0; i < f->kernels.n; i++) {
+        while (marker < f->m->n && f->m->at[marker].kernel <= i)
+            marker++;
+        if (marker > 0 && marker < f->m->n && f->is_embedding[f->ops->of_kernel[i]])
+            f->borders[marker] |= BORDER_EMBEDDING;
+    }
+}
+
+/* Longest idle time of the device before each marker but the first. */
+static nanos *idle_before(struct finder *f)
+{
+    struct interval_set busy = study_busy(f->st);
+    nanos *idle = ARENA_ARRAY(&f->st->scratch, nanos, f->m->n);
+    size_t marker = 0;
+
+    for (size_t i = 0; i + 1 < busy.n; i++) {
+        nanos gap = busy.at[i + 1].begin - busy.at[i].end;
+        while (marker < f->m->n && begin_of(f, marker) < busy.at[i + 1].begin)
+            marker++;
+        if (marker > 0 && marker < f->m->n && gap > idle[marker])
+            idle[marker] = gap;
+    }
+    return idle;
+}
+
+static void gap_borders(struct finder *f)
+{
+    nanos *idle = idle_before(f);
+    struct arena_mark mark = arena_mark(&f->st->scratch);
+    double *values = ARENA_ARRAY(&f->st->scratch, double, f->m->n);
+
+    for (size_t i = 1; i < f->m->n; i++)
+        values[i - 1] = (double)idle[i];
+    struct spread spread = spread_of(values, f->m->n - 1);
+    double limit = (double)least_gap;
+    if (5 * spread.median > limit)
+        limit = 5 * spread.median;
+    if (3 * spread.p95 > limit)
+        limit = 3 * spread.p95;
+    for (size_t i = 1; i < f->m->n; i++)
+        if ((double)idle[i] >= limit)
+            f->borders[i] |= BORDER_GAP;
+    arena_rewind(&f->st->scratch, mark);
+}
+
+/* When the host launched each kernel, where arrows tell; INT64_MIN elsewhere. NULL without any. */
+static const nanos *find_launches(struct finder *f)
+{
+    const struct capture *cap = f->st->cap;
+    nanos *launched;
+    uint32_t *kernel_of;
+
+    if (cap->flows.n == 0)
+        return NULL;
+    launched = ARENA_ARRAY(&f->st->scratch, nanos, f->kernels.n);
+    kernel_of = ARENA_ARRAY(&f->st->scratch, uint32_t, cap->slices.n);
+    for (size_t i = 0; i < f->kernels.n; i++) {
+        launched[i] = INT64_MIN;
+        kernel_of[f->kernels.at[i]] = (uint32_t)i + 1;
+    }
+    for (size_t i = 0; i < cap->flows.n; i++) {
+        const struct flow *flow = &cap->flows.at[i];
+        if (flow->kind == FLOW_LAUNCH && kernel_of[flow->to] > 0)
+            launched[kernel_of[flow->to] - 1] = cap->slices.begin[flow->from];
+    }
+    return launched;
+}
+
+/* The time by which a step mark is compared with a kernel: the host marks steps when it launches
+ * their kernels, which may run much later. */
+static nanos launch_of(const struct finder *f, size_t kernel)
+{
+    if (f->launches != NULL && f->launches[kernel] != INT64_MIN)
+        return f->launches[kernel];
+    return f->s->begin[f->kernels.at[kernel]];
+}
+
+static void step_borders(struct finder *f)
+{
+    const struct steps *steps = study_steps(f->st);
+    size_t marker = 0;
+
+    if (steps->source == STEPS_PSEUDO)
+        return;
+    if (steps->source != STEPS_FROM_COLUMN)
+        f->launches = find_launches(f);
+    for (size_t i = 0; i < steps->n; i++) {
+        nanos at = steps->at[i].window.begin;
+        while (marker < f->m->n && launch_of(f, f->m->at[marker].kernel) < at)
+            marker++;
+        if (marker > 0 && marker < f->m->n) {
+            f->borders[marker] |= BORDER_STEP;
+            f->step_at[marker] = at;
+        }
+    }
+}
+
+/* What is worn out by holding nearly everywhere is ignored. Gaps count only where nothing better
+ * speaks: a stall inside a pass looks just like one between two. */
+static void judge_borders(struct finder *f)
+{
+    unsigned trusted = 0;
+    bool is_any = false;
+
+    for (unsigned rule = 0; rule < BORDER_RULES; rule++) {
+        for (size_t i = 1; i < f->m->n; i++)
+            f->out->fired[rule] += (f->borders[i] >> rule) & 1;
+        f->out->is_ignored[rule] = f->out->fired[rule] * 2 > f->m->n - 1;
+        if (!f->out->is_ignored[rule])
+            trusted |= 1U << rule;
+    }
+    for (size_t i = 1; i < f->m->n; i++)
+        is_any |= (f->borders[i] & trusted & ~(unsigned)BORDER_GAP) != 0;
+    if (is_any && (trusted & BORDER_GAP)) {
+        trusted &= ~(unsigned)BORDER_GAP;
+        f->out->is_ignored[2] = true;
+    }
+    for (size_t i = 1; i < f->m->n; i++)
+        f->is_border[i] = (f->borders[i] & trusted) != 0;
+}
+
+/* ---- layers per pass ---- */
+
+static void find_signatures(struct finder *f)
+{
+    for (size_t i = 0; i < f->m->n; i++) {
+        size_t end = i + 1 < f->m->n ? f->m->at[i + 1].kernel : f->kernels.n;
+        uint32_t previous = UINT32_MAX;
+        uint64_t signature = 0;
+        for (size_t k = f->m->at[i].kernel; k < end; k++) {
+            uint32_t op = f->ops->of_kernel[k];
+            size_t slice = f->kernels.at[k];
+            /* AICPU kernels and copies come and go between equal layers */
+            if (f->s->lane[slice] != f->m->main_lane || f->s->kind[slice] != SLICE_COMPUTE ||
+                op == previous)
+                continue;
+            signature = hash_mix(signature, op + 1);
+            previous = op;
+        }
+        f->signature[i] = signature;
+    }
+}
+
+/* Share of layers that look like the one `period` later; the last layer of the capture is cut off
+ * and does not count. -1 when there is nothing to compare. */
+static double period_match(const struct finder *f, size_t period, size_t most)
+{
+    size_t same = 0, n = 0;
+
+    for (size_t i = 0; i + period + 1 < f->m->n && i < most; i++) {
+        same += f->signature[i] == f->signature[i + period];
+        n++;
+    }
+    return n > 0 ? (double)same / (double)n : -1;
+}
+
+struct distance {
+    size_t length, weight;
+};
+
+static int heaviest_first(const void *a, const void *b)
+{
+    const struct distance *x = a, *y = b;
+
+    if (x->weight != y->weight)
+        return x->weight > y->weight ? -1 : 1;
+    return x->length > y->length ? -1 : x->length < y->length;
+}
+
+static void count_distance(struct distance *list, size_t *n, struct hash *seen, size_t length,
+                           size_t weight)
+{
+    if (length == 0)
+        return;
+    uint32_t at = hash_add(seen, length, (uint32_t)*n);
+    if (at == *n)
+        list[(*n)++] = (struct distance){length, 0};
+    list[at].weight += weight;
+}
+
+/* Distances between neighbouring borders count most, those over one border and those to the ends
+ * of the capture least: they help when there is nothing else. */
+static void from_borders(struct finder *f)
+{
+    struct arena_mark mark = arena_mark(&f->st->scratch);
+    struct distance *list = ARENA_ARRAY(&f->st->scratch, struct distance, 2 * f->m->n + 4);
+    size_t previous = 0, before = SIZE_MAX, n = 0, good = 0;
+    struct hash seen = {0};
+
+    for (size_t i = 1; i <= f->m->n; i++) {
+        bool is_end = i == f->m->n;
+        if (!is_end && !f->is_border[i])
+            continue;
+        bool is_edge = previous == 0 || is_end;
+        count_distance(list, &n, &seen, i - previous, is_edge ? 2 : 4 * f->m->n);
+        if (before != SIZE_MAX)
+            count_distance(list, &n, &seen, i - before, before == 0 || is_end ? 1 : 3);
+        before = previous;
+        previous = i;
+    }
+    hash_free(&seen);
+    qsort(list, n, sizeof(*list), heaviest_first);
+    size_t *out = f->out->candidates;
+    if (n > ARCH_CANDIDATES)
+        n = ARCH_CANDIDATES;
+    for (size_t i = 0; i < n && good < ARCH_CANDIDATES; i++)
+        if (period_match(f, list[i].length, SIZE_MAX) >= 0.9)
+            out[good++] = list[i].length;
+    for (size_t i = 0; i < n && good < ARCH_CANDIDATES; i++)
+        if (period_match(f, list[i].length, SIZE_MAX) < 0.9)
+            out[good++] = list[i].length;
+    f->out->n_candidates = good;
+    arena_rewind(&f->st->scratch, mark);
+}
+
+enum { PERIODS_TRIED = 2048, PERIOD_LAYERS = 16384 };
+
+/* Without borders: the period of the layers' signatures that fits best, the smallest of equals. A
+ * period of one layer is a model of equal layers, not a model of one layer. */
+static void from_period(struct finder *f)
+{
+    double best = 0.9;
+    size_t period = 0;
+
+    for (size_t p = 1; p <= f->m->n / 2 && p <= PERIODS_TRIED; p++) {
+        double match = period_match(f, p, PERIOD_LAYERS);
+        if (match > best || (match == best && period == 0)) {
+            best = match;
+            period = p;
+        }
+    }
+    f->out->candidates[0] = period > 1 ? period : f->m->n;
+    f->out->n_candidates = 1;
+}
+
+/* ---- passes ---- */
+
+/* The first kernel after the marker before that belongs to the pass that begins with `marker`:
+ * the embedding, or what follows the longest idle time. */
+static size_t prologue_of(const struct finder *f, size_t marker)
+{
+    size_t own = f->m->at[marker].kernel;
+    size_t from = marker > 0 ? f->m->at[marker - 1].kernel + 1 : 0;
+    size_t start = marker > 0 ? own : from;
+    nanos longest = 0, end;
+
+    for (size_t i = from; i < own; i++)
+        if (f->is_embedding[f->ops->of_kernel[i]])
+            return i;
+    if (marker == 0)
+        return from;
+    if ((f->borders[marker] & BORDER_STEP) && !f->out->is_ignored[3])
+        for (size_t i = from; i < own; i++)
+            if (launch_of(f, i) >= f->step_at[marker])
+                return i;
+    end = slices_end(f->s, f->kernels.at[from - 1]);
+    for (size_t i = from; i <= own; i++) {
+        nanos begin = f->s->begin[f->kernels.at[i]];
+        if (begin - end > longest) {
+            longest = begin - end;
+            start = i;
+        }
+        if (slices_end(f->s, f->kernels.at[i]) > end)
+            end = slices_end(f->s, f->kernels.at[i]);
+    }
+    return start;
+}
+
+static bool border_at(const struct finder *f, size_t marker)
+{
+    return marker == f->m->n || f->is_border[marker];
+}
+
+/* The end of the pass that begins at `from`: a whole one, or a part that ends at a border from
+ * which whole ones follow. */
+static size_t pass_end(const struct finder *f, size_t from, size_t length)
+{
+    size_t end = length < f->m->n - from ? from + length : f->m->n;
+
+    if (border_at(f, end))
+        return end;
+    for (size_t i = from + 1; i < end; i++)
+        if (f->is_border[i] && (i + length >= f->m->n || f->is_border[i + length]))
+            return i;
+    return end;
+}
+
+static size_t epilogue_of(const struct finder *f, size_t last_marker, size_t end)
+{
+    if (!f->out->is_training)
+        return end;
+    for (size_t i = f->m->at[last_marker].kernel + 1; i < end; i++)
+        if (op_of(f, i)->is_backward || op_of(f, i)->is_optimizer)
+            return i;
+    return end;
+}
+
+/* All kernels that begin with a marker belong to its layer. */
+static size_t layer_begin(const struct finder *f, size_t marker)
+{
+    size_t kernel = f->m->at[marker].kernel;
+    nanos begin = f->s->begin[f->kernels.at[kernel]];
+
+    while (kernel > 0 && f->s->begin[f->kernels.at[kernel - 1]] == begin &&
+           (marker == 0 || kernel - 1 > f->m->at[marker - 1].kernel))
+        kernel--;
+    return kernel;
+}
+
+static void add_layers(struct finder *f, struct arch_pass *pass, size_t number)
+{
+    pass->layer_first = f->out->n;
+    pass->layers = pass->markers;
+    for (size_t i = 0; i < pass->markers; i++) {
+        size_t marker = pass->marker_first + i;
+        f->out->at[f->out->n++] = (struct arch_layer){
+            .pass = number,
+            .index = i,
+            .phase = f->m->at[marker].phase,
+            .first = layer_begin(f, marker),
+            .end = i + 1 < pass->markers ? layer_begin(f, marker + 1) : pass->epilogue,
+            .marker = f->m->at[marker].kernel,
+        };
+    }
+}
+
+static void cut_passes(struct finder *f, size_t length)
+{
+    struct arch_layers *out = f->out;
+
+    out->passes = ARENA_ARRAY(&f->st->scratch, struct arch_pass, f->m->n);
+    out->at = ARENA_ARRAY(&f->st->scratch, struct arch_layer, f->m->n);
+    for (size_t from = 0; from < f->m->n;) {
+        size_t end = pass_end(f, from, length);
+        out->passes[out->n_passes++] = (struct arch_pass){
+            .marker_first = from,
+            .markers = end - from,
+            .is_partial = end - from != length,
+            .first = prologue_of(f, from),
+        };
+        from = end;
+    }
+    for (size_t i = 0; i < out->n_passes; i++) {
+        struct arch_pass *pass = &out->passes[i];
+        size_t *count = pass->is_partial ? &out->partial : &out->complete;
+        pass->number = (*count)++;
+        pass->end = i + 1 < out->n_passes ? out->passes[i + 1].first : f->kernels.n;
+        pass->epilogue = epilogue_of(f, pass->marker_first + pass->markers - 1, pass->end);
+        pass->at = arch_extent(f->st, pass->first, pass->end, &pass->busy);
+        add_layers(f, pass, i);
+    }
+    arch_layers_measure(f->st, f->ops, f->m->main_lane, out->at, out->n);
+}
+
+/* Layers of each phase in a complete pass; of the first one when they differ. */
+static void count_phases(struct arch_layers *out)
+{
+    for (size_t i = 0; i < out->n_passes; i++) {
+        const struct arch_pass *pass = &out->passes[i];
+        size_t prefill = 0, decode = 0;
+        if (pass->is_partial)
+            continue;
+        for (size_t k = 0; k < pass->layers; k++) {
+            prefill += out->at[pass->layer_first + k].phase == PHASE_PREFILL;
+            decode += out->at[pass->layer_first + k].phase == PHASE_DECODE;
+        }
+        if (prefill > 0 && decode > 0 && !out->has_both_phases) {
+            out->has_both_phases = true;
+            out->prefill_per_pass = prefill;
+            out->decode_per_pass = decode;
+        } else if (!out->has_both_phases) {
+            if (prefill > out->prefill_per_pass)
+                out->prefill_per_pass = prefill;
+            if (decode > out->decode_per_pass)
+                out->decode_per_pass = decode;
+        }
+    }
+}
+
+static void from_markers(struct finder *f, size_t choice)
+{
+    struct arch_layers *out = f->out;
+    bool is_any = false;
+
+    f->borders = ARENA_ARRAY(&f->st->scratch, uint8_t, f->m->n);
+    f->is_border = ARENA_ARRAY(&f->st->scratch, bool, f->m->n);
+    f->step_at = ARENA_ARRAY(&f->st->scratch, nanos, f->m->n);
+    f->is_embedding = ARENA_ARRAY(&f->st->scratch, bool, f->ops->n);
+    f->signature = ARENA_ARRAY(&f->st->scratch, uint64_t, f->m->n);
+    out->method = ARCH_MARKER;
+    tell_routers(f);
+    phase_borders(f);
+    embedding_borders(f);
+    if (f->m->n > 1)
+        gap_borders(f);
+    step_borders(f);
+    judge_borders(f);
+    find_signatures(f);
+    for (size_t i = 1; i < f->m->n; i++)
+        is_any |= f->is_border[i];
+    if (is_any)
+        from_borders(f);
+    else
+        from_period(f);
+    out->per_pass = out->candidates[choice < out->n_candidates ? choice : 0];
+    out->period_match = period_match(f, out->per_pass, SIZE_MAX);
+    cut_passes(f, out->per_pass);
+    count_phases(out);
+}
+
+static bool is_training(const struct arch_ops *ops)
+{
+    for (size_t i = 0; i < ops->n; i++)
+        if (ops->at[i].is_backward && !ops->at[i].is_optimizer)
+            return true;
+    return false;
+}
+
+const struct arch_layers *arch_layers_find(struct study *st, struct arch_ops *ops,
+                                           const struct arch_markers *markers, size_t choice)
+{
+    struct arch_layers *out = ARENA_NEW(&st->scratch, struct arch_layers);
+    struct finder f = {
+        .st = st,
+        .ops = ops,
+        .m = markers,
+        .out = out,
+        .kernels = study_kernels(st),
+        .s = &st->cap->slices,
+    };
+
+    out->method = ARCH_NONE;
+    out->period_match = -1;
+    out->is_training = is_training(ops);
+    if (markers->n > 0)
+        from_markers(&f, choice);
+    else if (f.kernels.n > 0)
+        arch_repeat_find(st, ops, markers->main_lane, out);
+    return out;
+}

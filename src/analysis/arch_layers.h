@@ -1,0 +1,97 @@
+/*
+ * arch_layers - passes through the model and the layers of each, from marker to marker.
+ *
+ * A layer holds its own attention, its feed-forward part, and the preparation of the next layer's
+ * attention, because it is cut where attention begins. Kernels before the first marker of a pass
+ * are its prologue; a training pass ends with an epilogue of everything that runs backward.
+ */
+#ifndef STRATA_ANALYSIS_ARCH_LAYERS_H
+#define STRATA_ANALYSIS_ARCH_LAYERS_H
+
+#include "analysis/arch_markers.h"
+#include "base/interval.h"
+
+enum arch_method { ARCH_MARKER, ARCH_REPEAT, ARCH_COLLECTIVE, ARCH_GAP, ARCH_NONE };
+
+enum layer_kind {
+    LAYER_DENSE,
+    LAYER_MOE_DFC,
+    LAYER_MOE_GMM,
+    LAYER_MOE_MC2,
+    LAYER_MOE_AG,
+    LAYER_MOE,
+    LAYER_BLOCK, /* a repeated block that is no transformer layer */
+    LAYER_KINDS
+};
+
+struct arch_layer {
+    size_t pass;  /* index into passes */
+    size_t index; /* in its pass, all markers counted */
+    enum arch_phase phase;
+    enum layer_kind kind;
+    bool has_sampling;
+    bool is_mla;
+    bool is_backward;  /* a repeated block of the backward pass */
+    size_t first, end; /* kernels of study_kernels(), by begin */
+    size_t marker;     /* kernel number; SIZE_MAX: none */
+    struct interval at;
+    nanos busy;         /* union of its kernels, all streams */
+    uint64_t signature; /* ordered operators of the main stream, neighbours joined */
+    size_t type;        /* index into types, set by arch_types_find() */
+    char variant;       /* 'a', 'b', ... when the type's layers differ; 0 when not */
+};
+
+struct arch_pass {
+    bool is_partial;
+    size_t number;       /* among the complete or among the partial ones, from 0 */
+    size_t marker_first; /* of all markers */
+    size_t markers;
+    size_t layer_first, layers; /* into arch_layers.at */
+    size_t first, end;          /* kernels, prologue and epilogue included */
+    size_t epilogue;            /* first kernel that runs backward; `end`: none */
+    struct interval at;
+    nanos busy;
+};
+
+/* Why two neighbouring markers are thought to be of different passes. */
+enum border { BORDER_PHASE = 1, BORDER_EMBEDDING = 2, BORDER_GAP = 4, BORDER_STEP = 8 };
+enum { BORDER_RULES = 4 };
+
+enum { ARCH_CANDIDATES = 8 };
+
+struct arch_layers {
+    enum arch_method method;
+    struct arch_layer *at;
+    size_t n;
+    struct arch_pass *passes; /* in time order, partial ones among them */
+    size_t n_passes, complete, partial;
+    size_t per_pass; /* layers of a complete pass */
+    size_t prefill_per_pass, decode_per_pass;
+    bool has_both_phases; /* in one pass */
+    bool is_training;
+    size_t fired[BORDER_RULES];    /* how often each rule held, by bit */
+    bool is_ignored[BORDER_RULES]; /* it held too often to mean anything */
+    double period_match;           /* share of layers that look like the one a pass later; -1 */
+    size_t candidates[ARCH_CANDIDATES], n_candidates; /* layers per pass, best first */
+    /* of repetition */
+    size_t period;     /* kernels of the main stream in one block */
+    double coverage;   /* share of the main stream's kernels in blocks */
+    double noise;      /* mean share of a block that differs */
+    double confidence; /* of the borders, 0 to 1 */
+};
+
+/* `choice` takes the first, second, ... candidate for the layers per pass. */
+const struct arch_layers *arch_layers_find(struct study *st, struct arch_ops *ops,
+                                           const struct arch_markers *markers, size_t choice);
+
+const char *arch_method_name(enum arch_method method);
+const char *layer_kind_name(enum layer_kind kind);
+
+/* Fills in times, signature, kind and flags of layers whose kernels and pass are set. */
+void arch_layers_measure(struct study *st, const struct arch_ops *ops, uint32_t main_lane,
+                         struct arch_layer *layers, size_t n);
+
+/* Hull and busy time of the kernels from `first` to `end`. */
+struct interval arch_extent(struct study *st, size_t first, size_t end, nanos *busy);
+
+#endif

@@ -1,0 +1,111 @@
+/*
+ * strata arch: what model ran, told from its kernels.
+ */
+#include "base/pool.h"
+#include "cli/session.h"
+#include "flow/flow_arch.h"
+
+struct args {
+    const char *marker, *rules;
+    int64_t rank, device;
+    int source; /* enum input_source */
+};
+
+static const struct args defaults = {.rank = -1, .device = -1};
+
+static const char *const sources[] = {"auto", "csv", "trace", "db", NULL};
+
+static const struct opt options[] = {
+    OPT_STRING(0, "marker", "RE", struct args, marker,
+               "kernels that mark layers, as a regular expression"),
+    OPT_STRING(0, "rules", "FILE", struct args, rules,
+               "families of kernels, tried before the built-in ones (YAML)"),
+    OPT_INT(0, "rank", "N", struct args, rank, 0, INT32_MAX, "only this rank of a folder of ranks"),
+    OPT_INT(0, "device", "N", struct args, device, 0, INT32_MAX, "only this device"),
+    OPT_CHOICE(0, "source", sources, struct args, source,
+               "which files to believe when several tell of the same kernels (auto)"),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata arch examples/ascend-small", "passes, layers and what they cost"},
+    {"strata arch examples/ascend-small --json -o out", "the same for programs"},
+    {0},
+};
+
+static void print(struct session *s, const struct arch_result *result)
+{
+    if (s->common.json) {
+        arch_result_write(result, session_sink(s));
+        return;
+    }
+    for (size_t i = 0; i < result->n && !s->common.quiet; i++)
+        if (result->n == 1)
+            out_printf(&s->out, "%s\n", result->at[i].summary);
+        else
+            out_printf(&s->out, "rank %lld: %s\n", (long long)result->at[i].rank,
+                       result->at[i].summary);
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct arch_job job = arch_job_new(s->operands.at, s->operands.n);
+    struct arch_result result;
+
+    job.input.format = s->common.format;
+    job.input.rank = args->rank;
+    job.input.device = args->device;
+    job.input.source = (enum input_source)args->source;
+    job.out = s->common.out;
+    job.marker = args->marker;
+    job.rules = args->rules;
+    job.is_dry_run = s->common.dry_run;
+    job.input.pool = pool_new((size_t)s->common.jobs);
+    enum status status = flow_arch(&job, &s->arena, &s->diag, &result);
+    pool_free(job.input.pool);
+    if (status == ST_OK) {
+        print(s, &result);
+        for (size_t i = 0; i < result.n && !job.is_dry_run; i++) {
+            session_wrote(s, result.at[i].markdown_path);
+            session_wrote(s, result.at[i].json_path);
+        }
+        if (result.cover.markdown_path != NULL && !job.is_dry_run) {
+            session_wrote(s, result.cover.markdown_path);
+            session_wrote(s, result.cover.json_path);
+        }
+    }
+    arch_result_free(&result);
+    return session_code(status);
+}
+
+const struct command command_arch = {
+    .name = "arch",
+    .group = GROUP_EXPLAIN,
+    .summary = "reconstruct the model that ran: passes, layers, their types and costs",
+    .usage = "[OPTIONS] CAPTURE...",
+    .details = "Reads a profile and tells from its kernels alone what model ran: attention kernels "
+               "mark layers, layers form passes through the model, and what lies between two "
+               "markers tells dense layers from those with experts. Where no attention kernel is "
+               "found, the main stream is searched for what repeats.\n"
+               "\n"
+               "The report is written as model_architecture_report_<capture>.md, with ten sections "
+               "whatever the capture holds, and as a JSON document of the same name, to the folder "
+               "strata/ inside the capture's folder (beside a single file), or to the one that -o "
+               "names. Several ranks give one report each and a cover. With --json the document is "
+               "printed.\n"
+               "\n"
+               "--marker names kernels that mark layers where the built-in table does not know "
+               "them. --rules reads a YAML list of maps with family, pattern and, if wanted, phase "
+               "(prefill or decode). Families: attention, moe_dispatch_fused, moe_gate, moe_gemm, "
+               "comm, matmul, norm, rope, kvcache, activation, quant, sampling, embedding, "
+               "elementwise. Patterns are extended regular expressions, any case.",
+    .see = "docs/analyses/architecture.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .defaults = &defaults,
+    .operands = {.kind = OPERAND_FILE, .min = 1, .max = 4096},
+    .common = COMMON_OUT | COMMON_FORMAT | COMMON_DRY_RUN | COMMON_JOBS,
+    .examples = examples,
+    .run = run,
+};

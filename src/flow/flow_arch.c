@@ -1,0 +1,186 @@
+#include "flow/flow_arch.h"
+
+#include "analysis/arch.h"
+#include "analysis/study.h"
+#include "base/fs.h"
+#include "base/mapfile.h"
+#include "capture/fleet.h"
+#include "flow/results.h"
+
+struct arch_job arch_job_new(const char *const *paths, size_t n)
+{
+    return (struct arch_job){.paths = paths, .n_paths = n, .input = input_defaults()};
+}
+
+static const char *summary_of(struct arena *arena, const struct arch *a)
+{
+    const struct arch_layers *l = a->layers;
+
+    if (l->n == 0)
+        return "no layers told: see section 2 of the report";
+    struct str text = arena_format(arena, "%zu %s, %zu layers each", l->complete,
+                                   l->complete == 1 ? "pass" : "passes",
+                                   l->has_both_phases ? l->prefill_per_pass : l->per_pass);
+    if (l->has_both_phases)
+        text = arena_format(arena, "%.*s and %zu decode", STR_ARGS(text), l->decode_per_pass);
+    for (size_t i = 0; i < a->types->n; i++)
+        text =
+            arena_format(arena, "%.*s%s%s %.*s", STR_ARGS(text), i == 0 ? ": " : ", ",
+                         layer_kind_name(a->types->at[i].kind), STR_ARGS(a->types->at[i].layers));
+    return arena_format(arena, "%.*s (by %s, confidence %.2f)", STR_ARGS(text),
+                        arch_method_name(l->method), a->confidence)
+        .at;
+}
+
+void arch_document_fill(struct study *st, const struct arch_rules *rules, const char *name,
+                        struct arena *arena, struct arch_document *out)
+{
+    struct arch_options options = {.rules = rules, .name = str_of(name)};
+    const struct arch *a = arch_find(st, &options);
+
+    arch_write_md(st, a, json_buffer_sink(&out->markdown));
+    arch_write_json(st, a, json_buffer_sink(&out->json));
+    out->rank = st->cap->facts.rank;
+    out->summary = summary_of(arena, a);
+}
+
+static enum status read_rules(const struct arch_job *job, struct arena *arena,
+                              struct arch_rules *rules, struct diag *d)
+{
+    *rules = (struct arch_rules){0};
+    if (job->rules != NULL) {
+        struct mapfile file;
+        TRY(mapfile_open(&file, job->rules, d));
+        enum status st = arch_rules_read(arena, file.text, job->rules, rules, d);
+        mapfile_close(&file);
+        if (st != ST_OK)
+            return st;
+    }
+    return job->marker != NULL ? arch_rules_marker(arena, job->marker, rules, d) : ST_OK;
+}
+
+static void set_paths(struct arena *arena, const char *folder, const char *name, bool is_alone,
+                      struct arch_document *doc)
+{
+    struct str base = arena_format(arena, "model_architecture_report_%s", name);
+
+    if (!is_alone)
+        base = arena_format(arena, "%.*s_rank%lld", STR_ARGS(base), (long long)doc->rank);
+    doc->markdown_path = fs_join(arena, folder, arena_format(arena, "%.*s.md", STR_ARGS(base)).at);
+    doc->json_path = fs_join(arena, folder, arena_format(arena, "%.*s.json", STR_ARGS(base)).at);
+}
+
+static enum status save(const char *folder, const struct arch_document *doc, struct diag *d)
+{
+    TRY(results_save(folder, doc->markdown_path, (struct str){doc->markdown.at, doc->markdown.n},
+                     d));
+    return results_save(folder, doc->json_path, (struct str){doc->json.at, doc->json.n}, d);
+}
+
+static void put(struct sink out, struct str text)
+{
+    out.write(out.ctx, text);
+}
+
+/* One line for each rank, with the file that tells more. */
+static void write_cover(struct arena *arena, const char *name, struct arch_result *result)
+{
+    struct sink out = json_buffer_sink(&result->cover.markdown);
+
+    put(out,
+        arena_format(arena, "# Model Architecture Report: %s\n\n%zu ranks.\n\n", name, result->n));
+    put(out, S("| Rank | Model | Report |\n|---:|---|---|\n"));
+    for (size_t i = 0; i < result->n; i++) {
+        struct str file = str_basename(str_of(result->at[i].markdown_path));
+        put(out,
+            arena_format(arena, "| %lld | %s | [%.*s](%.*s) |\n", (long long)result->at[i].rank,
+                         result->at[i].summary, STR_ARGS(file), STR_ARGS(file)));
+    }
+}
+
+static void analyse(const struct capture *cap, const struct arch_rules *rules, const char *name,
+                    struct arena *arena, struct arch_document *out)
+{
+    struct study st;
+
+    study_begin(&st, cap, study_defaults());
+    arch_document_fill(&st, rules, name, arena, out);
+    study_end(&st);
+}
+
+static enum status run(const struct arch_job *job, const struct fleet *fleet,
+                       const struct arch_rules *rules, struct arena *arena, struct diag *d,
+                       struct arch_result *out)
+{
+    const char *folder = results_folder(arena, job->paths[0], job->out);
+    const char *name = results_name(arena, job->paths[0]);
+    bool is_alone = fleet->ranks.n == 1;
+
+    out->at = ARENA_ARRAY(arena, struct arch_document, fleet->ranks.n);
+    out->n = fleet->ranks.n;
+    for (size_t i = 0; i < out->n; i++) {
+        analyse(fleet->ranks.at[i], rules, name, arena, &out->at[i]);
+        set_paths(arena, folder, name, is_alone, &out->at[i]);
+    }
+    if (!is_alone) {
+        write_cover(arena, name, out);
+        set_paths(arena, folder, name, true, &out->cover);
+        arch_result_write(out, json_buffer_sink(&out->cover.json));
+    }
+    if (job->is_dry_run)
+        return ST_OK;
+    for (size_t i = 0; i < out->n; i++)
+        TRY(save(folder, &out->at[i], d));
+    return is_alone ? ST_OK : save(folder, &out->cover, d);
+}
+
+enum status flow_arch(const struct arch_job *job, struct arena *arena, struct diag *d,
+                      struct arch_result *out)
+{
+    struct arch_rules rules;
+    struct fleet *fleet;
+
+    *out = (struct arch_result){0};
+    TRY(read_rules(job, arena, &rules, d));
+    TRY(input_load_paths(job->paths, job->n_paths, &job->input, d, &fleet));
+    enum status st = run(job, fleet, &rules, arena, d, out);
+    fleet_free(fleet);
+    return st;
+}
+
+void arch_result_free(struct arch_result *result)
+{
+    for (size_t i = 0; i < result->n; i++) {
+        json_buffer_free(&result->at[i].markdown);
+        json_buffer_free(&result->at[i].json);
+    }
+    json_buffer_free(&result->cover.markdown);
+    json_buffer_free(&result->cover.json);
+}
+
+/* A document inside another: every line is indented, and the last line end is left out. */
+static void put_indented(struct sink out, struct str text)
+{
+    struct str line;
+
+    while (text.n > 0 && text.at[text.n - 1] == '\n')
+        text.n--;
+    for (bool is_first = true; str_split(&text, '\n', &line); is_first = false) {
+        put(out, is_first ? S("    ") : S("\n    "));
+        put(out, line);
+    }
+}
+
+void arch_result_write(const struct arch_result *result, struct sink out)
+{
+    if (result->n == 1) {
+        put(out, (struct str){result->at[0].json.at, result->at[0].json.n});
+        return;
+    }
+    put(out, S("{\n  \"schema\": \"strata.arch-set/1\",\n  \"captures\": ["));
+    for (size_t i = 0; i < result->n; i++) {
+        put(out, i == 0 ? S("\n") : S(",\n"));
+        put_indented(out, (struct str){result->at[i].json.at, result->at[i].json.n});
+    }
+    put(out, S("\n  ]\n}\n"));
+}

@@ -1,0 +1,53 @@
+/*
+ * flow_arch - captures in, an architecture report (Markdown and its JSON twin) for each out.
+ */
+#ifndef STRATA_FLOW_FLOW_ARCH_H
+#define STRATA_FLOW_FLOW_ARCH_H
+
+#include "base/diag.h"
+#include "base/json_write.h"
+#include "input/input.h"
+
+struct arch_rules;
+struct study;
+
+struct arch_job {
+    const char *const *paths; /* of one capture, or of the ranks of one run */
+    size_t n_paths;
+    struct input_options input;
+    const char *out;    /* folder for the results; NULL: strata/ in or beside the capture */
+    const char *marker; /* regular expression of kernels that mark layers; NULL: none */
+    const char *rules;  /* file of rules; NULL: none */
+    bool is_dry_run;    /* write nothing */
+};
+
+/* The report of one capture. */
+struct arch_document {
+    struct json_buffer markdown, json;
+    const char *markdown_path, *json_path; /* where they were, or would be, written */
+    int64_t rank;                          /* -1: not known */
+    const char *summary;                   /* one line for people */
+};
+
+struct arch_result {
+    struct arch_document *at; /* in rank order */
+    size_t n;
+    struct arch_document cover; /* tables across ranks; its paths are NULL for a single capture */
+};
+
+struct arch_job arch_job_new(const char *const *paths, size_t n);
+
+/* `arena` holds paths and summaries. Call arch_result_free() in any case. */
+enum status flow_arch(const struct arch_job *job, struct arena *arena, struct diag *d,
+                      struct arch_result *out);
+void arch_result_free(struct arch_result *result);
+
+/* The twin of one capture as it is; those of several as one "strata.arch-set/1". */
+void arch_result_write(const struct arch_result *result, struct sink out);
+
+/* The report of a study's capture, for jobs that have one at hand. `name` is what results_name()
+ * gives for its path. */
+void arch_document_fill(struct study *st, const struct arch_rules *rules, const char *name,
+                        struct arena *arena, struct arch_document *out);
+
+#endif

@@ -1,0 +1,66 @@
+#include "flow/results.h"
+
+#include "base/fs.h"
+
+static const char home_folder[] = "strata";
+
+/* The folder a file is in: "a/b.csv" gives "a", "b.csv" gives ".". */
+static const char *folder_of(struct arena *arena, const char *path)
+{
+    struct str name = str_basename(str_of(path));
+    size_t n = (size_t)(name.at - path);
+
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    return n > 0 ? arena_cstr(arena, (struct str){path, n}) : ".";
+}
+
+const char *results_folder(struct arena *arena, const char *path, const char *out)
+{
+    if (out != NULL)
+        return out;
+    const char *home = fs_is_dir(path) ? path : folder_of(arena, path);
+    return fs_is_writable_dir(home) ? fs_join(arena, home, home_folder) : home_folder;
+}
+
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+}
+
+static struct str without_slashes(struct str path)
+{
+    while (path.n > 0 && path.at[path.n - 1] == '/')
+        path.n--;
+    return path;
+}
+
+const char *results_name(struct arena *arena, const char *path)
+{
+    static const struct str inner[] = {S_INIT("ASCEND_PROFILER_OUTPUT"),
+                                       S_INIT("mindstudio_profiler_output")};
+    struct str rest = without_slashes(str_of(path));
+    struct str name = str_basename(rest);
+
+    for (size_t i = 0; i < ARRAY_LEN(inner); i++)
+        if (str_equal(name, inner[i]) && name.n < rest.n) {
+            rest = without_slashes(str_part(rest, 0, rest.n - name.n));
+            name = str_basename(rest);
+        }
+    char *text = arena_cstr(arena, name.n > 0 ? name : S("capture"));
+    for (char *c = text; *c != '\0'; c++)
+        if (!is_plain(*c))
+            *c = '_';
+    return text;
+}
+
+enum status results_save(const char *folder, const char *path, struct str text, struct diag *d)
+{
+    struct outfile file;
+
+    TRY(fs_mkdirs(folder, d));
+    TRY(outfile_open(&file, path, d));
+    outfile_write(&file, text);
+    return outfile_commit(&file, OUTFILE_FAST, d);
+}

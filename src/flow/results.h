@@ -1,0 +1,20 @@
+/*
+ * results - where the files of an analysis go.
+ */
+#ifndef STRATA_FLOW_RESULTS_H
+#define STRATA_FLOW_RESULTS_H
+
+#include "base/diag.h"
+
+/* `out` when it is given; else strata/ in a capture's folder, beside a capture's file, or here
+ * when that cannot be written. */
+const char *results_folder(struct arena *arena, const char *path, const char *out);
+
+/* The name of a capture as file names carry it: the last part of the path, without the folders a
+ * profiler puts inside its own, other bytes than letters, digits, '.', '_' and '-' as '_'. */
+const char *results_name(struct arena *arena, const char *path);
+
+/* Writes one file whole or not at all, and its folder when that is new. */
+enum status results_save(const char *folder, const char *path, struct str text, struct diag *d);
+
+#endif
