@@ -537,6 +537,8 @@ static void want_columns(struct reader *r)
 
     for (size_t c = 0; c < COL_COUNT; c++)
         last = r->column[c] > last ? r->column[c] : last;
+    if (r->n_spans > 0 && (int)r->spans[r->n_spans - 1].last > last)
+        last = (int)r->spans[r->n_spans - 1].last;
     csv_want(&r->csv, (size_t)last + 1);
 }
 

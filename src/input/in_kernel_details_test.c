@@ -159,6 +159,15 @@ TEST(one_name_may_have_many_shapes_and_kinds)
     assert_int_equal(s->kind[4], SLICE_COMM); /* the same cells under another name */
 }
 
+TEST(a_column_that_comes_along_may_be_the_last)
+{
+    read_text(S("Name,Start Time(us),Duration(us),Block Dim,HF32 Eligible,aic_time\n"
+                "A,1,1,4,NO,7\nA,2,1,4,YES,7\n"));
+
+    assert_int_equal(cap->slices.n, 2);
+    assert_int_equal(cap->slices.set[0], cap->slices.set[1]);
+}
+
 static const struct str counters = S_INIT("Name,Start Time(us),Duration(us),Context ID,"
                                           "aicore_time(us),aic_mac_ratio,cube_utilization(%)\n"
                                           "A,1,1,N/A,12.5,0.25,N/A\n");
@@ -221,6 +230,6 @@ TEST_MAIN("input/kernel_details", C(a_row_becomes_a_slice_on_the_lane_of_its_str
           C(a_header_without_rows_is_a_capture_without_kernels),
           C(only_tables_with_starts_and_durations_are_ours),
           C(cells_that_run_together_are_not_taken_for_equal_rows),
-          C(one_name_may_have_many_shapes_and_kinds), C(counters_are_kept_when_they_are_asked_for),
-          C(counters_cost_nothing_when_nobody_asks),
+          C(a_column_that_comes_along_may_be_the_last), C(one_name_may_have_many_shapes_and_kinds),
+          C(counters_are_kept_when_they_are_asked_for), C(counters_cost_nothing_when_nobody_asks),
           C(a_table_read_through_a_window_is_the_same_table))
