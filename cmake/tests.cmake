@@ -41,7 +41,7 @@ add_test(NAME docs.packages COMMAND ${CMAKE_SOURCE_DIR}/tools/check-packages)
 # and said so, elsewhere.
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
 if(TARGET strata)
-    foreach(name anomaly bundles databases)
+    foreach(name anomaly arch bundles databases)
         add_test(NAME shared.${name} COMMAND Python3::Interpreter
             ${CMAKE_SOURCE_DIR}/tests/shared/${name}.py $<TARGET_FILE:strata>
             ${CMAKE_SOURCE_DIR}/../shared)
