@@ -301,7 +301,7 @@ static void put_limitations(struct doc *d)
     json_write_end(&d->w);
 }
 
-bool anomaly_write_json(struct study *st, struct sink out)
+bool anomaly_write_json(struct study *st, const struct arch *arch, struct sink out)
 {
     struct doc d = {
         .st = st,
@@ -330,9 +330,7 @@ bool anomaly_write_json(struct study *st, struct sink out)
         put_step(&d, i);
     json_write_end(&d.w);
     doc_put_groups(&d);
-    doc_key(&d, "structures");
-    json_write_array(&d.w);
-    json_write_end(&d.w);
+    doc_put_structures(&d, arch);
     doc_put_ops(&d);
     doc_put_aicpu(&d);
     doc_put_hidden_issue(&d);
