@@ -1,7 +1,6 @@
 #include "analysis/arch.h"
 
 #include "analysis/arch_repeat.h"
-#include "analysis/bubbles.h"
 #include "analysis/steps.h"
 #include "analysis/study.h"
 
@@ -370,6 +369,16 @@ static void tell_notes(struct finder *f)
         note(f, S("some cross-checks do not hold; see the verdicts"));
 }
 
+/* Begin of the whole span: of the first step's window or of the first kernel. */
+static nanos origin_of(const struct steps *steps, struct interval_set busy)
+{
+    nanos origin = busy.n > 0 ? busy.at[0].begin : 0;
+
+    if (steps->n > 0 && (busy.n == 0 || steps->at[0].window.begin < origin))
+        origin = steps->at[0].window.begin;
+    return origin;
+}
+
 static size_t find_with(struct finder *f, size_t choice)
 {
     f->a->layers = arch_layers_find(f->st, f->a->ops, f->a->markers, choice);
@@ -385,9 +394,9 @@ const struct arch *arch_find(struct study *st, const struct arch_options *option
 
     a->evidence = ARENA_ARRAY(&st->scratch, struct arch_evidence, EVIDENCE_MOST);
     a->notes = ARENA_ARRAY(&st->scratch, struct str, NOTES_MOST);
-    a->origin = study_bubbles(st)->global.span.begin;
     if (busy.n > 0)
         a->device = (struct interval){busy.at[0].begin, busy.at[busy.n - 1].end};
+    a->origin = origin_of(study_steps(st), busy);
     a->ops = arch_ops_find(st, options->rules);
     a->markers = arch_markers_find(st, a->ops);
     size_t failed = find_with(&f, 0);

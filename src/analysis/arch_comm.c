@@ -72,7 +72,7 @@ static nanos sum_of_comm(struct finder *f)
                 until = end;
             }
         } else if (f->s->kind[slice] == SLICE_COMM_PART) {
-            nanos inside = (end < until ? end : until) - begin;
+            nanos inside = nanos_sub(end < until ? end : until, begin);
             if (since > begin || inside < 0 || inside < f->s->dur[slice] / 10 * 9)
                 sum = nanos_add(sum, f->s->dur[slice]);
         }

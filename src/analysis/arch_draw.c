@@ -67,7 +67,7 @@ static struct str item_text(struct canvas *c, const struct tree_item *item, nano
 
     if (item->count > 1)
         out = arena_format(c->arena, "%.*s×%zu", STR_ARGS(out), item->count);
-    if (item->duration * 100 < wall && item->duration < 100000)
+    if (item->duration < wall / 100 && item->duration < 100000)
         return out;
     out = arena_format(c->arena, "%.*s (%.*s ms", STR_ARGS(out),
                        STR_ARGS(arch_ms(c->arena, (double)item->duration)));
@@ -110,7 +110,7 @@ struct drawing arch_draw_tree(struct study *st, const struct arch *a, const stru
     struct canvas c = canvas_of(st, a);
     const struct arch_layer *layer = &a->layers->at[type->representative];
     const struct arch_role *small = role_of(type, ROLE_SMALL);
-    nanos wall = layer->at.end - layer->at.begin;
+    nanos wall = arch_span(layer->at);
     size_t from = 0;
 
     if (type->n_branches > 0 && type->tree[0].role == ROLE_ATTENTION) {
@@ -161,7 +161,7 @@ static void bracket(char *row, size_t width, nanos begin, nanos end, nanos from,
                     struct str label)
 {
     double scale = (double)width / (double)span;
-    double a = (double)(begin - from) * scale, b = (double)(end - from) * scale;
+    double a = (double)nanos_sub(begin, from) * scale, b = (double)nanos_sub(end, from) * scale;
 
     if (b <= 0 || a >= (double)width || end <= begin)
         return;
@@ -196,8 +196,8 @@ static void pipe_stream(struct canvas *c, const struct arch_stream *stream, size
         if (s->lane[slice] != stream->lane)
             continue;
         const struct arch_op *op = &c->a->ops->at[c->a->ops->of_kernel[i]];
-        bracket(row, width, s->begin[slice], slices_end(s, slice), window.begin,
-                window.end - window.begin, op->label);
+        bracket(row, width, s->begin[slice], slices_end(s, slice), window.begin, arch_span(window),
+                op->label);
         is_any = true;
     }
     while (width > 0 && row[width - 1] == ' ')
@@ -232,7 +232,7 @@ struct drawing arch_draw_pipeline(struct study *st, const struct arch *a)
                               next->at.end > layer->at.end ? next->at.end : layer->at.end};
     if (window.end <= window.begin)
         return c.d;
-    line(&c, ruler(c.arena, window.end - window.begin, PIPE_INDENT, COLUMNS - PIPE_INDENT));
+    line(&c, ruler(c.arena, arch_span(window), PIPE_INDENT, COLUMNS - PIPE_INDENT));
     for (size_t i = 0; i < a->comm->n_streams && i < PIPE_LANES; i++)
         pipe_stream(&c, &a->comm->streams[i], layer->first, next->end, window);
     return c.d;
@@ -310,7 +310,7 @@ struct drawing arch_draw_timeline(struct study *st, const struct arch *a)
     if (a->layers->n_passes == 0)
         return c.d;
     const struct arch_pass *pass = &a->layers->passes[a->types->median_pass];
-    nanos span = pass->at.end - pass->at.begin;
+    nanos span = arch_span(pass->at);
     if (span <= 0 || pass->layers == 0)
         return c.d;
     line(&c, ruler(c.arena, span, indent, width));

@@ -302,7 +302,8 @@ static struct str without_number(struct str name)
     return n > 0 ? str_part(name, 0, n) : name;
 }
 
-struct str arch_canonical(struct str name, struct str type)
+/* What families are told by: the operator type, or what the name says it is. */
+static struct str spelled(struct str name, struct str type)
 {
     if (!num_is_missing(type))
         return type;
@@ -313,7 +314,14 @@ struct str arch_canonical(struct str name, struct str type)
         if (last > 0 && last < name.n)
             return str_part(name, last, name.n);
     }
-    return without_number(name);
+    return name;
+}
+
+struct str arch_canonical(struct str name, struct str type)
+{
+    struct str text = spelled(name, type);
+
+    return text.at == name.at && text.n == name.n ? without_number(text) : text;
 }
 
 /* "void at::native::silu_kernel<...>(...)" is "silu_kernel"; Ascend names stay. */
@@ -401,12 +409,12 @@ static struct str label_of(struct arena *arena, struct str name, bool is_ascend)
     return arena_format(arena, "%.*s…", LABEL_MAX - 1, function.at);
 }
 
-static enum family built_in(struct str name, struct str canonical, bool is_ascend)
+static enum family built_in(struct str name, struct str text, bool is_ascend)
 {
     for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
         if (patterns[i].world == (is_ascend ? GPU : NPU))
             continue;
-        if (matches(canonical, patterns[i].text) ||
+        if (matches(text, patterns[i].text) ||
             (patterns[i].family == FAMILY_ATTENTION && matches(name, patterns[i].text)))
             return patterns[i].family;
     }
@@ -518,7 +526,8 @@ static struct arch_op make_op(const struct finder *f, size_t slice)
     } else if (kind == SLICE_COPY) {
         op.family = FAMILY_ELEMENTWISE;
     } else {
-        op.family = built_in(name, op.name, f->is_ascend);
+        op.family =
+            built_in(name, spelled(name, f->is_ascend ? type : (struct str){0}), f->is_ascend);
         if ((kind == SLICE_COMM || kind == SLICE_COMM_PART) && op.family != FAMILY_MOE_FUSED)
             op.family = FAMILY_COMM;
     }

@@ -126,9 +126,9 @@ static void put_layer(struct doc *d, const struct arch_layer *layer)
         put_us(d, "marker_duration_us", marker_duration(d, layer));
     put_count(d, "kernel_count", layer->end - layer->first);
     put_rel_us(d, "start_rel_us", layer->at.begin);
-    put_ms(d, "wall_ms", layer->at.end - layer->at.begin);
+    put_ms(d, "wall_ms", arch_span(layer->at));
     put_ms(d, "busy_union_ms", layer->busy);
-    put_ms(d, "idle_ms", layer->at.end - layer->at.begin - layer->busy);
+    put_ms(d, "idle_ms", nanos_sub(arch_span(layer->at), layer->busy));
     snprintf(text, sizeof(text), "%016llx", (unsigned long long)layer->signature);
     put_text(d, "signature", str_of(text));
     end(d);
@@ -167,7 +167,7 @@ static void put_pass(struct doc *d, const struct arch_pass *pass)
     }
     put_rel_us(d, "start_rel_us", pass->at.begin);
     put_rel_us(d, "end_rel_us", pass->at.end);
-    put_ms(d, "wall_ms", pass->at.end - pass->at.begin);
+    put_ms(d, "wall_ms", arch_span(pass->at));
     put_ms(d, "busy_union_ms", pass->busy);
     put_average(d, "avg_prefill_marker_ms", pass, PHASE_PREFILL);
     put_average(d, "avg_decode_marker_ms", pass, PHASE_DECODE);
@@ -209,7 +209,7 @@ static void put_spread(struct doc *d, const char *name, const struct arch_spread
 static void put_role(struct doc *d, const struct arch_type *type, const struct arch_role *role)
 {
     const struct arch_layer *layer = &d->a->layers->at[type->representative];
-    nanos wall = layer->at.end - layer->at.begin;
+    nanos wall = arch_span(layer->at);
 
     open_object(d, NULL);
     put_text(d, "role", str_of(role_name(role->role, type->kind)));
@@ -267,9 +267,12 @@ static void put_type(struct doc *d, const struct arch_type *type)
     open_object(d, "representative");
     put_count(d, "pass", d->a->layers->passes[layer->pass].number);
     put_count(d, "index", layer->index);
-    put_ms(d, "wall_ms", layer->at.end - layer->at.begin);
+    put_ms(d, "wall_ms", arch_span(layer->at));
     put_ms(d, "busy_union_ms", layer->busy);
-    put_ms(d, "idle_ms", layer->at.end - layer->at.begin - layer->busy);
+    put_ms(d, "idle_ms", nanos_sub(arch_span(layer->at), layer->busy));
+    double wall = (double)arch_span(layer->at);
+    put_number(d, "busy_share", wall > 0 ? (double)layer->busy / wall : 0);
+    put_number(d, "idle_share", wall > 0 ? 1 - (double)layer->busy / wall : 0);
     end(d);
     put_spread(d, "kernels_per_layer", &type->kernels, 1);
     put_spread(d, "wall_ms", &type->wall, 1e6);
@@ -458,7 +461,7 @@ static void put_capture(struct doc *d)
     char text[NUM_TEXT];
     nanos origin = nanos_add(d->a->origin, d->st->cap->clock.to_unix);
     put_text(d, "time_origin_us", (struct str){text, num_print_us(text, origin)});
-    put_ms(d, "device_span_ms", d->a->device.end - d->a->device.begin);
+    put_ms(d, "device_span_ms", arch_span(d->a->device));
     put_count(d, "steps", steps->n);
     put_text(d, "step_source", str_of(step_source_name(steps->source)));
     end(d);

@@ -195,7 +195,7 @@ static nanos *idle_before(struct finder *f)
     size_t marker = 0;
 
     for (size_t i = 0; i + 1 < busy.n; i++) {
-        nanos gap = busy.at[i + 1].begin - busy.at[i].end;
+        nanos gap = nanos_sub(busy.at[i + 1].begin, busy.at[i].end);
         while (marker < f->m->n && begin_of(f, marker) < busy.at[i + 1].begin)
             marker++;
         if (marker > 0 && marker < f->m->n && gap > idle[marker])
@@ -437,8 +437,8 @@ static size_t prologue_of(const struct finder *f, size_t marker)
     end = slices_end(f->s, f->kernels.at[from - 1]);
     for (size_t i = from; i <= own; i++) {
         nanos begin = f->s->begin[f->kernels.at[i]];
-        if (begin - end > longest) {
-            longest = begin - end;
+        if (nanos_sub(begin, end) > longest) {
+            longest = nanos_sub(begin, end);
             start = i;
         }
         if (slices_end(f->s, f->kernels.at[i]) > end)

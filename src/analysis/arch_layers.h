@@ -91,6 +91,12 @@ const char *layer_kind_name(enum layer_kind kind);
 void arch_layers_measure(struct study *st, const struct arch_ops *ops, uint32_t main_lane,
                          struct arch_layer *layers, size_t n);
 
+/* Length of a range; clocks may be absurd. */
+static inline nanos arch_span(struct interval at)
+{
+    return nanos_sub(at.end, at.begin);
+}
+
 /* Hull and busy time of the kernels from `first` to `end`. */
 struct interval arch_extent(struct study *st, size_t first, size_t end, nanos *busy);
 

@@ -111,7 +111,7 @@ static void section_1(struct page *p)
     say(p, "| scope | %zu %s (`%s`) |\n", steps->n,
         steps->source == STEPS_PSEUDO ? "pseudo-step, the whole device span" : "steps",
         step_source_name(steps->source));
-    say(p, "| device span | %s ms |\n", ms(p, (double)(p->a->device.end - p->a->device.begin)));
+    say(p, "| device span | %s ms |\n", ms(p, (double)(arch_span(p->a->device))));
     say(p, "| kernels | %zu |\n| streams | %zu |\n", study_kernels(p->st).n, p->a->comm->n_streams);
     if (l->method == ARCH_NONE)
         say(p, "| model | structure not told |\n\n");
@@ -170,8 +170,8 @@ enum { PASSES_SHOWN = 64 };
 
 static void say_pass(struct page *p, const struct arch_pass *pass)
 {
-    double from = (double)(pass->at.begin - p->a->origin) / 1e9;
-    double to = (double)(pass->at.end - p->a->origin) / 1e9;
+    double from = (double)nanos_sub(pass->at.begin, p->a->origin) / 1e9;
+    double to = (double)nanos_sub(pass->at.end, p->a->origin) / 1e9;
 
     say(p, "| %s%zu | ", pass->is_partial ? "partial " : "", pass->number);
     if (pass->markers > 0)
@@ -179,7 +179,7 @@ static void say_pass(struct page *p, const struct arch_pass *pass)
     else
         say(p, "–");
     say(p, " | %.3f–%.3f | %s | %s | %s | %s | %zu |\n", from, to,
-        ms(p, (double)(pass->at.end - pass->at.begin)), average(p, pass, PHASE_PREFILL),
+        ms(p, (double)(arch_span(pass->at))), average(p, pass, PHASE_PREFILL),
         average(p, pass, PHASE_DECODE), average(p, pass, PHASE_UNKNOWN), pass->end - pass->first);
 }
 
@@ -308,7 +308,7 @@ static void section_5(struct page *p)
 static void say_breakdown(struct page *p, const struct arch_type *type)
 {
     const struct arch_layer *layer = &p->a->layers->at[type->representative];
-    nanos wall = layer->at.end - layer->at.begin, idle = wall - layer->busy;
+    nanos wall = arch_span(layer->at), idle = nanos_sub(wall, layer->busy);
 
     say(p, "| Component | Wall time (ms) | Share of layer | Kernels | Streams |\n"
            "|---|---:|---:|---:|---|\n");

@@ -333,7 +333,7 @@ static nanos gap_limit(struct finder *f, size_t first, size_t end, double *gaps)
     for (size_t i = first + 1; i < end; i++) {
         nanos begin = s->begin[f->kernels.at[i]], stop = slices_end(s, f->kernels.at[i]);
         if (begin > until)
-            gaps[n++] = (double)(begin - until);
+            gaps[n++] = (double)nanos_sub(begin, until);
         if (stop > until)
             until = stop;
     }
@@ -341,7 +341,8 @@ static nanos gap_limit(struct finder *f, size_t first, size_t end, double *gaps)
     double limit = 1000000;
     if (5 * spread.median > limit)
         limit = 5 * spread.median;
-    return (nanos)(3 * spread.p95 > limit ? 3 * spread.p95 : limit);
+    limit = 3 * spread.p95 > limit ? 3 * spread.p95 : limit;
+    return limit < 9e18 ? (nanos)limit : INT64_MAX;
 }
 
 static bool by_gaps(struct finder *f, size_t first, size_t end)
@@ -355,7 +356,7 @@ static bool by_gaps(struct finder *f, size_t first, size_t end)
     arena_rewind(&f->st->scratch, mark);
     for (size_t i = first + 1; i < end; i++) {
         nanos stop = slices_end(s, f->kernels.at[i]);
-        if (s->begin[f->kernels.at[i]] - until >= limit &&
+        if (nanos_sub(s->begin[f->kernels.at[i]], until) >= limit &&
             f->ops->of_kernel[i] != f->ops->of_kernel[i - 1]) {
             add_layer(f, begin, i);
             begin = i;

@@ -262,7 +262,7 @@ struct finder {
 
 static nanos wall_of(const struct arch_layer *layer)
 {
-    return layer->at.end - layer->at.begin;
+    return arch_span(layer->at);
 }
 
 /* Complete passes count; when all are partial, they do. */
@@ -293,7 +293,7 @@ static int by_wall(const void *a, const void *b, void *ctx)
 {
     const struct arch_pass *passes = ctx;
     const struct arch_pass *x = &passes[*(const size_t *)a], *y = &passes[*(const size_t *)b];
-    nanos p = x->at.end - x->at.begin, q = y->at.end - y->at.begin;
+    nanos p = arch_span(x->at), q = arch_span(y->at);
 
     if (p != q)
         return p < q ? -1 : 1;
@@ -436,7 +436,7 @@ static void measure_type(struct finder *f, size_t number)
         values[2][n] = wall > 0 ? (double)attention / (double)wall : 0;
         values[3][n] = (double)attention;
         values[4][n] = (double)dfc_of(f, layer);
-        values[5][n++] = (double)(wall - attention);
+        values[5][n++] = (double)nanos_sub(wall, attention);
     }
     type->count = n;
     type->kernels = arch_spread_of(values[0], n);
@@ -499,7 +499,7 @@ static void sum_role(struct finder *f, const struct arch_layer *layer, const uin
         add_lane(role, slots.lane, f->s->lane[f->kernels.at[i]]);
         add_op(role, slots.op, f->ops->of_kernel[i], f->s->dur[f->kernels.at[i]]);
         if (end > until) {
-            role->wall = nanos_add(role->wall, end - (begin > until ? begin : until));
+            role->wall = nanos_add(role->wall, nanos_sub(end, begin > until ? begin : until));
             until = end;
         }
     }
@@ -526,9 +526,9 @@ static bool is_overlapped(const struct finder *f, const struct arch_layer *layer
         nanos begin = f->s->begin[slice] > own.begin ? f->s->begin[slice] : own.begin;
         nanos end = slices_end(f->s, slice) < own.end ? slices_end(f->s, slice) : own.end;
         if (end > begin)
-            covered += end - begin;
+            covered = nanos_add(covered, nanos_sub(end, begin));
     }
-    return covered > 0 && covered >= (own.end - own.begin) / 2;
+    return covered > 0 && covered >= arch_span(own) / 2;
 }
 
 static void grow_tree(struct finder *f, const struct arch_layer *layer, const uint8_t *roles,

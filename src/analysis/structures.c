@@ -123,10 +123,10 @@ static nanos sweep_add(struct sweep *w, nanos begin, nanos end)
     if (!w->is_begun) {
         *w = (struct sweep){begin, begin, 0, true};
     } else if (begin > w->until) {
-        gap = begin - w->until;
+        gap = nanos_sub(begin, w->until);
     }
     if (end > w->until) {
-        w->busy = nanos_add(w->busy, end - (begin > w->until ? begin : w->until));
+        w->busy = nanos_add(w->busy, nanos_sub(end, begin > w->until ? begin : w->until));
         w->until = end;
     }
     return gap;
@@ -144,7 +144,7 @@ static void clock_add(struct clocks *c, const struct finder *f, size_t kernel)
 static void clock_close(struct clocks *c, const struct sweep *w)
 {
     c->busy = w->busy;
-    c->wall = w->is_begun ? w->until - w->first : 0;
+    c->wall = w->is_begun ? nanos_sub(w->until, w->first) : 0;
 }
 
 /* Length of the communication that runs while the block does: two running unions, by begin. */
@@ -263,11 +263,11 @@ static void assign_steps(struct finder *f)
         s->step = step;
         s->number = number++;
         if (step != SIZE_MAX) {
-            nanos service = steps->at[step].window.end - steps->at[step].window.begin;
+            nanos service = arch_span(steps->at[step].window);
             s->share = service > 0 ? (double)s->all.wall / (double)service : 0;
         }
         if (until != INT64_MIN && s->at.begin > until)
-            s->gap_before = s->at.begin - until;
+            s->gap_before = nanos_sub(s->at.begin, until);
         if (s->at.end > until)
             until = s->at.end;
     }

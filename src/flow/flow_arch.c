@@ -42,6 +42,7 @@ void arch_document_fill(struct study *st, const struct arch_rules *rules, const 
     arch_write_json(st, a, json_buffer_sink(&out->json));
     out->rank = st->cap->facts.rank;
     out->summary = summary_of(arena, a);
+    out->row = arch_cover_row_of(st, a, arena);
 }
 
 static enum status read_rules(const struct arch_job *job, struct arena *arena,
@@ -82,20 +83,15 @@ static void put(struct sink out, struct str text)
     out.write(out.ctx, text);
 }
 
-/* One line for each rank, with the file that tells more. */
 static void write_cover(struct arena *arena, const char *name, struct arch_result *result)
 {
-    struct sink out = json_buffer_sink(&result->cover.markdown);
+    struct arch_cover_row *rows = ARENA_ARRAY(arena, struct arch_cover_row, result->n);
 
-    put(out,
-        arena_format(arena, "# Model Architecture Report: %s\n\n%zu ranks.\n\n", name, result->n));
-    put(out, S("| Rank | Model | Report |\n|---:|---|---|\n"));
     for (size_t i = 0; i < result->n; i++) {
-        struct str file = str_basename(str_of(result->at[i].markdown_path));
-        put(out,
-            arena_format(arena, "| %lld | %s | [%.*s](%.*s) |\n", (long long)result->at[i].rank,
-                         result->at[i].summary, STR_ARGS(file), STR_ARGS(file)));
+        rows[i] = result->at[i].row;
+        rows[i].file = arena_cstr(arena, str_basename(str_of(result->at[i].markdown_path)));
     }
+    arch_cover_write(arena, name, rows, result->n, json_buffer_sink(&result->cover.markdown));
 }
 
 static void analyse(const struct capture *cap, const struct arch_rules *rules, const char *name,

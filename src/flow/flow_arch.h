@@ -4,6 +4,7 @@
 #ifndef STRATA_FLOW_FLOW_ARCH_H
 #define STRATA_FLOW_FLOW_ARCH_H
 
+#include "analysis/arch_cover.h"
 #include "base/diag.h"
 #include "base/json_write.h"
 #include "input/input.h"
@@ -27,6 +28,7 @@ struct arch_document {
     const char *markdown_path, *json_path; /* where they were, or would be, written */
     int64_t rank;                          /* -1: not known */
     const char *summary;                   /* one line for people */
+    struct arch_cover_row row;             /* for the cover of several ranks */
 };
 
 struct arch_result {

@@ -133,7 +133,7 @@ static nanos wait_of(const struct capture *cap, uint32_t slice)
  * duration. The row that came first in time knows the wait; its double follows at once. */
 static void join(struct capture *cap, const struct row *rows, size_t n, uint32_t *keep)
 {
-    uint32_t stays = rows[0].slice, waits = rows[0].slice;
+    uint32_t stays = rows[0].slice, waits = stays;
     nanos longest = 0;
 
     for (size_t i = 0; i < n; i++) {

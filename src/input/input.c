@@ -246,8 +246,10 @@ static enum status gather(struct job *job, const char *path, struct diag *d, str
     for (size_t i = 0; i < job->n; i++) {
         struct task *t = &job->tasks[i];
         tell(t, good == 0, d);
-        for (size_t k = 0; k < t->loaded.list.n; k++)
-            vec_push(&members, ((struct member){t->loaded.list.at[k], members.n}));
+        for (size_t k = 0; k < t->loaded.list.n; k++) {
+            struct member member = {t->loaded.list.at[k], members.n};
+            vec_push(&members, member);
+        }
         vec_free(&t->loaded.list);
         if (t->status != ST_OK && (good == 0 || t->status == ST_CANCELLED))
             st = t->status;
