@@ -104,6 +104,25 @@ static void analyse(const struct capture *cap, const struct arch_rules *rules, c
     study_end(&st);
 }
 
+static bool is_taken(const struct arch_result *result, size_t n, int64_t rank)
+{
+    for (size_t i = 0; i < n; i++)
+        if (result->at[i].rank == rank)
+            return true;
+    return false;
+}
+
+/* Captures that do not know their rank, or share one, are numbered: files need names. */
+static void set_rank(struct arch_result *result, size_t i)
+{
+    struct arch_document *doc = &result->at[i];
+
+    if (doc->rank < 0 || is_taken(result, i, doc->rank))
+        for (doc->rank = 0; is_taken(result, i, doc->rank);)
+            doc->rank++;
+    doc->row.rank = doc->rank;
+}
+
 static enum status run(const struct arch_job *job, const struct fleet *fleet,
                        const struct arch_rules *rules, struct arena *arena, struct diag *d,
                        struct arch_result *out)
@@ -116,6 +135,8 @@ static enum status run(const struct arch_job *job, const struct fleet *fleet,
     out->n = fleet->ranks.n;
     for (size_t i = 0; i < out->n; i++) {
         analyse(fleet->ranks.at[i], rules, name, arena, &out->at[i]);
+        if (!is_alone)
+            set_rank(out, i);
         set_paths(arena, folder, name, is_alone, &out->at[i]);
     }
     if (!is_alone) {
