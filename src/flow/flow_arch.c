@@ -104,6 +104,18 @@ static void analyse(const struct capture *cap, const struct arch_rules *rules, c
     study_end(&st);
 }
 
+/* The names that may tell the run's settings: of the capture and, for a file, of its folder. */
+static const char *words_of(struct arena *arena, const char *path)
+{
+    struct str file = str_basename(str_of(path));
+    const char *name = results_name(arena, path);
+
+    if (fs_is_dir(path) || file.at == path)
+        return name;
+    const char *folder = arena_cstr(arena, (struct str){path, (size_t)(file.at - path)});
+    return arena_format(arena, "%s_%s", results_name(arena, folder), name).at;
+}
+
 static bool is_taken(const struct arch_result *result, size_t n, int64_t rank)
 {
     for (size_t i = 0; i < n; i++)
@@ -129,12 +141,13 @@ static enum status run(const struct arch_job *job, const struct fleet *fleet,
 {
     const char *folder = results_folder(arena, job->paths[0], job->out);
     const char *name = results_name(arena, job->paths[0]);
+    const char *words = words_of(arena, job->paths[0]);
     bool is_alone = fleet->ranks.n == 1;
 
     out->at = ARENA_ARRAY(arena, struct arch_document, fleet->ranks.n);
     out->n = fleet->ranks.n;
     for (size_t i = 0; i < out->n; i++) {
-        analyse(fleet->ranks.at[i], rules, name, arena, &out->at[i]);
+        analyse(fleet->ranks.at[i], rules, words, arena, &out->at[i]);
         if (!is_alone)
             set_rank(out, i);
         set_paths(arena, folder, name, is_alone, &out->at[i]);
