@@ -589,7 +589,7 @@ struct arch_ops *arch_ops_find(struct study *st, const struct arch_rules *rules)
     return ops;
 }
 
-static enum status check_pattern(const char *pattern, struct where where, struct diag *d)
+const char *arch_pattern_problem(struct arena *arena, const char *pattern)
 {
     char why[128];
     regex_t re;
@@ -597,11 +597,21 @@ static enum status check_pattern(const char *pattern, struct where where, struct
 
     if (error == 0) {
         regfree(&re);
-        return ST_OK;
+        return NULL;
     }
     regerror(error, &re, why, sizeof(why));
+    return arena_cstr(arena, str_of(why));
+}
+
+static enum status check_pattern(struct arena *arena, const char *pattern, struct where where,
+                                 struct diag *d)
+{
+    const char *problem = arch_pattern_problem(arena, pattern);
+
+    if (problem == NULL)
+        return ST_OK;
     return diag_fail(d, ST_FORMAT, "arch.bad-pattern", where, "'%s' is no regular expression: %s",
-                     pattern, why);
+                     pattern, problem);
 }
 
 static bool phase_named(struct str name, enum arch_phase *out)
@@ -632,7 +642,7 @@ static enum status read_rule(struct arena *arena, const struct yaml_node *node, 
         return diag_fail(d, ST_FORMAT, "arch.bad-rule", where,
                          "a phase is prefill or decode, not '%.*s'", STR_ARGS(phase));
     out->pattern = arena_cstr(arena, pattern);
-    return check_pattern(out->pattern, where, d);
+    return check_pattern(arena, out->pattern, where, d);
 }
 
 enum status arch_rules_read(struct arena *arena, struct str text, const char *path,
@@ -656,7 +666,7 @@ enum status arch_rules_read(struct arena *arena, struct str text, const char *pa
 enum status arch_rules_marker(struct arena *arena, const char *pattern, struct arch_rules *rules,
                               struct diag *d)
 {
-    TRY(check_pattern(pattern, (struct where){0}, d));
+    TRY(check_pattern(arena, pattern, (struct where){0}, d));
     struct arch_rule *all = ARENA_ARRAY(arena, struct arch_rule, rules->n + 1);
     all[0] = (struct arch_rule){.family = FAMILY_ATTENTION, .pattern = pattern};
     for (size_t i = 0; i < rules->n; i++)

@@ -117,11 +117,11 @@ static void section_1(struct page *p)
         say(p, "| model | structure not told |\n\n");
     else
         say(p,
-            "| model | %s, **%zu layers per pass**, %zu passes (%zu prefill + %zu decode "
+            "| model | %s, **%zu layers per pass**, %zu %s (%zu prefill + %zu decode "
             "markers) |\n\n",
             l->is_training ? "training run" : "inference run",
-            l->has_both_phases ? l->prefill_per_pass : l->per_pass, l->complete, m->prefill,
-            m->decode);
+            l->has_both_phases ? l->prefill_per_pass : l->per_pass, l->complete,
+            l->complete == 1 ? "pass" : "passes", m->prefill, m->decode);
     say_config(p);
 }
 
@@ -272,8 +272,11 @@ static void section_4(struct page *p)
             arch_phase_name(type->phase), arena_cstr(p->arena, type->layers), type->count_per_pass,
             traits(p, type));
     }
-    say(p, "\nA layer is cut at the start of its attention: it also holds the preparation of the "
-           "next layer.\n\n");
+    say(p, "\n%s\n\n",
+        p->a->layers->method == ARCH_MARKER
+            ? "A layer is cut at the start of its attention: it also holds the preparation of the "
+              "next layer."
+            : "Layers are repeated blocks; where in a block attention begins is not known.");
 }
 
 /* ---- 5 ---- */

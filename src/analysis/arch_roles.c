@@ -17,7 +17,7 @@ const char *role_name(enum role role, enum layer_kind kind)
     if (role == ROLE_POST_NORM && (kind == LAYER_DENSE || kind == LAYER_BLOCK))
         return "Post-FFN norm";
     if (role == ROLE_DENSE_FFN && kind == LAYER_BLOCK)
-        return "Matrix work";
+        return "Compute";
     return names[role];
 }
 
@@ -129,6 +129,8 @@ static enum role tell(struct teller *t, size_t i)
 {
     const struct arch_op *op = op_at(t, i);
 
+    if (t->layer->kind == LAYER_BLOCK && op->family != FAMILY_COMM)
+        return ROLE_DENSE_FFN; /* no transformer: nothing to tell parts by */
     switch (op->family) {
     case FAMILY_ATTENTION:
         return ROLE_ATTENTION;

@@ -101,6 +101,7 @@ static void analyse(const struct capture *cap, const struct arch_options *option
     study_end(&st);
 }
 
+<<<<<<< HEAD
 enum status arch_result_save(struct arch_result *result, const char *path, const char *out,
                              bool is_dry_run, struct arena *arena, struct diag *d)
 {
@@ -120,17 +121,71 @@ enum status arch_result_save(struct arch_result *result, const char *path, const
     for (size_t i = 0; i < result->n; i++)
         TRY(save(folder, &result->at[i], d));
     return is_alone ? ST_OK : save(folder, &result->cover, d);
+=======
+/* The names that may tell the run's settings: of the capture and, for a file, of its folder. */
+static const char *words_of(struct arena *arena, const char *path)
+{
+    struct str file = str_basename(str_of(path));
+    const char *name = results_name(arena, path);
+
+    if (fs_is_dir(path) || file.at == path)
+        return name;
+    const char *folder = arena_cstr(arena, (struct str){path, (size_t)(file.at - path)});
+    return arena_format(arena, "%s_%s", results_name(arena, folder), name).at;
+}
+
+static bool is_taken(const struct arch_result *result, size_t n, int64_t rank)
+{
+    for (size_t i = 0; i < n; i++)
+        if (result->at[i].rank == rank)
+            return true;
+    return false;
+}
+
+/* Captures that do not know their rank, or share one, are numbered: files need names. */
+static void set_rank(struct arch_result *result, size_t i)
+{
+    struct arch_document *doc = &result->at[i];
+
+    if (doc->rank < 0 || is_taken(result, i, doc->rank))
+        for (doc->rank = 0; is_taken(result, i, doc->rank);)
+            doc->rank++;
+    doc->row.rank = doc->rank;
+>>>>>>> arch
 }
 
 static enum status run(const struct arch_job *job, const struct fleet *fleet,
                        const struct arch_rules *rules, struct arena *arena, struct diag *d,
                        struct arch_result *out)
 {
+<<<<<<< HEAD
     struct arch_options options = {.rules = rules,
                                    .name = str_of(results_name(arena, job->paths[0]))};
 
     out->at = ARENA_ARRAY(arena, struct arch_document, fleet->ranks.n);
     out->n = fleet->ranks.n;
+=======
+    const char *folder = results_folder(arena, job->paths[0], job->out);
+    const char *name = results_name(arena, job->paths[0]);
+    const char *words = words_of(arena, job->paths[0]);
+    bool is_alone = fleet->ranks.n == 1;
+
+    out->at = ARENA_ARRAY(arena, struct arch_document, fleet->ranks.n);
+    out->n = fleet->ranks.n;
+    for (size_t i = 0; i < out->n; i++) {
+        analyse(fleet->ranks.at[i], rules, words, arena, &out->at[i]);
+        if (!is_alone)
+            set_rank(out, i);
+        set_paths(arena, folder, name, is_alone, &out->at[i]);
+    }
+    if (!is_alone) {
+        write_cover(arena, name, out);
+        set_paths(arena, folder, name, true, &out->cover);
+        arch_result_write(out, json_buffer_sink(&out->cover.json));
+    }
+    if (job->is_dry_run)
+        return ST_OK;
+>>>>>>> arch
     for (size_t i = 0; i < out->n; i++)
         analyse(fleet->ranks.at[i], &options, arena, &out->at[i]);
     return arch_result_save(out, job->paths[0], job->out, job->is_dry_run, arena, d);
