@@ -78,7 +78,7 @@ static void analyse(const struct anomaly_job *job, size_t i, struct arena *arena
                     struct anomaly_result *out)
 {
     struct study_options options = {job->min_bubble, job->max_bubbles};
-    struct arch_options name = {.name = str_of(results_name(arena, job->path))};
+    struct arch_options name = {.name = str_of(arch_words(arena, job->path))};
     const struct capture *cap = out->fleet->ranks.at[i];
     struct anomaly_finding *finding = &out->at[i];
     struct study st;

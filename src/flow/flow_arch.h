@@ -47,6 +47,9 @@ void arch_result_free(struct arch_result *result);
 /* The twin of one capture as it is; those of several as one "strata.arch-set/1". */
 void arch_result_write(const struct arch_result *result, struct sink out);
 
+/* The names that may tell a run's settings: of the capture and, for a file, of its folder. */
+const char *arch_words(struct arena *arena, const char *path);
+
 /* Writes the documents of an architecture that a study has found. */
 void arch_document_fill(struct study *st, const struct arch *a, struct arena *arena,
                         struct arch_document *out);
