@@ -56,3 +56,12 @@ if(TARGET strata)
     add_test(NAME synth.examples COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/synth/examples.py $<TARGET_FILE:strata>)
 endif()
+
+# What strata prints against the schemas of docs/schema; captures with one file missing.
+if(TARGET strata)
+    add_test(NAME docs.schema COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/schema/check.py
+        $<TARGET_FILE:strata>)
+    set_tests_properties(docs.schema PROPERTIES SKIP_RETURN_CODE 77)
+    add_test(NAME anomaly.missing COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/anomaly/missing.py $<TARGET_FILE:strata>)
+endif()
