@@ -46,8 +46,8 @@ static void find_marks(struct study *st, struct steps *steps)
             continue;
         uint32_t fresh = (uint32_t)found.n;
         if (hash_add(&seen, id.text, fresh) == fresh)
-            vec_push(&found, column_step(st, capture_text(cap, id.text),
-                                         cap->slices.begin[kernels.at[i]]));
+            vec_push(&found,
+                     column_step(st, capture_text(cap, id.text), cap->slices.begin[kernels.at[i]]));
     }
     hash_free(&seen);
     steps->n = found.n;
