@@ -364,6 +364,8 @@ static enum trace_hint hint_of(struct trace_chunk *c, const struct event *e, str
             return HINT_STEP;
         if (known == NAME_COLLECTIVE && hint == HINT_PLAIN)
             return HINT_COLLECTIVE;
+        if (known == NAME_CALL && hint == HINT_PLAIN)
+            return HINT_RUNTIME;
     }
     return hint;
 }
