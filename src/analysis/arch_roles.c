@@ -554,8 +554,8 @@ static void grow_tree(struct finder *f, const struct arch_layer *layer, const ui
         }
         struct tree_item *item = branch->n > 0 ? &branch->items[branch->n - 1] : NULL;
         if (item == NULL || item->op != f->ops->of_kernel[i] || item->lane != f->s->lane[slice]) {
-            item = &branch->items[branch->n++];
-            used++;
+            item = &items[used++]; /* branches lie one behind the other */
+            branch->n++;
             *item = (struct tree_item){.op = f->ops->of_kernel[i], .lane = f->s->lane[slice]};
         }
         item->count++;
