@@ -439,7 +439,7 @@ static void put_head(struct doc *d)
     put_text(d, "phase_rule", str_of(m->phase_rule));
     put_count(d, "num_passes", l->complete);
     put_count(d, "partial_passes", l->partial);
-    put_count(d, "layers_per_pass", l->has_both_phases ? l->prefill_per_pass : l->per_pass);
+    put_count(d, "layers_per_pass", arch_layers_of_model(l));
     put_count(d, "decode_per_pass", l->decode_per_pass);
     put_number(d, "confidence", d->a->confidence);
     put_bool(d, "training", l->is_training);

@@ -119,8 +119,7 @@ static void section_1(struct page *p)
         say(p,
             "| model | %s, **%zu layers per pass**, %zu %s (%zu prefill + %zu decode "
             "markers) |\n\n",
-            l->is_training ? "training run" : "inference run",
-            l->has_both_phases ? l->prefill_per_pass : l->per_pass, l->complete,
+            l->is_training ? "training run" : "inference run", arch_layers_of_model(l), l->complete,
             l->complete == 1 ? "pass" : "passes", m->prefill, m->decode);
     say_config(p);
 }
