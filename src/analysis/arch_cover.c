@@ -98,7 +98,9 @@ static struct str type_row(struct cover *c, const struct arch_cover_row *r)
 static struct str check_row(struct cover *c, const struct arch_cover_row *r)
 {
     return arena_format(c->arena, "%zu | %zu | %s", r->checks, r->failed,
-                        r->failed == 0 ? "ok" : "**mismatch**");
+                        r->failed > 0   ? "**mismatch**"
+                        : r->checks > 0 ? "ok"
+                                        : "nothing to check");
 }
 
 static struct str layer_row(struct cover *c, const struct arch_cover_row *r)
