@@ -211,9 +211,12 @@ static const char *const no_markers[] = {
 };
 
 static const char *const backward_words[] = {
-    "Grad",     "backward", "<bwd>", "_bwd",  "bwd_",  "bprop",
-    "cutlassB", "<dkv>",    "<dq>",  "dgrad", "wgrad", "FlashAttnBwd",
+    "Grad",  "backward", "<bwd>", "_bwd",  "bwd_",
+    "bprop", "cutlassB", "dgrad", "wgrad", "FlashAttnBwd",
 };
+
+/* Of attention only: elsewhere "dq" stands for something else. */
+static const char *const backward_attention_words[] = {"<dkv>", "<dq>"};
 
 static const char *const optimizer_words[] = {
     "Adam", "optimizer", "multi_tensor_apply", "ApplyMomentum", "SGD", "<lamb>",
@@ -435,7 +438,8 @@ static enum marker_class marker_of(struct str name, bool is_ascend)
         {"FlashAttentionScore", MARKER_FLASH_SCORE},
     };
 
-    if (MATCHES_ANY(name, no_markers) || MATCHES_ANY(name, backward_words))
+    if (MATCHES_ANY(name, no_markers) || MATCHES_ANY(name, backward_words) ||
+        MATCHES_ANY(name, backward_attention_words))
         return MARKER_NONE;
     for (size_t i = 0; i < ARRAY_LEN(classes); i++)
         if (str_contains_nocase(name, str_of(classes[i].word)))
@@ -484,6 +488,7 @@ static void set_details(struct arch_op *op, struct str name, bool is_ascend)
     op->is_optimizer = MATCHES_ANY(op->name, optimizer_words);
     if (op->family == FAMILY_ATTENTION) {
         op->is_mla = matches(name, "mla") || matches(name, "MultiLatent");
+        op->is_backward |= MATCHES_ANY(name, backward_attention_words);
         op->is_backward_attention = op->is_backward;
         if (op->marker == MARKER_NONE)
             op->marker = marker_of(name, is_ascend);

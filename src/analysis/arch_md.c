@@ -119,8 +119,7 @@ static void section_1(struct page *p)
         say(p,
             "| model | %s, **%zu layers per pass**, %zu %s (%zu prefill + %zu decode "
             "markers) |\n\n",
-            l->is_training ? "training run" : "inference run",
-            l->has_both_phases ? l->prefill_per_pass : l->per_pass, l->complete,
+            l->is_training ? "training run" : "inference run", arch_layers_of_model(l), l->complete,
             l->complete == 1 ? "pass" : "passes", m->prefill, m->decode);
     say_config(p);
 }
@@ -352,6 +351,24 @@ static void say_type(struct page *p, const struct arch_type *type, size_t number
         say(p, "\n");
 }
 
+static void say_last(struct page *p, const struct arch_type *last)
+{
+    const struct arch_layer *layer = &p->a->layers->at[last->representative];
+
+    say(p, "### 6.%zu Last layer of a pass (%s, pass %zu, layer %zu)\n\n", p->a->types->n + 1,
+        arch_type_title(p->arena, last).at, p->a->layers->passes[layer->pass].number, layer->index);
+    say(p, "It ends with the output head%s and has no next layer to prepare.\n\n",
+        last->has_sampling ? ", sampling" : "");
+    draw(p, arch_draw_tree(p->st, p->a, last));
+    say_breakdown(p, last);
+    for (size_t i = 0; i < last->n_roles; i++)
+        for (size_t k = 0; k < last->roles[i].n_ops; k++)
+            if (p->a->ops->at[last->roles[i].ops[k].op].is_aicpu)
+                say(p, "**AICPU**: `%s` × %zu\n\n",
+                    cell(p, p->a->ops->at[last->roles[i].ops[k].op].label),
+                    last->roles[i].ops[k].count);
+}
+
 static void section_6(struct page *p)
 {
     say(p, "## 6. Per-Layer Sub-Structure\n\n");
@@ -359,6 +376,8 @@ static void section_6(struct page *p)
         say(p, "No layers, no trees: see section 2 for what was looked for.\n\n");
     for (size_t i = 0; i < p->a->types->n; i++)
         say_type(p, &p->a->types->at[i], i + 1);
+    if (p->a->types->last != NULL)
+        say_last(p, p->a->types->last);
 }
 
 /* ---- 7 ---- */

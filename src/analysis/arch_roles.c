@@ -721,6 +721,34 @@ static void find_anomalies(struct finder *f, size_t number)
             arena_format(arena, "AICPU on the main path: %zu kernels", aicpu);
 }
 
+/* The last layer before decode ones, or the last of all, unless it represents its type anyway. */
+static void find_last(struct finder *f)
+{
+    const struct arch_pass *pass = &f->layers->passes[f->out->median_pass];
+    size_t last = SIZE_MAX;
+
+    for (size_t k = 0; k < pass->layers; k++)
+        if (!f->layers->has_both_phases ||
+            f->layers->at[pass->layer_first + k].phase != PHASE_DECODE)
+            last = pass->layer_first + k;
+    if (last == SIZE_MAX || f->layers->method != ARCH_MARKER)
+        return;
+    const struct arch_layer *layer = &f->layers->at[last];
+    if (f->out->at[layer->type].representative == last ||
+        f->out->at[layer->type].count_per_pass < 2)
+        return;
+    struct arch_type *type = ARENA_NEW(&f->st->scratch, struct arch_type);
+    *type = (struct arch_type){
+        .kind = layer->kind,
+        .phase = layer->phase,
+        .is_mla = layer->is_mla,
+        .has_sampling = layer->has_sampling,
+        .representative = last,
+    };
+    look_inside(f, type);
+    f->out->last = type;
+}
+
 const struct arch_types *arch_types_find(struct study *st, const struct arch_ops *ops,
                                          const struct arch_markers *markers,
                                          const struct arch_layers *layers)
@@ -742,5 +770,6 @@ const struct arch_types *arch_types_find(struct study *st, const struct arch_ops
         find_anomalies(&f, i);
         look_inside(&f, &out->at[i]);
     }
+    find_last(&f);
     return out;
 }

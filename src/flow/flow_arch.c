@@ -19,8 +19,7 @@ static const char *summary_of(struct arena *arena, const struct arch *a)
     if (l->n == 0)
         return "no layers told: see section 2 of the report";
     struct str text = arena_format(arena, "%zu %s, %zu layers each", l->complete,
-                                   l->complete == 1 ? "pass" : "passes",
-                                   l->has_both_phases ? l->prefill_per_pass : l->per_pass);
+                                   l->complete == 1 ? "pass" : "passes", arch_layers_of_model(l));
     if (l->has_both_phases)
         text = arena_format(arena, "%.*s and %zu decode", STR_ARGS(text), l->decode_per_pass);
     for (size_t i = 0; i < a->types->n; i++)
