@@ -354,10 +354,16 @@ static void tell_doubts(struct teller *t)
 static void tell_gaps_in_files(struct teller *t)
 {
     struct gaps gaps = gaps_find(t->st);
+    bool is_first = true;
 
-    for (size_t i = 0; i < gaps.n; i++)
-        if (gaps.at[i].is_file)
-            report_text(t->r, arena_format(&t->st->scratch, "Missing: %s.", gaps.at[i].text));
+    for (size_t i = 0; i < gaps.n; i++) {
+        if (!gaps.at[i].is_file)
+            continue;
+        if (is_first)
+            report_heading(t->r, S("Missing files"));
+        report_text(t->r, arena_format(&t->st->scratch, "  %s", gaps.at[i].text));
+        is_first = false;
+    }
 }
 
 void anomaly_describe(struct study *st, struct report *r)

@@ -28,8 +28,6 @@ static const struct {
 } files[] = {
     {"kernel-details", S_INIT(""),
      "no kernel_details.csv: kernels come from the timeline, without types, shapes and waits"},
-    {"trace-view", S_INIT(""),
-     "no trace_view.json: steps come from the Step Id column, and the host is not seen"},
     {"communication-matrix", S_INIT(""),
      "no communication_matrix.json: which ranks exchange how much is not known"},
     {"step-trace-time", S_INIT(""),
@@ -64,9 +62,13 @@ struct gaps gaps_find(struct study *st)
     add(&out, !(cap->has & HAS_SHAPES), false, "no shapes: steps of different sizes look alike");
     add(&out, (cap->has & HAS_COMM) && cap->comm_ops.n == 0, is_ascend_folder(cap),
         "no communication.json: no bandwidth, communication totals come from the rows");
+    add(&out, is_ascend_folder(cap) && !has_source(cap, "trace-view", S("")), true,
+        steps->source == STEPS_FROM_COLUMN
+            ? "no trace_view.json: steps come from the Step Id column, and the host is not seen"
+            : "no trace_view.json: the host is not seen, and steps are not marked");
     for (size_t i = 0; i < ARRAY_LEN(files); i++)
         add(&out, is_ascend_folder(cap) && !has_source(cap, files[i].format, files[i].prefix), true,
             files[i].text);
     return out;
 }
-_Static_assert(6 + ARRAY_LEN(files) <= MAX_GAPS, "room for all gaps");
+_Static_assert(7 + ARRAY_LEN(files) <= MAX_GAPS, "room for all gaps");
