@@ -139,3 +139,14 @@ void mapfile_close(struct mapfile *map)
         mem_free((void *)(uintptr_t)map->text.at);
     *map = (struct mapfile){.text = S("")};
 }
+
+void mapfile_drop(const struct mapfile *map, size_t from, size_t to)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    to = to < map->text.n ? to : map->text.n;
+    from = (from + page - 1) / page * page;
+    to = to / page * page;
+    if (map->is_mapped && from < to) /* a wish, as above */
+        madvise((void *)(uintptr_t)(map->text.at + from), to - from, MADV_DONTNEED);
+}
