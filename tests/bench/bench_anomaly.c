@@ -166,7 +166,7 @@ static void analyse(size_t kernels)
     times[3] = now();
     study_judgement(&st);
     times[4] = now();
-    anomaly_write_json(&st, json_buffer_sink(&json));
+    anomaly_write_json(&st, NULL, json_buffer_sink(&json));
     times[5] = now();
     anomaly_describe(&st, report);
     times[6] = now();
