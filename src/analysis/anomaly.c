@@ -8,6 +8,7 @@
 #include "analysis/boundary.h"
 #include "analysis/bubbles.h"
 #include "analysis/evidence.h"
+#include "analysis/gaps.h"
 #include "analysis/groups.h"
 #include "analysis/judgement.h"
 #include "analysis/ops.h"
@@ -328,6 +329,16 @@ static void tell_doubts(struct teller *t)
                                            checks->at[i].actual));
 }
 
+/* Files that the capture lacks; what else is missing stands beside the findings. */
+static void tell_gaps_in_files(struct teller *t)
+{
+    struct gaps gaps = gaps_find(t->st);
+
+    for (size_t i = 0; i < gaps.n; i++)
+        if (gaps.at[i].is_file)
+            report_text(t->r, arena_format(&t->st->scratch, "Missing: %s.", gaps.at[i].text));
+}
+
 void anomaly_describe(struct study *st, struct report *r)
 {
     struct teller t = {
@@ -351,6 +362,7 @@ void anomaly_describe(struct study *st, struct report *r)
     tell_ops(&t);
     tell_advice(&t);
     tell_doubts(&t);
+    tell_gaps_in_files(&t);
 }
 
 const struct analysis analysis_anomaly = {

@@ -631,7 +631,7 @@ static double difference(struct finder *f, const struct arch_layer *a, const str
 static void find_variants(struct finder *f, size_t number)
 {
     struct arch_type *type = &f->out->at[number];
-    const struct arch_layer *first[VARIANTS_MOST];
+    const struct arch_layer *first[VARIANTS_MOST] = {NULL};
     size_t pass = pass_with(f, number), n = 0;
     size_t begin = f->layers->passes[pass].layer_first;
     const size_t *in_pass = number_layers(f, &f->layers->passes[pass]);

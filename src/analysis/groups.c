@@ -140,6 +140,23 @@ static void count_ops(struct study *st, const struct profile *p, uint32_t *count
         count[names->of_kernel[i]] += (uint32_t)change;
 }
 
+static bool sizes_fit(size_t a, size_t b)
+{
+    size_t larger = a > b ? a : b, apart = a > b ? a - b : b - a;
+
+    return apart <= 2 || apart * 100 <= larger * 5;
+}
+
+static bool ops_fit(size_t common, size_t a, size_t b)
+{
+    return common * 100 >= (a > b ? a : b) * 95;
+}
+
+bool group_same_work(size_t common, size_t kernels_a, size_t kernels_b)
+{
+    return sizes_fit(kernels_a, kernels_b) && ops_fit(common, kernels_a, kernels_b);
+}
+
 /* Sum over operators of the smaller count, by the larger number of kernels. */
 static bool shares_ops(struct study *st, const struct profile *a, const struct profile *b,
                        uint32_t *scratch_count)
@@ -154,23 +171,20 @@ static bool shares_ops(struct study *st, const struct profile *a, const struct p
     }
     for (size_t i = b->from; i < b->to; i++)
         scratch_count[names->of_kernel[i]] = 0;
-    size_t larger = size_a > size_b ? size_a : size_b;
-    return common * 100 >= larger * 95;
+    return ops_fit(common, size_a, size_b);
 }
 
 static bool same_template(struct study *st, const struct profile *a, const struct profile *b,
                           uint32_t *scratch_count)
 {
     size_t size_a = a->to - a->from, size_b = b->to - b->from;
-    size_t larger = size_a > size_b ? size_a : size_b;
-    size_t apart = size_a > size_b ? size_a - size_b : size_b - size_a;
     double distance = 0;
 
     if (size_a == size_b && a->signature == b->signature)
         return true;
     if (size_a == 0 || size_b == 0)
         return false;
-    if (apart > 2 && apart * 100 > larger * 5)
+    if (!sizes_fit(size_a, size_b))
         return false;
     if (a->dominant_core != b->dominant_core)
         return false;
@@ -225,22 +239,30 @@ static double metric_of(const struct step_metrics *m, enum group_metric metric)
     return (double)m->largest_internal;
 }
 
-static void measure(struct study *st, struct group *g)
+size_t group_counted_steps(struct study *st, const struct group *g, size_t *out)
 {
-    const struct bubbles *b = study_bubbles(st);
     const struct boundary *edge = study_boundary(st);
-    double *values = ARENA_ARRAY(&st->scratch, double, g->n);
-    size_t whole = 0, with_bubbles = 0;
+    size_t whole = 0, n = 0;
 
     for (size_t i = 0; i < g->n; i++)
         whole += !edge->is_partial[g->steps[i]];
-    bool skip_partial = whole >= 2;
+    for (size_t i = 0; i < g->n; i++)
+        if (whole < 2 || !edge->is_partial[g->steps[i]])
+            out[n++] = g->steps[i];
+    return n;
+}
+
+static void measure(struct study *st, struct group *g)
+{
+    const struct bubbles *b = study_bubbles(st);
+    double *values = ARENA_ARRAY(&st->scratch, double, g->n);
+    size_t *counted = ARENA_ARRAY(&st->scratch, size_t, g->n);
+    size_t with_bubbles = 0;
+
+    g->counted = group_counted_steps(st, g, counted);
     for (size_t metric = 0; metric < GROUP_METRICS; metric++) {
-        g->counted = 0;
-        for (size_t i = 0; i < g->n; i++)
-            if (!skip_partial || !edge->is_partial[g->steps[i]])
-                values[g->counted++] =
-                    metric_of(&b->metrics[g->steps[i]], (enum group_metric)metric);
+        for (size_t i = 0; i < g->counted; i++)
+            values[i] = metric_of(&b->metrics[counted[i]], (enum group_metric)metric);
         g->metrics[metric] = spread_of(values, g->counted);
     }
     for (size_t i = 0; i < g->n; i++) {
@@ -389,10 +411,8 @@ const struct groups *groups_find(struct study *st)
     s.profiles = ARENA_ARRAY(&st->scratch, struct profile, steps->n);
     s.scratch_count = ARENA_ARRAY(&st->scratch, uint32_t, ops_names(st)->n);
     for (size_t i = 0; i < steps->n; i++) {
-        bool is_last = i + 1 == steps->n;
-        size_t from = study_first_kernel(st, steps->at[i].window.begin);
-        size_t to = is_last ? study_kernels(st).n : study_first_kernel(st, steps->at[i].window.end);
-        s.profiles[i] = describe(st, from, to);
+        struct kernel_range range = study_step_kernels(st, i);
+        s.profiles[i] = describe(st, range.from, range.to);
         place_step(&s, i);
     }
     collect(st, out, &s, steps->n);

@@ -7,6 +7,8 @@
 #ifndef STRATA_ANALYSIS_GROUPS_H
 #define STRATA_ANALYSIS_GROUPS_H
 
+#include <stdbool.h>
+
 #include "base/num.h"
 
 struct study;
@@ -56,6 +58,14 @@ struct groups {
     size_t *of_step; /* the group of each step */
     size_t dominant; /* index, or SIZE_MAX when there is none */
 };
+
+/* Whether steps of so many kernels do the same work when `common` of them are of the same
+ * operators: their numbers differ by at most 5 % (or 2), and 95 % are common. */
+bool group_same_work(size_t common, size_t kernels_a, size_t kernels_b);
+
+/* The steps that count for a group's statistics, written to `out` (room for g->n): partial ones
+ * are left out when two others are there. Gives how many. */
+size_t group_counted_steps(struct study *st, const struct group *g, size_t *out);
 
 const struct groups *groups_find(struct study *st);
 

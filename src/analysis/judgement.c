@@ -166,11 +166,8 @@ static enum grade risk_of(const struct means *m, bool is_idle)
 static bool is_polluted(struct judge *j, size_t step)
 {
     struct arena_mark mark = arena_mark(&j->st->scratch);
-    bool is_last = step + 1 == j->steps->n;
-    struct interval window = j->steps->at[step].window;
-    size_t from = study_first_kernel(j->st, window.begin);
-    size_t to = is_last ? study_kernels(j->st).n : study_first_kernel(j->st, window.end);
-    const struct ops *ops = ops_find(j->st, from, to);
+    struct kernel_range range = study_step_kernels(j->st, step);
+    const struct ops *ops = ops_find(j->st, range.from, range.to);
     bool found = false;
 
     for (size_t i = 0; i < ops->n && i < 10 && !found; i++)

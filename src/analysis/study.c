@@ -72,6 +72,18 @@ size_t study_first_kernel(struct study *st, nanos t)
     return low;
 }
 
+struct kernel_range study_step_kernels(struct study *st, size_t step)
+{
+    const struct steps *steps = study_steps(st);
+    struct interval window = steps->at[step].window;
+    bool is_last = step + 1 == steps->n;
+
+    return (struct kernel_range){
+        study_first_kernel(st, window.begin),
+        is_last ? study_kernels(st).n : study_first_kernel(st, window.end),
+    };
+}
+
 struct interval_set study_busy(struct study *st)
 {
     struct kernel_order kernels = study_kernels(st);

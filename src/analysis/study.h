@@ -31,6 +31,11 @@ struct kernel_order {
     size_t n;
 };
 
+/* Places in a kernel_order, the last one excluded. */
+struct kernel_range {
+    size_t from, to;
+};
+
 struct study {
     const struct capture *cap;
     struct study_options options;
@@ -63,6 +68,9 @@ struct kernel_order study_kernels(struct study *st);
 
 /* Place in study_kernels() of the first kernel that begins at or after `t`. */
 size_t study_first_kernel(struct study *st, nanos t);
+
+/* The kernels that begin in a step; the last step takes all that follow. */
+struct kernel_range study_step_kernels(struct study *st, size_t step);
 
 /* The union of all kernels of all lanes and classes: when the device was busy. Merged. */
 struct interval_set study_busy(struct study *st);

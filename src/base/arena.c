@@ -6,11 +6,14 @@
  */
 #include "base/arena.h"
 
+#include <malloc.h>
 #include <stdalign.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* Under AddressSanitizer everything that was not handed out is out of bounds, so that reading
@@ -46,15 +49,42 @@ static _Noreturn void out_of_memory(void)
     _exit(3);
 }
 
+enum { PAGE = 4096, HUGE_FROM = 4 << 20 };
+
+/* Large columns are filled from end to end: one fault for 2 MiB instead of 512 of them. Where the
+ * system has no huge pages this does nothing. Whole mappings are advised: one that is advised in
+ * part counts as several, and those realloc() would have to copy instead of moving. */
+static void prefer_huge_pages(void *p, size_t bytes)
+{
+    uintptr_t from = (uintptr_t)p & ~(uintptr_t)(PAGE - 1);
+    uintptr_t to = ((uintptr_t)p + bytes + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+
+    if (bytes >= HUGE_FROM)
+        (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
+}
+
+/* Large blocks are mappings of their own, so that realloc() moves them page by page instead of
+ * copying them; left to itself the allocator gives that up after the first large free(). */
+static void keep_large_blocks_apart(void)
+{
+    static atomic_flag is_done = ATOMIC_FLAG_INIT;
+
+    if (!atomic_flag_test_and_set(&is_done))
+        mallopt(M_MMAP_THRESHOLD, HUGE_FROM / 4);
+}
+
 void *mem_grow(void *old, size_t size, size_t count)
 {
     size_t bytes;
 
     if (__builtin_mul_overflow(size, count, &bytes))
         out_of_memory();
+    if (bytes >= HUGE_FROM / 4)
+        keep_large_blocks_apart();
     void *p = realloc(old, bytes > 0 ? bytes : 1);
     if (p == NULL)
         out_of_memory();
+    prefer_huge_pages(p, bytes);
     return p;
 }
 

@@ -367,7 +367,8 @@ bool db_i64(const struct db_rows *rows, size_t column, int64_t *out)
     }
     if (type == SQLITE_FLOAT) { /* 2^63 is the first double that does not fit */
         double real = sqlite3_column_double(rows->stmt, place);
-        if (!(real >= -0x1p63 && real < 0x1p63) || real != floor(real))
+        if (!(real >= -9223372036854775808.0 && real < 9223372036854775808.0) ||
+            real != floor(real))
             return false;
         *out = (int64_t)real;
         return true;

@@ -21,7 +21,7 @@
 
 enum {
     BUFFER_BYTES = 1 << 16,
-    TEMPS_MAX = 256,  /* files being written at the same time */
+    TEMPS_MAX = 8192, /* files being written at the same time */
     TEMP_TRIES = 1000 /* names left behind by killed runs that had our process id */
 };
 

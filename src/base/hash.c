@@ -31,6 +31,14 @@ uint64_t hash_bytes(struct str s)
     const char *p = s.at;
     size_t left = s.n;
 
+    if (left > 64) { /* two streams: the products do not wait for each other */
+        uint64_t other = ~h;
+        for (; left > 32; left -= 32, p += 32) {
+            h = hash_mix(h ^ load(p, 8), load(p + 8, 8));
+            other = hash_mix(other ^ load(p + 16, 8), load(p + 24, 8));
+        }
+        h = hash_mix(h, other);
+    }
     for (; left > 16; left -= 16, p += 16)
         h = hash_mix(h ^ load(p, 8), load(p + 8, 8));
     if (left > 8)

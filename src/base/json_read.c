@@ -103,8 +103,28 @@ static struct str view(const struct json *j, size_t from, size_t to)
     return (struct str){j->window.at + from, to - from};
 }
 
+/* All bytes printable ASCII: an odd string that is so has nothing but escapes. */
+static bool is_printable(const char *at, size_t n)
+{
+    const uint64_t ones = 0x0101010101010101, top = 0x8080808080808080;
+    uint64_t seen = 0, v;
+    size_t i = 0;
+
+    for (; n - i >= 8; i += 8) {
+        memcpy(&v, at + i, 8);
+        seen |= (v - ones * 0x20) | v; /* a borrow can only raise a false alarm behind a true one */
+    }
+    for (; i < n; i++)
+        seen |= (unsigned char)at[i] < 0x20 || (unsigned char)at[i] >= 0x80 ? top : 0;
+    return (seen & top) == 0;
+}
+
 static bool check_odd_string(struct json *j, size_t from, size_t to)
 {
+    if (j->mode == JSON_LENIENT && is_printable(j->window.at + from, to - from)) {
+        j->has_escapes = true;
+        return true;
+    }
     struct json_check found = json_check_string(view(j, from, to));
 
     j->has_escapes = found.escape != SIZE_MAX;

@@ -671,7 +671,55 @@ TEST(what_has_no_meaning_becomes_a_replacement_character)
     arena_free(&a);
 }
 
-TEST_MAIN("base/json_read", T(every_kind_of_token_is_delivered_in_order),
+static bool take_run(struct str *key, struct str *value, enum json_token *token)
+{
+    struct json_run run = json_run_begin(&j);
+    bool is_taken = json_run_member(&run, key, value, token);
+
+    json_run_end(&j, &run);
+    return is_taken;
+}
+
+TEST(plain_members_are_taken_whole_and_others_are_left)
+{
+    struct str key, value;
+    enum json_token token;
+
+    /* The last members need marks behind them, so the text goes on. */
+    json_open(&j,
+              S("{\"a\": 1.5, \"b\" : \"x\", \"c\": [1], \"d\": \"\\n\", \"e\": -1, \"f\": true, "
+                "\"g\": 7, \"h\": {\"i\": 1, \"j\": 2, \"k\": 3}}"),
+              JSON_LENIENT);
+    assert_int_equal(json_next(&j), JSON_OBJECT);
+    struct json_run run = json_run_begin(&j);
+    assert_true(json_run_member(&run, &key, &value, &token));
+    assert_str(key, "a");
+    assert_str(value, "1.5");
+    assert_int_equal(token, JSON_NUMBER);
+    assert_true(json_run_member(&run, &key, &value, &token));
+    assert_str(value, "x");
+    assert_int_equal(token, JSON_STRING);
+    assert_false(json_run_member(&run, &key, &value, &token));
+    json_run_end(&j, &run);
+    for (const char *left = "cdef"; *left != '\0'; left++) {
+        assert_false(take_run(&key, &value, &token));
+        assert_true(json_key(&j, &key));
+        assert_int_equal(key.at[0], *left);
+        assert_false(take_run(&key, &value, &token)); /* a value comes */
+        assert_true(json_skip(&j));
+    }
+    assert_true(take_run(&key, &value, &token));
+    assert_str(key, "g");
+    assert_true(json_key(&j, &key));
+    assert_str(key, "h");
+    assert_true(json_skip(&j));
+    assert_false(take_run(&key, &value, &token)); /* the end comes */
+    assert_false(json_key(&j, &key));
+    assert_int_equal(j.token, JSON_OBJECT_END);
+}
+
+TEST_MAIN("base/json_read", T(plain_members_are_taken_whole_and_others_are_left),
+          T(every_kind_of_token_is_delivered_in_order),
           T(strings_come_raw_and_say_whether_they_hold_escapes),
           T(strict_mode_refuses_what_the_rfc_does_not_have), T(an_error_has_a_reason_and_a_place),
           T(nesting_beyond_the_limit_is_an_error_of_its_own), T(lenient_mode_goes_on_and_counts),

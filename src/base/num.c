@@ -185,10 +185,30 @@ bool num_ns(struct str text, nanos *out)
     return scaled(text, 0, out);
 }
 
+/* Digits and nothing else, few enough that they cannot overflow. */
+static bool plain_u64(struct str s, uint64_t *out)
+{
+    uint64_t value = 0, eight;
+    const char *p = s.at, *end = s.at + s.n;
+
+    for (; end - p >= 8 && eight_digits(p, &eight); p += 8)
+        value = value * 100000000 + eight;
+    while (p < end && is_digit(*p))
+        value = value * 10 + (uint64_t)(*p++ - '0');
+    *out = value;
+    return p == end;
+}
+
 bool num_u64(struct str text, uint64_t *out)
 {
-    struct str s = str_trim(text);
     uint64_t value = 0;
+
+    if (text.n > 0 && text.n <= 19 && plain_u64(text, &value)) {
+        *out = value;
+        return true;
+    }
+    struct str s = str_trim(text);
+    value = 0;
 
     if (s.n > 0 && s.at[0] == '+')
         s = str_part(s, 1, s.n);
@@ -203,9 +223,14 @@ bool num_u64(struct str text, uint64_t *out)
 
 bool num_i64(struct str text, int64_t *out)
 {
+    uint64_t value;
+
+    if (text.n > 0 && text.n <= 18 && plain_u64(text, &value)) {
+        *out = (int64_t)value;
+        return true;
+    }
     struct str s = str_trim(text);
     bool negative = s.n > 0 && s.at[0] == '-';
-    uint64_t value;
 
     if (negative) {
         s = str_part(s, 1, s.n);

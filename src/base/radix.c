@@ -1,8 +1,9 @@
 #include "base/radix.h"
 
+#include <stdbool.h>
 #include <string.h>
 
-enum { DIGITS = 8, VALUES = 256 };
+enum { VALUES = 256 };
 
 static void pass(const struct radix_item *from, struct radix_item *to, size_t n, unsigned shift,
                  const size_t *count)
@@ -19,19 +20,22 @@ static void pass(const struct radix_item *from, struct radix_item *to, size_t n,
 
 void radix_sort(struct radix_item *items, struct radix_item *spare, size_t n)
 {
-    size_t count[DIGITS][VALUES] = {0};
+    size_t count[VALUES];
     struct radix_item *from = items, *to = spare;
-    size_t unsorted = 0;
+    uint64_t differ = 0;
+    bool is_sorted = true;
 
-    for (size_t i = 0; i < n; i++) {
-        unsorted += i > 0 && items[i].key < items[i - 1].key;
-        for (unsigned d = 0; d < DIGITS; d++)
-            count[d][items[i].key >> 8 * d & (VALUES - 1)]++;
+    for (size_t i = 1; i < n; i++) {
+        differ |= items[i].key ^ items[0].key;
+        is_sorted &= items[i - 1].key <= items[i].key;
     }
-    for (unsigned d = 0; d < DIGITS && unsorted > 0; d++) {
-        if (count[d][items[0].key >> 8 * d & (VALUES - 1)] == n)
+    for (unsigned shift = 0; shift < 64 && !is_sorted; shift += 8) {
+        if ((differ >> shift & (VALUES - 1)) == 0)
             continue; /* all alike */
-        pass(from, to, n, 8 * d, count[d]);
+        memset(count, 0, sizeof(count));
+        for (size_t i = 0; i < n; i++)
+            count[from[i].key >> shift & (VALUES - 1)]++;
+        pass(from, to, n, shift, count);
         struct radix_item *swap = from;
         from = to;
         to = swap;

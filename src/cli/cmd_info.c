@@ -31,6 +31,7 @@ static const struct example examples[] = {
 struct stock {
     VEC_OF(struct fleet *) fleets;
     VEC_OF(struct inventory) list;
+    VEC_OF(const char *) roots; /* of each capture: the path that was given */
 };
 
 /* A line of "a · b · c" after a label; parts that are not there leave no trace. */
@@ -92,16 +93,30 @@ static const char *date_text(struct session *s, nanos unix_ns)
     return arena_format(&s->arena, "%s.%06lld UTC", day, (long long)(rest / 1000)).at;
 }
 
-static void print_sources(struct session *s, const struct capture *cap)
+/* Below the folder that was given; long paths that all begin alike are hard to read. */
+static struct str short_path(const char *path, const char *root)
+{
+    struct str whole = str_of(path), folder = str_of(root);
+
+    while (folder.n > 1 && folder.at[folder.n - 1] == '/')
+        folder.n--;
+    if (str_starts(whole, folder) && whole.n > folder.n + 1 && whole.at[folder.n] == '/')
+        return str_part(whole, folder.n + 1, whole.n);
+    return whole;
+}
+
+static void print_sources(struct session *s, const struct capture *cap, const char *root)
 {
     for (size_t i = 0; i < cap->sources.n; i++) {
         const struct source *src = &cap->sources.at[i];
         struct line line;
         begin_line(&line, s, i == 0 ? "source" : "");
-        part(&line, out_clean(&s->arena, str_of(src->path)));
+        part(&line, out_clean(&s->arena, short_path(src->path, root)));
         part(&line, src->format);
         part(&line, quantity_text(s, (double)src->bytes, UNIT_BYTES));
-        part(&line, arena_format(&s->arena, "%llu rows", (unsigned long long)src->rows).at);
+        part(&line, arena_format(&s->arena, "%llu row%s", (unsigned long long)src->rows,
+                                 src->rows == 1 ? "" : "s")
+                        .at);
         count_part(&line, src->lost, "lost");
         end_line(&line);
     }
@@ -229,8 +244,10 @@ static void print_facts(struct session *s, const struct capture *cap)
     known(&line, "level", f->level);
     known(&line, "record_shapes", f->record_shapes);
     known(&line, "with_stack", f->with_stack);
-    count_part(&line, cap->comm_ops.n, "collectives told apart");
-    count_part(&line, cap->step_traces.n, "step times told apart");
+    count_part(&line, cap->comm_ops.n, "collectives summed by the profiler");
+    count_part(&line, cap->step_traces.n,
+               cap->step_traces.n == 1 ? "step summed by the profiler"
+                                       : "steps summed by the profiler");
     end_line(&line);
 }
 
@@ -245,10 +262,10 @@ static void print_head(struct session *s, const struct inventory *inv)
                time_text(s, nanos_sub(inv->end, inv->begin)), origin_name(inv->cap->origin));
 }
 
-static void print_one(struct session *s, const struct inventory *inv)
+static void print_one(struct session *s, const struct inventory *inv, const char *root)
 {
     print_head(s, inv);
-    print_sources(s, inv->cap);
+    print_sources(s, inv->cap, root);
     print_facts(s, inv->cap);
     print_span(s, inv);
     print_lanes(s, inv);
@@ -358,7 +375,7 @@ static void print_text(struct session *s, const struct stock *stock)
     for (size_t i = 0; i < stock->list.n && (stock->list.n == 1 || s->common.verbose); i++) {
         if (stock->list.n > 1)
             out_text(&s->out, "\n");
-        print_one(s, &stock->list.at[i]);
+        print_one(s, &stock->list.at[i], stock->roots.at[i]);
     }
     print_gaps(s, stock);
     print_losses(s);
@@ -391,6 +408,7 @@ static enum status load(struct session *s, const char *path, int64_t rank, struc
         struct inventory inv;
         inventory_init(&inv, cap);
         vec_push(&stock->list, inv);
+        vec_push(&stock->roots, path);
         for (size_t k = 0; k < cap->sources.n; k++) {
             const struct source *src = &cap->sources.at[k];
             session_read(s, src->path, src->format, src->rows, src->lost);
@@ -416,6 +434,7 @@ static int run(struct session *s, const void *given)
     for (size_t i = 0; i < stock.fleets.n; i++)
         fleet_free(stock.fleets.at[i]);
     vec_free(&stock.list);
+    vec_free(&stock.roots);
     vec_free(&stock.fleets);
     return session_code(st);
 }

@@ -1,12 +1,17 @@
 /*
  * strata synth: captures of invented runs, with the truth about them.
  */
+#include <sys/resource.h>
+
 #include "cli/session.h"
 #include "synth/synth.h"
 
+/* All files of all ranks are open at once. */
+enum { RANKS_MAX = 512 };
+
 struct args {
-    const char *model, *formats, *slow, *bubble_ms, *target_mb, *skew_us;
-    int mode, flavor;
+    const char *formats, *slow, *bubble_ms, *target_mb, *skew_us;
+    int model, mode, flavor;
     int64_t steps, ranks, straggler, layers, dense_layers, prefill_every, tokens, batch;
     int64_t bubbles, aicpu, level, seed;
     uint64_t truncate;
@@ -14,7 +19,6 @@ struct args {
 };
 
 static const struct args defaults = {
-    .model = "tiny",
     .formats = "text",
     .slow = "1.25",
     .bubble_ms = "2.5",
@@ -43,10 +47,9 @@ static const struct opt options[] = {
     OPT_INT(0, "steps", "N", struct args, steps, 0, 100000000, "steps to run (4)"),
     OPT_STRING(0, "target-mb", "MB", struct args, target_mb,
                "run until rank 0's trace has this size instead"),
-    OPT_INT(0, "ranks", "N", struct args, ranks, 1, 4096, "captures of this many ranks (1)"),
+    OPT_INT(0, "ranks", "N", struct args, ranks, 1, RANKS_MAX, "captures of this many ranks (1)"),
     OPT_GROUP("Model"),
-    OPT_STRING(0, "model", "NAME", struct args, model,
-               "tiny, llama-8b, llama-70b, qwen-moe or deepseek (tiny)"),
+    OPT_CHOICE(0, "model", models, struct args, model, "what runs (tiny)"),
     OPT_INT(0, "layers", "N", struct args, layers, 1, 10000, "layers in place of the model's"),
     OPT_INT(0, "dense-layers", "N", struct args, dense_layers, 0, 10000,
             "first layers without experts, in place of the model's"),
@@ -61,7 +64,8 @@ static const struct opt options[] = {
             "idle times of known cause in each step (1)"),
     OPT_STRING(0, "bubble-ms", "MS", struct args, bubble_ms, "their mean length (2.5)"),
     OPT_INT(0, "aicpu", "N", struct args, aicpu, 0, 1000, "AICPU operators in each step (2)"),
-    OPT_INT(0, "straggler", "RANK", struct args, straggler, -1, 4095, "a rank that is slower"),
+    OPT_INT(0, "straggler", "RANK", struct args, straggler, -1, RANKS_MAX - 1,
+            "a rank that is slower"),
     OPT_STRING(0, "slow", "X", struct args, slow, "how many times slower it is (1.25)"),
     OPT_STRING(0, "skew-us", "US", struct args, skew_us,
                "clock offset from each rank to the next (0)"),
@@ -91,19 +95,22 @@ static const struct example examples[] = {
     {0},
 };
 
+/* As many open files as the system lets us have. */
+static void raise_file_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
 /* Fills `o`, or says what is wrong. */
 static int read_args(struct session *s, const struct args *a, struct synth_options *o)
 {
     nanos mb = 0;
-    bool is_model = false;
 
-    for (const char *const *m = models; *m != NULL; m++)
-        is_model = is_model || strcmp(*m, a->model) == 0;
-    if (!is_model) {
-        const char *near = opt_nearest(a->model, models, ARRAY_LEN(models) - 1);
-        return near != NULL ? session_usage(s, "no model '%s'; the nearest is '%s'", a->model, near)
-                            : session_usage(s, "no model '%s'", a->model);
-    }
     if (s->common.out == NULL)
         return session_usage(s, "-o DIR says where to write, and is missing");
     o->out = s->common.out;
@@ -194,7 +201,7 @@ static int run(struct session *s, const void *given)
     int code = read_args(s, a, &o);
     if (code != CODE_DONE)
         return code;
-    o.model = a->model;
+    o.model = models[a->model];
     o.layers = a->layers;
     o.dense_layers = a->dense_layers;
     o.tokens = a->tokens;
@@ -213,6 +220,7 @@ static int run(struct session *s, const void *given)
     o.force = a->force;
     o.seed = (uint64_t)a->seed;
     o.truncate = a->truncate;
+    raise_file_limit();
     enum status status = synth_run(&o, &s->progress, &s->arena, &s->diag, &result);
     if (status != ST_OK)
         return session_code(status);

@@ -39,8 +39,9 @@ static enum status read_head(struct stream *s, const char *path, struct diag *d,
 
     TRY(stream_open(s, path, INPUT_HEAD, d));
     diag_init(&quiet);
-    s->diag = &quiet;
+    s->diag = &quiet; /* cppcheck-suppress autoVariables ; set back before it dies */
     enum status st = stream_fill(s);
+    s->diag = d;
     diag_fini(&quiet);
     *head = stream_text(s);
     return st;

@@ -121,6 +121,21 @@ TEST(ranks_without_a_number_get_the_free_ones)
     assert_int_equal(fleet->ranks.at[2]->facts.rank, 2);
 }
 
+TEST(a_number_that_two_contents_claim_is_given_once)
+{
+    write_file("a/profiler_info.json", "{\"rank_id\": 0}");
+    write_file("a/kernel_details.csv", HEAD "A,1,2\n");
+    write_file("b/profiler_info.json", "{\"rank_id\": 0}");
+    write_file("b/kernel_details.csv", HEAD "B,1,2\n");
+
+    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(fleet->ranks.n, 2);
+    assert_int_equal(fleet->ranks.at[0]->facts.rank, 0);
+    assert_str(kernel(1, 0), "B");
+    assert_int_equal(fleet->ranks.at[1]->facts.rank, 1);
+    assert_int_equal(diag_count(&diag, "input.rank-shared"), 1);
+}
+
 TEST(of_two_recordings_of_a_rank_the_newer_is_read)
 {
     write_file("h_1_20250101000000000_ascend_pt/profiler_info_0.json", "{\"rank_id\": 0}");
@@ -262,6 +277,7 @@ TEST(a_kind_of_file_that_is_not_there_cannot_be_chosen)
 #define C(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 TEST_MAIN("input/bundle", C(ranks_come_in_the_order_of_their_numbers),
           C(one_rank_can_be_chosen_and_must_be_there), C(ranks_without_a_number_get_the_free_ones),
+          C(a_number_that_two_contents_claim_is_given_once),
           C(of_two_recordings_of_a_rank_the_newer_is_read),
           C(slices_of_a_table_are_one_table_and_older_exports_are_left_out),
           C(a_table_of_two_devices_is_two_captures), C(one_device_of_a_table_can_be_chosen),

@@ -31,9 +31,10 @@ static struct db_string *find(const struct db_strings *s, int64_t key)
     uint32_t place;
 
     /* Keys mostly count from 0 or 1 without holes. */
-    for (int64_t guess = key > 0 ? key - 1 : 0; key >= 0 && guess <= key; guess++)
-        if ((uint64_t)guess < s->list.n && s->list.at[guess].key == key)
-            return &s->list.at[guess];
+    if (key >= 0 && (uint64_t)key < s->list.n && s->list.at[key].key == key)
+        return &s->list.at[key];
+    if (key > 0 && (uint64_t)key <= s->list.n && s->list.at[key - 1].key == key)
+        return &s->list.at[key - 1];
     return hash_get(&s->places, (uint64_t)key, &place) ? &s->list.at[place] : NULL;
 }
 

@@ -100,11 +100,10 @@ struct pattern {
     attr_run set;
     lane_id lane, comm_lane; /* for collectives without a stream */
     struct str type, core;
-    strid step;
     bool is_other_device;
 };
 
-/* The pattern and the kind a name had last. */
+/* A row as it was seen last: its name, its pattern and the kind of its kernel. */
 struct recent {
     strid name;
     uint32_t pattern; /* number + 1 */
@@ -126,7 +125,12 @@ struct reader {
     size_t n_spans;
     VEC_OF(struct pattern) patterns;
     struct hash pattern_ids;
-    struct recent recent[RECENT];
+    struct recent recent[RECENT]; /* by name */
+    struct recent next[RECENT];   /* by the patterns of the two rows before */
+    uint32_t last[2];
+    char step_text[32]; /* the last step's cell, and its name */
+    size_t step_size;
+    strid step;
     int pmu[MAX_PMU]; /* columns */
     strid pmu_key[MAX_PMU];
     size_t n_pmu;
@@ -326,14 +330,12 @@ static uint32_t add_pattern(struct reader *r, size_t n)
     struct arena_mark mark = arena_mark(&r->scratch);
     struct str type = plain_text(r, COL_TYPE);
     struct str core = classify_core(plain_text(r, COL_CORE));
-    struct str step = str_trim(cell(r, COL_STEP));
 
     take_lanes(r, &p);
     if (!p.is_other_device) {
         p.set = take_set(r, type, core);
         p.type = arena_str(&r->memory, type);
         p.core = arena_str(&r->memory, core);
-        p.step = num_is_missing(step) ? 0 : capture_intern(r->cap, step);
     }
     arena_rewind(&r->scratch, mark);
     r->pattern_bytes += n + sizeof(p);
@@ -349,6 +351,7 @@ static void forget(struct reader *r)
     r->patterns.n = 0;
     hash_free(&r->pattern_ids);
     memset(r->recent, 0, sizeof(r->recent));
+    memset(r->next, 0, sizeof(r->next));
     r->pattern_bytes = 0;
 }
 
@@ -374,10 +377,9 @@ static uint32_t find_pattern(struct reader *r, size_t n)
 
 /* The pattern of a row and the kind of its kernel. Rows of one name tend to look alike, so the
  * first guess is what the name had last with as many bytes. */
-static struct pattern *pattern_of(struct reader *r, struct str name, strid id,
-                                  enum slice_kind *kind)
+static struct recent by_name(struct reader *r, struct str name, size_t n)
 {
-    size_t n = pattern_length(r);
+    strid id = capture_intern(r->cap, name);
     struct recent *guess = &r->recent[(id ^ n * 61) % RECENT];
 
     if (guess->pattern == 0 || guess->name != id ||
@@ -387,8 +389,25 @@ static struct pattern *pattern_of(struct reader *r, struct str name, strid id,
         const struct pattern *p = &r->patterns.at[guess->pattern - 1];
         guess->kind = classify_kernel(p->core, name, p->type);
     }
-    *kind = guess->kind;
-    return &r->patterns.at[guess->pattern - 1];
+    return *guess;
+}
+
+/* A model runs its operators in the same order again and again: what followed the last two patterns
+ * the last time is likely to follow again. */
+static struct recent recognise(struct reader *r, struct str name)
+{
+    size_t n = pattern_length(r);
+    struct recent *next = &r->next[(r->last[0] * 31 + r->last[1]) % RECENT];
+    struct recent found = *next;
+
+    if (found.pattern == 0 || !str_equal(name, capture_text(r->cap, found.name)) ||
+        !has_pattern(r, &r->patterns.at[found.pattern - 1], n)) {
+        found = by_name(r, name, n);
+        *next = found;
+    }
+    r->last[0] = r->last[1];
+    r->last[1] = found.pattern;
+    return found;
 }
 
 /* ---- rows ---- */
@@ -405,7 +424,24 @@ static size_t take_pmu(struct reader *r, struct attr *list)
     return n;
 }
 
-static attr_run take_own(struct reader *r, const struct pattern *p)
+/* Steps come in long runs of one name. */
+static strid take_step(struct reader *r)
+{
+    struct str text = cell(r, COL_STEP);
+
+    if (text.n == r->step_size && memcmp(text.at, r->step_text, text.n) == 0)
+        return r->step;
+    struct str name = str_trim(text);
+    strid step = num_is_missing(name) ? 0 : capture_intern(r->cap, name);
+    if (text.n <= sizeof(r->step_text)) {
+        memcpy(r->step_text, text.at, text.n);
+        r->step_size = text.n;
+        r->step = step;
+    }
+    return step;
+}
+
+static attr_run take_own(struct reader *r)
 {
     struct capture *cap = r->cap;
     struct attr list[3 + MAX_PMU];
@@ -413,8 +449,9 @@ static attr_run take_own(struct reader *r, const struct pattern *p)
     int64_t task;
     nanos wait;
 
-    if (p->step != 0)
-        list[n++] = attr_text(capture_key(cap, KEY_STEP), p->step);
+    strid step = take_step(r);
+    if (step != 0)
+        list[n++] = attr_text(capture_key(cap, KEY_STEP), step);
     if (num_us(cell(r, COL_WAIT), &wait))
         list[n++] = attr_time(capture_key(cap, KEY_WAIT), wait);
     if (num_i64(cell(r, COL_TASK), &task))
@@ -432,13 +469,15 @@ static void take_row(struct reader *r)
         lose(r, "kernel-details.field-count", "it has more or fewer fields than the header");
         return;
     }
-    r->rows++;
     if (!take_times(r, &slice))
         return;
+    r->rows++;
     struct arena_mark mark = arena_mark(&r->scratch);
     struct str name = plain_text(r, COL_NAME);
-    slice.name = capture_intern(r->cap, name);
-    struct pattern *p = pattern_of(r, name, slice.name, &slice.kind);
+    struct recent found = recognise(r, name);
+    struct pattern *p = &r->patterns.at[found.pattern - 1];
+    slice.name = found.name;
+    slice.kind = found.kind;
     arena_rewind(&r->scratch, mark);
     if (p->is_other_device) {
         r->rows--;
@@ -446,7 +485,7 @@ static void take_row(struct reader *r)
     }
     slice.lane = lane_of(r, p, slice.kind);
     slice.set = p->set;
-    slice.own = take_own(r, p);
+    slice.own = take_own(r);
     capture_slice(r->cap, &slice);
 }
 
@@ -512,6 +551,18 @@ static void find_pmu(struct reader *r)
     }
 }
 
+/* Columns after the last one that is used need not be told apart. */
+static void want_columns(struct reader *r)
+{
+    int last = r->n_pmu > 0 ? r->pmu[r->n_pmu - 1] : 0;
+
+    for (size_t c = 0; c < COL_COUNT; c++)
+        last = r->column[c] > last ? r->column[c] : last;
+    if (r->n_spans > 0 && (int)r->spans[r->n_spans - 1].last > last)
+        last = (int)r->spans[r->n_spans - 1].last;
+    csv_want(&r->csv, (size_t)last + 1);
+}
+
 static enum status read_header(struct reader *r)
 {
     if (!is_kernel_table(&r->csv))
@@ -522,6 +573,7 @@ static enum status read_header(struct reader *r)
         r->column[c] = find_column(&r->csv, (enum column)c);
     find_spans(r);
     find_pmu(r);
+    want_columns(r);
     return ST_OK;
 }
 

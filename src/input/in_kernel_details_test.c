@@ -100,7 +100,7 @@ TEST(damaged_rows_are_counted_and_the_rest_is_read)
     assert_int_equal(diag_count(&diag, "kernel-details.no-duration"), 1);
     assert_int_equal(diag_count(&diag, "kernel-details.bad-duration"), 2);
     assert_int_equal(diag.entries.at[0].first[0].where.line, 3);
-    assert_int_equal(cap->sources.at[0].rows, 6);
+    assert_int_equal(cap->sources.at[0].rows, 2);
     assert_int_equal(cap->sources.at[0].lost, 5);
 }
 
@@ -157,6 +157,15 @@ TEST(one_name_may_have_many_shapes_and_kinds)
     assert_int_equal(s->kind[1], SLICE_COMPUTE);
     assert_int_equal(s->kind[2], SLICE_AICPU);
     assert_int_equal(s->kind[4], SLICE_COMM); /* the same cells under another name */
+}
+
+TEST(a_column_that_comes_along_may_be_the_last)
+{
+    read_text(S("Name,Start Time(us),Duration(us),Block Dim,HF32 Eligible,aic_time\n"
+                "A,1,1,4,NO,7\nA,2,1,4,YES,7\n"));
+
+    assert_int_equal(cap->slices.n, 2);
+    assert_int_equal(cap->slices.set[0], cap->slices.set[1]);
 }
 
 static const struct str counters = S_INIT("Name,Start Time(us),Duration(us),Context ID,"
@@ -221,6 +230,6 @@ TEST_MAIN("input/kernel_details", C(a_row_becomes_a_slice_on_the_lane_of_its_str
           C(a_header_without_rows_is_a_capture_without_kernels),
           C(only_tables_with_starts_and_durations_are_ours),
           C(cells_that_run_together_are_not_taken_for_equal_rows),
-          C(one_name_may_have_many_shapes_and_kinds), C(counters_are_kept_when_they_are_asked_for),
-          C(counters_cost_nothing_when_nobody_asks),
+          C(a_column_that_comes_along_may_be_the_last), C(one_name_may_have_many_shapes_and_kinds),
+          C(counters_are_kept_when_they_are_asked_for), C(counters_cost_nothing_when_nobody_asks),
           C(a_table_read_through_a_window_is_the_same_table))

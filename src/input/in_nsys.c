@@ -606,20 +606,24 @@ static void sort_links(struct links *links)
         }
 }
 
+static bool is_before(const struct link *a, const struct link *b)
+{
+    return a->process != b->process ? a->process < b->process : a->correlation < b->correlation;
+}
+
 /* One arrow to every piece of work, from the first call of its correlation. */
 static void join(struct nsys *s)
 {
-    const struct link *c = s->calls.at, *end = c + s->calls.n;
+    size_t c = 0;
 
     sort_links(&s->calls);
     sort_links(&s->works);
     for (size_t w = 0; w < s->works.n; w++) {
         const struct link *work = &s->works.at[w];
-        while (c < end && (c->process < work->process ||
-                           (c->process == work->process && c->correlation < work->correlation)))
+        while (c < s->calls.n && is_before(&s->calls.at[c], work))
             c++;
-        if (c < end && c->process == work->process && c->correlation == work->correlation)
-            capture_flow(s->cap, FLOW_LAUNCH, c->slice, work->slice);
+        if (c < s->calls.n && !is_before(work, &s->calls.at[c]))
+            capture_flow(s->cap, FLOW_LAUNCH, s->calls.at[c].slice, work->slice);
     }
 }
 

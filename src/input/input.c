@@ -144,6 +144,24 @@ static int by_rank(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
+/* Traces of different runs may all say that they are rank 0: all but the first lose the number. */
+static void part_equals(struct member *list, size_t n, const char *path, struct diag *d)
+{
+    int64_t last = UNKNOWN;
+
+    for (size_t i = 0; i < n; i++) {
+        struct facts *facts = &list[i].cap->facts;
+        if (facts->rank < 0 || facts->rank != last) {
+            last = facts->rank;
+            continue;
+        }
+        diag_add(d, SEV_WARN, "input.rank-shared", (struct where){.path = path},
+                 "%s says that it is rank %lld, as another does; it gets another number",
+                 list[i].cap->name, (long long)last);
+        facts->rank = UNKNOWN;
+    }
+}
+
 /* Gives captures without a rank the lowest numbers that are free. */
 static void number(struct member *list, size_t n)
 {
@@ -179,8 +197,12 @@ static enum status choose(struct job *job, struct member *list, size_t n, const 
 
     if (n > 0)
         qsort(list, n, sizeof(*list), by_rank);
-    if (n > 1)
+    if (n > 1) {
+        part_equals(list, n, path, d);
+        qsort(list, n, sizeof(*list), by_rank);
         number(list, n);
+        qsort(list, n, sizeof(*list), by_rank);
+    }
     for (size_t i = 0; i < n; i++)
         if (wanted < 0 || list[i].cap->facts.rank == wanted)
             fleet_add(fleet, list[i].cap);
@@ -224,8 +246,10 @@ static enum status gather(struct job *job, const char *path, struct diag *d, str
     for (size_t i = 0; i < job->n; i++) {
         struct task *t = &job->tasks[i];
         tell(t, good == 0, d);
-        for (size_t k = 0; k < t->loaded.list.n; k++)
-            vec_push(&members, ((struct member){t->loaded.list.at[k], members.n}));
+        for (size_t k = 0; k < t->loaded.list.n; k++) {
+            struct member member = {t->loaded.list.at[k], members.n};
+            vec_push(&members, member);
+        }
         vec_free(&t->loaded.list);
         if (t->status != ST_OK && (good == 0 || t->status == ST_CANCELLED))
             st = t->status;

@@ -5,9 +5,7 @@
 #include "base/gz.h"
 #include "base/mapfile.h"
 #include "input/dedup.h"
-#if __has_include("input/kernel_index.h")
 #include "input/kernel_index.h"
-#endif
 
 /* Formats that are read whole may unpack to this much. */
 enum { UNPACKED_MAX = 1 << 30 };
@@ -55,17 +53,6 @@ static void demote(const struct diag *from, struct diag *d)
 
 /* ---- one capture ---- */
 
-static const struct kernel_index *index_kernels(const struct capture *cap, struct arena *arena)
-{
-#if __has_include("input/kernel_index.h")
-    return cap->slices.n > 0 ? kernel_index_build(cap, arena) : NULL;
-#else
-    (void)cap;
-    (void)arena;
-    return NULL;
-#endif
-}
-
 /* Reads the files in order. Fails when no file that brings kernels could be read. */
 static enum status read_files(const struct bundle *b, const struct input_options *options,
                               struct diag *d, struct capture *cap)
@@ -82,8 +69,8 @@ static enum status read_files(const struct bundle *b, const struct input_options
         const struct bundle_file *file = &b->files[i];
         struct diag one;
         diag_init(&one);
-        if (file->format->role == ROLE_TIMELINE && kernels == NULL)
-            kernels = index_kernels(cap, &scratch);
+        if (file->format->role == ROLE_TIMELINE && kernels == NULL && cap->slices.n > 0)
+            kernels = kernel_index_build(cap, &scratch);
         enum status st = read_file(file, options, kernels, &one, cap);
         good += st == ST_OK;
         diag_merge(st == ST_OK ? d : &errors, &one);

@@ -45,7 +45,12 @@ struct trace_sample {
     strid name, unit;
 };
 
-enum trace_meta_kind { META_PROCESS_NAME, META_PROCESS_LABELS, META_THREAD_NAME };
+enum trace_meta_kind {
+    META_PROCESS_NAME,
+    META_PROCESS_LABELS,
+    META_THREAD_NAME,
+    META_ROW_OF, /* strata's own: the row continues another one of its process */
+};
 
 struct trace_meta {
     enum trace_meta_kind kind;
@@ -135,12 +140,13 @@ struct trace_chunk {
         struct str pid, tid;
         uint32_t lane;
     } last_lane[8];
-    struct {
+    struct trace_cat {
         struct str text;
         strid id;
         enum trace_hint hint;
         attr_run set; /* of an event with nothing but this category */
-    } last_cat;
+        bool is_used;
+    } cats[16], *cat; /* those met before; that of the event at hand */
     struct {
         struct str text;
         enum trace_hint hint;

@@ -31,6 +31,7 @@ struct trace_process {
 struct trace_lane {
     strid pid, tid; /* as text */
     strid name;
+    strid row_of; /* tid of the row that this one continues; 0: none */
     uint32_t process;
     uint32_t hints; /* of its events, a bit each */
     uint32_t open;  /* the last of its open B events, plus one */

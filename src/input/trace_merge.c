@@ -256,6 +256,8 @@ static void add_metas(struct trace_merge *m, const struct trace_chunk *c)
         strid text = m->strings.at[meta->text];
         if (meta->kind == META_THREAD_NAME)
             lane->name = text;
+        else if (meta->kind == META_ROW_OF)
+            lane->row_of = text;
         else if (meta->kind == META_PROCESS_NAME)
             process->name = text;
         else

@@ -56,7 +56,7 @@ strid trace_strings_put(struct trace_strings *t, struct str raw, enum trace_form
 
     for (; t->slots[i].id != 0; i = (i + 1) & (t->cap - 1)) {
         const struct trace_string *have = &t->at.at[t->slots[i].id];
-        if (t->slots[i].hash == tag && have->form == form && str_equal(have->raw, raw))
+        if (t->slots[i].hash == tag && have->form == form && trace_same(have->raw, raw))
             return t->slots[i].id;
     }
     strid id = (strid)t->at.n;

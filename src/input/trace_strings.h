@@ -41,6 +41,26 @@ struct trace_strings {
     size_t cap; /* a power of two */
 };
 
+/* str_equal() for texts that are mostly short: a call costs more than comparing them. */
+static inline bool trace_same(struct str a, struct str b)
+{
+    uint64_t x, y, u, v;
+
+    if (a.n != b.n)
+        return false;
+    if (a.n >= 8) {
+        memcpy(&x, a.at, 8);
+        memcpy(&y, b.at, 8);
+        memcpy(&u, a.at + a.n - 8, 8);
+        memcpy(&v, b.at + a.n - 8, 8);
+        return x == y && u == v && (a.n <= 16 || memcmp(a.at + 8, b.at + 8, a.n - 16) == 0);
+    }
+    for (size_t i = 0; i < a.n; i++)
+        if (a.at[i] != b.at[i])
+            return false;
+    return true;
+}
+
 void trace_strings_init(struct trace_strings *t);
 void trace_strings_fini(struct trace_strings *t);
 void trace_strings_clear(struct trace_strings *t);

@@ -28,10 +28,10 @@ static struct str from_json(struct str text, struct arena *arena)
             if (++depth > 2)
                 out[n++] = c;
         } else if (c == ']') {
+            if (depth <= 1)
+                break;
             if (depth-- > 2)
                 out[n++] = c;
-            if (depth == 0)
-                break;
         } else if (c == ',') {
             out[n++] = depth == 1 ? ';' : c;
         } else if (c != ' ' && c != '\n' && c != '\r' && c != '\t') {

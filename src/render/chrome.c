@@ -122,6 +122,34 @@ static void add_row(struct writer *w, lane_id lane, size_t row)
     text_out_put(&w->out, head);
     put_number(w, S(",\"args\":{\"sort_index\":"), order);
     text_out_put(&w->out, S("}}"));
+    if (row == 0)
+        return;
+    begin_event(w, S("{\"ph\":\"M\",\"name\":\"strata_row_of\"")); /* viewers pass it over */
+    text_out_put(&w->out, head);
+    put_number(w, S(",\"args\":{\"name\":"), l->tid);
+    text_out_put(&w->out, S("}}"));
+}
+
+/* Readers of Ascend timelines tell the work of a device by its task type. Where the profile has
+ * none the kind of the slice stands in for it. */
+static struct str task_type(const struct capture *cap, const struct slice *slice)
+{
+    static const struct str types[] = {
+        [SLICE_COMPUTE] = S_INIT("\"Task Type\":\"OTHER\""),
+        [SLICE_COMM] = S_INIT("\"Task Type\":\"OTHER\""),
+        [SLICE_COMM_PART] = S_INIT("\"Task Type\":\"OTHER\""),
+        [SLICE_AICPU] = S_INIT("\"Task Type\":\"AI_CPU\""),
+        [SLICE_COPY] = S_INIT("\"Task Type\":\"SDMA_SQE\""),
+        [SLICE_WAIT] = S_INIT("\"Task Type\":\"WAIT\""),
+        [SLICE_CONTROL] = S_INIT("\"Task Type\":\"CONTROL\""),
+    };
+
+    if (slice->kind >= ARRAY_LEN(types) || title_is_gpu(cap) ||
+        cap->lanes.at[slice->lane].key.kind != LANE_STREAM ||
+        attrs_get(&cap->attrs, slice->set, cap->keys[KEY_CORE]).type != ATTR_NONE ||
+        attrs_get(&cap->attrs, slice->own, cap->keys[KEY_CORE]).type != ATTR_NONE)
+        return S("");
+    return types[slice->kind];
 }
 
 static void put_slice(struct writer *w, const struct slice *slice, struct str head)
@@ -138,7 +166,7 @@ static void put_slice(struct writer *w, const struct slice *slice, struct str he
     text_out_quoted(&w->out, timeline_category(cap, slice));
     text_out_put(&w->out, S(",\"name\":"));
     text_out_quoted(&w->out, capture_text(cap, slice->name));
-    timeline_args(&w->out, cap, slice, S(",\"args\":"));
+    timeline_args(&w->out, cap, slice, S(",\"args\":"), task_type(cap, slice));
     text_out_put(&w->out, S("}"));
 }
 

@@ -104,6 +104,7 @@ TEST(every_kind_of_event_is_a_line_of_its_own)
         "\"stream 7 (2)\"}},\n"
         "{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":0,\"tid\":1,"
         "\"args\":{\"sort_index\":1001}},\n"
+        "{\"ph\":\"M\",\"name\":\"strata_row_of\",\"pid\":0,\"tid\":1,\"args\":{\"name\":7}},\n"
         "{\"ph\":\"X\",\"pid\":0,\"tid\":1,\"ts\":2.500,\"dur\":1.000,\"cat\":\"gpu_memcpy\","
         "\"name\":\"copy\"},\n"
         "{\"ph\":\"C\",\"pid\":40,\"ts\":1.000,\"name\":\"mem\",\"args\":{\"value\":4096}}\n"

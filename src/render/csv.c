@@ -223,7 +223,7 @@ static void put_slice(struct writer *w, size_t i)
     put_step(w, i, slice.begin);
     w->args.n = 0;
     text_out_open(&w->args_out, json_buffer_sink(&w->args));
-    timeline_args(&w->args_out, cap, &slice, S(""));
+    timeline_args(&w->args_out, cap, &slice, S(""), S(""));
     text_out_close(&w->args_out);
     csv_write_cell(&w->csv, (struct str){w->args.at, w->args.n});
 }

@@ -187,11 +187,11 @@ static void put_end(void *ctx, size_t row, nanos end)
     put_event(w, &event, EVENT_END, w->uuids.at[row], end);
 }
 
-static void add_note(struct writer *w, const struct attr *a)
+static void add_note(struct writer *w, const struct slice *slice, const struct attr *a)
 {
     const struct capture *cap = w->cut->cap;
     Strata__Perfetto__DebugAnnotation note = STRATA__PERFETTO__DEBUG_ANNOTATION__INIT;
-    struct str key = timeline_key(cap, a->key);
+    struct str key = timeline_key(cap, slice, a->key);
 
     if (a->type == ATTR_TIME)
         key = arena_format(&w->arena, "%.*s_ns", STR_ARGS(key));
@@ -220,7 +220,7 @@ static void take_notes(struct writer *w, const struct slice *slice)
         struct attr_walk walk = attrs_walk(&cap->attrs, runs[r]);
         while (attrs_next(&walk, &a))
             if (timeline_shows(cap, slice, r == 0, &a))
-                add_note(w, &a);
+                add_note(w, slice, &a);
     }
     for (size_t i = 0; i < w->notes.n; i++)
         vec_push(&w->note_list, &w->notes.at[i]);

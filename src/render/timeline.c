@@ -36,7 +36,7 @@ const struct timeline_format *timeline_by_ending(struct str path)
 bool timeline_shows(const struct capture *cap, const struct slice *slice, bool is_shared,
                     const struct attr *a)
 {
-    if (a->key == cap->keys[KEY_CAT])
+    if (a->key == cap->keys[KEY_CAT] || (a->type == ATTR_TEXT && a->text == 0))
         return false;
     return !is_shared || slice->own == 0 ||
            attrs_get(&cap->attrs, slice->own, a->key).type == ATTR_NONE;
@@ -70,9 +70,10 @@ struct str timeline_category(const struct capture *cap, const struct slice *slic
     return str_of(word);
 }
 
-struct str timeline_key(const struct capture *cap, strid key)
+struct str timeline_key(const struct capture *cap, const struct slice *slice, strid key)
 {
-    if (key == cap->keys[KEY_CORE] && !title_is_gpu(cap))
+    if (key == cap->keys[KEY_CORE] && !title_is_gpu(cap) &&
+        cap->lanes.at[slice->lane].key.kind == LANE_STREAM)
         return S("Task Type");
     return capture_text(cap, key);
 }
@@ -97,21 +98,27 @@ static void put_value(struct text_out *out, const struct capture *cap, const str
     }
 }
 
-static void put_attr(struct text_out *out, const struct capture *cap, const struct attr *a)
+static void put_attr(struct text_out *out, const struct capture *cap, struct str key,
+                     const struct attr *a)
 {
     text_out_put(out, S("\""));
-    text_out_escaped(out, timeline_key(cap, a->key));
+    text_out_escaped(out, key);
     text_out_put(out, a->type == ATTR_TIME ? S("_ns\":") : S("\":"));
     put_value(out, cap, a);
 }
 
 bool timeline_args(struct text_out *out, const struct capture *cap, const struct slice *slice,
-                   struct str before)
+                   struct str before, struct str more)
 {
     const attr_run runs[] = {slice->set, slice->own};
-    bool is_first = true;
+    bool is_first = more.n == 0;
     struct attr a;
 
+    if (more.n > 0) {
+        text_out_put(out, before);
+        text_out_put(out, S("{"));
+        text_out_put(out, more);
+    }
     for (size_t r = 0; r < ARRAY_LEN(runs); r++) {
         struct attr_walk walk = attrs_walk(&cap->attrs, runs[r]);
         while (attrs_next(&walk, &a)) {
@@ -120,7 +127,7 @@ bool timeline_args(struct text_out *out, const struct capture *cap, const struct
             if (is_first)
                 text_out_put(out, before);
             text_out_put(out, is_first ? S("{") : S(","));
-            put_attr(out, cap, &a);
+            put_attr(out, cap, timeline_key(cap, slice, a.key), &a);
             is_first = false;
         }
     }

@@ -55,19 +55,19 @@ const struct timeline_format *timeline_by_ending(struct str path);
  * for its kind. */
 struct str timeline_category(const struct capture *cap, const struct slice *slice);
 
-/* What an attribute is called; the execution unit on Ascend as its own timelines call it. */
-struct str timeline_key(const struct capture *cap, strid key);
+/* What an attribute is called; the execution unit of an Ascend stream as its timelines call it. */
+struct str timeline_key(const struct capture *cap, const struct slice *slice, strid key);
 
-/* Whether an attribute of a slice is written: not the category, and not a shared one when the
- * slice has its own of that name. */
+/* Whether an attribute of a slice is written: not the category, no empty text, and not a shared one
+ * when the slice has its own of that name. */
 bool timeline_shows(const struct capture *cap, const struct slice *slice, bool is_shared,
                     const struct attr *a);
 
 /* The attributes that show as a JSON object, shared ones first. Times are nanoseconds, "_ns" added
- * to their name. False, and nothing written, when there are none. `before` is written in front of
- * the object. */
+ * to their name. `more` is a member to begin with, or empty. False, and nothing written, when
+ * there is nothing to show; `before` is written in front of the object. */
 bool timeline_args(struct text_out *out, const struct capture *cap, const struct slice *slice,
-                   struct str before);
+                   struct str before, struct str more);
 
 /* To be called now and then with the bytes written so far; false when the user interrupted. */
 bool timeline_goes_on(const struct timeline_options *options, uint64_t bytes);

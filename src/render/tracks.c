@@ -7,14 +7,14 @@
 static bool same_process(const struct tracks_process *a, const struct tracks_process *b)
 {
     return a->process == b->process && a->device == b->device && a->is_host == b->is_host &&
-           a->pid == b->pid;
+           a->is_comm == b->is_comm && a->pid == b->pid;
 }
 
 /* The number of that process, added when it is new; `pid` is the source's, 0 for none. */
 static uint32_t find_process(struct tracks *t, struct tracks_process want)
 {
     uint64_t hash = hash_mix((uint64_t)want.process << 32 | (uint32_t)want.device,
-                             (uint64_t)want.pid << 1 | want.is_host);
+                             (uint64_t)want.pid << 2 | (uint64_t)want.is_host << 1 | want.is_comm);
 
     for (;; hash = hash_mix(hash, 1)) { /* two processes with one hash: look further along */
         uint32_t id = hash_add(&t->process_ids, hash, (uint32_t)t->processes.n);
@@ -34,6 +34,7 @@ static void add_lane(struct tracks *t, lane_id id)
     const struct capture *cap = t->cut->cap;
     const struct lane_key *key = &cap->lanes.at[id].key;
     bool is_host = key->kind == LANE_THREAD;
+    bool is_comm = key->kind == LANE_COMM && key->process == 0 && !title_is_gpu(cap);
     char process[TITLE_TEXT], name[TITLE_TEXT];
 
     t->lanes[id] = (struct tracks_lane){
@@ -43,6 +44,7 @@ static void add_lane(struct tracks *t, lane_id id)
                                     .process = key->process,
                                     .device = is_host ? -1 : key->device,
                                     .is_host = is_host,
+                                    .is_comm = is_comm,
                                     .pid = key->pid,
                                 }),
         .name = arena_str(&t->arena, title_lane(cap, id, name)),

@@ -15,10 +15,10 @@
 #include "capture/cut.h"
 
 struct tracks_process {
-    struct str name; /* NUL-terminated, as all texts here */
-    strid process;   /* as the capture names it */
-    int32_t device;  /* -1: the lanes are threads */
-    bool is_host, has_pid;
+    struct str name;                /* NUL-terminated, as all texts here */
+    strid process;                  /* as the capture names it */
+    int32_t device;                 /* -1: the lanes are threads */
+    bool is_host, is_comm, has_pid; /* is_comm: collectives, which a device has beside it */
     int64_t pid, next_tid;
 };
 

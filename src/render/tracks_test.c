@@ -40,17 +40,19 @@ TEST(numbers_of_the_source_are_kept_and_others_get_the_smallest_free_ones)
     lane_id bare = lane((struct lane_key){.kind = LANE_THREAD, .device = -1, .pid = 1}, "py", "b");
     lay_out();
 
-    assert_int_equal(tracks.processes.n, 2);
+    assert_int_equal(tracks.processes.n, 3);
     assert_str(tracks.processes.at[0].name, "Ascend Hardware");
+    assert_str(tracks.processes.at[1].name, "Communication");
     assert_int_equal(tracks.processes.at[0].pid, 2); /* 1 is the thread's */
-    assert_int_equal(tracks.processes.at[1].pid, 1);
+    assert_int_equal(tracks.processes.at[1].pid, 3);
+    assert_int_equal(tracks.processes.at[2].pid, 1);
     assert_int_equal(tracks.lanes[stream].process, 0);
     assert_int_equal(tracks.lanes[stream].tid, 7);
     assert_int_equal(tracks.lanes[comm].tid, 1);
     assert_int_equal(tracks.lanes[thread].tid, 9);
     assert_int_equal(tracks.lanes[bare].tid, 1);
-    assert_int_equal(tracks_fresh_tid(&tracks, 1), 2);
-    assert_int_equal(tracks_fresh_tid(&tracks, 0), 2);
+    assert_int_equal(tracks_fresh_tid(&tracks, 2), 2);
+    assert_int_equal(tracks_fresh_tid(&tracks, 0), 1);
     done();
 }
 

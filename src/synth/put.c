@@ -1,6 +1,6 @@
 #include "synth/put.h"
 
-enum { BUFFER = 1 << 18 };
+enum { BUFFER = 1 << 16 };
 
 enum status put_open(struct put *p, const char *path, uint64_t limit, struct diag *d)
 {

@@ -56,7 +56,7 @@ static void write_file(const char *path, size_t pieces, uint64_t limit, struct d
 
 TEST(a_limit_cuts_the_file_inside_a_piece)
 {
-    static const uint64_t limits[] = {1, 25, 262144, 300001, 400000, 0};
+    static const uint64_t limits[] = {1, 25, 65536, 300001, 400000, 0};
     char dir[] = "/tmp/put-test-XXXXXX", path[64];
     struct diag d;
 

@@ -1,5 +1,6 @@
 #include "synth/to_db.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -117,8 +118,9 @@ enum status to_db_open(struct to_db *b, const char *path, const struct sim *s, c
     intern_init(&b->device);
     intern_init(&b->framework);
     unlink(path);
-    if (sqlite3_open_v2(path, &b->sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
-        SQLITE_OK)
+    if (sqlite3_open_v2(path, &b->sqlite,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK)
         return failed(b);
     TRY(execute(b, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
                    "BEGIN"));
@@ -144,13 +146,14 @@ static int64_t frame_id(struct to_db *b, struct str text)
     return FRAMEWORK_IDS + (int64_t)intern_put(&b->framework, text);
 }
 
-static void insert(struct to_db *b, enum db_statement which, const int64_t *values)
+static void insert(struct to_db *b, enum db_statement which, const int64_t *values, int n)
 {
     sqlite3_stmt *st = b->statements[which];
 
+    assert(n == inserts[which].columns);
     if (b->status != ST_OK)
         return;
-    for (int i = 0; i < inserts[which].columns; i++) {
+    for (int i = 0; i < n; i++) {
         if (values[i] == NULL_ID)
             sqlite3_bind_null(st, i + 1);
         else
@@ -161,7 +164,9 @@ static void insert(struct to_db *b, enum db_statement which, const int64_t *valu
     sqlite3_reset(st);
     b->rows++;
 }
-#define INSERT(b, which, ...) insert((b), (which), (const int64_t[]){__VA_ARGS__})
+#define INSERT(b, which, ...)                                                                      \
+    insert((b), (which), (const int64_t[]){__VA_ARGS__},                                           \
+           (int)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)))
 
 static int64_t global_tid(const struct to_db *b, enum thread thread)
 {
@@ -217,7 +222,8 @@ static void pytorch_row(struct to_db *b, const struct host_event *e, const int64
     if (b->status != ST_OK)
         return;
     int begin_n = snprintf(begin, sizeof begin, "%lld", (long long)e->begin);
-    int end_n = snprintf(end, sizeof end, "%lld", (long long)(e->begin + e->dur));
+    nanos last = e->begin + e->dur;
+    int end_n = snprintf(end, sizeof end, "%lld", (long long)last);
     sqlite3_bind_text(st, 1, begin, begin_n, SQLITE_STATIC);
     sqlite3_bind_text(st, 2, end, end_n, SQLITE_STATIC);
     for (int i = 0; i < 9; i++) {

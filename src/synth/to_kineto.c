@@ -187,8 +187,11 @@ static void nccl_args(struct to_kineto *k, const struct task *t)
          ",\n      \"Collective name\": \"%\", \"In msg nelems\": %, \"Out msg nelems\": %, "
          "\"Group size\": %, \"dtype\": \"BFloat16\", \"In split size\": \"[]\", \"Out split "
          "size\": \"[]\", \"Process Group Name\": \"0\", \"Process Group Description\": "
-         "\"default_pg\", \"Process Group Ranks\": \"[0, 1, 2, 3, 4, 5, 6, 7]\"",
+         "\"default_pg\", \"Process Group Ranks\": \"[",
          Z(kinds[t->op->code - OP_ALLREDUCE]), N(t->bytes / 2), N(t->bytes / 2), N(k->sim->world));
+    for (int64_t i = 0; i < k->sim->world; i++)
+        PUTF(&k->put, "%%", Z(i > 0 ? ", " : ""), N(i));
+    PUT(&k->put, "]\"");
 }
 
 static void kernel_event(struct to_kineto *k, const struct task *t)

@@ -34,17 +34,14 @@ static unsigned bits_of(const struct task *task)
     return 0;
 }
 
-/* The union of the kernels of all steps, kept as they come in the order of their begins. */
-static void extend_union(struct truth *t, const struct task *task)
+/* Adds to a union of work that comes in the order of its begins. */
+static void extend_union(nanos *sum, nanos *union_end, const struct task *task)
 {
     nanos end = task->begin + task->dur;
+    nanos from = task->begin > *union_end ? task->begin : *union_end;
 
-    if (t->kernels == 0)
-        t->first = t->busy_end = task->begin;
-    nanos from = task->begin > t->busy_end ? task->begin : t->busy_end;
-    t->busy += end > from ? end - from : 0;
-    t->busy_end = end > t->busy_end ? end : t->busy_end;
-    t->last = t->busy_end;
+    *sum += end > from ? end - from : 0;
+    *union_end = end > *union_end ? end : *union_end;
 }
 
 static void count_tasks(struct truth *t, struct truth_step *out)
@@ -57,9 +54,13 @@ static void count_tasks(struct truth *t, struct truth_step *out)
         unsigned bits = bits_of(task);
         vec_push(&t->now.list, ((struct span){task->begin, task->begin + task->dur, bits}));
         out->copies += task->kind == TASK_COPY;
+        if ((bits & (WORK_KERNEL | WORK_COPY)) != 0)
+            extend_union(&t->busy_copies, &t->busy_copies_end, task);
         if ((bits & WORK_KERNEL) == 0)
             continue;
-        extend_union(t, task);
+        extend_union(&t->busy, &t->busy_end, task);
+        t->first = t->kernels == 0 ? task->begin : t->first;
+        t->last = t->busy_end;
         t->kernels++;
         struct truth_total *total = &t->totals[task->op->code];
         if (total->count == 0 || task->dur < total->shortest)
@@ -220,21 +221,37 @@ static void judge(struct truth *t, const struct stall *stall, struct span win, n
     vec_push(&t->bubbles, b);
 }
 
-static void count_bubbles(struct truth *t)
+/* Work of this step and of what the step before left running. */
+static void join_work(const struct truth *t, struct spans *out)
+{
+    out->list.n = 0;
+    for (size_t i = 0; i < t->before.list.n; i++)
+        vec_push(&out->list, t->before.list.at[i]);
+    for (size_t i = 0; i < t->now.list.n; i++)
+        vec_push(&out->list, t->now.list.at[i]);
+}
+
+/* The last step of a capture ends with its last kernel, so no pause behind that counts. */
+static void count_bubbles(struct truth *t, bool is_last)
 {
     const struct step *step = &t->rank->step;
-    nanos service = step->next_begin - step->begin;
+    nanos end = is_last ? t->sets.last : step->next_begin;
+    struct spans all = {0}, busy = {0};
 
+    if (step->stalls.n == 0)
+        return;
+    join_work(t, &all);
+    account_sweep(all.list.at, all.list.n, WORK_KERNEL, 0, &busy);
     for (size_t i = 0; i < step->stalls.n; i++) {
         const struct stall *stall = &step->stalls.at[i];
-        struct span win = {step->begin, t->sets.first, 0};
-        if (stall->place == PLACE_TAIL)
-            win = (struct span){t->sets.last, step->next_begin, 0};
-        else if (stall->place == PLACE_INTERNAL &&
-                 !account_gap(&t->sets.busy, step->begin, step->next_begin, stall->at, &win))
-            continue;
-        judge(t, stall, win, service);
+        nanos at = stall->place == PLACE_TAIL ? step->next_begin - 1 : stall->at;
+        struct span win;
+        if ((!is_last || stall->place != PLACE_TAIL) &&
+            account_gap(&busy, step->begin, end, at, &win))
+            judge(t, stall, win, end - step->begin);
     }
+    vec_free(&all.list);
+    vec_free(&busy.list);
 }
 
 /* The windows of the step before the current one are known once the current one has begun. */
@@ -245,10 +262,7 @@ static void settle(struct truth *t, nanos next_begin, nanos next_first)
     struct truth_step *s = &t->steps.at[t->steps.n - 1];
     struct spans all = {0};
 
-    for (size_t i = 0; i < t->before.list.n; i++)
-        vec_push(&all.list, t->before.list.at[i]);
-    for (size_t i = 0; i < t->now.list.n; i++)
-        vec_push(&all.list, t->now.list.at[i]);
+    join_work(t, &all);
     nanos last = 0, last_copy = 0;
     for (size_t i = 0; i < t->now.list.n; i++) {
         const struct span *w = &t->now.list.at[i];
@@ -296,6 +310,7 @@ void truth_step(struct truth *t)
     t->now = swap;
     count_tasks(t, &s);
     make_sets(t, &s);
+    t->copies += s.copies;
     for (size_t i = 0; i < step->host.n; i++)
         t->host_events[step->host.at[i].kind]++;
     if (!step->is_marked) {
@@ -303,7 +318,7 @@ void truth_step(struct truth *t)
         return;
     }
     count_aicpu(t);
-    count_bubbles(t);
+    count_bubbles(t, false);
     vec_push(&t->steps, s);
 }
 
@@ -313,9 +328,9 @@ void truth_finish(struct truth *t)
         return;
     settle(t, 0, 0);
     int64_t last = t->steps.at[t->steps.n - 1].number;
-    while (t->bubbles.n > 0 && t->bubbles.at[t->bubbles.n - 1].step == last &&
-           t->bubbles.at[t->bubbles.n - 1].stall.place == PLACE_TAIL)
-        t->bubbles.n--; /* there is no idle time behind the last kernel of a capture */
+    while (t->bubbles.n > 0 && t->bubbles.at[t->bubbles.n - 1].step == last)
+        t->bubbles.n--;
+    count_bubbles(t, true);
 }
 
 /* Sums and counts are far below 2^63 each, their products are not. */
@@ -345,7 +360,7 @@ static int by_mean_cost(const void *a, const void *b)
 /* More than 95 % waiting, under 10 us of work on average, among the ten costliest by mean. */
 static void flag_anchors(struct truth_sum *sums, size_t n)
 {
-    struct truth_sum *order[OP_COUNT];
+    struct truth_sum *order[OP_COUNT] = {NULL};
 
     for (size_t i = 0; i < n; i++)
         order[i] = &sums[i];

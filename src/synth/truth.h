@@ -78,10 +78,12 @@ struct truth {
     VEC_OF(struct truth_file) files;
     struct truth_total totals[OP_COUNT];
     int64_t host_events[HOST_GC + 1];
-    int64_t kernels, early;   /* rows in all; before the first mark */
-    nanos first, last;        /* begin and end of all device work but copies */
-    nanos busy, busy_end;     /* union so far, and its end */
-    struct spans before, now; /* work of the step before and of this one */
+    int64_t kernels, early; /* rows in all; before the first mark */
+    nanos first, last;      /* begin and end of all device work but copies */
+    nanos busy, busy_end;   /* union so far, and its end */
+    int64_t copies;
+    nanos busy_copies, busy_copies_end; /* union of kernels and copies, and its end */
+    struct spans before, now;           /* work of the step before and of this one */
     struct spans scratch;
     struct step_sets sets;
 };
@@ -92,7 +94,7 @@ void truth_fini(struct truth *t);
 /* Counts the step that rank->step holds. */
 void truth_step(struct truth *t);
 
-/* The last step ends with its last kernel. */
+/* The last step ends with its last kernel; its record must still be there. */
 void truth_finish(struct truth *t);
 
 /* Device work of a type or with a name, largest total first; room for OP_COUNT. */

@@ -236,6 +236,8 @@ static void write_rank(struct json_writer *w, const struct truth *t, const struc
     number(w, "first_begin_ns", t->first);
     number(w, "last_end_ns", t->last);
     number(w, "busy_union_ns", t->busy);
+    number(w, "copies", t->copies);
+    number(w, "busy_with_copies_ns", t->busy_copies);
     write_files(w, t);
     write_host_events(w, t);
     write_sums(w, t, "by_type", true, o->level > 0);

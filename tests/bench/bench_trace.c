@@ -3,7 +3,8 @@
  *
  *     bench_trace FILE [THREADS [ROUNDS]]
  *
- * Prints the best round of reading and of sealing, and what was read.
+ * Prints the best round in wall and in processor time, from the first byte to the sealed capture,
+ * and what was read.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,15 @@ static double now(void)
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static double cpu(void)
+{
+    struct rusage use;
+
+    getrusage(RUSAGE_SELF, &use);
+    return (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+           (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) * 1e-6;
 }
 
 static void show(const struct capture *cap, const struct diag *d)
@@ -52,7 +62,7 @@ int main(int argc, char **argv)
 {
     struct input_options options = input_defaults();
     struct stat st;
-    double best_read = 1e9, best_seal = 1e9;
+    double best = 1e9, best_cpu = 1e9;
 
     if (argc < 2 || stat(argv[1], &st) != 0)
         return 2;
@@ -63,14 +73,14 @@ int main(int argc, char **argv)
         struct capture *cap;
         struct diag d;
         diag_init(&d);
-        double t0 = now();
+        double begin = now(), cpu_begin = cpu();
         if (input_load(argv[1], &options, &d, &cap) != ST_OK) {
             fprintf(stderr, "%s\n", d.entries.at[0].first[0].text);
             return 3;
         }
-        double t1 = now() - t0;
-        best_read = t1 < best_read ? t1 : best_read;
-        (void)best_seal;
+        double took = now() - begin, cpu_took = cpu() - cpu_begin;
+        best = took < best ? took : best;
+        best_cpu = cpu_took < best_cpu ? cpu_took : best_cpu;
         if (i == rounds - 1)
             show(cap, &d);
         capture_free(cap);
@@ -78,8 +88,8 @@ int main(int argc, char **argv)
     }
     struct rusage use;
     getrusage(RUSAGE_SELF, &use);
-    printf("import  %.0f MB/s  %.3f s  peak %.1f MB\n", (double)st.st_size / 1e6 / best_read,
-           best_read, (double)use.ru_maxrss / 1024);
+    printf("import  %.0f MB/s  %.3f s wall  %.3f s processor  peak %.1f MB\n",
+           (double)st.st_size / 1e6 / best, best, best_cpu, (double)use.ru_maxrss / 1024);
     pool_free(options.pool);
     return 0;
 }

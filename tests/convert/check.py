@@ -49,7 +49,7 @@ def truth_of(truth, windows):
             continue
         if windows and s["dur"] > 0:
             begin, end = max(begin, touched[0][0]), min(end, touched[-1][1])
-        args = dict(s["args"])
+        args = {k: v for k, v in s["args"].items() if v != ""}  # an empty text is no value
         cat = args.pop("cat", CATEGORIES.get(s["kind"], s["kind"]))
         slices[i] = frozen(s["process"], s["lane"], begin, end - begin, s["name"], cat, args)
     flows = [(slices[a], slices[b]) for a, b in truth["flows"] if a in slices and b in slices]

@@ -2,6 +2,7 @@
 """Holds `strata synth` against its own ground truth, and strata's readers against both.
 
 usage: check.py STRATA [CASE...]
+CASE is a name below, or random-N for options drawn with the seed N.
 Every case is generated twice (same bytes), its JSON is read by Python, its kernel table and its
 database are compared row by row, and figures are computed from the table by code of this script.
 `strata anomaly` must then find, to the nanosecond, what ground_truth.json says, through every
@@ -12,6 +13,7 @@ import filecmp
 import gzip
 import json
 import os
+import random
 import sqlite3
 import subprocess
 import sys
@@ -33,8 +35,7 @@ CASES = {
     "cut": "--truncate 60k --formats text,kineto,chrome",
 }
 DATABASE = "ascend-db"  # the names of formats, as `strata formats` prints them
-TIMELINES = {"trace_view.json": ("ascend-trace", "trace-view", "trace_view"),
-             "kineto": ("kineto",)}
+TIMELINE, KINETO = "trace-view", "kineto"
 OUTPUT = "ASCEND_PROFILER_OUTPUT"
 
 problems = []
@@ -219,6 +220,11 @@ def kineto(name, path, rank):
     check(f"{name}: kineto time", sum(t["dur_ns"] for t in rank["by_type"]),
           sum(round(e["dur"] * 1000) for e in device))
     launches = {e["args"]["correlation"] for e in events if e.get("cat") == "cuda_runtime"}
+    check(f"{name}: kineto copies", rank["copies"], len(copies))
+    rows = [Row("", "", "", round(Decimal(str(e["ts"])) * 1000), round(Decimal(str(e["dur"])) * 1000),
+                0) for e in device + copies]
+    check(f"{name}: kineto busy time", rank["busy_with_copies_ns"],
+          sum(b - a for a, b in covered(rows, 0, 1 << 62)))
     check(f"{name}: kineto launches", True,
           all(e["args"]["correlation"] in launches for e in device + copies))
     check(f"{name}: kineto steps", [s["step"] for s in rank["steps"]],
@@ -284,17 +290,14 @@ def bubbles(where, document, rank):
 
 
 def injected(name, rank, options):
-    """Each injected cause leads to its label, when Python frames do not blur it."""
+    """Each injected cause leads to its label, where launches around it do not blur it."""
+    whole = {s["step"] for s in rank["steps"][:-1]}
     for b in rank["bubbles"]:
+        if b["end_ns"] - b["begin_ns"] < 800000 or b["step"] not in whole:
+            continue
         check(f"{name}: expected label of the {b['cause']} bubble of step {b['step']}", True,
               b["expected_label"] in b["labels"])
     check(f"{name}: stacks", options["stacks"], rank["host_events"]["python_function"] > 0)
-
-
-def ranks_agree(name, truth):
-    """A collective ends at one moment for everybody, clock offsets apart: so do the steps."""
-    ends = {r["last_end_ns"] - r["clock_skew_ns"] for r in truth["ranks"]}
-    check(f"{name}: ranks end within a kernel of each other", True, max(ends) - min(ends) < 1000000)
 
 
 def case(strata, formats, name, options):
@@ -303,7 +306,6 @@ def case(strata, formats, name, options):
         truth = generate(strata, folder, options)
         generate(strata, os.path.join(scratch, "b"), options)
         same_bytes(name, folder, os.path.join(scratch, "b"))
-        ranks_agree(name, truth)
         level = truth["options"]["level"]
         for rank in truth["ranks"]:
             where = f"{name} rank {rank['rank']}"
@@ -325,21 +327,41 @@ def case(strata, formats, name, options):
                     anomaly(strata, f"{where} database", base, rank, "host", level > 0, True)
             if os.path.exists(traces) and not truth["options"]["truncate"]:
                 kineto(where, traces, rank)
-                if any(f in formats for f in TIMELINES["kineto"]):
+                if KINETO in formats:
                     anomaly(strata, f"{where} kineto", traces, rank, "host_with_copies", False,
                             False)
             timeline = os.path.join(output, "trace_view.json")
             if os.path.exists(timeline) and not truth["options"]["truncate"] and \
-                    any(f in formats for f in TIMELINES["trace_view.json"]):
+                    TIMELINE in formats:
                 anomaly(strata, f"{where} timeline", timeline, rank, "host", False, True)
+                anomaly(strata, f"{where} folder", os.path.dirname(output), rank, "host", level > 0,
+                        True)
+
+
+def random_options(seed):
+    """Any mixture of options, small enough to be quick."""
+    r = random.Random(seed)
+    options = {
+        "--model": r.choice(["tiny", "llama-8b", "llama-70b", "qwen-moe", "deepseek"]),
+        "--layers": r.randint(1, 5), "--steps": r.randint(1, 9), "--seed": r.randint(0, 10 ** 9),
+        "--mode": r.choice(["prefill", "decode", "mixed", "train"]), "--ranks": r.randint(1, 4),
+        "--tokens": r.choice([1, 128, 4096]), "--batch": r.choice([1, 7, 64]),
+        "--bubbles": r.randint(0, 4), "--bubble-ms": r.choice(["0.2", "1", "7.5"]),
+        "--aicpu": r.randint(0, 6), "--level": r.randint(0, 2), "--straggler": r.randint(-1, 2),
+        "--flavor": r.choice(["new", "mid", "old"]), "--skew-us": r.choice(["0", "-1.5", "333.333"]),
+        "--prefill-every": r.randint(0, 3), "--formats": r.choice(["all", "text,db", "text,kineto"]),
+    }
+    flags = [f for f in ("--partial", "--no-stacks") if r.random() < 0.4]
+    return " ".join([f"{k} {v}" for k, v in options.items()] + flags)
 
 
 def main():
     strata = os.path.abspath(sys.argv[1])
     listing = subprocess.run([strata, "formats"], check=True, text=True, stdout=subprocess.PIPE)
     formats = [line.split()[0] for line in listing.stdout.splitlines() if line.split()]
-    for name in sys.argv[2:] or CASES:
-        case(strata, formats, name, CASES[name])
+    for name in sys.argv[2:] or [*CASES, "random-1", "random-2", "random-3"]:
+        options = CASES.get(name) or random_options(int(name.removeprefix("random-")))
+        case(strata, formats, name, options)
     for line in problems[:60]:
         print(line)
     print(f"{counts.get('compared', 0)} figures compared, {len(problems)} differ")

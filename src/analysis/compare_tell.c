@@ -1,0 +1,425 @@
+/*
+ * A comparison as a report: the answer in one sentence, then the tables behind it.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/compare.h"
+#include "report/report.h"
+
+enum { MAX_GROUP_ROWS = 12, MAX_METRIC_ROWS = 16, MAX_OP_ROWS = 15, MAX_NAMES = 6 };
+
+static const struct column group_columns[] = {
+    {"group", COLUMN_TEXT, UNIT_PLAIN},       {"steps A", COLUMN_NUMBER, UNIT_COUNT},
+    {"steps B", COLUMN_NUMBER, UNIT_COUNT},   {"service A ms", COLUMN_NUMBER, UNIT_MS},
+    {"service B ms", COLUMN_NUMBER, UNIT_MS}, {"change ms", COLUMN_NUMBER, UNIT_MS},
+    {"change %", COLUMN_NUMBER, UNIT_RATIO},  {"scatter A ms", COLUMN_NUMBER, UNIT_MS},
+    {"scatter B ms", COLUMN_NUMBER, UNIT_MS}, {"verdict", COLUMN_TEXT, UNIT_PLAIN},
+};
+
+static const struct column metric_columns[] = {
+    {"group", COLUMN_TEXT, UNIT_PLAIN},    {"part of a step", COLUMN_TEXT, UNIT_PLAIN},
+    {"A ms", COLUMN_NUMBER, UNIT_MS},      {"B ms", COLUMN_NUMBER, UNIT_MS},
+    {"change ms", COLUMN_NUMBER, UNIT_MS}, {"change %", COLUMN_NUMBER, UNIT_RATIO},
+    {"verdict", COLUMN_TEXT, UNIT_PLAIN},
+};
+
+static const struct column op_columns[] = {
+    {"group", COLUMN_TEXT, UNIT_PLAIN},     {"operator", COLUMN_TEXT, UNIT_PLAIN},
+    {"A us/step", COLUMN_NUMBER, UNIT_US},  {"B us/step", COLUMN_NUMBER, UNIT_US},
+    {"change us", COLUMN_NUMBER, UNIT_US},  {"change %", COLUMN_NUMBER, UNIT_RATIO},
+    {"each A us", COLUMN_NUMBER, UNIT_US},  {"each B us", COLUMN_NUMBER, UNIT_US},
+    {"calls A", COLUMN_NUMBER, UNIT_COUNT}, {"calls B", COLUMN_NUMBER, UNIT_COUNT},
+    {"verdict", COLUMN_TEXT, UNIT_PLAIN},
+};
+
+static const char *const metric_words[] = {
+    "service",
+    "busy",
+    "idle",
+    "idle before the first kernel",
+    "idle between kernels",
+    "idle after the last kernel",
+    "communication",
+    "kernels",
+};
+
+struct teller {
+    const struct comparison *c;
+    struct report *r;
+};
+
+static const char *plural(size_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static struct str quantity(struct teller *t, double value, enum unit unit)
+{
+    char buf[QUANTITY_TEXT];
+    size_t n = quantity_print(buf, (struct quantity){value, unit});
+
+    return arena_str(&t->r->arena, (struct str){buf, n});
+}
+
+/* "g0", or "g0/g2" when it is another group in B. */
+static struct str group_name(struct teller *t, const struct compare_group *g)
+{
+    if (g->index[SIDE_A] == g->index[SIDE_B])
+        return arena_format(&t->r->arena, "g%zu", g->index[SIDE_A]);
+    return arena_format(&t->r->arena, "g%zu/g%zu", g->index[SIDE_A], g->index[SIDE_B]);
+}
+
+static bool is_change(const struct change *c)
+{
+    return c->kind == CHANGE_MORE || c->kind == CHANGE_LESS;
+}
+
+/* The group whose service changed most in all, in the direction asked for; NULL when none did. */
+static const struct compare_group *main_group(const struct comparison *c, enum change_kind kind)
+{
+    const struct compare_group *best = NULL;
+    double most = 0;
+
+    for (size_t i = 0; i < c->n_groups; i++) {
+        const struct change *change = &c->groups[i].metrics[COMPARE_SERVICE];
+        double weight = fabs(change->delta) * (double)c->groups[i].steps[SIDE_A];
+        if (change->kind == kind && weight > most) {
+            most = weight;
+            best = &c->groups[i];
+        }
+    }
+    return best;
+}
+
+/* Busy and the three kinds of idle time add up to service: the one that moved it most. */
+static enum compare_metric main_part(const struct compare_group *g)
+{
+    static const enum compare_metric parts[] = {COMPARE_BUSY, COMPARE_PRELAUNCH, COMPARE_INTERNAL,
+                                                COMPARE_TAIL};
+    bool is_up = g->metrics[COMPARE_SERVICE].delta > 0;
+    enum compare_metric best = COMPARE_BUSY;
+    double most = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        double delta = g->metrics[parts[i]].delta;
+        if ((is_up ? delta : -delta) > most) {
+            most = is_up ? delta : -delta;
+            best = parts[i];
+        }
+    }
+    return best;
+}
+
+/* "g0 takes 12.61 ms instead of 12.10 ms a step (4.2 % slower), most of it busy: 0.4 ms" */
+static struct str group_clause(struct teller *t, const struct compare_group *g)
+{
+    const struct change *s = &g->metrics[COMPARE_SERVICE];
+    enum compare_metric part = main_part(g);
+    struct str name = group_name(t, g);
+    struct str now = quantity(t, s->median[SIDE_B], UNIT_NS);
+    struct str then = quantity(t, s->median[SIDE_A], UNIT_NS);
+    struct str change = quantity(t, fabs(s->relative), UNIT_RATIO);
+    struct str moved = quantity(t, fabs(g->metrics[part].delta), UNIT_NS);
+
+    return arena_format(
+        &t->r->arena, "%.*s takes %.*s instead of %.*s a step (%.*s %s), most of it %s: %.*s %s",
+        STR_ARGS(name), STR_ARGS(now), STR_ARGS(then), STR_ARGS(change), change_name(s->kind, true),
+        metric_words[part], STR_ARGS(moved), g->metrics[part].delta > 0 ? "more" : "less");
+}
+
+/* Not one median differs, of any metric or operator. */
+static bool is_equal(const struct comparison *c)
+{
+    for (size_t i = 0; i < c->n_groups; i++) {
+        for (int m = 0; m < COMPARE_METRICS; m++)
+            if (c->groups[i].metrics[m].delta != 0)
+                return false;
+        for (size_t k = 0; k < c->groups[i].n_ops; k++)
+            if (c->groups[i].ops[k].change.delta != 0)
+                return false;
+    }
+    return c->n_unmatched[SIDE_A] + c->n_unmatched[SIDE_B] == 0;
+}
+
+static void tell_verdict(struct teller *t)
+{
+    const struct comparison *c = t->c;
+    const struct compare_group *slower = main_group(c, CHANGE_MORE);
+    const struct compare_group *faster = main_group(c, CHANGE_LESS);
+    struct arena *arena = &t->r->arena;
+
+    if (c->n_groups == 0) {
+        report_text(t->r, S("Nothing could be compared: no group of steps of A does work like one "
+                            "of B."));
+        return;
+    }
+    if (slower == NULL && faster == NULL) {
+        report_text(t->r, is_equal(c) ? S("No change: B equals A in every metric and operator.")
+                                      : S("B takes as long as A: no group of steps changed by "
+                                          "more than the minimum effect and the noise."));
+        return;
+    }
+    bool is_small = fabs(c->relative) < c->options.min_ratio;
+    struct str all = quantity(t, fabs(c->relative), UNIT_RATIO);
+    const struct compare_group *first = c->relative > 0 ? slower : faster;
+    const struct compare_group *second = first == slower ? faster : slower;
+    if (first == NULL) { /* the sum is moved by noise in other groups */
+        first = second;
+        second = NULL;
+    }
+    struct str head = is_small ? S("B takes as long as A in all, but not everywhere")
+                               : arena_format(arena, "B is %.*s %s than A", STR_ARGS(all),
+                                              c->relative > 0 ? "slower" : "faster");
+    struct str clause = group_clause(t, first);
+    struct str other = second != NULL ? group_clause(t, second) : S("");
+    report_text(t->r, arena_format(arena, "%.*s: %.*s%s%.*s.", STR_ARGS(head), STR_ARGS(clause),
+                                   second != NULL ? "; but " : "", STR_ARGS(other)));
+}
+
+/* The verdict, with the mark of one that noise could not be taken out of. */
+static void put_verdict(struct teller *t, struct table *table, const struct change *c)
+{
+    const char *name = change_name(c->kind, true);
+
+    table_text(t->r, table,
+               isnan(c->p) && is_change(c) ? arena_format(&t->r->arena, "%s?", name)
+                                           : str_of(name));
+}
+
+static void tell_groups(struct teller *t)
+{
+    if (t->c->n_groups == 0)
+        return;
+    struct table *table = report_table(t->r, group_columns, ARRAY_LEN(group_columns));
+    for (size_t i = 0; i < t->c->n_groups && i < MAX_GROUP_ROWS; i++) {
+        const struct compare_group *g = &t->c->groups[i];
+        const struct change *s = &g->metrics[COMPARE_SERVICE];
+        table_text(t->r, table, group_name(t, g));
+        table_number(table, (double)g->steps[SIDE_A]);
+        table_number(table, (double)g->steps[SIDE_B]);
+        table_number(table, s->median[SIDE_A]);
+        table_number(table, s->median[SIDE_B]);
+        table_number(table, s->delta);
+        table_number(table, s->relative);
+        table_number(table, g->samples[SIDE_A] > 1 ? s->spread[SIDE_A] : NAN);
+        table_number(table, g->samples[SIDE_B] > 1 ? s->spread[SIDE_B] : NAN);
+        put_verdict(t, table, s);
+    }
+    if (t->c->n_groups > MAX_GROUP_ROWS)
+        report_text(t->r, arena_format(&t->r->arena, "  and %zu more groups, all in the JSON",
+                                       t->c->n_groups - MAX_GROUP_ROWS));
+}
+
+/* A changed metric or operator of some group, to be put in order with others. */
+struct row {
+    const struct compare_group *group;
+    const struct compare_op *op; /* NULL: a metric */
+    enum compare_metric metric;
+    double weight; /* change over all steps of A */
+};
+
+static int heaviest_first(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+
+    if (x->weight != y->weight)
+        return x->weight > y->weight ? -1 : 1;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    if (x->op != y->op)
+        return x->op < y->op ? -1 : 1;
+    return x->metric < y->metric ? -1 : x->metric > y->metric;
+}
+
+/* Of many rows in order those in the middle, which changed least, are left out. */
+static bool is_shown(size_t i, size_t n, size_t most)
+{
+    return n <= most || i < (most + 1) / 2 || i >= n - most / 2;
+}
+
+static void tell_metrics(struct teller *t)
+{
+    struct row *rows = ARENA_ARRAY(&t->r->arena, struct row, t->c->n_groups * COMPARE_METRICS);
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->c->n_groups; i++)
+        for (int m = COMPARE_BUSY; m < COMPARE_KERNELS; m++) {
+            const struct compare_group *g = &t->c->groups[i];
+            if (is_change(&g->metrics[m]))
+                rows[n++] = (struct row){g, NULL, (enum compare_metric)m,
+                                         g->metrics[m].delta * (double)g->steps[SIDE_A]};
+        }
+    if (n == 0)
+        return;
+    qsort(rows, n, sizeof(*rows), heaviest_first);
+    struct table *table = report_table(t->r, metric_columns, ARRAY_LEN(metric_columns));
+    for (size_t i = 0; i < n; i++) {
+        const struct change *c = &rows[i].group->metrics[rows[i].metric];
+        if (!is_shown(i, n, MAX_METRIC_ROWS))
+            continue;
+        table_text(t->r, table, group_name(t, rows[i].group));
+        table_text(t->r, table, str_of(metric_words[rows[i].metric]));
+        table_number(table, c->median[SIDE_A]);
+        table_number(table, c->median[SIDE_B]);
+        table_number(table, c->delta);
+        table_number(table, c->relative);
+        put_verdict(t, table, c);
+    }
+}
+
+static double each(const struct compare_op *op, enum side side)
+{
+    return op->calls[side] > 0 ? (double)op->total[side] / (double)op->calls[side] : NAN;
+}
+
+static void put_op(struct teller *t, struct table *table, const struct row *row)
+{
+    const struct compare_op *op = row->op;
+
+    table_text(t->r, table, group_name(t, row->group));
+    table_text(t->r, table, op->key);
+    table_number(table, op->change.median[SIDE_A]);
+    table_number(table, op->change.median[SIDE_B]);
+    table_number(table, op->change.delta);
+    table_number(table, op->change.relative);
+    table_number(table, each(op, SIDE_A));
+    table_number(table, each(op, SIDE_B));
+    table_number(table, (double)op->calls[SIDE_A]);
+    table_number(table, (double)op->calls[SIDE_B]);
+    if (op->calls[SIDE_A] == 0 || op->calls[SIDE_B] == 0)
+        table_text(t->r, table, op->calls[SIDE_A] == 0 ? S("new") : S("gone"));
+    else
+        put_verdict(t, table, &op->change);
+}
+
+static void tell_ops(struct teller *t)
+{
+    size_t room = 0, n = 0, shown = 0;
+
+    for (size_t i = 0; i < t->c->n_groups; i++)
+        room += t->c->groups[i].n_ops;
+    struct row *rows = ARENA_ARRAY(&t->r->arena, struct row, room);
+    for (size_t i = 0; i < t->c->n_groups; i++)
+        for (size_t k = 0; k < t->c->groups[i].n_ops; k++) {
+            const struct compare_group *g = &t->c->groups[i];
+            if (is_change(&g->ops[k].change))
+                rows[n++] = (struct row){g, &g->ops[k], COMPARE_SERVICE,
+                                         g->ops[k].change.delta * (double)g->steps[SIDE_A]};
+        }
+    if (n == 0)
+        return;
+    qsort(rows, n, sizeof(*rows), heaviest_first);
+    struct table *table = report_table(t->r, op_columns, ARRAY_LEN(op_columns));
+    for (size_t i = 0; i < n; i++)
+        if (is_shown(i, n, MAX_OP_ROWS)) {
+            put_op(t, table, &rows[i]);
+            shown++;
+        }
+    if (shown < n)
+        report_text(t->r,
+                    arena_format(&t->r->arena,
+                                 "  and %zu more operators that changed less, all in the JSON",
+                                 n - shown));
+}
+
+/* Operators that only one side has: "New in B: X (12 calls, 1.2 ms), ..." */
+static void tell_only(struct teller *t, const char *head, enum side side)
+{
+    struct arena *arena = &t->r->arena;
+    struct str list = S("");
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->c->n_totals; i++) {
+        /* What was added stands first, what is gone last: the largest of either comes first. */
+        size_t at = side == SIDE_B ? i : t->c->n_totals - 1 - i;
+        const struct compare_total *op = &t->c->totals[at];
+        if (op->calls[side] == 0 || op->calls[1 - side] != 0 || n++ >= MAX_NAMES)
+            continue;
+        struct str time = quantity(t, (double)op->total[side], UNIT_NS);
+        list = arena_format(arena, "%.*s%s%.*s (%zu call%s, %.*s)", STR_ARGS(list),
+                            n > 1 ? ", " : "", STR_ARGS(op->key), op->calls[side],
+                            plural(op->calls[side]), STR_ARGS(time));
+    }
+    if (n > MAX_NAMES)
+        list = arena_format(arena, "%.*s and %zu more", STR_ARGS(list), n - MAX_NAMES);
+    if (n > 0)
+        report_text(t->r, arena_format(arena, "%s: %.*s.", head, STR_ARGS(list)));
+}
+
+static void tell_unmatched(struct teller *t)
+{
+    static const char *const names[] = {"A", "B"};
+
+    for (int side = 0; side < SIDES; side++) {
+        size_t n = t->c->n_unmatched[side];
+        struct str list = S("");
+        for (size_t i = 0; i < n && i < MAX_NAMES; i++)
+            list = arena_format(&t->r->arena, "%.*s%sg%zu", STR_ARGS(list), i > 0 ? ", " : "",
+                                t->c->unmatched[side][i]);
+        if (n > 0)
+            report_text(t->r,
+                        arena_format(&t->r->arena, "Only in %s, so not compared: group%s %.*s%s.",
+                                     names[side], plural(n), STR_ARGS(list),
+                                     n > MAX_NAMES ? ", ..." : ""));
+    }
+    for (size_t i = 0; i < t->c->n_groups; i++) {
+        const struct compare_group *g = &t->c->groups[i];
+        struct str alike = quantity(t, g->similarity, UNIT_RATIO), name = group_name(t, g);
+        if (!g->is_same_work)
+            report_text(t->r, arena_format(&t->r->arena,
+                                           "%.*s does not run the same kernels on both sides: "
+                                           "%.*s of them are common.",
+                                           STR_ARGS(name), STR_ARGS(alike)));
+    }
+}
+
+static void tell_statistics(struct teller *t)
+{
+    struct arena *arena = &t->r->arena;
+    struct str ratio = quantity(t, t->c->options.min_ratio, UNIT_RATIO);
+    struct str time = quantity(t, (double)t->c->options.min_time, UNIT_NS);
+    struct str counts = S(""), few = S("");
+
+    for (size_t i = 0; i < t->c->n_groups && i < MAX_GROUP_ROWS; i++) {
+        const struct compare_group *g = &t->c->groups[i];
+        struct str name = group_name(t, g);
+        counts = arena_format(arena, "%.*s%s%.*s %zu and %zu", STR_ARGS(counts), i > 0 ? ", " : "",
+                              STR_ARGS(name), g->samples[SIDE_A], g->samples[SIDE_B]);
+        if (!g->is_judged)
+            few = arena_format(arena, "%.*s%s%.*s", STR_ARGS(few), few.n > 0 ? ", " : "",
+                               STR_ARGS(name));
+    }
+    if (t->c->n_groups > 0)
+        report_text(t->r, arena_format(arena,
+                                       "Medians over steps (%.*s); scatter is 1.4826 times the "
+                                       "median distance from the median. A change counts from "
+                                       "%.*s and %.*s on, if a rank-sum test tells the two sides "
+                                       "apart (two-sided, p at most 0.05).",
+                                       STR_ARGS(counts), STR_ARGS(ratio), STR_ARGS(time)));
+    if (few.n > 0)
+        report_text(t->r, arena_format(arena,
+                                       "Noise cannot be judged in %.*s: too few steps (four on "
+                                       "each side are enough). Size alone decides there; such "
+                                       "verdicts end in \"?\".",
+                                       STR_ARGS(few)));
+}
+
+void compare_describe(const struct comparison *c, struct report *r)
+{
+    struct teller t = {.c = c, .r = r};
+
+    report_summary(
+        r, arena_format(&r->arena, "A: %zu step%s, %zu kernel%s · B: %zu step%s, %zu kernel%s",
+                        c->steps[SIDE_A], plural(c->steps[SIDE_A]), c->kernels[SIDE_A],
+                        plural(c->kernels[SIDE_A]), c->steps[SIDE_B], plural(c->steps[SIDE_B]),
+                        c->kernels[SIDE_B], plural(c->kernels[SIDE_B])));
+    tell_verdict(&t);
+    tell_groups(&t);
+    tell_metrics(&t);
+    tell_ops(&t);
+    tell_only(&t, "New in B", SIDE_B);
+    tell_only(&t, "Gone in B", SIDE_A);
+    tell_unmatched(&t);
+    tell_statistics(&t);
+}

@@ -1,0 +1,201 @@
+/*
+ * strata diff: what changed from one capture to another.
+ */
+#include "base/pool.h"
+#include "capture/fleet.h"
+#include "cli/session.h"
+#include "flow/flow_diff.h"
+#include "render/render.h"
+
+struct args {
+    const char *min_effect, *min_time, *fail_above, *markdown;
+    int64_t rank, device;
+    int source; /* enum input_source */
+    struct opt_list fail_if;
+};
+
+static const struct args defaults = {
+    .min_effect = "1%", .min_time = "10", .rank = -1, .device = -1};
+
+static const char *const sources[] = {"auto", "csv", "trace", "db", NULL};
+
+static const struct opt options[] = {
+    OPT_STRING(0, "min-effect", "PCT", struct args, min_effect,
+               "changes below this many percent count as none (1%)"),
+    OPT_STRING(0, "min-time", "US", struct args, min_time,
+               "and so do changes below this many microseconds (10)"),
+    OPT_STRING(0, "fail-above", "PCT", struct args, fail_above,
+               "exit with 1 when a group of steps got slower by more than this"),
+    OPT_LIST(0, "fail-if", "COND", struct args, fail_if,
+             "exit with 1 when a metric grew by more, as 'tail_gap_ms>10%'; may be repeated"),
+    OPT_INT(0, "rank", "N", struct args, rank, 0, INT32_MAX, "only this rank of folders of ranks"),
+    OPT_INT(0, "device", "N", struct args, device, 0, INT32_MAX, "only this device"),
+    OPT_CHOICE(0, "source", sources, struct args, source,
+               "which files to believe when several tell of the same kernels (auto)"),
+    OPT_STRING(0, "md", "FILE", struct args, markdown, "also write the report as Markdown"),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata diff examples/ascend-small examples/ascend-small", "a capture and itself: no change"},
+    {"strata diff examples/ascend-small examples/ascend-small --fail-above 5%", "a gate for CI"},
+    {0},
+};
+
+static bool take_gates(struct session *s, const struct args *args, struct diff_job *job)
+{
+    struct diff_gate *gates = ARENA_ARRAY(&s->arena, struct diff_gate, args->fail_if.n + 1);
+    const char *problem;
+
+    job->gates = gates;
+    if (args->fail_above != NULL) {
+        struct diff_gate gate = {.group = SIZE_MAX, .metric = COMPARE_SERVICE};
+        if (!diff_percent(str_of(args->fail_above), &gate.limit)) {
+            session_usage(s, "--fail-above takes a number of percent, not '%s'", args->fail_above);
+            return false;
+        }
+        gates[job->n_gates++] = gate;
+    }
+    for (size_t i = 0; i < args->fail_if.n; i++)
+        if (!diff_gate_parse(&s->arena, args->fail_if.at[i], &gates[job->n_gates++], &problem)) {
+            session_usage(s, "--fail-if '%s': %s", args->fail_if.at[i], problem);
+            return false;
+        }
+    return true;
+}
+
+/* Fills the job; false, and the usage error told, when a value makes no sense. */
+static bool take_args(struct session *s, const struct args *args, struct diff_job *job)
+{
+    *job = diff_job_new(s->operands.at[0], s->operands.at[1]);
+    job->input.format = s->common.format;
+    job->input.rank = args->rank;
+    job->input.device = args->device;
+    job->input.source = (enum input_source)args->source;
+    job->markdown = args->markdown;
+    if (!diff_percent(str_of(args->min_effect), &job->compare.min_ratio)) {
+        session_usage(s, "--min-effect takes a number of percent, not '%s'", args->min_effect);
+        return false;
+    }
+    if (!num_us(str_of(args->min_time), &job->compare.min_time) || job->compare.min_time < 0) {
+        session_usage(s, "--min-time takes a number of microseconds, not '%s'", args->min_time);
+        return false;
+    }
+    return take_gates(s, args, job);
+}
+
+static void tell_inputs(struct session *s, const struct fleet *fleet)
+{
+    for (size_t i = 0; i < fleet->ranks.n; i++)
+        for (size_t k = 0; k < fleet->ranks.at[i]->sources.n; k++) {
+            const struct source *src = &fleet->ranks.at[i]->sources.at[k];
+            session_read(s, src->path, src->format, src->rows, src->lost);
+        }
+}
+
+static void put(struct json_writer *j, const char *key, double value)
+{
+    json_write_key(j, str_of(key));
+    json_write_f64(j, value);
+}
+
+static void print_json(struct session *s, const struct diff_job *job,
+                       const struct diff_result *result)
+{
+    const struct capture *first = result->fleet[SIDE_A]->ranks.at[0];
+    struct json_writer *j = session_json_begin(s, "strata.diff/1", origin_name(first->origin));
+
+    json_write_object(j);
+    json_write_key(j, S("a"));
+    json_write_string(j, str_of(job->path[SIDE_A]));
+    json_write_key(j, S("b"));
+    json_write_string(j, str_of(job->path[SIDE_B]));
+    json_write_key(j, S("statistics"));
+    json_write_object(j);
+    json_write_key(j, S("samples"));
+    json_write_string(j, S("steps of a group"));
+    json_write_key(j, S("location"));
+    json_write_string(j, S("median"));
+    json_write_key(j, S("spread"));
+    json_write_string(j, S("1.4826 * MAD"));
+    json_write_key(j, S("test"));
+    json_write_string(j, S("Mann-Whitney, two-sided"));
+    put(j, "p_limit", 0.05);
+    put(j, "min_effect_ratio", job->compare.min_ratio);
+    put(j, "min_effect_us", (double)job->compare.min_time / 1e3);
+    json_write_end(j);
+    json_write_key(j, S("gates_reached"));
+    json_write_u64(j, result->gates_reached);
+    json_write_key(j, S("comparisons"));
+    json_write_array(j);
+    for (size_t i = 0; i < result->n; i++)
+        compare_write_json(result->at[i].comparison, j);
+    json_write_end(j);
+    json_write_end(j);
+    session_json_end(s);
+}
+
+static void print_text(struct session *s, const struct diff_result *result)
+{
+    struct render_options look = {.color = s->out.color};
+
+    for (size_t i = 0; i < result->n; i++) {
+        if (i > 0)
+            out_bytes(&s->out, S("\n"));
+        renderer_text.write(result->at[i].report, &look, session_sink(s));
+    }
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct diff_result result;
+    struct diff_job job;
+
+    if (!take_args(s, args, &job))
+        return CODE_USAGE;
+    job.input.pool = pool_new((size_t)s->common.jobs);
+    enum status status = flow_diff(&job, &s->arena, &s->diag, &result);
+    pool_free(job.input.pool);
+    if (status == ST_OK) {
+        tell_inputs(s, result.fleet[SIDE_A]);
+        tell_inputs(s, result.fleet[SIDE_B]);
+        if (job.markdown != NULL)
+            session_wrote(s, job.markdown);
+        if (s->common.json)
+            print_json(s, &job, &result);
+        else if (!s->common.quiet)
+            print_text(s, &result);
+    }
+    bool is_shut = status == ST_OK && result.gates_reached > 0;
+    diff_result_free(&result);
+    return is_shut ? CODE_NO : session_code(status);
+}
+
+const struct command command_diff = {
+    .name = "diff",
+    .group = GROUP_EXPLAIN,
+    .summary = "show what changed from one capture to another, beyond noise",
+    .usage = "[OPTIONS] A B",
+    .details =
+        "Reads two captures and compares the same metrics on both: service, busy and idle time of "
+        "a step, its parts, communication, the number of kernels, and the time of every operator. "
+        "Groups of steps that run the same operators are compared with each other; in folders of "
+        "several ranks, rank by rank.\n"
+        "\n"
+        "The steps of a group are the samples. A change counts when the medians differ by "
+        "--min-effect and --min-time, and when a rank-sum test tells the samples of A and B apart. "
+        "Where there are too few steps for that, size alone decides and the verdict ends in a "
+        "question mark. What got slower comes first.\n"
+        "\n"
+        "--fail-above 5% makes a gate of it: exit code 1 when some group of steps takes over 5 % "
+        "longer in B, and also when nothing could be compared.",
+    .see = "docs/analyses/diff.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .defaults = &defaults,
+    .operands = {.kind = OPERAND_FILE, .min = 2, .max = 2},
+    .common = COMMON_FORMAT | COMMON_JOBS,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,61 @@
+#include "input/trace_words.h"
+
+#include "base/testing.h"
+
+TEST(categories_are_known_in_any_case)
+{
+    assert_int_equal(trace_category(S("kernel")), HINT_COMPUTE);
+    assert_int_equal(trace_category(S("Kernel")), HINT_COMPUTE);
+    assert_int_equal(trace_category(S("Runtime")), HINT_RUNTIME);
+    assert_int_equal(trace_category(S("gpu_user_annotation")), HINT_GPU_ANNOTATION);
+    assert_int_equal(trace_category(S("cuda_sync")), HINT_WAIT);
+    assert_int_equal(trace_category(S("Trace")), HINT_SKIP);
+    assert_int_equal(trace_category(S("else")), HINT_PLAIN);
+}
+
+TEST(task_types_tell_work_from_waits_and_copies)
+{
+    assert_int_equal(trace_task(S("AI_CORE")), HINT_COMPUTE);
+    assert_int_equal(trace_task(S("Other")), HINT_COMPUTE);
+    assert_int_equal(trace_task(S("SDMA_SQE")), HINT_TASK_COPY);
+    assert_int_equal(trace_task(S("NOTIFY_WAIT_SQE")), HINT_WAIT);
+    assert_int_equal(trace_task(S("Notify Wait")), HINT_WAIT);
+    assert_int_equal(trace_task(S("PLACE_HOLDER_SQE")), HINT_CONTROL);
+}
+
+TEST(step_marks_need_a_number)
+{
+    int64_t number;
+
+    assert_int_equal(trace_name(S("ProfilerStep#12")), NAME_STEP);
+    assert_int_equal(trace_name(S("Iteration#3")), NAME_ITERATION);
+    assert_int_equal(trace_name(S("Step 4")), NAME_ITERATION);
+    assert_int_equal(trace_name(S("Step by step")), NAME_PLAIN);
+    assert_int_equal(trace_name(S("HCCL_x")), NAME_COLLECTIVE);
+    assert_int_equal(trace_name(S("Hccl@hcom_allReduce_")), NAME_CALL);
+    assert_true(trace_step_number(S("ProfilerStep#12"), &number));
+    assert_int_equal(number, 12);
+    assert_false(trace_step_number(S("Optimizer.step#SGD"), &number));
+}
+
+TEST(arguments_mean_different_things_to_dialects)
+{
+    assert_int_equal(trace_argument(TRACE_ASCEND, S("item_id")).action, ARG_SKIP);
+    assert_int_equal(trace_argument(TRACE_CHROME, S("item_id")).action, ARG_OTHER);
+    assert_int_equal(trace_argument(TRACE_KINETO, S("registers per thread")).action, ARG_SET);
+    assert_int_equal(trace_argument(TRACE_KINETO, S("correlation")).action, ARG_LINK);
+    assert_int_equal(trace_argument(TRACE_ASCEND, S("Input Dims")).key, KEY_INPUT_SHAPES);
+}
+
+TEST(arrows_have_kinds_by_category)
+{
+    assert_int_equal(trace_flow_kind(S("HostToDevice")), FLOW_LAUNCH);
+    assert_int_equal(trace_flow_kind(S("ac2g")), FLOW_LAUNCH);
+    assert_int_equal(trace_flow_kind(S("async_task_queue")), FLOW_QUEUE);
+    assert_int_equal(trace_flow_kind(S("fwdbwd")), FLOW_BACKWARD);
+    assert_int_equal(trace_flow_kind(S("")), FLOW_OTHER);
+}
+
+TEST_MAIN("input/trace_words", T(categories_are_known_in_any_case),
+          T(task_types_tell_work_from_waits_and_copies), T(step_marks_need_a_number),
+          T(arguments_mean_different_things_to_dialects), T(arrows_have_kinds_by_category))
