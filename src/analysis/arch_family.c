@@ -564,6 +564,7 @@ struct arch_ops *arch_ops_find(struct study *st, const struct arch_rules *rules)
     if (rules != NULL)
         compile(&f, rules);
     intern_init(&texts);
+    vec_reserve(&found, 64);
     ops->of_kernel = ARENA_ARRAY(&st->scratch, uint32_t, kernels.n);
     for (size_t i = 0; i < kernels.n; i++) {
         size_t slice = kernels.at[i];

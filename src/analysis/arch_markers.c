@@ -205,7 +205,7 @@ static size_t undecided(const struct finder *f)
     return n;
 }
 
-/* By the fixed limits, where some marker is above the upper one: those of a small model are not. */
+/* By the fixed limits, which say nothing when no marker is above the upper one. */
 static bool by_limits(struct finder *f)
 {
     size_t prefill = 0;

@@ -233,7 +233,6 @@ static void section_3(struct page *p)
 
 static const char *traits(struct page *p, const struct arch_type *type)
 {
-    struct str out = S("");
     static const char *const words[LAYER_KINDS] = {
         "attention and feed-forward, no experts",
         "fused dispatch, expert FFN and combine",
@@ -244,10 +243,10 @@ static const char *traits(struct page *p, const struct arch_type *type)
         "repeated block",
     };
 
-    out = arena_format(p->arena, "%s%s%s%s", words[type->kind],
-                       type->is_mla ? ", latent attention" : "",
-                       type->has_sampling ? ", includes decode/sampling logic" : "",
-                       type->is_tail ? ", decode/MTP after the prefill layers" : "");
+    struct str out = arena_format(p->arena, "%s%s%s%s", words[type->kind],
+                                  type->is_mla ? ", latent attention" : "",
+                                  type->has_sampling ? ", includes decode/sampling logic" : "",
+                                  type->is_tail ? ", decode/MTP after the prefill layers" : "");
     for (size_t i = 0; type->n_variants > 1 && i < type->n_variants; i++)
         if (type->variants[i].layers.n > 0)
             out = arena_format(p->arena, "%.*s; variant %c: layers %.*s (%zu kernels)",

@@ -40,6 +40,7 @@ static size_t find_periods(const uint32_t *text, size_t n, size_t gram, size_t *
     struct hash last = {0}, number = {0};
     size_t found = 0;
 
+    vec_reserve(&tallies, 64);
     for (size_t i = 0; i + gram <= n; i++) {
         uint64_t key = 0;
         uint32_t at;

@@ -552,12 +552,13 @@ static void grow_tree(struct finder *f, const struct arch_layer *layer, const ui
             *branch = (struct tree_branch){role, &items[used], 0};
             type->n_branches++;
         }
-        struct tree_item *item = branch->n > 0 ? &branch->items[branch->n - 1] : NULL;
-        if (item == NULL || item->op != f->ops->of_kernel[i] || item->lane != f->s->lane[slice]) {
-            item = &items[used++]; /* branches lie one behind the other */
-            branch->n++;
-            *item = (struct tree_item){.op = f->ops->of_kernel[i], .lane = f->s->lane[slice]};
+        const struct tree_item *last = &branch->items[branch->n > 0 ? branch->n - 1 : 0];
+        if (branch->n == 0 || last->op != f->ops->of_kernel[i] || last->lane != f->s->lane[slice]) {
+            branch->items[branch->n++] =
+                (struct tree_item){.op = f->ops->of_kernel[i], .lane = f->s->lane[slice]};
+            used++;
         }
+        struct tree_item *item = &branch->items[branch->n - 1];
         item->count++;
         item->duration = nanos_add(item->duration, f->s->dur[slice]);
         item->is_overlapped |= is_overlapped(f, layer, i);
