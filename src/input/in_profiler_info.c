@@ -81,7 +81,9 @@ static strid take_ranks(struct capture *cap, struct json *j)
     if (json_value(j, &value) || j->token != JSON_ARRAY)
         return 0; /* what was not taken is stepped over by the next json_key() */
     json_next(j);
-    while (json_element(j) && sidecar_value(j, &value)) {
+    while (json_element(j)) {
+        if (!sidecar_value(j, &value))
+            continue;
         if (list.n > 0)
             vec_push(&list, ',');
         for (size_t i = 0; i < value.n; i++)
