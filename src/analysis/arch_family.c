@@ -1,5 +1,6 @@
 #include "analysis/arch_family.h"
 
+#include <assert.h>
 #include <regex.h>
 #include <stdlib.h>
 
@@ -579,6 +580,7 @@ struct arch_ops *arch_ops_find(struct study *st, const struct arch_rules *rules)
             hash_put(&by_source, source, at);
         }
         ops->of_kernel[i] = at;
+        assert(at < found.n && found.at != NULL);
         found.at[at].calls++;
         found.at[at].duration = nanos_add(found.at[at].duration, s->dur[slice]);
     }

@@ -1,5 +1,6 @@
 #include "analysis/arch_repeat.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -50,6 +51,7 @@ static size_t find_periods(const uint32_t *text, size_t n, size_t gram, size_t *
             uint32_t slot = hash_add(&number, i - at, (uint32_t)tallies.n);
             if (slot == tallies.n)
                 vec_push(&tallies, ((struct tally){i - at, 0}));
+            assert(slot < tallies.n && tallies.at != NULL);
             tallies.at[slot].count++;
         }
         hash_put(&last, key, (uint32_t)i);

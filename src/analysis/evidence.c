@@ -6,6 +6,7 @@
  */
 #include "analysis/evidence.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -193,6 +194,7 @@ static void add_piece(struct pieces *p, struct piece piece)
             last->end = piece.end;
         return;
     }
+    assert(p->list.at != NULL || p->list.cap == 0);
     vec_push(&p->list, piece);
 }
 

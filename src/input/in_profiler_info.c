@@ -128,16 +128,12 @@ static void take_all(struct capture *cap, struct json *j)
             depth--;
         } else if (str_equal(key, S("parallel_group_info"))) {
             take_groups(cap, j);
-        } else if (str_equal(key, S("ENV_VARIABLES"))) {
-            json_skip(j);
-        } else if (json_value(j, &value)) {
+        } else if (!str_equal(key, S("ENV_VARIABLES")) && json_value(j, &value)) {
             take_fact(cap, j, key, value);
-        } else if (j->token == JSON_OBJECT) {
+        } else if (j->token == JSON_OBJECT && !str_equal(key, S("ENV_VARIABLES"))) {
             json_next(j);
             depth++;
-        } else if (j->token == JSON_ARRAY) {
-            json_skip(j);
-        } else {
+        } else if (!json_skip(j)) {
             return;
         }
     }
