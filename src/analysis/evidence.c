@@ -194,7 +194,7 @@ static void add_piece(struct pieces *p, struct piece piece)
             last->end = piece.end;
         return;
     }
-    assert(p->list.at != NULL || p->list.cap == 0);
+    assert(p->list.n <= p->list.cap && (p->list.at != NULL || p->list.cap == 0));
     vec_push(&p->list, piece);
 }
 
