@@ -66,3 +66,9 @@ add_dependencies(unit import_counts)
 add_test(NAME shared.traces COMMAND Python3::Interpreter
     ${CMAKE_SOURCE_DIR}/tests/shared/traces.py $<TARGET_FILE:import_counts> ${CMAKE_SOURCE_DIR}/../shared)
 set_tests_properties(shared.traces PROPERTIES SKIP_RETURN_CODE 77)
+
+# In-core traces, cleaned by the same rules written down once more.
+if(TARGET strata)
+    add_test(NAME incore.clean COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/incore/clean.py $<TARGET_FILE:strata>)
+endif()
