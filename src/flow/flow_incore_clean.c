@@ -187,9 +187,7 @@ static enum status write_more(struct cleaning *c)
     struct incore_study *s = c->study;
 
     incore_study_judge(s, c->job->mhz, c->d);
-    for (size_t i = 0; i < s->health.list.n; i++)
-        diag_add(c->d, SEV_WARN, s->health.list.at[i].code, (struct where){.path = s->bin}, "%s",
-                 s->health.list.at[i].text.at);
+    incore_study_tell(s, c->d);
     TRY(write_file(c, "pipe_breakdown.json", put_breakdown));
     TRY(write_file(c, "summary.txt", put_summary));
     if (c->job->perfetto)

@@ -189,6 +189,13 @@ void incore_study_judge(struct incore_study *s, double mhz, struct diag *d)
     incore_health_build(&s->health, &s->t, &s->lanes, &s->arrows, &s->breakdown, &exe);
 }
 
+void incore_study_tell(const struct incore_study *s, struct diag *d)
+{
+    for (size_t i = 0; i < s->health.list.n; i++)
+        diag_add(d, SEV_WARN, s->health.list.at[i].code, (struct where){.path = s->bin}, "%s",
+                 s->health.list.at[i].text.at);
+}
+
 void incore_study_close(struct incore_study *s)
 {
     incore_health_free(&s->health);

@@ -48,6 +48,9 @@ enum status incore_study_metrics(struct incore_study *s, struct diag *d);
 /* Breakdown and checks; `mhz` 0: not known. */
 void incore_study_judge(struct incore_study *s, double mhz, struct diag *d);
 
+/* The checks that failed, as warnings. */
+void incore_study_tell(const struct incore_study *s, struct diag *d);
+
 void incore_study_close(struct incore_study *s);
 
 /* For a pass over the text of the trace. */

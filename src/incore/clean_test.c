@@ -95,42 +95,37 @@ TEST(a_thousand_at_once_take_a_thousand_rows)
 
 TEST(an_arrow_goes_from_the_last_producer_to_the_first_consumer)
 {
-    struct bench b = read(X(
-        "c", "MTE2", "a",
-        "1", "1") "," X("c", "MTE2", "b", "2",
-                        "1") "," X("c", "VECTOR", "d", "4",
-                                   "1") "," X("c", "VECTOR", "e", "4",
-                                              "1") "," FLAG("SET_FLAG", "B", "MTE2", "2",
-                                                            "PIPE:MTE2, TRIGGERPIPE : VEC "
-                                                            ",FLAGID:0") "," FLAG("SET_FLAG", "E",
-                                                                                  "MTE2", "3",
-                                                                                  "") "," FLAG("WAI"
-                                                                                               "T_"
-                                                                                               "FLA"
-                                                                                               "G",
-                                                                                               "B",
-                                                                                               "VEC"
-                                                                                               "TO"
-                                                                                               "R",
-                                                                                               "0",
-                                                                                               "FLA"
-                                                                                               "GID"
-                                                                                               ":0,"
-                                                                                               "PIP"
-                                                                                               "E:"
-                                                                                               "MTE"
-                                                                                               "2,"
-                                                                                               "TRI"
-                                                                                               "GGE"
-                                                                                               "RPI"
-                                                                                               "PE:"
-                                                                                               "VEC"
-                                                                                               "TO"
-                                                                                               "R") "," FLAG("WAIT_FLAG",
-                                                                                                             "E",
-                                                                                                             "VECTOR",
-                                                                                                             "4",
-                                                                                                             ""));
+    struct bench b = read(X("c", "MTE2", "a", "1", "1") "," X("c", "MTE2", "b", "2", "1") "," X(
+        "c", "VECTOR", "d", "4",
+        "1") "," X("c", "VECTOR", "e", "4",
+                   "1") "," FLAG("SET_FLAG", "B", "MTE2", "2",
+                                 "PIPE:MTE2, TRIGGERPIPE : VEC "
+                                 ",FLAGID:0") "," FLAG("SET_FLAG", "E", "MTE2", "3",
+                                                       "") "," FLAG("WAI"
+                                                                    "T_"
+                                                                    "FLA"
+                                                                    "G",
+                                                                    "B",
+                                                                    "VEC"
+                                                                    "TO"
+                                                                    "R",
+                                                                    "0",
+                                                                    "FLA"
+                                                                    "GID"
+                                                                    ":0,"
+                                                                    "PIP"
+                                                                    "E:"
+                                                                    "MTE"
+                                                                    "2,"
+                                                                    "TRI"
+                                                                    "GGE"
+                                                                    "RPI"
+                                                                    "PE:"
+                                                                    "VEC"
+                                                                    "TO"
+                                                                    "R") "," FLAG("WAIT_FLAG", "E",
+                                                                                  "VECTOR", "4",
+                                                                                  ""));
 
     assert_int_equal(b.arrows.list.n, 1);
     assert_int_equal(b.arrows.list.at[0].from, 1); /* at the SET counts */
@@ -147,21 +142,21 @@ TEST(a_wait_is_used_up_even_when_the_arrow_finds_no_hold)
             "SET_FLAG", "E", "MTE2", "2",
             "") "," FLAG("SET_FLAG", "B", "MTE2", "6",
                          "PIPE:MTE2,TRIGGERPIPE:VEC,FLAGID:0") "," FLAG("SET_FLAG", "E", "MTE2",
-                                                                        "7", "") "," FLAG("WAIT_"
-                                                                                          "FLAG",
-                                                                                          "B",
-                                                                                          "VECTOR",
-                                                                                          "1",
-                                                                                          "PIPE:"
-                                                                                          "MTE2,"
-                                                                                          "TRIGGERP"
-                                                                                          "IPE:VEC,"
-                                                                                          "FLAGID:"
-                                                                                          "0") "," FLAG("WAIT_FLAG",
-                                                                                                        "E",
-                                                                                                        "VECTOR",
-                                                                                                        "8",
-                                                                                                        "");
+                                                                        "7",
+                                                                        "") "," FLAG("WAIT_"
+                                                                                     "FLAG",
+                                                                                     "B", "VECTOR",
+                                                                                     "1",
+                                                                                     "PIPE:"
+                                                                                     "MTE2,"
+                                                                                     "TRIGGERP"
+                                                                                     "IPE:VEC,"
+                                                                                     "FLAGID:"
+                                                                                     "0") "," FLAG("WAIT_FLAG",
+                                                                                                   "E",
+                                                                                                   "VECTOR",
+                                                                                                   "8",
+                                                                                                   "");
     struct bench b = read(events);
 
     assert_int_equal(b.arrows.list.n, 0);
@@ -262,23 +257,27 @@ TEST(the_document_has_rows_slices_and_arrows)
 
 TEST(a_capture_has_the_same_rows_and_arrows)
 {
-    struct bench b =
-        read(X("c", "MTE2", "a", "1", "1") "," X("c", "MTE2", "b", "1.5", "1") "," X(
-            "c", "VECTOR", "d", "4",
-            "1") "," FLAG("SET_FLAG", "B", "MTE2", "2",
-                          "PIPE:MTE2,TRIGGERPIPE:VEC,FLAGID:0") "," FLAG("SET_FLAG", "E", "MTE2",
-                                                                         "3",
-                                                                         "") "," FLAG("WAIT_FLAG",
-                                                                                      "B", "VECTOR",
-                                                                                      "0",
-                                                                                      "PIPE:MTE2,"
-                                                                                      "TRIGGERPIPE:"
-                                                                                      "VEC,FLAGID:"
-                                                                                      "0") "," FLAG("WAIT_FLAG",
-                                                                                                    "E",
-                                                                                                    "VECTOR",
-                                                                                                    "4",
-                                                                                                    ""));
+    struct bench b = read(X("c", "MTE2", "a", "1", "1") "," X("c", "MTE2", "b", "1.5", "1") "," X(
+        "c", "VECTOR", "d", "4",
+        "1") "," FLAG("SET_FLAG", "B", "MTE2", "2",
+                      "PIPE:MTE2,TRIGGERPIPE:VEC,FLAGID:0") "," FLAG("SET_FLAG", "E", "MTE2", "3",
+                                                                     "") "," FLAG("WAIT_FLAG", "B",
+                                                                                  "VECTOR", "0",
+                                                                                  "PIPE:MTE2,"
+                                                                                  "TRIGGERPIPE:"
+                                                                                  "VEC,FLAGID:"
+                                                                                  "0") "," FLAG("WA"
+                                                                                                "IT"
+                                                                                                "_F"
+                                                                                                "LA"
+                                                                                                "G",
+                                                                                                "E",
+                                                                                                "VE"
+                                                                                                "CT"
+                                                                                                "O"
+                                                                                                "R",
+                                                                                                "4",
+                                                                                                ""));
     struct capture *cap = incore_to_capture(&b.t, &b.lanes, &b.arrows);
 
     assert_int_equal(cap->lanes.n, 3);
