@@ -1,0 +1,23 @@
+/*
+ * strata incore: artifacts of one kernel inside one core. One file cmd_incore_<name>.c for each
+ * subcommand, one line each here.
+ */
+#include "cli/session.h"
+
+extern const struct command command_incore_lint;
+
+static const struct command *const subs[] = {
+    &command_incore_lint,
+    NULL,
+};
+
+const struct command command_incore = {
+    .name = "incore",
+    .group = GROUP_INCORE,
+    .summary = "look inside one kernel: instruction traces of the operator simulator",
+    .usage = "COMMAND [OPTIONS] …",
+    .details = "Works on what the operator simulator leaves of one kernel: visualize_data.bin and "
+               "trace.json, the instructions on every pipe of every core.",
+    .see = "docs/formats/visualize-data.md",
+    .subs = subs,
+};
