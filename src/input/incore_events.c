@@ -641,6 +641,18 @@ static bool has(struct str text, struct str word)
     return str_find(text, word) < text.n;
 }
 
+/* The first process of a trace of one core is a number. */
+static bool names_pipes(struct str events)
+{
+    struct str rest = str_part(events, str_find(events, S("\"pid\"")) + 5, 8);
+
+    rest = str_trim(rest);
+    if (rest.n == 0 || rest.at[0] != ':')
+        return false;
+    rest = str_trim(str_part(rest, 1, rest.n));
+    return rest.n > 0 && rest.at[0] >= '0' && rest.at[0] <= '9';
+}
+
 enum incore_form incore_probe(struct str head)
 {
     struct str text = str_trim(head);
@@ -649,7 +661,5 @@ enum incore_form incore_probe(struct str head)
     if (text.n == 0 || text.at[0] != '{' || !has(top, S("\"profilingType\"")) ||
         !has(top, S("\"op\"")) || !has(top, S("\"traceEvents\"")))
         return INCORE_NONE;
-    struct str events = str_part(text, top.n, text.n);
-    bool is_one = !has(events, S("\"pid\":\"")) && !has(events, S("\"pid\": \""));
-    return is_one && has(events, S("\"pid\"")) ? INCORE_ONE_CORE : INCORE_CORES;
+    return names_pipes(str_part(text, top.n, text.n)) ? INCORE_ONE_CORE : INCORE_CORES;
 }
