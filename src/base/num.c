@@ -264,6 +264,40 @@ static bool simple_f64(const struct decimal *d, double *out)
     return true;
 }
 
+#if LDBL_MANT_DIG == 64
+/* The same with the 64 digits of an extended double, where 19 digits and powers of ten to 27 are
+ * exact. The quotient is rounded to 64 bits and then to 53; only when the 11 bits that go stand
+ * exactly half way can the two roundings differ from one. */
+static bool long_f64(const struct decimal *d, double *out)
+{
+    static const long double power[] = {
+        1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,  1e7L,  1e8L,  1e9L,
+        1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L,
+        1e20L, 1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
+    uint64_t digits = 0, bits;
+
+    for (size_t i = 0; i < d->n; i++)
+        if (i != d->point && !push_digit(&digits, d->digits[i] - '0'))
+            return false;
+    int64_t scale = d->exponent - (int64_t)(d->point < d->n ? d->n - d->point - 1 : 0);
+    if (scale < -27 || scale > 27)
+        return false;
+    long double value =
+        scale < 0 ? (long double)digits / power[-scale] : (long double)digits * power[scale];
+    memcpy(&bits, &value, sizeof(bits)); /* the lower 8 bytes are the digits */
+    if ((bits & 0x7ff) == 0x400)
+        return false;
+    *out = d->negative ? -(double)value : (double)value;
+    return true;
+}
+#else
+static bool long_f64(const struct decimal *d, double *out)
+{
+    (void)d, (void)out;
+    return false;
+}
+#endif
+
 /* An embedding program may have set a locale with a decimal comma. The C locale is a constant
  * inside the C library, so asking for it neither allocates nor races. */
 static locale_t c_locale(void)
@@ -279,7 +313,7 @@ bool num_f64(struct str text, double *out)
 
     if (!take_apart(s, &d))
         return false;
-    if (simple_f64(&d, out))
+    if (simple_f64(&d, out) || long_f64(&d, out))
         return true;
     /* strtod wants a NUL at the end; digits without end are legal and rare. */
     char *copy = s.n < sizeof(small) ? small : mem_grow(NULL, 1, s.n + 1);

@@ -8,8 +8,10 @@
 #include "flow/flow_incore_clean.h"
 
 struct args {
-    const char *output_dir;
-    bool compat, keep_scalar, keep_head, keep_counters, raw_metrics, copy_raw;
+    const char *output_dir, *kernel, *source, *name, *workload, *soc, *target, *simulator;
+    double mhz;
+    struct opt_list patched;
+    bool perfetto, compat, keep_scalar, keep_head, keep_counters, raw_metrics, copy_raw;
 };
 
 static const struct args defaults = {.copy_raw = true};
@@ -24,6 +26,21 @@ static const struct opt options[] = {
              "write the table of instructions as it is in the file"),
     OPT_FLAG(0, "copy-raw", struct args, copy_raw,
              "copy the input's folder to raw_simulator when the output is elsewhere (yes)"),
+    OPT_FLAG(0, "perfetto", struct args, perfetto, "write Perfetto's own format too"),
+    OPT_DOUBLE(0, "clock-mhz", "MHZ", struct args, mhz, "the clock of the core (1850)"),
+    OPT_GROUP("Where it came from"),
+    OPT_STRING(0, "kernel", "NAME", struct args, kernel,
+               "make a folder incore_<kernel>_<source>_<date> of it"),
+    OPT_STRING(0, "source", "FILE", struct args, source, "the script the kernel comes from"),
+    OPT_STRING(0, "name", "NAME", struct args, name, "another name for that folder"),
+    OPT_STRING(0, "workload", "TEXT", struct args, workload,
+               "loop bounds, lengths and other values the run was given, or synthetic"),
+    OPT_LIST(0, "patched", "NAME", struct args, patched,
+             "a control tensor that was replaced; needs --workload"),
+    OPT_STRING(0, "soc", "NAME", struct args, soc, "the chip that was simulated"),
+    OPT_STRING(0, "target", "NAME", struct args, target, "what the kernel was compiled for"),
+    OPT_STRING(0, "simulator", "TEXT", struct args, simulator, "program and version that ran it"),
+    OPT_GROUP("Spelling of the public cleaner"),
     OPT_STRING(0, "output-dir", "DIR", struct args, output_dir, "the same as --out"),
     OPT_END,
 };
@@ -39,6 +56,15 @@ static struct incore_clean_job job_of(const struct session *s, const struct args
                   .keep_head = args->keep_head,
                   .keep_counters = args->keep_counters && !args->compat},
         .raw_metrics = args->raw_metrics,
+        .perfetto = args->perfetto && !args->compat,
+        .mhz = args->mhz,
+        .kernel = args->compat ? NULL : args->kernel,
+        .source = args->source,
+        .name = args->name,
+        .workload = args->workload,
+        .soc = args->soc,
+        .target = args->target,
+        .simulator = args->simulator,
         .copy_raw = args->copy_raw,
     };
 }
@@ -72,10 +98,10 @@ static int run_compat(struct session *s, const struct incore_clean_job *job)
     enum status status = flow_incore_clean(job, &d, &result);
     for (size_t i = 0; i < result.wrote.n; i++) {
         out_printf(&s->out, "wrote %s\n", result.wrote.at[i]);
-        if (i == 0 && result.skipped > 0)
+        if (i == 0 && result.study.arrows.skipped > 0)
             out_printf(&s->out,
                        "note: %" PRIu64 " sync flag(s) could not be re-anchored and were skipped\n",
-                       result.skipped);
+                       result.study.arrows.skipped);
     }
     if (result.copied != NULL)
         out_printf(&s->out, "copied raw binary trace into %s\n", result.copied);
@@ -85,40 +111,127 @@ static int run_compat(struct session *s, const struct incore_clean_job *job)
     return status == ST_OK ? CODE_DONE : CODE_NO;
 }
 
-static int run_one(struct session *s, const struct incore_clean_job *job)
+static void print_breakdown(struct session *s, const struct incore_breakdown *b)
+{
+    out_printf(&s->out, "  %-10s %9s %11s %11s %7s %6s %11s %13s\n", "pipe", "executed", "cycles",
+               "busy", "busy %", "depth", "wait", "bytes");
+    for (size_t i = 0; i < b->totals.n; i++) {
+        const struct incore_use *use = &b->totals.at[i];
+        out_printf(&s->out,
+                   "  %-10s %9" PRIu64 " %11" PRIu64 " %11" PRIu64 " %7.1f %6" PRIu64 " %11" PRIu64
+                   " %13" PRIu64 "\n",
+                   out_clean(&s->arena, use->pipe), use->executed, use->cycles, use->busy_cycles,
+                   use->busy * 100, use->max_depth, use->wait_cycles, use->bytes);
+    }
+    out_printf(&s->out, "  %.*s; cycles at %g MHz%s\n", STR_ARGS(b->verdict), b->mhz,
+               b->is_assumed ? ", which nobody told" : "");
+}
+
+static void print(struct session *s, const struct incore_clean_result *r)
+{
+    out_printf(&s->out, "%s\n", r->study.bin);
+    out_printf(&s->out,
+               "  %" PRIu64 " instructions on %" PRIu64 " rows, %zu arrows, %" PRIu64
+               " flags without one\n",
+               r->instrs, r->rows, r->study.arrows.list.n, r->study.arrows.skipped);
+    print_breakdown(s, &r->study.breakdown);
+}
+
+static int run_one(struct session *s, const struct incore_clean_job *job, struct json_writer *j)
 {
     struct incore_clean_result result;
     enum status status = flow_incore_clean(job, &s->diag, &result);
 
     for (size_t i = 0; i < result.wrote.n; i++)
         session_wrote(s, result.wrote.at[i]);
+    if (result.copied != NULL)
+        session_wrote(s, result.copied);
+    if (status == ST_OK && j != NULL)
+        incore_breakdown_json(&result.study.breakdown, j);
+    else if (status == ST_OK && !s->common.quiet)
+        print(s, &result);
     incore_clean_result_free(&result);
     return session_code(status);
+}
+
+static int clean_all(struct session *s, const struct args *args, const struct incore_paths *paths,
+                     struct json_writer *j)
+{
+    int code = CODE_DONE;
+
+    for (size_t i = 0; i < paths->n; i++) {
+        struct incore_clean_job job = job_of(s, args, paths->at[i]);
+        job.command = arena_format(&s->arena, "strata incore clean %s%s%s", paths->at[i],
+                                   job.out != NULL ? " -o " : "", job.out != NULL ? job.out : "")
+                          .at;
+        if (paths->n > 1 && job.out != NULL) /* results of several inputs must not meet */
+            job.out = arena_format(&s->arena, "%s/%zu", job.out, i + 1).at;
+        int one = run_one(s, &job, j);
+        code = code == CODE_DONE ? one : code;
+    }
+    return code;
 }
 
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
+    struct incore_paths paths = {0};
     int code = CODE_DONE;
 
-    for (size_t i = 0; i < s->operands.n && code == CODE_DONE; i++) {
+    if (args->patched.n > 0 && args->workload == NULL)
+        return session_usage(s, "control tensors were replaced: tell the values by --workload");
+    if (args->mhz < 0 || args->mhz > 100000)
+        return session_usage(s, "--clock-mhz takes megahertz, as in 1850");
+    for (size_t i = 0; i < s->operands.n && code == CODE_DONE && args->compat; i++) {
         struct incore_clean_job job = job_of(s, args, s->operands.at[i]);
-        code = args->compat ? run_compat(s, &job) : run_one(s, &job);
+        code = run_compat(s, &job);
     }
+    if (args->compat)
+        return code;
+    for (size_t i = 0; i < s->operands.n && code == CODE_DONE; i++)
+        code = session_code(incore_study_find_all(s->operands.at[i], &s->arena, &s->diag, &paths));
+    if (code == CODE_DONE && s->common.json) {
+        struct json_writer *j = session_json_begin(s, "strata.incore-clean/1", "simulated");
+        json_write_array(j);
+        code = clean_all(s, args, &paths, j);
+        json_write_end(j);
+        session_json_end(s);
+    } else if (code == CODE_DONE) {
+        code = clean_all(s, args, &paths, NULL);
+    }
+    vec_free(&paths);
     return code;
 }
+
+static const struct example examples[] = {
+    {"strata incore clean examples/incore -o cleaned --no-copy-raw",
+     "a trace for Perfetto, and which pipe sets the pace"},
+    {0},
+};
 
 const struct command command_incore_clean = {
     .name = "clean",
     .group = GROUP_INCORE,
     .summary = "make the trace of one kernel readable",
     .usage = "[OPTIONS] PATH...",
-    .details = "Reads visualize_data.bin.",
+    .details =
+        "Reads the trace of one kernel as the operator simulator leaves it (visualize_data.bin, "
+        "trace.json, or a folder that holds them) and writes what people want to look at: "
+        "trace.clean.json with a row for each pipe, further rows where instructions overlap, and "
+        "an arrow for each pair of flags; instr_metrics.json with the table of instructions by "
+        "core; pipe_breakdown.json and summary.txt with how busy each pipe was, which one sets "
+        "the pace, and what is odd about the trace. A folder with several runs gives one set of "
+        "files each.\n"
+        "\n"
+        "With --kernel the files go to a folder of their own, named after kernel, source and "
+        "date. --compat writes exactly the files, messages and exit codes of the public cleaner "
+        "(pypto clean_sim_trace).",
     .see = "docs/formats/incore-clean.md",
     .options = options,
     .args_size = sizeof(struct args),
     .defaults = &defaults,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
     .common = COMMON_OUT,
+    .examples = examples,
     .run = run,
 };

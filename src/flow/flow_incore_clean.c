@@ -1,210 +1,240 @@
 #include "flow/flow_incore_clean.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <stdlib.h>
+#include <time.h>
 
-#include "base/bin_blocks.h"
 #include "base/fs.h"
-#include "base/mapfile.h"
+#include "capture/capture.h"
+#include "capture/cut.h"
+#include "flow/copy_tree.h"
+#include "incore/clean.h"
+#include "incore/to_capture.h"
+#include "render/timeline.h"
 
-/* What a job holds while it runs. */
 struct cleaning {
     const struct incore_clean_job *job;
     struct diag *d;
     struct incore_clean_result *result;
+    struct incore_study *study;
     const char *dir; /* where files go */
-    struct mapfile map;
-    struct str trace, table; /* the two blocks; NULL: absent */
-    struct incore_trace t;
-    struct incore_lanes lanes;
-    struct incore_arrows arrows;
-    struct incore_metrics metrics;
-    bool has_metrics;
-    size_t dropped; /* bytes of the file given back so far */
+    struct tm date;
 };
 
-const char *incore_clean_find(const char *path, struct arena *arena, struct diag *d)
+/* SOURCE_DATE_EPOCH makes the same input give the same bytes. */
+static struct tm now(void)
 {
-    static const char *const names[] = {"visualize_data.bin", "simulator/visualize_data.bin"};
+    const char *given = getenv("SOURCE_DATE_EPOCH");
+    struct tm parts = {0};
+    time_t t = time(NULL);
+    int64_t epoch;
 
-    if (fs_exists(path) && !fs_is_dir(path))
-        return path;
-    for (size_t i = 0; i < ARRAY_LEN(names) && fs_is_dir(path); i++) {
-        const char *found = fs_join(arena, path, names[i]);
-        if (fs_exists(found) && !fs_is_dir(found))
-            return found;
+    if (given != NULL && num_i64(str_of(given), &epoch)) {
+        t = (time_t)epoch;
+        gmtime_r(&t, &parts);
+    } else {
+        localtime_r(&t, &parts);
     }
-    diag_fail(d, ST_NOT_FOUND, "incore.no-input", (struct where){0},
-              "no visualize_data.bin found at %s (expected a .bin file or a directory containing "
-              "simulator/visualize_data.bin)",
-              path);
-    return NULL;
+    return parts;
 }
 
-/* "." for a name without a folder. */
-static const char *folder_of(const char *path, struct arena *arena)
+/* A file's name without folder and ending. */
+static struct str stem(const char *path)
 {
-    const char *slash = strrchr(path, '/');
+    struct str name = str_basename(str_of(path));
+    const char *dot = name.n > 0 ? memrchr(name.at, '.', name.n) : NULL;
 
-    if (slash == NULL)
-        return ".";
-    return arena_cstr(arena, (struct str){path, slash == path ? 1 : (size_t)(slash - path)});
+    return dot != NULL && dot > name.at ? str_part(name, 0, (size_t)(dot - name.at)) : name;
 }
 
-static enum status find_blocks(struct cleaning *c)
+static const char *choose_dir(struct cleaning *c)
 {
-    struct where where = {.path = c->result->bin};
-    struct bin_blocks blocks;
-    struct bin_block block;
-    char text[BIN_FAULT_TEXT];
+    const struct incore_clean_job *job = c->job;
+    struct arena *arena = &c->study->arena;
+    const char *root = job->out != NULL ? job->out : incore_study_folder(c->study->bin, arena);
+    char date[32];
 
-    if (str_ends(str_of(c->result->bin), S(".json"))) {
-        c->trace = c->map.text;
-        return ST_OK;
-    }
-    bin_blocks_open(&blocks, c->map.text);
-    while (bin_blocks_next(&blocks, &block)) {
-        if (block.type == BIN_TRACE && c->trace.at == NULL)
-            c->trace = block.payload;
-        else if (block.type == BIN_API_INSTR && c->table.at == NULL)
-            c->table = block.payload;
-    }
-    if (blocks.fault != BIN_FINE) {
-        bin_blocks_fault(&blocks, text);
-        return diag_fail(c->d, ST_FORMAT, "incore.corrupt", where, "%s", text);
-    }
-    if (c->trace.at == NULL)
-        return diag_fail(c->d, ST_FORMAT, "incore.no-trace", where, "no TRACE block found");
-    return ST_OK;
+    if (job->kernel == NULL)
+        return root;
+    if (job->name != NULL)
+        return fs_join(arena, root, job->name);
+    strftime(date, sizeof(date), "%Y%m%d_%H%M%S", &c->date);
+    struct str source = job->source != NULL ? stem(job->source) : S("unknown");
+    return fs_join(
+        arena, root,
+        arena_format(arena, "incore_%s_%.*s_%s", job->kernel, STR_ARGS(source), date).at);
 }
 
-/* What was read of the trace is not needed until it is written, and then once more in order. */
-static void drop_read(void *ctx, uint64_t offset)
+/* A file of the output folder; `write` gives false when the sink failed. */
+static enum status write_file(struct cleaning *c, const char *name,
+                              bool (*write)(struct cleaning *c, struct sink sink))
 {
-    struct cleaning *c = ctx;
-    size_t upto = (size_t)(c->trace.at - c->map.text.at) + (size_t)offset;
-
-    if (upto < c->dropped) /* a new pass */
-        c->dropped = 0;
-    mapfile_drop(&c->map, c->dropped, upto);
-    c->dropped = upto;
-}
-
-static enum status read_trace(struct cleaning *c)
-{
-    struct where where = {.path = c->result->bin};
-    struct incore_watch watch = {drop_read, c};
-    struct str reason;
-
-    if (incore_trace_read(&c->t, c->trace, c->job->rules, watch, &reason) != ST_OK)
-        return diag_fail(c->d, ST_FORMAT, "incore.trace-json", where, "TRACE block: %.*s",
-                         STR_ARGS(reason));
-    if (c->t.without_name + c->t.without_time > 0)
-        diag_add(c->d, SEV_LOSS, "incore.incomplete-event", where,
-                 "%" PRIu64 " instruction(s) without a name or a time were left out",
-                 c->t.without_name + c->t.without_time);
-    if (c->t.not_objects > 0)
-        diag_add(c->d, SEV_LOSS, "incore.no-event", where,
-                 "%" PRIu64 " element(s) of traceEvents are no events and were left out",
-                 c->t.not_objects);
-    return ST_OK;
-}
-
-static const char *told_path(struct cleaning *c, const char *name)
-{
-    return fs_join(&c->result->arena, c->dir, name);
-}
-
-static enum status write_trace(struct cleaning *c)
-{
-    const char *path = told_path(c, "trace.clean.json");
-    struct incore_watch watch = {drop_read, c};
+    const char *path = fs_join(&c->study->arena, c->dir, name);
     struct outfile file;
 
     TRY(outfile_open(&file, path, c->d));
-    incore_clean_write(&c->t, &c->lanes, &c->arrows, watch, outfile_sink(&file));
+    write(c, outfile_sink(&file)); /* the commit tells of a failure */
     TRY(outfile_commit(&file, OUTFILE_FAST, c->d));
     vec_push(&c->result->wrote, path);
     return ST_OK;
 }
 
-static enum status read_metrics(struct cleaning *c)
+static bool put_trace(struct cleaning *c, struct sink sink)
 {
-    struct str reason;
+    struct incore_study *s = c->study;
 
-    if (c->table.at == NULL) {
-        diag_add(c->d, SEV_WARN, "incore.no-metrics", (struct where){0},
-                 "no API_INSTR block found; skipping instr_metrics.json");
-        return ST_OK;
-    }
-    c->has_metrics = true;
-    if (incore_metrics_read(&c->metrics, c->table, &reason) != ST_OK)
-        return diag_fail(c->d, ST_FORMAT, "incore.metrics-json",
-                         (struct where){.path = c->result->bin}, "API_INSTR block: %.*s",
-                         STR_ARGS(reason));
-    return ST_OK;
+    return incore_clean_write(&s->t, &s->lanes, &s->arrows, incore_study_watch(s), sink);
 }
 
-static enum status write_metrics(struct cleaning *c)
+static bool put_metrics(struct cleaning *c, struct sink sink)
 {
-    const char *path = told_path(c, "instr_metrics.json");
-    struct outfile file;
-
-    TRY(outfile_open(&file, path, c->d));
     if (c->job->raw_metrics)
-        outfile_write(&file, c->table);
-    else
-        incore_metrics_write(&c->metrics, outfile_sink(&file));
-    TRY(outfile_commit(&file, OUTFILE_FAST, c->d));
-    vec_push(&c->result->wrote, path);
+        return sink.write(sink.ctx, c->study->table);
+    return incore_metrics_write(&c->study->metrics, sink);
+}
+
+static bool put_breakdown(struct cleaning *c, struct sink sink)
+{
+    struct json_writer *w = mem_grow(NULL, 1, sizeof(*w));
+
+    json_write_init(w, sink, JSON_INDENTED);
+    incore_breakdown_json(&c->study->breakdown, w);
+    bool ok = json_write_finish(w);
+    mem_free(w);
+    return ok;
+}
+
+static void put_line(struct json_buffer *out, struct arena *arena, const char *key,
+                     const char *value)
+{
+    struct sink sink = json_buffer_sink(out);
+
+    sink.write(sink.ctx, arena_format(arena, "%s=%s\n", key, value != NULL ? value : "unknown"));
+}
+
+static bool put_summary(struct cleaning *c, struct sink sink)
+{
+    const struct incore_clean_job *job = c->job;
+    const struct incore_breakdown *b = &c->study->breakdown;
+    struct arena *a = &c->study->arena;
+    struct json_buffer out = {0};
+    char date[32];
+
+    strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &c->date);
+    put_line(&out, a, "tool", "strata " STRATA_VERSION);
+    put_line(&out, a, "date", date);
+    put_line(&out, a, "kernel", job->kernel);
+    put_line(&out, a, "source", job->source);
+    put_line(&out, a, "input", c->study->bin);
+    put_line(&out, a, "target", job->target);
+    put_line(&out, a, "soc", job->soc);
+    put_line(&out, a, "clock_mhz",
+             arena_format(a, "%g%s", b->mhz, b->is_assumed ? " (assumed)" : "").at);
+    put_line(&out, a, "simulator", job->simulator);
+    put_line(&out, a, "command", job->command);
+    put_line(&out, a, "workload", job->workload);
+    for (size_t i = 0; i < b->totals.n; i++) {
+        const struct incore_use *use = &b->totals.at[i];
+        put_line(&out, a, arena_format(a, "pipe.%.*s", STR_ARGS(use->pipe)).at,
+                 arena_format(a,
+                              "executed %" PRIu64 ", cycles %" PRIu64 ", busy %" PRIu64
+                              " (%.1f %%), depth %" PRIu64 ", wait %" PRIu64 ", bytes %" PRIu64,
+                              use->executed, use->cycles, use->busy_cycles, use->busy * 100,
+                              use->max_depth, use->wait_cycles, use->bytes)
+                     .at);
+    }
+    for (size_t i = 0; i < c->study->health.list.n; i++)
+        put_line(&out, a, "check", c->study->health.list.at[i].text.at);
+    if (c->study->health.list.n == 0)
+        put_line(&out, a, "check", "nothing found");
+    put_line(&out, a, "verdict", b->verdict.at);
+    bool ok = sink.write(sink.ctx, (struct str){out.at, out.n});
+    json_buffer_free(&out);
+    return ok;
+}
+
+static bool put_perfetto(struct cleaning *c, struct sink sink)
+{
+    struct incore_study *s = c->study;
+    struct capture *cap = incore_to_capture(&s->t, &s->lanes, &s->arrows);
+    struct cut_options all = {0};
+    struct timeline_options options = {0};
+    struct cut cut;
+
+    cut_init(&cut, cap, &all);
+    bool ok = timeline_find(S("perfetto"))->write(&cut, &options, sink);
+    cut_fini(&cut);
+    capture_free(cap);
+    return ok;
+}
+
+/* Only when the files go elsewhere. */
+static void copy_raw(struct cleaning *c)
+{
+    struct arena *arena = &c->study->arena;
+    const char *from = incore_study_folder(c->study->bin, arena);
+
+    if (!c->job->copy_raw || fs_same_file(from, c->dir))
+        return;
+    const char *to = fs_join(arena, c->dir, "raw_simulator");
+    if (copy_tree(from, to, c->dir, arena, c->d))
+        c->result->copied = to;
+}
+
+static enum status write_more(struct cleaning *c)
+{
+    const char *prefix = c->job->kernel != NULL ? c->job->kernel : "trace";
+    struct incore_study *s = c->study;
+
+    incore_study_judge(s, c->job->mhz, c->d);
+    incore_study_tell(s, c->d);
+    TRY(write_file(c, "pipe_breakdown.json", put_breakdown));
+    TRY(write_file(c, "summary.txt", put_summary));
+    if (c->job->perfetto)
+        TRY(write_file(c, arena_format(&s->arena, "%s.clean.pftrace", prefix).at, put_perfetto));
     return ST_OK;
 }
 
 static enum status run(struct cleaning *c)
 {
-    TRY(mapfile_open(&c->map, c->result->bin, c->d));
-    TRY(find_blocks(c));
-    TRY(read_trace(c));
-    incore_lanes_build(&c->lanes, &c->t);
-    incore_arrows_build(&c->arrows, &c->t, &c->lanes);
+    const struct incore_clean_job *job = c->job;
+    struct incore_study *s = c->study;
+
+    TRY(incore_study_open(s, job->path, job->rules, c->d));
+    c->dir = choose_dir(c);
+    c->result->rows = s->lanes.rows_n;
+    for (size_t g = 0; g < s->t.groups.n; g++)
+        c->result->instrs += s->t.groups.at[g].is_kept ? s->t.groups.at[g].n : 0;
     TRY(fs_mkdirs(c->dir, c->d));
-    TRY(write_trace(c));
-    c->result->skipped = c->arrows.skipped;
-    c->result->arrows = c->arrows.list.n;
-    c->result->rows = c->lanes.rows_n;
-    for (size_t g = 0; g < c->t.groups.n; g++)
-        c->result->instrs += c->t.groups.at[g].is_kept ? c->t.groups.at[g].n : 0;
-    if (c->job->raw_metrics && c->table.at != NULL)
-        return write_metrics(c);
-    TRY(read_metrics(c));
-    return c->has_metrics ? write_metrics(c) : ST_OK;
+    TRY(write_file(c,
+                   job->kernel != NULL ? arena_format(&s->arena, "%s.clean.json", job->kernel).at
+                                       : "trace.clean.json",
+                   put_trace));
+    if (s->table.at == NULL)
+        diag_add(c->d, SEV_WARN, "incore.no-metrics", (struct where){0},
+                 "no API_INSTR block found; skipping instr_metrics.json");
+    if (!job->raw_metrics || !job->rules.is_compat)
+        TRY(incore_study_metrics(s, c->d));
+    if (s->table.at != NULL)
+        TRY(write_file(c, "instr_metrics.json", put_metrics));
+    if (!job->rules.is_compat)
+        TRY(write_more(c));
+    copy_raw(c);
+    return ST_OK;
 }
 
 enum status flow_incore_clean(const struct incore_clean_job *job, struct diag *d,
                               struct incore_clean_result *result)
 {
-    struct cleaning c = {.job = job, .d = d, .result = result};
+    struct cleaning c = {.job = job, .d = d, .result = result, .date = now()};
 
     *result = (struct incore_clean_result){0};
-    arena_init(&result->arena);
-    result->bin = incore_clean_find(job->path, &result->arena, d);
-    if (result->bin == NULL)
-        return ST_NOT_FOUND;
-    c.dir = job->out != NULL ? job->out : folder_of(result->bin, &result->arena);
-    enum status status = run(&c);
-    incore_arrows_free(&c.arrows);
-    incore_lanes_free(&c.lanes);
-    incore_trace_free(&c.t);
-    incore_metrics_free(&c.metrics);
-    mapfile_close(&c.map);
-    return status;
+    c.study = &result->study;
+    return run(&c);
 }
 
 void incore_clean_result_free(struct incore_clean_result *result)
 {
     vec_free(&result->wrote);
-    arena_free(&result->arena);
+    incore_study_close(&result->study);
 }

@@ -4,8 +4,7 @@
 #ifndef STRATA_FLOW_FLOW_INCORE_CLEAN_H
 #define STRATA_FLOW_FLOW_INCORE_CLEAN_H
 
-#include "incore/clean.h"
-#include "incore/metrics.h"
+#include "flow/incore_study.h"
 
 struct incore_clean_job {
     const char *path; /* visualize_data.bin, trace.json, or a folder that holds one */
@@ -13,19 +12,20 @@ struct incore_clean_job {
     struct incore_rules rules;
     bool raw_metrics; /* the table of instructions byte for byte */
     bool copy_raw;    /* the input's folder goes along when the output is elsewhere */
+    bool perfetto;    /* Perfetto's own format too */
+    double mhz;       /* 0: not known */
+
+    /* Where it came from, for summary.txt; NULL: not told. With `kernel` the files go to a folder
+     * of their own, incore_<kernel>_<source>_<date>, or `name`. */
+    const char *kernel, *source, *name, *workload, *soc, *target, *simulator, *command;
 };
 
 struct incore_clean_result {
-    struct arena arena;
-    const char *bin;               /* what was read */
-    VEC_OF(const char *) wrote;    /* in order; the cleaned trace first */
-    const char *copied;            /* where the input's folder went; NULL: nowhere */
-    uint64_t instrs, rows, arrows; /* drawn */
-    uint64_t skipped;              /* flags without an arrow */
+    struct incore_study study;
+    VEC_OF(const char *) wrote; /* in order; the cleaned trace first */
+    const char *copied;         /* where the input's folder went; NULL: nowhere */
+    uint64_t instrs, rows;      /* drawn */
 };
-
-/* The file to read for a path: itself, or what a folder holds. NULL, with the story in `d`. */
-const char *incore_clean_find(const char *path, struct arena *arena, struct diag *d);
 
 /* Call incore_clean_result_free() in any case; files written before a failure are told. */
 enum status flow_incore_clean(const struct incore_clean_job *job, struct diag *d,

@@ -281,6 +281,11 @@ static void order_rows(struct incore_lanes *lanes, const struct incore_trace *t)
     lanes->pids_n = n;
 }
 
+uint32_t incore_pipe_index(struct str name)
+{
+    return base_index(name, false);
+}
+
 void incore_lanes_build(struct incore_lanes *lanes, struct incore_trace *t)
 {
     *lanes = (struct incore_lanes){0};

@@ -36,4 +36,7 @@ struct incore_pipe {
 
 const struct incore_pipe *incore_pipe_find(struct str name);
 
+/* Where a pipe stands among the pipes of a core. */
+uint32_t incore_pipe_index(struct str name);
+
 #endif

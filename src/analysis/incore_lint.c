@@ -1,0 +1,408 @@
+#include "analysis/incore_lint.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/bin_blocks.h"
+#include "base/hash.h"
+#include "base/json_read.h"
+#include "base/num.h"
+
+enum {
+    MIB = 1 << 20,
+    MOST_BIN = 500 * 1000 * 1000,
+    MOST_JSON = 1000 * 1000 * 1000,
+    MOST_TABLE = 100 * 1000 * 1000,
+};
+
+void incore_lint_init(struct incore_lint *l)
+{
+    *l = (struct incore_lint){0};
+    arena_init(&l->arena);
+}
+
+void incore_lint_fini(struct incore_lint *l)
+{
+    vec_free(&l->problems);
+    vec_free(&l->rules);
+    arena_free(&l->arena);
+}
+
+static uint64_t count_rule(struct incore_lint *l, const char *rule)
+{
+    for (size_t i = 0; i < l->rules.n; i++)
+        if (strcmp(l->rules.at[i].rule, rule) == 0)
+            return ++l->rules.at[i].count;
+    vec_push(&l->rules, ((struct lint_rule){rule, 1}));
+    return 1;
+}
+
+__attribute__((format(printf, 5, 6))) static void report(struct incore_lint *l,
+                                                         enum lint_weight weight, const char *rule,
+                                                         uint64_t offset, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+
+    *(weight == LINT_REFUSED ? &l->refused : &l->unseen) += 1;
+    if (count_rule(l, rule) > LINT_KEPT)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    vec_push(&l->problems,
+             ((struct lint_problem){rule, weight, offset, arena_cstr(&l->arena, str_of(text))}));
+}
+
+/* ---- events ---- */
+
+struct value {
+    struct str text;
+    enum json_token token; /* JSON_NONE: absent */
+};
+
+struct event {
+    struct value name, ph, pid, tid, ts, dur, id;
+    uint64_t offset;
+};
+
+/* A slice on its row, for traces that promise not to overlap. */
+struct span {
+    uint64_t row;
+    nanos begin, end;
+    uint64_t offset;
+};
+
+struct trace {
+    struct incore_lint *l;
+    struct json json;
+    uint64_t offset;   /* of the text in the file */
+    bool is_file;      /* a trace.json, where numbers name lanes too */
+    bool has_rows;     /* lanes are named: one slice at a time on each */
+    struct hash pairs; /* hash of an id -> 1 begun, 2 ended */
+    VEC_OF(struct span) spans;
+};
+
+static struct value *member(struct event *e, struct str key)
+{
+    static const struct {
+        struct str key;
+        size_t offset;
+    } members[] = {
+        {S_INIT("name"), offsetof(struct event, name)},
+        {S_INIT("ph"), offsetof(struct event, ph)},
+        {S_INIT("pid"), offsetof(struct event, pid)},
+        {S_INIT("tid"), offsetof(struct event, tid)},
+        {S_INIT("ts"), offsetof(struct event, ts)},
+        {S_INIT("dur"), offsetof(struct event, dur)},
+        {S_INIT("id"), offsetof(struct event, id)},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(members); i++)
+        if (str_equal(members[i].key, key))
+            return (struct value *)((char *)e + members[i].offset);
+    return NULL;
+}
+
+/* False when reading stops. */
+static bool take_event(struct trace *t, struct event *e)
+{
+    struct json *j = &t->json;
+    struct str key, none;
+
+    *e = (struct event){.offset = t->offset + json_offset(j)};
+    if (json_value(j, &none))
+        return true;
+    if (j->token != JSON_OBJECT)
+        return j->token == JSON_ARRAY && json_skip(j);
+    json_next(j);
+    while (json_key(j, &key)) {
+        struct value *to = member(e, key), value = {0};
+        if (json_value(j, &value.text))
+            value.token = j->token;
+        else if ((j->token != JSON_OBJECT && j->token != JSON_ARRAY) || !json_skip(j))
+            return false;
+        else
+            value.token = JSON_OBJECT;
+        if (to != NULL)
+            *to = value;
+    }
+    return j->token == JSON_OBJECT_END;
+}
+
+static bool is_flag_name(struct str name)
+{
+    return str_equal(name, S("SET_FLAG")) || str_equal(name, S("WAIT_FLAG")) ||
+           str_equal(name, S("set_event")) || str_equal(name, S("wait_event"));
+}
+
+static void check_lane(struct trace *t, const struct event *e)
+{
+    const struct value *ids[] = {&e->pid, &e->tid};
+
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+        bool is_number = ids[i]->token == JSON_NUMBER && t->is_file;
+        if (!is_number && (ids[i]->token != JSON_STRING || ids[i]->text.n == 0))
+            report(t->l, LINT_UNSEEN, "event-lane", e->offset, "the %s is no text, or empty",
+                   i == 0 ? "pid" : "tid");
+    }
+}
+
+static void check_pair(struct trace *t, const struct event *e)
+{
+    bool begins = e->ph.text.at[0] == 'B';
+    uint32_t state = 0;
+
+    if (!is_flag_name(e->name.text)) {
+        report(t->l, LINT_UNSEEN, "flag-name", e->offset,
+               "B and E are shown for flags and events only, not for '%.*s'",
+               STR_ARGS(str_part(e->name.text, 0, 64)));
+        return;
+    }
+    if (e->id.token != JSON_STRING || e->id.text.n == 0) {
+        report(t->l, LINT_UNSEEN, "flag-id", e->offset, "no id tells which end belongs to it");
+        return;
+    }
+    uint64_t key = hash_mix(hash_bytes(e->id.text), hash_bytes(e->name.text));
+    hash_get(&t->pairs, key, &state);
+    if (begins && state != 0)
+        report(t->l, LINT_UNSEEN, "flag-id", e->offset, "a second begin with the id '%.*s'",
+               STR_ARGS(str_part(e->id.text, 0, 64)));
+    if (!begins && state != 1)
+        report(t->l, LINT_UNSEEN, "flag-id", e->offset, "an end without a begin: id '%.*s'",
+               STR_ARGS(str_part(e->id.text, 0, 64)));
+    hash_put(&t->pairs, key, begins ? 1 : 2);
+}
+
+static void check_times(struct trace *t, const struct event *e, char ph)
+{
+    nanos ts = 0, dur = 0;
+
+    if (e->ts.token != JSON_NUMBER || !num_us(e->ts.text, &ts)) {
+        report(t->l, LINT_UNSEEN, "event-time", e->offset, "the ts is no number");
+        return;
+    }
+    if (ph != 'X')
+        return;
+    if (e->dur.token != JSON_NUMBER || !num_us(e->dur.text, &dur) || dur < 0) {
+        report(t->l, LINT_UNSEEN, "event-time", e->offset, "the dur is no number, or negative");
+        return;
+    }
+    uint64_t row = hash_mix(hash_bytes(e->pid.text), hash_bytes(e->tid.text));
+    vec_push(&t->spans, ((struct span){row, ts, nanos_add(ts, dur), e->offset}));
+}
+
+static void check_event(struct trace *t, const struct event *e, uint64_t end)
+{
+    struct str ph = e->ph.token == JSON_STRING ? e->ph.text : S("");
+
+    t->l->events++;
+    if (end - e->offset >= MIB)
+        report(t->l, LINT_REFUSED, "event-size", e->offset, "an event of %llu bytes",
+               (unsigned long long)(end - e->offset));
+    if (ph.n != 1 || memchr("XBEstMC", ph.at[0], 7) == NULL) {
+        /* "f" ends an arrow elsewhere, and a cleaned trace is for such viewers */
+        if (ph.n == 0)
+            report(t->l, LINT_REFUSED, "event-ph", e->offset, "no ph");
+        else if (!t->has_rows || !str_equal(ph, S("f")))
+            report(t->l, LINT_UNSEEN, "event-ph", e->offset, "a ph that is passed over: '%.*s'",
+                   STR_ARGS(str_part(ph, 0, 16)));
+        return;
+    }
+    if (ph.at[0] == 'M') {
+        bool is_row = str_equal(e->name.text, S("thread_name")) && e->tid.token == JSON_STRING;
+        t->has_rows = t->has_rows || is_row;
+        return;
+    }
+    check_times(t, e, ph.at[0]);
+    if (ph.at[0] == 'X' || ph.at[0] == 'B')
+        check_lane(t, e);
+    if (ph.at[0] == 'B' || ph.at[0] == 'E')
+        check_pair(t, e);
+}
+
+static int by_row(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+
+    if (x->row != y->row)
+        return x->row < y->row ? -1 : 1;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/* On named rows one slice ends before the next begins. */
+static void check_rows(struct trace *t)
+{
+    nanos last = 0;
+
+    if (!t->has_rows || t->spans.n == 0)
+        return;
+    qsort(t->spans.at, t->spans.n, sizeof(*t->spans.at), by_row);
+    for (size_t i = 0; i < t->spans.n; i++) {
+        const struct span *s = &t->spans.at[i];
+        bool is_first = i == 0 || s[-1].row != s->row;
+        if (!is_first && s->begin < last)
+            report(t->l, LINT_UNSEEN, "lane-overlap", s->offset,
+                   "it begins while another slice of its row runs");
+        last = is_first || s->end > last ? s->end : last;
+    }
+}
+
+/* ---- a trace ---- */
+
+static bool find_events(struct json *j)
+{
+    struct str key;
+
+    if (json_next(j) != JSON_OBJECT)
+        return false;
+    while (json_key(j, &key))
+        if (str_equal(key, S("traceEvents")))
+            return json_next(j) == JSON_ARRAY;
+    return false;
+}
+
+static void not_json(struct trace *t)
+{
+    const struct json *j = &t->json;
+    bool is_error = j->token == JSON_ERROR;
+
+    report(t->l, LINT_REFUSED, "trace-json", t->offset + (is_error ? j->error_at : json_offset(j)),
+           "%s", is_error ? j->error : "the trace ends too early");
+}
+
+static void walk_events(struct trace *t)
+{
+    struct json *j = &t->json;
+    struct event e;
+    struct str key;
+
+    while (json_element(j)) {
+        if (!take_event(t, &e)) {
+            not_json(t);
+            return;
+        }
+        check_event(t, &e, t->offset + json_offset(j));
+    }
+    if (j->token != JSON_ARRAY_END) {
+        not_json(t);
+        return;
+    }
+    while (json_key(j, &key))
+        continue;
+    if (j->token != JSON_OBJECT_END || json_next(j) != JSON_END)
+        not_json(t);
+}
+
+static void check_trace(struct incore_lint *l, struct str text, uint64_t offset, bool is_file)
+{
+    struct trace *t = mem_grow(NULL, sizeof(*t), 1);
+    size_t word = str_find(str_part(text, 0, MIB), S("\"traceEvents\""));
+
+    memset(t, 0, sizeof(*t));
+    t->l = l;
+    t->offset = offset;
+    t->is_file = is_file;
+    json_open(&t->json, text, JSON_STRICT);
+    if (word >= text.n || word >= MIB)
+        report(l, LINT_REFUSED, "trace-events", offset, "no \"traceEvents\" in the first MiB");
+    else if (find_events(&t->json))
+        walk_events(t);
+    else if (t->json.token == JSON_ERROR || t->json.token == JSON_END)
+        not_json(t);
+    else
+        report(l, LINT_REFUSED, "trace-events", offset, "no array of events");
+    check_rows(t);
+    hash_free(&t->pairs);
+    vec_free(&t->spans);
+    mem_free(t);
+}
+
+/* ---- the container ---- */
+
+static void check_table(struct incore_lint *l, const struct bin_block *block)
+{
+    struct json j;
+
+    if (block->payload.n > MOST_TABLE)
+        report(l, LINT_UNSEEN, "table-size", block->offset, "over 100 MB");
+    json_open(&j, block->payload, JSON_STRICT);
+    if (json_skip(&j) && json_next(&j) == JSON_END)
+        return;
+    bool is_error = j.token == JSON_ERROR;
+    report(l, LINT_UNSEEN, "table-json",
+           block->offset + BIN_HEADER + (is_error ? j.error_at : block->payload.n), "%s",
+           is_error ? j.error : "the text ends too early");
+}
+
+static void check_block(struct incore_lint *l, const struct bin_block *block)
+{
+    uint64_t offset = block->offset;
+
+    if (block->content == 0)
+        report(l, LINT_REFUSED, "empty-block", offset, "a block without content");
+    if (l->blocks == 1 && block->version != BIN_MARK)
+        report(l, LINT_REFUSED, "first-version", offset + 10,
+               "the first block has version 0x%02x, not 0x5a", block->version);
+    if (block->counts_path)
+        report(l, LINT_REFUSED, "source-counts-path", offset,
+               "the size of a SOURCE block counts its path");
+    if (block->content % 4 != 0)
+        report(l, LINT_UNSEEN, "padding-length", offset, "%llu bytes are no whole words",
+               (unsigned long long)block->content);
+    if (block->type == BIN_TRACE)
+        check_trace(l, block->payload, offset + BIN_HEADER, false);
+    else if (block->type == BIN_API_FILE || block->type == BIN_API_INSTR)
+        check_table(l, block);
+}
+
+static void check_blocks(struct incore_lint *l, struct str text)
+{
+    static const char *const rules[] = {
+        [BIN_BAD_MARK] = "block-mark",
+        [BIN_BAD_SIZE] = "block-size",
+        [BIN_BAD_PADDING] = "block-padding",
+        [BIN_BAD_SOURCE] = "source-size",
+    };
+    static const int places[] = {[BIN_BAD_MARK] = 11, [BIN_BAD_PADDING] = 9, [BIN_BAD_SOURCE] = 0};
+    bool has_data = false;
+    struct bin_blocks b;
+    struct bin_block block;
+    char words[BIN_FAULT_TEXT];
+
+    bin_blocks_open(&b, text);
+    while (bin_blocks_next(&b, &block)) {
+        l->blocks++;
+        has_data = has_data || block.type == BIN_TRACE || block.type == BIN_BASE_INFO;
+        check_block(l, &block);
+    }
+    if (b.fault != BIN_FINE) {
+        struct str fault = {words, bin_blocks_fault(&b, words)};
+        report(l, LINT_REFUSED, rules[b.fault], b.at + (uint64_t)places[b.fault], "%.*s",
+               STR_ARGS(fault));
+    } else if (!has_data) {
+        report(l, LINT_REFUSED, "no-trace", 0, "neither a TRACE block nor base info");
+    }
+}
+
+void incore_lint_check(struct incore_lint *l, struct str text, struct lint_file file)
+{
+    bool is_json = text.n > 0 && text.at[0] == '{';
+    struct str top = str_part(text, 0, is_json ? str_find_char(text, '[') : 0);
+
+    if (file.size > (is_json ? MOST_JSON : MOST_BIN))
+        report(l, LINT_REFUSED, "file-size", 0, "over %s", is_json ? "1 GB" : "500 MB");
+    if (file.others_may_write)
+        report(l, LINT_REFUSED, "file-access", 0, "others may write the file");
+    if (!is_json) {
+        check_blocks(l, text);
+        return;
+    }
+    if (str_find(top, S("profilingType")) == top.n || str_find(top, S("\"op\"")) == top.n)
+        report(l, LINT_REFUSED, "json-type", 0,
+               "profilingType and op do not stand before the first bracket");
+    check_trace(l, text, 0, true);
+}

@@ -1,0 +1,161 @@
+/*
+ * strata incore lint: whether MindStudio Insight opens an artifact, and if not, why.
+ */
+#include <sys/stat.h>
+
+#include "analysis/incore_lint.h"
+#include "base/fs.h"
+#include "base/mapfile.h"
+#include "cli/session.h"
+
+extern const struct command command_incore_lint;
+
+static const struct example examples[] = {
+    {"strata incore lint examples/incore/visualize_data.bin", "a file that opens"},
+    {"strata incore lint examples/incore --json", "the same for programs"},
+    {0},
+};
+
+/* A folder stands for the container in it. */
+static const char *file_of(struct session *s, const char *path)
+{
+    static const char *const names[] = {"visualize_data.bin", "simulator/visualize_data.bin"};
+
+    for (size_t i = 0; i < ARRAY_LEN(names) && fs_is_dir(path); i++) {
+        const char *file = fs_join(&s->arena, path, names[i]);
+        if (fs_exists(file))
+            return file;
+    }
+    return path;
+}
+
+static const char *verdict(const struct incore_lint *l)
+{
+    if (l->refused > 0)
+        return "MindStudio Insight refuses it";
+    return l->unseen > 0 ? "MindStudio Insight opens it, but does not show all"
+                         : "MindStudio Insight opens it";
+}
+
+static void print_text(struct session *s, const char *path, const struct incore_lint *l)
+{
+    uint64_t told = 0;
+
+    out_style(&s->out, STYLE_BOLD);
+    out_text(&s->out, out_clean(&s->arena, str_of(path)));
+    out_style(&s->out, STYLE_PLAIN);
+    out_printf(&s->out, "   %s\n  %llu block%s · %llu event%s\n", verdict(l),
+               (unsigned long long)l->blocks, l->blocks == 1 ? "" : "s",
+               (unsigned long long)l->events, l->events == 1 ? "" : "s");
+    for (size_t i = 0; i < l->problems.n; i++) {
+        const struct lint_problem *p = &l->problems.at[i];
+        out_printf(&s->out, "  byte %-10llu %-18s %s\n", (unsigned long long)p->offset, p->rule,
+                   out_clean(&s->arena, str_of(p->text)));
+        told++;
+    }
+    if (l->refused + l->unseen > told)
+        out_printf(&s->out, "  and %llu more of the same\n",
+                   (unsigned long long)(l->refused + l->unseen - told));
+}
+
+static void put_number(struct json_writer *j, struct str key, uint64_t value)
+{
+    json_write_key(j, key);
+    json_write_u64(j, value);
+}
+
+static void print_json(struct json_writer *j, const char *path, const struct incore_lint *l)
+{
+    json_write_object(j);
+    json_write_key(j, S("path"));
+    json_write_string(j, str_of(path));
+    json_write_key(j, S("opens"));
+    json_write_bool(j, incore_lint_opens(l));
+    put_number(j, S("blocks"), l->blocks);
+    put_number(j, S("events"), l->events);
+    put_number(j, S("refused"), l->refused);
+    put_number(j, S("unseen"), l->unseen);
+    json_write_key(j, S("problems"));
+    json_write_array(j);
+    for (size_t i = 0; i < l->problems.n; i++) {
+        const struct lint_problem *p = &l->problems.at[i];
+        json_write_object(j);
+        json_write_key(j, S("rule"));
+        json_write_string(j, str_of(p->rule));
+        json_write_key(j, S("weight"));
+        json_write_string(j, p->weight == LINT_REFUSED ? S("refused") : S("unseen"));
+        put_number(j, S("byte"), p->offset);
+        json_write_key(j, S("text"));
+        json_write_string(j, str_of(p->text));
+        json_write_end(j);
+    }
+    json_write_end(j);
+    json_write_end(j);
+}
+
+static enum status check(struct session *s, const char *path, struct incore_lint *l)
+{
+    struct mapfile map;
+    struct stat info = {0};
+
+    TRY(mapfile_open(&map, path, &s->diag));
+    if (stat(path, &info) != 0)
+        info.st_mode = 0;
+    incore_lint_check(l, map.text, (struct lint_file){map.text.n, (info.st_mode & S_IWOTH) != 0});
+    session_read(s, path, map.text.n > 0 && map.text.at[0] == '{' ? "core-trace" : "visualize-data",
+                 l->events, 0);
+    mapfile_close(&map);
+    return ST_OK;
+}
+
+static int run(struct session *s, const void *args)
+{
+    size_t n = s->operands.n;
+    const char **paths = ARENA_ARRAY(&s->arena, const char *, n);
+    struct incore_lint *list = ARENA_ARRAY(&s->arena, struct incore_lint, n);
+    enum status status = ST_OK;
+    bool has_problems = false;
+
+    (void)args;
+    for (size_t i = 0; i < n; i++)
+        incore_lint_init(&list[i]);
+    for (size_t i = 0; i < n && status == ST_OK; i++) {
+        paths[i] = file_of(s, s->operands.at[i]);
+        status = check(s, paths[i], &list[i]);
+        has_problems = has_problems || list[i].problems.n > 0;
+    }
+    if (status == ST_OK && s->common.json) {
+        struct json_writer *j = session_json_begin(s, "strata.incore-lint/1", NULL);
+        json_write_array(j);
+        for (size_t i = 0; i < n; i++)
+            print_json(j, paths[i], &list[i]);
+        json_write_end(j);
+        session_json_end(s);
+    } else if (status == ST_OK && !s->common.quiet) {
+        for (size_t i = 0; i < n; i++)
+            print_text(s, paths[i], &list[i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        incore_lint_fini(&list[i]);
+    return status == ST_OK && has_problems ? CODE_NO : session_code(status);
+}
+
+const struct command command_incore_lint = {
+    .name = "lint",
+    .group = GROUP_INCORE,
+    .summary = "say whether MindStudio Insight opens a file, and which rule it breaks where",
+    .usage = "[OPTIONS] PATH…",
+    .details =
+        "Checks visualize_data.bin and trace.json against what MindStudio Insight asks of them: "
+        "the "
+        "container block by block, the trace event by event. Every rule that is broken is named "
+        "with the byte where. A folder stands for the visualize_data.bin in it or in its "
+        "simulator/ folder.\n"
+        "\n"
+        "Rules weigh differently: some make Insight refuse the file, others only hide a part of "
+        "it. The exit code is 1 when any is broken.",
+    .see = "docs/formats/visualize-data.md",
+    .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
+    .examples = examples,
+    .run = run,
+};

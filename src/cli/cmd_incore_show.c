@@ -1,0 +1,196 @@
+/*
+ * strata incore show: one kernel at a glance.
+ */
+#include <inttypes.h>
+
+#include "cli/session.h"
+#include "flow/incore_study.h"
+#include "incore/view.h"
+
+struct args {
+    double mhz;
+    int64_t top, width;
+};
+
+static const struct args defaults = {.top = 10, .width = 64};
+
+static const struct opt options[] = {
+    OPT_DOUBLE(0, "clock-mhz", "MHZ", struct args, mhz, "the clock of the core (1850)"),
+    OPT_INT(0, "top", "N", struct args, top, 1, 100000, "lines of a table (10)"),
+    OPT_INT(0, "width", "N", struct args, width, 8, 1000, "letters of the timeline (64)"),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata incore show examples/incore", "pipes, instructions, waits and a timeline"},
+    {"strata incore show examples/incore --json", "the same for programs"},
+    {0},
+};
+
+static void print_pipes(struct session *s, const struct incore_breakdown *b)
+{
+    out_printf(&s->out, "\n  %-18s %-10s %9s %11s %11s %7s %6s %11s\n", "core", "pipe", "executed",
+               "cycles", "busy", "busy %", "depth", "wait");
+    for (size_t i = 0; i < b->uses.n; i++) {
+        const struct incore_use *use = &b->uses.at[i];
+        out_printf(&s->out,
+                   "  %-18s %-10s %9" PRIu64 " %11" PRIu64 " %11" PRIu64 " %7.1f %6" PRIu64
+                   " %11" PRIu64 "\n",
+                   out_clean(&s->arena, use->core), out_clean(&s->arena, use->pipe), use->executed,
+                   use->cycles, use->busy_cycles, use->busy * 100, use->max_depth,
+                   use->wait_cycles);
+    }
+}
+
+static void print_tops(struct session *s, const struct incore_view *v, size_t most)
+{
+    out_printf(&s->out, "\n  %-10s %-28s %9s %12s %12s\n", "pipe", "instruction", "count",
+               "total us", "longest us");
+    for (size_t i = 0; i < v->tops.n && i < most; i++)
+        out_printf(&s->out, "  %-10s %-28s %9" PRIu64 " %12.3f %12.3f\n",
+                   out_clean(&s->arena, v->tops.at[i].pipe),
+                   out_clean(&s->arena, v->tops.at[i].name), v->tops.at[i].count,
+                   v->tops.at[i].total, v->tops.at[i].longest);
+    if (v->stalls.n == 0)
+        return;
+    out_printf(&s->out, "\n  %-10s %-18s %8s %9s %12s %12s\n", "waits", "for", "flag", "count",
+               "total us", "longest us");
+    for (size_t i = 0; i < v->stalls.n && i < most; i++)
+        out_printf(&s->out, "  %-10s %-18s %8s %9" PRIu64 " %12.3f %12.3f\n",
+                   out_clean(&s->arena, v->stalls.at[i].consumer),
+                   out_clean(&s->arena, v->stalls.at[i].producer),
+                   out_clean(&s->arena, v->stalls.at[i].id), v->stalls.at[i].count,
+                   v->stalls.at[i].total, v->stalls.at[i].longest);
+}
+
+static void print_strips(struct session *s, const struct incore_view *v)
+{
+    if (v->strips.n > 0)
+        out_printf(&s->out, "\n  %.3f us from left to right; # busy, + partly, w waiting, . idle\n",
+                   v->end - v->begin);
+    for (size_t i = 0; i < v->strips.n; i++)
+        out_printf(&s->out, "  %-18s %-10s %s\n", out_clean(&s->arena, v->strips.at[i].core),
+                   out_clean(&s->arena, v->strips.at[i].pipe), v->strips.at[i].cells);
+}
+
+static void print_text(struct session *s, const struct args *args, const struct incore_study *study,
+                       const struct incore_view *v)
+{
+    const struct incore_breakdown *b = &study->breakdown;
+
+    out_printf(&s->out, "%s\n  ", study->bin);
+    out_style(&s->out, STYLE_BOLD);
+    out_printf(&s->out, "%.*s", STR_ARGS(b->verdict));
+    out_style(&s->out, STYLE_PLAIN);
+    out_printf(&s->out, ": %.*s\n  %.3f us, %zu instructions, %zu arrows, cycles at %g MHz%s\n",
+               STR_ARGS(b->advice), v->end - v->begin, study->t.instrs.n, study->arrows.list.n,
+               b->mhz, b->is_assumed ? " (assumed)" : "");
+    print_pipes(s, b);
+    print_tops(s, v, (size_t)args->top);
+    print_strips(s, v);
+}
+
+static void json_text(struct json_writer *j, struct str key, struct str value)
+{
+    json_write_key(j, key);
+    json_write_string(j, value);
+}
+
+static void json_times(struct json_writer *j, uint64_t count, double total, double longest)
+{
+    json_write_key(j, S("count"));
+    json_write_u64(j, count);
+    json_write_key(j, S("total_us"));
+    json_write_f64(j, total);
+    json_write_key(j, S("longest_us"));
+    json_write_f64(j, longest);
+}
+
+static void print_json(struct session *s, const struct args *args, const struct incore_study *study,
+                       const struct incore_view *v)
+{
+    session_read(s, study->bin, "visualize_data", study->t.instrs.n,
+                 study->t.without_name + study->t.without_time + study->t.not_objects);
+    struct json_writer *j = session_json_begin(s, "strata.incore-show/1", "simulated");
+    json_write_object(j);
+    json_text(j, S("verdict"), study->breakdown.verdict);
+    json_text(j, S("advice"), study->breakdown.advice);
+    json_write_key(j, S("breakdown"));
+    incore_breakdown_json(&study->breakdown, j);
+    json_write_key(j, S("instructions"));
+    json_write_array(j);
+    for (size_t i = 0; i < v->tops.n && i < (size_t)args->top; i++) {
+        json_write_object(j);
+        json_text(j, S("pipe"), v->tops.at[i].pipe);
+        json_text(j, S("name"), v->tops.at[i].name);
+        json_times(j, v->tops.at[i].count, v->tops.at[i].total, v->tops.at[i].longest);
+        json_write_end(j);
+    }
+    json_write_end(j);
+    json_write_key(j, S("stalls"));
+    json_write_array(j);
+    for (size_t i = 0; i < v->stalls.n && i < (size_t)args->top; i++) {
+        json_write_object(j);
+        json_text(j, S("consumer"), v->stalls.at[i].consumer);
+        json_text(j, S("producer"), v->stalls.at[i].producer);
+        json_text(j, S("flag"), v->stalls.at[i].id);
+        json_times(j, v->stalls.at[i].count, v->stalls.at[i].total, v->stalls.at[i].longest);
+        json_write_end(j);
+    }
+    json_write_end(j);
+    json_write_key(j, S("timeline"));
+    json_write_array(j);
+    for (size_t i = 0; i < v->strips.n; i++) {
+        json_write_object(j);
+        json_text(j, S("core"), v->strips.at[i].core);
+        json_text(j, S("pipe"), v->strips.at[i].pipe);
+        json_text(j, S("cells"), str_of(v->strips.at[i].cells));
+        json_write_end(j);
+    }
+    json_write_end(j);
+    json_write_end(j);
+    session_json_end(s);
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct incore_study study;
+    struct incore_view view;
+
+    enum status status = incore_study_open(&study, s->operands.at[0],
+                                           (struct incore_rules){.keep_scalar = true}, &s->diag);
+    if (status == ST_OK)
+        status = incore_study_metrics(&study, &s->diag);
+    if (status == ST_OK) {
+        incore_study_judge(&study, args->mhz, &s->diag);
+        incore_study_tell(&study, &s->diag);
+        incore_view_build(&view, &study.t, &study.lanes, (size_t)args->width);
+        if (s->common.json)
+            print_json(s, args, &study, &view);
+        else
+            print_text(s, args, &study, &view);
+        incore_view_free(&view);
+    }
+    incore_study_close(&study);
+    return session_code(status);
+}
+
+const struct command command_incore_show = {
+    .name = "show",
+    .group = GROUP_INCORE,
+    .summary = "one kernel at a glance: pipes, instructions, waits, timeline",
+    .usage = "[OPTIONS] PATH",
+    .details =
+        "Reads the trace of one kernel (visualize_data.bin, trace.json, or a folder that holds "
+        "them) and tells which pipe sets the pace, how busy each pipe of each core was, which "
+        "instructions take the time, which pipe waits for which and how long, and draws when each "
+        "was busy. The rules are those of `strata incore clean`.",
+    .see = "docs/formats/incore-clean.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .defaults = &defaults,
+    .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
+    .examples = examples,
+    .run = run,
+};

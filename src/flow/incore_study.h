@@ -1,0 +1,59 @@
+/*
+ * incore_study - the trace of one kernel with all that is derived from it; what the jobs of
+ * `strata incore` share.
+ */
+#ifndef STRATA_FLOW_INCORE_STUDY_H
+#define STRATA_FLOW_INCORE_STUDY_H
+
+#include "base/mapfile.h"
+#include "incore/health.h"
+
+struct incore_study {
+    struct arena arena;
+    const char *bin; /* what was read */
+    struct mapfile map;
+    struct str trace, table; /* the two blocks; NULL: absent */
+    struct incore_trace t;
+    struct incore_lanes lanes;
+    struct incore_arrows arrows;
+    struct incore_metrics metrics;
+    struct incore_breakdown breakdown;
+    struct incore_health health;
+    bool has_metrics;
+    size_t dropped; /* bytes of the file given back so far */
+};
+
+/* The file to read for a path: itself, or what a folder holds. NULL, with the story in `d`. */
+const char *incore_study_find(const char *path, struct arena *arena, struct diag *d);
+
+/* All such files of a path: one, or those of the OPPROF_ folders below it. */
+struct incore_paths {
+    const char **at;
+    size_t n, cap;
+};
+
+enum status incore_study_find_all(const char *path, struct arena *arena, struct diag *d,
+                                  struct incore_paths *out);
+
+/* "." for a name without a folder. */
+const char *incore_study_folder(const char *path, struct arena *arena);
+
+/* Reads the trace, packs its lanes and matches its flags. Call incore_study_close() in any case. */
+enum status incore_study_open(struct incore_study *s, const char *path, struct incore_rules rules,
+                              struct diag *d);
+
+/* Reads the table of instructions, when there is one. */
+enum status incore_study_metrics(struct incore_study *s, struct diag *d);
+
+/* Breakdown and checks; `mhz` 0: not known. */
+void incore_study_judge(struct incore_study *s, double mhz, struct diag *d);
+
+/* The checks that failed, as warnings. */
+void incore_study_tell(const struct incore_study *s, struct diag *d);
+
+void incore_study_close(struct incore_study *s);
+
+/* For a pass over the text of the trace. */
+struct incore_watch incore_study_watch(struct incore_study *s);
+
+#endif

@@ -1,0 +1,346 @@
+#include "incore/breakdown.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/num.h"
+
+enum { MOST_USES = 4096 }; /* pipes of cores; the largest chip has 75 cores of some ten pipes */
+
+static struct str keep(struct incore_breakdown *b, struct str s)
+{
+    return arena_str(&b->arena, s);
+}
+
+static uint64_t to_cycles(const struct incore_breakdown *b, double us)
+{
+    double count = us * b->mhz;
+
+    return count > 0 && count < 1e18 ? (uint64_t)llround(count) : 0;
+}
+
+/* Microseconds with at least one instruction of the group. */
+static double busy_us(const struct incore_trace *t, const struct incore_lanes *lanes,
+                      const struct incore_group *g)
+{
+    double busy = 0, until = -HUGE_VAL;
+
+    for (uint32_t i = 0; i < g->n; i++) {
+        const struct incore_instr *in = &t->instrs.at[lanes->order[g->first + i]];
+        double end = in->ts + in->dur, from = in->ts > until ? in->ts : until;
+        if (end > from && isfinite(end) && isfinite(in->ts)) {
+            busy += end - from;
+            until = end;
+        }
+    }
+    return busy;
+}
+
+static double sum_us(const struct incore_trace *t, const struct incore_lanes *lanes,
+                     const struct incore_group *g)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < g->n; i++) {
+        double dur = t->instrs.at[lanes->order[g->first + i]].dur;
+        sum += dur > 0 && isfinite(dur) ? dur : 0;
+    }
+    return sum;
+}
+
+static struct incore_span *span_of(struct incore_breakdown *b, struct str core)
+{
+    for (size_t i = 0; i < b->cores.n; i++)
+        if (str_equal(b->cores.at[i].core, core))
+            return &b->cores.at[i];
+    vec_push(&b->cores, ((struct incore_span){keep(b, core), HUGE_VAL, -HUGE_VAL}));
+    return &b->cores.at[b->cores.n - 1];
+}
+
+static void stretch(struct incore_span *span, const struct incore_trace *t,
+                    const struct incore_lanes *lanes, const struct incore_group *g)
+{
+    for (uint32_t i = 0; i < g->n; i++) {
+        const struct incore_instr *in = &t->instrs.at[lanes->order[g->first + i]];
+        double end = in->ts + in->dur;
+        if (isfinite(in->ts) && in->ts < span->begin)
+            span->begin = in->ts;
+        if (isfinite(end) && end > span->end)
+            span->end = end;
+    }
+}
+
+static struct incore_use *use_of(struct incore_breakdown *b, struct str core, struct str pipe)
+{
+    for (size_t i = 0; i < b->uses.n; i++)
+        if (str_equal(b->uses.at[i].core, core) && str_equal(b->uses.at[i].pipe, pipe))
+            return &b->uses.at[i];
+    vec_push(&b->uses, ((struct incore_use){.core = keep(b, core), .pipe = keep(b, pipe)}));
+    return &b->uses.at[b->uses.n - 1];
+}
+
+static void add_groups(struct incore_breakdown *b, const struct incore_trace *t,
+                       const struct incore_lanes *lanes)
+{
+    for (size_t i = 0; i < t->groups.n && b->uses.n < MOST_USES; i++) {
+        const struct incore_group *g = &t->groups.at[i];
+        struct str core = incore_value_text(t, g->pid);
+        stretch(span_of(b, core), t, lanes, g);
+        struct incore_use *use = use_of(b, core, incore_value_text(t, g->tid));
+        use->executed = g->n;
+        use->cycles = to_cycles(b, sum_us(t, lanes, g));
+        use->busy_cycles = to_cycles(b, busy_us(t, lanes, g));
+        use->max_depth = g->lanes;
+    }
+}
+
+static void add_waits(struct incore_breakdown *b, const struct incore_trace *t)
+{
+    for (size_t i = 0; i < t->waits.n && b->uses.n < MOST_USES; i++) {
+        const struct incore_flag *wait = &t->waits.at[i];
+        struct str pipe = incore_value_text(t, wait->tid);
+        if (!t->rules.is_compat && str_equal(pipe, S("FIXP")))
+            pipe = S("FIXPIPE");
+        struct incore_use *use = use_of(b, incore_value_text(t, wait->pid), pipe);
+        use->wait_cycles += to_cycles(b, wait->end - wait->begin);
+    }
+}
+
+static int64_t cell_number(const struct incore_metrics *m, size_t row, size_t core, struct str key)
+{
+    double value;
+    struct str text = incore_metrics_get(m, row, core, key);
+
+    if (text.n == 0 || !num_f64(text, &value) || value < 0 || value > 1e18)
+        return 0;
+    return (int64_t)value;
+}
+
+static struct str cell_pipe(const struct incore_metrics *m, size_t row, size_t core)
+{
+    struct str text = incore_metrics_get(m, row, core, S("pipe"));
+
+    if (text.n < 2 || *text.at != '"')
+        return (struct str){0};
+    text = str_part(text, 1, text.n - 2);
+    return str_equal(text, S("FIXP")) ? S("FIXPIPE") : text;
+}
+
+/* The file's own sums replace ours. */
+static void add_metrics(struct incore_breakdown *b, const struct incore_metrics *m)
+{
+    size_t own = b->uses.n;
+    bool *is_told = ARENA_ARRAY(&b->arena, bool, own + 1);
+    size_t *here = ARENA_ARRAY(&b->arena, size_t, own + 1);
+    double use_sum = 0, use_n = 0, percent;
+
+    for (size_t core = 0; core < m->cores.n; core++) {
+        size_t pipes = 0;
+        for (size_t i = 0; i < own; i++)
+            if (str_equal(b->uses.at[i].core, m->cores.at[core]))
+                here[pipes++] = i;
+        for (size_t row = 0; row < m->rows.n && pipes > 0; row++) {
+            struct str pipe = cell_pipe(m, row, core);
+            size_t k = 0;
+            while (k < pipes && !str_equal(b->uses.at[here[k]].pipe, pipe))
+                k++;
+            if (k == pipes)
+                continue;
+            size_t i = here[k];
+            struct incore_use *use = &b->uses.at[i];
+            if (!is_told[i])
+                use->executed = use->cycles = 0;
+            is_told[i] = true;
+            use->executed += (uint64_t)cell_number(m, row, core, S("instructions_executed"));
+            use->cycles += (uint64_t)cell_number(m, row, core, S("cycles"));
+            use->bytes += (uint64_t)cell_number(m, row, core, S("process_bytes"));
+            struct str text = incore_metrics_get(m, row, core, S("vector_utilization_percentage"));
+            if (text.n > 0 && num_f64(text, &percent) && percent >= 0) {
+                use_sum += percent / 100;
+                use_n++;
+            }
+        }
+    }
+    b->vector_use = use_n > 0 ? use_sum / use_n : -1;
+}
+
+static double span_cycles(const struct incore_breakdown *b, struct str core)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < b->cores.n; i++)
+        if ((core.n == 0 || str_equal(b->cores.at[i].core, core)) &&
+            b->cores.at[i].end > b->cores.at[i].begin)
+            sum += (b->cores.at[i].end - b->cores.at[i].begin) * b->mhz;
+    return sum;
+}
+
+static double share(uint64_t part, double whole)
+{
+    return whole > 0 ? (double)part / whole : 0;
+}
+
+static struct incore_use *total_of(struct incore_breakdown *b, struct str pipe)
+{
+    for (size_t i = 0; i < b->totals.n; i++)
+        if (str_equal(b->totals.at[i].pipe, pipe))
+            return &b->totals.at[i];
+    vec_push(&b->totals, ((struct incore_use){.pipe = pipe}));
+    return &b->totals.at[b->totals.n - 1];
+}
+
+static int by_pipe(const void *a, const void *b)
+{
+    const struct incore_use *x = a, *y = b;
+    uint32_t p = incore_pipe_index(x->pipe), q = incore_pipe_index(y->pipe);
+    int core = str_compare(x->core, y->core);
+
+    if (core != 0)
+        return core;
+    return p != q ? (p < q ? -1 : 1) : str_compare(x->pipe, y->pipe);
+}
+
+static int by_core(const void *a, const void *b)
+{
+    return str_compare(((const struct incore_span *)a)->core,
+                       ((const struct incore_span *)b)->core);
+}
+
+static void add_totals(struct incore_breakdown *b)
+{
+    uint64_t waits = 0, busy = 0;
+
+    for (size_t i = 0; i < b->uses.n; i++) {
+        struct incore_use *use = &b->uses.at[i];
+        struct incore_use *total = total_of(b, use->pipe);
+        use->busy = share(use->busy_cycles, span_cycles(b, use->core));
+        total->executed += use->executed;
+        total->cycles += use->cycles;
+        total->busy_cycles += use->busy_cycles;
+        total->max_depth = use->max_depth > total->max_depth ? use->max_depth : total->max_depth;
+        total->wait_cycles += use->wait_cycles;
+        total->bytes += use->bytes;
+        waits += use->wait_cycles;
+        busy += use->busy_cycles;
+    }
+    for (size_t i = 0; i < b->totals.n; i++)
+        b->totals.at[i].busy = share(b->totals.at[i].busy_cycles, span_cycles(b, (struct str){0}));
+    b->wait_share = share(waits, (double)waits + (double)busy);
+}
+
+static void judge(struct incore_breakdown *b)
+{
+    const struct incore_use *most = NULL;
+    size_t high = 0;
+
+    for (size_t i = 0; i < b->totals.n; i++) {
+        if (most == NULL || b->totals.at[i].busy > most->busy)
+            most = &b->totals.at[i];
+        high += b->totals.at[i].busy >= 0.6;
+    }
+    b->advice = S("no pipe and no wait stands out: shorten the longest chain of dependences");
+    if (high == 1) {
+        b->verdict = arena_format(&b->arena, "%.*s-bound", STR_ARGS(most->pipe));
+        if (str_equal(most->pipe, S("MTE2")))
+            b->advice = S("loads from global memory set the pace: use two buffers, move less");
+        else if (str_equal(most->pipe, S("VECTOR")) && b->vector_use >= 0 && b->vector_use < 0.5)
+            b->advice = S("vector instructions are half empty: change the shape of the tile");
+        else
+            b->advice = S("this pipe sets the pace: give it less to do");
+    } else if (b->wait_share > 0.3) {
+        b->verdict = S("sync-bound");
+        b->advice = S("pipes wait for each other: more buffers, fewer flags");
+    } else {
+        b->verdict = S("latency/balanced");
+    }
+}
+
+void incore_breakdown_build(struct incore_breakdown *b, const struct incore_trace *t,
+                            const struct incore_lanes *lanes, const struct incore_metrics *m,
+                            double mhz)
+{
+    *b = (struct incore_breakdown){
+        .mhz = mhz > 0 ? mhz : INCORE_DEFAULT_MHZ, .is_assumed = mhz <= 0, .vector_use = -1};
+    arena_init(&b->arena);
+    add_groups(b, t, lanes);
+    add_waits(b, t);
+    if (m != NULL)
+        add_metrics(b, m);
+    if (b->uses.n > 0)
+        qsort(b->uses.at, b->uses.n, sizeof(*b->uses.at), by_pipe);
+    if (b->cores.n > 0)
+        qsort(b->cores.at, b->cores.n, sizeof(*b->cores.at), by_core);
+    add_totals(b);
+    if (b->totals.n > 0)
+        qsort(b->totals.at, b->totals.n, sizeof(*b->totals.at), by_pipe);
+    judge(b);
+}
+
+void incore_breakdown_free(struct incore_breakdown *b)
+{
+    vec_free(&b->cores);
+    vec_free(&b->uses);
+    vec_free(&b->totals);
+    arena_free(&b->arena);
+}
+
+static void write_use(struct json_writer *w, const struct incore_use *use)
+{
+    const struct {
+        const char *key;
+        uint64_t value;
+    } counts[] = {{"executed", use->executed},       {"cycles", use->cycles},
+                  {"busy_cycles", use->busy_cycles}, {"max_depth", use->max_depth},
+                  {"wait_cycles", use->wait_cycles}, {"bytes", use->bytes}};
+
+    json_write_object(w);
+    json_write_key(w, S("pipe"));
+    json_write_string(w, use->pipe);
+    for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+        json_write_key(w, str_of(counts[i].key));
+        json_write_u64(w, counts[i].value);
+    }
+    json_write_key(w, S("busy_pct"));
+    json_write_f64(w, round(use->busy * 1e5) / 1e3);
+    json_write_end(w);
+}
+
+void incore_breakdown_json(const struct incore_breakdown *b, struct json_writer *w)
+{
+    json_write_object(w);
+    json_write_key(w, S("clock_mhz"));
+    json_write_f64(w, b->mhz);
+    json_write_key(w, S("clock_assumed"));
+    json_write_bool(w, b->is_assumed);
+    json_write_key(w, S("verdict"));
+    json_write_string(w, b->verdict);
+    json_write_key(w, S("wait_share"));
+    json_write_f64(w, round(b->wait_share * 1e6) / 1e6);
+    json_write_key(w, S("cores"));
+    json_write_array(w);
+    for (size_t i = 0; i < b->cores.n; i++) {
+        const struct incore_span *span = &b->cores.at[i];
+        json_write_object(w);
+        json_write_key(w, S("core"));
+        json_write_string(w, span->core);
+        json_write_key(w, S("span_us"));
+        json_write_f64(w,
+                       span->end > span->begin ? round((span->end - span->begin) * 1e6) / 1e6 : 0);
+        json_write_key(w, S("span_cycles"));
+        json_write_u64(w, to_cycles(b, span->end > span->begin ? span->end - span->begin : 0));
+        json_write_key(w, S("pipes"));
+        json_write_array(w);
+        for (size_t k = 0; k < b->uses.n; k++)
+            if (str_equal(b->uses.at[k].core, span->core))
+                write_use(w, &b->uses.at[k]);
+        json_write_end(w);
+        json_write_end(w);
+    }
+    json_write_end(w);
+    json_write_key(w, S("total"));
+    json_write_array(w);
+    for (size_t i = 0; i < b->totals.n; i++)
+        write_use(w, &b->totals.at[i]);
+    json_write_end(w);
+    json_write_end(w);
+}

@@ -1,0 +1,51 @@
+/*
+ * breakdown - how long each pipe of each core was busy, how long it waited, what bounds the kernel.
+ */
+#ifndef STRATA_INCORE_BREAKDOWN_H
+#define STRATA_INCORE_BREAKDOWN_H
+
+#include "base/json_write.h"
+#include "incore/lanes.h"
+#include "incore/metrics.h"
+
+enum { INCORE_DEFAULT_MHZ = 1850 };
+
+struct incore_use {
+    struct str core; /* empty: all cores together */
+    struct str pipe;
+    uint64_t executed;    /* instructions */
+    uint64_t cycles;      /* sum of their lengths; more than the wall when they overlap */
+    uint64_t busy_cycles; /* time with at least one of them */
+    double busy;          /* of the core's span, 0 to 1 */
+    uint64_t max_depth;   /* sub-lanes */
+    uint64_t wait_cycles; /* waiting for flags */
+    uint64_t bytes;       /* moved from or to global memory */
+};
+
+struct incore_span {
+    struct str core;
+    double begin, end; /* microseconds, over all instructions */
+};
+
+struct incore_breakdown {
+    struct arena arena;
+    double mhz;
+    bool is_assumed; /* nobody told the clock */
+    VEC_OF(struct incore_span) cores;
+    VEC_OF(struct incore_use) uses;   /* core by core, pipes in the order they are drawn */
+    VEC_OF(struct incore_use) totals; /* the same pipes of all cores */
+    double vector_use;                /* mean of the vector utilisation, 0 to 1; -1: unknown */
+    double wait_share;                /* waits of waits and busy time */
+    struct str verdict, advice;       /* "MTE2-bound" */
+};
+
+/* `m` may be NULL; `mhz` 0: not known. The texts live as long as the breakdown. */
+void incore_breakdown_build(struct incore_breakdown *b, const struct incore_trace *t,
+                            const struct incore_lanes *lanes, const struct incore_metrics *m,
+                            double mhz);
+void incore_breakdown_free(struct incore_breakdown *b);
+
+/* The object of pipe_breakdown.json and of `--json`. */
+void incore_breakdown_json(const struct incore_breakdown *b, struct json_writer *w);
+
+#endif

@@ -1,0 +1,354 @@
+#include "incore/clean.h"
+
+#include <stdio.h>
+
+#include "base/json_write.h"
+#include "base/testing.h"
+#include "capture/capture.h"
+#include "incore/health.h"
+#include "incore/to_capture.h"
+
+/* A trace, packed and with arrows. */
+struct bench {
+    struct incore_trace t;
+    struct incore_lanes lanes;
+    struct incore_arrows arrows;
+    struct str reason;
+    enum status status;
+};
+
+static struct bench read_with(const char *text, struct incore_rules rules)
+{
+    struct bench b = {0};
+
+    b.status = incore_trace_read(&b.t, str_of(text), rules, (struct incore_watch){0}, &b.reason);
+    if (b.status == ST_OK) {
+        incore_lanes_build(&b.lanes, &b.t);
+        incore_arrows_build(&b.arrows, &b.t, &b.lanes);
+    }
+    return b;
+}
+
+static struct bench read(const char *events)
+{
+    static char text[8192];
+
+    snprintf(text, sizeof(text), "{\"traceEvents\":[%s]}", events);
+    return read_with(text, (struct incore_rules){.is_compat = true});
+}
+
+static void drop(struct bench *b)
+{
+    incore_arrows_free(&b->arrows);
+    incore_lanes_free(&b->lanes);
+    incore_trace_free(&b->t);
+}
+
+#define X(pid, tid, name, ts, dur)                                                                 \
+    "{\"ph\":\"X\",\"pid\":\"" pid "\",\"tid\":\"" tid "\",\"name\":\"" name "\",\"ts\":" ts       \
+    ",\"dur\":" dur "}"
+#define FLAG(name, ph, tid, ts, detail)                                                            \
+    "{\"ph\":\"" ph "\",\"pid\":\"c\",\"tid\":\"" tid "\",\"name\":\"" name "\",\"ts\":" ts        \
+    ",\"args\":{\"detail\":\"" detail "\"}}"
+
+TEST(an_instruction_goes_to_the_first_row_that_is_free)
+{
+    struct bench b = read(X("c", "MTE2", "a", "0", "10") "," X("c", "MTE2", "b", "2", "3") "," X(
+        "c", "MTE2", "d", "5", "1") "," X("c", "MTE2", "e", "10", "1"));
+
+    /* b overlaps a; d begins where b ends; e begins where a ends. */
+    assert_int_equal(b.t.instrs.at[0].lane, 0);
+    assert_int_equal(b.t.instrs.at[1].lane, 1);
+    assert_int_equal(b.t.instrs.at[2].lane, 1);
+    assert_int_equal(b.t.instrs.at[3].lane, 0);
+    assert_int_equal(b.lanes.rows_n, 2);
+    drop(&b);
+}
+
+TEST(of_two_that_begin_together_the_shorter_goes_first)
+{
+    struct bench b = read(X("c", "CUBE", "a", "1", "5") "," X("c", "CUBE", "b", "1", "0"));
+
+    assert_int_equal(b.t.instrs.at[1].lane, 0); /* it takes no time, so a follows on the same row */
+    assert_int_equal(b.t.instrs.at[0].lane, 0);
+    drop(&b);
+}
+
+TEST(a_thousand_at_once_take_a_thousand_rows)
+{
+    struct json_buffer text = {0};
+    struct sink sink = json_buffer_sink(&text);
+
+    sink.write(sink.ctx, S("{\"traceEvents\":["));
+    for (int i = 0; i < 1000; i++) {
+        sink.write(sink.ctx, i > 0 ? S(",") : S(""));
+        sink.write(sink.ctx, S(X("c", "CUBE", "a", "1", "5")));
+    }
+    sink.write(sink.ctx, S("]}"));
+    sink.write(sink.ctx, (struct str){"", 1});
+    struct bench b = read_with(text.at, (struct incore_rules){.is_compat = true});
+    assert_int_equal(b.lanes.rows_n, 1000);
+    assert_int_equal(b.t.instrs.at[999].lane, 999);
+    drop(&b);
+    json_buffer_free(&text);
+}
+
+TEST(an_arrow_goes_from_the_last_producer_to_the_first_consumer)
+{
+    struct bench b = read(X("c", "MTE2", "a", "1", "1") "," X("c", "MTE2", "b", "2", "1") "," X(
+        "c", "VECTOR", "d", "4",
+        "1") "," X("c", "VECTOR", "e", "4",
+                   "1") "," FLAG("SET_FLAG", "B", "MTE2", "2",
+                                 "PIPE:MTE2, TRIGGERPIPE : VEC "
+                                 ",FLAGID:0") "," FLAG("SET_FLAG", "E", "MTE2", "3",
+                                                       "") "," FLAG("WAI"
+                                                                    "T_"
+                                                                    "FLA"
+                                                                    "G",
+                                                                    "B",
+                                                                    "VEC"
+                                                                    "TO"
+                                                                    "R",
+                                                                    "0",
+                                                                    "FLA"
+                                                                    "GID"
+                                                                    ":0,"
+                                                                    "PIP"
+                                                                    "E:"
+                                                                    "MTE"
+                                                                    "2,"
+                                                                    "TRI"
+                                                                    "GGE"
+                                                                    "RPI"
+                                                                    "PE:"
+                                                                    "VEC"
+                                                                    "TO"
+                                                                    "R") "," FLAG("WAIT_FLAG", "E",
+                                                                                  "VECTOR", "4",
+                                                                                  ""));
+
+    assert_int_equal(b.arrows.list.n, 1);
+    assert_int_equal(b.arrows.list.at[0].from, 1); /* at the SET counts */
+    assert_int_equal(b.arrows.list.at[0].to, 2);   /* the first of two, at the end of the WAIT */
+    assert_str(b.arrows.list.at[0].label, "MTE2->VEC flag0");
+    assert_int_equal(b.arrows.skipped, 0);
+    drop(&b);
+}
+
+TEST(a_wait_is_used_up_even_when_the_arrow_finds_no_hold)
+{
+    const char *events =
+        X("c", "MTE2", "a", "5", "1") "," X("c", "VECTOR", "d", "9", "1") "," FLAG("SET_FLAG", "B", "MTE2", "1", "PIPE:MTE2,TRIGGERPIPE:VEC,FLAGID:0") "," FLAG(
+            "SET_FLAG", "E", "MTE2", "2",
+            "") "," FLAG("SET_FLAG", "B", "MTE2", "6",
+                         "PIPE:MTE2,TRIGGERPIPE:VEC,FLAGID:0") "," FLAG("SET_FLAG", "E", "MTE2",
+                                                                        "7",
+                                                                        "") "," FLAG("WAIT_"
+                                                                                     "FLAG",
+                                                                                     "B", "VECTOR",
+                                                                                     "1",
+                                                                                     "PIPE:"
+                                                                                     "MTE2,"
+                                                                                     "TRIGGERP"
+                                                                                     "IPE:VEC,"
+                                                                                     "FLAGID:"
+                                                                                     "0") "," FLAG("WAIT_FLAG",
+                                                                                                   "E",
+                                                                                                   "VECTOR",
+                                                                                                   "8",
+                                                                                                   "");
+    struct bench b = read(events);
+
+    assert_int_equal(b.arrows.list.n, 0);
+    assert_int_equal(b.arrows.skipped, 2);
+    drop(&b);
+}
+
+TEST(cores_wait_for_each_other)
+{
+    const char *text = "{\"traceEvents\":[" X("core0.cubecore0", "CUBE", "m", "1", "1") "," X(
+        "core0.veccore1", "VECTOR", "v", "5",
+        "1") ","
+             "{\"ph\":\"B\",\"pid\":\"core0.cubecore0\",\"tid\":\"CUBE\",\"name\":\"SET_INTRA_"
+             "BLOCK\","
+             "\"ts\":2,\"args\":{\"detail\":\"PIPE:M,sync_id:18\"}},"
+             "{\"ph\":\"E\",\"pid\":\"core0.cubecore0\",\"tid\":\"CUBE\",\"name\":\"SET_INTRA_"
+             "BLOCK\","
+             "\"ts\":3},"
+             "{\"ph\":\"B\",\"pid\":\"core0.veccore1\",\"tid\":\"VECTOR\",\"name\":"
+             "\"WAIT_INTRA_BLOCK\",\"ts\":0,\"args\":{\"detail\":\"PIPE:V,sync_id:2\"}},"
+             "{\"ph\":\"E\",\"pid\":\"core0.veccore1\",\"tid\":\"VECTOR\",\"name\":"
+             "\"WAIT_INTRA_BLOCK\",\"ts\":4}]}";
+    struct bench b = read_with(text, (struct incore_rules){0});
+
+    assert_int_equal(b.arrows.list.n, 1); /* 18 on the cube core is 2 on vector core 1 */
+    assert_true(b.arrows.list.at[0].is_intra);
+    assert_int_equal(b.arrows.list.at[0].from, 0);
+    assert_int_equal(b.arrows.list.at[0].to, 1);
+    drop(&b);
+}
+
+TEST(fixp_is_fixpipe_unless_asked_to_be_compatible)
+{
+    const char *text = "{\"traceEvents\":[" X("c", "FIXP", "a", "1", "1") "]}";
+    struct bench strict = read_with(text, (struct incore_rules){.is_compat = true});
+    struct bench ours = read_with(text, (struct incore_rules){0});
+
+    assert_int_equal(strict.lanes.drawn.at[0].sort_index, 9900);
+    assert_int_equal(ours.lanes.drawn.at[0].sort_index, 400);
+    assert_str(incore_value_text(&ours.t, ours.t.groups.at[0].tid), "FIXPIPE");
+    drop(&strict);
+    drop(&ours);
+}
+
+TEST(what_is_no_trace_is_refused_with_a_reason)
+{
+    static const char *const bad[] = {"",
+                                      "[]",
+                                      "{\"traceEvents\":3}",
+                                      "{\"traceEvents\":[{]}",
+                                      "{\"traceEvents\":[]} x",
+                                      "{\"traceEvents\":[{\"ts\":1"};
+
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        struct bench b = read_with(bad[i], (struct incore_rules){0});
+        assert_int_equal(b.status, ST_FORMAT);
+        assert_true(b.reason.n > 0);
+        drop(&b);
+    }
+}
+
+TEST(instructions_without_a_name_or_a_time_are_counted)
+{
+    struct bench b = read("{\"ph\":\"X\",\"ts\":1},{\"ph\":\"X\",\"name\":\"a\"},7,"
+                          "{\"ph\":\"X\",\"name\":\"a\",\"ts\":\"x\"}");
+
+    assert_int_equal(b.t.instrs.n, 0);
+    assert_int_equal(b.t.without_name, 1);
+    assert_int_equal(b.t.without_time, 2);
+    assert_int_equal(b.t.not_objects, 1);
+    drop(&b);
+}
+
+TEST(the_document_has_rows_slices_and_arrows)
+{
+    struct bench b = read("{\"ph\":\"X\",\"pid\":7,\"tid\":\"MTE2\",\"name\":\"a\\\"\",\"ts\":1.50,"
+                          "\"args\":{ \"x\" : 1 }}");
+    struct json_buffer out = {0};
+
+    assert_true(incore_clean_write(&b.t, &b.lanes, &b.arrows, (struct incore_watch){0},
+                                   json_buffer_sink(&out)));
+    assert_str(((struct str){out.at, out.n}),
+               "{\"displayTimeUnit\":\"ns\",\"profilingType\":\"op\",\"schemaVersion\":1,"
+               "\"traceEvents\":[\n"
+               "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":7,\"args\":{\"name\":7}},\n"
+               "{\"name\":\"process_sort_index\",\"ph\":\"M\",\"pid\":7,\"args\":{\"sort_index\":0}"
+               "},\n"
+               "{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":7,\"tid\":\"MTE2\",\"args\":{"
+               "\"name\":\"MTE2 (load GM->UB)\"}},\n"
+               "{\"name\":\"thread_sort_index\",\"ph\":\"M\",\"pid\":7,\"tid\":\"MTE2\",\"args\":{"
+               "\"sort_index\":0}},\n"
+               "{\"name\":\"a\\\"\",\"ph\":\"X\",\"pid\":7,\"tid\":\"MTE2\",\"ts\":1.50,\"cname\":"
+               "\"thread_state_iowait\",\"args\":{ \"x\" : 1 }}\n"
+               "]}\n");
+    json_buffer_free(&out);
+    drop(&b);
+}
+
+TEST(a_capture_has_the_same_rows_and_arrows)
+{
+    struct bench b = read(X("c", "MTE2", "a", "1", "1") "," X("c", "MTE2", "b", "1.5", "1") "," X(
+        "c", "VECTOR", "d", "4",
+        "1") "," FLAG("SET_FLAG", "B", "MTE2", "2",
+                      "PIPE:MTE2,TRIGGERPIPE:VEC,FLAGID:0") "," FLAG("SET_FLAG", "E", "MTE2", "3",
+                                                                     "") "," FLAG("WAIT_FLAG", "B",
+                                                                                  "VECTOR", "0",
+                                                                                  "PIPE:MTE2,"
+                                                                                  "TRIGGERPIPE:"
+                                                                                  "VEC,FLAGID:"
+                                                                                  "0") "," FLAG("WA"
+                                                                                                "IT"
+                                                                                                "_F"
+                                                                                                "LA"
+                                                                                                "G",
+                                                                                                "E",
+                                                                                                "VE"
+                                                                                                "CT"
+                                                                                                "O"
+                                                                                                "R",
+                                                                                                "4",
+                                                                                                ""));
+    struct capture *cap = incore_to_capture(&b.t, &b.lanes, &b.arrows);
+
+    assert_int_equal(cap->lanes.n, 3);
+    assert_str(capture_text(cap, cap->lanes.at[1].key.name), "MTE2#1");
+    assert_int_equal(cap->slices.n, 3);
+    assert_int_equal(cap->slices.begin[1], 1500);
+    assert_int_equal(cap->slices.dur[1], 1000);
+    assert_int_equal(cap->flows.n, 1);
+    assert_int_equal(cap->flows.at[0].from, 1);
+    assert_int_equal(cap->flows.at[0].to, 2);
+    capture_free(cap);
+    drop(&b);
+}
+
+TEST(busy_time_counts_what_overlaps_once)
+{
+    struct bench b = read(X("c", "MTE2", "a", "0", "4") "," X("c", "MTE2", "b", "2", "4") "," X(
+        "c", "VECTOR", "d", "8", "2"));
+    struct incore_breakdown use;
+
+    incore_breakdown_build(&use, &b.t, &b.lanes, NULL, 100);
+    assert_int_equal(use.totals.n, 2);
+    assert_int_equal(use.totals.at[0].cycles, 800);
+    assert_int_equal(use.totals.at[0].busy_cycles, 600);
+    assert_int_equal(use.totals.at[0].max_depth, 2);
+    assert_true(use.totals.at[0].busy > 0.599 && use.totals.at[0].busy < 0.601);
+    assert_str(use.verdict, "MTE2-bound");
+    incore_breakdown_free(&use);
+    drop(&b);
+}
+
+TEST(a_trace_without_computing_is_degenerate)
+{
+    struct incore_exe few = {0}, enough = {0}, none = {0};
+
+    incore_exe_add(&few, S("instr,addr,pipe,cycles\nVADD,1,vector,999\nX,1,VECTOR,bad\n"));
+    incore_exe_add(&enough, S("instr,addr,pipe,cycles\nVADD,1,VECTOR,1000.7\n"));
+    assert_true(incore_exe_is_degenerate(&few));
+    assert_false(incore_exe_is_degenerate(&enough));
+    assert_false(incore_exe_is_degenerate(&none));
+}
+
+TEST(a_table_gives_each_core_its_own)
+{
+    struct incore_metrics m;
+    struct str reason;
+    struct json_buffer out = {0};
+
+    assert_int_equal(incore_metrics_read(&m,
+                                         S("{\"Instructions\":[{\"Process Bytes\":[1,2],\"Pipe\":"
+                                           "\"A\",\"L\":[1]}],\"Cores\":[\"x\",\"y\"]}"),
+                                         &reason),
+                     ST_OK);
+    assert_true(incore_metrics_write(&m, json_buffer_sink(&out)));
+    assert_str(((struct str){out.at, out.n}),
+               "{\"cores\":[\"x\",\"y\"],\"instructions\":{\n"
+               "\"x\":[\n{\"process_bytes\":1,\"pipe\":\"A\",\"l\":[1]}],\n"
+               "\"y\":[\n{\"process_bytes\":2,\"pipe\":\"A\",\"l\":[1]}]},\n"
+               "\"column_types\":{}}\n");
+    json_buffer_free(&out);
+    incore_metrics_free(&m);
+}
+
+TEST_MAIN("incore/clean", T(an_instruction_goes_to_the_first_row_that_is_free),
+          T(of_two_that_begin_together_the_shorter_goes_first),
+          T(a_thousand_at_once_take_a_thousand_rows),
+          T(an_arrow_goes_from_the_last_producer_to_the_first_consumer),
+          T(a_wait_is_used_up_even_when_the_arrow_finds_no_hold), T(cores_wait_for_each_other),
+          T(fixp_is_fixpipe_unless_asked_to_be_compatible),
+          T(what_is_no_trace_is_refused_with_a_reason),
+          T(instructions_without_a_name_or_a_time_are_counted),
+          T(the_document_has_rows_slices_and_arrows), T(a_capture_has_the_same_rows_and_arrows),
+          T(busy_time_counts_what_overlaps_once), T(a_trace_without_computing_is_degenerate),
+          T(a_table_gives_each_core_its_own))

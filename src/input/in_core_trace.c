@@ -1,0 +1,61 @@
+/*
+ * core-trace: trace.json of the operator simulator, of all cores or of one.
+ *
+ * Format reference: docs/formats/incore-trace.md
+ */
+#include "capture/capture.h"
+#include "input/incore_events.h"
+
+static bool claims(struct str name)
+{
+    (void)name; /* trace.json is anybody's name */
+    return false;
+}
+
+static int probe(const struct probe *p)
+{
+    return incore_probe(p->head) != INCORE_NONE ? 95 : 0;
+}
+
+/* The folder around the file names its core. */
+static struct str core_of(const char *path)
+{
+    struct str whole = str_of(path);
+    struct str file = str_basename(whole);
+
+    if (whole.n > file.n + 1) {
+        struct str folder = str_basename(str_part(whole, 0, whole.n - file.n - 1));
+        if (str_starts(folder, S("core")))
+            return folder;
+    }
+    return S("core");
+}
+
+static enum status read_core_trace(const struct input_file *in, struct capture *cap)
+{
+    bool is_one = incore_probe(str_part(in->text, 0, INPUT_HEAD)) == INCORE_ONE_CORE;
+    struct incore_trace trace = {.in = in, .text = in->text};
+    struct incore_count count = {0};
+
+    if (is_one)
+        trace.core = core_of(in->path);
+    TRY(incore_events(&trace, cap, &count));
+    cap->facts.kind = capture_intern(cap, S("incore"));
+    cap->origin = ORIGIN_SIMULATED;
+    capture_source(cap, (struct source){.path = in->path,
+                                        .format = input_core_trace.name,
+                                        .bytes = in->text.n,
+                                        .rows = count.events,
+                                        .lost = count.lost});
+    return ST_OK;
+}
+
+const struct input_format input_core_trace = {
+    .name = "core-trace",
+    .summary = "in-core trace of the operator simulator (trace.json, of all cores or of one)",
+    .looks_for = "trace.json",
+    .role = ROLE_WHOLE,
+    .claims = claims,
+    .probe = probe,
+    .read = read_core_trace,
+};

@@ -1,0 +1,665 @@
+#include "input/incore_events.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/json_read.h"
+#include "capture/capture.h"
+
+enum {
+    MAX_ARGS = 24,
+    BIND_REACH = 64, /* slices that are looked at for the end of an arrow between their ends */
+};
+
+static const struct str marker = S_INIT("ph");
+
+/* One argument: its value as text, or none of our business. */
+struct arg {
+    struct str key, text;
+    enum json_token token;
+};
+
+struct event {
+    struct str name, pid, tid, id, ts, dur, group;
+    char ph;
+    uint64_t offset;
+    size_t n_args;
+    struct arg args[MAX_ARGS];
+};
+
+/* A B that waits for its E. */
+struct open {
+    lane_id lane;
+    strid name, id;
+    nanos ts;
+    attr_run set, own;
+    uint32_t below; /* the one opened before on the same lane under the same name, plus one */
+    bool is_closed;
+};
+
+/* An end of an arrow. */
+struct end {
+    strid id;
+    lane_id lane;
+    nanos ts;
+    uint32_t nth; /* of the slices that end there */
+    bool is_begin;
+};
+
+struct reader {
+    const struct incore_trace *t;
+    struct capture *cap;
+    struct incore_count *count;
+    struct json json;
+    struct arena arena; /* texts of one event */
+    struct hash lanes;  /* process and name -> lane */
+    struct hash stacks; /* lane and name -> open, plus one */
+    struct hash by_id;  /* lane, name and id -> open, plus one */
+    struct hash pipes;  /* number of a process -> name of its pipe */
+    VEC_OF(struct open) open;
+    VEC_OF(struct end) ends;
+    size_t first; /* slice that this trace brought first */
+    strid key_pc, key_code, key_group, key_bytes;
+};
+
+static struct where place(const struct reader *r, uint64_t offset)
+{
+    return (struct where){.path = r->t->in->path, .byte = r->t->offset + offset + 1};
+}
+
+/* ---- one event ---- */
+
+static struct str decoded(struct reader *r, struct str raw)
+{
+    return r->json.token == JSON_STRING && r->json.has_escapes ? json_text(raw, &r->arena) : raw;
+}
+
+/* Takes the value that comes; objects and arrays are passed over. False when reading stops. */
+static bool take(struct reader *r, struct str *out, enum json_token *token)
+{
+    struct json *j = &r->json;
+
+    if (json_value(j, out)) {
+        *token = j->token;
+        *out = decoded(r, *out);
+        return true;
+    }
+    *out = S("");
+    *token = j->token;
+    return (j->token == JSON_OBJECT || j->token == JSON_ARRAY) && json_skip(j);
+}
+
+static bool take_args(struct reader *r, struct event *e)
+{
+    struct json *j = &r->json;
+    struct str key, none;
+
+    if (json_value(j, &none))
+        return true;
+    if (j->token != JSON_OBJECT)
+        return j->token == JSON_ARRAY && json_skip(j);
+    json_next(j);
+    while (json_key(j, &key)) {
+        struct arg arg = {.key = key};
+        if (j->has_escapes)
+            arg.key = json_text(key, &r->arena);
+        if (!take(r, &arg.text, &arg.token))
+            return false;
+        if (e->n_args < MAX_ARGS && (arg.token == JSON_STRING || arg.token == JSON_NUMBER))
+            e->args[e->n_args++] = arg;
+    }
+    return j->token == JSON_OBJECT_END;
+}
+
+static struct str *member(struct event *e, struct str key)
+{
+    static const struct {
+        struct str key;
+        size_t offset;
+    } members[] = {
+        {S_INIT("name"), offsetof(struct event, name)},
+        {S_INIT("pid"), offsetof(struct event, pid)},
+        {S_INIT("tid"), offsetof(struct event, tid)},
+        {S_INIT("ts"), offsetof(struct event, ts)},
+        {S_INIT("dur"), offsetof(struct event, dur)},
+        {S_INIT("id"), offsetof(struct event, id)},
+        {S_INIT("group_id"), offsetof(struct event, group)},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(members); i++)
+        if (str_equal(members[i].key, key))
+            return (struct str *)((char *)e + members[i].offset);
+    return NULL;
+}
+
+/* False when reading stops. What is no object has no ph. */
+static bool take_event(struct reader *r, struct event *e)
+{
+    struct json *j = &r->json;
+    struct str key, value;
+    enum json_token token;
+
+    *e = (struct event){.offset = json_offset(j)};
+    if (json_value(j, &value))
+        return true;
+    if (j->token != JSON_OBJECT)
+        return j->token == JSON_ARRAY && json_skip(j);
+    json_next(j);
+    while (json_key(j, &key)) {
+        if (str_equal(key, S("args"))) {
+            if (!take_args(r, e))
+                return false;
+            continue;
+        }
+        bool is_phase = str_equal(key, S("ph"));
+        struct str *to = member(e, key);
+        if (to == NULL && !is_phase)
+            continue;
+        if (!take(r, &value, &token))
+            return false;
+        if (token != JSON_STRING && token != JSON_NUMBER)
+            continue;
+        if (to != NULL)
+            *to = value;
+        else
+            e->ph = value.n == 1 ? value.at[0] : 0;
+    }
+    return j->token == JSON_OBJECT_END;
+}
+
+static void lose(struct reader *r, const struct event *e, const char *code, const char *why)
+{
+    r->count->lost++;
+    diag_add(r->t->in->diag, SEV_LOSS, code, place(r, e->offset), "event '%.*s' skipped: %s",
+             STR_ARGS(e->name), why);
+}
+
+/* ---- lanes ---- */
+
+/* In a trace of one core processes are pipes, by these numbers. */
+static struct str pipe_name(struct reader *r, struct str pid)
+{
+    static const char *const pipes[] = {
+        "SCALAR", "SCALARLDST", "VECTOR",   "CUBE", "MTE1",      "MTE2",
+        "MTE3",   "FIXP",       "FLOWCTRL", "ALL",  "CACHEMISS", "USERMARK",
+    };
+    int64_t number;
+    uint32_t named;
+
+    if (!num_i64(pid, &number))
+        return pid;
+    if (hash_get(&r->pipes, (uint64_t)number, &named))
+        return capture_text(r->cap, named);
+    if (number >= 10 && number <= 120 && number % 10 == 0)
+        return str_of(pipes[number / 10 - 1]);
+    return arena_format(&r->arena, "WARP_%lld", (long long)number);
+}
+
+/* False when there are too many. */
+static bool find_lane(struct reader *r, const struct event *e, lane_id *out)
+{
+    bool is_one_core = r->t->core.n > 0;
+    strid process = capture_intern(r->cap, is_one_core ? r->t->core : e->pid);
+    strid name = capture_intern(r->cap, is_one_core ? pipe_name(r, e->pid) : e->tid);
+    uint64_t key = (uint64_t)process << 32 | name;
+
+    if (hash_get(&r->lanes, key, out))
+        return true;
+    if (r->cap->lanes.n >= LIMIT_LANES)
+        return false;
+    *out = capture_lane(
+        r->cap,
+        (struct lane_key){.kind = LANE_PIPE, .device = -1, .process = process, .name = name});
+    hash_put(&r->lanes, key, *out);
+    return true;
+}
+
+static enum slice_kind kind_of(struct str lane, struct str name)
+{
+    if (str_starts(name, S("SET_FLAG")) || str_starts(name, S("SET_INTRA_BLOCK")) ||
+        str_equal(name, S("set_event")))
+        return SLICE_CONTROL;
+    if (str_starts(name, S("WAIT_FLAG")) || str_starts(name, S("WAIT_INTRA_BLOCK")) ||
+        str_equal(name, S("wait_event")))
+        return SLICE_WAIT;
+    if (str_equal(lane, S("USERMARK")))
+        return SLICE_ANNOTATION;
+    if (str_equal(lane, S("CACHEMISS")) || str_equal(name, S("cache_time")) ||
+        str_equal(name, S("ccu_time")))
+        return SLICE_OTHER;
+    return SLICE_INSTR;
+}
+
+/* ---- attributes ---- */
+
+static struct attr attr_of(struct reader *r, strid key, const struct arg *arg)
+{
+    int64_t number;
+    double real;
+
+    if ((arg->token == JSON_NUMBER || key == r->key_bytes) && num_i64(arg->text, &number))
+        return attr_int(key, number);
+    if (arg->token == JSON_NUMBER && num_f64(arg->text, &real))
+        return attr_real(key, real);
+    return attr_text(key, capture_intern(r->cap, arg->text));
+}
+
+/* The place of an instruction in the program is shared by its runs, the rest is their own. */
+static void keep_args(struct reader *r, const struct event *e, attr_run *set, attr_run *own)
+{
+    struct attr shared[MAX_ARGS], owned[MAX_ARGS + 1];
+    size_t n_shared = 0, n_owned = 0;
+
+    for (size_t i = 0; i < e->n_args; i++) {
+        if (e->args[i].text.n == 0)
+            continue;
+        strid key = capture_intern(r->cap, e->args[i].key);
+        struct attr attr = attr_of(r, key, &e->args[i]);
+        if (key == r->key_pc || key == r->key_code)
+            shared[n_shared++] = attr;
+        else
+            owned[n_owned++] = attr;
+    }
+    if (e->group.n > 0)
+        owned[n_owned++] = attr_text(r->key_group, capture_intern(r->cap, e->group));
+    *set = attrs_set(&r->cap->attrs, shared, n_shared);
+    *own = n_owned > 0 ? attrs_own(&r->cap->attrs, owned, n_owned) : 0;
+}
+
+/* ---- kinds of events ---- */
+
+static void add_slice(struct reader *r, struct slice slice)
+{
+    const struct capture *cap = r->cap;
+
+    slice.kind = kind_of(capture_text(cap, cap->lanes.at[slice.lane].key.name),
+                         capture_text(cap, slice.name));
+    capture_slice(r->cap, &slice);
+    r->count->events++;
+}
+
+static void add_whole(struct reader *r, const struct event *e, lane_id lane, nanos ts)
+{
+    struct slice slice = {.begin = ts, .lane = lane, .name = capture_intern(r->cap, e->name)};
+
+    if (e->dur.n > 0 && (!num_us(e->dur, &slice.dur) || slice.dur < 0)) {
+        lose(r, e, "incore.bad-time", "its duration is no number of microseconds");
+        return;
+    }
+    keep_args(r, e, &slice.set, &slice.own);
+    add_slice(r, slice);
+}
+
+static uint64_t stack_key(lane_id lane, strid name)
+{
+    return (uint64_t)lane << 32 | name;
+}
+
+static void open_pair(struct reader *r, const struct event *e, lane_id lane, nanos ts)
+{
+    struct open open = {.lane = lane, .ts = ts, .name = capture_intern(r->cap, e->name)};
+    uint32_t number = (uint32_t)r->open.n + 1;
+
+    open.id = e->id.n > 0 ? capture_intern(r->cap, e->id) : 0;
+    keep_args(r, e, &open.set, &open.own);
+    if (open.id != 0) {
+        hash_put(&r->by_id, hash_mix(stack_key(lane, open.name), open.id), number);
+    } else {
+        hash_get(&r->stacks, stack_key(lane, open.name), &open.below);
+        hash_put(&r->stacks, stack_key(lane, open.name), number);
+    }
+    vec_push(&r->open, open);
+}
+
+static void close_pair(struct reader *r, const struct event *e, lane_id lane, nanos ts)
+{
+    strid name = capture_intern(r->cap, e->name);
+    strid id = e->id.n > 0 ? capture_intern(r->cap, e->id) : 0;
+    uint64_t stack = stack_key(lane, name);
+    uint32_t number = 0;
+
+    if (id != 0)
+        hash_get(&r->by_id, hash_mix(stack, id), &number);
+    else
+        hash_get(&r->stacks, stack, &number);
+    struct open *open = number > 0 ? &r->open.at[number - 1] : NULL;
+    if (open == NULL || open->is_closed || open->lane != lane || open->name != name ||
+        open->id != id) {
+        lose(r, e, "incore.unpaired", "nothing began that it could end");
+        return;
+    }
+    open->is_closed = true;
+    if (id == 0)
+        hash_put(&r->stacks, stack, open->below);
+    nanos begin = open->ts < ts ? open->ts : ts, end = open->ts < ts ? ts : open->ts;
+    add_slice(r, (struct slice){.begin = begin,
+                                .dur = nanos_sub(end, begin),
+                                .lane = lane,
+                                .name = name,
+                                .set = open->set,
+                                .own = open->own});
+}
+
+static void add_end(struct reader *r, const struct event *e, lane_id lane, nanos ts)
+{
+    struct end end = {.lane = lane, .ts = ts, .is_begin = e->ph == 's'};
+    uint64_t nth;
+
+    for (size_t i = 0; i < e->n_args; i++)
+        if (str_equal(e->args[i].key, S("nth")) && num_u64(e->args[i].text, &nth) &&
+            nth <= UINT32_MAX)
+            end.nth = (uint32_t)nth;
+    end.id = capture_intern(r->cap, e->id);
+    vec_push(&r->ends, end);
+}
+
+static void add_samples(struct reader *r, const struct event *e, nanos ts)
+{
+    struct capture *cap = r->cap;
+    double value;
+
+    for (size_t i = 0; i < e->n_args; i++)
+        if (num_f64(e->args[i].text, &value))
+            capture_sample(cap,
+                           capture_series(cap, capture_intern(cap, e->pid),
+                                          capture_intern(cap, e->name),
+                                          capture_intern(cap, e->args[i].key)),
+                           ts, value);
+    r->count->events++;
+}
+
+static void name_pipe(struct reader *r, const struct event *e)
+{
+    int64_t number;
+
+    if (str_equal(e->name, S("process_name")) && e->n_args > 0 && num_i64(e->pid, &number))
+        hash_put(&r->pipes, (uint64_t)number, capture_intern(r->cap, e->args[0].text));
+}
+
+static void add_event(struct reader *r, const struct event *e)
+{
+    lane_id lane;
+    nanos ts;
+
+    if (e->ph == 'M') {
+        name_pipe(r, e);
+        return;
+    }
+    if (e->ph == 0 || memchr("XBEstfC", e->ph, 7) == NULL) {
+        lose(r, e, "incore.unknown-event", "its ph is none that an in-core trace has");
+        return;
+    }
+    if (!num_us(e->ts, &ts)) {
+        lose(r, e, "incore.bad-time", "its ts is no number of microseconds");
+        return;
+    }
+    if (e->ph == 'C') {
+        add_samples(r, e, ts);
+        return;
+    }
+    if (!find_lane(r, e, &lane)) {
+        lose(r, e, "incore.many-lanes", "there are too many lanes");
+        return;
+    }
+    if (e->ph == 'X')
+        add_whole(r, e, lane, ts);
+    else if (e->ph == 'B')
+        open_pair(r, e, lane, ts);
+    else if (e->ph == 'E')
+        close_pair(r, e, lane, ts);
+    else
+        add_end(r, e, lane, ts);
+}
+
+/* ---- arrows ---- */
+
+/* A slice by where it ends. */
+struct stop {
+    nanos end;
+    lane_id lane;
+    uint32_t slice;
+    bool is_flag;
+};
+
+static int by_stop(const void *a, const void *b)
+{
+    const struct stop *x = a, *y = b;
+
+    if (x->lane != y->lane)
+        return x->lane < y->lane ? -1 : 1;
+    if (x->end != y->end)
+        return x->end < y->end ? -1 : 1;
+    if (x->is_flag != y->is_flag)
+        return x->is_flag ? -1 : 1;
+    return x->slice < y->slice ? -1 : x->slice > y->slice;
+}
+
+struct stops {
+    VEC_OF(struct stop) list;
+};
+
+static void list_stops(const struct reader *r, struct stops *stops)
+{
+    const struct slices *s = &r->cap->slices;
+
+    vec_reserve(&stops->list, s->n - r->first);
+    for (size_t i = r->first; i < s->n; i++)
+        vec_push(&stops->list, ((struct stop){.end = slices_end(s, i),
+                                              .lane = s->lane[i],
+                                              .slice = (uint32_t)i,
+                                              .is_flag = s->kind[i] == SLICE_WAIT ||
+                                                         s->kind[i] == SLICE_CONTROL}));
+    if (stops->list.n > 0)
+        qsort(stops->list.at, stops->list.n, sizeof(*stops->list.at), by_stop);
+}
+
+/* The first slice of the lane that does not end before `ts`. */
+static size_t find_stop(const struct stops *stops, lane_id lane, nanos ts)
+{
+    size_t low = 0, high = stops->list.n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct stop *s = &stops->list.at[middle];
+        if (s->lane < lane || (s->lane == lane && s->end < ts))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The slice an end of an arrow belongs to: one that ends there, else one around it. */
+static bool bind(const struct reader *r, const struct stops *stops, const struct end *e,
+                 uint32_t *slice)
+{
+    size_t i = find_stop(stops, e->lane, e->ts), n = stops->list.n;
+    const struct stop *at = stops->list.at;
+
+    if (i < n && at[i].lane == e->lane && at[i].end == e->ts) {
+        bool has_nth =
+            e->nth < n - i && at[i + e->nth].lane == e->lane && at[i + e->nth].end == e->ts;
+        *slice = at[has_nth ? i + e->nth : i].slice;
+        return true;
+    }
+    for (size_t k = i; k < n && k - i < BIND_REACH && at[k].lane == e->lane; k++)
+        if (r->cap->slices.begin[at[k].slice] <= e->ts) {
+            *slice = at[k].slice;
+            return true;
+        }
+    return false;
+}
+
+/* Joins each end to the last begin of the same id. */
+static void add_flows(struct reader *r)
+{
+    struct stops stops = {0};
+    struct hash begins = {0};
+    uint64_t lost = 0, begun = 0, joined = 0;
+
+    if (r->ends.n > 0)
+        list_stops(r, &stops);
+    for (size_t i = 0; i < r->ends.n; i++) {
+        const struct end *e = &r->ends.at[i];
+        uint32_t from, to, begin;
+        if (e->is_begin) {
+            begun++;
+            hash_put(&begins, e->id, (uint32_t)i);
+        } else if (hash_get(&begins, e->id, &begin) && bind(r, &stops, &r->ends.at[begin], &from) &&
+                   bind(r, &stops, e, &to)) {
+            capture_flow(r->cap, FLOW_FLAG, from, to);
+            joined++;
+        } else {
+            lost++;
+        }
+    }
+    lost += begun > joined ? begun - joined : 0;
+    r->count->lost += lost;
+    if (lost > 0)
+        diag_add(r->t->in->diag, SEV_LOSS, "incore.unbound", place(r, 0),
+                 "%llu ends of arrows have no other end, or no slice to stand at",
+                 (unsigned long long)lost);
+    hash_free(&begins);
+    vec_free(&stops.list);
+}
+
+static void count_open(struct reader *r)
+{
+    uint64_t open = 0;
+
+    for (size_t i = 0; i < r->open.n; i++)
+        open += !r->open.at[i].is_closed;
+    r->count->lost += open;
+    if (open > 0)
+        diag_add(r->t->in->diag, SEV_LOSS, "incore.unpaired", place(r, 0),
+                 "%llu events that begin something have no end", (unsigned long long)open);
+}
+
+/* ---- the document ---- */
+
+static void damaged(struct reader *r, uint64_t at, const char *what)
+{
+    r->count->lost++;
+    diag_add(r->t->in->diag, SEV_LOSS, "incore.damaged", place(r, at), "%s", what);
+}
+
+static void read_events(struct reader *r)
+{
+    struct json *j = &r->json;
+    struct arena_mark mark = arena_mark(&r->arena);
+    struct event e;
+
+    for (;;) {
+        json_mark(j);
+        uint64_t at = json_offset(j);
+        bool is_element = json_element(j);
+        if (is_element && take_event(r, &e)) {
+            add_event(r, &e);
+        } else if (!is_element && j->token == JSON_ARRAY_END) {
+            break;
+        } else {
+            const char *error = j->token == JSON_ERROR ? j->error : NULL;
+            uint64_t error_at = error != NULL ? j->error_at : at;
+            damaged(r, error_at, error != NULL ? error : "the list of events is cut or damaged");
+            if (json_resync(j, marker) != JSON_NONE)
+                break;
+        }
+        arena_rewind(&r->arena, mark);
+    }
+}
+
+/* Moves into the list of events. */
+static bool find_events(struct json *j)
+{
+    struct str key;
+
+    if (json_next(j) != JSON_OBJECT)
+        return false;
+    while (json_key(j, &key))
+        if (str_equal(key, S("traceEvents")))
+            return json_next(j) == JSON_ARRAY;
+    return false;
+}
+
+static enum status read_document(struct reader *r)
+{
+    struct json *j = &r->json;
+    struct str what = r->t->block;
+    bool is_cut;
+
+    json_open(j, r->t->text, JSON_LENIENT);
+    if (!find_events(j)) {
+        uint64_t at = j->token == JSON_ERROR ? j->error_at : json_offset(j);
+        const char *why = j->token == JSON_ERROR ? j->error : "no list of events";
+        size_t border = json_border(r->t->text, 0, marker, &is_cut);
+        if (border == r->t->text.n || is_cut)
+            return diag_fail(r->t->in->diag, ST_FORMAT, "incore.no-events", place(r, at),
+                             "%.*s%s%s", STR_ARGS(what), what.n > 0 ? ": " : "", why);
+        damaged(r, at, why);
+        json_begin_inside(j, JSON_LENIENT, border);
+        json_window(j, str_part(r->t->text, border, r->t->text.n), true);
+    }
+    read_events(r);
+    return ST_OK;
+}
+
+enum status incore_events(const struct incore_trace *t, struct capture *cap,
+                          struct incore_count *count)
+{
+    struct reader *r = mem_grow(NULL, sizeof(*r), 1);
+
+    memset(r, 0, sizeof(*r));
+    r->t = t;
+    r->cap = cap;
+    r->count = count;
+    r->first = cap->slices.n;
+    r->key_pc = capture_intern(cap, S("pc_addr"));
+    r->key_code = capture_intern(cap, S("code"));
+    r->key_group = capture_intern(cap, S("group_id"));
+    r->key_bytes = capture_intern(cap, S("process_bytes"));
+    arena_init(&r->arena);
+    enum status st = read_document(r);
+    if (st == ST_OK) {
+        count_open(r);
+        add_flows(r);
+    }
+    arena_free(&r->arena);
+    hash_free(&r->lanes);
+    hash_free(&r->stacks);
+    hash_free(&r->by_id);
+    hash_free(&r->pipes);
+    vec_free(&r->open);
+    vec_free(&r->ends);
+    mem_free(r);
+    return st;
+}
+
+/* ---- probing ---- */
+
+static bool has(struct str text, struct str word)
+{
+    return str_find(text, word) < text.n;
+}
+
+/* The first process of a trace of one core is a number. */
+static bool names_pipes(struct str events)
+{
+    struct str rest = str_part(events, str_find(events, S("\"pid\"")) + 5, 8);
+
+    rest = str_trim(rest);
+    if (rest.n == 0 || rest.at[0] != ':')
+        return false;
+    rest = str_trim(str_part(rest, 1, rest.n));
+    return rest.n > 0 && rest.at[0] >= '0' && rest.at[0] <= '9';
+}
+
+enum incore_form incore_probe(struct str head)
+{
+    struct str text = str_trim(head);
+    struct str top = str_part(text, 0, str_find_char(text, '['));
+
+    if (text.n == 0 || text.at[0] != '{' || !has(top, S("\"profilingType\"")) ||
+        !has(top, S("\"op\"")) || !has(top, S("\"traceEvents\"")))
+        return INCORE_NONE;
+    return names_pipes(str_part(text, top.n, text.n)) ? INCORE_ONE_CORE : INCORE_CORES;
+}
