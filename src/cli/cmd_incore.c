@@ -10,11 +10,7 @@ extern const struct command command_incore_lint;
 extern const struct command command_incore_show;
 
 static const struct command *const subs[] = {
-    &command_incore_clean,
-    &command_incore_diff,
-    &command_incore_lint,
-    &command_incore_show,
-    NULL,
+    &command_incore_clean, &command_incore_diff, &command_incore_lint, &command_incore_show, NULL,
 };
 
 const struct command command_incore = {
