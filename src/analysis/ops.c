@@ -46,6 +46,7 @@ const struct op_names *ops_names(struct study *st)
         names->of_kernel[i] = intern_put(&keys, key_of(st->cap, kernels.at[i], is_ascend));
     names->n = keys.strings.n;
     names->text = ARENA_ARRAY(&st->scratch, struct str, names->n);
+    names->place = ARENA_ARRAY(&st->scratch, uint32_t, names->n);
     for (size_t i = 0; i < names->n; i++)
         names->text[i] = arena_str(&st->scratch, keys.strings.at[i]);
     intern_fini(&keys);
@@ -128,30 +129,41 @@ static void rank(struct study *st, struct ops *ops)
         ops->by_cost[ops->by_duration[i] - ops->by_cost].duration_rank = i + 1;
 }
 
+/* The entry of a kernel's operator, added when it is new. */
+static struct op *op_of(struct study *st, struct ops *ops, uint32_t *place, size_t kernel)
+{
+    const struct op_names *names = ops_names(st);
+    uint32_t name = names->of_kernel[kernel];
+
+    if (place[name] == 0) {
+        size_t slice = study_kernels(st).at[kernel];
+        struct attr core = capture_slice_attr(st->cap, slice, KEY_CORE);
+        ops->by_cost[ops->n++] = (struct op){
+            .key = names->text[name],
+            .core = core.type == ATTR_TEXT ? core.text : 0,
+            .example = slice,
+        };
+        place[name] = (uint32_t)ops->n;
+    }
+    return &ops->by_cost[place[name] - 1];
+}
+
 const struct ops *ops_find(struct study *st, size_t from, size_t to)
 {
     const struct op_names *names = ops_names(st);
     struct kernel_order kernels = study_kernels(st);
     struct ops *ops = ARENA_NEW(&st->scratch, struct ops);
-    struct op *table = ARENA_ARRAY(&st->scratch, struct op, names->n);
+    size_t most = to - from < names->n ? to - from : names->n;
 
+    ops->by_cost = ARENA_ARRAY(&st->scratch, struct op, most);
     for (size_t i = from; i < to; i++) {
-        struct op *op = &table[names->of_kernel[i]];
-        if (op->calls == 0) {
-            struct attr core = capture_slice_attr(st->cap, kernels.at[i], KEY_CORE);
-            op->key = names->text[names->of_kernel[i]];
-            op->core = core.type == ATTR_TEXT ? core.text : 0;
-            op->example = kernels.at[i];
-        }
-        count(st, op, i);
+        count(st, op_of(st, ops, names->place, i), i);
         ops->kernel_sum = nanos_add(ops->kernel_sum, st->cap->slices.dur[kernels.at[i]]);
     }
-    for (size_t i = 0; i < names->n; i++)
-        if (table[i].calls > 0) {
-            average(&table[i]);
-            table[ops->n++] = table[i];
-        }
-    ops->by_cost = table;
+    for (size_t i = from; i < to; i++)
+        names->place[names->of_kernel[i]] = 0;
+    for (size_t i = 0; i < ops->n; i++)
+        average(&ops->by_cost[i]);
     rank(st, ops);
     return ops;
 }

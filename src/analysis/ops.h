@@ -41,6 +41,7 @@ const struct ops *ops_find(struct study *st, size_t from, size_t to);
 struct op_names {
     struct str *text;    /* by number; 0 is the empty name */
     uint32_t *of_kernel; /* for each kernel of study_kernels() */
+    uint32_t *place;     /* by number, for counting: 0 outside of ops_find() */
     size_t n;
 };
 

@@ -82,8 +82,9 @@ int main(int argc, char **argv)
         "SELECT count(*) FROM slices",
         "SELECT sum(dur) FROM slices WHERE lane = 3 AND ts < 1736408884704643212",
         "SELECT sum(dur) FROM slices WHERE name = 'aclnnMatmul_MatMulV3Common_17'",
-        "SELECT max(gap) FROM (SELECT ts - lag(end_ts) OVER (PARTITION BY lane ORDER BY ts) AS gap "
-        "FROM kernels)",
+        ("SELECT max(gap) FROM (SELECT ts - lag(end_ts) OVER (PARTITION BY lane ORDER BY ts) AS "
+         "gap "
+         "FROM kernels)"),
         "SELECT * FROM kernels ORDER BY ts LIMIT 10",
     };
     struct capture *cap = fill(argc > 1 ? strtoull(argv[1], NULL, 10) : 5000000);
