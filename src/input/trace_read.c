@@ -20,8 +20,8 @@
 #include "input/trace_source.h"
 
 enum {
-    PIECE = 2 << 20,
-    REACH = 64 << 10,
+    PIECE = 768 << 10, /* with all that is made of it in the second-level cache */
+    REACH = 16 << 10,
     LOOK_BEHIND = 16,     /* bytes before a piece, for the comma before its first event */
     BYTES_A_SLICE = 352,  /* of the text, at least, in most traces */
     HEAD = 64 << 10,      /* first look at the file; grows when the events begin later */
