@@ -360,7 +360,7 @@ static int by_mean_cost(const void *a, const void *b)
 /* More than 95 % waiting, under 10 us of work on average, among the ten costliest by mean. */
 static void flag_anchors(struct truth_sum *sums, size_t n)
 {
-    struct truth_sum *order[OP_COUNT];
+    struct truth_sum *order[OP_COUNT] = {NULL};
 
     for (size_t i = 0; i < n; i++)
         order[i] = &sums[i];
