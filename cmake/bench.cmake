@@ -9,3 +9,15 @@ foreach(file IN LISTS benches)
     target_link_libraries(${target} PRIVATE strata_flags libstrata)
     add_dependencies(benches ${target})
 endforeach()
+
+# The yardstick is C++: compiled by itself, so that the project stays C alone.
+find_library(SIMDJSON simdjson)
+find_program(CXX_PROGRAM NAMES c++ g++ clang++)
+if(SIMDJSON AND CXX_PROGRAM)
+    add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/simdjson_fields
+        COMMAND ${CXX_PROGRAM} -O2 -std=c++17 ${CMAKE_SOURCE_DIR}/tests/bench/simdjson_fields.cpp
+            ${SIMDJSON} -o ${CMAKE_BINARY_DIR}/simdjson_fields
+        DEPENDS tests/bench/simdjson_fields.cpp VERBATIM)
+    add_custom_target(bench_simdjson DEPENDS ${CMAKE_BINARY_DIR}/simdjson_fields)
+    add_dependencies(benches bench_simdjson)
+endif()

@@ -42,6 +42,7 @@ add_test(NAME docs.packages COMMAND ${CMAKE_SOURCE_DIR}/tools/check-packages)
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
 if(TARGET strata)
     file(GLOB scripts CONFIGURE_DEPENDS tests/shared/*.py)
+    list(FILTER scripts EXCLUDE REGEX "/traces\\.py$") # has a program of its own, below
     foreach(file IN LISTS scripts)
         cmake_path(GET file STEM name)
         add_test(NAME shared.${name} COMMAND Python3::Interpreter ${file} $<TARGET_FILE:strata>
@@ -56,4 +57,12 @@ if(TARGET strata)
         $<TARGET_FILE:strata>)
     add_test(NAME synth.examples COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/synth/examples.py $<TARGET_FILE:strata>)
+    add_test(NAME synth.text-and-db COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/synth/text_and_db.py $<TARGET_FILE:strata>)
 endif()
+add_executable(import_counts EXCLUDE_FROM_ALL tests/shared/import_counts.c)
+target_link_libraries(import_counts PRIVATE strata_flags libstrata)
+add_dependencies(unit import_counts)
+add_test(NAME shared.traces COMMAND Python3::Interpreter
+    ${CMAKE_SOURCE_DIR}/tests/shared/traces.py $<TARGET_FILE:import_counts> ${CMAKE_SOURCE_DIR}/../shared)
+set_tests_properties(shared.traces PROPERTIES SKIP_RETURN_CODE 77)

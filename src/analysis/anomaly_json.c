@@ -122,15 +122,18 @@ static void put_all_streams(struct doc *d)
 /* Rows of the kernel table that fitted its header; elsewhere the kernels that were read. */
 static uint64_t rows_read(const struct capture *cap)
 {
-    uint64_t rows = 0;
+    uint64_t rows = 0, misfits = 0;
     bool is_table = false;
 
     for (size_t i = 0; i < cap->sources.n; i++)
         if (strcmp(cap->sources.at[i].format, "kernel-details") == 0) {
-            rows += cap->sources.at[i].rows;
+            rows += cap->sources.at[i].rows + cap->sources.at[i].lost;
             is_table = true;
         }
-    return is_table ? rows : cap->kernels_read;
+    for (size_t i = 0; i < cap->losses.n; i++)
+        if (strcmp(cap->losses.at[i].code, "kernel-details.field-count") == 0)
+            misfits += cap->losses.at[i].count;
+    return is_table ? rows - misfits : cap->kernels_read;
 }
 
 static void put_capture(struct doc *d)

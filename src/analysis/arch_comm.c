@@ -113,6 +113,10 @@ static void count_kernel(struct finder *f, struct lane_sum *sum, size_t kernel)
     sum->kernels++;
     switch (f->s->kind[f->kernels.at[kernel]]) {
     case SLICE_COMM:
+        if (f->ops->at[f->ops->of_kernel[kernel]].is_aicpu) {
+            sum->part++;
+            break;
+        }
         sum->comm++;
         sum->expert += f->ops->at[f->ops->of_kernel[kernel]].comm == COMM_EXPERT;
         break;

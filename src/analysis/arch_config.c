@@ -22,6 +22,7 @@ struct votes {
     } at[VALUES_MOST];
     size_t n, total;
     const char *from; /* the operator that told first */
+    bool is_mixed;    /* others told too */
 };
 
 static void vote(struct votes *v, int64_t value, const char *from)
@@ -43,6 +44,7 @@ static void vote(struct votes *v, int64_t value, const char *from)
     v->total++;
     if (v->from == NULL)
         v->from = from;
+    v->is_mixed |= v->from != from;
 }
 
 static size_t winner(const struct votes *v)
@@ -82,9 +84,19 @@ static void put(struct finder *f, const char *name, const char *title, const str
         .number = v->at[best].value,
         .is_inferred = is_inferred,
         .confidence = (double)v->at[best].count / (double)v->total,
-        .evidence = arena_format(&f->st->scratch, "%zu of %zu shapes of `%s`", v->at[best].count,
-                                 v->total, v->from),
+        .evidence = arena_format(&f->st->scratch, "%zu of %zu shapes of `%s`%s", v->at[best].count,
+                                 v->total, v->from, v->is_mixed ? " and others" : ""),
     };
+    if (v->n == 1)
+        return;
+    int64_t low = v->at[0].value, high = low;
+    for (size_t i = 1; i < v->n; i++) {
+        low = v->at[i].value < low ? v->at[i].value : low;
+        high = v->at[i].value > high ? v->at[i].value : high;
+    }
+    f->out->at[f->out->n - 1].evidence =
+        arena_format(&f->st->scratch, "%.*s; seen from %lld to %lld",
+                     STR_ARGS(f->out->at[f->out->n - 1].evidence), (long long)low, (long long)high);
 }
 
 static void put_number(struct finder *f, const char *name, const char *title, int64_t number,
@@ -147,6 +159,7 @@ static void take_host(struct finder *f, enum host_op op, const struct shapes *s)
         if (s->n >= 2 && s->at[0].n == 2 && s->at[0].dim[0] > won(&f->vocab)) {
             f->vocab = (struct votes){0};
             vote(&f->vocab, s->at[0].dim[0], from);
+            f->hidden = (struct votes){0};
             vote(&f->hidden, s->at[0].dim[1], from);
         }
         break;
@@ -175,7 +188,7 @@ static void take_host(struct finder *f, enum host_op op, const struct shapes *s)
         }
         break;
     case HOST_LINEAR:
-        if (s->n >= 2 && s->at[0].n == 3 && s->at[1].n == 2)
+        if (f->vocab.n == 0 && s->n >= 2 && s->at[0].n == 3 && s->at[1].n == 2)
             vote(&f->hidden, last_dim(&s->at[0]), from);
         break;
     case HOST_ARGMAX:
@@ -290,7 +303,8 @@ static void find_dtype(struct finder *f)
                    (types.at[begin] == '[' || types.at[begin] == '"' || types.at[begin] == '\''))
                 begin++;
             for (end = begin; end < types.n && types.at[end] != '"' && types.at[end] != ',' &&
-                              types.at[end] != '\'' && types.at[end] != ']';)
+                              types.at[end] != ';' && types.at[end] != '\'' &&
+                              types.at[end] != ']';)
                 end++;
             found = str_part(types, begin, end - begin);
             op = S("aten::linear");

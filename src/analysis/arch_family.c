@@ -342,6 +342,8 @@ static struct str functor_of(struct str name)
 
     for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
         size_t at = find_nocase(name, str_of(ends[i]), from);
+        if (at < name.n && str_starts(str_part(name, at - 3, 3), S("gpu")))
+            at = find_nocase(name, str_of(ends[i]), at + 1);
         if (at >= name.n)
             continue;
         if (str_starts(str_part(name, at, 12), S("Functor_"))) { /* CUDAFunctor_add */
@@ -353,20 +355,39 @@ static struct str functor_of(struct str name)
         size_t begin = at;
         while (begin > 0 && (is_letter(name.at[begin - 1]) || name.at[begin - 1] == '_'))
             begin--;
-        if (begin < at)
-            return str_part(name, begin, at - begin);
+        struct str functor = str_part(name, begin, at - begin);
+        if (functor.n > 0 && !str_equal(functor, S("gpu")) && !str_equal(functor, S("Unary")))
+            return functor;
     }
     return (struct str){0};
 }
 
 enum { LABEL_MAX = 48 };
 
+/* "_ZN7cutlass13device_kernelI..." is "cutlass::device_kernel": the names before any arguments. */
+static struct str mangled_label(struct arena *arena, struct str name)
+{
+    struct str out = S(""), rest = str_part(name, 3, name.n);
+
+    while (rest.n > 0 && rest.at[0] >= '1' && rest.at[0] <= '9' && out.n < LABEL_MAX) {
+        size_t n = 0, digits = 0;
+        while (digits < rest.n && digits < 4 && rest.at[digits] >= '0' && rest.at[digits] <= '9')
+            n = n * 10 + (size_t)(rest.at[digits++] - '0');
+        struct str word = str_part(rest, digits, n);
+        out =
+            arena_format(arena, "%.*s%s%.*s", STR_ARGS(out), out.n > 0 ? "::" : "", STR_ARGS(word));
+        rest = str_part(rest, digits + n, rest.n);
+    }
+    return out.n > 0 ? out : name;
+}
+
 /* Short for trees and tables; the canonical name stays beside it in the document. */
 static struct str label_of(struct arena *arena, struct str name, bool is_ascend)
 {
     if (is_ascend)
         return name;
-    struct str function = plain_function(name);
+    struct str function =
+        str_starts(name, S("_ZN")) ? mangled_label(arena, name) : plain_function(name);
     if (str_contains_nocase(function, S("elementwise")) ||
         str_equal(function, S("reduce_kernel"))) {
         struct str functor = functor_of(name);

@@ -455,6 +455,9 @@ static void put_capture(struct doc *d)
         put_null(d, "rank");
     put_count(d, "kernels", study_kernels(d->st).n);
     put_count(d, "streams", d->a->comm->n_streams);
+    char text[NUM_TEXT];
+    nanos origin = nanos_add(d->a->origin, d->st->cap->clock.to_unix);
+    put_text(d, "time_origin_us", (struct str){text, num_print_us(text, origin)});
     put_ms(d, "device_span_ms", d->a->device.end - d->a->device.begin);
     put_count(d, "steps", steps->n);
     put_text(d, "step_source", str_of(step_source_name(steps->source)));

@@ -115,6 +115,8 @@ struct finder {
     bool *is_embedding;  /* by operator: an embedding that begins passes */
     uint64_t *signature; /* of the kernels from each marker to the next */
     bool *is_border;
+    nanos *step_at;        /* the step mark before each marker, where BORDER_STEP is set */
+    const nanos *launches; /* of each kernel; NULL: not known */
 };
 
 static nanos begin_of(const struct finder *f, size_t marker)
@@ -222,6 +224,38 @@ static void gap_borders(struct finder *f)
     arena_rewind(&f->st->scratch, mark);
 }
 
+/* When the host launched each kernel, where arrows tell; INT64_MIN elsewhere. NULL without any. */
+static const nanos *find_launches(struct finder *f)
+{
+    const struct capture *cap = f->st->cap;
+    nanos *launched;
+    uint32_t *kernel_of;
+
+    if (cap->flows.n == 0)
+        return NULL;
+    launched = ARENA_ARRAY(&f->st->scratch, nanos, f->kernels.n);
+    kernel_of = ARENA_ARRAY(&f->st->scratch, uint32_t, cap->slices.n);
+    for (size_t i = 0; i < f->kernels.n; i++) {
+        launched[i] = INT64_MIN;
+        kernel_of[f->kernels.at[i]] = (uint32_t)i + 1;
+    }
+    for (size_t i = 0; i < cap->flows.n; i++) {
+        const struct flow *flow = &cap->flows.at[i];
+        if (flow->kind == FLOW_LAUNCH && kernel_of[flow->to] > 0)
+            launched[kernel_of[flow->to] - 1] = cap->slices.begin[flow->from];
+    }
+    return launched;
+}
+
+/* The time by which a step mark is compared with a kernel: the host marks steps when it launches
+ * their kernels, which may run much later. */
+static nanos launch_of(const struct finder *f, size_t kernel)
+{
+    if (f->launches != NULL && f->launches[kernel] != INT64_MIN)
+        return f->launches[kernel];
+    return f->s->begin[f->kernels.at[kernel]];
+}
+
 static void step_borders(struct finder *f)
 {
     const struct steps *steps = study_steps(f->st);
@@ -229,12 +263,16 @@ static void step_borders(struct finder *f)
 
     if (steps->source == STEPS_PSEUDO)
         return;
+    if (steps->source != STEPS_FROM_COLUMN)
+        f->launches = find_launches(f);
     for (size_t i = 0; i < steps->n; i++) {
         nanos at = steps->at[i].window.begin;
-        while (marker < f->m->n && begin_of(f, marker) < at)
+        while (marker < f->m->n && launch_of(f, f->m->at[marker].kernel) < at)
             marker++;
-        if (marker > 0 && marker < f->m->n)
+        if (marker > 0 && marker < f->m->n) {
             f->borders[marker] |= BORDER_STEP;
+            f->step_at[marker] = at;
+        }
     }
 }
 
@@ -272,7 +310,10 @@ static void find_signatures(struct finder *f)
         uint64_t signature = 0;
         for (size_t k = f->m->at[i].kernel; k < end; k++) {
             uint32_t op = f->ops->of_kernel[k];
-            if (f->s->lane[f->kernels.at[k]] != f->m->main_lane || op == previous)
+            size_t slice = f->kernels.at[k];
+            /* AICPU kernels and copies come and go between equal layers */
+            if (f->s->lane[slice] != f->m->main_lane || f->s->kind[slice] != SLICE_COMPUTE ||
+                op == previous)
                 continue;
             signature = hash_mix(signature, op + 1);
             previous = op;
@@ -389,6 +430,10 @@ static size_t prologue_of(const struct finder *f, size_t marker)
             return i;
     if (marker == 0)
         return from;
+    if ((f->borders[marker] & BORDER_STEP) && !f->out->is_ignored[3])
+        for (size_t i = from; i < own; i++)
+            if (launch_of(f, i) >= f->step_at[marker])
+                return i;
     end = slices_end(f->s, f->kernels.at[from - 1]);
     for (size_t i = from; i <= own; i++) {
         nanos begin = f->s->begin[f->kernels.at[i]];
@@ -520,6 +565,7 @@ static void from_markers(struct finder *f, size_t choice)
 
     f->borders = ARENA_ARRAY(&f->st->scratch, uint8_t, f->m->n);
     f->is_border = ARENA_ARRAY(&f->st->scratch, bool, f->m->n);
+    f->step_at = ARENA_ARRAY(&f->st->scratch, nanos, f->m->n);
     f->is_embedding = ARENA_ARRAY(&f->st->scratch, bool, f->ops->n);
     f->signature = ARENA_ARRAY(&f->st->scratch, uint64_t, f->m->n);
     out->method = ARCH_MARKER;

@@ -260,14 +260,43 @@ static void set_rest(struct finder *f, enum arch_phase phase)
             f->m->at[i].phase = phase;
 }
 
+static enum arch_phase phase_of_rows(int64_t rows)
+{
+    if (rows >= PREFILL_ROWS)
+        return PHASE_PREFILL;
+    return rows > 0 && rows <= DECODE_ROWS ? PHASE_DECODE : PHASE_UNKNOWN;
+}
+
+/* Each marker by the matmul after it; what is left by the middle of all. */
 static void by_matmul_rows(struct finder *f)
 {
-    int64_t rows = arch_matmul_rows(f->st, f->ops);
+    for (size_t i = 0; i < f->m->n; i++) {
+        size_t end = i + 1 < f->m->n ? f->m->at[i + 1].kernel : f->kernels.n;
+        if (f->m->at[i].phase == PHASE_UNKNOWN)
+            f->m->at[i].phase =
+                phase_of_rows(arch_rows_between(f->st, f->ops, f->m->at[i].kernel, end));
+    }
+    if (undecided(f) == f->m->n)
+        set_rest(f, phase_of_rows(arch_matmul_rows(f->st, f->ops)));
+}
 
-    if (rows >= PREFILL_ROWS)
-        set_rest(f, PHASE_PREFILL);
-    else if (rows > 0 && rows <= DECODE_ROWS)
-        set_rest(f, PHASE_DECODE);
+/* One name for all markers is weak: libraries serve both phases with one kernel. Shapes overrule
+ * it. */
+static void doubt_names(struct finder *f)
+{
+    enum arch_phase hint = f->m->at[0].phase;
+
+    if (hint == PHASE_UNKNOWN)
+        return;
+    for (size_t i = 0; i < f->m->n; i++)
+        if (f->m->at[i].phase != hint)
+            return;
+    for (size_t i = 0; i < f->m->n; i++)
+        f->m->at[i].phase = PHASE_UNKNOWN;
+    by_query_length(f);
+    if (undecided(f) < f->m->n)
+        f->m->phase_rule = "query length of the attention inputs";
+    set_rest(f, hint);
 }
 
 /* Each rule fills in what the ones before left open; the one that decided most is reported. */
@@ -287,6 +316,8 @@ static void find_phases(struct finder *f)
     if (left < f->m->n) {
         f->m->phase_rule = "kernel names";
         most = f->m->n - left;
+        doubt_names(f);
+        left = undecided(f);
     }
     if (capture_is_ascend(f->st->cap) && left > 0 && by_limits(f) && left - undecided(f) > most) {
         most = left - undecided(f);

@@ -77,7 +77,9 @@ static struct run best_run(const uint32_t *text, size_t n, size_t period)
         size_t count = (j - i) / period + 1;
         double covered = (double)(count * period);
         double score = covered * log2((double)count) / (1 + 0.02 * (double)period);
-        if (count >= 2 && (count >= 4 || covered >= 0.4 * (double)n) && score > best.score)
+        /* few short blocks in a long text are chance; one operator in a row is no block */
+        double needed = count < 4 || period == 1 ? 0.4 : 0.1;
+        if (count >= 2 && covered >= needed * (double)n && score > best.score)
             best = (struct run){i, period, count, score};
         i = j + 1;
     }

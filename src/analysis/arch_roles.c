@@ -30,8 +30,9 @@ struct teller {
     const struct arch_layer *layer;
     uint8_t *roles;
     enum state state;
-    bool has_projection, has_activation, has_down;
-    size_t last_matmul; /* SIZE_MAX: none yet */
+    bool has_projection, has_activation, has_down, has_prep;
+    bool ends_with_norm; /* a norm follows the last activation: the feed-forward part ends there */
+    size_t last_matmul;  /* SIZE_MAX: none yet */
 };
 
 static const struct arch_op *op_at(const struct teller *t, size_t i)
@@ -79,7 +80,7 @@ static enum role tell_matmul(struct teller *t)
     case BEFORE_FFN:
         if (t->has_down)
             break;
-        t->has_down = t->has_activation;
+        t->has_down = t->has_activation && !t->ends_with_norm;
         return ROLE_DENSE_FFN;
     case IN_MOE:
         return ROLE_EXPERT_FFN;
@@ -87,11 +88,14 @@ static enum role tell_matmul(struct teller *t)
         break;
     }
     t->state = AFTER_FFN;
+    t->has_prep = true;
     return ROLE_PREP;
 }
 
 static enum role tell_norm(struct teller *t)
 {
+    if (t->has_prep) /* of queries and keys */
+        return ROLE_PREP;
     if (t->state == IN_MOE || t->has_down || t->has_activation) {
         t->state = AFTER_FFN;
         return ROLE_POST_NORM;
@@ -175,6 +179,11 @@ void arch_roles_tell(const struct arch_ops *ops, const struct arch_layer *layer,
 
     if (layer->marker == SIZE_MAX)
         t.state = BEFORE_FFN;
+    for (size_t i = 0; i < layer->end - layer->first; i++)
+        if (op_at(&t, i)->family == FAMILY_ACTIVATION)
+            t.ends_with_norm = false;
+        else if (op_at(&t, i)->family == FAMILY_NORM)
+            t.ends_with_norm = true;
     for (size_t i = 0; i < layer->end - layer->first; i++)
         roles[i] = (uint8_t)tell(&t, i);
 }

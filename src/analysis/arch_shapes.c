@@ -162,6 +162,19 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+int64_t arch_rows_between(struct study *st, const struct arch_ops *ops, size_t from, size_t to)
+{
+    struct kernel_order kernels = study_kernels(st);
+    struct shapes shapes;
+
+    for (size_t i = from; i < to; i++)
+        if (ops->at[ops->of_kernel[i]].family == FAMILY_MATMUL &&
+            shapes_read(capture_slice_text(st->cap, kernels.at[i], KEY_INPUT_SHAPES), &shapes) &&
+            shapes.at[0].n >= 2)
+            return shapes.at[0].dim[shapes.at[0].n - 2];
+    return 0;
+}
+
 enum { ROWS_SEEN = 4096 }; /* more of them do not move the middle */
 
 int64_t arch_matmul_rows(struct study *st, const struct arch_ops *ops)

@@ -39,6 +39,9 @@ struct arch_queries {
 
 struct arch_queries arch_queries_of(struct study *st, const struct arch_markers *markers);
 
+/* First dimension of the first matmul between two kernels; 0 unknown. */
+int64_t arch_rows_between(struct study *st, const struct arch_ops *ops, size_t from, size_t to);
+
 /* The middle first dimension of all matmuls: tokens that go through a layer at once; 0 unknown. */
 int64_t arch_matmul_rows(struct study *st, const struct arch_ops *ops);
 

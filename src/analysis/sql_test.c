@@ -174,7 +174,7 @@ static void tables_show_what_the_captures_hold(void **state)
     expect(f, "SELECT id, kind, name, tid, slices, rank FROM lanes",
            "0|stream|2|0|3|0\n1|thread|main|8|2|0\n2|stream|N/A|0|2|1\n");
     expect(f, "SELECT step, ts, dur, source, rank FROM steps ORDER BY rank, ts",
-           "0|100|200|step_id|0\n1|300|20|step_id|0\n0|110|20|step_id|1\nx|130|8|step_id|1\n");
+           "0|100|200|step_id_column|0\n1|300|20|step_id_column|0\n0|110|20|step_id_column|1\nx|130|8|step_id_column|1\n");
     expect(f, "SELECT ts, value, name, unit FROM counters", "150|1800|clock|MHz\n");
     expect(f, "SELECT path, rows, lost FROM sources", "t.csv|3|1\n");
     expect(f, "SELECT rank, origin FROM captures", "0|measured\n1|measured\n");

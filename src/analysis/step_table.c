@@ -1,91 +1,37 @@
 #include "analysis/step_table.h"
 
-#include <stdlib.h>
+#include "analysis/steps.h"
+#include "analysis/study.h"
 
-static const char *const mark_sources[] = {
-    [MARK_PROFILER_STEP] = "profiler_step",
-    [MARK_ITERATION] = "iteration",
-    [MARK_RANGE] = "range",
-    [MARK_STEP_TRACE] = "step_trace",
-};
-
-static int by_begin(const void *a, const void *b)
+/* The text that names a step in the capture itself: its mark's, or its id in the kernel table. */
+static strid name_of(const struct capture *cap, const struct steps *steps, const struct step *step)
 {
-    const struct step_row *x = a, *y = b;
+    struct str prefix = S("Step#");
 
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    return x->name < y->name ? -1 : x->name > y->name;
-}
-
-static void take_marks(struct step_table *t, const struct capture *cap)
-{
-    enum mark_source best = cap->marks.at[0].source;
-
-    for (size_t i = 1; i < cap->marks.n; i++)
-        best = cap->marks.at[i].source < best ? cap->marks.at[i].source : best;
-    for (size_t i = 0; i < cap->marks.n; i++) {
-        const struct mark *m = &cap->marks.at[i];
-        if (m->source == best)
-            vec_push(&t->rows, ((struct step_row){m->name, m->number, m->begin, m->end}));
-    }
-    t->source = mark_sources[best];
-}
-
-/* A row for each step id of a kernel; it begins with the id's first kernel. */
-static void take_ids(struct step_table *t, const struct capture *cap)
-{
-    const struct slices *s = &cap->slices;
-    struct hash seen = {0};
-
-    for (size_t i = 0; i < s->n; i++) {
-        if (!slice_is_kernel((enum slice_kind)s->kind[i]))
-            continue;
-        struct attr id = capture_slice_attr(cap, i, KEY_STEP);
-        if (id.type != ATTR_TEXT || id.text == 0)
-            continue;
-        uint32_t fresh = (uint32_t)t->rows.n, at = hash_add(&seen, id.text, fresh);
-        if (at == fresh) {
-            struct step_row row = {id.text, UNKNOWN, s->begin[i], slices_end(s, i)};
-            num_i64(capture_text(cap, id.text), &row.number);
-            vec_push(&t->rows, row);
-        } else if (s->begin[i] < t->rows.at[at].begin) {
-            t->rows.at[at].begin = s->begin[i];
-        }
-    }
-    hash_free(&seen);
-    t->source = "step_id";
-}
-
-/* Each row up to the next, the last up to the latest end of all. */
-static void close_rows(struct step_table *t, const struct capture *cap)
-{
-    const struct slices *s = &cap->slices;
-    struct step_row *last = &t->rows.at[t->rows.n - 1];
-
-    for (size_t i = 0; i + 1 < t->rows.n; i++)
-        t->rows.at[i].end = t->rows.at[i + 1].begin;
-    last->end = last->end > last->begin ? last->end : last->begin;
-    for (size_t i = 0; i < s->n; i++)
-        if (slices_end(s, i) > last->end)
-            last->end = slices_end(s, i);
+    if (steps->source == STEPS_FROM_COLUMN && str_starts(step->id, prefix))
+        return intern_find(&cap->strings, str_part(step->id, prefix.n, step->id.n));
+    for (size_t i = 0; i < cap->marks.n; i++)
+        if (cap->marks.at[i].begin == step->window.begin && cap->marks.at[i].number == step->number)
+            return cap->marks.at[i].name;
+    return intern_find(&cap->strings, step->id);
 }
 
 void step_table_init(struct step_table *t, const struct capture *cap)
 {
+    struct study st;
+
     *t = (struct step_table){.source = "none"};
-    if (cap->marks.n > 0)
-        take_marks(t, cap);
-    else if ((cap->has & HAS_STEPS) != 0)
-        take_ids(t, cap);
-    if (t->rows.n == 0) {
-        t->source = "none";
-        return;
+    study_begin(&st, cap, study_defaults());
+    const struct steps *steps = study_steps(&st);
+    if (steps->source != STEPS_PSEUDO) {
+        t->source = step_source_name(steps->source);
+        for (size_t i = 0; i < steps->n; i++) {
+            const struct step *step = &steps->at[i];
+            vec_push(&t->rows, ((struct step_row){name_of(cap, steps, step), step->number,
+                                                  step->window.begin, step->window.end}));
+        }
     }
-    qsort(t->rows.at, t->rows.n, sizeof(*t->rows.at), by_begin);
-    close_rows(t, cap);
+    study_end(&st);
 }
 
 void step_table_fini(struct step_table *t)

@@ -1,9 +1,7 @@
 /*
- * step_table - the steps of a capture, as its own marks or its kernels' step ids tell them.
+ * step_table - the steps of a capture by the rules of analysis/steps, for those who have no study.
  *
- * Marks win over ids, and among marks the first source of enum mark_source that occurs. A step
- * lasts from its begin to the next one's; the last ends with the latest slice. Nothing is made up:
- * a capture that marks no steps has none.
+ * Nothing is made up: a capture that marks no steps has none.
  */
 #ifndef STRATA_ANALYSIS_STEP_TABLE_H
 #define STRATA_ANALYSIS_STEP_TABLE_H
@@ -18,7 +16,7 @@ struct step_row {
 
 struct step_table {
     VEC_OF(struct step_row) rows; /* by begin */
-    const char *source;           /* "profiler_step", "step_id", ...; "none" */
+    const char *source;           /* "profiler_step", "step_id_column", ...; "none" */
 };
 
 /* `cap` is sealed. The caller frees the table. */

@@ -25,7 +25,7 @@ TEST(step_ids_make_rows_from_first_kernel_to_first_kernel)
     capture_seal(cap);
     step_table_init(&t, cap);
 
-    assert_string_equal(t.source, "step_id");
+    assert_string_equal(t.source, "step_id_column");
     assert_int_equal(t.rows.n, 2);
     assert_int_equal(t.rows.at[0].number, 7);
     assert_int_equal(t.rows.at[0].begin, 100);
@@ -55,7 +55,7 @@ TEST(marks_win_over_ids_and_profiler_steps_over_iterations)
     assert_int_equal(t.rows.n, 2);
     assert_int_equal(t.rows.at[0].number, 50);
     assert_int_equal(t.rows.at[0].end, 90);
-    assert_int_equal(t.rows.at[1].end, 180); /* the mark outlasts the only kernel */
+    assert_int_equal(t.rows.at[1].end, 110); /* the last step ends with its last kernel */
     step_table_fini(&t);
     capture_free(cap);
 }

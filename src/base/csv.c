@@ -37,6 +37,12 @@ static inline uint64_t prefix_xor(uint64_t bits)
     return bits;
 }
 
+/* Without -mpopcnt the builtin is a call, and nearly always there is nothing to count. */
+static inline uint64_t count_bits(uint64_t bits)
+{
+    return bits != 0 ? (uint64_t)__builtin_popcountll(bits) : 0;
+}
+
 /* Adds a block to the batch; false when it ends the batch because of a literal quote. */
 static inline bool add_block(struct csv *csv, struct marks m)
 {
@@ -55,6 +61,7 @@ static inline bool add_block(struct csv *csv, struct marks m)
     }
     csv->blocks[csv->n_blocks++] = (struct csv_block){
         .separators = ends & ~inside & keep,
+        .count = count_bits(ends & ~inside & keep),
         .newlines = m.newlines & ~inside & keep,
         .inner = m.newlines & inside & keep,
     };
@@ -126,7 +133,8 @@ static void scan_portable(struct csv *csv)
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx2"))) static inline uint64_t equal_avx2(__m256i low, __m256i high, char c)
+__attribute__((target("avx2,popcnt"))) static inline uint64_t equal_avx2(__m256i low, __m256i high,
+                                                                         char c)
 {
     __m256i pattern = _mm256_set1_epi8(c);
     uint32_t a = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, pattern));
@@ -135,7 +143,7 @@ __attribute__((target("avx2"))) static inline uint64_t equal_avx2(__m256i low, _
     return (uint64_t)b << 32 | a;
 }
 
-__attribute__((target("avx2"))) static inline struct marks mark_avx2(const char *at)
+__attribute__((target("avx2,popcnt"))) static inline struct marks mark_avx2(const char *at)
 {
     __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)at);
     __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(at + 32));
@@ -147,7 +155,7 @@ __attribute__((target("avx2"))) static inline struct marks mark_avx2(const char 
     };
 }
 
-__attribute__((target("avx2"))) static void scan_avx2(struct csv *csv)
+__attribute__((target("avx2,popcnt"))) static void scan_avx2(struct csv *csv)
 {
     char copy[BLOCK];
 
@@ -169,7 +177,7 @@ __attribute__((target("avx2"))) static void scan_avx2(struct csv *csv)
 static void (*best_scan(void))(struct csv *)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2"))
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt"))
         return scan_avx2;
 #endif
     return scan_portable;
@@ -185,11 +193,14 @@ static void restart(struct csv *csv, size_t at)
     begin_batch(csv);
 }
 
-/* Notes the cells that end at the set bits of a block that begins at `base`. */
-static inline void note_cells(struct csv *csv, size_t base, uint64_t separators)
+/* Notes the cells that end at the `count` set bits of a block that begins at `base`. */
+static inline void note_cells(struct csv *csv, size_t base, uint64_t separators, uint64_t count)
 {
     size_t n = csv->n_cells;
 
+    csv->n_cells = n + (size_t)count;
+    if (n >= csv->wanted)
+        return;
     if (n > LIMIT_CSV_COLUMNS - BLOCK) { /* near the limit: with a check for each */
         for (; separators != 0; separators &= separators - 1, n++)
             if (n < LIMIT_CSV_COLUMNS)
@@ -198,7 +209,6 @@ static inline void note_cells(struct csv *csv, size_t base, uint64_t separators)
         for (; separators != 0; separators &= separators - 1)
             csv->bound[++n] = base + (size_t)__builtin_ctzll(separators) + 1;
     }
-    csv->n_cells = n;
 }
 
 /* Ends the row at `end`, the place of its line end or the end of the text; its last cell is the
@@ -207,7 +217,7 @@ static void end_row(struct csv *csv, size_t end)
 {
     csv->is_too_wide = csv->n_cells > LIMIT_CSV_COLUMNS;
     csv->next = end < csv->text.n ? end + 1 : end;
-    if (csv->is_too_wide)
+    if (csv->n_cells > csv->wanted)
         return;
     size_t *bound = &csv->bound[csv->n_cells];
     while (bound[0] - 1 > bound[-1] && csv->text.at[bound[0] - 2] == '\r')
@@ -216,7 +226,7 @@ static void end_row(struct csv *csv, size_t end)
 
 static void note_one(struct csv *csv, size_t end)
 {
-    if (csv->n_cells < LIMIT_CSV_COLUMNS)
+    if (csv->n_cells < csv->wanted)
         csv->bound[csv->n_cells + 1] = end + 1;
     csv->n_cells++;
 }
@@ -273,12 +283,6 @@ static bool take_row_slowly(struct csv *csv)
     return true;
 }
 
-/* Without -mpopcnt the builtin is a call, and nearly always there is nothing to count. */
-static inline uint64_t count_bits(uint64_t bits)
-{
-    return bits != 0 ? (uint64_t)__builtin_popcountll(bits) : 0;
-}
-
 /* Takes the row at `next`, empty or not. */
 static bool take_row(struct csv *csv)
 {
@@ -293,14 +297,16 @@ static bool take_row(struct csv *csv)
             struct csv_block *b = &csv->blocks[csv->block];
             size_t base = csv->base + csv->block * BLOCK;
             if (b->newlines == 0) {
-                note_cells(csv, base, b->separators);
+                note_cells(csv, base, b->separators, b->count);
                 csv->next_line += count_bits(b->inner);
                 continue;
             }
             uint64_t mine = b->newlines ^ (b->newlines - 1); /* up to the first line end */
-            note_cells(csv, base, b->separators & mine);
+            uint64_t count = count_bits(b->separators & mine);
+            note_cells(csv, base, b->separators & mine, count);
             csv->next_line += 1 + count_bits(b->inner & mine);
             end_row(csv, base + (size_t)__builtin_ctzll(b->newlines));
+            b->count -= count;
             b->separators &= ~mine;
             b->newlines &= ~mine;
             b->inner &= ~mine;
@@ -342,6 +348,7 @@ void csv_more(struct csv *csv, struct str text, bool is_last)
 static bool open_with(struct csv *csv, struct str text, bool is_last, void (*scan)(struct csv *))
 {
     csv->scan = scan;
+    csv->wanted = LIMIT_CSV_COLUMNS;
     csv->next_line = 1;
     csv->line = 1;
     csv->n_header = 0;

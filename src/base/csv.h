@@ -49,6 +49,7 @@ struct csv_block {
     uint64_t separators; /* commas and line ends outside quotes */
     uint64_t newlines;   /* the line ends among them */
     uint64_t inner;      /* line ends inside quotes */
+    uint64_t count;      /* how many separators there are */
 };
 
 struct csv {
@@ -60,6 +61,7 @@ struct csv {
 
     /* The rest is private to csv.c and the inline functions below. */
     struct str text;
+    size_t wanted; /* cells of a row that are noted */
     size_t n_header;
     size_t next;        /* where the next row begins */
     uint64_t next_line; /* and the line of that place */
@@ -104,6 +106,13 @@ struct str csv_header(const struct csv *csv, size_t i);
 /* Index of the first column of that name, exact case; -1 when there is none. */
 int csv_column(const struct csv *csv, struct str name);
 
+/* From the next row on only the first `columns` cells are of interest: the others are counted and
+ * read as empty. */
+static inline void csv_want(struct csv *csv, size_t columns)
+{
+    csv->wanted = columns < LIMIT_CSV_COLUMNS ? columns : LIMIT_CSV_COLUMNS;
+}
+
 /* Steps to the next row; false at the end of the table, or when the rest of a window is not a
  * whole row. */
 bool csv_next(struct csv *csv);
@@ -114,7 +123,7 @@ static inline struct str csv_cell(const struct csv *csv, int column)
 {
     size_t i = (size_t)column; /* -1 becomes huge */
 
-    if (i >= csv->n_cells || i >= LIMIT_CSV_COLUMNS)
+    if (i >= csv->n_cells || i >= csv->wanted)
         return (struct str){"", 0};
     const char *at = csv->text.at + csv->bound[i];
     size_t n = csv->bound[i + 1] - 1 - csv->bound[i];

@@ -240,6 +240,41 @@ static inline bool json_value(struct json *j, struct str *value)
     return json_value_slow(j, value);
 }
 
+/* json_key() and json_value() in one, for most members of most objects: takes the next member when
+ * its key and its value are plain (a string without escapes, or in lenient mode a number) and all
+ * of it is scanned already; `token` is the value's kind. False, with nothing consumed, for all
+ * else. */
+static inline bool json_plain_member(struct json *j, struct str *key, struct str *value,
+                                     enum json_token *token)
+{
+    struct json_scan *s = &j->scan;
+    uint32_t has_comma = j->expect == JSON_WANT_NEXT;
+
+    if ((!has_comma && j->expect != JSON_WANT_FIRST) || s->count - s->i < 6)
+        return false;
+    const char *text = s->text + s->base;
+    const uint16_t *m = s->mark + s->i + has_comma;
+    uint32_t open = m[0], close = m[1], begin = m[3], end = m[4];
+    if ((has_comma && text[m[-1]] != ',') || text[open] != '"' || text[m[2]] != ':' ||
+        !json_scan_is_plain(s, close))
+        return false;
+    unsigned char first = (unsigned char)text[begin];
+    uint32_t is_string = first == '"';
+    if (is_string ? !json_scan_is_plain(s, end)
+                  : (unsigned)(first - '0') > 9 || j->mode != JSON_LENIENT ||
+                        (unsigned)((unsigned char)text[end - 1] - '0') > 9)
+        return false;
+    key->at = text + open + 1;
+    key->n = close - open - 1;
+    value->at = text + begin + is_string;
+    value->n = end - begin - is_string;
+    *token = is_string ? JSON_STRING : JSON_NUMBER;
+    s->i += has_comma + 4 + is_string;
+    j->at = s->base + end + is_string;
+    j->expect = JSON_WANT_NEXT;
+    return true;
+}
+
 /* Line and column (both from 1, in bytes) of an offset; false when it is not in the window or the
  * lines before the window are gone. */
 bool json_line(const struct json *j, uint64_t offset, uint64_t *line, uint64_t *column);

@@ -164,7 +164,75 @@ TEST(the_default_width_is_what_the_machine_has)
     pool_free(NULL);
 }
 
-TEST_MAIN("base/pool", T(every_number_is_handed_out_once), T(a_pool_serves_many_rounds_of_any_size),
+/* Items are numbers; work squares them and the merge checks their order. */
+struct pipe_test {
+    size_t slot[5], from[5];
+    size_t next, n, merged, stop_at;
+    uint64_t sum;
+    bool is_in_order;
+};
+
+static bool pipe_next(void *ctx, size_t slot)
+{
+    struct pipe_test *t = ctx;
+
+    if (t->next == t->n)
+        return false;
+    t->from[slot] = t->slot[slot] = t->next++;
+    return true;
+}
+
+static void pipe_work(void *ctx, size_t slot)
+{
+    struct pipe_test *t = ctx;
+
+    t->slot[slot] *= t->slot[slot];
+}
+
+static bool pipe_merge(void *ctx, size_t slot)
+{
+    struct pipe_test *t = ctx;
+
+    t->is_in_order = t->is_in_order && t->from[slot] == t->merged;
+    t->merged++;
+    t->sum += t->slot[slot];
+    return t->merged != t->stop_at;
+}
+
+static const struct pool_pipe pipe_calls = {pipe_next, pipe_work, pipe_merge};
+
+TEST(a_pipeline_merges_in_order_whatever_its_width)
+{
+    static const size_t widths[] = {1, 2, 3, 8};
+
+    for (size_t w = 0; w < 4; w++) {
+        struct pool *pool = pool_new(widths[w]);
+        struct pipe_test t = {.n = 1000, .is_in_order = true};
+        pool_pipe(pool, 5, &pipe_calls, &t);
+        assert_true(t.is_in_order);
+        assert_int_equal(t.merged, 1000);
+        assert_int_equal(t.sum, 332833500); /* the first thousand squares */
+        pool_free(pool);
+    }
+    struct pipe_test none = {.is_in_order = true};
+    pool_pipe(NULL, 5, &pipe_calls, &none);
+    assert_int_equal(none.merged, 0);
+}
+
+TEST(a_merge_can_end_a_pipeline)
+{
+    for (size_t width = 1; width < 4; width++) {
+        struct pool *pool = pool_new(width);
+        struct pipe_test t = {.n = 1000, .stop_at = 10, .is_in_order = true};
+        pool_pipe(pool, 4, &pipe_calls, &t);
+        assert_int_equal(t.merged, 10);
+        pool_free(pool);
+    }
+}
+
+TEST_MAIN("base/pool", T(a_pipeline_merges_in_order_whatever_its_width),
+          T(a_merge_can_end_a_pipeline), T(every_number_is_handed_out_once),
+          T(a_pool_serves_many_rounds_of_any_size),
           T(plain_writes_of_a_task_are_seen_by_the_caller),
           T(a_nested_call_runs_inline_and_in_order),
           T(width_one_and_no_pool_run_in_order_on_the_caller), T(tasks_run_at_the_same_time),

@@ -1,8 +1,8 @@
 /*
  * ascend_db - what the parts of the Ascend database importer share.
  *
- * One database is read in four strokes: facts, device (tasks, kernels, collectives), host (calls,
- * ranges, step marks), links (arrows between the two). Nothing here is needed outside.
+ * One database is read in five strokes: facts, counters, device (tasks, kernels, collectives), host
+ * (calls, ranges, step marks), links (arrows between the two). Nothing here is needed outside.
  */
 #ifndef STRATA_INPUT_ASCEND_DB_H
 #define STRATA_INPUT_ASCEND_DB_H
@@ -39,6 +39,7 @@ struct ascend_db {
 
 void ascend_db_read_device(struct ascend_db *a);
 void ascend_db_read_host(struct ascend_db *a);
+void ascend_db_read_counters(struct ascend_db *a);
 void ascend_db_link(struct ascend_db *a);
 
 /* Begin and end columns of a row into a slice; false, and counted, when they are of no use. */

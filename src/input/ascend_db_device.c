@@ -559,18 +559,29 @@ static bool is_ours(const struct device_reader *r, const struct db_rows *rows)
     return db_i64(rows, M_OP, &op) && hash_get(&r->device_of_op, (uint64_t)op, &unused);
 }
 
+/* What the text export of the same version writes as the core of a collective. */
+static struct str comm_core(struct ascend_db *a)
+{
+    enum { API_COMMUNICATION = 5500 };
+    struct db_strings types;
+
+    db_strings_read(&types, &a->db, "ENUM_API_TYPE");
+    bool is_new = str_equal_nocase(db_strings_text(&types, API_COMMUNICATION), S("communication"));
+    db_strings_free(&types);
+    return is_new ? S("COMMUNICATION") : S("HCCL");
+}
+
 static attr_run comm_set(struct device_reader *r, const struct db_rows *rows,
-                         const struct db_strings *dtypes)
+                         const struct db_strings *dtypes, struct str core)
 {
     struct capture *cap = r->a->cap;
-    struct attr list[7];
+    struct attr list[6];
     size_t n = 0;
     int64_t dtype;
 
     n = put_text(r, list, n, capture_key(cap, KEY_TYPE), string_at(r, rows, M_TYPE));
-    n = put_text(r, list, n, capture_key(cap, KEY_CORE), S("HCCL"));
-    list[n++] = attr_int(capture_key(cap, KEY_BLOCK_DIM), 0);
-    list[n++] = attr_int(capture_key(cap, KEY_MIX_BLOCK_DIM), 0);
+    n = put_text(r, list, n, capture_key(cap, KEY_CORE), core);
+    list[n++] = attr_int(capture_key(cap, KEY_BLOCK_DIM), 0); /* as the text export prints it */
     n = put_text(r, list, n, capture_intern(cap, S("group")), string_at(r, rows, M_GROUP));
     n = put_text(r, list, n, capture_intern(cap, S("alg_type")), string_at(r, rows, M_ALGORITHM));
     if (db_i64(rows, M_DTYPE, &dtype))
@@ -584,6 +595,7 @@ static void read_collectives(struct device_reader *r)
     struct ascend_db *a = r->a;
     struct lane_key key = {
         .kind = LANE_COMM, .device = (int32_t)a->device, .name = capture_intern(a->cap, S("N/A"))};
+    struct str core = comm_core(a);
     struct db_strings dtypes;
     struct db_rows rows;
     int64_t connection;
@@ -606,7 +618,7 @@ static void read_collectives(struct device_reader *r)
                                              .work = (uint32_t)r->works.n,
                                              .order = (uint32_t)r->busy.n}));
         vec_push(&r->works, ((struct work){.name = ascend_db_name(a, &rows, M_NAME),
-                                           .set = comm_set(r, &rows, &dtypes),
+                                           .set = comm_set(r, &rows, &dtypes, core),
                                            .kind = SLICE_COMM}));
     }
     db_strings_free(&dtypes);

@@ -24,12 +24,6 @@ struct cause {
     int64_t id, connection;
 };
 
-/* Operators that carry a sequence number, for the arrows from forward to backward. */
-struct sequenced {
-    int64_t number;
-    uint32_t slice;
-};
-
 struct host_reader {
     struct ascend_db *a;
     struct hash lane_of; /* process and thread -> lane */
@@ -38,8 +32,6 @@ struct host_reader {
     bool has_causes;
     VEC_OF(struct frame) frames;
     struct hash stack_of; /* stack -> its text */
-    struct hash forward;  /* sequence number -> slice of the forward operator */
-    VEC_OF(struct sequenced) backward;
     struct arena arena;
 };
 
@@ -404,10 +396,6 @@ static void take_op(struct host_reader *r, const struct db_rows *rows, bool is_t
     uint32_t at = capture_slice(a->cap, &slice);
     if (ascend_db_connection(rows, O_CONNECTION, &id))
         add_causes(r, id, at, links_for(a, type, name));
-    if (type == API_OP && sequence >= 0 && forward <= 0)
-        hash_put(&r->forward, (uint64_t)sequence, at);
-    else if (type == API_OP && sequence >= 0)
-        vec_push(&r->backward, ((struct sequenced){sequence, at}));
 }
 
 static void read_ops(struct host_reader *r, bool is_told)
@@ -419,11 +407,6 @@ static void read_ops(struct host_reader *r, bool is_told)
     db_rows_open(&rows, &r->a->db, "PYTORCH_API", op_columns, O_COUNT);
     while (db_rows_next(&rows))
         take_op(r, &rows, is_told);
-    for (size_t i = 0; i < r->backward.n; i++) {
-        uint32_t from;
-        if (hash_get(&r->forward, (uint64_t)r->backward.at[i].number, &from))
-            capture_flow(r->a->cap, FLOW_BACKWARD, from, r->backward.at[i].slice);
-    }
 }
 
 /* ---- ranges, garbage collection, steps ---- */
@@ -503,11 +486,9 @@ void ascend_db_read_host(struct ascend_db *a)
     read_gc(&r);
     vec_free(&r.causes);
     vec_free(&r.frames);
-    vec_free(&r.backward);
     hash_free(&r.lane_of);
     hash_free(&r.name_of);
     hash_free(&r.stack_of);
-    hash_free(&r.forward);
     arena_free(&r.arena);
 }
 
@@ -546,6 +527,34 @@ static void join(struct capture *cap, enum flow_kind kind, const struct db_links
     }
 }
 
+/* The table is in no order, so time tells which of the two came first. */
+static void join_pair(struct capture *cap, uint32_t a, uint32_t b)
+{
+    if (cap->slices.begin[a] <= cap->slices.begin[b])
+        capture_flow(cap, FLOW_BACKWARD, a, b);
+    else
+        capture_flow(cap, FLOW_BACKWARD, b, a);
+}
+
+/* Operators that share a connection no task has are a forward operator and its backward ones. */
+static void join_backward(struct capture *cap, const struct db_links *ops,
+                          const struct db_links *tasks)
+{
+    size_t t = 0, first = 0;
+
+    for (size_t i = 1; i < ops->n; i++) {
+        int64_t connection = ops->at[i].connection;
+        if (ops->at[first].connection != connection) {
+            first = i;
+            continue;
+        }
+        while (t < tasks->n && tasks->at[t].connection < connection)
+            t++;
+        if (t == tasks->n || tasks->at[t].connection != connection)
+            join_pair(cap, ops->at[first].slice, ops->at[i].slice);
+    }
+}
+
 void ascend_db_link(struct ascend_db *a)
 {
     sort_links(&a->tasks);
@@ -556,4 +565,5 @@ void ascend_db_link(struct ascend_db *a)
     join(a->cap, FLOW_LAUNCH, &a->calls, &a->tasks);
     join(a->cap, FLOW_LAUNCH, &a->ops, &a->tasks);
     join(a->cap, FLOW_QUEUE, &a->enqueues, &a->dequeues);
+    join_backward(a->cap, &a->ops, &a->tasks);
 }

@@ -206,6 +206,7 @@ static void read_all(struct ascend_db *a)
     read_facts(a);
     ascend_db_read_device(a);
     ascend_db_read_host(a);
+    ascend_db_read_counters(a);
     ascend_db_link(a);
     db_strings_free(&a->strings);
     vec_free(&a->tasks);

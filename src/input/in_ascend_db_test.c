@@ -126,6 +126,13 @@ TEST(waits_are_derived_over_kernels_and_collectives_of_all_streams)
     assert_str(capture_slice_text(cap, comm, KEY_TYPE), "hcom_allReduce_");
 }
 
+TEST(the_core_of_a_collective_is_spelled_as_its_version_does)
+{
+    read_sql(STRINGS TASKS COLLECTIVES "CREATE TABLE ENUM_API_TYPE(id, name);"
+                                       "INSERT INTO ENUM_API_TYPE VALUES (5500,'communication');");
+    assert_str(capture_slice_text(cap, find("hcom_allReduce__1_0"), KEY_CORE), "COMMUNICATION");
+}
+
 TEST(waits_and_copies_are_evidence_and_copies_are_work_on_request)
 {
     read_sql(STRINGS TASKS);
@@ -233,6 +240,18 @@ TEST(arrows_follow_connections)
     assert_int_equal(cap->flows.n, 4);
 }
 
+TEST(operators_that_share_a_connection_without_a_task_are_forward_and_backward)
+{
+    read_sql(STRINGS TASKS HOST
+             "INSERT INTO STRING_IDS VALUES (300,'AddBackward0'),(301,'aten::relu');"
+             "INSERT INTO PYTORCH_API VALUES ('800','810',1,20,300,9,1,NULL,NULL,NULL,50001),"
+             "('600','610',1,21,301,9,0,NULL,NULL,NULL,50001);"
+             "INSERT INTO CONNECTION_IDS VALUES (20,9500),(21,9500);");
+
+    assert_true(has_flow(FLOW_BACKWARD, "aten::relu", "AddBackward0"));
+    assert_int_equal(cap->flows.n, 5);
+}
+
 TEST(steps_come_from_their_table_or_from_names)
 {
     read_sql(STRINGS TASKS HOST);
@@ -259,6 +278,30 @@ TEST(counters_become_attributes_of_their_kernels)
     strid key = intern_find(&cap->strings, S("aiv_vec_ratio"));
     assert_true(attrs_get(&cap->attrs, cap->slices.own[find("Add1")], key).real == 0.25);
     assert_true(attrs_get(&cap->attrs, cap->slices.own[find("MatMul2")], key).real == 0.5);
+}
+
+TEST(clocks_bandwidths_and_memory_become_counters)
+{
+    read_sql(STRINGS TASKS
+             "INSERT INTO STRING_IDS VALUES (400,'read'),(401,'PTA');"
+             "CREATE TABLE AICORE_FREQ(deviceId, timestampNs, freq);"
+             "INSERT INTO AICORE_FREQ VALUES (0,200,1800),(0,100,1650),(7,100,1),(0,'x',1);"
+             "CREATE TABLE HBM(deviceId, timestampNs, bandwidth, hbmId, type);"
+             "INSERT INTO HBM VALUES (0,100,27005,3,400);"
+             "CREATE TABLE MEMORY_RECORD(component, timestamp, totalAllocated, totalReserved);"
+             "INSERT INTO MEMORY_RECORD VALUES (401,100,64,128);");
+
+    assert_int_equal(cap->series.n, 4);
+    const struct series *s = cap->series.at;
+    assert_str(capture_text(cap, s[0].name), "AI Core Freq");
+    assert_str(capture_text(cap, s[0].unit), "MHz");
+    assert_int_equal(s[0].samples.n, 2);
+    assert_int_equal(s[0].samples.at[0].at, 100);
+    assert_true(s[0].samples.at[0].value == 1650);
+    assert_str(capture_text(cap, s[1].name), "HBM 3/read");
+    assert_str(capture_text(cap, s[2].process), "PTA");
+    assert_str(capture_text(cap, s[2].name), "Total Allocated");
+    assert_str(capture_text(cap, s[3].name), "Total Reserved");
 }
 
 TEST(facts_are_taken_from_their_tables)
@@ -372,12 +415,15 @@ TEST(the_kind_is_known_by_name_or_by_tables)
 
 TEST_MAIN("input/in_ascend_db", TF(a_described_task_is_a_kernel_on_the_lane_of_its_stream),
           TF(waits_are_derived_over_kernels_and_collectives_of_all_streams),
+          TF(the_core_of_a_collective_is_spelled_as_its_version_does),
           TF(waits_and_copies_are_evidence_and_copies_are_work_on_request),
           TF(steps_of_a_collective_stand_on_planes_and_are_never_work),
           TF(the_device_half_of_a_collective_is_work_only_without_it),
           TF(host_events_stand_on_their_threads), TF(arrows_follow_connections),
+          TF(operators_that_share_a_connection_without_a_task_are_forward_and_backward),
           TF(steps_come_from_their_table_or_from_names),
-          TF(counters_become_attributes_of_their_kernels), TF(facts_are_taken_from_their_tables),
+          TF(counters_become_attributes_of_their_kernels),
+          TF(clocks_bandwidths_and_memory_become_counters), TF(facts_are_taken_from_their_tables),
           TF(the_name_of_a_file_tells_rank_and_kind_when_no_table_does),
           TF(of_several_devices_one_is_read),
           TF(without_descriptions_kernels_are_told_by_their_tasks),

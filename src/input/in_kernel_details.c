@@ -100,7 +100,6 @@ struct pattern {
     attr_run set;
     lane_id lane, comm_lane; /* for collectives without a stream */
     struct str type, core;
-    strid step;
     bool is_other_device;
 };
 
@@ -127,6 +126,9 @@ struct reader {
     VEC_OF(struct pattern) patterns;
     struct hash pattern_ids;
     struct recent recent[RECENT];
+    char step_text[32]; /* the last step's cell, and its name */
+    size_t step_size;
+    strid step;
     int pmu[MAX_PMU]; /* columns */
     strid pmu_key[MAX_PMU];
     size_t n_pmu;
@@ -326,14 +328,12 @@ static uint32_t add_pattern(struct reader *r, size_t n)
     struct arena_mark mark = arena_mark(&r->scratch);
     struct str type = plain_text(r, COL_TYPE);
     struct str core = classify_core(plain_text(r, COL_CORE));
-    struct str step = str_trim(cell(r, COL_STEP));
 
     take_lanes(r, &p);
     if (!p.is_other_device) {
         p.set = take_set(r, type, core);
         p.type = arena_str(&r->memory, type);
         p.core = arena_str(&r->memory, core);
-        p.step = num_is_missing(step) ? 0 : capture_intern(r->cap, step);
     }
     arena_rewind(&r->scratch, mark);
     r->pattern_bytes += n + sizeof(p);
@@ -405,7 +405,24 @@ static size_t take_pmu(struct reader *r, struct attr *list)
     return n;
 }
 
-static attr_run take_own(struct reader *r, const struct pattern *p)
+/* Steps come in long runs of one name. */
+static strid take_step(struct reader *r)
+{
+    struct str text = cell(r, COL_STEP);
+
+    if (text.n == r->step_size && memcmp(text.at, r->step_text, text.n) == 0)
+        return r->step;
+    struct str name = str_trim(text);
+    strid step = num_is_missing(name) ? 0 : capture_intern(r->cap, name);
+    if (text.n <= sizeof(r->step_text)) {
+        memcpy(r->step_text, text.at, text.n);
+        r->step_size = text.n;
+        r->step = step;
+    }
+    return step;
+}
+
+static attr_run take_own(struct reader *r)
 {
     struct capture *cap = r->cap;
     struct attr list[3 + MAX_PMU];
@@ -413,8 +430,9 @@ static attr_run take_own(struct reader *r, const struct pattern *p)
     int64_t task;
     nanos wait;
 
-    if (p->step != 0)
-        list[n++] = attr_text(capture_key(cap, KEY_STEP), p->step);
+    strid step = take_step(r);
+    if (step != 0)
+        list[n++] = attr_text(capture_key(cap, KEY_STEP), step);
     if (num_us(cell(r, COL_WAIT), &wait))
         list[n++] = attr_time(capture_key(cap, KEY_WAIT), wait);
     if (num_i64(cell(r, COL_TASK), &task))
@@ -432,9 +450,9 @@ static void take_row(struct reader *r)
         lose(r, "kernel-details.field-count", "it has more or fewer fields than the header");
         return;
     }
-    r->rows++;
     if (!take_times(r, &slice))
         return;
+    r->rows++;
     struct arena_mark mark = arena_mark(&r->scratch);
     struct str name = plain_text(r, COL_NAME);
     slice.name = capture_intern(r->cap, name);
@@ -446,7 +464,7 @@ static void take_row(struct reader *r)
     }
     slice.lane = lane_of(r, p, slice.kind);
     slice.set = p->set;
-    slice.own = take_own(r, p);
+    slice.own = take_own(r);
     capture_slice(r->cap, &slice);
 }
 
@@ -512,6 +530,16 @@ static void find_pmu(struct reader *r)
     }
 }
 
+/* Columns after the last one that is used need not be told apart. */
+static void want_columns(struct reader *r)
+{
+    int last = r->n_pmu > 0 ? r->pmu[r->n_pmu - 1] : 0;
+
+    for (size_t c = 0; c < COL_COUNT; c++)
+        last = r->column[c] > last ? r->column[c] : last;
+    csv_want(&r->csv, (size_t)last + 1);
+}
+
 static enum status read_header(struct reader *r)
 {
     if (!is_kernel_table(&r->csv))
@@ -522,6 +550,7 @@ static enum status read_header(struct reader *r)
         r->column[c] = find_column(&r->csv, (enum column)c);
     find_spans(r);
     find_pmu(r);
+    want_columns(r);
     return ST_OK;
 }
 

@@ -100,7 +100,7 @@ TEST(damaged_rows_are_counted_and_the_rest_is_read)
     assert_int_equal(diag_count(&diag, "kernel-details.no-duration"), 1);
     assert_int_equal(diag_count(&diag, "kernel-details.bad-duration"), 2);
     assert_int_equal(diag.entries.at[0].first[0].where.line, 3);
-    assert_int_equal(cap->sources.at[0].rows, 6);
+    assert_int_equal(cap->sources.at[0].rows, 2);
     assert_int_equal(cap->sources.at[0].lost, 5);
 }
 

@@ -69,7 +69,7 @@ static void clear(struct trace_chunk *c)
     memset(c->troubles, 0, sizeof(c->troubles));
     memset(c->keys, 0, sizeof(c->keys));
     memset(c->last_lane, 0, sizeof(c->last_lane));
-    memset(&c->last_cat, 0, sizeof(c->last_cat));
+    memset(c->cats, 0, sizeof(c->cats));
     memset(&c->last_task, 0, sizeof(c->last_task));
     c->events = 0;
     arena_free(&c->arena);
@@ -115,7 +115,7 @@ static const struct trace_key *find_key(struct trace_chunk *c, struct str key)
 }
 
 /* Takes the value that comes; false when reading stops. Objects and arrays are taken as text. */
-static inline __attribute__((always_inline)) bool take(struct json *j, struct value *out)
+static bool take(struct json *j, struct value *out)
 {
     if (json_value(j, &out->text)) {
         out->token = j->token;
@@ -146,11 +146,15 @@ static bool take_args(struct trace_chunk *c, struct event *e)
         return json_skip(j);
     if (j->token != JSON_OBJECT || json_next(j) != JSON_OBJECT)
         return false;
-    while (json_key(j, &key)) {
+    for (;;) {
+        bool is_plain = json_plain_member(j, &key, &value.text, &value.token);
+        if (!is_plain && !json_key(j, &key))
+            break;
         const struct trace_key *k = find_key(c, key);
         if (k->arg.action == ARG_SKIP)
             continue;
-        if (!take(j, &value))
+        value.is_json = false;
+        if (!is_plain && !take(j, &value))
             return false;
         if (value.token == JSON_NULL)
             continue;
@@ -191,16 +195,21 @@ static bool take_event(struct trace_chunk *c, struct event *e)
     struct str key;
     struct value value;
 
-    while (json_key(j, &key)) {
+    for (;;) {
+        bool is_plain = json_plain_member(j, &key, &value.text, &value.token);
+        if (!is_plain && !json_key(j, &key))
+            break;
         uint32_t word = word_of(key);
-        if (word == WORD('a', 'r', 'g', 's')) {
-            e->n_args = 0;
-            if (!take_args(c, e))
+        if (!is_plain) {
+            if (word == WORD('a', 'r', 'g', 's')) {
+                e->n_args = 0;
+                if (!take_args(c, e))
+                    return false;
+                continue;
+            }
+            if (!take(j, &value))
                 return false;
-            continue;
         }
-        if (!take(j, &value))
-            return false;
         switch (word) {
         case WORD('p', 'h', 0, 0):
             e->ph = value.token == JSON_STRING && value.text.n == 1 ? value.text.at[0] : '?';
@@ -261,12 +270,12 @@ static uint32_t lane_of(struct trace_chunk *c, const struct event *e)
 
 static void see_category(struct trace_chunk *c, struct str cat)
 {
-    if (trace_same(c->last_cat.text, cat))
-        return;
-    c->last_cat.text = cat;
-    c->last_cat.id = put(c, cat);
-    c->last_cat.hint = trace_category(cat);
-    c->last_cat.set = 0;
+    unsigned char first = cat.n > 0 ? (unsigned char)cat.at[0] : 0;
+    struct trace_cat *known = &c->cats[(cat.n + first) % ARRAY_LEN(c->cats)];
+
+    c->cat = known;
+    if (!known->is_used || !trace_same(known->text, cat))
+        *known = (struct trace_cat){cat, put(c, cat), trace_category(cat), 0, true};
 }
 
 static enum trace_name name_of(struct trace_chunk *c, strid name)
@@ -325,7 +334,7 @@ static enum trace_hint task_hint(struct trace_chunk *c, strid name, struct str t
 static enum trace_hint hint_of(struct trace_chunk *c, const struct event *e, strid name,
                                const struct value *task)
 {
-    enum trace_hint hint = e->cat.n > 0 ? c->last_cat.hint : HINT_PLAIN;
+    enum trace_hint hint = e->cat.n > 0 ? c->cat->hint : HINT_PLAIN;
 
     if (task != NULL)
         return task_hint(c, name, task->text);
@@ -365,12 +374,12 @@ static void take_attrs(struct trace_chunk *c, const struct event *e, struct trac
     size_t n_set = 0, n_own = 0;
 
     *task = NULL;
-    if (e->n_args == 0 && c->last_cat.set != 0 && e->cat.n > 0) {
-        row->set = c->last_cat.set;
+    if (e->n_args == 0 && e->cat.n > 0 && c->cat->set != 0) {
+        row->set = c->cat->set;
         return;
     }
     if (e->cat.n > 0)
-        set[n_set++] = attr_text(0, c->last_cat.id);
+        set[n_set++] = attr_text(0, c->cat->id);
     for (uint32_t i = 0; i < e->n_args; i++) {
         enum trace_action action = e->args[i].arg.action;
         strid key = e->args[i].key;
@@ -397,7 +406,7 @@ static void take_attrs(struct trace_chunk *c, const struct event *e, struct trac
     row->set = attrs_set(&c->sets, set, n_set);
     row->own = attrs_own(&c->owns, own, n_own);
     if (e->n_args == 0 && e->cat.n > 0)
-        c->last_cat.set = row->set;
+        c->cat->set = row->set;
 }
 
 static bool take_time(struct trace_chunk *c, const struct event *e, nanos *at)
@@ -428,7 +437,7 @@ static void take_slice(struct trace_chunk *c, struct event *e)
     c->events++;
     if (e->cat.n > 0) {
         see_category(c, e->cat);
-        if (c->last_cat.hint == HINT_SKIP)
+        if (c->cat->hint == HINT_SKIP)
             return;
     }
     row.lane = lane_of(c, e);
@@ -463,7 +472,7 @@ static void take_flow(struct trace_chunk *c, const struct event *e)
         end.is_text = 1;
     }
     see_category(c, e->cat);
-    end.cat = flow_cat(c, c->last_cat.id);
+    end.cat = flow_cat(c, c->cat->id);
     end.lane = lane_of(c, e);
     vec_push(&c->ends, end);
 }

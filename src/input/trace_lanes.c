@@ -118,32 +118,38 @@ static struct lane_key key_of(const struct capture *cap, const struct trace_lane
     return key;
 }
 
-/* Slices that overlap stand on several rows in traces that strata wrote: they are one lane. */
+/* Slices that overlap stand on several rows in traces that strata wrote: they are one lane, that of
+ * the row that the others name. */
+static bool continues(const struct trace_lanes *t, const struct trace_lane *lane, uint32_t *first)
+{
+    return lane->row_of != 0 &&
+           hash_get(&t->lane_ids, (uint64_t)lane->pid << 32 | lane->row_of, first) &&
+           t->at.at[*first].hints != 0 && t->at.at[*first].row_of == 0;
+}
+
 static void join_rows(struct trace_lanes *t, lane_id *ids)
 {
-    for (size_t i = 0; i < t->at.n; i++) {
-        struct trace_lane *lane = &t->at.at[i];
-        uint32_t first;
-        if (lane->row_of == 0 || ids[i] == TRACE_NO_LANE ||
-            !hash_get(&t->lane_ids, (uint64_t)lane->pid << 32 | lane->row_of, &first) ||
-            ids[first] == TRACE_NO_LANE || t->at.at[first].row_of != 0)
-            continue;
-        ids[i] = ids[first];
-        lane->class = t->at.at[first].class;
-    }
+    uint32_t first;
+
+    for (size_t i = 0; i < t->at.n; i++)
+        if (t->at.at[i].hints != 0 && continues(t, &t->at.at[i], &first)) {
+            ids[i] = ids[first];
+            t->at.at[i].class = t->at.at[first].class;
+        }
 }
 
 lane_id *trace_lanes_resolve(struct trace_lanes *t, struct capture *cap, bool has_table)
 {
     lane_id *ids = mem_grow(NULL, sizeof(*ids), t->at.n + 1);
     struct hash streams = has_table ? find_streams(cap) : (struct hash){0};
+    uint32_t first;
 
     for (size_t i = 0; i < t->at.n; i++) {
         struct trace_lane *lane = &t->at.at[i];
         const struct trace_process *process = &t->processes.at[lane->process];
         lane->class = class_of(cap, lane, process);
         ids[i] = TRACE_NO_LANE;
-        if (lane->hints == 0)
+        if (lane->hints == 0 || continues(t, lane, &first))
             continue;
         if (lane->class == CLASS_DEVICE && hash_get(&streams, lane->tid, &ids[i]))
             continue;

@@ -37,6 +37,9 @@ struct bytes { /* a vec */
 
 struct reader {
     const struct input_file *in;
+    struct input_file source_in; /* the same with a diag of its own: next_piece() has its thread */
+    struct diag source_diag;
+    enum status source_status;
     struct trace_source source;
     struct trace_merge merge;
     struct trace_facts facts;
@@ -149,8 +152,8 @@ static bool fill_piece(struct reader *r, struct trace_chunk *c)
     size_t have = r->ahead.n < n ? r->ahead.n : n;
     if (have > 0)
         memcpy(c->buffer, r->ahead.at, have);
-    r->status = trace_source_next(&r->source, c->buffer + have, n - have, &got);
-    if (r->status != ST_OK)
+    r->source_status = trace_source_next(&r->source, c->buffer + have, n - have, &got);
+    if (r->source_status != ST_OK)
         return false;
     c->text = (struct str){c->buffer, have + got};
     c->is_last = r->source.is_over && r->ahead.n <= n;
@@ -177,7 +180,7 @@ static bool next_piece(void *ctx, size_t slot)
     struct trace_chunk *c = &r->slots[slot];
 
     if (cancelled()) {
-        r->status = ST_CANCELLED;
+        r->source_status = ST_CANCELLED;
         return false;
     }
     c->from = r->next_from;
@@ -363,11 +366,17 @@ enum status trace_read_cut(const struct input_file *in, struct capture *cap,
 
     trace_merge_init(&r.merge, in, cap, dialect);
     trace_facts_init(&r.facts);
-    r.status = trace_source_open(&r.source, in);
+    diag_init(&r.source_diag);
+    r.source_in = *in;
+    r.source_in.diag = &r.source_diag;
+    r.status = trace_source_open(&r.source, &r.source_in);
     if (r.status == ST_OK)
         r.status = find_events(&r);
     if (r.status == ST_OK)
         run(&r, dialect);
+    diag_merge(in->diag, &r.source_diag);
+    if (r.status == ST_OK)
+        r.status = r.source_status;
     if (r.status == ST_OK) {
         if (r.tail.n > 0)
             trace_facts_tail(&r.facts, (struct str){r.tail.at, r.tail.n});
@@ -383,6 +392,7 @@ enum status trace_read_cut(const struct input_file *in, struct capture *cap,
     vec_free(&r.carry);
     vec_free(&r.tail);
     trace_source_close(&r.source);
+    diag_fini(&r.source_diag);
     trace_facts_fini(&r.facts);
     trace_merge_fini(&r.merge);
     return r.status;

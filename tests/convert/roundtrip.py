@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes captures as Chrome traces and reads them back with strata: the same slices must come out.
 
-usage: roundtrip.py STRATA PATH...
-Each PATH is a capture. Its slices as CSV must equal those of the trace written from it, and a trace
+usage: roundtrip.py STRATA [--loose] PATH...
+Each PATH is a capture; for those behind --loose see slices(). Its slices as CSV must equal those of the trace written from it, and a trace
 written from that trace must have the same bytes. A cut must hold the slices of the whole that lie in
 it. Exit 77 when none of the paths is there: the test is skipped.
 """
@@ -29,17 +29,31 @@ def convert(strata, path, out, *options):
     return out
 
 
+# Written in place of a task type that the profile does not tell; docs/formats/chrome-output.md.
+STAND_INS = {"OTHER", "CONTROL", "WAIT"}
+
+
 def arguments(text):
-    """Attributes by name. The gap to the row before is a time that importers work out again."""
+    """Attributes by name. Importers work out the gap to the row before again, and take 2^32-1 for
+    no value."""
     args = json.loads(text or "{}")
-    return json.dumps({k: v for k, v in args.items() if k != "wait_ns"}, sort_keys=True)
+    return json.dumps({k: v for k, v in args.items()
+                       if k != "wait_ns" and v != 4294967295 and
+                       not (k == "Task Type" and v in STAND_INS)}, sort_keys=True)
 
 
-def slices(path):
+def slices(path, is_loose):
+    """With is_loose lanes do not count, and kinds and attributes only for kernels: such profiles
+    have lanes, steps and names of attributes that a trace has no word for."""
+    found = collections.Counter()
     with open(path, newline="") as f:
-        return collections.Counter(
-            (int(r["start_ns"]), int(r["dur_ns"]), r["process"], r["lane"], r["kind"], r["name"],
-             arguments(r["args"])) for r in csv.DictReader(f))
+        for r in csv.DictReader(f):
+            is_kernel = r["kind"] in ("compute", "comm", "comm_part", "aicpu", "copy")
+            more = (r["process"], r["lane"], r["kind"], arguments(r["args"]))
+            if is_loose:
+                more = (r["kind"], arguments(r["args"])) if is_kernel else ()
+            found[(int(r["start_ns"]), int(r["dur_ns"]), r["name"], more)] += 1
+    return found
 
 
 def compare(label, want, got):
@@ -54,7 +68,7 @@ def events(path):
         return json.load(f)["traceEvents"]
 
 
-def check_whole(strata, path, folder, suffix):
+def check_whole(strata, path, folder, suffix, is_loose):
     label = path + suffix
     trace = convert(strata, path, os.path.join(folder, "a" + suffix))
     again = convert(strata, trace, os.path.join(folder, "b.json"))
@@ -62,8 +76,10 @@ def check_whole(strata, path, folder, suffix):
         check(label + ": arrows",
               sum(e["ph"] == "s" for e in events(trace)) ==
               sum(e["ph"] == "s" for e in events(again)))
-    want = slices(convert(strata, path, os.path.join(folder, "want.csv"), "--what", "slices"))
-    got = slices(convert(strata, trace, os.path.join(folder, "got.csv"), "--what", "slices"))
+    want = slices(convert(strata, path, os.path.join(folder, "want.csv"), "--what", "slices"),
+                  is_loose)
+    got = slices(convert(strata, trace, os.path.join(folder, "got.csv"), "--what", "slices"),
+                 is_loose)
     compare(label, want, got)
     third = convert(strata, again, os.path.join(folder, "c.json"))
     with open(again, "rb") as f, open(third, "rb") as g:
@@ -72,14 +88,15 @@ def check_whole(strata, path, folder, suffix):
     return want
 
 
-def check_cut(strata, path, folder, want):
+def check_cut(strata, path, folder, want, is_loose):
     """The middle third, whole slices: what overlaps it, no more."""
     first = min(s[0] for s in want)
     length = max(s[0] + s[1] for s in want) - first
     begin, end = length // 3, 2 * length // 3 + 1
     cut = convert(strata, path, os.path.join(folder, "cut.json"), "--range",
                   "%dns-%dns" % (begin, end))
-    got = slices(convert(strata, cut, os.path.join(folder, "cut.csv"), "--what", "slices"))
+    got = slices(convert(strata, cut, os.path.join(folder, "cut.csv"), "--what", "slices"),
+                 is_loose)
     begin, end = begin + first, end + first
     compare(path + " cut", collections.Counter(
         {s: n for s, n in want.items()
@@ -87,17 +104,21 @@ def check_cut(strata, path, folder, want):
 
 
 def main():
-    strata, paths = sys.argv[1], [p for p in sys.argv[2:] if os.path.exists(p)]
-    if not paths:
+    strata, paths = sys.argv[1], [p for p in sys.argv[2:] if p == "--loose" or os.path.exists(p)]
+    if set(paths) <= {"--loose"}:
         print("skipped: none of the captures is there")
         return 77
+    is_loose = False
     for path in paths:
+        if path == "--loose":
+            is_loose = True
+            continue
         with tempfile.TemporaryDirectory() as folder:
-            want = check_whole(strata, path, folder, ".json")
-            check_whole(strata, path, folder, ".json.gz")
-            check_cut(strata, path, folder, want)
+            want = check_whole(strata, path, folder, ".json", is_loose)
+            check_whole(strata, path, folder, ".json.gz", is_loose)
+            check_cut(strata, path, folder, want, is_loose)
             print("%s: %d slices" % (path, sum(want.values())))
-    for problem in problems[:int(os.environ.get('SHOW', 20))]:
+    for problem in problems[:20]:
         print(problem)
     print("%d problems" % len(problems))
     return 1 if problems else 0

@@ -1,0 +1,428 @@
+#include "analysis/structures.h"
+
+#include <stdlib.h>
+
+#include "analysis/arch.h"
+#include "analysis/groups.h"
+#include "analysis/steps.h"
+#include "analysis/study.h"
+#include "analysis/waits.h"
+
+__extension__ typedef __int128 wide; /* products of times and small numbers */
+
+static const nanos small_below = 10000; /* kernels under 10 us are small */
+
+const char *structure_type_name(enum structure_type type)
+{
+    static const char *const names[] = {"transformer_block", "prologue", "epilogue", "unknown"};
+
+    return names[type];
+}
+
+const char *structure_part_name(enum structure_part part)
+{
+    static const char *const names[] = {"block", "side:comm", "side:aicpu", "side:small",
+                                        "side:other"};
+
+    return names[part];
+}
+
+const char *clocks_meaning_text(enum clocks_meaning meaning)
+{
+    switch (meaning) {
+    case CLOCKS_OVERLAP:
+        return "streams overlap";
+    case CLOCKS_GAPS:
+        return "gaps inside";
+    case CLOCKS_WAIT_HEAVY:
+        return "wait heavy, check anchors";
+    case CLOCKS_SEQUENTIAL:
+        return "sequential";
+    }
+    return "";
+}
+
+/* a > q/10 · b on integers, so that exact hits are told apart. */
+static bool exceeds(nanos a, int q, nanos b)
+{
+    return (wide)a * 10 > (wide)b * q;
+}
+
+unsigned clocks_read(const struct clocks *c)
+{
+    nanos low = c->wall, high = c->wall;
+    const nanos others[] = {c->busy, c->sum, c->cost};
+    unsigned meaning = 0;
+
+    if (exceeds(c->sum, 12, c->wall))
+        meaning |= CLOCKS_OVERLAP;
+    if (exceeds(c->wall, 12, c->busy))
+        meaning |= CLOCKS_GAPS;
+    if (exceeds(c->cost, 15, c->sum))
+        meaning |= CLOCKS_WAIT_HEAVY;
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        low = others[i] < low ? others[i] : low;
+        high = others[i] > high ? others[i] : high;
+    }
+    if ((wide)high * 100 <= (wide)low * 105)
+        meaning |= CLOCKS_SEQUENTIAL;
+    return meaning;
+}
+
+struct finder {
+    struct study *st;
+    const struct arch *a;
+    struct structures *out;
+    struct kernel_order kernels;
+    const struct slices *s;
+    const struct waits *waits;
+    bool is_ascend;
+};
+
+static bool is_core(const struct finder *f, size_t slice)
+{
+    if (!f->is_ascend)
+        return f->s->kind[slice] == SLICE_COMPUTE;
+    struct str core = capture_slice_text(f->st->cap, slice, KEY_CORE);
+    return str_equal(core, S("AI_CORE")) || str_equal(core, S("AI_VECTOR_CORE")) ||
+           str_equal(core, S("MIX_AIC")) || str_equal(core, S("MIX_AIV"));
+}
+
+static bool is_comm(enum slice_kind kind)
+{
+    return kind == SLICE_COMM || kind == SLICE_COMM_PART;
+}
+
+static enum structure_part part_of(const struct finder *f, size_t slice)
+{
+    bool is_main = f->s->lane[slice] == f->a->markers->main_lane;
+    enum slice_kind kind = (enum slice_kind)f->s->kind[slice];
+
+    if (is_main && f->s->dur[slice] >= small_below && is_core(f, slice))
+        return PART_BLOCK;
+    if (is_comm(kind))
+        return PART_COMM;
+    if (kind == SLICE_AICPU)
+        return PART_AICPU;
+    if (f->s->dur[slice] < small_below)
+        return PART_SMALL;
+    return is_main ? PART_BLOCK : PART_OTHER;
+}
+
+/* A running union: kernels come by begin. */
+struct sweep {
+    nanos first, until, busy;
+    bool is_begun;
+};
+
+/* Adds a kernel; gives the idle time before it. */
+static nanos sweep_add(struct sweep *w, nanos begin, nanos end)
+{
+    nanos gap = 0;
+
+    if (!w->is_begun) {
+        *w = (struct sweep){begin, begin, 0, true};
+    } else if (begin > w->until) {
+        gap = begin - w->until;
+    }
+    if (end > w->until) {
+        w->busy = nanos_add(w->busy, end - (begin > w->until ? begin : w->until));
+        w->until = end;
+    }
+    return gap;
+}
+
+static void clock_add(struct clocks *c, const struct finder *f, size_t kernel)
+{
+    nanos dur = f->s->dur[f->kernels.at[kernel]], wait = f->waits->at[kernel];
+
+    c->kernels++;
+    c->sum = nanos_add(c->sum, dur);
+    c->cost = nanos_add(c->cost, nanos_add(dur, wait > 0 ? wait : 0));
+}
+
+static void clock_close(struct clocks *c, const struct sweep *w)
+{
+    c->busy = w->busy;
+    c->wall = w->is_begun ? w->until - w->first : 0;
+}
+
+/* Length of the communication that runs while the block does: two running unions, by begin. */
+static nanos under_block(const struct finder *f, const struct structure *s,
+                         struct interval_set comm, struct interval_set block)
+{
+    for (size_t i = s->first; i < s->end; i++) {
+        size_t slice = f->kernels.at[i];
+        struct interval at = {f->s->begin[slice], slices_end(f->s, slice)};
+        enum structure_part part = part_of(f, slice);
+        if (part == PART_COMM)
+            comm.at[comm.n++] = at;
+        else if (part == PART_BLOCK)
+            block.at[block.n++] = at;
+    }
+    interval_merge(&comm);
+    interval_merge(&block);
+    return interval_overlap(comm, block);
+}
+
+static void measure(struct finder *f, struct structure *s, struct interval *room)
+{
+    struct sweep all = {0}, parts[PARTS] = {0};
+
+    for (size_t i = s->first; i < s->end; i++) {
+        size_t slice = f->kernels.at[i];
+        nanos begin = f->s->begin[slice], end = slices_end(f->s, slice);
+        enum structure_part part = part_of(f, slice);
+        enum slice_kind kind = (enum slice_kind)f->s->kind[slice];
+        nanos gap = sweep_add(&all, begin, end);
+        if (gap > 0) {
+            s->bubbles++;
+            s->bubble_total = nanos_add(s->bubble_total, gap);
+            s->bubble_largest = gap > s->bubble_largest ? gap : s->bubble_largest;
+        }
+        sweep_add(&parts[part], begin, end);
+        clock_add(&s->all, f, i);
+        clock_add(&s->parts[part], f, i);
+        if (is_comm(kind))
+            s->comm = nanos_add(s->comm, f->s->dur[slice]);
+        else if (kind == SLICE_AICPU)
+            s->aicpu = nanos_add(s->aicpu, f->s->dur[slice]);
+        else if (is_core(f, slice))
+            s->core = nanos_add(s->core, f->s->dur[slice]);
+    }
+    clock_close(&s->all, &all);
+    for (size_t i = 0; i < PARTS; i++)
+        clock_close(&s->parts[i], &parts[i]);
+    s->at = (struct interval){all.first, all.until};
+    size_t n = s->end - s->first;
+    if (s->parts[PART_COMM].kernels > 0 && s->parts[PART_BLOCK].kernels > 0)
+        s->comm_under_block =
+            under_block(f, s, (struct interval_set){room, 0}, (struct interval_set){room + n, 0});
+}
+
+static void add(struct finder *f, size_t first, size_t end, enum structure_type type)
+{
+    if (first < end)
+        f->out->at[f->out->n++] =
+            (struct structure){.type = type, .first = first, .end = end, .step = SIZE_MAX};
+}
+
+/* Layers, and what is left between them. */
+static void from_layers(struct finder *f)
+{
+    const struct arch_layers *l = f->a->layers;
+    size_t done = 0;
+
+    f->out->source = arch_method_name(l->method);
+    for (size_t i = 0; i < l->n_passes; i++) {
+        const struct arch_pass *pass = &l->passes[i];
+        size_t first = pass->layers > 0 ? l->at[pass->layer_first].first : pass->end;
+        add(f, done, pass->first, STRUCTURE_UNKNOWN); /* before the first pass */
+        add(f, pass->first, first, STRUCTURE_PROLOGUE);
+        done = first;
+        for (size_t k = 0; k < pass->layers; k++) {
+            const struct arch_layer *layer = &l->at[pass->layer_first + k];
+            add(f, done, layer->first, STRUCTURE_UNKNOWN);
+            add(f, layer->first, layer->end,
+                layer->kind == LAYER_BLOCK ? STRUCTURE_UNKNOWN : STRUCTURE_TRANSFORMER_BLOCK);
+            done = layer->end;
+        }
+        add(f, done, pass->end, STRUCTURE_EPILOGUE);
+        done = pass->end;
+    }
+    add(f, done, f->kernels.n, STRUCTURE_UNKNOWN);
+}
+
+static void from_steps(struct finder *f)
+{
+    const struct steps *steps = study_steps(f->st);
+
+    f->out->source = "step";
+    for (size_t i = 0; i < steps->n; i++) {
+        size_t first = study_first_kernel(f->st, steps->at[i].window.begin);
+        size_t end = i + 1 < steps->n ? study_first_kernel(f->st, steps->at[i + 1].window.begin)
+                                      : f->kernels.n;
+        add(f, first, end, STRUCTURE_UNKNOWN);
+    }
+}
+
+static void assign_steps(struct finder *f)
+{
+    const struct steps *steps = study_steps(f->st);
+    size_t step = SIZE_MAX, number = 0;
+    nanos until = INT64_MIN;
+
+    for (size_t i = 0; i < f->out->n; i++) {
+        struct structure *s = &f->out->at[i];
+        size_t before = step;
+        while (steps->n > 0 && step + 1 < steps->n &&
+               steps->at[step + 1].window.begin <= s->at.begin)
+            step++;
+        if (step != before)
+            number = 0;
+        s->step = step;
+        s->number = number++;
+        if (step != SIZE_MAX) {
+            nanos service = steps->at[step].window.end - steps->at[step].window.begin;
+            s->share = service > 0 ? (double)s->all.wall / (double)service : 0;
+        }
+        if (until != INT64_MIN && s->at.begin > until)
+            s->gap_before = s->at.begin - until;
+        if (s->at.end > until)
+            until = s->at.end;
+    }
+}
+
+static int by_wall(const void *a, const void *b, void *ctx)
+{
+    const struct structure *s = ctx;
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
+    if (s[x].all.wall != s[y].all.wall)
+        return s[x].all.wall > s[y].all.wall ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static int by_cost(const void *a, const void *b, void *ctx)
+{
+    const struct structure *s = ctx;
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
+    if (s[x].all.cost != s[y].all.cost)
+        return s[x].all.cost > s[y].all.cost ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static int by_bubbles(const void *a, const void *b, void *ctx)
+{
+    const struct structure *s = ctx;
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    nanos p = nanos_add(s[x].bubble_total, s[x].gap_before);
+    nanos q = nanos_add(s[y].bubble_total, s[y].gap_before);
+
+    if (p != q)
+        return p > q ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static size_t *rank(struct finder *f, size_t first,
+                    int (*compare)(const void *a, const void *b, void *ctx))
+{
+    size_t n = f->out->n_ranked;
+    size_t *order = ARENA_ARRAY(&f->st->scratch, size_t, n);
+
+    for (size_t i = 0; i < n; i++)
+        order[i] = first + i;
+    if (n > 0)
+        qsort_r(order, n, sizeof(*order), compare, f->out->at);
+    return order;
+}
+
+/* Rankings within the first step of the dominant group. */
+static void find_rankings(struct finder *f)
+{
+    const struct groups *groups = study_groups(f->st);
+    size_t step = SIZE_MAX, first = 0;
+
+    if (groups->dominant != SIZE_MAX && groups->at[groups->dominant].n > 0)
+        step = groups->at[groups->dominant].steps[0];
+    f->out->dominant_step = step;
+    while (first < f->out->n && f->out->at[first].step != step)
+        first++;
+    while (first + f->out->n_ranked < f->out->n &&
+           f->out->at[first + f->out->n_ranked].step == step)
+        f->out->n_ranked++;
+    f->out->by_wall = rank(f, first, by_wall);
+    f->out->by_cost = rank(f, first, by_cost);
+    f->out->by_bubbles = rank(f, first, by_bubbles);
+}
+
+static struct finder finder_of(struct study *st, const struct arch *a)
+{
+    return (struct finder){
+        .st = st,
+        .a = a,
+        .kernels = study_kernels(st),
+        .s = &st->cap->slices,
+        .waits = study_waits(st),
+        .is_ascend = capture_is_ascend(st->cap),
+    };
+}
+
+const struct structures *structures_find(struct study *st, const struct arch *a)
+{
+    struct finder f = finder_of(st, a);
+    size_t most = 2 * a->layers->n + 3 * a->layers->n_passes + study_steps(st)->n + 2;
+
+    f.out = ARENA_NEW(&st->scratch, struct structures);
+    f.out->at = ARENA_ARRAY(&st->scratch, struct structure, most);
+    if (a->layers->n >= 2)
+        from_layers(&f);
+    else
+        from_steps(&f);
+    size_t largest = 0;
+    for (size_t i = 0; i < f.out->n; i++)
+        if (f.out->at[i].end - f.out->at[i].first > largest)
+            largest = f.out->at[i].end - f.out->at[i].first;
+    struct interval *room = ARENA_ARRAY(&st->scratch, struct interval, 2 * largest);
+    for (size_t i = 0; i < f.out->n; i++)
+        measure(&f, &f.out->at[i], room);
+    assign_steps(&f);
+    find_rankings(&f);
+    return f.out;
+}
+
+/* Keeps the largest values first; `list` holds `n` kernels so far. */
+static void keep(size_t *list, size_t n, size_t kernel, nanos *values, nanos own)
+{
+    size_t at = n < STRUCTURE_TOP ? n : STRUCTURE_TOP;
+
+    while (at > 0 && values[at - 1] < own)
+        at--;
+    if (at == STRUCTURE_TOP)
+        return;
+    for (size_t i = (n < STRUCTURE_TOP ? n : STRUCTURE_TOP - 1); i > at; i--) {
+        list[i] = list[i - 1];
+        values[i] = values[i - 1];
+    }
+    list[at] = kernel;
+    values[at] = own;
+}
+
+struct structure_top structures_top(struct study *st, const struct arch *a,
+                                    const struct structure *structure, enum structure_part part)
+{
+    struct finder f = finder_of(st, a);
+    struct structure_top top = {0};
+    nanos durations[STRUCTURE_TOP], costs[STRUCTURE_TOP], most_core = -1, most_lane = -1;
+    struct arena_mark mark = arena_mark(&st->scratch);
+    nanos *lanes = ARENA_ARRAY(&st->scratch, nanos, st->cap->lanes.n);
+    nanos *cores = ARENA_ARRAY(&st->scratch, nanos, st->cap->strings.strings.n);
+    size_t seen = 0;
+
+    for (size_t i = structure->first; i < structure->end; i++) {
+        size_t slice = f.kernels.at[i];
+        if (part_of(&f, slice) != part)
+            continue;
+        nanos dur = f.s->dur[slice], wait = f.waits->at[i] > 0 ? f.waits->at[i] : 0;
+        keep(top.by_duration, seen, i, durations, dur);
+        keep(top.by_cost, seen, i, costs, nanos_add(dur, wait));
+        seen++;
+        top.wait_heavy += (wide)wait * 5 > (wide)nanos_add(dur, wait) * 4;
+        struct attr core = capture_slice_attr(st->cap, slice, KEY_CORE);
+        strid id = core.type == ATTR_TEXT ? core.text : 0;
+        cores[id] = nanos_add(cores[id], dur);
+        lanes[f.s->lane[slice]] = nanos_add(lanes[f.s->lane[slice]], dur);
+        if (cores[id] > most_core) {
+            most_core = cores[id];
+            top.core = id;
+        }
+        if (lanes[f.s->lane[slice]] > most_lane) {
+            most_lane = lanes[f.s->lane[slice]];
+            top.lane = f.s->lane[slice];
+        }
+    }
+    top.n = seen < STRUCTURE_TOP ? seen : STRUCTURE_TOP;
+    arena_rewind(&st->scratch, mark);
+    return top;
+}
