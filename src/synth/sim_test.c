@@ -60,7 +60,7 @@ TEST(a_collective_ends_for_all_ranks_at_once)
     struct synth_options o = options_for(SYNTH_DECODE, 3);
     struct arena a;
     struct sim s;
-    nanos ends[3][256];
+    nanos ends[3][256] = {{0}};
     size_t n[3] = {0};
 
     arena_init(&a);
