@@ -121,10 +121,12 @@ static void put_escaped(struct text_out *out, unsigned char c)
     char text[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
     size_t n = sizeof(text);
 
-    if (c == '"' || c == '\\' || (c >= 8 && c <= 13 && c != 11)) {
-        text[1] = c >= 0x20 ? (char)c : letters[c - 8];
+    if (c == '"' || c == '\\')
+        text[1] = (char)c;
+    else if (c >= 8 && c <= 13 && c != 11)
+        text[1] = letters[c - 8];
+    if (text[1] != 'u')
         n = 2;
-    }
     text_out_put(out, (struct str){text, n});
 }
 
