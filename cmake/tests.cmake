@@ -67,6 +67,15 @@ add_test(NAME shared.traces COMMAND Python3::Interpreter
     ${CMAKE_SOURCE_DIR}/tests/shared/traces.py $<TARGET_FILE:import_counts> ${CMAKE_SOURCE_DIR}/../shared)
 set_tests_properties(shared.traces PROPERTIES SKIP_RETURN_CODE 77)
 
+# What strata prints against the schemas of docs/schema; captures with one file missing.
+if(TARGET strata)
+    add_test(NAME docs.schema COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/schema/check.py
+        $<TARGET_FILE:strata>)
+    set_tests_properties(docs.schema PROPERTIES SKIP_RETURN_CODE 77)
+    add_test(NAME anomaly.missing COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/anomaly/missing.py $<TARGET_FILE:strata>)
+endif()
+
 # In-core traces, cleaned by the same rules written down once more.
 if(TARGET strata)
     add_test(NAME incore.clean COMMAND Python3::Interpreter

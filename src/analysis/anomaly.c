@@ -8,6 +8,7 @@
 #include "analysis/boundary.h"
 #include "analysis/bubbles.h"
 #include "analysis/evidence.h"
+#include "analysis/gaps.h"
 #include "analysis/groups.h"
 #include "analysis/judgement.h"
 #include "analysis/ops.h"
@@ -15,7 +16,14 @@
 #include "analysis/selfcheck.h"
 #include "analysis/steps.h"
 
-enum { MAX_STEP_ROWS = 12, MAX_GROUP_ROWS = 8, MAX_FINDINGS = 5, MAX_ADVICE = 6, MAX_OPS = 8 };
+enum {
+    NAME_MOST = 56,
+    MAX_STEP_ROWS = 12,
+    MAX_GROUP_ROWS = 8,
+    MAX_FINDINGS = 5,
+    MAX_ADVICE = 6,
+    MAX_OPS = 8
+};
 
 static const struct column step_columns[] = {
     {"step", COLUMN_TEXT, UNIT_PLAIN},          {"service ms", COLUMN_NUMBER, UNIT_MS},
@@ -59,6 +67,20 @@ static struct str quantity(struct teller *t, double value, enum unit unit)
     size_t n = quantity_print(buf, (struct quantity){value, unit});
 
     return arena_str(&t->st->scratch, (struct str){buf, n});
+}
+
+/* Names of GPU kernels can fill a screen: the first NAME_MOST characters tell them apart. */
+static struct str short_name(struct teller *t, struct str name)
+{
+    size_t n = 0, characters = 0;
+
+    while (n < name.n && characters < NAME_MOST) {
+        n++;
+        while (n < name.n && ((unsigned char)name.at[n] & 0xc0) == 0x80)
+            n++;
+        characters++;
+    }
+    return n < name.n ? arena_format(&t->st->scratch, "%.*s…", (int)n, name.at) : name;
 }
 
 static void summarise(struct teller *t)
@@ -174,7 +196,7 @@ static struct str neighbour(struct teller *t, const char *where, size_t slice)
 
     if (slice == NO_KERNEL)
         return S("");
-    struct str name = capture_text(cap, cap->slices.name[slice]);
+    struct str name = short_name(t, capture_text(cap, cap->slices.name[slice]));
     struct str core = capture_slice_text(cap, slice, KEY_CORE);
     struct str length = quantity(t, (double)cap->slices.dur[slice], UNIT_NS);
     struct str stream = capture_text(cap, cap->lanes.at[cap->slices.lane[slice]].key.name);
@@ -217,7 +239,7 @@ static void tell_causes(struct teller *t, struct finding *f, const struct eviden
         finding_cause(t->r, f, CERTAINTY_INSUFFICIENT,
                       S("host events cover too little of the gap"));
     if (e->n_ops > 0) {
-        struct str name = capture_text(t->st->cap, e->ops[0].name);
+        struct str name = short_name(t, capture_text(t->st->cap, e->ops[0].name));
         struct str overlap = quantity(t, (double)e->ops[0].overlap, UNIT_NS);
         finding_advice(t->r, f,
                        arena_format(scratch, "look at %.*s, %.*s of the gap", STR_ARGS(name),
@@ -284,7 +306,7 @@ static void tell_ops(struct teller *t)
                            : op->is_polluted ? "wait beside communication"
                            : op->cost_rank >= op->duration_rank + 10 ? "cheap to wait for"
                                                                      : "";
-        table_text(t->r, table, op->key);
+        table_text(t->r, table, short_name(t, op->key));
         table_number(table, (double)op->calls);
         table_number(table, (double)op->duration);
         table_number(table,
@@ -328,6 +350,22 @@ static void tell_doubts(struct teller *t)
                                            checks->at[i].actual));
 }
 
+/* Files that the capture lacks; what else is missing stands beside the findings. */
+static void tell_gaps_in_files(struct teller *t)
+{
+    struct gaps gaps = gaps_find(t->st);
+    bool is_first = true;
+
+    for (size_t i = 0; i < gaps.n; i++) {
+        if (!gaps.at[i].is_file)
+            continue;
+        if (is_first)
+            report_heading(t->r, S("Missing files"));
+        report_text(t->r, arena_format(&t->st->scratch, "  %s", gaps.at[i].text));
+        is_first = false;
+    }
+}
+
 void anomaly_describe(struct study *st, struct report *r)
 {
     struct teller t = {
@@ -351,6 +389,7 @@ void anomaly_describe(struct study *st, struct report *r)
     tell_ops(&t);
     tell_advice(&t);
     tell_doubts(&t);
+    tell_gaps_in_files(&t);
 }
 
 const struct analysis analysis_anomaly = {

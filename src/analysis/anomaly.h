@@ -8,13 +8,15 @@
 
 #include "base/sink.h"
 
+struct arch;
 struct report;
 struct study;
 
 /* Fills a report with the step table and the heavy gaps. */
 void anomaly_describe(struct study *st, struct report *r);
 
-/* Writes the document "strata.anomaly/1". False when the sink failed. */
-bool anomaly_write_json(struct study *st, struct sink out);
+/* Writes the document "strata.anomaly/1". With the architecture of the model (or NULL) it also
+ * tells the structures of the dominant step. False when the sink failed. */
+bool anomaly_write_json(struct study *st, const struct arch *arch, struct sink out);
 
 #endif

@@ -15,6 +15,8 @@
 #include "analysis/study.h"
 #include "base/json_write.h"
 
+struct arch;
+
 struct doc {
     struct json_writer w;
     struct study *st;
@@ -48,6 +50,7 @@ void doc_tags(struct doc *d, const char *name, unsigned tags);
 /* "anomaly_discovery", and the lists that stand behind the steps. */
 void doc_put_discovery(struct doc *d);
 void doc_put_groups(struct doc *d);
+void doc_put_structures(struct doc *d, const struct arch *arch); /* none without `arch` */
 void doc_put_ops(struct doc *d);
 void doc_put_aicpu(struct doc *d);
 void doc_put_hidden_issue(struct doc *d);

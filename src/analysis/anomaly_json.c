@@ -5,6 +5,7 @@
 #include "analysis/anomaly.h"
 #include "analysis/anomaly_doc.h"
 #include "analysis/boundary.h"
+#include "analysis/gaps.h"
 #include "analysis/selfcheck.h"
 
 #include <stdio.h>
@@ -279,29 +280,16 @@ static void put_step(struct doc *d, size_t i)
 
 static void put_limitations(struct doc *d)
 {
-    const struct {
-        bool is_true;
-        const char *text;
-    } list[] = {
-        {d->steps->n == 0, "no kernels: there is no device work to judge"},
-        {d->steps->n > 0 && d->steps->source == STEPS_PSEUDO,
-         "no step marks: the whole device span is one pseudo-step"},
-        {!(d->cap->has & HAS_HOST), "no host events: causes of idle time cannot be narrowed"},
-        {!(d->cap->has & HAS_STACKS), "no call stacks: idle time cannot be traced to code"},
-        {!(d->cap->has & HAS_SHAPES), "no shapes: steps of different sizes look alike"},
-        {(d->cap->has & HAS_COMM) && d->cap->comm_ops.n == 0,
-         "no communication.json: no bandwidth, communication totals come from the rows"},
-    };
+    struct gaps gaps = gaps_find(d->st);
 
     doc_key(d, "limitations");
     json_write_array(&d->w);
-    for (size_t i = 0; i < ARRAY_LEN(list); i++)
-        if (list[i].is_true)
-            json_write_string(&d->w, str_of(list[i].text));
+    for (size_t i = 0; i < gaps.n; i++)
+        json_write_string(&d->w, str_of(gaps.at[i].text));
     json_write_end(&d->w);
 }
 
-bool anomaly_write_json(struct study *st, struct sink out)
+bool anomaly_write_json(struct study *st, const struct arch *arch, struct sink out)
 {
     struct doc d = {
         .st = st,
@@ -330,9 +318,7 @@ bool anomaly_write_json(struct study *st, struct sink out)
         put_step(&d, i);
     json_write_end(&d.w);
     doc_put_groups(&d);
-    doc_key(&d, "structures");
-    json_write_array(&d.w);
-    json_write_end(&d.w);
+    doc_put_structures(&d, arch);
     doc_put_ops(&d);
     doc_put_aicpu(&d);
     doc_put_hidden_issue(&d);

@@ -7,6 +7,7 @@
 #include "analysis/boundary.h"
 #include "analysis/ops.h"
 #include "analysis/recommend.h"
+#include "analysis/structures.h"
 #include "analysis/waits.h"
 #include "report/quantity.h"
 
@@ -249,6 +250,71 @@ void doc_put_groups(struct doc *d)
             json_write_string(&d->w, d->steps->at[g->steps[k]].id);
         json_write_end(&d->w);
         json_write_end(&d->w);
+    }
+    json_write_end(&d->w);
+}
+
+static void put_clocks(struct doc *d, const struct clocks *c)
+{
+    doc_count(d, "kernel_count", c->kernels);
+    doc_ms(d, "wall_ms", c->wall);
+    doc_ms(d, "device_busy_union_ms", c->busy);
+    doc_ms(d, "kernel_sum_ms", c->sum);
+    doc_ms(d, "total_cost_ms", c->cost);
+    doc_key(d, "reading");
+    json_write_array(&d->w);
+    for (unsigned bit = CLOCKS_OVERLAP; bit <= CLOCKS_SEQUENTIAL; bit <<= 1)
+        if (clocks_read(c) & bit)
+            json_write_string(&d->w, str_of(clocks_meaning_text((enum clocks_meaning)bit)));
+    json_write_end(&d->w);
+}
+
+static double share_of(nanos part, nanos whole)
+{
+    return whole > 0 ? (double)part / (double)whole : 0;
+}
+
+static void put_structure(struct doc *d, const struct structure *s)
+{
+    json_write_object(&d->w);
+    doc_text(d, "structure_id", arena_format(&d->st->scratch, "block_%zu", s->number));
+    doc_text(d, "type", str_of(structure_type_name(s->type)));
+    doc_text_or_null(d, "step_id", s->step != SIZE_MAX ? d->steps->at[s->step].id : S(""));
+    doc_window(d, s->at);
+    put_clocks(d, &s->all);
+    doc_number(d, "ai_core_pct", 100 * share_of(s->core, s->all.sum));
+    doc_number(d, "ai_cpu_pct", 100 * share_of(s->aicpu, s->all.sum));
+    doc_number(d, "hccl_pct", 100 * share_of(s->comm, s->all.sum));
+    doc_number(d, "structure_share", s->share);
+    doc_ms(d, "inter_structure_gap_ms", s->gap_before);
+    doc_count(d, "bubble_count", s->bubbles);
+    doc_ms(d, "internal_bubble_total_ms", s->bubble_total);
+    doc_ms(d, "largest_internal_bubble_ms", s->bubble_largest);
+    doc_ms(d, "comm_under_block_ms", s->comm_under_block);
+    doc_key(d, "parts");
+    json_write_array(&d->w);
+    for (int part = 0; part < PARTS; part++) {
+        if (s->parts[part].kernels == 0)
+            continue;
+        json_write_object(&d->w);
+        doc_text(d, "part", str_of(structure_part_name((enum structure_part)part)));
+        put_clocks(d, &s->parts[part]);
+        json_write_end(&d->w);
+    }
+    json_write_end(&d->w);
+    json_write_end(&d->w);
+}
+
+/* Those of the dominant step: the others look like them, and thousands would bury the rest. */
+void doc_put_structures(struct doc *d, const struct arch *arch)
+{
+    doc_key(d, "structures");
+    json_write_array(&d->w);
+    if (arch != NULL) {
+        const struct structures *list = structures_find(d->st, arch);
+        for (size_t i = 0; i < list->n; i++)
+            if (list->at[i].step == list->dominant_step)
+                put_structure(d, &list->at[i]);
     }
     json_write_end(&d->w);
 }

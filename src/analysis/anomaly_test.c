@@ -105,7 +105,7 @@ TEST(a_document_that_cannot_be_written_is_reported)
     struct study st;
 
     study_begin(&st, cap, study_defaults());
-    assert_false(anomaly_write_json(&st, (struct sink){refuse, NULL}));
+    assert_false(anomaly_write_json(&st, NULL, (struct sink){refuse, NULL}));
     study_end(&st);
     capture_free(cap);
 }

@@ -295,6 +295,14 @@ static void tell_repeats(struct finder *f)
         evidence(f, "noise", arena_format(f->arena, "%.1f %%", 100 * layers->noise),
                  S("kernels in which blocks differ from the first"), false);
     }
+    if (layers->forward_per_pass > 0)
+        evidence(f, "forward and backward blocks",
+                 arena_format(f->arena, "%zu and %zu", layers->forward_per_pass,
+                              layers->backward_per_pass),
+                 layers->forward_per_pass == layers->backward_per_pass
+                     ? S("a training run: each layer runs forward once and backward once")
+                     : S("a training run; the two repeats differ in number"),
+                 false);
     evidence(f, "layer borders", str_of(arch_method_name(layers->method)),
              layers->method == ARCH_NONE
                  ? S("nothing repeats, no collectives, no gaps: structure unknown")
@@ -351,7 +359,7 @@ static void tell_notes(struct finder *f)
     if (a->layers->method == ARCH_MARKER)
         note(f, S("a layer is cut where its attention begins: it holds its own attention, its "
                   "feed-forward part and the next layer's norm, QKV, rope and cache preparation"));
-    if (a->layers->is_training)
+    if (a->layers->is_training && a->layers->method == ARCH_MARKER)
         note(f, S("training capture: backward and optimizer kernels are kept apart from the "
                   "layers, each layer is counted once"));
     if (a->comm->main_streams > 1)
@@ -416,5 +424,6 @@ const struct arch *arch_find(struct study *st, const struct arch_options *option
     tell_checks(&f);
     a->confidence = judge(a);
     tell_notes(&f);
+    st->arch = a;
     return a;
 }

@@ -320,57 +320,94 @@ static void find_dtype(struct finder *f)
         };
 }
 
-/* ---- the folder's name ---- */
+/* ---- parallelism ---- */
+
+static const struct {
+    const char *token, *name, *title;
+} degrees[] = {
+    {"dp", "data_parallel", "data parallel degree"},
+    {"tp", "tensor_parallel", "tensor parallel degree"},
+    {"pp", "pipeline_parallel", "pipeline parallel degree"},
+    {"cp", "context_parallel", "context parallel degree"},
+    {"ep", "expert_parallel", "expert parallel degree"},
+};
+
+static void put_degree(struct finder *f, size_t kind, int64_t degree, struct str evidence,
+                       bool is_inferred)
+{
+    if (arch_config_get(f->out, degrees[kind].name) != NULL)
+        return;
+    put_number(f, degrees[kind].name, degrees[kind].title, degree, is_inferred ? 0.6 : 1, evidence);
+    f->out->at[f->out->n - 1].is_inferred = is_inferred;
+}
+
+/* The run's own groups: as many ranks as a group has is its degree. */
+static void read_groups(struct finder *f)
+{
+    const struct capture *cap = f->st->cap;
+
+    for (size_t i = 0; i < cap->comm_groups.n; i++) {
+        struct str name = capture_text(cap, cap->comm_groups.at[i].name);
+        struct str ranks = capture_text(cap, cap->comm_groups.at[i].ranks);
+        int64_t n = ranks.n > 0;
+        for (size_t k = 0; k < ranks.n; k++)
+            n += ranks.at[k] == ',';
+        for (size_t k = 0; k < ARRAY_LEN(degrees); k++)
+            if (n > 0 && (str_equal(name, str_of(degrees[k].token)) ||
+                          (k == 4 && str_equal(name, S("exp")))))
+                put_degree(f, k, n, S("process groups of the run"), false);
+    }
+}
 
 static bool digits(struct str s, int64_t *out)
 {
     return s.n > 0 && s.at[0] >= '0' && s.at[0] <= '9' && num_i64(s, out);
 }
 
+/* One word of a folder's name: "tp8", "100k", "bs10". `lengths` counts those in thousands. */
+static void read_word(struct finder *f, struct str word, size_t *lengths)
+{
+    struct str evidence = S("name of the capture's folder");
+    int64_t n;
+
+    if (word.n > 1 && (word.at[word.n - 1] == 'k' || word.at[word.n - 1] == 'K') &&
+        digits(str_part(word, 0, word.n - 1), &n) && *lengths < 2 && n < 1000000) {
+        put_number(f, *lengths == 0 ? "context_length" : "generated_length",
+                   *lengths == 0 ? "context length of the run" : "generated tokens of the run",
+                   n * 1000, 0.6, evidence);
+        ++*lengths;
+    }
+    if (str_starts_nocase(word, S("bs")) && digits(str_part(word, 2, word.n), &n) &&
+        arch_config_get(f->out, "batch_requested") == NULL)
+        put_number(f, "batch_requested", "batch size of the run", n, 0.6, evidence);
+    for (size_t i = 0; i < ARRAY_LEN(degrees); i++)
+        if (str_starts_nocase(word, str_of(degrees[i].token)) &&
+            digits(str_part(word, 2, word.n), &n))
+            put_degree(f, i, n, evidence, true);
+}
+
 /* "dp2_tp8_ep_100k_1k_bs10": degrees, context, generated length, batch. */
 static void read_name(struct finder *f, struct str name)
 {
-    static const struct {
-        const char *token, *name, *title;
-    } degrees[] = {
-        {"dp", "data_parallel", "data parallel degree"},
-        {"tp", "tensor_parallel", "tensor parallel degree"},
-        {"pp", "pipeline_parallel", "pipeline parallel degree"},
-        {"ep", "expert_parallel", "expert parallel degree"},
-        {"cp", "context_parallel", "context parallel degree"},
-        {"bs", "batch_requested", "batch size of the run"},
-    };
     struct arena *arena = &f->st->scratch;
-    struct str evidence = S("name of the capture's folder");
-    struct str token, rest = name, degree = S("");
+    struct str text = S(""), word, rest = name;
+    bool has_ep = false;
     size_t lengths = 0;
-    int64_t n;
 
-    while (name.n > 0 && str_split(&rest, '_', &token)) {
-        struct str tail = str_part(token, token.n > 0 ? token.n - 1 : 0, 1);
-        if (str_equal_nocase(tail, S("k")) && digits(str_part(token, 0, token.n - 1), &n) &&
-            lengths < 2 && n < 1000000) {
-            put_number(f, lengths == 0 ? "context_length" : "generated_length",
-                       lengths == 0 ? "context length of the run" : "generated tokens of the run",
-                       n * 1000, 0.6, evidence);
-            lengths++;
-            continue;
-        }
-        for (size_t i = 0; i < ARRAY_LEN(degrees); i++) {
-            if (!str_starts_nocase(token, str_of(degrees[i].token)))
-                continue;
-            if (digits(str_part(token, 2, token.n), &n)) {
-                put_number(f, degrees[i].name, degrees[i].title, n, 0.6, evidence);
-                if (i < 5)
-                    degree = arena_format(arena, "%.*s%s%c%c%lld", STR_ARGS(degree),
-                                          degree.n > 0 ? "×" : "", degrees[i].token[0] - 32,
-                                          degrees[i].token[1] - 32, (long long)n);
-            } else if (token.n == 2 && i == 3) {
-                degree = arena_format(arena, "%.*s%sEP", STR_ARGS(degree), degree.n > 0 ? "×" : "");
-            }
-        }
+    while (name.n > 0 && str_split(&rest, '_', &word)) {
+        read_word(f, word, &lengths);
+        has_ep |= str_equal_nocase(word, S("ep"));
     }
-    f->out->parallelism = degree;
+    for (size_t i = 0; i < ARRAY_LEN(degrees); i++) {
+        const struct config_item *item = arch_config_get(f->out, degrees[i].name);
+        const char *token = degrees[i].token, *times = text.n > 0 ? "×" : "";
+        if (item != NULL)
+            text = arena_format(arena, "%.*s%s%c%c%lld", STR_ARGS(text), times, token[0] - 32,
+                                token[1] - 32, (long long)item->number);
+        else if (i == 4 && has_ep)
+            text = arena_format(arena, "%.*s%sEP", STR_ARGS(text), times);
+    }
+    f->out->parallelism = text;
 }
 
 /* ---- what follows ---- */
@@ -432,6 +469,7 @@ const struct arch_config *arch_config_find(struct study *st, const struct arch_o
 
     read_host(&f);
     read_kernels(&f);
+    read_groups(&f);
     read_name(&f, name);
     put(&f, "hidden_size", "hidden size", &f.hidden, false);
     put(&f, "attention_heads", "attention heads", &f.heads, false);

@@ -39,7 +39,7 @@ struct arch_cover_row arch_cover_row_of(struct study *st, const struct arch *a, 
         .streams = a->comm->n_streams,
         .passes = l->complete,
         .partial = l->partial,
-        .layers = l->has_both_phases ? l->prefill_per_pass : l->per_pass,
+        .layers = arch_layers_of_model(l),
         .decode_markers = a->markers->decode,
         .checks = a->n_checks,
         .failed = a->n_failed,
@@ -98,7 +98,9 @@ static struct str type_row(struct cover *c, const struct arch_cover_row *r)
 static struct str check_row(struct cover *c, const struct arch_cover_row *r)
 {
     return arena_format(c->arena, "%zu | %zu | %s", r->checks, r->failed,
-                        r->failed == 0 ? "ok" : "**mismatch**");
+                        r->failed > 0   ? "**mismatch**"
+                        : r->checks > 0 ? "ok"
+                                        : "nothing to check");
 }
 
 static struct str layer_row(struct cover *c, const struct arch_cover_row *r)

@@ -293,8 +293,13 @@ struct drawing arch_draw_model(struct study *st, const struct arch *a)
     if (a->types->n == 0)
         box_line(&c, S("Layers: not told"));
     box_rule(&c, "├", "┤");
-    box_line(&c, a->layers->is_training ? S("Output head → loss → backward → optimizer")
-                                        : S("Output head → sampling"));
+    bool samples = false;
+    for (size_t i = 0; i < a->types->n; i++)
+        samples |= a->types->at[i].has_sampling;
+    if (a->layers->is_training)
+        box_line(&c, S("Output head → loss → backward → optimizer"));
+    else
+        box_line(&c, samples ? S("Output head → sampling") : S("Output (epilogue)"));
     box_rule(&c, "└", "┘");
     return c.d;
 }

@@ -1,5 +1,6 @@
 #include "analysis/arch_family.h"
 
+#include <assert.h>
 #include <regex.h>
 #include <stdlib.h>
 
@@ -211,9 +212,12 @@ static const char *const no_markers[] = {
 };
 
 static const char *const backward_words[] = {
-    "Grad",     "backward", "<bwd>", "_bwd",  "bwd_",  "bprop",
-    "cutlassB", "<dkv>",    "<dq>",  "dgrad", "wgrad", "FlashAttnBwd",
+    "Grad",  "backward", "<bwd>", "_bwd",  "bwd_",
+    "bprop", "cutlassB", "dgrad", "wgrad", "FlashAttnBwd",
 };
+
+/* Of attention only: elsewhere "dq" stands for something else. */
+static const char *const backward_attention_words[] = {"<dkv>", "<dq>"};
 
 static const char *const optimizer_words[] = {
     "Adam", "optimizer", "multi_tensor_apply", "ApplyMomentum", "SGD", "<lamb>",
@@ -435,7 +439,8 @@ static enum marker_class marker_of(struct str name, bool is_ascend)
         {"FlashAttentionScore", MARKER_FLASH_SCORE},
     };
 
-    if (MATCHES_ANY(name, no_markers) || MATCHES_ANY(name, backward_words))
+    if (MATCHES_ANY(name, no_markers) || MATCHES_ANY(name, backward_words) ||
+        MATCHES_ANY(name, backward_attention_words))
         return MARKER_NONE;
     for (size_t i = 0; i < ARRAY_LEN(classes); i++)
         if (str_contains_nocase(name, str_of(classes[i].word)))
@@ -484,6 +489,7 @@ static void set_details(struct arch_op *op, struct str name, bool is_ascend)
     op->is_optimizer = MATCHES_ANY(op->name, optimizer_words);
     if (op->family == FAMILY_ATTENTION) {
         op->is_mla = matches(name, "mla") || matches(name, "MultiLatent");
+        op->is_backward |= MATCHES_ANY(name, backward_attention_words);
         op->is_backward_attention = op->is_backward;
         if (op->marker == MARKER_NONE)
             op->marker = marker_of(name, is_ascend);
@@ -559,6 +565,7 @@ struct arch_ops *arch_ops_find(struct study *st, const struct arch_rules *rules)
     if (rules != NULL)
         compile(&f, rules);
     intern_init(&texts);
+    vec_reserve(&found, 64);
     ops->of_kernel = ARENA_ARRAY(&st->scratch, uint32_t, kernels.n);
     for (size_t i = 0; i < kernels.n; i++) {
         size_t slice = kernels.at[i];
@@ -573,6 +580,7 @@ struct arch_ops *arch_ops_find(struct study *st, const struct arch_rules *rules)
             hash_put(&by_source, source, at);
         }
         ops->of_kernel[i] = at;
+        assert(at < found.n && found.at != NULL);
         found.at[at].calls++;
         found.at[at].duration = nanos_add(found.at[at].duration, s->dur[slice]);
     }
@@ -589,7 +597,7 @@ struct arch_ops *arch_ops_find(struct study *st, const struct arch_rules *rules)
     return ops;
 }
 
-static enum status check_pattern(const char *pattern, struct where where, struct diag *d)
+const char *arch_pattern_problem(struct arena *arena, const char *pattern)
 {
     char why[128];
     regex_t re;
@@ -597,11 +605,21 @@ static enum status check_pattern(const char *pattern, struct where where, struct
 
     if (error == 0) {
         regfree(&re);
-        return ST_OK;
+        return NULL;
     }
     regerror(error, &re, why, sizeof(why));
+    return arena_cstr(arena, str_of(why));
+}
+
+static enum status check_pattern(struct arena *arena, const char *pattern, struct where where,
+                                 struct diag *d)
+{
+    const char *problem = arch_pattern_problem(arena, pattern);
+
+    if (problem == NULL)
+        return ST_OK;
     return diag_fail(d, ST_FORMAT, "arch.bad-pattern", where, "'%s' is no regular expression: %s",
-                     pattern, why);
+                     pattern, problem);
 }
 
 static bool phase_named(struct str name, enum arch_phase *out)
@@ -632,7 +650,7 @@ static enum status read_rule(struct arena *arena, const struct yaml_node *node, 
         return diag_fail(d, ST_FORMAT, "arch.bad-rule", where,
                          "a phase is prefill or decode, not '%.*s'", STR_ARGS(phase));
     out->pattern = arena_cstr(arena, pattern);
-    return check_pattern(out->pattern, where, d);
+    return check_pattern(arena, out->pattern, where, d);
 }
 
 enum status arch_rules_read(struct arena *arena, struct str text, const char *path,
@@ -656,7 +674,7 @@ enum status arch_rules_read(struct arena *arena, struct str text, const char *pa
 enum status arch_rules_marker(struct arena *arena, const char *pattern, struct arch_rules *rules,
                               struct diag *d)
 {
-    TRY(check_pattern(pattern, (struct where){0}, d));
+    TRY(check_pattern(arena, pattern, (struct where){0}, d));
     struct arch_rule *all = ARENA_ARRAY(arena, struct arch_rule, rules->n + 1);
     all[0] = (struct arch_rule){.family = FAMILY_ATTENTION, .pattern = pattern};
     for (size_t i = 0; i < rules->n; i++)

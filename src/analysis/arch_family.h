@@ -94,6 +94,9 @@ struct arch_rules {
 enum status arch_rules_read(struct arena *arena, struct str text, const char *path,
                             struct arch_rules *out, struct diag *d);
 
+/* What is wrong with a pattern, for a message; NULL when it is fine. */
+const char *arch_pattern_problem(struct arena *arena, const char *pattern);
+
 /* Puts the rule of `--marker` before the others; a pattern that is no regular expression fails. */
 enum status arch_rules_marker(struct arena *arena, const char *pattern, struct arch_rules *rules,
                               struct diag *d);

@@ -250,6 +250,28 @@ static void put_variants(struct doc *d, const struct arch_type *type)
     end(d);
 }
 
+static void put_representative(struct doc *d, const struct arch_layer *layer)
+{
+    open_object(d, "representative");
+    put_count(d, "pass", d->a->layers->passes[layer->pass].number);
+    put_count(d, "index", layer->index);
+    put_ms(d, "wall_ms", arch_span(layer->at));
+    put_ms(d, "busy_union_ms", layer->busy);
+    put_ms(d, "idle_ms", nanos_sub(arch_span(layer->at), layer->busy));
+    double wall = (double)arch_span(layer->at);
+    put_number(d, "busy_share", wall > 0 ? (double)layer->busy / wall : 0);
+    put_number(d, "idle_share", wall > 0 ? 1 - (double)layer->busy / wall : 0);
+    end(d);
+}
+
+static void put_roles(struct doc *d, const struct arch_type *type)
+{
+    open_array(d, "roles");
+    for (size_t i = 0; i < type->n_roles; i++)
+        put_role(d, type, &type->roles[i]);
+    end(d);
+}
+
 static void put_type(struct doc *d, const struct arch_type *type)
 {
     const struct arch_layer *layer = &d->a->layers->at[type->representative];
@@ -264,16 +286,7 @@ static void put_type(struct doc *d, const struct arch_type *type)
     put_count(d, "count", type->count);
     put_bool(d, "same_in_all_passes", type->is_even);
     put_text(d, "layers", type->layers);
-    open_object(d, "representative");
-    put_count(d, "pass", d->a->layers->passes[layer->pass].number);
-    put_count(d, "index", layer->index);
-    put_ms(d, "wall_ms", arch_span(layer->at));
-    put_ms(d, "busy_union_ms", layer->busy);
-    put_ms(d, "idle_ms", nanos_sub(arch_span(layer->at), layer->busy));
-    double wall = (double)arch_span(layer->at);
-    put_number(d, "busy_share", wall > 0 ? (double)layer->busy / wall : 0);
-    put_number(d, "idle_share", wall > 0 ? 1 - (double)layer->busy / wall : 0);
-    end(d);
+    put_representative(d, layer);
     put_spread(d, "kernels_per_layer", &type->kernels, 1);
     put_spread(d, "wall_ms", &type->wall, 1e6);
     put_spread(d, "attention_ms", &type->attention, 1e6);
@@ -282,16 +295,32 @@ static void put_type(struct doc *d, const struct arch_type *type)
     put_spread(d, "post_attention_ms", &type->post, 1e6);
     put_text(d, "dominant_op", d->a->ops->at[type->dominant].label);
     put_number(d, "dominant_share", type->dominant_share);
-    open_array(d, "roles");
-    for (size_t i = 0; i < type->n_roles; i++)
-        put_role(d, type, &type->roles[i]);
-    end(d);
+    put_roles(d, type);
     put_variants(d, type);
     open_array(d, "anomalies");
     for (size_t i = 0; i < type->n_anomalies; i++)
         json_write_string(&d->w, type->anomalies[i]);
     end(d);
     put_lines(d, "tree", arch_draw_tree(d->st, d->a, type));
+    end(d);
+}
+
+/* The last layer of a pass, where no type shows it. */
+static void put_last(struct doc *d, const struct arch_type *last)
+{
+    if (last == NULL) {
+        put_null(d, "last_layer");
+        return;
+    }
+    const struct arch_layer *layer = &d->a->layers->at[last->representative];
+    open_object(d, "last_layer");
+    put_text(d, "type", str_of(layer_kind_name(last->kind)));
+    put_text(d, "phase", str_of(arch_phase_name(last->phase)));
+    put_bool(d, "sampling", last->has_sampling);
+    put_representative(d, layer);
+    put_count(d, "kernels", layer->end - layer->first);
+    put_roles(d, last);
+    put_lines(d, "tree", arch_draw_tree(d->st, d->a, last));
     end(d);
 }
 
@@ -439,7 +468,7 @@ static void put_head(struct doc *d)
     put_text(d, "phase_rule", str_of(m->phase_rule));
     put_count(d, "num_passes", l->complete);
     put_count(d, "partial_passes", l->partial);
-    put_count(d, "layers_per_pass", l->has_both_phases ? l->prefill_per_pass : l->per_pass);
+    put_count(d, "layers_per_pass", arch_layers_of_model(l));
     put_count(d, "decode_per_pass", l->decode_per_pass);
     put_number(d, "confidence", d->a->confidence);
     put_bool(d, "training", l->is_training);
@@ -492,6 +521,7 @@ bool arch_write_json(struct study *st, const struct arch *a, struct sink out)
     for (size_t i = 0; i < a->types->n; i++)
         put_type(&d, &a->types->at[i]);
     end(&d);
+    put_last(&d, a->types->last);
     put_checks(&d);
     put_streams(&d);
     put_comm(&d);

@@ -589,12 +589,15 @@ static void from_markers(struct finder *f, size_t choice)
     count_phases(out);
 }
 
-static bool is_training(const struct arch_ops *ops)
+/* Backward kernels for every second layer or more: one odd name is no training run. */
+static bool is_training(const struct arch_ops *ops, size_t markers)
 {
+    size_t calls = 0;
+
     for (size_t i = 0; i < ops->n; i++)
         if (ops->at[i].is_backward && !ops->at[i].is_optimizer)
-            return true;
-    return false;
+            calls += ops->at[i].calls;
+    return calls > 0 && calls * 2 >= markers;
 }
 
 const struct arch_layers *arch_layers_find(struct study *st, struct arch_ops *ops,
@@ -612,7 +615,7 @@ const struct arch_layers *arch_layers_find(struct study *st, struct arch_ops *op
 
     out->method = ARCH_NONE;
     out->period_match = -1;
-    out->is_training = is_training(ops);
+    out->is_training = is_training(ops, markers->n);
     if (markers->n > 0)
         from_markers(&f, choice);
     else if (f.kernels.n > 0)

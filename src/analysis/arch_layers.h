@@ -69,9 +69,10 @@ struct arch_layers {
     size_t prefill_per_pass, decode_per_pass;
     bool has_both_phases; /* in one pass */
     bool is_training;
-    size_t fired[BORDER_RULES];    /* how often each rule held, by bit */
-    bool is_ignored[BORDER_RULES]; /* it held too often to mean anything */
-    double period_match;           /* share of layers that look like the one a pass later; -1 */
+    size_t forward_per_pass, backward_per_pass; /* blocks of a training run without markers */
+    size_t fired[BORDER_RULES];                 /* how often each rule held, by bit */
+    bool is_ignored[BORDER_RULES];              /* it held too often to mean anything */
+    double period_match; /* share of layers that look like the one a pass later; -1 */
     size_t candidates[ARCH_CANDIDATES], n_candidates; /* layers per pass, best first */
     /* of repetition */
     size_t period;     /* kernels of the main stream in one block */
@@ -79,6 +80,15 @@ struct arch_layers {
     double noise;      /* mean share of a block that differs */
     double confidence; /* of the borders, 0 to 1 */
 };
+
+/* Layers of a pass as a model's author counts them: prefill ones beside decode ones, forward ones
+ * beside backward ones. */
+static inline size_t arch_layers_of_model(const struct arch_layers *l)
+{
+    if (l->forward_per_pass > 0)
+        return l->forward_per_pass;
+    return l->has_both_phases ? l->prefill_per_pass : l->per_pass;
+}
 
 /* `choice` takes the first, second, ... candidate for the layers per pass. */
 const struct arch_layers *arch_layers_find(struct study *st, struct arch_ops *ops,

@@ -169,6 +169,22 @@ TEST(without_markers_repetition_tells_blocks)
     assert_int_equal(l->at[0].first, 2);
 }
 
+TEST(forward_and_backward_blocks_are_counted_apart)
+{
+    nanos at = 0;
+
+    for (int block = 0; block < 6; block++)
+        at = add_row(at, "Conv BatchNorm Relu");
+    at = add_row(at, "Loss");
+    for (int block = 0; block < 6; block++)
+        at = add_row(at, "ReluGrad BatchNormGrad ConvBackpropInput ConvBackpropFilter");
+    const struct arch_layers *l = layers();
+    assert_int_equal(l->method, ARCH_REPEAT);
+    assert_int_equal(l->forward_per_pass, 6);
+    assert_int_equal(l->backward_per_pass, 6);
+    assert_int_equal(arch_layers_of_model(l), 6);
+}
+
 TEST(a_capture_of_nothing_has_no_layers)
 {
     const struct arch_layers *l = layers();
@@ -182,4 +198,6 @@ TEST_MAIN("arch_layers", CASE(an_embedding_begins_a_pass),
           CASE(what_a_capture_cut_off_is_a_partial_pass), CASE(the_period_of_layers_tells_passes),
           CASE(equal_layers_without_borders_are_one_pass), CASE(layers_are_told_by_what_they_hold),
           CASE(a_top_k_in_many_layers_is_a_router), CASE(a_training_pass_counts_its_layers_once),
-          CASE(without_markers_repetition_tells_blocks), CASE(a_capture_of_nothing_has_no_layers))
+          CASE(without_markers_repetition_tells_blocks),
+          CASE(forward_and_backward_blocks_are_counted_apart),
+          CASE(a_capture_of_nothing_has_no_layers))

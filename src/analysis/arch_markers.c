@@ -205,15 +205,13 @@ static size_t undecided(const struct finder *f)
     return n;
 }
 
-/* By the fixed limits; true when both phases came out, or all markers are above the upper one. */
+/* By the fixed limits, which say nothing when no marker is above the upper one. */
 static bool by_limits(struct finder *f)
 {
-    size_t prefill = 0, decode = 0;
+    size_t prefill = 0;
 
-    for (size_t i = 0; i < f->m->n; i++) {
+    for (size_t i = 0; i < f->m->n; i++)
         prefill += duration_of(f, i) > prefill_above;
-        decode += duration_of(f, i) < decode_below;
-    }
     if (prefill == 0)
         return false;
     for (size_t i = 0; i < f->m->n; i++)

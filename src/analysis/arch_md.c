@@ -117,11 +117,10 @@ static void section_1(struct page *p)
         say(p, "| model | structure not told |\n\n");
     else
         say(p,
-            "| model | %s, **%zu layers per pass**, %zu passes (%zu prefill + %zu decode "
+            "| model | %s, **%zu layers per pass**, %zu %s (%zu prefill + %zu decode "
             "markers) |\n\n",
-            l->is_training ? "training run" : "inference run",
-            l->has_both_phases ? l->prefill_per_pass : l->per_pass, l->complete, m->prefill,
-            m->decode);
+            l->is_training ? "training run" : "inference run", arch_layers_of_model(l), l->complete,
+            l->complete == 1 ? "pass" : "passes", m->prefill, m->decode);
     say_config(p);
 }
 
@@ -234,7 +233,6 @@ static void section_3(struct page *p)
 
 static const char *traits(struct page *p, const struct arch_type *type)
 {
-    struct str out = S("");
     static const char *const words[LAYER_KINDS] = {
         "attention and feed-forward, no experts",
         "fused dispatch, expert FFN and combine",
@@ -245,10 +243,10 @@ static const char *traits(struct page *p, const struct arch_type *type)
         "repeated block",
     };
 
-    out = arena_format(p->arena, "%s%s%s%s", words[type->kind],
-                       type->is_mla ? ", latent attention" : "",
-                       type->has_sampling ? ", includes decode/sampling logic" : "",
-                       type->is_tail ? ", decode/MTP after the prefill layers" : "");
+    struct str out = arena_format(p->arena, "%s%s%s%s", words[type->kind],
+                                  type->is_mla ? ", latent attention" : "",
+                                  type->has_sampling ? ", includes decode/sampling logic" : "",
+                                  type->is_tail ? ", decode/MTP after the prefill layers" : "");
     for (size_t i = 0; type->n_variants > 1 && i < type->n_variants; i++)
         if (type->variants[i].layers.n > 0)
             out = arena_format(p->arena, "%.*s; variant %c: layers %.*s (%zu kernels)",
@@ -272,8 +270,11 @@ static void section_4(struct page *p)
             arch_phase_name(type->phase), arena_cstr(p->arena, type->layers), type->count_per_pass,
             traits(p, type));
     }
-    say(p, "\nA layer is cut at the start of its attention: it also holds the preparation of the "
-           "next layer.\n\n");
+    say(p, "\n%s\n\n",
+        p->a->layers->method == ARCH_MARKER
+            ? "A layer is cut at the start of its attention: it also holds the preparation of the "
+              "next layer."
+            : "Layers are repeated blocks; where in a block attention begins is not known.");
 }
 
 /* ---- 5 ---- */
@@ -349,6 +350,24 @@ static void say_type(struct page *p, const struct arch_type *type, size_t number
         say(p, "\n");
 }
 
+static void say_last(struct page *p, const struct arch_type *last)
+{
+    const struct arch_layer *layer = &p->a->layers->at[last->representative];
+
+    say(p, "### 6.%zu Last layer of a pass (%s, pass %zu, layer %zu)\n\n", p->a->types->n + 1,
+        arch_type_title(p->arena, last).at, p->a->layers->passes[layer->pass].number, layer->index);
+    say(p, "It ends with the output head%s and has no next layer to prepare.\n\n",
+        last->has_sampling ? ", sampling" : "");
+    draw(p, arch_draw_tree(p->st, p->a, last));
+    say_breakdown(p, last);
+    for (size_t i = 0; i < last->n_roles; i++)
+        for (size_t k = 0; k < last->roles[i].n_ops; k++)
+            if (p->a->ops->at[last->roles[i].ops[k].op].is_aicpu)
+                say(p, "**AICPU**: `%s` × %zu\n\n",
+                    cell(p, p->a->ops->at[last->roles[i].ops[k].op].label),
+                    last->roles[i].ops[k].count);
+}
+
 static void section_6(struct page *p)
 {
     say(p, "## 6. Per-Layer Sub-Structure\n\n");
@@ -356,6 +375,8 @@ static void section_6(struct page *p)
         say(p, "No layers, no trees: see section 2 for what was looked for.\n\n");
     for (size_t i = 0; i < p->a->types->n; i++)
         say_type(p, &p->a->types->at[i], i + 1);
+    if (p->a->types->last != NULL)
+        say_last(p, p->a->types->last);
 }
 
 /* ---- 7 ---- */

@@ -1,5 +1,6 @@
 #include "analysis/arch_repeat.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -40,6 +41,7 @@ static size_t find_periods(const uint32_t *text, size_t n, size_t gram, size_t *
     struct hash last = {0}, number = {0};
     size_t found = 0;
 
+    vec_reserve(&tallies, 64);
     for (size_t i = 0; i + gram <= n; i++) {
         uint64_t key = 0;
         uint32_t at;
@@ -49,6 +51,7 @@ static size_t find_periods(const uint32_t *text, size_t n, size_t gram, size_t *
             uint32_t slot = hash_add(&number, i - at, (uint32_t)tallies.n);
             if (slot == tallies.n)
                 vec_push(&tallies, ((struct tally){i - at, 0}));
+            assert(slot < tallies.n && tallies.at != NULL);
             tallies.at[slot].count++;
         }
         hash_put(&last, key, (uint32_t)i);
@@ -440,6 +443,23 @@ static size_t usual_count(struct finder *f)
     return best;
 }
 
+/* Forward and backward blocks of the first complete pass, when there are both. */
+static void count_directions(struct arch_layers *out)
+{
+    size_t forward = 0, backward = 0;
+
+    for (size_t i = 0; i < out->n_passes && forward + backward == 0; i++)
+        for (size_t k = 0; !out->passes[i].is_partial && k < out->passes[i].layers; k++) {
+            bool is_backward = out->at[out->passes[i].layer_first + k].is_backward;
+            backward += is_backward;
+            forward += !is_backward;
+        }
+    if (forward > 0 && backward > 0) {
+        out->forward_per_pass = forward;
+        out->backward_per_pass = backward;
+    }
+}
+
 static void hand_over(struct finder *f)
 {
     struct arch_layers *out = f->out;
@@ -464,6 +484,7 @@ static void hand_over(struct finder *f)
         if (out->at[i].kind == LAYER_DENSE && !is_attention_like(f, &out->at[i]))
             out->at[i].kind = LAYER_BLOCK;
     }
+    count_directions(out);
 }
 
 void arch_repeat_find(struct study *st, const struct arch_ops *ops, uint32_t main_lane,

@@ -17,7 +17,7 @@ const char *role_name(enum role role, enum layer_kind kind)
     if (role == ROLE_POST_NORM && (kind == LAYER_DENSE || kind == LAYER_BLOCK))
         return "Post-FFN norm";
     if (role == ROLE_DENSE_FFN && kind == LAYER_BLOCK)
-        return "Matrix work";
+        return "Compute";
     return names[role];
 }
 
@@ -129,6 +129,8 @@ static enum role tell(struct teller *t, size_t i)
 {
     const struct arch_op *op = op_at(t, i);
 
+    if (t->layer->kind == LAYER_BLOCK && op->family != FAMILY_COMM)
+        return ROLE_DENSE_FFN; /* no transformer: nothing to tell parts by */
     switch (op->family) {
     case FAMILY_ATTENTION:
         return ROLE_ATTENTION;
@@ -550,12 +552,13 @@ static void grow_tree(struct finder *f, const struct arch_layer *layer, const ui
             *branch = (struct tree_branch){role, &items[used], 0};
             type->n_branches++;
         }
-        struct tree_item *item = branch->n > 0 ? &branch->items[branch->n - 1] : NULL;
-        if (item == NULL || item->op != f->ops->of_kernel[i] || item->lane != f->s->lane[slice]) {
-            item = &branch->items[branch->n++];
+        const struct tree_item *last = &branch->items[branch->n > 0 ? branch->n - 1 : 0];
+        if (branch->n == 0 || last->op != f->ops->of_kernel[i] || last->lane != f->s->lane[slice]) {
+            branch->items[branch->n++] =
+                (struct tree_item){.op = f->ops->of_kernel[i], .lane = f->s->lane[slice]};
             used++;
-            *item = (struct tree_item){.op = f->ops->of_kernel[i], .lane = f->s->lane[slice]};
         }
+        struct tree_item *item = &branch->items[branch->n - 1];
         item->count++;
         item->duration = nanos_add(item->duration, f->s->dur[slice]);
         item->is_overlapped |= is_overlapped(f, layer, i);
@@ -629,7 +632,7 @@ static double difference(struct finder *f, const struct arch_layer *a, const str
 static void find_variants(struct finder *f, size_t number)
 {
     struct arch_type *type = &f->out->at[number];
-    const struct arch_layer *first[VARIANTS_MOST];
+    const struct arch_layer *first[VARIANTS_MOST] = {NULL};
     size_t pass = pass_with(f, number), n = 0;
     size_t begin = f->layers->passes[pass].layer_first;
     const size_t *in_pass = number_layers(f, &f->layers->passes[pass]);
@@ -719,6 +722,34 @@ static void find_anomalies(struct finder *f, size_t number)
             arena_format(arena, "AICPU on the main path: %zu kernels", aicpu);
 }
 
+/* The last layer before decode ones, or the last of all, unless it represents its type anyway. */
+static void find_last(struct finder *f)
+{
+    const struct arch_pass *pass = &f->layers->passes[f->out->median_pass];
+    size_t last = SIZE_MAX;
+
+    for (size_t k = 0; k < pass->layers; k++)
+        if (!f->layers->has_both_phases ||
+            f->layers->at[pass->layer_first + k].phase != PHASE_DECODE)
+            last = pass->layer_first + k;
+    if (last == SIZE_MAX || f->layers->method != ARCH_MARKER)
+        return;
+    const struct arch_layer *layer = &f->layers->at[last];
+    if (f->out->at[layer->type].representative == last ||
+        f->out->at[layer->type].count_per_pass < 2)
+        return;
+    struct arch_type *type = ARENA_NEW(&f->st->scratch, struct arch_type);
+    *type = (struct arch_type){
+        .kind = layer->kind,
+        .phase = layer->phase,
+        .is_mla = layer->is_mla,
+        .has_sampling = layer->has_sampling,
+        .representative = last,
+    };
+    look_inside(f, type);
+    f->out->last = type;
+}
+
 const struct arch_types *arch_types_find(struct study *st, const struct arch_ops *ops,
                                          const struct arch_markers *markers,
                                          const struct arch_layers *layers)
@@ -740,5 +771,6 @@ const struct arch_types *arch_types_find(struct study *st, const struct arch_ops
         find_anomalies(&f, i);
         look_inside(&f, &out->at[i]);
     }
+    find_last(&f);
     return out;
 }

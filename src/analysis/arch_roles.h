@@ -95,6 +95,8 @@ struct arch_types {
     struct arch_type *at;
     size_t n;
     size_t median_pass; /* index into passes; the one layers are taken from */
+    /* The last prefill layer of that pass, with head and sampling; NULL when a type shows it. */
+    const struct arch_type *last;
 };
 
 const char *role_name(enum role role, enum layer_kind kind);

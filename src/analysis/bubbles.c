@@ -248,23 +248,33 @@ static struct step_inventory take_inventory(struct study *st, struct interval wi
     return inv;
 }
 
-static void list_global(struct study *st, struct global_gaps *g, struct interval_set busy)
+/* Keeps the TOP_GAPS longest; they come in order, so of equals the earlier one stays in front. */
+static void rank_gap(struct global_gaps *g, struct interval gap)
 {
-    struct interval *gaps = ARENA_ARRAY(&st->scratch, struct interval, busy.n + 1);
-    size_t n = 0;
+    size_t at = g->n_top;
+
+    while (at > 0 && length(g->top[at - 1]) < length(gap))
+        at--;
+    if (at == TOP_GAPS)
+        return;
+    if (g->n_top < TOP_GAPS)
+        g->n_top++;
+    memmove(&g->top[at + 1], &g->top[at], sizeof(g->top[0]) * (g->n_top - at - 1));
+    g->top[at] = gap;
+}
+
+static void list_global(struct global_gaps *g, struct interval_set busy)
+{
     nanos at = g->span.begin;
 
     for (size_t i = 0; i < busy.n; i++) {
         if (busy.at[i].begin > at)
-            gaps[n++] = (struct interval){at, busy.at[i].begin};
+            rank_gap(g, (struct interval){at, busy.at[i].begin});
         at = busy.at[i].end;
     }
     if (g->span.end > at)
-        gaps[n++] = (struct interval){at, g->span.end};
-    qsort(gaps, n, sizeof(*gaps), longest_first);
-    g->n_top = n < TOP_GAPS ? n : TOP_GAPS;
-    memcpy(g->top, gaps, sizeof(*gaps) * g->n_top);
-    g->largest = n > 0 ? length(gaps[0]) : 0;
+        rank_gap(g, (struct interval){at, g->span.end});
+    g->largest = g->n_top > 0 ? length(g->top[0]) : 0;
 }
 
 static struct global_gaps measure_global(struct study *st)
@@ -284,7 +294,7 @@ static struct global_gaps measure_global(struct study *st)
     }
     g.gap = nanos_sub(length(g.span), g.busy);
     g.gap_ratio = length(g.span) > 0 ? (double)g.gap / (double)length(g.span) : 0;
-    list_global(st, &g, busy);
+    list_global(&g, busy);
     return g;
 }
 

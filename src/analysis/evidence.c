@@ -6,6 +6,7 @@
  */
 #include "analysis/evidence.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -193,6 +194,7 @@ static void add_piece(struct pieces *p, struct piece piece)
             last->end = piece.end;
         return;
     }
+    assert(p->list.n <= p->list.cap && (p->list.at != NULL || p->list.cap == 0));
     vec_push(&p->list, piece);
 }
 
@@ -222,12 +224,38 @@ struct open_event {
     unsigned flags;
 };
 
+/* The first bubble from number `k` on that ends after `t`; they do not overlap, so their ends are
+ * in order too. Steps that double make this cheap whether it is near or far. */
+static size_t first_ending_after(const struct scan *scan, size_t k, nanos t)
+{
+    size_t stride = 1, low = k, high;
+
+    while (low < scan->n && scan->order[low]->at.end <= t) {
+        k = low + 1;
+        low += stride;
+        stride *= 2;
+    }
+    high = low < scan->n ? low : scan->n;
+    while (k < high) {
+        size_t middle = k + (high - k) / 2;
+        if (scan->order[middle]->at.end <= t)
+            k = middle + 1;
+        else
+            high = middle;
+    }
+    return k;
+}
+
 static void scan_lane(struct scan *scan, const struct lane *lane)
 {
     VEC_OF(struct open_event) open = {0};
     size_t i = lane->first, end = lane->first + lane->n;
 
     for (size_t k = 0; k < scan->n && (i < end || open.n > 0); k++) {
+        if (open.n == 0)
+            k = first_ending_after(scan, k, scan->s->begin[i]);
+        if (k == scan->n)
+            break;
         const struct interval at = scan->order[k]->at;
         size_t kept = 0;
         for (; i < end && scan->s->begin[i] < at.end; i++) {

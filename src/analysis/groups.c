@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/boundary.h"
 #include "analysis/bubbles.h"
@@ -90,7 +91,6 @@ struct profile {
     size_t from, to;    /* its kernels in study_kernels() */
     uint64_t signature; /* of the sequence of operators */
     uint64_t shapes;    /* of the sequence of input shapes */
-    uint32_t *count;    /* calls by operator; only representatives keep it */
     double core_share[SLICE_COPY + 4];
     size_t dominant_core;
 };
@@ -132,14 +132,6 @@ static struct profile describe(struct study *st, size_t from, size_t to)
     return p;
 }
 
-static void count_ops(struct study *st, const struct profile *p, uint32_t *count, int change)
-{
-    const struct op_names *names = ops_names(st);
-
-    for (size_t i = p->from; i < p->to; i++)
-        count[names->of_kernel[i]] += (uint32_t)change;
-}
-
 static bool sizes_fit(size_t a, size_t b)
 {
     size_t larger = a > b ? a : b, apart = a > b ? a - b : b - a;
@@ -157,25 +149,34 @@ bool group_same_work(size_t common, size_t kernels_a, size_t kernels_b)
     return sizes_fit(kernels_a, kernels_b) && ops_fit(common, kernels_a, kernels_b);
 }
 
+/* Calls by operator of two steps that are compared; all zero in between. */
+struct tally {
+    uint32_t *step, *other;
+};
+
 /* Sum over operators of the smaller count, by the larger number of kernels. */
 static bool shares_ops(struct study *st, const struct profile *a, const struct profile *b,
-                       uint32_t *scratch_count)
+                       struct tally tally)
 {
     const struct op_names *names = ops_names(st);
-    size_t common = 0, size_a = a->to - a->from, size_b = b->to - b->from;
+    size_t common = 0;
 
-    for (size_t i = b->from; i < b->to; i++) { /* counts up to a's number of calls */
+    for (size_t i = a->from; i < a->to; i++)
+        tally.step[names->of_kernel[i]]++;
+    for (size_t i = b->from; i < b->to; i++) {
         uint32_t key = names->of_kernel[i];
-        if (scratch_count[key]++ < a->count[key])
+        if (tally.other[key]++ < tally.step[key])
             common++;
     }
+    for (size_t i = a->from; i < a->to; i++)
+        tally.step[names->of_kernel[i]] = 0;
     for (size_t i = b->from; i < b->to; i++)
-        scratch_count[names->of_kernel[i]] = 0;
-    return ops_fit(common, size_a, size_b);
+        tally.other[names->of_kernel[i]] = 0;
+    return ops_fit(common, a->to - a->from, b->to - b->from);
 }
 
 static bool same_template(struct study *st, const struct profile *a, const struct profile *b,
-                          uint32_t *scratch_count)
+                          struct tally tally)
 {
     size_t size_a = a->to - a->from, size_b = b->to - b->from;
     double distance = 0;
@@ -190,31 +191,57 @@ static bool same_template(struct study *st, const struct profile *a, const struc
         return false;
     for (size_t c = 0; c < CORES; c++)
         distance += fabs(a->core_share[c] - b->core_share[c]);
-    return distance <= 0.10 + 1e-12 && shares_ops(st, a, b, scratch_count);
+    return distance <= 0.10 + 1e-12 && shares_ops(st, a, b, tally);
 }
+
+/* Steps are compared with this many templates; one that fits none of them is a group of its own. */
+enum { MAX_TEMPLATES = 1000 };
 
 struct sorter {
     struct study *st;
     struct profile *profiles;
     VEC_OF(size_t) first; /* the representative step of each group */
     size_t *of_step;
-    uint32_t *scratch_count;
+    struct hash seen; /* the group of steps that were exactly like this */
+    struct tally tally;
 };
 
+/* All that same_template() looks at, as one number. */
+static uint64_t fingerprint(const struct profile *p)
+{
+    uint64_t h = hash_mix(p->signature, p->to - p->from);
+
+    for (size_t c = 0; c < CORES; c++) {
+        uint64_t bits;
+        memcpy(&bits, &p->core_share[c], sizeof(bits));
+        h = hash_mix(h, bits);
+    }
+    return h;
+}
+
 /* Greedy in step order: the first group whose representative fits. */
+static size_t find_group(struct sorter *s, const struct profile *p)
+{
+    for (size_t g = 0; g < s->first.n && g < MAX_TEMPLATES; g++)
+        if (same_template(s->st, &s->profiles[s->first.at[g]], p, s->tally))
+            return g;
+    return s->first.n;
+}
+
+/* A step like one before goes where that went: the templates before it are the same. */
 static void place_step(struct sorter *s, size_t step)
 {
-    for (size_t g = 0; g < s->first.n; g++)
-        if (same_template(s->st, &s->profiles[s->first.at[g]], &s->profiles[step],
-                          s->scratch_count)) {
-            s->of_step[step] = g;
-            return;
-        }
-    struct profile *p = &s->profiles[step];
-    p->count = ARENA_ARRAY(&s->st->scratch, uint32_t, ops_names(s->st)->n);
-    count_ops(s->st, p, p->count, 1);
-    s->of_step[step] = s->first.n;
-    vec_push(&s->first, step);
+    uint64_t key = fingerprint(&s->profiles[step]);
+    uint32_t known;
+
+    if (hash_get(&s->seen, key, &known)) {
+        s->of_step[step] = known;
+        return;
+    }
+    s->of_step[step] = find_group(s, &s->profiles[step]);
+    if (s->of_step[step] == s->first.n)
+        vec_push(&s->first, step);
+    hash_put(&s->seen, key, (uint32_t)s->of_step[step]);
 }
 
 static double metric_of(const struct step_metrics *m, enum group_metric metric)
@@ -372,12 +399,16 @@ static void collect(struct study *st, struct groups *out, const struct sorter *s
 {
     out->n = s->first.n;
     out->at = ARENA_ARRAY(&st->scratch, struct group, out->n);
+    for (size_t i = 0; i < n_steps; i++)
+        out->at[s->of_step[i]].n++;
+    size_t **members = ARENA_ARRAY(&st->scratch, size_t *, out->n);
     for (size_t g = 0; g < out->n; g++) {
-        size_t *members = ARENA_ARRAY(&st->scratch, size_t, n_steps);
-        for (size_t i = 0; i < n_steps; i++)
-            if (s->of_step[i] == g)
-                members[out->at[g].n++] = i;
-        out->at[g].steps = members;
+        members[g] = ARENA_ARRAY(&st->scratch, size_t, out->at[g].n);
+        out->at[g].steps = members[g];
+    }
+    for (size_t i = 0; i < n_steps; i++)
+        *members[s->of_step[i]]++ = i;
+    for (size_t g = 0; g < out->n; g++) {
         measure(st, &out->at[g]);
         out->at[g].is_stable = out->at[g].has_bubbles && is_stable(st, &out->at[g]);
         out->at[g].has_shape_variants = has_shape_variants(st, &out->at[g], s->profiles);
@@ -409,7 +440,8 @@ const struct groups *groups_find(struct study *st)
     out->of_step = ARENA_ARRAY(&st->scratch, size_t, steps->n);
     s.of_step = ARENA_ARRAY(&st->scratch, size_t, steps->n);
     s.profiles = ARENA_ARRAY(&st->scratch, struct profile, steps->n);
-    s.scratch_count = ARENA_ARRAY(&st->scratch, uint32_t, ops_names(st)->n);
+    s.tally.step = ARENA_ARRAY(&st->scratch, uint32_t, ops_names(st)->n);
+    s.tally.other = ARENA_ARRAY(&st->scratch, uint32_t, ops_names(st)->n);
     for (size_t i = 0; i < steps->n; i++) {
         struct kernel_range range = study_step_kernels(st, i);
         s.profiles[i] = describe(st, range.from, range.to);
@@ -418,5 +450,6 @@ const struct groups *groups_find(struct study *st)
     collect(st, out, &s, steps->n);
     out->dominant = dominant_of(out, s.profiles);
     vec_free(&s.first);
+    hash_free(&s.seen);
     return out;
 }

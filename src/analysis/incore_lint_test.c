@@ -1,5 +1,7 @@
 #include "analysis/incore_lint.h"
 
+#include <stdlib.h>
+
 #include "base/bin_blocks.h"
 #include "base/json_write.h"
 #include "base/testing.h"
@@ -138,10 +140,29 @@ TEST(a_rule_broken_often_is_told_a_few_times_and_counted)
     assert_int_equal(lint.rules.at[0].count, 10);
 }
 
+TEST(no_byte_makes_it_read_past_the_end)
+{
+    add_block(BIN_TRACE, BIN_MARK, good);
+    add_block(BIN_API_INSTR, BIN_NEW, S("{\"Cores\":[]}"));
+    for (size_t i = 0; i < bin.n; i++)
+        for (int value = 0; value < 256; value++) {
+            char *exact = malloc(bin.n);
+            memcpy(exact, bin.at, bin.n);
+            exact[i] = (char)value;
+            incore_lint_fini(&lint);
+            incore_lint_init(&lint);
+            incore_lint_check(&lint, (struct str){exact, bin.n}, (struct lint_file){.size = bin.n});
+            for (size_t k = 0; k < lint.problems.n; k++)
+                assert_true(lint.problems.at[k].offset <= bin.n);
+            free(exact);
+        }
+}
+
 #define F(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 
 TEST_MAIN("incore_lint", F(a_sound_file_breaks_no_rule), F(a_first_block_of_version_0_is_refused),
           F(an_empty_block_is_refused), F(a_broken_header_is_told_at_its_byte),
           F(a_trace_that_is_no_json_is_told_at_its_byte), F(flags_need_an_id_of_their_own),
           F(slices_may_not_overlap_on_named_rows), F(a_file_that_others_may_write_is_refused),
-          F(a_rule_broken_often_is_told_a_few_times_and_counted))
+          F(a_rule_broken_often_is_told_a_few_times_and_counted),
+          F(no_byte_makes_it_read_past_the_end))

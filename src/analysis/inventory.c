@@ -1,5 +1,6 @@
 #include "analysis/inventory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static bool is_host(enum slice_kind kind)
@@ -63,6 +64,7 @@ static void count_attrs(struct inventory *inv)
             vec_push(&runs, s->set[i]);
             vec_push(&uses, 0);
         }
+        assert(at < uses.n && uses.at != NULL);
         uses.at[at]++;
         if (s->own[i] != 0)
             count_run(inv, &keys, s->own[i], 1);

@@ -320,9 +320,9 @@ static enum grade confidence(struct judge *j)
     size_t dominant = j->groups->dominant;
     int grade = GRADE_HIGH;
 
-    if (!(cap->has & HAS_HOST))
-        grade--;
-    else if (dominant != SIZE_MAX && j->out->groups[dominant].means.host < 0.05)
+    /* No host events, or hardly any where it matters. */
+    if (!(cap->has & HAS_HOST) ||
+        (dominant != SIZE_MAX && j->out->groups[dominant].means.host < 0.05))
         grade--;
     if (j->steps->source == STEPS_PSEUDO || dominant == SIZE_MAX || j->groups->at[dominant].n < 3)
         grade--;

@@ -50,7 +50,7 @@ static bool exceeds(nanos a, int q, nanos b)
 
 unsigned clocks_read(const struct clocks *c)
 {
-    nanos low = c->wall, high = c->wall;
+    nanos low = c->wall, high = low;
     const nanos others[] = {c->busy, c->sum, c->cost};
     unsigned meaning = 0;
 

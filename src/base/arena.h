@@ -29,12 +29,12 @@ void arena_init(struct arena *a);
 void arena_free(struct arena *a);
 
 /* Zeroed memory, aligned for any type. A size of 0 gives a valid pointer. */
-void *arena_alloc(struct arena *a, size_t size);
+void *arena_alloc(struct arena *a, size_t size) __attribute__((returns_nonnull));
 
 /* An array of `count` zeroed elements of `type`. */
 #define ARENA_ARRAY(arena, type, count) ((type *)arena_array((arena), sizeof(type), (count)))
 #define ARENA_NEW(arena, type)          ((type *)arena_alloc((arena), sizeof(type)))
-void *arena_array(struct arena *a, size_t size, size_t count);
+void *arena_array(struct arena *a, size_t size, size_t count) __attribute__((returns_nonnull));
 
 /* A copy of `s` that lives in the arena and is followed by a NUL byte. */
 struct str arena_str(struct arena *a, struct str s);
@@ -50,7 +50,7 @@ void arena_rewind(struct arena *a, struct arena_mark mark);
 size_t arena_footprint(const struct arena *a);
 
 /* realloc/free with the same promise: never NULL. For growing columns (base/vec.h). */
-void *mem_grow(void *old, size_t size, size_t count);
+void *mem_grow(void *old, size_t size, size_t count) __attribute__((returns_nonnull));
 void mem_free(void *p);
 
 #endif

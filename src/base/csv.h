@@ -125,6 +125,8 @@ static inline struct str csv_cell(const struct csv *csv, int column)
 
     if (i >= csv->n_cells || i >= csv->wanted)
         return (struct str){"", 0};
+    if (i >= LIMIT_CSV_COLUMNS)
+        __builtin_unreachable(); /* csv_want() sees to it */
     const char *at = csv->text.at + csv->bound[i];
     size_t n = csv->bound[i + 1] - 1 - csv->bound[i];
     if (n >= 2 && at[0] == '"' && at[n - 1] == '"')

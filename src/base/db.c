@@ -189,7 +189,7 @@ static enum status look_inside(struct db *db)
         return ST_CANCELLED;
     if (rc == SQLITE_NOTADB)
         return not_a_database(db);
-    rc = read_damaged_names(db);
+    (void)read_damaged_names(db); /* how far it got shows in n_names */
     if (db->n_names == 0)
         return diag_fail(db->diag, ST_FORMAT, "db.damaged", here(db), "cannot be read: %s",
                          sqlite3_errmsg(db->handle));
@@ -292,7 +292,7 @@ static struct str build_select(struct db_rows *rows, struct arena *arena,
             continue;
         list = arena_format(arena, "%.*s%s\"%.*s\"", STR_ARGS(list), count > 0 ? ", " : "",
                             STR_ARGS(name));
-        rows->place[i] = (int8_t)count++;
+        rows->place[i] = (int16_t)count++;
     }
     if (count == 0)
         return S("");

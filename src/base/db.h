@@ -45,8 +45,8 @@ struct db_rows {
     struct db *db;
     struct sqlite3_stmt *stmt; /* NULL: no such table; the scan is empty */
     const char *table;
-    uint64_t n;               /* rows handed out so far */
-    int8_t place[DB_COLUMNS]; /* of each wanted column in the statement; -1: the table lacks it */
+    uint64_t n;                /* rows handed out so far */
+    int16_t place[DB_COLUMNS]; /* of each wanted column in the statement; -1: the table lacks it */
 };
 
 /* Starts a scan of `table` with the columns of interest. A name may offer older and newer

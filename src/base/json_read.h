@@ -240,39 +240,78 @@ static inline bool json_value(struct json *j, struct str *value)
     return json_value_slow(j, value);
 }
 
-/* json_key() and json_value() in one, for most members of most objects: takes the next member when
- * its key and its value are plain (a string without escapes, or in lenient mode a number) and all
- * of it is scanned already; `token` is the value's kind. False, with nothing consumed, for all
- * else. */
-static inline bool json_plain_member(struct json *j, struct str *key, struct str *value,
-                                     enum json_token *token)
+/*
+ * json_key() and json_value() in one, for most members of most objects: those whose key and value
+ * are plain (a string without escapes, or in lenient mode a number) and are scanned already.
+ *
+ *     struct json_run run = json_run_begin(&j);
+ *     while (json_run_member(&run, &key, &value, &token)) ...
+ *     json_run_end(&j, &run);
+ *
+ * A run ends at the first member that is not so, which is then for json_key() to take. Between
+ * begin and end the reader must not be used: the run holds its place in registers.
+ */
+struct json_run {
+    const char *text;
+    const uint16_t *mark;
+    const uint64_t *odd_end; /* as in struct json_scan */
+    uint32_t i, stop;        /* the next mark; from here on a member may not be whole */
+    uint32_t has_comma, end; /* end: behind the last value */
+};
+
+static inline struct json_run json_run_begin(struct json *j)
 {
     struct json_scan *s = &j->scan;
-    uint32_t has_comma = j->expect == JSON_WANT_NEXT;
+    bool is_ready = (j->expect == JSON_WANT_NEXT || j->expect == JSON_WANT_FIRST) &&
+                    j->mode == JSON_LENIENT && s->count >= 6;
 
-    if ((!has_comma && j->expect != JSON_WANT_FIRST) || s->count - s->i < 6)
+    return (struct json_run){
+        .text = is_ready ? s->text + s->base : NULL,
+        .mark = s->mark,
+        .odd_end = s->odd_end,
+        .i = s->i,
+        .stop = is_ready ? s->count - 5 : 0,
+        .has_comma = j->expect == JSON_WANT_NEXT,
+        .end = UINT32_MAX,
+    };
+}
+
+static inline bool json_run_member(struct json_run *run, struct str *key, struct str *value,
+                                   enum json_token *token)
+{
+    const char *text = run->text;
+    const uint16_t *m = run->mark + run->i + run->has_comma;
+
+    if (run->i >= run->stop)
         return false;
-    const char *text = s->text + s->base;
-    const uint16_t *m = s->mark + s->i + has_comma;
     uint32_t open = m[0], close = m[1], begin = m[3], end = m[4];
-    if ((has_comma && text[m[-1]] != ',') || text[open] != '"' || text[m[2]] != ':' ||
-        !json_scan_is_plain(s, close))
+    if ((run->has_comma && text[m[-1]] != ',') || text[open] != '"' || text[m[2]] != ':' ||
+        (run->odd_end[close / 64] >> close % 64 & 1) != 0)
         return false;
     unsigned char first = (unsigned char)text[begin];
     uint32_t is_string = first == '"';
-    if (is_string ? !json_scan_is_plain(s, end)
-                  : (unsigned)(first - '0') > 9 || j->mode != JSON_LENIENT ||
-                        (unsigned)((unsigned char)text[end - 1] - '0') > 9)
+    if (is_string
+            ? (run->odd_end[end / 64] >> end % 64 & 1) != 0
+            : (unsigned)(first - '0') > 9 || (unsigned)((unsigned char)text[end - 1] - '0') > 9)
         return false;
     key->at = text + open + 1;
     key->n = close - open - 1;
     value->at = text + begin + is_string;
     value->n = end - begin - is_string;
     *token = is_string ? JSON_STRING : JSON_NUMBER;
-    s->i += has_comma + 4 + is_string;
-    j->at = s->base + end + is_string;
-    j->expect = JSON_WANT_NEXT;
+    run->i += run->has_comma + 4 + is_string;
+    run->has_comma = 1;
+    run->end = end + is_string;
     return true;
+}
+
+static inline void json_run_end(struct json *j, const struct json_run *run)
+{
+    if (run->end == UINT32_MAX)
+        return;
+    j->scan.i = run->i;
+    j->at = j->scan.base + run->end;
+    j->expect = JSON_WANT_NEXT;
 }
 
 /* Line and column (both from 1, in bytes) of an offset; false when it is not in the window or the

@@ -671,6 +671,15 @@ TEST(what_has_no_meaning_becomes_a_replacement_character)
     arena_free(&a);
 }
 
+static bool take_run(struct str *key, struct str *value, enum json_token *token)
+{
+    struct json_run run = json_run_begin(&j);
+    bool is_taken = json_run_member(&run, key, value, token);
+
+    json_run_end(&j, &run);
+    return is_taken;
+}
+
 TEST(plain_members_are_taken_whole_and_others_are_left)
 {
     struct str key, value;
@@ -682,26 +691,29 @@ TEST(plain_members_are_taken_whole_and_others_are_left)
                 "\"g\": 7, \"h\": {\"i\": 1, \"j\": 2, \"k\": 3}}"),
               JSON_LENIENT);
     assert_int_equal(json_next(&j), JSON_OBJECT);
-    assert_true(json_plain_member(&j, &key, &value, &token));
+    struct json_run run = json_run_begin(&j);
+    assert_true(json_run_member(&run, &key, &value, &token));
     assert_str(key, "a");
     assert_str(value, "1.5");
     assert_int_equal(token, JSON_NUMBER);
-    assert_true(json_plain_member(&j, &key, &value, &token));
+    assert_true(json_run_member(&run, &key, &value, &token));
     assert_str(value, "x");
     assert_int_equal(token, JSON_STRING);
+    assert_false(json_run_member(&run, &key, &value, &token));
+    json_run_end(&j, &run);
     for (const char *left = "cdef"; *left != '\0'; left++) {
-        assert_false(json_plain_member(&j, &key, &value, &token));
+        assert_false(take_run(&key, &value, &token));
         assert_true(json_key(&j, &key));
         assert_int_equal(key.at[0], *left);
-        assert_false(json_plain_member(&j, &key, &value, &token)); /* a value comes */
+        assert_false(take_run(&key, &value, &token)); /* a value comes */
         assert_true(json_skip(&j));
     }
-    assert_true(json_plain_member(&j, &key, &value, &token));
+    assert_true(take_run(&key, &value, &token));
     assert_str(key, "g");
     assert_true(json_key(&j, &key));
     assert_str(key, "h");
     assert_true(json_skip(&j));
-    assert_false(json_plain_member(&j, &key, &value, &token)); /* the end comes */
+    assert_false(take_run(&key, &value, &token)); /* the end comes */
     assert_false(json_key(&j, &key));
     assert_int_equal(j.token, JSON_OBJECT_END);
 }

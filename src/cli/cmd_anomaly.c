@@ -14,6 +14,7 @@ struct args {
     const char *markdown;
     int fail_on; /* enum severity_level */
     struct opt_list fail_if;
+    bool without_arch;
 };
 
 static const struct args defaults = {
@@ -31,6 +32,8 @@ static const struct opt options[] = {
     OPT_INT(0, "device", "N", struct args, device, 0, INT32_MAX, "only this device"),
     OPT_CHOICE(0, "source", sources, struct args, source,
                "which files to believe when several tell of the same kernels (auto)"),
+    OPT_FLAG(0, "no-arch", struct args, without_arch,
+             "write no report on the model's architecture"),
     OPT_STRING(0, "md", "FILE", struct args, markdown, "also write the report as Markdown"),
     OPT_CHOICE(0, "fail-on", severities, struct args, fail_on,
                "exit with 1 when the severity is this or worse (none: never)"),
@@ -61,6 +64,23 @@ static void print(struct session *s, const struct anomaly_result *result)
     }
 }
 
+static void list_files(struct session *s, const struct anomaly_job *job,
+                       const struct anomaly_result *result)
+{
+    for (size_t i = 0; i < result->n; i++)
+        session_wrote(s, result->at[i].json_path);
+    for (size_t i = 0; i < result->arch.n; i++) {
+        session_wrote(s, result->arch.at[i].markdown_path);
+        session_wrote(s, result->arch.at[i].json_path);
+    }
+    if (result->arch.cover.markdown_path != NULL) {
+        session_wrote(s, result->arch.cover.markdown_path);
+        session_wrote(s, result->arch.cover.json_path);
+    }
+    if (job->markdown != NULL)
+        session_wrote(s, job->markdown);
+}
+
 /* Fills the job; false, and the usage error told, when a value makes no sense. */
 static bool take_args(struct session *s, const struct args *args, struct anomaly_job *out)
 {
@@ -74,6 +94,7 @@ static bool take_args(struct session *s, const struct args *args, struct anomaly
     job.is_dry_run = s->common.dry_run;
     job.max_bubbles = (size_t)args->max_bubbles;
     job.markdown = args->markdown;
+    job.without_arch = args->without_arch;
     job.fail_on = (enum severity_level)args->fail_on;
     job.conditions = args->fail_if.at;
     job.n_conditions = args->fail_if.n;
@@ -105,10 +126,8 @@ static int run(struct session *s, const void *given)
     pool_free(job.input.pool);
     if (status == ST_OK) {
         print(s, &result);
-        for (size_t i = 0; i < result.n && !job.is_dry_run; i++)
-            session_wrote(s, result.at[i].json_path);
-        if (job.markdown != NULL && !job.is_dry_run)
-            session_wrote(s, job.markdown);
+        if (!job.is_dry_run)
+            list_files(s, &job, &result);
     }
     bool is_shut = status == ST_OK && result.gates_reached > 0;
     anomaly_result_free(&result);
@@ -128,7 +147,9 @@ const struct command command_anomaly = {
                "without either is a single pseudo-step. The result is printed and written to "
                "anomaly_discovery.json (anomaly_discovery_rank<N>.json for each of several ranks) "
                "in the folder strata/ inside the capture's folder (beside a single file), or in "
-               "the one that -o names. With --json the document is printed in place of the text.\n"
+               "the one that -o names, beside a report on the model's architecture "
+               "(model_architecture_report_<name>.md and .json). With --json the document is "
+               "printed in place of the text.\n"
                "\n"
                "Gates make a check of it: --fail-on medium, or --fail-if with the name of a metric "
                "in the document, a comparison and a number: 'underfeed_ratio>0.2' for any step, "

@@ -1,6 +1,7 @@
 /*
  * strata arch: what model ran, told from its kernels.
  */
+#include "analysis/arch_family.h"
 #include "base/pool.h"
 #include "cli/session.h"
 #include "flow/flow_arch.h"
@@ -52,7 +53,11 @@ static int run(struct session *s, const void *given)
     const struct args *args = given;
     struct arch_job job = arch_job_new(s->operands.at, s->operands.n);
     struct arch_result result;
+    const char *problem =
+        args->marker != NULL ? arch_pattern_problem(&s->arena, args->marker) : NULL;
 
+    if (problem != NULL)
+        return session_usage(s, "--marker '%s': %s", args->marker, problem);
     job.input.format = s->common.format;
     job.input.rank = args->rank;
     job.input.device = args->device;

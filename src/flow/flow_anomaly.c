@@ -1,6 +1,7 @@
 #include "flow/flow_anomaly.h"
 
 #include "analysis/anomaly.h"
+#include "analysis/arch.h"
 #include "analysis/gate.h"
 #include "analysis/study.h"
 #include "base/fs.h"
@@ -72,19 +73,25 @@ static size_t check_gates(const struct anomaly_job *job, struct study *st, struc
     return reached;
 }
 
-static size_t analyse(const struct anomaly_job *job, const struct capture *cap, struct diag *d,
-                      struct anomaly_finding *out)
+/* One capture: its report and document, and its architecture with the facts at hand. */
+static void analyse(const struct anomaly_job *job, size_t i, struct arena *arena, struct diag *d,
+                    struct anomaly_result *out)
 {
     struct study_options options = {job->min_bubble, job->max_bubbles};
+    struct arch_options name = {.name = str_of(arch_words(arena, job->path))};
+    const struct capture *cap = out->fleet->ranks.at[i];
+    struct anomaly_finding *finding = &out->at[i];
     struct study st;
 
     study_begin(&st, cap, options);
-    out->report = report_new(str_of(cap->name));
-    anomaly_describe(&st, out->report);
-    anomaly_write_json(&st, json_buffer_sink(&out->json));
-    size_t reached = check_gates(job, &st, d);
+    const struct arch *arch = job->without_arch ? NULL : arch_find(&st, &name);
+    finding->report = report_new(str_of(cap->name));
+    anomaly_describe(&st, finding->report);
+    anomaly_write_json(&st, arch, json_buffer_sink(&finding->json));
+    if (arch != NULL)
+        arch_document_fill(&st, arch, arena, &out->arch.at[i]);
+    out->gates_reached += check_gates(job, &st, d);
     study_end(&st);
-    return reached;
 }
 
 static enum status save_markdown(const char *path, const struct anomaly_result *result,
@@ -112,14 +119,20 @@ enum status flow_anomaly(const struct anomaly_job *job, struct arena *arena, str
     TRY(input_load_all(job->path, &job->input, d, &out->fleet));
     out->at = ARENA_ARRAY(arena, struct anomaly_finding, out->fleet->ranks.n);
     out->n = out->fleet->ranks.n;
+    if (!job->without_arch) {
+        out->arch.at = ARENA_ARRAY(arena, struct arch_document, out->n);
+        out->arch.n = out->n;
+    }
     for (size_t i = 0; i < out->n && st == ST_OK; i++) {
         const struct capture *cap = out->fleet->ranks.at[i];
         out->at[i].json_path = fs_join(arena, folder, file_name(arena, cap, out->n == 1));
-        out->gates_reached += analyse(job, cap, d, &out->at[i]);
+        analyse(job, i, arena, d, out);
         if (!job->is_dry_run)
             st = results_save(folder, out->at[i].json_path,
                               (struct str){out->at[i].json.at, out->at[i].json.n}, d);
     }
+    if (st == ST_OK && !job->without_arch)
+        st = arch_result_save(&out->arch, job->path, job->out, job->is_dry_run, arena, d);
     if (st == ST_OK && job->markdown != NULL && !job->is_dry_run)
         st = save_markdown(job->markdown, out, d);
     return st;
@@ -131,6 +144,7 @@ void anomaly_result_free(struct anomaly_result *result)
         report_free(result->at[i].report);
         json_buffer_free(&result->at[i].json);
     }
+    arch_result_free(&result->arch);
     fleet_free(result->fleet);
 }
 

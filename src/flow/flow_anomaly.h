@@ -7,6 +7,7 @@
 #include "analysis/judgement.h"
 #include "base/diag.h"
 #include "base/json_write.h"
+#include "flow/flow_arch.h"
 #include "input/input.h"
 
 struct report;
@@ -21,6 +22,7 @@ struct anomaly_job {
     const char *const *conditions; /* gates: see analysis/gate.h */
     size_t n_conditions;
     enum severity_level fail_on; /* SEVERITY_NONE: no gate */
+    bool without_arch;           /* no report on the model's architecture */
     bool is_dry_run;             /* write nothing */
 };
 
@@ -35,7 +37,8 @@ struct anomaly_result {
     struct fleet *fleet;
     struct anomaly_finding *at; /* in rank order */
     size_t n;
-    size_t gates_reached; /* the diag says which and where */
+    struct arch_result arch; /* empty when it was not asked for */
+    size_t gates_reached;    /* the diag says which and where */
 };
 
 /* The listing rules a job starts from. */

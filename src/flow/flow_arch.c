@@ -19,8 +19,7 @@ static const char *summary_of(struct arena *arena, const struct arch *a)
     if (l->n == 0)
         return "no layers told: see section 2 of the report";
     struct str text = arena_format(arena, "%zu %s, %zu layers each", l->complete,
-                                   l->complete == 1 ? "pass" : "passes",
-                                   l->has_both_phases ? l->prefill_per_pass : l->per_pass);
+                                   l->complete == 1 ? "pass" : "passes", arch_layers_of_model(l));
     if (l->has_both_phases)
         text = arena_format(arena, "%.*s and %zu decode", STR_ARGS(text), l->decode_per_pass);
     for (size_t i = 0; i < a->types->n; i++)
@@ -32,12 +31,9 @@ static const char *summary_of(struct arena *arena, const struct arch *a)
         .at;
 }
 
-void arch_document_fill(struct study *st, const struct arch_rules *rules, const char *name,
-                        struct arena *arena, struct arch_document *out)
+void arch_document_fill(struct study *st, const struct arch *a, struct arena *arena,
+                        struct arch_document *out)
 {
-    struct arch_options options = {.rules = rules, .name = str_of(name)};
-    const struct arch *a = arch_find(st, &options);
-
     arch_write_md(st, a, json_buffer_sink(&out->markdown));
     arch_write_json(st, a, json_buffer_sink(&out->json));
     out->rank = st->cap->facts.rank;
@@ -94,40 +90,82 @@ static void write_cover(struct arena *arena, const char *name, struct arch_resul
     arch_cover_write(arena, name, rows, result->n, json_buffer_sink(&result->cover.markdown));
 }
 
-static void analyse(const struct capture *cap, const struct arch_rules *rules, const char *name,
+static void analyse(const struct capture *cap, const struct arch_options *options,
                     struct arena *arena, struct arch_document *out)
 {
     struct study st;
 
     study_begin(&st, cap, study_defaults());
-    arch_document_fill(&st, rules, name, arena, out);
+    arch_document_fill(&st, arch_find(&st, options), arena, out);
     study_end(&st);
+}
+
+const char *arch_words(struct arena *arena, const char *path)
+{
+    struct str file = str_basename(str_of(path));
+    const char *name = results_name(arena, path);
+
+    if (fs_is_dir(path) || file.at == path)
+        return name;
+    const char *folder = arena_cstr(arena, (struct str){path, (size_t)(file.at - path)});
+    return arena_format(arena, "%s_%s", results_name(arena, folder), name).at;
+}
+
+static bool is_taken(const struct arch_result *result, size_t n, int64_t rank)
+{
+    for (size_t i = 0; i < n; i++)
+        if (result->at[i].rank == rank)
+            return true;
+    return false;
+}
+
+/* Captures that do not know their rank, or share one, are numbered: files need names. */
+static void set_rank(struct arch_result *result, size_t i)
+{
+    struct arch_document *doc = &result->at[i];
+
+    if (doc->rank < 0 || is_taken(result, i, doc->rank))
+        for (doc->rank = 0; is_taken(result, i, doc->rank);)
+            doc->rank++;
+    doc->row.rank = doc->rank;
+}
+
+enum status arch_result_save(struct arch_result *result, const char *path, const char *out,
+                             bool is_dry_run, struct arena *arena, struct diag *d)
+{
+    const char *folder = results_folder(arena, path, out);
+    const char *name = results_name(arena, path);
+    bool is_alone = result->n == 1;
+
+    for (size_t i = 0; i < result->n; i++) {
+        if (!is_alone)
+            set_rank(result, i);
+        set_paths(arena, folder, name, is_alone, &result->at[i]);
+    }
+    if (!is_alone) {
+        write_cover(arena, name, result);
+        set_paths(arena, folder, name, true, &result->cover);
+        arch_result_write(result, json_buffer_sink(&result->cover.json));
+    }
+    if (is_dry_run)
+        return ST_OK;
+    for (size_t i = 0; i < result->n; i++)
+        TRY(save(folder, &result->at[i], d));
+    return is_alone ? ST_OK : save(folder, &result->cover, d);
 }
 
 static enum status run(const struct arch_job *job, const struct fleet *fleet,
                        const struct arch_rules *rules, struct arena *arena, struct diag *d,
                        struct arch_result *out)
 {
-    const char *folder = results_folder(arena, job->paths[0], job->out);
-    const char *name = results_name(arena, job->paths[0]);
-    bool is_alone = fleet->ranks.n == 1;
+    struct arch_options options = {.rules = rules,
+                                   .name = str_of(arch_words(arena, job->paths[0]))};
 
     out->at = ARENA_ARRAY(arena, struct arch_document, fleet->ranks.n);
     out->n = fleet->ranks.n;
-    for (size_t i = 0; i < out->n; i++) {
-        analyse(fleet->ranks.at[i], rules, name, arena, &out->at[i]);
-        set_paths(arena, folder, name, is_alone, &out->at[i]);
-    }
-    if (!is_alone) {
-        write_cover(arena, name, out);
-        set_paths(arena, folder, name, true, &out->cover);
-        arch_result_write(out, json_buffer_sink(&out->cover.json));
-    }
-    if (job->is_dry_run)
-        return ST_OK;
     for (size_t i = 0; i < out->n; i++)
-        TRY(save(folder, &out->at[i], d));
-    return is_alone ? ST_OK : save(folder, &out->cover, d);
+        analyse(fleet->ranks.at[i], &options, arena, &out->at[i]);
+    return arch_result_save(out, job->paths[0], job->out, job->is_dry_run, arena, d);
 }
 
 enum status flow_arch(const struct arch_job *job, struct arena *arena, struct diag *d,

@@ -9,7 +9,7 @@
 #include "base/json_write.h"
 #include "input/input.h"
 
-struct arch_rules;
+struct arch;
 struct study;
 
 struct arch_job {
@@ -47,9 +47,16 @@ void arch_result_free(struct arch_result *result);
 /* The twin of one capture as it is; those of several as one "strata.arch-set/1". */
 void arch_result_write(const struct arch_result *result, struct sink out);
 
-/* The report of a study's capture, for jobs that have one at hand. `name` is what results_name()
- * gives for its path. */
-void arch_document_fill(struct study *st, const struct arch_rules *rules, const char *name,
-                        struct arena *arena, struct arch_document *out);
+/* The names that may tell a run's settings: of the capture and, for a file, of its folder. */
+const char *arch_words(struct arena *arena, const char *path);
+
+/* Writes the documents of an architecture that a study has found. */
+void arch_document_fill(struct study *st, const struct arch *a, struct arena *arena,
+                        struct arch_document *out);
+
+/* Names the files of each document, adds the cover when there are several ranks, and saves them
+ * all unless it is a dry run. `path` is what the user named. */
+enum status arch_result_save(struct arch_result *result, const char *path, const char *out,
+                             bool is_dry_run, struct arena *arena, struct diag *d);
 
 #endif

@@ -63,8 +63,7 @@ static void put_thread(struct writer *w, const struct incore_drawn *d)
 {
     incore_value tid = w->t->groups.at[d->group].tid;
     struct str name = incore_value_text(w->t, tid);
-    const struct incore_pipe *pipe =
-        incore_pipe_find(incore_value_is_raw(tid) ? (struct str){0} : name);
+    const struct incore_pipe *pipe = incore_pipe_find(incore_value_is_raw(tid) ? S("") : name);
 
     begin_event(w, S("{\"name\":\"thread_name\",\"ph\":\"M\","));
     put_row(w, d->group, d->lane);

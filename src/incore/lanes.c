@@ -215,9 +215,9 @@ static void find_drawn(struct incore_lanes *lanes, const struct incore_trace *t)
 {
     for (size_t g = 0; g < t->groups.n; g++) {
         const struct incore_group *group = &t->groups.at[g];
-        uint32_t base = base_index(
-            incore_value_is_raw(group->tid) ? (struct str){0} : incore_value_text(t, group->tid),
-            t->rules.is_compat);
+        uint32_t base =
+            base_index(incore_value_is_raw(group->tid) ? S("") : incore_value_text(t, group->tid),
+                       t->rules.is_compat);
         for (uint32_t lane = 0; lane < group->lanes; lane++)
             vec_push(&lanes->drawn,
                      ((struct incore_drawn){(uint32_t)g, lane, UINT32_MAX, base + lane}));

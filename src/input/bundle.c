@@ -227,7 +227,8 @@ static void take(struct draft *draft, struct group g, const struct bundle_file *
     for (size_t i = 0; i < g.n; i++)
         if (is_same_table(&g.at[i], file))
             vec_push(&draft->files, g.at[i]);
-    qsort(draft->files.at + from, draft->files.n - from, sizeof(*draft->files.at), by_slice);
+    if (draft->files.n > from)
+        qsort(draft->files.at + from, draft->files.n - from, sizeof(*draft->files.at), by_slice);
 }
 
 static bool is_database_sidecar(const struct bundle_file *file)

@@ -54,6 +54,7 @@ struct row {
 struct rows {
     VEC_OF(struct row) list;
     struct intern keys;
+    struct hash known; /* the keys of attribute sets that have a type */
 };
 
 static nanos whole_us(nanos ns)
@@ -61,14 +62,10 @@ static nanos whole_us(nanos ns)
     return ns / 1000 - (ns % 1000 < 0);
 }
 
-/* The type, or else the name, in lower case. */
-static strid key_of(struct rows *rows, const struct capture *cap, uint32_t slice)
+static strid lower_key(struct rows *rows, struct str text)
 {
-    struct str text = capture_slice_text(cap, slice, KEY_TYPE);
     char lower[256];
 
-    if (text.n == 0)
-        text = capture_text(cap, cap->slices.name[slice]);
     if (text.n > sizeof(lower))
         return intern_put(&rows->keys, text);
     for (size_t i = 0; i < text.n; i++) {
@@ -76,6 +73,23 @@ static strid key_of(struct rows *rows, const struct capture *cap, uint32_t slice
         lower[i] = c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
     }
     return intern_put(&rows->keys, (struct str){lower, text.n});
+}
+
+/* The type, or else the name, in lower case. The type is in the set, of which there are few. */
+static strid key_of(struct rows *rows, const struct capture *cap, uint32_t slice)
+{
+    attr_run set = cap->slices.set[slice];
+    uint32_t key;
+
+    if (hash_get(&rows->known, set, &key))
+        return key;
+    struct str type = capture_slice_text(cap, slice, KEY_TYPE);
+    if (type.n == 0)
+        return lower_key(rows, capture_text(cap, cap->slices.name[slice]));
+    key = lower_key(rows, type);
+    if (attrs_get(&cap->attrs, set, capture_key(cap, KEY_TYPE)).type == ATTR_TEXT)
+        hash_put(&rows->known, set, key);
+    return key;
 }
 
 static int32_t device_of(const struct capture *cap, uint32_t slice)
@@ -168,6 +182,7 @@ static size_t join_doubles(struct capture *cap)
         dedup_drop(cap, keep);
     mem_free(keep);
     vec_free(&rows.list);
+    hash_free(&rows.known);
     intern_fini(&rows.keys);
     return joined;
 }
@@ -275,7 +290,12 @@ static void free_lone_halves(struct capture *cap)
 {
     struct slices *s = &cap->slices;
     struct parents p = {0};
+    size_t halves = 0;
 
+    for (size_t i = 0; i < s->n; i++)
+        halves += s->kind[i] == SLICE_COMM_PART;
+    if (halves == 0)
+        return;
     for (uint32_t i = 0; i < s->n; i++)
         if (s->kind[i] == SLICE_COMM && is_hcom(cap, i))
             vec_push(&p.list, ((struct parent){device_of(cap, i), s->begin[i], slices_end(s, i)}));

@@ -103,7 +103,7 @@ struct pattern {
     bool is_other_device;
 };
 
-/* The pattern and the kind a name had last. */
+/* A row as it was seen last: its name, its pattern and the kind of its kernel. */
 struct recent {
     strid name;
     uint32_t pattern; /* number + 1 */
@@ -125,7 +125,9 @@ struct reader {
     size_t n_spans;
     VEC_OF(struct pattern) patterns;
     struct hash pattern_ids;
-    struct recent recent[RECENT];
+    struct recent recent[RECENT]; /* by name */
+    struct recent next[RECENT];   /* by the patterns of the two rows before */
+    uint32_t last[2];
     char step_text[32]; /* the last step's cell, and its name */
     size_t step_size;
     strid step;
@@ -349,6 +351,7 @@ static void forget(struct reader *r)
     r->patterns.n = 0;
     hash_free(&r->pattern_ids);
     memset(r->recent, 0, sizeof(r->recent));
+    memset(r->next, 0, sizeof(r->next));
     r->pattern_bytes = 0;
 }
 
@@ -374,10 +377,9 @@ static uint32_t find_pattern(struct reader *r, size_t n)
 
 /* The pattern of a row and the kind of its kernel. Rows of one name tend to look alike, so the
  * first guess is what the name had last with as many bytes. */
-static struct pattern *pattern_of(struct reader *r, struct str name, strid id,
-                                  enum slice_kind *kind)
+static struct recent by_name(struct reader *r, struct str name, size_t n)
 {
-    size_t n = pattern_length(r);
+    strid id = capture_intern(r->cap, name);
     struct recent *guess = &r->recent[(id ^ n * 61) % RECENT];
 
     if (guess->pattern == 0 || guess->name != id ||
@@ -387,8 +389,25 @@ static struct pattern *pattern_of(struct reader *r, struct str name, strid id,
         const struct pattern *p = &r->patterns.at[guess->pattern - 1];
         guess->kind = classify_kernel(p->core, name, p->type);
     }
-    *kind = guess->kind;
-    return &r->patterns.at[guess->pattern - 1];
+    return *guess;
+}
+
+/* A model runs its operators in the same order again and again: what followed the last two patterns
+ * the last time is likely to follow again. */
+static struct recent recognise(struct reader *r, struct str name)
+{
+    size_t n = pattern_length(r);
+    struct recent *next = &r->next[(r->last[0] * 31 + r->last[1]) % RECENT];
+    struct recent found = *next;
+
+    if (found.pattern == 0 || !str_equal(name, capture_text(r->cap, found.name)) ||
+        !has_pattern(r, &r->patterns.at[found.pattern - 1], n)) {
+        found = by_name(r, name, n);
+        *next = found;
+    }
+    r->last[0] = r->last[1];
+    r->last[1] = found.pattern;
+    return found;
 }
 
 /* ---- rows ---- */
@@ -455,8 +474,10 @@ static void take_row(struct reader *r)
     r->rows++;
     struct arena_mark mark = arena_mark(&r->scratch);
     struct str name = plain_text(r, COL_NAME);
-    slice.name = capture_intern(r->cap, name);
-    struct pattern *p = pattern_of(r, name, slice.name, &slice.kind);
+    struct recent found = recognise(r, name);
+    struct pattern *p = &r->patterns.at[found.pattern - 1];
+    slice.name = found.name;
+    slice.kind = found.kind;
     arena_rewind(&r->scratch, mark);
     if (p->is_other_device) {
         r->rows--;

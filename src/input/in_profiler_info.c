@@ -81,7 +81,9 @@ static strid take_ranks(struct capture *cap, struct json *j)
     if (json_value(j, &value) || j->token != JSON_ARRAY)
         return 0; /* what was not taken is stepped over by the next json_key() */
     json_next(j);
-    while (json_element(j) && sidecar_value(j, &value)) {
+    while (json_element(j)) {
+        if (!sidecar_value(j, &value))
+            continue;
         if (list.n > 0)
             vec_push(&list, ',');
         for (size_t i = 0; i < value.n; i++)
@@ -126,16 +128,12 @@ static void take_all(struct capture *cap, struct json *j)
             depth--;
         } else if (str_equal(key, S("parallel_group_info"))) {
             take_groups(cap, j);
-        } else if (str_equal(key, S("ENV_VARIABLES"))) {
-            json_skip(j);
-        } else if (json_value(j, &value)) {
+        } else if (!str_equal(key, S("ENV_VARIABLES")) && json_value(j, &value)) {
             take_fact(cap, j, key, value);
-        } else if (j->token == JSON_OBJECT) {
+        } else if (j->token == JSON_OBJECT && !str_equal(key, S("ENV_VARIABLES"))) {
             json_next(j);
             depth++;
-        } else if (j->token == JSON_ARRAY) {
-            json_skip(j);
-        } else {
+        } else if (!json_skip(j)) {
             return;
         }
     }

@@ -134,11 +134,27 @@ static bool take(struct json *j, struct value *out)
     return true;
 }
 
+static void add_arg(struct event *e, const struct trace_key *k, const struct value *value)
+{
+    uint32_t n = 0;
+
+    while (n < e->n_args && e->args[n].key != k->id)
+        n++;
+    if (n == TRACE_ARGS) {
+        e->has_many_args = true;
+        return;
+    }
+    e->args[n].key = k->id;
+    e->args[n].arg = k->arg;
+    e->args[n].value = *value;
+    e->n_args += n == e->n_args;
+}
+
 static bool take_args(struct trace_chunk *c, struct event *e)
 {
     struct json *j = &c->json;
     struct str key;
-    struct value value;
+    struct value value = {.is_json = false};
 
     if (json_value(j, &value.text))
         return true; /* "args": null */
@@ -147,28 +163,23 @@ static bool take_args(struct trace_chunk *c, struct event *e)
     if (j->token != JSON_OBJECT || json_next(j) != JSON_OBJECT)
         return false;
     for (;;) {
-        bool is_plain = json_plain_member(j, &key, &value.text, &value.token);
-        if (!is_plain && !json_key(j, &key))
+        struct json_run run = json_run_begin(j);
+        value.is_json = false;
+        while (json_run_member(&run, &key, &value.text, &value.token)) {
+            const struct trace_key *k = find_key(c, key);
+            if (k->arg.action != ARG_SKIP)
+                add_arg(e, k, &value);
+        }
+        json_run_end(j, &run);
+        if (!json_key(j, &key))
             break;
         const struct trace_key *k = find_key(c, key);
         if (k->arg.action == ARG_SKIP)
             continue;
-        value.is_json = false;
-        if (!is_plain && !take(j, &value))
+        if (!take(j, &value))
             return false;
-        if (value.token == JSON_NULL)
-            continue;
-        uint32_t n = 0;
-        while (n < e->n_args && e->args[n].key != k->id)
-            n++;
-        if (n == TRACE_ARGS) {
-            e->has_many_args = true;
-            continue;
-        }
-        e->args[n].key = k->id;
-        e->args[n].arg = k->arg;
-        e->args[n].value = value;
-        e->n_args += n == e->n_args;
+        if (value.token != JSON_NULL)
+            add_arg(e, k, &value);
     }
     return j->token == JSON_OBJECT_END;
 }
@@ -189,6 +200,38 @@ static inline uint32_t word_of(struct str key)
     return key.n == 4 ? word : word & (((uint32_t)1 << 8 * key.n) - 1);
 }
 
+static inline void set_field(struct event *e, uint32_t word, const struct value *value)
+{
+    switch (word) {
+    case WORD('p', 'h', 0, 0):
+        e->ph = value->token == JSON_STRING && value->text.n == 1 ? value->text.at[0] : '?';
+        break;
+    case WORD('t', 's', 0, 0):
+        e->ts = value->text;
+        break;
+    case WORD('i', 'd', 0, 0):
+        e->id = value->text;
+        break;
+    case WORD('p', 'i', 'd', 0):
+        e->pid = value->text;
+        break;
+    case WORD('t', 'i', 'd', 0):
+        e->tid = value->text;
+        break;
+    case WORD('d', 'u', 'r', 0):
+        e->dur = value->text;
+        break;
+    case WORD('c', 'a', 't', 0):
+        e->cat = value->text;
+        break;
+    case WORD('n', 'a', 'm', 'e'):
+        e->name = value->text;
+        break;
+    default:
+        break;
+    }
+}
+
 static bool take_event(struct trace_chunk *c, struct event *e)
 {
     struct json *j = &c->json;
@@ -196,48 +239,23 @@ static bool take_event(struct trace_chunk *c, struct event *e)
     struct value value;
 
     for (;;) {
-        bool is_plain = json_plain_member(j, &key, &value.text, &value.token);
-        if (!is_plain && !json_key(j, &key))
+        struct json_run run = json_run_begin(j);
+        while (json_run_member(&run, &key, &value.text, &value.token))
+            set_field(e, word_of(key), &value);
+        json_run_end(j, &run);
+        if (!json_key(j, &key))
             break;
         uint32_t word = word_of(key);
-        if (!is_plain) {
-            if (word == WORD('a', 'r', 'g', 's')) {
-                e->n_args = 0;
-                if (!take_args(c, e))
-                    return false;
-                continue;
-            }
-            if (!take(j, &value))
+        if (word == WORD('a', 'r', 'g', 's')) {
+            e->n_args = 0;
+            /* Python's own ids and nothing else. */
+            if (trace_same(e->cat, S("python_function")) ? !json_skip(j) : !take_args(c, e))
                 return false;
+            continue;
         }
-        switch (word) {
-        case WORD('p', 'h', 0, 0):
-            e->ph = value.token == JSON_STRING && value.text.n == 1 ? value.text.at[0] : '?';
-            break;
-        case WORD('t', 's', 0, 0):
-            e->ts = value.text;
-            break;
-        case WORD('i', 'd', 0, 0):
-            e->id = value.text;
-            break;
-        case WORD('p', 'i', 'd', 0):
-            e->pid = value.text;
-            break;
-        case WORD('t', 'i', 'd', 0):
-            e->tid = value.text;
-            break;
-        case WORD('d', 'u', 'r', 0):
-            e->dur = value.text;
-            break;
-        case WORD('c', 'a', 't', 0):
-            e->cat = value.text;
-            break;
-        case WORD('n', 'a', 'm', 'e'):
-            e->name = value.text;
-            break;
-        default:
-            break;
-        }
+        if (!take(j, &value))
+            return false;
+        set_field(e, word, &value);
     }
     return j->token == JSON_OBJECT_END;
 }
@@ -346,6 +364,8 @@ static enum trace_hint hint_of(struct trace_chunk *c, const struct event *e, str
             return HINT_STEP;
         if (known == NAME_COLLECTIVE && hint == HINT_PLAIN)
             return HINT_COLLECTIVE;
+        if (known == NAME_CALL && hint == HINT_PLAIN)
+            return HINT_RUNTIME;
     }
     return hint;
 }

@@ -1,5 +1,6 @@
 #include "input/trace_flows.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/radix.h"
@@ -223,6 +224,7 @@ static void pair_ends(struct binder *b, struct flow_cat *cat)
         b->items = mem_grow(NULL, sizeof(*b->items), b->room);
         b->spare = mem_grow(NULL, sizeof(*b->spare), b->room);
     }
+    assert(b->items != NULL && b->spare != NULL);
     struct radix_item *starts = b->items, *finishes = b->items + n_starts;
     bind_ends(b, cat->starts.at, n_starts, cat->kind, true);
     bind_ends(b, cat->finishes.at, n_finishes, cat->kind, false);

@@ -352,6 +352,7 @@ TEST(a_truncated_file_keeps_every_complete_event)
     assert_int_equal(cap->slices.kind[find("mm_kernel")], SLICE_COMPUTE);
     assert_int_equal(cap->slices.kind[find("hcom_allReduce__001_0_1")], SLICE_COMM);
     assert_int_equal(lane_of(find("mm_kernel"))->key.kind, LANE_STREAM);
+    assert_int_equal(cap->slices.kind[find("AscendCL@mm")], SLICE_RUNTIME);
 }
 
 TEST(damage_costs_the_damaged_event_and_is_counted_with_its_place)

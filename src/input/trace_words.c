@@ -123,9 +123,26 @@ bool trace_step_number(struct str name, int64_t *number)
     return false;
 }
 
+/* Runtime calls of an Ascend host are named <level>@<call>. */
+static bool is_call(struct str name)
+{
+    static const struct str levels[] = {
+        S_INIT("AscendCL@"), S_INIT("Model@"),         S_INIT("Node@"), S_INIT("Runtime@"),
+        S_INIT("Hccl@"),     S_INIT("Communication@"), S_INIT("Api@"),
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(levels); i++)
+        if (str_starts(name, levels[i]))
+            return true;
+    return false;
+}
+
 enum trace_name trace_name(struct str name)
 {
     int64_t number;
+
+    if (is_call(name))
+        return NAME_CALL;
 
     if (str_starts_nocase(name, S("hcom_")) || str_starts_nocase(name, S("hccl")))
         return NAME_COLLECTIVE;

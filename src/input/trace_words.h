@@ -53,7 +53,7 @@ enum trace_hint trace_task(struct str task_type);
 enum flow_kind trace_flow_kind(struct str cat);
 
 /* What a name tells. */
-enum trace_name { NAME_PLAIN, NAME_STEP, NAME_ITERATION, NAME_COLLECTIVE };
+enum trace_name { NAME_PLAIN, NAME_STEP, NAME_ITERATION, NAME_COLLECTIVE, NAME_CALL };
 
 enum trace_name trace_name(struct str name);
 

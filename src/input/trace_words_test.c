@@ -32,6 +32,7 @@ TEST(step_marks_need_a_number)
     assert_int_equal(trace_name(S("Step 4")), NAME_ITERATION);
     assert_int_equal(trace_name(S("Step by step")), NAME_PLAIN);
     assert_int_equal(trace_name(S("HCCL_x")), NAME_COLLECTIVE);
+    assert_int_equal(trace_name(S("Hccl@hcom_allReduce_")), NAME_CALL);
     assert_true(trace_step_number(S("ProfilerStep#12"), &number));
     assert_int_equal(number, 12);
     assert_false(trace_step_number(S("Optimizer.step#SGD"), &number));

@@ -70,6 +70,8 @@ static size_t column_width(const struct table *t, size_t c)
 
 static void put_cell(struct out *o, const struct table *t, size_t c, size_t width, struct str text)
 {
+    if (text.n == 0 && c + 1 == t->n_columns)
+        return; /* no blanks at the end of a line */
     size_t pad = width - width_of(text);
     bool right = t->columns[c].type == COLUMN_NUMBER;
 

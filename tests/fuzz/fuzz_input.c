@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/anomaly.h"
+#include "analysis/arch.h"
 #include "analysis/study.h"
 #include "capture/capture.h"
 #include "input/input.h"
@@ -24,8 +25,9 @@ static void analyse(const struct capture *cap)
     size_t written = 0;
 
     study_begin(&st, cap, study_defaults());
+    const struct arch *arch = arch_find(&st, &(struct arch_options){.name = S("fuzz")});
     anomaly_describe(&st, report);
-    if (!anomaly_write_json(&st, (struct sink){swallow, &written}) || written == 0)
+    if (!anomaly_write_json(&st, arch, (struct sink){swallow, &written}) || written == 0)
         abort();
     study_end(&st);
     report_free(report);

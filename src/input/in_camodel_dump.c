@@ -1,0 +1,342 @@
+/*
+ * camodel-dump: the logs of the simulator's core model, as its export step reads them.
+ *
+ * A folder holds two or three logs for each core. The first core's instr_log stands for the
+ * folder: all its cores are read into one capture. Times are cycles.
+ * Format reference: docs/formats/camodel-dump.md
+ */
+#include "base/fs.h"
+#include "base/hash.h"
+#include "base/mapfile.h"
+#include "capture/capture.h"
+#include "input/camodel_log.h"
+#include "input/input.h"
+
+enum { DEFAULT_MHZ = 1850 };
+
+enum log_type { LOG_NONE, LOG_INSTR, LOG_POPPED, LOG_ICACHE };
+
+/* What a name like "core0.veccore0.instr_popped_log.dump" says. */
+static enum log_type log_type(struct str name, struct str *core)
+{
+    static const struct {
+        struct str word;
+        enum log_type type;
+    } words[] = {
+        {S_INIT("instr_popped_log"), LOG_POPPED},
+        {S_INIT("instr_log"), LOG_INSTR},
+        {S_INIT("ifu.icache_log"), LOG_ICACHE},
+        {S_INIT("icache_log"), LOG_ICACHE},
+    };
+
+    if (!str_starts(name, S("core")) || !str_ends(name, S(".dump")))
+        return LOG_NONE;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        size_t at = str_find(name, words[i].word);
+        if (at < name.n && at > 4 && (name.at[at - 1] == '.' || name.at[at - 1] == '_')) {
+            *core = str_part(name, 0, at - 1);
+            return words[i].type;
+        }
+    }
+    return LOG_NONE;
+}
+
+static bool is_log_of_ends(struct str name)
+{
+    struct str core;
+
+    return log_type(name, &core) == LOG_INSTR;
+}
+
+static bool claims(struct str name)
+{
+    (void)name; /* the trace made of these logs comes first */
+    return false;
+}
+
+static const char *folder_of(struct arena *arena, const char *path)
+{
+    struct str whole = str_of(path), file = str_basename(whole);
+
+    return whole.n > file.n ? arena_cstr(arena, str_part(whole, 0, whole.n - file.n - 1)) : ".";
+}
+
+/* Whether no other core's log comes before this one in its folder. */
+static bool is_first(const char *path)
+{
+    struct arena arena;
+    struct diag quiet;
+    struct fs_list list = {0};
+    struct str name = str_basename(str_of(path));
+    bool first = true;
+
+    arena_init(&arena);
+    diag_init(&quiet);
+    if (fs_list(&arena, folder_of(&arena, path), &list, &quiet) == ST_OK)
+        for (size_t i = 0; i < list.n && first; i++)
+            first = !is_log_of_ends(list.at[i].name) || str_compare(list.at[i].name, name) >= 0;
+    diag_fini(&quiet);
+    arena_free(&arena);
+    return first;
+}
+
+static int probe(const struct probe *p)
+{
+    return is_log_of_ends(p->name) && str_find(p->head, S("(PC: 0x")) < p->head.n &&
+                   is_first(p->path)
+               ? 90
+               : 0;
+}
+
+/* ---- one core ---- */
+
+struct core {
+    struct str name;
+    struct camodel_records begins, ends, misses;
+};
+
+static attr_run place_set(struct capture *cap, uint64_t pc)
+{
+    struct arena scratch;
+    struct attr attr;
+
+    arena_init(&scratch);
+    attr = attr_text(capture_intern(cap, S("pc_addr")),
+                     capture_intern(cap, arena_format(&scratch, "0x%llx", (unsigned long long)pc)));
+    arena_free(&scratch);
+    return attrs_set(&cap->attrs, &attr, 1);
+}
+
+static uint32_t add_slice(struct capture *cap, strid core, const struct camodel_record *r,
+                          int64_t begin, int64_t end, enum slice_kind kind)
+{
+    struct attr detail =
+        attr_text(capture_intern(cap, S("detail")), capture_intern(cap, r->detail));
+
+    return capture_slice(
+        cap, &(struct slice){
+                 .begin = begin,
+                 .dur = end - begin,
+                 .lane = capture_lane(cap, (struct lane_key){.kind = LANE_PIPE,
+                                                             .device = -1,
+                                                             .process = core,
+                                                             .name = capture_intern(cap, r->pipe)}),
+                 .name = capture_intern(cap, r->name),
+                 .set = place_set(cap, r->pc),
+                 .own = r->detail.n > 0 ? attrs_own(&cap->attrs, &detail, 1) : 0,
+                 .kind = kind});
+}
+
+/* The k-th wait of a detail belongs to the k-th set of it. */
+struct flags {
+    struct hash sets;        /* detail -> number of its chain */
+    VEC_OF(uint32_t) slices; /* that set, chained by `next` */
+    VEC_OF(uint32_t) next;
+    VEC_OF(uint32_t) heads, tails; /* of each detail's chain; UINT32_MAX: empty */
+};
+
+static void push_set(struct flags *f, strid detail, uint32_t slice)
+{
+    uint32_t chain = hash_add(&f->sets, detail, (uint32_t)f->heads.n);
+    uint32_t number = (uint32_t)f->slices.n;
+
+    if (chain == f->heads.n) {
+        vec_push(&f->heads, UINT32_MAX);
+        vec_push(&f->tails, UINT32_MAX);
+    }
+    vec_push(&f->slices, slice);
+    vec_push(&f->next, UINT32_MAX);
+    if (f->heads.at[chain] == UINT32_MAX)
+        f->heads.at[chain] = number;
+    else
+        f->next.at[f->tails.at[chain]] = number;
+    f->tails.at[chain] = number;
+}
+
+static bool pop_set(struct flags *f, strid detail, uint32_t *slice)
+{
+    uint32_t chain;
+
+    if (!hash_get(&f->sets, detail, &chain) || f->heads.at[chain] == UINT32_MAX)
+        return false;
+    *slice = f->slices.at[f->heads.at[chain]];
+    f->heads.at[chain] = f->next.at[f->heads.at[chain]];
+    return true;
+}
+
+struct wait {
+    strid detail;
+    uint32_t slice;
+};
+
+static void add_core(struct capture *cap, const struct core *core, const struct camodel_instrs *all)
+{
+    strid name = capture_intern(cap, core->name);
+    struct flags flags = {0};
+    VEC_OF(struct wait) waits = {0};
+    struct hash last = {0}; /* pipe -> number of its last end in `ends` */
+    VEC_OF(int64_t) ends = {0};
+
+    for (size_t i = 0; i < all->list.n; i++) {
+        const struct camodel_instr *in = &all->list.at[i];
+        const struct camodel_record *r = &core->ends.list.at[in->record];
+        bool is_set = str_equal(r->name, S("SET_FLAG")),
+             is_wait = str_equal(r->name, S("WAIT_FLAG"));
+        int64_t begin = in->begin;
+        uint32_t pipe = hash_add(&last, capture_intern(cap, r->pipe), (uint32_t)ends.n);
+        if (pipe == ends.n)
+            vec_push(&ends, INT64_MIN);
+        if (is_set || str_equal(r->name, S("BAR")))
+            begin = in->end > INT64_MIN ? in->end - 1 : in->end;
+        else if (is_wait && begin < ends.at[pipe] && ends.at[pipe] < in->end)
+            begin = ends.at[pipe];
+        ends.at[pipe] = in->end;
+        uint32_t slice = add_slice(cap, name, r, begin, in->end,
+                                   is_set    ? SLICE_CONTROL
+                                   : is_wait ? SLICE_WAIT
+                                             : SLICE_INSTR);
+        if (is_set)
+            push_set(&flags, capture_intern(cap, r->detail), slice);
+        if (is_wait)
+            vec_push(&waits, ((struct wait){capture_intern(cap, r->detail), slice}));
+    }
+    for (size_t i = 0; i < waits.n; i++) {
+        uint32_t from;
+        if (pop_set(&flags, waits.at[i].detail, &from))
+            capture_flow(cap, FLOW_FLAG, from, waits.at[i].slice);
+    }
+    hash_free(&flags.sets);
+    vec_free(&flags.slices);
+    vec_free(&flags.next);
+    vec_free(&flags.heads);
+    vec_free(&flags.tails);
+    vec_free(&waits);
+    hash_free(&last);
+    vec_free(&ends);
+}
+
+static void add_marks(struct capture *cap, const struct core *core, struct source *source,
+                      struct arena *arena)
+{
+    struct camodel_marks marks = {0};
+    strid name = capture_intern(cap, core->name);
+
+    camodel_marks_find(&core->ends, &marks);
+    for (size_t i = 0; i < marks.list.n; i++) {
+        const struct camodel_mark *m = &marks.list.at[i];
+        struct camodel_record r = {.pipe = S("USERMARK"),
+                                   .name = arena_format(arena, "Mark 0x%x", m->number)};
+        if (m->begin <= m->end)
+            add_slice(cap, name, &r, m->begin, m->end, SLICE_ANNOTATION);
+    }
+    source->lost += marks.dropped;
+    vec_free(&marks.list);
+}
+
+static void finish_core(const struct input_file *in, struct capture *cap, struct core *core,
+                        struct source *source, struct arena *arena)
+{
+    struct camodel_instrs all = {0};
+    strid name = capture_intern(cap, core->name);
+    uint64_t bad = core->begins.lost + core->ends.lost + core->misses.lost;
+
+    camodel_join(&core->begins, &core->ends, &all);
+    add_core(cap, core, &all);
+    for (size_t i = 0; i < core->misses.list.n; i++) {
+        const struct camodel_record *r = &core->misses.list.at[i];
+        if (r->tick < INT64_MAX)
+            add_slice(cap, name, r, r->tick, r->tick + 1, SLICE_OTHER);
+    }
+    add_marks(cap, core, source, arena);
+    source->rows += all.list.n + core->misses.list.n;
+    source->lost += bad;
+    if (bad > 0)
+        diag_add(in->diag, SEV_LOSS, "camodel-dump.bad-line", (struct where){.path = in->path},
+                 "%llu lines of the logs of %.*s are not understood", (unsigned long long)bad,
+                 STR_ARGS(core->name));
+    if (all.unmatched > 0)
+        diag_add(in->diag, SEV_NOTE, "camodel-dump.unmatched", (struct where){.path = in->path},
+                 "%llu instructions of %.*s have no begin or no end",
+                 (unsigned long long)all.unmatched, STR_ARGS(core->name));
+    vec_free(&all.list);
+}
+
+/* ---- the folder ---- */
+
+static enum status read_log(const struct input_file *in, const struct fs_entry *entry,
+                            enum log_type type, struct core *core, struct source *source,
+                            struct arena *arena)
+{
+    struct mapfile map;
+
+    TRY(mapfile_open(&map, entry->path, in->diag));
+    struct str text = arena_str(arena, map.text); /* records point into it */
+    mapfile_close(&map);
+    source->bytes += text.n;
+    if (type == LOG_ICACHE)
+        camodel_misses_read(&core->misses, text, arena);
+    else
+        camodel_records_read(type == LOG_INSTR ? &core->ends : &core->begins, text, arena);
+    return ST_OK;
+}
+
+/* Parts of begins are read from the last to the first, the others in order. */
+static enum status read_core(const struct input_file *in, const struct fs_list *list,
+                             struct core *core, struct source *source, struct arena *arena)
+{
+    for (size_t i = 0; i < 2 * list->n; i++) {
+        bool back = i >= list->n;
+        const struct fs_entry *entry = &list->at[back ? 2 * list->n - 1 - i : i];
+        struct str name;
+        enum log_type type = log_type(entry->name, &name);
+        if (type != LOG_NONE && (type == LOG_POPPED) == back && str_equal(name, core->name))
+            TRY(read_log(in, entry, type, core, source, arena));
+    }
+    return ST_OK;
+}
+
+static enum status read_camodel_dump(const struct input_file *in, struct capture *cap)
+{
+    struct source source = {.path = in->path, .format = input_camodel_dump.name};
+    struct fs_list list = {0};
+    struct arena arena;
+    struct str seen = S(""), name;
+    enum status st;
+
+    arena_init(&arena);
+    st = fs_list(&arena, folder_of(&arena, in->path), &list, in->diag);
+    for (size_t i = 0; i < list.n && st == ST_OK; i++) {
+        if (log_type(list.at[i].name, &name) != LOG_INSTR || str_equal(name, seen))
+            continue;
+        struct core core = {.name = name};
+        seen = name;
+        st = read_core(in, &list, &core, &source, &arena);
+        if (st == ST_OK)
+            finish_core(in, cap, &core, &source, &arena);
+        vec_free(&core.begins.list);
+        vec_free(&core.ends.list);
+        vec_free(&core.misses.list);
+    }
+    arena_free(&arena);
+    if (st == ST_OK && source.rows == 0)
+        st =
+            diag_fail(in->diag, ST_FORMAT, "camodel-dump.nothing", (struct where){.path = in->path},
+                      "no instruction has both its begin and its end in the logs");
+    if (st != ST_OK)
+        return st;
+    cap->facts.kind = capture_intern(cap, S("incore"));
+    cap->origin = ORIGIN_SIMULATED;
+    cap->clock.hz = (int64_t)DEFAULT_MHZ * 1000000;
+    capture_source(cap, source);
+    return ST_OK;
+}
+
+const struct input_format input_camodel_dump = {
+    .name = "camodel-dump",
+    .summary = "logs of the simulator's core model (core*.instr_log.dump and those beside it)",
+    .looks_for = "core*instr_log.dump",
+    .role = ROLE_WHOLE,
+    .claims = claims,
+    .probe = probe,
+    .read = read_camodel_dump,
+};

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Validates documents that strata prints against docs/schema, with a validator that is not ours.
+
+usage: check.py STRATA
+The schemas allow unknown fields, for newer versions; here they are closed first, so that a field
+nobody described is a failure. And the schemas must find fault: without any one required key, at any
+level, a document is refused. Exit 77 when python3-jsonschema is missing: the test is skipped.
+"""
+import copy
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import jsonschema
+except ImportError:
+    sys.exit(77)
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+STRATA = sys.argv[1]
+SCHEMAS = {p.name: json.loads(p.read_text()) for p in sorted((ROOT / "docs/schema").glob("*.json"))}
+
+
+def closed(schema):
+    """The same schema, refusing keys that it does not name."""
+    if isinstance(schema, list):
+        return [closed(s) for s in schema]
+    if not isinstance(schema, dict):
+        return schema
+    out = {k: closed(v) for k, v in schema.items()}
+    if isinstance(schema.get("properties"), dict) and "type" in schema:
+        out.setdefault("additionalProperties", False)
+    return out
+
+
+def validator(name):
+    schema = closed(SCHEMAS[name])
+    jsonschema.Draft202012Validator.check_schema(schema)
+    if "captures" in schema["properties"]:  # a set: its documents are checked one by one
+        schema["properties"]["captures"]["items"] = {}
+    return jsonschema.Draft202012Validator(schema)
+
+
+VALIDATORS = {name: validator(name) for name in SCHEMAS}
+
+
+def reject_constant(text):
+    raise ValueError(text + " is no JSON")
+
+
+def run(*argv, codes=(0,)):
+    done = subprocess.run([STRATA, *argv], capture_output=True, text=True, cwd=ROOT)
+    if done.returncode not in codes:
+        sys.exit("strata %s: exit %d\n%s" % (" ".join(argv), done.returncode, done.stderr))
+    return json.loads(done.stdout, parse_constant=reject_constant) if done.stdout else None
+
+
+def schema_of(document):
+    return document["schema"].replace("/", "-") + ".schema.json"
+
+
+def check(document, what):
+    errors = sorted(VALIDATORS[schema_of(document)].iter_errors(document), key=lambda e: list(e.path))
+    for e in errors[:5]:
+        print("%s: %s: %s" % (what, "/".join(map(str, e.path)), e.message[:300]))
+    parts = document.get("captures", [])
+    return all([not errors] + [check(part, what) for part in parts])
+
+
+def objects(value):
+    """Every object in a document; of a list the first only."""
+    if isinstance(value, dict):
+        yield value
+        for v in value.values():
+            yield from objects(v)
+    elif isinstance(value, list) and value:
+        yield from objects(value[0])
+
+
+OPEN = {"rows_dropped", "diagnostics", "lanes", "flows", "attributes", "by_kind"}  # counts by name
+
+
+def check_faults(document, what):
+    """Takes out one key after the other; each time the document must be refused."""
+    v, bad = VALIDATORS[schema_of(document)], 0
+    if not v.is_valid(document):
+        return False
+    free = [id(o[k]) for o in objects(document) for k in OPEN & o.keys() if isinstance(o[k], dict)]
+    for o in objects(document):
+        if id(o) in free:
+            continue
+        for key in list(o):
+            keep = copy.copy(o)
+            del o[key]
+            if v.is_valid(document):
+                print("%s: nobody misses '%s'" % (what, key))
+                bad += 1
+            o.clear()
+            o.update(keep)
+    return bad == 0
+
+
+def inputs():
+    yield from sorted((ROOT / "examples").glob("*/"))
+    for case in sorted((ROOT / "tests/golden").glob("*/in")):
+        if case.parent.name.startswith(("anomaly-", "info-", "query-")):
+            yield case
+
+
+def main():
+    good, n = True, 0
+    with tempfile.TemporaryDirectory() as out:
+        subprocess.run([STRATA, "synth", "-o", out + "/cap", "--steps", "6", "--bubbles", "2", "-q"],
+                       check=False, capture_output=True)
+        paths = [str(p.relative_to(ROOT)) for p in inputs() if p.is_dir()]
+        if pathlib.Path(out, "cap").is_dir():
+            paths.append(out + "/cap")
+        for path in paths:
+            for command in (["anomaly", "-o", out + "/res"], ["info"]):
+                done = subprocess.run([STRATA, command[0], path, *command[1:], "--json"],
+                                      capture_output=True, text=True, cwd=ROOT)
+                if done.returncode == 0:
+                    good &= check(json.loads(done.stdout, parse_constant=reject_constant),
+                                  "%s %s" % (command[0], path))
+                    n += 1
+        a = "tests/golden/diff-slower/in/a/kernel_details.csv"
+        b = "tests/golden/diff-slower/in/b/kernel_details.csv"
+        full = [run("anomaly", paths[-1], "-o", out + "/res", "--json"), run("diff", a, b, "--json"),
+                run("info", paths[-1], "--json"), run("formats", "--json"),
+                run("query", a, "SELECT name, dur FROM kernels LIMIT 3", "--json")]
+    for document in full:
+        good &= check(document, document["schema"])
+        good &= check_faults(document, document["schema"])
+        n += 1
+    print("%d documents checked" % n)
+    sys.exit(0 if good and n > 20 else 1)
+
+
+main()
