@@ -96,12 +96,8 @@ static enum status find_blocks(struct incore_study *s, struct diag *d)
 static void drop_read(void *ctx, uint64_t offset)
 {
     struct incore_study *s = ctx;
-    size_t upto = (size_t)(s->trace.at - s->map.text.at) + (size_t)offset;
 
-    if (upto < s->dropped) /* a new pass */
-        s->dropped = 0;
-    mapfile_drop(&s->map, s->dropped, upto);
-    s->dropped = upto;
+    mapfile_drop(&s->map, 0, (size_t)(s->trace.at - s->map.text.at) + (size_t)offset);
 }
 
 struct incore_watch incore_study_watch(struct incore_study *s)

@@ -20,7 +20,6 @@ struct incore_study {
     struct incore_breakdown breakdown;
     struct incore_health health;
     bool has_metrics;
-    size_t dropped; /* bytes of the file given back so far */
 };
 
 /* The file to read for a path: itself, or what a folder holds. NULL, with the story in `d`. */

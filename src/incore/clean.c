@@ -2,7 +2,7 @@
 
 #include "base/text_out.h"
 
-enum { TELL_EVERY = 16 << 20 };
+enum { TELL_EVERY = 16 << 20, ARROWS_EACH = 64 };
 
 struct writer {
     const struct incore_trace *t;
@@ -233,6 +233,8 @@ bool incore_clean_write(const struct incore_trace *t, const struct incore_lanes 
     for (size_t i = 0; i < arrows->list.n; i++) {
         put_end(&w, &arrows->list.at[i], i + 1, true);
         put_end(&w, &arrows->list.at[i], i + 1, false);
+        if (watch.done != NULL && i % ARROWS_EACH == ARROWS_EACH - 1)
+            watch.done(watch.ctx, t->text.n); /* they lie anywhere */
     }
     for (size_t i = 0; i < t->counters.n; i++)
         begin_event(&w, str_part(t->text, t->counters.at[i].at, t->counters.at[i].n));

@@ -279,8 +279,12 @@ static void take_flag(struct reader *r, const struct event *e, int sort)
     if (stack == fresh)
         vec_push(&r->tops, 0);
     if (e->ph == 'B') {
-        vec_push(&r->open, ((struct open_flag){r->tops.at[stack], number_of(e->ts),
-                                               member_text(e->args, S("detail"), &t->arena)}));
+        /* Few different ones; a view would call back the page of each. */
+        struct str detail = member_text(e->args, S("detail"), &t->arena);
+        strid kept = intern_put(&t->strings, detail);
+        vec_push(&r->open,
+                 ((struct open_flag){r->tops.at[stack], number_of(e->ts),
+                                     detail.at != NULL ? intern_get(&t->strings, kept) : detail}));
         r->tops.at[stack] = (uint32_t)r->open.n;
         t->open_flags++;
         return;
@@ -387,7 +391,7 @@ enum status incore_trace_read(struct incore_trace *t, struct str text, struct in
 {
     struct reader r = {.t = t, .watch = watch};
 
-    *t = (struct incore_trace){.text = text, .rules = rules};
+    *t = (struct incore_trace){.text = text, .rules = rules, .watch = watch};
     arena_init(&t->arena);
     intern_init(&t->strings);
     json_open(&r.json, text, JSON_STRICT);

@@ -70,8 +70,15 @@ struct incore_rules {
     bool keep_counters; /* pass on "MTE Throughput" */
 };
 
+/* Tells how far the text has been read, so that a caller may drop what lies behind. */
+struct incore_watch {
+    void (*done)(void *ctx, uint64_t offset);
+    void *ctx;
+};
+
 struct incore_trace {
     struct str text;
+    struct incore_watch watch; /* for later passes over the text */
     struct incore_rules rules;
     struct arena arena; /* decoded texts */
     struct intern strings;
@@ -84,12 +91,6 @@ struct incore_trace {
     uint64_t without_name, without_time;       /* instructions that were left out for it */
     uint64_t not_objects;                      /* elements of traceEvents that are no events */
     uint64_t open_flags;                       /* begins without an end, and ends without begin */
-};
-
-/* Tells how far the text has been read, so that a caller may drop what lies behind. */
-struct incore_watch {
-    void (*done)(void *ctx, uint64_t offset);
-    void *ctx;
 };
 
 /* Reads `text`, which must outlive the trace; incore_trace_free() in any case. On failure `reason`
@@ -115,6 +116,13 @@ static inline struct str incore_part_text(const struct incore_trace *t,
                                           const struct incore_instr *in, struct incore_part part)
 {
     return (struct str){t->text.at + in->at + part.at, part.n};
+}
+
+/* In a pass over all instructions: tells the watch now and then. */
+static inline void incore_tell(const struct incore_trace *t, size_t instr)
+{
+    if (instr % 65536 == 65535 && t->watch.done != NULL)
+        t->watch.done(t->watch.ctx, t->instrs.at[instr].at);
 }
 
 /* A member of an instruction's args, in UTF-8; empty when it is not there or no string. */

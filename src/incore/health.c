@@ -55,6 +55,7 @@ static struct matmul count_matmul(const struct incore_trace *t)
     for (size_t i = 0; i < t->instrs.n; i++) {
         const struct incore_instr *in = &t->instrs.at[i];
         struct str name = name_of(t, in);
+        incore_tell(t, i);
         m.mmad += str_starts(name, S("MMAD"));
         m.fix += str_starts(name, S("FIX_L0C"));
         if (str_starts(name, S("LOAD_2D")) || str_starts(name, S("LOAD_3D"))) {

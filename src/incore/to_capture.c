@@ -100,6 +100,7 @@ struct capture *incore_to_capture(const struct incore_trace *t, const struct inc
     for (size_t i = 0; i < t->instrs.n; i++) {
         const struct incore_instr *in = &t->instrs.at[i];
         const struct incore_group *g = &t->groups.at[in->group];
+        incore_tell(t, i);
         if (g->is_kept)
             slices[i] = add_instr(&c, in, ids[g->drawn0 + in->lane]);
     }

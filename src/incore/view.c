@@ -75,6 +75,7 @@ static void add_tops(struct incore_view *v, const struct incore_trace *t)
                                                     .first = from}));
         struct incore_top *top = &v->tops.at[place];
         top->count++;
+        incore_tell(t, i);
         top->total += length;
         top->longest = length > top->longest ? length : top->longest;
         top->first = from < top->first ? from : top->first;

@@ -8,6 +8,7 @@ In --compat the documents must be equal. In the default form the arrows are comp
 raw trace, no two slices of a row may overlap, and Perfetto's form must hold the same slices.
 """
 import json
+import math
 import os
 import pathlib
 import random
@@ -15,6 +16,9 @@ import struct
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "convert"))
+import decode_perfetto  # noqa: E402
 
 PIPES = {"MTE2": (0, "MTE2 (load GM->UB)", "thread_state_iowait"),
          "MTE1": (1, "MTE1 (load L1->L0)", "thread_state_iowait"),
@@ -211,6 +215,28 @@ def check_compat(strata, binary, out, trace, keep_scalar):
     assert done.returncode == 0 and done.stdout == "wrote %s/trace.clean.json\n%s" % (out, note), done.stdout
 
 
+def check_perfetto(out, instrs, lanes, found):
+    """Perfetto's own format, read by a decoder that shares nothing with the writer."""
+    trace = decode_perfetto.Trace(pathlib.Path(out, "trace.clean.pftrace").read_bytes())
+
+    def place(i):
+        e = instrs[i]
+        begin, end = (int(math.floor(us * 1000 + 0.5)) for us in (e["ts"], e["ts"] + e.get("dur", 0)))
+        return e.get("pid", ""), drawn(pipe_of(e, False), lanes[i]), e["name"], begin, end - begin
+
+    def told(s):
+        return (*trace.place(s["track"]), s["name"], s["begin"], s["dur"])
+
+    named = lambda rows: sorted(r for r in rows if all(r[:2]))  # a writer has its own word for no name
+    every = [place(i) for i in range(len(instrs))]
+    slices = [told(s) for s in trace.slices]
+    assert sorted(r[2:] for r in every) == sorted(r[2:] for r in slices), "slices of Perfetto's form differ"
+    cores = {r[0] for r in every if all(r[:2])}
+    assert named(every) == sorted(r for r in slices if r[0] in cores and r in set(every)), "their rows differ"
+    assert sorted((place(a)[2:], place(b)[2:]) for _, a, b in found) == sorted(
+        (told(a)[2:], told(b)[2:]) for a, b in trace.flows.values()), "arrows of Perfetto's form differ"
+
+
 def check_default(strata, binary, out, trace):
     done = run(strata, "--no-copy-raw", "--keep-scalar", "--perfetto", binary, "-o", out)
     assert done.returncode == 0, done.stderr
@@ -232,6 +258,7 @@ def check_default(strata, binary, out, trace):
     ends = [(e["name"], e["pid"], e["tid"], e["ts"]) for e in actual if e["ph"] in "sf"]
     assert ends == [(label, instrs[i].get("pid", ""), drawn(pipe_of(instrs[i], False), lanes[i]), instrs[i]["ts"])
                     for label, *both in found for i in both], "arrows differ"
+    check_perfetto(out, instrs, lanes, found)
     orders = [e["args"]["sort_index"] for e in actual if e["name"] == "thread_sort_index" and e["pid"] == "core2"]
     assert orders == sorted(orders), "rows out of order"
 
