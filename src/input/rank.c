@@ -68,6 +68,13 @@ static bool is_results_folder(struct str name)
            str_equal(name, S("mindstudio_profiler_output")) || str_equal(name, S("analyze"));
 }
 
+/* Folders of the operator simulator; `rest` is what follows: a file, or the folder of a core. */
+static bool is_simulator_folder(struct str name, struct str rest)
+{
+    return (str_equal(name, S("simulator")) || str_equal(name, S("dump"))) &&
+           (str_find_char(rest, '/') == rest.n || str_starts(rest, S("core")));
+}
+
 size_t rank_folder(struct str path, size_t root)
 {
     size_t own = path.n - str_basename(path).n; /* with the '/' */
@@ -79,7 +86,9 @@ size_t rank_folder(struct str path, size_t root)
         struct str name = str_part(path, from, i - from);
         if (i >= root && is_rank_folder(name))
             return i;
-        if (i >= root && is_results_folder(name) && above == 0 && from > 0)
+        bool is_results =
+            is_results_folder(name) || is_simulator_folder(name, str_part(path, i + 1, path.n));
+        if (i >= root && is_results && above == 0 && from > 0)
             above = from - 1;
         from = i + 1;
     }

@@ -37,6 +37,9 @@ TEST(the_folder_of_a_rank_is_the_outermost_that_looks_like_one)
     assert_folder("c/PROF_1_2_A/device_0/x.csv", 0, "c/PROF_1_2_A");
     assert_folder("c/run7/ASCEND_PROFILER_OUTPUT/x.csv", 0, "c/run7");
     assert_folder("c/run7/x.csv", 0, "c/run7");
+    assert_folder("c/OPPROF_1/simulator/core0.veccore0/trace.json", 0, "c/OPPROF_1");
+    assert_folder("c/OPPROF_1/dump/core0.instr_log.dump", 0, "c/OPPROF_1");
+    assert_folder("c/dump/rank0/kernel_details.csv", 0, "c/dump/rank0");
     assert_folder("/x.csv", 0, "/");
     assert_folder("x.csv", 0, "");
     assert_folder("ASCEND_PROFILER_OUTPUT/x.csv", 0, "ASCEND_PROFILER_OUTPUT");
