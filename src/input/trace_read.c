@@ -447,15 +447,14 @@ static bool probe_text(struct str head, struct str name, enum trace_dialect *dia
     if (!has(text, S("\"ph\"")) &&
         !(is_object && (has(text, S("\"traceEvents\"")) || has(text, S("\"schemaVersion\"")))))
         return false;
-    if (has_any(text, kineto, ARRAY_LEN(kineto)))
-        *dialect = TRACE_KINETO;
-    else if (has_any(text, ascend, ARRAY_LEN(ascend)) || str_equal(name, S("trace_view.json")) ||
-             str_starts(name, S("msprof_")))
-        *dialect = TRACE_ASCEND;
-    else if (has_any(text, kineto_cats, ARRAY_LEN(kineto_cats)))
+    bool is_ascend = has_any(text, ascend, ARRAY_LEN(ascend)) ||
+                     str_equal(name, S("trace_view.json")) || str_starts(name, S("msprof_"));
+    /* Keys that only Kineto writes are certain; its categories occur elsewhere, too. */
+    if (has_any(text, kineto, ARRAY_LEN(kineto)) ||
+        (!is_ascend && has_any(text, kineto_cats, ARRAY_LEN(kineto_cats))))
         *dialect = TRACE_KINETO;
     else
-        *dialect = TRACE_CHROME;
+        *dialect = is_ascend ? TRACE_ASCEND : TRACE_CHROME;
     return true;
 }
 

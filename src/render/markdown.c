@@ -40,6 +40,8 @@ static void put_table(struct out *o, const struct table *t)
 {
     char buf[QUANTITY_TEXT];
 
+    if (t->n_columns == 0)
+        return;
     for (size_t c = 0; c < t->n_columns; c++) {
         put(o, S("| "));
         put_escaped(o, str_of(t->columns[c].head));
