@@ -86,6 +86,10 @@ static void print_text(struct session *s, const struct args *args, const struct 
                STR_ARGS(b->advice), v->end - v->begin, study->t.instrs.n, study->arrows.list.n,
                b->mhz, b->is_assumed ? " (assumed)" : "");
     print_pipes(s, b);
+    for (size_t i = 0; i < study->told.n; i++)
+        out_printf(&s->out, "%s  %-40s %11" PRId64 "\n",
+                   i == 0 ? "\n  the simulator's count\n" : "",
+                   out_clean(&s->arena, study->told.at[i].name), study->told.at[i].cycles);
     print_tops(s, v, (size_t)args->top);
     print_strips(s, v);
 }

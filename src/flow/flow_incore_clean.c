@@ -143,6 +143,9 @@ static bool put_summary(struct cleaning *c, struct sink sink)
                               use->max_depth, use->wait_cycles, use->bytes)
                      .at);
     }
+    for (size_t i = 0; i < c->study->told.n; i++)
+        put_line(&out, a, arena_format(a, "told.%s", c->study->told.at[i].name.at).at,
+                 arena_format(a, "%" PRId64, c->study->told.at[i].cycles).at);
     for (size_t i = 0; i < c->study->health.list.n; i++)
         put_line(&out, a, "check", c->study->health.list.at[i].text.at);
     if (c->study->health.list.n == 0)

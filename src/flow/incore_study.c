@@ -153,8 +153,27 @@ enum status incore_study_metrics(struct incore_study *s, struct diag *d)
     return ST_OK;
 }
 
-/* The tables of executed instructions below the trace's folder. */
-static void read_tables(struct incore_study *s, struct incore_exe *exe, struct diag *d)
+static void read_summary(struct incore_study *s, struct str text)
+{
+    struct str rest = text, line;
+
+    while (rest.n > 0 && str_split(&rest, '\n', &line)) {
+        size_t bar = str_find_char(line, '|');
+        struct str name = str_trim(str_part(line, 0, bar));
+        int64_t count;
+        if (str_ends(name, S("_busy_cycle")) && num_i64(str_part(line, bar + 1, line.n), &count))
+            vec_push(&s->told, ((struct incore_told){arena_str(&s->arena, name), count}));
+    }
+}
+
+static bool is_summary(struct str name)
+{
+    return str_starts(name, S("core")) && str_ends(name, S("_summary_log")) &&
+           !str_ends(name, S("_perf_summary_log"));
+}
+
+/* The tables of executed instructions and the simulator's summaries below the trace's folder. */
+static void read_beside(struct incore_study *s, struct incore_exe *exe, struct diag *d)
 {
     const char *folder = incore_study_folder(s->bin, &s->arena);
     struct fs_list list = {0};
@@ -166,11 +185,13 @@ static void read_tables(struct incore_study *s, struct incore_exe *exe, struct d
         return;
     for (size_t i = 0; i < list.n; i++) {
         struct str name = list.at[i].name;
-        if (list.at[i].kind != FS_FILE || !str_ends(name, S(".csv")) ||
-            str_find(name, S("instr_exe")) == name.n)
+        bool is_table = str_ends(name, S(".csv")) && str_find(name, S("instr_exe")) < name.n;
+        if (list.at[i].kind != FS_FILE || (!is_table && !is_summary(name)))
             continue;
-        if (mapfile_open(&map, list.at[i].path, d) == ST_OK)
+        if (mapfile_open(&map, list.at[i].path, d) == ST_OK && is_table)
             incore_exe_add(exe, map.text);
+        else
+            read_summary(s, map.text);
         mapfile_close(&map);
     }
 }
@@ -181,7 +202,7 @@ void incore_study_judge(struct incore_study *s, double mhz, struct diag *d)
 
     incore_breakdown_build(&s->breakdown, &s->t, &s->lanes, s->has_metrics ? &s->metrics : NULL,
                            mhz);
-    read_tables(s, &exe, d);
+    read_beside(s, &exe, d);
     incore_health_build(&s->health, &s->t, &s->lanes, &s->arrows, &s->breakdown, &exe);
 }
 
@@ -201,5 +222,6 @@ void incore_study_close(struct incore_study *s)
     incore_lanes_free(&s->lanes);
     incore_trace_free(&s->t);
     mapfile_close(&s->map);
+    vec_free(&s->told);
     arena_free(&s->arena);
 }

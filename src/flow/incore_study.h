@@ -8,6 +8,12 @@
 #include "base/mapfile.h"
 #include "incore/health.h"
 
+/* A line of the simulator's own summary (core0_summary_log): "mte2_cubecore0_su_busy_cycle". */
+struct incore_told {
+    struct str name;
+    int64_t cycles;
+};
+
 struct incore_study {
     struct arena arena;
     const char *bin; /* what was read */
@@ -20,6 +26,7 @@ struct incore_study {
     struct incore_breakdown breakdown;
     struct incore_health health;
     bool has_metrics;
+    VEC_OF(struct incore_told) told; /* busy cycles as the simulator counted them */
 };
 
 /* The file to read for a path: itself, or what a folder holds. NULL, with the story in `d`. */
