@@ -61,6 +61,12 @@ static const char *plural(size_t n)
     return n == 1 ? "" : "s";
 }
 
+/* How many rows a list of the text has: as the user says, or what fits. */
+static size_t top_of(const struct teller *t, size_t usual)
+{
+    return t->st->options.top > 0 ? t->st->options.top : usual;
+}
+
 static struct str quantity(struct teller *t, double value, enum unit unit)
 {
     char buf[QUANTITY_TEXT];
@@ -254,7 +260,7 @@ static enum step_tag tag_of(enum bubble_scope scope)
                                     : TAG_INTERNAL_BUBBLE_HEAVY;
 }
 
-static void tell_gap(struct teller *t, size_t i, enum priority priority)
+static void tell_gap(struct teller *t, size_t i, enum step_tag tag, enum priority priority)
 {
     static const char *const places[] = {"before the first kernel", "between kernels",
                                          "after the last kernel"};
@@ -264,7 +270,7 @@ static void tell_gap(struct teller *t, size_t i, enum priority priority)
         quantity(t, (double)nanos_sub(b->at.begin, t->bubbles->global.span.begin), UNIT_NS);
     struct str after = neighbour(t, "after", b->before), before = neighbour(t, "before", b->after);
     struct finding *f = report_finding(
-        t->r, step_tag_name(tag_of(b->scope)), priority, t->steps->at[b->step].id,
+        t->r, step_tag_name(tag), priority, t->steps->at[b->step].id,
         arena_format(&t->st->scratch, "%.*s idle %s, at %.*s%.*s%.*s", STR_ARGS(length),
                      places[b->scope], STR_ARGS(at), STR_ARGS(after), STR_ARGS(before)));
 
@@ -284,13 +290,13 @@ static void tell_gaps(struct teller *t)
 
     if (t->judgement->severity >= SEVERITY_MEDIUM)
         priority = t->judgement->severity == SEVERITY_HIGH ? PRIORITY_P1 : PRIORITY_P2;
-    for (size_t i = 0; i < t->bubbles->n && told < MAX_FINDINGS; i++) {
+    for (size_t i = 0; i < t->bubbles->n && told < top_of(t, MAX_FINDINGS); i++) {
         const struct bubble *b = &t->bubbles->list[i];
         const struct step_metrics *m = &t->bubbles->metrics[b->step];
         bool is_heavy = bubble_is_heavy(nanos_sub(b->at.end, b->at.begin), m->service);
         if (!is_heavy && !(m->tags == TAG_DEVICE_IDLE_GAP_HEAVY && told < 1))
             continue;
-        tell_gap(t, i, priority);
+        tell_gap(t, i, is_heavy ? tag_of(b->scope) : TAG_DEVICE_IDLE_GAP_HEAVY, priority);
         told++;
     }
 }
@@ -300,7 +306,7 @@ static void tell_ops(struct teller *t)
     const struct ops *ops = ops_find(t->st, 0, study_kernels(t->st).n);
     struct table *table = report_table(t->r, op_columns, ARRAY_LEN(op_columns));
 
-    for (size_t i = 0; i < ops->n && i < MAX_OPS; i++) {
+    for (size_t i = 0; i < ops->n && i < top_of(t, MAX_OPS); i++) {
         const struct op *op = ops->by_duration[i];
         const char *note = op->is_anchor     ? "wait anchor: the gap lies before it"
                            : op->is_polluted ? "wait beside communication"

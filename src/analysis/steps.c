@@ -1,13 +1,14 @@
 #include "analysis/steps.h"
 
+#include <regex.h>
 #include <stdlib.h>
 
 #include "analysis/study.h"
 
 const char *step_source_name(enum step_source source)
 {
-    static const char *const names[] = {"profiler_step",  "iteration",  "marker",
-                                        "step_id_column", "step_trace", "pseudo"};
+    static const char *const names[] = {"profiler_step", "iteration", "marker", "step_id_column",
+                                        "step_trace",    "fia_pass",  "pseudo"};
 
     return names[source];
 }
@@ -125,15 +126,121 @@ static void set_windows(struct study *st, struct steps *steps)
         steps->kernels_before_first++;
 }
 
+/* The number that a name ends with, or else its place among the steps. */
+static int64_t number_in(struct str name, size_t place)
+{
+    size_t n = name.n;
+    int64_t number = (int64_t)place;
+
+    while (n > 0 && name.at[n - 1] >= '0' && name.at[n - 1] <= '9')
+        n--;
+    num_i64(str_part(name, n, name.n), &number);
+    return number;
+}
+
+/* Host ranges whose names match the user's pattern; the outer one of nested ones. */
+static bool take_ranges(struct study *st, struct steps *steps)
+{
+    const struct slices *s = &st->cap->slices;
+    VEC_OF(struct step) found = {0};
+    uint8_t *match = ARENA_ARRAY(&st->scratch, uint8_t, st->cap->strings.strings.n);
+    regex_t pattern;
+
+    if (st->options.step_marker == NULL ||
+        regcomp(&pattern, st->options.step_marker, REG_EXTENDED | REG_NOSUB) != 0)
+        return false;
+    for (size_t i = 0; i < s->n; i++) {
+        strid name = s->name[i];
+        if (s->kind[i] < SLICE_HOST_OP || s->kind[i] > SLICE_STEP)
+            continue;
+        if (match[name] == 0) /* 1 no, 2 yes; texts of a capture end with a NUL byte */
+            match[name] =
+                regexec(&pattern, capture_text(st->cap, name).at, 0, NULL, 0) == 0 ? 2 : 1;
+        if (match[name] == 2)
+            vec_push(&found, ((struct step){.id = capture_text(st->cap, name),
+                                            .window = {s->begin[i], slices_end(s, i)}}));
+    }
+    regfree(&pattern);
+    steps->at = ARENA_ARRAY(&st->scratch, struct step, found.n);
+    if (found.n > 0)
+        qsort(found.at, found.n, sizeof(*found.at), by_begin);
+    for (size_t i = 0; i < found.n; i++) {
+        const struct step *last = steps->n > 0 ? &steps->at[steps->n - 1] : NULL;
+        if (last != NULL && found.at[i].window.begin < last->window.end)
+            continue;
+        steps->at[steps->n] = found.at[i];
+        steps->at[steps->n].number = number_in(found.at[i].id, steps->n);
+        steps->n++;
+    }
+    vec_free(&found);
+    steps->source = STEPS_MARKER;
+    return steps->n > 0;
+}
+
+static bool take_passes(struct study *st, struct steps *steps)
+{
+    struct interval_set passes = st->options.passes;
+
+    steps->at = ARENA_ARRAY(&st->scratch, struct step, passes.n);
+    for (size_t i = 0; i < passes.n; i++)
+        steps->at[i] = (struct step){.id = arena_format(&st->scratch, "pass#%zu", i),
+                                     .number = (int64_t)i,
+                                     .window = passes.at[i]};
+    steps->n = passes.n;
+    steps->source = STEPS_PASS;
+    return steps->n > 0;
+}
+
+static bool find_steps(struct study *st, struct steps *steps)
+{
+    enum step_choice choice = st->options.step_choice;
+
+    if (choice == STEP_CHOICE_NONE)
+        return false;
+    if (choice == STEP_CHOICE_PASSES)
+        return take_passes(st, steps);
+    return take_marks(st, steps, MARK_PROFILER_STEP, STEPS_PROFILER) ||
+           take_marks(st, steps, MARK_ITERATION, STEPS_ITERATION) || take_ranges(st, steps) ||
+           take_marks(st, steps, MARK_RANGE, STEPS_MARKER) ||
+           (choice == STEP_CHOICE_AUTO && take_ids(st, steps)) ||
+           take_marks(st, steps, MARK_STEP_TRACE, STEPS_TRACE);
+}
+
+/* Moves each begin to the first kernel that was launched in the step's host window. */
+static void use_device_clock(struct study *st, struct steps *steps)
+{
+    const struct slices *s = &st->cap->slices;
+    nanos *first = ARENA_ARRAY(&st->scratch, nanos, steps->n);
+
+    for (size_t i = 0; i < steps->n; i++)
+        first[i] = INT64_MAX;
+    for (size_t i = 0; i < st->cap->flows.n; i++) {
+        const struct flow *f = &st->cap->flows.at[i];
+        size_t low = 0, high = steps->n; /* steps below `low` begin at or before the launch */
+        if (f->kind != FLOW_LAUNCH || !slice_is_kernel((enum slice_kind)s->kind[f->to]))
+            continue;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            if (steps->at[middle].window.begin <= s->begin[f->from])
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low > 0 && s->begin[f->to] < first[low - 1])
+            first[low - 1] = s->begin[f->to];
+    }
+    for (size_t i = 0; i < steps->n; i++)
+        if (first[i] != INT64_MAX && (i == 0 || first[i] >= steps->at[i - 1].window.begin))
+            steps->at[i].window.begin = first[i];
+}
+
 const struct steps *steps_find(struct study *st)
 {
     struct steps *steps = ARENA_NEW(&st->scratch, struct steps);
     struct kernel_order kernels = study_kernels(st);
 
-    if (!take_marks(st, steps, MARK_PROFILER_STEP, STEPS_PROFILER) &&
-        !take_marks(st, steps, MARK_ITERATION, STEPS_ITERATION) &&
-        !take_marks(st, steps, MARK_RANGE, STEPS_MARKER) && !take_ids(st, steps))
-        take_marks(st, steps, MARK_STEP_TRACE, STEPS_TRACE);
+    if (find_steps(st, steps) && st->options.device_windows)
+        use_device_clock(st, steps);
     if (steps->n == 0)
         steps->source = STEPS_PSEUDO;
     if (steps->n == 0 && kernels.n > 0) {

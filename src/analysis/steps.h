@@ -20,6 +20,7 @@ enum step_source {
     STEPS_MARKER,
     STEPS_FROM_COLUMN,
     STEPS_TRACE,
+    STEPS_PASS,
     STEPS_PSEUDO,
 };
 

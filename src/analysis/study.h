@@ -20,9 +20,22 @@ struct steps;
 struct structures;
 struct waits;
 
+/* Where steps may come from, and whose clock cuts them. */
+enum step_choice {
+    STEP_CHOICE_AUTO,    /* the first source that has marks */
+    STEP_CHOICE_MARKERS, /* marks of the timeline alone, not the kernel table's ids */
+    STEP_CHOICE_PASSES,  /* forward passes of the model, given as `passes` */
+    STEP_CHOICE_NONE,    /* the whole device span is one step */
+};
+
 struct study_options {
     nanos min_bubble;   /* idle windows at least this long are listed */
     size_t max_bubbles; /* and at most this many of them */
+    enum step_choice step_choice;
+    const char *step_marker;    /* regular expression of host ranges that are steps; NULL: none */
+    bool device_windows;        /* a step begins with the first kernel launched in it */
+    struct interval_set passes; /* for STEP_CHOICE_PASSES */
+    size_t top;                 /* rows of the tables in the text; 0: as many as fit a screen */
 };
 
 /* Slice numbers of the kernels of all lanes, by begin. */

@@ -1,6 +1,8 @@
 /*
  * strata anomaly: where the device sat idle.
  */
+#include <regex.h>
+
 #include "base/pool.h"
 #include "cli/session.h"
 #include "flow/flow_anomaly.h"
@@ -14,13 +16,19 @@ struct args {
     const char *markdown;
     int fail_on; /* enum severity_level */
     struct opt_list fail_if;
-    bool without_arch;
+    bool without_arch, busy_copies;
+    int step_source; /* enum step_choice */
+    int step_window; /* 1: of the device */
+    const char *step_marker;
+    int64_t top;
 };
 
 static const struct args defaults = {
     .min_bubble = "100", .max_bubbles = 200, .rank = -1, .device = -1};
 
 static const char *const sources[] = {"auto", "csv", "trace", "db", NULL};
+static const char *const step_sources[] = {"auto", "markers", "passes", "none", NULL};
+static const char *const step_windows[] = {"host", "device", NULL};
 static const char *const severities[] = {"none", "low", "medium", "high", NULL};
 
 static const struct opt options[] = {
@@ -32,6 +40,14 @@ static const struct opt options[] = {
     OPT_INT(0, "device", "N", struct args, device, 0, INT32_MAX, "only this device"),
     OPT_CHOICE(0, "source", sources, struct args, source,
                "which files to believe when several tell of the same kernels (auto)"),
+    OPT_CHOICE(0, "step-source", step_sources, struct args, step_source,
+               "where steps come from: marks, else step ids (auto); the model's passes; nowhere"),
+    OPT_STRING(0, "step-marker", "RE", struct args, step_marker,
+               "host ranges with such names are steps, when the profiler marked none"),
+    OPT_CHOICE(0, "step-window", step_windows, struct args, step_window,
+               "a step begins with its mark, or with the first kernel launched in it"),
+    OPT_FLAG(0, "busy-copies", struct args, busy_copies, "copies of an Ascend device are work"),
+    OPT_INT(0, "top", "N", struct args, top, 1, 1000000, "rows of gaps and operators in the text"),
     OPT_FLAG(0, "no-arch", struct args, without_arch,
              "write no report on the model's architecture"),
     OPT_STRING(0, "md", "FILE", struct args, markdown, "also write the report as Markdown"),
@@ -92,16 +108,29 @@ static bool take_args(struct session *s, const struct args *args, struct anomaly
     job.input.source = (enum input_source)args->source;
     job.out = s->common.out;
     job.is_dry_run = s->common.dry_run;
-    job.max_bubbles = (size_t)args->max_bubbles;
+    job.study.max_bubbles = (size_t)args->max_bubbles;
+    job.study.top = (size_t)args->top;
+    job.study.step_choice = (enum step_choice)args->step_source;
+    job.study.step_marker = args->step_marker;
+    job.study.device_windows = args->step_window == 1;
+    job.input.busy_copies = args->busy_copies;
     job.markdown = args->markdown;
     job.without_arch = args->without_arch;
     job.fail_on = (enum severity_level)args->fail_on;
     job.conditions = args->fail_if.at;
     job.n_conditions = args->fail_if.n;
     *out = job;
-    if (!num_us(str_of(args->min_bubble), &out->min_bubble) || out->min_bubble < 0) {
+    if (!num_us(str_of(args->min_bubble), &out->study.min_bubble) || out->study.min_bubble < 0) {
         session_usage(s, "--min-bubble takes a number of microseconds, not '%s'", args->min_bubble);
         return false;
+    }
+    regex_t pattern;
+    if (args->step_marker != NULL) {
+        if (regcomp(&pattern, args->step_marker, REG_EXTENDED | REG_NOSUB) != 0) {
+            session_usage(s, "--step-marker: '%s' is not a regular expression", args->step_marker);
+            return false;
+        }
+        regfree(&pattern);
     }
     for (size_t i = 0; i < args->fail_if.n; i++) {
         const char *problem = anomaly_condition_problem(&s->arena, args->fail_if.at[i]);

@@ -12,14 +12,7 @@
 
 struct anomaly_job anomaly_job_new(const char *path)
 {
-    struct study_options listing = study_defaults();
-
-    return (struct anomaly_job){
-        .path = path,
-        .input = input_defaults(),
-        .min_bubble = listing.min_bubble,
-        .max_bubbles = listing.max_bubbles,
-    };
+    return (struct anomaly_job){.path = path, .input = input_defaults(), .study = study_defaults()};
 }
 
 static const char *file_name(struct arena *arena, const struct capture *cap, bool is_alone)
@@ -73,16 +66,34 @@ static size_t check_gates(const struct anomaly_job *job, struct study *st, struc
     return reached;
 }
 
+/* The forward passes of a capture's model, as the windows of steps. */
+static struct interval_set find_passes(const struct capture *cap, const struct arch_options *name,
+                                       struct arena *arena)
+{
+    struct study st;
+
+    study_begin(&st, cap, study_defaults());
+    const struct arch_layers *layers = arch_find(&st, name)->layers;
+    struct interval_set passes = {ARENA_ARRAY(arena, struct interval, layers->n_passes),
+                                  layers->n_passes};
+    for (size_t i = 0; i < passes.n; i++)
+        passes.at[i] = layers->passes[i].at;
+    study_end(&st);
+    return passes;
+}
+
 /* One capture: its report and document, and its architecture with the facts at hand. */
 static void analyse(const struct anomaly_job *job, size_t i, struct arena *arena, struct diag *d,
                     struct anomaly_result *out)
 {
-    struct study_options options = {job->min_bubble, job->max_bubbles};
+    struct study_options options = job->study;
     struct arch_options name = {.name = str_of(arch_words(arena, job->path))};
     const struct capture *cap = out->fleet->ranks.at[i];
     struct anomaly_finding *finding = &out->at[i];
     struct study st;
 
+    if (options.step_choice == STEP_CHOICE_PASSES)
+        options.passes = find_passes(cap, &name, arena);
     study_begin(&st, cap, options);
     const struct arch *arch = job->without_arch ? NULL : arch_find(&st, &name);
     finding->report = report_new(str_of(cap->name));

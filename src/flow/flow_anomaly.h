@@ -5,6 +5,7 @@
 #define STRATA_FLOW_FLOW_ANOMALY_H
 
 #include "analysis/judgement.h"
+#include "analysis/study.h"
 #include "base/diag.h"
 #include "base/json_write.h"
 #include "flow/flow_arch.h"
@@ -15,10 +16,9 @@ struct report;
 struct anomaly_job {
     const char *path; /* of the capture, or of the folder of all ranks */
     struct input_options input;
-    const char *out;  /* folder for the results; NULL: strata/ in or beside the capture */
-    nanos min_bubble; /* idle windows from this length on are listed */
-    size_t max_bubbles;
-    const char *markdown;          /* file for the report as Markdown; NULL: none */
+    const char *out;            /* folder for the results; NULL: strata/ in or beside the capture */
+    struct study_options study; /* what is listed, and where steps come from */
+    const char *markdown;       /* file for the report as Markdown; NULL: none */
     const char *const *conditions; /* gates: see analysis/gate.h */
     size_t n_conditions;
     enum severity_level fail_on; /* SEVERITY_NONE: no gate */
