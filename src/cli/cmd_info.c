@@ -398,7 +398,8 @@ static void print_json(struct session *s, const struct stock *stock)
 
 static enum status load(struct session *s, const char *path, int64_t rank, struct stock *stock)
 {
-    struct flow_reading how = {s->common.format, rank, (size_t)s->common.jobs};
+    struct flow_reading how = {
+        .format = s->common.format, .rank = rank, .jobs = (size_t)s->common.jobs};
     struct fleet *fleet;
 
     TRY(flow_load_fleet(path, &how, &s->diag, &fleet));

@@ -386,7 +386,12 @@ static void json_schema(struct session *s)
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    struct flow_reading how = {s->common.format, args->rank, (size_t)s->common.jobs};
+    struct flow_reading how = {
+        .format = s->common.format,
+        .rank = args->rank,
+        .jobs = (size_t)s->common.jobs,
+        .pmu = true,
+    };
     struct str text = {0};
     struct fleet *fleet;
 

@@ -21,6 +21,7 @@ enum status flow_load_fleet(const char *path, const struct flow_reading *how, st
 
     options.format = how->format;
     options.rank = how->rank;
+    options.pmu = how->pmu;
     options.pool = pool_new(how->jobs);
     enum status st = input_load_all(path, &options, d, out);
     pool_free(options.pool);

@@ -19,6 +19,7 @@ struct flow_reading {
     const char *format; /* NULL: find out */
     int64_t rank;       /* -1: all */
     size_t jobs;        /* threads; 0: as many as processors */
+    bool pmu;           /* keep the counter columns of kernel tables */
 };
 
 /* Reads a file or folder into the captures of its ranks; fleet_free() them. */
