@@ -159,34 +159,9 @@ void anomaly_result_free(struct anomaly_result *result)
     fleet_free(result->fleet);
 }
 
-static void put(struct sink out, struct str text)
-{
-    out.write(out.ctx, text);
-}
-
-/* A document inside another: every line is indented, and the last line end is left out. */
-static void put_indented(struct sink out, struct str text)
-{
-    struct str line;
-
-    while (text.n > 0 && text.at[text.n - 1] == '\n')
-        text.n--;
-    for (bool is_first = true; str_split(&text, '\n', &line); is_first = false) {
-        put(out, is_first ? S("    ") : S("\n    "));
-        put(out, line);
-    }
-}
-
 void anomaly_result_write(const struct anomaly_result *result, struct sink out)
 {
-    if (result->n == 1) {
-        put(out, (struct str){result->at[0].json.at, result->at[0].json.n});
-        return;
-    }
-    put(out, S("{\n  \"schema\": \"strata.anomaly-set/1\",\n  \"captures\": ["));
-    for (size_t i = 0; i < result->n; i++) {
-        put(out, i == 0 ? S("\n") : S(",\n"));
-        put_indented(out, (struct str){result->at[i].json.at, result->at[i].json.n});
-    }
-    put(out, S("\n  ]\n}\n"));
+    for (size_t i = 0; i < result->n; i++)
+        results_put(out, "strata.anomaly-set/1", i, result->n,
+                    (struct str){result->at[i].json.at, result->at[i].json.n});
 }

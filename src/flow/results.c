@@ -64,3 +64,33 @@ enum status results_save(const char *folder, const char *path, struct str text, 
     outfile_write(&file, text);
     return outfile_commit(&file, OUTFILE_FAST, d);
 }
+
+static void put(struct sink out, struct str text)
+{
+    out.write(out.ctx, text);
+}
+
+void results_put(struct sink out, const char *schema, size_t i, size_t n, struct str document)
+{
+    struct str line;
+
+    if (n == 1) {
+        put(out, document);
+        return;
+    }
+    if (i == 0) {
+        put(out, S("{\n  \"schema\": \""));
+        put(out, str_of(schema));
+        put(out, S("\",\n  \"captures\": ["));
+    }
+    put(out, i == 0 ? S("\n") : S(",\n"));
+    /* Every line is indented, and the last line end is left out. */
+    while (document.n > 0 && document.at[document.n - 1] == '\n')
+        document.n--;
+    for (bool is_first = true; str_split(&document, '\n', &line); is_first = false) {
+        put(out, is_first ? S("    ") : S("\n    "));
+        put(out, line);
+    }
+    if (i + 1 == n)
+        put(out, S("\n  ]\n}\n"));
+}

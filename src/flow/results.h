@@ -5,6 +5,7 @@
 #define STRATA_FLOW_RESULTS_H
 
 #include "base/diag.h"
+#include "base/sink.h"
 
 /* `out` when it is given; else strata/ in a capture's folder, beside a capture's file, or here
  * when that cannot be written. */
@@ -16,5 +17,9 @@ const char *results_name(struct arena *arena, const char *path);
 
 /* Writes one file whole or not at all, and its folder when that is new. */
 enum status results_save(const char *folder, const char *path, struct str text, struct diag *d);
+
+/* Document `i` of `n`: a single one as it is, several as the captures of one document that names
+ * `schema`. Call it for each in turn. */
+void results_put(struct sink out, const char *schema, size_t i, size_t n, struct str document);
 
 #endif
