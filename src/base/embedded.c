@@ -1,0 +1,12 @@
+#include "base/embedded.h"
+
+#include <string.h>
+
+struct str embedded_file(const char *path)
+{
+    for (const struct embedded *e = embedded_files; e->path; e++) {
+        if (strcmp(e->path, path) == 0)
+            return e->text;
+    }
+    return (struct str){0};
+}
