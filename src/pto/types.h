@@ -1,0 +1,124 @@
+/*
+ * types - the words of PTO text: element types, memory spaces, pipes, layouts, operations.
+ *
+ * The numbers of spaces, pipes and layouts are those of the dialect, so that an integer attribute
+ * and its name mean the same.
+ */
+#ifndef STRATA_PTO_TYPES_H
+#define STRATA_PTO_TYPES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+enum pto_arch { PTO_A2A3, PTO_A5 };
+
+enum pto_dtype {
+    PTO_NO_DTYPE,
+    PTO_I1,
+    PTO_I8,
+    PTO_I16,
+    PTO_I32,
+    PTO_I64,
+    PTO_U8,
+    PTO_U16,
+    PTO_U32,
+    PTO_U64,
+    PTO_INDEX, /* signed 64 bits */
+    PTO_F16,
+    PTO_BF16,
+    PTO_F32,
+    PTO_F8E4M3,
+    PTO_F8E5M2,
+    PTO_HIF8,
+    PTO_F8E8M0,
+    PTO_F4E1M2X2, /* the x2 types hold two values; shapes count pairs */
+    PTO_F4E2M1X2,
+    PTO_HIF8X2,
+    PTO_BF16X2,
+};
+
+enum { PTO_DTYPE_COUNT = PTO_BF16X2 + 1 };
+
+enum pto_space {
+    PTO_ZERO,
+    PTO_GM,
+    PTO_MAT,
+    PTO_LEFT,
+    PTO_RIGHT,
+    PTO_ACC,
+    PTO_VEC,
+    PTO_BIAS,
+    PTO_SCALING,
+};
+
+enum { PTO_SPACE_COUNT = PTO_SCALING + 1 };
+
+enum pto_pipe {
+    PTO_PIPE_S,
+    PTO_PIPE_V,
+    PTO_PIPE_M,
+    PTO_PIPE_MTE1,
+    PTO_PIPE_MTE2,
+    PTO_PIPE_MTE3,
+    PTO_PIPE_ALL,
+    PTO_PIPE_MTE4,
+    PTO_PIPE_MTE5,
+    PTO_PIPE_V2,
+    PTO_PIPE_FIX,
+    PTO_PIPE_NONE, /* runs on no pipe: views, allocations, arithmetic of the control flow */
+};
+
+enum { PTO_PIPE_COUNT = PTO_PIPE_NONE };
+
+enum pto_blayout { PTO_ROW_MAJOR, PTO_COL_MAJOR };
+enum pto_slayout { PTO_NONE_BOX, PTO_BOX_ROW, PTO_BOX_COL };
+
+enum { PTO_DYNAMIC = -1 }; /* a dimension written "?" */
+
+struct pto_tile_type {
+    enum pto_space space;
+    enum pto_dtype dtype;
+    enum pto_blayout blayout;
+    enum pto_slayout slayout;
+    int32_t rows, cols;
+    int32_t v_row, v_col; /* PTO_DYNAMIC for "?" */
+    int32_t fractal;      /* bytes of an inner box: 32, 512, 1024 */
+    int32_t compact;
+    int64_t pad; /* 0..3, or bit 32 and a custom value in the low word */
+};
+
+/* Every operation strata knows, in the order of ops.def. */
+enum pto_opcode {
+    PTO_OP_NONE,
+#define PTO_OP(code, name, form, pipe) PTO_##code,
+#include "pto/ops.def"
+#undef PTO_OP
+    PTO_OP_COUNT,
+};
+
+/* "pto.tadd"; "?" for PTO_OP_NONE. */
+const char *pto_op_name(enum pto_opcode op);
+
+/* PTO_OP_NONE when the name is not one of the tile layer. */
+enum pto_opcode pto_op_find(struct str name);
+
+/* Bytes of one element (of one pair for the x2 types); 8 for index, 0 for PTO_NO_DTYPE. */
+uint32_t pto_dtype_size(enum pto_dtype t);
+bool pto_dtype_is_float(enum pto_dtype t);
+
+/* "f32", "!pto.hif8": as types are written; "?" for PTO_NO_DTYPE. */
+const char *pto_dtype_name(enum pto_dtype t);
+bool pto_dtype_find(struct str name, enum pto_dtype *t);
+
+const char *pto_space_name(enum pto_space s); /* "vec" */
+bool pto_space_find(struct str name, enum pto_space *s);
+
+const char *pto_pipe_name(enum pto_pipe p); /* "PIPE_V" */
+bool pto_pipe_find(struct str name, enum pto_pipe *p);
+
+/* Bytes of a space of one core; 0 for gm. */
+uint32_t pto_space_size(enum pto_arch arch, enum pto_space s);
+
+#endif
