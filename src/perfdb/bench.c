@@ -4,6 +4,8 @@
 
 #include "base/cancel.h"
 #include "base/fs.h"
+#include "perfdb/fia_meta.h"
+#include "perfdb/lock.h"
 #include "perfdb/parse.h"
 #include "perfdb/replay_ops.h"
 #include "perfdb/row.h"
@@ -195,6 +197,7 @@ enum status bench_write(struct bench_plan *plan, const struct bench_job *job, st
         const struct update *u = &plan->updates.at[i];
         if (cancelled())
             return ST_CANCELLED;
+        lock_clean(arena_cstr(&plan->arena, fia_folder(u->path)));
         if (u->is_changed)
             TRY(table_write(&u->table, u->path, TABLE_NO_BOM, d));
     }
