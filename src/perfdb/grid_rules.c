@@ -1,6 +1,7 @@
 #include "perfdb/grid_rules.h"
 
 #include "base/embedded.h"
+#include "base/limits.h"
 #include "base/mapfile.h"
 #include "base/num.h"
 #include "base/yaml.h"
@@ -304,6 +305,21 @@ static enum status read_assignments(const struct reader *r, const struct yaml_no
     return ST_OK;
 }
 
+/* A list of numbers from 1 to `most`. */
+static enum status read_counts(const struct reader *r, const struct yaml_node *scene,
+                               struct str field, int64_t most, struct grid_list *out)
+{
+    const struct yaml_node *node = yaml_get(scene, field);
+
+    TRY(read_list(r, node, out));
+    for (size_t i = 0; i < out->n; i++)
+        if (out->at[i] < 1 || out->at[i] > most)
+            return bad(r, node, arena_format(r->arena, "%.*s must be numbers from 1 to %lld",
+                                             STR_ARGS(field), (long long)most)
+                                    .at);
+    return ST_OK;
+}
+
 static enum status read_scenes(const struct reader *r, const struct yaml_node *section)
 {
     struct grid_scene *s = ARENA_ARRAY(r->arena, struct grid_scene, section->n);
@@ -312,10 +328,10 @@ static enum status read_scenes(const struct reader *r, const struct yaml_node *s
     r->rules->scenes_n = section->n;
     for (const struct yaml_node *v = section->first; v != NULL; v = v->next, s++) {
         s->key = v->key;
-        TRY(read_list(r, yaml_get(v, S("prefill_batches")), &s->prefill_batches));
-        TRY(read_list(r, yaml_get(v, S("prefill_lengths")), &s->prefill_lengths));
-        TRY(read_list(r, yaml_get(v, S("decode_batches")), &s->decode_batches));
-        TRY(read_list(r, yaml_get(v, S("decode_lengths")), &s->decode_lengths));
+        TRY(read_counts(r, v, S("prefill_batches"), LIMIT_GRID_BATCH, &s->prefill_batches));
+        TRY(read_counts(r, v, S("prefill_lengths"), INT32_MAX, &s->prefill_lengths));
+        TRY(read_counts(r, v, S("decode_batches"), LIMIT_GRID_BATCH, &s->decode_batches));
+        TRY(read_counts(r, v, S("decode_lengths"), INT32_MAX, &s->decode_lengths));
     }
     return ST_OK;
 }
