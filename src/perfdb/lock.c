@@ -100,7 +100,7 @@ enum status lock_take(struct lock *lock, const char *dir, const char *command, d
     size_t size = strlen(dir) + sizeof("/.strata.lock");
     int got;
 
-    *lock = (struct lock){.fd = -1};
+    *lock = (struct lock){.fd = -1, .made_dir = !fs_exists(dir)};
     TRY(fs_mkdirs(dir, d));
     lock->path = mem_grow(NULL, 1, size);
     snprintf(lock->path, size, "%s/.strata.lock", dir);
@@ -127,6 +127,10 @@ void lock_release(struct lock *lock)
 {
     if (lock->fd >= 0) {
         unlink(lock->path);
+        if (lock->made_dir) {
+            *strrchr(lock->path, '/') = '\0';
+            rmdir(lock->path); /* stays when anything is in it */
+        }
         close(lock->fd);
     }
     mem_free(lock->path);

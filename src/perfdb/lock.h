@@ -7,7 +7,8 @@
  *
  * The lock is flock() on <dir>/.strata.lock, so it ends with its process whatever happens; a file
  * that nobody holds means nothing. It holds the process id and the command, for the message that a
- * second writer gets. The file is removed on release. Whoever takes the lock also removes what
+ * second writer gets. The file is removed on release, and so is a folder that was made for it and is
+ * still empty. Whoever takes the lock also removes what
  * killed writers have left: *.tmp.csv in the folder and below.
  */
 #ifndef STRATA_PERFDB_LOCK_H
@@ -18,6 +19,7 @@
 struct lock {
     int fd; /* -1: not held */
     char *path;
+    bool made_dir; /* the folder was not there: an empty one goes with the lock */
 };
 
 /* Makes the folder if need be. `command` is the words after "strata". Waits up to `wait_s` seconds
