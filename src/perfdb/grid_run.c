@@ -3,6 +3,7 @@
 #include "base/cancel.h"
 #include "base/fs.h"
 #include "base/num.h"
+#include "perfdb/table_diff.h"
 
 static struct str all_ids(struct arena *arena, const struct grid_models *models)
 {
@@ -87,7 +88,7 @@ static int64_t budget_of(double gib)
 
 enum status grid_run_open(struct grid_run *run, const struct grid_options *o, struct diag *d)
 {
-    *run = (struct grid_run){.is_dry = o->is_dry, .budget = budget_of(o->memory_gib)};
+    *run = (struct grid_run){.diff = o->diff, .budget = budget_of(o->memory_gib)};
     arena_init(&run->arena);
     intern_init(&run->facts.kernels);
     TRY(grid_rules_read(&run->rules, &run->arena, o->rules, d));
@@ -161,6 +162,18 @@ const struct grid_pattern *grid_run_pattern(const struct grid_run *run, struct s
     return grid_rules_pattern(&run->rules, name);
 }
 
+static enum status print_diff(const struct grid_run *run, const char *path,
+                              const struct table *fresh, struct diag *d)
+{
+    struct table old;
+
+    enum status st = table_read(&old, path, d);
+    if (st == ST_OK)
+        table_diff(&old, fresh, path, *run->diff);
+    table_free(&old);
+    return st;
+}
+
 static enum status fill_and_write(struct grid_run *run, struct grid_file *file,
                                   const struct grid_pattern *pattern, struct diag *d)
 {
@@ -172,8 +185,8 @@ static enum status fill_and_write(struct grid_run *run, struct grid_file *file,
     if (st == ST_OK && file->fill.appended > 0) {
         file->is_skipped = false;
         run->appended += file->fill.appended;
-        if (!run->is_dry)
-            st = table_write(&t, file->path, TABLE_NO_BOM, d);
+        st = run->diff != NULL ? print_diff(run, file->path, &t, d)
+                               : table_write(&t, file->path, TABLE_NO_BOM, d);
     }
     table_free(&t);
     return st;

@@ -13,6 +13,7 @@
 #ifndef STRATA_PERFDB_GRID_RUN_H
 #define STRATA_PERFDB_GRID_RUN_H
 
+#include "base/sink.h"
 #include "perfdb/grid_facts.h"
 #include "perfdb/grid_fill.h"
 
@@ -23,7 +24,7 @@ struct grid_options {
     size_t configs_n;
     bool is_strict;     /* no short names of models */
     bool is_replayable; /* see struct grid_job */
-    bool is_dry;        /* write nothing */
+    const struct sink *diff; /* write nothing, and print here what would change; NULL: write */
     int64_t rows;       /* cap per table; 0 and below: none */
     const char *seed;   /* NULL: any */
     double memory_gib;  /* of one row; 0 and below: no limit */
@@ -44,7 +45,7 @@ struct grid_run {
     struct grid_job job;
     struct grid_facts facts;
     int64_t budget; /* bytes; 0: no limit */
-    bool is_dry;
+    const struct sink *diff;
     VEC_OF(struct grid_file) files;
     size_t appended; /* rows, so far */
 };
