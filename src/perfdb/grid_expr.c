@@ -507,6 +507,14 @@ const char *grid_expr_run(const struct grid_expr *e, const int64_t *values, stru
     return NULL;
 }
 
+bool grid_expr_is_name(const struct grid_expr *e, size_t *name)
+{
+    if (e->n != 1 || e->step[0].op != OP_NAME)
+        return false;
+    *name = (size_t)e->step[0].value;
+    return true;
+}
+
 bool grid_expr_part(struct str *rest, struct str *part)
 {
     while (rest->n > 0) {

@@ -53,6 +53,9 @@ const char *grid_expr_compile(struct arena *arena, struct str text, struct grid_
 /* NULL, or the reason (a literal). `values` stand in the order of the names. */
 const char *grid_expr_run(const struct grid_expr *e, const int64_t *values, struct grid_value *out);
 
+/* Whether the expression is a variable and nothing else, and which. */
+bool grid_expr_is_name(const struct grid_expr *e, size_t *name);
+
 bool grid_value_is_true(struct grid_value v);
 
 /* As a dimension: reals are cut toward zero. False when it does not fit 64 bits. */
