@@ -57,7 +57,7 @@ static void print_text(struct session *s, const struct coverage *c)
         axes += c->tables.at[i].axes_n;
     }
     if (!s->common.quiet)
-        out_printf(&s->out, "%zu axes of %zu tables: %zu values missing, %zu gaps too wide\n", axes,
+        out_printf(&s->out, "%zu axes of %zu tables: values missing: %zu, gaps too wide: %zu\n", axes,
                    c->tables.n, c->missing, c->gaps);
 }
 
@@ -92,7 +92,7 @@ static void write_axis(struct json_writer *j, const struct coverage_axis *a)
 
 static void print_json(struct session *s, const struct coverage *c, const char *dir)
 {
-    struct json_writer *j = session_json_begin(s, "strata.db-coverage/1", "measured");
+    struct json_writer *j = session_json_begin(s, "strata.db-coverage/1", NULL);
 
     json_write_object(j);
     json_write_key(j, S("database"));

@@ -160,7 +160,7 @@ static void print_tail(struct session *s, const struct grid_run *run, const char
 static void print_json(struct session *s, const struct args *args, const struct grid_run *run,
                        const char *dir)
 {
-    struct json_writer *j = session_json_begin(s, "strata.db-grid/1", "estimated");
+    struct json_writer *j = session_json_begin(s, "strata.db-grid/1", NULL);
 
     json_write_object(j);
     json_write_key(j, S("database"));
