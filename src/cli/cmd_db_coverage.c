@@ -57,8 +57,8 @@ static void print_text(struct session *s, const struct coverage *c)
         axes += c->tables.at[i].axes_n;
     }
     if (!s->common.quiet)
-        out_printf(&s->out, "%zu axes of %zu tables: values missing: %zu, gaps too wide: %zu\n", axes,
-                   c->tables.n, c->missing, c->gaps);
+        out_printf(&s->out, "%zu axes of %zu tables: values missing: %zu, gaps too wide: %zu\n",
+                   axes, c->tables.n, c->missing, c->gaps);
 }
 
 static void write_axis(struct json_writer *j, const struct coverage_axis *a)

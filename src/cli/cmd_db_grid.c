@@ -97,22 +97,12 @@ static void release_locks(struct place *place)
         lock_release(&place->locks[--place->locks_n]);
 }
 
-/* "32.0", "0.5": a whole number keeps a decimal. */
-static const char *gib_text(struct session *s, double gib)
-{
-    char text[NUM_TEXT];
-    size_t n = num_print_f64(text, gib);
-    bool is_whole = strcspn(text, ".e") == n;
-
-    return arena_format(&s->arena, "%.*s%s", (int)n, text, is_whole ? ".0" : "").at;
-}
-
 static void print_models(struct session *s, const struct grid_models *targets)
 {
-    out_printf(&s->out, "Mode: theory | Target models: %s", targets->n > 0 ? "[" : "ALL (full grid)");
+    out_printf(&s->out, "Mode: theory | Target models: %s",
+               targets->n > 0 ? "[" : "ALL (full grid)");
     for (size_t i = 0; i < targets->n; i++)
-        out_printf(&s->out, "%s'%s'", i > 0 ? ", " : "",
-                   out_clean(&s->arena, targets->at[i].id));
+        out_printf(&s->out, "%s'%s'", i > 0 ? ", " : "", out_clean(&s->arena, targets->at[i].id));
     out_printf(&s->out, "%s\n", targets->n > 0 ? "]" : "");
 }
 
@@ -130,8 +120,8 @@ static void print_head(struct session *s, const struct args *args, const struct 
         out_printf(&s->out, "%lld\n", (long long)args->rows);
     else
         out_text(&s->out, "unlimited\n");
-    if (args->memory_gib > 0)
-        out_printf(&s->out, "HBM budget: %s GiB per shape row\n", gib_text(s, args->memory_gib));
+    if (run->budget > 0)
+        out_printf(&s->out, "HBM budget: %.1f GiB per shape row\n", args->memory_gib);
 }
 
 static void tell_memory(struct session *s, const struct grid_run *run, const struct grid_file *f)
@@ -198,12 +188,12 @@ static void print_json(struct session *s, const struct args *args, const struct 
 
 static enum status fill_files(struct session *s, struct grid_run *run)
 {
-    bool is_listed = (s->common.quiet || s->common.json) && !s->common.dry_run;
+    bool is_listed = s->common.quiet || s->common.json;
 
     for (size_t i = 0; i < run->files.n; i++) {
         TRY(grid_run_file(run, i, &s->diag));
         tell_memory(s, run, &run->files.at[i]);
-        if (is_listed && !run->files.at[i].is_skipped)
+        if (is_listed && run->files.at[i].is_written)
             session_wrote(s, run->files.at[i].path);
     }
     return ST_OK;

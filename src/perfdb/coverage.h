@@ -38,8 +38,8 @@ struct coverage {
 };
 
 struct coverage_options {
-    const char *rules;  /* densities of a user; NULL: compiled in */
-    bool is_measured;   /* count only rows that have a duration */
+    const char *rules;     /* densities of a user; NULL: compiled in */
+    bool is_measured;      /* count only rows that have a duration */
     const struct str *ops; /* only these operators; none: all */
     size_t ops_n;
 };

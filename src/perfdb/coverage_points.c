@@ -55,8 +55,8 @@ struct reader {
 
 static bool is_counted(const struct coverage_points *p, const struct reader *r, size_t row)
 {
-    return !p->is_measured || row_is_measured(table_cell(r->t, row, r->average),
-                                              table_cell(r->t, row, r->profiled));
+    return !p->is_measured ||
+           row_is_measured(table_cell(r->t, row, r->average), table_cell(r->t, row, r->profiled));
 }
 
 /* The shapes of one side. Products of matrices are brought to one form first, so that N is N also
@@ -96,8 +96,7 @@ static void take_attention(struct coverage_points *p, struct reader *r, size_t r
     if (in.n <= LENGTHS || in.at[LENGTHS].n != 1 || in.at[QUERY].n < 3)
         return;
     int64_t batch = in.at[LENGTHS].dim[0];
-    bool is_decode =
-        in.at[QUERY].n == 3 ? in.at[QUERY].dim[0] == batch : in.at[QUERY].dim[2] == 1;
+    bool is_decode = in.at[QUERY].n == 3 ? in.at[QUERY].dim[0] == batch : in.at[QUERY].dim[2] == 1;
     if (str_equal(axis, S("batch"))) {
         vec_push(&p->at, batch);
     } else if (is_decode == str_equal(axis, S("avg_seq_len")) &&

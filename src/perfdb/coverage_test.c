@@ -67,8 +67,7 @@ TEST(the_grids_are_as_dense_as_their_rules)
             coverage_rules_axis(&rules, S(""), S(""), grids.grids[i].name, &rule, &is_there),
             ST_OK);
         assert_true(is_there);
-        struct coverage_axis a =
-            measure(&rule, grids.grids[i].values.at, grids.grids[i].values.n);
+        struct coverage_axis a = measure(&rule, grids.grids[i].values.at, grids.grids[i].values.n);
         assert_int_equal(a.missing.n, 0);
         assert_int_equal(a.gaps_n, 0);
         checked++;

@@ -127,7 +127,7 @@ static size_t fill_runtime(const struct scene *s, int64_t b, int64_t length, str
     bool has_table = s->is_mla || s->is_decode;
     bool is_cumulative = !s->is_mla && !s->is_decode;
     int64_t blocks = blocks_of(length);
-    struct str queries = is_cumulative  ? number_list(arena, b, length, length)
+    struct str queries = is_cumulative   ? number_list(arena, b, length, length)
                          : !s->is_decode ? number_list(arena, b, length, 0)
                          : s->is_mla     ? number_list(arena, b, 1, 0)
                                          : number_list(arena, b, 1, 1);

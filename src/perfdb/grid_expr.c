@@ -479,8 +479,8 @@ const char *grid_expr_run(const struct grid_expr *e, const int64_t *values, stru
         const char *error = NULL;
 
         if (s->op == OP_NUMBER || s->op == OP_NAME) {
-            stack[n++] = (struct grid_value){
-                .kind = GRID_INT, .i = s->op == OP_NUMBER ? s->value : values[s->value]};
+            stack[n++] = (struct grid_value){.kind = GRID_INT,
+                                             .i = s->op == OP_NUMBER ? s->value : values[s->value]};
         } else if (s->op == OP_AND || s->op == OP_OR) {
             if (grid_value_is_true(stack[n - 1]) == (s->op == OP_OR))
                 i = (size_t)s->value - 1;

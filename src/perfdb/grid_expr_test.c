@@ -129,12 +129,44 @@ TEST(functions_take_their_arguments)
 
 TEST(what_is_not_in_the_language_is_refused)
 {
-    static const char *const texts[] = {
-        "",       " ",        "1.5",      "D.real",   "D__x",   "open(1)", "max",    "max()",
-        "max(1,)", "abs(1,2)", "align(1)", "unknown",  "1 2",    "1 +",     "(1",     "1)",
-        "()",     "True",     "0x10",     "1_000",    "~5",     "5|2",     "1 <> 2", "1 = 1",
-        "a if b", "'x'",      "[1]",      "not",      "and 1",  "1 and",   "007",    "tokens(1)",
-        "1;2",    "1,2",      "lambda",   "5 == not 1", "9223372036854775808", "\xff"};
+    static const char *const texts[] = {"",
+                                        " ",
+                                        "1.5",
+                                        "D.real",
+                                        "D__x",
+                                        "open(1)",
+                                        "max",
+                                        "max()",
+                                        "max(1,)",
+                                        "abs(1,2)",
+                                        "align(1)",
+                                        "unknown",
+                                        "1 2",
+                                        "1 +",
+                                        "(1",
+                                        "1)",
+                                        "()",
+                                        "True",
+                                        "0x10",
+                                        "1_000",
+                                        "~5",
+                                        "5|2",
+                                        "1 <> 2",
+                                        "1 = 1",
+                                        "a if b",
+                                        "'x'",
+                                        "[1]",
+                                        "not",
+                                        "and 1",
+                                        "1 and",
+                                        "007",
+                                        "tokens(1)",
+                                        "1;2",
+                                        "1,2",
+                                        "lambda",
+                                        "5 == not 1",
+                                        "9223372036854775808",
+                                        "\xff"};
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         assert_refused(texts[i]);
@@ -143,8 +175,8 @@ TEST(what_is_not_in_the_language_is_refused)
 TEST(errors_while_running_are_told)
 {
     static const char *const texts[] = {
-        "7//0",   "7%0",       "7/0",           "7/0/1",    "big+1",      "-big-2",
-        "big*2",  "2**63",     "(-big-1)//-1",  "0**-1",    "(-8)**(1/3)", "(2/1)**5000",
+        "7//0",      "7%0",         "7/0",           "7/0/1",  "big+1",       "-big-2",
+        "big*2",     "2**63",       "(-big-1)//-1",  "0**-1",  "(-8)**(1/3)", "(2/1)**5000",
         "-(-big-1)", "abs(-big-1)", "align(big, 2)", "7%(0/1)"};
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)

@@ -72,8 +72,7 @@ enum status grid_facts_read(struct grid_facts *facts, const char *dir, struct di
     intern_init(&facts->kernels);
     arena_init(&scratch);
     const char *path = fs_join(&scratch, dir, "op_mapping.yaml");
-    facts->is_there = fs_exists(path);
-    if (facts->is_there) {
+    if (fs_exists(path)) {
         st = mapfile_open(&map, path, d);
         if (st == ST_OK) {
             st = yaml_read(&scratch, map.text, path, &root, d);
@@ -85,6 +84,7 @@ enum status grid_facts_read(struct grid_facts *facts, const char *dir, struct di
             for (const struct yaml_node *e = entries->first; e != NULL; e = e->next)
                 take_entry(facts, e);
         }
+        facts->is_there = facts->facts.n > 0;
     }
     arena_free(&scratch);
     return st;

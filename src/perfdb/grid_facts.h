@@ -8,13 +8,13 @@
 #include "base/intern.h"
 
 struct grid_fact {
-    bool is_free;        /* no kernel of its own runs: zero cost, composed of others, communication */
-    bool is_elementwise; /* asked for element by element */
+    bool is_free; /* no kernel of its own runs: zero cost, composed of others, communication */
+    bool is_elementwise;      /* asked for element by element */
     struct str alternates_of; /* the kernel this one stands in for; empty: none */
 };
 
 struct grid_facts {
-    bool is_there; /* the file exists */
+    bool is_there; /* a file that names kernels */
     struct intern kernels;
     VEC_OF(struct grid_fact) facts; /* by the id of the kernel */
 };

@@ -80,8 +80,7 @@ static struct side side_of(struct filler *f, struct str shapes, struct str dtype
     return (struct side){
         .slots = slots.n,
         .dtypes = grid_texts_split(&f->arena, types),
-        .formats =
-            grid_texts_split(&f->arena, table_cell(t, 0, table_column(t, formats))),
+        .formats = grid_texts_split(&f->arena, table_cell(t, 0, table_column(t, formats))),
         .sizes = grid_dtype_list(&f->arena, types),
         .dtypes_column = dtypes,
         .formats_column = formats,
@@ -147,16 +146,16 @@ static struct grid_shapes fit_slots(struct filler *f, const struct side *side,
     return to;
 }
 
-/* The cell of some slots: in quotes, which are part of it. */
+/* The cell of some slots: in quotes, which are part of it; a single empty slot is an empty cell. */
 static struct str shapes_cell(struct filler *f, struct grid_shapes shapes)
 {
-    if (shapes.n == 0)
-        return S("");
     struct str text = grid_shapes_text(&f->arena, shapes);
+
+    if (text.n == 0)
+        return S("");
     char *at = arena_alloc(&f->t->arena, text.n + 2);
     at[0] = at[text.n + 1] = '"';
-    if (text.n > 0)
-        memcpy(at + 1, text.at, text.n);
+    memcpy(at + 1, text.at, text.n);
     return (struct str){at, text.n + 2};
 }
 
@@ -231,6 +230,7 @@ enum status grid_fill(struct table *t, const struct grid_job *job,
     *out = (struct grid_fill){0};
     if (t->columns.n == 0 || t->n_rows == 0 || table_column(t, COL_INPUT_SHAPES) < 0)
         return ST_OK;
+    out->is_usable = true;
     TRY(grid_generate(job, pattern, f.kernel, &t->arena, &rows, d));
     arena_init(&f.arena);
     if (str_equal(f.kernel, S("FusedInferAttentionScore")))

@@ -12,6 +12,7 @@
 #include "perfdb/table.h"
 
 struct grid_fill {
+    bool is_usable;  /* the table has rows and input shapes */
     size_t made;     /* rows that came from the generator */
     size_t too_big;  /* of these, left out for their memory */
     size_t appended; /* rows added to the table */

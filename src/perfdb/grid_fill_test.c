@@ -28,8 +28,8 @@ static struct grid_fill fill(struct table *t, const char *path, const char *text
     struct str kernel = table_stem(path);
 
     assert_int_equal(table_parse(t, path, str_of(text), &d), ST_OK);
-    assert_int_equal(
-        grid_fill(t, &run.job, grid_run_pattern(&run, kernel), budget, &result, &d), ST_OK);
+    assert_int_equal(grid_fill(t, &run.job, grid_run_pattern(&run, kernel), budget, &result, &d),
+                     ST_OK);
     return result;
 }
 
@@ -40,10 +40,11 @@ static struct grid_fill fill(struct table *t, const char *path, const char *text
 TEST(new_rows_copy_the_template_and_have_no_timing)
 {
     struct table t;
-    struct grid_fill r = fill(&t, "Tile.csv",
-                              HEAD "dynamic,\"\"\"16,64;2\"\"\",DT_BF16;INT64,ND;ND,\"\"\"16,128\"\"\","
-                                   "DT_BF16,3.5,0.5,mine\n",
-                              0);
+    struct grid_fill r =
+        fill(&t, "Tile.csv",
+             HEAD "dynamic,\"\"\"16,64;2\"\"\",DT_BF16;INT64,ND;ND,\"\"\"16,128\"\"\","
+                  "DT_BF16,3.5,0.5,mine\n",
+             0);
 
     /* 13 token counts, 6 widths; 16 x 64 is there. */
     assert_int_equal(r.made, 78);
@@ -74,8 +75,7 @@ TEST(rows_beyond_the_memory_are_left_out)
 {
     struct table t;
     /* A row of Tile takes (t*d + 2 + 2*t*d) * 2 bytes: within 1000 bytes t*d is at most 166. */
-    struct grid_fill r = fill(
-        &t, "Tile.csv", HEAD "dynamic,16;2,X;X,ND;ND,16,X,1,1,x\n", 1000);
+    struct grid_fill r = fill(&t, "Tile.csv", HEAD "dynamic,16;2,X;X,ND;ND,16,X,1,1,x\n", 1000);
 
     assert_int_equal(r.appended, 2); /* 1 x 64 and 1 x 128 */
     assert_int_equal(r.too_big, 76);
@@ -86,11 +86,10 @@ TEST(products_are_the_same_whichever_way_round)
 {
     struct table t;
     /* The second row is 1 x 128 times 128 x 192 with the weight transposed and another result. */
-    struct grid_fill r =
-        fill(&t, "MatMulV2.csv",
-             HEAD "dynamic,\"2,3;4,3\",A;B,ND;ND,\"2,4\",C,1,1,x\n"
-                  "dynamic,\"1,128;128,192\",A;B,ND;ND,\"1,192\",OTHER,1,1,x\n",
-             0);
+    struct grid_fill r = fill(&t, "MatMulV2.csv",
+                              HEAD "dynamic,\"2,3;4,3\",A;B,ND;ND,\"2,4\",C,1,1,x\n"
+                                   "dynamic,\"1,128;128,192\",A;B,ND;ND,\"1,192\",OTHER,1,1,x\n",
+                              0);
 
     assert_int_equal(r.made, 37 * 37 * 37);
     assert_int_equal(r.appended, r.made - 1);
@@ -101,8 +100,7 @@ TEST(attention_tables_get_their_columns)
 {
     struct table t;
 
-    fill(&t, "FusedInferAttentionScore.csv",
-         HEAD "dynamic,1;1,X;X,ND;ND,1;,X;FLOAT,1,1,x\n", 0);
+    fill(&t, "FusedInferAttentionScore.csv", HEAD "dynamic,1;1,X;X,ND;ND,1;,X;FLOAT,1,1,x\n", 0);
     assert_int_equal(t.columns.n, 9 + 15);
     assert_str(t.columns.at[9], "Runtime source_profile");
     assert_str(t.columns.at[23], "Runtime operator_input_shapes_raw");

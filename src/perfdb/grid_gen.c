@@ -123,8 +123,7 @@ enum status grid_generate(const struct grid_job *job, const struct grid_pattern 
                           struct str kernel, struct arena *arena, struct grid_rows *out,
                           struct diag *d)
 {
-    struct grid_out o = {
-        .job = job, .pattern = pattern, .kernel = kernel, .d = d, .arena = arena};
+    struct grid_out o = {.job = job, .pattern = pattern, .kernel = kernel, .d = d, .arena = arena};
 
     enum status st = pass(&o);
     if (st == ST_OK && job->cap > 0 && o.n > job->cap)

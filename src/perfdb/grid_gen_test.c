@@ -42,9 +42,9 @@ static struct grid_rows make(const char *pattern, const char *model, uint32_t ca
         job.has_targets = true;
     }
     assert_true(grid_random_seed_text(&dice, S("1")));
-    assert_int_equal(grid_generate(&job, grid_rules_pattern(&rules, str_of(pattern)), S("X"), &arena,
-                                   &rows, &d),
-                     ST_OK);
+    assert_int_equal(
+        grid_generate(&job, grid_rules_pattern(&rules, str_of(pattern)), S("X"), &arena, &rows, &d),
+        ST_OK);
     return rows;
 }
 
@@ -267,9 +267,9 @@ TEST(values_without_a_result_end_the_run)
 {
     struct grid_rows rows;
 
-    assert_int_equal(with_rules("patterns: {p: {iterators: {t: [1, 0]}, inputs: [\"(8 // t)\"]}}",
-                                "p", &rows),
-                     ST_FORMAT);
+    assert_int_equal(
+        with_rules("patterns: {p: {iterators: {t: [1, 0]}, inputs: [\"(8 // t)\"]}}", "p", &rows),
+        ST_FORMAT);
     assert_int_equal(diag_count(&d, "grid.bad-value"), 1);
     assert_int_equal(
         with_rules("patterns: {p: {iterators: {t: [1, 0]}, constraints: [\"t % t\"]}}", "p", &rows),

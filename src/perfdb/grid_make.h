@@ -19,8 +19,8 @@ struct grid_out {
 
     /* For grid_take(). */
     struct arena *arena;
-    uint64_t n;                      /* rows made so far */
-    const uint32_t *place;           /* of row i among the kept ones, UINT32_MAX: not kept */
+    uint64_t n;            /* rows made so far */
+    const uint32_t *place; /* of row i among the kept ones, UINT32_MAX: not kept */
     VEC_OF(struct grid_row) kept;
 };
 

@@ -1,20 +1,21 @@
 #include "perfdb/grid_memory.h"
 
 #include "base/num.h"
+#include "perfdb/cell.h"
 
 static const struct {
     struct str name;
     int64_t bytes;
 } dtypes[] = {
-    {S_INIT("DT_FLOAT"), 4},       {S_INIT("DT_FLOAT16"), 2},      {S_INIT("DT_BF16"), 2},
-    {S_INIT("DT_BFLOAT16"), 2},    {S_INIT("DT_FLOAT32"), 4},      {S_INIT("DT_FLOAT64"), 8},
-    {S_INIT("DT_DOUBLE"), 8},      {S_INIT("DT_INT8"), 1},         {S_INIT("DT_INT16"), 2},
-    {S_INIT("DT_INT32"), 4},       {S_INIT("DT_INT64"), 8},        {S_INIT("DT_UINT8"), 1},
-    {S_INIT("DT_UINT16"), 2},      {S_INIT("DT_UINT32"), 4},       {S_INIT("DT_UINT64"), 8},
-    {S_INIT("DT_BOOL"), 1},        {S_INIT("DT_COMPLEX64"), 8},    {S_INIT("DT_COMPLEX128"), 16},
-    {S_INIT("DT_FLOAT8_E4M3"), 1}, {S_INIT("DT_FLOAT8_E5M2"), 1},  {S_INIT("DT_FLOAT8"), 1},
-    {S_INIT("FLOAT"), 4},          {S_INIT("INT8"), 1},            {S_INIT("INT16"), 2},
-    {S_INIT("INT32"), 4},          {S_INIT("INT64"), 8},           {S_INIT("UINT8"), 1},
+    {S_INIT("DT_FLOAT"), 4},       {S_INIT("DT_FLOAT16"), 2},     {S_INIT("DT_BF16"), 2},
+    {S_INIT("DT_BFLOAT16"), 2},    {S_INIT("DT_FLOAT32"), 4},     {S_INIT("DT_FLOAT64"), 8},
+    {S_INIT("DT_DOUBLE"), 8},      {S_INIT("DT_INT8"), 1},        {S_INIT("DT_INT16"), 2},
+    {S_INIT("DT_INT32"), 4},       {S_INIT("DT_INT64"), 8},       {S_INIT("DT_UINT8"), 1},
+    {S_INIT("DT_UINT16"), 2},      {S_INIT("DT_UINT32"), 4},      {S_INIT("DT_UINT64"), 8},
+    {S_INIT("DT_BOOL"), 1},        {S_INIT("DT_COMPLEX64"), 8},   {S_INIT("DT_COMPLEX128"), 16},
+    {S_INIT("DT_FLOAT8_E4M3"), 1}, {S_INIT("DT_FLOAT8_E5M2"), 1}, {S_INIT("DT_FLOAT8"), 1},
+    {S_INIT("FLOAT"), 4},          {S_INIT("INT8"), 1},           {S_INIT("INT16"), 2},
+    {S_INIT("INT32"), 4},          {S_INIT("INT64"), 8},          {S_INIT("UINT8"), 1},
     {S_INIT("BOOL"), 1},
 };
 
@@ -38,6 +39,7 @@ struct grid_texts grid_dtype_list(struct arena *arena, struct str cell)
 {
     struct grid_texts out = {.at = ARENA_ARRAY(arena, struct str, cell.n / 2 + 1)};
 
+    cell = cell_bare(cell);
     for (size_t i = 0; i < cell.n;) {
         size_t from = i;
         while (i < cell.n && !is_gap(cell.at[i]))

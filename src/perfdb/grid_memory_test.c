@@ -15,7 +15,7 @@ static int64_t bytes_of(const char *cell, const char *dtypes)
 TEST(elements_count_by_their_type)
 {
     arena_init(&arena);
-    assert_int_equal(bytes_of("4;", "INT64"), 32);
+    assert_int_equal(bytes_of("4;", "\"INT64\""), 32);
     assert_int_equal(bytes_of("1024;1024", "FLOAT"), 4096 + 2048); /* beyond the list: 2 bytes */
     assert_int_equal(bytes_of("8;8", "dt_complex128; BOOL"), 128 + 8);
     /* An empty part shifts the types behind it. */

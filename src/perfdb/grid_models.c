@@ -38,8 +38,8 @@ static enum status bad(const char *path, const struct yaml_node *node, struct di
                      what);
 }
 
-static enum status read_size(const char *path, const struct yaml_node *model,
-                             const struct field *f, struct grid_model *out, struct diag *d)
+static enum status read_size(const char *path, const struct yaml_node *model, const struct field *f,
+                             struct grid_model *out, struct diag *d)
 {
     const struct yaml_node *node = yaml_get(model, f->name);
     int64_t value = 0;

@@ -51,7 +51,8 @@ struct grid_pairs {
     size_t n;
 };
 
-/* The (N, K) of the models' matrices, cut for every size of tensor parallelism: a set, ascending. */
+/* The (N, K) of the models' matrices, cut for every size of tensor parallelism: a set, ascending.
+ */
 struct grid_pairs grid_models_pairs(struct arena *arena, const struct grid_models *models);
 
 /* The same of the experts' matrices. */

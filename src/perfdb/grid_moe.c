@@ -87,8 +87,7 @@ static enum status dispatch_row(struct grid_out *out, struct dispatch x, int64_t
         GRID_SHAPE(out, x.m, x.top_k),
     };
     struct grid_shape results[] = {GRID_SHAPE(out, x.m, x.hidden), GRID_SHAPE(out, x.experts)};
-    struct grid_cell ep = {COL_EP_SIZE,
-                           arena_format(&out->scratch, "%lld", (long long)ranks)};
+    struct grid_cell ep = {COL_EP_SIZE, arena_format(&out->scratch, "%lld", (long long)ranks)};
 
     enum status st = grid_take(out, &(struct grid_row){.in = {in, ARRAY_LEN(in)},
                                                        .out = {results, ARRAY_LEN(results)},

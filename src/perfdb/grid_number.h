@@ -14,9 +14,10 @@ const char *grid_negate(struct grid_value *a);
 const char *grid_add(struct grid_value *a, struct grid_value b);
 const char *grid_sub(struct grid_value *a, struct grid_value b);
 const char *grid_mul(struct grid_value *a, struct grid_value b);
-const char *grid_divide(struct grid_value *a, struct grid_value b);       /* always a real */
-const char *grid_floor_divide(struct grid_value *a, struct grid_value b); /* toward minus infinity */
-const char *grid_modulo(struct grid_value *a, struct grid_value b);       /* sign of the divisor */
+const char *grid_divide(struct grid_value *a, struct grid_value b); /* always a real */
+const char *grid_floor_divide(struct grid_value *a,
+                              struct grid_value b);                 /* toward minus infinity */
+const char *grid_modulo(struct grid_value *a, struct grid_value b); /* sign of the divisor */
 const char *grid_power(struct grid_value *a, struct grid_value b);
 const char *grid_align(struct grid_value *a, struct grid_value b); /* up to a multiple of b */
 

@@ -5,6 +5,7 @@
 #include "base/mapfile.h"
 #include "base/num.h"
 #include "base/yaml.h"
+#include "perfdb/grid_gen.h"
 
 struct reader {
     struct arena *arena;
@@ -93,9 +94,8 @@ static enum status read_iterators(const struct reader *r, const struct yaml_node
             it->grid = v->text;
             it->values = grid_rules_grid(r->rules, v->text);
             if (it->values.n == 0)
-                return bad(r, v, arena_format(r->arena, "no grid is called '%.*s'",
-                                              STR_ARGS(v->text))
-                                     .at);
+                return bad(
+                    r, v, arena_format(r->arena, "no grid is called '%.*s'", STR_ARGS(v->text)).at);
         } else {
             TRY(read_list(r, v, &it->values));
         }
@@ -252,8 +252,9 @@ static enum status read_variables(const struct reader *r, const struct yaml_node
         p->var_n = variable(names, &n, S("N"));
         p->var_k = variable(names, &n, S("K"));
         if (n != p->iterators_n + p->fallback_n)
-            return bad(r, node, "with model_nk_pairs the fallback_iterators must be N and K, and "
-                                "each variable must be given once");
+            return bad(r, node,
+                       "with model_nk_pairs the fallback_iterators must be N and K, and "
+                       "each variable must be given once");
     } else if (n != p->iterators_n) {
         return bad(r, node, "a variable is given twice");
     }
@@ -270,6 +271,8 @@ static enum status read_pattern(const struct reader *r, const struct yaml_node *
         return bad(r, node, "a pattern must be a map");
     check_fields(r, node);
     p->generator = yaml_get_text(node, S("generator_function"), (struct str){0});
+    if (p->generator.n > 0 && !grid_gen_is_known(p->generator))
+        return bad(r, node, "no generator_function has that name");
     TRY(read_variables(r, node, p));
     TRY(read_constraints(r, yaml_get(node, S("constraints")), p));
     TRY(read_shapes(r, yaml_get(node, S("inputs")), p, &p->inputs, &p->inputs_n));
@@ -314,9 +317,10 @@ static enum status read_counts(const struct reader *r, const struct yaml_node *s
     TRY(read_list(r, node, out));
     for (size_t i = 0; i < out->n; i++)
         if (out->at[i] < 1 || out->at[i] > most)
-            return bad(r, node, arena_format(r->arena, "%.*s must be numbers from 1 to %lld",
-                                             STR_ARGS(field), (long long)most)
-                                    .at);
+            return bad(r, node,
+                       arena_format(r->arena, "%.*s must be numbers from 1 to %lld",
+                                    STR_ARGS(field), (long long)most)
+                           .at);
     return ST_OK;
 }
 
@@ -367,8 +371,9 @@ static enum status find_sections(struct reader *r, struct str text, struct found
 
     TRY(yaml_read(r->arena, text, r->path, &root, r->d));
     if (root->kind != YAML_MAP)
-        return bad(r, root, "rules must be a map of the sections grids, patterns, assignments, "
-                            "scenes and models");
+        return bad(r, root,
+                   "rules must be a map of the sections grids, patterns, assignments, "
+                   "scenes and models");
     for (const struct yaml_node *v = root->first; v != NULL; v = v->next) {
         size_t k = 0;
         while (k < ARRAY_LEN(sections) && !str_equal(sections[k].name, v->key))

@@ -42,8 +42,8 @@ struct grid_pattern {
     struct grid_names names; /* the variables */
     const struct grid_iterator *iterators, *fallback;
     size_t iterators_n, fallback_n;
-    bool has_nk_pairs;     /* N and K come from the models when there are any */
-    size_t var_n, var_k;   /* where; only with has_nk_pairs */
+    bool has_nk_pairs;   /* N and K come from the models when there are any */
+    size_t var_n, var_k; /* where; only with has_nk_pairs */
     const struct grid_constant *constants;
     size_t constants_n;
     const struct grid_expr *constraints;
@@ -68,7 +68,7 @@ struct grid_rules {
     struct {
         struct str name;
         struct grid_list values;
-    } *grids;
+    } * grids;
     const struct grid_pattern *patterns;
     const struct grid_assignment *assignments;
     const struct grid_scene *scenes;
@@ -94,7 +94,8 @@ struct grid_list grid_rules_grid(const struct grid_rules *rules, struct str name
 /* The scene of a model's key, or the default one; NULL when the file has neither. */
 const struct grid_scene *grid_rules_scene(const struct grid_rules *rules, struct str key);
 
-/* A YAML list of whole numbers; false, told in `d`, for anything else. `node` may be NULL: empty. */
+/* A YAML list of whole numbers; false, told in `d`, for anything else. `node` may be NULL: empty.
+ */
 bool grid_rules_list(struct arena *arena, const struct yaml_node *node, const char *path,
                      struct grid_list *out, struct diag *d);
 

@@ -2,6 +2,7 @@
 
 #include "base/cancel.h"
 #include "base/fs.h"
+#include "base/mapfile.h"
 #include "base/num.h"
 #include "perfdb/table_diff.h"
 
@@ -15,14 +16,13 @@ static struct str all_ids(struct arena *arena, const struct grid_models *models)
     return text;
 }
 
-static enum status unknown_model(struct str name,
-                                 const struct grid_models *models, struct diag *d)
+static enum status unknown_model(struct str name, const struct grid_models *models, struct diag *d)
 {
     struct arena scratch;
 
     arena_init(&scratch);
-    diag_fail(d, ST_NOT_FOUND, "grid.unknown-model", (struct where){0},
-              "no model is called '%.*s'", STR_ARGS(name));
+    diag_fail(d, ST_NOT_FOUND, "grid.unknown-model", (struct where){0}, "no model is called '%.*s'",
+              STR_ARGS(name));
     diag_hint(d, "known", "%.*s", STR_ARGS(all_ids(&scratch, models)));
     diag_hint(d, "try", "--model-config with the config.json of the model");
     arena_free(&scratch);
@@ -95,7 +95,9 @@ enum status grid_run_open(struct grid_run *run, const struct grid_options *o, st
     run->job = (struct grid_job){
         .rules = &run->rules,
         .is_replayable = o->is_replayable,
-        .cap = o->rows <= 0 ? 0 : o->rows > UINT32_MAX ? UINT32_MAX : (uint32_t)o->rows,
+        .cap = o->rows <= 0           ? 0
+               : o->rows > UINT32_MAX ? UINT32_MAX
+                                      : (uint32_t)o->rows,
         .random = &run->random,
     };
     TRY(find_targets(run, o, d));
@@ -162,16 +164,64 @@ const struct grid_pattern *grid_run_pattern(const struct grid_run *run, struct s
     return grid_rules_pattern(&run->rules, name);
 }
 
-static enum status print_diff(const struct grid_run *run, const char *path,
-                              const struct table *fresh, struct diag *d)
+struct match {
+    struct str rest; /* of the file */
+    bool is_equal;
+};
+
+static bool match_text(void *ctx, struct str text)
+{
+    struct match *m = ctx;
+
+    m->is_equal = m->is_equal && str_starts(m->rest, text);
+    m->rest = str_part(m->rest, text.n, m->rest.n);
+    return m->is_equal;
+}
+
+/* Whether the table would be written as the file stands. */
+static enum status compare_bytes(const struct table *t, const char *path, bool *is_equal,
+                                 struct diag *d)
+{
+    struct mapfile map;
+
+    TRY(mapfile_open(&map, path, d));
+    struct match m = {map.text, true};
+    *is_equal =
+        table_print(t, TABLE_NO_BOM, (struct sink){match_text, &m}) && m.is_equal && m.rest.n == 0;
+    mapfile_close(&map);
+    return ST_OK;
+}
+
+static enum status write_or_show(const struct grid_run *run, const char *path,
+                                 const struct table *fresh, struct diag *d)
 {
     struct table old;
 
+    if (run->diff == NULL)
+        return table_write(fresh, path, TABLE_NO_BOM, d);
     enum status st = table_read(&old, path, d);
     if (st == ST_OK)
         table_diff(&old, fresh, path, *run->diff);
     table_free(&old);
     return st;
+}
+
+/* A table without new rows is written, too, when its bytes are not those of our dialect. */
+static enum status write_filled(struct grid_run *run, struct grid_file *file, const struct table *t,
+                                struct diag *d)
+{
+    bool is_equal = false;
+
+    file->is_skipped = file->fill.appended == 0;
+    run->appended += file->fill.appended;
+    if (!file->fill.is_usable)
+        return ST_OK;
+    if (file->is_skipped)
+        TRY(compare_bytes(t, file->path, &is_equal, d));
+    if (is_equal)
+        return ST_OK;
+    file->is_written = run->diff == NULL;
+    return write_or_show(run, file->path, t, d);
 }
 
 static enum status fill_and_write(struct grid_run *run, struct grid_file *file,
@@ -182,12 +232,8 @@ static enum status fill_and_write(struct grid_run *run, struct grid_file *file,
     enum status st = table_read(&t, file->path, d);
     if (st == ST_OK)
         st = grid_fill(&t, &run->job, pattern, run->budget, &file->fill, d);
-    if (st == ST_OK && file->fill.appended > 0) {
-        file->is_skipped = false;
-        run->appended += file->fill.appended;
-        st = run->diff != NULL ? print_diff(run, file->path, &t, d)
-                               : table_write(&t, file->path, TABLE_NO_BOM, d);
-    }
+    if (st == ST_OK)
+        st = write_filled(run, file, &t, d);
     table_free(&t);
     return st;
 }

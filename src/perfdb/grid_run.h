@@ -18,22 +18,23 @@
 #include "perfdb/grid_fill.h"
 
 struct grid_options {
-    const char *rules;         /* a user's rules; NULL: compiled in */
-    struct str target_models;  /* comma-separated names; empty: all models */
+    const char *rules;          /* a user's rules; NULL: compiled in */
+    struct str target_models;   /* comma-separated names; empty: all models */
     const char *const *configs; /* config.json of models that are not known by name */
     size_t configs_n;
-    bool is_strict;     /* no short names of models */
-    bool is_replayable; /* see struct grid_job */
+    bool is_strict;          /* no short names of models */
+    bool is_replayable;      /* see struct grid_job */
     const struct sink *diff; /* write nothing, and print here what would change; NULL: write */
-    int64_t rows;       /* cap per table; 0 and below: none */
-    const char *seed;   /* NULL: any */
-    double memory_gib;  /* of one row; 0 and below: no limit */
+    int64_t rows;            /* cap per table; 0 and below: none */
+    const char *seed;        /* NULL: any */
+    double memory_gib;       /* of one row; 0 and below: no limit */
 };
 
 struct grid_file {
     const char *path;
     struct str name; /* without folder */
-    bool is_skipped; /* nothing was added */
+    bool is_skipped; /* no rows were added */
+    bool is_written;
     struct grid_fill fill;
 };
 

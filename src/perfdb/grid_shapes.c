@@ -1,6 +1,7 @@
 #include "perfdb/grid_shapes.h"
 
 #include "base/num.h"
+#include "perfdb/cell.h"
 
 static bool is_nothing(struct str s)
 {
@@ -42,7 +43,7 @@ static bool is_gap(char c)
 static bool parse_slot(struct arena *arena, struct str slot, struct grid_shape *out)
 {
     *out = (struct grid_shape){0};
-    slot = str_trim(slot);
+    slot = cell_trim(cell_bare(slot));
     if (is_nothing(slot))
         return true;
     int64_t *dim = ARENA_ARRAY(arena, int64_t, slot.n / 2 + 1);
@@ -65,7 +66,7 @@ bool grid_shapes_parse(struct arena *arena, struct str cell, struct grid_shapes 
     size_t n = 1;
 
     *out = (struct grid_shapes){0};
-    if (is_nothing(text))
+    if (is_nothing(text) || is_nothing(without_quotes(text)))
         return true;
     text = without_quotes(text);
     for (size_t i = 0; i < text.n; i++)
@@ -132,7 +133,7 @@ int grid_shapes_compare(struct grid_shapes a, struct grid_shapes b)
 
 struct grid_texts grid_texts_split(struct arena *arena, struct str cell)
 {
-    struct str text = without_quotes(cell), part;
+    struct str text = cell_bare(cell), part;
     struct grid_texts out = {0};
     size_t n = 1;
 

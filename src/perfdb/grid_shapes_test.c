@@ -20,6 +20,8 @@ TEST(slots_are_kept_but_for_an_empty_last_one)
     assert_int_equal(parse("16;;;").n, 3);
     assert_int_equal(parse(";").n, 1);
     assert_int_equal(parse("\"\"").n, 0);
+    assert_int_equal(parse("\" N/A \"").n, 0);
+    assert_str(grid_shapes_text(&arena, parse("\"1,2\";\"3\"")), "1,2;3");
     assert_int_equal(parse(" n/a ").n, 0);
     assert_int_equal(parse("(2, 3);();NULL;(4)").n, 4);
     assert_str(grid_shapes_text(&arena, parse("(2, 3);();NULL;(4 5)")), "2,3;;;4,5");

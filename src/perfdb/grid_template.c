@@ -9,8 +9,8 @@ struct loop {
     size_t n;
     struct grid_pairs pairs; /* of N and K, inside all loops */
     bool has_pairs;
-    int64_t *value;       /* of each variable */
-    int64_t *dim;         /* of all shapes of a row */
+    int64_t *value; /* of each variable */
+    int64_t *dim;   /* of all shapes of a row */
     struct grid_row row;
 };
 
@@ -83,8 +83,6 @@ static enum status make_point(const struct loop *l)
     for (size_t i = 0; i < l->pairs.n; i++) {
         l->value[p->var_n] = l->pairs.at[i].n;
         l->value[p->var_k] = l->pairs.at[i].k;
-        for (size_t c = 0; c < p->constants_n; c++)
-            l->value[p->constants[c].var] = p->constants[c].value;
         TRY(make_row(l));
     }
     return ST_OK;

@@ -3,9 +3,9 @@
 
 /* The variables of cases that bring none along. */
 static const struct str names[] = {
-    S_INIT("tokens"),   S_INIT("D"),   S_INIT("N"),     S_INIT("K"),     S_INIT("block_h"),
-    S_INIT("block_w"),  S_INIT("out_rows"), S_INIT("seq"), S_INIT("heads"), S_INIT("batch"),
-    S_INIT("dim"),      S_INIT("max_slots"),
+    S_INIT("tokens"),  S_INIT("D"),       S_INIT("N"),        S_INIT("K"),
+    S_INIT("block_h"), S_INIT("block_w"), S_INIT("out_rows"), S_INIT("seq"),
+    S_INIT("heads"),   S_INIT("batch"),   S_INIT("dim"),      S_INIT("max_slots"),
 };
 static const int64_t values[ARRAY_LEN(names)] = {7, 5120, 768, 7168, 16, 32, 3, 3, 4, 2, 64, 4096};
 

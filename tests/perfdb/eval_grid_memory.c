@@ -42,9 +42,9 @@ static struct node *row_memory(struct eval *e, const struct node *in)
     struct grid_texts types = texts_of(e, tree_at(in, 2));
     struct grid_texts results = tree_is_null(own) ? types : texts_of(e, own);
 
-    return tree_integer(
-        &e->arena, grid_memory_add(grid_memory_bytes(shapes_of(e, tree_at(in, 0)), types),
-                                   grid_memory_bytes(shapes_of(e, tree_at(in, 1)), results)));
+    return tree_integer(&e->arena,
+                        grid_memory_add(grid_memory_bytes(shapes_of(e, tree_at(in, 0)), types),
+                                        grid_memory_bytes(shapes_of(e, tree_at(in, 1)), results)));
 }
 
 static struct node *format(struct eval *e, const struct node *in)
