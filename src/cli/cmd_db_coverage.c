@@ -20,9 +20,8 @@ static const struct opt options[] = {
 };
 
 static const struct example examples[] = {
-    {"strata db coverage --database-path examples/perfdb/grid", "what is missing (exit 1)"},
-    {"strata db coverage --database-path examples/perfdb/grid --op Tile --measured",
-     "of one operator, measured points only (exit 1)"},
+    {"strata db coverage --database-path examples/perfdb/grid --op ArgMaxV2",
+     "one operator; without --op all of them"},
     {0},
 };
 
@@ -61,6 +60,16 @@ static void print_text(struct session *s, const struct coverage *c)
                    axes, c->tables.n, c->missing, c->gaps);
 }
 
+/* The limit that was broken; null for the one that was not. */
+static void write_limit(struct json_writer *j, struct str key, double limit)
+{
+    json_write_key(j, key);
+    if (limit > 0)
+        json_write_f64(j, limit);
+    else
+        json_write_null(j);
+}
+
 static void write_axis(struct json_writer *j, const struct coverage_axis *a)
 {
     json_write_object(j);
@@ -82,8 +91,8 @@ static void write_axis(struct json_writer *j, const struct coverage_axis *a)
         json_write_i64(j, g->from);
         json_write_key(j, S("to"));
         json_write_i64(j, g->to);
-        json_write_key(j, g->gap > 0 ? S("max_gap") : S("max_ratio"));
-        json_write_f64(j, g->gap > 0 ? g->gap : g->ratio);
+        write_limit(j, S("max_gap"), g->gap);
+        write_limit(j, S("max_ratio"), g->ratio);
         json_write_end(j);
     }
     json_write_end(j);

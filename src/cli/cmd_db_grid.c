@@ -44,7 +44,7 @@ static const struct opt options[] = {
 static const struct example examples[] = {
     {"strata db grid --database-path examples/perfdb/grid --rows 20 --seed 1 --dry-run",
      "twenty rows for each operator, shown but not written"},
-    {"strata db grid --database-path out/db --target-models Qwen/Qwen3-32B --rows 0 --seed 1",
+    {"strata db grid --database-path examples/perfdb/grid --target-models Qwen/Qwen3-32B --rows 0",
      "all shapes of one model"},
     {"strata db grid --print-rules", "the rules, as a file to start from"},
     {0},
