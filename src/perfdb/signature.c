@@ -189,7 +189,8 @@ struct signature signature_of(struct arena *arena, struct str op, const struct s
     if (op.n == 0)
         op = row->op_type.n > 0 ? row->op_type : row->op_state;
     op = signature_op(op);
-    if (!signature_is_matmul(op) || !matmul(arena, row, &s))
+    s.is_product = signature_is_matmul(op) && matmul(arena, row, &s);
+    if (!s.is_product)
         general(arena, op, row, &s);
     if (str_equal(op, S("DispatchFFNCombine")))
         s.part[s.n++] = cell_trim(row->ep_size);

@@ -26,7 +26,8 @@ enum { SIGNATURE_PARTS = 6 };
 /* Input shapes, dtypes, formats, output shapes, dtypes; for DispatchFFNCombine also the EP size. */
 struct signature {
     struct str part[SIGNATURE_PARTS];
-    size_t n; /* 5 or 6 */
+    size_t n;        /* 5 or 6 */
+    bool is_product; /* of two matrices, in the form m,k;n,k */
 };
 
 /* An operator without blanks and quotes around it and without one "_run.py", "_run" or ".csv". */
