@@ -81,3 +81,16 @@ if(TARGET strata)
     add_test(NAME incore.clean COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/incore/clean.py $<TARGET_FILE:strata>)
 endif()
+
+# The operator database: perfdb-eval calls its functions, tests/perfdb/*.py run the program.
+file(GLOB perfdb_eval_c CONFIGURE_DEPENDS tests/perfdb/*.c)
+add_executable(perfdb-eval EXCLUDE_FROM_ALL ${perfdb_eval_c})
+target_link_libraries(perfdb-eval PRIVATE strata_flags libstrata)
+add_dependencies(unit perfdb-eval)
+file(GLOB scripts CONFIGURE_DEPENDS tests/perfdb/*.py)
+if(TARGET strata)
+    foreach(file IN LISTS scripts)
+        cmake_path(GET file STEM name)
+        add_test(NAME perfdb.${name} COMMAND Python3::Interpreter ${file} $<TARGET_FILE:strata>)
+    endforeach()
+endif()

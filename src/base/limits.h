@@ -21,6 +21,8 @@ enum {
     LIMIT_DB_TABLES = 4096,       /* tables of a database; nsys writes some 150 */
     LIMIT_DB_COLUMNS = 512,       /* columns of one of its tables; the widest has 60 */
     LIMIT_DEVICE_FILE = 1 << 20,  /* a user's device table; ours is 8 KB */
+    LIMIT_TABLE_BYTES = 1 << 29,  /* one operator table; 16 bytes a cell are kept beside it */
+    LIMIT_TABLE_CELLS = 1 << 26,  /* 1 GiB of views; a table of 100 000 rows has 6 million */
 };
 
 /* One interned string. strid is 32 bits wide, so there are at most 2^32 - 1 strings. */
