@@ -7,6 +7,9 @@
 #include "base/num.h"
 #include "perfdb/cell.h"
 #include "perfdb/compare_literal.h"
+#include "perfdb/compare_text.h"
+
+enum { SHOWN_PIDS = 16 };
 
 /* One operator of the trace, looked up in the mapping once. */
 struct op {
@@ -181,7 +184,7 @@ static void predict(struct ops_rows *rows, struct str kernel, double us, const s
     while (i < row->n_names && !str_equal(row->names[i], op->name))
         i++;
     if (i == row->n_names && i < OPS_NAMES)
-        row->names[row->n_names++] = op->name;
+        row->names[row->n_names++] = arena_str(&rows->arena, op->name);
 }
 
 static void predict_hit(struct ops_rows *rows, const struct trace_event *e, const struct op *op,
@@ -219,24 +222,35 @@ static void predict_event(struct ops_rows *rows, const struct trace_event *e, co
         predict(rows, op->fallback, e->dur, op, MISS);
 }
 
-/* The processes that complete events belong to, as `{0, 1}`. */
+static int by_pid(const void *a, const void *b)
+{
+    const struct trace_process *x = a, *y = b;
+
+    if (x->pid.n != y->pid.n)
+        return x->pid.n < y->pid.n ? -1 : 1;
+    return str_compare(x->pid, y->pid);
+}
+
+/* The processes that complete events belong to, as `{0, 1}`; `last` is one of them. */
 static struct str list_processes(const struct predicted *p, struct arena *arena, size_t *count,
                                  uint32_t *last)
 {
+    struct trace_process *busy = ARENA_ARRAY(arena, struct trace_process, p->processes.n);
     struct str list = S("");
 
     *count = 0;
-    for (size_t i = 0; i < p->processes.n; i++) {
-        const struct trace_process *process = &p->processes.at[i];
-        if (process->events == 0)
-            continue;
-        *last = (uint32_t)i;
-        if (++*count <= 16)
-            list = arena_format(arena, "%.*s%s%s%.*s%s", STR_ARGS(list), *count > 1 ? ", " : "",
-                                process->is_text ? "'" : "", STR_ARGS(process->pid),
-                                process->is_text ? "'" : "");
+    for (size_t i = 0; i < p->processes.n; i++)
+        if (p->processes.at[i].events > 0) {
+            busy[(*count)++] = p->processes.at[i];
+            *last = (uint32_t)i;
+        }
+    qsort(busy, *count, sizeof(*busy), by_pid);
+    for (size_t i = 0; i < *count && i < SHOWN_PIDS; i++) {
+        const char *quote = busy[i].is_text ? "'" : "";
+        list = arena_format(arena, "%.*s%s%s%.*s%s", STR_ARGS(list), i > 0 ? ", " : "", quote,
+                            STR_ARGS(busy[i].pid), quote);
     }
-    return arena_format(arena, "{%.*s%s}", STR_ARGS(list), *count > 16 ? ", ..." : "");
+    return arena_format(arena, "{%.*s%s}", STR_ARGS(list), *count > SHOWN_PIDS ? ", ..." : "");
 }
 
 static enum status choose_process(const struct predicted *p, struct arena *arena, uint32_t *out,
@@ -292,11 +306,15 @@ enum status ops_rows_predict(struct ops_rows *rows, const struct predicted *p,
     return ST_OK;
 }
 
+static double larger(const struct ops_row *row)
+{
+    return decimal_round(fmax(row->predicted_us, row->measured_us), 1);
+}
+
 static int by_time(const void *a, const void *b)
 {
     const struct ops_row *x = a, *y = b;
-    double left = fmax(x->predicted_us, x->measured_us);
-    double right = fmax(y->predicted_us, y->measured_us);
+    double left = larger(x), right = larger(y);
 
     if (left != right)
         return left < right ? 1 : -1;

@@ -33,18 +33,20 @@ struct ops_rows {
 void ops_rows_init(struct ops_rows *rows);
 void ops_rows_free(struct ops_rows *rows);
 
-/* `passes` as in the M6 document: 1 when it does not say. `mapping` is the root of op_mapping.yaml
- * or NULL; entries are looked up in operator_mappings, then on the top level. */
+/* The forward passes of an M6 document: 1 when it does not say. */
 enum status ops_passes(const char *path, double *passes, struct diag *d);
 
-/* The inputs must outlive the rows. */
+/* The measured side first. Texts are copied. */
 void ops_rows_measure(struct ops_rows *rows, const struct measured *m, double passes);
 
-/* Fails, naming the processes, when the trace does not say which of several is the prediction. */
+/* `mapping` is the root of op_mapping.yaml or NULL; entries are looked up in operator_mappings,
+ * then on the top level. Fails, naming the processes, when the trace does not say which of several
+ * is the prediction. */
 enum status ops_rows_predict(struct ops_rows *rows, const struct predicted *p,
                              const struct yaml_node *mapping, struct diag *d);
 
-/* By the larger of the two times, falling; the kernel's name decides between equals. */
+/* By the larger of the two times as written (one decimal), falling; the kernel's name decides
+ * between equals. */
 void ops_rows_sort(struct ops_rows *rows);
 
 /* Deviation in percent; 0 when nothing was measured. */

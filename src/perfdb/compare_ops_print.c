@@ -102,7 +102,7 @@ static void print_row(struct text_out *out, const struct ops_row *row, double al
                      row->predicted_us, (unsigned long long)row->predicted_n, row->measured_us,
                      rint(row->measured_n), ops_error(row->predicted_us, row->measured_us),
                      ops_error((double)row->predicted_n, row->measured_n),
-                     all_us > 0 ? row->measured_us / all_us * 100 : 0);
+                     all_us > 0 ? decimal_round(row->measured_us, 1) / all_us * 100 : 0);
     text_out_put(out, (struct str){text, (size_t)n});
     put_padded(out, str_of(ops_status(row)), 6);
     text_out_put(out, S("\n"));
@@ -114,9 +114,10 @@ bool ops_rows_print(const struct ops_rows *rows, const char *scenario, struct si
     double predicted = 0, measured = 0;
     char total[3 * DECIMAL_TEXT];
 
+    /* The totals are those of the numbers shown. */
     for (size_t i = 0; i < rows->at.n; i++) {
-        predicted += rows->at.at[i].predicted_us;
-        measured += rows->at.at[i].measured_us;
+        predicted += decimal_round(rows->at.at[i].predicted_us, 1);
+        measured += decimal_round(rows->at.at[i].measured_us, 1);
     }
     text_out_open(&out, sink);
     text_out_put(&out, S("\n"));

@@ -93,37 +93,46 @@ static void measure(struct shape_rows *rows, struct str kernel, struct str shape
 static enum status bad_time(const struct measured *m, struct measured_row row, const char *column,
                             struct str text, struct diag *d)
 {
+    if (d == NULL)
+        return ST_OK;
     return diag_fail(d, ST_FORMAT, "perfdb.bad-time",
                      (struct where){.path = m->table.path, .line = row.line},
                      "%s of %.*s is not a number: '%.*s'", column, STR_ARGS(row.type),
                      STR_ARGS(text));
 }
 
+static enum status measure_row(struct shape_rows *rows, const struct measured *m,
+                               struct measured_row row, struct twins *twins, struct diag *d)
+{
+    struct arena_mark mark = arena_mark(&rows->arena);
+    size_t before = rows->at.n;
+    double start, us;
+
+    if (!measured_time(row.duration, &us))
+        return bad_time(m, row, "Duration(us)", row.duration, d);
+    if (!measured_time(row.start, &start))
+        return bad_time(m, row, "Start Time(us)", row.start, d);
+    struct str shapes = shape_key(&rows->arena, row.shapes);
+    if (measured_is_collective(row.type)) {
+        twins_put(twins, start, row.type, shapes, us); /* keeps the key */
+        return ST_OK;
+    }
+    measure(rows, row.type, shapes, us);
+    if (rows->at.n == before)
+        arena_rewind(&rows->arena, mark);
+    return ST_OK;
+}
+
 enum status shape_rows_measure(struct shape_rows *rows, const struct measured *m, struct diag *d)
 {
     struct twins twins;
     enum status st = ST_OK;
-    double start, us;
 
     twins_init(&twins);
     for (size_t i = 0; i < m->table.n_rows && st == ST_OK; i++) {
         struct measured_row row = measured_row(m, i);
-        if (row.type.n == 0 || measured_is_helper(row.type))
-            continue;
-        struct arena_mark mark = arena_mark(&rows->arena);
-        struct str shapes = shape_key(&rows->arena, row.shapes);
-        if (!measured_time(row.duration, &us)) {
-            st = bad_time(m, row, "Duration(us)", row.duration, d);
-        } else if (!measured_time(row.start, &start)) {
-            st = bad_time(m, row, "Start Time(us)", row.start, d);
-        } else if (measured_is_collective(row.type)) {
-            twins_put(&twins, start, row.type, shapes, us); /* keeps the key */
-        } else {
-            size_t before = rows->at.n;
-            measure(rows, row.type, shapes, us);
-            if (rows->at.n == before)
-                arena_rewind(&rows->arena, mark);
-        }
+        if (row.type.n > 0 && !measured_is_helper(row.type))
+            st = measure_row(rows, m, row, &twins, d);
     }
     for (size_t i = 0; i < twins.at.n && st == ST_OK; i++)
         measure(rows, twins.at.at[i].type, twins.at.at[i].key, twins.at.at[i].us);

@@ -30,7 +30,7 @@ void shape_rows_free(struct shape_rows *rows);
 /* The trace and the table must outlive the rows. */
 void shape_rows_predict(struct shape_rows *rows, const struct predicted *p);
 
-/* A time that is no number ends it, with its place. */
+/* A time that is no number ends it, with its place; without a diag such rows are left out. */
 enum status shape_rows_measure(struct shape_rows *rows, const struct measured *m, struct diag *d);
 
 /* By the larger of the two times, falling; kernel and shapes decide between equals. */

@@ -27,4 +27,8 @@ struct str decimal_grouped(char *buf, double value);
 enum { DECIMALS_ALL = -1 };
 void decimal_json(struct json_writer *j, struct str key, double value, int decimals);
 
+/* Ends a document that was gathered in `buffer`, hands it on without its last line end, and frees
+ * the buffer. False when the sink refused. */
+bool json_finish_bare(struct json_writer *j, struct json_buffer *buffer, struct sink sink);
+
 #endif

@@ -106,13 +106,7 @@ bool m6_write_json(const struct m6 *m, struct sink sink)
         json_write_string(&j, m->sources[i]);
     json_write_end(&j);
     json_write_end(&j);
-    bool is_good = json_write_finish(&j);
-    struct str document = {buffer.at, buffer.n};
-    if (is_good && document.n > 0 && document.at[document.n - 1] == '\n')
-        document.n--;
-    is_good = is_good && sink.write(sink.ctx, document);
-    json_buffer_free(&buffer);
-    return is_good;
+    return json_finish_bare(&j, &buffer, sink);
 }
 
 /* A label and a number that ends in column 33. */
