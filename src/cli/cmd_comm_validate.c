@@ -27,8 +27,8 @@ static const struct opt options[] = {
 };
 
 static const struct example examples[] = {
-    {"strata comm validate --csv-dir examples/perfdb/comm", "against the built-in links"},
-    {"strata comm validate --csv-dir examples/perfdb/comm --links fit --verbose",
+    {"strata comm validate --csv-dir examples/perfdb-compare/comm", "against the built-in links"},
+    {"strata comm validate --csv-dir examples/perfdb-compare/comm --links fit --verbose",
      "how well a straight line fits, row by row"},
     {0},
 };

@@ -34,8 +34,8 @@ static const struct opt options[] = {
 };
 
 static const struct example examples[] = {
-    {"strata db compare-ops --data-dir examples/perfdb/db --output ops.json --scenario "
-     "decode:examples/perfdb/predicted.json:examples/perfdb/measured.csv",
+    {"strata db compare-ops --data-dir examples/perfdb-compare/db --output ops.json --scenario "
+     "decode:examples/perfdb-compare/predicted.json:examples/perfdb-compare/measured.csv",
      "one scenario"},
     {0},
 };
@@ -254,6 +254,8 @@ static int run(struct session *s, const void *given)
     struct scenarios all = {0};
     struct mapfile map = {0};
 
+    if (db_output_is_stdout(s, args->output))
+        return session_usage(s, "compare-ops writes a file; --json prints a document");
     int code = take_scenarios(s, args, &all);
     if (code == CODE_DONE && dir == NULL)
         code = db_place(s, &args->place, &dir);

@@ -10,25 +10,35 @@
 extern const struct command command_db_compare_shapes;
 
 struct args {
-    const char *trace, *measured, *output;
+    const char *trace, *base, *measured, *output;
 };
 
 static const struct opt options[] = {
     OPT_STRING(0, "tc-trace", "FILE", struct args, trace, "the predicted trace (Chrome JSON)"),
     OPT_STRING(0, "prof-trace", "FILE", struct args, measured,
                "the measured forward pass (columns of kernel_details.csv)"),
+    OPT_STRING(0, "base-trace", "FILE", struct args, base,
+               "another measured pass, in place of the prediction"),
     OPT_STRING(0, "output", "FILE", struct args, output, "the table to write (stdout)"),
     OPT_END,
 };
 
 static const struct example examples[] = {
-    {"strata db compare-shapes --tc-trace examples/perfdb/predicted.json --prof-trace "
-     "examples/perfdb/measured.csv",
+    {"strata db compare-shapes --tc-trace examples/perfdb-compare/predicted.json --prof-trace "
+     "examples/perfdb-compare/measured.csv",
      "one row for each kernel and shape"},
-    {"strata db compare-shapes --tc-trace examples/perfdb/predicted.json --prof-trace "
-     "examples/perfdb/measured.csv --json",
+    {"strata db compare-shapes --tc-trace examples/perfdb-compare/predicted.json --prof-trace "
+     "examples/perfdb-compare/measured.csv --json",
      "with the data for a scatter and a histogram"},
+    {"strata db compare-shapes --base-trace examples/perfdb-compare/measured.csv --prof-trace "
+     "examples/perfdb-compare/measured.csv",
+     "two measured passes, here the same one"},
     {0},
+};
+
+struct inputs {
+    struct predicted predicted;
+    struct measured base, measured;
 };
 
 static bool write_csv(const void *what, struct sink sink)
@@ -78,7 +88,8 @@ static void print_json(struct session *s, const struct shape_rows *rows)
 static enum status tell(struct session *s, const struct args *args, struct shape_rows *rows)
 {
     const char *path = db_output_path(s, args->output);
-    const char *const inputs[] = {args->trace, args->measured, NULL};
+    const char *const inputs[] = {args->trace != NULL ? args->trace : args->base, args->measured,
+                                  NULL};
     enum status st = ST_OK;
     struct table t;
 
@@ -97,37 +108,47 @@ static enum status tell(struct session *s, const struct args *args, struct shape
     return ST_OK;
 }
 
-static enum status compare(struct session *s, const struct args *args, struct predicted *p,
-                           struct measured *m)
+/* The first side: a prediction, or another measured pass. */
+static enum status take_base(struct session *s, const struct args *args, struct inputs *in,
+                             struct shape_rows *rows)
 {
-    struct shape_rows rows;
-
-    TRY(predicted_read(p, args->trace, &s->diag));
-    TRY(measured_read(m, args->measured, &s->diag));
-    session_read(s, args->trace, "predicted-trace", p->events.n, 0);
-    session_read(s, args->measured, "kernel-details", m->table.n_rows, 0);
-    shape_rows_init(&rows);
-    shape_rows_predict(&rows, p);
-    enum status st = shape_rows_measure(&rows, m, &s->diag);
-    if (st == ST_OK) {
-        shape_rows_sort(&rows);
-        st = tell(s, args, &rows);
+    if (args->base == NULL) {
+        TRY(predicted_read(&in->predicted, args->trace, &s->diag));
+        session_read(s, args->trace, "predicted-trace", in->predicted.events.n, 0);
+        shape_rows_predict(rows, &in->predicted);
+        return ST_OK;
     }
-    shape_rows_free(&rows);
-    return st;
+    TRY(measured_read(&in->base, args->base, &s->diag));
+    session_read(s, args->base, "kernel-details", in->base.table.n_rows, 0);
+    return shape_rows_measure(rows, &in->base, SHAPE_PREDICTED, &s->diag);
+}
+
+static enum status compare(struct session *s, const struct args *args, struct inputs *in,
+                           struct shape_rows *rows)
+{
+    TRY(take_base(s, args, in, rows));
+    TRY(measured_read(&in->measured, args->measured, &s->diag));
+    session_read(s, args->measured, "kernel-details", in->measured.table.n_rows, 0);
+    TRY(shape_rows_measure(rows, &in->measured, SHAPE_MEASURED, &s->diag));
+    shape_rows_sort(rows);
+    return tell(s, args, rows);
 }
 
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    struct predicted p = {0};
-    struct measured m = {0};
+    struct shape_rows rows;
+    struct inputs in = {0};
 
-    if (args->trace == NULL || args->measured == NULL)
-        return session_usage(s, "compare-shapes needs --tc-trace FILE and --prof-trace FILE");
-    enum status st = compare(s, args, &p, &m);
-    measured_free(&m);
-    predicted_free(&p);
+    if ((args->trace == NULL) == (args->base == NULL) || args->measured == NULL)
+        return session_usage(s, "compare-shapes needs --prof-trace FILE and one of --tc-trace FILE "
+                                "and --base-trace FILE");
+    shape_rows_init(&rows);
+    enum status st = compare(s, args, &in, &rows);
+    shape_rows_free(&rows);
+    measured_free(&in.measured);
+    measured_free(&in.base);
+    predicted_free(&in.predicted);
     return db_code(st);
 }
 
@@ -141,6 +162,9 @@ const struct command command_db_compare_shapes = {
         "take most time first. A composite operator is spread over its kernels, by the durations "
         "it gives for them or in equal parts. Collectives that the profiler lists twice count "
         "once; AICPU helpers do not count.\n"
+        "\n"
+        "--base-trace compares two measured passes in the same way: the columns of the prediction "
+        "then hold the pass given there.\n"
         "\n"
         "--json adds the data for pictures: measured against modelled time, a histogram of the "
         "errors and the worst offenders.",

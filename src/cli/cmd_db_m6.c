@@ -28,11 +28,11 @@ static const struct opt options[] = {
 };
 
 static const struct example examples[] = {
-    {"strata db m6 --tc-trace examples/perfdb/predicted.json --prof-trace "
-     "examples/perfdb/measured.csv",
+    {"strata db m6 --tc-trace examples/perfdb-compare/predicted.json --prof-trace "
+     "examples/perfdb-compare/measured.csv",
      "predicted over measured time"},
-    {"strata db m6 --tc-trace examples/perfdb/predicted.json --prof-trace "
-     "examples/perfdb/measured.csv --source-filter MEASURED --json-output m6.json",
+    {"strata db m6 --tc-trace examples/perfdb-compare/predicted.json --prof-trace "
+     "examples/perfdb-compare/measured.csv --source-filter MEASURED --json-output m6.json",
      "only what was measured, and a file for programs"},
     {0},
 };
@@ -51,7 +51,7 @@ static void put_plot(struct session *s, struct json_writer *j, const struct pred
 
     shape_rows_init(&rows);
     shape_rows_predict(&rows, p);
-    shape_rows_measure(&rows, m, NULL);
+    shape_rows_measure(&rows, m, SHAPE_MEASURED, NULL);
     struct plot_point *points = ARENA_ARRAY(&s->arena, struct plot_point, rows.at.n);
     for (size_t i = 0; i < rows.at.n; i++) {
         const struct shape_row *row = &rows.at.at[i];
@@ -116,6 +116,8 @@ static int run(struct session *s, const void *given)
 
     if (args->trace == NULL || args->measured == NULL)
         return session_usage(s, "m6 needs --tc-trace FILE and --prof-trace FILE");
+    if (db_output_is_stdout(s, args->output))
+        return session_usage(s, "m6 writes a file; --json prints a document");
     enum status st = predicted_read(&p, args->trace, &s->diag);
     if (st == ST_OK)
         st = measured_read(&measured, args->measured, &s->diag);

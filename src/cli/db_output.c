@@ -2,11 +2,18 @@
 
 #include "base/fs.h"
 
-const char *db_output_path(const struct session *s, const char *output)
+bool db_output_is_stdout(const struct session *s, const char *output)
 {
     const char *path = output != NULL ? output : s->common.out;
 
-    return path != NULL && strcmp(path, "-") != 0 ? path : NULL;
+    return path != NULL && strcmp(path, "-") == 0;
+}
+
+const char *db_output_path(const struct session *s, const char *output)
+{
+    if (db_output_is_stdout(s, output))
+        return NULL;
+    return output != NULL ? output : s->common.out;
 }
 
 static enum status make_folder(struct session *s, const char *path)

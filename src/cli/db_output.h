@@ -13,6 +13,9 @@ typedef bool db_document(const void *what, struct sink sink);
 /* The file asked for: --output, else --out; NULL when none was, or "-". */
 const char *db_output_path(const struct session *s, const char *output);
 
+/* "-" was asked for. */
+bool db_output_is_stdout(const struct session *s, const char *output);
+
 /* Writes a document to `path` as a whole, making the folders above it, or to stdout when it is
  * NULL. A path that is one of the `inputs` (ends with NULL) is refused. */
 enum status db_output(struct session *s, const char *path, const char *const *inputs,

@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
+#include "perfdb/compare_text.h"
 #include "perfdb/table.h"
 
 const struct comm_kind comm_kinds[COMM_COLLECTIVES] = {
@@ -176,6 +177,17 @@ double comm_dispatch_us(struct str device, enum collective op, int64_t ranks)
         if (table[i].op == op && table[i].ranks == ranks)
             return table[i].us;
     return 0;
+}
+
+void comm_add_dispatch(struct str device, enum collective op, int64_t ranks, double bytes,
+                       double *us, double *gbps)
+{
+    double more = comm_dispatch_us(device, op, ranks);
+
+    if (more == 0)
+        return;
+    *gbps = decimal_round(comm_bandwidth(bytes, *us + more), 2);
+    *us = decimal_round(*us + more, 2);
 }
 
 static void take_durations(const struct table *t, enum collective op, struct comm_durations *out)

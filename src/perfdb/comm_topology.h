@@ -94,6 +94,11 @@ double comm_bandwidth(double bytes, double us);
 double comm_dispatch_us(struct str device, enum collective op, int64_t ranks);
 #define COMM_CALIBRATED_DEVICE S("ATLAS_800_A3_752T_128G_DIE")
 
+/* Adds that time to a row: the duration grows and the bandwidth follows, both with two decimals.
+ * Nothing changes where none is known. */
+void comm_add_dispatch(struct str device, enum collective op, int64_t ranks, double bytes,
+                       double *us, double *gbps);
+
 /* The durations of a collective in the first kernel_details.csv below `dir`, in path order: rows
  * of its type, without those that a vector core lists a second time, above 0. */
 struct comm_durations {

@@ -82,12 +82,18 @@ void shape_rows_predict(struct shape_rows *rows, const struct predicted *p)
     arena_free(&scratch);
 }
 
-static void measure(struct shape_rows *rows, struct str kernel, struct str shapes, double us)
+static void measure(struct shape_rows *rows, enum shape_side side, struct str kernel,
+                    struct str shapes, double us)
 {
     struct shape_row *row = row_of(rows, kernel, shapes);
 
-    row->measured_us += us;
-    row->measured_n++;
+    if (side == SHAPE_PREDICTED) {
+        row->predicted_us += us;
+        row->predicted_n++;
+    } else {
+        row->measured_us += us;
+        row->measured_n++;
+    }
 }
 
 static enum status bad_time(const struct measured *m, struct measured_row row, const char *column,
@@ -102,7 +108,8 @@ static enum status bad_time(const struct measured *m, struct measured_row row, c
 }
 
 static enum status measure_row(struct shape_rows *rows, const struct measured *m,
-                               struct measured_row row, struct twins *twins, struct diag *d)
+                               struct measured_row row, enum shape_side side, struct twins *twins,
+                               struct diag *d)
 {
     struct arena_mark mark = arena_mark(&rows->arena);
     size_t before = rows->at.n;
@@ -117,13 +124,14 @@ static enum status measure_row(struct shape_rows *rows, const struct measured *m
         twins_put(twins, start, row.type, shapes, us); /* keeps the key */
         return ST_OK;
     }
-    measure(rows, row.type, shapes, us);
+    measure(rows, side, row.type, shapes, us);
     if (rows->at.n == before)
         arena_rewind(&rows->arena, mark);
     return ST_OK;
 }
 
-enum status shape_rows_measure(struct shape_rows *rows, const struct measured *m, struct diag *d)
+enum status shape_rows_measure(struct shape_rows *rows, const struct measured *m,
+                               enum shape_side side, struct diag *d)
 {
     struct twins twins;
     enum status st = ST_OK;
@@ -132,10 +140,10 @@ enum status shape_rows_measure(struct shape_rows *rows, const struct measured *m
     for (size_t i = 0; i < m->table.n_rows && st == ST_OK; i++) {
         struct measured_row row = measured_row(m, i);
         if (row.type.n > 0 && !measured_is_helper(row.type))
-            st = measure_row(rows, m, row, &twins, d);
+            st = measure_row(rows, m, row, side, &twins, d);
     }
     for (size_t i = 0; i < twins.at.n && st == ST_OK; i++)
-        measure(rows, twins.at.at[i].type, twins.at.at[i].key, twins.at.at[i].us);
+        measure(rows, side, twins.at.at[i].type, twins.at.at[i].key, twins.at.at[i].us);
     twins_free(&twins);
     return st;
 }

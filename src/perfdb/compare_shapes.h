@@ -30,8 +30,11 @@ void shape_rows_free(struct shape_rows *rows);
 /* The trace and the table must outlive the rows. */
 void shape_rows_predict(struct shape_rows *rows, const struct predicted *p);
 
-/* A time that is no number ends it, with its place; without a diag such rows are left out. */
-enum status shape_rows_measure(struct shape_rows *rows, const struct measured *m, struct diag *d);
+/* Adds a measured pass to one side: to both, from two captures, for an A/B comparison. A time that
+ * is no number ends it, with its place; without a diag such rows are left out. */
+enum shape_side { SHAPE_PREDICTED, SHAPE_MEASURED };
+enum status shape_rows_measure(struct shape_rows *rows, const struct measured *m,
+                               enum shape_side side, struct diag *d);
 
 /* By the larger of the two times, falling; kernel and shapes decide between equals. */
 void shape_rows_sort(struct shape_rows *rows);

@@ -1,7 +1,6 @@
 #include "eval.h"
 #include "perfdb/columns.h"
 #include "perfdb/comm_topology.h"
-#include "perfdb/compare_text.h"
 
 enum { MOST_RANKS = 1 << 20 };
 
@@ -124,19 +123,13 @@ static void overhead(struct eval *e, struct node *item)
     const struct node *row = tree_get(item, S("row"));
     int64_t ranks = tree_i64(tree_get(item, S("num_devices")));
     double bytes = tree_f64(tree_get(row, S("message_bytes")));
-    double us = tree_f64(tree_get(row, COL_DURATION)), more = 0;
+    double us = tree_f64(tree_get(row, COL_DURATION));
+    double gbps = tree_f64(tree_get(row, S("bandwidth_gbps")));
     struct node *result = tree_object(&e->arena);
     enum collective op;
 
     if (comm_find(tree_text(tree_get(item, S("op"))), &op))
-        more = comm_dispatch_us(COMM_CALIBRATED_DEVICE, op, ranks);
-    struct node *bandwidth =
-        or_else(e, row, S("bandwidth_gbps"), tree_number(&e->arena, 0));
-    if (more > 0) {
-        us += more;
-        bandwidth = tree_number(&e->arena, decimal_round(comm_bandwidth(bytes, us), 2));
-        us = decimal_round(us, 2);
-    }
+        comm_add_dispatch(COMM_CALIBRATED_DEVICE, op, ranks, bytes, &us, &gbps);
     tree_set(result, S("message_bytes"), tree_integer(&e->arena, (int64_t)bytes));
     tree_set(result, S("num_devices"), tree_integer(&e->arena, ranks));
     tree_set(result, S("dtype"),
@@ -144,7 +137,7 @@ static void overhead(struct eval *e, struct node *item)
     tree_set(result, S("topology_tier"),
              or_else(e, row, S("topology_tier"), tree_integer(&e->arena, 1)));
     tree_set(result, COL_DURATION, tree_number(&e->arena, us));
-    tree_set(result, S("bandwidth_gbps"), bandwidth);
+    tree_set(result, S("bandwidth_gbps"), tree_number(&e->arena, gbps));
     tree_set(item, S("result"), result);
 }
 
