@@ -138,9 +138,8 @@ static bool is_missing(struct session *s, struct scenario *one)
     return false;
 }
 
-static enum status compare(struct session *s, struct scenario *one,
-                           const struct yaml_node *mapping, struct predicted *p,
-                           struct measured *m)
+static enum status compare(struct session *s, struct scenario *one, const struct yaml_node *mapping,
+                           struct predicted *p, struct measured *m)
 {
     double passes = 1;
 
@@ -209,9 +208,9 @@ static void print_json(struct session *s, const struct scenarios *all)
         if (all->at[i].is_skipped)
             continue;
         for (size_t k = 0; k < rows->at.n; k++)
-            points[k] = (struct plot_point){rows->at.at[k].kernel, S(""),
-                                            rows->at.at[k].measured_us,
-                                            rows->at.at[k].predicted_us};
+            points[k] =
+                (struct plot_point){rows->at.at[k].kernel, S(""), rows->at.at[k].measured_us,
+                                    rows->at.at[k].predicted_us};
         json_write_key(j, str_of(all->at[i].name));
         json_write_object(j);
         plot_json(j, points, rows->at.n);

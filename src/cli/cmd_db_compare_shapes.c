@@ -76,8 +76,8 @@ static void print_json(struct session *s, const struct shape_rows *rows)
     for (size_t i = 0; i < rows->at.n; i++) {
         const struct shape_row *row = &rows->at.at[i];
         put_row(j, row);
-        points[i] = (struct plot_point){row->kernel, row->shapes, row->measured_us,
-                                        row->predicted_us};
+        points[i] =
+            (struct plot_point){row->kernel, row->shapes, row->measured_us, row->predicted_us};
     }
     json_write_end(j);
     plot_json(j, points, rows->at.n);

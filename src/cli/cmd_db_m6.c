@@ -55,8 +55,8 @@ static void put_plot(struct session *s, struct json_writer *j, const struct pred
     struct plot_point *points = ARENA_ARRAY(&s->arena, struct plot_point, rows.at.n);
     for (size_t i = 0; i < rows.at.n; i++) {
         const struct shape_row *row = &rows.at.at[i];
-        points[i] = (struct plot_point){row->kernel, row->shapes, row->measured_us,
-                                        row->predicted_us};
+        points[i] =
+            (struct plot_point){row->kernel, row->shapes, row->measured_us, row->predicted_us};
     }
     plot_json(j, points, rows.at.n);
     shape_rows_free(&rows);

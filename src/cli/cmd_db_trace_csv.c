@@ -19,7 +19,8 @@ static const struct opt options[] = {
 
 static const struct example examples[] = {
     {"strata db trace-csv --trace examples/perfdb-compare/predicted.json", "to the screen"},
-    {"strata db trace-csv --trace examples/perfdb-compare/predicted.json --output events.csv", "to a file"},
+    {"strata db trace-csv --trace examples/perfdb-compare/predicted.json --output events.csv",
+     "to a file"},
     {0},
 };
 

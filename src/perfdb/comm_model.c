@@ -93,9 +93,9 @@ static enum status take_table(struct comm_model *model, const struct table *t, s
         return take_links(model, t, tier, bandwidth, latency, d);
     if (collective >= 0 && alpha >= 0 && beta >= 0)
         return take_lines(model, t, collective, alpha, beta, d);
-    enum status st = diag_fail(d, ST_FORMAT, "perfdb.no-column",
-                               (struct where){.path = t->path, .line = 1},
-                               "neither a table of links nor of lines");
+    enum status st =
+        diag_fail(d, ST_FORMAT, "perfdb.no-column", (struct where){.path = t->path, .line = 1},
+                  "neither a table of links nor of lines");
     diag_hint(d, "try", "columns tier,bandwidth,latency or collective,alpha,beta");
     return st;
 }

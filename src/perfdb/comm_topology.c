@@ -91,8 +91,8 @@ static struct str grid_text(const struct comm_grid *grid, struct arena *arena)
     struct str text = S("");
 
     for (size_t i = 0; i < grid->n; i++)
-        text = arena_format(arena, "%.*s%s%" PRId64, STR_ARGS(text), i > 0 ? ", " : "",
-                            grid->dims[i]);
+        text =
+            arena_format(arena, "%.*s%s%" PRId64, STR_ARGS(text), i > 0 ? ", " : "", grid->dims[i]);
     return arena_format(arena, "[%.*s]", STR_ARGS(text));
 }
 
@@ -166,9 +166,8 @@ double comm_dispatch_us(struct str device, enum collective op, int64_t ranks)
         int64_t ranks;
         double us;
     } table[] = {
-        {COMM_ALL_REDUCE, 16, 7.7},      {COMM_ALL_GATHER, 16, 14.6},
-        {COMM_REDUCE_SCATTER, 16, 14.6}, {COMM_ALL_GATHER, 8, 1.2},
-        {COMM_REDUCE_SCATTER, 8, 2.0},
+        {COMM_ALL_REDUCE, 16, 7.7}, {COMM_ALL_GATHER, 16, 14.6},   {COMM_REDUCE_SCATTER, 16, 14.6},
+        {COMM_ALL_GATHER, 8, 1.2},  {COMM_REDUCE_SCATTER, 8, 2.0},
     };
 
     if (!str_equal(device, COMM_CALIBRATED_DEVICE))

@@ -106,7 +106,6 @@ TEST(the_launch_is_added_for_one_device_only)
 }
 
 TEST_MAIN("perfdb/comm_topology", U(coordinates_come_from_the_inside),
-          U(the_tier_is_the_outermost_difference),
-          U(a_group_begins_where_its_anchor_s_part_begins),
+          U(the_tier_is_the_outermost_difference), U(a_group_begins_where_its_anchor_s_part_begins),
           U(a_plan_lists_what_can_be_and_warns_of_the_rest), U(grids_that_are_none_are_refused),
           U(the_launch_is_added_for_one_device_only))

@@ -111,8 +111,7 @@ static enum status judge_table(struct comm_validation *v, enum collective op, co
     if (v->model.source == COMM_FROM_FIT)
         comm_model_fit(&v->model, op, points.at, points.n);
     for (size_t i = 0; i < points.n && st == ST_OK; i++)
-        st = cancelled() ? ST_CANCELLED
-                         : judge_row(v, op, t->path, lines.at[i], points.at[i], d);
+        st = cancelled() ? ST_CANCELLED : judge_row(v, op, t->path, lines.at[i], points.at[i], d);
     vec_free(&points);
     vec_free(&lines);
     return st;

@@ -29,10 +29,10 @@ struct comm_check {
 
 struct comm_job {
     const char *dir;
-    double tolerance;  /* above 0 */
-    const char *links; /* NULL: the built-in ones; "fit"; else a file */
+    double tolerance;   /* above 0 */
+    const char *links;  /* NULL: the built-in ones; "fit"; else a file */
     bool scatter_total; /* reduce_scatter: the model's m is the total, so rows count n times */
-    bool lists_all;    /* print rows that pass, too */
+    bool lists_all;     /* print rows that pass, too */
 };
 
 struct comm_validation {

@@ -140,6 +140,5 @@ TEST(what_is_no_folder_is_refused)
 
 TEST_MAIN("perfdb/comm_validate", U(the_ratio_decides), U(rows_that_do_not_parse_are_dropped),
           U(the_average_comes_first_and_the_tier_may_be_missing),
-          U(an_unknown_tier_ends_it_with_its_line),
-          U(the_part_of_one_rank_can_be_made_the_total), U(a_fit_follows_the_rows),
-          U(what_is_no_folder_is_refused))
+          U(an_unknown_tier_ends_it_with_its_line), U(the_part_of_one_rank_can_be_made_the_total),
+          U(a_fit_follows_the_rows), U(what_is_no_folder_is_refused))

@@ -152,10 +152,12 @@ static bool read_value(struct reader *r, struct literal *out)
 const struct literal *literal_read(struct arena *arena, struct str text)
 {
     struct str trimmed = str_trim(text);
+
+    if (trimmed.n == 0)
+        return NULL;
     struct reader r = {.arena = arena, .at = trimmed.at, .end = trimmed.at + trimmed.n};
     struct literal *root = ARENA_NEW(arena, struct literal);
-
-    if (trimmed.n == 0 || !read_value(&r, root))
+    if (!read_value(&r, root))
         return NULL;
     skip_blanks(&r);
     return r.at == r.end ? root : NULL;

@@ -24,8 +24,8 @@ TEST(pairs_are_names_and_numbers)
 {
     struct kernel_share *s;
 
-    assert_int_equal(literal_shares(&arena, S("[('A', 9.0), [\"B\", -5], ( 'it\\'s' , '2e1' ),]"), &s),
-                     3);
+    assert_int_equal(
+        literal_shares(&arena, S("[('A', 9.0), [\"B\", -5], ( 'it\\'s' , '2e1' ),]"), &s), 3);
     assert_str(s[0].kernel, "A");
     assert_true(s[0].us == 9.0 && s[1].us == -5 && s[2].us == 20);
     assert_str(s[1].kernel, "B");
@@ -35,9 +35,10 @@ TEST(pairs_are_names_and_numbers)
 TEST(anything_else_holds_no_pairs)
 {
     static const char *const texts[] = {
-        "",           "oops(",          "[('A', 1.0, 2)]", "[('A',)]",  "[]",       "('A', 1.0)",
-        "[('A' 1)]",  "[('A', 1)] x",   "[('A', None)]",   "[(1, 2)]",  "[('A', 1", "{'A': 1}",
-        "[('A', nan)]", "[('A\n', 1.0)]", "[('A\\q', 1.0)]", "[[[[]]]]", "['", "[('A', 1),,]",
+        "",           "oops(",     "[('A', 1.0, 2)]", "[('A',)]",       "[]",
+        "('A', 1.0)", "[('A' 1)]", "[('A', 1)] x",    "[('A', None)]",  "[(1, 2)]",
+        "[('A', 1",   "{'A': 1}",  "[('A', nan)]",    "[('A\n', 1.0)]", "[('A\\q', 1.0)]",
+        "[[[[]]]]",   "['",        "[('A', 1),,]",
     };
     struct kernel_share *s;
 

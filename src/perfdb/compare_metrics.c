@@ -123,10 +123,10 @@ struct metrics metrics_compute(const struct predicted *p)
         if (!is_free) {
             struct str key = shape_key(&scratch, e->args[TRACE_SHAPES]);
             tally_put(&costly, group_of(e->name), hit);
-            tally_put(&shapes,
-                      arena_format(&scratch, "%zu:%.*s%.*s", e->name.n, STR_ARGS(e->name),
-                                   STR_ARGS(key)),
-                      hit);
+            tally_put(
+                &shapes,
+                arena_format(&scratch, "%zu:%.*s%.*s", e->name.n, STR_ARGS(e->name), STR_ARGS(key)),
+                hit);
         }
         arena_rewind(&scratch, mark);
     }

@@ -158,8 +158,8 @@ static struct op look_up(const struct yaml_node *mapping, struct str name)
 {
     const struct yaml_node *entry = find_entry(mapping, name);
     const struct yaml_node *kernel = yaml_get(entry, S("kernel_type"));
-    bool has_kernel = kernel != NULL && kernel->kind == YAML_TEXT && !yaml_is_null(kernel) &&
-                      kernel->text.n > 0;
+    bool has_kernel =
+        kernel != NULL && kernel->kind == YAML_TEXT && !yaml_is_null(kernel) && kernel->text.n > 0;
 
     return (struct op){
         .name = trace_operator(name),
@@ -269,10 +269,9 @@ static enum status choose_process(const struct predicted *p, struct arena *arena
                  STR_ARGS(list));
         return ST_OK;
     }
-    enum status st = diag_fail(d, ST_FORMAT, "perfdb.process-ambiguous",
-                               (struct where){.path = p->path},
-                               "cannot identify the profiling process; found PIDs: %.*s",
-                               STR_ARGS(list));
+    enum status st =
+        diag_fail(d, ST_FORMAT, "perfdb.process-ambiguous", (struct where){.path = p->path},
+                  "cannot identify the profiling process; found PIDs: %.*s", STR_ARGS(list));
     diag_hint(d, "try", "a process_name event that says \"empirical\" or \"profiling\"");
     return st;
 }

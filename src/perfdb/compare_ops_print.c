@@ -72,14 +72,16 @@ void ops_rows_json(const struct ops_rows *rows, struct json_writer *j)
     arena_free(&scratch);
 }
 
-/* Characters, not bytes, fill a column. */
+/* Characters, not bytes, fill a column. A control character would break the line. */
 static void put_padded(struct text_out *out, struct str text, size_t width)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < text.n; i++)
-        n += ((unsigned char)text.at[i] & 0xc0) != 0x80;
-    text_out_put(out, text);
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.at[i];
+        n += (c & 0xc0) != 0x80;
+        text_out_put(out, c < 0x20 || c == 0x7f ? S(" ") : str_part(text, i, 1));
+    }
     for (; n < width; n++)
         text_out_put(out, S(" "));
 }

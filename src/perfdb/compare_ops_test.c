@@ -55,12 +55,15 @@ static const struct ops_row *find(const char *kernel)
 
 TEST(hits_and_misses_make_the_status)
 {
-    assert_int_equal(predict(EVENT("torch.ops.a", 5, "\"kernel_type\":\"K\"") ","
-                             EVENT("torch.ops.b", 7, "\"kernel_type\":\"?\"") ","
-                             EVENT("torch.ops.c", 1, "") "," EVENT("free", 9, "\"kernel_type\":\"K\""),
-                             "a: 3\noperator_mappings:\n  b: {kernel_type: K}\n"
-                             "free: {zero_cost: true}\n"),
-                     ST_OK);
+    assert_int_equal(
+        predict(EVENT("torch.ops.a", 5, "\"kernel_type\":\"K\"") "," EVENT(
+                    "torch.ops.b", 7,
+                    "\"kernel_type\":\"?\"") "," EVENT("torch.ops.c", 1,
+                                                       "") "," EVENT("free", 9,
+                                                                     "\"kernel_type\":\"K\""),
+                "a: 3\noperator_mappings:\n  b: {kernel_type: K}\n"
+                "free: {zero_cost: true}\n"),
+        ST_OK);
 
     assert_int_equal(rows.at.n, 2);
     assert_string_equal(ops_status(find("K")), "PARTIAL");
@@ -75,12 +78,12 @@ TEST(hits_and_misses_make_the_status)
 
 TEST(operator_mappings_come_before_the_top_level)
 {
-    assert_int_equal(predict(EVENT("torch.ops.a", 1, "") "," EVENT("torch.ops.b", 1, "") ","
-                             EVENT("n", 1, ""),
-                             "a: {kernel_type: TOP}\noperator_mappings:\n  a: {kernel_type: IN}\n"
-                             "  torch.ops.b: {kernel_type: FULL}\n"
-                             "n: {zero_cost: no, kernel_type: null}\n"),
-                     ST_OK);
+    assert_int_equal(
+        predict(EVENT("torch.ops.a", 1, "") "," EVENT("torch.ops.b", 1, "") "," EVENT("n", 1, ""),
+                "a: {kernel_type: TOP}\noperator_mappings:\n  a: {kernel_type: IN}\n"
+                "  torch.ops.b: {kernel_type: FULL}\n"
+                "n: {zero_cost: no, kernel_type: null}\n"),
+        ST_OK);
 
     assert_non_null(find("IN"));
     assert_non_null(find("FULL"));
@@ -90,12 +93,15 @@ TEST(operator_mappings_come_before_the_top_level)
 
 TEST(a_fused_all_reduce_counts_as_one_more)
 {
-    assert_int_equal(predict(EVENT("x.Matmul_All_Reduce", 6, "\"kernel_type\":\"A, B\"") ","
-                             EVENT("x.all_reduce", 4, "\"kernel_type\":\"hcom_allReduce_\"") ","
-                             EVENT("x.all_reduce", 4,
-                                   "\"kernel_type\":\"A\",\"sub_kernel_durations\":\"[['A', 1]]\""),
-                             ""),
-                     ST_OK);
+    assert_int_equal(
+        predict(EVENT("x.Matmul_All_Reduce", 6, "\"kernel_type\":\"A, B\"") "," EVENT(
+                    "x.all_reduce", 4,
+                    "\"kernel_type\":\"hcom_allReduce_\"") "," EVENT("x.all_reduce", 4,
+                                                                     "\"kernel_type\":\"A\",\"sub_"
+                                                                     "kernel_durations\":\"[['A', "
+                                                                     "1]]\""),
+                ""),
+        ST_OK);
 
     assert_true(find("A")->predicted_us == 4);
     assert_int_equal(find("hcom_allReduce_")->predicted_n, 2);
@@ -131,9 +137,8 @@ TEST(several_unnamed_processes_are_an_error_that_names_them)
 
 TEST(equal_times_as_written_are_in_order_of_names)
 {
-    assert_int_equal(predict(EVENT("b", 1.04, "") "," EVENT("a", 1.01, "") "," EVENT("c", 3, ""),
-                             ""),
-                     ST_OK);
+    assert_int_equal(
+        predict(EVENT("b", 1.04, "") "," EVENT("a", 1.01, "") "," EVENT("c", 3, ""), ""), ST_OK);
     ops_rows_sort(&rows);
     assert_str(rows.at.at[0].kernel, "c");
     assert_str(rows.at.at[1].kernel, "a");
@@ -141,7 +146,7 @@ TEST(equal_times_as_written_are_in_order_of_names)
 }
 
 TEST_MAIN("perfdb/compare_ops", U(hits_and_misses_make_the_status),
-          U(operator_mappings_come_before_the_top_level),
-          U(a_fused_all_reduce_counts_as_one_more), U(measured_sums_are_those_of_one_pass),
+          U(operator_mappings_come_before_the_top_level), U(a_fused_all_reduce_counts_as_one_more),
+          U(measured_sums_are_those_of_one_pass),
           U(several_unnamed_processes_are_an_error_that_names_them),
           U(equal_times_as_written_are_in_order_of_names))

@@ -29,11 +29,7 @@ static void put_point(struct json_writer *j, const struct plot_point *p)
     json_write_string(j, p->shapes);
     decimal_json(j, S("measured_us"), p->measured_us, DECIMALS_ALL);
     decimal_json(j, S("modelled_us"), p->modelled_us, DECIMALS_ALL);
-    json_write_key(j, S("error_pct"));
-    if (p->measured_us > 0)
-        json_write_f64(j, error_pct(p));
-    else
-        json_write_null(j);
+    decimal_json(j, S("error_pct"), p->measured_us > 0 ? error_pct(p) : NAN, DECIMALS_ALL);
     json_write_end(j);
 }
 

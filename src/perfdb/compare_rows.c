@@ -17,9 +17,9 @@ static enum status find_columns(struct measured *m, struct diag *d)
     m->duration = table_column(&m->table, COL_DURATION);
     m->shapes = table_column(&m->table, COL_INPUT_SHAPES);
     if (m->type < 0 || m->duration < 0) {
-        enum status st = diag_fail(d, ST_FORMAT, "perfdb.no-column",
-                                   (struct where){.path = path, .line = 1}, "no column %s",
-                                   m->type < 0 ? "Type" : "Duration(us)");
+        enum status st =
+            diag_fail(d, ST_FORMAT, "perfdb.no-column", (struct where){.path = path, .line = 1},
+                      "no column %s", m->type < 0 ? "Type" : "Duration(us)");
         diag_hint(d, "try", "a kernel_details.csv, or a part of one with its header");
         return st;
     }

@@ -20,8 +20,9 @@ TEST(cells_are_trimmed_and_short_rows_are_padded)
     struct diag d;
     double us;
 
-    assert_int_equal(parse(&m, &d, "\xef\xbb\xbfType,Start Time(us),Duration(us),Input Shapes\r\n"
-                                   " Add ,10.5\t, 3 ,\"\"\"1,2\"\"\"\r\nMul,4\r\nA,1,2,3,4,5\r\n"),
+    assert_int_equal(parse(&m, &d,
+                           "\xef\xbb\xbfType,Start Time(us),Duration(us),Input Shapes\r\n"
+                           " Add ,10.5\t, 3 ,\"\"\"1,2\"\"\"\r\nMul,4\r\nA,1,2,3,4,5\r\n"),
                      ST_OK);
     assert_int_equal(m.table.n_rows, 3);
     struct measured_row row = measured_row(&m, 0);

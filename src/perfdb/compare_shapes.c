@@ -101,10 +101,9 @@ static enum status bad_time(const struct measured *m, struct measured_row row, c
 {
     if (d == NULL)
         return ST_OK;
-    return diag_fail(d, ST_FORMAT, "perfdb.bad-time",
-                     (struct where){.path = m->table.path, .line = row.line},
-                     "%s of %.*s is not a number: '%.*s'", column, STR_ARGS(row.type),
-                     STR_ARGS(text));
+    return diag_fail(
+        d, ST_FORMAT, "perfdb.bad-time", (struct where){.path = m->table.path, .line = row.line},
+        "%s of %.*s is not a number: '%.*s'", column, STR_ARGS(row.type), STR_ARGS(text));
 }
 
 static enum status measure_row(struct shape_rows *rows, const struct measured *m,

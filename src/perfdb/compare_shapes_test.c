@@ -56,10 +56,17 @@ static const struct shape_row *find(const char *kernel, const char *shapes)
 
 TEST(composites_are_spread_over_their_kernels)
 {
-    predict("[" EVENT(78, "\"kernel_type\":\"A,B\",\"source\":\"S\",\"simulation_shapes\":\"[[4]]\","
-                          "\"sub_kernel_durations\":\"[('A', 9.0), ('C', 55.5)]\"") ","
-            EVENT(12, "\"kernel_type\":\"A,B , ,C\",\"sub_kernel_durations\":\"[('A', 1, 2)]\"") ","
-            EVENT(5, "\"kernel_type\":\"A,\"") "," EVENT(9, "\"kernel_type\":\"\"") "]");
+    predict("[" EVENT(
+        78,
+        "\"kernel_type\":\"A,B\",\"source\":\"S\",\"simulation_shapes\":\"[[4]]\","
+        "\"sub_kernel_durations\":\"[('A', 9.0), ('C', 55.5)]\"") "," EVENT(12,
+                                                                            "\"kernel_type\":\"A,B "
+                                                                            ", "
+                                                                            ",C\",\"sub_kernel_"
+                                                                            "durations\":\"[('A', "
+                                                                            "1, 2)]\"") "," EVENT(5,
+                                                                                                  "\"kernel_type\":\"A,\"") "," EVENT(9,
+                                                                                                                                      "\"kernel_type\":\"\"") "]");
 
     assert_int_equal(rows.at.n, 6);
     assert_true(find("A", "4")->predicted_us == 9.0);
@@ -72,8 +79,8 @@ TEST(composites_are_spread_over_their_kernels)
 
 TEST(the_last_source_and_all_counts_stay)
 {
-    predict("[" EVENT(1, "\"kernel_type\":\"A\",\"source\":\"X\"") ","
-            EVENT(2, "\"kernel_type\":\"A\",\"source\":\"Y\"") "]");
+    predict("[" EVENT(1, "\"kernel_type\":\"A\",\"source\":\"X\"") "," EVENT(
+        2, "\"kernel_type\":\"A\",\"source\":\"Y\"") "]");
 
     assert_int_equal(rows.at.n, 1);
     assert_int_equal(rows.at.at[0].predicted_n, 2);

@@ -5,9 +5,9 @@
 #include "base/num.h"
 
 const struct str trace_arg_names[TRACE_ARGS] = {
-    S_INIT("kernel_type"),       S_INIT("simulation_shapes"),    S_INIT("source"),
-    S_INIT("confidence"),        S_INIT("composite"),            S_INIT("sub_kernel_durations"),
-    S_INIT("kernel_shapes"),     S_INIT("shape_match_rule"),     S_INIT("sub_kernel_shapes"),
+    S_INIT("kernel_type"),   S_INIT("simulation_shapes"), S_INIT("source"),
+    S_INIT("confidence"),    S_INIT("composite"),         S_INIT("sub_kernel_durations"),
+    S_INIT("kernel_shapes"), S_INIT("shape_match_rule"),  S_INIT("sub_kernel_shapes"),
     S_INIT("zero_cost"),
 };
 
@@ -93,8 +93,8 @@ static void name_process(struct predicted *p, uint32_t process, struct str name)
 {
     if (p->processes.at[process].name.n == 0)
         p->processes.at[process].name = name;
-    if (p->named < 0 && (str_contains_nocase(name, S("profiling")) ||
-                         str_contains_nocase(name, S("empirical"))))
+    if (p->named < 0 &&
+        (str_contains_nocase(name, S("profiling")) || str_contains_nocase(name, S("empirical"))))
         p->named = (int)process;
 }
 

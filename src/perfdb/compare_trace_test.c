@@ -64,10 +64,11 @@ TEST(what_is_missing_is_empty_or_0)
 TEST(the_first_process_with_a_telling_name_is_the_prediction)
 {
     assert_int_equal(
-        parse("[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":4,\"args\":{\"name\":\"analytic\"}},"
-              "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":\"4\",\"args\":{\"name\":\"My "
-              "Empirical (PID: 1)\"}},"
-              "{\"ph\":\"X\",\"pid\":4},{\"ph\":\"X\",\"pid\":\"4\"},{\"ph\":\"X\"}]"),
+        parse(
+            "[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":4,\"args\":{\"name\":\"analytic\"}},"
+            "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":\"4\",\"args\":{\"name\":\"My "
+            "Empirical (PID: 1)\"}},"
+            "{\"ph\":\"X\",\"pid\":4},{\"ph\":\"X\",\"pid\":\"4\"},{\"ph\":\"X\"}]"),
         ST_OK);
     assert_int_equal(p.processes.n, 3);
     assert_int_equal(p.named, 1);
@@ -79,7 +80,12 @@ TEST(the_first_process_with_a_telling_name_is_the_prediction)
 TEST(damage_is_refused_with_its_line)
 {
     static const char *const texts[] = {
-        "", "{", "[{\"ph\":\"X\"}", "{\"traceEvents\":[1,]}", "{} x", "version https://git-lfs.github.com/spec/v1\n",
+        "",
+        "{",
+        "[{\"ph\":\"X\"}",
+        "{\"traceEvents\":[1,]}",
+        "{} x",
+        "version https://git-lfs.github.com/spec/v1\n",
     };
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {

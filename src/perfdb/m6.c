@@ -63,10 +63,8 @@ static void add_row(struct m6 *m, struct measured_row row, struct twins *twins)
 struct m6 m6_compute(const struct predicted *p, const struct measured *m, const struct str *sources,
                      size_t n_sources)
 {
-    struct m6 result = {.trace = p->path,
-                        .measured = m->table.path,
-                        .sources = sources,
-                        .n_sources = n_sources};
+    struct m6 result = {
+        .trace = p->path, .measured = m->table.path, .sources = sources, .n_sources = n_sources};
     struct twins twins;
 
     twins_init(&twins);

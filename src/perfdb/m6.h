@@ -15,7 +15,7 @@ struct m6 {
     const char *trace, *measured; /* paths, for the documents */
     const struct str *sources;    /* of the predictions that count; sorted, each once */
     size_t n_sources;
-    double hit_us;                /* predicted */
+    double hit_us; /* predicted */
     double compute_us, hcom_us, total_us;
     double helper_us; /* AICPU helpers, not in the total */
     double ratio;

@@ -40,15 +40,16 @@ static struct m6 compute(const char *events, const char *rows, const char *filte
 }
 
 #define EVENT(dur, source, kernel)                                                                 \
-    "{\"ph\":\"X\",\"dur\":" #dur ",\"args\":{\"source\":\"" source "\",\"kernel_type\":\"" kernel   \
+    "{\"ph\":\"X\",\"dur\":" #dur ",\"args\":{\"source\":\"" source "\",\"kernel_type\":\"" kernel \
     "\"}}"
 
 TEST(only_hits_of_the_chosen_sources_count)
 {
     /* 20 + 31; not the partial one, the one of no duration, and the one without a kernel. */
-    struct m6 r = compute(EVENT(20, "MEASURED", "A") "," EVENT(31, "INTERPOLATED", "A") "," EVENT(
-                              5, "PARTIAL", "A") "," EVENT(-4, "MEASURED", "A") "," EVENT(7, "MEASURED", ""),
-                          "A,0,102\n", " INTERPOLATED , MEASURED,MEASURED ");
+    struct m6 r =
+        compute(EVENT(20, "MEASURED", "A") "," EVENT(31, "INTERPOLATED", "A") "," EVENT(
+                    5, "PARTIAL", "A") "," EVENT(-4, "MEASURED", "A") "," EVENT(7, "MEASURED", ""),
+                "A,0,102\n", " INTERPOLATED , MEASURED,MEASURED ");
 
     assert_true(r.hit_us == 51);
     assert_true(r.ratio == 0.5);
@@ -59,8 +60,9 @@ TEST(only_hits_of_the_chosen_sources_count)
 TEST(twins_helpers_and_rows_without_times_are_left_out)
 {
     /* 10 + 3 + 0 of compute; the longer of two all-reduces, and one a microsecond later. */
-    struct m6 r = compute("", "A,1,10\nA,,3\nA,x,100\nA,2,y\nB,3\n,1,50\n"
-                              "hcom_a,1000.25,8\nhcom_a,1000.5,9\nhcom_a,1001,1\nxAicpuKernel,5,7\n",
+    struct m6 r = compute("",
+                          "A,1,10\nA,,3\nA,x,100\nA,2,y\nB,3\n,1,50\n"
+                          "hcom_a,1000.25,8\nhcom_a,1000.5,9\nhcom_a,1001,1\nxAicpuKernel,5,7\n",
                           "MEASURED");
 
     assert_true(r.compute_us == 13);

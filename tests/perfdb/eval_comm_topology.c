@@ -49,8 +49,7 @@ static void tier(struct eval *e, struct node *item, const struct comm_grid *grid
             tree_push(one, tree_integer(&e->arena, coords[dim]));
         tree_push(all, one);
     }
-    tree_set(item, S("tier"),
-             tree_integer(&e->arena, (int64_t)comm_tier(grid, group.at, group.n)));
+    tree_set(item, S("tier"), tree_integer(&e->arena, (int64_t)comm_tier(grid, group.at, group.n)));
     tree_set(item, S("coords"), all);
 }
 
@@ -59,9 +58,8 @@ static void group(struct eval *e, struct node *item, const struct comm_grid *gri
     int64_t n = tree_i64(tree_get(item, S("num_devices"))), base;
     struct str why;
 
-    bool is_there =
-        comm_group(grid, tree_i64(tree_get(item, S("rank"))), n,
-                   (size_t)tree_i64(tree_get(item, S("tier"))), &e->arena, &base, &why);
+    bool is_there = comm_group(grid, tree_i64(tree_get(item, S("rank"))), n,
+                               (size_t)tree_i64(tree_get(item, S("tier"))), &e->arena, &base, &why);
     tree_set(item, S("result"), is_there ? list_of(e, base, n) : error_node(e, why));
 }
 
@@ -132,8 +130,7 @@ static void overhead(struct eval *e, struct node *item)
         comm_add_dispatch(COMM_CALIBRATED_DEVICE, op, ranks, bytes, &us, &gbps);
     tree_set(result, S("message_bytes"), tree_integer(&e->arena, (int64_t)bytes));
     tree_set(result, S("num_devices"), tree_integer(&e->arena, ranks));
-    tree_set(result, S("dtype"),
-             or_else(e, row, S("dtype"), tree_string(&e->arena, S("DT_BF16"))));
+    tree_set(result, S("dtype"), or_else(e, row, S("dtype"), tree_string(&e->arena, S("DT_BF16"))));
     tree_set(result, S("topology_tier"),
              or_else(e, row, S("topology_tier"), tree_integer(&e->arena, 1)));
     tree_set(result, COL_DURATION, tree_number(&e->arena, us));
