@@ -70,16 +70,19 @@ static enum status tell_holder(const struct lock *lock, const char *dir, struct 
     return ST_IO;
 }
 
-static void remove_leftovers(const char *dir, struct diag *d)
+void lock_clean(const char *dir)
 {
     struct arena arena;
+    struct diag quiet;
     struct fs_list list;
 
     arena_init(&arena);
-    if (fs_walk(&arena, dir, NULL, 0, &list, d) == ST_OK)
+    diag_init(&quiet);
+    if (fs_list(&arena, dir, &list, &quiet) == ST_OK)
         for (size_t i = 0; i < list.n; i++)
             if (list.at[i].kind == FS_FILE && table_is_leftover(list.at[i].name))
                 unlink(list.at[i].path);
+    diag_fini(&quiet);
     arena_free(&arena);
 }
 
@@ -93,14 +96,14 @@ static void sign(const struct lock *lock, const char *command)
         (void)!pwrite(lock->fd, text, strlen(text), 0);
 }
 
-enum status lock_take(struct lock *lock, const char *dir, const char *command, double wait_s,
+enum status lock_hold(struct lock *lock, const char *dir, const char *command, double wait_s,
                       struct diag *d)
 {
     double until = now_s() + wait_s;
     size_t size = strlen(dir) + sizeof("/.strata.lock");
     int got;
 
-    *lock = (struct lock){.fd = -1};
+    *lock = (struct lock){.fd = -1, .made_dir = !fs_exists(dir)};
     TRY(fs_mkdirs(dir, d));
     lock->path = mem_grow(NULL, 1, size);
     snprintf(lock->path, size, "%s/.strata.lock", dir);
@@ -119,7 +122,14 @@ enum status lock_take(struct lock *lock, const char *dir, const char *command, d
         return st;
     }
     sign(lock, command);
-    remove_leftovers(dir, d);
+    return ST_OK;
+}
+
+enum status lock_take(struct lock *lock, const char *dir, const char *command, double wait_s,
+                      struct diag *d)
+{
+    TRY(lock_hold(lock, dir, command, wait_s, d));
+    lock_clean(dir);
     return ST_OK;
 }
 
@@ -127,6 +137,10 @@ void lock_release(struct lock *lock)
 {
     if (lock->fd >= 0) {
         unlink(lock->path);
+        if (lock->made_dir) {
+            *strrchr(lock->path, '/') = '\0';
+            rmdir(lock->path); /* stays when anything is in it */
+        }
         close(lock->fd);
     }
     mem_free(lock->path);
