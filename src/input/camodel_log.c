@@ -40,26 +40,6 @@ static struct str take_word(struct str *s)
     return word;
 }
 
-static bool hex(struct str digits, uint64_t *out)
-{
-    uint64_t value = 0;
-
-    if (digits.n == 0 || digits.n > 16)
-        return false;
-    for (size_t i = 0; i < digits.n; i++) {
-        char c = digits.at[i];
-        int d = c >= '0' && c <= '9'   ? c - '0'
-                : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                       : -1;
-        if (d < 0)
-            return false;
-        value = value << 4 | (uint64_t)d;
-    }
-    *out = value;
-    return true;
-}
-
 /* What may stand in a detail; anything else ends it. */
 static bool is_detail(char c)
 {
@@ -123,7 +103,7 @@ static bool take_place(struct str *s, struct camodel_record *out)
     if (!skip(s, S("(PC: 0x")))
         return false;
     end = str_find_char(*s, ')');
-    if (end == s->n || !hex(str_part(*s, 0, end), &out->pc))
+    if (end == s->n || !num_hex(str_part(*s, 0, end), &out->pc))
         return false;
     *s = str_part(*s, end + 1, s->n);
     return true;
@@ -197,7 +177,7 @@ void camodel_misses_read(struct camodel_records *r, struct str log, struct arena
         record.name = str_part(tail, 0, str_find_char(tail, ','));
         if (!num_i64(str_part(front, 0, digits), &record.tick) ||
             !str_starts(record.name, S("0x")) ||
-            !hex(str_part(record.name, 2, record.name.n), &record.pc)) {
+            !num_hex(str_part(record.name, 2, record.name.n), &record.pc)) {
             r->lost++;
             continue;
         }
@@ -336,7 +316,7 @@ static bool mark_value(const struct camodel_record *r, uint64_t *value)
     if (!str_equal(r->pipe, S("USERMARK")) || !has(r->detail, S("LPCNT")) || at == r->detail.n)
         return false;
     struct str digits = str_part(r->detail, at + 3, r->detail.n);
-    return hex(str_part(digits, 0, str_find_char(digits, ',')), value);
+    return num_hex(str_part(digits, 0, str_find_char(digits, ',')), value);
 }
 
 /* The tick of the first, or last, NOP_PIPE directly behind record `i`; its own when there is none.
