@@ -63,7 +63,7 @@ bool insight_table_run(const struct insight_table *t, const struct slice *s,
     struct attr code = attr_of(cap, s, t->key_code);
     bool is_run = s->kind == SLICE_INSTR || s->kind == SLICE_WAIT || s->kind == SLICE_CONTROL;
 
-    if (!is_run || pc.type != ATTR_TEXT || pc.text == 0)
+    if (t->key_pc == 0 || !is_run || pc.type != ATTR_TEXT || pc.text == 0)
         return false;
     *out = (struct insight_run){
         .cycles = insight_cycles(cap, s->dur),
@@ -161,11 +161,8 @@ static void sort_rows(struct insight_table *t)
     mem_free(places);
 }
 
-void insight_table_init(struct insight_table *t, const struct cut *cut)
+void insight_table_keys(struct insight_table *t, const struct capture *cap)
 {
-    const struct capture *cap = cut->cap;
-    struct adder a = {.t = t};
-
     *t = (struct insight_table){
         .cap = cap,
         .key_pc = intern_find(&cap->strings, S("pc_addr")),
@@ -173,6 +170,14 @@ void insight_table_init(struct insight_table *t, const struct cut *cut)
         .key_detail = intern_find(&cap->strings, S("detail")),
         .key_bytes = intern_find(&cap->strings, S("process_bytes")),
     };
+}
+
+void insight_table_init(struct insight_table *t, const struct cut *cut)
+{
+    const struct capture *cap = cut->cap;
+    struct adder a = {.t = t};
+
+    insight_table_keys(t, cap);
     if (t->key_pc == 0)
         return;
     for (size_t i = 0; i < cap->slices.n; i++)

@@ -52,6 +52,9 @@ struct insight_table {
 void insight_table_init(struct insight_table *t, const struct cut *cut);
 void insight_table_fini(struct insight_table *t);
 
+/* Only what insight_table_run() needs: a table without rows. */
+void insight_table_keys(struct insight_table *t, const struct capture *cap);
+
 /* What a slice of the cut is for tables; false: nothing. */
 bool insight_table_run(const struct insight_table *t, const struct slice *slice,
                        struct insight_run *out);
