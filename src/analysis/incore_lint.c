@@ -87,8 +87,8 @@ static void check_lane(struct trace *t, const struct event_json *e)
     for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
         bool is_number = ids[i]->token == JSON_NUMBER && t->is_file;
         if (!is_number && (ids[i]->token != JSON_STRING || ids[i]->text.n == 0))
-            report(t->l, LINT_UNSEEN, "event-lane", t->offset + e->at, "the %s is no text, or empty",
-                   i == 0 ? "pid" : "tid");
+            report(t->l, LINT_UNSEEN, "event-lane", t->offset + e->at,
+                   "the %s is no text, or empty", i == 0 ? "pid" : "tid");
     }
 }
 
@@ -104,10 +104,12 @@ static void check_pair(struct trace *t, const struct event_json *e)
         return;
     }
     if (e->member[EVENT_ID].token != JSON_STRING || e->member[EVENT_ID].text.n == 0) {
-        report(t->l, LINT_UNSEEN, "flag-id", t->offset + e->at, "no id tells which end belongs to it");
+        report(t->l, LINT_UNSEEN, "flag-id", t->offset + e->at,
+               "no id tells which end belongs to it");
         return;
     }
-    uint64_t key = hash_mix(hash_bytes(e->member[EVENT_ID].text), hash_bytes(e->member[EVENT_NAME].text));
+    uint64_t key =
+        hash_mix(hash_bytes(e->member[EVENT_ID].text), hash_bytes(e->member[EVENT_NAME].text));
     hash_get(&t->pairs, key, &state);
     if (begins && state != 0)
         report(t->l, LINT_UNSEEN, "flag-id", t->offset + e->at, "a second begin with the id '%.*s'",
@@ -128,11 +130,14 @@ static void check_times(struct trace *t, const struct event_json *e, char ph)
     }
     if (ph != 'X')
         return;
-    if (e->member[EVENT_DUR].token != JSON_NUMBER || !num_us(e->member[EVENT_DUR].text, &dur) || dur < 0) {
-        report(t->l, LINT_UNSEEN, "event-time", t->offset + e->at, "the dur is no number, or negative");
+    if (e->member[EVENT_DUR].token != JSON_NUMBER || !num_us(e->member[EVENT_DUR].text, &dur) ||
+        dur < 0) {
+        report(t->l, LINT_UNSEEN, "event-time", t->offset + e->at,
+               "the dur is no number, or negative");
         return;
     }
-    uint64_t row = hash_mix(hash_bytes(e->member[EVENT_PID].text), hash_bytes(e->member[EVENT_TID].text));
+    uint64_t row =
+        hash_mix(hash_bytes(e->member[EVENT_PID].text), hash_bytes(e->member[EVENT_TID].text));
     vec_push(&t->spans, ((struct span){row, ts, nanos_add(ts, dur), t->offset + e->at}));
 }
 
@@ -150,12 +155,13 @@ static void check_event(struct trace *t, const struct event_json *e)
         if (ph.n == 0)
             report(t->l, LINT_REFUSED, "event-ph", t->offset + e->at, "no ph");
         else if (!t->has_rows || !str_equal(ph, S("f")))
-            report(t->l, LINT_UNSEEN, "event-ph", t->offset + e->at, "a ph that is passed over: '%.*s'",
-                   STR_ARGS(str_part(ph, 0, 16)));
+            report(t->l, LINT_UNSEEN, "event-ph", t->offset + e->at,
+                   "a ph that is passed over: '%.*s'", STR_ARGS(str_part(ph, 0, 16)));
         return;
     }
     if (ph.at[0] == 'M') {
-        bool is_row = str_equal(e->member[EVENT_NAME].text, S("thread_name")) && e->member[EVENT_TID].token == JSON_STRING;
+        bool is_row = str_equal(e->member[EVENT_NAME].text, S("thread_name")) &&
+                      e->member[EVENT_TID].token == JSON_STRING;
         t->has_rows = t->has_rows || is_row;
         return;
     }

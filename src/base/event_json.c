@@ -3,10 +3,10 @@
 static enum event_member member_of(struct str key)
 {
     static const struct str keys[EVENT_MEMBERS] = {
-        [EVENT_NAME] = S_INIT("name"),      [EVENT_PH] = S_INIT("ph"),
-        [EVENT_PID] = S_INIT("pid"),        [EVENT_TID] = S_INIT("tid"),
-        [EVENT_TS] = S_INIT("ts"),          [EVENT_DUR] = S_INIT("dur"),
-        [EVENT_ID] = S_INIT("id"),          [EVENT_GROUP] = S_INIT("group_id"),
+        [EVENT_NAME] = S_INIT("name"), [EVENT_PH] = S_INIT("ph"),
+        [EVENT_PID] = S_INIT("pid"),   [EVENT_TID] = S_INIT("tid"),
+        [EVENT_TS] = S_INIT("ts"),     [EVENT_DUR] = S_INIT("dur"),
+        [EVENT_ID] = S_INIT("id"),     [EVENT_GROUP] = S_INIT("group_id"),
         [EVENT_ARGS] = S_INIT("args"),
     };
     int i = 0;

@@ -33,15 +33,14 @@ struct event_value {
 };
 
 struct event_json {
-    uint64_t at, end; /* of the element, in the text */
-    bool is_object;   /* else it has no members */
+    uint64_t at, end;                         /* of the element, in the text */
+    bool is_object;                           /* else it has no members */
     struct event_value member[EVENT_MEMBERS]; /* of two under one name the last */
 };
 
 /* Reads the element that comes. `take_args` reads the value of args in place of it being kept;
  * NULL: it is kept. False when reading stops, or when it says so. */
-bool event_json_take(struct json *j, bool (*take_args)(void *ctx), void *ctx,
-                     struct event_json *e);
+bool event_json_take(struct json *j, bool (*take_args)(void *ctx), void *ctx, struct event_json *e);
 
 /* The letter of the phase; '\0' when it is none. */
 static inline char event_json_phase(const struct event_json *e)

@@ -14,9 +14,10 @@ TEST(members_are_views_with_their_kind)
 {
     struct event_json e;
 
-    assert_true(take(S(" {\"name\":\"a\\\"b\",\"ph\":\"X\",\"ts\":1.5,\"args\": {\"k\":[1]} ,\"x\":{},"
-                       "\"id\":null,\"tid\":[2]} "),
-                     &e));
+    assert_true(
+        take(S(" {\"name\":\"a\\\"b\",\"ph\":\"X\",\"ts\":1.5,\"args\": {\"k\":[1]} ,\"x\":{},"
+               "\"id\":null,\"tid\":[2]} "),
+             &e));
     assert_true(e.is_object);
     assert_true(e.member[EVENT_NAME].has_escapes);
     assert_str(e.member[EVENT_NAME].text, "a\\\"b");

@@ -42,8 +42,8 @@ enum status incore_artifacts_folder(const char *root, struct str seed, struct ar
     const char *epoch = getenv("SOURCE_DATE_EPOCH");
     char letters[LETTERS + 1], stamp[32];
     int64_t first;
-    bool is_given = epoch != NULL && num_i64(str_of(epoch), &first) && first >= 0 &&
-                    first < (int64_t)1 << 40;
+    bool is_given =
+        epoch != NULL && num_i64(str_of(epoch), &first) && first >= 0 && first < (int64_t)1 << 40;
 
     if (!is_given)
         first = (int64_t)time(NULL);

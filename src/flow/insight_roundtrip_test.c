@@ -144,10 +144,10 @@ static void add_documents(struct capture *cap)
         else if (type == BIN_MEMORY_SEQUENCE || type == BIN_L2_CACHE)
             text = str_part(S("\x01\0\0\x5a\xff{}"), 0, 1 + random_below(7)); /* no text at all */
         capture_document_add(
-            cap, (struct document){.type = type,
-                                   .version = type == BIN_API_INSTR && one_in(2) ? BIN_NEW
-                                                                                 : BIN_MARK,
-                                   .text = text});
+            cap,
+            (struct document){.type = type,
+                              .version = type == BIN_API_INSTR && one_in(2) ? BIN_NEW : BIN_MARK,
+                              .text = text});
     }
 }
 

@@ -372,8 +372,7 @@ static void put_patch(struct writer *w, const struct event *e, uint32_t lane, en
         text_out_put(w->out, S("\"X\""));
         break;
     case PATCH_TS:
-        text_out_put(w->out,
-                     text_of(t, &t->events.at[e->other], t->events.at[e->other].ts_text));
+        text_out_put(w->out, text_of(t, &t->events.at[e->other], t->events.at[e->other].ts_text));
         break;
     case PATCH_DUR:
         text_out_f64(w->out, e->dur);

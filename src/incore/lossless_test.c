@@ -28,14 +28,14 @@ static const char *events_of(const char *events)
 
 TEST(what_overlaps_gets_rows_and_all_of_them_a_number)
 {
-    const char *out = events_of(
-        "{\"ph\":\"X\",\"pid\":\"core0\",\"tid\":\"MTE2\",\"ts\":1,\"dur\":2,\"x\":[7]},"
-        "{\"ph\":\"X\",\"pid\":\"core0\",\"tid\":\"MTE2\",\"ts\":1,\"dur\":3},"
-        "{\"ph\":\"X\",\"pid\":\"core0\",\"tid\":\"CUBE\",\"ts\":1,\"dur\":3},"
-        "{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":\"core0\",\"tid\":\"MTE2\","
-        "\"args\":{\"sort_index\":6}},"
-        "{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":\"core0\",\"tid\":\"CUBE\","
-        "\"args\":{\"sort_index\":4}}");
+    const char *out =
+        events_of("{\"ph\":\"X\",\"pid\":\"core0\",\"tid\":\"MTE2\",\"ts\":1,\"dur\":2,\"x\":[7]},"
+                  "{\"ph\":\"X\",\"pid\":\"core0\",\"tid\":\"MTE2\",\"ts\":1,\"dur\":3},"
+                  "{\"ph\":\"X\",\"pid\":\"core0\",\"tid\":\"CUBE\",\"ts\":1,\"dur\":3},"
+                  "{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":\"core0\",\"tid\":\"MTE2\","
+                  "\"args\":{\"sort_index\":6}},"
+                  "{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":\"core0\",\"tid\":\"CUBE\","
+                  "\"args\":{\"sort_index\":4}}");
 
     /* The longer one comes first and stands on row 0. */
     assert_string_equal(
@@ -69,12 +69,14 @@ TEST(a_pair_becomes_one_event_even_when_its_ends_are_swapped)
 
 TEST(arrows_go_to_the_row_of_their_flag)
 {
-    const char *out = events_of(
-        "{\"ph\":\"X\",\"pid\":\"core0\",\"tid\":\"V\",\"ts\":0,\"dur\":9},"
-        "{\"ph\":\"B\",\"pid\":\"core0\",\"tid\":\"V\",\"id\":\"f\",\"ts\":1,\"name\":\"SET_FLAG\"},"
-        "{\"ph\":\"E\",\"pid\":\"core0\",\"tid\":\"V\",\"id\":\"f\",\"ts\":2,\"name\":\"SET_FLAG\"},"
-        "{\"ph\":\"s\",\"pid\":\"core0\",\"tid\":\"V\",\"id\":\"f\",\"ts\":2},"
-        "{\"ph\":\"t\",\"pid\":\"core0\",\"tid\":\"V\",\"id\":\"g\",\"ts\":2}");
+    const char *out =
+        events_of("{\"ph\":\"X\",\"pid\":\"core0\",\"tid\":\"V\",\"ts\":0,\"dur\":9},"
+                  "{\"ph\":\"B\",\"pid\":\"core0\",\"tid\":\"V\",\"id\":\"f\",\"ts\":1,\"name\":"
+                  "\"SET_FLAG\"},"
+                  "{\"ph\":\"E\",\"pid\":\"core0\",\"tid\":\"V\",\"id\":\"f\",\"ts\":2,\"name\":"
+                  "\"SET_FLAG\"},"
+                  "{\"ph\":\"s\",\"pid\":\"core0\",\"tid\":\"V\",\"id\":\"f\",\"ts\":2},"
+                  "{\"ph\":\"t\",\"pid\":\"core0\",\"tid\":\"V\",\"id\":\"g\",\"ts\":2}");
 
     assert_non_null(strstr(out, "{\"ph\":\"s\",\"pid\":\"core0\",\"tid\":\"V#1\""));
     assert_non_null(strstr(out, "{\"ph\":\"t\",\"pid\":\"core0\",\"tid\":\"V#0\""));

@@ -4,15 +4,14 @@
 #include "capture/capture.h"
 #include "input/input.h"
 
-static const struct str log_text =
-    S_INIT("----- AiCore Summary Log -----\n"
-           "kernal total ticks : 300\n"
-           "Trace_Name           | Total_Num \n"
-           "=====\n"
-           "mte2_cubecore0_su_busy_cycle  | 200\n"
-           "cube.cube_cubecore0_mac_busy_cycle | 90\n"
-           "12  : CCU.scalar_veccore1_su_busy_cycle | 44\n"
-           "++core: 0, subcore: 0, start: 274, tick: 22951++.\n");
+static const struct str log_text = S_INIT("----- AiCore Summary Log -----\n"
+                                          "kernal total ticks : 300\n"
+                                          "Trace_Name           | Total_Num \n"
+                                          "=====\n"
+                                          "mte2_cubecore0_su_busy_cycle  | 200\n"
+                                          "cube.cube_cubecore0_mac_busy_cycle | 90\n"
+                                          "12  : CCU.scalar_veccore1_su_busy_cycle | 44\n"
+                                          "++core: 0, subcore: 0, start: 274, tick: 22951++.\n");
 
 TEST(counters_tell_where_they_were_counted_and_of_which_pipe)
 {
@@ -65,5 +64,4 @@ TEST(a_log_becomes_series_of_its_core)
 }
 
 TEST_MAIN("input/core_summary", T(counters_tell_where_they_were_counted_and_of_which_pipe),
-          T(the_name_of_a_log_says_whether_it_has_busy_times),
-          T(a_log_becomes_series_of_its_core))
+          T(the_name_of_a_log_says_whether_it_has_busy_times), T(a_log_becomes_series_of_its_core))

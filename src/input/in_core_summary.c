@@ -36,8 +36,9 @@ static void add_counter(struct capture *cap, struct str core, const struct core_
     struct str process =
         c->sub.n > 0 ? arena_format(&scratch, "%.*s.%.*s", STR_ARGS(core), STR_ARGS(c->sub)) : core;
     bool is_ticks = str_ends(c->name, S("_cycle")) || str_ends(c->name, S("_ticks"));
-    series_id series = capture_series(cap, capture_intern(cap, process), capture_intern(cap, c->name),
-                                      is_ticks ? capture_intern(cap, S("cycles")) : 0);
+    series_id series =
+        capture_series(cap, capture_intern(cap, process), capture_intern(cap, c->name),
+                       is_ticks ? capture_intern(cap, S("cycles")) : 0);
     if (cap->series.at[series].samples.n == 0) /* both logs of a core have some of them */
         capture_sample(cap, series, 0, (double)c->value);
     arena_free(&scratch);

@@ -121,10 +121,10 @@ static void keep_document(const struct bin_block *block, struct capture *cap)
 static void read_block(const struct input_file *in, const struct bin_block *block,
                        struct capture *cap, struct incore_count *count, struct blocks *seen)
 {
-    struct incore_trace trace = {.in = in,
-                                 .text = block->payload,
-                                 .offset = block->offset + BIN_HEADER,
-                                 .block = S("TRACE block")};
+    struct incore_text trace = {.in = in,
+                                .text = block->payload,
+                                .offset = block->offset + BIN_HEADER,
+                                .block = S("TRACE block")};
 
     if (block->type == BIN_BASE_INFO) {
         read_base_info(in, block, cap, count);

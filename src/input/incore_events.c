@@ -47,7 +47,7 @@ struct end {
 };
 
 struct reader {
-    const struct incore_trace *t;
+    const struct incore_text *t;
     struct capture *cap;
     struct incore_count *count;
     struct json json;
@@ -59,7 +59,7 @@ struct reader {
     VEC_OF(struct open) open;
     VEC_OF(struct end) ends;
     struct event *event; /* being read */
-    size_t first; /* slice that this trace brought first */
+    size_t first;        /* slice that this trace brought first */
     strid key_pc, key_code, key_group, key_bytes;
 };
 
@@ -583,7 +583,7 @@ static enum status read_document(struct reader *r)
     return ST_OK;
 }
 
-enum status incore_events(const struct incore_trace *t, struct capture *cap,
+enum status incore_events(const struct incore_text *t, struct capture *cap,
                           struct incore_count *count)
 {
     struct reader *r = mem_grow(NULL, sizeof(*r), 1);

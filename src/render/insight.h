@@ -21,7 +21,7 @@
  *             of a pipe may overlap: do not spread them over lanes.
  *   slices    name: the instruction ("MMAD", "MOV_SRC_TO_DST_ALIGN", "VADD").
  *             begin, dur: ticks of cap->clock. A simulator counts cycles: set clock.hz to the core
- *             clock (1 850 000 000); nanoseconds are made of it once, on writing.
+ *             clock (1 850 000 000); microseconds are made of it once, on writing.
  *             kind: SLICE_INSTR; SLICE_CONTROL for SET_FLAG, set_event, SET_INTRA_BLOCK;
  *             SLICE_WAIT for WAIT_FLAG, wait_event, WAIT_INTRA_BLOCK; SLICE_ANNOTATION on USERMARK;
  *             SLICE_OTHER on CACHEMISS and for cache_time and ccu_time.

@@ -139,7 +139,6 @@ static void put_slice(struct core_writer *w, const struct slice *s, int64_t pid,
 {
     const struct capture *cap = w->cut->cap;
     struct str lane = capture_text(cap, cap->lanes.at[s->lane].key.name);
-    nanos begin = insight_ns(cap, s->begin), end = insight_ns(cap, nanos_add(s->begin, s->dur));
 
     begin_event(w, S("{"));
     if (timeline_args(&w->out, cap, s, S("\"args\":"), S("")))
@@ -147,7 +146,7 @@ static void put_slice(struct core_writer *w, const struct slice *s, int64_t pid,
     put(w, S("\"cname\":\""));
     put(w, str_of(insight_color(lane, s->kind)));
     put(w, S("\",\"dur\":"));
-    text_out_us(&w->out, nanos_sub(end, begin));
+    insight_put_length(&w->out, cap, s);
     put(w, S(",\"name\":"));
     text_out_quoted(&w->out, capture_text(cap, s->name));
     put(w, S(",\"ph\":\"X\",\"pid\":"));
@@ -155,7 +154,7 @@ static void put_slice(struct core_writer *w, const struct slice *s, int64_t pid,
     put(w, S(",\"tid\":"));
     text_out_u64(&w->out, tid);
     put(w, S(",\"ts\":"));
-    text_out_us(&w->out, begin);
+    insight_put_time(&w->out, cap, s->begin);
     put(w, S("}"));
 }
 
@@ -165,7 +164,7 @@ enum { MOST_THREADS = 256 };
 struct pipe_writer {
     struct str name;
     int64_t pid;
-    VEC_OF(nanos) until;         /* by thread: its last tick */
+    VEC_OF(nanos) until;          /* by thread: its last tick */
     bool known[MOST_THREADS + 1]; /* by thread: it has a name */
 };
 
@@ -236,7 +235,7 @@ static void put_end(struct core_writer *w, size_t flow, uint32_t number, bool is
 {
     const struct capture *cap = w->cut->cap;
     struct slice s = cut_slice(w->cut, number);
-    nanos begin = insight_ns(cap, s.begin), end = insight_ns(cap, nanos_add(s.begin, s.dur));
+    nanos end = nanos_add(s.begin, s.dur);
 
     begin_event(w, S("{\"cat\":\"flow\",\"id\":\""));
     text_out_escaped(&w->out, capture_text(cap, w->core));
@@ -248,7 +247,7 @@ static void put_end(struct core_writer *w, size_t flow, uint32_t number, bool is
     put(w, S("\",\"tid\":\""));
     text_out_u64(&w->out, w->threads[number]);
     put(w, S("\",\"ts\":"));
-    text_out_us(&w->out, is_begin ? begin + nanos_sub(end, begin) / 2 : end);
+    insight_put_time(&w->out, cap, is_begin ? nanos_add(s.begin, s.dur / 2) : end);
     put(w, S("}"));
 }
 

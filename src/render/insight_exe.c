@@ -51,8 +51,7 @@ static void add_run(struct sums *s, size_t number)
         vec_push(&s->rows, ((struct row){.key = run.code, .pc = pc, .slice = number}));
     s->rows.at[row].calls++;
     s->rows.at[row].cycles = nanos_add(s->rows.at[row].cycles, run.cycles);
-    vec_push(&s->runs,
-             ((struct run){row, {slice.begin, nanos_add(slice.begin, slice.dur)}}));
+    vec_push(&s->runs, ((struct run){row, {slice.begin, nanos_add(slice.begin, slice.dur)}}));
 }
 
 static int by_row(const void *a, const void *b)
@@ -196,9 +195,8 @@ static bool write_sums(const struct cut *cut, strid core, bool by_line, struct s
 
     sums_init(&s, cut, core, by_line);
     text_out_open(out, sink);
-    text_out_put(out, by_line
-                          ? S("code,call_count,cycles,running_time(us)\n")
-                          : S("instr,addr,pipe,call_count,cycles,running_time(us),detail\n"));
+    text_out_put(out, by_line ? S("code,call_count,cycles,running_time(us)\n")
+                              : S("instr,addr,pipe,call_count,cycles,running_time(us),detail\n"));
     for (size_t i = 0; i < s.rows.n; i++)
         put_row(&s, out, &s.rows.at[i]);
     bool is_done = text_out_close(out);

@@ -1,8 +1,8 @@
 /*
  * insight_files - numbers by source line, as the API_FILE block of visualize_data.bin has them.
  *
- * Made for files whose text travels along (documents of type BIN_SOURCE): a line gets the runs whose
- * `code` names it.
+ * Made for files whose text travels along (documents of type BIN_SOURCE): a line gets the runs
+ * whose `code` names it.
  */
 #ifndef STRATA_RENDER_INSIGHT_FILES_H
 #define STRATA_RENDER_INSIGHT_FILES_H
@@ -21,12 +21,13 @@ struct insight_place {
 
 struct insight_files {
     const struct insight_table *t;
-    VEC_OF(struct insight_line) rows;   /* by file and line */
-    VEC_OF(struct insight_cell) cells;  /* by row and core */
+    VEC_OF(struct insight_line) rows;    /* by file and line */
+    VEC_OF(struct insight_cell) cells;   /* by row and core */
     VEC_OF(struct insight_place) places; /* by row and address, each once */
 };
 
-/* Adds up the slices of a cut; `t` is the table of the same cut and must stay. No rows: no block. */
+/* Adds up the slices of a cut; `t` is the table of the same cut and must stay. No rows: no block.
+ */
 void insight_files_init(struct insight_files *f, const struct insight_table *t,
                         const struct cut *cut);
 void insight_files_fini(struct insight_files *f);

@@ -10,6 +10,7 @@
 enum {
     MAX_ARGS = 64,
     BETWEEN_TICKS = 4096, /* slices between two looks at the clock and the user */
+    NANOSECONDS = 1000000000,
 };
 
 /* ---- getting ready ---- */
@@ -24,6 +25,34 @@ nanos insight_ns(const struct capture *cap, nanos ticks)
         ns = (ns >= 0 ? ns + hz / 2 : ns - hz / 2) / hz;
     }
     return ns > INT64_MAX ? INT64_MAX : ns < INT64_MIN ? INT64_MIN : (nanos)ns;
+}
+
+/* Cycles in microseconds, in steps of 2^-20: fine enough to count cycles again, and sums of such
+ * numbers are exact, so that what ends when another begins still does for every reader. */
+static double to_us(const struct capture *cap, nanos ticks)
+{
+    return ldexp(round((double)ticks * 1e6 / (double)cap->clock.hz * 0x1p20), -20);
+}
+
+static bool has_nanos(const struct capture *cap)
+{
+    return cap->clock.hz == NANOSECONDS || cap->clock.hz <= 0;
+}
+
+void insight_put_time(struct text_out *out, const struct capture *cap, nanos ticks)
+{
+    if (has_nanos(cap))
+        text_out_us(out, ticks);
+    else
+        text_out_f64(out, to_us(cap, ticks));
+}
+
+void insight_put_length(struct text_out *out, const struct capture *cap, const struct slice *s)
+{
+    if (has_nanos(cap))
+        text_out_us(out, s->dur);
+    else
+        text_out_f64(out, to_us(cap, nanos_add(s->begin, s->dur)) - to_us(cap, s->begin));
 }
 
 static struct str kept(struct insight_trace *w, struct str title, const char *otherwise)
@@ -93,7 +122,8 @@ static void sort_slices(struct insight_trace *w)
         if (!cut_has(cut, i) || !w->has_lane[cut->cap->slices.lane[i]])
             continue;
         struct slice s = cut_slice(cut, i);
-        struct insight_stop stop = {.end = insight_ns(w->cut->cap, nanos_add(s.begin, s.dur)), .slice = (uint32_t)i};
+        struct insight_stop stop = {.end = insight_ns(w->cut->cap, nanos_add(s.begin, s.dur)),
+                                    .slice = (uint32_t)i};
         stop.lane = w->core_of[s.lane];
         vec_push(&w->order, stop);
         w->cores.at[stop.lane].n++;
@@ -111,7 +141,8 @@ static void sort_slices(struct insight_trace *w)
 }
 
 /* How many slices of the lane end at the same time and come before this one. */
-static uint64_t nth_of(const struct insight_trace *w, const struct slice *s, uint32_t number, nanos end)
+static uint64_t nth_of(const struct insight_trace *w, const struct slice *s, uint32_t number,
+                       nanos end)
 {
     struct insight_stop key = {.end = end, .lane = s->lane, .slice = number};
     size_t low = 0, high = w->stops.n, at;
@@ -244,7 +275,7 @@ static void put_lane(struct insight_trace *w, lane_id lane, nanos ts)
     put_text(w, S(",\"pid\":"), w->cores.at[w->core_of[lane]].name);
     put_text(w, S(",\"tid\":"), w->lane_names[lane]);
     put(w, S(",\"ts\":"));
-    text_out_us(&w->out, ts);
+    insight_put_time(&w->out, w->cut->cap, ts);
     put(w, S("}"));
 }
 
@@ -263,7 +294,7 @@ static void put_slice(struct insight_trace *w, uint32_t number)
     struct slice s = cut_slice(w->cut, number);
     struct str name = capture_text(w->cut->cap, s.name), lane = w->lane_names[s.lane];
     struct str core = w->cores.at[w->core_of[s.lane]].name;
-    nanos begin = insight_ns(w->cut->cap, s.begin), end = insight_ns(w->cut->cap, nanos_add(s.begin, s.dur));
+    nanos end = nanos_add(s.begin, s.dur);
     const char *color = insight_color(lane, s.kind);
     struct attr group = {0};
     bool pair = insight_is_pair(name);
@@ -273,7 +304,7 @@ static void put_slice(struct insight_trace *w, uint32_t number)
     put_text(w, S(",\"cname\":"), str_of(color));
     if (!pair) {
         put(w, S(",\"dur\":"));
-        text_out_us(&w->out, nanos_sub(end, begin));
+        insight_put_length(&w->out, w->cut->cap, &s);
     }
     if (group.type != ATTR_NONE) {
         put(w, S(",\"group_id\":"));
@@ -283,7 +314,7 @@ static void put_slice(struct insight_trace *w, uint32_t number)
         put_pair_id(w, core, number);
     put_text(w, S(",\"name\":"), name);
     put(w, pair ? S(",\"ph\":\"B\"") : S(",\"ph\":\"X\""));
-    put_lane(w, s.lane, begin);
+    put_lane(w, s.lane, s.begin);
     if (!pair)
         return;
     begin_event(w, S("{\"args\":{}"));
@@ -301,8 +332,8 @@ static void put_end(struct insight_trace *w, size_t flow, uint32_t number, struc
     const struct flow *f = &cap->flows.at[flow];
     lane_id from = cap->slices.lane[f->from], to = cap->slices.lane[f->to];
     struct slice s = cut_slice(w->cut, number);
-    nanos end = insight_ns(w->cut->cap, nanos_add(s.begin, s.dur));
-    uint64_t nth = nth_of(w, &s, number, end);
+    nanos end = nanos_add(s.begin, s.dur);
+    uint64_t nth = nth_of(w, &s, number, insight_ns(cap, end));
 
     begin_event(w, S("{"));
     if (nth > 0) {

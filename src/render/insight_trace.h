@@ -47,6 +47,11 @@ void insight_trace_fini(struct insight_trace *w);
 /* Writes the document to `out`, which the caller opens and closes. */
 void insight_trace_put(struct insight_trace *w);
 
+/* A time in microseconds, and how long a slice is: nanoseconds with three decimals, cycles with as
+ * many as it takes to count them again. */
+void insight_put_time(struct text_out *out, const struct capture *cap, nanos ticks);
+void insight_put_length(struct text_out *out, const struct capture *cap, const struct slice *s);
+
 /* A time of the capture in nanoseconds. */
 nanos insight_ns(const struct capture *cap, nanos ticks);
 
