@@ -89,6 +89,29 @@ static struct str lane_of(struct str pipe, struct str name, struct str detail)
     return has(name, S("scalar_ld")) || has(name, S("scalar_st")) ? S("SCALAR") : S("ALL");
 }
 
+/* The value of "[key:value]" in a detail; empty when absent. */
+static struct str bracket(struct str detail, struct str key)
+{
+    size_t at = str_find(detail, key);
+    struct str rest = str_part(detail, at + key.n, detail.n);
+
+    return at < detail.n ? str_part(rest, 0, str_find_char(rest, ']')) : S("");
+}
+
+/* Instructions of many threads stand on the lane of their warp, and tell how many ran. */
+static void take_warp(struct camodel_record *r, struct arena *arena)
+{
+    struct str warp = bracket(r->detail, S("[warpId:"));
+    uint64_t number, predicate, active;
+
+    if (num_u64(warp, &number) && has(r->detail, S("[schId:")))
+        r->pipe = arena_format(arena, "WARP_%llu", (unsigned long long)number);
+    if (num_hex(bracket(r->detail, S("[prdctMask:")), &predicate) &&
+        num_hex(bracket(r->detail, S("[execMask:")), &active))
+        r->detail = arena_format(arena, "%.*s,[threadNum:%d]", STR_ARGS(r->detail),
+                                 __builtin_popcountll(predicate & active));
+}
+
 /* "[00011036] (PC: 0x10f86000)": what every line begins with. */
 static bool take_place(struct str *s, struct camodel_record *out)
 {
@@ -139,6 +162,8 @@ static bool take_line(struct str s, struct arena *arena, struct camodel_record *
     skip(&s, S("("));
     out->detail = without_blanks(s, arena);
     out->pipe = lane_of(pipe, out->name, out->detail);
+    if (has(out->detail, S("[")))
+        take_warp(out, arena);
     return out->name.n > 0;
 }
 
@@ -170,6 +195,7 @@ void camodel_misses_read(struct camodel_records *r, struct str log, struct arena
         struct str front = str_trim(str_part(line, 0, at));
         skip(&front, S("[info] "));
         skip(&front, S("["));
+        skip(&front, S("@"));
         size_t digits = 0;
         while (digits < front.n && front.at[digits] >= '0' && front.at[digits] <= '9')
             digits++;
