@@ -54,8 +54,7 @@ size_t insight_cores(const struct cut *cut, struct arena *arena, strid **out)
 /* ---- trace.json ---- */
 
 struct core_writer {
-    struct text_out out;
-    const struct cut *cut;
+    struct insight_trace t; /* for its output and its way with arguments */
     strid core, key_detail;
     uint32_t *threads; /* by slice: its thread, for arrows */
     bool has_events;
@@ -78,15 +77,15 @@ static int64_t pipe_number(struct str pipe)
 
 static struct str detail_of(const struct core_writer *w, const struct slice *s)
 {
-    struct attr a = attrs_get(&w->cut->cap->attrs, s->own, w->key_detail);
+    struct attr a = attrs_get(&w->t.cut->cap->attrs, s->own, w->key_detail);
 
-    return a.type == ATTR_TEXT ? capture_text(w->cut->cap, a.text) : S("");
+    return a.type == ATTR_TEXT ? capture_text(w->t.cut->cap, a.text) : S("");
 }
 
 /* Loads and stores of the scalar unit have a pipe of their own in this file. */
 static struct str pipe_of(const struct core_writer *w, const struct slice *s)
 {
-    struct str name = capture_text(w->cut->cap, w->cut->cap->lanes.at[s->lane].key.name);
+    struct str name = capture_text(w->t.cut->cap, w->t.cut->cap->lanes.at[s->lane].key.name);
     struct str detail = detail_of(w, s);
 
     if (str_equal(name, S("SCALAR")) && str_find(detail, S("XD:")) < detail.n)
@@ -96,15 +95,15 @@ static struct str pipe_of(const struct core_writer *w, const struct slice *s)
 
 static bool is_drawn(const struct core_writer *w, size_t slice)
 {
-    const struct capture *cap = w->cut->cap;
+    const struct capture *cap = w->t.cut->cap;
     const struct lane_key *key = &cap->lanes.at[cap->slices.lane[slice]].key;
 
-    return cut_has(w->cut, slice) && key->kind == LANE_PIPE && key->process == w->core;
+    return cut_has(w->t.cut, slice) && key->kind == LANE_PIPE && key->process == w->core;
 }
 
 static void put(struct core_writer *w, struct str text)
 {
-    text_out_put(&w->out, text);
+    text_out_put(&w->t.out, text);
 }
 
 static void begin_event(struct core_writer *w, struct str text)
@@ -121,40 +120,40 @@ static void put_meta(struct core_writer *w, const char *what, struct str name, i
     begin_event(w, S("{\"args\":{"));
     if (name.n > 0) {
         put(w, S("\"name\":"));
-        text_out_quoted(&w->out, name);
+        text_out_quoted(&w->t.out, name);
     } else {
         put(w, S("\"sort_index\":"));
-        text_out_i64(&w->out, order);
+        text_out_i64(&w->t.out, order);
     }
     put(w, S("},\"name\":\""));
     put(w, str_of(what));
     put(w, S("\",\"ph\":\"M\",\"pid\":"));
-    text_out_i64(&w->out, pid);
+    text_out_i64(&w->t.out, pid);
     put(w, S(",\"tid\":"));
-    text_out_i64(&w->out, tid);
+    text_out_i64(&w->t.out, tid);
     put(w, S("}"));
 }
 
 static void put_slice(struct core_writer *w, const struct slice *s, int64_t pid, uint32_t tid)
 {
-    const struct capture *cap = w->cut->cap;
+    const struct capture *cap = w->t.cut->cap;
     struct str lane = capture_text(cap, cap->lanes.at[s->lane].key.name);
+    struct attr group = {0}; /* this file has no place for it */
 
-    begin_event(w, S("{"));
-    if (timeline_args(&w->out, cap, s, S("\"args\":"), S("")))
-        put(w, S(","));
-    put(w, S("\"cname\":\""));
+    begin_event(w, S("{\"args\":"));
+    insight_put_args(&w->t, s, &group);
+    put(w, S(",\"cname\":\""));
     put(w, str_of(insight_color(lane, s->kind)));
     put(w, S("\",\"dur\":"));
-    insight_put_length(&w->out, cap, s);
+    insight_put_length(&w->t.out, cap, s);
     put(w, S(",\"name\":"));
-    text_out_quoted(&w->out, capture_text(cap, s->name));
+    text_out_quoted(&w->t.out, capture_text(cap, s->name));
     put(w, S(",\"ph\":\"X\",\"pid\":"));
-    text_out_i64(&w->out, pid);
+    text_out_i64(&w->t.out, pid);
     put(w, S(",\"tid\":"));
-    text_out_u64(&w->out, tid);
+    text_out_u64(&w->t.out, tid);
     put(w, S(",\"ts\":"));
-    insight_put_time(&w->out, cap, s->begin);
+    insight_put_time(&w->t.out, cap, s->begin);
     put(w, S("}"));
 }
 
@@ -194,9 +193,9 @@ static uint32_t mark_thread(struct str name)
 
 static void put_run(struct core_writer *w, struct pipe_writer *p, size_t number)
 {
-    struct slice s = cut_slice(w->cut, number);
+    struct slice s = cut_slice(w->t.cut, number);
     bool is_mark = str_equal(p->name, S("USERMARK"));
-    uint32_t tid = is_mark ? mark_thread(capture_text(w->cut->cap, s.name)) : take_thread(p, &s);
+    uint32_t tid = is_mark ? mark_thread(capture_text(w->t.cut->cap, s.name)) : take_thread(p, &s);
 
     if (!p->known[tid]) {
         struct arena scratch;
@@ -217,9 +216,9 @@ static void put_pipe(struct core_writer *w, const struct lane *lane, struct str 
     struct pipe_writer p = {.name = name, .pid = pipe_number(name)};
     bool is_begun = false;
 
-    for (size_t i = lane->first; i < lane->first + lane->n && !w->out.has_failed; i++) {
-        struct slice s = slices_at(&w->cut->cap->slices, i);
-        if (!cut_has(w->cut, i) || !str_equal(pipe_of(w, &s), name))
+    for (size_t i = lane->first; i < lane->first + lane->n && !w->t.out.has_failed; i++) {
+        struct slice s = slices_at(&w->t.cut->cap->slices, i);
+        if (!cut_has(w->t.cut, i) || !str_equal(pipe_of(w, &s), name))
             continue;
         if (!is_begun) {
             put_meta(w, "process_name", name, 0, p.pid, 0);
@@ -233,34 +232,34 @@ static void put_pipe(struct core_writer *w, const struct lane *lane, struct str 
 
 static void put_end(struct core_writer *w, size_t flow, uint32_t number, bool is_begin)
 {
-    const struct capture *cap = w->cut->cap;
-    struct slice s = cut_slice(w->cut, number);
+    const struct capture *cap = w->t.cut->cap;
+    struct slice s = cut_slice(w->t.cut, number);
     nanos end = nanos_add(s.begin, s.dur);
 
     begin_event(w, S("{\"cat\":\"flow\",\"id\":\""));
-    text_out_escaped(&w->out, capture_text(cap, w->core));
+    text_out_escaped(&w->t.out, capture_text(cap, w->core));
     put(w, S("_"));
-    text_out_u64(&w->out, flow);
+    text_out_u64(&w->t.out, flow);
     put(w, is_begin ? S("\",\"name\":\"flow\",\"ph\":\"s\",\"pid\":\"")
                     : S("\",\"name\":\"flow\",\"ph\":\"t\",\"pid\":\""));
-    text_out_i64(&w->out, pipe_number(pipe_of(w, &s)));
+    text_out_i64(&w->t.out, pipe_number(pipe_of(w, &s)));
     put(w, S("\",\"tid\":\""));
-    text_out_u64(&w->out, w->threads[number]);
+    text_out_u64(&w->t.out, w->threads[number]);
     put(w, S("\",\"ts\":"));
-    insight_put_time(&w->out, cap, is_begin ? nanos_add(s.begin, s.dur / 2) : end);
+    insight_put_time(&w->t.out, cap, is_begin ? nanos_add(s.begin, s.dur / 2) : end);
     put(w, S("}"));
 }
 
 static void put_events(struct core_writer *w)
 {
-    const struct capture *cap = w->cut->cap;
+    const struct capture *cap = w->t.cut->cap;
 
     put(w, S("{\"displayTimeUnit\":\"ns\",\"profilingType\":\"op\",\"schemaVersion\":1,"
              "\"traceEvents\":["));
     for (lane_id i = 0; i < cap->lanes.n; i++) {
         const struct lane *lane = &cap->lanes.at[i];
         struct str name = capture_text(cap, lane->key.name);
-        if (!w->cut->lanes[i] || lane->key.kind != LANE_PIPE || lane->key.process != w->core)
+        if (!w->t.cut->lanes[i] || lane->key.kind != LANE_PIPE || lane->key.process != w->core)
             continue;
         put_pipe(w, lane, name);
         if (str_equal(name, S("SCALAR")))
@@ -279,13 +278,13 @@ bool insight_write_core_trace(const struct cut *cut, strid core, struct sink out
     struct core_writer *w = mem_grow(NULL, sizeof(*w), 1);
 
     memset(w, 0, sizeof(*w));
-    w->cut = cut;
+    insight_trace_keys(&w->t, cut);
     w->core = core;
     w->key_detail = intern_find(&cut->cap->strings, S("detail"));
     w->threads = mem_grow(NULL, sizeof(*w->threads), cut->cap->slices.n + 1);
-    text_out_open(&w->out, out);
+    text_out_open(&w->t.out, out);
     put_events(w);
-    bool is_done = text_out_close(&w->out);
+    bool is_done = text_out_close(&w->t.out);
     mem_free(w->threads);
     mem_free(w);
     return is_done;

@@ -133,15 +133,13 @@ static void put_time(struct text_out *out, const struct capture *cap, nanos tick
 /* Between quotes whatever it holds; a quote is doubled. */
 static void put_quoted(struct text_out *out, struct str text)
 {
-    struct str rest = text, part;
-    bool is_first = true;
-
     text_out_put(out, S("\""));
-    while (rest.n > 0 && str_split(&rest, '"', &part)) {
-        text_out_put(out, is_first ? S("") : S("\"\""));
-        text_out_put(out, part);
-        is_first = false;
+    for (size_t quote; (quote = str_find_char(text, '"')) < text.n;) {
+        text_out_put(out, str_part(text, 0, quote));
+        text_out_put(out, S("\"\""));
+        text = str_part(text, quote + 1, text.n);
     }
+    text_out_put(out, text);
     text_out_put(out, S("\""));
 }
 

@@ -232,8 +232,7 @@ static void put_value(struct insight_trace *w, const struct attr *a)
     }
 }
 
-/* The arguments, by key. Those that Insight looks for are there even when they are empty. */
-static void put_args(struct insight_trace *w, const struct slice *s, struct attr *group)
+void insight_put_args(struct insight_trace *w, const struct slice *s, struct attr *group)
 {
     static const struct str always[] = {S_INIT("code"), S_INIT("detail"), S_INIT("pc_addr")};
     const struct capture *cap = w->cut->cap;
@@ -300,7 +299,7 @@ static void put_slice(struct insight_trace *w, uint32_t number)
     bool pair = insight_is_pair(name);
 
     begin_event(w, S("{\"args\":"));
-    put_args(w, &s, &group);
+    insight_put_args(w, &s, &group);
     put_text(w, S(",\"cname\":"), str_of(color));
     if (!pair) {
         put(w, S(",\"dur\":"));
@@ -439,14 +438,19 @@ void insight_trace_put(struct insight_trace *w)
     put(w, S("]}"));
 }
 
+void insight_trace_keys(struct insight_trace *w, const struct cut *cut)
+{
+    w->cut = cut;
+    w->key_group = intern_find(&cut->cap->strings, S("group_id"));
+    w->key_bytes = intern_find(&cut->cap->strings, S("process_bytes"));
+}
+
 void insight_trace_init(struct insight_trace *w, const struct cut *cut,
                         const struct timeline_options *options)
 {
     memset(w, 0, sizeof(*w));
-    w->cut = cut;
+    insight_trace_keys(w, cut);
     w->options = options;
-    w->key_group = intern_find(&cut->cap->strings, S("group_id"));
-    w->key_bytes = intern_find(&cut->cap->strings, S("process_bytes"));
     arena_init(&w->arena);
     name_lanes(w);
     sort_slices(w);

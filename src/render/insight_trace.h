@@ -47,6 +47,13 @@ void insight_trace_fini(struct insight_trace *w);
 /* Writes the document to `out`, which the caller opens and closes. */
 void insight_trace_put(struct insight_trace *w);
 
+/* All that insight_put_args() needs; `w` is zeroed before. */
+void insight_trace_keys(struct insight_trace *w, const struct cut *cut);
+
+/* The arguments of a slice as an object, by key. Those that Insight looks for are there even when
+ * they are empty. The group is no argument: it is handed out. */
+void insight_put_args(struct insight_trace *w, const struct slice *s, struct attr *group);
+
 /* A time in microseconds, and how long a slice is: nanoseconds with three decimals, cycles with as
  * many as it takes to count them again. */
 void insight_put_time(struct text_out *out, const struct capture *cap, nanos ticks);
