@@ -54,7 +54,14 @@ static bool has_times(const struct bundle *b)
     return f == &input_visualize_data || f == &input_core_trace || f == &input_camodel_dump;
 }
 
-/* All runs below a folder; copies that `clean` made are left out. */
+/* What `clean` has made. */
+static bool is_ours(const char *path)
+{
+    return strstr(path, "raw_simulator/") != NULL || str_ends(str_of(path), S(".clean.json")) ||
+           str_ends(str_of(path), S(".lossless.json"));
+}
+
+/* All runs below a folder; our own results are none. */
 static void find_runs(const char *path, struct arena *arena, struct incore_paths *out)
 {
     struct input_options options = input_defaults();
@@ -66,7 +73,7 @@ static void find_runs(const char *path, struct arena *arena, struct incore_paths
         found.n = 0;
     for (size_t i = 0; i < found.n; i++) {
         const struct bundle *b = &found.at[i];
-        if (has_times(b) && strstr(b->path, "raw_simulator/") == NULL)
+        if (has_times(b) && !is_ours(b->path))
             vec_push(out, arena_cstr(arena, str_of(b->path)));
     }
     diag_fini(&quiet);

@@ -406,14 +406,17 @@ enum incore_way {
     WAY_TRACE,     /* trace.json of all cores */
     WAY_CORES,     /* those of single cores, together */
     WAY_LOGS,      /* logs of the core model */
+    WAY_CLEANED,   /* what strata made of a trace */
     WAY_SUMS,      /* tables of instructions and lines, together */
-    WAYS,
 };
 
 static enum incore_way way_of(const struct bundle_file *file)
 {
-    struct str folder = folder_of(file);
+    struct str folder = folder_of(file), path = str_of(file->path);
 
+    if (file->format == &input_core_trace &&
+        (str_ends(path, S(".clean.json")) || str_ends(path, S(".lossless.json"))))
+        return WAY_CLEANED;
     if (file->format == &input_visualize_data)
         return WAY_CONTAINER;
     if (file->format == &input_core_trace)
