@@ -223,6 +223,22 @@ static int run_one(struct session *s, const struct incore_clean_job *job,
     return session_code(status);
 }
 
+/* A word as the shell takes it for one. */
+static const char *quoted(struct arena *a, const char *word)
+{
+    static const char fine[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                               "_-+=./:,@%";
+    struct str rest = str_of(word), part;
+    struct str line = S("'");
+
+    if (*word != '\0' && word[strspn(word, fine)] == '\0')
+        return word;
+    for (bool is_first = true; str_split(&rest, '\'', &part); is_first = false)
+        line = arena_format(a, "%.*s%s%.*s", STR_ARGS(line), is_first ? "" : "'\\''",
+                            STR_ARGS(part));
+    return arena_format(a, "%.*s'", STR_ARGS(line)).at;
+}
+
 /* The command as it would have to be typed for this run alone. */
 static const char *command_of(struct session *s, const struct args *args,
                               const struct incore_clean_job *job)
@@ -244,13 +260,13 @@ static const char *command_of(struct session *s, const struct args *args,
         {"--lossless", args->lossless},           {"--salvage", args->salvage},
     };
     struct arena *a = &s->arena;
-    struct str line = arena_format(a, "strata incore clean %s", job->path);
+    struct str line = arena_format(a, "strata incore clean %s", quoted(a, job->path));
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         if (texts[i].value != NULL)
-            line = arena_format(a, "%s %s %s", line.at, texts[i].name, texts[i].value);
+            line = arena_format(a, "%s %s %s", line.at, texts[i].name, quoted(a, texts[i].value));
     for (size_t i = 0; i < args->patched.n; i++)
-        line = arena_format(a, "%s --patched %s", line.at, args->patched.at[i]);
+        line = arena_format(a, "%s --patched %s", line.at, quoted(a, args->patched.at[i]));
     for (size_t i = 0; i < ARRAY_LEN(flags); i++)
         if (flags[i].is_set)
             line = arena_format(a, "%s %s", line.at, flags[i].name);

@@ -18,8 +18,9 @@ static const struct example examples[] = {
 static void print(struct session *s, const char *path, const struct capture *cap)
 {
     if (!s->common.quiet && !s->common.json)
-        out_printf(&s->out, "%s\n  %zu slices on %zu pipes, %zu arrows\n",
-                   out_clean(&s->arena, str_of(path)), cap->slices.n, cap->lanes.n, cap->flows.n);
+        out_printf(&s->out, "%s\n  %zu slices on %zu pipe%s, %zu arrow%s\n",
+                   out_clean(&s->arena, str_of(path)), cap->slices.n, cap->lanes.n,
+                   cap->lanes.n == 1 ? "" : "s", cap->flows.n, cap->flows.n == 1 ? "" : "s");
 }
 
 static void print_json(struct session *s, const struct capture *cap)

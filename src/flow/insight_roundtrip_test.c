@@ -212,18 +212,16 @@ static void tell_attrs(struct lines *l, const struct capture *cap, struct str of
 /* Tables that `like` lacks do not count. */
 static void tell_documents(struct lines *l, const struct capture *cap, const struct capture *like)
 {
-    struct str hex;
-
     for (size_t i = 0; i < cap->documents.n; i++) {
         const struct document *d = &cap->documents.at[i];
         bool is_table = d->type == BIN_API_FILE || d->type == BIN_API_INSTR;
         if (is_table && capture_document(like, d->type) == NULL)
             continue;
-        hex = S("");
+        char *hex = arena_alloc(&l->arena, 2 * d->text.n + 1);
         for (size_t k = 0; k < d->text.n; k++)
-            hex = arena_format(&l->arena, "%.*s%02x", STR_ARGS(hex), (unsigned char)d->text.at[k]);
-        vec_push(&l->list, arena_format(&l->arena, "document %d %d %.*s %.*s", d->type, d->version,
-                                        STR_ARGS(d->path), STR_ARGS(hex))
+            snprintf(hex + 2 * k, 3, "%02x", (unsigned char)d->text.at[k]);
+        vec_push(&l->list, arena_format(&l->arena, "document %d %d %.*s %s", d->type, d->version,
+                                        STR_ARGS(d->path), hex)
                                .at);
     }
 }
