@@ -234,8 +234,8 @@ static const char *quoted(struct arena *a, const char *word)
     if (*word != '\0' && word[strspn(word, fine)] == '\0')
         return word;
     for (bool is_first = true; str_split(&rest, '\'', &part); is_first = false)
-        line = arena_format(a, "%.*s%s%.*s", STR_ARGS(line), is_first ? "" : "'\\''",
-                            STR_ARGS(part));
+        line =
+            arena_format(a, "%.*s%s%.*s", STR_ARGS(line), is_first ? "" : "'\\''", STR_ARGS(part));
     return arena_format(a, "%.*s'", STR_ARGS(line)).at;
 }
 

@@ -43,11 +43,12 @@ static enum status export(struct session *s, const struct capture *cap, const ch
                           const char *folder) {
     const char *simulator = fs_join(&s->arena, folder, "simulator");
     struct incore_wrote wrote = {0};
+    bool is_incore = str_equal(capture_text(cap, cap->facts.kind), S("incore"));
 
-    if (!str_equal(capture_text(cap, cap->facts.kind),
-                   S("incore"))) return diag_fail(&s->diag, ST_FORMAT, "incore.no-trace",
-                                                  (struct where){.path = path},
-                                                  "this is no trace of a kernel's instructions");
+    if (!is_incore ||
+        (cap->has & HAS_INSTR) == 0) return diag_fail(&s->diag, ST_FORMAT, "incore.no-trace",
+                                                      (struct where){.path = path},
+                                                      "there are no instructions in it");
     if (fs_exists(simulator)){
         diag_hint(&s->diag, "try", "another folder with --out");
         return diag_fail(&s->diag, ST_IO, "incore.exists", (struct where){.path = simulator},

@@ -196,6 +196,15 @@ static enum status write_lossless(struct cleaning *c, const char *name)
     return ST_OK;
 }
 
+/* A trace that lies among other things: nobody wants all of these. */
+static bool is_loose(const char *path, const char *folder)
+{
+    struct str name = str_basename(str_of(folder));
+
+    return str_ends(str_of(path), S(".json")) && !str_equal(name, S("simulator")) &&
+           !str_starts(name, S("core"));
+}
+
 /* Only when the files go elsewhere. */
 static void copy_raw(struct cleaning *c)
 {
@@ -205,7 +214,8 @@ static void copy_raw(struct cleaning *c)
     if (!c->job->copy_raw || fs_same_file(from, c->dir))
         return;
     const char *to = fs_join(arena, c->dir, "raw_simulator");
-    if (copy_tree(from, to, c->dir, arena, c->d))
+    if (is_loose(c->study->bin, from) ? copy_one(c->study->bin, to, arena, c->d)
+                                      : copy_tree(from, to, c->dir, arena, c->d))
         c->result->copied = to;
 }
 
@@ -241,7 +251,7 @@ static enum status run(struct cleaning *c)
                    job->kernel != NULL ? arena_format(&s->arena, "%s.clean.json", job->kernel).at
                                        : "trace.clean.json",
                    put_trace));
-    if (s->table.at == NULL)
+    if (s->table.at == NULL && (job->rules.is_compat || !str_ends(str_of(s->bin), S(".json"))))
         diag_add(c->d, SEV_WARN, "incore.no-metrics", (struct where){0},
                  "no API_INSTR block found; skipping instr_metrics.json");
     if (!job->raw_metrics || !job->rules.is_compat)

@@ -18,6 +18,11 @@ static bool is_file(const char *path)
     return fs_exists(path) && !fs_is_dir(path);
 }
 
+static bool is_dump(const char *path)
+{
+    return str_ends(str_of(path), S(".dump"));
+}
+
 /* The file of a folder that is read as it is; NULL when there is none. The reference knows the
  * container alone. */
 static const char *look(const char *path, bool is_compat, struct arena *arena)
@@ -94,6 +99,52 @@ enum status incore_study_find_all(const char *path, struct arena *arena, struct 
     return out->n > before ? ST_OK : nothing(path, false, d);
 }
 
+const char *incore_study_file(const char *path, struct arena *arena, struct diag *d)
+{
+    const char *found = look(path, false, arena);
+    struct incore_paths runs = {0};
+
+    if (found == NULL && fs_is_dir(path))
+        find_runs(path, arena, &runs);
+    for (size_t i = 0; i < runs.n && found == NULL; i++)
+        if (is_file(runs.at[i]) && !is_dump(runs.at[i]))
+            found = runs.at[i];
+    vec_free(&runs);
+    if (found == NULL)
+        nothing(path, false, d);
+    return found;
+}
+
+bool incore_study_device(const char *path, struct incore_device *out)
+{
+    bool has_trace = false, has_info = false;
+    struct bin_blocks blocks;
+    struct bin_block block;
+    struct mapfile map;
+    struct arena scratch;
+    struct diag quiet;
+
+    arena_init(&scratch);
+    diag_init(&quiet);
+    incore_device_init(out);
+    const char *file = look(path, true, &scratch);
+    if (file != NULL && mapfile_open(&map, file, &quiet) == ST_OK) {
+        bin_blocks_open(&blocks, map.text);
+        while (bin_blocks_next(&blocks, &block) && !has_trace) {
+            has_trace = block.type == BIN_TRACE;
+            has_info = has_info || block.type == BIN_BASE_INFO;
+            incore_device_add(out, block.type, block.payload);
+        }
+        mapfile_close(&map);
+    }
+    diag_fini(&quiet);
+    arena_free(&scratch);
+    if (has_info && !has_trace)
+        return true;
+    incore_device_free(out);
+    return false;
+}
+
 const char *incore_study_folder(const char *path, struct arena *arena)
 {
     const char *slash = strrchr(path, '/');
@@ -121,9 +172,11 @@ static enum status find_blocks(struct incore_study *s, struct str text, bool sal
     struct bin_blocks blocks;
     struct bin_block block;
     char words[BIN_FAULT_TEXT];
+    bool has_info = false;
 
     bin_blocks_open(&blocks, text);
     while (bin_blocks_next(&blocks, &block)) {
+        has_info = has_info || block.type == BIN_BASE_INFO;
         if (block.type == BIN_TRACE && s->trace.at == NULL)
             s->trace = block.payload;
         else if (block.type == BIN_API_INSTR && s->table.at == NULL)
@@ -139,9 +192,11 @@ static enum status find_blocks(struct incore_study *s, struct str text, bool sal
             return diag_fail(d, ST_FORMAT, "incore.corrupt", where, "%s", words);
         diag_add(d, SEV_LOSS, "incore.salvaged", where, "what is behind is left out: %s", words);
     }
-    if (s->trace.at == NULL)
-        return diag_fail(d, ST_FORMAT, "incore.no-trace", where, "no TRACE block found");
-    return ST_OK;
+    if (s->trace.at != NULL)
+        return ST_OK;
+    if (has_info)
+        diag_hint(d, "try", "strata incore show: it was measured on a device, and has tables");
+    return diag_fail(d, ST_FORMAT, "incore.no-trace", where, "no TRACE block found");
 }
 
 /* Logs and traces of single cores are read into a capture and written as a container. */
@@ -166,16 +221,16 @@ static enum status make_container(struct incore_study *s, struct diag *d)
     return find_blocks(s, (struct str){s->made.at, s->made.n}, false, d);
 }
 
-static bool is_dump(const char *path)
-{
-    return str_ends(str_of(path), S(".dump"));
-}
-
 /* Finds the two blocks, one way or the other. */
 static enum status find_texts(struct incore_study *s, struct incore_rules rules, struct diag *d)
 {
     bool is_json = str_ends(str_of(s->bin), S(".json"));
 
+    if (!rules.is_compat && core_summary_is_log(str_basename(str_of(s->bin)))) {
+        diag_hint(d, "try", "the folder around it");
+        return diag_fail(d, ST_FORMAT, "incore.no-trace", (struct where){.path = s->bin},
+                         "counters only: the trace they belong to is needed");
+    }
     if (!rules.is_compat && (fs_is_dir(s->bin) || is_dump(s->bin)))
         return make_container(s, d);
     TRY(mapfile_open(&s->map, s->bin, d));
@@ -230,6 +285,8 @@ static enum status choose(struct incore_study *s, const char *path, bool is_comp
 {
     struct incore_paths runs = {0};
 
+    if (!is_compat && is_file(path) && is_dump(path)) /* one log stands for all of its folder */
+        path = incore_study_folder(path, &s->arena);
     s->bin = look(path, is_compat, &s->arena);
     if (s->bin == NULL && !is_compat && fs_is_dir(path))
         find_runs(path, &s->arena, &runs);

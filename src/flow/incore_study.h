@@ -7,6 +7,7 @@
 
 #include "base/json_write.h"
 #include "base/mapfile.h"
+#include "incore/device.h"
 #include "incore/health.h"
 
 /* Busy cycles as the simulator itself counted them (core0_summary_log). */
@@ -42,6 +43,13 @@ struct incore_paths {
 
 enum status incore_study_find_all(const char *path, struct arena *arena, struct diag *d,
                                   struct incore_paths *out);
+
+/* The container or trace that a path stands for, as a file; NULL, with the story in `d`. */
+const char *incore_study_file(const char *path, struct arena *arena, struct diag *d);
+
+/* Whether a path stands for a container without a trace, measured on a device; then `out` has what
+ * it tells and is to be freed. */
+bool incore_study_device(const char *path, struct incore_device *out);
 
 /* "." for a name without a folder. */
 const char *incore_study_folder(const char *path, struct arena *arena);
