@@ -80,6 +80,9 @@ endif()
 if(TARGET strata)
     add_test(NAME incore.clean COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/incore/clean.py $<TARGET_FILE:strata>)
+    add_test(NAME incore.folders COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/incore/folders.py $<TARGET_FILE:strata>
+        ${CMAKE_SOURCE_DIR}/src/render/proto/perfetto.proto)
 endif()
 
 # The operator database: perfdb-eval calls its functions, tests/perfdb/*.py run the program.

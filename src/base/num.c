@@ -221,6 +221,27 @@ bool num_u64(struct str text, uint64_t *out)
     return true;
 }
 
+bool num_hex(struct str text, uint64_t *out)
+{
+    uint64_t value = 0;
+
+    if (str_starts(text, S("0x")) || str_starts(text, S("0X")))
+        text = str_part(text, 2, text.n);
+    if (text.n == 0 || text.n > 16)
+        return false;
+    for (size_t i = 0; i < text.n; i++) {
+        char c = text.at[i], low = (char)(c | 0x20);
+        if (is_digit(c))
+            value = value << 4 | (uint64_t)(c - '0');
+        else if (low >= 'a' && low <= 'f')
+            value = value << 4 | (uint64_t)(low - 'a' + 10);
+        else
+            return false;
+    }
+    *out = value;
+    return true;
+}
+
 bool num_i64(struct str text, int64_t *out)
 {
     uint64_t value;

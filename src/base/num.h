@@ -33,6 +33,9 @@ bool num_i64(struct str text, int64_t *out);
 bool num_u64(struct str text, uint64_t *out);
 bool num_f64(struct str text, double *out);
 
+/* Sixteen hexadecimal digits at most, with or without 0x, and nothing else. */
+bool num_hex(struct str text, uint64_t *out);
+
 /* The spellings profilers use for "no value": empty, N/A, n/a, NA, None, null, -. */
 bool num_is_missing(struct str text);
 

@@ -504,6 +504,20 @@ TEST(sizes_and_times_do_not_wrap)
     assert_int_equal(nanos_sub(2, 3), -1);
 }
 
+TEST(hexadecimal_numbers_have_at_most_sixteen_digits)
+{
+    uint64_t u = 42;
+
+    assert_true(num_hex(S("0x10f86A80"), &u));
+    assert_int_equal(u, 0x10f86a80);
+    assert_true(num_hex(S("ffffffffffffffff"), &u));
+    assert_true(u == UINT64_MAX);
+    assert_false(num_hex(S(""), &u));
+    assert_false(num_hex(S("0x"), &u));
+    assert_false(num_hex(S("12g"), &u));
+    assert_false(num_hex(S("0x10000000000000000"), &u));
+}
+
 TEST_MAIN("base/num", T(microseconds_with_three_decimals_are_exact),
           T(the_fourth_decimal_rounds_and_later_ones_do_not),
           T(exponents_signs_blanks_tabs_and_quotes_are_read),
@@ -513,4 +527,5 @@ TEST_MAIN("base/num", T(microseconds_with_three_decimals_are_exact),
           T(whole_numbers_reach_their_ends_and_no_further), T(doubles_agree_with_the_c_library),
           T(doubles_may_have_digits_without_end), T(only_finite_decimal_numbers_are_doubles),
           T(a_locale_with_a_decimal_comma_changes_nothing), T(doubles_print_short_and_read_back),
-          T(the_spellings_of_no_value_are_known), T(sizes_and_times_do_not_wrap))
+          T(the_spellings_of_no_value_are_known), T(sizes_and_times_do_not_wrap),
+          T(hexadecimal_numbers_have_at_most_sixteen_digits))
