@@ -15,6 +15,8 @@
 
 #include "base/json_read.h"
 #include "capture/attrs.h"
+#include "input/trace_event.h"
+#include "input/trace_paths.h"
 #include "input/trace_strings.h"
 #include "input/trace_words.h"
 
@@ -84,7 +86,7 @@ struct trace_tally {
     uint64_t count, first; /* byte offset of the first one */
 };
 
-enum { TRACE_ARGS = 64, TRACE_KEYS = 128 };
+enum { TRACE_KEYS = 128 };
 
 /* An argument name that was met before, and what to do with it. */
 struct trace_key {
@@ -135,6 +137,7 @@ struct trace_chunk {
     struct json json;
     struct hash lane_ids;
     struct trace_key keys[TRACE_KEYS];
+    struct trace_paths *paths; /* owned */
     struct arena arena; /* texts that were composed */
     struct {
         struct str pid, tid;
@@ -160,5 +163,8 @@ void trace_chunk_fini(struct trace_chunk *c);
 /* Reads the piece's text. `start` is where its first event begins, or a comma before it;
  * TRACE_NOWHERE: find out. */
 void trace_chunk_read(struct trace_chunk *c, uint64_t start);
+
+/* What to do with an argument of this name. */
+const struct trace_key *trace_chunk_key(struct trace_chunk *c, struct str key);
 
 #endif

@@ -1,0 +1,59 @@
+/*
+ * trace_paths - a quick reader for events that are written like one before.
+ *
+ * A profiler writes millions of events with some dozen layouts: the same keys in the same order
+ * with the same blanks, and only the values differ. A path is such a layout: the texts between the
+ * values, and what each value is for. Paths with the same beginning share it, so that all of them
+ * form a tree, and reading an event is walking from its root: compare a text, step over a value.
+ *
+ * The reader takes less than json_read.h does (strings of printable ASCII, plain numbers, objects
+ * nowhere but as "args"), and takes it alike. Whatever it does not know it leaves untouched.
+ */
+#ifndef STRATA_INPUT_TRACE_PATHS_H
+#define STRATA_INPUT_TRACE_PATHS_H
+
+#include "input/trace_event.h"
+
+enum {
+    TRACE_PATH_NODES = 1024, /* profilers need a tenth */
+    TRACE_PATH_TEXT = 32,    /* a longer text is several nodes */
+};
+
+struct trace_chunk;
+
+/* A text and the value behind it. */
+struct path_node {
+    uint64_t text[TRACE_PATH_TEXT / 8], mask[TRACE_PATH_TEXT / 8];
+    uint16_t child, next; /* the first text behind the value; another text in place of this */
+    uint8_t n;            /* length of the text */
+    uint8_t value;        /* enum path_value, in trace_paths.c */
+    uint8_t field;        /* enum trace_field */
+    char ph;              /* at the end of a path: the phase of its events */
+    bool is_arg;
+    uint16_t key_back, key_n; /* an argument's name: so long before the value, and its length */
+    uint32_t round;           /* when `arg` and `key` were looked up */
+    struct trace_arg arg;
+    strid key;
+};
+
+struct trace_paths {
+    struct path_node nodes[TRACE_PATH_NODES]; /* number 0 is the root */
+    uint32_t n;
+    uint32_t round; /* numbers of keys hold for one piece */
+    int32_t credit; /* falls with events of unknown layout; at 0 looking is not worth it */
+};
+
+void trace_paths_init(struct trace_paths *t);
+
+/* A new piece begins: its keys have other numbers. */
+void trace_paths_renew(struct trace_paths *t);
+
+/* Reads the event that begins at `at` into `e`, which is fresh, if it has a known layout. Returns
+ * the place behind it; NULL when it is not known, with `e` spoilt. */
+const char *trace_paths_read(struct trace_chunk *c, const char *at, const char *end,
+                             struct trace_event *e);
+
+/* Remembers the layout of an event that was read by other means. */
+void trace_paths_learn(struct trace_paths *t, struct str event);
+
+#endif
