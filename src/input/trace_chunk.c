@@ -215,6 +215,11 @@ static uint32_t add_lane(struct trace_chunk *c, const struct trace_event *e)
 
 static uint32_t lane_of(struct trace_chunk *c, const struct trace_event *e)
 {
+    struct path_node *path = e->path;
+    bool is_known = path != NULL && path->has_lane;
+
+    if (is_known && path->lane_round == c->paths->round)
+        return path->lane;
     unsigned char a = e->field[FIELD_PID].n > 0 ? (unsigned char)e->field[FIELD_PID].at[e->field[FIELD_PID].n - 1] : 0;
     unsigned char b = e->field[FIELD_TID].n > 0 ? (unsigned char)e->field[FIELD_TID].at[e->field[FIELD_TID].n - 1] : 0;
     size_t i = (size_t)(a + b * 3 + e->field[FIELD_TID].n) % ARRAY_LEN(c->last_lane);
@@ -224,6 +229,10 @@ static uint32_t lane_of(struct trace_chunk *c, const struct trace_event *e)
         c->last_lane[i].lane = add_lane(c, e);
         c->last_lane[i].pid = e->field[FIELD_PID].at != NULL ? e->field[FIELD_PID] : S("");
         c->last_lane[i].tid = e->field[FIELD_TID];
+    }
+    if (is_known) {
+        path->lane = c->last_lane[i].lane;
+        path->lane_round = c->paths->round;
     }
     return c->last_lane[i].lane;
 }
@@ -373,7 +382,8 @@ static void take_attrs(struct trace_chunk *c, const struct trace_event *e, struc
 
 static bool take_time(struct trace_chunk *c, const struct trace_event *e, nanos *at)
 {
-    if (num_us(e->field[FIELD_TS], at))
+    *at = e->ts;
+    if (e->has_ts || num_us(e->field[FIELD_TS], at))
         return true;
     trouble(c, TROUBLE_NO_TIME, e->offset);
     return false;
@@ -387,7 +397,8 @@ static void take_slice(struct trace_chunk *c, struct trace_event *e)
     if (!take_time(c, e, &row.begin))
         return;
     if (e->ph == 'X') {
-        if (!num_us(e->field[FIELD_DUR], &row.dur)) {
+        row.dur = e->dur;
+        if (!e->has_dur && !num_us(e->field[FIELD_DUR], &row.dur)) {
             trouble(c, TROUBLE_NO_DURATION, e->offset);
             return;
         }

@@ -12,6 +12,7 @@
 
 #include "base/intern.h"
 #include "base/json_read.h"
+#include "base/num.h"
 #include "input/trace_words.h"
 
 enum { TRACE_ARGS = 64 };
@@ -37,8 +38,11 @@ enum trace_field {
 
 struct trace_event {
     struct str field[FIELD_COUNT];
+    nanos ts, dur; /* the fields as times, when they were taken for such already */
     uint64_t offset;
+    struct path_node *path; /* the end of the path that led here, or NULL */
     char ph;
+    bool has_ts, has_dur;
     uint32_t n_args;
     bool has_many_args;
     struct {
@@ -54,7 +58,9 @@ static inline void trace_event_start(struct trace_event *e, uint64_t offset)
     for (int i = 0; i < FIELD_COUNT; i++)
         e->field[i] = (struct str){"", 0};
     e->offset = offset;
+    e->path = NULL;
     e->ph = 0;
+    e->has_ts = e->has_dur = false;
     e->n_args = 0;
     e->has_many_args = false;
 }

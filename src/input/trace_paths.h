@@ -5,6 +5,8 @@
  * with the same blanks, and only the values differ. A path is such a layout: the texts between the
  * values, and what each value is for. Paths with the same beginning share it, so that all of them
  * form a tree, and reading an event is walking from its root: compare a text, step over a value.
+ * Values with few spellings (process, thread, category) are part of the texts, as long as they are
+ * few.
  *
  * The reader takes less than json_read.h does (strings of printable ASCII, plain numbers, objects
  * nowhere but as "args"), and takes it alike. Whatever it does not know it leaves untouched.
@@ -16,29 +18,47 @@
 
 enum {
     TRACE_PATH_NODES = 1024, /* profilers need a tenth */
-    TRACE_PATH_TEXT = 32,    /* a longer text is several nodes */
+    TRACE_PATH_TEXT = 64,    /* a longer text is several nodes */
+    TRACE_PATH_CONSTANTS = 4,
+    TRACE_PATH_GUESSES = 2048,
 };
 
 struct trace_chunk;
 
+/* A value that is part of a text: the field's, so long before the end of the text. */
+struct path_constant {
+    uint8_t field, back, n;
+};
+
 /* A text and the value behind it. */
 struct path_node {
-    uint64_t text[TRACE_PATH_TEXT / 8], mask[TRACE_PATH_TEXT / 8];
+    unsigned char text[TRACE_PATH_TEXT], mask[TRACE_PATH_TEXT];
+    uint16_t parent;
     uint16_t child, next; /* the first text behind the value; another text in place of this */
     uint8_t n;            /* length of the text */
     uint8_t value;        /* enum path_value, in trace_paths.c */
     uint8_t field;        /* enum trace_field */
     char ph;              /* at the end of a path: the phase of its events */
-    bool is_arg;
+    bool is_string;
+    bool is_python; /* an argument of one of Python's functions: of no use */
+    uint8_t n_constants;
+    struct path_constant constants[TRACE_PATH_CONSTANTS];
     uint16_t key_back, key_n; /* an argument's name: so long before the value, and its length */
     uint32_t round;           /* when `arg` and `key` were looked up */
     struct trace_arg arg;
     strid key;
+
+    /* At the end of a path: what is the same for all of its events, in this piece. */
+    bool has_lane, has_cat; /* pid and tid are constants; the category is */
+    uint32_t lane_round, cat_round;
+    uint32_t lane, cat;
 };
 
 struct trace_paths {
     struct path_node nodes[TRACE_PATH_NODES]; /* number 0 is the root */
     uint32_t n;
+    uint32_t last; /* what the last two events were */
+    uint16_t guesses[TRACE_PATH_GUESSES]; /* the child taken, by the node and the events before */
     uint32_t round; /* numbers of keys hold for one piece */
     int32_t credit; /* falls with events of unknown layout; at 0 looking is not worth it */
 };
