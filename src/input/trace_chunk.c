@@ -20,7 +20,7 @@ void trace_chunk_init(struct trace_chunk *c, enum trace_dialect dialect)
     attrs_init(&c->owns);
     arena_init(&c->arena);
     c->paths = mem_grow(NULL, sizeof(*c->paths), 1);
-    trace_paths_init(c->paths);
+    trace_paths_init(c->paths, false);
 }
 
 void trace_chunk_fini(struct trace_chunk *c)
@@ -213,31 +213,36 @@ static uint32_t add_lane(struct trace_chunk *c, const struct trace_event *e)
     return lane;
 }
 
-static uint32_t lane_of(struct trace_chunk *c, const struct trace_event *e)
+static uint32_t find_lane(struct trace_chunk *c, const struct trace_event *e)
 {
-    struct path_node *path = e->path;
-    bool is_known = path != NULL && path->has_lane;
+    struct str pid = e->field[FIELD_PID], tid = e->field[FIELD_TID];
+    unsigned char a = pid.n > 0 ? (unsigned char)pid.at[pid.n - 1] : 0;
+    unsigned char b = tid.n > 0 ? (unsigned char)tid.at[tid.n - 1] : 0;
+    size_t i = (size_t)(a + b * 3 + tid.n) % ARRAY_LEN(c->last_lane);
 
-    if (is_known && path->lane_round == c->paths->round)
-        return path->lane;
-    unsigned char a = e->field[FIELD_PID].n > 0 ? (unsigned char)e->field[FIELD_PID].at[e->field[FIELD_PID].n - 1] : 0;
-    unsigned char b = e->field[FIELD_TID].n > 0 ? (unsigned char)e->field[FIELD_TID].at[e->field[FIELD_TID].n - 1] : 0;
-    size_t i = (size_t)(a + b * 3 + e->field[FIELD_TID].n) % ARRAY_LEN(c->last_lane);
-
-    if (c->last_lane[i].pid.at == NULL || !trace_same(c->last_lane[i].pid, e->field[FIELD_PID]) ||
-        !trace_same(c->last_lane[i].tid, e->field[FIELD_TID])) {
+    if (c->last_lane[i].pid.at == NULL || !trace_same(c->last_lane[i].pid, pid) ||
+        !trace_same(c->last_lane[i].tid, tid)) {
         c->last_lane[i].lane = add_lane(c, e);
-        c->last_lane[i].pid = e->field[FIELD_PID].at != NULL ? e->field[FIELD_PID] : S("");
-        c->last_lane[i].tid = e->field[FIELD_TID];
-    }
-    if (is_known) {
-        path->lane = c->last_lane[i].lane;
-        path->lane_round = c->paths->round;
+        c->last_lane[i].pid = pid.at != NULL ? pid : S("");
+        c->last_lane[i].tid = tid;
     }
     return c->last_lane[i].lane;
 }
 
-static void see_category(struct trace_chunk *c, struct str cat)
+static inline uint32_t lane_of(struct trace_chunk *c, const struct trace_event *e)
+{
+    struct path_node *path = e->path;
+
+    if (path == NULL || !path->has_lane)
+        return find_lane(c, e);
+    if (path->lane_round != c->paths->round) {
+        path->lane = find_lane(c, e);
+        path->lane_round = c->paths->round;
+    }
+    return path->lane;
+}
+
+static void find_category(struct trace_chunk *c, struct str cat)
 {
     unsigned char first = cat.n > 0 ? (unsigned char)cat.at[0] : 0;
     struct trace_cat *known = &c->cats[(cat.n + first) % ARRAY_LEN(c->cats)];
@@ -245,6 +250,22 @@ static void see_category(struct trace_chunk *c, struct str cat)
     c->cat = known;
     if (!known->is_used || !trace_same(known->text, cat))
         *known = (struct trace_cat){cat, put(c, cat), trace_category(cat), 0, true};
+}
+
+static inline void see_category(struct trace_chunk *c, const struct trace_event *e)
+{
+    struct path_node *path = e->path;
+
+    if (path == NULL || !path->has_cat) {
+        find_category(c, e->field[FIELD_CAT]);
+        return;
+    }
+    if (path->cat_round != c->paths->round) {
+        find_category(c, e->field[FIELD_CAT]);
+        path->cat = *c->cat;
+        path->cat_round = c->paths->round;
+    }
+    c->cat = &path->cat;
 }
 
 static enum trace_name name_of(struct trace_chunk *c, strid name)
@@ -409,7 +430,7 @@ static void take_slice(struct trace_chunk *c, struct trace_event *e)
     }
     c->events++;
     if (e->field[FIELD_CAT].n > 0) {
-        see_category(c, e->field[FIELD_CAT]);
+        see_category(c, e);
         if (c->cat->hint == HINT_SKIP)
             return;
     }
@@ -433,6 +454,17 @@ static uint16_t flow_cat(struct trace_chunk *c, strid cat)
     return (uint16_t)(c->flow_cats.n - 1);
 }
 
+static inline uint16_t arrow_cat(struct trace_chunk *c, struct path_node *path, strid cat)
+{
+    if (path == NULL || !path->has_cat)
+        return flow_cat(c, cat);
+    if (path->arrow_round != c->paths->round) {
+        path->arrow = flow_cat(c, cat);
+        path->arrow_round = c->paths->round;
+    }
+    return path->arrow;
+}
+
 static void take_flow(struct trace_chunk *c, const struct trace_event *e)
 {
     struct trace_end end = {.is_start = e->ph == 's'};
@@ -444,8 +476,8 @@ static void take_flow(struct trace_chunk *c, const struct trace_event *e)
         end.id = hash_bytes(e->field[FIELD_ID]);
         end.is_text = 1;
     }
-    see_category(c, e->field[FIELD_CAT]);
-    end.cat = flow_cat(c, c->cat->id);
+    see_category(c, e);
+    end.cat = arrow_cat(c, e->path, c->cat->id);
     end.lane = lane_of(c, e);
     vec_push(&c->ends, end);
 }

@@ -143,13 +143,7 @@ struct trace_chunk {
         struct str pid, tid;
         uint32_t lane;
     } last_lane[8];
-    struct trace_cat {
-        struct str text;
-        strid id;
-        enum trace_hint hint;
-        attr_run set; /* of an event with nothing but this category */
-        bool is_used;
-    } cats[16], *cat; /* those met before; that of the event at hand */
+    struct trace_cat cats[16], *cat; /* those met before; that of the event at hand */
     struct {
         struct str text;
         enum trace_hint hint;

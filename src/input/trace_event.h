@@ -52,11 +52,23 @@ struct trace_event {
     } args[TRACE_ARGS];
 };
 
+/* A category that was met before. */
+struct trace_cat {
+    struct str text;
+    strid id;
+    enum trace_hint hint;
+    uint32_t set; /* the attr_run of an event with nothing but this category */
+    bool is_used;
+};
+
 /* An event without anything. Not by memset: it would be a tenth of the time. */
 static inline void trace_event_start(struct trace_event *e, uint64_t offset)
 {
-    for (int i = 0; i < FIELD_COUNT; i++)
-        e->field[i] = (struct str){"", 0};
+    static const struct str none[FIELD_COUNT] = {
+        {"", 0}, {"", 0}, {"", 0}, {"", 0}, {"", 0}, {"", 0}, {"", 0}, {"", 0},
+    };
+
+    memcpy(e->field, none, sizeof(none));
     e->offset = offset;
     e->path = NULL;
     e->ph = 0;

@@ -1,10 +1,12 @@
 #include "input/trace_paths.h"
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
 #endif
 
 #include "input/trace_chunk.h"
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 /* What stands behind a text. */
 enum path_value {
@@ -19,29 +21,22 @@ enum path_value {
 };
 
 enum {
-    SLACK = 64, /* bytes of text that can be read at any place, so that few checks are needed */
+    SLACK = 128, /* bytes of text that can be read at any place, so that few checks are needed */
     CREDIT = 512,
-    FEW = 8,  /* texts at one place that may differ by their constants */
+    FEW = 32, /* texts at one place that may differ by their constants */
     MISS = 4, /* an unknown event costs some known ones */
 };
 
 static const struct str python = S_INIT("python_function");
 
-void trace_paths_init(struct trace_paths *t)
+static void forget(struct trace_paths *t)
 {
     memset(t->nodes, 0, sizeof(t->nodes[0]));
-    memset(t->guesses, 0, sizeof(t->guesses));
+    for (size_t i = 0; i < TRACE_PATH_GUESSES; i++)
+        t->guesses[i] = &t->nodes[0];
     t->n = 1;
     t->last = 0;
     t->round = 0;
-    t->credit = CREDIT;
-}
-
-void trace_paths_renew(struct trace_paths *t)
-{
-    if (t->n == TRACE_PATH_NODES || t->round == UINT32_MAX)
-        trace_paths_init(t);
-    t->round++;
     t->credit = CREDIT;
 }
 
@@ -60,111 +55,67 @@ static bool is_blank(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* How many bytes come before the first quote, backslash or byte that is not printable; 32: none of
- * them is. As many at once as most names have, so that their lengths decide no branch. */
-static inline unsigned plain_bytes(const char *p)
+/*
+ * Three questions about the text at `p`, each answered for any processor and for one with AVX-512:
+ * does a node's text stand here; how many bytes come before the first quote, backslash or byte that
+ * is not printable; how many are digits and points. The last two answer 64 when all 64 bytes are.
+ */
+static bool is_at_plain(const struct path_node *node, const char *p)
 {
-#if defined(__SSE2__)
-    const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\');
-    const __m128i control = _mm_set1_epi8(0x1f);
-    unsigned found[2];
+    return memcmp(p, node->text, node->n) == 0;
+}
 
-    for (int i = 0; i < 2; i++) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i));
-        __m128i odd = _mm_or_si128(v, _mm_cmpeq_epi8(_mm_min_epu8(v, control), v));
-        __m128i end = _mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, slash));
-        found[i] = (unsigned)_mm_movemask_epi8(_mm_or_si128(odd, end));
-    }
-    return (unsigned)__builtin_ctzll((uint64_t)1 << 32 | (uint64_t)found[1] << 16 | found[0]);
-#else
+static unsigned printable_plain(const char *p)
+{
     unsigned i = 0;
 
-    while (i < 32 && is_printable(p[i]) && p[i] != '"' && p[i] != '\\')
+    while (i < 64 && is_printable(p[i]) && p[i] != '"' && p[i] != '\\')
         i++;
     return i;
-#endif
 }
 
-/* The closing quote of the string that begins at `p`; NULL when it is not all printable, or comes
- * near the end of the text. */
-static inline const char *string_end(const char *p, const char *end)
+static unsigned digits_plain(const char *p)
 {
-    while (end - p >= SLACK) {
-        unsigned n = plain_bytes(p);
-        p += n;
-        if (n == 32)
-            continue;
-        if (*p == '"')
-            return p;
-        if (*p != '\\' || !is_printable(p[1]))
-            return NULL;
-        p += 2;
-    }
-    return NULL;
-}
-
-/* How many digits and points come first; 16: all are. */
-static inline unsigned digit_bytes(const char *p)
-{
-#if defined(__SSE2__)
-    __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
-    __m128i value = _mm_sub_epi8(v, _mm_set1_epi8('0'));
-    __m128i digit = _mm_cmpeq_epi8(_mm_min_epu8(value, _mm_set1_epi8(9)), value);
-    __m128i found = _mm_or_si128(digit, _mm_cmpeq_epi8(v, _mm_set1_epi8('.')));
-
-    return (unsigned)__builtin_ctz(~(unsigned)_mm_movemask_epi8(found));
-#else
     unsigned i = 0;
 
-    while (i < 16 && (is_digit(p[i]) || p[i] == '.'))
+    while (i < 64 && (is_digit(p[i]) || p[i] == '.'))
         i++;
     return i;
+}
+
+#if defined(__x86_64__)
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,bmi,bmi2")))
+
+AVX512 ALWAYS_INLINE bool is_at_avx512(const struct path_node *node, const char *p)
+{
+    __mmask64 live = _bzhi_u64(~(uint64_t)0, node->n);
+
+    return _mm512_mask_cmpneq_epi8_mask(live, _mm512_loadu_si512(p),
+                                        _mm512_loadu_si512(node->text)) == 0;
+}
+
+AVX512 ALWAYS_INLINE unsigned printable_avx512(const char *p)
+{
+    __m512i v = _mm512_loadu_si512(p);
+    /* Below the blank and from 0x80 on: not between 0x20 and 0x7f. */
+    __mmask64 odd = _mm512_cmpge_epu8_mask(_mm512_sub_epi8(v, _mm512_set1_epi8(0x20)),
+                                           _mm512_set1_epi8(0x60));
+    __mmask64 quote = _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8('"'));
+    __mmask64 slash = _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8('\\'));
+
+    return (unsigned)_tzcnt_u64(odd | quote | slash);
+}
+
+AVX512 ALWAYS_INLINE unsigned digits_avx512(const char *p)
+{
+    __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)p);
+    __mmask32 other = _mm256_cmpgt_epu8_mask(_mm256_sub_epi8(v, _mm256_set1_epi8('0')),
+                                             _mm256_set1_epi8(9));
+    __mmask32 n = _mm256_mask_cmpneq_epi8_mask(other, v, _mm256_set1_epi8('.'));
+
+    return n != 0 ? (unsigned)_tzcnt_u32(n) : digits_plain(p);
+}
 #endif
-}
-
-/* The end of the number that begins at `p`; NULL when none does, or it is near the end of the text.
- * What follows it tells whether it was all of it. */
-static inline const char *number_end(const char *p, const char *end)
-{
-    p += *p == '-';
-    if (!is_digit(*p))
-        return NULL;
-    while (end - p >= SLACK) {
-        unsigned n = digit_bytes(p);
-        p += n;
-        if (n < 16)
-            return p;
-    }
-    return NULL;
-}
-
-/* 32 bytes, as far as they are masked. */
-static inline bool is_same_text(const char *p, const unsigned char *text, const unsigned char *mask)
-{
-#if defined(__SSE2__)
-    __m128i same = _mm_set1_epi8(-1);
-
-    for (int i = 0; i < 32; i += 16) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
-        __m128i m = _mm_loadu_si128((const __m128i *)(const void *)(mask + i));
-        __m128i t = _mm_loadu_si128((const __m128i *)(const void *)(text + i));
-        same = _mm_and_si128(same, _mm_cmpeq_epi8(_mm_and_si128(v, m), t));
-    }
-    return _mm_movemask_epi8(same) == 0xffff;
-#else
-    unsigned differs = 0;
-
-    for (int i = 0; i < 32; i++)
-        differs |= ((unsigned char)p[i] & mask[i]) ^ text[i];
-    return differs == 0;
-#endif
-}
-
-static inline bool is_at(const struct path_node *node, const char *p)
-{
-    return is_same_text(p, node->text, node->mask) &&
-           (node->n <= 32 || is_same_text(p + 32, node->text + 32, node->mask + 32));
-}
 
 static void look_up(struct trace_chunk *c, struct path_node *node, const char *value)
 {
@@ -176,7 +127,7 @@ static void look_up(struct trace_chunk *c, struct path_node *node, const char *v
     node->round = c->paths->round;
 }
 
-static inline void add_arg(struct trace_chunk *c, struct path_node *node, struct trace_event *e,
+ALWAYS_INLINE void add_arg(struct trace_chunk *c, struct path_node *node, struct trace_event *e,
                            const char *from, const char *to)
 {
     if (node->round != c->paths->round)
@@ -192,22 +143,7 @@ static inline void add_arg(struct trace_chunk *c, struct path_node *node, struct
     e->args[i].value.is_json = false;
 }
 
-/* The child whose text comes next, or 0. What came here after the same events is tried first. */
-static inline uint32_t find_next(struct trace_paths *t, uint32_t node, const char *p)
-{
-    uint16_t *guess = &t->guesses[(t->last ^ node * 37) % TRACE_PATH_GUESSES];
-    uint32_t i = *guess;
-
-    if (__builtin_expect(is_at(&t->nodes[i], p) && t->nodes[i].parent == node && i != 0, 1))
-        return i;
-    i = t->nodes[node].child;
-    while (i != 0 && !is_at(&t->nodes[i], p))
-        i = t->nodes[i].next;
-    *guess = (uint16_t)i;
-    return i;
-}
-
-static inline void set_constants(struct trace_event *e, const struct path_node *node, const char *p)
+ALWAYS_INLINE void set_constants(struct trace_event *e, const struct path_node *node, const char *p)
 {
     for (uint32_t k = 0; k < node->n_constants; k++) {
         struct str *field = &e->field[node->constants[k].field];
@@ -216,83 +152,166 @@ static inline void set_constants(struct trace_event *e, const struct path_node *
     }
 }
 
-static inline void set_field(struct trace_event *e, const struct path_node *node, const char *from,
+ALWAYS_INLINE void set_field(struct trace_event *e, const struct path_node *node, const char *from,
                              const char *to)
 {
     e->field[node->field].at = from;
     e->field[node->field].n = (size_t)(to - from);
 }
 
-static inline const char *value_end(const struct path_node *node, const char *p, const char *end)
-{
-    return node->is_string ? string_end(p, end) : number_end(p, end);
-}
+/*
+ * The walk, written once; a macro, as each is compiled for its own processor.
+ *
+ * STRING_END: from `p` to the closing quote of a string; fails when it is not all printable, or
+ * comes near the end of the text. NUMBER_END: to the end of a number; what follows it tells whether
+ * it was all of it. VALUE_END chooses.
+ */
+#define STRING_END(to, PRINTABLE)                                                                  \
+    for (;;) {                                                                                     \
+        if (end - to < SLACK)                                                                      \
+            return NULL;                                                                           \
+        unsigned count = PRINTABLE(to);                                                            \
+        to += count;                                                                               \
+        if (count == 64)                                                                           \
+            continue;                                                                              \
+        if (*to == '"')                                                                            \
+            break;                                                                                 \
+        if (*to != '\\' || to + 1 == end || !is_printable(to[1]))                                  \
+            return NULL;                                                                           \
+        to += 2;                                                                                   \
+    }
+
+#define NUMBER_END(to, DIGITS)                                                                     \
+    do {                                                                                           \
+        to += *to == '-';                                                                          \
+        if (end - to < SLACK || !is_digit(*to))                                                    \
+            return NULL;                                                                           \
+        unsigned count = DIGITS(to);                                                               \
+        to += count;                                                                               \
+        if (count == 64)                                                                           \
+            return NULL;                                                                           \
+    } while (0)
+
+#define VALUE_END(to, PRINTABLE, DIGITS)                                                           \
+    if (node->is_string)                                                                           \
+        STRING_END(to, PRINTABLE)                                                                  \
+    else                                                                                           \
+        NUMBER_END(to, DIGITS)
 
 /* A time, at its quickest if it is written like most. */
-static inline const char *take_time(struct trace_event *e, const struct path_node *node,
-                                    const char *p, const char *end, nanos *time, bool *has_time)
-{
-    const char *to = num_us_at(p, time);
+#define TAKE_TIME(time, has_time, PRINTABLE, DIGITS)                                               \
+    do {                                                                                           \
+        to = num_us_at(p, &(time));                                                                \
+        (has_time) = to != NULL;                                                                   \
+        if (to == NULL) {                                                                          \
+            to = p;                                                                                \
+            VALUE_END(to, PRINTABLE, DIGITS);                                                      \
+            set_field(e, node, p, to);                                                             \
+        }                                                                                          \
+    } while (0)
 
-    *has_time = to != NULL;
-    if (to == NULL && (to = value_end(node, p, end)) != NULL)
-        set_field(e, node, p, to);
-    return to;
+#define WALK(IS_AT, PRINTABLE, DIGITS)                                                             \
+    struct trace_paths *t = c->paths;                                                              \
+    struct path_node *node = &t->nodes[0];                                                         \
+    bool skips_args = false; /* Python's own ids and nothing else */                               \
+    uint32_t place = t->last * UINT32_C(0x9e3779b1) >> 16;                                         \
+                                                                                                   \
+    for (;;) {                                                                                     \
+        if (end - p < SLACK)                                                                       \
+            return NULL;                                                                           \
+        /* What came here after the same events is tried first. */                                 \
+        struct path_node **guess = &t->guesses[place++ % TRACE_PATH_GUESSES];                      \
+        struct path_node *next = *guess;                                                           \
+        if (next->parent != node || !IS_AT(next, p)) {                                             \
+            next = node->child;                                                                    \
+            while (next != NULL && !IS_AT(next, p))                                                \
+                next = next->next;                                                                 \
+            if (next == NULL)                                                                      \
+                return NULL;                                                                       \
+            *guess = next;                                                                         \
+        }                                                                                          \
+        node = next;                                                                               \
+        p += node->n;                                                                              \
+        set_constants(e, node, p);                                                                 \
+        const char *to = p;                                                                        \
+        switch ((enum path_value)node->value) {                                                    \
+        case PATH_NONE:                                                                            \
+            break;                                                                                 \
+        case PATH_END:                                                                             \
+            t->last = t->last << 16 | (uint32_t)(node - t->nodes);                                 \
+            e->ph = node->ph;                                                                      \
+            e->path = node;                                                                        \
+            return p;                                                                              \
+        case PATH_TS:                                                                              \
+            TAKE_TIME(e->ts, e->has_ts, PRINTABLE, DIGITS);                                        \
+            break;                                                                                 \
+        case PATH_DUR:                                                                             \
+            TAKE_TIME(e->dur, e->has_dur, PRINTABLE, DIGITS);                                      \
+            break;                                                                                 \
+        case PATH_STRING:                                                                          \
+            STRING_END(to, PRINTABLE)                                                              \
+            set_field(e, node, p, to);                                                             \
+            if (node->field == FIELD_CAT)                                                          \
+                skips_args = trace_same(e->field[FIELD_CAT], python);                              \
+            break;                                                                                 \
+        case PATH_NUMBER:                                                                          \
+            NUMBER_END(to, DIGITS);                                                                \
+            set_field(e, node, p, to);                                                             \
+            break;                                                                                 \
+        case PATH_ARG_STRING:                                                                      \
+            STRING_END(to, PRINTABLE)                                                              \
+            if (!skips_args && !node->is_python)                                                   \
+                add_arg(c, node, e, p, to);                                                        \
+            break;                                                                                 \
+        case PATH_ARG_NUMBER:                                                                      \
+            NUMBER_END(to, DIGITS);                                                                \
+            if (!skips_args && !node->is_python)                                                   \
+                add_arg(c, node, e, p, to);                                                        \
+            break;                                                                                 \
+        }                                                                                          \
+        p = to;                                                                                    \
+    }
+
+static const char *walk_plain(struct trace_chunk *c, const char *p, const char *end,
+                              struct trace_event *e)
+{
+    WALK(is_at_plain, printable_plain, digits_plain)
 }
 
-static const char *walk(struct trace_chunk *c, const char *p, const char *end,
-                        struct trace_event *e)
+#if defined(__x86_64__)
+AVX512 static const char *walk_avx512(struct trace_chunk *c, const char *p, const char *end,
+                                      struct trace_event *e)
 {
-    struct trace_paths *t = c->paths;
-    uint32_t i = 0;
-    bool skips_args = false; /* Python's own ids and nothing else */
+    WALK(is_at_avx512, printable_avx512, digits_avx512)
+}
+#endif
 
-    for (;;) {
-        if (end - p < SLACK || (i = find_next(t, i, p)) == 0)
-            return NULL;
-        struct path_node *node = &t->nodes[i];
-        const char *to = p += node->n;
-        set_constants(e, node, p);
-        switch ((enum path_value)node->value) {
-        case PATH_NONE:
-            break;
-        case PATH_END:
-            t->last = t->last << 6 ^ i * 7;
-            e->ph = node->ph;
-            e->path = node;
-            return p;
-        case PATH_TS:
-            to = take_time(e, node, p, end, &e->ts, &e->has_ts);
-            break;
-        case PATH_DUR:
-            to = take_time(e, node, p, end, &e->dur, &e->has_dur);
-            break;
-        case PATH_STRING:
-        case PATH_NUMBER:
-            to = value_end(node, p, end);
-            if (to != NULL)
-                set_field(e, node, p, to);
-            if (to != NULL && node->field == FIELD_CAT)
-                skips_args = trace_same(e->field[FIELD_CAT], python);
-            break;
-        case PATH_ARG_STRING:
-        case PATH_ARG_NUMBER:
-            to = value_end(node, p, end);
-            if (to != NULL && !skips_args && !node->is_python)
-                add_arg(c, node, e, p, to);
-            break;
-        }
-        if (to == NULL)
-            return NULL;
-        p = to;
-    }
+void trace_paths_init(struct trace_paths *t, bool is_plain)
+{
+    t->walk = walk_plain;
+#if defined(__x86_64__)
+    if (!is_plain && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi"))
+        t->walk = walk_avx512;
+#else
+    (void)is_plain;
+#endif
+    forget(t);
+}
+
+void trace_paths_renew(struct trace_paths *t)
+{
+    if (t->n == TRACE_PATH_NODES || t->round == UINT32_MAX)
+        forget(t);
+    t->round++;
+    t->credit = CREDIT;
 }
 
 const char *trace_paths_read(struct trace_chunk *c, const char *at, const char *end,
                              struct trace_event *e)
 {
     struct trace_paths *t = c->paths;
-    const char *behind = walk(c, at, end, e);
+    const char *behind = t->walk(c, at, end, e);
 
     t->credit += behind != NULL ? t->credit < CREDIT : -MISS;
     return behind;
@@ -307,7 +326,7 @@ struct constant {
 /* An event that is being learnt. Each part is checked, though a reader has been here before. */
 struct lesson {
     struct trace_paths *paths;
-    uint32_t parent; /* the node reached */
+    struct path_node *node; /* the one reached */
     struct str text;
     size_t at, from; /* the place reached; where the text before the next value begins */
     struct constant constants[TRACE_PATH_CONSTANTS]; /* between these two */
@@ -376,34 +395,33 @@ static bool is_same(const struct path_node *a, const struct path_node *b)
            a->is_python == b->is_python;
 }
 
-/* The child of the node reached that is `node`, or 0. */
-static uint32_t find_child(const struct lesson *l, const struct path_node *node)
+/* The child of the node reached that is `node`, or NULL. */
+static struct path_node *find_child(const struct lesson *l, const struct path_node *node)
 {
-    const struct path_node *nodes = l->paths->nodes;
-    uint32_t i = nodes[l->parent].child;
+    struct path_node *child = l->node->child;
 
-    while (i != 0 && !is_same(&nodes[i], node))
-        i = nodes[i].next;
-    return i;
+    while (child != NULL && !is_same(child, node))
+        child = child->next;
+    return child;
 }
 
 /* The same; a new one if there is room. Longer texts stand first, so that none hides behind its own
  * beginning. */
-static uint32_t put_child(struct lesson *l, const struct path_node *node)
+static struct path_node *put_child(struct lesson *l, const struct path_node *node)
 {
     struct trace_paths *t = l->paths;
-    uint16_t *link = &t->nodes[l->parent].child;
-    uint32_t i = find_child(l, node);
+    struct path_node **link = &l->node->child, *child = find_child(l, node);
 
-    if (i != 0 || t->n == TRACE_PATH_NODES)
-        return i;
-    while (*link != 0 && t->nodes[*link].n > node->n)
-        link = &t->nodes[*link].next;
-    t->nodes[t->n] = *node;
-    t->nodes[t->n].parent = (uint16_t)l->parent;
-    t->nodes[t->n].next = *link;
-    *link = (uint16_t)t->n;
-    return t->n++;
+    if (child != NULL || t->n == TRACE_PATH_NODES)
+        return child;
+    while (*link != NULL && (*link)->n > node->n)
+        link = &(*link)->next;
+    child = &t->nodes[t->n++];
+    *child = *node;
+    child->parent = l->node;
+    child->next = *link;
+    *link = child;
+    return child;
 }
 
 /* Are there few enough texts behind the node reached for one more? */
@@ -411,7 +429,7 @@ static bool has_few_children(const struct lesson *l)
 {
     uint32_t n = 0;
 
-    for (uint32_t i = l->paths->nodes[l->parent].child; i != 0; i = l->paths->nodes[i].next)
+    for (const struct path_node *child = l->node->child; child != NULL; child = child->next)
         n++;
     return n < FEW;
 }
@@ -422,7 +440,6 @@ static size_t set_text(const struct lesson *l, struct path_node *node, size_t to
     size_t n = to - l->from < TRACE_PATH_TEXT ? to - l->from : TRACE_PATH_TEXT;
 
     node->n = (uint8_t)n;
-    memset(node->mask, 0xff, n);
     memcpy(node->text, l->text.at + l->from, n);
     return n;
 }
@@ -435,9 +452,9 @@ static bool put_text(struct lesson *l, struct path_node node, size_t to)
         if (to - l->from <= TRACE_PATH_TEXT)
             part = node;
         l->from += set_text(l, &part, to);
-        l->parent = put_child(l, &part);
-    } while (l->parent != 0 && l->from < to);
-    return l->parent != 0;
+        l->node = put_child(l, &part);
+    } while (l->node != NULL && l->from < to);
+    return l->node != NULL;
 }
 
 static struct path_node value_node(const struct lesson *l, struct str key, size_t value,
@@ -488,9 +505,9 @@ static bool put_constants(struct lesson *l, struct path_node node)
     node.has_cat = (known >> FIELD_CAT & 1) != 0;
     node.is_python = is_python && (node.value == PATH_ARG_STRING || node.value == PATH_ARG_NUMBER);
     set_text(l, &node, l->at);
-    if (find_child(l, &node) == 0 && !has_few_children(l))
+    if (find_child(l, &node) == NULL && !has_few_children(l))
         return false;
-    l->parent = put_child(l, &node);
+    l->node = put_child(l, &node);
     l->from = l->at;
     l->known = known;
     l->is_python = is_python;
@@ -507,7 +524,7 @@ static bool add_node(struct lesson *l, struct path_node node)
         return false;
     if (put_constants(l, node)) {
         l->n_constants = 0;
-        return l->parent != 0;
+        return l->node != NULL;
     }
     l->n_constants = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -640,7 +657,7 @@ static bool learn_event(struct lesson *l)
 
 void trace_paths_learn(struct trace_paths *t, struct str event)
 {
-    struct lesson l = {.paths = t, .text = event};
+    struct lesson l = {.paths = t, .node = &t->nodes[0], .text = event};
 
     if (t->n < TRACE_PATH_NODES)
         learn_event(&l);

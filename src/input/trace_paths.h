@@ -20,7 +20,7 @@ enum {
     TRACE_PATH_NODES = 1024, /* profilers need a tenth */
     TRACE_PATH_TEXT = 64,    /* a longer text is several nodes */
     TRACE_PATH_CONSTANTS = 4,
-    TRACE_PATH_GUESSES = 2048,
+    TRACE_PATH_GUESSES = 1024,
 };
 
 struct trace_chunk;
@@ -32,9 +32,9 @@ struct path_constant {
 
 /* A text and the value behind it. */
 struct path_node {
-    unsigned char text[TRACE_PATH_TEXT], mask[TRACE_PATH_TEXT];
-    uint16_t parent;
-    uint16_t child, next; /* the first text behind the value; another text in place of this */
+    unsigned char text[TRACE_PATH_TEXT];
+    struct path_node *parent;
+    struct path_node *child, *next; /* the first text behind the value; another one beside this */
     uint8_t n;            /* length of the text */
     uint8_t value;        /* enum path_value, in trace_paths.c */
     uint8_t field;        /* enum trace_field */
@@ -50,20 +50,26 @@ struct path_node {
 
     /* At the end of a path: what is the same for all of its events, in this piece. */
     bool has_lane, has_cat; /* pid and tid are constants; the category is */
-    uint32_t lane_round, cat_round;
-    uint32_t lane, cat;
+    uint32_t lane_round, cat_round, arrow_round;
+    uint32_t lane;
+    uint16_t arrow; /* its category as one of arrows */
+    struct trace_cat cat;
 };
 
 struct trace_paths {
     struct path_node nodes[TRACE_PATH_NODES]; /* number 0 is the root */
     uint32_t n;
-    uint32_t last; /* what the last two events were */
-    uint16_t guesses[TRACE_PATH_GUESSES]; /* the child taken, by the node and the events before */
+    uint32_t last; /* the ends of the last two events' paths */
+    /* The child taken, by the node and the events before. */
+    struct path_node *guesses[TRACE_PATH_GUESSES];
+    const char *(*walk)(struct trace_chunk *c, const char *p, const char *end,
+                        struct trace_event *e);
     uint32_t round; /* numbers of keys hold for one piece */
     int32_t credit; /* falls with events of unknown layout; at 0 looking is not worth it */
 };
 
-void trace_paths_init(struct trace_paths *t);
+/* `is_plain`: without what only some processors have. The result is the same. */
+void trace_paths_init(struct trace_paths *t, bool is_plain);
 
 /* A new piece begins: its keys have other numbers. */
 void trace_paths_renew(struct trace_paths *t);
