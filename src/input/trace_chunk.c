@@ -71,13 +71,13 @@ static strid put(struct trace_chunk *c, struct str raw)
     return trace_strings_put(&c->strings, raw, FORM_TEXT);
 }
 
-static enum trace_form form_of(const struct trace_value *v, struct trace_arg arg)
+enum trace_form trace_form(struct trace_arg arg, bool is_json)
 {
     if (arg.action == ARG_CORE)
         return FORM_CORE;
     if (arg.action == ARG_KEY && arg.key != KEY_STACK)
-        return v->is_json ? FORM_TENSORS_JSON : FORM_TENSORS;
-    return v->is_json ? FORM_JSON : FORM_TEXT;
+        return is_json ? FORM_TENSORS_JSON : FORM_TENSORS;
+    return is_json ? FORM_JSON : FORM_TEXT;
 }
 
 /* From a small table of those met before. */
@@ -129,6 +129,7 @@ static void add_arg(struct trace_event *e, const struct trace_key *k, const stru
     e->args[n].key = k->id;
     e->args[n].arg = k->arg;
     e->args[n].value = *value;
+    e->args[n].guess = (struct trace_guess){0, NULL};
     e->n_args += n == e->n_args;
 }
 
@@ -357,6 +358,31 @@ static bool number_attr(strid key, struct str text, struct attr *out)
     return true;
 }
 
+/* The text of an argument. */
+static strid text_of(struct trace_chunk *c, const struct trace_event *e, uint32_t i)
+{
+    const struct trace_value *v = &e->args[i].value;
+    strid id = e->args[i].guess.id;
+
+    if (id == 0) {
+        id = trace_strings_put(&c->strings, v->text, trace_form(e->args[i].arg, v->is_json));
+        trace_paths_teach(&e->args[i].guess, id);
+    }
+    return id;
+}
+
+static strid name_of_event(struct trace_chunk *c, const struct trace_event *e)
+{
+    strid id = e->name.id;
+
+    if (id == 0) {
+        id = put(c, e->field[FIELD_NAME]);
+        trace_paths_teach(&e->name, id);
+    }
+    c->paths->names = c->paths->names << 16 ^ id;
+    return id;
+}
+
 /* Sorts the arguments into the set and the own values. The keys of KEY_ arguments are told by
  * their names in the file, which the merge translates. */
 static void take_attrs(struct trace_chunk *c, const struct trace_event *e, struct trace_row *row,
@@ -391,8 +417,7 @@ static void take_attrs(struct trace_chunk *c, const struct trace_event *e, struc
             else
                 own[n_own++] = attr;
         } else if (v->text.n > 0) {
-            set[n_set++] =
-                attr_text(key, trace_strings_put(&c->strings, v->text, form_of(v, e->args[i].arg)));
+            set[n_set++] = attr_text(key, text_of(c, e, i));
         }
     }
     row->set = attrs_set(&c->sets, set, n_set);
@@ -435,7 +460,7 @@ static void take_slice(struct trace_chunk *c, struct trace_event *e)
             return;
     }
     row.lane = lane_of(c, e);
-    row.name = put(c, e->field[FIELD_NAME]);
+    row.name = name_of_event(c, e);
     take_attrs(c, e, &row, &task);
     row.hint = (uint8_t)hint_of(c, e, row.name, task);
     if (e->ph == 'B' || e->ph == 'E')

@@ -158,6 +158,9 @@ void trace_chunk_fini(struct trace_chunk *c);
  * TRACE_NOWHERE: find out. */
 void trace_chunk_read(struct trace_chunk *c, uint64_t start);
 
+/* The form that an argument's text is kept in; `is_json`: an object or an array. */
+enum trace_form trace_form(struct trace_arg arg, bool is_json);
+
 /* What to do with an argument of this name. */
 const struct trace_key *trace_chunk_key(struct trace_chunk *c, struct str key);
 

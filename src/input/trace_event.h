@@ -36,6 +36,12 @@ enum trace_field {
     FIELD_COUNT
 };
 
+/* The number of a text, if it was guessed, and where to put it for the next guess. */
+struct trace_guess {
+    strid id;   /* 0: not known */
+    strid *for_next; /* may be NULL */
+};
+
 struct trace_event {
     struct str field[FIELD_COUNT];
     nanos ts, dur; /* the fields as times, when they were taken for such already */
@@ -43,12 +49,14 @@ struct trace_event {
     struct path_node *path; /* the end of the path that led here, or NULL */
     char ph;
     bool has_ts, has_dur;
+    struct trace_guess name;
     uint32_t n_args;
     bool has_many_args;
     struct {
         strid key;
         struct trace_arg arg;
         struct trace_value value;
+        struct trace_guess guess;
     } args[TRACE_ARGS];
 };
 
@@ -73,6 +81,8 @@ static inline void trace_event_start(struct trace_event *e, uint64_t offset)
     e->path = NULL;
     e->ph = 0;
     e->has_ts = e->has_dur = false;
+    e->name.id = 0;
+    e->name.for_next = NULL;
     e->n_args = 0;
     e->has_many_args = false;
 }

@@ -14,6 +14,7 @@ enum path_value {
     PATH_END,
     PATH_TS,
     PATH_DUR,
+    PATH_NAME,
     PATH_STRING, /* of a field */
     PATH_NUMBER,
     PATH_ARG_STRING,
@@ -56,13 +57,19 @@ static bool is_blank(char c)
 }
 
 /*
- * Three questions about the text at `p`, each answered for any processor and for one with AVX-512:
- * does a node's text stand here; how many bytes come before the first quote, backslash or byte that
- * is not printable; how many are digits and points. The last two answer 64 when all 64 bytes are.
+ * Four questions about the text at `p`, each answered for any processor and for one with AVX-512:
+ * does a node's text stand here; does another text; how many bytes come before the first quote,
+ * backslash or byte that is not printable; how many are digits and points. The last two answer 64
+ * when all 64 bytes are.
  */
 static bool is_at_plain(const struct path_node *node, const char *p)
 {
     return memcmp(p, node->text, node->n) == 0;
+}
+
+static bool is_same_plain(const char *p, struct str text)
+{
+    return memcmp(p, text.at, text.n) == 0;
 }
 
 static unsigned printable_plain(const char *p)
@@ -92,6 +99,16 @@ AVX512 ALWAYS_INLINE bool is_at_avx512(const struct path_node *node, const char 
 
     return _mm512_mask_cmpneq_epi8_mask(live, _mm512_loadu_si512(p),
                                         _mm512_loadu_si512(node->text)) == 0;
+}
+
+AVX512 ALWAYS_INLINE bool is_same_avx512(const char *p, struct str text)
+{
+    for (; text.n > 64; p += 64, text.at += 64, text.n -= 64)
+        if (_mm512_cmpneq_epi8_mask(_mm512_loadu_si512(p), _mm512_loadu_si512(text.at)) != 0)
+            return false;
+    __mmask64 live = _bzhi_u64(~(uint64_t)0, (uint32_t)text.n);
+    return _mm512_mask_cmpneq_epi8_mask(live, _mm512_loadu_si512(p),
+                                        _mm512_maskz_loadu_epi8(live, text.at)) == 0;
 }
 
 AVX512 ALWAYS_INLINE unsigned printable_avx512(const char *p)
@@ -124,16 +141,14 @@ static void look_up(struct trace_chunk *c, struct path_node *node, const char *v
 
     node->arg = k->arg;
     node->key = k->id;
+    node->is_text = node->is_string && k->arg.action != ARG_LINK && k->arg.action != ARG_TASK;
+    node->form = (uint8_t)trace_form(k->arg, false);
     node->round = c->paths->round;
 }
 
-ALWAYS_INLINE void add_arg(struct trace_chunk *c, struct path_node *node, struct trace_event *e,
-                           const char *from, const char *to)
+ALWAYS_INLINE void add_arg(const struct path_node *node, struct trace_event *e, const char *from,
+                           const char *to, struct trace_guess guess)
 {
-    if (node->round != c->paths->round)
-        look_up(c, node, from - node->is_string);
-    if (node->arg.action == ARG_SKIP)
-        return;
     uint32_t i = e->n_args++;
     e->args[i].key = node->key;
     e->args[i].arg = node->arg;
@@ -141,6 +156,7 @@ ALWAYS_INLINE void add_arg(struct trace_chunk *c, struct path_node *node, struct
     e->args[i].value.text.n = (size_t)(to - from);
     e->args[i].value.token = node->is_string ? JSON_STRING : JSON_NUMBER;
     e->args[i].value.is_json = false;
+    e->args[i].guess = guess;
 }
 
 ALWAYS_INLINE void set_constants(struct trace_event *e, const struct path_node *node, const char *p)
@@ -210,10 +226,28 @@ ALWAYS_INLINE void set_field(struct trace_event *e, const struct path_node *node
         }                                                                                          \
     } while (0)
 
-#define WALK(IS_AT, PRINTABLE, DIGITS)                                                             \
+/* A string that may be the one that was met after the same texts before: `so_far` is a number for
+ * these. The guess is right when it stands here with a quote behind it. */
+#define TAKE_TEXT(guess, so_far, text_form, IS_SAME, PRINTABLE)                                    \
+    do {                                                                                           \
+        uint32_t mix = ((so_far) ^ (uint32_t)(node - t->nodes)) * UINT32_C(0x9e3779b1);            \
+        (guess).for_next = &t->texts[(mix >> 12) % TRACE_TEXT_GUESSES];                            \
+        (guess).id = *(guess).for_next;                                                            \
+        const struct trace_string *likely = &c->strings.at.at[(guess).id];                         \
+        if ((guess).id != 0 && (size_t)(end - p) >= likely->raw.n + SLACK &&                       \
+            p[likely->raw.n] == '"' && likely->form == (text_form) && IS_SAME(p, likely->raw)) {   \
+            to = p + likely->raw.n;                                                                \
+        } else {                                                                                   \
+            (guess).id = 0;                                                                        \
+            STRING_END(to, PRINTABLE)                                                              \
+        }                                                                                          \
+    } while (0)
+
+#define WALK(IS_AT, IS_SAME, PRINTABLE, DIGITS)                                                    \
     struct trace_paths *t = c->paths;                                                              \
     struct path_node *node = &t->nodes[0];                                                         \
     bool skips_args = false; /* Python's own ids and nothing else */                               \
+    uint32_t so_far = 0;                                                                           \
     uint32_t place = t->last * UINT32_C(0x9e3779b1) >> 16;                                         \
                                                                                                    \
     for (;;) {                                                                                     \
@@ -248,6 +282,11 @@ ALWAYS_INLINE void set_field(struct trace_event *e, const struct path_node *node
         case PATH_DUR:                                                                             \
             TAKE_TIME(e->dur, e->has_dur, PRINTABLE, DIGITS);                                      \
             break;                                                                                 \
+        case PATH_NAME:                                                                            \
+            TAKE_TEXT(e->name, t->names, FORM_TEXT, IS_SAME, PRINTABLE);                           \
+            so_far = e->name.id;                                                                   \
+            set_field(e, node, p, to);                                                             \
+            break;                                                                                 \
         case PATH_STRING:                                                                          \
             STRING_END(to, PRINTABLE)                                                              \
             set_field(e, node, p, to);                                                             \
@@ -259,15 +298,21 @@ ALWAYS_INLINE void set_field(struct trace_event *e, const struct path_node *node
             set_field(e, node, p, to);                                                             \
             break;                                                                                 \
         case PATH_ARG_STRING:                                                                      \
-            STRING_END(to, PRINTABLE)                                                              \
-            if (!skips_args && !node->is_python)                                                   \
-                add_arg(c, node, e, p, to);                                                        \
+        case PATH_ARG_NUMBER: {                                                                    \
+            struct trace_guess text = {0, NULL};                                                   \
+            bool is_kept = !skips_args && !node->is_python;                                        \
+            if (is_kept && node->round != t->round)                                                \
+                look_up(c, node, p - node->is_string);                                             \
+            is_kept = is_kept && node->arg.action != ARG_SKIP;                                     \
+            if (is_kept && node->is_text) {                                                        \
+                TAKE_TEXT(text, so_far, node->form, IS_SAME, PRINTABLE);                           \
+                so_far = so_far * 31 + text.id;                                                    \
+            } else                                                                                 \
+                VALUE_END(to, PRINTABLE, DIGITS);                                                  \
+            if (is_kept)                                                                           \
+                add_arg(node, e, p, to, text);                                                     \
             break;                                                                                 \
-        case PATH_ARG_NUMBER:                                                                      \
-            NUMBER_END(to, DIGITS);                                                                \
-            if (!skips_args && !node->is_python)                                                   \
-                add_arg(c, node, e, p, to);                                                        \
-            break;                                                                                 \
+        }                                                                                          \
         }                                                                                          \
         p = to;                                                                                    \
     }
@@ -275,14 +320,14 @@ ALWAYS_INLINE void set_field(struct trace_event *e, const struct path_node *node
 static const char *walk_plain(struct trace_chunk *c, const char *p, const char *end,
                               struct trace_event *e)
 {
-    WALK(is_at_plain, printable_plain, digits_plain)
+    WALK(is_at_plain, is_same_plain, printable_plain, digits_plain)
 }
 
 #if defined(__x86_64__)
 AVX512 static const char *walk_avx512(struct trace_chunk *c, const char *p, const char *end,
                                       struct trace_event *e)
 {
-    WALK(is_at_avx512, printable_avx512, digits_avx512)
+    WALK(is_at_avx512, is_same_avx512, printable_avx512, digits_avx512)
 }
 #endif
 
@@ -305,6 +350,8 @@ void trace_paths_renew(struct trace_paths *t)
         forget(t);
     t->round++;
     t->credit = CREDIT;
+    t->names = 0;
+    memset(t->texts, 0, sizeof(t->texts));
 }
 
 const char *trace_paths_read(struct trace_chunk *c, const char *at, const char *end,
@@ -471,6 +518,8 @@ static struct path_node value_node(const struct lesson *l, struct str key, size_
         kind = PATH_TS;
     else if (field == FIELD_DUR)
         kind = PATH_DUR;
+    else if (field == FIELD_NAME && is_string)
+        kind = PATH_NAME;
     return (struct path_node){
         .value = (uint8_t)kind,
         .field = (uint8_t)field,

@@ -6,7 +6,8 @@
  * values, and what each value is for. Paths with the same beginning share it, so that all of them
  * form a tree, and reading an event is walking from its root: compare a text, step over a value.
  * Values with few spellings (process, thread, category) are part of the texts, as long as they are
- * few.
+ * few. What comes next is guessed from what came after the same events before: the layout, and the
+ * names and long texts, which then need no more than to be compared.
  *
  * The reader takes less than json_read.h does (strings of printable ASCII, plain numbers, objects
  * nowhere but as "args"), and takes it alike. Whatever it does not know it leaves untouched.
@@ -21,6 +22,7 @@ enum {
     TRACE_PATH_TEXT = 64,    /* a longer text is several nodes */
     TRACE_PATH_CONSTANTS = 4,
     TRACE_PATH_GUESSES = 1024,
+    TRACE_TEXT_GUESSES = 4096,
 };
 
 struct trace_chunk;
@@ -47,6 +49,8 @@ struct path_node {
     uint32_t round;           /* when `arg` and `key` were looked up */
     struct trace_arg arg;
     strid key;
+    bool is_text; /* a string that is kept as text, in this form: */
+    uint8_t form; /* enum trace_form */
 
     /* At the end of a path: what is the same for all of its events, in this piece. */
     bool has_lane, has_cat; /* pid and tid are constants; the category is */
@@ -62,6 +66,8 @@ struct trace_paths {
     uint32_t last; /* the ends of the last two events' paths */
     /* The child taken, by the node and the events before. */
     struct path_node *guesses[TRACE_PATH_GUESSES];
+    strid texts[TRACE_TEXT_GUESSES]; /* the text met, by its node and the texts before it */
+    uint32_t names;                  /* of the last two events */
     const char *(*walk)(struct trace_chunk *c, const char *p, const char *end,
                         struct trace_event *e);
     uint32_t round; /* numbers of keys hold for one piece */
@@ -81,5 +87,12 @@ const char *trace_paths_read(struct trace_chunk *c, const char *at, const char *
 
 /* Remembers the layout of an event that was read by other means. */
 void trace_paths_learn(struct trace_paths *t, struct str event);
+
+/* A text of an event that was read here has this number. */
+static inline void trace_paths_teach(const struct trace_guess *guess, strid id)
+{
+    if (guess->for_next != NULL)
+        *guess->for_next = id;
+}
 
 #endif
