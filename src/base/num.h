@@ -34,8 +34,8 @@ bool num_i64(struct str text, int64_t *out);
 bool num_u64(struct str text, uint64_t *out);
 bool num_f64(struct str text, double *out);
 
-/* The value of eight bytes that are 0 to 9, the first one the lowest byte: neighbours join to pairs,
- * pairs to fours, fours to the whole. */
+/* The value of eight bytes that are 0 to 9, the first one the lowest byte: neighbours join to
+ * pairs, pairs to fours, fours to the whole. */
 static inline uint64_t num_join_eight(uint64_t digits)
 {
     digits = (digits * 10 + (digits >> 8)) & UINT64_C(0x00ff00ff00ff00ff);

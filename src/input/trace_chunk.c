@@ -20,7 +20,7 @@ void trace_chunk_init(struct trace_chunk *c, enum trace_dialect dialect)
     attrs_init(&c->owns);
     arena_init(&c->arena);
     c->paths = mem_grow(NULL, sizeof(*c->paths), 1);
-    trace_paths_init(c->paths, false);
+    trace_paths_init(c->paths, PATHS_BEST);
 }
 
 void trace_chunk_fini(struct trace_chunk *c)
@@ -116,7 +116,8 @@ static bool take(struct json *j, struct trace_value *out)
     return true;
 }
 
-static void add_arg(struct trace_event *e, const struct trace_key *k, const struct trace_value *value)
+static void add_arg(struct trace_event *e, const struct trace_key *k,
+                    const struct trace_value *value)
 {
     uint32_t n = 0;
 
@@ -192,7 +193,8 @@ static bool take_event(struct trace_chunk *c, struct trace_event *e)
         if (word == TRACE_WORD('a', 'r', 'g', 's')) {
             e->n_args = 0;
             /* Python's own ids and nothing else. */
-            if (trace_same(e->field[FIELD_CAT], S("python_function")) ? !json_skip(j) : !take_args(c, e))
+            if (trace_same(e->field[FIELD_CAT], S("python_function")) ? !json_skip(j)
+                                                                      : !take_args(c, e))
                 return false;
             continue;
         }
@@ -521,8 +523,8 @@ static void take_counter(struct trace_chunk *c, const struct trace_event *e)
     sample.lane = lane_of(c, e);
     sample.name = put(c, e->field[FIELD_NAME]);
     if (label != NULL)
-        sample.name =
-            put(c, arena_format(&c->arena, "%.*s %.*s", STR_ARGS(e->field[FIELD_NAME]), STR_ARGS(label->text)));
+        sample.name = put(c, arena_format(&c->arena, "%.*s %.*s", STR_ARGS(e->field[FIELD_NAME]),
+                                          STR_ARGS(label->text)));
     for (uint32_t i = 0; i < e->n_args; i++) {
         if (e->args[i].arg.action == ARG_LABEL || !num_f64(e->args[i].value.text, &sample.value))
             continue;
@@ -696,8 +698,8 @@ static bool read_event(struct trace_chunk *c, uint64_t at, struct trace_event *e
         return false;
     add_event(c, e);
     if (c->paths->credit > 0)
-        trace_paths_learn(c->paths, str_part(c->text, (size_t)(at - c->offset),
-                                             (size_t)(json_offset(j) - at)));
+        trace_paths_learn(
+            c->paths, str_part(c->text, (size_t)(at - c->offset), (size_t)(json_offset(j) - at)));
     return true;
 }
 

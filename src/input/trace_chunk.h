@@ -138,7 +138,7 @@ struct trace_chunk {
     struct hash lane_ids;
     struct trace_key keys[TRACE_KEYS];
     struct trace_paths *paths; /* owned */
-    struct arena arena; /* texts that were composed */
+    struct arena arena;        /* texts that were composed */
     struct {
         struct str pid, tid;
         uint32_t lane;

@@ -38,7 +38,7 @@ enum trace_field {
 
 /* The number of a text, if it was guessed, and where to put it for the next guess. */
 struct trace_guess {
-    strid id;   /* 0: not known */
+    strid id;        /* 0: not known */
     strid *for_next; /* may be NULL */
 };
 

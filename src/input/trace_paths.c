@@ -38,7 +38,6 @@ static void forget(struct trace_paths *t)
     t->n = 1;
     t->last = 0;
     t->round = 0;
-    t->credit = CREDIT;
 }
 
 static bool is_digit(char c)
@@ -115,8 +114,8 @@ AVX512 ALWAYS_INLINE unsigned printable_avx512(const char *p)
 {
     __m512i v = _mm512_loadu_si512(p);
     /* Below the blank and from 0x80 on: not between 0x20 and 0x7f. */
-    __mmask64 odd = _mm512_cmpge_epu8_mask(_mm512_sub_epi8(v, _mm512_set1_epi8(0x20)),
-                                           _mm512_set1_epi8(0x60));
+    __mmask64 odd =
+        _mm512_cmpge_epu8_mask(_mm512_sub_epi8(v, _mm512_set1_epi8(0x20)), _mm512_set1_epi8(0x60));
     __mmask64 quote = _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8('"'));
     __mmask64 slash = _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8('\\'));
 
@@ -126,8 +125,8 @@ AVX512 ALWAYS_INLINE unsigned printable_avx512(const char *p)
 AVX512 ALWAYS_INLINE unsigned digits_avx512(const char *p)
 {
     __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)p);
-    __mmask32 other = _mm256_cmpgt_epu8_mask(_mm256_sub_epi8(v, _mm256_set1_epi8('0')),
-                                             _mm256_set1_epi8(9));
+    __mmask32 other =
+        _mm256_cmpgt_epu8_mask(_mm256_sub_epi8(v, _mm256_set1_epi8('0')), _mm256_set1_epi8(9));
     __mmask32 n = _mm256_mask_cmpneq_epi8_mask(other, v, _mm256_set1_epi8('.'));
 
     return n != 0 ? (unsigned)_tzcnt_u32(n) : digits_plain(p);
@@ -318,28 +317,26 @@ ALWAYS_INLINE void set_field(struct trace_event *e, const struct path_node *node
     }
 
 static const char *walk_plain(struct trace_chunk *c, const char *p, const char *end,
-                              struct trace_event *e)
-{
-    WALK(is_at_plain, is_same_plain, printable_plain, digits_plain)
-}
+                              struct trace_event *e){
+    WALK(is_at_plain, is_same_plain, printable_plain, digits_plain)}
 
 #if defined(__x86_64__)
-AVX512 static const char *walk_avx512(struct trace_chunk *c, const char *p, const char *end,
-                                      struct trace_event *e)
+AVX512 static const
+    char *walk_avx512(struct trace_chunk *c, const char *p, const char *end, struct trace_event *e)
 {
     WALK(is_at_avx512, is_same_avx512, printable_avx512, digits_avx512)
 }
 #endif
 
-void trace_paths_init(struct trace_paths *t, bool is_plain)
+void trace_paths_init(struct trace_paths *t, enum trace_paths_mode mode)
 {
+    t->mode = mode;
     t->walk = walk_plain;
 #if defined(__x86_64__)
-    if (!is_plain && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi"))
+    if (mode == PATHS_BEST && __builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"))
         t->walk = walk_avx512;
-#else
-    (void)is_plain;
 #endif
     forget(t);
 }
@@ -349,7 +346,7 @@ void trace_paths_renew(struct trace_paths *t)
     if (t->n == TRACE_PATH_NODES || t->round == UINT32_MAX)
         forget(t);
     t->round++;
-    t->credit = CREDIT;
+    t->credit = t->mode != PATHS_OFF ? CREDIT : 0;
     t->names = 0;
     memset(t->texts, 0, sizeof(t->texts));
 }

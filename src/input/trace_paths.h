@@ -37,10 +37,10 @@ struct path_node {
     unsigned char text[TRACE_PATH_TEXT];
     struct path_node *parent;
     struct path_node *child, *next; /* the first text behind the value; another one beside this */
-    uint8_t n;            /* length of the text */
-    uint8_t value;        /* enum path_value, in trace_paths.c */
-    uint8_t field;        /* enum trace_field */
-    char ph;              /* at the end of a path: the phase of its events */
+    uint8_t n;                      /* length of the text */
+    uint8_t value;                  /* enum path_value, in trace_paths.c */
+    uint8_t field;                  /* enum trace_field */
+    char ph;                        /* at the end of a path: the phase of its events */
     bool is_string;
     bool is_python; /* an argument of one of Python's functions: of no use */
     uint8_t n_constants;
@@ -60,6 +60,9 @@ struct path_node {
     struct trace_cat cat;
 };
 
+/* For tests: without what only some processors have, and not at all. The results are the same. */
+enum trace_paths_mode { PATHS_BEST, PATHS_PLAIN, PATHS_OFF };
+
 struct trace_paths {
     struct path_node nodes[TRACE_PATH_NODES]; /* number 0 is the root */
     uint32_t n;
@@ -71,11 +74,11 @@ struct trace_paths {
     const char *(*walk)(struct trace_chunk *c, const char *p, const char *end,
                         struct trace_event *e);
     uint32_t round; /* numbers of keys hold for one piece */
+    enum trace_paths_mode mode;
     int32_t credit; /* falls with events of unknown layout; at 0 looking is not worth it */
 };
 
-/* `is_plain`: without what only some processors have. The result is the same. */
-void trace_paths_init(struct trace_paths *t, bool is_plain);
+void trace_paths_init(struct trace_paths *t, enum trace_paths_mode mode);
 
 /* A new piece begins: its keys have other numbers. */
 void trace_paths_renew(struct trace_paths *t);
