@@ -177,12 +177,26 @@ static bool same(const struct attrs *a, attr_run run, uint32_t shape, const stru
     return true;
 }
 
+static uint64_t hash_of_set(uint32_t shape, const struct attr *list, size_t n)
+{
+    uint64_t hash = shape;
+
+    for (size_t i = 0; i < n; i++)
+        hash = hash_mix(hash, list[i].bits);
+    return hash;
+}
+
+void attrs_expect(struct attrs *a, const struct attr *list, size_t n)
+{
+    if (n > 0)
+        hash_expect(&a->sets, hash_of_set(shape_of(a, list, n), list, n));
+}
+
 static attr_run find_set(struct attrs *a, const struct attr *list, size_t n)
 {
     uint32_t shape = shape_of(a, list, n);
-    uint64_t hash = shape;
-    for (size_t i = 0; i < n; i++)
-        hash = hash_mix(hash, list[i].bits);
+    uint64_t hash = hash_of_set(shape, list, n);
+
     for (;; hash = hash_mix(hash, n)) { /* two sets with one hash: look further along */
         uint32_t run;
         if (!hash_get(&a->sets, hash, &run)) {

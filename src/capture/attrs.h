@@ -97,6 +97,9 @@ void attrs_clear(struct attrs *a);
 /* The set of these `n` attributes, in this order; equal sets get equal numbers. */
 attr_run attrs_set(struct attrs *a, const struct attr *list, size_t n);
 
+/* This set will be asked for soon: among millions its place is better fetched ahead. */
+void attrs_expect(struct attrs *a, const struct attr *list, size_t n);
+
 /* A run of its own, never shared. */
 attr_run attrs_own(struct attrs *a, const struct attr *list, size_t n);
 
