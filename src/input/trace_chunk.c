@@ -636,7 +636,7 @@ static bool recover(struct trace_chunk *c, uint64_t damaged)
         return false;
     default:
         trouble(c, TROUBLE_DAMAGED, damaged);
-        stop_at(c, STOP_END, c->offset + c->text.n);
+        stop_at(c, STOP_LOST, damaged);
         return false;
     }
 }

@@ -101,6 +101,7 @@ enum trace_stop {
     STOP_CUT,       /* the text ends inside the event that begins at `stop` */
     STOP_END,       /* the array is closed before `stop` */
     STOP_TRUNCATED, /* the file ends inside the event that begins at `stop` */
+    STOP_LOST,      /* the event that begins at `stop` is damaged, and no other was found behind */
 };
 
 #define TRACE_NOWHERE UINT64_MAX
