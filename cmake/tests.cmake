@@ -67,6 +67,14 @@ add_test(NAME shared.traces COMMAND Python3::Interpreter
     ${CMAKE_SOURCE_DIR}/tests/shared/traces.py $<TARGET_FILE:import_counts> ${CMAKE_SOURCE_DIR}/../shared)
 set_tests_properties(shared.traces PROPERTIES SKIP_RETURN_CODE 77)
 
+# Damaged samples: a few places of each here, more by hand (tests/shared/damage.c).
+add_executable(damage EXCLUDE_FROM_ALL tests/shared/damage.c)
+target_link_libraries(damage PRIVATE strata_flags libstrata)
+add_dependencies(unit damage)
+add_test(NAME shared.damage COMMAND damage ${CMAKE_SOURCE_DIR}/../shared/data/captures 5 5)
+set_tests_properties(shared.damage PROPERTIES SKIP_RETURN_CODE 77)
+add_test(NAME examples.damage COMMAND damage ${CMAKE_SOURCE_DIR}/examples 4 4)
+
 # What strata prints against the schemas of docs/schema; captures with one file missing.
 if(TARGET strata)
     add_test(NAME docs.schema COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/schema/check.py

@@ -123,6 +123,9 @@ static enum status look_at_path(struct finder *f, const char *path)
         add_file(f, arena_cstr(f->arena, whole), 0, 0, true, format);
         return ST_OK;
     }
+    if (fs_is_dir(fs_join(f->arena, path, "cluster_analysis_output")))
+        diag_add(f->diag, SEV_NOTE, "input.cluster-summary", (struct where){.path = path},
+                 "cluster_analysis_output was left out: it holds sums of the ranks beside it");
     TRY(fs_walk(f->arena, path, skipped_folders, ARRAY_LEN(skipped_folders), &list, f->diag));
     while (whole.n > 1 && whole.at[whole.n - 1] == '/')
         whole.n--;
