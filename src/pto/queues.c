@@ -7,7 +7,7 @@ const char *pto_cause_name(enum pto_cause cause)
     static const char *const names[] = {"none",    "raw",  "war",       "waw",   "flag",
                                         "barrier", "fifo", "semaphore", "scalar"};
 
-    return cause < PTO_CAUSE_COUNT ? names[cause] : "?";
+    return (int)cause < PTO_CAUSE_COUNT ? names[cause] : "?";
 }
 
 void pto_queues_init(struct pto_queues *q, size_t max_records)
@@ -196,8 +196,8 @@ void pto_queues_barrier(struct pto_queues *q, uint32_t site, enum pto_pipe pipe)
     }
     all = pto_queues_end(q);
     all.cause = PTO_CAUSE_BARRIER;
-    for (enum pto_pipe p = 0; p < PTO_PIPE_COUNT; p++)
-        pto_queues_hold(q, p, all);
+    for (int p = 0; p < PTO_PIPE_COUNT; p++)
+        pto_queues_hold(q, (enum pto_pipe)p, all);
     sync_record(q, site, PTO_PIPE_S, all);
 }
 
@@ -210,7 +210,7 @@ struct pto_moment pto_queues_end(const struct pto_queues *q)
 {
     struct pto_moment end = {.record = PTO_NO_RECORD};
 
-    for (enum pto_pipe p = 0; p < PTO_PIPE_COUNT; p++) {
+    for (int p = 0; p < PTO_PIPE_COUNT; p++) {
         const struct pto_queue *pipe = &q->pipe[p];
         int64_t done = pipe->done > pipe->free ? pipe->done : pipe->free;
         pto_moment_join(&end, (struct pto_moment){done, pipe->slowest, PTO_CAUSE_NONE, (uint8_t)p});
