@@ -172,8 +172,10 @@ uint32_t add_uses(struct compiler *c, const struct pto_op *op, uint32_t *count)
     for (uint32_t i = 0; i < op->operand_count; i++) {
         struct slot s = slot_of(c, operands[i].value);
         bool is_out = operands[i].role == PTO_ROLE_OUT || operands[i].role == PTO_ROLE_DST;
-        vec_push(&c->p->uses,
-                 ((struct pto_use){s.at, s.kind, (uint8_t)operands[i].role, !is_out, is_out}));
+        struct pto_use u = {s.at, s.kind, (uint8_t)operands[i].role, !is_out, is_out, 0};
+        if (s.kind == PTO_SLOT_TILE)
+            u.bytes = (int32_t)pto_tile_bytes(&c->p->tiles.at[s.at].type);
+        vec_push(&c->p->uses, u);
     }
     *count = op->operand_count;
     return first;

@@ -59,6 +59,7 @@ struct pto_use {
     uint8_t kind; /* enum pto_slot_kind */
     uint8_t role; /* enum pto_role */
     bool is_read, is_written;
+    int32_t bytes; /* of a tile */
 };
 
 /* Bytes a site may touch, as the text tells: for the inserter. */

@@ -440,7 +440,7 @@ bool compile_site(struct compiler *c, const struct pto_op *op, enum status *stat
     add_accesses(c, op, &s);
     if (op->code == PTO_TPOP_FROM_AIC || op->code == PTO_TPOP_FROM_AIV) {
         c->tiles.at[s.result] = c->fifo[s.fifo][s.to_vector];
-        struct pto_use made = {s.result, PTO_SLOT_TILE, PTO_ROLE_OUT, false, true};
+        struct pto_use made = {s.result, PTO_SLOT_TILE, PTO_ROLE_OUT, false, true, 0};
         add_access(c, &s, &made, true, false);
     }
     count_repeats(c, op, &s);

@@ -286,6 +286,24 @@ static enum status compile_retyped(struct compiler *c, const struct pto_op *op)
     return ST_OK;
 }
 
+/* The ring of a FIFO in the consumer's memory, for both directions. */
+static void note_fifo(struct compiler *c, const struct pto_op *op)
+{
+    int64_t id = pto_op_int(c->m, op, PTO_KEY_ID, 0), mask = pto_op_int(c->m, op, PTO_KEY_DIR_MASK, 1);
+    int64_t size = pto_op_int(c->m, op, PTO_KEY_SLOT_SIZE, 0);
+    int64_t slots = pto_op_int(c->m, op, PTO_KEY_SLOT_NUM, mask == 3 ? 4 : 8);
+    int64_t local = pto_op_int(c->m, op, PTO_KEY_LOCAL_SLOT_NUM, slots);
+
+    if (id < 0 || id >= PTO_FIFOS || size < 0 || local < 0 || local > 1024 || size > 1 << 24)
+        return;
+    for (int to_vector = 0; to_vector < 2; to_vector++) {
+        struct slot base = role_slot(c, op, to_vector ? PTO_ROLE_C2V : PTO_ROLE_V2C, 0);
+        struct tile_fact *f = &c->fifo[id][to_vector];
+        f->is_known = is_known(c, base, &f->lo);
+        f->hi = f->lo + size * local;
+    }
+}
+
 static enum status compile_simple(struct compiler *c, const struct pto_op *op)
 {
     for (uint32_t i = 0; i < op->result_count; i++)
@@ -306,24 +324,6 @@ static enum status compile_simple(struct compiler *c, const struct pto_op *op)
             ? PTO_CYCLES_PLAIN
             : PTO_CYCLES_NONE;
     return ST_OK;
-}
-
-/* The ring of a FIFO in the consumer's memory, for both directions. */
-static void note_fifo(struct compiler *c, const struct pto_op *op)
-{
-    int64_t id = pto_op_int(c->m, op, PTO_KEY_ID, 0), mask = pto_op_int(c->m, op, PTO_KEY_DIR_MASK, 1);
-    int64_t size = pto_op_int(c->m, op, PTO_KEY_SLOT_SIZE, 0);
-    int64_t slots = pto_op_int(c->m, op, PTO_KEY_SLOT_NUM, mask == 3 ? 4 : 8);
-    int64_t local = pto_op_int(c->m, op, PTO_KEY_LOCAL_SLOT_NUM, slots);
-
-    if (id < 0 || id >= PTO_FIFOS || size < 0 || local < 0 || local > 1024 || size > 1 << 24)
-        return;
-    for (int to_vector = 0; to_vector < 2; to_vector++) {
-        struct slot base = role_slot(c, op, to_vector ? PTO_ROLE_C2V : PTO_ROLE_V2C, 0);
-        struct tile_fact *f = &c->fifo[id][to_vector];
-        f->is_known = is_known(c, base, &f->lo);
-        f->hi = f->lo + size * local;
-    }
 }
 
 /* The buffer a consumer keeps for a FIFO; its producer imports the same number. */
