@@ -129,14 +129,14 @@ static enum status find_kernel(struct pto_sim *s, struct str name, const char *p
         return diag_fail(diag, ST_FORMAT, "pto.no-kernel", where,
                          "no function here can be launched");
     if (!f && name.n == 0)
-        (void)diag_fail(diag, ST_USAGE, "pto.which-kernel", where, "%zu kernels here", n);
+        (void)diag_fail(diag, ST_NOT_FOUND, "pto.which-kernel", where, "%zu kernels here", n);
     else if (!f)
-        (void)diag_fail(diag, ST_USAGE, "pto.which-kernel", where, "no kernel is named %.*s",
+        (void)diag_fail(diag, ST_NOT_FOUND, "pto.which-kernel", where, "no kernel is named %.*s",
                         STR_ARGS(name));
     for (size_t i = 0; !f && i < n && i < ARRAY_LEN(found); i++)
         diag_hint(diag, "try", "--func %.*s", STR_ARGS(pto_sim_kernel_name(m, found[i])));
     if (!f)
-        return ST_USAGE;
+        return ST_NOT_FOUND;
     s->function[f->kind == PTO_KIND_VECTOR] = f;
     s->function[f->kind != PTO_KIND_VECTOR] = partner(m, f);
     return ST_OK;
