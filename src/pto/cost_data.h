@@ -1,0 +1,101 @@
+/*
+ * cost_data - the constants of the cost model in memory, and the laws that read them.
+ *
+ * For cost*.c and calibrate.c only; everyone else uses pto/cost.h.
+ */
+#ifndef STRATA_PTO_COST_DATA_H
+#define STRATA_PTO_COST_DATA_H
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "pto/cost.h"
+
+enum { PTO_ARCH_COUNT = PTO_A5 + 1 };
+
+/* Element types with a slope of their own; one-byte types count as i16 with more elements a repeat.
+ */
+enum pto_rate { PTO_RATE_F32, PTO_RATE_F16, PTO_RATE_I32, PTO_RATE_I16, PTO_RATE_COUNT };
+
+extern const char *const pto_rate_names[PTO_RATE_COUNT];
+enum pto_rate pto_rate_of(enum pto_dtype t);
+
+/* How the work of a vector operation grows with its tile: the `shape` column of the tables. */
+enum pto_shape {
+    PTO_SHAPE_NONE, /* not a vector operation */
+#define PTO_COST_SHAPE(code, name) PTO_SHAPE_##code,
+#include "pto/cost_shapes.def"
+#undef PTO_COST_SHAPE
+};
+
+/* cycles = slope * units + fixed + bias, with units and fixed from the shape of the tile. */
+struct pto_law {
+    enum pto_shape shape;
+    double slope[PTO_RATE_COUNT];
+    double bias;
+    bool is_replaced; /* by a cost file: the fitted table no longer speaks for it */
+};
+
+struct pto_terms {
+    double units, fixed;
+};
+
+/* The register program of one loop iteration of an A5 vector function. */
+struct pto_program {
+    double loads, stores;
+    double chain[2]; /* cycles from load to store, 4-byte and 2-byte elements */
+    double unit[2];  /* cycles one of the two execution units is taken */
+};
+
+struct pto_path {
+    double latency, rate, issue; /* rate in bytes a cycle; 0: there is no such path */
+};
+
+struct pto_fit {
+    double per_element, fixed;
+};
+
+struct pto_curve {
+    double per_iteration, per_row, fixed;
+};
+
+struct pto_costs {
+    struct arena arena;
+    double value[PTO_COST_KEY_COUNT];
+    struct pto_law law[PTO_ARCH_COUNT][PTO_OP_COUNT];
+    struct pto_program program[PTO_OP_COUNT];
+    struct pto_path path[PTO_ARCH_COUNT][PTO_SPACE_COUNT][PTO_SPACE_COUNT];
+    struct hash fit_index, curve_index; /* by packed key, see cost_table.c and cost_a5.c */
+    struct pto_fit *fits;
+    struct pto_curve *curves;
+    bool use_table;
+};
+
+/* The units of an A2/A3 vector law for this tile. */
+struct pto_terms pto_vector_terms(const struct pto_costs *c, const struct pto_work *w);
+
+/* The same for A5: from a fitted curve, else from the closed form of a vector function. */
+struct pto_terms pto_a5_terms(const struct pto_costs *c, const struct pto_work *w);
+struct pto_terms pto_vf_terms(const struct pto_costs *c, const struct pto_work *w);
+
+/* The row of the fitted A2/A3 table for this tile; false when there is none. */
+bool pto_table_find(const struct pto_costs *c, const struct pto_work *w, struct pto_fit *out);
+
+/* Between spaces, and products of matrices. */
+struct pto_cost pto_move_cost(const struct pto_costs *c, const struct pto_work *w);
+struct pto_cost pto_cube_cost(const struct pto_costs *c, const struct pto_work *w);
+
+/* Iterations of an A5 vector function. */
+struct pto_loops {
+    bool is_flat;        /* one loop over all elements */
+    double inner, outer; /* outer is 1 for a flat one */
+};
+struct pto_loops pto_a5_loops(const struct pto_work *w);
+
+/* What the tables of data/pto hold goes into `c`; called once by pto_costs_new(). */
+void pto_table_load(struct pto_costs *c, struct str text);
+void pto_curves_load(struct pto_costs *c, struct str text);
+
+/* Elements in the 256 bytes of one vector repeat. */
+double pto_repeat_elements(enum pto_dtype t);
+
+#endif
