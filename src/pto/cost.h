@@ -75,7 +75,6 @@ struct pto_work {
     int32_t rows, cols;   /* physical */
     int32_t v_row, v_col; /* valid, as known at run time */
     int32_t m, k, n;
-    int32_t block_len;  /* tmrgsort with one source: elements of a run; tmrgsort with more: 0 */
     int64_t bytes;      /* moved */
     int64_t row_bytes;  /* contiguous bytes in GM; 0 when the whole window is contiguous */
     int64_t n_rows;     /* number of such rows */

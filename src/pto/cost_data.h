@@ -6,8 +6,8 @@
 #ifndef STRATA_PTO_COST_DATA_H
 #define STRATA_PTO_COST_DATA_H
 
-#include "base/arena.h"
 #include "base/hash.h"
+#include "base/vec.h"
 #include "pto/cost.h"
 
 enum { PTO_ARCH_COUNT = PTO_A5 + 1 };
@@ -59,43 +59,17 @@ struct pto_curve {
 };
 
 struct pto_costs {
-    struct arena arena;
     double value[PTO_COST_KEY_COUNT];
     struct pto_law law[PTO_ARCH_COUNT][PTO_OP_COUNT];
     struct pto_program program[PTO_OP_COUNT];
     struct pto_path path[PTO_ARCH_COUNT][PTO_SPACE_COUNT][PTO_SPACE_COUNT];
     struct hash fit_index, curve_index; /* by packed key, see cost_table.c and cost_a5.c */
-    struct pto_fit *fits;
-    struct pto_curve *curves;
+    VEC_OF(struct pto_fit) fits;
+    VEC_OF(struct pto_curve) curves;
     bool use_table;
 };
 
-/* The units of an A2/A3 vector law for this tile. */
-struct pto_terms pto_vector_terms(const struct pto_costs *c, const struct pto_work *w);
-
-/* The same for A5: from a fitted curve, else from the closed form of a vector function. */
-struct pto_terms pto_a5_terms(const struct pto_costs *c, const struct pto_work *w);
-struct pto_terms pto_vf_terms(const struct pto_costs *c, const struct pto_work *w);
-
-/* The row of the fitted A2/A3 table for this tile; false when there is none. */
-bool pto_table_find(const struct pto_costs *c, const struct pto_work *w, struct pto_fit *out);
-
-/* Between spaces, and products of matrices. */
-struct pto_cost pto_move_cost(const struct pto_costs *c, const struct pto_work *w);
-struct pto_cost pto_cube_cost(const struct pto_costs *c, const struct pto_work *w);
-
-/* Iterations of an A5 vector function. */
-struct pto_loops {
-    bool is_flat;        /* one loop over all elements */
-    double inner, outer; /* outer is 1 for a flat one */
-};
-struct pto_loops pto_a5_loops(const struct pto_work *w);
-
-/* What the tables of data/pto hold goes into `c`; called once by pto_costs_new(). */
-void pto_table_load(struct pto_costs *c, struct str text);
-void pto_curves_load(struct pto_costs *c, struct str text);
-
-/* Elements in the 256 bytes of one vector repeat. */
-double pto_repeat_elements(enum pto_dtype t);
+/* The operation that the tables call `name` ("tadd"); PTO_OP_NONE when there is none. */
+enum pto_opcode pto_cost_op(struct str name);
 
 #endif
