@@ -21,6 +21,7 @@ enum {
     LIMIT_DB_TABLES = 4096,       /* tables of a database; nsys writes some 150 */
     LIMIT_DB_COLUMNS = 512,       /* columns of one of its tables; the widest has 60 */
     LIMIT_DEVICE_FILE = 1 << 20,  /* a user's device table; ours is 8 KB */
+    LIMIT_COST_FILE = 1 << 20,    /* constants of the PTO cost model; ours has 4 KB */
 };
 
 /* One interned string. strid is 32 bits wide, so there are at most 2^32 - 1 strings. */

@@ -58,7 +58,8 @@ enum pto_vf_impl {
  * shape is the source's for row and column reductions, tgather with a mask, ttrans, tsort32 and
  * tmrgsort, and the destination's otherwise. A valid shape of 0 x 0 costs nothing but the issue.
  * - transfers (tload, tstore, tmov, textract, tinsert, FIFO pushes and pops): src_space, dst_space,
- *   bytes; for GM also row_bytes, n_rows and is_dn; src_dtype. The A2/A3 FIFO runs through GM: a
+ *   bytes; for GM also row_bytes, n_rows and is_transposed; src_dtype. From acc, bytes are those
+ *   of the accumulator tile whatever it is stored as. The A2/A3 FIFO runs through GM: a
  * push is acc or vec -> gm, a pop is gm -> vec or mat. On A5 a push is acc -> vec or vec -> mat.
  *   vec -> vec moves are vector work and need the shape as well.
  * - matrix operations: m, k, n and src_dtype of the left operand.
@@ -74,13 +75,13 @@ struct pto_work {
     int32_t rows, cols;   /* physical */
     int32_t v_row, v_col; /* valid, as known at run time */
     int32_t m, k, n;
-    int32_t block_len; /* tmrgsort with one source: elements of a run; tmrgsort with more: 0 */
-    int64_t bytes;     /* moved */
-    int64_t row_bytes; /* contiguous bytes in GM; 0 when the whole window is contiguous */
-    int64_t n_rows;    /* number of such rows */
-    bool is_dn;        /* the GM view has layout dn: a load into mat transposes */
-    int32_t cores;     /* AI cores that stream at the same time; 0 and 1: no contention */
-    double l2_miss;    /* part of the bytes that L2 does not hold: 0 (all there) to 1 */
+    int64_t bytes;      /* moved */
+    int64_t row_bytes;  /* contiguous bytes in GM; 0 when the whole window is contiguous */
+    int64_t n_rows;     /* number of such rows */
+    bool is_transposed; /* a load into mat whose tile runs the other way than the view: nd into Zn,
+                         * dn into Nz */
+    int32_t cores;      /* AI cores that stream at the same time; 0 and 1: no contention */
+    double l2_miss;     /* part of the bytes that L2 does not hold: 0 (all there) to 1 */
     /* A5 vector functions */
     enum pto_vf_impl impl;
     uint8_t round_mode; /* as in the text: NONE 0, RINT 1, ROUND 2, FLOOR 3, CEIL 4, TRUNC 5 .. */
