@@ -368,8 +368,11 @@ double pto_elem_f64(uint64_t bits, enum pto_dtype t)
 {
     if (is_integer(t))
         return is_signed(t) ? (double)(int64_t)bits : (double)bits;
+    if (t == PTO_F32 || t == PTO_F16 || t == PTO_BF16)
+        return (double)pto_elem_f32(bits, t);
     struct number x = unpack(bits, t);
-    double size = x.kind == ZERO ? 0 : x.kind == FINITE ? ldexp((double)(x.m >> 11), x.e - 52)
+    double size = x.kind == ZERO       ? 0
+                  : x.kind == FINITE   ? ldexp((double)(x.m >> 11), x.e - 52)
                   : x.kind == INFINITE ? (double)INFINITY
                                        : (double)NAN;
     return x.negative ? -size : size;

@@ -121,7 +121,7 @@ static struct pto_tile copied(struct call *c, const struct pto_tile *t)
     return copy;
 }
 
-static enum status take(struct call *c, struct pto_tile *t, bool is_elementwise)
+enum status call_take(struct call *c, struct pto_tile *t, bool is_elementwise)
 {
     TRY(check_tile(c, t));
     if (t->v_row > 0 && t->v_col > 0 && must_copy(c, t, is_elementwise))
@@ -134,7 +134,7 @@ enum status call_in(struct call *c, size_t i, struct pto_tile *t)
     if (!call_has_tile(c, i))
         return call_fail(c, ST_FORMAT, "pto.func-operand", "a source tile is missing");
     *t = *c->args->ins[i].u.tile;
-    return take(c, t, false);
+    return call_take(c, t, false);
 }
 
 enum status call_in_as(struct call *c, size_t i, int32_t rows, int32_t cols, bool is_elementwise,
@@ -154,7 +154,7 @@ enum status call_in_as(struct call *c, size_t i, int32_t rows, int32_t cols, boo
         return diag_fail(c->diag, ST_FORMAT, "pto.func-shape", c->args->where,
                          "%s: %dx%d elements are needed of a %dx%d source", pto_op_name(c->op),
                          rows, cols, given->type.rows, given->type.cols);
-    return take(c, t, is_elementwise);
+    return call_take(c, t, is_elementwise);
 }
 
 enum status call_physical(struct call *c, struct pto_tile *t)
@@ -173,6 +173,50 @@ enum status call_number(struct call *c, const struct pto_tile *t)
     return diag_fail(c->diag, ST_UNSUPPORTED, "pto.func-dtype", c->args->where,
                      "%s does not compute with %s", pto_op_name(c->op),
                      pto_dtype_name(t->type.dtype));
+}
+
+enum status call_same_size(struct call *c, enum pto_dtype a, enum pto_dtype b)
+{
+    if (pto_dtype_size(a) == pto_dtype_size(b))
+        return ST_OK;
+    return diag_fail(c->diag, ST_FORMAT, "pto.func-dtype", c->args->where,
+                     "%s between %s and %s: the elements have different sizes", pto_op_name(c->op),
+                     pto_dtype_name(a), pto_dtype_name(b));
+}
+
+static bool compare_f64(enum pto_cmp how, double a, double b)
+{
+    switch (how) {
+    case PTO_CMP_EQ:
+        return a == b;
+    case PTO_CMP_NE:
+        return a != b;
+    case PTO_CMP_LT:
+        return a < b;
+    case PTO_CMP_LE:
+        return a <= b;
+    case PTO_CMP_GT:
+        return a > b;
+    default:
+        return a >= b;
+    }
+}
+
+/* f64 decides but for 64-bit integers so close that they round to one number. */
+bool elem_compare(enum pto_cmp how, uint64_t a, enum pto_dtype a_type, uint64_t b,
+                  enum pto_dtype b_type)
+{
+    double x = pto_elem_f64(a, a_type), y = pto_elem_f64(b, b_type);
+    if (x != y || pto_dtype_is_float(a_type) || pto_dtype_is_float(b_type))
+        return compare_f64(how, x, y);
+    return compare_f64(how, (a > b) - (a < b), 0); /* one sign here, so bits compare as values */
+}
+
+uint64_t elem_add(uint64_t a, uint64_t b, enum pto_dtype t)
+{
+    if (pto_dtype_is_float(t))
+        return pto_elem_from_f32(pto_elem_f32(a, t) + pto_elem_f32(b, t), t);
+    return pto_elem_from_i64((int64_t)(a + b), t);
 }
 
 struct pto_tile call_scratch(struct call *c, enum pto_dtype dtype, int32_t rows, int32_t cols)
@@ -239,7 +283,8 @@ void tiles_straighten(struct pto_tile *tiles, size_t n)
         const struct pto_tile *t = &tiles[i];
         all_dense = all_dense && t->type.slayout == PTO_NONE_BOX && t->window.rows == 0 &&
                     t->type.blayout == PTO_ROW_MAJOR && t->type.compact == 0 &&
-                    t->v_col == t->type.cols && t->v_row <= INT32_MAX / (t->v_col > 0 ? t->v_col : 1);
+                    t->v_col == t->type.cols &&
+                    t->v_row <= INT32_MAX / (t->v_col > 0 ? t->v_col : 1);
     }
     for (size_t i = 0; i < n && all_dense; i++) {
         struct pto_tile *t = &tiles[i];

@@ -62,6 +62,10 @@ enum status call_in_view(struct call *c, size_t i, struct pto_view *v);
 enum status call_in_as(struct call *c, size_t i, int32_t rows, int32_t cols, bool is_elementwise,
                        struct pto_tile *t);
 
+/* Checks a source tile and copies it aside where it shares bytes with a destination; the calls
+ * above do. */
+enum status call_take(struct call *c, struct pto_tile *t, bool is_elementwise);
+
 /* Value i of the ins; fails when it is not one. */
 enum status call_value(struct call *c, size_t i, struct pto_value *v);
 
@@ -70,6 +74,16 @@ enum status call_physical(struct call *c, struct pto_tile *t);
 
 /* The element type has one lane and is a number that arithmetic is defined for. */
 enum status call_number(struct call *c, const struct pto_tile *t);
+
+/* Elements of the two types have one size; moves keep bits. */
+enum status call_same_size(struct call *c, enum pto_dtype a, enum pto_dtype b);
+
+/* a `how` b; integers are compared exactly. */
+bool elem_compare(enum pto_cmp how, uint64_t a, enum pto_dtype a_type, uint64_t b,
+                  enum pto_dtype b_type);
+
+/* The element sum in type t: floats in f32 and rounded, integers wrapping. */
+uint64_t elem_add(uint64_t a, uint64_t b, enum pto_dtype t);
 
 /* Elements c .. c + n of row r. The tile was checked. */
 void row_f32(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, float *out);
@@ -90,12 +104,23 @@ struct pto_tile call_scratch(struct call *c, enum pto_dtype dtype, int32_t rows,
 /* Copies the valid rectangle of `src` into equally typed `dst`, element by element. */
 void tile_copy(const struct pto_tile *src, const struct pto_tile *dst, int32_t rows, int32_t cols);
 
+/* rows x cols elements between a tile and a view of the same element size. Where the shapes differ
+ * but the counts are equal, elements are paired in row-major order. */
+void tile_from_view(const struct pto_tile *t, const struct pto_view *v);
+void tile_to_view(const struct pto_tile *t, const struct pto_view *v);
+
 /* Rows and columns swapped: the same bytes seen the other way. */
 struct pto_tile tile_flip(const struct pto_tile *t);
 
 /* Makes long rows of `n` tiles that are walked element by element over the same rectangle: column
  * vectors are flipped, dense tiles become one row. */
 void tiles_straighten(struct pto_tile *tiles, size_t n);
+
+/* The bits that fill a tile outside of its valid part; false when its type asks for none. */
+bool pad_bits(const struct pto_tile_type *type, uint64_t *bits);
+
+/* A number of type `from` as a move out of the accumulator stores it in type `to`. */
+uint64_t move_convert(uint64_t bits, enum pto_dtype from, enum pto_dtype to);
 
 static inline int32_t min_i32(int32_t a, int32_t b)
 {

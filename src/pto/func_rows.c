@@ -115,3 +115,50 @@ void tile_copy(const struct pto_tile *src, const struct pto_tile *dst, int32_t r
             c += n;
         }
 }
+
+struct pair {
+    const struct pto_tile *t;
+    const struct pto_view *v;
+    bool to_view;
+};
+
+static void copy_piece(const struct pair *p, struct pto_run tile, struct pto_run view, int32_t n)
+{
+    const uint32_t size = pto_dtype_size(p->t->type.dtype);
+    unsigned char *a = p->t->base + tile.offset, *b = p->v->base + view.offset;
+    if (p->to_view)
+        copy_run(b, view.step, a, tile.step, n, size);
+    else
+        copy_run(a, tile.step, b, view.step, n, size);
+}
+
+static void copy_pair(const struct pair *p)
+{
+    const int64_t v_rows = pto_view_rows(p->v), v_cols = pto_view_cols(p->v);
+    int64_t rows = p->t->v_row, cols = p->t->v_col;
+    if ((rows != v_rows || cols != v_cols) && rows * cols == v_rows * v_cols) {
+        for (int64_t k = 0; k < rows * cols; k++)
+            copy_piece(p, pto_tile_run(p->t, (int32_t)(k / cols), (int32_t)(k % cols)),
+                       pto_view_run(p->v, k / v_cols, k % v_cols), 1);
+        return;
+    }
+    rows = rows < v_rows ? rows : v_rows;
+    cols = cols < v_cols ? cols : v_cols;
+    for (int32_t r = 0; r < rows; r++)
+        for (int32_t c = 0; c < cols;) {
+            const struct pto_run tile = pto_tile_run(p->t, r, c), view = pto_view_run(p->v, r, c);
+            const int32_t n = min_i32(min_i32(tile.n, view.n), (int32_t)cols - c);
+            copy_piece(p, tile, view, n);
+            c += n;
+        }
+}
+
+void tile_from_view(const struct pto_tile *t, const struct pto_view *v)
+{
+    copy_pair(&(struct pair){t, v, false});
+}
+
+void tile_to_view(const struct pto_tile *t, const struct pto_view *v)
+{
+    copy_pair(&(struct pair){t, v, true});
+}

@@ -21,7 +21,9 @@ struct geometry {
 static void box_of(const struct pto_tile_type *type, int64_t *rows, int64_t *cols)
 {
     int64_t size = pto_dtype_size(type->dtype);
-    int64_t wide = type->fractal == 1024 ? 16 : type->fractal == 32 ? 2 : 32 / (size > 0 ? size : 1);
+    int64_t wide = type->fractal == 1024 ? 16
+                   : type->fractal == 32 ? 2
+                                         : 32 / (size > 0 ? size : 1);
     *rows = type->slayout == PTO_BOX_COL ? wide : 16;
     *cols = type->slayout == PTO_BOX_COL ? 16 : wide;
     if (type->slayout == PTO_NONE_BOX)
@@ -225,9 +227,11 @@ size_t pto_tile_ranges(const struct pto_tile *t, struct pto_range out[PTO_RANGES
         if (to > n)
             to = n;
         if (by_cols)
-            add_range(&list, byte_of(t, &g, 0, from), byte_of(t, &g, t->v_row - 1, to - 1) + g.size);
+            add_range(&list, byte_of(t, &g, 0, from),
+                      byte_of(t, &g, t->v_row - 1, to - 1) + g.size);
         else
-            add_range(&list, byte_of(t, &g, from, 0), byte_of(t, &g, to - 1, t->v_col - 1) + g.size);
+            add_range(&list, byte_of(t, &g, from, 0),
+                      byte_of(t, &g, to - 1, t->v_col - 1) + g.size);
         from = to;
     }
     if (!list.is_hull)
