@@ -17,7 +17,7 @@
 
 /* Numbers of the dialect's round_mode. */
 enum pto_round {
-    PTO_ROUND_NONE, /* nearest even for floats, toward zero for integers */
+    PTO_ROUND_NONE, /* = RINT where precision is lost */
     PTO_ROUND_RINT, /* nearest, ties to even */
     PTO_ROUND_AWAY, /* "ROUND": nearest, ties away from zero */
     PTO_ROUND_FLOOR,

@@ -69,10 +69,9 @@ struct pto_attrs {
     enum pto_notify notify;
     enum pto_wait_cmp wait_cmp;
     enum pto_reduce reduce;
-    bool scalar_first; /* tdivs (scalar, tile) */
-    bool descending;   /* tci */
-    bool upper;        /* ttri */
-    bool exhausted;    /* tmrgsort of 2..4 lists */
+    bool descending; /* tci */
+    bool upper;      /* ttri */
+    bool exhausted;  /* tmrgsort of 2..4 lists */
 };
 
 extern const struct pto_attrs PTO_ATTRS;
