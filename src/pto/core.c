@@ -107,10 +107,11 @@ void pto_core_start(struct pto_core *c, struct pto_machine *m, const struct pto_
     }
     c->queues.issue = whole(m->costs, PTO_COST_SYNC_ISSUE);
     c->queues.flag_latency = whole(m->costs, PTO_COST_SYNC_FLAG);
-    c->plain = whole(m->costs, PTO_COST_SCALAR);
+    c->plain = whole(m->costs, PTO_COST_SCALAR_OP);
     c->division = whole(m->costs, PTO_COST_SCALAR_DIV);
     c->scalar_hit = whole(m->costs, PTO_COST_SCALAR_HIT);
     c->scalar_miss = whole(m->costs, PTO_COST_SCALAR_LOAD);
+    c->hazards.keeps_vector_order = m->options->arch == PTO_A5;
     c->hazards.ignore_reuse = m->options->no_reuse_waits;
     memcpy(c->hazards.ignored_pairs, m->options->ignored_pairs, sizeof(c->hazards.ignored_pairs));
     memset(c->buffer, 0, sizeof(c->buffer));

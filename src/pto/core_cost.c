@@ -120,6 +120,15 @@ static void matrix_work(const struct parts *x, struct pto_work *w)
     w->src_dtype = x->left->type.dtype;
 }
 
+/* A load into mat whose tile runs the other way than the view. */
+static bool turns(const struct parts *x)
+{
+    bool is_dn = x->view->layout == PTO_LAYOUT_DN;
+
+    return x->out && x->out->type.space == PTO_MAT &&
+           is_dn != (x->out->type.slayout == PTO_BOX_COL);
+}
+
 /* From where to where, and how much. */
 static void transfer_work(const struct pto_core *c, const struct pto_site *s, const struct parts *x,
                           enum pto_pipe pipe, struct pto_work *w)
@@ -151,7 +160,7 @@ static void transfer_work(const struct pto_core *c, const struct pto_site *s, co
         w->dst_space = pipe == PTO_PIPE_MTE2 ? PTO_VEC : PTO_GM;
     }
     if (x->view) {
-        w->is_dn = x->view->layout == PTO_LAYOUT_DN;
+        w->is_transposed = turns(x);
         w->src_dtype = x->view->dtype;
         window_rows(x->view, w);
     }
@@ -161,17 +170,6 @@ static bool is_transfer(enum pto_pipe pipe)
 {
     return pipe == PTO_PIPE_MTE1 || pipe == PTO_PIPE_MTE2 || pipe == PTO_PIPE_MTE3 ||
            pipe == PTO_PIPE_FIX;
-}
-
-/* The length of the runs that a one-source merge starts from. */
-static int32_t block_length(const struct pto_core *c, const struct pto_site *s)
-{
-    for (uint32_t i = 0; i < s->use_count; i++) {
-        const struct pto_use *u = &c->program->uses.at[s->use_first + i];
-        if (u->kind == PTO_SLOT_NUMBER && u->role == PTO_ROLE_IN)
-            return (int32_t)c->slots.numbers[u->slot].v.i;
-    }
-    return 0;
 }
 
 static struct pto_work work_of(const struct pto_core *c, const struct pto_site *s,
@@ -184,7 +182,7 @@ static struct pto_work work_of(const struct pto_core *c, const struct pto_site *
                          .cores = c->machine->options->cores,
                          .round_mode = (uint8_t)s->attrs.round,
                          .is_saturation_off = s->attrs.saturation == PTO_SATURATION_OFF,
-                         .is_scalar_first = s->attrs.scalar_first};
+                         .is_scalar_first = s->is_scalar_first};
 
     if (pipe == PTO_PIPE_M)
         matrix_work(x, &w);
@@ -194,8 +192,6 @@ static struct pto_work work_of(const struct pto_core *c, const struct pto_site *
         vector_work(s, x, &w);
     if (pipe == PTO_PIPE_V && (s->code == PTO_TMOV || s->code == PTO_TEXTRACT))
         w.bytes = valid_bytes(x->out);
-    if (s->code == PTO_TMRGSORT)
-        w.block_len = block_length(c, s);
     return w;
 }
 
@@ -249,8 +245,6 @@ const struct pto_site_cache *pto_core_cost(struct pto_core *c, uint32_t site)
 
     if (x.view)
         key[3] = view_key(x.view, &key[4]);
-    if (s->code == PTO_TMRGSORT)
-        key[3] = (uint64_t)block_length(c, s);
     if (!cache->is_filled || memcmp(cache->key, key, sizeof(key)) != 0) {
         memcpy(cache->key, key, sizeof(key));
         fill_cache(c, s, &x, cache);

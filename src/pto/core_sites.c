@@ -8,20 +8,25 @@ static const struct pto_use *uses_of(const struct pto_core *c, const struct pto_
     return c->program->uses.at + s->use_first;
 }
 
-/* Bytes [lo, hi) of a tile operand. */
-static void tile_bytes(const struct pto_core *c, const struct pto_use *u, int64_t *lo, int64_t *hi)
+enum { STREAM_REPEATS = 16 }; /* of 256 bytes: as long as the vector pipe's latency */
+
+static struct pto_touch touch_of(const struct pto_core *c, const struct pto_use *u,
+                                 enum pto_pipe pipe)
 {
     const struct pto_tile *t = &c->slots.tiles[u->slot];
+    int64_t valid = (int64_t)t->v_row * t->v_col * pto_dtype_size(t->type.dtype);
+    struct pto_touch touch = {.pipe = pipe, .space = t->type.space, .lo = t->addr,
+                              .hi = t->addr + u->bytes};
     struct pto_range ranges[PTO_RANGES];
 
-    if (t->window.rows == 0) {
-        *lo = t->addr;
-        *hi = t->addr + u->bytes;
-        return;
+    touch.is_stream = u->is_read != u->is_written &&
+                      (u->is_read || (valid + 255) / 256 >= STREAM_REPEATS);
+    if (t->window.rows > 0) {
+        size_t n = pto_tile_ranges(t, ranges);
+        touch.lo = n > 0 ? ranges[0].begin : 0;
+        touch.hi = n > 0 ? ranges[n - 1].end : 0;
     }
-    size_t n = pto_tile_ranges(t, ranges);
-    *lo = n > 0 ? ranges[0].begin : 0;
-    *hi = n > 0 ? ranges[n - 1].end : 0;
+    return touch;
 }
 
 /* A view as rows of bytes; anything with more than one outer dimension is known by its hull. */
@@ -90,13 +95,13 @@ static void look(struct pto_core *c, const struct pto_site *s, enum pto_pipe pip
     for (uint32_t i = 0; i < s->use_count; i++) {
         const struct pto_use *u = &uses_of(c, s)[i];
         if (u->kind == PTO_SLOT_TILE) {
-            enum pto_space space = c->slots.tiles[u->slot].type.space;
-            int64_t lo = 0, hi = 0;
-            tile_bytes(c, u, &lo, &hi);
+            struct pto_touch t = touch_of(c, u, pipe);
+            t.is_write = false;
             if (u->is_read)
-                pto_hazards_look(&c->hazards, pipe, space, lo, hi, false, wait);
+                pto_hazards_look(&c->hazards, &t, wait);
+            t.is_write = true;
             if (u->is_written)
-                pto_hazards_look(&c->hazards, pipe, space, lo, hi, true, wait);
+                pto_hazards_look(&c->hazards, &t, wait);
         } else if (u->kind == PTO_SLOT_GM && is_shared(c, c->slots.gms[u->slot].root)) {
             struct pto_gm_window w = gm_window(&c->slots.gms[u->slot]);
             if (u->is_read)
@@ -113,13 +118,13 @@ static void note(struct pto_core *c, const struct pto_site *s, enum pto_pipe pip
     for (uint32_t i = 0; i < s->use_count; i++) {
         const struct pto_use *u = &uses_of(c, s)[i];
         if (u->kind == PTO_SLOT_TILE) {
-            enum pto_space space = c->slots.tiles[u->slot].type.space;
-            int64_t lo = 0, hi = 0;
-            tile_bytes(c, u, &lo, &hi);
+            struct pto_touch t = touch_of(c, u, pipe);
+            t.is_write = false;
             if (u->is_read)
-                pto_hazards_note(&c->hazards, pipe, space, lo, hi, false, ready);
+                pto_hazards_note(&c->hazards, &t, ready);
+            t.is_write = true;
             if (u->is_written)
-                pto_hazards_note(&c->hazards, pipe, space, lo, hi, true, ready);
+                pto_hazards_note(&c->hazards, &t, ready);
         } else if (u->kind == PTO_SLOT_GM && bytes_wait(c) &&
                    is_shared(c, c->slots.gms[u->slot].root)) {
             struct pto_gm_window w = gm_window(&c->slots.gms[u->slot]);
@@ -265,7 +270,8 @@ static bool load_scalar(struct pto_core *c, uint32_t site)
     uint32_t word = 0;
     size_t byte = 0;
 
-    if (!g || !gm_byte(g, at, &byte))
+    bool is_guess = g && !g->view.base && index && index->taint != 0; /* an index nobody supplied */
+    if (!g || (!gm_byte(g, at, &byte) && !is_guess))
         return pto_core_fail(c, s->line, "pto.gm-range",
                              "pto.load_scalar: element %lld is outside the buffer", (long long)at);
     *to = (struct pto_number){.taint = index ? index->taint : 0};
@@ -294,7 +300,8 @@ static bool store_scalar(struct pto_core *c, uint32_t site)
     int64_t at = index ? index->v.i : 0;
     size_t byte = 0;
 
-    if (!g || !value || !gm_byte(g, at, &byte))
+    bool is_guess = g && !g->view.base && index && index->taint != 0;
+    if (!g || !value || (!gm_byte(g, at, &byte) && !is_guess))
         return pto_core_fail(c, s->line, "pto.gm-range",
                              "pto.store_scalar: element %lld is outside the buffer", (long long)at);
     if (g->view.base) {
@@ -664,11 +671,12 @@ static bool pop_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
     if (!popped_tile(c, s, f))
         return false;
     const struct pto_tile *t = &c->slots.tiles[s->result];
-    int64_t lo = t->addr, hi = t->addr + pto_tile_bytes(&t->type);
+    struct pto_touch touch = {.pipe = pipe, .space = t->type.space, .lo = t->addr,
+                              .hi = t->addr + pto_tile_bytes(&t->type), .is_write = true};
     if (bytes_wait(c))
-        pto_hazards_look(&c->hazards, pipe, t->type.space, lo, hi, true, &wait);
+        pto_hazards_look(&c->hazards, &touch, &wait);
     struct pto_moment ready = run_phases(c, site, wait);
-    pto_hazards_note(&c->hazards, pipe, t->type.space, lo, hi, true, ready);
+    pto_hazards_note(&c->hazards, &touch, ready);
     if (c->machine->options->has_memory && !pop_data(c, s, f, t))
         return false;
     f->popped[c->number]++;

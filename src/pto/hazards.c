@@ -109,43 +109,56 @@ static void join_readers(const struct pto_hazards *h, enum pto_pipe pipe,
     }
 }
 
-void pto_hazards_look(struct pto_hazards *h, enum pto_pipe pipe, enum pto_space space, int64_t lo,
-                      int64_t hi, bool is_write, struct pto_moment *wait)
+/* The vector pipe reads behind its own writes. */
+static bool streams(const struct pto_hazards *h, const struct pto_segment *s,
+                    const struct pto_touch *t)
 {
-    if (lo >= hi)
+    if (t->pipe != PTO_PIPE_V || s->write.from != PTO_PIPE_V)
+        return false;
+    return h->keeps_vector_order ||
+           (t->is_stream && s->is_stream && s->write_lo == t->lo && s->write_hi == t->hi);
+}
+
+void pto_hazards_look(struct pto_hazards *h, const struct pto_touch *t, struct pto_moment *wait)
+{
+    if (t->lo >= t->hi)
         return;
-    size_t i = cut_segments(h, space, lo, hi);
-    const struct pto_segment *at = h->space[space].at.at;
-    for (size_t n = h->space[space].at.n; i < n && at[i].lo < hi; i++) {
+    size_t i = cut_segments(h, t->space, t->lo, t->hi);
+    const struct pto_segment *at = h->space[t->space].at.at;
+    for (size_t n = h->space[t->space].at.n; i < n && at[i].lo < t->hi; i++) {
         const struct pto_segment *s = &at[i];
-        if (!is_write) {
-            join(h, pipe, wait, s->write, PTO_CAUSE_RAW);
+        if (!t->is_write) {
+            if (!streams(h, s, t))
+                join(h, t->pipe, wait, s->write, PTO_CAUSE_RAW);
             continue;
         }
         if (h->ignore_reuse)
             continue;
-        if (s->write.from != pipe)
-            join(h, pipe, wait, s->write, PTO_CAUSE_WAW);
-        join_readers(h, pipe, s, wait);
+        if (s->write.from != t->pipe)
+            join(h, t->pipe, wait, s->write, PTO_CAUSE_WAW);
+        join_readers(h, t->pipe, s, wait);
     }
 }
 
-void pto_hazards_note(struct pto_hazards *h, enum pto_pipe pipe, enum pto_space space, int64_t lo,
-                      int64_t hi, bool is_write, struct pto_moment ready)
+void pto_hazards_note(struct pto_hazards *h, const struct pto_touch *t, struct pto_moment ready)
 {
-    if (lo >= hi)
+    if (t->lo >= t->hi)
         return;
-    size_t i = cut_segments(h, space, lo, hi);
-    struct pto_segment *at = h->space[space].at.at;
-    ready.from = (uint8_t)pipe;
-    for (size_t n = h->space[space].at.n; i < n && at[i].lo < hi; i++) {
+    size_t i = cut_segments(h, t->space, t->lo, t->hi);
+    struct pto_segment *at = h->space[t->space].at.at;
+    ready.from = (uint8_t)t->pipe;
+    for (size_t n = h->space[t->space].at.n; i < n && at[i].lo < t->hi; i++) {
         struct pto_segment *s = &at[i];
-        if (is_write) {
-            if (ready.at >= s->write.at)
-                s->write = ready;
-        } else if (ready.at >= s->read[pipe].at) {
-            s->read[pipe] = ready;
-            s->readers |= 1U << pipe;
+        if (t->is_write) {
+            if (ready.at < s->write.at)
+                continue;
+            s->write = ready;
+            s->write_lo = t->lo;
+            s->write_hi = t->hi;
+            s->is_stream = t->is_stream;
+        } else if (ready.at >= s->read[t->pipe].at) {
+            s->read[t->pipe] = ready;
+            s->readers |= 1U << t->pipe;
         }
     }
 }

@@ -3,7 +3,8 @@
  *
  * Each memory space is cut into segments at the borders of the accesses so far; a segment knows
  * when its last write is ready and, per pipe, when its last read is. The first iterations of a loop
- * cut, later ones only look. Global memory is told apart by the pointer argument an access goes
+ * cut, later ones only look. On the vector pipe of A2/A3 a reader of exactly the bytes that a long
+ * instruction wrote follows it without waiting for its latency. Global memory is told apart by the pointer argument an access goes
  * through; there, accesses are windows (rows of bytes at a stride), and only windows that share a
  * byte wait for each other.
  */
@@ -17,6 +18,18 @@ struct pto_segment {
     struct pto_moment write;                /* .from is the pipe */
     struct pto_moment read[PTO_PIPE_COUNT]; /* .at == 0: none */
     uint32_t readers;                       /* bit per pipe */
+    int64_t write_lo, write_hi;             /* bytes of the last write */
+    bool is_stream;                         /* it was a long one of the vector pipe */
+};
+
+/* One access to a tile. */
+struct pto_touch {
+    enum pto_pipe pipe;
+    enum pto_space space;
+    int64_t lo, hi; /* bytes */
+    bool is_write;
+    bool is_stream; /* on the vector pipe: a write long enough to be read behind, or a read that may
+                       follow one; never of scratch */
 };
 
 /* A rectangle of bytes behind a pointer: `rows` rows of `row_bytes` every `stride` bytes. */
@@ -39,6 +52,7 @@ struct pto_hazards {
     } space[PTO_SPACE_COUNT];
     VEC_OF(struct pto_gm_access) gm; /* those that may still be under way */
     uint32_t ignored_pairs[PTO_PIPE_COUNT]; /* bit b of [a]: no waits of b for a (what-if) */
+    bool keeps_vector_order; /* A5: vector instructions see the results of earlier ones */
     bool ignore_reuse; /* WAR and WAW do not wait: as if every write had a buffer of its own */
 };
 
@@ -46,13 +60,11 @@ void pto_hazards_init(struct pto_hazards *h);
 void pto_hazards_free(struct pto_hazards *h);
 void pto_hazards_reset(struct pto_hazards *h);
 
-/* Adds to `wait` what an access of `pipe` to bytes [lo, hi) of a space must wait for. */
-void pto_hazards_look(struct pto_hazards *h, enum pto_pipe pipe, enum pto_space space, int64_t lo,
-                      int64_t hi, bool is_write, struct pto_moment *wait);
+/* Adds to `wait` what an access must wait for. */
+void pto_hazards_look(struct pto_hazards *h, const struct pto_touch *t, struct pto_moment *wait);
 
 /* Notes the access that was looked up, once it is known when it is ready. */
-void pto_hazards_note(struct pto_hazards *h, enum pto_pipe pipe, enum pto_space space, int64_t lo,
-                      int64_t hi, bool is_write, struct pto_moment ready);
+void pto_hazards_note(struct pto_hazards *h, const struct pto_touch *t, struct pto_moment ready);
 
 void pto_hazards_look_gm(struct pto_hazards *h, enum pto_pipe pipe, const struct pto_gm_window *w,
                          bool is_write, struct pto_moment *wait);

@@ -83,6 +83,7 @@ struct pto_site {
     uint8_t fifo;         /* its number */
     bool to_vector;       /* its direction */
     bool is_known_repeat; /* `repeat` holds */
+    bool is_scalar_first; /* tdivs: scalar / tile */
     enum pto_form form;
     struct pto_attrs attrs;
     uint32_t use_first, use_count;

@@ -311,8 +311,8 @@ static void read_attrs(const struct compiler *c, const struct pto_op *op, struct
     a->descending = pto_op_int(m, op, PTO_KEY_DESCENDING, 0) != 0;
     a->upper = pto_op_int(m, op, PTO_KEY_UPPER_OR_LOWER, 0) != 0;
     a->exhausted = pto_op_int(m, op, PTO_KEY_EXHAUSTED, 0) != 0;
-    if (op->code == PTO_TDIVS && op->operand_count > 0)
-        a->scalar_first = slot_of(c, pto_operands(m, op)[0].value).kind == PTO_SLOT_NUMBER;
+    s->is_scalar_first = op->code == PTO_TDIVS && op->operand_count > 0 &&
+                         slot_of(c, pto_operands(m, op)[0].value).kind == PTO_SLOT_NUMBER;
 }
 
 /* ---- flags and barriers of the text ---- */
