@@ -176,9 +176,20 @@ const char *pto_form(enum pto_opcode code)
     return code < PTO_OP_COUNT ? forms[code] : NULL;
 }
 
-bool pto_form_attrs_inside(enum pto_opcode code)
+const char *pto_form_attrs_inside(const struct pto_module *m, const struct pto_op *op)
 {
-    return code == PTO_TCVT || code == PTO_TTRI || code == PTO_TRANDOM || code == PTO_TMRGSORT;
+    switch (op->code) {
+    case PTO_TCVT:
+    case PTO_TTRI:
+    case PTO_TRANDOM:
+    case PTO_TMRGSORT:
+        return " ";
+    case PTO_TGATHER:
+    case PTO_TSCATTER:
+        return pto_op_attr(m, op, PTO_KEY_MASK_PATTERN) != NULL ? ", " : NULL;
+    default:
+        return NULL;
+    }
 }
 
 static const struct {

@@ -31,8 +31,9 @@
 /* NULL for operations with `ins(..) outs(..)` and for those with regions and branches. */
 const char *pto_form(enum pto_opcode code);
 
-/* Operations whose attributes stand inside ins(..). */
-bool pto_form_attrs_inside(enum pto_opcode code);
+/* What stands before the attributes when they stand inside ins(..): " ", or ", " for masks. NULL
+ * when they stand behind outs(..). */
+const char *pto_form_attrs_inside(const struct pto_module *m, const struct pto_op *op);
 
 enum pto_role pto_form_role(char letter);
 

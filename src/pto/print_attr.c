@@ -111,11 +111,15 @@ void pto_put_pairs(struct pto_printer *p, uint32_t named_first, uint32_t count)
     pto_put(p, "}");
 }
 
+/* The dialect has two spellings: #pto.layout<nd> and #pto<round_mode RINT>. */
 static void enum_attr(struct pto_printer *p, const struct pto_attr *a)
 {
-    pto_put(p, "#pto.");
+    bool is_inside = a->enums == PTO_ENUM_ROUND_MODE || a->enums == PTO_ENUM_WAIT_CMP ||
+                     a->enums == PTO_ENUM_NOTIFY_OP || a->enums == PTO_ENUM_ATOMIC_TYPE;
+
+    pto_put(p, is_inside ? "#pto<" : "#pto.");
     pto_put(p, pto_enum_name(a->enums));
-    pto_put(p, "<");
+    pto_put(p, is_inside ? " " : "<");
     text_out_put(&p->out, pto_enum_word(a->enums, a->i));
     pto_put(p, ">");
 }

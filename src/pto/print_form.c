@@ -347,8 +347,10 @@ static void dps_list(struct pto_printer *p, const struct pto_op *op, bool is_in,
     }
     if (is_first)
         return;
-    if (is_in && pto_form_attrs_inside(op->code)) {
-        p->needs_blank = true;
+    const char *inside = is_in ? pto_form_attrs_inside(p->m, op) : NULL;
+    if (inside != NULL && op->named_count > 0) {
+        pto_put(p, inside);
+        p->needs_blank = false;
         dict_item(p, l);
     }
     is_first = true;
