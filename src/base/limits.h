@@ -22,6 +22,9 @@ enum {
     LIMIT_DB_COLUMNS = 512,       /* columns of one of its tables; the widest has 60 */
     LIMIT_DEVICE_FILE = 1 << 20,  /* a user's device table; ours is 8 KB */
     LIMIT_COST_FILE = 1 << 20,    /* constants of the PTO cost model; ours has 4 KB */
+    LIMIT_PTO_BYTES = 64 << 20,   /* one kernel as text; the longest public one has 267 KB */
+    LIMIT_PTO_ALIASES = 1 << 16,  /* uses of named attributes: names of names could explode */
+    LIMIT_PTO_DEPTH = 200,        /* its regions, attributes and types; kernels nest 8 deep */
 };
 
 /* One interned string. strid is 32 bits wide, so there are at most 2^32 - 1 strings. */
