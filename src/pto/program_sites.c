@@ -1,24 +1,5 @@
-#include <string.h>
-
+#include "pto/pipes.h"
 #include "pto/program_in.h"
-
-/* ---- which pipes ---- */
-
-/* Space of the nth tile operand with that role; PTO_ZERO when there is none. */
-static enum pto_space tile_space(const struct compiler *c, const struct pto_op *op,
-                                 enum pto_role role)
-{
-    const struct pto_operand *operands = pto_operands(c->m, op);
-
-    for (uint32_t i = 0; i < op->operand_count; i++) {
-        const struct pto_type *t = pto_value_type(c->m, c->frame->f, operands[i].value);
-        if (operands[i].role == role && t->kind == PTO_TYPE_TILE)
-            return t->tile.space;
-        if (operands[i].role == role && (t->kind == PTO_TYPE_PART || t->kind == PTO_TYPE_VIEW))
-            return PTO_GM;
-    }
-    return PTO_ZERO;
-}
 
 static uint32_t tile_count(const struct compiler *c, const struct pto_op *op, enum pto_role role)
 {
@@ -37,141 +18,6 @@ static enum pto_form form_of(const struct compiler *c, const struct pto_op *op)
     if (pto_op_attr(c->m, op, PTO_KEY_MASK_PATTERN))
         return PTO_FORM_MASK;
     return pto_op_attr(c->m, op, PTO_KEY_CMP_MODE) ? PTO_FORM_COMPARE : PTO_FORM_PLAIN;
-}
-
-static void phase(struct pto_site *s, enum pto_pipe pipe)
-{
-    s->phases[s->n_phases++] = (uint8_t)pipe;
-}
-
-/* tmov, textract and tinsert run where their spaces say. */
-static enum pto_pipe move_pipe(enum pto_opcode code, enum pto_arch arch, enum pto_space from,
-                               enum pto_space to, enum pto_dtype dtype)
-{
-    if (from == PTO_MAT && (to == PTO_LEFT || to == PTO_RIGHT || to == PTO_BIAS))
-        return PTO_PIPE_MTE1;
-    if (from == PTO_MAT && to == PTO_SCALING)
-        return code == PTO_TMOV && dtype != PTO_F8E8M0 ? PTO_PIPE_FIX : PTO_PIPE_MTE1;
-    if (from == PTO_ACC && (to == PTO_MAT || to == PTO_VEC))
-        return PTO_PIPE_FIX;
-    if (from == PTO_VEC && to == PTO_MAT) {
-        if (code == PTO_TMOV)
-            return arch == PTO_A5 ? PTO_PIPE_MTE3 : PTO_PIPE_V;
-        return code == PTO_TINSERT && arch == PTO_A5 ? PTO_PIPE_MTE3 : PTO_PIPE_FIX;
-    }
-    return code == PTO_TINSERT && !(from == PTO_VEC && to == PTO_VEC) ? PTO_PIPE_FIX : PTO_PIPE_V;
-}
-
-static void fifo_phases(struct pto_site *s, enum pto_arch arch)
-{
-    switch (s->code) {
-    case PTO_TPUSH_TO_AIV:
-        phase(s, PTO_PIPE_FIX);
-        break;
-    case PTO_TPUSH_TO_AIC:
-        phase(s, PTO_PIPE_MTE3);
-        break;
-    case PTO_TPOP_FROM_AIC:
-    case PTO_TPOP_FROM_AIV:
-        phase(s, arch == PTO_A5 ? PTO_PIPE_S : PTO_PIPE_MTE2);
-        break;
-    default: /* free: a token, no work */
-        phase(s, PTO_PIPE_S);
-        break;
-    }
-}
-
-/* Operations with phases on several pipes, and those that depend on more than their name. */
-static bool special_phases(struct compiler *c, const struct pto_op *op, struct pto_site *s)
-{
-    enum pto_arch arch = c->p->arch;
-    enum pto_space from = tile_space(c, op, PTO_ROLE_IN), to = tile_space(c, op, PTO_ROLE_OUT);
-
-    switch (op->code) {
-    case PTO_TSTORE:
-        phase(s, from == PTO_ACC ? PTO_PIPE_FIX : PTO_PIPE_MTE3);
-        return true;
-    case PTO_TMOV:
-    case PTO_TEXTRACT:
-    case PTO_TINSERT:
-        phase(s, move_pipe(op->code, arch, from, to,
-                           c->p->tiles.at[kind_slot(c, op, PTO_SLOT_TILE, 0).at].type.dtype));
-        return true;
-    case PTO_TFILLPAD:
-    case PTO_TFILLPAD_INPLACE:
-    case PTO_TFILLPAD_EXPAND:
-        phase(s, to == PTO_MAT ? PTO_PIPE_MTE1 : PTO_PIPE_V);
-        return true;
-    case PTO_TCI:
-        phase(s, tile_count(c, op, PTO_ROLE_IN) > 0 ? PTO_PIPE_V : PTO_PIPE_S);
-        return true;
-    case PTO_MGATHER:
-        if (arch == PTO_A5 && to != PTO_MAT) {
-            phase(s, PTO_PIPE_V);
-            return true;
-        }
-        phase(s, PTO_PIPE_S);
-        if (arch == PTO_A5 || pto_op_int(c->m, op, PTO_KEY_COALESCE, 0) == 0)
-            phase(s, PTO_PIPE_MTE2);
-        return true;
-    case PTO_MSCATTER:
-        phase(s, arch == PTO_A5 ? PTO_PIPE_V : PTO_PIPE_MTE3);
-        return true;
-    case PTO_TSCATTER:
-        phase(s, PTO_PIPE_V);
-        if (arch == PTO_A2A3 && s->form == PTO_FORM_PLAIN)
-            phase(s, PTO_PIPE_S);
-        return true;
-    case PTO_TGATHER:
-        phase(s, PTO_PIPE_V);
-        if (arch == PTO_A2A3 && s->form == PTO_FORM_COMPARE) {
-            phase(s, PTO_PIPE_S);
-            phase(s, PTO_PIPE_V);
-            phase(s, PTO_PIPE_S);
-        }
-        return true;
-    case PTO_COMM_TREDUCE:
-        phase(s, PTO_PIPE_MTE2);
-        phase(s, PTO_PIPE_V);
-        phase(s, PTO_PIPE_MTE3);
-        return true;
-    case PTO_COMM_TPUT:
-    case PTO_COMM_TGET:
-    case PTO_COMM_TBROADCAST:
-    case PTO_COMM_TGATHER:
-    case PTO_COMM_TSCATTER:
-        phase(s, PTO_PIPE_MTE2);
-        phase(s, PTO_PIPE_MTE3);
-        return true;
-    default:
-        return false;
-    }
-}
-
-enum pipe_rule { RULE_NONE = 20, RULE_MOVE, RULE_STORE, RULE_FIFO, RULE_OP };
-
-static uint8_t rule_of(enum pto_opcode code)
-{
-    enum {
-        S = PTO_PIPE_S,
-        V = PTO_PIPE_V,
-        M = PTO_PIPE_M,
-        MTE2 = PTO_PIPE_MTE2,
-        FIX = PTO_PIPE_FIX,
-        NONE = RULE_NONE,
-        MOVE = RULE_MOVE,
-        STORE = RULE_STORE,
-        FIFO = RULE_FIFO,
-        OP = RULE_OP
-    };
-    static const uint8_t rules[] = {
-        NONE,
-#define PTO_OP(code, name, form, pipe) pipe,
-#include "pto/ops.def"
-#undef PTO_OP
-    };
-
-    return rules[code];
 }
 
 /* ---- which bytes ---- */
@@ -315,67 +161,11 @@ static void read_attrs(const struct compiler *c, const struct pto_op *op, struct
                          slot_of(c, pto_operands(m, op)[0].value).kind == PTO_SLOT_NUMBER;
 }
 
-/* ---- flags and barriers of the text ---- */
-
-static enum pto_pipe sync_op_pipe(int64_t type)
-{
-    static const uint8_t pipes[] = {PTO_PIPE_MTE2, PTO_PIPE_FIX,  PTO_PIPE_MTE3, PTO_PIPE_MTE1,
-                                    PTO_PIPE_FIX,  PTO_PIPE_MTE1, PTO_PIPE_MTE1, PTO_PIPE_MTE3,
-                                    PTO_PIPE_M,    PTO_PIPE_V,    PTO_PIPE_V};
-
-    return type >= 0 && type < (int64_t)sizeof(pipes) ? (enum pto_pipe)pipes[type] : PTO_PIPE_S;
-}
+/* ---- which pipes ---- */
 
 static bool is_flag(enum pto_opcode code)
 {
     return code >= PTO_SET_FLAG && code <= PTO_WAIT_EVENT;
-}
-
-/* The two pipes of a flag, or the one of a barrier, become the phases. */
-static bool sync_phases(struct compiler *c, const struct pto_op *op, struct pto_site *s)
-{
-    const struct pto_module *m = c->m;
-
-    switch (op->code) {
-    case PTO_SET_FLAG:
-    case PTO_WAIT_FLAG:
-    case PTO_SET_FLAG_DYN:
-    case PTO_WAIT_FLAG_DYN:
-        phase(s, (enum pto_pipe)pto_op_int(m, op, PTO_KEY_SRC_PIPE, 0));
-        phase(s, (enum pto_pipe)pto_op_int(m, op, PTO_KEY_DST_PIPE, 0));
-        return true;
-    case PTO_RECORD_EVENT:
-    case PTO_WAIT_EVENT:
-        phase(s, sync_op_pipe(pto_op_int(m, op, PTO_KEY_SRC_OP, 0)));
-        phase(s, sync_op_pipe(pto_op_int(m, op, PTO_KEY_DST_OP, 0)));
-        return true;
-    case PTO_BARRIER:
-    case PTO_SYNC_SET:
-    case PTO_SYNC_WAIT:
-    case PTO_SET_INTRA_BLOCK:
-    case PTO_WAIT_INTRA_BLOCK:
-    case PTO_SET_CROSS_BLOCK:
-    case PTO_WAIT_CROSS_BLOCK:
-        phase(s, (enum pto_pipe)pto_op_int(m, op, PTO_KEY_PIPE, PTO_PIPE_ALL));
-        return true;
-    case PTO_BARRIER_SYNC:
-    case PTO_GET_BUF:
-    case PTO_RLS_BUF:
-    case PTO_GET_BUF_DYN:
-    case PTO_RLS_BUF_DYN:
-        phase(s, sync_op_pipe(pto_op_int(m, op, PTO_KEY_OP_TYPE, 0)));
-        return true;
-    case PTO_TSYNC:
-    case PTO_FENCE_BARRIER_ALL:
-    case PTO_SYNCALL:
-    case PTO_COMM_TNOTIFY:
-    case PTO_COMM_TWAIT:
-    case PTO_COMM_TTEST:
-        phase(s, PTO_PIPE_ALL);
-        return true;
-    default:
-        return false;
-    }
 }
 
 static bool is_fifo(enum pto_opcode code)
@@ -383,30 +173,40 @@ static bool is_fifo(enum pto_opcode code)
     return code >= PTO_TPUSH_TO_AIV && code <= PTO_TFREE_FROM_AIV;
 }
 
+/* A flag has two pipes: the one that sets and the one that waits. */
+static struct pto_phases flag_pipes(const struct pto_module *m, const struct pto_op *op)
+{
+    bool is_event = op->code == PTO_RECORD_EVENT || op->code == PTO_WAIT_EVENT;
+    int64_t from = pto_op_int(m, op, is_event ? PTO_KEY_SRC_OP : PTO_KEY_SRC_PIPE, PTO_PIPE_NONE);
+    int64_t to = pto_op_int(m, op, is_event ? PTO_KEY_DST_OP : PTO_KEY_DST_PIPE, PTO_PIPE_NONE);
+
+    return (struct pto_phases){.at = {is_event ? pto_sync_pipe(from) : (enum pto_pipe)from,
+                                      is_event ? pto_sync_pipe(to) : (enum pto_pipe)to},
+                               .n = 2};
+}
+
 static enum status find_phases(struct compiler *c, const struct pto_op *op, struct pto_site *s)
 {
-    uint8_t rule = rule_of(op->code);
+    struct pto_phases phases = is_flag(op->code) ? flag_pipes(c->m, op)
+                                                 : pto_phases_of(c->m, c->frame->f, op);
 
     if (is_fifo(op->code)) {
-        s->to_vector = op->code == PTO_TPUSH_TO_AIV || op->code == PTO_TPOP_FROM_AIC ||
-                       op->code == PTO_TFREE_FROM_AIC;
         int64_t id = pto_op_int(c->m, op, PTO_KEY_ID, 0);
         if (id < 0 || id >= PTO_FIFOS)
             return compile_fail(c, op, "pto.fifo", "the number of a FIFO is 0 to %d", PTO_FIFOS - 1);
         s->fifo = (uint8_t)id;
+        s->to_vector = op->code == PTO_TPUSH_TO_AIV || op->code == PTO_TPOP_FROM_AIC ||
+                       op->code == PTO_TFREE_FROM_AIC;
         s->split = (uint8_t)pto_op_int(c->m, op, PTO_KEY_SPLIT, 0);
-        fifo_phases(s, c->p->arch);
-    } else if (sync_phases(c, op, s)) {
-        c->p->has_flags |= is_flag(op->code);
-    } else if (!special_phases(c, op, s)) {
-        if (rule >= PTO_PIPE_COUNT)
-            return compile_fail(c, op, "pto.unsupported", "the simulator does not execute it");
-        phase(s, (enum pto_pipe)rule);
     }
-    for (uint8_t i = 0; i < s->n_phases; i++) {
-        if (s->phases[i] >= PTO_PIPE_COUNT)
+    c->p->has_flags |= is_flag(op->code);
+    for (uint32_t i = 0; i < phases.n; i++) {
+        if (phases.at[i] >= PTO_PIPE_NONE)
             return compile_fail(c, op, "pto.operand", "names a pipe that does not exist");
+        s->phases[s->n_phases++] = (uint8_t)phases.at[i];
     }
+    if (s->n_phases == 0)
+        return compile_fail(c, op, "pto.operand", "names no pipe");
     return ST_OK;
 }
 
@@ -418,12 +218,20 @@ static bool is_sync(enum pto_opcode code)
            code != PTO_SET_FFTS;
 }
 
+/* What has neither a pipe nor a meaning for the simulator: the lowered FIFO forms, whose pipes are
+ * values, and conversions between pointers and integers. */
+static bool is_supported(enum pto_opcode code)
+{
+    return code > PTO_SET_VALIDSHAPE && code != PTO_INTTOPTR && code != PTO_PTRTOINT &&
+           !(code >= PTO_TALLOC_TO_AIV && code <= PTO_TFREE);
+}
+
 bool compile_site(struct compiler *c, const struct pto_op *op, enum status *status)
 {
     struct pto_site s = {.code = op->code, .op = (uint32_t)(op - c->m->ops.at), .line = op->line,
                          .col = op->col, .result = PTO_NONE};
 
-    if (rule_of(op->code) == RULE_NONE)
+    if (!is_supported(op->code))
         return false;
     for (uint32_t i = 0; i < op->result_count; i++)
         result_slot(c, op, i);
