@@ -95,6 +95,8 @@ void pto_core_start(struct pto_core *c, struct pto_machine *m, const struct pto_
     memset(c->arrays, 0, n_elements * sizeof(*c->arrays));
     c->caches = mem_grow(c->caches, sizeof(*c->caches), p->sites.n + 1);
     memset(c->caches, 0, p->sites.n * sizeof(*c->caches));
+    c->places = mem_grow(c->places, sizeof(*c->places), p->uses.n + 1);
+    memset(c->places, 0, p->uses.n * sizeof(*c->places));
     if (is_new) {
         pto_queues_init(&c->queues, m->options->max_records);
         pto_hazards_init(&c->hazards);
@@ -133,6 +135,7 @@ void pto_core_free(struct pto_core *c)
     mem_free(c->slots.gms);
     mem_free(c->arrays);
     mem_free(c->caches);
+    mem_free(c->places);
     for (size_t s = 0; s < PTO_SPACE_COUNT; s++)
         mem_free(c->space[s]);
     pto_queues_free(&c->queues);

@@ -111,6 +111,7 @@ struct pto_core {
     struct pto_queues queues;
     struct pto_hazards hazards;
     struct pto_site_cache *caches;
+    struct pto_place *places; /* by use */
     unsigned char *space[PTO_SPACE_COUNT]; /* with memory only */
     struct pto_moment buffer[32]; /* get_buf, rls_buf */
     uint64_t line[PTO_LINES];     /* of the scalar data cache */

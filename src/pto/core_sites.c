@@ -14,9 +14,10 @@ static struct pto_touch touch_of(const struct pto_core *c, const struct pto_use 
                                  enum pto_pipe pipe)
 {
     const struct pto_tile *t = &c->slots.tiles[u->slot];
-    int64_t valid = (int64_t)t->v_row * t->v_col * pto_dtype_size(t->type.dtype);
+    int64_t valid = (int64_t)t->v_row * t->v_col * u->element;
     struct pto_touch touch = {.pipe = pipe, .space = t->type.space, .lo = t->addr,
-                              .hi = t->addr + u->bytes};
+                              .hi = t->addr + u->bytes,
+                              .place = &c->places[u - c->program->uses.at]};
     struct pto_range ranges[PTO_RANGES];
 
     touch.is_stream = u->is_read != u->is_written &&
@@ -112,9 +113,12 @@ static void look(struct pto_core *c, const struct pto_site *s, enum pto_pipe pip
     }
 }
 
+/* Bytes are watched when they wait, and in FIFOs, whose slots are free when nobody reads them. */
 static void note(struct pto_core *c, const struct pto_site *s, enum pto_pipe pipe,
                  struct pto_moment ready)
 {
+    if (!bytes_wait(c) && !c->program->has_fifos)
+        return;
     for (uint32_t i = 0; i < s->use_count; i++) {
         const struct pto_use *u = &uses_of(c, s)[i];
         if (u->kind == PTO_SLOT_TILE) {

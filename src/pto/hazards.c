@@ -5,6 +5,8 @@
 void pto_hazards_init(struct pto_hazards *h)
 {
     memset(h, 0, sizeof(*h));
+    for (size_t s = 0; s < PTO_SPACE_COUNT; s++)
+        h->space[s].version = 1;
 }
 
 void pto_hazards_free(struct pto_hazards *h)
@@ -16,8 +18,10 @@ void pto_hazards_free(struct pto_hazards *h)
 
 void pto_hazards_reset(struct pto_hazards *h)
 {
-    for (size_t s = 0; s < PTO_SPACE_COUNT; s++)
-        h->space[s].at.n = h->space[s].hint = 0;
+    for (size_t s = 0; s < PTO_SPACE_COUNT; s++) {
+        h->space[s].at.n = 0;
+        h->space[s].version++;
+    }
     h->gm.n = 0;
 }
 
@@ -30,16 +34,15 @@ static void insert_segment(struct pto_hazards *h, enum pto_space space, size_t i
     struct pto_segment *at = h->space[space].at.at;
     memmove(&at[i + 1], &at[i], (h->space[space].at.n - 1 - i) * sizeof(*at));
     at[i] = copy;
+    h->space[space].version++;
 }
 
 /* The first segment that ends after `lo`. */
-static size_t find_segment(struct pto_hazards *h, enum pto_space space, int64_t lo)
+static size_t find_segment(const struct pto_hazards *h, enum pto_space space, int64_t lo)
 {
     const struct pto_segment *at = h->space[space].at.at;
-    size_t n = h->space[space].at.n, hint = h->space[space].hint, from = 0, to = n;
+    size_t from = 0, to = h->space[space].at.n;
 
-    if (hint < n && at[hint].hi > lo && (hint == 0 || at[hint - 1].hi <= lo))
-        return hint;
     while (from < to) {
         size_t mid = from + (to - from) / 2;
         if (at[mid].hi > lo)
@@ -47,7 +50,6 @@ static size_t find_segment(struct pto_hazards *h, enum pto_space space, int64_t 
         else
             from = mid + 1;
     }
-    h->space[space].hint = from;
     return from;
 }
 
@@ -87,6 +89,19 @@ static size_t cut_segments(struct pto_hazards *h, enum pto_space space, int64_t 
     return first;
 }
 
+/* The first segment of an access, from its place when that is still right. */
+static size_t first_segment(struct pto_hazards *h, const struct pto_touch *t)
+{
+    struct pto_place *p = t->place;
+
+    if (p && p->version == h->space[t->space].version && p->lo == t->lo && p->hi == t->hi)
+        return p->first;
+    size_t first = cut_segments(h, t->space, t->lo, t->hi);
+    if (p)
+        *p = (struct pto_place){t->lo, t->hi, h->space[t->space].version, (uint32_t)first};
+    return first;
+}
+
 static void join(const struct pto_hazards *h, enum pto_pipe pipe, struct pto_moment *wait,
                  struct pto_moment m, enum pto_cause cause)
 {
@@ -123,7 +138,7 @@ void pto_hazards_look(struct pto_hazards *h, const struct pto_touch *t, struct p
 {
     if (t->lo >= t->hi)
         return;
-    size_t i = cut_segments(h, t->space, t->lo, t->hi);
+    size_t i = first_segment(h, t);
     const struct pto_segment *at = h->space[t->space].at.at;
     for (size_t n = h->space[t->space].at.n; i < n && at[i].lo < t->hi; i++) {
         const struct pto_segment *s = &at[i];
@@ -144,7 +159,7 @@ void pto_hazards_note(struct pto_hazards *h, const struct pto_touch *t, struct p
 {
     if (t->lo >= t->hi)
         return;
-    size_t i = cut_segments(h, t->space, t->lo, t->hi);
+    size_t i = first_segment(h, t);
     struct pto_segment *at = h->space[t->space].at.at;
     ready.from = (uint8_t)t->pipe;
     for (size_t n = h->space[t->space].at.n; i < n && at[i].lo < t->hi; i++) {

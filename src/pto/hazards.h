@@ -22,12 +22,19 @@ struct pto_segment {
     bool is_stream;                         /* it was a long one of the vector pipe */
 };
 
+/* The segments of some bytes, as long as nothing was cut. Zero-initialised knows nothing. */
+struct pto_place {
+    int64_t lo, hi;
+    uint32_t version, first;
+};
+
 /* One access to a tile. */
 struct pto_touch {
     enum pto_pipe pipe;
     enum pto_space space;
     int64_t lo, hi; /* bytes */
     bool is_write;
+    struct pto_place *place; /* where the caller keeps the segments of these bytes; or NULL */
     bool is_stream; /* on the vector pipe: a write long enough to be read behind, or a read that may
                        follow one; never of scratch */
 };
@@ -48,7 +55,7 @@ struct pto_gm_access {
 struct pto_hazards {
     struct {
         VEC_OF(struct pto_segment) at;
-        size_t hint; /* where the last look-up ended */
+        uint32_t version; /* counts the cuts, from 1 */
     } space[PTO_SPACE_COUNT];
     VEC_OF(struct pto_gm_access) gm; /* those that may still be under way */
     uint32_t ignored_pairs[PTO_PIPE_COUNT]; /* bit b of [a]: no waits of b for a (what-if) */

@@ -40,7 +40,7 @@ static void reset(struct pto_program *p)
     p->steps.n = p->sites.n = p->uses.n = p->accesses.n = p->nodes.n = p->syncs.n = 0;
     p->numbers.n = p->tiles.n = p->gms.n = p->arrays.n = p->arg_slots.n = 0;
     p->gm_shared = 0;
-    p->has_flags = p->has_jumps = false;
+    p->has_flags = p->has_jumps = p->has_fifos = false;
     p->n_unfilled = 0;
 }
 
@@ -172,9 +172,11 @@ uint32_t add_uses(struct compiler *c, const struct pto_op *op, uint32_t *count)
     for (uint32_t i = 0; i < op->operand_count; i++) {
         struct slot s = slot_of(c, operands[i].value);
         bool is_out = operands[i].role == PTO_ROLE_OUT || operands[i].role == PTO_ROLE_DST;
-        struct pto_use u = {s.at, s.kind, (uint8_t)operands[i].role, !is_out, is_out, 0};
-        if (s.kind == PTO_SLOT_TILE)
+        struct pto_use u = {s.at, s.kind, (uint8_t)operands[i].role, !is_out, is_out, 0, 0};
+        if (s.kind == PTO_SLOT_TILE) {
             u.bytes = (int32_t)pto_tile_bytes(&c->p->tiles.at[s.at].type);
+            u.element = (int32_t)pto_dtype_size(c->p->tiles.at[s.at].type.dtype);
+        }
         vec_push(&c->p->uses, u);
     }
     *count = op->operand_count;

@@ -59,7 +59,8 @@ struct pto_use {
     uint8_t kind; /* enum pto_slot_kind */
     uint8_t role; /* enum pto_role */
     bool is_read, is_written;
-    int32_t bytes; /* of a tile */
+    int32_t bytes;   /* of a tile */
+    int32_t element; /* bytes of one of its elements */
 };
 
 /* Bytes a site may touch, as the text tells: for the inserter. */
@@ -136,6 +137,7 @@ struct pto_program {
     VEC_OF(struct pto_array) arrays;
     VEC_OF(uint32_t) arg_slots; /* of the function's arguments, in order */
     uint64_t gm_shared; /* bit per argument: accesses behind it may depend on each other */
+    bool has_fifos;
     bool has_flags;   /* the text synchronises itself: nothing is inserted, bytes do not wait */
     bool has_jumps;   /* cf.*: no tree */
     uint32_t n_unfilled; /* syncs that did not get an event */

@@ -191,6 +191,7 @@ static enum status find_phases(struct compiler *c, const struct pto_op *op, stru
                                                  : pto_phases_of(c->m, c->frame->f, op);
 
     if (is_fifo(op->code)) {
+        c->p->has_fifos = true;
         int64_t id = pto_op_int(c->m, op, PTO_KEY_ID, 0);
         if (id < 0 || id >= PTO_FIFOS)
             return compile_fail(c, op, "pto.fifo", "the number of a FIFO is 0 to %d", PTO_FIFOS - 1);
@@ -248,7 +249,7 @@ bool compile_site(struct compiler *c, const struct pto_op *op, enum status *stat
     add_accesses(c, op, &s);
     if (op->code == PTO_TPOP_FROM_AIC || op->code == PTO_TPOP_FROM_AIV) {
         c->tiles.at[s.result] = c->fifo[s.fifo][s.to_vector];
-        struct pto_use made = {s.result, PTO_SLOT_TILE, PTO_ROLE_OUT, false, true, 0};
+        struct pto_use made = {s.result, PTO_SLOT_TILE, PTO_ROLE_OUT, false, true, 0, 0};
         add_access(c, &s, &made, true, false);
     }
     count_repeats(c, op, &s);
