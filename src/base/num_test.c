@@ -579,7 +579,5 @@ TEST_MAIN("base/num", T(microseconds_with_three_decimals_are_exact),
           T(doubles_may_have_digits_without_end), T(only_finite_decimal_numbers_are_doubles),
           T(a_locale_with_a_decimal_comma_changes_nothing), T(doubles_print_short_and_read_back),
           T(the_spellings_of_no_value_are_known), T(sizes_and_times_do_not_wrap),
-          T(hexadecimal_numbers_have_at_most_sixteen_digits))
-}
-
+          T(hexadecimal_numbers_have_at_most_sixteen_digits),
           T(the_quick_way_takes_what_it_takes_alike))
