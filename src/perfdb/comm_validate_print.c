@@ -189,11 +189,10 @@ static void json_check(struct json_writer *j, const struct comm_validation *v, s
     json_write_bool(j, check->is_there);
     json_counts(j, check->counts);
     json_integer(j, S("dropped"), (int64_t)(check->rows_read - check->rows.n));
-    if (check->rows.n > 0) {
-        json_number(j, S("ratio_mean"), check->mean);
-        json_number(j, S("ratio_min"), check->min);
-        json_number(j, S("ratio_max"), check->max);
-    }
+    bool has_rows = check->rows.n > 0;
+    json_number(j, S("ratio_mean"), has_rows ? check->mean : NAN);
+    json_number(j, S("ratio_min"), has_rows ? check->min : NAN);
+    json_number(j, S("ratio_max"), has_rows ? check->max : NAN);
     json_rows(j, check);
     json_write_end(j);
 }
