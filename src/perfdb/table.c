@@ -91,7 +91,7 @@ static enum status take_text(struct table *t, struct str text, struct diag *d)
     if (text.n > LIMIT_TABLE_BYTES)
         return too_large(t, 1, d);
     t->has_bom = str_starts(text, S(BOM));
-    if (t->has_bom)
+    while (str_starts(text, S(BOM))) /* tools that add one to what has one */
         text = str_part(text, sizeof(BOM) - 1, text.n);
     csv_open(&csv, text);
     take_header(t, &csv);
