@@ -208,6 +208,27 @@ static bool give_roles(struct pto_parser *p, struct pto_draft *d)
     return true;
 }
 
+/* Puts the operands into the order in which the custom form has them. */
+static void reorder(struct pto_parser *p, const struct pto_draft *d)
+{
+    static const enum pto_role dps[] = {PTO_ROLE_IN, PTO_ROLE_FP, PTO_ROLE_OUT};
+    static const enum pto_role store[] = {PTO_ROLE_VALUE, PTO_ROLE_BASE, PTO_ROLE_INDEX};
+    const enum pto_role *order = d->code == PTO_STORE_SCALAR ? store : dps;
+    struct pto_operand sorted[8];
+    uint32_t n = 0;
+
+    if ((d->code != PTO_STORE_SCALAR && d->code != PTO_TSETVAL && d->code != PTO_TSTORE &&
+         d->code != PTO_TMOV) ||
+        d->operand_count > ARRAY_LEN(sorted))
+        return;
+    struct pto_operand *at = p->m->operands.at + d->operand_first;
+    for (size_t k = 0; k < ARRAY_LEN(dps); k++)
+        for (uint32_t i = 0; i < d->operand_count; i++)
+            if (at[i].role == order[k])
+                sorted[n++] = at[i];
+    memcpy(at, sorted, n * sizeof(*at));
+}
+
 /* ---- the parts ---- */
 
 static bool operands(struct pto_parser *p)
@@ -298,5 +319,8 @@ bool pto_parse_generic(struct pto_parser *p, struct pto_draft *d)
         !signature(p, d))
         return false;
     name_predicate(p, d);
-    return give_roles(p, d);
+    if (!give_roles(p, d))
+        return false;
+    reorder(p, d);
+    return true;
 }
