@@ -177,9 +177,19 @@ static struct point point_of(const struct pto_costs *c, const struct pto_measure
     return p;
 }
 
+/* Six digits: more would be noise, and differ between machines. */
+static double rounded(double value)
+{
+    if (value == 0 || !isfinite(value))
+        return value;
+    double digits = 5 - floor(log10(fabs(value)));
+    double scale = pow(10, fabs(digits));
+    return digits >= 0 ? round(value * scale) / scale : round(value / scale) * scale;
+}
+
 static void name_key(struct pto_refit *r, const char *field, double before, double after)
 {
-    struct pto_refit_key key = {.before = before, .after = after};
+    struct pto_refit_key key = {.before = before, .after = rounded(after)};
 
     (void)snprintf(key.name, sizeof(key.name), "%s.%s", r->name, field);
     r->keys[r->n_keys++] = key;

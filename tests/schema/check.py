@@ -129,7 +129,8 @@ def main():
         b = "tests/golden/diff-slower/in/b/kernel_details.csv"
         full = [run("anomaly", paths[-1], "-o", out + "/res", "--json"), run("diff", a, b, "--json"),
                 run("info", paths[-1], "--json"), run("formats", "--json"),
-                run("query", a, "SELECT name, dur FROM kernels LIMIT 3", "--json")]
+                run("query", a, "SELECT name, dur FROM kernels LIMIT 3", "--json"),
+                run("pto", "calibrate", "examples/pto/measured.csv", "--json")]
     for document in full:
         good &= check(document, document["schema"])
         good &= check_faults(document, document["schema"])
