@@ -104,8 +104,8 @@ static bool is_scalar_loop(const struct pto_work *w)
 /* On A5 the data of a FIFO is where it is needed: the consumer only waits. */
 static bool is_wait_only(const struct pto_work *w)
 {
-    return w->arch == PTO_A5 && (w->op == PTO_TPOP || w->op == PTO_TPOP_FROM_AIC ||
-                                 w->op == PTO_TPOP_FROM_AIV);
+    return w->arch == PTO_A5 &&
+           (w->op == PTO_TPOP || w->op == PTO_TPOP_FROM_AIC || w->op == PTO_TPOP_FROM_AIV);
 }
 
 static bool is_product(enum pto_opcode op)

@@ -67,11 +67,16 @@ static struct pto_terms binary(const struct pto_costs *c, struct tile t)
     return t.cols < t.e ? by_rows(c, t) : streamed(c, t);
 }
 
-/* Six columns of keys in a row: one repeat whole and broken, two whole and broken, three to six,
- * then a step for each further one. */
+/* Keys that stand in a row: one repeat whole and broken, two whole and broken, three to six, then a
+ * step for each further one. */
+enum { BROKEN_1 = 1, WHOLE_2, BROKEN_2, STEP = 8 };
+
+_Static_assert(PTO_COST_A2A3_ROW_PMORE == PTO_COST_A2A3_ROW_P1A + STEP, "p of rows");
+_Static_assert(PTO_COST_A2A3_ROWMAX_QMORE == PTO_COST_A2A3_ROWMAX_Q1A + STEP, "q of maxima");
+_Static_assert(PTO_COST_A2A3_ROWSUM_QMORE == PTO_COST_A2A3_ROWSUM_Q1A + STEP, "q of sums");
+
 static double by_repeats(const struct pto_costs *c, struct tile t, enum pto_cost_key whole1)
 {
-    enum { BROKEN_1 = 1, WHOLE_2, BROKEN_2, STEP = 8 };
 
     if (t.k <= 1)
         return number(c, whole1 + (t.is_whole ? 0 : BROKEN_1));
