@@ -50,9 +50,9 @@ enum pto_form {
  *   the others. A valid shape of 0 x 0 costs nothing but the issue.
  * - Transfers (tload, tstore, tmov, textract, tinsert, FIFO pushes and pops): src_space, dst_space,
  *   bytes; with GM also row_bytes, n_rows, is_transposed, cores and l2_miss. From acc, bytes are
- *   those of the accumulator tile whatever it is stored as. FIFOs of A2/A3 run through GM: a push
- * is acc or vec to gm, a pop is gm to vec or mat. On A5 a push is acc to vec or vec to mat. Moves
- *   from vec to vec are vector operations.
+ *   those of the accumulator tile whatever it is stored as. FIFOs of A2/A3 run through GM: a
+ *   push is acc or vec to gm, a pop is gm to vec or mat. On A5 a push is acc to vec or vec to mat.
+ *   Moves from vec to vec are vector operations.
  * - Matrix products: m, k, n and src_dtype of the left operand.
  * - Scalar operations: only op; tci on PIPE_S also the shape.
  */
