@@ -74,6 +74,10 @@ struct pto_work {
     int32_t cores;      /* AI cores that stream at the same time; 0 and 1: no contention */
     double l2_miss;     /* part of the bytes that L2 does not hold: 0 (all there) to 1 */
     bool is_high_precision; /* trecip on A5 */
+    /* What the text says besides; no published figure depends on these. */
+    uint8_t round_mode;     /* as in the text: NONE 0, RINT 1, ROUND 2 .. */
+    bool is_saturation_off; /* tcvt */
+    bool is_scalar_first;   /* tdivs: scalar / tile */
 };
 
 /* Plain numbers that a scheduler needs besides the costs of instructions; see cost_keys.def. */

@@ -151,7 +151,9 @@ static bool use_sizes(struct pto_parser *p, const struct pto_attr *sizes, struct
     }
     for (uint32_t i = 0; i < s->n; i++) {
         s->at[i].size = pto_attr_nth(p->m, sizes, i, -1);
-        if (s->at[i].size < 0 || s->at[i].size > count)
+        int64_t most = s->at[i].kind == SEGMENT_LIST ? count : 1;
+        int64_t least = s->at[i].kind == SEGMENT_ONE ? 1 : 0;
+        if (s->at[i].size < least || s->at[i].size > most)
             return false;
         sum += (uint64_t)s->at[i].size;
     }
