@@ -4,10 +4,12 @@
  */
 #include "cli/session.h"
 
+extern const struct command command_pto_calibrate;
 extern const struct command command_pto_check;
 extern const struct command command_pto_print;
 
 static const struct command *const subs[] = {
+    &command_pto_calibrate,
     &command_pto_check,
     &command_pto_print,
     NULL,

@@ -147,6 +147,8 @@ def main():
                     "--rules", "tests/golden/db-coverage-json/in/rules.yaml", "--json", codes=(1,))]
                 run("query", a, "SELECT name, dur FROM kernels LIMIT 3", "--json")]
         full += comparisons(out)
+                    "--rules", "tests/golden/db-coverage-json/in/rules.yaml", "--json", codes=(1,)),
+                run("pto", "calibrate", "examples/pto/measured.csv", "--json")]
     for document in full:
         good &= check(document, document["schema"])
         good &= check_faults(document, document["schema"])
