@@ -42,7 +42,7 @@ add_test(NAME docs.packages COMMAND ${CMAKE_SOURCE_DIR}/tools/check-packages)
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
 if(TARGET strata)
     file(GLOB scripts CONFIGURE_DEPENDS tests/shared/*.py)
-    list(FILTER scripts EXCLUDE REGEX "/traces\\.py$") # has a program of its own, below
+    list(FILTER scripts EXCLUDE REGEX "/(traces|pto_func)\\.py$") # have programs of their own, below
     foreach(file IN LISTS scripts)
         cmake_path(GET file STEM name)
         add_test(NAME shared.${name} COMMAND Python3::Interpreter ${file} $<TARGET_FILE:strata>
@@ -66,6 +66,16 @@ add_dependencies(unit import_counts)
 add_test(NAME shared.traces COMMAND Python3::Interpreter
     ${CMAKE_SOURCE_DIR}/tests/shared/traces.py $<TARGET_FILE:import_counts> ${CMAKE_SOURCE_DIR}/../shared)
 set_tests_properties(shared.traces PROPERTIES SKIP_RETURN_CODE 77)
+
+# Tile operations against recorded bytes, and against the same computed in Python.
+add_executable(run_ops EXCLUDE_FROM_ALL tests/pto/run_ops.c)
+target_link_libraries(run_ops PRIVATE strata_flags libstrata)
+add_dependencies(unit run_ops)
+add_test(NAME shared.pto_func COMMAND Python3::Interpreter
+    ${CMAKE_SOURCE_DIR}/tests/shared/pto_func.py $<TARGET_FILE:run_ops> ${CMAKE_SOURCE_DIR}/../shared)
+set_tests_properties(shared.pto_func PROPERTIES SKIP_RETURN_CODE 77)
+add_test(NAME pto.ops COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/ops.py
+    $<TARGET_FILE:run_ops>)
 
 # What strata prints against the schemas of docs/schema; captures with one file missing.
 if(TARGET strata)
