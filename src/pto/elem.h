@@ -45,7 +45,7 @@ struct pto_convert {
 };
 
 /* A scalar operand or result. */
-struct pto_value {
+struct pto_scalar {
     enum pto_dtype dtype;
     uint64_t bits;
 };

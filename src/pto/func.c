@@ -54,8 +54,8 @@ enum status pto_func_copy(const struct pto_tile *src, const struct pto_tile *dst
                           struct where where, struct diag *d)
 {
     struct pto_tile from = *src, to = *dst;
-    const struct pto_operand in = {PTO_OPERAND_TILE, {.tile = &from}};
-    const struct pto_operand out = {PTO_OPERAND_TILE, {.tile = &to}};
+    const struct pto_arg in = {PTO_OPERAND_TILE, {.tile = &from}};
+    const struct pto_arg out = {PTO_OPERAND_TILE, {.tile = &to}};
     const struct pto_args args = {
         .ins = &in, .outs = &out, .n_ins = 1, .n_outs = 1, .where = where};
     return pto_func(PTO_TMOV, &args, d);

@@ -19,12 +19,12 @@
 enum pto_operand_kind { PTO_OPERAND_NONE, PTO_OPERAND_TILE, PTO_OPERAND_VIEW, PTO_OPERAND_VALUE };
 
 /* Borrowed: the caller keeps what it points to. */
-struct pto_operand {
+struct pto_arg {
     enum pto_operand_kind kind;
     union {
         struct pto_tile *tile;
         struct pto_view *view;
-        struct pto_value *value; /* a result among the outs is stored here */
+        struct pto_scalar *value; /* a result among the outs is stored here */
     } u;
 };
 
@@ -62,7 +62,7 @@ struct pto_attrs {
     enum pto_coalesce coalesce;
     enum pto_quant quant;
     enum pto_pad_mode pad_mode;
-    struct pto_value pad_value; /* PTO_NO_DTYPE: none */
+    struct pto_scalar pad_value; /* PTO_NO_DTYPE: none */
     int64_t offset;             /* of tgather's compare form: added to every index */
     int64_t rounds;             /* of trandom */
     int64_t root;               /* of the comm operations */
@@ -77,7 +77,7 @@ struct pto_attrs {
 extern const struct pto_attrs PTO_ATTRS;
 
 struct pto_args {
-    const struct pto_operand *ins, *outs;
+    const struct pto_arg *ins, *outs;
     size_t n_ins, n_outs;
     const struct pto_attrs *attrs; /* NULL: PTO_ATTRS */
     enum pto_arch arch;

@@ -7,7 +7,7 @@ enum status call_fail(struct call *c, enum status st, const char *code, const ch
     return diag_fail(c->diag, st, code, c->args->where, "%s: %s", pto_op_name(c->op), text);
 }
 
-static bool is_kind(const struct pto_operand *list, size_t n, size_t i, enum pto_operand_kind kind)
+static bool is_kind(const struct pto_arg *list, size_t n, size_t i, enum pto_operand_kind kind)
 {
     return i < n && list[i].kind == kind && list[i].u.tile != NULL;
 }
@@ -68,7 +68,7 @@ enum status call_in_view(struct call *c, size_t i, struct pto_view *v)
     return check_view(c, v);
 }
 
-enum status call_value(struct call *c, size_t i, struct pto_value *v)
+enum status call_value(struct call *c, size_t i, struct pto_scalar *v)
 {
     if (!call_has_value(c, i))
         return call_fail(c, ST_FORMAT, "pto.func-operand", "a scalar operand is missing");

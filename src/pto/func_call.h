@@ -67,7 +67,7 @@ enum status call_in_as(struct call *c, size_t i, int32_t rows, int32_t cols, boo
 enum status call_take(struct call *c, struct pto_tile *t, bool is_elementwise);
 
 /* Value i of the ins; fails when it is not one. */
-enum status call_value(struct call *c, size_t i, struct pto_value *v);
+enum status call_value(struct call *c, size_t i, struct pto_scalar *v);
 
 /* The destination grown to its physical shape, checked. */
 enum status call_physical(struct call *c, struct pto_tile *t);

@@ -4,7 +4,7 @@
  */
 #include "pto/func_call.h"
 
-static enum status signal_of(struct call *c, struct pto_view *v, struct pto_value *value)
+static enum status signal_of(struct call *c, struct pto_view *v, struct pto_scalar *value)
 {
     TRY(call_in_view(c, 0, v));
     TRY(call_value(c, 1, value));
@@ -16,7 +16,7 @@ static enum status signal_of(struct call *c, struct pto_view *v, struct pto_valu
 static enum status notify(struct call *c, int how)
 {
     struct pto_view v;
-    struct pto_value value;
+    struct pto_scalar value;
     (void)how;
     TRY(signal_of(c, &v, &value));
     uint64_t old = c->attrs->notify == PTO_NOTIFY_ADD ? view_get(&v, 0, 0) : 0;
@@ -34,14 +34,14 @@ static const enum pto_cmp as_cmp[] = {
 static enum status test(struct call *c, int how)
 {
     struct pto_view v;
-    struct pto_value value;
+    struct pto_scalar value;
     (void)how;
     TRY(signal_of(c, &v, &value));
     bool met = elem_compare(as_cmp[(size_t)c->attrs->wait_cmp % ARRAY_LEN(as_cmp)],
                             view_get(&v, 0, 0), v.dtype, value.bits, value.dtype);
     if (c->args->n_outs > 0 && c->args->outs[0].kind == PTO_OPERAND_VALUE &&
         c->args->outs[0].u.value != NULL)
-        *c->args->outs[0].u.value = (struct pto_value){PTO_I1, met};
+        *c->args->outs[0].u.value = (struct pto_scalar){PTO_I1, met};
     return ST_OK;
 }
 

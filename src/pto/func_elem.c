@@ -245,7 +245,7 @@ struct work {
     const struct elem_op *op;
     struct pto_tile tile[1 + SOURCES]; /* the destination first */
     enum source_kind kind[1 + SOURCES];
-    struct pto_value value[1 + SOURCES];
+    struct pto_scalar value[1 + SOURCES];
     int32_t sources;
     bool is_float, wide;
 };
@@ -304,9 +304,9 @@ static void read_piece(const struct work *w, int32_t k, int32_t r, int32_t col, 
             row_i64(t, row, col, n, v);
         return;
     }
-    struct pto_value one = w->value[k];
+    struct pto_scalar one = w->value[k];
     if (w->kind[k] == ONE_A_ROW)
-        one = (struct pto_value){t->type.dtype, tile_get(t, r, 0)};
+        one = (struct pto_scalar){t->type.dtype, tile_get(t, r, 0)};
     float x = w->is_float ? pto_elem_f32(one.bits, one.dtype) : 0;
     int64_t y = w->is_float ? 0 : pto_elem_i64(one.bits, one.dtype);
     for (int32_t i = 0; i < n; i++)

@@ -2,7 +2,7 @@
 #include "pto/func_call.h"
 
 /* A scalar in the type of a tile: the number, but the bits where the type is no number. */
-static uint64_t as_element(struct pto_value v, enum pto_dtype t)
+static uint64_t as_element(struct pto_scalar v, enum pto_dtype t)
 {
     if (v.dtype == t || pto_elem_lanes(t) == 2 || pto_elem_lanes(v.dtype) == 2)
         return v.bits;
@@ -23,7 +23,7 @@ static void fill(const struct pto_tile *t, int32_t r0, int32_t r1, int32_t c0, i
 static enum status expands(struct call *c, int how)
 {
     struct pto_tile dst;
-    struct pto_value v;
+    struct pto_scalar v;
     (void)how;
     TRY(call_out(c, 0, &dst));
     TRY(call_value(c, 0, &v));
@@ -36,7 +36,7 @@ static enum status expands(struct call *c, int how)
 static enum status count_up(struct call *c, int how)
 {
     struct pto_tile dst;
-    struct pto_value start;
+    struct pto_scalar start;
     (void)how;
     TRY(call_out(c, 0, &dst));
     TRY(call_number(c, &dst));
@@ -58,7 +58,7 @@ static enum status count_up(struct call *c, int how)
 static enum status triangle(struct call *c, int how)
 {
     struct pto_tile dst;
-    struct pto_value v = {PTO_I64, 0};
+    struct pto_scalar v = {PTO_I64, 0};
     (void)how;
     TRY(call_out(c, 0, &dst));
     TRY(call_number(c, &dst));

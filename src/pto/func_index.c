@@ -85,7 +85,7 @@ static enum status gather_mask(struct call *c)
 static enum status gather_compare(struct call *c)
 {
     struct pto_tile dst, src, counts = {0};
-    struct pto_value limit;
+    struct pto_scalar limit;
     TRY(call_out(c, 0, &dst));
     TRY(call_number(c, &dst));
     bool has_counts = call_has_out(c, 1);

@@ -40,7 +40,7 @@ static bool mask_bit(const unsigned char *row, int32_t col)
 static enum status compare_tiles(struct call *c, int how)
 {
     struct pto_tile mask, a, b = {0};
-    struct pto_value s = {0};
+    struct pto_scalar s = {0};
     uint64_t x[CALL_PIECE], y[CALL_PIECE];
     (void)how;
     TRY(call_out(c, 0, &mask));
@@ -86,7 +86,7 @@ static enum status select_tiles(struct call *c, int with_scalar)
     TRY(take_mask(c, 0, dst.v_row, dst.v_col, &mask));
     TRY(call_in_as(c, 1, dst.v_row, dst.v_col, true, &a));
     if (with_scalar) {
-        struct pto_value s;
+        struct pto_scalar s;
         TRY(call_value(c, call_has_value(c, 2) ? 2 : 3, &s));
         TRY(call_number(c, &dst));
         bits = move_convert(s.bits, s.dtype, dst.type.dtype);

@@ -28,7 +28,7 @@ uint64_t move_convert(uint64_t bits, enum pto_dtype from, enum pto_dtype to)
 /* What a move out of the accumulator does to each element on its way. */
 struct fix {
     bool has_scale, relu;
-    struct pto_value scale;  /* one for all */
+    struct pto_scalar scale;  /* one for all */
     struct pto_tile per_col; /* or one a column, where v_col > 0 */
 };
 
@@ -65,9 +65,9 @@ static uint64_t fix_one(const struct fix *f, uint64_t bits, enum pto_dtype from,
         x = 0, bits = 0;
     if (!f->has_scale)
         return move_convert(bits, from, to);
-    struct pto_value s = f->scale;
+    struct pto_scalar s = f->scale;
     if (f->per_col.v_col > 0)
-        s = (struct pto_value){f->per_col.type.dtype,
+        s = (struct pto_scalar){f->per_col.type.dtype,
                                tile_get(&f->per_col, 0, min_i32(col, f->per_col.v_col - 1))};
     return move_convert(pto_elem_from_f32(x * scale_of(s.bits, s.dtype), PTO_F32), PTO_F32, to);
 }
@@ -215,7 +215,7 @@ static enum status move(struct call *c, int how)
 /* Row and column operands of textract and tinsert. */
 static enum status take_corner(struct call *c, int64_t *row, int64_t *col)
 {
-    struct pto_value r, k;
+    struct pto_scalar r, k;
     TRY(call_value(c, 1, &r));
     TRY(call_value(c, 2, &k));
     *row = pto_elem_i64(r.bits, r.dtype);
@@ -273,7 +273,7 @@ static enum status insert(struct call *c, int how)
 }
 
 /* The byte of element `at`, counted through the storage of a tile; fails outside of it. */
-static enum status element_at(struct call *c, struct pto_tile *t, const struct pto_value *at,
+static enum status element_at(struct call *c, struct pto_tile *t, const struct pto_scalar *at,
                               unsigned char **byte)
 {
     int64_t k = pto_elem_i64(at->bits, at->dtype);
@@ -293,7 +293,7 @@ static enum status element_at(struct call *c, struct pto_tile *t, const struct p
 static enum status get_value(struct call *c, int how)
 {
     struct pto_tile src;
-    struct pto_value at;
+    struct pto_scalar at;
     unsigned char *byte;
     (void)how;
     TRY(call_in(c, 0, &src));
@@ -304,14 +304,14 @@ static enum status get_value(struct call *c, int how)
     src = *c->args->ins[0].u.tile;
     TRY(element_at(c, &src, &at, &byte));
     *c->args->outs[0].u.value =
-        (struct pto_value){src.type.dtype, pto_elem_load(byte, src.type.dtype)};
+        (struct pto_scalar){src.type.dtype, pto_elem_load(byte, src.type.dtype)};
     return ST_OK;
 }
 
 static enum status set_value(struct call *c, int how)
 {
     struct pto_tile dst;
-    struct pto_value at, value;
+    struct pto_scalar at, value;
     unsigned char *byte;
     (void)how;
     TRY(call_out(c, 0, &dst));

@@ -91,7 +91,7 @@ static enum status take_parameter(struct call *c, size_t i, float missing, struc
 {
     *p = (struct parameter){.value = missing};
     if (call_has_value(c, i)) {
-        struct pto_value v;
+        struct pto_scalar v;
         TRY(call_value(c, i, &v));
         p->value = pto_elem_f32(v.bits, v.dtype);
     } else if (call_has_tile(c, i)) {

@@ -127,7 +127,7 @@ static const unsigned char *next_record(struct lists *l, bool stop_early)
 static enum status merge_runs(struct call *c)
 {
     struct pto_tile dst, src;
-    struct pto_value length;
+    struct pto_scalar length;
     unsigned char *in, *out;
     TRY(call_out(c, 0, &dst));
     TRY(call_in(c, 0, &src));
@@ -192,7 +192,7 @@ static enum status merge_lists(struct call *c)
         executed |= ((uint64_t)l.used[i] & 0xffff) << (16 * i);
     for (size_t i = 0; i < c->args->n_outs; i++)
         if (c->args->outs[i].kind == PTO_OPERAND_VALUE && c->args->outs[i].u.value != NULL)
-            *c->args->outs[i].u.value = (struct pto_value){PTO_I64, executed};
+            *c->args->outs[i].u.value = (struct pto_scalar){PTO_I64, executed};
     return ST_OK;
 }
 

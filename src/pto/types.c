@@ -64,17 +64,17 @@ enum pto_opcode pto_op_find(struct str name)
 
 uint32_t pto_dtype_size(enum pto_dtype t)
 {
-    return t < PTO_DTYPE_COUNT ? dtypes[t].size : 0;
+    return (size_t)t < ARRAY_LEN(dtypes) ? dtypes[t].size : 0;
 }
 
 bool pto_dtype_is_float(enum pto_dtype t)
 {
-    return t < PTO_DTYPE_COUNT && dtypes[t].is_float;
+    return (size_t)t < ARRAY_LEN(dtypes) && dtypes[t].is_float;
 }
 
 const char *pto_dtype_name(enum pto_dtype t)
 {
-    return t < PTO_DTYPE_COUNT ? dtypes[t].name : "?";
+    return (size_t)t < ARRAY_LEN(dtypes) ? dtypes[t].name : "?";
 }
 
 bool pto_dtype_find(struct str name, enum pto_dtype *t)
@@ -90,7 +90,7 @@ bool pto_dtype_find(struct str name, enum pto_dtype *t)
 
 const char *pto_space_name(enum pto_space s)
 {
-    return s < PTO_SPACE_COUNT ? space_names[s] : "?";
+    return (size_t)s < ARRAY_LEN(space_names) ? space_names[s] : "?";
 }
 
 bool pto_space_find(struct str name, enum pto_space *s)
@@ -99,7 +99,7 @@ bool pto_space_find(struct str name, enum pto_space *s)
         *s = PTO_VEC;
         return true;
     }
-    for (unsigned i = 0; i < PTO_SPACE_COUNT; i++) {
+    for (unsigned i = 0; i < ARRAY_LEN(space_names); i++) {
         if (!str_equal(name, str_of(space_names[i])))
             continue;
         *s = (enum pto_space)i;
@@ -110,12 +110,12 @@ bool pto_space_find(struct str name, enum pto_space *s)
 
 const char *pto_pipe_name(enum pto_pipe p)
 {
-    return p < PTO_PIPE_COUNT ? pipe_names[p] : "?";
+    return (size_t)p < ARRAY_LEN(pipe_names) ? pipe_names[p] : "?";
 }
 
 bool pto_pipe_find(struct str name, enum pto_pipe *p)
 {
-    for (unsigned i = 0; i < PTO_PIPE_COUNT; i++) {
+    for (unsigned i = 0; i < ARRAY_LEN(pipe_names); i++) {
         if (!str_equal(name, str_of(pipe_names[i])))
             continue;
         *p = (enum pto_pipe)i;

@@ -129,7 +129,11 @@ def main():
         b = "tests/golden/diff-slower/in/b/kernel_details.csv"
         full = [run("anomaly", paths[-1], "-o", out + "/res", "--json"), run("diff", a, b, "--json"),
                 run("info", paths[-1], "--json"), run("formats", "--json"),
-                run("query", a, "SELECT name, dur FROM kernels LIMIT 3", "--json")]
+                run("query", a, "SELECT name, dur FROM kernels LIMIT 3", "--json"),
+                run("db", "grid", "--database-path", "examples/perfdb/grid", "--rows", "2", "--seed",
+                    "1", "--dry-run", "--json"),
+                run("db", "coverage", "--database-path", "tests/golden/db-coverage-json/in/db",
+                    "--rules", "tests/golden/db-coverage-json/in/rules.yaml", "--json", codes=(1,))]
     for document in full:
         good &= check(document, document["schema"])
         good &= check_faults(document, document["schema"])
