@@ -42,7 +42,7 @@ add_test(NAME docs.packages COMMAND ${CMAKE_SOURCE_DIR}/tools/check-packages)
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
 if(TARGET strata)
     file(GLOB scripts CONFIGURE_DEPENDS tests/shared/*.py)
-    list(FILTER scripts EXCLUDE REGEX "/(traces|pto_cost)\\.py$") # have programs of their own, below
+    list(FILTER scripts EXCLUDE REGEX "/(traces|pto_cost|pto_func)\\.py$") # have programs of their own, below
     foreach(file IN LISTS scripts)
         cmake_path(GET file STEM name)
         add_test(NAME shared.${name} COMMAND Python3::Interpreter ${file} $<TARGET_FILE:strata>
@@ -80,6 +80,16 @@ add_dependencies(unit damage)
 add_test(NAME shared.damage COMMAND damage ${CMAKE_SOURCE_DIR}/../shared/data/captures 5 5)
 set_tests_properties(shared.damage PROPERTIES SKIP_RETURN_CODE 77)
 add_test(NAME examples.damage COMMAND damage ${CMAKE_SOURCE_DIR}/examples 4 4)
+
+# Tile operations against recorded bytes, and against the same computed in Python.
+add_executable(run_ops EXCLUDE_FROM_ALL tests/pto/run_ops.c)
+target_link_libraries(run_ops PRIVATE strata_flags libstrata)
+add_dependencies(unit run_ops)
+add_test(NAME shared.pto_func COMMAND Python3::Interpreter
+    ${CMAKE_SOURCE_DIR}/tests/shared/pto_func.py $<TARGET_FILE:run_ops> ${CMAKE_SOURCE_DIR}/../shared)
+set_tests_properties(shared.pto_func PROPERTIES SKIP_RETURN_CODE 77)
+add_test(NAME pto.ops COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/ops.py
+    $<TARGET_FILE:run_ops>)
 
 # What strata prints against the schemas of docs/schema; captures with one file missing.
 if(TARGET strata)

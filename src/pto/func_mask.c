@@ -11,7 +11,7 @@
 static enum status check_mask(struct call *c, struct pto_tile *mask, int32_t rows, int32_t bits)
 {
     int64_t size = pto_dtype_size(mask->type.dtype);
-    int64_t cols = (((int64_t)bits + 7) / 8 + size - 1) / size;
+    int64_t cols = size > 0 ? (((int64_t)bits + 7) / 8 + size - 1) / size : INT64_MAX;
     if (mask->type.slayout != PTO_NONE_BOX || mask->type.blayout != PTO_ROW_MAJOR ||
         cols > mask->type.cols || rows > mask->type.rows)
         return call_fail(c, ST_FORMAT, "pto.func-shape",
