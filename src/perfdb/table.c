@@ -158,6 +158,13 @@ void table_arrange(struct table *t, const struct str *names, size_t n)
 
     for (size_t i = 0; i < n; i++)
         from[i] = unused_column(&old, names[i], from, i);
+    bool is_same = n == old.columns.n;
+    for (size_t i = 0; i < n && is_same; i++)
+        is_same = from[i] == (int)i;
+    if (is_same) {
+        mem_free(from);
+        return;
+    }
     memset(&t->columns, 0, sizeof(t->columns));
     memset(&t->cells, 0, sizeof(t->cells));
     vec_reserve(&t->columns, n);
