@@ -1,0 +1,241 @@
+#include "pto/pipes.h"
+
+enum rule {
+    RULE_NONE,
+    RULE_S,
+    RULE_V,
+    RULE_M,
+    RULE_MTE2,
+    RULE_FIX,
+    RULE_MOVE,
+    RULE_STORE,
+    RULE_FIFO,
+    RULE_OP,
+};
+
+static const unsigned char rules[] = {
+    [PTO_OP_NONE] = RULE_NONE,
+#define PTO_OP(code, name, form, pipe) [PTO_##code] = RULE_##pipe,
+#include "pto/ops.def"
+#undef PTO_OP
+};
+
+static struct pto_phases one(enum pto_pipe pipe)
+{
+    return (struct pto_phases){.at = {pipe}, .n = 1};
+}
+
+static struct pto_phases two(enum pto_pipe a, enum pto_pipe b)
+{
+    return (struct pto_phases){.at = {a, b}, .n = 2};
+}
+
+static const struct pto_type *type_of(const struct pto_module *m, const struct pto_function *f,
+                                      uint32_t value)
+{
+    static const struct pto_type none = {.kind = PTO_TYPE_OPAQUE};
+
+    return value != PTO_NONE ? pto_value_type(m, f, value) : &none;
+}
+
+static enum pto_space space_of(const struct pto_module *m, const struct pto_function *f,
+                               const struct pto_op *op, enum pto_role role)
+{
+    return type_of(m, f, pto_operand(m, op, role))->space;
+}
+
+enum pto_pipe pto_sync_pipe(int64_t sync_op_type)
+{
+    static const enum pto_pipe pipes[] = {
+        PTO_PIPE_MTE2, PTO_PIPE_FIX,  PTO_PIPE_MTE3, PTO_PIPE_MTE1, PTO_PIPE_FIX, PTO_PIPE_MTE1,
+        PTO_PIPE_MTE1, PTO_PIPE_MTE3, PTO_PIPE_M,    PTO_PIPE_V,    PTO_PIPE_V,
+    };
+
+    if (sync_op_type < 0 || (size_t)sync_op_type >= ARRAY_LEN(pipes))
+        return PTO_PIPE_NONE;
+    return pipes[sync_op_type];
+}
+
+/* A pipe as such, or the one of a sync op type. */
+static struct pto_phases named(const struct pto_module *m, const struct pto_op *op,
+                               enum pto_key key)
+{
+    const struct pto_attr *a = pto_op_attr(m, op, key);
+
+    if (a == NULL)
+        return (struct pto_phases){.n = 0};
+    if (a->kind == PTO_ATTR_ENUM && a->enums == PTO_ENUM_SYNC_OP_TYPE)
+        return one(pto_sync_pipe(a->i));
+    int64_t pipe = pto_op_int(m, op, key, PTO_PIPE_NONE);
+    if (pipe < 0 || pipe >= PTO_PIPE_NONE)
+        return (struct pto_phases){.n = 0};
+    return one((enum pto_pipe)pipe);
+}
+
+/* tmov, textract, tinsert: by the way the data takes. */
+static enum pto_pipe move(const struct pto_module *m, enum pto_opcode code,
+                          const struct pto_type *src, const struct pto_type *dst)
+{
+    enum pto_space from = src->space, to = dst->space;
+
+    if (from == PTO_VEC && to == PTO_VEC)
+        return PTO_PIPE_V;
+    if (from == PTO_ACC && (to == PTO_MAT || to == PTO_VEC))
+        return PTO_PIPE_FIX;
+    if (from == PTO_MAT && (to == PTO_LEFT || to == PTO_RIGHT || to == PTO_BIAS))
+        return PTO_PIPE_MTE1;
+    if (from == PTO_MAT && to == PTO_SCALING)
+        return code == PTO_TEXTRACT || src->dtype == PTO_F8E8M0 ? PTO_PIPE_MTE1 : PTO_PIPE_FIX;
+    if (from == PTO_VEC && to == PTO_MAT) {
+        if (code == PTO_TMOV)
+            return m->arch == PTO_A5 ? PTO_PIPE_MTE3 : PTO_PIPE_V;
+        return code == PTO_TINSERT && m->arch == PTO_A5 ? PTO_PIPE_MTE3 : PTO_PIPE_FIX;
+    }
+    return code == PTO_TINSERT ? PTO_PIPE_FIX : PTO_PIPE_V;
+}
+
+static struct pto_phases fifo(const struct pto_module *m, const struct pto_function *f,
+                              const struct pto_op *op)
+{
+    switch (op->code) {
+    case PTO_TPUSH_TO_AIV:
+        return one(PTO_PIPE_FIX);
+    case PTO_TPUSH_TO_AIC:
+        return one(PTO_PIPE_MTE3);
+    case PTO_TPUSH:
+        return one(space_of(m, f, op, PTO_ROLE_IN) == PTO_ACC ? PTO_PIPE_FIX : PTO_PIPE_MTE3);
+    case PTO_TPOP_FROM_AIC:
+    case PTO_TPOP_FROM_AIV:
+    case PTO_TPOP:
+        return one(m->arch == PTO_A5 ? PTO_PIPE_S : PTO_PIPE_MTE2);
+    default: /* talloc, tfree: credits are counted by the scalar unit */
+        return one(PTO_PIPE_S);
+    }
+}
+
+static struct pto_phases gather_memory(const struct pto_module *m, const struct pto_function *f,
+                                       const struct pto_op *op)
+{
+    bool is_mat = space_of(m, f, op, PTO_ROLE_OUT) == PTO_MAT;
+    bool is_by_element = pto_op_int(m, op, PTO_KEY_COALESCE, 0) == 1;
+
+    if (m->arch == PTO_A5 && !is_mat)
+        return one(PTO_PIPE_V);
+    if (m->arch == PTO_A2A3 && is_by_element && !is_mat)
+        return one(PTO_PIPE_S);
+    return two(PTO_PIPE_S, PTO_PIPE_MTE2);
+}
+
+static struct pto_phases gather(const struct pto_module *m, const struct pto_op *op)
+{
+    bool is_compare = pto_operand_total(m, op, PTO_ROLE_OUT) == 2;
+
+    if (is_compare && m->arch == PTO_A2A3)
+        return (struct pto_phases){.at = {PTO_PIPE_V, PTO_PIPE_S, PTO_PIPE_V, PTO_PIPE_S}, .n = 4};
+    return one(PTO_PIPE_V);
+}
+
+static struct pto_phases scatter(const struct pto_module *m, const struct pto_op *op)
+{
+    bool has_mask = pto_op_attr(m, op, PTO_KEY_MASK_PATTERN) != NULL;
+
+    return m->arch == PTO_A2A3 && !has_mask ? two(PTO_PIPE_V, PTO_PIPE_S) : one(PTO_PIPE_V);
+}
+
+static struct pto_phases between_ranks(const struct pto_op *op)
+{
+    switch (op->code) {
+    case PTO_COMM_TNOTIFY:
+        return one(PTO_PIPE_ALL);
+    case PTO_COMM_TWAIT:
+    case PTO_COMM_TTEST:
+    case PTO_COMM_WAIT_ASYNC_EVENT:
+        return one(PTO_PIPE_S);
+    case PTO_COMM_TREDUCE:
+        return (struct pto_phases){.at = {PTO_PIPE_MTE2, PTO_PIPE_V, PTO_PIPE_MTE3}, .n = 3};
+    default:
+        return two(PTO_PIPE_MTE2, PTO_PIPE_MTE3);
+    }
+}
+
+static struct pto_phases sync(const struct pto_module *m, const struct pto_op *op)
+{
+    switch (op->code) {
+    case PTO_SET_FLAG:
+    case PTO_SET_FLAG_DYN:
+        return named(m, op, PTO_KEY_SRC_PIPE);
+    case PTO_WAIT_FLAG:
+    case PTO_WAIT_FLAG_DYN:
+        return named(m, op, PTO_KEY_DST_PIPE);
+    case PTO_RECORD_EVENT:
+        return named(m, op, PTO_KEY_SRC_OP);
+    case PTO_WAIT_EVENT:
+        return named(m, op, PTO_KEY_DST_OP);
+    case PTO_BARRIER_SYNC:
+    case PTO_GET_BUF:
+    case PTO_RLS_BUF:
+    case PTO_GET_BUF_DYN:
+    case PTO_RLS_BUF_DYN:
+        return named(m, op, PTO_KEY_OP_TYPE);
+    case PTO_FENCE_BARRIER_ALL:
+    case PTO_SYNCALL:
+        return one(PTO_PIPE_ALL);
+    case PTO_TSYNC:
+        return one(PTO_PIPE_S);
+    default: /* barrier, sync.set and their kin name their pipe */
+        return named(m, op, PTO_KEY_PIPE);
+    }
+}
+
+/* Operations with a rule of their own. */
+static struct pto_phases by_op(const struct pto_module *m, const struct pto_function *f,
+                               const struct pto_op *op)
+{
+    switch (op->code) {
+    case PTO_TFILLPAD:
+    case PTO_TFILLPAD_INPLACE:
+    case PTO_TFILLPAD_EXPAND:
+        return one(space_of(m, f, op, PTO_ROLE_IN) == PTO_MAT ? PTO_PIPE_MTE1 : PTO_PIPE_V);
+    case PTO_MGATHER:
+        return gather_memory(m, f, op);
+    case PTO_MSCATTER:
+        return one(m->arch == PTO_A5 ? PTO_PIPE_V : PTO_PIPE_MTE3);
+    case PTO_TSCATTER:
+        return scatter(m, op);
+    case PTO_TCI: /* with a scratch tile the vector unit counts */
+        return one(pto_operand_total(m, op, PTO_ROLE_IN) > 1 ? PTO_PIPE_V : PTO_PIPE_S);
+    default:
+        if (op->code >= PTO_COMM_TNOTIFY)
+            return between_ranks(op);
+        return sync(m, op);
+    }
+}
+
+struct pto_phases pto_phases_of(const struct pto_module *m, const struct pto_function *f,
+                                const struct pto_op *op)
+{
+    switch ((enum rule)rules[op->code]) {
+    case RULE_NONE:
+        break;
+    case RULE_S:
+        return one(PTO_PIPE_S);
+    case RULE_V:
+        return op->code == PTO_TGATHER ? gather(m, op) : one(PTO_PIPE_V);
+    case RULE_M:
+        return one(PTO_PIPE_M);
+    case RULE_MTE2:
+        return one(PTO_PIPE_MTE2);
+    case RULE_FIX:
+        return one(PTO_PIPE_FIX);
+    case RULE_MOVE:
+        return one(move(m, op->code, type_of(m, f, pto_operand(m, op, PTO_ROLE_IN)),
+                        type_of(m, f, pto_operand(m, op, PTO_ROLE_OUT))));
+    case RULE_STORE:
+        return one(space_of(m, f, op, PTO_ROLE_IN) == PTO_ACC ? PTO_PIPE_FIX : PTO_PIPE_MTE3);
+    case RULE_FIFO:
+        return fifo(m, f, op);
+    case RULE_OP:
+        return by_op(m, f, op);
+    }
+    return (struct pto_phases){.n = 0};
+}
