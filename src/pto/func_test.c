@@ -20,23 +20,23 @@ static struct pto_tile tile_at(enum pto_dtype t, int32_t rows, int32_t cols, int
     return pto_tile_make(&type, space, SPACE, addr);
 }
 
-static struct pto_operand as_tile(struct pto_tile *t)
+static struct pto_arg as_tile(struct pto_tile *t)
 {
-    return (struct pto_operand){PTO_OPERAND_TILE, {.tile = t}};
+    return (struct pto_arg){PTO_OPERAND_TILE, {.tile = t}};
 }
 
-static struct pto_operand as_view(struct pto_view *v)
+static struct pto_arg as_view(struct pto_view *v)
 {
-    return (struct pto_operand){PTO_OPERAND_VIEW, {.view = v}};
+    return (struct pto_arg){PTO_OPERAND_VIEW, {.view = v}};
 }
 
-static struct pto_operand as_value(struct pto_value *v)
+static struct pto_arg as_value(struct pto_scalar *v)
 {
-    return (struct pto_operand){PTO_OPERAND_VALUE, {.value = v}};
+    return (struct pto_arg){PTO_OPERAND_VALUE, {.value = v}};
 }
 
-static enum status run(enum pto_opcode op, const struct pto_operand *ins, size_t n_ins,
-                       const struct pto_operand *outs, size_t n_outs, const struct pto_attrs *attrs)
+static enum status run(enum pto_opcode op, const struct pto_arg *ins, size_t n_ins,
+                       const struct pto_arg *outs, size_t n_outs, const struct pto_attrs *attrs)
 {
     struct pto_args args = {
         .ins = ins, .n_ins = n_ins, .outs = outs, .n_outs = n_outs, .attrs = attrs};
@@ -66,7 +66,7 @@ TEST(sources_that_overlap_are_read_before_anything_is_written)
 {
     struct pto_tile src = tile_at(PTO_F32, 4, 16, 0), dst = tile_at(PTO_F32, 4, 16, 64);
     count_up(&src);
-    struct pto_operand in[] = {as_tile(&src), as_tile(&src)}, out = as_tile(&dst);
+    struct pto_arg in[] = {as_tile(&src), as_tile(&src)}, out = as_tile(&dst);
     assert_int_equal(run(PTO_TADD, in, 2, &out, 1, NULL), ST_OK);
     for (int32_t r = 0; r < 4; r++)
         for (int32_t c = 0; c < 16; c++)
@@ -78,7 +78,7 @@ TEST(a_window_is_computed_in_its_parent)
     struct pto_tile parent = tile_at(PTO_F32, 8, 16, 0), window, dst = tile_at(PTO_F32, 4, 8, 4096);
     count_up(&parent);
     assert_true(pto_tile_window(&parent, 2, 4, 4, 8, &window));
-    struct pto_operand in = as_tile(&window), out = as_tile(&dst);
+    struct pto_arg in = as_tile(&window), out = as_tile(&dst);
     assert_int_equal(run(PTO_TNEG, &in, 1, &out, 1, NULL), ST_OK);
     assert_true(get(&dst, 1, 3) == -(float)(3 * 16 + 7));
     assert_int_equal(run(PTO_TNEG, &out, 1, &in, 1, NULL), ST_OK);
@@ -113,7 +113,7 @@ TEST(sums_are_fused_and_ascending)
         for (int32_t k = 0; k < 37; k++)
             pto_elem_store(b.base + pto_tile_offset(&b, r, k), PTO_F32,
                            pto_elem_from_f32(1.0f / (float)(1 + r * 37 + k), PTO_F32));
-    struct pto_operand in[] = {as_tile(&a), as_tile(&b)}, out = as_tile(&c);
+    struct pto_arg in[] = {as_tile(&a), as_tile(&b)}, out = as_tile(&c);
     assert_int_equal(run(PTO_TMATMUL, in, 2, &out, 1, NULL), ST_OK);
     for (int32_t r = 0; r < 3; r++)
         for (int32_t k = 0; k < 37; k++) {
@@ -136,8 +136,8 @@ TEST(signals_and_transfers_work_in_one_rank)
                                  .ndim = 1,
                                  .shape = {4},
                                  .stride = {1}};
-    struct pto_value five = {PTO_I32, 5}, met = {PTO_I1, 0};
-    struct pto_operand signal[] = {as_view(&v[0]), as_value(&five)}, out = as_value(&met);
+    struct pto_scalar five = {PTO_I32, 5}, met = {PTO_I1, 0};
+    struct pto_arg signal[] = {as_view(&v[0]), as_value(&five)}, out = as_value(&met);
     struct pto_attrs attrs = PTO_ATTRS;
     assert_int_equal(run(PTO_COMM_TNOTIFY, signal, 2, NULL, 0, &attrs), ST_OK);
     assert_int_equal(run(PTO_COMM_TNOTIFY, signal, 2, NULL, 0, &attrs), ST_OK);
@@ -148,17 +148,17 @@ TEST(signals_and_transfers_work_in_one_rank)
     attrs.notify = PTO_NOTIFY_SET;
     assert_int_equal(run(PTO_COMM_TNOTIFY, signal, 2, NULL, 0, &attrs), ST_OK);
     assert_int_equal(gm[0], 5);
-    struct pto_operand pair[] = {as_view(&v[1]), as_view(&v[0])};
+    struct pto_arg pair[] = {as_view(&v[1]), as_view(&v[0])};
     assert_int_equal(run(PTO_COMM_TPUT, pair, 2, NULL, 0, NULL), ST_OK);
     assert_int_equal(gm[32], 5);
-    struct pto_operand group[] = {as_view(&v[3]), as_view(&v[0]), as_view(&v[1])};
+    struct pto_arg group[] = {as_view(&v[3]), as_view(&v[0]), as_view(&v[1])};
     assert_int_equal(run(PTO_COMM_TREDUCE, group, 3, NULL, 0, NULL), ST_OK);
     assert_int_equal(gm[96], 10);
-    struct pto_operand all[] = {as_view(&v[0]), as_view(&v[2])};
+    struct pto_arg all[] = {as_view(&v[0]), as_view(&v[2])};
     assert_int_equal(run(PTO_COMM_TBROADCAST, all, 2, NULL, 0, NULL), ST_OK);
     assert_int_equal(gm[64], 5);
     v[2].shape[0] = 8;
-    struct pto_operand parts[] = {as_view(&v[2]), as_view(&v[0]), as_view(&v[1])};
+    struct pto_arg parts[] = {as_view(&v[2]), as_view(&v[0]), as_view(&v[1])};
     gm[32] = 9;
     assert_int_equal(run(PTO_COMM_TGATHER, parts, 3, NULL, 0, NULL), ST_OK);
     assert_int_equal(gm[64], 5);
@@ -219,8 +219,8 @@ TEST(no_operand_can_do_harm)
         for (int op = 1; op < PTO_OP_COUNT; op++) {
             struct pto_tile tiles[8];
             struct pto_view views[8];
-            struct pto_value values[8];
-            struct pto_operand operands[8];
+            struct pto_scalar values[8];
+            struct pto_arg operands[8];
             struct pto_attrs attrs = PTO_ATTRS;
             if (!pto_func_knows((enum pto_opcode)op))
                 continue;
@@ -232,9 +232,9 @@ TEST(no_operand_can_do_harm)
                     pto_tile_window(&tiles[i], 1, 1, tiles[i].type.rows - 1, tiles[i].type.cols - 1,
                                     &tiles[i]);
                 views[i] = any_view(&seed);
-                values[i] = (struct pto_value){(enum pto_dtype)(next(&seed) % PTO_DTYPE_COUNT),
-                                               next(&seed) % 4 ? next(&seed) % 70
-                                                               : (uint64_t) - (int64_t)next(&seed)};
+                values[i] = (struct pto_scalar){
+                    (enum pto_dtype)(next(&seed) % PTO_DTYPE_COUNT),
+                    next(&seed) % 4 ? next(&seed) % 70 : (uint64_t) - (int64_t)next(&seed)};
                 uint32_t kind = next(&seed) % 8;
                 operands[i] = kind < 5   ? as_tile(&tiles[i])
                               : kind < 7 ? as_view(&views[i])

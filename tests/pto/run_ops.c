@@ -24,7 +24,7 @@ enum { MOST = 16, WORD = 1 << 22 };
 struct slot {
     struct pto_tile tile;
     struct pto_view view;
-    struct pto_value value;
+    struct pto_scalar value;
     unsigned char *bytes;
     size_t n;
     bool is_out, is_alias;
@@ -184,11 +184,11 @@ static void print_slot(const struct slot *s)
 static void run_op(enum pto_opcode op, struct slot *all, size_t n, const struct pto_attrs *attrs,
                    bool reference)
 {
-    struct pto_operand ins[MOST], outs[MOST];
+    struct pto_arg ins[MOST], outs[MOST];
     struct pto_args args = {.ins = ins, .outs = outs, .attrs = attrs, .reference = reference};
     struct diag d;
     for (size_t i = 0; i < n; i++) {
-        struct pto_operand o = {.kind = all[i].kind};
+        struct pto_arg o = {.kind = all[i].kind};
         if (o.kind == PTO_OPERAND_TILE)
             o.u.tile = &all[i].tile;
         else if (o.kind == PTO_OPERAND_VIEW)
