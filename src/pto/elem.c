@@ -566,6 +566,10 @@ void pto_elem_read_f32(float *out, const unsigned char *at, enum pto_dtype t, si
         for (size_t i = 0; i < n; i++)
             out[i] = float_of_bits(half_at(at + 2 * i) << 16);
         break;
+    case PTO_I8:
+        for (size_t i = 0; i < n; i++)
+            out[i] = (float)(int8_t)at[i];
+        break;
     default:
         for (size_t i = 0; i < n; i++)
             out[i] = pto_elem_f32(pto_elem_load(at + i * size, t), t);

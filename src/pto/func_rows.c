@@ -33,13 +33,16 @@ static void copy_run(unsigned char *dst, int64_t dst_step, const unsigned char *
 /* Runs `body` for each evenly spaced part of the row: `at`, `step` in bytes, `m` elements, of
  * which the first is number `done`. */
 #define EACH_RUN(body)                                                                             \
+    struct pto_run run = pto_tile_run(t, r, c);                                                    \
     for (int32_t done = 0; done < n;) {                                                            \
-        const struct pto_run run = pto_tile_run(t, r, c + done);                                   \
         const int32_t m = min_i32(run.n, n - done);                                                \
         unsigned char *at = t->base + run.offset;                                                  \
         const int64_t step = run.step;                                                             \
         body;                                                                                      \
         done += m;                                                                                 \
+        run.offset += run.next;                                                                    \
+        run.next = run.jump;                                                                       \
+        run.n = run.wide;                                                                          \
     }
 
 typedef void read_fn(void *out, const unsigned char *at, enum pto_dtype t, size_t n);

@@ -177,7 +177,7 @@ int64_t pto_tile_offset(const struct pto_tile *t, int32_t r, int32_t c)
 struct pto_run pto_tile_run(const struct pto_tile *t, int32_t r, int32_t c)
 {
     struct geometry g = geometry_of(t);
-    struct pto_run run = {byte_of(t, &g, r, c), g.size, t->v_col - c};
+    struct pto_run run = {.offset = byte_of(t, &g, r, c), .step = g.size, .n = t->v_col - c};
     if (t->type.slayout == PTO_NONE_BOX) {
         if (t->type.blayout == PTO_COL_MAJOR)
             run.step = (g.rows + g.extra) * g.size;
@@ -185,10 +185,16 @@ struct pto_run pto_tile_run(const struct pto_tile *t, int32_t r, int32_t c)
     }
     if (t->type.slayout == PTO_BOX_COL)
         run.step = g.box_rows * g.size;
-    bool on = t->type.slayout == PTO_BOX_COL && t->type.blayout == PTO_ROW_MAJOR;
-    int64_t left = g.box_cols - ((c + t->window.col) & (g.box_cols - 1));
-    if (!on && run.n > left) /* in Zn the next box of the row follows at the same step */
-        run.n = (int32_t)left;
+    if (t->type.slayout == PTO_BOX_COL && t->type.blayout == PTO_ROW_MAJOR)
+        return run; /* in Zn the next box of the row follows at the same step */
+    int64_t inner = (c + t->window.col) & (g.box_cols - 1);
+    if (run.n > g.box_cols - inner)
+        run.n = (int32_t)(g.box_cols - inner);
+    run.wide = (int32_t)g.box_cols;
+    run.jump = (t->type.blayout == PTO_COL_MAJOR ? g.rows * g.box_cols + g.extra
+                                                 : g.box_rows * g.box_cols) *
+               g.size;
+    run.next = run.jump - inner * run.step;
     return run;
 }
 
