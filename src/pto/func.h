@@ -63,9 +63,9 @@ struct pto_attrs {
     enum pto_quant quant;
     enum pto_pad_mode pad_mode;
     struct pto_scalar pad_value; /* PTO_NO_DTYPE: none */
-    int64_t offset;             /* of tgather's compare form: added to every index */
-    int64_t rounds;             /* of trandom */
-    int64_t root;               /* of the comm operations */
+    int64_t offset;              /* of tgather's compare form: added to every index */
+    int64_t rounds;              /* of trandom */
+    int64_t root;                /* of the comm operations */
     enum pto_notify notify;
     enum pto_wait_cmp wait_cmp;
     enum pto_reduce reduce;
