@@ -153,7 +153,7 @@ static int without_replay(struct session *s, const struct bench_job *job)
     bool is_complete = false;
 
     enum status st = bench_files(&s->arena, job, &files, &s->diag);
-    if (st == ST_OK && job->mode == UPDATE_MISSING_ONLY)
+    if (st == ST_OK && job->how.mode == UPDATE_MISSING_ONLY)
         st = bench_is_complete(&files, &is_complete, &s->diag);
     if (st != ST_OK)
         return db_code(st);
@@ -186,15 +186,17 @@ static int run(struct session *s, const void *given)
     int code = db_place(s, &args->place, &dir);
     if (code != CODE_DONE)
         return code;
+    bool is_told = !s->common.json && !s->common.quiet;
     struct bench_job job = {
         .dir = dir,
         .prof = args->prof,
         .ops = ops.at,
         .n_ops = ops.n,
-        .mode = (enum update_mode)args->update_mode,
-        .prune = args->prune,
+        .how = {.mode = (enum update_mode)args->update_mode,
+                .prune = args->prune,
+                .keep_old = s->common.dry_run,
+                .say = is_told ? session_sink(s) : (struct sink){to_nobody, NULL}},
         .ep_size = args->ep_size,
-        .say = s->common.json || s->common.quiet ? (struct sink){to_nobody, NULL} : session_sink(s),
     };
     return args->prof != NULL ? write_back(s, args, &job) : without_replay(s, &job);
 }

@@ -193,29 +193,35 @@ static bool write_json(const void *what, struct sink sink)
     return json_finish_bare(&j, &buffer, sink);
 }
 
+static void put_scenario(struct session *s, struct json_writer *j, const struct scenario *one)
+{
+    const struct ops_rows *rows = &one->rows;
+    struct plot_point *points = ARENA_ARRAY(&s->arena, struct plot_point, rows->at.n);
+
+    for (size_t i = 0; i < rows->at.n; i++) {
+        const struct ops_row *row = &rows->at.at[i];
+        points[i] = (struct plot_point){row->kernel, S(""), row->measured_us, row->predicted_us};
+    }
+    json_write_object(j);
+    json_write_key(j, S("name"));
+    json_write_string(j, str_of(one->name));
+    json_write_key(j, S("is_skipped"));
+    json_write_bool(j, one->is_skipped);
+    json_write_key(j, S("rows"));
+    ops_rows_json(rows, j);
+    plot_json(j, points, rows->at.n);
+    json_write_end(j);
+}
+
 static void print_json(struct session *s, const struct scenarios *all)
 {
     struct json_writer *j = session_json_begin(s, "strata.db-compare-ops/1", "measured");
 
     json_write_object(j);
     json_write_key(j, S("scenarios"));
-    put_scenarios(all, j);
-    json_write_key(j, S("plots"));
-    json_write_object(j);
-    for (size_t i = 0; i < all->n; i++) {
-        const struct ops_rows *rows = &all->at[i].rows;
-        struct plot_point *points = ARENA_ARRAY(&s->arena, struct plot_point, rows->at.n);
-        if (all->at[i].is_skipped)
-            continue;
-        for (size_t k = 0; k < rows->at.n; k++)
-            points[k] =
-                (struct plot_point){rows->at.at[k].kernel, S(""), rows->at.at[k].measured_us,
-                                    rows->at.at[k].predicted_us};
-        json_write_key(j, str_of(all->at[i].name));
-        json_write_object(j);
-        plot_json(j, points, rows->at.n);
-        json_write_end(j);
-    }
+    json_write_array(j);
+    for (size_t i = 0; i < all->n; i++)
+        put_scenario(s, j, &all->at[i]);
     json_write_end(j);
     json_write_end(j);
     session_json_end(s);

@@ -124,12 +124,22 @@ static void print_head(struct session *s, const struct args *args, const struct 
         out_printf(&s->out, "HBM budget: %.1f GiB per shape row\n", args->memory_gib);
 }
 
-static void tell_memory(struct session *s, const struct grid_run *run, const struct grid_file *f)
+struct teller {
+    struct session *s;
+    const struct grid_run *run;
+};
+
+static void tell_file(void *ctx, const struct grid_file *f)
 {
+    const struct teller *t = ctx;
+    struct session *s = t->s;
+
     if (f->fill.too_big > 0)
         db_tell(s, "[MEMORY] %.*s: filtered %zu/%zu rows exceeding %.*s HBM budget",
                 STR_ARGS(f->name), f->fill.too_big, f->fill.made,
-                STR_ARGS(grid_memory_text(&s->arena, run->budget)));
+                STR_ARGS(grid_memory_text(&s->arena, t->run->budget)));
+    if (f->is_written && (s->common.quiet || s->common.json))
+        session_wrote(s, f->path);
 }
 
 static void print_tail(struct session *s, const struct grid_run *run, const char *dir)
@@ -186,19 +196,6 @@ static void print_json(struct session *s, const struct args *args, const struct 
     session_json_end(s);
 }
 
-static enum status fill_files(struct session *s, struct grid_run *run)
-{
-    bool is_listed = s->common.quiet || s->common.json;
-
-    for (size_t i = 0; i < run->files.n; i++) {
-        TRY(grid_run_file(run, i, &s->diag));
-        tell_memory(s, run, &run->files.at[i]);
-        if (is_listed && run->files.at[i].is_written)
-            session_wrote(s, run->files.at[i].path);
-    }
-    return ST_OK;
-}
-
 static enum status run_grid(struct session *s, const struct args *args, struct grid_run *run,
                             struct place *place)
 {
@@ -206,7 +203,7 @@ static enum status run_grid(struct session *s, const struct args *args, struct g
     if (!s->common.dry_run)
         TRY(take_locks(s, args, place));
     print_head(s, args, run);
-    TRY(fill_files(s, run));
+    TRY(grid_run_fill(run, tell_file, &(struct teller){s, run}, &s->diag));
     if (s->common.json)
         print_json(s, args, run, place->dir);
     else if (!s->common.quiet)

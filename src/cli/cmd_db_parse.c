@@ -37,7 +37,8 @@ static void tell_losses(struct session *s, const struct parse_plan *plan)
         const struct parse_file *f = &plan->files.at[i];
         if (f->rows_dropped == 0 && f->columns_lost.n == 0)
             continue;
-        db_tell(s, "%s: replaced: %zu rows dropped%s%.*s", f->path, f->rows_dropped,
+        db_tell(s, "%s: %sreplaced: %zu rows dropped%s%.*s", f->path,
+                s->common.dry_run ? "would be " : "", f->rows_dropped,
                 f->columns_lost.n > 0 ? ", columns dropped: " : "", STR_ARGS(f->columns_lost));
     }
 }

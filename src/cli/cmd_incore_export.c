@@ -39,25 +39,26 @@ static void print_json(struct session *s, const struct capture *cap)
     session_json_end(s);
 }
 
-static enum status export(struct session *s, const struct capture *cap, const char *path,
-                          const char *folder) {
+static enum status write_folder(struct session *s, const struct capture *cap, const char *path,
+                                const char *folder)
+{
     const char *simulator = fs_join(&s->arena, folder, "simulator");
     struct incore_wrote wrote = {0};
     bool is_incore = str_equal(capture_text(cap, cap->facts.kind), S("incore"));
 
-    if (!is_incore ||
-        (cap->has & HAS_INSTR) == 0) return diag_fail(&s->diag, ST_FORMAT, "incore.no-trace",
-                                                      (struct where){.path = path},
-                                                      "there are no instructions in it");
-    if (fs_exists(simulator)){
+    if (!is_incore || (cap->has & HAS_INSTR) == 0)
+        return diag_fail(&s->diag, ST_FORMAT, "incore.no-trace", (struct where){.path = path},
+                         "there are no instructions in it");
+    if (fs_exists(simulator)) {
         diag_hint(&s->diag, "try", "another folder with --out");
         return diag_fail(&s->diag, ST_IO, "incore.exists", (struct where){.path = simulator},
-                         "there is a simulator folder already; it stays as it is");}
-enum status st = incore_artifacts_write(cap, folder, &s->arena, &s->diag, &wrote);
-for (size_t i = 0; i < wrote.n; i++)
-    session_wrote(s, wrote.at[i]);
-vec_free(&wrote);
-return st;
+                         "there is a simulator folder already; it stays as it is");
+    }
+    enum status st = incore_artifacts_write(cap, folder, &s->arena, &s->diag, &wrote);
+    for (size_t i = 0; i < wrote.n; i++)
+        session_wrote(s, wrote.at[i]);
+    vec_free(&wrote);
+    return st;
 }
 
 static int run(struct session *s, const void *args)
@@ -70,7 +71,7 @@ static int run(struct session *s, const void *args)
     options.format = s->common.format;
     enum status st = input_load(path, &options, &s->diag, &cap);
     if (st == ST_OK)
-        st = export(s, cap, path, folder);
+        st = write_folder(s, cap, path, folder);
     for (size_t i = 0; st == ST_OK && i < cap->sources.n; i++)
         session_read(s, cap->sources.at[i].path, cap->sources.at[i].format, cap->sources.at[i].rows,
                      cap->sources.at[i].lost);

@@ -334,4 +334,53 @@ TEST(random_captures_are_written_lint_clean_and_read_back_the_same)
     }
 }
 
-TEST_MAIN("insight_roundtrip", T(random_captures_are_written_lint_clean_and_read_back_the_same))
+/* Reads damaged bytes; whatever capture comes of it is written as a sound container. */
+static bool survives(struct str text)
+{
+    struct capture *cap = capture_new();
+    struct json_buffer bytes = {0};
+    struct bin_blocks b;
+    struct bin_block block;
+    struct diag diag;
+
+    diag_init(&diag);
+    struct input_file in = {.path = "visualize_data.bin", .text = text, .diag = &diag};
+    bool is_read = input_visualize_data.read(&in, cap) == ST_OK;
+    capture_seal(cap);
+    if (is_read) {
+        write_bin(cap, &bytes);
+        bin_blocks_open(&b, (struct str){bytes.at, bytes.n});
+        while (bin_blocks_next(&b, &block))
+            assert_true(block.content > 0 && !block.counts_path);
+        assert_int_equal(b.fault, BIN_FINE);
+        assert_int_equal(b.at, bytes.n);
+    }
+    json_buffer_free(&bytes);
+    diag_fini(&diag);
+    capture_free(cap);
+    return is_read;
+}
+
+TEST(whatever_is_read_of_damaged_bytes_can_be_written)
+{
+    static const unsigned char flips[] = {0x01, 0x80, 0xff};
+    struct json_buffer bytes = {0};
+    size_t read = 0;
+
+    seed = 5;
+    struct capture *cap = invent();
+    write_bin(cap, &bytes);
+    capture_free(cap);
+    for (size_t i = 0; i < bytes.n; i += 7) {
+        for (size_t k = 0; k < ARRAY_LEN(flips); k++) {
+            bytes.at[i] = (char)(bytes.at[i] ^ flips[k]);
+            read += survives((struct str){bytes.at, bytes.n});
+            bytes.at[i] = (char)(bytes.at[i] ^ flips[k]);
+        }
+    }
+    assert_true(read > 200);
+    json_buffer_free(&bytes);
+}
+
+TEST_MAIN("insight_roundtrip", T(random_captures_are_written_lint_clean_and_read_back_the_same),
+          T(whatever_is_read_of_damaged_bytes_can_be_written))

@@ -28,8 +28,8 @@ struct camodel_head {
 };
 
 /* One head for each of `instrs`, in their order; `out` has room. The k-th issue of an address
- * belongs to its k-th run; where one would come after its run, the address is given up. The fetch is
- * the last one before the issue. Both lists of points are sorted. */
+ * belongs to its k-th run; where one would come after its run, the address is given up. The fetch
+ * is the last one before the issue. Both lists of points are sorted. */
 void camodel_heads_find(const struct camodel_instrs *instrs, const struct camodel_records *ends,
                         struct camodel_points *fetches, struct camodel_points *issues,
                         struct camodel_head *out);

@@ -30,9 +30,9 @@ struct camodel_transfer {
 
 /* Zero-initialised is empty. */
 struct camodel_mte {
-    uint32_t core;                     /* set by the caller before each core's logs */
-    struct hash instr_ids, requests;   /* of core and instruction; and of request */
-    VEC_OF(uint8_t) ways;              /* by instruction: enum camodel_way */
+    uint32_t core;                   /* set by the caller before each core's logs */
+    struct hash instr_ids, requests; /* of core and instruction; and of request */
+    VEC_OF(uint8_t) ways;            /* by instruction: enum camodel_way */
     VEC_OF(struct camodel_transfer) transfers;
     uint64_t lost; /* records without their numbers */
 };

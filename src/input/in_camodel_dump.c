@@ -213,8 +213,7 @@ static strid add_head(struct capture *cap, strid core, const struct camodel_reco
         return 0;
     arena_init(&scratch);
     struct str name = capture_text(cap, core);
-    strid group = capture_intern(
-        cap, arena_format(&scratch, "%.*s_%zu", STR_ARGS(name), number));
+    strid group = capture_intern(cap, arena_format(&scratch, "%.*s_%zu", STR_ARGS(name), number));
     arena_free(&scratch);
     if (head->fetched >= 0 && head->fetched <= head->issued) {
         part.name = S("cache_time");
@@ -354,7 +353,8 @@ static enum status read_core(const struct input_file *in, const struct fs_list *
         const struct fs_entry *entry = &list->at[back ? 2 * list->n - 1 - i : i];
         struct str name;
         enum log_type type = log_type(entry->name, &name);
-        if (type != LOG_NONE && type != LOG_MTE && (type == LOG_POPPED) == back && str_equal(name, core->name))
+        if (type != LOG_NONE && type != LOG_MTE && (type == LOG_POPPED) == back &&
+            str_equal(name, core->name))
             TRY(read_log(in, entry, type, core, source, arena));
     }
     return ST_OK;
@@ -368,10 +368,9 @@ static void add_rates(struct capture *cap, const struct camodel_rates *rates)
     for (size_t i = 0; i < rates->list.n; i++) {
         const struct camodel_rate *r = &rates->list.at[i];
         bool goes_on = i + 1 < rates->list.n && r[1].way == r->way && r[1].us == r->us + 1;
-        series_id series =
-            capture_series(cap, capture_intern(cap, S("MTE Throughput")),
-                           capture_intern(cap, str_of(camodel_way_name(r->way))),
-                           capture_intern(cap, S("throughput(MB/s)")));
+        series_id series = capture_series(cap, capture_intern(cap, S("MTE Throughput")),
+                                          capture_intern(cap, str_of(camodel_way_name(r->way))),
+                                          capture_intern(cap, S("throughput(MB/s)")));
         capture_sample(cap, series, r->us * DEFAULT_MHZ, r->bytes);
         if (!goes_on)
             capture_sample(cap, series, (r->us + 1) * DEFAULT_MHZ, 0);

@@ -27,6 +27,19 @@ enum {
 
 struct trace_chunk;
 
+/* What stands behind a text. */
+enum path_value {
+    PATH_NONE, /* the text goes on in a child */
+    PATH_END,
+    PATH_TS,
+    PATH_DUR,
+    PATH_NAME,
+    PATH_STRING, /* of a field */
+    PATH_NUMBER,
+    PATH_ARG_STRING,
+    PATH_ARG_NUMBER,
+};
+
 /* A value that is part of a text: the field's, so long before the end of the text. */
 struct path_constant {
     uint8_t field, back, n;
@@ -38,7 +51,7 @@ struct path_node {
     struct path_node *parent;
     struct path_node *child, *next; /* the first text behind the value; another one beside this */
     uint8_t n;                      /* length of the text */
-    uint8_t value;                  /* enum path_value, in trace_paths.c */
+    uint8_t value;                  /* enum path_value */
     uint8_t field;                  /* enum trace_field */
     char ph;                        /* at the end of a path: the phase of its events */
     bool is_string;
@@ -96,6 +109,19 @@ static inline void trace_paths_teach(const struct trace_guess *guess, strid id)
 {
     if (guess->for_next != NULL)
         *guess->for_next = id;
+}
+
+/* Private to the two sources of this module. */
+#define PATH_PYTHON S("python_function") /* the category whose arguments are left out */
+
+static inline bool path_is_digit(char c)
+{
+    return (unsigned char)(c - '0') <= 9;
+}
+
+static inline bool path_is_printable(char c)
+{
+    return (unsigned char)c >= 0x20 && (unsigned char)c < 0x80;
 }
 
 #endif

@@ -604,8 +604,7 @@ TEST(a_file_without_events_is_refused)
 TEST(members_behind_a_damaged_last_event_are_read)
 {
     static const char *const last[] = {
-        "{\"ph\": \"X\", \"name\": \"b\", \"ts\": 2 \"dur\": 1, \"args\": {\"d\": [[1], [2]], "
-        "\"e\": 3}}",
+        "{\"ph\": \"X\", \"ts\": 2 \"dur\": 1, \"args\": {\"d\": [[1], [2]], \"e\": 3}}",
         "{\"ph\": \"X\", \"name\": \"b, \"ts\": 2, \"dur\": 1}",
         "{\"ph\": \"X\", \"name\": \"b\", \"ts\": 2, \"dur\": 1",
     };

@@ -128,7 +128,7 @@ static enum status update_one(struct bench_plan *plan, const struct bench_job *j
         offer.merge = cases;
         offer.n_merge = n;
     }
-    enum status st = update_make(&u, path, &offer, job->mode, job->prune, job->say, d);
+    enum status st = update_make(&u, path, &offer, &job->how, d);
     vec_push(&plan->updates, u);
     return st;
 }

@@ -14,10 +14,8 @@ struct bench_job {
     const char *prof;      /* a PROF folder with its summaries */
     const struct str *ops; /* only these; all known ones when there are none */
     size_t n_ops;
-    enum update_mode mode;
-    bool prune;       /* drop rows without any duration afterwards */
-    int64_t ep_size;  /* of DispatchFFNCombine */
-    struct sink say;  /* lines for the user, as they come */
+    struct update_how how;
+    int64_t ep_size; /* of DispatchFFNCombine */
 };
 
 struct bench_plan {

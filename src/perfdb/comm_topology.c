@@ -63,7 +63,7 @@ void comm_coords(const struct comm_grid *grid, int64_t rank, int64_t *coords)
 
 size_t comm_tier(const struct comm_grid *grid, const int64_t *ranks, size_t n)
 {
-    int64_t first[COMM_DIMS], other[COMM_DIMS];
+    int64_t first[COMM_DIMS] = {0}, other[COMM_DIMS] = {0};
     size_t tier = grid->n - 1;
 
     if (n > 0)
@@ -99,7 +99,7 @@ static struct str grid_text(const struct comm_grid *grid, struct arena *arena)
 bool comm_group(const struct comm_grid *grid, int64_t rank, int64_t n, size_t tier,
                 struct arena *arena, int64_t *base, struct str *why)
 {
-    int64_t coords[COMM_DIMS];
+    int64_t coords[COMM_DIMS] = {0};
 
     if (tier >= grid->n) {
         *why = arena_format(arena, "tier=%zu is not a dimension of grid_shape=%.*s", tier,

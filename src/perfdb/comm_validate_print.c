@@ -3,8 +3,6 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 #include "base/text_out.h"
 #include "perfdb/comm_validate.h"
@@ -15,109 +13,109 @@ static const char *const verdict_names[COMM_VERDICTS] = {"PASS", "WARN", "FAIL"}
 static const char frame[] =
     "======================================================================\n";
 
-__attribute__((format(printf, 2, 3))) static void put(struct text_out *out, const char *format, ...)
-{
-    char line[2 * DECIMAL_TEXT];
-    va_list args;
+struct page {
+    struct text_out out;
+    struct arena arena; /* a line at a time */
+};
 
-    va_start(args, format);
-    int n = vsnprintf(line, sizeof(line), format, args);
-    va_end(args);
-    size_t length = n < 0 ? 0 : (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1;
-    text_out_put(out, (struct str){line, length});
-}
+#define PUT(page, ...) text_out_put(&(page)->out, arena_format(&(page)->arena, __VA_ARGS__))
 
-static void put_model(struct text_out *out, const struct comm_validation *v)
+static void put_model(struct page *page, const struct comm_validation *v)
 {
     switch (v->model.source) {
     case COMM_FROM_PART:
         return;
     case COMM_FROM_LINKS:
-        text_out_put(out, S("  links     : latency and bandwidth by tier from "));
+        text_out_put(&page->out, S("  links     : latency and bandwidth by tier from "));
         break;
     case COMM_FROM_LINES:
-        text_out_put(out, S("  links     : alpha + beta * bytes by collective from "));
+        text_out_put(&page->out, S("  links     : alpha + beta * bytes by collective from "));
         break;
     case COMM_FROM_FIT:
-        text_out_put(out, S("  links     : fitted to these rows, by collective, device count and "
-                            "tier\n"));
+        text_out_put(&page->out,
+                     S("  links     : fitted to these rows, by collective, device count and "
+                       "tier\n"));
         return;
     }
-    text_out_put(out, str_of(v->job->links));
-    text_out_put(out, S("\n"));
+    text_out_put(&page->out, str_of(v->job->links));
+    text_out_put(&page->out, S("\n"));
 }
 
-static void put_head(struct text_out *out, const struct comm_validation *v)
+static void put_head(struct page *page, const struct comm_validation *v)
 {
     char tolerance[DECIMAL_TEXT];
 
-    text_out_put(out, S("C9 Comm Alignment Validation\n  csv_dir   : "));
-    text_out_put(out, str_of(v->job->dir));
+    text_out_put(&page->out, S("C9 Comm Alignment Validation\n  csv_dir   : "));
+    text_out_put(&page->out, str_of(v->job->dir));
     decimal_exact(tolerance, v->job->tolerance);
-    put(out, "\n  tolerance : %sx\n", tolerance);
-    put_model(out, v);
+    PUT(page, "\n  tolerance : %sx\n", tolerance);
+    put_model(page, v);
     for (size_t i = 0; i < COMM_VALIDATED; i++)
         if (v->checks[i].was_visited && !v->checks[i].is_there) {
-            put(out, "  [SKIP] %s not found in ", comm_kinds[i].file);
-            text_out_put(out, str_of(v->job->dir));
-            text_out_put(out, S("\n"));
+            PUT(page, "  [SKIP] %s not found in ", comm_kinds[i].file);
+            text_out_put(&page->out, str_of(v->job->dir));
+            text_out_put(&page->out, S("\n"));
         }
 }
 
-static void put_counts(struct text_out *out, const uint64_t *counts)
+static void put_counts(struct page *page, const uint64_t *counts)
 {
-    put(out, "PASS=%" PRIu64 "  WARN=%" PRIu64 "  FAIL=%" PRIu64 "\n", counts[COMM_PASS],
+    PUT(page, "PASS=%" PRIu64 "  WARN=%" PRIu64 "  FAIL=%" PRIu64 "\n", counts[COMM_PASS],
         counts[COMM_WARN], counts[COMM_FAIL]);
 }
 
-static void put_rows(struct text_out *out, const struct comm_check *check, bool lists_all)
+static void put_rows(struct page *page, const struct comm_check *check, bool lists_all)
 {
     if (!lists_all && check->counts[COMM_PASS] == check->rows.n)
         return;
-    put(out, "  status     msg_bytes  n_dev  tier    measured   predicted   ratio\n"
-             "  -----------------------------------------------------------------\n");
+    PUT(page, "  status     msg_bytes  n_dev  tier    measured   predicted   ratio\n"
+              "  -----------------------------------------------------------------\n");
     for (size_t i = 0; i < check->rows.n; i++) {
         const struct comm_row *row = &check->rows.at[i];
+        struct arena_mark mark = arena_mark(&page->arena);
         if (!lists_all && row->verdict == COMM_PASS)
             continue;
-        put(out, "  %-6s  %12" PRId64 "  %5" PRId64 "  %4" PRId64 "  %10.2f  %10.2f  %6.2fx\n",
+        PUT(page, "  %-6s  %12" PRId64 "  %5" PRId64 "  %4" PRId64 "  %10.2f  %10.2f  %6.2fx\n",
             verdict_names[row->verdict], row->point.bytes, row->point.ranks, row->point.tier,
             row->point.us, row->predicted_us, row->ratio);
+        arena_rewind(&page->arena, mark);
     }
 }
 
-static void put_check(struct text_out *out, const struct comm_validation *v, size_t op)
+static void put_check(struct page *page, const struct comm_validation *v, size_t op)
 {
     const struct comm_check *check = &v->checks[op];
     char tolerance[DECIMAL_TEXT];
 
     decimal_exact(tolerance, v->job->tolerance);
-    put(out, "\n%s  %.*s  (%zu rows, tolerance=%sx)\n  ", frame, STR_ARGS(comm_kinds[op].name),
+    PUT(page, "\n%s  %.*s  (%zu rows, tolerance=%sx)\n  ", frame, STR_ARGS(comm_kinds[op].name),
         check->rows.n, tolerance);
-    put_counts(out, check->counts);
+    put_counts(page, check->counts);
     if (check->rows.n > 0)
-        put(out, "  ratio: mean=%.2fx  min=%.2fx  max=%.2fx\n", check->mean, check->min,
+        PUT(page, "  ratio: mean=%.2fx  min=%.2fx  max=%.2fx\n", check->mean, check->min,
             check->max);
-    put(out, "%s", frame);
+    PUT(page, "%s", frame);
     if (check->rows.n > 0)
-        put_rows(out, check, v->job->lists_all);
+        put_rows(page, check, v->job->lists_all);
 }
 
 bool comm_validation_print(const struct comm_validation *v, bool is_whole, struct sink sink)
 {
-    struct text_out out;
+    struct page page;
 
-    text_out_open(&out, sink);
-    put_head(&out, v);
+    arena_init(&page.arena);
+    text_out_open(&page.out, sink);
+    put_head(&page, v);
     for (size_t i = 0; i < COMM_VALIDATED && is_whole; i++)
         if (v->checks[i].is_there)
-            put_check(&out, v, i);
+            put_check(&page, v, i);
     if (is_whole) {
-        put(&out, "\n%s  TOTAL: %" PRIu64 " rows  ", frame, v->rows);
-        put_counts(&out, v->counts);
-        put(&out, "  Result: %s\n%s", v->counts[COMM_FAIL] == 0 ? "OK" : "FAILED", frame);
+        PUT(&page, "\n%s  TOTAL: %" PRIu64 " rows  ", frame, v->rows);
+        put_counts(&page, v->counts);
+        PUT(&page, "  Result: %s\n%s", v->counts[COMM_FAIL] == 0 ? "OK" : "FAILED", frame);
     }
-    return text_out_close(&out);
+    arena_free(&page.arena);
+    return text_out_close(&page.out);
 }
 
 static void json_number(struct json_writer *j, struct str key, double value)
@@ -191,11 +189,10 @@ static void json_check(struct json_writer *j, const struct comm_validation *v, s
     json_write_bool(j, check->is_there);
     json_counts(j, check->counts);
     json_integer(j, S("dropped"), (int64_t)(check->rows_read - check->rows.n));
-    if (check->rows.n > 0) {
-        json_number(j, S("ratio_mean"), check->mean);
-        json_number(j, S("ratio_min"), check->min);
-        json_number(j, S("ratio_max"), check->max);
-    }
+    bool has_rows = check->rows.n > 0;
+    json_number(j, S("ratio_mean"), has_rows ? check->mean : NAN);
+    json_number(j, S("ratio_min"), has_rows ? check->min : NAN);
+    json_number(j, S("ratio_max"), has_rows ? check->max : NAN);
     json_rows(j, check);
     json_write_end(j);
 }

@@ -153,7 +153,7 @@ const struct literal *literal_read(struct arena *arena, struct str text)
 {
     struct str trimmed = str_trim(text);
 
-    if (trimmed.n == 0)
+    if (trimmed.n == 0 || trimmed.n > LITERAL_BYTES)
         return NULL;
     struct reader r = {.arena = arena, .at = trimmed.at, .end = trimmed.at + trimmed.n};
     struct literal *root = ARENA_NEW(arena, struct literal);

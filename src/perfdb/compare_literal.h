@@ -4,14 +4,14 @@
  * Two texts of a predicted trace are such lists: `[[16, 5120], [5120, 768]]` (shapes) and
  * `[('A', 9.0), ('B', 55.5)]` (durations of sub-kernels). A literal here is a list or a tuple, a
  * quoted string, a number, or one of True, False and None; that is all these texts need. Nesting
- * is bounded by LITERAL_DEPTH.
+ * is bounded by LITERAL_DEPTH, the text by LITERAL_BYTES: a longer one is no literal.
  */
 #ifndef STRATA_PERFDB_COMPARE_LITERAL_H
 #define STRATA_PERFDB_COMPARE_LITERAL_H
 
 #include "base/arena.h"
 
-enum { LITERAL_DEPTH = 16 };
+enum { LITERAL_DEPTH = 16, LITERAL_BYTES = 1 << 20 }; /* real texts nest 2 deep in some KB */
 
 enum literal_kind { LITERAL_LIST, LITERAL_TUPLE, LITERAL_TEXT, LITERAL_NUMBER, LITERAL_WORD };
 

@@ -56,6 +56,19 @@ TEST(nesting_ends_at_a_depth)
     assert_non_null(literal_read(&arena, (struct str){deep, 2 * (size_t)LITERAL_DEPTH}));
 }
 
+TEST(a_text_beyond_the_limit_is_no_literal)
+{
+    char *text = arena_alloc(&arena, LITERAL_BYTES + 1);
+
+    memset(text, ' ', LITERAL_BYTES + 1);
+    text[0] = '[';
+    text[LITERAL_BYTES - 1] = ']';
+    assert_non_null(literal_read(&arena, (struct str){text, LITERAL_BYTES}));
+    text[LITERAL_BYTES] = ']';
+    text[LITERAL_BYTES - 1] = ' ';
+    assert_null(literal_read(&arena, (struct str){text, LITERAL_BYTES + 1}));
+}
+
 TEST(brackets_around_one_value_are_that_value)
 {
     const struct literal *l = literal_read(&arena, S("( ( 7 ) )"));
@@ -93,6 +106,6 @@ TEST(what_cannot_be_read_stands_for_itself)
 }
 
 TEST_MAIN("perfdb/compare_literal", U(pairs_are_names_and_numbers), U(anything_else_holds_no_pairs),
-          U(nesting_ends_at_a_depth), U(brackets_around_one_value_are_that_value),
-          U(equal_shapes_have_one_key), U(empty_lists_give_empty_parts),
-          U(what_cannot_be_read_stands_for_itself))
+          U(nesting_ends_at_a_depth), U(a_text_beyond_the_limit_is_no_literal),
+          U(brackets_around_one_value_are_that_value), U(equal_shapes_have_one_key),
+          U(empty_lists_give_empty_parts), U(what_cannot_be_read_stands_for_itself))

@@ -1,6 +1,7 @@
 #include "perfdb/compare_ops.h"
 
 #include "base/testing.h"
+#include "perfdb/compare_testing.h"
 
 static struct ops_rows rows;
 static struct predicted p;
@@ -32,13 +33,12 @@ static int end(void **state)
 
 #define U(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-static enum status predict(const char *events, const char *yaml)
+static enum status predict(const struct test_event *events, size_t n, const char *yaml)
 {
     const struct yaml_node *root = NULL;
 
     assert_int_equal(yaml_read(&arena, str_of(yaml), "map.yaml", &root, &d), ST_OK);
-    struct str trace = arena_format(&arena, "{\"traceEvents\":[%s]}", events);
-    assert_int_equal(predicted_parse(&p, "t", trace, &d), ST_OK);
+    assert_int_equal(predicted_parse(&p, "t", test_trace(&arena, "", events, n), &d), ST_OK);
     return ops_rows_predict(&rows, &p, root, &d);
 }
 
@@ -50,21 +50,18 @@ static const struct ops_row *find(const char *kernel)
     return NULL;
 }
 
-#define EVENT(name, dur, args)                                                                     \
-    "{\"ph\":\"X\",\"name\":\"" name "\",\"dur\":" #dur ",\"pid\":1,\"args\":{" args "}}"
-
 TEST(hits_and_misses_make_the_status)
 {
-    assert_int_equal(
-        predict(EVENT("torch.ops.a", 5, "\"kernel_type\":\"K\"") "," EVENT(
-                    "torch.ops.b", 7,
-                    "\"kernel_type\":\"?\"") "," EVENT("torch.ops.c", 1,
-                                                       "") "," EVENT("free", 9,
-                                                                     "\"kernel_type\":\"K\""),
-                "a: 3\noperator_mappings:\n  b: {kernel_type: K}\n"
-                "free: {zero_cost: true}\n"),
-        ST_OK);
+    const struct test_event events[] = {
+        {"torch.ops.a", 5, .kernel = "K"},
+        {"torch.ops.b", 7, .kernel = "?"},
+        {.name = "torch.ops.c", .dur = 1},
+        {"free", 9, .kernel = "K"},
+    };
+    const char *yaml = "a: 3\noperator_mappings:\n  b: {kernel_type: K}\n"
+                       "free: {zero_cost: true}\n";
 
+    assert_int_equal(predict(events, ARRAY_LEN(events), yaml), ST_OK);
     assert_int_equal(rows.at.n, 2);
     assert_string_equal(ops_status(find("K")), "PARTIAL");
     assert_true(find("K")->predicted_us == 12);
@@ -78,13 +75,13 @@ TEST(hits_and_misses_make_the_status)
 
 TEST(operator_mappings_come_before_the_top_level)
 {
-    assert_int_equal(
-        predict(EVENT("torch.ops.a", 1, "") "," EVENT("torch.ops.b", 1, "") "," EVENT("n", 1, ""),
-                "a: {kernel_type: TOP}\noperator_mappings:\n  a: {kernel_type: IN}\n"
-                "  torch.ops.b: {kernel_type: FULL}\n"
-                "n: {zero_cost: no, kernel_type: null}\n"),
-        ST_OK);
+    const struct test_event events[] = {
+        {.name = "torch.ops.a"}, {.name = "torch.ops.b"}, {.name = "n"}};
+    const char *yaml =
+        "a: {kernel_type: TOP}\noperator_mappings:\n  a: {kernel_type: IN}\n"
+        "  torch.ops.b: {kernel_type: FULL}\nn: {zero_cost: no, kernel_type: null}\n";
 
+    assert_int_equal(predict(events, ARRAY_LEN(events), yaml), ST_OK);
     assert_non_null(find("IN"));
     assert_non_null(find("FULL"));
     assert_non_null(find("n"));
@@ -93,16 +90,13 @@ TEST(operator_mappings_come_before_the_top_level)
 
 TEST(a_fused_all_reduce_counts_as_one_more)
 {
-    assert_int_equal(
-        predict(EVENT("x.Matmul_All_Reduce", 6, "\"kernel_type\":\"A, B\"") "," EVENT(
-                    "x.all_reduce", 4,
-                    "\"kernel_type\":\"hcom_allReduce_\"") "," EVENT("x.all_reduce", 4,
-                                                                     "\"kernel_type\":\"A\",\"sub_"
-                                                                     "kernel_durations\":\"[['A', "
-                                                                     "1]]\""),
-                ""),
-        ST_OK);
+    const struct test_event events[] = {
+        {"x.Matmul_All_Reduce", 6, .kernel = "A, B"},
+        {"x.all_reduce", 4, .kernel = "hcom_allReduce_"},
+        {"x.all_reduce", 4, .kernel = "A", .parts = "[['A', 1]]"},
+    };
 
+    assert_int_equal(predict(events, ARRAY_LEN(events), ""), ST_OK);
     assert_true(find("A")->predicted_us == 4);
     assert_int_equal(find("hcom_allReduce_")->predicted_n, 2);
     assert_true(find("hcom_allReduce_")->predicted_us == 4);
@@ -128,17 +122,18 @@ TEST(measured_sums_are_those_of_one_pass)
 
 TEST(several_unnamed_processes_are_an_error_that_names_them)
 {
-    assert_int_equal(predict("{\"ph\":\"X\",\"pid\":10},{\"ph\":\"X\",\"pid\":9},{\"ph\":\"M\","
-                             "\"pid\":3,\"name\":\"process_name\",\"args\":{\"name\":\"x\"}}",
-                             ""),
-                     ST_FORMAT);
+    const struct test_event events[] = {{.pid = 10}, {.pid = 9}};
+
+    assert_int_equal(predict(events, ARRAY_LEN(events), ""), ST_FORMAT);
     assert_non_null(strstr(d.entries.at[0].first[0].text, "{9, 10}"));
 }
 
 TEST(equal_times_as_written_are_in_order_of_names)
 {
-    assert_int_equal(
-        predict(EVENT("b", 1.04, "") "," EVENT("a", 1.01, "") "," EVENT("c", 3, ""), ""), ST_OK);
+    const struct test_event events[] = {
+        {.name = "b", .dur = 1.04}, {.name = "a", .dur = 1.01}, {.name = "c", .dur = 3}};
+
+    assert_int_equal(predict(events, ARRAY_LEN(events), ""), ST_OK);
     ops_rows_sort(&rows);
     assert_str(rows.at.at[0].kernel, "c");
     assert_str(rows.at.at[1].kernel, "a");

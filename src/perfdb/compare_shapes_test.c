@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/testing.h"
+#include "perfdb/compare_testing.h"
 
 static struct shape_rows rows;
 static struct predicted p;
@@ -31,9 +32,9 @@ static int end(void **state)
 
 #define U(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-static void predict(const char *trace)
+static void predict(const struct test_event *events, size_t n)
 {
-    assert_int_equal(predicted_parse(&p, "t", str_of(trace), &d), ST_OK);
+    assert_int_equal(predicted_parse(&p, "t", test_trace(&rows.arena, "", events, n), &d), ST_OK);
     shape_rows_predict(&rows, &p);
 }
 
@@ -52,22 +53,20 @@ static const struct shape_row *find(const char *kernel, const char *shapes)
     return NULL;
 }
 
-#define EVENT(dur, args) "{\"ph\":\"X\",\"dur\":" #dur ",\"args\":{" args "}}"
-
 TEST(composites_are_spread_over_their_kernels)
 {
-    predict("[" EVENT(
-        78,
-        "\"kernel_type\":\"A,B\",\"source\":\"S\",\"simulation_shapes\":\"[[4]]\","
-        "\"sub_kernel_durations\":\"[('A', 9.0), ('C', 55.5)]\"") "," EVENT(12,
-                                                                            "\"kernel_type\":\"A,B "
-                                                                            ", "
-                                                                            ",C\",\"sub_kernel_"
-                                                                            "durations\":\"[('A', "
-                                                                            "1, 2)]\"") "," EVENT(5,
-                                                                                                  "\"kernel_type\":\"A,\"") "," EVENT(9,
-                                                                                                                                      "\"kernel_type\":\"\"") "]");
+    const struct test_event events[] = {
+        {.dur = 78,
+         .kernel = "A,B",
+         .source = "S",
+         .shapes = "[[4]]",
+         .parts = "[('A', 9.0), ('C', 55.5)]"},
+        {.dur = 12, .kernel = "A,B , ,C", .parts = "[('A', 1, 2)]"},
+        {.dur = 5, .kernel = "A,"},
+        {.dur = 9, .kernel = ""},
+    };
 
+    predict(events, ARRAY_LEN(events));
     assert_int_equal(rows.at.n, 6);
     assert_true(find("A", "4")->predicted_us == 9.0);
     assert_true(find("C", "4")->predicted_us == 55.5);
@@ -79,9 +78,12 @@ TEST(composites_are_spread_over_their_kernels)
 
 TEST(the_last_source_and_all_counts_stay)
 {
-    predict("[" EVENT(1, "\"kernel_type\":\"A\",\"source\":\"X\"") "," EVENT(
-        2, "\"kernel_type\":\"A\",\"source\":\"Y\"") "]");
+    const struct test_event events[] = {
+        {.dur = 1, .kernel = "A", .source = "X"},
+        {.dur = 2, .kernel = "A", .source = "Y"},
+    };
 
+    predict(events, ARRAY_LEN(events));
     assert_int_equal(rows.at.n, 1);
     assert_int_equal(rows.at.at[0].predicted_n, 2);
     assert_str(rows.at.at[0].source, "Y");
@@ -90,7 +92,9 @@ TEST(the_last_source_and_all_counts_stay)
 
 TEST(measured_rows_meet_predicted_ones_under_one_key)
 {
-    predict("[" EVENT(30, "\"kernel_type\":\"A\",\"simulation_shapes\":\"[[16, 2], [2, 3]]\"") "]");
+    const struct test_event event = {.dur = 30, .kernel = "A", .shapes = "[[16, 2], [2, 3]]"};
+
+    predict(&event, 1);
     assert_int_equal(measure("Type,Start Time(us),Duration(us),Input Shapes\n"
                              "A,1,20,\"\"\"16,2;2,3\"\"\"\nhcom_x,7.1,5,N/A\nhcom_x,7.9,6,N/A\n"
                              "hcom_x,7.5,1,\"1,2\"\nyAicpuKernel,q,q,\n,q,q,\n"),

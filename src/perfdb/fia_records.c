@@ -199,12 +199,13 @@ static void add_record(struct fia_records *records, struct fia_record r)
     vec_push(&records->at, r);
 }
 
-static enum status read_lines(struct fia_records *records, struct arena *arena, struct str text,
+enum status fia_records_parse(struct fia_records *records, struct arena *arena, struct str text,
                               const char *path, struct diag *d)
 {
     struct json *j = ARENA_NEW(arena, struct json);
     struct str line;
 
+    *records = (struct fia_records){0};
     if (str_starts(text, S("\xef\xbb\xbf")))
         text = str_part(text, 3, text.n);
     for (uint64_t n = 1; str_split(&text, '\n', &line); n++) {
@@ -228,7 +229,7 @@ enum status fia_records_read(struct fia_records *records, struct arena *arena, c
         return diag_fail(d, ST_NOT_FOUND, "perfdb.no-jsonl", (struct where){0},
                          "JSONL not found: %s", path);
     TRY(mapfile_open(&map, path, d));
-    enum status st = read_lines(records, arena, map.text, path, d);
+    enum status st = fia_records_parse(records, arena, map.text, path, d);
     /* Numbers of lists are joined, single values copied: nothing points into the file. */
     mapfile_close(&map);
     return st;

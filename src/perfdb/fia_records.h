@@ -30,6 +30,10 @@ struct str fia_key(struct arena *arena, const struct str parts[6]);
  * last gives the payload, the first the place. */
 enum status fia_records_read(struct fia_records *records, struct arena *arena, const char *path,
                              struct diag *d);
+
+/* The same from bytes; `path` is for messages. */
+enum status fia_records_parse(struct fia_records *records, struct arena *arena, struct str text,
+                              const char *path, struct diag *d);
 void fia_records_free(struct fia_records *records);
 
 /* The first record of a key; NULL: none. */

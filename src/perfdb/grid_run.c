@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/mapfile.h"
 #include "base/num.h"
+#include "base/pool.h"
 #include "perfdb/table_diff.h"
 
 static struct str all_ids(struct arena *arena, const struct grid_models *models)
@@ -192,60 +193,123 @@ static enum status compare_bytes(const struct table *t, const char *path, bool *
     return ST_OK;
 }
 
-static enum status write_or_show(const struct grid_run *run, const char *path,
-                                 const struct table *fresh, struct diag *d)
+/* One table on its way: filled, then written, then told of. */
+struct item {
+    struct grid_file *file;
+    struct table t;
+    bool has_table, is_changed;
+    struct diag d;
+    enum status st;
+};
+
+/* Files wait for the disk rather than for a processor. */
+enum { ITEMS = 8 };
+
+struct filling {
+    struct grid_run *run;
+    grid_run_tell *tell;
+    void *ctx;
+    struct diag *d;
+    size_t next, told; /* files */
+    bool is_stopped;   /* a table could not be filled: no further one is begun */
+    struct item items[ITEMS];
+    enum status st;
+};
+
+/* A table without new rows is written, too, when its bytes are not those of our dialect. */
+static enum status fill_item(struct grid_run *run, struct item *item,
+                             const struct grid_pattern *pattern)
+{
+    struct grid_file *file = item->file;
+    bool is_equal = false;
+
+    if (cancelled())
+        return ST_CANCELLED;
+    item->has_table = true;
+    TRY(table_read(&item->t, file->path, &item->d));
+    TRY(grid_fill(&item->t, &run->job, pattern, run->budget, &file->fill, &item->d));
+    file->is_skipped = file->fill.appended == 0;
+    if (!file->fill.is_usable)
+        return ST_OK;
+    if (file->is_skipped)
+        TRY(compare_bytes(&item->t, file->path, &is_equal, &item->d));
+    item->is_changed = !is_equal;
+    return ST_OK;
+}
+
+static bool next_item(void *ctx, size_t slot)
+{
+    struct filling *f = ctx;
+    struct item *item = &f->items[slot];
+
+    if (f->is_stopped || f->next == f->run->files.n)
+        return false;
+    *item = (struct item){.file = &f->run->files.at[f->next++]};
+    diag_init(&item->d);
+    const struct grid_pattern *p = grid_run_pattern(f->run, table_stem(item->file->path));
+    if (p != NULL)
+        item->st = fill_item(f->run, item, p);
+    f->is_stopped = item->st != ST_OK;
+    return true;
+}
+
+static void write_item(void *ctx, size_t slot)
+{
+    struct filling *f = ctx;
+    struct item *item = &f->items[slot];
+
+    if (item->st != ST_OK || !item->is_changed || f->run->diff != NULL)
+        return;
+    item->st = table_write(&item->t, item->file->path, TABLE_NO_BOM, &item->d);
+    item->file->is_written = item->st == ST_OK;
+}
+
+static enum status show_item(const struct grid_run *run, struct item *item)
 {
     struct table old;
 
-    if (run->diff == NULL)
-        return table_write(fresh, path, TABLE_NO_BOM, d);
-    enum status st = table_read(&old, path, d);
+    enum status st = table_read(&old, item->file->path, &item->d);
     if (st == ST_OK)
-        table_diff(&old, fresh, path, *run->diff);
+        table_diff(&old, &item->t, item->file->path, *run->diff);
     table_free(&old);
     return st;
 }
 
-/* A table without new rows is written, too, when its bytes are not those of our dialect. */
-static enum status write_filled(struct grid_run *run, struct grid_file *file, const struct table *t,
-                                struct diag *d)
+static bool finish_item(void *ctx, size_t slot)
 {
-    bool is_equal = false;
+    struct filling *f = ctx;
+    struct item *item = &f->items[slot];
 
-    file->is_skipped = file->fill.appended == 0;
-    run->appended += file->fill.appended;
-    if (!file->fill.is_usable)
-        return ST_OK;
-    if (file->is_skipped)
-        TRY(compare_bytes(t, file->path, &is_equal, d));
-    if (is_equal)
-        return ST_OK;
-    file->is_written = run->diff == NULL;
-    return write_or_show(run, file->path, t, d);
+    if (item->st == ST_OK && item->is_changed && f->run->diff != NULL)
+        item->st = show_item(f->run, item);
+    diag_merge(f->d, &item->d);
+    diag_fini(&item->d);
+    if (item->has_table)
+        table_free(&item->t);
+    f->st = item->st;
+    item->file = NULL;
+    if (f->st != ST_OK)
+        return false;
+    const struct grid_file *file = &f->run->files.at[f->told++];
+    f->run->appended += file->fill.appended;
+    f->tell(f->ctx, file);
+    return true;
 }
 
-static enum status fill_and_write(struct grid_run *run, struct grid_file *file,
-                                  const struct grid_pattern *pattern, struct diag *d)
+enum status grid_run_fill(struct grid_run *run, grid_run_tell *tell, void *ctx, struct diag *d)
 {
-    struct table t;
+    static const struct pool_pipe pipe = {next_item, write_item, finish_item};
+    struct filling f = {.run = run, .tell = tell, .ctx = ctx, .d = d};
+    struct pool *pool = pool_new(ITEMS);
 
-    enum status st = table_read(&t, file->path, d);
-    if (st == ST_OK)
-        st = grid_fill(&t, &run->job, pattern, run->budget, &file->fill, d);
-    if (st == ST_OK)
-        st = write_filled(run, file, &t, d);
-    table_free(&t);
-    return st;
-}
-
-enum status grid_run_file(struct grid_run *run, size_t i, struct diag *d)
-{
-    struct grid_file *file = &run->files.at[i];
-    const struct grid_pattern *pattern = grid_run_pattern(run, table_stem(file->path));
-
-    if (cancelled())
-        return ST_CANCELLED;
-    if (pattern == NULL)
-        return ST_OK;
-    return fill_and_write(run, file, pattern, d);
+    pool_pipe(pool, ITEMS, &pipe, &f);
+    pool_free(pool);
+    /* What was begun and not finished, after a failure. */
+    for (size_t i = 0; i < ITEMS; i++)
+        if (f.items[i].file != NULL) {
+            diag_fini(&f.items[i].d);
+            if (f.items[i].has_table)
+                table_free(&f.items[i].t);
+        }
+    return f.st;
 }

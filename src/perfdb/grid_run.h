@@ -3,8 +3,7 @@
  *
  *     TRY(grid_run_open(&run, &options, d));
  *     TRY(grid_run_scan(&run, dir, d));
- *     for (size_t i = 0; i < run.files.n; i++)
- *         TRY(grid_run_file(&run, i, d));
+ *     TRY(grid_run_fill(&run, tell, ctx, d));
  *     grid_run_close(&run);
  *
  * Files are taken in the order of their paths, and one random sequence serves them all, so the
@@ -61,8 +60,12 @@ enum status grid_run_scan(struct grid_run *run, const char *dir, struct diag *d)
 /* The pattern for a kernel; NULL: no rows are made for it. */
 const struct grid_pattern *grid_run_pattern(const struct grid_run *run, struct str kernel);
 
-/* Adds rows to one table and writes it. */
-enum status grid_run_file(struct grid_run *run, size_t i, struct diag *d);
+/* Adds rows to all tables and writes them; `tell` is called for each file, in their order, when it
+ * is done. Rows are made one table after the other, but several files are on their way to the disk
+ * at a time. After a failure the files told of are written, the others as they were, but for those
+ * that were on their way. */
+typedef void grid_run_tell(void *ctx, const struct grid_file *file);
+enum status grid_run_fill(struct grid_run *run, grid_run_tell *tell, void *ctx, struct diag *d);
 
 /* The tables below a folder, without what killed writers have left, in path order; paths live in
  * the arena. */

@@ -1,6 +1,7 @@
 #include "perfdb/m6.h"
 
 #include "base/testing.h"
+#include "perfdb/compare_testing.h"
 
 static struct predicted p;
 static struct measured m;
@@ -27,9 +28,10 @@ static int end(void **state)
 
 #define U(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-static struct m6 compute(const char *events, const char *rows, const char *filter)
+static struct m6 compute(const struct test_event *events, size_t n_events, const char *rows,
+                         const char *filter)
 {
-    struct str trace = arena_format(&arena, "{\"traceEvents\":[%s]}", events);
+    struct str trace = test_trace(&arena, "", events, n_events);
     struct str table = arena_format(&arena, "Type,Start Time(us),Duration(us)\n%s", rows);
     size_t n;
 
@@ -39,17 +41,18 @@ static struct m6 compute(const char *events, const char *rows, const char *filte
     return m6_compute(&p, &m, sources, n);
 }
 
-#define EVENT(dur, source, kernel)                                                                 \
-    "{\"ph\":\"X\",\"dur\":" #dur ",\"args\":{\"source\":\"" source "\",\"kernel_type\":\"" kernel \
-    "\"}}"
-
 TEST(only_hits_of_the_chosen_sources_count)
 {
     /* 20 + 31; not the partial one, the one of no duration, and the one without a kernel. */
+    const struct test_event events[] = {
+        {.dur = 20, .source = "MEASURED", .kernel = "A"},
+        {.dur = 31, .source = "INTERPOLATED", .kernel = "A"},
+        {.dur = 5, .source = "PARTIAL", .kernel = "A"},
+        {.dur = -4, .source = "MEASURED", .kernel = "A"},
+        {.dur = 7, .source = "MEASURED", .kernel = ""},
+    };
     struct m6 r =
-        compute(EVENT(20, "MEASURED", "A") "," EVENT(31, "INTERPOLATED", "A") "," EVENT(
-                    5, "PARTIAL", "A") "," EVENT(-4, "MEASURED", "A") "," EVENT(7, "MEASURED", ""),
-                "A,0,102\n", " INTERPOLATED , MEASURED,MEASURED ");
+        compute(events, ARRAY_LEN(events), "A,0,102\n", " INTERPOLATED , MEASURED,MEASURED ");
 
     assert_true(r.hit_us == 51);
     assert_true(r.ratio == 0.5);
@@ -60,7 +63,7 @@ TEST(only_hits_of_the_chosen_sources_count)
 TEST(twins_helpers_and_rows_without_times_are_left_out)
 {
     /* 10 + 3 + 0 of compute; the longer of two all-reduces, and one a microsecond later. */
-    struct m6 r = compute("",
+    struct m6 r = compute(NULL, 0,
                           "A,1,10\nA,,3\nA,x,100\nA,2,y\nB,3\n,1,50\n"
                           "hcom_a,1000.25,8\nhcom_a,1000.5,9\nhcom_a,1001,1\nxAicpuKernel,5,7\n",
                           "MEASURED");
@@ -74,7 +77,7 @@ TEST(twins_helpers_and_rows_without_times_are_left_out)
 
 TEST(a_collective_lasts_from_start_to_end)
 {
-    struct m6 r = compute("", "hcom_a,1000.9,82.5\n", "MEASURED");
+    struct m6 r = compute(NULL, 0, "hcom_a,1000.9,82.5\n", "MEASURED");
 
     assert_true(r.hcom_us == (1000.9 + 82.5) - 1000.9);
     assert_true(r.hcom_us != 82.5);
@@ -82,14 +85,16 @@ TEST(a_collective_lasts_from_start_to_end)
 
 TEST(nothing_measured_gives_0)
 {
-    struct m6 r = compute(EVENT(20, "MEASURED", "A"), "", "MEASURED");
+    const struct test_event event = {.dur = 20, .source = "MEASURED", .kernel = "A"};
+    struct m6 r = compute(&event, 1, "", "MEASURED");
 
     assert_true(r.ratio == 0);
 }
 
 TEST(the_documents_have_their_fixed_shape)
 {
-    struct m6 r = compute(EVENT(1234.5, "MEASURED", "A"), "A,0,2469\n", "MEASURED");
+    const struct test_event event = {.dur = 1234.5, .source = "MEASURED", .kernel = "A"};
+    struct m6 r = compute(&event, 1, "A,0,2469\n", "MEASURED");
     struct json_buffer json = {0}, text = {0};
 
     assert_true(m6_write_json(&r, json_buffer_sink(&json)));

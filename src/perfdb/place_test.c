@@ -1,13 +1,9 @@
 #include "perfdb/place.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include "perfdb/testing.h"
 
-#include "base/fs.h"
-#include "base/testing.h"
-
-static struct arena arena;
-static struct diag diag;
+#define arena scratch.arena
+#define diag  scratch.diag
 
 static const char *resolve(struct place_args args)
 {
@@ -49,29 +45,15 @@ TEST(unknown_devices_and_versions_are_usage_errors)
     assert_non_null(place_problem(&arena, &(struct place_args){.cann = "8 5"}));
 }
 
-static void put(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-}
-
 TEST(the_stack_is_found_in_packages_and_toolkit_files)
 {
-    char root[] = "/tmp/strata-place-XXXXXX";
+    const char *root = scratch.dir;
 
-    assert_non_null(mkdtemp(root));
-    const char *site = fs_join(&arena, root, "lib/python3.11/site-packages");
-    const char *vllm = fs_join(&arena, site, "vllm_ascend-0.18.0.dist-info");
-    const char *torch = fs_join(&arena, site, "torch-2.9.0+cpu.dist-info");
-    assert_int_equal(fs_mkdirs(vllm, &diag), ST_OK);
-    assert_int_equal(fs_mkdirs(torch, &diag), ST_OK);
-    put(fs_join(&arena, vllm, "METADATA"),
-        "Metadata-Version: 2.1\nName: Vllm-Ascend\nVersion: 0.18.0\n\nVersion: 9\n");
-    put(fs_join(&arena, torch, "METADATA"), "Name: torch\nVersion: 2.9.0+cpu\n");
-    put(fs_join(&arena, root, "version.info"), "Version=8.5.RC1\n");
+    scratch_put("lib/python3.11/site-packages/vllm_ascend-0.18.0.dist-info/METADATA",
+                "Metadata-Version: 2.1\nName: Vllm-Ascend\nVersion: 0.18.0\n\nVersion: 9\n");
+    scratch_put("lib/python3.11/site-packages/torch-2.9.0+cpu.dist-info/METADATA",
+                "Name: torch\nVersion: 2.9.0+cpu\n");
+    scratch_put("version.info", "Version=8.5.RC1\n");
     setenv("VIRTUAL_ENV", root, 1);
     setenv("ASCEND_HOME_PATH", root, 1);
     assert_string_equal(resolve((struct place_args){.data_root = "r", .device = "TEST_DEVICE"}),
@@ -98,30 +80,8 @@ TEST(the_root_comes_from_option_or_environment)
     assert_string_equal(place_root(&(struct place_args){.data_root = "x"}), "x");
 }
 
-static int begin(void **state __attribute__((unused)))
-{
-    arena_init(&arena);
-    diag_init(&diag);
-    return 0;
-}
-
-static int end(void **state __attribute__((unused)))
-{
-    arena_free(&arena);
-    diag_fini(&diag);
-    return 0;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(a_folder_given_outright_is_taken),
-        T(parts_and_whole_names_give_the_same_folder),
-        T(unknown_devices_and_versions_are_usage_errors),
-        T(the_stack_is_found_in_packages_and_toolkit_files),
-        T(missing_parts_are_named_in_order),
-        T(the_root_comes_from_option_or_environment),
-    };
-
-    return cmocka_run_group_tests_name("perfdb/place", tests, begin, end);
-}
+TEST_MAIN("perfdb/place", TS(a_folder_given_outright_is_taken),
+          TS(parts_and_whole_names_give_the_same_folder),
+          TS(unknown_devices_and_versions_are_usage_errors),
+          TS(the_stack_is_found_in_packages_and_toolkit_files),
+          TS(missing_parts_are_named_in_order), TS(the_root_comes_from_option_or_environment))

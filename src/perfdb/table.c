@@ -91,7 +91,7 @@ static enum status take_text(struct table *t, struct str text, struct diag *d)
     if (text.n > LIMIT_TABLE_BYTES)
         return too_large(t, 1, d);
     t->has_bom = str_starts(text, S(BOM));
-    if (t->has_bom)
+    while (str_starts(text, S(BOM))) /* tools that add one to what has one */
         text = str_part(text, sizeof(BOM) - 1, text.n);
     csv_open(&csv, text);
     take_header(t, &csv);
@@ -158,6 +158,13 @@ void table_arrange(struct table *t, const struct str *names, size_t n)
 
     for (size_t i = 0; i < n; i++)
         from[i] = unused_column(&old, names[i], from, i);
+    bool is_same = n == old.columns.n;
+    for (size_t i = 0; i < n && is_same; i++)
+        is_same = from[i] == (int)i;
+    if (is_same) {
+        mem_free(from);
+        return;
+    }
     memset(&t->columns, 0, sizeof(t->columns));
     memset(&t->cells, 0, sizeof(t->cells));
     vec_reserve(&t->columns, n);

@@ -11,8 +11,7 @@
 /* The work on one table. */
 struct work {
     struct update *u;
-    enum update_mode mode;
-    struct sink say;
+    const struct update_how *how;
     struct signature_columns keys;
     struct signature_index index;
     int average, profiled;
@@ -21,8 +20,8 @@ struct work {
 
 static void say(struct work *w, struct str line)
 {
-    w->say.write(w->say.ctx, line);
-    w->say.write(w->say.ctx, S("\n"));
+    w->how->say.write(w->how->say.ctx, line);
+    w->how->say.write(w->how->say.ctx, S("\n"));
 }
 
 static struct str shapes_of(struct work *w, size_t row)
@@ -124,15 +123,24 @@ static void index_rows(struct work *w)
     mem_free(count);
 }
 
+static void set_figure(struct work *w, size_t row, int column, double value)
+{
+    struct update *u = w->u;
+    char text[CELL_TEXT];
+    struct str fresh = {text, cell_print6(text, value)};
+
+    if (str_equal(table_cell(&u->table, row, column), fresh))
+        return;
+    table_set(&u->table, row, column, arena_str(&u->arena, fresh));
+    u->is_changed = true;
+}
+
 static void set_figures(struct work *w, size_t row, const struct summary_case *c)
 {
-    struct table *t = &w->u->table;
-
-    table_set(t, row, w->average, cell_text6(&w->u->arena, c->shortest));
+    set_figure(w, row, w->average, c->shortest);
     for (size_t i = 0; i < COUNTER_N; i++)
         if (w->counters[i] >= 0)
-            table_set(t, row, w->counters[i],
-                      cell_text6(&w->u->arena, c->sums[i] / (double)c->n));
+            set_figure(w, row, w->counters[i], c->sums[i] / (double)c->n);
 }
 
 static void append(struct work *w, const struct summary_case *c, const struct signature *s)
@@ -149,6 +157,7 @@ static void append(struct work *w, const struct summary_case *c, const struct si
     set_figures(w, row, c);
     signature_index_add(&w->index, s, (uint32_t)row, NULL);
     w->u->added++;
+    w->u->is_changed = true;
 }
 
 static void no_match(struct work *w, const struct summary_case *c, const struct signature *s,
@@ -162,7 +171,7 @@ static void no_match(struct work *w, const struct summary_case *c, const struct 
         return;
     }
     list_add(&u->missing, case_shapes(w, c));
-    if (w->mode == UPDATE_ALL)
+    if (w->how->mode == UPDATE_ALL)
         append(w, c, s);
 }
 
@@ -205,7 +214,7 @@ static void take_case(struct work *w, const struct summary_case *c, bool may_add
         no_match(w, c, &s, may_add);
         return;
     }
-    bool may_update = w->mode == UPDATE_ALL || !row_is_measured(table_cell(t, row, w->average),
+    bool may_update = w->how->mode == UPDATE_ALL || !row_is_measured(table_cell(t, row, w->average),
                                                                 table_cell(t, row, w->profiled));
     if (!may_update && !may_add)
         return;
@@ -227,6 +236,7 @@ static void prune_rows(struct work *w)
     for (size_t row = 0; row < t->n_rows; row++) {
         is_dropped[row] = !row_is_measured(table_cell(t, row, w->average),
                                            table_cell(t, row, w->profiled));
+        w->u->is_changed = w->u->is_changed || is_dropped[row];
         if (is_dropped[row])
             list_add(&w->u->deleted, shapes_of(w, row));
     }
@@ -247,9 +257,9 @@ static void remember(struct table *copy, const struct table *t)
 }
 
 enum status update_make(struct update *u, const char *path, const struct update_offer *offer,
-                        enum update_mode mode, bool prune, struct sink sink, struct diag *d)
+                        const struct update_how *how, struct diag *d)
 {
-    struct work w = {.u = u, .mode = mode, .say = sink};
+    struct work w = {.u = u, .how = how};
 
     *u = (struct update){.path = path, .op = table_stem(path), .is_new = !fs_exists(path)};
     arena_init(&u->arena);
@@ -264,14 +274,15 @@ enum status update_make(struct update *u, const char *path, const struct update_
     add_ep_size(&w, offer);
     find_columns(&w);
     index_rows(&w);
-    remember(&u->old, &u->table);
+    u->is_changed = u->is_new;
+    if (how->keep_old)
+        remember(&u->old, &u->table);
     for (size_t i = 0; i < offer->n_merge; i++)
         take_case(&w, &offer->summary->cases.at[offer->merge[i]], true);
     for (size_t i = 0; i < offer->n_match; i++)
         take_case(&w, &offer->summary->cases.at[offer->match[i]], false);
-    if (prune)
+    if (how->prune)
         prune_rows(&w);
-    u->is_changed = u->is_new || !table_equal(&u->old, &u->table);
     signature_index_free(&w.index);
     return ST_OK;
 }

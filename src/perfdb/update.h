@@ -35,12 +35,20 @@ struct update {
     struct arena arena;
     const char *path;
     struct str op, file;     /* the stem and the name of `path` */
-    struct table old, table; /* `old` keeps the cells as they were, in the new columns */
+    struct table table;      /* as it will be */
+    struct table old;        /* as it was, in the new columns; filled when asked for */
     bool is_new, is_changed;
     uint64_t updated, added, unchanged;
     struct update_list missing, deleted;
     VEC_OF(struct update_duplicate) duplicates; /* most frequent first */
     VEC_OF(struct update_gap) gaps;
+};
+
+struct update_how {
+    enum update_mode mode;
+    bool prune;    /* drop rows without any duration afterwards */
+    bool keep_old; /* for showing the difference */
+    struct sink say; /* lines for the user */
 };
 
 /* What is offered to a table: cases of its own operator, which may become new rows, and cases that
@@ -51,10 +59,10 @@ struct update_offer {
     size_t n_merge, n_match;
 };
 
-/* Reads the table at `path`, if there is one, and puts the offers in. Lines for the user go to
- * `say`. Nothing is written. After a failure the update may be freed. */
+/* Reads the table at `path`, if there is one, and puts the offers in. Nothing is written. After a
+ * failure the update may be freed. */
 enum status update_make(struct update *u, const char *path, const struct update_offer *offer,
-                        enum update_mode mode, bool prune, struct sink say, struct diag *d);
+                        const struct update_how *how, struct diag *d);
 void update_free(struct update *u);
 
 #endif

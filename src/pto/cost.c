@@ -22,7 +22,7 @@ static struct pto_cost a5_vector(const struct pto_costs *c, const struct pto_wor
 {
     const struct pto_law *law = &c->law[PTO_A5][w->op];
     struct pto_terms t = pto_a5_terms(c, w);
-    double cycles = law->slope[pto_rate_of(w->src_dtype)] * t.units + t.fixed + law->bias;
+    double cycles = law->slope[pto_rate_of(w->src_dtype)] * t.units + t.busy + t.fixed + law->bias;
     double hidden = fmin(c->value[PTO_COST_A5_VF_OVERLAP], fmax(cycles, 0));
 
     return at_least_nothing(cycles - hidden, hidden);
@@ -40,7 +40,8 @@ static struct pto_cost vector(const struct pto_costs *c, const struct pto_work *
     if (c->use_table && !law->is_replaced && pto_table_find(c, w, &fit))
         return at_least_nothing(fit.per_element * w->v_row * w->v_col, fit.fixed);
     struct pto_terms t = pto_vector_terms(c, w);
-    return at_least_nothing(law->slope[pto_rate_of(w->src_dtype)] * t.units, t.fixed + law->bias);
+    return at_least_nothing(law->slope[pto_rate_of(w->src_dtype)] * t.units + t.busy,
+                            t.fixed + law->bias);
 }
 
 /* A loop of the scalar unit over the elements. */
@@ -93,6 +94,20 @@ static bool is_free(enum pto_opcode op)
            (op >= PTO_CONVERSION_CAST && op <= PTO_DECLARE_GLOBAL);
 }
 
+/* Element by element in the scalar unit when they are put on its pipe. */
+static bool is_scalar_loop(const struct pto_work *w)
+{
+    return w->pipe == PTO_PIPE_S && (w->op == PTO_TCI || w->op == PTO_TSCATTER ||
+                                     w->op == PTO_MGATHER || w->op == PTO_MSCATTER);
+}
+
+/* On A5 the data of a FIFO is where it is needed: the consumer only waits. */
+static bool is_wait_only(const struct pto_work *w)
+{
+    return w->arch == PTO_A5 &&
+           (w->op == PTO_TPOP || w->op == PTO_TPOP_FROM_AIC || w->op == PTO_TPOP_FROM_AIV);
+}
+
 static bool is_product(enum pto_opcode op)
 {
     return op >= PTO_TMATMUL && op <= PTO_TGEMV_MX_BIAS;
@@ -115,8 +130,10 @@ struct pto_cost pto_cost_of(const struct pto_costs *c, const struct pto_work *w)
         return (struct pto_cost){c->value[key], 0};
     if (is_product(w->op))
         return pto_cube_cost(c, w);
-    if (w->pipe == PTO_PIPE_S && c->law[w->arch][w->op].shape != PTO_SHAPE_NONE)
+    if (is_scalar_loop(w))
         return scalar_loop(c, w);
+    if (is_wait_only(w))
+        return issue(c);
     if (w->bytes > 0 && is_between_spaces(w) && pto_move_cost(c, w, &cost))
         return cost;
     if (c->law[w->arch][w->op].shape != PTO_SHAPE_NONE)

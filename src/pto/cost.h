@@ -40,30 +40,21 @@ enum pto_form {
     PTO_FORM_COMPARE, /* tgather: indices of the elements that satisfy a comparison */
 };
 
-/* Register programs of an A5 vector function, by the numbering of the library. */
-enum pto_vf_impl {
-    PTO_VF_DEFAULT,
-    PTO_VF_1D_PLAIN,
-    PTO_VF_2D_PLAIN,
-    PTO_VF_1D_POST,
-    PTO_VF_2D_POST
-};
-
 /*
  * What decides the cost of one instruction. Zero means "does not apply" everywhere, so callers fill
  * only what their operation has:
  *
- * - tile operations on PIPE_V: src_dtype (of the first source tile; of the destination when there
- * is no source tile), dst_dtype (differs for tcvt and the like), rows, cols, v_row, v_col. The
- * shape is the source's for row and column reductions, tgather with a mask, ttrans, tsort32 and
- * tmrgsort, and the destination's otherwise. A valid shape of 0 x 0 costs nothing but the issue.
- * - transfers (tload, tstore, tmov, textract, tinsert, FIFO pushes and pops): src_space, dst_space,
- *   bytes; for GM also row_bytes, n_rows and is_transposed; src_dtype. From acc, bytes are those
- *   of the accumulator tile whatever it is stored as. The A2/A3 FIFO runs through GM: a
- * push is acc or vec -> gm, a pop is gm -> vec or mat. On A5 a push is acc -> vec or vec -> mat.
- *   vec -> vec moves are vector work and need the shape as well.
- * - matrix operations: m, k, n and src_dtype of the left operand.
- * - scalar operations: only op; pto.tci on PIPE_S also the shape.
+ * - Vector operations: src_dtype (of the first source tile; of the destination when there is none),
+ *   dst_dtype (differs for tcvt and the like), rows, cols, v_row, v_col. The shape is the source's
+ *   for reductions, tgather with a mask, ttrans, tsort32 and tmrgsort, and the destination's for
+ *   the others. A valid shape of 0 x 0 costs nothing but the issue.
+ * - Transfers (tload, tstore, tmov, textract, tinsert, FIFO pushes and pops): src_space, dst_space,
+ *   bytes; with GM also row_bytes, n_rows, is_transposed, cores and l2_miss. From acc, bytes are
+ *   those of the accumulator tile whatever it is stored as. FIFOs of A2/A3 run through GM: a
+ *   push is acc or vec to gm, a pop is gm to vec or mat. On A5 a push is acc to vec or vec to mat.
+ *   Moves from vec to vec are vector operations.
+ * - Matrix products: m, k, n and src_dtype of the left operand.
+ * - Scalar operations: only op; tci on PIPE_S also the shape.
  */
 struct pto_work {
     enum pto_opcode op;
@@ -82,11 +73,10 @@ struct pto_work {
                          * dn into Nz */
     int32_t cores;      /* AI cores that stream at the same time; 0 and 1: no contention */
     double l2_miss;     /* part of the bytes that L2 does not hold: 0 (all there) to 1 */
-    /* A5 vector functions */
-    enum pto_vf_impl impl;
-    uint8_t round_mode; /* as in the text: NONE 0, RINT 1, ROUND 2, FLOOR 3, CEIL 4, TRUNC 5 .. */
+    bool is_high_precision; /* trecip on A5 */
+    /* What the text says besides; no published figure depends on these. */
+    uint8_t round_mode;     /* as in the text: NONE 0, RINT 1, ROUND 2 .. */
     bool is_saturation_off; /* tcvt */
-    bool is_high_precision; /* trecip, tdiv .. with precisionType high */
     bool is_scalar_first;   /* tdivs: scalar / tile */
 };
 
@@ -106,14 +96,14 @@ void pto_costs_free(struct pto_costs *c);
  * Replaces constants by those of a CSV table with the columns `key` and `value`; other columns are
  * notes. An unknown key, a key given twice, or a value outside the key's range is an error that
  * names the line. An operation whose law is replaced is no longer looked up in the fitted table.
- * `text` is read, not kept; `path` is for messages.
+ * After an error some constants may have been replaced. `text` is read, not kept; `path` is for
+ * messages.
  */
 enum status pto_costs_read(struct pto_costs *c, struct str text, const char *path,
                            struct diag *diag);
 enum status pto_costs_load(struct pto_costs *c, const char *path, struct diag *diag);
 
-/* The fitted A2/A3 table (exact op, type and columns) is used before the law unless switched off.
- */
+/* The fitted A2/A3 table (operation, type, columns) is used before the law, unless switched off. */
 void pto_costs_use_table(struct pto_costs *c, bool use);
 
 double pto_costs_get(const struct pto_costs *c, enum pto_cost_key key);

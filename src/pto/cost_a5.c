@@ -193,8 +193,10 @@ struct pto_terms pto_a5_terms(const struct pto_costs *c, const struct pto_work *
                             .variant = variant_of(w, loops)};
     if (!find_curve(c, key, &curve))
         return pto_vf_terms(c, w);
-    struct pto_terms terms = {
-        curve.per_iteration * loops.inner * loops.outer + curve.per_row * loops.outer, curve.fixed};
+    double iterations = loops.inner * loops.outer;
+    struct pto_terms terms = {.units =
+                                  curve.per_iteration * iterations + curve.per_row * loops.outer,
+                              .fixed = curve.fixed};
     /* Two curves fall with the size, which holds for the few iterations they were fitted on. */
     if (curve.per_iteration < 0) {
         struct pto_terms closed = pto_vf_terms(c, w);

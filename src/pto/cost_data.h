@@ -27,7 +27,7 @@ enum pto_shape {
 #undef PTO_COST_SHAPE
 };
 
-/* cycles = slope * units + fixed + bias, with units and fixed from the shape of the tile. */
+/* cycles = slope * units + busy + fixed + bias, with units, busy and fixed from the tile. */
 struct pto_law {
     enum pto_shape shape;
     double slope[PTO_RATE_COUNT];
@@ -37,6 +37,7 @@ struct pto_law {
 
 struct pto_terms {
     double units, fixed;
+    double busy; /* occupies the queue whatever the slope */
 };
 
 /* The register program of one loop iteration of an A5 vector function. */

@@ -23,6 +23,11 @@ static double number(const struct pto_costs *c, enum pto_cost_key key)
     return c->value[key];
 }
 
+static struct pto_terms terms(double units, double fixed)
+{
+    return (struct pto_terms){.units = units, .fixed = fixed};
+}
+
 static struct tile tile_of(const struct pto_work *w, enum pto_dtype t)
 {
     double e = pto_repeat_elements(t);
@@ -40,7 +45,7 @@ static struct tile tile_of(const struct pto_work *w, enum pto_dtype t)
 /* One masked repeat, or a few, for each row. */
 static struct pto_terms by_rows(const struct pto_costs *c, struct tile t)
 {
-    return (struct pto_terms){t.rows * t.k, t.is_whole ? 0 : number(c, PTO_COST_A2A3_COUNT)};
+    return terms(t.rows * t.k, t.is_whole ? 0 : number(c, PTO_COST_A2A3_COUNT));
 }
 
 /* All elements in a row. A tile that is wider than a repeat and does not fill its last one, or that
@@ -54,7 +59,7 @@ static struct pto_terms streamed(const struct pto_costs *c, struct tile t)
     if (!is_broken)
         n = ceil(n);
     bool is_counted = is_broken || n > number(c, PTO_COST_A2A3_REPEATS);
-    return (struct pto_terms){n, is_counted ? number(c, PTO_COST_A2A3_COUNT) : 0};
+    return terms(n, is_counted ? number(c, PTO_COST_A2A3_COUNT) : 0);
 }
 
 static struct pto_terms binary(const struct pto_costs *c, struct tile t)
@@ -62,11 +67,16 @@ static struct pto_terms binary(const struct pto_costs *c, struct tile t)
     return t.cols < t.e ? by_rows(c, t) : streamed(c, t);
 }
 
-/* Six columns of keys in a row: one repeat whole and broken, two whole and broken, three to six,
- * then a step for each further one. */
+/* Keys that stand in a row: one repeat whole and broken, two whole and broken, three to six, then a
+ * step for each further one. */
+enum { BROKEN_1 = 1, WHOLE_2, BROKEN_2, STEP = 8 };
+
+_Static_assert(PTO_COST_A2A3_ROW_PMORE == PTO_COST_A2A3_ROW_P1A + STEP, "p of rows");
+_Static_assert(PTO_COST_A2A3_ROWMAX_QMORE == PTO_COST_A2A3_ROWMAX_Q1A + STEP, "q of maxima");
+_Static_assert(PTO_COST_A2A3_ROWSUM_QMORE == PTO_COST_A2A3_ROWSUM_Q1A + STEP, "q of sums");
+
 static double by_repeats(const struct pto_costs *c, struct tile t, enum pto_cost_key whole1)
 {
-    enum { BROKEN_1 = 1, WHOLE_2, BROKEN_2, STEP = 8 };
 
     if (t.k <= 1)
         return number(c, whole1 + (t.is_whole ? 0 : BROKEN_1));
@@ -83,9 +93,8 @@ static struct pto_terms row_reduced(const struct pto_costs *c, struct tile t,
     double rest = fmod(t.cols, t.e);
     bool has_rest = t.e >= 128 && t.k >= 3 && rest > t.e / 2;
 
-    return (struct pto_terms){by_repeats(c, t, PTO_COST_A2A3_ROW_P1A) * t.rows,
-                              by_repeats(c, t, fixed) +
-                                  (has_rest ? number(c, PTO_COST_A2A3_ROW_REST) : 0)};
+    return terms(by_repeats(c, t, PTO_COST_A2A3_ROW_P1A) * t.rows,
+                 by_repeats(c, t, fixed) + (has_rest ? number(c, PTO_COST_A2A3_ROW_REST) : 0));
 }
 
 static struct pto_terms column_summed(const struct pto_costs *c, struct tile t)
@@ -96,37 +105,36 @@ static struct pto_terms column_summed(const struct pto_costs *c, struct tile t)
     double fixed =
         number(c, PTO_COST_A2A3_COLSUM_Q) + (t.k - 1) * number(c, PTO_COST_A2A3_COLSUM_STEP);
 
-    return (struct pto_terms){row * t.rows, fmin(fixed, number(c, PTO_COST_A2A3_COLSUM_MOST))};
+    return terms(row * t.rows, fmin(fixed, number(c, PTO_COST_A2A3_COLSUM_MOST)));
 }
 
 static struct pto_terms column_extreme(const struct pto_costs *c, struct tile t)
 {
     if (t.cols <= t.e)
-        return (struct pto_terms){(number(c, PTO_COST_A2A3_COLMAX_P) +
-                                   number(c, PTO_COST_A2A3_COLMAX_PART) * t.cols / t.e) *
-                                      t.rows,
-                                  number(c, PTO_COST_A2A3_COLMAX_Q)};
+        return terms((number(c, PTO_COST_A2A3_COLMAX_P) +
+                      number(c, PTO_COST_A2A3_COLMAX_PART) * t.cols / t.e) *
+                         t.rows,
+                     number(c, PTO_COST_A2A3_COLMAX_Q));
     if (t.is_whole)
-        return (struct pto_terms){number(c, PTO_COST_A2A3_COLMAX_WIDE_P) * t.rows,
-                                  number(c, PTO_COST_A2A3_COLMAX_WIDE_Q)};
-    return (struct pto_terms){number(c, PTO_COST_A2A3_COLMAX_ODD_P) * t.rows,
-                              number(c, PTO_COST_A2A3_COLMAX_ODD_Q)};
+        return terms(number(c, PTO_COST_A2A3_COLMAX_WIDE_P) * t.rows,
+                     number(c, PTO_COST_A2A3_COLMAX_WIDE_Q));
+    return terms(number(c, PTO_COST_A2A3_COLMAX_ODD_P) * t.rows,
+                 number(c, PTO_COST_A2A3_COLMAX_ODD_Q));
 }
 
 /* The row operand is first spread over blocks of 32 bytes; then the operation, row by row. */
-static struct pto_terms row_binary(const struct pto_costs *c, struct tile t, double slope)
+static struct pto_terms row_binary(const struct pto_costs *c, struct tile t)
 {
-    struct pto_terms terms = by_rows(c, t);
-    double spread = t.rows / number(c, PTO_COST_A2A3_BRCB_ROWS);
+    struct pto_terms result = by_rows(c, t);
 
-    terms.units += slope > 0 ? spread / slope : 0;
-    terms.fixed += number(c, PTO_COST_A2A3_BRCB_FIXED);
-    return terms;
+    result.busy = t.rows / number(c, PTO_COST_A2A3_BRCB_ROWS);
+    result.fixed += number(c, PTO_COST_A2A3_BRCB_FIXED);
+    return result;
 }
 
 static struct pto_terms copied(struct tile t)
 {
-    return (struct pto_terms){t.is_narrowed ? t.rows * t.k : t.rows * t.cols / t.e, 0};
+    return terms(t.is_narrowed ? t.rows * t.k : t.rows * t.cols / t.e, 0);
 }
 
 /* Blocks of 16 rows and 32 bytes; the address registers are set for each column of blocks. */
@@ -134,22 +142,21 @@ static struct pto_terms transposed(struct tile t)
 {
     double columns = ceil(t.cols * 8 / t.e);
 
-    return (struct pto_terms){2 * ceil(t.rows / 16) * columns + 4 * columns, 0};
+    return terms(2 * ceil(t.rows / 16) * columns + 4 * columns, 0);
 }
 
 static struct pto_terms gathered(const struct pto_costs *c, const struct pto_work *w, struct tile t)
 {
     if (w->form == PTO_FORM_MASK || w->form == PTO_FORM_COMPARE)
-        return (struct pto_terms){
-            number(c, PTO_COST_A2A3_GATHER_MASK) * ceil(t.rows * t.cols / t.e), 0};
+        return terms(number(c, PTO_COST_A2A3_GATHER_MASK) * ceil(t.rows * t.cols / t.e), 0);
     double repeat = number(c, t.e > 64 ? PTO_COST_A2A3_GATHER_B16 : PTO_COST_A2A3_GATHER_B32);
-    return (struct pto_terms){t.rows * (number(c, PTO_COST_A2A3_GATHER_ROW) + repeat * t.k), 0};
+    return terms(t.rows * (number(c, PTO_COST_A2A3_GATHER_ROW) + repeat * t.k), 0);
 }
 
 /* Four runs of block_len elements become one; the rate is per element, whatever the run. */
 static struct pto_terms merged(const struct pto_costs *c, struct tile t)
 {
-    return (struct pto_terms){number(c, PTO_COST_A2A3_MERGE_GROUP) * t.rows * t.cols / 256, 0};
+    return terms(number(c, PTO_COST_A2A3_MERGE_GROUP) * t.rows * t.cols / 256, 0);
 }
 
 static enum pto_dtype wider(enum pto_dtype a, enum pto_dtype b)
@@ -168,7 +175,7 @@ struct pto_terms pto_vector_terms(const struct pto_costs *c, const struct pto_wo
     case PTO_SHAPE_CONVERT:
         return streamed(c, tile_of(w, wider(w->src_dtype, w->dst_dtype)));
     case PTO_SHAPE_SELECT:
-        return (struct pto_terms){t.rows * (t.k + number(c, PTO_COST_A2A3_SELECT_ROW)), 0};
+        return terms(t.rows * (t.k + number(c, PTO_COST_A2A3_SELECT_ROW)), 0);
     case PTO_SHAPE_COPY:
         return copied(t);
     case PTO_SHAPE_ROW_EXTREME:
@@ -180,9 +187,9 @@ struct pto_terms pto_vector_terms(const struct pto_costs *c, const struct pto_wo
     case PTO_SHAPE_COL_EXTREME:
         return column_extreme(c, t);
     case PTO_SHAPE_ROW_EXPAND:
-        return (struct pto_terms){(number(c, PTO_COST_A2A3_ROWEXPAND_P) + t.k) * t.rows, 0};
+        return terms((number(c, PTO_COST_A2A3_ROWEXPAND_P) + t.k) * t.rows, 0);
     case PTO_SHAPE_ROW_BINARY:
-        return row_binary(c, t, law->slope[pto_rate_of(w->src_dtype)]);
+        return row_binary(c, t);
     case PTO_SHAPE_COL_BINARY:
         return by_rows(c, t);
     case PTO_SHAPE_TRANSPOSE:
@@ -190,8 +197,7 @@ struct pto_terms pto_vector_terms(const struct pto_costs *c, const struct pto_wo
     case PTO_SHAPE_GATHER:
         return gathered(c, w, t);
     case PTO_SHAPE_SORT:
-        return (struct pto_terms){number(c, PTO_COST_A2A3_SORT_BLOCK) * t.rows * ceil(t.cols / 32),
-                                  0};
+        return terms(number(c, PTO_COST_A2A3_SORT_BLOCK) * t.rows * ceil(t.cols / 32), 0);
     case PTO_SHAPE_MERGE:
         return merged(c, t);
     default:

@@ -50,6 +50,6 @@ struct pto_terms pto_vf_terms(const struct pto_costs *c, const struct pto_work *
         loops = (struct pto_loops){false, repeats, w->v_row};
     else if (shape == PTO_SHAPE_COLUMNS)
         loops = (struct pto_loops){false, w->v_row, repeats};
-    return (struct pto_terms){nested(c, p, p->unit[size], loops),
-                              c->value[PTO_COST_A5_VF_FIXED] + p->chain[size]};
+    return (struct pto_terms){.units = nested(c, p, p->unit[size], loops),
+                              .fixed = c->value[PTO_COST_A5_VF_FIXED] + p->chain[size]};
 }

@@ -95,8 +95,8 @@ bool pto_func_is_exact(enum pto_opcode op);
 /*
  * Executes `op`. Fails with a diagnostic and leaves the destination as it was, but for rows written
  * before an element could not be computed (a division by zero, an index out of range):
- * ST_UNSUPPORTED (pto.func-unknown, pto.func-dtype), ST_FORMAT (pto.func-operand, pto.func-shape,
- * pto.tile-shape, pto.tile-range, pto.view-shape, pto.gm-range, pto.index-range, pto.div-zero).
+ * ST_UNSUPPORTED (pto-run.func-unknown, pto-run.func-dtype), ST_FORMAT (pto-run.func-operand, pto-run.func-shape,
+ * pto-run.tile-shape, pto-run.tile-range, pto-run.view-shape, pto-run.gm-range, pto-run.index-range, pto-run.div-zero).
  */
 enum status pto_func(enum pto_opcode op, const struct pto_args *args, struct diag *d);
 

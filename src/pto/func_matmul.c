@@ -118,7 +118,7 @@ struct matmul {
 
 static enum status bad_shape(struct call *c, const char *text)
 {
-    return call_fail(c, ST_FORMAT, "pto.func-shape", text);
+    return call_fail(c, ST_FORMAT, "pto-run.func-shape", text);
 }
 
 /* Operand positions: [Cin,] A, [Ascale,] B, [Bscale,] [bias]. */
@@ -143,7 +143,7 @@ static enum status take_operands(struct call *c, int how, struct matmul *w)
     w->n_pairs = pto_elem_lanes(w->right.type.dtype) == 2 && !w->k_pairs;
     w->n = w->right.v_col * (w->n_pairs ? 2 : 1);
     if (w->right.v_row * (w->k_pairs ? 2 : 1) != w->k)
-        return diag_fail(c->diag, ST_FORMAT, "pto.func-shape", c->args->where,
+        return diag_fail(c->diag, ST_FORMAT, "pto-run.func-shape", c->args->where,
                          "%s: K is %d on the left and %d on the right", pto_op_name(c->op), w->k,
                          w->right.v_row);
     if (w->m < 1 || w->k < 1 || w->n < 1 || w->m > LARGEST || w->k > LARGEST || w->n > LARGEST)
@@ -160,7 +160,7 @@ static enum status take_operands(struct call *c, int how, struct matmul *w)
     w->is_int = !pto_dtype_is_float(w->left.type.dtype);
     if (pto_elem_lanes(w->dst.type.dtype) == 2 ||
         (w->is_int && pto_dtype_is_float(w->right.type.dtype)))
-        return call_fail(c, ST_UNSUPPORTED, "pto.func-dtype",
+        return call_fail(c, ST_UNSUPPORTED, "pto-run.func-dtype",
                          "these element types do not multiply");
     return ST_OK;
 }

@@ -128,7 +128,7 @@ static enum status take_reduction(struct call *c, bool by_row, struct pto_tile *
     TRY(call_out(c, 0, dst));
     TRY(call_number(c, dst));
     if (!call_has_tile(c, 0))
-        return call_fail(c, ST_FORMAT, "pto.func-operand", "a source tile is missing");
+        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "a source tile is missing");
     const struct pto_tile *given = c->args->ins[0].u.tile;
     TRY(call_in_as(c, 0, by_row ? dst->v_row : given->v_row, by_row ? given->v_col : dst->v_col,
                    false, src));

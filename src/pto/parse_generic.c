@@ -151,7 +151,9 @@ static bool use_sizes(struct pto_parser *p, const struct pto_attr *sizes, struct
     }
     for (uint32_t i = 0; i < s->n; i++) {
         s->at[i].size = pto_attr_nth(p->m, sizes, i, -1);
-        if (s->at[i].size < 0 || s->at[i].size > count)
+        int64_t most = s->at[i].kind == SEGMENT_LIST ? count : 1;
+        int64_t least = s->at[i].kind == SEGMENT_ONE ? 1 : 0;
+        if (s->at[i].size < least || s->at[i].size > most)
             return false;
         sum += (uint64_t)s->at[i].size;
     }
@@ -204,6 +206,27 @@ static bool give_roles(struct pto_parser *p, struct pto_draft *d)
         to[1].arg_count = (uint32_t)s.at[2].size;
     }
     return true;
+}
+
+/* Puts the operands into the order in which the custom form has them. */
+static void reorder(struct pto_parser *p, const struct pto_draft *d)
+{
+    static const enum pto_role dps[] = {PTO_ROLE_IN, PTO_ROLE_FP, PTO_ROLE_OUT};
+    static const enum pto_role store[] = {PTO_ROLE_VALUE, PTO_ROLE_BASE, PTO_ROLE_INDEX};
+    const enum pto_role *order = d->code == PTO_STORE_SCALAR ? store : dps;
+    struct pto_operand sorted[8];
+    uint32_t n = 0;
+
+    if ((d->code != PTO_STORE_SCALAR && d->code != PTO_TSETVAL && d->code != PTO_TSTORE &&
+         d->code != PTO_TMOV) ||
+        d->operand_count > ARRAY_LEN(sorted))
+        return;
+    struct pto_operand *at = p->m->operands.at + d->operand_first;
+    for (size_t k = 0; k < ARRAY_LEN(dps); k++)
+        for (uint32_t i = 0; i < d->operand_count; i++)
+            if (at[i].role == order[k])
+                sorted[n++] = at[i];
+    memcpy(at, sorted, n * sizeof(*at));
 }
 
 /* ---- the parts ---- */
@@ -296,5 +319,8 @@ bool pto_parse_generic(struct pto_parser *p, struct pto_draft *d)
         !signature(p, d))
         return false;
     name_predicate(p, d);
-    return give_roles(p, d);
+    if (!give_roles(p, d))
+        return false;
+    reorder(p, d);
+    return true;
 }

@@ -118,6 +118,8 @@ bool text_params_any(struct str text)
         at += str_find_char(str_part(text, at, text.n), '$');
         if (at < text.n && name_at(text, at, &name))
             return true;
+        if (at + 1 < text.n && text.at[at + 1] == '$')
+            at++;
     }
     return false;
 }

@@ -256,7 +256,7 @@ size_t pto_tile_ranges(const struct pto_tile *t, struct pto_range out[PTO_RANGES
 enum status pto_tile_check(const struct pto_tile *t, struct where where, struct diag *d)
 {
     if (!is_sane(t))
-        return diag_fail(d, ST_FORMAT, "pto.tile-shape", where,
+        return diag_fail(d, ST_FORMAT, "pto-run.tile-shape", where,
                          "a %dx%d tile with %dx%d valid at address %lld is not possible",
                          t->type.rows, t->type.cols, t->v_row, t->v_col, (long long)t->addr);
     if (t->v_row == 0 || t->v_col == 0)
@@ -265,7 +265,7 @@ enum status pto_tile_check(const struct pto_tile *t, struct where where, struct 
     int64_t end = byte_of(t, &g, t->v_row - 1, t->v_col - 1) + g.size;
     if (end > 0 && (uint64_t)end <= t->limit)
         return ST_OK;
-    return diag_fail(d, ST_FORMAT, "pto.tile-range", where,
+    return diag_fail(d, ST_FORMAT, "pto-run.tile-range", where,
                      "the tile ends at byte %lld, but %s has %zu bytes", (long long)end,
                      pto_space_name(t->type.space), t->limit);
 }

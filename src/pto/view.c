@@ -150,11 +150,11 @@ enum status pto_view_check(const struct pto_view *v, struct where where, struct 
     struct pto_range hull;
     bool is_empty;
     if (!extent_bytes(v, &hull, &is_empty))
-        return diag_fail(d, ST_FORMAT, "pto.view-shape", where,
+        return diag_fail(d, ST_FORMAT, "pto-run.view-shape", where,
                          "the shape and strides of this view (rank %d) are not possible", v->ndim);
     if (is_empty || (hull.begin >= 0 && (uint64_t)hull.end <= v->limit))
         return ST_OK;
-    return diag_fail(d, ST_FORMAT, "pto.gm-range", where,
+    return diag_fail(d, ST_FORMAT, "pto-run.gm-range", where,
                      "bytes %lld to %lld of a GM buffer of %zu bytes", (long long)hull.begin,
                      (long long)hull.end, v->limit);
 }

@@ -1,0 +1,208 @@
+/*
+ * strata pto check: whether kernels keep the rules of the dialect, and where they break them.
+ */
+#include "cli/pto_params.h"
+#include "cli/session.h"
+#include "flow/flow_pto_check.h"
+
+extern const struct command command_pto_check;
+
+struct args {
+    struct opt_list set;
+};
+
+static const struct opt options[] = {
+    OPT_LIST(0, "set", "NAME=VALUE", struct args, set, PTO_PARAMS_HELP),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata pto check examples/pto/softmax.pto", "a kernel that keeps the rules"},
+    {"strata pto check examples/pto/matmul.pto examples/pto/attention.pto --json",
+     "two of them, for programs"},
+    {0},
+};
+
+static const char *arch_name(const struct pto_module *m)
+{
+    return m->arch == PTO_A5 ? "a5" : "a2a3";
+}
+
+static const char *kind_name(enum pto_kind kind)
+{
+    return kind == PTO_KIND_CUBE ? "cube" : kind == PTO_KIND_VECTOR ? "vector" : "any";
+}
+
+/* ---- text ---- */
+
+/* The line of the text and a caret under the place; tabs stay tabs in both. */
+static void print_place(struct session *s, const struct pto_checked *c, const struct pto_problem *p)
+{
+    enum { WIDTH = 160 };
+    struct str line = pto_checked_line(c, p->line);
+    size_t from = p->col > WIDTH - 20 ? p->col - (WIDTH - 20) : 0;
+    struct str shown = str_part(line, from, WIDTH);
+
+    if (line.n == 0)
+        return;
+    out_printf(&s->out, "    %s\n    ", out_clean(&s->arena, shown));
+    for (size_t i = from; i + 1 < p->col; i++)
+        out_text(&s->out, " ");
+    out_style(&s->out, STYLE_GREEN);
+    out_text(&s->out, "^\n");
+    out_style(&s->out, STYLE_PLAIN);
+}
+
+static void print_problem(struct session *s, const char *path, const struct pto_checked *c,
+                          const struct pto_problem *p)
+{
+    bool is_error = p->severity == SEV_ERROR;
+
+    out_printf(&s->out, "%s:%u:%u: ", out_clean(&s->arena, str_of(path)), (unsigned)p->line,
+               (unsigned)p->col);
+    out_style(&s->out, is_error ? STYLE_RED : STYLE_YELLOW);
+    out_text(&s->out, severity_name(p->severity));
+    out_style(&s->out, STYLE_PLAIN);
+    out_printf(&s->out, ": %s [%s]\n", out_clean(&s->arena, str_of(p->text)), p->code);
+    print_place(s, c, p);
+}
+
+static void print_text(struct session *s, const char *path, const struct pto_checked *c)
+{
+    const struct pto_module *m = &c->module;
+
+    for (size_t i = 0; i < m->problems.n; i++)
+        print_problem(s, path, c, &m->problems.at[i]);
+    if (m->error_count > PTO_MAX_PROBLEMS)
+        out_printf(&s->out, "%s: more errors are not shown\n", out_clean(&s->arena, str_of(path)));
+    if (m->error_count > 0 || s->common.quiet)
+        return;
+    out_style(&s->out, STYLE_BOLD);
+    out_text(&s->out, out_clean(&s->arena, str_of(path)));
+    out_style(&s->out, STYLE_PLAIN);
+    out_printf(&s->out, "   fine: %s, %zu function%s, %zu operations\n", arch_name(m),
+               m->functions.n, m->functions.n == 1 ? "" : "s", m->ops.n);
+}
+
+/* ---- JSON ---- */
+
+static void put_text(struct json_writer *j, const char *key, struct str text)
+{
+    json_write_key(j, str_of(key));
+    json_write_string(j, text);
+}
+
+static void put_number(struct json_writer *j, const char *key, uint64_t value)
+{
+    json_write_key(j, str_of(key));
+    json_write_u64(j, value);
+}
+
+static void put_functions(struct json_writer *j, const struct pto_module *m)
+{
+    json_write_key(j, S("functions"));
+    json_write_array(j);
+    for (size_t i = 0; i < m->functions.n; i++) {
+        const struct pto_function *f = &m->functions.at[i];
+        json_write_object(j);
+        put_text(j, "name", intern_get(&m->names, f->name));
+        put_text(j, "kind", str_of(kind_name(f->kind)));
+        json_write_key(j, S("entry"));
+        json_write_bool(j, f->is_entry);
+        put_number(j, "arguments", f->arg_count);
+        put_number(j, "operations", f->op_end - f->op_first);
+        json_write_end(j);
+    }
+    json_write_end(j);
+}
+
+static void print_json(struct json_writer *j, const char *path, const struct pto_checked *c)
+{
+    const struct pto_module *m = &c->module;
+
+    json_write_object(j);
+    put_text(j, "path", str_of(path));
+    json_write_key(j, S("ok"));
+    json_write_bool(j, m->error_count == 0);
+    put_text(j, "arch", str_of(arch_name(m)));
+    put_number(j, "errors", m->error_count);
+    put_number(j, "operations", m->ops.n);
+    put_functions(j, m);
+    json_write_key(j, S("problems"));
+    json_write_array(j);
+    for (size_t i = 0; i < m->problems.n; i++) {
+        const struct pto_problem *p = &m->problems.at[i];
+        json_write_object(j);
+        put_text(j, "severity", str_of(severity_name(p->severity)));
+        put_text(j, "code", str_of(p->code));
+        put_number(j, "line", p->line);
+        put_number(j, "column", p->col);
+        put_text(j, "text", str_of(p->text));
+        put_text(j, "source", pto_checked_line(c, p->line));
+        json_write_end(j);
+    }
+    json_write_end(j);
+    json_write_end(j);
+}
+
+/* ---- the command ---- */
+
+static int run(struct session *s, const void *args)
+{
+    const struct args *a = args;
+    struct text_param *params = NULL;
+    struct json_writer *j = NULL;
+    enum status status = ST_OK;
+    bool has_errors = false;
+    int code = pto_params(s, &a->set, &params);
+
+    if (code != CODE_DONE)
+        return code;
+    struct pto_checked *list = ARENA_ARRAY(&s->arena, struct pto_checked, s->operands.n);
+    size_t n = 0;
+    while (n < s->operands.n && status == ST_OK) {
+        struct pto_check_job job = {s->operands.at[n], params, a->set.n};
+        struct pto_checked *c = &list[n++];
+        status = flow_pto_check(&job, &s->diag, c);
+        has_errors = has_errors || c->module.error_count > 0;
+        if (status == ST_OK)
+            session_read(s, job.path, "pto", c->module.ops.n, 0);
+    }
+    if (status == ST_OK && s->common.json) {
+        j = session_json_begin(s, "strata.pto-check/1", NULL);
+        json_write_array(j);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (status == ST_OK && j != NULL)
+            print_json(j, s->operands.at[i], &list[i]);
+        else if (status == ST_OK)
+            print_text(s, s->operands.at[i], &list[i]);
+        pto_checked_free(&list[i]);
+    }
+    if (j != NULL) {
+        json_write_end(j);
+        session_json_end(s);
+    }
+    return status == ST_OK && has_errors ? CODE_NO : session_code(status);
+}
+
+const struct command command_pto_check = {
+    .name = "check",
+    .group = GROUP_INCORE,
+    .summary = "say whether kernels keep the rules of PTO text, and where they break them",
+    .usage = "[OPTIONS] FILE…",
+    .details =
+        "Reads each kernel and checks what can be known without running it: names and types, "
+        "the spaces of tiles and whether they fit, valid parts, shapes of multiplications, FIFOs "
+        "between cube and vector cores, flags, dominance. Every problem is shown with file, line "
+        "and column, the line of the text and a mark under the place.\n"
+        "\n"
+        "Reading goes on behind an operation that could not be read, so one run shows several "
+        "problems. The exit code is 1 when there is an error.",
+    .see = "docs/formats/pto.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,90 @@
+/*
+ * strata pto print: a kernel in canonical form.
+ */
+#include "cli/pto_params.h"
+#include "cli/session.h"
+#include "flow/flow_pto_check.h"
+#include "pto/parse.h"
+#include "pto/print.h"
+
+extern const struct command command_pto_print;
+
+struct args {
+    struct opt_list set;
+};
+
+static const struct opt options[] = {
+    OPT_LIST(0, "set", "NAME=VALUE", struct args, set, PTO_PARAMS_HELP),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata pto print examples/pto/vector_add.pto", "the canonical form on the screen"},
+    {"strata pto print examples/pto/matmul.pto -o canonical.pto", "the same into a file"},
+    {0},
+};
+
+static enum status print(struct session *s, const char *path, const struct pto_checked *c)
+{
+    const char *out = s->common.out;
+
+    if (pto_tell(&c->module, path, &s->diag) != ST_OK) {
+        diag_hint(&s->diag, "try", "strata pto check %s", path);
+        return ST_FORMAT;
+    }
+    if (out == NULL || strcmp(out, "-") == 0) {
+        pto_print(&c->module, session_sink(s));
+        return ST_OK;
+    }
+    TRY(flow_pto_print(c, path, out, &s->diag));
+    session_wrote(s, out);
+    return ST_OK;
+}
+
+static int run(struct session *s, const void *args)
+{
+    const struct args *a = args;
+    struct text_param *params = NULL;
+    struct pto_checked checked;
+    bool is_stdout = s->common.out == NULL || strcmp(s->common.out, "-") == 0;
+    int code = pto_params(s, &a->set, &params);
+
+    if (code != CODE_DONE)
+        return code;
+    if (s->common.json && is_stdout)
+        return session_usage(s, "--json needs -o with a file: the kernel goes there");
+    struct pto_check_job job = {s->operands.at[0], params, a->set.n};
+    enum status status = flow_pto_check(&job, &s->diag, &checked);
+    if (status == ST_OK) {
+        session_read(s, job.path, "pto", checked.module.ops.n, 0);
+        status = print(s, job.path, &checked);
+    }
+    if (status == ST_OK && s->common.json) {
+        struct json_writer *j = session_json_begin(s, "strata.pto-print/1", NULL);
+        json_write_object(j);
+        json_write_key(j, S("operations"));
+        json_write_u64(j, checked.module.ops.n);
+        json_write_end(j);
+        session_json_end(s);
+    }
+    pto_checked_free(&checked);
+    return session_code(status);
+}
+
+const struct command command_pto_print = {
+    .name = "print",
+    .group = GROUP_INCORE,
+    .summary = "print a kernel in canonical form",
+    .usage = "[OPTIONS] FILE",
+    .details =
+        "One operation a line, two spaces a level, tile types in their long form; aliases, "
+        "comments and the generic form of operations are gone. Reading the result gives the same "
+        "kernel. ${NAME} in the text is replaced by the value of --set NAME=VALUE.",
+    .see = "docs/formats/pto.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
+    .common = COMMON_OUT,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,38 @@
+/*
+ * flow_pto_check - kernels as PTO text: read, verified, printed in canonical form.
+ */
+#ifndef STRATA_FLOW_FLOW_PTO_CHECK_H
+#define STRATA_FLOW_FLOW_PTO_CHECK_H
+
+#include "base/mapfile.h"
+#include "pto/ir.h"
+#include "pto/text_params.h"
+
+struct pto_check_job {
+    const char *path;
+    const struct text_param *params; /* values of ${NAME}; a text without them needs none */
+    size_t n_params;
+};
+
+struct pto_checked {
+    struct mapfile map;
+    struct arena arena;
+    struct str text; /* with its placeholders replaced */
+    struct pto_module module;
+};
+
+/* Reads and verifies one kernel. What is wrong with the text is in out->module.problems, and the
+ * call still gives ST_OK; it fails when the file cannot be read or a placeholder has no value.
+ * Call pto_checked_free() in any case. */
+enum status flow_pto_check(const struct pto_check_job *job, struct diag *d,
+                           struct pto_checked *out);
+void pto_checked_free(struct pto_checked *checked);
+
+/* A line of the text, from 1, without its end; empty beyond the last. */
+struct str pto_checked_line(const struct pto_checked *checked, uint32_t line);
+
+/* Writes the kernel in canonical form to a file, which appears whole or not at all. */
+enum status flow_pto_print(const struct pto_checked *checked, const char *from, const char *out,
+                           struct diag *d);
+
+#endif
