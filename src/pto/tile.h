@@ -112,8 +112,8 @@ struct pto_run pto_view_run(const struct pto_view *v, int64_t r, int64_t c);
 
 size_t pto_view_ranges(const struct pto_view *v, struct pto_range out[PTO_RANGES]);
 
-/* Rank, shape and strides are legal and every element lies in the buffer. Codes: pto-run.view-shape,
- * pto-run.gm-range. */
+/* Rank, shape and strides are legal and every element lies in the buffer. Codes:
+ * pto-run.view-shape, pto-run.gm-range. */
 enum status pto_view_check(const struct pto_view *v, struct where where, struct diag *d);
 
 #endif
