@@ -28,7 +28,7 @@ uint64_t move_convert(uint64_t bits, enum pto_dtype from, enum pto_dtype to)
 /* What a move out of the accumulator does to each element on its way. */
 struct fix {
     bool has_scale, relu;
-    struct pto_scalar scale;  /* one for all */
+    struct pto_scalar scale; /* one for all */
     struct pto_tile per_col; /* or one a column, where v_col > 0 */
 };
 
@@ -68,7 +68,7 @@ static uint64_t fix_one(const struct fix *f, uint64_t bits, enum pto_dtype from,
     struct pto_scalar s = f->scale;
     if (f->per_col.v_col > 0)
         s = (struct pto_scalar){f->per_col.type.dtype,
-                               tile_get(&f->per_col, 0, min_i32(col, f->per_col.v_col - 1))};
+                                tile_get(&f->per_col, 0, min_i32(col, f->per_col.v_col - 1))};
     return move_convert(pto_elem_from_f32(x * scale_of(s.bits, s.dtype), PTO_F32), PTO_F32, to);
 }
 

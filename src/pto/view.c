@@ -67,8 +67,9 @@ struct pto_run pto_view_run(const struct pto_view *v, int64_t r, int64_t c)
     int32_t last = v->ndim - 1;
     int64_t size = pto_dtype_size(v->dtype);
     int64_t n = is_boxed(v) ? v->shape[last] - c % v->shape[last] : v->shape[last] - c;
-    return (struct pto_run){pto_view_offset(v, r, c), v->stride[last] * size,
-                            (int32_t)(n < INT32_MAX ? n : INT32_MAX)};
+    return (struct pto_run){.offset = pto_view_offset(v, r, c),
+                            .step = v->stride[last] * size,
+                            .n = (int32_t)(n < INT32_MAX ? n : INT32_MAX)};
 }
 
 /* First and last element; false when the view is not possible. */
