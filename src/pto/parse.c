@@ -148,8 +148,10 @@ uint32_t pto_value_put(struct pto_parser *p, strid name, uint32_t type, uint32_t
 void pto_show(struct pto_parser *p, const struct pto_token *name, uint32_t first, uint32_t count)
 {
     strid id = pto_name(p, name->text);
+    uint32_t other = p->visible.at[id];
 
-    if (p->visible.at[id] != PTO_NONE)
+    /* A name that was missing above is told already. */
+    if (other != PTO_NONE && pto_type_of(p, other) != p->poison)
         pto_wrong(p, "pto-ir.defined-twice", name->line, name->col, "%%%.*s is defined already",
                   STR_ARGS(name->text));
     vec_push(&p->undo, ((struct pto_undo){id, p->visible.at[id], p->pack.at[id], name->line}));
