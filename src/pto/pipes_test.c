@@ -6,6 +6,18 @@
 
 #define T_(space) "!pto.tile_buf<" space ", 16x16xf32>"
 
+/* A tile in each space and a part of a view, for all. */
+static const char before[] =
+    "%vec = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>\n"
+    "%mat = pto.alloc_tile : !pto.tile_buf<mat, 16x16xf32>\n"
+    "%left = pto.alloc_tile : !pto.tile_buf<left, 16x16xf32>\n"
+    "%acc = pto.alloc_tile : !pto.tile_buf<acc, 16x16xf32>\n"
+    "%scaling = pto.alloc_tile : !pto.tile_buf<scaling, 16x16xf32>\n"
+    "%v = pto.make_tensor_view %a, shape = [%c1, %c1], strides = [%c1, %c1] : "
+    "!pto.tensor_view<?x?xf32>\n"
+    "%p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c1] : "
+    "!pto.tensor_view<?x?xf32>\n";
+
 /* The phases of the last operation before return, as "V S". */
 static const char *phases(const char *arch, const char *body)
 {
@@ -15,27 +27,8 @@ static const char *phases(const char *arch, const char *body)
 
     arena_init(&arena);
     text[0] = 0;
-    struct str
-        kernel =
-            testing_kernel(
-                &arena, arch,
-                arena_format(
-                    &arena,
-                    "%%vec = pto.alloc_tile : " T_("vec") "\n%%mat = pto.alloc_tile : " T_(
-                        "mat") "\n%%left = pto.alloc_tile : " T_("left") "\n%%acc = pto.alloc_tile "
-                                                                         ": " T_("acc") "\n%%"
-                                                                                        "scaling = "
-                                                                                        "pto.alloc_"
-                                                                                        "tile "
-                                                                                        ": " T_("sc"
-                                                                                                "al"
-                                                                                                "in"
-                                                                                                "g") "\n%%v = pto.make_tensor_view %%a, shape = [%%c1, %%c1], strides = [%%c1, "
-                                                                                                     "%%c1] : !pto.tensor_view<?x?xf32>\n%%p = pto.partition_view %%v, offsets = "
-                                                                                                     "[%%c0, %%c0], sizes = [%%c1, %%c1] : !pto.tensor_view<?x?xf32>\n%s",
-                    body)
-                    .at);
-    if (testing_read(&m, kernel) != ST_OK)
+    struct str whole = arena_format(&arena, "%s%s", before, body);
+    if (testing_read(&m, testing_kernel(&arena, arch, whole.at)) != ST_OK)
         print_message("%s\n%s\n", body, m.problems.at[0].text);
     assert_int_equal(m.error_count, 0);
     struct pto_phases p = pto_phases_of(&m, &m.functions.at[0], &m.ops.at[m.ops.n - 2]);
