@@ -42,7 +42,7 @@ add_test(NAME docs.packages COMMAND ${CMAKE_SOURCE_DIR}/tools/check-packages)
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
 if(TARGET strata)
     file(GLOB scripts CONFIGURE_DEPENDS tests/shared/*.py)
-    list(FILTER scripts EXCLUDE REGEX "/traces\\.py$") # has a program of its own, below
+    list(FILTER scripts EXCLUDE REGEX "/(traces|pto_cost|pto_func)\\.py$") # have programs of their own, below
     foreach(file IN LISTS scripts)
         cmake_path(GET file STEM name)
         add_test(NAME shared.${name} COMMAND Python3::Interpreter ${file} $<TARGET_FILE:strata>
@@ -66,6 +66,30 @@ add_dependencies(unit import_counts)
 add_test(NAME shared.traces COMMAND Python3::Interpreter
     ${CMAKE_SOURCE_DIR}/tests/shared/traces.py $<TARGET_FILE:import_counts> ${CMAKE_SOURCE_DIR}/../shared)
 set_tests_properties(shared.traces PROPERTIES SKIP_RETURN_CODE 77)
+add_executable(pto_costs EXCLUDE_FROM_ALL tests/shared/pto_costs.c)
+target_link_libraries(pto_costs PRIVATE strata_flags libstrata)
+add_dependencies(unit pto_costs)
+add_test(NAME shared.pto_cost COMMAND Python3::Interpreter
+    ${CMAKE_SOURCE_DIR}/tests/shared/pto_cost.py $<TARGET_FILE:pto_costs> ${CMAKE_SOURCE_DIR}/../shared)
+set_tests_properties(shared.pto_cost PROPERTIES SKIP_RETURN_CODE 77)
+
+# Damaged samples: a few places of each here, more by hand (tests/shared/damage.c).
+add_executable(damage EXCLUDE_FROM_ALL tests/shared/damage.c)
+target_link_libraries(damage PRIVATE strata_flags libstrata)
+add_dependencies(unit damage)
+add_test(NAME shared.damage COMMAND damage ${CMAKE_SOURCE_DIR}/../shared/data/captures 5 5)
+set_tests_properties(shared.damage PROPERTIES SKIP_RETURN_CODE 77)
+add_test(NAME examples.damage COMMAND damage ${CMAKE_SOURCE_DIR}/examples 4 4)
+
+# Tile operations against recorded bytes, and against the same computed in Python.
+add_executable(run_ops EXCLUDE_FROM_ALL tests/pto/run_ops.c)
+target_link_libraries(run_ops PRIVATE strata_flags libstrata)
+add_dependencies(unit run_ops)
+add_test(NAME shared.pto_func COMMAND Python3::Interpreter
+    ${CMAKE_SOURCE_DIR}/tests/shared/pto_func.py $<TARGET_FILE:run_ops> ${CMAKE_SOURCE_DIR}/../shared)
+set_tests_properties(shared.pto_func PROPERTIES SKIP_RETURN_CODE 77)
+add_test(NAME pto.ops COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/ops.py
+    $<TARGET_FILE:run_ops>)
 
 # What strata prints against the schemas of docs/schema; captures with one file missing.
 if(TARGET strata)
@@ -80,4 +104,20 @@ endif()
 if(TARGET strata)
     add_test(NAME incore.clean COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/incore/clean.py $<TARGET_FILE:strata>)
+    add_test(NAME incore.folders COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/incore/folders.py $<TARGET_FILE:strata>
+        ${CMAKE_SOURCE_DIR}/src/render/proto/perfetto.proto)
+endif()
+
+# The operator database: perfdb-eval calls its functions, tests/perfdb/*.py run the program.
+file(GLOB perfdb_eval_c CONFIGURE_DEPENDS tests/perfdb/*.c)
+add_executable(perfdb-eval EXCLUDE_FROM_ALL ${perfdb_eval_c})
+target_link_libraries(perfdb-eval PRIVATE strata_flags libstrata)
+add_dependencies(unit perfdb-eval)
+file(GLOB scripts CONFIGURE_DEPENDS tests/perfdb/*.py)
+if(TARGET strata)
+    foreach(file IN LISTS scripts)
+        cmake_path(GET file STEM name)
+        add_test(NAME perfdb.${name} COMMAND Python3::Interpreter ${file} $<TARGET_FILE:strata>)
+    endforeach()
 endif()

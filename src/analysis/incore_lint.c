@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/bin_blocks.h"
+#include "base/event_json.h"
 #include "base/hash.h"
-#include "base/json_read.h"
 #include "base/num.h"
 
 enum {
@@ -57,16 +57,6 @@ __attribute__((format(printf, 5, 6))) static void report(struct incore_lint *l,
 
 /* ---- events ---- */
 
-struct value {
-    struct str text;
-    enum json_token token; /* JSON_NONE: absent */
-};
-
-struct event {
-    struct value name, ph, pid, tid, ts, dur, id;
-    uint64_t offset;
-};
-
 /* A slice on its row, for traces that promise not to overlap. */
 struct span {
     uint64_t row;
@@ -84,134 +74,94 @@ struct trace {
     VEC_OF(struct span) spans;
 };
 
-static struct value *member(struct event *e, struct str key)
-{
-    static const struct {
-        struct str key;
-        size_t offset;
-    } members[] = {
-        {S_INIT("name"), offsetof(struct event, name)},
-        {S_INIT("ph"), offsetof(struct event, ph)},
-        {S_INIT("pid"), offsetof(struct event, pid)},
-        {S_INIT("tid"), offsetof(struct event, tid)},
-        {S_INIT("ts"), offsetof(struct event, ts)},
-        {S_INIT("dur"), offsetof(struct event, dur)},
-        {S_INIT("id"), offsetof(struct event, id)},
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(members); i++)
-        if (str_equal(members[i].key, key))
-            return (struct value *)((char *)e + members[i].offset);
-    return NULL;
-}
-
-/* False when reading stops. */
-static bool take_event(struct trace *t, struct event *e)
-{
-    struct json *j = &t->json;
-    struct str key, none;
-
-    *e = (struct event){.offset = t->offset + json_offset(j)};
-    if (json_value(j, &none))
-        return true;
-    if (j->token != JSON_OBJECT)
-        return j->token == JSON_ARRAY && json_skip(j);
-    json_next(j);
-    while (json_key(j, &key)) {
-        struct value *to = member(e, key), value = {0};
-        if (json_value(j, &value.text))
-            value.token = j->token;
-        else if ((j->token != JSON_OBJECT && j->token != JSON_ARRAY) || !json_skip(j))
-            return false;
-        else
-            value.token = JSON_OBJECT;
-        if (to != NULL)
-            *to = value;
-    }
-    return j->token == JSON_OBJECT_END;
-}
-
 static bool is_flag_name(struct str name)
 {
     return str_equal(name, S("SET_FLAG")) || str_equal(name, S("WAIT_FLAG")) ||
            str_equal(name, S("set_event")) || str_equal(name, S("wait_event"));
 }
 
-static void check_lane(struct trace *t, const struct event *e)
+static void check_lane(struct trace *t, const struct event_json *e)
 {
-    const struct value *ids[] = {&e->pid, &e->tid};
+    const struct event_value *ids[] = {&e->member[EVENT_PID], &e->member[EVENT_TID]};
 
     for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
         bool is_number = ids[i]->token == JSON_NUMBER && t->is_file;
         if (!is_number && (ids[i]->token != JSON_STRING || ids[i]->text.n == 0))
-            report(t->l, LINT_UNSEEN, "event-lane", e->offset, "the %s is no text, or empty",
-                   i == 0 ? "pid" : "tid");
+            report(t->l, LINT_UNSEEN, "event-lane", t->offset + e->at,
+                   "the %s is no text, or empty", i == 0 ? "pid" : "tid");
     }
 }
 
-static void check_pair(struct trace *t, const struct event *e)
+static void check_pair(struct trace *t, const struct event_json *e)
 {
-    bool begins = e->ph.text.at[0] == 'B';
+    bool begins = e->member[EVENT_PH].text.at[0] == 'B';
     uint32_t state = 0;
 
-    if (!is_flag_name(e->name.text)) {
-        report(t->l, LINT_UNSEEN, "flag-name", e->offset,
+    if (!is_flag_name(e->member[EVENT_NAME].text)) {
+        report(t->l, LINT_UNSEEN, "flag-name", t->offset + e->at,
                "B and E are shown for flags and events only, not for '%.*s'",
-               STR_ARGS(str_part(e->name.text, 0, 64)));
+               STR_ARGS(str_part(e->member[EVENT_NAME].text, 0, 64)));
         return;
     }
-    if (e->id.token != JSON_STRING || e->id.text.n == 0) {
-        report(t->l, LINT_UNSEEN, "flag-id", e->offset, "no id tells which end belongs to it");
+    if (e->member[EVENT_ID].token != JSON_STRING || e->member[EVENT_ID].text.n == 0) {
+        report(t->l, LINT_UNSEEN, "flag-id", t->offset + e->at,
+               "no id tells which end belongs to it");
         return;
     }
-    uint64_t key = hash_mix(hash_bytes(e->id.text), hash_bytes(e->name.text));
+    uint64_t key =
+        hash_mix(hash_bytes(e->member[EVENT_ID].text), hash_bytes(e->member[EVENT_NAME].text));
     hash_get(&t->pairs, key, &state);
     if (begins && state != 0)
-        report(t->l, LINT_UNSEEN, "flag-id", e->offset, "a second begin with the id '%.*s'",
-               STR_ARGS(str_part(e->id.text, 0, 64)));
+        report(t->l, LINT_UNSEEN, "flag-id", t->offset + e->at, "a second begin with the id '%.*s'",
+               STR_ARGS(str_part(e->member[EVENT_ID].text, 0, 64)));
     if (!begins && state != 1)
-        report(t->l, LINT_UNSEEN, "flag-id", e->offset, "an end without a begin: id '%.*s'",
-               STR_ARGS(str_part(e->id.text, 0, 64)));
+        report(t->l, LINT_UNSEEN, "flag-id", t->offset + e->at, "an end without a begin: id '%.*s'",
+               STR_ARGS(str_part(e->member[EVENT_ID].text, 0, 64)));
     hash_put(&t->pairs, key, begins ? 1 : 2);
 }
 
-static void check_times(struct trace *t, const struct event *e, char ph)
+static void check_times(struct trace *t, const struct event_json *e, char ph)
 {
     nanos ts = 0, dur = 0;
 
-    if (e->ts.token != JSON_NUMBER || !num_us(e->ts.text, &ts)) {
-        report(t->l, LINT_UNSEEN, "event-time", e->offset, "the ts is no number");
+    if (e->member[EVENT_TS].token != JSON_NUMBER || !num_us(e->member[EVENT_TS].text, &ts)) {
+        report(t->l, LINT_UNSEEN, "event-time", t->offset + e->at, "the ts is no number");
         return;
     }
     if (ph != 'X')
         return;
-    if (e->dur.token != JSON_NUMBER || !num_us(e->dur.text, &dur) || dur < 0) {
-        report(t->l, LINT_UNSEEN, "event-time", e->offset, "the dur is no number, or negative");
+    if (e->member[EVENT_DUR].token != JSON_NUMBER || !num_us(e->member[EVENT_DUR].text, &dur) ||
+        dur < 0) {
+        report(t->l, LINT_UNSEEN, "event-time", t->offset + e->at,
+               "the dur is no number, or negative");
         return;
     }
-    uint64_t row = hash_mix(hash_bytes(e->pid.text), hash_bytes(e->tid.text));
-    vec_push(&t->spans, ((struct span){row, ts, nanos_add(ts, dur), e->offset}));
+    uint64_t row =
+        hash_mix(hash_bytes(e->member[EVENT_PID].text), hash_bytes(e->member[EVENT_TID].text));
+    vec_push(&t->spans, ((struct span){row, ts, nanos_add(ts, dur), t->offset + e->at}));
 }
 
-static void check_event(struct trace *t, const struct event *e, uint64_t end)
+static void check_event(struct trace *t, const struct event_json *e)
 {
-    struct str ph = e->ph.token == JSON_STRING ? e->ph.text : S("");
+    uint64_t size = e->end - e->at;
+    struct str ph = e->member[EVENT_PH].token == JSON_STRING ? e->member[EVENT_PH].text : S("");
 
     t->l->events++;
-    if (end - e->offset >= MIB)
-        report(t->l, LINT_REFUSED, "event-size", e->offset, "an event of %llu bytes",
-               (unsigned long long)(end - e->offset));
+    if (size >= MIB)
+        report(t->l, LINT_REFUSED, "event-size", t->offset + e->at, "an event of %llu bytes",
+               (unsigned long long)size);
     if (ph.n != 1 || memchr("XBEstMC", ph.at[0], 7) == NULL) {
         /* "f" ends an arrow elsewhere, and a cleaned trace is for such viewers */
         if (ph.n == 0)
-            report(t->l, LINT_REFUSED, "event-ph", e->offset, "no ph");
+            report(t->l, LINT_REFUSED, "event-ph", t->offset + e->at, "no ph");
         else if (!t->has_rows || !str_equal(ph, S("f")))
-            report(t->l, LINT_UNSEEN, "event-ph", e->offset, "a ph that is passed over: '%.*s'",
-                   STR_ARGS(str_part(ph, 0, 16)));
+            report(t->l, LINT_UNSEEN, "event-ph", t->offset + e->at,
+                   "a ph that is passed over: '%.*s'", STR_ARGS(str_part(ph, 0, 16)));
         return;
     }
     if (ph.at[0] == 'M') {
-        bool is_row = str_equal(e->name.text, S("thread_name")) && e->tid.token == JSON_STRING;
+        bool is_row = str_equal(e->member[EVENT_NAME].text, S("thread_name")) &&
+                      e->member[EVENT_TID].token == JSON_STRING;
         t->has_rows = t->has_rows || is_row;
         return;
     }
@@ -277,15 +227,15 @@ static void not_json(struct trace *t)
 static void walk_events(struct trace *t)
 {
     struct json *j = &t->json;
-    struct event e;
+    struct event_json e;
     struct str key;
 
     while (json_element(j)) {
-        if (!take_event(t, &e)) {
+        if (!event_json_take(j, NULL, NULL, &e)) {
             not_json(t);
             return;
         }
-        check_event(t, &e, t->offset + json_offset(j));
+        check_event(t, &e);
     }
     if (j->token != JSON_ARRAY_END) {
         not_json(t);

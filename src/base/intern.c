@@ -5,6 +5,8 @@
 #include "base/hash.h"
 #include "base/limits.h"
 
+enum { MANY_SLOTS = 1 << 15 }; /* fewer stay in the cache anyway */
+
 void intern_init(struct intern *in)
 {
     *in = (struct intern){0};
@@ -20,12 +22,15 @@ void intern_fini(struct intern *in)
     in->slots = NULL;
 }
 
-static struct intern_slot *find(const struct intern *in, struct str s, uint64_t hash)
+/* The upper half mixes best. It is kept with the id, so that growing need not read the texts. */
+static uint32_t tag_of(struct str s)
 {
-    size_t i = (size_t)hash & (in->cap - 1);
-    uint32_t tag = (uint32_t)(hash >> 32);
+    return (uint32_t)(hash_bytes(s) >> 32);
+}
 
-    for (;; i = (i + 1) & (in->cap - 1)) {
+static struct intern_slot *find(const struct intern *in, struct str s, uint32_t tag)
+{
+    for (size_t i = tag & (in->cap - 1);; i = (i + 1) & (in->cap - 1)) {
         struct intern_slot *slot = &in->slots[i];
         if (slot->id == 0 || (slot->hash == tag && str_equal(in->strings.at[slot->id], s)))
             return slot;
@@ -34,17 +39,21 @@ static struct intern_slot *find(const struct intern *in, struct str s, uint64_t 
 
 static void grow(struct intern *in)
 {
-    mem_free(in->slots);
-    in->cap = in->cap > 0 ? in->cap * 2 : 256;
+    struct intern_slot *old = in->slots;
+    size_t old_cap = in->cap;
+
+    in->cap = old_cap > 0 ? old_cap * 2 : 256;
     in->slots = mem_grow(NULL, sizeof(*in->slots), in->cap);
     memset(in->slots, 0, sizeof(*in->slots) * in->cap);
-    for (size_t id = 1; id < in->strings.n; id++) {
-        uint64_t hash = hash_bytes(in->strings.at[id]);
-        size_t i = (size_t)hash & (in->cap - 1);
+    for (size_t k = 0; k < old_cap; k++) {
+        if (old[k].id == 0)
+            continue;
+        size_t i = old[k].hash & (in->cap - 1);
         while (in->slots[i].id != 0)
             i = (i + 1) & (in->cap - 1);
-        in->slots[i] = (struct intern_slot){(uint32_t)(hash >> 32), (strid)id};
+        in->slots[i] = old[k];
     }
+    mem_free(old);
 }
 
 strid intern_put(struct intern *in, struct str s)
@@ -53,19 +62,25 @@ strid intern_put(struct intern *in, struct str s)
         return 0;
     if (in->strings.n * 4 >= in->cap * 3)
         grow(in);
-    uint64_t hash = hash_bytes(s);
-    struct intern_slot *slot = find(in, s, hash);
+    uint32_t tag = tag_of(s);
+    struct intern_slot *slot = find(in, s, tag);
     if (slot->id == 0) {
         assert(in->strings.n < LIMIT_STRINGS);
-        *slot = (struct intern_slot){(uint32_t)(hash >> 32), (strid)in->strings.n};
+        *slot = (struct intern_slot){tag, (strid)in->strings.n};
         vec_push(&in->strings, arena_str(&in->text, s));
     }
     return slot->id;
 }
 
+void intern_expect(const struct intern *in, struct str s)
+{
+    if (in->cap > MANY_SLOTS && s.n > 0)
+        __builtin_prefetch(&in->slots[tag_of(s) & (in->cap - 1)]);
+}
+
 strid intern_find(const struct intern *in, struct str s)
 {
-    return s.n > 0 && in->cap > 0 ? find(in, s, hash_bytes(s))->id : 0;
+    return s.n > 0 && in->cap > 0 ? find(in, s, tag_of(s))->id : 0;
 }
 
 struct str intern_get(const struct intern *in, strid id)

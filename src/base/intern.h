@@ -33,6 +33,9 @@ void intern_fini(struct intern *in);
 /* The id of `s`; the text is copied when it is new. */
 strid intern_put(struct intern *in, struct str s);
 
+/* `s` will be put soon: among millions of texts its place is better fetched ahead. */
+void intern_expect(const struct intern *in, struct str s);
+
 /* The id of `s`, or 0 when it was never put (or is empty). */
 strid intern_find(const struct intern *in, struct str s);
 

@@ -468,6 +468,14 @@ bool json_skip(struct json *j)
     return true;
 }
 
+void json_jump(struct json *j, uint64_t offset)
+{
+    assert(j->expect == JSON_WANT_VALUE && offset - j->base <= j->window.n);
+    j->at = (size_t)(offset - j->base);
+    j->expect = JSON_WANT_NEXT;
+    json_scan_start(&j->scan, j->window.at, j->window.n, j->at);
+}
+
 uint64_t json_offset(const struct json *j)
 {
     return j->base + place(j);

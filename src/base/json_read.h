@@ -163,6 +163,10 @@ bool json_element(struct json *j);
  * and arrays is not looked at beyond finding its end. */
 bool json_skip(struct json *j);
 
+/* Where a value comes: steps over it without looking, as the caller has read it by himself and
+ * knows that it ends at `offset`. */
+void json_jump(struct json *j, uint64_t offset);
+
 /* The whole of json_key() and json_value(); the inline parts below take the beaten path. They fill
  * views member by member: a struct put together and copied is written in halves and read back as a
  * whole, which the processor cannot forward. They leave `at` behind; json_offset() knows better. */

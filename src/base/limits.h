@@ -20,7 +20,12 @@ enum {
     LIMIT_PROC_LOG = 64 << 20,    /* captured output of an external tool; the rest is dropped */
     LIMIT_DB_TABLES = 4096,       /* tables of a database; nsys writes some 150 */
     LIMIT_DB_COLUMNS = 512,       /* columns of one of its tables; the widest has 60 */
+    LIMIT_GRID_POINTS = 1 << 22,  /* shapes made for one kernel; the largest grid has 50 653 */
+    LIMIT_GRID_BATCH = 1024,      /* requests of one attention row, each with its length */
     LIMIT_DEVICE_FILE = 1 << 20,  /* a user's device table; ours is 8 KB */
+    LIMIT_TABLE_BYTES = 1 << 29,  /* one operator table; 16 bytes a cell are kept beside it */
+    LIMIT_TABLE_CELLS = 1 << 26,  /* 1 GiB of views; a table of 100 000 rows has 6 million */
+    LIMIT_COST_FILE = 1 << 20,    /* constants of the PTO cost model; ours has 4 KB */
     LIMIT_PTO_BYTES = 64 << 20,   /* one kernel as text; the longest public one has 267 KB */
     LIMIT_PTO_ALIASES = 1 << 16,  /* uses of named attributes: names of names could explode */
     LIMIT_PTO_DEPTH = 200,        /* its regions, attributes and types; kernels nest 8 deep */

@@ -1,6 +1,5 @@
 #include "base/num.h"
 
-#include <endian.h>
 #include <float.h>
 #include <locale.h>
 #include <math.h>
@@ -123,24 +122,6 @@ static bool scaled(struct str text, int64_t shift, nanos *out)
     return take_apart(strip(text), &d) && to_integer(&d, shift, out);
 }
 
-/* The value of eight digits at once; false when one of them is none. */
-static bool eight_digits(const char *at, uint64_t *out)
-{
-    uint64_t word;
-
-    memcpy(&word, at, sizeof(word));
-    word = le64toh(word); /* the first digit is the lowest byte */
-    /* A digit is 0x30 to 0x39: the high half is 3, also after adding 6. */
-    uint64_t high = UINT64_C(0xf0f0f0f0f0f0f0f0), threes = UINT64_C(0x3030303030303030);
-    if ((word & high) != threes || ((word + UINT64_C(0x0606060606060606)) & high) != threes)
-        return false;
-    /* Neighbours join to pairs, pairs to fours, fours to the whole. */
-    word = ((word & ~high) * 10 + ((word & ~high) >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
-    word = (word * 100 + (word >> 16)) & UINT64_C(0x0000ffff0000ffff);
-    *out = (word & UINT64_C(0xffffffff)) * 10000 + (word >> 32);
-    return true;
-}
-
 /*
  * The form nearly every profiler row has: up to 15 or 16 digits, a point, three digits, maybe a
  * trailing tab. Returns false for anything else, which then takes the general way.
@@ -152,7 +133,7 @@ static bool plain_us(struct str s, nanos *out)
     if (s.n == 0)
         return false;
     const char *p = s.at, *end = s.at + s.n;
-    for (; end - p >= 8 && eight_digits(p, &eight); p += 8)
+    for (; end - p >= 8 && num_eight(p, &eight); p += 8)
         value = value * 100000000 + eight;
     while (p < end && is_digit(*p))
         value = value * 10 + (uint64_t)(*p++ - '0');
@@ -175,6 +156,54 @@ bool num_us(struct str text, nanos *out)
     return text.n > 0 && (plain_us(text, out) || scaled(text, 3, out));
 }
 
+/* 16 digits, a point, three digits and no further one: microseconds since 1970. */
+static inline const char *long_us(const char *at, nanos *out)
+{
+    uint64_t high, low;
+
+    if (at[16] != '.' || !num_eight(at, &high) || !num_eight(at + 8, &low) || !is_digit(at[17]) ||
+        !is_digit(at[18]) || !is_digit(at[19]) || is_digit(at[20]))
+        return NULL;
+    uint64_t us = high * 100000000 + low;
+    uint64_t ns = us * 1000 + (uint64_t)((at[17] - '0') * 100 + (at[18] - '0') * 10 + at[19] - '0');
+    if (ns > (uint64_t)INT64_MAX)
+        return NULL;
+    *out = (nanos)ns;
+    return at + 20;
+}
+
+const char *num_us_at(const char *at, nanos *out)
+{
+    static const uint32_t power[] = {1, 10, 100, 1000};
+    const uint64_t top = UINT64_C(0x8080808080808080);
+    uint64_t word;
+
+    memcpy(&word, at, sizeof(word));
+    word = le64toh(word) ^ UINT64_C(0x3030303030303030); /* digits are 0 to 9 now */
+    uint64_t ends = (((word & ~top) + UINT64_C(0x7676767676767676)) | word) & top;
+    if (ends == 0)
+        return long_us(at, out);
+    unsigned whole = (unsigned)__builtin_ctzll(ends) / 8, decimals = 0, n = whole;
+    if (whole == 0)
+        return NULL;
+    uint64_t digits = word & (((uint64_t)1 << 8 * whole) - 1);
+    if (at[whole] == '.') {
+        ends &= ends - 1;
+        if (ends == 0)
+            return NULL;
+        n = (unsigned)__builtin_ctzll(ends) / 8;
+        decimals = n - whole - 1;
+        if (decimals == 0 || decimals > 3)
+            return NULL;
+        /* The decimals move over the point. */
+        uint64_t rest = word & (((uint64_t)1 << 8 * n) - 1);
+        digits |= rest >> 8 * (whole + 1) << 8 * whole;
+    }
+    digits <<= 8 * (8 - whole - decimals);
+    *out = (nanos)(num_join_eight(digits) * power[3 - decimals]);
+    return at + n;
+}
+
 bool num_ms(struct str text, nanos *out)
 {
     return scaled(text, 6, out);
@@ -185,18 +214,47 @@ bool num_ns(struct str text, nanos *out)
     return scaled(text, 0, out);
 }
 
-/* Digits and nothing else, few enough that they cannot overflow. */
+/* Up to seven bytes as a word, the first one the lowest byte. */
+static inline uint64_t short_word(const char *p, size_t n)
+{
+    uint32_t low, high;
+    uint16_t pair, last;
+
+    if (n >= 4) { /* the two halves overlap and agree there */
+        memcpy(&low, p, 4);
+        memcpy(&high, p + n - 4, 4);
+        return le32toh(low) | (uint64_t)le32toh(high) << 8 * (n - 4);
+    }
+    if (n == 1)
+        return (unsigned char)*p;
+    memcpy(&pair, p, 2);
+    memcpy(&last, p + n - 2, 2);
+    return (uint64_t)le16toh(pair) | (uint64_t)le16toh(last) << 8 * (n - 2);
+}
+
+/* Digits and nothing else, at least one and few enough that they cannot overflow. */
 static bool plain_u64(struct str s, uint64_t *out)
 {
+    static const uint32_t power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+    const uint64_t high = UINT64_C(0xf0f0f0f0f0f0f0f0);
+    const char *p = s.at;
+    size_t left = s.n;
     uint64_t value = 0, eight;
-    const char *p = s.at, *end = s.at + s.n;
 
-    for (; end - p >= 8 && eight_digits(p, &eight); p += 8)
+    for (; left >= 8; left -= 8, p += 8) {
+        if (!num_eight(p, &eight))
+            return false;
         value = value * 100000000 + eight;
-    while (p < end && is_digit(*p))
-        value = value * 10 + (uint64_t)(*p++ - '0');
+    }
+    if (left > 0) {
+        uint64_t word = short_word(p, left), ones = ((uint64_t)1 << 8 * left) - 1;
+        word ^= UINT64_C(0x3030303030303030) & ones; /* digits are 0 to 9 now */
+        if ((word & high) != 0 || ((word + (UINT64_C(0x0606060606060606) & ones)) & high) != 0)
+            return false;
+        value = value * power[left] + num_join_eight(word << 8 * (8 - left));
+    }
     *out = value;
-    return p == end;
+    return true;
 }
 
 bool num_u64(struct str text, uint64_t *out)
@@ -217,6 +275,27 @@ bool num_u64(struct str text, uint64_t *out)
     for (size_t i = 0; i < s.n; i++)
         if (!is_digit(s.at[i]) || !push_digit(&value, s.at[i] - '0'))
             return false;
+    *out = value;
+    return true;
+}
+
+bool num_hex(struct str text, uint64_t *out)
+{
+    uint64_t value = 0;
+
+    if (str_starts(text, S("0x")) || str_starts(text, S("0X")))
+        text = str_part(text, 2, text.n);
+    if (text.n == 0 || text.n > 16)
+        return false;
+    for (size_t i = 0; i < text.n; i++) {
+        char c = text.at[i], low = (char)(c | 0x20);
+        if (is_digit(c))
+            value = value << 4 | (uint64_t)(c - '0');
+        else if (low >= 'a' && low <= 'f')
+            value = value << 4 | (uint64_t)(low - 'a' + 10);
+        else
+            return false;
+    }
     *out = value;
     return true;
 }

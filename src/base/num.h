@@ -8,6 +8,7 @@
 #ifndef STRATA_BASE_NUM_H
 #define STRATA_BASE_NUM_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,6 +33,40 @@ bool num_ns(struct str text, nanos *out);
 bool num_i64(struct str text, int64_t *out);
 bool num_u64(struct str text, uint64_t *out);
 bool num_f64(struct str text, double *out);
+
+/* Sixteen hexadecimal digits at most, with or without 0x, and nothing else. */
+bool num_hex(struct str text, uint64_t *out);
+
+/* The value of eight bytes that are 0 to 9, the first one the lowest byte: neighbours join to
+ * pairs, pairs to fours, fours to the whole. */
+static inline uint64_t num_join_eight(uint64_t digits)
+{
+    digits = (digits * 10 + (digits >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
+    digits = (digits * 100 + (digits >> 16)) & UINT64_C(0x0000ffff0000ffff);
+    return (digits & UINT64_C(0xffffffff)) * 10000 + (digits >> 32);
+}
+
+/* The value of eight digits at once; false when one of them is none. */
+static inline bool num_eight(const char *at, uint64_t *out)
+{
+    const uint64_t high = UINT64_C(0xf0f0f0f0f0f0f0f0), threes = UINT64_C(0x3030303030303030);
+    uint64_t word;
+
+    memcpy(&word, at, sizeof(word));
+    word = le64toh(word);
+    /* A digit is 0x30 to 0x39: the high half is 3, also after adding 6. */
+    if ((word & high) != threes || ((word + UINT64_C(0x0606060606060606)) & high) != threes)
+        return false;
+    *out = num_join_eight(word & ~high);
+    return true;
+}
+
+/*
+ * num_us() at its quickest, where the end of the number is not known yet: up to seven digits with
+ * at most three decimals, or 16 digits with exactly three. Reads 24 bytes from `at` on. Returns the
+ * end of the number, or NULL for all other forms.
+ */
+const char *num_us_at(const char *at, nanos *out);
 
 /* The spellings profilers use for "no value": empty, N/A, n/a, NA, None, null, -. */
 bool num_is_missing(struct str text);

@@ -504,6 +504,71 @@ TEST(sizes_and_times_do_not_wrap)
     assert_int_equal(nanos_sub(2, 3), -1);
 }
 
+TEST(hexadecimal_numbers_have_at_most_sixteen_digits)
+{
+    uint64_t u = 42;
+
+    assert_true(num_hex(S("0x10f86A80"), &u));
+    assert_int_equal(u, 0x10f86a80);
+    assert_true(num_hex(S("ffffffffffffffff"), &u));
+    assert_true(u == UINT64_MAX);
+    assert_false(num_hex(S(""), &u));
+    assert_false(num_hex(S("0x"), &u));
+    assert_false(num_hex(S("12g"), &u));
+    assert_false(num_hex(S("0x10000000000000000"), &u));
+}
+
+TEST(the_quick_way_takes_what_it_takes_alike)
+{
+    static const char *const taken[] = {
+        "0",
+        "7",
+        "1234567",
+        "1.8",
+        "13.733",
+        "0.001",
+        "999.9",
+        "12.34",
+        "1234.5",
+        "123.456",
+        "0.0",
+        "1736412474700001.000",
+        "1736412474700001.999",
+    };
+    static const char *const left[] = {
+        "",
+        ".5",
+        "-1",
+        "1.",
+        "1.2345",
+        "12345678",
+        "1234567.8",
+        "x",
+        "1.x",
+        "123456789.1",
+        "1..2",
+        "1736412474700001.0005",
+        "9999999999999999.999",
+        "1736412474700001",
+        "173641247470000x.000",
+    };
+    char text[64];
+    nanos at, want;
+
+    for (size_t i = 0; i < ARRAY_LEN(taken); i++) {
+        memset(text, ',', sizeof(text));
+        memcpy(text, taken[i], strlen(taken[i]));
+        assert_ptr_equal(num_us_at(text, &at), text + strlen(taken[i]));
+        assert_true(num_us(str_of(taken[i]), &want));
+        assert_int_equal(at, want);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(left); i++) {
+        memset(text, ',', sizeof(text));
+        memcpy(text, left[i], strlen(left[i]));
+        assert_null(num_us_at(text, &at));
+    }
+}
+
 TEST_MAIN("base/num", T(microseconds_with_three_decimals_are_exact),
           T(the_fourth_decimal_rounds_and_later_ones_do_not),
           T(exponents_signs_blanks_tabs_and_quotes_are_read),
@@ -513,4 +578,6 @@ TEST_MAIN("base/num", T(microseconds_with_three_decimals_are_exact),
           T(whole_numbers_reach_their_ends_and_no_further), T(doubles_agree_with_the_c_library),
           T(doubles_may_have_digits_without_end), T(only_finite_decimal_numbers_are_doubles),
           T(a_locale_with_a_decimal_comma_changes_nothing), T(doubles_print_short_and_read_back),
-          T(the_spellings_of_no_value_are_known), T(sizes_and_times_do_not_wrap))
+          T(the_spellings_of_no_value_are_known), T(sizes_and_times_do_not_wrap),
+          T(hexadecimal_numbers_have_at_most_sixteen_digits),
+          T(the_quick_way_takes_what_it_takes_alike))

@@ -11,6 +11,8 @@ static void clear(struct attrs *a)
 {
     vec_push(&a->bytes, (uint8_t)0);                /* run 0 */
     vec_push(&a->shapes, ((struct attr_shape){0})); /* of the empty shape */
+    for (size_t i = 0; i < ATTR_MEMOS; i++)
+        a->memos[i].n = 0;
 }
 
 void attrs_init(struct attrs *a)
@@ -175,14 +177,26 @@ static bool same(const struct attrs *a, attr_run run, uint32_t shape, const stru
     return true;
 }
 
-attr_run attrs_set(struct attrs *a, const struct attr *list, size_t n)
+static uint64_t hash_of_set(uint32_t shape, const struct attr *list, size_t n)
 {
-    if (n == 0)
-        return 0;
-    uint32_t shape = shape_of(a, list, n);
     uint64_t hash = shape;
+
     for (size_t i = 0; i < n; i++)
         hash = hash_mix(hash, list[i].bits);
+    return hash;
+}
+
+void attrs_expect(struct attrs *a, const struct attr *list, size_t n)
+{
+    if (n > 0)
+        hash_expect(&a->sets, hash_of_set(shape_of(a, list, n), list, n));
+}
+
+static attr_run find_set(struct attrs *a, const struct attr *list, size_t n)
+{
+    uint32_t shape = shape_of(a, list, n);
+    uint64_t hash = hash_of_set(shape, list, n);
+
     for (;; hash = hash_mix(hash, n)) { /* two sets with one hash: look further along */
         uint32_t run;
         if (!hash_get(&a->sets, hash, &run)) {
@@ -194,6 +208,35 @@ attr_run attrs_set(struct attrs *a, const struct attr *list, size_t n)
         if (same(a, run, shape, list, n))
             return run;
     }
+}
+
+static bool is_memo(const struct attr_memo *memo, const struct attr *list, size_t n)
+{
+    uint64_t differs = memo->n ^ n;
+
+    for (size_t i = 0; i < n && differs == 0; i++)
+        differs = (memo->list[i].bits ^ list[i].bits) | (memo->list[i].key ^ list[i].key) |
+                  (memo->list[i].type ^ list[i].type);
+    return differs == 0;
+}
+
+attr_run attrs_set(struct attrs *a, const struct attr *list, size_t n)
+{
+    uint64_t mix = n;
+
+    if (n == 0)
+        return 0;
+    if (n > ATTR_MEMO_MOST)
+        return find_set(a, list, n);
+    for (size_t i = 0; i < n; i++)
+        mix = (mix + list[i].bits) * UINT64_C(0x9e3779b97f4a7c15);
+    struct attr_memo *memo = &a->memos[mix >> 32 & (ATTR_MEMOS - 1)];
+    if (!is_memo(memo, list, n)) {
+        memcpy(memo->list, list, n * sizeof(*list));
+        memo->run = find_set(a, list, n);
+        memo->n = memo->run != 0 ? n : 0; /* each set that found no room is counted */
+    }
+    return memo->run;
 }
 
 struct attr_walk attrs_walk(const struct attrs *a, attr_run run)

@@ -68,6 +68,15 @@ struct attr_shape {
     bool has_text;
 };
 
+enum { ATTR_MEMOS = 64, ATTR_MEMO_MOST = 8 };
+
+/* A set that was asked for lately. */
+struct attr_memo {
+    size_t n; /* 0: none */
+    struct attr list[ATTR_MEMO_MOST];
+    attr_run run;
+};
+
 struct attrs {
     VEC_OF(uint8_t) bytes;              /* all runs, one after the other */
     VEC_OF(struct attr_shape) shapes;   /* number 0 is the empty one */
@@ -76,6 +85,7 @@ struct attrs {
     struct hash sets;                   /* hash of a set's bytes -> its run */
     uint64_t lost;                      /* runs that found no room: 4 GiB are full */
     uint32_t last_shape;                /* rows like the one before are the rule */
+    struct attr_memo memos[ATTR_MEMOS]; /* by the values of a set */
 };
 
 void attrs_init(struct attrs *a);
@@ -86,6 +96,9 @@ void attrs_clear(struct attrs *a);
 
 /* The set of these `n` attributes, in this order; equal sets get equal numbers. */
 attr_run attrs_set(struct attrs *a, const struct attr *list, size_t n);
+
+/* This set will be asked for soon: among millions its place is better fetched ahead. */
+void attrs_expect(struct attrs *a, const struct attr *list, size_t n);
 
 /* A run of its own, never shared. */
 attr_run attrs_own(struct attrs *a, const struct attr *list, size_t n);

@@ -95,6 +95,7 @@ void capture_free(struct capture *cap)
     vec_free(&cap->comm_links);
     vec_free(&cap->comm_groups);
     vec_free(&cap->step_traces);
+    vec_free(&cap->documents);
     vec_free(&cap->sources);
     vec_free(&cap->losses);
     mem_free(cap);
@@ -161,6 +162,21 @@ series_id capture_series(struct capture *cap, strid process, strid name, strid u
 void capture_sample(struct capture *cap, series_id series, nanos at, double value)
 {
     vec_push(&cap->series.at[series].samples, ((struct sample){at, value}));
+}
+
+void capture_document_add(struct capture *cap, struct document document)
+{
+    document.path = arena_str(&cap->arena, document.path);
+    document.text = arena_str(&cap->arena, document.text);
+    vec_push(&cap->documents, document);
+}
+
+const struct document *capture_document(const struct capture *cap, uint8_t type)
+{
+    for (size_t i = 0; i < cap->documents.n; i++)
+        if (cap->documents.at[i].type == type)
+            return &cap->documents.at[i];
+    return NULL;
 }
 
 void capture_source(struct capture *cap, struct source source)

@@ -8,6 +8,7 @@
 #define STRATA_CAPTURE_CAPTURE_H
 
 #include "capture/clock.h"
+#include "capture/document.h"
 #include "capture/facts.h"
 #include "capture/flow.h"
 #include "capture/lane.h"
@@ -57,6 +58,7 @@ struct capture {
     VEC_OF(struct comm_link) comm_links;
     VEC_OF(struct comm_group) comm_groups;
     VEC_OF(struct step_trace) step_traces;
+    VEC_OF(struct document) documents; /* in the order they came */
     VEC_OF(struct source) sources;
     VEC_OF(struct loss) losses;
     struct facts facts;
@@ -102,6 +104,10 @@ void capture_flow(struct capture *cap, enum flow_kind kind, uint32_t from, uint3
 /* The counter of that name, added when it is new; and one sample of it. */
 series_id capture_series(struct capture *cap, strid process, strid name, strid unit);
 void capture_sample(struct capture *cap, series_id series, nanos at, double value);
+
+/* Adds a document, whose texts are copied; and the first one of a type, or NULL. */
+void capture_document_add(struct capture *cap, struct document document);
+const struct document *capture_document(const struct capture *cap, uint8_t type);
 
 /* Records a file that was read; `path` is copied. */
 void capture_source(struct capture *cap, struct source source);

@@ -11,7 +11,8 @@ struct args {
     const char *output_dir, *kernel, *source, *name, *workload, *soc, *target, *simulator;
     double mhz;
     struct opt_list patched;
-    bool perfetto, compat, keep_scalar, keep_head, keep_counters, raw_metrics, copy_raw;
+    bool perfetto, lossless, salvage, compat, keep_scalar, keep_head, keep_counters, raw_metrics,
+        copy_raw;
 };
 
 static const struct args defaults = {.copy_raw = true};
@@ -27,6 +28,10 @@ static const struct opt options[] = {
     OPT_FLAG(0, "copy-raw", struct args, copy_raw,
              "copy the input's folder to raw_simulator when the output is elsewhere (yes)"),
     OPT_FLAG(0, "perfetto", struct args, perfetto, "write Perfetto's own format too"),
+    OPT_FLAG(0, "lossless", struct args, lossless,
+             "write every event of the raw trace too, in rows that do not overlap"),
+    OPT_FLAG(0, "salvage", struct args, salvage,
+             "of a file that is cut or damaged, take what is whole"),
     OPT_DOUBLE(0, "clock-mhz", "MHZ", struct args, mhz, "the clock of the core (1850)"),
     OPT_GROUP("Where it came from"),
     OPT_STRING(0, "kernel", "NAME", struct args, kernel,
@@ -54,9 +59,11 @@ static struct incore_clean_job job_of(const struct session *s, const struct args
         .rules = {.is_compat = args->compat,
                   .keep_scalar = args->keep_scalar,
                   .keep_head = args->keep_head,
-                  .keep_counters = args->keep_counters && !args->compat},
+                  .keep_counters = args->keep_counters && !args->compat,
+                  .salvage = args->salvage && !args->compat},
         .raw_metrics = args->raw_metrics,
         .perfetto = args->perfetto && !args->compat,
+        .lossless = args->lossless,
         .mhz = args->mhz,
         .kernel = args->compat ? NULL : args->kernel,
         .source = args->source,
@@ -65,6 +72,8 @@ static struct incore_clean_job job_of(const struct session *s, const struct args
         .soc = args->soc,
         .target = args->target,
         .simulator = args->simulator,
+        .patched = args->patched.at,
+        .patched_n = args->patched.n,
         .copy_raw = args->copy_raw,
     };
 }
@@ -111,17 +120,30 @@ static int run_compat(struct session *s, const struct incore_clean_job *job)
     return status == ST_OK ? CODE_DONE : CODE_NO;
 }
 
+static bool has_told(const struct incore_breakdown *b)
+{
+    for (size_t i = 0; i < b->totals.n; i++)
+        if (b->totals.at[i].told_cycles >= 0)
+            return true;
+    return false;
+}
+
 static void print_breakdown(struct session *s, const struct incore_breakdown *b)
 {
-    out_printf(&s->out, "  %-10s %9s %11s %11s %7s %6s %11s %13s\n", "pipe", "executed", "cycles",
-               "busy", "busy %", "depth", "wait", "bytes");
+    bool is_told = has_told(b);
+
+    out_printf(&s->out, "  %-10s %9s %11s %11s %7s %6s %11s %13s%s\n", "pipe", "executed", "cycles",
+               "busy", "busy %", "depth", "wait", "bytes", is_told ? "  simulator busy" : "");
     for (size_t i = 0; i < b->totals.n; i++) {
         const struct incore_use *use = &b->totals.at[i];
         out_printf(&s->out,
                    "  %-10s %9" PRIu64 " %11" PRIu64 " %11" PRIu64 " %7.1f %6" PRIu64 " %11" PRIu64
-                   " %13" PRIu64 "\n",
+                   " %13" PRIu64,
                    out_clean(&s->arena, use->pipe), use->executed, use->cycles, use->busy_cycles,
                    use->busy * 100, use->max_depth, use->wait_cycles, use->bytes);
+        if (use->told_cycles >= 0)
+            out_printf(&s->out, " %15" PRId64, use->told_cycles);
+        out_text(&s->out, "\n");
     }
     out_printf(&s->out, "  %.*s; cycles at %g MHz%s\n", STR_ARGS(b->verdict), b->mhz,
                b->is_assumed ? ", which nobody told" : "");
@@ -137,38 +159,148 @@ static void print(struct session *s, const struct incore_clean_result *r)
     print_breakdown(s, &r->study.breakdown);
 }
 
-static int run_one(struct session *s, const struct incore_clean_job *job, struct json_writer *j)
+static void put_text(struct json_writer *j, const char *key, const char *value)
 {
-    struct incore_clean_result result;
-    enum status status = flow_incore_clean(job, &s->diag, &result);
+    json_write_key(j, str_of(key));
+    session_json_text(j, value);
+}
 
-    for (size_t i = 0; i < result.wrote.n; i++)
-        session_wrote(s, result.wrote.at[i]);
-    if (result.copied != NULL)
-        session_wrote(s, result.copied);
-    if (status == ST_OK && j != NULL)
-        incore_breakdown_json(&result.study.breakdown, j);
-    else if (status == ST_OK && !s->common.quiet)
-        print(s, &result);
-    incore_clean_result_free(&result);
+/* Where it came from, what is odd about it, and the breakdown. */
+static void print_json(struct json_writer *j, const struct incore_clean_job *job,
+                       const struct incore_clean_result *r)
+{
+    const struct incore_health *health = &r->study.health;
+
+    json_write_object(j);
+    put_text(j, "input", r->study.bin);
+    put_text(j, "kernel", job->kernel);
+    put_text(j, "source", job->source);
+    put_text(j, "target", job->target);
+    put_text(j, "soc", job->soc);
+    put_text(j, "simulator", job->simulator);
+    put_text(j, "workload", job->workload);
+    json_write_key(j, S("instructions"));
+    json_write_u64(j, r->instrs);
+    json_write_key(j, S("rows"));
+    json_write_u64(j, r->rows);
+    json_write_key(j, S("arrows"));
+    json_write_u64(j, r->study.arrows.list.n);
+    json_write_key(j, S("flags_skipped"));
+    json_write_u64(j, r->study.arrows.skipped);
+    json_write_key(j, S("checks"));
+    json_write_array(j);
+    for (size_t i = 0; i < health->list.n; i++)
+        json_write_string(j, health->list.at[i].text);
+    json_write_end(j);
+    incore_breakdown_members(&r->study.breakdown, j);
+    json_write_end(j);
+}
+
+/* Which importer knows a file like this. */
+static const char *format_of(const struct incore_study *study)
+{
+    struct str path = str_of(study->bin);
+
+    if (study->made.n > 0)
+        return str_ends(path, S(".dump")) ? "camodel-dump" : "core-trace";
+    return str_ends(path, S(".json")) ? "core-trace" : "visualize-data";
+}
+
+static int run_one(struct session *s, const struct incore_clean_job *job,
+                   struct incore_clean_result *result)
+{
+    enum status status = flow_incore_clean(job, &s->diag, result);
+
+    if (result->study.bin != NULL && status == ST_OK)
+        session_read(s, result->study.bin, format_of(&result->study), result->study.t.instrs.n,
+                     result->lost);
+    for (size_t i = 0; i < result->wrote.n; i++)
+        session_wrote(s, result->wrote.at[i]);
+    if (result->copied != NULL)
+        session_wrote(s, result->copied);
+    if (status == ST_OK && !s->common.quiet && !s->common.json)
+        print(s, result);
     return session_code(status);
 }
 
-static int clean_all(struct session *s, const struct args *args, const struct incore_paths *paths,
-                     struct json_writer *j)
+/* A word as the shell takes it for one. */
+static const char *quoted(struct arena *a, const char *word)
 {
-    int code = CODE_DONE;
+    static const char fine[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                               "_-+=./:,@%";
+    struct str rest = str_of(word), part;
+    struct str line = S("'");
+
+    if (*word != '\0' && word[strspn(word, fine)] == '\0')
+        return word;
+    for (bool is_first = true; str_split(&rest, '\'', &part); is_first = false)
+        line =
+            arena_format(a, "%.*s%s%.*s", STR_ARGS(line), is_first ? "" : "'\\''", STR_ARGS(part));
+    return arena_format(a, "%.*s'", STR_ARGS(line)).at;
+}
+
+/* The command as it would have to be typed for this run alone. */
+static const char *command_of(struct session *s, const struct args *args,
+                              const struct incore_clean_job *job)
+{
+    const struct {
+        const char *name, *value;
+    } texts[] = {
+        {"--out", job->out},        {"--kernel", args->kernel},       {"--source", args->source},
+        {"--name", args->name},     {"--workload", args->workload},   {"--soc", args->soc},
+        {"--target", args->target}, {"--simulator", args->simulator},
+    };
+    const struct {
+        const char *name;
+        bool is_set;
+    } flags[] = {
+        {"--keep-scalar", args->keep_scalar},     {"--keep-head", args->keep_head},
+        {"--keep-counters", args->keep_counters}, {"--raw-metrics", args->raw_metrics},
+        {"--no-copy-raw", !args->copy_raw},       {"--perfetto", args->perfetto},
+        {"--lossless", args->lossless},           {"--salvage", args->salvage},
+    };
+    struct arena *a = &s->arena;
+    struct str line = arena_format(a, "strata incore clean %s", quoted(a, job->path));
+
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        if (texts[i].value != NULL)
+            line = arena_format(a, "%s %s %s", line.at, texts[i].name, quoted(a, texts[i].value));
+    for (size_t i = 0; i < args->patched.n; i++)
+        line = arena_format(a, "%s --patched %s", line.at, quoted(a, args->patched.at[i]));
+    for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+        if (flags[i].is_set)
+            line = arena_format(a, "%s %s", line.at, flags[i].name);
+    return args->mhz > 0 ? arena_format(a, "%s --clock-mhz %g", line.at, args->mhz).at : line.at;
+}
+
+static int clean_all(struct session *s, const struct args *args, const struct incore_paths *paths)
+{
+    struct incore_clean_result *results =
+        ARENA_ARRAY(&s->arena, struct incore_clean_result, paths->n);
+    struct incore_clean_job *jobs = ARENA_ARRAY(&s->arena, struct incore_clean_job, paths->n);
+    int *codes = ARENA_ARRAY(&s->arena, int, paths->n), code = CODE_DONE;
 
     for (size_t i = 0; i < paths->n; i++) {
-        struct incore_clean_job job = job_of(s, args, paths->at[i]);
-        job.command = arena_format(&s->arena, "strata incore clean %s%s%s", paths->at[i],
-                                   job.out != NULL ? " -o " : "", job.out != NULL ? job.out : "")
-                          .at;
-        if (paths->n > 1 && job.out != NULL) /* results of several inputs must not meet */
-            job.out = arena_format(&s->arena, "%s/%zu", job.out, i + 1).at;
-        int one = run_one(s, &job, j);
-        code = code == CODE_DONE ? one : code;
+        jobs[i] = job_of(s, args, paths->at[i]);
+        if (paths->n > 1 && jobs[i].out != NULL) /* results of several inputs must not meet */
+            jobs[i].out = arena_format(&s->arena, "%s/%zu", jobs[i].out, i + 1).at;
+        jobs[i].command = command_of(s, args, &jobs[i]);
+        codes[i] = run_one(s, &jobs[i], &results[i]);
+        code = code == CODE_DONE ? codes[i] : code;
+        if (!s->common.json)
+            incore_clean_result_free(&results[i]);
     }
+    if (!s->common.json)
+        return code;
+    struct json_writer *j = session_json_begin(s, "strata.incore-clean/1", "simulated");
+    json_write_array(j);
+    for (size_t i = 0; i < paths->n; i++) {
+        if (codes[i] == CODE_DONE)
+            print_json(j, &jobs[i], &results[i]);
+        incore_clean_result_free(&results[i]);
+    }
+    json_write_end(j);
+    session_json_end(s);
     return code;
 }
 
@@ -190,15 +322,8 @@ static int run(struct session *s, const void *given)
         return code;
     for (size_t i = 0; i < s->operands.n && code == CODE_DONE; i++)
         code = session_code(incore_study_find_all(s->operands.at[i], &s->arena, &s->diag, &paths));
-    if (code == CODE_DONE && s->common.json) {
-        struct json_writer *j = session_json_begin(s, "strata.incore-clean/1", "simulated");
-        json_write_array(j);
-        code = clean_all(s, args, &paths, j);
-        json_write_end(j);
-        session_json_end(s);
-    } else if (code == CODE_DONE) {
-        code = clean_all(s, args, &paths, NULL);
-    }
+    if (code == CODE_DONE)
+        code = clean_all(s, args, &paths);
     vec_free(&paths);
     return code;
 }
@@ -206,6 +331,8 @@ static int run(struct session *s, const void *given)
 static const struct example examples[] = {
     {"strata incore clean examples/incore -o cleaned --no-copy-raw",
      "a trace for Perfetto, and which pipe sets the pace"},
+    {"strata incore clean examples/incore -o cleaned --lossless --no-copy-raw",
+     "every event of the raw trace beside it"},
     {0},
 };
 
@@ -216,7 +343,8 @@ const struct command command_incore_clean = {
     .usage = "[OPTIONS] PATH...",
     .details =
         "Reads the trace of one kernel as the operator simulator leaves it (visualize_data.bin, "
-        "trace.json, or a folder that holds them) and writes what people want to look at: "
+        "trace.json, a folder that holds them, or a folder of the core model's logs) and writes "
+        "what people want to look at: "
         "trace.clean.json with a row for each pipe, further rows where instructions overlap, and "
         "an arrow for each pair of flags; instr_metrics.json with the table of instructions by "
         "core; pipe_breakdown.json and summary.txt with how busy each pipe was, which one sets "

@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "base/mapfile.h"
 #include "cli/session.h"
+#include "flow/incore_study.h"
 
 extern const struct command command_incore_lint;
 
@@ -15,19 +16,6 @@ static const struct example examples[] = {
     {"strata incore lint examples/incore --json", "the same for programs"},
     {0},
 };
-
-/* A folder stands for the container in it. */
-static const char *file_of(struct session *s, const char *path)
-{
-    static const char *const names[] = {"visualize_data.bin", "simulator/visualize_data.bin"};
-
-    for (size_t i = 0; i < ARRAY_LEN(names) && fs_is_dir(path); i++) {
-        const char *file = fs_join(&s->arena, path, names[i]);
-        if (fs_exists(file))
-            return file;
-    }
-    return path;
-}
 
 static const char *verdict(const struct incore_lint *l)
 {
@@ -120,8 +108,10 @@ static int run(struct session *s, const void *args)
     for (size_t i = 0; i < n; i++)
         incore_lint_init(&list[i]);
     for (size_t i = 0; i < n && status == ST_OK; i++) {
-        paths[i] = file_of(s, s->operands.at[i]);
-        status = check(s, paths[i], &list[i]);
+        paths[i] = fs_is_dir(s->operands.at[i])
+                       ? incore_study_file(s->operands.at[i], &s->arena, &s->diag)
+                       : s->operands.at[i];
+        status = paths[i] != NULL ? check(s, paths[i], &list[i]) : ST_NOT_FOUND;
         has_problems = has_problems || list[i].problems.n > 0;
     }
     if (status == ST_OK && s->common.json) {
@@ -149,8 +139,8 @@ const struct command command_incore_lint = {
         "Checks visualize_data.bin and trace.json against what MindStudio Insight asks of them: "
         "the "
         "container block by block, the trace event by event. Every rule that is broken is named "
-        "with the byte where. A folder stands for the visualize_data.bin in it or in its "
-        "simulator/ folder.\n"
+        "with the byte where. A folder stands for the visualize_data.bin or trace.json in "
+        "it or in its simulator/ folder.\n"
         "\n"
         "Rules weigh differently: some make Insight refuse the file, others only hide a part of "
         "it. The exit code is 1 when any is broken.",

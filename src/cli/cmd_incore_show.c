@@ -156,11 +156,108 @@ static void print_json(struct session *s, const struct args *args, const struct 
     session_json_end(s);
 }
 
+/* ---- measured on a device ---- */
+
+static void print_device(struct session *s, const struct args *args, const struct incore_device *d)
+{
+    out_printf(&s->out, "%s\n  ", out_clean(&s->arena, d->name));
+    out_printf(&s->out, "%.3f us on %s, %s, %s blocks, measured\n", d->us,
+               out_clean(&s->arena, d->soc), out_clean(&s->arena, d->type),
+               out_clean(&s->arena, d->blocks));
+    if (d->cores.n > 0)
+        out_printf(&s->out, "\n  %4s  %-10s %11s %13s %8s\n", "core", "unit", "cycles", "bytes",
+                   "L2 hit %");
+    for (size_t i = 0; i < d->cores.n; i++) {
+        const struct incore_core *c = &d->cores.at[i];
+        out_printf(&s->out, "  %4" PRId64 "  %-10s %11s %13s %8s\n", c->core,
+                   out_clean(&s->arena, c->unit), out_clean(&s->arena, c->cycles),
+                   out_clean(&s->arena, c->bytes),
+                   out_clean(&s->arena, str_part(c->hit_rate, 0, 5)));
+    }
+    if (d->loads.n > 0)
+        out_printf(&s->out, "\n  %5s  %-10s %-28s %8s %11s\n", "block", "unit", "load", "%",
+                   "cycles");
+    for (size_t i = 0; i < d->loads.n && i < (size_t)args->top * 4; i++) {
+        const struct incore_load *l = &d->loads.at[i];
+        out_printf(&s->out, "  %5s  %-10s %-28s %8.2f %11.0f\n", out_clean(&s->arena, l->block),
+                   out_clean(&s->arena, l->unit), out_clean(&s->arena, l->name), l->percent,
+                   l->cycles);
+    }
+    for (size_t i = 0; i < d->advice.n; i++)
+        out_printf(&s->out, "%s  %s\n", i == 0 ? "\n  the profiler's advice\n" : "",
+                   out_clean(&s->arena, d->advice.at[i]));
+}
+
+static void json_device(struct session *s, const struct incore_device *d)
+{
+    struct json_writer *j = session_json_begin(s, "strata.incore-show-device/1", "measured");
+
+    json_write_object(j);
+    json_text(j, S("kernel"), d->name);
+    json_text(j, S("soc"), d->soc);
+    json_text(j, S("type"), d->type);
+    json_text(j, S("blocks"), d->blocks);
+    json_write_key(j, S("duration_us"));
+    json_write_f64(j, d->us);
+    json_write_key(j, S("cores"));
+    json_write_array(j);
+    for (size_t i = 0; i < d->cores.n; i++) {
+        json_write_object(j);
+        json_write_key(j, S("core"));
+        json_write_i64(j, d->cores.at[i].core);
+        json_text(j, S("unit"), d->cores.at[i].unit);
+        json_text(j, S("cycles"), d->cores.at[i].cycles);
+        json_text(j, S("bytes"), d->cores.at[i].bytes);
+        json_text(j, S("l2_hit_pct"), d->cores.at[i].hit_rate);
+        json_write_end(j);
+    }
+    json_write_end(j);
+    json_write_key(j, S("loads"));
+    json_write_array(j);
+    for (size_t i = 0; i < d->loads.n; i++) {
+        json_write_object(j);
+        json_text(j, S("block"), d->loads.at[i].block);
+        json_text(j, S("unit"), d->loads.at[i].unit);
+        json_text(j, S("name"), d->loads.at[i].name);
+        json_write_key(j, S("pct"));
+        json_write_f64(j, d->loads.at[i].percent);
+        json_write_key(j, S("cycles"));
+        json_write_f64(j, d->loads.at[i].cycles);
+        json_write_end(j);
+    }
+    json_write_end(j);
+    json_write_key(j, S("advice"));
+    json_write_array(j);
+    for (size_t i = 0; i < d->advice.n; i++)
+        json_write_string(j, d->advice.at[i]);
+    json_write_end(j);
+    json_write_end(j);
+    session_json_end(s);
+}
+
+static int show_device(struct session *s, const struct args *args, struct incore_device *d)
+{
+    if (d->damaged > 0)
+        diag_add(&s->diag, SEV_LOSS, "incore.damaged", (struct where){.path = s->operands.at[0]},
+                 "%" PRIu64 " blocks are no JSON from some byte on", d->damaged);
+    session_read(s, s->operands.at[0], "visualize-data", d->loads.n + d->cores.n, d->damaged);
+    if (s->common.json)
+        json_device(s, d);
+    else
+        print_device(s, args, d);
+    incore_device_free(d);
+    return CODE_DONE;
+}
+
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
+    struct incore_device device;
     struct incore_study study;
     struct incore_view view;
+
+    if (incore_study_device(s->operands.at[0], &device))
+        return show_device(s, args, &device);
 
     enum status status = incore_study_open(&study, s->operands.at[0],
                                            (struct incore_rules){.keep_scalar = true}, &s->diag);
@@ -189,7 +286,10 @@ const struct command command_incore_show = {
         "Reads the trace of one kernel (visualize_data.bin, trace.json, or a folder that holds "
         "them) and tells which pipe sets the pace, how busy each pipe of each core was, which "
         "instructions take the time, which pipe waits for which and how long, and draws when each "
-        "was busy. The rules are those of `strata incore clean`.",
+        "was busy. The rules are those of `strata incore clean`.\n"
+        "\n"
+        "Of a container that was measured on a device, and has no trace, it tells the kernel, the "
+        "cores, how busy their parts were, and the profiler's advice.",
     .see = "docs/formats/incore-clean.md",
     .options = options,
     .args_size = sizeof(struct args),

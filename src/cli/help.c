@@ -63,11 +63,17 @@ static void print_options(struct out *o, const struct opt *table, const char *ti
     }
 }
 
+/* Two blanks behind the longest name. */
 static void print_subs(struct out *o, const struct command *c)
 {
+    size_t width = NAME_COLUMN - 2;
+
+    for (size_t i = 0; c->subs[i] != NULL; i++)
+        if (strlen(c->subs[i]->name) > width)
+            width = strlen(c->subs[i]->name);
     heading(o, "Commands");
     for (size_t i = 0; c->subs[i] != NULL; i++)
-        out_printf(o, "  %-*s%s\n", NAME_COLUMN, c->subs[i]->name, c->subs[i]->summary);
+        out_printf(o, "  %-*s  %s\n", (int)width, c->subs[i]->name, c->subs[i]->summary);
 }
 
 static void print_examples(struct out *o, const struct example *examples)

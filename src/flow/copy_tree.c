@@ -92,3 +92,13 @@ bool copy_tree(const char *from, const char *to, const char *avoid, struct arena
     copy_below(&c, from, to, 0);
     return true;
 }
+
+bool copy_one(const char *from, const char *to, struct arena *arena, struct diag *d)
+{
+    struct copying c = {NULL, arena, d};
+
+    if (fs_mkdirs(to, d) != ST_OK)
+        return false;
+    copy_file(&c, from, fs_join(arena, to, arena_cstr(arena, str_basename(str_of(from)))));
+    return true;
+}

@@ -12,4 +12,7 @@
 bool copy_tree(const char *from, const char *to, const char *avoid, struct arena *arena,
                struct diag *d);
 
+/* Copies one file into the folder `to`. */
+bool copy_one(const char *from, const char *to, struct arena *arena, struct diag *d);
+
 #endif

@@ -9,6 +9,7 @@
 #include "capture/cut.h"
 #include "flow/copy_tree.h"
 #include "incore/clean.h"
+#include "incore/lossless.h"
 #include "incore/to_capture.h"
 #include "render/timeline.h"
 
@@ -133,6 +134,8 @@ static bool put_summary(struct cleaning *c, struct sink sink)
     put_line(&out, a, "simulator", job->simulator);
     put_line(&out, a, "command", job->command);
     put_line(&out, a, "workload", job->workload);
+    for (size_t i = 0; i < job->patched_n; i++)
+        put_line(&out, a, "patched", job->patched[i]);
     for (size_t i = 0; i < b->totals.n; i++) {
         const struct incore_use *use = &b->totals.at[i];
         put_line(&out, a, arena_format(a, "pipe.%.*s", STR_ARGS(use->pipe)).at,
@@ -171,6 +174,37 @@ static bool put_perfetto(struct cleaning *c, struct sink sink)
     return ok;
 }
 
+/* A trace that is cut is no document: there is nothing to keep without a loss. */
+static enum status write_lossless(struct cleaning *c, const char *name)
+{
+    const char *path = fs_join(&c->study->arena, c->dir, name), *reason;
+    struct incore_lossless told;
+    struct outfile file;
+
+    TRY(outfile_open(&file, path, c->d));
+    if (incore_lossless_write(c->study->trace, outfile_sink(&file), &told, &reason) != ST_OK) {
+        outfile_abort(&file);
+        diag_add(c->d, SEV_WARN, "incore.no-lossless", (struct where){.path = c->study->bin},
+                 "no %s: %s", name, reason);
+        return ST_OK;
+    }
+    TRY(outfile_commit(&file, OUTFILE_FAST, c->d));
+    vec_push(&c->result->wrote, path);
+    if (told.unpaired > 0)
+        diag_add(c->d, SEV_NOTE, "incore.unpaired", (struct where){.path = path},
+                 "%" PRIu64 " begins or ends of pairs stay as they are", told.unpaired);
+    return ST_OK;
+}
+
+/* A trace that lies among other things: nobody wants all of these. */
+static bool is_loose(const char *path, const char *folder)
+{
+    struct str name = str_basename(str_of(folder));
+
+    return str_ends(str_of(path), S(".json")) && !str_equal(name, S("simulator")) &&
+           !str_starts(name, S("core"));
+}
+
 /* Only when the files go elsewhere. */
 static void copy_raw(struct cleaning *c)
 {
@@ -180,7 +214,8 @@ static void copy_raw(struct cleaning *c)
     if (!c->job->copy_raw || fs_same_file(from, c->dir))
         return;
     const char *to = fs_join(arena, c->dir, "raw_simulator");
-    if (copy_tree(from, to, c->dir, arena, c->d))
+    if (is_loose(c->study->bin, from) ? copy_one(c->study->bin, to, arena, c->d)
+                                      : copy_tree(from, to, c->dir, arena, c->d))
         c->result->copied = to;
 }
 
@@ -193,6 +228,8 @@ static enum status write_more(struct cleaning *c)
     incore_study_tell(s, c->d);
     TRY(write_file(c, "pipe_breakdown.json", put_breakdown));
     TRY(write_file(c, "summary.txt", put_summary));
+    if (c->job->lossless)
+        TRY(write_lossless(c, arena_format(&s->arena, "%s.lossless.json", prefix).at));
     if (c->job->perfetto)
         TRY(write_file(c, arena_format(&s->arena, "%s.clean.pftrace", prefix).at, put_perfetto));
     return ST_OK;
@@ -205,6 +242,7 @@ static enum status run(struct cleaning *c)
 
     TRY(incore_study_open(s, job->path, job->rules, c->d));
     c->dir = choose_dir(c);
+    c->result->lost = s->t.without_name + s->t.without_time + s->t.not_objects;
     c->result->rows = s->lanes.rows_n;
     for (size_t g = 0; g < s->t.groups.n; g++)
         c->result->instrs += s->t.groups.at[g].is_kept ? s->t.groups.at[g].n : 0;
@@ -213,7 +251,7 @@ static enum status run(struct cleaning *c)
                    job->kernel != NULL ? arena_format(&s->arena, "%s.clean.json", job->kernel).at
                                        : "trace.clean.json",
                    put_trace));
-    if (s->table.at == NULL)
+    if (s->table.at == NULL && (job->rules.is_compat || !str_ends(str_of(s->bin), S(".json"))))
         diag_add(c->d, SEV_WARN, "incore.no-metrics", (struct where){0},
                  "no API_INSTR block found; skipping instr_metrics.json");
     if (!job->raw_metrics || !job->rules.is_compat)

@@ -7,17 +7,20 @@
 #include "flow/incore_study.h"
 
 struct incore_clean_job {
-    const char *path; /* visualize_data.bin, trace.json, or a folder that holds one */
+    const char *path; /* visualize_data.bin, trace.json, a folder that holds one, or logs */
     const char *out;  /* a folder; NULL: that of the input */
     struct incore_rules rules;
     bool raw_metrics; /* the table of instructions byte for byte */
     bool copy_raw;    /* the input's folder goes along when the output is elsewhere */
     bool perfetto;    /* Perfetto's own format too */
+    bool lossless;    /* the raw trace with rows, too */
     double mhz;       /* 0: not known */
 
     /* Where it came from, for summary.txt; NULL: not told. With `kernel` the files go to a folder
      * of their own, incore_<kernel>_<source>_<date>, or `name`. */
     const char *kernel, *source, *name, *workload, *soc, *target, *simulator, *command;
+    const char *const *patched; /* control tensors that were replaced */
+    size_t patched_n;
 };
 
 struct incore_clean_result {
@@ -25,6 +28,7 @@ struct incore_clean_result {
     VEC_OF(const char *) wrote; /* in order; the cleaned trace first */
     const char *copied;         /* where the input's folder went; NULL: nowhere */
     uint64_t instrs, rows;      /* drawn */
+    uint64_t lost;              /* events that had to be left out */
 };
 
 /* Call incore_clean_result_free() in any case; files written before a failure are told. */

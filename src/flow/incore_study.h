@@ -5,12 +5,16 @@
 #ifndef STRATA_FLOW_INCORE_STUDY_H
 #define STRATA_FLOW_INCORE_STUDY_H
 
+#include "base/json_write.h"
 #include "base/mapfile.h"
+#include "incore/device.h"
 #include "incore/health.h"
 
-/* A line of the simulator's own summary (core0_summary_log): "mte2_cubecore0_su_busy_cycle". */
+/* Busy cycles as the simulator itself counted them (core0_summary_log). */
 struct incore_told {
-    struct str name;
+    struct str name; /* "mte2_cubecore0_su_busy_cycle" */
+    struct str core; /* "core0.cubecore0" */
+    struct str pipe; /* "MTE2"; empty: a part of one */
     int64_t cycles;
 };
 
@@ -18,6 +22,7 @@ struct incore_study {
     struct arena arena;
     const char *bin; /* what was read */
     struct mapfile map;
+    struct json_buffer made; /* a container made of logs or of traces of single cores */
     struct str trace, table; /* the two blocks; NULL: absent */
     struct incore_trace t;
     struct incore_lanes lanes;
@@ -29,10 +34,8 @@ struct incore_study {
     VEC_OF(struct incore_told) told; /* busy cycles as the simulator counted them */
 };
 
-/* The file to read for a path: itself, or what a folder holds. NULL, with the story in `d`. */
-const char *incore_study_find(const char *path, struct arena *arena, struct diag *d);
-
-/* All such files of a path: one, or those of the OPPROF_ folders below it. */
+/* What a path stands for: the container or trace in a folder; else, for folders of logs or of
+ * traces of single cores, such a folder; else each of the OPPROF_ folders below it. */
 struct incore_paths {
     const char **at;
     size_t n, cap;
@@ -40,6 +43,13 @@ struct incore_paths {
 
 enum status incore_study_find_all(const char *path, struct arena *arena, struct diag *d,
                                   struct incore_paths *out);
+
+/* The container or trace that a path stands for, as a file; NULL, with the story in `d`. */
+const char *incore_study_file(const char *path, struct arena *arena, struct diag *d);
+
+/* Whether a path stands for a container without a trace, measured on a device; then `out` has what
+ * it tells and is to be freed. */
+bool incore_study_device(const char *path, struct incore_device *out);
 
 /* "." for a name without a folder. */
 const char *incore_study_folder(const char *path, struct arena *arena);

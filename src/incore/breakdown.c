@@ -75,7 +75,8 @@ static struct incore_use *use_of(struct incore_breakdown *b, struct str core, st
     for (size_t i = 0; i < b->uses.n; i++)
         if (str_equal(b->uses.at[i].core, core) && str_equal(b->uses.at[i].pipe, pipe))
             return &b->uses.at[i];
-    vec_push(&b->uses, ((struct incore_use){.core = keep(b, core), .pipe = keep(b, pipe)}));
+    vec_push(&b->uses, ((struct incore_use){
+                           .core = keep(b, core), .pipe = keep(b, pipe), .told_cycles = -1}));
     return &b->uses.at[b->uses.n - 1];
 }
 
@@ -185,7 +186,7 @@ static struct incore_use *total_of(struct incore_breakdown *b, struct str pipe)
     for (size_t i = 0; i < b->totals.n; i++)
         if (str_equal(b->totals.at[i].pipe, pipe))
             return &b->totals.at[i];
-    vec_push(&b->totals, ((struct incore_use){.pipe = pipe}));
+    vec_push(&b->totals, ((struct incore_use){.pipe = pipe, .told_cycles = -1}));
     return &b->totals.at[b->totals.n - 1];
 }
 
@@ -228,12 +229,20 @@ static void add_totals(struct incore_breakdown *b)
     b->wait_share = share(waits, (double)waits + (double)busy);
 }
 
+/* Ranges that the program marked, and events, are no work. */
+static bool is_worker(struct str pipe)
+{
+    return !str_equal(pipe, S("USERMARK")) && !str_equal(pipe, S("EVENT"));
+}
+
 static void judge(struct incore_breakdown *b)
 {
     const struct incore_use *most = NULL;
     size_t high = 0;
 
     for (size_t i = 0; i < b->totals.n; i++) {
+        if (!is_worker(b->totals.at[i].pipe))
+            continue;
         if (most == NULL || b->totals.at[i].busy > most->busy)
             most = &b->totals.at[i];
         high += b->totals.at[i].busy >= 0.6;
@@ -302,12 +311,15 @@ static void write_use(struct json_writer *w, const struct incore_use *use)
     }
     json_write_key(w, S("busy_pct"));
     json_write_f64(w, round(use->busy * 1e5) / 1e3);
+    if (use->told_cycles >= 0) {
+        json_write_key(w, S("simulator_busy_cycles"));
+        json_write_i64(w, use->told_cycles);
+    }
     json_write_end(w);
 }
 
-void incore_breakdown_json(const struct incore_breakdown *b, struct json_writer *w)
+void incore_breakdown_members(const struct incore_breakdown *b, struct json_writer *w)
 {
-    json_write_object(w);
     json_write_key(w, S("clock_mhz"));
     json_write_f64(w, b->mhz);
     json_write_key(w, S("clock_assumed"));
@@ -342,5 +354,11 @@ void incore_breakdown_json(const struct incore_breakdown *b, struct json_writer 
     for (size_t i = 0; i < b->totals.n; i++)
         write_use(w, &b->totals.at[i]);
     json_write_end(w);
+}
+
+void incore_breakdown_json(const struct incore_breakdown *b, struct json_writer *w)
+{
+    json_write_object(w);
+    incore_breakdown_members(b, w);
     json_write_end(w);
 }

@@ -20,6 +20,7 @@ struct incore_use {
     uint64_t max_depth;   /* sub-lanes */
     uint64_t wait_cycles; /* waiting for flags */
     uint64_t bytes;       /* moved from or to global memory */
+    int64_t told_cycles;  /* busy as the simulator counted it; -1: it does not tell */
 };
 
 struct incore_span {
@@ -45,7 +46,8 @@ void incore_breakdown_build(struct incore_breakdown *b, const struct incore_trac
                             double mhz);
 void incore_breakdown_free(struct incore_breakdown *b);
 
-/* The object of pipe_breakdown.json and of `--json`. */
+/* The object of pipe_breakdown.json and of `--json`; its members alone, inside an object. */
 void incore_breakdown_json(const struct incore_breakdown *b, struct json_writer *w);
+void incore_breakdown_members(const struct incore_breakdown *b, struct json_writer *w);
 
 #endif

@@ -398,6 +398,10 @@ enum status incore_trace_read(struct incore_trace *t, struct str text, struct in
     bool ok = read_top(&r);
     if (!ok)
         *reason = r.reason.n > 0 ? r.reason : fail(&r);
+    if (!ok && rules.salvage && t->instrs.n > 0) {
+        t->cut = *reason;
+        ok = true;
+    }
     vec_free(&r.open);
     vec_free(&r.tops);
     for (size_t i = 0; i < ARRAY_LEN(r.stacks); i++)

@@ -68,6 +68,7 @@ struct incore_rules {
     bool keep_scalar;   /* draw lane SCALAR */
     bool keep_head;     /* draw cache_time and ccu_time */
     bool keep_counters; /* pass on "MTE Throughput" */
+    bool salvage;       /* of a text that is cut or damaged, what is whole */
 };
 
 /* Tells how far the text has been read, so that a caller may drop what lies behind. */
@@ -91,6 +92,7 @@ struct incore_trace {
     uint64_t without_name, without_time;       /* instructions that were left out for it */
     uint64_t not_objects;                      /* elements of traceEvents that are no events */
     uint64_t open_flags;                       /* begins without an end, and ends without begin */
+    struct str cut; /* with `salvage`: why reading stopped; empty: it did not */
 };
 
 /* Reads `text`, which must outlive the trace; incore_trace_free() in any case. On failure `reason`

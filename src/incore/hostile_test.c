@@ -11,6 +11,7 @@
 #include "capture/capture.h"
 #include "incore/clean.h"
 #include "incore/health.h"
+#include "incore/lossless.h"
 #include "incore/to_capture.h"
 #include "incore/view.h"
 
@@ -35,11 +36,15 @@ static bool ignore(void *ctx, struct str text)
 
 static void clean_trace(struct str text, size_t *written)
 {
+    struct incore_lossless told;
     struct incore_trace t;
     struct str reason = {0};
+    const char *why = NULL;
 
-    if (incore_trace_read(&t, text, (struct incore_rules){0}, (struct incore_watch){0}, &reason) !=
-        ST_OK) {
+    if (incore_lossless_write(text, (struct sink){ignore, written}, &told, &why) != ST_OK)
+        assert_non_null(why);
+    if (incore_trace_read(&t, text, (struct incore_rules){.salvage = true},
+                          (struct incore_watch){0}, &reason) != ST_OK) {
         assert_true(reason.n > 0);
         incore_trace_free(&t);
         return;

@@ -5,6 +5,7 @@
 
 #include "base/num.h"
 #include "base/radix.h"
+#include "incore/rows.h"
 
 enum { OTHER_RANK = 99 };
 
@@ -99,65 +100,13 @@ static void sort_groups(struct incore_lanes *lanes, struct incore_trace *t)
     mem_free(spare);
 }
 
-/* When each row becomes free, as a tree of least values, so that thousands of rows cost no more
- * than their logarithm. */
-struct rows {
-    double *least; /* node 1 is the root; the leaves are the second half */
-    uint32_t cap, n;
-};
-
-static void rows_grow(struct rows *rows)
-{
-    uint32_t cap = rows->cap == 0 ? 8 : rows->cap * 2;
-    double *least = mem_grow(NULL, sizeof(*least), (size_t)cap * 2);
-
-    for (uint32_t i = 0; i < cap; i++)
-        least[cap + i] = i < rows->n ? rows->least[rows->cap + i] : HUGE_VAL;
-    for (uint32_t i = cap - 1; i > 0; i--)
-        least[i] = least[2 * i] < least[2 * i + 1] ? least[2 * i] : least[2 * i + 1];
-    mem_free(rows->least);
-    rows->least = least;
-    rows->cap = cap;
-}
-
-static void rows_reset(struct rows *rows)
-{
-    for (uint32_t i = 0; i < rows->cap * 2; i++)
-        rows->least[i] = HUGE_VAL;
-    rows->n = 0;
-}
-
-/* Puts [ts, ts + dur) on the first row that is free at ts and gives its number. */
-static uint32_t rows_take(struct rows *rows, double ts, double dur)
-{
-    uint32_t node = 1;
-
-    if (rows->n > 0 && rows->least[1] <= ts) {
-        while (node < rows->cap)
-            node = rows->least[2 * node] <= ts ? 2 * node : 2 * node + 1;
-        if (node - rows->cap >= rows->n) /* only endless times get here */
-            node = rows->cap + rows->n++;
-    } else {
-        if (rows->n == rows->cap)
-            rows_grow(rows);
-        node = rows->cap + rows->n++;
-    }
-    uint32_t row = node - rows->cap;
-    rows->least[node] = ts + dur;
-    for (node /= 2; node > 0; node /= 2) {
-        double a = rows->least[2 * node], b = rows->least[2 * node + 1];
-        rows->least[node] = a < b ? a : b;
-    }
-    return row;
-}
-
 static void pack_group(struct incore_trace *t, const uint32_t *order, struct incore_group *group,
-                       struct rows *rows, struct radix_item *items, struct radix_item *spare)
+                       struct incore_rows *rows, struct radix_item *items, struct radix_item *spare)
 {
     struct incore_instr *instrs = t->instrs.at;
     uint32_t n = group->n;
 
-    rows_reset(rows);
+    incore_rows_begin(rows);
     for (uint32_t i = 0, next; i < n; i = next) {
         double ts = instrs[order[i]].ts;
         for (next = i; next < n && instrs[order[next]].ts == ts; next++)
@@ -166,7 +115,7 @@ static void pack_group(struct incore_trace *t, const uint32_t *order, struct inc
             radix_sort(items, spare, next - i);
         for (uint32_t k = 0; k < next - i; k++) {
             struct incore_instr *in = &instrs[items[k].value];
-            in->lane = rows_take(rows, ts, in->dur);
+            in->lane = incore_rows_take(rows, ts, in->dur, 0);
         }
     }
     group->lanes = rows->n;
@@ -191,22 +140,16 @@ static void pack(struct incore_lanes *lanes, struct incore_trace *t)
     uint32_t run = longest_run(lanes, t);
     struct radix_item *items = mem_grow(NULL, sizeof(*items), run);
     struct radix_item *spare = mem_grow(NULL, sizeof(*spare), run);
-    struct rows rows = {0};
+    struct incore_rows rows = {0};
     uint32_t drawn = 0;
 
-    rows_grow(&rows);
     for (size_t g = 0; g < t->groups.n; g++) {
         struct incore_group *group = &t->groups.at[g];
-        if (rows.cap > 64) { /* not to be cleared again for each small group */
-            mem_free(rows.least);
-            rows = (struct rows){0};
-            rows_grow(&rows);
-        }
         pack_group(t, lanes->order + group->first, group, &rows, items, spare);
         group->drawn0 = drawn;
         drawn += group->lanes;
     }
-    mem_free(rows.least);
+    incore_rows_free(&rows);
     mem_free(items);
     mem_free(spare);
 }

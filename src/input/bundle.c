@@ -123,6 +123,9 @@ static enum status look_at_path(struct finder *f, const char *path)
         add_file(f, arena_cstr(f->arena, whole), 0, 0, true, format);
         return ST_OK;
     }
+    if (fs_is_dir(fs_join(f->arena, path, "cluster_analysis_output")))
+        diag_add(f->diag, SEV_NOTE, "input.cluster-summary", (struct where){.path = path},
+                 "cluster_analysis_output was left out: it holds sums of the ranks beside it");
     TRY(fs_walk(f->arena, path, skipped_folders, ARRAY_LEN(skipped_folders), &list, f->diag));
     while (whole.n > 1 && whole.at[whole.n - 1] == '/')
         whole.n--;
@@ -397,6 +400,87 @@ static bool arrange_databases(struct finder *f, struct group g)
     return n > 1;
 }
 
+/* ---- what the operator simulator leaves of one kernel ---- */
+
+/* The same kernel told in several ways, best first; 0: something else. */
+enum incore_way {
+    WAY_NONE,
+    WAY_CONTAINER, /* visualize_data.bin */
+    WAY_TRACE,     /* trace.json of all cores */
+    WAY_CORES,     /* those of single cores, together */
+    WAY_LOGS,      /* logs of the core model */
+    WAY_CLEANED,   /* what strata made of a trace */
+    WAY_SUMS,      /* tables of instructions and lines, together */
+};
+
+static enum incore_way way_of(const struct bundle_file *file)
+{
+    struct str folder = folder_of(file), path = str_of(file->path);
+
+    if (file->format == &input_core_trace &&
+        (str_ends(path, S(".clean.json")) || str_ends(path, S(".lossless.json"))))
+        return WAY_CLEANED;
+    if (file->format == &input_visualize_data)
+        return WAY_CONTAINER;
+    if (file->format == &input_core_trace)
+        return rank_is_core(str_basename(str_part(folder, 0, folder.n > 0 ? folder.n - 1 : 0)))
+                   ? WAY_CORES
+                   : WAY_TRACE;
+    if (file->format == &input_camodel_dump)
+        return WAY_LOGS;
+    return file->format == &input_instr_exe || file->format == &input_code_exe ? WAY_SUMS
+                                                                               : WAY_NONE;
+}
+
+static enum incore_way best_way(struct group g)
+{
+    enum incore_way best = WAY_NONE;
+
+    for (size_t i = 0; i < g.n; i++) {
+        enum incore_way way = way_of(&g.at[i]);
+        if (way != WAY_NONE && (best == WAY_NONE || way < best))
+            best = way;
+    }
+    return best;
+}
+
+static void take_counters(struct draft *draft, struct group g)
+{
+    for (size_t i = 0; i < g.n; i++)
+        if (g.at[i].format == &input_core_summary)
+            vec_push(&draft->files, g.at[i]);
+}
+
+/* The files that tell a kernel best; gives the files that have nothing to do with it. */
+static struct group arrange_incore(struct finder *f, struct group g)
+{
+    struct bundle_file *rest = ARENA_ARRAY(f->arena, struct bundle_file, g.n);
+    enum incore_way best = best_way(g);
+    bool is_together = best == WAY_CORES || best == WAY_SUMS;
+    struct draft all = {0};
+    size_t n = 0, runs = 0;
+
+    if (best == WAY_NONE)
+        return g;
+    for (size_t i = 0; i < g.n; i++)
+        runs += way_of(&g.at[i]) == best;
+    for (size_t i = 0; i < g.n; i++) {
+        struct draft one = {0};
+        if (way_of(&g.at[i]) == WAY_NONE && g.at[i].format != &input_core_summary)
+            rest[n++] = g.at[i];
+        if (way_of(&g.at[i]) != best)
+            continue;
+        vec_push(is_together ? &all.files : &one.files, g.at[i]);
+        if (runs == 1 && !is_together)
+            take_counters(&one, g);
+        finish(f, g, &one, false);
+    }
+    if (is_together)
+        take_counters(&all, g);
+    finish(f, g, &all, true);
+    return (struct group){rest, n};
+}
+
 static bool has_data(struct group g)
 {
     for (size_t i = 0; i < g.n; i++)
@@ -409,6 +493,7 @@ static void arrange(struct finder *f, struct group g)
 {
     size_t wholes = 0, rest = 0;
 
+    g = arrange_incore(f, g);
     if (!has_data(g))
         return;
     for (size_t i = 0; i < g.n; i++) {

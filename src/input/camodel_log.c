@@ -40,26 +40,6 @@ static struct str take_word(struct str *s)
     return word;
 }
 
-static bool hex(struct str digits, uint64_t *out)
-{
-    uint64_t value = 0;
-
-    if (digits.n == 0 || digits.n > 16)
-        return false;
-    for (size_t i = 0; i < digits.n; i++) {
-        char c = digits.at[i];
-        int d = c >= '0' && c <= '9'   ? c - '0'
-                : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                       : -1;
-        if (d < 0)
-            return false;
-        value = value << 4 | (uint64_t)d;
-    }
-    *out = value;
-    return true;
-}
-
 /* What may stand in a detail; anything else ends it. */
 static bool is_detail(char c)
 {
@@ -109,6 +89,29 @@ static struct str lane_of(struct str pipe, struct str name, struct str detail)
     return has(name, S("scalar_ld")) || has(name, S("scalar_st")) ? S("SCALAR") : S("ALL");
 }
 
+/* The value of "[key:value]" in a detail; empty when absent. */
+static struct str bracket(struct str detail, struct str key)
+{
+    size_t at = str_find(detail, key);
+    struct str rest = str_part(detail, at + key.n, detail.n);
+
+    return at < detail.n ? str_part(rest, 0, str_find_char(rest, ']')) : S("");
+}
+
+/* Instructions of many threads stand on the lane of their warp, and tell how many ran. */
+static void take_warp(struct camodel_record *r, struct arena *arena)
+{
+    struct str warp = bracket(r->detail, S("[warpId:"));
+    uint64_t number, predicate, active;
+
+    if (num_u64(warp, &number) && has(r->detail, S("[schId:")))
+        r->pipe = arena_format(arena, "WARP_%llu", (unsigned long long)number);
+    if (num_hex(bracket(r->detail, S("[prdctMask:")), &predicate) &&
+        num_hex(bracket(r->detail, S("[execMask:")), &active))
+        r->detail = arena_format(arena, "%.*s,[threadNum:%d]", STR_ARGS(r->detail),
+                                 __builtin_popcountll(predicate & active));
+}
+
 /* "[00011036] (PC: 0x10f86000)": what every line begins with. */
 static bool take_place(struct str *s, struct camodel_record *out)
 {
@@ -123,7 +126,7 @@ static bool take_place(struct str *s, struct camodel_record *out)
     if (!skip(s, S("(PC: 0x")))
         return false;
     end = str_find_char(*s, ')');
-    if (end == s->n || !hex(str_part(*s, 0, end), &out->pc))
+    if (end == s->n || !num_hex(str_part(*s, 0, end), &out->pc))
         return false;
     *s = str_part(*s, end + 1, s->n);
     return true;
@@ -159,6 +162,8 @@ static bool take_line(struct str s, struct arena *arena, struct camodel_record *
     skip(&s, S("("));
     out->detail = without_blanks(s, arena);
     out->pipe = lane_of(pipe, out->name, out->detail);
+    if (has(out->detail, S("[")))
+        take_warp(out, arena);
     return out->name.n > 0;
 }
 
@@ -190,6 +195,7 @@ void camodel_misses_read(struct camodel_records *r, struct str log, struct arena
         struct str front = str_trim(str_part(line, 0, at));
         skip(&front, S("[info] "));
         skip(&front, S("["));
+        skip(&front, S("@"));
         size_t digits = 0;
         while (digits < front.n && front.at[digits] >= '0' && front.at[digits] <= '9')
             digits++;
@@ -197,7 +203,7 @@ void camodel_misses_read(struct camodel_records *r, struct str log, struct arena
         record.name = str_part(tail, 0, str_find_char(tail, ','));
         if (!num_i64(str_part(front, 0, digits), &record.tick) ||
             !str_starts(record.name, S("0x")) ||
-            !hex(str_part(record.name, 2, record.name.n), &record.pc)) {
+            !num_hex(str_part(record.name, 2, record.name.n), &record.pc)) {
             r->lost++;
             continue;
         }
@@ -336,7 +342,7 @@ static bool mark_value(const struct camodel_record *r, uint64_t *value)
     if (!str_equal(r->pipe, S("USERMARK")) || !has(r->detail, S("LPCNT")) || at == r->detail.n)
         return false;
     struct str digits = str_part(r->detail, at + 3, r->detail.n);
-    return hex(str_part(digits, 0, str_find_char(digits, ',')), value);
+    return num_hex(str_part(digits, 0, str_find_char(digits, ',')), value);
 }
 
 /* The tick of the first, or last, NOP_PIPE directly behind record `i`; its own when there is none.

@@ -14,7 +14,7 @@ struct camodel_record {
     int64_t tick;
     uint64_t pc, id;         /* id 0: none */
     struct str pipe;         /* as lanes are called */
-    struct str name, detail; /* the detail without blanks */
+    struct str name, detail; /* the detail without blanks, with the number of threads if told */
 };
 
 struct camodel_records {

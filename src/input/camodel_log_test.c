@@ -119,12 +119,27 @@ TEST(a_miss_of_the_instruction_cache_is_named_by_its_address)
     camodel_misses_read(&ends,
                         S("[info] 23071: icache read address is 0x10f86a80, size is 0x00000080, "
                           "type:1, last:0, status is MISS\n"
-                          "[info] 23072: icache read address is 0x10f86a80, status is HIT\n"),
+                          "[info] 23072: icache read address is 0x10f86a80, status is HIT\n"
+                          "[info] @23073: icache read address is 0x10f86b00, status is MISS\n"),
                         &arena);
-    assert_int_equal(ends.list.n, 1);
+    assert_int_equal(ends.list.n, 2);
+    assert_int_equal(ends.list.at[1].tick, 23073);
     assert_int_equal(ends.list.at[0].tick, 23071);
     assert_str(ends.list.at[0].name, "0x10f86a80");
     assert_str(ends.list.at[0].detail, "sizeis0x00000080,type:1,last:0,statusisMISS");
+}
+
+TEST(instructions_of_many_threads_stand_on_the_lane_of_their_warp)
+{
+    camodel_records_read(&ends,
+                         S("[9] (PC: 0x48) RVECEX : (Binary: 0x0) (ID: 0000012) ADD  [Rn:5|R], "
+                           "[warpId:59],[bundleId:14],[schId:3],[prdctMask:ff],[execMask:f0f]\n"),
+                         &arena);
+    assert_int_equal(ends.list.n, 1);
+    assert_str(ends.list.at[0].pipe, "WARP_59");
+    /* ff and f0f have the lowest four bits in common. */
+    assert_str(ends.list.at[0].detail, "[Rn:5|R],[warpId:59],[bundleId:14],[schId:3],"
+                                       "[prdctMask:ff],[execMask:f0f],[threadNum:4]");
 }
 
 #define F(name) cmocka_unit_test_setup_teardown(name, fresh, done)
@@ -135,4 +150,5 @@ TEST_MAIN("camodel_log", F(a_line_has_a_tick_an_address_a_pipe_a_name_and_a_deta
           F(begins_one_tick_apart_are_one_when_there_are_too_many),
           F(an_end_before_its_begin_joins_nothing),
           F(a_mark_lasts_from_the_first_nop_behind_its_begin_to_the_last_behind_its_end),
-          F(a_miss_of_the_instruction_cache_is_named_by_its_address))
+          F(a_miss_of_the_instruction_cache_is_named_by_its_address),
+          F(instructions_of_many_threads_stand_on_the_lane_of_their_warp))

@@ -1,7 +1,7 @@
 /*
  * camodel-dump: the logs of the simulator's core model, as its export step reads them.
  *
- * A folder holds two or three logs for each core. The first core's instr_log stands for the
+ * A folder holds two to five logs for each core. The first core's instr_log stands for the
  * folder: all its cores are read into one capture. Times are cycles.
  * Format reference: docs/formats/camodel-dump.md
  */
@@ -9,12 +9,26 @@
 #include "base/hash.h"
 #include "base/mapfile.h"
 #include "capture/capture.h"
-#include "input/camodel_log.h"
+#include "input/camodel_heads.h"
+#include "input/camodel_mte.h"
 #include "input/input.h"
 
 enum { DEFAULT_MHZ = 1850 };
 
-enum log_type { LOG_NONE, LOG_INSTR, LOG_POPPED, LOG_ICACHE };
+enum log_type { LOG_NONE, LOG_INSTR, LOG_POPPED, LOG_ICACHE, LOG_CCU, LOG_MTE };
+
+/* Logs go on in ".1.dump" and ".dump.1". */
+static bool is_part(struct str end)
+{
+    uint64_t number;
+
+    if (str_equal(end, S(".dump")))
+        return true;
+    if (str_starts(end, S(".dump.")))
+        return num_u64(str_part(end, 6, end.n), &number);
+    return str_ends(end, S(".dump")) && str_starts(end, S(".")) &&
+           num_u64(str_part(end, 1, end.n - 6), &number);
+}
 
 /* What a name like "core0.veccore0.instr_popped_log.dump" says. */
 static enum log_type log_type(struct str name, struct str *core)
@@ -27,15 +41,18 @@ static enum log_type log_type(struct str name, struct str *core)
         {S_INIT("instr_log"), LOG_INSTR},
         {S_INIT("ifu.icache_log"), LOG_ICACHE},
         {S_INIT("icache_log"), LOG_ICACHE},
+        {S_INIT("ccu_log"), LOG_CCU},
+        {S_INIT("mte_log"), LOG_MTE},
     };
 
-    if (!str_starts(name, S("core")) || !str_ends(name, S(".dump")))
+    if (!str_starts(name, S("core")) || str_find(name, S(".dump")) == name.n)
         return LOG_NONE;
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
         size_t at = str_find(name, words[i].word);
         if (at < name.n && at > 4 && (name.at[at - 1] == '.' || name.at[at - 1] == '_')) {
+            struct str end = str_part(name, at + words[i].word.n, name.n);
             *core = str_part(name, 0, at - 1);
-            return words[i].type;
+            return is_part(end) ? words[i].type : LOG_NONE;
         }
     }
     return LOG_NONE;
@@ -93,7 +110,17 @@ static int probe(const struct probe *p)
 struct core {
     struct str name;
     struct camodel_records begins, ends, misses;
+    struct camodel_points fetches, issues;
 };
+
+static void core_free(struct core *core)
+{
+    vec_free(&core->begins.list);
+    vec_free(&core->ends.list);
+    vec_free(&core->misses.list);
+    vec_free(&core->fetches.list);
+    vec_free(&core->issues.list);
+}
 
 static attr_run place_set(struct capture *cap, uint64_t pc)
 {
@@ -107,23 +134,28 @@ static attr_run place_set(struct capture *cap, uint64_t pc)
     return attrs_set(&cap->attrs, &attr, 1);
 }
 
+/* `group`: what joins an instruction with the time before it; 0: none. */
 static uint32_t add_slice(struct capture *cap, strid core, const struct camodel_record *r,
-                          int64_t begin, int64_t end, enum slice_kind kind)
+                          int64_t begin, int64_t end, enum slice_kind kind, strid group)
 {
-    struct attr detail =
-        attr_text(capture_intern(cap, S("detail")), capture_intern(cap, r->detail));
+    struct attr own[2];
+    size_t n = 0;
 
+    if (r->detail.n > 0)
+        own[n++] = attr_text(capture_intern(cap, S("detail")), capture_intern(cap, r->detail));
+    if (group != 0)
+        own[n++] = attr_text(capture_intern(cap, S("group_id")), group);
     return capture_slice(
         cap, &(struct slice){
                  .begin = begin,
-                 .dur = end - begin,
+                 .dur = nanos_sub(end, begin),
                  .lane = capture_lane(cap, (struct lane_key){.kind = LANE_PIPE,
                                                              .device = -1,
                                                              .process = core,
                                                              .name = capture_intern(cap, r->pipe)}),
                  .name = capture_intern(cap, r->name),
                  .set = place_set(cap, r->pc),
-                 .own = r->detail.n > 0 ? attrs_own(&cap->attrs, &detail, 1) : 0,
+                 .own = n > 0 ? attrs_own(&cap->attrs, own, n) : 0,
                  .kind = kind});
 }
 
@@ -169,14 +201,39 @@ struct wait {
     uint32_t slice;
 };
 
-static void add_core(struct capture *cap, const struct core *core, const struct camodel_instrs *all)
+/* The time before an instruction: from the fetch to the issue, from there to its begin. Gives what
+ * joins them with it; 0 when nothing is known. */
+static strid add_head(struct capture *cap, strid core, const struct camodel_record *r,
+                      const struct camodel_head *head, int64_t begin, size_t number)
+{
+    struct camodel_record part = *r;
+    struct arena scratch;
+
+    if (head->issued < 0 || head->issued > begin)
+        return 0;
+    arena_init(&scratch);
+    struct str name = capture_text(cap, core);
+    strid group = capture_intern(cap, arena_format(&scratch, "%.*s_%zu", STR_ARGS(name), number));
+    arena_free(&scratch);
+    if (head->fetched >= 0 && head->fetched <= head->issued) {
+        part.name = S("cache_time");
+        add_slice(cap, core, &part, head->fetched, head->issued, SLICE_OTHER, group);
+    }
+    part.name = S("ccu_time");
+    add_slice(cap, core, &part, head->issued, begin, SLICE_OTHER, group);
+    return group;
+}
+
+static void add_core(struct capture *cap, struct core *core, const struct camodel_instrs *all)
 {
     strid name = capture_intern(cap, core->name);
     struct flags flags = {0};
     VEC_OF(struct wait) waits = {0};
     struct hash last = {0}; /* pipe -> number of its last end in `ends` */
     VEC_OF(int64_t) ends = {0};
+    struct camodel_head *heads = mem_grow(NULL, sizeof(*heads), all->list.n + 1);
 
+    camodel_heads_find(all, &core->ends, &core->fetches, &core->issues, heads);
     for (size_t i = 0; i < all->list.n; i++) {
         const struct camodel_instr *in = &all->list.at[i];
         const struct camodel_record *r = &core->ends.list.at[in->record];
@@ -191,10 +248,12 @@ static void add_core(struct capture *cap, const struct core *core, const struct 
         else if (is_wait && begin < ends.at[pipe] && ends.at[pipe] < in->end)
             begin = ends.at[pipe];
         ends.at[pipe] = in->end;
+        strid group = add_head(cap, name, r, &heads[i], in->begin, i);
         uint32_t slice = add_slice(cap, name, r, begin, in->end,
                                    is_set    ? SLICE_CONTROL
                                    : is_wait ? SLICE_WAIT
-                                             : SLICE_INSTR);
+                                             : SLICE_INSTR,
+                                   group);
         if (is_set)
             push_set(&flags, capture_intern(cap, r->detail), slice);
         if (is_wait)
@@ -213,6 +272,7 @@ static void add_core(struct capture *cap, const struct core *core, const struct 
     vec_free(&waits);
     hash_free(&last);
     vec_free(&ends);
+    mem_free(heads);
 }
 
 static void add_marks(struct capture *cap, const struct core *core, struct source *source,
@@ -227,7 +287,7 @@ static void add_marks(struct capture *cap, const struct core *core, struct sourc
         struct camodel_record r = {.pipe = S("USERMARK"),
                                    .name = arena_format(arena, "Mark 0x%x", m->number)};
         if (m->begin <= m->end)
-            add_slice(cap, name, &r, m->begin, m->end, SLICE_ANNOTATION);
+            add_slice(cap, name, &r, m->begin, m->end, SLICE_ANNOTATION, 0);
     }
     source->lost += marks.dropped;
     vec_free(&marks.list);
@@ -245,7 +305,7 @@ static void finish_core(const struct input_file *in, struct capture *cap, struct
     for (size_t i = 0; i < core->misses.list.n; i++) {
         const struct camodel_record *r = &core->misses.list.at[i];
         if (r->tick < INT64_MAX)
-            add_slice(cap, name, r, r->tick, r->tick + 1, SLICE_OTHER);
+            add_slice(cap, name, r, r->tick, r->tick + 1, SLICE_OTHER, 0);
     }
     add_marks(cap, core, source, arena);
     source->rows += all.list.n + core->misses.list.n;
@@ -273,10 +333,14 @@ static enum status read_log(const struct input_file *in, const struct fs_entry *
     struct str text = arena_str(arena, map.text); /* records point into it */
     mapfile_close(&map);
     source->bytes += text.n;
-    if (type == LOG_ICACHE)
+    if (type == LOG_ICACHE) {
         camodel_misses_read(&core->misses, text, arena);
-    else
+        camodel_fetches_read(&core->fetches, text);
+    } else if (type == LOG_CCU) {
+        camodel_issues_read(&core->issues, text);
+    } else {
         camodel_records_read(type == LOG_INSTR ? &core->ends : &core->begins, text, arena);
+    }
     return ST_OK;
 }
 
@@ -289,10 +353,61 @@ static enum status read_core(const struct input_file *in, const struct fs_list *
         const struct fs_entry *entry = &list->at[back ? 2 * list->n - 1 - i : i];
         struct str name;
         enum log_type type = log_type(entry->name, &name);
-        if (type != LOG_NONE && (type == LOG_POPPED) == back && str_equal(name, core->name))
+        if (type != LOG_NONE && type != LOG_MTE && (type == LOG_POPPED) == back &&
+            str_equal(name, core->name))
             TRY(read_log(in, entry, type, core, source, arena));
     }
     return ST_OK;
+}
+
+/* ---- throughput ---- */
+
+/* Samples where a rate changes, so that a step is drawn right and idle time costs nothing. */
+static void add_rates(struct capture *cap, const struct camodel_rates *rates)
+{
+    for (size_t i = 0; i < rates->list.n; i++) {
+        const struct camodel_rate *r = &rates->list.at[i];
+        bool goes_on = i + 1 < rates->list.n && r[1].way == r->way && r[1].us == r->us + 1;
+        series_id series = capture_series(cap, capture_intern(cap, S("MTE Throughput")),
+                                          capture_intern(cap, str_of(camodel_way_name(r->way))),
+                                          capture_intern(cap, S("throughput(MB/s)")));
+        capture_sample(cap, series, r->us * DEFAULT_MHZ, r->bytes);
+        if (!goes_on)
+            capture_sample(cap, series, (r->us + 1) * DEFAULT_MHZ, 0);
+    }
+}
+
+/* All cores together. */
+static enum status read_mte(const struct input_file *in, const struct fs_list *list,
+                            struct capture *cap, struct source *source)
+{
+    struct camodel_rates rates = {0};
+    struct camodel_mte mte = {0};
+    struct mapfile map;
+    struct str core, last = S("");
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < list->n && st == ST_OK; i++) {
+        if (log_type(list->at[i].name, &core) != LOG_MTE)
+            continue;
+        mte.core += !str_equal(core, last);
+        last = core;
+        st = mapfile_open(&map, list->at[i].path, in->diag);
+        camodel_mte_read(&mte, map.text);
+        source->bytes += map.text.n;
+        mapfile_close(&map);
+    }
+    camodel_mte_rates(&mte, DEFAULT_MHZ, &rates);
+    add_rates(cap, &rates);
+    source->rows += mte.transfers.n;
+    source->lost += mte.lost + rates.late;
+    if (mte.lost + rates.late > 0)
+        diag_add(in->diag, SEV_LOSS, "camodel-dump.bad-line", (struct where){.path = in->path},
+                 "%llu transfers without their numbers, or after the first minute",
+                 (unsigned long long)(mte.lost + rates.late));
+    camodel_mte_free(&mte);
+    vec_free(&rates.list);
+    return st;
 }
 
 static enum status read_camodel_dump(const struct input_file *in, struct capture *cap)
@@ -313,12 +428,13 @@ static enum status read_camodel_dump(const struct input_file *in, struct capture
         st = read_core(in, &list, &core, &source, &arena);
         if (st == ST_OK)
             finish_core(in, cap, &core, &source, &arena);
-        vec_free(&core.begins.list);
-        vec_free(&core.ends.list);
-        vec_free(&core.misses.list);
+        core_free(&core);
     }
+    uint64_t instrs = source.rows;
+    if (st == ST_OK)
+        st = read_mte(in, &list, cap, &source);
     arena_free(&arena);
-    if (st == ST_OK && source.rows == 0)
+    if (st == ST_OK && instrs == 0)
         st =
             diag_fail(in->diag, ST_FORMAT, "camodel-dump.nothing", (struct where){.path = in->path},
                       "no instruction has both its begin and its end in the logs");

@@ -10,8 +10,19 @@ static bool claims(struct str name)
     return str_equal(name, S("communication.json"));
 }
 
+/* A list of collectives with nothing but a name and a duration, as other tools write it. */
+static bool is_flat(struct str head)
+{
+    struct str text = str_trim(head);
+
+    return text.n > 0 && text.at[0] == '[' && str_find(text, S("\"collective_name\"")) < text.n &&
+           str_find(text, S("\"duration_us\"")) < text.n;
+}
+
 static int probe(const struct probe *p)
 {
+    if (is_flat(p->head))
+        return 60;
     if (!sidecar_begins(p->head, S("step")))
         return 0;
     if (str_find(p->head, S("\"Communication Time Info\"")) < p->head.n)
@@ -156,24 +167,69 @@ static void take_kind(struct reader *r, strid step, bool p2p)
     }
 }
 
+static void take_steps(struct reader *r)
+{
+    struct str key;
+
+    while (json_key(&r->j, &key)) {
+        strid step = sidecar_step(r->cap, key);
+        if (!sidecar_enter(&r->j))
+            continue;
+        while (json_key(&r->j, &key))
+            take_kind(r, step, str_equal(key, S("p2p")));
+    }
+}
+
+/* One element of a flat list. */
+static void take_flat_op(struct reader *r)
+{
+    struct comm_op op = {.begin = 0};
+    bool has_name = false, has_time = false;
+    struct str key, value;
+
+    uint64_t at = json_offset(&r->j);
+    if (sidecar_enter(&r->j))
+        while (json_key(&r->j, &key)) {
+            if (str_equal(key, S("collective_name")) && sidecar_value(&r->j, &value)) {
+                op.name = sidecar_intern(r->cap, &r->j, value);
+                op.is_p2p = is_p2p(value);
+                has_name = value.n > 0;
+            } else if (str_equal(key, S("duration_us")) && sidecar_value(&r->j, &value)) {
+                has_time = num_us(value, &op.elapse);
+            }
+        }
+    if (r->j.token == JSON_ERROR || r->j.token == JSON_END)
+        return; /* damage; told once, at the end */
+    if (has_name && has_time) {
+        r->source.rows++;
+        vec_push(&r->cap->comm_ops, op);
+        return;
+    }
+    r->source.lost++;
+    diag_add(r->in->diag, SEV_LOSS, "communication.bad-number",
+             (struct where){r->in->path, 0, at + 1},
+             "collective skipped: it has no name, or its duration is no number");
+}
+
 static enum status read_communication(const struct input_file *in, struct capture *cap)
 {
     struct reader r = {
         .in = in,
         .cap = cap,
         .source = {.path = in->path, .format = input_communication.name, .bytes = in->text.n}};
-    struct str key;
 
     json_open(&r.j, in->text, JSON_LENIENT);
-    if (json_next(&r.j) != JSON_OBJECT)
+    enum json_token root = json_next(&r.j);
+    if (root == JSON_OBJECT) {
+        take_steps(&r);
+    } else if (root == JSON_ARRAY) {
+        diag_add(in->diag, SEV_NOTE, "communication.flat", (struct where){.path = in->path},
+                 "a flat list of collectives: names and durations, and neither waits nor sizes");
+        while (json_element(&r.j))
+            take_flat_op(&r);
+    } else {
         return diag_fail(in->diag, ST_FORMAT, "communication.not-json",
                          (struct where){.path = in->path}, "not a JSON object");
-    while (json_key(&r.j, &key)) {
-        strid step = sidecar_step(cap, key);
-        if (!sidecar_enter(&r.j))
-            continue;
-        while (json_key(&r.j, &key))
-            take_kind(&r, step, str_equal(key, S("p2p")));
     }
     r.source.lost += sidecar_damaged(&r.j, in, "communication.damaged");
     capture_source(cap, r.source);

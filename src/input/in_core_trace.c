@@ -34,7 +34,7 @@ static struct str core_of(const char *path)
 static enum status read_core_trace(const struct input_file *in, struct capture *cap)
 {
     bool is_one = incore_probe(str_part(in->text, 0, INPUT_HEAD)) == INCORE_ONE_CORE;
-    struct incore_trace trace = {.in = in, .text = in->text};
+    struct incore_text trace = {.in = in, .text = in->text};
     struct incore_count count = {0};
 
     if (is_one)

@@ -92,7 +92,14 @@ static const struct {
 /* Longer kernels are overflowed counters (the exporter's own limit): 7 days. */
 static const nanos longest_kernel = 7 * 86400 * (nanos)1000000000;
 
-enum { WINDOW = 1 << 19, RECENT = 1 << 12, MAX_PMU = 128, MEMORY_MAX = 32 << 20 };
+enum {
+    WINDOW = 1 << 19,
+    RECENT = 1 << 12,
+    MAX_PMU = 128,
+    MEMORY_MAX = 32 << 20,
+    LOOK_ROWS = 1 << 12,
+    VARIED_ROWS = 1 << 16,
+};
 
 /* The cells of a row that repeat, and what they mean. */
 struct pattern {
@@ -135,6 +142,8 @@ struct reader {
     strid pmu_key[MAX_PMU];
     size_t n_pmu;
     size_t pattern_bytes;
+    uint32_t looked, fresh; /* rows lately, and new patterns among them */
+    uint32_t varied;        /* rows to come for which patterns are not looked for */
     uint64_t rows, lost, bytes;
 };
 
@@ -220,27 +229,42 @@ static bool take_times(struct reader *r, struct slice *slice)
 
 /* ---- patterns ---- */
 
-static attr_run take_set(struct reader *r, struct str type, struct str core)
+enum { SET_MOST = 2 + ARRAY_LEN(text_attrs) + ARRAY_LEN(number_attrs) };
+
+/* The texts of a row that repeat. They live as long as the row. */
+struct texts {
+    struct str type, core;
+    struct str others[ARRAY_LEN(text_attrs)];
+};
+
+static void take_texts(struct reader *r, struct texts *t)
 {
-    struct attr list[2 + ARRAY_LEN(text_attrs) + ARRAY_LEN(number_attrs)];
+    t->type = plain_text(r, COL_TYPE);
+    t->core = classify_core(plain_text(r, COL_CORE));
+    for (size_t i = 0; i < ARRAY_LEN(text_attrs); i++)
+        t->others[i] = plain_text(r, text_attrs[i].column);
+}
+
+/* The attributes that repeat; returns how many. */
+static size_t take_set(struct reader *r, const struct texts *t, struct attr list[SET_MOST])
+{
     struct capture *cap = r->cap;
     size_t n = 0;
 
-    if (!num_is_missing(type))
-        list[n++] = attr_text(capture_key(cap, KEY_TYPE), capture_intern(cap, type));
-    if (!num_is_missing(core))
-        list[n++] = attr_text(capture_key(cap, KEY_CORE), capture_intern(cap, core));
-    for (size_t i = 0; i < ARRAY_LEN(text_attrs); i++) {
-        struct str text = plain_text(r, text_attrs[i].column);
-        if (!num_is_missing(text))
-            list[n++] = attr_text(capture_key(cap, text_attrs[i].key), capture_intern(cap, text));
-    }
+    if (!num_is_missing(t->type))
+        list[n++] = attr_text(capture_key(cap, KEY_TYPE), capture_intern(cap, t->type));
+    if (!num_is_missing(t->core))
+        list[n++] = attr_text(capture_key(cap, KEY_CORE), capture_intern(cap, t->core));
+    for (size_t i = 0; i < ARRAY_LEN(text_attrs); i++)
+        if (!num_is_missing(t->others[i]))
+            list[n++] =
+                attr_text(capture_key(cap, text_attrs[i].key), capture_intern(cap, t->others[i]));
     for (size_t i = 0; i < ARRAY_LEN(number_attrs); i++) {
         int64_t number;
         if (num_i64(cell(r, number_attrs[i].column), &number))
             list[n++] = attr_int(capture_key(cap, number_attrs[i].key), number);
     }
-    return attrs_set(&cap->attrs, list, n);
+    return n;
 }
 
 static void take_lanes(struct reader *r, struct pattern *p)
@@ -328,17 +352,18 @@ static uint32_t add_pattern(struct reader *r, size_t n)
 {
     struct pattern p = {.bytes = copy_pattern(r, n)};
     struct arena_mark mark = arena_mark(&r->scratch);
-    struct str type = plain_text(r, COL_TYPE);
-    struct str core = classify_core(plain_text(r, COL_CORE));
+    struct attr set[SET_MOST];
+    struct texts t;
 
+    take_texts(r, &t);
     take_lanes(r, &p);
-    if (!p.is_other_device) {
-        p.set = take_set(r, type, core);
-        p.type = arena_str(&r->memory, type);
-        p.core = arena_str(&r->memory, core);
-    }
+    if (!p.is_other_device)
+        p.set = attrs_set(&r->cap->attrs, set, take_set(r, &t, set));
+    p.type = arena_str(&r->memory, t.type);
+    p.core = arena_str(&r->memory, t.core);
     arena_rewind(&r->scratch, mark);
     r->pattern_bytes += n + sizeof(p);
+    r->fresh++;
     vec_push(&r->patterns, p);
     return (uint32_t)(r->patterns.n - 1);
 }
@@ -410,6 +435,26 @@ static struct recent recognise(struct reader *r, struct str name)
     return found;
 }
 
+/* Looking for patterns where rows do not repeat is dear: when nearly all of the last ones were new,
+ * the next ones are taken as they come, and only then patterns get another chance. */
+static bool is_worth_looking(struct reader *r)
+{
+    if (r->varied > 0) {
+        r->varied--;
+        return false;
+    }
+    if (++r->looked == LOOK_ROWS) {
+        bool is_varied = r->fresh > LOOK_ROWS / 8 * 7;
+        r->looked = r->fresh = 0;
+        if (is_varied) {
+            forget(r);
+            r->last[0] = r->last[1] = 0;
+            r->varied = VARIED_ROWS;
+        }
+    }
+    return true;
+}
+
 /* ---- rows ---- */
 
 static size_t take_pmu(struct reader *r, struct attr *list)
@@ -441,10 +486,10 @@ static strid take_step(struct reader *r)
     return step;
 }
 
-static attr_run take_own(struct reader *r)
+/* The attributes that differ from row to row; returns how many. */
+static size_t take_own(struct reader *r, struct attr list[3 + MAX_PMU])
 {
     struct capture *cap = r->cap;
-    struct attr list[3 + MAX_PMU];
     size_t n = 0;
     int64_t task;
     nanos wait;
@@ -458,7 +503,52 @@ static attr_run take_own(struct reader *r)
         list[n++] = attr_int(capture_key(cap, KEY_TASK), task);
     if (r->n_pmu > 0)
         n += take_pmu(r, list + n);
-    return attrs_own(&cap->attrs, list, n);
+    return n;
+}
+
+/* A row of a pattern; false when it belongs to another device. */
+static bool take_known(struct reader *r, struct str name, struct slice *slice)
+{
+    struct attr own[3 + MAX_PMU];
+    struct recent found = recognise(r, name);
+    struct pattern *p = &r->patterns.at[found.pattern - 1];
+
+    if (p->is_other_device)
+        return false;
+    slice->name = found.name;
+    slice->kind = found.kind;
+    slice->lane = lane_of(r, p, found.kind);
+    slice->set = p->set;
+    slice->own = attrs_own(&r->cap->attrs, own, take_own(r, own));
+    return true;
+}
+
+/* A row among many that do not repeat: its texts and its set are new, too, and each has to find its
+ * place among millions. All are asked for before the first is needed. */
+static bool take_varied(struct reader *r, struct str name, struct slice *slice)
+{
+    struct attr set[SET_MOST], own[3 + MAX_PMU];
+    struct pattern p = {.set = 0};
+    struct capture *cap = r->cap;
+    struct texts t;
+
+    intern_expect(&cap->strings, name);
+    take_texts(r, &t);
+    for (size_t i = 0; i < ARRAY_LEN(text_attrs); i++)
+        if (text_attrs[i].key == KEY_INPUT_SHAPES || text_attrs[i].key == KEY_OUTPUT_SHAPES)
+            intern_expect(&cap->strings, t.others[i]);
+    slice->name = capture_intern(cap, name);
+    take_lanes(r, &p);
+    if (p.is_other_device)
+        return false;
+    size_t n_set = take_set(r, &t, set);
+    attrs_expect(&cap->attrs, set, n_set);
+    slice->kind = classify_kernel(t.core, name, t.type);
+    slice->lane = lane_of(r, &p, slice->kind);
+    size_t n_own = take_own(r, own);
+    slice->set = attrs_set(&cap->attrs, set, n_set);
+    slice->own = attrs_own(&cap->attrs, own, n_own);
+    return true;
 }
 
 static void take_row(struct reader *r)
@@ -471,22 +561,13 @@ static void take_row(struct reader *r)
     }
     if (!take_times(r, &slice))
         return;
-    r->rows++;
     struct arena_mark mark = arena_mark(&r->scratch);
     struct str name = plain_text(r, COL_NAME);
-    struct recent found = recognise(r, name);
-    struct pattern *p = &r->patterns.at[found.pattern - 1];
-    slice.name = found.name;
-    slice.kind = found.kind;
-    arena_rewind(&r->scratch, mark);
-    if (p->is_other_device) {
-        r->rows--;
-        return;
+    if (is_worth_looking(r) ? take_known(r, name, &slice) : take_varied(r, name, &slice)) {
+        r->rows++;
+        capture_slice(r->cap, &slice);
     }
-    slice.lane = lane_of(r, p, slice.kind);
-    slice.set = p->set;
-    slice.own = take_own(r);
-    capture_slice(r->cap, &slice);
+    arena_rewind(&r->scratch, mark);
 }
 
 /* ---- the header ---- */

@@ -221,6 +221,37 @@ TEST(a_table_read_through_a_window_is_the_same_table)
     assert_int_equal(cap->sources.at[0].rows, ROWS);
 }
 
+/* Rows that never repeat are read another way after a while; it must not show. */
+TEST(rows_that_never_repeat_are_read_alike)
+{
+    enum { UNIQUE = 9000 };
+    static char text[UNIQUE * 96];
+    char want[32];
+    size_t n = (size_t)snprintf(text, sizeof(text),
+                                "Stream ID,Name,Type,Accelerator Core,Start Time(us),Duration(us),"
+                                "Input Shapes\n");
+
+    for (int i = 0; i < UNIQUE; i++)
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "%s,k%d,%s,%s,%d.000,1.500,\"%d,2\"\n",
+                              i % 10 == 3 ? "N/A" : "7", i,
+                              i % 10 == 3 ? "hcom_allReduce_" : "MatMul",
+                              i % 10 == 3 ? "HCCL" : "AI_CORE", i * 10, i);
+    assert_int_equal(read_text((struct str){text, n}), ST_OK);
+    assert_int_equal(cap->slices.n, UNIQUE);
+    assert_int_equal(cap->sources.at[0].rows, UNIQUE);
+    for (size_t i = 0; i < UNIQUE; i++) {
+        int row = (int)(cap->slices.begin[i] / 10000);
+        bool is_comm = row % 10 == 3;
+        snprintf(want, sizeof(want), "k%d", row);
+        assert_string_equal(capture_text(cap, cap->slices.name[i]).at, want);
+        snprintf(want, sizeof(want), "%d,2", row);
+        assert_string_equal(capture_slice_text(cap, i, KEY_INPUT_SHAPES).at, want);
+        assert_int_equal(cap->slices.kind[i], is_comm ? SLICE_COMM : SLICE_COMPUTE);
+        assert_int_equal(cap->lanes.at[cap->slices.lane[i]].key.kind,
+                         is_comm ? LANE_COMM : LANE_STREAM);
+    }
+}
+
 #define C(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 TEST_MAIN("input/kernel_details", C(a_row_becomes_a_slice_on_the_lane_of_its_stream),
           C(a_collective_without_a_stream_gets_a_lane_of_its_own),
@@ -232,4 +263,5 @@ TEST_MAIN("input/kernel_details", C(a_row_becomes_a_slice_on_the_lane_of_its_str
           C(cells_that_run_together_are_not_taken_for_equal_rows),
           C(a_column_that_comes_along_may_be_the_last), C(one_name_may_have_many_shapes_and_kinds),
           C(counters_are_kept_when_they_are_asked_for), C(counters_cost_nothing_when_nobody_asks),
-          C(a_table_read_through_a_window_is_the_same_table))
+          C(a_table_read_through_a_window_is_the_same_table),
+          C(rows_that_never_repeat_are_read_alike))

@@ -1,8 +1,8 @@
 /*
  * visualize-data: visualize_data.bin, as the operator simulator and MindStudio Insight know it.
  *
- * Every TRACE block becomes slices; base info names kernel and chip. A fault in the container costs
- * the blocks behind it.
+ * Every TRACE block becomes slices; base info names kernel and chip. All other blocks are kept as
+ * documents of the capture. A fault in the container costs the blocks behind it.
  * Format reference: docs/formats/visualize-data.md
  */
 #include "base/bin_blocks.h"
@@ -101,17 +101,30 @@ static void read_base_info(const struct input_file *in, const struct bin_block *
 /* ---- the file ---- */
 
 struct blocks {
-    uint64_t traces, infos, others;
+    uint64_t traces, infos, unknown;
     enum status failed; /* of the first trace that could not be read */
 };
+
+/* Sources, tables and what else is no timeline, for those who ask and for writing it again. */
+static void keep_document(const struct bin_block *block, struct capture *cap)
+{
+    bool is_table = block->type == BIN_API_INSTR;
+
+    if (block->type == BIN_TRACE || bin_type_name(block->type) == NULL || block->payload.n == 0)
+        return;
+    capture_document_add(cap, (struct document){.type = block->type,
+                                                .version = is_table ? block->version : BIN_MARK,
+                                                .path = block->path,
+                                                .text = block->payload});
+}
 
 static void read_block(const struct input_file *in, const struct bin_block *block,
                        struct capture *cap, struct incore_count *count, struct blocks *seen)
 {
-    struct incore_trace trace = {.in = in,
-                                 .text = block->payload,
-                                 .offset = block->offset + BIN_HEADER,
-                                 .block = S("TRACE block")};
+    struct incore_text trace = {.in = in,
+                                .text = block->payload,
+                                .offset = block->offset + BIN_HEADER,
+                                .block = S("TRACE block")};
 
     if (block->type == BIN_BASE_INFO) {
         read_base_info(in, block, cap, count);
@@ -120,9 +133,10 @@ static void read_block(const struct input_file *in, const struct bin_block *bloc
         enum status st = incore_events(&trace, cap, count);
         seen->traces += st == ST_OK;
         seen->failed = st != ST_OK && seen->failed == ST_OK ? st : seen->failed;
-    } else {
-        seen->others++;
+    } else if (bin_type_name(block->type) == NULL) {
+        seen->unknown++;
     }
+    keep_document(block, cap);
 }
 
 /* The fault is the error when nothing could be read, and a loss otherwise. */
@@ -161,11 +175,10 @@ static enum status read_visualize_data(const struct input_file *in, struct captu
         return diag_fail(in->diag, ST_FORMAT, "visualize-data.no-trace",
                          (struct where){.path = in->path, .byte = b.at + 1},
                          "no TRACE block found, and no base info");
-    if (seen.others > 0)
+    if (seen.unknown > 0)
         diag_add(in->diag, SEV_NOTE, "visualize-data.other-blocks",
-                 (struct where){.path = in->path},
-                 "%llu blocks hold tables and sources that a timeline has no place for",
-                 (unsigned long long)seen.others);
+                 (struct where){.path = in->path}, "%llu blocks of unknown types are passed over",
+                 (unsigned long long)seen.unknown);
     cap->facts.kind = capture_intern(cap, S("incore"));
     cap->origin = seen.infos > 0 ? ORIGIN_MEASURED : ORIGIN_SIMULATED;
     capture_source(cap, (struct source){.path = in->path,

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/event_json.h"
 #include "base/hash.h"
-#include "base/json_read.h"
 #include "capture/capture.h"
 
 enum {
@@ -47,7 +47,7 @@ struct end {
 };
 
 struct reader {
-    const struct incore_trace *t;
+    const struct incore_text *t;
     struct capture *cap;
     struct incore_count *count;
     struct json json;
@@ -58,7 +58,8 @@ struct reader {
     struct hash pipes;  /* number of a process -> name of its pipe */
     VEC_OF(struct open) open;
     VEC_OF(struct end) ends;
-    size_t first; /* slice that this trace brought first */
+    struct event *event; /* being read */
+    size_t first;        /* slice that this trace brought first */
     strid key_pc, key_code, key_group, key_bytes;
 };
 
@@ -111,60 +112,39 @@ static bool take_args(struct reader *r, struct event *e)
     return j->token == JSON_OBJECT_END;
 }
 
-static struct str *member(struct event *e, struct str key)
+static struct str text_of(struct reader *r, const struct event_value *v)
 {
-    static const struct {
-        struct str key;
-        size_t offset;
-    } members[] = {
-        {S_INIT("name"), offsetof(struct event, name)},
-        {S_INIT("pid"), offsetof(struct event, pid)},
-        {S_INIT("tid"), offsetof(struct event, tid)},
-        {S_INIT("ts"), offsetof(struct event, ts)},
-        {S_INIT("dur"), offsetof(struct event, dur)},
-        {S_INIT("id"), offsetof(struct event, id)},
-        {S_INIT("group_id"), offsetof(struct event, group)},
-    };
+    if (v->token != JSON_STRING && v->token != JSON_NUMBER)
+        return S("");
+    return v->has_escapes ? json_text(v->text, &r->arena) : v->text;
+}
 
-    for (size_t i = 0; i < ARRAY_LEN(members); i++)
-        if (str_equal(members[i].key, key))
-            return (struct str *)((char *)e + members[i].offset);
-    return NULL;
+static bool take_args_of(void *ctx)
+{
+    struct reader *r = ctx;
+
+    return take_args(r, r->event);
 }
 
 /* False when reading stops. What is no object has no ph. */
 static bool take_event(struct reader *r, struct event *e)
 {
-    struct json *j = &r->json;
-    struct str key, value;
-    enum json_token token;
+    struct event_json json;
 
-    *e = (struct event){.offset = json_offset(j)};
-    if (json_value(j, &value))
-        return true;
-    if (j->token != JSON_OBJECT)
-        return j->token == JSON_ARRAY && json_skip(j);
-    json_next(j);
-    while (json_key(j, &key)) {
-        if (str_equal(key, S("args"))) {
-            if (!take_args(r, e))
-                return false;
-            continue;
-        }
-        bool is_phase = str_equal(key, S("ph"));
-        struct str *to = member(e, key);
-        if (to == NULL && !is_phase)
-            continue;
-        if (!take(r, &value, &token))
-            return false;
-        if (token != JSON_STRING && token != JSON_NUMBER)
-            continue;
-        if (to != NULL)
-            *to = value;
-        else
-            e->ph = value.n == 1 ? value.at[0] : 0;
-    }
-    return j->token == JSON_OBJECT_END;
+    *e = (struct event){0};
+    r->event = e;
+    if (!event_json_take(&r->json, take_args_of, r, &json))
+        return false;
+    e->offset = json.at;
+    e->ph = event_json_phase(&json);
+    e->name = text_of(r, &json.member[EVENT_NAME]);
+    e->pid = text_of(r, &json.member[EVENT_PID]);
+    e->tid = text_of(r, &json.member[EVENT_TID]);
+    e->ts = text_of(r, &json.member[EVENT_TS]);
+    e->dur = text_of(r, &json.member[EVENT_DUR]);
+    e->id = text_of(r, &json.member[EVENT_ID]);
+    e->group = text_of(r, &json.member[EVENT_GROUP]);
+    return true;
 }
 
 static void lose(struct reader *r, const struct event *e, const char *code, const char *why)
@@ -603,7 +583,7 @@ static enum status read_document(struct reader *r)
     return ST_OK;
 }
 
-enum status incore_events(const struct incore_trace *t, struct capture *cap,
+enum status incore_events(const struct incore_text *t, struct capture *cap,
                           struct incore_count *count)
 {
     struct reader *r = mem_grow(NULL, sizeof(*r), 1);

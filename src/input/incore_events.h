@@ -11,7 +11,7 @@
 
 #include "input/input.h"
 
-struct incore_trace {
+struct incore_text {
     const struct input_file *in;
     struct str text;  /* the JSON */
     uint64_t offset;  /* of the text in the file, for messages */
@@ -29,7 +29,7 @@ enum incore_form { INCORE_NONE, INCORE_CORES, INCORE_ONE_CORE };
 enum incore_form incore_probe(struct str head);
 
 /* Adds to the counts. Fails when there is no list of events. */
-enum status incore_events(const struct incore_trace *t, struct capture *cap,
+enum status incore_events(const struct incore_text *t, struct capture *cap,
                           struct incore_count *count);
 
 #endif

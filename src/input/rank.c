@@ -75,6 +75,11 @@ static bool is_simulator_folder(struct str name, struct str rest)
            (str_find_char(rest, '/') == rest.n || str_starts(rest, S("core")));
 }
 
+bool rank_is_core(struct str name)
+{
+    return str_starts(name, S("core")) && name.n > 4 && name.at[4] >= '0' && name.at[4] <= '9';
+}
+
 size_t rank_folder(struct str path, size_t root)
 {
     size_t own = path.n - str_basename(path).n; /* with the '/' */
@@ -94,7 +99,11 @@ size_t rank_folder(struct str path, size_t root)
     }
     if (above > 0)
         return above;
-    return own > 1 ? own - 1 : own;
+    if (own <= 1)
+        return own;
+    struct str folder = str_basename(str_part(path, 0, own - 1));
+    size_t outer = own - 1 - folder.n; /* with the '/' */
+    return rank_is_core(folder) && outer > root && outer > 1 ? outer - 1 : own - 1;
 }
 
 /* The field `back` places before the last one, of fields between underscores. */

@@ -21,10 +21,13 @@ struct name_parts rank_name_parts(struct str name);
 
 /*
  * How much of `path` names the folder of its rank: the outermost folder *_ascend_pt, *_ascend_ms or
- * PROF_*, else the one above the folder of results, else the file's own. Folders that end before
- * `root` are not looked at. 0: the file has no folder.
+ * PROF_*, else the one above the folder of results or of a simulated core, else the file's own.
+ * Folders that end before `root` are not looked at. 0: the file has no folder.
  */
 size_t rank_folder(struct str path, size_t root);
+
+/* The name of a simulated core: "core0.veccore0". */
+bool rank_is_core(struct str name);
 
 /* The time stamp in the name of such a folder; empty when there is none. */
 struct str rank_folder_stamp(struct str name);

@@ -39,6 +39,10 @@ TEST(the_folder_of_a_rank_is_the_outermost_that_looks_like_one)
     assert_folder("c/run7/x.csv", 0, "c/run7");
     assert_folder("c/OPPROF_1/simulator/core0.veccore0/trace.json", 0, "c/OPPROF_1");
     assert_folder("c/OPPROF_1/dump/core0.instr_log.dump", 0, "c/OPPROF_1");
+    assert_folder("c/run/core0.veccore0/trace.json", 1, "c/run");
+    assert_folder("run/core0.veccore0/trace.json", 3, "run");
+    assert_folder("run/core0.veccore0/trace.json", 18, "run/core0.veccore0");
+    assert_folder("run/corelib/trace.json", 3, "run/corelib");
     assert_folder("c/dump/rank0/kernel_details.csv", 0, "c/dump/rank0");
     assert_folder("/x.csv", 0, "/");
     assert_folder("x.csv", 0, "");

@@ -66,6 +66,47 @@ TEST(an_old_table_has_no_preparing_and_one_of_all_ranks_is_none)
     assert_int_equal(read_with(&input_step_trace_time, cluster), ST_FORMAT);
 }
 
+TEST(operators_tell_what_was_recorded)
+{
+    struct str table = S("Name,Input Shapes,Call Stack,Host Self Duration(us),Host Total "
+                         "Duration(us)\r\naten::empty,\";\r\n\",\"a.py(1): f;\r\nb.py(2): "
+                         "g\",1.5,2.5\r\naten::mm,,,x,1\r\n");
+
+    assert_int_equal(input_operator_details.probe(&(struct probe){"x", S("x"), table}), 90);
+    assert_int_equal(read_with(&input_operator_details, table), ST_OK);
+    assert_int_equal(cap->facts.with_stack, 1);
+    assert_int_equal(cap->facts.record_shapes, UNKNOWN);
+    assert_int_equal(cap->sources.at[0].rows, 1);
+    assert_int_equal(diag_count(&diag, "operator-details.bad-row"), 1);
+    assert_int_equal(read_with(&input_operator_details, S("a,b\n1,2\n")), ST_FORMAT);
+}
+
+TEST(a_flat_list_of_collectives_is_better_than_nothing)
+{
+    struct str list =
+        S("[{\"collective_name\": \"hcom_send_1\", \"duration_us\": 12.5, \"x\": [1]}, "
+          "{\"collective_name\": \"hcom_allReduce_1\"}, 7, "
+          "{\"duration_us\": \"3\", \"collective_name\": \"hcom_allReduce_2\"}]");
+
+    assert_int_equal(input_communication.probe(&(struct probe){"x", S("x"), list}), 60);
+    assert_int_equal(read_with(&input_communication, list), ST_OK);
+    assert_int_equal(cap->comm_ops.n, 2);
+    assert_int_equal(cap->comm_ops.at[0].elapse, 12500);
+    assert_true(cap->comm_ops.at[0].is_p2p);
+    assert_str(capture_text(cap, cap->comm_ops.at[1].name), "hcom_allReduce_2");
+    assert_int_equal(cap->comm_ops.at[1].elapse, 3000);
+    assert_int_equal(cap->sources.at[0].lost, 2);
+    assert_int_equal(diag_count(&diag, "communication.flat"), 1);
+}
+
+TEST(a_flat_list_that_breaks_off_keeps_what_is_whole)
+{
+    read_with(&input_communication,
+              S("[{\"collective_name\": \"a\", \"duration_us\": 1}, {\"collective_name\": \"b"));
+    assert_int_equal(cap->comm_ops.n, 1);
+    assert_int_equal(diag_count(&diag, "communication.damaged"), 1);
+}
+
 TEST(iterations_of_a_graph_are_marks)
 {
     options.device = 0;
@@ -183,6 +224,8 @@ TEST(what_is_no_json_is_refused)
 
 #define C(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 TEST_MAIN("input/sidecar", C(a_step_of_the_profiler_is_kept_in_nanoseconds),
+          C(operators_tell_what_was_recorded), C(a_flat_list_of_collectives_is_better_than_nothing),
+          C(a_flat_list_that_breaks_off_keeps_what_is_whole),
           C(an_old_table_has_no_preparing_and_one_of_all_ranks_is_none),
           C(iterations_of_a_graph_are_marks), C(memory_becomes_counters),
           C(collectives_are_kept_with_their_step_and_group_and_without_their_total),

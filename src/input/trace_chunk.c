@@ -1,7 +1,5 @@
 #include "input/trace_chunk.h"
 
-#include <endian.h>
-
 #include "base/hash.h"
 #include "input/classify.h"
 
@@ -13,26 +11,6 @@ static const nanos longest = 7 * 86400 * (nanos)1000000000;
 /* "None" of an id in Ascend traces. */
 static const int64_t no_id = 4294967295;
 
-/* A value as it stands in the text. */
-struct value {
-    struct str text;
-    enum json_token token;
-    bool is_json; /* an object or an array */
-};
-
-struct event {
-    struct str name, cat, id, pid, tid, ts, dur;
-    uint64_t offset;
-    char ph;
-    uint32_t n_args;
-    bool has_many_args;
-    struct {
-        strid key;
-        struct trace_arg arg;
-        struct value value;
-    } args[TRACE_ARGS];
-};
-
 void trace_chunk_init(struct trace_chunk *c, enum trace_dialect dialect)
 {
     memset(c, 0, sizeof(*c));
@@ -41,6 +19,8 @@ void trace_chunk_init(struct trace_chunk *c, enum trace_dialect dialect)
     attrs_init(&c->sets);
     attrs_init(&c->owns);
     arena_init(&c->arena);
+    c->paths = mem_grow(NULL, sizeof(*c->paths), 1);
+    trace_paths_init(c->paths, PATHS_BEST);
 }
 
 void trace_chunk_fini(struct trace_chunk *c)
@@ -57,6 +37,7 @@ void trace_chunk_fini(struct trace_chunk *c)
     vec_free(&c->metas);
     hash_free(&c->lane_ids);
     arena_free(&c->arena);
+    mem_free(c->paths);
 }
 
 static void clear(struct trace_chunk *c)
@@ -72,6 +53,7 @@ static void clear(struct trace_chunk *c)
     memset(c->cats, 0, sizeof(c->cats));
     memset(&c->last_task, 0, sizeof(c->last_task));
     c->events = 0;
+    trace_paths_renew(c->paths);
     arena_free(&c->arena);
     arena_init(&c->arena);
 }
@@ -89,17 +71,17 @@ static strid put(struct trace_chunk *c, struct str raw)
     return trace_strings_put(&c->strings, raw, FORM_TEXT);
 }
 
-static enum trace_form form_of(const struct value *v, struct trace_arg arg)
+enum trace_form trace_form(struct trace_arg arg, bool is_json)
 {
     if (arg.action == ARG_CORE)
         return FORM_CORE;
     if (arg.action == ARG_KEY && arg.key != KEY_STACK)
-        return v->is_json ? FORM_TENSORS_JSON : FORM_TENSORS;
-    return v->is_json ? FORM_JSON : FORM_TEXT;
+        return is_json ? FORM_TENSORS_JSON : FORM_TENSORS;
+    return is_json ? FORM_JSON : FORM_TEXT;
 }
 
-/* The key of an argument, from a small table of those met before. */
-static const struct trace_key *find_key(struct trace_chunk *c, struct str key)
+/* From a small table of those met before. */
+const struct trace_key *trace_chunk_key(struct trace_chunk *c, struct str key)
 {
     unsigned char first = key.n > 0 ? (unsigned char)key.at[0] : 0;
     unsigned char last = key.n > 0 ? (unsigned char)key.at[key.n - 1] : 0;
@@ -115,7 +97,7 @@ static const struct trace_key *find_key(struct trace_chunk *c, struct str key)
 }
 
 /* Takes the value that comes; false when reading stops. Objects and arrays are taken as text. */
-static bool take(struct json *j, struct value *out)
+static bool take(struct json *j, struct trace_value *out)
 {
     if (json_value(j, &out->text)) {
         out->token = j->token;
@@ -134,7 +116,8 @@ static bool take(struct json *j, struct value *out)
     return true;
 }
 
-static void add_arg(struct event *e, const struct trace_key *k, const struct value *value)
+static void add_arg(struct trace_event *e, const struct trace_key *k,
+                    const struct trace_value *value)
 {
     uint32_t n = 0;
 
@@ -147,14 +130,15 @@ static void add_arg(struct event *e, const struct trace_key *k, const struct val
     e->args[n].key = k->id;
     e->args[n].arg = k->arg;
     e->args[n].value = *value;
+    e->args[n].guess = (struct trace_guess){0, NULL};
     e->n_args += n == e->n_args;
 }
 
-static bool take_args(struct trace_chunk *c, struct event *e)
+static bool take_args(struct trace_chunk *c, struct trace_event *e)
 {
     struct json *j = &c->json;
     struct str key;
-    struct value value = {.is_json = false};
+    struct trace_value value = {.is_json = false};
 
     if (json_value(j, &value.text))
         return true; /* "args": null */
@@ -166,14 +150,14 @@ static bool take_args(struct trace_chunk *c, struct event *e)
         struct json_run run = json_run_begin(j);
         value.is_json = false;
         while (json_run_member(&run, &key, &value.text, &value.token)) {
-            const struct trace_key *k = find_key(c, key);
+            const struct trace_key *k = trace_chunk_key(c, key);
             if (k->arg.action != ARG_SKIP)
                 add_arg(e, k, &value);
         }
         json_run_end(j, &run);
         if (!json_key(j, &key))
             break;
-        const struct trace_key *k = find_key(c, key);
+        const struct trace_key *k = trace_chunk_key(c, key);
         if (k->arg.action == ARG_SKIP)
             continue;
         if (!take(j, &value))
@@ -184,72 +168,33 @@ static bool take_args(struct trace_chunk *c, struct event *e)
     return j->token == JSON_OBJECT_END;
 }
 
-/* A key of up to four letters as a number, for a switch. */
-#define WORD(a, b, c, d)                                                                           \
-    ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
-
-/* Reading four bytes is safe: a quote and a colon stand behind a key. */
-static inline uint32_t word_of(struct str key)
+static inline void set_field(struct trace_event *e, uint32_t word, const struct trace_value *value)
 {
-    uint32_t word;
-
-    if (key.n < 2 || key.n > 4)
-        return 0;
-    memcpy(&word, key.at, sizeof(word));
-    word = le32toh(word);
-    return key.n == 4 ? word : word & (((uint32_t)1 << 8 * key.n) - 1);
-}
-
-static inline void set_field(struct event *e, uint32_t word, const struct value *value)
-{
-    switch (word) {
-    case WORD('p', 'h', 0, 0):
+    if (word == TRACE_WORD('p', 'h', 0, 0))
         e->ph = value->token == JSON_STRING && value->text.n == 1 ? value->text.at[0] : '?';
-        break;
-    case WORD('t', 's', 0, 0):
-        e->ts = value->text;
-        break;
-    case WORD('i', 'd', 0, 0):
-        e->id = value->text;
-        break;
-    case WORD('p', 'i', 'd', 0):
-        e->pid = value->text;
-        break;
-    case WORD('t', 'i', 'd', 0):
-        e->tid = value->text;
-        break;
-    case WORD('d', 'u', 'r', 0):
-        e->dur = value->text;
-        break;
-    case WORD('c', 'a', 't', 0):
-        e->cat = value->text;
-        break;
-    case WORD('n', 'a', 'm', 'e'):
-        e->name = value->text;
-        break;
-    default:
-        break;
-    }
+    else
+        e->field[trace_field(word)] = value->text;
 }
 
-static bool take_event(struct trace_chunk *c, struct event *e)
+static bool take_event(struct trace_chunk *c, struct trace_event *e)
 {
     struct json *j = &c->json;
     struct str key;
-    struct value value;
+    struct trace_value value;
 
     for (;;) {
         struct json_run run = json_run_begin(j);
         while (json_run_member(&run, &key, &value.text, &value.token))
-            set_field(e, word_of(key), &value);
+            set_field(e, trace_word(key), &value);
         json_run_end(j, &run);
         if (!json_key(j, &key))
             break;
-        uint32_t word = word_of(key);
-        if (word == WORD('a', 'r', 'g', 's')) {
+        uint32_t word = trace_word(key);
+        if (word == TRACE_WORD('a', 'r', 'g', 's')) {
             e->n_args = 0;
             /* Python's own ids and nothing else. */
-            if (trace_same(e->cat, S("python_function")) ? !json_skip(j) : !take_args(c, e))
+            if (trace_same(e->field[FIELD_CAT], S("python_function")) ? !json_skip(j)
+                                                                      : !take_args(c, e))
                 return false;
             continue;
         }
@@ -260,9 +205,9 @@ static bool take_event(struct trace_chunk *c, struct event *e)
     return j->token == JSON_OBJECT_END;
 }
 
-static uint32_t add_lane(struct trace_chunk *c, const struct event *e)
+static uint32_t add_lane(struct trace_chunk *c, const struct trace_event *e)
 {
-    struct trace_lane_key key = {put(c, e->pid), put(c, e->tid)};
+    struct trace_lane_key key = {put(c, e->field[FIELD_PID]), put(c, e->field[FIELD_TID])};
     uint32_t fresh = (uint32_t)c->lanes.n;
     uint32_t lane = hash_add(&c->lane_ids, (uint64_t)key.pid << 32 | key.tid, fresh);
 
@@ -271,22 +216,36 @@ static uint32_t add_lane(struct trace_chunk *c, const struct event *e)
     return lane;
 }
 
-static uint32_t lane_of(struct trace_chunk *c, const struct event *e)
+static uint32_t find_lane(struct trace_chunk *c, const struct trace_event *e)
 {
-    unsigned char a = e->pid.n > 0 ? (unsigned char)e->pid.at[e->pid.n - 1] : 0;
-    unsigned char b = e->tid.n > 0 ? (unsigned char)e->tid.at[e->tid.n - 1] : 0;
-    size_t i = (size_t)(a + b * 3 + e->tid.n) % ARRAY_LEN(c->last_lane);
+    struct str pid = e->field[FIELD_PID], tid = e->field[FIELD_TID];
+    unsigned char a = pid.n > 0 ? (unsigned char)pid.at[pid.n - 1] : 0;
+    unsigned char b = tid.n > 0 ? (unsigned char)tid.at[tid.n - 1] : 0;
+    size_t i = (size_t)(a + b * 3 + tid.n) % ARRAY_LEN(c->last_lane);
 
-    if (c->last_lane[i].pid.at == NULL || !trace_same(c->last_lane[i].pid, e->pid) ||
-        !trace_same(c->last_lane[i].tid, e->tid)) {
+    if (c->last_lane[i].pid.at == NULL || !trace_same(c->last_lane[i].pid, pid) ||
+        !trace_same(c->last_lane[i].tid, tid)) {
         c->last_lane[i].lane = add_lane(c, e);
-        c->last_lane[i].pid = e->pid.at != NULL ? e->pid : S("");
-        c->last_lane[i].tid = e->tid;
+        c->last_lane[i].pid = pid.at != NULL ? pid : S("");
+        c->last_lane[i].tid = tid;
     }
     return c->last_lane[i].lane;
 }
 
-static void see_category(struct trace_chunk *c, struct str cat)
+static inline uint32_t lane_of(struct trace_chunk *c, const struct trace_event *e)
+{
+    struct path_node *path = e->path;
+
+    if (path == NULL || !path->has_lane)
+        return find_lane(c, e);
+    if (path->lane_round != c->paths->round) {
+        path->lane = find_lane(c, e);
+        path->lane_round = c->paths->round;
+    }
+    return path->lane;
+}
+
+static void find_category(struct trace_chunk *c, struct str cat)
 {
     unsigned char first = cat.n > 0 ? (unsigned char)cat.at[0] : 0;
     struct trace_cat *known = &c->cats[(cat.n + first) % ARRAY_LEN(c->cats)];
@@ -294,6 +253,22 @@ static void see_category(struct trace_chunk *c, struct str cat)
     c->cat = known;
     if (!known->is_used || !trace_same(known->text, cat))
         *known = (struct trace_cat){cat, put(c, cat), trace_category(cat), 0, true};
+}
+
+static inline void see_category(struct trace_chunk *c, const struct trace_event *e)
+{
+    struct path_node *path = e->path;
+
+    if (path == NULL || !path->has_cat) {
+        find_category(c, e->field[FIELD_CAT]);
+        return;
+    }
+    if (path->cat_round != c->paths->round) {
+        find_category(c, e->field[FIELD_CAT]);
+        path->cat = *c->cat;
+        path->cat_round = c->paths->round;
+    }
+    c->cat = &path->cat;
 }
 
 static enum trace_name name_of(struct trace_chunk *c, strid name)
@@ -349,10 +324,10 @@ static enum trace_hint task_hint(struct trace_chunk *c, strid name, struct str t
 }
 
 /* What the event is, as far as it tells itself. `task` is the task type of an Ascend device. */
-static enum trace_hint hint_of(struct trace_chunk *c, const struct event *e, strid name,
-                               const struct value *task)
+static enum trace_hint hint_of(struct trace_chunk *c, const struct trace_event *e, strid name,
+                               const struct trace_value *task)
 {
-    enum trace_hint hint = e->cat.n > 0 ? c->cat->hint : HINT_PLAIN;
+    enum trace_hint hint = e->field[FIELD_CAT].n > 0 ? c->cat->hint : HINT_PLAIN;
 
     if (task != NULL)
         return task_hint(c, name, task->text);
@@ -385,25 +360,50 @@ static bool number_attr(strid key, struct str text, struct attr *out)
     return true;
 }
 
+/* The text of an argument. */
+static strid text_of(struct trace_chunk *c, const struct trace_event *e, uint32_t i)
+{
+    const struct trace_value *v = &e->args[i].value;
+    strid id = e->args[i].guess.id;
+
+    if (id == 0) {
+        id = trace_strings_put(&c->strings, v->text, trace_form(e->args[i].arg, v->is_json));
+        trace_paths_teach(&e->args[i].guess, id);
+    }
+    return id;
+}
+
+static strid name_of_event(struct trace_chunk *c, const struct trace_event *e)
+{
+    strid id = e->name.id;
+
+    if (id == 0) {
+        id = put(c, e->field[FIELD_NAME]);
+        trace_paths_teach(&e->name, id);
+    }
+    c->paths->names = c->paths->names << 16 ^ id;
+    return id;
+}
+
 /* Sorts the arguments into the set and the own values. The keys of KEY_ arguments are told by
  * their names in the file, which the merge translates. */
-static void take_attrs(struct trace_chunk *c, const struct event *e, struct trace_row *row,
-                       const struct value **task)
+static void take_attrs(struct trace_chunk *c, const struct trace_event *e, struct trace_row *row,
+                       const struct trace_value **task)
 {
     struct attr set[TRACE_ARGS + 1], own[TRACE_ARGS];
     size_t n_set = 0, n_own = 0;
 
     *task = NULL;
-    if (e->n_args == 0 && e->cat.n > 0 && c->cat->set != 0) {
+    if (e->n_args == 0 && e->field[FIELD_CAT].n > 0 && c->cat->set != 0) {
         row->set = c->cat->set;
         return;
     }
-    if (e->cat.n > 0)
+    if (e->field[FIELD_CAT].n > 0)
         set[n_set++] = attr_text(0, c->cat->id);
     for (uint32_t i = 0; i < e->n_args; i++) {
         enum trace_action action = e->args[i].arg.action;
         strid key = e->args[i].key;
-        const struct value *v = &e->args[i].value;
+        const struct trace_value *v = &e->args[i].value;
         struct attr attr;
         bool is_number = v->token == JSON_NUMBER;
         if (action == ARG_CORE)
@@ -419,33 +419,34 @@ static void take_attrs(struct trace_chunk *c, const struct event *e, struct trac
             else
                 own[n_own++] = attr;
         } else if (v->text.n > 0) {
-            set[n_set++] =
-                attr_text(key, trace_strings_put(&c->strings, v->text, form_of(v, e->args[i].arg)));
+            set[n_set++] = attr_text(key, text_of(c, e, i));
         }
     }
     row->set = attrs_set(&c->sets, set, n_set);
     row->own = attrs_own(&c->owns, own, n_own);
-    if (e->n_args == 0 && e->cat.n > 0)
+    if (e->n_args == 0 && e->field[FIELD_CAT].n > 0)
         c->cat->set = row->set;
 }
 
-static bool take_time(struct trace_chunk *c, const struct event *e, nanos *at)
+static bool take_time(struct trace_chunk *c, const struct trace_event *e, nanos *at)
 {
-    if (num_us(e->ts, at))
+    *at = e->ts;
+    if (e->has_ts || num_us(e->field[FIELD_TS], at))
         return true;
     trouble(c, TROUBLE_NO_TIME, e->offset);
     return false;
 }
 
-static void take_slice(struct trace_chunk *c, struct event *e)
+static void take_slice(struct trace_chunk *c, struct trace_event *e)
 {
     struct trace_row row = {0};
-    const struct value *task;
+    const struct trace_value *task;
 
     if (!take_time(c, e, &row.begin))
         return;
     if (e->ph == 'X') {
-        if (!num_us(e->dur, &row.dur)) {
+        row.dur = e->dur;
+        if (!e->has_dur && !num_us(e->field[FIELD_DUR], &row.dur)) {
             trouble(c, TROUBLE_NO_DURATION, e->offset);
             return;
         }
@@ -455,13 +456,13 @@ static void take_slice(struct trace_chunk *c, struct event *e)
         }
     }
     c->events++;
-    if (e->cat.n > 0) {
-        see_category(c, e->cat);
+    if (e->field[FIELD_CAT].n > 0) {
+        see_category(c, e);
         if (c->cat->hint == HINT_SKIP)
             return;
     }
     row.lane = lane_of(c, e);
-    row.name = put(c, e->name);
+    row.name = name_of_event(c, e);
     take_attrs(c, e, &row, &task);
     row.hint = (uint8_t)hint_of(c, e, row.name, task);
     if (e->ph == 'B' || e->ph == 'E')
@@ -480,27 +481,38 @@ static uint16_t flow_cat(struct trace_chunk *c, strid cat)
     return (uint16_t)(c->flow_cats.n - 1);
 }
 
-static void take_flow(struct trace_chunk *c, const struct event *e)
+static inline uint16_t arrow_cat(struct trace_chunk *c, struct path_node *path, strid cat)
+{
+    if (path == NULL || !path->has_cat)
+        return flow_cat(c, cat);
+    if (path->arrow_round != c->paths->round) {
+        path->arrow = flow_cat(c, cat);
+        path->arrow_round = c->paths->round;
+    }
+    return path->arrow;
+}
+
+static void take_flow(struct trace_chunk *c, const struct trace_event *e)
 {
     struct trace_end end = {.is_start = e->ph == 's'};
 
     if (!take_time(c, e, &end.at))
         return;
     c->events++;
-    if (!num_u64(e->id, &end.id)) {
-        end.id = hash_bytes(e->id);
+    if (!num_u64(e->field[FIELD_ID], &end.id)) {
+        end.id = hash_bytes(e->field[FIELD_ID]);
         end.is_text = 1;
     }
-    see_category(c, e->cat);
-    end.cat = flow_cat(c, c->cat->id);
+    see_category(c, e);
+    end.cat = arrow_cat(c, e->path, c->cat->id);
     end.lane = lane_of(c, e);
     vec_push(&c->ends, end);
 }
 
-static void take_counter(struct trace_chunk *c, const struct event *e)
+static void take_counter(struct trace_chunk *c, const struct trace_event *e)
 {
     struct trace_sample sample = {0};
-    const struct value *label = NULL;
+    const struct trace_value *label = NULL;
 
     if (!take_time(c, e, &sample.at))
         return;
@@ -509,10 +521,10 @@ static void take_counter(struct trace_chunk *c, const struct event *e)
         if (e->args[i].arg.action == ARG_LABEL)
             label = &e->args[i].value;
     sample.lane = lane_of(c, e);
-    sample.name = put(c, e->name);
+    sample.name = put(c, e->field[FIELD_NAME]);
     if (label != NULL)
-        sample.name =
-            put(c, arena_format(&c->arena, "%.*s %.*s", STR_ARGS(e->name), STR_ARGS(label->text)));
+        sample.name = put(c, arena_format(&c->arena, "%.*s %.*s", STR_ARGS(e->field[FIELD_NAME]),
+                                          STR_ARGS(label->text)));
     for (uint32_t i = 0; i < e->n_args; i++) {
         if (e->args[i].arg.action == ARG_LABEL || !num_f64(e->args[i].value.text, &sample.value))
             continue;
@@ -521,20 +533,20 @@ static void take_counter(struct trace_chunk *c, const struct event *e)
     }
 }
 
-static void take_meta(struct trace_chunk *c, const struct event *e)
+static void take_meta(struct trace_chunk *c, const struct trace_event *e)
 {
     struct trace_meta meta;
     enum trace_action wanted = ARG_NAME;
 
     c->events++;
-    if (str_equal(e->name, S("process_name"))) {
+    if (str_equal(e->field[FIELD_NAME], S("process_name"))) {
         meta.kind = META_PROCESS_NAME;
-    } else if (str_equal(e->name, S("process_labels"))) {
+    } else if (str_equal(e->field[FIELD_NAME], S("process_labels"))) {
         meta.kind = META_PROCESS_LABELS;
         wanted = ARG_LABELS;
-    } else if (str_equal(e->name, S("thread_name"))) {
+    } else if (str_equal(e->field[FIELD_NAME], S("thread_name"))) {
         meta.kind = META_THREAD_NAME;
-    } else if (str_equal(e->name, S("strata_row_of"))) {
+    } else if (str_equal(e->field[FIELD_NAME], S("strata_row_of"))) {
         meta.kind = META_ROW_OF;
     } else {
         return;
@@ -547,7 +559,7 @@ static void take_meta(struct trace_chunk *c, const struct event *e)
         }
 }
 
-static void add_event(struct trace_chunk *c, struct event *e)
+static void add_event(struct trace_chunk *c, struct trace_event *e)
 {
     if (e->has_many_args)
         trouble(c, TROUBLE_MANY_ARGS, e->offset);
@@ -624,7 +636,7 @@ static bool recover(struct trace_chunk *c, uint64_t damaged)
         return false;
     default:
         trouble(c, TROUBLE_DAMAGED, damaged);
-        stop_at(c, STOP_END, c->offset + c->text.n);
+        stop_at(c, STOP_LOST, damaged);
         return false;
     }
 }
@@ -632,7 +644,7 @@ static bool recover(struct trace_chunk *c, uint64_t damaged)
 /* The value at hand is no event. */
 static bool pass_over(struct trace_chunk *c, uint64_t at)
 {
-    struct value value;
+    struct trace_value value;
 
     if (!take(&c->json, &value))
         return false;
@@ -640,22 +652,61 @@ static bool pass_over(struct trace_chunk *c, uint64_t at)
     return true;
 }
 
-/* Not by memset: it is a tenth of the time. */
-static inline void start_event(struct event *e, uint64_t at)
+/* The place of the next event when nothing but a comma stands before it; else NULL. */
+static const char *next_event(const char *p, const char *end)
 {
-    e->name.n = e->cat.n = e->id.n = e->pid.n = e->tid.n = 0;
-    e->name.at = e->cat.at = e->id.at = e->pid.at = e->tid.at = "";
-    e->ts.n = e->dur.n = 0;
-    e->offset = at;
-    e->ph = 0;
-    e->n_args = 0;
-    e->has_many_args = false;
+    if (p == end || *p++ != ',')
+        return NULL;
+    while (p < end && is_blank(*p))
+        p++;
+    return p < end && *p == '{' ? p : NULL;
+}
+
+/* Reads events from `at` on while their layouts are known. Returns the end of the last one, or `at`
+ * when there was none. */
+static uint64_t read_known(struct trace_chunk *c, uint64_t at, struct trace_event *e)
+{
+    const char *end = c->text.at + c->text.n, *behind = c->text.at + (at - c->offset);
+    const char *p = behind, *limit = end;
+
+    if (c->limit - c->offset < c->text.n)
+        limit = c->text.at + (c->limit - c->offset);
+    while (p != NULL && p < limit && c->paths->credit > 0) {
+        trace_event_start(e, c->offset + (uint64_t)(p - c->text.at));
+        p = trace_paths_read(c, p, end, e);
+        if (p == NULL)
+            break;
+        add_event(c, e);
+        behind = p;
+        p = next_event(p, end);
+    }
+    return c->offset + (uint64_t)(behind - c->text.at);
+}
+
+/* Reads the event at `at` and those behind it that are quickly read. */
+static bool read_event(struct trace_chunk *c, uint64_t at, struct trace_event *e)
+{
+    struct json *j = &c->json;
+    uint64_t behind = read_known(c, at, e);
+
+    if (behind != at) {
+        json_jump(j, behind);
+        return true;
+    }
+    trace_event_start(e, at);
+    if (json_next(j) != JSON_OBJECT || !take_event(c, e))
+        return false;
+    add_event(c, e);
+    if (c->paths->credit > 0)
+        trace_paths_learn(
+            c->paths, str_part(c->text, (size_t)(at - c->offset), (size_t)(json_offset(j) - at)));
+    return true;
 }
 
 static void read_events(struct trace_chunk *c)
 {
     struct json *j = &c->json;
-    struct event e;
+    struct trace_event e;
 
     for (;;) {
         json_mark(j);
@@ -668,14 +719,7 @@ static void read_events(struct trace_chunk *c)
                 return;
             }
             json_mark(j);
-            if (c->text.at[at - c->offset] == '{') {
-                start_event(&e, at);
-                is_read = json_next(j) == JSON_OBJECT && take_event(c, &e);
-                if (is_read)
-                    add_event(c, &e);
-            } else {
-                is_read = pass_over(c, at);
-            }
+            is_read = c->text.at[at - c->offset] == '{' ? read_event(c, at, &e) : pass_over(c, at);
         }
         if (is_read)
             continue;

@@ -15,6 +15,8 @@
 
 #include "base/json_read.h"
 #include "capture/attrs.h"
+#include "input/trace_event.h"
+#include "input/trace_paths.h"
 #include "input/trace_strings.h"
 #include "input/trace_words.h"
 
@@ -84,7 +86,7 @@ struct trace_tally {
     uint64_t count, first; /* byte offset of the first one */
 };
 
-enum { TRACE_ARGS = 64, TRACE_KEYS = 128 };
+enum { TRACE_KEYS = 128 };
 
 /* An argument name that was met before, and what to do with it. */
 struct trace_key {
@@ -99,6 +101,7 @@ enum trace_stop {
     STOP_CUT,       /* the text ends inside the event that begins at `stop` */
     STOP_END,       /* the array is closed before `stop` */
     STOP_TRUNCATED, /* the file ends inside the event that begins at `stop` */
+    STOP_LOST,      /* the event that begins at `stop` is damaged, and no other was found behind */
 };
 
 #define TRACE_NOWHERE UINT64_MAX
@@ -135,18 +138,13 @@ struct trace_chunk {
     struct json json;
     struct hash lane_ids;
     struct trace_key keys[TRACE_KEYS];
-    struct arena arena; /* texts that were composed */
+    struct trace_paths *paths; /* owned */
+    struct arena arena;        /* texts that were composed */
     struct {
         struct str pid, tid;
         uint32_t lane;
     } last_lane[8];
-    struct trace_cat {
-        struct str text;
-        strid id;
-        enum trace_hint hint;
-        attr_run set; /* of an event with nothing but this category */
-        bool is_used;
-    } cats[16], *cat; /* those met before; that of the event at hand */
+    struct trace_cat cats[16], *cat; /* those met before; that of the event at hand */
     struct {
         struct str text;
         enum trace_hint hint;
@@ -160,5 +158,11 @@ void trace_chunk_fini(struct trace_chunk *c);
 /* Reads the piece's text. `start` is where its first event begins, or a comma before it;
  * TRACE_NOWHERE: find out. */
 void trace_chunk_read(struct trace_chunk *c, uint64_t start);
+
+/* The form that an argument's text is kept in; `is_json`: an object or an array. */
+enum trace_form trace_form(struct trace_arg arg, bool is_json);
+
+/* What to do with an argument of this name. */
+const struct trace_key *trace_chunk_key(struct trace_chunk *c, struct str key);
 
 #endif

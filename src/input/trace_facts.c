@@ -109,9 +109,10 @@ enum trace_root trace_facts_head(struct trace_facts *f, struct str text, bool is
     return is_found ? ROOT_EVENTS : token == JSON_MORE ? ROOT_MORE : ROOT_NONE;
 }
 
+static const struct str front = S_INIT("{\"\":0"); /* the tail follows a member */
+
 void trace_facts_tail(struct trace_facts *f, struct str text)
 {
-    static const struct str front = S_INIT("{\"\":0"); /* the tail follows a member */
     struct json *j = mem_grow(NULL, sizeof(*j), 1);
     char *whole = mem_grow(NULL, 1, front.n + text.n);
     struct str key;
@@ -125,4 +126,44 @@ void trace_facts_tail(struct trace_facts *f, struct str text)
             take_member(j, key, f);
     mem_free(whole);
     mem_free(j);
+}
+
+/* Nothing but the rest of an object. `effort` grows by the bytes it took to find out. */
+static bool is_rest(struct json *j, struct str text, uint64_t *effort)
+{
+    struct str key;
+
+    json_open(j, text, JSON_LENIENT);
+    json_next(j);
+    while (json_key(j, &key))
+        ;
+    bool is_whole = j->token == JSON_OBJECT_END;
+    *effort += 2048 + json_offset(j);
+    return is_whole && json_next(j) == JSON_END;
+}
+
+size_t trace_facts_find_tail(struct str text)
+{
+    struct json *j = mem_grow(NULL, sizeof(*j), 1);
+    char *whole = mem_grow(NULL, 1, front.n + text.n), saved[16];
+    uint64_t effort = 0, most = 16 * (uint64_t)text.n + (1 << 20);
+    size_t at = 0, found = text.n;
+
+    memset(whole, ' ', front.n);
+    if (text.n > 0)
+        memcpy(whole + front.n, text.at, text.n);
+    while (found == text.n && effort < most) {
+        at += str_find_char(str_part(text, at, text.n), ']') + 1;
+        if (at >= text.n)
+            break;
+        /* Read in place: the five bytes up to here make way for the front of an object. */
+        memcpy(saved, whole + at, front.n);
+        memcpy(whole + at, front.at, front.n);
+        if (is_rest(j, (struct str){whole + at, front.n + text.n - at}, &effort))
+            found = at;
+        memcpy(whole + at, saved, front.n);
+    }
+    mem_free(whole);
+    mem_free(j);
+    return found;
 }

@@ -34,4 +34,8 @@ enum trace_root trace_facts_head(struct trace_facts *f, struct str text, bool is
 /* Reads what stands behind the list of events, from the comma or brace on. */
 void trace_facts_tail(struct trace_facts *f, struct str text);
 
+/* Where that is, when damage hides the end of the list: the first bracket behind which nothing but
+ * members stands up to the end of the root. text.n when there is none. */
+size_t trace_facts_find_tail(struct str text);
+
 #endif

@@ -255,6 +255,15 @@ static bool is_blank(struct str s)
     return str_trim(s).n == 0;
 }
 
+/* Takes the members behind the events, where damage hides how the list ends. */
+static bool rescue_tail(struct reader *r, struct str rest)
+{
+    size_t tail = r->is_object ? trace_facts_find_tail(rest) : rest.n;
+
+    append(&r->tail, rest.at + tail, rest.n - tail);
+    return tail < rest.n;
+}
+
 static void end_at(struct reader *r, const struct trace_chunk *c)
 {
     struct str rest = str_part(c->text, (size_t)(c->stop - c->offset), c->text.n);
@@ -266,6 +275,13 @@ static void end_at(struct reader *r, const struct trace_chunk *c)
             append(&r->tail, rest.at, rest.n);
         else if (!is_blank(rest))
             trace_merge_trouble(&r->merge, TROUBLE_TRAILING_TEXT, c->stop);
+        return;
+    }
+    bool has_tail = rescue_tail(r, rest);
+    if (c->why == STOP_LOST)
+        return;
+    if (has_tail) {
+        trace_merge_trouble(&r->merge, TROUBLE_DAMAGED, c->stop);
         return;
     }
     if (rest.n > 0 && rest.at[0] == ',')

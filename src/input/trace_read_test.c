@@ -600,6 +600,31 @@ TEST(a_file_without_events_is_refused)
     assert_int_equal(diag.entries.n, 0);
 }
 
+/* The last event is damaged; the members behind the list are still found. */
+TEST(members_behind_a_damaged_last_event_are_read)
+{
+    static const char *const last[] = {
+        "{\"ph\": \"X\", \"ts\": 2 \"dur\": 1, \"args\": {\"d\": [[1], [2]], \"e\": 3}}",
+        "{\"ph\": \"X\", \"name\": \"b, \"ts\": 2, \"dur\": 1}",
+        "{\"ph\": \"X\", \"name\": \"b\", \"ts\": 2, \"dur\": 1",
+    };
+    char text[512];
+
+    for (size_t i = 0; i < ARRAY_LEN(last); i++) {
+        int n =
+            snprintf(text, sizeof(text),
+                     "{\"schemaVersion\": 1, \"traceEvents\": [{\"ph\": \"X\", \"name\": \"a\", "
+                     "\"ts\": 1, \"dur\": 1}, %s], \"list\": [1, 2], "
+                     "\"baseTimeNanoseconds\": 77, \"traceName\": \"x]\"}\n",
+                     last[i]);
+        restart();
+        assert_int_equal(read_as(TRACE_KINETO, (struct str){text, (size_t)n}), ST_OK);
+        assert_int_equal(cap->clock.to_unix, 77);
+        assert_int_equal(cap->sources.at[0].lost, 1);
+        assert_int_equal(cap->slices.n, 1);
+    }
+}
+
 #define F(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 
 TEST_MAIN("input/trace_read", F(every_event_of_an_ascend_timeline_gets_its_kind),
@@ -617,4 +642,4 @@ TEST_MAIN("input/trace_read", F(every_event_of_an_ascend_timeline_gets_its_kind)
           F(kernels_of_a_table_are_not_told_twice),
           F(copies_of_an_ascend_device_are_work_when_the_user_says_so),
           F(the_words_of_a_file_tell_its_dialect), F(names_of_timelines_are_claimed),
-          F(a_file_without_events_is_refused))
+          F(a_file_without_events_is_refused), F(members_behind_a_damaged_last_event_are_read))

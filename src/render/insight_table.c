@@ -52,35 +52,71 @@ static struct attr attr_of(const struct capture *cap, const struct slice *s, str
 
 struct adder {
     struct insight_table *t;
-    struct hash rows, cores, cells;
+    struct hash rows, cells;
 };
+
+bool insight_table_run(const struct insight_table *t, const struct slice *s,
+                       struct insight_run *out)
+{
+    const struct capture *cap = t->cap;
+    struct attr pc = attr_of(cap, s, t->key_pc), bytes = attr_of(cap, s, t->key_bytes);
+    struct attr code = attr_of(cap, s, t->key_code);
+    bool is_run = s->kind == SLICE_INSTR || s->kind == SLICE_WAIT || s->kind == SLICE_CONTROL;
+
+    if (t->key_pc == 0 || !is_run || pc.type != ATTR_TEXT || pc.text == 0)
+        return false;
+    *out = (struct insight_run){
+        .cycles = insight_cycles(cap, s->dur),
+        .bytes = bytes.type == ATTR_INT ? bytes.number : 0,
+        .address = capture_text(cap, pc.text),
+        .code = insight_code_line(code.type == ATTR_TEXT ? capture_text(cap, code.text) : S("")),
+    };
+    out->core = (uint32_t)t->cores.n;
+    hash_get(&t->core_ids, cap->lanes.at[s->lane].key.process, &out->core);
+    return true;
+}
+
+struct str insight_code_line(struct str stack)
+{
+    struct str rest = stack, line, first = str_part(stack, 0, str_find_char(stack, '\n'));
+
+    while (rest.n > 0 && str_split(&rest, '\n', &line))
+        if (str_find(line, S("ascend-toolkit")) == line.n)
+            return line;
+    return first;
+}
+
+void insight_cell_add(struct insight_cell *cell, int64_t length, int64_t bytes)
+{
+    cell->cycles = nanos_add(cell->cycles, length);
+    cell->executed++;
+    if (bytes > 0)
+        cell->bytes = nanos_add(cell->bytes < 0 ? 0 : cell->bytes, bytes);
+}
 
 static void add_slice(struct adder *a, uint32_t number, const struct slice *s)
 {
     struct insight_table *t = a->t;
     const struct capture *cap = t->cap;
-    struct attr pc = attr_of(cap, s, t->key_pc), bytes = attr_of(cap, s, t->key_bytes);
-    bool is_run = s->kind == SLICE_INSTR || s->kind == SLICE_WAIT || s->kind == SLICE_CONTROL;
+    struct insight_run run;
 
-    if (!is_run || pc.type != ATTR_TEXT || pc.text == 0)
+    if (!insight_table_run(t, s, &run))
         return;
-    uint32_t row = hash_add(&a->rows, pc.text, (uint32_t)t->rows.n);
-    if (row == t->rows.n)
-        vec_push(&t->rows, ((struct insight_row){pc.text, number}));
-    uint32_t core = hash_add(&a->cores, cap->lanes.at[s->lane].key.process, (uint32_t)t->cores.n);
-    if (core == t->cores.n)
+    strid address = attr_of(cap, s, t->key_pc).text;
+    if (run.core == t->cores.n) {
+        hash_put(&t->core_ids, cap->lanes.at[s->lane].key.process, run.core);
         vec_push(&t->cores, cap->lanes.at[s->lane].key.process);
-    uint32_t i = hash_add(&a->cells, (uint64_t)row << 32 | core, (uint32_t)t->cells.n);
+    }
+    uint32_t row = hash_add(&a->rows, address, (uint32_t)t->rows.n);
+    if (row == t->rows.n)
+        vec_push(&t->rows, ((struct insight_row){address, number}));
+    uint32_t i = hash_add(&a->cells, (uint64_t)row << 32 | run.core, (uint32_t)t->cells.n);
     if (i == t->cells.n)
-        vec_push(&t->cells, ((struct insight_cell){.row = row, .core = core, .bytes = -1}));
-    struct insight_cell *cell = &t->cells.at[i];
-    cell->cycles = nanos_add(cell->cycles, insight_cycles(cap, s->dur));
-    cell->executed++;
-    if (bytes.type == ATTR_INT && bytes.number > 0)
-        cell->bytes = nanos_add(cell->bytes < 0 ? 0 : cell->bytes, bytes.number);
+        vec_push(&t->cells, ((struct insight_cell){.row = row, .core = run.core, .bytes = -1}));
+    insight_cell_add(&t->cells.at[i], run.cycles, run.bytes);
 }
 
-static int by_row(const void *a, const void *b)
+int insight_by_row(const void *a, const void *b)
 {
     const struct insight_cell *x = a, *y = b;
 
@@ -119,17 +155,14 @@ static void sort_rows(struct insight_table *t)
     memcpy(t->rows.at, rows, sizeof(*rows) * n);
     for (size_t i = 0; i < t->cells.n; i++)
         t->cells.at[i].row = places[t->cells.at[i].row];
-    qsort(t->cells.at, t->cells.n, sizeof(*t->cells.at), by_row);
+    qsort(t->cells.at, t->cells.n, sizeof(*t->cells.at), insight_by_row);
     mem_free(order);
     mem_free(rows);
     mem_free(places);
 }
 
-void insight_table_init(struct insight_table *t, const struct cut *cut)
+void insight_table_keys(struct insight_table *t, const struct capture *cap)
 {
-    const struct capture *cap = cut->cap;
-    struct adder a = {.t = t};
-
     *t = (struct insight_table){
         .cap = cap,
         .key_pc = intern_find(&cap->strings, S("pc_addr")),
@@ -137,6 +170,14 @@ void insight_table_init(struct insight_table *t, const struct cut *cut)
         .key_detail = intern_find(&cap->strings, S("detail")),
         .key_bytes = intern_find(&cap->strings, S("process_bytes")),
     };
+}
+
+void insight_table_init(struct insight_table *t, const struct cut *cut)
+{
+    const struct capture *cap = cut->cap;
+    struct adder a = {.t = t};
+
+    insight_table_keys(t, cap);
     if (t->key_pc == 0)
         return;
     for (size_t i = 0; i < cap->slices.n; i++)
@@ -145,7 +186,6 @@ void insight_table_init(struct insight_table *t, const struct cut *cut)
             add_slice(&a, (uint32_t)i, &s);
         }
     hash_free(&a.rows);
-    hash_free(&a.cores);
     hash_free(&a.cells);
     if (t->rows.n > 0 && t->rows.n > MOST_CELLS / t->cores.n)
         t->rows.n = 0;
@@ -155,6 +195,7 @@ void insight_table_init(struct insight_table *t, const struct cut *cut)
 
 void insight_table_fini(struct insight_table *t)
 {
+    hash_free(&t->core_ids);
     vec_free(&t->cores);
     vec_free(&t->rows);
     vec_free(&t->cells);
@@ -220,16 +261,13 @@ static int64_t narrow(int64_t value)
     return value > INT32_MAX ? INT32_MAX : value;
 }
 
-enum column { CYCLES, EXECUTED, BYTES, ZERO, NONE, NONE_REAL };
-
-/* One value for each core; `cells` are those of the row. */
-static void put_list(const struct insight_table *t, struct text_out *out, enum column column,
-                     const struct insight_cell *cells, size_t n)
+void insight_put_list(struct text_out *out, size_t cores, enum insight_column column,
+                      const struct insight_cell *cells, size_t n)
 {
     size_t next = 0;
 
     text_out_put(out, S("["));
-    for (uint32_t core = 0; core < t->cores.n; core++) {
+    for (uint32_t core = 0; core < cores; core++) {
         const struct insight_cell *c = next < n && cells[next].core == core ? &cells[next++] : NULL;
         if (core > 0)
             text_out_put(out, S(","));
@@ -257,25 +295,25 @@ static void put_row(const struct insight_table *t, struct text_out *out,
     text_out_put(out, S("{\"Address\":"));
     text_out_quoted(out, capture_text(t->cap, row->address));
     text_out_put(out, S(",\"AscendC Inner Code\":"));
-    text_out_quoted(out, str_part(lines, 0, str_find_char(lines, '\n')));
+    text_out_quoted(out, insight_code_line(lines));
     text_out_put(out, S(",\"Cycles\":"));
-    put_list(t, out, CYCLES, cells, n);
+    insight_put_list(out, t->cores.n, CYCLES, cells, n);
     text_out_put(out, S(",\"GPR Count\":"));
-    put_list(t, out, ZERO, cells, n);
+    insight_put_list(out, t->cores.n, ZERO, cells, n);
     text_out_put(out, S(",\"Instructions Executed\":"));
-    put_list(t, out, EXECUTED, cells, n);
+    insight_put_list(out, t->cores.n, EXECUTED, cells, n);
     text_out_put(out, S(",\"Pipe\":"));
     text_out_quoted(out, capture_text(t->cap, t->cap->lanes.at[s.lane].key.name));
     text_out_put(out, S(",\"Process Bytes\":"));
-    put_list(t, out, BYTES, cells, n);
+    insight_put_list(out, t->cores.n, BYTES, cells, n);
     text_out_put(out, S(",\"Source\":"));
     put_source(t, out, &s);
     text_out_put(out, S(",\"UB Read Conflict\":"));
-    put_list(t, out, NONE, cells, n);
+    insight_put_list(out, t->cores.n, NONE, cells, n);
     text_out_put(out, S(",\"UB Write Conflict\":"));
-    put_list(t, out, NONE, cells, n);
+    insight_put_list(out, t->cores.n, NONE, cells, n);
     text_out_put(out, S(",\"Vector Utilization Percentage\":"));
-    put_list(t, out, NONE_REAL, cells, n);
+    insight_put_list(out, t->cores.n, NONE_REAL, cells, n);
     text_out_put(out, S("}"));
 }
 

@@ -6,6 +6,7 @@
 #ifndef STRATA_RENDER_INSIGHT_TABLE_H
 #define STRATA_RENDER_INSIGHT_TABLE_H
 
+#include "base/hash.h"
 #include "render/timeline.h"
 
 struct insight_cell {
@@ -13,15 +14,36 @@ struct insight_cell {
     int64_t cycles, executed, bytes; /* bytes: -1 when no run tells */
 };
 
+/* Cells in the order of rows and cores, for qsort(). */
+int insight_by_row(const void *a, const void *b);
+
+/* Adds one run; its length in cycles. */
+void insight_cell_add(struct insight_cell *cell, int64_t length, int64_t bytes);
+
+/* Which number of the cells a list holds; the last three stand for what is not known. */
+enum insight_column { CYCLES, EXECUTED, BYTES, ZERO, NONE, NONE_REAL };
+
+/* `[1,2]`: one value for each of `cores`; `cells` are the `n` ones of the row. */
+void insight_put_list(struct text_out *out, size_t cores, enum insight_column column,
+                      const struct insight_cell *cells, size_t n);
+
 struct insight_row {
     strid address;
     uint32_t slice; /* the first run */
+};
+
+/* One run of an instruction. */
+struct insight_run {
+    uint32_t core; /* number in `cores` of the table; their count: a new one */
+    int64_t cycles, bytes;
+    struct str address, code; /* code: the line that counts, "a.cpp:7", or empty */
 };
 
 struct insight_table {
     const struct capture *cap;
     strid key_pc, key_code, key_detail, key_bytes;
     VEC_OF(strid) cores;               /* process of each */
+    struct hash core_ids;              /* process -> number in `cores` */
     VEC_OF(struct insight_row) rows;   /* by the text of their address */
     VEC_OF(struct insight_cell) cells; /* by row and core */
 };
@@ -29,6 +51,16 @@ struct insight_table {
 /* Adds up the slices of a cut. A table of no rows is not worth a block. */
 void insight_table_init(struct insight_table *t, const struct cut *cut);
 void insight_table_fini(struct insight_table *t);
+
+/* Only what insight_table_run() needs: a table without rows. */
+void insight_table_keys(struct insight_table *t, const struct capture *cap);
+
+/* What a slice of the cut is for tables; false: nothing. */
+bool insight_table_run(const struct insight_table *t, const struct slice *slice,
+                       struct insight_run *out);
+
+/* Of the lines of a call stack the first outside the toolkit, else the first. */
+struct str insight_code_line(struct str stack);
 
 void insight_table_write(const struct insight_table *t, struct text_out *out);
 

@@ -327,4 +327,5 @@ def main():
     print("%d cases agree" % cases)
 
 
-main()
+if __name__ == "__main__":
+    main()

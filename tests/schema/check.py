@@ -109,6 +109,17 @@ def inputs():
             yield case
 
 
+def comparisons(out):
+    folder = "examples/perfdb-compare/"
+    trace, measured = folder + "predicted.json", folder + "measured.csv"
+    both = ["--tc-trace", trace, "--prof-trace", measured, "--json"]
+    return [run("db", "trace-csv", "--trace", trace, "--json"), run("db", "m6", *both),
+            run("db", "compare-shapes", *both),
+            run("db", "compare-ops", "--data-dir", folder + "db", "--output", out + "/ops.json",
+                "--scenario", "s:%s:%s" % (trace, measured), "--json"),
+            run("comm", "validate", "--csv-dir", folder + "comm", "--links", "fit", "--json")]
+
+
 def main():
     good, n = True, 0
     with tempfile.TemporaryDirectory() as out:
@@ -129,7 +140,13 @@ def main():
         b = "tests/golden/diff-slower/in/b/kernel_details.csv"
         full = [run("anomaly", paths[-1], "-o", out + "/res", "--json"), run("diff", a, b, "--json"),
                 run("info", paths[-1], "--json"), run("formats", "--json"),
-                run("query", a, "SELECT name, dur FROM kernels LIMIT 3", "--json")]
+                run("query", a, "SELECT name, dur FROM kernels LIMIT 3", "--json"),
+                run("db", "grid", "--database-path", "examples/perfdb/grid", "--rows", "2", "--seed",
+                    "1", "--dry-run", "--json"),
+                run("db", "coverage", "--database-path", "tests/golden/db-coverage-json/in/db",
+                    "--rules", "tests/golden/db-coverage-json/in/rules.yaml", "--json", codes=(1,)),
+                run("pto", "calibrate", "examples/pto/measured.csv", "--json")]
+        full += comparisons(out)
     for document in full:
         good &= check(document, document["schema"])
         good &= check_faults(document, document["schema"])

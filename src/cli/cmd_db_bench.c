@@ -1,0 +1,229 @@
+/*
+ * strata db bench: replayed durations written back into the database.
+ */
+#include "cli/opt_db.h"
+#include "perfdb/bench.h"
+#include "perfdb/replay_ops.h"
+#include "perfdb/table_diff.h"
+
+struct args {
+    struct place_args place;
+    const char *prof, *master_addr;
+    struct opt_list ops;
+    int update_mode; /* enum update_mode */
+    bool prune, fail_fast;
+    int64_t repeat_count, ep_size, nproc, nnodes, node_rank, master_port;
+    double wait;
+};
+
+static const struct args defaults = {
+    .repeat_count = 1, .ep_size = 16, .nnodes = 1, .master_addr = "127.0.0.1"};
+
+static const char *const modes[] = {"all", "missing-only", NULL};
+
+static const struct opt options[] = {
+    OPT_STRING(0, "prof-path", "DIR", struct args, prof,
+               "a PROF_* folder of msprof with its op_summary exports"),
+    OPT_DB_OPS(struct args, ops),
+    OPT_CHOICE(0, "update-mode", modes, struct args, update_mode,
+               "which rows get the replayed duration (all)"),
+    OPT_FLAG(0, "prune-empty-duration-rows", struct args, prune,
+             "drop rows without any duration afterwards"),
+    OPT_INT(0, "repeat-count", "N", struct args, repeat_count, 1, INT32_MAX,
+            "repeats of each row (1)"),
+    OPT_FLAG(0, "fail-fast", struct args, fail_fast, "stop at the first operator that fails"),
+    OPT_DB_WAIT(struct args, wait),
+    OPT_GROUP("DispatchFFNCombine"),
+    OPT_INT(0, "dispatch-ffn-combine-ep-size", "N", struct args, ep_size, 1, INT32_MAX,
+            "expert parallel size of its rows (16)"),
+    OPT_INT(0, "dispatch-ffn-combine-nproc-per-node", "N", struct args, nproc, 1, INT32_MAX,
+            "processes on each node"),
+    OPT_INT(0, "dispatch-ffn-combine-nnodes", "N", struct args, nnodes, 1, INT32_MAX, "nodes (1)"),
+    OPT_INT(0, "dispatch-ffn-combine-node-rank", "N", struct args, node_rank, 0, INT32_MAX,
+            "number of this node (0)"),
+    OPT_STRING(0, "dispatch-ffn-combine-master-addr", "HOST", struct args, master_addr,
+               "where the processes meet (127.0.0.1)"),
+    OPT_INT(0, "dispatch-ffn-combine-master-port", "N", struct args, master_port, 1, 65535,
+            "and on which port"),
+    OPT_DB_PLACE(struct args, place),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata db bench --database-path examples/perfdb/db --prof-path examples/perfdb/PROF_000001 "
+     "--dry-run",
+     "what a replay would change"},
+    {"strata db bench --database-path examples/perfdb/db --prof-path examples/perfdb/PROF_000001 "
+     "--op Add MatMulV2 --dry-run",
+     "only two operators"},
+    {0},
+};
+
+static bool to_nobody(void *ctx __attribute__((unused)), struct str text __attribute__((unused)))
+{
+    return true;
+}
+
+static void put(struct json_writer *j, const char *key, uint64_t value)
+{
+    json_write_key(j, str_of(key));
+    json_write_u64(j, value);
+}
+
+static void print_json(struct session *s, const struct bench_plan *plan)
+{
+    struct json_writer *j = session_json_begin(s, "strata.db-bench/1", "measured");
+
+    json_write_object(j);
+    put(j, "samples", plan->summary.rows);
+    put(j, "hotspots", plan->gaps.n);
+    json_write_key(j, S("tables"));
+    json_write_array(j);
+    for (size_t i = 0; i < plan->updates.n; i++) {
+        const struct update *u = &plan->updates.at[i];
+        json_write_object(j);
+        json_write_key(j, S("operator"));
+        json_write_string(j, u->op);
+        json_write_key(j, S("path"));
+        session_json_text(j, u->path);
+        put(j, "updated", u->updated);
+        put(j, "added", u->added);
+        put(j, "deleted", u->deleted.n);
+        put(j, "unchanged", u->unchanged);
+        put(j, "missing", u->missing.n);
+        put(j, "duplicates", u->duplicates.n);
+        json_write_key(j, S("changed"));
+        json_write_bool(j, u->is_changed);
+        json_write_end(j);
+    }
+    json_write_end(j);
+    json_write_end(j);
+    session_json_end(s);
+}
+
+static void report(struct session *s, const struct bench_plan *plan)
+{
+    bool is_listed = (s->common.quiet || s->common.json) && !s->common.dry_run;
+
+    for (size_t i = 0; i < plan->updates.n && is_listed; i++)
+        if (plan->updates.at[i].is_changed)
+            session_wrote(s, plan->updates.at[i].path);
+    if (is_listed) {
+        session_wrote(s, plan->report_path);
+        session_wrote(s, plan->hotspots_path);
+    }
+    if (s->common.json) {
+        print_json(s, plan);
+        return;
+    }
+    for (size_t i = 0; i < plan->updates.n && s->common.dry_run; i++) {
+        const struct update *u = &plan->updates.at[i];
+        table_diff(u->is_new ? NULL : &u->old, &u->table, u->path, session_sink(s));
+    }
+    if (s->common.quiet)
+        return;
+    out_bytes(&s->out, plan->report);
+    out_text(&s->out, "\n");
+    if (!s->common.dry_run)
+        out_printf(&s->out, "[REPORT] %s\n[REPORT] %s\n", plan->report_path, plan->hotspots_path);
+}
+
+static int write_back(struct session *s, const struct args *args, const struct bench_job *job)
+{
+    struct lock lock = {.fd = -1};
+    struct bench_plan plan;
+
+    enum status st = s->common.dry_run ? ST_OK : db_lock(s, job->dir, args->wait, &lock);
+    if (st != ST_OK)
+        return db_code(st);
+    st = bench_plan(&plan, job, &s->diag);
+    if (st == ST_OK && !s->common.dry_run)
+        st = bench_write(&plan, job, &s->diag);
+    lock_release(&lock);
+    if (st == ST_OK)
+        report(s, &plan);
+    bench_plan_free(&plan);
+    return db_code(st);
+}
+
+/* Without a replay at hand there is still one thing to find out: whether one is needed. */
+static int without_replay(struct session *s, const struct bench_job *job)
+{
+    struct bench_files files;
+    bool is_complete = false;
+
+    enum status st = bench_files(&s->arena, job, &files, &s->diag);
+    if (st == ST_OK && job->how.mode == UPDATE_MISSING_ONLY)
+        st = bench_is_complete(&files, &is_complete, &s->diag);
+    if (st != ST_OK)
+        return db_code(st);
+    if (is_complete) {
+        for (size_t i = 0; i < files.n; i++)
+            out_printf(&s->out, "[SKIP] %s already has usable durations.\n", files.at[i]);
+        out_text(&s->out, "[SUMMARY] nothing to replay: every row has a duration.\n");
+        return CODE_DONE;
+    }
+    diag_fail(&s->diag, ST_TOOL, "perfdb.no-replay", (struct where){0},
+              "replaying operators needs an accelerator and msprof, which this build does not run");
+    diag_hint(&s->diag, "try", "replay elsewhere, then: strata db bench --prof-path PROF_…");
+    return CODE_TOOL;
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    const char *dir;
+
+    if (s->operands.n > 0 && args->ops.n == 0)
+        return session_usage(s, "bench: unexpected argument \"%s\"", s->operands.at[0]);
+    struct db_ops ops = db_ops(s, &args->ops);
+    struct str problem = replay_ops_problem(&s->arena, ops.at, ops.n);
+    if (problem.n > 0) {
+        diag_fail(&s->diag, ST_NOT_FOUND, "perfdb.unknown-op", (struct where){0}, "%.*s",
+                  STR_ARGS(problem));
+        return CODE_NO;
+    }
+    int code = db_place(s, &args->place, &dir);
+    if (code != CODE_DONE)
+        return code;
+    bool is_told = !s->common.json && !s->common.quiet;
+    struct bench_job job = {
+        .dir = dir,
+        .prof = args->prof,
+        .ops = ops.at,
+        .n_ops = ops.n,
+        .how = {.mode = (enum update_mode)args->update_mode,
+                .prune = args->prune,
+                .keep_old = s->common.dry_run,
+                .say = is_told ? session_sink(s) : (struct sink){to_nobody, NULL}},
+        .ep_size = args->ep_size,
+    };
+    return args->prof != NULL ? write_back(s, args, &job) : without_replay(s, &job);
+}
+
+const struct command command_db_bench = {
+    .name = "bench",
+    .group = GROUP_DATABASE,
+    .summary = "write replayed durations back into the tables",
+    .usage = "[OPTIONS] --prof-path DIR",
+    .details =
+        "Reads the op_summary exports of a replay, takes for each operator and shape the shortest "
+        "duration and the average of every counter, and writes them into the rows they belong to. "
+        "Rows are matched by their signature: shapes, dtypes and formats in one normal form.\n"
+        "\n"
+        "With --update-mode all every matching row is updated and cases without a row are "
+        "appended; missing-only fills rows that have no duration yet and only reports the rest. "
+        "Matrix products may be run by any kernel of their family: MatMulV2, MatMulV3 and "
+        "MatMulCommon rows take durations of each other and are never appended.\n"
+        "\n"
+        "A report with missing shapes, duplicates and rows whose replay and profile differ by more "
+        "than a fifth goes to reports/ in the database folder.",
+    .see = "docs/perfdb.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .defaults = &defaults,
+    .operands = {.kind = OPERAND_WORD, .min = 0, .max = SIZE_MAX},
+    .common = COMMON_DRY_RUN,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,304 @@
+/*
+ * strata db compare-ops: predicted against measured time of every kernel, scenario by scenario.
+ */
+#include "base/fs.h"
+#include "cli/db_output.h"
+#include "cli/opt_db.h"
+#include "perfdb/compare_ops.h"
+#include "perfdb/compare_plot.h"
+#include "perfdb/compare_text.h"
+
+extern const struct command command_db_compare_ops;
+
+struct args {
+    const char *trace_dir, *data_dir, *output;
+    struct place_args place;
+    struct opt_list scenarios;
+};
+
+static const struct args defaults = {
+    .trace_dir = "docs/perf_database/forward_pass_traces",
+};
+
+static const struct opt options[] = {
+    OPT_STRING(0, "trace-dir", "DIR", struct args, trace_dir,
+               "measured traces of the usual scenarios (docs/perf_database/forward_pass_traces)"),
+    OPT_STRING(0, "data-dir", "DIR", struct args, data_dir,
+               "database folder with op_mapping.yaml; the same as --database-path"),
+    OPT_STRING(0, "output", "FILE", struct args, output,
+               "the document to write (results/op_comparison.json)"),
+    OPT_LIST(0, "scenario", "NAME:TC:PROF[:M6]", struct args, scenarios,
+             "compare these files instead of the usual scenarios; may be repeated"),
+    OPT_DB_PLACE(struct args, place),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata db compare-ops --data-dir examples/perfdb-compare/db --output ops.json --scenario "
+     "decode:examples/perfdb-compare/predicted.json:examples/perfdb-compare/measured.csv",
+     "one scenario"},
+    {0},
+};
+
+struct scenario {
+    const char *name, *trace, *measured, *m6; /* m6: NULL when there is none */
+    bool is_skipped;
+    struct ops_rows rows;
+};
+
+struct scenarios {
+    struct scenario *at;
+    size_t n;
+};
+
+/* The scenarios of the public tool; measured traces are looked for in --trace-dir. */
+static const struct scenario usual[] = {
+    {.name = "Qwen3 PF",
+     .trace = "results/qwen3_pf_trace.json",
+     .m6 = "results/qwen3_prefill_m6.json",
+     .measured = "qwen3-32b_pf_4112tok.csv"},
+    {.name = "Qwen3 DC",
+     .trace = "results/qwen3_dc_trace.json",
+     .m6 = "results/qwen3_decode_m6.json",
+     .measured = "qwen3-32b_dc_16tok.csv"},
+    {.name = "DSv3 PF",
+     .trace = "results/dsv3_pf_trace.json",
+     .m6 = "results/dsv3_prefill_m6.json",
+     .measured = "dsv3_pf_4099tok.csv"},
+    {.name = "DSv3 DC",
+     .trace = "results/dsv3_dc_trace.json",
+     .m6 = "results/dsv3_decode_m6.json",
+     .measured = "dsv3_dc_1tok.csv"},
+};
+
+/* NAME:TC:PROF[:M6]; false when a part is missing. */
+static bool take_scenario(struct session *s, const char *text, struct scenario *out)
+{
+    struct str rest = str_of(text), part;
+    const char **const parts[] = {&out->name, &out->trace, &out->measured, &out->m6};
+    size_t n = 0;
+
+    for (; n < ARRAY_LEN(parts) && str_split(&rest, ':', &part); n++) {
+        if (part.n == 0)
+            return false;
+        *parts[n] = arena_cstr(&s->arena, part);
+    }
+    return n >= 3 && rest.at == NULL;
+}
+
+static int take_scenarios(struct session *s, const struct args *args, struct scenarios *out)
+{
+    size_t given = args->scenarios.n;
+
+    out->n = given > 0 ? given : ARRAY_LEN(usual);
+    out->at = ARENA_ARRAY(&s->arena, struct scenario, out->n);
+    for (size_t i = 0; i < out->n; i++) {
+        struct scenario *one = &out->at[i];
+        if (given == 0) {
+            *one = usual[i];
+            one->measured = fs_join(&s->arena, args->trace_dir, one->measured);
+        } else if (!take_scenario(s, args->scenarios.at[i], one)) {
+            return session_usage(s, "--scenario takes NAME:TC:PROF[:M6], not '%s'",
+                                 args->scenarios.at[i]);
+        }
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(out->at[k].name, one->name) == 0)
+                return session_usage(s, "two scenarios are named '%s'", one->name);
+    }
+    for (size_t i = 0; i < out->n; i++)
+        ops_rows_init(&out->at[i].rows);
+    return CODE_DONE;
+}
+
+static enum status read_mapping(struct session *s, const char *dir, struct mapfile *map,
+                                const struct yaml_node **root)
+{
+    const char *path = fs_join(&s->arena, dir, "op_mapping.yaml");
+
+    TRY(mapfile_open(map, path, &s->diag));
+    return yaml_read(&s->arena, map->text, path, root, &s->diag);
+}
+
+/* A scenario whose files are not all there is left out, and said so. */
+static bool is_missing(struct session *s, struct scenario *one)
+{
+    const char *const files[] = {one->m6, one->measured, one->trace};
+
+    for (size_t i = 0; i < ARRAY_LEN(files); i++)
+        if (files[i] != NULL && !fs_exists(files[i])) {
+            if (!s->common.json && !s->common.quiet)
+                out_printf(&s->out, "SKIP %s: [Errno 2] No such file or directory: '%s'\n",
+                           one->name, files[i]);
+            diag_add(&s->diag, SEV_NOTE, "perfdb.scenario-skipped",
+                     (struct where){.path = files[i]}, "scenario %s is left out: no such file",
+                     one->name);
+            one->is_skipped = true;
+            return true;
+        }
+    return false;
+}
+
+static enum status compare(struct session *s, struct scenario *one, const struct yaml_node *mapping,
+                           struct predicted *p, struct measured *m)
+{
+    double passes = 1;
+
+    if (one->m6 != NULL)
+        TRY(ops_passes(one->m6, &passes, &s->diag));
+    TRY(measured_read(m, one->measured, &s->diag));
+    session_read(s, one->measured, "kernel-details", m->table.n_rows, 0);
+    ops_rows_measure(&one->rows, m, passes);
+    TRY(predicted_read(p, one->trace, &s->diag));
+    session_read(s, one->trace, "predicted-trace", p->events.n, 0);
+    return ops_rows_predict(&one->rows, p, mapping, &s->diag);
+}
+
+static enum status run_scenario(struct session *s, struct scenario *one,
+                                const struct yaml_node *mapping)
+{
+    struct predicted p = {0};
+    struct measured m = {0};
+
+    if (is_missing(s, one))
+        return ST_OK;
+    enum status st = compare(s, one, mapping, &p, &m);
+    predicted_free(&p);
+    measured_free(&m);
+    if (st != ST_OK)
+        return st;
+    ops_rows_sort(&one->rows);
+    if (!s->common.json && !s->common.quiet)
+        ops_rows_print(&one->rows, one->name, session_sink(s));
+    return ST_OK;
+}
+
+static void put_scenarios(const struct scenarios *all, struct json_writer *j)
+{
+    json_write_object(j);
+    for (size_t i = 0; i < all->n; i++)
+        if (!all->at[i].is_skipped) {
+            json_write_key(j, str_of(all->at[i].name));
+            ops_rows_json(&all->at[i].rows, j);
+        }
+    json_write_end(j);
+}
+
+static bool write_json(const void *what, struct sink sink)
+{
+    struct json_buffer buffer = {0};
+    struct json_writer j;
+
+    json_write_init(&j, json_buffer_sink(&buffer), JSON_INDENTED);
+    put_scenarios(what, &j);
+    return json_finish_bare(&j, &buffer, sink);
+}
+
+static void put_scenario(struct session *s, struct json_writer *j, const struct scenario *one)
+{
+    const struct ops_rows *rows = &one->rows;
+    struct plot_point *points = ARENA_ARRAY(&s->arena, struct plot_point, rows->at.n);
+
+    for (size_t i = 0; i < rows->at.n; i++) {
+        const struct ops_row *row = &rows->at.at[i];
+        points[i] = (struct plot_point){row->kernel, S(""), row->measured_us, row->predicted_us};
+    }
+    json_write_object(j);
+    json_write_key(j, S("name"));
+    json_write_string(j, str_of(one->name));
+    json_write_key(j, S("is_skipped"));
+    json_write_bool(j, one->is_skipped);
+    json_write_key(j, S("rows"));
+    ops_rows_json(rows, j);
+    plot_json(j, points, rows->at.n);
+    json_write_end(j);
+}
+
+static void print_json(struct session *s, const struct scenarios *all)
+{
+    struct json_writer *j = session_json_begin(s, "strata.db-compare-ops/1", "measured");
+
+    json_write_object(j);
+    json_write_key(j, S("scenarios"));
+    json_write_array(j);
+    for (size_t i = 0; i < all->n; i++)
+        put_scenario(s, j, &all->at[i]);
+    json_write_end(j);
+    json_write_end(j);
+    session_json_end(s);
+}
+
+static enum status tell(struct session *s, const struct args *args, const struct scenarios *all)
+{
+    const char *path = db_output_path(s, args->output);
+    const char **inputs = ARENA_ARRAY(&s->arena, const char *, 3 * all->n + 1);
+    size_t n = 0;
+
+    if (path == NULL)
+        path = "results/op_comparison.json";
+    for (size_t i = 0; i < all->n; i++) {
+        inputs[n++] = all->at[i].trace;
+        inputs[n++] = all->at[i].measured;
+        if (all->at[i].m6 != NULL)
+            inputs[n++] = all->at[i].m6;
+    }
+    TRY(db_output(s, path, inputs, write_json, all));
+    if (s->common.json || s->common.quiet)
+        session_wrote(s, path);
+    else
+        out_printf(&s->out, "\nSaved to %s\n", path);
+    if (s->common.json)
+        print_json(s, all);
+    return ST_OK;
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    const struct yaml_node *mapping = NULL;
+    const char *dir = args->data_dir;
+    struct scenarios all = {0};
+    struct mapfile map = {0};
+
+    if (db_output_is_stdout(s, args->output))
+        return session_usage(s, "compare-ops writes a file; --json prints a document");
+    int code = take_scenarios(s, args, &all);
+    if (code == CODE_DONE && dir == NULL)
+        code = db_place(s, &args->place, &dir);
+    if (code != CODE_DONE)
+        return code;
+    enum status st = read_mapping(s, dir, &map, &mapping);
+    for (size_t i = 0; i < all.n && st == ST_OK; i++)
+        st = run_scenario(s, &all.at[i], mapping);
+    if (st == ST_OK)
+        st = tell(s, args, &all);
+    for (size_t i = 0; i < all.n; i++)
+        ops_rows_free(&all.at[i].rows);
+    mapfile_close(&map);
+    return db_code(st);
+}
+
+const struct command command_db_compare_ops = {
+    .name = "compare-ops",
+    .group = GROUP_DATABASE,
+    .summary = "compare predicted and measured time of every kernel of a forward pass",
+    .usage = "[OPTIONS]",
+    .details =
+        "A scenario is a predicted trace, a measured trace and, optionally, an M6 document that "
+        "tells how many forward passes were measured. For each kernel the document has both times "
+        "and counts, their deviation in percent, and whether the model found it in the database "
+        "(HIT), did not (MISS) or both (PARTIAL). The first 15 are printed.\n"
+        "\n"
+        "Without --scenario the four scenarios of the public tool are compared, as far as their "
+        "files are there: results/qwen3_pf_trace.json and so on. op_mapping.yaml tells which "
+        "operators cost nothing; its entries may stand in operator_mappings or on the top level.\n"
+        "\n"
+        "--json adds the data for pictures: measured against modelled time, a histogram of the "
+        "errors and the worst offenders.",
+    .see = "docs/perfdb-compare.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .defaults = &defaults,
+    .common = COMMON_OUT,
+    .examples = examples,
+    .run = run,
+};

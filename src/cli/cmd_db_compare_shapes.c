@@ -1,0 +1,177 @@
+/*
+ * strata db compare-shapes: predicted against measured time of every kernel at every shape.
+ */
+#include "cli/db_output.h"
+#include "cli/opt_db.h"
+#include "perfdb/compare_plot.h"
+#include "perfdb/compare_shapes.h"
+#include "perfdb/compare_text.h"
+
+extern const struct command command_db_compare_shapes;
+
+struct args {
+    const char *trace, *base, *measured, *output;
+};
+
+static const struct opt options[] = {
+    OPT_STRING(0, "tc-trace", "FILE", struct args, trace, "the predicted trace (Chrome JSON)"),
+    OPT_STRING(0, "prof-trace", "FILE", struct args, measured,
+               "the measured forward pass (columns of kernel_details.csv)"),
+    OPT_STRING(0, "base-trace", "FILE", struct args, base,
+               "another measured pass, in place of the prediction"),
+    OPT_STRING(0, "output", "FILE", struct args, output, "the table to write (stdout)"),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata db compare-shapes --tc-trace examples/perfdb-compare/predicted.json --prof-trace "
+     "examples/perfdb-compare/measured.csv",
+     "one row for each kernel and shape"},
+    {"strata db compare-shapes --tc-trace examples/perfdb-compare/predicted.json --prof-trace "
+     "examples/perfdb-compare/measured.csv --json",
+     "with the data for a scatter and a histogram"},
+    {"strata db compare-shapes --base-trace examples/perfdb-compare/measured.csv --prof-trace "
+     "examples/perfdb-compare/measured.csv",
+     "two measured passes, here the same one"},
+    {0},
+};
+
+struct inputs {
+    struct predicted predicted;
+    struct measured base, measured;
+};
+
+static bool write_csv(const void *what, struct sink sink)
+{
+    return table_print(what, TABLE_NO_BOM, sink);
+}
+
+static void put_row(struct json_writer *j, const struct shape_row *row)
+{
+    json_write_object(j);
+    json_write_key(j, S("kernel_type"));
+    json_write_string(j, row->kernel);
+    json_write_key(j, S("shape_key"));
+    json_write_string(j, row->shapes);
+    decimal_json(j, S("tc_dur_us"), row->predicted_us, 2);
+    decimal_json(j, S("prof_dur_us"), row->measured_us, 2);
+    decimal_json(j, S("delta_pct"), shape_row_delta(row), 1);
+    json_write_key(j, S("tc_count"));
+    json_write_u64(j, row->predicted_n);
+    json_write_key(j, S("prof_count"));
+    json_write_u64(j, row->measured_n);
+    json_write_key(j, S("source"));
+    json_write_string(j, row->source);
+    json_write_end(j);
+}
+
+static void print_json(struct session *s, const struct shape_rows *rows)
+{
+    struct json_writer *j = session_json_begin(s, "strata.db-compare-shapes/1", "measured");
+    struct plot_point *points = ARENA_ARRAY(&s->arena, struct plot_point, rows->at.n);
+
+    json_write_object(j);
+    json_write_key(j, S("rows"));
+    json_write_array(j);
+    for (size_t i = 0; i < rows->at.n; i++) {
+        const struct shape_row *row = &rows->at.at[i];
+        put_row(j, row);
+        points[i] =
+            (struct plot_point){row->kernel, row->shapes, row->measured_us, row->predicted_us};
+    }
+    json_write_end(j);
+    plot_json(j, points, rows->at.n);
+    json_write_end(j);
+    session_json_end(s);
+}
+
+static enum status tell(struct session *s, const struct args *args, struct shape_rows *rows)
+{
+    const char *path = db_output_path(s, args->output);
+    const char *const inputs[] = {args->trace != NULL ? args->trace : args->base, args->measured,
+                                  NULL};
+    enum status st = ST_OK;
+    struct table t;
+
+    shape_rows_table(rows, &t);
+    if (path != NULL || !s->common.json)
+        st = db_output(s, path, inputs, write_csv, &t);
+    table_free(&t);
+    if (st != ST_OK)
+        return st;
+    if (path != NULL && (s->common.json || s->common.quiet))
+        session_wrote(s, path);
+    else if (path != NULL)
+        out_printf(&s->out, "Generated %zu per-shape comparison rows → %s\n", rows->at.n, path);
+    if (s->common.json)
+        print_json(s, rows);
+    return ST_OK;
+}
+
+/* The first side: a prediction, or another measured pass. */
+static enum status take_base(struct session *s, const struct args *args, struct inputs *in,
+                             struct shape_rows *rows)
+{
+    if (args->base == NULL) {
+        TRY(predicted_read(&in->predicted, args->trace, &s->diag));
+        session_read(s, args->trace, "predicted-trace", in->predicted.events.n, 0);
+        shape_rows_predict(rows, &in->predicted);
+        return ST_OK;
+    }
+    TRY(measured_read(&in->base, args->base, &s->diag));
+    session_read(s, args->base, "kernel-details", in->base.table.n_rows, 0);
+    return shape_rows_measure(rows, &in->base, SHAPE_PREDICTED, &s->diag);
+}
+
+static enum status compare(struct session *s, const struct args *args, struct inputs *in,
+                           struct shape_rows *rows)
+{
+    TRY(take_base(s, args, in, rows));
+    TRY(measured_read(&in->measured, args->measured, &s->diag));
+    session_read(s, args->measured, "kernel-details", in->measured.table.n_rows, 0);
+    TRY(shape_rows_measure(rows, &in->measured, SHAPE_MEASURED, &s->diag));
+    shape_rows_sort(rows);
+    return tell(s, args, rows);
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct shape_rows rows;
+    struct inputs in = {0};
+
+    if ((args->trace == NULL) == (args->base == NULL) || args->measured == NULL)
+        return session_usage(s, "compare-shapes needs --prof-trace FILE and one of --tc-trace FILE "
+                                "and --base-trace FILE");
+    shape_rows_init(&rows);
+    enum status st = compare(s, args, &in, &rows);
+    shape_rows_free(&rows);
+    measured_free(&in.measured);
+    measured_free(&in.base);
+    predicted_free(&in.predicted);
+    return db_code(st);
+}
+
+const struct command command_db_compare_shapes = {
+    .name = "compare-shapes",
+    .group = GROUP_DATABASE,
+    .summary = "compare predicted and measured time of every kernel at every shape",
+    .usage = "--tc-trace FILE --prof-trace FILE [OPTIONS]",
+    .details =
+        "Sums both traces under kernel and input shapes and writes one row for each, those that "
+        "take most time first. A composite operator is spread over its kernels, by the durations "
+        "it gives for them or in equal parts. Collectives that the profiler lists twice count "
+        "once; AICPU helpers do not count.\n"
+        "\n"
+        "--base-trace compares two measured passes in the same way: the columns of the prediction "
+        "then hold the pass given there.\n"
+        "\n"
+        "--json adds the data for pictures: measured against modelled time, a histogram of the "
+        "errors and the worst offenders.",
+    .see = "docs/perfdb-compare.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .common = COMMON_OUT,
+    .examples = examples,
+    .run = run,
+};

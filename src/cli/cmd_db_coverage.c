@@ -1,0 +1,173 @@
+/*
+ * strata db coverage: whether the points of a database lie densely enough.
+ */
+#include "cli/opt_db.h"
+#include "perfdb/coverage.h"
+
+struct args {
+    struct place_args place;
+    struct opt_list ops;
+    const char *rules;
+    bool is_measured;
+};
+
+static const struct opt options[] = {
+    OPT_DB_OPS(struct args, ops),
+    OPT_STRING(0, "rules", "FILE", struct args, rules, "densities of your own"),
+    OPT_FLAG(0, "measured", struct args, is_measured, "count only rows that have a duration"),
+    OPT_DB_PLACE(struct args, place),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata db coverage --database-path examples/perfdb/grid --op ArgMaxV2",
+     "one operator; without --op all of them"},
+    {0},
+};
+
+static void print_axis(struct session *s, const struct coverage_table *t,
+                       const struct coverage_axis *a)
+{
+    const char *name = out_clean(&s->arena, a->name);
+    char limit[NUM_TEXT];
+
+    if (a->missing.n > 0) {
+        out_printf(&s->out, "%s: %s: missing ", t->path, name);
+        for (size_t i = 0; i < a->missing.n; i++)
+            out_printf(&s->out, "%s%lld", i > 0 ? ", " : "", (long long)a->missing.at[i]);
+        out_text(&s->out, "\n");
+    }
+    for (size_t i = 0; i < a->gaps_n; i++) {
+        const struct coverage_gap *g = &a->gaps[i];
+        size_t n = num_print_f64(limit, g->gap > 0 ? g->gap : g->ratio);
+        out_printf(&s->out, "%s: %s: gap from %lld to %lld, %s at most %.*s\n", t->path, name,
+                   (long long)g->from, (long long)g->to, g->gap > 0 ? "difference" : "ratio",
+                   (int)n, limit);
+    }
+}
+
+static void print_text(struct session *s, const struct coverage *c)
+{
+    size_t axes = 0;
+
+    for (size_t i = 0; i < c->tables.n; i++) {
+        for (size_t k = 0; k < c->tables.at[i].axes_n; k++)
+            print_axis(s, &c->tables.at[i], &c->tables.at[i].axes[k]);
+        axes += c->tables.at[i].axes_n;
+    }
+    if (!s->common.quiet)
+        out_printf(&s->out, "%zu axes of %zu tables: values missing: %zu, gaps too wide: %zu\n",
+                   axes, c->tables.n, c->missing, c->gaps);
+}
+
+/* The limit that was broken; null for the one that was not. */
+static void write_limit(struct json_writer *j, struct str key, double limit)
+{
+    json_write_key(j, key);
+    if (limit > 0)
+        json_write_f64(j, limit);
+    else
+        json_write_null(j);
+}
+
+static void write_axis(struct json_writer *j, const struct coverage_axis *a)
+{
+    json_write_object(j);
+    json_write_key(j, S("axis"));
+    json_write_string(j, a->name);
+    json_write_key(j, S("points"));
+    json_write_u64(j, a->points);
+    json_write_key(j, S("missing"));
+    json_write_array(j);
+    for (size_t i = 0; i < a->missing.n; i++)
+        json_write_i64(j, a->missing.at[i]);
+    json_write_end(j);
+    json_write_key(j, S("gaps"));
+    json_write_array(j);
+    for (size_t i = 0; i < a->gaps_n; i++) {
+        const struct coverage_gap *g = &a->gaps[i];
+        json_write_object(j);
+        json_write_key(j, S("from"));
+        json_write_i64(j, g->from);
+        json_write_key(j, S("to"));
+        json_write_i64(j, g->to);
+        write_limit(j, S("max_gap"), g->gap);
+        write_limit(j, S("max_ratio"), g->ratio);
+        json_write_end(j);
+    }
+    json_write_end(j);
+    json_write_end(j);
+}
+
+static void print_json(struct session *s, const struct coverage *c, const char *dir)
+{
+    struct json_writer *j = session_json_begin(s, "strata.db-coverage/1", NULL);
+
+    json_write_object(j);
+    json_write_key(j, S("database"));
+    session_json_text(j, dir);
+    json_write_key(j, S("values_missing"));
+    json_write_u64(j, c->missing);
+    json_write_key(j, S("gaps_too_wide"));
+    json_write_u64(j, c->gaps);
+    json_write_key(j, S("tables"));
+    json_write_array(j);
+    for (size_t i = 0; i < c->tables.n; i++) {
+        json_write_object(j);
+        json_write_key(j, S("path"));
+        session_json_text(j, c->tables.at[i].path);
+        json_write_key(j, S("axes"));
+        json_write_array(j);
+        for (size_t k = 0; k < c->tables.at[i].axes_n; k++)
+            write_axis(j, &c->tables.at[i].axes[k]);
+        json_write_end(j);
+        json_write_end(j);
+    }
+    json_write_end(j);
+    json_write_end(j);
+    session_json_end(s);
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct coverage c;
+    const char *dir;
+
+    int code = db_place(s, &args->place, &dir);
+    if (code != CODE_DONE)
+        return code;
+    struct db_ops ops = db_ops(s, &args->ops);
+    const struct coverage_options o = {args->rules, args->is_measured, ops.at, ops.n};
+    enum status st = coverage_find(&c, dir, &o, &s->diag);
+    if (st == ST_OK && s->common.json)
+        print_json(s, &c, dir);
+    else if (st == ST_OK)
+        print_text(s, &c);
+    bool is_covered = c.missing == 0 && c.gaps == 0;
+    coverage_free(&c);
+    if (st != ST_OK)
+        return db_code(st);
+    return is_covered ? CODE_DONE : CODE_NO;
+}
+
+const struct command command_db_coverage = {
+    .name = "coverage",
+    .group = GROUP_DATABASE,
+    .summary = "list values and ranges of shapes that a database has no points for",
+    .usage = "[OPTIONS]",
+    .details =
+        "For each operator table and each axis of its shapes (M, N and K of a matrix product, "
+        "tokens and width of an elementwise kernel, message size of a collective) tells which "
+        "values that must be there are missing, and which neighbouring values lie further apart "
+        "than interpolation allows. The rules are compiled in; --rules takes a file in their form "
+        "(data/perfdb/axis_density.yaml).\n"
+        "\n"
+        "Exit 1 when anything is missing or too far apart.",
+    .see = "docs/perfdb-grid.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .operands = {OPERAND_WORD, 0, SIZE_MAX, NULL},
+    .examples = examples,
+    .run = run,
+};

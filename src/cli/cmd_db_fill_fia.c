@@ -1,0 +1,111 @@
+/*
+ * strata db fill-fia: runtime values of fused attention joined to the rows of its table.
+ */
+#include "base/fs.h"
+#include "cli/opt_db.h"
+#include "perfdb/fia_fill.h"
+#include "perfdb/fia_meta.h"
+#include "perfdb/table_diff.h"
+
+struct args {
+    const char *csv, *jsonl, *output, *tag;
+    double wait;
+};
+
+static const struct args defaults = {.tag = "runtime_values_dumped"};
+
+static const struct opt options[] = {
+    OPT_STRING(0, "csv-path", "FILE", struct args, csv, "the attention table"),
+    OPT_STRING(0, "jsonl-path", "FILE", struct args, jsonl, "dumped calls, one JSON object a line"),
+    OPT_STRING(0, "output-path", "FILE", struct args, output,
+               "write here (default: replace the table)"),
+    OPT_STRING(0, "metadata-tag", "TEXT", struct args, tag,
+               "what the rows say about their values (runtime_values_dumped)"),
+    OPT_DB_WAIT(struct args, wait),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata db fill-fia --csv-path examples/perfdb/db/FusedInferAttentionScore.csv --jsonl-path "
+     "examples/perfdb/fia.jsonl --output-path out/FusedInferAttentionScore.csv",
+     "sequence lengths and heads of dumped calls"},
+    {0},
+};
+
+static void report(struct session *s, const struct args *args, const struct fia_fill *fill,
+                   const char *output)
+{
+    uint64_t more = fill->table.n_rows - fill->rows;
+
+    if (!s->common.dry_run && (s->common.quiet || s->common.json))
+        session_wrote(s, output);
+    if (s->common.json) {
+        struct json_writer *j = session_json_begin(s, "strata.db-fill-fia/1", "measured");
+        json_write_object(j);
+        json_write_key(j, S("rows"));
+        json_write_u64(j, fill->rows);
+        json_write_key(j, S("matched"));
+        json_write_u64(j, fill->matched);
+        json_write_key(j, S("rows_out"));
+        json_write_u64(j, fill->table.n_rows);
+        json_write_end(j);
+        session_json_end(s);
+        return;
+    }
+    if (s->common.dry_run)
+        table_diff(&fill->old, &fill->table, output, session_sink(s));
+    if (!s->common.quiet)
+        out_printf(&s->out,
+                   "Backfilled %llu/%llu CSV rows matched, %zu output rows (%s%llu from 1:N "
+                   "expansion) from %s into %s\n",
+                   (unsigned long long)fill->matched, (unsigned long long)fill->rows,
+                   fill->table.n_rows, more > 0 ? "+" : "", (unsigned long long)more, args->jsonl,
+                   output);
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    const char *output = args->output != NULL ? args->output : args->csv;
+    struct lock lock = {.fd = -1};
+    struct fia_fill fill;
+    char name[64];
+
+    if (args->csv == NULL || args->jsonl == NULL)
+        return session_usage(s, "fill-fia needs --csv-path and --jsonl-path");
+    const char *dir = arena_cstr(&s->arena, fia_folder(output));
+    enum status st = ST_OK;
+    if (!s->common.dry_run)
+        st = lock_hold(&lock, dir, command_full_name(s->path, name, sizeof(name)), args->wait,
+                       &s->diag);
+    if (st != ST_OK)
+        return db_code(st);
+    st = fia_fill(&fill, args->csv, args->jsonl, str_of(args->tag), &s->diag);
+    if (st == ST_OK && !s->common.dry_run)
+        st = table_write(&fill.table, output, TABLE_BOM, &s->diag);
+    lock_release(&lock);
+    if (st == ST_OK)
+        report(s, args, &fill, output);
+    fia_fill_free(&fill);
+    return db_code(st);
+}
+
+const struct command command_db_fill_fia = {
+    .name = "fill-fia",
+    .group = GROUP_DATABASE,
+    .summary = "add the runtime values of fused attention to its table",
+    .usage = "[OPTIONS] --csv-path FILE --jsonl-path FILE",
+    .details =
+        "A profile tells the shapes of an attention call, but not the sequence lengths, heads and "
+        "blocks it ran with. A dump of the calls, one JSON object a line, does. Records and rows "
+        "are joined by the shapes of query, key, value, mask and block table and by the number of "
+        "key/value sequences; a row that several records fit becomes several rows, and rows "
+        "without a record stay as they are.",
+    .see = "docs/perfdb.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .defaults = &defaults,
+    .common = COMMON_DRY_RUN,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,290 @@
+/*
+ * strata db grid: rows with realistic shapes, to be measured by a later replay.
+ */
+#include "base/embedded.h"
+#include "base/fs.h"
+#include "cli/opt_db.h"
+#include "perfdb/grid_memory.h"
+#include "perfdb/grid_run.h"
+
+struct args {
+    struct place_args place;
+    const char *target_models, *seed, *rules;
+    struct opt_list configs;
+    bool is_strict, is_replayable, is_printing;
+    int64_t rows;
+    double memory_gib, wait;
+};
+
+static const struct args defaults = {.rows = 1000, .memory_gib = 32};
+
+static const struct opt options[] = {
+    OPT_GROUP("Shapes"),
+    OPT_STRING(0, "target-models", "IDS", struct args, target_models,
+               "only shapes of these models, separated by commas (all)"),
+    OPT_LIST(0, "model-config", "FILE", struct args, configs,
+             "config.json of a model that strata does not know; may be repeated"),
+    OPT_FLAG(0, "strict-model-ids", struct args, is_strict, "refuse short names of models"),
+    OPT_INT(0, "rows", "N", struct args, rows, INT64_MIN, INT64_MAX,
+            "at most so many rows per table, 0: all (1000)"),
+    OPT_STRING(0, "seed", "N", struct args, seed, "whole number that makes the choice repeatable"),
+    OPT_DOUBLE(0, "max-hbm-gb", "GIB", struct args, memory_gib,
+               "leave out rows that need more memory, 0: none (32)"),
+    OPT_FLAG(0, "replayable-weights", struct args, is_replayable,
+             "weights of grouped products in the form that replay takes"),
+    OPT_STRING(0, "rules", "FILE", struct args, rules, "grids, patterns and models of your own"),
+    OPT_FLAG(0, "print-rules", struct args, is_printing, "print the rules compiled in, and stop"),
+    OPT_DB_PLACE(struct args, place),
+    OPT_STRING(0, "data-dir", "DIR", struct args, place.database_path,
+               "the same as --database-path"),
+    OPT_DB_WAIT(struct args, wait),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata db grid --database-path examples/perfdb/grid --rows 20 --seed 1 --dry-run",
+     "twenty rows for each operator, shown but not written"},
+    {"strata db grid --database-path examples/perfdb/grid --target-models Qwen/Qwen3-32B --rows 0",
+     "all shapes of one model"},
+    {"strata db grid --print-rules", "the rules, as a file to start from"},
+    {0},
+};
+
+/* Which folders are written, and held for it. */
+struct place {
+    const char *dir;
+    struct lock *locks;
+    size_t locks_n;
+};
+
+static int find_place(struct session *s, const struct args *args, struct place *place)
+{
+    const struct place_args *p = &args->place;
+    const char *problem = place_problem(&s->arena, p);
+
+    if (problem != NULL)
+        return session_usage(s, "%s", problem);
+    if (p->database_path != NULL || p->vllm != NULL || p->stack_version != NULL)
+        return db_code(place_resolve(&s->arena, p, &place->dir, &s->diag));
+    place->dir = place_root(p);
+    return CODE_DONE;
+}
+
+/* The folder itself and, below the root of a tree (<device>/<family>/<version>), the folders that
+ * other writers lock. */
+static enum status take_locks(struct session *s, const struct args *args, struct place *place)
+{
+    enum { VERSION_DEPTH = 3 };
+    struct fs_list list = {0};
+
+    if (args->place.database_path == NULL)
+        TRY(fs_walk(&s->arena, place->dir, NULL, 0, &list, &s->diag));
+    place->locks = ARENA_ARRAY(&s->arena, struct lock, list.n + 1);
+    TRY(db_lock(s, place->dir, args->wait, &place->locks[0]));
+    place->locks_n = 1;
+    for (size_t i = 0; i < list.n; i++) {
+        if (list.at[i].kind != FS_DIR || list.at[i].depth != VERSION_DEPTH)
+            continue;
+        TRY(db_lock(s, list.at[i].path, args->wait, &place->locks[place->locks_n]));
+        place->locks_n++;
+    }
+    return ST_OK;
+}
+
+static void release_locks(struct place *place)
+{
+    while (place->locks_n > 0)
+        lock_release(&place->locks[--place->locks_n]);
+}
+
+static void print_models(struct session *s, const struct grid_models *targets)
+{
+    out_printf(&s->out, "Mode: theory | Target models: %s",
+               targets->n > 0 ? "[" : "ALL (full grid)");
+    for (size_t i = 0; i < targets->n; i++)
+        out_printf(&s->out, "%s'%s'", i > 0 ? ", " : "", out_clean(&s->arena, targets->at[i].id));
+    out_printf(&s->out, "%s\n", targets->n > 0 ? "]" : "");
+}
+
+static void print_head(struct session *s, const struct args *args, const struct grid_run *run)
+{
+    const char *rules =
+        run->rules.file.n > 0 ? out_clean(&s->arena, run->rules.file) : "config.yaml";
+
+    if (s->common.quiet || s->common.json)
+        return;
+    print_models(s, &run->targets);
+    out_printf(&s->out, "Config: %s | op_mapping: %s | max_rows/csv: ", rules,
+               run->facts.is_there ? "True" : "False");
+    if (args->rows > 0)
+        out_printf(&s->out, "%lld\n", (long long)args->rows);
+    else
+        out_text(&s->out, "unlimited\n");
+    if (run->budget > 0)
+        out_printf(&s->out, "HBM budget: %.1f GiB per shape row\n", args->memory_gib);
+}
+
+struct teller {
+    struct session *s;
+    const struct grid_run *run;
+};
+
+static void tell_file(void *ctx, const struct grid_file *f)
+{
+    const struct teller *t = ctx;
+    struct session *s = t->s;
+
+    if (f->fill.too_big > 0)
+        db_tell(s, "[MEMORY] %.*s: filtered %zu/%zu rows exceeding %.*s HBM budget",
+                STR_ARGS(f->name), f->fill.too_big, f->fill.made,
+                STR_ARGS(grid_memory_text(&s->arena, t->run->budget)));
+    if (f->is_written && (s->common.quiet || s->common.json))
+        session_wrote(s, f->path);
+}
+
+static void print_tail(struct session *s, const struct grid_run *run, const char *dir)
+{
+    size_t skipped = 0;
+
+    for (size_t i = 0; i < run->files.n; i++)
+        skipped += run->files.at[i].is_skipped;
+    out_printf(&s->out, "%s %zu rows across %zu CSV files under %s.\n",
+               s->common.dry_run ? "Would append" : "Appended", run->appended, run->files.n, dir);
+    if (skipped > 0)
+        out_printf(&s->out, "Skipped %zu files (no theory generator):\n", skipped);
+    for (size_t i = 0; i < run->files.n; i++)
+        if (run->files.at[i].is_skipped)
+            out_printf(&s->out, "  - %s\n", out_clean(&s->arena, run->files.at[i].name));
+}
+
+static void print_json(struct session *s, const struct args *args, const struct grid_run *run,
+                       const char *dir)
+{
+    struct json_writer *j = session_json_begin(s, "strata.db-grid/1", NULL);
+
+    json_write_object(j);
+    json_write_key(j, S("database"));
+    session_json_text(j, dir);
+    json_write_key(j, S("models"));
+    json_write_array(j);
+    for (size_t i = 0; i < run->job.models.n; i++)
+        json_write_string(j, run->job.models.at[i].id);
+    json_write_end(j);
+    json_write_key(j, S("rows_per_table"));
+    json_write_i64(j, args->rows > 0 ? args->rows : 0);
+    json_write_key(j, S("memory_bytes"));
+    json_write_i64(j, run->budget);
+    json_write_key(j, S("rows_appended"));
+    json_write_u64(j, run->appended);
+    json_write_key(j, S("tables"));
+    json_write_array(j);
+    for (size_t i = 0; i < run->files.n; i++) {
+        const struct grid_file *f = &run->files.at[i];
+        json_write_object(j);
+        json_write_key(j, S("path"));
+        session_json_text(j, f->path);
+        json_write_key(j, S("rows_made"));
+        json_write_u64(j, f->fill.made);
+        json_write_key(j, S("rows_too_large"));
+        json_write_u64(j, f->fill.too_big);
+        json_write_key(j, S("rows_appended"));
+        json_write_u64(j, f->fill.appended);
+        json_write_end(j);
+    }
+    json_write_end(j);
+    json_write_end(j);
+    session_json_end(s);
+}
+
+static enum status run_grid(struct session *s, const struct args *args, struct grid_run *run,
+                            struct place *place)
+{
+    TRY(grid_run_scan(run, place->dir, &s->diag));
+    if (!s->common.dry_run)
+        TRY(take_locks(s, args, place));
+    print_head(s, args, run);
+    TRY(grid_run_fill(run, tell_file, &(struct teller){s, run}, &s->diag));
+    if (s->common.json)
+        print_json(s, args, run, place->dir);
+    else if (!s->common.quiet)
+        print_tail(s, run, place->dir);
+    return ST_OK;
+}
+
+static int print_rules(struct session *s)
+{
+    out_bytes(&s->out, embedded_file("perfdb/grid.yaml"));
+    out_text(&s->out, "\n");
+    out_bytes(&s->out, embedded_file("perfdb/models.yaml"));
+    return CODE_DONE;
+}
+
+static bool discard(void *ctx, struct str text)
+{
+    (void)ctx;
+    (void)text;
+    return true;
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct place place = {0};
+    struct grid_random probe;
+    struct grid_run grid;
+    struct sink diff = session_sink(s);
+
+    if (args->is_printing)
+        return print_rules(s);
+    if (args->seed != NULL && !grid_random_seed_text(&probe, str_of(args->seed)))
+        return session_usage(s, "--seed: \"%s\" is not a whole number", args->seed);
+    int code = find_place(s, args, &place);
+    if (code != CODE_DONE)
+        return code;
+    if (s->common.json || s->common.quiet)
+        diff.write = discard;
+    const struct grid_options o = {
+        .rules = args->rules,
+        .target_models = str_of(args->target_models),
+        .configs = args->configs.at,
+        .configs_n = args->configs.n,
+        .is_strict = args->is_strict,
+        .is_replayable = args->is_replayable,
+        .diff = s->common.dry_run ? &diff : NULL,
+        .rows = args->rows,
+        .seed = args->seed,
+        .memory_gib = args->memory_gib,
+    };
+    enum status st = grid_run_open(&grid, &o, &s->diag);
+    if (st == ST_OK)
+        st = run_grid(s, args, &grid, &place);
+    release_locks(&place);
+    grid_run_close(&grid);
+    return db_code(st);
+}
+
+const struct command command_db_grid = {
+    .name = "grid",
+    .group = GROUP_DATABASE,
+    .summary = "append rows with realistic shapes, to be measured by a replay",
+    .usage = "[OPTIONS]",
+    .details =
+        "Adds rows without timing to the operator tables of a database, so that a later replay "
+        "measures points that no profile has seen. Which shapes an operator gets follows from "
+        "rules: grids of values, patterns that turn them into shapes, and the sizes of models. "
+        "The first row of a table is the template for data types and formats. Rows that are there "
+        "already are not added again.\n"
+        "\n"
+        "Of more shapes than --rows a random sample is taken, which --seed repeats exactly. Rows "
+        "whose operands need more memory than --max-hbm-gb are left out. Without --database-path "
+        "or --vllm-version the whole tree below the data root is filled.\n"
+        "\n"
+        "--dry-run prints the difference and writes nothing.",
+    .see = "docs/perfdb-grid.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .defaults = &defaults,
+    .common = COMMON_DRY_RUN,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,156 @@
+/*
+ * strata db m6: how close a prediction comes to one measured forward pass.
+ */
+#include "cli/db_output.h"
+#include "cli/opt_db.h"
+#include "perfdb/compare_metrics.h"
+#include "perfdb/compare_plot.h"
+#include "perfdb/compare_shapes.h"
+#include "perfdb/compare_text.h"
+#include "perfdb/m6.h"
+
+extern const struct command command_db_m6;
+
+struct args {
+    const char *trace, *measured, *sources, *output;
+};
+
+static const struct args defaults = {.sources = "MEASURED,INTERPOLATED"};
+
+static const struct opt options[] = {
+    OPT_STRING(0, "tc-trace", "FILE", struct args, trace, "the predicted trace (Chrome JSON)"),
+    OPT_STRING(0, "prof-trace", "FILE", struct args, measured,
+               "the measured forward pass (columns of kernel_details.csv)"),
+    OPT_STRING(0, "source-filter", "LIST", struct args, sources,
+               "predictions that count, by source (MEASURED,INTERPOLATED)"),
+    OPT_STRING(0, "json-output", "FILE", struct args, output, "also write the result as JSON"),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata db m6 --tc-trace examples/perfdb-compare/predicted.json --prof-trace "
+     "examples/perfdb-compare/measured.csv",
+     "predicted over measured time"},
+    {"strata db m6 --tc-trace examples/perfdb-compare/predicted.json --prof-trace "
+     "examples/perfdb-compare/measured.csv --source-filter MEASURED --json-output m6.json",
+     "only what was measured, and a file for programs"},
+    {0},
+};
+
+static bool write_json(const void *what, struct sink sink)
+{
+    return m6_write_json(what, sink);
+}
+
+/* Times of each kernel at each shape, for the pictures; rows whose times are no numbers count as
+ * skipped by M6 itself and have no point. */
+static void put_plot(struct session *s, struct json_writer *j, const struct predicted *p,
+                     const struct measured *m)
+{
+    struct shape_rows rows;
+
+    shape_rows_init(&rows);
+    shape_rows_predict(&rows, p);
+    shape_rows_measure(&rows, m, SHAPE_MEASURED, NULL);
+    struct plot_point *points = ARENA_ARRAY(&s->arena, struct plot_point, rows.at.n);
+    for (size_t i = 0; i < rows.at.n; i++) {
+        const struct shape_row *row = &rows.at.at[i];
+        points[i] =
+            (struct plot_point){row->kernel, row->shapes, row->measured_us, row->predicted_us};
+    }
+    plot_json(j, points, rows.at.n);
+    shape_rows_free(&rows);
+}
+
+static void print_json(struct session *s, const struct m6 *m, const struct predicted *p,
+                       const struct measured *measured)
+{
+    struct json_writer *j = session_json_begin(s, "strata.db-m6/1", "measured");
+    struct metrics metrics = metrics_compute(p);
+
+    json_write_object(j);
+    decimal_json(j, S("m6"), m->ratio, DECIMALS_ALL);
+    metrics_json(j, &metrics);
+    decimal_json(j, S("predicted_us"), m->hit_us, DECIMALS_ALL);
+    decimal_json(j, S("measured_us"), m->total_us, DECIMALS_ALL);
+    decimal_json(j, S("compute_us"), m->compute_us, DECIMALS_ALL);
+    decimal_json(j, S("hcom_us"), m->hcom_us, DECIMALS_ALL);
+    decimal_json(j, S("aicpu_us"), m->helper_us, DECIMALS_ALL);
+    json_write_key(j, S("skipped_rows"));
+    json_write_u64(j, m->skipped);
+    json_write_key(j, S("source_filter"));
+    json_write_array(j);
+    for (size_t i = 0; i < m->n_sources; i++)
+        json_write_string(j, m->sources[i]);
+    json_write_end(j);
+    put_plot(s, j, p, measured);
+    json_write_end(j);
+    session_json_end(s);
+}
+
+static enum status tell(struct session *s, const char *path, const struct m6 *m,
+                        const struct predicted *p, const struct measured *measured)
+{
+    const char *const inputs[] = {m->trace, m->measured, NULL};
+
+    if (path != NULL)
+        TRY(db_output(s, path, inputs, write_json, m));
+    if (path != NULL && (s->common.json || s->common.quiet))
+        session_wrote(s, path);
+    if (s->common.json) {
+        print_json(s, m, p, measured);
+    } else if (!s->common.quiet) {
+        m6_print(m, session_sink(s));
+        if (path != NULL)
+            out_printf(&s->out, "\nJSON output written to: %s\n", path);
+    }
+    return ST_OK;
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct measured measured = {0};
+    struct predicted p;
+    size_t n;
+
+    if (args->trace == NULL || args->measured == NULL)
+        return session_usage(s, "m6 needs --tc-trace FILE and --prof-trace FILE");
+    if (db_output_is_stdout(s, args->output))
+        return session_usage(s, "m6 writes a file; --json prints a document");
+    enum status st = predicted_read(&p, args->trace, &s->diag);
+    if (st == ST_OK)
+        st = measured_read(&measured, args->measured, &s->diag);
+    if (st == ST_OK) {
+        session_read(s, args->trace, "predicted-trace", p.events.n, 0);
+        const struct str *sources = m6_sources(&s->arena, str_of(args->sources), &n);
+        struct m6 m = m6_compute(&p, &measured, sources, n);
+        session_read(s, args->measured, "kernel-details", measured.table.n_rows, m.skipped);
+        st = tell(s, db_output_path(s, args->output), &m, &p, &measured);
+    }
+    measured_free(&measured);
+    predicted_free(&p);
+    return db_code(st);
+}
+
+const struct command command_db_m6 = {
+    .name = "m6",
+    .group = GROUP_DATABASE,
+    .summary = "how close a prediction comes to one measured forward pass",
+    .usage = "--tc-trace FILE --prof-trace FILE [OPTIONS]",
+    .details =
+        "M6 is the sum of the durations a performance model took from the database, divided by the "
+        "duration of one forward pass on the device: 1 is perfect, above 1 the model is too slow. "
+        "Collectives that the profiler lists twice count once; AICPU helpers do not count.\n"
+        "\n"
+        "--json adds the metrics M1 to M5 (how much of the prediction rests on measurements) and "
+        "the data for pictures: measured against modelled time, a histogram of the errors and the "
+        "worst offenders.",
+    .see = "docs/perfdb-compare.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .defaults = &defaults,
+    .common = COMMON_OUT,
+    .examples = examples,
+    .run = run,
+};

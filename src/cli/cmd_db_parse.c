@@ -1,0 +1,156 @@
+/*
+ * strata db parse: kernel_details exports become operator tables.
+ */
+#include "cli/opt_db.h"
+#include "perfdb/parse.h"
+#include "perfdb/table_diff.h"
+
+struct args {
+    struct place_args place;
+    const char *source;
+    bool overwrite, merge;
+    double wait;
+};
+
+static const struct opt options[] = {
+    OPT_STRING(0, "profiling-path", "PATH", struct args, source,
+               "an export, or a folder with kernel_details*.csv in it or below"),
+    OPT_FLAG(0, "merge", struct args, merge, "keep rows and columns of tables that are there"),
+    OPT_FLAG(0, "overwrite", struct args, overwrite,
+             "replace tables even when measured rows or unknown columns are lost"),
+    OPT_DB_WAIT(struct args, wait),
+    OPT_DB_PLACE(struct args, place),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata db parse --profiling-path examples/perfdb/profile --database-path out/db",
+     "one table per operator from a profile"},
+    {"strata db parse --profiling-path examples/perfdb/profile --database-path out/db --dry-run",
+     "what that would change"},
+    {0},
+};
+
+static void tell_losses(struct session *s, const struct parse_plan *plan)
+{
+    for (size_t i = 0; i < plan->files.n; i++) {
+        const struct parse_file *f = &plan->files.at[i];
+        if (f->rows_dropped == 0 && f->columns_lost.n == 0)
+            continue;
+        db_tell(s, "%s: %sreplaced: %zu rows dropped%s%.*s", f->path,
+                s->common.dry_run ? "would be " : "", f->rows_dropped,
+                f->columns_lost.n > 0 ? ", columns dropped: " : "", STR_ARGS(f->columns_lost));
+    }
+}
+
+static void show_plan(struct session *s, const struct parse_plan *plan)
+{
+    for (size_t i = 0; i < plan->files.n; i++) {
+        const struct parse_file *f = &plan->files.at[i];
+        table_diff(f->is_there ? &f->old : NULL, &f->fresh, f->path, session_sink(s));
+    }
+}
+
+static void print_json(struct session *s, const struct parse_plan *plan, const char *dir)
+{
+    struct json_writer *j = session_json_begin(s, "strata.db-parse/1", "measured");
+
+    json_write_object(j);
+    json_write_key(j, S("database"));
+    session_json_text(j, dir);
+    json_write_key(j, S("exports"));
+    json_write_u64(j, plan->n_exports);
+    json_write_key(j, S("rows_read"));
+    json_write_u64(j, plan->kernels.rows);
+    json_write_key(j, S("tables"));
+    json_write_array(j);
+    for (size_t i = 0; i < plan->files.n; i++) {
+        const struct parse_file *f = &plan->files.at[i];
+        json_write_object(j);
+        json_write_key(j, S("operator"));
+        json_write_string(j, table_stem(f->path));
+        json_write_key(j, S("rows"));
+        json_write_u64(j, f->fresh.n_rows);
+        json_write_key(j, S("rows_dropped"));
+        json_write_u64(j, f->rows_dropped);
+        json_write_key(j, S("columns_dropped"));
+        json_write_string(j, f->columns_lost);
+        json_write_end(j);
+    }
+    json_write_end(j);
+    json_write_end(j);
+    session_json_end(s);
+}
+
+static void report(struct session *s, const struct args *args, const struct parse_plan *plan,
+                   const char *dir)
+{
+    bool is_listed = s->common.quiet || s->common.json;
+
+    tell_losses(s, plan);
+    for (size_t i = 0; i < plan->files.n && is_listed && !s->common.dry_run; i++)
+        session_wrote(s, plan->files.at[i].path);
+    if (s->common.json) {
+        session_read(s, args->source, "kernel-details", plan->kernels.rows, 0);
+        print_json(s, plan, dir);
+        return;
+    }
+    if (s->common.dry_run)
+        show_plan(s, plan);
+    if (!s->common.quiet)
+        out_printf(&s->out, "%s %zu csv file(s) under %s from %s\n",
+                   s->common.dry_run ? "Would generate" : "Generated", plan->files.n, dir,
+                   args->source);
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct lock lock = {.fd = -1};
+    struct parse_plan plan;
+    const char *dir;
+
+    if (args->source == NULL)
+        return session_usage(s, "parse needs --profiling-path");
+    if (args->overwrite && args->merge)
+        return session_usage(s, "--merge and --overwrite exclude each other");
+    int code = db_place(s, &args->place, &dir);
+    if (code != CODE_DONE)
+        return code;
+    enum parse_mode mode = args->merge       ? PARSE_MERGE
+                           : args->overwrite ? PARSE_OVERWRITE
+                                             : PARSE_CAREFUL;
+    enum status st = s->common.dry_run ? ST_OK : db_lock(s, dir, args->wait, &lock);
+    if (st != ST_OK)
+        return db_code(st);
+    st = parse_plan(&plan, args->source, dir, mode, &s->diag);
+    if (st == ST_OK && !s->common.dry_run)
+        st = parse_write(&plan, &s->diag);
+    lock_release(&lock);
+    if (st == ST_OK)
+        report(s, args, &plan, dir);
+    parse_plan_free(&plan);
+    return db_code(st);
+}
+
+const struct command command_db_parse = {
+    .name = "parse",
+    .group = GROUP_DATABASE,
+    .summary = "import kernel_details.csv of profiles: one table per operator",
+    .usage = "[OPTIONS] --profiling-path PATH",
+    .details =
+        "Pools the rows of all kernel_details exports by operator and shapes and writes, for each "
+        "operator, a table with the average, median and spread of the durations and the average "
+        "of every counter. Rows without shapes (communication) are left out. Fused attention gets "
+        "the columns that describe its run time, with the help of operator_details.csv.\n"
+        "\n"
+        "A table that parse wrote before is replaced. One that holds more, replayed durations or "
+        "columns of your own, is refused: --merge keeps all of it and updates the figures of the "
+        "profile, --overwrite drops it. --dry-run prints the difference and writes nothing.",
+    .see = "docs/perfdb.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .common = COMMON_DRY_RUN,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,217 @@
+/*
+ * strata db sql: SQL over the tables of the database.
+ */
+#include <stdio.h>
+
+#include "base/csv_write.h"
+#include "cli/opt_db.h"
+#include "perfdb/sqlview.h"
+
+struct args {
+    struct place_args place;
+    bool csv;
+};
+
+static const struct opt options[] = {
+    OPT_FLAG(0, "csv", struct args, csv, "rows as CSV"),
+    OPT_DB_PLACE(struct args, place),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata db sql --database-path examples/perfdb/db \"SELECT \\\"Input Shapes\\\", "
+     "\\\"Profiling Average Duration(us)\\\" AS us FROM MatMulV2 ORDER BY us DESC\"",
+     "the slowest shapes of an operator"},
+    {"strata db sql --database-path examples/perfdb/db --csv \"SELECT _file, count(*) FROM RmsNorm "
+     "GROUP BY _file\"",
+     "how many rows each file has"},
+    {0},
+};
+
+/* Where rows go. */
+struct printer {
+    struct session *s;
+    size_t columns;
+    struct csv_write *csv;    /* or */
+    struct json_writer *json; /* or a table, whose cells are kept */
+    const char **heads;
+    bool *is_text;
+    VEC_OF(const char *) cells;
+};
+
+static bool take_head(void *ctx, const char *const *names, size_t n)
+{
+    struct printer *p = ctx;
+    struct arena *arena = &p->s->arena;
+
+    p->columns = n;
+    if (p->s->common.json) {
+        p->json = session_json_begin(p->s, "strata.db-sql/1", NULL);
+        json_write_object(p->json);
+        json_write_key(p->json, S("columns"));
+        json_write_array(p->json);
+        for (size_t i = 0; i < n; i++)
+            json_write_string(p->json, str_of(names[i]));
+        json_write_end(p->json);
+        json_write_key(p->json, S("rows"));
+        json_write_array(p->json);
+        return true;
+    }
+    for (size_t i = 0; i < n && p->csv != NULL; i++)
+        csv_write_cell(p->csv, str_of(names[i]));
+    if (p->csv != NULL)
+        csv_write_row(p->csv);
+    p->heads = ARENA_ARRAY(arena, const char *, n + 1);
+    p->is_text = ARENA_ARRAY(arena, bool, n + 1);
+    for (size_t i = 0; i < n; i++)
+        p->heads[i] = out_clean(arena, str_of(names[i]));
+    return true;
+}
+
+static void json_cell(struct json_writer *j, const struct sqlview_value *v)
+{
+    switch (v->type) {
+    case SQLVIEW_NULL:
+        json_write_null(j);
+        break;
+    case SQLVIEW_INT:
+        json_write_i64(j, v->number);
+        break;
+    case SQLVIEW_REAL:
+        json_write_f64(j, v->real);
+        break;
+    case SQLVIEW_TEXT:
+        json_write_string(j, v->text);
+        break;
+    }
+}
+
+static void csv_cell_out(struct csv_write *csv, const struct sqlview_value *v)
+{
+    switch (v->type) {
+    case SQLVIEW_NULL:
+        csv_write_cell(csv, S(""));
+        break;
+    case SQLVIEW_INT:
+        csv_write_i64(csv, v->number);
+        break;
+    case SQLVIEW_REAL:
+        csv_write_f64(csv, v->real);
+        break;
+    case SQLVIEW_TEXT:
+        csv_write_cell(csv, v->text);
+        break;
+    }
+}
+
+static const char *cell_text(struct arena *arena, const struct sqlview_value *v)
+{
+    switch (v->type) {
+    case SQLVIEW_NULL:
+        return "-";
+    case SQLVIEW_INT:
+        return arena_format(arena, "%lld", (long long)v->number).at;
+    case SQLVIEW_REAL:
+        return arena_format(arena, "%.9g", v->real).at;
+    case SQLVIEW_TEXT:
+        break;
+    }
+    return out_clean(arena, v->text);
+}
+
+static bool take_row(void *ctx, const struct sqlview_value *cells, size_t n)
+{
+    struct printer *p = ctx;
+
+    if (p->json != NULL)
+        json_write_array(p->json);
+    for (size_t i = 0; i < n; i++)
+        if (p->json != NULL) {
+            json_cell(p->json, &cells[i]);
+        } else if (p->csv != NULL) {
+            csv_cell_out(p->csv, &cells[i]);
+        } else {
+            p->is_text[i] = p->is_text[i] || cells[i].type == SQLVIEW_TEXT;
+            vec_push(&p->cells, cell_text(&p->s->arena, &cells[i]));
+        }
+    if (p->json != NULL)
+        json_write_end(p->json);
+    if (p->csv != NULL)
+        csv_write_row(p->csv);
+    return true;
+}
+
+static void finish(struct printer *p, enum status st)
+{
+    if (p->json != NULL) {
+        json_write_end(p->json);
+        json_write_end(p->json);
+        session_json_end(p->s);
+    }
+    if (p->csv != NULL)
+        csv_write_close(p->csv);
+    if (p->json == NULL && p->csv == NULL && st == ST_OK && p->columns > 0) {
+        struct out_column *columns = ARENA_ARRAY(&p->s->arena, struct out_column, p->columns);
+        for (size_t i = 0; i < p->columns; i++)
+            columns[i] = (struct out_column){p->heads[i], !p->is_text[i]};
+        out_table(&p->s->out, columns, p->columns, p->cells.at, p->cells.n / p->columns);
+    }
+    vec_free(&p->cells);
+}
+
+/* The folder that is named, or without any hint the whole tree. */
+static int find_dir(struct session *s, const struct place_args *args, const char **dir)
+{
+    bool is_named = args->database_path != NULL || args->vllm != NULL ||
+                    args->stack_version != NULL;
+
+    if (is_named)
+        return db_place(s, args, dir);
+    *dir = place_root(args);
+    return CODE_DONE;
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct printer p = {.s = s};
+    struct tree tree;
+    const char *dir;
+
+    int code = find_dir(s, &args->place, &dir);
+    if (code != CODE_DONE)
+        return code;
+    enum status st = tree_find(&s->arena, dir, NULL, 0, &tree, &s->diag);
+    if (st != ST_OK)
+        return db_code(st);
+    if (args->csv && !s->common.json) {
+        p.csv = ARENA_NEW(&s->arena, struct csv_write);
+        csv_write_open(p.csv, session_sink(s));
+    }
+    const struct sqlview_sink sink = {take_head, take_row, &p};
+    st = sqlview_run(&tree, str_of(s->operands.at[0]), &sink, &s->diag);
+    finish(&p, st);
+    return st == ST_UNSUPPORTED ? CODE_USAGE : db_code(st);
+}
+
+const struct command command_db_sql = {
+    .name = "sql",
+    .group = GROUP_DATABASE,
+    .summary = "ask the tables of a database anything in SQL",
+    .usage = "[OPTIONS] STATEMENT",
+    .details =
+        "Runs one SELECT over the operator tables: each operator is an SQL table with the columns "
+        "of its header and _device, _stack, _version, _file and _line. Tables of one operator in "
+        "several folders are one. Numbers are numbers and empty cells are NULL. Names that are words "
+        "of SQL (\"Add\") and names with blanks stand in double quotes. The database is read-only: "
+        "any other statement is refused.\n"
+        "\n"
+        "Without --database-path and versions the whole tree below the data root is asked. Rows "
+        "are printed as a table, with --csv as CSV, with --json as a document.",
+    .see = "docs/perfdb.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .operands = {.kind = OPERAND_WORD, .min = 1, .max = 1},
+    .examples = examples,
+    .run = run,
+};

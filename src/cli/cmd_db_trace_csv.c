@@ -1,0 +1,95 @@
+/*
+ * strata db trace-csv: the events of a predicted trace as a table.
+ */
+#include "cli/db_output.h"
+#include "cli/opt_db.h"
+#include "perfdb/trace_csv.h"
+
+extern const struct command command_db_trace_csv;
+
+struct args {
+    const char *trace, *output;
+};
+
+static const struct opt options[] = {
+    OPT_STRING(0, "trace", "FILE", struct args, trace, "the predicted trace (Chrome JSON)"),
+    OPT_STRING(0, "output", "FILE", struct args, output, "the table to write (stdout)"),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata db trace-csv --trace examples/perfdb-compare/predicted.json", "to the screen"},
+    {"strata db trace-csv --trace examples/perfdb-compare/predicted.json --output events.csv",
+     "to a file"},
+    {0},
+};
+
+static bool write_csv(const void *what, struct sink sink)
+{
+    return table_print(what, TABLE_NO_BOM, sink);
+}
+
+static void print_json(struct session *s, const struct table *t)
+{
+    struct json_writer *j = session_json_begin(s, "strata.db-trace-csv/1", "estimated");
+
+    json_write_array(j);
+    for (size_t row = 0; row < t->n_rows; row++) {
+        json_write_object(j);
+        for (size_t c = 0; c < t->columns.n; c++) {
+            json_write_key(j, t->columns.at[c]);
+            json_write_string(j, table_cell(t, row, (int)c));
+        }
+        json_write_end(j);
+    }
+    json_write_end(j);
+    session_json_end(s);
+}
+
+static enum status convert(struct session *s, const struct args *args, struct predicted *p)
+{
+    const char *path = db_output_path(s, args->output);
+    const char *const inputs[] = {args->trace, NULL};
+    enum status st = ST_OK;
+    struct table t;
+
+    TRY(predicted_read(p, args->trace, &s->diag));
+    session_read(s, args->trace, "predicted-trace", p->events.n, 0);
+    trace_csv_fill(p, &t);
+    if (path != NULL || !s->common.json)
+        st = db_output(s, path, inputs, write_csv, &t);
+    if (st == ST_OK && path != NULL)
+        session_wrote(s, path);
+    if (st == ST_OK && s->common.json)
+        print_json(s, &t);
+    table_free(&t);
+    return st;
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct predicted p;
+
+    if (args->trace == NULL)
+        return session_usage(s, "trace-csv needs --trace FILE");
+    enum status st = convert(s, args, &p);
+    predicted_free(&p);
+    return db_code(st);
+}
+
+const struct command command_db_trace_csv = {
+    .name = "trace-csv",
+    .group = GROUP_DATABASE,
+    .summary = "write the events of a predicted trace as a table",
+    .usage = "--trace FILE [OPTIONS]",
+    .details = "One row for each complete event of the trace of a performance model, in the order "
+               "of the file: operator, kernel, shapes, duration, and where the duration came from. "
+               "Values are copied as they stand.",
+    .see = "docs/perfdb-compare.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .common = COMMON_OUT,
+    .examples = examples,
+    .run = run,
+};

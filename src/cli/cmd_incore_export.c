@@ -1,0 +1,104 @@
+/*
+ * strata incore export: the files that the operator simulator would leave, from logs or a trace.
+ */
+#include <inttypes.h>
+
+#include "base/fs.h"
+#include "capture/capture.h"
+#include "cli/session.h"
+#include "flow/incore_artifacts.h"
+#include "input/input.h"
+
+static const struct example examples[] = {
+    {"strata incore export examples/incore -o exported",
+     "the whole folder simulator/ of one container"},
+    {0},
+};
+
+static void print(struct session *s, const char *path, const struct capture *cap)
+{
+    if (!s->common.quiet && !s->common.json)
+        out_printf(&s->out, "%s\n  %zu slices on %zu pipe%s, %zu arrow%s\n",
+                   out_clean(&s->arena, str_of(path)), cap->slices.n, cap->lanes.n,
+                   cap->lanes.n == 1 ? "" : "s", cap->flows.n, cap->flows.n == 1 ? "" : "s");
+}
+
+static void print_json(struct session *s, const struct capture *cap)
+{
+    struct json_writer *j =
+        session_json_begin(s, "strata.incore-export/1", origin_name(cap->origin));
+
+    json_write_object(j);
+    json_write_key(j, S("slices"));
+    json_write_u64(j, cap->slices.n);
+    json_write_key(j, S("pipes"));
+    json_write_u64(j, cap->lanes.n);
+    json_write_key(j, S("arrows"));
+    json_write_u64(j, cap->flows.n);
+    json_write_end(j);
+    session_json_end(s);
+}
+
+static enum status write_folder(struct session *s, const struct capture *cap, const char *path,
+                                const char *folder)
+{
+    const char *simulator = fs_join(&s->arena, folder, "simulator");
+    struct incore_wrote wrote = {0};
+    bool is_incore = str_equal(capture_text(cap, cap->facts.kind), S("incore"));
+
+    if (!is_incore || (cap->has & HAS_INSTR) == 0)
+        return diag_fail(&s->diag, ST_FORMAT, "incore.no-trace", (struct where){.path = path},
+                         "there are no instructions in it");
+    if (fs_exists(simulator)) {
+        diag_hint(&s->diag, "try", "another folder with --out");
+        return diag_fail(&s->diag, ST_IO, "incore.exists", (struct where){.path = simulator},
+                         "there is a simulator folder already; it stays as it is");
+    }
+    enum status st = incore_artifacts_write(cap, folder, &s->arena, &s->diag, &wrote);
+    for (size_t i = 0; i < wrote.n; i++)
+        session_wrote(s, wrote.at[i]);
+    vec_free(&wrote);
+    return st;
+}
+
+static int run(struct session *s, const void *args)
+{
+    struct input_options options = input_defaults();
+    const char *path = s->operands.at[0], *folder = s->common.out != NULL ? s->common.out : ".";
+    struct capture *cap = NULL;
+
+    (void)args;
+    options.format = s->common.format;
+    enum status st = input_load(path, &options, &s->diag, &cap);
+    if (st == ST_OK)
+        st = write_folder(s, cap, path, folder);
+    for (size_t i = 0; st == ST_OK && i < cap->sources.n; i++)
+        session_read(s, cap->sources.at[i].path, cap->sources.at[i].format, cap->sources.at[i].rows,
+                     cap->sources.at[i].lost);
+    if (st == ST_OK && s->common.json)
+        print_json(s, cap);
+    else if (st == ST_OK)
+        print(s, path, cap);
+    capture_free(cap);
+    return session_code(st);
+}
+
+const struct command command_incore_export = {
+    .name = "export",
+    .group = GROUP_INCORE,
+    .summary = "write the simulator's whole folder from its logs or from a trace",
+    .usage = "[OPTIONS] PATH",
+    .details =
+        "Reads one kernel from any form the operator simulator leaves it in (logs of the core "
+        "model, visualize_data.bin, trace.json) and writes the others: simulator/trace.json, "
+        "simulator/visualize_data.bin and, for each core, its trace.json and its sums by "
+        "instruction and by source line. MindStudio Insight opens the folder.\n"
+        "\n"
+        "The folder simulator/ is made in the one that --out names, or here; one that is there "
+        "already is left alone.",
+    .see = "docs/formats/visualize-data.md",
+    .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
+    .common = COMMON_OUT | COMMON_FORMAT,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,146 @@
+/*
+ * strata pto calibrate: constants of the cost model from measured cycles.
+ */
+#include "base/fs.h"
+#include "base/mapfile.h"
+#include "cli/session.h"
+#include "pto/calibrate.h"
+
+extern const struct command command_pto_calibrate;
+
+struct args {
+    const char *cost;
+};
+
+static const struct opt options[] = {
+    OPT_STRING(0, "cost", "FILE", struct args, cost, "start from the constants of this file"),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata pto calibrate examples/pto/measured.csv", "how far the model is off, and the fit"},
+    {"strata pto calibrate examples/pto/measured.csv -o my-chip.csv", "a file for --cost"},
+    {"strata pto calibrate examples/pto/measured.csv --json", "the same for programs"},
+    {0},
+};
+
+static void print_laws(struct session *s, const struct pto_calibration *cal)
+{
+    static const struct out_column columns[] = {
+        {"law", false},         {"points", true},        {"mean % before", true},
+        {"mean % after", true}, {"worst % after", true}, {"constants", false},
+    };
+    enum { COLUMNS = ARRAY_LEN(columns) };
+    size_t n = cal->refits.n;
+    const char **cells = ARENA_ARRAY(&s->arena, const char *, n *COLUMNS);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct pto_refit *r = &cal->refits.at[i];
+        const char *constants = "";
+        for (size_t k = 0; k < r->n_keys; k++)
+            constants = arena_format(&s->arena, "%s%s%s %.4g (%.4g)", constants, k > 0 ? ", " : "",
+                                     r->keys[k].name + strlen(r->name) + 1, r->keys[k].after,
+                                     r->keys[k].before)
+                            .at;
+        const char *const row[COLUMNS] = {
+            r->name,
+            arena_format(&s->arena, "%zu", r->points).at,
+            arena_format(&s->arena, "%.2f", r->before.mean).at,
+            arena_format(&s->arena, "%.2f", r->after.mean).at,
+            arena_format(&s->arena, "%.2f", r->after.worst).at,
+            constants,
+        };
+        memcpy(cells + i * COLUMNS, row, sizeof(row));
+    }
+    out_table(&s->out, columns, COLUMNS, cells, n);
+}
+
+static void print_text(struct session *s, const char *path, const struct pto_calibration *cal)
+{
+    out_style(&s->out, STYLE_BOLD);
+    out_text(&s->out, out_clean(&s->arena, str_of(path)));
+    out_style(&s->out, STYLE_PLAIN);
+    out_printf(&s->out, "   %zu points · mean error %.2f %% before, %.2f %% after\n\n", cal->points,
+               cal->before.mean, cal->after.mean);
+    print_laws(s, cal);
+    out_text(&s->out, "\n  constants as fitted, and in brackets as they were\n");
+    if (cal->unused > 0)
+        out_printf(&s->out, "  %zu point%s belong%s to no law with constants of its own\n",
+                   cal->unused, cal->unused == 1 ? "" : "s", cal->unused == 1 ? "s" : "");
+}
+
+static enum status save(struct session *s, const struct pto_calibration *cal)
+{
+    struct outfile file;
+
+    TRY(outfile_open(&file, s->common.out, &s->diag));
+    (void)pto_calibration_write(cal, outfile_sink(&file)); /* the commit tells */
+    TRY(outfile_commit(&file, OUTFILE_FAST, &s->diag));
+    session_wrote(s, s->common.out);
+    return ST_OK;
+}
+
+static enum status read_table(struct session *s, const char *path, struct pto_measures *table)
+{
+    struct mapfile map;
+
+    TRY(mapfile_open(&map, path, &s->diag));
+    enum status st = pto_measures_read(table, map.text, path, &s->diag);
+    mapfile_close(&map);
+    session_read(s, path, "pto-measure", table->rows.n, table->lost);
+    return st;
+}
+
+static enum status calibrate(struct session *s, const struct args *args, struct pto_costs *costs,
+                             struct pto_measures *table, struct pto_calibration *cal)
+{
+    const char *path = s->operands.at[0];
+
+    if (args->cost != NULL)
+        TRY(pto_costs_load(costs, args->cost, &s->diag));
+    TRY(read_table(s, path, table));
+    pto_calibrate(costs, table, cal);
+    if (s->common.out != NULL)
+        TRY(save(s, cal));
+    if (s->common.json) {
+        pto_calibration_json(cal, session_json_begin(s, "strata.pto-calibrate/1", "estimated"));
+        session_json_end(s);
+    } else if (!s->common.quiet)
+        print_text(s, path, cal);
+    return ST_OK;
+}
+
+static int run(struct session *s, const void *args)
+{
+    struct pto_costs *costs = pto_costs_new();
+    struct pto_measures table = {0};
+    struct pto_calibration cal = {0};
+    enum status st = calibrate(s, args, costs, &table, &cal);
+
+    pto_calibration_free(&cal);
+    pto_measures_free(&table);
+    pto_costs_free(costs);
+    return session_code(st);
+}
+
+const struct command command_pto_calibrate = {
+    .name = "calibrate",
+    .group = GROUP_INCORE,
+    .summary = "fit the simulator's cost model to measured cycles and tell the residuals",
+    .usage = "[OPTIONS] TABLE",
+    .details =
+        "TABLE is CSV with the columns op, dtype, rows, cols and cycles, one instruction a row; "
+        "arch (a2a3 or a5), dst_dtype, valid_rows, valid_cols and, for transfers, from, to and "
+        "bytes are read where they are. For every operation and path the constants of its law are "
+        "fitted to the rows; points far off the rest count less, slopes are never negative, and "
+        "what the points do not settle stays as it was.\n"
+        "\n"
+        "With --out the fitted constants become a file for --cost of the simulator.",
+    .see = "docs/cost-model.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
+    .common = COMMON_OUT,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,67 @@
+/*
+ * opt_db - what the commands on the operator database share: the options that name the folder to
+ * work in, exit codes, the writers' lock and lists of operators.
+ *
+ *     struct args {
+ *         struct place_args place;
+ *         double wait;
+ *     };
+ *     static const struct opt options[] = {
+ *         OPT_DB_PLACE(struct args, place),
+ *         OPT_DB_WAIT(struct args, wait),
+ *         OPT_END,
+ *     };
+ */
+#ifndef STRATA_CLI_OPT_DB_H
+#define STRATA_CLI_OPT_DB_H
+
+#include "cli/session.h"
+#include "perfdb/lock.h"
+#include "perfdb/place.h"
+
+/* --database-path and the parts of a path below the data root. */
+#define OPT_DB_PLACE(type, member)                                                                 \
+    OPT_GROUP("Database"),                                                                         \
+        OPT_STRING(0, "database-path", "DIR", type, member.database_path,                          \
+                   "the folder of operator tables itself"),                                        \
+        OPT_STRING(0, "data-root", "DIR", type, member.data_root,                                  \
+                   "root of the tree (STRATA_PERFDB, else perfdb)"),                               \
+        OPT_STRING(0, "device", "NAME", type, member.device,                                       \
+                   "device in the tree (" PLACE_DEFAULT_DEVICE ")"),                               \
+        OPT_STRING(0, "vllm-version", "V", type, member.vllm,                                      \
+                   "vLLM-Ascend version, or the name of the whole version folder"),                \
+        OPT_STRING(0, "torch-version", "V", type, member.torch, "PyTorch version"),                \
+        OPT_STRING(0, "cann-version", "V", type, member.cann, "CANN version"),                     \
+        OPT_STRING(0, "stack-version", "V", type, member.stack_version,                            \
+                   "version folder of a device that is no Ascend device")
+
+/* For commands that write. */
+#define OPT_DB_WAIT(type, member)                                                                  \
+    OPT_DOUBLE(0, "wait", "SECONDS", type, member, "wait this long for another writer to finish")
+
+/* --op and --ops NAME...: further names may follow as operands. */
+#define OPT_DB_OPS(type, member)                                                                   \
+    OPT_LIST(0, "op", "NAME", type, member, "only these operators; more names may follow"),        \
+        OPT_LIST(0, "ops", "NAME", type, member, "the same as --op")
+
+/* The exit code of a status: 1 for every error of files and data, 4 for a missing tool. */
+int db_code(enum status status);
+
+/* The folder the options name: CODE_DONE, or the exit code of what is wrong with them. */
+int db_place(struct session *s, const struct place_args *args, const char **dir);
+
+/* Takes the writers' lock of a folder, under the name of the running command. */
+enum status db_lock(struct session *s, const char *dir, double wait, struct lock *lock);
+
+/* The operators that were named, as options and as operands, in the order given, in normal form
+ * (perfdb/signature.h) and once each. */
+struct db_ops {
+    struct str *at;
+    size_t n;
+};
+struct db_ops db_ops(struct session *s, const struct opt_list *given);
+
+/* A line on stderr, at once: for what must not wait for the end of the run. */
+void db_tell(struct session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

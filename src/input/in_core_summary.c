@@ -1,0 +1,82 @@
+/*
+ * core-summary: the counters of the simulator's core model at its end.
+ *
+ * They have no times: each becomes a series with one sample at 0.
+ * Format reference: docs/formats/core-summary.md
+ */
+#include "capture/capture.h"
+#include "input/core_summary.h"
+#include "input/input.h"
+
+enum { MOST_COUNTERS = 4096 }; /* a log has some 50 */
+
+static int probe(const struct probe *p)
+{
+    bool has_title = str_find(p->head, S("AiCore ")) < p->head.n;
+    bool has_total = str_find(p->head, S(" total ticks :")) < p->head.n;
+
+    return has_total && (has_title || core_summary_is_log(p->name)) ? 90 : 0;
+}
+
+/* "core0" of "core0_summary_log" and of "core0.cubecore0_su_perf_summary_log". */
+static struct str core_of(const char *path)
+{
+    struct str name = str_basename(str_of(path));
+    size_t dot = str_find_char(name, '.'), line = str_find_char(name, '_');
+    size_t end = dot < line ? dot : line;
+
+    return end > 0 && core_summary_is_log(name) ? str_part(name, 0, end) : S("core");
+}
+
+static void add_counter(struct capture *cap, struct str core, const struct core_counter *c)
+{
+    struct arena scratch;
+
+    arena_init(&scratch);
+    struct str process =
+        c->sub.n > 0 ? arena_format(&scratch, "%.*s.%.*s", STR_ARGS(core), STR_ARGS(c->sub)) : core;
+    bool is_ticks = str_ends(c->name, S("_cycle")) || str_ends(c->name, S("_ticks"));
+    series_id series =
+        capture_series(cap, capture_intern(cap, process), capture_intern(cap, c->name),
+                       is_ticks ? capture_intern(cap, S("cycles")) : 0);
+    if (cap->series.at[series].samples.n == 0) /* both logs of a core have some of them */
+        capture_sample(cap, series, 0, (double)c->value);
+    arena_free(&scratch);
+}
+
+static enum status read_core_summary(const struct input_file *in, struct capture *cap)
+{
+    struct source source = {
+        .path = in->path, .format = input_core_summary.name, .bytes = in->text.n};
+    struct str rest = in->text;
+    struct core_counter counter;
+
+    while (source.rows < MOST_COUNTERS && core_summary_next(&rest, &counter)) {
+        add_counter(cap, core_of(in->path), &counter);
+        source.rows++;
+    }
+    if (source.rows == 0)
+        return diag_fail(in->diag, ST_FORMAT, "core-summary.nothing",
+                         (struct where){.path = in->path}, "no line `name | number`");
+    if (rest.n > 0 && core_summary_next(&rest, &counter)) {
+        source.lost++;
+        diag_add(in->diag, SEV_LOSS, "core-summary.many", (struct where){.path = in->path},
+                 "more than %d counters: the others are left out", MOST_COUNTERS);
+    }
+    if (cap->facts.kind == 0) {
+        cap->facts.kind = capture_intern(cap, S("incore"));
+        cap->origin = ORIGIN_SIMULATED;
+    }
+    capture_source(cap, source);
+    return ST_OK;
+}
+
+const struct input_format input_core_summary = {
+    .name = "core-summary",
+    .summary = "counters of the simulator's core model (core*_summary_log)",
+    .looks_for = "core*_summary_log",
+    .role = ROLE_SIDECAR,
+    .claims = core_summary_is_log,
+    .probe = probe,
+    .read = read_core_summary,
+};

@@ -1,0 +1,359 @@
+/*
+ * The other half of trace_paths.h: how the layout of an event gets into the tree.
+ */
+#include "input/trace_paths.h"
+
+enum { FEW = 32 }; /* texts at one place that may differ by their constants */
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+/* A value that may become part of the text around it. */
+struct constant {
+    size_t from, to; /* with its quotes */
+    struct str key;
+};
+
+/* An event that is being learnt. Each part is checked, though a reader has been here before. */
+struct lesson {
+    struct trace_paths *paths;
+    struct path_node *node; /* the one reached */
+    struct str text;
+    size_t at, from; /* the place reached; where the text before the next value begins */
+    struct constant constants[TRACE_PATH_CONSTANTS]; /* between these two */
+    uint32_t n_constants;
+    struct str keys[2][TRACE_ARGS]; /* of the event, of its arguments */
+    uint32_t n_keys[2];
+    bool is_in_args, is_python;
+    char ph;
+    uint32_t known; /* a bit for each field that was a constant */
+};
+
+static char here(const struct lesson *l)
+{
+    return l->at < l->text.n ? l->text.at[l->at] : '\0';
+}
+
+static void skip_blanks(struct lesson *l)
+{
+    while (is_blank(here(l)))
+        l->at++;
+}
+
+/* Goes behind `c`, with blanks around it. */
+static bool pass(struct lesson *l, char c)
+{
+    skip_blanks(l);
+    if (here(l) != c)
+        return false;
+    l->at++;
+    skip_blanks(l);
+    return true;
+}
+
+/* Steps over a string; false when it is none or not printable. */
+static bool pass_string(struct lesson *l, struct str *out)
+{
+    if (here(l) != '"')
+        return false;
+    size_t from = ++l->at;
+    for (; here(l) != '"'; l->at++) {
+        if (here(l) == '\\')
+            l->at++;
+        if (!path_is_printable(here(l)))
+            return false;
+    }
+    *out = str_part(l->text, from, l->at - from);
+    l->at++;
+    return true;
+}
+
+static bool pass_number(struct lesson *l)
+{
+    if (here(l) == '-')
+        l->at++;
+    if (!path_is_digit(here(l)))
+        return false;
+    while (path_is_digit(here(l)) || here(l) == '.')
+        l->at++;
+    return true;
+}
+
+static bool is_same(const struct path_node *a, const struct path_node *b)
+{
+    return a->n == b->n && memcmp(a->text, b->text, sizeof(a->text)) == 0 && a->value == b->value &&
+           a->field == b->field && a->ph == b->ph && a->n_constants == b->n_constants &&
+           a->is_python == b->is_python;
+}
+
+/* The child of the node reached that is `node`, or NULL. */
+static struct path_node *find_child(const struct lesson *l, const struct path_node *node)
+{
+    struct path_node *child = l->node->child;
+
+    while (child != NULL && !is_same(child, node))
+        child = child->next;
+    return child;
+}
+
+/* The same; a new one if there is room. Longer texts stand first, so that none hides behind its own
+ * beginning. */
+static struct path_node *put_child(struct lesson *l, const struct path_node *node)
+{
+    struct trace_paths *t = l->paths;
+    struct path_node **link = &l->node->child, *child = find_child(l, node);
+
+    if (child != NULL || t->n == TRACE_PATH_NODES)
+        return child;
+    while (*link != NULL && (*link)->n > node->n)
+        link = &(*link)->next;
+    child = &t->nodes[t->n++];
+    *child = *node;
+    child->parent = l->node;
+    child->next = *link;
+    *link = child;
+    return child;
+}
+
+/* Are there few enough texts behind the node reached for one more? */
+static bool has_few_children(const struct lesson *l)
+{
+    uint32_t n = 0;
+
+    for (const struct path_node *child = l->node->child; child != NULL; child = child->next)
+        n++;
+    return n < FEW;
+}
+
+/* Makes the text up to `to`, or as much as fits, that of the node. */
+static size_t set_text(const struct lesson *l, struct path_node *node, size_t to)
+{
+    size_t n = to - l->from < TRACE_PATH_TEXT ? to - l->from : TRACE_PATH_TEXT;
+
+    node->n = (uint8_t)n;
+    memcpy(node->text, l->text.at + l->from, n);
+    return n;
+}
+
+/* Puts the text up to `to` into the tree. */
+static bool put_text(struct lesson *l, struct path_node node, size_t to)
+{
+    do {
+        struct path_node part = {.value = PATH_NONE};
+        if (to - l->from <= TRACE_PATH_TEXT)
+            part = node;
+        l->from += set_text(l, &part, to);
+        l->node = put_child(l, &part);
+    } while (l->node != NULL && l->from < to);
+    return l->node != NULL;
+}
+
+static struct path_node value_node(const struct lesson *l, struct str key, size_t value,
+                                   bool is_arg)
+{
+    size_t back = value - (size_t)(key.at - l->text.at);
+    bool is_string = l->text.at[value] == '"';
+    enum trace_field field = is_arg ? FIELD_NONE : trace_field(trace_word(key));
+    enum path_value kind = is_string ? PATH_STRING : PATH_NUMBER;
+
+    if (is_arg)
+        kind = is_string ? PATH_ARG_STRING : PATH_ARG_NUMBER;
+    else if (field == FIELD_TS)
+        kind = PATH_TS;
+    else if (field == FIELD_DUR)
+        kind = PATH_DUR;
+    else if (field == FIELD_NAME && is_string)
+        kind = PATH_NAME;
+    return (struct path_node){
+        .value = (uint8_t)kind,
+        .field = (uint8_t)field,
+        .is_string = is_string,
+        .is_python = is_arg && l->is_python,
+        .key_n = (uint16_t)key.n,
+        .key_back = (uint16_t)back,
+    };
+}
+
+/* Puts the text up to the place reached into the tree as one with constants; false when there are
+ * too many that differ. */
+static bool put_constants(struct lesson *l, struct path_node node)
+{
+    uint32_t known = l->known;
+    bool is_python = l->is_python;
+
+    if (l->at - l->from > TRACE_PATH_TEXT)
+        return false;
+    for (uint32_t i = 0; i < l->n_constants; i++) {
+        const struct constant *k = &l->constants[i];
+        size_t quote = l->text.at[k->from] == '"', from = k->from + quote;
+        size_t n = k->to - quote - from;
+        enum trace_field field = trace_field(trace_word(k->key));
+        node.constants[node.n_constants++] =
+            (struct path_constant){(uint8_t)field, (uint8_t)(l->at - from), (uint8_t)n};
+        if (field == FIELD_CAT)
+            is_python = str_equal(str_part(l->text, from, n), PATH_PYTHON);
+        known |= (uint32_t)1 << field;
+    }
+    node.has_lane = (known >> FIELD_PID & 1) != 0 && (known >> FIELD_TID & 1) != 0;
+    node.has_cat = (known >> FIELD_CAT & 1) != 0;
+    node.is_python = is_python && (node.value == PATH_ARG_STRING || node.value == PATH_ARG_NUMBER);
+    set_text(l, &node, l->at);
+    if (find_child(l, &node) == NULL && !has_few_children(l))
+        return false;
+    l->node = put_child(l, &node);
+    l->from = l->at;
+    l->known = known;
+    l->is_python = is_python;
+    return true;
+}
+
+/* Puts the text up to the place reached into the tree, with the constants in it: as part of the
+ * text where there are few, else as values. */
+static bool add_node(struct lesson *l, struct path_node node)
+{
+    uint32_t n = l->n_constants;
+
+    if (l->at - l->from > UINT16_MAX) /* what the lengths of keys hold */
+        return false;
+    if (put_constants(l, node)) {
+        l->n_constants = 0;
+        return l->node != NULL;
+    }
+    l->n_constants = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct constant *k = &l->constants[i];
+        size_t quote = l->text.at[k->from] == '"';
+        if (!put_text(l, value_node(l, k->key, k->from, false), k->from + quote))
+            return false;
+        l->from = k->to - quote;
+    }
+    node.has_lane = (l->known >> FIELD_PID & 1) != 0 && (l->known >> FIELD_TID & 1) != 0;
+    node.has_cat = (l->known >> FIELD_CAT & 1) != 0;
+    return put_text(l, node, l->at);
+}
+
+static bool is_new_key(struct lesson *l, struct str key)
+{
+    struct str *keys = l->keys[l->is_in_args];
+    uint32_t *n = &l->n_keys[l->is_in_args];
+
+    for (uint32_t i = 0; i < *n; i++)
+        if (str_equal(keys[i], key))
+            return false;
+    if (*n == TRACE_ARGS)
+        return false;
+    keys[(*n)++] = key;
+    return true;
+}
+
+static bool pass_value(struct lesson *l)
+{
+    struct str text;
+
+    return here(l) == '"' ? pass_string(l, &text) : pass_number(l);
+}
+
+/* A value that differs from event to event. */
+static bool learn_value(struct lesson *l, struct str key)
+{
+    size_t value = l->at, quote = here(l) == '"';
+
+    l->at += quote;
+    if (!add_node(l, value_node(l, key, value, l->is_in_args)))
+        return false;
+    l->at = value;
+    if (!pass_value(l))
+        return false;
+    l->from = l->at - quote;
+    return true;
+}
+
+/* A value that has few spellings. */
+static bool learn_constant(struct lesson *l, struct str key)
+{
+    struct constant *k = &l->constants[l->n_constants];
+
+    *k = (struct constant){.from = l->at, .key = key};
+    if (!pass_value(l))
+        return false;
+    k->to = l->at;
+    l->n_constants++;
+    return true;
+}
+
+/* A value that tells layouts apart. */
+static bool learn_letter(struct lesson *l, struct str key)
+{
+    struct str text;
+
+    if (!pass_string(l, &text) || text.n != 1 || text.at[0] == '\\')
+        return false;
+    if (key.at[0] == 'p')
+        l->ph = text.at[0];
+    return true;
+}
+
+/* Names of arrows are of no use; those of other events are many. */
+static bool is_constant(const struct lesson *l, struct str key)
+{
+    enum trace_field field = trace_field(trace_word(key));
+    bool is_arrow = l->ph == 's' || l->ph == 't' || l->ph == 'f';
+
+    return l->n_constants < ARRAY_LEN(l->constants) &&
+           (field == FIELD_PID || field == FIELD_TID || field == FIELD_CAT ||
+            (field == FIELD_NAME && is_arrow));
+}
+
+static bool learn_member(struct lesson *l)
+{
+    struct str key;
+
+    if (!pass_string(l, &key) || key.n == 0 || memchr(key.at, '\\', key.n) != NULL ||
+        !is_new_key(l, key) || !pass(l, ':'))
+        return false;
+    if (!l->is_in_args && (str_equal(key, S("ph")) || str_equal(key, S("bp"))))
+        return learn_letter(l, key);
+    if (!l->is_in_args && str_equal(key, S("args"))) {
+        if (!pass(l, '{'))
+            return false;
+        l->is_in_args = true;
+        if (here(l) != '}')
+            return learn_member(l);
+        return true;
+    }
+    if (!l->is_in_args && is_constant(l, key))
+        return learn_constant(l, key);
+    return learn_value(l, key);
+}
+
+static bool learn_event(struct lesson *l)
+{
+    if (!pass(l, '{'))
+        return false;
+    for (;;) {
+        if (!learn_member(l))
+            return false;
+        skip_blanks(l);
+        if (l->is_in_args && here(l) == '}') {
+            l->is_in_args = false;
+            l->at++;
+            skip_blanks(l);
+        }
+        if (here(l) != ',')
+            break;
+        pass(l, ',');
+    }
+    l->at++;
+    return l->at == l->text.n && l->text.at[l->at - 1] == '}' && !l->is_in_args && l->ph != 0 &&
+           add_node(l, (struct path_node){.value = PATH_END, .ph = l->ph});
+}
+
+void trace_paths_learn(struct trace_paths *t, struct str event)
+{
+    struct lesson l = {.paths = t, .node = &t->nodes[0], .text = event};
+
+    if (t->n < TRACE_PATH_NODES)
+        learn_event(&l);
+}

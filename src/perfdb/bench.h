@@ -1,0 +1,47 @@
+/*
+ * bench - replayed durations on their way into the tables of a database folder.
+ *
+ * Like parse in two steps: bench_plan() reads and computes, bench_write() puts the tables that
+ * changed and the report on disk.
+ */
+#ifndef STRATA_PERFDB_BENCH_H
+#define STRATA_PERFDB_BENCH_H
+
+#include "perfdb/update_report.h"
+
+struct bench_job {
+    const char *dir;       /* the database folder */
+    const char *prof;      /* a PROF folder with its summaries */
+    const struct str *ops; /* only these; all known ones when there are none */
+    size_t n_ops;
+    struct update_how how;
+    int64_t ep_size; /* of DispatchFFNCombine */
+};
+
+struct bench_plan {
+    struct arena arena;
+    struct summary summary;
+    VEC_OF(struct update) updates; /* by operator name */
+    struct update_gaps gaps;
+    struct str report;                       /* Markdown */
+    const char *report_path, *hotspots_path; /* set by bench_write() */
+};
+
+/* After a failure the plan may be freed. */
+enum status bench_plan(struct bench_plan *plan, const struct bench_job *job, struct diag *d);
+enum status bench_write(struct bench_plan *plan, const struct bench_job *job, struct diag *d);
+void bench_plan_free(struct bench_plan *plan);
+
+/* The tables a job is about: those of the operators named, wherever they are below the folder, or
+ * all tables of replayable operators directly in it. */
+struct bench_files {
+    const char **at;
+    size_t n;
+};
+enum status bench_files(struct arena *arena, const struct bench_job *job, struct bench_files *out,
+                        struct diag *d);
+
+/* True when every row of every file has a valid duration, and there is at least one in each. */
+enum status bench_is_complete(const struct bench_files *files, bool *out, struct diag *d);
+
+#endif

@@ -1,0 +1,231 @@
+#include "perfdb/check.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "perfdb/cell.h"
+#include "perfdb/columns.h"
+#include "perfdb/row.h"
+#include "perfdb/signature.h"
+#include "perfdb/table.h"
+
+void check_init(struct check *c)
+{
+    *c = (struct check){0};
+    arena_init(&c->arena);
+}
+
+void check_free(struct check *c)
+{
+    vec_free(&c->findings);
+    vec_free(&c->tables);
+    arena_free(&c->arena);
+}
+
+enum { FINDING_TEXT = 512 };
+
+__attribute__((format(printf, 5, 6))) static void
+found(struct check *c, const struct tree_file *file, uint64_t line, bool is_note,
+      const char *format, ...)
+{
+    char text[FINDING_TEXT];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    struct check_finding f = {file->path, line, is_note, arena_str(&c->arena, str_of(text))};
+    vec_push(&c->findings, f);
+    c->problems += !is_note;
+    c->notes += is_note;
+}
+
+enum kind { COLUMN_OTHER, COLUMN_DURATION, COLUMN_RATIO, COLUMN_SHAPES };
+
+static enum kind kind_of(struct str name)
+{
+    name = cell_trim(name);
+    if (str_ends(name, S("Duration(us)")))
+        return COLUMN_DURATION;
+    if (str_ends(name, S("_ratio")))
+        return COLUMN_RATIO;
+    return str_equal(name, COL_INPUT_SHAPES) || str_equal(name, COL_OUTPUT_SHAPES) ? COLUMN_SHAPES
+                                                                                   : COLUMN_OTHER;
+}
+
+/* Exports round ratios to three decimals. */
+#define RATIO_ROUNDING 0.0011
+
+static void check_shapes(struct check *c, const struct tree_file *file, uint64_t line,
+                         struct str name, struct str cell)
+{
+    struct cell_slots slots = cell_slots(&c->arena, cell);
+    struct cell_dims dims;
+
+    for (size_t i = 0; i < slots.n; i++)
+        if (!cell_dims(&c->arena, slots.at[i], &dims)) {
+            found(c, file, line, false, "%.*s: slot %zu is no shape: \"%.*s\"", STR_ARGS(name), i,
+                  STR_ARGS(slots.at[i]));
+            return;
+        }
+}
+
+static void check_cell(struct check *c, const struct tree_file *file, uint64_t line,
+                       struct str name, enum kind kind, struct str cell)
+{
+    struct arena_mark mark = arena_mark(&c->arena);
+    size_t before = c->findings.n;
+    double value;
+
+    if (kind == COLUMN_SHAPES)
+        check_shapes(c, file, line, name, cell);
+    else if (!cell_number(cell, &value))
+        return;
+    else if (kind == COLUMN_DURATION && (isnan(value) || isinf(value) || value < 0))
+        found(c, file, line, false, "%.*s is %s: %.*s", STR_ARGS(name),
+              isnan(value)   ? "not a number"
+              : isinf(value) ? "infinite"
+                             : "negative",
+              STR_ARGS(cell_trim(cell)));
+    else if (kind == COLUMN_RATIO && !(value >= -RATIO_ROUNDING && value <= 1 + RATIO_ROUNDING))
+        found(c, file, line, false, "%.*s is outside 0 to 1: %.*s", STR_ARGS(name),
+              STR_ARGS(cell_trim(cell)));
+    if (c->findings.n == before)
+        arena_rewind(&c->arena, mark);
+}
+
+static void check_cells(struct check *c, const struct tree_file *file, const struct table *t)
+{
+    enum kind *kinds = ARENA_ARRAY(&c->arena, enum kind, t->columns.n + 1);
+
+    for (size_t i = 0; i < t->columns.n; i++)
+        kinds[i] = kind_of(t->columns.at[i]);
+    for (size_t row = 0; row < t->n_rows; row++)
+        for (size_t i = 0; i < t->columns.n; i++)
+            if (kinds[i] != COLUMN_OTHER)
+                check_cell(c, file, t->lines.at[row], cell_trim(t->columns.at[i]), kinds[i],
+                           table_cell(t, row, (int)i));
+}
+
+static bool is_collective(const struct tree_file *file, const struct table *t)
+{
+    return str_starts(file->op, S("hcom_")) || table_column(t, S("message_bytes")) >= 0;
+}
+
+static void check_columns(struct check *c, const struct tree_file *file, const struct table *t)
+{
+    static const struct str of_collective[] = {S_INIT("message_bytes"), S_INIT("num_devices")};
+    bool is_comm = is_collective(file, t);
+    const struct str *wanted = is_comm ? of_collective : column_identity;
+    size_t n = is_comm ? ARRAY_LEN(of_collective) : IDENTITY_N;
+
+    for (size_t i = 0; i < n; i++)
+        if (table_column(t, wanted[i]) < 0)
+            found(c, file, 1, false, "the column %.*s is missing", STR_ARGS(wanted[i]));
+}
+
+/* Where durations may stand: replayed (also under its older name), profiled, of a collective. */
+struct durations {
+    int at[4];
+};
+
+static struct durations find_durations(const struct table *t)
+{
+    return (struct durations){{table_column(t, COL_AVERAGE), table_column(t, COL_PROFILED),
+                               table_column(t, S("MicroBench Duration(us)")),
+                               table_column(t, COL_DURATION)}};
+}
+
+static bool has_duration(const struct table *t, size_t row, const struct durations *c)
+{
+    for (size_t i = 0; i < ARRAY_LEN(c->at); i++)
+        if (row_is_duration(table_cell(t, row, c->at[i])))
+            return true;
+    return false;
+}
+
+/* Rows with a duration; the others, and doubles, are worth a note. */
+static void check_rows(struct check *c, const struct tree_file *file, const struct table *t,
+                       struct check_table *sum)
+{
+    struct durations where = find_durations(t);
+    struct signature_columns keys = signature_find(t);
+    struct signature_index index = {0};
+    bool is_comm = is_collective(file, t);
+
+    for (size_t row = 0; row < t->n_rows; row++) {
+        bool is_new = true;
+        uint32_t first = 0;
+        if (!is_comm) {
+            struct signature_row cells = signature_take(t, row, &keys);
+            struct signature s = signature_of(&c->arena, file->op, &cells);
+            first = signature_index_add(&index, &s, (uint32_t)row, &is_new);
+        }
+        if (!is_new)
+            found(c, file, t->lines.at[row], true, "the same case as line %llu",
+                  (unsigned long long)t->lines.at[first]);
+        bool is_valid = has_duration(t, row, &where);
+        sum->valid += is_valid;
+        if (!is_valid)
+            found(c, file, t->lines.at[row], true, "no valid duration");
+    }
+    signature_index_free(&index);
+}
+
+static void check_ragged(struct check *c, const struct tree_file *file, const struct table *t)
+{
+    for (size_t i = 0; i < t->ragged.n; i++)
+        found(c, file, t->ragged.at[i].line, false, "the row has %zu cells, the header %zu",
+              t->ragged.at[i].cells, t->columns.n);
+}
+
+/* What the reader said becomes the finding. */
+static void unreadable(struct check *c, const struct tree_file *file, const struct diag *d)
+{
+    for (size_t i = 0; i < d->entries.n; i++)
+        if (d->entries.at[i].severity == SEV_ERROR) {
+            const struct diag_text *t = &d->entries.at[i].first[0];
+            found(c, file, t->where.line > 0 ? t->where.line : 1, false, "%s", t->text);
+            return;
+        }
+}
+
+/* By line; problems before notes, else as they were found. */
+static int by_line(const void *a, const void *b)
+{
+    const struct check_finding *x = a, *y = b;
+
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    if (x->is_note != y->is_note)
+        return x->is_note ? 1 : -1;
+    return str_compare(x->what, y->what);
+}
+
+void check_table(struct check *c, const struct tree_file *file)
+{
+    size_t before = c->findings.n;
+    struct check_table sum = {.path = file->path, .op = file->op};
+    struct table t;
+    struct diag d;
+
+    diag_init(&d);
+    if (table_read(&t, file->path, &d) != ST_OK) {
+        unreadable(c, file, &d);
+    } else if (t.columns.n == 0) {
+        found(c, file, 1, false, "the file is empty");
+    } else {
+        sum.rows = t.n_rows;
+        check_columns(c, file, &t);
+        check_ragged(c, file, &t);
+        check_cells(c, file, &t);
+        check_rows(c, file, &t, &sum);
+    }
+    if (c->findings.n > before)
+        qsort(c->findings.at + before, c->findings.n - before, sizeof(*c->findings.at), by_line);
+    vec_push(&c->tables, sum);
+    table_free(&t);
+    diag_fini(&d);
+}

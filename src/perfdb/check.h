@@ -1,0 +1,37 @@
+/*
+ * check - is every table of a database what it should be?
+ */
+#ifndef STRATA_PERFDB_CHECK_H
+#define STRATA_PERFDB_CHECK_H
+
+#include "base/vec.h"
+#include "perfdb/tree.h"
+
+/* Something found at a line of a table. A note is worth knowing; anything else is a problem. */
+struct check_finding {
+    const char *path;
+    uint64_t line;
+    bool is_note;
+    struct str what;
+};
+
+struct check_table {
+    const char *path;
+    struct str op;
+    uint64_t rows, valid;
+};
+
+struct check {
+    struct arena arena;
+    VEC_OF(struct check_finding) findings; /* by file and line */
+    VEC_OF(struct check_table) tables;
+    uint64_t problems, notes;
+};
+
+void check_init(struct check *c);
+void check_free(struct check *c);
+
+/* Reads and judges one table. */
+void check_table(struct check *c, const struct tree_file *file);
+
+#endif

@@ -1,0 +1,339 @@
+#include "perfdb/compare_ops.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/json_read.h"
+#include "base/num.h"
+#include "perfdb/cell.h"
+#include "perfdb/compare_literal.h"
+#include "perfdb/compare_text.h"
+
+enum { SHOWN_PIDS = 16 };
+
+/* One operator of the trace, looked up in the mapping once. */
+struct op {
+    struct str name;     /* without torch.ops. */
+    struct str fallback; /* kernel of a prediction without one */
+    bool is_free, is_all_reduce;
+};
+
+void ops_rows_init(struct ops_rows *rows)
+{
+    *rows = (struct ops_rows){0};
+    arena_init(&rows->arena);
+    intern_init(&rows->kernels);
+}
+
+void ops_rows_free(struct ops_rows *rows)
+{
+    vec_free(&rows->at);
+    intern_fini(&rows->kernels);
+    arena_free(&rows->arena);
+}
+
+static struct ops_row *row_of(struct ops_rows *rows, struct str kernel)
+{
+    struct arena scratch;
+
+    /* With a letter in front, as the empty text has an id of its own. */
+    arena_init(&scratch);
+    size_t i = intern_put(&rows->kernels, arena_format(&scratch, "k%.*s", STR_ARGS(kernel))) - 1;
+    arena_free(&scratch);
+    if (i == rows->at.n)
+        vec_push(&rows->at, ((struct ops_row){.kernel = arena_str(&rows->arena, kernel)}));
+    return &rows->at.at[i];
+}
+
+static enum status bad_passes(const char *path, struct diag *d, const char *problem)
+{
+    return diag_fail(d, ST_FORMAT, "perfdb.m6-document", (struct where){.path = path}, "%s",
+                     problem);
+}
+
+static enum status read_passes(struct json *j, const char *path, double *passes, struct diag *d)
+{
+    struct str key, value;
+
+    if (json_next(j) != JSON_OBJECT)
+        return bad_passes(path, d, "not an M6 document: no JSON object");
+    while (json_key(j, &key)) {
+        if (!str_equal(key, S("n_forward_passes")))
+            continue;
+        if (!json_value(j, &value) || j->token != JSON_NUMBER || !num_f64(value, passes) ||
+            *passes <= 0)
+            return bad_passes(path, d, "n_forward_passes is not a number above 0");
+    }
+    if (j->token != JSON_OBJECT_END || json_next(j) != JSON_END)
+        return bad_passes(path, d, "not an M6 document: damaged JSON");
+    return ST_OK;
+}
+
+enum status ops_passes(const char *path, double *passes, struct diag *d)
+{
+    struct mapfile map;
+    struct json j;
+
+    *passes = 1;
+    TRY(mapfile_open(&map, path, d));
+    struct str text = map.text;
+    if (str_starts(text, S("\xef\xbb\xbf")))
+        text = str_part(text, 3, text.n);
+    json_open(&j, text, JSON_STRICT);
+    enum status st = read_passes(&j, path, passes, d);
+    mapfile_close(&map);
+    return st;
+}
+
+static void measure(struct ops_rows *rows, struct str kernel, double us)
+{
+    struct ops_row *row = row_of(rows, kernel);
+
+    row->measured_us += us;
+    row->measured_n++;
+}
+
+static double time_or_0(struct str text)
+{
+    double us;
+
+    return measured_time(text, &us) ? us : 0;
+}
+
+void ops_rows_measure(struct ops_rows *rows, const struct measured *m, double passes)
+{
+    struct twins twins;
+
+    twins_init(&twins);
+    for (size_t i = 0; i < m->table.n_rows; i++) {
+        struct measured_row row = measured_row(m, i);
+        double us = time_or_0(row.duration);
+        if (row.type.n == 0 || measured_is_helper(row.type))
+            continue;
+        if (measured_is_collective(row.type))
+            twins_put(&twins, time_or_0(row.start), row.type, S(""), us);
+        else
+            measure(rows, row.type, us);
+    }
+    for (size_t i = 0; i < twins.at.n; i++)
+        measure(rows, twins.at.at[i].type, twins.at.at[i].us);
+    twins_free(&twins);
+    for (size_t i = 0; i < rows->at.n; i++) {
+        rows->at.at[i].measured_us /= passes;
+        rows->at.at[i].measured_n /= passes;
+    }
+}
+
+static bool is_true(const struct yaml_node *node)
+{
+    static const char *const words[] = {"false", "no", "off", "0", "0.0", ""};
+
+    if (node == NULL || yaml_is_null(node))
+        return false;
+    if (node->kind != YAML_TEXT)
+        return node->n > 0;
+    if (node->is_quoted)
+        return node->text.n > 0;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (str_equal_nocase(node->text, str_of(words[i])))
+            return false;
+    return true;
+}
+
+static const struct yaml_node *find_entry(const struct yaml_node *mapping, struct str name)
+{
+    const struct yaml_node *places[] = {yaml_get(mapping, S("operator_mappings")), mapping};
+    const struct str names[] = {trace_operator(name), name};
+
+    for (size_t p = 0; p < ARRAY_LEN(places); p++)
+        for (size_t n = 0; n < ARRAY_LEN(names); n++) {
+            const struct yaml_node *entry = yaml_get(places[p], names[n]);
+            if (entry != NULL && entry->kind == YAML_MAP)
+                return entry;
+        }
+    return NULL;
+}
+
+static struct op look_up(const struct yaml_node *mapping, struct str name)
+{
+    const struct yaml_node *entry = find_entry(mapping, name);
+    const struct yaml_node *kernel = yaml_get(entry, S("kernel_type"));
+    bool has_kernel =
+        kernel != NULL && kernel->kind == YAML_TEXT && !yaml_is_null(kernel) && kernel->text.n > 0;
+
+    return (struct op){
+        .name = trace_operator(name),
+        .fallback = has_kernel ? kernel->text : name,
+        .is_free = is_true(yaml_get(entry, S("zero_cost"))),
+        .is_all_reduce = str_contains_nocase(name, S("all_reduce")),
+    };
+}
+
+enum outcome { HIT, MISS };
+
+static void predict(struct ops_rows *rows, struct str kernel, double us, const struct op *op,
+                    enum outcome outcome)
+{
+    struct ops_row *row = row_of(rows, kernel);
+    size_t i = 0;
+
+    row->predicted_us += us;
+    row->predicted_n++;
+    row->hits += outcome == HIT;
+    row->misses += outcome == MISS;
+    while (i < row->n_names && !str_equal(row->names[i], op->name))
+        i++;
+    if (i == row->n_names && i < OPS_NAMES)
+        row->names[row->n_names++] = arena_str(&rows->arena, op->name);
+}
+
+static void predict_hit(struct ops_rows *rows, const struct trace_event *e, const struct op *op,
+                        struct arena *scratch)
+{
+    struct kernel_share *shares;
+    struct str *kernels;
+    bool has_all_reduce = false;
+
+    size_t n = literal_shares(scratch, e->args[TRACE_SUB_DURATIONS], &shares);
+    for (size_t i = 0; i < n; i++)
+        predict(rows, shares[i].kernel, shares[i].us, op, HIT);
+    if (n > 0)
+        return;
+    n = trace_kernels(scratch, e->args[TRACE_KERNEL_TYPE], &kernels);
+    for (size_t i = 0; i < n; i++) {
+        predict(rows, kernels[i], e->dur / (double)n, op, HIT);
+        has_all_reduce = has_all_reduce || str_equal(kernels[i], S("hcom_allReduce_"));
+    }
+    /* A fused operator that also reduces: the collective is there, its time is in the sum. */
+    if (op->is_all_reduce && !has_all_reduce)
+        predict(rows, S("hcom_allReduce_"), 0, op, HIT);
+}
+
+static void predict_event(struct ops_rows *rows, const struct trace_event *e, const struct op *op,
+                          struct arena *scratch)
+{
+    struct str type = e->args[TRACE_KERNEL_TYPE];
+
+    if (op->is_free)
+        return;
+    if (type.n > 0 && !str_equal(type, S("?")))
+        predict_hit(rows, e, op, scratch);
+    else
+        predict(rows, op->fallback, e->dur, op, MISS);
+}
+
+static int by_pid(const void *a, const void *b)
+{
+    const struct trace_process *x = a, *y = b;
+
+    if (x->pid.n != y->pid.n)
+        return x->pid.n < y->pid.n ? -1 : 1;
+    return str_compare(x->pid, y->pid);
+}
+
+/* The processes that complete events belong to, as `{0, 1}`; `last` is one of them. */
+static struct str list_processes(const struct predicted *p, struct arena *arena, size_t *count,
+                                 uint32_t *last)
+{
+    struct trace_process *busy = ARENA_ARRAY(arena, struct trace_process, p->processes.n);
+    struct str list = S("");
+
+    *count = 0;
+    for (size_t i = 0; i < p->processes.n; i++)
+        if (p->processes.at[i].events > 0) {
+            busy[(*count)++] = p->processes.at[i];
+            *last = (uint32_t)i;
+        }
+    qsort(busy, *count, sizeof(*busy), by_pid);
+    for (size_t i = 0; i < *count && i < SHOWN_PIDS; i++) {
+        const char *quote = busy[i].is_text ? "'" : "";
+        list = arena_format(arena, "%.*s%s%s%.*s%s", STR_ARGS(list), i > 0 ? ", " : "", quote,
+                            STR_ARGS(busy[i].pid), quote);
+    }
+    return arena_format(arena, "{%.*s%s}", STR_ARGS(list), *count > SHOWN_PIDS ? ", ..." : "");
+}
+
+static enum status choose_process(const struct predicted *p, struct arena *arena, uint32_t *out,
+                                  struct diag *d)
+{
+    size_t count;
+
+    if (p->named >= 0) {
+        *out = (uint32_t)p->named;
+        return ST_OK;
+    }
+    struct str list = list_processes(p, arena, &count, out);
+    if (count == 1) {
+        diag_add(d, SEV_WARN, "perfdb.process-unnamed", (struct where){.path = p->path},
+                 "no process is named profiling or empirical; the only one, %.*s, is taken",
+                 STR_ARGS(list));
+        return ST_OK;
+    }
+    enum status st =
+        diag_fail(d, ST_FORMAT, "perfdb.process-ambiguous", (struct where){.path = p->path},
+                  "cannot identify the profiling process; found PIDs: %.*s", STR_ARGS(list));
+    diag_hint(d, "try", "a process_name event that says \"empirical\" or \"profiling\"");
+    return st;
+}
+
+enum status ops_rows_predict(struct ops_rows *rows, const struct predicted *p,
+                             const struct yaml_node *mapping, struct diag *d)
+{
+    struct intern names;
+    VEC_OF(struct op) ops = {0};
+    struct arena scratch;
+    uint32_t process = 0;
+
+    TRY(choose_process(p, &rows->arena, &process, d));
+    intern_init(&names);
+    arena_init(&scratch);
+    vec_push(&ops, look_up(mapping, S(""))); /* id 0 */
+    for (size_t i = 0; i < p->events.n; i++) {
+        const struct trace_event *e = &p->events.at[i];
+        struct arena_mark mark = arena_mark(&scratch);
+        if (e->process != process)
+            continue;
+        strid id = intern_put(&names, e->name);
+        if (id == ops.n)
+            vec_push(&ops, look_up(mapping, e->name));
+        predict_event(rows, e, &ops.at[id], &scratch);
+        arena_rewind(&scratch, mark);
+    }
+    arena_free(&scratch);
+    intern_fini(&names);
+    vec_free(&ops);
+    return ST_OK;
+}
+
+static double larger(const struct ops_row *row)
+{
+    return decimal_round(fmax(row->predicted_us, row->measured_us), 1);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct ops_row *x = a, *y = b;
+    double left = larger(x), right = larger(y);
+
+    if (left != right)
+        return left < right ? 1 : -1;
+    return str_compare(x->kernel, y->kernel);
+}
+
+void ops_rows_sort(struct ops_rows *rows)
+{
+    if (rows->at.n > 0)
+        qsort(rows->at.at, rows->at.n, sizeof(*rows->at.at), by_time);
+}
+
+double ops_error(double predicted, double measured)
+{
+    return measured != 0 ? (predicted - measured) / measured * 100 : 0;
+}
+
+const char *ops_status(const struct ops_row *row)
+{
+    if (row->hits == 0 && row->misses == 0)
+        return "TC未建模"; /* measured, and not modelled */
+    return row->misses == 0 ? "HIT" : row->hits == 0 ? "MISS" : "PARTIAL";
+}

@@ -1,0 +1,48 @@
+#include "perfdb/compare_plot.h"
+
+#include "base/testing.h"
+
+static struct json_buffer draw(struct plot_point *points, size_t n)
+{
+    struct json_buffer out = {0};
+    struct json_writer j;
+
+    json_write_init(&j, json_buffer_sink(&out), JSON_COMPACT);
+    json_write_object(&j);
+    plot_json(&j, points, n);
+    json_write_end(&j);
+    assert_true(json_write_finish(&j));
+    return out;
+}
+
+TEST(points_with_both_times_are_drawn_and_the_furthest_come_first)
+{
+    struct plot_point points[] = {
+        {S_INIT("near"), S_INIT(""), 100, 104}, /* +4 %, the bin from -5 to 5 */
+        {S_INIT("far"), S_INIT(""), 100, 50},   /* -50 % opens the bin from -50 */
+        {S_INIT("alone"), S_INIT(""), 0, 70},
+    };
+    struct json_buffer out = draw(points, 3);
+    struct str all = {out.at, out.n};
+    size_t worst = str_find(all, S("\"worst\":[{\"kernel_type\":\"alone\""));
+
+    assert_true(worst < all.n);
+    assert_true(str_find(str_part(all, 0, worst), S("alone")) == worst);
+    assert_true(str_find(all, S("{\"from_pct\":-5.0,\"to_pct\":5.0,\"count\":1}")) < all.n);
+    assert_true(str_find(all, S("{\"from_pct\":-50.0,\"to_pct\":-25.0,\"count\":1}")) < all.n);
+    assert_true(str_find(all, S("{\"from_pct\":null,\"to_pct\":-75.0,\"count\":0}")) < all.n);
+    json_buffer_free(&out);
+}
+
+TEST(no_points_draw_nothing)
+{
+    struct json_buffer out = draw(NULL, 0);
+    struct str all = {out.at, out.n};
+
+    assert_true(str_starts(all, S("{\"scatter\":[],\"error_histogram\":[")));
+    assert_true(str_find(all, S("\"worst\":[]}")) < all.n);
+    json_buffer_free(&out);
+}
+
+TEST_MAIN("perfdb/compare_plot", T(points_with_both_times_are_drawn_and_the_furthest_come_first),
+          T(no_points_draw_nothing))

@@ -1,0 +1,218 @@
+#include "perfdb/compare_shapes.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "perfdb/compare_literal.h"
+#include "perfdb/compare_text.h"
+
+void shape_rows_init(struct shape_rows *rows)
+{
+    *rows = (struct shape_rows){0};
+    arena_init(&rows->arena);
+    intern_init(&rows->keys);
+}
+
+void shape_rows_free(struct shape_rows *rows)
+{
+    vec_free(&rows->at);
+    intern_fini(&rows->keys);
+    arena_free(&rows->arena);
+}
+
+/* The row of a kernel at a shape; `shapes` is copied when the row is new. */
+static struct shape_row *row_of(struct shape_rows *rows, struct str kernel, struct str shapes)
+{
+    struct arena scratch;
+
+    arena_init(&scratch);
+    struct str key =
+        arena_format(&scratch, "%zu:%.*s%.*s", kernel.n, STR_ARGS(kernel), STR_ARGS(shapes));
+    size_t i = intern_put(&rows->keys, key) - 1;
+    arena_free(&scratch);
+    if (i == rows->at.n)
+        vec_push(&rows->at, ((struct shape_row){.kernel = arena_str(&rows->arena, kernel),
+                                                .shapes = arena_str(&rows->arena, shapes),
+                                                .source = S("")}));
+    return &rows->at.at[i];
+}
+
+static void predict(struct shape_rows *rows, struct str kernel, struct str shapes, double us,
+                    struct str source)
+{
+    struct shape_row *row = row_of(rows, kernel, shapes);
+
+    row->predicted_us += us;
+    row->predicted_n++;
+    row->source = source;
+}
+
+static void predict_event(struct shape_rows *rows, const struct trace_event *e,
+                          struct arena *scratch)
+{
+    struct str type = e->args[TRACE_KERNEL_TYPE], source = e->args[TRACE_SOURCE], *kernels;
+    struct str shapes = shape_key(scratch, e->args[TRACE_SHAPES]);
+    struct kernel_share *shares;
+
+    size_t n = literal_shares(scratch, e->args[TRACE_SUB_DURATIONS], &shares);
+    for (size_t i = 0; i < n; i++)
+        predict(rows, shares[i].kernel, shapes, shares[i].us, source);
+    if (n > 0)
+        return;
+    n = trace_kernels(scratch, type, &kernels);
+    for (size_t i = 0; i < n && n > 1; i++)
+        predict(rows, kernels[i], shapes, e->dur / (double)n, source);
+    if (n <= 1)
+        predict(rows, type, shapes, e->dur, source);
+}
+
+void shape_rows_predict(struct shape_rows *rows, const struct predicted *p)
+{
+    struct arena scratch;
+
+    arena_init(&scratch);
+    for (size_t i = 0; i < p->events.n; i++) {
+        const struct trace_event *e = &p->events.at[i];
+        struct arena_mark mark = arena_mark(&scratch);
+        if (e->args[TRACE_KERNEL_TYPE].n > 0)
+            predict_event(rows, e, &scratch);
+        arena_rewind(&scratch, mark);
+    }
+    arena_free(&scratch);
+}
+
+static void measure(struct shape_rows *rows, enum shape_side side, struct str kernel,
+                    struct str shapes, double us)
+{
+    struct shape_row *row = row_of(rows, kernel, shapes);
+
+    if (side == SHAPE_PREDICTED) {
+        row->predicted_us += us;
+        row->predicted_n++;
+    } else {
+        row->measured_us += us;
+        row->measured_n++;
+    }
+}
+
+static enum status bad_time(const struct measured *m, struct measured_row row, const char *column,
+                            struct str text, struct diag *d)
+{
+    if (d == NULL)
+        return ST_OK;
+    return diag_fail(
+        d, ST_FORMAT, "perfdb.bad-time", (struct where){.path = m->table.path, .line = row.line},
+        "%s of %.*s is not a number: '%.*s'", column, STR_ARGS(row.type), STR_ARGS(text));
+}
+
+static enum status measure_row(struct shape_rows *rows, const struct measured *m,
+                               struct measured_row row, enum shape_side side, struct twins *twins,
+                               struct diag *d)
+{
+    struct arena_mark mark = arena_mark(&rows->arena);
+    size_t before = rows->at.n;
+    double start, us;
+
+    if (!measured_time(row.duration, &us))
+        return bad_time(m, row, "Duration(us)", row.duration, d);
+    if (!measured_time(row.start, &start))
+        return bad_time(m, row, "Start Time(us)", row.start, d);
+    struct str shapes = shape_key(&rows->arena, row.shapes);
+    if (measured_is_collective(row.type)) {
+        twins_put(twins, start, row.type, shapes, us); /* keeps the key */
+        return ST_OK;
+    }
+    measure(rows, side, row.type, shapes, us);
+    if (rows->at.n == before)
+        arena_rewind(&rows->arena, mark);
+    return ST_OK;
+}
+
+enum status shape_rows_measure(struct shape_rows *rows, const struct measured *m,
+                               enum shape_side side, struct diag *d)
+{
+    struct twins twins;
+    enum status st = ST_OK;
+
+    twins_init(&twins);
+    for (size_t i = 0; i < m->table.n_rows && st == ST_OK; i++) {
+        struct measured_row row = measured_row(m, i);
+        if (row.type.n > 0 && !measured_is_helper(row.type))
+            st = measure_row(rows, m, row, side, &twins, d);
+    }
+    for (size_t i = 0; i < twins.at.n && st == ST_OK; i++)
+        measure(rows, side, twins.at.at[i].type, twins.at.at[i].key, twins.at.at[i].us);
+    twins_free(&twins);
+    return st;
+}
+
+static double larger(const struct shape_row *row)
+{
+    return fmax(row->predicted_us, row->measured_us);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct shape_row *x = a, *y = b;
+    double left = larger(x), right = larger(y);
+
+    if (left != right)
+        return left < right ? 1 : -1;
+    int order = str_compare(x->kernel, y->kernel);
+    return order != 0 ? order : str_compare(x->shapes, y->shapes);
+}
+
+void shape_rows_sort(struct shape_rows *rows)
+{
+    if (rows->at.n > 0)
+        qsort(rows->at.at, rows->at.n, sizeof(*rows->at.at), by_time);
+}
+
+double shape_row_delta(const struct shape_row *row)
+{
+    if (row->measured_us == 0)
+        return row->predicted_us > 0 ? INFINITY : 0;
+    return (row->predicted_us - row->measured_us) / row->measured_us * 100;
+}
+
+static struct str copy_number(struct shape_rows *rows, double value, int decimals)
+{
+    char text[DECIMAL_TEXT];
+
+    return arena_str(&rows->arena, decimal_text(text, value, decimals));
+}
+
+static struct str side_text(struct shape_rows *rows, double us, uint64_t n)
+{
+    return n > 0 ? copy_number(rows, us, 2) : S("0");
+}
+
+void shape_rows_table(struct shape_rows *rows, struct table *t)
+{
+    static const struct str names[] = {
+        S_INIT("kernel_type"), S_INIT("shape_key"), S_INIT("tc_dur_us"),  S_INIT("prof_dur_us"),
+        S_INIT("delta_pct"),   S_INIT("tc_count"),  S_INIT("prof_count"), S_INIT("source"),
+    };
+
+    table_init(t, "");
+    table_arrange(t, names, ARRAY_LEN(names));
+    for (size_t i = 0; i < rows->at.n; i++) {
+        const struct shape_row *row = &rows->at.at[i];
+        const struct str cells[ARRAY_LEN(names)] = {
+            row->kernel,
+            row->shapes,
+            side_text(rows, row->predicted_us, row->predicted_n),
+            side_text(rows, row->measured_us, row->measured_n),
+            row->measured_us == 0 && !(row->predicted_us > 0)
+                ? S("0")
+                : copy_number(rows, shape_row_delta(row), 1),
+            arena_format(&rows->arena, "%" PRIu64, row->predicted_n),
+            arena_format(&rows->arena, "%" PRIu64, row->measured_n),
+            row->source,
+        };
+        size_t at = table_add_row(t);
+        for (size_t c = 0; c < ARRAY_LEN(names); c++)
+            table_set(t, at, (int)c, cells[c]);
+    }
+}

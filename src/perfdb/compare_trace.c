@@ -1,0 +1,306 @@
+#include "perfdb/compare_trace.h"
+
+#include "base/cancel.h"
+#include "base/json_read.h"
+#include "base/num.h"
+
+const struct str trace_arg_names[TRACE_ARGS] = {
+    S_INIT("kernel_type"),   S_INIT("simulation_shapes"), S_INIT("source"),
+    S_INIT("confidence"),    S_INIT("composite"),         S_INIT("sub_kernel_durations"),
+    S_INIT("kernel_shapes"), S_INIT("shape_match_rule"),  S_INIT("sub_kernel_shapes"),
+    S_INIT("zero_cost"),
+};
+
+/* One value as it comes; `token` is its kind. */
+struct value {
+    enum json_token token;
+    struct str text;
+};
+
+struct reader {
+    struct predicted *p;
+    struct json j;
+    struct str text;
+    uint64_t odd; /* elements that are no events */
+};
+
+static bool read_value(struct reader *r, struct value *out)
+{
+    if (json_value(&r->j, &out->text)) {
+        out->token = r->j.token;
+        if (out->token == JSON_STRING)
+            out->text = json_text(out->text, &r->p->arena);
+        else if (out->token != JSON_NUMBER)
+            out->text = out->token == JSON_TRUE    ? S("True")
+                        : out->token == JSON_FALSE ? S("False")
+                                                   : S("");
+        return true;
+    }
+    out->token = r->j.token;
+    if (out->token != JSON_OBJECT && out->token != JSON_ARRAY)
+        return false;
+    uint64_t from = json_offset(&r->j);
+    if (!json_skip(&r->j))
+        return false;
+    out->text = str_trim(str_part(r->text, from, json_offset(&r->j) - from));
+    return true;
+}
+
+/* Arguments of a complete event, and the one of a process_name event. */
+static bool read_args(struct reader *r, struct trace_event *event, struct str *name)
+{
+    struct str key;
+    struct value value;
+
+    while (json_key(&r->j, &key)) {
+        if (r->j.has_escapes)
+            key = json_text(key, &r->p->arena);
+        size_t arg = 0;
+        while (arg < TRACE_ARGS && !str_equal(key, trace_arg_names[arg]))
+            arg++;
+        bool is_name = str_equal(key, S("name"));
+        if (arg == TRACE_ARGS && !is_name)
+            continue;
+        if (!read_value(r, &value))
+            return false;
+        if (is_name)
+            *name = value.text;
+        else
+            event->args[arg] = value.text;
+    }
+    return r->j.token == JSON_OBJECT_END;
+}
+
+static uint32_t find_process(struct predicted *p, struct value pid)
+{
+    bool is_text = pid.token == JSON_STRING;
+
+    if (pid.token == JSON_NONE || pid.token == JSON_NULL)
+        pid.text = S("None");
+    if (p->last < p->processes.n && p->processes.at[p->last].is_text == is_text &&
+        str_equal(p->processes.at[p->last].pid, pid.text))
+        return p->last;
+    struct arena_mark mark = arena_mark(&p->arena);
+    struct str key = arena_format(&p->arena, "%d%.*s", is_text, STR_ARGS(pid.text));
+    p->last = intern_put(&p->pids, key) - 1;
+    arena_rewind(&p->arena, mark);
+    if (p->last == p->processes.n)
+        vec_push(&p->processes, ((struct trace_process){.pid = pid.text, .is_text = is_text}));
+    return p->last;
+}
+
+static void name_process(struct predicted *p, uint32_t process, struct str name)
+{
+    if (p->processes.at[process].name.n == 0)
+        p->processes.at[process].name = name;
+    if (p->named < 0 &&
+        (str_contains_nocase(name, S("profiling")) || str_contains_nocase(name, S("empirical"))))
+        p->named = (int)process;
+}
+
+/* The members of an event that count, as they come. */
+struct members {
+    struct value phase, name, dur, pid;
+    struct trace_event event;
+    struct str process_name;
+};
+
+static struct value *member_of(struct members *m, struct str key)
+{
+    if (str_equal(key, S("ph")))
+        return &m->phase;
+    if (str_equal(key, S("name")))
+        return &m->name;
+    if (str_equal(key, S("dur")))
+        return &m->dur;
+    return str_equal(key, S("pid")) ? &m->pid : NULL;
+}
+
+/* Stands before the value of "args": anything but an object holds no arguments. */
+static bool enter_args(struct reader *r, struct members *m)
+{
+    struct str ignored;
+
+    memset(m->event.args, 0, sizeof(m->event.args));
+    if (json_value(&r->j, &ignored))
+        return true;
+    if (r->j.token == JSON_ARRAY)
+        return json_skip(&r->j);
+    return json_next(&r->j) == JSON_OBJECT && read_args(r, &m->event, &m->process_name);
+}
+
+static void keep_event(struct predicted *p, struct members *m)
+{
+    struct trace_event *event = &m->event;
+
+    event->name = m->name.text;
+    event->dur_text = m->dur.text;
+    if (m->dur.token != JSON_NUMBER || !num_f64(m->dur.text, &event->dur))
+        event->dur = 0;
+    if (m->phase.token != JSON_STRING)
+        return;
+    if (str_equal(m->phase.text, S("M")) && str_equal(event->name, S("process_name"))) {
+        name_process(p, find_process(p, m->pid), m->process_name);
+    } else if (str_equal(m->phase.text, S("X"))) {
+        event->process = find_process(p, m->pid);
+        p->processes.at[event->process].events++;
+        vec_push(&p->events, *event);
+    }
+}
+
+static bool read_event(struct reader *r)
+{
+    const struct value none = {JSON_NONE, S_INIT("")};
+    struct members m = {.phase = none, .name = none, .pid = none, .dur = {JSON_NUMBER, S("0")}};
+    struct str key;
+
+    while (json_key(&r->j, &key)) {
+        if (r->j.has_escapes)
+            key = json_text(key, &r->p->arena);
+        struct value *member = member_of(&m, key);
+        if (member != NULL ? !read_value(r, member)
+                           : str_equal(key, S("args")) && !enter_args(r, &m))
+            return false;
+    }
+    if (r->j.token != JSON_OBJECT_END)
+        return false;
+    keep_event(r->p, &m);
+    return true;
+}
+
+static bool read_events(struct reader *r)
+{
+    while (json_element(&r->j)) {
+        struct str ignored;
+        if (cancelled())
+            return false;
+        if (json_value(&r->j, &ignored)) {
+            r->odd++;
+            continue;
+        }
+        if (r->j.token == JSON_ARRAY) {
+            r->odd++;
+            if (!json_skip(&r->j))
+                return false;
+        } else if (json_next(&r->j) != JSON_OBJECT || !read_event(r)) {
+            return false;
+        }
+    }
+    return r->j.token == JSON_ARRAY_END;
+}
+
+/* The list of events is the document itself or its member traceEvents. */
+static bool read_document(struct reader *r, bool *has_events)
+{
+    struct str key;
+
+    enum json_token token = json_next(&r->j);
+    *has_events = token == JSON_ARRAY;
+    if (token == JSON_ARRAY)
+        return read_events(r);
+    if (token != JSON_OBJECT)
+        return token != JSON_ERROR && token != JSON_END;
+    while (json_key(&r->j, &key)) {
+        struct str ignored;
+        if (!str_equal(key, S("traceEvents")))
+            continue;
+        *has_events = false;
+        if (json_value(&r->j, &ignored))
+            continue;
+        *has_events = r->j.token == JSON_ARRAY;
+        if (*has_events && (json_next(&r->j) != JSON_ARRAY || !read_events(r)))
+            return false;
+    }
+    return r->j.token == JSON_OBJECT_END;
+}
+
+static enum status refuse(const struct reader *r, struct diag *d)
+{
+    uint64_t line = 0, column = 0;
+    uint64_t at = r->j.token == JSON_ERROR ? r->j.error_at : json_offset(&r->j);
+
+    if (cancelled())
+        return ST_CANCELLED;
+    struct where where = {.path = r->p->path, .byte = at + 1};
+    if (json_line(&r->j, at, &line, &column))
+        where = (struct where){.path = r->p->path, .line = line};
+    enum status st =
+        diag_fail(d, r->j.token == JSON_ERROR ? r->j.status : ST_FORMAT, "perfdb.trace-json", where,
+                  "not a JSON trace: %s (column %llu)",
+                  r->j.token == JSON_ERROR ? r->j.error : "the text ends inside the document",
+                  (unsigned long long)column);
+    if (str_starts(r->text, S("version https://git-lfs.github.com/spec/")))
+        diag_hint(d, "try", "git lfs pull: this is a Git LFS pointer, not the trace itself");
+    return st;
+}
+
+static void predicted_init(struct predicted *p, const char *path)
+{
+    *p = (struct predicted){.path = path, .named = -1};
+    arena_init(&p->arena);
+    intern_init(&p->pids);
+}
+
+static enum status parse(struct predicted *p, struct str text, struct diag *d)
+{
+    struct reader r = {.p = p, .text = text};
+    bool has_events = false;
+
+    if (str_starts(text, S("\xef\xbb\xbf")))
+        r.text = str_part(text, 3, text.n);
+    json_open(&r.j, r.text, JSON_STRICT);
+    if (!read_document(&r, &has_events) || json_next(&r.j) != JSON_END)
+        return refuse(&r, d);
+    if (!has_events)
+        diag_add(d, SEV_WARN, "perfdb.trace-no-events", (struct where){.path = p->path},
+                 "no list traceEvents: the trace counts as empty");
+    if (r.odd > 0)
+        diag_add(d, SEV_LOSS, "perfdb.trace-odd-event", (struct where){.path = p->path},
+                 "%llu elements of traceEvents are no events", (unsigned long long)r.odd);
+    return ST_OK;
+}
+
+enum status predicted_parse(struct predicted *p, const char *path, struct str text, struct diag *d)
+{
+    predicted_init(p, path);
+    return parse(p, text, d);
+}
+
+enum status predicted_read(struct predicted *p, const char *path, struct diag *d)
+{
+    predicted_init(p, path);
+    TRY(mapfile_open(&p->map, path, d));
+    return parse(p, p->map.text, d);
+}
+
+void predicted_free(struct predicted *p)
+{
+    vec_free(&p->events);
+    vec_free(&p->processes);
+    mapfile_close(&p->map);
+    intern_fini(&p->pids);
+    arena_free(&p->arena);
+}
+
+struct str trace_operator(struct str name)
+{
+    struct str prefix = S("torch.ops.");
+
+    return str_starts(name, prefix) ? str_part(name, prefix.n, name.n) : name;
+}
+
+size_t trace_kernels(struct arena *arena, struct str kernel_type, struct str **out)
+{
+    struct str rest = kernel_type, part;
+    size_t n = 0, commas = 0;
+
+    for (size_t i = 0; i < rest.n; i++)
+        commas += rest.at[i] == ',';
+    *out = ARENA_ARRAY(arena, struct str, commas + 1);
+    while (rest.n > 0 && str_split(&rest, ',', &part)) {
+        part = str_trim(part);
+        if (part.n > 0)
+            (*out)[n++] = part;
+    }
+    return n;
+}

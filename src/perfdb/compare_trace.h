@@ -1,0 +1,74 @@
+/*
+ * compare_trace - the trace a performance model predicts: its complete events, in file order.
+ *
+ * A Chrome trace with one process for each model. Only complete events (`ph` is X) count; their
+ * arguments are kept as text, the way the model wrote them: a number as written, true as `True`,
+ * false as `False`, null as nothing, a list or object as its JSON text. Of a key given twice the
+ * last one counts. Views live as long as the trace.
+ */
+#ifndef STRATA_PERFDB_COMPARE_TRACE_H
+#define STRATA_PERFDB_COMPARE_TRACE_H
+
+#include <stdint.h>
+
+#include "base/intern.h"
+#include "base/mapfile.h"
+#include "base/vec.h"
+
+enum trace_arg {
+    TRACE_KERNEL_TYPE,
+    TRACE_SHAPES,
+    TRACE_SOURCE,
+    TRACE_CONFIDENCE,
+    TRACE_COMPOSITE,
+    TRACE_SUB_DURATIONS,
+    TRACE_KERNEL_SHAPES,
+    TRACE_MATCH_RULE,
+    TRACE_SUB_SHAPES,
+    TRACE_ZERO_COST,
+    TRACE_ARGS,
+};
+
+extern const struct str trace_arg_names[TRACE_ARGS];
+
+struct trace_event {
+    struct str name, dur_text; /* "0" when there is no `dur` */
+    double dur;                /* us; 0 when it is no number */
+    uint32_t process;          /* index into `processes` */
+    struct str args[TRACE_ARGS];
+};
+
+struct trace_process {
+    struct str pid;  /* the number or text; `None` for an event without one */
+    bool is_text;    /* "1" and 1 are two processes */
+    struct str name; /* of the first process_name event; empty when there is none */
+    uint64_t events; /* complete ones */
+};
+
+struct predicted {
+    const char *path; /* as given: outlives the trace */
+    struct arena arena;
+    VEC_OF(struct trace_event) events;
+    VEC_OF(struct trace_process) processes; /* in order of appearance */
+    int named; /* of the first process_name event that says profiling or empirical; -1: none */
+
+    /* Private. */
+    struct mapfile map;
+    struct intern pids; /* the process of id k is the k-th */
+    uint32_t last;      /* process of the event before: nearly always the same */
+};
+
+/* Refused with a place: what is not JSON, or has no list of events where one should be. After a
+ * failure the trace may be freed. */
+enum status predicted_read(struct predicted *p, const char *path, struct diag *d);
+/* The same for bytes that outlive the trace. */
+enum status predicted_parse(struct predicted *p, const char *path, struct str text, struct diag *d);
+void predicted_free(struct predicted *p);
+
+/* The operator as tables name it: without `torch.ops.`. */
+struct str trace_operator(struct str name);
+
+/* The kernels of a comma separated list, trimmed, without empty ones; returns how many. */
+size_t trace_kernels(struct arena *arena, struct str kernel_type, struct str **out);
+
+#endif

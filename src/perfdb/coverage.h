@@ -1,0 +1,55 @@
+/*
+ * coverage - whether the points of a database lie densely enough on their axes.
+ *
+ * An axis is a variable of the operator's pattern: M, N and K of a matrix product, tokens and
+ * width of an elementwise kernel. Its points are the values that the rows of the table have there.
+ * For each axis with a rule (perfdb/coverage_rules.h) the values that must be there and are not,
+ * and the neighbours that are too far apart, are listed.
+ */
+#ifndef STRATA_PERFDB_COVERAGE_H
+#define STRATA_PERFDB_COVERAGE_H
+
+#include "perfdb/coverage_rules.h"
+#include "perfdb/grid_run.h"
+
+struct coverage_gap {
+    int64_t from, to;
+    double gap, ratio; /* the limit that is broken; the other one is 0 */
+};
+
+struct coverage_axis {
+    struct str name;
+    size_t points;            /* different values */
+    struct grid_list missing; /* ascending */
+    const struct coverage_gap *gaps;
+    size_t gaps_n;
+};
+
+struct coverage_table {
+    const char *path;
+    const struct coverage_axis *axes;
+    size_t axes_n;
+};
+
+struct coverage {
+    struct arena arena;
+    VEC_OF(struct coverage_table) tables; /* those with an axis that has a rule */
+    size_t missing, gaps;                 /* over all axes */
+};
+
+struct coverage_options {
+    const char *rules;     /* densities of a user; NULL: compiled in */
+    bool is_measured;      /* count only rows that have a duration */
+    const struct str *ops; /* only these operators; none: all */
+    size_t ops_n;
+};
+
+enum status coverage_find(struct coverage *c, const char *dir, const struct coverage_options *o,
+                          struct diag *d);
+void coverage_free(struct coverage *c);
+
+/* Compares ascending, different points with a rule: fills what is missing and the gaps. */
+void coverage_measure(struct arena *arena, const struct coverage_rule *rule, const int64_t *points,
+                      size_t n, struct coverage_axis *out);
+
+#endif

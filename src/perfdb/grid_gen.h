@@ -1,0 +1,56 @@
+/*
+ * grid_gen - the shapes of one kernel, made from a pattern of the rules.
+ *
+ * Most patterns are loops over grids with a shape for each operand. Four kinds of kernels need more
+ * than expressions and are made in code: grouped matrix products and their dispatch over cards
+ * (grid_moe.c), the fused split of q, k and v (grid_rope.c) and attention (grid_attention.c).
+ */
+#ifndef STRATA_PERFDB_GRID_GEN_H
+#define STRATA_PERFDB_GRID_GEN_H
+
+#include "perfdb/grid_models.h"
+#include "perfdb/grid_random.h"
+#include "perfdb/grid_shapes.h"
+
+/* The shapes of an attention row as the operator got them; beside the runtime columns of
+ * perfdb/columns.h. */
+#define GRID_COL_RAW_SHAPES S("Runtime operator_input_shapes_raw")
+
+/* A cell that the generator knows better than the template row. */
+struct grid_cell {
+    struct str column, text;
+};
+
+struct grid_row {
+    struct grid_shapes in, out;
+    const struct grid_cell *cells;
+    size_t cells_n;
+};
+
+struct grid_rows {
+    struct grid_row *at;
+    size_t n;
+};
+
+struct grid_job {
+    const struct grid_rules *rules;
+    struct grid_models models; /* those asked for, else all */
+    bool has_targets;          /* models were asked for */
+    bool is_replayable;        /* weights of grouped products in the form that can be replayed */
+    uint32_t cap;              /* rows of a kernel; 0: no cap */
+    struct grid_random *random;
+};
+
+/* Whether code for this generator_function exists. */
+bool grid_gen_is_known(struct str generator);
+
+/* All rows of the pattern or, where these are more than the cap, a random sample in the order it
+ * was drawn. Rows live in the arena. */
+enum status grid_generate(const struct grid_job *job, const struct grid_pattern *pattern,
+                          struct str kernel, struct arena *arena, struct grid_rows *out,
+                          struct diag *d);
+
+/* The text of the cell that a row brings along for a column; NULL pointer: none. */
+struct str grid_row_cell(const struct grid_row *row, struct str column);
+
+#endif

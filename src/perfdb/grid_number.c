@@ -1,0 +1,224 @@
+#include "perfdb/grid_number.h"
+
+#include <math.h>
+
+static const char overflow[] = "the result does not fit 64 bits";
+static const char by_zero[] = "division by zero";
+static const char not_finite[] = "the result is not a finite number";
+
+static bool are_whole(const struct grid_value *a, const struct grid_value *b)
+{
+    return a->kind != GRID_REAL && b->kind != GRID_REAL;
+}
+
+static double real(struct grid_value v)
+{
+    return v.kind == GRID_REAL ? v.r : (double)v.i;
+}
+
+static const char *set_whole(struct grid_value *v, bool has_overflown, int64_t i)
+{
+    *v = (struct grid_value){.kind = GRID_INT, .i = i};
+    return has_overflown ? overflow : NULL;
+}
+
+static const char *set_real(struct grid_value *v, double r)
+{
+    *v = (struct grid_value){.kind = GRID_REAL, .r = r};
+    return isfinite(r) ? NULL : not_finite;
+}
+
+const char *grid_negate(struct grid_value *a)
+{
+    int64_t i;
+
+    if (a->kind == GRID_REAL)
+        return set_real(a, -a->r);
+    bool bad = __builtin_sub_overflow((int64_t)0, a->i, &i);
+    return set_whole(a, bad, i);
+}
+
+const char *grid_add(struct grid_value *a, struct grid_value b)
+{
+    int64_t i;
+
+    if (!are_whole(a, &b))
+        return set_real(a, real(*a) + real(b));
+    bool bad = __builtin_add_overflow(a->i, b.i, &i);
+    return set_whole(a, bad, i);
+}
+
+const char *grid_sub(struct grid_value *a, struct grid_value b)
+{
+    int64_t i;
+
+    if (!are_whole(a, &b))
+        return set_real(a, real(*a) - real(b));
+    bool bad = __builtin_sub_overflow(a->i, b.i, &i);
+    return set_whole(a, bad, i);
+}
+
+const char *grid_mul(struct grid_value *a, struct grid_value b)
+{
+    int64_t i;
+
+    if (!are_whole(a, &b))
+        return set_real(a, real(*a) * real(b));
+    bool bad = __builtin_mul_overflow(a->i, b.i, &i);
+    return set_whole(a, bad, i);
+}
+
+static uint64_t magnitude(int64_t i)
+{
+    return i < 0 ? 0 - (uint64_t)i : (uint64_t)i;
+}
+
+/* The nearest double to a / b. Beyond 2^53 the operands themselves are no doubles: 128 bits of
+ * quotient are made, and what is left over marks the lowest one, so that it rounds once. */
+static double quotient(int64_t a, int64_t b)
+{
+    const uint64_t exact = (uint64_t)1 << 53;
+    uint64_t above = magnitude(a), below = magnitude(b);
+
+    if (above <= exact && below <= exact)
+        return (double)a / (double)b;
+    int shift = __builtin_clzll(above);
+    __extension__ unsigned __int128 wide = (unsigned __int128)(above << shift) << 64, q;
+    q = wide / below;
+    if (wide % below != 0)
+        q |= 1;
+    double r = ldexp((double)q, -64 - shift);
+    return (a < 0) != (b < 0) ? -r : r;
+}
+
+const char *grid_divide(struct grid_value *a, struct grid_value b)
+{
+    if (real(b) == 0)
+        return by_zero;
+    if (are_whole(a, &b) && a->i != 0)
+        return set_real(a, quotient(a->i, b.i));
+    return set_real(a, real(*a) / real(b));
+}
+
+/* Quotient and rest that go together: a = q * b + rest, the rest has the sign of b. */
+static const char *split(struct grid_value a, struct grid_value b, struct grid_value *q,
+                         struct grid_value *rest)
+{
+    if (real(b) == 0)
+        return by_zero;
+    if (are_whole(&a, &b)) {
+        if (a.i == INT64_MIN && b.i == -1) {
+            *rest = (struct grid_value){.kind = GRID_INT};
+            *q = (struct grid_value){.kind = GRID_REAL, .r = INFINITY}; /* told as overflow */
+            return NULL;
+        }
+        int64_t div = a.i / b.i, mod = a.i % b.i;
+        if (mod != 0 && (mod < 0) != (b.i < 0)) {
+            mod += b.i;
+            div -= 1;
+        }
+        *q = (struct grid_value){.kind = GRID_INT, .i = div};
+        *rest = (struct grid_value){.kind = GRID_INT, .i = mod};
+        return NULL;
+    }
+    double x = real(a), y = real(b), mod = fmod(x, y), div = (x - mod) / y;
+    if (mod != 0 && (mod < 0) != (y < 0)) {
+        mod += y;
+        div -= 1;
+    }
+    double low = floor(div);
+    set_real(q, div - low > 0.5 ? low + 1 : low); /* div is whole but for rounding */
+    set_real(rest, mod == 0 ? copysign(0, y) : mod);
+    return NULL;
+}
+
+const char *grid_floor_divide(struct grid_value *a, struct grid_value b)
+{
+    struct grid_value rest;
+    const char *error = split(*a, b, a, &rest);
+
+    if (error == NULL && a->kind == GRID_REAL && !isfinite(a->r))
+        return overflow;
+    return error;
+}
+
+const char *grid_modulo(struct grid_value *a, struct grid_value b)
+{
+    struct grid_value q;
+
+    return split(*a, b, &q, a);
+}
+
+static const char *whole_power(struct grid_value *a, int64_t exponent)
+{
+    int64_t base = a->i, result = 1;
+
+    for (; exponent > 0; exponent >>= 1) {
+        if ((exponent & 1) != 0 && __builtin_mul_overflow(result, base, &result))
+            return overflow;
+        if (exponent > 1 && __builtin_mul_overflow(base, base, &base))
+            return overflow;
+    }
+    return set_whole(a, false, result);
+}
+
+const char *grid_power(struct grid_value *a, struct grid_value b)
+{
+    if (are_whole(a, &b) && b.i >= 0)
+        return whole_power(a, b.i);
+    if (real(*a) == 0 && real(b) < 0)
+        return by_zero;
+    return set_real(a, pow(real(*a), real(b)));
+}
+
+const char *grid_align(struct grid_value *a, struct grid_value b)
+{
+    const char *error = grid_add(a, b);
+
+    if (error == NULL)
+        error = grid_sub(a, (struct grid_value){.kind = GRID_INT, .i = 1});
+    if (error == NULL)
+        error = grid_floor_divide(a, b);
+    return error != NULL ? error : grid_mul(a, b);
+}
+
+/* A whole number against a real: as doubles first, and where these are equal by what the real
+ * lost. Reals from 2^63 on are beyond every whole number. */
+static int against(int64_t i, double r)
+{
+    double d = (double)i;
+
+    if (d != r)
+        return d < r ? -1 : 1;
+    if (r >= 0x1p63)
+        return -1;
+    return (i > (int64_t)r) - (i < (int64_t)r);
+}
+
+int grid_compare(struct grid_value a, struct grid_value b)
+{
+    if (a.kind == GRID_REAL && b.kind == GRID_REAL)
+        return (a.r > b.r) - (a.r < b.r);
+    if (a.kind == GRID_REAL)
+        return -against(b.i, a.r);
+    if (b.kind == GRID_REAL)
+        return against(a.i, b.r);
+    return (a.i > b.i) - (a.i < b.i);
+}
+
+bool grid_value_is_true(struct grid_value v)
+{
+    return v.kind == GRID_REAL ? v.r != 0 : v.i != 0;
+}
+
+bool grid_value_dim(struct grid_value v, int64_t *out)
+{
+    if (v.kind != GRID_REAL) {
+        *out = v.i;
+        return true;
+    }
+    if (!(v.r > -0x1p63 && v.r < 0x1p63))
+        return false;
+    *out = (int64_t)v.r;
+    return true;
+}

@@ -1,0 +1,44 @@
+/*
+ * grid_shapes - the slots of a shape cell as lists of dimensions, and back to text.
+ *
+ * A cell reads "16,5120;768,5120" with the quotes as part of it; an absent operand is an empty
+ * slot. Positions matter, so empty slots are kept.
+ */
+#ifndef STRATA_PERFDB_GRID_SHAPES_H
+#define STRATA_PERFDB_GRID_SHAPES_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+
+struct grid_shape {
+    const int64_t *dim;
+    size_t n; /* 0: an empty slot */
+};
+
+struct grid_shapes {
+    struct grid_shape *at;
+    size_t n;
+};
+
+/* The slots of a cell. The last one does not count when it is empty. False when a dimension is no
+ * whole number; the slots are counted all the same. */
+bool grid_shapes_parse(struct arena *arena, struct str cell, struct grid_shapes *out);
+
+/* "16,5120;768,5120", without quotes. */
+struct str grid_shapes_text(struct arena *arena, struct grid_shapes shapes);
+
+/* Slot by slot, dimension by dimension; the shorter first. An empty last slot does not count. */
+int grid_shapes_compare(struct grid_shapes a, struct grid_shapes b);
+
+/* The parts of a cell of data types or formats, by slot; quotes around the cell are dropped. */
+struct grid_texts {
+    struct str *at;
+    size_t n;
+};
+struct grid_texts grid_texts_split(struct arena *arena, struct str cell);
+
+/* Whether a data type or a format says that there is no operand: empty, NULL, NONE, UNDEFINED. */
+bool grid_text_is_absent(struct str text);
+
+#endif

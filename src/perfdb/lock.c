@@ -1,0 +1,148 @@
+#include "perfdb/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cancel.h"
+#include "base/fs.h"
+#include "perfdb/table.h"
+
+enum { POLL_MS = 20 };
+
+static double now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* A holder removes the file before it lets go, so a lock counts only while its file has its name.
+ */
+static bool is_current(int fd, const char *path)
+{
+    struct stat ours, named;
+
+    return fstat(fd, &ours) == 0 && stat(path, &named) == 0 && ours.st_ino == named.st_ino &&
+           ours.st_dev == named.st_dev;
+}
+
+/* 1: taken, 0: someone else has it, -1: errno. */
+static int try_once(struct lock *lock)
+{
+    lock->fd = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (lock->fd < 0)
+        return -1;
+    int rc = flock(lock->fd, LOCK_EX | LOCK_NB);
+    if (rc == 0 && is_current(lock->fd, lock->path))
+        return 1;
+    int error = errno;
+    close(lock->fd);
+    lock->fd = -1;
+    errno = error;
+    return rc == 0 || error == EWOULDBLOCK || error == EINTR ? 0 : -1;
+}
+
+static enum status tell_holder(const struct lock *lock, const char *dir, struct diag *d)
+{
+    char text[256] = "";
+    long pid = 0;
+    int fd = open(lock->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), used = 0;
+
+    if (fd >= 0) {
+        ssize_t n = read(fd, text, sizeof(text) - 1);
+        text[n > 0 ? n : 0] = '\0';
+        close(fd);
+    }
+    text[strcspn(text, "\n")] = '\0';
+    if (sscanf(text, "%ld %n", &pid, &used) == 1 && used > 0)
+        diag_fail(d, ST_IO, "perfdb.locked", (struct where){.path = dir},
+                  "another writer is at work: process %ld, strata %s", pid, text + used);
+    else
+        diag_fail(d, ST_IO, "perfdb.locked", (struct where){.path = dir},
+                  "another writer is at work");
+    diag_hint(d, "try", "--wait 60, or again when it has finished");
+    return ST_IO;
+}
+
+void lock_clean(const char *dir)
+{
+    struct arena arena;
+    struct diag quiet;
+    struct fs_list list;
+
+    arena_init(&arena);
+    diag_init(&quiet);
+    if (fs_list(&arena, dir, &list, &quiet) == ST_OK)
+        for (size_t i = 0; i < list.n; i++)
+            if (list.at[i].kind == FS_FILE && table_is_leftover(list.at[i].name))
+                unlink(list.at[i].path);
+    diag_fini(&quiet);
+    arena_free(&arena);
+}
+
+static void sign(const struct lock *lock, const char *command)
+{
+    char text[256];
+    int n = snprintf(text, sizeof(text), "%ld %s\n", (long)getpid(), command);
+
+    /* The text is a courtesy to the second writer: without it the lock still holds. */
+    if (ftruncate(lock->fd, 0) == 0 && n > 0)
+        (void)!pwrite(lock->fd, text, strlen(text), 0);
+}
+
+enum status lock_hold(struct lock *lock, const char *dir, const char *command, double wait_s,
+                      struct diag *d)
+{
+    double until = now_s() + wait_s;
+    size_t size = strlen(dir) + sizeof("/.strata.lock");
+    int got;
+
+    *lock = (struct lock){.fd = -1, .made_dir = !fs_exists(dir)};
+    TRY(fs_mkdirs(dir, d));
+    lock->path = mem_grow(NULL, 1, size);
+    snprintf(lock->path, size, "%s/.strata.lock", dir);
+    while ((got = try_once(lock)) == 0 && now_s() < until && !cancelled())
+        nanosleep(&(struct timespec){0, POLL_MS * 1000000L}, NULL);
+    enum status st = ST_OK;
+    if (got < 0)
+        st = diag_fail(d, ST_IO, "perfdb.lock-failed", (struct where){.path = lock->path},
+                       "cannot lock: %s", fs_error_text(errno));
+    else if (got == 0 && cancelled())
+        st = ST_CANCELLED;
+    else if (got == 0)
+        st = tell_holder(lock, dir, d);
+    if (st != ST_OK) {
+        lock_release(lock);
+        return st;
+    }
+    sign(lock, command);
+    return ST_OK;
+}
+
+enum status lock_take(struct lock *lock, const char *dir, const char *command, double wait_s,
+                      struct diag *d)
+{
+    TRY(lock_hold(lock, dir, command, wait_s, d));
+    lock_clean(dir);
+    return ST_OK;
+}
+
+void lock_release(struct lock *lock)
+{
+    if (lock->fd >= 0) {
+        unlink(lock->path);
+        if (lock->made_dir) {
+            *strrchr(lock->path, '/') = '\0';
+            rmdir(lock->path); /* stays when anything is in it */
+        }
+        close(lock->fd);
+    }
+    mem_free(lock->path);
+    *lock = (struct lock){.fd = -1};
+}

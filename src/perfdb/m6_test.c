@@ -1,0 +1,116 @@
+#include "perfdb/m6.h"
+
+#include "base/testing.h"
+#include "perfdb/compare_testing.h"
+
+static struct predicted p;
+static struct measured m;
+static struct diag d;
+static struct arena arena;
+
+static int begin(void **state)
+{
+    (void)state;
+    diag_init(&d);
+    arena_init(&arena);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    predicted_free(&p);
+    measured_free(&m);
+    arena_free(&arena);
+    diag_fini(&d);
+    return 0;
+}
+
+#define U(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+static struct m6 compute(const struct test_event *events, size_t n_events, const char *rows,
+                         const char *filter)
+{
+    struct str trace = test_trace(&arena, "", events, n_events);
+    struct str table = arena_format(&arena, "Type,Start Time(us),Duration(us)\n%s", rows);
+    size_t n;
+
+    assert_int_equal(predicted_parse(&p, "tc.json", trace, &d), ST_OK);
+    assert_int_equal(measured_parse(&m, "prof.csv", table, &d), ST_OK);
+    const struct str *sources = m6_sources(&arena, str_of(filter), &n);
+    return m6_compute(&p, &m, sources, n);
+}
+
+TEST(only_hits_of_the_chosen_sources_count)
+{
+    /* 20 + 31; not the partial one, the one of no duration, and the one without a kernel. */
+    const struct test_event events[] = {
+        {.dur = 20, .source = "MEASURED", .kernel = "A"},
+        {.dur = 31, .source = "INTERPOLATED", .kernel = "A"},
+        {.dur = 5, .source = "PARTIAL", .kernel = "A"},
+        {.dur = -4, .source = "MEASURED", .kernel = "A"},
+        {.dur = 7, .source = "MEASURED", .kernel = ""},
+    };
+    struct m6 r =
+        compute(events, ARRAY_LEN(events), "A,0,102\n", " INTERPOLATED , MEASURED,MEASURED ");
+
+    assert_true(r.hit_us == 51);
+    assert_true(r.ratio == 0.5);
+    assert_int_equal(r.n_sources, 2);
+    assert_str(r.sources[0], "INTERPOLATED");
+}
+
+TEST(twins_helpers_and_rows_without_times_are_left_out)
+{
+    /* 10 + 3 + 0 of compute; the longer of two all-reduces, and one a microsecond later. */
+    struct m6 r = compute(NULL, 0,
+                          "A,1,10\nA,,3\nA,x,100\nA,2,y\nB,3\n,1,50\n"
+                          "hcom_a,1000.25,8\nhcom_a,1000.5,9\nhcom_a,1001,1\nxAicpuKernel,5,7\n",
+                          "MEASURED");
+
+    assert_true(r.compute_us == 13);
+    assert_true(r.hcom_us == 10);
+    assert_true(r.helper_us == 7);
+    assert_true(r.total_us == 23);
+    assert_int_equal(r.skipped, 2);
+}
+
+TEST(a_collective_lasts_from_start_to_end)
+{
+    struct m6 r = compute(NULL, 0, "hcom_a,1000.9,82.5\n", "MEASURED");
+
+    assert_true(r.hcom_us == (1000.9 + 82.5) - 1000.9);
+    assert_true(r.hcom_us != 82.5);
+}
+
+TEST(nothing_measured_gives_0)
+{
+    const struct test_event event = {.dur = 20, .source = "MEASURED", .kernel = "A"};
+    struct m6 r = compute(&event, 1, "", "MEASURED");
+
+    assert_true(r.ratio == 0);
+}
+
+TEST(the_documents_have_their_fixed_shape)
+{
+    const struct test_event event = {.dur = 1234.5, .source = "MEASURED", .kernel = "A"};
+    struct m6 r = compute(&event, 1, "A,0,2469\n", "MEASURED");
+    struct json_buffer json = {0}, text = {0};
+
+    assert_true(m6_write_json(&r, json_buffer_sink(&json)));
+    assert_true(str_starts((struct str){json.at, json.n},
+                           S("{\n  \"m6_ratio\": 0.5,\n  \"empirical_hit_us\": 1234.5,\n")));
+    assert_int_equal(json.at[json.n - 1], '}');
+    assert_true(m6_print(&r, json_buffer_sink(&text)));
+    struct str all = {text.at, text.n};
+    assert_true(str_find(all, S("Empirical HIT total:      1,234.5 us (1.2 ms)\n")) < all.n);
+    assert_true(str_find(all, S("  Compute:                2,469.0 us\n")) < all.n);
+    assert_true(str_find(all, S("\nM6 = 0.500  (Empirical / Real)\n")) < all.n);
+    json_buffer_free(&json);
+    json_buffer_free(&text);
+}
+
+TEST_MAIN("perfdb/m6", U(only_hits_of_the_chosen_sources_count),
+          U(twins_helpers_and_rows_without_times_are_left_out),
+          U(a_collective_lasts_from_start_to_end), U(nothing_measured_gives_0),
+          U(the_documents_have_their_fixed_shape))

@@ -1,0 +1,359 @@
+#include "perfdb/query.h"
+
+#include <math.h>
+
+#include "base/fs.h"
+#include "perfdb/columns.h"
+
+const char *query_source_name(enum query_source source)
+{
+    static const char *const names[] = {"MEASURED", "INTERPOLATED", "EXTRAPOLATED", "PARTIAL"};
+
+    return names[source];
+}
+
+enum status query_open(struct query_db *db, const char *dir, struct diag *d)
+{
+    *db = (struct query_db){.dir = dir};
+    arena_init(&db->arena);
+    if (!fs_is_dir(dir))
+        return diag_fail(d, ST_NOT_FOUND, "perfdb.no-database", (struct where){.path = dir},
+                         "there is no database folder");
+    return op_map_read(&db->map, &db->arena, dir, d);
+}
+
+void query_close(struct query_db *db)
+{
+    for (size_t i = 0; i < db->tables.n; i++)
+        if (db->tables.at[i].is_there)
+            table_free(db->tables.at[i].table);
+    vec_free(&db->tables);
+    arena_free(&db->arena);
+}
+
+/* Names of kernels come from users and files: they must stay in the folder. */
+static bool is_file_name(struct str kernel)
+{
+    return kernel.n > 0 && kernel.n < 200 && str_find_char(kernel, '/') == kernel.n &&
+           str_find_char(kernel, '\0') == kernel.n;
+}
+
+/* Collectives lie beside the software stacks: <device>/hccl/v8.5 for ..._cann8.5. */
+static const char *hccl_folder(struct query_db *db)
+{
+    struct str dir = str_of(db->dir), name = str_basename(dir);
+    size_t cann = str_find(name, S("_cann"));
+    struct str tag = str_part(name, cann + 5, name.n);
+
+    tag = str_part(tag, 0, str_find_char(tag, '_'));
+    return arena_format(&db->arena, "%s/../../hccl/v%.*s", db->dir, STR_ARGS(tag)).at;
+}
+
+static const char *find_file(struct query_db *db, struct str kernel)
+{
+    const char *file = arena_format(&db->arena, "%.*s.csv", STR_ARGS(kernel)).at;
+    struct str ref = op_map_comm_ref(&db->map);
+    const char *folders[] = {
+        db->dir,
+        ref.n > 0 ? fs_join(&db->arena, db->dir, arena_cstr(&db->arena, ref)) : db->dir,
+        hccl_folder(db),
+    };
+    size_t n = str_starts(kernel, S("hcom_")) ? ARRAY_LEN(folders) : 1;
+
+    for (size_t i = 0; i < n && is_file_name(kernel); i++) {
+        const char *path = fs_join(&db->arena, folders[i], file);
+        if (fs_exists(path))
+            return path;
+    }
+    return NULL;
+}
+
+enum status query_table(struct query_db *db, struct str kernel, const struct table **out,
+                        struct diag *d)
+{
+    for (size_t i = 0; i < db->tables.n; i++)
+        if (str_equal(db->tables.at[i].kernel, kernel)) {
+            *out = db->tables.at[i].is_there ? db->tables.at[i].table : NULL;
+            return ST_OK;
+        }
+    struct query_table entry = {.kernel = kernel};
+    const char *path = find_file(db, kernel);
+    enum status st = ST_OK;
+    *out = NULL;
+    if (path != NULL) {
+        entry.table = ARENA_NEW(&db->arena, struct table);
+        entry.is_there = true;
+        st = table_read(entry.table, path, d);
+        *out = entry.table;
+    }
+    vec_push(&db->tables, entry);
+    return st;
+}
+
+/* A profiled duration far above what the cores worked is an outlier of the host. */
+static double core_time(const struct query_db *db, struct str kernel, const struct table *t,
+                        size_t row, double duration)
+{
+    double ratio = op_map_core_ratio(&db->map, kernel);
+    struct str core = cell_trim(table_cell(t, row, table_column(t, COL_CORE)));
+
+    if (!(ratio > 0) || !str_equal(core, S("MIX_AIC")))
+        return duration;
+    double aic = cell_f64(
+        table_cell(t, row, table_column(t, S("Profiling Average aicore_time(us)"))));
+    double aiv = cell_f64(table_cell(t, row, table_column(t, S("Profiling Average aiv_time(us)"))));
+    double most = fmax(aic, aiv);
+    bool is_known = isfinite(aic) && isfinite(aiv) && aic > 0 && aiv > 0;
+    return is_known && duration / most > ratio ? most : duration;
+}
+
+bool query_latency(const struct query_db *db, struct str kernel, const struct table *t, size_t row,
+                   const struct latency_columns *c, double *out, int *rank)
+{
+    int column;
+
+    if (!latency_of(t, row, c, out, &column))
+        return false;
+    *rank = column;
+    if (op_map_prefers_profiling(&db->map, kernel))
+        *rank = column == 1 ? 0 : 1;
+    if (column == 1)
+        *out = core_time(db, kernel, t, row, *out);
+    return true;
+}
+
+/* The best row so far: no padding before padding, then the order of kernels, then the column. */
+struct best {
+    bool is_found, is_padded, is_ambiguous;
+    size_t kernel;
+    int rank;
+};
+
+static bool is_better(const struct best *b, bool is_padded, size_t kernel, int rank)
+{
+    if (!b->is_found)
+        return true;
+    if (is_padded != b->is_padded)
+        return !is_padded;
+    if (kernel != b->kernel)
+        return kernel < b->kernel;
+    return rank < b->rank;
+}
+
+struct columns {
+    int shapes, dtypes, formats;
+    struct latency_columns latency;
+};
+
+static struct columns find_columns(const struct table *t)
+{
+    return (struct columns){table_column(t, COL_INPUT_SHAPES), table_column(t, COL_INPUT_DTYPES),
+                            table_column(t, COL_INPUT_FORMATS), latency_columns(t)};
+}
+
+static void match_table(struct query_db *db, const struct table *t, struct str kernel, size_t index,
+                        struct query_inputs inputs, int64_t count, struct best *best,
+                        struct query_result *out)
+{
+    struct columns c = find_columns(t);
+
+    for (size_t row = 0; row < t->n_rows; row++) {
+        struct arena_mark mark = arena_mark(&db->arena);
+        struct query_row stored;
+        double latency;
+        int rank;
+        const char *rule = NULL;
+        if (query_latency(db, kernel, t, row, &c.latency, &latency, &rank) &&
+            query_row_read(&db->arena, table_cell(t, row, c.shapes), table_cell(t, row, c.dtypes),
+                           table_cell(t, row, c.formats), count, &stored))
+            rule = query_match(&db->arena, kernel, inputs, &stored);
+        arena_rewind(&db->arena, mark);
+        if (rule == NULL)
+            continue;
+        bool is_padded = strstr(rule, "padding") != NULL;
+        if (is_better(best, is_padded, index, rank)) {
+            *best = (struct best){true, is_padded, false, index, rank};
+            *out = (struct query_result){.latency_us = latency,
+                                         .confidence = 1,
+                                         .source = QUERY_MEASURED,
+                                         .kernel = kernel,
+                                         .rule = str_of(rule)};
+        } else if (is_padded == best->is_padded && index == best->kernel && rank == best->rank &&
+                   fabs(latency - out->latency_us) > 1e-12) {
+            best->is_ambiguous = true;
+        }
+    }
+}
+
+/* Why nothing fits: the number of inputs, or their shapes. */
+static const char *miss_reason(struct query_db *db, const struct table *t, struct str kernel,
+                               struct query_inputs inputs, int64_t count)
+{
+    struct columns c = find_columns(t);
+    struct query_row stored;
+
+    if (t->n_rows == 0)
+        return "csv_not_found";
+    if (!query_row_read(&db->arena, table_cell(t, 0, c.shapes), table_cell(t, 0, c.dtypes),
+                        table_cell(t, 0, c.formats), count, &stored))
+        return "shape_mismatch";
+    size_t n = query_normal(&db->arena, kernel, inputs, stored.inputs.n).n;
+    return n != stored.inputs.n ? "input_count_mismatch" : "shape_mismatch";
+}
+
+static enum status find_compute(struct query_db *db, const struct query *q,
+                                const struct str *kernels, size_t n, int64_t count,
+                                struct query_result *out, struct diag *d)
+{
+    struct query_inputs inputs = q->inputs;
+    struct best best = {0};
+    const struct table *t, *first = NULL;
+
+    if (count >= 0 && inputs.n > (size_t)count)
+        inputs.n = (size_t)count;
+    *out = (struct query_result){.miss = "csv_not_found"};
+    for (size_t i = 0; i < n; i++) {
+        TRY(query_table(db, kernels[i], &t, d));
+        if (t == NULL)
+            continue;
+        if (i == 0)
+            first = t;
+        out->miss = best.is_found ? NULL : "shape_mismatch";
+        match_table(db, t, kernels[i], i, inputs, count, &best, out);
+    }
+    if (best.is_found && best.is_ambiguous && op_map_wants_unique(&db->map, out->kernel))
+        *out = (struct query_result){.miss = "ambiguous_semantic_match", .kernel = out->kernel};
+    else if (!best.is_found && first != NULL)
+        out->miss = miss_reason(db, first, kernels[0], inputs, count);
+    return ST_OK;
+}
+
+/* A row that fits, or a value between rows. */
+static enum status ask_compute(struct query_db *db, const struct query *q,
+                               const struct str *kernels, size_t n, bool is_elementwise,
+                               int64_t count, struct query_result *out, struct diag *d)
+{
+    TRY(find_compute(db, q, kernels, n, count, out, d));
+    for (size_t i = 0; i < n && out->miss != NULL && !q->is_exact; i++)
+        TRY(query_between(db, q, kernels[i], is_elementwise, count, out, d));
+    return ST_OK;
+}
+
+static enum status ask_comm(struct query_db *db, const struct query *q, struct str kernel,
+                            struct query_result *out, struct diag *d)
+{
+    const struct table *t;
+
+    *out = (struct query_result){.miss = "csv_not_found", .kernel = kernel};
+    if (q->message.bytes < 0 || q->message.num_devices <= 0) {
+        out->miss = "invalid_args";
+        return ST_OK;
+    }
+    TRY(query_table(db, kernel, &t, d));
+    if (t == NULL)
+        return ST_OK;
+    struct comm_query message = q->message;
+    /* A reduce-scatter is asked for by its input; tables know the share of one rank. */
+    if (str_equal(kernel, S("hcom_reduceScatter_")))
+        message.bytes /= message.num_devices;
+    struct comm_result r = query_comm(t, &message);
+    out->miss = r.miss;
+    if (r.miss == NULL && r.is_interpolated && q->is_exact)
+        out->miss = "shape_mismatch";
+    if (out->miss != NULL)
+        return ST_OK;
+    out->latency_us = r.latency_us;
+    out->confidence = r.is_interpolated ? 0.8 : 0.9;
+    out->source = r.is_interpolated ? QUERY_INTERPOLATED : QUERY_MEASURED;
+    out->rule = !r.is_interpolated                        ? S("exact")
+                : message.method == COMM_BRACKET_LINEAR ? S("bracket_linear")
+                                                          : S("alpha_beta");
+    return ST_OK;
+}
+
+/* Several kernels behind one operator: their sum. */
+static enum status ask_composite(struct query_db *db, const struct query *q,
+                                 const struct op_entry *e, int64_t count, struct query_result *out,
+                                 struct diag *d)
+{
+    struct query_result sum = {.miss = "no_sub_kernels", .rule = S("composite")}, part;
+    bool has_comm = false, is_measured = true;
+
+    for (size_t i = 0; i < e->n_sub_kernels; i++) {
+        struct str kernel = e->sub_kernels[i];
+        bool is_comm = str_starts(kernel, S("hcom_"));
+        if (is_comm)
+            TRY(ask_comm(db, q, kernel, &part, d));
+        else
+            TRY(ask_compute(db, q, &kernel, 1, false, count, &part, d));
+        sum.n_parts++;
+        if (part.miss != NULL) {
+            sum.miss = sum.n_hits == 0 ? part.miss : sum.miss;
+            continue;
+        }
+        sum.n_hits++;
+        sum.latency_us += part.latency_us;
+        sum.kernel = sum.kernel.n == 0 ? kernel
+                                       : arena_format(&db->arena, "%.*s+%.*s",
+                                                      STR_ARGS(sum.kernel), STR_ARGS(kernel));
+        has_comm = has_comm || is_comm;
+        is_measured = is_measured && part.source == QUERY_MEASURED;
+    }
+    if (sum.n_hits > 0) {
+        bool is_whole = sum.n_hits == sum.n_parts;
+        sum.miss = NULL;
+        sum.source = !is_whole ? QUERY_PARTIAL : is_measured ? QUERY_MEASURED : QUERY_INTERPOLATED;
+        sum.confidence = !is_whole  ? (double)sum.n_hits / (double)sum.n_parts
+                         : has_comm ? 0.9
+                                    : 0.8;
+    }
+    *out = sum;
+    return ST_OK;
+}
+
+static enum status ask_op(struct query_db *db, const struct query *q, struct query_result *out,
+                          struct diag *d)
+{
+    struct op_entry e;
+
+    *out = (struct query_result){.miss = "unmapped"};
+    if (!op_map_find(&db->map, &db->arena, q->op_name, &e))
+        return ST_OK;
+    int64_t count = q->input_count >= 0 ? q->input_count : e.input_count;
+    if (e.is_composite)
+        return ask_composite(db, q, &e, count, out, d);
+    if (e.is_communication && e.n_kernels > 0)
+        return ask_comm(db, q, e.kernels[0], out, d);
+    if (e.mode == OP_ATTENTION && e.n_kernels > 0)
+        return query_attention(db, q, e.kernels, e.n_kernels, out, d);
+    if (e.mode == OP_COMPUTE && (e.is_zero_cost || e.accepted_miss.n > 0)) {
+        *out = (struct query_result){.confidence = 1,
+                                     .source = QUERY_MEASURED,
+                                     .kernel = e.n_kernels > 0 ? e.kernels[0] : S(""),
+                                     .rule = e.is_zero_cost ? S("zero_cost") : S("accepted_miss")};
+        return ST_OK;
+    }
+    if (e.n_kernels == 0)
+        return ST_OK;
+    return ask_compute(db, q, e.kernels, e.n_kernels, e.mode == OP_ELEMENTWISE, count, out, d);
+}
+
+static bool is_attention(struct str kernel)
+{
+    return str_equal(kernel, S("FusedInferAttentionScore"));
+}
+
+enum status query_run(struct query_db *db, const struct query *q, struct query_result *out,
+                      struct diag *d)
+{
+    if (q->comm.n > 0) {
+        struct str kernel = query_comm_kernel(q->comm);
+        *out = (struct query_result){.miss = "invalid_args"};
+        return kernel.n > 0 ? ask_comm(db, q, kernel, out, d) : ST_OK;
+    }
+    if (q->op_name.n > 0)
+        return ask_op(db, q, out, d);
+    if (q->avg_seq >= 0 || is_attention(q->kernel))
+        return query_attention(db, q, &q->kernel, 1, out, d);
+    return ask_compute(db, q, &q->kernel, 1, false, q->input_count, out, d);
+}

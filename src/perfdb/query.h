@@ -1,0 +1,77 @@
+/*
+ * query - how long an operator takes, from the tables of a database.
+ *
+ * First a row that fits (query_match.h), then a value between rows that fit but for a few
+ * dimensions, else a miss with its reason.
+ */
+#ifndef STRATA_PERFDB_QUERY_H
+#define STRATA_PERFDB_QUERY_H
+
+#include "perfdb/op_map.h"
+#include "perfdb/query_comm.h"
+#include "perfdb/query_match.h"
+
+enum query_source { QUERY_MEASURED, QUERY_INTERPOLATED, QUERY_EXTRAPOLATED, QUERY_PARTIAL };
+const char *query_source_name(enum query_source source);
+
+struct query {
+    struct str kernel;          /* or */
+    struct str op_name;         /* through op_mapping.yaml */
+    struct query_inputs inputs; /* without scalars */
+    const struct str *formats;  /* of the inputs, for interpolation; NULL: any */
+    size_t n_formats;
+    struct cell_dims output; /* where the inputs do not tell it; n = 0: unknown */
+    int64_t input_count;     /* compare only so many inputs; negative: what the mapping says */
+    int64_t avg_seq, sparse_mode, kv_heads; /* attention; negative: not given */
+    struct str comm;                        /* a collective */
+    struct comm_query message;
+    int64_t max_dims; /* of an interpolation: 1 to 3 */
+    bool is_exact;    /* no interpolation */
+};
+
+struct query_result {
+    const char *miss; /* NULL: found; else the reason */
+    double latency_us, confidence;
+    enum query_source source;
+    struct str kernel, rule;
+    size_t n_hits, n_parts; /* of a composite operator */
+};
+
+struct query_db {
+    struct arena arena;
+    const char *dir;
+    struct op_map map;
+    VEC_OF(struct query_table) tables; /* those asked for so far */
+};
+
+/* One table that was asked for; empty when there is no such file. */
+struct query_table {
+    struct str kernel;
+    bool is_there;
+    struct table *table;
+};
+
+enum status query_open(struct query_db *db, const char *dir, struct diag *d);
+void query_close(struct query_db *db);
+
+/* ST_OK also for a miss; an error is a table that cannot be read. Texts live with `db`. */
+enum status query_run(struct query_db *db, const struct query *q, struct query_result *out,
+                      struct diag *d);
+
+/* For query_*.c: the table of a kernel, NULL when there is none. */
+enum status query_table(struct query_db *db, struct str kernel, const struct table **out,
+                        struct diag *d);
+
+/* The latency of a row under the policies of its kernel, and how good its source is (0 is best). */
+bool query_latency(const struct query_db *db, struct str kernel, const struct table *t, size_t row,
+                   const struct latency_columns *c, double *out, int *rank);
+
+/* Interpolation between rows of compute kernels (query_compute.c) and of attention
+ * (query_attention.c). `out` is untouched when there is no answer. */
+enum status query_between(struct query_db *db, const struct query *q, struct str kernel,
+                          bool is_elementwise, int64_t count, struct query_result *out,
+                          struct diag *d);
+enum status query_attention(struct query_db *db, const struct query *q, const struct str *kernels,
+                            size_t n, struct query_result *out, struct diag *d);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * sqlview - SQL over the tables of a database, through SQLite in memory.
+ *
+ * One SQL table per operator, named like its file, with the columns of the header and _device,
+ * _stack, _version, _file and _line. Files of one operator in several folders are one table. Empty
+ * cells are NULL, numbers are numbers. An authorizer refuses everything but one SELECT, and only
+ * tables whose name the statement holds are read.
+ */
+#ifndef STRATA_PERFDB_SQLVIEW_H
+#define STRATA_PERFDB_SQLVIEW_H
+
+#include "perfdb/tree.h"
+
+enum sqlview_type { SQLVIEW_NULL, SQLVIEW_INT, SQLVIEW_REAL, SQLVIEW_TEXT };
+
+/* One cell; texts live until the next row. */
+struct sqlview_value {
+    enum sqlview_type type;
+    int64_t number;
+    double real;
+    struct str text;
+};
+
+/* Who takes the rows. A callback that gives false ends the run quietly. */
+struct sqlview_sink {
+    bool (*head)(void *ctx, const char *const *names, size_t n);
+    bool (*row)(void *ctx, const struct sqlview_value *cells, size_t n);
+    void *ctx;
+};
+
+/* ST_UNSUPPORTED: the statement is wrong, or no single SELECT. */
+enum status sqlview_run(const struct tree *tree, struct str statement,
+                        const struct sqlview_sink *sink, struct diag *d);
+
+#endif

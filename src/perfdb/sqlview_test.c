@@ -1,0 +1,76 @@
+#include "perfdb/sqlview.h"
+
+#include "perfdb/testing.h"
+
+static struct str heard;
+
+static bool take_head(void *ctx __attribute__((unused)), const char *const *names, size_t n)
+{
+    heard = S("");
+    for (size_t i = 0; i < n; i++)
+        heard = arena_format(&scratch.arena, "%.*s%s|", STR_ARGS(heard), names[i]);
+    return true;
+}
+
+static bool take_row(void *ctx __attribute__((unused)), const struct sqlview_value *cells, size_t n)
+{
+    heard = arena_format(&scratch.arena, "%.*s\n", STR_ARGS(heard));
+    for (size_t i = 0; i < n; i++)
+        switch (cells[i].type) {
+        case SQLVIEW_NULL:
+            heard = arena_format(&scratch.arena, "%.*snull|", STR_ARGS(heard));
+            break;
+        case SQLVIEW_INT:
+            heard = arena_format(&scratch.arena, "%.*s%lld|", STR_ARGS(heard),
+                                 (long long)cells[i].number);
+            break;
+        case SQLVIEW_REAL:
+            heard = arena_format(&scratch.arena, "%.*s%g|", STR_ARGS(heard), cells[i].real);
+            break;
+        case SQLVIEW_TEXT:
+            heard = arena_format(&scratch.arena, "%.*s'%.*s'|", STR_ARGS(heard),
+                                 STR_ARGS(cells[i].text));
+            break;
+        }
+    return true;
+}
+
+static enum status run(const char *sql)
+{
+    const struct sqlview_sink sink = {take_head, take_row, NULL};
+    struct tree tree;
+
+    scratch_put("A/s/v1/Mul.csv", "Input Shapes,us,us\n\"\"\"4,5\"\"\",2.5\t,x\n7,,y\n");
+    scratch_put("B/s/v1/Mul.csv", "us,Mine\n3,m\n");
+    assert_int_equal(tree_find(&scratch.arena, scratch.dir, NULL, 0, &tree, &scratch.diag), ST_OK);
+    return sqlview_run(&tree, str_of(sql), &sink, &scratch.diag);
+}
+
+TEST(files_of_one_operator_are_one_table)
+{
+    assert_int_equal(run("SELECT _device, _line, us, Mine FROM Mul ORDER BY _device, _line"),
+                     ST_OK);
+    assert_string_equal(heard.at, "_device|_line|us|Mine|\n'A'|2|2.5|null|\n'A'|3|null|null|\n"
+                                  "'B'|2|3|'m'|");
+    assert_int_equal(run("SELECT \"Input Shapes\" FROM mul WHERE us > 2.4 AND _stack = 's' "
+                         "AND _version = 'v1' ORDER BY us -- done"),
+                     ST_OK);
+    assert_string_equal(heard.at, "Input Shapes|\n'\"4,5\"'|\nnull|");
+    assert_int_equal(run("SELECT name FROM sqlite_master"), ST_OK);
+    assert_string_equal(heard.at, "name|\n'Mul'|");
+}
+
+TEST(nothing_but_one_select_is_taken)
+{
+    assert_int_equal(run("DELETE FROM Mul"), ST_UNSUPPORTED);
+    assert_int_equal(run("SELECT 1; SELECT 2"), ST_UNSUPPORTED);
+    assert_int_equal(run("SELECT 1; DROP TABLE Mul"), ST_UNSUPPORTED);
+    assert_int_equal(run("ATTACH '/tmp/x' AS x"), ST_UNSUPPORTED);
+    assert_int_equal(run("PRAGMA user_version"), ST_UNSUPPORTED);
+    assert_int_equal(run("SELECT load_extension('x')"), ST_UNSUPPORTED);
+    assert_int_equal(run("SELECT nothing FROM Mul"), ST_UNSUPPORTED);
+    assert_int_equal(run(" -- "), ST_UNSUPPORTED);
+}
+
+TEST_MAIN("perfdb/sqlview", TS(files_of_one_operator_are_one_table),
+          TS(nothing_but_one_select_is_taken))

@@ -1,0 +1,147 @@
+#include "perfdb/table.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/json_write.h"
+#include "base/testing.h"
+#include "perfdb/columns.h"
+
+static struct table table;
+static struct diag diag;
+
+static enum status parse(struct str text)
+{
+    diag_init(&diag);
+    return table_parse(&table, "t.csv", text, &diag);
+}
+
+static void done(void)
+{
+    table_free(&table);
+    diag_fini(&diag);
+}
+
+TEST(the_dialect_of_exporters_is_read)
+{
+    assert_int_equal(
+        parse(S("\xef\xbb\xbfInput Shapes,B\r\n\"\"\"16,5120\"\"\",1\t\n\na\"b,\"x\ny\"\n")),
+        ST_OK);
+    assert_true(table.has_bom);
+    assert_int_equal(table.n_rows, 2);
+    assert_str(table_cell(&table, 0, table_column(&table, COL_INPUT_SHAPES)), "\"16,5120\"");
+    assert_str(table_cell(&table, 0, 1), "1\t");
+    assert_str(table_cell(&table, 1, 0), "a\"b");
+    assert_str(table_cell(&table, 1, 1), "x\ny");
+    assert_int_equal(table.lines.at[0], 2);
+    assert_int_equal(table.lines.at[1], 4);
+    assert_int_equal(table_column(&table, S("none")), -1);
+    assert_str(table_cell(&table, 0, -1), "");
+    done();
+}
+
+TEST(rows_may_be_ragged)
+{
+    assert_int_equal(parse(S("a,b,c\n1\n1,2,3,4\n1,2,3\n")), ST_OK);
+    assert_int_equal(table.n_rows, 3);
+    assert_str(table_cell(&table, 0, 2), "");
+    assert_str(table_cell(&table, 1, 2), "3");
+    assert_int_equal(table.ragged.n, 2);
+    assert_int_equal(table.ragged.at[1].line, 3);
+    assert_int_equal(table.ragged.at[1].cells, 4);
+    done();
+}
+
+TEST(what_is_no_table_is_refused)
+{
+    assert_int_equal(parse(S("version https://git-lfs.github.com/spec/v1\noid sha256:1\n")),
+                     ST_FORMAT);
+    assert_int_equal(diag_count(&diag, "perfdb.lfs-pointer"), 1);
+    done();
+    assert_int_equal(parse(S("a,b\n1,\"2\n3,4\n")), ST_FORMAT);
+    assert_int_equal(diag_count(&diag, "perfdb.cut-off"), 1);
+    done();
+    assert_int_equal(parse(S("")), ST_OK);
+    assert_int_equal(table.columns.n, 0);
+    done();
+}
+
+TEST(columns_are_moved_with_their_cells)
+{
+    const struct str wanted[] = {S_INIT("new"), S_INIT("c"), S_INIT("a"), S_INIT("a")};
+
+    assert_int_equal(parse(S("a,b,c,a\n1,2,3,4\n5,6,7,8\n")), ST_OK);
+    table_arrange(&table, wanted, 4);
+    assert_int_equal(table.columns.n, 4);
+    assert_str(table_cell(&table, 1, 0), "");
+    assert_str(table_cell(&table, 1, 1), "7");
+    assert_str(table_cell(&table, 1, 2), "5");
+    assert_str(table_cell(&table, 1, 3), "8");
+    assert_int_equal(table_add_column(&table, S("z")), 4);
+    assert_int_equal(table_add_column(&table, S("c")), 1);
+    assert_str(table_cell(&table, 1, 3), "8");
+    size_t row = table_add_row(&table);
+    table_set(&table, row, 4, S("last"));
+    const bool drop[] = {true, false, false};
+    table_drop_rows(&table, drop);
+    assert_int_equal(table.n_rows, 2);
+    assert_str(table_cell(&table, 0, 1), "7");
+    assert_str(table_cell(&table, 1, 4), "last");
+    done();
+}
+
+TEST(writing_quotes_only_what_must_be)
+{
+    struct json_buffer out = {0};
+
+    assert_int_equal(parse(S("a,b\n\"\"\"1,2\"\"\", x \n\"l\nf\",\"\"\n")), ST_OK);
+    assert_true(table_print(&table, TABLE_BOM, json_buffer_sink(&out)));
+    assert_str(((struct str){out.at, out.n}), "\xef\xbb\xbf"
+                                              "a,b\r\n\"\"\"1,2\"\"\", x \r\n\"l\nf\",\r\n");
+    json_buffer_free(&out);
+    done();
+}
+
+TEST(a_file_is_replaced_as_a_whole)
+{
+    char dir[] = "/tmp/strata-table-XXXXXX";
+    struct arena arena;
+    struct table again;
+    struct fs_list list;
+
+    arena_init(&arena);
+    assert_non_null(mkdtemp(dir));
+    const char *path = fs_join(&arena, dir, "Add.csv");
+    assert_int_equal(parse(S("a,b\n1,2\n")), ST_OK);
+    assert_int_equal(table_write(&table, path, TABLE_NO_BOM, &diag), ST_OK);
+    assert_int_equal(chmod(path, 0640), 0);
+    table_set(&table, 0, 0, S("3"));
+    assert_int_equal(table_write(&table, path, TABLE_NO_BOM, &diag), ST_OK);
+    assert_int_equal(table_read(&again, path, &diag), ST_OK);
+    assert_true(table_equal(&table, &again));
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0640);
+    assert_int_equal(fs_list(&arena, dir, &list, &diag), ST_OK);
+    assert_int_equal(list.n, 1);
+    table_free(&again);
+    assert_int_equal(table_write(&table, fs_join(&arena, dir, "no/Add.csv"), TABLE_NO_BOM, &diag),
+                     ST_IO);
+    unlink(path);
+    rmdir(dir);
+    arena_free(&arena);
+    done();
+}
+
+TEST(names_of_files)
+{
+    assert_str(table_stem("a/b/MatMulV2.csv"), "MatMulV2");
+    assert_true(table_is_leftover(S("Add.tmp.csv")));
+    assert_false(table_is_leftover(S("Add.csv")));
+}
+
+TEST_MAIN("perfdb/table", T(the_dialect_of_exporters_is_read), T(rows_may_be_ragged),
+          T(what_is_no_table_is_refused), T(columns_are_moved_with_their_cells),
+          T(writing_quotes_only_what_must_be), T(a_file_is_replaced_as_a_whole), T(names_of_files))

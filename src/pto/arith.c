@@ -1,0 +1,326 @@
+#include "pto/arith.h"
+
+#include <math.h>
+
+#include "pto/elem.h"
+
+bool pto_arith_knows(enum pto_opcode op)
+{
+    return op >= PTO_ADDI && op <= PTO_CONVERSION_CAST;
+}
+
+bool pto_arith_is_division(enum pto_opcode op)
+{
+    return (op >= PTO_DIVSI && op <= PTO_FLOORDIVSI) || op == PTO_DIVF || op == PTO_REMF;
+}
+
+static unsigned bits_of(enum pto_dtype t)
+{
+    return t == PTO_I1 ? 1 : pto_dtype_size(t) * 8;
+}
+
+static bool is_unsigned(enum pto_dtype t)
+{
+    return t == PTO_I1 || (t >= PTO_U8 && t <= PTO_U64);
+}
+
+int64_t pto_wrap(int64_t value, enum pto_dtype t)
+{
+    unsigned n = bits_of(t);
+
+    if (n == 0 || n >= 64)
+        return value;
+    uint64_t low = (uint64_t)value & ((UINT64_C(1) << n) - 1);
+    if (is_unsigned(t))
+        return (int64_t)low;
+    return (int64_t)(low << (64 - n)) >> (64 - n);
+}
+
+/* The bits of a number of type `t` without its sign extension. */
+static uint64_t plain(int64_t value, enum pto_dtype t)
+{
+    unsigned n = bits_of(t);
+
+    return n >= 64 || n == 0 ? (uint64_t)value : (uint64_t)value & ((UINT64_C(1) << n) - 1);
+}
+
+double pto_round_to(double value, enum pto_dtype t)
+{
+    if (t == PTO_F32)
+        return (double)(float)value;
+    return pto_elem_f64(pto_elem_from_f64(value, t), t);
+}
+
+/* Wrapping arithmetic is done on unsigned words, where it is defined. */
+static int64_t add(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static int64_t sub(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+static int64_t mul(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
+static int64_t quotient(int64_t a, int64_t b)
+{
+    return b == -1 ? sub(0, a) : a / b;
+}
+
+static int64_t remainder_of(int64_t a, int64_t b)
+{
+    return b == -1 ? 0 : a % b;
+}
+
+static int64_t divide(enum pto_opcode op, int64_t a, int64_t b, enum pto_dtype t)
+{
+    uint64_t ua = plain(a, t), ub = plain(b, t);
+    int64_t rest = remainder_of(a, b);
+
+    switch (op) {
+    case PTO_DIVSI:
+        return quotient(a, b);
+    case PTO_DIVUI:
+        return (int64_t)(ua / ub);
+    case PTO_REMSI:
+        return rest;
+    case PTO_REMUI:
+        return (int64_t)(ua % ub);
+    case PTO_CEILDIVSI:
+        return quotient(a, b) + (rest != 0 && (rest > 0) == (b > 0));
+    case PTO_CEILDIVUI:
+        return (int64_t)(ua / ub + (ua % ub != 0));
+    default: /* PTO_FLOORDIVSI */
+        return quotient(a, b) - (rest != 0 && (rest > 0) != (b > 0));
+    }
+}
+
+static int64_t shift(enum pto_opcode op, int64_t a, int64_t b, enum pto_dtype t)
+{
+    unsigned n = bits_of(t);
+
+    if (b < 0 || b >= (int64_t)n) /* undefined by the dialect; all bits are gone */
+        return op == PTO_SHRSI && a < 0 ? -1 : 0;
+    if (op == PTO_SHLI)
+        return (int64_t)((uint64_t)a << b);
+    if (op == PTO_SHRUI)
+        return (int64_t)(plain(a, t) >> b);
+    return a >> b;
+}
+
+static bool compare_int(uint8_t predicate, int64_t a, int64_t b, enum pto_dtype t)
+{
+    uint64_t ua = plain(a, t), ub = plain(b, t);
+
+    switch (predicate) {
+    case 0:
+        return a == b;
+    case 1:
+        return a != b;
+    case 2:
+        return a < b;
+    case 3:
+        return a <= b;
+    case 4:
+        return a > b;
+    case 5:
+        return a >= b;
+    case 6:
+        return ua < ub;
+    case 7:
+        return ua <= ub;
+    case 8:
+        return ua > ub;
+    default:
+        return ua >= ub;
+    }
+}
+
+static bool compare_float(uint8_t predicate, double a, double b)
+{
+    bool unordered = isnan(a) || isnan(b), ordered[] = {false,  a == b, a > b,  a >= b,
+                                                        a < b, a <= b, a != b, true};
+
+    if (predicate < 8)
+        return !unordered && ordered[predicate];
+    if (predicate == 15)
+        return true;
+    if (predicate == 14)
+        return unordered;
+    static const uint8_t twin[] = {1, 2, 3, 4, 5, 6}; /* ueq ugt uge ult ule une */
+    return unordered || ordered[twin[predicate - 8]];
+}
+
+static double float_op(enum pto_opcode op, double a, double b)
+{
+    switch (op) {
+    case PTO_ADDF:
+        return a + b;
+    case PTO_SUBF:
+        return a - b;
+    case PTO_MULF:
+        return a * b;
+    case PTO_DIVF:
+        return a / b;
+    case PTO_REMF:
+        return fmod(a, b);
+    case PTO_NEGF:
+        return -a;
+    case PTO_MAXIMUMF:
+        return isnan(a) || isnan(b) ? NAN : fmax(a, b);
+    case PTO_MINIMUMF:
+        return isnan(a) || isnan(b) ? NAN : fmin(a, b);
+    case PTO_MAXNUMF:
+        return fmax(a, b);
+    default:
+        return fmin(a, b);
+    }
+}
+
+static int64_t int_op(enum pto_opcode op, int64_t a, int64_t b, enum pto_dtype t)
+{
+    switch (op) {
+    case PTO_ADDI:
+        return add(a, b);
+    case PTO_SUBI:
+        return sub(a, b);
+    case PTO_MULI:
+        return mul(a, b);
+    case PTO_ANDI:
+        return a & b;
+    case PTO_ORI:
+        return a | b;
+    case PTO_XORI:
+        return a ^ b;
+    case PTO_MAXSI:
+        return a > b ? a : b;
+    case PTO_MINSI:
+        return a < b ? a : b;
+    case PTO_MAXUI:
+        return plain(a, t) > plain(b, t) ? a : b;
+    case PTO_MINUI:
+        return plain(a, t) < plain(b, t) ? a : b;
+    default:
+        return shift(op, a, b, t);
+    }
+}
+
+/* Sum or product of double width, as its low and high half. */
+static void extended(enum pto_opcode op, int64_t a, int64_t b, enum pto_dtype t, int64_t *low,
+                     int64_t *high)
+{
+    unsigned n = bits_of(t);
+    __int128 wide;
+
+    if (op == PTO_MULSI_EXTENDED)
+        wide = (__int128)a * b;
+    else if (op == PTO_MULUI_EXTENDED)
+        wide = (__int128)((unsigned __int128)plain(a, t) * plain(b, t));
+    else
+        wide = (__int128)plain(a, t) + (__int128)plain(b, t);
+    *low = pto_wrap((int64_t)wide, t);
+    *high = pto_wrap((int64_t)((unsigned __int128)wide >> n), t);
+}
+
+static int64_t float_to_int(double a, enum pto_dtype t, bool is_signed)
+{
+    double whole = trunc(a);
+
+    if (isnan(whole))
+        return 0;
+    if (is_signed)
+        return whole >= 9223372036854775807.0    ? INT64_MAX
+               : whole <= -9223372036854775808.0 ? INT64_MIN
+                                                 : pto_wrap((int64_t)whole, t);
+    return whole <= 0                         ? 0
+           : whole >= 18446744073709551615.0 ? (int64_t)UINT64_MAX
+                                             : pto_wrap((int64_t)(uint64_t)whole, t);
+}
+
+/* The bits of a number as an element, and back. */
+static uint64_t to_bits(const struct pto_number *a, enum pto_dtype t)
+{
+    return pto_dtype_is_float(t) ? pto_elem_from_f64(a->v.f, t) : plain(a->v.i, t);
+}
+
+static void from_bits(uint64_t bits, enum pto_dtype t, struct pto_number *out)
+{
+    if (pto_dtype_is_float(t))
+        out->v.f = pto_elem_f64(bits, t);
+    else
+        out->v.i = pto_wrap((int64_t)bits, t);
+}
+
+static void cast(enum pto_opcode op, enum pto_dtype from, enum pto_dtype to,
+                 const struct pto_number *a, struct pto_number *out)
+{
+    switch (op) {
+    case PTO_SITOFP:
+        out->v.f = pto_round_to((double)a->v.i, to);
+        break;
+    case PTO_UITOFP:
+        out->v.f = pto_round_to((double)plain(a->v.i, from), to);
+        break;
+    case PTO_FPTOSI:
+    case PTO_FPTOUI:
+        out->v.i = float_to_int(a->v.f, to, op == PTO_FPTOSI);
+        break;
+    case PTO_EXTF:
+    case PTO_TRUNCF:
+        out->v.f = pto_round_to(a->v.f, to);
+        break;
+    case PTO_EXTUI:
+    case PTO_INDEX_CASTUI:
+        out->v.i = pto_wrap((int64_t)plain(a->v.i, from), to);
+        break;
+    case PTO_ARITH_BITCAST:
+    case PTO_CONVERSION_CAST:
+        from_bits(to_bits(a, from), to, out);
+        break;
+    default: /* index_cast, extsi, trunci; i1 extends from its one bit */
+        out->v.i = pto_wrap(from == PTO_I1 && op == PTO_EXTSI ? -a->v.i : a->v.i, to);
+        break;
+    }
+}
+
+enum pto_arith_result pto_arith(enum pto_opcode op, enum pto_dtype from, enum pto_dtype to,
+                                uint8_t predicate, const struct pto_number *a,
+                                const struct pto_number *b, const struct pto_number *c,
+                                struct pto_number *out, struct pto_number *high)
+{
+    uint32_t taint = a->taint;
+
+    if (taint == 0 && b)
+        taint = b->taint;
+    if (op >= PTO_DIVSI && op <= PTO_FLOORDIVSI) {
+        if (b->v.i == 0)
+            return PTO_ARITH_DIV_ZERO;
+        out->v.i = pto_wrap(divide(op, a->v.i, b->v.i, from), to);
+    } else if (op >= PTO_ADDF && op <= PTO_MINNUMF) {
+        out->v.f = pto_round_to(float_op(op, a->v.f, b ? b->v.f : 0), to);
+    } else if (op == PTO_CMPI) {
+        out->v.i = compare_int(predicate, a->v.i, b->v.i, from);
+    } else if (op == PTO_CMPF) {
+        out->v.i = predicate < 16 && compare_float(predicate, a->v.f, b->v.f);
+    } else if (op == PTO_SELECT) {
+        struct pto_number chosen = a->v.i != 0 ? *b : *c;
+        taint = a->taint != 0 ? a->taint : chosen.taint;
+        out->v = chosen.v;
+    } else if (op >= PTO_ADDUI_EXTENDED && op <= PTO_MULUI_EXTENDED) {
+        extended(op, a->v.i, b->v.i, from, &out->v.i, &high->v.i);
+        high->taint = taint;
+    } else if (op >= PTO_INDEX_CAST && op <= PTO_CONVERSION_CAST) {
+        cast(op, from, to, a, out);
+    } else if (op >= PTO_ADDI && op <= PTO_MINUI) {
+        out->v.i = pto_wrap(int_op(op, a->v.i, b->v.i, from), to);
+    } else {
+        return PTO_ARITH_UNKNOWN;
+    }
+    out->taint = taint;
+    return PTO_ARITH_OK;
+}

@@ -1,0 +1,153 @@
+/*
+ * core - one cube or vector core that executes a program, and what the cores of one AI core share.
+ *
+ * A core runs until its program ends, something is wrong, or it needs a token of another core: the
+ * simulator then lets the others run (pto/sim.h). Since each core sees only its own program order
+ * and the tokens, in which order they take turns does not change any time.
+ *
+ * Timing alone needs no data. Values that steer the program come from arguments and inputs; one
+ * that nobody supplied counts as zero and is listed when control flow uses it. With memory (`--run`)
+ * every operation also computes.
+ */
+#ifndef STRATA_PTO_CORE_H
+#define STRATA_PTO_CORE_H
+
+#include "base/hash.h"
+#include "pto/cost.h"
+#include "pto/hazards.h"
+#include "pto/program.h"
+#include "pto/values.h"
+
+enum { PTO_CORES = 3, PTO_AIC = 0, PTO_AIV0 = 1, PTO_AIV1 = 2 };
+
+/* What an argument of the kernel is bound to. */
+struct pto_binding {
+    bool is_given;       /* by the user; else the default below is assumed */
+    int64_t number;      /* of a scalar; floats are the bits of a double in `real` */
+    double real;
+    unsigned char *data; /* of a pointer: its buffer, or NULL */
+    size_t size;
+};
+
+/* Something nobody supplied that the program's way depends on. */
+struct pto_assumption {
+    uint32_t origin; /* argument + 1; PTO_ORIGIN_TILE | site for a value read from a tile */
+    uint32_t line;   /* of the loop or branch */
+    enum { PTO_ASSUMED_BRANCH, PTO_ASSUMED_BOUND, PTO_ASSUMED_DIVISOR, PTO_ASSUMED_WAIT } kind;
+};
+
+#define PTO_ORIGIN_TILE 0x80000000U
+
+struct pto_fifo {
+    bool is_set[PTO_CORES]; /* this core initialised it */
+    int64_t slot_size, slots, local_slots;
+    int64_t base; /* of the ring in the consumer's memory */
+    VEC_OF(struct pto_moment) pushed[PTO_CORES]; /* by producer */
+    VEC_OF(struct pto_moment) freed[PTO_CORES];  /* by consumer */
+    size_t popped[PTO_CORES]; /* by consumer */
+    unsigned char *data;      /* of the slots, when data is moved */
+    struct pto_tile *entries; /* by slot: what was pushed */
+};
+
+struct pto_tokens {
+    VEC_OF(struct pto_moment) set;
+    size_t waited;
+};
+
+enum { PTO_SEMAPHORES = 33 }; /* the last one is syncall */
+
+struct pto_options {
+    enum pto_arch arch;
+    bool is_dep; /* bytes wait for bytes; else only for the flags in the program */
+    bool has_memory;
+    bool reference_rounding;
+    int32_t cores; /* AI cores that share the bandwidth */
+    int64_t block, blocks;
+    uint64_t max_steps;
+    size_t max_records;
+    /* what if */
+    bool no_reuse_waits;
+    bool no_barriers;
+    double speed_up[PTO_PIPE_COUNT]; /* divides the occupied time; 0: 1 */
+    uint32_t ignored_pairs[PTO_PIPE_COUNT];
+};
+
+enum { PTO_PATHS = PTO_SPACE_COUNT * PTO_SPACE_COUNT };
+
+struct pto_machine {
+    const struct pto_costs *costs;
+    const struct pto_options *options;
+    struct pto_binding *bindings; /* by argument position */
+    uint32_t n_bindings;
+    struct pto_fifo fifo[PTO_FIFOS][2]; /* [1] to the vector cores */
+    struct pto_tokens token[PTO_SEMAPHORES][PTO_CORES][PTO_CORES]; /* id, from, to */
+    uint32_t present;                    /* bit per core */
+    const char *path;
+    struct diag *diag;
+};
+
+enum pto_core_state { PTO_RUNNING, PTO_WAITING, PTO_FINISHED, PTO_STOPPED, PTO_FAILED };
+
+/* The costs of a site for the shapes of its last execution. */
+struct pto_site_cache {
+    uint64_t key[5];
+    int64_t occupied[PTO_PHASES], latency[PTO_PHASES];
+    int64_t bytes, macs;
+    uint32_t path;
+    bool is_filled;
+};
+
+enum { PTO_LINES = 256 };
+
+struct pto_core {
+    struct pto_machine *machine;
+    const struct pto_program *program;
+    uint32_t number; /* PTO_AIC, PTO_AIV0, PTO_AIV1 */
+    enum pto_core_state state;
+    uint32_t at; /* next step */
+    uint64_t steps;
+    struct pto_slots slots;
+    struct pto_number *arrays;
+    struct pto_queues queues;
+    struct pto_hazards hazards;
+    struct pto_site_cache *caches;
+    struct pto_place *places; /* by use */
+    unsigned char *space[PTO_SPACE_COUNT]; /* with memory only */
+    struct pto_moment buffer[32]; /* get_buf, rls_buf */
+    uint64_t line[PTO_LINES];     /* of the scalar data cache */
+    struct hash stored; /* what store_scalar wrote where there is no buffer: index of `words` */
+    VEC_OF(struct pto_number) words;
+    VEC_OF(struct pto_assumption) assumptions;
+    uint64_t bytes[PTO_PATHS]; /* moved, by source and destination space */
+    uint64_t macs;
+    uint64_t prints;
+    int64_t plain, division, scalar_hit, scalar_miss; /* cycles */
+};
+
+/* Binds a core to a program; memory of an earlier run is kept. */
+void pto_core_start(struct pto_core *c, struct pto_machine *m, const struct pto_program *p,
+                    uint32_t number);
+void pto_core_free(struct pto_core *c);
+
+/* Executes until the state is no longer PTO_RUNNING. Returns true when at least one step was made. */
+bool pto_core_run(struct pto_core *c);
+
+/* ---- between core.c and its parts ---- */
+
+/* One instruction; false leaves the core waiting or failed at it. */
+bool pto_core_site(struct pto_core *c, uint32_t site);
+
+/* The cost of a site for the shapes its operands have now. */
+const struct pto_site_cache *pto_core_cost(struct pto_core *c, uint32_t site);
+
+/* Notes that control flow used something assumed. */
+void pto_core_assume(struct pto_core *c, uint32_t origin, uint32_t line, int kind);
+
+/* Ends the run with an error at a line. */
+bool pto_core_fail(struct pto_core *c, uint32_t line, const char *code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The operation on the data of its operands. */
+bool pto_core_compute(struct pto_core *c, const struct pto_site *s);
+
+#endif

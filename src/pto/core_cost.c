@@ -1,0 +1,253 @@
+/* What a site costs for the shapes of its operands. */
+#include <math.h>
+#include <string.h>
+
+#include "pto/core.h"
+
+/* The operands that decide the cost. */
+struct parts {
+    const struct pto_tile *in, *in2, *out;
+    const struct pto_view *view;
+    const struct pto_tile *left, *right;
+    bool is_view_read;
+};
+
+static struct parts parts_of(const struct pto_core *c, const struct pto_site *s)
+{
+    struct parts x = {0};
+
+    for (uint32_t i = 0; i < s->use_count; i++) {
+        const struct pto_use *u = &c->program->uses.at[s->use_first + i];
+        if (u->kind == PTO_SLOT_GM && !x.view) {
+            x.view = &c->slots.gms[u->slot].view;
+            x.is_view_read = u->is_read;
+        }
+        if (u->kind != PTO_SLOT_TILE)
+            continue;
+        const struct pto_tile *t = &c->slots.tiles[u->slot];
+        if (u->role == PTO_ROLE_OUT) {
+            x.out = x.out ? x.out : t;
+            continue;
+        }
+        if (t->type.space == PTO_LEFT && !x.left)
+            x.left = t;
+        else if (t->type.space == PTO_RIGHT && !x.right)
+            x.right = t;
+        if (!x.in)
+            x.in = t;
+        else if (!x.in2)
+            x.in2 = t;
+    }
+    if (!x.out && s->result != PTO_NONE &&
+        (s->code == PTO_TPOP_FROM_AIC || s->code == PTO_TPOP_FROM_AIV))
+        x.out = &c->slots.tiles[s->result];
+    return x;
+}
+
+static int64_t valid_bytes(const struct pto_tile *t)
+{
+    return t ? (int64_t)t->v_row * t->v_col * pto_dtype_size(t->type.dtype) : 0;
+}
+
+static int64_t view_elements(const struct pto_view *v)
+{
+    int64_t n = v->ndim > 0 ? 1 : 0;
+
+    for (int32_t i = 0; i < v->ndim; i++) {
+        if (__builtin_mul_overflow(n, v->shape[i], &n))
+            return INT64_MAX;
+    }
+    return n;
+}
+
+/* Contiguous bytes of a GM window, and how many such rows there are. */
+static void window_rows(const struct pto_view *v, struct pto_work *w)
+{
+    int32_t inner = v->layout == PTO_LAYOUT_DN && v->ndim > 1 ? v->ndim - 2 : v->ndim - 1;
+    int64_t elements = view_elements(v), run = v->ndim > 0 ? v->shape[inner] : 0;
+    bool is_whole = true;
+
+    for (int32_t i = 0, step = 1; i < v->ndim && is_whole; i++, step++) {
+        int64_t expected = run;
+        if (i == inner || v->shape[i] <= 1)
+            continue;
+        for (int32_t k = i + 1; k < v->ndim; k++)
+            expected = k == inner ? expected : expected * (v->shape[k] > 0 ? v->shape[k] : 1);
+        is_whole = v->stride[i] == expected;
+    }
+    if (is_whole || run <= 0)
+        return;
+    w->row_bytes = run * pto_dtype_size(v->dtype);
+    w->n_rows = elements / run;
+}
+
+/* Whether the shape of the source counts, not that of the destination. */
+static bool counts_source(const struct pto_site *s)
+{
+    enum pto_opcode op = s->code;
+
+    return (op >= PTO_TROWSUM && op <= PTO_TCOLARGMIN) || op == PTO_TTRANS || op == PTO_TSORT32 ||
+           op == PTO_TMRGSORT || (op == PTO_TGATHER && s->form == PTO_FORM_MASK);
+}
+
+static void vector_work(const struct pto_site *s, const struct parts *x, struct pto_work *w)
+{
+    const struct pto_tile *shape = counts_source(s) && x->in ? x->in : x->out;
+
+    if (!shape)
+        shape = x->in;
+    if (!shape)
+        return;
+    w->rows = shape->type.rows;
+    w->cols = shape->type.cols;
+    w->v_row = shape->v_row;
+    w->v_col = shape->v_col;
+    w->src_dtype = x->in ? x->in->type.dtype : shape->type.dtype;
+    w->dst_dtype = x->out ? x->out->type.dtype : shape->type.dtype;
+    if (x->in)
+        w->src_space = x->in->type.space;
+    if (x->out)
+        w->dst_space = x->out->type.space;
+}
+
+static void matrix_work(const struct parts *x, struct pto_work *w)
+{
+    if (!x->left || !x->right)
+        return;
+    w->m = x->left->v_row;
+    w->k = x->left->v_col;
+    w->n = x->right->v_col;
+    w->src_dtype = x->left->type.dtype;
+}
+
+/* A load into mat whose tile runs the other way than the view. */
+static bool turns(const struct parts *x)
+{
+    bool is_dn = x->view->layout == PTO_LAYOUT_DN;
+
+    return x->out && x->out->type.space == PTO_MAT &&
+           is_dn != (x->out->type.slayout == PTO_BOX_COL);
+}
+
+/* From where to where, and how much. */
+static void transfer_work(const struct pto_core *c, const struct pto_site *s, const struct parts *x,
+                          enum pto_pipe pipe, struct pto_work *w)
+{
+    bool is_a5 = c->program->arch == PTO_A5;
+
+    w->src_space = x->in ? x->in->type.space : PTO_GM;
+    w->dst_space = x->out ? x->out->type.space : PTO_GM;
+    w->bytes = valid_bytes(s->code == PTO_TINSERT || !x->out ? x->in : x->out);
+    switch (s->code) {
+    case PTO_TPUSH_TO_AIV:
+        w->dst_space = is_a5 ? PTO_VEC : PTO_GM;
+        break;
+    case PTO_TPUSH_TO_AIC:
+        w->dst_space = is_a5 ? PTO_MAT : PTO_GM;
+        break;
+    case PTO_TPOP_FROM_AIC:
+    case PTO_TPOP_FROM_AIV:
+        w->src_space = PTO_GM;
+        break;
+    default:
+        break;
+    }
+    if (x->in && x->out && x->in->type.space == PTO_ACC) /* counted where it is read */
+        w->bytes = w->bytes / pto_dtype_size(x->out->type.dtype) * pto_dtype_size(x->in->type.dtype);
+    if (s->n_phases > 1 && x->view) { /* through a staging tile: GM to GM */
+        w->bytes = view_elements(x->view) * pto_dtype_size(x->view->dtype);
+        w->src_space = pipe == PTO_PIPE_MTE2 ? PTO_GM : PTO_VEC;
+        w->dst_space = pipe == PTO_PIPE_MTE2 ? PTO_VEC : PTO_GM;
+    }
+    if (x->view) {
+        w->is_transposed = turns(x);
+        w->src_dtype = x->view->dtype;
+        window_rows(x->view, w);
+    }
+}
+
+static bool is_transfer(enum pto_pipe pipe)
+{
+    return pipe == PTO_PIPE_MTE1 || pipe == PTO_PIPE_MTE2 || pipe == PTO_PIPE_MTE3 ||
+           pipe == PTO_PIPE_FIX;
+}
+
+static struct pto_work work_of(const struct pto_core *c, const struct pto_site *s,
+                               const struct parts *x, enum pto_pipe pipe)
+{
+    struct pto_work w = {.op = s->code,
+                         .arch = c->program->arch,
+                         .pipe = pipe,
+                         .form = s->form,
+                         .cores = c->machine->options->cores,
+                         .round_mode = (uint8_t)s->attrs.round,
+                         .is_saturation_off = s->attrs.saturation == PTO_SATURATION_OFF,
+                         .is_scalar_first = s->is_scalar_first};
+
+    if (pipe == PTO_PIPE_M)
+        matrix_work(x, &w);
+    else if (is_transfer(pipe))
+        transfer_work(c, s, x, pipe, &w);
+    else
+        vector_work(s, x, &w);
+    if (pipe == PTO_PIPE_V && (s->code == PTO_TMOV || s->code == PTO_TEXTRACT))
+        w.bytes = valid_bytes(x->out);
+    return w;
+}
+
+static uint64_t shape_key(const struct pto_tile *t)
+{
+    return t ? (uint64_t)(uint32_t)t->v_row << 32 | (uint32_t)t->v_col : 0;
+}
+
+static uint64_t view_key(const struct pto_view *v, uint64_t *strides)
+{
+    uint64_t key = (uint64_t)v->ndim;
+
+    *strides = 0;
+    for (int32_t i = 0; i < v->ndim; i++) {
+        key = key * 0x9E3779B97F4A7C15u + (uint64_t)v->shape[i];
+        *strides = *strides * 0x9E3779B97F4A7C15u + (uint64_t)v->stride[i];
+    }
+    return key;
+}
+
+static int64_t scaled(double cycles, double speed_up)
+{
+    return llround(speed_up > 0 ? cycles / speed_up : cycles);
+}
+
+static void fill_cache(struct pto_core *c, const struct pto_site *s, const struct parts *x,
+                       struct pto_site_cache *cache)
+{
+    for (uint8_t i = 0; i < s->n_phases; i++) {
+        enum pto_pipe pipe = (enum pto_pipe)s->phases[i];
+        struct pto_work w = work_of(c, s, x, pipe);
+        struct pto_cost cost = pto_cost_of(c->machine->costs, &w);
+        double speed_up = c->machine->options->speed_up[pipe];
+        cache->occupied[i] = scaled(cost.occupied, speed_up);
+        cache->latency[i] = llround(cost.latency);
+        if (is_transfer(pipe)) {
+            cache->bytes = w.bytes;
+            cache->path = (uint32_t)(w.src_space * PTO_SPACE_COUNT + w.dst_space);
+        }
+        cache->macs = (int64_t)w.m * w.k * w.n;
+    }
+    cache->is_filled = true;
+}
+
+const struct pto_site_cache *pto_core_cost(struct pto_core *c, uint32_t site)
+{
+    const struct pto_site *s = &c->program->sites.at[site];
+    struct pto_site_cache *cache = &c->caches[site];
+    struct parts x = parts_of(c, s);
+    uint64_t key[5] = {shape_key(x.in), shape_key(x.in2), shape_key(x.out)};
+
+    if (x.view)
+        key[3] = view_key(x.view, &key[4]);
+    if (!cache->is_filled || memcmp(cache->key, key, sizeof(key)) != 0) {
+        memcpy(cache->key, key, sizeof(key));
+        fill_cache(c, s, &x, cache);
+    }
+    return cache;
+}

@@ -1,0 +1,786 @@
+/* Instructions: what they wait for, when they run, what they leave behind. */
+#include <string.h>
+
+#include "pto/core.h"
+
+static const struct pto_use *uses_of(const struct pto_core *c, const struct pto_site *s)
+{
+    return c->program->uses.at + s->use_first;
+}
+
+enum { STREAM_REPEATS = 16 }; /* of 256 bytes: as long as the vector pipe's latency */
+
+static struct pto_touch touch_of(const struct pto_core *c, const struct pto_use *u,
+                                 enum pto_pipe pipe)
+{
+    const struct pto_tile *t = &c->slots.tiles[u->slot];
+    int64_t valid = (int64_t)t->v_row * t->v_col * u->element;
+    struct pto_touch touch = {.pipe = pipe, .space = t->type.space, .lo = t->addr,
+                              .hi = t->addr + u->bytes,
+                              .place = &c->places[u - c->program->uses.at]};
+    struct pto_range ranges[PTO_RANGES];
+
+    touch.is_stream = u->is_read != u->is_written &&
+                      (u->is_read || (valid + 255) / 256 >= STREAM_REPEATS);
+    if (t->window.rows > 0) {
+        size_t n = pto_tile_ranges(t, ranges);
+        touch.lo = n > 0 ? ranges[0].begin : 0;
+        touch.hi = n > 0 ? ranges[n - 1].end : 0;
+    }
+    return touch;
+}
+
+/* A view as rows of bytes; anything with more than one outer dimension is known by its hull. */
+static struct pto_gm_window gm_window(const struct pto_gm *g)
+{
+    const struct pto_view *v = &g->view;
+    struct pto_range ranges[PTO_RANGES];
+    size_t n = v->ndim > 0 ? pto_view_ranges(v, ranges) : 0;
+    struct pto_gm_window w = {.root = g->root};
+    int64_t size = pto_dtype_size(v->dtype);
+    int32_t rows = -1, inner = v->layout == PTO_LAYOUT_DN && v->ndim > 1 ? v->ndim - 2 : v->ndim - 1;
+    bool is_plain = v->ndim > 0 && v->stride[inner] == 1;
+
+    if (n == 0)
+        return w;
+    w.at = ranges[0].begin;
+    w.rows = 1;
+    w.row_bytes = w.stride = ranges[n - 1].end - ranges[0].begin;
+    for (int32_t i = 0; i < v->ndim; i++) {
+        if (i == inner || v->shape[i] <= 1)
+            continue;
+        is_plain &= rows < 0 && v->stride[i] >= v->shape[inner];
+        rows = i;
+    }
+    if (!is_plain)
+        return w;
+    w.is_exact = true;
+    if (rows >= 0) {
+        w.rows = v->shape[rows];
+        w.stride = v->stride[rows] * size;
+        w.row_bytes = v->shape[inner] * size;
+    }
+    return w;
+}
+
+static bool is_shared(const struct pto_core *c, int32_t root)
+{
+    return root < 0 || root >= 64 || (c->program->gm_shared >> root & 1) != 0;
+}
+
+/* A time before which nothing of this core can start any more. */
+static int64_t settled(const struct pto_core *c)
+{
+    static const uint8_t pipes[] = {PTO_PIPE_MTE2, PTO_PIPE_MTE3, PTO_PIPE_FIX, PTO_PIPE_V};
+    int64_t scalar = c->queues.pipe[PTO_PIPE_S].free, least = INT64_MAX;
+
+    for (size_t i = 0; i < sizeof(pipes); i++) {
+        int64_t at = c->queues.pipe[pipes[i]].free;
+        if (at < scalar)
+            at = scalar;
+        if (at < least)
+            least = at;
+    }
+    return least;
+}
+
+/* Synchronisation of the text stands for itself: no bytes wait then. */
+static bool bytes_wait(const struct pto_core *c)
+{
+    return c->machine->options->is_dep && !c->program->has_flags;
+}
+
+static void look(struct pto_core *c, const struct pto_site *s, enum pto_pipe pipe,
+                 struct pto_moment *wait)
+{
+    for (uint32_t i = 0; i < s->use_count; i++) {
+        const struct pto_use *u = &uses_of(c, s)[i];
+        if (u->kind == PTO_SLOT_TILE) {
+            struct pto_touch t = touch_of(c, u, pipe);
+            t.is_write = false;
+            if (u->is_read)
+                pto_hazards_look(&c->hazards, &t, wait);
+            t.is_write = true;
+            if (u->is_written)
+                pto_hazards_look(&c->hazards, &t, wait);
+        } else if (u->kind == PTO_SLOT_GM && is_shared(c, c->slots.gms[u->slot].root)) {
+            struct pto_gm_window w = gm_window(&c->slots.gms[u->slot]);
+            if (u->is_read)
+                pto_hazards_look_gm(&c->hazards, pipe, &w, false, wait);
+            if (u->is_written)
+                pto_hazards_look_gm(&c->hazards, pipe, &w, true, wait);
+        }
+    }
+}
+
+/* Bytes are watched when they wait, and in FIFOs, whose slots are free when nobody reads them. */
+static void note(struct pto_core *c, const struct pto_site *s, enum pto_pipe pipe,
+                 struct pto_moment ready)
+{
+    if (!bytes_wait(c) && !c->program->has_fifos)
+        return;
+    for (uint32_t i = 0; i < s->use_count; i++) {
+        const struct pto_use *u = &uses_of(c, s)[i];
+        if (u->kind == PTO_SLOT_TILE) {
+            struct pto_touch t = touch_of(c, u, pipe);
+            t.is_write = false;
+            if (u->is_read)
+                pto_hazards_note(&c->hazards, &t, ready);
+            t.is_write = true;
+            if (u->is_written)
+                pto_hazards_note(&c->hazards, &t, ready);
+        } else if (u->kind == PTO_SLOT_GM && bytes_wait(c) &&
+                   is_shared(c, c->slots.gms[u->slot].root)) {
+            struct pto_gm_window w = gm_window(&c->slots.gms[u->slot]);
+            if (u->is_read)
+                pto_hazards_note_gm(&c->hazards, pipe, &w, false, ready, settled(c));
+            if (u->is_written)
+                pto_hazards_note_gm(&c->hazards, pipe, &w, true, ready, settled(c));
+        }
+    }
+}
+
+/* The phases of an instruction, one after the other. `wait` is what the first waits for. */
+static struct pto_moment run_phases(struct pto_core *c, uint32_t site, struct pto_moment wait)
+{
+    const struct pto_site *s = &c->program->sites.at[site];
+    const struct pto_site_cache *cost = pto_core_cost(c, site);
+
+    for (uint8_t i = 0; i < s->n_phases; i++) {
+        struct pto_issue issue = {.site = site, .pipe = s->phases[i],
+                                  .is_blocking = s->phases[i] == PTO_PIPE_S,
+                                  .occupied = cost->occupied[i], .latency = cost->latency[i]};
+        wait = pto_queues_run(&c->queues, &issue, wait);
+        wait.cause = PTO_CAUSE_RAW;
+    }
+    c->macs += (uint64_t)cost->macs;
+    if (cost->bytes > 0)
+        c->bytes[cost->path] += (uint64_t)cost->bytes;
+    return wait;
+}
+
+static struct pto_moment nothing(void)
+{
+    return (struct pto_moment){.record = PTO_NO_RECORD};
+}
+
+static bool plain_site(struct pto_core *c, uint32_t site)
+{
+    const struct pto_site *s = &c->program->sites.at[site];
+    struct pto_moment wait = nothing();
+
+    if (bytes_wait(c))
+        look(c, s, (enum pto_pipe)s->phases[0], &wait);
+    struct pto_moment ready = run_phases(c, site, wait);
+    note(c, s, (enum pto_pipe)s->phases[s->n_phases - 1], ready);
+    return !c->machine->options->has_memory || pto_core_compute(c, s);
+}
+
+/* ---- scalars in memory ---- */
+
+static struct pto_number *operand_number(struct pto_core *c, const struct pto_site *s,
+                                         enum pto_role role)
+{
+    for (uint32_t i = 0; i < s->use_count; i++) {
+        const struct pto_use *u = &uses_of(c, s)[i];
+        if (u->kind == PTO_SLOT_NUMBER && u->role == role)
+            return &c->slots.numbers[u->slot];
+    }
+    return NULL;
+}
+
+static const struct pto_gm *operand_gm(const struct pto_core *c, const struct pto_site *s)
+{
+    for (uint32_t i = 0; i < s->use_count; i++) {
+        const struct pto_use *u = &uses_of(c, s)[i];
+        if (u->kind == PTO_SLOT_GM)
+            return &c->slots.gms[u->slot];
+    }
+    return NULL;
+}
+
+static void from_bits(uint64_t bits, enum pto_dtype t, struct pto_number *n)
+{
+    if (pto_dtype_is_float(t))
+        n->v.f = pto_elem_f64(bits, t);
+    else
+        n->v.i = pto_wrap((int64_t)bits, t);
+}
+
+static uint64_t to_bits(const struct pto_number *n, enum pto_dtype t)
+{
+    return pto_dtype_is_float(t) ? pto_elem_from_f64(n->v.f, t) : (uint64_t)n->v.i;
+}
+
+static uint64_t word_key(const struct pto_gm *g, int64_t at)
+{
+    return hash_mix((uint64_t)(g->root + 1), (uint64_t)(g->view.offset + at));
+}
+
+/* Cycles of a scalar load: the data cache has 64-byte lines. */
+static int64_t load_cycles(struct pto_core *c, const struct pto_gm *g, int64_t at)
+{
+    int64_t byte = (g->view.offset + at) * pto_dtype_size(g->view.dtype);
+    uint64_t line = (uint64_t)(g->root + 1) << 48 | ((uint64_t)byte / 64 & 0xffffffffffffu);
+    uint64_t *kept = &c->line[line % PTO_LINES];
+
+    if (*kept == line)
+        return c->scalar_hit;
+    *kept = line;
+    return c->scalar_miss;
+}
+
+static bool gm_byte(const struct pto_gm *g, int64_t at, size_t *byte)
+{
+    int64_t size = pto_dtype_size(g->view.dtype), element = 0, first = 0;
+
+    if (__builtin_add_overflow(g->view.offset, at, &element) || element < 0 ||
+        __builtin_mul_overflow(element, size, &first))
+        return false;
+    *byte = (size_t)first;
+    return (uint64_t)first + (uint64_t)size <= g->view.limit;
+}
+
+static bool scalar_wait(struct pto_core *c, const struct pto_site *s, const struct pto_gm *g,
+                        int64_t at, bool is_write, struct pto_moment *wait)
+{
+    int64_t size = pto_dtype_size(g->view.dtype);
+    struct pto_gm_window w = {g->root, (g->view.offset + at) * size, 1, size, size, true};
+
+    (void)s;
+    if (!bytes_wait(c) || !is_shared(c, g->root))
+        return false;
+    pto_hazards_look_gm(&c->hazards, PTO_PIPE_S, &w, is_write, wait);
+    return true;
+}
+
+static void scalar_note(struct pto_core *c, const struct pto_gm *g, int64_t at, bool is_write,
+                        struct pto_moment ready)
+{
+    int64_t size = pto_dtype_size(g->view.dtype);
+    struct pto_gm_window w = {g->root, (g->view.offset + at) * size, 1, size, size, true};
+
+    pto_hazards_note_gm(&c->hazards, PTO_PIPE_S, &w, is_write, ready, settled(c));
+}
+
+static bool load_scalar(struct pto_core *c, uint32_t site)
+{
+    const struct pto_site *s = &c->program->sites.at[site];
+    const struct pto_gm *g = operand_gm(c, s);
+    const struct pto_number *index = operand_number(c, s, PTO_ROLE_INDEX);
+    struct pto_number *to = &c->slots.numbers[s->result];
+    struct pto_moment wait = nothing();
+    int64_t at = index ? index->v.i : 0;
+    uint32_t word = 0;
+    size_t byte = 0;
+
+    bool is_guess = g && !g->view.base && index && index->taint != 0; /* an index nobody supplied */
+    if (!g || (!gm_byte(g, at, &byte) && !is_guess))
+        return pto_core_fail(c, s->line, "pto-run.gm-range",
+                             "pto.load_scalar: element %lld is outside the buffer", (long long)at);
+    *to = (struct pto_number){.taint = index ? index->taint : 0};
+    if (g->view.base)
+        from_bits(pto_elem_load(g->view.base + byte, g->view.dtype), g->view.dtype, to);
+    else if (hash_get(&c->stored, word_key(g, at), &word))
+        *to = c->words.at[word];
+    else if (g->root >= 0)
+        to->taint = (uint32_t)g->root + 1;
+    struct pto_issue issue = {.site = site, .pipe = PTO_PIPE_S, .is_blocking = true,
+                              .occupied = load_cycles(c, g, at)};
+    bool is_watched = scalar_wait(c, s, g, at, false, &wait);
+    struct pto_moment ready = pto_queues_run(&c->queues, &issue, wait);
+    if (is_watched)
+        scalar_note(c, g, at, false, ready);
+    return true;
+}
+
+static bool store_scalar(struct pto_core *c, uint32_t site)
+{
+    const struct pto_site *s = &c->program->sites.at[site];
+    const struct pto_gm *g = operand_gm(c, s);
+    const struct pto_number *index = operand_number(c, s, PTO_ROLE_INDEX);
+    const struct pto_number *value = operand_number(c, s, PTO_ROLE_VALUE);
+    struct pto_moment wait = nothing();
+    int64_t at = index ? index->v.i : 0;
+    size_t byte = 0;
+
+    bool is_guess = g && !g->view.base && index && index->taint != 0;
+    if (!g || !value || (!gm_byte(g, at, &byte) && !is_guess))
+        return pto_core_fail(c, s->line, "pto-run.gm-range",
+                             "pto.store_scalar: element %lld is outside the buffer", (long long)at);
+    if (g->view.base) {
+        pto_elem_store(g->view.base + byte, g->view.dtype, to_bits(value, g->view.dtype));
+    } else {
+        uint32_t word = hash_add(&c->stored, word_key(g, at), (uint32_t)c->words.n);
+        if (word == c->words.n)
+            vec_push(&c->words, *value);
+        c->words.at[word] = *value;
+    }
+    bool is_watched = scalar_wait(c, s, g, at, true, &wait);
+    struct pto_moment ready = run_phases(c, site, wait);
+    if (is_watched)
+        scalar_note(c, g, at, true, ready);
+    return true;
+}
+
+static bool get_value(struct pto_core *c, uint32_t site)
+{
+    const struct pto_site *s = &c->program->sites.at[site];
+    struct pto_number *to = &c->slots.numbers[s->result];
+
+    *to = (struct pto_number){.taint = PTO_ORIGIN_TILE | site};
+    if (!plain_site(c, site))
+        return false;
+    if (c->machine->options->has_memory)
+        to->taint = 0;
+    return true;
+}
+
+/* ---- flags, barriers, tokens of other cores ---- */
+
+static uint32_t flag_id(struct pto_core *c, const struct pto_site *s)
+{
+    const struct pto_number *n = operand_number(c, s, PTO_ROLE_EVENT);
+    int64_t id = n ? n->v.i
+                   : pto_op_int(c->program->module, &c->program->module->ops.at[s->op],
+                                PTO_KEY_EVENT_ID, 0);
+
+    return id >= 0 && id < PTO_FLAG_IDS ? (uint32_t)id : PTO_FLAG_IDS;
+}
+
+static bool flag_site(struct pto_core *c, uint32_t site)
+{
+    const struct pto_site *s = &c->program->sites.at[site];
+    enum pto_pipe a = (enum pto_pipe)s->phases[0], b = (enum pto_pipe)s->phases[1];
+    uint32_t id = flag_id(c, s);
+
+    if (id == PTO_FLAG_IDS)
+        return pto_core_fail(c, s->line, "pto-run.event", "%s: no such event", pto_op_name(s->code));
+    if (s->code == PTO_SET_FLAG || s->code == PTO_SET_FLAG_DYN || s->code == PTO_RECORD_EVENT) {
+        pto_queues_set(&c->queues, site, a, b, id);
+        return true;
+    }
+    if (pto_queues_wait(&c->queues, site, a, b, id))
+        return true;
+    return pto_core_fail(c, s->line, "pto-run.deadlock",
+                         "%s waits for event %u from %s, which nothing before it sets",
+                         pto_pipe_name(b), id, pto_pipe_name(a));
+}
+
+/* Tokens travel between the cube core and each vector core; a core that is alone meets nobody. */
+static bool take_tokens(struct pto_core *c, uint32_t id, uint32_t line, struct pto_moment *until)
+{
+    uint32_t peers = c->machine->present & ~(1U << c->number);
+
+    if (id != PTO_SEMAPHORES - 1 && c->number != PTO_AIC)
+        peers &= 1U << PTO_AIC;
+    if (peers == 0) {
+        pto_core_assume(c, 0, line, PTO_ASSUMED_WAIT);
+        return true;
+    }
+    for (uint32_t from = 0; from < PTO_CORES; from++) {
+        const struct pto_tokens *t = &c->machine->token[id][from][c->number];
+        if ((peers >> from & 1) != 0 && t->waited == t->set.n) {
+            c->state = PTO_WAITING;
+            return false;
+        }
+    }
+    for (uint32_t from = 0; from < PTO_CORES; from++) {
+        struct pto_tokens *t = &c->machine->token[id][from][c->number];
+        if ((peers >> from & 1) != 0)
+            pto_moment_join(until, t->set.at[t->waited++]);
+    }
+    return true;
+}
+
+static void give_tokens(struct pto_core *c, uint32_t id, int64_t at)
+{
+    int64_t latency = (int64_t)pto_costs_get(c->machine->costs, PTO_COST_SYNC_CROSS);
+
+    for (uint32_t to = 0; to < PTO_CORES; to++) {
+        if (to != c->number)
+            vec_push(&c->machine->token[id][c->number][to].set,
+                     ((struct pto_moment){at + latency, PTO_NO_RECORD, PTO_CAUSE_SEMAPHORE,
+                                          PTO_PIPE_S}));
+    }
+}
+
+static bool semaphore_site(struct pto_core *c, uint32_t site, bool is_set)
+{
+    const struct pto_site *s = &c->program->sites.at[site];
+    enum pto_pipe pipe = (enum pto_pipe)s->phases[0];
+    struct pto_moment until = nothing();
+    uint32_t id = flag_id(c, s);
+
+    if (id >= PTO_SEMAPHORES - 1)
+        return pto_core_fail(c, s->line, "pto-run.event", "%s: no such flag", pto_op_name(s->code));
+    if (is_set) {
+        give_tokens(c, id, pipe == PTO_PIPE_ALL ? pto_queues_end(&c->queues).at
+                                                : c->queues.pipe[pipe].done);
+        return true;
+    }
+    if (!take_tokens(c, id, s->line, &until))
+        return false;
+    for (int p = 0; p < PTO_PIPE_COUNT; p++) {
+        if (pipe == PTO_PIPE_ALL || p == (int)pipe)
+            pto_queues_hold(&c->queues, (enum pto_pipe)p, until);
+    }
+    return true;
+}
+
+/* All cores of the AI core meet. A core that had to wait comes here again: it has given one token
+ * more than it took then, and gives no second one. */
+static bool sync_all(struct pto_core *c, uint32_t site)
+{
+    const struct pto_site *s = &c->program->sites.at[site];
+    struct pto_moment until = nothing();
+    uint32_t id = PTO_SEMAPHORES - 1, peer = (c->number + 1) % PTO_CORES;
+    bool is_alone = c->machine->present == 1U << c->number;
+    size_t given = c->machine->token[id][c->number][peer].set.n;
+
+    if (is_alone || given == c->machine->token[id][peer][c->number].waited) {
+        pto_queues_barrier(&c->queues, site, PTO_PIPE_ALL);
+        if (!is_alone)
+            give_tokens(c, id, pto_queues_end(&c->queues).at);
+    }
+    if (!take_tokens(c, id, s->line, &until))
+        return false;
+    for (int p = 0; p < PTO_PIPE_COUNT; p++)
+        pto_queues_hold(&c->queues, (enum pto_pipe)p, until);
+    return true;
+}
+
+static bool buffer_site(struct pto_core *c, uint32_t site)
+{
+    const struct pto_site *s = &c->program->sites.at[site];
+    enum pto_pipe pipe = (enum pto_pipe)s->phases[0];
+    const struct pto_number *n = operand_number(c, s, PTO_ROLE_EVENT);
+    int64_t id = n ? n->v.i
+                   : pto_op_int(c->program->module, &c->program->module->ops.at[s->op], PTO_KEY_ID, 0);
+
+    if (id < 0 || id >= (int64_t)ARRAY_LEN(c->buffer))
+        return pto_core_fail(c, s->line, "pto-run.event", "%s: no such buffer", pto_op_name(s->code));
+    if (s->code == PTO_GET_BUF || s->code == PTO_GET_BUF_DYN) {
+        pto_queues_hold(&c->queues, pipe, c->buffer[id]);
+        return true;
+    }
+    struct pto_moment done = {c->queues.pipe[pipe].done, c->queues.pipe[pipe].slowest,
+                              PTO_CAUSE_FLAG, (uint8_t)pipe};
+    pto_moment_join(&c->buffer[id], done);
+    return true;
+}
+
+/* ---- FIFOs ---- */
+
+/* Producers and consumers of one direction. */
+static uint32_t vector_cores(const struct pto_core *c)
+{
+    return c->machine->present & (1U << PTO_AIV0 | 1U << PTO_AIV1);
+}
+
+/* The slot that the next push of this core goes to is free: all consumers gave it back. */
+static bool take_credit(struct pto_core *c, struct pto_fifo *f, bool to_vector,
+                        struct pto_moment *wait)
+{
+    size_t pushed = f->pushed[c->number].n;
+    uint32_t consumers = to_vector ? vector_cores(c) : c->machine->present & 1U << PTO_AIC;
+
+    if (pushed < (size_t)f->slots)
+        return true;
+    for (uint32_t k = 0; k < PTO_CORES; k++) {
+        if ((consumers >> k & 1) == 0)
+            continue;
+        if (f->freed[k].n <= pushed - (size_t)f->slots) {
+            c->state = PTO_WAITING;
+            return false;
+        }
+        pto_moment_join(wait, f->freed[k].at[pushed - (size_t)f->slots]);
+    }
+    return true;
+}
+
+static bool take_entry(struct pto_core *c, struct pto_fifo *f, bool to_vector,
+                       struct pto_moment *wait)
+{
+    size_t popped = f->popped[c->number];
+    uint32_t producers = to_vector ? c->machine->present & 1U << PTO_AIC : vector_cores(c);
+
+    for (uint32_t k = 0; k < PTO_CORES; k++) {
+        if ((producers >> k & 1) == 0)
+            continue;
+        if (f->pushed[k].n <= popped) {
+            c->state = PTO_WAITING;
+            return false;
+        }
+        pto_moment_join(wait, f->pushed[k].at[popped]);
+    }
+    return true;
+}
+
+static const struct pto_tile *first_tile(const struct pto_core *c, const struct pto_site *s)
+{
+    for (uint32_t i = 0; i < s->use_count; i++) {
+        const struct pto_use *u = &uses_of(c, s)[i];
+        if (u->kind == PTO_SLOT_TILE)
+            return &c->slots.tiles[u->slot];
+    }
+    return NULL;
+}
+
+static bool fifo_memory(struct pto_core *c, const struct pto_site *s, struct pto_fifo *f)
+{
+    if (f->slot_size <= 0)
+        return pto_core_fail(c, s->line, "pto-run.fifo", "%s: the FIFO has no slot size",
+                             pto_op_name(s->code));
+    if (!f->data) {
+        f->data = mem_grow(NULL, (size_t)f->slot_size, (size_t)f->slots);
+        memset(f->data, 0, (size_t)(f->slot_size * f->slots));
+        f->entries = mem_grow(NULL, sizeof(*f->entries), (size_t)f->slots);
+        memset(f->entries, 0, sizeof(*f->entries) * (size_t)f->slots);
+    }
+    return true;
+}
+
+/* An entry lies row by row in its slot, whatever the layout of the tile it came from. */
+static struct pto_tile entry_tile(const struct pto_tile *t, unsigned char *slot, int64_t size,
+                                  int32_t split)
+{
+    struct pto_tile_type type = {.space = PTO_GM, .dtype = t->type.dtype, .rows = t->type.rows,
+                                 .cols = t->type.cols, .v_row = PTO_DYNAMIC, .v_col = PTO_DYNAMIC,
+                                 .fractal = 512};
+
+    if (split == 1 || split == 3)
+        type.rows *= 2;
+    if (split == 2 || split == 4)
+        type.cols *= 2;
+    return pto_tile_make(&type, slot, (size_t)size, 0);
+}
+
+static bool push_data(struct pto_core *c, const struct pto_site *s, struct pto_fifo *f)
+{
+    const struct pto_tile *t = first_tile(c, s);
+    size_t slot = f->pushed[c->number].n % (size_t)f->slots;
+    struct where where = {c->machine->path, s->line, 0};
+
+    if (!fifo_memory(c, s, f))
+        return false;
+    struct pto_tile entry = entry_tile(t, f->data + slot * (size_t)f->slot_size, f->slot_size,
+                                       s->to_vector ? 0 : s->split);
+    struct pto_tile part = entry;
+    if (!s->to_vector && s->split > 0)
+        part = pto_tile_half(&entry, s->split, c->number == PTO_AIV1);
+    part.v_row = t->v_row;
+    part.v_col = t->v_col;
+    if (s->to_vector) {
+        entry.v_row = t->v_row;
+        entry.v_col = t->v_col;
+    }
+    f->entries[slot] = entry;
+    if (pto_func_copy(t, &part, where, c->machine->diag) == ST_OK)
+        return true;
+    c->state = PTO_FAILED;
+    return false;
+}
+
+static bool pop_data(struct pto_core *c, const struct pto_site *s, struct pto_fifo *f,
+                     const struct pto_tile *to)
+{
+    size_t slot = f->popped[c->number] % (size_t)f->slots;
+    struct where where = {c->machine->path, s->line, 0};
+
+    if (!fifo_memory(c, s, f))
+        return false;
+    struct pto_tile entry = f->entries[slot], target = *to;
+    if (s->to_vector && s->split > 0)
+        entry = pto_tile_half(&entry, s->split, c->number == PTO_AIV1);
+    if (target.v_row > entry.v_row)
+        target.v_row = entry.v_row;
+    if (target.v_col > entry.v_col)
+        target.v_col = entry.v_col;
+    entry.v_row = target.v_row;
+    entry.v_col = target.v_col;
+    if (target.v_row == 0 || target.v_col == 0 ||
+        pto_func_copy(&entry, &target, where, c->machine->diag) == ST_OK)
+        return true;
+    c->state = PTO_FAILED;
+    return false;
+}
+
+static int64_t cross_latency(const struct pto_core *c)
+{
+    return (int64_t)pto_costs_get(c->machine->costs, PTO_COST_SYNC_CROSS);
+}
+
+static struct pto_moment as_token(struct pto_moment m, int64_t latency)
+{
+    return (struct pto_moment){m.at + latency, PTO_NO_RECORD, PTO_CAUSE_FIFO, m.from};
+}
+
+static bool push_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
+{
+    const struct pto_site *s = &c->program->sites.at[site];
+    struct pto_moment wait = nothing();
+
+    if (!first_tile(c, s))
+        return pto_core_fail(c, s->line, "pto-run.operand", "%s: needs a tile", pto_op_name(s->code));
+    if (!take_credit(c, f, s->to_vector, &wait))
+        return false;
+    if (bytes_wait(c))
+        look(c, s, (enum pto_pipe)s->phases[0], &wait);
+    struct pto_moment ready = run_phases(c, site, wait);
+    note(c, s, (enum pto_pipe)s->phases[0], ready);
+    if (c->machine->options->has_memory && !push_data(c, s, f))
+        return false;
+    vec_push(&f->pushed[c->number], as_token(ready, cross_latency(c)));
+    return true;
+}
+
+/* The tile a pop yields: the next slot of the ring in this core's memory. */
+static bool popped_tile(struct pto_core *c, const struct pto_site *s, const struct pto_fifo *f)
+{
+    struct pto_tile *t = &c->slots.tiles[s->result];
+    struct pto_tile made = c->program->tiles.at[s->result];
+    int64_t valid[2] = {made.v_row, made.v_col};
+
+    for (uint32_t i = 0; i < s->use_count; i++) {
+        const struct pto_use *u = &uses_of(c, s)[i];
+        if (u->kind == PTO_SLOT_NUMBER &&
+            (u->role == PTO_ROLE_VALID_ROW || u->role == PTO_ROLE_VALID_COL))
+            valid[u->role == PTO_ROLE_VALID_COL] = c->slots.numbers[u->slot].v.i;
+    }
+    made.base = t->base;
+    made.limit = t->limit;
+    made.addr = f->base + (int64_t)(f->popped[c->number] % (size_t)f->local_slots) * f->slot_size;
+    int64_t room = (int64_t)pto_space_size(c->program->arch, made.type.space) -
+                   pto_tile_bytes(&made.type);
+    if (valid[0] < 0 || valid[0] > made.type.rows || valid[1] < 0 || valid[1] > made.type.cols ||
+        made.addr < 0 || made.addr > room)
+        return pto_core_fail(c, s->line, "pto-run.tile-range",
+                             "%s: the entry leaves its space, or its valid part the tile",
+                             pto_op_name(s->code));
+    made.v_row = (int32_t)valid[0];
+    made.v_col = (int32_t)valid[1];
+    *t = made;
+    return true;
+}
+
+static bool pop_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
+{
+    const struct pto_site *s = &c->program->sites.at[site];
+    enum pto_pipe pipe = (enum pto_pipe)s->phases[0];
+    struct pto_moment wait = nothing();
+
+    if (!take_entry(c, f, s->to_vector, &wait))
+        return false;
+    if (!popped_tile(c, s, f))
+        return false;
+    const struct pto_tile *t = &c->slots.tiles[s->result];
+    struct pto_touch touch = {.pipe = pipe, .space = t->type.space, .lo = t->addr,
+                              .hi = t->addr + pto_tile_bytes(&t->type), .is_write = true};
+    if (bytes_wait(c))
+        pto_hazards_look(&c->hazards, &touch, &wait);
+    struct pto_moment ready = run_phases(c, site, wait);
+    pto_hazards_note(&c->hazards, &touch, ready);
+    if (c->machine->options->has_memory && !pop_data(c, s, f, t))
+        return false;
+    f->popped[c->number]++;
+    return true;
+}
+
+/* A slot is free when everything that reads it is over. */
+static void free_site(struct pto_core *c, const struct pto_site *s, struct pto_fifo *f)
+{
+    size_t k = f->freed[c->number].n;
+    int64_t lo = f->base + (int64_t)(k % (size_t)f->local_slots) * f->slot_size;
+    enum pto_space space = s->to_vector ? PTO_VEC : PTO_MAT;
+    struct pto_moment quiet = pto_hazards_quiet(&c->hazards, space, lo, lo + f->slot_size);
+
+    vec_push(&f->freed[c->number], as_token(quiet, cross_latency(c)));
+}
+
+static bool fifo_site(struct pto_core *c, uint32_t site)
+{
+    const struct pto_site *s = &c->program->sites.at[site];
+    struct pto_fifo *f = &c->machine->fifo[s->fifo][s->to_vector];
+
+    if (!f->is_set[c->number])
+        return pto_core_fail(c, s->line, "pto-run.fifo", "%s: FIFO %u is not initialised here",
+                             pto_op_name(s->code), s->fifo);
+    switch (s->code) {
+    case PTO_TPUSH_TO_AIV:
+    case PTO_TPUSH_TO_AIC:
+        return push_site(c, site, f);
+    case PTO_TPOP_FROM_AIC:
+    case PTO_TPOP_FROM_AIV:
+        return pop_site(c, site, f);
+    default:
+        if (f->freed[c->number].n >= f->popped[c->number])
+            return pto_core_fail(c, s->line, "pto-run.fifo", "%s: nothing was popped",
+                                 pto_op_name(s->code));
+        free_site(c, s, f);
+        return true;
+    }
+}
+
+bool pto_core_site(struct pto_core *c, uint32_t site)
+{
+    const struct pto_site *s = &c->program->sites.at[site];
+
+    switch (s->code) {
+    case PTO_LOAD_SCALAR:
+        return load_scalar(c, site);
+    case PTO_STORE_SCALAR:
+        return store_scalar(c, site);
+    case PTO_TGETVAL:
+        return get_value(c, site);
+    case PTO_SET_FLAG:
+    case PTO_WAIT_FLAG:
+    case PTO_SET_FLAG_DYN:
+    case PTO_WAIT_FLAG_DYN:
+    case PTO_RECORD_EVENT:
+    case PTO_WAIT_EVENT:
+        return flag_site(c, site);
+    case PTO_BARRIER:
+    case PTO_BARRIER_SYNC:
+    case PTO_TSYNC:
+    case PTO_FENCE_BARRIER_ALL:
+        if (!c->machine->options->no_barriers)
+            pto_queues_barrier(&c->queues, site, (enum pto_pipe)s->phases[0]);
+        return true;
+    case PTO_GET_BUF:
+    case PTO_GET_BUF_DYN:
+    case PTO_RLS_BUF:
+    case PTO_RLS_BUF_DYN:
+        return buffer_site(c, site);
+    case PTO_SYNC_SET:
+    case PTO_SET_INTRA_BLOCK:
+    case PTO_SET_CROSS_BLOCK:
+        return semaphore_site(c, site, true);
+    case PTO_SYNC_WAIT:
+    case PTO_WAIT_INTRA_BLOCK:
+    case PTO_WAIT_CROSS_BLOCK:
+        return semaphore_site(c, site, false);
+    case PTO_SYNCALL:
+        return sync_all(c, site);
+    case PTO_COMM_TNOTIFY:
+        pto_queues_barrier(&c->queues, site, PTO_PIPE_ALL);
+        return !c->machine->options->has_memory || pto_core_compute(c, s);
+    case PTO_COMM_TWAIT:
+    case PTO_COMM_TTEST:
+        pto_core_assume(c, 0, s->line, PTO_ASSUMED_WAIT);
+        pto_queues_scalar(&c->queues,
+                          (int64_t)pto_costs_get(c->machine->costs, PTO_COST_COMM_WAIT));
+        if (s->result != PTO_NONE)
+            c->slots.numbers[s->result] = (struct pto_number){.v.i = 1};
+        return true;
+    case PTO_TPUSH_TO_AIV:
+    case PTO_TPUSH_TO_AIC:
+    case PTO_TPOP_FROM_AIC:
+    case PTO_TPOP_FROM_AIV:
+    case PTO_TFREE_FROM_AIC:
+    case PTO_TFREE_FROM_AIV:
+        return fifo_site(c, site);
+    default:
+        return plain_site(c, site);
+    }
+}

@@ -1,0 +1,207 @@
+#include "pto/cost_a5.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/csv.h"
+#include "base/num.h"
+#include "pto/cost_vf.h"
+
+/* More than one program for the same types. */
+enum variant { PLAIN, HIGH_PRECISION, EVEN, ODD };
+
+static const struct str variant_names[] = {S_INIT(""), S_INIT("high"), S_INIT("even"),
+                                           S_INIT("odd")};
+
+struct curve_key {
+    enum pto_opcode op;
+    enum pto_dtype from, to;
+    bool is_flat;
+    enum variant variant;
+};
+
+static uint64_t pack(struct curve_key k)
+{
+    return (uint64_t)k.op << 24 | (uint64_t)k.from << 16 | (uint64_t)k.to << 8 |
+           (uint64_t)k.variant << 1 | (k.is_flat ? 1 : 0);
+}
+
+static bool read_type(struct str text, enum pto_dtype *t)
+{
+    char name[32];
+
+    *t = PTO_NO_DTYPE;
+    if (text.n == 0 || pto_dtype_find(text, t))
+        return true;
+    /* Types of the dialect are written !pto.hif8 in the text and hif8 in the table. */
+    int n = snprintf(name, sizeof(name), "!pto.%.*s", STR_ARGS(text));
+    return n > 0 && (size_t)n < sizeof(name) && pto_dtype_find(str_of(name), t);
+}
+
+static bool read_curve(const struct csv *csv, const int column[], struct curve_key *key,
+                       struct pto_curve *curve)
+{
+    struct str variant = csv_cell(csv, column[4]);
+    size_t v = 0;
+
+    while (v < ARRAY_LEN(variant_names) && !str_equal(variant, variant_names[v]))
+        v++;
+    *key = (struct curve_key){.op = pto_cost_op(csv_cell(csv, column[0])),
+                              .is_flat = str_equal(csv_cell(csv, column[3]), S("1d")),
+                              .variant = (enum variant)v};
+    return key->op != PTO_OP_NONE && v < ARRAY_LEN(variant_names) &&
+           read_type(csv_cell(csv, column[1]), &key->from) &&
+           read_type(csv_cell(csv, column[2]), &key->to) &&
+           num_f64(csv_cell(csv, column[5]), &curve->per_iteration) &&
+           num_f64(csv_cell(csv, column[6]), &curve->per_row) &&
+           num_f64(csv_cell(csv, column[7]), &curve->fixed);
+}
+
+bool pto_curves_load(struct pto_costs *c, struct str text)
+{
+    struct csv csv;
+    struct curve_key key;
+    struct pto_curve curve;
+
+    csv_open(&csv, text);
+    const int column[] = {csv_column(&csv, S("op")),      csv_column(&csv, S("from")),
+                          csv_column(&csv, S("to")),      csv_column(&csv, S("loops")),
+                          csv_column(&csv, S("variant")), csv_column(&csv, S("per_iteration")),
+                          csv_column(&csv, S("per_row")), csv_column(&csv, S("fixed"))};
+    while (csv_next(&csv)) {
+        if (!read_curve(&csv, column, &key, &curve))
+            return false;
+        hash_put(&c->curve_index, pack(key), (uint32_t)c->curves.n);
+        vec_push(&c->curves, curve);
+    }
+    return true;
+}
+
+/* A register has 256 bytes; 8-bit floats are unpacked to 32 bits, integers of 8 bits are not. */
+static double elements_of(enum pto_dtype t)
+{
+    switch (t) {
+    case PTO_F8E4M3:
+    case PTO_F8E5M2:
+    case PTO_HIF8:
+    case PTO_F8E8M0:
+        return 64;
+    case PTO_F4E1M2X2:
+    case PTO_F4E2M1X2:
+        return 256;
+    default:
+        return pto_dtype_size(t) > 0 ? 256.0 / pto_dtype_size(t) : 64;
+    }
+}
+
+static unsigned bits_of(enum pto_dtype t)
+{
+    return t == PTO_F4E1M2X2 || t == PTO_F4E2M1X2 ? 4 : 8 * pto_dtype_size(t);
+}
+
+static bool is_half(enum pto_dtype t)
+{
+    return t == PTO_F16 || t == PTO_BF16;
+}
+
+/* Elements of one iteration of a conversion: by the wider side, or by what one store packs. */
+static double converted(enum pto_dtype from, enum pto_dtype to, bool is_flat)
+{
+    if (is_half(from) && to == PTO_F32)
+        return 64;
+    if (!is_flat && from == PTO_F32 &&
+        (is_half(to) || to == PTO_F8E4M3 || to == PTO_F8E5M2 || to == PTO_HIF8))
+        return 128;
+    return elements_of(from);
+}
+
+/* Operations with a scalar are flat when rows join; the others also when there is one row. */
+static bool is_scalar_op(enum pto_opcode op)
+{
+    return op == PTO_TADDS || op == PTO_TSUBS || op == PTO_TMULS || op == PTO_TDIVS ||
+           op == PTO_TMINS || op == PTO_TMAXS || op == PTO_TNEG;
+}
+
+struct pto_loops pto_a5_loops(const struct pto_work *w)
+{
+    bool is_flat = w->v_col == w->cols || (w->rows == 1 && !is_scalar_op(w->op));
+    double e = w->op == PTO_TCVT ? converted(w->src_dtype, w->dst_dtype, is_flat)
+                                 : elements_of(w->src_dtype);
+
+    if (is_flat)
+        return (struct pto_loops){true, ceil((double)w->v_row * w->v_col / e), 1};
+    return (struct pto_loops){false, ceil(w->v_col / e), w->v_row};
+}
+
+/* The type whose curve stands in for one without: of the same size. */
+static enum pto_dtype stand_in(enum pto_dtype t)
+{
+    switch (pto_dtype_size(t)) {
+    case 1:
+        return PTO_I8;
+    case 2:
+        return PTO_F16;
+    default:
+        return PTO_F32;
+    }
+}
+
+static bool find_curve(const struct pto_costs *c, struct curve_key key, struct pto_curve *out)
+{
+    uint32_t at;
+
+    if (!hash_get(&c->curve_index, pack(key), &at)) {
+        if (key.op == PTO_TCVT)
+            return false;
+        key.from = stand_in(key.from);
+        if (!hash_get(&c->curve_index, pack(key), &at))
+            return false;
+    }
+    *out = c->curves.at[at];
+    return true;
+}
+
+static enum variant variant_of(const struct pto_work *w, struct pto_loops loops)
+{
+    if (w->op == PTO_TRECIP && w->is_high_precision)
+        return HIGH_PRECISION;
+    if (w->op == PTO_TSEL && loops.is_flat && pto_dtype_size(w->src_dtype) == 4)
+        return fmod(loops.inner, 2) == 0 ? EVEN : ODD;
+    return PLAIN;
+}
+
+/* A conversion to a quarter of the bits or less packs across the inner loop, which is what makes
+ * its nested curve steep; with one iteration a row there is no inner loop and the rows run like one
+ * flat loop. */
+static bool runs_flat(const struct pto_costs *c, const struct pto_work *w, struct pto_loops loops)
+{
+    return c->value[PTO_COST_A5_VF_REFINE] > 0 && w->op == PTO_TCVT && !loops.is_flat &&
+           loops.inner <= 1 && bits_of(w->dst_dtype) * 4 <= bits_of(w->src_dtype);
+}
+
+struct pto_terms pto_a5_terms(const struct pto_costs *c, const struct pto_work *w)
+{
+    struct pto_loops loops = pto_a5_loops(w);
+    struct pto_curve curve;
+
+    if (runs_flat(c, w, loops))
+        loops = (struct pto_loops){true, loops.outer, 1};
+    struct curve_key key = {.op = w->op,
+                            .from = w->src_dtype,
+                            .to = w->op == PTO_TCVT ? w->dst_dtype : PTO_NO_DTYPE,
+                            .is_flat = loops.is_flat,
+                            .variant = variant_of(w, loops)};
+    if (!find_curve(c, key, &curve))
+        return pto_vf_terms(c, w);
+    double iterations = loops.inner * loops.outer;
+    struct pto_terms terms = {.units =
+                                  curve.per_iteration * iterations + curve.per_row * loops.outer,
+                              .fixed = curve.fixed};
+    /* Two curves fall with the size, which holds for the few iterations they were fitted on. */
+    if (curve.per_iteration < 0) {
+        struct pto_terms closed = pto_vf_terms(c, w);
+        if (closed.units + closed.fixed > terms.units + terms.fixed)
+            return closed;
+    }
+    return terms;
+}

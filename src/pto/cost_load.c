@@ -1,0 +1,368 @@
+/*
+ * The constants of the cost model, read from the compiled-in tables and from a user's file.
+ */
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "base/csv.h"
+#include "base/embedded.h"
+#include "base/limits.h"
+#include "base/mapfile.h"
+#include "base/num.h"
+#include "pto/cost_a5.h"
+#include "pto/cost_table.h"
+
+static const char *const keys[PTO_COST_KEY_COUNT] = {
+#define PTO_COST_KEY(code, key) key,
+#include "pto/cost_keys.def"
+#undef PTO_COST_KEY
+};
+
+static const struct str shapes[] = {
+    S_INIT(""),
+#define PTO_COST_SHAPE(code, name) S_INIT(name),
+#include "pto/cost_shapes.def"
+#undef PTO_COST_SHAPE
+};
+
+static const struct str arch_names[PTO_ARCH_COUNT] = {S_INIT("a2a3"), S_INIT("a5")};
+
+const char *const pto_rate_names[PTO_RATE_COUNT] = {"f32", "f16", "i32", "i16"};
+
+enum pto_rate pto_rate_of(enum pto_dtype t)
+{
+    bool is_wide = pto_dtype_size(t) >= 4;
+
+    if (pto_dtype_is_float(t))
+        return is_wide ? PTO_RATE_F32 : PTO_RATE_F16;
+    return is_wide ? PTO_RATE_I32 : PTO_RATE_I16;
+}
+
+enum pto_opcode pto_cost_op(struct str name)
+{
+    char full[64];
+    int n = snprintf(full, sizeof(full), "pto.%.*s", STR_ARGS(name));
+
+    return n > 0 && (size_t)n < sizeof(full) ? pto_op_find(str_of(full)) : PTO_OP_NONE;
+}
+
+/* Slopes that a row leaves out follow from others: f16 and i32 from f32, i16 from f16 or i32. */
+static void fill_slopes(double slope[], const bool given[])
+{
+    if (!given[PTO_RATE_F16])
+        slope[PTO_RATE_F16] = slope[PTO_RATE_F32];
+    if (!given[PTO_RATE_I32])
+        slope[PTO_RATE_I32] = slope[PTO_RATE_F32];
+    if (!given[PTO_RATE_I16])
+        slope[PTO_RATE_I16] = slope[PTO_RATE_F16];
+}
+
+static enum pto_shape shape_of(struct str name)
+{
+    for (size_t i = 1; i < ARRAY_LEN(shapes); i++)
+        if (str_equal(name, shapes[i]))
+            return (enum pto_shape)i;
+    return PTO_SHAPE_NONE;
+}
+
+static bool load_vector(struct pto_costs *c, struct str text)
+{
+    struct csv csv;
+
+    csv_open(&csv, text);
+    int op_column = csv_column(&csv, S("op")), shape_column = csv_column(&csv, S("shape"));
+    int bias_column = csv_column(&csv, S("bias"));
+    while (csv_next(&csv)) {
+        enum pto_opcode op = pto_cost_op(csv_cell(&csv, op_column));
+        struct pto_law law = {.shape = shape_of(csv_cell(&csv, shape_column))};
+        bool given[PTO_RATE_COUNT];
+
+        if (op == PTO_OP_NONE || law.shape == PTO_SHAPE_NONE ||
+            !num_f64(csv_cell(&csv, bias_column), &law.bias))
+            return false;
+        for (int r = 0; r < PTO_RATE_COUNT; r++)
+            given[r] =
+                num_f64(csv_cell(&csv, csv_column(&csv, str_of(pto_rate_names[r]))), &law.slope[r]);
+        if (!given[PTO_RATE_F32])
+            return false;
+        fill_slopes(law.slope, given);
+        c->law[PTO_A2A3][op] = law;
+    }
+    return true;
+}
+
+static bool load_programs(struct pto_costs *c, struct str text)
+{
+    struct csv csv;
+
+    csv_open(&csv, text);
+    int op_column = csv_column(&csv, S("op")), shape_column = csv_column(&csv, S("shape"));
+    while (csv_next(&csv)) {
+        enum pto_opcode op = pto_cost_op(csv_cell(&csv, op_column));
+        enum pto_shape shape = shape_of(csv_cell(&csv, shape_column));
+        struct pto_program p;
+
+        if (op == PTO_OP_NONE || shape == PTO_SHAPE_NONE ||
+            !num_f64(csv_cell(&csv, csv_column(&csv, S("loads"))), &p.loads) ||
+            !num_f64(csv_cell(&csv, csv_column(&csv, S("stores"))), &p.stores) ||
+            !num_f64(csv_cell(&csv, csv_column(&csv, S("chain32"))), &p.chain[0]) ||
+            !num_f64(csv_cell(&csv, csv_column(&csv, S("chain16"))), &p.chain[1]) ||
+            !num_f64(csv_cell(&csv, csv_column(&csv, S("unit32"))), &p.unit[0]) ||
+            !num_f64(csv_cell(&csv, csv_column(&csv, S("unit16"))), &p.unit[1]))
+            return false;
+        c->program[op] = p;
+        c->law[PTO_A5][op] = (struct pto_law){.shape = shape, .slope = {1, 1, 1, 1}};
+    }
+    return true;
+}
+
+static bool find_arch(struct str name, enum pto_arch *arch)
+{
+    for (int a = 0; a < PTO_ARCH_COUNT; a++) {
+        if (str_equal(name, arch_names[a])) {
+            *arch = (enum pto_arch)a;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool load_paths(struct pto_costs *c, struct str text)
+{
+    struct csv csv;
+
+    csv_open(&csv, text);
+    int arch_column = csv_column(&csv, S("arch"));
+    while (csv_next(&csv)) {
+        enum pto_arch arch;
+        enum pto_space from, to;
+        struct pto_path path;
+
+        if (!find_arch(csv_cell(&csv, arch_column), &arch) ||
+            !pto_space_find(csv_cell(&csv, csv_column(&csv, S("from"))), &from) ||
+            !pto_space_find(csv_cell(&csv, csv_column(&csv, S("to"))), &to) ||
+            !num_f64(csv_cell(&csv, csv_column(&csv, S("latency"))), &path.latency) ||
+            !num_f64(csv_cell(&csv, csv_column(&csv, S("rate"))), &path.rate) ||
+            !num_f64(csv_cell(&csv, csv_column(&csv, S("issue"))), &path.issue))
+            return false;
+        c->path[arch][from][to] = path;
+    }
+    return true;
+}
+
+/* Where a key's number lives, and what it may be. */
+struct slot {
+    double *at;
+    struct pto_law *law; /* when it belongs to one */
+    double least;
+};
+
+/* "tadd" and "bias", or a type with a slope. */
+static bool find_law_slot(struct pto_costs *c, enum pto_arch arch, struct str name,
+                          struct str field, struct slot *slot)
+{
+    enum pto_opcode op = pto_cost_op(name);
+
+    if (op == PTO_OP_NONE || c->law[arch][op].shape == PTO_SHAPE_NONE)
+        return false;
+    struct pto_law *law = &c->law[arch][op];
+    if (str_equal(field, S("bias"))) {
+        *slot = (struct slot){&law->bias, law, -1e6};
+        return true;
+    }
+    for (int r = 0; r < PTO_RATE_COUNT; r++) {
+        if (str_equal(field, str_of(pto_rate_names[r]))) {
+            *slot = (struct slot){&law->slope[r], law, 0};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "gm.mat" and "latency", "rate" or "issue". */
+static bool find_path_slot(struct pto_costs *c, enum pto_arch arch, struct str name,
+                           struct str field, struct slot *slot)
+{
+    enum pto_space from, to;
+    size_t dot = str_find_char(name, '.');
+
+    if (!pto_space_find(str_part(name, 0, dot), &from) ||
+        !pto_space_find(str_part(name, dot + 1, name.n), &to) || c->path[arch][from][to].rate <= 0)
+        return false;
+    struct pto_path *path = &c->path[arch][from][to];
+    if (str_equal(field, S("latency")))
+        *slot = (struct slot){.at = &path->latency};
+    else if (str_equal(field, S("rate")))
+        *slot = (struct slot){.at = &path->rate, .least = 1e-3};
+    else if (str_equal(field, S("issue")))
+        *slot = (struct slot){.at = &path->issue};
+    else
+        return false;
+    return true;
+}
+
+/* These divide. */
+static bool is_divisor(size_t key)
+{
+    return key == PTO_COST_GM_MISS || key == PTO_COST_GM_TURN_RATE ||
+           key == PTO_COST_GM_READ_TOTAL || key == PTO_COST_GM_WRITE_TOTAL ||
+           key == PTO_COST_A2A3_BRCB_ROWS;
+}
+
+static bool find_slot(struct pto_costs *c, struct str key, struct slot *slot)
+{
+    enum pto_arch arch;
+    size_t last = key.n;
+
+    for (size_t i = 0; i < PTO_COST_KEY_COUNT; i++) {
+        if (str_equal(key, str_of(keys[i]))) {
+            *slot = (struct slot){.at = &c->value[i], .least = is_divisor(i) ? 1e-3 : 0};
+            return true;
+        }
+    }
+    size_t first = str_find_char(key, '.');
+    while (last > 0 && key.at[last - 1] != '.')
+        last--;
+    if (last < first + 2 || !find_arch(str_part(key, 0, first), &arch))
+        return false;
+    struct str name = str_part(key, first + 1, last - first - 2);
+    struct str field = str_part(key, last, key.n);
+    return find_law_slot(c, arch, name, field, slot) || find_path_slot(c, arch, name, field, slot);
+}
+
+/* The known key that is nearest in spelling, for a hint. */
+static const char *nearest_key(struct str key)
+{
+    const char *best = NULL;
+    size_t least = 3;
+
+    for (size_t i = 0; i < PTO_COST_KEY_COUNT; i++) {
+        size_t d = str_distance(key, str_of(keys[i]), least);
+        if (d < least) {
+            least = d;
+            best = keys[i];
+        }
+    }
+    return best;
+}
+
+static enum status unknown_key(struct str key, struct where where, struct diag *diag)
+{
+    const char *near = nearest_key(key);
+    enum status st = diag_fail(diag, ST_FORMAT, "pto-cost.unknown-key", where,
+                               "no constant is called %.*s", STR_ARGS(str_part(key, 0, 80)));
+
+    if (near != NULL)
+        diag_hint(diag, "try", "%s", near);
+    else
+        diag_hint(diag, "try",
+                  "the keys of docs/cost-model.md: launch, a2a3.tadd.f32, "
+                  "a2a3.gm.mat.rate, a5.tmax.bias ..");
+    return st;
+}
+
+/* One row of a cost file into `c`; `seen` holds the places set so far. */
+static enum status set_one(struct pto_costs *c, struct str key, struct str text, struct where where,
+                           struct hash *seen, struct diag *diag)
+{
+    struct slot slot;
+    double value;
+
+    if (!find_slot(c, key, &slot))
+        return unknown_key(key, where, diag);
+    uint64_t place = (uint64_t)((char *)slot.at - (char *)c);
+    if (hash_add(seen, place, (uint32_t)where.line) != where.line)
+        return diag_fail(diag, ST_FORMAT, "pto-cost.twice", where, "%.*s is given twice",
+                         STR_ARGS(key));
+    if (!num_f64(text, &value) || value < slot.least || value > 1e9)
+        return diag_fail(diag, ST_FORMAT, "pto-cost.bad-value", where,
+                         "%.*s needs a number from %g to 1e9", STR_ARGS(key), slot.least);
+    *slot.at = value;
+    if (slot.law != NULL)
+        slot.law->is_replaced = true;
+    return ST_OK;
+}
+
+enum status pto_costs_read(struct pto_costs *c, struct str text, const char *path,
+                           struct diag *diag)
+{
+    struct csv csv;
+    struct hash seen = {0};
+    enum status st = ST_OK;
+
+    csv_open(&csv, text);
+    int key = csv_column(&csv, S("key")), value = csv_column(&csv, S("value"));
+    if (key < 0 || value < 0)
+        return diag_fail(diag, ST_FORMAT, "pto-cost.no-columns",
+                         (struct where){.path = path, .line = 1},
+                         "a cost file is a table with the columns key and value");
+    while (st == ST_OK && csv_next(&csv))
+        st = set_one(c, str_trim(csv_cell(&csv, key)), csv_cell(&csv, value),
+                     (struct where){.path = path, .line = csv.line}, &seen, diag);
+    hash_free(&seen);
+    return st;
+}
+
+enum status pto_costs_load(struct pto_costs *c, const char *path, struct diag *diag)
+{
+    struct mapfile map;
+
+    TRY(mapfile_open(&map, path, diag));
+    enum status st = ST_OK;
+    if (map.text.n > LIMIT_COST_FILE)
+        st = diag_fail(diag, ST_LIMIT, "pto-cost.too-large", (struct where){.path = path},
+                       "a cost file has at most %d bytes", LIMIT_COST_FILE);
+    else
+        st = pto_costs_read(c, map.text, path, diag);
+    mapfile_close(&map);
+    return st;
+}
+
+static bool load_numbers(struct pto_costs *c, struct str text)
+{
+    struct diag diag;
+
+    diag_init(&diag);
+    enum status st = pto_costs_read(c, text, "cost.csv", &diag);
+    diag_fini(&diag);
+    return st == ST_OK;
+}
+
+struct pto_costs *pto_costs_new(void)
+{
+    struct pto_costs *c = mem_grow(NULL, sizeof(*c), 1);
+
+    *c = (struct pto_costs){.use_table = true};
+    /* The tables are part of the program: a bad one is a mistake that the tests find. */
+    bool is_good = load_numbers(c, embedded_file("pto/cost.csv")) &&
+                   load_vector(c, embedded_file("pto/a2a3_vector.csv")) &&
+                   load_programs(c, embedded_file("pto/a5_vector.csv")) &&
+                   load_paths(c, embedded_file("pto/paths.csv")) &&
+                   pto_table_load(c, embedded_file("pto/a2a3_fit.csv")) &&
+                   pto_curves_load(c, embedded_file("pto/a5_curves.csv"));
+    assert(is_good);
+    (void)is_good;
+    return c;
+}
+
+void pto_costs_free(struct pto_costs *c)
+{
+    if (c == NULL)
+        return;
+    hash_free(&c->fit_index);
+    hash_free(&c->curve_index);
+    vec_free(&c->fits);
+    vec_free(&c->curves);
+    mem_free(c);
+}
+
+void pto_costs_use_table(struct pto_costs *c, bool use)
+{
+    c->use_table = use;
+}
+
+double pto_costs_get(const struct pto_costs *c, enum pto_cost_key key)
+{
+    return c->value[key];
+}

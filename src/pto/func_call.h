@@ -1,0 +1,130 @@
+/*
+ * func_call - one operation under way: its operands, checked, and rows of elements as numbers.
+ *
+ * For the files func_*.c only. A handler takes its destinations first, then its sources: a source
+ * that shares bytes with a destination is copied aside when it is taken, so that handlers never
+ * read what they wrote.
+ */
+#ifndef STRATA_PTO_FUNC_CALL_H
+#define STRATA_PTO_FUNC_CALL_H
+
+#include "base/arena.h"
+#include "pto/func.h"
+
+enum { CALL_OUTS = 4, CALL_PIECE = 512 /* elements handled at a time */ };
+
+struct call {
+    enum pto_opcode op;
+    const struct pto_args *args;
+    const struct pto_attrs *attrs;
+    struct diag *diag;
+    struct arena scratch;
+    struct pto_tile taken[CALL_OUTS]; /* destinations so far */
+    size_t n_taken;
+};
+
+typedef enum status call_fn(struct call *c, int how);
+
+/* Tables of the files func_*.c: which operation runs which handler, and its variant. */
+struct call_entry {
+    enum pto_opcode op;
+    call_fn *run;
+    int how;
+    bool is_open; /* the dialect leaves the results open */
+};
+
+struct call_table {
+    const struct call_entry *at;
+    size_t n;
+};
+
+extern const struct call_table func_move_table, func_index_table, func_matmul_table,
+    func_elem_table, func_fill_table, func_mask_table, func_quant_table, func_reduce_table,
+    func_sort_table, func_comm_table;
+
+/* Fails with the operation's name in front of `text`. */
+enum status call_fail(struct call *c, enum status st, const char *code, const char *text);
+
+bool call_has_tile(const struct call *c, size_t i); /* operand i of the ins is a tile */
+bool call_has_value(const struct call *c, size_t i);
+bool call_has_out(const struct call *c, size_t i); /* tile i of the outs is there */
+
+/* Destination i: a checked copy of the descriptor. */
+enum status call_out(struct call *c, size_t i, struct pto_tile *t);
+enum status call_out_view(struct call *c, size_t i, struct pto_view *v);
+
+/* Source i with its own valid rectangle; always apart from the destinations. */
+enum status call_in(struct call *c, size_t i, struct pto_tile *t);
+enum status call_in_view(struct call *c, size_t i, struct pto_view *v);
+
+/* Source i as rows x cols elements, which its physical shape must hold. A source that is the
+ * destination itself, element by element, is not copied aside when `is_elementwise`. */
+enum status call_in_as(struct call *c, size_t i, int32_t rows, int32_t cols, bool is_elementwise,
+                       struct pto_tile *t);
+
+/* Checks a source tile and copies it aside where it shares bytes with a destination; the calls
+ * above do. */
+enum status call_take(struct call *c, struct pto_tile *t, bool is_elementwise);
+
+/* Value i of the ins; fails when it is not one. */
+enum status call_value(struct call *c, size_t i, struct pto_scalar *v);
+
+/* The destination grown to its physical shape, checked. */
+enum status call_physical(struct call *c, struct pto_tile *t);
+
+/* The element type has one lane and is a number that arithmetic is defined for. */
+enum status call_number(struct call *c, const struct pto_tile *t);
+
+/* Elements of the two types have one size; moves keep bits. */
+enum status call_same_size(struct call *c, enum pto_dtype a, enum pto_dtype b);
+
+/* a `how` b; integers are compared exactly. */
+bool elem_compare(enum pto_cmp how, uint64_t a, enum pto_dtype a_type, uint64_t b,
+                  enum pto_dtype b_type);
+
+/* The element sum in type t: floats in f32 and rounded, integers wrapping. */
+uint64_t elem_add(uint64_t a, uint64_t b, enum pto_dtype t);
+
+/* Elements c .. c + n of row r. The tile was checked. */
+void row_f32(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, float *out);
+void row_i64(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, int64_t *out);
+void row_bits(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, uint64_t *out);
+void row_put_f32(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, const float *in);
+void row_put_i64(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, const int64_t *in);
+void row_put_bits(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, const uint64_t *in);
+
+uint64_t tile_get(const struct pto_tile *t, int32_t r, int32_t c);
+void tile_put(const struct pto_tile *t, int32_t r, int32_t c, uint64_t bits);
+uint64_t view_get(const struct pto_view *v, int64_t r, int64_t c);
+void view_put(const struct pto_view *v, int64_t r, int64_t c, uint64_t bits);
+
+/* A row-major tile of `rows` x `cols` in the scratch arena, all valid. */
+struct pto_tile call_scratch(struct call *c, enum pto_dtype dtype, int32_t rows, int32_t cols);
+
+/* Copies the valid rectangle of `src` into equally typed `dst`, element by element. */
+void tile_copy(const struct pto_tile *src, const struct pto_tile *dst, int32_t rows, int32_t cols);
+
+/* rows x cols elements between a tile and a view of the same element size. Where the shapes differ
+ * but the counts are equal, elements are paired in row-major order. */
+void tile_from_view(const struct pto_tile *t, const struct pto_view *v);
+void tile_to_view(const struct pto_tile *t, const struct pto_view *v);
+
+/* Rows and columns swapped: the same bytes seen the other way. */
+struct pto_tile tile_flip(const struct pto_tile *t);
+
+/* Makes long rows of `n` tiles that are walked element by element over the same rectangle: column
+ * vectors are flipped, dense tiles become one row. */
+void tiles_straighten(struct pto_tile *tiles, size_t n);
+
+/* The bits that fill a tile outside of its valid part; false when its type asks for none. */
+bool pad_bits(const struct pto_tile_type *type, uint64_t *bits);
+
+/* A number of type `from` as a move out of the accumulator stores it in type `to`. */
+uint64_t move_convert(uint64_t bits, enum pto_dtype from, enum pto_dtype to);
+
+static inline int32_t min_i32(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
+#endif

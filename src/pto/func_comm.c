@@ -1,0 +1,133 @@
+/*
+ * Communication as one rank sees it: all views are local, so transfers are copies. Operands are in
+ * the order of the text, views before and after the staging tiles, which are not touched.
+ */
+#include "pto/func_call.h"
+
+static enum status signal_of(struct call *c, struct pto_view *v, struct pto_scalar *value)
+{
+    TRY(call_in_view(c, 0, v));
+    TRY(call_value(c, 1, value));
+    if (pto_view_rows(v) > 0 && pto_view_cols(v) > 0 && !pto_dtype_is_float(v->dtype))
+        return ST_OK;
+    return call_fail(c, ST_FORMAT, "pto-run.func-shape", "the signal is not an integer in GM");
+}
+
+static enum status notify(struct call *c, int how)
+{
+    struct pto_view v;
+    struct pto_scalar value;
+    (void)how;
+    TRY(signal_of(c, &v, &value));
+    uint64_t old = c->attrs->notify == PTO_NOTIFY_ADD ? view_get(&v, 0, 0) : 0;
+    view_put(&v, 0, 0, pto_elem_from_i64((int64_t)(old + value.bits), v.dtype));
+    return ST_OK;
+}
+
+/* The numbers of wait_cmp are in another order than those of cmp. */
+static const enum pto_cmp as_cmp[] = {
+    [PTO_WAIT_EQ] = PTO_CMP_EQ, [PTO_WAIT_NE] = PTO_CMP_NE, [PTO_WAIT_GT] = PTO_CMP_GT,
+    [PTO_WAIT_GE] = PTO_CMP_GE, [PTO_WAIT_LT] = PTO_CMP_LT, [PTO_WAIT_LE] = PTO_CMP_LE,
+};
+
+/* Whether the signal compares true now; the caller decides what an unmet wait means. */
+static enum status test(struct call *c, int how)
+{
+    struct pto_view v;
+    struct pto_scalar value;
+    (void)how;
+    TRY(signal_of(c, &v, &value));
+    bool met = elem_compare(as_cmp[(size_t)c->attrs->wait_cmp % ARRAY_LEN(as_cmp)],
+                            view_get(&v, 0, 0), v.dtype, value.bits, value.dtype);
+    if (c->args->n_outs > 0 && c->args->outs[0].kind == PTO_OPERAND_VALUE &&
+        c->args->outs[0].u.value != NULL)
+        *c->args->outs[0].u.value = (struct pto_scalar){PTO_I1, met};
+    return ST_OK;
+}
+
+static uint64_t reduced(enum pto_reduce how, uint64_t a, uint64_t b, enum pto_dtype t)
+{
+    if (how == PTO_REDUCE_SUM)
+        return elem_add(a, b, t);
+    return elem_compare(how == PTO_REDUCE_MAX ? PTO_CMP_LT : PTO_CMP_GT, a, t, b, t) ? b : a;
+}
+
+enum rule { COPY, ADD, REDUCE };
+
+/* n elements of src from number `s` to those of dst from `d`, both counted through their rows. */
+static enum status transfer(struct call *c, const struct pto_view *dst, int64_t d,
+                            const struct pto_view *src, int64_t s, int64_t n, enum rule rule)
+{
+    int64_t to = pto_view_cols(dst), from = pto_view_cols(src);
+    TRY(call_same_size(c, dst->dtype, src->dtype));
+    for (int64_t k = 0; k < n; k++) {
+        int64_t y = (d + k) / to, x = (d + k) % to;
+        uint64_t bits = view_get(src, (s + k) / from, (s + k) % from);
+        if (rule == ADD)
+            bits = elem_add(view_get(dst, y, x), bits, dst->dtype);
+        else if (rule == REDUCE)
+            bits = reduced(c->attrs->reduce, view_get(dst, y, x), bits, dst->dtype);
+        view_put(dst, y, x, bits);
+    }
+    return ST_OK;
+}
+
+static int64_t count_of(const struct pto_view *v)
+{
+    return pto_view_rows(v) * pto_view_cols(v);
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static enum status put(struct call *c, int how)
+{
+    struct pto_view dst, src;
+    (void)how;
+    TRY(call_in_view(c, 0, &dst));
+    TRY(call_in_view(c, 1, &src));
+    return transfer(c, &dst, 0, &src, 0, smaller(count_of(&dst), count_of(&src)),
+                    c->attrs->atomic == 1 ? ADD : COPY);
+}
+
+enum collective { BROADCAST, GATHER, SCATTER, REDUCTION };
+
+/* The first operand is the whole; the later views are the members of the group in order. */
+static enum status collect(struct call *c, int how)
+{
+    struct pto_view whole, part;
+    int64_t done = 0;
+    TRY(call_in_view(c, 0, &whole));
+    int64_t total = count_of(&whole);
+    for (size_t i = 1; i < c->args->n_ins; i++) {
+        if (c->args->ins[i].kind != PTO_OPERAND_VIEW)
+            continue;
+        TRY(call_in_view(c, i, &part));
+        bool shared = how == BROADCAST || how == REDUCTION;
+        int64_t n = smaller(count_of(&part), shared ? total : total - done);
+        int64_t at = shared ? 0 : done;
+        if (how == BROADCAST || how == SCATTER)
+            TRY(transfer(c, &part, 0, &whole, at, n, COPY));
+        else
+            TRY(transfer(c, &whole, at, &part, 0, n, how == GATHER || done == 0 ? COPY : REDUCE));
+        done += count_of(&part);
+        done = smaller(done, total);
+    }
+    return ST_OK;
+}
+
+static const struct call_entry entries[] = {
+    {PTO_COMM_TNOTIFY, notify, 0, false},
+    {PTO_COMM_TWAIT, test, 0, false},
+    {PTO_COMM_TTEST, test, 0, false},
+    {PTO_COMM_TPUT, put, 0, false},
+    {PTO_COMM_TGET, put, 0, false},
+    {PTO_COMM_TBROADCAST, collect, BROADCAST, true},
+    {PTO_COMM_TGATHER, collect, GATHER, true},
+    {PTO_COMM_TSCATTER, collect, SCATTER, true},
+    {PTO_COMM_TREDUCE, collect, REDUCTION, true},
+};
+
+const struct call_table func_comm_table = {entries, ARRAY_LEN(entries)};

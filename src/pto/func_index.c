@@ -1,0 +1,318 @@
+/*
+ * Gathers and scatters. Indices come from tiles, so each one is checked: out of range means what
+ * the attribute says, and an error where it says nothing.
+ */
+#include "pto/func_call.h"
+
+/* Which columns a mask pattern keeps. */
+static bool in_pattern(int32_t pattern, int64_t i)
+{
+    switch (pattern) {
+    case 1:
+        return i % 2 == 0;
+    case 2:
+        return i % 2 == 1;
+    case 3:
+    case 4:
+    case 5:
+    case 6:
+        return i % 4 == pattern - 3;
+    default:
+        return true;
+    }
+}
+
+static enum status bad_index(struct call *c, int64_t index, int64_t count)
+{
+    return diag_fail(c->diag, ST_FORMAT, "pto-run.index-range", c->args->where,
+                     "%s: index %lld of %lld elements", pto_op_name(c->op), (long long)index,
+                     (long long)count);
+}
+
+static int64_t index_at(const struct pto_tile *t, int32_t r, int32_t col)
+{
+    return pto_elem_i64(tile_get(t, r, col), t->type.dtype);
+}
+
+/* A source taken with its whole physical shape, since any element may be asked for. */
+static enum status take_whole(struct call *c, size_t i, struct pto_tile *t)
+{
+    if (!call_has_tile(c, i))
+        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "a source tile is missing");
+    const struct pto_tile *given = c->args->ins[i].u.tile;
+    return call_in_as(c, i, given->type.rows, given->type.cols, false, t);
+}
+
+/* dst(r, c) = src[idx(r, c)], counted through the rows of src; out of range gives 0. */
+static enum status gather_index(struct call *c)
+{
+    struct pto_tile dst, src, idx;
+    TRY(call_out(c, 0, &dst));
+    TRY(take_whole(c, 0, &src));
+    TRY(call_in_as(c, 1, dst.v_row, dst.v_col, false, &idx));
+    TRY(call_number(c, &idx));
+    TRY(call_same_size(c, src.type.dtype, dst.type.dtype));
+    int64_t count = (int64_t)src.v_row * src.v_col;
+    for (int32_t r = 0; r < dst.v_row; r++)
+        for (int32_t col = 0; col < dst.v_col; col++) {
+            int64_t k = index_at(&idx, r, col);
+            bool in = k >= 0 && k < count;
+            tile_put(&dst, r, col,
+                     in ? tile_get(&src, (int32_t)(k / src.v_col), (int32_t)(k % src.v_col)) : 0);
+        }
+    return ST_OK;
+}
+
+/* The selected columns of all rows, one after the other, into the rows of dst. */
+static enum status gather_mask(struct call *c)
+{
+    struct pto_tile dst, src;
+    TRY(call_out(c, 0, &dst));
+    TRY(call_in(c, 0, &src));
+    TRY(call_same_size(c, src.type.dtype, dst.type.dtype));
+    int64_t k = 0, room = (int64_t)dst.v_row * dst.v_col;
+    for (int32_t r = 0; r < src.v_row; r++)
+        for (int32_t col = 0; col < src.v_col && k < room; col++)
+            if (in_pattern(c->attrs->mask_pattern, col)) {
+                tile_put(&dst, (int32_t)(k / dst.v_col), (int32_t)(k % dst.v_col),
+                         tile_get(&src, r, col));
+                k++;
+            }
+    return ST_OK;
+}
+
+/* Indices of the elements of each row that compare true with the scalar; their number beside. */
+static enum status gather_compare(struct call *c)
+{
+    struct pto_tile dst, src, counts = {0};
+    struct pto_scalar limit;
+    TRY(call_out(c, 0, &dst));
+    TRY(call_number(c, &dst));
+    bool has_counts = call_has_out(c, 1);
+    if (has_counts) {
+        TRY(call_out(c, 1, &counts));
+        TRY(call_number(c, &counts));
+    }
+    TRY(call_in(c, 0, &src));
+    TRY(call_number(c, &src));
+    TRY(call_value(c, 1, &limit));
+    for (int32_t r = 0; r < src.v_row; r++) {
+        int32_t n = 0;
+        for (int32_t col = 0; col < src.v_col; col++) {
+            if (!elem_compare(c->attrs->cmp, tile_get(&src, r, col), src.type.dtype, limit.bits,
+                              limit.dtype))
+                continue;
+            uint64_t at = (uint64_t)c->attrs->offset + (uint64_t)col;
+            if (r < dst.v_row && n < dst.v_col)
+                tile_put(&dst, r, n, pto_elem_from_i64((int64_t)at, dst.type.dtype));
+            n++;
+        }
+        uint64_t bits = has_counts ? pto_elem_from_i64(n, counts.type.dtype) : 0;
+        if (counts.v_col > 0 && r < counts.v_row)
+            tile_put(&counts, r, 0, bits);
+        else if (counts.v_row == 1 && r < counts.v_col)
+            tile_put(&counts, 0, r, bits);
+    }
+    return ST_OK;
+}
+
+static enum status gather(struct call *c, int how)
+{
+    (void)how;
+    if (c->attrs->mask_pattern != 0)
+        return gather_mask(c);
+    return call_has_value(c, 1) ? gather_compare(c) : gather_index(c);
+}
+
+/* Byte offsets from the source tile: one an element, or one for each block of 32 bytes. */
+static enum status gather_bytes(struct call *c, int how)
+{
+    struct pto_tile dst, src, offs;
+    (void)how;
+    TRY(call_out(c, 0, &dst));
+    TRY(take_whole(c, 0, &src));
+    TRY(call_in(c, 1, &offs));
+    TRY(call_number(c, &offs));
+    TRY(call_same_size(c, src.type.dtype, dst.type.dtype));
+    if (src.type.slayout != PTO_NONE_BOX || src.type.blayout != PTO_ROW_MAJOR ||
+        src.window.rows > 0)
+        return call_fail(c, ST_UNSUPPORTED, "pto-run.func-shape", "the source must be row-major");
+    int32_t size = (int32_t)pto_dtype_size(dst.type.dtype), block = 32 / size;
+    int32_t per = (int64_t)offs.v_col * block == dst.v_col ? block : 1;
+    int64_t limit = (int64_t)src.v_row * src.v_col * size;
+    const unsigned char *bytes = src.base + src.addr;
+    for (int32_t r = 0; r < dst.v_row; r++)
+        for (int32_t col = 0; col < dst.v_col; col++) {
+            if (r >= offs.v_row || col / per >= offs.v_col)
+                return call_fail(c, ST_FORMAT, "pto-run.func-shape", "there are too few offsets");
+            int64_t at = index_at(&offs, r, col / per);
+            if (at < 0 || at > limit - (int64_t)per * size)
+                return bad_index(c, at, limit);
+            tile_put(&dst, r, col, pto_elem_load(bytes + at + col % per * size, dst.type.dtype));
+        }
+    return ST_OK;
+}
+
+static enum status scatter_index(struct call *c)
+{
+    struct pto_tile dst, src, idx;
+    TRY(call_out(c, 0, &dst));
+    TRY(call_physical(c, &dst));
+    TRY(call_in(c, 0, &src));
+    TRY(call_in_as(c, 1, src.v_row, src.v_col, false, &idx));
+    TRY(call_number(c, &idx));
+    TRY(call_same_size(c, src.type.dtype, dst.type.dtype));
+    int64_t count = (int64_t)dst.v_row * dst.v_col;
+    for (int32_t r = 0; r < src.v_row; r++)
+        for (int32_t col = 0; col < src.v_col; col++) {
+            int64_t k = index_at(&idx, r, col);
+            if (k < 0 || k >= count)
+                return bad_index(c, k, count);
+            tile_put(&dst, (int32_t)(k / dst.v_col), (int32_t)(k % dst.v_col),
+                     tile_get(&src, r, col));
+        }
+    return ST_OK;
+}
+
+/* Columns spread to the places of the pattern, zeros between. */
+static enum status scatter_mask(struct call *c)
+{
+    struct pto_tile dst, src;
+    TRY(call_out(c, 0, &dst));
+    TRY(call_in(c, 0, &src));
+    TRY(call_same_size(c, src.type.dtype, dst.type.dtype));
+    for (int32_t r = 0; r < dst.v_row; r++) {
+        int32_t k = 0;
+        for (int32_t col = 0; col < dst.v_col; col++) {
+            bool in = in_pattern(c->attrs->mask_pattern, col);
+            bool have = in && r < src.v_row && k < src.v_col;
+            tile_put(&dst, r, col, have ? tile_get(&src, r, k) : 0);
+            k += in;
+        }
+    }
+    return ST_OK;
+}
+
+static enum status scatter(struct call *c, int how)
+{
+    (void)how;
+    return c->attrs->mask_pattern != 0 ? scatter_mask(c) : scatter_index(c);
+}
+
+static int64_t wrapped(int64_t k, int64_t count)
+{
+    int64_t rest = k % count;
+    return rest < 0 ? rest + count : rest;
+}
+
+/* Row mode when the attribute says so, or when there is one index for each row of the tile. */
+static bool is_row_mode(const struct call *c, const struct pto_tile *t, const struct pto_tile *idx)
+{
+    if (c->attrs->coalesce != PTO_COALESCE_AUTO)
+        return c->attrs->coalesce == PTO_COALESCE_ROW;
+    bool same = idx->v_row == t->v_row && idx->v_col == t->v_col;
+    return !same && (int64_t)idx->v_row * idx->v_col == t->v_row;
+}
+
+static int64_t nth_index(const struct pto_tile *idx, int64_t k)
+{
+    return index_at(idx, (int32_t)(k / idx->v_col), (int32_t)(k % idx->v_col));
+}
+
+static enum status enough_indices(struct call *c, const struct pto_tile *t,
+                                  const struct pto_tile *idx, bool by_row)
+{
+    int64_t want = by_row ? t->v_row : (int64_t)t->v_row * t->v_col;
+    if ((int64_t)idx->v_row * idx->v_col >= want)
+        return ST_OK;
+    return call_fail(c, ST_FORMAT, "pto-run.func-shape", "there are too few indices");
+}
+
+static enum status gather_memory(struct call *c, int how)
+{
+    struct pto_tile dst, idx;
+    struct pto_view mem;
+    (void)how;
+    TRY(call_out(c, 0, &dst));
+    TRY(call_in_view(c, 0, &mem));
+    TRY(call_in(c, 1, &idx));
+    TRY(call_number(c, &idx));
+    TRY(call_same_size(c, mem.dtype, dst.type.dtype));
+    bool by_row = is_row_mode(c, &dst, &idx);
+    TRY(enough_indices(c, &dst, &idx, by_row));
+    int64_t rows = pto_view_rows(&mem), cols = pto_view_cols(&mem);
+    int64_t count = by_row ? rows : rows * cols;
+    for (int32_t r = 0; r < dst.v_row; r++)
+        for (int32_t col = 0; col < dst.v_col; col++) {
+            int64_t k = nth_index(&idx, by_row ? r : (int64_t)r * dst.v_col + col);
+            bool in = k >= 0 && k < count && (!by_row || col < cols);
+            if (!in && (c->attrs->gather_oob == PTO_GATHER_UNDEFINED || count == 0 ||
+                        (by_row && col >= cols)))
+                return bad_index(c, k, count);
+            if (!in && c->attrs->gather_oob == PTO_GATHER_CLAMP)
+                k = k < 0 ? 0 : count - 1;
+            else if (!in && c->attrs->gather_oob == PTO_GATHER_WRAP)
+                k = wrapped(k, count);
+            bool zero = !in && c->attrs->gather_oob == PTO_GATHER_ZERO;
+            uint64_t bits = 0;
+            if (!zero)
+                bits = by_row ? view_get(&mem, k, col) : view_get(&mem, k / cols, k % cols);
+            tile_put(&dst, r, col, bits);
+        }
+    return ST_OK;
+}
+
+static uint64_t combined(enum pto_scatter_op op, uint64_t old, uint64_t new, enum pto_dtype t)
+{
+    if (op == PTO_SCATTER_SET)
+        return new;
+    if (op == PTO_SCATTER_ADD)
+        return elem_add(old, new, t);
+    return elem_compare(op == PTO_SCATTER_MAX ? PTO_CMP_LT : PTO_CMP_GT, old, t, new, t) ? new
+                                                                                         : old;
+}
+
+static enum status scatter_memory(struct call *c, int how)
+{
+    struct pto_tile src, idx;
+    struct pto_view mem;
+    (void)how;
+    TRY(call_out_view(c, 0, &mem));
+    TRY(call_in(c, 0, &src));
+    TRY(call_in(c, 1, &idx));
+    TRY(call_number(c, &idx));
+    TRY(call_same_size(c, src.type.dtype, mem.dtype));
+    if (c->attrs->scatter_op != PTO_SCATTER_SET)
+        TRY(call_number(c, &src));
+    bool by_row = is_row_mode(c, &src, &idx);
+    TRY(enough_indices(c, &src, &idx, by_row));
+    int64_t rows = pto_view_rows(&mem), cols = pto_view_cols(&mem);
+    int64_t count = by_row ? rows : rows * cols;
+    for (int32_t r = 0; r < src.v_row; r++)
+        for (int32_t col = 0; col < src.v_col; col++) {
+            int64_t k = nth_index(&idx, by_row ? r : (int64_t)r * src.v_col + col);
+            bool in = k >= 0 && k < count;
+            if (!in && c->attrs->scatter_oob == PTO_SCATTER_SKIP)
+                continue;
+            if ((!in && (c->attrs->scatter_oob == PTO_SCATTER_UNDEFINED || count == 0)) ||
+                (by_row && col >= cols))
+                return bad_index(c, k, count);
+            if (!in)
+                k = c->attrs->scatter_oob == PTO_SCATTER_WRAP ? wrapped(k, count)
+                    : k < 0                                   ? 0
+                                                              : count - 1;
+            int64_t y = by_row ? k : k / cols, x = by_row ? col : k % cols;
+            view_put(&mem, y, x,
+                     combined(c->attrs->scatter_op, view_get(&mem, y, x), tile_get(&src, r, col),
+                              mem.dtype));
+        }
+    return ST_OK;
+}
+
+static const struct call_entry entries[] = {
+    {PTO_TGATHER, gather, 0, false},          {PTO_TGATHERB, gather_bytes, 0, true},
+    {PTO_TSCATTER, scatter, 0, false},        {PTO_MGATHER, gather_memory, 0, false},
+    {PTO_MSCATTER, scatter_memory, 0, false},
+};
+
+const struct call_table func_index_table = {entries, ARRAY_LEN(entries)};

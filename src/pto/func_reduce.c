@@ -1,0 +1,227 @@
+/*
+ * Reductions over rows and columns, and broadcasts of one element a row or a column.
+ *
+ * The order of a sum is part of its result: along a row in f32 over ascending columns with one
+ * rounding to the type at the end; down a column in the element type, rounded after every row.
+ */
+#include "pto/func_call.h"
+
+enum reduction { SUM, MAX, MIN, PROD, ARGMAX, ARGMIN };
+
+static float join_f32(enum reduction how, float a, float b)
+{
+    switch (how) {
+    case SUM:
+        return a + b;
+    case PROD:
+        return a * b;
+    case MAX:
+        return a < b ? b : a;
+    default:
+        return b < a ? b : a;
+    }
+}
+
+static int64_t join_i64(enum reduction how, int64_t a, int64_t b, bool wide)
+{
+    bool less = wide ? (uint64_t)a < (uint64_t)b : a < b;
+    switch (how) {
+    case SUM:
+        return (int64_t)((uint64_t)a + (uint64_t)b);
+    case PROD:
+        return (int64_t)((uint64_t)a * (uint64_t)b);
+    case MAX:
+        return less ? b : a;
+    default:
+        return less ? a : b;
+    }
+}
+
+/* One f32 or 64-bit number, as the element type asks. */
+union number {
+    float f;
+    int64_t v;
+};
+
+static bool is_float(const struct pto_tile *t)
+{
+    return pto_dtype_is_float(t->type.dtype);
+}
+
+static uint64_t number_bits(union number x, bool from_float, enum pto_dtype t)
+{
+    return from_float ? pto_elem_from_f32(x.f, t) : pto_elem_from_i64(x.v, t);
+}
+
+static void row_numbers(const struct pto_tile *t, int32_t r, int32_t col, int32_t n,
+                        union number *out)
+{
+    float f[CALL_PIECE];
+    int64_t v[CALL_PIECE];
+    if (is_float(t))
+        row_f32(t, r, col, n, f);
+    else
+        row_i64(t, r, col, n, v);
+    for (int32_t i = 0; i < n; i++)
+        out[i] = is_float(t) ? (union number){.f = f[i]} : (union number){.v = v[i]};
+}
+
+static union number join(enum reduction how, const struct pto_tile *t, union number a,
+                         union number b)
+{
+    if (is_float(t))
+        return (union number){.f = join_f32(how, a.f, b.f)};
+    return (union number){.v = join_i64(how, a.v, b.v, t->type.dtype == PTO_U64)};
+}
+
+/* b is a new extreme after a. */
+static bool is_better(enum reduction how, const struct pto_tile *t, union number a, union number b)
+{
+    union number x = how == ARGMAX ? a : b, y = how == ARGMAX ? b : a;
+    if (is_float(t))
+        return x.f < y.f;
+    return t->type.dtype == PTO_U64 ? (uint64_t)x.v < (uint64_t)y.v : x.v < y.v;
+}
+
+static float row_sum_f32(const struct pto_tile *src, int32_t r)
+{
+    float x[CALL_PIECE], sum = 0;
+    for (int32_t col = 0; col < src->v_col; col += CALL_PIECE) {
+        int32_t n = min_i32(CALL_PIECE, src->v_col - col);
+        row_f32(src, r, col, n, x);
+        for (int32_t i = 0; i < n; i++)
+            sum = col + i == 0 ? x[0] : sum + x[i];
+    }
+    return sum;
+}
+
+static uint64_t reduce_row(const struct pto_tile *src, int32_t r, enum reduction how,
+                           enum pto_dtype to)
+{
+    union number x[CALL_PIECE], best = {0};
+    int64_t at = 0;
+    if (how == SUM && is_float(src))
+        return pto_elem_from_f32(row_sum_f32(src, r), to);
+    for (int32_t col = 0; col < src->v_col; col += CALL_PIECE) {
+        int32_t n = min_i32(CALL_PIECE, src->v_col - col);
+        row_numbers(src, r, col, n, x);
+        for (int32_t i = 0; i < n; i++) {
+            if (col + i == 0) {
+                best = x[0];
+            } else if (how < ARGMAX) {
+                best = join(how, src, best, x[i]);
+            } else if (is_better(how, src, best, x[i])) {
+                best = x[i];
+                at = col + i;
+            }
+        }
+    }
+    return how < ARGMAX ? number_bits(best, is_float(src), to) : pto_elem_from_i64(at, to);
+}
+
+/* Source and destination of a reduction; the count along the other axis is the destination's. */
+static enum status take_reduction(struct call *c, bool by_row, struct pto_tile *dst,
+                                  struct pto_tile *src)
+{
+    TRY(call_out(c, 0, dst));
+    TRY(call_number(c, dst));
+    if (!call_has_tile(c, 0))
+        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "a source tile is missing");
+    const struct pto_tile *given = c->args->ins[0].u.tile;
+    TRY(call_in_as(c, 0, by_row ? dst->v_row : given->v_row, by_row ? given->v_col : dst->v_col,
+                   false, src));
+    return call_number(c, src);
+}
+
+static enum status reduce_rows(struct call *c, int how)
+{
+    struct pto_tile dst, src;
+    TRY(take_reduction(c, true, &dst, &src));
+    if (src.v_col == 0 || dst.v_col == 0)
+        return ST_OK;
+    for (int32_t r = 0; r < dst.v_row; r++)
+        tile_put(&dst, r, 0, reduce_row(&src, r, (enum reduction)how, dst.type.dtype));
+    return ST_OK;
+}
+
+/* Columns col .. col + n of all rows into best and, for the arg forms, at. */
+static void reduce_piece(const struct pto_tile *src, int32_t col, int32_t n, enum reduction how,
+                         union number *best, int64_t *at)
+{
+    union number x[CALL_PIECE];
+    bool rounds = is_float(src) && src->type.dtype != PTO_F32;
+    row_numbers(src, 0, col, n, best);
+    for (int32_t i = 0; i < n; i++)
+        at[i] = 0;
+    for (int32_t r = 1; r < src->v_row; r++) {
+        row_numbers(src, r, col, n, x);
+        for (int32_t i = 0; i < n; i++) {
+            if (how < ARGMAX) {
+                best[i] = join(how, src, best[i], x[i]);
+                if (rounds)
+                    best[i].f = pto_elem_f32(pto_elem_from_f32(best[i].f, src->type.dtype),
+                                             src->type.dtype);
+            } else if (is_better(how, src, best[i], x[i])) {
+                best[i] = x[i];
+                at[i] = r;
+            }
+        }
+    }
+}
+
+static enum status reduce_cols(struct call *c, int how)
+{
+    struct pto_tile dst, src;
+    union number best[CALL_PIECE];
+    int64_t at[CALL_PIECE];
+    TRY(take_reduction(c, false, &dst, &src));
+    if (src.v_row == 0 || dst.v_row == 0)
+        return ST_OK;
+    for (int32_t col = 0; col < dst.v_col; col += CALL_PIECE) {
+        int32_t n = min_i32(CALL_PIECE, dst.v_col - col);
+        reduce_piece(&src, col, n, (enum reduction)how, best, at);
+        for (int32_t i = 0; i < n; i++)
+            tile_put(&dst, 0, col + i,
+                     how < ARGMAX ? number_bits(best[i], is_float(&src), dst.type.dtype)
+                                  : pto_elem_from_i64(at[i], dst.type.dtype));
+    }
+    return ST_OK;
+}
+
+static enum status expand(struct call *c, int by_row)
+{
+    struct pto_tile dst, src;
+    uint64_t bits[CALL_PIECE];
+    TRY(call_out(c, 0, &dst));
+    if (dst.v_row == 0 || dst.v_col == 0)
+        return ST_OK;
+    TRY(call_in_as(c, 0, by_row ? dst.v_row : 1, by_row ? 1 : dst.v_col, false, &src));
+    bool same = src.type.dtype == dst.type.dtype;
+    if (!same) {
+        TRY(call_number(c, &src));
+        TRY(call_number(c, &dst));
+    }
+    for (int32_t r = 0; r < dst.v_row; r++)
+        for (int32_t col = 0; col < dst.v_col; col += CALL_PIECE) {
+            int32_t n = min_i32(CALL_PIECE, dst.v_col - col);
+            row_bits(&src, by_row ? r : 0, by_row ? 0 : col, by_row ? 1 : n, bits);
+            for (int32_t i = by_row ? 1 : n; i < n; i++)
+                bits[i] = bits[0];
+            for (int32_t i = 0; i < n && !same; i++)
+                bits[i] = move_convert(bits[i], src.type.dtype, dst.type.dtype);
+            row_put_bits(&dst, r, col, n, bits);
+        }
+    return ST_OK;
+}
+
+static const struct call_entry entries[] = {
+    {PTO_TROWSUM, reduce_rows, SUM, false},       {PTO_TROWMAX, reduce_rows, MAX, false},
+    {PTO_TROWMIN, reduce_rows, MIN, false},       {PTO_TROWPROD, reduce_rows, PROD, false},
+    {PTO_TROWARGMAX, reduce_rows, ARGMAX, false}, {PTO_TROWARGMIN, reduce_rows, ARGMIN, false},
+    {PTO_TCOLSUM, reduce_cols, SUM, false},       {PTO_TCOLMAX, reduce_cols, MAX, false},
+    {PTO_TCOLMIN, reduce_cols, MIN, false},       {PTO_TCOLPROD, reduce_cols, PROD, false},
+    {PTO_TCOLARGMAX, reduce_cols, ARGMAX, false}, {PTO_TCOLARGMIN, reduce_cols, ARGMIN, false},
+    {PTO_TROWEXPAND, expand, 1, false},           {PTO_TCOLEXPAND, expand, 0, false},
+};
+
+const struct call_table func_reduce_table = {entries, ARRAY_LEN(entries)};

@@ -1,0 +1,164 @@
+/* Rows of a tile as numbers, whatever its layout: walked run by run. */
+#include <string.h>
+
+#include "pto/func_call.h"
+
+/* Runs `body` for each evenly spaced part of the row: `at`, `step` in bytes, `m` elements, of
+ * which the first is number `done`. */
+#define EACH_RUN(body)                                                                             \
+    for (int32_t done = 0; done < n;) {                                                            \
+        const struct pto_run run = pto_tile_run(t, r, c + done);                                   \
+        const int32_t m = min_i32(run.n, n - done);                                                \
+        unsigned char *at = t->base + run.offset;                                                  \
+        const int64_t step = run.step;                                                             \
+        body;                                                                                      \
+        done += m;                                                                                 \
+    }
+
+void row_f32(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, float *out)
+{
+    const enum pto_dtype type = t->type.dtype;
+    EACH_RUN({
+        if (step == (int64_t)pto_dtype_size(type)) {
+            pto_elem_read_f32(out + done, at, type, (size_t)m);
+        } else {
+            for (int32_t i = 0; i < m; i++)
+                pto_elem_read_f32(out + done + i, at + i * step, type, 1);
+        }
+    })
+}
+
+void row_put_f32(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, const float *in)
+{
+    const enum pto_dtype type = t->type.dtype;
+    EACH_RUN({
+        if (step == (int64_t)pto_dtype_size(type)) {
+            pto_elem_write_f32(at, in + done, type, (size_t)m);
+        } else {
+            for (int32_t i = 0; i < m; i++)
+                pto_elem_write_f32(at + i * step, in + done + i, type, 1);
+        }
+    })
+}
+
+void row_bits(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, uint64_t *out)
+{
+    const enum pto_dtype type = t->type.dtype;
+    EACH_RUN({
+        for (int32_t i = 0; i < m; i++)
+            out[done + i] = pto_elem_load(at + i * step, type);
+    })
+}
+
+void row_put_bits(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, const uint64_t *in)
+{
+    const enum pto_dtype type = t->type.dtype;
+    EACH_RUN({
+        for (int32_t i = 0; i < m; i++)
+            pto_elem_store(at + i * step, type, in[done + i]);
+    })
+}
+
+void row_i64(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, int64_t *out)
+{
+    const enum pto_dtype type = t->type.dtype;
+    EACH_RUN({
+        for (int32_t i = 0; i < m; i++)
+            out[done + i] = pto_elem_i64(pto_elem_load(at + i * step, type), type);
+    })
+}
+
+void row_put_i64(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, const int64_t *in)
+{
+    const enum pto_dtype type = t->type.dtype;
+    EACH_RUN({
+        for (int32_t i = 0; i < m; i++)
+            pto_elem_store(at + i * step, type, pto_elem_from_i64(in[done + i], type));
+    })
+}
+
+/* Elements of `size` bytes from `src` to `dst`, each at its own step. */
+static void copy_run(unsigned char *dst, int64_t dst_step, const unsigned char *src,
+                     int64_t src_step, int32_t n, uint32_t size)
+{
+    if (dst_step == size && src_step == size) {
+        memmove(dst, src, (size_t)n * size);
+        return;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        unsigned char *to = dst + i * dst_step;
+        const unsigned char *from = src + i * src_step;
+        switch (size) {
+        case 2:
+            memcpy(to, from, 2);
+            break;
+        case 4:
+            memcpy(to, from, 4);
+            break;
+        case 8:
+            memcpy(to, from, 8);
+            break;
+        default:
+            *to = *from;
+        }
+    }
+}
+
+void tile_copy(const struct pto_tile *src, const struct pto_tile *dst, int32_t rows, int32_t cols)
+{
+    const uint32_t size = pto_dtype_size(src->type.dtype);
+    for (int32_t r = 0; r < rows; r++)
+        for (int32_t c = 0; c < cols;) {
+            const struct pto_run from = pto_tile_run(src, r, c), to = pto_tile_run(dst, r, c);
+            const int32_t n = min_i32(min_i32(from.n, to.n), cols - c);
+            copy_run(dst->base + to.offset, to.step, src->base + from.offset, from.step, n, size);
+            c += n;
+        }
+}
+
+struct pair {
+    const struct pto_tile *t;
+    const struct pto_view *v;
+    bool to_view;
+};
+
+static void copy_piece(const struct pair *p, struct pto_run tile, struct pto_run view, int32_t n)
+{
+    const uint32_t size = pto_dtype_size(p->t->type.dtype);
+    unsigned char *a = p->t->base + tile.offset, *b = p->v->base + view.offset;
+    if (p->to_view)
+        copy_run(b, view.step, a, tile.step, n, size);
+    else
+        copy_run(a, tile.step, b, view.step, n, size);
+}
+
+static void copy_pair(const struct pair *p)
+{
+    const int64_t v_rows = pto_view_rows(p->v), v_cols = pto_view_cols(p->v);
+    int64_t rows = p->t->v_row, cols = p->t->v_col;
+    if ((rows != v_rows || cols != v_cols) && rows * cols == v_rows * v_cols) {
+        for (int64_t k = 0; k < rows * cols; k++)
+            copy_piece(p, pto_tile_run(p->t, (int32_t)(k / cols), (int32_t)(k % cols)),
+                       pto_view_run(p->v, k / v_cols, k % v_cols), 1);
+        return;
+    }
+    rows = rows < v_rows ? rows : v_rows;
+    cols = cols < v_cols ? cols : v_cols;
+    for (int32_t r = 0; r < rows; r++)
+        for (int32_t c = 0; c < cols;) {
+            const struct pto_run tile = pto_tile_run(p->t, r, c), view = pto_view_run(p->v, r, c);
+            const int32_t n = min_i32(min_i32(tile.n, view.n), (int32_t)cols - c);
+            copy_piece(p, tile, view, n);
+            c += n;
+        }
+}
+
+void tile_from_view(const struct pto_tile *t, const struct pto_view *v)
+{
+    copy_pair(&(struct pair){t, v, false});
+}
+
+void tile_to_view(const struct pto_tile *t, const struct pto_view *v)
+{
+    copy_pair(&(struct pair){t, v, true});
+}

@@ -1,0 +1,758 @@
+#include "pto/program.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pto/program_in.h"
+#include "pto/sync.h"
+
+enum {
+    MAX_CALLS = 16,          /* calls within calls */
+    MAX_STEPS = 1 << 22,     /* of one program */
+    SYNC_WORK = 200000000,   /* comparisons of the inserter */
+};
+
+void pto_program_init(struct pto_program *p)
+{
+    memset(p, 0, sizeof(*p));
+}
+
+void pto_program_free(struct pto_program *p)
+{
+    vec_free(&p->steps);
+    vec_free(&p->sites);
+    vec_free(&p->uses);
+    vec_free(&p->accesses);
+    vec_free(&p->nodes);
+    vec_free(&p->syncs);
+    vec_free(&p->numbers);
+    vec_free(&p->tiles);
+    vec_free(&p->gms);
+    vec_free(&p->arrays);
+    vec_free(&p->arg_slots);
+    memset(p, 0, sizeof(*p));
+}
+
+/* Empties a program and keeps its memory. */
+static void reset(struct pto_program *p)
+{
+    p->steps.n = p->sites.n = p->uses.n = p->accesses.n = p->nodes.n = p->syncs.n = 0;
+    p->numbers.n = p->tiles.n = p->gms.n = p->arrays.n = p->arg_slots.n = 0;
+    p->gm_shared = 0;
+    p->has_flags = p->has_jumps = p->has_fifos = false;
+    p->n_unfilled = 0;
+}
+
+enum status compile_fail(struct compiler *c, const struct pto_op *op, const char *code,
+                         const char *format, ...)
+{
+    char text[300];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    return diag_fail(c->diag, ST_UNSUPPORTED, code, (struct where){c->path, op->line, 0}, "%s: %s",
+                     pto_op_name(op->code), text);
+}
+
+/* ---- slots ---- */
+
+struct slot new_number(struct compiler *c)
+{
+    vec_push(&c->p->numbers, ((struct pto_number){0}));
+    vec_push(&c->numbers, ((struct number_fact){false}));
+    return (struct slot){PTO_SLOT_NUMBER, (uint32_t)(c->p->numbers.n - 1)};
+}
+
+struct slot new_constant(struct compiler *c, int64_t value)
+{
+    struct slot s = new_number(c);
+
+    c->p->numbers.at[s.at].v.i = value;
+    c->numbers.at[s.at].is_known = true;
+    return s;
+}
+
+static struct slot new_array(struct compiler *c, const struct pto_type *type)
+{
+    struct pto_array a = {.dtype = (uint8_t)type->dtype, .rank = type->rank, .count = 1};
+    size_t n = c->p->arrays.n;
+
+    if (n > 0)
+        a.first = c->p->arrays.at[n - 1].first + c->p->arrays.at[n - 1].count;
+    if (type->kind != PTO_TYPE_ARRAY) { /* events, struct: one row of members */
+        a.rank = 1;
+        a.dims[0] = a.count = type->count > 0 ? (uint32_t)type->count : 1;
+        a.dtype = PTO_I64;
+    }
+    for (uint32_t i = 0; type->kind == PTO_TYPE_ARRAY && i < type->rank; i++) {
+        a.dims[i] = type->dims[i] > 0 ? type->dims[i] : 1;
+        a.count = a.dims[i] > 1 << 20 || a.count > 1 << 20 ? UINT32_MAX
+                                                           : a.count * (uint32_t)a.dims[i];
+    }
+    vec_push(&c->p->arrays, a);
+    return (struct slot){PTO_SLOT_ARRAY, (uint32_t)n};
+}
+
+struct slot new_slot(struct compiler *c, const struct pto_type *type)
+{
+    switch (type->kind) {
+    case PTO_TYPE_SCALAR:
+        return new_number(c);
+    case PTO_TYPE_TILE:
+    case PTO_TYPE_MULTI:
+        vec_push(&c->p->tiles, pto_tile_make(&type->tile, NULL, 0, 0));
+        vec_push(&c->tiles, ((struct tile_fact){0}));
+        return (struct slot){PTO_SLOT_TILE, (uint32_t)(c->p->tiles.n - 1)};
+    case PTO_TYPE_PTR:
+    case PTO_TYPE_VIEW:
+    case PTO_TYPE_PART:
+        vec_push(&c->p->gms, ((struct pto_gm){.view = {.dtype = type->dtype}, .root = -1}));
+        vec_push(&c->gms, ((struct gm_fact){0}));
+        return (struct slot){PTO_SLOT_GM, (uint32_t)(c->p->gms.n - 1)};
+    case PTO_TYPE_ARRAY:
+    case PTO_TYPE_EVENTS:
+    case PTO_TYPE_STRUCT:
+        return new_array(c, type);
+    default:
+        return new_number(c); /* sessions, pipes: a number that nobody computes with */
+    }
+}
+
+struct slot role_slot(const struct compiler *c, const struct pto_op *op, enum pto_role role,
+                      uint32_t nth)
+{
+    uint32_t value = pto_operand_nth(c->m, op, role, nth);
+
+    return value == PTO_NONE ? (struct slot){0} : slot_of(c, value);
+}
+
+struct slot kind_slot(const struct compiler *c, const struct pto_op *op, enum pto_slot_kind kind,
+                      uint32_t nth)
+{
+    const struct pto_operand *operands = pto_operands(c->m, op);
+
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        struct slot s = slot_of(c, operands[i].value);
+        if (s.kind == kind && nth-- == 0)
+            return s;
+    }
+    return (struct slot){0};
+}
+
+const struct pto_type *result_type(const struct compiler *c, const struct pto_op *op, uint32_t nth)
+{
+    return pto_value_type(c->m, c->frame->f, op->result_first + nth);
+}
+
+struct slot result_slot(struct compiler *c, const struct pto_op *op, uint32_t nth)
+{
+    struct slot *s = &c->frame->slots[op->result_first + nth];
+
+    if (s->kind == PTO_SLOT_NONE)
+        *s = new_slot(c, result_type(c, op, nth));
+    return *s;
+}
+
+bool is_known(const struct compiler *c, struct slot number, int64_t *value)
+{
+    if (number.kind != PTO_SLOT_NUMBER || !c->numbers.at[number.at].is_known)
+        return false;
+    *value = c->p->numbers.at[number.at].v.i;
+    return true;
+}
+
+uint32_t add_uses(struct compiler *c, const struct pto_op *op, uint32_t *count)
+{
+    const struct pto_operand *operands = pto_operands(c->m, op);
+    uint32_t first = (uint32_t)c->p->uses.n;
+
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        struct slot s = slot_of(c, operands[i].value);
+        bool is_out = operands[i].role == PTO_ROLE_OUT || operands[i].role == PTO_ROLE_DST;
+        struct pto_use u = {s.at, s.kind, (uint8_t)operands[i].role, !is_out, is_out, 0, 0};
+        if (s.kind == PTO_SLOT_TILE) {
+            u.bytes = (int32_t)pto_tile_bytes(&c->p->tiles.at[s.at].type);
+            u.element = (int32_t)pto_dtype_size(c->p->tiles.at[s.at].type.dtype);
+        }
+        vec_push(&c->p->uses, u);
+    }
+    *count = op->operand_count;
+    return first;
+}
+
+/* ---- steps and nodes ---- */
+
+uint32_t emit(struct compiler *c, struct pto_step step)
+{
+    vec_push(&c->p->steps, step);
+    return (uint32_t)(c->p->steps.n - 1);
+}
+
+static uint32_t here(const struct compiler *c)
+{
+    return (uint32_t)c->p->steps.n;
+}
+
+void emit_copy(struct compiler *c, struct slot from, struct slot to)
+{
+    static const uint16_t codes[] = {[PTO_SLOT_NUMBER] = PTO_STEP_COPY,
+                                     [PTO_SLOT_TILE] = PTO_STEP_COPY_TILE,
+                                     [PTO_SLOT_GM] = PTO_STEP_COPY_GM};
+
+    if (from.kind != to.kind || from.kind == PTO_SLOT_NONE || from.kind == PTO_SLOT_ARRAY)
+        return;
+    emit(c, (struct pto_step){.code = codes[from.kind], .dst = to.at, .a = from.at});
+}
+
+uint32_t open_node(struct compiler *c, enum pto_node_kind kind)
+{
+    uint32_t node = (uint32_t)c->p->nodes.n;
+    struct pto_node n = {.kind = kind, .parent = c->arm, .next = PTO_NONE, .previous = PTO_NONE,
+                         .child = PTO_NONE, .last = PTO_NONE, .site = PTO_NONE,
+                         .first_step = here(c), .before = PTO_NONE, .after = PTO_NONE};
+
+    if (c->arm != PTO_NONE) {
+        struct pto_node *parent = &c->p->nodes.at[c->arm];
+        n.previous = parent->last;
+        if (parent->last != PTO_NONE)
+            c->p->nodes.at[parent->last].next = node;
+        else
+            parent->child = node;
+        parent->last = node;
+    }
+    vec_push(&c->p->nodes, n);
+    c->arm = node;
+    return node;
+}
+
+void close_node(struct compiler *c, uint32_t node)
+{
+    c->p->nodes.at[node].end_step = here(c);
+    c->arm = c->p->nodes.at[node].parent;
+}
+
+/* ---- control flow ---- */
+
+static enum status compile_block(struct compiler *c, const struct pto_block *block,
+                                 struct target to);
+
+/* All values are read before any is written: a loop may hand its values on crosswise. */
+static void emit_copies(struct compiler *c, const struct slot *from, const struct slot *to,
+                        uint32_t n)
+{
+    struct slot *kept = ARENA_ARRAY(&c->arena, struct slot, n + 1);
+    bool is_crossed = false;
+
+    for (uint32_t i = 1; i < n && !is_crossed; i++) {
+        for (uint32_t j = 0; j < i; j++)
+            is_crossed |= from[i].kind == to[j].kind && from[i].at == to[j].at;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        kept[i] = from[i];
+        if (!is_crossed || from[i].kind == PTO_SLOT_NONE || from[i].kind == PTO_SLOT_ARRAY)
+            continue;
+        switch (from[i].kind) {
+        case PTO_SLOT_NUMBER:
+            kept[i] = new_number(c);
+            break;
+        case PTO_SLOT_TILE:
+            vec_push(&c->p->tiles, c->p->tiles.at[from[i].at]);
+            vec_push(&c->tiles, ((struct tile_fact){0}));
+            kept[i].at = (uint32_t)(c->p->tiles.n - 1);
+            break;
+        default:
+            vec_push(&c->p->gms, c->p->gms.at[from[i].at]);
+            vec_push(&c->gms, ((struct gm_fact){0}));
+            kept[i].at = (uint32_t)(c->p->gms.n - 1);
+            break;
+        }
+        emit_copy(c, from[i], kept[i]);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        emit_copy(c, kept[i], to[i]);
+}
+
+/* Slots for consecutive values: block arguments, results. */
+static struct slot *value_slots(struct compiler *c, uint32_t first, uint32_t n)
+{
+    struct slot *slots = &c->frame->slots[first];
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (slots[i].kind == PTO_SLOT_NONE)
+            slots[i] = new_slot(c, pto_value_type(c->m, c->frame->f, first + i));
+    }
+    return slots;
+}
+
+/* The slots of all operands with a role. */
+static struct slot *operand_slots(struct compiler *c, const struct pto_op *op, enum pto_role role,
+                                  uint32_t *n)
+{
+    *n = pto_operand_total(c->m, op, role);
+    struct slot *slots = ARENA_ARRAY(&c->arena, struct slot, *n + 1);
+    for (uint32_t i = 0; i < *n; i++)
+        slots[i] = role_slot(c, op, role, i);
+    return slots;
+}
+
+/* A value that goes around a loop or out of a branch is where its first copy was, unless the
+ * copies differ: what the text tells of it is kept only for the pointer it comes from. */
+static void keep_roots(struct compiler *c, const struct slot *from, const struct slot *to,
+                       uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (from[i].kind == PTO_SLOT_GM && to[i].kind == PTO_SLOT_GM)
+            c->p->gms.at[to[i].at].root = c->p->gms.at[from[i].at].root;
+    }
+}
+
+static enum status compile_for(struct compiler *c, const struct pto_op *op)
+{
+    const struct pto_block *body = pto_op_block(c->m, op, 0);
+    uint32_t n_init = 0;
+    struct slot lower = role_slot(c, op, PTO_ROLE_LOWER, 0);
+    struct slot upper = role_slot(c, op, PTO_ROLE_UPPER, 0);
+    struct slot step = role_slot(c, op, PTO_ROLE_STEP, 0);
+    struct slot *init = operand_slots(c, op, PTO_ROLE_INIT, &n_init);
+    int64_t by = 0;
+
+    if (!body || body->arg_count != n_init + 1 || op->result_count != n_init)
+        return compile_fail(c, op, "pto-run.operand", "a loop needs a body with one value per iter_arg");
+    if (is_known(c, step, &by) && by <= 0)
+        return compile_fail(c, op, "pto-run.endless", "the step is %lld: the loop never ends",
+                            (long long)by);
+    uint32_t node = open_node(c, PTO_NODE_LOOP);
+    struct slot *args = value_slots(c, body->arg_first, body->arg_count);
+    keep_roots(c, init, args + 1, n_init);
+    emit_copy(c, lower, args[0]);
+    emit_copies(c, init, args + 1, n_init);
+    uint32_t head = emit(c, (struct pto_step){.code = PTO_STEP_FOR, .a = args[0].at, .b = upper.at,
+                                              .c = step.at, .op = (uint32_t)(op - c->m->ops.at)});
+    TRY(compile_block(c, body, (struct target){args + 1, n_init}));
+    emit(c, (struct pto_step){.code = PTO_STEP_NEXT, .a = args[0].at, .c = step.at, .target = head,
+                              .op = (uint32_t)(op - c->m->ops.at)});
+    c->p->steps.at[head].target = here(c);
+    close_node(c, node);
+    struct slot *results = value_slots(c, op->result_first, op->result_count);
+    keep_roots(c, args + 1, results, n_init);
+    emit_copies(c, args + 1, results, n_init);
+    return ST_OK;
+}
+
+/* One region of a branch, with its jump to the end (to be filled in by the caller). */
+static enum status compile_arm(struct compiler *c, const struct pto_block *block, struct target to,
+                               uint32_t *jump)
+{
+    uint32_t arm = open_node(c, PTO_NODE_ARM);
+
+    if (block)
+        TRY(compile_block(c, block, to));
+    *jump = emit(c, (struct pto_step){.code = PTO_STEP_JUMP});
+    close_node(c, arm);
+    return ST_OK;
+}
+
+static enum status compile_if(struct compiler *c, const struct pto_op *op)
+{
+    struct slot condition = role_slot(c, op, PTO_ROLE_CONDITION, 0);
+    struct target to = {value_slots(c, op->result_first, op->result_count), op->result_count};
+    uint32_t node = open_node(c, PTO_NODE_IF), taken = 0, other = 0;
+    uint32_t test = emit(c, (struct pto_step){.code = PTO_STEP_UNLESS, .a = condition.at,
+                                              .op = (uint32_t)(op - c->m->ops.at)});
+
+    TRY(compile_arm(c, pto_op_block(c->m, op, 0), to, &taken));
+    c->p->steps.at[test].target = here(c);
+    if (op->region_count > 1) {
+        TRY(compile_arm(c, pto_op_block(c->m, op, 1), to, &other));
+        c->p->steps.at[other].target = here(c);
+    }
+    c->p->steps.at[taken].target = here(c);
+    close_node(c, node);
+    return ST_OK;
+}
+
+static enum status compile_switch(struct compiler *c, const struct pto_op *op)
+{
+    struct slot value = kind_slot(c, op, PTO_SLOT_NUMBER, 0);
+    struct target to = {value_slots(c, op->result_first, op->result_count), op->result_count};
+    const struct pto_attr *cases = pto_op_attr(c->m, op, PTO_KEY_CASES);
+    uint32_t n = op->region_count, node = open_node(c, PTO_NODE_IF);
+    uint32_t *jumps = ARENA_ARRAY(&c->arena, uint32_t, n + 1);
+
+    /* the first region is the default, which comes last */
+    for (uint32_t i = 1; i <= n; i++) {
+        uint32_t test = 0, region = i < n ? i : 0;
+        if (region > 0) {
+            struct slot wanted = new_constant(c, pto_attr_nth(c->m, cases, i - 1, INT64_MIN));
+            struct slot equal = new_number(c);
+            emit(c, (struct pto_step){.code = PTO_CMPI, .dtype = PTO_I1, .from = PTO_INDEX,
+                                      .cycles = PTO_CYCLES_PLAIN, .dst = equal.at, .a = value.at,
+                                      .b = wanted.at});
+            test = emit(c, (struct pto_step){.code = PTO_STEP_UNLESS, .a = equal.at,
+                                             .op = (uint32_t)(op - c->m->ops.at)});
+        }
+        TRY(compile_arm(c, pto_op_block(c->m, op, region), to, &jumps[region]));
+        if (region > 0)
+            c->p->steps.at[test].target = here(c);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        c->p->steps.at[jumps[i]].target = here(c);
+    close_node(c, node);
+    return ST_OK;
+}
+
+static const struct pto_op *last_op(const struct compiler *c, const struct pto_block *block)
+{
+    const struct pto_op *last = NULL;
+
+    for (uint32_t i = block->op_first; i < block->op_end; i = c->m->ops.at[i].next)
+        last = &c->m->ops.at[i];
+    return last;
+}
+
+static enum status compile_while(struct compiler *c, const struct pto_op *op)
+{
+    const struct pto_block *before = pto_op_block(c->m, op, 0), *body = pto_op_block(c->m, op, 1);
+    uint32_t n_init = 0, n_args = 0;
+    struct slot *init = operand_slots(c, op, PTO_ROLE_INIT, &n_init);
+    const struct pto_op *test = before ? last_op(c, before) : NULL;
+
+    if (!body || !test || test->code != PTO_CONDITION || before->arg_count != n_init)
+        return compile_fail(c, op, "pto-run.operand", "needs a condition and a body");
+    uint32_t node = open_node(c, PTO_NODE_LOOP);
+    struct slot *args = value_slots(c, before->arg_first, before->arg_count);
+    emit(c, (struct pto_step){.code = PTO_STEP_JUMP, .target = here(c) + 1});
+    emit_copies(c, init, args, n_init);
+    uint32_t head = here(c);
+    TRY(compile_block(c, before, (struct target){0}));
+    struct slot *handed = operand_slots(c, test, PTO_ROLE_ARG, &n_args);
+    if (body->arg_count != n_args || op->result_count != n_args)
+        return compile_fail(c, test, "pto-run.operand", "the condition hands over %u values", n_args);
+    struct slot *inner = value_slots(c, body->arg_first, body->arg_count);
+    struct slot *results = value_slots(c, op->result_first, op->result_count);
+    emit_copies(c, handed, results, n_args);
+    uint32_t leave = emit(c, (struct pto_step){
+                                 .code = PTO_STEP_UNLESS,
+                                 .a = role_slot(c, test, PTO_ROLE_CONDITION, 0).at,
+                                 .op = (uint32_t)(op - c->m->ops.at)});
+    emit_copies(c, handed, inner, n_args);
+    TRY(compile_block(c, body, (struct target){args, n_init}));
+    emit(c, (struct pto_step){.code = PTO_STEP_JUMP, .target = head});
+    c->p->steps.at[leave].target = here(c);
+    close_node(c, node);
+    return ST_OK;
+}
+
+static enum status compile_body(struct compiler *c, const struct pto_function *f)
+{
+    const struct pto_region *body = &c->m->regions.at[f->region];
+
+    for (uint32_t i = 0; i < body->block_count; i++) {
+        vec_push(&c->frame->labels, here(c));
+        value_slots(c, c->m->blocks.at[body->block_first + i].arg_first,
+                    i > 0 ? c->m->blocks.at[body->block_first + i].arg_count : 0);
+        TRY(compile_block(c, &c->m->blocks.at[body->block_first + i], (struct target){0}));
+    }
+    for (size_t i = 0; i < c->frame->jumps.n; i++)
+        c->p->steps.at[c->frame->jumps.at[i].step].target =
+            c->frame->labels.at[c->frame->jumps.at[i].block - body->block_first];
+    for (size_t i = 0; i < c->frame->returns.n; i++)
+        c->p->steps.at[c->frame->returns.at[i]].target = here(c);
+    return ST_OK;
+}
+
+static void free_frame(struct frame *f)
+{
+    vec_free(&f->returns);
+    vec_free(&f->labels);
+    vec_free(&f->jumps);
+}
+
+static enum status compile_call(struct compiler *c, const struct pto_op *op)
+{
+    const struct pto_attr *name = pto_op_attr(c->m, op, PTO_KEY_CALLEE);
+    const struct pto_function *f =
+        name ? pto_find_function(c->m, intern_get(&c->m->names, name->text)) : NULL;
+    uint32_t n_args = 0;
+    struct slot *args = operand_slots(c, op, PTO_ROLE_ARG, &n_args);
+
+    if (!f || !f->has_body)
+        return compile_fail(c, op, "pto-run.call", "the function called has no body here");
+    if (f->arg_count != n_args || f->result_count != op->result_count)
+        return compile_fail(c, op, "pto-run.call", "%u arguments for a function of %u", n_args,
+                            f->arg_count);
+    if (c->frame->depth >= MAX_CALLS)
+        return compile_fail(c, op, "pto-run.recursion", "calls are nested more than %d deep",
+                            MAX_CALLS);
+    struct frame frame = {.f = f, .caller = c->frame, .depth = c->frame->depth + 1,
+                          .slots = ARENA_ARRAY(&c->arena, struct slot, f->value_count + 1),
+                          .results = value_slots(c, op->result_first, op->result_count)};
+    c->frame = &frame;
+    struct slot *own = value_slots(c, 0, f->arg_count);
+    keep_roots(c, args, own, n_args);
+    emit_copies(c, args, own, n_args);
+    enum status status = compile_body(c, f);
+    c->frame = (struct frame *)frame.caller;
+    free_frame(&frame);
+    return status;
+}
+
+static void compile_return(struct compiler *c, const struct pto_op *op)
+{
+    uint32_t n = 0;
+    struct slot *values = operand_slots(c, op, PTO_ROLE_ARG, &n);
+
+    if (c->frame->results && n == c->frame->f->result_count)
+        emit_copies(c, values, c->frame->results, n);
+    vec_push(&c->frame->returns, emit(c, (struct pto_step){.code = PTO_STEP_JUMP}));
+}
+
+static void jump_to(struct compiler *c, const struct pto_op *op, uint32_t nth)
+{
+    const struct pto_successor *s = &c->m->successors.at[op->successor_first + nth];
+    const struct pto_block *block = &c->m->blocks.at[s->block];
+    struct slot *from = ARENA_ARRAY(&c->arena, struct slot, s->arg_count + 1);
+    const struct pto_operand *operands = pto_operands(c->m, op);
+
+    for (uint32_t i = 0; i < s->arg_count && s->arg_first + i < op->operand_count; i++)
+        from[i] = slot_of(c, operands[s->arg_first + i].value);
+    if (s->arg_count == block->arg_count)
+        emit_copies(c, from, value_slots(c, block->arg_first, block->arg_count), s->arg_count);
+    uint32_t step = emit(c, (struct pto_step){.code = PTO_STEP_JUMP});
+    vec_push(&c->frame->jumps, ((struct jump){step, s->block}));
+}
+
+static void compile_branch(struct compiler *c, const struct pto_op *op)
+{
+    c->p->has_jumps = true;
+    if (op->code == PTO_COND_BR) {
+        uint32_t test = emit(c, (struct pto_step){
+                                    .code = PTO_STEP_UNLESS,
+                                    .a = role_slot(c, op, PTO_ROLE_CONDITION, 0).at,
+                                    .op = (uint32_t)(op - c->m->ops.at)});
+        jump_to(c, op, 0);
+        c->p->steps.at[test].target = here(c);
+        jump_to(c, op, 1);
+        return;
+    }
+    jump_to(c, op, 0);
+}
+
+static void compile_yield(struct compiler *c, const struct pto_op *op, struct target to)
+{
+    uint32_t n = 0;
+    struct slot *values = operand_slots(c, op, PTO_ROLE_ARG, &n);
+
+    if (n == to.count)
+        emit_copies(c, values, to.slots, n);
+}
+
+static enum status compile_region(struct compiler *c, const struct pto_op *op)
+{
+    const struct pto_block *block = pto_op_block(c->m, op, 0);
+
+    if (!block)
+        return ST_OK;
+    return compile_block(c, block,
+                         (struct target){value_slots(c, op->result_first, op->result_count),
+                                         op->result_count});
+}
+
+static enum status compile_op(struct compiler *c, const struct pto_op *op, struct target to)
+{
+    enum status status = ST_OK;
+
+    switch (op->code) {
+    case PTO_FOR:
+        return compile_for(c, op);
+    case PTO_IF:
+        return compile_if(c, op);
+    case PTO_WHILE:
+        return compile_while(c, op);
+    case PTO_INDEX_SWITCH:
+        return compile_switch(c, op);
+    case PTO_CALL:
+        return compile_call(c, op);
+    case PTO_CONDITION:
+        return ST_OK; /* read by the loop around */
+    case PTO_YIELD:
+    case PTO_REGION_YIELD:
+        compile_yield(c, op, to);
+        return ST_OK;
+    case PTO_RETURN:
+        compile_return(c, op);
+        return ST_OK;
+    case PTO_BR:
+    case PTO_COND_BR:
+        compile_branch(c, op);
+        return ST_OK;
+    case PTO_EXECUTE_REGION:
+    case PTO_FUSION_REGION:
+        return compile_region(c, op);
+    case PTO_SECTION_CUBE:
+    case PTO_SECTION_VECTOR:
+        if ((c->p->function->kind == PTO_KIND_CUBE) != (op->code == PTO_SECTION_CUBE) &&
+            c->p->function->kind != PTO_KIND_NONE)
+            return ST_OK;
+        return compile_region(c, op);
+    default:
+        if (compile_value(c, op, &status) || compile_site(c, op, &status))
+            return status;
+        return compile_fail(c, op, "pto-run.unsupported", "the simulator does not execute it");
+    }
+}
+
+static enum status compile_block(struct compiler *c, const struct pto_block *block,
+                                 struct target to)
+{
+    for (uint32_t i = block->op_first; i < block->op_end; i = c->m->ops.at[i].next) {
+        TRY(compile_op(c, &c->m->ops.at[i], to));
+        if (c->p->steps.n > MAX_STEPS)
+            return compile_fail(c, &c->m->ops.at[i], "pto-run.too-large",
+                                "more than %d steps after copying in all calls", MAX_STEPS);
+    }
+    return ST_OK;
+}
+
+/* ---- syncs become steps ---- */
+
+static void push_list(struct compiler *c, uint32_t list)
+{
+    for (; list != PTO_NONE; list = c->p->syncs.at[list].next)
+        emit(c, (struct pto_step){.code = PTO_STEP_SYNC, .a = list});
+}
+
+/* Steps with the syncs of all nodes between them. A jump to a place meets all that hangs there:
+ * first what follows the nodes that end, inner ones first, then what precedes those that begin. */
+static void weave_syncs(struct compiler *c)
+{
+    struct pto_program *p = c->p;
+    size_t n = p->steps.n;
+    struct pto_step *old = p->steps.at;
+    uint32_t *moved = mem_grow(NULL, sizeof(*moved), n + 1);
+    uint32_t *begins = mem_grow(NULL, sizeof(*begins), n + 2);
+    uint32_t *ends = mem_grow(NULL, sizeof(*ends), n + 2);
+    uint32_t *next = mem_grow(NULL, sizeof(*next), 2 * p->nodes.n + 1);
+
+    for (size_t i = 0; i < n + 2; i++)
+        begins[i] = ends[i] = PTO_NONE;
+    for (size_t i = p->nodes.n; i-- > 0;) { /* outer nodes end up first in `begins` */
+        next[2 * i] = begins[p->nodes.at[i].first_step];
+        begins[p->nodes.at[i].first_step] = (uint32_t)i;
+    }
+    for (size_t i = 0; i < p->nodes.n; i++) { /* inner nodes end up first in `ends` */
+        next[2 * i + 1] = ends[p->nodes.at[i].end_step];
+        ends[p->nodes.at[i].end_step] = (uint32_t)i;
+    }
+    memset(&p->steps, 0, sizeof(p->steps));
+    for (size_t i = 0; i <= n; i++) {
+        moved[i] = here(c);
+        for (uint32_t k = ends[i]; k != PTO_NONE; k = next[2 * k + 1])
+            push_list(c, p->nodes.at[k].after);
+        for (uint32_t k = begins[i]; k != PTO_NONE; k = next[2 * k])
+            push_list(c, p->nodes.at[k].before);
+        if (i < n)
+            emit(c, old[i]);
+    }
+    for (size_t i = 0; i < p->steps.n; i++) {
+        uint16_t code = p->steps.at[i].code;
+        if (code == PTO_STEP_JUMP || code == PTO_STEP_UNLESS || code == PTO_STEP_FOR ||
+            code == PTO_STEP_NEXT)
+            p->steps.at[i].target = moved[p->steps.at[i].target];
+    }
+    mem_free(old);
+    mem_free(moved);
+    mem_free(begins);
+    mem_free(ends);
+    mem_free(next);
+}
+
+/* Global memory needs watching only where something written is also read, or written twice by
+ * different pipes. */
+static void find_shared_gm(struct pto_program *p)
+{
+    uint64_t read = 0, written = 0;
+    uint8_t writer[64];
+    bool any = false;
+
+    memset(writer, 0xff, sizeof(writer));
+    for (size_t i = 0; i < p->sites.n; i++) {
+        const struct pto_site *s = &p->sites.at[i];
+        for (uint32_t k = 0; k < s->access_count; k++) {
+            const struct pto_access *a = &p->accesses.at[s->access_first + k];
+            if (a->space != PTO_GM)
+                continue;
+            if (a->root < 0 || a->root >= 64) {
+                any |= a->is_write;
+                continue;
+            }
+            uint64_t bit = UINT64_C(1) << a->root;
+            uint8_t pipe = s->phases[s->n_phases - 1];
+            if (a->is_write && writer[a->root] != 0xff && writer[a->root] != pipe)
+                p->gm_shared |= bit;
+            if (a->is_write)
+                writer[a->root] = pipe;
+            *(a->is_write ? &written : &read) |= bit;
+        }
+    }
+    p->gm_shared |= read & written;
+    if (any)
+        p->gm_shared = UINT64_MAX;
+}
+
+static void init_args(struct compiler *c)
+{
+    const struct pto_function *f = c->frame->f;
+
+    for (uint32_t i = 0; i < f->arg_count; i++) {
+        struct slot *s = value_slots(c, i, 1);
+        if (s->kind == PTO_SLOT_GM) {
+            c->p->gms.at[s->at].root = (int32_t)i;
+            c->gms.at[s->at].is_known = true; /* the beginning of its buffer */
+        }
+        vec_push(&c->p->arg_slots, s->at);
+    }
+}
+
+enum status pto_program_compile(struct pto_program *p, const struct pto_module *m,
+                                const struct pto_function *f, enum pto_arch arch,
+                                bool is_synchronised, const char *path, struct diag *diag)
+{
+    struct compiler c = {.p = p, .m = m, .path = path, .diag = diag, .arm = PTO_NONE};
+    struct frame frame = {.f = f};
+
+    reset(p);
+    p->module = m;
+    p->function = f;
+    p->arch = arch;
+    arena_init(&c.arena);
+    frame.slots = ARENA_ARRAY(&c.arena, struct slot, f->value_count + 1);
+    c.frame = &frame;
+    uint32_t body = open_node(&c, PTO_NODE_ARM);
+    init_args(&c);
+    enum status status = compile_body(&c, f);
+    if (status == ST_OK) {
+        emit(&c, (struct pto_step){.code = PTO_STEP_END});
+        close_node(&c, body);
+        find_shared_gm(p);
+    }
+    if (status == ST_OK && is_synchronised && !p->has_flags) {
+        if (p->has_jumps)
+            pto_sync_everywhere(p);
+        if (p->has_jumps || !pto_sync_insert(p, SYNC_WORK))
+            diag_add(diag, SEV_WARN, "pto-run.sync-coarse", (struct where){path, f->line, 0},
+                     "@%s: too involved to synchronise as the compiler would; a barrier of all "
+                     "pipes stands before every instruction",
+                     intern_get(&m->names, f->name).at);
+        weave_syncs(&c);
+    }
+    free_frame(&frame);
+    vec_free(&c.numbers);
+    vec_free(&c.tiles);
+    vec_free(&c.gms);
+    arena_free(&c.arena);
+    return status;
+}

@@ -1,0 +1,264 @@
+#include "pto/pipes.h"
+#include "pto/program_in.h"
+
+static uint32_t tile_count(const struct compiler *c, const struct pto_op *op, enum pto_role role)
+{
+    const struct pto_operand *operands = pto_operands(c->m, op);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < op->operand_count; i++)
+        n += operands[i].role == role && slot_of(c, operands[i].value).kind == PTO_SLOT_TILE;
+    return n;
+}
+
+static enum pto_form form_of(const struct compiler *c, const struct pto_op *op)
+{
+    if (op->code != PTO_TGATHER && op->code != PTO_TSCATTER)
+        return PTO_FORM_PLAIN;
+    if (pto_op_attr(c->m, op, PTO_KEY_MASK_PATTERN))
+        return PTO_FORM_MASK;
+    return pto_op_attr(c->m, op, PTO_KEY_CMP_MODE) ? PTO_FORM_COMPARE : PTO_FORM_PLAIN;
+}
+
+/* ---- which bytes ---- */
+
+/* The operand of ins(..) that is scratch: read and written. UINT32_MAX: none. */
+static uint32_t scratch_of(enum pto_opcode code, uint32_t n_tiles)
+{
+    switch (code) {
+    case PTO_TTRANS:
+    case PTO_TROWSUM:
+    case PTO_TROWMAX:
+    case PTO_TROWMIN:
+    case PTO_TROWPROD:
+    case PTO_TROWARGMAX:
+    case PTO_TROWARGMIN:
+    case PTO_TCOLSUM:
+    case PTO_TCOLARGMAX:
+    case PTO_TCOLARGMIN:
+    case PTO_TRSQRT:
+        return 1;
+    case PTO_TCI:
+        return 0;
+    case PTO_TGATHER:
+    case PTO_TSORT32:
+    case PTO_TREM:
+    case PTO_TFMOD:
+    case PTO_TXOR:
+    case PTO_TDIV:
+    case PTO_TPRELU:
+    case PTO_TSELS:
+    case PTO_MGATHER:
+        return 2;
+    case PTO_TSEL:
+        return 3;
+    default:
+        if (code >= PTO_TROWEXPANDADD && code <= PTO_TROWEXPANDEXPDIF)
+            return n_tiles > 2 ? 2 : UINT32_MAX;
+        return UINT32_MAX;
+    }
+}
+
+/* The destination is also read. */
+static bool reads_destination(enum pto_opcode code, const struct pto_attrs *attrs)
+{
+    return code == PTO_TAXPY || (code == PTO_TSTORE && attrs->atomic != 0) ||
+           code == PTO_TFILLPAD_INPLACE;
+}
+
+static void add_access(struct compiler *c, struct pto_site *s, const struct pto_use *u,
+                       bool is_write, bool is_scratch)
+{
+    struct pto_access a = {.is_write = is_write, .is_scratch = is_scratch, .root = -1};
+
+    if (u->kind == PTO_SLOT_TILE) {
+        const struct tile_fact *f = &c->tiles.at[u->slot];
+        a.space = (uint8_t)c->p->tiles.at[u->slot].type.space;
+        a.is_known = f->is_known;
+        a.lo = f->lo;
+        a.hi = f->hi;
+    } else if (u->kind == PTO_SLOT_GM) {
+        struct pto_range ranges[PTO_RANGES];
+        const struct pto_gm *g = &c->p->gms.at[u->slot];
+        a.space = PTO_GM;
+        a.root = g->root;
+        if (c->gms.at[u->slot].is_known && g->view.ndim > 0) {
+            size_t n = pto_view_ranges(&g->view, ranges);
+            a.is_known = n > 0;
+            a.lo = n > 0 ? ranges[0].begin : 0;
+            a.hi = n > 0 ? ranges[n - 1].end : 0;
+        }
+    } else {
+        return;
+    }
+    vec_push(&c->p->accesses, a);
+    s->access_count++;
+}
+
+static void add_accesses(struct compiler *c, const struct pto_op *op, struct pto_site *s)
+{
+    uint32_t tile = 0, scratch = scratch_of(op->code, tile_count(c, op, PTO_ROLE_IN));
+
+    s->access_first = (uint32_t)c->p->accesses.n;
+    for (uint32_t i = 0; i < s->use_count; i++) {
+        struct pto_use *u = &c->p->uses.at[s->use_first + i];
+        bool is_scratch = false;
+        if (u->role == PTO_ROLE_IN && u->kind == PTO_SLOT_TILE)
+            is_scratch = tile++ == scratch;
+        is_scratch |= u->role == PTO_ROLE_BUF;
+        u->is_written |= is_scratch;
+        if (u->role == PTO_ROLE_OUT && reads_destination(op->code, &s->attrs))
+            u->is_read = true;
+        if (u->is_read)
+            add_access(c, s, u, false, is_scratch);
+        if (u->is_written)
+            add_access(c, s, u, true, is_scratch);
+    }
+}
+
+/* 256-byte repeats of the destination, where its valid shape is known. */
+static void count_repeats(struct compiler *c, const struct pto_op *op, struct pto_site *s)
+{
+    struct slot out = role_slot(c, op, PTO_ROLE_OUT, 0);
+
+    if (out.kind != PTO_SLOT_TILE)
+        return;
+    const struct pto_tile *t = &c->p->tiles.at[out.at];
+    int64_t bytes = (int64_t)t->v_row * t->v_col * pto_dtype_size(t->type.dtype);
+    s->is_known_repeat = c->tiles.at[out.at].is_valid_known;
+    s->repeat = (bytes + 255) / 256;
+}
+
+static void read_attrs(const struct compiler *c, const struct pto_op *op, struct pto_site *s)
+{
+    const struct pto_module *m = c->m;
+    struct pto_attrs *a = &s->attrs;
+
+    *a = PTO_ATTRS;
+    a->round = (enum pto_round)pto_op_int(m, op, PTO_KEY_RMODE, a->round);
+    a->saturation = (enum pto_saturation)pto_op_int(m, op, PTO_KEY_SAT_MODE, a->saturation);
+    a->cmp = (enum pto_cmp)pto_op_int(m, op, PTO_KEY_CMP_MODE, a->cmp);
+    a->mask_pattern = (int32_t)pto_op_int(m, op, PTO_KEY_MASK_PATTERN, 0);
+    a->atomic = (int32_t)pto_op_int(m, op, PTO_KEY_ATOMIC_TYPE, 0);
+    a->relu = (enum pto_relu)pto_op_int(m, op, PTO_KEY_RELU_PRE_MODE, 0);
+    a->acc_to_vec = (int32_t)pto_op_int(m, op, PTO_KEY_ACC_TO_VEC_MODE, 0);
+    a->gather_oob = (enum pto_gather_oob)pto_op_int(m, op, PTO_KEY_GATHER_OOB, a->gather_oob);
+    a->scatter_oob = (enum pto_scatter_oob)pto_op_int(m, op, PTO_KEY_SCATTER_OOB, a->scatter_oob);
+    a->scatter_op = (enum pto_scatter_op)pto_op_int(m, op, PTO_KEY_SCATTER_ATOMIC_OP, 0);
+    a->coalesce = (enum pto_coalesce)pto_op_int(m, op, PTO_KEY_COALESCE, a->coalesce);
+    a->quant = (enum pto_quant)pto_op_int(m, op, PTO_KEY_QUANT_TYPE, 0);
+    a->pad_mode = (enum pto_pad_mode)pto_op_int(m, op, PTO_KEY_PAD_MODE, 0);
+    a->offset = pto_op_int(m, op, PTO_KEY_OFFSET, 0);
+    a->rounds = pto_op_int(m, op, PTO_KEY_ROUNDS, a->rounds);
+    a->root = pto_op_int(m, op, PTO_KEY_ROOT, 0);
+    a->notify = (enum pto_notify)pto_op_int(m, op, PTO_KEY_NOTIFY_OP, 0);
+    a->wait_cmp = (enum pto_wait_cmp)pto_op_int(m, op, PTO_KEY_CMP, 0);
+    a->reduce = (enum pto_reduce)pto_op_int(m, op, PTO_KEY_REDUCE_OP, 0);
+    a->descending = pto_op_int(m, op, PTO_KEY_DESCENDING, 0) != 0;
+    a->upper = pto_op_int(m, op, PTO_KEY_UPPER_OR_LOWER, 0) != 0;
+    a->exhausted = pto_op_int(m, op, PTO_KEY_EXHAUSTED, 0) != 0;
+    s->is_scalar_first = op->code == PTO_TDIVS && op->operand_count > 0 &&
+                         slot_of(c, pto_operands(m, op)[0].value).kind == PTO_SLOT_NUMBER;
+}
+
+/* ---- which pipes ---- */
+
+static bool is_flag(enum pto_opcode code)
+{
+    return code >= PTO_SET_FLAG && code <= PTO_WAIT_EVENT;
+}
+
+static bool is_fifo(enum pto_opcode code)
+{
+    return code >= PTO_TPUSH_TO_AIV && code <= PTO_TFREE_FROM_AIV;
+}
+
+/* A flag has two pipes: the one that sets and the one that waits. */
+static struct pto_phases flag_pipes(const struct pto_module *m, const struct pto_op *op)
+{
+    bool is_event = op->code == PTO_RECORD_EVENT || op->code == PTO_WAIT_EVENT;
+    int64_t from = pto_op_int(m, op, is_event ? PTO_KEY_SRC_OP : PTO_KEY_SRC_PIPE, PTO_PIPE_NONE);
+    int64_t to = pto_op_int(m, op, is_event ? PTO_KEY_DST_OP : PTO_KEY_DST_PIPE, PTO_PIPE_NONE);
+
+    return (struct pto_phases){.at = {is_event ? pto_sync_pipe(from) : (enum pto_pipe)from,
+                                      is_event ? pto_sync_pipe(to) : (enum pto_pipe)to},
+                               .n = 2};
+}
+
+static enum status find_phases(struct compiler *c, const struct pto_op *op, struct pto_site *s)
+{
+    struct pto_phases phases = is_flag(op->code) ? flag_pipes(c->m, op)
+                                                 : pto_phases_of(c->m, c->frame->f, op);
+
+    if (is_fifo(op->code)) {
+        c->p->has_fifos = true;
+        int64_t id = pto_op_int(c->m, op, PTO_KEY_ID, 0);
+        if (id < 0 || id >= PTO_FIFOS)
+            return compile_fail(c, op, "pto-run.fifo", "the number of a FIFO is 0 to %d", PTO_FIFOS - 1);
+        s->fifo = (uint8_t)id;
+        s->to_vector = op->code == PTO_TPUSH_TO_AIV || op->code == PTO_TPOP_FROM_AIC ||
+                       op->code == PTO_TFREE_FROM_AIC;
+        s->split = (uint8_t)pto_op_int(c->m, op, PTO_KEY_SPLIT, 0);
+    }
+    c->p->has_flags |= is_flag(op->code);
+    for (uint32_t i = 0; i < phases.n; i++) {
+        if (phases.at[i] >= PTO_PIPE_NONE)
+            return compile_fail(c, op, "pto-run.operand", "names a pipe that does not exist");
+        s->phases[s->n_phases++] = (uint8_t)phases.at[i];
+    }
+    if (s->n_phases == 0)
+        return compile_fail(c, op, "pto-run.operand", "names no pipe");
+    return ST_OK;
+}
+
+/* Synchronisation of the text hangs on no bytes and is no node of the tree: the inserter does not
+ * look at it. */
+static bool is_sync(enum pto_opcode code)
+{
+    return code >= PTO_SET_FLAG && code <= PTO_COMM_TTEST && code != PTO_CACHEINVALID &&
+           code != PTO_SET_FFTS;
+}
+
+/* What has neither a pipe nor a meaning for the simulator: the lowered FIFO forms, whose pipes are
+ * values, and conversions between pointers and integers. */
+static bool is_supported(enum pto_opcode code)
+{
+    return code > PTO_SET_VALIDSHAPE && code != PTO_INTTOPTR && code != PTO_PTRTOINT &&
+           !(code >= PTO_TALLOC_TO_AIV && code <= PTO_TFREE);
+}
+
+bool compile_site(struct compiler *c, const struct pto_op *op, enum status *status)
+{
+    struct pto_site s = {.code = op->code, .op = (uint32_t)(op - c->m->ops.at), .line = op->line,
+                         .col = op->col, .result = PTO_NONE};
+
+    if (!is_supported(op->code))
+        return false;
+    for (uint32_t i = 0; i < op->result_count; i++)
+        result_slot(c, op, i);
+    if (op->result_count > 0) {
+        s.result = result_slot(c, op, 0).at;
+        s.result_dtype = (uint8_t)result_type(c, op, 0)->dtype;
+    }
+    s.form = form_of(c, op);
+    read_attrs(c, op, &s);
+    *status = find_phases(c, op, &s);
+    if (*status != ST_OK)
+        return true;
+    s.use_first = add_uses(c, op, &s.use_count);
+    add_accesses(c, op, &s);
+    if (op->code == PTO_TPOP_FROM_AIC || op->code == PTO_TPOP_FROM_AIV) {
+        c->tiles.at[s.result] = c->fifo[s.fifo][s.to_vector];
+        struct pto_use made = {s.result, PTO_SLOT_TILE, PTO_ROLE_OUT, false, true, 0, 0};
+        add_access(c, &s, &made, true, false);
+    }
+    count_repeats(c, op, &s);
+    uint32_t node = is_sync(op->code) ? PTO_NONE : open_node(c, PTO_NODE_SITE);
+    if (node != PTO_NONE)
+        c->p->nodes.at[node].site = (uint32_t)c->p->sites.n;
+    emit(c, (struct pto_step){.code = PTO_STEP_SITE, .a = (uint32_t)c->p->sites.n, .op = s.op});
+    vec_push(&c->p->sites, s);
+    if (node != PTO_NONE)
+        close_node(c, node);
+    return true;
+}

@@ -1,0 +1,428 @@
+#include <string.h>
+
+#include "pto/program_in.h"
+#include "pto/values.h"
+
+enum { MAX_ARRAY_ELEMENTS = 1 << 20 };
+
+static uint32_t op_number(const struct compiler *c, const struct pto_op *op)
+{
+    return (uint32_t)(op - c->m->ops.at);
+}
+
+/* ---- numbers ---- */
+
+static void compile_constant(struct compiler *c, const struct pto_op *op)
+{
+    struct slot s = result_slot(c, op, 0);
+    enum pto_dtype t = result_type(c, op, 0)->dtype;
+    const struct pto_attr *value = pto_op_attr(c->m, op, PTO_KEY_VALUE);
+    struct pto_number *n = &c->p->numbers.at[s.at];
+
+    if (!value)
+        return;
+    if (pto_dtype_is_float(t))
+        n->v.f = pto_round_to(value->kind == PTO_ATTR_FLOAT ? value->f : (double)value->i, t);
+    else
+        n->v.i = pto_wrap(value->i, t);
+    c->numbers.at[s.at].is_known = true;
+}
+
+/* A number whose operands the text knows is known too. */
+static bool fold(struct compiler *c, const struct pto_step *s, uint32_t n_operands)
+{
+    const uint32_t operands[] = {s->a, s->b, s->c};
+    struct pto_number out = {0}, high = {0}, *at = c->p->numbers.at;
+
+    if (s->code >= PTO_ADDUI_EXTENDED && s->code <= PTO_MULUI_EXTENDED)
+        return false;
+    for (uint32_t i = 0; i < n_operands; i++) {
+        if (!c->numbers.at[operands[i]].is_known)
+            return false;
+    }
+    if (pto_arith((enum pto_opcode)s->code, (enum pto_dtype)s->from, (enum pto_dtype)s->dtype,
+                  s->flag, &at[s->a], &at[s->b], &at[s->c], &out, &high) != PTO_ARITH_OK)
+        return false;
+    at[s->dst] = out;
+    c->numbers.at[s->dst].is_known = true;
+    return true;
+}
+
+/* A choice between tiles or pointers is a branch around two copies. */
+static enum status compile_select(struct compiler *c, const struct pto_op *op)
+{
+    const struct pto_operand *operands = pto_operands(c->m, op);
+    struct slot condition = slot_of(c, operands[0].value), to = result_slot(c, op, 0);
+    struct slot a = slot_of(c, operands[1].value), b = slot_of(c, operands[2].value);
+
+    if (to.kind == PTO_SLOT_GM && c->p->gms.at[a.at].root == c->p->gms.at[b.at].root)
+        c->p->gms.at[to.at].root = c->p->gms.at[a.at].root;
+    emit_copy(c, a, to);
+    uint32_t test = emit(c, (struct pto_step){.code = PTO_STEP_UNLESS, .a = condition.at,
+                                              .op = op_number(c, op)});
+    uint32_t jump = emit(c, (struct pto_step){.code = PTO_STEP_JUMP});
+    c->p->steps.at[test].target = jump + 1;
+    emit_copy(c, b, to);
+    c->p->steps.at[jump].target = (uint32_t)c->p->steps.n;
+    return ST_OK;
+}
+
+static enum status compile_arith(struct compiler *c, const struct pto_op *op)
+{
+    const struct pto_operand *operands = pto_operands(c->m, op);
+    const struct pto_attr *predicate = pto_op_attr(c->m, op, PTO_KEY_PREDICATE);
+    uint32_t n = op->operand_count;
+
+    if (n == 0 || n > 3 || op->result_count == 0)
+        return compile_fail(c, op, "pto-run.operand", "needs 1 to 3 operands and a result");
+    if (op->code == PTO_SELECT) {
+        if (n != 3)
+            return compile_fail(c, op, "pto-run.operand", "needs 3 operands");
+        if (slot_of(c, operands[1].value).kind != PTO_SLOT_NUMBER)
+            return compile_select(c, op);
+    }
+    struct pto_step s = {.code = (uint16_t)op->code, .op = op_number(c, op),
+                         .dtype = (uint8_t)result_type(c, op, 0)->dtype,
+                         .flag = predicate ? (uint8_t)predicate->i : 0,
+                         .cycles = pto_arith_is_division(op->code) ? PTO_CYCLES_DIVISION
+                                                                   : PTO_CYCLES_PLAIN};
+    uint32_t *places[] = {&s.a, &s.b, &s.c};
+    for (uint32_t i = 0; i < n; i++) {
+        struct slot slot = slot_of(c, operands[i].value);
+        if (slot.kind != PTO_SLOT_NUMBER)
+            return compile_fail(c, op, "pto-run.operand", "operand %u is no number", i + 1);
+        *places[i] = slot.at;
+    }
+    bool is_select = op->code == PTO_SELECT;
+    s.from = (uint8_t)pto_value_type(c->m, c->frame->f, operands[is_select ? 1 : 0].value)->dtype;
+    s.dst = result_slot(c, op, 0).at;
+    if (op->result_count > 1)
+        s.target = result_slot(c, op, 1).at;
+    if (n < 2)
+        s.b = s.a;
+    if (n < 3)
+        s.c = s.a;
+    if (!fold(c, &s, n))
+        emit(c, s);
+    return ST_OK;
+}
+
+/* ---- views ---- */
+
+/* A step whose operands are in the program's uses. */
+static void emit_with_uses(struct compiler *c, const struct pto_op *op, struct slot to)
+{
+    uint32_t n = 0, first = add_uses(c, op, &n);
+
+    emit(c, (struct pto_step){.code = (uint16_t)op->code, .dst = to.at, .a = first, .b = n,
+                              .op = op_number(c, op)});
+}
+
+static void inherit_root(struct compiler *c, struct slot from, struct slot to)
+{
+    if (from.kind == PTO_SLOT_GM && to.kind == PTO_SLOT_GM)
+        c->p->gms.at[to.at].root = c->p->gms.at[from.at].root;
+}
+
+/* The last step's numbers and the view it starts from are known. */
+static bool all_known(const struct compiler *c, struct slot from)
+{
+    const struct pto_step *s = &c->p->steps.at[c->p->steps.n - 1];
+
+    for (uint32_t i = 0; i < s->b; i++) {
+        const struct pto_use *u = &c->p->uses.at[s->a + i];
+        if (u->kind == PTO_SLOT_NUMBER && !c->numbers.at[u->slot].is_known)
+            return false;
+    }
+    return c->gms.at[from.at].is_known;
+}
+
+static enum status compile_view(struct compiler *c, const struct pto_op *op)
+{
+    struct slot from = kind_slot(c, op, PTO_SLOT_GM, 0);
+    struct slot to = result_slot(c, op, 0);
+    uint32_t limit = op->code == PTO_MAKE_TENSOR_VIEW ? pto_operand_total(c->m, op, PTO_ROLE_SHAPE)
+                                                     : 0;
+
+    if (from.kind != PTO_SLOT_GM)
+        return compile_fail(c, op, "pto-run.operand", "needs a pointer or view");
+    if (limit > PTO_VIEW_RANK)
+        return compile_fail(c, op, "pto-run.operand", "has %u dimensions; at most %d", limit,
+                            PTO_VIEW_RANK);
+    inherit_root(c, from, to);
+    emit_with_uses(c, op, to);
+    if (!all_known(c, from))
+        return ST_OK;
+    struct pto_step s = c->p->steps.at[c->p->steps.n - 1];
+    if (!pto_step_view(c->p, &s, (struct pto_slots){c->p->numbers.at, c->p->tiles.at, c->p->gms.at}))
+        return compile_fail(c, op, "pto-run.view-shape", "a size or offset is negative or too large");
+    c->p->steps.n--; /* the slot is right from the start */
+    c->gms.at[to.at].is_known = true;
+    return ST_OK;
+}
+
+/* ---- tiles ---- */
+
+/* Alignment of tiles whose place the text leaves open. */
+static int64_t alignment(enum pto_space space)
+{
+    return space == PTO_LEFT || space == PTO_RIGHT || space == PTO_ACC ? 4096 : 256;
+}
+
+static int64_t bump(struct compiler *c, enum pto_space space, int64_t bytes)
+{
+    int64_t mask = alignment(space) - 1, at = (c->bump[space] + mask) & ~mask;
+
+    c->bump[space] = at + bytes;
+    return at;
+}
+
+/* Bytes of all slots of a tile or multi tile. */
+static int64_t footprint(const struct pto_type *type)
+{
+    int64_t bytes = pto_tile_bytes(&type->tile);
+
+    return bytes < 0 || type->kind != PTO_TYPE_MULTI ? bytes : bytes * type->count;
+}
+
+static bool is_reshaped(const struct compiler *c, uint32_t value)
+{
+    const struct pto_function *f = c->frame->f;
+
+    for (uint32_t i = f->op_first; i < f->op_end; i++) {
+        const struct pto_op *op = &c->m->ops.at[i];
+        if (op->code == PTO_SET_VALIDSHAPE && op->operand_count > 0 &&
+            pto_operands(c->m, op)[0].value == value)
+            return true;
+    }
+    return false;
+}
+
+static enum status compile_alloc(struct compiler *c, const struct pto_op *op)
+{
+    struct slot to = result_slot(c, op, 0);
+    const struct pto_type *type = result_type(c, op, 0);
+    struct slot addr = role_slot(c, op, PTO_ROLE_ADDR, 0);
+    struct slot row = role_slot(c, op, PTO_ROLE_VALID_ROW, 0);
+    struct slot col = role_slot(c, op, PTO_ROLE_VALID_COL, 0);
+    int64_t at = 0, vr = 0, vc = 0, bytes = footprint(type);
+    struct pto_tile *t = &c->p->tiles.at[to.at];
+    struct tile_fact *fact = &c->tiles.at[to.at];
+
+    if (bytes < 0)
+        return compile_fail(c, op, "pto-run.tile-shape", "the tile has no size that can be counted");
+    if (addr.kind == PTO_SLOT_NONE)
+        addr = new_constant(c, bump(c, type->tile.space, bytes));
+    t = &c->p->tiles.at[to.at];
+    fact->is_known = is_known(c, addr, &at);
+    if (fact->is_known && (at < 0 || at > pto_space_size(c->p->arch, type->tile.space) - bytes))
+        return compile_fail(c, op, "pto-run.tile-range",
+                            "%lld bytes at address %lld leave the %u bytes of %s", (long long)bytes,
+                            (long long)at, pto_space_size(c->p->arch, type->tile.space),
+                            pto_space_name(type->tile.space));
+    fact->lo = at;
+    fact->hi = at + bytes;
+    t->addr = at;
+    bool rows = row.kind == PTO_SLOT_NONE || is_known(c, row, &vr);
+    bool cols = col.kind == PTO_SLOT_NONE || is_known(c, col, &vc);
+    if (row.kind != PTO_SLOT_NONE && rows)
+        t->v_row = (int32_t)vr;
+    if (col.kind != PTO_SLOT_NONE && cols)
+        t->v_col = (int32_t)vc;
+    if ((rows && (t->v_row < 0 || t->v_row > t->type.rows)) ||
+        (cols && (t->v_col < 0 || t->v_col > t->type.cols)))
+        return compile_fail(c, op, "pto-run.tile-shape", "the valid part %dx%d is larger than %dx%d",
+                            t->v_row, t->v_col, t->type.rows, t->type.cols);
+    fact->is_valid_known = rows && cols && !is_reshaped(c, op->result_first);
+    if (fact->is_known && fact->is_valid_known)
+        return ST_OK; /* the slot is right from the start */
+    emit_with_uses(c, op, to);
+    c->p->steps.at[c->p->steps.n - 1].c = addr.at;
+    return ST_OK;
+}
+
+static enum status compile_subview(struct compiler *c, const struct pto_op *op)
+{
+    struct slot from = kind_slot(c, op, PTO_SLOT_TILE, 0), to = result_slot(c, op, 0);
+    struct slot row = role_slot(c, op, PTO_ROLE_INDEX, 0);
+    struct slot col = role_slot(c, op, PTO_ROLE_INDEX, 1);
+    int64_t r = 0, k = 0;
+
+    if (from.kind != PTO_SLOT_TILE || row.kind != PTO_SLOT_NUMBER || col.kind != PTO_SLOT_NUMBER)
+        return compile_fail(c, op, "pto-run.operand", "needs a tile and two offsets");
+    const struct pto_tile *parent = &c->p->tiles.at[from.at];
+    struct tile_fact outer = c->tiles.at[from.at], *fact = &c->tiles.at[to.at];
+    struct pto_tile part, *t = &c->p->tiles.at[to.at];
+    *fact = outer;
+    fact->is_valid_known = false;
+    if (outer.is_known && is_known(c, row, &r) && is_known(c, col, &k) &&
+        pto_tile_window(parent, r, k, t->type.rows, t->type.cols, &part)) {
+        struct pto_range ranges[PTO_RANGES];
+        size_t n = pto_tile_ranges(&part, ranges);
+        if (n > 0) {
+            fact->lo = ranges[0].begin;
+            fact->hi = ranges[n - 1].end;
+        }
+    }
+    emit_with_uses(c, op, to);
+    return ST_OK;
+}
+
+/* Another type or place for the same bytes. */
+static enum status compile_retyped(struct compiler *c, const struct pto_op *op)
+{
+    struct slot from = kind_slot(c, op, PTO_SLOT_TILE, 0);
+    struct slot to = op->result_count > 0 ? result_slot(c, op, 0)
+                                          : kind_slot(c, op, PTO_SLOT_TILE, 1);
+
+    if (from.kind != PTO_SLOT_TILE || to.kind != PTO_SLOT_TILE)
+        return compile_fail(c, op, "pto-run.operand", "needs a tile");
+    c->tiles.at[to.at] = c->tiles.at[from.at];
+    c->tiles.at[to.at].is_valid_known = false;
+    if (op->code == PTO_TASSIGN)
+        c->tiles.at[to.at].is_known = false;
+    emit_with_uses(c, op, to);
+    c->p->steps.at[c->p->steps.n - 1].c = from.at;
+    return ST_OK;
+}
+
+/* The ring of a FIFO in the consumer's memory, for both directions. */
+static void note_fifo(struct compiler *c, const struct pto_op *op)
+{
+    int64_t id = pto_op_int(c->m, op, PTO_KEY_ID, 0), mask = pto_op_int(c->m, op, PTO_KEY_DIR_MASK, 1);
+    int64_t size = pto_op_int(c->m, op, PTO_KEY_SLOT_SIZE, 0);
+    int64_t slots = pto_op_int(c->m, op, PTO_KEY_SLOT_NUM, mask == 3 ? 4 : 8);
+    int64_t local = pto_op_int(c->m, op, PTO_KEY_LOCAL_SLOT_NUM, slots);
+
+    if (id < 0 || id >= PTO_FIFOS || size < 0 || local < 0 || local > 1024 || size > 1 << 24)
+        return;
+    for (int to_vector = 0; to_vector < 2; to_vector++) {
+        struct slot base = role_slot(c, op, to_vector ? PTO_ROLE_C2V : PTO_ROLE_V2C, 0);
+        struct tile_fact *f = &c->fifo[id][to_vector];
+        f->is_known = is_known(c, base, &f->lo);
+        f->hi = f->lo + size * local;
+    }
+}
+
+static enum status compile_simple(struct compiler *c, const struct pto_op *op)
+{
+    for (uint32_t i = 0; i < op->result_count; i++)
+        result_slot(c, op, i);
+    if (op->code == PTO_DECLARE_LOCAL_ARRAY) {
+        const struct pto_array *a = &c->p->arrays.at[c->p->arrays.n - 1];
+        if (a->count > MAX_ARRAY_ELEMENTS || a->first > MAX_ARRAY_ELEMENTS)
+            return compile_fail(c, op, "pto-run.too-large", "local arrays of more than %d elements",
+                                MAX_ARRAY_ELEMENTS);
+    }
+    if (op->code == PTO_AIC_INITIALIZE_PIPE || op->code == PTO_AIV_INITIALIZE_PIPE)
+        note_fifo(c, op);
+    emit_with_uses(c, op, op->result_count > 0 ? result_slot(c, op, 0) : (struct slot){0});
+    c->p->steps.at[c->p->steps.n - 1].cycles =
+        op->code == PTO_LOCAL_ARRAY_GET || op->code == PTO_LOCAL_ARRAY_SET ||
+                op->code == PTO_STRUCT_GET || op->code == PTO_STRUCT_SET ||
+                op->code == PTO_EVENTID_ARRAY_GET || op->code == PTO_EVENTID_ARRAY_SET
+            ? PTO_CYCLES_PLAIN
+            : PTO_CYCLES_NONE;
+    return ST_OK;
+}
+
+/* The buffer a consumer keeps for a FIFO; its producer imports the same number. */
+static enum status compile_reserve(struct compiler *c, const struct pto_op *op)
+{
+    struct slot to = result_slot(c, op, 0);
+    const struct pto_op *from = op;
+
+    if (op->code == PTO_IMPORT_RESERVED_BUFFER) {
+        const struct pto_attr *peer = pto_op_attr(c->m, op, PTO_KEY_PEER_FUNC);
+        const struct pto_attr *name = pto_op_attr(c->m, op, PTO_KEY_NAME);
+        const struct pto_function *f =
+            peer ? pto_find_function(c->m, intern_get(&c->m->names, peer->text)) : NULL;
+        from = NULL;
+        for (uint32_t i = f ? f->op_first : 0; f && name && i < f->op_end && !from; i++) {
+            const struct pto_op *o = &c->m->ops.at[i];
+            const struct pto_attr *n = pto_op_attr(c->m, o, PTO_KEY_NAME);
+            if (o->code == PTO_RESERVE_BUFFER && n && n->text == name->text)
+                from = o;
+        }
+        if (!from)
+            return compile_fail(c, op, "pto-run.fifo", "the peer reserves no buffer of that name");
+    }
+    int64_t base = pto_op_int(c->m, from, PTO_KEY_BASE, 0);
+    c->p->numbers.at[to.at].v.i = base;
+    c->numbers.at[to.at].is_known = true;
+    return ST_OK;
+}
+
+bool compile_value(struct compiler *c, const struct pto_op *op, enum status *status)
+{
+    *status = ST_OK;
+    if (op->code == PTO_CONSTANT) {
+        compile_constant(c, op);
+        return true;
+    }
+    if (pto_arith_knows(op->code)) {
+        *status = compile_arith(c, op);
+        return true;
+    }
+    switch (op->code) {
+    case PTO_MAKE_TENSOR_VIEW:
+    case PTO_PARTITION_VIEW:
+    case PTO_ADDPTR:
+    case PTO_CASTPTR:
+        *status = compile_view(c, op);
+        return true;
+    case PTO_ALLOC_TILE:
+    case PTO_ALLOC_MULTI_TILE:
+        *status = compile_alloc(c, op);
+        return true;
+    case PTO_SUBVIEW:
+    case PTO_SUBSET:
+        *status = compile_subview(c, op);
+        return true;
+    case PTO_MULTI_TILE_GET:
+    case PTO_TRESHAPE:
+    case PTO_BITCAST:
+    case PTO_TASSIGN:
+        *status = compile_retyped(c, op);
+        return true;
+    case PTO_RESERVE_BUFFER:
+    case PTO_IMPORT_RESERVED_BUFFER:
+        *status = compile_reserve(c, op);
+        return true;
+    case PTO_GET_TENSOR_VIEW_DIM:
+    case PTO_GET_TENSOR_VIEW_STRIDE:
+    case PTO_SET_VALIDSHAPE:
+    case PTO_GET_VALIDSHAPE:
+    case PTO_TILE_VALID_ROWS:
+    case PTO_TILE_VALID_COLS:
+    case PTO_DECLARE_TILE:
+    case PTO_DECLARE_GLOBAL:
+    case PTO_DECLARE_LOCAL_ARRAY:
+    case PTO_LOCAL_ARRAY_GET:
+    case PTO_LOCAL_ARRAY_SET:
+    case PTO_DECLARE_STRUCT:
+    case PTO_STRUCT_GET:
+    case PTO_STRUCT_SET:
+    case PTO_DECLARE_EVENTID_ARRAY:
+    case PTO_EVENTID_ARRAY_GET:
+    case PTO_EVENTID_ARRAY_SET:
+    case PTO_PRINT:
+    case PTO_TPRINT:
+    case PTO_TRAP:
+    case PTO_GET_BLOCK_IDX:
+    case PTO_GET_BLOCK_NUM:
+    case PTO_GET_SUBBLOCK_IDX:
+    case PTO_GET_SUBBLOCK_NUM:
+    case PTO_AIC_INITIALIZE_PIPE:
+    case PTO_AIV_INITIALIZE_PIPE:
+    case PTO_TPREFETCH_ASYNC:
+    case PTO_MAKE_PREFETCH_ASYNC_CONTEXT:
+    case PTO_GET_PREFETCH_ASYNC_SESSION:
+    case PTO_COMM_WAIT_ASYNC_EVENT:
+    case PTO_SET_FFTS:
+        *status = compile_simple(c, op);
+        return true;
+    default:
+        return false;
+    }
+}

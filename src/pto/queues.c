@@ -1,0 +1,219 @@
+#include "pto/queues.h"
+
+#include <string.h>
+
+const char *pto_cause_name(enum pto_cause cause)
+{
+    static const char *const names[] = {"none",    "raw",  "war",       "waw",   "flag",
+                                        "barrier", "fifo", "semaphore", "scalar"};
+
+    return (int)cause < PTO_CAUSE_COUNT ? names[cause] : "?";
+}
+
+void pto_queues_init(struct pto_queues *q, size_t max_records)
+{
+    memset(q, 0, sizeof(*q));
+    q->max_records = max_records;
+    pto_queues_reset(q);
+}
+
+void pto_queues_free(struct pto_queues *q)
+{
+    for (size_t a = 0; a < PTO_PIPE_COUNT; a++) {
+        for (size_t b = 0; b < PTO_PIPE_COUNT; b++) {
+            for (size_t id = 0; q->flag[a][b] && id < PTO_FLAG_IDS; id++)
+                vec_free(&q->flag[a][b][id].set);
+            mem_free(q->flag[a][b]);
+        }
+    }
+    vec_free(&q->records);
+    memset(q, 0, sizeof(*q));
+}
+
+void pto_queues_reset(struct pto_queues *q)
+{
+    memset(q->pipe, 0, sizeof(q->pipe));
+    for (size_t p = 0; p < PTO_PIPE_COUNT; p++) {
+        q->pipe[p].last = q->pipe[p].slowest = PTO_NO_RECORD;
+        q->pipe[p].first = INT64_MAX;
+        q->pipe[p].held.record = PTO_NO_RECORD;
+    }
+    for (size_t a = 0; a < PTO_PIPE_COUNT; a++) {
+        for (size_t b = 0; b < PTO_PIPE_COUNT; b++) {
+            for (size_t id = 0; q->flag[a][b] && id < PTO_FLAG_IDS; id++)
+                q->flag[a][b][id].set.n = q->flag[a][b][id].waited = 0;
+        }
+    }
+    q->records.n = 0;
+    q->n_records = 0;
+}
+
+static uint32_t keep_record(struct pto_queues *q, const struct pto_record *r)
+{
+    q->n_records++;
+    if (q->records.n >= q->max_records)
+        return PTO_NO_RECORD;
+    vec_push(&q->records, *r);
+    return (uint32_t)(q->records.n - 1);
+}
+
+/* The vector queue's busy time has the latency of a burst once: the last one's, when it ends. */
+static void end_burst(struct pto_queue *pipe)
+{
+    pipe->busy += pipe->burst_latency;
+    pipe->burst_latency = 0;
+}
+
+/* The latest of: queue free, held, dispatched, waited for. `free` moments have no cause. */
+static struct pto_moment start_moment(const struct pto_queues *q, const struct pto_queue *pipe,
+                                      enum pto_pipe p, struct pto_moment wait)
+{
+    const struct pto_queue *scalar = &q->pipe[PTO_PIPE_S];
+    struct pto_moment m = {pipe->free, pipe->last, PTO_CAUSE_NONE, (uint8_t)p};
+
+    pto_moment_join(&m, pipe->held);
+    pto_moment_join(&m, wait);
+    if (p != PTO_PIPE_S)
+        pto_moment_join(&m, (struct pto_moment){scalar->free, scalar->last, PTO_CAUSE_SCALAR,
+                                                PTO_PIPE_S});
+    return m;
+}
+
+struct pto_moment pto_queues_run(struct pto_queues *q, const struct pto_issue *issue,
+                                 struct pto_moment wait)
+{
+    struct pto_queue *pipe = &q->pipe[issue->pipe];
+    struct pto_moment m = start_moment(q, pipe, (enum pto_pipe)issue->pipe, wait);
+    struct pto_record r = {.start = m.at,
+                           .end = m.at + issue->occupied,
+                           .ready = m.at + issue->occupied + issue->latency,
+                           .stall = m.at - pipe->free,
+                           .site = issue->site,
+                           .before = m.record,
+                           .pipe = issue->pipe,
+                           .cause = m.cause,
+                           .from = m.from};
+    uint32_t record = keep_record(q, &r);
+
+    if (r.stall > 0 && issue->pipe == PTO_PIPE_V)
+        end_burst(pipe);
+    pipe->stall[m.cause] += r.stall;
+    pipe->busy += issue->occupied;
+    if (issue->pipe == PTO_PIPE_V)
+        pipe->burst_latency = issue->latency;
+    pipe->count++;
+    pipe->held.at = 0;
+    pipe->free = issue->is_blocking ? r.ready : r.end;
+    pipe->last = record;
+    if (r.ready >= pipe->done) {
+        pipe->done = r.ready;
+        pipe->slowest = record;
+    }
+    if (r.start < pipe->first)
+        pipe->first = r.start;
+    if (r.ready > pipe->until)
+        pipe->until = r.ready;
+    return (struct pto_moment){r.ready, record, PTO_CAUSE_NONE, issue->pipe};
+}
+
+static struct pto_flag *flag_of(struct pto_queues *q, enum pto_pipe a, enum pto_pipe b, uint32_t id)
+{
+    struct pto_flag **f = &q->flag[a][b];
+
+    if (!*f) {
+        *f = mem_grow(NULL, sizeof(**f), PTO_FLAG_IDS);
+        memset(*f, 0, sizeof(**f) * PTO_FLAG_IDS);
+    }
+    return &(*f)[id];
+}
+
+/* A synchronisation takes its turn in the queue of `p` and one cycle of issue. */
+static uint32_t sync_record(struct pto_queues *q, uint32_t site, enum pto_pipe p,
+                            struct pto_moment wait)
+{
+    struct pto_queue *pipe = &q->pipe[p];
+    struct pto_moment m = start_moment(q, pipe, p, wait);
+    struct pto_record r = {.start = m.at,
+                           .end = m.at + q->issue,
+                           .ready = m.at + q->issue,
+                           .stall = m.at - pipe->free,
+                           .site = site,
+                           .before = m.record,
+                           .pipe = (uint8_t)p,
+                           .cause = m.cause,
+                           .from = m.from,
+                           .is_sync = 1};
+    uint32_t record = keep_record(q, &r);
+
+    if (r.stall > 0 && p == PTO_PIPE_V)
+        end_burst(pipe);
+    pipe->stall[m.cause] += r.stall;
+    pipe->held.at = 0;
+    pipe->free = r.end;
+    pipe->last = record;
+    if (r.ready >= pipe->done) {
+        pipe->done = r.ready;
+        pipe->slowest = record;
+    }
+    return record;
+}
+
+void pto_queues_set(struct pto_queues *q, uint32_t site, enum pto_pipe a, enum pto_pipe b,
+                    uint32_t id)
+{
+    uint32_t record = sync_record(q, site, a, (struct pto_moment){.record = PTO_NO_RECORD});
+    const struct pto_queue *pipe = &q->pipe[a];
+    struct pto_moment fire = {pipe->done + q->flag_latency, pipe->slowest, PTO_CAUSE_FLAG,
+                              (uint8_t)a};
+
+    if (fire.record == PTO_NO_RECORD)
+        fire.record = record;
+    vec_push(&flag_of(q, a, b, id)->set, fire);
+}
+
+bool pto_queues_wait(struct pto_queues *q, uint32_t site, enum pto_pipe a, enum pto_pipe b,
+                     uint32_t id)
+{
+    struct pto_flag *f = flag_of(q, a, b, id);
+
+    if (f->waited == f->set.n)
+        return false;
+    sync_record(q, site, b, f->set.at[f->waited++]);
+    if (f->waited == f->set.n)
+        f->set.n = f->waited = 0;
+    return true;
+}
+
+void pto_queues_barrier(struct pto_queues *q, uint32_t site, enum pto_pipe pipe)
+{
+    struct pto_moment all = {.record = PTO_NO_RECORD};
+
+    if (pipe != PTO_PIPE_ALL) {
+        const struct pto_queue *p = &q->pipe[pipe];
+        sync_record(q, site, pipe,
+                    (struct pto_moment){p->done, p->slowest, PTO_CAUSE_BARRIER, (uint8_t)pipe});
+        return;
+    }
+    all = pto_queues_end(q);
+    all.cause = PTO_CAUSE_BARRIER;
+    for (int p = 0; p < PTO_PIPE_COUNT; p++)
+        pto_queues_hold(q, (enum pto_pipe)p, all);
+    sync_record(q, site, PTO_PIPE_S, all);
+}
+
+void pto_queues_hold(struct pto_queues *q, enum pto_pipe pipe, struct pto_moment until)
+{
+    pto_moment_join(&q->pipe[pipe].held, until);
+}
+
+struct pto_moment pto_queues_end(const struct pto_queues *q)
+{
+    struct pto_moment end = {.record = PTO_NO_RECORD};
+
+    for (int p = 0; p < PTO_PIPE_COUNT; p++) {
+        const struct pto_queue *pipe = &q->pipe[p];
+        int64_t done = pipe->done > pipe->free ? pipe->done : pipe->free;
+        pto_moment_join(&end, (struct pto_moment){done, pipe->slowest, PTO_CAUSE_NONE, (uint8_t)p});
+    }
+    return end;
+}

@@ -1,0 +1,289 @@
+#include "pto/sim.h"
+
+#include <string.h>
+
+void pto_sim_init(struct pto_sim *s)
+{
+    memset(s, 0, sizeof(*s));
+}
+
+static void free_tokens(struct pto_machine *m)
+{
+    for (size_t id = 0; id < PTO_FIFOS; id++) {
+        for (size_t d = 0; d < 2; d++) {
+            struct pto_fifo *f = &m->fifo[id][d];
+            for (size_t k = 0; k < PTO_CORES; k++) {
+                vec_free(&f->pushed[k]);
+                vec_free(&f->freed[k]);
+            }
+            mem_free(f->data);
+            mem_free(f->entries);
+        }
+    }
+    for (size_t id = 0; id < PTO_SEMAPHORES; id++) {
+        for (size_t a = 0; a < PTO_CORES; a++) {
+            for (size_t b = 0; b < PTO_CORES; b++)
+                vec_free(&m->token[id][a][b].set);
+        }
+    }
+    memset(m, 0, sizeof(*m));
+}
+
+void pto_sim_free(struct pto_sim *s)
+{
+    for (size_t i = 0; i < PTO_CORES; i++) {
+        if (s->cores[i].caches)
+            pto_core_free(&s->cores[i]);
+        pto_program_free(&s->program[i]);
+    }
+    free_tokens(&s->machine);
+    memset(s, 0, sizeof(*s));
+}
+
+const char *pto_core_name(uint32_t core)
+{
+    static const char *const names[] = {"AIC", "AIV0", "AIV1"};
+
+    return core < PTO_CORES ? names[core] : "?";
+}
+
+struct pto_options pto_options_default(enum pto_arch arch)
+{
+    return (struct pto_options){.arch = arch, .cores = 1, .blocks = 1,
+                                .max_steps = UINT64_C(2000000000), .max_records = 1000000};
+}
+
+/* ---- kernels of a module ---- */
+
+static struct str name_of(const struct pto_module *m, const struct pto_function *f)
+{
+    return intern_get(&m->names, f->name);
+}
+
+/* The other half of a mixed kernel. */
+static const struct pto_function *partner(const struct pto_module *m, const struct pto_function *f)
+{
+    struct str name = name_of(m, f);
+    bool is_cube = str_ends(name, S("_aic"));
+
+    if (!is_cube && !str_ends(name, S("_aiv")))
+        return NULL;
+    for (size_t i = 0; i < m->functions.n; i++) {
+        struct str other = name_of(m, &m->functions.at[i]);
+        if (other.n == name.n && m->functions.at[i].has_body &&
+            memcmp(other.at, name.at, name.n - 1) == 0 &&
+            other.at[other.n - 1] == (is_cube ? 'v' : 'c'))
+            return &m->functions.at[i];
+    }
+    return NULL;
+}
+
+struct str pto_sim_kernel_name(const struct pto_module *m, const struct pto_function *f)
+{
+    struct str name = name_of(m, f);
+
+    return partner(m, f) ? str_part(name, 0, name.n - 4) : name;
+}
+
+size_t pto_sim_kernels(const struct pto_module *m, const struct pto_function **out, size_t n)
+{
+    size_t found = 0, bodies = 0;
+
+    for (size_t i = 0; i < m->functions.n; i++)
+        bodies += m->functions.at[i].has_body;
+    for (size_t i = 0; i < m->functions.n; i++) {
+        const struct pto_function *f = &m->functions.at[i];
+        if (!f->has_body || (bodies > 1 && !f->is_entry && f->kind == PTO_KIND_NONE))
+            continue;
+        const struct pto_function *other = partner(m, f);
+        if (other && other < f)
+            continue; /* listed with its other half */
+        if (found < n)
+            out[found] = f;
+        found++;
+    }
+    return found;
+}
+
+static bool matches(const struct pto_module *m, const struct pto_function *f, struct str name)
+{
+    const struct pto_function *other = partner(m, f);
+
+    return str_equal(name, pto_sim_kernel_name(m, f)) || str_equal(name, name_of(m, f)) ||
+           (other && str_equal(name, name_of(m, other)));
+}
+
+static enum status find_kernel(struct pto_sim *s, struct str name, const char *path,
+                               struct diag *diag)
+{
+    const struct pto_module *m = s->module;
+    const struct pto_function *found[64], *f = NULL;
+    size_t n = pto_sim_kernels(m, found, ARRAY_LEN(found));
+    struct where where = {path, 0, 0};
+
+    for (size_t i = 0; i < n && i < ARRAY_LEN(found) && !f; i++) {
+        if (name.n == 0 ? n == 1 : matches(m, found[i], name))
+            f = found[i];
+    }
+    if (!f && n == 0)
+        return diag_fail(diag, ST_FORMAT, "pto-run.no-kernel", where,
+                         "no function here can be launched");
+    if (!f && name.n == 0)
+        (void)diag_fail(diag, ST_NOT_FOUND, "pto-run.which-kernel", where, "%zu kernels here", n);
+    else if (!f)
+        (void)diag_fail(diag, ST_NOT_FOUND, "pto-run.which-kernel", where, "no kernel is named %.*s",
+                        STR_ARGS(name));
+    for (size_t i = 0; !f && i < n && i < ARRAY_LEN(found); i++)
+        diag_hint(diag, "try", "--func %.*s", STR_ARGS(pto_sim_kernel_name(m, found[i])));
+    if (!f)
+        return ST_NOT_FOUND;
+    s->function[f->kind == PTO_KIND_VECTOR] = f;
+    s->function[f->kind != PTO_KIND_VECTOR] = partner(m, f);
+    return ST_OK;
+}
+
+/* A function without a kind runs where its name or its instructions say. */
+static bool uses_cube(const struct pto_module *m, const struct pto_function *f)
+{
+    for (uint32_t i = f->op_first; i < f->op_end; i++) {
+        enum pto_opcode code = m->ops.at[i].code;
+        if ((code >= PTO_TMATMUL && code <= PTO_TGEMV_MX_BIAS) || code == PTO_SECTION_CUBE)
+            return true;
+    }
+    return false;
+}
+
+enum status pto_sim_prepare(struct pto_sim *s, const struct pto_module *m, struct str name,
+                            enum pto_arch arch, bool is_dep, const char *path, struct diag *diag)
+{
+    s->module = m;
+    s->present = 0;
+    s->function[0] = s->function[1] = NULL;
+    TRY(find_kernel(s, name, path, diag));
+    const struct pto_function *alone = s->function[0] && !s->function[1] ? s->function[0] : NULL;
+    if (alone && alone->kind == PTO_KIND_NONE && !uses_cube(m, alone)) {
+        s->function[1] = alone;
+        s->function[0] = NULL;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        if (!s->function[i])
+            continue;
+        TRY(pto_program_compile(&s->program[i], m, s->function[i], arch, !is_dep, path, diag));
+        s->present |= i == 0 ? 1U << PTO_AIC : 1U << PTO_AIV0;
+    }
+    if (s->function[0] && s->function[1])
+        s->present |= 1U << PTO_AIV1;
+    return ST_OK;
+}
+
+/* ---- running ---- */
+
+static void reset_machine(struct pto_machine *m)
+{
+    for (size_t id = 0; id < PTO_FIFOS; id++) {
+        for (size_t d = 0; d < 2; d++) {
+            struct pto_fifo *f = &m->fifo[id][d];
+            mem_free(f->data);
+            mem_free(f->entries);
+            f->data = NULL;
+            f->entries = NULL;
+            f->base = f->slots = f->local_slots = f->slot_size = 0;
+            for (size_t k = 0; k < PTO_CORES; k++) {
+                f->pushed[k].n = f->freed[k].n = f->popped[k] = 0;
+                f->is_set[k] = false;
+            }
+        }
+    }
+    for (size_t id = 0; id < PTO_SEMAPHORES; id++) {
+        for (size_t a = 0; a < PTO_CORES; a++) {
+            for (size_t b = 0; b < PTO_CORES; b++)
+                m->token[id][a][b].set.n = m->token[id][a][b].waited = 0;
+        }
+    }
+}
+
+static enum status tell_deadlock(struct pto_sim *s, const char *path, struct diag *diag)
+{
+    enum status status = ST_OK;
+
+    for (uint32_t i = 0; i < PTO_CORES; i++) {
+        const struct pto_core *c = &s->cores[i];
+        if ((s->present >> i & 1) == 0 || c->state != PTO_WAITING)
+            continue;
+        const struct pto_site *site = &c->program->sites.at[c->program->steps.at[c->at].a];
+        status = diag_fail(diag, ST_FORMAT, "pto-run.deadlock", (struct where){path, site->line, 0},
+                           "%s waits at %s on %s for a token that no other core sends",
+                           pto_core_name(i), pto_op_name(site->code),
+                           pto_pipe_name((enum pto_pipe)site->phases[0]));
+    }
+    return status;
+}
+
+/* Lets the cores run in turn. True when all ended, by themselves or by a limit. */
+static bool run_cores(struct pto_sim *s)
+{
+    for (;;) {
+        bool is_waiting = false, moved = false;
+        for (uint32_t i = 0; i < PTO_CORES; i++) {
+            struct pto_core *c = &s->cores[i];
+            if ((s->present >> i & 1) == 0 || (c->state != PTO_RUNNING && c->state != PTO_WAITING))
+                continue;
+            moved |= pto_core_run(c);
+            if (c->state == PTO_FAILED)
+                return true;
+            is_waiting |= c->state == PTO_WAITING;
+        }
+        if (!is_waiting)
+            return true;
+        if (!moved)
+            return false;
+    }
+}
+
+enum status pto_sim_run(struct pto_sim *s, const struct pto_costs *costs,
+                        const struct pto_options *options, struct pto_binding *bindings,
+                        uint32_t n_bindings, const char *path, struct diag *diag)
+{
+    struct pto_machine *m = &s->machine;
+    enum status status = ST_OK;
+
+    reset_machine(m);
+    m->costs = costs;
+    m->options = options;
+    m->bindings = bindings;
+    m->n_bindings = n_bindings;
+    m->present = s->present;
+    m->path = path;
+    m->diag = diag;
+    for (uint32_t i = 0; i < PTO_CORES; i++) {
+        if ((s->present >> i & 1) != 0)
+            pto_core_start(&s->cores[i], m, &s->program[i == PTO_AIC ? 0 : 1], i);
+    }
+    if (!run_cores(s))
+        status = tell_deadlock(s, path, diag);
+    s->total = 0;
+    s->steps = 0;
+    s->is_complete = status == ST_OK;
+    s->last_core = PTO_CORES;
+    for (uint32_t i = 0; i < PTO_CORES; i++) {
+        const struct pto_core *c = &s->cores[i];
+        if ((s->present >> i & 1) == 0)
+            continue;
+        int64_t end = pto_queues_end(&c->queues).at;
+        if (end > s->total || s->last_core == PTO_CORES) {
+            s->total = end;
+            s->last_core = i;
+        }
+        s->steps += c->steps;
+        s->is_complete &= c->state == PTO_FINISHED;
+        if (c->state == PTO_FAILED)
+            status = ST_FORMAT;
+        if (c->state == PTO_STOPPED)
+            diag_add(diag, SEV_LOSS, "pto-run.step-limit",
+                     (struct where){path,
+                                    s->module->ops.at[c->program->steps.at[c->at].op].line, 0},
+                     "%s: stopped after %llu steps; what follows is of the part that ran",
+                     pto_core_name(i), (unsigned long long)c->steps);
+    }
+    return status;
+}

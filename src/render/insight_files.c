@@ -1,0 +1,216 @@
+#include "render/insight_files.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/bin_blocks.h"
+#include "base/hash.h"
+
+enum { MOST_LINES = 1 << 20 }; /* rows, and rows times cores of 16 */
+
+/* ---- adding up ---- */
+
+struct adder {
+    struct insight_files *f;
+    struct hash files; /* hash of a path -> document */
+    struct hash rows, cells;
+};
+
+/* "a.cpp:7" as a document and a line. */
+static bool find_line(const struct adder *a, struct str code, struct insight_line *out)
+{
+    const struct capture *cap = a->f->t->cap;
+    const char *colon = code.n > 0 ? memrchr(code.at, ':', code.n) : NULL;
+
+    if (colon == NULL)
+        return false;
+    struct str path = str_part(code, 0, (size_t)(colon - code.at));
+    return hash_get(&a->files, hash_bytes(path), &out->file) &&
+           str_equal(cap->documents.at[out->file].path, path) &&
+           num_i64(str_part(code, path.n + 1, code.n), &out->line) && out->line > 0 &&
+           out->line <= INT32_MAX;
+}
+
+static void add_slice(struct adder *a, const struct slice *s)
+{
+    struct insight_files *f = a->f;
+    struct insight_run run;
+    struct insight_line line;
+    uint64_t pc;
+
+    if (!insight_table_run(f->t, s, &run) || !find_line(a, run.code, &line))
+        return;
+    uint64_t key = (uint64_t)line.file << 32 | (uint64_t)line.line;
+    uint32_t row = hash_add(&a->rows, key, (uint32_t)f->rows.n);
+    if (row == f->rows.n)
+        vec_push(&f->rows, line);
+    uint32_t i = hash_add(&a->cells, (uint64_t)row << 32 | run.core, (uint32_t)f->cells.n);
+    if (i == f->cells.n)
+        vec_push(&f->cells, ((struct insight_cell){.row = row, .core = run.core, .bytes = -1}));
+    insight_cell_add(&f->cells.at[i], run.cycles, run.bytes);
+    if (num_hex(run.address, &pc))
+        vec_push(&f->places, ((struct insight_place){row, pc}));
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct insight_place *x = a, *y = b;
+
+    if (x->row != y->row)
+        return x->row < y->row ? -1 : 1;
+    return x->pc < y->pc ? -1 : x->pc > y->pc;
+}
+
+/* A row on its way to its place. */
+struct ranked {
+    struct insight_line line;
+    uint32_t row;
+};
+
+static int by_line(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+
+    if (x->line.file != y->line.file)
+        return x->line.file < y->line.file ? -1 : 1;
+    return x->line.line < y->line.line ? -1 : x->line.line > y->line.line;
+}
+
+static void sort_rows(struct insight_files *f)
+{
+    size_t n = f->rows.n, kept = 0;
+    struct ranked *order = mem_grow(NULL, sizeof(*order), n);
+    uint32_t *places = mem_grow(NULL, sizeof(*places), n);
+
+    for (size_t i = 0; i < n; i++)
+        order[i] = (struct ranked){f->rows.at[i], (uint32_t)i};
+    qsort(order, n, sizeof(*order), by_line);
+    for (size_t i = 0; i < n; i++) {
+        f->rows.at[i] = order[i].line;
+        places[order[i].row] = (uint32_t)i;
+    }
+    for (size_t i = 0; i < f->cells.n; i++)
+        f->cells.at[i].row = places[f->cells.at[i].row];
+    qsort(f->cells.at, f->cells.n, sizeof(*f->cells.at), insight_by_row);
+    for (size_t i = 0; i < f->places.n; i++)
+        f->places.at[i].row = places[f->places.at[i].row];
+    if (f->places.n > 0)
+        qsort(f->places.at, f->places.n, sizeof(*f->places.at), by_place);
+    for (size_t i = 0; i < f->places.n; i++)
+        if (kept == 0 || by_place(&f->places.at[kept - 1], &f->places.at[i]) != 0)
+            f->places.at[kept++] = f->places.at[i];
+    f->places.n = kept;
+    mem_free(order);
+    mem_free(places);
+}
+
+void insight_files_init(struct insight_files *f, const struct insight_table *t,
+                        const struct cut *cut)
+{
+    const struct capture *cap = cut->cap;
+    struct adder a = {.f = f};
+
+    *f = (struct insight_files){.t = t};
+    for (size_t i = 0; i < cap->documents.n; i++)
+        if (cap->documents.at[i].type == BIN_SOURCE)
+            hash_add(&a.files, hash_bytes(cap->documents.at[i].path), (uint32_t)i);
+    for (size_t i = 0; i < cap->slices.n && a.files.n > 0 && t->rows.n > 0; i++)
+        if (cut_has(cut, i)) {
+            struct slice s = cut_slice(cut, i);
+            add_slice(&a, &s);
+        }
+    hash_free(&a.files);
+    hash_free(&a.rows);
+    hash_free(&a.cells);
+    if (f->rows.n > 0 && f->rows.n > MOST_LINES * 16 / t->cores.n)
+        f->rows.n = 0;
+    else if (f->rows.n > 0)
+        sort_rows(f);
+}
+
+void insight_files_fini(struct insight_files *f)
+{
+    vec_free(&f->rows);
+    vec_free(&f->cells);
+    vec_free(&f->places);
+}
+
+/* ---- writing ---- */
+
+static void put_range(struct text_out *out, uint64_t low, uint64_t high, bool is_first)
+{
+    char text[64];
+    int n = snprintf(text, sizeof(text), "%s[\"0x%08llx\",\"0x%08llx\"]", is_first ? "" : ",",
+                     (unsigned long long)low, (unsigned long long)high);
+
+    text_out_put(out, (struct str){text, (size_t)n});
+}
+
+/* Instructions are four bytes: addresses no further apart are one range. */
+static void put_ranges(struct text_out *out, const struct insight_place *at, size_t n)
+{
+    text_out_put(out, S("["));
+    for (size_t i = 0, next; i < n; i = next) {
+        for (next = i + 1; next < n && at[next].pc - at[next - 1].pc <= 4;)
+            next++;
+        put_range(out, at[i].pc, at[next - 1].pc, i == 0);
+    }
+    text_out_put(out, S("]"));
+}
+
+struct cursor {
+    size_t cell, place;
+};
+
+static void put_line(const struct insight_files *f, struct text_out *out, uint32_t row,
+                     struct cursor *at)
+{
+    size_t cell = at->cell, place = at->place, cores = f->t->cores.n;
+    const struct insight_cell *cells = f->cells.at + cell;
+
+    while (at->cell < f->cells.n && f->cells.at[at->cell].row == row)
+        at->cell++;
+    while (at->place < f->places.n && f->places.at[at->place].row == row)
+        at->place++;
+    text_out_put(out, S("{\"Address Range\":"));
+    put_ranges(out, f->places.n > 0 ? f->places.at + place : NULL, at->place - place);
+    text_out_put(out, S(",\"Cycles\":"));
+    insight_put_list(out, cores, CYCLES, cells, at->cell - cell);
+    text_out_put(out, S(",\"GPR Count\":"));
+    insight_put_list(out, cores, ZERO, cells, at->cell - cell);
+    text_out_put(out, S(",\"Instructions Executed\":"));
+    insight_put_list(out, cores, EXECUTED, cells, at->cell - cell);
+    text_out_put(out, S(",\"Line\":"));
+    text_out_i64(out, f->rows.at[row].line);
+    text_out_put(out, S(",\"Process Bytes\":"));
+    insight_put_list(out, cores, BYTES, cells, at->cell - cell);
+    text_out_put(out, S("}"));
+}
+
+void insight_files_write(const struct insight_files *f, struct text_out *out)
+{
+    const struct capture *cap = f->t->cap;
+    struct cursor at = {0};
+
+    text_out_put(out, S("{\"Cores\":["));
+    for (size_t i = 0; i < f->t->cores.n; i++) {
+        text_out_put(out, i > 0 ? S(",") : S(""));
+        text_out_quoted(out, capture_text(cap, f->t->cores.at[i]));
+    }
+    text_out_put(out, S("],\"Files\":["));
+    for (uint32_t i = 0; i < f->rows.n; i++) {
+        bool is_first = i == 0 || f->rows.at[i - 1].file != f->rows.at[i].file;
+        bool is_last = i + 1 == f->rows.n || f->rows.at[i + 1].file != f->rows.at[i].file;
+        text_out_put(out, i > 0 ? S(",") : S(""));
+        text_out_put(out, is_first ? S("{\"Lines\":[") : S(""));
+        put_line(f, out, i, &at);
+        if (is_last) {
+            text_out_put(out, S("],\"Source\":"));
+            text_out_quoted(out, cap->documents.at[f->rows.at[i].file].path);
+            text_out_put(out, S("}"));
+        }
+    }
+    text_out_put(out, S("],\"Files Dtype\":{\"Lines\":{\"Address Range\":0,\"Cycles\":1,"
+                        "\"GPR Count\":1,\"Instructions Executed\":1,\"Line\":1,"
+                        "\"Process Bytes\":1}}}"));
+}

@@ -1,0 +1,107 @@
+#include "eval.h"
+#include "perfdb/grid_expr.h"
+
+/* The variables of cases that bring none along. */
+static const struct str names[] = {
+    S_INIT("tokens"),  S_INIT("D"),       S_INIT("N"),        S_INIT("K"),
+    S_INIT("block_h"), S_INIT("block_w"), S_INIT("out_rows"), S_INIT("seq"),
+    S_INIT("heads"),   S_INIT("batch"),   S_INIT("dim"),      S_INIT("max_slots"),
+};
+static const int64_t values[ARRAY_LEN(names)] = {7, 5120, 768, 7168, 16, 32, 3, 3, 4, 2, 64, 4096};
+
+struct variables {
+    struct grid_names names;
+    const int64_t *values;
+};
+
+static struct variables variables_of(struct eval *e, const struct node *item)
+{
+    const struct node *vars = tree_get(item, S("vars"));
+    struct variables v = {{names, ARRAY_LEN(names)}, values};
+
+    if (vars == NULL)
+        return v;
+    struct str *own = ARENA_ARRAY(&e->arena, struct str, vars->n);
+    int64_t *own_values = ARENA_ARRAY(&e->arena, int64_t, vars->n);
+    size_t n = 0;
+    for (const struct node *x = vars->first; x != NULL; x = x->next, n++) {
+        own[n] = x->key;
+        own_values[n] = tree_i64(x);
+    }
+    return (struct variables){{own, n}, own_values};
+}
+
+static bool evaluate(struct eval *e, struct str text, const struct variables *v,
+                     struct grid_value *out)
+{
+    struct grid_expr expr;
+
+    return grid_expr_compile(&e->arena, text, v->names, &expr) == NULL &&
+           grid_expr_run(&expr, v->values, out) == NULL;
+}
+
+static struct node *error_of(struct eval *e)
+{
+    struct node *object = tree_object(&e->arena);
+
+    tree_set(object, S("error"), tree_bool(&e->arena, true));
+    return object;
+}
+
+static struct node *call_eval(struct eval *e, struct str text, const struct variables *v)
+{
+    struct grid_value value;
+
+    if (!evaluate(e, text, v, &value))
+        return error_of(e);
+    if (value.kind == GRID_BOOL)
+        return tree_bool(&e->arena, value.i != 0);
+    if (value.kind == GRID_REAL)
+        return tree_number(&e->arena, value.r);
+    return tree_integer(&e->arena, value.i);
+}
+
+static struct node *call_shape(struct eval *e, struct str text, const struct variables *v)
+{
+    struct node *list = tree_array(&e->arena);
+    struct str rest = grid_expr_inside(text), part;
+
+    while (grid_expr_part(&rest, &part)) {
+        struct grid_value value;
+        int64_t dim;
+        if (!evaluate(e, part, v, &value) || !grid_value_dim(value, &dim))
+            return error_of(e);
+        tree_push(list, tree_integer(&e->arena, dim));
+    }
+    return list;
+}
+
+static struct node *call_split(struct eval *e, struct str text, const struct variables *v)
+{
+    struct node *list = tree_array(&e->arena);
+    struct str rest = text, part;
+
+    (void)v;
+    while (grid_expr_part(&rest, &part))
+        tree_push(list, tree_string(&e->arena, part));
+    return list;
+}
+
+static const struct function {
+    struct str name;
+    struct node *(*call)(struct eval *e, struct str text, const struct variables *v);
+} functions[] = {
+    {S_INIT("eval"), call_eval}, {S_INIT("shape"), call_shape}, {S_INIT("split"), call_split}};
+
+static void run(struct eval *e, struct node *root)
+{
+    for (struct node *item = root->first; item != NULL; item = item->next)
+        for (size_t i = 0; i < ARRAY_LEN(functions); i++)
+            if (str_equal(functions[i].name, tree_text(tree_get(item, S("fn"))))) {
+                struct variables v = variables_of(e, item);
+                tree_set(item, S("out"),
+                         functions[i].call(e, tree_text(tree_get(item, S("expr"))), &v));
+            }
+}
+
+const struct eval_group eval_grid_expr = {"grid_expr", run};
