@@ -141,8 +141,8 @@ static void new_files(struct bench_plan *plan, const struct bench_job *job, stru
     *out = (struct bench_files){ARENA_ARRAY(&plan->arena, const char *, s->types.n + 1), 0};
     for (size_t i = 0; i < s->types.n; i++)
         if (is_wanted(job, s->types.at[i]))
-            out->at[out->n++] = fs_join(&plan->arena, job->dir,
-                                        parse_file_name(&plan->arena, s->types.at[i]).at);
+            out->at[out->n++] =
+                fs_join(&plan->arena, job->dir, parse_file_name(&plan->arena, s->types.at[i]).at);
     qsort(out->at, out->n, sizeof(*out->at), by_operator);
 }
 
@@ -166,8 +166,7 @@ enum status bench_plan(struct bench_plan *plan, const struct bench_job *job, str
         TRY(update_one(plan, job, files.at[i], d));
     }
     plan->gaps = update_hotspots(&plan->arena, plan->updates.at, plan->updates.n);
-    plan->report =
-        update_report(&plan->arena, plan->updates.at, plan->updates.n, plan->gaps, NULL);
+    plan->report = update_report(&plan->arena, plan->updates.at, plan->updates.n, plan->gaps, NULL);
     return ST_OK;
 }
 

@@ -26,9 +26,9 @@ void check_free(struct check *c)
 
 enum { FINDING_TEXT = 512 };
 
-__attribute__((format(printf, 5, 6))) static void
-found(struct check *c, const struct tree_file *file, uint64_t line, bool is_note,
-      const char *format, ...)
+__attribute__((format(printf, 5, 6))) static void found(struct check *c,
+                                                        const struct tree_file *file, uint64_t line,
+                                                        bool is_note, const char *format, ...)
 {
     char text[FINDING_TEXT];
     va_list args;

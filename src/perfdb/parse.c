@@ -64,8 +64,8 @@ static enum status read_exports(struct parse_plan *plan, const char *source, str
 static void set_runtime(struct parse_plan *plan, struct table *t, size_t row,
                         const struct kernel_group *g)
 {
-    const struct fia_meta *m = fia_meta_find(&plan->metas, g->cells[ID_INPUT_SHAPES],
-                                             g->cells[ID_OUTPUT_SHAPES]);
+    const struct fia_meta *m =
+        fia_meta_find(&plan->metas, g->cells[ID_INPUT_SHAPES], g->cells[ID_OUTPUT_SHAPES]);
 
     if (m == NULL)
         return;

@@ -74,10 +74,10 @@ static void note_losses(struct parse_file *f, struct arena *arena)
         struct str name = cell_trim(f->old.columns.at[i]);
         if (table_column(&f->fresh, name) >= 0)
             continue;
-        f->columns_lost = f->columns_lost.n == 0 ? name
-                                                 : arena_format(arena, "%.*s, %.*s",
-                                                                STR_ARGS(f->columns_lost),
-                                                                STR_ARGS(name));
+        f->columns_lost =
+            f->columns_lost.n == 0
+                ? name
+                : arena_format(arena, "%.*s, %.*s", STR_ARGS(f->columns_lost), STR_ARGS(name));
     }
 }
 
@@ -107,9 +107,9 @@ static enum status check_losses(const struct parse_file *f, struct arena *arena,
     for (size_t i = 0; i < f->old.columns.n; i++) {
         struct str name = cell_trim(f->old.columns.at[i]);
         if (!is_known(name))
-            unknown = unknown.n == 0 ? name
-                                     : arena_format(arena, "%.*s, %.*s", STR_ARGS(unknown),
-                                                    STR_ARGS(name));
+            unknown = unknown.n == 0
+                          ? name
+                          : arena_format(arena, "%.*s, %.*s", STR_ARGS(unknown), STR_ARGS(name));
     }
     for (size_t row = 0; row < f->old.n_rows; row++) {
         n_measured += row_is_duration(table_cell(&f->old, row, average));

@@ -37,10 +37,11 @@ static void make_export(const char *path, unsigned long rows)
     for (size_t i = 0; i < COUNTER_N; i++)
         fprintf(f, ",%.*s", STR_ARGS(column_counter[i]));
     for (unsigned long r = 0; r < rows; r++) {
-        fprintf(f,
-                "\nAdd,dynamic,AI_VECTOR_CORE,%lu.%03lu,\"\"\"%lu,128;%lu,128\"\"\",DT_BF16;DT_BF16,"
-                "ND;ND,\"\"\"%lu,128\"\"\",DT_BF16,ND",
-                r % 97 + 1, r % 1000, r, r, r);
+        fprintf(
+            f,
+            "\nAdd,dynamic,AI_VECTOR_CORE,%lu.%03lu,\"\"\"%lu,128;%lu,128\"\"\",DT_BF16;DT_BF16,"
+            "ND;ND,\"\"\"%lu,128\"\"\",DT_BF16,ND",
+            r % 97 + 1, r % 1000, r, r, r);
         for (unsigned long i = 0; i < COUNTER_N; i++)
             fprintf(f, ",%lu.%03lu", (r + i) % 50, (r * 7 + i) % 1000);
     }
