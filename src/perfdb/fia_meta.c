@@ -32,10 +32,11 @@ bool fia_slot(struct arena *arena, struct str slot, struct str *out)
 struct str fia_folder(const char *path)
 {
     struct str whole = str_of(path), name = str_basename(whole);
+    struct str folder = str_part(whole, 0, whole.n - name.n);
 
-    if (whole.n == name.n)
-        return S(".");
-    return str_part(whole, 0, whole.n - name.n - (whole.n - name.n > 1 ? 1 : 0));
+    while (folder.n > 1 && folder.at[folder.n - 1] == '/')
+        folder.n--;
+    return folder.n > 0 ? folder : S(".");
 }
 
 /* Letters and digits only, small: "aclnn Fused-Infer_AttentionScore" is one word. */
