@@ -22,6 +22,7 @@ enum {
     LIMIT_DB_COLUMNS = 512,       /* columns of one of its tables; the widest has 60 */
     LIMIT_DEVICE_FILE = 1 << 20,  /* a user's device table; ours is 8 KB */
     LIMIT_TABLE_BYTES = 1 << 29,  /* one operator table; 16 bytes a cell are kept beside it */
+    LIMIT_KERNEL_TYPES = 1 << 16, /* operators of one import, a file each; real ones have 200 */
     LIMIT_TABLE_CELLS = 1 << 26,  /* 1 GiB of views; a table of 100 000 rows has 6 million */
 };
 
