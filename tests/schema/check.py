@@ -109,6 +109,20 @@ def inputs():
             yield case
 
 
+def database(out):
+    """One document of each command on the operator database."""
+    db, at = "examples/perfdb/db", ["--database-path", "examples/perfdb/db", "--json"]
+    yield run("db", "parse", "--profiling-path", "examples/perfdb/profile", "--database-path",
+              out + "/db", "--json")
+    yield run("db", "fill-fia", "--csv-path", db + "/FusedInferAttentionScore.csv", "--jsonl-path",
+              "examples/perfdb/fia.jsonl", "--output-path", out + "/fia.csv", "--json")
+    yield run("db", "bench", "--prof-path", "examples/perfdb/PROF_000001", "--dry-run", *at)
+    yield run("db", "query", "--kernel", "Add", "--shapes", "24,5120;24,5120", "--dtypes", "bf16", *at)
+    yield run("db", "check", "--database-path", "tests/golden/db-check-problems/in/db", "--json",
+              codes=(1,))
+    yield run("db", "sql", "SELECT * FROM RmsNorm", *at)
+
+
 def main():
     good, n = True, 0
     with tempfile.TemporaryDirectory() as out:
@@ -129,7 +143,8 @@ def main():
         b = "tests/golden/diff-slower/in/b/kernel_details.csv"
         full = [run("anomaly", paths[-1], "-o", out + "/res", "--json"), run("diff", a, b, "--json"),
                 run("info", paths[-1], "--json"), run("formats", "--json"),
-                run("query", a, "SELECT name, dur FROM kernels LIMIT 3", "--json")]
+                run("query", a, "SELECT name, dur FROM kernels LIMIT 3", "--json"),
+                *database(out)]
     for document in full:
         good &= check(document, document["schema"])
         good &= check_faults(document, document["schema"])
