@@ -216,7 +216,7 @@ static enum status find_phases(struct compiler *c, const struct pto_op *op, stru
 static bool is_sync(enum pto_opcode code)
 {
     return code >= PTO_SET_FLAG && code <= PTO_COMM_TTEST && code != PTO_CACHEINVALID &&
-           code != PTO_SET_FFTS;
+           code != PTO_SET_FFTS && code != PTO_TSYNC;
 }
 
 /* What has neither a pipe nor a meaning for the simulator: the lowered FIFO forms, whose pipes are
@@ -249,7 +249,8 @@ bool compile_site(struct compiler *c, const struct pto_op *op, enum status *stat
     add_accesses(c, op, &s);
     if (op->code == PTO_TPOP_FROM_AIC || op->code == PTO_TPOP_FROM_AIV) {
         c->tiles.at[s.result] = c->fifo[s.fifo][s.to_vector];
-        struct pto_use made = {s.result, PTO_SLOT_TILE, PTO_ROLE_OUT, false, true, 0, 0};
+        struct pto_use made = {.slot = s.result, .kind = PTO_SLOT_TILE, .role = PTO_ROLE_OUT,
+                               .is_written = true};
         add_access(c, &s, &made, true, false);
     }
     count_repeats(c, op, &s);
