@@ -18,7 +18,7 @@
 #include "pto/verify.h"
 
 enum {
-    RANDOM_LINES = 400,
+    RANDOM_LINES = 900,
     RANDOM_TOUCHES = 4,
     RANDOM_DEPTH = 3,
     RANDOM_CELL = 256, /* bytes; everything is a multiple of it */
@@ -45,7 +45,7 @@ struct random_line {
 struct random_kernel {
     const uint8_t *bytes; /* the choices */
     size_t n_bytes, at;
-    char text[120000];
+    char text[200000];
     size_t n;
     uint32_t line;   /* of the text, from 1 */
     uint32_t budget; /* operations still to be written */
@@ -413,12 +413,12 @@ static inline void random_kernel(struct random_kernel *k, const uint8_t *bytes, 
     k->n_bytes = n;
     k->at = k->n = k->ops = k->depth = k->iv = 0;
     k->line = 1;
-    k->budget = 22;
     k->rounds = 1;
     memset(k->lines, 0, sizeof(k->lines));
     uint32_t kind = random_pick(k, 4);
     k->is_cube = kind % 2 == 1;
     k->is_a5 = kind >= 2;
+    k->budget = 8 + 18 * random_pick(k, 4);
     k->names = 1;
     random_write(k, "module attributes {pto.target_arch = \"%s\"} {", k->is_a5 ? "a5" : "a2a3");
     random_write(k, "func.func @k(%%a: !pto.ptr<f32>, %%b: !pto.ptr<f32>, %%n: i32) attributes "
