@@ -159,7 +159,7 @@ def main():
                     "--rules", "tests/golden/db-coverage-json/in/rules.yaml", "--json", codes=(1,)),
                 run("pto", "calibrate", "examples/pto/measured.csv", "--json")]
         full += comparisons(out)
-                *database(out)]
+        full += database(out)
     for document in full:
         good &= check(document, document["schema"])
         good &= check_faults(document, document["schema"])
