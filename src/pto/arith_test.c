@@ -69,7 +69,8 @@ TEST(bytes_add_multiply_and_shift_as_wide_numbers_cut_to_eight_bits)
             assert_int_equal(on_ints(PTO_MINUI, PTO_I8, a, b), (int8_t)(ua < ub ? ua : ub));
             assert_int_equal(on_ints(PTO_SHLI, PTO_I8, a, b),
                              b < 0 || b > 7 ? 0 : (int8_t)(uint8_t)(ua << b));
-            assert_int_equal(on_ints(PTO_SHRUI, PTO_I8, a, b), b < 0 || b > 7 ? 0 : (int8_t)(ua >> b));
+            assert_int_equal(on_ints(PTO_SHRUI, PTO_I8, a, b),
+                             b < 0 || b > 7 ? 0 : (int8_t)(ua >> b));
             assert_int_equal(on_ints(PTO_SHRSI, PTO_I8, a, b), a >> (b < 0 || b > 7 ? 8 : b));
         }
     }
@@ -98,8 +99,8 @@ TEST(bytes_compare_signed_and_unsigned)
     for (int a = -128; a < 128; a++) {
         for (int b = -128; b < 128; b++) {
             uint8_t ua = (uint8_t)a, ub = (uint8_t)b;
-            const bool expected[] = {a == b, a != b,  a < b,    a <= b,  a > b,
-                                     a >= b, ua < ub, ua <= ub, ua > ub, ua >= ub};
+            const bool expected[] = {
+                a == b, a != b, a<b, a <= b, a> b, a >= b, ua<ub, ua <= ub, ua> ub, ua >= ub};
             for (uint8_t p = 0; p < 10; p++)
                 assert_int_equal(compared(PTO_CMPI, PTO_I8, p, whole(a), whole(b)), expected[p]);
         }
@@ -131,8 +132,9 @@ TEST(a_division_by_zero_is_told_for_every_kind)
     struct pto_number a = whole(7), zero = whole(0), out, high;
 
     for (int op = PTO_DIVSI; op <= PTO_FLOORDIVSI; op++) {
-        assert_int_equal(pto_arith((enum pto_opcode)op, PTO_I32, PTO_I32, 0, &a, &zero, &a, &out, &high),
-                         PTO_ARITH_DIV_ZERO);
+        assert_int_equal(
+            pto_arith((enum pto_opcode)op, PTO_I32, PTO_I32, 0, &a, &zero, &a, &out, &high),
+            PTO_ARITH_DIV_ZERO);
         assert_true(pto_arith_is_division((enum pto_opcode)op));
     }
     assert_false(pto_arith_is_division(PTO_MULI));
@@ -257,7 +259,8 @@ TEST(integers_and_floats_become_each_other)
 
 TEST(results_remember_where_their_operands_came_from)
 {
-    struct pto_number a = {.v.i = 1, .taint = 3}, b = {.v.i = 2}, c = {.v.i = 5, .taint = 9}, out, high;
+    struct pto_number a = {.v.i = 1, .taint = 3}, b = {.v.i = 2}, c = {.v.i = 5, .taint = 9}, out,
+                      high;
 
     pto_arith(PTO_ADDI, PTO_I32, PTO_I32, 0, &a, &b, &a, &out, &high);
     assert_int_equal(out.taint, 3);
@@ -278,6 +281,7 @@ TEST_MAIN("pto arith", T(bytes_add_multiply_and_shift_as_wide_numbers_cut_to_eig
           T(bytes_divide_toward_zero_up_or_down), T(bytes_compare_signed_and_unsigned),
           T(the_ends_of_64_bits_wrap), T(a_division_by_zero_is_told_for_every_kind),
           T(extended_operations_give_both_halves), T(floats_are_rounded_to_their_type),
-          T(extremes_of_floats_know_nan_and_the_sign_of_zero), T(floats_compare_ordered_and_unordered),
-          T(integers_change_their_width), T(integers_and_floats_become_each_other),
+          T(extremes_of_floats_know_nan_and_the_sign_of_zero),
+          T(floats_compare_ordered_and_unordered), T(integers_change_their_width),
+          T(integers_and_floats_become_each_other),
           T(results_remember_where_their_operands_came_from))

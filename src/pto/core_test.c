@@ -25,47 +25,54 @@
 
 /* The cube multiplies what it gets by `eye` and sends it back. */
 #define CUBE(mask, options, split)                                                                 \
-    "func.func @k_aic(" ARGS ") attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {\n"         \
-    CONSTANTS                                                                                      \
+    "func.func @k_aic(" ARGS                                                                       \
+    ") attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {\n" CONSTANTS                        \
     "%in = pto.reserve_buffer {name = \"v2c\", size = 8192, location = #pto.address_space<mat>, "  \
     "auto = false, base = 16384} -> i32\n"                                                         \
     "%to = pto.import_reserved_buffer {name = \"c2v\", peer_func = @k_aiv} -> i32\n"               \
-    "pto.aic_initialize_pipe {dir_mask = " mask ", slot_size = 1024" options "} (gm_slot_buffer = "\
-    "%slots : !pto.ptr<f32>, c2v_consumer_buf = %to : i32, v2c_consumer_buf = %in : i32)\n"        \
-    WINDOW("e", "eye", "c0", "c0", "16", "16")                                                     \
-    "%em = pto.alloc_tile addr = %z : " MAT "\n%l = pto.alloc_tile addr = %z : " LEFT "\n"         \
-    "%r = pto.alloc_tile addr = %z : " RIGHT "\n%acc = pto.alloc_tile addr = %z : " ACC "\n"       \
-    "pto.tload ins(%e : !pto.partition_tensor_view<16x16xf32>) outs(%em : " MAT ")\n"              \
-    "pto.tmov ins(%em : " MAT ") outs(%r : " RIGHT ")\n"                                           \
-    "scf.for %i = %c0 to %m step %c1 {\n"                                                          \
-    "%t = pto.tpop_from_aiv {split = " split "} -> " MAT "\n"                                      \
-    "pto.tmov ins(%t : " MAT ") outs(%l : " LEFT ")\n"                                             \
-    "pto.tfree_from_aiv {split = " split "}\n"                                                     \
-    "pto.tmatmul ins(%l, %r : " LEFT ", " RIGHT ") outs(%acc : " ACC ")\n"                         \
-    "pto.tpush_to_aiv(%acc : " ACC ") {split = " split "}\n}\nreturn\n}\n"
+    "pto.aic_initialize_pipe {dir_mask = " mask ", slot_size = 1024" options                       \
+    "} (gm_slot_buffer = "                                                                         \
+    "%slots : !pto.ptr<f32>, c2v_consumer_buf = %to : i32, v2c_consumer_buf = %in : "              \
+    "i32)\n" WINDOW(                                                                               \
+        "e", "eye", "c0", "c0", "16",                                                              \
+        "16") "%em = pto.alloc_tile addr = %z : " MAT "\n%l = pto.alloc_tile addr = %z : " LEFT    \
+              "\n"                                                                                 \
+              "%r = pto.alloc_tile addr = %z : " RIGHT "\n%acc = pto.alloc_tile addr = %z : " ACC  \
+              "\n"                                                                                 \
+              "pto.tload ins(%e : !pto.partition_tensor_view<16x16xf32>) outs(%em : " MAT ")\n"    \
+              "pto.tmov ins(%em : " MAT ") outs(%r : " RIGHT ")\n"                                 \
+              "scf.for %i = %c0 to %m step %c1 {\n"                                                \
+              "%t = pto.tpop_from_aiv {split = " split "} -> " MAT "\n"                            \
+              "pto.tmov ins(%t : " MAT ") outs(%l : " LEFT ")\n"                                   \
+              "pto.tfree_from_aiv {split = " split "}\n"                                           \
+              "pto.tmatmul ins(%l, %r : " LEFT ", " RIGHT ") outs(%acc : " ACC ")\n"               \
+              "pto.tpush_to_aiv(%acc : " ACC ") {split = " split "}\n}\nreturn\n}\n"
 
 /* The vector cores send their part plus 1, and write what comes back plus 1. */
 #define VECTOR(mask, options, split, tile, rows, cols, row, col)                                   \
-    "func.func @k_aiv(" ARGS ") attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {\n"       \
-    CONSTANTS                                                                                      \
+    "func.func @k_aiv(" ARGS                                                                       \
+    ") attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {\n" CONSTANTS                      \
     "%in = pto.reserve_buffer {name = \"c2v\", size = 8192, location = #pto.address_space<vec>, "  \
     "auto = false, base = 32768} -> i32\n"                                                         \
     "%to = pto.import_reserved_buffer {name = \"v2c\", peer_func = @k_aic} -> i32\n"               \
-    "pto.aiv_initialize_pipe {dir_mask = " mask ", slot_size = 1024" options "} (gm_slot_buffer = "\
+    "pto.aiv_initialize_pipe {dir_mask = " mask ", slot_size = 1024" options                       \
+    "} (gm_slot_buffer = "                                                                         \
     "%slots : !pto.ptr<f32>, c2v_consumer_buf = %in : i32, v2c_consumer_buf = %to : i32)\n"        \
     "%core = pto.get_subblock_idx -> i64\n%coreindex = arith.index_cast %core : i64 to index\n"    \
-    "%second = arith.muli %coreindex, %c8 : index\n"                                               \
-    WINDOW("p", "x", row, col, rows, cols) WINDOW("q", "out", row, col, rows, cols)                \
-    "%a = pto.alloc_tile addr = %z : " tile "\n%b = pto.alloc_tile addr = %z1 : " tile "\n"        \
-    "scf.for %i = %c0 to %m step %c1 {\n"                                                          \
-    "pto.tload ins(%p : !pto.partition_tensor_view<" rows "x" cols "xf32>) outs(%a : " tile ")\n"  \
-    "pto.tadds ins(%a, %f : " tile ", f32) outs(%a : " tile ")\n"                                  \
-    "pto.tpush_to_aic(%a : " tile ") {split = " split "}\n"                                        \
-    "%t = pto.tpop_from_aic {split = " split "} -> " tile "\n"                                     \
-    "pto.tadds ins(%t, %f : " tile ", f32) outs(%b : " tile ")\n"                                  \
-    "pto.tfree_from_aic {split = " split "}\n"                                                     \
-    "pto.tstore ins(%b : " tile ") outs(%q : !pto.partition_tensor_view<" rows "x" cols            \
-    "xf32>)\n}\nreturn\n}\n"
+    "%second = arith.muli %coreindex, %c8 : index\n" WINDOW("p", "x", row, col, rows, cols)        \
+        WINDOW("q", "out", row, col, rows,                                                         \
+               cols) "%a = pto.alloc_tile addr = %z : " tile                                       \
+                     "\n%b = pto.alloc_tile addr = %z1 : " tile "\n"                               \
+                     "scf.for %i = %c0 to %m step %c1 {\n"                                         \
+                     "pto.tload ins(%p : !pto.partition_tensor_view<" rows "x" cols                \
+                     "xf32>) outs(%a : " tile ")\n"                                                \
+                     "pto.tadds ins(%a, %f : " tile ", f32) outs(%a : " tile ")\n"                 \
+                     "pto.tpush_to_aic(%a : " tile ") {split = " split "}\n"                       \
+                     "%t = pto.tpop_from_aic {split = " split "} -> " tile "\n"                    \
+                     "pto.tadds ins(%t, %f : " tile ", f32) outs(%b : " tile ")\n"                 \
+                     "pto.tfree_from_aic {split = " split "}\n"                                    \
+                     "pto.tstore ins(%b : " tile ") outs(%q : !pto.partition_tensor_view<" rows    \
+                     "x" cols "xf32>)\n}\nreturn\n}\n"
 
 #define MODULE(arch, ...) "module attributes {pto.target_arch = \"" arch "\"} {\n" __VA_ARGS__ "}\n"
 
@@ -99,51 +106,54 @@ static void run_there_and_back(struct str text)
 
 TEST(data_goes_through_the_fifos_of_a2a3_in_halves_of_rows)
 {
-    run_there_and_back(S(MODULE("a2a3", CUBE("3", "", "1")
-                                VECTOR("3", "", "1", HALF, "8", "16", "second", "c0"))));
+    run_there_and_back(S(
+        MODULE("a2a3", CUBE("3", "", "1") VECTOR("3", "", "1", HALF, "8", "16", "second", "c0"))));
 }
 
 TEST(data_goes_through_the_fifos_in_halves_of_columns)
 {
-    run_there_and_back(S(MODULE("a2a3", CUBE("3", "", "2")
-                                VECTOR("3", "", "2", SIDE, "16", "8", "c0", "second"))));
+    run_there_and_back(S(
+        MODULE("a2a3", CUBE("3", "", "2") VECTOR("3", "", "2", SIDE, "16", "8", "c0", "second"))));
 }
 
 TEST(data_goes_through_the_fifos_undivided)
 {
-    run_there_and_back(S(MODULE("a2a3", CUBE("3", "", "0")
-                                VECTOR("3", "", "0", FULL, "16", "16", "c0", "c0"))));
+    run_there_and_back(
+        S(MODULE("a2a3", CUBE("3", "", "0") VECTOR("3", "", "0", FULL, "16", "16", "c0", "c0"))));
 }
 
 TEST(data_goes_through_the_fifos_of_a5)
 {
-    run_there_and_back(S(MODULE("a5", CUBE("3", "", "1")
-                                VECTOR("3", "", "1", HALF, "8", "16", "second", "c0"))));
+    run_there_and_back(
+        S(MODULE("a5", CUBE("3", "", "1") VECTOR("3", "", "1", HALF, "8", "16", "second", "c0"))));
 }
 
 TEST(a_ring_of_one_slot_is_enough)
 {
-    run_there_and_back(S(MODULE("a2a3", CUBE("3", ", slot_num = 1", "1")
-                                VECTOR("3", ", slot_num = 1", "1", HALF, "8", "16", "second", "c0"))));
+    run_there_and_back(
+        S(MODULE("a2a3", CUBE("3", ", slot_num = 1", "1")
+                             VECTOR("3", ", slot_num = 1", "1", HALF, "8", "16", "second", "c0"))));
 }
 
 /* ---- one way: the cube produces, the vector cores consume ---- */
 
 #define PRODUCER(options)                                                                          \
-    "func.func @k_aic(" ARGS ") attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {\n"         \
-    CONSTANTS                                                                                      \
+    "func.func @k_aic(" ARGS                                                                       \
+    ") attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {\n" CONSTANTS                        \
     "%to = pto.import_reserved_buffer {name = \"c2v\", peer_func = @k_aiv} -> i32\n"               \
-    "pto.aic_initialize_pipe {dir_mask = 1, slot_size = 1024" options "} (gm_slot_buffer = %slots "\
+    "pto.aic_initialize_pipe {dir_mask = 1, slot_size = 1024" options                              \
+    "} (gm_slot_buffer = %slots "                                                                  \
     ": !pto.ptr<f32>, c2v_consumer_buf = %to : i32)\n"                                             \
     "%acc = pto.alloc_tile addr = %z : " ACC "\n"                                                  \
     "scf.for %i = %c0 to %m step %c1 {\n"                                                          \
     "pto.tpush_to_aiv(%acc : " ACC ") {split = 1}\n}\nreturn\n}\n"
 #define CONSUMER(options, work)                                                                    \
-    "func.func @k_aiv(" ARGS ") attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {\n"       \
-    CONSTANTS                                                                                      \
+    "func.func @k_aiv(" ARGS                                                                       \
+    ") attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {\n" CONSTANTS                      \
     "%in = pto.reserve_buffer {name = \"c2v\", size = 8192, location = #pto.address_space<vec>, "  \
     "auto = true} -> i32\n"                                                                        \
-    "pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 1024" options "} (gm_slot_buffer = %slots "\
+    "pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 1024" options                              \
+    "} (gm_slot_buffer = %slots "                                                                  \
     ": !pto.ptr<f32>, c2v_consumer_buf = %in : i32)\n"                                             \
     "%b = pto.alloc_tile addr = %z1 : " HALF "\n"                                                  \
     "scf.for %i = %c0 to %m step %c1 {\n"                                                          \
@@ -178,8 +188,8 @@ TEST(a_push_waits_for_a_free_slot)
 {
     struct testing_sim t;
 
-    open_one_way(&t,
-                 S(MODULE("a2a3", PRODUCER(", slot_num = 2") CONSUMER(", slot_num = 2", CONSUME))), 4);
+    open_one_way(
+        &t, S(MODULE("a2a3", PRODUCER(", slot_num = 2") CONSUMER(", slot_num = 2", CONSUME))), 4);
     testing_sim_run(&t, true);
     assert_int_equal(t.status, ST_OK);
     const struct pto_record *push[4];
@@ -235,8 +245,9 @@ TEST(a_fifo_must_be_set_up_and_popped_before_it_is_freed)
 {
     struct testing_sim t;
 
-    testing_sim_open(&t, S(MODULE("a2a3", PRODUCER("") CONSUMER("", CONSUME
-                                          "pto.tfree_from_aic {split = 1}\n"))));
+    testing_sim_open(
+        &t,
+        S(MODULE("a2a3", PRODUCER("") CONSUMER("", CONSUME "pto.tfree_from_aic {split = 1}\n"))));
     testing_sim_give(&t, 4, 1);
     testing_sim_run(&t, true);
     assert_int_equal(t.status, ST_FORMAT);
@@ -249,7 +260,8 @@ TEST(a_fifo_must_be_set_up_and_popped_before_it_is_freed)
 #define BOTH(cube, vector)                                                                         \
     "module attributes {pto.target_arch = \"a2a3\"} {\nfunc.func @k_aic(%n: i32) attributes "      \
     "{pto.kernel_kind = #pto.kernel_kind<cube>} {\n" LOCAL cube "return\n}\nfunc.func @k_aiv(%n: " \
-    "i32) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {\n" LOCAL vector "return\n}\n}\n"
+    "i32) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {\n" LOCAL vector                \
+    "return\n}\n}\n"
 #define LOCAL                                                                                      \
     "%z = arith.constant 0 : i64\n%f = arith.constant 1.0 : f32\n"                                 \
     "%b = pto.alloc_tile addr = %z : " FULL "\n"                                                   \
@@ -262,8 +274,8 @@ TEST(the_cube_core_waits_for_both_vector_cores)
 {
     struct testing_sim t;
 
-    testing_sim_open(&t, S(BOTH("pto.sync.wait <PIPE_M>, 3\n" MULTIPLY,
-                                WORK "pto.sync.set <PIPE_V>, 3\n")));
+    testing_sim_open(
+        &t, S(BOTH("pto.sync.wait <PIPE_M>, 3\n" MULTIPLY, WORK "pto.sync.set <PIPE_V>, 3\n")));
     testing_sim_run(&t, true);
     assert_int_equal(t.status, ST_OK);
     const struct pto_record *v = testing_sim_record(&t, PTO_AIV1, PTO_PIPE_V, 0);
@@ -276,9 +288,9 @@ TEST(a_flag_of_the_cube_core_reaches_both_vector_cores)
 {
     struct testing_sim t;
 
-    testing_sim_open(&t, S(BOTH(MULTIPLY "pto.sync.set <PIPE_M>, 0\n" MULTIPLY
-                                "pto.sync.set <PIPE_M>, 0\n",
-                                "pto.sync.wait <PIPE_V>, 0\n" WORK "pto.sync.wait <PIPE_V>, 0\n" WORK)));
+    testing_sim_open(
+        &t, S(BOTH(MULTIPLY "pto.sync.set <PIPE_M>, 0\n" MULTIPLY "pto.sync.set <PIPE_M>, 0\n",
+                   "pto.sync.wait <PIPE_V>, 0\n" WORK "pto.sync.wait <PIPE_V>, 0\n" WORK)));
     testing_sim_run(&t, true);
     assert_int_equal(t.status, ST_OK);
     for (uint32_t i = 0; i < 2; i++) {
@@ -326,8 +338,9 @@ TEST(vector_cores_meet_without_the_cube_core)
 {
     struct testing_sim t;
 
-    testing_sim_open(&t, S(BOTH(MULTIPLY, WORK "pto.syncall() mode = #pto.sync_all_mode<hard>, "
-                                               "core_type = #pto.sync_core_type<aiv_only>\n" WORK)));
+    testing_sim_open(&t,
+                     S(BOTH(MULTIPLY, WORK "pto.syncall() mode = #pto.sync_all_mode<hard>, "
+                                           "core_type = #pto.sync_core_type<aiv_only>\n" WORK)));
     testing_sim_run(&t, true);
     assert_int_equal(t.status, ST_OK);
     assert_true(t.sim.is_complete);
@@ -338,10 +351,11 @@ TEST(a_function_with_sections_runs_on_all_cores)
 {
     struct testing_sim t;
 
-    testing_sim_open(&t, S("module attributes {pto.target_arch = \"a2a3\"} {\nfunc.func @k() {\n" LOCAL
-                           "pto.section.cube {\n" MULTIPLY "pto.sync.set <PIPE_M>, 1\n}\n"
-                           "pto.section.vector {\npto.sync.wait <PIPE_V>, 1\n" WORK "}\n"
-                           "return\n}\n}\n"));
+    testing_sim_open(&t,
+                     S("module attributes {pto.target_arch = \"a2a3\"} {\nfunc.func @k() {\n" LOCAL
+                       "pto.section.cube {\n" MULTIPLY "pto.sync.set <PIPE_M>, 1\n}\n"
+                       "pto.section.vector {\npto.sync.wait <PIPE_V>, 1\n" WORK "}\n"
+                       "return\n}\n}\n"));
     testing_sim_run(&t, true);
     assert_int_equal(t.status, ST_OK);
     assert_int_equal(t.sim.present, 7);

@@ -6,8 +6,8 @@
 
 static struct pto_touch touch(enum pto_pipe pipe, int64_t lo, int64_t hi, bool is_write)
 {
-    return (struct pto_touch){.pipe = pipe, .space = PTO_VEC, .lo = lo, .hi = hi,
-                              .is_write = is_write};
+    return (struct pto_touch){
+        .pipe = pipe, .space = PTO_VEC, .lo = lo, .hi = hi, .is_write = is_write};
 }
 
 static void note(struct pto_hazards *h, struct pto_touch t, int64_t ready)
@@ -81,7 +81,8 @@ TEST(the_latest_of_all_pieces_counts)
 TEST(the_vector_pipe_reads_behind_a_long_write_of_the_same_bytes)
 {
     struct pto_hazards h;
-    struct pto_touch write = touch(PTO_PIPE_V, 0, 4096, true), read = touch(PTO_PIPE_V, 0, 4096, false);
+    struct pto_touch write = touch(PTO_PIPE_V, 0, 4096, true),
+                     read = touch(PTO_PIPE_V, 0, 4096, false);
 
     pto_hazards_init(&h);
     write.is_stream = read.is_stream = true;
@@ -208,8 +209,8 @@ TEST(windows_that_cannot_be_told_apart_meet)
     assert_false(meet(hull, window(0, 600, 2, 10, 100)));
 }
 
-static void note_gm(struct pto_hazards *h, enum pto_pipe pipe, struct pto_gm_window w, bool is_write,
-                    int64_t ready, int64_t settled)
+static void note_gm(struct pto_hazards *h, enum pto_pipe pipe, struct pto_gm_window w,
+                    bool is_write, int64_t ready, int64_t settled)
 {
     pto_hazards_note_gm(h, pipe, &w, is_write, (struct pto_moment){.at = ready}, settled);
 }

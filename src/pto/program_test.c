@@ -63,13 +63,15 @@ TEST(a_loop_that_does_not_run_gives_its_first_values)
 TEST(branches_and_switches_choose)
 {
     static const char body[] =
-        "%z0 = arith.constant 0 : i32\n%one = arith.constant 1 : i32\n%two = arith.constant 2 : i32\n"
+        "%z0 = arith.constant 0 : i32\n%one = arith.constant 1 : i32\n%two = arith.constant 2 : "
+        "i32\n"
         "%is = arith.cmpi sgt, %n, %z0 : i32\n"
         "%x = scf.if %is -> (i32) {\nscf.yield %one : i32\n} else {\nscf.yield %two : i32\n}\n"
         "%k = arith.index_cast %n : i32 to index\n"
         "%s = scf.index_switch %k -> i32\ncase 3 {\nscf.yield %one : i32\n}\n"
         "case -1 {\nscf.yield %two : i32\n}\ndefault {\nscf.yield %n : i32\n}\n"
-        "%sel = arith.select %is, %n, %z0 : i32\n" STORE("x", "0") STORE("s", "1") STORE("sel", "2");
+        "%sel = arith.select %is, %n, %z0 : i32\n" STORE("x", "0") STORE("s", "1")
+            STORE("sel", "2");
     int32_t out[3];
 
     run_body(body, 3, out, 3);
@@ -100,8 +102,8 @@ TEST(helpers_are_copied_in)
                   "%p = func.call @four(%m) : (index) -> index\n"
                   "%q = func.call @four(%p) : (index) -> index\n"
                   "%x = arith.index_cast %p : index to i32\n"
-                  "%y = arith.index_cast %q : index to i32\n" STORE("x", "0") STORE("y", "1")
-                  "return\n}\n}\n"),
+                  "%y = arith.index_cast %q : index to i32\n" STORE("x", "0")
+                      STORE("y", "1") "return\n}\n}\n"),
                 3, out, 2);
     assert_int_equal(out[0], 12);
     assert_int_equal(out[1], 48);
@@ -115,8 +117,9 @@ TEST(arrays_keep_their_elements)
              "%c2 = arith.constant 2 : index\n%v = arith.constant 7 : i32\n"
              "pto.local_array_set %t[%c1, %c2], %v : !pto.local_array<2x3xi32>, i32\n"
              "%x = pto.local_array_get %t[%c1, %c2] : !pto.local_array<2x3xi32> -> i32\n"
-             "%y = pto.local_array_get %t[%c0, %c2] : !pto.local_array<2x3xi32> -> i32\n"
-             STORE("x", "0") STORE("y", "1"), 0, out, 2);
+             "%y = pto.local_array_get %t[%c0, %c2] : !pto.local_array<2x3xi32> -> i32\n" STORE(
+                 "x", "0") STORE("y", "1"),
+             0, out, 2);
     assert_int_equal(out[0], 7);
     assert_int_equal(out[1], 0);
 }
@@ -127,14 +130,15 @@ TEST(a_scalar_that_was_stored_is_loaded_also_without_a_buffer)
     struct arena arena;
 
     arena_init(&arena);
-    testing_sim_open(&t, testing_kernel(&arena, "a2a3",
-                                        "%v = arith.constant 3 : i32\n" STORE("v", "5")
-                                        "%x = pto.load_scalar %b[%at5] : !pto.ptr<i32> -> i32\n"
-                                        "%m = arith.index_cast %x : i32 to index\n"
-                                        "%t = pto.alloc_tile addr = %z : " VEC "\n"
-                                        "%f = arith.constant 1.0 : f32\n"
-                                        "scf.for %i = %c0 to %m step %c1 {\n"
-                                        "pto.texpands ins(%f : f32) outs(%t : " VEC ")\n}\n"));
+    testing_sim_open(
+        &t, testing_kernel(&arena, "a2a3",
+                           "%v = arith.constant 3 : i32\n" STORE(
+                               "v", "5") "%x = pto.load_scalar %b[%at5] : !pto.ptr<i32> -> i32\n"
+                                         "%m = arith.index_cast %x : i32 to index\n"
+                                         "%t = pto.alloc_tile addr = %z : " VEC "\n"
+                                         "%f = arith.constant 1.0 : f32\n"
+                                         "scf.for %i = %c0 to %m step %c1 {\n"
+                                         "pto.texpands ins(%f : f32) outs(%t : " VEC ")\n}\n"));
     testing_sim_run(&t, true);
     assert_int_equal(t.status, ST_OK);
     assert_int_equal(t.sim.cores[PTO_AIV0].queues.pipe[PTO_PIPE_V].count, 3);
@@ -163,24 +167,32 @@ static void assert_refused(const char *arch, const char *body, const char *code)
 
 TEST(what_cannot_run_is_told_with_its_line)
 {
-    assert_refused("a2a3", "%p = arith.extsi %n : i32 to i64\n%o = arith.constant -1 : i64\n"
-                           "%q = arith.addi %p, %o : i64\n%t = pto.alloc_tile addr = %q : " VEC,
+    assert_refused("a2a3",
+                   "%p = arith.extsi %n : i32 to i64\n%o = arith.constant -1 : i64\n"
+                   "%q = arith.addi %p, %o : i64\n%t = pto.alloc_tile addr = %q : " VEC,
                    "pto-run.tile-range");
-    assert_refused("a2a3", "%m = pto.alloc_multi_tile addr = %z : !pto.multi_tile_buf<vec, 16x64xf32, "
-                           "count=2>\n%i = arith.index_cast %n : i32 to index\n"
-                           "%c2 = arith.constant 2 : index\n%k = arith.addi %i, %c2 : index\n"
-                           "%t = pto.multi_tile_get %m[%k] : !pto.multi_tile_buf<vec, 16x64xf32, "
-                           "count=2> -> " VEC, "pto-run.tile-range");
-    assert_refused("a2a3", "%by = arith.index_cast %n : i32 to index\n"
-                           "scf.for %i = %c0 to %c1 step %by {\n}", "pto-run.endless");
-    assert_refused("a2a3", "%t = pto.declare_local_array -> !pto.local_array<4xi32>\n"
-                           "%i = arith.index_cast %n : i32 to index\n%c4 = arith.constant 4 : index\n"
-                           "%k = arith.addi %i, %c4 : index\n"
-                           "%x = pto.local_array_get %t[%k] : !pto.local_array<4xi32> -> i32",
+    assert_refused("a2a3",
+                   "%m = pto.alloc_multi_tile addr = %z : !pto.multi_tile_buf<vec, 16x64xf32, "
+                   "count=2>\n%i = arith.index_cast %n : i32 to index\n"
+                   "%c2 = arith.constant 2 : index\n%k = arith.addi %i, %c2 : index\n"
+                   "%t = pto.multi_tile_get %m[%k] : !pto.multi_tile_buf<vec, 16x64xf32, "
+                   "count=2> -> " VEC,
+                   "pto-run.tile-range");
+    assert_refused("a2a3",
+                   "%by = arith.index_cast %n : i32 to index\n"
+                   "scf.for %i = %c0 to %c1 step %by {\n}",
+                   "pto-run.endless");
+    assert_refused("a2a3",
+                   "%t = pto.declare_local_array -> !pto.local_array<4xi32>\n"
+                   "%i = arith.index_cast %n : i32 to index\n%c4 = arith.constant 4 : index\n"
+                   "%k = arith.addi %i, %c4 : index\n"
+                   "%x = pto.local_array_get %t[%k] : !pto.local_array<4xi32> -> i32",
                    "pto-run.index-range");
-    assert_refused("a2a3", "%minus = arith.constant -2 : index\n"
-                           "%g = pto.make_tensor_view %a, shape = [%minus, %c1], strides = [%c1, %c1] "
-                           ": !pto.tensor_view<?x?xf32>", "pto-run.view-shape");
+    assert_refused("a2a3",
+                   "%minus = arith.constant -2 : index\n"
+                   "%g = pto.make_tensor_view %a, shape = [%minus, %c1], strides = [%c1, %c1] "
+                   ": !pto.tensor_view<?x?xf32>",
+                   "pto-run.view-shape");
     assert_refused("a2a3", "pto.trap", "pto-run.trap");
 }
 
@@ -213,9 +225,9 @@ TEST(arrays_and_calls_are_bounded)
                                                      "%t = pto.declare_local_array -> "
                                                      "!pto.local_array<1048576x1048576xi32>")),
                      ST_OK);
-    assert_int_equal(pto_program_compile(&p, &m, &m.functions.at[0], PTO_KIND_VECTOR, PTO_A2A3, false,
-                                         "k", &d),
-                     ST_UNSUPPORTED);
+    assert_int_equal(
+        pto_program_compile(&p, &m, &m.functions.at[0], PTO_KIND_VECTOR, PTO_A2A3, false, "k", &d),
+        ST_UNSUPPORTED);
     assert_int_equal(diag_count(&d, "pto-run.too-large"), 1);
     pto_module_fini(&m);
     pto_program_free(&p);
@@ -231,17 +243,18 @@ TEST(a_view_without_a_layout_follows_its_strides)
     struct arena arena;
 
     arena_init(&arena);
-    testing_sim_open(&t, testing_kernel(&arena, "a2a3",
-                                        "%c8 = arith.constant 8 : index\n"
-                                        "%g = pto.make_tensor_view %a, shape = [%c8, %c8], strides = "
-                                        "[%c8, %c1] : !pto.tensor_view<?x?xf32>\n"
-                                        "%h = pto.make_tensor_view %a, shape = [%c8, %c8], strides = "
-                                        "[%c1, %c8] : !pto.tensor_view<?x?xf32>\n"
-                                        "%q = pto.addptr %a, %c8 : !pto.ptr<f32> -> !pto.ptr<f32>\n"
-                                        "%w = pto.make_tensor_view %q, shape = [%c8], strides = [%c1] "
-                                        ": !pto.tensor_view<?xf32>\n"
-                                        "%v = pto.partition_view %w, offsets = [%c1], sizes = [%c1] : "
-                                        "!pto.tensor_view<?xf32> -> !pto.partition_tensor_view<1xf32>\n"));
+    testing_sim_open(
+        &t, testing_kernel(&arena, "a2a3",
+                           "%c8 = arith.constant 8 : index\n"
+                           "%g = pto.make_tensor_view %a, shape = [%c8, %c8], strides = "
+                           "[%c8, %c1] : !pto.tensor_view<?x?xf32>\n"
+                           "%h = pto.make_tensor_view %a, shape = [%c8, %c8], strides = "
+                           "[%c1, %c8] : !pto.tensor_view<?x?xf32>\n"
+                           "%q = pto.addptr %a, %c8 : !pto.ptr<f32> -> !pto.ptr<f32>\n"
+                           "%w = pto.make_tensor_view %q, shape = [%c8], strides = [%c1] "
+                           ": !pto.tensor_view<?xf32>\n"
+                           "%v = pto.partition_view %w, offsets = [%c1], sizes = [%c1] : "
+                           "!pto.tensor_view<?xf32> -> !pto.partition_tensor_view<1xf32>\n"));
     testing_sim_run(&t, true);
     assert_int_equal(t.status, ST_OK);
     const struct pto_program *p = &t.sim.program[1];
@@ -262,9 +275,10 @@ TEST(tiles_without_an_address_are_laid_side_by_side)
     struct arena arena;
 
     arena_init(&arena);
-    testing_sim_open(&t, testing_kernel(&arena, "a2a3",
-                                        "%s = pto.alloc_tile : !pto.tile_buf<vec, 1x8xf32>\n"
-                                        "%t = pto.alloc_tile : " VEC "\n%u = pto.alloc_tile : " VEC));
+    testing_sim_open(&t,
+                     testing_kernel(&arena, "a2a3",
+                                    "%s = pto.alloc_tile : !pto.tile_buf<vec, 1x8xf32>\n"
+                                    "%t = pto.alloc_tile : " VEC "\n%u = pto.alloc_tile : " VEC));
     testing_sim_run(&t, true);
     assert_int_equal(t.sim.program[1].tiles.at[0].addr, 0);
     assert_int_equal(t.sim.program[1].tiles.at[1].addr, 256);

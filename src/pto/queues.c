@@ -78,8 +78,8 @@ static struct pto_moment start_moment(const struct pto_queues *q, const struct p
     if (q->late)
         pto_moment_join(&m, *q->late);
     else if (p != PTO_PIPE_S)
-        pto_moment_join(&m, (struct pto_moment){scalar->free, scalar->last, PTO_CAUSE_SCALAR,
-                                                PTO_PIPE_S});
+        pto_moment_join(
+            &m, (struct pto_moment){scalar->free, scalar->last, PTO_CAUSE_SCALAR, PTO_PIPE_S});
     return m;
 }
 

@@ -66,16 +66,16 @@ static inline void pto_moment_join(struct pto_moment *m, struct pto_moment other
 }
 
 struct pto_queue {
-    int64_t free;         /* when the next instruction may start */
-    int64_t done;         /* when everything started so far is ready */
-    uint32_t last;        /* record that set `free` */
-    uint32_t slowest;     /* record that set `done` */
+    int64_t free;           /* when the next instruction may start */
+    int64_t done;           /* when everything started so far is ready */
+    uint32_t last;          /* record that set `free` */
+    uint32_t slowest;       /* record that set `done` */
     struct pto_moment held; /* a wait or barrier in front of the next instruction */
-    int64_t busy;         /* occupied cycles, and of the vector queue the latency of each burst as
-                             far as the queue stood still; that of the last one is below */
-    uint64_t count;       /* instructions, without synchronisation */
+    int64_t busy;           /* occupied cycles, and of the vector queue the latency of each burst as
+                               far as the queue stood still; that of the last one is below */
+    uint64_t count;         /* instructions, without synchronisation */
     int64_t stall[PTO_CAUSE_COUNT];
-    int64_t first, until; /* active from .. to; first is INT64_MAX while unused */
+    int64_t first, until;  /* active from .. to; first is INT64_MAX while unused */
     int64_t burst_latency; /* of the burst that runs */
 };
 
@@ -94,7 +94,8 @@ struct pto_queues {
     size_t max_records; /* beyond it records are counted only */
     uint64_t n_records; /* all of them */
     int64_t issue, flag_latency;
-    const struct pto_moment *late; /* when the instruction that runs now was dispatched; NULL: now */
+    const struct pto_moment
+        *late; /* when the instruction that runs now was dispatched; NULL: now */
 };
 
 void pto_queues_init(struct pto_queues *q, size_t max_records);

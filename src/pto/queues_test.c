@@ -5,8 +5,11 @@
 static struct pto_moment run(struct pto_queues *q, enum pto_pipe pipe, int64_t occupied,
                              int64_t latency, struct pto_moment wait)
 {
-    struct pto_issue issue = {.site = 7, .pipe = (uint8_t)pipe, .occupied = occupied,
-                              .latency = latency, .is_blocking = pipe == PTO_PIPE_S};
+    struct pto_issue issue = {.site = 7,
+                              .pipe = (uint8_t)pipe,
+                              .occupied = occupied,
+                              .latency = latency,
+                              .is_blocking = pipe == PTO_PIPE_S};
 
     return pto_queues_run(q, &issue, wait);
 }
@@ -56,9 +59,10 @@ TEST(the_vector_queue_is_busy_as_long_as_something_is_under_way)
     struct pto_queues q;
 
     pto_queues_init(&q, 100);
-    run(&q, PTO_PIPE_V, 10, 25, none()); /* 0..35 */
+    run(&q, PTO_PIPE_V, 10, 25, none());                                                 /* 0..35 */
     run(&q, PTO_PIPE_V, 10, 25, (struct pto_moment){.at = 12, .record = PTO_NO_RECORD}); /* ..47 */
-    run(&q, PTO_PIPE_V, 10, 25, (struct pto_moment){.at = 100, .record = PTO_NO_RECORD}); /* 100..135 */
+    run(&q, PTO_PIPE_V, 10, 25,
+        (struct pto_moment){.at = 100, .record = PTO_NO_RECORD}); /* 100..135 */
     assert_int_equal(q.pipe[PTO_PIPE_V].busy + q.pipe[PTO_PIPE_V].burst_latency, 47 + 35);
     run(&q, PTO_PIPE_MTE2, 10, 200, none());
     assert_int_equal(q.pipe[PTO_PIPE_MTE2].busy, 10);

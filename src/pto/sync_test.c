@@ -4,8 +4,8 @@
 
 #include "pto/testing_sim.h"
 
-#define VEC "!pto.tile_buf<vec, 16x64xf32>"
-#define LOW "!pto.tile_buf<vec, 4x64xf32>"
+#define VEC  "!pto.tile_buf<vec, 16x64xf32>"
+#define LOW  "!pto.tile_buf<vec, 4x64xf32>"
 #define PART "!pto.partition_tensor_view<16x64xf32>"
 
 #define HEAD                                                                                       \
@@ -71,9 +71,9 @@ static void assert_synced(const char *arch, const char *body, const char *expect
     assert_int_equal(
         testing_read(&m, testing_kernel(&arena, arch, arena_format(&arena, "%s%s", HEAD, body).at)),
         ST_OK);
-    assert_int_equal(pto_program_compile(&p, &m, &m.functions.at[0], PTO_KIND_VECTOR, m.arch, true,
-                                         "k", &d),
-                     ST_OK);
+    assert_int_equal(
+        pto_program_compile(&p, &m, &m.functions.at[0], PTO_KIND_VECTOR, m.arch, true, "k", &d),
+        ST_OK);
     list_words(&p, words, sizeof(words));
     assert_string_equal(words, expected);
     pto_program_free(&p);
@@ -121,7 +121,8 @@ TEST(a_branch_is_waited_for_from_outside)
     assert_synced("a2a3", "scf.if %yes {\n" LOAD("t0") "}\n" ADDS("t0", "t1"),
                   "( tload ) MTE2>V#0 V<MTE2#0 tadds ) |ALL");
     /* in both arms: one pair serves */
-    assert_synced("a2a3", "scf.if %yes {\n" LOAD("t0") "} else {\n" LOAD("t0") "}\n" ADDS("t0", "t1"),
+    assert_synced("a2a3",
+                  "scf.if %yes {\n" LOAD("t0") "} else {\n" LOAD("t0") "}\n" ADDS("t0", "t1"),
                   "( tload ) tload ) MTE2>V#0 V<MTE2#0 tadds ) |ALL");
     assert_synced("a2a3", LOAD("t0") "scf.if %yes {\n" ADDS("t0", "t1") "}\n",
                   "tload MTE2>V#0 V<MTE2#0 ( tadds ) ) |ALL");
@@ -133,8 +134,8 @@ TEST(what_one_arm_orders_is_not_known_behind_the_branch)
     assert_synced("a2a3", LOAD("t0") "scf.if %yes {\n" ADDS("t0", "t1") "}\n" ADDS("t0", "t2"),
                   "tload MTE2>V#0 V<MTE2#0 ( tadds ) tadds ) |ALL");
     assert_synced("a2a3",
-                  "scf.if %yes {\n" LOAD("t0") ADDS("t0", "t1") "} else {\n" LOAD("t0") "}\n"
-                  ADDS("t0", "t2"),
+                  "scf.if %yes {\n" LOAD("t0")
+                      ADDS("t0", "t1") "} else {\n" LOAD("t0") "}\n" ADDS("t0", "t2"),
                   "( tload MTE2>V#0 V<MTE2#0 tadds ) tload ) MTE2>V#0 V<MTE2#0 tadds ) |ALL");
 }
 
@@ -154,7 +155,8 @@ TEST(one_vector_instruction_behind_another_needs_a_barrier)
     assert_synced("a2a3", ADDS("t0", "t1") LOWS("s1", "s2"), "tadds |V tadds ) |ALL");
     assert_synced("a2a3", ADDS("t1", "t1") ADDS("t1", "t1"), "tadds |V tadds ) |ALL");
     /* never around a loop */
-    assert_synced("a2a3", LOOP ADDS("t2", "t1") ADDS("t0", "t2") "}\n", "{ |V tadds |V tadds } ) |ALL");
+    assert_synced("a2a3", LOOP ADDS("t2", "t1") ADDS("t0", "t2") "}\n",
+                  "{ |V tadds |V tadds } ) |ALL");
 }
 
 TEST(on_a5_the_vector_pipe_keeps_its_order)
@@ -167,9 +169,9 @@ TEST(scratch_never_streams)
 {
     assert_synced("a2a3",
                   "%col = pto.alloc_tile addr = %z2 : !pto.tile_buf<vec, 16x1xf32, "
-                  "blayout=col_major>\n" ADDS("t0", "t1")
-                  "pto.trowsum ins(%t0, %t1 : " VEC ", " VEC ") outs(%col : !pto.tile_buf<vec, "
-                  "16x1xf32, blayout=col_major>)\n",
+                  "blayout=col_major>\n" ADDS("t0", "t1") "pto.trowsum ins(%t0, %t1 : " VEC ", " VEC
+                                                          ") outs(%col : !pto.tile_buf<vec, "
+                                                          "16x1xf32, blayout=col_major>)\n",
                   "tadds |V trowsum ) |ALL");
 }
 
@@ -177,7 +179,8 @@ TEST(scalars_in_tiles_wait_and_are_waited_for)
 {
     assert_synced("a2a3",
                   ADDS("t0", "t1") "%x = pto.tgetval ins(%t1, %c0 : " VEC ", index) outs : f32\n"
-                  "pto.tsetval ins(%c0, %x : index, f32) outs(%t1 : " VEC ")\n" STORE("t1"),
+                                   "pto.tsetval ins(%c0, %x : index, f32) outs(%t1 : " VEC
+                                   ")\n" STORE("t1"),
                   "tadds V>S#0 S<V#0 tgetval tsetval S>MTE3#0 MTE3<S#0 tstore ) |ALL");
 }
 
@@ -209,13 +212,14 @@ TEST(without_an_event_left_all_pipes_wait)
                              "%%e%d = pto.alloc_tile addr = %%x%d : " VEC "\n",
                              tiles.at, i, 4096 * i, i, i);
     for (int i = 8; i >= 0; i--)
-        adds = arena_format(&arena, "pto.tadds ins(%%d%d, %%f : " VEC ", f32) outs(%%d%d : " VEC ")\n%s",
-                            i, i, adds.at);
+        adds = arena_format(&arena,
+                            "pto.tadds ins(%%d%d, %%f : " VEC ", f32) outs(%%d%d : " VEC ")\n%s", i,
+                            i, adds.at);
     struct str body = arena_format(&arena, "%s%s%s%s", HEAD, tiles.at, loads.at, adds.at);
     assert_int_equal(testing_read(&m, testing_kernel(&arena, "a5", body.at)), ST_OK);
-    assert_int_equal(pto_program_compile(&p, &m, &m.functions.at[0], PTO_KIND_VECTOR, m.arch, true,
-                                         "k", &d),
-                     ST_OK);
+    assert_int_equal(
+        pto_program_compile(&p, &m, &m.functions.at[0], PTO_KIND_VECTOR, m.arch, true, "k", &d),
+        ST_OK);
     list_words(&p, words, sizeof(words));
     assert_int_equal(p.n_unfilled, 1);
     const char *barrier = strstr(words, "|ALL tadds");
@@ -231,8 +235,10 @@ TEST(without_an_event_left_all_pipes_wait)
 
 TEST(flags_of_the_text_are_left_alone)
 {
-    assert_synced("a2a3", LOAD("t0") "pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n"
-                  "pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n" ADDS("t0", "t1") STORE("t1"),
+    assert_synced("a2a3",
+                  LOAD("t0") "pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n"
+                             "pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n" ADDS("t0", "t1")
+                                 STORE("t1"),
                   "tload set_flag wait_flag tadds tstore )");
     /* a barrier alone changes nothing */
     assert_synced("a2a3", LOAD("t0") "pto.barrier <PIPE_V>\n" ADDS("t0", "t1"),
@@ -242,15 +248,16 @@ TEST(flags_of_the_text_are_left_alone)
 TEST(global_memory_is_told_apart_by_pointer_and_range)
 {
     /* another pointer */
-    assert_synced("a2a3",
-                  STORE("t0") "%h = pto.make_tensor_view %b, shape = [%c16, %c64], strides = [%c64, "
-                  "%c1] : !pto.tensor_view<?x?xi32>\n"
-                  "%w = pto.partition_view %h, offsets = [%c0, %c0], sizes = [%c16, %c64] : "
-                  "!pto.tensor_view<?x?xi32> -> !pto.partition_tensor_view<16x64xi32>\n"
-                  "%k = pto.alloc_tile addr = %z2 : !pto.tile_buf<vec, 16x64xi32>\n"
-                  "pto.tload ins(%w : !pto.partition_tensor_view<16x64xi32>) outs(%k : "
-                  "!pto.tile_buf<vec, 16x64xi32>)\n",
-                  "tstore tload ) |ALL");
+    assert_synced(
+        "a2a3",
+        STORE("t0") "%h = pto.make_tensor_view %b, shape = [%c16, %c64], strides = [%c64, "
+                    "%c1] : !pto.tensor_view<?x?xi32>\n"
+                    "%w = pto.partition_view %h, offsets = [%c0, %c0], sizes = [%c16, %c64] : "
+                    "!pto.tensor_view<?x?xi32> -> !pto.partition_tensor_view<16x64xi32>\n"
+                    "%k = pto.alloc_tile addr = %z2 : !pto.tile_buf<vec, 16x64xi32>\n"
+                    "pto.tload ins(%w : !pto.partition_tensor_view<16x64xi32>) outs(%k : "
+                    "!pto.tile_buf<vec, 16x64xi32>)\n",
+        "tstore tload ) |ALL");
     assert_synced("a2a3", STORE("t0") LOAD("t1"), "tstore MTE3>MTE2#0 MTE2<MTE3#0 tload ) |ALL");
     /* rows above and below */
     assert_synced("a2a3",
@@ -268,9 +275,9 @@ TEST(a_window_of_a_reshaped_tile_is_where_the_tile_is)
     assert_synced("a2a3",
                   "%r = pto.treshape %t1 : " VEC " -> !pto.tile_buf<vec, 8x128xf32>\n"
                   "%w = pto.subview %r[%c0, %c0] sizes [4, 128] : !pto.tile_buf<vec, 8x128xf32> -> "
-                  "!pto.tile_buf<vec, 4x128xf32>\n" LOAD("t0")
-                  "pto.tadds ins(%w, %f : !pto.tile_buf<vec, 4x128xf32>, f32) outs(%w : "
-                  "!pto.tile_buf<vec, 4x128xf32>)\n" LOAD("t1"),
+                  "!pto.tile_buf<vec, 4x128xf32>\n" LOAD(
+                      "t0") "pto.tadds ins(%w, %f : !pto.tile_buf<vec, 4x128xf32>, f32) outs(%w : "
+                            "!pto.tile_buf<vec, 4x128xf32>)\n" LOAD("t1"),
                   "tload tadds V>MTE2#0 MTE2<V#0 tload ) |ALL");
 }
 
@@ -291,9 +298,9 @@ TEST(too_much_work_is_given_up_safely)
     diag_init(&d);
     pto_program_init(&p);
     testing_read(&m, testing_kernel(&arena, "a2a3", HEAD LOAD("t0") ADDS("t0", "t1") STORE("t1")));
-    assert_int_equal(pto_program_compile(&p, &m, &m.functions.at[0], PTO_KIND_VECTOR, m.arch, false,
-                                         "k", &d),
-                     ST_OK);
+    assert_int_equal(
+        pto_program_compile(&p, &m, &m.functions.at[0], PTO_KIND_VECTOR, m.arch, false, "k", &d),
+        ST_OK);
     assert_false(pto_sync_insert(&p, 1));
     for (size_t i = 0; i < p.nodes.n; i++) {
         if (p.nodes.at[i].kind == PTO_NODE_SITE)
