@@ -7,11 +7,13 @@
 extern const struct command command_pto_calibrate;
 extern const struct command command_pto_check;
 extern const struct command command_pto_print;
+extern const struct command command_pto_sim;
 
 static const struct command *const subs[] = {
     &command_pto_calibrate,
     &command_pto_check,
     &command_pto_print,
+    &command_pto_sim,
     NULL,
 };
 

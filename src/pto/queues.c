@@ -69,13 +69,13 @@ static struct pto_moment start_moment(const struct pto_queues *q, const struct p
                                       enum pto_pipe p, struct pto_moment wait)
 {
     const struct pto_queue *scalar = &q->pipe[PTO_PIPE_S];
-    struct pto_moment m = {pipe->free, pipe->last, PTO_CAUSE_NONE, (uint8_t)p};
+    struct pto_moment m = {pipe->free, pipe->last, PTO_CAUSE_NONE, (uint8_t)p, 0};
 
     pto_moment_join(&m, pipe->held);
     pto_moment_join(&m, wait);
     if (p != PTO_PIPE_S)
         pto_moment_join(&m, (struct pto_moment){scalar->free, scalar->last, PTO_CAUSE_SCALAR,
-                                                PTO_PIPE_S});
+                                                PTO_PIPE_S, 0});
     return m;
 }
 
@@ -92,7 +92,8 @@ struct pto_moment pto_queues_run(struct pto_queues *q, const struct pto_issue *i
                            .before = m.record,
                            .pipe = issue->pipe,
                            .cause = m.cause,
-                           .from = m.from};
+                           .from = m.from,
+                           .other = m.other};
     uint32_t record = keep_record(q, &r);
 
     if (r.stall > 0 && issue->pipe == PTO_PIPE_V)
@@ -113,7 +114,7 @@ struct pto_moment pto_queues_run(struct pto_queues *q, const struct pto_issue *i
         pipe->first = r.start;
     if (r.ready > pipe->until)
         pipe->until = r.ready;
-    return (struct pto_moment){r.ready, record, PTO_CAUSE_NONE, issue->pipe};
+    return (struct pto_moment){r.ready, record, PTO_CAUSE_NONE, issue->pipe, 0};
 }
 
 static struct pto_flag *flag_of(struct pto_queues *q, enum pto_pipe a, enum pto_pipe b, uint32_t id)
@@ -142,7 +143,8 @@ static uint32_t sync_record(struct pto_queues *q, uint32_t site, enum pto_pipe p
                            .pipe = (uint8_t)p,
                            .cause = m.cause,
                            .from = m.from,
-                           .is_sync = 1};
+                           .is_sync = 1,
+                           .other = m.other};
     uint32_t record = keep_record(q, &r);
 
     if (r.stall > 0 && p == PTO_PIPE_V)
@@ -164,7 +166,7 @@ void pto_queues_set(struct pto_queues *q, uint32_t site, enum pto_pipe a, enum p
     uint32_t record = sync_record(q, site, a, (struct pto_moment){.record = PTO_NO_RECORD});
     const struct pto_queue *pipe = &q->pipe[a];
     struct pto_moment fire = {pipe->done + q->flag_latency, pipe->slowest, PTO_CAUSE_FLAG,
-                              (uint8_t)a};
+                              (uint8_t)a, 0};
 
     if (fire.record == PTO_NO_RECORD)
         fire.record = record;
@@ -191,7 +193,7 @@ void pto_queues_barrier(struct pto_queues *q, uint32_t site, enum pto_pipe pipe)
     if (pipe != PTO_PIPE_ALL) {
         const struct pto_queue *p = &q->pipe[pipe];
         sync_record(q, site, pipe,
-                    (struct pto_moment){p->done, p->slowest, PTO_CAUSE_BARRIER, (uint8_t)pipe});
+                    (struct pto_moment){p->done, p->slowest, PTO_CAUSE_BARRIER, (uint8_t)pipe, 0});
         return;
     }
     all = pto_queues_end(q);
@@ -213,7 +215,7 @@ struct pto_moment pto_queues_end(const struct pto_queues *q)
     for (int p = 0; p < PTO_PIPE_COUNT; p++) {
         const struct pto_queue *pipe = &q->pipe[p];
         int64_t done = pipe->done > pipe->free ? pipe->done : pipe->free;
-        pto_moment_join(&end, (struct pto_moment){done, pipe->slowest, PTO_CAUSE_NONE, (uint8_t)p});
+        pto_moment_join(&end, (struct pto_moment){done, pipe->slowest, PTO_CAUSE_NONE, (uint8_t)p, 0});
     }
     return end;
 }

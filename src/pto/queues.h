@@ -49,6 +49,7 @@ struct pto_record {
     uint8_t pipe, cause;
     uint8_t from;    /* pipe of `before`, where cause tells of one */
     uint8_t is_sync; /* a set, wait or barrier */
+    uint8_t other;   /* `before` is of another core: its number + 1; 0: of this one */
 };
 
 /* A moment to wait for, and who made it. */
@@ -56,6 +57,7 @@ struct pto_moment {
     int64_t at;
     uint32_t record;
     uint8_t cause, from;
+    uint8_t other; /* as in pto_record */
 };
 
 /* Keeps the later of two moments; of equal ones the first. */
@@ -115,10 +117,10 @@ struct pto_moment pto_queues_run(struct pto_queues *q, const struct pto_issue *i
                                  struct pto_moment wait);
 
 /* Cycles of the scalar unit on plain arithmetic. */
-static inline void pto_queues_scalar(struct pto_queues *q, int64_t cycles)
+static inline void pto_queues_scalar(struct pto_queues *q, int64_t n)
 {
-    q->pipe[PTO_PIPE_S].free += cycles;
-    q->pipe[PTO_PIPE_S].busy += cycles;
+    q->pipe[PTO_PIPE_S].free += n;
+    q->pipe[PTO_PIPE_S].busy += n;
 }
 
 /* Flag `id` from pipe `a` to pipe `b` fires when all earlier instructions of `a` are ready. */

@@ -1,0 +1,242 @@
+/*
+ * strata pto sim: what kernels do on an AI core, cycle by cycle.
+ */
+#include <inttypes.h>
+
+#include "cli/pto_params.h"
+#include "cli/pto_sim_text.h"
+
+extern const struct command command_pto_sim;
+
+struct args {
+    const char *func, *chip, *cost;
+    int target, sync;
+    int64_t blocks, cores, seed, max_steps, top;
+    bool run;
+    struct opt_list set, arg, input, fill;
+};
+
+static const struct args defaults = {.blocks = 1, .top = 10};
+
+static const char *const targets[] = {"auto", "a2a3", "a5", NULL};
+static const char *const syncs[] = {"ptoas", "dep", NULL};
+
+static const struct opt options[] = {
+    OPT_GROUP("the kernel"),
+    OPT_STRING(0, "func", "NAME", struct args, func, "the kernel of a text that has several"),
+    OPT_LIST(0, "set", "NAME=VALUE", struct args, set, PTO_PARAMS_HELP),
+    OPT_LIST(0, "arg", "NAME=VALUE", struct args, arg, "a number among its arguments"),
+    OPT_LIST(0, "input", "NAME=FILE", struct args, input, "the bytes behind a pointer"),
+    OPT_LIST(0, "fill", "NAME=RULE", struct args, fill,
+             "or a rule: zero, one, ramp, random, const:V"),
+    OPT_INT(0, "seed", "N", struct args, seed, 0, INT64_MAX, "of random fills (0)"),
+    OPT_FLAG(0, "run", struct args, run, "compute the data too, so that control flow follows it"),
+    OPT_GROUP("the machine"),
+    OPT_CHOICE(0, "target", targets, struct args, target, "the architecture (as the text says)"),
+    OPT_STRING(0, "chip", "NAME", struct args, chip, "its clock and cores (Ascend910B1, Ascend950)"),
+    OPT_CHOICE(0, "sync", syncs, struct args, sync, "flags as the compiler inserts them, or ideal"),
+    OPT_INT(0, "blocks", "N", struct args, blocks, 1, 100000, "blocks of the launch (1)"),
+    OPT_INT(0, "cores", "N", struct args, cores, 1, 1024, "AI cores that share the memory"),
+    OPT_STRING(0, "cost", "FILE", struct args, cost, "constants of the cost model (CSV)"),
+    OPT_INT(0, "max-steps", "N", struct args, max_steps, 1, INT64_MAX, "stop after so many (2e9)"),
+    OPT_GROUP("what is shown"),
+    OPT_INT(0, "top", "N", struct args, top, 1, 100000, "lines of a list (10)"),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata pto sim examples/pto/softmax.pto", "cycles, pipes, waits, critical path"},
+    {"strata pto sim examples/pto/matmul.pto --sync dep --cores 24 --json",
+     "ideal flags, the memory shared by 24 cores, for programs"},
+    {0},
+};
+
+/* "NAME=VALUE" options. */
+static int givens(struct session *s, const char *option, const struct opt_list *list,
+                  const struct pto_given **out)
+{
+    struct pto_given *given = ARENA_ARRAY(&s->arena, struct pto_given, list->n + 1);
+
+    for (size_t i = 0; i < list->n; i++) {
+        struct str text = str_of(list->at[i]);
+        size_t equals = str_find_char(text, '=');
+        if (equals == 0 || equals == text.n)
+            return session_usage(s, "--%s takes NAME=VALUE, not '%s'", option, list->at[i]);
+        given[i] = (struct pto_given){str_part(text, 0, equals), str_part(text, equals + 1, text.n)};
+    }
+    *out = given;
+    return CODE_DONE;
+}
+
+static int read_setup(struct session *s, const struct args *a, struct pto_setup *setup)
+{
+    struct text_param *params = NULL;
+    int code = pto_params(s, &a->set, &params);
+
+    *setup = (struct pto_setup){.params = params,
+                                .n_params = a->set.n,
+                                .func = str_of(a->func),
+                                .chip = str_of(a->chip),
+                                .target = a->target == 0 ? -1 : a->target == 1 ? PTO_A2A3 : PTO_A5,
+                                .is_dep = a->sync == 1,
+                                .has_memory = a->run,
+                                .blocks = a->blocks,
+                                .cores = a->cores,
+                                .max_steps = (uint64_t)a->max_steps,
+                                .n_args = a->arg.n,
+                                .n_inputs = a->input.n,
+                                .n_fills = a->fill.n,
+                                .seed = (uint64_t)a->seed};
+    if (code == CODE_DONE)
+        code = givens(s, "arg", &a->arg, &setup->args);
+    if (code == CODE_DONE)
+        code = givens(s, "input", &a->input, &setup->inputs);
+    if (code == CODE_DONE)
+        code = givens(s, "fill", &a->fill, &setup->fills);
+    return code;
+}
+
+static enum status simulate(struct pto_kernel *k, const struct pto_costs *costs,
+                            const struct pto_setup *setup, struct diag *d)
+{
+    TRY(pto_kernel_load(k, setup, d));
+    TRY(pto_kernel_bind(k, setup, d));
+    return pto_kernel_run(k, costs, setup, d);
+}
+
+/* ---- JSON ---- */
+
+static void put_kernel(struct json_writer *j, const char *path, const struct pto_kernel *k)
+{
+    json_write_object(j);
+    json_write_key(j, S("path"));
+    json_write_string(j, str_of(path));
+    json_write_key(j, S("total_cycles"));
+    json_write_i64(j, k->total);
+    json_write_key(j, S("total_us"));
+    json_write_f64(j, pto_outcome_us(&k->outcome, k->total));
+    json_write_key(j, S("blocks"));
+    json_write_array(j);
+    for (size_t i = 0; i < k->blocks.n; i++)
+        json_write_i64(j, k->blocks.at[i]);
+    json_write_end(j);
+    json_write_key(j, S("block"));
+    json_write_i64(j, k->longest);
+    pto_outcome_members(&k->outcome, j);
+    json_write_end(j);
+}
+
+/* ---- the command ---- */
+
+static enum status run_one(struct session *s, const struct args *a, struct pto_kernel *k,
+                           const struct pto_costs *costs, struct pto_setup *setup)
+{
+    enum status status = simulate(k, costs, setup, &s->diag);
+
+    if (status != ST_OK)
+        return status;
+    session_read(s, setup->path, "pto", k->module.ops.n, 0);
+    if (s->common.json) {
+        struct json_writer *j = session_json_begin(s, "strata.pto-sim/1", "simulated");
+        json_write_array(j);
+        put_kernel(j, setup->path, k);
+        json_write_end(j);
+        session_json_end(s);
+        return ST_OK;
+    }
+    pto_sim_print(s, k, (size_t)a->top);
+    return ST_OK;
+}
+
+/* Kernels that cannot be run do not stop the others. */
+static int run_many(struct session *s, struct pto_kernel *k, const struct pto_costs *costs,
+                    struct pto_setup *setup)
+{
+    struct json_writer *j = NULL;
+    size_t failed = 0;
+    int64_t sum = 0;
+
+    for (size_t i = 0; s->common.json && i < s->operands.n; i++)
+        session_read(s, s->operands.at[i], "pto", 0, 0);
+    if (s->common.json) {
+        j = session_json_begin(s, "strata.pto-sim/1", "simulated");
+        json_write_array(j);
+    } else {
+        out_printf(&s->out, "%12s %12s  %-8s %s\n", "cycles", "us", "bound", "kernel");
+    }
+    for (size_t i = 0; i < s->operands.n; i++) {
+        struct diag own;
+        setup->path = s->operands.at[i];
+        diag_init(&own);
+        enum status status = simulate(k, costs, setup, &own);
+        if (status == ST_OK && j)
+            put_kernel(j, setup->path, k);
+        else if (status == ST_OK)
+            pto_sim_print_line(s, setup->path, k);
+        else
+            failed++;
+        sum += status == ST_OK ? k->total : 0;
+        if (status != ST_OK && !j)
+            for (size_t e = 0; e < own.entries.n; e++)
+                if (own.entries.at[e].severity == SEV_ERROR) {
+                    out_printf(&s->out, "%12s %12s  %-8s %s:%" PRIu64 ": %s [%s]\n", "-", "-", "-",
+                               out_clean(&s->arena, str_of(setup->path)),
+                               own.entries.at[e].first[0].where.line,
+                               out_clean(&s->arena, str_of(own.entries.at[e].first[0].text)),
+                               own.entries.at[e].code);
+                    break;
+                }
+        if (status != ST_OK && j)
+            diag_merge(&s->diag, &own);
+        diag_fini(&own);
+    }
+    if (j) {
+        json_write_end(j);
+        session_json_end(s);
+    } else {
+        out_printf(&s->out, "\n  %zu kernels, %" PRId64 " cycles in all; %zu did not run\n",
+                   s->operands.n - failed, sum, failed);
+    }
+    return failed > 0 ? CODE_NO : CODE_DONE;
+}
+
+static int run(struct session *s, const void *args)
+{
+    const struct args *a = args;
+    struct pto_costs *costs;
+    struct pto_setup setup;
+    struct pto_kernel k;
+    int code = read_setup(s, a, &setup);
+
+    if (code != CODE_DONE)
+        return code;
+    costs = pto_costs_new();
+    enum status status = a->cost ? pto_costs_load(costs, a->cost, &s->diag) : ST_OK;
+    if (status == ST_OK) {
+        pto_kernel_init(&k);
+        if (s->operands.n == 1) {
+            setup.path = s->operands.at[0];
+            status = run_one(s, a, &k, costs, &setup);
+        } else {
+            code = run_many(s, &k, costs, &setup);
+        }
+        pto_kernel_free(&k);
+    }
+    pto_costs_free(costs);
+    return status != ST_OK ? session_code(status) : code;
+}
+
+const struct command command_pto_sim = {
+    .name = "sim",
+    .group = GROUP_INCORE,
+    .summary = "run kernels on a model of an AI core: cycles, waits, what sets the pace",
+    .usage = "[OPTIONS] FILE…",
+    .details = "Executes the control flow of each kernel and times every instruction on its pipe.",
+    .see = "docs/pto.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .defaults = &defaults,
+    .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
+    .examples = examples,
+    .run = run,
+};
