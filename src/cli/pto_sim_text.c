@@ -214,3 +214,31 @@ void pto_sim_print_line(struct session *s, const char *path, const struct pto_ke
                out_clean(&s->arena, str_of(path)), o->is_degenerate ? "  (degenerate)" : "",
                o->is_complete ? "" : "  (not all of it ran)");
 }
+
+void pto_sim_print_what_ifs(struct session *s, const struct pto_outcome *o,
+                            const struct pto_what_ifs *list)
+{
+    static const struct out_column columns[] = {
+        {"gain %", true}, {"cycles", true}, {"what if", false}, {"because", false}};
+    const char **cells = ARENA_ARRAY(&s->arena, const char *, list->n * 4 + 1);
+
+    for (size_t i = 0; i < list->n; i++) {
+        const struct pto_what_if *w = &list->at[i];
+        cells[i * 4] = cell(s, "%.1f", percent(o, o->total - w->cycles));
+        cells[i * 4 + 1] = cell(s, "%" PRId64, w->cycles);
+        cells[i * 4 + 2] = arena_cstr(&s->arena, pto_what_if_title(w, &s->arena));
+        cells[i * 4 + 3] = arena_cstr(&s->arena, pto_what_if_evidence(w, &s->arena));
+    }
+    out_text(&s->out, "\n");
+    out_table(&s->out, columns, 4, cells, list->n);
+}
+
+void pto_sim_print_timeline(struct session *s, const struct incore_view *v)
+{
+    if (v->strips.n > 0)
+        out_printf(&s->out, "\n  %.3f us from left to right; # busy, + partly, w waiting, . idle\n",
+                   v->end - v->begin);
+    for (size_t i = 0; i < v->strips.n; i++)
+        out_printf(&s->out, "  %-16s %-7s %s\n", out_clean(&s->arena, v->strips.at[i].core),
+                   out_clean(&s->arena, v->strips.at[i].pipe), v->strips.at[i].cells);
+}

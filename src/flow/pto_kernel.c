@@ -295,7 +295,8 @@ enum status pto_kernel_run(struct pto_kernel *k, const struct pto_costs *costs,
     return ST_OK;
 }
 
-enum status pto_kernel_again(struct pto_kernel *k, const struct pto_costs *costs,
+enum status pto_kernel_again(struct pto_kernel *k, struct pto_sim *sim,
+                             const struct pto_costs *costs,
                              const struct pto_options *options, struct diag *d)
 {
     unsigned char **kept = mem_grow(NULL, sizeof(*kept), k->bindings.n + 1);
@@ -308,7 +309,7 @@ enum status pto_kernel_again(struct pto_kernel *k, const struct pto_costs *costs
         kept[i] = mem_grow(NULL, 1, b->size + 1);
         memcpy(kept[i], b->data, b->size);
     }
-    enum status status = pto_sim_run(&k->sim, costs, options, k->bindings.at,
+    enum status status = pto_sim_run(sim, costs, options, k->bindings.at,
                                      (uint32_t)k->bindings.n, k->sim.machine.path, d);
     for (size_t i = 0; i < k->bindings.n; i++) {
         if (kept[i])

@@ -80,9 +80,10 @@ enum status pto_kernel_bind(struct pto_kernel *k, const struct pto_setup *setup,
 enum status pto_kernel_run(struct pto_kernel *k, const struct pto_costs *costs,
                            const struct pto_setup *setup, struct diag *d);
 
-/* Runs one block again, as the options say; the buffers of arguments are as they were before
- * afterwards. What it did is in k->sim. */
-enum status pto_kernel_again(struct pto_kernel *k, const struct pto_costs *costs,
+/* Runs one block again, as the options say, with the kernel's own sim or another one of the same
+ * module; the buffers of arguments are as they were before afterwards. */
+enum status pto_kernel_again(struct pto_kernel *k, struct pto_sim *sim,
+                             const struct pto_costs *costs,
                              const struct pto_options *options, struct diag *d);
 
 /* The argument of that name (with or without %) or number; -1, with the story in `d`. */

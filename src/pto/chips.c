@@ -15,6 +15,7 @@ static void read_chip(const struct csv *csv, struct pto_chip *c)
     num_i64(csv_cell(csv, csv_column(csv, S("aic"))), &aic);
     num_i64(csv_cell(csv, csv_column(csv, S("aiv"))), &aiv);
     num_f64(csv_cell(csv, csv_column(csv, S("clock_mhz"))), &c->mhz);
+    num_f64(csv_cell(csv, csv_column(csv, S("trace_mhz"))), &c->trace_mhz);
     c->aic = (int32_t)aic;
     c->aiv = (int32_t)aiv;
 }

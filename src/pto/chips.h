@@ -12,6 +12,7 @@ struct pto_chip {
     enum pto_arch arch;
     int32_t aic, aiv; /* cores; 0: not published */
     double mhz;
+    double trace_mhz; /* the clock its profiler turns cycles into time with */
 };
 
 /* The chip of that name (the word Ascend may be left out), or, for an empty name, the first one of

@@ -360,7 +360,9 @@ static bool flag_site(struct pto_core *c, uint32_t site)
         pto_queues_set(&c->queues, site, a, b, id);
         return true;
     }
-    if (pto_queues_wait(&c->queues, site, a, b, id))
+    bool is_ignored = (c->machine->options->ignored_pairs[a] >> b & 1) != 0;
+    if (is_ignored ? pto_queues_skip(&c->queues, a, b, id)
+                   : pto_queues_wait(&c->queues, site, a, b, id))
         return true;
     return pto_core_fail(c, s->line, "pto.deadlock",
                          "%s waits for event %u from %s, which nothing before it sets",

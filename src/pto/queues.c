@@ -128,9 +128,16 @@ static struct pto_flag *flag_of(struct pto_queues *q, enum pto_pipe a, enum pto_
     return &(*f)[id];
 }
 
+/* What a synchronisation is, for its record. */
+struct mark {
+    enum pto_sync_mark is;
+    enum pto_pipe peer;
+    uint32_t id;
+};
+
 /* A synchronisation takes its turn in the queue of `p` and one cycle of issue. */
 static uint32_t sync_record(struct pto_queues *q, uint32_t site, enum pto_pipe p,
-                            struct pto_moment wait)
+                            struct pto_moment wait, struct mark mark)
 {
     struct pto_queue *pipe = &q->pipe[p];
     struct pto_moment m = start_moment(q, pipe, p, wait);
@@ -143,7 +150,9 @@ static uint32_t sync_record(struct pto_queues *q, uint32_t site, enum pto_pipe p
                            .pipe = (uint8_t)p,
                            .cause = m.cause,
                            .from = m.from,
-                           .is_sync = 1,
+                           .is_sync = (uint8_t)mark.is,
+                           .peer = (uint8_t)mark.peer,
+                           .id = (uint8_t)mark.id,
                            .other = m.other};
     uint32_t record = keep_record(q, &r);
 
@@ -163,7 +172,8 @@ static uint32_t sync_record(struct pto_queues *q, uint32_t site, enum pto_pipe p
 void pto_queues_set(struct pto_queues *q, uint32_t site, enum pto_pipe a, enum pto_pipe b,
                     uint32_t id)
 {
-    uint32_t record = sync_record(q, site, a, (struct pto_moment){.record = PTO_NO_RECORD});
+    uint32_t record = sync_record(q, site, a, (struct pto_moment){.record = PTO_NO_RECORD},
+                                  (struct mark){PTO_MARK_SET, b, id});
     const struct pto_queue *pipe = &q->pipe[a];
     struct pto_moment fire = {pipe->done + q->flag_latency, pipe->slowest, PTO_CAUSE_FLAG,
                               (uint8_t)a, 0};
@@ -180,8 +190,19 @@ bool pto_queues_wait(struct pto_queues *q, uint32_t site, enum pto_pipe a, enum 
 
     if (f->waited == f->set.n)
         return false;
-    sync_record(q, site, b, f->set.at[f->waited++]);
+    sync_record(q, site, b, f->set.at[f->waited++], (struct mark){PTO_MARK_WAIT, a, id});
     if (f->waited == f->set.n)
+        f->set.n = f->waited = 0;
+    return true;
+}
+
+bool pto_queues_skip(struct pto_queues *q, enum pto_pipe a, enum pto_pipe b, uint32_t id)
+{
+    struct pto_flag *f = flag_of(q, a, b, id);
+
+    if (f->waited == f->set.n)
+        return false;
+    if (++f->waited == f->set.n)
         f->set.n = f->waited = 0;
     return true;
 }
@@ -193,14 +214,15 @@ void pto_queues_barrier(struct pto_queues *q, uint32_t site, enum pto_pipe pipe)
     if (pipe != PTO_PIPE_ALL) {
         const struct pto_queue *p = &q->pipe[pipe];
         sync_record(q, site, pipe,
-                    (struct pto_moment){p->done, p->slowest, PTO_CAUSE_BARRIER, (uint8_t)pipe, 0});
+                    (struct pto_moment){p->done, p->slowest, PTO_CAUSE_BARRIER, (uint8_t)pipe, 0},
+                    (struct mark){PTO_MARK_BARRIER, pipe, 0});
         return;
     }
     all = pto_queues_end(q);
     all.cause = PTO_CAUSE_BARRIER;
     for (int p = 0; p < PTO_PIPE_COUNT; p++)
         pto_queues_hold(q, (enum pto_pipe)p, all);
-    sync_record(q, site, PTO_PIPE_S, all);
+    sync_record(q, site, PTO_PIPE_S, all, (struct mark){PTO_MARK_BARRIER, PTO_PIPE_ALL, 0});
 }
 
 void pto_queues_hold(struct pto_queues *q, enum pto_pipe pipe, struct pto_moment until)

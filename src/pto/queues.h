@@ -48,9 +48,12 @@ struct pto_record {
     uint32_t before;           /* record that let it start last; PTO_NO_RECORD */
     uint8_t pipe, cause;
     uint8_t from;    /* pipe of `before`, where cause tells of one */
-    uint8_t is_sync; /* a set, wait or barrier */
+    uint8_t is_sync; /* enum pto_sync_mark: not an instruction of the kernel's work */
     uint8_t other;   /* `before` is of another core: its number + 1; 0: of this one */
+    uint8_t peer, id; /* of a set and a wait: the pipe at the other end, the flag */
 };
+
+enum pto_sync_mark { PTO_MARK_NONE, PTO_MARK_SET, PTO_MARK_WAIT, PTO_MARK_BARRIER };
 
 /* A moment to wait for, and who made it. */
 struct pto_moment {
@@ -130,6 +133,9 @@ void pto_queues_set(struct pto_queues *q, uint32_t site, enum pto_pipe a, enum p
 /* Pipe `b` goes on when the flag has fired. False when no set is left to wait for. */
 bool pto_queues_wait(struct pto_queues *q, uint32_t site, enum pto_pipe a, enum pto_pipe b,
                      uint32_t id);
+
+/* Takes the oldest set of the flag without anybody waiting for it (what-if). */
+bool pto_queues_skip(struct pto_queues *q, enum pto_pipe a, enum pto_pipe b, uint32_t id);
 
 /* Later instructions of the pipe (of every pipe for PTO_PIPE_ALL) start after all earlier ones are
  * ready. */
