@@ -97,6 +97,7 @@ struct pto_queues {
     VEC_OF(struct pto_record) records;
     size_t max_records; /* beyond it records are counted only */
     uint64_t n_records; /* all of them */
+    struct pto_record aside; /* the last one that found no room */
     int64_t issue, flag_latency;
     uint32_t unset_flag_site; /* of a wait that no set precedes */
 };
