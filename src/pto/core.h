@@ -54,7 +54,7 @@ struct pto_tokens {
     size_t waited;
 };
 
-enum { PTO_SEMAPHORES = 33 }; /* the last one is syncall */
+enum { PTO_SEMAPHORES = 35 }; /* the last three are syncall of aiv, aic, both */
 
 struct pto_options {
     enum pto_arch arch;
@@ -99,6 +99,19 @@ struct pto_site_cache {
 
 enum { PTO_LINES = 256 };
 
+enum pto_held_kind { PTO_HELD_WAIT, PTO_HELD_SET, PTO_HELD_BARRIER, PTO_HELD_RUN };
+
+/* Something a pipe will do once the wait in front of it lets go. */
+struct pto_held {
+    enum pto_held_kind kind;
+    enum pto_pipe peer; /* of a set or wait: the pipe at the other end */
+    uint32_t id;        /* of its event */
+    uint32_t site;
+    int64_t occupied, latency;
+    struct pto_moment issued; /* by the scalar unit */
+    void *operands;           /* of an instruction, as they were then */
+};
+
 struct pto_core {
     struct pto_machine *machine;
     const struct pto_program *program;
@@ -114,6 +127,11 @@ struct pto_core {
     struct pto_place *places; /* by use */
     unsigned char *space[PTO_SPACE_COUNT]; /* with memory only */
     struct pto_moment buffer[32]; /* get_buf, rls_buf */
+    VEC_OF(struct pto_held) backlog[PTO_PIPE_COUNT]; /* behind waits that are not set yet */
+    size_t backlog_next[PTO_PIPE_COUNT];
+    uint32_t held_pipes; /* bit per pipe with a backlog */
+    uint32_t n_held;
+    bool is_in_sync_all; /* has told the others, and waits for them */
     uint64_t line[PTO_LINES];     /* of the scalar data cache */
     struct hash stored; /* what store_scalar wrote where there is no buffer: index of `words` */
     VEC_OF(struct pto_number) words;
@@ -140,12 +158,31 @@ bool pto_core_site(struct pto_core *c, uint32_t site);
 /* The cost of a site for the shapes its operands have now. */
 const struct pto_site_cache *pto_core_cost(struct pto_core *c, uint32_t site);
 
+enum { PTO_EVENT_IDS = 8 }; /* of set_flag and its kin */
+
 /* Notes that control flow used something assumed. */
 void pto_core_assume(struct pto_core *c, uint32_t origin, uint32_t line, int kind);
+
+/* Cycles as the queues count them: whole, not negative, bounded so that sums fit. */
+int64_t pto_whole_cycles(double cycles);
 
 /* Ends the run with an error at a line. */
 bool pto_core_fail(struct pto_core *c, uint32_t line, const char *code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* Puts something behind the wait at which a pipe stands. */
+bool pto_core_hold_back(struct pto_core *c, enum pto_pipe pipe, struct pto_held h);
+
+/* Lets every pipe go on whose flag is set by now. */
+bool pto_core_settle(struct pto_core *c);
+
+/* Fails with an error for each pipe that stands at a wait. */
+bool pto_core_tell_blocked(struct pto_core *c);
+void pto_core_drop_backlog(struct pto_core *c);
+
+/* Notes the bytes that an instruction touched until it was ready. */
+void pto_core_note(struct pto_core *c, const struct pto_site *s, enum pto_pipe pipe,
+                   struct pto_moment ready);
 
 /* The operation on the data of its operands. */
 bool pto_core_compute(struct pto_core *c, const struct pto_site *s);

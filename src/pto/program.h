@@ -59,6 +59,7 @@ struct pto_use {
     uint8_t kind; /* enum pto_slot_kind */
     uint8_t role; /* enum pto_role */
     bool is_read, is_written;
+    uint8_t dtype;   /* of a number, or of the elements */
     int32_t bytes;   /* of a tile */
     int32_t element; /* bytes of one of its elements */
 };
@@ -124,6 +125,7 @@ struct pto_array {
 struct pto_program {
     const struct pto_module *module;
     const struct pto_function *function;
+    enum pto_kind kind; /* of the core */
     enum pto_arch arch;
     VEC_OF(struct pto_step) steps;
     VEC_OF(struct pto_site) sites;
@@ -138,6 +140,7 @@ struct pto_program {
     VEC_OF(uint32_t) arg_slots; /* of the function's arguments, in order */
     uint64_t gm_shared; /* bit per argument: accesses behind it may depend on each other */
     bool has_fifos;
+    bool has_scalar_gm; /* the scalar unit reads or writes global memory */
     bool has_flags;   /* the text synchronises itself: nothing is inserted, bytes do not wait */
     bool has_jumps;   /* cf.*: no tree */
     uint32_t n_unfilled; /* syncs that did not get an event */
@@ -148,11 +151,13 @@ void pto_program_init(struct pto_program *p);
 void pto_program_free(struct pto_program *p);
 
 /*
- * Compiles `f` for a core of its kind. Fails with the operation and line named when something in
- * it cannot be executed. `is_synchronised` inserts what the compiler would (pto/sync.h).
+ * Compiles `f` for a cube core (without its vector sections) or a vector core. Fails with the
+ * operation and line named when something in it cannot be executed. `is_synchronised` inserts what
+ * the compiler would (pto/sync.h).
  */
 enum status pto_program_compile(struct pto_program *p, const struct pto_module *m,
-                                const struct pto_function *f, enum pto_arch arch,
-                                bool is_synchronised, const char *path, struct diag *diag);
+                                const struct pto_function *f, enum pto_kind kind,
+                                enum pto_arch arch, bool is_synchronised, const char *path,
+                                struct diag *diag);
 
 #endif

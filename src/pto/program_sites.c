@@ -194,7 +194,7 @@ static enum status find_phases(struct compiler *c, const struct pto_op *op, stru
         c->p->has_fifos = true;
         int64_t id = pto_op_int(c->m, op, PTO_KEY_ID, 0);
         if (id < 0 || id >= PTO_FIFOS)
-            return compile_fail(c, op, "pto.fifo", "the number of a FIFO is 0 to %d", PTO_FIFOS - 1);
+            return compile_fail(c, op, "pto-run.fifo", "the number of a FIFO is 0 to %d", PTO_FIFOS - 1);
         s->fifo = (uint8_t)id;
         s->to_vector = op->code == PTO_TPUSH_TO_AIV || op->code == PTO_TPOP_FROM_AIC ||
                        op->code == PTO_TFREE_FROM_AIC;
@@ -203,11 +203,11 @@ static enum status find_phases(struct compiler *c, const struct pto_op *op, stru
     c->p->has_flags |= is_flag(op->code);
     for (uint32_t i = 0; i < phases.n; i++) {
         if (phases.at[i] >= PTO_PIPE_NONE)
-            return compile_fail(c, op, "pto.operand", "names a pipe that does not exist");
+            return compile_fail(c, op, "pto-run.operand", "names a pipe that does not exist");
         s->phases[s->n_phases++] = (uint8_t)phases.at[i];
     }
     if (s->n_phases == 0)
-        return compile_fail(c, op, "pto.operand", "names no pipe");
+        return compile_fail(c, op, "pto-run.operand", "names no pipe");
     return ST_OK;
 }
 
@@ -216,7 +216,7 @@ static enum status find_phases(struct compiler *c, const struct pto_op *op, stru
 static bool is_sync(enum pto_opcode code)
 {
     return code >= PTO_SET_FLAG && code <= PTO_COMM_TTEST && code != PTO_CACHEINVALID &&
-           code != PTO_SET_FFTS;
+           code != PTO_SET_FFTS && code != PTO_TSYNC;
 }
 
 /* What has neither a pipe nor a meaning for the simulator: the lowered FIFO forms, whose pipes are
@@ -249,7 +249,8 @@ bool compile_site(struct compiler *c, const struct pto_op *op, enum status *stat
     add_accesses(c, op, &s);
     if (op->code == PTO_TPOP_FROM_AIC || op->code == PTO_TPOP_FROM_AIV) {
         c->tiles.at[s.result] = c->fifo[s.fifo][s.to_vector];
-        struct pto_use made = {s.result, PTO_SLOT_TILE, PTO_ROLE_OUT, false, true, 0, 0};
+        struct pto_use made = {.slot = s.result, .kind = PTO_SLOT_TILE, .role = PTO_ROLE_OUT,
+                               .is_written = true};
         add_access(c, &s, &made, true, false);
     }
     count_repeats(c, op, &s);

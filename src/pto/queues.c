@@ -46,6 +46,7 @@ void pto_queues_reset(struct pto_queues *q)
     }
     q->records.n = 0;
     q->n_records = 0;
+    q->late = NULL;
 }
 
 /* Where the next record goes: into the list, or aside once the list is full. */
@@ -61,10 +62,11 @@ static inline struct pto_record *next_record(struct pto_queues *q, uint32_t *num
     return &q->records.at[q->records.n++];
 }
 
-/* The vector queue's busy time has the latency of a burst once: the last one's, when it ends. */
-static void end_burst(struct pto_queue *pipe)
+/* The vector queue's busy time has the latency of a burst once: the last one's, as far as it is not
+ * covered by what follows. */
+static void end_burst(struct pto_queue *pipe, int64_t stall)
 {
-    pipe->busy += pipe->burst_latency;
+    pipe->busy += stall < pipe->burst_latency ? stall : pipe->burst_latency;
     pipe->burst_latency = 0;
 }
 
@@ -77,7 +79,9 @@ static struct pto_moment start_moment(const struct pto_queues *q, const struct p
 
     pto_moment_join(&m, pipe->held);
     pto_moment_join(&m, wait);
-    if (p != PTO_PIPE_S)
+    if (q->late)
+        pto_moment_join(&m, *q->late);
+    else if (p != PTO_PIPE_S)
         pto_moment_join(&m, (struct pto_moment){scalar->free, scalar->last, PTO_CAUSE_SCALAR,
                                                 PTO_PIPE_S, 0});
     return m;
@@ -103,7 +107,7 @@ struct pto_moment pto_queues_run(struct pto_queues *q, const struct pto_issue *i
                                                    .from = m.from,
                                                    .other = m.other};
     if (stall > 0 && issue->pipe == PTO_PIPE_V)
-        end_burst(pipe);
+        end_burst(pipe, stall);
     pipe->stall[m.cause] += stall;
     pipe->busy += issue->occupied;
     if (issue->pipe == PTO_PIPE_V)
@@ -164,7 +168,7 @@ static uint32_t sync_record(struct pto_queues *q, uint32_t site, enum pto_pipe p
                                                    .id = (uint8_t)mark.id,
                                                    .other = m.other};
     if (stall > 0 && p == PTO_PIPE_V)
-        end_burst(pipe);
+        end_burst(pipe, stall);
     pipe->stall[m.cause] += stall;
     pipe->held.at = 0;
     pipe->free = end;
@@ -230,6 +234,32 @@ void pto_queues_barrier(struct pto_queues *q, uint32_t site, enum pto_pipe pipe)
     for (int p = 0; p < PTO_PIPE_COUNT; p++)
         pto_queues_hold(q, (enum pto_pipe)p, all);
     sync_record(q, site, PTO_PIPE_S, all, (struct mark){PTO_MARK_BARRIER, PTO_PIPE_ALL, 0});
+}
+
+struct pto_moment pto_queues_signal(struct pto_queues *q, uint32_t site, enum pto_pipe pipe)
+{
+    struct pto_moment all = {.record = PTO_NO_RECORD};
+
+    if (pipe == PTO_PIPE_ALL) {
+        all = pto_queues_end(q);
+        sync_record(q, site, PTO_PIPE_S, (struct pto_moment){.record = PTO_NO_RECORD},
+                    (struct mark){PTO_MARK_SIGNAL, pipe, 0});
+        return all;
+    }
+    sync_record(q, site, pipe, all, (struct mark){PTO_MARK_SIGNAL, pipe, 0});
+    all.at = q->pipe[pipe].done;
+    all.record = q->pipe[pipe].slowest;
+    all.from = (uint8_t)pipe;
+    return all;
+}
+
+void pto_queues_await(struct pto_queues *q, uint32_t site, enum pto_pipe pipe,
+                      struct pto_moment until)
+{
+    for (int p = 0; pipe == PTO_PIPE_ALL && p < PTO_PIPE_COUNT; p++)
+        pto_queues_hold(q, (enum pto_pipe)p, until);
+    sync_record(q, site, pipe == PTO_PIPE_ALL ? PTO_PIPE_S : pipe, until,
+                (struct mark){PTO_MARK_AWAIT, pipe, 0});
 }
 
 void pto_queues_hold(struct pto_queues *q, enum pto_pipe pipe, struct pto_moment until)

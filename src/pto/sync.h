@@ -7,7 +7,7 @@
  * side in the tree (so a wait leaves a loop that its set is not in); a pair carried by a loop gets a
  * first set before the loop and a last wait behind it. A pair on one pipe becomes a barrier. Eight
  * events serve each ordered pair of pipes; when they run out, a barrier of all pipes takes the
- * place of a set and wait.
+ * place of a set and wait. A barrier of all pipes ends the function.
  */
 #ifndef STRATA_PTO_SYNC_H
 #define STRATA_PTO_SYNC_H
