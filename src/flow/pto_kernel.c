@@ -215,8 +215,6 @@ enum status pto_kernel_bind(struct pto_kernel *k, const struct pto_setup *setup,
     list_args(k);
     for (size_t i = 0; i < setup->n_args; i++)
         TRY(bind_scalar(k, &setup->args[i], setup->path, d));
-    if (setup->n_inputs == 0 && setup->n_fills == 0 && !setup->has_memory)
-        return ST_OK;
     find_sizes(k, &k->arena);
     return bind_buffers(k, setup, d);
 }
