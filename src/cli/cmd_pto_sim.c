@@ -142,7 +142,7 @@ static enum status write_outputs(struct session *s, const struct args *a, struct
         if (arg < 0)
             return ST_NOT_FOUND;
         if (!k->bindings.at[arg].data)
-            return diag_fail(&s->diag, ST_FORMAT, "pto.no-buffer",
+            return diag_fail(&s->diag, ST_FORMAT, "pto-sim.no-buffer",
                              (struct where){.path = s->operands.at[0]}, "%.*s has no buffer",
                              STR_ARGS(outputs[i].name));
         TRY(pto_buffer_write(path, &k->bindings.at[arg], pto_gm_bytes(&k->args.at[arg].size),
@@ -162,7 +162,7 @@ static enum status compare(struct session *s, const struct args *a, struct pto_k
         if (arg < 0)
             return ST_NOT_FOUND;
         if (!k->bindings.at[arg].data)
-            return diag_fail(&s->diag, ST_FORMAT, "pto.no-buffer",
+            return diag_fail(&s->diag, ST_FORMAT, "pto-sim.no-buffer",
                              (struct where){.path = s->operands.at[0]}, "%.*s has no buffer",
                              STR_ARGS(checks[i].name));
         c->name = checks[i].name;

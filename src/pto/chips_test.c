@@ -27,7 +27,7 @@ TEST(chips_go_by_their_name_with_and_without_the_brand)
     assert_str(chip.name, "Ascend910B4");
     assert_true(chip.mhz == 1500 && chip.trace_mhz == 1650);
     assert_int_equal(pto_chip_find(S("H200"), PTO_A2A3, &chip, &d), ST_NOT_FOUND);
-    assert_int_equal(diag_count(&d, "pto.chip"), 1);
+    assert_int_equal(diag_count(&d, "pto-sim.chip"), 1);
     assert_true(d.hints.n >= 5);
     diag_fini(&d);
 }

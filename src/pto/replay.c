@@ -109,7 +109,7 @@ enum status pto_replay_read(struct pto_replay *r, struct str text, const char *p
     }
     mem_free(csv);
     if (problem)
-        return diag_fail(d, ST_FORMAT, "pto.replay", (struct where){path, line, 0}, "%s", problem);
+        return diag_fail(d, ST_FORMAT, "pto-replay.bad-row", (struct where){path, line, 0}, "%s", problem);
     return ST_OK;
 }
 

@@ -14,7 +14,7 @@ static enum status replay(struct pto_replay *r, const char *text, uint32_t sync_
     if (status == ST_OK)
         pto_replay_run(r, sync_base);
     else
-        assert_int_equal(diag_count(&d, "pto.replay"), 1);
+        assert_int_equal(diag_count(&d, "pto-replay.bad-row"), 1);
     diag_fini(&d);
     return status;
 }
