@@ -118,6 +118,8 @@ def comparisons(out):
             run("db", "compare-ops", "--data-dir", folder + "db", "--output", out + "/ops.json",
                 "--scenario", "s:%s:%s" % (trace, measured), "--json"),
             run("comm", "validate", "--csv-dir", folder + "comm", "--links", "fit", "--json")]
+
+
 def database(out):
     """One document of each command on the operator database."""
     db, at = "examples/perfdb/db", ["--database-path", "examples/perfdb/db", "--json"]
@@ -158,8 +160,7 @@ def main():
                 run("db", "coverage", "--database-path", "tests/golden/db-coverage-json/in/db",
                     "--rules", "tests/golden/db-coverage-json/in/rules.yaml", "--json", codes=(1,)),
                 run("pto", "calibrate", "examples/pto/measured.csv", "--json")]
-        full += comparisons(out)
-                *database(out)]
+        full += [*comparisons(out), *database(out)]
     for document in full:
         good &= check(document, document["schema"])
         good &= check_faults(document, document["schema"])
