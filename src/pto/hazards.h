@@ -4,8 +4,8 @@
  * Each memory space is cut into segments at the borders of the accesses so far; a segment knows
  * when its last write is ready and, per pipe, when its last read is. The first iterations of a loop
  * cut, later ones only look. On the vector pipe of A2/A3 a reader of exactly the bytes that a long
- * instruction wrote follows it without waiting for its latency. Global memory is told apart by the pointer argument an access goes
- * through; there, accesses are windows (rows of bytes at a stride), and only windows that share a
+ * instruction wrote follows it without waiting for its latency. Global memory is told apart by the
+ * pointer argument an access goes through; there, accesses are windows (rows of bytes at a stride), and only windows that share a
  * byte wait for each other.
  */
 #ifndef STRATA_PTO_HAZARDS_H
@@ -18,7 +18,7 @@ struct pto_segment {
     struct pto_moment write;                /* .from is the pipe */
     struct pto_moment read[PTO_PIPE_COUNT]; /* .at == 0: none */
     uint32_t readers;                       /* bit per pipe */
-    int64_t write_lo, write_hi;             /* bytes of the last write */
+    int64_t write_lo, write_hi;             /* bytes of the last write in program order */
     bool is_stream;                         /* it was a long one of the vector pipe */
 };
 

@@ -33,7 +33,8 @@ struct look {
     uint32_t node, site;
     uint8_t pipe;      /* the one that would wait */
     uint32_t known;    /* pipes: everything before this point is in order with the instruction */
-    uint32_t created;  /* pipes that got a pair or barrier during this look */
+    uint32_t created;  /* pipes that got a pair or barrier, which hold wherever the look goes on */
+    uint32_t barriers; /* those that got a barrier */
     uint32_t carried;  /* loop whose back edge was taken, or PTO_NONE */
     VEC_OF(uint32_t) closed; /* pairs whose wait was passed: their set makes its pipe known */
     VEC_OF(uint32_t) made;   /* pairs of this look; they are closed as well */
@@ -149,6 +150,7 @@ static void add_barrier(struct inserter *in, struct look *l, uint8_t pipe)
     vec_push(&in->before[l->node].at, ((struct mark){PTO_NONE, pipe, true}));
     l->known |= 1U << pipe;
     l->created |= 1U << pipe;
+    l->barriers |= 1U << pipe;
 }
 
 static void add_pair(struct inserter *in, struct look *l, uint32_t from_node, uint8_t a)
@@ -293,7 +295,7 @@ static void look_into(struct inserter *in, struct look *l, uint32_t node)
 /* What the previous round of a loop did, from its end back to where the instruction stands. */
 static void look_around(struct inserter *in, struct look *l, uint32_t loop, uint32_t child)
 {
-    uint32_t top = l->known, outer = l->carried;
+    uint32_t top = l->known, outer = l->carried, created = l->created;
     size_t closed = l->closed.n;
 
     l->carried = loop;
@@ -304,6 +306,8 @@ static void look_around(struct inserter *in, struct look *l, uint32_t loop, uint
             break;
     }
     l->carried = outer;
+    /* in front of the loop a pair it carries holds from its first set on, which comes next */
+    l->created = created | l->barriers;
     l->known = top | l->created;
     l->closed.n = closed;
 }
