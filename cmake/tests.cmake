@@ -93,6 +93,11 @@ set_tests_properties(shared.pto_func PROPERTIES SKIP_RETURN_CODE 77)
 add_test(NAME pto.ops COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/ops.py
     $<TARGET_FILE:run_ops>)
 
+if(TARGET strata)
+    add_test(NAME pto.sim COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/sim.py
+        $<TARGET_FILE:strata>)
+endif()
+
 # What strata prints against the schemas of docs/schema; captures with one file missing.
 if(TARGET strata)
     add_test(NAME docs.schema COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/schema/check.py
