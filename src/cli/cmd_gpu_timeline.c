@@ -2,7 +2,7 @@
  * strata gpu timeline: what a GPU did over time, from a recorded trace.
  */
 #include "base/pool.h"
-#include "capture/capture.h"
+#include "capture/fleet.h"
 #include "cli/session.h"
 #include "flow/flow_gpu_timeline.h"
 #include "gpu/timeline_out.h"
@@ -31,15 +31,19 @@ static const struct example examples[] = {
 
 static void tell(struct session *s, const struct gpu_timeline_result *r)
 {
-    for (size_t i = 0; i < r->cap->sources.n; i++) {
-        const struct source *source = &r->cap->sources.at[i];
-        session_read(s, source->path, source->format, source->rows, source->lost);
-    }
+    const struct capture *first = r->fleet->ranks.at[0];
+
+    for (size_t k = 0; k < r->fleet->ranks.n; k++)
+        for (size_t i = 0; i < r->fleet->ranks.at[k]->sources.n; i++) {
+            const struct source *source = &r->fleet->ranks.at[k]->sources.at[i];
+            session_read(s, source->path, source->format, source->rows, source->lost);
+        }
     for (size_t i = 0; i < r->n_written; i++)
         session_wrote(s, r->written[i]);
     if (s->common.json) {
-        timeline_write_json(r->timeline, session_json_begin(s, "strata.gpu-timeline/1",
-                                                            origin_name(r->cap->origin)));
+        struct json_writer *j =
+            session_json_begin(s, "strata.gpu-timeline/1", origin_name(first->origin));
+        timeline_write_json(r->timelines, r->n, j);
         session_json_end(s);
     } else if (!s->common.quiet) {
         struct render_options look = {.color = s->out.color};

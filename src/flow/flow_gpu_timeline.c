@@ -3,6 +3,7 @@
 #include "base/cancel.h"
 #include "base/fs.h"
 #include "capture/cut.h"
+#include "capture/fleet.h"
 #include "gpu/timeline_out.h"
 #include "render/render.h"
 #include "render/timeline.h"
@@ -15,11 +16,6 @@ struct gpu_timeline_job gpu_timeline_job_new(const char *path)
 
 /* ---- files ---- */
 
-struct content {
-    const struct timeline *t;
-    const struct timeline_table *table; /* NULL: the trace */
-};
-
 static bool write_trace(const struct timeline *t, struct sink out)
 {
     static const struct timeline_options options = {0};
@@ -31,30 +27,41 @@ static bool write_trace(const struct timeline *t, struct sink out)
     return ok;
 }
 
-static enum status save(const struct timeline *t, const struct timeline_table *table,
-                        const char *path, struct diag *d)
+static enum status finish(struct outfile *file, struct diag *d)
+{
+    if (!cancelled())
+        return outfile_commit(file, OUTFILE_FAST, d);
+    outfile_abort(file);
+    return ST_CANCELLED;
+}
+
+static const char *trace_name(struct arena *arena, struct timeline *const *list, size_t n, size_t i)
+{
+    if (n == 1 || list[i]->n_devices == 0)
+        return n == 1 ? "trace.json.gz" : arena_format(arena, "trace-%zu.json.gz", i).at;
+    return arena_format(arena, "trace-device%d.json.gz", (int)list[i]->devices[0].device).at;
+}
+
+enum status gpu_timeline_save(struct timeline *const *list, size_t n, const char *dir,
+                              struct arena *arena, struct diag *d, const char **written,
+                              size_t *n_written)
 {
     struct outfile file;
 
-    TRY(outfile_open(&file, path, d));
-    bool ok = table != NULL ? table->write(t, outfile_sink(&file))
-                            : write_trace(t, outfile_sink(&file));
-    if (!ok && cancelled()) {
-        outfile_abort(&file);
-        return ST_CANCELLED;
-    }
-    return outfile_commit(&file, OUTFILE_FAST, d);
-}
-
-enum status gpu_timeline_save(const struct timeline *t, const char *dir, struct arena *arena,
-                              struct diag *d, const char **written, size_t *n)
-{
     TRY(fs_mkdirs(dir, d));
-    for (size_t i = 0; i <= timeline_tables_n; i++) {
-        const struct timeline_table *table = i < timeline_tables_n ? &timeline_tables[i] : NULL;
-        const char *path = fs_join(arena, dir, table != NULL ? table->file : "trace.json.gz");
-        TRY(save(t, table, path, d));
-        written[(*n)++] = path;
+    for (size_t i = 0; i < timeline_tables_n; i++) {
+        const char *path = fs_join(arena, dir, timeline_tables[i].file);
+        TRY(outfile_open(&file, path, d));
+        timeline_table_write(&timeline_tables[i], list, n, outfile_sink(&file));
+        TRY(finish(&file, d));
+        written[(*n_written)++] = path;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const char *path = fs_join(arena, dir, trace_name(arena, list, n, i));
+        TRY(outfile_open(&file, path, d));
+        write_trace(list[i], outfile_sink(&file));
+        TRY(finish(&file, d));
+        written[(*n_written)++] = path;
     }
     return ST_OK;
 }
@@ -69,14 +76,14 @@ static enum status save_report(const struct report *r, const char *path, struct 
     return outfile_commit(&file, OUTFILE_FAST, d);
 }
 
-static enum status save_all(const struct gpu_timeline_job *job, struct arena *arena,
-                            struct diag *d, struct gpu_timeline_result *result)
+static enum status save_all(const struct gpu_timeline_job *job, struct arena *arena, struct diag *d,
+                            struct gpu_timeline_result *result)
 {
     const char *path = fs_join(arena, job->out, "report.md");
 
-    result->written = ARENA_ARRAY(arena, const char *, GPU_TIMELINE_FILES);
-    TRY(gpu_timeline_save(result->timeline, fs_join(arena, job->out, "timeline"), arena, d,
-                          result->written, &result->n_written));
+    result->written = ARENA_ARRAY(arena, const char *, GPU_TIMELINE_FILES + result->n);
+    TRY(gpu_timeline_save(result->timelines, result->n, fs_join(arena, job->out, "timeline"), arena,
+                          d, result->written, &result->n_written));
     TRY(save_report(result->report, path, d));
     result->written[result->n_written++] = path;
     return ST_OK;
@@ -112,37 +119,49 @@ static enum status find_window(const struct gpu_timeline_job *job, const struct 
                      "no range of the host is called '%s', or it has no length", job->range);
 }
 
-static enum status check_work(const struct gpu_timeline_job *job, const struct timeline *t,
-                              struct diag *d)
+static enum status check_work(const struct gpu_timeline_job *job,
+                              const struct gpu_timeline_result *result, struct diag *d)
 {
-    for (size_t i = 0; i < t->n_devices; i++)
-        if (t->devices[i].n > 0)
-            return ST_OK;
+    for (size_t k = 0; k < result->n; k++)
+        for (size_t i = 0; i < result->timelines[k]->n_devices; i++)
+            if (result->timelines[k]->devices[i].n > 0)
+                return ST_OK;
     return diag_fail(d, ST_NOT_FOUND, "gpu-timeline.no-work", (struct where){.path = job->path},
                      "no kernel, copy or fill of a device%s",
                      job->range != NULL ? " in this range" : "; was the device recorded?");
 }
 
+static enum status analyse(const struct gpu_timeline_job *job, struct arena *arena, struct diag *d,
+                           struct gpu_timeline_result *result)
+{
+    result->timelines = ARENA_ARRAY(arena, struct timeline *, result->fleet->ranks.n);
+    for (size_t i = 0; i < result->fleet->ranks.n; i++) {
+        const struct capture *cap = result->fleet->ranks.at[i];
+        struct timeline_choice choice = {0};
+        if (job->range != NULL)
+            TRY(find_window(job, cap, d, &choice.window));
+        result->timelines[result->n++] = timeline_new(cap, &choice);
+    }
+    return check_work(job, result, d);
+}
+
 enum status flow_gpu_timeline(const struct gpu_timeline_job *job, struct arena *arena,
                               struct diag *d, struct gpu_timeline_result *result)
 {
-    struct timeline_choice choice = {0};
-
     *result = (struct gpu_timeline_result){0};
-    TRY(input_load(job->path, &job->input, d, &result->cap));
-    if (job->range != NULL)
-        TRY(find_window(job, result->cap, d, &choice.window));
-    result->timeline = timeline_new(result->cap, &choice);
-    TRY(check_work(job, result->timeline, d));
+    TRY(input_load_all(job->path, &job->input, d, &result->fleet));
+    TRY(analyse(job, arena, d, result));
     result->report = report_new(S("GPU timeline"));
     report_summary(result->report, str_of(job->path));
-    timeline_describe(result->timeline, result->report);
+    for (size_t i = 0; i < result->n; i++)
+        timeline_describe(result->timelines[i], result->report);
     return job->out != NULL ? save_all(job, arena, d, result) : ST_OK;
 }
 
 void gpu_timeline_result_free(struct gpu_timeline_result *result)
 {
-    timeline_free(result->timeline);
+    for (size_t i = 0; i < result->n; i++)
+        timeline_free(result->timelines[i]);
     report_free(result->report);
-    capture_free(result->cap);
+    fleet_free(result->fleet);
 }

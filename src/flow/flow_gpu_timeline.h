@@ -9,7 +9,7 @@
 #include "base/interval.h"
 #include "input/input.h"
 
-struct capture;
+struct fleet;
 struct report;
 struct timeline;
 
@@ -21,8 +21,9 @@ struct gpu_timeline_job {
 };
 
 struct gpu_timeline_result {
-    struct capture *cap;
-    struct timeline *timeline;
+    struct fleet *fleet;
+    struct timeline **timelines; /* one for each capture: the devices of a run */
+    size_t n;
     struct report *report;
     const char **written; /* paths of files, in the job's arena */
     size_t n_written;
@@ -35,10 +36,12 @@ enum status flow_gpu_timeline(const struct gpu_timeline_job *job, struct arena *
                               struct diag *d, struct gpu_timeline_result *result);
 void gpu_timeline_result_free(struct gpu_timeline_result *result);
 
-/* Writes the tables and trace.json.gz of a timeline into the folder `dir`, which is made when it is
- * new. `written` has room for GPU_TIMELINE_FILES paths. */
+/* Writes the tables of `n` timelines and trace.json.gz of each capture (with the device's number
+ * in the name when there are several) into the folder `dir`, which is made when it is new. Gives
+ * the paths in `written`, which has room for GPU_TIMELINE_FILES and `n` more. */
 enum { GPU_TIMELINE_FILES = 16 };
-enum status gpu_timeline_save(const struct timeline *t, const char *dir, struct arena *arena,
-                              struct diag *d, const char **written, size_t *n);
+enum status gpu_timeline_save(struct timeline *const *list, size_t n, const char *dir,
+                              struct arena *arena, struct diag *d, const char **written,
+                              size_t *n_written);
 
 #endif

@@ -216,8 +216,7 @@ static uint8_t class_of(const struct gather *g, size_t i)
     const struct slices *s = &g->t->cap->slices;
     uint8_t says = timeline_says(g->t, s->name[i]);
 
-    if (g->row_key != 0 &&
-        attrs_get(&g->t->cap->attrs, s->set[i], g->row_key).type != ATTR_NONE)
+    if (g->row_key != 0 && attrs_get(&g->t->cap->attrs, s->set[i], g->row_key).type != ATTR_NONE)
         return TIMELINE_GRAPH;
     if (s->kind[i] == SLICE_COPY)
         return (says & NAME_MEMSET) != 0 ? TIMELINE_MEMSET : TIMELINE_MEMCPY;

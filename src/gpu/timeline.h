@@ -62,11 +62,11 @@ struct timeline_quantiles {
 
 struct timeline_stream {
     lane_id lane;
-    uint32_t device;    /* number among all devices */
-    nanos first, last;  /* of its work; first > last: none */
+    uint32_t device;   /* number among all devices */
+    nanos first, last; /* of its work; first > last: none */
     uint64_t kernels;
-    nanos busy;         /* of its kernels */
-    nanos sum, longest; /* of their durations */
+    nanos busy;                     /* of its kernels */
+    nanos sum, longest;             /* of their durations */
     struct timeline_quantiles gaps; /* between its kernels */
     struct interval_set set;        /* merged, of its kernels */
 };
@@ -132,9 +132,9 @@ struct timeline_graphs {
 /* A range on a host thread and the work launched inside it. */
 struct timeline_range {
     uint32_t slice;
-    uint32_t depth;    /* 0: outermost */
-    uint64_t kernels;  /* of ranges inside it too */
-    nanos begin, end;  /* of that work; begin > end: none */
+    uint32_t depth;   /* 0: outermost */
+    uint64_t kernels; /* of ranges inside it too */
+    nanos begin, end; /* of that work; begin > end: none */
 };
 
 /* All kernels of one name. */
@@ -151,8 +151,9 @@ struct timeline_device {
     struct interval window;
     uint64_t count[TIMELINE_CLASSES];
     nanos busy, kernel_busy, kernel_sum, busy_of[TIMELINE_CLASSES];
-    nanos comm_overlap;  /* of communication with computing */
-    nanos memcpy_hidden; /* of copies with kernels */
+    nanos comm_overlap;                /* of communication with computing */
+    nanos memcpy_hidden;               /* of copies with kernels */
+    nanos memcpy_compute, memcpy_comm; /* of copies with either sort of kernels */
     uint64_t most_at_once;
     struct timeline_gaps gaps;
     struct timeline_launches launches;
@@ -206,7 +207,7 @@ const char *timeline_band_name(size_t band);
 /* Where launch times of a kernel stand: its call, and when its stream was free. */
 struct timeline_launch {
     bool is_known;
-    nanos begin, end;      /* of the call */
+    nanos begin, end; /* of the call */
     nanos latency, queue;
 };
 

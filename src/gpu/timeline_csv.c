@@ -136,8 +136,8 @@ static void put_kernel(struct csv_write *out, const struct timeline *t,
 {
     int64_t shared = timeline_number(t, op->slice, S("shared memory"));
     int64_t fixed = timeline_number(t, op->slice, S("static shared memory"));
-    uint32_t range = t->range_of != NULL && op->call != TIMELINE_NONE ? t->range_of[op->call]
-                                                                      : TIMELINE_NONE;
+    uint32_t range =
+        t->range_of != NULL && op->call != TIMELINE_NONE ? t->range_of[op->call] : TIMELINE_NONE;
 
     put_pid(out, t, op);
     csv_write_i64(out, d->device);
@@ -162,29 +162,21 @@ static void put_kernel(struct csv_write *out, const struct timeline *t,
     csv_write_row(out);
 }
 
-static bool write_kernels(const struct timeline *t, struct sink sink)
+static void put_all_kernels(const struct timeline *t, struct csv_write *out)
 {
-    struct csv_write out;
     nanos *free_at = mem_grow(NULL, sizeof(*free_at), t->n_streams + 1);
 
-    csv_write_open(&out, sink);
-    put_header(&out, "pid,device,context,stream,start_ns,end_ns,dur_ns,name,short_name,correlation,"
-                     "grid_x,grid_y,grid_z,block_x,block_y,block_z,cluster_x,cluster_y,cluster_z,"
-                     "regs,smem_static,smem_dynamic,local_per_thread,graph_id,graph_node,"
-                     "launch_start_ns,launch_end_ns,launch_tid,launch_latency_ns,queue_ns,stage,"
-                     "nvtx");
     for (size_t i = 0; i < t->n_streams; i++)
         free_at[i] = INT64_MIN;
     for (size_t k = 0; k < t->n_devices; k++)
         for (size_t i = 0; i < t->devices[k].n && !is_interrupted(i); i++) {
             const struct timeline_op *op = &t->devices[k].ops[i];
             if (timeline_is_kernel(op))
-                put_kernel(&out, t, &t->devices[k], op, free_at[op->stream]);
+                put_kernel(out, t, &t->devices[k], op, free_at[op->stream]);
             if (op->end > free_at[op->stream])
                 free_at[op->stream] = op->end;
         }
     mem_free(free_at);
-    return csv_write_close(&out) && !cancelled();
 }
 
 /* Copies do not wait on the host when their call says so; unknown without a call. */
@@ -224,73 +216,58 @@ static void put_memop(struct csv_write *out, const struct timeline *t,
     csv_write_row(out);
 }
 
-static bool write_memops(const struct timeline *t, struct sink sink)
+static void put_all_memops(const struct timeline *t, struct csv_write *out)
 {
-    struct csv_write out;
-
-    csv_write_open(&out, sink);
-    put_header(&out, "pid,device,stream,start_ns,end_ns,dur_ns,kind,src_kind,dst_kind,bytes,gbps,"
-                     "async,correlation,graph_node");
     for (size_t k = 0; k < t->n_devices; k++)
         for (size_t i = 0; i < t->devices[k].n && !is_interrupted(i); i++) {
             const struct timeline_op *op = &t->devices[k].ops[i];
             if (op->class == TIMELINE_MEMCPY || op->class == TIMELINE_MEMSET)
-                put_memop(&out, t, &t->devices[k], op);
+                put_memop(out, t, &t->devices[k], op);
         }
-    return csv_write_close(&out) && !cancelled();
 }
 
-static bool write_graphs(const struct timeline *t, struct sink sink)
+static void put_all_graphs(const struct timeline *t, struct csv_write *out)
 {
     const struct slices *s = &t->cap->slices;
-    struct csv_write out;
 
-    csv_write_open(&out, sink);
-    put_header(&out, "pid,device,graph_id,launch_correlation,start_ns,end_ns,nodes,node_busy_ns,"
-                     "api_ns,level");
     for (size_t k = 0; k < t->n_devices; k++)
         for (size_t i = 0; i < t->devices[k].graphs.at.n && !is_interrupted(i); i++) {
             const struct timeline_graph *g = &t->devices[k].graphs.at.at[i];
-            put_pid(&out, t, &t->devices[k].ops[g->first]);
-            csv_write_i64(&out, t->devices[k].device);
-            put_known(&out, g->id);
-            put_known(&out, g->correlation);
-            csv_write_i64(&out, g->begin);
-            csv_write_i64(&out, g->end);
-            csv_write_i64(&out, (int64_t)g->nodes);
-            csv_write_i64(&out, g->node_busy);
-            put_known(&out, g->call != TIMELINE_NONE ? s->dur[g->call] : -1);
-            csv_write_cell(&out, g->nodes > 0 ? S("node") : S("graph"));
-            csv_write_row(&out);
+            put_pid(out, t, &t->devices[k].ops[g->first]);
+            csv_write_i64(out, t->devices[k].device);
+            put_known(out, g->id);
+            put_known(out, g->correlation);
+            csv_write_i64(out, g->begin);
+            csv_write_i64(out, g->end);
+            csv_write_i64(out, (int64_t)g->nodes);
+            csv_write_i64(out, g->node_busy);
+            put_known(out, g->call != TIMELINE_NONE ? s->dur[g->call] : -1);
+            csv_write_cell(out, g->nodes > 0 ? S("node") : S("graph"));
+            csv_write_row(out);
         }
-    return csv_write_close(&out) && !cancelled();
 }
 
 /* ---- host ---- */
 
 /* Slices of a kind by time over all lanes would need a sort; lanes in order, by time in each. */
-static bool write_api(const struct timeline *t, struct sink sink)
+static void put_all_api(const struct timeline *t, struct csv_write *out)
 {
     const struct capture *cap = t->cap;
-    struct csv_write out;
 
-    csv_write_open(&out, sink);
-    put_header(&out, "pid,tid,start_ns,end_ns,dur_ns,api,name,correlation,result");
     for (size_t i = 0; i < cap->slices.n && !is_interrupted(i); i++) {
         uint32_t slice = (uint32_t)i;
         if (cap->slices.kind[i] != SLICE_RUNTIME)
             continue;
         bool is_driver = (timeline_says(t, cap->slices.name[i]) & NAME_DRIVER) != 0;
-        csv_write_i64(&out, lane_of(t, slice)->pid);
-        csv_write_i64(&out, lane_of(t, slice)->tid);
-        put_times(&out, cap->slices.begin[i], slices_end(&cap->slices, i));
-        csv_write_cell(&out, is_driver ? S("driver") : S("runtime"));
-        csv_write_cell(&out, name_of(t, slice));
-        put_known(&out, link_of(t, slice));
-        put_known(&out, timeline_number(t, slice, S("result")));
-        csv_write_row(&out);
+        csv_write_i64(out, lane_of(t, slice)->pid);
+        csv_write_i64(out, lane_of(t, slice)->tid);
+        put_times(out, cap->slices.begin[i], slices_end(&cap->slices, i));
+        csv_write_cell(out, is_driver ? S("driver") : S("runtime"));
+        csv_write_cell(out, name_of(t, slice));
+        put_known(out, link_of(t, slice));
+        put_known(out, timeline_number(t, slice, S("result")));
+        csv_write_row(out);
     }
-    return csv_write_close(&out) && !cancelled();
 }
 
 static struct str sync_type(struct str name)
@@ -310,65 +287,56 @@ static struct str sync_type(struct str name)
     return S("");
 }
 
-static bool write_syncs(const struct timeline *t, struct sink sink)
+static void put_all_syncs(const struct timeline *t, struct csv_write *out)
 {
     const struct capture *cap = t->cap;
-    struct csv_write out;
 
-    csv_write_open(&out, sink);
-    put_header(&out, "pid,start_ns,end_ns,type,context,stream,event_id,correlation");
     for (size_t i = 0; i < cap->slices.n && !is_interrupted(i); i++) {
         uint32_t slice = (uint32_t)i;
         const struct lane_key *lane = lane_of(t, slice);
         if (cap->slices.kind[i] != SLICE_WAIT)
             continue;
-        put_known(&out, timeline_number(t, slice, S("pid")));
-        csv_write_i64(&out, cap->slices.begin[i]);
-        csv_write_i64(&out, slices_end(&cap->slices, i));
-        csv_write_cell(&out, sync_type(name_of(t, slice)));
-        put_known(&out, timeline_number(t, slice, S("context")));
+        put_known(out, timeline_number(t, slice, S("pid")));
+        csv_write_i64(out, cap->slices.begin[i]);
+        csv_write_i64(out, slices_end(&cap->slices, i));
+        csv_write_cell(out, sync_type(name_of(t, slice)));
+        put_known(out, timeline_number(t, slice, S("context")));
         if (lane->kind == LANE_STREAM)
-            csv_write_cell(&out, capture_text(cap, lane->name));
+            csv_write_cell(out, capture_text(cap, lane->name));
         else
-            put_known(&out, timeline_number(t, slice, S("stream")));
-        put_known(&out, timeline_number(t, slice, S("event")));
-        put_known(&out, link_of(t, slice));
-        csv_write_row(&out);
+            put_known(out, timeline_number(t, slice, S("stream")));
+        put_known(out, timeline_number(t, slice, S("event")));
+        put_known(out, link_of(t, slice));
+        csv_write_row(out);
     }
-    return csv_write_close(&out) && !cancelled();
 }
 
-static bool write_nvtx(const struct timeline *t, struct sink sink)
+static void put_all_nvtx(const struct timeline *t, struct csv_write *out)
 {
     const struct slices *s = &t->cap->slices;
-    struct csv_write out;
 
-    csv_write_open(&out, sink);
-    put_header(&out, "pid,tid,domain,name,start_ns,end_ns,gpu_start_ns,gpu_end_ns,kernel_count,"
-                     "depth");
     for (size_t i = 0; i < t->ranges.n && !is_interrupted(i); i++) {
         const struct timeline_range *r = &t->ranges.at[i];
-        csv_write_i64(&out, lane_of(t, r->slice)->pid);
-        csv_write_i64(&out, lane_of(t, r->slice)->tid);
+        csv_write_i64(out, lane_of(t, r->slice)->pid);
+        csv_write_i64(out, lane_of(t, r->slice)->tid);
         struct str domain = text_of(t, r->slice, S("domain"));
         if (domain.n > 0)
-            csv_write_cell(&out, domain);
+            csv_write_cell(out, domain);
         else
-            put_known(&out, timeline_number(t, r->slice, S("domain")));
-        csv_write_cell(&out, name_of(t, r->slice));
-        csv_write_i64(&out, s->begin[r->slice]);
-        csv_write_i64(&out, slices_end(s, r->slice));
+            put_known(out, timeline_number(t, r->slice, S("domain")));
+        csv_write_cell(out, name_of(t, r->slice));
+        csv_write_i64(out, s->begin[r->slice]);
+        csv_write_i64(out, slices_end(s, r->slice));
         if (r->begin <= r->end) {
-            csv_write_i64(&out, r->begin);
-            csv_write_i64(&out, r->end);
+            csv_write_i64(out, r->begin);
+            csv_write_i64(out, r->end);
         } else {
-            put_empty(&out, 2);
+            put_empty(out, 2);
         }
-        csv_write_i64(&out, (int64_t)r->kernels);
-        csv_write_i64(&out, r->depth);
-        csv_write_row(&out);
+        csv_write_i64(out, (int64_t)r->kernels);
+        csv_write_i64(out, r->depth);
+        csv_write_row(out);
     }
-    return csv_write_close(&out) && !cancelled();
 }
 
 /* ---- results ---- */
@@ -378,34 +346,28 @@ static double percent(nanos part, nanos whole)
     return whole > 0 ? 100 * (double)part / (double)whole : NAN;
 }
 
-static bool write_streams(const struct timeline *t, struct sink sink)
+static void put_all_streams(const struct timeline *t, struct csv_write *out)
 {
-    struct csv_write out;
-
-    csv_write_open(&out, sink);
-    put_header(&out, "pid,device,stream,priority,first_ns,last_ns,kernels,busy_ns,busy_pct,gap_ns,"
-                     "median_gap_ns,max_gap_ns");
     for (uint32_t i = 0; i < t->n_streams; i++) {
         const struct timeline_stream *s = &t->streams[i];
         const struct timeline_device *d = &t->devices[s->device];
         const struct lane *lane = &t->cap->lanes.at[s->lane];
         if (s->first > s->last)
             continue;
-        put_known(&out, lane->key.pid > 0 ? lane->key.pid : -1);
-        csv_write_i64(&out, d->device);
-        csv_write_cell(&out, stream_name(t, i));
-        put_empty(&out, 1); /* no importer tells the priority */
-        csv_write_i64(&out, s->first);
-        csv_write_i64(&out, s->last);
-        csv_write_i64(&out, (int64_t)s->kernels);
-        csv_write_i64(&out, s->busy);
-        csv_write_f64(&out, percent(s->busy, nanos_sub(d->window.end, d->window.begin)));
-        csv_write_i64(&out, s->gaps.sum);
-        csv_write_f64(&out, s->gaps.median);
-        csv_write_f64(&out, s->gaps.n > 0 ? (double)s->gaps.max : NAN);
-        csv_write_row(&out);
+        put_known(out, lane->key.pid > 0 ? lane->key.pid : -1);
+        csv_write_i64(out, d->device);
+        csv_write_cell(out, stream_name(t, i));
+        put_empty(out, 1); /* no importer tells the priority */
+        csv_write_i64(out, s->first);
+        csv_write_i64(out, s->last);
+        csv_write_i64(out, (int64_t)s->kernels);
+        csv_write_i64(out, s->busy);
+        csv_write_f64(out, percent(s->busy, nanos_sub(d->window.end, d->window.begin)));
+        csv_write_i64(out, s->gaps.sum);
+        csv_write_f64(out, s->gaps.median);
+        csv_write_f64(out, s->gaps.n > 0 ? (double)s->gaps.max : NAN);
+        csv_write_row(out);
     }
-    return csv_write_close(&out);
 }
 
 static void put_pair(struct csv_write *out, int32_t device, struct str a, struct str b,
@@ -421,57 +383,86 @@ static void put_pair(struct csv_write *out, int32_t device, struct str a, struct
     csv_write_row(out);
 }
 
-static bool write_overlap(const struct timeline *t, struct sink sink)
+static void put_all_overlap(const struct timeline *t, struct csv_write *out)
 {
-    struct csv_write out;
-
-    csv_write_open(&out, sink);
-    put_header(&out, "device,a,b,overlap_ns,a_busy_ns,b_busy_ns,overlap_pct_of_smaller");
     for (size_t k = 0; k < t->n_devices; k++) {
         const struct timeline_device *d = &t->devices[k];
         for (size_t i = 0; i < t->pairs.n; i++) {
             const struct timeline_pair *p = &t->pairs.at[i];
             if (&t->devices[t->streams[p->a].device] == d)
-                put_pair(&out, d->device, stream_name(t, p->a), stream_name(t, p->b), p->overlap,
+                put_pair(out, d->device, stream_name(t, p->a), stream_name(t, p->b), p->overlap,
                          t->streams[p->a].busy, t->streams[p->b].busy);
         }
-        put_pair(&out, d->device, S("compute"), S("comm"), d->comm_overlap,
+        put_pair(out, d->device, S("compute"), S("comm"), d->comm_overlap,
                  d->busy_of[TIMELINE_COMPUTE], d->busy_of[TIMELINE_COMM]);
-        put_pair(&out, d->device, S("kernels"), S("memcpy"), d->memcpy_hidden, d->kernel_busy,
+        put_pair(out, d->device, S("compute"), S("memcpy"), d->memcpy_compute,
+                 d->busy_of[TIMELINE_COMPUTE], d->busy_of[TIMELINE_MEMCPY]);
+        put_pair(out, d->device, S("comm"), S("memcpy"), d->memcpy_comm, d->busy_of[TIMELINE_COMM],
                  d->busy_of[TIMELINE_MEMCPY]);
     }
-    return csv_write_close(&out);
 }
 
-static bool write_gaps(const struct timeline *t, struct sink sink)
+static void put_all_gaps(const struct timeline *t, struct csv_write *out)
 {
-    struct csv_write out;
-
-    csv_write_open(&out, sink);
-    put_header(&out,
-               "device,stream,start_ns,end_ns,dur_ns,cause,prev_kernel,next_kernel,host_api");
     for (size_t k = 0; k < t->n_devices; k++) {
         const struct timeline_device *d = &t->devices[k];
         for (size_t i = 0; i < d->gaps.at.n && !is_interrupted(i); i++) {
             const struct timeline_gap *g = &d->gaps.at.at[i];
             bool has_next = g->next != TIMELINE_NONE, has_prev = g->prev != TIMELINE_NONE;
-            csv_write_i64(&out, d->device);
-            csv_write_cell(&out, has_next ? stream_name(t, d->ops[g->next].stream) : S(""));
-            put_times(&out, g->begin, g->end);
-            csv_write_cell(&out, str_of(timeline_cause_name((enum timeline_cause)g->cause)));
-            csv_write_cell(&out, has_prev ? name_of(t, d->ops[g->prev].slice) : S(""));
-            csv_write_cell(&out, has_next ? name_of(t, d->ops[g->next].slice) : S(""));
-            csv_write_cell(&out, capture_text(t->cap, g->host_api));
-            csv_write_row(&out);
+            csv_write_i64(out, d->device);
+            csv_write_cell(out, has_next ? stream_name(t, d->ops[g->next].stream) : S(""));
+            put_times(out, g->begin, g->end);
+            csv_write_cell(out, str_of(timeline_cause_name((enum timeline_cause)g->cause)));
+            csv_write_cell(out, has_prev ? name_of(t, d->ops[g->prev].slice) : S(""));
+            csv_write_cell(out, has_next ? name_of(t, d->ops[g->next].slice) : S(""));
+            csv_write_cell(out, capture_text(t->cap, g->host_api));
+            csv_write_row(out);
         }
     }
-    return csv_write_close(&out) && !cancelled();
 }
 
 const struct timeline_table timeline_tables[] = {
-    {"kernels.csv", write_kernels}, {"memops.csv", write_memops},   {"api.csv", write_api},
-    {"sync.csv", write_syncs},      {"nvtx.csv", write_nvtx},       {"graphs.csv", write_graphs},
-    {"streams.csv", write_streams}, {"overlap.csv", write_overlap}, {"gaps.csv", write_gaps},
+    {"kernels.csv",
+     "pid,device,context,stream,start_ns,end_ns,dur_ns,name,short_name,correlation,"
+     "grid_x,grid_y,grid_z,block_x,block_y,block_z,cluster_x,cluster_y,cluster_z,"
+     "regs,smem_static,smem_dynamic,local_per_thread,graph_id,graph_node,"
+     "launch_start_ns,launch_end_ns,launch_tid,launch_latency_ns,queue_ns,stage,"
+     "nvtx",
+     put_all_kernels},
+    {"memops.csv",
+     "pid,device,stream,start_ns,end_ns,dur_ns,kind,src_kind,dst_kind,bytes,gbps,"
+     "async,correlation,graph_node",
+     put_all_memops},
+    {"api.csv", "pid,tid,start_ns,end_ns,dur_ns,api,name,correlation,result", put_all_api},
+    {"sync.csv", "pid,start_ns,end_ns,type,context,stream,event_id,correlation", put_all_syncs},
+    {"nvtx.csv",
+     "pid,tid,domain,name,start_ns,end_ns,gpu_start_ns,gpu_end_ns,kernel_count,"
+     "depth",
+     put_all_nvtx},
+    {"graphs.csv",
+     "pid,device,graph_id,launch_correlation,start_ns,end_ns,nodes,node_busy_ns,"
+     "api_ns,level",
+     put_all_graphs},
+    {"streams.csv",
+     "pid,device,stream,priority,first_ns,last_ns,kernels,busy_ns,busy_pct,gap_ns,"
+     "median_gap_ns,max_gap_ns",
+     put_all_streams},
+    {"overlap.csv", "device,a,b,overlap_ns,a_busy_ns,b_busy_ns,overlap_pct_of_smaller",
+     put_all_overlap},
+    {"gaps.csv", "device,stream,start_ns,end_ns,dur_ns,cause,prev_kernel,next_kernel,host_api",
+     put_all_gaps},
 };
 
 const size_t timeline_tables_n = ARRAY_LEN(timeline_tables);
+
+bool timeline_table_write(const struct timeline_table *table, struct timeline *const *list,
+                          size_t n, struct sink sink)
+{
+    struct csv_write out;
+
+    csv_write_open(&out, sink);
+    put_header(&out, table->columns);
+    for (size_t i = 0; i < n; i++)
+        table->rows(list[i], &out);
+    return csv_write_close(&out) && !cancelled();
+}

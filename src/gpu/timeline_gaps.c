@@ -24,7 +24,7 @@ struct evidence {
     VEC_OF(struct interval) overheads;
     struct interval_set overhead; /* the same, merged */
     size_t overhead_at;
-    VEC_OF(nanos) *waits;  /* by stream: when it was told to wait for an event, by time */
+    VEC_OF(nanos) * waits; /* by stream: when it was told to wait for an event, by time */
     nanos *prev_call;      /* by stream: when its last work was launched */
     struct hash streams;   /* lane, or device and number -> stream */
 };
@@ -248,9 +248,8 @@ static void explain(struct evidence *e, struct timeline_device *d)
     if (g < d->gaps.at.n) /* the one behind the last work */
         d->gaps.at.at[g].cause = cause_of(e, d, &d->gaps.at.at[g]);
     for (size_t i = 0; i < e->overhead.n; i++)
-        d->overhead = nanos_add(d->overhead,
-                                common(e->overhead.at[i].begin, e->overhead.at[i].end,
-                                       d->window.begin, d->window.end));
+        d->overhead = nanos_add(d->overhead, common(e->overhead.at[i].begin, e->overhead.at[i].end,
+                                                    d->window.begin, d->window.end));
     count(&d->gaps);
 }
 

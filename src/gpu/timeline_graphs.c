@@ -35,8 +35,8 @@ static struct timeline_graph *launch_of(struct finder *f, const struct timeline_
 {
     struct timeline_graphs *g = &f->d->graphs;
     int64_t correlation = correlation_of(f, op);
-    uint64_t key = op->call != TIMELINE_NONE ? hash_mix(op->call, 1)
-                                             : hash_mix((uint64_t)correlation, 2);
+    uint64_t key =
+        op->call != TIMELINE_NONE ? hash_mix(op->call, 1) : hash_mix((uint64_t)correlation, 2);
     uint32_t i = hash_add(&f->launches, key, (uint32_t)g->at.n);
 
     if (i == g->at.n)

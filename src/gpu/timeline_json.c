@@ -200,26 +200,35 @@ static void put_notes(struct json_writer *j, const struct timeline *t,
     arena_free(&arena);
 }
 
-void timeline_write_json(const struct timeline *t, struct json_writer *j)
+static void put_device(struct json_writer *j, const struct timeline *t,
+                       const struct timeline_device *d)
 {
+    json_write_object(j);
+    put_i64(j, "device", d->device);
+    put_summary(j, t, d);
+    put_streams(j, t, d);
+    put_overlap(j, t, d);
+    put_launches(j, &d->launches);
+    put_gaps(j, &d->gaps);
+    put_graphs(j, &d->graphs);
+    put_names(j, t, d);
+    put_notes(j, t, d);
+    json_write_end(j);
+}
+
+void timeline_write_json(struct timeline *const *list, size_t n, struct json_writer *j)
+{
+    uint64_t ranges = 0;
+
     json_write_object(j);
     json_write_key(j, S("devices"));
     json_write_array(j);
-    for (size_t i = 0; i < t->n_devices; i++) {
-        const struct timeline_device *d = &t->devices[i];
-        json_write_object(j);
-        put_i64(j, "device", d->device);
-        put_summary(j, t, d);
-        put_streams(j, t, d);
-        put_overlap(j, t, d);
-        put_launches(j, &d->launches);
-        put_gaps(j, &d->gaps);
-        put_graphs(j, &d->graphs);
-        put_names(j, t, d);
-        put_notes(j, t, d);
-        json_write_end(j);
+    for (size_t k = 0; k < n; k++) {
+        for (size_t i = 0; i < list[k]->n_devices; i++)
+            put_device(j, list[k], &list[k]->devices[i]);
+        ranges += list[k]->ranges.n;
     }
     json_write_end(j);
-    put_i64(j, "ranges", (int64_t)t->ranges.n);
+    put_i64(j, "ranges", (int64_t)ranges);
     json_write_end(j);
 }

@@ -4,25 +4,32 @@ static const struct {
     struct str word;
     uint8_t says;
 } words[] = {
-    {S_INIT("nccl"), NAME_COMM},          {S_INIT("nvshmem"), NAME_COMM},
-    {S_INIT("allreduce"), NAME_COMM},     {S_INIT("all_reduce"), NAME_COMM},
-    {S_INIT("allgather"), NAME_COMM},     {S_INIT("all_gather"), NAME_COMM},
-    {S_INIT("reducescatter"), NAME_COMM}, {S_INIT("reduce_scatter"), NAME_COMM},
-    {S_INIT("alltoall"), NAME_COMM},      {S_INIT("all_toall"), NAME_COMM},
-    {S_INIT("allto_all"), NAME_COMM},     {S_INIT("all_to_all"), NAME_COMM},
-    {S_INIT("sendrecv"), NAME_COMM},      {S_INIT("GraphLaunch"), NAME_GRAPH},
-    {S_INIT("StreamWaitEvent"), NAME_WAIT}, {S_INIT("Stream Wait Event"), NAME_WAIT},
+    {S_INIT("nccl"), NAME_COMM},
+    {S_INIT("nvshmem"), NAME_COMM},
+    {S_INIT("allreduce"), NAME_COMM},
+    {S_INIT("all_reduce"), NAME_COMM},
+    {S_INIT("allgather"), NAME_COMM},
+    {S_INIT("all_gather"), NAME_COMM},
+    {S_INIT("reducescatter"), NAME_COMM},
+    {S_INIT("reduce_scatter"), NAME_COMM},
+    {S_INIT("alltoall"), NAME_COMM},
+    {S_INIT("all_toall"), NAME_COMM},
+    {S_INIT("allto_all"), NAME_COMM},
+    {S_INIT("all_to_all"), NAME_COMM},
+    {S_INIT("sendrecv"), NAME_COMM},
+    {S_INIT("GraphLaunch"), NAME_GRAPH},
+    {S_INIT("StreamWaitEvent"), NAME_WAIT},
+    {S_INIT("Stream Wait Event"), NAME_WAIT},
 };
 
 static const struct str loading[] = {
-    S_INIT("cuModuleLoad"),   S_INIT("cuLibraryLoad"),  S_INIT("cuLinkComplete"),
-    S_INIT("cuLinkAddData"),  S_INIT("cudaLibraryLoad"), S_INIT("cuModuleGetFunction"),
+    S_INIT("cuModuleLoad"),  S_INIT("cuLibraryLoad"),   S_INIT("cuLinkComplete"),
+    S_INIT("cuLinkAddData"), S_INIT("cudaLibraryLoad"), S_INIT("cuModuleGetFunction"),
 };
 
 static const struct str waiting[] = {
-    S_INIT("cudaDeviceSynchronize"), S_INIT("cudaStreamSynchronize"),
-    S_INIT("cuCtxSynchronize"),      S_INIT("cuStreamSynchronize"),
-    S_INIT("cudaThreadSynchronize"),
+    S_INIT("cudaDeviceSynchronize"), S_INIT("cudaStreamSynchronize"), S_INIT("cuCtxSynchronize"),
+    S_INIT("cuStreamSynchronize"),   S_INIT("cudaThreadSynchronize"),
 };
 
 static bool starts_with_any(struct str name, const struct str *list, size_t n)

@@ -127,7 +127,9 @@ static void put_overlap(const struct timeline *t, struct report *r, const struct
     struct table *table = report_table(r, columns, ARRAY_LEN(columns));
     put_pair(r, table, S("compute"), S("comm"), d->comm_overlap, d->busy_of[TIMELINE_COMPUTE],
              d->busy_of[TIMELINE_COMM]);
-    put_pair(r, table, S("kernels"), S("memcpy"), d->memcpy_hidden, d->kernel_busy,
+    put_pair(r, table, S("compute"), S("memcpy"), d->memcpy_compute, d->busy_of[TIMELINE_COMPUTE],
+             d->busy_of[TIMELINE_MEMCPY]);
+    put_pair(r, table, S("comm"), S("memcpy"), d->memcpy_comm, d->busy_of[TIMELINE_COMM],
              d->busy_of[TIMELINE_MEMCPY]);
     for (size_t i = 0; i < t->pairs.n && told < PAIRS_TOLD; i++) {
         const struct timeline_pair *p = &t->pairs.at[i];
@@ -149,7 +151,7 @@ static void put_overlap(const struct timeline *t, struct report *r, const struct
 static void put_launches(struct report *r, const struct timeline_device *d)
 {
     static const struct column columns[] = {
-        {"Quantity", COLUMN_TEXT, UNIT_PLAIN},  {"Count", COLUMN_NUMBER, UNIT_COUNT},
+        {"Quantity", COLUMN_TEXT, UNIT_PLAIN},   {"Count", COLUMN_NUMBER, UNIT_COUNT},
         {"Median (us)", COLUMN_NUMBER, UNIT_US}, {"p95 (us)", COLUMN_NUMBER, UNIT_US},
         {"Total (us)", COLUMN_NUMBER, UNIT_US},
     };
@@ -171,8 +173,9 @@ static void put_launches(struct report *r, const struct timeline_device *d)
     table_number(t, NAN);
     table_number(t, NAN);
     table_number(t, (double)l->host_bound_gap);
-    report_text(r, arena_format(&r->arena, "%llu kernels started before their launch call returned.",
-                                (unsigned long long)l->overlapped));
+    report_text(r,
+                arena_format(&r->arena, "%llu kernels started before their launch call returned.",
+                             (unsigned long long)l->overlapped));
 }
 
 static void put_gaps(struct report *r, const struct timeline_device *d)
@@ -280,7 +283,7 @@ void timeline_describe(const struct timeline *t, struct report *r)
         if (d->n == 0)
             continue;
         put_device(t, r);
-        if (t->n_devices > 1)
+        if (d->device > 0 || t->n_devices > 1)
             report_text(r, arena_format(&r->arena, "device %d", (int)d->device));
         put_summary(r, d);
         put_streams(t, r, d);

@@ -23,8 +23,9 @@ static void cover(struct run *u, nanos begin, nanos end)
 }
 
 struct sweep {
-    struct run all, kernels, with_copies, of[TIMELINE_CLASSES];
-    uint32_t last; /* the work that ends last so far */
+    struct run all, kernels, of[TIMELINE_CLASSES];
+    struct run with_copies, with[TIMELINE_COMM + 1]; /* copies and kernels; and one sort of them */
+    uint32_t last;                                   /* the work that ends last so far */
     VEC_OF(nanos) running; /* ends of the kernels that run, a heap with the least first */
     struct hash names;
 };
@@ -115,10 +116,9 @@ static void add_gap(struct sweep *s, struct timeline_device *d, size_t i)
     const struct timeline_op *op = &d->ops[i];
 
     if (op->begin > s->all.end)
-        vec_push(&d->gaps.at, ((struct timeline_gap){.begin = s->all.end,
-                                                     .end = op->begin,
-                                                     .prev = s->last,
-                                                     .next = (uint32_t)i}));
+        vec_push(&d->gaps.at,
+                 ((struct timeline_gap){
+                     .begin = s->all.end, .end = op->begin, .prev = s->last, .next = (uint32_t)i}));
 }
 
 static void add(struct sweep *s, struct timeline *t, struct timeline_device *d, size_t i)
@@ -141,6 +141,9 @@ static void add(struct sweep *s, struct timeline *t, struct timeline_device *d, 
         add_kernel(s, t, d, op);
     if (timeline_is_kernel(op) || op->class == TIMELINE_MEMCPY)
         cover(&s->with_copies, op->begin, op->end);
+    for (size_t k = 0; k <= TIMELINE_COMM; k++)
+        if (op->class == k || op->class == TIMELINE_MEMCPY)
+            cover(&s->with[k], op->begin, op->end);
 }
 
 /* ---- afterwards ---- */
@@ -160,9 +163,11 @@ static void finish(struct sweep *s, struct timeline_device *d)
     d->kernel_busy = s->kernels.length;
     for (size_t i = 0; i < TIMELINE_CLASSES; i++)
         d->busy_of[i] = s->of[i].length;
-    d->comm_overlap =
-        d->busy_of[TIMELINE_COMM] + d->busy_of[TIMELINE_COMPUTE] - d->kernel_busy;
-    d->memcpy_hidden = d->busy_of[TIMELINE_MEMCPY] + d->kernel_busy - s->with_copies.length;
+    d->comm_overlap = d->busy_of[TIMELINE_COMM] + d->busy_of[TIMELINE_COMPUTE] - d->kernel_busy;
+    nanos copies = d->busy_of[TIMELINE_MEMCPY];
+    d->memcpy_hidden = copies + d->kernel_busy - s->with_copies.length;
+    d->memcpy_compute = copies + d->busy_of[TIMELINE_COMPUTE] - s->with[TIMELINE_COMPUTE].length;
+    d->memcpy_comm = copies + d->busy_of[TIMELINE_COMM] - s->with[TIMELINE_COMM].length;
     if (d->names.n > 0)
         qsort(d->names.at, d->names.n, sizeof(*d->names.at), by_time_spent);
     vec_free(&s->running);
@@ -185,6 +190,8 @@ static void set_window(struct timeline_device *d, struct sweep *s)
     s->all.end = s->kernels.end = s->with_copies.end = d->window.begin;
     for (size_t i = 0; i < TIMELINE_CLASSES; i++)
         s->of[i].end = d->window.begin;
+    for (size_t i = 0; i <= TIMELINE_COMM; i++)
+        s->with[i].end = d->window.begin;
 }
 
 void timeline_place_sets(struct timeline *t)
@@ -217,10 +224,10 @@ void timeline_sum(struct timeline *t, struct timeline_device *d)
     for (size_t i = 0; i < d->n; i++)
         add(&s, t, d, i);
     if (d->window.end > s.all.end && d->n > 0)
-        vec_push(&d->gaps.at, ((struct timeline_gap){.begin = s.all.end,
-                                                     .end = d->window.end,
-                                                     .prev = s.last,
-                                                     .next = TIMELINE_NONE}));
+        vec_push(
+            &d->gaps.at,
+            ((struct timeline_gap){
+                .begin = s.all.end, .end = d->window.end, .prev = s.last, .next = TIMELINE_NONE}));
     finish(&s, d);
 }
 
@@ -273,11 +280,10 @@ void timeline_pair_streams(struct timeline *t)
         size_t n = choose(t, d, list);
         for (size_t a = 0; a < n; a++)
             for (size_t b = a + 1; b < n; b++)
-                vec_push(&t->pairs,
-                         ((struct timeline_pair){
-                             .a = list[a],
-                             .b = list[b],
-                             .overlap = interval_overlap(t->streams[list[a]].set,
-                                                         t->streams[list[b]].set)}));
+                vec_push(&t->pairs, ((struct timeline_pair){
+                                        .a = list[a],
+                                        .b = list[b],
+                                        .overlap = interval_overlap(t->streams[list[a]].set,
+                                                                    t->streams[list[b]].set)}));
     }
 }

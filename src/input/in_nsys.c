@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/cancel.h"
+#include "base/pool.h"
 #include "input/classify.h"
 #include "input/db_devices.h"
 #include "input/db_probe.h"
@@ -27,6 +28,12 @@ struct link {
     uint64_t process; /* globalPid: a globalTid without its thread */
     int64_t correlation;
     uint32_t slice;
+};
+
+/* A row of calls. */
+struct call {
+    nanos begin, dur;
+    int64_t global, correlation, name, result; /* correlation and name: NOTHING when none */
 };
 
 struct links {
@@ -48,6 +55,42 @@ struct pending {
     uint32_t order; /* of arrival, for ties */
 };
 
+/* Texts that come with every row, put into the capture once. */
+enum name {
+    NAME_SHORT,
+    NAME_GRID,
+    NAME_BLOCK,
+    NAME_REGISTERS,
+    NAME_SHARED,
+    NAME_STATIC,
+    NAME_LOCAL,
+    NAME_CONTEXT,
+    NAME_CLUSTER,
+    NAME_GRAPH,
+    NAME_NODE,
+    NAME_BYTES,
+    NAME_RESULT,
+    NAME_GPU,
+    NAMES
+};
+
+static const struct str name_texts[NAMES] = {
+    S_INIT("short_name"),
+    S_INIT("grid"),
+    S_INIT("block"),
+    S_INIT("registers per thread"),
+    S_INIT("shared memory"),
+    S_INIT("static shared memory"),
+    S_INIT("local memory per thread"),
+    S_INIT("context"),
+    S_INIT("cluster"),
+    S_INIT("graph id"),
+    S_INIT("graph node id"),
+    S_INIT("bytes"),
+    S_INIT("result"),
+    S_INIT("GPU"),
+};
+
 enum { SHAPES = 256 };
 
 struct nsys {
@@ -61,6 +104,7 @@ struct nsys {
     uint64_t rows, lost;
     VEC_OF(struct pending) busy;
     struct links works, calls;
+    VEC_OF(struct call) call_rows;
     struct hash lane_of;  /* stream and process, or thread -> lane */
     struct hash call_of;  /* string -> name without its version */
     struct hash class_of; /* name -> kind of kernel */
@@ -68,6 +112,7 @@ struct nsys {
         int64_t x, y, z;
         strid text;
     } shapes[SHAPES]; /* the texts of recent grids and blocks */
+    strid name[NAMES];
 };
 
 static const uint64_t thread_bits = 0xffffff;
@@ -179,7 +224,7 @@ enum work_column {
 };
 
 #define WORK_COLUMNS                                                                               \
-    "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "contextId", "graphId", \
+    "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "contextId", "graphId",  \
         "graphNodeId"
 
 /* False for rows of other devices and rows without times. */
@@ -274,26 +319,26 @@ static attr_run kernel_set(struct nsys *s, const struct db_rows *rows)
     size_t n = 0;
     strid text;
 
-    list[n++] = attr_text(capture_key(cap, KEY_CORE), capture_intern(cap, S("GPU")));
+    list[n++] = attr_text(capture_key(cap, KEY_CORE), s->name[NAME_GPU]);
     if ((text = name_at(s, rows, K_SHORT)) != 0)
-        list[n++] = attr_text(capture_intern(cap, S("short_name")), text);
+        list[n++] = attr_text(s->name[NAME_SHORT], text);
     if ((text = shape_at(s, rows, K_GRID_X)) != 0)
-        list[n++] = attr_text(capture_intern(cap, S("grid")), text);
+        list[n++] = attr_text(s->name[NAME_GRID], text);
     if ((text = shape_at(s, rows, K_BLOCK_X)) != 0)
-        list[n++] = attr_text(capture_intern(cap, S("block")), text);
+        list[n++] = attr_text(s->name[NAME_BLOCK], text);
     if (db_i64(rows, K_REGISTERS, &number))
-        list[n++] = attr_int(capture_intern(cap, S("registers per thread")), number);
+        list[n++] = attr_int(s->name[NAME_REGISTERS], number);
     bool has_fixed = db_i64(rows, K_STATIC, &fixed);
     if (db_i64(rows, K_DYNAMIC, &dynamic) || has_fixed)
-        list[n++] = attr_int(capture_intern(cap, S("shared memory")), nanos_add(fixed, dynamic));
+        list[n++] = attr_int(s->name[NAME_SHARED], nanos_add(fixed, dynamic));
     if (has_fixed)
-        list[n++] = attr_int(capture_intern(cap, S("static shared memory")), fixed);
+        list[n++] = attr_int(s->name[NAME_STATIC], fixed);
     if (db_i64(rows, K_LOCAL, &number))
-        list[n++] = attr_int(capture_intern(cap, S("local memory per thread")), number);
+        list[n++] = attr_int(s->name[NAME_LOCAL], number);
     if (db_i64(rows, W_CONTEXT, &number))
-        list[n++] = attr_int(capture_intern(cap, S("context")), number);
+        list[n++] = attr_int(s->name[NAME_CONTEXT], number);
     if (db_i64(rows, K_CLUSTER_X, &number) && number > 0)
-        list[n++] = attr_text(capture_intern(cap, S("cluster")), shape_at(s, rows, K_CLUSTER_X));
+        list[n++] = attr_text(s->name[NAME_CLUSTER], shape_at(s, rows, K_CLUSTER_X));
     return attrs_set(&cap->attrs, list, n);
 }
 
@@ -382,7 +427,7 @@ static strid copy_name(struct nsys *s, const struct db_rows *rows, bool is_fill)
 
 static void read_copies(struct nsys *s, const char *table, bool is_fill)
 {
-    struct attr core = attr_text(capture_key(s->cap, KEY_CORE), capture_intern(s->cap, S("GPU")));
+    struct attr core = attr_text(capture_key(s->cap, KEY_CORE), s->name[NAME_GPU]);
     struct db_rows rows;
     struct pending p;
 
@@ -410,7 +455,7 @@ static void read_graphs(struct nsys *s)
     db_rows_open(&rows, &s->db, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", columns, ARRAY_LEN(columns));
     while (db_rows_next(&rows)) {
         struct attr list[2] = {
-            attr_text(capture_key(cap, KEY_CORE), capture_intern(cap, S("GPU"))),
+            attr_text(capture_key(cap, KEY_CORE), s->name[NAME_GPU]),
             attr_int(capture_intern(cap, S("graph_level")), 1),
         };
         int64_t graph = NOTHING;
@@ -442,7 +487,7 @@ static int by_begin(const void *a, const void *b)
 static void put_busy(struct nsys *s)
 {
     struct capture *cap = s->cap;
-    strid bytes = capture_intern(cap, S("bytes"));
+    strid bytes = s->name[NAME_BYTES];
     nanos end = 0;
 
     for (size_t i = 1; i < s->busy.n; i++)
@@ -461,9 +506,9 @@ static void put_busy(struct nsys *s)
         if (p->bytes != NOTHING)
             list[n++] = attr_int(bytes, p->bytes);
         if (p->graph != NOTHING)
-            list[n++] = attr_int(capture_intern(cap, S("graph id")), p->graph);
+            list[n++] = attr_int(s->name[NAME_GRAPH], p->graph);
         if (p->node != 0)
-            list[n++] = attr_int(capture_intern(cap, S("graph node id")), p->node);
+            list[n++] = attr_int(s->name[NAME_NODE], p->node);
         uint32_t slice = capture_slice(cap, &(struct slice){.begin = p->begin,
                                                             .dur = p->dur,
                                                             .lane = p->lane,
@@ -500,10 +545,10 @@ static attr_run sync_own(struct nsys *s, const struct db_rows *rows)
 
 static void read_syncs(struct nsys *s)
 {
-    static const char *const columns[] = {"start",     "end",       "deviceId", "syncType",
-                                          "globalPid", "contextId", "streamId", "eventId",
-                                          "correlationId"};
-    static const char *const names[] = {"Sync", "Event Sync", "Stream Wait Event", "Stream Sync",
+    static const char *const columns[] = {"start",    "end",       "deviceId",
+                                          "syncType", "globalPid", "contextId",
+                                          "streamId", "eventId",   "correlationId"};
+    static const char *const types[] = {"Sync", "Event Sync", "Stream Wait Event", "Stream Sync",
                                         "Context Sync"};
     struct capture *cap = s->cap;
     struct db_rows rows;
@@ -520,7 +565,7 @@ static void read_syncs(struct nsys *s)
                                                          .device = (int32_t)s->device,
                                                          .name = capture_intern(cap, S("Sync"))});
         slice.name = capture_intern(
-            cap, str_of(names[type > 0 && type < (int64_t)ARRAY_LEN(names) ? type : 0]));
+            cap, str_of(types[type > 0 && type < (int64_t)ARRAY_LEN(types) ? type : 0]));
         slice.own = sync_own(s, &rows);
         capture_slice(cap, &slice);
     }
@@ -539,10 +584,9 @@ static void read_overheads(struct nsys *s)
         struct slice slice = {.kind = SLICE_OTHER};
         if (!take_times(s, &rows, 0, 1, &slice.begin, &slice.dur))
             continue;
-        slice.lane =
-            capture_lane(cap, (struct lane_key){.kind = LANE_OTHER,
-                                                .device = -1,
-                                                .name = capture_intern(cap, S("Overhead"))});
+        slice.lane = capture_lane(
+            cap, (struct lane_key){
+                     .kind = LANE_OTHER, .device = -1, .name = capture_intern(cap, S("Overhead"))});
         slice.name = name_at(s, &rows, 2);
         slice.set = attrs_set(&cap->attrs, &cat, 1);
         capture_slice(cap, &slice);
@@ -583,48 +627,63 @@ static struct str without_version(struct str name)
     return name;
 }
 
-static strid call_name(struct nsys *s, const struct db_rows *rows, size_t column)
+static strid call_name(struct nsys *s, int64_t id)
 {
-    int64_t id;
     uint32_t name;
 
-    if (!db_i64(rows, column, &id))
-        return capture_intern(s->cap, S("unnamed call"));
     if (!hash_get(&s->call_of, (uint64_t)id, &name)) {
-        name = capture_intern(s->cap, without_version(db_strings_text(&s->strings, id)));
+        name = id == NOTHING
+                   ? capture_intern(s->cap, S("unnamed call"))
+                   : capture_intern(s->cap, without_version(db_strings_text(&s->strings, id)));
         hash_put(&s->call_of, (uint64_t)id, name);
     }
     return name;
 }
 
+/* Only rows, no capture: another thread may be filling it. */
 static void read_calls(struct nsys *s)
 {
     static const char *const columns[] = {"start",         "end",    "globalTid",
                                           "correlationId", "nameId", "returnValue"};
-    struct capture *cap = s->cap;
     struct db_rows rows;
 
     db_rows_open(&rows, &s->db, "CUPTI_ACTIVITY_KIND_RUNTIME", columns, ARRAY_LEN(columns));
     while (db_rows_next(&rows)) {
-        struct slice slice = {.kind = SLICE_RUNTIME};
-        int64_t global = 0, correlation, result;
-        if (!take_times(s, &rows, 0, 1, &slice.begin, &slice.dur))
+        struct call call = {.correlation = NOTHING, .name = NOTHING};
+        if (!take_times(s, &rows, 0, 1, &call.begin, &call.dur))
             continue;
-        db_i64(&rows, 2, &global);
+        db_i64(&rows, 2, &call.global);
+        db_i64(&rows, 3, &call.correlation);
+        db_i64(&rows, 4, &call.name);
+        db_i64(&rows, 5, &call.result);
+        vec_push(&s->call_rows, call);
+    }
+}
+
+static void put_calls(struct nsys *s)
+{
+    struct capture *cap = s->cap;
+
+    for (size_t i = 0; i < s->call_rows.n; i++) {
+        const struct call *call = &s->call_rows.at[i];
         struct attr list[2];
         size_t n = 0;
-        bool is_linked = db_i64(&rows, 3, &correlation);
-        if (is_linked)
-            list[n++] = attr_int(capture_key(cap, KEY_LINK), correlation);
-        if (db_i64(&rows, 5, &result) && result != 0) /* a call that failed */
-            list[n++] = attr_int(capture_intern(cap, S("result")), result);
-        slice.own = attrs_own(&cap->attrs, list, n);
-        slice.lane = thread_lane(s, (uint64_t)global);
-        slice.name = call_name(s, &rows, 4);
-        uint32_t at = capture_slice(cap, &slice);
-        if (is_linked)
-            vec_push(&s->calls, ((struct link){(uint64_t)global & ~thread_bits, correlation, at}));
+        if (call->correlation != NOTHING)
+            list[n++] = attr_int(capture_key(cap, KEY_LINK), call->correlation);
+        if (call->result != 0) /* it failed */
+            list[n++] = attr_int(s->name[NAME_RESULT], call->result);
+        uint32_t at =
+            capture_slice(cap, &(struct slice){.begin = call->begin,
+                                               .dur = call->dur,
+                                               .lane = thread_lane(s, (uint64_t)call->global),
+                                               .name = call_name(s, call->name),
+                                               .own = attrs_own(&cap->attrs, list, n),
+                                               .kind = SLICE_RUNTIME});
+        if (call->correlation != NOTHING)
+            vec_push(&s->calls,
+                     ((struct link){(uint64_t)call->global & ~thread_bits, call->correlation, at}));
     }
+    vec_free(&s->call_rows);
 }
 
 /* NVTX_EVENTS.eventType */
@@ -723,14 +782,8 @@ static void join(struct nsys *s)
 
 /* ---- the whole ---- */
 
-static void read_all(struct nsys *s)
+static void read_device(struct nsys *s)
 {
-    struct db_devices devices;
-
-    db_strings_read(&s->strings, &s->db, "StringIds");
-    db_devices_find(&s->db, &devices);
-    s->device = db_devices_choose(&devices, s->in, "nsys.several-devices");
-    nsys_facts_read(&(struct nsys_facts){&s->db, s->cap, s->in, s->device});
     read_kernels(s);
     read_copies(s, "CUPTI_ACTIVITY_KIND_MEMCPY", false);
     read_copies(s, "CUPTI_ACTIVITY_KIND_MEMSET", true);
@@ -739,7 +792,65 @@ static void read_all(struct nsys *s)
     vec_free(&s->busy);
     read_syncs(s);
     read_overheads(s);
-    read_calls(s);
+}
+
+/* Two readers of one file, each with a connection and a diag of its own. */
+struct halves {
+    struct nsys *device, *host;
+};
+
+static void read_half(void *ctx, size_t i)
+{
+    struct halves *h = ctx;
+
+    if (i == 0)
+        read_device(h->device);
+    else
+        read_calls(h->host);
+}
+
+/* Device work and calls, the two large parts, side by side; the result is as if one after the
+ * other. */
+static void read_halves(struct nsys *s)
+{
+    struct pool *pool = s->in->options != NULL ? s->in->options->pool : NULL;
+    struct diag own;
+
+    diag_init(&own);
+    struct input_file in = *s->in;
+    in.diag = &own;
+    struct nsys host = {.in = &in};
+    if (db_open(&host.db, in.path, in.text, &own) == ST_OK) {
+        pool_for(pool, 2, read_half, &(struct halves){s, &host});
+        s->rows += host.rows;
+        s->lost += host.lost + host.db.damages;
+        s->call_rows.at = host.call_rows.at;
+        s->call_rows.n = host.call_rows.n;
+        s->call_rows.cap = host.call_rows.cap;
+        db_close(&host.db);
+    }
+    diag_merge(s->in->diag, &own);
+    diag_fini(&own);
+    put_calls(s);
+}
+
+static void choose_device(struct nsys *s)
+{
+    struct db_devices devices = {.n = 0};
+
+    if (s->in->options == NULL || s->in->options->device < 0)
+        db_devices_find(&s->db, &devices);
+    s->device = db_devices_choose(&devices, s->in, "nsys.several-devices");
+}
+
+static void read_all(struct nsys *s)
+{
+    for (size_t i = 0; i < NAMES; i++)
+        s->name[i] = capture_intern(s->cap, name_texts[i]);
+    db_strings_read(&s->strings, &s->db, "StringIds");
+    choose_device(s);
+    nsys_facts_read(&(struct nsys_facts){&s->db, s->cap, s->in, s->device});
+    read_halves(s);
     read_ranges(s);
     join(s);
     db_strings_free(&s->strings);

@@ -28,8 +28,8 @@ static void read_clock(const struct nsys_facts *s)
             clock->has_unix = db_i64(&rows, 0, &clock->to_unix);
 }
 
-static void read_named(const struct nsys_facts *s, const char *table, struct str name, const char *prefix,
-                       strid *out)
+static void read_named(const struct nsys_facts *s, const char *table, struct str name,
+                       const char *prefix, strid *out)
 {
     static const char *const columns[] = {"name", "value"};
     struct db_rows rows;
