@@ -24,6 +24,7 @@ enum {
     LIMIT_GRID_BATCH = 1024,      /* requests of one attention row, each with its length */
     LIMIT_DEVICE_FILE = 1 << 20,  /* a user's device table; ours is 8 KB */
     LIMIT_TABLE_BYTES = 1 << 29,  /* one operator table; 16 bytes a cell are kept beside it */
+    LIMIT_KERNEL_TYPES = 1 << 16, /* operators of one import, a file each; real ones have 200 */
     LIMIT_TABLE_CELLS = 1 << 26,  /* 1 GiB of views; a table of 100 000 rows has 6 million */
     LIMIT_COST_FILE = 1 << 20,    /* constants of the PTO cost model; ours has 4 KB */
     LIMIT_PTO_BYTES = 64 << 20,   /* one kernel as text; the longest public one has 267 KB */

@@ -159,8 +159,8 @@ static int without_replay(struct session *s, const struct bench_job *job)
         return db_code(st);
     if (is_complete) {
         for (size_t i = 0; i < files.n; i++)
-            out_printf(&s->out, "[SKIP] %s already has usable durations.\n", files.at[i]);
-        out_text(&s->out, "[SUMMARY] nothing to replay: every row has a duration.\n");
+            out_printf(&s->out, "[SKIP] %s: every row has a duration\n", files.at[i]);
+        out_printf(&s->out, "[SUMMARY] nothing to replay: %zu tables are complete\n", files.n);
         return CODE_DONE;
     }
     diag_fail(&s->diag, ST_TOOL, "perfdb.no-replay", (struct where){0},

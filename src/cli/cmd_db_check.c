@@ -48,10 +48,10 @@ static void print_tables(struct session *s, const struct check *c)
         cells[n++] = out_clean(&s->arena, t->op);
         cells[n++] = arena_format(&s->arena, "%llu", (unsigned long long)t->rows).at;
         cells[n++] = arena_format(&s->arena, "%llu", (unsigned long long)t->valid).at;
-        cells[n++] = t->rows > 0 ? arena_format(&s->arena, "%.1f",
-                                                100.0 * (double)t->valid / (double)t->rows)
-                                       .at
-                                 : "-";
+        cells[n++] =
+            t->rows > 0
+                ? arena_format(&s->arena, "%.1f", 100.0 * (double)t->valid / (double)t->rows).at
+                : "-";
     }
     if (c->findings.n > 0)
         out_text(&s->out, "\n");

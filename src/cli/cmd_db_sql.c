@@ -162,8 +162,8 @@ static void finish(struct printer *p, enum status st)
 /* The folder that is named, or without any hint the whole tree. */
 static int find_dir(struct session *s, const struct place_args *args, const char **dir)
 {
-    bool is_named = args->database_path != NULL || args->vllm != NULL ||
-                    args->stack_version != NULL;
+    bool is_named =
+        args->database_path != NULL || args->vllm != NULL || args->stack_version != NULL;
 
     if (is_named)
         return db_place(s, args, dir);
@@ -202,7 +202,8 @@ const struct command command_db_sql = {
     .details =
         "Runs one SELECT over the operator tables: each operator is an SQL table with the columns "
         "of its header and _device, _stack, _version, _file and _line. Tables of one operator in "
-        "several folders are one. Numbers are numbers and empty cells are NULL. Names that are words "
+        "several folders are one. Numbers are numbers and empty cells are NULL. Names that are "
+        "words "
         "of SQL (\"Add\") and names with blanks stand in double quotes. The database is read-only: "
         "any other statement is refused.\n"
         "\n"

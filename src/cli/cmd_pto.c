@@ -18,7 +18,7 @@ static const struct command *const subs[] = {
 const struct command command_pto = {
     .name = "pto",
     .group = GROUP_INCORE,
-    .summary = "kernels as PTO text: check them, print them in canonical form",
+    .summary = "kernels as PTO text: check them, print them, fit the cost model of their core",
     .usage = "COMMAND [OPTIONS] …",
     .details = "Reads .pto files, the text of kernels for Ascend A2/A3 and A5 as PyPTO writes it: "
                "the tile layer of the PTO dialect with the loops, branches and scalar arithmetic "

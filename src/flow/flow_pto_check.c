@@ -5,16 +5,26 @@
 #include "pto/print.h"
 #include "pto/verify.h"
 
+/* Replaces the placeholders, if there are any or values for them. */
+static enum status fill(const struct pto_check_job *job, struct diag *d, struct pto_checked *out)
+{
+    out->text = out->map.text;
+    if (job->n_params == 0 && !text_params_any(out->text))
+        return ST_OK;
+    enum status st = text_params_fill(out->map.text, job->path, job->params, job->n_params,
+                                      &out->arena, &out->text, d);
+    if (st != ST_OK)
+        diag_hint(d, "try", "--set NAME=VALUE, one for each ${NAME} in the text");
+    return st;
+}
+
 enum status flow_pto_check(const struct pto_check_job *job, struct diag *d, struct pto_checked *out)
 {
     *out = (struct pto_checked){0};
     arena_init(&out->arena);
     pto_module_init(&out->module);
     TRY(mapfile_open(&out->map, job->path, d));
-    out->text = out->map.text;
-    if (job->n_params > 0)
-        TRY(text_params_fill(out->map.text, job->path, job->params, job->n_params, &out->arena,
-                             &out->text, d));
+    TRY(fill(job, d, out));
     struct pto_parser *parser = pto_parser_new();
     if (pto_parse(parser, out->text, &out->module) == ST_OK)
         pto_verify(&out->module);
@@ -51,7 +61,7 @@ enum status flow_pto_print(const struct pto_checked *checked, const char *from, 
 
     if (fs_same_file(from, out))
         return diag_fail(d, ST_IO, "pto-print.same-file", (struct where){.path = out},
-                         "the kernel would replace the file it is read from");
+                         "this file is being read; choose another name");
     TRY(outfile_open(&file, out, d));
     pto_print(&checked->module, outfile_sink(&file));
     return outfile_commit(&file, OUTFILE_FAST, d);

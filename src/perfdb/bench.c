@@ -97,16 +97,22 @@ static bool is_wanted(const struct bench_job *job, struct str type)
     return job->n_ops == 0;
 }
 
+/* The cases of some numbers. */
+struct cases {
+    VEC_OF(uint32_t) at;
+};
+
 /* Adds the cases of one operator type, in their order. */
-static size_t add_cases(const struct bench_plan *plan, const struct bench_job *job, struct str type,
-                        uint32_t *out, size_t n)
+static void add_cases(const struct bench_plan *plan, const struct bench_job *job, struct str name,
+                      struct cases *out)
 {
     const struct summary *s = &plan->summary;
+    uint32_t type = is_wanted(job, name) ? summary_type(s, name) : UINT32_MAX;
 
-    for (size_t i = 0; i < s->cases.n; i++)
-        if (str_equal(s->types.at[s->cases.at[i].type], type) && is_wanted(job, type))
-            out[n++] = (uint32_t)i;
-    return n;
+    if (type == UINT32_MAX)
+        return;
+    for (uint32_t i = s->types.at[type].first; i != UINT32_MAX; i = s->cases.at[i].next)
+        vec_push(&out->at, i);
 }
 
 static enum status update_one(struct bench_plan *plan, const struct bench_job *job,
@@ -114,22 +120,23 @@ static enum status update_one(struct bench_plan *plan, const struct bench_job *j
 {
     struct str op = table_stem(path);
     const struct str *others = aliases(op);
-    uint32_t *cases = ARENA_ARRAY(&plan->arena, uint32_t, plan->summary.cases.n + 1);
     struct update_offer offer = {.summary = &plan->summary};
+    struct cases cases = {0};
     struct update u;
 
-    size_t n = add_cases(plan, job, op, cases, 0);
+    add_cases(plan, job, op, &cases);
     if (others != NULL) {
-        n = add_cases(plan, job, others[0], cases, n);
-        n = add_cases(plan, job, others[1], cases, n);
-        offer.match = cases;
-        offer.n_match = n;
+        add_cases(plan, job, others[0], &cases);
+        add_cases(plan, job, others[1], &cases);
+        offer.match = cases.at.at;
+        offer.n_match = cases.at.n;
     } else {
-        offer.merge = cases;
-        offer.n_merge = n;
+        offer.merge = cases.at.at;
+        offer.n_merge = cases.at.n;
     }
     enum status st = update_make(&u, path, &offer, &job->how, d);
     vec_push(&plan->updates, u);
+    vec_free(&cases.at);
     return st;
 }
 
@@ -140,9 +147,9 @@ static void new_files(struct bench_plan *plan, const struct bench_job *job, stru
 
     *out = (struct bench_files){ARENA_ARRAY(&plan->arena, const char *, s->types.n + 1), 0};
     for (size_t i = 0; i < s->types.n; i++)
-        if (is_wanted(job, s->types.at[i]))
+        if (is_wanted(job, s->types.at[i].name))
             out->at[out->n++] = fs_join(&plan->arena, job->dir,
-                                        parse_file_name(&plan->arena, s->types.at[i]).at);
+                                        parse_file_name(&plan->arena, s->types.at[i].name).at);
     qsort(out->at, out->n, sizeof(*out->at), by_operator);
 }
 
@@ -166,8 +173,7 @@ enum status bench_plan(struct bench_plan *plan, const struct bench_job *job, str
         TRY(update_one(plan, job, files.at[i], d));
     }
     plan->gaps = update_hotspots(&plan->arena, plan->updates.at, plan->updates.n);
-    plan->report =
-        update_report(&plan->arena, plan->updates.at, plan->updates.n, plan->gaps, NULL);
+    plan->report = update_report(&plan->arena, plan->updates.at, plan->updates.n, plan->gaps, NULL);
     return ST_OK;
 }
 

@@ -97,7 +97,8 @@ TEST(matrix_products_match_across_their_family_and_are_never_added)
     const struct update *u = &plan.updates.at[0];
     assert_int_equal(u->table.n_rows, 1);
     assert_str(cell(&u->table, 0, "Average Duration(us)"), "5.000000");
-    assert_str(said, "[WARN] match-only profiling row did not match MatMulV2.csv: 7,7;7,7 -> 7,7\n");
+    assert_str(said,
+               "[WARN] match-only profiling row did not match MatMulV2.csv: 7,7;7,7 -> 7,7\n");
     bench_plan_free(&plan);
 }
 

@@ -24,11 +24,11 @@ void check_free(struct check *c)
     arena_free(&c->arena);
 }
 
-enum { FINDING_TEXT = 512 };
+enum { FINDING_TEXT = 512, FINDINGS_MAX = 100000 };
 
-__attribute__((format(printf, 5, 6))) static void
-found(struct check *c, const struct tree_file *file, uint64_t line, bool is_note,
-      const char *format, ...)
+__attribute__((format(printf, 5, 6))) static void found(struct check *c,
+                                                        const struct tree_file *file, uint64_t line,
+                                                        bool is_note, const char *format, ...)
 {
     char text[FINDING_TEXT];
     va_list args;
@@ -36,10 +36,12 @@ found(struct check *c, const struct tree_file *file, uint64_t line, bool is_note
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    struct check_finding f = {file->path, line, is_note, arena_str(&c->arena, str_of(text))};
-    vec_push(&c->findings, f);
     c->problems += !is_note;
     c->notes += is_note;
+    if (++c->of_table > FINDINGS_MAX)
+        return;
+    struct check_finding f = {file->path, line, is_note, arena_str(&c->arena, str_of(text))};
+    vec_push(&c->findings, f);
 }
 
 enum kind { COLUMN_OTHER, COLUMN_DURATION, COLUMN_RATIO, COLUMN_SHAPES };
@@ -211,6 +213,7 @@ void check_table(struct check *c, const struct tree_file *file)
     struct table t;
     struct diag d;
 
+    c->of_table = 0;
     diag_init(&d);
     if (table_read(&t, file->path, &d) != ST_OK) {
         unreadable(c, file, &d);
@@ -223,8 +226,17 @@ void check_table(struct check *c, const struct tree_file *file)
         check_cells(c, file, &t);
         check_rows(c, file, &t, &sum);
     }
+    if (c->of_table > FINDINGS_MAX) {
+        struct check_finding rest = {
+            file->path, UINT64_MAX, true,
+            arena_format(&c->arena, "%llu more findings in this table",
+                         (unsigned long long)(c->of_table - FINDINGS_MAX))};
+        vec_push(&c->findings, rest);
+    }
     if (c->findings.n > before)
         qsort(c->findings.at + before, c->findings.n - before, sizeof(*c->findings.at), by_line);
+    if (c->of_table > FINDINGS_MAX) /* the rest stands behind the last that is shown */
+        c->findings.at[c->findings.n - 1].line = c->findings.at[c->findings.n - 2].line;
     vec_push(&c->tables, sum);
     table_free(&t);
     diag_fini(&d);

@@ -25,7 +25,8 @@ struct check {
     struct arena arena;
     VEC_OF(struct check_finding) findings; /* by file and line */
     VEC_OF(struct check_table) tables;
-    uint64_t problems, notes;
+    uint64_t problems, notes; /* all, also those past the cap on what is kept of a table */
+    uint64_t of_table;        /* findings of the table at hand */
 };
 
 void check_init(struct check *c);

@@ -172,6 +172,7 @@ static enum status check_table(struct job *j, const char *path, struct diag *d)
                                                          axes, j->axes.n}));
     }
     table_free(&t);
+    j->t = NULL;
     return st;
 }
 

@@ -32,10 +32,11 @@ bool fia_slot(struct arena *arena, struct str slot, struct str *out)
 struct str fia_folder(const char *path)
 {
     struct str whole = str_of(path), name = str_basename(whole);
+    struct str folder = str_part(whole, 0, whole.n - name.n);
 
-    if (whole.n == name.n)
-        return S(".");
-    return str_part(whole, 0, whole.n - name.n - (whole.n - name.n > 1 ? 1 : 0));
+    while (folder.n > 1 && folder.at[folder.n - 1] == '/')
+        folder.n--;
+    return folder.n > 0 ? folder : S(".");
 }
 
 /* Letters and digits only, small: "aclnn Fused-Infer_AttentionScore" is one word. */
@@ -114,6 +115,11 @@ static enum status take_slots(struct fia_meta *m, struct arena *arena, struct st
     return ST_OK;
 }
 
+static uint64_t key_of(struct str input_shapes, struct str output_shapes)
+{
+    return hash_mix(hash_bytes(input_shapes), hash_bytes(output_shapes));
+}
+
 enum status fia_meta_add(struct fia_metas *metas, struct kernels *k, const char *path,
                          const char *operators, struct diag *d)
 {
@@ -137,6 +143,7 @@ enum status fia_meta_add(struct fia_metas *metas, struct kernels *k, const char 
         bool is_paired = row->index < calls.at.n;
         struct str shapes = is_paired ? calls.at.at[row->index] : row->input_shapes;
         st = take_slots(&m, &k->arena, shapes, path, d);
+        hash_put(&metas->by_shapes, key_of(m.input_shapes, m.output_shapes), (uint32_t)metas->at.n);
         vec_push(&metas->at, m);
     }
     vec_free(&calls.at);
@@ -146,14 +153,18 @@ enum status fia_meta_add(struct fia_metas *metas, struct kernels *k, const char 
 const struct fia_meta *fia_meta_find(const struct fia_metas *metas, struct str input_shapes,
                                      struct str output_shapes)
 {
-    for (size_t i = 0; i < metas->at.n; i++)
-        if (str_equal(metas->at.at[i].input_shapes, input_shapes) &&
-            str_equal(metas->at.at[i].output_shapes, output_shapes))
-            return &metas->at.at[i];
-    return NULL;
+    uint32_t at;
+
+    if (!hash_get(&metas->by_shapes, key_of(input_shapes, output_shapes), &at))
+        return NULL;
+    const struct fia_meta *m = &metas->at.at[at];
+    bool is_it =
+        str_equal(m->input_shapes, input_shapes) && str_equal(m->output_shapes, output_shapes);
+    return is_it ? m : NULL;
 }
 
 void fia_meta_free(struct fia_metas *metas)
 {
     vec_free(&metas->at);
+    hash_free(&metas->by_shapes);
 }

@@ -19,6 +19,7 @@ struct fia_meta {
 
 struct fia_metas {
     VEC_OF(struct fia_meta) at;
+    struct hash by_shapes;
 };
 
 /* Adds the new attention rows of the export that kernels_read() just read. `operators` is the

@@ -10,11 +10,11 @@
 enum { NONE = UINT32_MAX };
 
 const struct str *const fia_payload_columns[FIA_PAYLOAD] = {
-    &column_runtime[RT_SEQ_SHAPE],      &column_runtime[RT_SEQ_VALUES],
-    &column_runtime[RT_SEQ_KV_SHAPE],   &column_runtime[RT_SEQ_KV_VALUES],
-    &column_runtime[RT_AVG_SEQ_LEN],    &column_runtime[RT_VALID_BLOCKS],
-    &column_runtime[RT_NUM_HEADS],      &column_runtime[RT_NUM_KV_HEADS],
-    &column_runtime[RT_SPARSE_MODE],    &column_runtime[RT_INPUT_LAYOUT],
+    &column_runtime[RT_SEQ_SHAPE],    &column_runtime[RT_SEQ_VALUES],
+    &column_runtime[RT_SEQ_KV_SHAPE], &column_runtime[RT_SEQ_KV_VALUES],
+    &column_runtime[RT_AVG_SEQ_LEN],  &column_runtime[RT_VALID_BLOCKS],
+    &column_runtime[RT_NUM_HEADS],    &column_runtime[RT_NUM_KV_HEADS],
+    &column_runtime[RT_SPARSE_MODE],  &column_runtime[RT_INPUT_LAYOUT],
     &column_runtime[RT_BLOCK_SIZE],
 };
 
@@ -65,8 +65,7 @@ struct str fia_key(struct arena *arena, const struct str parts[6])
     struct str named[6];
 
     for (size_t i = 0; i < 6; i++)
-        named[i] = parts[i].at == NULL ? S("-")
-                                       : arena_format(arena, "[%.*s]", STR_ARGS(parts[i]));
+        named[i] = parts[i].at == NULL ? S("-") : arena_format(arena, "[%.*s]", STR_ARGS(parts[i]));
     return cell_join(arena, named, 6, ';');
 }
 

@@ -474,6 +474,9 @@ const char *grid_expr_run(const struct grid_expr *e, const int64_t *values, stru
     struct grid_value stack[GRID_EXPR_STACK];
     size_t n = 0;
 
+#ifdef __clang_analyzer__ /* it cannot see that a step reads only what those before it pushed */
+    memset(stack, 0, sizeof(stack));
+#endif
     for (size_t i = 0; i < e->n; i++) {
         const struct grid_step *s = &e->step[i];
         const char *error = NULL;

@@ -225,7 +225,7 @@ static enum status with_rules(const char *yaml, const char *pattern, struct grid
 
 TEST(own_rules_replace_whole_sections)
 {
-    struct grid_rows rows;
+    struct grid_rows rows = {0};
 
     assert_int_equal(with_rules("grids: {T: [3, 1]}\n"
                                 "patterns:\n"
@@ -237,8 +237,10 @@ TEST(own_rules_replace_whole_sections)
                                 "mine", &rows),
                      ST_OK);
     assert_int_equal(rows.n, 2);
-    assert_string_equal(text(rows.at[0].in), "3,3;"); /* 7/2 is cut */
-    assert_string_equal(cell(&rows.at[0], "Input Data Types"), "FLOAT;");
+    for (size_t i = 0; i < rows.n; i++) {
+        assert_string_equal(text(rows.at[i].in), i == 0 ? "3,3;" : "1,3;"); /* 7/2 is cut */
+        assert_string_equal(cell(&rows.at[i], "Input Data Types"), "FLOAT;");
+    }
     /* The patterns compiled in still find their grids in a changed section, or say so. */
     assert_int_equal(with_rules("grids: {T: [3, 1]}\n", "argmax", &rows), ST_FORMAT);
 }
@@ -278,15 +280,18 @@ TEST(values_without_a_result_end_the_run)
 
 TEST(grids_without_end_are_refused)
 {
-    char yaml[20000] = "patterns: {p: {iterators: {", list[2200] = "[1";
+    char yaml[1000], list[500] = {0};
     struct grid_rows rows;
 
-    for (int i = 0; i < 999; i++)
-        strcat(list, ",1");
-    strcat(list, "]");
-    for (int i = 0; i < 7; i++)
-        snprintf(yaml + strlen(yaml), sizeof(yaml) - strlen(yaml), "v%d: %s, ", i, list);
-    strcat(yaml, "}, inputs: [\"(v0)\"]}}");
+    /* 200 values on each of seven axes. */
+    memset(list, '1', 399);
+    for (size_t i = 1; i < 399; i += 2)
+        list[i] = ',';
+    snprintf(yaml, sizeof(yaml),
+             "grids: {L: [%s]}\n"
+             "patterns: {p: {iterators: {a: L, b: L, c: L, d: L, e: L, f: L, g: L},\n"
+             "               inputs: [\"(a)\"]}}\n",
+             list);
     assert_int_equal(with_rules(yaml, "p", &rows), ST_LIMIT);
 }
 

@@ -83,8 +83,7 @@ static size_t leaving(const struct program *p, const double *step)
         if (step[i] <= EPS)
             continue;
         double ratio = p->level[i] / step[i];
-        if (ratio < least ||
-            (ratio == least && found < p->rows && p->basis[i] < p->basis[found])) {
+        if (ratio < least || (ratio == least && found < p->rows && p->basis[i] < p->basis[found])) {
             least = ratio;
             found = i;
         }

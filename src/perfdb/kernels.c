@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/limits.h"
 #include "base/vec.h"
 #include "perfdb/cell.h"
 #include "perfdb/rows.h"
@@ -214,9 +215,16 @@ enum status kernels_read(struct kernels *k, const char *path, struct diag *d)
             note_fia(k, rows, &c, &scratch);
         add_row(k, rows, &c, &scratch);
         arena_rewind(&scratch, mark);
+        if (k->types.n > LIMIT_KERNEL_TYPES) {
+            st = diag_fail(d, ST_LIMIT, "perfdb.too-many-types",
+                           (struct where){path, rows->csv.line, 0}, "more than %d kernel types",
+                           LIMIT_KERNEL_TYPES);
+            break;
+        }
     }
     arena_free(&scratch);
-    return rows_close(rows);
+    enum status closed = rows_close(rows);
+    return st != ST_OK ? st : closed;
 }
 
 static int by_value(const void *a, const void *b)

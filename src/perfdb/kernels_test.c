@@ -6,12 +6,13 @@
 /* The header of an export, and rows with the counters all alike. */
 static const char *export_of(const char *rows[][5], size_t n)
 {
-    struct str text = S("Type,OP State,Accelerator Core,Input Shapes,Input Data Types,Input Formats,"
-                        "Output Shapes,Output Data Types,Output Formats,Duration(us)");
+    struct str text =
+        S("Type,OP State,Accelerator Core,Input Shapes,Input Data Types,Input Formats,"
+          "Output Shapes,Output Data Types,Output Formats,Duration(us)");
 
     for (size_t i = 0; i < COUNTER_N; i++)
-        text = arena_format(&scratch.arena, "%.*s,%.*s", STR_ARGS(text),
-                            STR_ARGS(column_counter[i]));
+        text =
+            arena_format(&scratch.arena, "%.*s,%.*s", STR_ARGS(text), STR_ARGS(column_counter[i]));
     for (size_t r = 0; r < n; r++) {
         text = arena_format(&scratch.arena, "%.*s\n%s,%s,AI_CORE,%s,,ND,%s,,,%s", STR_ARGS(text),
                             rows[r][0], rows[r][1], rows[r][2], rows[r][3], rows[r][4]);

@@ -7,9 +7,9 @@
  *
  * The lock is flock() on <dir>/.strata.lock, so it ends with its process whatever happens; a file
  * that nobody holds means nothing. It holds the process id and the command, for the message that a
- * second writer gets. The file is removed on release, and so is a folder that was made for it and is
- * still empty. Whoever takes the lock also removes what killed writers have left in the
- * folder: *.tmp.csv.
+ * second writer gets. The file is removed on release, and so is a folder that was made for it and
+ * is still empty. Whoever takes the lock also removes what killed writers have left in the folder:
+ * *.tmp.csv.
  */
 #ifndef STRATA_PERFDB_LOCK_H
 #define STRATA_PERFDB_LOCK_H

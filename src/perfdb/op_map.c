@@ -82,8 +82,7 @@ static void read_entry(const struct yaml_node *e, struct arena *arena, struct op
         .n_kernels = n,
         .sub_kernels = sub_kernels,
         .n_sub_kernels = add_texts(subs, sub_kernels, 0),
-        .is_communication =
-            str_equal(yaml_get_text(e, S("category"), S("")), S("communication")),
+        .is_communication = str_equal(yaml_get_text(e, S("category"), S("")), S("communication")),
         .is_composite = is_true(e, S("composite")),
         .is_zero_cost = is_true(e, S("zero_cost")),
         .accepted_miss = yaml_get_text(e, S("accepted_miss"), S("")),

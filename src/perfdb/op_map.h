@@ -28,7 +28,8 @@ enum status op_map_read(struct op_map *map, struct arena *arena, const char *dir
 
 /* The entry of an operator such as "aten.mm.default" ("torch.ops." in front does not count). Keys
  * may stand under operator_mappings or at the top. False: unmapped. */
-bool op_map_find(const struct op_map *map, struct arena *arena, struct str op, struct op_entry *out);
+bool op_map_find(const struct op_map *map, struct arena *arena, struct str op,
+                 struct op_entry *out);
 
 /* Policies of a kernel; negative or empty when the file says nothing. */
 double op_map_core_ratio(const struct op_map *map, struct str kernel);

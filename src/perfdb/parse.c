@@ -64,8 +64,8 @@ static enum status read_exports(struct parse_plan *plan, const char *source, str
 static void set_runtime(struct parse_plan *plan, struct table *t, size_t row,
                         const struct kernel_group *g)
 {
-    const struct fia_meta *m = fia_meta_find(&plan->metas, g->cells[ID_INPUT_SHAPES],
-                                             g->cells[ID_OUTPUT_SHAPES]);
+    const struct fia_meta *m =
+        fia_meta_find(&plan->metas, g->cells[ID_INPUT_SHAPES], g->cells[ID_OUTPUT_SHAPES]);
 
     if (m == NULL)
         return;
@@ -129,12 +129,16 @@ static void make_tables(struct parse_plan *plan, const char *dir)
 /* Two operators may end in one file name: the later one wins, and that is told. */
 static void tell_same_names(const struct parse_plan *plan, struct diag *d)
 {
-    for (size_t i = 0; i < plan->files.n; i++)
-        for (size_t k = i + 1; k < plan->files.n; k++)
-            if (strcmp(plan->files.at[i].path, plan->files.at[k].path) == 0)
-                diag_add(d, SEV_LOSS, "perfdb.same-name",
-                         (struct where){.path = plan->files.at[i].path},
-                         "two operators have this file name; the rows of the first are lost");
+    struct hash seen = {0};
+
+    for (size_t i = 0; i < plan->files.n; i++) {
+        const char *path = plan->files.at[i].path;
+        uint32_t first = hash_add(&seen, hash_bytes(str_of(path)), (uint32_t)i);
+        if (first != i && strcmp(plan->files.at[first].path, path) == 0)
+            diag_add(d, SEV_LOSS, "perfdb.same-name", (struct where){.path = path},
+                     "two operators have this file name; the rows of the first are lost");
+    }
+    hash_free(&seen);
 }
 
 enum status parse_plan(struct parse_plan *plan, const char *source, const char *dir,

@@ -74,10 +74,10 @@ static void note_losses(struct parse_file *f, struct arena *arena)
         struct str name = cell_trim(f->old.columns.at[i]);
         if (table_column(&f->fresh, name) >= 0)
             continue;
-        f->columns_lost = f->columns_lost.n == 0 ? name
-                                                 : arena_format(arena, "%.*s, %.*s",
-                                                                STR_ARGS(f->columns_lost),
-                                                                STR_ARGS(name));
+        f->columns_lost =
+            f->columns_lost.n == 0
+                ? name
+                : arena_format(arena, "%.*s, %.*s", STR_ARGS(f->columns_lost), STR_ARGS(name));
     }
 }
 
@@ -107,9 +107,9 @@ static enum status check_losses(const struct parse_file *f, struct arena *arena,
     for (size_t i = 0; i < f->old.columns.n; i++) {
         struct str name = cell_trim(f->old.columns.at[i]);
         if (!is_known(name))
-            unknown = unknown.n == 0 ? name
-                                     : arena_format(arena, "%.*s, %.*s", STR_ARGS(unknown),
-                                                    STR_ARGS(name));
+            unknown = unknown.n == 0
+                          ? name
+                          : arena_format(arena, "%.*s, %.*s", STR_ARGS(unknown), STR_ARGS(name));
     }
     for (size_t row = 0; row < f->old.n_rows; row++) {
         n_measured += row_is_duration(table_cell(&f->old, row, average));
@@ -141,17 +141,33 @@ static size_t merged_columns(const struct parse_file *f, struct arena *arena, st
     return n;
 }
 
-/* Puts an imported row over `row` of the merged table: its figures always, its other cells where
- * the column is new or the row is. */
-static void put_row(struct table *to, size_t row, const struct parse_file *f, size_t from,
-                    bool is_new)
+/* Where the columns of the import are in the merged table, and which cells of old rows stay: all
+ * but the figures of a profile. */
+struct targets {
+    int *at;
+    bool *is_kept;
+};
+
+static struct targets find_targets(const struct parse_file *f, const struct table *to,
+                                   struct arena *arena)
 {
-    for (size_t i = 0; i < f->fresh.columns.n; i++) {
-        struct str name = f->fresh.columns.at[i];
-        bool has_kept = !is_new && i >= PARSED_N && table_column(&f->old, name) >= 0;
-        if (!has_kept)
-            table_set(to, row, table_column(to, name), table_cell(&f->fresh, from, (int)i));
+    size_t n = f->fresh.columns.n;
+    struct targets t = {ARENA_ARRAY(arena, int, n), ARENA_ARRAY(arena, bool, n)};
+
+    for (size_t i = 0; i < n; i++) {
+        t.at[i] = table_column(to, f->fresh.columns.at[i]);
+        t.is_kept[i] = i >= PARSED_N && table_column(&f->old, f->fresh.columns.at[i]) >= 0;
     }
+    return t;
+}
+
+/* Puts an imported row over `row` of the merged table. */
+static void put_row(struct table *to, size_t row, const struct parse_file *f,
+                    const struct targets *t, size_t from, bool is_new)
+{
+    for (size_t i = 0; i < f->fresh.columns.n; i++)
+        if (is_new || !t->is_kept[i])
+            table_set(to, row, t->at[i], table_cell(&f->fresh, from, (int)i));
 }
 
 static void copy_rows(struct table *to, const struct table *from)
@@ -177,16 +193,17 @@ static void merge(struct parse_file *f, struct arena *arena)
     bool *is_used = ARENA_ARRAY(arena, bool, f->fresh.n_rows + 1);
     table_init(&out, f->path);
     table_arrange(&out, columns, n);
+    struct targets targets = find_targets(f, &out, arena);
     copy_rows(&out, &f->old);
     index_rows(&f->fresh, y, &index);
     for (size_t row = 0; row < f->old.n_rows; row++)
         if (find_row(&index, &f->fresh, y, &f->old, row, x, &at)) {
-            put_row(&out, row, f, at, false);
+            put_row(&out, row, f, &targets, at, false);
             is_used[at] = true;
         }
     for (size_t row = 0; row < f->fresh.n_rows; row++)
         if (!is_used[row])
-            put_row(&out, table_add_row(&out), f, row, true);
+            put_row(&out, table_add_row(&out), f, &targets, row, true);
     hash_free(&index);
     /* The texts of the import stay with the merged table. */
     struct arena texts = f->fresh.arena;

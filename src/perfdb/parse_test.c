@@ -5,12 +5,13 @@
 /* An export with two shapes of Add. */
 static const char *source(const char *duration)
 {
-    struct str text = S("Type,OP State,Accelerator Core,Input Shapes,Input Data Types,Input Formats,"
-                        "Output Shapes,Output Data Types,Output Formats,Duration(us)");
+    struct str text =
+        S("Type,OP State,Accelerator Core,Input Shapes,Input Data Types,Input Formats,"
+          "Output Shapes,Output Data Types,Output Formats,Duration(us)");
 
     for (size_t i = 0; i < COUNTER_N; i++)
-        text = arena_format(&scratch.arena, "%.*s,%.*s", STR_ARGS(text),
-                            STR_ARGS(column_counter[i]));
+        text =
+            arena_format(&scratch.arena, "%.*s,%.*s", STR_ARGS(text), STR_ARGS(column_counter[i]));
     text = arena_format(&scratch.arena, "%.*s\nAdd,d,V,4,F,ND,4,F,ND,%s\nAdd,d,V,5,F,ND,5,F,ND,2\n",
                         STR_ARGS(text), duration);
     return scratch_put("in/kernel_details.csv", text.at);
@@ -61,7 +62,8 @@ TEST(measured_rows_and_unknown_columns_are_not_lost_by_accident)
     assert_str(plan.files.at[0].columns_lost, "Average Duration(us), Mine");
     assert_int_equal(plan.files.at[0].rows_dropped, 0);
     parse_plan_free(&plan);
-    scratch_put("db/Add.csv", "Input Shapes,Output Shapes,Runtime metadata_completeness\n4,4,dumped\n");
+    scratch_put("db/Add.csv",
+                "Input Shapes,Output Shapes,Runtime metadata_completeness\n4,4,dumped\n");
     assert_int_equal(plan_onto(&plan, PARSE_CAREFUL), ST_UNSUPPORTED);
     parse_plan_free(&plan);
 }

@@ -99,8 +99,8 @@ static double core_time(const struct query_db *db, struct str kernel, const stru
 
     if (!(ratio > 0) || !str_equal(core, S("MIX_AIC")))
         return duration;
-    double aic = cell_f64(
-        table_cell(t, row, table_column(t, S("Profiling Average aicore_time(us)"))));
+    double aic =
+        cell_f64(table_cell(t, row, table_column(t, S("Profiling Average aicore_time(us)"))));
     double aiv = cell_f64(table_cell(t, row, table_column(t, S("Profiling Average aiv_time(us)"))));
     double most = fmax(aic, aiv);
     bool is_known = isfinite(aic) && isfinite(aiv) && aic > 0 && aiv > 0;
@@ -265,9 +265,9 @@ static enum status ask_comm(struct query_db *db, const struct query *q, struct s
     out->latency_us = r.latency_us;
     out->confidence = r.is_interpolated ? 0.8 : 0.9;
     out->source = r.is_interpolated ? QUERY_INTERPOLATED : QUERY_MEASURED;
-    out->rule = !r.is_interpolated                        ? S("exact")
+    out->rule = !r.is_interpolated                      ? S("exact")
                 : message.method == COMM_BRACKET_LINEAR ? S("bracket_linear")
-                                                          : S("alpha_beta");
+                                                        : S("alpha_beta");
     return ST_OK;
 }
 
@@ -294,8 +294,8 @@ static enum status ask_composite(struct query_db *db, const struct query *q,
         sum.n_hits++;
         sum.latency_us += part.latency_us;
         sum.kernel = sum.kernel.n == 0 ? kernel
-                                       : arena_format(&db->arena, "%.*s+%.*s",
-                                                      STR_ARGS(sum.kernel), STR_ARGS(kernel));
+                                       : arena_format(&db->arena, "%.*s+%.*s", STR_ARGS(sum.kernel),
+                                                      STR_ARGS(kernel));
         has_comm = has_comm || is_comm;
         is_measured = is_measured && part.source == QUERY_MEASURED;
     }

@@ -1,5 +1,6 @@
 /*
- * Attention: what counts is tokens, heads, the size of a head, and how long the cache is on average.
+ * Attention: what counts is tokens, heads, the size of a head, and how long the cache is on
+ * average.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -154,8 +155,8 @@ static void find_between(struct query_db *db, const struct query *q, struct str 
         if (!read_row(db, kernel, t, at, &c, q, want->size, &row) ||
             !fits(t, at, &c, q, want, &row) || (row.shape.batch > 0) != (want->batch > 0))
             continue;
-        struct query_point p = {
-            {size_axis(&row.shape), has_root ? sqrt(row.seq) : row.seq}, row.latency};
+        struct query_point p = {{size_axis(&row.shape), has_root ? sqrt(row.seq) : row.seq},
+                                row.latency};
         vec_push(&points.points, p);
     }
     for (size_t i = 0; i < ARRAY_LEN(masks) && out->miss != NULL; i++) {

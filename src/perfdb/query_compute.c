@@ -22,14 +22,14 @@ struct place {
 static bool is_elementwise(struct str kernel)
 {
     static const struct str names[] = {
-        S_INIT("Add"),      S_INIT("Sub"),      S_INIT("Mul"),        S_INIT("Div"),
-        S_INIT("RealDiv"),  S_INIT("Muls"),     S_INIT("Adds"),       S_INIT("Maximum"),
-        S_INIT("Minimum"),  S_INIT("Cast"),     S_INIT("Neg"),        S_INIT("Abs"),
-        S_INIT("Exp"),      S_INIT("Log"),      S_INIT("Sqrt"),       S_INIT("Rsqrt"),
-        S_INIT("Pow"),      S_INIT("Pows"),     S_INIT("Sigmoid"),    S_INIT("Tanh"),
-        S_INIT("Relu"),     S_INIT("Gelu"),     S_INIT("Swish"),      S_INIT("Sin"),
-        S_INIT("Cos"),      S_INIT("Equal"),    S_INIT("NotEqual"),   S_INIT("Greater"),
-        S_INIT("Less"),     S_INIT("Select"),   S_INIT("LogicalAnd"), S_INIT("LogicalOr"),
+        S_INIT("Add"),        S_INIT("Sub"),    S_INIT("Mul"),        S_INIT("Div"),
+        S_INIT("RealDiv"),    S_INIT("Muls"),   S_INIT("Adds"),       S_INIT("Maximum"),
+        S_INIT("Minimum"),    S_INIT("Cast"),   S_INIT("Neg"),        S_INIT("Abs"),
+        S_INIT("Exp"),        S_INIT("Log"),    S_INIT("Sqrt"),       S_INIT("Rsqrt"),
+        S_INIT("Pow"),        S_INIT("Pows"),   S_INIT("Sigmoid"),    S_INIT("Tanh"),
+        S_INIT("Relu"),       S_INIT("Gelu"),   S_INIT("Swish"),      S_INIT("Sin"),
+        S_INIT("Cos"),        S_INIT("Equal"),  S_INIT("NotEqual"),   S_INIT("Greater"),
+        S_INIT("Less"),       S_INIT("Select"), S_INIT("LogicalAnd"), S_INIT("LogicalOr"),
         S_INIT("LogicalNot"),
     };
 
@@ -68,8 +68,8 @@ static struct str dims_text(struct arena *arena, struct cell_dims d)
     struct str text = S("");
 
     for (size_t i = 0; i < d.n; i++)
-        text = arena_format(arena, "%.*s%s%lld", STR_ARGS(text), i > 0 ? "," : "",
-                            (long long)d.at[i]);
+        text =
+            arena_format(arena, "%.*s%s%lld", STR_ARGS(text), i > 0 ? "," : "", (long long)d.at[i]);
     return text;
 }
 
@@ -236,8 +236,7 @@ static struct cell_dims output_of(struct arena *arena, const struct query *q, en
     if (kind == KIND_ELEMENTWISE)
         return broadcast(arena, in);
     bool is_pick = str_equal(kernel, S("GatherV2")) || str_equal(kernel, S("Index"));
-    return kind == KIND_OUTPUT && is_pick && in.n >= 2 ? picked(arena, in)
-                                                       : (struct cell_dims){0};
+    return kind == KIND_OUTPUT && is_pick && in.n >= 2 ? picked(arena, in) : (struct cell_dims){0};
 }
 
 static bool same_types(struct str kernel, struct query_inputs a, struct query_inputs b)
@@ -354,7 +353,9 @@ static void answer(struct query_db *db, const struct target *target, const struc
             continue;
         *out = (struct query_result){
             .latency_us = latency,
-            .confidence = dims == 1 ? 0.70 : dims == 2 ? 0.65 : 0.60,
+            .confidence = dims == 1   ? 0.70
+                          : dims == 2 ? 0.65
+                                      : 0.60,
             .source = QUERY_INTERPOLATED,
             .kernel = target->kernel,
             .rule = dims == 1   ? S("interpolated_1d_linear")

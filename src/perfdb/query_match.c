@@ -45,8 +45,8 @@ static bool may_merge(struct str kernel)
 
 bool query_dtype_is_relaxed(struct str kernel)
 {
-    return is_rope(kernel) || IN_LIST(kernel, S("MatMulV2"), S("PadV3"), S("PadV3AiCore"),
-                                      S("MoeGatingTopK"));
+    return is_rope(kernel) ||
+           IN_LIST(kernel, S("MatMulV2"), S("PadV3"), S("PadV3AiCore"), S("MoeGatingTopK"));
 }
 
 struct str query_dtype(struct str name)
@@ -54,17 +54,16 @@ struct str query_dtype(struct str name)
     static const struct {
         struct str name, stored;
     } names[] = {
-        {S_INIT("bfloat16"), S_INIT("DT_BF16")}, {S_INIT("bf16"), S_INIT("DT_BF16")},
-        {S_INIT("DT_BF16"), S_INIT("DT_BF16")},  {S_INIT("float16"), S_INIT("DT_BF16")},
-        {S_INIT("fp16"), S_INIT("DT_BF16")},     {S_INIT("half"), S_INIT("DT_BF16")},
-        {S_INIT("DT_FLOAT16"), S_INIT("DT_BF16")},
-        {S_INIT("int8"), S_INIT("INT8")},        {S_INIT("DT_INT8"), S_INIT("INT8")},
-        {S_INIT("int32"), S_INIT("INT32")},      {S_INIT("DT_INT32"), S_INIT("INT32")},
-        {S_INIT("int64"), S_INIT("INT64")},      {S_INIT("long"), S_INIT("INT64")},
-        {S_INIT("DT_INT64"), S_INIT("INT64")},   {S_INIT("float32"), S_INIT("FLOAT")},
-        {S_INIT("fp32"), S_INIT("FLOAT")},       {S_INIT("float"), S_INIT("FLOAT")},
-        {S_INIT("DT_FLOAT"), S_INIT("FLOAT")},   {S_INIT("bool"), S_INIT("BOOL")},
-        {S_INIT("DT_BOOL"), S_INIT("BOOL")},
+        {S_INIT("bfloat16"), S_INIT("DT_BF16")},   {S_INIT("bf16"), S_INIT("DT_BF16")},
+        {S_INIT("DT_BF16"), S_INIT("DT_BF16")},    {S_INIT("float16"), S_INIT("DT_BF16")},
+        {S_INIT("fp16"), S_INIT("DT_BF16")},       {S_INIT("half"), S_INIT("DT_BF16")},
+        {S_INIT("DT_FLOAT16"), S_INIT("DT_BF16")}, {S_INIT("int8"), S_INIT("INT8")},
+        {S_INIT("DT_INT8"), S_INIT("INT8")},       {S_INIT("int32"), S_INIT("INT32")},
+        {S_INIT("DT_INT32"), S_INIT("INT32")},     {S_INIT("int64"), S_INIT("INT64")},
+        {S_INIT("long"), S_INIT("INT64")},         {S_INIT("DT_INT64"), S_INIT("INT64")},
+        {S_INIT("float32"), S_INIT("FLOAT")},      {S_INIT("fp32"), S_INIT("FLOAT")},
+        {S_INIT("float"), S_INIT("FLOAT")},        {S_INIT("DT_FLOAT"), S_INIT("FLOAT")},
+        {S_INIT("bool"), S_INIT("BOOL")},          {S_INIT("DT_BOOL"), S_INIT("BOOL")},
     };
 
     name = cell_bare(name);

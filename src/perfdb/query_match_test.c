@@ -5,8 +5,8 @@
 static struct arena arena;
 
 /* The rule for inputs given as a cell, all of one type. */
-static const char *rule(const char *kernel, const char *asked, const char *dtype, const char *shapes,
-                        const char *dtypes, const char *formats)
+static const char *rule(const char *kernel, const char *asked, const char *dtype,
+                        const char *shapes, const char *dtypes, const char *formats)
 {
     struct cell_slots slots = cell_slots(&arena, str_of(asked));
     struct query_inputs in = {ARENA_ARRAY(&arena, struct query_input, slots.n + 1), slots.n};
@@ -72,7 +72,8 @@ TEST(batches_of_one_come_and_go)
 TEST(three_dimensions_are_folded_to_two)
 {
     assert_string_equal(rule("RmsNorm", "2,16,5;5", "bf16", "32,5;5", BF, ""), "flatten_3d");
-    assert_string_equal(rule("RmsNorm", "2,16,5;5", "bf16", "31,5;5", BF, ""), "flatten_3d+padding");
+    assert_string_equal(rule("RmsNorm", "2,16,5;5", "bf16", "31,5;5", BF, ""),
+                        "flatten_3d+padding");
     assert_string_equal(rule("DynamicQuant", "16,8,128", "bf16", "16,1024", BF, ""),
                         "merge_last_dims");
     assert_string_equal(rule("RmsNorm", "16,8,128", "bf16", "16,1024", BF, ""), "none");
@@ -96,9 +97,9 @@ TEST(rows_with_odd_cells_do_not_match)
     assert_string_equal(rule("Add", "2;2", "bf16", "a;2", BF, ""), "unreadable");
     assert_string_equal(rule("Add", "2;2", "bf16", "", "", ""), "none");
     assert_string_equal(rule("Add", "2;2", "bf16", "2;;2", BF, ""), "identity");
-    assert_string_equal(rule("X", "2", "bf16", "9223372036854775807,2,2,9223372036854775807", BF,
-                             "FRACTAL_NZ"),
-                        "unreadable");
+    assert_string_equal(
+        rule("X", "2", "bf16", "9223372036854775807,2,2,9223372036854775807", BF, "FRACTAL_NZ"),
+        "unreadable");
 }
 
 static int end(void **state __attribute__((unused)))

@@ -82,8 +82,8 @@ static enum status create(struct view *v, const struct shape *s)
     struct str *parts = ARENA_ARRAY(&v->arena, struct str, s->n + 1);
 
     for (size_t i = 0; i < s->n; i++)
-        parts[i] = arena_format(&v->arena, "%.*s NUMERIC",
-                                STR_ARGS(quoted(&v->arena, s->columns[i])));
+        parts[i] =
+            arena_format(&v->arena, "%.*s NUMERIC", STR_ARGS(quoted(&v->arena, s->columns[i])));
     struct str list = cell_join(&v->arena, parts, s->n, ',');
     return execute(v, arena_format(&v->arena,
                                    "CREATE TABLE %.*s (%.*s%s_device TEXT, _stack TEXT, "

@@ -1,6 +1,7 @@
 #include "perfdb/summary.h"
 
 #include "base/fs.h"
+#include "base/limits.h"
 #include "perfdb/cell.h"
 #include "perfdb/rows.h"
 
@@ -13,23 +14,33 @@ void summary_init(struct summary *s)
 void summary_free(struct summary *s)
 {
     for (size_t i = 0; i < s->types.n; i++)
-        signature_index_free(&s->by_signature[i]);
-    mem_free(s->by_signature);
+        signature_index_free(&s->types.at[i].by_signature);
+    hash_free(&s->by_name);
     vec_free(&s->cases);
     vec_free(&s->types);
     arena_free(&s->arena);
 }
 
-/* Types are few: a list will do. */
-static uint32_t type_id(struct summary *s, struct str type)
+uint32_t summary_type(const struct summary *s, struct str name)
 {
-    for (size_t i = s->types.n; i-- > 0;)
-        if (str_equal(s->types.at[i], type))
-            return (uint32_t)i;
-    vec_push(&s->types, arena_str(&s->arena, type));
-    s->by_signature = mem_grow(s->by_signature, sizeof(*s->by_signature), s->types.n);
-    s->by_signature[s->types.n - 1] = (struct signature_index){0};
-    return (uint32_t)s->types.n - 1;
+    uint32_t id;
+
+    if (!hash_get(&s->by_name, hash_bytes(name), &id) || !str_equal(s->types.at[id].name, name))
+        return UINT32_MAX;
+    return id;
+}
+
+static uint32_t type_id(struct summary *s, struct str name)
+{
+    uint32_t id = summary_type(s, name);
+
+    if (id != UINT32_MAX)
+        return id;
+    id = (uint32_t)s->types.n;
+    struct summary_type fresh = {arena_str(&s->arena, name), UINT32_MAX, UINT32_MAX, {0}};
+    vec_push(&s->types, fresh);
+    hash_put(&s->by_name, hash_bytes(name), id);
+    return id;
 }
 
 struct columns {
@@ -77,17 +88,23 @@ static void keep_signature(struct summary *s, struct signature *sig)
 static struct summary_case *case_of(struct summary *s, uint32_t type, const struct str *cells,
                                     struct str ep_size, struct arena *scratch)
 {
-    struct signature sig = sign(scratch, s->types.at[type], cells, ep_size);
-    uint32_t at = signature_index_get(&s->by_signature[type], &sig);
+    struct summary_type *t = &s->types.at[type];
+    struct signature sig = sign(scratch, t->name, cells, ep_size);
+    uint32_t at = signature_index_get(&t->by_signature, &sig);
 
     if (at == UINT32_MAX) {
-        struct summary_case fresh = {.type = type};
+        struct summary_case fresh = {.type = type, .next = UINT32_MAX};
         at = (uint32_t)s->cases.n;
+        if (t->last != UINT32_MAX)
+            s->cases.at[t->last].next = at;
+        else
+            t->first = at;
+        t->last = at;
         for (size_t i = 0; i < IDENTITY_N; i++)
             fresh.cells[i] = arena_str(&s->arena, cells[i]);
         vec_push(&s->cases, fresh);
         keep_signature(s, &sig);
-        signature_index_add(&s->by_signature[type], &sig, at, NULL);
+        signature_index_add(&t->by_signature, &sig, at, NULL);
     }
     return &s->cases.at[at];
 }
@@ -115,6 +132,7 @@ enum status summary_read(struct summary *s, const char *path, int64_t ep_size, s
 {
     struct rows *rows;
     struct arena scratch;
+    enum status st = ST_OK;
 
     TRY(rows_open(&rows, path, d));
     struct columns c = find_columns(&rows->csv);
@@ -127,9 +145,16 @@ enum status summary_read(struct summary *s, const char *path, int64_t ep_size, s
         if (type.n > 0)
             add_row(s, rows, &c, type, ep_size, &scratch);
         arena_rewind(&scratch, mark);
+        if (s->types.n > LIMIT_KERNEL_TYPES) {
+            st = diag_fail(d, ST_LIMIT, "perfdb.too-many-types",
+                           (struct where){path, rows->csv.line, 0}, "more than %d kernel types",
+                           LIMIT_KERNEL_TYPES);
+            break;
+        }
     }
     arena_free(&scratch);
-    return rows_close(rows);
+    enum status closed = rows_close(rows);
+    return st != ST_OK ? st : closed;
 }
 
 enum status summary_find(struct arena *arena, const char *prof, struct summary_files *out,

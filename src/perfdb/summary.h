@@ -8,6 +8,7 @@
 #define STRATA_PERFDB_SUMMARY_H
 
 #include "base/diag.h"
+#include "base/hash.h"
 #include "base/vec.h"
 #include "perfdb/columns.h"
 #include "perfdb/signature.h"
@@ -15,6 +16,7 @@
 /* One replayed case. */
 struct summary_case {
     uint32_t type;                /* index into `types` */
+    uint32_t next;                /* the next case of this type; UINT32_MAX: none */
     struct str cells[IDENTITY_N]; /* block B of the first sample */
     struct str ep_size;           /* DispatchFFNCombine only */
     uint64_t n;
@@ -22,22 +24,31 @@ struct summary_case {
     double sums[COUNTER_N];
 };
 
+/* An operator type and its cases. */
+struct summary_type {
+    struct str name;
+    uint32_t first, last; /* of its cases */
+    struct signature_index by_signature;
+};
+
 struct summary {
     struct arena arena;
     VEC_OF(struct summary_case) cases; /* in order of first appearance */
-    VEC_OF(struct str) types;          /* in order of first appearance */
+    VEC_OF(struct summary_type) types; /* in order of first appearance */
     uint64_t rows;
 
     /* Private. */
-    struct signature_index *by_signature; /* one per type */
+    struct hash by_name;
 };
 
-/* `ep_size` is given to DispatchFFNCombine. 0: none. */
 void summary_init(struct summary *s);
 void summary_free(struct summary *s);
 
-/* Adds the rows of one export. */
+/* Adds the rows of one export. `ep_size` is given to DispatchFFNCombine; 0: none. */
 enum status summary_read(struct summary *s, const char *path, int64_t ep_size, struct diag *d);
+
+/* The number of a type; UINT32_MAX when nothing of it was read. */
+uint32_t summary_type(const struct summary *s, struct str name);
 
 /* The exports below a PROF folder, by name: PROF/mindstudio_profiler_output/op_summary_*.csv. */
 struct summary_files {

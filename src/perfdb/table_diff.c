@@ -68,7 +68,8 @@ static void diff_rows(const struct table *old, const struct table *fresh, struct
             a++, b++;
             uncount(&in_old, x);
             uncount(&in_fresh, y);
-        } else if (a < old->n_rows && (!has_both || !is_ahead(&in_fresh, x) || is_ahead(&in_old, y))) {
+        } else if (a < old->n_rows &&
+                   (!has_both || !is_ahead(&in_fresh, x) || is_ahead(&in_old, y))) {
             put_row(sink, S("-"), old, a++);
             uncount(&in_old, x);
         } else {

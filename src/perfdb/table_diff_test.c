@@ -41,8 +41,10 @@ TEST(new_columns_show_in_the_header)
 {
     struct json_buffer out = {0};
 
-    assert_string_equal(diff("a\n1\n", "a,b\n1,\n", &out), "--- T.csv\n+++ T.csv\n-a\n+a,b\n-1\n+1,\n");
+    assert_string_equal(diff("a\n1\n", "a,b\n1,\n", &out),
+                        "--- T.csv\n+++ T.csv\n-a\n+a,b\n-1\n+1,\n");
     json_buffer_free(&out);
 }
 
-TEST_MAIN("perfdb/table_diff", T(rows_that_go_and_come_are_shown), T(new_columns_show_in_the_header))
+TEST_MAIN("perfdb/table_diff", T(rows_that_go_and_come_are_shown),
+          T(new_columns_show_in_the_header))

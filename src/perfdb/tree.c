@@ -30,7 +30,8 @@ enum status tree_find(struct arena *arena, const char *dir, const struct str *op
     *out = (struct tree){ARENA_ARRAY(arena, struct tree_file, list.n + 1), 0};
     for (size_t i = 0; i < list.n; i++) {
         const struct fs_entry *e = &list.at[i];
-        struct str op = table_stem(e->path), below = str_part(str_of(e->path), strlen(dir), SIZE_MAX);
+        struct str op = table_stem(e->path),
+                   below = str_part(str_of(e->path), strlen(dir), SIZE_MAX);
         if (e->kind == FS_FILE && str_ends(e->name, S(".csv")) && !table_is_leftover(e->name) &&
             !is_replay(below) && is_wanted(op, ops, n_ops))
             out->at[out->n++] = (struct tree_file){e->path, op};

@@ -214,8 +214,9 @@ static void take_case(struct work *w, const struct summary_case *c, bool may_add
         no_match(w, c, &s, may_add);
         return;
     }
-    bool may_update = w->how->mode == UPDATE_ALL || !row_is_measured(table_cell(t, row, w->average),
-                                                                table_cell(t, row, w->profiled));
+    bool may_update =
+        w->how->mode == UPDATE_ALL ||
+        !row_is_measured(table_cell(t, row, w->average), table_cell(t, row, w->profiled));
     if (!may_update && !may_add)
         return;
     if (may_update) {
@@ -234,8 +235,8 @@ static void prune_rows(struct work *w)
     bool *is_dropped = mem_grow(NULL, sizeof(*is_dropped), t->n_rows + 1);
 
     for (size_t row = 0; row < t->n_rows; row++) {
-        is_dropped[row] = !row_is_measured(table_cell(t, row, w->average),
-                                           table_cell(t, row, w->profiled));
+        is_dropped[row] =
+            !row_is_measured(table_cell(t, row, w->average), table_cell(t, row, w->profiled));
         w->u->is_changed = w->u->is_changed || is_dropped[row];
         if (is_dropped[row])
             list_add(&w->u->deleted, shapes_of(w, row));

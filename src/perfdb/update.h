@@ -34,9 +34,9 @@ struct update_list {
 struct update {
     struct arena arena;
     const char *path;
-    struct str op, file;     /* the stem and the name of `path` */
-    struct table table;      /* as it will be */
-    struct table old;        /* as it was, in the new columns; filled when asked for */
+    struct str op, file; /* the stem and the name of `path` */
+    struct table table;  /* as it will be */
+    struct table old;    /* as it was, in the new columns; filled when asked for */
     bool is_new, is_changed;
     uint64_t updated, added, unchanged;
     struct update_list missing, deleted;
@@ -46,8 +46,8 @@ struct update {
 
 struct update_how {
     enum update_mode mode;
-    bool prune;    /* drop rows without any duration afterwards */
-    bool keep_old; /* for showing the difference */
+    bool prune;      /* drop rows without any duration afterwards */
+    bool keep_old;   /* for showing the difference */
     struct sink say; /* lines for the user */
 };
 

@@ -216,14 +216,10 @@ static void put_overview(struct json_buffer *out, struct arena *arena, const str
         struct str name;
         uint64_t value;
     } rows[] = {
-        {S_INIT("CSV files touched"), n},
-        {S_INIT("Rows updated"), updated},
-        {S_INIT("Rows added"), added},
-        {S_INIT("Rows deleted"), deleted},
-        {S_INIT("Rows unchanged"), unchanged},
-        {S_INIT("Duplicate signatures"), duplicates},
-        {S_INIT("Missing shapes"), missing},
-        {S_INIT("Hotspots"), n_gaps},
+        {S_INIT("CSV files touched"), n},      {S_INIT("Rows updated"), updated},
+        {S_INIT("Rows added"), added},         {S_INIT("Rows deleted"), deleted},
+        {S_INIT("Rows unchanged"), unchanged}, {S_INIT("Duplicate signatures"), duplicates},
+        {S_INIT("Missing shapes"), missing},   {S_INIT("Hotspots"), n_gaps},
     };
     add(&g, S("Metric"));
     add(&g, S("Value"));
@@ -291,8 +287,7 @@ static void put_list(struct json_buffer *out, struct arena *arena, const struct 
     add(&g, S("Count"));
     add(&g, S("Examples"));
     for (size_t i = 0; i < n; i++) {
-        const struct update_list *list =
-            kind == LIST_MISSING ? &by[i]->missing : &by[i]->deleted;
+        const struct update_list *list = kind == LIST_MISSING ? &by[i]->missing : &by[i]->deleted;
         uint64_t count = kind == LIST_DUPLICATES ? by[i]->duplicates.n : list->n;
         if (count == 0)
             continue;
@@ -376,9 +371,10 @@ struct str update_report(struct arena *arena, const struct update *updates, size
 
 struct str update_hotspots_csv(struct arena *arena, struct update_gaps gaps)
 {
-    static const struct str heads[] = {
-        S_INIT("Operator"),     S_INIT("CSV Name"),   S_INIT("MicroBench(us)"), S_INIT("Profiling(us)"),
-        S_INIT("Abs Diff(us)"), S_INIT("MB/Profile"), S_INIT("Shape")};
+    static const struct str heads[] = {S_INIT("Operator"),       S_INIT("CSV Name"),
+                                       S_INIT("MicroBench(us)"), S_INIT("Profiling(us)"),
+                                       S_INIT("Abs Diff(us)"),   S_INIT("MB/Profile"),
+                                       S_INIT("Shape")};
     struct json_buffer out = {0};
     struct table t;
 

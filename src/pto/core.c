@@ -220,7 +220,7 @@ static bool array_step(struct pto_core *c, const struct pto_step *s)
                   s->code == PTO_EVENTID_ARRAY_SET;
 
     if (!e)
-        return pto_core_fail(c, op_of(c, s)->line, "pto.index-range",
+        return pto_core_fail(c, op_of(c, s)->line, "pto-run.index-range",
                              "%s: the index is outside the array",
                              pto_op_name((enum pto_opcode)s->code));
     if (!is_set) {
@@ -274,7 +274,7 @@ static bool init_fifo(struct pto_core *c, const struct pto_step *s)
 
     if (id < 0 || id >= PTO_FIFOS || slots < 1 || slots > 1024 || local < 1 || local > 1024 ||
         size < 0 || size > 1 << 24)
-        return pto_core_fail(c, op->line, "pto.fifo", "%s: a number is out of range",
+        return pto_core_fail(c, op->line, "pto-run.fifo", "%s: a number is out of range",
                              pto_op_name(op->code));
     for (int to_vector = 0; to_vector < 2; to_vector++) {
         struct pto_fifo *f = &c->machine->fifo[id][to_vector];
@@ -304,7 +304,7 @@ static bool other_step(struct pto_core *c, const struct pto_step *s)
     case PTO_ADDPTR:
     case PTO_CASTPTR:
         if (!pto_step_view(c->program, s, c->slots))
-            return pto_core_fail(c, op_of(c, s)->line, "pto.view-shape",
+            return pto_core_fail(c, op_of(c, s)->line, "pto-run.view-shape",
                                  "%s: a size or offset is negative or too large",
                                  pto_op_name((enum pto_opcode)s->code));
         return true;
@@ -318,7 +318,7 @@ static bool other_step(struct pto_core *c, const struct pto_step *s)
     case PTO_BITCAST:
     case PTO_TASSIGN:
         if (!pto_step_tile(c->program, s, c->slots))
-            return pto_core_fail(c, op_of(c, s)->line, "pto.tile-range",
+            return pto_core_fail(c, op_of(c, s)->line, "pto-run.tile-range",
                                  "%s: the tile leaves its space, or its valid part the tile",
                                  pto_op_name((enum pto_opcode)s->code));
         return true;
@@ -354,7 +354,7 @@ static bool other_step(struct pto_core *c, const struct pto_step *s)
     case PTO_AIV_INITIALIZE_PIPE:
         return init_fifo(c, s);
     case PTO_TRAP:
-        return pto_core_fail(c, op_of(c, s)->line, "pto.trap", "the program trapped");
+        return pto_core_fail(c, op_of(c, s)->line, "pto-run.trap", "the program trapped");
     case PTO_PRINT:
     case PTO_TPRINT:
         c->prints++;
@@ -382,7 +382,7 @@ static bool slow_arith(struct pto_core *c, const struct pto_step *s)
                            &n[s->a], &one, &n[s->c], &n[s->dst], &high);
     }
     if (result == PTO_ARITH_DIV_ZERO)
-        return pto_core_fail(c, op_of(c, s)->line, "pto.div-zero", "%s: division by zero",
+        return pto_core_fail(c, op_of(c, s)->line, "pto-run.div-zero", "%s: division by zero",
                              pto_op_name(code));
     if (code >= PTO_ADDUI_EXTENDED && code <= PTO_MULUI_EXTENDED)
         n[s->target] = high;
@@ -432,7 +432,7 @@ static bool next_round(struct pto_core *c, const struct pto_step *s)
     const struct pto_number *by = &c->slots.numbers[s->c];
 
     if (by->v.i <= 0)
-        return pto_core_fail(c, op_of(c, s)->line, "pto.endless",
+        return pto_core_fail(c, op_of(c, s)->line, "pto-run.endless",
                              "the step of the loop is %lld: it never ends", (long long)by->v.i);
     if (__builtin_add_overflow(iv->v.i, by->v.i, &iv->v.i))
         iv->v.i = INT64_MAX;

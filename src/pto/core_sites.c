@@ -276,7 +276,7 @@ static bool load_scalar(struct pto_core *c, uint32_t site)
 
     bool is_guess = g && !g->view.base && index && index->taint != 0; /* an index nobody supplied */
     if (!g || (!gm_byte(g, at, &byte) && !is_guess))
-        return pto_core_fail(c, s->line, "pto.gm-range",
+        return pto_core_fail(c, s->line, "pto-run.gm-range",
                              "pto.load_scalar: element %lld is outside the buffer", (long long)at);
     *to = (struct pto_number){.taint = index ? index->taint : 0};
     if (g->view.base)
@@ -306,7 +306,7 @@ static bool store_scalar(struct pto_core *c, uint32_t site)
 
     bool is_guess = g && !g->view.base && index && index->taint != 0;
     if (!g || !value || (!gm_byte(g, at, &byte) && !is_guess))
-        return pto_core_fail(c, s->line, "pto.gm-range",
+        return pto_core_fail(c, s->line, "pto-run.gm-range",
                              "pto.store_scalar: element %lld is outside the buffer", (long long)at);
     if (g->view.base) {
         pto_elem_store(g->view.base + byte, g->view.dtype, to_bits(value, g->view.dtype));
@@ -355,14 +355,14 @@ static bool flag_site(struct pto_core *c, uint32_t site)
     uint32_t id = flag_id(c, s);
 
     if (id == PTO_FLAG_IDS)
-        return pto_core_fail(c, s->line, "pto.event", "%s: no such event", pto_op_name(s->code));
+        return pto_core_fail(c, s->line, "pto-run.event", "%s: no such event", pto_op_name(s->code));
     if (s->code == PTO_SET_FLAG || s->code == PTO_SET_FLAG_DYN || s->code == PTO_RECORD_EVENT) {
         pto_queues_set(&c->queues, site, a, b, id);
         return true;
     }
     if (pto_queues_wait(&c->queues, site, a, b, id))
         return true;
-    return pto_core_fail(c, s->line, "pto.deadlock",
+    return pto_core_fail(c, s->line, "pto-run.deadlock",
                          "%s waits for event %u from %s, which nothing before it sets",
                          pto_pipe_name(b), id, pto_pipe_name(a));
 }
@@ -413,7 +413,7 @@ static bool semaphore_site(struct pto_core *c, uint32_t site, bool is_set)
     uint32_t id = flag_id(c, s);
 
     if (id >= PTO_SEMAPHORES - 1)
-        return pto_core_fail(c, s->line, "pto.event", "%s: no such flag", pto_op_name(s->code));
+        return pto_core_fail(c, s->line, "pto-run.event", "%s: no such flag", pto_op_name(s->code));
     if (is_set) {
         give_tokens(c, id, pipe == PTO_PIPE_ALL ? pto_queues_end(&c->queues).at
                                                 : c->queues.pipe[pipe].done);
@@ -459,7 +459,7 @@ static bool buffer_site(struct pto_core *c, uint32_t site)
                    : pto_op_int(c->program->module, &c->program->module->ops.at[s->op], PTO_KEY_ID, 0);
 
     if (id < 0 || id >= (int64_t)ARRAY_LEN(c->buffer))
-        return pto_core_fail(c, s->line, "pto.event", "%s: no such buffer", pto_op_name(s->code));
+        return pto_core_fail(c, s->line, "pto-run.event", "%s: no such buffer", pto_op_name(s->code));
     if (s->code == PTO_GET_BUF || s->code == PTO_GET_BUF_DYN) {
         pto_queues_hold(&c->queues, pipe, c->buffer[id]);
         return true;
@@ -530,7 +530,7 @@ static const struct pto_tile *first_tile(const struct pto_core *c, const struct 
 static bool fifo_memory(struct pto_core *c, const struct pto_site *s, struct pto_fifo *f)
 {
     if (f->slot_size <= 0)
-        return pto_core_fail(c, s->line, "pto.fifo", "%s: the FIFO has no slot size",
+        return pto_core_fail(c, s->line, "pto-run.fifo", "%s: the FIFO has no slot size",
                              pto_op_name(s->code));
     if (!f->data) {
         f->data = mem_grow(NULL, (size_t)f->slot_size, (size_t)f->slots);
@@ -622,7 +622,7 @@ static bool push_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
     struct pto_moment wait = nothing();
 
     if (!first_tile(c, s))
-        return pto_core_fail(c, s->line, "pto.operand", "%s: needs a tile", pto_op_name(s->code));
+        return pto_core_fail(c, s->line, "pto-run.operand", "%s: needs a tile", pto_op_name(s->code));
     if (!take_credit(c, f, s->to_vector, &wait))
         return false;
     if (bytes_wait(c))
@@ -655,7 +655,7 @@ static bool popped_tile(struct pto_core *c, const struct pto_site *s, const stru
                    pto_tile_bytes(&made.type);
     if (valid[0] < 0 || valid[0] > made.type.rows || valid[1] < 0 || valid[1] > made.type.cols ||
         made.addr < 0 || made.addr > room)
-        return pto_core_fail(c, s->line, "pto.tile-range",
+        return pto_core_fail(c, s->line, "pto-run.tile-range",
                              "%s: the entry leaves its space, or its valid part the tile",
                              pto_op_name(s->code));
     made.v_row = (int32_t)valid[0];
@@ -704,7 +704,7 @@ static bool fifo_site(struct pto_core *c, uint32_t site)
     struct pto_fifo *f = &c->machine->fifo[s->fifo][s->to_vector];
 
     if (!f->is_set[c->number])
-        return pto_core_fail(c, s->line, "pto.fifo", "%s: FIFO %u is not initialised here",
+        return pto_core_fail(c, s->line, "pto-run.fifo", "%s: FIFO %u is not initialised here",
                              pto_op_name(s->code), s->fifo);
     switch (s->code) {
     case PTO_TPUSH_TO_AIV:
@@ -715,7 +715,7 @@ static bool fifo_site(struct pto_core *c, uint32_t site)
         return pop_site(c, site, f);
     default:
         if (f->freed[c->number].n >= f->popped[c->number])
-            return pto_core_fail(c, s->line, "pto.fifo", "%s: nothing was popped",
+            return pto_core_fail(c, s->line, "pto-run.fifo", "%s: nothing was popped",
                                  pto_op_name(s->code));
         free_site(c, s, f);
         return true;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "runs of f32 are copied as they are");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are copied as they are");
 
 /* A binary float of at most 32 bits. `top` is the largest finite code without the sign. */
 struct format {
@@ -499,9 +499,22 @@ uint64_t pto_elem_lowest(enum pto_dtype t)
 uint64_t pto_elem_load(const unsigned char *at, enum pto_dtype t)
 {
     uint64_t bits = 0;
-    uint32_t size = pto_dtype_size(t);
-    for (uint32_t i = 0; i < size; i++)
-        bits |= (uint64_t)at[i] << (8 * i);
+    switch (pto_dtype_size(t)) {
+    case 1:
+        bits = *at;
+        break;
+    case 2:
+        memcpy(&bits, at, 2);
+        break;
+    case 4:
+        memcpy(&bits, at, 4);
+        break;
+    case 8:
+        memcpy(&bits, at, 8);
+        break;
+    default:
+        break;
+    }
     if (t == PTO_I1)
         return bits & 1;
     return is_signed(t) ? wrap(bits, t) : bits;
@@ -509,9 +522,22 @@ uint64_t pto_elem_load(const unsigned char *at, enum pto_dtype t)
 
 void pto_elem_store(unsigned char *at, enum pto_dtype t, uint64_t bits)
 {
-    uint32_t size = pto_dtype_size(t);
-    for (uint32_t i = 0; i < size; i++)
-        at[i] = (unsigned char)(bits >> (8 * i));
+    switch (pto_dtype_size(t)) {
+    case 1:
+        *at = (unsigned char)bits;
+        break;
+    case 2:
+        memcpy(at, &bits, 2);
+        break;
+    case 4:
+        memcpy(at, &bits, 4);
+        break;
+    case 8:
+        memcpy(at, &bits, 8);
+        break;
+    default:
+        break;
+    }
 }
 
 static inline uint32_t half_at(const unsigned char *at)
@@ -540,6 +566,10 @@ void pto_elem_read_f32(float *out, const unsigned char *at, enum pto_dtype t, si
         for (size_t i = 0; i < n; i++)
             out[i] = float_of_bits(half_at(at + 2 * i) << 16);
         break;
+    case PTO_I8:
+        for (size_t i = 0; i < n; i++)
+            out[i] = (float)(int8_t)at[i];
+        break;
     default:
         for (size_t i = 0; i < n; i++)
             out[i] = pto_elem_f32(pto_elem_load(at + i * size, t), t);
@@ -565,4 +595,37 @@ void pto_elem_write_f32(unsigned char *at, const float *in, enum pto_dtype t, si
         for (size_t i = 0; i < n; i++)
             pto_elem_store(at + i * size, t, pto_elem_from_f32(in[i], t));
     }
+}
+
+void pto_elem_read_i64(int64_t *out, const unsigned char *at, enum pto_dtype t, size_t n)
+{
+    uint32_t size = pto_dtype_size(t);
+    switch (t) {
+    case PTO_I8:
+        for (size_t i = 0; i < n; i++)
+            out[i] = (int8_t)at[i];
+        break;
+    case PTO_I32:
+        for (size_t i = 0; i < n; i++) {
+            int32_t x;
+            memcpy(&x, at + 4 * i, sizeof(x));
+            out[i] = x;
+        }
+        break;
+    default:
+        for (size_t i = 0; i < n; i++)
+            out[i] = pto_elem_i64(pto_elem_load(at + i * size, t), t);
+    }
+}
+
+void pto_elem_write_i64(unsigned char *at, const int64_t *in, enum pto_dtype t, size_t n)
+{
+    uint32_t size = pto_dtype_size(t);
+    if (is_integer(t) && t != PTO_I1) {
+        for (size_t i = 0; i < n; i++)
+            memcpy(at + i * size, &in[i], size);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        pto_elem_store(at + i * size, t, pto_elem_from_i64(in[i], t));
 }

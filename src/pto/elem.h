@@ -86,5 +86,7 @@ uint64_t pto_elem_highest(enum pto_dtype t);
 /* Whole runs, for the hot loops: `n` elements side by side in memory. */
 void pto_elem_read_f32(float *out, const unsigned char *at, enum pto_dtype t, size_t n);
 void pto_elem_write_f32(unsigned char *at, const float *in, enum pto_dtype t, size_t n);
+void pto_elem_read_i64(int64_t *out, const unsigned char *at, enum pto_dtype t, size_t n);
+void pto_elem_write_i64(unsigned char *at, const int64_t *in, enum pto_dtype t, size_t n);
 
 #endif

@@ -36,7 +36,7 @@ enum status pto_func(enum pto_opcode op, const struct pto_args *args, struct dia
 {
     const struct call_entry *entry = find(op);
     if (entry == NULL)
-        return diag_fail(d, ST_UNSUPPORTED, "pto.func-unknown", args->where,
+        return diag_fail(d, ST_UNSUPPORTED, "pto-run.func-unknown", args->where,
                          "%s cannot be executed on data", pto_op_name(op));
     struct call c = {
         .op = op,

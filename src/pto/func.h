@@ -4,7 +4,7 @@
  * pto_func() executes one operation. Operands come in the order of the text, `ins(..)` and
  * `outs(..)`; optional operands that the text leaves out (tmp tiles) are left out here too.
  * Only valid rectangles are read and written, unless the operation says otherwise. Operands may
- * overlap: an operation reads each row of its sources before it writes that row.
+ * overlap: sources are read before anything is written.
  *
  * f16 and bf16 arithmetic is done in f32 and rounded once, to nearest even; integers wrap. Sums
  * run over ascending indices, one rounding a step, so results are the same on every machine.
@@ -63,9 +63,9 @@ struct pto_attrs {
     enum pto_quant quant;
     enum pto_pad_mode pad_mode;
     struct pto_scalar pad_value; /* PTO_NO_DTYPE: none */
-    int64_t offset;             /* of tgather's compare form: added to every index */
-    int64_t rounds;             /* of trandom */
-    int64_t root;               /* of the comm operations */
+    int64_t offset;              /* of tgather's compare form: added to every index */
+    int64_t rounds;              /* of trandom */
+    int64_t root;                /* of the comm operations */
     enum pto_notify notify;
     enum pto_wait_cmp wait_cmp;
     enum pto_reduce reduce;
@@ -95,8 +95,9 @@ bool pto_func_is_exact(enum pto_opcode op);
 /*
  * Executes `op`. Fails with a diagnostic and leaves the destination as it was, but for rows written
  * before an element could not be computed (a division by zero, an index out of range):
- * ST_UNSUPPORTED (pto.func-unknown, pto.func-dtype), ST_FORMAT (pto.func-operand, pto.func-shape,
- * pto.tile-shape, pto.tile-range, pto.view-shape, pto.gm-range, pto.index-range, pto.div-zero).
+ * ST_UNSUPPORTED (pto-run.func-unknown, pto-run.func-dtype), ST_FORMAT (pto-run.func-operand,
+ * pto-run.func-shape, pto-run.tile-shape, pto-run.tile-range, pto-run.view-shape, pto-run.gm-range,
+ * pto-run.index-range, pto-run.div-zero).
  */
 enum status pto_func(enum pto_opcode op, const struct pto_args *args, struct diag *d);
 

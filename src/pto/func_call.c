@@ -30,21 +30,21 @@ bool call_has_out(const struct call *c, size_t i)
 static enum status check_tile(struct call *c, const struct pto_tile *t)
 {
     if (t->base == NULL)
-        return call_fail(c, ST_FORMAT, "pto.func-operand", "a tile has no memory");
+        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "a tile has no memory");
     return pto_tile_check(t, c->args->where, c->diag);
 }
 
 static enum status check_view(struct call *c, const struct pto_view *v)
 {
     if (v->base == NULL)
-        return call_fail(c, ST_FORMAT, "pto.func-operand", "a view has no memory");
+        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "a view has no memory");
     return pto_view_check(v, c->args->where, c->diag);
 }
 
 enum status call_out(struct call *c, size_t i, struct pto_tile *t)
 {
     if (!call_has_out(c, i))
-        return call_fail(c, ST_FORMAT, "pto.func-operand", "a destination tile is missing");
+        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "a destination tile is missing");
     *t = *c->args->outs[i].u.tile;
     TRY(check_tile(c, t));
     if (c->n_taken < CALL_OUTS)
@@ -55,7 +55,7 @@ enum status call_out(struct call *c, size_t i, struct pto_tile *t)
 enum status call_out_view(struct call *c, size_t i, struct pto_view *v)
 {
     if (!is_kind(c->args->outs, c->args->n_outs, i, PTO_OPERAND_VIEW))
-        return call_fail(c, ST_FORMAT, "pto.func-operand", "the destination is not a view");
+        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "the destination is not a view");
     *v = *c->args->outs[i].u.view;
     return check_view(c, v);
 }
@@ -63,7 +63,7 @@ enum status call_out_view(struct call *c, size_t i, struct pto_view *v)
 enum status call_in_view(struct call *c, size_t i, struct pto_view *v)
 {
     if (!is_kind(c->args->ins, c->args->n_ins, i, PTO_OPERAND_VIEW))
-        return call_fail(c, ST_FORMAT, "pto.func-operand", "an operand should be a view");
+        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "an operand should be a view");
     *v = *c->args->ins[i].u.view;
     return check_view(c, v);
 }
@@ -71,7 +71,7 @@ enum status call_in_view(struct call *c, size_t i, struct pto_view *v)
 enum status call_value(struct call *c, size_t i, struct pto_scalar *v)
 {
     if (!call_has_value(c, i))
-        return call_fail(c, ST_FORMAT, "pto.func-operand", "a scalar operand is missing");
+        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "a scalar operand is missing");
     *v = *c->args->ins[i].u.value;
     return ST_OK;
 }
@@ -132,7 +132,7 @@ enum status call_take(struct call *c, struct pto_tile *t, bool is_elementwise)
 enum status call_in(struct call *c, size_t i, struct pto_tile *t)
 {
     if (!call_has_tile(c, i))
-        return call_fail(c, ST_FORMAT, "pto.func-operand", "a source tile is missing");
+        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "a source tile is missing");
     *t = *c->args->ins[i].u.tile;
     return call_take(c, t, false);
 }
@@ -141,7 +141,7 @@ enum status call_in_as(struct call *c, size_t i, int32_t rows, int32_t cols, boo
                        struct pto_tile *t)
 {
     if (!call_has_tile(c, i))
-        return call_fail(c, ST_FORMAT, "pto.func-operand", "a source tile is missing");
+        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "a source tile is missing");
     const struct pto_tile *given = c->args->ins[i].u.tile;
     if (given->type.compact != 1) {
         *t = *given;
@@ -151,7 +151,7 @@ enum status call_in_as(struct call *c, size_t i, int32_t rows, int32_t cols, boo
         t->v_row = -1;
     }
     if (rows > given->type.rows || cols > given->type.cols)
-        return diag_fail(c->diag, ST_FORMAT, "pto.func-shape", c->args->where,
+        return diag_fail(c->diag, ST_FORMAT, "pto-run.func-shape", c->args->where,
                          "%s: %dx%d elements are needed of a %dx%d source", pto_op_name(c->op),
                          rows, cols, given->type.rows, given->type.cols);
     return call_take(c, t, is_elementwise);
@@ -170,7 +170,7 @@ enum status call_number(struct call *c, const struct pto_tile *t)
 {
     if (pto_dtype_size(t->type.dtype) != 0 && pto_elem_lanes(t->type.dtype) == 1)
         return ST_OK;
-    return diag_fail(c->diag, ST_UNSUPPORTED, "pto.func-dtype", c->args->where,
+    return diag_fail(c->diag, ST_UNSUPPORTED, "pto-run.func-dtype", c->args->where,
                      "%s does not compute with %s", pto_op_name(c->op),
                      pto_dtype_name(t->type.dtype));
 }
@@ -179,7 +179,7 @@ enum status call_same_size(struct call *c, enum pto_dtype a, enum pto_dtype b)
 {
     if (pto_dtype_size(a) == pto_dtype_size(b))
         return ST_OK;
-    return diag_fail(c->diag, ST_FORMAT, "pto.func-dtype", c->args->where,
+    return diag_fail(c->diag, ST_FORMAT, "pto-run.func-dtype", c->args->where,
                      "%s between %s and %s: the elements have different sizes", pto_op_name(c->op),
                      pto_dtype_name(a), pto_dtype_name(b));
 }

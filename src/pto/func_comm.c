@@ -10,7 +10,7 @@ static enum status signal_of(struct call *c, struct pto_view *v, struct pto_scal
     TRY(call_value(c, 1, value));
     if (pto_view_rows(v) > 0 && pto_view_cols(v) > 0 && !pto_dtype_is_float(v->dtype))
         return ST_OK;
-    return call_fail(c, ST_FORMAT, "pto.func-shape", "the signal is not an integer in GM");
+    return call_fail(c, ST_FORMAT, "pto-run.func-shape", "the signal is not an integer in GM");
 }
 
 static enum status notify(struct call *c, int how)

@@ -356,7 +356,7 @@ static enum status element_wise(struct call *c, int how)
     if (w.tile[0].v_row == 0 || w.tile[0].v_col == 0)
         return ST_OK;
     if (!w.is_float && w.op->i64 == NULL)
-        return diag_fail(c->diag, ST_UNSUPPORTED, "pto.func-dtype", c->args->where,
+        return diag_fail(c->diag, ST_UNSUPPORTED, "pto-run.func-dtype", c->args->where,
                          "%s does not compute with %s", pto_op_name(c->op), pto_dtype_name(type));
     TRY(take_sources(c, &w));
     bool plain = true;
@@ -371,7 +371,7 @@ static enum status element_wise(struct call *c, int how)
     if (plain || scalars_last)
         tiles_straighten(w.tile, tiles);
     if (!compute(&w))
-        return call_fail(c, ST_FORMAT, "pto.div-zero", "division by zero");
+        return call_fail(c, ST_FORMAT, "pto-run.div-zero", "division by zero");
     return ST_OK;
 }
 

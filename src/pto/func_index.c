@@ -24,7 +24,7 @@ static bool in_pattern(int32_t pattern, int64_t i)
 
 static enum status bad_index(struct call *c, int64_t index, int64_t count)
 {
-    return diag_fail(c->diag, ST_FORMAT, "pto.index-range", c->args->where,
+    return diag_fail(c->diag, ST_FORMAT, "pto-run.index-range", c->args->where,
                      "%s: index %lld of %lld elements", pto_op_name(c->op), (long long)index,
                      (long long)count);
 }
@@ -38,7 +38,7 @@ static int64_t index_at(const struct pto_tile *t, int32_t r, int32_t col)
 static enum status take_whole(struct call *c, size_t i, struct pto_tile *t)
 {
     if (!call_has_tile(c, i))
-        return call_fail(c, ST_FORMAT, "pto.func-operand", "a source tile is missing");
+        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "a source tile is missing");
     const struct pto_tile *given = c->args->ins[i].u.tile;
     return call_in_as(c, i, given->type.rows, given->type.cols, false, t);
 }
@@ -136,7 +136,7 @@ static enum status gather_bytes(struct call *c, int how)
     TRY(call_same_size(c, src.type.dtype, dst.type.dtype));
     if (src.type.slayout != PTO_NONE_BOX || src.type.blayout != PTO_ROW_MAJOR ||
         src.window.rows > 0)
-        return call_fail(c, ST_UNSUPPORTED, "pto.func-shape", "the source must be row-major");
+        return call_fail(c, ST_UNSUPPORTED, "pto-run.func-shape", "the source must be row-major");
     int32_t size = (int32_t)pto_dtype_size(dst.type.dtype), block = 32 / size;
     int32_t per = (int64_t)offs.v_col * block == dst.v_col ? block : 1;
     int64_t limit = (int64_t)src.v_row * src.v_col * size;
@@ -144,7 +144,7 @@ static enum status gather_bytes(struct call *c, int how)
     for (int32_t r = 0; r < dst.v_row; r++)
         for (int32_t col = 0; col < dst.v_col; col++) {
             if (r >= offs.v_row || col / per >= offs.v_col)
-                return call_fail(c, ST_FORMAT, "pto.func-shape", "there are too few offsets");
+                return call_fail(c, ST_FORMAT, "pto-run.func-shape", "there are too few offsets");
             int64_t at = index_at(&offs, r, col / per);
             if (at < 0 || at > limit - (int64_t)per * size)
                 return bad_index(c, at, limit);
@@ -225,7 +225,7 @@ static enum status enough_indices(struct call *c, const struct pto_tile *t,
     int64_t want = by_row ? t->v_row : (int64_t)t->v_row * t->v_col;
     if ((int64_t)idx->v_row * idx->v_col >= want)
         return ST_OK;
-    return call_fail(c, ST_FORMAT, "pto.func-shape", "there are too few indices");
+    return call_fail(c, ST_FORMAT, "pto-run.func-shape", "there are too few indices");
 }
 
 static enum status gather_memory(struct call *c, int how)

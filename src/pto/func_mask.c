@@ -14,7 +14,7 @@ static enum status check_mask(struct call *c, struct pto_tile *mask, int32_t row
     int64_t cols = size > 0 ? (((int64_t)bits + 7) / 8 + size - 1) / size : INT64_MAX;
     if (mask->type.slayout != PTO_NONE_BOX || mask->type.blayout != PTO_ROW_MAJOR ||
         cols > mask->type.cols || rows > mask->type.rows)
-        return call_fail(c, ST_FORMAT, "pto.func-shape",
+        return call_fail(c, ST_FORMAT, "pto-run.func-shape",
                          "the mask must be row-major with one bit for each element");
     mask->v_row = rows;
     mask->v_col = (int32_t)cols;
@@ -25,7 +25,7 @@ static enum status take_mask(struct call *c, size_t i, int32_t rows, int32_t bit
                              struct pto_tile *mask)
 {
     if (!call_has_tile(c, i))
-        return call_fail(c, ST_FORMAT, "pto.func-operand", "the mask is missing");
+        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "the mask is missing");
     *mask = *c->args->ins[i].u.tile;
     TRY(check_mask(c, mask, rows, bits));
     return call_take(c, mask, false);
@@ -138,7 +138,7 @@ static enum status same_types(struct call *c, const struct pto_tile *dst, const 
     TRY(call_number(c, dst));
     if (a->type.dtype == dst->type.dtype && b->type.dtype == dst->type.dtype)
         return ST_OK;
-    return call_fail(c, ST_FORMAT, "pto.func-dtype", "the tiles have different element types");
+    return call_fail(c, ST_FORMAT, "pto-run.func-dtype", "the tiles have different element types");
 }
 
 static enum status join_parts(struct call *c, int how)
@@ -172,7 +172,7 @@ static enum status join_extremes(struct call *c, int how)
     TRY(call_in_as(c, 3, b.v_row, b.v_col, false, &b_at));
     TRY(same_types(c, &dst, &a, &b));
     if (at.v_row < dst.v_row || at.v_col < dst.v_col)
-        return call_fail(c, ST_FORMAT, "pto.func-shape", "the index destination is too small");
+        return call_fail(c, ST_FORMAT, "pto-run.func-shape", "the index destination is too small");
     for (int32_t r = 0; r < dst.v_row; r++)
         for (int32_t col = 0; col < dst.v_col; col++) {
             bool in_a = is_inside(&a, r, col), in_b = is_inside(&b, r, col);

@@ -118,7 +118,7 @@ struct matmul {
 
 static enum status bad_shape(struct call *c, const char *text)
 {
-    return call_fail(c, ST_FORMAT, "pto.func-shape", text);
+    return call_fail(c, ST_FORMAT, "pto-run.func-shape", text);
 }
 
 /* Operand positions: [Cin,] A, [Ascale,] B, [Bscale,] [bias]. */
@@ -143,7 +143,7 @@ static enum status take_operands(struct call *c, int how, struct matmul *w)
     w->n_pairs = pto_elem_lanes(w->right.type.dtype) == 2 && !w->k_pairs;
     w->n = w->right.v_col * (w->n_pairs ? 2 : 1);
     if (w->right.v_row * (w->k_pairs ? 2 : 1) != w->k)
-        return diag_fail(c->diag, ST_FORMAT, "pto.func-shape", c->args->where,
+        return diag_fail(c->diag, ST_FORMAT, "pto-run.func-shape", c->args->where,
                          "%s: K is %d on the left and %d on the right", pto_op_name(c->op), w->k,
                          w->right.v_row);
     if (w->m < 1 || w->k < 1 || w->n < 1 || w->m > LARGEST || w->k > LARGEST || w->n > LARGEST)
@@ -160,7 +160,7 @@ static enum status take_operands(struct call *c, int how, struct matmul *w)
     w->is_int = !pto_dtype_is_float(w->left.type.dtype);
     if (pto_elem_lanes(w->dst.type.dtype) == 2 ||
         (w->is_int && pto_dtype_is_float(w->right.type.dtype)))
-        return call_fail(c, ST_UNSUPPORTED, "pto.func-dtype",
+        return call_fail(c, ST_UNSUPPORTED, "pto-run.func-dtype",
                          "these element types do not multiply");
     return ST_OK;
 }
@@ -263,37 +263,28 @@ static void multiply_ints(struct call *c, const struct matmul *w, int how)
     }
 }
 
-/* 8-bit factors: sums of up to 4095 products fit in 32 bits, and 32-bit lanes are faster. */
+/* 8-bit factors: 256 products sum up to less than 2^24, which f32 holds exactly, so that the float
+ * kernel can be used piece by piece. */
 static void multiply_bytes(struct call *c, const struct matmul *w, int how)
 {
-    int64_t *line = ARENA_ARRAY(&c->scratch, int64_t, (size_t)(w->k > w->n ? w->k : w->n));
-    uint32_t *b = ARENA_ARRAY(&c->scratch, uint32_t, (size_t)w->k * (size_t)w->n);
-    uint32_t *sum = ARENA_ARRAY(&c->scratch, uint32_t, (size_t)w->n);
+    enum { EXACT = 256 };
+    struct product p = product_of(c, w);
+    uint32_t *total = ARENA_ARRAY(&c->scratch, uint32_t, (size_t)p.m * (size_t)p.wide);
+    int64_t *line = ARENA_ARRAY(&c->scratch, int64_t, (size_t)w->n);
     int64_t *extra = ARENA_ARRAY(&c->scratch, int64_t, (size_t)w->n);
-    uint32_t *a = ARENA_ARRAY(&c->scratch, uint32_t, (size_t)w->k);
-    for (int32_t k = 0; k < w->k; k++) {
-        row_i64(&w->right, k, 0, w->n, line);
-        for (int32_t i = 0; i < w->n; i++)
-            b[(size_t)k * (size_t)w->n + (size_t)i] = (uint32_t)line[i];
+    for (int32_t from = 0; from < w->k; from += EXACT) {
+        multiply(&p, from, min_i32(w->k, from + EXACT));
+        for (size_t i = 0; i < (size_t)p.m * (size_t)p.wide; i++)
+            total[i] += (uint32_t)(int32_t)p.sum[i];
     }
     if (how & BIAS)
         row_i64(&w->bias, 0, 0, w->n, extra);
     for (int32_t r = 0; r < w->m; r++) {
-        row_i64(&w->left, r, 0, w->k, line);
-        for (int32_t k = 0; k < w->k; k++)
-            a[k] = (uint32_t)line[k];
+        const uint32_t *sum = total + (size_t)r * (size_t)p.wide;
         if (how & ACCUMULATE)
             row_i64(&w->acc, r, 0, w->n, extra);
         for (int32_t i = 0; i < w->n; i++)
-            sum[i] = (uint32_t)extra[i];
-        for (int32_t k = 0; k < w->k; k++) {
-            const uint32_t x = a[k];
-            const uint32_t *y = b + (size_t)k * (size_t)w->n;
-            for (int32_t i = 0; i < w->n; i++)
-                sum[i] += x * y[i];
-        }
-        for (int32_t i = 0; i < w->n; i++)
-            line[i] = (int32_t)sum[i];
+            line[i] = (int32_t)(sum[i] + (uint32_t)extra[i]);
         row_put_i64(&w->dst, r, 0, w->n, line);
     }
 }

@@ -28,7 +28,7 @@ uint64_t move_convert(uint64_t bits, enum pto_dtype from, enum pto_dtype to)
 /* What a move out of the accumulator does to each element on its way. */
 struct fix {
     bool has_scale, relu;
-    struct pto_scalar scale;  /* one for all */
+    struct pto_scalar scale; /* one for all */
     struct pto_tile per_col; /* or one a column, where v_col > 0 */
 };
 
@@ -42,7 +42,7 @@ static enum status take_fix(struct call *c, size_t first, struct fix *f)
 {
     *f = (struct fix){0};
     if (c->attrs->relu > PTO_RELU_NORMAL)
-        return call_fail(c, ST_UNSUPPORTED, "pto.func-unknown",
+        return call_fail(c, ST_UNSUPPORTED, "pto-run.func-unknown",
                          "only reluPreMode normal_relu is known");
     f->relu = c->attrs->relu == PTO_RELU_NORMAL;
     for (size_t i = first; i < c->args->n_ins; i++) {
@@ -68,7 +68,7 @@ static uint64_t fix_one(const struct fix *f, uint64_t bits, enum pto_dtype from,
     struct pto_scalar s = f->scale;
     if (f->per_col.v_col > 0)
         s = (struct pto_scalar){f->per_col.type.dtype,
-                               tile_get(&f->per_col, 0, min_i32(col, f->per_col.v_col - 1))};
+                                tile_get(&f->per_col, 0, min_i32(col, f->per_col.v_col - 1))};
     return move_convert(pto_elem_from_f32(x * scale_of(s.bits, s.dtype), PTO_F32), PTO_F32, to);
 }
 
@@ -225,7 +225,7 @@ static enum status take_corner(struct call *c, int64_t *row, int64_t *col)
 
 static enum status outside(struct call *c, int64_t row, int64_t col, const struct pto_tile *t)
 {
-    return diag_fail(c->diag, ST_FORMAT, "pto.func-shape", c->args->where,
+    return diag_fail(c->diag, ST_FORMAT, "pto-run.func-shape", c->args->where,
                      "%s: the window at (%lld, %lld) leaves the %dx%d tile", pto_op_name(c->op),
                      (long long)row, (long long)col, t->type.rows, t->type.cols);
 }
@@ -239,7 +239,7 @@ static enum status extract(struct call *c, int how)
     TRY(call_out(c, 0, &dst));
     TRY(take_corner(c, &row, &col));
     if (!call_has_tile(c, 0))
-        return call_fail(c, ST_FORMAT, "pto.func-operand", "a source tile is missing");
+        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "a source tile is missing");
     const struct pto_tile *src = c->args->ins[0].u.tile;
     if (dst.v_row == 0 || dst.v_col == 0)
         return ST_OK;
@@ -279,7 +279,7 @@ static enum status element_at(struct call *c, struct pto_tile *t, const struct p
     int64_t k = pto_elem_i64(at->bits, at->dtype);
     int64_t count = (int64_t)t->type.rows * t->type.cols;
     if (k < 0 || k >= count)
-        return diag_fail(c->diag, ST_FORMAT, "pto.index-range", c->args->where,
+        return diag_fail(c->diag, ST_FORMAT, "pto-run.index-range", c->args->where,
                          "%s: element %lld of a tile of %lld", pto_op_name(c->op), (long long)k,
                          (long long)count);
     TRY(call_physical(c, t));
@@ -300,7 +300,7 @@ static enum status get_value(struct call *c, int how)
     TRY(call_value(c, 1, &at));
     if (c->args->n_outs < 1 || c->args->outs[0].kind != PTO_OPERAND_VALUE ||
         c->args->outs[0].u.value == NULL)
-        return call_fail(c, ST_FORMAT, "pto.func-operand", "the result is not a scalar");
+        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "the result is not a scalar");
     src = *c->args->ins[0].u.tile;
     TRY(element_at(c, &src, &at, &byte));
     *c->args->outs[0].u.value =

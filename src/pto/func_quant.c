@@ -18,10 +18,10 @@ static enum status convert_lanes(struct call *c, const struct pto_tile *dst,
     struct pto_tile src;
     int32_t lanes = (int32_t)pto_elem_lanes(dst->type.dtype);
     if (!call_has_tile(c, 0))
-        return call_fail(c, ST_FORMAT, "pto.func-operand", "a source tile is missing");
+        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "a source tile is missing");
     int32_t per = (int32_t)pto_elem_lanes(c->args->ins[0].u.tile->type.dtype);
     if (dst->v_col > INT32_MAX / 2)
-        return call_fail(c, ST_FORMAT, "pto.func-shape", "the tile is too wide");
+        return call_fail(c, ST_FORMAT, "pto-run.func-shape", "the tile is too wide");
     int32_t n = dst->v_col * lanes;
     TRY(call_in_as(c, 0, dst->v_row, (n + per - 1) / per, false, &src));
     enum pto_dtype from = pto_elem_lane_type(src.type.dtype);
@@ -223,11 +223,11 @@ static enum status quantise_mx(struct call *c, int how)
     TRY(take_out(c, 2, &o.most, &o.has_most));
     TRY(take_out(c, 3, &o.scaling, &o.has_scaling));
     if (!pto_dtype_is_float(o.data.type.dtype))
-        return call_fail(c, ST_UNSUPPORTED, "pto.func-dtype",
+        return call_fail(c, ST_UNSUPPORTED, "pto-run.func-dtype",
                          "the data must be floats of 8 or 4 bits");
     int64_t n = (int64_t)o.data.v_col * pto_elem_lanes(o.data.type.dtype);
     if (n > INT32_MAX)
-        return call_fail(c, ST_FORMAT, "pto.func-shape", "the tile is too wide");
+        return call_fail(c, ST_FORMAT, "pto-run.func-shape", "the tile is too wide");
     TRY(call_in_as(c, 0, o.data.v_row, (int32_t)n, false, &src));
     TRY(call_number(c, &src));
     for (int32_t r = 0; r < src.v_row; r++)

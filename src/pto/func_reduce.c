@@ -83,16 +83,18 @@ static bool is_better(enum reduction how, const struct pto_tile *t, union number
     return t->type.dtype == PTO_U64 ? (uint64_t)x.v < (uint64_t)y.v : x.v < y.v;
 }
 
-static float row_sum_f32(const struct pto_tile *src, int32_t r)
+static float reduce_row_f32(const struct pto_tile *src, int32_t r, enum reduction how)
 {
-    float x[CALL_PIECE], sum = 0;
+    float x[CALL_PIECE], best = 0;
     for (int32_t col = 0; col < src->v_col; col += CALL_PIECE) {
         int32_t n = min_i32(CALL_PIECE, src->v_col - col);
         row_f32(src, r, col, n, x);
-        for (int32_t i = 0; i < n; i++)
-            sum = col + i == 0 ? x[0] : sum + x[i];
+        if (col == 0)
+            best = x[0];
+        for (int32_t i = col == 0; i < n; i++)
+            best = join_f32(how, best, x[i]);
     }
-    return sum;
+    return best;
 }
 
 static uint64_t reduce_row(const struct pto_tile *src, int32_t r, enum reduction how,
@@ -100,8 +102,8 @@ static uint64_t reduce_row(const struct pto_tile *src, int32_t r, enum reduction
 {
     union number x[CALL_PIECE], best = {0};
     int64_t at = 0;
-    if (how == SUM && is_float(src))
-        return pto_elem_from_f32(row_sum_f32(src, r), to);
+    if (how < ARGMAX && is_float(src))
+        return pto_elem_from_f32(reduce_row_f32(src, r, how), to);
     for (int32_t col = 0; col < src->v_col; col += CALL_PIECE) {
         int32_t n = min_i32(CALL_PIECE, src->v_col - col);
         row_numbers(src, r, col, n, x);
@@ -126,7 +128,7 @@ static enum status take_reduction(struct call *c, bool by_row, struct pto_tile *
     TRY(call_out(c, 0, dst));
     TRY(call_number(c, dst));
     if (!call_has_tile(c, 0))
-        return call_fail(c, ST_FORMAT, "pto.func-operand", "a source tile is missing");
+        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "a source tile is missing");
     const struct pto_tile *given = c->args->ins[0].u.tile;
     TRY(call_in_as(c, 0, by_row ? dst->v_row : given->v_row, by_row ? given->v_col : dst->v_col,
                    false, src));
@@ -149,7 +151,6 @@ static void reduce_piece(const struct pto_tile *src, int32_t col, int32_t n, enu
                          union number *best, int64_t *at)
 {
     union number x[CALL_PIECE];
-    bool rounds = is_float(src) && src->type.dtype != PTO_F32;
     row_numbers(src, 0, col, n, best);
     for (int32_t i = 0; i < n; i++)
         at[i] = 0;
@@ -158,9 +159,6 @@ static void reduce_piece(const struct pto_tile *src, int32_t col, int32_t n, enu
         for (int32_t i = 0; i < n; i++) {
             if (how < ARGMAX) {
                 best[i] = join(how, src, best[i], x[i]);
-                if (rounds)
-                    best[i].f = pto_elem_f32(pto_elem_from_f32(best[i].f, src->type.dtype),
-                                             src->type.dtype);
             } else if (is_better(how, src, best[i], x[i])) {
                 best[i] = x[i];
                 at[i] = r;
@@ -169,16 +167,41 @@ static void reduce_piece(const struct pto_tile *src, int32_t col, int32_t n, enu
     }
 }
 
+/* The same for floats without places. */
+static void reduce_piece_f32(const struct pto_tile *src, int32_t col, int32_t n, enum reduction how,
+                             float *best)
+{
+    float x[CALL_PIECE];
+    unsigned char rounded[CALL_PIECE * 4];
+    enum pto_dtype type = src->type.dtype;
+    row_f32(src, 0, col, n, best);
+    for (int32_t r = 1; r < src->v_row; r++) {
+        row_f32(src, r, col, n, x);
+        for (int32_t i = 0; i < n; i++)
+            best[i] = join_f32(how, best[i], x[i]);
+        if (type == PTO_F32)
+            continue;
+        pto_elem_write_f32(rounded, best, type, (size_t)n);
+        pto_elem_read_f32(best, rounded, type, (size_t)n);
+    }
+}
+
 static enum status reduce_cols(struct call *c, int how)
 {
     struct pto_tile dst, src;
     union number best[CALL_PIECE];
+    float floats[CALL_PIECE];
     int64_t at[CALL_PIECE];
     TRY(take_reduction(c, false, &dst, &src));
     if (src.v_row == 0 || dst.v_row == 0)
         return ST_OK;
     for (int32_t col = 0; col < dst.v_col; col += CALL_PIECE) {
         int32_t n = min_i32(CALL_PIECE, dst.v_col - col);
+        if (how < ARGMAX && is_float(&src)) {
+            reduce_piece_f32(&src, col, n, (enum reduction)how, floats);
+            row_put_f32(&dst, 0, col, n, floats);
+            continue;
+        }
         reduce_piece(&src, col, n, (enum reduction)how, best, at);
         for (int32_t i = 0; i < n; i++)
             tile_put(&dst, 0, col + i,

@@ -3,80 +3,6 @@
 
 #include "pto/func_call.h"
 
-/* Runs `body` for each evenly spaced part of the row: `at`, `step` in bytes, `m` elements, of
- * which the first is number `done`. */
-#define EACH_RUN(body)                                                                             \
-    for (int32_t done = 0; done < n;) {                                                            \
-        const struct pto_run run = pto_tile_run(t, r, c + done);                                   \
-        const int32_t m = min_i32(run.n, n - done);                                                \
-        unsigned char *at = t->base + run.offset;                                                  \
-        const int64_t step = run.step;                                                             \
-        body;                                                                                      \
-        done += m;                                                                                 \
-    }
-
-void row_f32(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, float *out)
-{
-    const enum pto_dtype type = t->type.dtype;
-    EACH_RUN({
-        if (step == (int64_t)pto_dtype_size(type)) {
-            pto_elem_read_f32(out + done, at, type, (size_t)m);
-        } else {
-            for (int32_t i = 0; i < m; i++)
-                pto_elem_read_f32(out + done + i, at + i * step, type, 1);
-        }
-    })
-}
-
-void row_put_f32(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, const float *in)
-{
-    const enum pto_dtype type = t->type.dtype;
-    EACH_RUN({
-        if (step == (int64_t)pto_dtype_size(type)) {
-            pto_elem_write_f32(at, in + done, type, (size_t)m);
-        } else {
-            for (int32_t i = 0; i < m; i++)
-                pto_elem_write_f32(at + i * step, in + done + i, type, 1);
-        }
-    })
-}
-
-void row_bits(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, uint64_t *out)
-{
-    const enum pto_dtype type = t->type.dtype;
-    EACH_RUN({
-        for (int32_t i = 0; i < m; i++)
-            out[done + i] = pto_elem_load(at + i * step, type);
-    })
-}
-
-void row_put_bits(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, const uint64_t *in)
-{
-    const enum pto_dtype type = t->type.dtype;
-    EACH_RUN({
-        for (int32_t i = 0; i < m; i++)
-            pto_elem_store(at + i * step, type, in[done + i]);
-    })
-}
-
-void row_i64(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, int64_t *out)
-{
-    const enum pto_dtype type = t->type.dtype;
-    EACH_RUN({
-        for (int32_t i = 0; i < m; i++)
-            out[done + i] = pto_elem_i64(pto_elem_load(at + i * step, type), type);
-    })
-}
-
-void row_put_i64(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, const int64_t *in)
-{
-    const enum pto_dtype type = t->type.dtype;
-    EACH_RUN({
-        for (int32_t i = 0; i < m; i++)
-            pto_elem_store(at + i * step, type, pto_elem_from_i64(in[done + i], type));
-    })
-}
-
 /* Elements of `size` bytes from `src` to `dst`, each at its own step. */
 static void copy_run(unsigned char *dst, int64_t dst_step, const unsigned char *src,
                      int64_t src_step, int32_t n, uint32_t size)
@@ -102,6 +28,119 @@ static void copy_run(unsigned char *dst, int64_t dst_step, const unsigned char *
             *to = *from;
         }
     }
+}
+
+/* Runs `body` for each evenly spaced part of the row: `at`, `step` in bytes, `m` elements, of
+ * which the first is number `done`. */
+#define EACH_RUN(body)                                                                             \
+    struct pto_run run = pto_tile_run(t, r, c);                                                    \
+    for (int32_t done = 0; done < n;) {                                                            \
+        const int32_t m = min_i32(run.n, n - done);                                                \
+        unsigned char *at = t->base + run.offset;                                                  \
+        const int64_t step = run.step;                                                             \
+        body;                                                                                      \
+        done += m;                                                                                 \
+        run.offset += run.next;                                                                    \
+        run.next = run.jump;                                                                       \
+        run.n = run.wide;                                                                          \
+    }
+
+typedef void read_fn(void *out, const unsigned char *at, enum pto_dtype t, size_t n);
+typedef void write_fn(unsigned char *at, const void *in, enum pto_dtype t, size_t n);
+
+static void read_f32(void *out, const unsigned char *at, enum pto_dtype t, size_t n)
+{
+    pto_elem_read_f32(out, at, t, n);
+}
+
+static void read_i64(void *out, const unsigned char *at, enum pto_dtype t, size_t n)
+{
+    pto_elem_read_i64(out, at, t, n);
+}
+
+static void write_f32(unsigned char *at, const void *in, enum pto_dtype t, size_t n)
+{
+    pto_elem_write_f32(at, in, t, n);
+}
+
+static void write_i64(unsigned char *at, const void *in, enum pto_dtype t, size_t n)
+{
+    pto_elem_write_i64(at, in, t, n);
+}
+
+/* Elements that do not lie side by side pass through a small buffer. */
+static void read_row(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, char *out,
+                     size_t width, read_fn *read)
+{
+    const enum pto_dtype type = t->type.dtype;
+    const uint32_t size = pto_dtype_size(type);
+    unsigned char dense[CALL_PIECE * 8];
+    EACH_RUN({
+        char *to = out + (size_t)done * width;
+        if (step == size)
+            read(to, at, type, (size_t)m);
+        for (int32_t k = 0; k < m && step != size; k += CALL_PIECE) {
+            const int32_t some = min_i32(CALL_PIECE, m - k);
+            copy_run(dense, size, at + k * step, step, some, size);
+            read(to + (size_t)k * width, dense, type, (size_t)some);
+        }
+    })
+}
+
+static void write_row(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, const char *in,
+                      size_t width, write_fn *write)
+{
+    const enum pto_dtype type = t->type.dtype;
+    const uint32_t size = pto_dtype_size(type);
+    unsigned char dense[CALL_PIECE * 8];
+    EACH_RUN({
+        const char *from = in + (size_t)done * width;
+        if (step == size)
+            write(at, from, type, (size_t)m);
+        for (int32_t k = 0; k < m && step != size; k += CALL_PIECE) {
+            const int32_t some = min_i32(CALL_PIECE, m - k);
+            write(dense, from + (size_t)k * width, type, (size_t)some);
+            copy_run(at + k * step, step, dense, size, some, size);
+        }
+    })
+}
+
+void row_f32(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, float *out)
+{
+    read_row(t, r, c, n, (char *)out, sizeof(*out), read_f32);
+}
+
+void row_put_f32(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, const float *in)
+{
+    write_row(t, r, c, n, (const char *)in, sizeof(*in), write_f32);
+}
+
+void row_i64(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, int64_t *out)
+{
+    read_row(t, r, c, n, (char *)out, sizeof(*out), read_i64);
+}
+
+void row_put_i64(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, const int64_t *in)
+{
+    write_row(t, r, c, n, (const char *)in, sizeof(*in), write_i64);
+}
+
+void row_bits(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, uint64_t *out)
+{
+    const enum pto_dtype type = t->type.dtype;
+    EACH_RUN({
+        for (int32_t i = 0; i < m; i++)
+            out[done + i] = pto_elem_load(at + i * step, type);
+    })
+}
+
+void row_put_bits(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, const uint64_t *in)
+{
+    const enum pto_dtype type = t->type.dtype;
+    EACH_RUN({
+        for (int32_t i = 0; i < m; i++)
+            pto_elem_store(at + i * step, type, in[done + i]);
+    })
 }
 
 void tile_copy(const struct pto_tile *src, const struct pto_tile *dst, int32_t rows, int32_t cols)

@@ -19,7 +19,7 @@ static enum status records_of(struct call *c, struct pto_tile *t, int32_t r, uns
 {
     if (t->type.slayout != PTO_NONE_BOX || t->type.blayout != PTO_ROW_MAJOR ||
         pto_dtype_size(t->type.dtype) > 4)
-        return call_fail(c, ST_FORMAT, "pto.func-shape",
+        return call_fail(c, ST_FORMAT, "pto-run.func-shape",
                          "records need a row-major tile of 16- or 32-bit elements");
     *at = t->base + pto_tile_offset(t, r, 0);
     return ST_OK;
@@ -34,7 +34,7 @@ static enum status check_value_type(struct call *c, enum pto_dtype t)
 {
     if (t == PTO_F32 || t == PTO_F16 || t == PTO_BF16)
         return ST_OK;
-    return diag_fail(c->diag, ST_UNSUPPORTED, "pto.func-dtype", c->args->where,
+    return diag_fail(c->diag, ST_UNSUPPORTED, "pto-run.func-dtype", c->args->where,
                      "%s does not sort %s", pto_op_name(c->op), pto_dtype_name(t));
 }
 
@@ -63,14 +63,14 @@ static enum status sort32(struct call *c, int how)
     if (src.v_row == 0 || src.v_col == 0)
         return ST_OK;
     if (!call_has_tile(c, 1))
-        return call_fail(c, ST_FORMAT, "pto.func-operand", "the index tile is missing");
+        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "the index tile is missing");
     bool one_row = c->args->ins[1].u.tile->type.rows < src.v_row;
     TRY(call_in_as(c, 1, one_row ? 1 : src.v_row, src.v_col, false, &idx));
     TRY(call_number(c, &idx));
     TRY(call_physical(c, &dst));
     int64_t room = (int64_t)dst.type.cols * pto_dtype_size(dst.type.dtype) / RECORD;
     if (room < src.v_col || dst.type.rows < src.v_row)
-        return call_fail(c, ST_FORMAT, "pto.func-shape",
+        return call_fail(c, ST_FORMAT, "pto-run.func-shape",
                          "the destination has no room for the records");
     for (int32_t r = 0; r < src.v_row; r++) {
         unsigned char *out;
@@ -135,11 +135,11 @@ static enum status merge_runs(struct call *c)
     TRY(check_value_type(c, src.type.dtype));
     int64_t run = pto_elem_i64(length.bits, length.dtype), size = pto_dtype_size(src.type.dtype);
     if (run < 64 || run % 64 != 0 || run > INT32_MAX)
-        return call_fail(c, ST_FORMAT, "pto.func-shape",
+        return call_fail(c, ST_FORMAT, "pto-run.func-shape",
                          "the block length is not a multiple of 64");
     if (dst.v_row < src.v_row || dst.v_col < src.v_col ||
         pto_dtype_size(dst.type.dtype) != (uint32_t)size)
-        return call_fail(c, ST_FORMAT, "pto.func-shape",
+        return call_fail(c, ST_FORMAT, "pto-run.func-shape",
                          "the destination is smaller than the source");
     int64_t records = run * size / RECORD;
     for (int32_t r = 0; r < src.v_row; r++)
@@ -176,7 +176,7 @@ static enum status merge_lists(struct call *c)
         l.count = i + 1;
     }
     if (l.count < 2)
-        return call_fail(c, ST_FORMAT, "pto.func-operand", "two to four lists are merged");
+        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "two to four lists are merged");
     TRY(records_of(c, &dst, 0, &out));
     int64_t room = (int64_t)dst.v_col * pto_dtype_size(dst.type.dtype) / RECORD;
     if (dst.v_row == 0)

@@ -232,9 +232,9 @@ TEST(no_operand_can_do_harm)
                     pto_tile_window(&tiles[i], 1, 1, tiles[i].type.rows - 1, tiles[i].type.cols - 1,
                                     &tiles[i]);
                 views[i] = any_view(&seed);
-                values[i] = (struct pto_scalar){(enum pto_dtype)(next(&seed) % PTO_DTYPE_COUNT),
-                                               next(&seed) % 4 ? next(&seed) % 70
-                                                               : (uint64_t) - (int64_t)next(&seed)};
+                values[i] = (struct pto_scalar){
+                    (enum pto_dtype)(next(&seed) % PTO_DTYPE_COUNT),
+                    next(&seed) % 4 ? next(&seed) % 70 : (uint64_t) - (int64_t)next(&seed)};
                 uint32_t kind = next(&seed) % 8;
                 operands[i] = kind < 5   ? as_tile(&tiles[i])
                               : kind < 7 ? as_view(&views[i])

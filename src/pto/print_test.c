@@ -24,8 +24,7 @@ static const char *const types[] = {
     "!pto.tensor_view<?x16xf32>",
     "!pto.partition_tensor_view<1x2x3x4x?xbf16>",
     "!pto.tile_buf<vec, 16x64xf32, valid=?x8, pad=4294967297>",
-    "!pto.tile_buf<loc=left, dtype=!pto.hif8, rows=16, cols=32, v_row=4, v_col=?, "
-    "blayout=row_major, slayout=row_major, fractal=512, pad=0, compact=1>",
+    "!pto.tile_buf<left, 16x32x!pto.hif8, valid=4x?, slayout=row_major, compact=1>",
     "!pto.multi_tile_buf<vec, 8x8xui32, count=3>",
     "!pto.local_array<4x2xi32>",
     "!pto.pipe",

@@ -320,9 +320,9 @@ static enum status compile_for(struct compiler *c, const struct pto_op *op)
     int64_t by = 0;
 
     if (!body || body->arg_count != n_init + 1 || op->result_count != n_init)
-        return compile_fail(c, op, "pto.operand", "a loop needs a body with one value per iter_arg");
+        return compile_fail(c, op, "pto-run.operand", "a loop needs a body with one value per iter_arg");
     if (is_known(c, step, &by) && by <= 0)
-        return compile_fail(c, op, "pto.endless", "the step is %lld: the loop never ends",
+        return compile_fail(c, op, "pto-run.endless", "the step is %lld: the loop never ends",
                             (long long)by);
     uint32_t node = open_node(c, PTO_NODE_LOOP);
     struct slot *args = value_slots(c, body->arg_first, body->arg_count);
@@ -421,7 +421,7 @@ static enum status compile_while(struct compiler *c, const struct pto_op *op)
     const struct pto_op *test = before ? last_op(c, before) : NULL;
 
     if (!body || !test || test->code != PTO_CONDITION || before->arg_count != n_init)
-        return compile_fail(c, op, "pto.operand", "needs a condition and a body");
+        return compile_fail(c, op, "pto-run.operand", "needs a condition and a body");
     uint32_t node = open_node(c, PTO_NODE_LOOP);
     struct slot *args = value_slots(c, before->arg_first, before->arg_count);
     emit(c, (struct pto_step){.code = PTO_STEP_JUMP, .target = here(c) + 1});
@@ -430,7 +430,7 @@ static enum status compile_while(struct compiler *c, const struct pto_op *op)
     TRY(compile_block(c, before, (struct target){0}));
     struct slot *handed = operand_slots(c, test, PTO_ROLE_ARG, &n_args);
     if (body->arg_count != n_args || op->result_count != n_args)
-        return compile_fail(c, test, "pto.operand", "the condition hands over %u values", n_args);
+        return compile_fail(c, test, "pto-run.operand", "the condition hands over %u values", n_args);
     struct slot *inner = value_slots(c, body->arg_first, body->arg_count);
     struct slot *results = value_slots(c, op->result_first, op->result_count);
     emit_copies(c, handed, results, n_args);
@@ -480,12 +480,12 @@ static enum status compile_call(struct compiler *c, const struct pto_op *op)
     struct slot *args = operand_slots(c, op, PTO_ROLE_ARG, &n_args);
 
     if (!f || !f->has_body)
-        return compile_fail(c, op, "pto.call", "the function called has no body here");
+        return compile_fail(c, op, "pto-run.call", "the function called has no body here");
     if (f->arg_count != n_args || f->result_count != op->result_count)
-        return compile_fail(c, op, "pto.call", "%u arguments for a function of %u", n_args,
+        return compile_fail(c, op, "pto-run.call", "%u arguments for a function of %u", n_args,
                             f->arg_count);
     if (c->frame->depth >= MAX_CALLS)
-        return compile_fail(c, op, "pto.recursion", "calls are nested more than %d deep",
+        return compile_fail(c, op, "pto-run.recursion", "calls are nested more than %d deep",
                             MAX_CALLS);
     struct frame frame = {.f = f, .caller = c->frame, .depth = c->frame->depth + 1,
                           .slots = ARENA_ARRAY(&c->arena, struct slot, f->value_count + 1),
@@ -601,7 +601,7 @@ static enum status compile_op(struct compiler *c, const struct pto_op *op, struc
     default:
         if (compile_value(c, op, &status) || compile_site(c, op, &status))
             return status;
-        return compile_fail(c, op, "pto.unsupported", "the simulator does not execute it");
+        return compile_fail(c, op, "pto-run.unsupported", "the simulator does not execute it");
     }
 }
 
@@ -611,7 +611,7 @@ static enum status compile_block(struct compiler *c, const struct pto_block *blo
     for (uint32_t i = block->op_first; i < block->op_end; i = c->m->ops.at[i].next) {
         TRY(compile_op(c, &c->m->ops.at[i], to));
         if (c->p->steps.n > MAX_STEPS)
-            return compile_fail(c, &c->m->ops.at[i], "pto.too-large",
+            return compile_fail(c, &c->m->ops.at[i], "pto-run.too-large",
                                 "more than %d steps after copying in all calls", MAX_STEPS);
     }
     return ST_OK;
@@ -743,7 +743,7 @@ enum status pto_program_compile(struct pto_program *p, const struct pto_module *
         if (p->has_jumps)
             pto_sync_everywhere(p);
         if (p->has_jumps || !pto_sync_insert(p, SYNC_WORK))
-            diag_add(diag, SEV_WARN, "pto.sync-coarse", (struct where){path, f->line, 0},
+            diag_add(diag, SEV_WARN, "pto-run.sync-coarse", (struct where){path, f->line, 0},
                      "@%s: too involved to synchronise as the compiler would; a barrier of all "
                      "pipes stands before every instruction",
                      intern_get(&m->names, f->name).at);

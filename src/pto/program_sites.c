@@ -194,7 +194,7 @@ static enum status find_phases(struct compiler *c, const struct pto_op *op, stru
         c->p->has_fifos = true;
         int64_t id = pto_op_int(c->m, op, PTO_KEY_ID, 0);
         if (id < 0 || id >= PTO_FIFOS)
-            return compile_fail(c, op, "pto.fifo", "the number of a FIFO is 0 to %d", PTO_FIFOS - 1);
+            return compile_fail(c, op, "pto-run.fifo", "the number of a FIFO is 0 to %d", PTO_FIFOS - 1);
         s->fifo = (uint8_t)id;
         s->to_vector = op->code == PTO_TPUSH_TO_AIV || op->code == PTO_TPOP_FROM_AIC ||
                        op->code == PTO_TFREE_FROM_AIC;
@@ -203,11 +203,11 @@ static enum status find_phases(struct compiler *c, const struct pto_op *op, stru
     c->p->has_flags |= is_flag(op->code);
     for (uint32_t i = 0; i < phases.n; i++) {
         if (phases.at[i] >= PTO_PIPE_NONE)
-            return compile_fail(c, op, "pto.operand", "names a pipe that does not exist");
+            return compile_fail(c, op, "pto-run.operand", "names a pipe that does not exist");
         s->phases[s->n_phases++] = (uint8_t)phases.at[i];
     }
     if (s->n_phases == 0)
-        return compile_fail(c, op, "pto.operand", "names no pipe");
+        return compile_fail(c, op, "pto-run.operand", "names no pipe");
     return ST_OK;
 }
 

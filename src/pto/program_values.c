@@ -74,10 +74,10 @@ static enum status compile_arith(struct compiler *c, const struct pto_op *op)
     uint32_t n = op->operand_count;
 
     if (n == 0 || n > 3 || op->result_count == 0)
-        return compile_fail(c, op, "pto.operand", "needs 1 to 3 operands and a result");
+        return compile_fail(c, op, "pto-run.operand", "needs 1 to 3 operands and a result");
     if (op->code == PTO_SELECT) {
         if (n != 3)
-            return compile_fail(c, op, "pto.operand", "needs 3 operands");
+            return compile_fail(c, op, "pto-run.operand", "needs 3 operands");
         if (slot_of(c, operands[1].value).kind != PTO_SLOT_NUMBER)
             return compile_select(c, op);
     }
@@ -90,7 +90,7 @@ static enum status compile_arith(struct compiler *c, const struct pto_op *op)
     for (uint32_t i = 0; i < n; i++) {
         struct slot slot = slot_of(c, operands[i].value);
         if (slot.kind != PTO_SLOT_NUMBER)
-            return compile_fail(c, op, "pto.operand", "operand %u is no number", i + 1);
+            return compile_fail(c, op, "pto-run.operand", "operand %u is no number", i + 1);
         *places[i] = slot.at;
     }
     bool is_select = op->code == PTO_SELECT;
@@ -145,9 +145,9 @@ static enum status compile_view(struct compiler *c, const struct pto_op *op)
                                                      : 0;
 
     if (from.kind != PTO_SLOT_GM)
-        return compile_fail(c, op, "pto.operand", "needs a pointer or view");
+        return compile_fail(c, op, "pto-run.operand", "needs a pointer or view");
     if (limit > PTO_VIEW_RANK)
-        return compile_fail(c, op, "pto.operand", "has %u dimensions; at most %d", limit,
+        return compile_fail(c, op, "pto-run.operand", "has %u dimensions; at most %d", limit,
                             PTO_VIEW_RANK);
     inherit_root(c, from, to);
     emit_with_uses(c, op, to);
@@ -155,7 +155,7 @@ static enum status compile_view(struct compiler *c, const struct pto_op *op)
         return ST_OK;
     struct pto_step s = c->p->steps.at[c->p->steps.n - 1];
     if (!pto_step_view(c->p, &s, (struct pto_slots){c->p->numbers.at, c->p->tiles.at, c->p->gms.at}))
-        return compile_fail(c, op, "pto.view-shape", "a size or offset is negative or too large");
+        return compile_fail(c, op, "pto-run.view-shape", "a size or offset is negative or too large");
     c->p->steps.n--; /* the slot is right from the start */
     c->gms.at[to.at].is_known = true;
     return ST_OK;
@@ -210,13 +210,13 @@ static enum status compile_alloc(struct compiler *c, const struct pto_op *op)
     struct tile_fact *fact = &c->tiles.at[to.at];
 
     if (bytes < 0)
-        return compile_fail(c, op, "pto.tile-shape", "the tile has no size that can be counted");
+        return compile_fail(c, op, "pto-run.tile-shape", "the tile has no size that can be counted");
     if (addr.kind == PTO_SLOT_NONE)
         addr = new_constant(c, bump(c, type->tile.space, bytes));
     t = &c->p->tiles.at[to.at];
     fact->is_known = is_known(c, addr, &at);
     if (fact->is_known && (at < 0 || at > pto_space_size(c->p->arch, type->tile.space) - bytes))
-        return compile_fail(c, op, "pto.tile-range",
+        return compile_fail(c, op, "pto-run.tile-range",
                             "%lld bytes at address %lld leave the %u bytes of %s", (long long)bytes,
                             (long long)at, pto_space_size(c->p->arch, type->tile.space),
                             pto_space_name(type->tile.space));
@@ -231,7 +231,7 @@ static enum status compile_alloc(struct compiler *c, const struct pto_op *op)
         t->v_col = (int32_t)vc;
     if ((rows && (t->v_row < 0 || t->v_row > t->type.rows)) ||
         (cols && (t->v_col < 0 || t->v_col > t->type.cols)))
-        return compile_fail(c, op, "pto.tile-shape", "the valid part %dx%d is larger than %dx%d",
+        return compile_fail(c, op, "pto-run.tile-shape", "the valid part %dx%d is larger than %dx%d",
                             t->v_row, t->v_col, t->type.rows, t->type.cols);
     fact->is_valid_known = rows && cols && !is_reshaped(c, op->result_first);
     if (fact->is_known && fact->is_valid_known)
@@ -249,7 +249,7 @@ static enum status compile_subview(struct compiler *c, const struct pto_op *op)
     int64_t r = 0, k = 0;
 
     if (from.kind != PTO_SLOT_TILE || row.kind != PTO_SLOT_NUMBER || col.kind != PTO_SLOT_NUMBER)
-        return compile_fail(c, op, "pto.operand", "needs a tile and two offsets");
+        return compile_fail(c, op, "pto-run.operand", "needs a tile and two offsets");
     const struct pto_tile *parent = &c->p->tiles.at[from.at];
     struct tile_fact outer = c->tiles.at[from.at], *fact = &c->tiles.at[to.at];
     struct pto_tile part, *t = &c->p->tiles.at[to.at];
@@ -276,7 +276,7 @@ static enum status compile_retyped(struct compiler *c, const struct pto_op *op)
                                           : kind_slot(c, op, PTO_SLOT_TILE, 1);
 
     if (from.kind != PTO_SLOT_TILE || to.kind != PTO_SLOT_TILE)
-        return compile_fail(c, op, "pto.operand", "needs a tile");
+        return compile_fail(c, op, "pto-run.operand", "needs a tile");
     c->tiles.at[to.at] = c->tiles.at[from.at];
     c->tiles.at[to.at].is_valid_known = false;
     if (op->code == PTO_TASSIGN)
@@ -311,7 +311,7 @@ static enum status compile_simple(struct compiler *c, const struct pto_op *op)
     if (op->code == PTO_DECLARE_LOCAL_ARRAY) {
         const struct pto_array *a = &c->p->arrays.at[c->p->arrays.n - 1];
         if (a->count > MAX_ARRAY_ELEMENTS || a->first > MAX_ARRAY_ELEMENTS)
-            return compile_fail(c, op, "pto.too-large", "local arrays of more than %d elements",
+            return compile_fail(c, op, "pto-run.too-large", "local arrays of more than %d elements",
                                 MAX_ARRAY_ELEMENTS);
     }
     if (op->code == PTO_AIC_INITIALIZE_PIPE || op->code == PTO_AIV_INITIALIZE_PIPE)
@@ -345,7 +345,7 @@ static enum status compile_reserve(struct compiler *c, const struct pto_op *op)
                 from = o;
         }
         if (!from)
-            return compile_fail(c, op, "pto.fifo", "the peer reserves no buffer of that name");
+            return compile_fail(c, op, "pto-run.fifo", "the peer reserves no buffer of that name");
     }
     int64_t base = pto_op_int(c->m, from, PTO_KEY_BASE, 0);
     c->p->numbers.at[to.at].v.i = base;

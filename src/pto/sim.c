@@ -126,12 +126,12 @@ static enum status find_kernel(struct pto_sim *s, struct str name, const char *p
             f = found[i];
     }
     if (!f && n == 0)
-        return diag_fail(diag, ST_FORMAT, "pto.no-kernel", where,
+        return diag_fail(diag, ST_FORMAT, "pto-run.no-kernel", where,
                          "no function here can be launched");
     if (!f && name.n == 0)
-        (void)diag_fail(diag, ST_NOT_FOUND, "pto.which-kernel", where, "%zu kernels here", n);
+        (void)diag_fail(diag, ST_NOT_FOUND, "pto-run.which-kernel", where, "%zu kernels here", n);
     else if (!f)
-        (void)diag_fail(diag, ST_NOT_FOUND, "pto.which-kernel", where, "no kernel is named %.*s",
+        (void)diag_fail(diag, ST_NOT_FOUND, "pto-run.which-kernel", where, "no kernel is named %.*s",
                         STR_ARGS(name));
     for (size_t i = 0; !f && i < n && i < ARRAY_LEN(found); i++)
         diag_hint(diag, "try", "--func %.*s", STR_ARGS(pto_sim_kernel_name(m, found[i])));
@@ -211,7 +211,7 @@ static enum status tell_deadlock(struct pto_sim *s, const char *path, struct dia
         if ((s->present >> i & 1) == 0 || c->state != PTO_WAITING)
             continue;
         const struct pto_site *site = &c->program->sites.at[c->program->steps.at[c->at].a];
-        status = diag_fail(diag, ST_FORMAT, "pto.deadlock", (struct where){path, site->line, 0},
+        status = diag_fail(diag, ST_FORMAT, "pto-run.deadlock", (struct where){path, site->line, 0},
                            "%s waits at %s on %s for a token that no other core sends",
                            pto_core_name(i), pto_op_name(site->code),
                            pto_pipe_name((enum pto_pipe)site->phases[0]));
@@ -279,7 +279,7 @@ enum status pto_sim_run(struct pto_sim *s, const struct pto_costs *costs,
         if (c->state == PTO_FAILED)
             status = ST_FORMAT;
         if (c->state == PTO_STOPPED)
-            diag_add(diag, SEV_LOSS, "pto.step-limit",
+            diag_add(diag, SEV_LOSS, "pto-run.step-limit",
                      (struct where){path,
                                     s->module->ops.at[c->program->steps.at[c->at].op].line, 0},
                      "%s: stopped after %llu steps; what follows is of the part that ran",

@@ -18,21 +18,28 @@ struct geometry {
     int64_t size;
 };
 
+/* Boxes have powers of two on both sides, which spares divisions in the hot paths. */
+static int log2_of(int64_t power)
+{
+    return __builtin_ctzll((uint64_t)power);
+}
+
 static void box_of(const struct pto_tile_type *type, int64_t *rows, int64_t *cols)
 {
     int64_t size = pto_dtype_size(type->dtype);
     int64_t wide = type->fractal == 1024 ? 16
                    : type->fractal == 32 ? 2
-                                         : 32 / (size > 0 ? size : 1);
+                   : size > 0            ? 32 >> log2_of(size)
+                                         : 1;
     *rows = type->slayout == PTO_BOX_COL ? wide : 16;
     *cols = type->slayout == PTO_BOX_COL ? 16 : wide;
     if (type->slayout == PTO_NONE_BOX)
         *rows = *cols = 1;
 }
 
-static int64_t round_up(int64_t v, int64_t to)
+static int64_t round_up(int64_t v, int64_t power)
 {
-    return (v + to - 1) / to * to;
+    return (v + power - 1) & -power;
 }
 
 static struct geometry geometry_of(const struct pto_tile *t)
@@ -61,8 +68,8 @@ static int64_t element(const struct pto_tile *t, const struct geometry *g, int64
     if (t->type.slayout == PTO_NONE_BOX)
         return by_cols ? c * (g->rows + g->extra) + r : r * (g->cols + g->extra) + c;
     int64_t box = g->box_rows * g->box_cols;
-    int64_t r1 = r / g->box_rows, c1 = c / g->box_cols;
-    int64_t inner_r = r % g->box_rows, inner_c = c % g->box_cols;
+    int64_t r1 = r >> log2_of(g->box_rows), c1 = c >> log2_of(g->box_cols);
+    int64_t inner_r = r & (g->box_rows - 1), inner_c = c & (g->box_cols - 1);
     int64_t outer = by_cols ? c1 * (g->rows * g->box_cols + g->extra) + r1 * box
                             : r1 * (g->cols * g->box_rows + g->extra) + c1 * box;
     int64_t inner = t->type.slayout == PTO_BOX_ROW ? inner_r * g->box_cols + inner_c
@@ -170,7 +177,7 @@ int64_t pto_tile_offset(const struct pto_tile *t, int32_t r, int32_t c)
 struct pto_run pto_tile_run(const struct pto_tile *t, int32_t r, int32_t c)
 {
     struct geometry g = geometry_of(t);
-    struct pto_run run = {byte_of(t, &g, r, c), g.size, t->v_col - c};
+    struct pto_run run = {.offset = byte_of(t, &g, r, c), .step = g.size, .n = t->v_col - c};
     if (t->type.slayout == PTO_NONE_BOX) {
         if (t->type.blayout == PTO_COL_MAJOR)
             run.step = (g.rows + g.extra) * g.size;
@@ -178,10 +185,16 @@ struct pto_run pto_tile_run(const struct pto_tile *t, int32_t r, int32_t c)
     }
     if (t->type.slayout == PTO_BOX_COL)
         run.step = g.box_rows * g.size;
-    bool on = t->type.slayout == PTO_BOX_COL && t->type.blayout == PTO_ROW_MAJOR;
-    int64_t left = g.box_cols - (c + t->window.col) % g.box_cols;
-    if (!on && run.n > left) /* in Zn the next box of the row follows at the same step */
-        run.n = (int32_t)left;
+    if (t->type.slayout == PTO_BOX_COL && t->type.blayout == PTO_ROW_MAJOR)
+        return run; /* in Zn the next box of the row follows at the same step */
+    int64_t inner = (c + t->window.col) & (g.box_cols - 1);
+    if (run.n > g.box_cols - inner)
+        run.n = (int32_t)(g.box_cols - inner);
+    run.wide = (int32_t)g.box_cols;
+    run.jump = (t->type.blayout == PTO_COL_MAJOR ? g.rows * g.box_cols + g.extra
+                                                 : g.box_rows * g.box_cols) *
+               g.size;
+    run.next = run.jump - inner * run.step;
     return run;
 }
 
@@ -243,7 +256,7 @@ size_t pto_tile_ranges(const struct pto_tile *t, struct pto_range out[PTO_RANGES
 enum status pto_tile_check(const struct pto_tile *t, struct where where, struct diag *d)
 {
     if (!is_sane(t))
-        return diag_fail(d, ST_FORMAT, "pto.tile-shape", where,
+        return diag_fail(d, ST_FORMAT, "pto-run.tile-shape", where,
                          "a %dx%d tile with %dx%d valid at address %lld is not possible",
                          t->type.rows, t->type.cols, t->v_row, t->v_col, (long long)t->addr);
     if (t->v_row == 0 || t->v_col == 0)
@@ -252,7 +265,7 @@ enum status pto_tile_check(const struct pto_tile *t, struct where where, struct 
     int64_t end = byte_of(t, &g, t->v_row - 1, t->v_col - 1) + g.size;
     if (end > 0 && (uint64_t)end <= t->limit)
         return ST_OK;
-    return diag_fail(d, ST_FORMAT, "pto.tile-range", where,
+    return diag_fail(d, ST_FORMAT, "pto-run.tile-range", where,
                      "the tile ends at byte %lld, but %s has %zu bytes", (long long)end,
                      pto_space_name(t->type.space), t->limit);
 }

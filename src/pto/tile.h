@@ -80,6 +80,10 @@ int64_t pto_tile_offset(const struct pto_tile *t, int32_t r, int32_t c);
 struct pto_run {
     int64_t offset, step;
     int32_t n;
+    /* Later runs of a tile's row: the next starts `next` bytes after this one, each further one
+     * `jump` bytes after the one before, and all have `wide` elements. */
+    int32_t wide;
+    int64_t next, jump;
 };
 struct pto_run pto_tile_run(const struct pto_tile *t, int32_t r, int32_t c);
 
@@ -89,7 +93,7 @@ struct pto_run pto_tile_run(const struct pto_tile *t, int32_t r, int32_t c);
 size_t pto_tile_ranges(const struct pto_tile *t, struct pto_range out[PTO_RANGES]);
 
 /* The shape is legal and every byte of the valid rectangle lies in the space. `where` is the
- * operation. Codes: pto.tile-shape, pto.tile-range. */
+ * operation. Codes: pto-run.tile-shape, pto-run.tile-range. */
 enum status pto_tile_check(const struct pto_tile *t, struct where where, struct diag *d);
 
 /* The window `offsets`, `sizes` (view->ndim of each) of a view. False when it has a negative
@@ -108,8 +112,8 @@ struct pto_run pto_view_run(const struct pto_view *v, int64_t r, int64_t c);
 
 size_t pto_view_ranges(const struct pto_view *v, struct pto_range out[PTO_RANGES]);
 
-/* Rank, shape and strides are legal and every element lies in the buffer. Codes: pto.view-shape,
- * pto.gm-range. */
+/* Rank, shape and strides are legal and every element lies in the buffer. Codes:
+ * pto-run.view-shape, pto-run.gm-range. */
 enum status pto_view_check(const struct pto_view *v, struct where where, struct diag *d);
 
 #endif

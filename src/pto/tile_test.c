@@ -61,6 +61,8 @@ TEST(runs_walk_a_row_in_even_steps)
                 for (int32_t c = 0; c < 50;) {
                     struct pto_run run = pto_tile_run(&t, r, c);
                     assert_true(run.n > 0 && c + run.n <= 50);
+                    if (c + run.n < 50)
+                        assert_int_equal(run.offset + run.next, pto_tile_offset(&t, r, c + run.n));
                     for (int32_t i = 0; i < run.n; i++)
                         assert_int_equal(run.offset + i * run.step, pto_tile_offset(&t, r, c + i));
                     c += run.n;

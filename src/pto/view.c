@@ -67,8 +67,9 @@ struct pto_run pto_view_run(const struct pto_view *v, int64_t r, int64_t c)
     int32_t last = v->ndim - 1;
     int64_t size = pto_dtype_size(v->dtype);
     int64_t n = is_boxed(v) ? v->shape[last] - c % v->shape[last] : v->shape[last] - c;
-    return (struct pto_run){pto_view_offset(v, r, c), v->stride[last] * size,
-                            (int32_t)(n < INT32_MAX ? n : INT32_MAX)};
+    return (struct pto_run){.offset = pto_view_offset(v, r, c),
+                            .step = v->stride[last] * size,
+                            .n = (int32_t)(n < INT32_MAX ? n : INT32_MAX)};
 }
 
 /* First and last element; false when the view is not possible. */
@@ -149,11 +150,11 @@ enum status pto_view_check(const struct pto_view *v, struct where where, struct 
     struct pto_range hull;
     bool is_empty;
     if (!extent_bytes(v, &hull, &is_empty))
-        return diag_fail(d, ST_FORMAT, "pto.view-shape", where,
+        return diag_fail(d, ST_FORMAT, "pto-run.view-shape", where,
                          "the shape and strides of this view (rank %d) are not possible", v->ndim);
     if (is_empty || (hull.begin >= 0 && (uint64_t)hull.end <= v->limit))
         return ST_OK;
-    return diag_fail(d, ST_FORMAT, "pto.gm-range", where,
+    return diag_fail(d, ST_FORMAT, "pto-run.gm-range", where,
                      "bytes %lld to %lld of a GM buffer of %zu bytes", (long long)hull.begin,
                      (long long)hull.end, v->limit);
 }

@@ -22,7 +22,8 @@ static void ask(const struct table *t, struct arena *arena)
     struct signature_columns keys = signature_find(t);
     struct signature_index index = {0};
     struct comm_query q = {4096, 8, 1, COMM_ALPHA_BETA};
-    static const char *const kernels[] = {"MatMulV2", "Index", "SwiGlu", "ApplyRotaryPosEmb",
+    static const char *const kernels[] = {"MatMulV2",     "Index",
+                                          "SwiGlu",       "ApplyRotaryPosEmb",
                                           "DynamicQuant", "ReshapeAndCacheNdKernel"};
 
     for (size_t row = 0; row < t->n_rows; row++) {

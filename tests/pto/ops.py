@@ -129,7 +129,7 @@ def scalars():
     a, out = tile("f32", 4, 8, True), Tile("f32", 4, 8)
     run("tdivs", [Value("f32", 7), a], [out])
     same(out, lambda r, c: f32(F(7) / a.num(r, c)), what="tdivs, scalar first")
-    assert RUN.run("tdivs", [tile("i32", 1, 8), Value("i32", 0)], [Tile("i32", 1, 8)]) == "pto.div-zero"
+    assert RUN.run("tdivs", [tile("i32", 1, 8), Value("i32", 0)], [Tile("i32", 1, 8)]) == "pto-run.div-zero"
 
 
 @test
@@ -164,7 +164,7 @@ def unary():
             a, out = tile(t, 3, 24, True), Tile(t, 3, 24)
             run("t" + name, [a], [out])
             same(out, lambda r, c: F(fn(float(a.num(r, c)))), 2 if t == "f32" else 1, f"t{name} {t}")
-    assert RUN.run("texp", [tile("i32", 1, 8)], [Tile("i32", 1, 8)]) == "pto.func-dtype"
+    assert RUN.run("texp", [tile("i32", 1, 8)], [Tile("i32", 1, 8)]) == "pto-run.func-dtype"
 
 
 @test
@@ -384,7 +384,7 @@ def loads_and_stores():
     view.data = bytearray(RNG.randbytes(len(view.data)))
     run("tload", [view], [out])
     same_bits(out, lambda r, c: view.bits_at((c // 16, r // 16, r % 16, c % 16)), "nz view")
-    assert RUN.run("tload", [View("f32", [4, 8], count=20)], [Tile("f32", 4, 8)]) == "pto.gm-range"
+    assert RUN.run("tload", [View("f32", [4, 8], count=20)], [Tile("f32", 4, 8)]) == "pto-run.gm-range"
     out = Tile("f32", 2, 16, valid=(2, 5), pad=3, fill=1)
     run("tload", [View("f32", [2, 5])], [out])
     assert [out.bits(1, c) for c in range(4, 9)] == [0, 0xff800000, 0xff800000, 0xff800000, 0x01010101]
@@ -423,7 +423,7 @@ def moves():
     run("tinsert", [part, Value("i64", 2), Value("i64", 8)], [big := Tile("f32", 8, 16, fill=7)])
     same_bits(big, lambda r, c: part.bits(r - 2, c - 8) if 2 <= r < 6 and c >= 8 else 0x07070707)
     far = [part, Value("i64", 6), Value("i64", 0)]
-    assert RUN.run("tinsert", far, [Tile("f32", 8, 16)]) == "pto.func-shape"
+    assert RUN.run("tinsert", far, [Tile("f32", 8, 16)]) == "pto-run.func-shape"
     src = tile("f16", 16, 64, layout="zz", space="left", valid=(5, 40), compact=1)
     out = Tile("f16", 16, 64, valid=(5, 40))
     run("tmov", [src], [out])
@@ -514,7 +514,7 @@ def gathers():
     run("tscatter", [src, idx], [out])
     same_bits(out, lambda r, c: src.bits(order.index(r * 16 + c) // 16, order.index(r * 16 + c) % 16))
     idx.put([32] * 32)
-    assert RUN.run("tscatter", [src, idx], [out]) == "pto.index-range"
+    assert RUN.run("tscatter", [src, idx], [out]) == "pto-run.index-range"
 
 
 @test
@@ -528,7 +528,7 @@ def memory_gathers():
     run("mgather", [mem, idx], [out], coalesce=1)
     same_bits(out, lambda r, c: mem.bits_at((idx.num(r, c) // 8, idx.num(r, c) % 8)), "mgather elem")
     idx.put([-1, 80, 85] + [0] * 13)
-    assert RUN.run("mgather", [mem, idx], [out], coalesce=1) == "pto.index-range"
+    assert RUN.run("mgather", [mem, idx], [out], coalesce=1) == "pto-run.index-range"
     for oob, places in ((1, (0, 79, 79)), (2, (79, 0, 5))):
         run("mgather", [mem, idx], [out], coalesce=1, gather_oob=oob)
         assert [out.bits(0, c) for c in range(3)] == [mem.bits_at((k // 8, k % 8)) for k in places]
@@ -543,7 +543,7 @@ def memory_gathers():
         run("mscatter", [src, idx], [mem], scatter_op=op)
         assert all(decode(mem.bits_at((r, c)), "i32") == want[r][c] for r in range(6) for c in range(8))
     idx.put([5, 6, -1])
-    assert RUN.run("mscatter", [src, idx], [mem]) == "pto.index-range"
+    assert RUN.run("mscatter", [src, idx], [mem]) == "pto-run.index-range"
     run("mscatter", [src, idx], [mem], scatter_oob=1)
 
 
@@ -583,7 +583,7 @@ def products():
             s = f32(row.num(0, i) * b.num(i, c) + s)
         return s
     same(out, gemv, what="tgemv")
-    assert RUN.run("tmatmul", [row, tile("f32", 8, 16)], [out]) == "pto.func-shape"
+    assert RUN.run("tmatmul", [row, tile("f32", 8, 16)], [out]) == "pto-run.func-shape"
 
 
 @test
@@ -696,7 +696,7 @@ def sorting():
             used = [done.raw >> 16 * i & 0xffff for i in range(n)]
             assert any(u == len(x) for u, x in zip(used, lists))
             assert records(t, out, 0, sum(used)) == want[:sum(used)]
-    assert RUN.run("tmrgsort", [src, Value("i32", 63)], [out]) == "pto.func-shape"
+    assert RUN.run("tmrgsort", [src, Value("i32", 63)], [out]) == "pto-run.func-shape"
 
 
 @test
@@ -706,7 +706,7 @@ def single_values():
     assert got.raw % 2**32 == src.bits(1, 5)
     run("tsetval", [Value("i64", 9), Value("i32", -4)], [out := Tile("i32", 4, 8)])
     assert out.num(1, 1) == -4
-    assert RUN.run("tgetval", [src, Value("i64", 32)], [got]) == "pto.index-range"
+    assert RUN.run("tgetval", [src, Value("i64", 32)], [got]) == "pto-run.index-range"
     col = tile("f32", 8, 1, layout="dn")
     run("tgetval", [col, Value("i64", 5)], [got])
     assert got.raw == col.bits(5, 0)
@@ -720,7 +720,7 @@ def communication():
     assert got.raw == 1
     assert RUN.run("comm.ttest", [sig, one], [got], wait_cmp=3) is None and got.raw == 0
     assert RUN.run("comm.twait", [sig, one], [got], wait_cmp=4) is None and got.raw == 1
-    assert RUN.run("comm.tput", [View("f32", [4]), View("f16", [4])], []) == "pto.func-dtype"
+    assert RUN.run("comm.tput", [View("f32", [4]), View("f16", [4])], []) == "pto-run.func-dtype"
 
 
 @test
@@ -742,12 +742,12 @@ def what_cannot_be_is_refused():
     for bad in (big, short := Tile("f32", 4, 8)):
         short.data = short.data[:100]
         for op in ("tadd", "tmul"):
-            assert RUN.run(op, [a, a], [bad]) in ("pto.tile-shape", "pto.tile-range"), op
-            assert RUN.run(op, [a, bad], [Tile("f32", 4, 8)]) in ("pto.tile-shape", "pto.tile-range")
-    assert RUN.run("tadd", [a], [Tile("f32", 4, 8)]) == "pto.func-operand"
-    assert RUN.run("tadd", [a, tile("f32", 2, 8)], [Tile("f32", 4, 8)]) == "pto.func-shape"
-    assert RUN.run("tload", [View("f16", [4, 8])], [Tile("f32", 4, 8)]) == "pto.func-dtype"
-    assert RUN.run("barrier", [], []) == "pto.func-unknown"
+            assert RUN.run(op, [a, a], [bad]) in ("pto-run.tile-shape", "pto-run.tile-range"), op
+            assert RUN.run(op, [a, bad], [Tile("f32", 4, 8)]) in ("pto-run.tile-shape", "pto-run.tile-range")
+    assert RUN.run("tadd", [a], [Tile("f32", 4, 8)]) == "pto-run.func-operand"
+    assert RUN.run("tadd", [a, tile("f32", 2, 8)], [Tile("f32", 4, 8)]) == "pto-run.func-shape"
+    assert RUN.run("tload", [View("f16", [4, 8])], [Tile("f32", 4, 8)]) == "pto-run.func-dtype"
+    assert RUN.run("barrier", [], []) == "pto-run.func-unknown"
 
 
 def main():

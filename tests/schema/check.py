@@ -120,6 +120,20 @@ def comparisons(out):
             run("comm", "validate", "--csv-dir", folder + "comm", "--links", "fit", "--json")]
 
 
+def database(out):
+    """One document of each command on the operator database."""
+    db, at = "examples/perfdb/db", ["--database-path", "examples/perfdb/db", "--json"]
+    yield run("db", "parse", "--profiling-path", "examples/perfdb/profile", "--database-path",
+              out + "/db", "--json")
+    yield run("db", "fill-fia", "--csv-path", db + "/FusedInferAttentionScore.csv", "--jsonl-path",
+              "examples/perfdb/fia.jsonl", "--output-path", out + "/fia.csv", "--json")
+    yield run("db", "bench", "--prof-path", "examples/perfdb/PROF_000001", "--dry-run", *at)
+    yield run("db", "query", "--kernel", "Add", "--shapes", "24,5120;24,5120", "--dtypes", "bf16", *at)
+    yield run("db", "check", "--database-path", "tests/golden/db-check-problems/in/db", "--json",
+              codes=(1,))
+    yield run("db", "sql", "SELECT * FROM RmsNorm", *at)
+
+
 def main():
     good, n = True, 0
     with tempfile.TemporaryDirectory() as out:
@@ -146,7 +160,7 @@ def main():
                 run("db", "coverage", "--database-path", "tests/golden/db-coverage-json/in/db",
                     "--rules", "tests/golden/db-coverage-json/in/rules.yaml", "--json", codes=(1,)),
                 run("pto", "calibrate", "examples/pto/measured.csv", "--json")]
-        full += comparisons(out)
+        full += [*comparisons(out), *database(out)]
     for document in full:
         good &= check(document, document["schema"])
         good &= check_faults(document, document["schema"])
