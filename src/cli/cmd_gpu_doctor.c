@@ -9,7 +9,7 @@
 #include "driver/clocks.h"
 #include "driver/driver.h"
 #include "driver/gpu_device.h"
-#include "driver/gpu_run.h"
+#include "driver/workload.h"
 
 static const struct example examples[] = {
     {"strata gpu doctor", "what works here"},
@@ -151,7 +151,7 @@ static int run(struct session *s, const void *args)
     add_gpus(&rows, s, &nvml);
     for (size_t i = 0; i < ARRAY_LEN(tools); i++)
         add_back_end(&rows, tools[i], &s->arena);
-    const char *library = gpu_run_library(&s->arena);
+    const char *library = workload_library(&s->arena);
     add(&rows, "injection", library != NULL ? "found" : "missing",
         library != NULL ? library
                         : "libstrata-inject.so is not beside strata; STRATA_INJECT_PATH names it");

@@ -5,7 +5,7 @@
 #ifndef STRATA_DRIVER_NCU_RUN_H
 #define STRATA_DRIVER_NCU_RUN_H
 
-#include "driver/gpu_run.h"
+#include "driver/workload.h"
 
 struct ncu_job {
     const char *program;    /* ncu itself */

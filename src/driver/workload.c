@@ -1,4 +1,4 @@
-#include "driver/gpu_run.h"
+#include "driver/workload.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -13,7 +13,7 @@ enum { VARIABLES_MOST = 20, LOOK_NS = 500000000 };
 
 static const char *const library_name = "libstrata-inject.so";
 
-const char *gpu_run_library(struct arena *arena)
+const char *workload_library(struct arena *arena)
 {
     static const char *const places[] = {".", "../lib", "../lib/strata", "../libexec/strata"};
     const char *named = getenv("STRATA_INJECT_PATH");
@@ -54,12 +54,12 @@ static void add_number(struct variables *v, const char *name, uint64_t value)
     add(v, name, arena_format(v->arena, "%llu", (unsigned long long)value).at);
 }
 
-const char *const *gpu_run_environment(const struct gpu_run *run, struct arena *arena)
+const char *const *workload_environment(const struct workload *run, struct arena *arena)
 {
     static const char *const modes[] = {NULL, "trace", "counters", "event"};
     struct variables v = {ARENA_ARRAY(arena, const char *, VARIABLES_MOST + 1), 0, arena};
 
-    if (run->inject == GPU_INJECT_NONE)
+    if (run->inject == INJECT_NONE)
         return v.at;
     add(&v, "CUDA_INJECTION64_PATH", run->library);
     add(&v, "NVTX_INJECTION64_PATH", run->library);
@@ -71,7 +71,7 @@ const char *const *gpu_run_environment(const struct gpu_run *run, struct arena *
     add(&v, "STRATA_INJECT_METRICS", run->metrics);
     if (run->device >= 0)
         add_number(&v, "STRATA_INJECT_DEVICE", (uint64_t)run->device);
-    if (run->inject == GPU_INJECT_TRACE)
+    if (run->inject == INJECT_TRACE)
         return v.at;
     add_number(&v, "STRATA_INJECT_SKIP", run->skip);
     add_number(&v, "STRATA_INJECT_COUNT", run->count);
@@ -83,8 +83,8 @@ const char *const *gpu_run_environment(const struct gpu_run *run, struct arena *
 
 /* What a tick looks at. */
 struct follow {
-    const struct gpu_run *run;
-    const struct gpu_watch *watch;
+    const struct workload *run;
+    const struct workload_watch *watch;
     nanos next_look, grown_at; /* since the start */
     uint64_t recorded;
     bool is_known, is_hung;
@@ -111,7 +111,7 @@ static uint64_t recorded(const char *dir)
  * starts with the first record, for programs may take long before their first kernel. */
 static void look_at_recording(struct follow *f, nanos elapsed)
 {
-    if (f->run->inject != GPU_INJECT_COUNTERS || f->watch->silence_ms <= 0 ||
+    if (f->run->inject != INJECT_COUNTERS || f->watch->silence_ms <= 0 ||
         elapsed < f->next_look)
         return;
     f->next_look = elapsed + LOOK_NS;
@@ -141,8 +141,8 @@ static bool tick(void *ctx, int pid, nanos elapsed)
     return !f->is_hung;
 }
 
-static void judge(const struct proc_result *p, const struct gpu_run *run,
-                  const struct gpu_watch *watch, struct gpu_run_result *r, struct diag *d)
+static void judge(const struct proc_result *p, const struct workload *run,
+                  const struct workload_watch *watch, struct workload_result *r, struct diag *d)
 {
     const char *program = run->argv[0];
     struct where where = {.path = run->log};
@@ -150,52 +150,52 @@ static void judge(const struct proc_result *p, const struct gpu_run *run,
     switch (p->end) {
     case PROC_EXITED:
         r->code = p->code;
-        r->end = p->code == 0 ? GPU_RUN_DONE : GPU_RUN_FAILED;
+        r->end = p->code == 0 ? WORKLOAD_DONE : WORKLOAD_FAILED;
         if (p->code != 0)
             diag_fail(d, ST_TOOL, "gpu.workload", where, "%s ended with status %d", program,
                       p->code);
         break;
     case PROC_SIGNALLED:
         r->signal = p->code;
-        r->end = GPU_RUN_FAILED;
+        r->end = WORKLOAD_FAILED;
         diag_fail(d, ST_TOOL, "gpu.workload", where, "%s was ended by signal %d (%s)", program,
                   p->code, sigabbrev_np(p->code) != NULL ? sigabbrev_np(p->code) : "?");
         break;
     case PROC_TIMED_OUT:
-        r->end = GPU_RUN_LATE;
+        r->end = WORKLOAD_LATE;
         diag_fail(d, ST_TOOL, "gpu.timeout", where, "%s did not end within %.3g s", program,
                   (double)watch->limit_ms / 1000);
         diag_hint(d, "try", "--timeout with more seconds, a smaller problem, or --count");
         break;
     case PROC_STOPPED:
-        r->end = GPU_RUN_HUNG;
+        r->end = WORKLOAD_HUNG;
         diag_fail(d, ST_TOOL, "gpu.hung", where,
                   "no kernel was finished for %.3g s: one that waits for others cannot be replayed",
                   (double)watch->silence_ms / 1000);
         diag_hint(d, "try", "--mode nsys, which replays nothing, or --select another kernel");
         break;
     case PROC_NOT_STARTED:
-        r->end = GPU_RUN_MISSING;
+        r->end = WORKLOAD_MISSING;
         break;
     case PROC_CANCELLED:
-        r->end = GPU_RUN_CANCELLED;
+        r->end = WORKLOAD_CANCELLED;
         break;
     }
 }
 
-enum status gpu_run(const struct gpu_run *run, const struct gpu_watch *watch, struct arena *arena,
-                    struct gpu_run_result *result, struct diag *d)
+enum status workload_run(const struct workload *run, const struct workload_watch *watch, struct arena *arena,
+                    struct workload_result *result, struct diag *d)
 {
     struct follow follow = {.run = run, .watch = watch};
     struct proc_result p;
     struct diag said;
 
-    *result = (struct gpu_run_result){0};
-    if (run->inject != GPU_INJECT_NONE)
+    *result = (struct workload_result){0};
+    if (run->inject != INJECT_NONE)
         TRY(fs_mkdirs(run->trace_dir, d));
     diag_init(&said);
     enum status st = proc_run(&(struct proc_spec){.argv = run->argv,
-                                                  .env = gpu_run_environment(run, arena),
+                                                  .env = workload_environment(run, arena),
                                                   .log = run->log,
                                                   .limit_ms = watch->limit_ms,
                                                   .tick = tick,
@@ -210,6 +210,6 @@ enum status gpu_run(const struct gpu_run *run, const struct gpu_watch *watch, st
     result->took = p.took;
     result->out = p.out;
     result->err = p.err;
-    result->recorded = run->inject != GPU_INJECT_NONE ? recorded(run->trace_dir) : 0;
+    result->recorded = run->inject != INJECT_NONE ? recorded(run->trace_dir) : 0;
     return st == ST_IO ? ST_IO : ST_OK;
 }
