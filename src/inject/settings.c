@@ -1,9 +1,10 @@
 #include "inject/settings.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/mangled.h"
 
 enum { NAME_MOST = 512 };
 
@@ -118,45 +119,17 @@ void settings_fini(struct settings *s)
     s->has_kernel = false;
 }
 
-/* The length that stands in front of an identifier; 0 when there is none or it is too long. */
-static size_t length_at(const char **at)
-{
-    size_t n = 0;
-
-    while (**at >= '0' && **at <= '9' && n < NAME_MOST)
-        n = n * 10 + (size_t)(*(*at)++ - '0');
-    return n < NAME_MOST && strnlen(*at, n) == n ? n : 0;
-}
-
-void settings_plain_name(const char *mangled, char *buf, size_t size)
-{
-    const char *at = mangled, *name = mangled;
-    size_t n = strlen(mangled);
-
-    if (at[0] == '_' && at[1] == 'Z') {
-        at += 2;
-        at += *at == 'L';
-        bool is_nested = *at == 'N';
-        if (is_nested)
-            for (at++; *at == 'K' || *at == 'V' || *at == 'r';)
-                at++;
-        for (size_t length; (length = length_at(&at)) > 0; at += length) {
-            name = at;
-            n = length;
-            if (!is_nested)
-                break;
-        }
-    }
-    snprintf(buf, size, "%.*s", (int)(n < NAME_MOST ? n : NAME_MOST), name);
-}
-
 bool settings_wants(const struct settings *s, const char *name)
 {
+    struct str part = mangled_plain(str_of(name));
     char plain[NAME_MOST];
 
     if (!s->has_kernel || regexec(&s->kernel, name, 0, NULL, 0) == 0)
         return true;
-    settings_plain_name(name, plain, sizeof(plain));
+    if (part.n >= sizeof(plain))
+        return false;
+    memcpy(plain, part.at, part.n);
+    plain[part.n] = '\0';
     return regexec(&s->kernel, plain, 0, NULL, 0) == 0;
 }
 

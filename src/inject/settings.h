@@ -43,8 +43,4 @@ bool settings_wants(const struct settings *s, const char *name);
 /* Whether this NVTX range is one of those asked for. */
 bool settings_has_range(const struct settings *s, const char *name);
 
-/* The plain function name inside a mangled one, "gemm" of "_ZN3lib4gemmIfEEvPT_": into `buf`, cut
- * when it does not fit. Names that are not mangled stay as they are. */
-void settings_plain_name(const char *mangled, char *buf, size_t size);
-
 #endif
