@@ -15,7 +15,7 @@ static const struct str stall_prefix = S_INIT("smsp__average_warps_issue_stalled
 
 struct gpu_kernel gpu_kernel_none(void)
 {
-    struct gpu_kernel k = {0};
+    struct gpu_kernel k = {.total_ns = NAN};
 
     for (size_t i = 0; i < GPU_METRICS; i++)
         k.m[i] = (double)NAN;
@@ -102,6 +102,14 @@ bool gpu_kernel_top_stall(const struct gpu_kernel *k, struct str *reason, double
         return false;
     *share = best / total;
     return true;
+}
+
+double gpu_kernel_total(const struct gpu_kernel *k)
+{
+    double total = isnan(k->total_ns) ? k->m[GPU_M_DUR_NS] * (k->launches > 0 ? k->launches : 1)
+                                      : k->total_ns;
+
+    return total > 0 ? total : 0;
 }
 
 static uint64_t product(const uint32_t dims[3])

@@ -54,11 +54,13 @@ struct gpu_hot {
 };
 
 struct gpu_kernel {
-    uint64_t id;           /* of the launch, within its run */
-    struct str name;       /* demangled where possible */
-    struct str cc;         /* "9.0"; empty when not known */
-    struct str context, stream, device; /* as the tool names them; may be empty */
+    uint64_t id;                            /* of the launch, within its run */
+    struct str name;                        /* demangled where possible */
+    struct str cc;                          /* "9.0"; empty when not known */
+    struct str context, stream, device;     /* as the tool names them; may be empty */
     uint32_t grid[3], block[3], cluster[3]; /* 0: not known, or no cluster */
+    uint64_t launches;                      /* that this one stands for; 0 is 1 */
+    double total_ns;                        /* of all of them; NAN: launches times DUR_NS */
     double m[GPU_METRICS];
     struct gpu_stall stalls[GPU_STALLS];
     size_t n_stalls;
@@ -91,6 +93,9 @@ void gpu_kernel_stall(struct gpu_kernel *k, struct str reason, double ratio);
 /* The reason with the largest ratio besides "selected", and its share of all waiting (0 to 1).
  * False when stalls were not collected. */
 bool gpu_kernel_top_stall(const struct gpu_kernel *k, struct str *reason, double *share);
+
+/* Time of all launches that it stands for, in ns; 0 when not known. */
+double gpu_kernel_total(const struct gpu_kernel *k);
 
 /* Blocks of the grid, threads of a block; 0 when not known. */
 uint64_t gpu_kernel_blocks(const struct gpu_kernel *k);
