@@ -37,9 +37,8 @@ static enum status find(const struct args *args, struct card *card, struct diag 
 {
     uint64_t number = 0;
     bool is_number = args->device == NULL || num_u64(str_of(args->device), &number);
-    int result = is_number
-                     ? NVML_DO(&card->nvml, by_index, (unsigned)number, &card->gpu)
-                     : NVML_DO(&card->nvml, by_uuid, args->device, &card->gpu);
+    int result = is_number ? NVML_DO(&card->nvml, by_index, (unsigned)number, &card->gpu)
+                           : NVML_DO(&card->nvml, by_uuid, args->device, &card->gpu);
 
     if (result != NVML_OK)
         return diag_fail(d, ST_NOT_FOUND, "gpu.no-device", (struct where){0},
@@ -123,8 +122,8 @@ static int lock(struct session *s, const struct args *args, struct card *card)
     if (!clock_want_parse(args->clock, &want) || want.policy == CLOCK_NONE)
         return session_usage(s, "clocks: --clock is base, max or a number of MHz, not \"%s\"",
                              args->clock);
-    enum status st = clocks_lock(&clocks, &card->nvml, card->gpu, card->uuid, want, NULL,
-                                 &s->arena, &s->diag);
+    enum status st =
+        clocks_lock(&clocks, &card->nvml, card->gpu, card->uuid, want, NULL, &s->arena, &s->diag);
     if (st != ST_OK)
         return session_code(st);
     if (s->common.json) {
@@ -165,8 +164,8 @@ static int run(struct session *s, const void *given)
     struct card card = {0};
 
     if (nvml_open(&card.nvml, &s->arena, &why) != NVML_OK) {
-        diag_fail(&s->diag, ST_TOOL, "gpu.no-nvml", (struct where){0},
-                  "NVML cannot be used: %s", why);
+        diag_fail(&s->diag, ST_TOOL, "gpu.no-nvml", (struct where){0}, "NVML cannot be used: %s",
+                  why);
         diag_hint(&s->diag, "try", "strata gpu doctor");
         return CODE_TOOL;
     }
@@ -191,8 +190,10 @@ const struct command command_gpu_clocks = {
     .usage = "[OPTIONS] [status|lock|restore]",
     .details =
         "status (the default) shows clocks, what holds them back, temperature and power. lock pins "
-        "the SM clock, which needs root and holds for the whole machine, until restore; a journal in "
-        "~/.local/state/strata remembers it. restore resets every GPU that has such a journal, also "
+        "the SM clock, which needs root and holds for the whole machine, until restore; a journal "
+        "in "
+        "~/.local/state/strata remembers it. restore resets every GPU that has such a journal, "
+        "also "
         "one that a killed run has left, and with --all every GPU.\n"
         "\n"
         "The same by hand: nvidia-smi -i N -lgc MHZ,MHZ and nvidia-smi -i N -rgc (memory: -lmc, "

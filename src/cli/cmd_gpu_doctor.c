@@ -81,7 +81,8 @@ static void add_gpus(struct rows *rows, struct session *s, const struct nvml *nv
     if (n <= 0)
         add(rows, "GPU", "missing",
             arena_format(&s->arena, "%s; roofline, import, report and compare work without",
-                         n < 0 ? why : "the driver has none").at);
+                         n < 0 ? why : "the driver has none")
+                .at);
     for (int i = 0; i < n && i < 8; i++) {
         struct gpu_info g;
         char which[16];
@@ -91,7 +92,8 @@ static void add_gpus(struct rows *rows, struct session *s, const struct nvml *nv
         add(rows, "GPU", "found",
             arena_format(&s->arena, "%d: %s  %s  cc %d.%d  %u SMs  driver %s%s", i, g.name, g.uuid,
                          g.cc_major, g.cc_minor, g.sm_count, g.driver,
-                         g.mig == 1 ? "  MIG: no counters" : "").at);
+                         g.mig == 1 ? "  MIG: no counters" : "")
+                .at);
     }
 }
 

@@ -158,8 +158,7 @@ static enum status prepare(struct clocks *c, const char *uuid, struct clock_want
     if (c->target_mhz == 0)
         return refuse(c->nvml, NVML_NOT_SUPPORTED, d);
     TRY(fs_mkdirs(folder, d));
-    c->journal =
-        fs_join(arena, folder, arena_format(arena, "clocks-%s.json", uuid).at);
+    c->journal = fs_join(arena, folder, arena_format(arena, "clocks-%s.json", uuid).at);
     if (c->guardian != NULL && !guardian_arm(c->guardian, uuid, c->journal))
         return diag_fail(d, ST_TOOL, "gpu.guardian", (struct where){0},
                          "clocks are not locked: the guardian process is gone");

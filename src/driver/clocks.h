@@ -2,10 +2,11 @@
  * clocks - locking the clocks of a GPU and, above all, giving them back.
  *
  * A lock is a setting of the whole machine. So before it is made, a guardian stands ready to undo
- * it (driver/guardian.h) and a journal, ${XDG_STATE_HOME:-~/.local/state}/strata/clocks-<UUID>.json,
- * says what was done; clocks_release() undoes it on every ordinary way out, and `strata gpu clocks
- * restore` after a catastrophe. A reset goes to the card's default, not to a lock somebody else had
- * made: where there is one already, nothing is locked.
+ * it (driver/guardian.h) and a journal,
+ * ${XDG_STATE_HOME:-~/.local/state}/strata/clocks-<UUID>.json, says what was done; clocks_release()
+ * undoes it on every ordinary way out, and `strata gpu clocks restore` after a catastrophe. A reset
+ * goes to the card's default, not to a lock somebody else had made: where there is one already,
+ * nothing is locked.
  */
 #ifndef STRATA_DRIVER_CLOCKS_H
 #define STRATA_DRIVER_CLOCKS_H

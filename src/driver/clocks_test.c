@@ -104,9 +104,9 @@ TEST(a_lock_is_undone_and_leaves_no_journal)
 
     assert_int_equal(guardian_start(&g, &diag), ST_OK);
     open_nvml();
-    assert_int_equal(clocks_lock(&c, &nvml, gpu, uuid, (struct clock_want){CLOCK_MHZ, 1200}, &g,
-                                 &arena, &diag),
-                     ST_OK);
+    assert_int_equal(
+        clocks_lock(&c, &nvml, gpu, uuid, (struct clock_want){CLOCK_MHZ, 1200}, &g, &arena, &diag),
+        ST_OK);
     assert_true(c.is_locked && c.is_settled);
     assert_true(fs_exists(journal()));
     clocks_release(&c, &diag);
@@ -144,9 +144,9 @@ TEST(without_the_guardian_nothing_is_locked)
     while (guardian_is_alive(&g))
         usleep(1000);
     open_nvml();
-    assert_int_equal(clocks_lock(&c, &nvml, gpu, uuid, (struct clock_want){CLOCK_MHZ, 1200}, &g,
-                                 &arena, &diag),
-                     ST_TOOL);
+    assert_int_equal(
+        clocks_lock(&c, &nvml, gpu, uuid, (struct clock_want){CLOCK_MHZ, 1200}, &g, &arena, &diag),
+        ST_TOOL);
     guardian_stop(&g);
     assert_int_equal(diag_count(&diag, "gpu.guardian"), 1);
     assert_string_equal(calls(), "");
@@ -159,9 +159,9 @@ TEST(a_guardian_killed_later_does_not_keep_the_reset_from_happening)
 
     assert_int_equal(guardian_start(&g, &diag), ST_OK);
     open_nvml();
-    assert_int_equal(clocks_lock(&c, &nvml, gpu, uuid, (struct clock_want){CLOCK_MHZ, 1200}, &g,
-                                 &arena, &diag),
-                     ST_OK);
+    assert_int_equal(
+        clocks_lock(&c, &nvml, gpu, uuid, (struct clock_want){CLOCK_MHZ, 1200}, &g, &arena, &diag),
+        ST_OK);
     kill(g.pid, SIGKILL);
     clocks_release(&c, &diag);
     guardian_stop(&g);
@@ -176,9 +176,9 @@ static void refused(const char *result)
     setenv("FAKE_NVML_SET", result, 1);
     assert_int_equal(guardian_start(&g, &diag), ST_OK);
     open_nvml();
-    assert_int_equal(clocks_lock(&c, &nvml, gpu, uuid, (struct clock_want){CLOCK_MHZ, 1200}, &g,
-                                 &arena, &diag),
-                     ST_TOOL);
+    assert_int_equal(
+        clocks_lock(&c, &nvml, gpu, uuid, (struct clock_want){CLOCK_MHZ, 1200}, &g, &arena, &diag),
+        ST_TOOL);
     clocks_release(&c, &diag);
     guardian_stop(&g);
     assert_int_equal(diag_count(&diag, "gpu.clock-refused"), 1);
@@ -203,9 +203,9 @@ TEST(a_lock_of_somebody_else_is_left_alone)
 
     open_nvml();
     nvml.lock_clocks(gpu, 900, 900);
-    assert_int_equal(clocks_lock(&c, &nvml, gpu, uuid, (struct clock_want){CLOCK_MAX, 0}, NULL,
-                                 &arena, &diag),
-                     ST_TOOL);
+    assert_int_equal(
+        clocks_lock(&c, &nvml, gpu, uuid, (struct clock_want){CLOCK_MAX, 0}, NULL, &arena, &diag),
+        ST_TOOL);
     assert_int_equal(diag_count(&diag, "gpu.clock-locked"), 1);
     assert_string_equal(calls(), "set 900 900 = 0\n");
 }
@@ -216,9 +216,9 @@ TEST(a_clock_that_does_not_settle_is_a_warning)
 
     setenv("FAKE_NVML_DRIFT", "1700", 1);
     open_nvml();
-    assert_int_equal(clocks_lock(&c, &nvml, gpu, uuid, (struct clock_want){CLOCK_MAX, 0}, NULL,
-                                 &arena, &diag),
-                     ST_OK);
+    assert_int_equal(
+        clocks_lock(&c, &nvml, gpu, uuid, (struct clock_want){CLOCK_MAX, 0}, NULL, &arena, &diag),
+        ST_OK);
     assert_false(c.is_settled);
     assert_int_equal(diag_count(&diag, "gpu.clock-unsettled"), 1);
     clocks_release(&c, &diag);

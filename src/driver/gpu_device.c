@@ -49,7 +49,8 @@ static const char *open_cuda(struct cuda *cuda, struct arena *arena)
     int result = cuda->init(0);
     if (result != 0)
         return arena_format(arena, "the CUDA driver does not start: cuInit gives %d%s", result,
-                            result == 100 ? " (no GPU)" : "").at;
+                            result == 100 ? " (no GPU)" : "")
+            .at;
     return NULL;
 }
 

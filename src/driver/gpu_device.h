@@ -18,8 +18,8 @@ struct gpu_info {
     uint64_t l2_bytes, mem_bytes;
     uint32_t mem_clock_khz, sm_clock_khz; /* highest ones */
     char driver[NVML_NAME];
-    int cuda;     /* of the driver: 13000 */
-    int ecc, mig; /* 1 on, 0 off, -1 not known */
+    int cuda;                /* of the driver: 13000 */
+    int ecc, mig;            /* 1 on, 0 off, -1 not known */
     struct nvml_gpu *handle; /* NULL without NVML */
 };
 

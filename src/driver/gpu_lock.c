@@ -83,8 +83,7 @@ static void leave_name(int fd, const char *command)
     if (localtime_r(&now, &local) != NULL)
         strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &local);
     int n = snprintf(text, sizeof(text), "pid %ld since %s: %s", (long)getpid(), when, command);
-    if (ftruncate(fd, 0) != 0 ||
-        pwrite(fd, text, n < HOLDER ? (size_t)n : HOLDER - 1, 0) < 0)
+    if (ftruncate(fd, 0) != 0 || pwrite(fd, text, n < HOLDER ? (size_t)n : HOLDER - 1, 0) < 0)
         return;
 }
 

@@ -151,8 +151,8 @@ bool guardian_is_alive(struct guardian *g)
 {
     siginfo_t info = {0};
 
-    return g->pid > 0 &&
-           waitid(P_PID, (id_t)g->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0;
+    return g->pid > 0 && waitid(P_PID, (id_t)g->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == 0;
 }
 
 void guardian_stop(struct guardian *g)

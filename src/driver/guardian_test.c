@@ -106,7 +106,6 @@ TEST(orders_to_a_dead_one_fail_quietly)
 
 #define ALONE(name) cmocka_unit_test_setup_teardown(name, enter, leave)
 
-TEST_MAIN("driver/guardian", ALONE(it_ends_when_it_is_stopped),
-          ALONE(polite_signals_do_not_end_it), ALONE(the_program_ends_with_us),
-          ALONE(a_program_that_ended_is_not_watched_any_more),
+TEST_MAIN("driver/guardian", ALONE(it_ends_when_it_is_stopped), ALONE(polite_signals_do_not_end_it),
+          ALONE(the_program_ends_with_us), ALONE(a_program_that_ended_is_not_watched_any_more),
           ALONE(orders_to_a_dead_one_fail_quietly))

@@ -8,13 +8,13 @@
 #include "driver/workload.h"
 
 struct ncu_job {
-    const char *program;    /* ncu itself */
-    const char *report;     /* without the suffix .ncu-rep */
-    const char *kernels;    /* regular expression; NULL: all */
-    const char *range;      /* NVTX range; NULL: none */
-    uint64_t skip, count;   /* count 0: all */
-    bool is_clock_base;     /* ncu locks the base clock itself */
-    bool is_cache_flushed;  /* before each pass */
+    const char *program;     /* ncu itself */
+    const char *report;      /* without the suffix .ncu-rep */
+    const char *kernels;     /* regular expression; NULL: all */
+    const char *range;       /* NVTX range; NULL: none */
+    uint64_t skip, count;    /* count 0: all */
+    bool is_clock_base;      /* ncu locks the base clock itself */
+    bool is_cache_flushed;   /* before each pass */
     const char *const *argv; /* the program to profile */
 };
 

@@ -93,9 +93,9 @@ const char *nvml_error(const struct nvml *nvml, int result)
 
 const char *nvml_reason_names(uint64_t reasons, char *buf)
 {
-    static const char *const names[] = {"idle",       "application clocks", "power cap",
-                                        "slowdown",   "sync boost",         "thermal (software)",
-                                        "thermal",    "power brake",        "display clocks"};
+    static const char *const names[] = {"idle",     "application clocks", "power cap",
+                                        "slowdown", "sync boost",         "thermal (software)",
+                                        "thermal",  "power brake",        "display clocks"};
     size_t n = 0;
 
     snprintf(buf, NVML_REASONS, "none");

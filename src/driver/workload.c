@@ -29,8 +29,7 @@ const char *workload_library(struct arena *arena)
         self.n--;
     const char *folder = arena_cstr(arena, self);
     for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        const char *file =
-            arena_format(arena, "%s%s/%s", folder, places[i], library_name).at;
+        const char *file = arena_format(arena, "%s%s/%s", folder, places[i], library_name).at;
         if (realpath(file, path) != NULL)
             return arena_cstr(arena, str_of(path));
     }
@@ -111,8 +110,7 @@ static uint64_t recorded(const char *dir)
  * starts with the first record, for programs may take long before their first kernel. */
 static void look_at_recording(struct follow *f, nanos elapsed)
 {
-    if (f->run->inject != INJECT_COUNTERS || f->watch->silence_ms <= 0 ||
-        elapsed < f->next_look)
+    if (f->run->inject != INJECT_COUNTERS || f->watch->silence_ms <= 0 || elapsed < f->next_look)
         return;
     f->next_look = elapsed + LOOK_NS;
     uint64_t bytes = recorded(f->run->trace_dir);
@@ -183,8 +181,8 @@ static void judge(const struct proc_result *p, const struct workload *run,
     }
 }
 
-enum status workload_run(const struct workload *run, const struct workload_watch *watch, struct arena *arena,
-                    struct workload_result *result, struct diag *d)
+enum status workload_run(const struct workload *run, const struct workload_watch *watch,
+                         struct arena *arena, struct workload_result *result, struct diag *d)
 {
     struct follow follow = {.run = run, .watch = watch};
     struct proc_result p;

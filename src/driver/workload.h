@@ -28,8 +28,8 @@ struct workload_watch {
 
 struct workload {
     const char *const *argv;
-    const char *log;    /* what the program prints; NULL: nowhere */
-    const char *label;  /* for the progress line */
+    const char *log;   /* what the program prints; NULL: nowhere */
+    const char *label; /* for the progress line */
     enum workload_inject inject;
     const char *library;   /* libstrata-inject.so; absolute */
     const char *trace_dir; /* where its files go; made here */
@@ -61,8 +61,8 @@ struct workload_result {
 
 /* ST_OK however the program ended; the story of a bad end is in `d` as an error. ST_IO when a file
  * cannot be written. */
-enum status workload_run(const struct workload *run, const struct workload_watch *watch, struct arena *arena,
-                    struct workload_result *result, struct diag *d);
+enum status workload_run(const struct workload *run, const struct workload_watch *watch,
+                         struct arena *arena, struct workload_result *result, struct diag *d);
 
 /* Where libstrata-inject.so is: STRATA_INJECT_PATH, beside the program, or where it is installed;
  * NULL when it is nowhere. */

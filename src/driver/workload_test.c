@@ -62,21 +62,20 @@ TEST(the_environment_is_the_contract_of_the_injection_library)
               run, (struct workload_watch){0});
 
     assert_int_equal(r.end, WORKLOAD_DONE);
-    assert_string_equal(r.out.at,
-                        arena_format(&arena,
-                                     "CUDA_INJECTION64_PATH=/lib/x.so\n"
-                                     "NVTX_INJECTION64_PATH=/lib/x.so\n"
-                                     "STRATA_INJECT_COUNT=0\n"
-                                     "STRATA_INJECT_DEVICE=3\n"
-                                     "STRATA_INJECT_KERNEL=^a|^b\n"
-                                     "STRATA_INJECT_METRICS=m.sum,n.sum\n"
-                                     "STRATA_INJECT_MODE=counters\n"
-                                     "STRATA_INJECT_PASSES=2\n"
-                                     "STRATA_INJECT_PER_KERNEL=2\n"
-                                     "STRATA_INJECT_SKIP=1\n"
-                                     "STRATA_TRACE_DIR=%s/trace\n",
-                                     scratch)
-                            .at);
+    assert_string_equal(r.out.at, arena_format(&arena,
+                                               "CUDA_INJECTION64_PATH=/lib/x.so\n"
+                                               "NVTX_INJECTION64_PATH=/lib/x.so\n"
+                                               "STRATA_INJECT_COUNT=0\n"
+                                               "STRATA_INJECT_DEVICE=3\n"
+                                               "STRATA_INJECT_KERNEL=^a|^b\n"
+                                               "STRATA_INJECT_METRICS=m.sum,n.sum\n"
+                                               "STRATA_INJECT_MODE=counters\n"
+                                               "STRATA_INJECT_PASSES=2\n"
+                                               "STRATA_INJECT_PER_KERNEL=2\n"
+                                               "STRATA_INJECT_SKIP=1\n"
+                                               "STRATA_TRACE_DIR=%s/trace\n",
+                                               scratch)
+                                      .at);
 }
 
 TEST(ends_of_programs_are_told_apart)
@@ -119,8 +118,7 @@ TEST(a_recording_that_stands_still_is_ended)
 
 #define IN_SCRATCH(name) cmocka_unit_test_setup_teardown(name, enter, leave)
 
-TEST_MAIN("driver/workload",
-          IN_SCRATCH(the_environment_is_the_contract_of_the_injection_library),
+TEST_MAIN("driver/workload", IN_SCRATCH(the_environment_is_the_contract_of_the_injection_library),
           IN_SCRATCH(ends_of_programs_are_told_apart),
           IN_SCRATCH(a_program_that_is_not_there_is_told),
           IN_SCRATCH(a_recording_that_stands_still_is_ended))

@@ -6,19 +6,38 @@
 enum { STARTS_MOST = 1000 };
 
 /* In this order a chip that fits fewer into two passes drops the least needed ones. */
-const char gpu_collect_metrics[] =
-    "gpu__time_duration.sum,sm__cycles_elapsed.max,sm__cycles_active.avg,"
-    "dram__throughput.avg.pct_of_peak_sustained_elapsed,dram__bytes_read.sum,"
-    "dram__bytes_write.sum,sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed,"
-    "sm__warps_active.avg.pct_of_peak_sustained_active,lts__t_sector_hit_rate.pct,"
-    "smsp__issue_active.avg.pct_of_peak_sustained_active,"
-    "smsp__warps_eligible.avg.per_cycle_active,smsp__inst_executed.sum,"
-    "sm__inst_executed_pipe_tensor.sum,l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum,"
-    "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum,"
-    "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed,"
-    "lts__t_tag_requests.avg.pct_of_peak_sustained_elapsed,"
-    "lts__d_sectors.avg.pct_of_peak_sustained_elapsed,"
-    "lts__xbar2lts_cycles_active.avg.pct_of_peak_sustained_elapsed,l1tex__t_sectors.sum";
+#define QUICK                                                                                      \
+    "gpu__time_duration.sum,sm__cycles_elapsed.max,sm__cycles_active.avg,"                         \
+    "dram__throughput.avg.pct_of_peak_sustained_elapsed,dram__bytes_read.sum,"                     \
+    "dram__bytes_write.sum,sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed,"       \
+    "sm__warps_active.avg.pct_of_peak_sustained_active,lts__t_sector_hit_rate.pct,"                \
+    "smsp__issue_active.avg.pct_of_peak_sustained_active,"                                         \
+    "smsp__warps_eligible.avg.per_cycle_active,smsp__inst_executed.sum,"                           \
+    "sm__inst_executed_pipe_tensor.sum,l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum,"             \
+    "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum,"                                               \
+    "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed,"                           \
+    "lts__t_tag_requests.avg.pct_of_peak_sustained_elapsed,"                                       \
+    "lts__d_sectors.avg.pct_of_peak_sustained_elapsed,"                                            \
+    "lts__xbar2lts_cycles_active.avg.pct_of_peak_sustained_elapsed,l1tex__t_sectors.sum"
+
+#define STALL(reason) ",smsp__average_warps_issue_stalled_" reason "_per_issue_active.ratio"
+#define PIPE(name)    ",sm__pipe_" name "_cycles_active.avg.pct_of_peak_sustained_elapsed"
+
+const struct gpu_metric_set gpu_metrics_quick = {QUICK, 2};
+
+const struct gpu_metric_set gpu_metrics_deep = {
+    QUICK ",l1tex__throughput.avg.pct_of_peak_sustained_elapsed,"
+          "lts__throughput.avg.pct_of_peak_sustained_elapsed,l1tex__t_sector_hit_rate.pct,"
+          "sm__inst_executed_pipe_tensor_op_hmma.sum,sm__inst_executed_pipe_tensor_op_gmma.sum,"
+          "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed" PIPE("fma") PIPE("alu")
+              PIPE("fp64") STALL("barrier") STALL("branch_resolving") STALL("dispatch_stall")
+                  STALL("drain") STALL("gmma") STALL("imc_miss") STALL("lg_throttle")
+                      STALL("long_scoreboard") STALL("math_pipe_throttle") STALL("membar")
+                          STALL("mio_throttle") STALL("misc") STALL("no_instruction")
+                              STALL("not_selected") STALL("selected") STALL("short_scoreboard")
+                                  STALL("sleeping") STALL("tex_throttle") STALL("wait"),
+    40,
+};
 
 /* The notes that mean "no counters here", with what helps. */
 static const struct refusal {
@@ -35,7 +54,8 @@ static const struct refusal {
      "a CUDA toolkit as new as the driver, or --backend ncu"},
 };
 
-static const struct refusal *refusal_of(const struct gpu_recorded *r, const struct trace_note **note)
+static const struct refusal *refusal_of(const struct gpu_recorded *r,
+                                        const struct trace_note **note)
 {
     for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
         *note = gpu_recorded_note(r, refusals[i].note);
@@ -88,8 +108,8 @@ static void tell_notes(struct gpu_collect *c, const struct gpu_recorded *r)
                 diag_add(c->diag, known[k].severity, known[k].code, (struct where){0}, "%s: %s",
                          r->notes.at[i].code, r->notes.at[i].text);
     if (r->dropped > 0)
-        diag_add(c->diag, SEV_LOSS, "gpu.dropped", (struct where){0},
-                 "CUPTI dropped %llu records", (unsigned long long)r->dropped);
+        diag_add(c->diag, SEV_LOSS, "gpu.dropped", (struct where){0}, "CUPTI dropped %llu records",
+                 (unsigned long long)r->dropped);
 }
 
 /* What keeps the library from recording anything at all. */
@@ -168,7 +188,7 @@ enum gpu_outcome gpu_collect_trace(struct gpu_collect *c, const char *part, cons
 }
 
 enum gpu_outcome gpu_collect_counters(struct gpu_collect *c, const char *part, struct gpu_pick pick,
-                                      const char *metrics, struct gpu_recorded *out,
+                                      struct gpu_metric_set metrics, struct gpu_recorded *out,
                                       bool *is_degraded)
 {
     const struct trace_note *note = NULL;
@@ -181,8 +201,8 @@ enum gpu_outcome gpu_collect_counters(struct gpu_collect *c, const char *part, s
         .count = pick.count,
         /* The first launch of a kernel finds cold caches: the second one stands for it. */
         .per_kernel = pick.count > 0 || pick.skip > 0 ? 0 : 2,
-        .metrics = metrics,
-        .passes = 2,
+        .metrics = metrics.names,
+        .passes = metrics.passes,
     };
     enum gpu_outcome code = run_part(c, &run, part, out);
 

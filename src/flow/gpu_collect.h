@@ -15,12 +15,17 @@ struct gpu_collect {
     struct arena *arena;
     struct diag *diag;
     const char *const *argv;
-    const char *library; /* libstrata-inject.so */
-    const char *folder;  /* of the run; each part gets a folder below */
-    int device;          /* only this CUDA device; -1: all */
-    bool is_strict;      /* no counters is an error, not a lesser result */
+    const char *library;              /* libstrata-inject.so */
+    const char *folder;               /* of the run; each part gets a folder below */
+    int device;                       /* only this CUDA device; -1: all */
+    bool is_strict;                   /* no counters is an error, not a lesser result */
     int program_code, program_signal; /* of the last run */
     bool has_failed;                  /* the program did, at least once */
+};
+
+struct gpu_metric_set {
+    const char *names; /* with commas */
+    int passes;        /* at most */
 };
 
 struct gpu_pick {
@@ -32,10 +37,10 @@ struct gpu_pick {
 enum gpu_outcome gpu_collect_trace(struct gpu_collect *c, const char *part, const char *preset,
                                    struct gpu_recorded *out);
 
-/* Counters of the picked launches, the first `metrics` that fit into two passes. `is_degraded` is
- * set when there are none for a reason that the machine gave; it is told. */
+/* Counters of the picked launches, the first `metrics` that fit into so many passes. `is_degraded`
+ * is set when there are none for a reason that the machine gave; it is told. */
 enum gpu_outcome gpu_collect_counters(struct gpu_collect *c, const char *part, struct gpu_pick pick,
-                                      const char *metrics, struct gpu_recorded *out,
+                                      struct gpu_metric_set metrics, struct gpu_recorded *out,
                                       bool *is_degraded);
 
 /* At least `runs` timed runs after `warmup` others; the program is started again until there are
@@ -44,7 +49,8 @@ enum gpu_outcome gpu_collect_events(struct gpu_collect *c, const char *part, str
                                     uint64_t warmup, uint64_t runs, struct gpu_recorded *out,
                                     size_t *starts);
 
-/* The metrics of annotation mode: all that fit two passes on recent chips, most needed first. */
-extern const char gpu_collect_metrics[];
+/* Of annotation mode: all that fit two passes on recent chips, most needed first. And in place of
+ * ncu: caches, pipes and stalls as well, in many passes. */
+extern const struct gpu_metric_set gpu_metrics_quick, gpu_metrics_deep;
 
 #endif

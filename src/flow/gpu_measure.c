@@ -59,7 +59,8 @@ static void make_stages(struct gpu_plan *plan, const struct gpu_recorded *timing
 
 /* Counters of all stages that a regex selects, then of each range. */
 static enum gpu_outcome count_stages(struct gpu_collect *c, struct gpu_plan *plan,
-                                     const struct gpu_profile_job *job, struct gpu_measured *out)
+                                     const struct gpu_profile_job *job,
+                                     struct gpu_metric_set metrics, struct gpu_measured *out)
 {
     const char *regex = gpu_selections_regex(plan->selections, plan->stages.n, c->arena);
     enum gpu_outcome code = GPU_DONE;
@@ -72,12 +73,14 @@ static enum gpu_outcome count_stages(struct gpu_collect *c, struct gpu_plan *pla
             continue;
         struct gpu_pick pick = {is_range ? NULL : regex, range, job->skip, job->count};
         struct gpu_recorded *r = &out->counting.at[out->counting.n++];
-        code = gpu_collect_counters(
-            c, arena_format(c->arena, "trace/counters%s%s", is_range ? "-" : "",
-                            is_range ? arena_format(c->arena, "%zu", i).at : "").at,
-            pick, gpu_collect_metrics, r, &out->is_degraded);
-        gpu_variants_count(&out->variants, r->counted.at, r->counted.n,
-                           is_range ? (int)i - 1 : -1, c->arena);
+        code =
+            gpu_collect_counters(c,
+                                 arena_format(c->arena, "trace/counters%s%s", is_range ? "-" : "",
+                                              is_range ? arena_format(c->arena, "%zu", i).at : "")
+                                     .at,
+                                 pick, metrics, r, &out->is_degraded);
+        gpu_variants_count(&out->variants, r->counted.at, r->counted.n, is_range ? (int)i - 1 : -1,
+                           c->arena);
     }
     return code;
 }
@@ -122,19 +125,21 @@ static enum gpu_outcome check_stages(struct gpu_collect *c, const struct gpu_pla
 }
 
 enum gpu_outcome gpu_measure_annotation(struct gpu_collect *c, struct gpu_plan *plan,
-                                        const struct gpu_profile_job *job, struct gpu_measured *out)
+                                        const struct gpu_profile_job *job,
+                                        struct gpu_metric_set metrics, struct gpu_measured *out)
 {
     *out = (struct gpu_measured){0};
     enum gpu_outcome code = gpu_collect_trace(c, "trace/timing", "min", &out->timing);
     if (code != GPU_DONE && (code != GPU_WORKLOAD || out->timing.launches.n == 0))
         return code;
-    if (plan->stages.n == 0)
+    out->has_own_stages = plan->stages.n == 0;
+    if (out->has_own_stages)
         make_stages(plan, &out->timing, c->arena);
     gpu_variants_time(&out->variants, out->timing.launches.at, out->timing.launches.n, -1);
     if (code == GPU_DONE)
         code = time_ranges(c, plan, job, out);
     if (code == GPU_DONE)
-        code = count_stages(c, plan, job, out);
+        code = count_stages(c, plan, job, metrics, out);
     enum status st = gpu_variants_sort(&out->variants, plan->selections, plan->stages.n, c->diag);
     if (st != ST_OK)
         return GPU_USAGE;
@@ -165,8 +170,7 @@ enum gpu_outcome gpu_measure_event(struct gpu_collect *c, struct gpu_plan *plan,
     }
     if (out->starts > 1)
         diag_add(c->diag, SEV_NOTE, "gpu.restarted", (struct where){0},
-                 "the program was started %zu times for %zu runs", out->starts,
-                 out->events.runs.n);
+                 "the program was started %zu times for %zu runs", out->starts, out->events.runs.n);
     return code;
 }
 

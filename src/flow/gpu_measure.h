@@ -8,20 +8,21 @@
 #include "flow/gpu_plan.h"
 
 struct gpu_measured {
-    struct gpu_recorded timing;            /* kernels without instruments */
-    VEC_OF(struct gpu_recorded) counting;  /* one for all regexes, one for each range */
+    struct gpu_recorded timing;           /* kernels without instruments */
+    VEC_OF(struct gpu_recorded) counting; /* one for all regexes, one for each range */
     struct gpu_variants variants;
-    struct gpu_recorded events;            /* of event mode */
-    size_t starts;                         /* of the program, in event mode */
-    bool is_degraded;                      /* no counters here */
-    bool is_partial;                       /* some stage has no kernel */
+    struct gpu_recorded events; /* of event mode */
+    size_t starts;              /* of the program, in event mode */
+    bool is_degraded;           /* no counters here */
+    bool is_partial;            /* some stage has no kernel */
+    bool has_own_stages;        /* the user named none */
 };
 
-/* Fills the plan's stages when the user named none. Partial data stays in `out` whatever the
+/* Partial data stays in `out` whatever the
  * outcome. */
 enum gpu_outcome gpu_measure_annotation(struct gpu_collect *c, struct gpu_plan *plan,
                                         const struct gpu_profile_job *job,
-                                        struct gpu_measured *out);
+                                        struct gpu_metric_set metrics, struct gpu_measured *out);
 enum gpu_outcome gpu_measure_event(struct gpu_collect *c, struct gpu_plan *plan,
                                    const struct gpu_profile_job *job, struct gpu_measured *out);
 

@@ -42,8 +42,8 @@ static struct str program_name(const char *const *argv)
 
     for (size_t i = 0; i < ARRAY_LEN(interpreters); i++) {
         struct str rest = str_of(interpreters[i]);
-        is_interpreter |= str_starts(name, rest) && strspn(name.at + rest.n, "0123456789.") ==
-                                                        name.n - rest.n;
+        is_interpreter |=
+            str_starts(name, rest) && strspn(name.at + rest.n, "0123456789.") == name.n - rest.n;
     }
     for (size_t i = 1; is_interpreter && argv[i] != NULL; i++) {
         if (argv[i][0] == '-')
@@ -165,9 +165,9 @@ enum status gpu_plan_make(struct gpu_plan *plan, const struct gpu_profile_job *j
         TRY(gpu_spec_load(arena, job->spec, &plan->spec, d));
     TRY(take_params(plan, job, arena, d));
     TRY(take_command(plan, job, arena, d));
-    plan->kernel = job->kernel != NULL         ? str_of(job->kernel)
-                   : plan->spec.kernel.n > 0   ? plan->spec.kernel
-                                               : program_name(plan->argv);
+    plan->kernel = job->kernel != NULL       ? str_of(job->kernel)
+                   : plan->spec.kernel.n > 0 ? plan->spec.kernel
+                                             : program_name(plan->argv);
     if (job->version != NULL)
         plan->version = str_of(job->version);
     else if (plan->spec.version.n > 0)

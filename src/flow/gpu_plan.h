@@ -19,7 +19,7 @@ struct gpu_profile_job {
     enum gpu_profile_mode mode;
     enum gpu_backend backend;
     const char *kernel, *version, *spec, *flops, *bytes, *dtype, *select; /* NULL: not given */
-    const char *const *params; /* "key=value" */
+    const char *const *params;                                            /* "key=value" */
     size_t n_params;
     uint64_t skip, count, runs, warmup;
     struct clock_want clock;
@@ -36,11 +36,11 @@ struct gpu_plan {
     struct gpu_spec spec;     /* empty without a file */
     struct gpu_params params; /* the spec's, overridden */
     struct str slug;
-    const char *const *argv;  /* ends with NULL */
-    const char *const *check; /* NULL: none */
+    const char *const *argv;              /* ends with NULL */
+    const char *const *check;             /* NULL: none */
     VEC_OF(struct gpu_spec_stage) stages; /* empty: one for each kernel that matters */
     struct gpu_selection *selections;     /* of each stage */
-    const char *command; /* argv in one line */
+    const char *command;                  /* argv in one line */
 };
 
 /* Everything lives in `arena` but for the lists. ST_FORMAT for mistakes on the command line, other

@@ -62,8 +62,8 @@ static void take_kernel(void *ctx, const struct gpu_trace_event *e)
         if (gpu_trace_kind(w->gather.trace, e->site) != TRACE_SITE_KERNEL)
             return;
         site->launch = fields_of(&w->gather, e->site);
-        site->mangled = arena_str(
-            w->gather.arena, gpu_trace_string(w->gather.trace, site->launch[KERNEL_NAME]));
+        site->mangled = arena_str(w->gather.arena,
+                                  gpu_trace_string(w->gather.trace, site->launch[KERNEL_NAME]));
         site->name = mangled_plain(site->mangled);
     }
     struct gpu_launch launch = *site;
@@ -95,8 +95,8 @@ static enum status read_launches(const char *path, struct arena *arena, struct g
 static struct gpu_counted counted_of(const struct trace_counter *c,
                                      const struct gpu_trace_results *r, uint64_t id)
 {
-    struct gpu_counted out = {.kernel = gpu_kernel_none(), .mangled = str_of(c->name),
-                              .passes = c->passes};
+    struct gpu_counted out = {
+        .kernel = gpu_kernel_none(), .mangled = str_of(c->name), .passes = c->passes};
     int best[GPU_METRICS];
 
     for (size_t i = 0; i < GPU_METRICS; i++)

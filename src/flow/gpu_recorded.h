@@ -13,9 +13,9 @@
 
 /* A launch seen by activity tracing, or the first one of a timed run. */
 struct gpu_launch {
-    const uint64_t *launch;    /* enum trace_kernel_field */
-    struct str name, mangled;  /* plain function name, and the whole */
-    struct str range;          /* of a timed run */
+    const uint64_t *launch;   /* enum trace_kernel_field */
+    struct str name, mangled; /* plain function name, and the whole */
+    struct str range;         /* of a timed run */
     int64_t start, duration_ns;
 };
 

@@ -27,7 +27,8 @@ static enum gpu_outcome refuse_other_tool(struct diag *d)
     if (other == NULL || other[0] == 0)
         return GPU_DONE;
     diag_fail(d, ST_UNSUPPORTED, "gpu.other-tool", (struct where){0},
-              "CUDA_INJECTION64_PATH is set: another tool (%s) is attached to CUDA programs", other);
+              "CUDA_INJECTION64_PATH is set: another tool (%s) is attached to CUDA programs",
+              other);
     diag_hint(d, "try", "unset CUDA_INJECTION64_PATH");
     return GPU_HELD;
 }
@@ -60,8 +61,7 @@ static enum gpu_outcome refuse_company(struct gpu_session *s, struct arena *aren
 
 static enum gpu_outcome take_lock(struct gpu_session *s, struct diag *d)
 {
-    enum status st =
-        gpu_lock_take(&s->lock, s->info.uuid, s->want.command, s->want.wait_s, d);
+    enum status st = gpu_lock_take(&s->lock, s->info.uuid, s->want.command, s->want.wait_s, d);
 
     return st == ST_UNSUPPORTED ? GPU_HELD : gpu_outcome_of(st);
 }
@@ -106,9 +106,8 @@ enum gpu_outcome gpu_session_lock_clocks(struct gpu_session *s, struct arena *ar
         diag_hint(d, "try", "--clock none");
         return GPU_TOOL;
     }
-    enum gpu_outcome code =
-        gpu_outcome_of(clocks_lock(&s->clocks, &s->nvml, s->info.handle, s->info.uuid,
-                                   s->want.clock, &s->guardian, arena, d));
+    enum gpu_outcome code = gpu_outcome_of(clocks_lock(
+        &s->clocks, &s->nvml, s->info.handle, s->info.uuid, s->want.clock, &s->guardian, arena, d));
     s->locked_mhz = s->clocks.is_locked ? s->clocks.target_mhz : 0;
     return code;
 }

@@ -18,7 +18,7 @@
 /* How a profiling run ended: the exit codes of `strata gpu profile`. */
 enum gpu_outcome {
     GPU_DONE = 0,
-    GPU_PARTIAL = 1,  /* a report was written, but something is missing */
+    GPU_PARTIAL = 1, /* a report was written, but something is missing */
     GPU_USAGE = 2,
     GPU_FILE = 3,
     GPU_TOOL = 4,     /* no GPU or driver, a tool is missing, counters are refused */

@@ -25,11 +25,10 @@ static struct gpu_variant *variant_of(struct gpu_variants *v, struct str name, s
             return &v->at.at[k];
         }
     }
-    vec_push(&v->at, ((struct gpu_variant){.name = name,
-                                           .mangled = mangled,
-                                           .launch = launch,
-                                           .median_ns = NAN,
-                                           .stage = stage}));
+    vec_push(
+        &v->at,
+        ((struct gpu_variant){
+            .name = name, .mangled = mangled, .launch = launch, .median_ns = NAN, .stage = stage}));
     v->last = v->at.n - 1;
     return &v->at.at[v->last];
 }
