@@ -58,6 +58,7 @@ struct gpu_kernel {
     struct str name;                        /* demangled where possible */
     struct str cc;                          /* "9.0"; empty when not known */
     struct str context, stream, device;     /* as the tool names them; may be empty */
+    struct str nvtx;                        /* the range around the launch; may be empty */
     uint32_t grid[3], block[3], cluster[3]; /* 0: not known, or no cluster */
     uint64_t launches;                      /* that this one stands for; 0 is 1 */
     double total_ns;                        /* of all of them; NAN: launches times DUR_NS */
