@@ -14,10 +14,10 @@
 struct gpu_profile_result {
     struct gpu_run run;
     bool has_run;
-    struct str text;               /* for stdout: the report, or the plan of a dry run */
-    const char *folder;            /* NULL: none was written */
+    struct str text;    /* for stdout: the report, or the plan of a dry run */
+    const char *folder; /* NULL: none was written */
     VEC_OF(const char *) written;
-    const char *origin;            /* "measured", or "estimated" for a dry run */
+    const char *origin; /* "measured", or "estimated" for a dry run */
 };
 
 /* Texts of the result live in `arena`; free it in any case. */

@@ -45,9 +45,9 @@ static struct gpu_device describe(struct gpu_run *run, const struct gpu_info *in
         .uuid = keep(run, info->uuid),
         .cc = arena_format(&run->arena, "%d.%d", info->cc_major, info->cc_minor),
         .driver = keep(run, info->driver),
-        .cuda = info->cuda > 0 ? arena_format(&run->arena, "%d.%d", info->cuda / 1000,
-                                              info->cuda % 1000 / 10)
-                               : S(""),
+        .cuda = info->cuda > 0
+                    ? arena_format(&run->arena, "%d.%d", info->cuda / 1000, info->cuda % 1000 / 10)
+                    : S(""),
         .ecc = on_off(info->ecc),
         .mig = on_off(info->mig),
         .sm_count = info->sm_count,
@@ -201,7 +201,6 @@ void gpu_fill_notes(struct gpu_run *run, const struct diag *d)
         for (uint64_t k = 0; k < shown; k++)
             gpu_run_note(run, "%s", e->first[k].text);
         if (e->count > shown)
-            gpu_run_note(run, "… and %llu more like it",
-                         (unsigned long long)(e->count - shown));
+            gpu_run_note(run, "… and %llu more like it", (unsigned long long)(e->count - shown));
     }
 }
