@@ -9,3 +9,7 @@ foreach(name clocks gpu_lock guardian gpu_device nvml_api)
         set_tests_properties(unit.driver.${name} PROPERTIES ENVIRONMENT "${fake_nvml_env}")
     endif()
 endforeach()
+if(TARGET strata)
+    add_test(NAME gpu.profile COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/gpu/profile.py
+        $<TARGET_FILE:strata> $<TARGET_FILE:fake-nvml>)
+endif()
