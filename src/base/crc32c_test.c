@@ -1,5 +1,7 @@
 #include "base/crc32c.h"
 
+#include <string.h>
+
 #include "base/testing.h"
 
 /* Bit by bit, as the definition says. */

@@ -35,7 +35,7 @@
  *                           metric-unknown)
  * STRATA_INJECT_PASSES      counters: passes allowed; default 2
  * STRATA_INJECT_PERIOD_MS   how often recorded data is written; default 200
- * STRATA_CUPTI_PATH         libcupti to use, a file; unset: the search order of docs/backends.md
+ * STRATA_CUPTI_PATH         libcupti to use, a file; unset: the search order of inject/cupti.h
  *
  * Codes of notes, with the CUPTI or CUDA result behind them (0: none) and a sentence:
  *
