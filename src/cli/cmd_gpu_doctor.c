@@ -84,7 +84,7 @@ static void add_gpus(struct rows *rows, struct session *s, const struct nvml *nv
                          n < 0 ? why : "the driver has none")
                 .at);
     for (int i = 0; i < n && i < 8; i++) {
-        struct gpu_info g;
+        struct gpu_card g;
         char which[16];
         snprintf(which, sizeof(which), "%d", i);
         if (gpu_device_find(which, nvml, &g, &s->diag) != ST_OK)

@@ -85,11 +85,11 @@ static uint32_t attribute(const struct cuda *cuda, int device, int number)
     return cuda->attribute(&value, number, device) == 0 && value > 0 ? (uint32_t)value : 0;
 }
 
-static void describe(const struct cuda *cuda, int ordinal, int device, struct gpu_info *out)
+static void describe(const struct cuda *cuda, int ordinal, int device, struct gpu_card *out)
 {
     size_t memory = 0;
 
-    *out = (struct gpu_info){.ordinal = ordinal, .ecc = -1, .mig = -1};
+    *out = (struct gpu_card){.ordinal = ordinal, .ecc = -1, .mig = -1};
     cuda->name(out->name, sizeof(out->name), device);
     out->name[sizeof(out->name) - 1] = 0;
     read_uuid(cuda, device, out->uuid);
@@ -106,7 +106,7 @@ static void describe(const struct cuda *cuda, int ordinal, int device, struct gp
     cuda->version(&out->cuda);
 }
 
-static void ask_nvml(const struct nvml *nvml, struct gpu_info *out)
+static void ask_nvml(const struct nvml *nvml, struct gpu_card *out)
 {
     unsigned now = 0, pending = 0, mhz = 0;
 
@@ -128,7 +128,7 @@ static void ask_nvml(const struct nvml *nvml, struct gpu_info *out)
         out->mem_clock_khz = mhz * 1000;
 }
 
-static bool is_meant(const char *which, const struct gpu_info *info)
+static bool is_meant(const char *which, const struct gpu_card *info)
 {
     uint64_t number;
 
@@ -139,7 +139,7 @@ static bool is_meant(const char *which, const struct gpu_info *info)
     return which[0] != 0 && str_starts_nocase(str_of(info->uuid), str_of(which));
 }
 
-enum status gpu_device_find(const char *which, const struct nvml *nvml, struct gpu_info *out,
+enum status gpu_device_find(const char *which, const struct nvml *nvml, struct gpu_card *out,
                             struct diag *d)
 {
     struct arena arena;

@@ -9,7 +9,7 @@
 
 #include "driver/nvml_api.h"
 
-struct gpu_info {
+struct gpu_card {
     int ordinal; /* CUDA's number */
     char name[NVML_NAME];
     char uuid[NVML_UUID]; /* "GPU-…" */
@@ -25,7 +25,7 @@ struct gpu_info {
 
 /* `which` is a number, a UUID (or its beginning), or NULL for the first GPU. ST_TOOL without driver
  * or GPU; ST_NOT_FOUND when none is called that. `nvml` may be closed. */
-enum status gpu_device_find(const char *which, const struct nvml *nvml, struct gpu_info *out,
+enum status gpu_device_find(const char *which, const struct nvml *nvml, struct gpu_card *out,
                             struct diag *d);
 
 /* How many GPUs the CUDA driver has; -1 and a sentence in `why` when there is no driver. */

@@ -31,7 +31,7 @@ static int leave(void **state)
 
 TEST(a_gpu_is_found_by_number_and_by_the_begin_of_its_uuid)
 {
-    struct gpu_info info;
+    struct gpu_card info;
 
     assert_int_equal(gpu_device_find(NULL, &nvml, &info, &diag), ST_OK);
     assert_string_equal(info.uuid, "GPU-00112233-4455-6677-8899-aabbccddeeff");
@@ -48,7 +48,7 @@ TEST(a_gpu_is_found_by_number_and_by_the_begin_of_its_uuid)
 
 TEST(a_driver_without_a_gpu_is_a_missing_tool)
 {
-    struct gpu_info info;
+    struct gpu_card info;
 
     setenv("FAKE_CUDA_INIT", "100", 1);
     assert_int_equal(gpu_device_find(NULL, &nvml, &info, &diag), ST_TOOL);

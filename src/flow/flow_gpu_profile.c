@@ -2,13 +2,14 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fs.h"
 #include "driver/ncu_run.h"
-#include "flow/gpu_folder.h"
-#include "flow/gpu_modes.h"
+#include "flow/gpu_info.h"
 #include "gpu/report.h"
+#include "gpu/rundir.h"
 
 enum { SILENCE_MS = 60000 }; /* of the watchdog */
 
@@ -20,10 +21,22 @@ struct profile {
     struct gpu_profile_result *result;
     struct gpu_plan plan;
     struct gpu_session session;
-    struct gpu_folder folder;
+    struct gpu_rundir folder;
+    const char *begun; /* local time */
     struct gpu_mode_run mode;
     const char *library;
 };
+
+static const char *local_time(struct arena *arena)
+{
+    char text[32] = "";
+    time_t now = time(NULL);
+    struct tm local;
+
+    if (localtime_r(&now, &local) != NULL)
+        strftime(text, sizeof(text), "%Y%m%d-%H%M%S", &local);
+    return arena_cstr(arena, str_of(text));
+}
 
 static void show_words(struct gpu_text *t, const char *label, const char *const *argv,
                        struct arena *arena)
@@ -149,60 +162,65 @@ static enum gpu_outcome on_machine(struct profile *p)
     enum gpu_outcome code = gpu_session_begin(&p->session, &want, p->arena, p->diag);
 
     if (code == GPU_DONE)
-        code = gpu_outcome_of(gpu_folder_begin(&p->folder, &p->plan, p->job, p->arena, p->diag));
+        code =
+            gpu_outcome_of(gpu_fill_facts(&p->result->run, &p->plan, p->job, &p->session, p->diag));
+    if (code == GPU_DONE)
+        code = gpu_outcome_of(
+            gpu_rundir_open(p->arena, &p->result->run, p->job->out, p->begun, &p->folder, p->diag));
     if (code == GPU_DONE)
         code = check_result(p);
     if (code == GPU_DONE)
         code = gpu_session_lock_clocks(&p->session, p->arena, p->diag);
     if (code == GPU_DONE)
         code = collect(p);
+    gpu_info_clock(&p->result->run, &p->session);
     gpu_session_end(&p->session, p->diag);
     return code;
 }
 
-static enum status save(struct profile *p, const char *name, struct str text)
+/* The block of the report, for the terminal. */
+static void show(struct profile *p)
 {
-    const char *path = fs_join(p->arena, p->folder.partial, name);
-    struct outfile file;
-
-    TRY(outfile_open(&file, path, p->diag));
-    outfile_write(&file, text);
-    return outfile_commit(&file, OUTFILE_FAST, p->diag);
-}
-
-static enum status write_report(struct profile *p)
-{
-    struct gpu_run *run = &p->result->run;
     struct gpu_text t = {0};
 
-    gpu_report_block(run, &t);
+    gpu_report_block(&p->result->run, &t);
     p->result->text = arena_str(p->arena, gpu_text_view(&t));
     gpu_text_free(&t);
-    t = (struct gpu_text){0};
-    gpu_report_write(run, &t);
-    enum status st = save(p, "report.md", gpu_text_view(&t));
-    gpu_text_free(&t);
-    return st;
+}
+
+/* Every file but for the recordings. */
+static void list_files(struct profile *p)
+{
+    static const struct str skip[] = {S_INIT("trace")};
+    struct fs_list list;
+
+    if (fs_walk(p->arena, p->result->folder, skip, ARRAY_LEN(skip), &list, p->diag) != ST_OK)
+        return;
+    for (size_t i = 0; i < list.n; i++)
+        if (list.at[i].kind == FS_FILE)
+            vec_push(&p->result->written, list.at[i].path);
 }
 
 /* What was measured, judged and written down. */
 static enum gpu_outcome tell(struct profile *p, enum gpu_outcome code)
 {
     struct gpu_run *run = &p->result->run;
-    enum status st = gpu_fill_facts(run, &p->plan, p->job, &p->session, p->diag);
 
-    if (st == ST_OK) {
-        gpu_run_judge(run);
-        gpu_fill_notes(run, p->diag);
-        st = write_report(p);
-    }
+    gpu_run_judge(run);
+    gpu_fill_notes(run, p->diag);
+    gpu_info_write(run, &p->mode, p->begun, p->library);
+    enum status st = gpu_rundir_write(&p->folder, run, &p->mode.pages, p->diag);
+    if (st == ST_OK)
+        show(p);
     if (st == ST_OK && code == GPU_DONE)
-        st = gpu_folder_finish(&p->folder, p->arena, p->diag);
+        st = gpu_rundir_finish(p->arena, &p->folder, p->diag);
     if (st != ST_OK)
         return gpu_outcome_of(st);
     p->result->origin = "measured";
-    p->result->folder = code == GPU_DONE ? p->folder.path : p->folder.partial;
-    vec_push(&p->result->written, fs_join(p->arena, p->result->folder, "report.md"));
+    p->result->folder = code == GPU_DONE ? p->folder.final : p->folder.partial;
+    if (code != GPU_DONE)
+        gpu_rundir_abort(&p->folder, run, p->diag);
+    list_files(p);
     return code == GPU_DONE && (p->mode.is_partial || p->mode.measured.is_degraded) ? GPU_PARTIAL
                                                                                     : code;
 }
@@ -223,6 +241,7 @@ enum gpu_outcome flow_gpu_profile(const struct gpu_profile_job *job, struct aren
     enum status st = gpu_plan_make(&p.plan, job, arena, d);
     enum gpu_outcome code = st == ST_FORMAT ? GPU_USAGE : gpu_outcome_of(st);
     p.library = workload_library(arena);
+    p.begun = local_time(arena);
     if (code == GPU_DONE && job->is_dry) {
         code = show_plan(&p);
     } else if (code == GPU_DONE && p.library == NULL && job->mode != PROFILE_NCU) {
@@ -234,6 +253,8 @@ enum gpu_outcome flow_gpu_profile(const struct gpu_profile_job *job, struct aren
         code = on_machine(&p);
         if (has_data(&p))
             code = tell(&p, code);
+        else if (p.folder.partial != NULL)
+            gpu_rundir_abort(&p.folder, &result->run, d);
     }
     gpu_mode_free(&p.mode);
     gpu_session_free(&p.session);

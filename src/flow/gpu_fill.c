@@ -38,7 +38,7 @@ static struct str on_off(int state)
     return state < 0 ? S("") : state > 0 ? S("on") : S("off");
 }
 
-static struct gpu_device describe(struct gpu_run *run, const struct gpu_info *info)
+static struct gpu_device describe(struct gpu_run *run, const struct gpu_card *info)
 {
     return (struct gpu_device){
         .name = keep(run, info->name),
@@ -63,7 +63,6 @@ enum status gpu_fill_facts(struct gpu_run *run, const struct gpu_plan *plan,
                            const struct gpu_profile_job *job, const struct gpu_session *s,
                            struct diag *d)
 {
-    static const char *const policies[] = {"none", "base", "max", "mhz"};
     struct device_table table;
     bool is_event = job->mode == PROFILE_EVENT;
 
@@ -74,15 +73,11 @@ enum status gpu_fill_facts(struct gpu_run *run, const struct gpu_plan *plan,
         vec_push(&run->params.list, plan->params.list.at[i]);
     run->runs = is_event ? (double)job->runs : NAN;
     run->warmup = is_event ? (double)job->warmup : NAN;
+    run->defaults_slug = plan->slug;
     run->device = describe(run, &s->info);
     TRY(load_table(&run->arena, &table, d));
     run->peaks = gpu_peaks_of(&table, &run->device,
                               (struct gpu_peak_override){job->peak_tflops, job->peak_gbps});
-    run->clock = (struct gpu_clock){
-        .is_locked = s->locked_mhz > 0,
-        .mhz = s->locked_mhz,
-        .policy = str_of(policies[s->want.clock.policy]),
-    };
     return ST_OK;
 }
 

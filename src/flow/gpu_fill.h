@@ -7,7 +7,7 @@
 #include "flow/gpu_measure.h"
 #include "gpu/run.h"
 
-/* Names, parameters, device, peaks and clocks. `plan` must outlive the run. */
+/* Names, parameters, device and peaks. `plan` must outlive the run. */
 enum status gpu_fill_facts(struct gpu_run *run, const struct gpu_plan *plan,
                            const struct gpu_profile_job *job, const struct gpu_session *s,
                            struct diag *d);

@@ -45,7 +45,7 @@ struct gpu_session {
     struct nvml nvml;
     const char *nvml_why; /* why there is no NVML; NULL when there is */
     struct guardian guardian;
-    struct gpu_info info;
+    struct gpu_card info;
     struct gpu_lock lock;
     struct clocks clocks;
     unsigned locked_mhz; /* what was locked, also after the end; 0: nothing */
