@@ -249,7 +249,7 @@ static void read_view(struct scan *s)
     if (from == NULL || from->kind != VALUE_POINTER || !s->counts || from->arg >= s->out->n)
         return;
     for (size_t i = 0; i < n; i++)
-        elements = n == n_strides ? add(elements, mul(shape[i] - 1, strides[i]))
+        elements = n == n_strides ? add(elements, mul(add(shape[i], -1), strides[i]))
                                   : mul(elements, shape[i]);
     struct gm_text_arg *arg = &s->out->args[from->arg];
     elements = add(elements, from->number);
