@@ -143,8 +143,8 @@ static int check(struct session *s, const struct args *a)
     const struct {
         const char *option;
         const struct opt_list *list;
-    } given[] = {{"--arg", &a->args}, {"--input", &a->inputs}, {"--fill", &a->fills},
-                 {"--dim", &a->dims}};
+    } given[] = {
+        {"--arg", &a->args}, {"--input", &a->inputs}, {"--fill", &a->fills}, {"--dim", &a->dims}};
 
     for (size_t i = 0; i < ARRAY_LEN(given); i++)
         if (!has_equal_signs(given[i].list))
@@ -216,8 +216,8 @@ static struct incore_run_job job_of(struct session *s, const struct args *a)
         .case_script = a->case_script,
         .run_command = a->run_cmd,
         .build_output_root = a->build_output_root != NULL ? a->build_output_root
-                             : root != NULL ? fs_join(&s->arena, root, "build_output")
-                                            : "build_output",
+                             : root != NULL               ? fs_join(&s->arena, root, "build_output")
+                                                          : "build_output",
         .task_device = a->task_device,
         .task_submit = a->task_submit,
         .case_env = given(&a->run_env),
@@ -267,10 +267,10 @@ static const char *cell(struct session *s, int decimals, double value, const cha
 static void print_table(struct session *s, const struct run_rows *rows)
 {
     static const struct out_column columns[] = {
-        {"kernel", false}, {"cycles", true},     {"us", true},       {"critical pipe", false},
+        {"kernel", false}, {"cycles", true},    {"us", true},      {"critical pipe", false},
         {"share", true},   {"bound by", false}, {"op/byte", true},
     };
-    const char **cells = ARENA_ARRAY(&s->arena, const char *, rows->n * ARRAY_LEN(columns) + 1);
+    const char **cells = ARENA_ARRAY(&s->arena, const char *, rows->n *ARRAY_LEN(columns) + 1);
     size_t n = 0;
 
     for (size_t i = 0; i < rows->n; i++) {

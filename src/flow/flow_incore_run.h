@@ -1,5 +1,6 @@
 /*
- * flow_incore_run - every kernel of a build, profiled: on the embedded simulator or on the vendor's.
+ * flow_incore_run - every kernel of a build, profiled: on the embedded simulator or on the
+ * vendor's.
  *
  * Whatever ran, a run leaves the same tree:
  *

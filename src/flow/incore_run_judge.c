@@ -35,7 +35,6 @@ void incore_run_judge(struct incore_kernel *k, const char *folder)
     run_row_check(&k->row, degenerate);
     bool has_message = k->row.message != NULL && k->row.message[0] != '\0' &&
                        strcmp(k->row.message, "collect produced traces directly") != 0;
-    k->row.message = has_message
-                         ? arena_format(&k->arena, "%s; %s", k->row.message, degenerate).at
-                         : degenerate;
+    k->row.message =
+        has_message ? arena_format(&k->arena, "%s; %s", k->row.message, degenerate).at : degenerate;
 }

@@ -24,9 +24,8 @@ static void touch(const char *name)
     const char *path = fs_join(&arena, scratch, name);
     struct str all = str_of(path);
 
-    assert_int_equal(fs_mkdirs(arena_cstr(&arena, str_part(all, 0, all.n - str_basename(all).n)),
-                               &diag),
-                     ST_OK);
+    assert_int_equal(
+        fs_mkdirs(arena_cstr(&arena, str_part(all, 0, all.n - str_basename(all).n)), &diag), ST_OK);
     FILE *f = fopen(path, "we");
     assert_non_null(f);
     fclose(f);
@@ -34,9 +33,8 @@ static void touch(const char *name)
 
 static struct kernel_sources find(const char *below, const char *func)
 {
-    struct discover_job job = {.build_dir = fs_join(&arena, scratch, below),
-                               .funcs = &func,
-                               .n_funcs = func != NULL};
+    struct discover_job job = {
+        .build_dir = fs_join(&arena, scratch, below), .funcs = &func, .n_funcs = func != NULL};
     struct kernel_sources out;
 
     discover_kernels(&job, &arena, &out, &diag);
@@ -122,8 +120,10 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(kernels_of_a_build_come_in_order), T(earlier_results_are_no_kernels),
-        T(texts_serve_where_there_is_no_source), T(the_newest_new_build_is_taken),
+        T(kernels_of_a_build_come_in_order),
+        T(earlier_results_are_no_kernels),
+        T(texts_serve_where_there_is_no_source),
+        T(the_newest_new_build_is_taken),
         T(a_text_tells_its_target),
     };
 

@@ -70,14 +70,12 @@ TEST(names_to_try_begin_with_the_stem)
 {
     struct str names[4];
 
-    assert_int_equal(entry_names(S("__global__ AICORE void g() {} AICORE void h() {}"), S("stem"),
-                                 names, 4),
-                     2);
+    assert_int_equal(
+        entry_names(S("__global__ AICORE void g() {} AICORE void h() {}"), S("stem"), names, 4), 2);
     assert_str(names[0], "stem");
     assert_str(names[1], "g");
-    assert_int_equal(entry_names(S("AICORE void h_aic() {} AICORE void h_aiv() {}"), S("stem"),
-                                 names, 4),
-                     3);
+    assert_int_equal(
+        entry_names(S("AICORE void h_aic() {} AICORE void h_aiv() {}"), S("stem"), names, 4), 3);
     assert_str(names[2], "h_aiv");
     assert_int_equal(entry_names(S("__global__ void c() {}"), S("stem"), names, 4), 2);
     assert_str(names[1], "c");

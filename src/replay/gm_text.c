@@ -281,9 +281,8 @@ static struct str read_type(struct scan *s)
 
 static bool is_of_kernel(struct str name, struct str kernel)
 {
-    return str_equal(name, kernel) ||
-           (name.n == kernel.n + 4 && str_starts(name, kernel) &&
-            (str_ends(name, S("_aic")) || str_ends(name, S("_aiv"))));
+    return str_equal(name, kernel) || (name.n == kernel.n + 4 && str_starts(name, kernel) &&
+                                       (str_ends(name, S("_aic")) || str_ends(name, S("_aiv"))));
 }
 
 static struct str function_name(struct scan *s)

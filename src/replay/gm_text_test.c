@@ -21,9 +21,9 @@ static int64_t size_of(const char *text, size_t arg)
 
 TEST(the_largest_view_counts)
 {
-    const char *text = HEAD
-        "%v = pto.make_tensor_view %a, shape = [%c4, %c10], strides = [%c100, %c1] : t\n"
-        "%w = pto.make_tensor_view %a, shape = [%c10, %c10] strides = [%c10, %c1] : t\n";
+    const char *text =
+        HEAD "%v = pto.make_tensor_view %a, shape = [%c4, %c10], strides = [%c100, %c1] : t\n"
+             "%w = pto.make_tensor_view %a, shape = [%c10, %c10] strides = [%c10, %c1] : t\n";
 
     assert_int_equal(size_of(text, 0), 1 + 3 * 100 + 9);
     assert_int_equal(size_of(text, 1), GM_TEXT_NO_VIEW);
@@ -72,11 +72,11 @@ TEST(both_halves_of_a_mixed_kernel_count_by_position)
 
 TEST(sizes_that_do_not_fit_are_told_so)
 {
-    assert_int_equal(
-        size_of(HEAD "%h = arith.constant 9223372036854775807 : index\n"
-                     "%v = pto.make_tensor_view %a, shape = [%h, %h], strides = [%h, %h]",
-                0),
-        INT64_MAX);
+    assert_int_equal(size_of(HEAD
+                             "%h = arith.constant 9223372036854775807 : index\n"
+                             "%v = pto.make_tensor_view %a, shape = [%h, %h], strides = [%h, %h]",
+                             0),
+                     INT64_MAX);
     assert_int_equal(size_of("func.func @k(", 0), GM_TEXT_NO_VIEW);
     assert_int_equal(size_of("%v = pto.make_tensor_view %a, shape = [", 0), GM_TEXT_NO_VIEW);
 }
