@@ -240,6 +240,7 @@ static struct incore_run_job job_of(struct session *s, const struct args *a)
         .allow_synthetic = a->allow_synthetic,
         .output_root = s->common.out != NULL ? s->common.out : a->output_root,
         .name = a->name,
+        .repo_root = root,
         .keep_going = a->keep_going,
         .clean = a->clean,
         .resume = a->resume,
@@ -409,7 +410,11 @@ static void print_json(struct session *s, const struct incore_run_result *r)
 static void say(void *ctx, const char *line)
 {
     struct session *s = ctx;
+    struct str wipe =
+        progress_end(&s->progress_line); /* the line of progress is not ours to join */
 
+    if (wipe.n > 0 && write(STDERR_FILENO, wipe.at, wipe.n) < 0)
+        return;
     out_printf(&s->out, "%s\n", out_clean(&s->arena, str_of(line)));
     out_flush(&s->out);
 }
@@ -475,7 +480,7 @@ static int run(struct session *s, const void *given_args)
 
 static const struct example examples[] = {
     {"strata incore run examples/pto --list-funcs", "the kernels of a folder"},
-    {"strata incore run examples/pto -o run --backend sim --allow-synthetic",
+    {"strata incore run examples/pto -o run --backend sim --target a2a3",
      "all of them on the embedded simulator, and where their time goes"},
     {"strata incore run examples/pto -o run --backend sim --func matmul --json",
      "one kernel, for programs"},

@@ -120,8 +120,10 @@ const char *incore_kernel_error(struct incore_kernel *k)
             return arena_cstr(&k->arena, str_of(t->text));
         if (t->where.line == 0)
             return arena_format(&k->arena, "%s: %s", t->where.path, t->text).at;
-        return arena_format(&k->arena, "%s:%llu: %s", t->where.path,
-                            (unsigned long long)t->where.line, t->text)
+        bool has_column = strncmp(t->text, "column ", 7) == 0;
+        return arena_format(&k->arena, "%s:%llu:%s%s", t->where.path,
+                            (unsigned long long)t->where.line, has_column ? "" : " ",
+                            t->text + (has_column ? 7 : 0))
             .at;
     }
     return cancelled() ? "interrupted" : "failed without a word";
@@ -367,7 +369,7 @@ static enum status write_readme(struct incore_run *run, struct diag *d)
     for (size_t i = 0; i < run->kernels.n; i++)
         sources[i] = absolute(run->arena, run->kernels.at[i].path);
     struct run_readme readme = {
-        .repo_root = absolute(run->arena, "."),
+        .repo_root = absolute(run->arena, run->job->repo_root != NULL ? run->job->repo_root : "."),
         .build_dir = absolute(run->arena, run->job->find.build_dir),
         .cann_set_env = run->set_env,
         .soc_version = run->soc,
@@ -496,7 +498,7 @@ static void finish_kernel(struct incore_run *run, struct incore_kernel *k)
     run_row_count(&k->row, k->row.export_dir, &k->arena);
     if (!run_row_is_exported(&k->row))
         return;
-    incore_run_judge(k, k->row.export_dir);
+    incore_run_judge(k);
     if (run->job->clean)
         clean_kernel(run, k);
 }

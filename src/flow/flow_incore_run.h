@@ -44,6 +44,7 @@ struct incore_run_job {
     bool allow_synthetic;
 
     const char *output_root, *name;
+    const char *repo_root; /* for the record; NULL: here */
     bool keep_going, clean, resume;
     const char *resume_root; /* NULL: the last run */
     const char *command;     /* as typed, for the record */
