@@ -360,7 +360,9 @@ static bool flag_site(struct pto_core *c, uint32_t site)
         pto_queues_set(&c->queues, site, a, b, id);
         return true;
     }
-    if (pto_queues_wait(&c->queues, site, a, b, id))
+    bool is_ignored = (c->machine->options->ignored_pairs[a] >> b & 1) != 0;
+    if (is_ignored ? pto_queues_skip(&c->queues, a, b, id)
+                   : pto_queues_wait(&c->queues, site, a, b, id))
         return true;
     return pto_core_fail(c, s->line, "pto-run.deadlock",
                          "%s waits for event %u from %s, which nothing before it sets",
@@ -393,15 +395,15 @@ static bool take_tokens(struct pto_core *c, uint32_t id, uint32_t line, struct p
     return true;
 }
 
-static void give_tokens(struct pto_core *c, uint32_t id, int64_t at)
+static void give_tokens(struct pto_core *c, uint32_t id, struct pto_moment m)
 {
     int64_t latency = (int64_t)pto_costs_get(c->machine->costs, PTO_COST_SYNC_CROSS);
 
     for (uint32_t to = 0; to < PTO_CORES; to++) {
         if (to != c->number)
             vec_push(&c->machine->token[id][c->number][to].set,
-                     ((struct pto_moment){at + latency, PTO_NO_RECORD, PTO_CAUSE_SEMAPHORE,
-                                          PTO_PIPE_S}));
+                     ((struct pto_moment){m.at + latency, m.record, PTO_CAUSE_SEMAPHORE, m.from,
+                                          (uint8_t)(c->number + 1)}));
     }
 }
 
@@ -415,8 +417,12 @@ static bool semaphore_site(struct pto_core *c, uint32_t site, bool is_set)
     if (id >= PTO_SEMAPHORES - 1)
         return pto_core_fail(c, s->line, "pto-run.event", "%s: no such flag", pto_op_name(s->code));
     if (is_set) {
-        give_tokens(c, id, pipe == PTO_PIPE_ALL ? pto_queues_end(&c->queues).at
-                                                : c->queues.pipe[pipe].done);
+        const struct pto_queue *q = &c->queues.pipe[pipe];
+        give_tokens(c, id,
+                    pipe == PTO_PIPE_ALL
+                        ? pto_queues_end(&c->queues)
+                        : (struct pto_moment){.at = q->done, .record = q->slowest,
+                                              .from = (uint8_t)pipe});
         return true;
     }
     if (!take_tokens(c, id, s->line, &until))
@@ -441,7 +447,7 @@ static bool sync_all(struct pto_core *c, uint32_t site)
     if (is_alone || given == c->machine->token[id][peer][c->number].waited) {
         pto_queues_barrier(&c->queues, site, PTO_PIPE_ALL);
         if (!is_alone)
-            give_tokens(c, id, pto_queues_end(&c->queues).at);
+            give_tokens(c, id, pto_queues_end(&c->queues));
     }
     if (!take_tokens(c, id, s->line, &until))
         return false;
@@ -465,7 +471,7 @@ static bool buffer_site(struct pto_core *c, uint32_t site)
         return true;
     }
     struct pto_moment done = {c->queues.pipe[pipe].done, c->queues.pipe[pipe].slowest,
-                              PTO_CAUSE_FLAG, (uint8_t)pipe};
+                              PTO_CAUSE_FLAG, (uint8_t)pipe, 0};
     pto_moment_join(&c->buffer[id], done);
     return true;
 }
@@ -611,9 +617,10 @@ static int64_t cross_latency(const struct pto_core *c)
     return (int64_t)pto_costs_get(c->machine->costs, PTO_COST_SYNC_CROSS);
 }
 
-static struct pto_moment as_token(struct pto_moment m, int64_t latency)
+static struct pto_moment as_token(const struct pto_core *c, struct pto_moment m)
 {
-    return (struct pto_moment){m.at + latency, PTO_NO_RECORD, PTO_CAUSE_FIFO, m.from};
+    return (struct pto_moment){m.at + cross_latency(c), m.record, PTO_CAUSE_FIFO, m.from,
+                               (uint8_t)(c->number + 1)};
 }
 
 static bool push_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
@@ -631,7 +638,7 @@ static bool push_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
     note(c, s, (enum pto_pipe)s->phases[0], ready);
     if (c->machine->options->has_memory && !push_data(c, s, f))
         return false;
-    vec_push(&f->pushed[c->number], as_token(ready, cross_latency(c)));
+    vec_push(&f->pushed[c->number], as_token(c, ready));
     return true;
 }
 
@@ -695,7 +702,7 @@ static void free_site(struct pto_core *c, const struct pto_site *s, struct pto_f
     enum pto_space space = s->to_vector ? PTO_VEC : PTO_MAT;
     struct pto_moment quiet = pto_hazards_quiet(&c->hazards, space, lo, lo + f->slot_size);
 
-    vec_push(&f->freed[c->number], as_token(quiet, cross_latency(c)));
+    vec_push(&f->freed[c->number], as_token(c, quiet));
 }
 
 static bool fifo_site(struct pto_core *c, uint32_t site)

@@ -69,13 +69,13 @@ static struct pto_moment start_moment(const struct pto_queues *q, const struct p
                                       enum pto_pipe p, struct pto_moment wait)
 {
     const struct pto_queue *scalar = &q->pipe[PTO_PIPE_S];
-    struct pto_moment m = {pipe->free, pipe->last, PTO_CAUSE_NONE, (uint8_t)p};
+    struct pto_moment m = {pipe->free, pipe->last, PTO_CAUSE_NONE, (uint8_t)p, 0};
 
     pto_moment_join(&m, pipe->held);
     pto_moment_join(&m, wait);
     if (p != PTO_PIPE_S)
         pto_moment_join(&m, (struct pto_moment){scalar->free, scalar->last, PTO_CAUSE_SCALAR,
-                                                PTO_PIPE_S});
+                                                PTO_PIPE_S, 0});
     return m;
 }
 
@@ -92,7 +92,8 @@ struct pto_moment pto_queues_run(struct pto_queues *q, const struct pto_issue *i
                            .before = m.record,
                            .pipe = issue->pipe,
                            .cause = m.cause,
-                           .from = m.from};
+                           .from = m.from,
+                           .other = m.other};
     uint32_t record = keep_record(q, &r);
 
     if (r.stall > 0 && issue->pipe == PTO_PIPE_V)
@@ -113,7 +114,7 @@ struct pto_moment pto_queues_run(struct pto_queues *q, const struct pto_issue *i
         pipe->first = r.start;
     if (r.ready > pipe->until)
         pipe->until = r.ready;
-    return (struct pto_moment){r.ready, record, PTO_CAUSE_NONE, issue->pipe};
+    return (struct pto_moment){r.ready, record, PTO_CAUSE_NONE, issue->pipe, 0};
 }
 
 static struct pto_flag *flag_of(struct pto_queues *q, enum pto_pipe a, enum pto_pipe b, uint32_t id)
@@ -127,9 +128,16 @@ static struct pto_flag *flag_of(struct pto_queues *q, enum pto_pipe a, enum pto_
     return &(*f)[id];
 }
 
+/* What a synchronisation is, for its record. */
+struct mark {
+    enum pto_sync_mark is;
+    enum pto_pipe peer;
+    uint32_t id;
+};
+
 /* A synchronisation takes its turn in the queue of `p` and one cycle of issue. */
 static uint32_t sync_record(struct pto_queues *q, uint32_t site, enum pto_pipe p,
-                            struct pto_moment wait)
+                            struct pto_moment wait, struct mark mark)
 {
     struct pto_queue *pipe = &q->pipe[p];
     struct pto_moment m = start_moment(q, pipe, p, wait);
@@ -142,7 +150,10 @@ static uint32_t sync_record(struct pto_queues *q, uint32_t site, enum pto_pipe p
                            .pipe = (uint8_t)p,
                            .cause = m.cause,
                            .from = m.from,
-                           .is_sync = 1};
+                           .is_sync = (uint8_t)mark.is,
+                           .peer = (uint8_t)mark.peer,
+                           .id = (uint8_t)mark.id,
+                           .other = m.other};
     uint32_t record = keep_record(q, &r);
 
     if (r.stall > 0 && p == PTO_PIPE_V)
@@ -161,10 +172,11 @@ static uint32_t sync_record(struct pto_queues *q, uint32_t site, enum pto_pipe p
 void pto_queues_set(struct pto_queues *q, uint32_t site, enum pto_pipe a, enum pto_pipe b,
                     uint32_t id)
 {
-    uint32_t record = sync_record(q, site, a, (struct pto_moment){.record = PTO_NO_RECORD});
+    uint32_t record = sync_record(q, site, a, (struct pto_moment){.record = PTO_NO_RECORD},
+                                  (struct mark){PTO_MARK_SET, b, id});
     const struct pto_queue *pipe = &q->pipe[a];
     struct pto_moment fire = {pipe->done + q->flag_latency, pipe->slowest, PTO_CAUSE_FLAG,
-                              (uint8_t)a};
+                              (uint8_t)a, 0};
 
     if (fire.record == PTO_NO_RECORD)
         fire.record = record;
@@ -178,8 +190,19 @@ bool pto_queues_wait(struct pto_queues *q, uint32_t site, enum pto_pipe a, enum 
 
     if (f->waited == f->set.n)
         return false;
-    sync_record(q, site, b, f->set.at[f->waited++]);
+    sync_record(q, site, b, f->set.at[f->waited++], (struct mark){PTO_MARK_WAIT, a, id});
     if (f->waited == f->set.n)
+        f->set.n = f->waited = 0;
+    return true;
+}
+
+bool pto_queues_skip(struct pto_queues *q, enum pto_pipe a, enum pto_pipe b, uint32_t id)
+{
+    struct pto_flag *f = flag_of(q, a, b, id);
+
+    if (f->waited == f->set.n)
+        return false;
+    if (++f->waited == f->set.n)
         f->set.n = f->waited = 0;
     return true;
 }
@@ -191,14 +214,15 @@ void pto_queues_barrier(struct pto_queues *q, uint32_t site, enum pto_pipe pipe)
     if (pipe != PTO_PIPE_ALL) {
         const struct pto_queue *p = &q->pipe[pipe];
         sync_record(q, site, pipe,
-                    (struct pto_moment){p->done, p->slowest, PTO_CAUSE_BARRIER, (uint8_t)pipe});
+                    (struct pto_moment){p->done, p->slowest, PTO_CAUSE_BARRIER, (uint8_t)pipe, 0},
+                    (struct mark){PTO_MARK_BARRIER, pipe, 0});
         return;
     }
     all = pto_queues_end(q);
     all.cause = PTO_CAUSE_BARRIER;
     for (int p = 0; p < PTO_PIPE_COUNT; p++)
         pto_queues_hold(q, (enum pto_pipe)p, all);
-    sync_record(q, site, PTO_PIPE_S, all);
+    sync_record(q, site, PTO_PIPE_S, all, (struct mark){PTO_MARK_BARRIER, PTO_PIPE_ALL, 0});
 }
 
 void pto_queues_hold(struct pto_queues *q, enum pto_pipe pipe, struct pto_moment until)
@@ -213,7 +237,7 @@ struct pto_moment pto_queues_end(const struct pto_queues *q)
     for (int p = 0; p < PTO_PIPE_COUNT; p++) {
         const struct pto_queue *pipe = &q->pipe[p];
         int64_t done = pipe->done > pipe->free ? pipe->done : pipe->free;
-        pto_moment_join(&end, (struct pto_moment){done, pipe->slowest, PTO_CAUSE_NONE, (uint8_t)p});
+        pto_moment_join(&end, (struct pto_moment){done, pipe->slowest, PTO_CAUSE_NONE, (uint8_t)p, 0});
     }
     return end;
 }

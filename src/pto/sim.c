@@ -168,6 +168,7 @@ enum status pto_sim_prepare(struct pto_sim *s, const struct pto_module *m, struc
     for (size_t i = 0; i < 2; i++) {
         if (!s->function[i])
             continue;
+        s->program[i].ignore_reuse = s->ignore_reuse;
         TRY(pto_program_compile(&s->program[i], m, s->function[i], arch, !is_dep, path, diag));
         s->present |= i == 0 ? 1U << PTO_AIC : 1U << PTO_AIV0;
     }
