@@ -145,7 +145,7 @@ static void build_parallel(struct builder *b, int64_t bs, int64_t hd)
     int64_t kv = param(b, S("kv_head_num")), context = param(b, S("context_len"));
     int64_t per_request = param(b, S("max_model_len")) / bs;
     int64_t q_tile = heads <= 16 ? 16 : 64, q_loop = (heads + q_tile - 1) / q_tile;
-    int64_t total, logical;
+    int64_t total = 0, logical = 0;
 
     if (b->status == ST_OK &&
         (per_request < 1 || __builtin_mul_overflow(batch, (context + bs - 1) / bs, &total) ||
