@@ -11,6 +11,8 @@ struct builder {
     enum status status;
 };
 
+enum { WORK_MAX = 2000 }; /* units of work that are worth waiting for */
+
 static bool has(struct str text, struct str needle)
 {
     return str_find(text, needle) < text.n;
@@ -138,6 +140,22 @@ static void build_up(struct builder *b, int64_t bs, int64_t hd)
     number(b, 10, "head_dim", hd);
 }
 
+/* A block and an iteration are one unit of work; a few hundred are simulated in minutes. */
+static void warn_of_work(struct builder *b, int64_t blocks, int64_t iterations)
+{
+    struct where where = {.path = b->scene->file};
+
+    if (blocks > WORK_MAX / iterations)
+        diag_add(b->diag, SEV_WARN, "replay.long-run", where,
+                 "%" PRId64 " blocks of %" PRId64
+                 " iterations take a cycle simulator hours: choose a case with fewer requests or a "
+                 "shorter context, not smaller tiles",
+                 blocks, iterations);
+    if (iterations < 3)
+        diag_add(b->diag, SEV_WARN, "replay.few-iterations", where,
+                 "%" PRId64 " iterations hide double buffering; 4 show it", iterations);
+}
+
 /* All requests in one launch, cube and vector cores together. */
 static void build_parallel(struct builder *b, int64_t bs, int64_t hd)
 {
@@ -155,6 +173,7 @@ static void build_parallel(struct builder *b, int64_t bs, int64_t hd)
                               "max_model_len is smaller than block_size, or the products are huge");
     if (b->status != ST_OK)
         return;
+    warn_of_work(b, logical, (context + bs - 1) / bs);
     tensor(b, 0, "query", "BFLOAT16", DIMS(batch, heads, hd));
     tensor(b, 1, "key_cache", "BFLOAT16", DIMS(total, bs, kv, hd));
     tensor(b, 2, "value_cache", "BFLOAT16", DIMS(total, bs, kv, hd));
