@@ -26,13 +26,34 @@ static void take_hints(struct str log, struct diag *d)
         diag_hint(d, "hint", "%s", hints[i]);
 }
 
+/* What the script would otherwise take from the environment. */
+static void settings(struct incore_replay_result *r, const char **env)
+{
+    const struct {
+        const char *name, *value;
+    } all[] = {{"CANN_HOME", r->ws.cann_home},
+               {"PTO_ISA_ROOT", r->ws.pto_isa_root},
+               {"REPO_ROOT", r->ws.repo_root},
+               {"SOC_VERSION", r->ws.soc}};
+    size_t n = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        if (all[i].value[0] != '\0')
+            env[n++] = arena_format(&r->arena, "%s=%s", all[i].name, all[i].value).at;
+    env[n] = NULL;
+}
+
 enum status incore_replay_msprof(const struct incore_replay_job *job,
                                  struct incore_replay_result *r, struct diag *d)
 {
     const char *log = fs_join(&r->arena, r->workspace, "run_collect.log");
     const char *argv[] = {"bash", "run_collect.sh", NULL};
-    struct proc_spec spec = {
-        .argv = argv, .folder = r->workspace, .log = log, .limit_ms = job->timeout_s * 1000};
+    const char *env[5];
+    struct proc_spec spec = {.argv = argv,
+                             .env = env,
+                             .folder = r->workspace,
+                             .log = log,
+                             .limit_ms = job->timeout_s * 1000};
     struct where where = {.path = r->workspace};
     struct proc_result done;
     struct exported found;
@@ -40,6 +61,7 @@ enum status incore_replay_msprof(const struct incore_replay_job *job,
 
     if (fs_find_program(&r->arena, "bash") == NULL)
         return diag_fail(d, ST_TOOL, "replay.no-bash", where, "bash executable not found in PATH");
+    settings(r, env);
     diag_init(&own);
     enum status st = proc_run(&spec, &r->arena, &done, &own);
     diag_fini(&own);

@@ -156,15 +156,21 @@ static const struct str fill_helpers = S_INIT(
     "}\n"
     "\n");
 
+/* A kernel of one core type has one row, its args. */
+static const char *row_name(const struct host *h)
+{
+    return h->is_mix ? "row" : "args";
+}
+
 static void put_value(const struct host *h, const struct slot *s)
 {
     if (s->is_unsigned)
-        gen_line(h->g, "    row[%" PRId64 "] = static_cast<int64_t>(UINT64_C(%" PRIu64 "));",
+        gen_line(h->g, "    %s[%" PRId64 "] = static_cast<int64_t>(UINT64_C(%" PRIu64 "));", row_name(h),
                  s->index, (uint64_t)s->value);
     else if (s->value == INT64_MIN)
-        gen_line(h->g, "    row[%" PRId64 "] = INT64_MIN;", s->index);
+        gen_line(h->g, "    %s[%" PRId64 "] = INT64_MIN;", row_name(h), s->index);
     else
-        gen_line(h->g, "    row[%" PRId64 "] = static_cast<int64_t>(%" PRId64 ");", s->index,
+        gen_line(h->g, "    %s[%" PRId64 "] = static_cast<int64_t>(%" PRId64 ");", row_name(h), s->index,
                  s->value);
 }
 
@@ -181,20 +187,18 @@ static void each_tensor(const struct host *h, void (*put)(const struct host *h, 
 
 static void put_slot(const struct host *h, size_t i, size_t k)
 {
-    gen_line(h->g, "    row[%" PRId64 "] = address(descriptors, %zu * sizeof(Tensor));",
+    gen_line(h->g, "    %s[%" PRId64 "] = address(descriptors, %zu * sizeof(Tensor));", row_name(h),
              h->slots->at[i].index, k);
 }
 
 static void put_row(const struct host *h)
 {
-    gen_put(h->g, S("// The slots that are the same in every row.\n"
-                    "void fill_row(int64_t *row, const void *descriptors)\n"
-                    "{\n"));
+    gen_line(h->g, "void fill_row(int64_t *%s, const void *descriptors)\n{", row_name(h));
     each_tensor(h, put_slot);
     for (size_t i = 0; i < h->slots->n; i++)
         if (!h->slots->at[i].is_tensor)
             put_value(h, &h->slots->at[i]);
-    gen_put(h->g, S("    (void)row, (void)descriptors;\n}\n\n"));
+    gen_line(h->g, "    (void)%s, (void)descriptors;\n}\n", row_name(h));
 }
 
 static void put_fill(const struct host *h, size_t i)
