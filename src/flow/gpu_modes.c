@@ -6,6 +6,7 @@
 #include "base/mapfile.h"
 #include "driver/driver.h"
 #include "driver/ncu_run.h"
+#include "flow/gpu_timeline_mode.h"
 
 /* A program that failed may have left something worth a report. */
 static bool is_usable(enum gpu_outcome code)
@@ -177,6 +178,27 @@ static enum gpu_outcome by_ncu(struct gpu_mode_run *m)
     return by_counters(m, gpu_metrics_deep);
 }
 
+/* Kernels as they ran: stages by the plan, classes by the model, and the timeline. */
+static enum gpu_outcome by_timeline(struct gpu_mode_run *m)
+{
+    struct gpu_measured *r = &m->measured;
+    struct gpu_collect *c = &m->collect;
+    enum gpu_outcome code = gpu_collect_trace(c, "timeline", "std", &r->timing);
+
+    if (!is_usable(code) || r->timing.launches.n == 0)
+        return code;
+    r->has_own_stages = m->plan->stages.n == 0;
+    gpu_variants_time(&r->variants, r->timing.launches.at, r->timing.launches.n, -1);
+    enum status st =
+        gpu_variants_sort(&r->variants, m->plan->selections, m->plan->stages.n, c->diag);
+    if (st != ST_OK)
+        return GPU_USAGE;
+    st = gpu_fill_kernels(m->run, m->plan, r, c->diag);
+    if (st == ST_OK)
+        st = gpu_timeline_mode(m, fs_join(c->arena, c->folder, "timeline"));
+    return later(code, st);
+}
+
 enum gpu_outcome gpu_mode_collect(struct gpu_mode_run *m)
 {
     switch (m->job->mode) {
@@ -189,7 +211,7 @@ enum gpu_outcome gpu_mode_collect(struct gpu_mode_run *m)
     case PROFILE_NSYS:
         break;
     }
-    return gpu_collect_trace(&m->collect, "timeline", "std", &m->measured.timing);
+    return by_timeline(m);
 }
 
 void gpu_mode_free(struct gpu_mode_run *m)

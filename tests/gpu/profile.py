@@ -237,6 +237,36 @@ class Results(Case):
         self.assertEqual(len(calls), 5)
         self.assertIn("ncu", os.listdir(os.path.join(self.top("ncu"), "latest")))
 
+    def test_nsys(self):
+        self.assertEqual(self.run_("--mode", "nsys"), 0, None)
+        text = self.report("nsys")
+        for heading in ("Device", "Timeline summary", "Streams", "Overlap", "Launch latency", "Gaps",
+                        "CUDA graphs", "Top kernels", "Notes"):
+            self.assertEqual(text.count("\n## %s\n" % heading), 1, heading)
+        files = os.listdir(os.path.join(self.top("nsys"), "latest", "timeline"))
+        for name in ("kernels", "memops", "api", "sync", "nvtx", "graphs", "streams", "overlap",
+                     "gaps"):
+            self.assertIn(name + ".csv", files)
+        self.assertIn("trace.json.gz", files)
+        self.assertIn("trace.strata", files)
+
+    def test_files(self):
+        self.assertEqual(self.run_("--param", "b=4"), 0)
+        folder = os.path.join(self.dir, "out", "profiles", "annotation", "gpu-program", "b4",
+                              "latest")
+        with open(os.path.join(folder, "run.json")) as f:
+            run = json.load(f)
+        self.assertEqual(run["status"], "ok")
+        self.assertEqual(run["command"], [PROGRAM])
+        self.assertEqual(run["exit_code"], 0)
+        self.assertEqual(run["clock"]["sm_mhz"]["median"], 1980)
+        self.assertEqual(run["clock"]["power_w"], {"mean": 300, "limit": 700})
+        with open(os.path.join(folder, "params.json")) as f:
+            params = json.load(f)
+        self.assertEqual(params["b"], 4)
+        self.assertEqual(params["device"]["cc"], "9.0")
+        self.assertAlmostEqual(params["peaks"]["gbps"], 4814.3, delta=0.1)
+
     def top(self, mode):
         return os.path.join(self.dir, "out", "profiles", mode, "gpu-program", "default")
 
