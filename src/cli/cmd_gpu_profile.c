@@ -15,7 +15,7 @@ struct args {
 };
 
 static const struct args defaults = {
-    .check = true, .clock = "none", .baseline = "latest", .runs = 20, .warmup = 3};
+    .check = true, .clock = "none", .runs = 20, .warmup = 3};
 
 static const char *const modes[] = {"annotation", "event", "ncu", "nsys", NULL};
 static const char *const caches[] = {"keep", "flush", NULL};

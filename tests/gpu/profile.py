@@ -273,6 +273,38 @@ class Results(Case):
     def report(self, mode):
         return open(os.path.join(self.top(mode), "latest", "report.md")).read()
 
+    def test_baseline_and_log(self):
+        log = os.path.join(self.dir, "log.md")
+        self.assertEqual(self.run_("--version", "v1", "--devlog", log), 0)
+        self.assertNotIn("vs Baseline", self.out)
+        self.assertEqual(self.run_("--version", "v2", "--devlog", log), 0)
+        self.assertIn("### vs Baseline", self.out)
+        self.assertIn("≈", self.out)
+        with open(log) as f:
+            text = f.read()
+        self.assertIn("<!-- strata:begin v1 -->", text)
+        self.assertIn("<!-- strata:begin v2 -->", text)
+        self.assertEqual(self.run_("--baseline", "none"), 0)
+        self.assertNotIn("vs Baseline", self.out)
+        self.assertEqual(self.run_("--baseline", "latest", "--clock", "1200"), 0)
+        self.assertIn("gpu.not-comparable", self.err)
+        self.assertEqual(self.run_("--baseline", "/nowhere"), 3)
+
+    def test_a_report_made_again_is_the_same(self):
+        for mode in ("annotation", "event", "ncu", "nsys"):
+            with self.subTest(mode=mode):
+                select = ["--select", "^copy"] if mode == "event" else []
+                self.assertEqual(self.run_("--mode", mode, *select), 0)
+                folder = os.path.join(self.top(mode), "latest")
+                before = self.report(mode)
+                p = subprocess.run([STRATA, "gpu", "report", folder], capture_output=True, text=True)
+                self.assertEqual(p.returncode, 0, p.stderr)
+                self.assertEqual(self.report(mode), before)
+                p = subprocess.run([STRATA, "gpu", "report", "--check",
+                                    os.path.join(folder, "report.md")], capture_output=True,
+                                   text=True)
+                self.assertEqual(p.returncode, 0, p.stdout + p.stderr)
+
     def test_out_is_not_overwritten(self):
         self.assertEqual(self.run_("--out", "mine"), 0)
         self.assertEqual(self.run_("--out", "mine"), 3)
