@@ -36,9 +36,6 @@ static enum gpu_outcome by_events(struct gpu_mode_run *m)
 
     if (!is_usable(code) || m->measured.events.runs.n == 0)
         return code;
-    if (m->measured.starts > 1)
-        gpu_run_note(m->run, "the program was started %zu times for %zu runs", m->measured.starts,
-                     m->measured.events.runs.n);
     return later(code, gpu_fill_timings(m->run, m->plan, &m->measured, m->collect.diag));
 }
 
