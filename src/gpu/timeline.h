@@ -140,6 +140,7 @@ struct timeline_range {
 /* All kernels of one name. */
 struct timeline_name {
     strid name;
+    uint32_t slice; /* the first */
     uint64_t n;
     nanos sum, least, most;
 };
