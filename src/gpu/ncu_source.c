@@ -160,12 +160,14 @@ static void read_line(struct source_page *p, uint64_t line)
 static bool read_instruction(struct source_page *p)
 {
     struct gpu_listing *l = listing(p);
-    struct gpu_sass s = {.file = p->file, .line = p->at_line};
+    struct gpu_sass s = {.file = p->file, .line = p->at_line, .order = l->sass.n};
     double *stalls = ARENA_ARRAY(p->arena, double, p->n_stalls + 1);
 
     if (l->sass.n >= GPU_SASS_ROWS)
         return false;
     struct str address = csv_cell(&p->csv, p->address);
+    if (str_equal(address, S("...")))
+        return true; /* addresses were left out */
     if (!num_hex(address, &s.pc) && !num_u64(address, &s.pc))
         return false;
     s.text = str_trim(keep(p, csv_cell(&p->csv, p->sass)));
@@ -177,7 +179,6 @@ static bool read_instruction(struct source_page *p)
         stalls[i] = number(p, p->stall[i]);
     s.stalls = stalls;
     s.samples = number(p, p->cell[0]);
-    l->samples += isnan(s.samples) ? 0 : s.samples;
     vec_push(&l->sass, s);
     return true;
 }
@@ -186,20 +187,32 @@ static int by_pc(const void *a, const void *b)
 {
     const struct gpu_sass *x = a, *y = b;
 
-    return (x->pc > y->pc) - (x->pc < y->pc);
+    if (x->pc != y->pc)
+        return x->pc > y->pc ? 1 : -1;
+    return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Instructions in the order of their addresses, which then count from 0. */
+/* Instructions in the order of their addresses, which then count from 0. Pages repeat an
+ * instruction under each line that it was made from; it counts once, where it stood first. */
 static void finish(struct source_page *p)
 {
+    size_t n = 0;
+
     if (p->listing == SIZE_MAX)
         return;
     struct gpu_listing *l = listing(p);
     if (l->sass.n > 0)
         qsort(l->sass.at, l->sass.n, sizeof(*l->sass.at), by_pc);
     uint64_t base = l->sass.n > 0 ? l->sass.at[0].pc : 0;
-    for (size_t i = 0; i < l->sass.n; i++)
-        l->sass.at[i].pc -= base;
+    for (size_t i = 0; i < l->sass.n; i++) {
+        struct gpu_sass s = l->sass.at[i];
+        s.pc -= base;
+        if (n > 0 && l->sass.at[n - 1].pc == s.pc)
+            continue;
+        l->samples += isnan(s.samples) ? 0 : s.samples;
+        l->sass.at[n++] = s;
+    }
+    l->sass.n = n;
     p->listing = SIZE_MAX;
     p->files.n = 0;
 }
@@ -367,11 +380,33 @@ static void attach_lines(struct arena *arena, const struct gpu_listing *l, struc
                      .stall = order[i]->stall}));
 }
 
+/* Source pages spell the arguments of templates with their types: "<(int)32>" for "<32>". */
+static struct str without_casts(struct arena *arena, struct str name)
+{
+    char *plain = arena_alloc(arena, name.n + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; i < name.n; i++) {
+        struct str rest = str_part(name, i, name.n);
+        size_t close = str_find_char(rest, ')');
+        bool is_cast = rest.at[0] == '(' && n > 0 && (plain[n - 1] == '<' || plain[n - 1] == ' ') &&
+                       close + 1 < rest.n &&
+                       ((rest.at[close + 1] >= '0' && rest.at[close + 1] <= '9') ||
+                        rest.at[close + 1] == '-');
+        if (is_cast)
+            i += close;
+        else
+            plain[n++] = name.at[i];
+    }
+    return (struct str){plain, n};
+}
+
 void gpu_source_attach(struct gpu_import *in)
 {
     for (size_t i = 0; i < in->listings.n; i++) {
-        const struct gpu_listing *l = &in->listings.at[i];
+        struct gpu_listing *l = &in->listings.at[i];
         struct gpu_kernel *found = NULL;
+        l->kernel = without_casts(in->arena, l->kernel);
         for (size_t k = 0; k < in->kernels.n && found == NULL; k++)
             if (str_equal(in->kernels.at[k].name, l->kernel) &&
                 in->kernels.at[k].hot_instructions.n == 0)

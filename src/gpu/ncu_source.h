@@ -20,6 +20,7 @@ struct gpu_sass {
     uint64_t pc;
     struct str text, file;
     uint64_t line; /* 0: not known */
+    size_t order;  /* of its row in the page */
     struct str cells[GPU_SASS_CELLS];
     const double *stalls; /* as many as the listing has names; NAN: missing */
     double samples;

@@ -60,7 +60,8 @@ static void device(const struct gpu_run *run, struct gpu_text *t)
             continue;
         gpu_put(t, "| Peak %s (%s) | %.1f", peak_name((enum peak)i), peak_unit((enum peak)i),
                 run->peaks.tflops[i]);
-        if (run->peaks.datasheet[i] > 0 && run->peaks.datasheet[i] != run->peaks.tflops[i])
+        if (run->peaks.datasheet[i] > 0 &&
+            fabs(run->peaks.datasheet[i] - run->peaks.tflops[i]) >= 0.1)
             gpu_put(t, " (datasheet %.1f)", run->peaks.datasheet[i]);
         gpu_put(t, ", ridge %.1f FLOP/B |\n", gpu_ridge(&run->peaks, (enum peak)i));
     }

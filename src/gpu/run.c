@@ -30,6 +30,7 @@ void gpu_run_free(struct gpu_run *run)
     vec_free(&run->sections);
     vec_free(&run->changes);
     vec_free(&run->extra);
+    vec_free(&run->info);
     arena_free(&run->arena);
 }
 
@@ -46,6 +47,28 @@ void gpu_run_note(struct gpu_run *run, const char *format, ...)
         if (str_equal(run->notes.at[i], note))
             return; /* said already */
     vec_push(&run->notes, note);
+}
+
+bool gpu_run_info(struct gpu_run *run, const char *key, const char *json)
+{
+    struct gpu_node *node;
+    struct diag d;
+
+    diag_init(&d);
+    enum status st = gpu_tree_read(&run->arena, key, str_of(json), &node, &d);
+    diag_fini(&d);
+    if (st == ST_OK)
+        vec_push(&run->info, ((struct gpu_info){arena_str(&run->arena, str_of(key)), node}));
+    return st == ST_OK;
+}
+
+void gpu_run_info_text(struct gpu_run *run, const char *key, struct str text)
+{
+    struct gpu_node *node = ARENA_NEW(&run->arena, struct gpu_node);
+
+    node->kind = JSON_STRING;
+    node->text = arena_str(&run->arena, text);
+    vec_push(&run->info, ((struct gpu_info){arena_str(&run->arena, str_of(key)), node}));
 }
 
 static enum status evaluate(struct gpu_run *run, struct str stage, const char *what,

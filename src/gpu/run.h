@@ -56,6 +56,12 @@ struct gpu_clock {
     struct str policy; /* "none", "base", …; empty: not known */
 };
 
+/* A member of run.json that only its reader understands. */
+struct gpu_info {
+    struct str key;
+    const struct gpu_node *value;
+};
+
 struct gpu_run {
     struct arena arena;
     struct str kernel, version, mode; /* mode: annotation, event, ncu, nsys or import */
@@ -73,6 +79,8 @@ struct gpu_run {
     VEC_OF(struct gpu_section) sections;
     VEC_OF(struct gpu_change) changes; /* against a baseline; empty: none */
     VEC_OF(struct gpu_opportunity) extra; /* of other analyses: O12, O13 */
+    VEC_OF(struct gpu_info) info;
+    struct str defaults_slug; /* folder name of the parameters; empty: made from `params` */
 };
 
 void gpu_run_init(struct gpu_run *run);
@@ -103,5 +111,9 @@ size_t gpu_run_top(const struct gpu_run *run, struct gpu_opportunity *out, size_
 /* Adds a line to the notes; the text is copied. */
 void gpu_run_note(struct gpu_run *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Adds a member to run.json: `json` is a JSON value as text. False when it is none. */
+bool gpu_run_info(struct gpu_run *run, const char *key, const char *json);
+void gpu_run_info_text(struct gpu_run *run, const char *key, struct str text);
 
 #endif

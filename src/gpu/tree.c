@@ -128,3 +128,31 @@ double gpu_tree_number(const struct gpu_node *node)
         return (double)NAN;
     return value;
 }
+
+void gpu_tree_put(struct json_writer *w, const struct gpu_node *node)
+{
+    switch (node->kind) {
+    case JSON_OBJECT:
+    case JSON_ARRAY:
+        node->kind == JSON_OBJECT ? json_write_object(w) : json_write_array(w);
+        for (const struct gpu_node *m = node->first; m != NULL; m = m->next) {
+            if (node->kind == JSON_OBJECT)
+                json_write_key(w, m->key);
+            gpu_tree_put(w, m);
+        }
+        json_write_end(w);
+        break;
+    case JSON_STRING:
+        json_write_string(w, node->text);
+        break;
+    case JSON_NUMBER:
+        json_write_number(w, node->text);
+        break;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        json_write_bool(w, node->kind == JSON_TRUE);
+        break;
+    default:
+        json_write_null(w);
+    }
+}

@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "base/json_read.h"
+#include "base/json_write.h"
 
 enum { GPU_TREE_DEPTH = 64, GPU_TREE_NODES = 1 << 22 };
 
@@ -35,5 +36,8 @@ struct str gpu_tree_text(const struct gpu_node *node);
 
 /* A number; NAN for anything else, null included. */
 double gpu_tree_number(const struct gpu_node *node);
+
+/* Writes the value as it was read; numbers keep their digits. */
+void gpu_tree_put(struct json_writer *w, const struct gpu_node *node);
 
 #endif

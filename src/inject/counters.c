@@ -70,6 +70,17 @@ static bool make_data(struct session *s, struct target *t)
     return t->data != NULL;
 }
 
+/* Not before the first launch: the driver is still starting when it loads us. */
+static bool initialize(struct session *s)
+{
+    struct cupti_plain_params params = {.size = CUPTI_SIZE(cupti_plain_params, private)};
+    int result = s->cupti.ProfilerInitialize(&params);
+
+    if (result != CUPTI_OK)
+        session_failed(s, "cuptiProfilerInitialize", result);
+    return result == CUPTI_OK;
+}
+
 static bool set_up(struct session *s, struct target *t, uint32_t device)
 {
     struct cupti_enable_params enable = {
@@ -77,7 +88,7 @@ static bool set_up(struct session *s, struct target *t, uint32_t device)
         .context = t->context,
     };
 
-    if (!metric_set_make(s, &t->set, t->context, device))
+    if (!initialize(s) || !metric_set_make(s, &t->set, t->context, device))
         return false;
     int result = s->cupti.RangeProfilerEnable(&enable);
     if (result != CUPTI_OK) {
@@ -373,8 +384,6 @@ static void on_callback(void *user, uint32_t domain, uint32_t id, const void *da
 
 bool counters_start(struct session *s)
 {
-    struct cupti_plain_params params = {.size = CUPTI_SIZE(cupti_plain_params, private)};
-
     if (!metric_set_is_possible(s) || s->settings.n_metrics == 0) {
         session_note(s, "no-cupti", 0,
                      s->settings.n_metrics == 0 ? "no metrics were asked for"
@@ -383,11 +392,6 @@ bool counters_start(struct session *s)
     }
     if (!session_subscribe(s, on_callback))
         return false;
-    int result = s->cupti.ProfilerInitialize(&params);
-    if (result != CUPTI_OK) {
-        session_failed(s, "cuptiProfilerInitialize", result);
-        return false;
-    }
     c.session = s;
     launch_subscribe(s);
     return true;

@@ -48,7 +48,18 @@ struct pto_record {
     uint32_t before;           /* record that let it start last; PTO_NO_RECORD */
     uint8_t pipe, cause;
     uint8_t from;    /* pipe of `before`, where cause tells of one */
-    uint8_t is_sync; /* a set, wait or barrier */
+    uint8_t is_sync; /* enum pto_sync_mark: not an instruction of the kernel's work */
+    uint8_t other;   /* `before` is of another core: its number + 1; 0: of this one */
+    uint8_t peer, id; /* of a set and a wait: the pipe at the other end, the flag */
+};
+
+enum pto_sync_mark {
+    PTO_MARK_NONE,
+    PTO_MARK_SET,
+    PTO_MARK_WAIT,
+    PTO_MARK_BARRIER,
+    PTO_MARK_SIGNAL, /* a flag for another core */
+    PTO_MARK_AWAIT,  /* waits for one */
 };
 
 /* A moment to wait for, and who made it. */
@@ -56,6 +67,7 @@ struct pto_moment {
     int64_t at;
     uint32_t record;
     uint8_t cause, from;
+    uint8_t other; /* as in pto_record */
 };
 
 /* Keeps the later of two moments; of equal ones the first. */
@@ -66,15 +78,16 @@ static inline void pto_moment_join(struct pto_moment *m, struct pto_moment other
 }
 
 struct pto_queue {
-    int64_t free;         /* when the next instruction may start */
-    int64_t done;         /* when everything started so far is ready */
-    uint32_t last;        /* record that set `free` */
-    uint32_t slowest;     /* record that set `done` */
+    int64_t free;           /* when the next instruction may start */
+    int64_t done;           /* when everything started so far is ready */
+    uint32_t last;          /* record that set `free` */
+    uint32_t slowest;       /* record that set `done` */
     struct pto_moment held; /* a wait or barrier in front of the next instruction */
-    int64_t busy;         /* occupied cycles, and one latency per burst of the vector queue */
-    uint64_t count;       /* instructions, without synchronisation */
+    int64_t busy;           /* occupied cycles, and of the vector queue the latency of each burst as
+                               far as the queue stood still; that of the last one is below */
+    uint64_t count;         /* instructions, without synchronisation */
     int64_t stall[PTO_CAUSE_COUNT];
-    int64_t first, until; /* active from .. to; first is INT64_MAX while unused */
+    int64_t first, until;  /* active from .. to; first is INT64_MAX while unused */
     int64_t burst_latency; /* of the burst that runs */
 };
 
@@ -92,8 +105,10 @@ struct pto_queues {
     VEC_OF(struct pto_record) records;
     size_t max_records; /* beyond it records are counted only */
     uint64_t n_records; /* all of them */
+    struct pto_record aside; /* the last one that found no room */
     int64_t issue, flag_latency;
-    uint32_t unset_flag_site; /* of a wait that no set precedes */
+    const struct pto_moment
+        *late; /* when the instruction that runs now was dispatched; NULL: now */
 };
 
 void pto_queues_init(struct pto_queues *q, size_t max_records);
@@ -115,10 +130,10 @@ struct pto_moment pto_queues_run(struct pto_queues *q, const struct pto_issue *i
                                  struct pto_moment wait);
 
 /* Cycles of the scalar unit on plain arithmetic. */
-static inline void pto_queues_scalar(struct pto_queues *q, int64_t cycles)
+static inline void pto_queues_scalar(struct pto_queues *q, int64_t n)
 {
-    q->pipe[PTO_PIPE_S].free += cycles;
-    q->pipe[PTO_PIPE_S].busy += cycles;
+    q->pipe[PTO_PIPE_S].free += n;
+    q->pipe[PTO_PIPE_S].busy += n;
 }
 
 /* Flag `id` from pipe `a` to pipe `b` fires when all earlier instructions of `a` are ready. */
@@ -129,9 +144,20 @@ void pto_queues_set(struct pto_queues *q, uint32_t site, enum pto_pipe a, enum p
 bool pto_queues_wait(struct pto_queues *q, uint32_t site, enum pto_pipe a, enum pto_pipe b,
                      uint32_t id);
 
+/* Takes the oldest set of the flag without anybody waiting for it (what-if). */
+bool pto_queues_skip(struct pto_queues *q, enum pto_pipe a, enum pto_pipe b, uint32_t id);
+
 /* Later instructions of the pipe (of every pipe for PTO_PIPE_ALL) start after all earlier ones are
  * ready. */
 void pto_queues_barrier(struct pto_queues *q, uint32_t site, enum pto_pipe pipe);
+
+/* A flag for another core takes its turn: the moment when all earlier instructions of the pipe (of
+ * every pipe for PTO_PIPE_ALL) are ready. */
+struct pto_moment pto_queues_signal(struct pto_queues *q, uint32_t site, enum pto_pipe pipe);
+
+/* The pipe, or every pipe, takes its turn to wait for a flag of another core. */
+void pto_queues_await(struct pto_queues *q, uint32_t site, enum pto_pipe pipe,
+                      struct pto_moment until);
 
 /* Holds a pipe until a moment that another core made. */
 void pto_queues_hold(struct pto_queues *q, enum pto_pipe pipe, struct pto_moment until);
