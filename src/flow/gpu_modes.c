@@ -6,6 +6,7 @@
 #include "base/mapfile.h"
 #include "driver/driver.h"
 #include "driver/ncu_run.h"
+#include "flow/gpu_nsys.h"
 
 /* A program that failed may have left something worth a report. */
 static bool is_usable(enum gpu_outcome code)
@@ -39,6 +40,17 @@ static enum gpu_outcome by_events(struct gpu_mode_run *m)
         gpu_run_note(m->run, "the program was started %zu times for %zu runs", m->measured.starts,
                      m->measured.events.runs.n);
     return later(code, gpu_fill_timings(m->run, m->plan, &m->measured, m->collect.diag));
+}
+
+static enum gpu_outcome by_trace(struct gpu_mode_run *m)
+{
+    struct gpu_collect *c = &m->collect;
+    enum gpu_outcome code = gpu_collect_trace(c, "timeline", "std", &m->measured.timing);
+
+    if (!is_usable(code) || m->measured.timing.launches.n == 0)
+        return code;
+    return later(code, gpu_nsys_analyse(fs_join(c->arena, c->folder, "timeline"), m->plan, m->run,
+                                        c->arena, c->diag));
 }
 
 /* What ncu said went wrong: told, and whether our own counters can take its place. */
@@ -189,7 +201,7 @@ enum gpu_outcome gpu_mode_collect(struct gpu_mode_run *m)
     case PROFILE_NSYS:
         break;
     }
-    return gpu_collect_trace(&m->collect, "timeline", "std", &m->measured.timing);
+    return by_trace(m);
 }
 
 void gpu_mode_free(struct gpu_mode_run *m)

@@ -368,6 +368,7 @@ void timeline_free(struct timeline *t)
         vec_free(&t->devices[i].gaps.at);
         vec_free(&t->devices[i].graphs.at);
         vec_free(&t->devices[i].names);
+        mem_free(t->devices[i].sort_of);
     }
     vec_free(&t->ranges);
     vec_free(&t->pairs);

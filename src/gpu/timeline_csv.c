@@ -118,6 +118,13 @@ static void put_launch(struct csv_write *out, const struct timeline *t,
     csv_write_i64(out, l.queue);
 }
 
+static struct str stage_of(const struct timeline_device *d, const struct timeline_op *op)
+{
+    uint32_t sort = d->stage_of != NULL ? d->sort_of[op - d->ops] : TIMELINE_NONE;
+
+    return sort != TIMELINE_NONE ? d->stage_of[sort] : S("");
+}
+
 static void put_kernel(struct csv_write *out, const struct timeline *t,
                        const struct timeline_device *d, const struct timeline_op *op, nanos free_at)
 {
@@ -144,7 +151,7 @@ static void put_kernel(struct csv_write *out, const struct timeline *t,
     put_known(out, timeline_number(t, op->slice, S("graph id")));
     put_known(out, timeline_number(t, op->slice, S("graph node id")));
     put_launch(out, t, op, free_at);
-    csv_write_cell(out, timeline_text(t, op->slice, S("stage")));
+    csv_write_cell(out, stage_of(d, op));
     csv_write_cell(out, range != TIMELINE_NONE ? name_of(t, t->ranges.at[range].slice) : S(""));
     csv_write_row(out);
 }

@@ -11,14 +11,13 @@
 /* ---- kernels ---- */
 
 /* Launches of one name, shape and range, in the order they were first met: the run's kernels. */
-struct sorts {
-    uint32_t *of; /* by number of the device's work; TIMELINE_NONE: no kernel */
-    VEC_OF(struct sort) at;
-};
-
 struct sort {
     uint32_t first; /* work */
     size_t n, from; /* its durations among all */
+};
+
+struct sorts {
+    VEC_OF(struct sort) at;
 };
 
 /* The name of the innermost range around the launch; 0: none. */
@@ -30,30 +29,27 @@ static strid range_of(const struct timeline *t, const struct timeline_op *op)
     return range != TIMELINE_NONE ? t->cap->slices.name[t->ranges.at[range].slice] : 0;
 }
 
-static void find_sorts(const struct timeline *t, const struct timeline_device *d, struct sorts *out)
+static void find_sorts(const struct timeline *t, struct timeline_device *d, struct sorts *out)
 {
     const struct slices *s = &t->cap->slices;
     struct hash seen = {0};
 
-    *out = (struct sorts){.of = mem_grow(NULL, sizeof(*out->of), d->n + 1)};
+    *out = (struct sorts){0};
+    d->sort_of = mem_grow(d->sort_of, sizeof(*d->sort_of), d->n + 1);
     for (size_t i = 0; i < d->n; i++) {
         uint32_t slice = d->ops[i].slice;
-        out->of[i] = TIMELINE_NONE;
+        d->sort_of[i] = TIMELINE_NONE;
         if (!timeline_is_kernel(&d->ops[i]))
             continue;
         uint64_t key = (uint64_t)s->name[slice] << 32 | s->set[slice];
-        out->of[i] = hash_add(&seen, hash_mix(key, range_of(t, &d->ops[i])), (uint32_t)out->at.n);
-        if (out->of[i] == out->at.n)
+        uint32_t sort =
+            hash_add(&seen, hash_mix(key, range_of(t, &d->ops[i])), (uint32_t)out->at.n);
+        if (sort == out->at.n)
             vec_push(&out->at, ((struct sort){.first = (uint32_t)i}));
-        out->at.at[out->of[i]].n++;
+        out->at.at[sort].n++;
+        d->sort_of[i] = sort;
     }
     hash_free(&seen);
-}
-
-static void free_sorts(struct sorts *sorts)
-{
-    mem_free(sorts->of);
-    vec_free(&sorts->at);
 }
 
 static nanos *durations(const struct timeline_device *d, struct sorts *sorts)
@@ -67,8 +63,8 @@ static nanos *durations(const struct timeline_device *d, struct sorts *sorts)
     }
     nanos *list = mem_grow(NULL, sizeof(*list), n + 1);
     for (size_t i = 0; i < d->n; i++)
-        if (sorts->of[i] != TIMELINE_NONE) {
-            struct sort *s = &sorts->at.at[sorts->of[i]];
+        if (d->sort_of[i] != TIMELINE_NONE) {
+            struct sort *s = &sorts->at.at[d->sort_of[i]];
             list[s->from + s->n++] = nanos_sub(d->ops[i].end, d->ops[i].begin);
         }
     return list;
@@ -117,8 +113,7 @@ static struct gpu_kernel kernel_of(const struct timeline *t, const struct timeli
     return k;
 }
 
-void timeline_run_kernels(const struct timeline *t, const struct timeline_device *d,
-                          struct gpu_run *run)
+void timeline_run_kernels(const struct timeline *t, struct timeline_device *d, struct gpu_run *run)
 {
     struct sorts sorts;
 
@@ -136,7 +131,7 @@ void timeline_run_kernels(const struct timeline *t, const struct timeline_device
         vec_push(&run->kernels, k);
     }
     mem_free(list);
-    free_sorts(&sorts);
+    vec_free(&sorts.at);
 }
 
 /* ---- sections ---- */
@@ -232,14 +227,14 @@ static void judge_launches(const struct timeline_device *d, struct gpu_run *run)
 }
 
 /* Union of the kernels of some stages; `in` says which of the run's kernels count. */
-static nanos union_of(const struct timeline_device *d, const struct sorts *sorts, const bool *in)
+static nanos union_of(const struct timeline_device *d, const bool *in)
 {
     nanos end = INT64_MIN, length = 0;
 
     for (size_t i = 0; i < d->n; i++) {
         const struct timeline_op *op = &d->ops[i];
         nanos begin = op->begin > end ? op->begin : end;
-        if (sorts->of[i] == TIMELINE_NONE || !in[sorts->of[i]] || op->end <= begin)
+        if (d->sort_of[i] == TIMELINE_NONE || !in[d->sort_of[i]] || op->end <= begin)
             continue;
         length = nanos_add(length, nanos_sub(op->end, begin));
         end = op->end;
@@ -255,10 +250,9 @@ static void mark(const struct gpu_stage *s, bool *in, size_t n)
 }
 
 /* O13: a declared group of stages that did not run side by side. */
-static void judge_group(const struct timeline_device *d, const struct sorts *sorts,
-                        struct gpu_run *run, struct str group)
+static void judge_group(const struct timeline_device *d, struct gpu_run *run, struct str group)
 {
-    size_t n = sorts->at.n, members = 0;
+    size_t n = run->kernels.n, members = 0;
     nanos *busy = ARENA_ARRAY(&run->arena, nanos, run->stages.n);
     bool *all = ARENA_ARRAY(&run->arena, bool, n + 1);
     double sum = 0, longest = 0, span = (double)nanos_sub(d->window.end, d->window.begin);
@@ -269,11 +263,11 @@ static void judge_group(const struct timeline_device *d, const struct sorts *sor
         bool *in = ARENA_ARRAY(&run->arena, bool, n + 1);
         mark(&run->stages.at[i], in, n);
         mark(&run->stages.at[i], all, n);
-        busy[members++] = union_of(d, sorts, in);
+        busy[members++] = union_of(d, in);
         sum += (double)busy[members - 1];
         longest = fmax(longest, (double)busy[members - 1]);
     }
-    double e = timeline_efficiency(busy, members, union_of(d, sorts, all));
+    double e = timeline_efficiency(busy, members, union_of(d, all));
     if (isnan(e))
         return;
     gpu_run_note(run, "group %.*s: efficiency of overlap E = %.3f over %zu stages", STR_ARGS(group),
@@ -284,25 +278,30 @@ static void judge_group(const struct timeline_device *d, const struct sorts *sor
                         100 * (1 - longest / sum) * (1 - e) * fmin(1, sum / span));
 }
 
-static void judge_groups(const struct timeline *t, const struct timeline_device *d,
-                         struct gpu_run *run)
+static void judge_groups(const struct timeline_device *d, struct gpu_run *run)
 {
-    struct sorts sorts;
-
-    find_sorts(t, d, &sorts);
     for (size_t i = 0; i < run->stages.n; i++) {
         struct str group = run->stages.at[i].group;
         bool is_new = group.n > 0;
         for (size_t k = 0; k < i; k++)
             is_new = is_new && !str_equal(run->stages.at[k].group, group);
         if (is_new)
-            judge_group(d, &sorts, run, group);
+            judge_group(d, run, group);
     }
-    free_sorts(&sorts);
 }
 
-void timeline_run_sections(const struct timeline *t, const struct timeline_device *d,
-                           struct gpu_run *run)
+static void tell_stages(struct timeline *t, struct timeline_device *d, const struct gpu_run *run)
+{
+    d->stage_of = ARENA_ARRAY(&t->arena, struct str, run->kernels.n + 1);
+    for (size_t i = 0; i < run->stages.n; i++) {
+        struct str name = arena_str(&t->arena, run->stages.at[i].name);
+        for (size_t k = 0; k < run->stages.at[i].kernels.n; k++)
+            if (run->stages.at[i].kernels.at[k] < run->kernels.n)
+                d->stage_of[run->stages.at[i].kernels.at[k]] = name;
+    }
+}
+
+void timeline_run_sections(struct timeline *t, struct timeline_device *d, struct gpu_run *run)
 {
     struct str list[TIMELINE_NOTES];
 
@@ -310,5 +309,8 @@ void timeline_run_sections(const struct timeline *t, const struct timeline_devic
     for (size_t i = 0, n = timeline_notes(t, d, &run->arena, list); i < n; i++)
         gpu_run_note(run, "%.*s", STR_ARGS(list[i]));
     judge_launches(d, run);
-    judge_groups(t, d, run);
+    if (d->sort_of == NULL)
+        return;
+    judge_groups(d, run);
+    tell_stages(t, d, run);
 }

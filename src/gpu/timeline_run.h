@@ -15,11 +15,10 @@
 
 /* Adds one kernel for each name and launch shape of a device, with the median of its durations. The
  * run must have no other kernels. */
-void timeline_run_kernels(const struct timeline *t, const struct timeline_device *d,
-                          struct gpu_run *run);
+void timeline_run_kernels(const struct timeline *t, struct timeline_device *d, struct gpu_run *run);
 
-/* Adds sections, notes and opportunities. Groups of concurrent stages get their efficiency. */
-void timeline_run_sections(const struct timeline *t, const struct timeline_device *d,
-                           struct gpu_run *run);
+/* Adds sections, notes and opportunities, and tells the timeline the stages of its kernels. Groups
+ * of concurrent stages get their efficiency. */
+void timeline_run_sections(struct timeline *t, struct timeline_device *d, struct gpu_run *run);
 
 #endif
