@@ -2,11 +2,13 @@
 
 #include <math.h>
 
+#include <stdio.h>
+
 #include "base/fs.h"
 #include "base/mapfile.h"
 #include "driver/driver.h"
 #include "driver/ncu_run.h"
-#include "flow/gpu_timeline_mode.h"
+#include "flow/gpu_nsys.h"
 
 /* A program that failed may have left something worth a report. */
 static bool is_usable(enum gpu_outcome code)
@@ -37,6 +39,20 @@ static enum gpu_outcome by_events(struct gpu_mode_run *m)
     if (!is_usable(code) || m->measured.events.runs.n == 0)
         return code;
     return later(code, gpu_fill_timings(m->run, m->plan, &m->measured, m->collect.diag));
+}
+
+static enum gpu_outcome by_trace(struct gpu_mode_run *m)
+{
+    struct gpu_collect *c = &m->collect;
+    enum gpu_outcome code = gpu_collect_trace(c, "timeline", "std", &m->measured.timing);
+
+    if (!is_usable(code) || m->measured.timing.launches.n == 0)
+        return code;
+    const char *folder = fs_join(c->arena, c->folder, "timeline");
+    enum status st = gpu_nsys_analyse(folder, m->plan, m->run, c->arena, c->diag);
+    if (st == ST_OK && m->measured.timing.paths.n == 1) /* the name that readers expect */
+        (void)rename(m->measured.timing.paths.at[0], fs_join(c->arena, folder, "trace.strata"));
+    return later(code, st);
 }
 
 /* What ncu said went wrong: told, and whether our own counters can take its place. */
@@ -211,27 +227,6 @@ static enum gpu_outcome by_ncu(struct gpu_mode_run *m)
     return by_counters(m, gpu_metrics_deep);
 }
 
-/* Kernels as they ran: stages by the plan, classes by the model, and the timeline. */
-static enum gpu_outcome by_timeline(struct gpu_mode_run *m)
-{
-    struct gpu_measured *r = &m->measured;
-    struct gpu_collect *c = &m->collect;
-    enum gpu_outcome code = gpu_collect_trace(c, "timeline", "std", &r->timing);
-
-    if (!is_usable(code) || r->timing.launches.n == 0)
-        return code;
-    r->has_own_stages = m->plan->stages.n == 0;
-    gpu_variants_time(&r->variants, r->timing.launches.at, r->timing.launches.n, -1);
-    enum status st =
-        gpu_variants_sort(&r->variants, m->plan->selections, m->plan->stages.n, c->diag);
-    if (st != ST_OK)
-        return GPU_USAGE;
-    st = gpu_fill_kernels(m->run, m->plan, r, c->diag);
-    if (st == ST_OK)
-        st = gpu_timeline_mode(m, fs_join(c->arena, c->folder, "timeline"));
-    return later(code, st);
-}
-
 enum gpu_outcome gpu_mode_collect(struct gpu_mode_run *m)
 {
     switch (m->job->mode) {
@@ -244,7 +239,7 @@ enum gpu_outcome gpu_mode_collect(struct gpu_mode_run *m)
     case PROFILE_NSYS:
         break;
     }
-    return by_timeline(m);
+    return by_trace(m);
 }
 
 void gpu_mode_free(struct gpu_mode_run *m)

@@ -137,7 +137,7 @@ static strid shape_of(struct import *m, uint32_t site, unsigned first)
 static attr_run kernel_set(struct import *m, uint32_t site, struct str plain)
 {
     struct capture *cap = m->cap;
-    struct attr list[10];
+    struct attr list[12];
     size_t n = 0;
     uint64_t shared = field(m, site, KERNEL_STATIC) + field(m, site, KERNEL_DYNAMIC);
 
@@ -148,6 +148,9 @@ static attr_run kernel_set(struct import *m, uint32_t site, struct str plain)
     list[n++] = attr_int(capture_intern(cap, S("registers per thread")),
                          (int64_t)field(m, site, KERNEL_REGISTERS));
     list[n++] = attr_int(capture_intern(cap, S("shared memory")), (int64_t)shared);
+    list[n++] = attr_int(capture_intern(cap, S("static shared memory")),
+                         (int64_t)field(m, site, KERNEL_STATIC));
+    list[n++] = attr_int(capture_intern(cap, S("context")), (int64_t)field(m, site, PLACE_CONTEXT));
     if (field(m, site, KERNEL_LOCAL) > 0)
         list[n++] = attr_int(capture_intern(cap, S("local memory per thread")),
                              (int64_t)field(m, site, KERNEL_LOCAL));

@@ -64,6 +64,28 @@ class Case(unittest.TestCase):
         return not os.path.isdir(state) or not os.listdir(state)
 
 
+class Timeline(Case):
+    def test_tables_and_sections(self):
+        self.assertEqual(self.run_("--mode", "nsys", FAKE_GPU_RUNS="3"), 0, None)
+        top = os.path.join(self.dir, "out", "profiles", "nsys", "gpu-program", "default", "latest")
+        with open(os.path.join(top, "timeline", "kernels.csv"), encoding="utf-8") as f:
+            head, *rows = [line.rstrip("\n").split(",") for line in f]
+        stage, name = head.index("stage"), head.index("short_name")
+        self.assertEqual([r[stage] for r in rows], ["copy", "scale"] * 3)
+        self.assertEqual([r[name] for r in rows], ["copy", "scale"] * 3)
+        for table in ("memops", "api", "sync", "nvtx", "graphs", "streams", "overlap", "gaps"):
+            self.assertTrue(os.path.isfile(os.path.join(top, "timeline", table + ".csv")), table)
+        self.assertTrue(os.path.isfile(os.path.join(top, "timeline", "trace.json.gz")))
+        report = os.path.join(top, "report.md")
+        with open(report, encoding="utf-8") as f:
+            text = f.read()
+        found = [line[3:] for line in text.splitlines() if line.startswith("## ")][1:]
+        self.assertEqual(found, ["Device", "Timeline summary", "Streams", "Overlap",
+                                 "Launch latency", "Gaps", "CUDA graphs", "Top kernels", "Notes"])
+        done = subprocess.run([STRATA, "gpu", "report", "--check", report], capture_output=True)
+        self.assertEqual(done.returncode, 0)
+
+
 class Clocks(Case):
     """In each case the recorded sequence ends with a reset if and only if a set succeeded."""
 
