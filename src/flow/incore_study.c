@@ -199,21 +199,26 @@ static enum status find_blocks(struct incore_study *s, struct str text, bool sal
     return diag_fail(d, ST_FORMAT, "incore.no-trace", where, "no TRACE block found");
 }
 
+static void write_container(struct incore_study *s, const struct capture *cap)
+{
+    struct timeline_options how = {0};
+    struct cut cut;
+
+    cut_init(&cut, cap, &(struct cut_options){0});
+    timeline_find(S("insight"))->write(&cut, &how, json_buffer_sink(&s->made));
+    cut_fini(&cut);
+}
+
 /* Logs and traces of single cores are read into a capture and written as a container. */
 static enum status make_container(struct incore_study *s, struct diag *d)
 {
     struct input_options options = input_defaults();
-    struct timeline_options how = {0};
     struct capture *cap = NULL;
-    struct cut cut;
 
     TRY(input_load(s->bin, &options, d, &cap));
     bool is_incore = str_equal(capture_text(cap, cap->facts.kind), S("incore"));
-    if (is_incore) {
-        cut_init(&cut, cap, &(struct cut_options){0});
-        timeline_find(S("insight"))->write(&cut, &how, json_buffer_sink(&s->made));
-        cut_fini(&cut);
-    }
+    if (is_incore)
+        write_container(s, cap);
     capture_free(cap);
     if (!is_incore)
         return diag_fail(d, ST_FORMAT, "incore.no-trace", (struct where){.path = s->bin},
@@ -310,6 +315,20 @@ enum status incore_study_open(struct incore_study *s, const char *path, struct i
     arena_init(&s->arena);
     TRY(choose(s, path, rules.is_compat, d));
     TRY(find_texts(s, rules, d));
+    TRY(read_trace(s, rules, d));
+    incore_lanes_build(&s->lanes, &s->t);
+    incore_arrows_build(&s->arrows, &s->t, &s->lanes);
+    return ST_OK;
+}
+
+enum status incore_study_capture(struct incore_study *s, const struct capture *cap,
+                                 const char *name, struct incore_rules rules, struct diag *d)
+{
+    *s = (struct incore_study){0};
+    arena_init(&s->arena);
+    s->bin = arena_cstr(&s->arena, str_of(name));
+    write_container(s, cap);
+    TRY(find_blocks(s, (struct str){s->made.at, s->made.n}, false, d));
     TRY(read_trace(s, rules, d));
     incore_lanes_build(&s->lanes, &s->t);
     incore_arrows_build(&s->arrows, &s->t, &s->lanes);

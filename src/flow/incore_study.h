@@ -10,6 +10,8 @@
 #include "incore/device.h"
 #include "incore/health.h"
 
+struct capture;
+
 /* Busy cycles as the simulator itself counted them (core0_summary_log). */
 struct incore_told {
     struct str name; /* "mte2_cubecore0_su_busy_cycle" */
@@ -57,6 +59,10 @@ const char *incore_study_folder(const char *path, struct arena *arena);
 /* Reads the trace, packs its lanes and matches its flags. Call incore_study_close() in any case. */
 enum status incore_study_open(struct incore_study *s, const char *path, struct incore_rules rules,
                               struct diag *d);
+
+/* The same for a run that is in memory; `name` is what messages call it. */
+enum status incore_study_capture(struct incore_study *s, const struct capture *cap,
+                                 const char *name, struct incore_rules rules, struct diag *d);
 
 /* Reads the table of instructions, when there is one. */
 enum status incore_study_metrics(struct incore_study *s, struct diag *d);

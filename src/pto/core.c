@@ -451,6 +451,9 @@ static void insert_sync(struct pto_core *c, const struct pto_sync *s)
 
     if (s->kind == PTO_INSERT_SET)
         pto_queues_set(q, s->site, (enum pto_pipe)s->a, (enum pto_pipe)s->b, s->id);
+    else if (s->kind == PTO_INSERT_WAIT &&
+             (c->machine->options->ignored_pairs[s->a] >> s->b & 1) != 0)
+        (void)pto_queues_skip(q, (enum pto_pipe)s->a, (enum pto_pipe)s->b, s->id);
     else if (s->kind == PTO_INSERT_WAIT)
         (void)pto_queues_wait(q, s->site, (enum pto_pipe)s->a, (enum pto_pipe)s->b, s->id);
     else if (!c->machine->options->no_barriers)

@@ -233,7 +233,9 @@ static bool flag_site(struct pto_core *c, uint32_t site)
         pto_queues_set(&c->queues, site, a, b, id);
         return pto_core_settle(c);
     }
-    if (!is_held(c, (uint8_t)b) && pto_queues_wait(&c->queues, site, a, b, id))
+    bool is_ignored = (c->machine->options->ignored_pairs[a] >> b & 1) != 0;
+    if (!is_held(c, (uint8_t)b) && (is_ignored ? pto_queues_skip(&c->queues, a, b, id)
+                                               : pto_queues_wait(&c->queues, site, a, b, id)))
         return true;
     if (b != PTO_PIPE_S && b != PTO_PIPE_ALL)
         return pto_core_hold_back(
@@ -310,15 +312,15 @@ static bool take_tokens(struct pto_core *c, uint32_t id, uint32_t peers, struct 
     return true;
 }
 
-static void give_tokens(struct pto_core *c, uint32_t id, int64_t at)
+static void give_tokens(struct pto_core *c, uint32_t id, struct pto_moment m)
 {
     int64_t latency = pto_whole_cycles(pto_costs_get(c->machine->costs, PTO_COST_SYNC_CROSS));
 
     for (uint32_t to = 0; to < PTO_CORES; to++) {
         if (to != c->number)
             vec_push(&c->machine->token[id][c->number][to].set,
-                     ((struct pto_moment){at + latency, PTO_NO_RECORD, PTO_CAUSE_SEMAPHORE,
-                                          PTO_PIPE_S}));
+                     ((struct pto_moment){m.at + latency, m.record, PTO_CAUSE_SEMAPHORE, m.from,
+                                          (uint8_t)(c->number + 1)}));
     }
 }
 
@@ -338,7 +340,7 @@ static bool semaphore_site(struct pto_core *c, uint32_t site, bool is_set)
     if (id >= semaphores(c))
         return pto_core_fail(c, s->line, "pto-run.event", "%s: no such flag", pto_op_name(s->code));
     if (is_set) {
-        give_tokens(c, id, pto_queues_signal(&c->queues, site, pipe).at);
+        give_tokens(c, id, pto_queues_signal(&c->queues, site, pipe));
         return true;
     }
     if (flag_peers(c) == 0) /* a core that is alone meets nobody */
@@ -371,7 +373,7 @@ static bool sync_all(struct pto_core *c, uint32_t site)
         return true;
     if (!c->is_in_sync_all) {
         pto_queues_barrier(&c->queues, site, PTO_PIPE_ALL);
-        give_tokens(c, id, pto_queues_end(&c->queues).at);
+        give_tokens(c, id, pto_queues_end(&c->queues));
         c->is_in_sync_all = true;
     }
     if (!take_tokens(c, id, cores & ~(1U << c->number), &until))
@@ -399,7 +401,7 @@ static bool buffer_site(struct pto_core *c, uint32_t site)
         return true;
     }
     struct pto_moment done = {c->queues.pipe[pipe].done, c->queues.pipe[pipe].slowest,
-                              PTO_CAUSE_FLAG, (uint8_t)pipe};
+                              PTO_CAUSE_FLAG, (uint8_t)pipe, 0};
     pto_moment_join(&c->buffer[id], done);
     return true;
 }
@@ -551,9 +553,10 @@ static int64_t cross_latency(const struct pto_core *c)
     return pto_whole_cycles(pto_costs_get(c->machine->costs, PTO_COST_SYNC_CROSS));
 }
 
-static struct pto_moment as_token(struct pto_moment m, int64_t latency)
+static struct pto_moment as_token(const struct pto_core *c, struct pto_moment m)
 {
-    return (struct pto_moment){m.at + latency, PTO_NO_RECORD, PTO_CAUSE_FIFO, m.from};
+    return (struct pto_moment){m.at + cross_latency(c), m.record, PTO_CAUSE_FIFO, m.from,
+                               (uint8_t)(c->number + 1)};
 }
 
 static bool push_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
@@ -572,7 +575,7 @@ static bool push_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
     pto_core_note(c, s, (enum pto_pipe)s->phases[0], ready);
     if (c->machine->options->has_memory && !push_data(c, s, f))
         return false;
-    vec_push(&f->pushed[c->number], as_token(ready, cross_latency(c)));
+    vec_push(&f->pushed[c->number], as_token(c, ready));
     return true;
 }
 
@@ -644,7 +647,7 @@ static void free_site(struct pto_core *c, const struct pto_site *s, struct pto_f
     pto_moment_join(&quiet, (struct pto_moment){
                                 .at = scalar->free, .record = scalar->last, .from = PTO_PIPE_S});
 
-    vec_push(&f->freed[c->number], as_token(quiet, cross_latency(c)));
+    vec_push(&f->freed[c->number], as_token(c, quiet));
 }
 
 static bool fifo_site(struct pto_core *c, uint32_t site)

@@ -48,7 +48,18 @@ struct pto_record {
     uint32_t before;           /* record that let it start last; PTO_NO_RECORD */
     uint8_t pipe, cause;
     uint8_t from;    /* pipe of `before`, where cause tells of one */
-    uint8_t is_sync; /* a set, wait or barrier */
+    uint8_t is_sync; /* enum pto_sync_mark: not an instruction of the kernel's work */
+    uint8_t other;   /* `before` is of another core: its number + 1; 0: of this one */
+    uint8_t peer, id; /* of a set and a wait: the pipe at the other end, the flag */
+};
+
+enum pto_sync_mark {
+    PTO_MARK_NONE,
+    PTO_MARK_SET,
+    PTO_MARK_WAIT,
+    PTO_MARK_BARRIER,
+    PTO_MARK_SIGNAL, /* a flag for another core */
+    PTO_MARK_AWAIT,  /* waits for one */
 };
 
 /* A moment to wait for, and who made it. */
@@ -56,6 +67,7 @@ struct pto_moment {
     int64_t at;
     uint32_t record;
     uint8_t cause, from;
+    uint8_t other; /* as in pto_record */
 };
 
 /* Keeps the later of two moments; of equal ones the first. */
@@ -93,6 +105,7 @@ struct pto_queues {
     VEC_OF(struct pto_record) records;
     size_t max_records; /* beyond it records are counted only */
     uint64_t n_records; /* all of them */
+    struct pto_record aside; /* the last one that found no room */
     int64_t issue, flag_latency;
     const struct pto_moment
         *late; /* when the instruction that runs now was dispatched; NULL: now */
@@ -117,10 +130,10 @@ struct pto_moment pto_queues_run(struct pto_queues *q, const struct pto_issue *i
                                  struct pto_moment wait);
 
 /* Cycles of the scalar unit on plain arithmetic. */
-static inline void pto_queues_scalar(struct pto_queues *q, int64_t cycles)
+static inline void pto_queues_scalar(struct pto_queues *q, int64_t n)
 {
-    q->pipe[PTO_PIPE_S].free += cycles;
-    q->pipe[PTO_PIPE_S].busy += cycles;
+    q->pipe[PTO_PIPE_S].free += n;
+    q->pipe[PTO_PIPE_S].busy += n;
 }
 
 /* Flag `id` from pipe `a` to pipe `b` fires when all earlier instructions of `a` are ready. */
@@ -130,6 +143,9 @@ void pto_queues_set(struct pto_queues *q, uint32_t site, enum pto_pipe a, enum p
 /* Pipe `b` goes on when the flag has fired. False when no set is left to wait for. */
 bool pto_queues_wait(struct pto_queues *q, uint32_t site, enum pto_pipe a, enum pto_pipe b,
                      uint32_t id);
+
+/* Takes the oldest set of the flag without anybody waiting for it (what-if). */
+bool pto_queues_skip(struct pto_queues *q, enum pto_pipe a, enum pto_pipe b, uint32_t id);
 
 /* Later instructions of the pipe (of every pipe for PTO_PIPE_ALL) start after all earlier ones are
  * ready. */

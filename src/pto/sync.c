@@ -104,6 +104,8 @@ static enum hazard hazard_between(struct inserter *in, const struct pto_site *f,
             if (!(a->is_write || b->is_write || (a->space == PTO_ACC && across)) ||
                 !overlap(a, b) || is_exempt(f, n, a, b))
                 continue;
+            if (in->p->ignore_reuse && !(a->is_write && !b->is_write))
+                continue;
             bool is_chain = a->is_write && !b->is_write && !a->is_scratch && !b->is_scratch &&
                             a->is_known && b->is_known && a->lo == b->lo && a->hi == b->hi;
             if (!is_chain)

@@ -134,6 +134,16 @@ def database(out):
     yield run("db", "sql", "SELECT * FROM RmsNorm", *at)
 
 
+def kernels(out):
+    """Simulated kernels, with everything that can be asked of them."""
+    folder = "examples/pto/"
+    yield run("pto", "sim", folder + "attention.pto", "--what-if", "--timeline", "--json")
+    yield run("pto", "sim", folder + "vector_add.pto", "--run", "--fill", "0=random", "--output",
+              "0=" + out + "/a.bin", "--check", "0=" + out + "/a.bin", "--json")
+    yield run("pto", "sim", *(folder + k + ".pto" for k in ("matmul", "data_loop", "softmax")), "--json")
+    yield run("pto", "replay", folder + "replay.csv", "--sync-base", "100", "--json")
+
+
 def main():
     good, n = True, 0
     with tempfile.TemporaryDirectory() as out:
@@ -154,13 +164,19 @@ def main():
         b = "tests/golden/diff-slower/in/b/kernel_details.csv"
         full = [run("anomaly", paths[-1], "-o", out + "/res", "--json"), run("diff", a, b, "--json"),
                 run("info", paths[-1], "--json"), run("formats", "--json"),
+                run("gpu", "timeline", "examples/kineto-small", "--json"),
                 run("query", a, "SELECT name, dur FROM kernels LIMIT 3", "--json"),
                 run("db", "grid", "--database-path", "examples/perfdb/grid", "--rows", "2", "--seed",
                     "1", "--dry-run", "--json"),
                 run("db", "coverage", "--database-path", "tests/golden/db-coverage-json/in/db",
                     "--rules", "tests/golden/db-coverage-json/in/rules.yaml", "--json", codes=(1,)),
-                run("pto", "calibrate", "examples/pto/measured.csv", "--json")]
+                run("pto", "calibrate", "examples/pto/measured.csv", "--json"),
+                run("incore", "run", "examples/pto", "--target", "a2a3", "--backend", "sim", "-o",
+                    out + "/run", "--json")]
         full += [*comparisons(out), *database(out)]
+        for document in kernels(out):  # lists whose entries have members of their own
+            good &= check(document, document["schema"])
+            n += 1
     for document in full:
         good &= check(document, document["schema"])
         good &= check_faults(document, document["schema"])

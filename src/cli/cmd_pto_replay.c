@@ -1,0 +1,132 @@
+/*
+ * strata pto replay: recorded schedules run again.
+ */
+#include <inttypes.h>
+
+#include "base/mapfile.h"
+#include "cli/session.h"
+#include "pto/replay.h"
+
+extern const struct command command_pto_replay;
+
+struct args {
+    int64_t sync_base;
+};
+
+static const struct opt options[] = {
+    OPT_INT(0, "sync-base", "N", struct args, sync_base, 0, INT32_MAX,
+            "channels below this stay signalled (0)"),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata pto replay examples/pto/replay.csv --sync-base 100", "times of every entry, compared"},
+    {0},
+};
+
+static void print(struct session *s, const struct pto_replay *r)
+{
+    if (s->common.quiet)
+        return;
+    out_printf(&s->out, "%s\n  %" PRId64 " cycles, %zu entries", s->operands.at[0], r->total,
+               r->entries.n);
+    if (r->stuck > 0)
+        out_printf(&s->out, ", %" PRIu64 " never ran", r->stuck);
+    out_printf(&s->out, "; %" PRIu64 " differ from the recording\n", r->different);
+    if (r->different > 0) {
+        const struct pto_replay_entry *e = &r->entries.at[r->first_different];
+        out_printf(&s->out,
+                   "  first in line %" PRIu32 ": %" PRId64 " to %" PRId64 ", recorded %" PRId64
+                   " to %" PRId64 "\n",
+                   e->line, e->start, e->end, e->told_start, e->told_end);
+    }
+    out_printf(&s->out, "\n  %-12s %9s %12s %7s\n", "queue", "entries", "busy", "busy %");
+    for (uint32_t q = 0; q < PTO_REPLAY_QUEUES; q++)
+        if (r->order[q].n > 0)
+            out_printf(&s->out, "  %-12s %9zu %12" PRId64 " %7.1f\n", pto_replay_queue_name(q),
+                       r->order[q].n, r->busy[q],
+                       r->total > 0 ? 100.0 * (double)r->busy[q] / (double)r->total : 0.0);
+}
+
+static void put(struct json_writer *j, const char *key, int64_t value)
+{
+    json_write_key(j, str_of(key));
+    json_write_i64(j, value);
+}
+
+static void print_json(struct session *s, const struct pto_replay *r)
+{
+    session_read(s, s->operands.at[0], "pto-replay", r->entries.n, 0);
+    struct json_writer *j = session_json_begin(s, "strata.pto-replay/1", "simulated");
+    json_write_object(j);
+    put(j, "cycles", r->total);
+    put(j, "entries", (int64_t)r->entries.n);
+    put(j, "stuck", (int64_t)r->stuck);
+    put(j, "different", (int64_t)r->different);
+    json_write_key(j, S("queues"));
+    json_write_array(j);
+    for (uint32_t q = 0; q < PTO_REPLAY_QUEUES; q++) {
+        if (r->order[q].n == 0)
+            continue;
+        json_write_object(j);
+        json_write_key(j, S("queue"));
+        json_write_string(j, str_of(pto_replay_queue_name(q)));
+        put(j, "entries", (int64_t)r->order[q].n);
+        put(j, "busy_cycles", r->busy[q]);
+        json_write_end(j);
+    }
+    json_write_end(j);
+    json_write_key(j, S("times"));
+    json_write_array(j);
+    for (size_t i = 0; i < r->entries.n; i++) {
+        json_write_array(j);
+        json_write_i64(j, r->entries.at[i].start);
+        json_write_i64(j, r->entries.at[i].end);
+        json_write_end(j);
+    }
+    json_write_end(j);
+    json_write_end(j);
+    session_json_end(s);
+}
+
+static int run(struct session *s, const void *args)
+{
+    const struct args *a = args;
+    struct mapfile map;
+    struct pto_replay r;
+    enum status status = mapfile_open(&map, s->operands.at[0], &s->diag);
+
+    if (status != ST_OK)
+        return session_code(status);
+    pto_replay_init(&r);
+    status = pto_replay_read(&r, map.text, s->operands.at[0], &s->diag);
+    if (status == ST_OK) {
+        pto_replay_run(&r, (uint32_t)a->sync_base);
+        if (s->common.json)
+            print_json(s, &r);
+        else
+            print(s, &r);
+    }
+    bool is_same = r.stuck == 0 && r.different == 0;
+    pto_replay_free(&r);
+    mapfile_close(&map);
+    return status == ST_OK && !is_same ? CODE_NO : session_code(status);
+}
+
+const struct command command_pto_replay = {
+    .name = "replay",
+    .group = GROUP_INCORE,
+    .summary = "run a recorded schedule again and compare its times",
+    .usage = "[OPTIONS] FILE",
+    .details =
+        "Reads a table of queue entries (queue, duration, the channels each waits for and "
+        "signals) and runs it: each queue in order, one entry at a time, an entry as soon as all "
+        "its channels were signalled. Where the table has start and end of the recording they are "
+        "compared; the exit code is 1 when one differs or an entry never ran.",
+    .see = "docs/pto.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,319 @@
+#include "flow/pto_kernel.h"
+
+#include "flow/pto_buffers.h"
+#include "pto/verify.h"
+
+/* Buffers larger than this are refused: a dimension nobody knows would ask for it. */
+#define MOST_BYTES ((size_t)4 << 30)
+
+void pto_kernel_init(struct pto_kernel *k)
+{
+    memset(k, 0, sizeof(*k));
+    arena_init(&k->arena);
+    pto_module_init(&k->module);
+    pto_sim_init(&k->sim);
+    pto_outcome_init(&k->outcome);
+    k->parser = pto_parser_new();
+}
+
+static void drop_buffers(struct pto_kernel *k)
+{
+    for (size_t i = 0; i < k->bindings.n; i++)
+        mem_free(k->bindings.at[i].data);
+    k->bindings.n = 0;
+    k->args.n = 0;
+}
+
+void pto_kernel_free(struct pto_kernel *k)
+{
+    drop_buffers(k);
+    vec_free(&k->bindings);
+    vec_free(&k->args);
+    vec_free(&k->blocks);
+    pto_outcome_free(&k->outcome);
+    pto_sim_free(&k->sim);
+    pto_module_fini(&k->module);
+    pto_parser_free(k->parser);
+    arena_free(&k->arena);
+    mapfile_close(&k->map);
+}
+
+/* ---- reading ---- */
+
+enum status pto_kernel_load(struct pto_kernel *k, const struct pto_setup *setup, struct diag *d)
+{
+    mapfile_close(&k->map);
+    arena_free(&k->arena);
+    arena_init(&k->arena);
+    k->map = (struct mapfile){0};
+    k->text = setup->text;
+    if (setup->text.at == NULL) {
+        TRY(mapfile_open(&k->map, setup->path, d));
+        k->text = k->map.text;
+    }
+    if (setup->n_params > 0 || text_params_any(k->text))
+        TRY(text_params_fill(k->text, setup->path, setup->params, setup->n_params, &k->arena,
+                             &k->text, d));
+    if (pto_parse(k->parser, k->text, &k->module) != ST_OK || pto_verify(&k->module) != ST_OK)
+        return pto_tell(&k->module, setup->path, d);
+    k->arch = setup->target >= 0 ? (enum pto_arch)setup->target : k->module.arch;
+    TRY(pto_chip_find(setup->chip, k->arch, &k->chip, d));
+    if (setup->target < 0 && setup->chip.n > 0 && !k->module.has_arch)
+        k->arch = k->chip.arch;
+    if (k->chip.arch != k->arch)
+        return diag_fail(d, ST_UNSUPPORTED, "pto-sim.chip-arch", (struct where){.path = setup->path},
+                         "the kernel is for %s, which %.*s is not",
+                         k->arch == PTO_A5 ? "a5" : "a2a3", STR_ARGS(k->chip.name));
+    return pto_sim_prepare(&k->sim, &k->module, setup->func, k->arch, setup->is_dep, setup->path,
+                           d);
+}
+
+/* ---- arguments ---- */
+
+static const struct pto_function *wider(const struct pto_kernel *k)
+{
+    const struct pto_function *a = k->sim.function[0], *b = k->sim.function[1];
+
+    return !a || (b && b->arg_count > a->arg_count) ? b : a;
+}
+
+static void list_args(struct pto_kernel *k)
+{
+    const struct pto_function *f = wider(k);
+
+    drop_buffers(k);
+    for (uint32_t i = 0; i < f->arg_count; i++) {
+        strid name = pto_value_at(&k->module, f, i)->name;
+        vec_push(&k->args,
+                 ((struct pto_bound_arg){.name = intern_get(&k->module.names, name)}));
+        vec_push(&k->bindings, ((struct pto_binding){0}));
+    }
+}
+
+int64_t pto_kernel_arg(const struct pto_kernel *k, struct str name, const char *path,
+                       struct diag *d)
+{
+    int64_t number;
+
+    if (name.n > 0 && *name.at == '%')
+        name = str_part(name, 1, name.n);
+    for (size_t i = 0; i < k->args.n; i++) {
+        if (str_equal(k->args.at[i].name, name))
+            return (int64_t)i;
+    }
+    if (num_i64(name, &number) && number >= 0 && (uint64_t)number < k->args.n)
+        return number;
+    (void)diag_fail(d, ST_NOT_FOUND, "pto-sim.no-argument", (struct where){.path = path},
+                    "the kernel has no argument %.*s", STR_ARGS(name));
+    for (size_t i = 0; i < k->args.n; i++)
+        diag_hint(d, "has", "%.*s", STR_ARGS(k->args.at[i].name));
+    return -1;
+}
+
+static const struct pto_type *arg_type(const struct pto_kernel *k, size_t arg)
+{
+    return pto_value_type(&k->module, wider(k), (uint32_t)arg);
+}
+
+static enum status bind_scalar(struct pto_kernel *k, const struct pto_given *g, const char *path,
+                               struct diag *d)
+{
+    struct where where = {.path = path};
+    int64_t arg = pto_kernel_arg(k, g->name, path, d);
+
+    if (arg < 0)
+        return ST_NOT_FOUND;
+    const struct pto_type *type = arg_type(k, (size_t)arg);
+    struct pto_binding *b = &k->bindings.at[arg];
+    if (type->kind != PTO_TYPE_SCALAR) {
+        diag_hint(d, "try", "--input or --fill");
+        return diag_fail(d, ST_FORMAT, "pto-sim.argument", where, "%.*s is a pointer",
+                         STR_ARGS(g->name));
+    }
+    bool is_float = pto_dtype_is_float(type->dtype);
+    if (is_float ? !num_f64(g->value, &b->real) : !num_i64(g->value, &b->number))
+        return diag_fail(d, ST_FORMAT, "pto-sim.argument", where, "%.*s is no value for %.*s: %s",
+                         STR_ARGS(g->value), STR_ARGS(g->name), pto_dtype_name(type->dtype));
+    b->is_given = k->args.at[arg].is_given = true;
+    return ST_OK;
+}
+
+static void find_sizes(struct pto_kernel *k, struct arena *arena)
+{
+    struct pto_gm_scalar *scalars = ARENA_ARRAY(arena, struct pto_gm_scalar, k->args.n + 1);
+    struct pto_gm_size *sizes = ARENA_ARRAY(arena, struct pto_gm_size, k->args.n + 1);
+    bool join = false;
+
+    for (size_t i = 0; i < k->args.n; i++)
+        scalars[i] = (struct pto_gm_scalar){k->args.at[i].is_given, k->bindings.at[i].number};
+    for (size_t i = 0; i < 2; i++) {
+        if (k->sim.function[i])
+            pto_gm_sizes(&k->module, k->sim.function[i], scalars, join, sizes);
+        join = join || k->sim.function[i];
+    }
+    for (size_t i = 0; i < k->args.n; i++)
+        k->args.at[i].size = sizes[i];
+}
+
+static enum status pointer_arg(struct pto_kernel *k, const struct pto_given *g, const char *path,
+                               struct diag *d, size_t *arg, size_t *bytes)
+{
+    int64_t found = pto_kernel_arg(k, g->name, path, d);
+
+    if (found < 0)
+        return ST_NOT_FOUND;
+    *arg = (size_t)found;
+    *bytes = pto_gm_bytes(&k->args.at[found].size);
+    if (!k->args.at[found].size.is_pointer) {
+        diag_hint(d, "try", "--arg %.*s=VALUE", STR_ARGS(g->name));
+        return diag_fail(d, ST_FORMAT, "pto-sim.argument", (struct where){.path = path},
+                         "%.*s is a number, not a buffer", STR_ARGS(g->name));
+    }
+    if (*bytes > MOST_BYTES)
+        return diag_fail(d, ST_LIMIT, "pto-sim.buffer-size", (struct where){.path = path},
+                         "the buffer of %.*s would have %zu bytes", STR_ARGS(g->name), *bytes);
+    return ST_OK;
+}
+
+static void make_buffer(struct pto_binding *b, size_t bytes)
+{
+    b->data = mem_grow(b->data, 1, bytes + 1);
+    b->size = bytes;
+    memset(b->data, 0, bytes);
+}
+
+static enum status bind_buffers(struct pto_kernel *k, const struct pto_setup *setup,
+                                struct diag *d)
+{
+    size_t arg, bytes;
+
+    for (size_t i = 0; i < setup->n_inputs; i++) {
+        TRY(pointer_arg(k, &setup->inputs[i], setup->path, d, &arg, &bytes));
+        TRY(pto_buffer_read(arena_cstr(&k->arena, setup->inputs[i].value), bytes,
+                            &k->bindings.at[arg], d));
+        k->args.at[arg].is_given = true;
+    }
+    for (size_t i = 0; i < setup->n_fills; i++) {
+        TRY(pointer_arg(k, &setup->fills[i], setup->path, d, &arg, &bytes));
+        make_buffer(&k->bindings.at[arg], bytes);
+        TRY(pto_buffer_fill(k->bindings.at[arg].data, bytes, k->args.at[arg].size.dtype,
+                            setup->fills[i].value, setup->seed, arg, d));
+        k->args.at[arg].is_given = true;
+    }
+    for (size_t i = 0; setup->has_memory && i < k->args.n; i++) {
+        struct pto_given g = {.name = k->args.at[i].name};
+        if (!k->args.at[i].size.is_pointer || k->args.at[i].is_given)
+            continue;
+        TRY(pointer_arg(k, &g, setup->path, d, &arg, &bytes));
+        make_buffer(&k->bindings.at[i], bytes);
+    }
+    return ST_OK;
+}
+
+enum status pto_kernel_bind(struct pto_kernel *k, const struct pto_setup *setup, struct diag *d)
+{
+    list_args(k);
+    for (size_t i = 0; i < setup->n_args; i++)
+        TRY(bind_scalar(k, &setup->args[i], setup->path, d));
+    find_sizes(k, &k->arena);
+    return bind_buffers(k, setup, d);
+}
+
+/* ---- running ---- */
+
+static struct pto_options options_of(const struct pto_kernel *k, const struct pto_setup *setup)
+{
+    struct pto_options o = pto_options_default(k->arch);
+    bool is_vector = k->sim.function[0] == NULL;
+    int64_t most = is_vector ? k->chip.aiv : k->chip.aic;
+
+    o.is_dep = setup->is_dep;
+    o.has_memory = setup->has_memory;
+    o.blocks = setup->blocks > 0 ? setup->blocks : 1;
+    o.cores = (int32_t)setup->cores;
+    if (o.cores <= 0)
+        o.cores = (int32_t)(most > 0 && o.blocks > most ? most : o.blocks);
+    if (setup->max_steps > 0)
+        o.max_steps = setup->max_steps;
+    if (setup->max_records > 0)
+        o.max_records = setup->max_records;
+    return o;
+}
+
+/* With memory a kernel went its way by data that nobody supplied: as assumed as without. */
+static void note_zero_filled(struct pto_kernel *k)
+{
+    struct pto_outcome *o = &k->outcome;
+    int64_t cube = 0, vector = 0;
+    bool reads = false;
+
+    for (size_t i = 0; i < o->units.n; i++) {
+        cube += o->units.at[i].pipe == PTO_PIPE_M ? o->units.at[i].busy : 0;
+        vector += o->units.at[i].pipe == PTO_PIPE_V ? o->units.at[i].busy : 0;
+    }
+    for (size_t f = 0; f < 2; f++) {
+        const struct pto_program *p = &k->sim.program[f];
+        for (size_t i = 0; k->sim.function[f] && i < p->sites.n; i++)
+            reads = reads || p->sites.at[i].code == PTO_LOAD_SCALAR ||
+                    p->sites.at[i].code == PTO_TGETVAL;
+    }
+    for (size_t i = 0; i < k->args.n && reads; i++) {
+        if (k->args.at[i].size.is_pointer && !k->args.at[i].is_given && cube == 0 && vector < 1000)
+            o->is_degenerate = true;
+    }
+}
+
+enum status pto_kernel_run(struct pto_kernel *k, const struct pto_costs *costs,
+                           const struct pto_setup *setup, struct diag *d)
+{
+    int64_t longest = -1;
+
+    k->options = options_of(k, setup);
+    k->cores = k->options.cores < k->options.blocks ? k->options.cores : k->options.blocks;
+    int64_t *busy = ARENA_ARRAY(&k->arena, int64_t, (size_t)k->cores + 1);
+    k->blocks.n = 0;
+    k->total = 0;
+    for (int64_t i = 0; i < k->options.blocks; i++) {
+        k->options.block = i;
+        TRY(pto_sim_run(&k->sim, costs, &k->options, k->bindings.at, (uint32_t)k->bindings.n,
+                        setup->path, d));
+        vec_push(&k->blocks, k->sim.total);
+        busy[i % k->cores] += k->sim.total;
+        if (busy[i % k->cores] > k->total)
+            k->total = busy[i % k->cores];
+        if (k->sim.total > longest) {
+            longest = k->sim.total;
+            k->longest = i;
+            pto_outcome_fill(&k->outcome, &k->sim, &k->chip);
+        }
+    }
+    k->options.block = k->longest;
+    if (setup->has_memory)
+        note_zero_filled(k);
+    return ST_OK;
+}
+
+enum status pto_kernel_again(struct pto_kernel *k, struct pto_sim *sim,
+                             const struct pto_costs *costs,
+                             const struct pto_options *options, struct diag *d)
+{
+    unsigned char **kept = mem_grow(NULL, sizeof(*kept), k->bindings.n + 1);
+
+    for (size_t i = 0; i < k->bindings.n; i++) {
+        const struct pto_binding *b = &k->bindings.at[i];
+        kept[i] = NULL;
+        if (!options->has_memory || !b->data)
+            continue;
+        kept[i] = mem_grow(NULL, 1, b->size + 1);
+        memcpy(kept[i], b->data, b->size);
+    }
+    enum status status = pto_sim_run(sim, costs, options, k->bindings.at,
+                                     (uint32_t)k->bindings.n, k->sim.machine.path, d);
+    for (size_t i = 0; i < k->bindings.n; i++) {
+        if (kept[i])
+            memcpy(k->bindings.at[i].data, kept[i], k->bindings.at[i].size);
+        mem_free(kept[i]);
+    }
+    mem_free(kept);
+    return status;
+}

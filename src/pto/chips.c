@@ -1,0 +1,55 @@
+#include "pto/chips.h"
+
+#include "base/csv.h"
+#include "base/embedded.h"
+#include "base/num.h"
+
+static void read_chip(const struct csv *csv, struct pto_chip *c)
+{
+    int64_t aic = 0, aiv = 0;
+
+    *c = (struct pto_chip){.name = csv_cell(csv, csv_column(csv, S("chip"))),
+                           .arch = str_equal(csv_cell(csv, csv_column(csv, S("arch"))), S("a5"))
+                                       ? PTO_A5
+                                       : PTO_A2A3};
+    num_i64(csv_cell(csv, csv_column(csv, S("aic"))), &aic);
+    num_i64(csv_cell(csv, csv_column(csv, S("aiv"))), &aiv);
+    num_f64(csv_cell(csv, csv_column(csv, S("clock_mhz"))), &c->mhz);
+    num_f64(csv_cell(csv, csv_column(csv, S("trace_mhz"))), &c->trace_mhz);
+    c->aic = (int32_t)aic;
+    c->aiv = (int32_t)aiv;
+}
+
+static bool is_named(const struct pto_chip *c, struct str name)
+{
+    struct str brand = S("Ascend");
+
+    return str_equal_nocase(c->name, name) ||
+           (str_starts(c->name, brand) &&
+            str_equal_nocase(str_part(c->name, brand.n, c->name.n), name));
+}
+
+enum status pto_chip_find(struct str name, enum pto_arch arch, struct pto_chip *out, struct diag *d)
+{
+    struct csv *csv = mem_grow(NULL, sizeof(*csv), 1);
+    struct str text = embedded_file("pto/chips.csv");
+    bool is_found = false;
+
+    csv_open(csv, text);
+    while (!is_found && csv_next(csv)) {
+        read_chip(csv, out);
+        is_found = name.n > 0 ? is_named(out, name) : out->arch == arch;
+    }
+    if (!is_found) {
+        struct pto_chip known;
+        (void)diag_fail(d, ST_NOT_FOUND, "pto-sim.chip", (struct where){0}, "no chip is named %.*s",
+                        STR_ARGS(name));
+        csv_open(csv, text);
+        while (csv_next(csv)) {
+            read_chip(csv, &known);
+            diag_hint(d, "try", "--chip %.*s", STR_ARGS(known.name));
+        }
+    }
+    mem_free(csv);
+    return is_found ? ST_OK : ST_NOT_FOUND;
+}

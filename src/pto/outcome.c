@@ -1,0 +1,263 @@
+#include "pto/outcome.h"
+
+#include <stdlib.h>
+
+static const char *const bound_names[] = {"nothing", "cube",   "vector",  "read",  "write",
+                                          "on-chip", "scalar", "latency", "serial"};
+
+static const char *const bound_advice[] = {
+    "no pipe did any work",
+    "the cube core sets the pace: fewer multiplications or a cheaper type help",
+    "the vector pipe sets the pace: fewer or wider vector instructions help",
+    "reading global memory sets the pace: reuse what is loaded, load more contiguous bytes",
+    "writing global memory sets the pace: write less, or in larger pieces",
+    "moving tiles from L1 sets the pace: keep one operand of several products in L0",
+    "the scalar unit sets the pace: hoist address arithmetic and scalar loads out of loops",
+    "no pipe is busy for long: work waits for results on their way; larger tiles or more "
+    "buffers in flight help",
+    "the pipes take turns: double buffers would let them work at the same time",
+};
+
+const char *pto_bound_name(enum pto_bound bound)
+{
+    return bound_names[bound];
+}
+
+const char *pto_bound_advice(enum pto_bound bound)
+{
+    return bound_advice[bound];
+}
+
+const char *pto_pipe_short(enum pto_pipe pipe)
+{
+    switch (pipe) {
+    case PTO_PIPE_S:
+        return "SCALAR";
+    case PTO_PIPE_V:
+        return "VEC";
+    case PTO_PIPE_M:
+        return "CUBE";
+    case PTO_PIPE_FIX:
+        return "FIXP";
+    default:
+        return (int)pipe < PTO_PIPE_COUNT ? pto_pipe_name(pipe) + 5 : "?"; /* without PIPE_ */
+    }
+}
+
+const char *pto_assumed_kind(int kind)
+{
+    static const char *const names[] = {"branch", "loop bound", "divisor", "wait"};
+
+    return names[kind];
+}
+
+void pto_outcome_init(struct pto_outcome *o)
+{
+    memset(o, 0, sizeof(*o));
+    arena_init(&o->arena);
+}
+
+void pto_outcome_free(struct pto_outcome *o)
+{
+    vec_free(&o->units);
+    vec_free(&o->stalls);
+    vec_free(&o->path);
+    vec_free(&o->flows);
+    vec_free(&o->assumed);
+    arena_free(&o->arena);
+    memset(o, 0, sizeof(*o));
+}
+
+static void clear(struct pto_outcome *o)
+{
+    arena_free(&o->arena);
+    arena_init(&o->arena);
+    o->units.n = o->stalls.n = o->path.n = o->flows.n = o->assumed.n = 0;
+    o->instructions = o->records = o->unrecorded = o->macs = 0;
+    o->inserted_barriers = 0;
+    o->peak_macs = 0;
+    o->is_degenerate = false;
+}
+
+static void add_units(struct pto_outcome *o, const struct pto_core *c)
+{
+    static const uint8_t order[] = {PTO_PIPE_S,    PTO_PIPE_MTE2, PTO_PIPE_MTE1, PTO_PIPE_M,
+                                    PTO_PIPE_V,    PTO_PIPE_FIX,  PTO_PIPE_MTE3, PTO_PIPE_MTE4,
+                                    PTO_PIPE_MTE5, PTO_PIPE_V2};
+
+    for (size_t i = 0; i < ARRAY_LEN(order); i++) {
+        const struct pto_queue *q = &c->queues.pipe[order[i]];
+        if (q->count == 0 && q->busy == 0)
+            continue;
+        struct pto_unit u = {.core = (uint8_t)c->number,
+                             .pipe = order[i],
+                             .busy = q->busy + q->burst_latency,
+                             .count = q->count,
+                             .first = q->first == INT64_MAX ? 0 : q->first,
+                             .until = q->until};
+        memcpy(u.stall, q->stall, sizeof(u.stall));
+        o->instructions += q->count;
+        vec_push(&o->units, u);
+    }
+}
+
+static void add_flows(struct pto_outcome *o, const struct pto_sim *sim)
+{
+    for (uint32_t path = 0; path < PTO_PATHS; path++) {
+        struct pto_flow f = {.src = (uint8_t)(path / PTO_SPACE_COUNT),
+                             .dst = (uint8_t)(path % PTO_SPACE_COUNT)};
+        for (uint32_t i = 0; i < PTO_CORES; i++) {
+            if ((sim->present >> i & 1) != 0)
+                f.bytes += sim->cores[i].bytes[path];
+        }
+        if (f.bytes > 0)
+            vec_push(&o->flows, f);
+    }
+}
+
+/* Multiplications a cycle: of the fastest type among the matrix products of the program. */
+static double peak_of(const struct pto_program *p)
+{
+    double peak = 0;
+
+    for (size_t i = 0; i < p->sites.n; i++) {
+        const struct pto_site *s = &p->sites.at[i];
+        if (s->n_phases == 0 || s->phases[0] != PTO_PIPE_M)
+            continue;
+        for (uint32_t k = 0; k < s->use_count; k++) {
+            const struct pto_use *u = &p->uses.at[s->use_first + k];
+            if (u->kind != PTO_SLOT_TILE || p->tiles.at[u->slot].type.space != PTO_LEFT)
+                continue;
+            uint32_t size = pto_dtype_size(p->tiles.at[u->slot].type.dtype);
+            double macs = size == 1 ? 8192 : size == 4 ? 1024 : 4096;
+            peak = macs > peak ? macs : peak;
+        }
+    }
+    return peak;
+}
+
+static void add_assumed(struct pto_outcome *o, const struct pto_core *c)
+{
+    const struct pto_program *p = c->program;
+
+    for (size_t i = 0; i < c->assumptions.n; i++) {
+        const struct pto_assumption *a = &c->assumptions.at[i];
+        struct pto_assumed x = {.line = a->line, .kind = (int)a->kind};
+        bool is_known = false;
+        if (a->origin != 0 && (a->origin & PTO_ORIGIN_TILE) == 0 &&
+            a->origin <= p->function->arg_count) {
+            uint32_t arg = a->origin - 1;
+            x.name = arena_str(&o->arena,
+                               intern_get(&p->module->names,
+                                          pto_value_at(p->module, p->function, arg)->name));
+            x.is_pointer = pto_value_type(p->module, p->function, arg)->kind == PTO_TYPE_PTR;
+        }
+        for (size_t k = 0; k < o->assumed.n && !is_known; k++) {
+            const struct pto_assumed *y = &o->assumed.at[k];
+            is_known = y->line == x.line && y->kind == x.kind && str_equal(y->name, x.name);
+        }
+        if (!is_known)
+            vec_push(&o->assumed, x);
+    }
+}
+
+/* ---- what sets the pace ---- */
+
+static enum pto_bound bound_of_pipe(uint8_t pipe)
+{
+    switch (pipe) {
+    case PTO_PIPE_M:
+        return PTO_BOUND_CUBE;
+    case PTO_PIPE_V:
+    case PTO_PIPE_V2:
+        return PTO_BOUND_VECTOR;
+    case PTO_PIPE_MTE2:
+        return PTO_BOUND_READ;
+    case PTO_PIPE_MTE3:
+    case PTO_PIPE_FIX:
+        return PTO_BOUND_WRITE;
+    case PTO_PIPE_MTE1:
+        return PTO_BOUND_ON_CHIP;
+    default:
+        return PTO_BOUND_SCALAR;
+    }
+}
+
+enum { BUSY_PERCENT = 70, LATENCY_PERCENT = 40 };
+
+static void judge(struct pto_outcome *o)
+{
+    int64_t most = 0, away = 0;
+
+    o->bound = PTO_BOUND_NOTHING;
+    for (size_t i = 0; i < o->units.n; i++) {
+        if (o->units.at[i].busy <= most)
+            continue;
+        most = o->units.at[i].busy;
+        o->bound_core = o->units.at[i].core;
+        o->bound_pipe = o->units.at[i].pipe;
+    }
+    for (size_t i = 0; i < o->path.n; i++) {
+        if (o->path.at[i].sort != PTO_PATH_WORK)
+            away += o->path.at[i].cycles;
+    }
+    if (most == 0 || o->total <= 0)
+        return;
+    /* a vector pipe that waits for its own results counts as busy: the path tells it apart */
+    if ((double)away * 100 >= (double)o->total * LATENCY_PERCENT)
+        o->bound = PTO_BOUND_LATENCY;
+    else if ((double)most * 100 >= (double)o->total * BUSY_PERCENT)
+        o->bound = bound_of_pipe(o->bound_pipe);
+    else
+        o->bound = PTO_BOUND_SERIAL;
+}
+
+/* Control flow followed data that nobody supplied, and next to nothing was computed: no cube work
+ * and less than a thousand cycles of the vector pipe, as the health check of traces has it. */
+static void find_degenerate(struct pto_outcome *o)
+{
+    int64_t cube = 0, vector = 0;
+    bool is_guessed = false;
+
+    for (size_t i = 0; i < o->units.n; i++) {
+        cube += o->units.at[i].pipe == PTO_PIPE_M ? o->units.at[i].busy : 0;
+        vector += o->units.at[i].pipe == PTO_PIPE_V ? o->units.at[i].busy : 0;
+    }
+    for (size_t i = 0; i < o->assumed.n; i++)
+        is_guessed = is_guessed || o->assumed.at[i].kind != PTO_ASSUMED_WAIT;
+    o->is_degenerate = is_guessed && cube == 0 && vector < 1000;
+}
+
+void pto_outcome_fill(struct pto_outcome *o, const struct pto_sim *sim, const struct pto_chip *chip)
+{
+    const struct pto_function *f = sim->function[0] ? sim->function[0] : sim->function[1];
+
+    clear(o);
+    o->kernel = arena_str(&o->arena, pto_sim_kernel_name(sim->module, f));
+    o->chip = *chip;
+    o->arch = sim->machine.options->arch;
+    o->is_dep = sim->machine.options->is_dep;
+    o->is_complete = sim->is_complete;
+    o->present = sim->present;
+    o->total = sim->total;
+    o->launch = (int64_t)pto_costs_get(sim->machine.costs, PTO_COST_LAUNCH);
+    o->steps = sim->steps;
+    for (uint32_t i = 0; i < PTO_CORES; i++) {
+        const struct pto_core *c = &sim->cores[i];
+        if ((sim->present >> i & 1) == 0)
+            continue;
+        add_units(o, c);
+        add_assumed(o, c);
+        o->macs += c->macs;
+        o->records += c->queues.records.n;
+        o->unrecorded += c->queues.n_records - c->queues.records.n;
+        double peak = peak_of(c->program);
+        o->peak_macs = peak > o->peak_macs ? peak : o->peak_macs;
+        if (i != PTO_AIV1)
+            o->inserted_barriers += c->program->n_unfilled;
+    }
+    add_flows(o, sim);
+    pto_outcome_walk(o, sim);
+    judge(o);
+    find_degenerate(o);
+}

@@ -1,0 +1,122 @@
+/*
+ * outcome - what a run of the simulator says, as plain data.
+ *
+ *     pto_outcome_init(&o);
+ *     pto_outcome_fill(&o, &sim, &chip);      after pto_sim_run()
+ *     ... o.total, o.units, o.path
+ *     pto_outcome_free(&o);
+ *
+ * An outcome owns what it holds and outlives the sim. Lists are in a fixed order, so the same run
+ * gives the same bytes.
+ */
+#ifndef STRATA_PTO_OUTCOME_H
+#define STRATA_PTO_OUTCOME_H
+
+#include "base/json_write.h"
+#include "pto/chips.h"
+#include "pto/sim.h"
+
+/* One pipe of one core. */
+struct pto_unit {
+    uint8_t core, pipe;
+    int64_t busy;
+    uint64_t count; /* instructions */
+    int64_t stall[PTO_CAUSE_COUNT];
+    int64_t first, until; /* active from .. to */
+};
+
+/* What one pipe waited for, and how long in all. */
+struct pto_stall {
+    uint8_t core, pipe, cause;
+    uint8_t from_core, from; /* pipe it waited for */
+    uint64_t count;
+    int64_t cycles;
+};
+
+/* A part of the critical path: all its pieces on one pipe, of one sort. */
+enum pto_path_sort {
+    PTO_PATH_WORK,    /* an instruction held the pipe */
+    PTO_PATH_LATENCY, /* its result was on the way */
+    PTO_PATH_SYNC,    /* flags, barriers, tokens and what the scalar unit did in between */
+};
+
+struct pto_path_part {
+    uint8_t core, pipe, sort;
+    uint8_t cause; /* of PTO_PATH_SYNC */
+    uint64_t count;
+    int64_t cycles;
+};
+
+struct pto_flow {
+    uint8_t src, dst; /* enum pto_space */
+    uint64_t bytes;
+};
+
+/* An input that nobody supplied and the program's way depends on. */
+struct pto_assumed {
+    struct str name; /* of the argument; empty for a value of a tile or a wait */
+    bool is_pointer;
+    int kind; /* of struct pto_assumption */
+    uint32_t line;
+};
+
+enum pto_bound {
+    PTO_BOUND_NOTHING, /* nothing ran */
+    PTO_BOUND_CUBE,
+    PTO_BOUND_VECTOR,
+    PTO_BOUND_READ,    /* MTE2 */
+    PTO_BOUND_WRITE,   /* MTE3, FIXP */
+    PTO_BOUND_ON_CHIP, /* MTE1 */
+    PTO_BOUND_SCALAR,
+    PTO_BOUND_LATENCY, /* no pipe is busy: results on the way and synchronisation */
+    PTO_BOUND_SERIAL,  /* no pipe is busy: they take turns */
+};
+
+struct pto_outcome {
+    struct arena arena;
+    struct str kernel;
+    struct pto_chip chip;
+    enum pto_arch arch;
+    bool is_dep, is_complete, is_degenerate;
+    uint32_t present; /* bit per core */
+    int64_t total;    /* cycles */
+    int64_t launch;   /* cycles of a launch, not in `total` */
+    uint64_t instructions, steps;
+    uint64_t records, unrecorded; /* for stalls and path: kept, and not kept */
+    enum pto_bound bound;
+    uint8_t bound_core, bound_pipe; /* the busiest pipe */
+    uint64_t macs;
+    double peak_macs; /* a cycle, for the types that were multiplied; 0: none */
+    uint32_t inserted_barriers; /* events ran out */
+    VEC_OF(struct pto_unit) units;
+    VEC_OF(struct pto_stall) stalls;   /* longest first */
+    VEC_OF(struct pto_path_part) path; /* longest first; adds up to `total` */
+    VEC_OF(struct pto_flow) flows;
+    VEC_OF(struct pto_assumed) assumed;
+};
+
+void pto_outcome_init(struct pto_outcome *o);
+void pto_outcome_free(struct pto_outcome *o);
+void pto_outcome_fill(struct pto_outcome *o, const struct pto_sim *sim,
+                      const struct pto_chip *chip);
+
+static inline double pto_outcome_us(const struct pto_outcome *o, int64_t n)
+{
+    return (double)n / o->chip.mhz;
+}
+
+const char *pto_bound_name(enum pto_bound bound);   /* "read" */
+const char *pto_bound_advice(enum pto_bound bound); /* one sentence */
+const char *pto_pipe_short(enum pto_pipe pipe);     /* "MTE2", "CUBE", "VEC" */
+const char *pto_assumed_kind(int kind);             /* "loop bound" */
+
+/* The outcome as one JSON object; docs/schema/strata.pto-sim-1.schema.json describes it. */
+void pto_outcome_json(const struct pto_outcome *o, struct json_writer *j);
+/* Its members, into an object that is open. */
+void pto_outcome_members(const struct pto_outcome *o, struct json_writer *j);
+
+/* ---- between the parts of outcome ---- */
+
+void pto_outcome_walk(struct pto_outcome *o, const struct pto_sim *sim);
+
+#endif

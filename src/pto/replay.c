@@ -1,0 +1,227 @@
+#include "pto/replay.h"
+
+#include <stdlib.h>
+
+#include "base/csv.h"
+#include "base/num.h"
+
+/* The order they are looked at in, which decides who takes a signal first. */
+static const char *const queue_names[PTO_REPLAY_QUEUES] = {
+    "Scalar", "MTE2_AIV", "MTE2_AIC", "MTE3",       "MTE1",   "VEC",
+    "FIXP",   "CUBE",     "MTE2_AIV_1", "MTE3_1", "VEC_1"};
+
+enum { MOST_CHANNELS = 1 << 20 };
+
+#define MOST_CYCLES ((int64_t)1 << 32) /* of one entry: sums of all entries fit */
+
+const char *pto_replay_queue_name(uint32_t queue)
+{
+    return queue < PTO_REPLAY_QUEUES ? queue_names[queue] : "?";
+}
+
+void pto_replay_init(struct pto_replay *r)
+{
+    memset(r, 0, sizeof(*r));
+}
+
+void pto_replay_free(struct pto_replay *r)
+{
+    vec_free(&r->entries);
+    vec_free(&r->channels);
+    for (size_t i = 0; i < PTO_REPLAY_QUEUES; i++)
+        vec_free(&r->order[i]);
+    memset(r, 0, sizeof(*r));
+}
+
+/* ---- reading ---- */
+
+struct columns {
+    int queue, duration, waits, signals, start, end;
+};
+
+static bool read_channels(struct pto_replay *r, struct str text, uint32_t *first, uint32_t *n)
+{
+    struct str rest = text, one;
+    uint64_t number;
+
+    *first = (uint32_t)r->channels.n;
+    *n = 0;
+    while (text.n > 0 && str_split(&rest, '|', &one)) {
+        if (!num_u64(one, &number) || number >= MOST_CHANNELS)
+            return false;
+        vec_push(&r->channels, (uint32_t)number);
+        (*n)++;
+    }
+    return true;
+}
+
+static bool read_queue(struct str text, uint32_t *queue)
+{
+    for (*queue = 0; *queue < PTO_REPLAY_QUEUES; (*queue)++) {
+        if (str_equal(text, str_of(queue_names[*queue])))
+            return true;
+    }
+    return false;
+}
+
+static bool read_told(struct str text, int64_t *out)
+{
+    *out = -1;
+    return text.n == 0 || num_i64(text, out);
+}
+
+/* What is wrong with the row; NULL when nothing is. */
+static const char *read_row(struct pto_replay *r, const struct csv *csv, const struct columns *c)
+{
+    struct pto_replay_entry e = {.line = (uint32_t)csv->line, .start = -1, .end = -1};
+
+    if (!read_queue(csv_cell(csv, c->queue), &e.queue))
+        return "no such queue";
+    if (!num_i64(csv_cell(csv, c->duration), &e.duration) || e.duration < 0 ||
+        e.duration > MOST_CYCLES)
+        return "the duration is no number of cycles";
+    if (!read_channels(r, csv_cell(csv, c->waits), &e.wait_first, &e.wait_n) ||
+        !read_channels(r, csv_cell(csv, c->signals), &e.signal_first, &e.signal_n))
+        return "waits and signals are numbers of channels with | between them";
+    if (!read_told(csv_cell(csv, c->start), &e.told_start) ||
+        !read_told(csv_cell(csv, c->end), &e.told_end))
+        return "start and end are cycles";
+    vec_push(&r->order[e.queue], (uint32_t)r->entries.n);
+    vec_push(&r->entries, e);
+    return NULL;
+}
+
+enum status pto_replay_read(struct pto_replay *r, struct str text, const char *path, struct diag *d)
+{
+    struct csv *csv = mem_grow(NULL, sizeof(*csv), 1);
+    const char *problem = NULL;
+    uint64_t line = 0;
+
+    csv_open(csv, text);
+    struct columns c = {csv_column(csv, S("queue")),   csv_column(csv, S("duration")),
+                        csv_column(csv, S("waits")),   csv_column(csv, S("signals")),
+                        csv_column(csv, S("start")),   csv_column(csv, S("end"))};
+    if (c.queue < 0 || c.duration < 0 || c.waits < 0 || c.signals < 0)
+        problem = "a recording has the columns queue, duration, waits, signals";
+    while (!problem && csv_next(csv)) {
+        line = csv->line;
+        problem = read_row(r, csv, &c);
+    }
+    mem_free(csv);
+    if (problem)
+        return diag_fail(d, ST_FORMAT, "pto-replay.bad-row", (struct where){path, line, 0}, "%s", problem);
+    return ST_OK;
+}
+
+/* ---- running ---- */
+
+struct schedule {
+    struct pto_replay *r;
+    uint32_t *count; /* by channel */
+    uint32_t sync_base;
+    int64_t now;
+    struct {
+        size_t next;       /* entry of the queue */
+        bool is_running;
+        int64_t end, free; /* of the running one; when the queue was free last */
+    } queue[PTO_REPLAY_QUEUES];
+};
+
+static struct pto_replay_entry *entry_of(struct schedule *s, uint32_t queue, size_t which)
+{
+    return &s->r->entries.at[s->r->order[queue].at[which]];
+}
+
+static void finish_due(struct schedule *s)
+{
+    for (uint32_t q = 0; q < PTO_REPLAY_QUEUES; q++) {
+        if (!s->queue[q].is_running || s->queue[q].end > s->now)
+            continue;
+        const struct pto_replay_entry *e = entry_of(s, q, s->queue[q].next - 1);
+        for (uint32_t i = 0; i < e->signal_n; i++)
+            s->count[s->r->channels.at[e->signal_first + i]]++;
+        s->queue[q].is_running = false;
+        s->queue[q].free = s->queue[q].end;
+    }
+}
+
+static bool may_start(const struct schedule *s, const struct pto_replay_entry *e)
+{
+    for (uint32_t i = 0; i < e->wait_n; i++) {
+        if (s->count[s->r->channels.at[e->wait_first + i]] == 0)
+            return false;
+    }
+    return true;
+}
+
+static bool start_all(struct schedule *s)
+{
+    bool started = false;
+
+    for (uint32_t q = 0; q < PTO_REPLAY_QUEUES; q++) {
+        if (s->queue[q].is_running || s->queue[q].next >= s->r->order[q].n)
+            continue;
+        struct pto_replay_entry *e = entry_of(s, q, s->queue[q].next);
+        if (!may_start(s, e))
+            continue;
+        for (uint32_t i = 0; i < e->wait_n; i++) {
+            uint32_t channel = s->r->channels.at[e->wait_first + i];
+            if (channel >= s->sync_base && s->count[channel] > 0)
+                s->count[channel]--;
+        }
+        e->start = s->queue[q].free > s->now ? s->queue[q].free : s->now;
+        e->end = e->start + e->duration;
+        s->queue[q].end = e->end;
+        s->queue[q].is_running = true;
+        s->queue[q].next++;
+        s->r->busy[q] += e->duration;
+        started = true;
+    }
+    return started;
+}
+
+/* The next end; false when nothing runs. */
+static bool advance(struct schedule *s)
+{
+    int64_t next = INT64_MAX;
+
+    for (uint32_t q = 0; q < PTO_REPLAY_QUEUES; q++) {
+        if (s->queue[q].is_running && s->queue[q].end < next)
+            next = s->queue[q].end;
+    }
+    if (next == INT64_MAX)
+        return false;
+    s->now = next;
+    return true;
+}
+
+static void compare(struct pto_replay *r)
+{
+    for (size_t i = 0; i < r->entries.n; i++) {
+        const struct pto_replay_entry *e = &r->entries.at[i];
+        r->stuck += e->start < 0;
+        if (e->end > r->total)
+            r->total = e->end;
+        if ((e->told_start >= 0 && e->told_start != e->start) ||
+            (e->told_end >= 0 && e->told_end != e->end)) {
+            if (r->different++ == 0)
+                r->first_different = i;
+        }
+    }
+}
+
+void pto_replay_run(struct pto_replay *r, uint32_t sync_base)
+{
+    uint32_t most = 0;
+    struct schedule s = {.r = r, .sync_base = sync_base};
+
+    for (size_t i = 0; i < r->channels.n; i++)
+        most = r->channels.at[i] > most ? r->channels.at[i] : most;
+    s.count = mem_grow(NULL, sizeof(*s.count), (size_t)most + 1);
+    memset(s.count, 0, sizeof(*s.count) * ((size_t)most + 1));
+    do {
+        finish_due(&s);
+    } while (start_all(&s) || advance(&s));
+    mem_free(s.count);
+    compare(r);
+}

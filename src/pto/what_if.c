@@ -1,0 +1,189 @@
+#include "pto/what_if.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { MOST_PAIRS = 6 };
+
+static const char *const ids[] = {"buffers", "barriers", "ideal-sync", "infinite", "twice",
+                                  "no-waits"};
+
+static void add(struct pto_what_ifs *out, enum pto_what what, uint8_t a, uint8_t b,
+                int64_t evidence)
+{
+    if (evidence > 0)
+        vec_push(out, ((struct pto_what_if){what, a, b, evidence, 0}));
+}
+
+/* Cycles stalled for these reasons, over all pipes. */
+static int64_t stalled(const struct pto_outcome *o, uint32_t causes)
+{
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < o->units.n; i++)
+        for (int why = 0; why < PTO_CAUSE_COUNT; why++)
+            sum += (causes >> why & 1) != 0 ? o->units.at[i].stall[why] : 0;
+    return sum;
+}
+
+static int64_t busiest(const struct pto_outcome *o, uint8_t pipe)
+{
+    int64_t most = 0;
+
+    for (size_t i = 0; i < o->units.n; i++)
+        if (o->units.at[i].pipe == pipe && o->units.at[i].busy > most)
+            most = o->units.at[i].busy;
+    return most;
+}
+
+/* Pairs of pipes of one core that waits took the most time for. */
+static void add_pairs(const struct pto_outcome *o, struct pto_what_ifs *out)
+{
+    size_t first = out->n;
+
+    for (size_t i = 0; i < o->stalls.n && out->n - first < MOST_PAIRS; i++) {
+        const struct pto_stall *s = &o->stalls.at[i];
+        bool is_known = false;
+        if (s->core != s->from_core || s->pipe == s->from || s->cause == PTO_CAUSE_SCALAR ||
+            s->cause == PTO_CAUSE_BARRIER)
+            continue;
+        for (size_t k = first; k < out->n && !is_known; k++)
+            is_known = out->at[k].a == s->pipe && out->at[k].b == s->from;
+        if (!is_known)
+            add(out, PTO_WHAT_NO_WAITS, s->pipe, s->from, s->cycles);
+    }
+}
+
+void pto_what_if_list(const struct pto_outcome *o, struct pto_what_ifs *out)
+{
+    uint32_t reuse = 1U << PTO_CAUSE_WAR | 1U << PTO_CAUSE_WAW;
+    uint32_t flags = 1U << PTO_CAUSE_FLAG, barriers = 1U << PTO_CAUSE_BARRIER;
+
+    add(out, PTO_WHAT_BUFFERS, 0, 0, stalled(o, o->is_dep ? reuse : flags));
+    add(out, PTO_WHAT_BARRIERS, 0, 0, stalled(o, barriers));
+    if (!o->is_dep)
+        add(out, PTO_WHAT_IDEAL, 0, 0, stalled(o, flags | barriers));
+    add(out, PTO_WHAT_INFINITE, PTO_PIPE_MTE2, 0, busiest(o, PTO_PIPE_MTE2));
+    add(out, PTO_WHAT_INFINITE, PTO_PIPE_MTE3, 0, busiest(o, PTO_PIPE_MTE3));
+    add(out, PTO_WHAT_INFINITE, PTO_PIPE_MTE1, 0, busiest(o, PTO_PIPE_MTE1));
+    add(out, PTO_WHAT_INFINITE, PTO_PIPE_FIX, 0, busiest(o, PTO_PIPE_FIX));
+    add(out, PTO_WHAT_TWICE, PTO_PIPE_M, 0, busiest(o, PTO_PIPE_M));
+    add(out, PTO_WHAT_TWICE, PTO_PIPE_V, 0, busiest(o, PTO_PIPE_V));
+    add_pairs(o, out);
+}
+
+void pto_what_if_apply(const struct pto_what_if *w, struct pto_options *options)
+{
+    switch (w->what) {
+    case PTO_WHAT_BUFFERS:
+        options->no_reuse_waits = true;
+        break;
+    case PTO_WHAT_BARRIERS:
+        options->no_barriers = true;
+        break;
+    case PTO_WHAT_IDEAL:
+        options->is_dep = true;
+        break;
+    case PTO_WHAT_INFINITE:
+        options->speed_up[w->a] = 1e12;
+        break;
+    case PTO_WHAT_TWICE:
+        options->speed_up[w->a] = 2;
+        break;
+    case PTO_WHAT_NO_WAITS: /* bit of the one that waits, in the row of the one waited for */
+        options->ignored_pairs[w->b] |= 1U << w->a;
+        break;
+    }
+}
+
+bool pto_what_if_compiles(const struct pto_what_if *w)
+{
+    return w->what == PTO_WHAT_BUFFERS || w->what == PTO_WHAT_IDEAL;
+}
+
+/* The order of the list breaks ties, so that ranking is the same everywhere. */
+static int by_cycles(const void *a, const void *b)
+{
+    const struct pto_what_if *x = a, *y = b;
+
+    if (x->cycles != y->cycles)
+        return x->cycles < y->cycles ? -1 : 1;
+    return x->what != y->what ? (int)x->what - (int)y->what : x->a != y->a ? x->a - y->a : x->b - y->b;
+}
+
+void pto_what_if_rank(struct pto_what_ifs *list)
+{
+    if (list->n > 0)
+        qsort(list->at, list->n, sizeof(*list->at), by_cycles);
+}
+
+struct str pto_what_if_title(const struct pto_what_if *w, struct arena *arena)
+{
+    const char *a = pto_pipe_short((enum pto_pipe)w->a), *b = pto_pipe_short((enum pto_pipe)w->b);
+
+    switch (w->what) {
+    case PTO_WHAT_BUFFERS:
+        return S("more buffers: nothing waits until a buffer is free");
+    case PTO_WHAT_BARRIERS:
+        return S("no barriers");
+    case PTO_WHAT_IDEAL:
+        return S("ideal flags: every instruction waits for its bytes alone");
+    case PTO_WHAT_INFINITE:
+        return arena_format(arena, "%s infinitely fast", a);
+    case PTO_WHAT_TWICE:
+        return arena_format(arena, "%s twice as fast", a);
+    default:
+        return arena_format(arena, "%s never waits for %s", a, b);
+    }
+}
+
+struct str pto_what_if_evidence(const struct pto_what_if *w, struct arena *arena)
+{
+    const char *a = pto_pipe_short((enum pto_pipe)w->a), *b = pto_pipe_short((enum pto_pipe)w->b);
+
+    switch (w->what) {
+    case PTO_WHAT_BUFFERS:
+    case PTO_WHAT_BARRIERS:
+    case PTO_WHAT_IDEAL:
+        return arena_format(arena, "pipes stalled %" PRId64 " cycles for these", w->evidence);
+    case PTO_WHAT_INFINITE:
+    case PTO_WHAT_TWICE:
+        return arena_format(arena, "%s is busy for %" PRId64 " cycles", a, w->evidence);
+    default:
+        return arena_format(arena, "%s stalled %" PRId64 " cycles for %s", a, w->evidence, b);
+    }
+}
+
+void pto_what_if_json(const struct pto_outcome *o, const struct pto_what_ifs *list,
+                      struct json_writer *j)
+{
+    struct arena arena;
+
+    arena_init(&arena);
+    json_write_array(j);
+    for (size_t i = 0; i < list->n; i++) {
+        const struct pto_what_if *w = &list->at[i];
+        json_write_object(j);
+        json_write_key(j, S("change"));
+        json_write_string(j, str_of(ids[w->what]));
+        if (w->what >= PTO_WHAT_INFINITE) {
+            json_write_key(j, S("pipe"));
+            json_write_string(j, str_of(pto_pipe_short((enum pto_pipe)w->a)));
+        }
+        if (w->what == PTO_WHAT_NO_WAITS) {
+            json_write_key(j, S("for_pipe"));
+            json_write_string(j, str_of(pto_pipe_short((enum pto_pipe)w->b)));
+        }
+        json_write_key(j, S("title"));
+        json_write_string(j, pto_what_if_title(w, &arena));
+        json_write_key(j, S("evidence_cycles"));
+        json_write_i64(j, w->evidence);
+        json_write_key(j, S("cycles"));
+        json_write_i64(j, w->cycles);
+        json_write_key(j, S("gain"));
+        json_write_f64(j, o->total > 0 ? (double)(o->total - w->cycles) / (double)o->total : 0);
+        json_write_end(j);
+    }
+    json_write_end(j);
+    arena_free(&arena);
+}
