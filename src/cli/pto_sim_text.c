@@ -108,17 +108,21 @@ static void print_stalls(struct session *s, const struct pto_outcome *o, size_t 
     static const struct out_column columns[] = {{"stalled", false}, {"waiting for", false},
                                                 {"cause", false},   {"times", true},
                                                 {"cycles", true},   {"%", true}};
-    size_t n = o->stalls.n < top ? o->stalls.n : top;
-    const char **cells = ARENA_ARRAY(&s->arena, const char *, n * 6 + 1);
+    const char **cells = ARENA_ARRAY(&s->arena, const char *, o->stalls.n * 6 + 1);
+    size_t n = 0;
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < o->stalls.n && n < top; i++) {
         const struct pto_stall *x = &o->stalls.at[i];
-        cells[i * 6] = place(s, x->core, x->pipe);
-        cells[i * 6 + 1] = place(s, x->from_core, x->from);
-        cells[i * 6 + 2] = pto_cause_name((enum pto_cause)x->cause);
-        cells[i * 6 + 3] = cell(s, "%" PRIu64, x->count);
-        cells[i * 6 + 4] = cell(s, "%" PRId64, x->cycles);
-        cells[i * 6 + 5] = cell(s, "%.1f", percent(o, x->cycles));
+        const char **row = &cells[n * 6];
+        if (x->pipe == PTO_PIPE_S && x->cause == PTO_CAUSE_BARRIER)
+            continue; /* at the last barrier of every kernel */
+        row[0] = place(s, x->core, x->pipe);
+        row[1] = place(s, x->from_core, x->from);
+        row[2] = pto_cause_name((enum pto_cause)x->cause);
+        row[3] = cell(s, "%" PRIu64, x->count);
+        row[4] = cell(s, "%" PRId64, x->cycles);
+        row[5] = cell(s, "%.1f", percent(o, x->cycles));
+        n++;
     }
     if (n == 0)
         return;
