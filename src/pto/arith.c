@@ -143,8 +143,8 @@ static bool compare_int(uint8_t predicate, int64_t a, int64_t b, enum pto_dtype 
 
 static bool compare_float(uint8_t predicate, double a, double b)
 {
-    bool unordered = isnan(a) || isnan(b), ordered[] = {false,  a == b, a > b,  a >= b,
-                                                        a < b, a <= b, a != b, true};
+    bool unordered = isnan(a) || isnan(b),
+         ordered[] = {false, a == b, a > b, a >= b, a < b, a <= b, a != b, true};
 
     if (predicate < 8)
         return !unordered && ordered[predicate];

@@ -86,7 +86,8 @@ void pto_core_start(struct pto_core *c, struct pto_machine *m, const struct pto_
     c->state = PTO_RUNNING;
     c->at = 0;
     c->steps = c->macs = c->prints = 0;
-    c->slots.numbers = copy_of(c->slots.numbers, p->numbers.at, sizeof(*p->numbers.at), p->numbers.n);
+    c->slots.numbers =
+        copy_of(c->slots.numbers, p->numbers.at, sizeof(*p->numbers.at), p->numbers.n);
     c->slots.tiles = copy_of(c->slots.tiles, p->tiles.at, sizeof(*p->tiles.at), p->tiles.n);
     c->slots.gms = copy_of(c->slots.gms, p->gms.at, sizeof(*p->gms.at), p->gms.n);
     for (size_t i = 0; i < p->arrays.n; i++)
@@ -291,8 +292,7 @@ static bool init_fifo(struct pto_core *c, const struct pto_step *s)
         f->local_slots = local;
         for (uint32_t i = 0; i < s->b; i++) {
             const struct pto_use *u = &c->program->uses.at[s->a + i];
-            if (u->role == (to_vector ? PTO_ROLE_C2V : PTO_ROLE_V2C) &&
-                u->kind == PTO_SLOT_NUMBER)
+            if (u->role == (to_vector ? PTO_ROLE_C2V : PTO_ROLE_V2C) && u->kind == PTO_SLOT_NUMBER)
                 f->base = c->slots.numbers[u->slot].v.i;
         }
     }

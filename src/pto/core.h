@@ -6,8 +6,8 @@
  * and the tokens, in which order they take turns does not change any time.
  *
  * Timing alone needs no data. Values that steer the program come from arguments and inputs; one
- * that nobody supplied counts as zero and is listed when control flow uses it. With memory (`--run`)
- * every operation also computes.
+ * that nobody supplied counts as zero and is listed when control flow uses it. With memory
+ * (`--run`) every operation also computes.
  */
 #ifndef STRATA_PTO_CORE_H
 #define STRATA_PTO_CORE_H
@@ -22,8 +22,8 @@ enum { PTO_CORES = 3, PTO_AIC = 0, PTO_AIV0 = 1, PTO_AIV1 = 2 };
 
 /* What an argument of the kernel is bound to. */
 struct pto_binding {
-    bool is_given;       /* by the user; else the default below is assumed */
-    int64_t number;      /* of a scalar; floats are the bits of a double in `real` */
+    bool is_given;  /* by the user; else the default below is assumed */
+    int64_t number; /* of a scalar; floats are the bits of a double in `real` */
     double real;
     unsigned char *data; /* of a pointer: its buffer, or NULL */
     size_t size;
@@ -41,12 +41,12 @@ struct pto_assumption {
 struct pto_fifo {
     bool is_set[PTO_CORES]; /* this core initialised it */
     int64_t slot_size, slots, local_slots;
-    int64_t base; /* of the ring in the consumer's memory */
+    int64_t base;                                /* of the ring in the consumer's memory */
     VEC_OF(struct pto_moment) pushed[PTO_CORES]; /* by producer */
     VEC_OF(struct pto_moment) freed[PTO_CORES];  /* by consumer */
-    size_t popped[PTO_CORES]; /* by consumer */
-    unsigned char *data;      /* of the slots, when data is moved */
-    struct pto_tile *entries; /* by slot: what was pushed */
+    size_t popped[PTO_CORES];                    /* by consumer */
+    unsigned char *data;                         /* of the slots, when data is moved */
+    struct pto_tile *entries;                    /* by slot: what was pushed */
 };
 
 struct pto_tokens {
@@ -79,9 +79,9 @@ struct pto_machine {
     const struct pto_options *options;
     struct pto_binding *bindings; /* by argument position */
     uint32_t n_bindings;
-    struct pto_fifo fifo[PTO_FIFOS][2]; /* [1] to the vector cores */
+    struct pto_fifo fifo[PTO_FIFOS][2];                            /* [1] to the vector cores */
     struct pto_tokens token[PTO_SEMAPHORES][PTO_CORES][PTO_CORES]; /* id, from, to */
-    uint32_t present;                    /* bit per core */
+    uint32_t present;                                              /* bit per core */
     const char *path;
     struct diag *diag;
 };
@@ -124,15 +124,15 @@ struct pto_core {
     struct pto_queues queues;
     struct pto_hazards hazards;
     struct pto_site_cache *caches;
-    struct pto_place *places; /* by use */
-    unsigned char *space[PTO_SPACE_COUNT]; /* with memory only */
-    struct pto_moment buffer[32]; /* get_buf, rls_buf */
+    struct pto_place *places;                        /* by use */
+    unsigned char *space[PTO_SPACE_COUNT];           /* with memory only */
+    struct pto_moment buffer[32];                    /* get_buf, rls_buf */
     VEC_OF(struct pto_held) backlog[PTO_PIPE_COUNT]; /* behind waits that are not set yet */
     size_t backlog_next[PTO_PIPE_COUNT];
     uint32_t held_pipes; /* bit per pipe with a backlog */
     uint32_t n_held;
-    bool is_in_sync_all; /* has told the others, and waits for them */
-    uint64_t line[PTO_LINES];     /* of the scalar data cache */
+    bool is_in_sync_all;      /* has told the others, and waits for them */
+    uint64_t line[PTO_LINES]; /* of the scalar data cache */
     struct hash stored; /* what store_scalar wrote where there is no buffer: index of `words` */
     VEC_OF(struct pto_number) words;
     VEC_OF(struct pto_assumption) assumptions;
@@ -147,7 +147,8 @@ void pto_core_start(struct pto_core *c, struct pto_machine *m, const struct pto_
                     uint32_t number);
 void pto_core_free(struct pto_core *c);
 
-/* Executes until the state is no longer PTO_RUNNING. Returns true when at least one step was made. */
+/* Executes until the state is no longer PTO_RUNNING. Returns true when at least one step was made.
+ */
 bool pto_core_run(struct pto_core *c);
 
 /* ---- between core.c and its parts ---- */

@@ -83,8 +83,8 @@ static void swap_back(struct pto_core *c, const struct pto_site *s, const union 
 static bool run_held(struct pto_core *c, const struct pto_held *h)
 {
     const struct pto_site *s = site_of(c, h->site);
-    struct pto_issue issue = {.site = h->site, .pipe = s->phases[0], .occupied = h->occupied,
-                              .latency = h->latency};
+    struct pto_issue issue = {
+        .site = h->site, .pipe = s->phases[0], .occupied = h->occupied, .latency = h->latency};
     struct pto_moment wait = {.record = PTO_NO_RECORD};
 
     swap_operands(c, s, h->operands);
@@ -152,8 +152,8 @@ bool pto_core_hold_back(struct pto_core *c, enum pto_pipe pipe, struct pto_held 
         return pto_core_fail(c, line, "pto-run.too-large",
                              "more than %d instructions stand behind waits whose flags are not set",
                              MOST_HELD);
-    h.issued = (struct pto_moment){.at = scalar->free, .record = scalar->last,
-                                   .cause = PTO_CAUSE_SCALAR, .from = PTO_PIPE_S};
+    h.issued = (struct pto_moment){
+        .at = scalar->free, .record = scalar->last, .cause = PTO_CAUSE_SCALAR, .from = PTO_PIPE_S};
     if (h.kind == PTO_HELD_RUN)
         h.operands = save_operands(c, site_of(c, h.site));
     vec_push(&c->backlog[pipe], h);
@@ -171,13 +171,12 @@ bool pto_core_tell_blocked(struct pto_core *c)
         size_t behind = c->backlog[p].n - c->backlog_next[p] - 1;
         const struct pto_site *next = behind > 0 ? site_of(c, h[1].site) : NULL;
         if (next)
-            (void)pto_core_fail(c, site_of(c, h->site)->line, "pto-run.deadlock",
-                                "%s stands at %s for event %u from %s, which nothing sets; %zu "
-                                "more behind it, first %s at line %u",
-                                pto_pipe_name((enum pto_pipe)p),
-                                pto_op_name(site_of(c, h->site)->code), h->id,
-                                pto_pipe_name(h->peer), behind, pto_op_name(next->code),
-                                next->line);
+            (void)pto_core_fail(
+                c, site_of(c, h->site)->line, "pto-run.deadlock",
+                "%s stands at %s for event %u from %s, which nothing sets; %zu "
+                "more behind it, first %s at line %u",
+                pto_pipe_name((enum pto_pipe)p), pto_op_name(site_of(c, h->site)->code), h->id,
+                pto_pipe_name(h->peer), behind, pto_op_name(next->code), next->line);
         else
             (void)pto_core_fail(c, site_of(c, h->site)->line, "pto-run.deadlock",
                                 "%s stands at %s for event %u from %s, which nothing sets",

@@ -161,7 +161,8 @@ static void transfer_work(const struct pto_core *c, const struct pto_site *s, co
         break;
     }
     if (x->in && x->out && x->in->type.space == PTO_ACC) /* counted where it is read */
-        w->bytes = w->bytes / pto_dtype_size(x->out->type.dtype) * pto_dtype_size(x->in->type.dtype);
+        w->bytes =
+            w->bytes / pto_dtype_size(x->out->type.dtype) * pto_dtype_size(x->in->type.dtype);
     if (s->n_phases > 1 && x->view) { /* through a staging tile: GM to GM */
         w->bytes = times(view_elements(x->view), pto_dtype_size(x->view->dtype));
         w->src_space = pipe == PTO_PIPE_MTE2 ? PTO_GM : PTO_VEC;
@@ -233,7 +234,8 @@ static void fill_cache(struct pto_core *c, const struct pto_site *s, const struc
         struct pto_work w = work_of(c, s, x, pipe);
         struct pto_cost cost = pto_cost_of(c->machine->costs, &w);
         double speed_up = c->machine->options->speed_up[pipe];
-        cache->occupied[i] = pto_whole_cycles(speed_up > 0 ? cost.occupied / speed_up : cost.occupied);
+        cache->occupied[i] =
+            pto_whole_cycles(speed_up > 0 ? cost.occupied / speed_up : cost.occupied);
         cache->latency[i] = pto_whole_cycles(cost.latency);
         if (is_transfer(pipe)) {
             cache->bytes = w.bytes;

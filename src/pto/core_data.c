@@ -17,8 +17,8 @@ static struct pto_scalar scalar_of(const struct pto_core *c, const struct pto_us
     const struct pto_number *n = &c->slots.numbers[u->slot];
     enum pto_dtype t = (enum pto_dtype)u->dtype;
 
-    return (struct pto_scalar){
-        t, pto_dtype_is_float(t) ? pto_elem_from_f64(n->v.f, t) : (uint64_t)n->v.i};
+    return (struct pto_scalar){t, pto_dtype_is_float(t) ? pto_elem_from_f64(n->v.f, t)
+                                                        : (uint64_t)n->v.i};
 }
 
 static void gather(struct pto_core *c, const struct pto_site *s, struct gathered *g)

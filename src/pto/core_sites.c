@@ -15,13 +15,15 @@ static struct pto_touch touch_of(const struct pto_core *c, const struct pto_use 
 {
     const struct pto_tile *t = &c->slots.tiles[u->slot];
     int64_t valid = (int64_t)t->v_row * t->v_col * u->element;
-    struct pto_touch touch = {.pipe = pipe, .space = t->type.space, .lo = t->addr,
+    struct pto_touch touch = {.pipe = pipe,
+                              .space = t->type.space,
+                              .lo = t->addr,
                               .hi = t->addr + u->bytes,
                               .place = &c->places[u - c->program->uses.at]};
     struct pto_range ranges[PTO_RANGES];
 
-    touch.is_stream = u->is_read != u->is_written &&
-                      (u->is_read || (valid + 255) / 256 >= STREAM_REPEATS);
+    touch.is_stream =
+        u->is_read != u->is_written && (u->is_read || (valid + 255) / 256 >= STREAM_REPEATS);
     if (t->window.rows > 0) {
         size_t n = pto_tile_ranges(t, ranges);
         touch.lo = n > 0 ? ranges[0].begin : 0;
@@ -38,7 +40,8 @@ static struct pto_gm_window gm_window(const struct pto_gm *g)
     size_t n = v->ndim > 0 ? pto_view_ranges(v, ranges) : 0;
     struct pto_gm_window w = {.root = g->root};
     int64_t size = pto_dtype_size(v->dtype);
-    int32_t rows = -1, inner = v->layout == PTO_LAYOUT_DN && v->ndim > 1 ? v->ndim - 2 : v->ndim - 1;
+    int32_t rows = -1,
+            inner = v->layout == PTO_LAYOUT_DN && v->ndim > 1 ? v->ndim - 2 : v->ndim - 1;
     bool is_plain = v->ndim > 0 && v->stride[inner] == 1;
 
     if (n == 0)
@@ -156,9 +159,11 @@ static struct pto_moment run_phases(struct pto_core *c, uint32_t site, struct pt
     const struct pto_site_cache *cost = pto_core_cost(c, site);
 
     for (uint8_t i = 0; i < s->n_phases; i++) {
-        struct pto_issue issue = {.site = site, .pipe = s->phases[i],
+        struct pto_issue issue = {.site = site,
+                                  .pipe = s->phases[i],
                                   .is_blocking = s->phases[i] == PTO_PIPE_S,
-                                  .occupied = cost->occupied[i], .latency = cost->latency[i]};
+                                  .occupied = cost->occupied[i],
+                                  .latency = cost->latency[i]};
         wait = pto_queues_run(&c->queues, &issue, wait);
         wait.cause = PTO_CAUSE_RAW;
     }
@@ -298,8 +303,8 @@ static bool load_scalar(struct pto_core *c, uint32_t site)
         *to = c->words.at[word];
     else if (g->root >= 0)
         to->taint = (uint32_t)g->root + 1;
-    struct pto_issue issue = {.site = site, .pipe = PTO_PIPE_S, .is_blocking = true,
-                              .occupied = load_cycles(c, g, at)};
+    struct pto_issue issue = {
+        .site = site, .pipe = PTO_PIPE_S, .is_blocking = true, .occupied = load_cycles(c, g, at)};
     bool is_watched = scalar_wait(c, g, at, false, &wait);
     struct pto_moment ready = pto_queues_run(&c->queues, &issue, wait);
     if (is_watched)
@@ -354,9 +359,9 @@ static bool get_value(struct pto_core *c, uint32_t site)
 static uint32_t flag_id(struct pto_core *c, const struct pto_site *s)
 {
     const struct pto_number *n = operand_number(c, s, PTO_ROLE_EVENT);
-    int64_t id = n ? n->v.i
-                   : pto_op_int(c->program->module, &c->program->module->ops.at[s->op],
-                                PTO_KEY_EVENT_ID, 0);
+    int64_t id =
+        n ? n->v.i
+          : pto_op_int(c->program->module, &c->program->module->ops.at[s->op], PTO_KEY_EVENT_ID, 0);
 
     return id >= 0 && id < PTO_FLAG_IDS ? (uint32_t)id : PTO_FLAG_IDS;
 }
@@ -374,11 +379,12 @@ static bool flag_site(struct pto_core *c, uint32_t site)
     uint32_t id = flag_id(c, s);
 
     if (id >= PTO_EVENT_IDS)
-        return pto_core_fail(c, s->line, "pto-run.event", "%s: no such event", pto_op_name(s->code));
+        return pto_core_fail(c, s->line, "pto-run.event", "%s: no such event",
+                             pto_op_name(s->code));
     if (s->code == PTO_SET_FLAG || s->code == PTO_SET_FLAG_DYN || s->code == PTO_RECORD_EVENT) {
         if (is_held(c, (uint8_t)a))
-            return pto_core_hold_back(c, a, (struct pto_held){.kind = PTO_HELD_SET, .peer = b,
-                                                              .id = id, .site = site});
+            return pto_core_hold_back(
+                c, a, (struct pto_held){.kind = PTO_HELD_SET, .peer = b, .id = id, .site = site});
         pto_queues_set(&c->queues, site, a, b, id);
         return pto_core_settle(c);
     }
@@ -387,8 +393,8 @@ static bool flag_site(struct pto_core *c, uint32_t site)
                                                : pto_queues_wait(&c->queues, site, a, b, id)))
         return true;
     if (b != PTO_PIPE_S && b != PTO_PIPE_ALL)
-        return pto_core_hold_back(c, b, (struct pto_held){.kind = PTO_HELD_WAIT, .peer = a,
-                                                          .id = id, .site = site});
+        return pto_core_hold_back(
+            c, b, (struct pto_held){.kind = PTO_HELD_WAIT, .peer = a, .id = id, .site = site});
     (void)pto_core_tell_blocked(c);
     return pto_core_fail(c, s->line, "pto-run.deadlock",
                          "%s waits for event %u from %s, which nothing before it sets",
@@ -504,8 +510,8 @@ static bool semaphore_site(struct pto_core *c, uint32_t site, bool is_set)
 static uint32_t sync_all_cores(const struct pto_core *c, const struct pto_site *s, uint32_t *type)
 {
     static const uint32_t cores[] = {1U << PTO_AIV0 | 1U << PTO_AIV1, 1U << PTO_AIC, UINT32_MAX};
-    int64_t told = pto_op_int(c->program->module, &c->program->module->ops.at[s->op],
-                              PTO_KEY_CORE_TYPE, 2);
+    int64_t told =
+        pto_op_int(c->program->module, &c->program->module->ops.at[s->op], PTO_KEY_CORE_TYPE, 2);
 
     *type = told >= 0 && told < 2 ? (uint32_t)told : 2;
     return cores[*type] & c->machine->present;
@@ -538,11 +544,13 @@ static bool buffer_site(struct pto_core *c, uint32_t site)
     const struct pto_site *s = &c->program->sites.at[site];
     enum pto_pipe pipe = (enum pto_pipe)s->phases[0];
     const struct pto_number *n = operand_number(c, s, PTO_ROLE_EVENT);
-    int64_t id = n ? n->v.i
-                   : pto_op_int(c->program->module, &c->program->module->ops.at[s->op], PTO_KEY_ID, 0);
+    int64_t id =
+        n ? n->v.i
+          : pto_op_int(c->program->module, &c->program->module->ops.at[s->op], PTO_KEY_ID, 0);
 
     if (id < 0 || id >= (int64_t)ARRAY_LEN(c->buffer))
-        return pto_core_fail(c, s->line, "pto-run.event", "%s: no such buffer", pto_op_name(s->code));
+        return pto_core_fail(c, s->line, "pto-run.event", "%s: no such buffer",
+                             pto_op_name(s->code));
     if (s->code == PTO_GET_BUF || s->code == PTO_GET_BUF_DYN) {
         pto_queues_hold(&c->queues, pipe, c->buffer[id]);
         return true;
@@ -628,8 +636,12 @@ static bool fifo_memory(struct pto_core *c, const struct pto_site *s, struct pto
 static struct pto_tile entry_tile(const struct pto_tile *t, unsigned char *slot, int64_t size,
                                   int32_t split)
 {
-    struct pto_tile_type type = {.space = PTO_GM, .dtype = t->type.dtype, .rows = t->type.rows,
-                                 .cols = t->type.cols, .v_row = PTO_DYNAMIC, .v_col = PTO_DYNAMIC,
+    struct pto_tile_type type = {.space = PTO_GM,
+                                 .dtype = t->type.dtype,
+                                 .rows = t->type.rows,
+                                 .cols = t->type.cols,
+                                 .v_row = PTO_DYNAMIC,
+                                 .v_col = PTO_DYNAMIC,
                                  .fractal = 512};
 
     if (split == 1 || split == 3)
@@ -708,7 +720,8 @@ static bool push_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
     struct pto_moment wait = nothing();
 
     if (!first_tile(c, s))
-        return pto_core_fail(c, s->line, "pto-run.operand", "%s: needs a tile", pto_op_name(s->code));
+        return pto_core_fail(c, s->line, "pto-run.operand", "%s: needs a tile",
+                             pto_op_name(s->code));
     if (!take_credit(c, f, s->to_vector, &wait))
         return false;
     if (bytes_wait(c))
@@ -737,8 +750,8 @@ static bool popped_tile(struct pto_core *c, const struct pto_site *s, const stru
     made.base = t->base;
     made.limit = t->limit;
     made.addr = f->base + (int64_t)(f->popped[c->number] % (size_t)f->local_slots) * f->slot_size;
-    int64_t room = (int64_t)pto_space_size(c->program->arch, made.type.space) -
-                   pto_tile_bytes(&made.type);
+    int64_t room =
+        (int64_t)pto_space_size(c->program->arch, made.type.space) - pto_tile_bytes(&made.type);
     if (valid[0] < 0 || valid[0] > made.type.rows || valid[1] < 0 || valid[1] > made.type.cols ||
         made.addr < 0 || made.addr > room)
         return pto_core_fail(c, s->line, "pto-run.tile-range",
@@ -761,8 +774,11 @@ static bool pop_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
     if (!popped_tile(c, s, f))
         return false;
     const struct pto_tile *t = &c->slots.tiles[s->result];
-    struct pto_touch touch = {.pipe = pipe, .space = t->type.space, .lo = t->addr,
-                              .hi = t->addr + pto_tile_bytes(&t->type), .is_write = true};
+    struct pto_touch touch = {.pipe = pipe,
+                              .space = t->type.space,
+                              .lo = t->addr,
+                              .hi = t->addr + pto_tile_bytes(&t->type),
+                              .is_write = true};
     if (bytes_wait(c))
         pto_hazards_look(&c->hazards, &touch, &wait);
     struct pto_moment ready = run_phases(c, site, wait);
@@ -783,8 +799,8 @@ static void free_site(struct pto_core *c, const struct pto_site *s, struct pto_f
     struct pto_moment quiet = pto_hazards_quiet(&c->hazards, space, lo, lo + f->slot_size);
 
     /* and the scalar unit has come to say so */
-    pto_moment_join(&quiet, (struct pto_moment){.at = scalar->free, .record = scalar->last,
-                                                .from = PTO_PIPE_S});
+    pto_moment_join(&quiet, (struct pto_moment){
+                                .at = scalar->free, .record = scalar->last, .from = PTO_PIPE_S});
 
     vec_push(&f->freed[c->number], as_token(c, quiet));
 }

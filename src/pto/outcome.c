@@ -147,9 +147,9 @@ static void add_assumed(struct pto_outcome *o, const struct pto_core *c)
         if (a->origin != 0 && (a->origin & PTO_ORIGIN_TILE) == 0 &&
             a->origin <= p->function->arg_count) {
             uint32_t arg = a->origin - 1;
-            x.name = arena_str(&o->arena,
-                               intern_get(&p->module->names,
-                                          pto_value_at(p->module, p->function, arg)->name));
+            x.name =
+                arena_str(&o->arena, intern_get(&p->module->names,
+                                                pto_value_at(p->module, p->function, arg)->name));
             x.is_pointer = pto_value_type(p->module, p->function, arg)->kind == PTO_TYPE_PTR;
         }
         for (size_t k = 0; k < o->assumed.n && !is_known; k++) {

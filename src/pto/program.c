@@ -8,10 +8,10 @@
 #include "pto/sync.h"
 
 enum {
-    MAX_CALLS = 16,          /* calls within calls */
-    MAX_STEPS = 1 << 22,     /* of one program; also its values */
+    MAX_CALLS = 16,      /* calls within calls */
+    MAX_STEPS = 1 << 22, /* of one program; also its values */
     MAX_ARRAY_ELEMENTS = 1 << 20,
-    SYNC_WORK = 200000000,   /* comparisons of the inserter */
+    SYNC_WORK = 200000000, /* comparisons of the inserter */
 };
 
 void pto_program_init(struct pto_program *p)
@@ -179,10 +179,13 @@ uint32_t add_uses(struct compiler *c, const struct pto_op *op, uint32_t *count)
     for (uint32_t i = 0; i < op->operand_count; i++) {
         struct slot s = slot_of(c, operands[i].value);
         bool is_out = operands[i].role == PTO_ROLE_OUT || operands[i].role == PTO_ROLE_DST;
-        struct pto_use u = {.slot = s.at, .kind = s.kind, .role = (uint8_t)operands[i].role,
-                            .is_read = !is_out, .is_written = is_out,
-                            .dtype = (uint8_t)pto_value_type(c->m, c->frame->f,
-                                                             operands[i].value)->dtype};
+        struct pto_use u = {
+            .slot = s.at,
+            .kind = s.kind,
+            .role = (uint8_t)operands[i].role,
+            .is_read = !is_out,
+            .is_written = is_out,
+            .dtype = (uint8_t)pto_value_type(c->m, c->frame->f, operands[i].value)->dtype};
         if (s.kind == PTO_SLOT_TILE) {
             u.bytes = (int32_t)pto_tile_bytes(&c->p->tiles.at[s.at].type);
             u.element = (int32_t)pto_dtype_size(c->p->tiles.at[s.at].type.dtype);
@@ -220,9 +223,16 @@ void emit_copy(struct compiler *c, struct slot from, struct slot to)
 uint32_t open_node(struct compiler *c, enum pto_node_kind kind)
 {
     uint32_t node = (uint32_t)c->p->nodes.n;
-    struct pto_node n = {.kind = kind, .parent = c->arm, .next = PTO_NONE, .previous = PTO_NONE,
-                         .child = PTO_NONE, .last = PTO_NONE, .site = PTO_NONE,
-                         .first_step = here(c), .before = PTO_NONE, .after = PTO_NONE};
+    struct pto_node n = {.kind = kind,
+                         .parent = c->arm,
+                         .next = PTO_NONE,
+                         .previous = PTO_NONE,
+                         .child = PTO_NONE,
+                         .last = PTO_NONE,
+                         .site = PTO_NONE,
+                         .first_step = here(c),
+                         .before = PTO_NONE,
+                         .after = PTO_NONE};
 
     if (c->arm != PTO_NONE) {
         struct pto_node *parent = &c->p->nodes.at[c->arm];
@@ -337,7 +347,8 @@ static int32_t root_group(const struct compiler *c, int32_t root)
 
 /* A loop that hands pointers around (two buffers in turn) makes them one to who tells accesses
  * apart by their pointer. */
-static void mix_roots(struct compiler *c, const struct slot *from, const struct slot *to, uint32_t n)
+static void mix_roots(struct compiler *c, const struct slot *from, const struct slot *to,
+                      uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         if (from[i].kind != PTO_SLOT_GM || to[i].kind != PTO_SLOT_GM)
@@ -366,7 +377,8 @@ static enum status compile_for(struct compiler *c, const struct pto_op *op)
     if (!body || body->arg_count != n_init + 1 || op->result_count != n_init ||
         lower.kind != PTO_SLOT_NUMBER || upper.kind != PTO_SLOT_NUMBER ||
         step.kind != PTO_SLOT_NUMBER)
-        return compile_fail(c, op, "pto-run.operand", "a loop needs a body with one value per iter_arg");
+        return compile_fail(c, op, "pto-run.operand",
+                            "a loop needs a body with one value per iter_arg");
     if (is_known(c, step, &by) && by <= 0)
         return compile_fail(c, op, "pto-run.endless", "the step is %lld: the loop never ends",
                             (long long)by);
@@ -375,8 +387,11 @@ static enum status compile_for(struct compiler *c, const struct pto_op *op)
     keep_roots(c, init, args + 1, n_init);
     emit_copy(c, lower, args[0]);
     emit_copies(c, init, args + 1, n_init);
-    uint32_t head = emit(c, (struct pto_step){.code = PTO_STEP_FOR, .a = args[0].at, .b = upper.at,
-                                              .c = step.at, .op = (uint32_t)(op - c->m->ops.at)});
+    uint32_t head = emit(c, (struct pto_step){.code = PTO_STEP_FOR,
+                                              .a = args[0].at,
+                                              .b = upper.at,
+                                              .c = step.at,
+                                              .op = (uint32_t)(op - c->m->ops.at)});
     TRY(compile_block(c, body, (struct target){args + 1, n_init}));
     const struct pto_op *end = last_op(c, body);
     if (end && end->code == PTO_YIELD) {
@@ -384,7 +399,10 @@ static enum status compile_for(struct compiler *c, const struct pto_op *op)
         struct slot *handed = operand_slots(c, end, PTO_ROLE_ARG, &n);
         mix_roots(c, handed, args + 1, n < n_init ? n : n_init);
     }
-    emit(c, (struct pto_step){.code = PTO_STEP_NEXT, .a = args[0].at, .c = step.at, .target = head,
+    emit(c, (struct pto_step){.code = PTO_STEP_NEXT,
+                              .a = args[0].at,
+                              .c = step.at,
+                              .target = head,
                               .op = (uint32_t)(op - c->m->ops.at)});
     c->p->steps.at[head].target = here(c);
     close_node(c, node);
@@ -412,7 +430,8 @@ static enum status compile_if(struct compiler *c, const struct pto_op *op)
     struct slot condition = role_slot(c, op, PTO_ROLE_CONDITION, 0);
     struct target to = {value_slots(c, op->result_first, op->result_count), op->result_count};
     uint32_t node = open_node(c, PTO_NODE_IF), taken = 0, other = 0;
-    uint32_t test = emit(c, (struct pto_step){.code = PTO_STEP_UNLESS, .a = condition.at,
+    uint32_t test = emit(c, (struct pto_step){.code = PTO_STEP_UNLESS,
+                                              .a = condition.at,
                                               .op = (uint32_t)(op - c->m->ops.at)});
 
     TRY(compile_arm(c, pto_op_block(c->m, op, 0), to, &taken));
@@ -440,10 +459,15 @@ static enum status compile_switch(struct compiler *c, const struct pto_op *op)
         if (region > 0) {
             struct slot wanted = new_constant(c, pto_attr_nth(c->m, cases, i - 1, INT64_MIN));
             struct slot equal = new_number(c);
-            emit(c, (struct pto_step){.code = PTO_CMPI, .dtype = PTO_I1, .from = PTO_INDEX,
-                                      .cycles = PTO_CYCLES_PLAIN, .dst = equal.at, .a = value.at,
+            emit(c, (struct pto_step){.code = PTO_CMPI,
+                                      .dtype = PTO_I1,
+                                      .from = PTO_INDEX,
+                                      .cycles = PTO_CYCLES_PLAIN,
+                                      .dst = equal.at,
+                                      .a = value.at,
                                       .b = wanted.at});
-            test = emit(c, (struct pto_step){.code = PTO_STEP_UNLESS, .a = equal.at,
+            test = emit(c, (struct pto_step){.code = PTO_STEP_UNLESS,
+                                             .a = equal.at,
                                              .op = (uint32_t)(op - c->m->ops.at)});
         }
         TRY(compile_arm(c, pto_op_block(c->m, op, region), to, &jumps[region]));
@@ -475,7 +499,8 @@ static enum status compile_while(struct compiler *c, const struct pto_op *op)
     TRY(compile_block(c, before, (struct target){0}));
     struct slot *handed = operand_slots(c, test, PTO_ROLE_ARG, &n_args);
     if (body->arg_count != n_args || op->result_count != n_args)
-        return compile_fail(c, test, "pto-run.operand", "the condition hands over %u values", n_args);
+        return compile_fail(c, test, "pto-run.operand", "the condition hands over %u values",
+                            n_args);
     struct slot *inner = value_slots(c, body->arg_first, body->arg_count);
     struct slot *results = value_slots(c, op->result_first, op->result_count);
     emit_copies(c, handed, results, n_args);
@@ -558,7 +583,9 @@ static enum status compile_call(struct compiler *c, const struct pto_op *op)
     if (c->n_values > MAX_STEPS)
         return compile_fail(c, op, "pto-run.too-large",
                             "more than %d values after copying in all calls", MAX_STEPS);
-    struct frame frame = {.f = f, .caller = c->frame, .depth = c->frame->depth + 1,
+    struct frame frame = {.f = f,
+                          .caller = c->frame,
+                          .depth = c->frame->depth + 1,
                           .results = value_slots(c, op->result_first, op->result_count)};
     fill_frame(c, &frame);
     c->frame = &frame;
@@ -600,10 +627,9 @@ static void compile_branch(struct compiler *c, const struct pto_op *op)
 {
     c->p->has_jumps = true;
     if (op->code == PTO_COND_BR) {
-        uint32_t test = emit(c, (struct pto_step){
-                                    .code = PTO_STEP_UNLESS,
-                                    .a = role_slot(c, op, PTO_ROLE_CONDITION, 0).at,
-                                    .op = (uint32_t)(op - c->m->ops.at)});
+        uint32_t test = emit(c, (struct pto_step){.code = PTO_STEP_UNLESS,
+                                                  .a = role_slot(c, op, PTO_ROLE_CONDITION, 0).at,
+                                                  .op = (uint32_t)(op - c->m->ops.at)});
         jump_to(c, op, 0);
         c->p->steps.at[test].target = here(c);
         jump_to(c, op, 1);
@@ -627,9 +653,9 @@ static enum status compile_region(struct compiler *c, const struct pto_op *op)
 
     if (!block)
         return ST_OK;
-    return compile_block(c, block,
-                         (struct target){value_slots(c, op->result_first, op->result_count),
-                                         op->result_count});
+    return compile_block(
+        c, block,
+        (struct target){value_slots(c, op->result_first, op->result_count), op->result_count});
 }
 
 static enum status compile_op(struct compiler *c, const struct pto_op *op, struct target to)
@@ -839,8 +865,9 @@ enum status pto_program_compile(struct pto_program *p, const struct pto_module *
     init_args(&c);
     enum status status = compile_body(&c, f);
     if (status == ST_OK && c.has_large_arrays)
-        status = diag_fail(diag, ST_UNSUPPORTED, "pto-run.too-large", (struct where){path, f->line, 0},
-                           "local arrays of more than %d elements", MAX_ARRAY_ELEMENTS);
+        status =
+            diag_fail(diag, ST_UNSUPPORTED, "pto-run.too-large", (struct where){path, f->line, 0},
+                      "local arrays of more than %d elements", MAX_ARRAY_ELEMENTS);
     if (status == ST_OK) {
         close_node(&c, body);
         emit(&c, (struct pto_step){.code = PTO_STEP_END});

@@ -21,15 +21,15 @@
 /* Steps: an arithmetic or view operation has the opcode of the text, the others are these. */
 enum pto_step_code {
     PTO_STEP_END = PTO_OP_COUNT,
-    PTO_STEP_JUMP,      /* to target */
-    PTO_STEP_UNLESS,    /* number a is 0: to target */
-    PTO_STEP_FOR,       /* a = iv, b = upper, c = step: done: to target */
-    PTO_STEP_NEXT,      /* iv += step, to target */
-    PTO_STEP_COPY,      /* number a to dst */
+    PTO_STEP_JUMP,   /* to target */
+    PTO_STEP_UNLESS, /* number a is 0: to target */
+    PTO_STEP_FOR,    /* a = iv, b = upper, c = step: done: to target */
+    PTO_STEP_NEXT,   /* iv += step, to target */
+    PTO_STEP_COPY,   /* number a to dst */
     PTO_STEP_COPY_TILE,
     PTO_STEP_COPY_GM,
-    PTO_STEP_SITE,      /* a = site */
-    PTO_STEP_SYNC,      /* a = sync */
+    PTO_STEP_SITE, /* a = site */
+    PTO_STEP_SYNC, /* a = sync */
 };
 
 struct pto_step {
@@ -68,9 +68,9 @@ struct pto_use {
 struct pto_access {
     uint8_t space;
     bool is_write;
-    bool is_known; /* false: anywhere in the space, or behind the pointer */
+    bool is_known;   /* false: anywhere in the space, or behind the pointer */
     bool is_scratch; /* read and written: a tmp operand */
-    int32_t root;  /* pointer argument of gm; negative: any */
+    int32_t root;    /* pointer argument of gm; negative: any */
     int64_t lo, hi;
 };
 
@@ -138,11 +138,11 @@ struct pto_program {
     VEC_OF(struct pto_gm) gms;
     VEC_OF(struct pto_array) arrays;
     VEC_OF(uint32_t) arg_slots; /* of the function's arguments, in order */
-    uint64_t gm_shared; /* bit per argument: accesses behind it may depend on each other */
+    uint64_t gm_shared;         /* bit per argument: accesses behind it may depend on each other */
     bool has_fifos;
-    bool has_scalar_gm; /* the scalar unit reads or writes global memory */
-    bool has_flags;   /* the text synchronises itself: nothing is inserted, bytes do not wait */
-    bool has_jumps;   /* cf.*: no tree */
+    bool has_scalar_gm;  /* the scalar unit reads or writes global memory */
+    bool has_flags;      /* the text synchronises itself: nothing is inserted, bytes do not wait */
+    bool has_jumps;      /* cf.*: no tree */
     uint32_t n_unfilled; /* syncs that did not get an event */
     bool ignore_reuse; /* set by the caller: no flags for bytes that are written again (what-if) */
 };

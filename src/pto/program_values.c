@@ -56,8 +56,8 @@ static enum status compile_select(struct compiler *c, const struct pto_op *op)
     if (to.kind == PTO_SLOT_GM && c->p->gms.at[a.at].root == c->p->gms.at[b.at].root)
         c->p->gms.at[to.at].root = c->p->gms.at[a.at].root;
     emit_copy(c, a, to);
-    uint32_t test = emit(c, (struct pto_step){.code = PTO_STEP_UNLESS, .a = condition.at,
-                                              .op = op_number(c, op)});
+    uint32_t test = emit(
+        c, (struct pto_step){.code = PTO_STEP_UNLESS, .a = condition.at, .op = op_number(c, op)});
     uint32_t jump = emit(c, (struct pto_step){.code = PTO_STEP_JUMP});
     c->p->steps.at[test].target = jump + 1;
     emit_copy(c, b, to);
@@ -79,7 +79,8 @@ static enum status compile_arith(struct compiler *c, const struct pto_op *op)
         if (slot_of(c, operands[1].value).kind != PTO_SLOT_NUMBER)
             return compile_select(c, op);
     }
-    struct pto_step s = {.code = (uint16_t)op->code, .op = op_number(c, op),
+    struct pto_step s = {.code = (uint16_t)op->code,
+                         .op = op_number(c, op),
                          .dtype = (uint8_t)result_type(c, op, 0)->dtype,
                          .flag = predicate ? (uint8_t)predicate->i : 0,
                          .cycles = pto_arith_is_division(op->code) ? PTO_CYCLES_DIVISION
@@ -112,8 +113,9 @@ static void emit_with_uses(struct compiler *c, const struct pto_op *op, struct s
 {
     uint32_t n = 0, first = add_uses(c, op, &n);
 
-    emit(c, (struct pto_step){.code = (uint16_t)op->code, .dst = to.at, .a = first, .b = n,
-                              .op = op_number(c, op)});
+    emit(c,
+         (struct pto_step){
+             .code = (uint16_t)op->code, .dst = to.at, .a = first, .b = n, .op = op_number(c, op)});
 }
 
 static void inherit_root(struct compiler *c, struct slot from, struct slot to)
@@ -139,8 +141,8 @@ static enum status compile_view(struct compiler *c, const struct pto_op *op)
 {
     struct slot from = kind_slot(c, op, PTO_SLOT_GM, 0);
     struct slot to = result_slot(c, op, 0);
-    uint32_t limit = op->code == PTO_MAKE_TENSOR_VIEW ? pto_operand_total(c->m, op, PTO_ROLE_SHAPE)
-                                                     : 0;
+    uint32_t limit =
+        op->code == PTO_MAKE_TENSOR_VIEW ? pto_operand_total(c->m, op, PTO_ROLE_SHAPE) : 0;
 
     if (from.kind != PTO_SLOT_GM)
         return compile_fail(c, op, "pto-run.operand", "needs a pointer or view");
@@ -152,8 +154,10 @@ static enum status compile_view(struct compiler *c, const struct pto_op *op)
     if (!all_known(c, from))
         return ST_OK;
     struct pto_step s = c->p->steps.at[c->p->steps.n - 1];
-    if (!pto_step_view(c->p, &s, (struct pto_slots){c->p->numbers.at, c->p->tiles.at, c->p->gms.at}))
-        return compile_fail(c, op, "pto-run.view-shape", "a size or offset is negative or too large");
+    if (!pto_step_view(c->p, &s,
+                       (struct pto_slots){c->p->numbers.at, c->p->tiles.at, c->p->gms.at}))
+        return compile_fail(c, op, "pto-run.view-shape",
+                            "a size or offset is negative or too large");
     c->p->steps.n--; /* the slot is right from the start */
     c->gms.at[to.at].is_known = true;
     return ST_OK;
@@ -203,7 +207,8 @@ static enum status compile_alloc(struct compiler *c, const struct pto_op *op)
     struct tile_fact *fact = &c->tiles.at[to.at];
 
     if (bytes < 0)
-        return compile_fail(c, op, "pto-run.tile-shape", "the tile has no size that can be counted");
+        return compile_fail(c, op, "pto-run.tile-shape",
+                            "the tile has no size that can be counted");
     if (addr.kind == PTO_SLOT_NONE)
         addr = new_constant(c, bump(c, type->tile.space, bytes));
     t = &c->p->tiles.at[to.at];
@@ -225,8 +230,9 @@ static enum status compile_alloc(struct compiler *c, const struct pto_op *op)
         t->v_col = (int32_t)vc;
     if ((rows && (t->v_row < 0 || t->v_row > t->type.rows)) ||
         (cols && (t->v_col < 0 || t->v_col > t->type.cols)))
-        return compile_fail(c, op, "pto-run.tile-shape", "the valid part %dx%d is larger than %dx%d",
-                            t->v_row, t->v_col, t->type.rows, t->type.cols);
+        return compile_fail(c, op, "pto-run.tile-shape",
+                            "the valid part %dx%d is larger than %dx%d", t->v_row, t->v_col,
+                            t->type.rows, t->type.cols);
     fact->is_valid_known = rows && cols && !c->frame->reshaped[op->result_first];
     if (fact->is_known && fact->is_valid_known)
         return ST_OK; /* the slot is right from the start */
@@ -251,8 +257,7 @@ static enum status compile_subview(struct compiler *c, const struct pto_op *op)
     *fact = outer; /* somewhere in the parent */
     fact->is_valid_known = fact->is_placed = false;
     if (outer.is_placed && parent->type.compact == 0 && is_known(c, row, &r) &&
-        is_known(c, col, &k) &&
-        pto_tile_window(parent, r, k, t->type.rows, t->type.cols, &part)) {
+        is_known(c, col, &k) && pto_tile_window(parent, r, k, t->type.rows, t->type.cols, &part)) {
         struct pto_range ranges[PTO_RANGES];
         size_t n = pto_tile_ranges(&part, ranges);
         if (n > 0) {
@@ -270,16 +275,15 @@ static enum status compile_subview(struct compiler *c, const struct pto_op *op)
 static enum status compile_retyped(struct compiler *c, const struct pto_op *op)
 {
     struct slot from = kind_slot(c, op, PTO_SLOT_TILE, 0);
-    struct slot to = op->result_count > 0 ? result_slot(c, op, 0)
-                                          : kind_slot(c, op, PTO_SLOT_TILE, 1);
+    struct slot to =
+        op->result_count > 0 ? result_slot(c, op, 0) : kind_slot(c, op, PTO_SLOT_TILE, 1);
 
     if (from.kind != PTO_SLOT_TILE || to.kind != PTO_SLOT_TILE)
         return compile_fail(c, op, "pto-run.operand", "needs a tile");
     bool is_moved = op->code == PTO_TASSIGN || op->code == PTO_MULTI_TILE_GET;
     const struct pto_operand *first = pto_operands(c->m, op);
-    uint8_t slots = op->operand_count > 0
-                        ? slots_of(pto_value_type(c->m, c->frame->f, first[0].value))
-                        : 1;
+    uint8_t slots =
+        op->operand_count > 0 ? slots_of(pto_value_type(c->m, c->frame->f, first[0].value)) : 1;
     c->tiles.at[to.at] = c->tiles.at[from.at];
     c->tiles.at[to.at].is_valid_known = false;
     if (op->code == PTO_TASSIGN)
@@ -297,7 +301,8 @@ static enum status compile_retyped(struct compiler *c, const struct pto_op *op)
 /* The ring of a FIFO in the consumer's memory, for both directions. */
 static void note_fifo(struct compiler *c, const struct pto_op *op)
 {
-    int64_t id = pto_op_int(c->m, op, PTO_KEY_ID, 0), mask = pto_op_int(c->m, op, PTO_KEY_DIR_MASK, 1);
+    int64_t id = pto_op_int(c->m, op, PTO_KEY_ID, 0),
+            mask = pto_op_int(c->m, op, PTO_KEY_DIR_MASK, 1);
     int64_t size = pto_op_int(c->m, op, PTO_KEY_SLOT_SIZE, 0);
     int64_t slots = pto_op_int(c->m, op, PTO_KEY_SLOT_NUM, mask == 3 ? 4 : 8);
     int64_t local = pto_op_int(c->m, op, PTO_KEY_LOCAL_SLOT_NUM, slots);

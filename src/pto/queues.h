@@ -47,9 +47,9 @@ struct pto_record {
     uint32_t site;             /* static instruction of the program */
     uint32_t before;           /* record that let it start last; PTO_NO_RECORD */
     uint8_t pipe, cause;
-    uint8_t from;    /* pipe of `before`, where cause tells of one */
-    uint8_t is_sync; /* enum pto_sync_mark: not an instruction of the kernel's work */
-    uint8_t other;   /* `before` is of another core: its number + 1; 0: of this one */
+    uint8_t from;     /* pipe of `before`, where cause tells of one */
+    uint8_t is_sync;  /* enum pto_sync_mark: not an instruction of the kernel's work */
+    uint8_t other;    /* `before` is of another core: its number + 1; 0: of this one */
     uint8_t peer, id; /* of a set and a wait: the pipe at the other end, the flag */
 };
 
@@ -78,16 +78,16 @@ static inline void pto_moment_join(struct pto_moment *m, struct pto_moment other
 }
 
 struct pto_queue {
-    int64_t free;         /* when the next instruction may start */
-    int64_t done;         /* when everything started so far is ready */
-    uint32_t last;        /* record that set `free` */
-    uint32_t slowest;     /* record that set `done` */
+    int64_t free;           /* when the next instruction may start */
+    int64_t done;           /* when everything started so far is ready */
+    uint32_t last;          /* record that set `free` */
+    uint32_t slowest;       /* record that set `done` */
     struct pto_moment held; /* a wait or barrier in front of the next instruction */
-    int64_t busy;         /* occupied cycles, and of the vector queue the latency of each burst as
-                             far as the queue stood still; that of the last one is below */
-    uint64_t count;       /* instructions, without synchronisation */
+    int64_t busy;           /* occupied cycles, and of the vector queue the latency of each burst as
+                               far as the queue stood still; that of the last one is below */
+    uint64_t count;         /* instructions, without synchronisation */
     int64_t stall[PTO_CAUSE_COUNT];
-    int64_t first, until; /* active from .. to; first is INT64_MAX while unused */
+    int64_t first, until;  /* active from .. to; first is INT64_MAX while unused */
     int64_t burst_latency; /* of the burst that runs */
 };
 
@@ -103,11 +103,12 @@ struct pto_queues {
     struct pto_queue pipe[PTO_PIPE_COUNT];
     struct pto_flag *flag[PTO_PIPE_COUNT][PTO_PIPE_COUNT]; /* PTO_FLAG_IDS each, made when used */
     VEC_OF(struct pto_record) records;
-    size_t max_records; /* beyond it records are counted only */
-    uint64_t n_records; /* all of them */
+    size_t max_records;      /* beyond it records are counted only */
+    uint64_t n_records;      /* all of them */
     struct pto_record aside; /* the last one that found no room */
     int64_t issue, flag_latency;
-    const struct pto_moment *late; /* when the instruction that runs now was dispatched; NULL: now */
+    const struct pto_moment
+        *late; /* when the instruction that runs now was dispatched; NULL: now */
 };
 
 void pto_queues_init(struct pto_queues *q, size_t max_records);

@@ -49,8 +49,11 @@ const char *pto_core_name(uint32_t core)
 
 struct pto_options pto_options_default(enum pto_arch arch)
 {
-    return (struct pto_options){.arch = arch, .cores = 1, .blocks = 1,
-                                .max_steps = UINT64_C(2000000000), .max_records = 1000000};
+    return (struct pto_options){.arch = arch,
+                                .cores = 1,
+                                .blocks = 1,
+                                .max_steps = UINT64_C(2000000000),
+                                .max_records = 1000000};
 }
 
 /* ---- kernels of a module ---- */
@@ -131,8 +134,8 @@ static enum status find_kernel(struct pto_sim *s, struct str name, const char *p
     if (!f && name.n == 0)
         (void)diag_fail(diag, ST_NOT_FOUND, "pto-run.which-kernel", where, "%zu kernels here", n);
     else if (!f)
-        (void)diag_fail(diag, ST_NOT_FOUND, "pto-run.which-kernel", where, "no kernel is named %.*s",
-                        STR_ARGS(name));
+        (void)diag_fail(diag, ST_NOT_FOUND, "pto-run.which-kernel", where,
+                        "no kernel is named %.*s", STR_ARGS(name));
     for (size_t i = 0; !f && i < n && i < ARRAY_LEN(found); i++)
         diag_hint(diag, "try", "--func %.*s", STR_ARGS(pto_sim_kernel_name(m, found[i])));
     if (!f)
@@ -227,10 +230,10 @@ static enum status tell_deadlock(struct pto_sim *s, const char *path, struct dia
         if ((s->present >> i & 1) == 0 || c->state != PTO_WAITING)
             continue;
         const struct pto_site *site = &c->program->sites.at[c->program->steps.at[c->at].a];
-        status = diag_fail(diag, ST_FORMAT, "pto-run.deadlock", (struct where){path, site->line, 0},
-                           "%s waits at %s on %s for a token that no other core sends",
-                           pto_core_name(i), pto_op_name(site->code),
-                           pto_pipe_name((enum pto_pipe)site->phases[0]));
+        status =
+            diag_fail(diag, ST_FORMAT, "pto-run.deadlock", (struct where){path, site->line, 0},
+                      "%s waits at %s on %s for a token that no other core sends", pto_core_name(i),
+                      pto_op_name(site->code), pto_pipe_name((enum pto_pipe)site->phases[0]));
         (void)pto_core_tell_blocked(c);
     }
     return status;
@@ -309,8 +312,7 @@ enum status pto_sim_run(struct pto_sim *s, const struct pto_costs *costs,
         if (c->state == PTO_FAILED)
             status = ST_FORMAT;
         if (c->state == PTO_STOPPED)
-            diag_add(diag, SEV_LOSS, "pto-run.step-limit",
-                     (struct where){path, line_of(c), 0},
+            diag_add(diag, SEV_LOSS, "pto-run.step-limit", (struct where){path, line_of(c), 0},
                      "%s: stopped after %llu steps; what follows is of the part that ran",
                      pto_core_name(i), (unsigned long long)c->steps);
     }

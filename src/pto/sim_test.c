@@ -165,9 +165,10 @@ TEST(a_flag_orders_two_pipes_and_nothing_else_does)
 {
     struct testing_sim t;
 
-    open_kernel(&t, "a2a3", LOAD("t0") ADDS("t0", "t0")
-                "pto.set_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID3>]\n"
-                "pto.wait_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID3>]\n" STORE("t0"));
+    open_kernel(&t, "a2a3",
+                LOAD("t0") ADDS(
+                    "t0", "t0") "pto.set_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID3>]\n"
+                                "pto.wait_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID3>]\n" STORE("t0"));
     testing_sim_run(&t, false);
     assert_int_equal(t.status, ST_OK);
     assert_true(t.sim.program[1].has_flags);
@@ -182,11 +183,12 @@ TEST(a_wait_before_its_set_holds_only_its_pipe)
 {
     struct testing_sim t;
 
-    open_kernel(&t, "a2a3",
-                "pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n" ADDS("t0", "t1")
-                ADDS("t1", "t2") "pto.set_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID1>]\n"
-                "pto.wait_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID1>]\n" STORE("t2") LOAD("t0")
-                "pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n");
+    open_kernel(
+        &t, "a2a3",
+        "pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n" ADDS("t0", "t1")
+            ADDS("t1", "t2") "pto.set_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID1>]\n"
+                             "pto.wait_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID1>]\n" STORE("t2")
+                                 LOAD("t0") "pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n");
     int64_t total = testing_sim_run(&t, false);
     assert_int_equal(t.status, ST_OK);
     const struct pto_record *load = testing_sim_record(&t, PTO_AIV0, PTO_PIPE_MTE2, 0);
@@ -208,11 +210,19 @@ TEST(held_instructions_compute_when_they_run)
 
     for (size_t i = 0; i < ARRAY_LEN(data); i++)
         data[i] = (float)i;
-    open_kernel(&t, "a2a3",
-                "pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n" ADDS("t0", "t0")
-                "pto.set_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]\n" LOAD("t0")
-                "pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n"
-                "pto.wait_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]\n" STORE("t0"));
+    open_kernel(
+        &t, "a2a3",
+        "pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n" ADDS(
+            "t0",
+            "t0") "pto.set_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]\n" LOAD("t0") "pto.set_flag[<"
+                                                                                  "PIPE_MTE2>, "
+                                                                                  "<PIPE_V>, "
+                                                                                  "<EVENT_ID0>]\n"
+                                                                                  "pto.wait_flag[<"
+                                                                                  "PIPE_V>, "
+                                                                                  "<PIPE_MTE3>, "
+                                                                                  "<EVENT_ID0>]"
+                                                                                  "\n" STORE("t0"));
     t.options.has_memory = true;
     testing_sim_give_buffer(&t, 0, data, sizeof(data));
     testing_sim_run(&t, false);
@@ -226,8 +236,9 @@ TEST(a_wait_that_nothing_sets_is_told_with_what_stands_behind_it)
 {
     struct testing_sim t;
 
-    open_kernel(&t, "a2a3", LOAD("t0") "pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID2>]\n"
-                ADDS("t0", "t0") STORE("t1"));
+    open_kernel(&t, "a2a3",
+                LOAD("t0") "pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID2>]\n" ADDS("t0", "t0")
+                    STORE("t1"));
     testing_sim_run(&t, false);
     assert_int_equal(t.status, ST_FORMAT);
     assert_false(t.sim.is_complete);
@@ -265,8 +276,9 @@ TEST(too_many_instructions_behind_a_wait_are_refused)
     open_kernel(&t, "a2a3",
                 "%many = arith.constant 70000 : index\n"
                 "pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n"
-                "scf.for %i = %c0 to %many step %c1 {\n" ADDS("t0", "t0") "}\n"
-                "pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n");
+                "scf.for %i = %c0 to %many step %c1 {\n" ADDS(
+                    "t0", "t0") "}\n"
+                                "pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n");
     testing_sim_run(&t, false);
     assert_int_equal(t.status, ST_FORMAT);
     assert_non_null(testing_sim_told(&t, "pto-run.too-large"));
@@ -302,9 +314,11 @@ TEST(buffer_tokens_keep_the_order_of_the_program)
 {
     struct testing_sim t;
 
-    open_kernel(&t, "a5",
-                "pto.get_buf[<TVEC>, 3]\n" ADDS("t0", "t0") "pto.rls_buf[<TVEC>, 3]\n"
-                "pto.get_buf[<TSTORE_VEC>, 3]\n" STORE("t1") "pto.rls_buf[<TSTORE_VEC>, 3]\n");
+    open_kernel(
+        &t, "a5",
+        "pto.get_buf[<TVEC>, 3]\n" ADDS("t0", "t0") "pto.rls_buf[<TVEC>, 3]\n"
+                                                    "pto.get_buf[<TSTORE_VEC>, 3]\n" STORE(
+                                                        "t1") "pto.rls_buf[<TSTORE_VEC>, 3]\n");
     testing_sim_run(&t, true);
     assert_int_equal(t.status, ST_OK);
     assert_int_equal(testing_sim_record(&t, PTO_AIV0, PTO_PIPE_MTE3, 0)->start,
@@ -316,8 +330,8 @@ TEST(tsync_waits_for_the_producer_of_its_tile)
 {
     struct testing_sim t;
 
-    open_kernel(&t, "a2a3", LOAD("t0") ADDS("t1", "t1") "pto.tsync ins(%t0 : " VEC ")\n"
-                ADDS("t2", "t2"));
+    open_kernel(&t, "a2a3",
+                LOAD("t0") ADDS("t1", "t1") "pto.tsync ins(%t0 : " VEC ")\n" ADDS("t2", "t2"));
     testing_sim_run(&t, true);
     assert_int_equal(t.status, ST_OK);
     assert_true(testing_sim_record(&t, PTO_AIV0, PTO_PIPE_V, 1)->start >=
@@ -363,11 +377,12 @@ TEST(an_assumed_bound_is_listed_once)
     struct testing_sim t;
 
     open_kernel(&t, "a2a3",
-                "%m = arith.index_cast %n : i32 to index\nscf.for %i = %c0 to %m step %c1 {\n"
-                ADDS("t0", "t0") "}\nscf.for %i = %c0 to %c8 step %c1 {\n"
-                "scf.for %j = %c0 to %m step %c1 {\n" ADDS("t0", "t0") "}\n}\n");
+                "%m = arith.index_cast %n : i32 to index\nscf.for %i = %c0 to %m step %c1 {\n" ADDS(
+                    "t0", "t0") "}\nscf.for %i = %c0 to %c8 step %c1 {\n"
+                                "scf.for %j = %c0 to %m step %c1 {\n" ADDS("t0", "t0") "}\n}\n");
     testing_sim_run(&t, true);
-    assert_int_equal(t.sim.cores[PTO_AIV0].assumptions.n, 2); /* two loops, one of them entered 8 times */
+    assert_int_equal(t.sim.cores[PTO_AIV0].assumptions.n,
+                     2); /* two loops, one of them entered 8 times */
     testing_sim_give(&t, 2, 3);
     testing_sim_run(&t, true);
     assert_int_equal(t.sim.cores[PTO_AIV0].assumptions.n, 0);
@@ -396,7 +411,8 @@ TEST(records_stop_at_their_limit_and_times_do_not_change)
 {
     struct testing_sim t;
 
-    open_kernel(&t, "a2a3", "scf.for %i = %c0 to %c8 step %c1 {\n" LOAD("t0") ADDS("t0", "t0") "}\n");
+    open_kernel(&t, "a2a3",
+                "scf.for %i = %c0 to %c8 step %c1 {\n" LOAD("t0") ADDS("t0", "t0") "}\n");
     int64_t total = testing_sim_run(&t, true);
     t.options.max_records = 3;
     assert_int_equal(testing_sim_run(&t, true), total);
@@ -409,11 +425,13 @@ TEST(a_while_loop_runs_until_its_condition_is_false)
 {
     struct testing_sim t;
 
-    open_kernel(&t, "a2a3",
-                "%e = scf.while (%i = %c0) : (index) -> (index) {\n" LOAD("t0")
-                "%more = arith.cmpi slt, %i, %c8 : index\n"
-                "scf.condition(%more) %i : index\n} do {\n^bb0(%i: index):\n" ADDS("t0", "t0")
-                STORE("t0") "%next = arith.addi %i, %c1 : index\nscf.yield %next : index\n}\n");
+    open_kernel(
+        &t, "a2a3",
+        "%e = scf.while (%i = %c0) : (index) -> (index) {\n" LOAD(
+            "t0") "%more = arith.cmpi slt, %i, %c8 : index\n"
+                  "scf.condition(%more) %i : index\n} do {\n^bb0(%i: index):\n" ADDS("t0", "t0")
+                      STORE(
+                          "t0") "%next = arith.addi %i, %c1 : index\nscf.yield %next : index\n}\n");
     for (int is_dep = 0; is_dep < 2; is_dep++) {
         testing_sim_run(&t, is_dep == 1);
         assert_int_equal(t.status, ST_OK);
@@ -443,8 +461,9 @@ TEST(data_runs_through_all_pipes)
 
     for (size_t i = 0; i < ARRAY_LEN(data); i++)
         data[i] = (float)i;
-    open_kernel(&t, "a2a3", "scf.for %i = %c0 to %c8 step %c1 {\n" LOAD("t0") ADDS("t0", "t1")
-                STORE("t1") "}\n");
+    open_kernel(&t, "a2a3",
+                "scf.for %i = %c0 to %c8 step %c1 {\n" LOAD("t0") ADDS("t0", "t1")
+                    STORE("t1") "}\n");
     t.options.has_memory = true;
     testing_sim_give_buffer(&t, 0, data, sizeof(data));
     testing_sim_run(&t, false);
@@ -464,25 +483,26 @@ TEST(pointers_that_change_places_are_watched_together)
 
     /* one round loads through the pointer that the round before stored through */
     testing_sim_open(
-        &t, S("module {\nfunc.func @k(%a: !pto.ptr<f32>, %b: !pto.ptr<f32>) attributes "
-              "{pto.kernel_kind = #pto.kernel_kind<vector>} {\n"
-              "%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n"
-              "%c4 = arith.constant 4 : index\n%c16 = arith.constant 16 : index\n"
-              "%c64 = arith.constant 64 : index\n%z = arith.constant 0 : i64\n"
-              "%z1 = arith.constant 4096 : i64\n%z2 = arith.constant 8192 : i64\n"
-              "%t0 = pto.alloc_tile addr = %z : " VEC "\n%t1 = pto.alloc_tile addr = %z1 : " VEC "\n"
-              "%r:2 = scf.for %i = %c0 to %c4 step %c1 iter_args(%p = %a, %q = %b) -> "
-              "(!pto.ptr<f32>, !pto.ptr<f32>) {\n"
-              "%g = pto.make_tensor_view %p, shape = [%c16, %c64], strides = [%c64, %c1] : "
-              "!pto.tensor_view<?x?xf32>\n"
-              "%v = pto.partition_view %g, offsets = [%c0, %c0], sizes = [%c16, %c64] : "
-              "!pto.tensor_view<?x?xf32> -> " PART "\n"
-              "%h = pto.make_tensor_view %q, shape = [%c16, %c64], strides = [%c64, %c1] : "
-              "!pto.tensor_view<?x?xf32>\n"
-              "%w = pto.partition_view %h, offsets = [%c0, %c0], sizes = [%c16, %c64] : "
-              "!pto.tensor_view<?x?xf32> -> " PART "\n" LOAD("t0")
-              "pto.tstore ins(%t1 : " VEC ") outs(%w : " PART ")\n"
-              "scf.yield %q, %p : !pto.ptr<f32>, !pto.ptr<f32>\n}\nreturn\n}\n}\n"));
+        &t,
+        S("module {\nfunc.func @k(%a: !pto.ptr<f32>, %b: !pto.ptr<f32>) attributes "
+          "{pto.kernel_kind = #pto.kernel_kind<vector>} {\n"
+          "%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n"
+          "%c4 = arith.constant 4 : index\n%c16 = arith.constant 16 : index\n"
+          "%c64 = arith.constant 64 : index\n%z = arith.constant 0 : i64\n"
+          "%z1 = arith.constant 4096 : i64\n%z2 = arith.constant 8192 : i64\n"
+          "%t0 = pto.alloc_tile addr = %z : " VEC "\n%t1 = pto.alloc_tile addr = %z1 : " VEC "\n"
+          "%r:2 = scf.for %i = %c0 to %c4 step %c1 iter_args(%p = %a, %q = %b) -> "
+          "(!pto.ptr<f32>, !pto.ptr<f32>) {\n"
+          "%g = pto.make_tensor_view %p, shape = [%c16, %c64], strides = [%c64, %c1] : "
+          "!pto.tensor_view<?x?xf32>\n"
+          "%v = pto.partition_view %g, offsets = [%c0, %c0], sizes = [%c16, %c64] : "
+          "!pto.tensor_view<?x?xf32> -> " PART "\n"
+          "%h = pto.make_tensor_view %q, shape = [%c16, %c64], strides = [%c64, %c1] : "
+          "!pto.tensor_view<?x?xf32>\n"
+          "%w = pto.partition_view %h, offsets = [%c0, %c0], sizes = [%c16, %c64] : "
+          "!pto.tensor_view<?x?xf32> -> " PART
+          "\n" LOAD("t0") "pto.tstore ins(%t1 : " VEC ") outs(%w : " PART ")\n"
+                          "scf.yield %q, %p : !pto.ptr<f32>, !pto.ptr<f32>\n}\nreturn\n}\n}\n"));
     for (int is_dep = 0; is_dep < 2; is_dep++) {
         testing_sim_run(&t, is_dep == 1);
         assert_int_equal(t.status, ST_OK);
@@ -500,15 +520,14 @@ TEST(a_kernel_is_found_by_its_name)
     struct pto_sim sim;
     struct diag d;
 
-    assert_int_equal(
-        testing_read(&m, S("module {\n"
-                           "func.func @x_aic() attributes {pto.kernel_kind = "
-                           "#pto.kernel_kind<cube>} {\nreturn\n}\n"
-                           "func.func @x_aiv() attributes {pto.kernel_kind = "
-                           "#pto.kernel_kind<vector>} {\nreturn\n}\n"
-                           "func.func @y() attributes {pto.kernel_kind = "
-                           "#pto.kernel_kind<vector>} {\nreturn\n}\n}\n")),
-        ST_OK);
+    assert_int_equal(testing_read(&m, S("module {\n"
+                                        "func.func @x_aic() attributes {pto.kernel_kind = "
+                                        "#pto.kernel_kind<cube>} {\nreturn\n}\n"
+                                        "func.func @x_aiv() attributes {pto.kernel_kind = "
+                                        "#pto.kernel_kind<vector>} {\nreturn\n}\n"
+                                        "func.func @y() attributes {pto.kernel_kind = "
+                                        "#pto.kernel_kind<vector>} {\nreturn\n}\n}\n")),
+                     ST_OK);
     diag_init(&d);
     pto_sim_init(&sim);
     assert_int_equal(pto_sim_kernels(&m, found, 4), 2);
@@ -529,14 +548,15 @@ TEST(a_kernel_is_found_by_its_name)
     pto_module_fini(&m);
 }
 
-TEST_MAIN("pto sim", T(load_add_store_takes_the_sum_of_its_parts), T(a_loop_on_one_buffer_is_serial),
-          T(a_loop_on_two_buffers_has_two_chains_in_flight), T(rows_below_the_argument_are_seeded),
-          T(a_flag_orders_two_pipes_and_nothing_else_does),
+TEST_MAIN("pto sim", T(load_add_store_takes_the_sum_of_its_parts),
+          T(a_loop_on_one_buffer_is_serial), T(a_loop_on_two_buffers_has_two_chains_in_flight),
+          T(rows_below_the_argument_are_seeded), T(a_flag_orders_two_pipes_and_nothing_else_does),
           T(a_wait_before_its_set_holds_only_its_pipe), T(held_instructions_compute_when_they_run),
           T(a_wait_that_nothing_sets_is_told_with_what_stands_behind_it),
           T(what_the_scalar_unit_cannot_pass_is_a_deadlock),
           T(too_many_instructions_behind_a_wait_are_refused), T(an_event_out_of_range_is_told),
-          T(a_barrier_of_a_pipe_waits_for_its_results), T(buffer_tokens_keep_the_order_of_the_program),
+          T(a_barrier_of_a_pipe_waits_for_its_results),
+          T(buffer_tokens_keep_the_order_of_the_program),
           T(tsync_waits_for_the_producer_of_its_tile),
           T(an_unsupplied_divisor_counts_as_one_and_is_listed),
           T(a_division_by_a_zero_that_was_given_is_an_error), T(an_assumed_bound_is_listed_once),

@@ -22,9 +22,11 @@ struct mark {
 struct inserter {
     struct pto_program *p;
     VEC_OF(struct pair) pairs;
-    struct { VEC_OF(struct mark) at; } *before, *after; /* by node */
-    uint32_t pipes; /* that occur */
-    bool no_chains; /* gathers: only direct pairs prove an order */
+    struct {
+        VEC_OF(struct mark) at;
+    } * before, *after; /* by node */
+    uint32_t pipes;     /* that occur */
+    bool no_chains;     /* gathers: only direct pairs prove an order */
     uint64_t work, max_work;
 };
 
@@ -77,8 +79,8 @@ static const struct pto_access *accesses_of(const struct pto_program *p, const s
 }
 
 /* Two loads of one queue land in order. */
-static bool is_exempt(const struct pto_site *f, const struct pto_site *n, const struct pto_access *a,
-                      const struct pto_access *b)
+static bool is_exempt(const struct pto_site *f, const struct pto_site *n,
+                      const struct pto_access *a, const struct pto_access *b)
 {
     return f->code == PTO_TLOAD && n->code == PTO_TLOAD && a->is_write && b->is_write &&
            last_pipe(f) == PTO_PIPE_MTE2 && first_pipe(n) == PTO_PIPE_MTE2;
@@ -156,8 +158,12 @@ static void add_barrier(struct inserter *in, struct look *l, uint8_t pipe)
 static void add_pair(struct inserter *in, struct look *l, uint32_t from_node, uint8_t a)
 {
     struct pto_program *p = in->p;
-    struct pair pair = {.a = a, .b = l->pipe, .from = from_node, .to = l->node,
-                        .loop = l->carried, .site = l->site};
+    struct pair pair = {.a = a,
+                        .b = l->pipe,
+                        .from = from_node,
+                        .to = l->node,
+                        .loop = l->carried,
+                        .site = l->site};
     uint32_t number = (uint32_t)in->pairs.n;
 
     if (l->carried != PTO_NONE) {
@@ -411,14 +417,15 @@ static uint32_t hang_marks(struct inserter *in, const struct mark *marks, size_t
             if (m->is_wait != (waits == 1))
                 continue;
             if (m->pair == PTO_NONE) {
-                list = hang(in->p, list, (struct pto_sync){PTO_INSERT_BARRIER, m->pipe, 0, 0, 0, site});
+                list = hang(in->p, list,
+                            (struct pto_sync){PTO_INSERT_BARRIER, m->pipe, 0, 0, 0, site});
                 continue;
             }
             const struct pair *x = &in->pairs.at[m->pair];
             if (x->event >= 0)
                 list = hang(in->p, list,
-                            (struct pto_sync){m->is_wait ? PTO_INSERT_WAIT : PTO_INSERT_SET, x->a, x->b,
-                                              (uint8_t)x->event, 0, x->site});
+                            (struct pto_sync){m->is_wait ? PTO_INSERT_WAIT : PTO_INSERT_SET, x->a,
+                                              x->b, (uint8_t)x->event, 0, x->site});
             else if (m->is_wait && !is_after && !has_barrier) {
                 has_barrier = true;
                 list = hang(in->p, list,
@@ -449,8 +456,9 @@ static void barriers_everywhere(struct pto_program *p)
     for (uint32_t i = 0; i < p->nodes.n; i++) {
         p->nodes.at[i].before = p->nodes.at[i].after = PTO_NONE;
         if (p->nodes.at[i].kind == PTO_NODE_SITE)
-            p->nodes.at[i].before = hang(p, PTO_NONE, (struct pto_sync){PTO_INSERT_BARRIER, PTO_PIPE_ALL,
-                                                                       0, 0, 0, p->nodes.at[i].site});
+            p->nodes.at[i].before = hang(
+                p, PTO_NONE,
+                (struct pto_sync){PTO_INSERT_BARRIER, PTO_PIPE_ALL, 0, 0, 0, p->nodes.at[i].site});
     }
 }
 
@@ -489,8 +497,7 @@ bool pto_sync_insert(struct pto_program *p, uint64_t max_work)
             uint32_t site = p->nodes.at[i].kind == PTO_NODE_SITE ? p->nodes.at[i].site : PTO_NONE;
             p->nodes.at[i].before =
                 hang_marks(&in, in.before[i].at.at, in.before[i].at.n, site, false);
-            p->nodes.at[i].after =
-                hang_marks(&in, in.after[i].at.at, in.after[i].at.n, site, true);
+            p->nodes.at[i].after = hang_marks(&in, in.after[i].at.at, in.after[i].at.n, site, true);
         }
     } else {
         barriers_everywhere(p);

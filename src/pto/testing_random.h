@@ -21,8 +21,8 @@ enum {
     RANDOM_LINES = 900,
     RANDOM_TOUCHES = 4,
     RANDOM_DEPTH = 3,
-    RANDOM_CELL = 256, /* bytes; everything is a multiple of it */
-    RANDOM_CELLS = 48, /* of each space and of each buffer */
+    RANDOM_CELL = 256,                  /* bytes; everything is a multiple of it */
+    RANDOM_CELLS = 48,                  /* of each space and of each buffer */
     RANDOM_AREAS = PTO_SPACE_COUNT + 2, /* the spaces, and two buffers */
 };
 
@@ -54,8 +54,8 @@ struct random_kernel {
     uint32_t iv;     /* its variable is %i<iv>; 0 outside */
     uint32_t depth;
     bool is_cube, is_a5;
-    bool has_flags;       /* flags of its own: nothing is inserted */
-    uint32_t barrier_at;  /* before this operation stands one more barrier; UINT32_MAX: none */
+    bool has_flags;      /* flags of its own: nothing is inserted */
+    uint32_t barrier_at; /* before this operation stands one more barrier; UINT32_MAX: none */
     uint32_t barrier_pipe;
     uint32_t pair_from, pair_to; /* one pair of flags more, around these operations of the outermost
                                     level; UINT32_MAX: none */
@@ -116,8 +116,12 @@ struct random_tile {
 
 static inline struct random_touch random_whole(const struct random_tile *t, bool is_write)
 {
-    return (struct random_touch){.area = t->area, .is_write = is_write, .first = t->first,
-                                 .rows = 1, .width = t->cells, .stride = t->cells};
+    return (struct random_touch){.area = t->area,
+                                 .is_write = is_write,
+                                 .first = t->first,
+                                 .rows = 1,
+                                 .width = t->cells,
+                                 .stride = t->cells};
 }
 
 static inline struct random_tile random_vec(struct random_kernel *k)
@@ -125,8 +129,11 @@ static inline struct random_tile random_vec(struct random_kernel *k)
     static const char *const types[] = {"!pto.tile_buf<vec, 4x64xf32>",
                                         "!pto.tile_buf<vec, 16x64xf32>"};
     uint32_t large = random_pick(k, 2);
-    struct random_tile t = {.name = k->names++, .rows = large ? 16 : 4,
-                            .cells = large ? 16 : 4, .area = PTO_VEC, .type = types[large]};
+    struct random_tile t = {.name = k->names++,
+                            .rows = large ? 16 : 4,
+                            .cells = large ? 16 : 4,
+                            .area = PTO_VEC,
+                            .type = types[large]};
 
     t.first = (uint16_t)(random_pick(k, 6) * 4);
     random_write(k, "%%p%u = arith.constant %u : i64", t.name, t.first * RANDOM_CELL);
@@ -145,13 +152,17 @@ static inline uint32_t random_window(struct random_kernel *k, uint32_t rows, uin
     random_write(k, "%%w%u = arith.constant %u : index", name, row);
     if (moves)
         random_write(k, "%%r%u = arith.addi %%w%u, %%i%u : index", name, name, k->iv);
-    random_write(k,
-                 "%%v%u = pto.partition_view %%g%u, offsets = [%%%c%u, %%c%u], sizes = [%%c%u, %%c64]"
-                 " : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<%ux64xf32>",
-                 name, *buffer, moves ? 'r' : 'w', name, col * 64, rows, rows);
+    random_write(
+        k,
+        "%%v%u = pto.partition_view %%g%u, offsets = [%%%c%u, %%c%u], sizes = [%%c%u, %%c64]"
+        " : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<%ux64xf32>",
+        name, *buffer, moves ? 'r' : 'w', name, col * 64, rows, rows);
     *touch = (struct random_touch){.area = (uint8_t)(PTO_SPACE_COUNT + *buffer),
-                                   .first = (uint16_t)(row * 2 + col), .rows = (uint16_t)rows,
-                                   .width = 1, .stride = 2, .per_round = moves ? 2 : 0};
+                                   .first = (uint16_t)(row * 2 + col),
+                                   .rows = (uint16_t)rows,
+                                   .width = 1,
+                                   .stride = 2,
+                                   .per_round = moves ? 2 : 0};
     return name;
 }
 
@@ -167,11 +178,15 @@ static inline void random_load_or_store(struct random_kernel *k, const struct ra
     random_add(l, random_whole(t, !is_store));
     random_add(l, window);
     if (is_store)
-        random_write(k, "pto.tstore ins(%%t%u : %s) outs(%%v%u : "
-                        "!pto.partition_tensor_view<%ux64xf32>)", t->name, t->type, v, t->rows);
+        random_write(k,
+                     "pto.tstore ins(%%t%u : %s) outs(%%v%u : "
+                     "!pto.partition_tensor_view<%ux64xf32>)",
+                     t->name, t->type, v, t->rows);
     else
-        random_write(k, "pto.tload ins(%%v%u : !pto.partition_tensor_view<%ux64xf32>) "
-                        "outs(%%t%u : %s)", v, t->rows, t->name, t->type);
+        random_write(k,
+                     "pto.tload ins(%%v%u : !pto.partition_tensor_view<%ux64xf32>) "
+                     "outs(%%t%u : %s)",
+                     v, t->rows, t->name, t->type);
 }
 
 static inline void random_vector_op(struct random_kernel *k)
@@ -209,17 +224,20 @@ static inline void random_vector_op(struct random_kernel *k)
         b = random_vec(k);
         c = (struct random_tile){.name = k->names++, .first = 40, .cells = 1, .area = PTO_VEC};
         random_write(k, "%%p%u = arith.constant %u : i64", c.name, c.first * RANDOM_CELL);
-        random_write(k, "%%t%u = pto.alloc_tile addr = %%p%u valid_row = %%c%u : !pto.tile_buf<vec, "
-                        "64x1xf32, valid=?x1, blayout=col_major>", c.name, c.name, a.rows);
+        random_write(k,
+                     "%%t%u = pto.alloc_tile addr = %%p%u valid_row = %%c%u : !pto.tile_buf<vec, "
+                     "64x1xf32, valid=?x1, blayout=col_major>",
+                     c.name, c.name, a.rows);
         l = random_note(k, 1);
         random_add(l, random_whole(&a, false));
         random_add(l, random_whole(&b, false));
         random_add(l, random_whole(&b, true));
         random_add(l, random_whole(&c, true));
         l->touches[1].is_scratch = l->touches[2].is_scratch = true;
-        random_write(k, "pto.trowsum ins(%%t%u, %%t%u : %s, %s) outs(%%t%u : !pto.tile_buf<vec, "
-                        "64x1xf32, valid=?x1, blayout=col_major>)", a.name, b.name, a.type, b.type,
-                     c.name);
+        random_write(k,
+                     "pto.trowsum ins(%%t%u, %%t%u : %s, %s) outs(%%t%u : !pto.tile_buf<vec, "
+                     "64x1xf32, valid=?x1, blayout=col_major>)",
+                     a.name, b.name, a.type, b.type, c.name);
         return;
     default:
         b = a;
@@ -230,7 +248,8 @@ static inline void random_vector_op(struct random_kernel *k)
         l = random_note(k, b.cells);
         random_add(l, random_whole(&a, false));
         random_add(l, random_whole(&b, true));
-        random_write(k, "pto.texp ins(%%t%u : %s) outs(%%t%u : %s)", a.name, a.type, b.name, b.type);
+        random_write(k, "pto.texp ins(%%t%u : %s) outs(%%t%u : %s)", a.name, a.type, b.name,
+                     b.type);
         return;
     }
 }
@@ -240,13 +259,17 @@ static inline void random_vector_op(struct random_kernel *k)
 #define RANDOM_LEFT5 "!pto.tile_buf<left, 16x64xf32, blayout=col_major, slayout=row_major>"
 #define RANDOM_RIGHT "!pto.tile_buf<right, 64x16xf32, slayout=col_major>"
 #define RANDOM_MATB  "!pto.tile_buf<mat, 64x16xf32, slayout=col_major>"
-#define RANDOM_ACC   "!pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>"
+#define RANDOM_ACC                                                                                 \
+    "!pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>"
 
 /* A tile of the cube core at one of three places; acc has 4 cells, the others 16. */
 static inline struct random_tile random_place(struct random_kernel *k, const char *type,
                                               enum pto_space space)
 {
-    struct random_tile t = {.name = k->names++, .rows = 16, .area = (uint8_t)space, .type = type,
+    struct random_tile t = {.name = k->names++,
+                            .rows = 16,
+                            .area = (uint8_t)space,
+                            .type = type,
                             .cells = space == PTO_ACC ? 4 : 16};
 
     t.first = (uint16_t)(random_pick(k, 3) * (space == PTO_ACC ? 4 : 16));
@@ -258,7 +281,8 @@ static inline struct random_tile random_place(struct random_kernel *k, const cha
 static inline void random_product(struct random_kernel *k, bool is_acc)
 {
     const char *left = k->is_a5 ? RANDOM_LEFT5 : RANDOM_LEFT2;
-    struct random_tile a = random_place(k, left, PTO_LEFT), b = random_place(k, RANDOM_RIGHT, PTO_RIGHT);
+    struct random_tile a = random_place(k, left, PTO_LEFT),
+                       b = random_place(k, RANDOM_RIGHT, PTO_RIGHT);
     struct random_tile c = random_place(k, RANDOM_ACC, PTO_ACC);
     struct random_line *l = random_note(k, 4);
 
@@ -284,8 +308,8 @@ static inline void random_extract(struct random_kernel *k, bool is_left)
 
     random_add(l, random_whole(&a, false));
     random_add(l, random_whole(&b, true));
-    random_write(k, "pto.textract ins(%%t%u, %%c0, %%c0 : %s, index, index) outs(%%t%u : %s)", a.name,
-                 a.type, b.name, b.type);
+    random_write(k, "pto.textract ins(%%t%u, %%c0, %%c0 : %s, index, index) outs(%%t%u : %s)",
+                 a.name, a.type, b.name, b.type);
 }
 
 static inline void random_store_acc(struct random_kernel *k)
@@ -293,13 +317,20 @@ static inline void random_store_acc(struct random_kernel *k)
     struct random_tile a = random_place(k, RANDOM_ACC, PTO_ACC);
     uint32_t v = k->names++;
 
-    random_write(k, "%%v%u = pto.partition_view %%g1, offsets = [%%c0, %%c64], sizes = [%%c16, %%c16]"
-                    " : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<16x16xf32>", v);
+    random_write(k,
+                 "%%v%u = pto.partition_view %%g1, offsets = [%%c0, %%c64], sizes = [%%c16, %%c16]"
+                 " : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<16x16xf32>",
+                 v);
     struct random_line *l = random_note(k, 4);
     random_add(l, random_whole(&a, false));
-    random_add(l, (struct random_touch){.area = PTO_SPACE_COUNT + 1, .is_write = true, .first = 1,
-                                        .rows = 16, .width = 1, .stride = 2});
-    random_write(k, "pto.tstore ins(%%t%u : %s) outs(%%v%u : !pto.partition_tensor_view<16x16xf32>)",
+    random_add(l, (struct random_touch){.area = PTO_SPACE_COUNT + 1,
+                                        .is_write = true,
+                                        .first = 1,
+                                        .rows = 16,
+                                        .width = 1,
+                                        .stride = 2});
+    random_write(k,
+                 "pto.tstore ins(%%t%u : %s) outs(%%v%u : !pto.partition_tensor_view<16x16xf32>)",
                  a.name, a.type, v);
 }
 
@@ -360,9 +391,8 @@ static inline void random_one(struct random_kernel *k)
     uint32_t what = random_pick(k, 8);
 
     if (k->ops == k->barrier_at)
-        random_write(k, "pto.barrier <PIPE_%s>", k->barrier_pipe < 4
-                                                     ? random_pipes[k->is_cube][k->barrier_pipe]
-                                                     : "ALL");
+        random_write(k, "pto.barrier <PIPE_%s>",
+                     k->barrier_pipe < 4 ? random_pipes[k->is_cube][k->barrier_pipe] : "ALL");
     k->ops++;
     if (what == 0 && k->depth < RANDOM_DEPTH)
         random_loop(k);
@@ -387,8 +417,8 @@ static inline void random_ops(struct random_kernel *k)
 static inline void random_flag(struct random_kernel *k, const char *what, uint32_t from,
                                uint32_t to, uint32_t id)
 {
-    random_write(k, "pto.%s[<PIPE_%s>, <PIPE_%s>, <EVENT_ID%u>]", what, random_pipes[k->is_cube][from],
-                 random_pipes[k->is_cube][to], id);
+    random_write(k, "pto.%s[<PIPE_%s>, <PIPE_%s>, <EVENT_ID%u>]", what,
+                 random_pipes[k->is_cube][from], random_pipes[k->is_cube][to], id);
 }
 
 /* With flags of its own, a pair stands around every operation of the outermost level. */
@@ -421,8 +451,10 @@ static inline void random_kernel(struct random_kernel *k, const uint8_t *bytes, 
     k->budget = 8 + 18 * random_pick(k, 4);
     k->names = 1;
     random_write(k, "module attributes {pto.target_arch = \"%s\"} {", k->is_a5 ? "a5" : "a2a3");
-    random_write(k, "func.func @k(%%a: !pto.ptr<f32>, %%b: !pto.ptr<f32>, %%n: i32) attributes "
-                    "{pto.kernel_kind = #pto.kernel_kind<%s>} {", k->is_cube ? "cube" : "vector");
+    random_write(k,
+                 "func.func @k(%%a: !pto.ptr<f32>, %%b: !pto.ptr<f32>, %%n: i32) attributes "
+                 "{pto.kernel_kind = #pto.kernel_kind<%s>} {",
+                 k->is_cube ? "cube" : "vector");
     static const uint32_t constants[] = {0, 1, 2, 3, 4, 16, 64, 128};
     for (size_t i = 0; i < ARRAY_LEN(constants); i++)
         random_write(k, "%%c%u = arith.constant %u : index", constants[i], constants[i]);
@@ -430,8 +462,10 @@ static inline void random_kernel(struct random_kernel *k, const uint8_t *bytes, 
     random_write(k, "%%n0 = arith.constant 0 : i32");
     random_write(k, "%%n1 = arith.constant 1 : i32");
     for (int i = 0; i < 2; i++)
-        random_write(k, "%%g%d = pto.make_tensor_view %%%c, shape = [%%c64, %%c128], strides = "
-                        "[%%c128, %%c1] : !pto.tensor_view<?x?xf32>", i, "ab"[i]);
+        random_write(k,
+                     "%%g%d = pto.make_tensor_view %%%c, shape = [%%c64, %%c128], strides = "
+                     "[%%c128, %%c1] : !pto.tensor_view<?x?xf32>",
+                     i, "ab"[i]);
     for (uint32_t top = 0; k->budget > 0; top++) {
         k->budget--;
         random_top(k, top);
@@ -496,9 +530,9 @@ static inline void random_check_write(struct random_check *x, const struct rando
 {
     bool same_vector = r->pipe == PTO_PIPE_V && k->is_a5;
 
-    if (c->writer && (c->writer->pipe != r->pipe ||
-                      (!is_dep && !same_vector && !(c->is_load && l->is_load) &&
-                       r->pipe != PTO_PIPE_S)))
+    if (c->writer &&
+        (c->writer->pipe != r->pipe ||
+         (!is_dep && !same_vector && !(c->is_load && l->is_load) && r->pipe != PTO_PIPE_S)))
         random_after(x, r, c->writer->ready, "overwrites before it is written");
     for (int p = 0; p < PTO_PIPE_COUNT; p++) {
         if (c->has_reader[p] &&
@@ -540,7 +574,8 @@ static inline void random_visit(struct random_check *x, const struct random_kern
 
 /* What is wrong with the records of a core that ran the kernel; NULL when nothing is. With flags
  * of its own only the order within each pipe is asked. */
-static inline const char *random_check_records(struct random_check *x, const struct random_kernel *k,
+static inline const char *random_check_records(struct random_check *x,
+                                               const struct random_kernel *k,
                                                const struct pto_core *core, bool is_dep)
 {
     memset(x, 0, sizeof(*x));

@@ -31,7 +31,8 @@ static inline void testing_sim_open(struct testing_sim *t, struct str text)
     pto_sim_init(&t->sim);
     enum status status = testing_read(&t->module, text);
     for (size_t i = 0; status != ST_OK && i < t->module.problems.n; i++)
-        print_message("line %u: %s\n", t->module.problems.at[i].line, t->module.problems.at[i].text);
+        print_message("line %u: %s\n", t->module.problems.at[i].line,
+                      t->module.problems.at[i].text);
     assert_int_equal(status, ST_OK);
     t->options = pto_options_default(t->module.arch);
 }
@@ -49,8 +50,8 @@ static inline void testing_sim_close(struct testing_sim *t)
 static inline int64_t testing_sim_run(struct testing_sim *t, bool is_dep)
 {
     t->options.is_dep = is_dep;
-    t->status = pto_sim_prepare(&t->sim, &t->module, S(""), t->module.arch, is_dep, "k.pto",
-                                &t->diag);
+    t->status =
+        pto_sim_prepare(&t->sim, &t->module, S(""), t->module.arch, is_dep, "k.pto", &t->diag);
     if (t->status == ST_OK)
         t->status = pto_sim_run(&t->sim, t->costs, &t->options, t->bindings, t->n_bindings, "k.pto",
                                 &t->diag);
@@ -80,8 +81,8 @@ static inline void testing_sim_give_buffer(struct testing_sim *t, uint32_t arg, 
 }
 
 /* The nth record of an instruction (no synchronisation) of a pipe; NULL when there are fewer. */
-static inline const struct pto_record *testing_sim_record(const struct testing_sim *t, uint32_t core,
-                                                          enum pto_pipe pipe, uint32_t nth)
+static inline const struct pto_record *
+testing_sim_record(const struct testing_sim *t, uint32_t core, enum pto_pipe pipe, uint32_t nth)
 {
     const struct pto_queues *q = &t->sim.cores[core].queues;
 

@@ -133,7 +133,8 @@ static bool alloc_tile(const struct pto_program *p, const struct pto_step *s, st
         else if (u->role == PTO_ROLE_VALID_COL)
             t.v_col = to_int32(v.numbers[u->slot].v.i);
     }
-    int64_t room = (int64_t)pto_space_size(p->arch, t.type.space) - s->flag * pto_tile_bytes(&t.type);
+    int64_t room =
+        (int64_t)pto_space_size(p->arch, t.type.space) - s->flag * pto_tile_bytes(&t.type);
     v.tiles[s->dst] = t;
     return fits(&t) && t.addr >= 0 && t.addr <= room;
 }

@@ -28,8 +28,8 @@ static void run_text(const struct pto_module *m, const struct pto_costs *costs, 
     options.max_records = 1000;
     memset(buffers, 1, sizeof(buffers));
     for (size_t i = 0; has_memory && i < ARGS; i++)
-        bindings[i] = (struct pto_binding){.is_given = true, .number = (int64_t)i,
-                                           .data = buffers[i], .size = BUFFER};
+        bindings[i] = (struct pto_binding){
+            .is_given = true, .number = (int64_t)i, .data = buffers[i], .size = BUFFER};
     diag_init(&diag);
     pto_sim_init(&sim);
     const struct pto_function *kernels[4];
