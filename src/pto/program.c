@@ -697,6 +697,11 @@ static enum status compile_op(struct compiler *c, const struct pto_op *op, struc
     default:
         if (compile_value(c, op, &status) || compile_site(c, op, &status))
             return status;
+        if (op->code >= PTO_TALLOC_TO_AIV && op->code <= PTO_TFREE)
+            return compile_fail(
+                c, op, "pto-run.unsupported",
+                "the simulator executes FIFOs as pto.tpush_to_*, pto.tpop_from_* and "
+                "pto.tfree_from_* only");
         return compile_fail(c, op, "pto-run.unsupported", "the simulator does not execute it");
     }
 }

@@ -267,7 +267,7 @@ static void look_into_if(struct inserter *in, struct look *l, uint32_t node)
     size_t closed = l->closed.n;
 
     for (uint32_t c = in->p->nodes.at[node].child; c != PTO_NONE; c = in->p->nodes.at[c].next) {
-        l->known = behind;
+        l->known = behind | l->created;
         look_into_children(in, l, c);
         l->closed.n = closed;
         both &= l->known;

@@ -43,35 +43,28 @@ static void run_text(const struct pto_module *m, const struct pto_costs *costs, 
     diag_fini(&diag);
 }
 
-static void try_text(const uint8_t *data, size_t size)
+static void try_text(struct properties *p, const uint8_t *data, size_t size)
 {
-    struct pto_parser *parser = pto_parser_new();
-    struct pto_costs *costs = pto_costs_new();
-    struct pto_module m;
-
-    pto_module_init(&m);
-    if (pto_parse(parser, (struct str){(const char *)data, size}, &m) == ST_OK &&
-        pto_verify(&m) == ST_OK) {
-        for (int i = 0; i < 4; i++)
-            run_text(&m, costs, (i & 1) != 0, i > 1);
-    }
-    pto_module_fini(&m);
-    pto_parser_free(parser);
-    pto_costs_free(costs);
+    if (pto_parse(p->parser, (struct str){(const char *)data, size}, &p->module) != ST_OK ||
+        pto_verify(&p->module) != ST_OK)
+        return;
+    for (int i = 0; i < 4; i++)
+        run_text(&p->module, p->costs, (i & 1) != 0, i > 1);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size > 0 && data[0] >= 0x80) {
-        struct properties *p = properties_new();
-        if (!properties_hold(p, data + 1, size - 1)) {
-            fprintf(stderr, "%s\n%.*s", p->fault, (int)p->kernel.n, p->kernel.text);
-            abort();
-        }
-        properties_free(p);
+    static struct properties *p; /* kept: the tables of costs take long to read */
+
+    if (p == NULL)
+        p = properties_new();
+    if (size == 0)
         return 0;
+    if (data[0] < 0x80) {
+        try_text(p, data, size);
+    } else if (!properties_hold(p, data + 1, size - 1)) {
+        fprintf(stderr, "%s\n%.*s", p->fault, (int)p->kernel.n, p->kernel.text);
+        abort();
     }
-    if (size > 0)
-        try_text(data, size);
     return 0;
 }
