@@ -16,73 +16,62 @@
 
 enum { VARIANTS = 1000, MOST_PARAMS = 16 };
 
+/* clang-format off */
 #define STEP(u, panel, k, op, in, in_type)                                                         \
     "pto.textract ins(%ta" panel ", %c0, %c" k " : !a, index, index) outs(%l" u " : !l)\n"         \
     "pto.textract ins(%tb" panel ", %c" k ", %c0 : !b, index, index) outs(%r" u " : !r)\n"         \
     "pto." op " ins(" in "%l" u ", %r" u " : " in_type "!l, !r) outs(%acc : !acc)\n"
 #define MORE(u, panel, k) STEP(u, panel, k, "tmatmul.acc", "%acc, ", "!acc, ")
 #define PANEL(panel, at)                                                                           \
-    "%pa" panel " = pto.partition_view %av, offsets = [%m, " at "], sizes = [%c128, %c256] : !v "  \
+    "%pa" panel " = pto.partition_view %av, offsets = [%m, " at "], sizes = [%c128, %c256] : !v "   \
     "-> !pto.partition_tensor_view<128x256xf16>\n"                                                 \
     "pto.tload ins(%pa" panel " : !pto.partition_tensor_view<128x256xf16>) outs(%ta" panel         \
     " : !a)\n"                                                                                     \
-    "%pb" panel " = pto.partition_view %bv, offsets = [" at ", %n], sizes = [%c256, %c256] : !v "  \
+    "%pb" panel " = pto.partition_view %bv, offsets = [" at ", %n], sizes = [%c256, %c256] : !v "   \
     "-> !pto.partition_tensor_view<256x256xf16>\n"                                                 \
     "pto.tload ins(%pb" panel " : !pto.partition_tensor_view<256x256xf16>) outs(%tb" panel         \
     " : !b)\n"
 
-static const char
-    product[] = "!a = !pto.tile_buf<mat, 128x256xf16, blayout=col_major, slayout=row_major>\n"
-                "!b = !pto.tile_buf<mat, 256x256xf16, blayout=row_major, slayout=col_major>\n"
-                "!l = !pto.tile_buf<left, 128x64xf16, blayout=row_major, slayout=row_major>\n"
-                "!r = !pto.tile_buf<right, 64x256xf16, blayout=row_major, slayout=col_major>\n"
-                "!acc = !pto.tile_buf<acc, 128x256xf32, blayout=col_major, slayout=row_major, "
-                "fractal=1024>\n"
-                "!v = !pto.tensor_view<?x?xf16>\n"
-                "module attributes {pto.target_arch = \"a2a3\"} {\n"
-                "func.func @product(%a: !pto.ptr<f16>, %b: !pto.ptr<f16>, %c: !pto.ptr<f32>) "
-                "attributes "
-                "{pto.kernel_kind = #pto.kernel_kind<cube>} {\n"
-                "%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n"
-                "%c64 = arith.constant 64 : index\n%c128 = arith.constant 128 : index\n"
-                "%c192 = arith.constant 192 : index\n%c256 = arith.constant 256 : index\n"
-                "%c512 = arith.constant 512 : index\n%rows = arith.constant 1536 : index\n"
-                "%depth = arith.constant 4096 : index\n%cols = arith.constant 1024 : index\n"
-                "%a0 = arith.constant 0 : i64\n%a1 = arith.constant 65536 : i64\n"
-                "%a2 = arith.constant 131072 : i64\n%a3 = arith.constant 262144 : i64\n"
-                "%a4 = arith.constant 16384 : i64\n%a5 = arith.constant 32768 : i64\n"
-                "%av = pto.make_tensor_view %a, shape = [%rows, %depth], strides = [%depth, %c1] : "
-                "!v\n"
-                "%bv = pto.make_tensor_view %b, shape = [%depth, %cols], strides = [%c1, %depth] "
-                "{layout = #pto.layout<dn>} : !v\n"
-                "%cv = pto.make_tensor_view %c, shape = [%rows, %cols], strides = [%cols, %c1] : "
-                "!pto.tensor_view<?x?xf32>\n"
-                "%ta0 = pto.alloc_tile addr = %a0 : !a\n%ta1 = pto.alloc_tile addr = %a1 : !a\n"
-                "%tb0 = pto.alloc_tile addr = %a2 : !b\n%tb1 = pto.alloc_tile addr = %a3 : !b\n"
-                "%l0 = pto.alloc_tile addr = %a0 : !l\n%l1 = pto.alloc_tile addr = %a4 : !l\n"
-                "%r0 = pto.alloc_tile addr = %a0 : !r\n%r1 = pto.alloc_tile addr = %a5 : !r\n"
-                "%acc = pto.alloc_tile addr = %a0 : !acc\n"
-                "scf.for %m = %c0 to %rows step %c128 {\nscf.for %n = %c0 to %cols step %c256 {\n"
-                "scf.for %k = %c0 to %depth step %c512 {\n%k1 = arith.addi %k, %c256 : "
-                "index\n" PANEL("0",
-                                "%k") "%first = arith.cmpi eq, %k, %c0 : index\nscf.if %first "
-                                      "{\n" STEP("0", "0", "0", "tmatmul", "",
-                                                 "") "} else {\n" MORE("0", "0",
-                                                                       "0") "}\n" MORE("1", "0",
-                                                                                       "64")
-                                          MORE("0", "0", "128") MORE("1", "0", "192") PANEL(
-                                              "1", "%k1") MORE("0", "1", "0") MORE("1", "1", "64")
-                                              MORE("0", "1", "128") MORE(
-                                                  "1", "1",
-                                                  "192") "}\n"
-                                                         "%pc = pto.partition_view %cv, offsets = "
-                                                         "[%m, %n], sizes = [%c128, %c256] : "
-                                                         "!pto.tensor_view<?x?xf32> -> "
-                                                         "!pto.partition_tensor_view<128x256xf32>\n"
-                                                         "pto.tstore ins(%acc : !acc) outs(%pc : "
-                                                         "!pto.partition_tensor_view<128x256xf32>)"
-                                                         "\n"
-                                                         "}\n}\nreturn\n}\n}\n";
+static const char product[] =
+    "!a = !pto.tile_buf<mat, 128x256xf16, blayout=col_major, slayout=row_major>\n"
+    "!b = !pto.tile_buf<mat, 256x256xf16, blayout=row_major, slayout=col_major>\n"
+    "!l = !pto.tile_buf<left, 128x64xf16, blayout=row_major, slayout=row_major>\n"
+    "!r = !pto.tile_buf<right, 64x256xf16, blayout=row_major, slayout=col_major>\n"
+    "!acc = !pto.tile_buf<acc, 128x256xf32, blayout=col_major, slayout=row_major, fractal=1024>\n"
+    "!v = !pto.tensor_view<?x?xf16>\n"
+    "module attributes {pto.target_arch = \"a2a3\"} {\n"
+    "func.func @product(%a: !pto.ptr<f16>, %b: !pto.ptr<f16>, %c: !pto.ptr<f32>) attributes "
+    "{pto.kernel_kind = #pto.kernel_kind<cube>} {\n"
+    "%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n"
+    "%c64 = arith.constant 64 : index\n%c128 = arith.constant 128 : index\n"
+    "%c192 = arith.constant 192 : index\n%c256 = arith.constant 256 : index\n"
+    "%c512 = arith.constant 512 : index\n%rows = arith.constant 1536 : index\n"
+    "%depth = arith.constant 4096 : index\n%cols = arith.constant 1024 : index\n"
+    "%a0 = arith.constant 0 : i64\n%a1 = arith.constant 65536 : i64\n"
+    "%a2 = arith.constant 131072 : i64\n%a3 = arith.constant 262144 : i64\n"
+    "%a4 = arith.constant 16384 : i64\n%a5 = arith.constant 32768 : i64\n"
+    "%av = pto.make_tensor_view %a, shape = [%rows, %depth], strides = [%depth, %c1] : !v\n"
+    "%bv = pto.make_tensor_view %b, shape = [%depth, %cols], strides = [%c1, %depth] "
+    "{layout = #pto.layout<dn>} : !v\n"
+    "%cv = pto.make_tensor_view %c, shape = [%rows, %cols], strides = [%cols, %c1] : "
+    "!pto.tensor_view<?x?xf32>\n"
+    "%ta0 = pto.alloc_tile addr = %a0 : !a\n%ta1 = pto.alloc_tile addr = %a1 : !a\n"
+    "%tb0 = pto.alloc_tile addr = %a2 : !b\n%tb1 = pto.alloc_tile addr = %a3 : !b\n"
+    "%l0 = pto.alloc_tile addr = %a0 : !l\n%l1 = pto.alloc_tile addr = %a4 : !l\n"
+    "%r0 = pto.alloc_tile addr = %a0 : !r\n%r1 = pto.alloc_tile addr = %a5 : !r\n"
+    "%acc = pto.alloc_tile addr = %a0 : !acc\n"
+    "scf.for %m = %c0 to %rows step %c128 {\nscf.for %n = %c0 to %cols step %c256 {\n"
+    "scf.for %k = %c0 to %depth step %c512 {\n%k1 = arith.addi %k, %c256 : index\n"
+    PANEL("0", "%k") "%first = arith.cmpi eq, %k, %c0 : index\nscf.if %first {\n"
+    STEP("0", "0", "0", "tmatmul", "", "") "} else {\n"
+    MORE("0", "0", "0") "}\n" MORE("1", "0", "64") MORE("0", "0", "128") MORE("1", "0", "192")
+    PANEL("1", "%k1") MORE("0", "1", "0") MORE("1", "1", "64") MORE("0", "1", "128")
+    MORE("1", "1", "192") "}\n"
+    "%pc = pto.partition_view %cv, offsets = [%m, %n], sizes = [%c128, %c256] : "
+    "!pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<128x256xf32>\n"
+    "pto.tstore ins(%acc : !acc) outs(%pc : !pto.partition_tensor_view<128x256xf32>)\n"
+    "}\n}\nreturn\n}\n}\n";
+/* clang-format on */
 
 /* Seconds of this process: on a busy machine the wall clock tells of others. */
 static double now(void)
