@@ -605,4 +605,5 @@ TEST_MAIN("pto sim", T(load_add_store_takes_the_sum_of_its_parts),
           T(a_division_by_a_zero_that_was_given_is_an_error), T(an_assumed_bound_is_listed_once),
           T(the_step_limit_leaves_what_ran), T(records_stop_at_their_limit_and_times_do_not_change),
           T(a_while_loop_runs_until_its_condition_is_false), T(data_runs_through_all_pipes),
-          T(communication_is_local_in_a_run_of_one_rank), T(pointers_that_change_places_are_watched_together), T(a_kernel_is_found_by_its_name))
+          T(communication_is_local_in_a_run_of_one_rank),
+          T(pointers_that_change_places_are_watched_together), T(a_kernel_is_found_by_its_name))
