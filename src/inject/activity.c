@@ -152,14 +152,24 @@ static struct timespec after_period(uint32_t ms)
     return t;
 }
 
+/* The pages of the first slots, before CUPTI would have to wait for them. They are not on the list
+ * until then. */
+static void touch_slots(void)
+{
+    for (unsigned slot = 0; slot < TOUCHED; slot++) {
+        uint8_t *at = a.region + (size_t)slot * SLOT_BYTES;
+        for (size_t i = 0; i < SLOT_BYTES; i += 4096)
+            *(volatile uint8_t *)(at + i) = 0;
+        atomic_fetch_or(&a.free, UINT64_C(1) << slot);
+    }
+}
+
 static void *work(void *user)
 {
     struct session *s = user;
     struct timespec until;
 
-    /* Pages of the first buffers, before CUPTI would have to wait for them. */
-    for (size_t i = 0; i < (size_t)TOUCHED * SLOT_BYTES; i += 4096)
-        *(volatile uint8_t *)(a.region + i) |= 0;
+    touch_slots();
     until = after_period(s->settings.period_ms);
     while (!atomic_load(&a.is_ending)) {
         if (sem_timedwait(&a.wake, &until) != 0 && errno == ETIMEDOUT) {
@@ -281,7 +291,7 @@ bool activity_start(struct session *s)
         session_note(s, "failed", errno, "no memory for activity buffers");
         return false;
     }
-    atomic_store(&a.free, UINT64_MAX);
+    atomic_store(&a.free, UINT64_MAX << TOUCHED);
     if (!session_subscribe(s, on_callback))
         return false;
     if (s->cupti.SetThreadIdType != NULL)

@@ -70,21 +70,15 @@ static bool make_data(struct session *s, struct target *t)
     return t->data != NULL;
 }
 
-/* Done at the first launch: while the library is being loaded the driver is not up yet. */
-static bool start_profiler(struct session *s)
+/* Not before the first launch: the driver is still starting when it loads us. */
+static bool initialize(struct session *s)
 {
-    static bool is_started;
     struct cupti_plain_params params = {.size = CUPTI_SIZE(cupti_plain_params, private)};
-
-    if (is_started)
-        return true;
     int result = s->cupti.ProfilerInitialize(&params);
-    if (result != CUPTI_OK) {
+
+    if (result != CUPTI_OK)
         session_failed(s, "cuptiProfilerInitialize", result);
-        return false;
-    }
-    is_started = true;
-    return true;
+    return result == CUPTI_OK;
 }
 
 static bool set_up(struct session *s, struct target *t, uint32_t device)
@@ -94,9 +88,7 @@ static bool set_up(struct session *s, struct target *t, uint32_t device)
         .context = t->context,
     };
 
-    if (!start_profiler(s))
-        return false;
-    if (!metric_set_make(s, &t->set, t->context, device))
+    if (!initialize(s) || !metric_set_make(s, &t->set, t->context, device))
         return false;
     int result = s->cupti.RangeProfilerEnable(&enable);
     if (result != CUPTI_OK) {

@@ -124,7 +124,7 @@ TEST(equal_texts_and_sites_are_written_once)
 TEST(full_tables_forget_and_number_on)
 {
     struct writer w;
-    char text[16];
+    char text[32];
     uint32_t last = 0;
 
     open_file(&w);

@@ -228,7 +228,7 @@ def counters_that_cannot_be_had():
     for result, code in ((35, "not-permitted"), (26, "busy"), (33, "unsupported"), (43, "unsupported"),
                          (14, "incompatible"), (999, "failed")):
         for call in ("cuptiRangeProfilerEnable", "cuptiProfilerGetCounterAvailability",
-                     "cuptiRangeProfilerStart"):
+                     "cuptiRangeProfilerStart", "cuptiProfilerInitialize"):
             run = Run("launch:k:1:5", MODE="counters", METRICS=METRICS[0],
                       FAKE_CUPTI_RESULT="%s=%d" % (call, result))
             check_quiet(run)

@@ -86,10 +86,12 @@ void fake_pop(void)
 
 static void run_kernel(struct fake_kernel *k)
 {
+    pthread_mutex_lock(&lock);
     k->start = now();
     if (k->start < busy_until[k->stream])
         k->start = busy_until[k->stream];
     k->end = busy_until[k->stream] = k->start + (uint64_t)k->grid[0] * NS_PER_BLOCK;
+    pthread_mutex_unlock(&lock);
     if (hook.kernel != NULL)
         hook.kernel(k);
 }
@@ -202,9 +204,10 @@ int cuEventCreate(void **event, unsigned flags)
 
 int cuEventRecord(void *event, void *stream)
 {
+    pthread_mutex_lock(&lock);
     uint64_t at = now(), busy = busy_until[(uintptr_t)stream % STREAMS];
-
     *(uint64_t *)event = at > busy ? at : busy;
+    pthread_mutex_unlock(&lock);
     return 0;
 }
 

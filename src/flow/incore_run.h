@@ -1,0 +1,73 @@
+/*
+ * incore_run - what the parts of a run over many kernels share.
+ */
+#ifndef STRATA_FLOW_INCORE_RUN_H
+#define STRATA_FLOW_INCORE_RUN_H
+
+#include "driver/cann.h"
+#include "flow/flow_incore_run.h"
+#include "pto/cost.h"
+#include "replay/entry.h"
+#include "replay/gm_text.h"
+
+struct incore_run {
+    const struct incore_run_job *job;
+    struct arena *arena;
+    struct kernel_sources kernels;
+    const char *run_root, *funcs;
+    const char *target, *soc, *arch;
+    enum incore_backend backend;
+    struct pto_costs *costs;
+    struct cann cann;
+    const char *set_env, *pto_isa_root;
+};
+
+/* One kernel on its way. */
+struct incore_kernel {
+    const struct kernel_source *source;
+    size_t number; /* from 1 */
+    struct arena arena;
+    struct str text; /* of the .pto; views of `map` */
+    struct str cpp;
+    struct gm_text sizes;
+    struct entry entry;
+    bool has_entry;
+    const char *folder; /* in funcs/, under its temporary name */
+    const char *final;  /* and the name it gets */
+    struct run_row row;
+    struct diag diag;
+    VEC_OF(const char *) lines; /* to say */
+    bool says_now;
+};
+
+/* "[02/06] build qk_mm" */
+void incore_kernel_step(const struct incore_run *run, struct incore_kernel *k, const char *step);
+
+/* What was given for argument `i` of the kernel by a list of options; empty when nothing was. */
+struct str incore_kernel_given(const struct incore_kernel *k, const struct incore_given *list,
+                               size_t i);
+
+/* The first error of the kernel's diag, as "file:line: text". */
+const char *incore_kernel_error(struct incore_kernel *k);
+
+/* Both fill the row; a failure is told there. */
+void incore_run_sim(struct incore_run *run, struct incore_kernel *k);
+void incore_run_msprof(struct incore_run *run, struct incore_kernel *k);
+
+/* Finds and checks the vendor's tools, before the first kernel. */
+enum status incore_run_toolchain(struct incore_run *run, struct diag *d);
+
+/* Of the container that the row names: checks that everyone should see, in row->checks and the
+ * message; and what the run cost, where that is not known yet. */
+void incore_run_judge(struct incore_kernel *k);
+
+/* Runs the case and finds the build it left. */
+enum status incore_run_case(struct incore_run_job *job, struct arena *arena, struct diag *d);
+
+/* Date and time as folders carry them. */
+const char *incore_run_stamp(struct arena *arena, int64_t later);
+
+/* Removes a folder and all in it; links are removed, not followed. */
+void incore_run_remove(const char *path);
+
+#endif

@@ -1,0 +1,275 @@
+#include "replay/discover.h"
+
+#include <glob.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/fs.h"
+#include "base/limits.h"
+
+enum { FOLDERS_DEEP = 48, FILES_MAX = 100000 };
+
+struct paths {
+    const char **at;
+    size_t n, cap;
+};
+
+/* Paths compare part by part, so "a/x" stands before "a-b/x". */
+static int by_parts(const void *left, const void *right)
+{
+    const unsigned char *a = *(const unsigned char *const *)left;
+    const unsigned char *b = *(const unsigned char *const *)right;
+
+    while (*a == *b && *a != '\0')
+        a++, b++;
+    int x = *a == '/' ? 1 : *a == '\0' ? 0 : *a + 2, y = *b == '/' ? 1 : *b == '\0' ? 0 : *b + 2;
+    return x - y;
+}
+
+static void sort(struct paths *list)
+{
+    if (list->n > 1)
+        qsort(list->at, list->n, sizeof(*list->at), by_parts);
+}
+
+/* The files of one folder that end in `ending`. A folder that is not there has none. */
+static void add_files(struct arena *arena, const char *dir, struct str ending, struct paths *out,
+                      struct diag *d)
+{
+    struct fs_list list;
+
+    if (!fs_is_dir(dir) || fs_list(arena, dir, &list, d) != ST_OK)
+        return;
+    for (size_t i = 0; i < list.n && out->n < FILES_MAX; i++)
+        if (list.at[i].kind == FS_FILE && str_ends(list.at[i].name, ending) &&
+            list.at[i].name.n > ending.n)
+            vec_push(out, list.at[i].path);
+}
+
+static bool is_link(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) != 0 || S_ISLNK(st.st_mode);
+}
+
+/* Folders that hold results of earlier runs. */
+static bool holds_results(struct str name)
+{
+    static const struct str names[] = {S_INIT("cases"), S_INIT("builds"), S_INIT("collect"),
+                                       S_INIT("export")};
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (str_equal(name, names[i]))
+            return true;
+    return str_starts(name, S("insight"));
+}
+
+/* Files in folders named ptoas at any depth below `dir`. */
+static void add_below(struct arena *arena, const char *dir, struct str ending, bool skips_results,
+                      int depth, struct paths *out, struct diag *d)
+{
+    struct fs_list list;
+
+    if (depth > FOLDERS_DEEP || !fs_is_dir(dir) || fs_list(arena, dir, &list, d) != ST_OK)
+        return;
+    for (size_t i = 0; i < list.n; i++) {
+        const struct fs_entry *e = &list.at[i];
+        if (e->kind != FS_DIR || is_link(e->path) || (skips_results && holds_results(e->name)))
+            continue;
+        if (str_equal(e->name, S("ptoas")))
+            add_files(arena, e->path, ending, out, d);
+        add_below(arena, e->path, ending, skips_results, depth + 1, out, d);
+    }
+}
+
+static void add_matches(struct arena *arena, const char *pattern, struct paths *out)
+{
+    glob_t found;
+
+    if (glob(pattern, 0, NULL, &found) == 0)
+        for (size_t i = 0; i < found.gl_pathc && out->n < FILES_MAX; i++)
+            if (fs_exists(found.gl_pathv[i]) && !fs_is_dir(found.gl_pathv[i]))
+                vec_push(out, arena_cstr(arena, str_of(found.gl_pathv[i])));
+    globfree(&found);
+}
+
+static void append_sorted(struct paths *out, struct paths *more)
+{
+    sort(more);
+    for (size_t i = 0; i < more->n; i++)
+        vec_push(out, more->at[i]);
+    more->n = 0;
+}
+
+static void find(const struct discover_job *job, struct arena *arena, struct str ending,
+                 struct paths *out, struct diag *d)
+{
+    struct paths part = {0};
+
+    if (job->source_glob != NULL) {
+        add_matches(arena, job->source_glob, &part);
+    } else if (job->ptoas_dir != NULL) {
+        add_files(arena, job->ptoas_dir, ending, &part, d);
+    } else {
+        add_files(arena, fs_join(arena, job->build_dir, "ptoas"), ending, &part, d);
+        append_sorted(out, &part);
+        add_below(arena, fs_join(arena, job->build_dir, "next_levels"), ending, false, 0, &part, d);
+    }
+    append_sorted(out, &part);
+    if (out->n == 0) {
+        add_below(arena, job->build_dir, ending, true, 0, &part, d);
+        append_sorted(out, &part);
+    }
+    vec_free(&part);
+}
+
+static bool is_chosen(const struct discover_job *job, const char *stem)
+{
+    for (size_t i = 0; i < job->n_funcs; i++)
+        if (strcmp(job->funcs[i], stem) == 0)
+            return true;
+    return job->n_funcs == 0;
+}
+
+static bool is_taken(const struct kernel_sources *list, const char *name)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->at[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void add_source(struct arena *arena, const char *path, const struct discover_job *job,
+                       struct kernel_sources *out)
+{
+    struct str whole = str_of(path), base = str_basename(whole);
+    size_t dot = base.n;
+
+    for (size_t i = base.n; i-- > 1;)
+        if (base.at[i] == '.') {
+            dot = i;
+            break;
+        }
+    struct kernel_source s = {.path = path};
+    s.stem = arena_cstr(arena, str_part(base, 0, dot));
+    if (!is_chosen(job, s.stem))
+        return;
+    bool is_text = str_ends(base, S(".pto"));
+    struct str folder = str_part(whole, 0, whole.n - base.n);
+    s.expected = arena_format(arena, "%.*s%s.pto", STR_ARGS(folder), s.stem).at;
+    s.cpp = is_text ? NULL : path;
+    s.pto = is_text ? path : fs_exists(s.expected) ? s.expected : NULL;
+    s.name = s.stem;
+    for (size_t n = 2; is_taken(out, s.name); n++)
+        s.name = arena_format(arena, "%s__%zu", s.stem, n).at;
+    out->at[out->n++] = s;
+}
+
+enum status discover_kernels(const struct discover_job *job, struct arena *arena,
+                             struct kernel_sources *out, struct diag *d)
+{
+    struct paths paths = {0};
+
+    *out = (struct kernel_sources){0};
+    find(job, arena, S(".cpp"), &paths, d);
+    if (paths.n == 0 && job->source_glob == NULL)
+        find(job, arena, S(".pto"), &paths, d);
+    if (paths.n == 0 && job->source_glob == NULL && job->ptoas_dir == NULL) {
+        add_files(arena, job->build_dir, S(".pto"), &paths, d); /* a bare folder of kernels */
+        sort(&paths);
+    }
+    out->at = ARENA_ARRAY(arena, struct kernel_source, paths.n);
+    for (size_t i = 0; i < paths.n; i++)
+        add_source(arena, paths.at[i], job, out);
+    vec_free(&paths);
+    if (out->n == 0)
+        return diag_fail(d, ST_NOT_FOUND, "incore-run.no-kernels", (struct where){0},
+                         "no PTOAS .cpp sources found for build dir: %s", job->build_dir);
+    return ST_OK;
+}
+
+/* ---- builds a case leaves ---- */
+
+static bool is_build(struct arena *arena, const char *dir)
+{
+    struct diag ignored;
+    struct paths found = {0};
+
+    if (fs_is_dir(fs_join(arena, dir, "ptoas")))
+        return true;
+    diag_init(&ignored);
+    add_below(arena, fs_join(arena, dir, "next_levels"), S(".cpp"), false, 0, &found, &ignored);
+    diag_fini(&ignored);
+    bool is_one = found.n > 0;
+    vec_free(&found);
+    return is_one;
+}
+
+void discover_builds(const char *root, struct arena *arena, struct discover_builds *out)
+{
+    struct diag ignored;
+    struct fs_list list = {0};
+
+    *out = (struct discover_builds){0};
+    diag_init(&ignored);
+    if (fs_is_dir(root) && fs_list(arena, root, &list, &ignored) != ST_OK)
+        list.n = 0;
+    diag_fini(&ignored);
+    out->at = ARENA_ARRAY(arena, const char *, list.n);
+    out->changed_ns = ARENA_ARRAY(arena, int64_t, list.n);
+    for (size_t i = 0; i < list.n; i++) {
+        struct stat st;
+        if (list.at[i].kind != FS_DIR || !is_build(arena, list.at[i].path) ||
+            stat(list.at[i].path, &st) != 0)
+            continue;
+        out->at[out->n] = list.at[i].path;
+        out->changed_ns[out->n++] = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+    }
+}
+
+static bool was_there(const struct discover_builds *before, const char *path)
+{
+    for (size_t i = 0; i < before->n; i++)
+        if (strcmp(before->at[i], path) == 0)
+            return true;
+    return false;
+}
+
+const char *discover_pick(const struct discover_builds *now, const struct discover_builds *before,
+                          int64_t begin_ns)
+{
+    for (int rule = 0; rule < 3; rule++) {
+        const char *best = NULL;
+        int64_t best_ns = 0;
+        for (size_t i = 0; i < now->n; i++) {
+            bool fits = rule == 0   ? !was_there(before, now->at[i])
+                        : rule == 1 ? now->changed_ns[i] >= begin_ns - 1000000000
+                                    : true;
+            if (fits && (best == NULL || now->changed_ns[i] > best_ns)) {
+                best = now->at[i];
+                best_ns = now->changed_ns[i];
+            }
+        }
+        if (best != NULL)
+            return best;
+    }
+    return NULL;
+}
+
+const char *discover_target(struct str text)
+{
+    static const struct str key = S_INIT("pto.target_arch");
+
+    for (;;) {
+        size_t at = str_find(text, key);
+        if (at == text.n)
+            return "a2a3";
+        text = str_part(text, at + key.n, text.n);
+        struct str rest = str_trim(str_part(text, 0, 64));
+        if (!str_starts(rest, S("=")))
+            continue;
+        rest = str_trim(str_part(rest, 1, rest.n));
+        return str_starts(rest, S("\"a5\"")) ? "a5" : "a2a3";
+    }
+}

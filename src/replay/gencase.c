@@ -1,0 +1,284 @@
+#include "replay/gencase.h"
+
+#include <math.h>
+
+#include "base/fs.h"
+#include "base/json_write.h"
+#include "base/mapfile.h"
+#include "base/num.h"
+
+/* Larger buffers than this are no test case. */
+#define BYTES_MAX ((size_t)1 << 36)
+
+size_t gencase_bytes(const struct gencase_job *job, size_t i)
+{
+    const struct entry_param *p = &job->entry->params[i];
+    int64_t elements = gm_text_elements(job->sizes, i);
+    size_t bytes;
+
+    if (elements <= 0 || !num_mul((size_t)elements, p->bytes > 0 ? p->bytes : 4, &bytes) ||
+        bytes > BYTES_MAX)
+        return 0;
+    return bytes;
+}
+
+/* ---- data ---- */
+
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* The bits of a half in [0, 1), whose 11 significant bits are exact. */
+static uint16_t half_bits(double v)
+{
+    int exponent;
+
+    if (v <= 0)
+        return 0;
+    double mantissa = frexp(v, &exponent); /* in [0.5, 1) */
+    if (exponent < -13)                    /* below the smallest normal one */
+        return (uint16_t)(v * 16777216.0);
+    return (uint16_t)((exponent + 14) << 10 | (int)((mantissa * 2 - 1) * 1024.0));
+}
+
+struct rule {
+    enum { RULE_ZERO, RULE_ONE, RULE_RANDOM, RULE_IOTA, RULE_CONST } kind;
+    double value;
+};
+
+static const char *const rule_names[] = {"zero", "one", "random", "iota", "const"};
+
+static bool read_rule(struct str text, struct rule *out)
+{
+    for (size_t i = 0; i < 4; i++)
+        if (str_equal(text, str_of(rule_names[i]))) {
+            out->kind = (int)i;
+            return true;
+        }
+    if (str_equal(text, S("ramp"))) {
+        out->kind = RULE_IOTA;
+        return true;
+    }
+    out->kind = RULE_CONST;
+    return str_starts(text, S("const:")) && num_f64(str_part(text, 6, text.n), &out->value);
+}
+
+static double value_at(const struct rule *rule, uint64_t i, uint64_t *state)
+{
+    switch (rule->kind) {
+    case RULE_ZERO:
+        return 0;
+    case RULE_ONE:
+        return 1;
+    case RULE_RANDOM:
+        return (double)(next_random(state) >> 40) / 16777216.0;
+    case RULE_IOTA:
+        return (double)i;
+    case RULE_CONST:
+        return rule->value;
+    }
+    return 0;
+}
+
+/* Bits of a brain float: the upper half of a float, rounded to even. */
+static uint16_t bfloat_bits(double v)
+{
+    float f = (float)v;
+    uint32_t bits;
+
+    memcpy(&bits, &f, sizeof(bits));
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+static void put_element(const struct entry_param *p, double v, unsigned char *out)
+{
+    size_t size = p->bytes > 0 ? p->bytes : 4;
+    uint64_t bits = 0;
+
+    if (p->fill == FILL_RANDOM_HALF) {
+        double most = v < 0 ? -v : v;
+        bits = half_bits(most < 65504 ? most : 65504) | (v < 0 ? 0x8000u : 0u);
+    } else if (p->fill == FILL_RANDOM_FLOAT) {
+        float f = (float)v;
+        memcpy(&bits, &f, sizeof(f));
+    } else if (str_equal(p->type, S("bfloat16_t")) || str_equal(p->type, S("__bf16"))) {
+        bits = bfloat_bits(v);
+    } else if (v > -9.2e18 && v < 9.2e18) {
+        bits = (uint64_t)(int64_t)v;
+    }
+    for (size_t k = 0; k < size; k++)
+        out[k] = (unsigned char)(bits >> 8 * k);
+}
+
+static enum status write_data(const struct entry_param *p, const struct rule *rule, size_t bytes,
+                              uint64_t seed, const char *path, struct diag *d)
+{
+    enum { CHUNK = 1 << 16 };
+    unsigned char *chunk = mem_grow(NULL, 1, CHUNK);
+    size_t size = p->bytes > 0 ? p->bytes : 4;
+    struct outfile file;
+    enum status st = outfile_open(&file, path, d);
+
+    for (uint64_t done = 0, i = 0; st == ST_OK && done < bytes;) {
+        size_t n = bytes - done < CHUNK ? (size_t)(bytes - done) : CHUNK;
+        for (size_t at = 0; at + size <= n; at += size, i++)
+            put_element(p, value_at(rule, i, &seed), chunk + at);
+        outfile_write(&file, (struct str){(const char *)chunk, n});
+        done += n;
+    }
+    mem_free(chunk);
+    return st == ST_OK ? outfile_commit(&file, OUTFILE_FAST, d) : st;
+}
+
+/* Bytes of a user's file; the rest is zero. */
+static enum status copy_data(const char *from, size_t bytes, const char *path, struct diag *d)
+{
+    static const char zeros[4096];
+    struct mapfile map;
+    struct outfile file;
+
+    TRY(mapfile_open(&map, from, d));
+    enum status st = ST_OK;
+    if (map.text.n > bytes)
+        st = diag_fail(d, ST_FORMAT, "incore-run.bad-input", (struct where){.path = from},
+                       "%zu bytes, but the buffer has %zu", map.text.n, bytes);
+    if (st == ST_OK)
+        st = outfile_open(&file, path, d);
+    if (st == ST_OK) {
+        outfile_write(&file, map.text);
+        for (size_t done = map.text.n; done < bytes;) {
+            size_t n = bytes - done < sizeof(zeros) ? bytes - done : sizeof(zeros);
+            outfile_write(&file, (struct str){zeros, n});
+            done += n;
+        }
+        st = outfile_commit(&file, OUTFILE_FAST, d);
+    }
+    mapfile_close(&map);
+    return st;
+}
+
+static enum status rule_of(const struct gencase_job *job, size_t i, struct rule *out,
+                           struct diag *d)
+{
+    const struct entry_param *p = &job->entry->params[i];
+
+    if (job->given != NULL && job->given[i].rule.n > 0) {
+        if (read_rule(job->given[i].rule, out))
+            return ST_OK;
+        return diag_fail(d, ST_FORMAT, "incore-run.bad-fill", (struct where){0},
+                         "%.*s: no such rule: zero, one, random, iota or const:V",
+                         STR_ARGS(job->given[i].rule));
+    }
+    out->kind = p->fill == FILL_ZERO ? RULE_ZERO : RULE_RANDOM;
+    return ST_OK;
+}
+
+static void tell_param(struct json_writer *w, const struct gencase_job *job, size_t i)
+{
+    const struct entry_param *p = &job->entry->params[i];
+    const struct gencase_given *given = job->given != NULL ? &job->given[i] : NULL;
+
+    json_write_object(w);
+    json_write_key(w, S("name"));
+    json_write_string(w, p->name);
+    json_write_key(w, S("type"));
+    json_write_string(w, p->type);
+    json_write_key(w, S("pointer"));
+    json_write_bool(w, p->is_pointer);
+    if (!p->is_pointer) {
+        json_write_key(w, S("value"));
+        json_write_string(w, given != NULL && given->scalar.n > 0 ? given->scalar : S("1"));
+        json_write_end(w);
+        return;
+    }
+    json_write_key(w, S("elements"));
+    json_write_i64(w, gm_text_elements(job->sizes, i));
+    json_write_key(w, S("host_type"));
+    json_write_string(w, p->host);
+    json_write_key(w, S("bytes"));
+    if (p->bytes > 0)
+        json_write_u64(w, gencase_bytes(job, i));
+    else
+        json_write_null(w);
+    json_write_key(w, S("fill"));
+    if (given != NULL && given->file != NULL)
+        json_write_string(w, S("file"));
+    else if (given != NULL && given->rule.n > 0)
+        json_write_string(w, given->rule);
+    else
+        json_write_string(w, p->fill == FILL_ZERO ? S("zero") : S("random"));
+    json_write_end(w);
+}
+
+static struct str tell_data(const struct gencase_job *job, struct arena *arena)
+{
+    static const char *const sorts[] = {"global", "mixed", "bare"};
+    struct json_buffer buffer = {0};
+    struct json_writer w;
+
+    json_write_init(&w, json_buffer_sink(&buffer), JSON_INDENTED);
+    json_write_object(&w);
+    json_write_key(&w, S("kernel"));
+    json_write_string(&w, job->entry->name);
+    json_write_key(&w, S("entry"));
+    json_write_string(&w, str_of(sorts[job->entry->sort]));
+    json_write_key(&w, S("launch"));
+    json_write_string(&w, str_of(gencase_launch(arena, job->entry->name)));
+    json_write_key(&w, S("seed"));
+    json_write_i64(&w, GENCASE_SEED);
+    json_write_key(&w, S("params"));
+    json_write_array(&w);
+    for (size_t i = 0; i < job->entry->n_params; i++)
+        tell_param(&w, job, i);
+    json_write_end(&w);
+    json_write_end(&w);
+    json_write_finish(&w);
+    struct str text = arena_str(arena, (struct str){buffer.at, buffer.n});
+    json_buffer_free(&buffer);
+    return text;
+}
+
+static enum status save(struct arena *arena, const char *dir, const char *name, struct str text,
+                        struct diag *d)
+{
+    struct outfile file;
+
+    TRY(outfile_open(&file, fs_join(arena, dir, name), d));
+    outfile_write(&file, text);
+    return outfile_commit(&file, OUTFILE_FAST, d);
+}
+
+enum status gencase_write(const struct gencase_job *job, struct arena *arena, struct diag *d)
+{
+    const struct entry *e = job->entry;
+
+    TRY(fs_mkdirs(job->dir, d));
+    TRY(save(arena, job->dir, arena_format(arena, "%s_kernel.cpp", job->testcase).at,
+             gencase_kernel(job, arena), d));
+    TRY(save(arena, job->dir, "launch.cpp", gencase_launcher(job, arena), d));
+    TRY(save(arena, job->dir, "main.cpp", gencase_main(job, arena), d));
+    TRY(save(arena, job->dir, "CMakeLists.txt", gencase_cmake(job, arena), d));
+    for (size_t i = 0; i < e->n_params; i++) {
+        const struct entry_param *p = &e->params[i];
+        struct rule rule;
+        size_t bytes = p->is_pointer ? gencase_bytes(job, i) : 0;
+        if (!p->is_pointer)
+            continue;
+        if (bytes == 0)
+            return diag_fail(d, ST_LIMIT, "incore-run.too-large", (struct where){0},
+                             "the buffer of %.*s does not fit any machine", STR_ARGS(p->name));
+        TRY(rule_of(job, i, &rule, d));
+        const char *path =
+            fs_join(arena, job->dir, arena_format(arena, "%.*s.bin", STR_ARGS(p->name)).at);
+        if (job->given != NULL && job->given[i].file != NULL)
+            TRY(copy_data(job->given[i].file, bytes, path, d));
+        else
+            TRY(write_data(p, &rule, bytes, GENCASE_SEED + i, path, d));
+    }
+    return save(arena, job->dir, "golden.json", tell_data(job, arena), d);
+}

@@ -1,0 +1,83 @@
+#include "replay/log_hints.h"
+
+#define NOT_CAPABLE                                                                                \
+    "this CANN cannot compile tile kernels: choose another one with --cann-set-env (8.5 can, "     \
+    "8.3.RC1 cannot)"
+#define NO_WORKER                                                                                  \
+    "the worker of msprof op is missing: --auto-msopprof copies one from another CANN, "           \
+    "--msopprof FILE names it"
+
+/* A log that holds `a` and, where it is given, `b`. */
+static const struct pattern {
+    struct str a, b;
+    const char *advice;
+} patterns[] = {
+    {S_INIT("unknown type name '__biasbuf__'"), {0}, NOT_CAPABLE},
+    {S_INIT("use of undeclared identifier 'aicore'"), {0}, NOT_CAPABLE},
+    {S_INIT("argument unused during compilation: '--cce-aicore-enable-tl'"), {0}, NOT_CAPABLE},
+    {S_INIT("pto/npu/a5/"), S_INIT("error"),
+     "headers of another chip were compiled: try --target a2a3"},
+    {S_INIT("cannot find -lruntime_camodel"),
+     {0},
+     "the chosen SoC has no simulator library: look for folders with libruntime_camodel.so and "
+     "pass one with --soc-version"},
+    {S_INIT("Cannot find msopprof"), {0}, NO_WORKER},
+    {S_INIT("/msopprof does not exist"), {0}, NO_WORKER},
+    {S_INIT("libmsopprof_injection.so"), S_INIT("cannot be preloaded"),
+     "libmsopprof_injection.so is missing beside the worker (../lib64): copy it there"},
+    {S_INIT("aclInit"), S_INIT("500000"),
+     "aclInit failed under the simulator: libmsopprof_injection.so is missing beside the worker"},
+    {S_INIT("init soc version failed"),
+     {0},
+     "aclInit failed under the simulator: libmsopprof_injection.so is missing beside the worker"},
+    {S_INIT("--soc-version is invalid"),
+     {0},
+     "that SoC has no folder under tools/simulator of CANN: pass one that has with --soc-version"},
+    {S_INIT("Failed to load simulator so"),
+     {0},
+     "the simulator's libraries were not found: LD_LIBRARY_PATH must hold "
+     "simulator/<soc>/lib of CANN"},
+    {S_INIT("The timeout has reached"),
+     {0},
+     "the simulation was stopped at its limit of minutes (--sim-minutes): the trace is a part, its "
+     "length is not that of the kernel"},
+    {S_INIT("Profiling running finished. May cause generating performance files to fail."),
+     {0},
+     "the program itself failed under the simulator: see the lines before in collect.log"},
+    {S_INIT("No profiling data matched --kernel-name"),
+     {0},
+     "the kernel's symbol does not match: compare it with the symbols of the kernel library"},
+    {S_INIT("Profiling results are empty"),
+     {0},
+     "the kernel's symbol does not match: compare it with the symbols of the kernel library"},
+    {S_INIT("Kernel missed debug_line information"),
+     {0},
+     "harmless: no line information, so code_exe.csv is empty; compile with -g for it"},
+    {S_INIT("Child process killed by signal"),
+     {0},
+     "the simulated program was killed: do not trust these artifacts"},
+    {S_INIT("output"), S_INIT("permission denied"),
+     "the output folder was refused: it must belong to you, with mode 0700 and no links"},
+    {S_INIT("207000"),
+     {0},
+     "feature not supported (207000): AICPU and MC2 kernels cannot be simulated"},
+    {S_INIT("107001"), S_INIT("aclrtSetDevice"),
+     "too many simulator folders in LD_LIBRARY_PATH (107001): keep only those of the chosen SoC"},
+};
+
+size_t log_hints(struct str log, const char **out)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(patterns) && n < LOG_HINTS_MAX; i++) {
+        const struct pattern *p = &patterns[i];
+        bool is_known = false;
+        if (str_find(log, p->a) == log.n || (p->b.n > 0 && !str_contains_nocase(log, p->b)))
+            continue;
+        for (size_t k = 0; k < n; k++)
+            is_known = is_known || strcmp(out[k], p->advice) == 0;
+        if (!is_known)
+            out[n++] = p->advice;
+    }
+    return n;
+}
