@@ -13,8 +13,7 @@ static const char *const bound_advice[] = {
     "writing global memory sets the pace: write less, or in larger pieces",
     "moving tiles from L1 sets the pace: keep one operand of several products in L0",
     "the scalar unit sets the pace: hoist address arithmetic and scalar loads out of loops",
-    "no pipe is busy for long: work waits for results on their way; larger tiles or more "
-    "buffers in flight help",
+    "work waits for results on their way: larger tiles or more buffers in flight help",
     "the pipes take turns: double buffers would let them work at the same time",
 };
 
