@@ -42,7 +42,7 @@ add_test(NAME docs.packages COMMAND ${CMAKE_SOURCE_DIR}/tools/check-packages)
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
 if(TARGET strata)
     file(GLOB scripts CONFIGURE_DEPENDS tests/shared/*.py)
-    list(FILTER scripts EXCLUDE REGEX "/(traces|pto_cost|pto_func)\\.py$") # have programs of their own, below
+    list(FILTER scripts EXCLUDE REGEX "/(traces|pto_cost|pto_func|incore_run)\\.py$") # have programs of their own, below
     foreach(file IN LISTS scripts)
         cmake_path(GET file STEM name)
         add_test(NAME shared.${name} COMMAND Python3::Interpreter ${file} $<TARGET_FILE:strata>
@@ -113,6 +113,23 @@ if(TARGET strata)
     add_test(NAME incore.folders COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/incore/folders.py $<TARGET_FILE:strata>
         ${CMAKE_SOURCE_DIR}/src/render/proto/perfetto.proto)
+endif()
+
+# Every kernel of a build: parts alone, and the whole with stand-ins for the vendor's tools.
+add_executable(run_vectors EXCLUDE_FROM_ALL tests/incore/run_vectors.c)
+target_link_libraries(run_vectors PRIVATE strata_flags libstrata)
+add_dependencies(unit run_vectors)
+if(TARGET strata)
+    add_test(NAME shared.incore_run COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/shared/incore_run.py $<TARGET_FILE:strata>
+        $<TARGET_FILE:run_vectors> ${CMAKE_SOURCE_DIR}/../shared)
+    set_tests_properties(shared.incore_run PROPERTIES SKIP_RETURN_CODE 77)
+    foreach(name run_msprof run_hostile run_resume run_cases)
+        add_test(NAME incore.${name} COMMAND Python3::Interpreter
+            ${CMAKE_SOURCE_DIR}/tests/incore/${name}.py $<TARGET_FILE:strata>
+            $<TARGET_FILE:run_vectors>)
+        set_tests_properties(incore.${name} PROPERTIES SKIP_RETURN_CODE 77)
+    endforeach()
 endif()
 
 # The operator database: perfdb-eval calls its functions, tests/perfdb/*.py run the program.

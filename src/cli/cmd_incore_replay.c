@@ -71,7 +71,8 @@ static const struct opt options[] = {
     OPT_STRING(0, "source-cpp", "FILE", struct args, source_cpp, "the compiled kernel"),
     OPT_STRING(0, "kernel-base-name", "NAME", struct args, kernel_base, "its name"),
     OPT_STRING(0, "aicore-arch", "NAME", struct args, arch, "compiler architecture"),
-    OPT_STRING(0, "kernel-symbol", "NAME", struct args, symbol, "its symbol (the only one of that name)"),
+    OPT_STRING(0, "kernel-symbol", "NAME", struct args, symbol,
+               "its symbol (the only one of that name)"),
     OPT_END,
 };
 

@@ -143,8 +143,8 @@ static int check(struct session *s, const struct args *a)
     const struct {
         const char *option;
         const struct opt_list *list;
-    } given[] = {{"--arg", &a->args}, {"--input", &a->inputs}, {"--fill", &a->fills},
-                 {"--dim", &a->dims}};
+    } given[] = {
+        {"--arg", &a->args}, {"--input", &a->inputs}, {"--fill", &a->fills}, {"--dim", &a->dims}};
 
     for (size_t i = 0; i < ARRAY_LEN(given); i++)
         if (!has_equal_signs(given[i].list))
@@ -216,8 +216,8 @@ static struct incore_run_job job_of(struct session *s, const struct args *a)
         .case_script = a->case_script,
         .run_command = a->run_cmd,
         .build_output_root = a->build_output_root != NULL ? a->build_output_root
-                             : root != NULL ? fs_join(&s->arena, root, "build_output")
-                                            : "build_output",
+                             : root != NULL               ? fs_join(&s->arena, root, "build_output")
+                                                          : "build_output",
         .task_device = a->task_device,
         .task_submit = a->task_submit,
         .case_env = given(&a->run_env),
@@ -240,6 +240,7 @@ static struct incore_run_job job_of(struct session *s, const struct args *a)
         .allow_synthetic = a->allow_synthetic,
         .output_root = s->common.out != NULL ? s->common.out : a->output_root,
         .name = a->name,
+        .repo_root = root,
         .keep_going = a->keep_going,
         .clean = a->clean,
         .resume = a->resume,
@@ -267,10 +268,10 @@ static const char *cell(struct session *s, int decimals, double value, const cha
 static void print_table(struct session *s, const struct run_rows *rows)
 {
     static const struct out_column columns[] = {
-        {"kernel", false}, {"cycles", true},     {"us", true},       {"critical pipe", false},
+        {"kernel", false}, {"cycles", true},    {"us", true},      {"critical pipe", false},
         {"share", true},   {"bound by", false}, {"op/byte", true},
     };
-    const char **cells = ARENA_ARRAY(&s->arena, const char *, rows->n * ARRAY_LEN(columns) + 1);
+    const char **cells = ARENA_ARRAY(&s->arena, const char *, rows->n *ARRAY_LEN(columns) + 1);
     size_t n = 0;
 
     for (size_t i = 0; i < rows->n; i++) {
@@ -409,7 +410,11 @@ static void print_json(struct session *s, const struct incore_run_result *r)
 static void say(void *ctx, const char *line)
 {
     struct session *s = ctx;
+    struct str wipe =
+        progress_end(&s->progress_line); /* the line of progress is not ours to join */
 
+    if (wipe.n > 0 && write(STDERR_FILENO, wipe.at, wipe.n) < 0)
+        return;
     out_printf(&s->out, "%s\n", out_clean(&s->arena, str_of(line)));
     out_flush(&s->out);
 }
@@ -475,7 +480,7 @@ static int run(struct session *s, const void *given_args)
 
 static const struct example examples[] = {
     {"strata incore run examples/pto --list-funcs", "the kernels of a folder"},
-    {"strata incore run examples/pto -o run --backend sim --allow-synthetic",
+    {"strata incore run examples/pto -o run --backend sim --target a2a3",
      "all of them on the embedded simulator, and where their time goes"},
     {"strata incore run examples/pto -o run --backend sim --func matmul --json",
      "one kernel, for programs"},

@@ -19,8 +19,8 @@ static const char *existing(struct arena *arena, const char *folder, const char 
     return fs_exists(path) && !fs_is_dir(path) ? path : NULL;
 }
 
-static const char *const below[] = {"ascend-toolkit/set_env.sh",
-                                    "ascend-toolkit/latest/set_env.sh", "set_env.sh"};
+static const char *const below[] = {"ascend-toolkit/set_env.sh", "ascend-toolkit/latest/set_env.sh",
+                                    "set_env.sh"};
 
 const char *cann_find_set_env(struct arena *arena, const char *given)
 {
@@ -86,8 +86,8 @@ static const char *const *split_env(struct arena *arena, struct str text)
 
 enum status cann_open(struct cann *c, const char *set_env, struct arena *arena, struct diag *d)
 {
-    const char *argv[] = {"bash", "-lc", "source \"$1\" >/dev/null && env -0", "bash", set_env,
-                          NULL};
+    const char *argv[] = {"bash", "-lc",   "source \"$1\" >/dev/null && env -0",
+                          "bash", set_env, NULL};
     struct proc_spec spec = {.argv = argv, .limit_ms = 120000};
     struct proc_result result;
     struct diag own;
@@ -164,8 +164,9 @@ enum status cann_check_compiler(const struct cann *c, const char *arch, struct a
         return st;
     struct str all = arena_format(arena, "%.*s%.*s", STR_ARGS(r.out), STR_ARGS(r.err));
     if (str_find(all, S("__biasbuf__")) < all.n && str_find(all, S("unknown type")) < all.n) {
-        diag_hint(d, "try", "--cann-set-env with a CANN that compiles tile kernels, such as 8.5; "
-                            "8.3.RC1 does not");
+        diag_hint(d, "try",
+                  "--cann-set-env with a CANN that compiles tile kernels, such as 8.5; "
+                  "8.3.RC1 does not");
         return diag_fail(d, ST_TOOL, "cann.no-tile-compiler", (struct where){.path = c->bisheng},
                          "this compiler does not know tile kernels (__biasbuf__)");
     }

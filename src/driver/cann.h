@@ -12,7 +12,7 @@
 
 struct cann {
     const char *set_env;
-    const char *const *env; /* "NAME=value" after sourcing, ends with NULL */
+    const char *const *env;               /* "NAME=value" after sourcing, ends with NULL */
     const char *msprof, *bisheng, *cmake; /* found along that PATH; NULL: none */
     const char *home;                     /* ASCEND_HOME_PATH */
     const char *toolkit;                  /* ASCEND_TOOLKIT_HOME, or home */
@@ -32,8 +32,8 @@ enum status cann_check_compiler(const struct cann *c, const char *arch, struct a
                                 struct diag *d);
 
 struct cann_worker {
-    const char *given;  /* a file to copy; NULL: none */
-    bool may_copy;      /* one from another toolkit may be copied into this one */
+    const char *given; /* a file to copy; NULL: none */
+    bool may_copy;     /* one from another toolkit may be copied into this one */
 };
 
 /* Whether msprof finds its worker; puts one in place where that is wanted. */
@@ -60,7 +60,7 @@ struct cann_step {
 };
 
 struct cann_done {
-    int rc;             /* exit status; negative: a signal or a time-out */
+    int rc; /* exit status; negative: a signal or a time-out */
     bool is_timed_out;
     struct str text; /* the whole log */
 };

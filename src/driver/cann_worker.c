@@ -150,8 +150,8 @@ static enum status place_worker(const char *from, const char *to, struct arena *
                                 struct diag *d)
 {
     const char *bin = folder_of(arena, to);
-    const char *library = fs_join(arena, folder_of(arena, folder_of(arena, from)),
-                                  "lib64/libmsopprof_injection.so");
+    const char *library =
+        fs_join(arena, folder_of(arena, folder_of(arena, from)), "lib64/libmsopprof_injection.so");
     const char *lib64 = fs_join(arena, folder_of(arena, bin), "lib64");
 
     if (fs_same_file(from, to))
@@ -181,8 +181,9 @@ enum status cann_check_worker(const struct cann *c, const struct cann_worker *wo
     const char *expected = fs_join(arena, toolkit, places[0]);
     const char *from = worker->given;
     if (from == NULL && !worker->may_copy) {
-        diag_hint(d, "try", "--auto-msopprof, which copies one from another CANN, or --msopprof "
-                            "FILE");
+        diag_hint(d, "try",
+                  "--auto-msopprof, which copies one from another CANN, or --msopprof "
+                  "FILE");
         return diag_fail(d, ST_TOOL, "cann.no-worker", (struct where){.path = expected},
                          "the worker of msprof op is missing or refused");
     }

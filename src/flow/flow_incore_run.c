@@ -120,8 +120,10 @@ const char *incore_kernel_error(struct incore_kernel *k)
             return arena_cstr(&k->arena, str_of(t->text));
         if (t->where.line == 0)
             return arena_format(&k->arena, "%s: %s", t->where.path, t->text).at;
-        return arena_format(&k->arena, "%s:%llu: %s", t->where.path,
-                            (unsigned long long)t->where.line, t->text)
+        bool has_column = strncmp(t->text, "column ", 7) == 0;
+        return arena_format(&k->arena, "%s:%llu:%s%s", t->where.path,
+                            (unsigned long long)t->where.line, has_column ? "" : " ",
+                            t->text + (has_column ? 7 : 0))
             .at;
     }
     return cancelled() ? "interrupted" : "failed without a word";
@@ -172,7 +174,8 @@ static void begin_kernel(struct incore_kernel *k, const struct kernel_source *s,
     *k = (struct incore_kernel){.source = s, .number = number};
     arena_init(&k->arena);
     diag_init(&k->diag);
-    k->row = (struct run_row){.func = s->name, .status = "failed", .source = s->path, .intensity = -1};
+    k->row =
+        (struct run_row){.func = s->name, .status = "failed", .source = s->path, .intensity = -1};
 }
 
 static void end_kernel(struct incore_kernel *k)
@@ -219,9 +222,8 @@ static void survey_kernel(struct incore_run *run, size_t i, struct survey *out)
         int which = strcmp(discover_target(k.text), "a5") == 0;
         out->n[which]++;
         if (out->groups[which].n < 400)
-            out->groups[which] =
-                arena_format(run->arena, "%.*s%s%s", STR_ARGS(out->groups[which]),
-                             out->groups[which].n > 0 ? ", " : "", k.source->name);
+            out->groups[which] = arena_format(run->arena, "%.*s%s%s", STR_ARGS(out->groups[which]),
+                                              out->groups[which].n > 0 ? ", " : "", k.source->name);
         for (size_t l = 0; l < ARRAY_LEN(lists); l++) {
             survey_given(&k, lists[l], is_used);
             is_used += lists[l]->n;
@@ -283,10 +285,9 @@ static enum status make_root(struct incore_run *run, struct diag *d)
 
     TRY(fs_mkdirs(root, d));
     for (int64_t later = 0; later < 3600; later++) {
-        run->run_root = fs_join(run->arena, root,
-                                arena_format(run->arena, "%s_%s", job->name,
-                                             incore_run_stamp(run->arena, later))
-                                    .at);
+        run->run_root = fs_join(
+            run->arena, root,
+            arena_format(run->arena, "%s_%s", job->name, incore_run_stamp(run->arena, later)).at);
         if (mkdir(run->run_root, 0700) == 0)
             return ST_OK;
         if (errno != EEXIST)
@@ -368,7 +369,7 @@ static enum status write_readme(struct incore_run *run, struct diag *d)
     for (size_t i = 0; i < run->kernels.n; i++)
         sources[i] = absolute(run->arena, run->kernels.at[i].path);
     struct run_readme readme = {
-        .repo_root = absolute(run->arena, "."),
+        .repo_root = absolute(run->arena, run->job->repo_root != NULL ? run->job->repo_root : "."),
         .build_dir = absolute(run->arena, run->job->find.build_dir),
         .cann_set_env = run->set_env,
         .soc_version = run->soc,
@@ -471,7 +472,8 @@ static void clean_kernel(const struct incore_run *run, struct incore_kernel *k)
     };
 
     if (flow_incore_clean(&job, &k->diag, &result) != ST_OK)
-        run_row_check(&k->row, arena_format(&k->arena, "not cleaned: %s", incore_kernel_error(k)).at);
+        run_row_check(&k->row,
+                      arena_format(&k->arena, "not cleaned: %s", incore_kernel_error(k)).at);
     incore_clean_result_free(&result);
 }
 
@@ -496,7 +498,7 @@ static void finish_kernel(struct incore_run *run, struct incore_kernel *k)
     run_row_count(&k->row, k->row.export_dir, &k->arena);
     if (!run_row_is_exported(&k->row))
         return;
-    incore_run_judge(k, k->row.export_dir);
+    incore_run_judge(k);
     if (run->job->clean)
         clean_kernel(run, k);
 }
@@ -570,11 +572,16 @@ static void work_kernel(void *ctx, size_t slot)
 static struct run_row keep_row(const struct run_row *row, struct arena *arena)
 {
     struct run_row kept = *row;
-    const char **texts[] = {&kept.func,       &kept.status,     &kept.source,   &kept.symbol,
-                            &kept.demangled,  &kept.app,        &kept.kernel_lib, &kept.case_dir,
-                            &kept.build_dir,  &kept.collect_dir, &kept.export_dir, &kept.export_src,
-                            &kept.trace_json, &kept.visualize_data_bin, &kept.message, &kept.hash,
-                            &kept.workload,   &kept.critical,   &kept.bound};
+    const char **texts[] = {&kept.func,       &kept.status,
+                            &kept.source,     &kept.symbol,
+                            &kept.demangled,  &kept.app,
+                            &kept.kernel_lib, &kept.case_dir,
+                            &kept.build_dir,  &kept.collect_dir,
+                            &kept.export_dir, &kept.export_src,
+                            &kept.trace_json, &kept.visualize_data_bin,
+                            &kept.message,    &kept.hash,
+                            &kept.workload,   &kept.critical,
+                            &kept.bound};
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         if (*texts[i] != NULL)

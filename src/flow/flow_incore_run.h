@@ -1,5 +1,6 @@
 /*
- * flow_incore_run - every kernel of a build, profiled: on the embedded simulator or on the vendor's.
+ * flow_incore_run - every kernel of a build, profiled: on the embedded simulator or on the
+ * vendor's.
  *
  * Whatever ran, a run leaves the same tree:
  *
@@ -43,6 +44,7 @@ struct incore_run_job {
     bool allow_synthetic;
 
     const char *output_root, *name;
+    const char *repo_root; /* for the record; NULL: here */
     bool keep_going, clean, resume;
     const char *resume_root; /* NULL: the last run */
     const char *command;     /* as typed, for the record */

@@ -141,8 +141,7 @@ static enum status export_run(struct incore_replay_result *r, struct pto_kernel 
     enum status st = flow_pto_capture(kernel, costs, setup, d, &cap);
     if (st == ST_OK)
         st = incore_artifacts_folder(
-            root,
-            arena_format(&r->arena, "%016llx", (unsigned long long)hash_bytes(kernel->text)),
+            root, arena_format(&r->arena, "%016llx", (unsigned long long)hash_bytes(kernel->text)),
             &r->arena, d, &folder);
     if (st == ST_OK)
         st = flow_pto_insight(cap, folder, &r->arena, d, &wrote);

@@ -57,8 +57,9 @@ void incore_run_msprof(struct incore_run *run, struct incore_kernel *k);
 /* Finds and checks the vendor's tools, before the first kernel. */
 enum status incore_run_toolchain(struct incore_run *run, struct diag *d);
 
-/* The checks of a collected trace that everyone should see: row->checks, and the message. */
-void incore_run_judge(struct incore_kernel *k, const char *folder);
+/* Of the container that the row names: checks that everyone should see, in row->checks and the
+ * message; and what the run cost, where that is not known yet. */
+void incore_run_judge(struct incore_kernel *k);
 
 /* Runs the case and finds the build it left. */
 enum status incore_run_case(struct incore_run_job *job, struct arena *arena, struct diag *d);

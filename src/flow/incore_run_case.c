@@ -7,8 +7,7 @@
 #include "base/fs.h"
 #include "flow/incore_run.h"
 
-static void to_words(struct arena *arena, const struct incore_run_job *job,
-                            const char ***out)
+static void to_words(struct arena *arena, const struct incore_run_job *job, const char ***out)
 {
     size_t max = job->n_case_args + 16, n = 0;
     const char **argv = ARENA_ARRAY(arena, const char *, max);
@@ -30,7 +29,6 @@ static void to_words(struct arena *arena, const struct incore_run_job *job,
             argv[n++] = job->case_args[i];
     }
     *out = argv;
-
 }
 
 enum status incore_run_case(struct incore_run_job *job, struct arena *arena, struct diag *d)
@@ -48,10 +46,9 @@ enum status incore_run_case(struct incore_run_job *job, struct arena *arena, str
         env[i] = job->case_env.at[i];
     discover_builds(root, arena, &before);
     int64_t begin_ns = (int64_t)time(NULL) * 1000000000;
-    const char *folder = fs_join(arena, root,
-                                 arena_format(arena, "kernel_insight_case_run_%s",
-                                              incore_run_stamp(arena, 0))
-                                     .at);
+    const char *folder =
+        fs_join(arena, root,
+                arena_format(arena, "kernel_insight_case_run_%s", incore_run_stamp(arena, 0)).at);
     TRY(fs_mkdirs(folder, d));
     const char *log = fs_join(arena, folder, "case_run.log");
     to_words(arena, job, &argv);

@@ -1,41 +1,76 @@
 /*
- * What a reader of a collected trace should see first.
+ * What a reader of a collected trace should see first, and what it costs.
  */
-#include "base/fs.h"
-#include "base/mapfile.h"
 #include "flow/incore_run.h"
-#include "incore/health.h"
+#include "flow/incore_study.h"
 
-static const char degenerate[] =
-    "degenerate trace: nothing was multiplied and hardly a vector computed: either a loop bound or "
-    "work table was read from a zero-filled input (0 iterations), or this is a pure data-movement "
-    "kernel; overwrite only the control inputs (--input, --fill) and scalars (--arg) and run again";
+static const char ordinary[] = "collect produced traces directly";
 
-void incore_run_judge(struct incore_kernel *k, const char *folder)
+/* Busy pipes, for a run whose simulator told nothing but the trace. */
+static void take_costs(struct incore_kernel *k, const struct incore_breakdown *b)
 {
-    struct incore_exe exe = {0};
-    struct fs_list list = {0};
+    struct run_row *row = &k->row;
+    const struct incore_use *most = NULL;
+
+    for (size_t i = 0; i < b->cores.n; i++) {
+        double span = b->cores.at[i].end - b->cores.at[i].begin;
+        row->span_us = span > row->span_us ? span : row->span_us;
+    }
+    row->cycles = (int64_t)(row->span_us * b->mhz + 0.5);
+    for (size_t i = 0; i < b->uses.n && row->n_pipes < RUN_PIPES; i++) {
+        const struct incore_use *use = &b->uses.at[i];
+        if (use->busy_cycles == 0)
+            continue;
+        row->pipes[row->n_pipes++] = (struct run_pipe){
+            .name =
+                arena_format(&k->arena, "%.*s %.*s", STR_ARGS(use->core), STR_ARGS(use->pipe)).at,
+            .cycles = (int64_t)use->busy_cycles,
+            .share = use->busy,
+        };
+        if (most == NULL || use->busy > most->busy) {
+            most = use;
+            row->critical = row->pipes[row->n_pipes - 1].name;
+            row->critical_share = use->busy;
+        }
+    }
+    row->bound = arena_cstr(&k->arena, b->verdict);
+}
+
+static bool is_ordinary(const char *message)
+{
+    return message == NULL || message[0] == '\0' || strcmp(message, ordinary) == 0 ||
+           strcmp(message, "ok") == 0;
+}
+
+static void add_check(struct incore_kernel *k, struct str text)
+{
+    struct run_row *row = &k->row;
+    const char *kept = arena_cstr(&k->arena, text);
+
+    run_row_check(row, kept);
+    row->message =
+        is_ordinary(row->message) ? kept : arena_format(&k->arena, "%s; %s", row->message, kept).at;
+}
+
+void incore_run_judge(struct incore_kernel *k)
+{
+    struct incore_study study;
     struct diag own;
 
-    diag_init(&own);
-    if (fs_walk(&k->arena, folder, NULL, 0, &list, &own) != ST_OK)
-        list.n = 0;
-    for (size_t i = 0; i < list.n; i++) {
-        struct mapfile map;
-        if (list.at[i].kind != FS_FILE || !str_ends(list.at[i].name, S(".csv")) ||
-            str_find(list.at[i].name, S("instr_exe")) == list.at[i].name.n ||
-            mapfile_open(&map, list.at[i].path, &own) != ST_OK)
-            continue;
-        incore_exe_add(&exe, map.text);
-        mapfile_close(&map);
-    }
-    diag_fini(&own);
-    if (!incore_exe_is_degenerate(&exe))
+    if (k->row.visualize_data_bin == NULL)
         return;
-    run_row_check(&k->row, degenerate);
-    bool has_message = k->row.message != NULL && k->row.message[0] != '\0' &&
-                       strcmp(k->row.message, "collect produced traces directly") != 0;
-    k->row.message = has_message
-                         ? arena_format(&k->arena, "%s; %s", k->row.message, degenerate).at
-                         : degenerate;
+    diag_init(&own);
+    enum status st = incore_study_open(&study, k->row.visualize_data_bin,
+                                       (struct incore_rules){.keep_scalar = true}, &own);
+    if (st == ST_OK)
+        st = incore_study_metrics(&study, &own);
+    if (st == ST_OK) {
+        incore_study_judge(&study, 0, &own);
+        for (size_t i = 0; i < study.health.list.n; i++)
+            add_check(k, study.health.list.at[i].text);
+        if (k->row.cycles == 0)
+            take_costs(k, &study.breakdown);
+    }
+    incore_study_close(&study);
+    diag_fini(&own);
 }

@@ -45,7 +45,7 @@ enum status incore_run_toolchain(struct incore_run *run, struct diag *d)
         return diag_fail(d, ST_TOOL, "cann.no-pto-isa", (struct where){.path = run->pto_isa_root},
                          "no such folder: kernels need the headers of pto-isa");
     }
-    run->arch = arch != NULL && arch[0] != '\0'       ? arch
+    run->arch = arch != NULL && arch[0] != '\0'  ? arch
                 : strcmp(run->target, "a5") == 0 ? "dav-c310"
                                                  : "dav-c220";
     TRY(cann_check_compiler(&run->cann, run->arch, run->arena, d));
@@ -108,14 +108,13 @@ static bool fail_step(struct making *m, const char *name, const char *log, int64
 
     if (row->message != NULL)
         return false;
-    row->message =
-        m->done.is_timed_out
-            ? arena_format(m->arena, "%s stopped after its limit of %lld s; see %s", name,
-                           (long long)limit_s, log)
-                  .at
-            : arena_format(m->arena, "%s failed: rc=%d; see %s; tail=%s", name, m->done.rc, log,
-                           tail(m))
-                  .at;
+    row->message = m->done.is_timed_out
+                       ? arena_format(m->arena, "%s stopped after its limit of %lld s; see %s",
+                                      name, (long long)limit_s, log)
+                             .at
+                       : arena_format(m->arena, "%s failed: rc=%d; see %s; tail=%s", name,
+                                      m->done.rc, log, tail(m))
+                             .at;
     return false;
 }
 
@@ -155,10 +154,10 @@ static bool generate_own(struct making *m)
         bool is_assumed = value.n == 0 && !k->entry.params[i].is_pointer;
         if (value.n == 0 && !is_assumed)
             continue;
-        workload = arena_format(m->arena, "%.*s%s%.*s=%.*s%s", STR_ARGS(workload),
-                                workload.n > 0 ? "; " : "", STR_ARGS(k->entry.params[i].name),
-                                STR_ARGS(is_assumed ? S("1") : value),
-                                is_assumed ? " (assumed)" : "");
+        workload =
+            arena_format(m->arena, "%.*s%s%.*s=%.*s%s", STR_ARGS(workload),
+                         workload.n > 0 ? "; " : "", STR_ARGS(k->entry.params[i].name),
+                         STR_ARGS(is_assumed ? S("1") : value), is_assumed ? " (assumed)" : "");
     }
     k->row.workload = workload.n > 0 ? workload.at : "synthetic";
     struct gencase_job gen = {
@@ -183,19 +182,29 @@ static bool generate_other(struct making *m)
     const char *script = fs_join(m->arena, m->run->job->ptoas_root,
                                  "test/npu_validation/scripts/generate_testcase.py");
     const char *log = log_of(m, "generate.log");
-    const char *argv[] = {"python3",        script,          "--input",    m->k->source->path,
-                          "--testcase",     m->testcase,     "--output-root",
-                          fs_join(m->arena, m->run->run_root, "cases"), "--run-mode", "sim",
-                          "--soc-version",  m->run->soc,     "--aicore-arch", m->run->arch, NULL};
+    const char *argv[] = {"python3",
+                          script,
+                          "--input",
+                          m->k->source->path,
+                          "--testcase",
+                          m->testcase,
+                          "--output-root",
+                          fs_join(m->arena, m->run->run_root, "cases"),
+                          "--run-mode",
+                          "sim",
+                          "--soc-version",
+                          m->run->soc,
+                          "--aicore-arch",
+                          m->run->arch,
+                          NULL};
     struct str source = str_of(m->k->source->path);
     struct str folder = str_part(source, 0, source.n - str_basename(source).n);
 
     while (folder.n > 0 && folder.at[folder.n - 1] == '/')
         folder.n--;
-    m->case_dir = fs_join(m->arena, m->run->run_root,
-                          arena_format(m->arena, "cases/%.*s/%s", STR_ARGS(str_basename(folder)),
-                                       m->testcase)
-                              .at);
+    m->case_dir = fs_join(
+        m->arena, m->run->run_root,
+        arena_format(m->arena, "cases/%.*s/%s", STR_ARGS(str_basename(folder)), m->testcase).at);
     if (!fs_exists(script)) {
         m->k->row.message = arena_format(m->arena, "generator not found: %s", script).at;
         return false;
@@ -208,10 +217,16 @@ static bool build(struct making *m)
 {
     const struct incore_run_job *job = m->run->job;
     const char *cmake = m->run->cann.cmake != NULL ? m->run->cann.cmake : "cmake";
-    const char *configure[] = {
-        cmake, "-G", "Ninja", "-S", m->case_dir, "-B", m->build_dir,
-        arena_format(m->arena, "-DSOC_VERSION=%s", m->run->soc).at,
-        arena_format(m->arena, "-DPTO_ISA_ROOT=%s", m->run->pto_isa_root).at, NULL};
+    const char *configure[] = {cmake,
+                               "-G",
+                               "Ninja",
+                               "-S",
+                               m->case_dir,
+                               "-B",
+                               m->build_dir,
+                               arena_format(m->arena, "-DSOC_VERSION=%s", m->run->soc).at,
+                               arena_format(m->arena, "-DPTO_ISA_ROOT=%s", m->run->pto_isa_root).at,
+                               NULL};
     const char *target = arena_format(m->arena, "%s_sim", m->testcase).at;
     const char *make[] = {cmake, "--build", m->build_dir, "--target", target, NULL};
 
@@ -221,12 +236,12 @@ static bool build(struct making *m)
     if (!step(m, make, NULL, log_of(m, "build.log"), job->build_seconds, NULL))
         return fail_step(m, "build", log_of(m, "build.log"), job->build_seconds);
     m->app = fs_join(m->arena, m->build_dir, target);
-    m->library = fs_join(m->arena, m->build_dir,
-                         arena_format(m->arena, "lib%s_kernel.so", m->testcase).at);
+    m->library =
+        fs_join(m->arena, m->build_dir, arena_format(m->arena, "lib%s_kernel.so", m->testcase).at);
     if (!fs_exists(m->app) || !fs_exists(m->library)) {
-        m->k->row.message =
-            fs_exists(m->app) ? arena_format(m->arena, "missing kernel lib: %s", m->library).at
-                              : arena_format(m->arena, "missing app: %s", m->app).at;
+        m->k->row.message = fs_exists(m->app)
+                                ? arena_format(m->arena, "missing kernel lib: %s", m->library).at
+                                : arena_format(m->arena, "missing app: %s", m->app).at;
         return false;
     }
     m->k->row.app = m->app;
@@ -280,13 +295,16 @@ static bool collect(struct making *m)
     const struct incore_run_job *job = m->run->job;
     const char *log = fs_join(m->arena, m->collect, "collect.log");
     const char *argv[] = {
-        m->run->cann.msprof, "op", "simulator",
+        m->run->cann.msprof,
+        "op",
+        "simulator",
         arena_format(m->arena, "--application=%s", m->app).at,
         arena_format(m->arena, "--kernel-name=%s", m->k->row.symbol).at,
         arena_format(m->arena, "--launch-count=%lld", (long long)job->launch_count).at,
         arena_format(m->arena, "--soc-version=%s", m->run->soc).at,
         arena_format(m->arena, "--timeout=%lld", (long long)job->sim_minutes).at,
-        arena_format(m->arena, "--output=%s", fs_join(m->arena, m->collect, "out")).at, NULL};
+        arena_format(m->arena, "--output=%s", fs_join(m->arena, m->collect, "out")).at,
+        NULL};
     const char *libraries = cann_library_path(&m->run->cann, m->build_dir, m->run->soc, m->arena);
 
     incore_kernel_step(m->run, m->k, "collect");
@@ -298,10 +316,9 @@ static bool collect(struct making *m)
     m->k->row.status = "collect_failed";
     m->k->row.message = arena_format(m->arena, "rc=%d; tail=%s", m->done.rc, tail(m)).at;
     if (m->done.is_timed_out)
-        m->k->row.message =
-            arena_format(m->arena, "killed after %lld s (--wall-seconds); %s",
-                         (long long)job->wall_seconds, m->k->row.message)
-                .at;
+        m->k->row.message = arena_format(m->arena, "killed after %lld s (--wall-seconds); %s",
+                                         (long long)job->wall_seconds, m->k->row.message)
+                                .at;
     return false;
 }
 
@@ -380,9 +397,12 @@ static void export_dump(struct making *m)
         return;
     }
     row->export_src = final_path(m, source);
-    const char *argv[] = {m->run->cann.msprof, "op", "simulator",
+    const char *argv[] = {m->run->cann.msprof,
+                          "op",
+                          "simulator",
                           arena_format(m->arena, "--export=%s", source).at,
-                          arena_format(m->arena, "--output=%s", m->export).at, NULL};
+                          arena_format(m->arena, "--output=%s", m->export).at,
+                          NULL};
     incore_kernel_step(m->run, m->k, "export");
     bool is_ok = step(m, argv, m->case_dir, log, job->wall_seconds,
                       cann_library_path(&m->run->cann, m->build_dir, m->run->soc, m->arena));
@@ -431,8 +451,8 @@ void incore_run_msprof(struct incore_run *run, struct incore_kernel *k)
 
     m.logs = fs_join(m.arena, fs_join(m.arena, run->run_root, "logs"), name);
     m.build_dir = fs_join(m.arena, fs_join(m.arena, run->run_root, "builds"), name);
-    m.case_dir = fs_join(m.arena, run->run_root,
-                         arena_format(m.arena, "cases/ptoas/%s", m.testcase).at);
+    m.case_dir =
+        fs_join(m.arena, run->run_root, arena_format(m.arena, "cases/ptoas/%s", m.testcase).at);
     m.collect = fs_join(m.arena, k->folder, "collect");
     m.export = fs_join(m.arena, k->folder, "export");
     if (k->source->cpp == NULL) {

@@ -82,9 +82,9 @@ static void take_pipes(struct incore_kernel *k, const struct pto_outcome *o)
         if (u->busy <= 0)
             continue;
         k->row.pipes[k->row.n_pipes++] = (struct run_pipe){
-            .name = arena_format(&k->arena, "%s %s", pto_core_name(u->core),
-                                 pto_pipe_short(u->pipe))
-                        .at,
+            .name =
+                arena_format(&k->arena, "%s %s", pto_core_name(u->core), pto_pipe_short(u->pipe))
+                    .at,
             .cycles = u->busy,
             .share = o->total > 0 ? (double)u->busy / (double)o->total : 0,
         };
@@ -104,9 +104,9 @@ static void take_path(struct incore_kernel *k, const struct pto_outcome *o)
                 sum += o->path.at[n].cycles;
         if (sum > most) {
             most = sum;
-            k->row.critical = arena_format(&k->arena, "%s %s", pto_core_name(p->core),
-                                           pto_pipe_short(p->pipe))
-                                  .at;
+            k->row.critical =
+                arena_format(&k->arena, "%s %s", pto_core_name(p->core), pto_pipe_short(p->pipe))
+                    .at;
         }
     }
     k->row.critical_share = o->total > 0 ? (double)most / (double)o->total : 0;
@@ -161,9 +161,8 @@ static void take_assumed(const struct incore_run *run, struct incore_kernel *k,
     }
     if (names.n == 0)
         return;
-    run_row_check(&k->row, arena_format(&k->arena, "control inputs without data: %.*s",
-                                        STR_ARGS(names))
-                               .at);
+    run_row_check(&k->row,
+                  arena_format(&k->arena, "control inputs without data: %.*s", STR_ARGS(names)).at);
     k->row.message =
         run->job->allow_synthetic
             ? arena_format(&k->arena, "synthetic: control inputs without data: %.*s",
@@ -184,8 +183,8 @@ static enum status write_artifacts(struct incore_run *run, struct incore_kernel 
     const char *out = fs_join(&k->arena, k->folder, "collect/out"), *folder;
     struct incore_wrote wrote = {0};
     struct capture *cap = NULL;
-    struct str seed = arena_format(&k->arena, "%016llx %s",
-                                   (unsigned long long)hash_bytes(k->text), k->row.hash);
+    struct str seed =
+        arena_format(&k->arena, "%016llx %s", (unsigned long long)hash_bytes(k->text), k->row.hash);
 
     enum status st = flow_pto_capture(kernel, run->costs, setup, &k->diag, &cap);
     if (st == ST_OK)

@@ -67,7 +67,7 @@ enum status exported_find(struct arena *arena, const char *workspace, enum shape
                          "No instr_exe CSV files under %s", out->simulator);
     if (out->n_csv < expected[shape])
         diag_add(d, SEV_WARN, "replay.few-cores", (struct where){.path = out->simulator},
-                 "%zu core%s left a table, %zu should have", out->n_csv,
-                 out->n_csv == 1 ? "" : "s", expected[shape]);
+                 "%zu core%s left a table, %zu should have", out->n_csv, out->n_csv == 1 ? "" : "s",
+                 expected[shape]);
     return ST_OK;
 }

@@ -42,8 +42,8 @@ static struct str finish(struct text *t)
 
 static void put_prologue(struct text *t)
 {
-    static const char *const narrow[] = {"hifloat8_t",     "float8_e4m3_t",   "float8_e5m2_t",
-                                         "float8_e8m0_t",  "float4_e1m2x2_t", "float4_e2m1x2_t"};
+    static const char *const narrow[] = {"hifloat8_t",    "float8_e4m3_t",   "float8_e5m2_t",
+                                         "float8_e8m0_t", "float4_e1m2x2_t", "float4_e2m1x2_t"};
 
     line(t, "/* Written by strata: a kernel alone, for the operator simulator. */");
     line(t, "#ifndef __VEC_SCOPE__");
@@ -235,11 +235,10 @@ static void put_buffers(struct text *t, const struct gencase_job *job)
             line(t, "    void *%.*s_host = nullptr, *%.*s_device = nullptr;", STR_ARGS(p->name),
                  STR_ARGS(p->name));
         } else {
-            struct str value = job->given != NULL && job->given[i].scalar.n > 0
-                                   ? job->given[i].scalar
-                                   : S("1");
-            line(t, "    %.*s %.*s = static_cast<%.*s>(%.*s);", STR_ARGS(p->type), STR_ARGS(p->name),
-                 STR_ARGS(p->type), STR_ARGS(value));
+            struct str value =
+                job->given != NULL && job->given[i].scalar.n > 0 ? job->given[i].scalar : S("1");
+            line(t, "    %.*s %.*s = static_cast<%.*s>(%.*s);", STR_ARGS(p->type),
+                 STR_ARGS(p->name), STR_ARGS(p->type), STR_ARGS(value));
         }
     }
 }
@@ -256,9 +255,10 @@ static void put_loads(struct text *t, const struct entry *e)
         line(t, "    CHECK(aclrtMalloc(&%.*s_device, %.*s_bytes, ACL_MEM_MALLOC_HUGE_FIRST));",
              STR_ARGS(p->name), STR_ARGS(p->name));
         line(t, "    read_size = %.*s_bytes;", STR_ARGS(p->name));
-        line(t,
-             "    if (!PtoTestCommon::ReadFile(\"./%.*s.bin\", read_size, %.*s_host, %.*s_bytes) ||",
-             STR_ARGS(p->name), STR_ARGS(p->name), STR_ARGS(p->name));
+        line(
+            t,
+            "    if (!PtoTestCommon::ReadFile(\"./%.*s.bin\", read_size, %.*s_host, %.*s_bytes) ||",
+            STR_ARGS(p->name), STR_ARGS(p->name), STR_ARGS(p->name));
         line(t, "        read_size != %.*s_bytes) {", STR_ARGS(p->name));
         line(t, "        std::fprintf(stderr, \"%.*s.bin: not %%zu bytes\\n\", %.*s_bytes);",
              STR_ARGS(p->name), STR_ARGS(p->name));
@@ -384,7 +384,8 @@ struct str gencase_cmake(const struct gencase_job *job, struct arena *arena)
     line(&t, "add_link_options(%s-Wl,-z,relro -Wl,-z,now)", job->has_lines ? "" : "-s ");
     line(&t, "include_directories(${PTO_ISA_ROOT}/include ${PTO_ISA_ROOT}/tests/common");
     line(&t, "    ${ASCEND}/include)");
-    line(&t, "link_directories(${ASCEND}/lib64 ${ASCEND}/aarch64-linux/simulator/${SOC_VERSION}/lib");
+    line(&t,
+         "link_directories(${ASCEND}/lib64 ${ASCEND}/aarch64-linux/simulator/${SOC_VERSION}/lib");
     line(&t, "    ${ASCEND}/simulator/${SOC_VERSION}/lib");
     line(&t, "    ${ASCEND}/tools/simulator/${SOC_VERSION}/lib)");
     line(&t, "%s", "");
@@ -402,8 +403,8 @@ struct str gencase_cmake(const struct gencase_job *job, struct arena *arena)
     line(&t, "add_executable(%s_sim main.cpp)", test);
     line(&t, "target_compile_options(%s_sim PRIVATE -xc++ \"SHELL:-include stdint.h\"", test);
     line(&t, "    \"SHELL:-include stddef.h\")");
-    line(&t, "target_link_libraries(%s_sim PRIVATE %s_kernel runtime_camodel stdc++ ascendcl m", test,
-         test);
+    line(&t, "target_link_libraries(%s_sim PRIVATE %s_kernel runtime_camodel stdc++ ascendcl m",
+         test, test);
     line(&t, "    tiling_api platform c_sec dl nnopbase)");
     return finish(&t);
 }

@@ -249,7 +249,7 @@ static void read_view(struct scan *s)
     if (from == NULL || from->kind != VALUE_POINTER || !s->counts || from->arg >= s->out->n)
         return;
     for (size_t i = 0; i < n; i++)
-        elements = n == n_strides ? add(elements, mul(shape[i] - 1, strides[i]))
+        elements = n == n_strides ? add(elements, mul(add(shape[i], -1), strides[i]))
                                   : mul(elements, shape[i]);
     struct gm_text_arg *arg = &s->out->args[from->arg];
     elements = add(elements, from->number);
@@ -281,9 +281,8 @@ static struct str read_type(struct scan *s)
 
 static bool is_of_kernel(struct str name, struct str kernel)
 {
-    return str_equal(name, kernel) ||
-           (name.n == kernel.n + 4 && str_starts(name, kernel) &&
-            (str_ends(name, S("_aic")) || str_ends(name, S("_aiv"))));
+    return str_equal(name, kernel) || (name.n == kernel.n + 4 && str_starts(name, kernel) &&
+                                       (str_ends(name, S("_aic")) || str_ends(name, S("_aiv"))));
 }
 
 static struct str function_name(struct scan *s)

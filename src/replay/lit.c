@@ -164,8 +164,7 @@ struct str lit_text(const struct lit *value)
 
 bool lit_int(const struct lit *value, int64_t *out)
 {
-    if (value == NULL || value->is_unsigned ||
-        (value->kind != LIT_INT && value->kind != LIT_BOOL))
+    if (value == NULL || value->is_unsigned || (value->kind != LIT_INT && value->kind != LIT_BOOL))
         return false;
     *out = value->i;
     return true;

@@ -69,7 +69,8 @@ static void skip_blanks(struct parser *p)
         if (c == '#') {
             while (p->at < p->text.n && peek(p, 0) != '\n')
                 p->at++;
-        } else if (c == '\\' && (peek(p, 1) == '\n' || (peek(p, 1) == '\r' && peek(p, 2) == '\n'))) {
+        } else if (c == '\\' &&
+                   (peek(p, 1) == '\n' || (peek(p, 1) == '\r' && peek(p, 2) == '\n'))) {
             p->at += peek(p, 1) == '\n' ? 2 : 3;
             new_line(p);
         } else if (c == '\n' && (p->brackets > 0 || p->at_start)) {
@@ -184,10 +185,10 @@ static void take_word(struct parser *p, enum kind kind)
     size_t from = p->at;
 
     while (is_letter(peek(p, 0)) || is_digit(peek(p, 0)) ||
-           (kind == TOK_NUMBER && (peek(p, 0) == '.' ||
-                                   ((peek(p, 0) == '+' || peek(p, 0) == '-') &&
-                                    (p->text.at[p->at - 1] | 0x20) == 'e' &&
-                                    (peek(p, 1) != '\0' && is_digit(peek(p, 1)))))))
+           (kind == TOK_NUMBER &&
+            (peek(p, 0) == '.' ||
+             ((peek(p, 0) == '+' || peek(p, 0) == '-') && (p->text.at[p->at - 1] | 0x20) == 'e' &&
+              (peek(p, 1) != '\0' && is_digit(peek(p, 1)))))))
         p->at++;
     p->tok.kind = kind;
     p->tok.text = str_part(p->text, from, p->at - from);
@@ -241,12 +242,12 @@ static bool take_mark(struct parser *p, char c)
     return true;
 }
 
-/* Does a value end here? */
+/* Does a value end here? `for` makes a comprehension of the brackets around it. */
 static bool at_border(const struct parser *p)
 {
     return p->tok.kind == TOK_END || p->tok.kind == TOK_LINE || is_mark(p, ',') ||
            is_mark(p, ')') || is_mark(p, ']') || is_mark(p, '}') || is_mark(p, ':') ||
-           is_mark(p, ';');
+           is_mark(p, ';') || (p->tok.kind == TOK_NAME && str_equal(p->tok.text, S("for")));
 }
 
 /* To the border of the expression that was begun, over all brackets opened on the way. */

@@ -94,10 +94,10 @@ struct str run_index_csv(const struct run_rows *rows, struct arena *arena)
         snprintf(counts[2], sizeof(counts[2]), "%lld", (long long)r->instr_csv_count);
         snprintf(counts[3], sizeof(counts[3]), "%.2f", r->duration_sec);
         const char *cells[] = {
-            r->func,        r->status,    r->source,      r->symbol,     r->demangled,
-            r->app,         r->kernel_lib, r->case_dir,   r->build_dir,  r->collect_dir,
-            r->export_dir,  r->export_src, counts[0],     r->trace_json, r->visualize_data_bin,
-            counts[1],      counts[2],     counts[3],     r->message,
+            r->func,       r->status,     r->source,   r->symbol,     r->demangled,
+            r->app,        r->kernel_lib, r->case_dir, r->build_dir,  r->collect_dir,
+            r->export_dir, r->export_src, counts[0],   r->trace_json, r->visualize_data_bin,
+            counts[1],     counts[2],     counts[3],   r->message,
         };
         for (size_t k = 0; k < ARRAY_LEN(cells); k++) {
             if (k > 0)
@@ -143,9 +143,12 @@ enum status run_index_readme(const char *run_root, const struct run_readme *r, s
     const struct {
         const char *key, *value;
     } lines[] = {
-        {"repo_root", r->repo_root},         {"build_dir", r->build_dir},
-        {"source_count", NULL},              {"cann_set_env", r->cann_set_env},
-        {"soc_version", r->soc_version},     {"generate_testcase", r->generator},
+        {"repo_root", r->repo_root},
+        {"build_dir", r->build_dir},
+        {"source_count", NULL},
+        {"cann_set_env", r->cann_set_env},
+        {"soc_version", r->soc_version},
+        {"generate_testcase", r->generator},
         {"pto_isa_root", r->pto_isa_root},
     };
     struct outfile file;
@@ -182,8 +185,7 @@ enum status run_index_write(const char *run_root, const char *backend, const str
     struct arena arena;
 
     arena_init(&arena);
-    enum status st =
-        save(run_root, "manifest_export.csv", run_index_csv(rows, &arena), &arena, d);
+    enum status st = save(run_root, "manifest_export.csv", run_index_csv(rows, &arena), &arena, d);
     if (st == ST_OK)
         st = save(run_root, "summary.txt", run_index_summary(run_root, rows, &arena), &arena, d);
     if (st == ST_OK)
@@ -222,8 +224,7 @@ void run_row_count(struct run_row *row, const char *dir, struct arena *arena)
             containers++;
             row->visualize_data_bin =
                 row->visualize_data_bin != NULL ? row->visualize_data_bin : e->path;
-        } else if (str_ends(e->name, S(".csv")) &&
-                   str_find(e->name, S("instr_exe")) < e->name.n) {
+        } else if (str_ends(e->name, S(".csv")) && str_find(e->name, S("instr_exe")) < e->name.n) {
             row->instr_csv_count++;
         }
     }

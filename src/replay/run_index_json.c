@@ -7,8 +7,14 @@
 #include "base/mapfile.h"
 #include "replay/run_index.h"
 
-#define TEXT(field)   {S_INIT(#field), offsetof(struct run_row, field)}
-#define NUMBER(field) {S_INIT(#field), offsetof(struct run_row, field)}
+#define TEXT(field)                                                                                \
+    {                                                                                              \
+        S_INIT(#field), offsetof(struct run_row, field)                                            \
+    }
+#define NUMBER(field)                                                                              \
+    {                                                                                              \
+        S_INIT(#field), offsetof(struct run_row, field)                                            \
+    }
 
 struct member {
     struct str key;
@@ -16,11 +22,24 @@ struct member {
 };
 
 static const struct member texts[] = {
-    TEXT(func),       TEXT(status),      TEXT(symbol),     TEXT(demangled),
-    TEXT(app),        TEXT(kernel_lib),  TEXT(case_dir),   TEXT(build_dir),
-    TEXT(collect_dir), TEXT(export_dir), TEXT(export_src), TEXT(trace_json),
-    TEXT(visualize_data_bin), TEXT(message), TEXT(hash),   TEXT(workload),
-    TEXT(critical),   TEXT(bound),
+    TEXT(func),
+    TEXT(status),
+    TEXT(symbol),
+    TEXT(demangled),
+    TEXT(app),
+    TEXT(kernel_lib),
+    TEXT(case_dir),
+    TEXT(build_dir),
+    TEXT(collect_dir),
+    TEXT(export_dir),
+    TEXT(export_src),
+    TEXT(trace_json),
+    TEXT(visualize_data_bin),
+    TEXT(message),
+    TEXT(hash),
+    TEXT(workload),
+    TEXT(critical),
+    TEXT(bound),
     {S_INIT("source_cpp"), offsetof(struct run_row, source)},
 };
 

@@ -76,8 +76,8 @@ static bool read_nested(struct reader *r, bool is_type, struct str *out)
     while (read_word(r, &word)) {
         if (all.n > 0 && !is_type)
             remember(r, all);
-        all = all.n > 0 ? arena_format(r->arena, "%.*s::%.*s", STR_ARGS(all), STR_ARGS(word))
-                        : word;
+        all =
+            all.n > 0 ? arena_format(r->arena, "%.*s::%.*s", STR_ARGS(all), STR_ARGS(word)) : word;
         if (all.n > PLAIN_MAX)
             return false;
         if (is_type)

@@ -159,7 +159,9 @@ def main():
                     "1", "--dry-run", "--json"),
                 run("db", "coverage", "--database-path", "tests/golden/db-coverage-json/in/db",
                     "--rules", "tests/golden/db-coverage-json/in/rules.yaml", "--json", codes=(1,)),
-                run("pto", "calibrate", "examples/pto/measured.csv", "--json")]
+                run("pto", "calibrate", "examples/pto/measured.csv", "--json"),
+                run("incore", "run", "examples/pto", "--target", "a2a3", "--backend", "sim", "-o",
+                    out + "/run", "--json")]
         full += [*comparisons(out), *database(out)]
     for document in full:
         good &= check(document, document["schema"])
