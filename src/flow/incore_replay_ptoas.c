@@ -359,9 +359,10 @@ enum status incore_replay_ptoas(const struct incore_replay_job *job, struct inco
     TRY(make_data(&p));
     TRY(find_symbol(&p));
     TRY(write_record(&p)); /* now with the symbol */
+    const char *before = exported_last(p.arena, p.run_root);
     TRY(collect(&p));
     r->backend = "msprof";
-    TRY(exported_find(p.arena, p.run_root, SHAPE_AIC, &found, d));
+    TRY(exported_find(p.arena, p.run_root, before, SHAPE_AIC, &found, d));
     r->simulator = found.simulator;
     return ST_OK;
 }

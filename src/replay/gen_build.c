@@ -134,6 +134,7 @@ static const struct str script_setup = S_INIT(
     "BUILD=$WS/build\n"
     "COLLECT=$WS/msprof_collect\n"
     "EXPORT=$WS/insight_export\n"
+    "rm -rf \"$COLLECT/out\" # an earlier collection must not be exported again\n"
     "mkdir -p \"$BUILD\" \"$COLLECT\" \"$EXPORT\"\n"
     "chmod 0700 \"$COLLECT\" \"$EXPORT\"\n"
     "\n"
