@@ -176,8 +176,8 @@ static void tiling(const struct gpu_run *run, struct gpu_text *t)
         const struct gpu_kernel *k = s->main;
         if (k == NULL)
             continue;
-        double theory = isnan(s->occupancy.theory_pct) ? k->m[GPU_M_OCC_THEORY]
-                                                       : s->occupancy.theory_pct;
+        double theory =
+            isnan(s->occupancy.theory_pct) ? k->m[GPU_M_OCC_THEORY] : s->occupancy.theory_pct;
         gpu_put_cell(t, s->name);
         dims_cell(t, k->grid);
         dims_cell(t, k->block);
@@ -236,8 +236,10 @@ static void timing(const struct gpu_run *run, struct gpu_text *t)
 
 static void diagnosis(const struct gpu_run *run, struct gpu_text *t)
 {
-    gpu_put(t, "\n## Diagnosis\n| Stage | Class | Confidence | Compute%% | DRAM%% | L1%% | L2%% | "
-               "Occ%% | Waves | Limiter | Top stall |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+    gpu_put(
+        t,
+        "\n## Diagnosis\n| Stage | Class | Confidence | Compute%% | DRAM%% | L1%% | L2%% | "
+        "Occ%% | Waves | Limiter | Top stall |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_stage *s = &run->stages.at[i];
         const char *pipe;
@@ -281,8 +283,9 @@ static void recommendations(const struct gpu_run *run, struct gpu_text *t)
 
 static void hot(const struct gpu_run *run, struct gpu_text *t, const char *heading, bool is_lines)
 {
-    gpu_put(t, "\n## %s\n| Stage | Place | Samples %% | Samples | Instructions | Stall | Text "
-               "|\n|---|---|---|---|---|---|---|\n",
+    gpu_put(t,
+            "\n## %s\n| Stage | Place | Samples %% | Samples | Instructions | Stall | Text "
+            "|\n|---|---|---|---|---|---|---|\n",
             heading);
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_kernel *k = run->stages.at[i].main;
