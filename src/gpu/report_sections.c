@@ -45,6 +45,19 @@ static void clock_row(const struct gpu_run *run, struct gpu_text *t)
         text_row(t, "Clock policy", run->clock.policy);
 }
 
+/* The compute roof at the clock that the main kernel really had. */
+static void measured_roof(const struct gpu_run *run, struct gpu_text *t)
+{
+    bool is_mixed;
+    const struct gpu_stage *s = gpu_run_main_stage(run, &is_mixed);
+    double hz = s != NULL && s->main != NULL ? s->main->m[GPU_M_SM_CLOCK_HZ] : NAN;
+
+    if (run->peaks.source != GPU_PEAKS_DEVICE || !(run->device.sm_clock_khz > 0) || !(hz > 0))
+        return;
+    gpu_put(t, "| Peak %s at the measured clock (TFLOP/s) | %.1f |\n", s->peak_name,
+            s->peak_tflops * hz / (run->device.sm_clock_khz * 1e3));
+}
+
 static void device(const struct gpu_run *run, struct gpu_text *t)
 {
     gpu_put(t, "\n## Device\n| Item | Value |\n|---|---|\n");
@@ -65,6 +78,7 @@ static void device(const struct gpu_run *run, struct gpu_text *t)
             gpu_put(t, " (datasheet %.1f)", run->peaks.datasheet[i]);
         gpu_put(t, ", ridge %.1f FLOP/B |\n", gpu_ridge(&run->peaks, (enum peak)i));
     }
+    measured_roof(run, t);
     gpu_put(t, "| Peaks from | %s |\n", gpu_peak_source_name(run->peaks.source));
 }
 
