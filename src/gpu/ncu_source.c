@@ -48,7 +48,7 @@ struct source_page {
     int cell[GPU_SASS_CELLS];
     int stall[GPU_SASS_STALLS];
     size_t n_stalls;
-    uint64_t at_line; /* that the instructions below belong to */
+    uint64_t at_line;         /* that the instructions below belong to */
     VEC_OF(struct str) files; /* of the listing so far */
 };
 
@@ -296,7 +296,8 @@ enum status gpu_source_read(struct gpu_import *in, const char *path, struct str 
 static int hotter_sass(const void *a, const void *b)
 {
     const struct gpu_sass *const *x = a, *const *y = b;
-    double p = isnan((*x)->samples) ? 0 : (*x)->samples, q = isnan((*y)->samples) ? 0 : (*y)->samples;
+    double p = isnan((*x)->samples) ? 0 : (*x)->samples,
+           q = isnan((*y)->samples) ? 0 : (*y)->samples;
 
     return p != q ? (p < q) - (p > q) : ((*x)->pc > (*y)->pc) - ((*x)->pc < (*y)->pc);
 }
@@ -304,7 +305,8 @@ static int hotter_sass(const void *a, const void *b)
 static int hotter_line(const void *a, const void *b)
 {
     const struct gpu_line *const *x = a, *const *y = b;
-    double p = isnan((*x)->samples) ? 0 : (*x)->samples, q = isnan((*y)->samples) ? 0 : (*y)->samples;
+    double p = isnan((*x)->samples) ? 0 : (*x)->samples,
+           q = isnan((*y)->samples) ? 0 : (*y)->samples;
 
     if (p != q)
         return (p < q) - (p > q);
@@ -369,15 +371,15 @@ static void attach_lines(struct arena *arena, const struct gpu_listing *l, struc
     const struct gpu_line **order = hot_lines(arena, l);
 
     for (size_t i = 0; i < l->lines.n && i < HOT && order[i]->samples > 0; i++)
-        vec_push(&k->hot_lines,
-                 ((struct gpu_hot){
-                     .place = arena_format(arena, "%.*s:%llu", STR_ARGS(order[i]->file),
-                                           (unsigned long long)order[i]->line),
-                     .text = str_trim(order[i]->text),
-                     .samples = order[i]->samples,
-                     .share = share_of(l, order[i]->samples),
-                     .inst = order[i]->inst,
-                     .stall = order[i]->stall}));
+        vec_push(
+            &k->hot_lines,
+            ((struct gpu_hot){.place = arena_format(arena, "%.*s:%llu", STR_ARGS(order[i]->file),
+                                                    (unsigned long long)order[i]->line),
+                              .text = str_trim(order[i]->text),
+                              .samples = order[i]->samples,
+                              .share = share_of(l, order[i]->samples),
+                              .inst = order[i]->inst,
+                              .stall = order[i]->stall}));
 }
 
 /* Source pages spell the arguments of templates with their types: "<(int)32>" for "<32>". */
@@ -389,10 +391,10 @@ static struct str without_casts(struct arena *arena, struct str name)
     for (size_t i = 0; i < name.n; i++) {
         struct str rest = str_part(name, i, name.n);
         size_t close = str_find_char(rest, ')');
-        bool is_cast = rest.at[0] == '(' && n > 0 && (plain[n - 1] == '<' || plain[n - 1] == ' ') &&
-                       close + 1 < rest.n &&
-                       ((rest.at[close + 1] >= '0' && rest.at[close + 1] <= '9') ||
-                        rest.at[close + 1] == '-');
+        bool is_cast =
+            rest.at[0] == '(' && n > 0 && (plain[n - 1] == '<' || plain[n - 1] == ' ') &&
+            close + 1 < rest.n &&
+            ((rest.at[close + 1] >= '0' && rest.at[close + 1] <= '9') || rest.at[close + 1] == '-');
         if (is_cast)
             i += close;
         else
@@ -489,8 +491,7 @@ bool gpu_annotated_write(const struct gpu_listing *l, struct str file, struct si
 
     arena_init(&arena);
     const struct gpu_line **order = hot_lines(&arena, l);
-    bool ok = put(sink, "// kernel: %.*s\n// samples: %.0f\n", STR_ARGS(l->kernel),
-                  l->samples);
+    bool ok = put(sink, "// kernel: %.*s\n// samples: %.0f\n", STR_ARGS(l->kernel), l->samples);
     for (size_t i = 0; i < l->lines.n && shown < TOP_LINES && order[i]->samples > 0; i++) {
         if (!str_equal(order[i]->file, file))
             continue;
@@ -503,9 +504,8 @@ bool gpu_annotated_write(const struct gpu_listing *l, struct str file, struct si
         if (!str_equal(x->file, file))
             continue;
         if (x->samples > 0)
-            ok = put(sink, "%6.1f%% | %14.0f | %-24.*s | %.*s\n",
-                     share_of(l, x->samples), isnan(x->inst) ? 0 : x->inst, STR_ARGS(x->stall),
-                     STR_ARGS(x->text));
+            ok = put(sink, "%6.1f%% | %14.0f | %-24.*s | %.*s\n", share_of(l, x->samples),
+                     isnan(x->inst) ? 0 : x->inst, STR_ARGS(x->stall), STR_ARGS(x->text));
         else
             ok = put(sink, "%7s | %14s | %-24s | %.*s\n", "", "", "", STR_ARGS(x->text));
     }

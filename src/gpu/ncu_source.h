@@ -1,6 +1,6 @@
 /*
- * ncu_source - the source pages of Nsight Compute: instructions with their samples, and the lines of
- * source they come from.
+ * ncu_source - the source pages of Nsight Compute: instructions with their samples, and the lines
+ * of source they come from.
  */
 #ifndef STRATA_GPU_NCU_SOURCE_H
 #define STRATA_GPU_NCU_SOURCE_H
