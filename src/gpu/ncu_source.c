@@ -46,7 +46,8 @@ struct source_page {
     bool has_header;
     int line, text, address, sass; /* columns; -1: the page lacks them */
     int cell[GPU_SASS_CELLS];
-    int stall[GPU_SASS_STALLS];
+    int stall[GPU_SASS_STALLS];   /* columns */
+    size_t slot[GPU_SASS_STALLS]; /* and their places among the names of the listing */
     size_t n_stalls;
     uint64_t at_line;         /* that the instructions below belong to */
     VEC_OF(struct str) files; /* of the listing so far */
@@ -99,6 +100,18 @@ static struct gpu_listing *listing(struct source_page *p)
     return &p->in->listings.at[p->listing];
 }
 
+/* The place of a name in the listing, added when it is new: the blocks of a kernel may differ. */
+static size_t stall_slot(struct gpu_listing *l, struct str name)
+{
+    for (size_t i = 0; i < l->stall_names.n; i++)
+        if (str_equal(l->stall_names.at[i], name))
+            return i;
+    if (l->stall_names.n >= GPU_SASS_STALLS)
+        return GPU_SASS_STALLS;
+    vec_push(&l->stall_names, name);
+    return l->stall_names.n - 1;
+}
+
 static void read_header(struct source_page *p)
 {
     struct gpu_listing *l = listing(p);
@@ -110,13 +123,15 @@ static void read_header(struct source_page *p)
     for (size_t i = 0; i < GPU_SASS_CELLS; i++)
         p->cell[i] = find_column(p, cells[i].from, 0);
     p->n_stalls = 0;
-    l->stall_names.n = 0;
     for (size_t i = 0; i < p->csv.n_cells && p->n_stalls < GPU_SASS_STALLS; i++) {
         struct str head = csv_cell(&p->csv, (int)i);
         if (!str_starts(head, S("stall_")))
             continue;
+        size_t slot = stall_slot(l, stall_name(p, head));
+        if (slot >= GPU_SASS_STALLS)
+            break;
+        p->slot[p->n_stalls] = slot;
         p->stall[p->n_stalls++] = (int)i;
-        vec_push(&l->stall_names, stall_name(p, head));
     }
     p->has_header = true;
 }
@@ -136,9 +151,10 @@ static struct str top_stall(const struct source_page *p, const struct gpu_listin
 
     for (size_t i = 0; i < p->n_stalls; i++) {
         double value = number(p, p->stall[i]);
-        if (value > most && !str_ends(l->stall_names.at[i], S("_not_issued"))) {
+        struct str name = l->stall_names.at[p->slot[i]];
+        if (value > most && !str_ends(name, S("_not_issued"))) {
             most = value;
-            best = l->stall_names.at[i];
+            best = name;
         }
     }
     return best;
@@ -161,7 +177,7 @@ static bool read_instruction(struct source_page *p)
 {
     struct gpu_listing *l = listing(p);
     struct gpu_sass s = {.file = p->file, .line = p->at_line, .order = l->sass.n};
-    double *stalls = ARENA_ARRAY(p->arena, double, p->n_stalls + 1);
+    double *stalls = ARENA_ARRAY(p->arena, double, GPU_SASS_STALLS);
 
     if (l->sass.n >= GPU_SASS_ROWS)
         return false;
@@ -175,8 +191,10 @@ static bool read_instruction(struct source_page *p)
         struct str cell = csv_cell(&p->csv, p->cell[i]);
         s.cells[i] = str_equal(cell, S("-")) ? (struct str){"", 0} : keep(p, cell);
     }
+    for (size_t i = 0; i < GPU_SASS_STALLS; i++)
+        stalls[i] = NAN;
     for (size_t i = 0; i < p->n_stalls; i++)
-        stalls[i] = number(p, p->stall[i]);
+        stalls[p->slot[i]] = number(p, p->stall[i]);
     s.stalls = stalls;
     s.samples = number(p, p->cell[0]);
     vec_push(&l->sass, s);
