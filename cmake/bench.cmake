@@ -9,6 +9,7 @@ foreach(file IN LISTS benches)
     target_link_libraries(${target} PRIVATE strata_flags libstrata)
     add_dependencies(benches ${target})
 endforeach()
+target_link_libraries(bench_make_gpu_trace PRIVATE strata_inject)
 
 # The yardstick is C++: compiled by itself, so that the project stays C alone.
 find_library(SIMDJSON simdjson)

@@ -33,6 +33,7 @@ if(NOT TARGET strata)
     return()
 endif()
 install(TARGETS strata)
+install(TARGETS inject LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/strata)
 
 # Man pages and completions are printed by the program from its command tables.
 set(made ${CMAKE_BINARY_DIR}/install)

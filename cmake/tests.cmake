@@ -10,6 +10,8 @@ foreach(file IN LISTS test_c)
     add_executable(${target} EXCLUDE_FROM_ALL ${file})
     if(name MATCHES "^cli/" AND TARGET strata_cli)
         target_link_libraries(${target} PRIVATE strata_cli)
+    elseif(name MATCHES "^inject/")
+        target_link_libraries(${target} PRIVATE strata_inject)
     endif()
     target_link_libraries(${target} PRIVATE strata_flags libstrata ${CMOCKA})
     add_test(NAME ${target} COMMAND ${target} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
@@ -90,6 +92,11 @@ add_test(NAME shared.pto_func COMMAND Python3::Interpreter
 set_tests_properties(shared.pto_func PROPERTIES SKIP_RETURN_CODE 77)
 add_test(NAME pto.ops COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/ops.py
     $<TARGET_FILE:run_ops>)
+
+if(TARGET strata)
+    add_test(NAME pto.sim COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/sim.py
+        $<TARGET_FILE:strata>)
+endif()
 
 # What strata prints against the schemas of docs/schema; captures with one file missing.
 if(TARGET strata)

@@ -154,8 +154,8 @@ static int open_nvrtc(struct nvrtc *n)
 {
     static const char *const names[] = {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12",
                                         "/usr/local/cuda/lib64/libnvrtc.so"};
-    static const char *const functions[] = {"nvrtcCreateProgram", "nvrtcCompileProgram",
-                                            "nvrtcGetCUBINSize",  "nvrtcGetCUBIN",
+    static const char *const functions[] = {"nvrtcCreateProgram",     "nvrtcCompileProgram",
+                                            "nvrtcGetCUBINSize",      "nvrtcGetCUBIN",
                                             "nvrtcGetProgramLogSize", "nvrtcGetProgramLog"};
     void *library = NULL;
 

@@ -3,9 +3,9 @@
  *
  *     gpudemo WORKLOAD [--check] [--runs N] [--NAME VALUE]…
  *
- * Each workload runs its kernels `runs` times inside an NVTX range of its name. --check compares the
- * result with one computed on the host (or by a simpler kernel) and exits 1 when they differ; it is
- * quiet otherwise. The spec files beside this program tell FLOP and bytes of each.
+ * Each workload runs its kernels `runs` times inside an NVTX range of its name. --check compares
+ * the result with one computed on the host (or by a simpler kernel) and exits 1 when they differ;
+ * it is quiet otherwise. The spec files beside this program tell FLOP and bytes of each.
  */
 #include <math.h>
 #include <stdio.h>
@@ -185,7 +185,8 @@ static int run_softmax(const struct options *o)
             for (size_t i = 0; i < n; i++)
                 sum += exp(host[r * n + i] - most);
             for (size_t i = 0; i < n && !bad; i++)
-                bad = differs("softmax", r * n + i, got[i], exp(host[r * n + i] - most) / sum, 1e-6);
+                bad =
+                    differs("softmax", r * n + i, got[i], exp(host[r * n + i] - most) / sum, 1e-6);
         }
         free(got);
     }
@@ -233,7 +234,8 @@ static int run_spill(const struct options *o)
 
 enum { WIDTH = 576, VALUES = 512 };
 
-static int check_mla(const struct options *o, const uint16_t *q, const uint16_t *kv, CUdeviceptr out)
+static int check_mla(const struct options *o, const uint16_t *q, const uint16_t *kv,
+                     CUdeviceptr out)
 {
     size_t h = (size_t)o->h, t = (size_t)o->t;
     double *score = malloc(t * sizeof(double));
@@ -281,7 +283,8 @@ static int run_mla(const struct options *o)
     CUdeviceptr q = driver_random_bf16(rows * WIDTH, 4, &hq);
     CUdeviceptr kv = driver_random_bf16((size_t)o->b * (size_t)t * WIDTH, 5, &hkv);
     CUdeviceptr parts = driver_alloc(rows * (size_t)splits * VALUES * 4);
-    CUdeviceptr sums = driver_alloc(rows * (size_t)splits * 8), out = driver_alloc(rows * VALUES * 2);
+    CUdeviceptr sums = driver_alloc(rows * (size_t)splits * 8),
+                out = driver_alloc(rows * VALUES * 2);
     void *args[] = {&parts, &sums, &q, &kv, &heads, &t, &splits, &scale};
     void *join[] = {&out, &parts, &sums, &splits};
 
@@ -429,9 +432,19 @@ static int parse(int argc, char **argv, struct options *o)
 
 int main(int argc, char **argv)
 {
-    struct options o = {.b = 32, .h = 128, .s = 1, .t = 4096, .m = 4096, .n = 4096, .k = 4096,
-                        .rows = 32768, .cols = 4096, .bytes = 1 << 30, .runs = 5,
-                        .launches = 1000, .version = 2};
+    struct options o = {.b = 32,
+                        .h = 128,
+                        .s = 1,
+                        .t = 4096,
+                        .m = 4096,
+                        .n = 4096,
+                        .k = 4096,
+                        .rows = 32768,
+                        .cols = 4096,
+                        .bytes = 1 << 30,
+                        .runs = 5,
+                        .launches = 1000,
+                        .version = 2};
 
     if (argc < 2 || !parse(argc, argv, &o))
         return usage();

@@ -20,6 +20,7 @@
 #define STRATA_STRATA_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -75,6 +76,64 @@ STRATA_API int strata_finding_get(const struct strata_report *r, size_t i,
 STRATA_API const char *strata_error(const struct strata *s);
 
 STRATA_API void strata_report_free(struct strata_report *r);
+
+/* ---- kernels as PTO text, on a model of an Ascend core ----
+ *
+ *     struct strata_pto *k = strata_pto_new();
+ *     struct strata_pto_result r;
+ *     strata_pto_text(k, text, strlen(text), "kernel.pto");
+ *     strata_pto_set(k, "ROWS", "64");                        (for ${ROWS} in the text)
+ *     strata_pto_arg(k, "n", "1024");                         (a number among its arguments)
+ *     if (strata_pto_run(k, &r) != STRATA_OK)
+ *         puts(strata_pto_error(k));
+ *     ... r.cycles, r.us, strata_pto_busy(k, "AIC", "MTE2")
+ *     strata_pto_free(k);
+ *
+ * A handle keeps its memory from run to run, so thousands of variants cost little. There is no
+ * state outside handles: as many threads as wanted, each with its own.
+ */
+struct strata_pto;
+
+struct strata_pto_result {
+    int status;              /* enum strata_status of this variant */
+    int64_t cycles;          /* until the last core is done */
+    double us;               /* the same by the clock of the chip */
+    uint64_t instructions;   /* of the longest block */
+    int is_complete;         /* 0: a limit stopped it */
+    int is_degenerate;       /* 1: data that nobody supplied made it nearly empty */
+    const char *bound;       /* what sets the pace: "read", "cube", ..; never freed */
+};
+
+STRATA_API struct strata_pto *strata_pto_new(void);
+STRATA_API void strata_pto_free(struct strata_pto *k);
+
+/* The text of the kernel, which is copied; `name` stands for it in messages. Values and arguments
+ * that were set before are forgotten. */
+STRATA_API int strata_pto_text(struct strata_pto *k, const char *text, size_t n, const char *name);
+
+/* A value for ${NAME}; an argument by its name; texts are copied. */
+STRATA_API int strata_pto_set(struct strata_pto *k, const char *name, const char *value);
+STRATA_API int strata_pto_arg(struct strata_pto *k, const char *name, const char *value);
+
+/* "func", "target" (a2a3, a5), "chip", "sync" (ptoas, dep), "blocks", "cores", "max-steps", "cost"
+ * (a file of constants): as the options of `strata pto sim`. */
+STRATA_API int strata_pto_option(struct strata_pto *k, const char *name, const char *value);
+
+STRATA_API int strata_pto_run(struct strata_pto *k, struct strata_pto_result *out);
+
+/* One run for each of `rows` rows of `values`: columns are the placeholders `names`, in place of
+ * those set. A variant that cannot be run says so in its status, and the others go on; STRATA_OK
+ * unless the call itself makes no sense. */
+STRATA_API int strata_pto_batch(struct strata_pto *k, const char *const *names, size_t columns,
+                                const char *const *values, size_t rows,
+                                struct strata_pto_result *out);
+
+/* Busy cycles of one pipe ("SCALAR", "MTE1", "MTE2", "MTE3", "CUBE", "VEC", "FIXP") of one core
+ * ("AIC", "AIV0", "AIV1") in the last run; 0 for one that did nothing. */
+STRATA_API int64_t strata_pto_busy(const struct strata_pto *k, const char *core, const char *pipe);
+
+/* Why the last call on `k` failed; of a batch, why its last failed variant did. */
+STRATA_API const char *strata_pto_error(const struct strata_pto *k);
 
 #ifdef __cplusplus
 }

@@ -360,9 +360,10 @@ bool db_i64(const struct db_rows *rows, size_t column, int64_t *out)
 
     if (place < 0)
         return false;
-    int type = sqlite3_column_type(rows->stmt, place);
+    sqlite3_value *value = sqlite3_column_value(rows->stmt, place); /* looked up once */
+    int type = sqlite3_value_type(value);
     if (type == SQLITE_INTEGER) {
-        *out = sqlite3_column_int64(rows->stmt, place);
+        *out = sqlite3_value_int64(value);
         return true;
     }
     if (type == SQLITE_FLOAT) { /* 2^63 is the first double that does not fit */

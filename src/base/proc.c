@@ -43,7 +43,7 @@ struct run {
     uint64_t logged;
     nanos begin;
     bool is_dead;       /* a zombie waiting to be reaped */
-    enum proc_end stop; /* PROC_TIMED_OUT or PROC_CANCELLED once we end it */
+    enum proc_end stop; /* PROC_TIMED_OUT, PROC_CANCELLED or PROC_STOPPED once we end it */
     nanos kill_at;      /* when SIGKILL follows; INT64_MAX after it was sent */
     nanos quit_at;      /* when reading ends although a pipe is open */
     int silent_looks;   /* looks taken since both streams ended */
@@ -252,14 +252,16 @@ static void look_at_child(struct run *run, nanos t)
     run->quit_at = after_ms(t, LINGER_MS);
 }
 
-/* Time-out and interruption: SIGTERM now, SIGKILL when the grace period is over. */
+/* Time-out, interruption, the caller's wish: SIGTERM now, SIGKILL when the grace period is over. */
 static void end_if_due(struct run *run, nanos t)
 {
     const struct proc_spec *spec = run->spec;
     bool is_late = spec->limit_ms > 0 && t >= after_ms(run->begin, spec->limit_ms);
+    bool is_stopped = !run->is_dead && run->stop == PROC_NOT_STARTED && spec->tick != NULL &&
+                      !spec->tick(spec->tick_ctx, run->pid, nanos_sub(t, run->begin));
 
-    if (run->stop == PROC_NOT_STARTED && (cancelled() || is_late) && !run->is_dead) {
-        run->stop = cancelled() ? PROC_CANCELLED : PROC_TIMED_OUT;
+    if (run->stop == PROC_NOT_STARTED && (cancelled() || is_late || is_stopped) && !run->is_dead) {
+        run->stop = cancelled() ? PROC_CANCELLED : is_late ? PROC_TIMED_OUT : PROC_STOPPED;
         kill(-run->pid, SIGTERM);
         run->kill_at = after_ms(t, spec->grace_ms > 0 ? spec->grace_ms : PROC_GRACE_MS);
     }
@@ -325,6 +327,8 @@ static enum status judge(const struct proc_spec *spec, const struct proc_result 
     switch (result->end) {
     case PROC_CANCELLED:
         return ST_CANCELLED;
+    case PROC_STOPPED:
+        return ST_TOOL;
     case PROC_TIMED_OUT:
         return diag_fail(d, ST_TOOL, "tool.timeout", where, "%s did not end within %lld ms", tool,
                          (long long)spec->limit_ms);

@@ -24,6 +24,9 @@ struct proc_spec {
     int64_t limit_ms;        /* 0: no limit */
     int64_t grace_ms;        /* between SIGTERM and SIGKILL; 0: PROC_GRACE_MS */
     size_t keep_max;         /* bytes kept of each stream; 0: LIMIT_PROC_LOG */
+    /* Called some fifty times a second while it runs; false ends it (PROC_STOPPED). Or NULL. */
+    bool (*tick)(void *ctx, int pid, nanos elapsed);
+    void *tick_ctx;
 };
 
 enum { PROC_GRACE_MS = 3000 };
@@ -34,6 +37,7 @@ enum proc_end {
     PROC_SIGNALLED,   /* code is the signal */
     PROC_TIMED_OUT,   /* code is the limit in ms, cut to an int */
     PROC_CANCELLED,
+    PROC_STOPPED, /* by the caller's tick, who also tells why */
 };
 
 struct proc_result {
@@ -47,7 +51,8 @@ struct proc_result {
 /*
  * Runs a program to its end. ST_OK means it exited with 0; everything else is ST_TOOL, or
  * ST_CANCELLED once cancelled() is true, with the reason in `d` (a caller for whom another exit
- * status is fine looks at `result` and gives a diag of its own). `result` is always filled. The
+ * status is fine looks at `result` and gives a diag of its own; so does one whose tick ended the
+ * program, for which nothing is said here). `result` is always filled. The
  * log, capped like a stream, is kept however the program ended, unless it was cancelled.
  */
 enum status proc_run(const struct proc_spec *spec, struct arena *arena, struct proc_result *result,

@@ -340,6 +340,25 @@ TEST(programs_run_side_by_side)
     assert_false(has_child());
 }
 
+static bool stop_after_100_ms(void *ctx, int pid, nanos elapsed)
+{
+    *(int *)ctx = pid;
+    return elapsed < 100000000;
+}
+
+TEST(the_tick_of_the_caller_ends_the_program)
+{
+    int pid = 0;
+
+    assert_int_equal(
+        shell("sleep 20", (struct proc_spec){.tick = stop_after_100_ms, .tick_ctx = &pid}),
+        ST_TOOL);
+    assert_int_equal(result.end, PROC_STOPPED);
+    assert_true(pid > 1);
+    assert_int_equal(diag.entries.n, 0);
+    assert_false(has_child());
+}
+
 TEST(many_runs_leave_nothing_open)
 {
     size_t before = open_files();
@@ -366,4 +385,5 @@ TEST_MAIN("base/proc", IN_SCRATCH(both_streams_and_the_exit_status_are_kept),
           IN_SCRATCH(the_log_holds_both_streams_and_survives_a_failure),
           IN_SCRATCH(an_interruption_ends_the_program_and_drops_the_log),
           IN_SCRATCH(signals_we_ignore_are_not_ignored_by_the_program),
-          IN_SCRATCH(programs_run_side_by_side), IN_SCRATCH(many_runs_leave_nothing_open))
+          IN_SCRATCH(programs_run_side_by_side),
+          IN_SCRATCH(the_tick_of_the_caller_ends_the_program), IN_SCRATCH(many_runs_leave_nothing_open))

@@ -68,7 +68,7 @@ struct attr_shape {
     bool has_text;
 };
 
-enum { ATTR_MEMOS = 64, ATTR_MEMO_MOST = 8 };
+enum { ATTR_MEMOS = 64, ATTR_MEMO_MOST = 12 };
 
 /* A set that was asked for lately. */
 struct attr_memo {

@@ -1,12 +1,9 @@
 /*
  * strata devices: what chips can do, with the source of every peak.
  */
-#include <stdlib.h>
-
-#include "base/fs.h"
-#include "base/mapfile.h"
 #include "cli/session.h"
-#include "device/device_file.h"
+#include "device/device.h"
+#include "flow/flow_devices.h"
 
 static const struct example examples[] = {
     {"strata devices", "every device, one line each"},
@@ -179,24 +176,13 @@ static void json_device(struct session *s, struct json_writer *j, const struct d
 /* The built-in table, with the user's file on top when there is one. */
 static enum status load_table(struct session *s, struct device_table *table)
 {
-    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    const char *path = NULL;
-    struct mapfile map;
-    size_t rows = 0;
+    const char *path;
+    size_t rows;
 
-    *table = device_builtin;
-    if (config != NULL && config[0] == '/')
-        path = arena_format(&s->arena, "%s/strata/devices.json", config).at;
-    else if (home != NULL && home[0] == '/')
-        path = arena_format(&s->arena, "%s/.config/strata/devices.json", home).at;
-    if (path == NULL || !fs_exists(path))
-        return ST_OK;
-    TRY(mapfile_open(&map, path, &s->diag));
-    enum status st = device_table_read(path, map.text, &s->arena, table, &rows, &s->diag);
-    mapfile_close(&map);
-    if (st == ST_OK)
+    TRY(flow_devices(&s->arena, table, &path, &rows, &s->diag));
+    if (path != NULL)
         session_read(s, path, "devices", rows, diag_count(&s->diag, "devices.no-name"));
-    return st;
+    return ST_OK;
 }
 
 /* The devices a name stands for: one that has it, or else all whose names begin with it. */

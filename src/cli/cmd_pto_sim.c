@@ -142,7 +142,7 @@ static enum status write_outputs(struct session *s, const struct args *a, struct
         if (arg < 0)
             return ST_NOT_FOUND;
         if (!k->bindings.at[arg].data)
-            return diag_fail(&s->diag, ST_FORMAT, "pto.no-buffer",
+            return diag_fail(&s->diag, ST_FORMAT, "pto-sim.no-buffer",
                              (struct where){.path = s->operands.at[0]}, "%.*s has no buffer",
                              STR_ARGS(outputs[i].name));
         TRY(pto_buffer_write(path, &k->bindings.at[arg], pto_gm_bytes(&k->args.at[arg].size),
@@ -162,7 +162,7 @@ static enum status compare(struct session *s, const struct args *a, struct pto_k
         if (arg < 0)
             return ST_NOT_FOUND;
         if (!k->bindings.at[arg].data)
-            return diag_fail(&s->diag, ST_FORMAT, "pto.no-buffer",
+            return diag_fail(&s->diag, ST_FORMAT, "pto-sim.no-buffer",
                              (struct where){.path = s->operands.at[0]}, "%.*s has no buffer",
                              STR_ARGS(checks[i].name));
         c->name = checks[i].name;
@@ -261,6 +261,30 @@ static void put_timeline(struct json_writer *j, const struct incore_view *v)
     json_write_end(j);
 }
 
+static void put_arguments(struct json_writer *j, const struct pto_kernel *k)
+{
+    json_write_key(j, S("arguments"));
+    json_write_array(j);
+    for (size_t i = 0; i < k->args.n; i++) {
+        const struct pto_bound_arg *a = &k->args.at[i];
+        json_write_object(j);
+        json_write_key(j, S("name"));
+        json_write_string(j, a->name);
+        json_write_key(j, S("given"));
+        json_write_bool(j, a->is_given);
+        if (a->size.is_pointer) {
+            json_write_key(j, S("type"));
+            json_write_string(j, str_of(pto_dtype_name(a->size.dtype)));
+            json_write_key(j, S("elements"));
+            json_write_i64(j, pto_gm_elements(&a->size));
+            json_write_key(j, S("dynamic"));
+            json_write_bool(j, a->size.is_dynamic);
+        }
+        json_write_end(j);
+    }
+    json_write_end(j);
+}
+
 static void put_kernel(struct json_writer *j, const char *path, const struct pto_kernel *k,
                        const struct extras *x)
 {
@@ -279,6 +303,7 @@ static void put_kernel(struct json_writer *j, const char *path, const struct pto
     json_write_key(j, S("block"));
     json_write_i64(j, k->longest);
     pto_outcome_members(&k->outcome, j);
+    put_arguments(j, k);
     if (x && x->what_ifs.n > 0) {
         json_write_key(j, S("what_if"));
         pto_what_if_json(&k->outcome, &x->what_ifs, j);

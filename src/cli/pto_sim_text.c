@@ -45,9 +45,9 @@ static void print_head(struct session *s, const struct pto_kernel *k)
                    k->total, pto_outcome_us(o, k->total), k->blocks.n, k->cores, k->longest);
     out_printf(&s->out,
                "  %" PRId64 " cycles   %.3f us   %.3f us with launch   %" PRIu64
-               " instructions%s\n",
+               " instruction%s%s\n",
                o->total, pto_outcome_us(o, o->total), pto_outcome_us(o, o->total + o->launch),
-               o->instructions, o->is_complete ? "" : "   (not all of it ran)");
+               o->instructions, o->instructions == 1 ? "" : "s", o->is_complete ? "" : "   (not all of it ran)");
     out_printf(&s->out, "  bound by %s", pto_bound_name(o->bound));
     if (o->bound != PTO_BOUND_NOTHING)
         for (size_t i = 0; i < o->units.n; i++) {

@@ -15,7 +15,7 @@ enum status flow_pto_capture(struct pto_kernel *k, const struct pto_costs *costs
     if ((size_t)k->longest + 1 != k->blocks.n) /* the sim holds the last block */
         TRY(pto_kernel_again(k, &k->sim, costs, &k->options, d));
     if (k->outcome.unrecorded > 0)
-        diag_add(d, SEV_LOSS, "pto.unrecorded", (struct where){.path = setup->path},
+        diag_add(d, SEV_LOSS, "pto-sim.unrecorded", (struct where){.path = setup->path},
                  "%llu instructions beyond the first million of a core are not in the timeline",
                  (unsigned long long)k->outcome.unrecorded);
     *out = pto_to_capture(&k->sim, &k->chip, setup->path, k->text);

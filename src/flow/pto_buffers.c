@@ -49,7 +49,7 @@ enum status pto_buffer_fill(unsigned char *data, size_t size, enum pto_dtype dty
 
     if (!read_rule(text, &rule, &value)) {
         diag_hint(d, "try", "zero, one, ramp, random or const:VALUE");
-        return diag_fail(d, ST_NOT_FOUND, "pto.fill", (struct where){0},
+        return diag_fail(d, ST_NOT_FOUND, "pto-sim.fill", (struct where){0},
                          "no rule to fill a buffer is named %.*s", STR_ARGS(text));
     }
     memset(data, 0, size);
@@ -128,7 +128,7 @@ enum status pto_buffer_compare(const char *path, const struct pto_binding *b, en
     *out = (struct pto_compared){0};
     TRY(mapfile_open(&map, path, d));
     if (map.text.n > b->size || map.text.n % step != 0) {
-        (void)diag_fail(d, ST_FORMAT, "pto.golden-size", (struct where){.path = path},
+        (void)diag_fail(d, ST_FORMAT, "pto-sim.golden-size", (struct where){.path = path},
                         "%zu bytes, where the buffer has %zu of %zu-byte elements", map.text.n,
                         b->size, step);
         mapfile_close(&map);

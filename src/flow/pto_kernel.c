@@ -61,7 +61,7 @@ enum status pto_kernel_load(struct pto_kernel *k, const struct pto_setup *setup,
     if (setup->target < 0 && setup->chip.n > 0 && !k->module.has_arch)
         k->arch = k->chip.arch;
     if (k->chip.arch != k->arch)
-        return diag_fail(d, ST_UNSUPPORTED, "pto.chip-arch", (struct where){.path = setup->path},
+        return diag_fail(d, ST_UNSUPPORTED, "pto-sim.chip-arch", (struct where){.path = setup->path},
                          "the kernel is for %s, which %.*s is not",
                          k->arch == PTO_A5 ? "a5" : "a2a3", STR_ARGS(k->chip.name));
     return pto_sim_prepare(&k->sim, &k->module, setup->func, k->arch, setup->is_dep, setup->path,
@@ -103,7 +103,7 @@ int64_t pto_kernel_arg(const struct pto_kernel *k, struct str name, const char *
     }
     if (num_i64(name, &number) && number >= 0 && (uint64_t)number < k->args.n)
         return number;
-    (void)diag_fail(d, ST_NOT_FOUND, "pto.no-argument", (struct where){.path = path},
+    (void)diag_fail(d, ST_NOT_FOUND, "pto-sim.no-argument", (struct where){.path = path},
                     "the kernel has no argument %.*s", STR_ARGS(name));
     for (size_t i = 0; i < k->args.n; i++)
         diag_hint(d, "has", "%.*s", STR_ARGS(k->args.at[i].name));
@@ -127,12 +127,12 @@ static enum status bind_scalar(struct pto_kernel *k, const struct pto_given *g, 
     struct pto_binding *b = &k->bindings.at[arg];
     if (type->kind != PTO_TYPE_SCALAR) {
         diag_hint(d, "try", "--input or --fill");
-        return diag_fail(d, ST_FORMAT, "pto.argument", where, "%.*s is a pointer",
+        return diag_fail(d, ST_FORMAT, "pto-sim.argument", where, "%.*s is a pointer",
                          STR_ARGS(g->name));
     }
     bool is_float = pto_dtype_is_float(type->dtype);
     if (is_float ? !num_f64(g->value, &b->real) : !num_i64(g->value, &b->number))
-        return diag_fail(d, ST_FORMAT, "pto.argument", where, "%.*s is no value for %.*s: %s",
+        return diag_fail(d, ST_FORMAT, "pto-sim.argument", where, "%.*s is no value for %.*s: %s",
                          STR_ARGS(g->value), STR_ARGS(g->name), pto_dtype_name(type->dtype));
     b->is_given = k->args.at[arg].is_given = true;
     return ST_OK;
@@ -166,11 +166,11 @@ static enum status pointer_arg(struct pto_kernel *k, const struct pto_given *g, 
     *bytes = pto_gm_bytes(&k->args.at[found].size);
     if (!k->args.at[found].size.is_pointer) {
         diag_hint(d, "try", "--arg %.*s=VALUE", STR_ARGS(g->name));
-        return diag_fail(d, ST_FORMAT, "pto.argument", (struct where){.path = path},
+        return diag_fail(d, ST_FORMAT, "pto-sim.argument", (struct where){.path = path},
                          "%.*s is a number, not a buffer", STR_ARGS(g->name));
     }
     if (*bytes > MOST_BYTES)
-        return diag_fail(d, ST_LIMIT, "pto.buffer-size", (struct where){.path = path},
+        return diag_fail(d, ST_LIMIT, "pto-sim.buffer-size", (struct where){.path = path},
                          "the buffer of %.*s would have %zu bytes", STR_ARGS(g->name), *bytes);
     return ST_OK;
 }
@@ -215,8 +215,6 @@ enum status pto_kernel_bind(struct pto_kernel *k, const struct pto_setup *setup,
     list_args(k);
     for (size_t i = 0; i < setup->n_args; i++)
         TRY(bind_scalar(k, &setup->args[i], setup->path, d));
-    if (setup->n_inputs == 0 && setup->n_fills == 0 && !setup->has_memory)
-        return ST_OK;
     find_sizes(k, &k->arena);
     return bind_buffers(k, setup, d);
 }

@@ -119,7 +119,7 @@ static bool take_place(struct str *s, struct camodel_record *out)
     if (!skip(s, S("[")))
         return false;
     size_t end = str_find_char(*s, ']');
-    if (end == s->n || !num_i64(str_part(*s, 0, end), &out->tick))
+    if (end == s->n || !num_i64(str_part(*s, 0, end), &out->tick) || out->tick < 0)
         return false;
     *s = str_part(*s, end + 1, s->n);
     skip_blanks(s);

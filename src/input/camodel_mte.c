@@ -103,7 +103,8 @@ static uint32_t instr_of(struct camodel_mte *m, uint64_t id)
 /* The first unit beside global memory says where an instruction moves. */
 static void take_way(struct camodel_mte *m, const struct record *r)
 {
-    uint8_t *way = &m->ways.at[instr_of(m, r->instr)];
+    uint32_t instr = instr_of(m, r->instr); /* may move the list */
+    uint8_t *way = &m->ways.at[instr];
 
     if (*way != CAMODEL_WAYS)
         return;

@@ -10,10 +10,12 @@
 #include <stdlib.h>
 
 #include "base/cancel.h"
+#include "base/pool.h"
 #include "input/classify.h"
 #include "input/db_devices.h"
 #include "input/db_probe.h"
 #include "input/db_strings.h"
+#include "input/nsys_facts.h"
 #include "input/step_name.h"
 
 enum { NOTHING = -1 };
@@ -28,6 +30,12 @@ struct link {
     uint32_t slice;
 };
 
+/* A row of calls. */
+struct call {
+    nanos begin, dur;
+    int64_t global, correlation, name, result; /* correlation and name: NOTHING when none */
+};
+
 struct links {
     struct link *at;
     size_t n, cap;
@@ -38,11 +46,49 @@ struct pending {
     nanos begin, dur;
     uint64_t process;
     int64_t correlation, bytes; /* NOTHING: none */
+    int64_t node;               /* of a graph; 0: none */
+    int32_t graph;              /* NOTHING: none */
     lane_id lane;
     strid name;
     attr_run set;
     enum slice_kind kind;
     uint32_t order; /* of arrival, for ties */
+};
+
+/* Texts that come with every row, put into the capture once. */
+enum name {
+    NAME_SHORT,
+    NAME_GRID,
+    NAME_BLOCK,
+    NAME_REGISTERS,
+    NAME_SHARED,
+    NAME_STATIC,
+    NAME_LOCAL,
+    NAME_CONTEXT,
+    NAME_CLUSTER,
+    NAME_GRAPH,
+    NAME_NODE,
+    NAME_BYTES,
+    NAME_RESULT,
+    NAME_GPU,
+    NAMES
+};
+
+static const struct str name_texts[NAMES] = {
+    S_INIT("short_name"),
+    S_INIT("grid"),
+    S_INIT("block"),
+    S_INIT("registers per thread"),
+    S_INIT("shared memory"),
+    S_INIT("static shared memory"),
+    S_INIT("local memory per thread"),
+    S_INIT("context"),
+    S_INIT("cluster"),
+    S_INIT("graph id"),
+    S_INIT("graph node id"),
+    S_INIT("bytes"),
+    S_INIT("result"),
+    S_INIT("GPU"),
 };
 
 enum { SHAPES = 256 };
@@ -58,6 +104,7 @@ struct nsys {
     uint64_t rows, lost;
     VEC_OF(struct pending) busy;
     struct links works, calls;
+    VEC_OF(struct call) call_rows;
     struct hash lane_of;  /* stream and process, or thread -> lane */
     struct hash call_of;  /* string -> name without its version */
     struct hash class_of; /* name -> kind of kernel */
@@ -65,6 +112,7 @@ struct nsys {
         int64_t x, y, z;
         strid text;
     } shapes[SHAPES]; /* the texts of recent grids and blocks */
+    strid name[NAMES];
 };
 
 static const uint64_t thread_bits = 0xffffff;
@@ -162,23 +210,39 @@ static lane_id stream_lane(struct nsys *s, uint64_t process, int64_t stream)
 }
 
 /* The columns that all tables of device work share come first. */
-enum work_column { W_START, W_END, W_DEVICE, W_STREAM, W_CORRELATION, W_PROCESS, W_FIRST };
+enum work_column {
+    W_START,
+    W_END,
+    W_DEVICE,
+    W_STREAM,
+    W_CORRELATION,
+    W_PROCESS,
+    W_CONTEXT,
+    W_GRAPH,
+    W_NODE,
+    W_FIRST
+};
 
-#define WORK_COLUMNS "start", "end", "deviceId", "streamId", "correlationId", "globalPid"
+#define WORK_COLUMNS                                                                               \
+    "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "contextId", "graphId",  \
+        "graphNodeId"
 
 /* False for rows of other devices and rows without times. */
 static bool take_work(struct nsys *s, const struct db_rows *rows, struct pending *out)
 {
-    int64_t device, stream = NOTHING, process = 0;
+    int64_t device, stream = NOTHING, process = 0, graph;
 
     if (db_i64(rows, W_DEVICE, &device) && device != s->device)
         return false;
-    *out = (struct pending){.correlation = NOTHING, .bytes = NOTHING};
+    *out = (struct pending){.correlation = NOTHING, .bytes = NOTHING, .graph = NOTHING};
     if (!take_times(s, rows, W_START, W_END, &out->begin, &out->dur))
         return false;
     db_i64(rows, W_STREAM, &stream);
     db_i64(rows, W_PROCESS, &process);
     db_i64(rows, W_CORRELATION, &out->correlation);
+    db_i64(rows, W_NODE, &out->node);
+    if (db_i64(rows, W_GRAPH, &graph) && graph > 0 && graph <= INT32_MAX)
+        out->graph = (int32_t)graph;
     out->process = (uint64_t)process & ~thread_bits;
     if (!s->has_main) {
         s->has_main = true;
@@ -202,6 +266,10 @@ enum kernel_column {
     K_REGISTERS,
     K_STATIC,
     K_DYNAMIC,
+    K_LOCAL,
+    K_CLUSTER_X,
+    K_CLUSTER_Y,
+    K_CLUSTER_Z,
     K_COUNT
 };
 
@@ -219,6 +287,10 @@ static const char *const kernel_columns[K_COUNT] = {
     "registersPerThread",
     "staticSharedMemory",
     "dynamicSharedMemory",
+    "localMemoryPerThread",
+    "clusterX",
+    "clusterY",
+    "clusterZ",
 };
 
 /* "16,8,1" of three columns; 0 when the first is missing. */
@@ -242,23 +314,31 @@ static strid shape_at(struct nsys *s, const struct db_rows *rows, size_t column)
 static attr_run kernel_set(struct nsys *s, const struct db_rows *rows)
 {
     struct capture *cap = s->cap;
-    struct attr list[6];
+    struct attr list[10];
     int64_t number, fixed = 0, dynamic = 0;
     size_t n = 0;
     strid text;
 
-    list[n++] = attr_text(capture_key(cap, KEY_CORE), capture_intern(cap, S("GPU")));
+    list[n++] = attr_text(capture_key(cap, KEY_CORE), s->name[NAME_GPU]);
     if ((text = name_at(s, rows, K_SHORT)) != 0)
-        list[n++] = attr_text(capture_intern(cap, S("short_name")), text);
+        list[n++] = attr_text(s->name[NAME_SHORT], text);
     if ((text = shape_at(s, rows, K_GRID_X)) != 0)
-        list[n++] = attr_text(capture_intern(cap, S("grid")), text);
+        list[n++] = attr_text(s->name[NAME_GRID], text);
     if ((text = shape_at(s, rows, K_BLOCK_X)) != 0)
-        list[n++] = attr_text(capture_intern(cap, S("block")), text);
+        list[n++] = attr_text(s->name[NAME_BLOCK], text);
     if (db_i64(rows, K_REGISTERS, &number))
-        list[n++] = attr_int(capture_intern(cap, S("registers per thread")), number);
+        list[n++] = attr_int(s->name[NAME_REGISTERS], number);
     bool has_fixed = db_i64(rows, K_STATIC, &fixed);
     if (db_i64(rows, K_DYNAMIC, &dynamic) || has_fixed)
-        list[n++] = attr_int(capture_intern(cap, S("shared memory")), nanos_add(fixed, dynamic));
+        list[n++] = attr_int(s->name[NAME_SHARED], nanos_add(fixed, dynamic));
+    if (has_fixed)
+        list[n++] = attr_int(s->name[NAME_STATIC], fixed);
+    if (db_i64(rows, K_LOCAL, &number))
+        list[n++] = attr_int(s->name[NAME_LOCAL], number);
+    if (db_i64(rows, W_CONTEXT, &number))
+        list[n++] = attr_int(s->name[NAME_CONTEXT], number);
+    if (db_i64(rows, K_CLUSTER_X, &number) && number > 0)
+        list[n++] = attr_text(s->name[NAME_CLUSTER], shape_at(s, rows, K_CLUSTER_X));
     return attrs_set(&cap->attrs, list, n);
 }
 
@@ -347,7 +427,7 @@ static strid copy_name(struct nsys *s, const struct db_rows *rows, bool is_fill)
 
 static void read_copies(struct nsys *s, const char *table, bool is_fill)
 {
-    struct attr core = attr_text(capture_key(s->cap, KEY_CORE), capture_intern(s->cap, S("GPU")));
+    struct attr core = attr_text(capture_key(s->cap, KEY_CORE), s->name[NAME_GPU]);
     struct db_rows rows;
     struct pending p;
 
@@ -366,7 +446,7 @@ static void read_copies(struct nsys *s, const char *table, bool is_fill)
 /* A launch of a whole graph, recorded as one row: work like a kernel, but a coarse one. */
 static void read_graphs(struct nsys *s)
 {
-    static const char *const columns[] = {WORK_COLUMNS, "graphId", "graphExecId"};
+    static const char *const columns[] = {WORK_COLUMNS};
     struct capture *cap = s->cap;
     struct db_rows rows;
     struct pending p;
@@ -375,14 +455,14 @@ static void read_graphs(struct nsys *s)
     db_rows_open(&rows, &s->db, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", columns, ARRAY_LEN(columns));
     while (db_rows_next(&rows)) {
         struct attr list[2] = {
-            attr_text(capture_key(cap, KEY_CORE), capture_intern(cap, S("GPU"))),
+            attr_text(capture_key(cap, KEY_CORE), s->name[NAME_GPU]),
             attr_int(capture_intern(cap, S("graph_level")), 1),
         };
         int64_t graph = NOTHING;
         char text[48];
         if (!take_work(s, &rows, &p))
             continue;
-        db_i64(&rows, W_FIRST, &graph);
+        db_i64(&rows, W_GRAPH, &graph);
         snprintf(text, sizeof(text), "CUDA graph %lld", (long long)graph);
         p.kind = SLICE_COMPUTE;
         p.name = capture_intern(cap, str_of(text));
@@ -407,7 +487,7 @@ static int by_begin(const void *a, const void *b)
 static void put_busy(struct nsys *s)
 {
     struct capture *cap = s->cap;
-    strid bytes = capture_intern(cap, S("bytes"));
+    strid bytes = s->name[NAME_BYTES];
     nanos end = 0;
 
     for (size_t i = 1; i < s->busy.n; i++)
@@ -417,7 +497,7 @@ static void put_busy(struct nsys *s)
         }
     for (size_t i = 0; i < s->busy.n; i++) {
         const struct pending *p = &s->busy.at[i];
-        struct attr list[3];
+        struct attr list[5];
         size_t n = 0;
         nanos wait = i > 0 && p->begin > end ? nanos_sub(p->begin, end) : 0;
         list[n++] = attr_time(capture_key(cap, KEY_WAIT), wait);
@@ -425,6 +505,10 @@ static void put_busy(struct nsys *s)
             list[n++] = attr_int(capture_key(cap, KEY_LINK), p->correlation);
         if (p->bytes != NOTHING)
             list[n++] = attr_int(bytes, p->bytes);
+        if (p->graph != NOTHING)
+            list[n++] = attr_int(s->name[NAME_GRAPH], p->graph);
+        if (p->node != 0)
+            list[n++] = attr_int(s->name[NAME_NODE], p->node);
         uint32_t slice = capture_slice(cap, &(struct slice){.begin = p->begin,
                                                             .dur = p->dur,
                                                             .lane = p->lane,
@@ -438,10 +522,33 @@ static void put_busy(struct nsys *s)
     }
 }
 
+enum sync_column { Y_START, Y_END, Y_DEVICE, Y_TYPE, Y_PROCESS, Y_FIRST };
+
+/* What a synchronisation was about. */
+static attr_run sync_own(struct nsys *s, const struct db_rows *rows)
+{
+    static const struct str keys[] = {S_INIT("context"), S_INIT("stream"), S_INIT("event")};
+    struct capture *cap = s->cap;
+    struct attr list[5];
+    int64_t number;
+    size_t n = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        if (db_i64(rows, Y_FIRST + i, &number) && number >= 0 && number < UINT32_MAX)
+            list[n++] = attr_int(capture_intern(cap, keys[i]), number);
+    if (db_i64(rows, Y_FIRST + ARRAY_LEN(keys), &number))
+        list[n++] = attr_int(capture_key(cap, KEY_LINK), number);
+    if (db_i64(rows, Y_PROCESS, &number))
+        list[n++] = attr_int(capture_intern(cap, S("pid")), pid_of((uint64_t)number));
+    return attrs_own(&cap->attrs, list, n);
+}
+
 static void read_syncs(struct nsys *s)
 {
-    static const char *const columns[] = {"start", "end", "deviceId", "syncType"};
-    static const char *const names[] = {"Sync", "Event Sync", "Stream Wait Event", "Stream Sync",
+    static const char *const columns[] = {"start",    "end",       "deviceId",
+                                          "syncType", "globalPid", "contextId",
+                                          "streamId", "eventId",   "correlationId"};
+    static const char *const types[] = {"Sync", "Event Sync", "Stream Wait Event", "Stream Sync",
                                         "Context Sync"};
     struct capture *cap = s->cap;
     struct db_rows rows;
@@ -450,15 +557,38 @@ static void read_syncs(struct nsys *s)
     while (db_rows_next(&rows)) {
         struct slice slice = {.kind = SLICE_WAIT};
         int64_t device, type = 0;
-        if ((db_i64(&rows, 2, &device) && device != s->device) ||
-            !take_times(s, &rows, 0, 1, &slice.begin, &slice.dur))
+        if ((db_i64(&rows, Y_DEVICE, &device) && device != s->device) ||
+            !take_times(s, &rows, Y_START, Y_END, &slice.begin, &slice.dur))
             continue;
-        db_i64(&rows, 3, &type);
+        db_i64(&rows, Y_TYPE, &type);
         slice.lane = capture_lane(cap, (struct lane_key){.kind = LANE_OTHER,
                                                          .device = (int32_t)s->device,
                                                          .name = capture_intern(cap, S("Sync"))});
         slice.name = capture_intern(
-            cap, str_of(names[type > 0 && type < (int64_t)ARRAY_LEN(names) ? type : 0]));
+            cap, str_of(types[type > 0 && type < (int64_t)ARRAY_LEN(types) ? type : 0]));
+        slice.own = sync_own(s, &rows);
+        capture_slice(cap, &slice);
+    }
+}
+
+/* Time that the profiler itself took. */
+static void read_overheads(struct nsys *s)
+{
+    static const char *const columns[] = {"start", "end", "nameId"};
+    struct capture *cap = s->cap;
+    struct attr cat = attr_text(capture_key(cap, KEY_CAT), capture_intern(cap, S("overhead")));
+    struct db_rows rows;
+
+    db_rows_open(&rows, &s->db, "PROFILER_OVERHEAD", columns, ARRAY_LEN(columns));
+    while (db_rows_next(&rows)) {
+        struct slice slice = {.kind = SLICE_OTHER};
+        if (!take_times(s, &rows, 0, 1, &slice.begin, &slice.dur))
+            continue;
+        slice.lane = capture_lane(
+            cap, (struct lane_key){
+                     .kind = LANE_OTHER, .device = -1, .name = capture_intern(cap, S("Overhead"))});
+        slice.name = name_at(s, &rows, 2);
+        slice.set = attrs_set(&cap->attrs, &cat, 1);
         capture_slice(cap, &slice);
     }
 }
@@ -497,44 +627,63 @@ static struct str without_version(struct str name)
     return name;
 }
 
-static strid call_name(struct nsys *s, const struct db_rows *rows, size_t column)
+static strid call_name(struct nsys *s, int64_t id)
 {
-    int64_t id;
     uint32_t name;
 
-    if (!db_i64(rows, column, &id))
-        return capture_intern(s->cap, S("unnamed call"));
     if (!hash_get(&s->call_of, (uint64_t)id, &name)) {
-        name = capture_intern(s->cap, without_version(db_strings_text(&s->strings, id)));
+        name = id == NOTHING
+                   ? capture_intern(s->cap, S("unnamed call"))
+                   : capture_intern(s->cap, without_version(db_strings_text(&s->strings, id)));
         hash_put(&s->call_of, (uint64_t)id, name);
     }
     return name;
 }
 
+/* Only rows, no capture: another thread may be filling it. */
 static void read_calls(struct nsys *s)
 {
-    static const char *const columns[] = {"start", "end", "globalTid", "correlationId", "nameId"};
-    struct capture *cap = s->cap;
+    static const char *const columns[] = {"start",         "end",    "globalTid",
+                                          "correlationId", "nameId", "returnValue"};
     struct db_rows rows;
 
     db_rows_open(&rows, &s->db, "CUPTI_ACTIVITY_KIND_RUNTIME", columns, ARRAY_LEN(columns));
     while (db_rows_next(&rows)) {
-        struct slice slice = {.kind = SLICE_RUNTIME};
-        int64_t global = 0, correlation;
-        if (!take_times(s, &rows, 0, 1, &slice.begin, &slice.dur))
+        struct call call = {.correlation = NOTHING, .name = NOTHING};
+        if (!take_times(s, &rows, 0, 1, &call.begin, &call.dur))
             continue;
-        db_i64(&rows, 2, &global);
-        bool is_linked = db_i64(&rows, 3, &correlation);
-        if (is_linked) {
-            struct attr link = attr_int(capture_key(cap, KEY_LINK), correlation);
-            slice.own = attrs_own(&cap->attrs, &link, 1);
-        }
-        slice.lane = thread_lane(s, (uint64_t)global);
-        slice.name = call_name(s, &rows, 4);
-        uint32_t at = capture_slice(cap, &slice);
-        if (is_linked)
-            vec_push(&s->calls, ((struct link){(uint64_t)global & ~thread_bits, correlation, at}));
+        db_i64(&rows, 2, &call.global);
+        db_i64(&rows, 3, &call.correlation);
+        db_i64(&rows, 4, &call.name);
+        db_i64(&rows, 5, &call.result);
+        vec_push(&s->call_rows, call);
     }
+}
+
+static void put_calls(struct nsys *s)
+{
+    struct capture *cap = s->cap;
+
+    for (size_t i = 0; i < s->call_rows.n; i++) {
+        const struct call *call = &s->call_rows.at[i];
+        struct attr list[2];
+        size_t n = 0;
+        if (call->correlation != NOTHING)
+            list[n++] = attr_int(capture_key(cap, KEY_LINK), call->correlation);
+        if (call->result != 0) /* it failed */
+            list[n++] = attr_int(s->name[NAME_RESULT], call->result);
+        uint32_t at =
+            capture_slice(cap, &(struct slice){.begin = call->begin,
+                                               .dur = call->dur,
+                                               .lane = thread_lane(s, (uint64_t)call->global),
+                                               .name = call_name(s, call->name),
+                                               .own = attrs_own(&cap->attrs, list, n),
+                                               .kind = SLICE_RUNTIME});
+        if (call->correlation != NOTHING)
+            vec_push(&s->calls,
+                     ((struct link){(uint64_t)call->global & ~thread_bits, call->correlation, at}));
+    }
+    vec_free(&s->call_rows);
 }
 
 /* NVTX_EVENTS.eventType */
@@ -556,8 +705,8 @@ static bool take_range(struct nsys *s, const struct db_rows *rows, struct slice 
 
 static void read_ranges(struct nsys *s)
 {
-    static const char *const columns[] = {"start", "end",    "globalTid",
-                                          "text",  "textId", "eventType"};
+    static const char *const columns[] = {"start",  "end",       "globalTid", "text",
+                                          "textId", "eventType", "domainId"};
     struct capture *cap = s->cap;
     struct db_rows rows;
 
@@ -565,13 +714,17 @@ static void read_ranges(struct nsys *s)
     while (db_rows_next(&rows)) {
         struct slice slice = {.kind = SLICE_ANNOTATION};
         enum mark_source source;
-        int64_t global = 0, number;
+        int64_t global = 0, number, domain;
         if (!take_range(s, &rows, &slice))
             continue;
         db_i64(&rows, 2, &global);
         struct str text = db_text(&rows, 3);
         slice.name = text.n > 0 ? capture_intern(cap, text) : name_at(s, &rows, 4);
         slice.lane = thread_lane(s, (uint64_t)global);
+        if (db_i64(&rows, 6, &domain)) {
+            struct attr attr = attr_int(capture_intern(cap, S("domain")), domain);
+            slice.set = attrs_set(&cap->attrs, &attr, 1);
+        }
         if (step_name_parse(capture_text(cap, slice.name), &source, &number)) {
             slice.kind = SLICE_STEP;
             vec_push(&cap->marks, ((struct mark){.source = source,
@@ -627,104 +780,80 @@ static void join(struct nsys *s)
     }
 }
 
-/* ---- facts ---- */
-
-/* What the machine and the exporter say of themselves. */
-static void read_gpu(struct nsys *s)
-{
-    static const char *const columns[] = {"id", "name"};
-    struct capture *cap = s->cap;
-    struct db_rows rows;
-    int64_t id;
-
-    db_rows_open(&rows, &s->db, "TARGET_INFO_GPU", columns, ARRAY_LEN(columns));
-    while (db_rows_next(&rows))
-        if (cap->facts.device_name == 0 || (db_i64(&rows, 0, &id) && id == s->device))
-            cap->facts.device_name = capture_intern(cap, db_text(&rows, 1));
-}
-
-static void read_clock(struct nsys *s)
-{
-    static const char *const columns[] = {"utcEpochNs"};
-    struct clock *clock = &s->cap->clock;
-    struct db_rows rows;
-
-    db_rows_open(&rows, &s->db, "TARGET_INFO_SESSION_START_TIME", columns, ARRAY_LEN(columns));
-    while (db_rows_next(&rows))
-        if (!clock->has_unix)
-            clock->has_unix = db_i64(&rows, 0, &clock->to_unix);
-}
-
-static void read_named(struct nsys *s, const char *table, struct str name, const char *prefix,
-                       strid *out)
-{
-    static const char *const columns[] = {"name", "value"};
-    struct db_rows rows;
-    char text[320];
-
-    db_rows_open(&rows, &s->db, table, columns, ARRAY_LEN(columns));
-    while (db_rows_next(&rows)) {
-        struct str value = db_text(&rows, 1);
-        if (*out != 0 || value.n == 0 || value.n > 256 || !str_equal(db_text(&rows, 0), name))
-            continue;
-        snprintf(text, sizeof(text), "%s%.*s", prefix, STR_ARGS(value));
-        *out = capture_intern(s->cap, str_of(text));
-    }
-}
-
-/* Trouble that the profiler itself met while it recorded. */
-static void read_complaints(struct nsys *s)
-{
-    enum { WARNING = 2, ENOUGH = 100 };
-    static const char *const columns[] = {"severity", "text"};
-    struct db_rows rows;
-    int64_t severity;
-    size_t n = 0;
-
-    db_rows_open(&rows, &s->db, "DIAGNOSTIC_EVENT", columns, ARRAY_LEN(columns));
-    while (db_rows_next(&rows)) {
-        struct str text = db_text(&rows, 1);
-        if (db_i64(&rows, 0, &severity) && severity >= WARNING && text.n > 0 && n++ < ENOUGH)
-            diag_add(s->in->diag, SEV_NOTE, "nsys.complaint", (struct where){.path = s->in->path},
-                     "the profiler reported: %.*s", STR_ARGS(str_part(text, 0, 300)));
-    }
-}
-
-static void read_facts(struct nsys *s)
-{
-    struct facts *facts = &s->cap->facts;
-
-    facts->kind = capture_intern(s->cap, S("nsys"));
-    facts->device = s->device;
-    read_gpu(s);
-    read_clock(s);
-    read_named(s, "META_DATA_EXPORT", S("EXPORT_SCHEMA_VERSION"), "nsys export schema ",
-               &facts->producer);
-    read_named(s, "TARGET_INFO_SYSTEM_ENV", S("Hostname"), "", &facts->host);
-    read_complaints(s);
-}
-
 /* ---- the whole ---- */
 
-static void read_all(struct nsys *s)
+static void read_device(struct nsys *s)
 {
-    struct db_devices devices;
-
-    db_strings_read(&s->strings, &s->db, "StringIds");
-    db_devices_find(&s->db, &devices);
-    s->device = db_devices_choose(&devices, s->in, "nsys.several-devices");
-    read_facts(s);
     read_kernels(s);
     read_copies(s, "CUPTI_ACTIVITY_KIND_MEMCPY", false);
     read_copies(s, "CUPTI_ACTIVITY_KIND_MEMSET", true);
     read_graphs(s);
     put_busy(s);
+    vec_free(&s->busy);
     read_syncs(s);
-    read_calls(s);
+    read_overheads(s);
+}
+
+/* Two readers of one file, each with a connection and a diag of its own. */
+struct halves {
+    struct nsys *device, *host;
+};
+
+static void read_half(void *ctx, size_t i)
+{
+    struct halves *h = ctx;
+
+    if (i == 0)
+        read_device(h->device);
+    else
+        read_calls(h->host);
+}
+
+/* Device work and calls, the two large parts, side by side; the result is as if one after the
+ * other. */
+static void read_halves(struct nsys *s)
+{
+    struct pool *pool = s->in->options != NULL ? s->in->options->pool : NULL;
+    struct diag own;
+
+    diag_init(&own);
+    struct input_file in = *s->in;
+    in.diag = &own;
+    struct nsys host = {.in = &in};
+    if (db_open(&host.db, in.path, in.text, &own) == ST_OK) {
+        pool_for(pool, 2, read_half, &(struct halves){s, &host});
+        s->rows += host.rows;
+        s->lost += host.lost + host.db.damages;
+        s->call_rows.at = host.call_rows.at;
+        s->call_rows.n = host.call_rows.n;
+        s->call_rows.cap = host.call_rows.cap;
+        db_close(&host.db);
+    }
+    diag_merge(s->in->diag, &own);
+    diag_fini(&own);
+    put_calls(s);
+}
+
+static void choose_device(struct nsys *s)
+{
+    struct db_devices devices = {.n = 0};
+
+    if (s->in->options == NULL || s->in->options->device < 0)
+        db_devices_find(&s->db, &devices);
+    s->device = db_devices_choose(&devices, s->in, "nsys.several-devices");
+}
+
+static void read_all(struct nsys *s)
+{
+    for (size_t i = 0; i < NAMES; i++)
+        s->name[i] = capture_intern(s->cap, name_texts[i]);
+    db_strings_read(&s->strings, &s->db, "StringIds");
+    choose_device(s);
+    nsys_facts_read(&(struct nsys_facts){&s->db, s->cap, s->in, s->device});
+    read_halves(s);
     read_ranges(s);
     join(s);
     db_strings_free(&s->strings);
-    vec_free(&s->busy);
     vec_free(&s->works);
     vec_free(&s->calls);
     hash_free(&s->lane_of);

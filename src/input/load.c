@@ -259,12 +259,17 @@ static enum status load_devices(const struct bundle *b, const char *name,
                                 const struct input_options *options, struct diag *d,
                                 struct devices *devices, struct loaded *out)
 {
+    struct input_options one = *options;
     struct capture *cap;
 
     if (options->device < 0)
         ask_devices(b, options, devices);
     if (devices->list.n > 1)
         return split(b, name, options, devices, d, out);
+    if (devices->list.n == 1) { /* so that nobody asks again */
+        one.device = devices->list.at[0];
+        options = &one;
+    }
     struct diag own;
     diag_init(&own);
     enum status st = read_one(b, name, options, &own, &cap);

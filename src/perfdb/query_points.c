@@ -28,7 +28,10 @@ static int by_place(const void *a, const void *b)
 
 static bool is_same_place(const struct spot *x, const struct spot *y)
 {
-    return memcmp(x->at, y->at, sizeof(x->at)) == 0;
+    for (size_t i = 0; i < HULL_DIMS; i++)
+        if (x->at[i] != y->at[i])
+            return false;
+    return true;
 }
 
 /* Spots at one place become their median. The list is sorted. */
@@ -60,7 +63,7 @@ static void choose(const struct query_points *p, struct query_axes axes, const d
         bool fits = true;
         for (size_t i = 0, n = 0; i < axes.n_axes; i++)
             if (axes.mask >> i & 1)
-                spot.at[n++] = point->at[i] + 0.0; /* no negative zero */
+                spot.at[n++] = point->at[i];
             else
                 fits = fits && point->at[i] == target[i];
         if (fits)

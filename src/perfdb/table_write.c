@@ -130,9 +130,7 @@ static void begin_swap(struct swap *s, const char *path)
         return;
     }
     s->fd = open(s->temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (s->fd < 0)
-        s->error = errno;
-    else if (is_there && fchmod(s->fd, old.st_mode & 07777) != 0)
+    if (s->fd < 0 || (is_there && fchmod(s->fd, old.st_mode & 07777) != 0))
         s->error = errno;
 }
 

@@ -143,8 +143,8 @@ static bool compare_int(uint8_t predicate, int64_t a, int64_t b, enum pto_dtype 
 
 static bool compare_float(uint8_t predicate, double a, double b)
 {
-    bool unordered = isnan(a) || isnan(b), ordered[] = {false,  a == b, a > b,  a >= b,
-                                                        a < b, a <= b, a != b, true};
+    bool unordered = isnan(a) || isnan(b),
+         ordered[] = {false, a == b, a > b, a >= b, a < b, a <= b, a != b, true};
 
     if (predicate < 8)
         return !unordered && ordered[predicate];
@@ -171,10 +171,10 @@ static double float_op(enum pto_opcode op, double a, double b)
         return fmod(a, b);
     case PTO_NEGF:
         return -a;
-    case PTO_MAXIMUMF:
-        return isnan(a) || isnan(b) ? NAN : fmax(a, b);
+    case PTO_MAXIMUMF: /* NaN wins, and -0 is below 0 */
+        return isnan(a) || isnan(b) ? NAN : a == b ? (signbit(a) ? b : a) : fmax(a, b);
     case PTO_MINIMUMF:
-        return isnan(a) || isnan(b) ? NAN : fmin(a, b);
+        return isnan(a) || isnan(b) ? NAN : a == b ? (signbit(a) ? a : b) : fmin(a, b);
     case PTO_MAXNUMF:
         return fmax(a, b);
     default:
@@ -227,19 +227,33 @@ static void extended(enum pto_opcode op, int64_t a, int64_t b, enum pto_dtype t,
     *high = pto_wrap((int64_t)((unsigned __int128)wide >> n), t);
 }
 
+/* Toward zero; what does not fit becomes the nearest number that does, NaN becomes 0. */
 static int64_t float_to_int(double a, enum pto_dtype t, bool is_signed)
 {
-    double whole = trunc(a);
+    unsigned n = bits_of(t), bits = is_signed && n > 0 ? n - 1 : n; /* without the sign */
+    double whole = trunc(a), end = ldexp(1, (int)bits);
 
-    if (isnan(whole))
+    if (isnan(whole) || bits == 0)
         return 0;
+    if (whole >= end)
+        return pto_wrap((int64_t)(UINT64_MAX >> (64 - bits)), t);
     if (is_signed)
-        return whole >= 9223372036854775807.0    ? INT64_MAX
-               : whole <= -9223372036854775808.0 ? INT64_MIN
-                                                 : pto_wrap((int64_t)whole, t);
-    return whole <= 0                         ? 0
-           : whole >= 18446744073709551615.0 ? (int64_t)UINT64_MAX
-                                             : pto_wrap((int64_t)(uint64_t)whole, t);
+        return pto_wrap(whole <= -end ? INT64_MIN >> (64 - n) : (int64_t)whole, t);
+    return whole <= 0 ? 0 : pto_wrap((int64_t)(uint64_t)whole, t);
+}
+
+/* A double that rounds to every narrower type as the integer itself would: bits that do not fit
+ * leave a trace in the last one. */
+static double whole_as_double(uint64_t n)
+{
+    if (n >> 53 == 0)
+        return (double)n;
+    return ldexp((double)(n >> 11 | ((n & 0x7ff) != 0)), 11);
+}
+
+static double signed_as_double(int64_t n)
+{
+    return n < 0 ? -whole_as_double(0 - (uint64_t)n) : whole_as_double((uint64_t)n);
 }
 
 /* The bits of a number as an element, and back. */
@@ -259,12 +273,14 @@ static void from_bits(uint64_t bits, enum pto_dtype t, struct pto_number *out)
 static void cast(enum pto_opcode op, enum pto_dtype from, enum pto_dtype to,
                  const struct pto_number *a, struct pto_number *out)
 {
+    int64_t n = from == PTO_I1 ? -a->v.i : a->v.i; /* the one bit of an i1 is its sign */
+
     switch (op) {
     case PTO_SITOFP:
-        out->v.f = pto_round_to((double)a->v.i, to);
+        out->v.f = pto_round_to(signed_as_double(n), to);
         break;
     case PTO_UITOFP:
-        out->v.f = pto_round_to((double)plain(a->v.i, from), to);
+        out->v.f = pto_round_to(whole_as_double(plain(a->v.i, from)), to);
         break;
     case PTO_FPTOSI:
     case PTO_FPTOUI:
@@ -282,8 +298,8 @@ static void cast(enum pto_opcode op, enum pto_dtype from, enum pto_dtype to,
     case PTO_CONVERSION_CAST:
         from_bits(to_bits(a, from), to, out);
         break;
-    default: /* index_cast, extsi, trunci; i1 extends from its one bit */
-        out->v.i = pto_wrap(from == PTO_I1 && op == PTO_EXTSI ? -a->v.i : a->v.i, to);
+    default: /* index_cast, extsi, trunci */
+        out->v.i = pto_wrap(n, to);
         break;
     }
 }

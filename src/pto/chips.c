@@ -42,7 +42,7 @@ enum status pto_chip_find(struct str name, enum pto_arch arch, struct pto_chip *
     }
     if (!is_found) {
         struct pto_chip known;
-        (void)diag_fail(d, ST_NOT_FOUND, "pto.chip", (struct where){0}, "no chip is named %.*s",
+        (void)diag_fail(d, ST_NOT_FOUND, "pto-sim.chip", (struct where){0}, "no chip is named %.*s",
                         STR_ARGS(name));
         csv_open(csv, text);
         while (csv_next(csv)) {

@@ -71,7 +71,7 @@ static void bind_scalar(struct pto_core *c, uint32_t arg, const struct pto_type 
 
 static int64_t whole(const struct pto_costs *costs, enum pto_cost_key key)
 {
-    return (int64_t)(pto_costs_get(costs, key) + 0.5);
+    return pto_whole_cycles(pto_costs_get(costs, key));
 }
 
 void pto_core_start(struct pto_core *c, struct pto_machine *m, const struct pto_program *p,
@@ -86,7 +86,8 @@ void pto_core_start(struct pto_core *c, struct pto_machine *m, const struct pto_
     c->state = PTO_RUNNING;
     c->at = 0;
     c->steps = c->macs = c->prints = 0;
-    c->slots.numbers = copy_of(c->slots.numbers, p->numbers.at, sizeof(*p->numbers.at), p->numbers.n);
+    c->slots.numbers =
+        copy_of(c->slots.numbers, p->numbers.at, sizeof(*p->numbers.at), p->numbers.n);
     c->slots.tiles = copy_of(c->slots.tiles, p->tiles.at, sizeof(*p->tiles.at), p->tiles.n);
     c->slots.gms = copy_of(c->slots.gms, p->gms.at, sizeof(*p->gms.at), p->gms.n);
     for (size_t i = 0; i < p->arrays.n; i++)
@@ -117,6 +118,8 @@ void pto_core_start(struct pto_core *c, struct pto_machine *m, const struct pto_
     c->hazards.ignore_reuse = m->options->no_reuse_waits;
     memcpy(c->hazards.ignored_pairs, m->options->ignored_pairs, sizeof(c->hazards.ignored_pairs));
     memset(c->buffer, 0, sizeof(c->buffer));
+    pto_core_drop_backlog(c);
+    c->is_in_sync_all = false;
     memset(c->line, 0xff, sizeof(c->line));
     memset(c->bytes, 0, sizeof(c->bytes));
     c->assumptions.n = 0;
@@ -143,6 +146,9 @@ void pto_core_free(struct pto_core *c)
     hash_free(&c->stored);
     vec_free(&c->words);
     vec_free(&c->assumptions);
+    pto_core_drop_backlog(c);
+    for (size_t p = 0; p < PTO_PIPE_COUNT; p++)
+        vec_free(&c->backlog[p]);
     memset(c, 0, sizeof(*c));
 }
 
@@ -286,8 +292,7 @@ static bool init_fifo(struct pto_core *c, const struct pto_step *s)
         f->local_slots = local;
         for (uint32_t i = 0; i < s->b; i++) {
             const struct pto_use *u = &c->program->uses.at[s->a + i];
-            if (u->role == (to_vector ? PTO_ROLE_C2V : PTO_ROLE_V2C) &&
-                u->kind == PTO_SLOT_NUMBER)
+            if (u->role == (to_vector ? PTO_ROLE_C2V : PTO_ROLE_V2C) && u->kind == PTO_SLOT_NUMBER)
                 f->base = c->slots.numbers[u->slot].v.i;
         }
     }
@@ -469,6 +474,8 @@ static bool step(struct pto_core *c, const struct pto_step *s)
 
     switch (s->code) {
     case PTO_STEP_END:
+        if (c->held_pipes != 0)
+            return pto_core_tell_blocked(c);
         c->state = PTO_FINISHED;
         return true;
     case PTO_STEP_JUMP:

@@ -6,8 +6,8 @@
  * and the tokens, in which order they take turns does not change any time.
  *
  * Timing alone needs no data. Values that steer the program come from arguments and inputs; one
- * that nobody supplied counts as zero and is listed when control flow uses it. With memory (`--run`)
- * every operation also computes.
+ * that nobody supplied counts as zero and is listed when control flow uses it. With memory
+ * (`--run`) every operation also computes.
  */
 #ifndef STRATA_PTO_CORE_H
 #define STRATA_PTO_CORE_H
@@ -22,8 +22,8 @@ enum { PTO_CORES = 3, PTO_AIC = 0, PTO_AIV0 = 1, PTO_AIV1 = 2 };
 
 /* What an argument of the kernel is bound to. */
 struct pto_binding {
-    bool is_given;       /* by the user; else the default below is assumed */
-    int64_t number;      /* of a scalar; floats are the bits of a double in `real` */
+    bool is_given;  /* by the user; else the default below is assumed */
+    int64_t number; /* of a scalar; floats are the bits of a double in `real` */
     double real;
     unsigned char *data; /* of a pointer: its buffer, or NULL */
     size_t size;
@@ -41,12 +41,12 @@ struct pto_assumption {
 struct pto_fifo {
     bool is_set[PTO_CORES]; /* this core initialised it */
     int64_t slot_size, slots, local_slots;
-    int64_t base; /* of the ring in the consumer's memory */
+    int64_t base;                                /* of the ring in the consumer's memory */
     VEC_OF(struct pto_moment) pushed[PTO_CORES]; /* by producer */
     VEC_OF(struct pto_moment) freed[PTO_CORES];  /* by consumer */
-    size_t popped[PTO_CORES]; /* by consumer */
-    unsigned char *data;      /* of the slots, when data is moved */
-    struct pto_tile *entries; /* by slot: what was pushed */
+    size_t popped[PTO_CORES];                    /* by consumer */
+    unsigned char *data;                         /* of the slots, when data is moved */
+    struct pto_tile *entries;                    /* by slot: what was pushed */
 };
 
 struct pto_tokens {
@@ -54,7 +54,7 @@ struct pto_tokens {
     size_t waited;
 };
 
-enum { PTO_SEMAPHORES = 33 }; /* the last one is syncall */
+enum { PTO_SEMAPHORES = 35 }; /* the last three are syncall of aiv, aic, both */
 
 struct pto_options {
     enum pto_arch arch;
@@ -79,9 +79,9 @@ struct pto_machine {
     const struct pto_options *options;
     struct pto_binding *bindings; /* by argument position */
     uint32_t n_bindings;
-    struct pto_fifo fifo[PTO_FIFOS][2]; /* [1] to the vector cores */
+    struct pto_fifo fifo[PTO_FIFOS][2];                            /* [1] to the vector cores */
     struct pto_tokens token[PTO_SEMAPHORES][PTO_CORES][PTO_CORES]; /* id, from, to */
-    uint32_t present;                    /* bit per core */
+    uint32_t present;                                              /* bit per core */
     const char *path;
     struct diag *diag;
 };
@@ -99,6 +99,19 @@ struct pto_site_cache {
 
 enum { PTO_LINES = 256 };
 
+enum pto_held_kind { PTO_HELD_WAIT, PTO_HELD_SET, PTO_HELD_BARRIER, PTO_HELD_RUN };
+
+/* Something a pipe will do once the wait in front of it lets go. */
+struct pto_held {
+    enum pto_held_kind kind;
+    enum pto_pipe peer; /* of a set or wait: the pipe at the other end */
+    uint32_t id;        /* of its event */
+    uint32_t site;
+    int64_t occupied, latency;
+    struct pto_moment issued; /* by the scalar unit */
+    void *operands;           /* of an instruction, as they were then */
+};
+
 struct pto_core {
     struct pto_machine *machine;
     const struct pto_program *program;
@@ -111,10 +124,15 @@ struct pto_core {
     struct pto_queues queues;
     struct pto_hazards hazards;
     struct pto_site_cache *caches;
-    struct pto_place *places; /* by use */
-    unsigned char *space[PTO_SPACE_COUNT]; /* with memory only */
-    struct pto_moment buffer[32]; /* get_buf, rls_buf */
-    uint64_t line[PTO_LINES];     /* of the scalar data cache */
+    struct pto_place *places;                        /* by use */
+    unsigned char *space[PTO_SPACE_COUNT];           /* with memory only */
+    struct pto_moment buffer[32];                    /* get_buf, rls_buf */
+    VEC_OF(struct pto_held) backlog[PTO_PIPE_COUNT]; /* behind waits that are not set yet */
+    size_t backlog_next[PTO_PIPE_COUNT];
+    uint32_t held_pipes; /* bit per pipe with a backlog */
+    uint32_t n_held;
+    bool is_in_sync_all;      /* has told the others, and waits for them */
+    uint64_t line[PTO_LINES]; /* of the scalar data cache */
     struct hash stored; /* what store_scalar wrote where there is no buffer: index of `words` */
     VEC_OF(struct pto_number) words;
     VEC_OF(struct pto_assumption) assumptions;
@@ -129,7 +147,8 @@ void pto_core_start(struct pto_core *c, struct pto_machine *m, const struct pto_
                     uint32_t number);
 void pto_core_free(struct pto_core *c);
 
-/* Executes until the state is no longer PTO_RUNNING. Returns true when at least one step was made. */
+/* Executes until the state is no longer PTO_RUNNING. Returns true when at least one step was made.
+ */
 bool pto_core_run(struct pto_core *c);
 
 /* ---- between core.c and its parts ---- */
@@ -140,12 +159,31 @@ bool pto_core_site(struct pto_core *c, uint32_t site);
 /* The cost of a site for the shapes its operands have now. */
 const struct pto_site_cache *pto_core_cost(struct pto_core *c, uint32_t site);
 
+enum { PTO_EVENT_IDS = 8 }; /* of set_flag and its kin */
+
 /* Notes that control flow used something assumed. */
 void pto_core_assume(struct pto_core *c, uint32_t origin, uint32_t line, int kind);
+
+/* Cycles as the queues count them: whole, not negative, bounded so that sums fit. */
+int64_t pto_whole_cycles(double cycles);
 
 /* Ends the run with an error at a line. */
 bool pto_core_fail(struct pto_core *c, uint32_t line, const char *code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* Puts something behind the wait at which a pipe stands. */
+bool pto_core_hold_back(struct pto_core *c, enum pto_pipe pipe, struct pto_held h);
+
+/* Lets every pipe go on whose flag is set by now. */
+bool pto_core_settle(struct pto_core *c);
+
+/* Fails with an error for each pipe that stands at a wait. */
+bool pto_core_tell_blocked(struct pto_core *c);
+void pto_core_drop_backlog(struct pto_core *c);
+
+/* Notes the bytes that an instruction touched until it was ready. */
+void pto_core_note(struct pto_core *c, const struct pto_site *s, enum pto_pipe pipe,
+                   struct pto_moment ready);
 
 /* The operation on the data of its operands. */
 bool pto_core_compute(struct pto_core *c, const struct pto_site *s);

@@ -49,14 +49,19 @@ static int64_t valid_bytes(const struct pto_tile *t)
     return t ? (int64_t)t->v_row * t->v_col * pto_dtype_size(t->type.dtype) : 0;
 }
 
+static int64_t times(int64_t a, int64_t b)
+{
+    int64_t product = 0;
+
+    return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
 static int64_t view_elements(const struct pto_view *v)
 {
     int64_t n = v->ndim > 0 ? 1 : 0;
 
-    for (int32_t i = 0; i < v->ndim; i++) {
-        if (__builtin_mul_overflow(n, v->shape[i], &n))
-            return INT64_MAX;
-    }
+    for (int32_t i = 0; i < v->ndim; i++)
+        n = times(n, v->shape[i]);
     return n;
 }
 
@@ -67,17 +72,20 @@ static void window_rows(const struct pto_view *v, struct pto_work *w)
     int64_t elements = view_elements(v), run = v->ndim > 0 ? v->shape[inner] : 0;
     bool is_whole = true;
 
-    for (int32_t i = 0, step = 1; i < v->ndim && is_whole; i++, step++) {
+    for (int32_t i = 0; i < v->ndim && is_whole; i++) {
         int64_t expected = run;
         if (i == inner || v->shape[i] <= 1)
             continue;
-        for (int32_t k = i + 1; k < v->ndim; k++)
-            expected = k == inner ? expected : expected * (v->shape[k] > 0 ? v->shape[k] : 1);
+        for (int32_t k = i + 1; k < v->ndim; k++) {
+            if (k != inner && v->shape[k] > 0 &&
+                __builtin_mul_overflow(expected, v->shape[k], &expected))
+                expected = -1; /* no stride is that */
+        }
         is_whole = v->stride[i] == expected;
     }
     if (is_whole || run <= 0)
         return;
-    w->row_bytes = run * pto_dtype_size(v->dtype);
+    w->row_bytes = times(run, pto_dtype_size(v->dtype));
     w->n_rows = elements / run;
 }
 
@@ -153,9 +161,10 @@ static void transfer_work(const struct pto_core *c, const struct pto_site *s, co
         break;
     }
     if (x->in && x->out && x->in->type.space == PTO_ACC) /* counted where it is read */
-        w->bytes = w->bytes / pto_dtype_size(x->out->type.dtype) * pto_dtype_size(x->in->type.dtype);
+        w->bytes =
+            w->bytes / pto_dtype_size(x->out->type.dtype) * pto_dtype_size(x->in->type.dtype);
     if (s->n_phases > 1 && x->view) { /* through a staging tile: GM to GM */
-        w->bytes = view_elements(x->view) * pto_dtype_size(x->view->dtype);
+        w->bytes = times(view_elements(x->view), pto_dtype_size(x->view->dtype));
         w->src_space = pipe == PTO_PIPE_MTE2 ? PTO_GM : PTO_VEC;
         w->dst_space = pipe == PTO_PIPE_MTE2 ? PTO_VEC : PTO_GM;
     }
@@ -212,9 +221,9 @@ static uint64_t view_key(const struct pto_view *v, uint64_t *strides)
     return key;
 }
 
-static int64_t scaled(double cycles, double speed_up)
+int64_t pto_whole_cycles(double cycles)
 {
-    return llround(speed_up > 0 ? cycles / speed_up : cycles);
+    return cycles > 0 ? llround(fmin(cycles, 1e9)) : 0;
 }
 
 static void fill_cache(struct pto_core *c, const struct pto_site *s, const struct parts *x,
@@ -225,8 +234,9 @@ static void fill_cache(struct pto_core *c, const struct pto_site *s, const struc
         struct pto_work w = work_of(c, s, x, pipe);
         struct pto_cost cost = pto_cost_of(c->machine->costs, &w);
         double speed_up = c->machine->options->speed_up[pipe];
-        cache->occupied[i] = scaled(cost.occupied, speed_up);
-        cache->latency[i] = llround(cost.latency);
+        cache->occupied[i] =
+            pto_whole_cycles(speed_up > 0 ? cost.occupied / speed_up : cost.occupied);
+        cache->latency[i] = pto_whole_cycles(cost.latency);
         if (is_transfer(pipe)) {
             cache->bytes = w.bytes;
             cache->path = (uint32_t)(w.src_space * PTO_SPACE_COUNT + w.dst_space);
@@ -241,7 +251,8 @@ const struct pto_site_cache *pto_core_cost(struct pto_core *c, uint32_t site)
     const struct pto_site *s = &c->program->sites.at[site];
     struct pto_site_cache *cache = &c->caches[site];
     struct parts x = parts_of(c, s);
-    uint64_t key[5] = {shape_key(x.in), shape_key(x.in2), shape_key(x.out)};
+    uint64_t key[5] = {shape_key(x.in), shape_key(x.in2), shape_key(x.out), shape_key(x.left),
+                       shape_key(x.right)};
 
     if (x.view)
         key[3] = view_key(x.view, &key[4]);

@@ -12,20 +12,13 @@ struct gathered {
     size_t n_ins, n_outs, n_scalars, n_tiles;
 };
 
-static struct pto_scalar scalar_of(const struct pto_core *c, const struct pto_site *s, uint32_t use)
+static struct pto_scalar scalar_of(const struct pto_core *c, const struct pto_use *u)
 {
-    const struct pto_module *m = c->program->module;
-    const struct pto_op *op = &m->ops.at[s->op];
-    const struct pto_use *u = &c->program->uses.at[s->use_first + use];
     const struct pto_number *n = &c->slots.numbers[u->slot];
-    /* operands of a site stand in the order of the text */
-    const struct pto_function *f = c->program->function;
-    enum pto_dtype t = PTO_INDEX;
+    enum pto_dtype t = (enum pto_dtype)u->dtype;
 
-    if (s->op >= f->op_first && s->op < f->op_end)
-        t = pto_value_type(m, f, m->operands.at[op->operand_first + use].value)->dtype;
-    return (struct pto_scalar){
-        t, pto_dtype_is_float(t) ? pto_elem_from_f64(n->v.f, t) : (uint64_t)n->v.i};
+    return (struct pto_scalar){t, pto_dtype_is_float(t) ? pto_elem_from_f64(n->v.f, t)
+                                                        : (uint64_t)n->v.i};
 }
 
 static void gather(struct pto_core *c, const struct pto_site *s, struct gathered *g)
@@ -43,7 +36,7 @@ static void gather(struct pto_core *c, const struct pto_site *s, struct gathered
             a->kind = PTO_OPERAND_VIEW;
             a->u.view = &c->slots.gms[u->slot].view;
         } else if (u->kind == PTO_SLOT_NUMBER && g->n_scalars < MAX_OPERANDS) {
-            g->scalars[g->n_scalars] = scalar_of(c, s, i);
+            g->scalars[g->n_scalars] = scalar_of(c, u);
             a->kind = PTO_OPERAND_VALUE;
             a->u.value = &g->scalars[g->n_scalars++];
         } else {

@@ -15,13 +15,15 @@ static struct pto_touch touch_of(const struct pto_core *c, const struct pto_use 
 {
     const struct pto_tile *t = &c->slots.tiles[u->slot];
     int64_t valid = (int64_t)t->v_row * t->v_col * u->element;
-    struct pto_touch touch = {.pipe = pipe, .space = t->type.space, .lo = t->addr,
+    struct pto_touch touch = {.pipe = pipe,
+                              .space = t->type.space,
+                              .lo = t->addr,
                               .hi = t->addr + u->bytes,
                               .place = &c->places[u - c->program->uses.at]};
     struct pto_range ranges[PTO_RANGES];
 
-    touch.is_stream = u->is_read != u->is_written &&
-                      (u->is_read || (valid + 255) / 256 >= STREAM_REPEATS);
+    touch.is_stream =
+        u->is_read != u->is_written && (u->is_read || (valid + 255) / 256 >= STREAM_REPEATS);
     if (t->window.rows > 0) {
         size_t n = pto_tile_ranges(t, ranges);
         touch.lo = n > 0 ? ranges[0].begin : 0;
@@ -38,7 +40,8 @@ static struct pto_gm_window gm_window(const struct pto_gm *g)
     size_t n = v->ndim > 0 ? pto_view_ranges(v, ranges) : 0;
     struct pto_gm_window w = {.root = g->root};
     int64_t size = pto_dtype_size(v->dtype);
-    int32_t rows = -1, inner = v->layout == PTO_LAYOUT_DN && v->ndim > 1 ? v->ndim - 2 : v->ndim - 1;
+    int32_t rows = -1,
+            inner = v->layout == PTO_LAYOUT_DN && v->ndim > 1 ? v->ndim - 2 : v->ndim - 1;
     bool is_plain = v->ndim > 0 && v->stride[inner] == 1;
 
     if (n == 0)
@@ -74,6 +77,8 @@ static int64_t settled(const struct pto_core *c)
     static const uint8_t pipes[] = {PTO_PIPE_MTE2, PTO_PIPE_MTE3, PTO_PIPE_FIX, PTO_PIPE_V};
     int64_t scalar = c->queues.pipe[PTO_PIPE_S].free, least = INT64_MAX;
 
+    if (c->program->has_scalar_gm)
+        return scalar;
     for (size_t i = 0; i < sizeof(pipes); i++) {
         int64_t at = c->queues.pipe[pipes[i]].free;
         if (at < scalar)
@@ -114,8 +119,8 @@ static void look(struct pto_core *c, const struct pto_site *s, enum pto_pipe pip
 }
 
 /* Bytes are watched when they wait, and in FIFOs, whose slots are free when nobody reads them. */
-static void note(struct pto_core *c, const struct pto_site *s, enum pto_pipe pipe,
-                 struct pto_moment ready)
+void pto_core_note(struct pto_core *c, const struct pto_site *s, enum pto_pipe pipe,
+                   struct pto_moment ready)
 {
     if (!bytes_wait(c) && !c->program->has_fifos)
         return;
@@ -140,6 +145,13 @@ static void note(struct pto_core *c, const struct pto_site *s, enum pto_pipe pip
     }
 }
 
+static void count_work(struct pto_core *c, const struct pto_site_cache *cost)
+{
+    c->macs += (uint64_t)cost->macs;
+    if (cost->bytes > 0)
+        c->bytes[cost->path] += (uint64_t)cost->bytes;
+}
+
 /* The phases of an instruction, one after the other. `wait` is what the first waits for. */
 static struct pto_moment run_phases(struct pto_core *c, uint32_t site, struct pto_moment wait)
 {
@@ -147,15 +159,15 @@ static struct pto_moment run_phases(struct pto_core *c, uint32_t site, struct pt
     const struct pto_site_cache *cost = pto_core_cost(c, site);
 
     for (uint8_t i = 0; i < s->n_phases; i++) {
-        struct pto_issue issue = {.site = site, .pipe = s->phases[i],
+        struct pto_issue issue = {.site = site,
+                                  .pipe = s->phases[i],
                                   .is_blocking = s->phases[i] == PTO_PIPE_S,
-                                  .occupied = cost->occupied[i], .latency = cost->latency[i]};
+                                  .occupied = cost->occupied[i],
+                                  .latency = cost->latency[i]};
         wait = pto_queues_run(&c->queues, &issue, wait);
         wait.cause = PTO_CAUSE_RAW;
     }
-    c->macs += (uint64_t)cost->macs;
-    if (cost->bytes > 0)
-        c->bytes[cost->path] += (uint64_t)cost->bytes;
+    count_work(c, cost);
     return wait;
 }
 
@@ -172,7 +184,7 @@ static bool plain_site(struct pto_core *c, uint32_t site)
     if (bytes_wait(c))
         look(c, s, (enum pto_pipe)s->phases[0], &wait);
     struct pto_moment ready = run_phases(c, site, wait);
-    note(c, s, (enum pto_pipe)s->phases[s->n_phases - 1], ready);
+    pto_core_note(c, s, (enum pto_pipe)s->phases[s->n_phases - 1], ready);
     return !c->machine->options->has_memory || pto_core_compute(c, s);
 }
 
@@ -214,14 +226,14 @@ static uint64_t to_bits(const struct pto_number *n, enum pto_dtype t)
 
 static uint64_t word_key(const struct pto_gm *g, int64_t at)
 {
-    return hash_mix((uint64_t)(g->root + 1), (uint64_t)(g->view.offset + at));
+    return hash_mix((uint64_t)(g->root + 1), (uint64_t)g->view.offset + (uint64_t)at);
 }
 
 /* Cycles of a scalar load: the data cache has 64-byte lines. */
 static int64_t load_cycles(struct pto_core *c, const struct pto_gm *g, int64_t at)
 {
-    int64_t byte = (g->view.offset + at) * pto_dtype_size(g->view.dtype);
-    uint64_t line = (uint64_t)(g->root + 1) << 48 | ((uint64_t)byte / 64 & 0xffffffffffffu);
+    uint64_t byte = ((uint64_t)g->view.offset + (uint64_t)at) * pto_dtype_size(g->view.dtype);
+    uint64_t line = (uint64_t)(g->root + 1) << 48 | (byte / 64 & 0xffffffffffffu);
     uint64_t *kept = &c->line[line % PTO_LINES];
 
     if (*kept == line)
@@ -241,13 +253,20 @@ static bool gm_byte(const struct pto_gm *g, int64_t at, size_t *byte)
     return (uint64_t)first + (uint64_t)size <= g->view.limit;
 }
 
-static bool scalar_wait(struct pto_core *c, const struct pto_site *s, const struct pto_gm *g,
-                        int64_t at, bool is_write, struct pto_moment *wait)
+/* One element behind a pointer. Numbers nobody supplied may make an address that wraps. */
+static struct pto_gm_window element_window(const struct pto_gm *g, int64_t at)
 {
-    int64_t size = pto_dtype_size(g->view.dtype);
-    struct pto_gm_window w = {g->root, (g->view.offset + at) * size, 1, size, size, true};
+    uint64_t size = pto_dtype_size(g->view.dtype);
+    int64_t byte = (int64_t)(((uint64_t)g->view.offset + (uint64_t)at) * size);
 
-    (void)s;
+    return (struct pto_gm_window){g->root, byte, 1, (int64_t)size, (int64_t)size, true};
+}
+
+static bool scalar_wait(struct pto_core *c, const struct pto_gm *g, int64_t at, bool is_write,
+                        struct pto_moment *wait)
+{
+    struct pto_gm_window w = element_window(g, at);
+
     if (!bytes_wait(c) || !is_shared(c, g->root))
         return false;
     pto_hazards_look_gm(&c->hazards, PTO_PIPE_S, &w, is_write, wait);
@@ -257,8 +276,7 @@ static bool scalar_wait(struct pto_core *c, const struct pto_site *s, const stru
 static void scalar_note(struct pto_core *c, const struct pto_gm *g, int64_t at, bool is_write,
                         struct pto_moment ready)
 {
-    int64_t size = pto_dtype_size(g->view.dtype);
-    struct pto_gm_window w = {g->root, (g->view.offset + at) * size, 1, size, size, true};
+    struct pto_gm_window w = element_window(g, at);
 
     pto_hazards_note_gm(&c->hazards, PTO_PIPE_S, &w, is_write, ready, settled(c));
 }
@@ -285,9 +303,9 @@ static bool load_scalar(struct pto_core *c, uint32_t site)
         *to = c->words.at[word];
     else if (g->root >= 0)
         to->taint = (uint32_t)g->root + 1;
-    struct pto_issue issue = {.site = site, .pipe = PTO_PIPE_S, .is_blocking = true,
-                              .occupied = load_cycles(c, g, at)};
-    bool is_watched = scalar_wait(c, s, g, at, false, &wait);
+    struct pto_issue issue = {
+        .site = site, .pipe = PTO_PIPE_S, .is_blocking = true, .occupied = load_cycles(c, g, at)};
+    bool is_watched = scalar_wait(c, g, at, false, &wait);
     struct pto_moment ready = pto_queues_run(&c->queues, &issue, wait);
     if (is_watched)
         scalar_note(c, g, at, false, ready);
@@ -316,7 +334,7 @@ static bool store_scalar(struct pto_core *c, uint32_t site)
             vec_push(&c->words, *value);
         c->words.at[word] = *value;
     }
-    bool is_watched = scalar_wait(c, s, g, at, true, &wait);
+    bool is_watched = scalar_wait(c, g, at, true, &wait);
     struct pto_moment ready = run_phases(c, site, wait);
     if (is_watched)
         scalar_note(c, g, at, true, ready);
@@ -341,11 +359,17 @@ static bool get_value(struct pto_core *c, uint32_t site)
 static uint32_t flag_id(struct pto_core *c, const struct pto_site *s)
 {
     const struct pto_number *n = operand_number(c, s, PTO_ROLE_EVENT);
-    int64_t id = n ? n->v.i
-                   : pto_op_int(c->program->module, &c->program->module->ops.at[s->op],
-                                PTO_KEY_EVENT_ID, 0);
+    int64_t id =
+        n ? n->v.i
+          : pto_op_int(c->program->module, &c->program->module->ops.at[s->op], PTO_KEY_EVENT_ID, 0);
 
     return id >= 0 && id < PTO_FLAG_IDS ? (uint32_t)id : PTO_FLAG_IDS;
+}
+
+/* A pipe that stands at a wait takes no more; nor does the scalar unit behind all of them. */
+static bool is_held(const struct pto_core *c, uint8_t pipe)
+{
+    return pipe == PTO_PIPE_ALL ? c->held_pipes != 0 : (c->held_pipes >> pipe & 1) != 0;
 }
 
 static bool flag_site(struct pto_core *c, uint32_t site)
@@ -354,32 +378,80 @@ static bool flag_site(struct pto_core *c, uint32_t site)
     enum pto_pipe a = (enum pto_pipe)s->phases[0], b = (enum pto_pipe)s->phases[1];
     uint32_t id = flag_id(c, s);
 
-    if (id == PTO_FLAG_IDS)
-        return pto_core_fail(c, s->line, "pto-run.event", "%s: no such event", pto_op_name(s->code));
+    if (id >= PTO_EVENT_IDS)
+        return pto_core_fail(c, s->line, "pto-run.event", "%s: no such event",
+                             pto_op_name(s->code));
     if (s->code == PTO_SET_FLAG || s->code == PTO_SET_FLAG_DYN || s->code == PTO_RECORD_EVENT) {
+        if (is_held(c, (uint8_t)a))
+            return pto_core_hold_back(
+                c, a, (struct pto_held){.kind = PTO_HELD_SET, .peer = b, .id = id, .site = site});
         pto_queues_set(&c->queues, site, a, b, id);
-        return true;
+        return pto_core_settle(c);
     }
     bool is_ignored = (c->machine->options->ignored_pairs[a] >> b & 1) != 0;
-    if (is_ignored ? pto_queues_skip(&c->queues, a, b, id)
-                   : pto_queues_wait(&c->queues, site, a, b, id))
+    if (!is_held(c, (uint8_t)b) && (is_ignored ? pto_queues_skip(&c->queues, a, b, id)
+                                               : pto_queues_wait(&c->queues, site, a, b, id)))
         return true;
+    if (b != PTO_PIPE_S && b != PTO_PIPE_ALL)
+        return pto_core_hold_back(
+            c, b, (struct pto_held){.kind = PTO_HELD_WAIT, .peer = a, .id = id, .site = site});
+    (void)pto_core_tell_blocked(c);
     return pto_core_fail(c, s->line, "pto-run.deadlock",
                          "%s waits for event %u from %s, which nothing before it sets",
                          pto_pipe_name(b), id, pto_pipe_name(a));
 }
 
-/* Tokens travel between the cube core and each vector core; a core that is alone meets nobody. */
-static bool take_tokens(struct pto_core *c, uint32_t id, uint32_t line, struct pto_moment *until)
+/* An instruction whose pipe stands at a wait. */
+static bool held_site(struct pto_core *c, uint32_t site)
+{
+    const struct pto_site *s = &c->program->sites.at[site];
+    struct pto_held h = {.kind = PTO_HELD_RUN, .site = site};
+
+    if (s->phases[0] == PTO_PIPE_ALL)
+        return pto_core_tell_blocked(c); /* a barrier that never ends */
+    if (s->code == PTO_BARRIER || s->code == PTO_BARRIER_SYNC) {
+        h.kind = PTO_HELD_BARRIER;
+        return pto_core_hold_back(c, (enum pto_pipe)s->phases[0], h);
+    }
+    if (s->n_phases > 1 || (s->code >= PTO_TPUSH_TO_AIV && s->code < PTO_SET_FLAG) ||
+        (s->code >= PTO_GET_BUF && s->code <= PTO_COMM_TTEST && s->code != PTO_CACHEINVALID))
+        return pto_core_fail(c, s->line, "pto-run.unsupported",
+                             "%s behind a wait on %s whose flag is set later in the program",
+                             pto_op_name(s->code), pto_pipe_name((enum pto_pipe)s->phases[0]));
+    const struct pto_site_cache *cost = pto_core_cost(c, site);
+    h.occupied = cost->occupied[0];
+    h.latency = cost->latency[0];
+    count_work(c, cost);
+    return pto_core_hold_back(c, (enum pto_pipe)s->phases[0], h);
+}
+
+static bool is_flag(enum pto_opcode code)
+{
+    return code >= PTO_SET_FLAG && code <= PTO_WAIT_EVENT;
+}
+
+static bool is_behind_wait(const struct pto_core *c, const struct pto_site *s)
+{
+    if (c->held_pipes == 0 || is_flag(s->code))
+        return false;
+    for (uint8_t i = 0; i < s->n_phases; i++) {
+        if (is_held(c, s->phases[i]))
+            return true;
+    }
+    return false;
+}
+
+/* The cores that a flag comes from: the vector cores for the cube core, which they wait for. */
+static uint32_t flag_peers(const struct pto_core *c)
 {
     uint32_t peers = c->machine->present & ~(1U << c->number);
 
-    if (id != PTO_SEMAPHORES - 1 && c->number != PTO_AIC)
-        peers &= 1U << PTO_AIC;
-    if (peers == 0) {
-        pto_core_assume(c, 0, line, PTO_ASSUMED_WAIT);
-        return true;
-    }
+    return c->number == PTO_AIC ? peers : peers & 1U << PTO_AIC;
+}
+
+/* One token of each of the peers, or none of any. */
+static bool take_tokens(struct pto_core *c, uint32_t id, uint32_t peers, struct pto_moment *until)
+{
     for (uint32_t from = 0; from < PTO_CORES; from++) {
         const struct pto_tokens *t = &c->machine->token[id][from][c->number];
         if ((peers >> from & 1) != 0 && t->waited == t->set.n) {
@@ -397,7 +469,7 @@ static bool take_tokens(struct pto_core *c, uint32_t id, uint32_t line, struct p
 
 static void give_tokens(struct pto_core *c, uint32_t id, struct pto_moment m)
 {
-    int64_t latency = (int64_t)pto_costs_get(c->machine->costs, PTO_COST_SYNC_CROSS);
+    int64_t latency = pto_whole_cycles(pto_costs_get(c->machine->costs, PTO_COST_SYNC_CROSS));
 
     for (uint32_t to = 0; to < PTO_CORES; to++) {
         if (to != c->number)
@@ -407,6 +479,12 @@ static void give_tokens(struct pto_core *c, uint32_t id, struct pto_moment m)
     }
 }
 
+/* Flags are 0 to 15; A5 has twice as many. */
+static uint32_t semaphores(const struct pto_core *c)
+{
+    return c->machine->options->arch == PTO_A5 ? 32 : 16;
+}
+
 static bool semaphore_site(struct pto_core *c, uint32_t site, bool is_set)
 {
     const struct pto_site *s = &c->program->sites.at[site];
@@ -414,43 +492,48 @@ static bool semaphore_site(struct pto_core *c, uint32_t site, bool is_set)
     struct pto_moment until = nothing();
     uint32_t id = flag_id(c, s);
 
-    if (id >= PTO_SEMAPHORES - 1)
+    if (id >= semaphores(c))
         return pto_core_fail(c, s->line, "pto-run.event", "%s: no such flag", pto_op_name(s->code));
     if (is_set) {
-        const struct pto_queue *q = &c->queues.pipe[pipe];
-        give_tokens(c, id,
-                    pipe == PTO_PIPE_ALL
-                        ? pto_queues_end(&c->queues)
-                        : (struct pto_moment){.at = q->done, .record = q->slowest,
-                                              .from = (uint8_t)pipe});
+        give_tokens(c, id, pto_queues_signal(&c->queues, site, pipe));
         return true;
     }
-    if (!take_tokens(c, id, s->line, &until))
+    if (flag_peers(c) == 0) /* a core that is alone meets nobody */
+        pto_core_assume(c, 0, s->line, PTO_ASSUMED_WAIT);
+    if (!take_tokens(c, id, flag_peers(c), &until))
         return false;
-    for (int p = 0; p < PTO_PIPE_COUNT; p++) {
-        if (pipe == PTO_PIPE_ALL || p == (int)pipe)
-            pto_queues_hold(&c->queues, (enum pto_pipe)p, until);
-    }
+    pto_queues_await(&c->queues, site, pipe, until);
     return true;
 }
 
-/* All cores of the AI core meet. A core that had to wait comes here again: it has given one token
- * more than it took then, and gives no second one. */
+/* The cores that take part in a syncall. */
+static uint32_t sync_all_cores(const struct pto_core *c, const struct pto_site *s, uint32_t *type)
+{
+    static const uint32_t cores[] = {1U << PTO_AIV0 | 1U << PTO_AIV1, 1U << PTO_AIC, UINT32_MAX};
+    int64_t told =
+        pto_op_int(c->program->module, &c->program->module->ops.at[s->op], PTO_KEY_CORE_TYPE, 2);
+
+    *type = told >= 0 && told < 2 ? (uint32_t)told : 2;
+    return cores[*type] & c->machine->present;
+}
+
+/* The cores meet: each tells the others that it is there and waits for all. */
 static bool sync_all(struct pto_core *c, uint32_t site)
 {
     const struct pto_site *s = &c->program->sites.at[site];
     struct pto_moment until = nothing();
-    uint32_t id = PTO_SEMAPHORES - 1, peer = (c->number + 1) % PTO_CORES;
-    bool is_alone = c->machine->present == 1U << c->number;
-    size_t given = c->machine->token[id][c->number][peer].set.n;
+    uint32_t type = 0, cores = sync_all_cores(c, s, &type), id = PTO_SEMAPHORES - 3 + type;
 
-    if (is_alone || given == c->machine->token[id][peer][c->number].waited) {
+    if ((cores >> c->number & 1) == 0)
+        return true;
+    if (!c->is_in_sync_all) {
         pto_queues_barrier(&c->queues, site, PTO_PIPE_ALL);
-        if (!is_alone)
-            give_tokens(c, id, pto_queues_end(&c->queues));
+        give_tokens(c, id, pto_queues_end(&c->queues));
+        c->is_in_sync_all = true;
     }
-    if (!take_tokens(c, id, s->line, &until))
+    if (!take_tokens(c, id, cores & ~(1U << c->number), &until))
         return false;
+    c->is_in_sync_all = false;
     for (int p = 0; p < PTO_PIPE_COUNT; p++)
         pto_queues_hold(&c->queues, (enum pto_pipe)p, until);
     return true;
@@ -461,11 +544,13 @@ static bool buffer_site(struct pto_core *c, uint32_t site)
     const struct pto_site *s = &c->program->sites.at[site];
     enum pto_pipe pipe = (enum pto_pipe)s->phases[0];
     const struct pto_number *n = operand_number(c, s, PTO_ROLE_EVENT);
-    int64_t id = n ? n->v.i
-                   : pto_op_int(c->program->module, &c->program->module->ops.at[s->op], PTO_KEY_ID, 0);
+    int64_t id =
+        n ? n->v.i
+          : pto_op_int(c->program->module, &c->program->module->ops.at[s->op], PTO_KEY_ID, 0);
 
     if (id < 0 || id >= (int64_t)ARRAY_LEN(c->buffer))
-        return pto_core_fail(c, s->line, "pto-run.event", "%s: no such buffer", pto_op_name(s->code));
+        return pto_core_fail(c, s->line, "pto-run.event", "%s: no such buffer",
+                             pto_op_name(s->code));
     if (s->code == PTO_GET_BUF || s->code == PTO_GET_BUF_DYN) {
         pto_queues_hold(&c->queues, pipe, c->buffer[id]);
         return true;
@@ -551,8 +636,12 @@ static bool fifo_memory(struct pto_core *c, const struct pto_site *s, struct pto
 static struct pto_tile entry_tile(const struct pto_tile *t, unsigned char *slot, int64_t size,
                                   int32_t split)
 {
-    struct pto_tile_type type = {.space = PTO_GM, .dtype = t->type.dtype, .rows = t->type.rows,
-                                 .cols = t->type.cols, .v_row = PTO_DYNAMIC, .v_col = PTO_DYNAMIC,
+    struct pto_tile_type type = {.space = PTO_GM,
+                                 .dtype = t->type.dtype,
+                                 .rows = t->type.rows,
+                                 .cols = t->type.cols,
+                                 .v_row = PTO_DYNAMIC,
+                                 .v_col = PTO_DYNAMIC,
                                  .fractal = 512};
 
     if (split == 1 || split == 3)
@@ -582,6 +671,8 @@ static bool push_data(struct pto_core *c, const struct pto_site *s, struct pto_f
         entry.v_col = t->v_col;
     }
     f->entries[slot] = entry;
+    if (!s->to_vector && s->split == 0 && c->number == PTO_AIV1)
+        return true; /* undivided: the entry of the first vector core counts */
     if (pto_func_copy(t, &part, where, c->machine->diag) == ST_OK)
         return true;
     c->state = PTO_FAILED;
@@ -614,7 +705,7 @@ static bool pop_data(struct pto_core *c, const struct pto_site *s, struct pto_fi
 
 static int64_t cross_latency(const struct pto_core *c)
 {
-    return (int64_t)pto_costs_get(c->machine->costs, PTO_COST_SYNC_CROSS);
+    return pto_whole_cycles(pto_costs_get(c->machine->costs, PTO_COST_SYNC_CROSS));
 }
 
 static struct pto_moment as_token(const struct pto_core *c, struct pto_moment m)
@@ -629,13 +720,14 @@ static bool push_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
     struct pto_moment wait = nothing();
 
     if (!first_tile(c, s))
-        return pto_core_fail(c, s->line, "pto-run.operand", "%s: needs a tile", pto_op_name(s->code));
+        return pto_core_fail(c, s->line, "pto-run.operand", "%s: needs a tile",
+                             pto_op_name(s->code));
     if (!take_credit(c, f, s->to_vector, &wait))
         return false;
     if (bytes_wait(c))
         look(c, s, (enum pto_pipe)s->phases[0], &wait);
     struct pto_moment ready = run_phases(c, site, wait);
-    note(c, s, (enum pto_pipe)s->phases[0], ready);
+    pto_core_note(c, s, (enum pto_pipe)s->phases[0], ready);
     if (c->machine->options->has_memory && !push_data(c, s, f))
         return false;
     vec_push(&f->pushed[c->number], as_token(c, ready));
@@ -658,8 +750,8 @@ static bool popped_tile(struct pto_core *c, const struct pto_site *s, const stru
     made.base = t->base;
     made.limit = t->limit;
     made.addr = f->base + (int64_t)(f->popped[c->number] % (size_t)f->local_slots) * f->slot_size;
-    int64_t room = (int64_t)pto_space_size(c->program->arch, made.type.space) -
-                   pto_tile_bytes(&made.type);
+    int64_t room =
+        (int64_t)pto_space_size(c->program->arch, made.type.space) - pto_tile_bytes(&made.type);
     if (valid[0] < 0 || valid[0] > made.type.rows || valid[1] < 0 || valid[1] > made.type.cols ||
         made.addr < 0 || made.addr > room)
         return pto_core_fail(c, s->line, "pto-run.tile-range",
@@ -682,8 +774,11 @@ static bool pop_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
     if (!popped_tile(c, s, f))
         return false;
     const struct pto_tile *t = &c->slots.tiles[s->result];
-    struct pto_touch touch = {.pipe = pipe, .space = t->type.space, .lo = t->addr,
-                              .hi = t->addr + pto_tile_bytes(&t->type), .is_write = true};
+    struct pto_touch touch = {.pipe = pipe,
+                              .space = t->type.space,
+                              .lo = t->addr,
+                              .hi = t->addr + pto_tile_bytes(&t->type),
+                              .is_write = true};
     if (bytes_wait(c))
         pto_hazards_look(&c->hazards, &touch, &wait);
     struct pto_moment ready = run_phases(c, site, wait);
@@ -700,7 +795,12 @@ static void free_site(struct pto_core *c, const struct pto_site *s, struct pto_f
     size_t k = f->freed[c->number].n;
     int64_t lo = f->base + (int64_t)(k % (size_t)f->local_slots) * f->slot_size;
     enum pto_space space = s->to_vector ? PTO_VEC : PTO_MAT;
+    const struct pto_queue *scalar = &c->queues.pipe[PTO_PIPE_S];
     struct pto_moment quiet = pto_hazards_quiet(&c->hazards, space, lo, lo + f->slot_size);
+
+    /* and the scalar unit has come to say so */
+    pto_moment_join(&quiet, (struct pto_moment){
+                                .at = scalar->free, .record = scalar->last, .from = PTO_PIPE_S});
 
     vec_push(&f->freed[c->number], as_token(c, quiet));
 }
@@ -733,6 +833,8 @@ bool pto_core_site(struct pto_core *c, uint32_t site)
 {
     const struct pto_site *s = &c->program->sites.at[site];
 
+    if (is_behind_wait(c, s))
+        return held_site(c, site);
     switch (s->code) {
     case PTO_LOAD_SCALAR:
         return load_scalar(c, site);
@@ -749,11 +851,16 @@ bool pto_core_site(struct pto_core *c, uint32_t site)
         return flag_site(c, site);
     case PTO_BARRIER:
     case PTO_BARRIER_SYNC:
-    case PTO_TSYNC:
     case PTO_FENCE_BARRIER_ALL:
         if (!c->machine->options->no_barriers)
             pto_queues_barrier(&c->queues, site, (enum pto_pipe)s->phases[0]);
         return true;
+    case PTO_TSYNC: /* who synchronises by hand has no hazards that tell the producers */
+        if (c->program->has_flags && c->held_pipes != 0)
+            return pto_core_tell_blocked(c);
+        if (c->program->has_flags)
+            pto_queues_barrier(&c->queues, site, PTO_PIPE_ALL);
+        return c->program->has_flags || plain_site(c, site);
     case PTO_GET_BUF:
     case PTO_GET_BUF_DYN:
     case PTO_RLS_BUF:
@@ -776,7 +883,7 @@ bool pto_core_site(struct pto_core *c, uint32_t site)
     case PTO_COMM_TTEST:
         pto_core_assume(c, 0, s->line, PTO_ASSUMED_WAIT);
         pto_queues_scalar(&c->queues,
-                          (int64_t)pto_costs_get(c->machine->costs, PTO_COST_COMM_WAIT));
+                          pto_whole_cycles(pto_costs_get(c->machine->costs, PTO_COST_COMM_WAIT)));
         if (s->result != PTO_NONE)
             c->slots.numbers[s->result] = (struct pto_number){.v.i = 1};
         return true;

@@ -165,9 +165,8 @@ void pto_hazards_note(struct pto_hazards *h, const struct pto_touch *t, struct p
     for (size_t n = h->space[t->space].at.n; i < n && at[i].lo < t->hi; i++) {
         struct pto_segment *s = &at[i];
         if (t->is_write) {
-            if (ready.at < s->write.at)
-                continue;
-            s->write = ready;
+            if (ready.at >= s->write.at) /* one of the same pipe may take longer than a later one */
+                s->write = ready;
             s->write_lo = t->lo;
             s->write_hi = t->hi;
             s->is_stream = t->is_stream;

@@ -4,9 +4,9 @@
  * Each memory space is cut into segments at the borders of the accesses so far; a segment knows
  * when its last write is ready and, per pipe, when its last read is. The first iterations of a loop
  * cut, later ones only look. On the vector pipe of A2/A3 a reader of exactly the bytes that a long
- * instruction wrote follows it without waiting for its latency. Global memory is told apart by the pointer argument an access goes
- * through; there, accesses are windows (rows of bytes at a stride), and only windows that share a
- * byte wait for each other.
+ * instruction wrote follows it without waiting for its latency. Global memory is told apart by the
+ * pointer argument an access goes through; there, accesses are windows (rows of bytes at a stride),
+ * and only windows that share a byte wait for each other.
  */
 #ifndef STRATA_PTO_HAZARDS_H
 #define STRATA_PTO_HAZARDS_H
@@ -18,7 +18,7 @@ struct pto_segment {
     struct pto_moment write;                /* .from is the pipe */
     struct pto_moment read[PTO_PIPE_COUNT]; /* .at == 0: none */
     uint32_t readers;                       /* bit per pipe */
-    int64_t write_lo, write_hi;             /* bytes of the last write */
+    int64_t write_lo, write_hi;             /* bytes of the last write in program order */
     bool is_stream;                         /* it was a long one of the vector pipe */
 };
 
@@ -57,7 +57,7 @@ struct pto_hazards {
         VEC_OF(struct pto_segment) at;
         uint32_t version; /* counts the cuts, from 1 */
     } space[PTO_SPACE_COUNT];
-    VEC_OF(struct pto_gm_access) gm; /* those that may still be under way */
+    VEC_OF(struct pto_gm_access) gm;        /* those that may still be under way */
     uint32_t ignored_pairs[PTO_PIPE_COUNT]; /* bit b of [a]: no waits of b for a (what-if) */
     bool keeps_vector_order; /* A5: vector instructions see the results of earlier ones */
     bool ignore_reuse; /* WAR and WAW do not wait: as if every write had a buffer of its own */

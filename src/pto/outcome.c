@@ -203,10 +203,13 @@ static void judge(struct pto_outcome *o)
     }
     if (most == 0 || o->total <= 0)
         return;
-    if (most * 100 >= o->total * BUSY_PERCENT)
+    /* a vector pipe that waits for its own results counts as busy: the path tells it apart */
+    if ((double)away * 100 >= (double)o->total * LATENCY_PERCENT)
+        o->bound = PTO_BOUND_LATENCY;
+    else if ((double)most * 100 >= (double)o->total * BUSY_PERCENT)
         o->bound = bound_of_pipe(o->bound_pipe);
     else
-        o->bound = away * 100 >= o->total * LATENCY_PERCENT ? PTO_BOUND_LATENCY : PTO_BOUND_SERIAL;
+        o->bound = PTO_BOUND_SERIAL;
 }
 
 /* Control flow followed data that nobody supplied, and next to nothing was computed: no cube work

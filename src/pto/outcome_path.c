@@ -12,6 +12,7 @@ struct sums {
         uint64_t count;
     } stall[PTO_CORES][PIPES][PTO_CAUSE_COUNT][PTO_CORES][PIPES],
         path[PTO_CORES][PIPES][SORTS][PTO_CAUSE_COUNT];
+    bool has_stalled[PTO_CORES][PIPES];
 };
 
 static uint8_t pipe_of(uint8_t pipe)
@@ -28,6 +29,7 @@ static void add_stalls(struct sums *s, const struct pto_core *c)
             continue;
         s->stall[c->number][pipe_of(r->pipe)][r->cause][from][pipe_of(r->from)].cycles += r->stall;
         s->stall[c->number][pipe_of(r->pipe)][r->cause][from][pipe_of(r->from)].count++;
+        s->has_stalled[c->number][pipe_of(r->pipe)] = true;
     }
 }
 
@@ -102,7 +104,7 @@ static void list_stalls(struct pto_outcome *o, const struct sums *s)
 {
     for (uint8_t c = 0; c < PTO_CORES; c++)
         for (uint8_t p = 0; p < PIPES; p++)
-            for (uint8_t why = 0; why < PTO_CAUSE_COUNT; why++)
+            for (uint8_t why = 0; s->has_stalled[c][p] && why < PTO_CAUSE_COUNT; why++)
                 for (uint8_t d = 0; d < PTO_CORES; d++)
                     for (uint8_t f = 0; f < PIPES; f++) {
                         struct pto_stall x = {c, p, why, d, f, s->stall[c][p][why][d][f].count,

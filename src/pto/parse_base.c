@@ -228,7 +228,7 @@ void pto_operand_put(struct pto_parser *p, uint32_t value, enum pto_role role)
 
 bool pto_parse_operand(struct pto_parser *p, enum pto_role role)
 {
-    uint32_t value;
+    uint32_t value = PTO_NONE;
 
     if (!pto_parse_use(p, &value))
         return false;

@@ -184,7 +184,7 @@ static bool guess_sizes(struct segments *s, uint32_t count)
 
 static bool give_roles(struct pto_parser *p, struct pto_draft *d)
 {
-    struct segments s;
+    struct segments s = {.n = 0};
     const struct pto_attr *sizes = take_sizes(p, d);
     uint32_t at = d->operand_first;
 
@@ -198,6 +198,11 @@ static bool give_roles(struct pto_parser *p, struct pto_draft *d)
     for (uint32_t i = 0; i < s.n; i++)
         for (int64_t k = 0; k < s.at[i].size; k++)
             p->m->operands.at[at++].role = s.at[i].role;
+    if (d->code == PTO_BR && p->m->successors.n == d->successor_first + 1) {
+        struct pto_successor *to = &p->m->successors.at[d->successor_first];
+        to->arg_first = 0;
+        to->arg_count = d->operand_count;
+    }
     if (d->code == PTO_COND_BR && p->m->successors.n == d->successor_first + 2) {
         struct pto_successor *to = &p->m->successors.at[d->successor_first];
         to[0].arg_first = 1;

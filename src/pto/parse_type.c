@@ -94,7 +94,7 @@ bool pto_type_shape(struct pto_cursor *c, struct pto_type *t)
 
 bool pto_type_small(struct pto_cursor *c, int32_t *value)
 {
-    int64_t n;
+    int64_t n = 0;
 
     if (!pto_type_dim(c, &n))
         return false;
@@ -357,7 +357,7 @@ bool pto_parse_type(struct pto_parser *p, uint32_t *type)
 bool pto_parse_types(struct pto_parser *p)
 {
     do {
-        uint32_t type;
+        uint32_t type = PTO_NONE;
         if (!pto_parse_type(p, &type))
             return false;
         vec_push(&p->list, type);
@@ -367,7 +367,7 @@ bool pto_parse_types(struct pto_parser *p)
 
 bool pto_parse_result_types(struct pto_parser *p)
 {
-    uint32_t type;
+    uint32_t type = PTO_NONE;
 
     if (!pto_try(p, '(')) {
         if (!pto_parse_type(p, &type))

@@ -14,6 +14,8 @@ static void put(struct text *t, const char *s)
 {
     size_t n = strlen(s);
 
+    if (n == 0)
+        return;
     vec_reserve(&t->bytes, t->bytes.n + n);
     memcpy(t->bytes.at + t->bytes.n, s, n);
     t->bytes.n += n;

@@ -8,9 +8,10 @@
 #include "pto/sync.h"
 
 enum {
-    MAX_CALLS = 16,          /* calls within calls */
-    MAX_STEPS = 1 << 22,     /* of one program */
-    SYNC_WORK = 200000000,   /* comparisons of the inserter */
+    MAX_CALLS = 16,      /* calls within calls */
+    MAX_STEPS = 1 << 22, /* of one program; also its values */
+    MAX_ARRAY_ELEMENTS = 1 << 20,
+    SYNC_WORK = 200000000, /* comparisons of the inserter */
 };
 
 void pto_program_init(struct pto_program *p)
@@ -40,7 +41,7 @@ static void reset(struct pto_program *p)
     p->steps.n = p->sites.n = p->uses.n = p->accesses.n = p->nodes.n = p->syncs.n = 0;
     p->numbers.n = p->tiles.n = p->gms.n = p->arrays.n = p->arg_slots.n = 0;
     p->gm_shared = 0;
-    p->has_flags = p->has_jumps = p->has_fifos = false;
+    p->has_flags = p->has_jumps = p->has_fifos = p->has_scalar_gm = false;
     p->n_unfilled = 0;
 }
 
@@ -86,11 +87,17 @@ static struct slot new_array(struct compiler *c, const struct pto_type *type)
         a.rank = 1;
         a.dims[0] = a.count = type->count > 0 ? (uint32_t)type->count : 1;
         a.dtype = PTO_I64;
+        if (a.count > MAX_ARRAY_ELEMENTS)
+            a.count = MAX_ARRAY_ELEMENTS + 1;
     }
     for (uint32_t i = 0; type->kind == PTO_TYPE_ARRAY && i < type->rank; i++) {
         a.dims[i] = type->dims[i] > 0 ? type->dims[i] : 1;
-        a.count = a.dims[i] > 1 << 20 || a.count > 1 << 20 ? UINT32_MAX
+        a.count = a.dims[i] > MAX_ARRAY_ELEMENTS / a.count ? MAX_ARRAY_ELEMENTS + 1
                                                            : a.count * (uint32_t)a.dims[i];
+    }
+    if (a.first + a.count > MAX_ARRAY_ELEMENTS) { /* told when compiled */
+        a.count = 0;
+        c->has_large_arrays = true;
     }
     vec_push(&c->p->arrays, a);
     return (struct slot){PTO_SLOT_ARRAY, (uint32_t)n};
@@ -172,7 +179,13 @@ uint32_t add_uses(struct compiler *c, const struct pto_op *op, uint32_t *count)
     for (uint32_t i = 0; i < op->operand_count; i++) {
         struct slot s = slot_of(c, operands[i].value);
         bool is_out = operands[i].role == PTO_ROLE_OUT || operands[i].role == PTO_ROLE_DST;
-        struct pto_use u = {s.at, s.kind, (uint8_t)operands[i].role, !is_out, is_out, 0, 0};
+        struct pto_use u = {
+            .slot = s.at,
+            .kind = s.kind,
+            .role = (uint8_t)operands[i].role,
+            .is_read = !is_out,
+            .is_written = is_out,
+            .dtype = (uint8_t)pto_value_type(c->m, c->frame->f, operands[i].value)->dtype};
         if (s.kind == PTO_SLOT_TILE) {
             u.bytes = (int32_t)pto_tile_bytes(&c->p->tiles.at[s.at].type);
             u.element = (int32_t)pto_dtype_size(c->p->tiles.at[s.at].type.dtype);
@@ -210,9 +223,16 @@ void emit_copy(struct compiler *c, struct slot from, struct slot to)
 uint32_t open_node(struct compiler *c, enum pto_node_kind kind)
 {
     uint32_t node = (uint32_t)c->p->nodes.n;
-    struct pto_node n = {.kind = kind, .parent = c->arm, .next = PTO_NONE, .previous = PTO_NONE,
-                         .child = PTO_NONE, .last = PTO_NONE, .site = PTO_NONE,
-                         .first_step = here(c), .before = PTO_NONE, .after = PTO_NONE};
+    struct pto_node n = {.kind = kind,
+                         .parent = c->arm,
+                         .next = PTO_NONE,
+                         .previous = PTO_NONE,
+                         .child = PTO_NONE,
+                         .last = PTO_NONE,
+                         .site = PTO_NONE,
+                         .first_step = here(c),
+                         .before = PTO_NONE,
+                         .after = PTO_NONE};
 
     if (c->arm != PTO_NONE) {
         struct pto_node *parent = &c->p->nodes.at[c->arm];
@@ -298,14 +318,49 @@ static struct slot *operand_slots(struct compiler *c, const struct pto_op *op, e
     return slots;
 }
 
+static const struct pto_op *last_op(const struct compiler *c, const struct pto_block *block)
+{
+    const struct pto_op *last = NULL;
+
+    for (uint32_t i = block->op_first; i < block->op_end; i = c->m->ops.at[i].next)
+        last = &c->m->ops.at[i];
+    return last;
+}
+
 /* A value that goes around a loop or out of a branch is where its first copy was, unless the
  * copies differ: what the text tells of it is kept only for the pointer it comes from. */
-static void keep_roots(struct compiler *c, const struct slot *from, const struct slot *to,
+static void keep_roots(const struct compiler *c, const struct slot *from, const struct slot *to,
                        uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         if (from[i].kind == PTO_SLOT_GM && to[i].kind == PTO_SLOT_GM)
             c->p->gms.at[to[i].at].root = c->p->gms.at[from[i].at].root;
+    }
+}
+
+static int32_t root_group(const struct compiler *c, int32_t root)
+{
+    while (root >= 0 && root < 64 && c->same_root[root] != root)
+        root = c->same_root[root];
+    return root;
+}
+
+/* A loop that hands pointers around (two buffers in turn) makes them one to who tells accesses
+ * apart by their pointer. */
+static void mix_roots(struct compiler *c, const struct slot *from, const struct slot *to,
+                      uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (from[i].kind != PTO_SLOT_GM || to[i].kind != PTO_SLOT_GM)
+            continue;
+        int32_t a = root_group(c, c->p->gms.at[from[i].at].root);
+        int32_t b = root_group(c, c->p->gms.at[to[i].at].root);
+        if (a == b)
+            continue;
+        if (a < 0 || a >= 64 || b < 0 || b >= 64)
+            c->has_unknown_roots = true;
+        else
+            c->same_root[a] = b;
     }
 }
 
@@ -319,8 +374,11 @@ static enum status compile_for(struct compiler *c, const struct pto_op *op)
     struct slot *init = operand_slots(c, op, PTO_ROLE_INIT, &n_init);
     int64_t by = 0;
 
-    if (!body || body->arg_count != n_init + 1 || op->result_count != n_init)
-        return compile_fail(c, op, "pto-run.operand", "a loop needs a body with one value per iter_arg");
+    if (!body || body->arg_count != n_init + 1 || op->result_count != n_init ||
+        lower.kind != PTO_SLOT_NUMBER || upper.kind != PTO_SLOT_NUMBER ||
+        step.kind != PTO_SLOT_NUMBER)
+        return compile_fail(c, op, "pto-run.operand",
+                            "a loop needs a body with one value per iter_arg");
     if (is_known(c, step, &by) && by <= 0)
         return compile_fail(c, op, "pto-run.endless", "the step is %lld: the loop never ends",
                             (long long)by);
@@ -329,10 +387,22 @@ static enum status compile_for(struct compiler *c, const struct pto_op *op)
     keep_roots(c, init, args + 1, n_init);
     emit_copy(c, lower, args[0]);
     emit_copies(c, init, args + 1, n_init);
-    uint32_t head = emit(c, (struct pto_step){.code = PTO_STEP_FOR, .a = args[0].at, .b = upper.at,
-                                              .c = step.at, .op = (uint32_t)(op - c->m->ops.at)});
+    uint32_t head = emit(c, (struct pto_step){.code = PTO_STEP_FOR,
+                                              .a = args[0].at,
+                                              .b = upper.at,
+                                              .c = step.at,
+                                              .op = (uint32_t)(op - c->m->ops.at)});
     TRY(compile_block(c, body, (struct target){args + 1, n_init}));
-    emit(c, (struct pto_step){.code = PTO_STEP_NEXT, .a = args[0].at, .c = step.at, .target = head,
+    const struct pto_op *end = last_op(c, body);
+    if (end && end->code == PTO_YIELD) {
+        uint32_t n = 0;
+        struct slot *handed = operand_slots(c, end, PTO_ROLE_ARG, &n);
+        mix_roots(c, handed, args + 1, n < n_init ? n : n_init);
+    }
+    emit(c, (struct pto_step){.code = PTO_STEP_NEXT,
+                              .a = args[0].at,
+                              .c = step.at,
+                              .target = head,
                               .op = (uint32_t)(op - c->m->ops.at)});
     c->p->steps.at[head].target = here(c);
     close_node(c, node);
@@ -360,7 +430,8 @@ static enum status compile_if(struct compiler *c, const struct pto_op *op)
     struct slot condition = role_slot(c, op, PTO_ROLE_CONDITION, 0);
     struct target to = {value_slots(c, op->result_first, op->result_count), op->result_count};
     uint32_t node = open_node(c, PTO_NODE_IF), taken = 0, other = 0;
-    uint32_t test = emit(c, (struct pto_step){.code = PTO_STEP_UNLESS, .a = condition.at,
+    uint32_t test = emit(c, (struct pto_step){.code = PTO_STEP_UNLESS,
+                                              .a = condition.at,
                                               .op = (uint32_t)(op - c->m->ops.at)});
 
     TRY(compile_arm(c, pto_op_block(c->m, op, 0), to, &taken));
@@ -388,10 +459,15 @@ static enum status compile_switch(struct compiler *c, const struct pto_op *op)
         if (region > 0) {
             struct slot wanted = new_constant(c, pto_attr_nth(c->m, cases, i - 1, INT64_MIN));
             struct slot equal = new_number(c);
-            emit(c, (struct pto_step){.code = PTO_CMPI, .dtype = PTO_I1, .from = PTO_INDEX,
-                                      .cycles = PTO_CYCLES_PLAIN, .dst = equal.at, .a = value.at,
+            emit(c, (struct pto_step){.code = PTO_CMPI,
+                                      .dtype = PTO_I1,
+                                      .from = PTO_INDEX,
+                                      .cycles = PTO_CYCLES_PLAIN,
+                                      .dst = equal.at,
+                                      .a = value.at,
                                       .b = wanted.at});
-            test = emit(c, (struct pto_step){.code = PTO_STEP_UNLESS, .a = equal.at,
+            test = emit(c, (struct pto_step){.code = PTO_STEP_UNLESS,
+                                             .a = equal.at,
                                              .op = (uint32_t)(op - c->m->ops.at)});
         }
         TRY(compile_arm(c, pto_op_block(c->m, op, region), to, &jumps[region]));
@@ -404,15 +480,8 @@ static enum status compile_switch(struct compiler *c, const struct pto_op *op)
     return ST_OK;
 }
 
-static const struct pto_op *last_op(const struct compiler *c, const struct pto_block *block)
-{
-    const struct pto_op *last = NULL;
-
-    for (uint32_t i = block->op_first; i < block->op_end; i = c->m->ops.at[i].next)
-        last = &c->m->ops.at[i];
-    return last;
-}
-
+/* The condition is part of every round, the body is a branch of it: so every round meets the same
+ * places, where synchronisation may hang, the last one too. */
 static enum status compile_while(struct compiler *c, const struct pto_op *op)
 {
     const struct pto_block *before = pto_op_block(c->m, op, 0), *body = pto_op_block(c->m, op, 1);
@@ -430,16 +499,22 @@ static enum status compile_while(struct compiler *c, const struct pto_op *op)
     TRY(compile_block(c, before, (struct target){0}));
     struct slot *handed = operand_slots(c, test, PTO_ROLE_ARG, &n_args);
     if (body->arg_count != n_args || op->result_count != n_args)
-        return compile_fail(c, test, "pto-run.operand", "the condition hands over %u values", n_args);
+        return compile_fail(c, test, "pto-run.operand", "the condition hands over %u values",
+                            n_args);
     struct slot *inner = value_slots(c, body->arg_first, body->arg_count);
     struct slot *results = value_slots(c, op->result_first, op->result_count);
     emit_copies(c, handed, results, n_args);
-    uint32_t leave = emit(c, (struct pto_step){
-                                 .code = PTO_STEP_UNLESS,
-                                 .a = role_slot(c, test, PTO_ROLE_CONDITION, 0).at,
-                                 .op = (uint32_t)(op - c->m->ops.at)});
+    struct pto_step unless = {.code = PTO_STEP_UNLESS,
+                              .a = role_slot(c, test, PTO_ROLE_CONDITION, 0).at,
+                              .op = (uint32_t)(op - c->m->ops.at)};
+    uint32_t branch = open_node(c, PTO_NODE_IF);
+    uint32_t skip = emit(c, unless), arm = open_node(c, PTO_NODE_ARM);
     emit_copies(c, handed, inner, n_args);
     TRY(compile_block(c, body, (struct target){args, n_init}));
+    close_node(c, arm);
+    c->p->steps.at[skip].target = here(c);
+    close_node(c, branch);
+    uint32_t leave = emit(c, unless);
     emit(c, (struct pto_step){.code = PTO_STEP_JUMP, .target = head});
     c->p->steps.at[leave].target = here(c);
     close_node(c, node);
@@ -456,12 +531,29 @@ static enum status compile_body(struct compiler *c, const struct pto_function *f
                     i > 0 ? c->m->blocks.at[body->block_first + i].arg_count : 0);
         TRY(compile_block(c, &c->m->blocks.at[body->block_first + i], (struct target){0}));
     }
-    for (size_t i = 0; i < c->frame->jumps.n; i++)
-        c->p->steps.at[c->frame->jumps.at[i].step].target =
-            c->frame->labels.at[c->frame->jumps.at[i].block - body->block_first];
+    for (size_t i = 0; i < c->frame->jumps.n; i++) {
+        uint32_t block = c->frame->jumps.at[i].block - body->block_first;
+        if (block >= c->frame->labels.n)
+            return compile_fail(c, &c->m->ops.at[f->op_first], "pto-run.unsupported",
+                                "the function has jumps between blocks inside a region");
+        c->p->steps.at[c->frame->jumps.at[i].step].target = c->frame->labels.at[block];
+    }
     for (size_t i = 0; i < c->frame->returns.n; i++)
         c->p->steps.at[c->frame->returns.at[i]].target = here(c);
     return ST_OK;
+}
+
+static void fill_frame(struct compiler *c, struct frame *frame)
+{
+    const struct pto_function *f = frame->f;
+
+    frame->slots = ARENA_ARRAY(&c->arena, struct slot, f->value_count + 1);
+    frame->reshaped = ARENA_ARRAY(&c->arena, bool, f->value_count + 1);
+    for (uint32_t i = f->op_first; i < f->op_end; i++) {
+        const struct pto_op *op = &c->m->ops.at[i];
+        if (op->code == PTO_SET_VALIDSHAPE && op->operand_count > 0)
+            frame->reshaped[pto_operands(c->m, op)[0].value] = true;
+    }
 }
 
 static void free_frame(struct frame *f)
@@ -487,9 +579,15 @@ static enum status compile_call(struct compiler *c, const struct pto_op *op)
     if (c->frame->depth >= MAX_CALLS)
         return compile_fail(c, op, "pto-run.recursion", "calls are nested more than %d deep",
                             MAX_CALLS);
-    struct frame frame = {.f = f, .caller = c->frame, .depth = c->frame->depth + 1,
-                          .slots = ARENA_ARRAY(&c->arena, struct slot, f->value_count + 1),
+    c->n_values += f->value_count;
+    if (c->n_values > MAX_STEPS)
+        return compile_fail(c, op, "pto-run.too-large",
+                            "more than %d values after copying in all calls", MAX_STEPS);
+    struct frame frame = {.f = f,
+                          .caller = c->frame,
+                          .depth = c->frame->depth + 1,
                           .results = value_slots(c, op->result_first, op->result_count)};
+    fill_frame(c, &frame);
     c->frame = &frame;
     struct slot *own = value_slots(c, 0, f->arg_count);
     keep_roots(c, args, own, n_args);
@@ -529,10 +627,9 @@ static void compile_branch(struct compiler *c, const struct pto_op *op)
 {
     c->p->has_jumps = true;
     if (op->code == PTO_COND_BR) {
-        uint32_t test = emit(c, (struct pto_step){
-                                    .code = PTO_STEP_UNLESS,
-                                    .a = role_slot(c, op, PTO_ROLE_CONDITION, 0).at,
-                                    .op = (uint32_t)(op - c->m->ops.at)});
+        uint32_t test = emit(c, (struct pto_step){.code = PTO_STEP_UNLESS,
+                                                  .a = role_slot(c, op, PTO_ROLE_CONDITION, 0).at,
+                                                  .op = (uint32_t)(op - c->m->ops.at)});
         jump_to(c, op, 0);
         c->p->steps.at[test].target = here(c);
         jump_to(c, op, 1);
@@ -556,9 +653,9 @@ static enum status compile_region(struct compiler *c, const struct pto_op *op)
 
     if (!block)
         return ST_OK;
-    return compile_block(c, block,
-                         (struct target){value_slots(c, op->result_first, op->result_count),
-                                         op->result_count});
+    return compile_block(
+        c, block,
+        (struct target){value_slots(c, op->result_first, op->result_count), op->result_count});
 }
 
 static enum status compile_op(struct compiler *c, const struct pto_op *op, struct target to)
@@ -594,13 +691,17 @@ static enum status compile_op(struct compiler *c, const struct pto_op *op, struc
         return compile_region(c, op);
     case PTO_SECTION_CUBE:
     case PTO_SECTION_VECTOR:
-        if ((c->p->function->kind == PTO_KIND_CUBE) != (op->code == PTO_SECTION_CUBE) &&
-            c->p->function->kind != PTO_KIND_NONE)
+        if ((c->p->kind == PTO_KIND_CUBE) != (op->code == PTO_SECTION_CUBE))
             return ST_OK;
         return compile_region(c, op);
     default:
         if (compile_value(c, op, &status) || compile_site(c, op, &status))
             return status;
+        if (op->code >= PTO_TALLOC_TO_AIV && op->code <= PTO_TFREE)
+            return compile_fail(
+                c, op, "pto-run.unsupported",
+                "the simulator executes FIFOs as pto.tpush_to_*, pto.tpop_from_* and "
+                "pto.tfree_from_* only");
         return compile_fail(c, op, "pto-run.unsupported", "the simulator does not execute it");
     }
 }
@@ -670,13 +771,22 @@ static void weave_syncs(struct compiler *c)
     mem_free(next);
 }
 
+static bool uses_pipe(const struct pto_site *s, enum pto_pipe pipe)
+{
+    for (uint8_t i = 0; i < s->n_phases; i++) {
+        if (s->phases[i] == pipe)
+            return true;
+    }
+    return false;
+}
+
 /* Global memory needs watching only where something written is also read, or written twice by
  * different pipes. */
 static void find_shared_gm(struct pto_program *p)
 {
     uint64_t read = 0, written = 0;
     uint8_t writer[64];
-    bool any = false;
+    bool any_read = false, any_write = false;
 
     memset(writer, 0xff, sizeof(writer));
     for (size_t i = 0; i < p->sites.n; i++) {
@@ -685,8 +795,9 @@ static void find_shared_gm(struct pto_program *p)
             const struct pto_access *a = &p->accesses.at[s->access_first + k];
             if (a->space != PTO_GM)
                 continue;
+            p->has_scalar_gm |= uses_pipe(s, PTO_PIPE_S);
             if (a->root < 0 || a->root >= 64) {
-                any |= a->is_write;
+                *(a->is_write ? &any_write : &any_read) = true;
                 continue;
             }
             uint64_t bit = UINT64_C(1) << a->root;
@@ -699,8 +810,28 @@ static void find_shared_gm(struct pto_program *p)
         }
     }
     p->gm_shared |= read & written;
-    if (any)
+    if (any_read)
+        p->gm_shared |= written;
+    if (any_write)
         p->gm_shared = UINT64_MAX;
+}
+
+/* Accesses through pointers that loops mix up become accesses through one of them, whichever. */
+static void group_roots(struct compiler *c)
+{
+    struct pto_program *p = c->p;
+
+    for (size_t i = 0; i < p->accesses.n; i++) {
+        struct pto_access *a = &p->accesses.at[i];
+        if (a->space == PTO_GM)
+            a->root = c->has_unknown_roots ? -1 : root_group(c, a->root);
+    }
+    find_shared_gm(p);
+    for (int32_t i = 0; i < 64; i++) {
+        int32_t group = root_group(c, i);
+        if ((p->gm_shared >> group & 1) != 0)
+            p->gm_shared |= UINT64_C(1) << i;
+    }
 }
 
 static void init_args(struct compiler *c)
@@ -718,8 +849,9 @@ static void init_args(struct compiler *c)
 }
 
 enum status pto_program_compile(struct pto_program *p, const struct pto_module *m,
-                                const struct pto_function *f, enum pto_arch arch,
-                                bool is_synchronised, const char *path, struct diag *diag)
+                                const struct pto_function *f, enum pto_kind kind,
+                                enum pto_arch arch, bool is_synchronised, const char *path,
+                                struct diag *diag)
 {
     struct compiler c = {.p = p, .m = m, .path = path, .diag = diag, .arm = PTO_NONE};
     struct frame frame = {.f = f};
@@ -727,17 +859,24 @@ enum status pto_program_compile(struct pto_program *p, const struct pto_module *
     reset(p);
     p->module = m;
     p->function = f;
+    p->kind = kind;
     p->arch = arch;
+    for (int32_t i = 0; i < 64; i++)
+        c.same_root[i] = i;
     arena_init(&c.arena);
-    frame.slots = ARENA_ARRAY(&c.arena, struct slot, f->value_count + 1);
+    fill_frame(&c, &frame);
     c.frame = &frame;
     uint32_t body = open_node(&c, PTO_NODE_ARM);
     init_args(&c);
     enum status status = compile_body(&c, f);
+    if (status == ST_OK && c.has_large_arrays)
+        status =
+            diag_fail(diag, ST_UNSUPPORTED, "pto-run.too-large", (struct where){path, f->line, 0},
+                      "local arrays of more than %d elements", MAX_ARRAY_ELEMENTS);
     if (status == ST_OK) {
-        emit(&c, (struct pto_step){.code = PTO_STEP_END});
         close_node(&c, body);
-        find_shared_gm(p);
+        emit(&c, (struct pto_step){.code = PTO_STEP_END});
+        group_roots(&c);
     }
     if (status == ST_OK && is_synchronised && !p->has_flags) {
         if (p->has_jumps)

@@ -21,15 +21,15 @@
 /* Steps: an arithmetic or view operation has the opcode of the text, the others are these. */
 enum pto_step_code {
     PTO_STEP_END = PTO_OP_COUNT,
-    PTO_STEP_JUMP,      /* to target */
-    PTO_STEP_UNLESS,    /* number a is 0: to target */
-    PTO_STEP_FOR,       /* a = iv, b = upper, c = step: done: to target */
-    PTO_STEP_NEXT,      /* iv += step, to target */
-    PTO_STEP_COPY,      /* number a to dst */
+    PTO_STEP_JUMP,   /* to target */
+    PTO_STEP_UNLESS, /* number a is 0: to target */
+    PTO_STEP_FOR,    /* a = iv, b = upper, c = step: done: to target */
+    PTO_STEP_NEXT,   /* iv += step, to target */
+    PTO_STEP_COPY,   /* number a to dst */
     PTO_STEP_COPY_TILE,
     PTO_STEP_COPY_GM,
-    PTO_STEP_SITE,      /* a = site */
-    PTO_STEP_SYNC,      /* a = sync */
+    PTO_STEP_SITE, /* a = site */
+    PTO_STEP_SYNC, /* a = sync */
 };
 
 struct pto_step {
@@ -59,6 +59,7 @@ struct pto_use {
     uint8_t kind; /* enum pto_slot_kind */
     uint8_t role; /* enum pto_role */
     bool is_read, is_written;
+    uint8_t dtype;   /* of a number, or of the elements */
     int32_t bytes;   /* of a tile */
     int32_t element; /* bytes of one of its elements */
 };
@@ -67,9 +68,9 @@ struct pto_use {
 struct pto_access {
     uint8_t space;
     bool is_write;
-    bool is_known; /* false: anywhere in the space, or behind the pointer */
+    bool is_known;   /* false: anywhere in the space, or behind the pointer */
     bool is_scratch; /* read and written: a tmp operand */
-    int32_t root;  /* pointer argument of gm; negative: any */
+    int32_t root;    /* pointer argument of gm; negative: any */
     int64_t lo, hi;
 };
 
@@ -124,6 +125,7 @@ struct pto_array {
 struct pto_program {
     const struct pto_module *module;
     const struct pto_function *function;
+    enum pto_kind kind; /* of the core */
     enum pto_arch arch;
     VEC_OF(struct pto_step) steps;
     VEC_OF(struct pto_site) sites;
@@ -136,10 +138,11 @@ struct pto_program {
     VEC_OF(struct pto_gm) gms;
     VEC_OF(struct pto_array) arrays;
     VEC_OF(uint32_t) arg_slots; /* of the function's arguments, in order */
-    uint64_t gm_shared; /* bit per argument: accesses behind it may depend on each other */
+    uint64_t gm_shared;         /* bit per argument: accesses behind it may depend on each other */
     bool has_fifos;
-    bool has_flags;   /* the text synchronises itself: nothing is inserted, bytes do not wait */
-    bool has_jumps;   /* cf.*: no tree */
+    bool has_scalar_gm;  /* the scalar unit reads or writes global memory */
+    bool has_flags;      /* the text synchronises itself: nothing is inserted, bytes do not wait */
+    bool has_jumps;      /* cf.*: no tree */
     uint32_t n_unfilled; /* syncs that did not get an event */
     bool ignore_reuse; /* set by the caller: no flags for bytes that are written again (what-if) */
 };
@@ -148,11 +151,13 @@ void pto_program_init(struct pto_program *p);
 void pto_program_free(struct pto_program *p);
 
 /*
- * Compiles `f` for a core of its kind. Fails with the operation and line named when something in
- * it cannot be executed. `is_synchronised` inserts what the compiler would (pto/sync.h).
+ * Compiles `f` for a cube core (without its vector sections) or a vector core. Fails with the
+ * operation and line named when something in it cannot be executed. `is_synchronised` inserts what
+ * the compiler would (pto/sync.h).
  */
 enum status pto_program_compile(struct pto_program *p, const struct pto_module *m,
-                                const struct pto_function *f, enum pto_arch arch,
-                                bool is_synchronised, const char *path, struct diag *diag);
+                                const struct pto_function *f, enum pto_kind kind,
+                                enum pto_arch arch, bool is_synchronised, const char *path,
+                                struct diag *diag);
 
 #endif

@@ -22,6 +22,7 @@ struct jump {
 struct frame {
     const struct pto_function *f;
     struct slot *slots; /* by value */
+    bool *reshaped;     /* by value: some set_validshape names it */
     const struct frame *caller;
     uint32_t depth;
     const struct slot *results; /* where `return` puts its values */
@@ -42,7 +43,8 @@ struct number_fact {
 };
 
 struct tile_fact {
-    bool is_known; /* the bytes: [lo, hi) */
+    bool is_known;  /* the bytes: [lo, hi) */
+    bool is_placed; /* the slot has the address and window it will have */
     bool is_valid_known;
     int64_t lo, hi;
 };
@@ -60,10 +62,14 @@ struct compiler {
     VEC_OF(struct number_fact) numbers;
     VEC_OF(struct tile_fact) tiles;
     VEC_OF(struct gm_fact) gms;
-    uint32_t arm; /* node that gets the next child */
+    uint32_t arm;                        /* node that gets the next child */
     struct tile_fact fifo[PTO_FIFOS][2]; /* ring of the consumer, by number and direction */
-    int64_t bump[PTO_SPACE_COUNT]; /* tiles without an address: where the next one goes */
+    int64_t bump[PTO_SPACE_COUNT];       /* tiles without an address: where the next one goes */
     struct frame *frame;
+    uint32_t n_values; /* of all calls copied in */
+    bool has_large_arrays;
+    bool has_unknown_roots; /* a loop mixes a pointer that cannot be told */
+    int32_t same_root[64];  /* pointer arguments that a loop mixes up: another of the group */
 };
 
 enum status compile_fail(struct compiler *c, const struct pto_op *op, const char *code,

@@ -187,14 +187,15 @@ static struct pto_phases flag_pipes(const struct pto_module *m, const struct pto
 
 static enum status find_phases(struct compiler *c, const struct pto_op *op, struct pto_site *s)
 {
-    struct pto_phases phases = is_flag(op->code) ? flag_pipes(c->m, op)
-                                                 : pto_phases_of(c->m, c->frame->f, op);
+    struct pto_phases phases =
+        is_flag(op->code) ? flag_pipes(c->m, op) : pto_phases_of(c->m, c->frame->f, op);
 
     if (is_fifo(op->code)) {
         c->p->has_fifos = true;
         int64_t id = pto_op_int(c->m, op, PTO_KEY_ID, 0);
         if (id < 0 || id >= PTO_FIFOS)
-            return compile_fail(c, op, "pto-run.fifo", "the number of a FIFO is 0 to %d", PTO_FIFOS - 1);
+            return compile_fail(c, op, "pto-run.fifo", "the number of a FIFO is 0 to %d",
+                                PTO_FIFOS - 1);
         s->fifo = (uint8_t)id;
         s->to_vector = op->code == PTO_TPUSH_TO_AIV || op->code == PTO_TPOP_FROM_AIC ||
                        op->code == PTO_TFREE_FROM_AIC;
@@ -216,7 +217,7 @@ static enum status find_phases(struct compiler *c, const struct pto_op *op, stru
 static bool is_sync(enum pto_opcode code)
 {
     return code >= PTO_SET_FLAG && code <= PTO_COMM_TTEST && code != PTO_CACHEINVALID &&
-           code != PTO_SET_FFTS;
+           code != PTO_SET_FFTS && code != PTO_TSYNC;
 }
 
 /* What has neither a pipe nor a meaning for the simulator: the lowered FIFO forms, whose pipes are
@@ -229,8 +230,11 @@ static bool is_supported(enum pto_opcode code)
 
 bool compile_site(struct compiler *c, const struct pto_op *op, enum status *status)
 {
-    struct pto_site s = {.code = op->code, .op = (uint32_t)(op - c->m->ops.at), .line = op->line,
-                         .col = op->col, .result = PTO_NONE};
+    struct pto_site s = {.code = op->code,
+                         .op = (uint32_t)(op - c->m->ops.at),
+                         .line = op->line,
+                         .col = op->col,
+                         .result = PTO_NONE};
 
     if (!is_supported(op->code))
         return false;
@@ -249,7 +253,8 @@ bool compile_site(struct compiler *c, const struct pto_op *op, enum status *stat
     add_accesses(c, op, &s);
     if (op->code == PTO_TPOP_FROM_AIC || op->code == PTO_TPOP_FROM_AIV) {
         c->tiles.at[s.result] = c->fifo[s.fifo][s.to_vector];
-        struct pto_use made = {s.result, PTO_SLOT_TILE, PTO_ROLE_OUT, false, true, 0, 0};
+        struct pto_use made = {
+            .slot = s.result, .kind = PTO_SLOT_TILE, .role = PTO_ROLE_OUT, .is_written = true};
         add_access(c, &s, &made, true, false);
     }
     count_repeats(c, op, &s);

@@ -3,8 +3,6 @@
 #include "pto/program_in.h"
 #include "pto/values.h"
 
-enum { MAX_ARRAY_ELEMENTS = 1 << 20 };
-
 static uint32_t op_number(const struct compiler *c, const struct pto_op *op)
 {
     return (uint32_t)(op - c->m->ops.at);
@@ -58,8 +56,8 @@ static enum status compile_select(struct compiler *c, const struct pto_op *op)
     if (to.kind == PTO_SLOT_GM && c->p->gms.at[a.at].root == c->p->gms.at[b.at].root)
         c->p->gms.at[to.at].root = c->p->gms.at[a.at].root;
     emit_copy(c, a, to);
-    uint32_t test = emit(c, (struct pto_step){.code = PTO_STEP_UNLESS, .a = condition.at,
-                                              .op = op_number(c, op)});
+    uint32_t test = emit(
+        c, (struct pto_step){.code = PTO_STEP_UNLESS, .a = condition.at, .op = op_number(c, op)});
     uint32_t jump = emit(c, (struct pto_step){.code = PTO_STEP_JUMP});
     c->p->steps.at[test].target = jump + 1;
     emit_copy(c, b, to);
@@ -81,7 +79,8 @@ static enum status compile_arith(struct compiler *c, const struct pto_op *op)
         if (slot_of(c, operands[1].value).kind != PTO_SLOT_NUMBER)
             return compile_select(c, op);
     }
-    struct pto_step s = {.code = (uint16_t)op->code, .op = op_number(c, op),
+    struct pto_step s = {.code = (uint16_t)op->code,
+                         .op = op_number(c, op),
                          .dtype = (uint8_t)result_type(c, op, 0)->dtype,
                          .flag = predicate ? (uint8_t)predicate->i : 0,
                          .cycles = pto_arith_is_division(op->code) ? PTO_CYCLES_DIVISION
@@ -114,8 +113,9 @@ static void emit_with_uses(struct compiler *c, const struct pto_op *op, struct s
 {
     uint32_t n = 0, first = add_uses(c, op, &n);
 
-    emit(c, (struct pto_step){.code = (uint16_t)op->code, .dst = to.at, .a = first, .b = n,
-                              .op = op_number(c, op)});
+    emit(c,
+         (struct pto_step){
+             .code = (uint16_t)op->code, .dst = to.at, .a = first, .b = n, .op = op_number(c, op)});
 }
 
 static void inherit_root(struct compiler *c, struct slot from, struct slot to)
@@ -141,8 +141,8 @@ static enum status compile_view(struct compiler *c, const struct pto_op *op)
 {
     struct slot from = kind_slot(c, op, PTO_SLOT_GM, 0);
     struct slot to = result_slot(c, op, 0);
-    uint32_t limit = op->code == PTO_MAKE_TENSOR_VIEW ? pto_operand_total(c->m, op, PTO_ROLE_SHAPE)
-                                                     : 0;
+    uint32_t limit =
+        op->code == PTO_MAKE_TENSOR_VIEW ? pto_operand_total(c->m, op, PTO_ROLE_SHAPE) : 0;
 
     if (from.kind != PTO_SLOT_GM)
         return compile_fail(c, op, "pto-run.operand", "needs a pointer or view");
@@ -154,8 +154,10 @@ static enum status compile_view(struct compiler *c, const struct pto_op *op)
     if (!all_known(c, from))
         return ST_OK;
     struct pto_step s = c->p->steps.at[c->p->steps.n - 1];
-    if (!pto_step_view(c->p, &s, (struct pto_slots){c->p->numbers.at, c->p->tiles.at, c->p->gms.at}))
-        return compile_fail(c, op, "pto-run.view-shape", "a size or offset is negative or too large");
+    if (!pto_step_view(c->p, &s,
+                       (struct pto_slots){c->p->numbers.at, c->p->tiles.at, c->p->gms.at}))
+        return compile_fail(c, op, "pto-run.view-shape",
+                            "a size or offset is negative or too large");
     c->p->steps.n--; /* the slot is right from the start */
     c->gms.at[to.at].is_known = true;
     return ST_OK;
@@ -177,25 +179,20 @@ static int64_t bump(struct compiler *c, enum pto_space space, int64_t bytes)
     return at;
 }
 
+/* Slots of a multi tile; 1 for a tile. */
+static uint8_t slots_of(const struct pto_type *type)
+{
+    return type->kind == PTO_TYPE_MULTI && type->count > 0 && type->count < 256
+               ? (uint8_t)type->count
+               : 1;
+}
+
 /* Bytes of all slots of a tile or multi tile. */
 static int64_t footprint(const struct pto_type *type)
 {
     int64_t bytes = pto_tile_bytes(&type->tile);
 
     return bytes < 0 || type->kind != PTO_TYPE_MULTI ? bytes : bytes * type->count;
-}
-
-static bool is_reshaped(const struct compiler *c, uint32_t value)
-{
-    const struct pto_function *f = c->frame->f;
-
-    for (uint32_t i = f->op_first; i < f->op_end; i++) {
-        const struct pto_op *op = &c->m->ops.at[i];
-        if (op->code == PTO_SET_VALIDSHAPE && op->operand_count > 0 &&
-            pto_operands(c->m, op)[0].value == value)
-            return true;
-    }
-    return false;
 }
 
 static enum status compile_alloc(struct compiler *c, const struct pto_op *op)
@@ -210,7 +207,8 @@ static enum status compile_alloc(struct compiler *c, const struct pto_op *op)
     struct tile_fact *fact = &c->tiles.at[to.at];
 
     if (bytes < 0)
-        return compile_fail(c, op, "pto-run.tile-shape", "the tile has no size that can be counted");
+        return compile_fail(c, op, "pto-run.tile-shape",
+                            "the tile has no size that can be counted");
     if (addr.kind == PTO_SLOT_NONE)
         addr = new_constant(c, bump(c, type->tile.space, bytes));
     t = &c->p->tiles.at[to.at];
@@ -220,6 +218,7 @@ static enum status compile_alloc(struct compiler *c, const struct pto_op *op)
                             "%lld bytes at address %lld leave the %u bytes of %s", (long long)bytes,
                             (long long)at, pto_space_size(c->p->arch, type->tile.space),
                             pto_space_name(type->tile.space));
+    fact->is_placed = fact->is_known;
     fact->lo = at;
     fact->hi = at + bytes;
     t->addr = at;
@@ -231,13 +230,15 @@ static enum status compile_alloc(struct compiler *c, const struct pto_op *op)
         t->v_col = (int32_t)vc;
     if ((rows && (t->v_row < 0 || t->v_row > t->type.rows)) ||
         (cols && (t->v_col < 0 || t->v_col > t->type.cols)))
-        return compile_fail(c, op, "pto-run.tile-shape", "the valid part %dx%d is larger than %dx%d",
-                            t->v_row, t->v_col, t->type.rows, t->type.cols);
-    fact->is_valid_known = rows && cols && !is_reshaped(c, op->result_first);
+        return compile_fail(c, op, "pto-run.tile-shape",
+                            "the valid part %dx%d is larger than %dx%d", t->v_row, t->v_col,
+                            t->type.rows, t->type.cols);
+    fact->is_valid_known = rows && cols && !c->frame->reshaped[op->result_first];
     if (fact->is_known && fact->is_valid_known)
         return ST_OK; /* the slot is right from the start */
     emit_with_uses(c, op, to);
     c->p->steps.at[c->p->steps.n - 1].c = addr.at;
+    c->p->steps.at[c->p->steps.n - 1].flag = slots_of(type);
     return ST_OK;
 }
 
@@ -253,15 +254,17 @@ static enum status compile_subview(struct compiler *c, const struct pto_op *op)
     const struct pto_tile *parent = &c->p->tiles.at[from.at];
     struct tile_fact outer = c->tiles.at[from.at], *fact = &c->tiles.at[to.at];
     struct pto_tile part, *t = &c->p->tiles.at[to.at];
-    *fact = outer;
-    fact->is_valid_known = false;
-    if (outer.is_known && is_known(c, row, &r) && is_known(c, col, &k) &&
-        pto_tile_window(parent, r, k, t->type.rows, t->type.cols, &part)) {
+    *fact = outer; /* somewhere in the parent */
+    fact->is_valid_known = fact->is_placed = false;
+    if (outer.is_placed && parent->type.compact == 0 && is_known(c, row, &r) &&
+        is_known(c, col, &k) && pto_tile_window(parent, r, k, t->type.rows, t->type.cols, &part)) {
         struct pto_range ranges[PTO_RANGES];
         size_t n = pto_tile_ranges(&part, ranges);
         if (n > 0) {
             fact->lo = ranges[0].begin;
             fact->hi = ranges[n - 1].end;
+            fact->is_placed = true;
+            *t = part;
         }
     }
     emit_with_uses(c, op, to);
@@ -272,24 +275,34 @@ static enum status compile_subview(struct compiler *c, const struct pto_op *op)
 static enum status compile_retyped(struct compiler *c, const struct pto_op *op)
 {
     struct slot from = kind_slot(c, op, PTO_SLOT_TILE, 0);
-    struct slot to = op->result_count > 0 ? result_slot(c, op, 0)
-                                          : kind_slot(c, op, PTO_SLOT_TILE, 1);
+    struct slot to =
+        op->result_count > 0 ? result_slot(c, op, 0) : kind_slot(c, op, PTO_SLOT_TILE, 1);
 
     if (from.kind != PTO_SLOT_TILE || to.kind != PTO_SLOT_TILE)
         return compile_fail(c, op, "pto-run.operand", "needs a tile");
+    bool is_moved = op->code == PTO_TASSIGN || op->code == PTO_MULTI_TILE_GET;
+    const struct pto_operand *first = pto_operands(c->m, op);
+    uint8_t slots =
+        op->operand_count > 0 ? slots_of(pto_value_type(c->m, c->frame->f, first[0].value)) : 1;
     c->tiles.at[to.at] = c->tiles.at[from.at];
     c->tiles.at[to.at].is_valid_known = false;
     if (op->code == PTO_TASSIGN)
         c->tiles.at[to.at].is_known = false;
+    if (is_moved || c->p->tiles.at[from.at].window.rows > 0)
+        c->tiles.at[to.at].is_placed = false;
+    if (c->tiles.at[to.at].is_placed)
+        c->p->tiles.at[to.at].addr = c->p->tiles.at[from.at].addr;
     emit_with_uses(c, op, to);
     c->p->steps.at[c->p->steps.n - 1].c = from.at;
+    c->p->steps.at[c->p->steps.n - 1].flag = slots;
     return ST_OK;
 }
 
 /* The ring of a FIFO in the consumer's memory, for both directions. */
 static void note_fifo(struct compiler *c, const struct pto_op *op)
 {
-    int64_t id = pto_op_int(c->m, op, PTO_KEY_ID, 0), mask = pto_op_int(c->m, op, PTO_KEY_DIR_MASK, 1);
+    int64_t id = pto_op_int(c->m, op, PTO_KEY_ID, 0),
+            mask = pto_op_int(c->m, op, PTO_KEY_DIR_MASK, 1);
     int64_t size = pto_op_int(c->m, op, PTO_KEY_SLOT_SIZE, 0);
     int64_t slots = pto_op_int(c->m, op, PTO_KEY_SLOT_NUM, mask == 3 ? 4 : 8);
     int64_t local = pto_op_int(c->m, op, PTO_KEY_LOCAL_SLOT_NUM, slots);
@@ -308,12 +321,6 @@ static enum status compile_simple(struct compiler *c, const struct pto_op *op)
 {
     for (uint32_t i = 0; i < op->result_count; i++)
         result_slot(c, op, i);
-    if (op->code == PTO_DECLARE_LOCAL_ARRAY) {
-        const struct pto_array *a = &c->p->arrays.at[c->p->arrays.n - 1];
-        if (a->count > MAX_ARRAY_ELEMENTS || a->first > MAX_ARRAY_ELEMENTS)
-            return compile_fail(c, op, "pto-run.too-large", "local arrays of more than %d elements",
-                                MAX_ARRAY_ELEMENTS);
-    }
     if (op->code == PTO_AIC_INITIALIZE_PIPE || op->code == PTO_AIV_INITIALIZE_PIPE)
         note_fifo(c, op);
     emit_with_uses(c, op, op->result_count > 0 ? result_slot(c, op, 0) : (struct slot){0});
@@ -326,17 +333,39 @@ static enum status compile_simple(struct compiler *c, const struct pto_op *op)
     return ST_OK;
 }
 
+/* Where a reserved buffer is. Those whose place is left open lie at the end of their space, where
+ * tiles without an address, which begin at its start, do not come. */
+static int64_t reserved_base(const struct compiler *c, const struct pto_function *f,
+                             const struct pto_op *wanted)
+{
+    int64_t space = pto_op_int(c->m, wanted, PTO_KEY_LOCATION, PTO_VEC);
+    int64_t at = space > 0 && space < PTO_SPACE_COUNT
+                     ? pto_space_size(c->p->arch, (enum pto_space)space)
+                     : 0;
+
+    if (pto_op_attr(c->m, wanted, PTO_KEY_BASE))
+        return pto_op_int(c->m, wanted, PTO_KEY_BASE, 0);
+    for (const struct pto_op *o = &c->m->ops.at[f->op_first]; o <= wanted; o++) {
+        if (o->code != PTO_RESERVE_BUFFER || pto_op_attr(c->m, o, PTO_KEY_BASE) ||
+            pto_op_int(c->m, o, PTO_KEY_LOCATION, PTO_VEC) != space)
+            continue;
+        int64_t size = pto_op_int(c->m, o, PTO_KEY_SIZE, 0);
+        at = size < 0 || size > at ? 0 : (at - size) & ~INT64_C(255);
+    }
+    return at;
+}
+
 /* The buffer a consumer keeps for a FIFO; its producer imports the same number. */
 static enum status compile_reserve(struct compiler *c, const struct pto_op *op)
 {
     struct slot to = result_slot(c, op, 0);
+    const struct pto_function *f = c->frame->f;
     const struct pto_op *from = op;
 
     if (op->code == PTO_IMPORT_RESERVED_BUFFER) {
         const struct pto_attr *peer = pto_op_attr(c->m, op, PTO_KEY_PEER_FUNC);
         const struct pto_attr *name = pto_op_attr(c->m, op, PTO_KEY_NAME);
-        const struct pto_function *f =
-            peer ? pto_find_function(c->m, intern_get(&c->m->names, peer->text)) : NULL;
+        f = peer ? pto_find_function(c->m, intern_get(&c->m->names, peer->text)) : NULL;
         from = NULL;
         for (uint32_t i = f ? f->op_first : 0; f && name && i < f->op_end && !from; i++) {
             const struct pto_op *o = &c->m->ops.at[i];
@@ -347,8 +376,7 @@ static enum status compile_reserve(struct compiler *c, const struct pto_op *op)
         if (!from)
             return compile_fail(c, op, "pto-run.fifo", "the peer reserves no buffer of that name");
     }
-    int64_t base = pto_op_int(c->m, from, PTO_KEY_BASE, 0);
-    c->p->numbers.at[to.at].v.i = base;
+    c->p->numbers.at[to.at].v.i = reserved_base(c, f, from);
     c->numbers.at[to.at].is_known = true;
     return ST_OK;
 }

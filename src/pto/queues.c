@@ -46,21 +46,27 @@ void pto_queues_reset(struct pto_queues *q)
     }
     q->records.n = 0;
     q->n_records = 0;
+    q->late = NULL;
 }
 
-static uint32_t keep_record(struct pto_queues *q, const struct pto_record *r)
+/* Where the next record goes: into the list, or aside once the list is full. */
+static inline struct pto_record *next_record(struct pto_queues *q, uint32_t *number)
 {
     q->n_records++;
+    *number = PTO_NO_RECORD;
     if (q->records.n >= q->max_records)
-        return PTO_NO_RECORD;
-    vec_push(&q->records, *r);
-    return (uint32_t)(q->records.n - 1);
+        return &q->aside;
+    if (q->records.n == q->records.cap)
+        vec_reserve(&q->records, q->records.n + 1);
+    *number = (uint32_t)q->records.n;
+    return &q->records.at[q->records.n++];
 }
 
-/* The vector queue's busy time has the latency of a burst once: the last one's, when it ends. */
-static void end_burst(struct pto_queue *pipe)
+/* The vector queue's busy time has the latency of a burst once: the last one's, as far as it is not
+ * covered by what follows. */
+static void end_burst(struct pto_queue *pipe, int64_t stall)
 {
-    pipe->busy += pipe->burst_latency;
+    pipe->busy += stall < pipe->burst_latency ? stall : pipe->burst_latency;
     pipe->burst_latency = 0;
 }
 
@@ -73,7 +79,9 @@ static struct pto_moment start_moment(const struct pto_queues *q, const struct p
 
     pto_moment_join(&m, pipe->held);
     pto_moment_join(&m, wait);
-    if (p != PTO_PIPE_S)
+    if (q->late)
+        pto_moment_join(&m, *q->late);
+    else if (p != PTO_PIPE_S)
         pto_moment_join(&m, (struct pto_moment){scalar->free, scalar->last, PTO_CAUSE_SCALAR,
                                                 PTO_PIPE_S, 0});
     return m;
@@ -84,37 +92,39 @@ struct pto_moment pto_queues_run(struct pto_queues *q, const struct pto_issue *i
 {
     struct pto_queue *pipe = &q->pipe[issue->pipe];
     struct pto_moment m = start_moment(q, pipe, (enum pto_pipe)issue->pipe, wait);
-    struct pto_record r = {.start = m.at,
-                           .end = m.at + issue->occupied,
-                           .ready = m.at + issue->occupied + issue->latency,
-                           .stall = m.at - pipe->free,
-                           .site = issue->site,
-                           .before = m.record,
-                           .pipe = issue->pipe,
-                           .cause = m.cause,
-                           .from = m.from,
-                           .other = m.other};
-    uint32_t record = keep_record(q, &r);
+    int64_t end = m.at + issue->occupied, ready = end + issue->latency;
+    int64_t stall = m.at - pipe->free;
+    uint32_t record;
 
-    if (r.stall > 0 && issue->pipe == PTO_PIPE_V)
-        end_burst(pipe);
-    pipe->stall[m.cause] += r.stall;
+    *next_record(q, &record) = (struct pto_record){.start = m.at,
+                                                   .end = end,
+                                                   .ready = ready,
+                                                   .stall = stall,
+                                                   .site = issue->site,
+                                                   .before = m.record,
+                                                   .pipe = issue->pipe,
+                                                   .cause = m.cause,
+                                                   .from = m.from,
+                                                   .other = m.other};
+    if (stall > 0 && issue->pipe == PTO_PIPE_V)
+        end_burst(pipe, stall);
+    pipe->stall[m.cause] += stall;
     pipe->busy += issue->occupied;
     if (issue->pipe == PTO_PIPE_V)
         pipe->burst_latency = issue->latency;
     pipe->count++;
     pipe->held.at = 0;
-    pipe->free = issue->is_blocking ? r.ready : r.end;
+    pipe->free = issue->is_blocking ? ready : end;
     pipe->last = record;
-    if (r.ready >= pipe->done) {
-        pipe->done = r.ready;
+    if (ready >= pipe->done) {
+        pipe->done = ready;
         pipe->slowest = record;
     }
-    if (r.start < pipe->first)
-        pipe->first = r.start;
-    if (r.ready > pipe->until)
-        pipe->until = r.ready;
-    return (struct pto_moment){r.ready, record, PTO_CAUSE_NONE, issue->pipe, 0};
+    if (m.at < pipe->first)
+        pipe->first = m.at;
+    if (ready > pipe->until)
+        pipe->until = ready;
+    return (struct pto_moment){ready, record, PTO_CAUSE_NONE, issue->pipe, 0};
 }
 
 static struct pto_flag *flag_of(struct pto_queues *q, enum pto_pipe a, enum pto_pipe b, uint32_t id)
@@ -141,29 +151,30 @@ static uint32_t sync_record(struct pto_queues *q, uint32_t site, enum pto_pipe p
 {
     struct pto_queue *pipe = &q->pipe[p];
     struct pto_moment m = start_moment(q, pipe, p, wait);
-    struct pto_record r = {.start = m.at,
-                           .end = m.at + q->issue,
-                           .ready = m.at + q->issue,
-                           .stall = m.at - pipe->free,
-                           .site = site,
-                           .before = m.record,
-                           .pipe = (uint8_t)p,
-                           .cause = m.cause,
-                           .from = m.from,
-                           .is_sync = (uint8_t)mark.is,
-                           .peer = (uint8_t)mark.peer,
-                           .id = (uint8_t)mark.id,
-                           .other = m.other};
-    uint32_t record = keep_record(q, &r);
+    int64_t end = m.at + q->issue, stall = m.at - pipe->free;
+    uint32_t record;
 
-    if (r.stall > 0 && p == PTO_PIPE_V)
-        end_burst(pipe);
-    pipe->stall[m.cause] += r.stall;
+    *next_record(q, &record) = (struct pto_record){.start = m.at,
+                                                   .end = end,
+                                                   .ready = end,
+                                                   .stall = stall,
+                                                   .site = site,
+                                                   .before = m.record,
+                                                   .pipe = (uint8_t)p,
+                                                   .cause = m.cause,
+                                                   .from = m.from,
+                                                   .is_sync = (uint8_t)mark.is,
+                                                   .peer = (uint8_t)mark.peer,
+                                                   .id = (uint8_t)mark.id,
+                                                   .other = m.other};
+    if (stall > 0 && p == PTO_PIPE_V)
+        end_burst(pipe, stall);
+    pipe->stall[m.cause] += stall;
     pipe->held.at = 0;
-    pipe->free = r.end;
+    pipe->free = end;
     pipe->last = record;
-    if (r.ready >= pipe->done) {
-        pipe->done = r.ready;
+    if (end >= pipe->done) {
+        pipe->done = end;
         pipe->slowest = record;
     }
     return record;
@@ -223,6 +234,32 @@ void pto_queues_barrier(struct pto_queues *q, uint32_t site, enum pto_pipe pipe)
     for (int p = 0; p < PTO_PIPE_COUNT; p++)
         pto_queues_hold(q, (enum pto_pipe)p, all);
     sync_record(q, site, PTO_PIPE_S, all, (struct mark){PTO_MARK_BARRIER, PTO_PIPE_ALL, 0});
+}
+
+struct pto_moment pto_queues_signal(struct pto_queues *q, uint32_t site, enum pto_pipe pipe)
+{
+    struct pto_moment all = {.record = PTO_NO_RECORD};
+
+    if (pipe == PTO_PIPE_ALL) {
+        all = pto_queues_end(q);
+        sync_record(q, site, PTO_PIPE_S, (struct pto_moment){.record = PTO_NO_RECORD},
+                    (struct mark){PTO_MARK_SIGNAL, pipe, 0});
+        return all;
+    }
+    sync_record(q, site, pipe, all, (struct mark){PTO_MARK_SIGNAL, pipe, 0});
+    all.at = q->pipe[pipe].done;
+    all.record = q->pipe[pipe].slowest;
+    all.from = (uint8_t)pipe;
+    return all;
+}
+
+void pto_queues_await(struct pto_queues *q, uint32_t site, enum pto_pipe pipe,
+                      struct pto_moment until)
+{
+    for (int p = 0; pipe == PTO_PIPE_ALL && p < PTO_PIPE_COUNT; p++)
+        pto_queues_hold(q, (enum pto_pipe)p, until);
+    sync_record(q, site, pipe == PTO_PIPE_ALL ? PTO_PIPE_S : pipe, until,
+                (struct mark){PTO_MARK_AWAIT, pipe, 0});
 }
 
 void pto_queues_hold(struct pto_queues *q, enum pto_pipe pipe, struct pto_moment until)

@@ -53,7 +53,14 @@ struct pto_record {
     uint8_t peer, id; /* of a set and a wait: the pipe at the other end, the flag */
 };
 
-enum pto_sync_mark { PTO_MARK_NONE, PTO_MARK_SET, PTO_MARK_WAIT, PTO_MARK_BARRIER };
+enum pto_sync_mark {
+    PTO_MARK_NONE,
+    PTO_MARK_SET,
+    PTO_MARK_WAIT,
+    PTO_MARK_BARRIER,
+    PTO_MARK_SIGNAL, /* a flag for another core */
+    PTO_MARK_AWAIT,  /* waits for one */
+};
 
 /* A moment to wait for, and who made it. */
 struct pto_moment {
@@ -71,15 +78,16 @@ static inline void pto_moment_join(struct pto_moment *m, struct pto_moment other
 }
 
 struct pto_queue {
-    int64_t free;         /* when the next instruction may start */
-    int64_t done;         /* when everything started so far is ready */
-    uint32_t last;        /* record that set `free` */
-    uint32_t slowest;     /* record that set `done` */
+    int64_t free;           /* when the next instruction may start */
+    int64_t done;           /* when everything started so far is ready */
+    uint32_t last;          /* record that set `free` */
+    uint32_t slowest;       /* record that set `done` */
     struct pto_moment held; /* a wait or barrier in front of the next instruction */
-    int64_t busy;         /* occupied cycles, and one latency per burst of the vector queue */
-    uint64_t count;       /* instructions, without synchronisation */
+    int64_t busy;           /* occupied cycles, and of the vector queue the latency of each burst as
+                               far as the queue stood still; that of the last one is below */
+    uint64_t count;         /* instructions, without synchronisation */
     int64_t stall[PTO_CAUSE_COUNT];
-    int64_t first, until; /* active from .. to; first is INT64_MAX while unused */
+    int64_t first, until;  /* active from .. to; first is INT64_MAX while unused */
     int64_t burst_latency; /* of the burst that runs */
 };
 
@@ -97,8 +105,10 @@ struct pto_queues {
     VEC_OF(struct pto_record) records;
     size_t max_records; /* beyond it records are counted only */
     uint64_t n_records; /* all of them */
+    struct pto_record aside; /* the last one that found no room */
     int64_t issue, flag_latency;
-    uint32_t unset_flag_site; /* of a wait that no set precedes */
+    const struct pto_moment
+        *late; /* when the instruction that runs now was dispatched; NULL: now */
 };
 
 void pto_queues_init(struct pto_queues *q, size_t max_records);
@@ -140,6 +150,14 @@ bool pto_queues_skip(struct pto_queues *q, enum pto_pipe a, enum pto_pipe b, uin
 /* Later instructions of the pipe (of every pipe for PTO_PIPE_ALL) start after all earlier ones are
  * ready. */
 void pto_queues_barrier(struct pto_queues *q, uint32_t site, enum pto_pipe pipe);
+
+/* A flag for another core takes its turn: the moment when all earlier instructions of the pipe (of
+ * every pipe for PTO_PIPE_ALL) are ready. */
+struct pto_moment pto_queues_signal(struct pto_queues *q, uint32_t site, enum pto_pipe pipe);
+
+/* The pipe, or every pipe, takes its turn to wait for a flag of another core. */
+void pto_queues_await(struct pto_queues *q, uint32_t site, enum pto_pipe pipe,
+                      struct pto_moment until);
 
 /* Holds a pipe until a moment that another core made. */
 void pto_queues_hold(struct pto_queues *q, enum pto_pipe pipe, struct pto_moment until);

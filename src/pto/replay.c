@@ -12,7 +12,7 @@ static const char *const queue_names[PTO_REPLAY_QUEUES] = {
 
 enum { MOST_CHANNELS = 1 << 20 };
 
-#define MOST_CYCLES ((int64_t)1 << 40)
+#define MOST_CYCLES ((int64_t)1 << 32) /* of one entry: sums of all entries fit */
 
 const char *pto_replay_queue_name(uint32_t queue)
 {
@@ -109,7 +109,7 @@ enum status pto_replay_read(struct pto_replay *r, struct str text, const char *p
     }
     mem_free(csv);
     if (problem)
-        return diag_fail(d, ST_FORMAT, "pto.replay", (struct where){path, line, 0}, "%s", problem);
+        return diag_fail(d, ST_FORMAT, "pto-replay.bad-row", (struct where){path, line, 0}, "%s", problem);
     return ST_OK;
 }
 

@@ -49,8 +49,11 @@ const char *pto_core_name(uint32_t core)
 
 struct pto_options pto_options_default(enum pto_arch arch)
 {
-    return (struct pto_options){.arch = arch, .cores = 1, .blocks = 1,
-                                .max_steps = UINT64_C(2000000000), .max_records = 1000000};
+    return (struct pto_options){.arch = arch,
+                                .cores = 1,
+                                .blocks = 1,
+                                .max_steps = UINT64_C(2000000000),
+                                .max_records = 1000000};
 }
 
 /* ---- kernels of a module ---- */
@@ -131,8 +134,8 @@ static enum status find_kernel(struct pto_sim *s, struct str name, const char *p
     if (!f && name.n == 0)
         (void)diag_fail(diag, ST_NOT_FOUND, "pto-run.which-kernel", where, "%zu kernels here", n);
     else if (!f)
-        (void)diag_fail(diag, ST_NOT_FOUND, "pto-run.which-kernel", where, "no kernel is named %.*s",
-                        STR_ARGS(name));
+        (void)diag_fail(diag, ST_NOT_FOUND, "pto-run.which-kernel", where,
+                        "no kernel is named %.*s", STR_ARGS(name));
     for (size_t i = 0; !f && i < n && i < ARRAY_LEN(found); i++)
         diag_hint(diag, "try", "--func %.*s", STR_ARGS(pto_sim_kernel_name(m, found[i])));
     if (!f)
@@ -153,6 +156,17 @@ static bool uses_cube(const struct pto_module *m, const struct pto_function *f)
     return false;
 }
 
+/* A function without a kind that has sections for both runs on all cores. */
+static bool has_section(const struct pto_module *m, const struct pto_function *f,
+                        enum pto_opcode section)
+{
+    for (uint32_t i = f->op_first; i < f->op_end; i++) {
+        if (m->ops.at[i].code == section)
+            return true;
+    }
+    return false;
+}
+
 enum status pto_sim_prepare(struct pto_sim *s, const struct pto_module *m, struct str name,
                             enum pto_arch arch, bool is_dep, const char *path, struct diag *diag)
 {
@@ -161,15 +175,19 @@ enum status pto_sim_prepare(struct pto_sim *s, const struct pto_module *m, struc
     s->function[0] = s->function[1] = NULL;
     TRY(find_kernel(s, name, path, diag));
     const struct pto_function *alone = s->function[0] && !s->function[1] ? s->function[0] : NULL;
-    if (alone && alone->kind == PTO_KIND_NONE && !uses_cube(m, alone)) {
-        s->function[1] = alone;
-        s->function[0] = NULL;
+    if (alone && alone->kind == PTO_KIND_NONE) {
+        if (!uses_cube(m, alone) || has_section(m, alone, PTO_SECTION_VECTOR))
+            s->function[1] = alone;
+        if (!uses_cube(m, alone))
+            s->function[0] = NULL;
     }
     for (size_t i = 0; i < 2; i++) {
         if (!s->function[i])
             continue;
         s->program[i].ignore_reuse = s->ignore_reuse;
-        TRY(pto_program_compile(&s->program[i], m, s->function[i], arch, !is_dep, path, diag));
+        TRY(pto_program_compile(&s->program[i], m, s->function[i],
+                                i == 0 ? PTO_KIND_CUBE : PTO_KIND_VECTOR, arch, !is_dep, path,
+                                diag));
         s->present |= i == 0 ? 1U << PTO_AIC : 1U << PTO_AIV0;
     }
     if (s->function[0] && s->function[1])
@@ -208,26 +226,40 @@ static enum status tell_deadlock(struct pto_sim *s, const char *path, struct dia
     enum status status = ST_OK;
 
     for (uint32_t i = 0; i < PTO_CORES; i++) {
-        const struct pto_core *c = &s->cores[i];
+        struct pto_core *c = &s->cores[i];
         if ((s->present >> i & 1) == 0 || c->state != PTO_WAITING)
             continue;
         const struct pto_site *site = &c->program->sites.at[c->program->steps.at[c->at].a];
-        status = diag_fail(diag, ST_FORMAT, "pto-run.deadlock", (struct where){path, site->line, 0},
-                           "%s waits at %s on %s for a token that no other core sends",
-                           pto_core_name(i), pto_op_name(site->code),
-                           pto_pipe_name((enum pto_pipe)site->phases[0]));
+        status =
+            diag_fail(diag, ST_FORMAT, "pto-run.deadlock", (struct where){path, site->line, 0},
+                      "%s waits at %s on %s for a token that no other core sends", pto_core_name(i),
+                      pto_op_name(site->code), pto_pipe_name((enum pto_pipe)site->phases[0]));
+        (void)pto_core_tell_blocked(c);
     }
     return status;
+}
+
+/* The line a core has come to. Jumps and copies have none of their own. */
+static uint32_t line_of(const struct pto_core *c)
+{
+    const struct pto_step *s = &c->program->steps.at[c->at];
+
+    while (s->op == 0 && s->code != PTO_STEP_END)
+        s++;
+    return s->op != 0 ? c->program->module->ops.at[s->op].line : c->program->function->line;
 }
 
 /* Lets the cores run in turn. True when all ended, by themselves or by a limit. */
 static bool run_cores(struct pto_sim *s)
 {
     for (;;) {
-        bool is_waiting = false, moved = false;
+        bool is_waiting = false, is_stopped = false, moved = false;
         for (uint32_t i = 0; i < PTO_CORES; i++) {
             struct pto_core *c = &s->cores[i];
-            if ((s->present >> i & 1) == 0 || (c->state != PTO_RUNNING && c->state != PTO_WAITING))
+            if ((s->present >> i & 1) == 0)
+                continue;
+            is_stopped |= c->state == PTO_STOPPED;
+            if (c->state != PTO_RUNNING && c->state != PTO_WAITING)
                 continue;
             moved |= pto_core_run(c);
             if (c->state == PTO_FAILED)
@@ -236,8 +268,8 @@ static bool run_cores(struct pto_sim *s)
         }
         if (!is_waiting)
             return true;
-        if (!moved)
-            return false;
+        if (!moved) /* who waits for a core that the limit stopped is in no deadlock */
+            return is_stopped;
     }
 }
 
@@ -280,9 +312,7 @@ enum status pto_sim_run(struct pto_sim *s, const struct pto_costs *costs,
         if (c->state == PTO_FAILED)
             status = ST_FORMAT;
         if (c->state == PTO_STOPPED)
-            diag_add(diag, SEV_LOSS, "pto-run.step-limit",
-                     (struct where){path,
-                                    s->module->ops.at[c->program->steps.at[c->at].op].line, 0},
+            diag_add(diag, SEV_LOSS, "pto-run.step-limit", (struct where){path, line_of(c), 0},
                      "%s: stopped after %llu steps; what follows is of the part that ran",
                      pto_core_name(i), (unsigned long long)c->steps);
     }

@@ -19,15 +19,15 @@ struct pto_sim {
     struct pto_program program[PTO_CORES]; /* AIV0 and AIV1 share the second */
     struct pto_core cores[PTO_CORES];
     struct pto_machine machine;
-    uint32_t present;      /* bit per core */
+    uint32_t present; /* bit per core */
     const struct pto_module *module;
     const struct pto_function *function[2]; /* cube, vector */
     bool ignore_reuse; /* set before prepare: see struct pto_program */
     /* of the last run */
-    int64_t total;         /* cycles until everything is ready */
-    uint32_t last_core;    /* that was ready last */
+    int64_t total;      /* cycles until everything is ready */
+    uint32_t last_core; /* that was ready last */
     uint64_t steps;
-    bool is_complete;      /* every core finished */
+    bool is_complete; /* every core finished */
 };
 
 void pto_sim_init(struct pto_sim *s);

@@ -22,9 +22,11 @@ struct mark {
 struct inserter {
     struct pto_program *p;
     VEC_OF(struct pair) pairs;
-    struct { VEC_OF(struct mark) at; } *before, *after; /* by node */
-    uint32_t pipes; /* that occur */
-    bool no_chains; /* gathers: only direct pairs prove an order */
+    struct {
+        VEC_OF(struct mark) at;
+    } * before, *after; /* by node */
+    uint32_t pipes;     /* that occur */
+    bool no_chains;     /* gathers: only direct pairs prove an order */
     uint64_t work, max_work;
 };
 
@@ -33,9 +35,11 @@ struct look {
     uint32_t node, site;
     uint8_t pipe;      /* the one that would wait */
     uint32_t known;    /* pipes: everything before this point is in order with the instruction */
-    uint32_t created;  /* pipes that got a pair or barrier during this look */
+    uint32_t created;  /* pipes that got a pair or barrier, which hold wherever the look goes on */
+    uint32_t barriers; /* those that got a barrier */
     uint32_t carried;  /* loop whose back edge was taken, or PTO_NONE */
     VEC_OF(uint32_t) closed; /* pairs whose wait was passed: their set makes its pipe known */
+    VEC_OF(uint32_t) made;   /* pairs of this look; they are closed as well */
 };
 
 static bool is_gm(const struct pto_access *a)
@@ -75,8 +79,8 @@ static const struct pto_access *accesses_of(const struct pto_program *p, const s
 }
 
 /* Two loads of one queue land in order. */
-static bool is_exempt(const struct pto_site *f, const struct pto_site *n, const struct pto_access *a,
-                      const struct pto_access *b)
+static bool is_exempt(const struct pto_site *f, const struct pto_site *n,
+                      const struct pto_access *a, const struct pto_access *b)
 {
     return f->code == PTO_TLOAD && n->code == PTO_TLOAD && a->is_write && b->is_write &&
            last_pipe(f) == PTO_PIPE_MTE2 && first_pipe(n) == PTO_PIPE_MTE2;
@@ -148,13 +152,18 @@ static void add_barrier(struct inserter *in, struct look *l, uint8_t pipe)
     vec_push(&in->before[l->node].at, ((struct mark){PTO_NONE, pipe, true}));
     l->known |= 1U << pipe;
     l->created |= 1U << pipe;
+    l->barriers |= 1U << pipe;
 }
 
 static void add_pair(struct inserter *in, struct look *l, uint32_t from_node, uint8_t a)
 {
     struct pto_program *p = in->p;
-    struct pair pair = {.a = a, .b = l->pipe, .from = from_node, .to = l->node,
-                        .loop = l->carried, .site = l->site};
+    struct pair pair = {.a = a,
+                        .b = l->pipe,
+                        .from = from_node,
+                        .to = l->node,
+                        .loop = l->carried,
+                        .site = l->site};
     uint32_t number = (uint32_t)in->pairs.n;
 
     if (l->carried != PTO_NONE) {
@@ -168,7 +177,7 @@ static void add_pair(struct inserter *in, struct look *l, uint32_t from_node, ui
     vec_push(&in->after[pair.from].at, ((struct mark){number, 0, false}));
     vec_push(&in->before[pair.to].at, ((struct mark){number, 0, true}));
     vec_push(&in->pairs, pair);
-    vec_push(&l->closed, number);
+    vec_push(&l->made, number);
     l->known |= 1U << a;
     l->created |= 1U << a;
 }
@@ -185,22 +194,26 @@ static void look_at_site(struct inserter *in, struct look *l, uint32_t node)
     const struct pto_site *f = &in->p->sites.at[in->p->nodes.at[node].site];
     const struct pto_site *n = &in->p->sites.at[l->site];
 
-    for (uint8_t i = 0; i < f->n_phases; i++) {
-        uint8_t a = f->phases[f->n_phases - 1 - i];
-        if ((l->known >> a & 1) != 0 || i > 0)
-            break;
-        if (a == PTO_PIPE_S && l->pipe == PTO_PIPE_S)
-            break;
-        enum hazard hazard = hazard_between(in, f, n);
-        if (hazard == HAZARD_NONE)
-            break;
-        if (a != l->pipe)
-            add_pair(in, l, node, a);
-        else if (a == PTO_PIPE_V && in->p->arch == PTO_A5)
-            l->known |= 1U << a; /* the hardware keeps the order */
-        else if (a != PTO_PIPE_V || !streams(f, hazard, l))
-            add_barrier(in, l, a);
-    }
+    uint8_t a = last_pipe(f); /* earlier phases are over when the last one is */
+
+    if ((l->known >> a & 1) != 0 || (a == PTO_PIPE_S && l->pipe == PTO_PIPE_S))
+        return;
+    enum hazard hazard = hazard_between(in, f, n);
+    if (hazard == HAZARD_NONE)
+        return;
+    if (a != l->pipe)
+        add_pair(in, l, node, a);
+    else if (a == PTO_PIPE_V && in->p->arch == PTO_A5)
+        l->known |= 1U << a; /* the hardware keeps the order */
+    else if (a != PTO_PIPE_V || !streams(f, hazard, l))
+        add_barrier(in, l, a);
+}
+
+static bool is_in(const uint32_t *list, size_t n, uint32_t pair)
+{
+    while (n > 0 && list[n - 1] != pair)
+        n--;
+    return n > 0;
 }
 
 static void pass_mark(const struct inserter *in, struct look *l, const struct mark *m)
@@ -218,10 +231,17 @@ static void pass_mark(const struct inserter *in, struct look *l, const struct ma
             vec_push(&l->closed, m->pair);
         return;
     }
-    for (size_t i = l->closed.n; i-- > 0;) {
-        if (l->closed.at[i] == m->pair) {
-            l->known |= 1U << pair->a;
-            return;
+    if (is_in(l->closed.at, l->closed.n, m->pair) || is_in(l->made.at, l->made.n, m->pair))
+        l->known |= 1U << pair->a;
+}
+
+/* What hangs at one place, from the back. Sets are issued in front of waits there. */
+static void pass_marks(struct inserter *in, struct look *l, const struct mark *marks, size_t n)
+{
+    for (int waits = 1; waits >= 0; waits--) {
+        for (size_t i = n; i-- > 0;) {
+            if (marks[i].is_wait == (waits == 1))
+                pass_mark(in, l, &marks[i]);
         }
     }
 }
@@ -244,10 +264,12 @@ static void look_into_children(struct inserter *in, struct look *l, uint32_t par
 static void look_into_if(struct inserter *in, struct look *l, uint32_t node)
 {
     uint32_t behind = l->known, both = UINT32_MAX, arms = 0;
+    size_t closed = l->closed.n;
 
     for (uint32_t c = in->p->nodes.at[node].child; c != PTO_NONE; c = in->p->nodes.at[c].next) {
-        l->known = behind;
+        l->known = behind | l->created;
         look_into_children(in, l, c);
+        l->closed.n = closed;
         both &= l->known;
         arms++;
     }
@@ -260,25 +282,27 @@ static void look_into(struct inserter *in, struct look *l, uint32_t node)
 {
     const struct pto_node *x = &in->p->nodes.at[node];
 
-    for (size_t i = in->after[node].at.n; i-- > 0;)
-        pass_mark(in, l, &in->after[node].at.at[i]);
+    in->work++;
+    pass_marks(in, l, in->after[node].at.at, in->after[node].at.n);
     if (x->kind == PTO_NODE_SITE) {
         look_at_site(in, l, node);
     } else if (x->kind == PTO_NODE_IF) {
         look_into_if(in, l, node);
     } else {
         uint32_t behind = l->known;
+        size_t closed = l->closed.n;
         look_into_children(in, l, node);
         l->known = behind | l->created; /* the loop may not run at all */
+        l->closed.n = closed;
     }
-    for (size_t i = in->before[node].at.n; i-- > 0;)
-        pass_mark(in, l, &in->before[node].at.at[i]);
+    pass_marks(in, l, in->before[node].at.at, in->before[node].at.n);
 }
 
 /* What the previous round of a loop did, from its end back to where the instruction stands. */
 static void look_around(struct inserter *in, struct look *l, uint32_t loop, uint32_t child)
 {
-    uint32_t top = l->known, outer = l->carried;
+    uint32_t top = l->known, outer = l->carried, created = l->created;
+    size_t closed = l->closed.n;
 
     l->carried = loop;
     for (uint32_t c = in->p->nodes.at[loop].last; c != PTO_NONE && !is_done(in, l);
@@ -288,7 +312,10 @@ static void look_around(struct inserter *in, struct look *l, uint32_t loop, uint
             break;
     }
     l->carried = outer;
+    /* in front of the loop a pair it carries holds from its first set on, which comes next */
+    l->created = created | l->barriers;
     l->known = top | l->created;
+    l->closed.n = closed;
 }
 
 static void insert_for(struct inserter *in, uint32_t node)
@@ -301,8 +328,7 @@ static void insert_for(struct inserter *in, uint32_t node)
     if (l.pipe == PTO_PIPE_S)
         l.known = 1U << PTO_PIPE_S;
     while (node != 0 && !is_done(in, &l)) {
-        for (size_t i = in->before[node].at.n; i-- > 0;)
-            pass_mark(in, &l, &in->before[node].at.at[i]);
+        pass_marks(in, &l, in->before[node].at.at, in->before[node].at.n);
         for (uint32_t c = p->nodes.at[node].previous; c != PTO_NONE && !is_done(in, &l);
              c = p->nodes.at[c].previous)
             look_into(in, &l, c);
@@ -314,6 +340,7 @@ static void insert_for(struct inserter *in, uint32_t node)
         node = parent;
     }
     vec_free(&l.closed);
+    vec_free(&l.made);
 }
 
 /* ---- events ---- */
@@ -376,10 +403,13 @@ static uint32_t hang(struct pto_program *p, uint32_t list, struct pto_sync sync)
     return (uint32_t)(p->syncs.n - 1);
 }
 
-/* Lists are built from the back; at one place sets come first, so that no wait delays them. */
-static uint32_t hang_marks(struct inserter *in, const struct mark *marks, size_t n, uint32_t site)
+/* Lists are built from the back; at one place sets come first, so that no wait delays them. A pair
+ * without an event is one barrier of all pipes where it would wait, none where it would drain. */
+static uint32_t hang_marks(struct inserter *in, const struct mark *marks, size_t n, uint32_t site,
+                           bool is_after)
 {
     uint32_t list = PTO_NONE;
+    bool has_barrier = false;
 
     for (int waits = 1; waits >= 0; waits--) {
         for (size_t i = n; i-- > 0;) {
@@ -387,17 +417,20 @@ static uint32_t hang_marks(struct inserter *in, const struct mark *marks, size_t
             if (m->is_wait != (waits == 1))
                 continue;
             if (m->pair == PTO_NONE) {
-                list = hang(in->p, list, (struct pto_sync){PTO_INSERT_BARRIER, m->pipe, 0, 0, 0, site});
+                list = hang(in->p, list,
+                            (struct pto_sync){PTO_INSERT_BARRIER, m->pipe, 0, 0, 0, site});
                 continue;
             }
             const struct pair *x = &in->pairs.at[m->pair];
             if (x->event >= 0)
                 list = hang(in->p, list,
-                            (struct pto_sync){m->is_wait ? PTO_INSERT_WAIT : PTO_INSERT_SET, x->a, x->b,
-                                              (uint8_t)x->event, 0, x->site});
-            else if (m->is_wait)
+                            (struct pto_sync){m->is_wait ? PTO_INSERT_WAIT : PTO_INSERT_SET, x->a,
+                                              x->b, (uint8_t)x->event, 0, x->site});
+            else if (m->is_wait && !is_after && !has_barrier) {
+                has_barrier = true;
                 list = hang(in->p, list,
                             (struct pto_sync){PTO_INSERT_BARRIER, PTO_PIPE_ALL, 0, 0, 0, x->site});
+            }
         }
     }
     return list;
@@ -409,14 +442,30 @@ static bool is_gather(enum pto_opcode code)
            code == PTO_MGATHER || code == PTO_MSCATTER;
 }
 
-void pto_sync_everywhere(struct pto_program *p)
+/* All pipes drain before the function ends. */
+static void end_with_barrier(struct pto_program *p)
+{
+    if (p->sites.n > 0)
+        p->nodes.at[0].after = hang(p, PTO_NONE,
+                                    (struct pto_sync){PTO_INSERT_BARRIER, PTO_PIPE_ALL, 0, 0, 0,
+                                                      (uint32_t)(p->sites.n - 1)});
+}
+
+static void barriers_everywhere(struct pto_program *p)
 {
     for (uint32_t i = 0; i < p->nodes.n; i++) {
         p->nodes.at[i].before = p->nodes.at[i].after = PTO_NONE;
         if (p->nodes.at[i].kind == PTO_NODE_SITE)
-            p->nodes.at[i].before = hang(p, PTO_NONE, (struct pto_sync){PTO_INSERT_BARRIER, PTO_PIPE_ALL,
-                                                                       0, 0, 0, p->nodes.at[i].site});
+            p->nodes.at[i].before = hang(
+                p, PTO_NONE,
+                (struct pto_sync){PTO_INSERT_BARRIER, PTO_PIPE_ALL, 0, 0, 0, p->nodes.at[i].site});
     }
+}
+
+void pto_sync_everywhere(struct pto_program *p)
+{
+    barriers_everywhere(p);
+    end_with_barrier(p);
 }
 
 bool pto_sync_insert(struct pto_program *p, uint64_t max_work)
@@ -446,12 +495,14 @@ bool pto_sync_insert(struct pto_program *p, uint64_t max_work)
         mem_free(at);
         for (uint32_t i = 0; i < n; i++) {
             uint32_t site = p->nodes.at[i].kind == PTO_NODE_SITE ? p->nodes.at[i].site : PTO_NONE;
-            p->nodes.at[i].before = hang_marks(&in, in.before[i].at.at, in.before[i].at.n, site);
-            p->nodes.at[i].after = hang_marks(&in, in.after[i].at.at, in.after[i].at.n, site);
+            p->nodes.at[i].before =
+                hang_marks(&in, in.before[i].at.at, in.before[i].at.n, site, false);
+            p->nodes.at[i].after = hang_marks(&in, in.after[i].at.at, in.after[i].at.n, site, true);
         }
     } else {
-        pto_sync_everywhere(p);
+        barriers_everywhere(p);
     }
+    end_with_barrier(p);
     for (size_t i = 0; i < n; i++) {
         vec_free(&in.before[i].at);
         vec_free(&in.after[i].at);

@@ -4,10 +4,10 @@
  * For every instruction the inserter looks backwards for instructions whose bytes it meets, until
  * all pipes are known to be in order: through the branches before it, around the loops it is in,
  * and out of them. A pair on two pipes becomes a set and a wait, hung where both stand side by
- * side in the tree (so a wait leaves a loop that its set is not in); a pair carried by a loop gets a
- * first set before the loop and a last wait behind it. A pair on one pipe becomes a barrier. Eight
- * events serve each ordered pair of pipes; when they run out, a barrier of all pipes takes the
- * place of a set and wait.
+ * side in the tree (so a wait leaves a loop that its set is not in); a pair carried by a loop gets
+ * a first set before the loop and a last wait behind it. A pair on one pipe becomes a barrier.
+ * Eight events serve each ordered pair of pipes; when they run out, a barrier of all pipes takes
+ * the place of a set and wait. A barrier of all pipes ends the function.
  */
 #ifndef STRATA_PTO_SYNC_H
 #define STRATA_PTO_SYNC_H

@@ -25,7 +25,10 @@ struct conversion {
     strid key_detail, key_bytes, key_stall, key_for, key_cause;
 };
 
-static const char *const marks[] = {"", "SET_FLAG", "WAIT_FLAG", "BAR"};
+static const char *const marks[] = {"",    "SET_FLAG",        "WAIT_FLAG",
+                                    "BAR", "SET_INTRA_BLOCK", "WAIT_INTRA_BLOCK"};
+
+enum { MARKS = 8 }; /* at least as many, and a power of two */
 
 static const char *lane_name(uint8_t pipe)
 {
@@ -107,7 +110,7 @@ static struct site_text *site_text(struct conversion *c, const struct pto_core *
 {
     const struct pto_program *p = core->program;
     uint32_t which = core->number == PTO_AIC ? 0 : 1;
-    struct site_text *t = &c->sites[which][site * 4 + mark];
+    struct site_text *t = &c->sites[which][site * MARKS + mark];
     const struct pto_site *s = &p->sites.at[site];
 
     if (t->is_made)
@@ -115,7 +118,7 @@ static struct site_text *site_text(struct conversion *c, const struct pto_core *
     t->is_made = true;
     t->name = capture_intern(c->cap, mark == 0 ? name_of(c, s) : str_of(marks[mark]));
     t->detail = mark == 0 ? capture_intern(c->cap, operands_of(c, p->module, s)) : 0;
-    struct str pc = arena_format(&c->scratch, "0x%x", (which + 1) << 28 | (site * 4 + mark) << 2);
+    struct str pc = arena_format(&c->scratch, "0x%x", (which + 1) << 28 | (site * MARKS + mark) << 2);
     struct str code = arena_format(&c->scratch, "%s:%" PRIu32, c->path, s->line);
     struct attr set[] = {
         attr_text(capture_intern(c->cap, S("pc_addr")), capture_intern(c->cap, pc)),
@@ -175,7 +178,7 @@ static strid flag_detail(struct conversion *c, const struct pto_record *r)
     uint8_t from = r->is_sync == PTO_MARK_SET ? r->pipe : r->peer;
     uint8_t to = r->is_sync == PTO_MARK_SET ? r->peer : r->pipe;
 
-    if (r->is_sync == PTO_MARK_BARRIER)
+    if (r->is_sync >= PTO_MARK_BARRIER)
         return capture_intern(c->cap,
                               arena_format(&c->scratch, "PIPE:%s,",
                                            r->peer == PTO_PIPE_ALL ? "ALL" : lane_name(r->peer)));
@@ -186,7 +189,7 @@ static strid flag_detail(struct conversion *c, const struct pto_record *r)
 static uint32_t add_sync(struct conversion *c, const struct pto_core *core,
                          const struct pto_record *r)
 {
-    bool is_wait = r->is_sync == PTO_MARK_WAIT;
+    bool is_wait = r->is_sync == PTO_MARK_WAIT || r->is_sync == PTO_MARK_AWAIT;
     const struct site_text *t = site_text(c, core, r->site, r->is_sync);
     struct slice slice = {.begin = is_wait ? r->start - r->stall : r->end - 1,
                           .dur = is_wait ? r->end - r->start + r->stall : 1,
@@ -251,7 +254,7 @@ static void add_slices(struct conversion *c, const struct pto_core *core)
     uint32_t which = core->number == PTO_AIC ? 0 : 1;
 
     if (!c->sites[which]) {
-        size_t n = core->program->sites.n * 4 + 1;
+        size_t n = core->program->sites.n * MARKS + 1;
         c->sites[which] = mem_grow(NULL, sizeof(*c->sites[which]), n);
         memset(c->sites[which], 0, sizeof(*c->sites[which]) * n);
     }

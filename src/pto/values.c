@@ -89,7 +89,10 @@ static bool move_pointer(const struct pto_program *p, const struct pto_step *s, 
     if (__builtin_add_overflow(out.view.offset, by, &out.view.offset))
         return false;
     if (s->code == PTO_CASTPTR && pto_dtype_size(t) > 0) {
-        out.view.offset = out.view.offset * pto_dtype_size(out.view.dtype) / pto_dtype_size(t);
+        int64_t from = pto_dtype_size(out.view.dtype), bytes = 0;
+        if (__builtin_mul_overflow(out.view.offset, from, &bytes))
+            return false;
+        out.view.offset = bytes / pto_dtype_size(t);
         out.view.dtype = t;
     }
     v.gms[s->dst] = out;
@@ -130,7 +133,8 @@ static bool alloc_tile(const struct pto_program *p, const struct pto_step *s, st
         else if (u->role == PTO_ROLE_VALID_COL)
             t.v_col = to_int32(v.numbers[u->slot].v.i);
     }
-    int64_t room = (int64_t)pto_space_size(p->arch, t.type.space) - pto_tile_bytes(&t.type);
+    int64_t room =
+        (int64_t)pto_space_size(p->arch, t.type.space) - s->flag * pto_tile_bytes(&t.type);
     v.tiles[s->dst] = t;
     return fits(&t) && t.addr >= 0 && t.addr <= room;
 }
@@ -140,7 +144,8 @@ static bool subview(const struct pto_program *p, const struct pto_step *s, struc
     const struct pto_tile_type *type = &p->tiles.at[s->dst].type;
     const struct pto_tile *from = NULL;
     int64_t at[2] = {0, 0};
-    int32_t n = 0, row = -1, col = -1;
+    int32_t n = 0;
+    int64_t row = type->v_row, col = type->v_col; /* PTO_DYNAMIC: the whole window */
     struct pto_tile out;
 
     for (uint32_t i = 0; i < s->b; i++) {
@@ -150,20 +155,16 @@ static bool subview(const struct pto_program *p, const struct pto_step *s, struc
         else if (u->role == PTO_ROLE_INDEX && n < 2)
             at[n++] = v.numbers[u->slot].v.i;
         else if (u->role == PTO_ROLE_VALID_ROW)
-            row = to_int32(v.numbers[u->slot].v.i);
+            row = to_int32(v.numbers[u->slot].v.i) >= 0 ? v.numbers[u->slot].v.i : INT32_MAX;
         else if (u->role == PTO_ROLE_VALID_COL)
-            col = to_int32(v.numbers[u->slot].v.i);
+            col = to_int32(v.numbers[u->slot].v.i) >= 0 ? v.numbers[u->slot].v.i : INT32_MAX;
     }
     if (!from || !pto_tile_window(from, at[0], at[1], type->rows, type->cols, &out))
         return false;
-    if (type->v_row >= 0)
-        out.v_row = type->v_row;
-    if (type->v_col >= 0)
-        out.v_col = type->v_col;
     if (row >= 0)
-        out.v_row = row;
+        out.v_row = (int32_t)row;
     if (col >= 0)
-        out.v_col = col;
+        out.v_col = (int32_t)col;
     v.tiles[s->dst] = out;
     return fits(&out);
 }
@@ -192,8 +193,8 @@ static bool set_valid(const struct pto_program *p, const struct pto_step *s, str
 static bool retype(const struct pto_program *p, const struct pto_step *s, struct pto_slots v)
 {
     const struct pto_tile *from = &v.tiles[s->c];
-    struct pto_tile out = pto_tile_make(&p->tiles.at[s->dst].type, from->base, from->limit,
-                                        from->addr);
+    int64_t addr = from->window.rows > 0 ? pto_tile_offset(from, 0, 0) : from->addr;
+    struct pto_tile out = pto_tile_make(&p->tiles.at[s->dst].type, from->base, from->limit, addr);
     int64_t n = 0;
 
     for (uint32_t i = 0; i < s->b; i++) {
@@ -204,7 +205,7 @@ static bool retype(const struct pto_program *p, const struct pto_step *s, struct
     if (s->code == PTO_TASSIGN)
         out.addr = n;
     if (s->code == PTO_MULTI_TILE_GET) {
-        if (n < 0 || n > 16)
+        if (n < 0 || n >= s->flag)
             return false;
         out.addr += n * pto_tile_bytes(&out.type);
     }

@@ -82,12 +82,10 @@ static void check_arith(const struct pto_check *c)
 {
     enum pto_opcode code = c->op->code;
 
-    if (code >= PTO_ADDI && code <= PTO_MULUI_EXTENDED)
+    if ((code >= PTO_ADDI && code <= PTO_MULUI_EXTENDED) || code == PTO_CMPI)
         inputs_are(c, is_int, "whole numbers");
     else if ((code >= PTO_ADDF && code <= PTO_MINNUMF) || code == PTO_CMPF)
         inputs_are(c, is_float, "floating-point numbers");
-    else if (code == PTO_CMPI)
-        inputs_are(c, is_int, "whole numbers");
     if (code >= PTO_DIVSI && code <= PTO_FLOORDIVSI)
         check_division(c);
 }
@@ -267,7 +265,7 @@ static void check_window(const struct pto_check *c, uint32_t nth, int32_t parent
     if (pto_constant(c, pto_operand_nth(c->m, c->op, PTO_ROLE_INDEX, nth), &at) &&
         (at < 0 || at > parent - size))
         pto_bad(c, "pto-ir.out-of-tile", "the window [%lld, %lld) leaves the tile, which has %d",
-                (long long)at, (long long)(at + size), (int)parent);
+                (long long)at, (long long)at + (long long)size, (int)parent);
 }
 
 static void check_subview(const struct pto_check *c)

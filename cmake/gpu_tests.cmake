@@ -1,0 +1,15 @@
+# Profiling runs without a GPU: a stand-in for NVML and the CUDA driver that records its calls.
+add_library(fake-nvml MODULE EXCLUDE_FROM_ALL tests/fake-nvml/fake_nvml.c)
+target_link_libraries(fake-nvml PRIVATE strata_flags)
+add_dependencies(unit fake-nvml)
+set(fake_nvml_env "STRATA_NVML_PATH=$<TARGET_FILE:fake-nvml>" "STRATA_CUDA_PATH=$<TARGET_FILE:fake-nvml>")
+foreach(name clocks gpu_lock guardian gpu_device nvml_api)
+    if(TARGET unit.driver.${name})
+        add_dependencies(unit.driver.${name} fake-nvml)
+        set_tests_properties(unit.driver.${name} PROPERTIES ENVIRONMENT "${fake_nvml_env}")
+    endif()
+endforeach()
+if(TARGET strata)
+    add_test(NAME gpu.profile COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/gpu/profile.py
+        $<TARGET_FILE:strata> $<TARGET_FILE:fake-nvml>)
+endif()

@@ -1,0 +1,304 @@
+/*
+ * The public door to the simulator of PTO kernels, over flow/pto_kernel.h.
+ */
+#include <stdio.h>
+
+#include "flow/pto_kernel.h"
+#include "strata/strata.h"
+
+struct named {
+    char *name, *value;
+};
+
+struct names {
+    struct named *at;
+    size_t n, cap;
+};
+
+struct strata_pto {
+    struct pto_kernel kernel;
+    struct pto_costs *costs;
+    struct pto_setup setup;
+    struct names params, args;
+    char *text, *name, *func, *chip;
+    char error[1024];
+};
+
+static char *copy(const char *text, size_t n)
+{
+    char *to = mem_grow(NULL, 1, n + 1);
+
+    if (n > 0)
+        memcpy(to, text, n);
+    to[n] = '\0';
+    return to;
+}
+
+static void replace(char **to, const char *text)
+{
+    mem_free(*to);
+    *to = copy(text, strlen(text));
+}
+
+static void forget(struct names *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        mem_free(list->at[i].name);
+        mem_free(list->at[i].value);
+    }
+    list->n = 0;
+}
+
+static void put_name(struct names *list, const char *name, const char *value)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        if (strcmp(list->at[i].name, name) == 0) {
+            replace(&list->at[i].value, value);
+            return;
+        }
+    }
+    vec_push(list, ((struct named){copy(name, strlen(name)), copy(value, strlen(value))}));
+}
+
+static int misuse(struct strata_pto *k, const char *text)
+{
+    snprintf(k->error, sizeof(k->error), "%s", text);
+    return STRATA_USAGE;
+}
+
+/* Keeps the first error of `d`. */
+static void tell(struct strata_pto *k, const struct diag *d)
+{
+    for (size_t i = 0; i < d->entries.n; i++) {
+        const struct diag_entry *e = &d->entries.at[i];
+        const struct diag_text *first = &e->first[0];
+        if (e->severity != SEV_ERROR)
+            continue;
+        snprintf(k->error, sizeof(k->error), "%s:%llu: %s [%s]",
+                 first->where.path != NULL ? first->where.path : "",
+                 (unsigned long long)first->where.line, first->text, e->code);
+        return;
+    }
+}
+
+struct strata_pto *strata_pto_new(void)
+{
+    struct strata_pto *k = mem_grow(NULL, sizeof(*k), 1);
+
+    memset(k, 0, sizeof(*k));
+    pto_kernel_init(&k->kernel);
+    k->costs = pto_costs_new();
+    k->setup.target = -1;
+    k->setup.blocks = 1;
+    return k;
+}
+
+void strata_pto_free(struct strata_pto *k)
+{
+    if (k == NULL)
+        return;
+    forget(&k->params);
+    forget(&k->args);
+    vec_free(&k->params);
+    vec_free(&k->args);
+    pto_kernel_free(&k->kernel);
+    pto_costs_free(k->costs);
+    mem_free(k->text);
+    mem_free(k->name);
+    mem_free(k->func);
+    mem_free(k->chip);
+    mem_free(k);
+}
+
+int strata_pto_text(struct strata_pto *k, const char *text, size_t n, const char *name)
+{
+    if (k == NULL)
+        return STRATA_USAGE;
+    if (text == NULL)
+        return misuse(k, "strata_pto_text: no text");
+    mem_free(k->text);
+    k->text = copy(text, n);
+    k->setup.text = (struct str){k->text, n};
+    replace(&k->name, name != NULL ? name : "kernel");
+    k->setup.path = k->name;
+    forget(&k->params);
+    forget(&k->args);
+    k->error[0] = '\0';
+    return STRATA_OK;
+}
+
+int strata_pto_set(struct strata_pto *k, const char *name, const char *value)
+{
+    if (k == NULL)
+        return STRATA_USAGE;
+    if (name == NULL || value == NULL)
+        return misuse(k, "strata_pto_set: no name or no value");
+    put_name(&k->params, name, value);
+    return STRATA_OK;
+}
+
+int strata_pto_arg(struct strata_pto *k, const char *name, const char *value)
+{
+    if (k == NULL)
+        return STRATA_USAGE;
+    if (name == NULL || value == NULL)
+        return misuse(k, "strata_pto_arg: no name or no value");
+    put_name(&k->args, name, value);
+    return STRATA_OK;
+}
+
+static int set_number(struct strata_pto *k, struct str value, int64_t most, int64_t *out)
+{
+    int64_t number;
+
+    if (!num_i64(value, &number) || number < 1 || number > most)
+        return misuse(k, "strata_pto_option: the value is no number of these");
+    *out = number;
+    return STRATA_OK;
+}
+
+static int load_costs(struct strata_pto *k, const char *path)
+{
+    struct diag d;
+
+    diag_init(&d);
+    enum status status = pto_costs_load(k->costs, path, &d);
+    if (status != ST_OK)
+        tell(k, &d);
+    diag_fini(&d);
+    return (int)status;
+}
+
+int strata_pto_option(struct strata_pto *k, const char *name, const char *value)
+{
+    struct str v = str_of(value);
+    struct str n = str_of(name);
+    int64_t number = 0;
+
+    if (k == NULL)
+        return STRATA_USAGE;
+    if (name == NULL || value == NULL)
+        return misuse(k, "strata_pto_option: no name or no value");
+    if (str_equal(n, S("func"))) {
+        replace(&k->func, value);
+        k->setup.func = str_of(k->func);
+    } else if (str_equal(n, S("chip"))) {
+        replace(&k->chip, value);
+        k->setup.chip = str_of(k->chip);
+    } else if (str_equal(n, S("target")) && (str_equal(v, S("a2a3")) || str_equal(v, S("a5")))) {
+        k->setup.target = str_equal(v, S("a5")) ? PTO_A5 : PTO_A2A3;
+    } else if (str_equal(n, S("sync")) && (str_equal(v, S("dep")) || str_equal(v, S("ptoas")))) {
+        k->setup.is_dep = str_equal(v, S("dep"));
+    } else if (str_equal(n, S("blocks"))) {
+        return set_number(k, v, 100000, &k->setup.blocks);
+    } else if (str_equal(n, S("cores"))) {
+        return set_number(k, v, 1024, &k->setup.cores);
+    } else if (str_equal(n, S("max-steps"))) {
+        int code = set_number(k, v, INT64_MAX, &number);
+        k->setup.max_steps = code == STRATA_OK ? (uint64_t)number : k->setup.max_steps;
+        return code;
+    } else if (str_equal(n, S("cost"))) {
+        return load_costs(k, value);
+    } else {
+        return misuse(k, "strata_pto_option: no such option, or no such value of it");
+    }
+    return STRATA_OK;
+}
+
+/* One variant. */
+static int run(struct strata_pto *k, const struct text_param *params, size_t n_params,
+               const struct pto_given *args, struct strata_pto_result *out)
+{
+    struct pto_kernel *kernel = &k->kernel;
+    struct diag d;
+
+    k->setup.params = params;
+    k->setup.n_params = n_params;
+    k->setup.args = args;
+    k->setup.n_args = k->args.n;
+    diag_init(&d);
+    enum status status = pto_kernel_load(kernel, &k->setup, &d);
+    if (status == ST_OK)
+        status = pto_kernel_bind(kernel, &k->setup, &d);
+    if (status == ST_OK)
+        status = pto_kernel_run(kernel, k->costs, &k->setup, &d);
+    *out = (struct strata_pto_result){.status = (int)status, .bound = "nothing"};
+    if (status == ST_OK) {
+        out->cycles = kernel->total;
+        out->us = pto_outcome_us(&kernel->outcome, kernel->total);
+        out->instructions = kernel->outcome.instructions;
+        out->is_complete = kernel->outcome.is_complete;
+        out->is_degenerate = kernel->outcome.is_degenerate;
+        out->bound = pto_bound_name(kernel->outcome.bound);
+    } else {
+        tell(k, &d);
+    }
+    diag_fini(&d);
+    return (int)status;
+}
+
+static struct pto_given *givens(const struct names *list)
+{
+    struct pto_given *out = mem_grow(NULL, sizeof(*out), list->n + 1);
+
+    for (size_t i = 0; i < list->n; i++)
+        out[i] = (struct pto_given){str_of(list->at[i].name), str_of(list->at[i].value)};
+    return out;
+}
+
+int strata_pto_run(struct strata_pto *k, struct strata_pto_result *out)
+{
+    if (k == NULL)
+        return STRATA_USAGE;
+    if (out == NULL || k->text == NULL)
+        return misuse(k, "strata_pto_run: no text, or nowhere to put the result");
+    struct text_param *params = mem_grow(NULL, sizeof(*params), k->params.n + 1);
+    struct pto_given *args = givens(&k->args);
+    for (size_t i = 0; i < k->params.n; i++)
+        params[i] = (struct text_param){str_of(k->params.at[i].name),
+                                        str_of(k->params.at[i].value)};
+    k->error[0] = '\0';
+    int code = run(k, params, k->params.n, args, out);
+    mem_free(params);
+    mem_free(args);
+    return code;
+}
+
+int strata_pto_batch(struct strata_pto *k, const char *const *names, size_t columns,
+                     const char *const *values, size_t rows, struct strata_pto_result *out)
+{
+    if (k == NULL)
+        return STRATA_USAGE;
+    if (k->text == NULL || out == NULL || names == NULL || values == NULL)
+        return misuse(k, "strata_pto_batch: no text, no table, or nowhere to put the results");
+    struct text_param *params = mem_grow(NULL, sizeof(*params), columns + 1);
+    struct pto_given *args = givens(&k->args);
+    k->error[0] = '\0';
+    for (size_t row = 0; row < rows; row++) {
+        for (size_t i = 0; i < columns; i++)
+            params[i] =
+                (struct text_param){str_of(names[i]), str_of(values[row * columns + i])};
+        run(k, params, columns, args, &out[row]);
+    }
+    mem_free(params);
+    mem_free(args);
+    return STRATA_OK;
+}
+
+int64_t strata_pto_busy(const struct strata_pto *k, const char *core, const char *pipe)
+{
+    const struct pto_outcome *o = k != NULL ? &k->kernel.outcome : NULL;
+
+    for (size_t i = 0; o != NULL && core != NULL && pipe != NULL && i < o->units.n; i++) {
+        const struct pto_unit *u = &o->units.at[i];
+        if (strcmp(pto_core_name(u->core), core) == 0 &&
+            strcmp(pto_pipe_short((enum pto_pipe)u->pipe), pipe) == 0)
+            return u->busy;
+    }
+    return 0;
+}
+
+const char *strata_pto_error(const struct strata_pto *k)
+{
+    return k != NULL ? k->error : "";
+}

@@ -1,0 +1,15 @@
+/*
+ * mangled - the plain function name inside a mangled C++ one.
+ *
+ * Not a demangler: parameters and template arguments are passed over. Allocates nothing.
+ */
+#ifndef STRATA_BASE_MANGLED_H
+#define STRATA_BASE_MANGLED_H
+
+#include "base/str.h"
+
+/* "gemm" of "_ZN3lib4gemmIfEEvPT_": a part of `name`. Names that are not mangled, or in a way that
+ * is not known here, come back as they are. */
+struct str mangled_plain(struct str name);
+
+#endif

@@ -1,0 +1,209 @@
+/*
+ * strata gpu clocks: what the clocks of a GPU do; locking them and giving them back.
+ */
+#include "cli/session.h"
+#include "driver/clocks.h"
+#include "driver/gpu_device.h"
+
+struct args {
+    const char *device, *clock;
+    bool all;
+};
+
+static const struct args defaults = {.clock = "base"};
+
+static const struct opt options[] = {
+    OPT_STRING(0, "device", "N|UUID", struct args, device, "which GPU (the first)"),
+    OPT_STRING(0, "clock", "base|max|MHZ", struct args, clock, "what lock locks (base)"),
+    OPT_FLAG(0, "all", struct args, all, "restore every GPU, also without a journal"),
+    OPT_END,
+};
+
+static const char *const verbs[] = {"status", "lock", "restore", NULL};
+
+static const struct example examples[] = {
+    {"strata help gpu clocks", "this page"},
+    {0},
+};
+
+struct card {
+    struct nvml nvml;
+    struct nvml_gpu *gpu;
+    char uuid[NVML_UUID], name[NVML_NAME];
+};
+
+/* NVML knows a GPU by its own number or its UUID; CUDA is not needed here. */
+static enum status find(const struct args *args, struct card *card, struct diag *d)
+{
+    uint64_t number = 0;
+    bool is_number = args->device == NULL || num_u64(str_of(args->device), &number);
+    int result = is_number ? NVML_DO(&card->nvml, by_index, (unsigned)number, &card->gpu)
+                           : NVML_DO(&card->nvml, by_uuid, args->device, &card->gpu);
+
+    if (result != NVML_OK)
+        return diag_fail(d, ST_NOT_FOUND, "gpu.no-device", (struct where){0},
+                         "no GPU is called %s: %s", args->device != NULL ? args->device : "0",
+                         nvml_error(&card->nvml, result));
+    NVML_DO(&card->nvml, uuid, card->gpu, card->uuid, sizeof(card->uuid));
+    NVML_DO(&card->nvml, name, card->gpu, card->name, sizeof(card->name));
+    return ST_OK;
+}
+
+struct reading {
+    unsigned sm, memory, sm_max, memory_max, temperature, power_mw, limit_mw;
+    unsigned long long reasons;
+};
+
+static struct reading read_clocks(const struct card *c)
+{
+    struct reading r = {0};
+
+    NVML_DO(&c->nvml, clock, c->gpu, NVML_CLOCK_SM, &r.sm);
+    NVML_DO(&c->nvml, clock, c->gpu, NVML_CLOCK_MEMORY, &r.memory);
+    NVML_DO(&c->nvml, max_clock, c->gpu, NVML_CLOCK_SM, &r.sm_max);
+    NVML_DO(&c->nvml, max_clock, c->gpu, NVML_CLOCK_MEMORY, &r.memory_max);
+    NVML_DO(&c->nvml, temperature, c->gpu, 0, &r.temperature);
+    NVML_DO(&c->nvml, power, c->gpu, &r.power_mw);
+    NVML_DO(&c->nvml, power_limit, c->gpu, &r.limit_mw);
+    NVML_DO(&c->nvml, reasons, c->gpu, &r.reasons);
+    return r;
+}
+
+static void put(struct json_writer *j, const char *key, double value)
+{
+    json_write_key(j, str_of(key));
+    json_write_f64(j, value);
+}
+
+static void print_status(struct session *s, const struct card *c)
+{
+    struct reading r = read_clocks(c);
+    char reasons[NVML_REASONS];
+    bool is_locked = (r.reasons & NVML_REASON_LOCKED) != 0;
+
+    nvml_reason_names(r.reasons, reasons);
+    if (!s->common.json) {
+        out_printf(&s->out, "%s  %s\n", c->name, c->uuid);
+        out_printf(&s->out, "  SM clock      %u of %u MHz%s\n", r.sm, r.sm_max,
+                   is_locked ? ", locked" : "");
+        out_printf(&s->out, "  memory clock  %u of %u MHz\n", r.memory, r.memory_max);
+        out_printf(&s->out, "  held back by  %s\n", reasons);
+        out_printf(&s->out, "  temperature   %u C\n", r.temperature);
+        out_printf(&s->out, "  power         %.1f of %.1f W\n", r.power_mw / 1000.0,
+                   r.limit_mw / 1000.0);
+        return;
+    }
+    struct json_writer *j = session_json_begin(s, "strata.gpu-clocks/1", "measured");
+    json_write_object(j);
+    json_write_key(j, S("name"));
+    session_json_text(j, c->name);
+    json_write_key(j, S("uuid"));
+    session_json_text(j, c->uuid);
+    put(j, "sm_mhz", r.sm);
+    put(j, "sm_max_mhz", r.sm_max);
+    put(j, "mem_mhz", r.memory);
+    put(j, "mem_max_mhz", r.memory_max);
+    json_write_key(j, S("locked"));
+    json_write_bool(j, is_locked);
+    json_write_key(j, S("event_reasons"));
+    session_json_text(j, reasons);
+    put(j, "temp_c", r.temperature);
+    put(j, "power_w", r.power_mw / 1000.0);
+    put(j, "power_limit_w", r.limit_mw / 1000.0);
+    json_write_end(j);
+    session_json_end(s);
+}
+
+static int lock(struct session *s, const struct args *args, struct card *card)
+{
+    struct clock_want want;
+    struct clocks clocks;
+
+    if (!clock_want_parse(args->clock, &want) || want.policy == CLOCK_NONE)
+        return session_usage(s, "clocks: --clock is base, max or a number of MHz, not \"%s\"",
+                             args->clock);
+    enum status st =
+        clocks_lock(&clocks, &card->nvml, card->gpu, card->uuid, want, NULL, &s->arena, &s->diag);
+    if (st != ST_OK)
+        return session_code(st);
+    if (s->common.json) {
+        print_status(s, card);
+        return CODE_DONE;
+    }
+    out_printf(&s->out, "%s: SM clock locked at %u MHz until: strata gpu clocks restore\n",
+               card->name, clocks.target_mhz);
+    session_wrote(s, clocks.journal);
+    return CODE_DONE;
+}
+
+static int restore(struct session *s, const struct args *args, struct card *card)
+{
+    size_t count = 0;
+    enum status st = clocks_restore(&card->nvml, args->all, &count, &s->arena, &s->diag);
+
+    bool is_told = st == ST_OK && !s->common.json && !s->common.quiet;
+    if (is_told && count > 0)
+        out_printf(&s->out, "clocks of %zu GPU%s reset\n", count, count == 1 ? "" : "s");
+    else if (is_told)
+        out_printf(&s->out, "nothing to restore: no journal in %s\n", clocks_folder(&s->arena));
+    if (st == ST_OK && s->common.json) {
+        struct json_writer *j = session_json_begin(s, "strata.gpu-clocks/1", "measured");
+        json_write_object(j);
+        put(j, "restored", (double)count);
+        json_write_end(j);
+        session_json_end(s);
+    }
+    return session_code(st);
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    const char *verb = s->operands.n > 0 ? s->operands.at[0] : "status";
+    const char *why = NULL;
+    struct card card = {0};
+
+    if (nvml_open(&card.nvml, &s->arena, &why) != NVML_OK) {
+        diag_fail(&s->diag, ST_TOOL, "gpu.no-nvml", (struct where){0}, "NVML cannot be used: %s",
+                  why);
+        diag_hint(&s->diag, "try", "strata gpu doctor");
+        return CODE_TOOL;
+    }
+    int code;
+    if (strcmp(verb, "restore") == 0) {
+        code = restore(s, args, &card);
+    } else {
+        code = session_code(find(args, &card, &s->diag));
+        if (code == CODE_DONE && strcmp(verb, "lock") == 0)
+            code = lock(s, args, &card);
+        else if (code == CODE_DONE)
+            print_status(s, &card);
+    }
+    nvml_close(&card.nvml);
+    return code;
+}
+
+const struct command command_gpu_clocks = {
+    .name = "clocks",
+    .group = GROUP_GPU,
+    .summary = "show, lock or restore the clocks of a GPU",
+    .usage = "[OPTIONS] [status|lock|restore]",
+    .details =
+        "status (the default) shows clocks, what holds them back, temperature and power. lock pins "
+        "the SM clock, which needs root and holds for the whole machine, until restore; a journal "
+        "in "
+        "~/.local/state/strata remembers it. restore resets every GPU that has such a journal, "
+        "also "
+        "one that a killed run has left, and with --all every GPU.\n"
+        "\n"
+        "The same by hand: nvidia-smi -i N -lgc MHZ,MHZ and nvidia-smi -i N -rgc (memory: -lmc, "
+        "-rmc). A reset goes to the default of the card, so nothing is locked where somebody else "
+        "has locked the clocks already.",
+    .see = "docs/gpu-profile.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .defaults = &defaults,
+    .operands = {.kind = OPERAND_CHOICE, .min = 0, .max = 1, .choices = verbs},
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,114 @@
+/*
+ * strata gpu compare: what changed from one run to another.
+ */
+#include "cli/session.h"
+#include "gpu/compare.h"
+#include "gpu/report.h"
+#include "gpu/rundir.h"
+
+struct args {
+    bool force;
+};
+
+static const struct opt options[] = {
+    OPT_FLAG(0, "force-compare", struct args, force,
+             "compare although parameters, device or clocks differ"),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata gpu compare examples/gpu-rules/run examples/gpu-rules/run", "a run and itself"},
+    {0},
+};
+
+static void print_json(struct session *s, const struct gpu_run *b)
+{
+    struct json_writer *j = session_json_begin(s, "strata.gpu-compare/1", "measured");
+
+    json_write_object(j);
+    json_write_key(j, S("changes"));
+    json_write_array(j);
+    for (size_t i = 0; i < b->changes.n; i++) {
+        const struct gpu_change *c = &b->changes.at[i];
+        json_write_object(j);
+        json_write_key(j, S("metric"));
+        json_write_string(j, c->metric);
+        json_write_key(j, S("previous"));
+        json_write_string(j, c->previous);
+        json_write_key(j, S("current"));
+        json_write_string(j, c->current);
+        json_write_key(j, S("change"));
+        json_write_string(j, c->change);
+        json_write_end(j);
+    }
+    json_write_end(j);
+    json_write_end(j);
+    session_json_end(s);
+}
+
+static void print_text(struct session *s, const struct gpu_run *b)
+{
+    static const struct out_column columns[] = {
+        {"metric", false}, {"previous", true}, {"current", true}, {"change", false}};
+    const char **cells = ARENA_ARRAY(&s->arena, const char *, b->changes.n * 4 + 1);
+
+    for (size_t i = 0; i < b->changes.n; i++) {
+        cells[4 * i] = out_clean(&s->arena, b->changes.at[i].metric);
+        cells[4 * i + 1] = out_clean(&s->arena, b->changes.at[i].previous);
+        cells[4 * i + 2] = out_clean(&s->arena, b->changes.at[i].current);
+        cells[4 * i + 3] = out_clean(&s->arena, b->changes.at[i].change);
+    }
+    out_table(&s->out, columns, ARRAY_LEN(columns), cells, b->changes.n);
+}
+
+static int compare(struct session *s, const struct args *args, const struct gpu_run *a,
+                   struct gpu_run *b)
+{
+    const char *refusal = gpu_compare_refusal(a, b);
+
+    if (refusal != NULL && !args->force) {
+        diag_fail(&s->diag, ST_UNSUPPORTED, "gpu.not-comparable",
+                  (struct where){.path = s->operands.at[1]}, "%s", refusal);
+        diag_hint(&s->diag, "try", "--force-compare");
+        return CODE_NO;
+    }
+    if (refusal != NULL)
+        diag_add(&s->diag, SEV_WARN, "gpu.compared-anyway",
+                 (struct where){.path = s->operands.at[1]}, "%s", refusal);
+    gpu_compare(a, b);
+    s->common.json ? print_json(s, b) : print_text(s, b);
+    return CODE_DONE;
+}
+
+static int run(struct session *s, const void *given)
+{
+    struct gpu_run a, b;
+
+    enum status st = gpu_rundir_load(s->operands.at[0], &a, &s->diag);
+    if (st != ST_OK)
+        return session_code(st);
+    st = gpu_rundir_load(s->operands.at[1], &b, &s->diag);
+    int code = st == ST_OK ? compare(s, given, &a, &b) : session_code(st);
+    if (st == ST_OK)
+        gpu_run_free(&b);
+    gpu_run_free(&a);
+    return code;
+}
+
+const struct command command_gpu_compare = {
+    .name = "compare",
+    .group = GROUP_GPU,
+    .summary = "what changed from one GPU run to another",
+    .usage = "[OPTIONS] DIR_A DIR_B",
+    .details =
+        "Both are folders of runs; the first is the previous one. Durations that differ by no more "
+        "than 1 % or twice the spread of both are marked with \xe2\x89\x88. Runs with other "
+        "parameters, another device, another mode or other clocks are refused; the exit code is "
+        "then 1.",
+    .see = "docs/gpu.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .operands = {.kind = OPERAND_DIR, .min = 2, .max = 2},
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,184 @@
+/*
+ * strata gpu doctor: what profiling a GPU can use here, and what is missing.
+ */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "cli/session.h"
+#include "driver/clocks.h"
+#include "driver/driver.h"
+#include "driver/gpu_device.h"
+#include "driver/workload.h"
+
+static const struct example examples[] = {
+    {"strata gpu doctor", "what works here"},
+    {"strata gpu doctor --json", "the same for programs"},
+    {0},
+};
+
+struct row {
+    const char *what, *state, *text;
+};
+
+struct rows {
+    struct row at[24];
+    size_t n;
+};
+
+static void add(struct rows *rows, const char *what, const char *state, const char *text)
+{
+    if (rows->n < ARRAY_LEN(rows->at))
+        rows->at[rows->n++] = (struct row){what, state, text};
+}
+
+static void add_back_end(struct rows *rows, const struct driver *driver, struct arena *arena)
+{
+    struct probe_result r = {0};
+
+    driver->probe(arena, &r);
+    if (r.state == PROBE_FOUND)
+        add(rows, driver->name, "found",
+            arena_format(arena, "%s  %s", r.version != NULL ? r.version : "", r.path).at);
+    else
+        add(rows, driver->name, probe_state_name(r.state),
+            arena_format(arena, "%s; instead: %s", r.reason != NULL ? r.reason : "not found",
+                         driver->instead)
+                .at);
+}
+
+/* The driver says in a file whether counters are for administrators only. */
+static void add_permission(struct rows *rows, struct arena *arena)
+{
+    static const char path[] = "/proc/driver/nvidia/params";
+    FILE *f = fopen(path, "r");
+    char line[256];
+    int restricted = -1;
+
+    while (f != NULL && fgets(line, sizeof(line), f) != NULL)
+        if (sscanf(line, "RmProfilingAdminOnly: %d", &restricted) == 1)
+            break;
+    if (f != NULL)
+        fclose(f);
+    if (restricted < 0)
+        add(rows, "counters", "unknown", arena_format(arena, "%s does not tell", path).at);
+    else if (restricted == 0)
+        add(rows, "counters", "allowed", "for every user");
+    else if (geteuid() == 0)
+        add(rows, "counters", "allowed", "for administrators, which you are");
+    else
+        add(rows, "counters", "refused",
+            "for administrators only: run as root, set the driver option "
+            "NVreg_RestrictProfilingToAdminUsers=0, or give the container --cap-add=SYS_ADMIN; "
+            "until then durations and a model replace them");
+}
+
+static void add_gpus(struct rows *rows, struct session *s, const struct nvml *nvml)
+{
+    const char *why = NULL;
+    int n = gpu_device_count(&s->arena, &why);
+
+    if (n <= 0)
+        add(rows, "GPU", "missing",
+            arena_format(&s->arena, "%s; roofline, import, report and compare work without",
+                         n < 0 ? why : "the driver has none")
+                .at);
+    for (int i = 0; i < n && i < 8; i++) {
+        struct gpu_card g;
+        char which[16];
+        snprintf(which, sizeof(which), "%d", i);
+        if (gpu_device_find(which, nvml, &g, &s->diag) != ST_OK)
+            continue;
+        add(rows, "GPU", "found",
+            arena_format(&s->arena, "%d: %s  %s  cc %d.%d  %u SMs  driver %s%s", i, g.name, g.uuid,
+                         g.cc_major, g.cc_minor, g.sm_count, g.driver,
+                         g.mig == 1 ? "  MIG: no counters" : "")
+                .at);
+    }
+}
+
+static void add_clocks(struct rows *rows, const struct nvml *nvml, struct session *s)
+{
+    struct nvml_gpu *gpu = NULL;
+    unsigned long long reasons = 0;
+
+    if (nvml->library == NULL || NVML_DO(nvml, by_index, 0U, &gpu) != NVML_OK)
+        return;
+    NVML_DO(nvml, reasons, gpu, &reasons);
+    if ((reasons & NVML_REASON_LOCKED) != 0)
+        add(rows, "clocks", "locked", "somebody has locked them; --clock will refuse");
+    else if (geteuid() == 0)
+        add(rows, "clocks", "free", "--clock may lock them: you are root");
+    else
+        add(rows, "clocks", "free", "locking them needs root; without it they are measured");
+    if (fs_is_dir(clocks_folder(&s->arena))) {
+        struct fs_list list;
+        if (fs_list(&s->arena, clocks_folder(&s->arena), &list, &s->diag) == ST_OK && list.n > 0)
+            add(rows, "journal", "there",
+                "an earlier run did not end well: strata gpu clocks restore");
+    }
+}
+
+static void print_json(struct session *s, const struct rows *rows)
+{
+    struct json_writer *j = session_json_begin(s, "strata.gpu-doctor/1", NULL);
+
+    json_write_object(j);
+    json_write_key(j, S("checks"));
+    json_write_array(j);
+    for (size_t i = 0; i < rows->n; i++) {
+        json_write_object(j);
+        json_write_key(j, S("what"));
+        session_json_text(j, rows->at[i].what);
+        json_write_key(j, S("state"));
+        session_json_text(j, rows->at[i].state);
+        json_write_key(j, S("text"));
+        session_json_text(j, rows->at[i].text);
+        json_write_end(j);
+    }
+    json_write_end(j);
+    json_write_end(j);
+    session_json_end(s);
+}
+
+static int run(struct session *s, const void *args)
+{
+    static const struct driver *const tools[] = {&driver_cuda, &driver_cupti, &driver_ncu,
+                                                 &driver_nsys, &driver_nvml};
+    struct rows rows = {0};
+    struct nvml nvml;
+
+    (void)args;
+    nvml_open(&nvml, &s->arena, NULL);
+    add_gpus(&rows, s, &nvml);
+    for (size_t i = 0; i < ARRAY_LEN(tools); i++)
+        add_back_end(&rows, tools[i], &s->arena);
+    const char *library = workload_library(&s->arena);
+    add(&rows, "injection", library != NULL ? "found" : "missing",
+        library != NULL ? library
+                        : "libstrata-inject.so is not beside strata; STRATA_INJECT_PATH names it");
+    add_permission(&rows, &s->arena);
+    add_clocks(&rows, &nvml, s);
+    nvml_close(&nvml);
+    if (s->common.json) {
+        print_json(s, &rows);
+        return CODE_DONE;
+    }
+    for (size_t i = 0; i < rows.n; i++)
+        out_printf(&s->out, "  %-10s %-8s %s\n", rows.at[i].what, rows.at[i].state,
+                   rows.at[i].text);
+    return CODE_DONE;
+}
+
+const struct command command_gpu_doctor = {
+    .name = "doctor",
+    .group = GROUP_GPU,
+    .summary = "what profiling a GPU can use here, and what is missing",
+    .usage = "[OPTIONS]",
+    .details = "Lists GPUs, driver, CUPTI, ncu, nsys and NVML, the injection library, whether "
+               "hardware counters are allowed and whether clocks can be locked. What is missing is "
+               "replaced or left out, and each line says by what; the exit code is 0 either way.",
+    .see = "docs/gpu-profile.md",
+    .examples = examples,
+    .run = run,
+};

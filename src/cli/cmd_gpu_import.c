@@ -1,0 +1,110 @@
+/*
+ * strata gpu import: files of other profilers as the folder of a run.
+ */
+#include <time.h>
+
+#include "cli/gpu_options.h"
+#include "gpu/report.h"
+#include "gpu/rundir.h"
+
+struct args {
+    struct gpu_args gpu;
+};
+
+static const struct opt options[] = {
+    OPT_GPU_WORK(struct args, gpu),
+    OPT_GPU_NAMES(struct args, gpu),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata gpu import examples/gpu-rules/raw.csv examples/gpu-rules/source.csv --out run1",
+     "pages of one Nsight Compute report"},
+    {0},
+};
+
+static enum status write_run(struct session *s, const struct gpu_run *run,
+                             const struct gpu_import *import, const char **where)
+{
+    struct gpu_rundir dir;
+    struct tm local;
+    char stamp[32];
+    time_t now = time(NULL);
+
+    localtime_r(&now, &local);
+    strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &local);
+    TRY(gpu_rundir_open(&s->arena, run, s->common.out, stamp, &dir, &s->diag));
+    TRY(gpu_rundir_write(&dir, run, import, &s->diag));
+    *where = dir.final;
+    return gpu_rundir_finish(&s->arena, &dir, &s->diag);
+}
+
+static void print_json(struct session *s, const struct gpu_run *run, const struct gpu_import *in,
+                       const char *where)
+{
+    struct json_writer *j = session_json_begin(s, "strata.gpu-import/1", "measured");
+
+    json_write_object(j);
+    json_write_key(j, S("folder"));
+    session_json_text(j, where);
+    json_write_key(j, S("launches"));
+    json_write_u64(j, run->kernels.n);
+    json_write_key(j, S("stages"));
+    json_write_u64(j, run->stages.n);
+    json_write_key(j, S("rows"));
+    json_write_u64(j, in->rows);
+    json_write_key(j, S("lost"));
+    json_write_u64(j, in->lost);
+    json_write_end(j);
+    session_json_end(s);
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct gpu_import_job job = gpu_job_of(s, &args->gpu);
+    struct gpu_import import;
+    struct gpu_text text = {0};
+    struct gpu_run imported;
+    const char *where = NULL;
+
+    enum status st = flow_gpu_import(&job, &imported, &import, &s->diag);
+    if (st == ST_OK)
+        st = write_run(s, &imported, &import, &where);
+    if (st == ST_OK && s->common.json) {
+        print_json(s, &imported, &import, where);
+    } else if (st == ST_OK) {
+        gpu_report_block(&imported, &text);
+        if (!s->common.quiet)
+            out_bytes(&s->out, gpu_text_view(&text));
+        session_wrote(s, where);
+    }
+    gpu_text_free(&text);
+    gpu_import_free(&import);
+    gpu_run_free(&imported);
+    return session_code(st);
+}
+
+const struct command command_gpu_import = {
+    .name = "import",
+    .group = GROUP_GPU,
+    .summary = "make the folder of a run from files of other profilers",
+    .usage = "[OPTIONS] FILE…",
+    .details =
+        "Reads pages that Nsight Compute exports as CSV (raw, details, source; several pages of "
+        "one report are joined), counters by kernel, kernel summaries of nsys stats, and traces "
+        "that strata knows (Nsight Systems databases, PyTorch traces). Writes the folder that "
+        "`strata gpu report` and `strata gpu compare` work on: out/profiles/MODE/KERNEL/PARAMS/TIME, "
+        "or --out.\n"
+        "\n"
+        "Without a plan every kernel with at least 1 % of the time is a stage of its own. "
+        "--spec, --param, --flops and --bytes tell what the work is, so that the report can say "
+        "how far from its floor each stage is.",
+    .see = "docs/gpu.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .common = COMMON_OUT,
+    .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,175 @@
+/*
+ * strata gpu profile: run a workload and say what bounds its kernels.
+ */
+#include "cli/session.h"
+#include "flow/flow_gpu_profile.h"
+
+struct args {
+    int mode, cache, backend, clock_source;
+    const char *kernel, *version, *spec, *flops, *bytes, *dtype, *select, *clock, *baseline;
+    const char *device, *devlog;
+    struct opt_list params;
+    int64_t runs, warmup, skip, count;
+    double timeout, wait, peak_tflops, peak_gbps;
+    bool check, share, force_compare;
+};
+
+static const struct args defaults = {
+    .check = true, .clock = "none", .baseline = "latest", .runs = 20, .warmup = 3};
+
+static const char *const modes[] = {"annotation", "event", "ncu", "nsys", NULL};
+static const char *const caches[] = {"keep", "flush", NULL};
+static const char *const backends[] = {"auto", "cupti", "ncu", NULL};
+static const char *const clock_sources[] = {"real", "mono", NULL};
+
+static const struct opt options[] = {
+    OPT_CHOICE(0, "mode", modes, struct args, mode, "what is measured (annotation)"),
+    OPT_STRING(0, "kernel", "NAME", struct args, kernel,
+               "name of the workload (of the spec file, else of the program)"),
+    OPT_STRING(0, "version", "vN", struct args, version, "which version of it this is (base)"),
+    OPT_STRING(0, "spec", "FILE", struct args, spec, "stages, formulas and command as JSON"),
+    OPT_LIST(0, "param", "KEY=VALUE", struct args, params, "a problem size; may be repeated"),
+    OPT_GROUP("Work"),
+    OPT_STRING(0, "flops", "EXPR", struct args, flops, "operations of one pass"),
+    OPT_STRING(0, "bytes", "EXPR", struct args, bytes, "bytes one pass has to move"),
+    OPT_STRING(0, "dtype", "TYPE", struct args, dtype, "type of the numbers: bf16, fp32, …"),
+    OPT_DOUBLE(0, "peak-tflops", "X", struct args, peak_tflops, "roof to compare with, TFLOP/s"),
+    OPT_DOUBLE(0, "peak-gbps", "X", struct args, peak_gbps, "roof to compare with, GB/s"),
+    OPT_GROUP("Measuring"),
+    OPT_STRING(0, "select", "REGEX|nvtx:RANGE", struct args, select, "only these kernels"),
+    OPT_INT(0, "skip", "N", struct args, skip, 0, INT32_MAX, "matching launches passed over first"),
+    OPT_INT(0, "count", "N", struct args, count, 0, INT32_MAX, "launches measured; 0: all (0)"),
+    OPT_INT(0, "runs", "N", struct args, runs, 1, 1000000, "timed runs of event mode (20)"),
+    OPT_INT(0, "warmup", "N", struct args, warmup, 0, 1000000, "runs before those (3)"),
+    OPT_STRING(0, "clock", "none|base|max|MHZ", struct args, clock,
+               "lock the SM clock; needs root (none)"),
+    OPT_CHOICE(0, "cache", caches, struct args, cache, "caches between measurements (keep)"),
+    OPT_CHOICE(0, "backend", backends, struct args, backend,
+               "where counters come from; auto falls back (auto)"),
+    OPT_CHOICE(0, "clock-source", clock_sources, struct args, clock_source,
+               "clock of the timeline (real)"),
+    OPT_GROUP("Machine"),
+    OPT_STRING(0, "device", "N|UUID", struct args, device, "which GPU (the first)"),
+    OPT_DOUBLE(0, "timeout", "S", struct args, timeout, "most seconds of one run; 0: no limit"),
+    OPT_DOUBLE(0, "wait", "S", struct args, wait, "wait so long for another profiling run (0)"),
+    OPT_FLAG(0, "share", struct args, share, "measure although other programs use the GPU"),
+    OPT_FLAG(0, "check", struct args, check, "run the spec's correctness command first (on)"),
+    OPT_GROUP("Results"),
+    OPT_STRING(0, "baseline", "DIR|latest|none", struct args, baseline,
+               "earlier run to compare with (latest)"),
+    OPT_FLAG(0, "force-compare", struct args, force_compare, "compare even unlike runs"),
+    OPT_STRING(0, "devlog", "FILE", struct args, devlog, "put the result into a development log"),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata gpu profile --spec examples/gpu/specs/stream_copy.json --dry-run",
+     "what would be run, with which environment"},
+    {"strata gpu profile --mode ncu --dry-run -- ./my_program --size 4096",
+     "the same for a program without a spec file"},
+    {0},
+};
+
+static void say_outputs(struct session *s, const struct gpu_profile_result *r)
+{
+    for (size_t i = 0; i < r->written.n; i++)
+        session_wrote(s, r->written.at[i]);
+}
+
+static void print_json(struct session *s, const struct gpu_profile_result *r)
+{
+    struct json_writer *j = session_json_begin(s, "strata.gpu-profile/1", r->origin);
+
+    json_write_object(j);
+    json_write_key(j, S("folder"));
+    session_json_text(j, r->folder);
+    json_write_key(j, S("report"));
+    json_write_string(j, r->text);
+    json_write_end(j);
+    session_json_end(s);
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct gpu_profile_job job = {
+        .mode = (enum gpu_profile_mode)args->mode,
+        .kernel = args->kernel,
+        .version = args->version,
+        .spec = args->spec,
+        .params = (const char *const *)args->params.at,
+        .n_params = args->params.n,
+        .flops = args->flops,
+        .bytes = args->bytes,
+        .dtype = args->dtype,
+        .select = args->select,
+        .skip = (uint64_t)args->skip,
+        .count = (uint64_t)args->count,
+        .runs = (uint64_t)args->runs,
+        .warmup = (uint64_t)args->warmup,
+        .is_cache_flushed = args->cache == 1,
+        .backend = (enum gpu_backend)args->backend,
+        .is_clock_mono = args->clock_source == 1,
+        .device = args->device,
+        .timeout_s = args->timeout,
+        .wait_s = args->wait,
+        .is_shared = args->share,
+        .is_checked = args->check,
+        .baseline = args->baseline,
+        .is_compare_forced = args->force_compare,
+        .devlog = args->devlog,
+        .peak_tflops = args->peak_tflops,
+        .peak_gbps = args->peak_gbps,
+        .out = s->common.out,
+        .argv = (const char *const *)s->operands.at,
+        .argc = s->operands.n,
+        .is_dry = s->common.dry_run,
+        .progress = &s->progress,
+    };
+    struct gpu_profile_result result = {0};
+
+    if (!clock_want_parse(args->clock, &job.clock))
+        return session_usage(
+            s, "profile: --clock is none, base, max or a number of MHz, not \"%s\"", args->clock);
+    int code = (int)flow_gpu_profile(&job, &s->arena, &result, &s->diag);
+    if (code == GPU_USAGE)
+        diag_hint(&s->diag, "try", "strata help gpu profile");
+    say_outputs(s, &result);
+    if (s->common.json && result.text.n > 0) {
+        print_json(s, &result);
+    } else if (!s->common.quiet) {
+        out_bytes(&s->out, result.text);
+    }
+    flow_gpu_profile_free(&result);
+    return code;
+}
+
+const struct command command_gpu_profile = {
+    .name = "profile",
+    .group = GROUP_GPU,
+    .summary = "run a workload and say what bounds its kernels and what would help",
+    .usage = "[OPTIONS] [-- COMMAND [ARGUMENT…]]",
+    .details =
+        "Runs the command (or that of the spec file) and writes a folder with the report and all "
+        "numbers under out/profiles. Modes: annotation, the first look, times every kernel and "
+        "collects the counters that fit two passes; event times runs of one stage, for comparing "
+        "two versions; ncu collects everything Nsight Compute has, with its advice and the source; "
+        "nsys records the timeline: overlap, gaps, launch latency.\n"
+        "\n"
+        "One profiling run at a time has a GPU; a second one ends with exit code 6 or waits "
+        "(--wait). Clocks are measured and reported; --clock locks them for the time of the run "
+        "and gives them back however it ends. By hand: nvidia-smi -i N -lgc MHZ,MHZ and -rgc.\n"
+        "\n"
+        "Without permission for hardware counters annotation mode falls back to durations and a "
+        "model and ends with 1; --backend cupti or ncu makes that an error. Other exit codes: 4 no "
+        "GPU, driver or tool, 6 GPU held by another run or profiler, 7 time limit, 8 the command "
+        "failed.",
+    .see = "docs/gpu-profile.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .defaults = &defaults,
+    .operands = {.kind = OPERAND_WORD, .min = 0, .max = SIZE_MAX},
+    .common = COMMON_OUT | COMMON_DRY_RUN,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,164 @@
+/*
+ * strata gpu report: the report of a folder made anew, of files from elsewhere, or checked.
+ */
+#include "base/fs.h"
+#include "base/mapfile.h"
+#include "cli/gpu_options.h"
+#include "gpu/devlog.h"
+#include "gpu/report.h"
+#include "gpu/rundir.h"
+
+struct args {
+    struct gpu_args gpu;
+    bool check;
+    const char *devlog;
+};
+
+static const struct opt options[] = {
+    OPT_FLAG(0, "check", struct args, check, "say whether a report keeps the contract"),
+    OPT_STRING(0, "devlog", "FILE", struct args, devlog,
+               "also put the block of this version into a development log"),
+    OPT_GPU_WORK(struct args, gpu),
+    OPT_GPU_NAMES(struct args, gpu),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata gpu report examples/gpu-rules/raw.csv", "files of another profiler"},
+    {"strata gpu report --check examples/gpu-rules/report.md", "does it keep the contract?"},
+    {0},
+};
+
+static int check(struct session *s)
+{
+    struct mapfile map;
+
+    for (size_t i = 0; i < s->operands.n; i++) {
+        enum status st = mapfile_open(&map, s->operands.at[i], &s->diag);
+        if (st != ST_OK)
+            return session_code(st);
+        bool is_good = gpu_report_check(s->operands.at[i], map.text, &s->diag);
+        mapfile_close(&map);
+        if (!is_good)
+            return CODE_NO;
+        if (!s->common.quiet && !s->common.json)
+            out_printf(&s->out, "%s: keeps the contract\n", s->operands.at[i]);
+    }
+    if (s->common.json) {
+        struct json_writer *j = session_json_begin(s, "strata.gpu-report-check/1", NULL);
+        json_write_object(j);
+        json_write_key(j, S("good"));
+        json_write_bool(j, true);
+        json_write_end(j);
+        session_json_end(s);
+    }
+    return CODE_DONE;
+}
+
+static void show(struct session *s, const struct gpu_run *run)
+{
+    struct gpu_text text = {0};
+
+    gpu_report_write(run, &text);
+    if (s->common.json) {
+        struct json_writer *j = session_json_begin(s, "strata.gpu-report/1", "measured");
+        json_write_object(j);
+        json_write_key(j, S("markdown"));
+        json_write_string(j, gpu_text_view(&text));
+        json_write_end(j);
+        session_json_end(s);
+    } else {
+        out_bytes(&s->out, gpu_text_view(&text));
+    }
+    gpu_text_free(&text);
+}
+
+static enum status finish(struct session *s, const struct args *args, const struct gpu_run *run)
+{
+    if (args->devlog != NULL) {
+        TRY(gpu_devlog_write(args->devlog, run, &s->diag));
+        session_wrote(s, args->devlog);
+    }
+    show(s, run);
+    return ST_OK;
+}
+
+/* The folder of an earlier run. */
+static enum status again(struct session *s, const struct args *args)
+{
+    struct gpu_run run;
+    const char *dir = s->operands.at[0];
+
+    TRY(gpu_rundir_report(dir, &s->diag));
+    TRY(gpu_rundir_load(dir, &run, &s->diag));
+    session_wrote(s, fs_join(&s->arena, dir, "report.md"));
+    session_wrote(s, fs_join(&s->arena, dir, "report.html"));
+    enum status st = finish(s, args, &run);
+    gpu_run_free(&run);
+    return st;
+}
+
+static enum status write_run(struct session *s, const struct gpu_run *run,
+                             const struct gpu_import *import)
+{
+    struct gpu_rundir dir;
+
+    if (s->common.out == NULL)
+        return ST_OK;
+    TRY(gpu_rundir_open(&s->arena, run, s->common.out, "", &dir, &s->diag));
+    TRY(gpu_rundir_write(&dir, run, import, &s->diag));
+    session_wrote(s, dir.final);
+    return gpu_rundir_finish(&s->arena, &dir, &s->diag);
+}
+
+static enum status from_files(struct session *s, const struct args *args)
+{
+    struct gpu_import_job job = gpu_job_of(s, &args->gpu);
+    struct gpu_import import;
+    struct gpu_run run;
+
+    enum status st = flow_gpu_import(&job, &run, &import, &s->diag);
+    if (st == ST_OK)
+        st = write_run(s, &run, &import);
+    if (st == ST_OK)
+        st = finish(s, args, &run);
+    gpu_import_free(&import);
+    gpu_run_free(&run);
+    return st;
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+
+    if (args->check)
+        return check(s);
+    if (fs_is_dir(s->operands.at[0])) {
+        if (s->operands.n > 1)
+            return session_usage(s, "report takes one folder, or files");
+        return session_code(again(s, args));
+    }
+    return session_code(from_files(s, args));
+}
+
+const struct command command_gpu_report = {
+    .name = "report",
+    .group = GROUP_GPU,
+    .summary = "print the report of a run, make it anew, or check one",
+    .usage = "[OPTIONS] DIR|FILE…",
+    .details =
+        "Of the folder of an earlier run report.md and report.html are made anew from its files; "
+        "the same files give the same bytes. Files of other profilers are read as by `strata gpu "
+        "import` and the report is printed; a folder is written only with --out.\n"
+        "\n"
+        "--check reads a report and says whether it keeps the contract of docs/gpu.md; the exit "
+        "code is 1 when it does not. --devlog appends the block of this version to a file, or "
+        "replaces it, and leaves all other text alone.",
+    .see = "docs/gpu.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .common = COMMON_OUT,
+    .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,101 @@
+/*
+ * strata gpu timeline: what a GPU did over time, from a recorded trace.
+ */
+#include "base/pool.h"
+#include "capture/fleet.h"
+#include "cli/session.h"
+#include "flow/flow_gpu_timeline.h"
+#include "gpu/timeline_out.h"
+#include "render/render.h"
+
+struct args {
+    const char *range;
+    int64_t rank, device;
+};
+
+static const struct args defaults = {.rank = -1, .device = -1};
+
+static const struct opt options[] = {
+    OPT_STRING(0, "nvtx", "NAME", struct args, range,
+               "only the time of the first NVTX range or annotation of this name"),
+    OPT_INT(0, "rank", "N", struct args, rank, 0, INT32_MAX, "only this rank of a folder of ranks"),
+    OPT_INT(0, "device", "N", struct args, device, 0, INT32_MAX, "only this device"),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata gpu timeline examples/gpu-timeline.sqlite", "busy, idle, launches, gaps by cause"},
+    {"strata gpu timeline examples/gpu-timeline.sqlite -o out", "also as tables and a trace"},
+    {0},
+};
+
+static void tell(struct session *s, const struct gpu_timeline_result *r)
+{
+    const struct capture *first = r->fleet->ranks.at[0];
+
+    for (size_t k = 0; k < r->fleet->ranks.n; k++)
+        for (size_t i = 0; i < r->fleet->ranks.at[k]->sources.n; i++) {
+            const struct source *source = &r->fleet->ranks.at[k]->sources.at[i];
+            session_read(s, source->path, source->format, source->rows, source->lost);
+        }
+    for (size_t i = 0; i < r->n_written; i++)
+        session_wrote(s, r->written[i]);
+    if (s->common.json) {
+        struct json_writer *j =
+            session_json_begin(s, "strata.gpu-timeline/1", origin_name(first->origin));
+        timeline_write_json(r->timelines, r->n, j);
+        session_json_end(s);
+    } else if (!s->common.quiet) {
+        struct render_options look = {.color = s->out.color};
+        renderer_text.write(r->report, &look, session_sink(s));
+    }
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct gpu_timeline_job job = gpu_timeline_job_new(s->operands.at[0]);
+    struct gpu_timeline_result result;
+
+    job.input.format = s->common.format;
+    job.input.rank = args->rank;
+    job.input.device = args->device;
+    job.input.progress = &s->progress;
+    job.input.pool = pool_new((size_t)s->common.jobs);
+    job.out = s->common.out;
+    job.range = args->range;
+    enum status status = flow_gpu_timeline(&job, &s->arena, &s->diag, &result);
+    pool_free(job.input.pool);
+    if (status == ST_OK)
+        tell(s, &result);
+    gpu_timeline_result_free(&result);
+    return session_code(status);
+}
+
+const struct command command_gpu_timeline = {
+    .name = "timeline",
+    .group = GROUP_GPU,
+    .summary = "overlap, stream concurrency, launch latency and gaps of a recorded run",
+    .usage = "[OPTIONS] TRACE",
+    .details =
+        "Reads a trace of a GPU (PyTorch profiler, Nsight Systems export, or strata's own) and "
+        "tells, per device: busy and idle time, how much communication and copies kernels hide, "
+        "how streams overlap, how long launches take to start, what the device waited for in each "
+        "gap, what CUDA graphs cost, and which kernels take the time. Busy times are unions: work "
+        "that runs side by side counts once.\n"
+        "\n"
+        "-o DIR writes report.md and, in DIR/timeline, the tables kernels.csv, memops.csv, "
+        "api.csv, sync.csv, nvtx.csv, graphs.csv, streams.csv, overlap.csv, gaps.csv and "
+        "trace.json.gz for trace viewers.\n"
+        "\n"
+        "--nvtx NAME looks only at the time of that range; work that crosses its borders is cut "
+        "there.",
+    .see = "docs/analyses/gpu-timeline.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .defaults = &defaults,
+    .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
+    .common = COMMON_OUT | COMMON_FORMAT | COMMON_JOBS,
+    .examples = examples,
+    .run = run,
+};

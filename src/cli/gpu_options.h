@@ -1,0 +1,50 @@
+/*
+ * gpu_options - what several commands of `strata gpu` ask for: parameters, formulas, peaks.
+ */
+#ifndef STRATA_CLI_GPU_OPTIONS_H
+#define STRATA_CLI_GPU_OPTIONS_H
+
+#include "cli/session.h"
+#include "flow/flow_gpu_import.h"
+
+struct gpu_args {
+    struct opt_list params;
+    const char *spec, *flops, *bytes, *dtype, *device, *kernel, *version;
+    double peak_tflops, peak_gbps;
+};
+
+#define OPT_GPU_WORK(type, member)                                                                 \
+    OPT_LIST('p', "param", "NAME=VALUE", type, member.params,                                      \
+             "a size or type of the problem; may be repeated"),                                    \
+        OPT_STRING(0, "flops", "EXPR", type, member.flops, "operations, as \"2*m*n*k\""),          \
+        OPT_STRING(0, "bytes", "EXPR", type, member.bytes, "bytes that must move"),                \
+        OPT_STRING(0, "dtype", "TYPE", type, member.dtype, "bf16, fp16, fp8, fp32, …"),            \
+        OPT_STRING(0, "device", "NAME", type, member.device, "the chip, as `strata devices` "      \
+                                                             "lists it"),                          \
+        OPT_STRING(0, "spec", "FILE", type, member.spec, "a workload plan (docs/gpu.md)"),         \
+        OPT_DOUBLE(0, "peak-tflops", "X", type, member.peak_tflops, "use this compute roof"),      \
+        OPT_DOUBLE(0, "peak-gbps", "X", type, member.peak_gbps, "use this memory bandwidth")
+
+#define OPT_GPU_NAMES(type, member)                                                                \
+    OPT_STRING(0, "kernel", "NAME", type, member.kernel, "what the report is called"),             \
+        OPT_STRING(0, "version", "NAME", type, member.version, "which version this is (base)")
+
+static inline struct gpu_import_job gpu_job_of(struct session *s, const struct gpu_args *a)
+{
+    return (struct gpu_import_job){
+        .paths = (const char *const *)s->operands.at,
+        .n_paths = s->operands.n,
+        .kernel = a->kernel,
+        .version = a->version,
+        .device = a->device,
+        .spec = a->spec,
+        .flops = a->flops,
+        .bytes = a->bytes,
+        .dtype = a->dtype,
+        .params = (const char *const *)a->params.at,
+        .n_params = a->params.n,
+        .peaks = {a->peak_tflops, a->peak_gbps},
+    };
+}
+
+#endif

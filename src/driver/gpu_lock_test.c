@@ -1,0 +1,114 @@
+#include "driver/gpu_lock.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/testing.h"
+
+static struct arena arena;
+static struct diag diag;
+static char scratch[64];
+
+static int enter(void **state)
+{
+    (void)state;
+    arena_init(&arena);
+    diag_init(&diag);
+    snprintf(scratch, sizeof(scratch), "/tmp/strata-gpulock-XXXXXX");
+    return mkdtemp(scratch) == NULL || setenv("XDG_RUNTIME_DIR", scratch, 1) != 0;
+}
+
+static int leave(void **state)
+{
+    (void)state;
+    remove(gpu_lock_path(&arena, "GPU-1"));
+    diag_fini(&diag);
+    arena_free(&arena);
+    return rmdir(scratch);
+}
+
+/* A process that holds the lock until it is killed. */
+static pid_t holder(void)
+{
+    int ready[2];
+    char byte;
+
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct gpu_lock lock;
+        if (gpu_lock_take(&lock, "GPU-1", "gpu profile ./slow", 0, &diag) != ST_OK ||
+            write(ready[1], "x", 1) != 1)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+    return pid;
+}
+
+TEST(a_second_run_is_told_who_holds_the_gpu)
+{
+    struct gpu_lock lock;
+    char want[32];
+    pid_t pid = holder();
+
+    assert_int_equal(gpu_lock_take(&lock, "GPU-1", "x", 0, &diag), ST_UNSUPPORTED);
+    snprintf(want, sizeof(want), "pid %d", (int)pid);
+    assert_non_null(strstr(diag.entries.at[0].first[0].text, want));
+    assert_non_null(strstr(diag.entries.at[0].first[0].text, "gpu profile ./slow"));
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+TEST(the_file_of_a_killed_run_blocks_nobody)
+{
+    struct gpu_lock lock;
+    pid_t pid = holder();
+
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    assert_true(fs_exists(gpu_lock_path(&arena, "GPU-1")));
+    assert_int_equal(gpu_lock_take(&lock, "GPU-1", "x", 0, &diag), ST_OK);
+    gpu_lock_release(&lock);
+    gpu_lock_release(&lock);
+}
+
+TEST(waiting_ends_with_the_other_run)
+{
+    struct gpu_lock lock;
+    pid_t pid = holder();
+
+    if (fork() == 0) {
+        usleep(200000);
+        kill(pid, SIGKILL);
+        _exit(0);
+    }
+    assert_int_equal(gpu_lock_take(&lock, "GPU-1", "x", 5, &diag), ST_OK);
+    gpu_lock_release(&lock);
+    while (wait(NULL) > 0)
+        ;
+}
+
+TEST(gpus_are_locked_apart)
+{
+    struct gpu_lock one, two;
+
+    assert_int_equal(gpu_lock_take(&one, "GPU-1", "x", 0, &diag), ST_OK);
+    assert_int_equal(gpu_lock_take(&two, "GPU-2", "x", 0, &diag), ST_OK);
+    gpu_lock_release(&one);
+    gpu_lock_release(&two);
+    remove(gpu_lock_path(&arena, "GPU-2"));
+}
+
+#define IN_SCRATCH(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+
+TEST_MAIN("driver/gpu_lock", IN_SCRATCH(a_second_run_is_told_who_holds_the_gpu),
+          IN_SCRATCH(the_file_of_a_killed_run_blocks_nobody),
+          IN_SCRATCH(waiting_ends_with_the_other_run), IN_SCRATCH(gpus_are_locked_apart))

@@ -1,0 +1,157 @@
+#include "driver/ncu_run.h"
+
+#include "base/fs.h"
+
+enum { WORDS_MOST = 64, IMPORT_MS = 600000 };
+
+struct words {
+    const char **at;
+    size_t n;
+};
+
+static struct words begin(struct arena *arena, const char *const *argv)
+{
+    size_t n = 0;
+
+    while (argv != NULL && argv[n] != NULL)
+        n++;
+    return (struct words){.at = ARENA_ARRAY(arena, const char *, WORDS_MOST + n + 1)};
+}
+
+static void add(struct words *w, const char *word)
+{
+    w->at[w->n++] = word;
+}
+
+static void add_pair(struct words *w, const char *name, const char *value)
+{
+    add(w, name);
+    add(w, value);
+}
+
+static void add_number(struct words *w, struct arena *arena, const char *name, uint64_t value)
+{
+    add_pair(w, name, arena_format(arena, "%llu", (unsigned long long)value).at);
+}
+
+const char *const *ncu_collect_argv(const struct ncu_job *job, struct arena *arena)
+{
+    struct words w = begin(arena, job->argv);
+
+    add(&w, job->program);
+    add_pair(&w, "--set", "full");
+    add_pair(&w, "--import-source", "yes");
+    add_pair(&w, "--clock-control", job->is_clock_base ? "base" : "none");
+    add_pair(&w, "--cache-control", job->is_cache_flushed ? "all" : "none");
+    if (job->kernels != NULL)
+        add_pair(&w, "--kernel-name", arena_format(arena, "regex:%s", job->kernels).at);
+    if (job->range != NULL) {
+        add(&w, "--nvtx");
+        add_pair(&w, "--nvtx-include", arena_format(arena, "%s/", job->range).at);
+    }
+    if (job->skip > 0)
+        add_number(&w, arena, "--launch-skip", job->skip);
+    if (job->count > 0)
+        add_number(&w, arena, "--launch-count", job->count);
+    add_pair(&w, "--target-processes", "all");
+    add_pair(&w, "--graph-profiling", "node");
+    add(&w, "--force-overwrite");
+    add_pair(&w, "--export", job->report);
+    for (size_t i = 0; job->argv[i] != NULL; i++)
+        add(&w, job->argv[i]);
+    return w.at;
+}
+
+const char *ncu_page_file(enum ncu_page page)
+{
+    static const char *const files[NCU_PAGES] = {"raw.csv", "details.csv", "source_sass.csv",
+                                                 "source_cuda.csv"};
+
+    return files[page];
+}
+
+const char *const *ncu_import_argv(const struct ncu_job *job, enum ncu_page page,
+                                   struct arena *arena)
+{
+    struct words w = begin(arena, NULL);
+
+    add(&w, job->program);
+    add_pair(&w, "--import", arena_format(arena, "%s.ncu-rep", job->report).at);
+    add(&w, "--csv");
+    add_pair(&w, "--print-units", "base");
+    add_pair(&w, "--page", page == NCU_RAW ? "raw" : page == NCU_DETAILS ? "details" : "source");
+    if (page == NCU_DETAILS)
+        add_pair(&w, "--print-details", "all");
+    if (page == NCU_SASS)
+        add_pair(&w, "--print-source", "sass");
+    if (page == NCU_SOURCE)
+        add_pair(&w, "--print-source", "cuda,sass");
+    return w.at;
+}
+
+enum ncu_trouble ncu_trouble_of(struct str out, struct str err, int code)
+{
+    static const struct {
+        struct str text;
+        enum ncu_trouble trouble;
+    } signs[] = {
+        {S_INIT("ERR_NVGPUCTRPERM"), NCU_NOT_PERMITTED},
+        {S_INIT("not compatible"), NCU_INCOMPATIBLE},
+        {S_INIT("already in use"), NCU_BUSY},
+        {S_INIT("another instance"), NCU_BUSY},
+        {S_INIT("No kernels were profiled"), NCU_NO_KERNELS},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(signs); i++)
+        if (str_find(out, signs[i].text) < out.n || str_find(err, signs[i].text) < err.n)
+            return signs[i].trouble;
+    return code == 0 ? NCU_FINE : NCU_FAILED;
+}
+
+static enum status save(const char *path, struct str text, struct diag *d)
+{
+    struct outfile file;
+
+    TRY(outfile_open(&file, path, d));
+    outfile_write(&file, text);
+    return outfile_commit(&file, OUTFILE_FAST, d);
+}
+
+static enum status import_page(const struct ncu_job *job, enum ncu_page page, const char *folder,
+                               struct diag *d)
+{
+    struct arena arena;
+    struct proc_result p;
+
+    arena_init(&arena);
+    enum status st = proc_run(&(struct proc_spec){.argv = ncu_import_argv(job, page, &arena),
+                                                  .limit_ms = IMPORT_MS,
+                                                  .keep_max = (size_t)1 << 30},
+                              &arena, &p, d);
+    if (st == ST_OK && p.out.n == 0)
+        st = diag_fail(d, ST_TOOL, "tool.no-output", (struct where){0},
+                       "ncu printed nothing for page %s", ncu_page_file(page));
+    if (st == ST_OK)
+        st = save(fs_join(&arena, folder, ncu_page_file(page)), p.out, d);
+    arena_free(&arena);
+    return st;
+}
+
+enum status ncu_import(const struct ncu_job *job, const char *folder,
+                       const struct progress *progress, struct diag *d)
+{
+    for (enum ncu_page page = 0; page < NCU_PAGES; page++) {
+        struct diag said;
+        progress_tick(progress, "reading pages of ncu", page, NCU_PAGES);
+        diag_init(&said);
+        enum status st = import_page(job, page, folder, page == NCU_RAW ? d : &said);
+        if (st != ST_OK && page != NCU_RAW)
+            diag_add(d, SEV_LOSS, "gpu.ncu-page", (struct where){0}, "no page %s: %s",
+                     ncu_page_file(page),
+                     said.entries.n > 0 ? said.entries.at[0].first[0].text : "cancelled");
+        diag_fini(&said);
+        if (st == ST_CANCELLED || (st != ST_OK && page == NCU_RAW))
+            return st;
+    }
+    return ST_OK;
+}

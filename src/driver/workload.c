@@ -1,0 +1,213 @@
+#include "driver/workload.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+
+enum { VARIABLES_MOST = 20, LOOK_NS = 500000000 };
+
+static const char *const library_name = "libstrata-inject.so";
+
+const char *workload_library(struct arena *arena)
+{
+    static const char *const places[] = {".", "../lib", "../lib/strata", "../libexec/strata"};
+    const char *named = getenv("STRATA_INJECT_PATH");
+    char path[PATH_MAX];
+
+    if (named != NULL && named[0] != 0)
+        return realpath(named, path) != NULL ? arena_cstr(arena, str_of(path)) : NULL;
+    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    if (n <= 0)
+        return NULL;
+    struct str self = {path, (size_t)n};
+    while (self.n > 1 && self.at[self.n - 1] != '/')
+        self.n--;
+    const char *folder = arena_cstr(arena, self);
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        const char *file = arena_format(arena, "%s%s/%s", folder, places[i], library_name).at;
+        if (realpath(file, path) != NULL)
+            return arena_cstr(arena, str_of(path));
+    }
+    return NULL;
+}
+
+struct variables {
+    const char **at;
+    size_t n;
+    struct arena *arena;
+};
+
+static void add(struct variables *v, const char *name, const char *value)
+{
+    if (value != NULL && v->n < VARIABLES_MOST)
+        v->at[v->n++] = arena_format(v->arena, "%s=%s", name, value).at;
+}
+
+static void add_number(struct variables *v, const char *name, uint64_t value)
+{
+    add(v, name, arena_format(v->arena, "%llu", (unsigned long long)value).at);
+}
+
+const char *const *workload_environment(const struct workload *run, struct arena *arena)
+{
+    static const char *const modes[] = {NULL, "trace", "counters", "event"};
+    struct variables v = {ARENA_ARRAY(arena, const char *, VARIABLES_MOST + 1), 0, arena};
+
+    if (run->inject == INJECT_NONE)
+        return v.at;
+    add(&v, "CUDA_INJECTION64_PATH", run->library);
+    add(&v, "NVTX_INJECTION64_PATH", run->library);
+    add(&v, "STRATA_TRACE_DIR", run->trace_dir);
+    add(&v, "STRATA_INJECT_MODE", modes[run->inject]);
+    add(&v, "STRATA_INJECT_PRESET", run->preset);
+    add(&v, "STRATA_INJECT_KERNEL", run->kernels);
+    add(&v, "STRATA_INJECT_RANGE", run->ranges);
+    add(&v, "STRATA_INJECT_METRICS", run->metrics);
+    if (run->device >= 0)
+        add_number(&v, "STRATA_INJECT_DEVICE", (uint64_t)run->device);
+    if (run->inject == INJECT_TRACE)
+        return v.at;
+    add_number(&v, "STRATA_INJECT_SKIP", run->skip);
+    add_number(&v, "STRATA_INJECT_COUNT", run->count);
+    add_number(&v, "STRATA_INJECT_PER_KERNEL", run->per_kernel);
+    if (run->passes > 0)
+        add_number(&v, "STRATA_INJECT_PASSES", (uint64_t)run->passes);
+    return v.at;
+}
+
+/* What a tick looks at. */
+struct follow {
+    const struct workload *run;
+    const struct workload_watch *watch;
+    nanos next_look, grown_at; /* since the start */
+    uint64_t recorded;
+    bool is_known, is_hung;
+};
+
+static uint64_t recorded(const char *dir)
+{
+    struct arena arena;
+    struct diag diag;
+    struct fs_list list = {0};
+    uint64_t bytes = 0;
+
+    arena_init(&arena);
+    diag_init(&diag);
+    if (dir != NULL && fs_list(&arena, dir, &list, &diag) == ST_OK)
+        for (size_t i = 0; i < list.n; i++)
+            bytes += list.at[i].size;
+    diag_fini(&diag);
+    arena_free(&arena);
+    return bytes;
+}
+
+/* Counters of a kernel are written when it is done: no growth means that it hangs. The clock
+ * starts with the first record, for programs may take long before their first kernel. */
+static void look_at_recording(struct follow *f, nanos elapsed)
+{
+    if (f->run->inject != INJECT_COUNTERS || f->watch->silence_ms <= 0 || elapsed < f->next_look)
+        return;
+    f->next_look = elapsed + LOOK_NS;
+    uint64_t bytes = recorded(f->run->trace_dir);
+    if (bytes != f->recorded || bytes == 0) {
+        f->recorded = bytes;
+        f->grown_at = elapsed;
+    }
+    f->is_hung = elapsed - f->grown_at > f->watch->silence_ms * 1000000;
+}
+
+static bool tick(void *ctx, int pid, nanos elapsed)
+{
+    struct follow *f = ctx;
+
+    if (!f->is_known && f->watch->guardian != NULL)
+        guardian_watch(f->watch->guardian, pid);
+    f->is_known = true;
+    if (f->watch->samples != NULL && f->watch->gpu != NULL) {
+        struct timespec t;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        clock_sample(f->watch->samples, f->watch->nvml, f->watch->gpu,
+                     (nanos)t.tv_sec * 1000000000 + t.tv_nsec);
+    }
+    look_at_recording(f, elapsed);
+    progress_tick(f->watch->progress, f->run->label, (uint64_t)(elapsed / 1000000000), 0);
+    return !f->is_hung;
+}
+
+static void judge(const struct proc_result *p, const struct workload *run,
+                  const struct workload_watch *watch, struct workload_result *r, struct diag *d)
+{
+    const char *program = run->argv[0];
+    struct where where = {.path = run->log};
+
+    switch (p->end) {
+    case PROC_EXITED:
+        r->code = p->code;
+        r->end = p->code == 0 ? WORKLOAD_DONE : WORKLOAD_FAILED;
+        if (p->code != 0)
+            diag_fail(d, ST_TOOL, "gpu.workload", where, "%s ended with status %d", program,
+                      p->code);
+        break;
+    case PROC_SIGNALLED:
+        r->signal = p->code;
+        r->end = WORKLOAD_FAILED;
+        diag_fail(d, ST_TOOL, "gpu.workload", where, "%s was ended by signal %d (%s)", program,
+                  p->code, sigabbrev_np(p->code) != NULL ? sigabbrev_np(p->code) : "?");
+        break;
+    case PROC_TIMED_OUT:
+        r->end = WORKLOAD_LATE;
+        diag_fail(d, ST_TOOL, "gpu.timeout", where, "%s did not end within %.3g s", program,
+                  (double)watch->limit_ms / 1000);
+        diag_hint(d, "try", "--timeout with more seconds, a smaller problem, or --count");
+        break;
+    case PROC_STOPPED:
+        r->end = WORKLOAD_HUNG;
+        diag_fail(d, ST_TOOL, "gpu.hung", where,
+                  "no kernel was finished for %.3g s: one that waits for others cannot be replayed",
+                  (double)watch->silence_ms / 1000);
+        diag_hint(d, "try", "--mode nsys, which replays nothing, or --select another kernel");
+        break;
+    case PROC_NOT_STARTED:
+        r->end = WORKLOAD_MISSING;
+        break;
+    case PROC_CANCELLED:
+        r->end = WORKLOAD_CANCELLED;
+        break;
+    }
+}
+
+enum status workload_run(const struct workload *run, const struct workload_watch *watch,
+                         struct arena *arena, struct workload_result *result, struct diag *d)
+{
+    struct follow follow = {.run = run, .watch = watch};
+    struct proc_result p;
+    struct diag said;
+
+    *result = (struct workload_result){0};
+    if (run->inject != INJECT_NONE)
+        TRY(fs_mkdirs(run->trace_dir, d));
+    diag_init(&said);
+    enum status st = proc_run(&(struct proc_spec){.argv = run->argv,
+                                                  .env = workload_environment(run, arena),
+                                                  .log = run->log,
+                                                  .limit_ms = watch->limit_ms,
+                                                  .tick = tick,
+                                                  .tick_ctx = &follow},
+                              arena, &p, &said);
+    if (watch->guardian != NULL)
+        guardian_watch(watch->guardian, 0);
+    judge(&p, run, watch, result, d);
+    if (p.end == PROC_NOT_STARTED || st == ST_IO)
+        diag_merge(d, &said);
+    diag_fini(&said);
+    result->took = p.took;
+    result->out = p.out;
+    result->err = p.err;
+    result->recorded = run->inject != INJECT_NONE ? recorded(run->trace_dir) : 0;
+    return st == ST_IO ? ST_IO : ST_OK;
+}

@@ -1,0 +1,270 @@
+#include "flow/flow_gpu_profile.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "driver/ncu_run.h"
+#include "flow/gpu_info.h"
+#include "gpu/report.h"
+#include "gpu/rundir.h"
+
+enum { SILENCE_MS = 60000 }; /* of the watchdog */
+
+/* What travels through the phases of a run. */
+struct profile {
+    const struct gpu_profile_job *job;
+    struct arena *arena;
+    struct diag *diag;
+    struct gpu_profile_result *result;
+    struct gpu_plan plan;
+    struct gpu_session session;
+    struct gpu_rundir folder;
+    const char *begun; /* local time */
+    struct gpu_mode_run mode;
+    const char *library;
+};
+
+static const char *local_time(struct arena *arena)
+{
+    char text[32] = "";
+    time_t now = time(NULL);
+    struct tm local;
+
+    if (localtime_r(&now, &local) != NULL)
+        strftime(text, sizeof(text), "%Y%m%d-%H%M%S", &local);
+    return arena_cstr(arena, str_of(text));
+}
+
+static void show_words(struct gpu_text *t, const char *label, const char *const *argv,
+                       struct arena *arena)
+{
+    if (argv != NULL)
+        gpu_put(t, "%-10s %s\n", label, gpu_command_line(argv, arena));
+}
+
+/* What would be run, with nothing started and no GPU needed. */
+static enum gpu_outcome show_plan(struct profile *p)
+{
+    const struct gpu_profile_job *job = p->job;
+    struct gpu_text t = {0};
+    const char *regex = gpu_selections_regex(p->plan.selections, p->plan.stages.n, p->arena);
+    struct workload run = {.library = p->library != NULL ? p->library : "libstrata-inject.so",
+                           .trace_dir = "DIR",
+                           .kernels = regex,
+                           .device = -1};
+
+    gpu_put(&t, "mode       %s\nkernel     %.*s %.*s\nparams     %.*s\n",
+            gpu_profile_mode_name(job->mode), STR_ARGS(p->plan.kernel), STR_ARGS(p->plan.version),
+            STR_ARGS(p->plan.slug));
+    for (size_t i = 0; i < p->plan.stages.n; i++)
+        gpu_put(&t, "stage      %.*s: %.*s\n", STR_ARGS(p->plan.stages.at[i].name),
+                STR_ARGS(p->plan.stages.at[i].select));
+    if (job->is_checked)
+        show_words(&t, "check", p->plan.check, p->arena);
+    if (job->mode == PROFILE_NCU) {
+        struct ncu_job ncu = {.program = "ncu",
+                              .report = "DIR/ncu/report",
+                              .kernels = regex,
+                              .skip = job->skip,
+                              .count = job->count,
+                              .is_cache_flushed = job->is_cache_flushed,
+                              .argv = p->plan.argv};
+        show_words(&t, "run", ncu_collect_argv(&ncu, p->arena), p->arena);
+    } else {
+        run.inject = job->mode == PROFILE_NSYS    ? INJECT_TRACE
+                     : job->mode == PROFILE_EVENT ? INJECT_EVENT
+                                                  : INJECT_COUNTERS;
+        run.skip = job->mode == PROFILE_EVENT ? job->warmup : job->skip;
+        run.count = job->mode == PROFILE_EVENT ? job->runs : job->count;
+        const char *const *env = workload_environment(&run, p->arena);
+        for (size_t i = 0; env[i] != NULL; i++)
+            gpu_put(&t, "%-10s %s\n", i == 0 ? "with" : "", env[i]);
+        show_words(&t, "run", p->plan.argv, p->arena);
+    }
+    p->result->text = arena_str(p->arena, gpu_text_view(&t));
+    p->result->origin = NULL;
+    gpu_text_free(&t);
+    return GPU_DONE;
+}
+
+static enum gpu_outcome check_result(struct profile *p)
+{
+    struct workload run = {.argv = p->plan.check,
+                           .label = "checking the result",
+                           .log = fs_join(p->arena, p->folder.partial, "check.log"),
+                           .device = -1};
+    struct workload_result r;
+    struct diag said;
+
+    if (p->plan.check == NULL || !p->job->is_checked)
+        return GPU_DONE;
+    diag_init(&said);
+    enum status st = workload_run(&run, &p->session.watch, p->arena, &r, &said);
+    enum gpu_outcome code = gpu_outcome_of(st);
+    if (st == ST_OK && r.end == WORKLOAD_FAILED) {
+        diag_fail(p->diag, ST_TOOL, "gpu.check", (struct where){.path = run.log},
+                  "the correctness command failed (status %d): nothing was profiled", r.code);
+        diag_hint(p->diag, "try", "%s, or --no-check", gpu_command_line(p->plan.check, p->arena));
+        code = GPU_WORKLOAD;
+    } else if (st != ST_OK || r.end != WORKLOAD_DONE) {
+        diag_merge(p->diag, &said);
+        code = r.end == WORKLOAD_CANCELLED ? GPU_INTERRUPTED
+               : r.end == WORKLOAD_LATE    ? GPU_LATE
+               : r.end == WORKLOAD_MISSING ? GPU_FILE
+                                           : code;
+    }
+    diag_fini(&said);
+    return code;
+}
+
+/* The program may change its folder before it loads the library. */
+static const char *absolute(struct arena *arena, const char *path)
+{
+    char here[PATH_MAX];
+
+    return getcwd(here, sizeof(here)) != NULL ? fs_join(arena, here, path) : path;
+}
+
+static enum gpu_outcome collect(struct profile *p)
+{
+    p->mode = (struct gpu_mode_run){
+        .collect = {.session = &p->session,
+                    .arena = p->arena,
+                    .diag = p->diag,
+                    .argv = p->plan.argv,
+                    .library = p->library,
+                    .folder = absolute(p->arena, p->folder.partial),
+                    .device = p->job->device != NULL ? p->session.info.ordinal : -1,
+                    .is_strict = p->job->backend == BACKEND_CUPTI},
+        .plan = &p->plan,
+        .job = p->job,
+        .run = &p->result->run,
+    };
+    return gpu_mode_collect(&p->mode);
+}
+
+/* The phases in which the machine is ours. */
+static enum gpu_outcome on_machine(struct profile *p)
+{
+    struct gpu_session_want want = {
+        .device = p->job->device,
+        .command = arena_format(p->arena, "gpu profile %s", p->plan.command).at,
+        .clock = p->job->clock,
+        .wait_s = p->job->wait_s,
+        .is_shared = p->job->is_shared,
+        .limit_ms = (int64_t)(p->job->timeout_s * 1000),
+        .silence_ms = SILENCE_MS,
+        .progress = p->job->progress,
+    };
+    enum gpu_outcome code = gpu_session_begin(&p->session, &want, p->arena, p->diag);
+
+    if (code == GPU_DONE)
+        code =
+            gpu_outcome_of(gpu_fill_facts(&p->result->run, &p->plan, p->job, &p->session, p->diag));
+    if (code == GPU_DONE)
+        code = gpu_outcome_of(
+            gpu_rundir_open(p->arena, &p->result->run, p->job->out, p->begun, &p->folder, p->diag));
+    if (code == GPU_DONE)
+        code = check_result(p);
+    if (code == GPU_DONE)
+        code = gpu_session_lock_clocks(&p->session, p->arena, p->diag);
+    if (code == GPU_DONE)
+        code = collect(p);
+    gpu_info_clock(&p->result->run, &p->session);
+    gpu_session_end(&p->session, p->diag);
+    return code;
+}
+
+/* The block of the report, for the terminal. */
+static void show(struct profile *p)
+{
+    struct gpu_text t = {0};
+
+    gpu_report_block(&p->result->run, &t);
+    p->result->text = arena_str(p->arena, gpu_text_view(&t));
+    gpu_text_free(&t);
+}
+
+/* Every file but for the recordings. */
+static void list_files(struct profile *p)
+{
+    static const struct str skip[] = {S_INIT("trace")};
+    struct fs_list list;
+
+    if (fs_walk(p->arena, p->result->folder, skip, ARRAY_LEN(skip), &list, p->diag) != ST_OK)
+        return;
+    for (size_t i = 0; i < list.n; i++)
+        if (list.at[i].kind == FS_FILE)
+            vec_push(&p->result->written, list.at[i].path);
+}
+
+/* What was measured, judged and written down. */
+static enum gpu_outcome tell(struct profile *p, enum gpu_outcome code)
+{
+    struct gpu_run *run = &p->result->run;
+
+    gpu_run_judge(run);
+    gpu_fill_notes(run, p->diag);
+    gpu_info_write(run, &p->mode, p->begun, p->library);
+    enum status st = gpu_rundir_write(&p->folder, run, &p->mode.pages, p->diag);
+    if (st == ST_OK)
+        show(p);
+    if (st == ST_OK && code == GPU_DONE)
+        st = gpu_rundir_finish(p->arena, &p->folder, p->diag);
+    if (st != ST_OK)
+        return gpu_outcome_of(st);
+    p->result->origin = "measured";
+    p->result->folder = code == GPU_DONE ? p->folder.final : p->folder.partial;
+    if (code != GPU_DONE)
+        gpu_rundir_abort(&p->folder, run, p->diag);
+    list_files(p);
+    return code == GPU_DONE && (p->mode.is_partial || p->mode.measured.is_degraded) ? GPU_PARTIAL
+                                                                                    : code;
+}
+
+static bool has_data(const struct profile *p)
+{
+    return p->result->run.stages.n > 0;
+}
+
+enum gpu_outcome flow_gpu_profile(const struct gpu_profile_job *job, struct arena *arena,
+                                  struct gpu_profile_result *result, struct diag *d)
+{
+    struct profile p = {.job = job, .arena = arena, .diag = d, .result = result};
+
+    *result = (struct gpu_profile_result){0};
+    gpu_run_init(&result->run);
+    result->has_run = true;
+    enum status st = gpu_plan_make(&p.plan, job, arena, d);
+    enum gpu_outcome code = st == ST_FORMAT ? GPU_USAGE : gpu_outcome_of(st);
+    p.library = workload_library(arena);
+    p.begun = local_time(arena);
+    if (code == GPU_DONE && job->is_dry) {
+        code = show_plan(&p);
+    } else if (code == GPU_DONE && p.library == NULL && job->mode != PROFILE_NCU) {
+        diag_fail(d, ST_TOOL, "gpu.no-inject", (struct where){0},
+                  "libstrata-inject.so was not found beside strata");
+        diag_hint(d, "try", "STRATA_INJECT_PATH=/path/of/libstrata-inject.so");
+        code = GPU_TOOL;
+    } else if (code == GPU_DONE) {
+        code = on_machine(&p);
+        if (has_data(&p))
+            code = tell(&p, code);
+        else if (p.folder.partial != NULL)
+            gpu_rundir_abort(&p.folder, &result->run, d);
+    }
+    gpu_mode_free(&p.mode);
+    gpu_session_free(&p.session);
+    gpu_plan_free(&p.plan);
+    return code;
+}
+
+void flow_gpu_profile_free(struct gpu_profile_result *result)
+{
+    if (result->has_run)
+        gpu_run_free(&result->run);
+    vec_free(&result->written);
+}

@@ -1,0 +1,167 @@
+#include "flow/flow_gpu_timeline.h"
+
+#include "base/cancel.h"
+#include "base/fs.h"
+#include "capture/cut.h"
+#include "capture/fleet.h"
+#include "gpu/timeline_out.h"
+#include "render/render.h"
+#include "render/timeline.h"
+#include "report/report.h"
+
+struct gpu_timeline_job gpu_timeline_job_new(const char *path)
+{
+    return (struct gpu_timeline_job){.path = path, .input = input_defaults()};
+}
+
+/* ---- files ---- */
+
+static bool write_trace(const struct timeline *t, struct sink out)
+{
+    static const struct timeline_options options = {0};
+    struct cut cut;
+
+    cut_init(&cut, t->cap, &(struct cut_options){0});
+    bool ok = timeline_by_ending(S("trace.json.gz"))->write(&cut, &options, out);
+    cut_fini(&cut);
+    return ok;
+}
+
+static enum status finish(struct outfile *file, struct diag *d)
+{
+    if (!cancelled())
+        return outfile_commit(file, OUTFILE_FAST, d);
+    outfile_abort(file);
+    return ST_CANCELLED;
+}
+
+static const char *trace_name(struct arena *arena, struct timeline *const *list, size_t n, size_t i)
+{
+    if (n == 1 || list[i]->n_devices == 0)
+        return n == 1 ? "trace.json.gz" : arena_format(arena, "trace-%zu.json.gz", i).at;
+    return arena_format(arena, "trace-device%d.json.gz", (int)list[i]->devices[0].device).at;
+}
+
+enum status gpu_timeline_save(struct timeline *const *list, size_t n, const char *dir,
+                              struct arena *arena, struct diag *d, const char **written,
+                              size_t *n_written)
+{
+    struct outfile file;
+
+    TRY(fs_mkdirs(dir, d));
+    for (size_t i = 0; i < timeline_tables_n; i++) {
+        const char *path = fs_join(arena, dir, timeline_tables[i].file);
+        TRY(outfile_open(&file, path, d));
+        timeline_table_write(&timeline_tables[i], list, n, outfile_sink(&file));
+        TRY(finish(&file, d));
+        written[(*n_written)++] = path;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const char *path = fs_join(arena, dir, trace_name(arena, list, n, i));
+        TRY(outfile_open(&file, path, d));
+        write_trace(list[i], outfile_sink(&file));
+        TRY(finish(&file, d));
+        written[(*n_written)++] = path;
+    }
+    return ST_OK;
+}
+
+static enum status save_report(const struct report *r, const char *path, struct diag *d)
+{
+    struct render_options look = {0};
+    struct outfile file;
+
+    TRY(outfile_open(&file, path, d));
+    renderer_markdown.write(r, &look, outfile_sink(&file));
+    return outfile_commit(&file, OUTFILE_FAST, d);
+}
+
+static enum status save_all(const struct gpu_timeline_job *job, struct arena *arena, struct diag *d,
+                            struct gpu_timeline_result *result)
+{
+    const char *path = fs_join(arena, job->out, "report.md");
+
+    result->written = ARENA_ARRAY(arena, const char *, GPU_TIMELINE_FILES + result->n);
+    TRY(gpu_timeline_save(result->timelines, result->n, fs_join(arena, job->out, "timeline"), arena,
+                          d, result->written, &result->n_written));
+    TRY(save_report(result->report, path, d));
+    result->written[result->n_written++] = path;
+    return ST_OK;
+}
+
+/* ---- what to look at ---- */
+
+static bool is_range(uint8_t kind)
+{
+    return kind == SLICE_ANNOTATION || kind == SLICE_STEP;
+}
+
+/* The time of the first range of that name on a host thread. */
+static enum status find_window(const struct gpu_timeline_job *job, const struct capture *cap,
+                               struct diag *d, struct interval *out)
+{
+    strid name = intern_find(&cap->strings, str_of(job->range));
+    bool found = false;
+
+    for (lane_id k = 0; k < cap->lanes.n && name != 0; k++) {
+        const struct lane *lane = &cap->lanes.at[k];
+        for (size_t i = lane->first; lane->key.kind == LANE_THREAD && i < lane->first + lane->n;
+             i++)
+            if (cap->slices.name[i] == name && is_range(cap->slices.kind[i]) &&
+                (!found || cap->slices.begin[i] < out->begin)) {
+                *out = (struct interval){cap->slices.begin[i], slices_end(&cap->slices, i)};
+                found = true;
+            }
+    }
+    if (found && out->end > out->begin)
+        return ST_OK;
+    return diag_fail(d, ST_NOT_FOUND, "gpu-timeline.no-range", (struct where){.path = job->path},
+                     "no range of the host is called '%s', or it has no length", job->range);
+}
+
+static enum status check_work(const struct gpu_timeline_job *job,
+                              const struct gpu_timeline_result *result, struct diag *d)
+{
+    for (size_t k = 0; k < result->n; k++)
+        for (size_t i = 0; i < result->timelines[k]->n_devices; i++)
+            if (result->timelines[k]->devices[i].n > 0)
+                return ST_OK;
+    return diag_fail(d, ST_NOT_FOUND, "gpu-timeline.no-work", (struct where){.path = job->path},
+                     "no kernel, copy or fill of a device%s",
+                     job->range != NULL ? " in this range" : "; was the device recorded?");
+}
+
+static enum status analyse(const struct gpu_timeline_job *job, struct arena *arena, struct diag *d,
+                           struct gpu_timeline_result *result)
+{
+    result->timelines = ARENA_ARRAY(arena, struct timeline *, result->fleet->ranks.n);
+    for (size_t i = 0; i < result->fleet->ranks.n; i++) {
+        const struct capture *cap = result->fleet->ranks.at[i];
+        struct timeline_choice choice = {0};
+        if (job->range != NULL)
+            TRY(find_window(job, cap, d, &choice.window));
+        result->timelines[result->n++] = timeline_new(cap, &choice);
+    }
+    return check_work(job, result, d);
+}
+
+enum status flow_gpu_timeline(const struct gpu_timeline_job *job, struct arena *arena,
+                              struct diag *d, struct gpu_timeline_result *result)
+{
+    *result = (struct gpu_timeline_result){0};
+    TRY(input_load_all(job->path, &job->input, d, &result->fleet));
+    TRY(analyse(job, arena, d, result));
+    result->report = report_new(S("GPU timeline"));
+    report_summary(result->report, str_of(job->path));
+    for (size_t i = 0; i < result->n; i++)
+        timeline_describe(result->timelines[i], result->report);
+    return job->out != NULL ? save_all(job, arena, d, result) : ST_OK;
+}
+
+void gpu_timeline_result_free(struct gpu_timeline_result *result)
+{
+    for (size_t i = 0; i < result->n; i++)
+        timeline_free(result->timelines[i]);
+    report_free(result->report);
+    fleet_free(result->fleet);
+}

@@ -1,0 +1,47 @@
+/*
+ * flow_gpu_timeline - a capture of a GPU in, its timeline analysis and its tables out.
+ */
+#ifndef STRATA_FLOW_FLOW_GPU_TIMELINE_H
+#define STRATA_FLOW_FLOW_GPU_TIMELINE_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/interval.h"
+#include "input/input.h"
+
+struct fleet;
+struct report;
+struct timeline;
+
+struct gpu_timeline_job {
+    const char *path;
+    struct input_options input;
+    const char *out;   /* folder for report.md and timeline/; NULL: write nothing */
+    const char *range; /* only the time of the first range of this name; NULL: all */
+};
+
+struct gpu_timeline_result {
+    struct fleet *fleet;
+    struct timeline **timelines; /* one for each capture: the devices of a run */
+    size_t n;
+    struct report *report;
+    const char **written; /* paths of files, in the job's arena */
+    size_t n_written;
+};
+
+struct gpu_timeline_job gpu_timeline_job_new(const char *path);
+
+/* Call gpu_timeline_result_free() in any case. */
+enum status flow_gpu_timeline(const struct gpu_timeline_job *job, struct arena *arena,
+                              struct diag *d, struct gpu_timeline_result *result);
+void gpu_timeline_result_free(struct gpu_timeline_result *result);
+
+/* Writes the tables of `n` timelines and trace.json.gz of each capture (with the device's number
+ * in the name when there are several) into the folder `dir`, which is made when it is new. Gives
+ * the paths in `written`, which has room for GPU_TIMELINE_FILES and `n` more. */
+enum { GPU_TIMELINE_FILES = 16 };
+enum status gpu_timeline_save(struct timeline *const *list, size_t n, const char *dir,
+                              struct arena *arena, struct diag *d, const char **written,
+                              size_t *n_written);
+
+#endif

@@ -1,0 +1,273 @@
+#include "flow/gpu_collect.h"
+
+#include "base/cancel.h"
+#include "base/fs.h"
+
+enum { STARTS_MOST = 1000 };
+
+/* In this order a chip that fits fewer into two passes drops the least needed ones. */
+#define QUICK                                                                                      \
+    "gpu__time_duration.sum,sm__cycles_elapsed.max,sm__cycles_active.avg,"                         \
+    "dram__throughput.avg.pct_of_peak_sustained_elapsed,dram__bytes_read.sum,"                     \
+    "dram__bytes_write.sum,sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed,"       \
+    "sm__warps_active.avg.pct_of_peak_sustained_active,lts__t_sector_hit_rate.pct,"                \
+    "smsp__issue_active.avg.pct_of_peak_sustained_active,"                                         \
+    "smsp__warps_eligible.avg.per_cycle_active,smsp__inst_executed.sum,"                           \
+    "sm__inst_executed_pipe_tensor.sum,l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum,"             \
+    "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum,"                                               \
+    "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed,"                           \
+    "lts__t_tag_requests.avg.pct_of_peak_sustained_elapsed,"                                       \
+    "lts__d_sectors.avg.pct_of_peak_sustained_elapsed,"                                            \
+    "lts__xbar2lts_cycles_active.avg.pct_of_peak_sustained_elapsed,l1tex__t_sectors.sum"
+
+#define STALL(reason) ",smsp__average_warps_issue_stalled_" reason "_per_issue_active.ratio"
+#define PIPE(name)    ",sm__pipe_" name "_cycles_active.avg.pct_of_peak_sustained_elapsed"
+
+const struct gpu_metric_set gpu_metrics_quick = {QUICK, 2};
+
+const struct gpu_metric_set gpu_metrics_deep = {
+    QUICK ",l1tex__throughput.avg.pct_of_peak_sustained_elapsed,"
+          "lts__throughput.avg.pct_of_peak_sustained_elapsed,l1tex__t_sector_hit_rate.pct,"
+          "sm__inst_executed_pipe_tensor_op_hmma.sum,sm__inst_executed_pipe_tensor_op_gmma.sum,"
+          "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed" PIPE("fma") PIPE("alu")
+              PIPE("fp64") STALL("barrier") STALL("branch_resolving") STALL("dispatch_stall")
+                  STALL("drain") STALL("gmma") STALL("imc_miss") STALL("lg_throttle")
+                      STALL("long_scoreboard") STALL("math_pipe_throttle") STALL("membar")
+                          STALL("mio_throttle") STALL("misc") STALL("no_instruction")
+                              STALL("not_selected") STALL("selected") STALL("short_scoreboard")
+                                  STALL("sleeping") STALL("tex_throttle") STALL("wait"),
+    40,
+};
+
+/* The notes that mean "no counters here", with what helps. */
+static const struct refusal {
+    const char *note, *code, *text, *advice;
+} refusals[] = {
+    {"not-permitted", "gpu.not-permitted", "hardware counters are for administrators here",
+     "one of: run as root (or with CAP_SYS_ADMIN); load the driver with "
+     "NVreg_RestrictProfilingToAdminUsers=0; start the container with --cap-add=SYS_ADMIN"},
+    {"unsupported", "gpu.no-counters", "this GPU gives no hardware counters",
+     "a GPU that is not virtual, partitioned (MIG) or confidential"},
+    {"busy", "gpu.counters-busy", "the hardware counters are in use",
+     "pause the monitoring service (dcgm-exporter, nv-hostengine) for the time of the run"},
+    {"incompatible", "gpu.incompatible", "this libcupti does not know the chip or the driver",
+     "a CUDA toolkit as new as the driver, or --backend ncu"},
+};
+
+static const struct refusal *refusal_of(const struct gpu_recorded *r,
+                                        const struct trace_note **note)
+{
+    for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
+        *note = gpu_recorded_note(r, refusals[i].note);
+        if (*note != NULL)
+            return &refusals[i];
+    }
+    return NULL;
+}
+
+static enum gpu_outcome outcome_of(struct gpu_collect *c, const struct workload_result *r)
+{
+    c->program_code = r->code;
+    c->program_signal = r->signal;
+    switch (r->end) {
+    case WORKLOAD_DONE:
+        return GPU_DONE;
+    case WORKLOAD_FAILED:
+        c->has_failed = true;
+        return GPU_WORKLOAD;
+    case WORKLOAD_MISSING:
+        return GPU_FILE;
+    case WORKLOAD_LATE:
+    case WORKLOAD_HUNG:
+        return GPU_LATE;
+    case WORKLOAD_CANCELLED:
+        return GPU_INTERRUPTED;
+    }
+    return GPU_WORKLOAD;
+}
+
+/* Notes that are worth a line however the run went. */
+static void tell_notes(struct gpu_collect *c, const struct gpu_recorded *r)
+{
+    static const struct {
+        const char *note, *code;
+        enum severity severity;
+    } known[] = {
+        {"metric-unknown", "gpu.metric-unknown", SEV_WARN},
+        {"passes", "gpu.passes", SEV_WARN},
+        {"not-replayed", "gpu.not-replayed", SEV_WARN},
+        {"ranges-differ", "gpu.ranges-differ", SEV_LOSS},
+        {"capturing", "gpu.capturing", SEV_WARN},
+        {"bad-setting", "gpu.inject-failed", SEV_WARN},
+        {"failed", "gpu.inject-failed", SEV_WARN},
+    };
+
+    for (size_t i = 0; i < r->notes.n; i++)
+        for (size_t k = 0; k < ARRAY_LEN(known); k++)
+            if (strcmp(r->notes.at[i].code, known[k].note) == 0)
+                diag_add(c->diag, known[k].severity, known[k].code, (struct where){0}, "%s: %s",
+                         r->notes.at[i].code, r->notes.at[i].text);
+    if (r->dropped > 0)
+        diag_add(c->diag, SEV_LOSS, "gpu.dropped", (struct where){0}, "CUPTI dropped %llu records",
+                 (unsigned long long)r->dropped);
+}
+
+/* What keeps the library from recording anything at all. */
+static enum gpu_outcome refuse_notes(struct gpu_collect *c, const struct gpu_recorded *r,
+                                     bool is_event)
+{
+    const struct trace_note *note = gpu_recorded_note(r, "other-profiler");
+
+    if (note != NULL) {
+        diag_fail(c->diag, ST_UNSUPPORTED, "gpu.other-profiler", (struct where){0},
+                  "another profiler is attached to the program: %s",
+                  note->text[0] != 0 ? note->text : "it did not say its name");
+        diag_hint(c->diag, "try", "without the framework's own profiler or a debugger");
+        return GPU_HELD;
+    }
+    note = gpu_recorded_note(r, "no-cupti");
+    if (note != NULL) {
+        diag_fail(c->diag, ST_TOOL, "gpu.no-cupti", (struct where){0},
+                  "libcupti cannot be used: %s", note->text);
+        diag_hint(c->diag, "try", "STRATA_CUPTI_PATH=/path/of/libcupti.so.13, or --backend ncu");
+        return GPU_TOOL;
+    }
+    note = gpu_recorded_note(r, "too-few");
+    if (note != NULL && !is_event) {
+        diag_fail(c->diag, ST_FORMAT, "gpu.too-few", (struct where){0},
+                  "fewer launches than --skip: %s", note->text);
+        return GPU_USAGE;
+    }
+    return GPU_DONE;
+}
+
+static enum gpu_outcome run_part(struct gpu_collect *c, struct workload *run, const char *part,
+                                 struct gpu_recorded *out)
+{
+    struct workload_result result;
+
+    run->argv = c->argv;
+    run->library = c->library;
+    run->trace_dir = fs_join(c->arena, c->folder, part);
+    run->log = fs_join(c->arena, run->trace_dir, "program.log");
+    run->device = c->device;
+    *out = (struct gpu_recorded){.chip = "", .cupti = "", .driver = ""};
+    enum status st = fs_mkdirs(run->trace_dir, c->diag);
+    if (st == ST_OK)
+        st = workload_run(run, &c->session->watch, c->arena, &result, c->diag);
+    if (st != ST_OK)
+        return gpu_outcome_of(st);
+    st = gpu_recorded_read(run->trace_dir, c->arena, out, c->diag);
+    enum gpu_outcome code = outcome_of(c, &result);
+    if (st != ST_OK)
+        return code != GPU_DONE ? code : gpu_outcome_of(st);
+    tell_notes(c, out);
+    if (result.end == WORKLOAD_HUNG && out->counted.n > 0)
+        diag_hint(c->diag, "last finished", "%.*s",
+                  STR_ARGS(out->counted.at[out->counted.n - 1].kernel.name));
+    enum gpu_outcome refused = refuse_notes(c, out, run->inject == INJECT_EVENT);
+    if (refused != GPU_DONE)
+        return refused;
+    if (code == GPU_DONE && out->files == 0) {
+        diag_fail(c->diag, ST_UNSUPPORTED, "gpu.no-kernels", (struct where){.path = run->log},
+                  "the program did not use CUDA, or was not reached: nothing was recorded");
+        diag_hint(c->diag, "try",
+                  "a command whose child processes keep the environment; static and 32-bit "
+                  "programs cannot be traced");
+        return GPU_TOOL;
+    }
+    return code;
+}
+
+enum gpu_outcome gpu_collect_trace(struct gpu_collect *c, const char *part, const char *preset,
+                                   struct gpu_recorded *out)
+{
+    struct workload run = {.label = "timing kernels", .inject = INJECT_TRACE, .preset = preset};
+
+    return run_part(c, &run, part, out);
+}
+
+enum gpu_outcome gpu_collect_counters(struct gpu_collect *c, const char *part, struct gpu_pick pick,
+                                      struct gpu_metric_set metrics, struct gpu_recorded *out,
+                                      bool *is_degraded)
+{
+    const struct trace_note *note = NULL;
+    struct workload run = {
+        .label = "counting (some seconds of set-up, then every kernel twice)",
+        .inject = INJECT_COUNTERS,
+        .kernels = pick.regex,
+        .ranges = pick.range,
+        .skip = pick.skip,
+        .count = pick.count,
+        /* The first launch of a kernel finds cold caches: the second one stands for it. */
+        .per_kernel = pick.count > 0 || pick.skip > 0 ? 0 : 2,
+        .metrics = metrics.names,
+        .passes = metrics.passes,
+    };
+    enum gpu_outcome code = run_part(c, &run, part, out);
+
+    *is_degraded = false;
+    const struct refusal *refusal = refusal_of(out, &note);
+    if (refusal == NULL || (code != GPU_DONE && code != GPU_WORKLOAD))
+        return code;
+    if (c->is_strict) {
+        diag_fail(c->diag, ST_TOOL, refusal->code, (struct where){0}, "%s (CUPTI result %lld)",
+                  refusal->text, (long long)note->result);
+        diag_hint(c->diag, "try", "%s", refusal->advice);
+        return GPU_TOOL;
+    }
+    *is_degraded = true;
+    diag_add(c->diag, SEV_LOSS, refusal->code, (struct where){0},
+             "%s (CUPTI result %lld): durations and a model instead; try %s", refusal->text,
+             (long long)note->result, refusal->advice);
+    return code;
+}
+
+/* Moves what `from` has to the end of `to`. */
+static void join(struct gpu_recorded *to, struct gpu_recorded *from)
+{
+    for (size_t i = 0; i < from->runs.n; i++)
+        vec_push(&to->runs, from->runs.at[i]);
+    for (size_t i = 0; i < from->notes.n; i++)
+        vec_push(&to->notes, from->notes.at[i]);
+    for (size_t i = 0; i < from->seen.n; i++)
+        vec_push(&to->seen, from->seen.at[i]);
+    to->files += from->files;
+    to->dropped += from->dropped;
+    to->lost += from->lost;
+    gpu_recorded_free(from);
+}
+
+enum gpu_outcome gpu_collect_events(struct gpu_collect *c, const char *part, struct gpu_pick pick,
+                                    uint64_t warmup, uint64_t runs, struct gpu_recorded *out,
+                                    size_t *starts)
+{
+    enum gpu_outcome code = GPU_DONE;
+
+    *out = (struct gpu_recorded){.chip = "", .cupti = "", .driver = ""};
+    *starts = 0;
+    while (code == GPU_DONE && out->runs.n < runs && *starts < STARTS_MOST && !cancelled()) {
+        struct gpu_recorded more;
+        size_t before = out->runs.n;
+        struct workload run = {
+            .label = "timing runs",
+            .inject = INJECT_EVENT,
+            .kernels = pick.regex,
+            .ranges = pick.range,
+            .skip = warmup + pick.skip,
+            .count = runs - out->runs.n,
+        };
+        progress_tick(c->session->want.progress, "timing runs", out->runs.n, runs);
+        ++*starts;
+        code = run_part(c, &run, arena_format(c->arena, "%s-%zu", part, *starts).at, &more);
+        join(out, &more);
+        if (code != GPU_DONE || out->runs.n > before)
+            continue;
+        if (warmup == 0)
+            break;
+        warmup = 0;
+        diag_add(c->diag, SEV_WARN, "gpu.no-warmup", (struct where){0},
+                 "one start of the program has fewer runs than --warmup: all are kept");
+    }
+    return cancelled() ? GPU_INTERRUPTED : code;
+}

@@ -1,0 +1,201 @@
+#include "flow/gpu_fill.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/fs.h"
+#include "base/mapfile.h"
+#include "device/device_file.h"
+
+/* The built-in table, with the user's file on top when there is one. */
+static enum status load_table(struct arena *arena, struct device_table *table, struct diag *d)
+{
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    const char *path = NULL;
+    struct mapfile map;
+    size_t rows = 0;
+
+    *table = device_builtin;
+    if (config != NULL && config[0] == '/')
+        path = arena_format(arena, "%s/strata/devices.json", config).at;
+    else if (home != NULL && home[0] == '/')
+        path = arena_format(arena, "%s/.config/strata/devices.json", home).at;
+    if (path == NULL || !fs_exists(path))
+        return ST_OK;
+    TRY(mapfile_open(&map, path, d));
+    enum status st = device_table_read(path, map.text, arena, table, &rows, d);
+    mapfile_close(&map);
+    return st;
+}
+
+static struct str keep(struct gpu_run *run, const char *text)
+{
+    return arena_str(&run->arena, str_of(text));
+}
+
+static struct str on_off(int state)
+{
+    return state < 0 ? S("") : state > 0 ? S("on") : S("off");
+}
+
+static struct gpu_device describe(struct gpu_run *run, const struct gpu_card *info)
+{
+    return (struct gpu_device){
+        .name = keep(run, info->name),
+        .uuid = keep(run, info->uuid),
+        .cc = arena_format(&run->arena, "%d.%d", info->cc_major, info->cc_minor),
+        .driver = keep(run, info->driver),
+        .cuda = info->cuda > 0
+                    ? arena_format(&run->arena, "%d.%d", info->cuda / 1000, info->cuda % 1000 / 10)
+                    : S(""),
+        .ecc = on_off(info->ecc),
+        .mig = on_off(info->mig),
+        .sm_count = info->sm_count,
+        .l2_bytes = (double)info->l2_bytes,
+        .mem_bytes = (double)info->mem_bytes,
+        .bus_bits = info->bus_bits,
+        .mem_clock_khz = info->mem_clock_khz,
+        .sm_clock_khz = info->sm_clock_khz,
+    };
+}
+
+enum status gpu_fill_facts(struct gpu_run *run, const struct gpu_plan *plan,
+                           const struct gpu_profile_job *job, const struct gpu_session *s,
+                           struct diag *d)
+{
+    struct device_table table;
+    bool is_event = job->mode == PROFILE_EVENT;
+
+    run->kernel = arena_str(&run->arena, plan->kernel);
+    run->version = arena_str(&run->arena, plan->version);
+    run->mode = str_of(gpu_profile_mode_name(job->mode));
+    for (size_t i = 0; i < plan->params.list.n; i++)
+        vec_push(&run->params.list, plan->params.list.at[i]);
+    run->runs = is_event ? (double)job->runs : NAN;
+    run->warmup = is_event ? (double)job->warmup : NAN;
+    run->defaults_slug = plan->slug;
+    run->device = describe(run, &s->info);
+    TRY(load_table(&run->arena, &table, d));
+    run->peaks = gpu_peaks_of(&table, &run->device,
+                              (struct gpu_peak_override){job->peak_tflops, job->peak_gbps});
+    return ST_OK;
+}
+
+static struct gpu_spec spec_of(const struct gpu_plan *plan)
+{
+    struct gpu_spec spec = plan->spec;
+
+    spec.stages.at = plan->stages.at;
+    spec.stages.n = plan->stages.n;
+    return spec;
+}
+
+static enum status make_stages(struct gpu_run *run, const struct gpu_plan *plan, bool is_own,
+                               struct diag *d)
+{
+    struct gpu_spec spec = spec_of(plan);
+
+    return gpu_run_stages(run, is_own ? NULL : &spec, (struct gpu_work_option){0}, d);
+}
+
+/* Without counters durations and launch resources are all there is. */
+static struct gpu_kernel kernel_of(struct gpu_run *run, const struct gpu_plan *plan,
+                                   const struct gpu_variant *v, uint64_t id)
+{
+    struct gpu_kernel k = gpu_kernel_none();
+
+    k.name = arena_str(&run->arena, v->name);
+    gpu_launch_resources(&k, v->launch);
+    if (v->counted != NULL) {
+        memcpy(k.m, v->counted->kernel.m, sizeof(k.m));
+        memcpy(k.stalls, v->counted->kernel.stalls, sizeof(k.stalls));
+        k.n_stalls = v->counted->kernel.n_stalls;
+    } else {
+        k.m[GPU_M_DUR_NS] = v->median_ns;
+    }
+    /* Activity records tell the carve-out of shared memory, the launch callback does not. */
+    if (isnan(k.m[GPU_M_SMEM_CONFIG]) && v->launch[KERNEL_SHARED_EXECUTED] > 0)
+        k.m[GPU_M_SMEM_CONFIG] = (double)v->launch[KERNEL_SHARED_EXECUTED];
+    k.id = id;
+    k.cc = run->device.cc;
+    k.launches = v->durations.n;
+    k.total_ns = v->durations.n > 0 ? v->total_ns : NAN;
+    if (v->stage >= 0 && plan->selections[v->stage].range != NULL)
+        k.nvtx = str_of(plan->selections[v->stage].range);
+    return k;
+}
+
+/* The time of a stage without instruments, added up like its duration: the medians of its names. */
+static double event_time(const struct gpu_run *run, const struct gpu_stage *s,
+                         const double *medians)
+{
+    double sum = NAN;
+
+    for (size_t i = 0; i < s->kernels.n; i++) {
+        const struct gpu_kernel *k = &run->kernels.at[s->kernels.at[i]];
+        bool is_main = true;
+        for (size_t j = 0; j < s->kernels.n && is_main; j++) {
+            const struct gpu_kernel *other = &run->kernels.at[s->kernels.at[j]];
+            is_main = j == i || !str_equal(k->name, other->name) ||
+                      !(other->total_ns > k->total_ns || (other->total_ns == k->total_ns && j < i));
+        }
+        if (is_main && !isnan(medians[s->kernels.at[i]]))
+            sum = (isnan(sum) ? 0 : sum) + medians[s->kernels.at[i]];
+    }
+    return sum;
+}
+
+enum status gpu_fill_kernels(struct gpu_run *run, const struct gpu_plan *plan,
+                             const struct gpu_measured *m, struct diag *d)
+{
+    double *medians = ARENA_ARRAY(&run->arena, double, m->variants.at.n);
+
+    for (size_t i = 0; i < m->variants.at.n; i++) {
+        const struct gpu_variant *v = &m->variants.at.at[i];
+        if (v->stage < 0 && !m->has_own_stages)
+            continue;
+        medians[run->kernels.n] = v->median_ns;
+        struct gpu_kernel k = kernel_of(run, plan, v, run->kernels.n);
+        vec_push(&run->kernels, k);
+    }
+    TRY(make_stages(run, plan, m->has_own_stages, d));
+    for (size_t i = 0; i < run->stages.n; i++)
+        run->stages.at[i].event_ns = event_time(run, &run->stages.at[i], medians);
+    return ST_OK;
+}
+
+enum status gpu_fill_timings(struct gpu_run *run, const struct gpu_plan *plan,
+                             const struct gpu_measured *m, struct diag *d)
+{
+    for (size_t i = 0; i < m->events.runs.n; i++)
+        vec_push(&run->timings, (double)m->events.runs.at[i].duration_ns);
+    const struct gpu_variant *v = gpu_variants_main(&m->variants, 0);
+    if (v != NULL) {
+        struct gpu_kernel k = kernel_of(run, plan, v, 0);
+        struct gpu_timing timing;
+        double *ns = ARENA_ARRAY(&run->arena, double, run->timings.n);
+        memcpy(ns, run->timings.at, run->timings.n * sizeof(*ns));
+        timing = gpu_timing_of(ns, run->timings.n);
+        k.m[GPU_M_DUR_NS] = timing.median;
+        k.launches = run->timings.n;
+        vec_push(&run->kernels, k);
+    }
+    return make_stages(run, plan, false, d);
+}
+
+enum status gpu_fill_stages(struct gpu_run *run, const struct gpu_plan *plan, struct diag *d)
+{
+    return make_stages(run, plan, plan->stages.n == 0, d);
+}
+
+void gpu_fill_notes(struct gpu_run *run, const struct diag *d)
+{
+    for (size_t i = 0; i < d->entries.n; i++) {
+        const struct diag_entry *e = &d->entries.at[i];
+        uint64_t shown = e->count < DIAG_TEXTS ? e->count : DIAG_TEXTS;
+        for (uint64_t k = 0; k < shown; k++)
+            gpu_run_note(run, "%s", e->first[k].text);
+        if (e->count > shown)
+            gpu_run_note(run, "… and %llu more like it", (unsigned long long)(e->count - shown));
+    }
+}

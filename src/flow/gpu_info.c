@@ -1,0 +1,164 @@
+#include "flow/gpu_info.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/json_write.h"
+
+/* A JSON value under construction. */
+struct value {
+    struct json_buffer buffer;
+    struct json_writer w;
+};
+
+static struct json_writer *begin(struct value *v)
+{
+    v->buffer = (struct json_buffer){0};
+    json_write_init(&v->w, json_buffer_sink(&v->buffer), JSON_COMPACT);
+    return &v->w;
+}
+
+static void end(struct value *v, struct gpu_run *run, const char *key)
+{
+    json_write_finish(&v->w);
+    gpu_run_info(run, key, arena_cstr(&run->arena, (struct str){v->buffer.at, v->buffer.n}));
+    json_buffer_free(&v->buffer);
+}
+
+static void put_text(struct json_writer *w, const char *key, const char *text)
+{
+    json_write_key(w, str_of(key));
+    if (text != NULL && text[0] != 0)
+        json_write_string(w, str_of(text));
+    else
+        json_write_null(w);
+}
+
+static void write_words(struct gpu_run *run, const char *key, const char *const *words)
+{
+    struct value v;
+    struct json_writer *w = begin(&v);
+
+    json_write_array(w);
+    for (size_t i = 0; words[i] != NULL; i++)
+        json_write_string(w, str_of(words[i]));
+    json_write_end(w);
+    end(&v, run, key);
+}
+
+/* What changes how CUDA programs run. */
+static void write_environment(struct gpu_run *run)
+{
+    static const char *const names[] = {
+        "CUDA_VISIBLE_DEVICES",
+        "CUDA_DEVICE_ORDER",
+        "CUDA_HOME",
+        "CUDA_LAUNCH_BLOCKING",
+        "CUDA_MODULE_LOADING",
+        "CUDA_DEVICE_MAX_CONNECTIONS",
+        "LD_LIBRARY_PATH",
+        "NVIDIA_VISIBLE_DEVICES",
+        "NVIDIA_TF32_OVERRIDE",
+        "STRATA_CUPTI_PATH",
+        "STRATA_NCU",
+    };
+    struct value v;
+    struct json_writer *w = begin(&v);
+
+    json_write_object(w);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (getenv(names[i]) != NULL)
+            put_text(w, names[i], getenv(names[i]));
+    json_write_end(w);
+    end(&v, run, "environment");
+}
+
+static const char *found(const char *text, const char *otherwise)
+{
+    return text != NULL && text[0] != 0 ? text : otherwise;
+}
+
+static void write_tools(struct gpu_run *run, const struct gpu_mode_run *m, const char *library)
+{
+    const struct gpu_recorded *timing = &m->measured.timing, *events = &m->measured.events;
+    struct value v;
+    struct json_writer *w = begin(&v);
+
+    json_write_object(w);
+    put_text(w, "driver", m->collect.session->info.driver);
+    put_text(w, "cupti", found(timing->cupti, events->cupti));
+    put_text(w, "chip", found(timing->chip, events->chip));
+    put_text(w, "ncu", m->ncu_version);
+    put_text(w, "inject", m->job->mode != PROFILE_NCU ? library : NULL);
+    json_write_end(w);
+    end(&v, run, "tools");
+}
+
+static void write_options(struct gpu_run *run, const struct gpu_mode_run *m)
+{
+    static const char *const backends[] = {"auto", "cupti", "ncu"};
+    const struct gpu_profile_job *job = m->job;
+    struct value v;
+    struct json_writer *w = begin(&v);
+
+    json_write_object(w);
+    put_text(w, "mode", gpu_profile_mode_name(job->mode));
+    put_text(w, "backend", backends[job->backend]);
+    put_text(w, "select", job->select);
+    put_text(w, "spec", job->spec);
+    put_text(w, "cache", job->is_cache_flushed ? "flush" : "keep");
+    json_write_key(w, S("skip"));
+    json_write_u64(w, job->skip);
+    json_write_key(w, S("count"));
+    json_write_u64(w, job->count);
+    json_write_key(w, S("starts"));
+    json_write_u64(w, m->measured.starts);
+    json_write_key(w, S("counters"));
+    json_write_bool(w, m->measured.counting.n > 0 && !m->measured.is_degraded);
+    json_write_end(w);
+    end(&v, run, "options");
+}
+
+/* "20261115-073544" as "2026-11-15T07:35:44". */
+static struct str readable(struct gpu_run *run, const char *t)
+{
+    if (strlen(t) != 15)
+        return str_of(t);
+    return arena_format(&run->arena, "%.4s-%.2s-%.2sT%.2s:%.2s:%.2s", t, t + 4, t + 6, t + 9,
+                        t + 11, t + 13);
+}
+
+void gpu_info_write(struct gpu_run *run, const struct gpu_mode_run *m, const char *begun,
+                    const char *library)
+{
+    char text[32] = "";
+    time_t now = time(NULL);
+    struct tm local;
+
+    write_words(run, "command", m->plan->argv);
+    write_environment(run);
+    write_tools(run, m, library);
+    write_options(run, m);
+    gpu_run_info_text(run, "start", readable(run, begun));
+    if (localtime_r(&now, &local) != NULL)
+        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &local);
+    gpu_run_info_text(run, "end", arena_str(&run->arena, str_of(text)));
+    gpu_run_info(run, "exit_code",
+                 m->collect.program_signal > 0
+                     ? arena_format(&run->arena, "%d", 128 + m->collect.program_signal).at
+                     : arena_format(&run->arena, "%d", m->collect.program_code).at);
+}
+
+void gpu_info_clock(struct gpu_run *run, const struct gpu_session *s)
+{
+    static const char *const policies[] = {"none", "base", "max", "mhz"};
+    struct value v;
+
+    run->clock = (struct gpu_clock){
+        .is_locked = s->locked_mhz > 0,
+        .mhz = s->locked_mhz,
+        .policy = str_of(policies[s->want.clock.policy]),
+    };
+    gpu_session_write_clocks(s, begin(&v));
+    end(&v, run, "clock");
+}

@@ -1,0 +1,199 @@
+#include "flow/gpu_modes.h"
+
+#include <math.h>
+
+#include "base/fs.h"
+#include "base/mapfile.h"
+#include "driver/driver.h"
+#include "driver/ncu_run.h"
+
+/* A program that failed may have left something worth a report. */
+static bool is_usable(enum gpu_outcome code)
+{
+    return code == GPU_DONE || code == GPU_WORKLOAD || code == GPU_LATE;
+}
+
+static enum gpu_outcome later(enum gpu_outcome code, enum status st)
+{
+    return code == GPU_DONE ? gpu_outcome_of(st) : code;
+}
+
+static enum gpu_outcome by_counters(struct gpu_mode_run *m, struct gpu_metric_set metrics)
+{
+    enum gpu_outcome code =
+        gpu_measure_annotation(&m->collect, m->plan, m->job, metrics, &m->measured);
+
+    m->is_partial |= m->measured.is_partial;
+    if (!is_usable(code) || m->measured.variants.at.n == 0)
+        return code;
+    return later(code, gpu_fill_kernels(m->run, m->plan, &m->measured, m->collect.diag));
+}
+
+static enum gpu_outcome by_events(struct gpu_mode_run *m)
+{
+    enum gpu_outcome code = gpu_measure_event(&m->collect, m->plan, m->job, &m->measured);
+
+    if (!is_usable(code) || m->measured.events.runs.n == 0)
+        return code;
+    if (m->measured.starts > 1)
+        gpu_run_note(m->run, "the program was started %zu times for %zu runs", m->measured.starts,
+                     m->measured.events.runs.n);
+    return later(code, gpu_fill_timings(m->run, m->plan, &m->measured, m->collect.diag));
+}
+
+/* What ncu said went wrong: told, and whether our own counters can take its place. */
+static enum gpu_outcome tell_trouble(struct gpu_mode_run *m, enum ncu_trouble trouble,
+                                     const struct workload_result *r, bool *is_replaced)
+{
+    struct diag *d = m->collect.diag;
+    bool is_strict = m->job->backend == BACKEND_NCU;
+
+    *is_replaced = !is_strict && (trouble == NCU_INCOMPATIBLE || trouble == NCU_NOT_PERMITTED);
+    switch (trouble) {
+    case NCU_FINE:
+        return GPU_DONE;
+    case NCU_NOT_PERMITTED:
+        diag_add(d, *is_replaced ? SEV_LOSS : SEV_ERROR, "gpu.not-permitted", (struct where){0},
+                 "ncu may not read hardware counters (ERR_NVGPUCTRPERM): run as root (or with "
+                 "CAP_SYS_ADMIN), load the driver with NVreg_RestrictProfilingToAdminUsers=0, or "
+                 "start the container with --cap-add=SYS_ADMIN");
+        return GPU_TOOL;
+    case NCU_INCOMPATIBLE:
+        diag_add(d, *is_replaced ? SEV_LOSS : SEV_ERROR, "gpu.incompatible", (struct where){0},
+                 "ncu %s does not fit driver %s",
+                 m->ncu_version != NULL ? m->ncu_version : "of unknown version",
+                 m->collect.session->info.driver);
+        return GPU_TOOL;
+    case NCU_BUSY:
+        diag_fail(d, ST_UNSUPPORTED, "gpu.other-profiler", (struct where){0},
+                  "another profiler has the GPU, says ncu");
+        return GPU_HELD;
+    case NCU_NO_KERNELS:
+        diag_fail(d, ST_NOT_FOUND, "gpu.no-kernels", (struct where){0},
+                  "no kernel was profiled by ncu");
+        diag_hint(d, "try", "--select with another expression; `--mode nsys` lists the kernels");
+        return GPU_USAGE;
+    case NCU_FAILED:
+        if (r->end == WORKLOAD_FAILED)
+            return GPU_WORKLOAD;
+        return r->end == WORKLOAD_LATE ? GPU_LATE : GPU_TOOL;
+    }
+    return GPU_TOOL;
+}
+
+static enum status read_page(struct gpu_mode_run *m, const char *path)
+{
+    struct mapfile map;
+    struct diag *d = m->collect.diag;
+
+    TRY(mapfile_open(&map, path, d));
+    enum status st = gpu_ncu_read(&m->pages, path, map.text, d);
+    mapfile_close(&map);
+    return st;
+}
+
+static enum status read_pages(struct gpu_mode_run *m, const char *folder)
+{
+    m->pages.arena = &m->run->arena;
+    for (enum ncu_page page = 0; page < NCU_PAGES; page++) {
+        const char *path = fs_join(m->collect.arena, folder, ncu_page_file(page));
+        if (fs_exists(path))
+            TRY(read_page(m, path));
+    }
+    /* The run takes the kernels over; listings stay with the pages. */
+    for (size_t i = 0; i < m->pages.kernels.n; i++)
+        vec_push(&m->run->kernels, m->pages.kernels.at[i]);
+    m->pages.kernels.n = 0;
+    return ST_OK;
+}
+
+static enum gpu_outcome run_ncu(struct gpu_mode_run *m, const char *program, bool *is_replaced)
+{
+    struct gpu_collect *c = &m->collect;
+    const char *folder = fs_join(c->arena, c->folder, "ncu");
+    struct ncu_job job = {
+        .program = program,
+        .report = fs_join(c->arena, folder, "report"),
+        .skip = m->job->skip,
+        .count = m->job->count,
+        .is_clock_base = false,
+        .is_cache_flushed = m->job->is_cache_flushed,
+        .kernels = gpu_selections_regex(m->plan->selections, m->plan->stages.n, c->arena),
+        .argv = c->argv,
+    };
+    struct workload_result result;
+    struct diag said;
+
+    for (size_t i = 0; i < m->plan->stages.n && job.range == NULL; i++)
+        job.range = m->plan->selections[i].range;
+    enum status st = fs_mkdirs(folder, c->diag);
+    if (st != ST_OK)
+        return GPU_FILE;
+    struct workload run = {.label = "ncu collects (every kernel some forty times)",
+                           .argv = ncu_collect_argv(&job, c->arena),
+                           .log = fs_join(c->arena, folder, "program.log"),
+                           .device = -1};
+    diag_init(&said);
+    st = workload_run(&run, &c->session->watch, c->arena, &result, &said);
+    enum ncu_trouble trouble = ncu_trouble_of(result.out, result.err, result.code);
+    if (result.end == WORKLOAD_CANCELLED || st != ST_OK) {
+        diag_merge(c->diag, &said);
+        diag_fini(&said);
+        return st != ST_OK ? gpu_outcome_of(st) : GPU_INTERRUPTED;
+    }
+    if (trouble == NCU_FAILED)
+        diag_merge(c->diag, &said);
+    diag_fini(&said);
+    enum gpu_outcome code = tell_trouble(m, trouble, &result, is_replaced);
+    c->program_code = result.code;
+    if (code != GPU_DONE)
+        return code;
+    code = gpu_outcome_of(ncu_import(&job, folder, c->session->want.progress, c->diag));
+    return code != GPU_DONE ? code : gpu_outcome_of(read_pages(m, folder));
+}
+
+static enum gpu_outcome by_ncu(struct gpu_mode_run *m)
+{
+    struct probe_result ncu = {0};
+    bool is_replaced = false;
+    struct diag *d = m->collect.diag;
+
+    if (m->job->backend != BACKEND_CUPTI)
+        driver_ncu.probe(m->collect.arena, &ncu);
+    if (m->job->backend != BACKEND_CUPTI && ncu.state == PROBE_FOUND) {
+        m->ncu_version = ncu.version;
+        enum gpu_outcome code = run_ncu(m, ncu.path, &is_replaced);
+        if (!is_replaced)
+            return code != GPU_DONE ? code : gpu_outcome_of(gpu_fill_stages(m->run, m->plan, d));
+    } else if (m->job->backend == BACKEND_NCU) {
+        diag_fail(d, ST_TOOL, "tool.missing", (struct where){0}, "ncu was not found: %s",
+                  ncu.reason);
+        return GPU_TOOL;
+    }
+    if (m->collect.library == NULL)
+        return GPU_TOOL;
+    diag_add(d, SEV_WARN, "gpu.no-ncu", (struct where){0},
+             "own counters in place of ncu: its rules, sources and PTX are not there");
+    return by_counters(m, gpu_metrics_deep);
+}
+
+enum gpu_outcome gpu_mode_collect(struct gpu_mode_run *m)
+{
+    switch (m->job->mode) {
+    case PROFILE_ANNOTATION:
+        return m->job->backend == BACKEND_NCU ? by_ncu(m) : by_counters(m, gpu_metrics_quick);
+    case PROFILE_EVENT:
+        return by_events(m);
+    case PROFILE_NCU:
+        return by_ncu(m);
+    case PROFILE_NSYS:
+        break;
+    }
+    return gpu_collect_trace(&m->collect, "timeline", "std", &m->measured.timing);
+}
+
+void gpu_mode_free(struct gpu_mode_run *m)
+{
+    gpu_measured_free(&m->measured);
+    gpu_import_free(&m->pages);
+}

@@ -1,0 +1,185 @@
+#include "flow/gpu_plan.h"
+
+const char *gpu_profile_mode_name(enum gpu_profile_mode mode)
+{
+    static const char *const names[] = {"annotation", "event", "ncu", "nsys"};
+
+    return names[mode];
+}
+
+const char *gpu_command_line(const char *const *argv, struct arena *arena)
+{
+    struct str text = S("");
+
+    for (size_t i = 0; argv[i] != NULL; i++) {
+        bool is_plain = argv[i][0] != 0 && strpbrk(argv[i], " \t\n'\"\\$`|&;<>()*?#~") == NULL;
+        text = arena_format(arena, is_plain ? "%.*s%s%s" : "%.*s%s'%s'", STR_ARGS(text),
+                            i > 0 ? " " : "", argv[i]);
+    }
+    return text.at;
+}
+
+static enum status expand(struct gpu_words words, const struct gpu_params *params,
+                          struct arena *arena, const char *const **out, struct diag *d)
+{
+    const char **argv = ARENA_ARRAY(arena, const char *, words.n + 1);
+
+    for (size_t i = 0; i < words.n; i++) {
+        struct str word;
+        TRY(gpu_spec_substitute(arena, words.at[i], params, &word, d));
+        argv[i] = arena_cstr(arena, word);
+    }
+    *out = argv;
+    return ST_OK;
+}
+
+/* Of an interpreter the script counts: "python3 train.py" is "train". */
+static struct str program_name(const char *const *argv)
+{
+    static const char *const interpreters[] = {"python", "perl", "ruby", "bash", "sh", "node"};
+    struct str name = str_basename(str_of(argv[0]));
+    bool is_interpreter = false;
+
+    for (size_t i = 0; i < ARRAY_LEN(interpreters); i++) {
+        struct str rest = str_of(interpreters[i]);
+        is_interpreter |=
+            str_starts(name, rest) && strspn(name.at + rest.n, "0123456789.") == name.n - rest.n;
+    }
+    for (size_t i = 1; is_interpreter && argv[i] != NULL; i++) {
+        if (argv[i][0] == '-')
+            continue;
+        name = str_basename(str_of(argv[i]));
+        break;
+    }
+    size_t dot = name.n;
+    while (dot > 0 && name.at[dot - 1] != '.')
+        dot--;
+    if (is_interpreter && dot > 1)
+        name.n = dot - 1;
+    return name;
+}
+
+static enum status take_command(struct gpu_plan *plan, const struct gpu_profile_job *job,
+                                struct arena *arena, struct diag *d)
+{
+    if (job->argc > 0) {
+        const char **argv = ARENA_ARRAY(arena, const char *, job->argc + 1);
+        memcpy(argv, job->argv, job->argc * sizeof(*argv));
+        plan->argv = argv;
+    } else {
+        TRY(expand(plan->spec.command, &plan->params, arena, &plan->argv, d));
+    }
+    if (plan->argv[0] == NULL)
+        return diag_fail(d, ST_FORMAT, "gpu.no-command", (struct where){.path = job->spec},
+                         "no command to profile: give it behind -- or as \"command\" of the spec");
+    if (plan->spec.check.n > 0)
+        TRY(expand(plan->spec.check, &plan->params, arena, &plan->check, d));
+    plan->command = gpu_command_line(plan->argv, arena);
+    return ST_OK;
+}
+
+static enum status take_params(struct gpu_plan *plan, const struct gpu_profile_job *job,
+                               struct arena *arena, struct diag *d)
+{
+    for (size_t i = 0; i < plan->spec.params.list.n; i++)
+        vec_push(&plan->params.list, plan->spec.params.list.at[i]);
+    for (size_t i = 0; i < job->n_params; i++)
+        TRY(gpu_params_assign(&plan->params, arena, job->params[i], d));
+    if (job->dtype != NULL)
+        TRY(gpu_params_set(&plan->params, arena, S("dtype"), str_of(job->dtype), true, d));
+    plan->slug = gpu_params_slug(arena, &plan->params, &plan->spec.params);
+    return ST_OK;
+}
+
+/* A selection on the command line is the name of a stage, or makes one. */
+static void take_stages(struct gpu_plan *plan, const struct gpu_profile_job *job)
+{
+    struct str select = str_of(job->select);
+    const struct gpu_spec_stage *named = NULL;
+    bool is_one = job->select != NULL || job->flops != NULL || job->bytes != NULL;
+
+    for (size_t i = 0; i < plan->spec.stages.n; i++)
+        if (job->select != NULL && str_equal(plan->spec.stages.at[i].name, select))
+            named = &plan->spec.stages.at[i];
+    if (named != NULL || (plan->spec.stages.n == 1 && is_one)) {
+        struct gpu_spec_stage stage = named != NULL ? *named : plan->spec.stages.at[0];
+        if (named == NULL && job->select != NULL)
+            stage.select = select;
+        vec_push(&plan->stages, stage);
+    } else if (is_one) {
+        vec_push(&plan->stages, ((struct gpu_spec_stage){
+                                    .name = plan->kernel,
+                                    .select = job->select != NULL ? select : S("."),
+                                }));
+    } else {
+        for (size_t i = 0; i < plan->spec.stages.n; i++)
+            vec_push(&plan->stages, plan->spec.stages.at[i]);
+    }
+    const struct gpu_param *dtype = gpu_params_get(&plan->params, "dtype");
+    for (size_t i = 0; i < plan->stages.n; i++) {
+        struct gpu_spec_stage *s = &plan->stages.at[i];
+        if (job->flops != NULL)
+            s->flops = str_of(job->flops);
+        if (job->bytes != NULL)
+            s->bytes = str_of(job->bytes);
+        if (dtype != NULL && (s->dtype.n == 0 || job->dtype != NULL))
+            s->dtype = dtype->text;
+    }
+}
+
+void gpu_plan_select(struct gpu_plan *plan, struct arena *arena)
+{
+    struct str nvtx = S("nvtx:");
+
+    plan->selections = ARENA_ARRAY(arena, struct gpu_selection, plan->stages.n);
+    for (size_t i = 0; i < plan->stages.n; i++) {
+        struct str select = plan->stages.at[i].select;
+        if (str_starts(select, nvtx))
+            plan->selections[i].range = arena_cstr(arena, str_part(select, nvtx.n, select.n));
+        else
+            plan->selections[i].regex = arena_cstr(arena, select.n > 0 ? select : S("."));
+    }
+}
+
+static enum status check_mode(const struct gpu_plan *plan, const struct gpu_profile_job *job,
+                              struct diag *d)
+{
+    if ((job->flops != NULL || job->bytes != NULL) && plan->stages.n > 1)
+        return diag_fail(d, ST_FORMAT, "gpu.many-stages", (struct where){.path = job->spec},
+                         "--flops and --bytes are of one stage, and there are %zu: choose one with "
+                         "--select NAME",
+                         plan->stages.n);
+    if (job->mode == PROFILE_EVENT && plan->stages.n > 1)
+        return diag_fail(d, ST_FORMAT, "gpu.many-stages", (struct where){.path = job->spec},
+                         "event mode times one stage, and there are %zu: choose one with "
+                         "--select NAME, or --mode annotation",
+                         plan->stages.n);
+    return ST_OK;
+}
+
+enum status gpu_plan_make(struct gpu_plan *plan, const struct gpu_profile_job *job,
+                          struct arena *arena, struct diag *d)
+{
+    *plan = (struct gpu_plan){.version = S("base")};
+    if (job->spec != NULL)
+        TRY(gpu_spec_load(arena, job->spec, &plan->spec, d));
+    TRY(take_params(plan, job, arena, d));
+    TRY(take_command(plan, job, arena, d));
+    plan->kernel = job->kernel != NULL       ? str_of(job->kernel)
+                   : plan->spec.kernel.n > 0 ? plan->spec.kernel
+                                             : program_name(plan->argv);
+    if (job->version != NULL)
+        plan->version = str_of(job->version);
+    else if (plan->spec.version.n > 0)
+        plan->version = plan->spec.version;
+    take_stages(plan, job);
+    gpu_plan_select(plan, arena);
+    return check_mode(plan, job, d);
+}
+
+void gpu_plan_free(struct gpu_plan *plan)
+{
+    gpu_spec_free(&plan->spec);
+    gpu_params_free(&plan->params);
+    vec_free(&plan->stages);
+}

@@ -1,0 +1,52 @@
+/*
+ * gpu_recorded - what the injection library has left in a folder, gathered over all processes.
+ *
+ * One file a process; launches, counters and timed runs come out in the order of the files, then
+ * of time. A damaged or unfinished file gives what can be read of it.
+ */
+#ifndef STRATA_FLOW_GPU_RECORDED_H
+#define STRATA_FLOW_GPU_RECORDED_H
+
+#include "capture/trace_file.h"
+#include "gpu/kernel.h"
+#include "input/gpu_trace.h"
+
+/* A launch seen by activity tracing, or the first one of a timed run. */
+struct gpu_launch {
+    const uint64_t *launch;   /* enum trace_kernel_field */
+    struct str name, mangled; /* plain function name, and the whole */
+    struct str range;         /* of a timed run */
+    int64_t start, duration_ns;
+};
+
+/* A measured launch. */
+struct gpu_counted {
+    struct gpu_kernel kernel; /* its name is the plain one */
+    struct str mangled;
+    uint32_t passes;
+};
+
+struct gpu_recorded {
+    size_t files;
+    VEC_OF(const char *) paths;
+    VEC_OF(struct gpu_launch) launches;
+    VEC_OF(struct gpu_launch) runs;
+    VEC_OF(struct gpu_counted) counted;
+    VEC_OF(struct trace_note) notes;
+    VEC_OF(struct trace_seen) seen;
+    uint64_t records, dropped, lost, unfinished; /* unfinished: files without an end */
+    const char *chip, *cupti, *driver;           /* "" when not told */
+};
+
+/* Texts live in `arena`. A folder without a file is an empty result. */
+enum status gpu_recorded_read(const char *folder, struct arena *arena, struct gpu_recorded *out,
+                              struct diag *d);
+void gpu_recorded_free(struct gpu_recorded *r);
+
+/* The first note with that code; NULL when there is none. */
+const struct trace_note *gpu_recorded_note(const struct gpu_recorded *r, const char *code);
+
+/* The resources of a launch, as the rules want them. */
+void gpu_launch_resources(struct gpu_kernel *k, const uint64_t *launch);
+
+#endif

@@ -1,0 +1,172 @@
+#include "flow/gpu_session.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { PROCESSES_MOST = 64 };
+
+enum gpu_outcome gpu_outcome_of(enum status status)
+{
+    switch (status) {
+    case ST_OK:
+        return GPU_DONE;
+    case ST_TOOL:
+        return GPU_TOOL;
+    case ST_CANCELLED:
+        return GPU_INTERRUPTED;
+    default:
+        return GPU_FILE;
+    }
+}
+
+/* Another tool's library in every program we start would be loaded instead of ours. */
+static enum gpu_outcome refuse_other_tool(struct diag *d)
+{
+    const char *other = getenv("CUDA_INJECTION64_PATH");
+
+    if (other == NULL || other[0] == 0)
+        return GPU_DONE;
+    diag_fail(d, ST_UNSUPPORTED, "gpu.other-tool", (struct where){0},
+              "CUDA_INJECTION64_PATH is set: another tool (%s) is attached to CUDA programs",
+              other);
+    diag_hint(d, "try", "unset CUDA_INJECTION64_PATH");
+    return GPU_HELD;
+}
+
+static enum gpu_outcome refuse_company(struct gpu_session *s, struct arena *arena, struct diag *d)
+{
+    struct nvml_process list[PROCESSES_MOST];
+    unsigned n = PROCESSES_MOST;
+    struct str pids = S("");
+
+    if (s->want.is_shared || s->info.handle == NULL)
+        return GPU_DONE;
+    int result = NVML_DO(&s->nvml, processes, s->info.handle, &n, list);
+    if (result != NVML_OK && result != NVML_TOO_SMALL)
+        return GPU_DONE;
+    if (result == NVML_TOO_SMALL)
+        n = 0;
+    for (unsigned i = 0; i < n && i < PROCESSES_MOST; i++)
+        if (list[i].pid != (unsigned)getpid())
+            pids = arena_format(arena, "%.*s%s%u", STR_ARGS(pids), pids.n > 0 ? ", " : "",
+                                list[i].pid);
+    if (pids.n == 0 && result == NVML_OK)
+        return GPU_DONE;
+    diag_fail(d, ST_UNSUPPORTED, "gpu.shared", (struct where){0},
+              "other programs use this GPU (process %.*s): timings would be shared",
+              STR_ARGS(pids.n > 0 ? pids : S("list too long")));
+    diag_hint(d, "try", "wait for their end, or --share to measure anyway");
+    return GPU_HELD;
+}
+
+static enum gpu_outcome take_lock(struct gpu_session *s, struct diag *d)
+{
+    enum status st = gpu_lock_take(&s->lock, s->info.uuid, s->want.command, s->want.wait_s, d);
+
+    return st == ST_UNSUPPORTED ? GPU_HELD : gpu_outcome_of(st);
+}
+
+enum gpu_outcome gpu_session_begin(struct gpu_session *s, const struct gpu_session_want *want,
+                                   struct arena *arena, struct diag *d)
+{
+    *s = (struct gpu_session){.want = *want, .lock = {.fd = -1}, .guardian = {.fd = -1}};
+    enum gpu_outcome code = refuse_other_tool(d);
+    if (code != GPU_DONE)
+        return code;
+    /* First of all: the guardian has to be a copy of a process that has not opened the driver. */
+    code = gpu_outcome_of(guardian_start(&s->guardian, d));
+    if (code != GPU_DONE)
+        return code;
+    nvml_open(&s->nvml, arena, &s->nvml_why);
+    code = gpu_outcome_of(gpu_device_find(want->device, &s->nvml, &s->info, d));
+    if (code == GPU_DONE)
+        code = take_lock(s, d);
+    if (code == GPU_DONE)
+        code = refuse_company(s, arena, d);
+    s->watch = (struct workload_watch){
+        .nvml = &s->nvml,
+        .gpu = s->info.handle,
+        .samples = &s->samples,
+        .guardian = &s->guardian,
+        .progress = want->progress,
+        .limit_ms = want->limit_ms,
+        .silence_ms = want->silence_ms,
+    };
+    return code;
+}
+
+enum gpu_outcome gpu_session_lock_clocks(struct gpu_session *s, struct arena *arena, struct diag *d)
+{
+    if (s->want.clock.policy == CLOCK_NONE)
+        return GPU_DONE;
+    if (s->info.handle == NULL) {
+        diag_fail(d, ST_TOOL, "gpu.no-nvml", (struct where){0},
+                  "clocks cannot be locked without NVML: %s",
+                  s->nvml_why != NULL ? s->nvml_why : "it does not know this GPU");
+        diag_hint(d, "try", "--clock none");
+        return GPU_TOOL;
+    }
+    enum gpu_outcome code = gpu_outcome_of(clocks_lock(
+        &s->clocks, &s->nvml, s->info.handle, s->info.uuid, s->want.clock, &s->guardian, arena, d));
+    s->locked_mhz = s->clocks.is_locked ? s->clocks.target_mhz : 0;
+    return code;
+}
+
+void gpu_session_end(struct gpu_session *s, struct diag *d)
+{
+    if (s->clocks.is_locked && !guardian_is_alive(&s->guardian))
+        diag_add(d, SEV_WARN, "gpu.guardian", (struct where){0},
+                 "the guardian process was killed; the clocks are reset all the same");
+    clocks_release(&s->clocks, d);
+    guardian_stop(&s->guardian);
+    gpu_lock_release(&s->lock);
+    nvml_close(&s->nvml);
+    s->watch = (struct workload_watch){0};
+}
+
+void gpu_session_free(struct gpu_session *s)
+{
+    clock_samples_free(&s->samples);
+}
+
+static void put(struct json_writer *j, const char *key, double value)
+{
+    json_write_key(j, str_of(key));
+    json_write_f64(j, value);
+}
+
+void gpu_session_write_clocks(const struct gpu_session *s, struct json_writer *j)
+{
+    static const char *const policies[] = {"none", "base", "max", "mhz"};
+    const struct clock_samples *r = &s->samples;
+    struct clock_summary sm = clock_summarise(r->sm_mhz.at, r->sm_mhz.n);
+    char reasons[NVML_REASONS];
+
+    json_write_object(j);
+    json_write_key(j, S("policy"));
+    json_write_string(j, str_of(policies[s->want.clock.policy]));
+    json_write_key(j, S("locked"));
+    json_write_bool(j, s->locked_mhz > 0);
+    put(j, "target_mhz", s->locked_mhz > 0 ? s->locked_mhz : __builtin_nan(""));
+    json_write_key(j, S("sm_mhz"));
+    json_write_object(j);
+    put(j, "min", sm.min);
+    put(j, "median", sm.median);
+    put(j, "max", sm.max);
+    json_write_end(j);
+    put(j, "mem_mhz", clock_summarise(r->mem_mhz.at, r->mem_mhz.n).median);
+    json_write_key(j, S("event_reasons_seen"));
+    json_write_string(j, str_of(nvml_reason_names(r->reasons, reasons)));
+    json_write_key(j, S("temp_c"));
+    json_write_object(j);
+    put(j, "start", r->has_temp ? r->temp_start_c : __builtin_nan(""));
+    put(j, "end", r->has_temp ? r->temp_end_c : __builtin_nan(""));
+    json_write_end(j);
+    json_write_key(j, S("power_w"));
+    json_write_object(j);
+    put(j, "mean", r->power_n > 0 ? r->power_sum_w / (double)r->power_n : __builtin_nan(""));
+    put(j, "limit", r->power_limit_w > 0 ? r->power_limit_w : __builtin_nan(""));
+    json_write_end(j);
+    put(j, "samples", (double)r->sm_mhz.n);
+    json_write_end(j);
+}

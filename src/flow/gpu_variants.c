@@ -1,0 +1,216 @@
+#include "flow/gpu_variants.h"
+
+#include <math.h>
+#include <regex.h>
+#include <stdlib.h>
+
+static bool is_same(const struct gpu_variant *v, struct str mangled, const uint64_t *launch)
+{
+    if (v->launch == launch)
+        return true;
+    for (unsigned i = KERNEL_GRID_X; i <= KERNEL_BLOCK_Z; i++)
+        if (v->launch[i] != launch[i])
+            return false;
+    return str_equal(v->mangled, mangled);
+}
+
+/* Programs repeat themselves: the search begins behind the last one found. */
+static struct gpu_variant *variant_of(struct gpu_variants *v, struct str name, struct str mangled,
+                                      const uint64_t *launch, int stage)
+{
+    for (size_t i = 0; i < v->at.n; i++) {
+        size_t k = (v->last + i) % v->at.n;
+        if (v->at.at[k].stage == stage && is_same(&v->at.at[k], mangled, launch)) {
+            v->last = k;
+            return &v->at.at[k];
+        }
+    }
+    vec_push(
+        &v->at,
+        ((struct gpu_variant){
+            .name = name, .mangled = mangled, .launch = launch, .median_ns = NAN, .stage = stage}));
+    v->last = v->at.n - 1;
+    return &v->at.at[v->last];
+}
+
+void gpu_variants_time(struct gpu_variants *v, const struct gpu_launch *launches, size_t n,
+                       int stage)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct gpu_variant *x =
+            variant_of(v, launches[i].name, launches[i].mangled, launches[i].launch, stage);
+        vec_push(&x->durations, (double)launches[i].duration_ns);
+        x->total_ns += (double)launches[i].duration_ns;
+    }
+}
+
+static const uint64_t *launch_of(const struct gpu_counted *c, struct arena *arena)
+{
+    uint64_t *launch = ARENA_ARRAY(arena, uint64_t, KERNEL_FIELDS);
+
+    for (int i = 0; i < 3; i++) {
+        launch[KERNEL_GRID_X + i] = c->kernel.grid[i];
+        launch[KERNEL_BLOCK_X + i] = c->kernel.block[i];
+        launch[KERNEL_CLUSTER_X + i] = c->kernel.cluster[i];
+    }
+    return launch;
+}
+
+void gpu_variants_count(struct gpu_variants *v, const struct gpu_counted *counted, size_t n,
+                        int stage, struct arena *arena)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct gpu_variant *x = variant_of(v, counted[i].kernel.name, counted[i].mangled,
+                                           launch_of(&counted[i], arena), stage);
+        x->counted = &counted[i];
+        x->measured++;
+    }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, size_t n)
+{
+    if (n == 0)
+        return NAN;
+    qsort(values, n, sizeof(*values), by_value);
+    return (values[(n - 1) / 2] + values[n / 2]) / 2;
+}
+
+static enum status compile(const char *regex, regex_t *out, struct diag *d)
+{
+    char why[128];
+    int error = regcomp(out, regex, REG_EXTENDED | REG_NOSUB);
+
+    if (error == 0)
+        return ST_OK;
+    regerror(error, out, why, sizeof(why));
+    return diag_fail(d, ST_FORMAT, "gpu.bad-regex", (struct where){0},
+                     "\"%s\" is no regular expression: %s", regex, why);
+}
+
+static bool finds(const regex_t *regex, struct str name)
+{
+    regmatch_t part = {0, (regoff_t)name.n};
+
+    return name.n > 0 && regexec(regex, name.at, 1, &part, REG_STARTEND) == 0;
+}
+
+enum status gpu_variants_sort(struct gpu_variants *v, const struct gpu_selection *selections,
+                              size_t n, struct diag *d)
+{
+    for (size_t i = 0; i < v->at.n; i++)
+        v->at.at[i].median_ns = median(v->at.at[i].durations.at, v->at.at[i].durations.n);
+    for (size_t k = 0; k < n; k++) {
+        regex_t regex;
+        if (selections[k].regex == NULL)
+            continue;
+        TRY(compile(selections[k].regex, &regex, d));
+        for (size_t i = 0; i < v->at.n; i++)
+            if (v->at.at[i].stage < 0 &&
+                (finds(&regex, v->at.at[i].name) || finds(&regex, v->at.at[i].mangled)))
+                v->at.at[i].stage = (int)k;
+        regfree(&regex);
+    }
+    return ST_OK;
+}
+
+size_t gpu_variants_make_stages(struct gpu_variants *v, struct arena *arena, struct str **names)
+{
+    double total = 0;
+    size_t n = 0;
+
+    *names = ARENA_ARRAY(arena, struct str, v->at.n);
+    for (size_t i = 0; i < v->at.n; i++)
+        total += v->at.at[i].total_ns;
+    for (size_t i = 0; i < v->at.n; i++) {
+        double mine = 0;
+        if (v->at.at[i].stage >= 0)
+            continue;
+        for (size_t k = i; k < v->at.n; k++)
+            if (str_equal(v->at.at[k].mangled, v->at.at[i].mangled))
+                mine += v->at.at[k].total_ns;
+        if (total > 0 && mine < 0.01 * total)
+            continue;
+        for (size_t k = i; k < v->at.n; k++)
+            if (str_equal(v->at.at[k].mangled, v->at.at[i].mangled))
+                v->at.at[k].stage = (int)n;
+        (*names)[n++] = v->at.at[i].name;
+    }
+    return n;
+}
+
+const struct gpu_variant *gpu_variants_main(const struct gpu_variants *v, int stage)
+{
+    const struct gpu_variant *best = NULL;
+
+    for (size_t i = 0; i < v->at.n; i++) {
+        const struct gpu_variant *x = &v->at.at[i];
+        if (x->stage != stage)
+            continue;
+        bool has_more = best != NULL && (x->counted != NULL) != (best->counted != NULL)
+                            ? x->counted != NULL
+                            : best == NULL || x->total_ns > best->total_ns;
+        if (has_more)
+            best = x;
+    }
+    return best;
+}
+
+double gpu_variants_duration(const struct gpu_variants *v, int stage)
+{
+    size_t rarest = SIZE_MAX;
+    double sum = NAN;
+
+    for (size_t i = 0; i < v->at.n; i++)
+        if (v->at.at[i].stage == stage && v->at.at[i].durations.n > 0 &&
+            v->at.at[i].durations.n < rarest)
+            rarest = v->at.at[i].durations.n;
+    for (size_t i = 0; i < v->at.n; i++) {
+        const struct gpu_variant *x = &v->at.at[i];
+        if (x->stage != stage || x->durations.n == 0)
+            continue;
+        double times = round((double)x->durations.n / (double)rarest);
+        sum = (isnan(sum) ? 0 : sum) + times * x->median_ns;
+    }
+    return sum;
+}
+
+void gpu_variants_free(struct gpu_variants *v)
+{
+    for (size_t i = 0; i < v->at.n; i++)
+        vec_free(&v->at.at[i].durations);
+    vec_free(&v->at);
+}
+
+const char *gpu_regex_of_name(struct str name, struct arena *arena)
+{
+    char *text = arena_alloc(arena, 2 * name.n + 3);
+    size_t n = 0;
+
+    text[n++] = '^';
+    for (size_t i = 0; i < name.n; i++) {
+        if (strchr("^$.[]|()?*+{}\\", name.at[i]) != NULL && name.at[i] != 0)
+            text[n++] = '\\';
+        text[n++] = name.at[i];
+    }
+    text[n++] = '$';
+    return text;
+}
+
+const char *gpu_selections_regex(const struct gpu_selection *selections, size_t n,
+                                 struct arena *arena)
+{
+    struct str all = S("");
+
+    for (size_t i = 0; i < n; i++)
+        if (selections[i].regex != NULL)
+            all = arena_format(arena, "%.*s%s(%s)", STR_ARGS(all), all.n > 0 ? "|" : "",
+                               selections[i].regex);
+    return all.n > 0 ? all.at : NULL;
+}

@@ -1,0 +1,67 @@
+/*
+ * gpu_variants - the different kernels of a run, and which stage each belongs to.
+ *
+ * A variant is a function with one grid and one block size. Activity tracing gives its durations,
+ * the counter run its counters; the last measured launch stands for it, because the first ones run
+ * with cold caches.
+ */
+#ifndef STRATA_FLOW_GPU_VARIANTS_H
+#define STRATA_FLOW_GPU_VARIANTS_H
+
+#include "flow/gpu_recorded.h"
+
+struct gpu_variant {
+    struct str name, mangled;
+    const uint64_t *launch;
+    VEC_OF(double) durations;          /* ns, without instruments */
+    double total_ns, median_ns;        /* NAN when never timed */
+    const struct gpu_counted *counted; /* NULL: not measured */
+    size_t measured;
+    int stage; /* -1: none */
+};
+
+struct gpu_variants {
+    VEC_OF(struct gpu_variant) at;
+    size_t last; /* where the last launch was found */
+};
+
+/* One stage as a user selects it: one of the two is not NULL. */
+struct gpu_selection {
+    const char *regex; /* searched in the plain and in the mangled name */
+    const char *range; /* NVTX */
+};
+
+/* Adds launches with their durations; `stage` is theirs, or -1 when selections decide. */
+void gpu_variants_time(struct gpu_variants *v, const struct gpu_launch *launches, size_t n,
+                       int stage);
+
+/* Attaches counters. */
+void gpu_variants_count(struct gpu_variants *v, const struct gpu_counted *counted, size_t n,
+                        int stage, struct arena *arena);
+
+/* Medians; and for variants without a stage the first selection whose regex finds them. ST_FORMAT
+ * for a regex that is none. */
+enum status gpu_variants_sort(struct gpu_variants *v, const struct gpu_selection *selections,
+                              size_t n, struct diag *d);
+
+/* Stages where the user named none: one for each function with at least 1 % of the kernel time, in
+ * the order of first launch; the rest keeps -1. Gives the regexes, which live in `arena`. */
+size_t gpu_variants_make_stages(struct gpu_variants *v, struct arena *arena, struct str **names);
+
+/* What stands for a stage: its variant with the largest total; NULL when it has none. */
+const struct gpu_variant *gpu_variants_main(const struct gpu_variants *v, int stage);
+
+/* How long one pass through a stage takes, in ns: the medians of its variants, each as often as it
+ * comes for one launch of the rarest. NAN when none was timed. */
+double gpu_variants_duration(const struct gpu_variants *v, int stage);
+
+void gpu_variants_free(struct gpu_variants *v);
+
+/* Regex that finds what any of the selections does; NULL when none has one. */
+const char *gpu_selections_regex(const struct gpu_selection *selections, size_t n,
+                                 struct arena *arena);
+
+/* A regex for exactly this text. */
+const char *gpu_regex_of_name(struct str name, struct arena *arena);
+
+#endif

@@ -1,0 +1,170 @@
+#include "gpu/classify.h"
+
+#include <math.h>
+
+struct view {
+    double comp, dram, chip, issue;
+    const char *pipe, *level;
+};
+
+const char *gpu_bound_name(enum gpu_bound bound)
+{
+    static const char *const names[] = {"Memory", "Compute", "Latency"};
+
+    return names[bound];
+}
+
+double gpu_waves(const struct gpu_kernel *k, const struct gpu_occupancy *o)
+{
+    return isnan(o->waves) ? k->m[GPU_M_WAVES] : o->waves;
+}
+
+/* Why warps wait, in two words: at a barrier, or for the result of another instruction. */
+static const char *stall_class(const struct gpu_kernel *k)
+{
+    struct str reason;
+    double share;
+
+    if (!gpu_kernel_top_stall(k, &reason, &share))
+        return "unknown";
+    return str_equal(reason, S("barrier")) || str_equal(reason, S("membar")) ? "barrier"
+                                                                             : "dependency";
+}
+
+static bool has_spill(const struct gpu_kernel *k)
+{
+    double local = gpu_local_sectors(k), all = k->m[GPU_M_L1_SECT];
+
+    if (!isnan(all))
+        return local > 0.05 * all;
+    return local > 0 && k->m[GPU_M_LOCAL_PER_THREAD] > 0;
+}
+
+static const char *latency_class(const struct gpu_kernel *k, const struct gpu_occupancy *o)
+{
+    double waves = gpu_waves(k, o);
+
+    if (waves < 1)
+        return "underfill";
+    if (k->m[GPU_M_DUR_NS] < 5000)
+        return "launch";
+    if (waves >= 1 && waves < 4 && waves / ceil(waves) < 0.75)
+        return "tail";
+    if (has_spill(k))
+        return "spill";
+    if (k->m[GPU_M_OCC] < 25)
+        return "occupancy";
+    return stall_class(k);
+}
+
+/* Distance to a boundary; what is not known is far away. */
+static double away(double value, double boundary)
+{
+    return isnan(value) ? INFINITY : fabs(value - boundary);
+}
+
+/* Percentage points to the nearest boundary that would have led elsewhere. */
+static double margin(const struct view *v, int rule)
+{
+    double m = fmin(away(v->comp, GPU_COMPUTE_HIGH), away(v->dram, GPU_DRAM_HIGH));
+
+    if (rule >= 4)
+        m = fmin(m, away(v->chip, GPU_CHIP_HIGH));
+    if (rule >= 5)
+        m = fmin(m, away(v->issue, GPU_ISSUE_HIGH));
+    if (rule >= 6) {
+        m = fmin(m, away(v->comp, GPU_WEAK * GPU_COMPUTE_HIGH));
+        m = fmin(m, away(v->dram, GPU_WEAK * GPU_DRAM_HIGH));
+        m = fmin(m, away(v->chip, GPU_WEAK * GPU_CHIP_HIGH));
+    }
+    return m;
+}
+
+/* Rule 3: both are high, and the work or the larger excess decides. */
+static enum gpu_bound balance(const struct view *v, const struct gpu_roofline *r)
+{
+    bool computes = !isnan(r->ai) && !isnan(r->ridge)
+                        ? r->ai >= r->ridge
+                        : v->comp / GPU_COMPUTE_HIGH >= v->dram / GPU_DRAM_HIGH;
+
+    return computes ? GPU_COMPUTE : GPU_MEMORY;
+}
+
+/* Rules 6 and 7. */
+static void judge_low(struct gpu_class *c, const struct view *v, const struct gpu_kernel *k,
+                      const struct gpu_occupancy *o)
+{
+    double comp = v->comp / GPU_COMPUTE_HIGH, dram = v->dram / GPU_DRAM_HIGH,
+           chip = v->chip / GPU_CHIP_HIGH, n = fmax(fmax(comp, dram), chip);
+
+    if (!(n >= GPU_WEAK)) {
+        *c = (struct gpu_class){.bound = GPU_LATENCY, .sub = latency_class(k, o), .rule = 7};
+        return;
+    }
+    c->rule = 6;
+    c->is_weak = true;
+    if (comp >= n) {
+        c->bound = GPU_COMPUTE;
+        c->sub = v->pipe;
+    } else {
+        c->bound = GPU_MEMORY;
+        c->sub = dram >= n ? "dram" : v->level;
+    }
+}
+
+static void judge(struct gpu_class *c, const struct view *v, const struct gpu_kernel *k,
+                  const struct gpu_occupancy *o, const struct gpu_roofline *r)
+{
+    bool computes = v->comp >= GPU_COMPUTE_HIGH, moves = v->dram >= GPU_DRAM_HIGH;
+
+    if (moves && !computes)
+        *c = (struct gpu_class){.bound = GPU_MEMORY, .sub = "dram", .rule = 1};
+    else if (computes && !moves)
+        *c = (struct gpu_class){.bound = GPU_COMPUTE, .sub = v->pipe, .rule = 2};
+    else if (computes && moves)
+        *c = (struct gpu_class){.bound = balance(v, r), .sub = "balanced", .rule = 3};
+    else if (v->chip >= GPU_CHIP_HIGH)
+        *c = (struct gpu_class){.bound = GPU_MEMORY, .sub = v->level, .rule = 4};
+    else if (v->issue >= GPU_ISSUE_HIGH)
+        *c = (struct gpu_class){.bound = GPU_COMPUTE, .sub = "issue", .rule = 5};
+    else
+        judge_low(c, v, k, o);
+}
+
+/* Without any counter the formulas say which roof is nearer. */
+static void judge_by_model(struct gpu_class *c, const struct gpu_kernel *k,
+                           const struct gpu_occupancy *o, const struct gpu_roofline *r)
+{
+    *c = (struct gpu_class){.bound = GPU_LATENCY, .sub = latency_class(k, o), .rule = 7};
+    if (r->bound[0] != '\0' && strcmp(c->sub, "underfill") != 0 && strcmp(c->sub, "launch") != 0) {
+        c->bound = r->bound[0] == 'm' ? GPU_MEMORY : GPU_COMPUTE;
+        c->sub = "model";
+    }
+    c->is_model = true;
+}
+
+struct gpu_class gpu_classify(const struct gpu_kernel *k, const struct gpu_occupancy *o,
+                              const struct gpu_roofline *r)
+{
+    struct view v = {.dram = k->m[GPU_M_DRAM_PCT], .issue = k->m[GPU_M_ISSUE_PCT]};
+    double l2_hit = k->m[GPU_M_L2_HIT];
+    struct gpu_class c = {0};
+
+    v.comp = gpu_compute_pct(k, &v.pipe);
+    v.chip = gpu_chip_pct(k, &v.level);
+    if (isnan(v.dram) && isnan(v.comp) && isnan(v.chip) && isnan(v.issue)) {
+        judge_by_model(&c, k, o, r);
+    } else {
+        judge(&c, &v, k, o, r);
+        c.no_compute = isnan(v.comp);
+        c.no_chip = isnan(v.chip);
+        c.confidence = fmin(1, margin(&v, c.rule) / 10);
+        if (c.no_compute || c.no_chip)
+            c.confidence = fmin(c.confidence, 0.7);
+        if (c.is_weak)
+            c.confidence = fmin(c.confidence, 0.5);
+    }
+    c.has_locality_issue =
+        l2_hit < 80 && (isnan(r->traffic) ? v.dram >= 30 : r->traffic > 1.25);
+    return c;
+}

@@ -1,0 +1,229 @@
+#include "gpu/kernel.h"
+
+#include <math.h>
+
+static const struct metric {
+    const char *name, *unit, *counters;
+} metrics[] = {
+#define GPU_METRIC(sym, name, unit, counters) {name, unit, counters},
+#include "gpu/metrics.def"
+#undef GPU_METRIC
+};
+
+static const struct str stall_prefix = S_INIT("smsp__average_warps_issue_stalled_"),
+                        stall_suffix = S_INIT("_per_issue_active.ratio");
+
+struct gpu_kernel gpu_kernel_none(void)
+{
+    struct gpu_kernel k = {.total_ns = NAN};
+
+    for (size_t i = 0; i < GPU_METRICS; i++)
+        k.m[i] = (double)NAN;
+    return k;
+}
+
+void gpu_kernel_free(struct gpu_kernel *k)
+{
+    vec_free(&k->values);
+    vec_free(&k->rules);
+    vec_free(&k->hot_instructions);
+    vec_free(&k->hot_lines);
+}
+
+const char *gpu_metric_name(enum gpu_metric metric)
+{
+    return metrics[metric].name;
+}
+
+const char *gpu_metric_unit(enum gpu_metric metric)
+{
+    return metrics[metric].unit;
+}
+
+const char *gpu_metric_counters(enum gpu_metric metric)
+{
+    return metrics[metric].counters;
+}
+
+int gpu_metric_of_counter(struct str counter, int *rank)
+{
+    for (size_t i = 0; i < ARRAY_LEN(metrics); i++) {
+        struct str rest = str_of(metrics[i].counters), one;
+        for (*rank = 0; str_split(&rest, '|', &one); ++*rank)
+            if (one.n > 0 && str_equal(one, counter))
+                return (int)i;
+    }
+    return -1;
+}
+
+int gpu_metric_of_name(struct str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(metrics); i++)
+        if (str_equal(name, str_of(metrics[i].name)))
+            return (int)i;
+    return -1;
+}
+
+bool gpu_stall_of_counter(struct str counter, struct str *reason)
+{
+    if (!str_starts(counter, stall_prefix) || !str_ends(counter, stall_suffix) ||
+        counter.n <= stall_prefix.n + stall_suffix.n)
+        return false;
+    *reason = str_part(counter, stall_prefix.n, counter.n - stall_prefix.n - stall_suffix.n);
+    return true;
+}
+
+void gpu_kernel_stall(struct gpu_kernel *k, struct str reason, double ratio)
+{
+    for (size_t i = 0; i < k->n_stalls; i++)
+        if (str_equal(k->stalls[i].reason, reason)) {
+            k->stalls[i].ratio = ratio;
+            return;
+        }
+    if (k->n_stalls < GPU_STALLS)
+        k->stalls[k->n_stalls++] = (struct gpu_stall){reason, ratio};
+}
+
+bool gpu_kernel_top_stall(const struct gpu_kernel *k, struct str *reason, double *share)
+{
+    double total = 0, best = 0;
+
+    for (size_t i = 0; i < k->n_stalls; i++) {
+        /* The selected warp is the one that issues: it does not wait. */
+        if (!(k->stalls[i].ratio > 0) || str_equal(k->stalls[i].reason, S("selected")))
+            continue;
+        total += k->stalls[i].ratio;
+        if (k->stalls[i].ratio > best) {
+            best = k->stalls[i].ratio;
+            *reason = k->stalls[i].reason;
+        }
+    }
+    if (!(total > 0))
+        return false;
+    *share = best / total;
+    return true;
+}
+
+double gpu_kernel_total(const struct gpu_kernel *k)
+{
+    double total = isnan(k->total_ns) ? k->m[GPU_M_DUR_NS] * (k->launches > 0 ? k->launches : 1)
+                                      : k->total_ns;
+
+    return total > 0 ? total : 0;
+}
+
+static uint64_t product(const uint32_t dims[3])
+{
+    uint64_t xy = (uint64_t)dims[0] * dims[1], xyz;
+
+    return __builtin_mul_overflow(xy, dims[2], &xyz) ? UINT64_MAX : xyz;
+}
+
+uint64_t gpu_kernel_blocks(const struct gpu_kernel *k)
+{
+    return product(k->grid);
+}
+
+uint64_t gpu_kernel_threads(const struct gpu_kernel *k)
+{
+    return product(k->block);
+}
+
+/* Where the argument list begins: the bracket that the last one of the name closes. */
+static size_t arguments_at(struct str name)
+{
+    size_t depth = 0;
+
+    if (name.n == 0 || name.at[name.n - 1] != ')')
+        return name.n;
+    for (size_t i = name.n; i-- > 0;) {
+        depth += name.at[i] == ')';
+        depth -= name.at[i] == '(';
+        if (depth == 0)
+            return i;
+    }
+    return name.n;
+}
+
+struct str gpu_short_name(struct str name)
+{
+    size_t depth = 0, start = 0;
+    struct str head = {name.at, arguments_at(name)};
+
+    if (head.n == 0)
+        return name;
+    for (size_t i = 0; i < head.n; i++) {
+        char c = head.at[i];
+        depth += c == '<' || c == '(' || c == '[';
+        depth -= depth > 0 && (c == '>' || c == ')' || c == ']');
+        if (depth == 0 && c == ' ' && i + 1 < head.n)
+            start = i + 1; /* behind the return type */
+    }
+    return str_part(head, start, head.n - start);
+}
+
+bool gpu_uses_tensor(const struct gpu_kernel *k)
+{
+    if (!isnan(k->m[GPU_M_TC_PCT]))
+        return k->m[GPU_M_TC_PCT] >= 0.1;
+    return k->m[GPU_M_TC_INST] > 0;
+}
+
+double gpu_compute_pct(const struct gpu_kernel *k, const char **pipe)
+{
+    static const struct {
+        enum gpu_metric metric;
+        const char *name;
+    } pipes[] = {{GPU_M_FMA_PCT, "fma"},
+                 {GPU_M_ALU_PCT, "alu"},
+                 {GPU_M_FP64_PCT, "fp64"},
+                 {GPU_M_XU_PCT, "xu"}};
+    double best = (double)NAN;
+
+    *pipe = "tensor";
+    if (k->m[GPU_M_TC_PCT] >= 0.1)
+        return k->m[GPU_M_TC_PCT];
+    for (size_t i = 0; i < ARRAY_LEN(pipes); i++) {
+        double pct = k->m[pipes[i].metric];
+        if (!isnan(pct) && !(pct <= best)) {
+            best = pct;
+            *pipe = pipes[i].name;
+        }
+    }
+    if (isnan(best)) {
+        best = k->m[GPU_M_SM_PCT];
+        *pipe = "sm";
+    }
+    return best;
+}
+
+double gpu_l1_pct(const struct gpu_kernel *k)
+{
+    return isnan(k->m[GPU_M_L1_PCT]) ? k->m[GPU_M_L1_LSU_PCT] : k->m[GPU_M_L1_PCT];
+}
+
+double gpu_l2_pct(const struct gpu_kernel *k)
+{
+    double parts = fmax(fmax(k->m[GPU_M_L2_TAG_PCT], k->m[GPU_M_L2_DATA_PCT]),
+                        k->m[GPU_M_L2_XBAR_PCT]); /* fmax passes over what is missing */
+
+    return isnan(k->m[GPU_M_L2_PCT]) ? parts : k->m[GPU_M_L2_PCT];
+}
+
+double gpu_chip_pct(const struct gpu_kernel *k, const char **level)
+{
+    double l1 = gpu_l1_pct(k), l2 = gpu_l2_pct(k);
+
+    *level = isnan(l1) || l2 > l1 ? "l2" : "l1";
+    return fmax(l1, l2);
+}
+
+double gpu_dram_bytes(const struct gpu_kernel *k)
+{
+    return k->m[GPU_M_DRAM_RD] + k->m[GPU_M_DRAM_WR];
+}
+
+double gpu_local_sectors(const struct gpu_kernel *k)
+{
+    return k->m[GPU_M_LOCAL_LD] + k->m[GPU_M_LOCAL_ST];
+}

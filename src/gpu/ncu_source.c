@@ -1,0 +1,514 @@
+#include "gpu/ncu_source.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/csv_write.h"
+#include "base/num.h"
+#include "gpu/ncu_csv.h"
+#include "gpu/units.h"
+
+enum { HOT = 10, TOP_LINES = 5, CELL_INST = 2 };
+
+/* Our column, and the ones it is taken from, the first that the page has. */
+static const struct {
+    struct str name;
+    const char *from;
+} cells[GPU_SASS_CELLS] = {
+    {S_INIT("samples"), "# Samples|Warp Stall Sampling (All Samples)|"
+                        "Warp Stall Sampling (All Cycles)"},
+    {S_INIT("samples_not_issued"), "Warp Stall Sampling (Not-issued Samples)|"
+                                   "Warp Stall Sampling (Not-issued Cycles)"},
+    {S_INIT("inst_executed"), "Instructions Executed"},
+    {S_INIT("thread_inst_executed"), "Thread Instructions Executed"},
+    {S_INIT("pred_on_thread_inst"), "Predicated-On Thread Instructions Executed"},
+    {S_INIT("avg_threads"), "Avg. Threads Executed"},
+    {S_INIT("addr_space"), "Address Space"},
+    {S_INIT("access_op"), "Access Operation"},
+    {S_INIT("access_size"), "Access Size"},
+    {S_INIT("l1_tag_req"), "L1 Tag Requests Global"},
+    {S_INIT("l2_sectors"), "L2 Theoretical Sectors Global"},
+    {S_INIT("l2_sectors_ideal"), "L2 Theoretical Sectors Global Ideal"},
+    {S_INIT("l2_sectors_excess"), "L2 Theoretical Sectors Global Excessive"},
+    {S_INIT("smem_conflict_nway"), "L1 Conflicts Shared N-Way"},
+    {S_INIT("smem_wavefronts"), "L1 Wavefronts Shared"},
+    {S_INIT("smem_wavefronts_ideal"), "L1 Wavefronts Shared Ideal"},
+};
+
+struct source_page {
+    struct gpu_import *in;
+    struct arena *arena;
+    struct csv csv;
+    struct str file, kernel;
+    size_t listing; /* SIZE_MAX: none yet */
+    bool has_header;
+    int line, text, address, sass; /* columns; -1: the page lacks them */
+    int cell[GPU_SASS_CELLS];
+    int stall[GPU_SASS_STALLS];
+    size_t n_stalls;
+    uint64_t at_line; /* that the instructions below belong to */
+    VEC_OF(struct str) files; /* of the listing so far */
+};
+
+void gpu_listing_free(struct gpu_listing *l)
+{
+    vec_free(&l->sass);
+    vec_free(&l->lines);
+    vec_free(&l->stall_names);
+}
+
+static struct str keep(struct source_page *p, struct str text)
+{
+    return arena_str(p->arena, csv_unquote(text, p->arena));
+}
+
+/* The column whose head in the row is one of `from`; `nth` of several with that name. */
+static int find_column(const struct source_page *p, const char *from, int nth)
+{
+    struct str rest = str_of(from), one;
+
+    while (str_split(&rest, '|', &one)) {
+        int seen = 0;
+        for (size_t i = 0; i < p->csv.n_cells && i < LIMIT_CSV_COLUMNS; i++)
+            if (str_equal(csv_cell(&p->csv, (int)i), one) && seen++ == nth)
+                return (int)i;
+    }
+    return -1;
+}
+
+/* "stall_wait (Not Issued)" is stall_wait_not_issued; sleeping is the other spelling of sleep. */
+static struct str stall_name(struct source_page *p, struct str head)
+{
+    struct str mark = S(" (Not Issued)");
+    bool is_not_issued = str_ends(head, mark);
+    struct str name = str_part(head, 0, head.n - (is_not_issued ? mark.n : 0));
+
+    if (str_equal(name, S("stall_sleeping")))
+        name = S("stall_sleep");
+    return arena_format(p->arena, "%.*s%s", STR_ARGS(name), is_not_issued ? "_not_issued" : "");
+}
+
+static struct gpu_listing *listing(struct source_page *p)
+{
+    if (p->listing == SIZE_MAX) {
+        p->listing = p->in->listings.n;
+        vec_push(&p->in->listings, (struct gpu_listing){.kernel = p->kernel});
+    }
+    return &p->in->listings.at[p->listing];
+}
+
+static void read_header(struct source_page *p)
+{
+    struct gpu_listing *l = listing(p);
+
+    p->line = find_column(p, "Line No", 0);
+    p->text = p->line >= 0 ? find_column(p, "Source", 0) : -1;
+    p->address = find_column(p, "Address", 0);
+    p->sass = find_column(p, "Source", p->line >= 0 ? 1 : 0);
+    for (size_t i = 0; i < GPU_SASS_CELLS; i++)
+        p->cell[i] = find_column(p, cells[i].from, 0);
+    p->n_stalls = 0;
+    l->stall_names.n = 0;
+    for (size_t i = 0; i < p->csv.n_cells && p->n_stalls < GPU_SASS_STALLS; i++) {
+        struct str head = csv_cell(&p->csv, (int)i);
+        if (!str_starts(head, S("stall_")))
+            continue;
+        p->stall[p->n_stalls++] = (int)i;
+        vec_push(&l->stall_names, stall_name(p, head));
+    }
+    p->has_header = true;
+}
+
+static double number(const struct source_page *p, int column)
+{
+    double value = NAN;
+
+    return gpu_number(csv_cell(&p->csv, column), GPU_NUMBERS_ENGLISH, &value) ? value : NAN;
+}
+
+/* The most frequent reason of this row, among those of all samples. */
+static struct str top_stall(const struct source_page *p, const struct gpu_listing *l)
+{
+    struct str best = {"", 0};
+    double most = 0;
+
+    for (size_t i = 0; i < p->n_stalls; i++) {
+        double value = number(p, p->stall[i]);
+        if (value > most && !str_ends(l->stall_names.at[i], S("_not_issued"))) {
+            most = value;
+            best = l->stall_names.at[i];
+        }
+    }
+    return best;
+}
+
+static void read_line(struct source_page *p, uint64_t line)
+{
+    struct gpu_listing *l = listing(p);
+
+    p->at_line = line;
+    vec_push(&l->lines, ((struct gpu_line){.file = p->file,
+                                           .line = line,
+                                           .text = keep(p, csv_cell(&p->csv, p->text)),
+                                           .samples = number(p, p->cell[0]),
+                                           .inst = number(p, p->cell[CELL_INST]),
+                                           .stall = top_stall(p, l)}));
+}
+
+static bool read_instruction(struct source_page *p)
+{
+    struct gpu_listing *l = listing(p);
+    struct gpu_sass s = {.file = p->file, .line = p->at_line, .order = l->sass.n};
+    double *stalls = ARENA_ARRAY(p->arena, double, p->n_stalls + 1);
+
+    if (l->sass.n >= GPU_SASS_ROWS)
+        return false;
+    struct str address = csv_cell(&p->csv, p->address);
+    if (str_equal(address, S("...")))
+        return true; /* addresses were left out */
+    if (!num_hex(address, &s.pc) && !num_u64(address, &s.pc))
+        return false;
+    s.text = str_trim(keep(p, csv_cell(&p->csv, p->sass)));
+    for (size_t i = 0; i < GPU_SASS_CELLS; i++) {
+        struct str cell = csv_cell(&p->csv, p->cell[i]);
+        s.cells[i] = str_equal(cell, S("-")) ? (struct str){"", 0} : keep(p, cell);
+    }
+    for (size_t i = 0; i < p->n_stalls; i++)
+        stalls[i] = number(p, p->stall[i]);
+    s.stalls = stalls;
+    s.samples = number(p, p->cell[0]);
+    vec_push(&l->sass, s);
+    return true;
+}
+
+static int by_pc(const void *a, const void *b)
+{
+    const struct gpu_sass *x = a, *y = b;
+
+    if (x->pc != y->pc)
+        return x->pc > y->pc ? 1 : -1;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+/* Instructions in the order of their addresses, which then count from 0. Pages repeat an
+ * instruction under each line that it was made from; it counts once, where it stood first. */
+static void finish(struct source_page *p)
+{
+    size_t n = 0;
+
+    if (p->listing == SIZE_MAX)
+        return;
+    struct gpu_listing *l = listing(p);
+    if (l->sass.n > 0)
+        qsort(l->sass.at, l->sass.n, sizeof(*l->sass.at), by_pc);
+    uint64_t base = l->sass.n > 0 ? l->sass.at[0].pc : 0;
+    for (size_t i = 0; i < l->sass.n; i++) {
+        struct gpu_sass s = l->sass.at[i];
+        s.pc -= base;
+        if (n > 0 && l->sass.at[n - 1].pc == s.pc)
+            continue;
+        l->samples += isnan(s.samples) ? 0 : s.samples;
+        l->sass.at[n++] = s;
+    }
+    l->sass.n = n;
+    p->listing = SIZE_MAX;
+    p->files.n = 0;
+}
+
+/* A file that this launch showed already begins the next launch of the same kernel. */
+static bool is_seen(const struct source_page *p)
+{
+    for (size_t i = 0; i < p->files.n; i++)
+        if (str_equal(p->files.at[i], p->file))
+            return true;
+    return false;
+}
+
+static void begin_kernel(struct source_page *p, struct str name)
+{
+    if (!str_equal(p->kernel, name) || is_seen(p))
+        finish(p);
+    p->kernel = name;
+    vec_push(&p->files, p->file);
+    p->has_header = false;
+    p->at_line = 0;
+}
+
+static void read_row(struct source_page *p, const char *path, struct diag *d)
+{
+    struct str first = csv_cell(&p->csv, 0);
+    uint64_t line;
+
+    if (str_equal(first, S("File Path"))) {
+        p->file = keep(p, csv_cell(&p->csv, 1));
+    } else if (str_equal(first, S("Function Name")) || str_equal(first, S("Kernel Name"))) {
+        begin_kernel(p, keep(p, csv_cell(&p->csv, 1)));
+    } else if (str_equal(first, S("Line No")) || str_equal(first, S("Address"))) {
+        read_header(p);
+    } else if (p->has_header) {
+        bool is_line = p->line >= 0 && num_u64(csv_cell(&p->csv, p->line), &line);
+        if (is_line)
+            read_line(p, line);
+        if ((is_line || read_instruction(p)) && ++p->in->rows > 0)
+            return;
+        p->in->lost++;
+        diag_add(d, SEV_LOSS, "ncu-csv.bad-row", (struct where){.path = path, .line = p->csv.line},
+                 "row skipped: neither a source line nor an instruction");
+    }
+}
+
+/* The first row of a page is no header but a row like others: a line before it is the header. */
+static struct str with_header(struct arena *arena, struct str text)
+{
+    char *copy = arena_alloc(arena, text.n + 3);
+
+    memcpy(copy, "-\n", 2);
+    if (text.n > 0)
+        memcpy(copy + 2, text.at, text.n);
+    return (struct str){copy, text.n + 2};
+}
+
+enum status gpu_source_read(struct gpu_import *in, const char *path, struct str text,
+                            struct diag *d)
+{
+    struct source_page *p = ARENA_NEW(in->arena, struct source_page);
+    uint64_t rows = in->rows;
+
+    p->in = in;
+    p->arena = in->arena;
+    p->listing = SIZE_MAX;
+    csv_open(&p->csv, with_header(in->arena, text));
+    while (csv_next(&p->csv)) {
+        p->csv.line -= 1;
+        read_row(p, path, d);
+        p->csv.line += 1;
+    }
+    finish(p);
+    vec_free(&p->files);
+    if (in->rows == rows)
+        return diag_fail(d, ST_FORMAT, "ncu-csv.no-rows", (struct where){.path = path},
+                         "the page holds no instruction");
+    return ST_OK;
+}
+
+static int hotter_sass(const void *a, const void *b)
+{
+    const struct gpu_sass *const *x = a, *const *y = b;
+    double p = isnan((*x)->samples) ? 0 : (*x)->samples, q = isnan((*y)->samples) ? 0 : (*y)->samples;
+
+    return p != q ? (p < q) - (p > q) : ((*x)->pc > (*y)->pc) - ((*x)->pc < (*y)->pc);
+}
+
+static int hotter_line(const void *a, const void *b)
+{
+    const struct gpu_line *const *x = a, *const *y = b;
+    double p = isnan((*x)->samples) ? 0 : (*x)->samples, q = isnan((*y)->samples) ? 0 : (*y)->samples;
+
+    if (p != q)
+        return (p < q) - (p > q);
+    int order = str_compare((*x)->file, (*y)->file);
+    return order != 0 ? order : ((*x)->line > (*y)->line) - ((*x)->line < (*y)->line);
+}
+
+static double share_of(const struct gpu_listing *l, double samples)
+{
+    return l->samples > 0 ? 100 * samples / l->samples : 0;
+}
+
+static struct str stall_of(const struct gpu_listing *l, const struct gpu_sass *s)
+{
+    struct str best = {"", 0};
+    double most = 0;
+
+    for (size_t i = 0; i < l->stall_names.n; i++)
+        if (s->stalls[i] > most && !str_ends(l->stall_names.at[i], S("_not_issued"))) {
+            most = s->stalls[i];
+            best = l->stall_names.at[i];
+        }
+    return best;
+}
+
+static void attach_sass(struct arena *arena, const struct gpu_listing *l, struct gpu_kernel *k)
+{
+    const struct gpu_sass **order = ARENA_ARRAY(arena, const struct gpu_sass *, l->sass.n + 1);
+
+    for (size_t i = 0; i < l->sass.n; i++)
+        order[i] = &l->sass.at[i];
+    if (l->sass.n > 0)
+        qsort(order, l->sass.n, sizeof(*order), hotter_sass);
+    for (size_t i = 0; i < l->sass.n && i < HOT && order[i]->samples > 0; i++) {
+        double inst = NAN;
+        gpu_number(order[i]->cells[CELL_INST], GPU_NUMBERS_ENGLISH, &inst);
+        vec_push(&k->hot_instructions,
+                 ((struct gpu_hot){
+                     .place = arena_format(arena, "0x%04llx", (unsigned long long)order[i]->pc),
+                     .text = order[i]->text,
+                     .samples = order[i]->samples,
+                     .share = share_of(l, order[i]->samples),
+                     .inst = inst,
+                     .stall = stall_of(l, order[i])}));
+    }
+}
+
+/* Lines with most samples first. */
+static const struct gpu_line **hot_lines(struct arena *arena, const struct gpu_listing *l)
+{
+    const struct gpu_line **order = ARENA_ARRAY(arena, const struct gpu_line *, l->lines.n + 1);
+
+    for (size_t i = 0; i < l->lines.n; i++)
+        order[i] = &l->lines.at[i];
+    if (l->lines.n > 0)
+        qsort(order, l->lines.n, sizeof(*order), hotter_line);
+    return order;
+}
+
+static void attach_lines(struct arena *arena, const struct gpu_listing *l, struct gpu_kernel *k)
+{
+    const struct gpu_line **order = hot_lines(arena, l);
+
+    for (size_t i = 0; i < l->lines.n && i < HOT && order[i]->samples > 0; i++)
+        vec_push(&k->hot_lines,
+                 ((struct gpu_hot){
+                     .place = arena_format(arena, "%.*s:%llu", STR_ARGS(order[i]->file),
+                                           (unsigned long long)order[i]->line),
+                     .text = str_trim(order[i]->text),
+                     .samples = order[i]->samples,
+                     .share = share_of(l, order[i]->samples),
+                     .inst = order[i]->inst,
+                     .stall = order[i]->stall}));
+}
+
+/* Source pages spell the arguments of templates with their types: "<(int)32>" for "<32>". */
+static struct str without_casts(struct arena *arena, struct str name)
+{
+    char *plain = arena_alloc(arena, name.n + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; i < name.n; i++) {
+        struct str rest = str_part(name, i, name.n);
+        size_t close = str_find_char(rest, ')');
+        bool is_cast = rest.at[0] == '(' && n > 0 && (plain[n - 1] == '<' || plain[n - 1] == ' ') &&
+                       close + 1 < rest.n &&
+                       ((rest.at[close + 1] >= '0' && rest.at[close + 1] <= '9') ||
+                        rest.at[close + 1] == '-');
+        if (is_cast)
+            i += close;
+        else
+            plain[n++] = name.at[i];
+    }
+    return (struct str){plain, n};
+}
+
+void gpu_source_attach(struct gpu_import *in)
+{
+    for (size_t i = 0; i < in->listings.n; i++) {
+        struct gpu_listing *l = &in->listings.at[i];
+        struct gpu_kernel *found = NULL;
+        l->kernel = without_casts(in->arena, l->kernel);
+        for (size_t k = 0; k < in->kernels.n && found == NULL; k++)
+            if (str_equal(in->kernels.at[k].name, l->kernel) &&
+                in->kernels.at[k].hot_instructions.n == 0)
+                found = &in->kernels.at[k];
+        if (found == NULL) {
+            struct gpu_kernel k = gpu_kernel_none();
+            k.id = in->kernels.n;
+            k.name = l->kernel;
+            vec_push(&in->kernels, k);
+            vec_push(&in->pages, 1u << GPU_PAGE_SOURCE);
+            found = &in->kernels.at[in->kernels.n - 1];
+        }
+        attach_sass(in->arena, l, found);
+        attach_lines(in->arena, l, found);
+    }
+}
+
+/* "@!P0 BRA `(.L_x)" gives "BRA". */
+static struct str opcode_of(struct str text)
+{
+    struct str rest = text, word = {"", 0};
+
+    while (str_split(&rest, ' ', &word))
+        if (word.n > 0 && word.at[0] != '@')
+            return word.at[word.n - 1] == ';' ? str_part(word, 0, word.n - 1) : word;
+    return (struct str){"", 0};
+}
+
+bool gpu_sass_write(const struct gpu_listing *l, struct sink sink)
+{
+    struct csv_write *out = mem_grow(NULL, sizeof(*out), 1);
+    char pc[NUM_TEXT];
+
+    csv_write_open(out, sink);
+    static const char *const first[] = {"pc", "opcode", "sass", "file", "line"};
+    for (size_t i = 0; i < ARRAY_LEN(first); i++)
+        csv_write_cell(out, str_of(first[i]));
+    for (size_t i = 0; i < GPU_SASS_CELLS; i++)
+        csv_write_cell(out, cells[i].name);
+    for (size_t i = 0; i < l->stall_names.n; i++)
+        csv_write_cell(out, l->stall_names.at[i]);
+    csv_write_row(out);
+    for (size_t i = 0; i < l->sass.n; i++) {
+        const struct gpu_sass *s = &l->sass.at[i];
+        snprintf(pc, sizeof(pc), "0x%04llx", (unsigned long long)s->pc);
+        csv_write_cell(out, str_of(pc));
+        csv_write_cell(out, opcode_of(s->text));
+        csv_write_cell(out, s->text);
+        csv_write_cell(out, s->file);
+        s->line > 0 ? csv_write_i64(out, (int64_t)s->line) : csv_write_cell(out, S(""));
+        for (size_t k = 0; k < GPU_SASS_CELLS; k++)
+            csv_write_cell(out, s->cells[k]);
+        for (size_t k = 0; k < l->stall_names.n; k++)
+            csv_write_f64(out, s->stalls[k]);
+        csv_write_row(out);
+    }
+    bool ok = csv_write_close(out);
+    mem_free(out);
+    return ok;
+}
+
+static bool put(struct sink sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool put(struct sink sink, const char *format, ...)
+{
+    va_list args;
+    char *text = NULL;
+
+    va_start(args, format);
+    int n = vasprintf(&text, format, args);
+    va_end(args);
+    bool ok = n >= 0 && sink.write(sink.ctx, (struct str){text, (size_t)n});
+    free(text);
+    return ok;
+}
+
+bool gpu_annotated_write(const struct gpu_listing *l, struct str file, struct sink sink)
+{
+    struct arena arena;
+    size_t shown = 0;
+
+    arena_init(&arena);
+    const struct gpu_line **order = hot_lines(&arena, l);
+    bool ok = put(sink, "// kernel: %.*s\n// samples: %.0f\n", STR_ARGS(l->kernel),
+                  l->samples);
+    for (size_t i = 0; i < l->lines.n && shown < TOP_LINES && order[i]->samples > 0; i++) {
+        if (!str_equal(order[i]->file, file))
+            continue;
+        ok = ok && put(sink, "// top %zu: line %llu, %.1f %%, %.*s\n", ++shown,
+                       (unsigned long long)order[i]->line, share_of(l, order[i]->samples),
+                       STR_ARGS(order[i]->stall));
+    }
+    for (size_t i = 0; ok && i < l->lines.n; i++) {
+        const struct gpu_line *x = &l->lines.at[i];
+        if (!str_equal(x->file, file))
+            continue;
+        if (x->samples > 0)
+            ok = put(sink, "%6.1f%% | %14.0f | %-24.*s | %.*s\n",
+                     share_of(l, x->samples), isnan(x->inst) ? 0 : x->inst, STR_ARGS(x->stall),
+                     STR_ARGS(x->text));
+        else
+            ok = put(sink, "%7s | %14s | %-24s | %.*s\n", "", "", "", STR_ARGS(x->text));
+    }
+    arena_free(&arena);
+    return ok;
+}

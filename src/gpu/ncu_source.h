@@ -1,0 +1,62 @@
+/*
+ * ncu_source - the source pages of Nsight Compute: instructions with their samples, and the lines of
+ * source they come from.
+ */
+#ifndef STRATA_GPU_NCU_SOURCE_H
+#define STRATA_GPU_NCU_SOURCE_H
+
+#include "base/csv.h"
+#include "base/diag.h"
+#include "base/sink.h"
+#include "gpu/kernel.h"
+
+enum {
+    GPU_SASS_CELLS = 16,  /* columns of sass/<kernel>.csv between line and the stalls */
+    GPU_SASS_STALLS = 64, /* stall columns, both forms together */
+    GPU_SASS_ROWS = 1 << 20,
+};
+
+struct gpu_sass {
+    uint64_t pc;
+    struct str text, file;
+    uint64_t line; /* 0: not known */
+    size_t order;  /* of its row in the page */
+    struct str cells[GPU_SASS_CELLS];
+    const double *stalls; /* as many as the listing has names; NAN: missing */
+    double samples;
+};
+
+struct gpu_line {
+    struct str file, text;
+    uint64_t line;
+    double samples, inst;
+    struct str stall; /* the most frequent reason */
+};
+
+/* One launch of one kernel. */
+struct gpu_listing {
+    struct str kernel;
+    VEC_OF(struct gpu_sass) sass;   /* by pc after gpu_listing_finish() */
+    VEC_OF(struct gpu_line) lines;  /* in the order of the page */
+    VEC_OF(struct str) stall_names; /* "stall_wait", "stall_wait_not_issued" */
+    double samples;                 /* of all instructions */
+};
+
+struct gpu_import;
+
+/* Reads a whole source page. */
+enum status gpu_source_read(struct gpu_import *in, const char *path, struct str text,
+                            struct diag *d);
+
+/* Hangs the ten hottest instructions and lines of each listing on its kernel. */
+void gpu_source_attach(struct gpu_import *in);
+
+/* sass/<kernel>.csv. */
+bool gpu_sass_write(const struct gpu_listing *l, struct sink sink);
+
+/* The lines of one file with a margin `samples% | inst | stall`. */
+bool gpu_annotated_write(const struct gpu_listing *l, struct str file, struct sink sink);
+
+void gpu_listing_free(struct gpu_listing *l);
+
+#endif

@@ -1,0 +1,274 @@
+#include "gpu/opportunities.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { GAIN_MAX = 95 };
+
+struct finder {
+    struct arena *arena;
+    const struct gpu_case *c;
+    struct gpu_opportunities *out;
+    double comp, dram, chip; /* percent; 0 where not collected */
+    double saturation;       /* u: the busiest unit against what it can reach, at most 1 */
+    double cap;
+};
+
+static double known(double value)
+{
+    return isnan(value) ? 0 : value;
+}
+
+static double clip(double value, double low, double high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+double gpu_gain_cap(const struct gpu_case *c)
+{
+    double dur = c->kernel->m[GPU_M_DUR_NS];
+    double floor_real = gpu_floor_ns(c->work, c->peak_tflops, c->peaks->gbps, GPU_ETA_COMPUTE,
+                                     GPU_ETA_MEMORY);
+    const char *name;
+
+    if (!isnan(floor_real) && dur > 0 && floor_real > 0)
+        return clip(100 * (1 - floor_real / dur), 0, GAIN_MAX);
+    double busiest = fmax(fmax(known(gpu_compute_pct(c->kernel, &name)),
+                               known(c->kernel->m[GPU_M_DRAM_PCT])),
+                          known(gpu_chip_pct(c->kernel, &name)));
+    return clip(100 - busiest, 0, GAIN_MAX);
+}
+
+static double confidence_of(int id)
+{
+    static const double table[] = {0, 1, 1, 1, 1, .7, .7, 1, 1, .7, .7, .6, .6, .6, .5};
+
+    return table[id];
+}
+
+void gpu_opportunities_add(struct gpu_opportunities *list, struct gpu_opportunity o)
+{
+    o.gain = clip(o.gain, 0, GAIN_MAX);
+    vec_push(&list->all, o);
+}
+
+/* `ratio` is the new duration over the old one. */
+static void add(struct finder *f, int id, const char *family, const char *name, double ratio,
+                struct str trigger)
+{
+    double gain = fmin(100 * (1 - ratio), f->cap);
+
+    if (!(gain > 0))
+        return;
+    gpu_opportunities_add(f->out, (struct gpu_opportunity){.id = id,
+                                                           .family = family,
+                                                           .name = str_of(name),
+                                                           .trigger = trigger,
+                                                           .gain = gain * f->c->share,
+                                                           .confidence = confidence_of(id),
+                                                           .is_ranked = true});
+}
+
+/* O1 to O4: traffic, locality, tensor cores. */
+static void look_at_work(struct finder *f)
+{
+    const struct gpu_kernel *k = f->c->kernel;
+    double traffic = f->c->roofline->traffic, compute = f->comp / 100 / GPU_ETA_COMPUTE;
+    double l2_hit = k->m[GPU_M_L2_HIT], less = isnan(traffic) ? 0 : 1 / traffic;
+
+    if (traffic > 1.25 && f->dram >= 45)
+        add(f, 1, "traffic", "cut DRAM traffic", fmax(1 / traffic, compute),
+            arena_format(f->arena, "traffic_ratio=%.2f", traffic));
+    if (f->c->class->has_locality_issue)
+        add(f, 2, "traffic", "raise L2 locality",
+            fmax(fmax((1 - 0.80) / (1 - fmin(l2_hit, 99) / 100), less), compute),
+            arena_format(f->arena, "l2_hit=%.1f%%", l2_hit));
+    if (!gpu_uses_tensor(k) && f->c->is_tensor_type && f->c->is_gemm &&
+        !isnan(k->m[GPU_M_TC_PCT] + known(k->m[GPU_M_TC_INST]))) {
+        double floor_real = gpu_floor_ns(f->c->work, f->c->peak_tflops, f->c->peaks->gbps,
+                                         GPU_ETA_COMPUTE, GPU_ETA_MEMORY);
+        add(f, 3, "tensor", "use tensor cores", floor_real / k->m[GPU_M_DUR_NS],
+            arena_format(f->arena, "tc_pct=%.1f%%", k->m[GPU_M_TC_PCT]));
+    }
+    struct str cc = k->cc.n > 0 ? k->cc : f->c->peaks->cc;
+    if (str_equal(cc, S("9.0")) && k->m[GPU_M_TC_HMMA] > 0 && k->m[GPU_M_TC_GMMA] == 0 &&
+        k->m[GPU_M_TC_PCT] >= 40)
+        add(f, 4, "tensor", "use wgmma instead of mma.sync",
+            fmax(2.0 / 3, f->dram / 100 / GPU_ETA_MEMORY),
+            arena_format(f->arena, "tc_gmma_inst=0, tc_pct=%.1f%%", k->m[GPU_M_TC_PCT]));
+}
+
+/* "limited by registers: 8 fewer per thread" */
+static struct str occupancy_price(struct finder *f, double occ)
+{
+    const struct gpu_occupancy *o = f->c->occupancy;
+    const char *and = o->regs_to_free > 0 && o->bytes_to_free > 0 ? " and " : "";
+    struct str regs = {"", 0}, bytes = {"", 0};
+
+    if (o->regs_to_free > 0)
+        regs = arena_format(f->arena, "%.0f registers/thread", o->regs_to_free);
+    if (o->bytes_to_free > 0)
+        bytes = arena_format(f->arena, "%.0f bytes of shared memory/block", o->bytes_to_free);
+    if (regs.n + bytes.n == 0)
+        return arena_format(f->arena, "occ=%.1f%%, limited by %s", occ, o->limiter);
+    return arena_format(f->arena, "occ=%.1f%%, limited by %s: free %.*s%s%.*s", occ, o->limiter,
+                        STR_ARGS(regs), and, STR_ARGS(bytes));
+}
+
+static double stall_share(const struct gpu_kernel *k, struct str reason)
+{
+    double total = 0, one = 0;
+
+    for (size_t i = 0; i < k->n_stalls; i++) {
+        total += known(k->stalls[i].ratio);
+        if (str_equal(k->stalls[i].reason, reason))
+            one = known(k->stalls[i].ratio);
+    }
+    return total > 0 ? one / total : (double)NAN;
+}
+
+/* O5 to O8: occupancy, spills, filling, the last wave. */
+static void look_at_launch(struct finder *f)
+{
+    const struct gpu_kernel *k = f->c->kernel;
+    const struct gpu_occupancy *o = f->c->occupancy;
+    double occ = k->m[GPU_M_OCC], waves = gpu_waves(k, o), local = gpu_local_sectors(k);
+
+    if (f->c->class->bound == GPU_LATENCY && occ < 25 && o->is_known && o->next_pct > occ)
+        add(f, 5, "occupancy", "raise occupancy", fmax(occ / o->next_pct, f->saturation),
+            occupancy_price(f, occ));
+    if (local > 0 && k->m[GPU_M_L1_SECT] > 0) {
+        double s = stall_share(k, S("long_scoreboard"));
+        double part = fmin(0.9, local / k->m[GPU_M_L1_SECT]);
+        add(f, 6, "spill", "remove spills", 1 - part * (isnan(s) ? 0.5 : s),
+            arena_format(f->arena, "local_bytes=%.0f", 32 * local));
+    }
+    if (waves < 1)
+        add(f, 7, "fill", "fill the GPU", fmax(waves, f->saturation),
+            arena_format(f->arena, "waves=%.4g", waves));
+    if (waves >= 1 && waves < 8 && 1 - waves / ceil(waves) > 0.05)
+        add(f, 8, "fill", "balance the last wave", waves / ceil(waves),
+            arena_format(f->arena, "waves=%.2f", waves));
+}
+
+/* O9 to O11: access patterns and stalls. */
+static void look_at_access(struct finder *f)
+{
+    const struct gpu_kernel *k = f->c->kernel;
+    double ideal = k->m[GPU_M_SECT_IDEAL] / k->m[GPU_M_SECT_ACTUAL];
+    double conflicts = k->m[GPU_M_CONFLICTS] / k->m[GPU_M_WAVEFRONTS], share;
+    struct str reason;
+
+    if (k->m[GPU_M_SECT_ACTUAL] > 0 && ideal < 0.8)
+        add(f, 9, "access", "coalesce global access", 1 - (1 - ideal) * f->chip / 100,
+            arena_format(f->arena, "sectors_ideal/actual=%.2f", ideal));
+    if (k->m[GPU_M_WAVEFRONTS] > 0 && conflicts > 0.1)
+        add(f, 10, "access", "remove bank conflicts",
+            1 - fmin(1, conflicts) * known(gpu_l1_pct(k)) / 100,
+            arena_format(f->arena, "conflicts/wavefronts=%.2f", conflicts));
+    if (f->c->class->bound == GPU_LATENCY && gpu_kernel_top_stall(k, &reason, &share) &&
+        share > 0.30)
+        add(f, 11, "stalls", "shorten dependency stalls",
+            1 - 0.5 * share * (1 - known(k->m[GPU_M_ISSUE_PCT]) / 100),
+            arena_format(f->arena, "stall_%.*s=%.1f%%", STR_ARGS(reason), 100 * share));
+}
+
+/* Rules of one family repeat one another. */
+static const char *rule_family(struct str name)
+{
+    static const struct {
+        const char *part, *family;
+    } table[] = {
+        {"TheoreticalOccupancy", "occupancy"}, {"AchievedOccupancy", "occupancy"},
+        {"LaunchConfiguration", "occupancy"},  {"CPIStall", "stalls"},
+        {"IssueSlotUtilization", "stalls"},    {"MemoryCacheAccessPattern", "access"},
+        {"UncoalescedGlobalAccess", "access"}, {"SharedMemoryConflicts", "access"},
+        {"UncoalescedSharedAccess", "access"},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(table); i++)
+        if (str_find(name, str_of(table[i].part)) < name.n)
+            return table[i].family;
+    return NULL;
+}
+
+/* O14: what the tool itself advises. */
+static void look_at_rules(struct finder *f)
+{
+    const struct gpu_kernel *k = f->c->kernel;
+
+    for (size_t i = 0; i < k->rules.n; i++) {
+        const struct gpu_rule *rule = &k->rules.at[i];
+        const char *family = rule_family(rule->name);
+        if (!str_equal(rule->type, S("OPT")) || !(rule->speedup > 0))
+            continue;
+        if (str_equal(rule->name, S("MemoryL2Compression")) && !f->c->uses_compression)
+            continue;
+        bool is_global = str_equal(rule->speedup_type, S("global"));
+        double gain = is_global ? fmin(rule->speedup, f->cap) : rule->speedup;
+        gpu_opportunities_add(
+            f->out, (struct gpu_opportunity){
+                        .id = 14,
+                        .family = family != NULL ? family : arena_cstr(f->arena, rule->name),
+                        .name = arena_format(f->arena, "tool rule %.*s", STR_ARGS(rule->name)),
+                        .trigger = arena_format(f->arena, "%.*s speedup=%.4g%%",
+                                                STR_ARGS(rule->speedup_type), rule->speedup),
+                        .gain = gain * f->c->share,
+                        .confidence = confidence_of(14),
+                        .is_ranked = is_global && gain > 0});
+    }
+}
+
+/* Best first: by what is to be expected, ties by id; those not ranked last. */
+static int by_rank(const void *x, const void *y)
+{
+    const struct gpu_opportunity *a = x, *b = y;
+    double p = a->gain * a->confidence, q = b->gain * b->confidence;
+
+    if (a->is_ranked != b->is_ranked)
+        return a->is_ranked ? -1 : 1;
+    if (p != q)
+        return p > q ? -1 : 1;
+    if (a->id != b->id)
+        return a->id < b->id ? -1 : 1;
+    return str_compare(a->name, b->name);
+}
+
+void gpu_opportunities_rank(struct gpu_opportunities *list)
+{
+    if (list->all.n == 0)
+        return;
+    qsort(list->all.at, list->all.n, sizeof(*list->all.at), by_rank);
+    for (size_t i = 0; i < list->all.n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (list->all.at[k].is_ranked &&
+                strcmp(list->all.at[k].family, list->all.at[i].family) == 0)
+                list->all.at[i].is_ranked = false;
+    qsort(list->all.at, list->all.n, sizeof(*list->all.at), by_rank);
+}
+
+void gpu_opportunities_find(struct arena *arena, const struct gpu_case *c,
+                            struct gpu_opportunities *out)
+{
+    const char *name;
+    struct finder f = {.arena = arena,
+                       .c = c,
+                       .out = out,
+                       .comp = known(gpu_compute_pct(c->kernel, &name)),
+                       .dram = known(c->kernel->m[GPU_M_DRAM_PCT]),
+                       .chip = known(gpu_chip_pct(c->kernel, &name)),
+                       .cap = gpu_gain_cap(c)};
+
+    f.saturation = fmin(1, fmax(fmax(f.comp / 100 / GPU_ETA_COMPUTE, f.dram / 100 / GPU_ETA_MEMORY),
+                                f.chip / 100));
+    look_at_work(&f);
+    look_at_launch(&f);
+    look_at_access(&f);
+    look_at_rules(&f);
+    gpu_opportunities_rank(out);
+}
+
+void gpu_opportunities_free(struct gpu_opportunities *list)
+{
+    vec_free(&list->all);
+}

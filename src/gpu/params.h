@@ -1,0 +1,36 @@
+/*
+ * params - the sizes and types of a problem, and the short name they give a folder.
+ */
+#ifndef STRATA_GPU_PARAMS_H
+#define STRATA_GPU_PARAMS_H
+
+#include "base/diag.h"
+#include "gpu/expr.h"
+
+struct gpu_params {
+    VEC_OF(struct gpu_param) list; /* in the order they were first named */
+};
+
+/* Sets one; texts are copied. Names that a run keeps for itself ("kernel", "device", …) and names
+ * that are no identifier are refused with a diagnostic. */
+enum status gpu_params_set(struct gpu_params *params, struct arena *arena, struct str name,
+                           struct str text, bool is_string, struct diag *d);
+
+/* "key=value" as typed after --param. */
+enum status gpu_params_assign(struct gpu_params *params, struct arena *arena, const char *text,
+                              struct diag *d);
+
+const struct gpu_param *gpu_params_get(const struct gpu_params *params, const char *name);
+struct gpu_param_list gpu_params_list(const struct gpu_params *params);
+
+/* "b32_s16_t4096_bfloat16": b, s, t, what differs from the defaults, the type; "default" for none.
+ * At most 96 bytes. */
+struct str gpu_params_slug(struct arena *arena, const struct gpu_params *params,
+                           const struct gpu_params *defaults);
+
+/* Characters that a file name should not have become '-'. */
+struct str gpu_file_name(struct arena *arena, struct str text);
+
+void gpu_params_free(struct gpu_params *params);
+
+#endif

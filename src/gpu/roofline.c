@@ -1,0 +1,126 @@
+#include "gpu/roofline.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const char *const work_sources[] = {"none", "formula", "counter"};
+
+const char *gpu_work_source_name(enum gpu_work_source source)
+{
+    return work_sources[source];
+}
+
+enum gpu_work_source gpu_work_source_of(struct str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(work_sources); i++)
+        if (str_equal(name, str_of(work_sources[i])))
+            return (enum gpu_work_source)i;
+    return GPU_WORK_NONE;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double middle(const double *sorted, size_t n)
+{
+    return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+/* Nearest rank. */
+static double quantile(const double *sorted, size_t n, double q)
+{
+    double rank = ceil(q * (double)n);
+    size_t at = rank < 1 ? 1 : (size_t)rank;
+
+    return sorted[(at > n ? n : at) - 1];
+}
+
+struct gpu_timing gpu_timing_of(double *ns, size_t n)
+{
+    struct gpu_timing t = {.n = n, .median = NAN, .p10 = NAN, .p90 = NAN, .min = NAN,
+                           .cv = NAN, .low = NAN, .high = NAN};
+
+    if (n == 0)
+        return t;
+    qsort(ns, n, sizeof(*ns), by_value);
+    t.median = middle(ns, n);
+    t.p10 = quantile(ns, n, 0.1);
+    t.p90 = quantile(ns, n, 0.9);
+    t.min = ns[0];
+    double half = (double)n / 2, reach = 0.98 * sqrt((double)n);
+    double low = fmax(1, floor(half - reach)), high = fmin((double)n, ceil(half + 1 + reach));
+    t.low = ns[(size_t)low - 1];
+    t.high = ns[(size_t)high - 1];
+    double *away = mem_grow(NULL, sizeof(*away), n);
+    for (size_t i = 0; i < n; i++)
+        away[i] = fabs(ns[i] - t.median);
+    qsort(away, n, sizeof(*away), by_value);
+    t.cv = t.median > 0 ? 1.4826 * middle(away, n) / t.median : NAN;
+    mem_free(away);
+    return t;
+}
+
+double gpu_counted_flops(const struct gpu_kernel *k)
+{
+    static const struct {
+        enum gpu_metric metric;
+        double ops;
+    } parts[] = {{GPU_M_OPS_BF16, 1}, {GPU_M_OPS_FP16, 1}, {GPU_M_OPS_FP8, 1}, {GPU_M_OPS_TF32, 1},
+                 {GPU_M_OPS_INT8, 1}, {GPU_M_OPS_FP64, 1}, {GPU_M_FFMA, 2},    {GPU_M_FADD, 1},
+                 {GPU_M_FMUL, 1},     {GPU_M_HFMA, 4},     {GPU_M_DFMA, 2}};
+    double total = 0;
+    bool is_known = false;
+
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        if (!isnan(k->m[parts[i].metric])) {
+            total += parts[i].ops * k->m[parts[i].metric];
+            is_known = true;
+        }
+    return is_known ? total : (double)NAN;
+}
+
+double gpu_floor_ns(struct gpu_work work, double peak_tflops, double gbps, double eta_compute,
+                    double eta_memory)
+{
+    double compute = peak_tflops > 0 ? work.flops / (eta_compute * peak_tflops * 1e3) : NAN;
+    double memory = gbps > 0 ? work.bytes / (eta_memory * gbps) : NAN;
+
+    return fmax(compute, memory); /* passes over the one that is missing */
+}
+
+struct gpu_roofline gpu_roofline_of(double dur_ns, struct gpu_work work, double dram_bytes,
+                                    double peak_tflops, const struct gpu_peaks *peaks)
+{
+    double w = peaks->gbps > 0 ? peaks->gbps : NAN;
+    double p = peak_tflops > 0 ? peak_tflops : NAN;
+    struct gpu_roofline r = {
+        .tflops = work.flops / dur_ns / 1e3,
+        .gbps = work.bytes / dur_ns,
+        .dram_gbps = dram_bytes / dur_ns,
+        .ai = work.flops / work.bytes,
+        .ai_dram = work.flops / dram_bytes,
+        .floor_ns = gpu_floor_ns(work, peak_tflops, peaks->gbps, 1, 1),
+        .traffic = dram_bytes / work.bytes,
+        .ridge = 1000 * p / w,
+        .bound = "",
+    };
+
+    r.pct_compute = 100 * r.tflops / p;
+    r.pct_memory = 100 * r.gbps / w;
+    r.gap = dur_ns / r.floor_ns;
+    /* roof = min(P, AI * W), in TFLOP/s */
+    r.pct_roof = work.flops > 0 ? 100 * r.tflops / fmin(p, r.ai * w / 1e3) : r.pct_memory;
+    if (r.ai < r.ridge || work.flops == 0)
+        r.bound = "memory";
+    else if (r.ai >= r.ridge)
+        r.bound = "compute";
+    r.is_over_roof = r.pct_roof > 105;
+    r.is_over_dram = r.dram_gbps > 1.02 * w;
+    r.is_too_fast = dur_ns < 0.5 * r.floor_ns;
+    r.is_cached = peaks->l2_bytes > 0 && work.bytes > 0 && work.bytes < 0.8 * peaks->l2_bytes;
+    return r;
+}

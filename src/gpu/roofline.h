@@ -1,0 +1,61 @@
+/*
+ * roofline - how long work must take at least on a device, how far a measurement is from that, and
+ * the statistics of repeated timings.
+ */
+#ifndef STRATA_GPU_ROOFLINE_H
+#define STRATA_GPU_ROOFLINE_H
+
+#include "base/arena.h"
+#include "gpu/kernel.h"
+#include "gpu/peaks.h"
+
+/* Repeated durations of one thing, in ns. */
+struct gpu_timing {
+    size_t n;
+    double median, p10, p90, min; /* NAN without runs */
+    double cv;                    /* 1.4826 * MAD / median */
+    double low, high;             /* 95 % confidence interval of the median, by order statistics */
+};
+
+/* Sorts `ns`. */
+struct gpu_timing gpu_timing_of(double *ns, size_t n);
+
+enum gpu_work_source { GPU_WORK_NONE, GPU_WORK_FORMULA, GPU_WORK_COUNTER };
+const char *gpu_work_source_name(enum gpu_work_source source);
+enum gpu_work_source gpu_work_source_of(struct str name);
+
+/* What has to be done; NAN where not known. */
+struct gpu_work {
+    double flops, bytes;
+    enum gpu_work_source flops_source, bytes_source;
+};
+
+/* Operations that the counters saw: tensor operations, 2 per FMA, 4 per packed half FMA. NAN when
+ * nothing of it was collected. */
+double gpu_counted_flops(const struct gpu_kernel *k);
+
+/* Everything NAN or 0 where it cannot be told. */
+struct gpu_roofline {
+    double tflops, gbps;   /* achieved, by the work that had to be done */
+    double dram_gbps;      /* achieved, by the bytes that memory moved */
+    double ai, ai_dram;    /* FLOP per byte: of the work, and measured */
+    double pct_compute, pct_memory, pct_roof;
+    double floor_ns, gap;  /* gap: duration over floor */
+    double traffic;        /* bytes moved over bytes needed */
+    double ridge;
+    const char *bound;     /* "memory", "compute", or "" */
+    bool is_over_roof;     /* over 105 % of the roof: the formula or the timing is wrong */
+    bool is_over_dram;     /* more than 102 % of the bandwidth was moved */
+    bool is_too_fast;      /* under half the floor: overstated work, or it lives in L2 */
+    bool is_cached;        /* the working set is below 0.8 of L2 */
+};
+
+struct gpu_roofline gpu_roofline_of(double dur_ns, struct gpu_work work, double dram_bytes,
+                                    double peak_tflops, const struct gpu_peaks *peaks);
+
+/* The least time in ns: max(F/P, B/W), where each side is divided by the part of its peak that
+ * can be had. NAN when neither is known. */
+double gpu_floor_ns(struct gpu_work work, double peak_tflops, double gbps, double eta_compute,
+                    double eta_memory);
+
+#endif

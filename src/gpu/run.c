@@ -1,0 +1,502 @@
+#include "gpu/run.h"
+
+#include <math.h>
+#include <regex.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { STAGE_NAME = 60, AUTO_STAGES = 64 };
+
+void gpu_run_init(struct gpu_run *run)
+{
+    *run = (struct gpu_run){.version = S("base"), .runs = NAN, .warmup = NAN, .host_ns = NAN};
+    arena_init(&run->arena);
+}
+
+void gpu_run_free(struct gpu_run *run)
+{
+    for (size_t i = 0; i < run->kernels.n; i++)
+        gpu_kernel_free(&run->kernels.at[i]);
+    for (size_t i = 0; i < run->stages.n; i++) {
+        gpu_opportunities_free(&run->stages.at[i].opportunities);
+        vec_free(&run->stages.at[i].kernels);
+    }
+    gpu_params_free(&run->params);
+    vec_free(&run->kernels);
+    vec_free(&run->stages);
+    vec_free(&run->timings);
+    vec_free(&run->notes);
+    vec_free(&run->sections);
+    vec_free(&run->changes);
+    vec_free(&run->extra);
+    vec_free(&run->info);
+    arena_free(&run->arena);
+}
+
+void gpu_run_note(struct gpu_run *run, const char *format, ...)
+{
+    char text[LIMIT_CODE_TEXT];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    struct str note = arena_str(&run->arena, str_of(text));
+    for (size_t i = 0; i < run->notes.n; i++)
+        if (str_equal(run->notes.at[i], note))
+            return; /* said already */
+    vec_push(&run->notes, note);
+}
+
+bool gpu_run_info(struct gpu_run *run, const char *key, const char *json)
+{
+    struct gpu_node *node;
+    struct diag d;
+
+    diag_init(&d);
+    enum status st = gpu_tree_read(&run->arena, key, str_of(json), &node, &d);
+    diag_fini(&d);
+    if (st == ST_OK)
+        vec_push(&run->info, ((struct gpu_info){arena_str(&run->arena, str_of(key)), node}));
+    return st == ST_OK;
+}
+
+void gpu_run_info_text(struct gpu_run *run, const char *key, struct str text)
+{
+    struct gpu_node *node = ARENA_NEW(&run->arena, struct gpu_node);
+
+    node->kind = JSON_STRING;
+    node->text = arena_str(&run->arena, text);
+    vec_push(&run->info, ((struct gpu_info){arena_str(&run->arena, str_of(key)), node}));
+}
+
+static enum status evaluate(struct gpu_run *run, struct str stage, const char *what,
+                            struct str text, double *out, struct diag *d)
+{
+    if (text.n == 0)
+        return ST_OK;
+    const char *error = gpu_expr_eval(&run->arena, text, gpu_params_list(&run->params), out);
+    if (error == NULL)
+        return ST_OK;
+    diag_fail(d, ST_FORMAT, "gpu.bad-formula", (struct where){0}, "%s of %.*s, \"%.*s\": %s", what,
+              STR_ARGS(stage), STR_ARGS(text), error);
+    diag_hint(d, "try", "--param name=value, or params in the spec file");
+    return ST_FORMAT;
+}
+
+static enum status set_work(struct gpu_run *run, struct gpu_stage *s, struct str flops,
+                            struct str bytes, struct diag *d)
+{
+    TRY(evaluate(run, s->name, "flops", flops, &s->work.flops, d));
+    TRY(evaluate(run, s->name, "bytes", bytes, &s->work.bytes, d));
+    if (flops.n > 0)
+        s->work.flops_source = GPU_WORK_FORMULA;
+    if (bytes.n > 0)
+        s->work.bytes_source = GPU_WORK_FORMULA;
+    return ST_OK;
+}
+
+static struct gpu_stage new_stage(struct str name)
+{
+    return (struct gpu_stage){.name = name,
+                              .work = {.flops = NAN, .bytes = NAN},
+                              .event_ns = NAN};
+}
+
+/* Launches whose name the stage's expression finds, or that ran inside its range. */
+static enum status select_kernels(struct gpu_run *run, struct gpu_stage *s, struct diag *d)
+{
+    struct str range = str_starts(s->select, S("nvtx:")) ? str_part(s->select, 5, s->select.n)
+                                                         : (struct str){NULL, 0};
+    regex_t regex;
+
+    if (range.at == NULL &&
+        regcomp(&regex, arena_cstr(&run->arena, s->select), REG_EXTENDED | REG_NOSUB) != 0)
+        return diag_fail(d, ST_FORMAT, "gpu.bad-select", (struct where){0},
+                         "stage %.*s: \"%.*s\" is no regular expression", STR_ARGS(s->name),
+                         STR_ARGS(s->select));
+    for (size_t i = 0; i < run->kernels.n; i++) {
+        const struct gpu_kernel *k = &run->kernels.at[i];
+        bool is_in = range.at != NULL
+                         ? str_equal(k->nvtx, range)
+                         : regexec(&regex, arena_cstr(&run->arena, k->name), 0, NULL, 0) == 0;
+        if (is_in)
+            vec_push(&s->kernels, i);
+    }
+    if (range.at == NULL)
+        regfree(&regex);
+    return ST_OK;
+}
+
+static enum status stages_of_spec(struct gpu_run *run, const struct gpu_spec *spec, struct diag *d)
+{
+    for (size_t i = 0; i < spec->stages.n; i++) {
+        const struct gpu_spec_stage *from = &spec->stages.at[i];
+        const struct gpu_param *dtype = gpu_params_get(&run->params, "dtype");
+        struct gpu_stage s = new_stage(from->name);
+        s.select = from->select;
+        s.group = from->group;
+        s.tiling = from->tiling;
+        s.autotuning = from->autotuning;
+        s.compiled = from->compiled;
+        s.dtype = from->dtype.n > 0 ? from->dtype : dtype != NULL ? dtype->text : s.dtype;
+        enum status st = set_work(run, &s, from->flops, from->bytes, d);
+        if (st == ST_OK)
+            st = select_kernels(run, &s, d);
+        vec_push(&run->stages, s);
+        TRY(st);
+        if (s.kernels.n == 0 && run->kernels.n > 0)
+            gpu_run_note(run, "stage %.*s: no launch matches \"%.*s\"", STR_ARGS(s.name),
+                         STR_ARGS(s.select));
+    }
+    return ST_OK;
+}
+
+struct name_time {
+    struct str name;
+    double total;
+    size_t first; /* order of appearance */
+    bool is_own;  /* a stage of its own */
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct name_time *x = a, *y = b;
+    int order = str_compare(x->name, y->name);
+
+    return order != 0 ? order : (x->first > y->first) - (x->first < y->first);
+}
+
+static int by_first(const void *a, const void *b)
+{
+    const struct name_time *x = a, *y = b;
+
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+static int by_total(const void *a, const void *b)
+{
+    const struct name_time *x = a, *y = b;
+
+    return x->total != y->total ? (x->total < y->total) - (x->total > y->total) : by_first(a, b);
+}
+
+/* Distinct names with their time, in order of appearance. */
+static size_t gather_names(struct gpu_run *run, struct name_time *names)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < run->kernels.n; i++)
+        names[i] = (struct name_time){run->kernels.at[i].name,
+                                      gpu_kernel_total(&run->kernels.at[i]), i, false};
+    qsort(names, run->kernels.n, sizeof(*names), by_name);
+    for (size_t i = 0; i < run->kernels.n; i++) {
+        if (n > 0 && str_equal(names[n - 1].name, names[i].name))
+            names[n - 1].total += names[i].total;
+        else
+            names[n++] = names[i];
+    }
+    qsort(names, n, sizeof(*names), by_total);
+    return n;
+}
+
+/* A short name that no other stage has. */
+static struct str stage_name(struct gpu_run *run, struct str kernel)
+{
+    struct str name = str_part(gpu_short_name(kernel), 0, STAGE_NAME), base = name;
+
+    for (size_t turn = 2, i = 0; i < run->stages.n; i++)
+        if (str_equal(run->stages.at[i].name, name)) {
+            name = arena_format(&run->arena, "%.*s#%zu", STR_ARGS(base), turn++);
+            i = SIZE_MAX; /* look again from the start */
+        }
+    return name.n > 0 ? name : S("kernel");
+}
+
+static void stages_of_names(struct gpu_run *run)
+{
+    struct name_time *names = ARENA_ARRAY(&run->arena, struct name_time, run->kernels.n + 1);
+    struct gpu_stage other = new_stage(S("other"));
+    double total = 0;
+
+    if (run->kernels.n == 0)
+        return;
+    size_t n = gather_names(run, names);
+    for (size_t i = 0; i < n; i++)
+        total += names[i].total;
+    for (size_t i = 0; i < n; i++)
+        names[i].is_own = i < AUTO_STAGES && (names[i].total >= 0.01 * total || n == 1);
+    qsort(names, n, sizeof(*names), by_first);
+    for (size_t i = 0; i < n; i++)
+        if (names[i].is_own) {
+            struct gpu_stage s = new_stage(stage_name(run, names[i].name));
+            for (size_t k = 0; k < run->kernels.n; k++)
+                if (str_equal(run->kernels.at[k].name, names[i].name))
+                    vec_push(&s.kernels, k);
+            vec_push(&run->stages, s);
+        }
+    for (size_t k = 0; k < run->kernels.n; k++)
+        for (size_t i = 0; i < n; i++)
+            if (!names[i].is_own && str_equal(run->kernels.at[k].name, names[i].name)) {
+                vec_push(&other.kernels, k);
+                break;
+            }
+    if (other.kernels.n > 0)
+        vec_push(&run->stages, other);
+    run->has_auto_stages = true;
+}
+
+enum status gpu_run_stages(struct gpu_run *run, const struct gpu_spec *spec,
+                           struct gpu_work_option option, struct diag *d)
+{
+    const struct gpu_param *dtype = gpu_params_get(&run->params, "dtype");
+
+    if (spec != NULL) {
+        TRY(stages_of_spec(run, spec, d));
+    } else {
+        stages_of_names(run);
+        for (size_t i = 0; i < run->stages.n && dtype != NULL; i++)
+            run->stages.at[i].dtype = dtype->text;
+    }
+    if (option.dtype.n > 0)
+        for (size_t i = 0; i < run->stages.n; i++)
+            run->stages.at[i].dtype = option.dtype;
+    if (option.flops.n + option.bytes.n == 0)
+        return ST_OK;
+    if (run->stages.n != 1)
+        return diag_fail(d, ST_FORMAT, "gpu.several-stages", (struct where){0},
+                         "--flops and --bytes speak of one stage and there are %zu: give a spec "
+                         "file",
+                         run->stages.n);
+    return set_work(run, &run->stages.at[0], option.flops, option.bytes, d);
+}
+
+struct launch_time {
+    struct str name;
+    double ns;
+    size_t index;
+};
+
+static int by_launch(const void *a, const void *b)
+{
+    const struct launch_time *x = a, *y = b;
+    int order = str_compare(x->name, y->name);
+
+    if (order != 0)
+        return order;
+    if (x->ns != y->ns)
+        return (x->ns > y->ns) - (x->ns < y->ns);
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* Durations of a stage: medians of its names, added; the longest name is what rules look at. */
+static void measure_stage(struct gpu_run *run, struct gpu_stage *s)
+{
+    struct launch_time *t = ARENA_ARRAY(&run->arena, struct launch_time, s->kernels.n + 1);
+    size_t n = 0, best_at = 0, best_n = 0;
+    double best = -1;
+
+    s->main = NULL;
+    s->dur_ns = s->total_ns = 0;
+    for (size_t i = 0; i < s->kernels.n; i++) {
+        const struct gpu_kernel *k = &run->kernels.at[s->kernels.at[i]];
+        double ns = k->m[GPU_M_DUR_NS];
+        s->total_ns += gpu_kernel_total(k);
+        t[n++] = (struct launch_time){k->name, isnan(ns) ? 0 : ns, s->kernels.at[i]};
+    }
+    if (n > 0)
+        qsort(t, n, sizeof(*t), by_launch);
+    double *ns = ARENA_ARRAY(&run->arena, double, n + 1);
+    for (size_t i = 0, k; i < n; i = k) {
+        for (k = i; k < n && str_equal(t[k].name, t[i].name); k++)
+            ns[k] = t[k].ns;
+        struct gpu_timing timing = gpu_timing_of(ns + i, k - i);
+        s->dur_ns += timing.median;
+        if (timing.median > best) {
+            best = timing.median;
+            best_at = i;
+            best_n = k - i;
+            s->timing = timing;
+        }
+    }
+    if (n > 0)
+        s->main = &run->kernels.at[t[best_at + (best_n - 1) / 2].index];
+    if (!(s->dur_ns > 0))
+        s->dur_ns = NAN;
+}
+
+/* What computes, and how fast it could. */
+static void find_peak(const struct gpu_run *run, struct gpu_stage *s)
+{
+    enum peak peak = s->main != NULL && gpu_uses_tensor(s->main) ? PEAK_BF16 : PEAK_FP32;
+
+    gpu_peak_of_dtype(s->dtype, &peak);
+    s->peak_tflops = run->peaks.tflops[peak];
+    s->peak_name = peak_name(peak);
+}
+
+static void count_work(struct gpu_stage *s)
+{
+    if (s->work.flops_source == GPU_WORK_FORMULA || s->main == NULL)
+        return;
+    s->work.flops = gpu_counted_flops(s->main);
+    s->work.flops_source = isnan(s->work.flops) ? GPU_WORK_NONE : GPU_WORK_COUNTER;
+}
+
+static void judge_stage(struct gpu_run *run, struct gpu_stage *s)
+{
+    struct gpu_kernel none = gpu_kernel_none();
+    const struct gpu_kernel *k = s->main != NULL ? s->main : &none;
+
+    find_peak(run, s);
+    count_work(s);
+    s->occupancy = gpu_occupancy_of(k, run->peaks.cc, run->peaks.sm_count);
+    s->roofline =
+        gpu_roofline_of(s->dur_ns, s->work, gpu_dram_bytes(k), s->peak_tflops, &run->peaks);
+    s->class = gpu_classify(k, &s->occupancy, &s->roofline);
+    bool is_tensor_type = gpu_dtype_is_tensor(s->dtype);
+    gpu_health_check(k, &s->occupancy, &s->roofline, is_tensor_type, s->health);
+    struct gpu_case c = {
+        .kernel = k,
+        .occupancy = &s->occupancy,
+        .roofline = &s->roofline,
+        .class = &s->class,
+        .peaks = &run->peaks,
+        .work = s->work,
+        .peak_tflops = s->peak_tflops,
+        .is_tensor_type = is_tensor_type,
+        .is_gemm = s->work.flops_source == GPU_WORK_FORMULA && s->roofline.ai >= s->roofline.ridge,
+        .share = s->share,
+    };
+    s->opportunities.all.n = 0;
+    gpu_opportunities_find(&run->arena, &c, &s->opportunities);
+}
+
+static void warn_stage(struct gpu_run *run, const struct gpu_stage *s)
+{
+    if (s->roofline.is_over_roof)
+        gpu_run_note(run, "%.*s: %.1f%% of the roof: work formula or timing wrong",
+                     STR_ARGS(s->name), s->roofline.pct_roof);
+    if (s->roofline.is_over_dram)
+        gpu_run_note(run, "%.*s: %.0f GB/s from DRAM is more than the device can move",
+                     STR_ARGS(s->name), s->roofline.dram_gbps);
+    if (s->roofline.is_too_fast)
+        gpu_run_note(run, "%.*s: under half of its floor: the formula overstates the work, or it "
+                          "is L2-resident",
+                     STR_ARGS(s->name));
+    if (s->roofline.is_cached)
+        gpu_run_note(run, "%.*s: the working set fits in L2; if runs repeat it, it is "
+                          "cache-resident and the DRAM roof does not apply",
+                     STR_ARGS(s->name));
+    if (s->class.is_model)
+        gpu_run_note(run, "%.*s: no counters: the class comes from the model alone",
+                     STR_ARGS(s->name));
+    if (s->class.no_compute)
+        gpu_run_note(run, "%.*s: compute pipes not collected", STR_ARGS(s->name));
+    if (s->class.no_chip)
+        gpu_run_note(run, "%.*s: L1/L2 not collected", STR_ARGS(s->name));
+}
+
+/* The time that decides about shares: one pass of a plan, all launches without one. */
+static double weight(const struct gpu_run *run, const struct gpu_stage *s)
+{
+    double ns = run->has_auto_stages ? s->total_ns : s->dur_ns;
+
+    return ns > 0 ? ns : 0;
+}
+
+/* Whether an earlier stage opened this stage's group. */
+static bool is_follower(const struct gpu_run *run, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (run->stages.at[i].group.n > 0 &&
+            str_equal(run->stages.at[i].group, run->stages.at[k].group))
+            return true;
+    return false;
+}
+
+static double sum_of(const struct gpu_run *run, bool by_weight)
+{
+    double total = 0;
+
+    for (size_t i = 0; i < run->stages.n; i++) {
+        double longest = 0;
+        if (is_follower(run, i))
+            continue;
+        for (size_t k = i; k < run->stages.n; k++) {
+            const struct gpu_stage *s = &run->stages.at[k];
+            bool is_in = k == i || (s->group.n > 0 && str_equal(s->group, run->stages.at[i].group));
+            if (is_in)
+                longest = fmax(longest, by_weight ? weight(run, s) : s->dur_ns);
+        }
+        total += longest;
+    }
+    return total;
+}
+
+double gpu_run_duration(const struct gpu_run *run)
+{
+    return sum_of(run, false);
+}
+
+void gpu_run_judge(struct gpu_run *run)
+{
+    for (size_t i = 0; i < run->stages.n; i++)
+        measure_stage(run, &run->stages.at[i]);
+    double total = sum_of(run, true);
+    for (size_t i = 0; i < run->stages.n; i++) {
+        struct gpu_stage *s = &run->stages.at[i];
+        s->share = total > 0 ? fmin(1, weight(run, s) / total) : 1.0 / (double)run->stages.n;
+        judge_stage(run, s);
+        warn_stage(run, s);
+    }
+}
+
+const struct gpu_stage *gpu_run_main_stage(const struct gpu_run *run, bool *is_mixed)
+{
+    const struct gpu_stage *best = NULL;
+
+    for (size_t i = 0; i < run->stages.n; i++)
+        if (best == NULL || run->stages.at[i].share > best->share)
+            best = &run->stages.at[i];
+    *is_mixed = best != NULL && run->stages.n > 1 && !(best->share > 0.5);
+    return best;
+}
+
+static bool goes_before(const struct gpu_opportunity *a, const struct gpu_opportunity *b)
+{
+    double p = a->gain * a->confidence, q = b->gain * b->confidence;
+
+    return p != q ? p > q : a->id < b->id;
+}
+
+static size_t insert(struct gpu_opportunity *out, size_t n, size_t most, struct gpu_opportunity o)
+{
+    size_t at = n;
+
+    while (at > 0 && goes_before(&o, &out[at - 1]))
+        at--;
+    if (at >= most)
+        return n;
+    n = n < most ? n + 1 : most;
+    for (size_t i = n - 1; i > at; i--)
+        out[i] = out[i - 1];
+    out[at] = o;
+    return n;
+}
+
+size_t gpu_run_top(const struct gpu_run *run, struct gpu_opportunity *out, size_t most)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < run->stages.n; i++) {
+        const struct gpu_opportunities *all = &run->stages.at[i].opportunities;
+        for (size_t k = 0; k < all->all.n; k++)
+            if (all->all.at[k].is_ranked)
+                n = insert(out, n, most, all->all.at[k]);
+    }
+    for (size_t i = 0; i < run->extra.n; i++)
+        n = insert(out, n, most, run->extra.at[i]);
+    return n;
+}

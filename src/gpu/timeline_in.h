@@ -1,0 +1,33 @@
+/*
+ * timeline_in - the steps that make a timeline, for the files that make it.
+ *
+ * They run in this order, each on what the ones before have filled in.
+ */
+#ifndef STRATA_GPU_TIMELINE_IN_H
+#define STRATA_GPU_TIMELINE_IN_H
+
+#include "gpu/timeline.h"
+#include "gpu/timeline_names.h"
+
+/* What a name says: NAME_* of timeline_names.h. */
+uint8_t timeline_says(const struct timeline *t, strid name);
+
+/* Graph launches of a device; marks nodes and rows that nodes cover. */
+void timeline_find_graphs(struct timeline *t, struct timeline_device *d);
+
+/* Sums of a device and of its streams, gaps without their causes, names. */
+void timeline_place_sets(struct timeline *t);
+void timeline_sum(struct timeline *t, struct timeline_device *d);
+void timeline_pair_streams(struct timeline *t);
+
+void timeline_find_launches(struct timeline *t, struct timeline_device *d);
+void timeline_explain_gaps(struct timeline *t);
+void timeline_find_ranges(struct timeline *t);
+
+/* Quantiles of a list, which is reordered. */
+struct timeline_quantiles timeline_quantiles(nanos *list, size_t n);
+
+/* A number of a slice under a name of the importers ("graph id"), own values first; or -1. */
+int64_t timeline_number(const struct timeline *t, uint32_t slice, struct str key);
+
+#endif

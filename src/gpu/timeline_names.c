@@ -1,0 +1,105 @@
+#include "gpu/timeline_names.h"
+
+static const struct {
+    struct str word;
+    uint8_t says;
+} words[] = {
+    {S_INIT("nccl"), NAME_COMM},
+    {S_INIT("nvshmem"), NAME_COMM},
+    {S_INIT("allreduce"), NAME_COMM},
+    {S_INIT("all_reduce"), NAME_COMM},
+    {S_INIT("allgather"), NAME_COMM},
+    {S_INIT("all_gather"), NAME_COMM},
+    {S_INIT("reducescatter"), NAME_COMM},
+    {S_INIT("reduce_scatter"), NAME_COMM},
+    {S_INIT("alltoall"), NAME_COMM},
+    {S_INIT("all_toall"), NAME_COMM},
+    {S_INIT("allto_all"), NAME_COMM},
+    {S_INIT("all_to_all"), NAME_COMM},
+    {S_INIT("sendrecv"), NAME_COMM},
+    {S_INIT("GraphLaunch"), NAME_GRAPH},
+    {S_INIT("StreamWaitEvent"), NAME_WAIT},
+    {S_INIT("Stream Wait Event"), NAME_WAIT},
+};
+
+static const struct str loading[] = {
+    S_INIT("cuModuleLoad"),  S_INIT("cuLibraryLoad"),   S_INIT("cuLinkComplete"),
+    S_INIT("cuLinkAddData"), S_INIT("cudaLibraryLoad"), S_INIT("cuModuleGetFunction"),
+};
+
+static const struct str waiting[] = {
+    S_INIT("cudaDeviceSynchronize"), S_INIT("cudaStreamSynchronize"), S_INIT("cuCtxSynchronize"),
+    S_INIT("cuStreamSynchronize"),   S_INIT("cudaThreadSynchronize"),
+};
+
+static bool starts_with_any(struct str name, const struct str *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_starts(name, list[i]))
+            return true;
+    return false;
+}
+
+/* Copies wait unless their name says otherwise. */
+static bool is_blocking_copy(struct str name)
+{
+    return (str_starts(name, S("cudaMemcpy")) || str_starts(name, S("cuMemcpy"))) &&
+           !str_contains_nocase(name, S("Async"));
+}
+
+uint8_t timeline_name_says(struct str name)
+{
+    uint8_t says = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (str_contains_nocase(name, words[i].word))
+            says |= words[i].says;
+    if (str_starts(name, S("Memset")))
+        says |= NAME_MEMSET;
+    if (starts_with_any(name, loading, ARRAY_LEN(loading)))
+        says |= NAME_LOADING;
+    if (starts_with_any(name, waiting, ARRAY_LEN(waiting)) || is_blocking_copy(name))
+        says |= NAME_BLOCKING;
+    if (str_starts(name, S("cu")) && !str_starts(name, S("cuda")))
+        says |= NAME_DRIVER;
+    return says;
+}
+
+struct str timeline_copy_kind(struct str name)
+{
+    static const struct str copy = S_INIT("Memcpy ");
+
+    if (str_starts(name, S("Memset")))
+        return S("set");
+    if (!str_starts(name, copy))
+        return S("");
+    name = str_part(name, copy.n, name.n);
+    return str_part(name, 0, str_find_char(name, ' '));
+}
+
+/* "Pinned -> Device" of a name that has it. */
+static struct str inside(struct str name)
+{
+    size_t from = str_find_char(name, '(');
+
+    if (from == name.n || name.at[name.n - 1] != ')')
+        return S("");
+    return str_part(name, from + 1, name.n - from - 2);
+}
+
+struct str timeline_copy_from(struct str name)
+{
+    struct str text = inside(name);
+
+    return str_starts(name, S("Memset")) ? S("") : str_part(text, 0, str_find(text, S(" -> ")));
+}
+
+struct str timeline_copy_to(struct str name)
+{
+    struct str text = inside(name);
+
+    if (str_starts(name, S("Memset")))
+        return text;
+    size_t arrow = str_find(text, S(" -> "));
+    return arrow < text.n ? str_part(text, arrow + 4, text.n) : S("");
+}

@@ -1,0 +1,104 @@
+/*
+ * Ranges on host threads (NVTX, annotations) and the device work that was launched inside them.
+ */
+#include "gpu/timeline_in.h"
+
+#include <string.h>
+
+struct walker {
+    struct timeline *t;
+    VEC_OF(uint32_t) open;   /* ranges around the current time, outermost first */
+    VEC_OF(uint32_t) parent; /* by range */
+};
+
+static bool is_range(uint8_t kind)
+{
+    return kind == SLICE_ANNOTATION || kind == SLICE_STEP;
+}
+
+static nanos end_of(const struct walker *w, uint32_t range)
+{
+    return slices_end(&w->t->cap->slices, w->t->ranges.at[range].slice);
+}
+
+static void close_ended(struct walker *w, nanos now)
+{
+    while (w->open.n > 0 && end_of(w, w->open.at[w->open.n - 1]) <= now)
+        w->open.n--;
+}
+
+static void open_range(struct walker *w, size_t slice)
+{
+    struct timeline *t = w->t;
+    uint32_t number = (uint32_t)t->ranges.n;
+
+    close_ended(w, t->cap->slices.begin[slice]);
+    vec_push(&w->parent, w->open.n > 0 ? w->open.at[w->open.n - 1] : TIMELINE_NONE);
+    vec_push(&t->ranges, ((struct timeline_range){.slice = (uint32_t)slice,
+                                                  .depth = (uint32_t)w->open.n,
+                                                  .begin = INT64_MAX,
+                                                  .end = INT64_MIN}));
+    vec_push(&w->open, number);
+}
+
+static void walk_lane(struct walker *w, const struct lane *lane)
+{
+    const struct slices *s = &w->t->cap->slices;
+
+    w->open.n = 0;
+    for (size_t i = lane->first; i < lane->first + lane->n; i++)
+        if (is_range(s->kind[i])) {
+            open_range(w, i);
+        } else if (s->kind[i] == SLICE_RUNTIME) {
+            close_ended(w, s->begin[i]);
+            if (w->open.n > 0)
+                w->t->range_of[i] = w->open.at[w->open.n - 1];
+        }
+}
+
+static void widen(struct timeline_range *r, nanos begin, nanos end, uint64_t kernels)
+{
+    r->kernels += kernels;
+    r->begin = begin < r->begin ? begin : r->begin;
+    r->end = end > r->end ? end : r->end;
+}
+
+static bool has_ranges(const struct capture *cap)
+{
+    for (lane_id k = 0; k < cap->lanes.n; k++) {
+        const struct lane *lane = &cap->lanes.at[k];
+        for (size_t i = lane->first; lane->key.kind == LANE_THREAD && i < lane->first + lane->n;
+             i++)
+            if (is_range(cap->slices.kind[i]))
+                return true;
+    }
+    return false;
+}
+
+void timeline_find_ranges(struct timeline *t)
+{
+    const struct capture *cap = t->cap;
+    struct walker w = {.t = t};
+
+    if (!has_ranges(cap))
+        return;
+    t->range_of = mem_grow(NULL, sizeof(*t->range_of), cap->slices.n + 1);
+    memset(t->range_of, 0xff, cap->slices.n * sizeof(*t->range_of));
+    for (lane_id k = 0; k < cap->lanes.n; k++)
+        if (cap->lanes.at[k].key.kind == LANE_THREAD)
+            walk_lane(&w, &cap->lanes.at[k]);
+    for (size_t k = 0; k < t->n_devices; k++)
+        for (size_t i = 0; i < t->devices[k].n; i++) {
+            const struct timeline_op *op = &t->devices[k].ops[i];
+            uint32_t range = op->call != TIMELINE_NONE ? t->range_of[op->call] : TIMELINE_NONE;
+            if (range != TIMELINE_NONE)
+                widen(&t->ranges.at[range], op->begin, op->end, timeline_is_kernel(op));
+        }
+    /* Inner ranges have larger numbers than the ones around them. */
+    for (size_t i = t->ranges.n; i-- > 0;)
+        if (w.parent.at[i] != TIMELINE_NONE && t->ranges.at[i].begin <= t->ranges.at[i].end)
+            widen(&t->ranges.at[w.parent.at[i]], t->ranges.at[i].begin, t->ranges.at[i].end,
+                  t->ranges.at[i].kernels);
+    vec_free(&w.open);
+    vec_free(&w.parent);
+}

@@ -1,0 +1,415 @@
+#include "inject/counters.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inject/launch.h"
+#include "inject/metric_set.h"
+
+enum {
+    CONTEXTS_MOST = 16,
+    KERNELS_MOST = 8192, /* distinct launches whose count is limited */
+    RANGES_MOST = 64,    /* of one launch: a graph has one for each node */
+    NOTES_MOST = 32,
+    TEXT = 512,
+};
+
+/* The profiler of one context. */
+struct target {
+    void *context, *profiler;
+    struct metric_set set;
+    uint8_t *data;
+    size_t data_bytes;
+    bool is_failed;
+};
+
+static struct {
+    struct session *session;
+    pthread_mutex_t lock; /* held from a chosen launch's begin to its end */
+    struct target targets[CONTEXTS_MOST];
+    unsigned n_targets;
+    struct {
+        uint64_t key, count;
+    } kernels[KERNELS_MOST]; /* by name, grid and block */
+    uint64_t launches, matching, measured;
+    char *unreplayed[NOTES_MOST];
+    unsigned n_unreplayed;
+    bool is_told_capture, is_told_ranges;
+} c = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* The launch this thread is inside of. */
+static _Thread_local struct {
+    struct target *target;
+    struct launch launch;
+    uint64_t number;
+    int64_t at;
+} now;
+
+/* ---- one context ---- */
+
+static bool make_data(struct session *s, struct target *t)
+{
+    struct cupti_data_size_params size = {
+        .size = CUPTI_SIZE(cupti_data_size_params, bytes),
+        .profiler = t->profiler,
+        .metrics = t->set.names,
+        .n = t->set.n,
+        .ranges = RANGES_MOST,
+        .nodes = RANGES_MOST,
+    };
+    int result = s->cupti.RangeProfilerGetCounterDataSize(&size);
+
+    if (result != CUPTI_OK) {
+        session_failed(s, "cuptiRangeProfilerGetCounterDataSize", result);
+        return false;
+    }
+    t->data_bytes = size.bytes;
+    t->data = malloc(size.bytes);
+    return t->data != NULL;
+}
+
+/* Not before the first launch: the driver is still starting when it loads us. */
+static bool initialize(struct session *s)
+{
+    struct cupti_plain_params params = {.size = CUPTI_SIZE(cupti_plain_params, private)};
+    int result = s->cupti.ProfilerInitialize(&params);
+
+    if (result != CUPTI_OK)
+        session_failed(s, "cuptiProfilerInitialize", result);
+    return result == CUPTI_OK;
+}
+
+static bool set_up(struct session *s, struct target *t, uint32_t device)
+{
+    struct cupti_enable_params enable = {
+        .size = CUPTI_SIZE(cupti_enable_params, profiler),
+        .context = t->context,
+    };
+
+    if (!initialize(s) || !metric_set_make(s, &t->set, t->context, device))
+        return false;
+    int result = s->cupti.RangeProfilerEnable(&enable);
+    if (result != CUPTI_OK) {
+        session_failed(s, "cuptiRangeProfilerEnable", result);
+        return false;
+    }
+    t->profiler = enable.profiler;
+    return make_data(s, t);
+}
+
+/* NULL when this context cannot be measured. */
+static struct target *target_of(struct session *s, const struct launch *l)
+{
+    for (unsigned i = 0; i < c.n_targets; i++)
+        if (c.targets[i].context == l->context)
+            return c.targets[i].is_failed ? NULL : &c.targets[i];
+    if (c.n_targets == CONTEXTS_MOST)
+        return NULL;
+    struct target *t = &c.targets[c.n_targets++];
+    *t = (struct target){.context = l->context};
+    t->is_failed = !set_up(s, t, l->device);
+    pthread_mutex_lock(&s->lock);
+    writer_flush(&s->writer);
+    pthread_mutex_unlock(&s->lock);
+    return t->is_failed ? NULL : t;
+}
+
+static void release(struct session *s, struct target *t)
+{
+    struct cupti_profiler_params params = {
+        .size = CUPTI_SIZE(cupti_profiler_params, profiler),
+        .profiler = t->profiler,
+    };
+
+    if (t->profiler != NULL)
+        s->cupti.RangeProfilerDisable(&params);
+    metric_set_free(s, &t->set);
+    free(t->data);
+    *t = (struct target){.is_failed = true};
+}
+
+/* ---- which launches ---- */
+
+static uint64_t key_of(const struct launch *l)
+{
+    uint64_t key = 1469598103934665603u;
+
+    for (const char *at = l->name; *at != '\0'; at++)
+        key = (key ^ (unsigned char)*at) * 1099511628211u;
+    for (int i = 0; i < 3; i++)
+        key = ((key ^ l->grid[i]) * 1099511628211u ^ l->block[i]) * 1099511628211u;
+    return key != 0 ? key : 1;
+}
+
+/* Whether one more launch of this name and shape is wanted. */
+static bool is_wanted_again(const struct session *s, const struct launch *l)
+{
+    uint64_t key = key_of(l);
+
+    for (size_t i = 0; i < KERNELS_MOST && s->settings.per_kernel > 0; i++) {
+        size_t at = (key + i) % KERNELS_MOST;
+        if (c.kernels[at].key == 0)
+            c.kernels[at].key = key;
+        if (c.kernels[at].key == key)
+            return c.kernels[at].count++ < s->settings.per_kernel;
+    }
+    return s->settings.per_kernel == 0;
+}
+
+static bool is_unreplayable(const struct launch *l)
+{
+    return l->is_multi_device || strstr(l->name, "nccl") != NULL ||
+           strstr(l->name, "nvshmem") != NULL ||
+           (strstr(l->name, "cooperative") != NULL && strstr(l->name, "spin") != NULL) ||
+           (strstr(l->name, "persistent") != NULL && strstr(l->name, "comm") != NULL);
+}
+
+static void note_unreplayed(struct session *s, const struct launch *l)
+{
+    for (unsigned i = 0; i < c.n_unreplayed; i++)
+        if (strcmp(c.unreplayed[i], l->name) == 0)
+            return;
+    if (c.n_unreplayed == NOTES_MOST)
+        return;
+    char *name = strdup(l->name);
+    if (name == NULL)
+        return;
+    c.unreplayed[c.n_unreplayed++] = name;
+    session_note(s, "not-replayed", 0, name);
+}
+
+/* The settings' choice; counts as it goes. */
+static bool is_chosen(struct session *s, const struct launch *l)
+{
+    if (!launch_matches(s, l))
+        return false;
+    c.matching++;
+    if (c.matching <= s->settings.skip ||
+        (s->settings.count > 0 && c.measured >= s->settings.count) || !is_wanted_again(s, l))
+        return false;
+    if (!launch_is_captured(s, l))
+        return true;
+    if (!c.is_told_capture)
+        session_note(s, "capturing", 0, l->name);
+    c.is_told_capture = true;
+    return false;
+}
+
+/* ---- one launch ---- */
+
+static bool start(struct session *s, struct target *t)
+{
+    struct cupti_data_init_params init = {
+        .size = CUPTI_SIZE(cupti_data_init_params, image),
+        .profiler = t->profiler,
+        .bytes = t->data_bytes,
+        .image = t->data,
+    };
+    struct cupti_config_params config = {
+        .size = CUPTI_SIZE(cupti_config_params, target_level),
+        .profiler = t->profiler,
+        .config_bytes = t->set.config_bytes,
+        .config = t->set.config,
+        .data_bytes = t->data_bytes,
+        .data = t->data,
+        .range = RANGE_AUTO,
+        .replay = REPLAY_KERNEL,
+        .ranges = RANGES_MOST,
+        .levels = 1,
+        .least_level = 1,
+    };
+    struct cupti_profiler_params params = {
+        .size = CUPTI_SIZE(cupti_profiler_params, profiler),
+        .profiler = t->profiler,
+    };
+    int result;
+
+    if ((result = s->cupti.RangeProfilerCounterDataImageInitialize(&init)) != CUPTI_OK)
+        session_failed(s, "cuptiRangeProfilerCounterDataImageInitialize", result);
+    else if ((result = s->cupti.RangeProfilerSetConfig(&config)) != CUPTI_OK)
+        session_failed(s, "cuptiRangeProfilerSetConfig", result);
+    else if ((result = s->cupti.RangeProfilerStart(&params)) != CUPTI_OK)
+        session_failed(s, "cuptiRangeProfilerStart", result);
+    return result == CUPTI_OK;
+}
+
+static void write_range(struct session *s, struct target *t, size_t range)
+{
+    double values[TRACE_METRICS_MOST];
+    struct cupti_evaluate_params params = {
+        .size = CUPTI_SIZE(cupti_evaluate_params, values),
+        .host = t->set.host,
+        .image = t->data,
+        .bytes = t->data_bytes,
+        .range = range,
+        .metrics = t->set.names,
+        .n = t->set.n,
+        .values = values,
+    };
+
+    for (size_t i = 0; i < TRACE_METRICS_MOST; i++)
+        values[i] = NAN;
+    int result = s->cupti.ProfilerHostEvaluateToGpuValues(&params);
+    if (result != CUPTI_OK) {
+        session_failed(s, "cuptiProfilerHostEvaluateToGpuValues", result);
+        return;
+    }
+    pthread_mutex_lock(&s->lock);
+    struct writer_event e = {
+        .tag = TRACE_COUNTER,
+        .site = launch_site(&s->writer, &now.launch),
+        .start = now.at,
+        .correlation = (int64_t)now.number,
+    };
+    writer_counter(&s->writer, &e, (uint32_t)t->set.passes, values, t->set.n);
+    writer_flush(&s->writer);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* A plain launch is one range. Those of a graph are its nodes, whose names are not known here. */
+static void write_ranges(struct session *s, struct target *t)
+{
+    struct cupti_data_info_params info = {
+        .size = CUPTI_SIZE(cupti_data_info_params, ranges),
+        .image = t->data,
+        .bytes = t->data_bytes,
+    };
+    int result = s->cupti.RangeProfilerGetCounterDataInfo(&info);
+
+    if (result != CUPTI_OK) {
+        session_failed(s, "cuptiRangeProfilerGetCounterDataInfo", result);
+        return;
+    }
+    if (info.ranges != 1) {
+        if (!c.is_told_ranges)
+            session_note(s, "ranges-differ", 0, now.launch.name);
+        c.is_told_ranges = true;
+        now.launch.name = "?";
+        memset(now.launch.grid, 0, sizeof(now.launch.grid));
+        memset(now.launch.block, 0, sizeof(now.launch.block));
+    }
+    for (size_t i = 0; i < info.ranges && i < RANGES_MOST; i++)
+        write_range(s, t, i);
+}
+
+static void stop(struct session *s, struct target *t)
+{
+    struct cupti_stop_params stop_params = {
+        .size = CUPTI_SIZE(cupti_stop_params, all_passes),
+        .profiler = t->profiler,
+    };
+    struct cupti_decode_params decode = {
+        .size = CUPTI_SIZE(cupti_decode_params, dropped),
+        .profiler = t->profiler,
+    };
+    int result;
+
+    if (s->cuda.ctx_synchronize != NULL)
+        s->cuda.ctx_synchronize();
+    if ((result = s->cupti.RangeProfilerStop(&stop_params)) != CUPTI_OK) {
+        session_failed(s, "cuptiRangeProfilerStop", result);
+        t->is_failed = true;
+    } else if ((result = s->cupti.RangeProfilerDecodeData(&decode)) != CUPTI_OK) {
+        session_failed(s, "cuptiRangeProfilerDecodeData", result);
+    } else {
+        s->lost_ranges += decode.dropped;
+        write_ranges(s, t);
+    }
+}
+
+static void launch_begins(struct session *s, const struct launch *l)
+{
+    pthread_mutex_lock(&c.lock);
+    uint64_t number = c.launches++;
+    struct target *t = NULL;
+    if (is_chosen(s, l) && (t = target_of(s, l)) != NULL && t->set.passes > 1 &&
+        is_unreplayable(l)) {
+        note_unreplayed(s, l);
+        t = NULL;
+    }
+    now.launch = *l;
+    now.number = number;
+    now.at = session_now(s);
+    bool is_started = t != NULL && start(s, t);
+    launch_seen(l->name, is_started);
+    if (!is_started) {
+        if (t != NULL)
+            t->is_failed = true;
+        pthread_mutex_unlock(&c.lock);
+        return;
+    }
+    c.measured++;
+    now.target = t; /* the lock is kept until the launch ends */
+}
+
+static void launch_ends(struct session *s)
+{
+    struct target *t = now.target;
+
+    if (t == NULL)
+        return;
+    now.target = NULL;
+    stop(s, t);
+    pthread_mutex_unlock(&c.lock);
+}
+
+static void context_ends(struct session *s, void *context)
+{
+    pthread_mutex_lock(&c.lock);
+    for (unsigned i = 0; i < c.n_targets; i++)
+        if (c.targets[i].context == context)
+            release(s, &c.targets[i]);
+    pthread_mutex_unlock(&c.lock);
+}
+
+static void on_callback(void *user, uint32_t domain, uint32_t id, const void *data)
+{
+    struct session *s = user;
+    const struct cupti_callback_data *call = data;
+    struct launch launch;
+
+    if (atomic_load(&s->is_over))
+        return;
+    if (domain == DOMAIN_NVTX)
+        launch_range(s, id, data);
+    else if (domain == DOMAIN_RESOURCE && id == RESOURCE_CONTEXT_ENDS)
+        context_ends(s, ((const struct cupti_resource_data *)data)->context);
+    else if (domain == DOMAIN_DRIVER && call->site == 1)
+        launch_ends(s);
+    else if (domain == DOMAIN_DRIVER && now.target == NULL && launch_from(s, id, call, &launch))
+        launch_begins(s, &launch);
+}
+
+bool counters_start(struct session *s)
+{
+    if (!metric_set_is_possible(s) || s->settings.n_metrics == 0) {
+        session_note(s, "no-cupti", 0,
+                     s->settings.n_metrics == 0 ? "no metrics were asked for"
+                                                : "this libcupti has no range profiler");
+        return false;
+    }
+    if (!session_subscribe(s, on_callback))
+        return false;
+    c.session = s;
+    launch_subscribe(s);
+    return true;
+}
+
+void counters_stop(struct session *s)
+{
+    char text[TEXT];
+
+    if (c.session == NULL)
+        return;
+    pthread_mutex_lock(&c.lock);
+    if (c.matching <= s->settings.skip && s->settings.skip > 0) {
+        snprintf(text, sizeof(text), "%llu launches matched", (unsigned long long)c.matching);
+        session_note(s, "too-few", 0, text);
+    }
+    pthread_mutex_lock(&s->lock);
+    launch_tell_seen(&s->writer);
+    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&c.lock);
+}

@@ -1,0 +1,152 @@
+#include "inject/cupti.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
+enum { NAMES = sizeof(names) / sizeof(names[0]), PATH_MOST = 4096 };
+
+/* ---- finding it ---- */
+
+/* dl_iterate_phdr: the path of a libcupti that is mapped. */
+static int note_mapped(struct dl_phdr_info *info, size_t size, void *user)
+{
+    const char *base = info->dlpi_name != NULL ? strrchr(info->dlpi_name, '/') : NULL;
+
+    (void)size;
+    if (base == NULL || strncmp(base, "/libcupti.so", 12) != 0)
+        return 0;
+    snprintf(user, PATH_MOST, "%s", info->dlpi_name);
+    return 1;
+}
+
+static void *open_in(const char *folder)
+{
+    char path[PATH_MOST];
+    void *library = NULL;
+
+    for (int i = 0; i < NAMES && library == NULL; i++)
+        if (snprintf(path, sizeof(path), "%s/%s", folder, names[i]) < (int)sizeof(path))
+            library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    return library;
+}
+
+/* The last folder in order of names first: the newest toolkit. */
+static void *open_below(const char *pattern)
+{
+    glob_t found;
+    void *library = NULL;
+
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return NULL;
+    for (size_t i = found.gl_pathc; i > 0 && library == NULL; i--)
+        library = open_in(found.gl_pathv[i - 1]);
+    globfree(&found);
+    return library;
+}
+
+static void *open_library(void)
+{
+    static const char *const patterns[] = {
+        "/usr/local/cuda*/extras/CUPTI/lib64",
+        "/usr/local/cuda*/targets/*/lib",
+        "/usr/local/cuda*/lib64",
+    };
+    static const char *const below_home[] = {"extras/CUPTI/lib64", "lib64"};
+    const char *chosen = getenv("STRATA_CUPTI_PATH"), *home = getenv("CUDA_HOME");
+    char path[PATH_MOST] = "";
+    void *library = NULL;
+
+    if (dl_iterate_phdr(note_mapped, path) != 0)
+        return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (chosen != NULL && chosen[0] != '\0')
+        return dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
+    for (int i = 0; i < NAMES && library == NULL; i++)
+        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    for (int i = 0; i < 2 && library == NULL && home != NULL && home[0] != '\0'; i++)
+        if (snprintf(path, sizeof(path), "%s/%s", home, below_home[i]) < (int)sizeof(path))
+            library = open_in(path);
+    for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]) && library == NULL; i++)
+        library = open_below(patterns[i]);
+    return library;
+}
+
+/* ---- its functions ---- */
+
+bool cupti_open(struct cupti *c, char *missing, size_t size)
+{
+    *c = (struct cupti){.library = open_library()};
+    if (c->library == NULL) {
+        const char *why = dlerror();
+        snprintf(missing, size, "libcupti was not found: %s", why != NULL ? why : "");
+        return false;
+    }
+#define WANT(name, args) *(void **)&c->name = dlsym(c->library, "cupti" #name);
+#define NEED(name, args)                                                                           \
+    WANT(name, args)                                                                               \
+    if (c->name == NULL) {                                                                         \
+        snprintf(missing, size, "libcupti lacks cupti" #name);                                     \
+        return false;                                                                              \
+    }
+#include "inject/cupti_calls.def"
+#undef NEED
+#undef WANT
+    if (c->GetVersion(&c->version) != CUPTI_OK || c->version < CUPTI_OLDEST) {
+        snprintf(missing, size, "libcupti has API version %u, older than CUDA 12", c->version);
+        return false;
+    }
+    return true;
+}
+
+bool cuda_open(struct cuda *c)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    const struct {
+        const char *name;
+        void *at;
+    } functions[] = {
+        {"cuCtxSynchronize", &c->ctx_synchronize},
+        {"cuEventCreate", &c->event_create},
+        {"cuEventElapsedTime", &c->event_elapsed},
+        {"cuEventQuery", &c->event_query},
+        {"cuEventRecord", &c->event_record},
+        {"cuEventSynchronize", &c->event_synchronize},
+        {"cuStreamIsCapturing", &c->stream_is_capturing},
+        {"cuDriverGetVersion", &c->driver_version},
+    };
+
+    *c = (struct cuda){0};
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]) && library != NULL; i++)
+        *(void **)functions[i].at = dlsym(library, functions[i].name);
+    return library != NULL;
+}
+
+const char *cupti_result_code(int result)
+{
+    switch (result) {
+    case CUPTI_OTHER_PROFILER:
+        return "other-profiler";
+    case CUPTI_NOT_PERMITTED:
+        return "not-permitted";
+    case CUPTI_VIRTUAL:
+    case CUPTI_VIRTUAL_VGPU:
+    case CUPTI_CONFIDENTIAL:
+    case CUPTI_CMP:
+    case CUPTI_MIG:
+    case CUPTI_SLI:
+    case CUPTI_WSL:
+        return "unsupported";
+    case CUPTI_HARDWARE_BUSY:
+        return "busy";
+    case CUPTI_NOT_COMPATIBLE:
+        return "incompatible";
+    case CUPTI_UNKNOWN_METRIC:
+        return "metric-unknown";
+    default:
+        return "failed";
+    }
+}

@@ -1,0 +1,268 @@
+#include "inject/events.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "inject/launch.h"
+
+enum { PAIRS = 1024 }; /* runs whose result is still to come */
+
+/* A run whose events the device has not passed yet. */
+struct pair {
+    void *begin, *end;
+    uint64_t number, launches;
+    int64_t at;
+    uint32_t site;
+    const char *range; /* of the settings; NULL: none */
+    bool is_open;
+};
+
+static struct {
+    struct session *session;
+    pthread_mutex_t lock;
+    struct pair ring[PAIRS];
+    uint64_t begun, fetched; /* numbers of pairs; those between are in flight */
+    uint64_t runs;           /* begun, warm-up counted too */
+    bool is_told_capture;
+    atomic_bool is_ending;
+    pthread_t thread;
+    bool has_thread;
+} v = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* The run this thread is in. */
+static _Thread_local struct {
+    struct pair *pair; /* NULL: none, or one that is not timed */
+    bool is_open;
+    bool has_end; /* the end event is recorded behind the last launch so far */
+    uint64_t launches;
+    uint64_t expected; /* launches of the run before */
+    void *stream;      /* of the last launch */
+    bool is_inside;    /* of a launch that belongs to the run */
+} run;
+
+/* ---- results ---- */
+
+static void write_run(struct session *s, const struct pair *p, float ms)
+{
+    struct writer_event e = {
+        .tag = TRACE_RUN,
+        .site = p->site,
+        .start = p->at,
+        .duration = ms > 0 ? (int64_t)((double)ms * 1e6 + 0.5) : 0,
+        .correlation = (int64_t)p->number,
+    };
+
+    pthread_mutex_lock(&s->lock);
+    uint64_t extra[2] = {p->launches, writer_string(&s->writer, p->range)};
+    writer_event(&s->writer, &e, extra, 2);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* Fetches runs that are done, oldest first; with `wait` all of them. */
+static void fetch(struct session *s, bool wait)
+{
+    float ms;
+
+    while (v.fetched < v.begun) {
+        struct pair *p = &v.ring[v.fetched % PAIRS];
+        if (p->is_open)
+            return;
+        if (wait ? s->cuda.event_synchronize(p->end) != 0 : s->cuda.event_query(p->end) != 0) {
+            if (!wait)
+                return;
+        } else if (s->cuda.event_elapsed(&ms, p->begin, p->end) == 0) {
+            write_run(s, p, ms);
+        }
+        v.fetched++;
+    }
+}
+
+/* ---- runs ---- */
+
+static struct pair *take_pair(struct session *s)
+{
+    fetch(s, v.begun - v.fetched == PAIRS);
+    if (v.begun - v.fetched == PAIRS)
+        return NULL;
+    struct pair *p = &v.ring[v.begun % PAIRS];
+    if ((p->begin == NULL && s->cuda.event_create(&p->begin, 0) != 0) ||
+        (p->end == NULL && s->cuda.event_create(&p->end, 0) != 0))
+        return NULL;
+    p->is_open = true;
+    v.begun++;
+    return p;
+}
+
+/* The first launch of a run. Warm-up runs and those beyond the count are passed over. */
+static void begin_run(struct session *s, const struct launch *l)
+{
+    run.is_open = true;
+    run.has_end = false;
+    run.launches = 0;
+    uint64_t number = v.runs++;
+    bool is_kept = number >= s->settings.skip &&
+                   (s->settings.count == 0 || number - s->settings.skip < s->settings.count);
+    run.pair = is_kept ? take_pair(s) : NULL;
+    if (run.pair == NULL)
+        return;
+    struct pair *p = run.pair;
+    p->number = number - s->settings.skip;
+    p->range = launch_current_range();
+    p->at = session_now(s);
+    pthread_mutex_lock(&s->lock);
+    p->site = launch_site(&s->writer, l);
+    pthread_mutex_unlock(&s->lock);
+    if (s->cuda.event_record(p->begin, l->stream) != 0) {
+        v.begun--;
+        run.pair = NULL;
+    }
+}
+
+static void end_run(struct session *s)
+{
+    if (!run.is_open)
+        return;
+    if (run.pair != NULL) {
+        run.pair->launches = run.launches;
+        run.pair->is_open = false;
+        if (!run.has_end)
+            s->cuda.event_record(run.pair->end, run.stream);
+    }
+    run.expected = run.launches;
+    run.is_open = false;
+    run.pair = NULL;
+}
+
+static void launch_begins(struct session *s, const struct launch *l)
+{
+    if (launch_is_captured(s, l)) {
+        if (!v.is_told_capture)
+            session_note(s, "capturing", 0, l->name);
+        v.is_told_capture = true;
+        return;
+    }
+    if (!run.is_open)
+        begin_run(s, l);
+    run.stream = l->stream;
+    run.is_inside = true;
+}
+
+static void launch_ends(struct session *s)
+{
+    run.is_inside = false;
+    run.launches++;
+    run.has_end = false;
+    bool is_single = s->settings.n_ranges == 0;
+    if (run.pair != NULL && (is_single || run.launches >= run.expected))
+        run.has_end = s->cuda.event_record(run.pair->end, run.stream) == 0;
+    if (is_single)
+        end_run(s);
+}
+
+static void on_launch(struct session *s, uint32_t id, const struct cupti_callback_data *call)
+{
+    struct launch launch;
+
+    if (call->site == 1 && !run.is_inside)
+        return;
+    pthread_mutex_lock(&v.lock);
+    if (call->site == 1) {
+        launch_ends(s);
+    } else if (!run.is_inside && launch_from(s, id, call, &launch)) {
+        bool matches = launch_matches(s, &launch);
+        if (matches)
+            launch_begins(s, &launch);
+        launch_seen(launch.name, run.is_inside && run.pair != NULL);
+    }
+    pthread_mutex_unlock(&v.lock);
+}
+
+static void on_callback(void *user, uint32_t domain, uint32_t id, const void *data)
+{
+    struct session *s = user;
+
+    if (atomic_load(&s->is_over))
+        return;
+    if (domain == DOMAIN_DRIVER) {
+        on_launch(s, id, data);
+    } else if (domain == DOMAIN_NVTX && launch_range(s, id, data) == RANGE_ENDS) {
+        pthread_mutex_lock(&v.lock);
+        end_run(s);
+        fetch(s, false);
+        pthread_mutex_unlock(&v.lock);
+    } else if (domain == DOMAIN_RESOURCE && id == RESOURCE_CONTEXT_ENDS) {
+        pthread_mutex_lock(&v.lock);
+        fetch(s, true);
+        memset(v.ring, 0, sizeof(v.ring)); /* its events go with it */
+        v.fetched = v.begun;
+        pthread_mutex_unlock(&v.lock);
+    }
+}
+
+/* ---- our thread ---- */
+
+static void *work(void *user)
+{
+    struct session *s = user;
+    struct timespec period = {.tv_sec = s->settings.period_ms / 1000,
+                              .tv_nsec = (long)(s->settings.period_ms % 1000) * 1000000};
+
+    while (!atomic_load(&v.is_ending)) {
+        nanosleep(&period, NULL);
+        pthread_mutex_lock(&s->lock);
+        writer_flush(&s->writer);
+        pthread_mutex_unlock(&s->lock);
+    }
+    return NULL;
+}
+
+bool events_start(struct session *s)
+{
+    sigset_t all, before;
+
+    if (s->cuda.event_create == NULL || s->cuda.event_record == NULL ||
+        s->cuda.event_query == NULL || s->cuda.event_synchronize == NULL ||
+        s->cuda.event_elapsed == NULL || s->cuda.stream_is_capturing == NULL) {
+        session_note(s, "failed", 0, "the driver lacks functions for events");
+        return false;
+    }
+    if (!session_subscribe(s, on_callback))
+        return false;
+    v.session = s;
+    launch_subscribe(s);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    v.has_thread = pthread_create(&v.thread, NULL, work, s) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return true;
+}
+
+void events_stop(struct session *s)
+{
+    char text[64];
+
+    if (v.session == NULL)
+        return;
+    atomic_store(&v.is_ending, true);
+    pthread_mutex_lock(&v.lock);
+    end_run(s);
+    fetch(s, true);
+    if (v.runs <= s->settings.skip && s->settings.skip > 0) {
+        snprintf(text, sizeof(text), "%llu runs matched", (unsigned long long)v.runs);
+        session_note(s, "too-few", 0, text);
+    }
+    pthread_mutex_lock(&s->lock);
+    launch_tell_seen(&s->writer);
+    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&v.lock);
+    if (v.has_thread)
+        pthread_detach(v.thread);
+    v.has_thread = false;
+}
+
+void events_forked(void)
+{
+    v.has_thread = false;
+}

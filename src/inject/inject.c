@@ -1,0 +1,128 @@
+#include "inject/inject.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "inject/activity.h"
+#include "inject/counters.h"
+#include "inject/events.h"
+#include "inject/session.h"
+
+static struct session session = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static atomic_flag is_begun = ATOMIC_FLAG_INIT;
+static bool is_recording;
+
+static void stop_recording(void)
+{
+    switch (session.settings.mode) {
+    case INJECT_TRACE:
+        activity_stop(&session);
+        break;
+    case INJECT_COUNTERS:
+        counters_stop(&session);
+        break;
+    case INJECT_EVENT:
+        events_stop(&session);
+        break;
+    }
+}
+
+static void at_exit(void)
+{
+    if (atomic_load(&session.is_over))
+        return;
+    if (is_recording)
+        stop_recording();
+    atomic_store(&session.is_over, true);
+    session_close(&session);
+}
+
+/* The child of a fork has no CUDA and none of our threads; the file stays the parent's. */
+static void before_fork(void)
+{
+    pthread_mutex_lock(&session.lock);
+}
+
+static void in_parent(void)
+{
+    pthread_mutex_unlock(&session.lock);
+}
+
+static void in_child(void)
+{
+    atomic_store(&session.is_over, true);
+    writer_abandon(&session.writer);
+    activity_forked();
+    events_forked();
+    pthread_mutex_unlock(&session.lock);
+}
+
+static void tell_versions(void)
+{
+    char text[32];
+    int driver = 0;
+
+    pthread_mutex_lock(&session.lock);
+    snprintf(text, sizeof(text), "%u", session.cupti.version);
+    writer_info(&session.writer, "cupti", text);
+    if (session.cuda.driver_version != NULL && session.cuda.driver_version(&driver) == 0) {
+        snprintf(text, sizeof(text), "%d", driver);
+        writer_info(&session.writer, "driver", text);
+    }
+    pthread_mutex_unlock(&session.lock);
+}
+
+static bool start_recording(void)
+{
+    char missing[1024] = "";
+
+    if (!cupti_open(&session.cupti, missing, sizeof(missing))) {
+        session.cupti.GetTimestamp = NULL;
+        session_note(&session, "no-cupti", 0, missing);
+        return false;
+    }
+    cuda_open(&session.cuda);
+    tell_versions();
+    switch (session.settings.mode) {
+    case INJECT_TRACE:
+        return activity_start(&session);
+    case INJECT_COUNTERS:
+        return counters_start(&session);
+    case INJECT_EVENT:
+        return events_start(&session);
+    }
+    return false;
+}
+
+int InitializeInjection(void)
+{
+    if (atomic_flag_test_and_set(&is_begun))
+        return 1;
+    settings_read(&session.settings);
+    session.writer.fd = -1;
+    if (session.settings.folder == NULL || !session_open(&session)) {
+        atomic_store(&session.is_over, true);
+        return 1;
+    }
+    pthread_atfork(before_fork, in_parent, in_child);
+    atexit(at_exit);
+    is_recording = start_recording();
+    pthread_mutex_lock(&session.lock);
+    writer_flush(&session.writer);
+    pthread_mutex_unlock(&session.lock);
+    return 1;
+}
+
+int InitializeInjectionNvtx2(void *get_export_table)
+{
+    struct cupti cupti;
+    char missing[256];
+    int (*hand_on)(void *) = NULL;
+    const char *folder = getenv("STRATA_TRACE_DIR");
+
+    if (folder == NULL || folder[0] == '\0' || !cupti_open(&cupti, missing, sizeof(missing)))
+        return 0;
+    *(void **)&hand_on = dlsym(cupti.library, "InitializeInjectionNvtx2");
+    return hand_on != NULL ? hand_on(get_export_table) : 0;
+}

@@ -1,0 +1,53 @@
+/*
+ * launch - launches of kernels, as CUPTI's driver callbacks tell them, and which of them count.
+ *
+ * Counters and event mode measure launches that match the settings: the kernel's name, the device,
+ * and the NVTX ranges around them. Ranges are known for each thread from CUPTI's NVTX callbacks;
+ * push and pop ranges are followed, with messages as bytes or as registered strings.
+ */
+#ifndef STRATA_INJECT_LAUNCH_H
+#define STRATA_INJECT_LAUNCH_H
+
+#include "inject/session.h"
+
+struct launch {
+    const char *name; /* mangled */
+    void *context, *stream;
+    uint32_t device, context_id, stream_id;
+    uint32_t grid[3], block[3], shared;
+    bool is_graph;
+    bool is_multi_device; /* cooperative over several devices */
+};
+
+/* Callbacks for launches, contexts that end, and NVTX. */
+void launch_subscribe(struct session *s);
+
+/* The launch that a driver callback tells of; false for other callbacks. */
+bool launch_from(struct session *s, uint32_t id, const struct cupti_callback_data *data,
+                 struct launch *out);
+
+/* Whether it matches name and device of the settings, and, where they name ranges, lies in one. */
+bool launch_matches(struct session *s, const struct launch *l);
+
+/* The same as a site of the file. */
+uint32_t launch_site(struct writer *w, const struct launch *l);
+
+/* True while a stream is being captured into a graph, and when that cannot be told. */
+bool launch_is_captured(struct session *s, const struct launch *l);
+
+/* Counts a launch of this name for the end of the file; by one thread at a time. */
+void launch_seen(const char *name, bool is_measured);
+void launch_tell_seen(struct writer *w);
+
+/* ---- NVTX ---- */
+
+enum range_change { RANGE_NONE, RANGE_BEGINS, RANGE_ENDS };
+
+/* Follows an NVTX callback. Tells when the outermost of the ranges asked for begins or ends on
+ * this thread. */
+enum range_change launch_range(struct session *s, uint32_t id, const struct cupti_nvtx_data *data);
+
+/* The range asked for that this thread is in; NULL: none. */
+const char *launch_current_range(void);
+
+#endif

@@ -1,0 +1,157 @@
+#include "inject/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TEXT = 4096, SAMPLES = 5, FILES_MOST = 1000 };
+
+void session_note(struct session *s, const char *code, int result, const char *text)
+{
+    pthread_mutex_lock(&s->lock);
+    writer_note(&s->writer, code, result, text);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void session_failed(struct session *s, const char *call, int result)
+{
+    char text[256];
+
+    snprintf(text, sizeof(text), "%s gave %d", call, result);
+    session_note(s, cupti_result_code(result), result, text);
+}
+
+bool session_subscribe(struct session *s, cupti_callback *callback)
+{
+    char holder[64] = "";
+    struct cupti_subscriber_params params = {
+        .size = CUPTI_SIZE(cupti_subscriber_params, holder_size),
+        .name = "strata",
+        .holder = holder,
+        .holder_size = sizeof(holder),
+    };
+    int result;
+
+    if (s->cupti.Subscribe_v2 != NULL)
+        result = s->cupti.Subscribe_v2(&s->subscriber, callback, s, &params);
+    else
+        result = s->cupti.Subscribe(&s->subscriber, callback, s);
+    holder[sizeof(holder) - 1] = '\0';
+    if (result == CUPTI_OTHER_PROFILER)
+        session_note(s, "other-profiler", result, holder[0] != '\0' ? holder : "unknown");
+    else if (result != CUPTI_OK)
+        session_failed(s, "cuptiSubscribe", result);
+    return result == CUPTI_OK;
+}
+
+/* ---- clocks ---- */
+
+static int64_t clock_at(clockid_t clock)
+{
+    struct timespec t;
+
+    clock_gettime(clock, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+int64_t session_now(struct session *s)
+{
+    uint64_t now = 0;
+
+    if (s->cupti.GetTimestamp == NULL || s->cupti.GetTimestamp(&now) != CUPTI_OK || now == 0)
+        return clock_at(CLOCK_REALTIME);
+    return (int64_t)now;
+}
+
+/* All clocks at once, of several tries the quickest; the spread tells how much "at once" means. */
+static void tell_clocks(struct session *s)
+{
+    uint64_t best[5] = {0}, spread = UINT64_MAX;
+
+    for (int i = 0; i < SAMPLES; i++) {
+        int64_t real = clock_at(CLOCK_REALTIME), mono = clock_at(CLOCK_MONOTONIC);
+        int64_t raw = clock_at(CLOCK_MONOTONIC_RAW), cupti = session_now(s);
+        uint64_t took = (uint64_t)(clock_at(CLOCK_MONOTONIC) - mono);
+        if (took >= spread)
+            continue;
+        spread = took;
+        best[0] = trace_zigzag(real);
+        best[1] = trace_zigzag(mono);
+        best[2] = trace_zigzag(raw);
+        best[3] = trace_zigzag(cupti);
+        best[4] = took;
+    }
+    writer_record(&s->writer, TRACE_CLOCK, best, 5);
+}
+
+/* ---- begin and end ---- */
+
+static void tell_file(struct session *s, const char *key, const char *path)
+{
+    char text[TEXT];
+    FILE *f = fopen(path, "re");
+
+    if (f == NULL)
+        return;
+    if (fgets(text, sizeof(text), f) != NULL) {
+        text[strcspn(text, "\n")] = '\0';
+        writer_info(&s->writer, key, text);
+    }
+    fclose(f);
+}
+
+static void tell_surroundings(struct session *s)
+{
+    static const char *const modes[] = {"trace", "counters", "event"};
+    static const char *const presets[] = {"min", "std", "full"};
+    char text[TEXT];
+    ssize_t n = readlink("/proc/self/exe", text, sizeof(text) - 1);
+
+    if (n > 0) {
+        text[n] = '\0';
+        writer_info(&s->writer, "exe", text);
+    }
+    if (gethostname(text, sizeof(text)) == 0)
+        writer_info(&s->writer, "host", text);
+    tell_file(s, "boot", "/proc/sys/kernel/random/boot_id");
+    snprintf(text, sizeof(text), "%ld", (long)getppid());
+    writer_info(&s->writer, "parent", text);
+    writer_info(&s->writer, "mode", modes[s->settings.mode]);
+    if (s->settings.mode == INJECT_TRACE)
+        writer_info(&s->writer, "preset", presets[s->settings.preset]);
+    if (s->settings.bad != NULL)
+        writer_note(&s->writer, "bad-setting", 0, s->settings.bad);
+}
+
+bool session_open(struct session *s)
+{
+    char path[TEXT];
+    bool is_open = false;
+
+    for (int i = 1; i <= FILES_MOST && !is_open; i++) {
+        int n = i == 1 ? snprintf(path, sizeof(path), "%s/trace-%ld.strata", s->settings.folder,
+                                  (long)getpid())
+                       : snprintf(path, sizeof(path), "%s/trace-%ld-%d.strata", s->settings.folder,
+                                  (long)getpid(), i);
+        if (n >= (int)sizeof(path))
+            return false;
+        is_open = writer_open(&s->writer, path);
+        if (!is_open && access(path, F_OK) != 0)
+            return false; /* not because it exists */
+    }
+    if (is_open)
+        tell_surroundings(s);
+    tell_clocks(s);
+    writer_flush(&s->writer);
+    return is_open;
+}
+
+void session_close(struct session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    tell_clocks(s);
+    writer_close(&s->writer, s->lost_ranges);
+    pthread_mutex_unlock(&s->lock);
+}

@@ -1,0 +1,347 @@
+#!/usr/bin/env python3
+"""check.py INJECT CUPTI HOST DUMP - the injection library inside a program, without a GPU.
+
+HOST runs on stand-ins for the CUDA driver and CUPTI; DUMP prints the traces it leaves. Every case is
+a function; its docstring says what is promised.
+"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+
+INJECT, CUPTI, HOST, DUMP = sys.argv[1:5]
+
+
+class Run:
+    """One run of the host with the library inside: exit status, output, traces by process."""
+
+    def __init__(self, *steps, **settings):
+        with tempfile.TemporaryDirectory() as folder:
+            self.folder = pathlib.Path(settings.pop("folder", folder))
+            env = dict(os.environ, CUDA_INJECTION64_PATH=INJECT, NVTX_INJECTION64_PATH=INJECT,
+                       STRATA_CUPTI_PATH=CUPTI, STRATA_TRACE_DIR=str(self.folder))
+            for key, value in settings.items():
+                env["STRATA_INJECT_" + key if not key.startswith(("FAKE", "STRATA")) else key] = value
+            done = subprocess.run([HOST, *steps], env=env, capture_output=True, text=True, timeout=60)
+            self.status, self.out, self.err = done.returncode, done.stdout, done.stderr
+            self.files = sorted(self.folder.glob("trace-*.strata")) if self.folder.is_dir() else []
+            self.traces = [dump(path) for path in self.files]
+            self.bytes = [path.read_bytes() for path in self.files]
+
+    @property
+    def trace(self):
+        assert len(self.traces) == 1, self.files
+        return self.traces[0]
+
+    def codes(self):
+        return [code for code, _, _ in self.trace["notes"]]
+
+
+def dump(path):
+    done = subprocess.run([DUMP, path], capture_output=True, text=True, timeout=60)
+    assert done.returncode in (0, 1), (done.returncode, done.stderr)
+    return json.loads(done.stdout)
+
+
+def of_kind(trace, kind):
+    return [s for s in trace["slices"] if s["kind"] == kind]
+
+
+def check_quiet(run, status=0):
+    """The program itself must not notice: same output, same exit status."""
+    assert run.status == status, run.status
+    assert run.err == "", run.err
+    if status == 0:
+        assert run.out == "done\n", run.out
+
+
+def kernels_calls_and_ranges_are_recorded():
+    """Launches become kernels and calls with arrows between them, ranges lie around them."""
+    run = Run("push:step", "launch:_Z4gemmPf:10:3:5", "copy:4096", "pop", "destroy")
+    check_quiet(run)
+    trace = run.trace
+    kernels, calls = of_kind(trace, "compute"), of_kind(trace, "runtime")
+    assert [k["dur"] for k in kernels] == [10000] * 3
+    assert {k["lane_name"] for k in kernels} == {"5"}
+    assert {k["name"] for k in kernels} == {"_Z4gemmPf"}
+    assert sorted(c["name"] for c in calls) == ["cuLaunchKernel"] * 3 + ["cuMemcpyAsync"], calls
+    copy, = of_kind(trace, "copy")
+    assert copy["name"] == "Memcpy HtoD (Pinned -> Device)" and copy["dur"] == 4096
+    assert len(trace["flows"]) == 4
+    for source, target in trace["flows"]:
+        a, b = trace["slices"][source], trace["slices"][target]
+        assert a["kind"] == "runtime" and b["kind"] in ("compute", "copy") and a["link"] == b["link"]
+    step, = of_kind(trace, "annotation")
+    assert step["name"] == "step"
+    assert all(step["begin"] <= c["begin"] <= step["begin"] + step["dur"] for c in calls)
+    assert trace["end"] and trace["dropped"] == 0 and trace["lost"] == 0 and trace["diags"] == {}
+    assert trace["device"] == "NVIDIA Stand-in"
+
+
+def many_records_fill_many_buffers():
+    """Records of several buffers and blocks all arrive, once each."""
+    run = Run("launch:k:1:100000", PRESET="min")
+    check_quiet(run)
+    kernels = of_kind(run.trace, "compute")
+    assert len(kernels) == 100000 and len({k["link"] for k in kernels}) == 100000
+    assert of_kind(run.trace, "runtime") == []
+    assert len(run.bytes[0]) < 24 * 100000
+
+
+def threads_are_told_apart():
+    """Calls stand on the threads that made them."""
+    run = Run("threads:20:k:50")
+    check_quiet(run)
+    assert len(of_kind(run.trace, "compute")) == 1000
+    assert len({c["lane_name"] for c in of_kind(run.trace, "runtime")}) == 20
+
+
+def a_killed_program_leaves_what_was_flushed():
+    """After kill -9 all but the last period is readable, and the reader says how it ended."""
+    run = Run("push:outer", "launch:k:1:1000", "sleep:400", "launch:k:1:7", "kill", PERIOD_MS="50")
+    check_quiet(run, -signal.SIGKILL)
+    kernels = of_kind(run.trace, "compute")
+    assert 1000 <= len(kernels) <= 1007, len(kernels)
+    assert not run.trace["end"] and run.trace["diags"]["strata-trace.no-end"] == 1
+    assert [r["name"] for r in of_kind(run.trace, "annotation")] == ["outer"]
+
+
+def every_cut_of_a_trace_is_readable():
+    """A file cut anywhere, or with a byte wrong, loses blocks and nothing else."""
+    run = Run("launch:k:1:30000", "sleep:120", "launch:k:1:30000", PERIOD_MS="30")
+    whole = run.bytes[0]
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "trace-1.strata"
+        last = 0
+        for part in (20, 60, 100, len(whole) // 3, len(whole) // 2, len(whole) - 1, len(whole)):
+            path.write_bytes(whole[:part])
+            count = len(of_kind(dump(path), "compute")) if part > 100 else 0
+            assert count >= last, (part, count, last)
+            last = count
+        assert last == 60000
+        damaged = bytearray(whole)
+        damaged[len(whole) // 2] ^= 0x40
+        path.write_bytes(damaged)
+        trace = dump(path)
+        assert trace["diags"]["strata-trace.damaged-block"] == 1, trace["diags"]
+        assert trace["lost"] > 0 and 0 < len(of_kind(trace, "compute")) < 60000
+
+
+def children_write_files_of_their_own():
+    """One file for each process of the tree; a fork without exec leaves the parent's alone."""
+    run = Run("launch:parent:1:5", "fork", "child:launch:kid:1:9", "launch:parent:1:2")
+    check_quiet_child = run.out == "done\ndone\n" and run.status == 0 and run.err == ""
+    assert check_quiet_child, (run.out, run.err)
+    counts = sorted(len(of_kind(t, "compute")) for t in run.traces)
+    assert counts == [7, 9], counts
+    assert all(t["end"] for t in run.traces)
+
+
+def graphs_count_once():
+    """Nodes of a graph are kernels; the row of the whole launch is not added to them."""
+    run = Run("graph:3", GRAPHS="1")
+    check_quiet(run)
+    assert [k["name"] for k in of_kind(run.trace, "compute")] == ["in_graph"] * 3
+    assert len({k["link"] for k in of_kind(run.trace, "compute")}) == 1
+    assert len(run.trace["flows"]) == 3
+
+
+def another_profiler_is_named():
+    """Result 39: a note with the holder's name, no records, and the program runs on."""
+    run = Run("launch:k:1:5", FAKE_CUPTI_RESULT="cuptiSubscribe_v2=39")
+    check_quiet(run)
+    assert run.trace["notes"] == [["other-profiler", 39, "CUPTI for another profiler"]]
+    assert run.trace["records"] == 0 and run.trace["end"]
+
+
+def a_missing_library_is_a_note():
+    """No libcupti, or one that is too old: a note, and nothing else."""
+    for settings in ({"STRATA_CUPTI_PATH": "/nowhere/libcupti.so"},
+                     {"FAKE_CUPTI_RESULT": "cuptiGetVersion=12"}):
+        run = Run("launch:k:1:5", **settings)
+        check_quiet(run)
+        assert run.codes() == ["no-cupti"], run.trace["notes"]
+
+
+def nothing_happens_without_a_folder():
+    """No folder, or one that is not there: the program runs, nothing is written."""
+    run = Run("launch:k:1:5", "push:a", "pop", folder="/nowhere/at/all")
+    check_quiet(run)
+    assert run.files == []
+    check_quiet(Run("launch:k:1:5", STRATA_TRACE_DIR=""))
+
+
+def dropped_records_are_told():
+    """What CUPTI dropped is counted in the file and told by the reader."""
+    run = Run("launch:k:1:5", FAKE_CUPTI_RESULT="cuptiActivityGetNumDroppedRecords=3")
+    check_quiet(run)
+    assert run.trace["dropped"] >= 3 and "strata-trace.dropped" in run.trace["diags"]
+
+
+METRICS = ["gpu__time_duration.sum", "sm__cycles_elapsed.max", "dram__bytes_read.sum"]
+
+
+def counters_of_chosen_launches():
+    """Skip, count, name and shape choose; the values belong to the launch."""
+    run = Run("launch:_Z5otherv:9:4", "launch:_ZN3lib4gemmEv:20:6", "launch:_ZN3lib4gemmEv:30:6",
+              MODE="counters", KERNEL="^gemm$", METRICS=",".join(METRICS), SKIP="1")
+    check_quiet(run)
+    trace = run.trace
+    assert trace["metrics"] == METRICS and trace["chip"] == "GH100" and trace["mode"] == "counters"
+    assert [c["grid"] for c in trace["counters"]] == [20] * 3 + [30] * 3
+    assert [c["number"] for c in trace["counters"]] == [5, 6, 7, 10, 11, 12]
+    for c in trace["counters"]:
+        assert c["values"] == [10 * c["grid"] + i for i in range(3)] and c["passes"] == 1
+        assert c["name"] == "_ZN3lib4gemmEv"
+    assert trace["seen"] == {"_Z5otherv": [4, 0], "_ZN3lib4gemmEv": [12, 6]}
+    run = Run("launch:k:5:10", MODE="counters", METRICS=METRICS[0], PER_KERNEL="0", COUNT="4")
+    assert len(run.trace["counters"]) == 4
+
+
+def counters_inside_a_range():
+    """Only launches inside the NVTX ranges asked for are measured."""
+    run = Run("launch:k:1:2", "push:outer", "push:hot", "launch:k:2:1", "pop", "launch:k:3:1", "pop",
+              MODE="counters", METRICS=METRICS[0], RANGE="hot\nwarm")
+    check_quiet(run)
+    assert [c["grid"] for c in run.trace["counters"]] == [2]
+
+
+def unknown_metrics_and_too_many_passes():
+    """Unknown names are left out, and what does not fit the passes is left out from the end."""
+    names = ["m%d" % i for i in range(12)] + ["no_such"] + ["m%d" % i for i in range(12, 25)]
+    run = Run("launch:k:4:1", MODE="counters", METRICS=",".join(names))
+    check_quiet(run)
+    known = [n for n in names if n != "no_such"]
+    assert run.trace["metrics"] == known[:20]
+    assert ["metric-unknown", 17, "no_such"] in run.trace["notes"]
+    assert ["passes", 0, ",".join(known[20:])] in run.trace["notes"]
+    assert run.trace["counters"][0]["passes"] == 2
+    run = Run("launch:k:4:1", MODE="counters", METRICS=",".join(known), PASSES="1")
+    assert run.trace["metrics"] == known[:8]
+
+
+def counters_that_cannot_be_had():
+    """Each reason has its code; the program runs on without counters."""
+    for result, code in ((35, "not-permitted"), (26, "busy"), (33, "unsupported"), (43, "unsupported"),
+                         (14, "incompatible"), (999, "failed")):
+        for call in ("cuptiRangeProfilerEnable", "cuptiProfilerGetCounterAvailability",
+                     "cuptiRangeProfilerStart", "cuptiProfilerInitialize"):
+            run = Run("launch:k:1:5", MODE="counters", METRICS=METRICS[0],
+                      FAKE_CUPTI_RESULT="%s=%d" % (call, result))
+            check_quiet(run)
+            assert run.trace["notes"] == [[code, result, "%s gave %d" % (call, result)]], run.trace["notes"]
+            assert run.trace["counters"] == []
+
+
+def kernels_that_must_not_be_replayed():
+    """Communication kernels are measured in one pass or not at all."""
+    many = ",".join("m%d" % i for i in range(12))
+    steps = ("launch:_Z9ncclDevKv:1:4", "launch:k:1:1")
+    run = Run(*steps, MODE="counters", METRICS=many)
+    assert [c["name"] for c in run.trace["counters"]] == ["k"]
+    assert run.trace["notes"] == [["not-replayed", 0, "_Z9ncclDevKv"]]
+    run = Run(*steps, MODE="counters", METRICS=METRICS[0])
+    assert len(run.trace["counters"]) == 4 and run.trace["notes"] == []
+
+
+def counters_of_graphs_have_no_names():
+    """A graph is one range a node; their names are not known, and that is said."""
+    run = Run("graph:3", MODE="counters", METRICS=METRICS[0])
+    check_quiet(run)
+    assert [c["name"] for c in run.trace["counters"]] == ["?"] * 3
+    assert run.codes() == ["ranges-differ"]
+
+
+def counters_survive_a_kill():
+    """Every measured launch is in the file at once."""
+    run = Run("launch:k:1:3", "kill", MODE="counters", METRICS=METRICS[0])
+    check_quiet(run, -signal.SIGKILL)
+    assert len(run.trace["counters"]) == 3
+
+
+def too_few_launches():
+    """Fewer launches than are to be skipped: a note with the number."""
+    run = Run("launch:k:1:3", MODE="counters", METRICS=METRICS[0], SKIP="5")
+    assert run.trace["notes"] == [["too-few", 0, "3 launches matched"]]
+
+
+def captured_streams_are_left_alone():
+    """Nothing is measured or timed while a stream is being captured."""
+    for mode in ("counters", "event"):
+        run = Run("capture:1", "launch:k:1:3", "capture:0", "launch:k:2:1", MODE=mode,
+                  METRICS=METRICS[0])
+        check_quiet(run)
+        assert run.codes() == ["capturing"]
+        assert len(run.trace["counters"]) + len(run.trace["runs"]) == 1
+
+
+def every_launch_is_a_run():
+    """Without ranges each matching launch is timed; warm-up runs are dropped."""
+    run = Run("launch:other:1:2", "launch:k:50:6", MODE="event", KERNEL="^k$", SKIP="2", COUNT="3")
+    check_quiet(run)
+    assert [r["number"] for r in run.trace["runs"]] == [0, 1, 2]
+    for r in run.trace["runs"]:
+        assert r["launches"] == 1 and r["name"] == "k" and r["range"] == ""
+        assert 49000 <= r["ns"] <= 51000, r  # events have the resolution of a float of ms
+    assert run.trace["seen"]["k"] == [6, 3]
+
+
+def a_range_is_a_run():
+    """One pass through the range, from its first launch to its last."""
+    pass_ = ["push:step", "launch:a:1000:1", "launch:b:2000:2", "sleep:30", "pop"]
+    run = Run(*pass_, "launch:a:1:1", *pass_, *pass_, MODE="event", RANGE="step", SKIP="1")
+    check_quiet(run)
+    assert [(r["name"], r["range"], r["launches"]) for r in run.trace["runs"]] == [("a", "step", 3)] * 2
+    for r in run.trace["runs"]:  # 1 + 2 + 2 ms; the 30 ms before the range ends do not count
+        assert 4.9e6 <= r["ns"] <= 7e6, r
+
+
+def many_runs_go_through_the_ring():
+    """More runs than can be in flight; results stay in order."""
+    run = Run("launch:k:1:5000", MODE="event")
+    assert [r["number"] for r in run.trace["runs"]] == list(range(5000))
+
+
+def runs_survive_a_kill():
+    """Runs fetched before the kill are readable."""
+    run = Run("launch:k:1:10", "sleep:200", "kill", MODE="event", PERIOD_MS="50")
+    check_quiet(run, -signal.SIGKILL)
+    assert len(run.trace["runs"]) >= 9
+
+
+def bad_settings_are_named():
+    """A value that cannot be read counts as unset, and the file says which."""
+    for key, value in (("MODE", "quick"), ("SKIP", "-1"), ("KERNEL", "("), ("PRESET", "x")):
+        run = Run("launch:k:1:1", **{key: value})
+        check_quiet(run)
+        assert run.trace["notes"] == [["bad-setting", 0, "STRATA_INJECT_" + key]]
+        assert len(of_kind(run.trace, "compute")) == 1
+
+
+def exit_codes_stay():
+    """The program's exit status is its own."""
+    assert Run("launch:k:1:1", "exit:3").status == 3
+
+
+def main():
+    cases = [f for name, f in sorted(globals().items())
+             if callable(f) and getattr(f, "__doc__", None) and name not in
+             ("main", "Run", "check_quiet")]
+    wanted = sys.argv[5:]
+    failed = 0
+    for case in cases:
+        if wanted and case.__name__ not in wanted:
+            continue
+        try:
+            case()
+            print("ok   ", case.__name__)
+        except Exception as problem:  # each case is told by its name
+            failed += 1
+            print("FAIL ", case.__name__, "-", type(problem).__name__, str(problem)[:2000])
+    return 1 if failed else 0
+
+
+sys.exit(main())

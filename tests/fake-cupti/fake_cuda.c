@@ -1,0 +1,236 @@
+/*
+ * libcuda.so.1, a stand-in: loads the injection libraries as the driver and NVTX do, and keeps a
+ * clock for each stream.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "fake.h"
+#include "inject/cupti_abi.h"
+
+enum { STREAMS = 64, EVENTS = 4096, NS_PER_BLOCK = 1000 };
+
+static struct fake_hook hook;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t busy_until[STREAMS], event_times[EVENTS];
+static unsigned n_events;
+static uint32_t correlations;
+static int is_capturing, is_nvtx_loaded;
+
+static uint64_t now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static int load(const char *variable, const char *entry, void *argument)
+{
+    const char *path = getenv(variable);
+    void *library = path != NULL ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    int (*start)(void *) = NULL;
+
+    if (library != NULL)
+        *(void **)&start = dlsym(library, entry);
+    return start != NULL ? start(argument) : 0;
+}
+
+void fake_attach(const struct fake_hook *h)
+{
+    hook = *h;
+}
+
+int cuInit(unsigned flags)
+{
+    static int is_done;
+
+    (void)flags;
+    if (!is_done)
+        load("CUDA_INJECTION64_PATH", "InitializeInjection", NULL);
+    is_done = 1;
+    return 0;
+}
+
+void fake_capture(int is_on)
+{
+    is_capturing = is_on;
+}
+
+/* ---- NVTX ---- */
+
+static void mark(uint32_t id, const void *params)
+{
+    if (!is_nvtx_loaded)
+        is_nvtx_loaded = load("NVTX_INJECTION64_PATH", "InitializeInjectionNvtx2", NULL) ? 1 : -1;
+    if (is_nvtx_loaded > 0 && hook.nvtx != NULL)
+        hook.nvtx(id, params);
+}
+
+void fake_push(const char *name)
+{
+    struct nvtx_push_a params = {name};
+
+    mark(NVTX_PUSH_A, &params);
+}
+
+void fake_pop(void)
+{
+    mark(NVTX_POP, NULL);
+}
+
+/* ---- work ---- */
+
+static void run_kernel(struct fake_kernel *k)
+{
+    pthread_mutex_lock(&lock);
+    k->start = now();
+    if (k->start < busy_until[k->stream])
+        k->start = busy_until[k->stream];
+    k->end = busy_until[k->stream] = k->start + (uint64_t)k->grid[0] * NS_PER_BLOCK;
+    pthread_mutex_unlock(&lock);
+    if (hook.kernel != NULL)
+        hook.kernel(k);
+}
+
+static uint32_t begin_call(uint32_t id, const char *symbol, const void *params, uint64_t *start)
+{
+    uint32_t correlation;
+
+    pthread_mutex_lock(&lock);
+    correlation = ++correlations;
+    pthread_mutex_unlock(&lock);
+    *start = now();
+    if (hook.call != NULL)
+        hook.call(id, 0, symbol, params, correlation, *start);
+    return correlation;
+}
+
+static void end_call(uint32_t id, const char *symbol, const void *params, uint32_t correlation,
+                     uint64_t start)
+{
+    if (hook.call != NULL)
+        hook.call(id, 1, symbol, params, correlation, start);
+}
+
+int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                   void *stream, void **params, void **extra)
+{
+    struct cuda_launch launch = {.function = function,
+                                 .grid = {grid_x, grid_y, grid_z},
+                                 .block = {block_x, block_y, block_z},
+                                 .shared = shared,
+                                 .stream = stream};
+    struct fake_kernel k = {.name = function,
+                            .grid = {grid_x, grid_y, grid_z},
+                            .block = {block_x, block_y, block_z},
+                            .shared = shared,
+                            .stream = (uint32_t)(uintptr_t)stream % STREAMS};
+    uint64_t start;
+
+    (void)params;
+    (void)extra;
+    k.correlation = begin_call(DRIVER_LAUNCH, function, &launch, &start);
+    if (!is_capturing)
+        run_kernel(&k);
+    end_call(DRIVER_LAUNCH, function, &launch, k.correlation, start);
+    return 0;
+}
+
+int cuGraphLaunch(void *nodes, void *stream)
+{
+    struct cuda_graph_launch launch = {nodes, stream};
+    struct fake_kernel k = {.name = "in_graph", .grid = {2, 1, 1}, .block = {32, 1, 1}};
+    uint64_t start, first = 0;
+
+    k.correlation = begin_call(DRIVER_GRAPH_LAUNCH, NULL, &launch, &start);
+    k.stream = (uint32_t)(uintptr_t)stream % STREAMS;
+    for (uintptr_t i = 0; i < (uintptr_t)nodes; i++) {
+        k.graph_node = i + 1;
+        run_kernel(&k);
+        first = first != 0 ? first : k.start;
+    }
+    if (hook.graph != NULL)
+        hook.graph(k.correlation, first, k.end);
+    end_call(DRIVER_GRAPH_LAUNCH, NULL, &launch, k.correlation, start);
+    return 0;
+}
+
+int cuMemcpyAsync(uint64_t bytes)
+{
+    enum { CALL_MEMCPY = 276 };
+    uint64_t start;
+    uint32_t correlation = begin_call(CALL_MEMCPY, NULL, NULL, &start);
+
+    if (hook.copy != NULL)
+        hook.copy(bytes, correlation, start, start + bytes);
+    end_call(CALL_MEMCPY, NULL, NULL, correlation, start);
+    return 0;
+}
+
+int cuCtxDestroy(void *context)
+{
+    (void)context;
+    if (hook.context_ends != NULL)
+        hook.context_ends();
+    return 0;
+}
+
+int cuCtxSynchronize(void)
+{
+    return 0;
+}
+
+int cuDriverGetVersion(int *version)
+{
+    *version = 13000;
+    return 0;
+}
+
+/* ---- events ---- */
+
+int cuEventCreate(void **event, unsigned flags)
+{
+    (void)flags;
+    if (n_events == EVENTS)
+        return 2;
+    *event = &event_times[n_events++];
+    return 0;
+}
+
+int cuEventRecord(void *event, void *stream)
+{
+    pthread_mutex_lock(&lock);
+    uint64_t at = now(), busy = busy_until[(uintptr_t)stream % STREAMS];
+    *(uint64_t *)event = at > busy ? at : busy;
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+int cuEventQuery(void *event)
+{
+    return *(uint64_t *)event == 0;
+}
+
+int cuEventSynchronize(void *event)
+{
+    (void)event;
+    return 0;
+}
+
+int cuEventElapsedTime(float *ms, void *begin, void *end)
+{
+    *ms = (float)((double)(*(uint64_t *)end - *(uint64_t *)begin) / 1e6);
+    return 0;
+}
+
+int cuStreamIsCapturing(void *stream, int *status)
+{
+    (void)stream;
+    *status = is_capturing;
+    return 0;
+}

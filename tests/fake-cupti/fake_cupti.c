@@ -1,0 +1,579 @@
+/*
+ * libcupti.so.13, a stand-in: records and counters of what the stand-in driver does.
+ *
+ * FAKE_CUPTI_RESULT="cuptiRangeProfilerEnable=35,..." makes functions fail. Metrics whose names
+ * begin with "no_" are unknown; up to 8 metrics take one pass, up to 20 two, more three. The value
+ * of metric i is 10 * (first dimension of the grid) + i.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fake.h"
+#include "inject/cupti.h"
+
+enum { KINDS = 64, RANGES = 64, FEW_METRICS = 8, MANY_METRICS = 20, IMAGE = 256 };
+
+#define CUPTI_CALL(name, args) FAKE_PUBLIC int cupti##name args;
+#define NEED                   CUPTI_CALL
+#define WANT                   CUPTI_CALL
+#include "inject/cupti_calls.def"
+#undef NEED
+#undef WANT
+FAKE_PUBLIC int InitializeInjectionNvtx2(void *get_export_table);
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool is_enabled[KINDS];
+static cupti_request *request;
+static cupti_complete *complete;
+static uint8_t *buffer;
+static size_t buffer_bytes, buffer_used;
+static size_t dropped;
+
+static cupti_callback *callback;
+static void *callback_user;
+static bool wants_driver, wants_nvtx, wants_resource, is_nvtx_ready;
+static uint32_t markers;
+
+/* What FAKE_CUPTI_RESULT says of a function; 0: nothing. */
+static int result_of(const char *function)
+{
+    const char *list = getenv("FAKE_CUPTI_RESULT");
+    size_t n = strlen(function);
+
+    for (const char *at = list; at != NULL && *at != '\0';) {
+        if (strncmp(at, function, n) == 0 && at[n] == '=')
+            return atoi(at + n + 1);
+        at = strchr(at, ',');
+        at += at != NULL;
+    }
+    return 0;
+}
+
+#define MAY_FAIL()                                                                                 \
+    do {                                                                                           \
+        int told = result_of(__func__);                                                            \
+        if (told != 0)                                                                             \
+            return told;                                                                           \
+    } while (0)
+
+/* ---- activity ---- */
+
+static size_t size_of(uint32_t kind)
+{
+    switch (kind) {
+    case KIND_KERNEL:
+        return sizeof(struct cupti_kernel);
+    case KIND_MEMCPY:
+        return sizeof(struct cupti_memcpy);
+    case KIND_DRIVER:
+        return sizeof(struct cupti_call);
+    case KIND_MARKER:
+        return sizeof(struct cupti_marker);
+    case KIND_GRAPH:
+        return sizeof(struct cupti_graph);
+    case KIND_DEVICE:
+        return sizeof(struct cupti_device);
+    default:
+        return 0;
+    }
+}
+
+static void hand_over(void)
+{
+    if (buffer != NULL)
+        complete(NULL, 0, buffer, buffer_bytes, buffer_used);
+    buffer = NULL;
+}
+
+static void emit(const void *record)
+{
+    uint32_t kind = *(const uint32_t *)record;
+    size_t size = size_of(kind), most = 0;
+
+    pthread_mutex_lock(&lock);
+    if (is_enabled[kind] && request != NULL) {
+        if (buffer != NULL && buffer_used + size > buffer_bytes)
+            hand_over();
+        if (buffer == NULL) {
+            request(&buffer, &buffer_bytes, &most);
+            buffer_used = 0;
+        }
+        if (buffer != NULL) {
+            memcpy(buffer + buffer_used, record, size);
+            buffer_used += size;
+        } else {
+            dropped++;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+int cuptiActivityEnable(uint32_t kind)
+{
+    static const char name[] = "NVIDIA Stand-in";
+
+    MAY_FAIL();
+    is_enabled[kind % KINDS] = true;
+    if (kind == KIND_DEVICE) {
+        struct cupti_device device = {
+            .kind = KIND_DEVICE, .memory = 1 << 30, .sms = 132, .major = 9, .name = name};
+        if (request != NULL)
+            emit(&device);
+    }
+    return 0;
+}
+
+int cuptiActivityRegisterCallbacks(cupti_request *requested, cupti_complete *completed)
+{
+    MAY_FAIL();
+    request = requested;
+    complete = completed;
+    return 0;
+}
+
+int cuptiActivityFlushAll(uint32_t flag)
+{
+    (void)flag;
+    pthread_mutex_lock(&lock);
+    if (complete != NULL)
+        hand_over();
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+int cuptiActivityGetNextRecord(uint8_t *bytes, size_t valid, void **record)
+{
+    uint8_t *at = *record == NULL ? bytes : (uint8_t *)*record + size_of(**(uint32_t **)record);
+
+    if (at >= bytes + valid)
+        return CUPTI_NO_MORE;
+    *record = at;
+    return 0;
+}
+
+int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *out)
+{
+    (void)context;
+    (void)stream;
+    *out = dropped + (size_t)result_of(__func__);
+    dropped = 0;
+    return 0;
+}
+
+int cuptiActivityEnableDriverApi(uint32_t id, uint8_t enable)
+{
+    (void)id;
+    (void)enable;
+    return 0;
+}
+
+int cuptiActivityEnableRuntimeApi(uint32_t id, uint8_t enable)
+{
+    (void)id;
+    (void)enable;
+    return 0;
+}
+
+int cuptiActivityEnableLatencyTimestamps(uint8_t enable)
+{
+    (void)enable;
+    return 0;
+}
+
+int cuptiActivityEnableLaunchAttributes(uint8_t enable)
+{
+    (void)enable;
+    return 0;
+}
+
+int cuptiActivitySetAttribute(uint32_t attribute, size_t *bytes, void *value)
+{
+    (void)attribute;
+    (void)bytes;
+    (void)value;
+    return 0;
+}
+
+/* ---- callbacks and small things ---- */
+
+int cuptiSubscribe(void **subscriber, cupti_callback *function, void *user)
+{
+    MAY_FAIL();
+    *subscriber = &callback;
+    callback = function;
+    callback_user = user;
+    return 0;
+}
+
+int cuptiSubscribe_v2(void **subscriber, cupti_callback *function, void *user,
+                      struct cupti_subscriber_params *params)
+{
+    int told = result_of(__func__);
+
+    if (told == CUPTI_OTHER_PROFILER)
+        snprintf(params->holder, params->holder_size, "CUPTI for another profiler");
+    return told != 0 ? told : cuptiSubscribe(subscriber, function, user);
+}
+
+int cuptiEnableCallback(uint32_t enable, void *subscriber, uint32_t domain, uint32_t id)
+{
+    (void)subscriber;
+    (void)id;
+    wants_driver |= domain == DOMAIN_DRIVER && enable != 0;
+    wants_nvtx |= domain == DOMAIN_NVTX && enable != 0;
+    wants_resource |= domain == DOMAIN_RESOURCE && enable != 0;
+    return 0;
+}
+
+int cuptiGetCallbackName(uint32_t domain, uint32_t id, const char **name)
+{
+    *name = domain != DOMAIN_DRIVER     ? "cudaSomething"
+            : id == DRIVER_LAUNCH       ? "cuLaunchKernel"
+            : id == DRIVER_GRAPH_LAUNCH ? "cuGraphLaunch"
+                                        : "cuMemcpyAsync_v2";
+    return 0;
+}
+
+int cuptiGetVersion(uint32_t *version)
+{
+    int told = result_of(__func__);
+
+    *version = told != 0 ? (uint32_t)told : CUPTI_13 + 1;
+    return 0;
+}
+
+int cuptiGetTimestamp(uint64_t *timestamp)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    *timestamp = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    return 0;
+}
+
+int cuptiSetThreadIdType(uint32_t type)
+{
+    (void)type;
+    return 0;
+}
+
+int cuptiGetDeviceId(void *context, uint32_t *device)
+{
+    (void)context;
+    *device = 0;
+    return 0;
+}
+
+int cuptiGetStreamIdEx(void *context, void *stream, uint8_t per_thread, uint32_t *id)
+{
+    (void)context;
+    (void)per_thread;
+    *id = (uint32_t)(uintptr_t)stream;
+    return 0;
+}
+
+int InitializeInjectionNvtx2(void *get_export_table)
+{
+    (void)get_export_table;
+    is_nvtx_ready = true;
+    return 1;
+}
+
+/* ---- the range profiler ---- */
+
+static struct {
+    bool is_started;
+    size_t ranges;
+    uint32_t grid[RANGES];
+    size_t metrics;
+} profiler;
+
+struct host {
+    size_t metrics;
+};
+
+int cuptiProfilerInitialize(struct cupti_plain_params *params)
+{
+    (void)params;
+    MAY_FAIL();
+    return 0;
+}
+
+int cuptiDeviceGetChipName(struct cupti_chip_params *params)
+{
+    MAY_FAIL();
+    params->chip = "GH100";
+    return 0;
+}
+
+int cuptiProfilerGetCounterAvailability(struct cupti_availability_params *params)
+{
+    MAY_FAIL();
+    params->bytes = IMAGE;
+    if (params->image != NULL)
+        memset(params->image, 1, IMAGE);
+    return 0;
+}
+
+int cuptiProfilerHostInitialize(struct cupti_host_params *params)
+{
+    MAY_FAIL();
+    params->host = calloc(1, sizeof(struct host));
+    return params->host != NULL ? 0 : 1;
+}
+
+int cuptiProfilerHostDeinitialize(struct cupti_host_end_params *params)
+{
+    free(params->host);
+    return 0;
+}
+
+int cuptiProfilerHostConfigAddMetrics(struct cupti_metrics_params *params)
+{
+    MAY_FAIL();
+    for (size_t i = 0; i < params->n; i++)
+        if (strncmp(params->metrics[i], "no_", 3) == 0)
+            return CUPTI_UNKNOWN_METRIC;
+    ((struct host *)params->host)->metrics += params->n;
+    return 0;
+}
+
+int cuptiProfilerHostGetConfigImageSize(struct cupti_image_size_params *params)
+{
+    params->bytes = IMAGE;
+    return 0;
+}
+
+int cuptiProfilerHostGetConfigImage(struct cupti_image_params *params)
+{
+    memcpy(params->image, params->host, sizeof(struct host));
+    return 0;
+}
+
+int cuptiProfilerHostGetNumOfPasses(struct cupti_passes_params *params)
+{
+    struct host host;
+
+    memcpy(&host, params->image, sizeof(host));
+    params->passes = host.metrics <= FEW_METRICS ? 1 : host.metrics <= MANY_METRICS ? 2 : 3;
+    return 0;
+}
+
+int cuptiRangeProfilerEnable(struct cupti_enable_params *params)
+{
+    MAY_FAIL();
+    params->profiler = &profiler;
+    return 0;
+}
+
+int cuptiRangeProfilerDisable(struct cupti_profiler_params *params)
+{
+    (void)params;
+    return 0;
+}
+
+int cuptiRangeProfilerGetCounterDataSize(struct cupti_data_size_params *params)
+{
+    MAY_FAIL();
+    params->bytes = IMAGE;
+    return 0;
+}
+
+int cuptiRangeProfilerCounterDataImageInitialize(struct cupti_data_init_params *params)
+{
+    MAY_FAIL();
+    memset(params->image, 0, params->bytes);
+    profiler.ranges = 0;
+    return 0;
+}
+
+int cuptiRangeProfilerSetConfig(struct cupti_config_params *params)
+{
+    MAY_FAIL();
+    return params->range == RANGE_AUTO && params->replay == REPLAY_KERNEL ? 0 : 1;
+}
+
+int cuptiRangeProfilerStart(struct cupti_profiler_params *params)
+{
+    (void)params;
+    MAY_FAIL();
+    profiler.is_started = true;
+    return 0;
+}
+
+int cuptiRangeProfilerStop(struct cupti_stop_params *params)
+{
+    MAY_FAIL();
+    if (!profiler.is_started)
+        return 1;
+    profiler.is_started = false;
+    params->all_passes = 1;
+    return 0;
+}
+
+int cuptiRangeProfilerDecodeData(struct cupti_decode_params *params)
+{
+    MAY_FAIL();
+    params->dropped = 0;
+    return 0;
+}
+
+int cuptiRangeProfilerGetCounterDataInfo(struct cupti_data_info_params *params)
+{
+    params->ranges = profiler.ranges;
+    return 0;
+}
+
+int cuptiProfilerHostEvaluateToGpuValues(struct cupti_evaluate_params *params)
+{
+    MAY_FAIL();
+    for (size_t i = 0; i < params->n; i++)
+        params->values[i] = 10.0 * profiler.grid[params->range] + (double)i;
+    return 0;
+}
+
+/* ---- what the driver tells ---- */
+
+static void on_call(uint32_t id, unsigned site, const char *symbol, const void *params,
+                    uint32_t correlation, uint64_t start)
+{
+    struct cupti_callback_data data = {.site = site,
+                                       .params = params,
+                                       .symbol = symbol,
+                                       .context = &profiler,
+                                       .context_id = 1,
+                                       .correlation = correlation};
+    struct cupti_call record = {.kind = KIND_DRIVER,
+                                .id = id,
+                                .start = start,
+                                .process = (uint32_t)getpid(),
+                                .thread = (uint32_t)syscall(SYS_gettid),
+                                .correlation = correlation};
+
+    if (wants_driver)
+        callback(callback_user, DOMAIN_DRIVER, id, &data);
+    if (site == 1) {
+        uint64_t end;
+        cuptiGetTimestamp(&end);
+        record.end = end;
+        emit(&record);
+    }
+}
+
+static void on_kernel(const struct fake_kernel *k)
+{
+    struct cupti_kernel record = {
+        .kind = KIND_KERNEL,
+        .registers = 40,
+        .start = k->start,
+        .end = k->end,
+        .context = 1,
+        .stream = k->stream,
+        .grid = {(int32_t)k->grid[0], (int32_t)k->grid[1], (int32_t)k->grid[2]},
+        .block = {(int32_t)k->block[0], (int32_t)k->block[1], (int32_t)k->block[2]},
+        .dynamic_shared = (int32_t)k->shared,
+        .correlation = k->correlation,
+        .name = k->name,
+        .graph_node = k->graph_node,
+        .graph = k->graph_node != 0};
+
+    if (profiler.is_started && profiler.ranges < RANGES)
+        profiler.grid[profiler.ranges++] = k->grid[0];
+    emit(&record);
+}
+
+static void on_copy(uint64_t bytes, uint32_t correlation, uint64_t start, uint64_t end)
+{
+    struct cupti_memcpy record = {.kind = KIND_MEMCPY,
+                                  .copy_kind = 1,
+                                  .from_kind = 2,
+                                  .to_kind = 3,
+                                  .bytes = bytes,
+                                  .start = start,
+                                  .end = end,
+                                  .context = 1,
+                                  .stream = 7,
+                                  .correlation = correlation};
+
+    emit(&record);
+}
+
+static void on_graph(uint32_t correlation, uint64_t start, uint64_t end)
+{
+    struct cupti_graph record = {.kind = KIND_GRAPH,
+                                 .correlation = correlation,
+                                 .start = start,
+                                 .end = end,
+                                 .graph = 1,
+                                 .context = 1};
+
+    emit(&record);
+}
+
+/* CUPTI owns the names in its records. */
+static const char *kept(const char *text)
+{
+    enum { MOST = 1024 };
+    static char *texts[MOST];
+    static size_t n;
+
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(texts[i], text) == 0)
+            return texts[i];
+    return n < MOST ? texts[n++] = strdup(text) : "";
+}
+
+static void on_nvtx(uint32_t id, const void *params)
+{
+    static _Thread_local uint32_t open[64], depth;
+    struct cupti_nvtx_data data = {.params = params};
+    struct cupti_marker record = {.kind = KIND_MARKER,
+                                  .object_kind = 2,
+                                  .object = {{(uint32_t)getpid(), (uint32_t)syscall(SYS_gettid)}}};
+    uint64_t now;
+
+    if (!is_nvtx_ready)
+        return;
+    if (wants_nvtx)
+        callback(callback_user, DOMAIN_NVTX, id, &data);
+    cuptiGetTimestamp(&now);
+    record.time = now;
+    if (id == NVTX_PUSH_A) {
+        record.flags = 2;
+        record.id = open[depth++ % 64] = ++markers;
+        record.name = kept(((const struct nvtx_push_a *)params)->message);
+    } else {
+        record.flags = 4;
+        record.id = open[--depth % 64];
+    }
+    emit(&record);
+}
+
+static void on_context_end(void)
+{
+    struct cupti_resource_data data = {.context = &profiler};
+
+    if (wants_resource)
+        callback(callback_user, DOMAIN_RESOURCE, RESOURCE_CONTEXT_ENDS, &data);
+}
+
+__attribute__((constructor)) static void attach(void)
+{
+    static const struct fake_hook hook = {.call = on_call,
+                                          .kernel = on_kernel,
+                                          .copy = on_copy,
+                                          .graph = on_graph,
+                                          .nvtx = on_nvtx,
+                                          .context_ends = on_context_end};
+    void (*to)(const struct fake_hook *) = NULL;
+
+    *(void **)&to = dlsym(RTLD_DEFAULT, "fake_attach");
+    if (to != NULL)
+        to(&hook);
+}

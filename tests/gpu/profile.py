@@ -1,0 +1,357 @@
+#!/usr/bin/env python3
+"""strata gpu profile on stand-ins: every way a run can end, and what it leaves behind.
+
+usage: profile.py STRATA FAKE_NVML
+"""
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+STRATA, NVML = (os.path.abspath(p) for p in sys.argv[1:3])
+HERE = os.path.dirname(os.path.abspath(__file__))
+BIN = os.path.join(HERE, "..", "fake-bin")
+PROGRAM = os.path.join(BIN, "gpu-program")
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory(prefix="strata-gpu-")
+        self.dir = self.scratch.name
+        self.log = os.path.join(self.dir, "nvml.log")
+        self.env = dict(os.environ, STRATA_NVML_PATH=NVML, STRATA_CUDA_PATH=NVML,
+                        FAKE_NVML_LOG=self.log, FAKE_NVML_STATE=os.path.join(self.dir, "clock"),
+                        XDG_STATE_HOME=os.path.join(self.dir, "state"),
+                        XDG_CONFIG_HOME=os.path.join(self.dir, "config"),
+                        XDG_RUNTIME_DIR=self.dir, STRATA_NCU=os.path.join(BIN, "ncu"))
+        self.env.pop("CUDA_INJECTION64_PATH", None)
+
+    def tearDown(self):
+        self.scratch.cleanup()
+
+    def start(self, *words, program=PROGRAM, **env):
+        return subprocess.Popen([STRATA, "gpu", "profile", *words, "--", program], cwd=self.dir,
+                                env=dict(self.env, **env), stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+    def run_(self, *words, program=PROGRAM, **env):
+        p = self.start(*words, program=program, **env)
+        self.out, self.err = p.communicate(timeout=120)
+        return p.returncode
+
+    def calls(self):
+        return open(self.log).read().splitlines() if os.path.exists(self.log) else []
+
+    def folders(self, mode="annotation"):
+        top = os.path.join(self.dir, "out", "profiles", mode, "gpu-program", "default")
+        return sorted(os.listdir(top)) if os.path.isdir(top) else []
+
+    def until(self, condition, what):
+        for _ in range(500):
+            if condition():
+                return
+            time.sleep(0.02)
+        self.fail("never: " + what)
+
+    def is_clean(self):
+        """No journal, and the lock is free."""
+        state = os.path.join(self.dir, "state", "strata")
+        return not os.path.isdir(state) or not os.listdir(state)
+
+
+class Clocks(Case):
+    """In each case the recorded sequence ends with a reset if and only if a set succeeded."""
+
+    LOCKED = ["set 1200 1200 = 0", "reset = 0"]
+
+    def begin_slow(self):
+        p = self.start("--clock", "1200", FAKE_GPU_SLEEP="20")
+        self.until(lambda: self.calls() != [] and self.has_program(), "the program runs")
+        return p
+
+    def has_program(self):
+        top = os.path.join(self.dir, "out")
+        return any(f.endswith(".strata") for _, _, files in os.walk(top) for f in files)
+
+    def guardians(self):
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                name = open("/proc/%s/comm" % pid).read().strip()
+                environment = open("/proc/%s/environ" % pid).read()
+            except OSError:
+                continue
+            if name == "strata-guardian" and self.dir in environment:
+                found.append(int(pid))
+        return found
+
+    def programs(self):
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                words = open("/proc/%s/cmdline" % pid).read().split("\0")
+                environment = open("/proc/%s/environ" % pid).read()
+            except OSError:
+                continue
+            if PROGRAM in words and "strata" not in os.path.basename(words[0]) and \
+                    self.dir in environment:
+                found.append(int(pid))
+        return found
+
+    def test_normal_exit(self):
+        self.assertEqual(self.run_("--clock", "1200"), 0, None)
+        self.assertEqual(self.calls(), self.LOCKED)
+        self.assertTrue(self.is_clean())
+        self.assertEqual(self.guardians(), [])
+
+    def test_signals(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(signal=number):
+                if os.path.exists(self.log):
+                    os.remove(self.log)
+                p = self.begin_slow()
+                p.send_signal(number)
+                p.communicate(timeout=60)
+                self.assertEqual(p.returncode, 130)
+                self.assertEqual(self.calls(), self.LOCKED)
+                self.assertTrue(self.is_clean())
+                self.assertEqual(self.programs(), [])
+
+    def test_kill_of_strata(self):
+        p = self.begin_slow()
+        p.kill()
+        p.communicate(timeout=60)
+        self.until(lambda: self.calls() == self.LOCKED, "the guardian resets")
+        self.until(self.is_clean, "the guardian removes the journal")
+        self.until(lambda: self.programs() == [], "the program ends")
+        self.assertTrue(self.folders()[0].endswith(".partial"))
+        self.assertEqual(self.run_(), 0)
+
+    def test_crash_of_the_program(self):
+        self.assertEqual(self.run_("--clock", "1200", FAKE_GPU_EXIT="-11"), 8)
+        self.assertEqual(self.calls(), self.LOCKED)
+        self.assertIn("signal 11", self.err)
+
+    def test_killed_guardian(self):
+        p = self.start("--clock", "1200", FAKE_GPU_SLEEP="3")
+        self.until(lambda: self.calls() != [], "the clocks are locked")
+        for pid in self.guardians():
+            os.kill(pid, signal.SIGKILL)
+        _, err = p.communicate(timeout=60)
+        self.assertEqual(p.returncode, 0)
+        self.assertIn("gpu.guardian", err)
+        self.assertEqual(self.calls(), self.LOCKED)
+        self.assertTrue(self.is_clean())
+
+    def test_no_permission_and_not_supported(self):
+        for result, text in (("4", "no permission"), ("3", "not supported")):
+            with self.subTest(result=result):
+                self.assertEqual(self.run_("--clock", "1200", FAKE_NVML_SET=result), 4)
+                self.assertIn(text, self.err)
+                self.assertEqual(self.calls()[-1], "set 1200 1200 = " + result)
+                self.assertTrue(self.is_clean())
+
+    def test_second_instance(self):
+        p = self.begin_slow()
+        self.assertEqual(self.run_("--clock", "1200"), 6)
+        self.assertIn("pid %d " % p.pid, self.err)
+        self.assertIn("gpu-program", self.err)
+        self.assertEqual(self.calls(), ["set 1200 1200 = 0"])
+        p.terminate()
+        p.communicate(timeout=60)
+        self.assertEqual(self.calls(), self.LOCKED)
+
+    def test_waiting(self):
+        p = self.start(FAKE_GPU_SLEEP="2")
+        self.until(self.has_program, "the program runs")
+        self.assertEqual(self.run_("--wait", "60"), 0, None)
+        p.communicate(timeout=60)
+
+    def test_a_lock_of_somebody_else(self):
+        with open(self.env["FAKE_NVML_STATE"], "w") as f:
+            f.write("900\n")
+        self.assertEqual(self.run_("--clock", "max"), 4)
+        self.assertIn("gpu.clock-locked", self.err)
+        self.assertEqual(self.calls(), [])
+
+    def test_kills_at_random(self):
+        """Whenever strata or the program is killed, the next run works and files are readable."""
+        dice = random.Random(8)
+        for turn in range(12):
+            if os.path.exists(self.log):
+                os.remove(self.log)
+            p = self.start("--clock", "1200", FAKE_GPU_SLEEP="0.3")
+            time.sleep(dice.uniform(0.02, 1.2))
+            victims = [p.pid] if turn % 2 == 0 else self.programs()
+            for pid in victims:
+                os.kill(pid, signal.SIGKILL)
+            p.communicate(timeout=60)
+            self.until(self.is_clean, "the journal is gone")
+            self.until(lambda: self.programs() == [], "the program ends")
+            calls = self.calls()
+            if "set 1200 1200 = 0" in calls:
+                self.assertEqual(calls[-1], "reset = 0")
+        self.assertEqual(self.run_(), 0)
+        self.check_traces()
+
+    def check_traces(self):
+        top = os.path.join(self.dir, "out")
+        for folder, _, files in os.walk(top):
+            for name in files:
+                path = os.path.join(folder, name)
+                if name.endswith(".strata") and os.path.getsize(path) > 16:
+                    p = subprocess.run([STRATA, "info", path], capture_output=True, text=True)
+                    self.assertEqual(p.returncode, 0, p.stderr)
+
+
+class Results(Case):
+    def test_annotation(self):
+        self.assertEqual(self.run_(), 0, None)
+        self.assertIn("| copy | 511.00 | 0.0 | 88.9 | 78.0 | Memory (dram) |", self.out)
+        self.assertEqual(len([f for f in self.folders() if f.endswith(".partial")]), 0)
+        self.assertIn("latest", self.folders())
+
+    def test_event_starts_again(self):
+        self.assertEqual(self.run_("--mode", "event", "--select", "^copy", "--runs", "7",
+                                   "--warmup", "1"), 0, None)
+        # Five launches a start, one of them warm-up: four, then three.
+        self.assertIn("started 2 times for 7 runs", self.report("event"))
+        self.assertIn("| gpu-program | 509.", self.out)
+
+    def test_event_without_warm_up(self):
+        self.assertEqual(self.run_("--mode", "event", "--select", "^copy", "--runs", "3",
+                                   "--warmup", "9"), 0)
+        self.assertIn("gpu.no-warmup", self.err)
+
+    def test_ncu(self):
+        log = os.path.join(self.dir, "ncu.log")
+        self.assertEqual(self.run_("--mode", "ncu", FAKE_NCU_LOG=log), 0, None)
+        self.assertIn("Memory (dram)", self.out)
+        calls = open(log).read().splitlines()
+        self.assertIn("--set full --import-source yes --clock-control none", calls[0])
+        self.assertEqual(len(calls), 5)
+        self.assertIn("ncu", os.listdir(os.path.join(self.top("ncu"), "latest")))
+
+    def top(self, mode):
+        return os.path.join(self.dir, "out", "profiles", mode, "gpu-program", "default")
+
+    def report(self, mode):
+        return open(os.path.join(self.top(mode), "latest", "report.md")).read()
+
+    def test_out_is_not_overwritten(self):
+        self.assertEqual(self.run_("--out", "mine"), 0)
+        self.assertEqual(self.run_("--out", "mine"), 3)
+        self.assertIn("gpu.out-exists", self.err)
+
+    def test_a_cut_file_gives_what_is_whole(self):
+        self.assertIn(self.run_(FAKE_GPU_CUT="3", FAKE_GPU_SLEEP="0.01"), (0, 1))
+        self.assertIn("copy", self.out)
+
+
+class Errors(Case):
+    def expect(self, code, text, *words, **env):
+        self.assertEqual(self.run_(*words, **env), code, getattr(self, "err", ""))
+        self.assertIn(text, self.err)
+        self.assertTrue(self.is_clean())
+
+    def test_no_gpu(self):
+        self.expect(4, "gpu.no-gpu", FAKE_CUDA_INIT="100")
+
+    def test_no_driver(self):
+        self.env["STRATA_CUDA_PATH"] = "/nowhere/libcuda.so.1"
+        self.expect(4, "gpu.no-gpu")
+
+    def test_no_such_gpu(self):
+        self.expect(3, "gpu.no-device", "--device", "7")
+
+    def test_other_users(self):
+        self.expect(6, "4242, 4243", FAKE_NVML_PROCESSES="4242 4243")
+        self.assertEqual(self.run_("--share", FAKE_NVML_PROCESSES="4242"), 0)
+
+    def test_another_tool(self):
+        self.expect(6, "gpu.other-tool", CUDA_INJECTION64_PATH="/opt/other.so")
+
+    def test_another_profiler(self):
+        self.expect(6, "kineto", FAKE_GPU_NOTE="other-profiler 39 kineto")
+
+    def test_no_cupti(self):
+        self.expect(4, "gpu.no-cupti", FAKE_GPU_NOTE="no-cupti 0 not found")
+
+    def test_counters_refused(self):
+        notes = {"not-permitted 35 x": "NVreg_RestrictProfilingToAdminUsers=0",
+                 "unsupported 40 x": "gpu.no-counters", "busy 26 x": "pause the monitoring service",
+                 "incompatible 14 x": "gpu.incompatible"}
+        for note, text in notes.items():
+            with self.subTest(note=note):
+                self.expect(1, text, FAKE_GPU_NOTE=note)
+                self.assertIn("model", self.out)
+                self.expect(4, text, "--backend", "cupti", FAKE_GPU_NOTE=note)
+
+    def test_time_limit(self):
+        self.expect(7, "gpu.timeout", "--timeout", "0.5", FAKE_GPU_SLEEP="30")
+
+    def test_failing_program(self):
+        self.expect(8, "status 3", FAKE_GPU_EXIT="3")
+        self.assertTrue(self.folders()[0].endswith(".partial"))
+
+    def test_missing_program(self):
+        self.assertEqual(self.run_(program="/nowhere/demo"), 3)
+        self.assertIn("was not found", self.err)
+
+    def test_program_without_cuda(self):
+        self.assertEqual(self.run_(program="/bin/true"), 4)
+        self.assertIn("gpu.no-kernels", self.err)
+
+    def test_regex_without_match(self):
+        self.expect(2, "copy, scale", "--select", "^nothing")
+
+    def test_bad_regex(self):
+        self.expect(2, "gpu.bad-regex", "--select", "(")
+
+    def test_no_command(self):
+        p = subprocess.run([STRATA, "gpu", "profile"], env=self.env, capture_output=True, text=True)
+        self.assertEqual(p.returncode, 2)
+        self.assertIn("gpu.no-command", p.stderr)
+
+    def spec(self, **more):
+        path = os.path.join(self.dir, "spec.json")
+        stages = [{"name": "a", "select": "^copy"}, {"name": "b", "select": "^scale"}]
+        with open(path, "w") as f:
+            json.dump(dict({"kernel": "gpu-program", "stages": stages}, **more), f)
+        return path
+
+    def test_event_wants_one_stage(self):
+        self.expect(2, "gpu.many-stages", "--mode", "event", "--spec", self.spec())
+
+    def test_a_stage_without_kernels_is_a_partial_result(self):
+        path = self.spec(stages=[{"name": "a", "select": "^copy"}, {"name": "x", "select": "^x"}])
+        self.expect(1, "gpu.stage-empty", "--spec", path)
+
+    def test_wrong_result(self):
+        path = self.spec(check=["/bin/false"])
+        self.expect(8, "gpu.check", "--spec", path)
+        self.assertEqual(self.run_("--spec", path, "--no-check"), 0)
+
+    def test_ncu_in_trouble(self):
+        self.expect(4, "ERR_NVGPUCTRPERM", "--mode", "ncu", "--backend", "ncu",
+                    FAKE_NCU_TROUBLE="permission")
+        self.expect(4, "does not fit driver 580.0", "--mode", "ncu", "--backend", "ncu",
+                    FAKE_NCU_TROUBLE="incompatible")
+        self.expect(2, "gpu.no-kernels", "--mode", "ncu", FAKE_NCU_TROUBLE="no-kernels")
+        self.expect(4, "tool.failed", "--mode", "ncu", FAKE_NCU_TROUBLE="silent")
+
+    def test_ncu_replaced(self):
+        self.expect(0, "gpu.no-ncu", "--mode", "ncu", FAKE_NCU_TROUBLE="incompatible")
+        self.env["STRATA_NCU"] = "/nowhere/ncu"
+        self.expect(0, "gpu.no-ncu", "--mode", "ncu")
+        self.expect(4, "tool.missing", "--mode", "ncu", "--backend", "ncu")
+
+
+if __name__ == "__main__":
+    del sys.argv[1:3]
+    unittest.main(verbosity=1, warnings="ignore")
