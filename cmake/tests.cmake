@@ -53,6 +53,12 @@ if(TARGET strata)
     endforeach()
 endif()
 
+# Replay workspaces: their sources compile, run on stand-ins, and their script does its steps.
+if(TARGET strata)
+    add_test(NAME replay.workspaces COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/replay/check.py $<TARGET_FILE:strata>)
+endif()
+
 # The generator: its files, its truth, and what strata finds in them.
 if(TARGET strata)
     add_test(NAME synth.truth COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/synth/check.py

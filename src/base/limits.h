@@ -30,6 +30,8 @@ enum {
     LIMIT_PTO_BYTES = 64 << 20,   /* one kernel as text; the longest public one has 267 KB */
     LIMIT_PTO_ALIASES = 1 << 16,  /* uses of named attributes: names of names could explode */
     LIMIT_PTO_DEPTH = 200,        /* its regions, attributes and types; kernels nest 8 deep */
+    LIMIT_SCENE_BYTES = 4 << 20,  /* a test scene or a list of arguments; real ones have 20 KB */
+    LIMIT_SOURCE_BYTES = 16 << 20, /* one kernel in C++; real ones have 40 KB */
 };
 
 /* One interned string. strid is 32 bits wide, so there are at most 2^32 - 1 strings. */

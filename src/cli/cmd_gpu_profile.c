@@ -5,7 +5,7 @@
 #include "flow/flow_gpu_profile.h"
 
 struct args {
-    int mode, cache, backend, clock_source;
+    int mode, cache, backend;
     const char *kernel, *version, *spec, *flops, *bytes, *dtype, *select, *clock, *baseline;
     const char *device, *devlog;
     struct opt_list params;
@@ -14,13 +14,11 @@ struct args {
     bool check, share, force_compare;
 };
 
-static const struct args defaults = {
-    .check = true, .clock = "none", .baseline = "latest", .runs = 20, .warmup = 3};
+static const struct args defaults = {.check = true, .clock = "none", .runs = 20, .warmup = 3};
 
 static const char *const modes[] = {"annotation", "event", "ncu", "nsys", NULL};
 static const char *const caches[] = {"keep", "flush", NULL};
 static const char *const backends[] = {"auto", "cupti", "ncu", NULL};
-static const char *const clock_sources[] = {"real", "mono", NULL};
 
 static const struct opt options[] = {
     OPT_CHOICE(0, "mode", modes, struct args, mode, "what is measured (annotation)"),
@@ -43,11 +41,10 @@ static const struct opt options[] = {
     OPT_INT(0, "warmup", "N", struct args, warmup, 0, 1000000, "runs before those (3)"),
     OPT_STRING(0, "clock", "none|base|max|MHZ", struct args, clock,
                "lock the SM clock; needs root (none)"),
-    OPT_CHOICE(0, "cache", caches, struct args, cache, "caches between measurements (keep)"),
+    OPT_CHOICE(0, "cache", caches, struct args, cache,
+               "caches before each measurement; flush: --mode ncu (keep)"),
     OPT_CHOICE(0, "backend", backends, struct args, backend,
                "where counters come from; auto falls back (auto)"),
-    OPT_CHOICE(0, "clock-source", clock_sources, struct args, clock_source,
-               "clock of the timeline (real)"),
     OPT_GROUP("Machine"),
     OPT_STRING(0, "device", "N|UUID", struct args, device, "which GPU (the first)"),
     OPT_DOUBLE(0, "timeout", "S", struct args, timeout, "most seconds of one run; 0: no limit"),
@@ -109,7 +106,6 @@ static int run(struct session *s, const void *given)
         .warmup = (uint64_t)args->warmup,
         .is_cache_flushed = args->cache == 1,
         .backend = (enum gpu_backend)args->backend,
-        .is_clock_mono = args->clock_source == 1,
         .device = args->device,
         .timeout_s = args->timeout,
         .wait_s = args->wait,

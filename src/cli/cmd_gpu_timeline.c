@@ -24,8 +24,8 @@ static const struct opt options[] = {
 };
 
 static const struct example examples[] = {
-    {"strata gpu timeline examples/gpu-timeline.sqlite", "busy, idle, launches, gaps by cause"},
-    {"strata gpu timeline examples/gpu-timeline.sqlite -o out", "also as tables and a trace"},
+    {"strata gpu timeline examples/kineto-small", "busy, idle, launches, gaps by cause"},
+    {"strata gpu timeline examples/kineto-small -o out", "also as tables and a trace"},
     {0},
 };
 

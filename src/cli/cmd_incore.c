@@ -8,6 +8,7 @@ extern const struct command command_incore_clean;
 extern const struct command command_incore_diff;
 extern const struct command command_incore_export;
 extern const struct command command_incore_lint;
+extern const struct command command_incore_replay;
 extern const struct command command_incore_run;
 extern const struct command command_incore_show;
 
@@ -16,6 +17,7 @@ static const struct command *const subs[] = {
     &command_incore_diff,
     &command_incore_export,
     &command_incore_lint,
+    &command_incore_replay,
     &command_incore_run,
     &command_incore_show,
     NULL,

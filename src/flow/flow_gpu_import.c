@@ -133,8 +133,8 @@ static void put_top(struct gpu_run *run)
         gpu_put(&t, "| %llu | %.2f | %.2f |\n", (unsigned long long)k->launches, k->total_ns / 1e3,
                 k->m[GPU_M_DUR_NS] / 1e3);
     }
-    vec_push(&run->sections, ((struct gpu_section){
-                                 S("Top kernels"), arena_str(&run->arena, gpu_text_view(&t))}));
+    vec_push(&run->sections,
+             ((struct gpu_section){S("Top kernels"), arena_str(&run->arena, gpu_text_view(&t))}));
     gpu_text_free(&t);
 }
 

@@ -1,6 +1,6 @@
 /*
- * flow_gpu_import - files of other tools as a GPU run: pages of Nsight Compute, and traces, which go
- * through the importers of src/input.
+ * flow_gpu_import - files of other tools as a GPU run: pages of Nsight Compute, and traces, which
+ * go through the importers of src/input.
  */
 #ifndef STRATA_FLOW_FLOW_GPU_IMPORT_H
 #define STRATA_FLOW_FLOW_GPU_IMPORT_H

@@ -8,6 +8,8 @@
 #include "base/fs.h"
 #include "driver/ncu_run.h"
 #include "flow/gpu_info.h"
+#include "gpu/compare.h"
+#include "gpu/devlog.h"
 #include "gpu/report.h"
 #include "gpu/rundir.h"
 
@@ -178,6 +180,47 @@ static enum gpu_outcome on_machine(struct profile *p)
     return code;
 }
 
+/* A folder, or the newest finished run of the same workload: ours does not have its name yet. */
+static const char *baseline_of(struct profile *p)
+{
+    const char *wanted = p->job->baseline;
+
+    if (wanted != NULL && strcmp(wanted, "none") == 0)
+        return NULL;
+    if (wanted != NULL && strcmp(wanted, "latest") != 0)
+        return wanted;
+    const char *link =
+        p->folder.parent != NULL ? fs_join(p->arena, p->folder.parent, "latest") : NULL;
+    return link != NULL && fs_is_dir(link) ? link : NULL;
+}
+
+/* A baseline nobody asked for is left out without a word when it does not fit. */
+static enum status compare(struct profile *p)
+{
+    const char *path = baseline_of(p);
+    bool is_asked = p->job->baseline != NULL;
+    struct gpu_run before;
+    struct diag said;
+
+    if (path == NULL)
+        return ST_OK;
+    diag_init(&said);
+    enum status st = gpu_rundir_load(path, &before, is_asked ? p->diag : &said);
+    diag_fini(&said);
+    if (st != ST_OK)
+        return is_asked ? st : ST_OK;
+    const char *refusal = gpu_compare_refusal(&before, &p->result->run);
+    if (refusal == NULL || p->job->is_compare_forced) {
+        gpu_compare(&before, &p->result->run);
+    } else if (is_asked) {
+        diag_add(p->diag, SEV_WARN, "gpu.not-comparable", (struct where){.path = path},
+                 "no comparison: %s; --force-compare makes one", refusal);
+        gpu_run_note(&p->result->run, "no comparison with the baseline: %s", refusal);
+    }
+    gpu_run_free(&before);
+    return ST_OK;
+}
+
 /* The block of the report, for the terminal. */
 static void show(struct profile *p)
 {
@@ -209,11 +252,15 @@ static enum gpu_outcome tell(struct profile *p, enum gpu_outcome code)
     gpu_run_judge(run);
     gpu_fill_notes(run, p->diag);
     gpu_info_write(run, &p->mode, p->begun, p->library);
-    enum status st = gpu_rundir_write(&p->folder, run, &p->mode.pages, p->diag);
+    enum status st = compare(p);
+    if (st == ST_OK)
+        st = gpu_rundir_write(&p->folder, run, &p->mode.pages, p->diag);
     if (st == ST_OK)
         show(p);
     if (st == ST_OK && code == GPU_DONE)
         st = gpu_rundir_finish(p->arena, &p->folder, p->diag);
+    if (st == ST_OK && code == GPU_DONE && p->job->devlog != NULL)
+        st = gpu_devlog_write(p->job->devlog, run, p->diag);
     if (st != ST_OK)
         return gpu_outcome_of(st);
     p->result->origin = "measured";
@@ -221,6 +268,8 @@ static enum gpu_outcome tell(struct profile *p, enum gpu_outcome code)
     if (code != GPU_DONE)
         gpu_rundir_abort(&p->folder, run, p->diag);
     list_files(p);
+    if (code == GPU_DONE && p->job->devlog != NULL)
+        vec_push(&p->result->written, p->job->devlog);
     return code == GPU_DONE && (p->mode.is_partial || p->mode.measured.is_degraded) ? GPU_PARTIAL
                                                                                     : code;
 }

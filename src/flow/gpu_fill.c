@@ -1,32 +1,8 @@
 #include "flow/gpu_fill.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/fs.h"
-#include "base/mapfile.h"
-#include "device/device_file.h"
-
-/* The built-in table, with the user's file on top when there is one. */
-static enum status load_table(struct arena *arena, struct device_table *table, struct diag *d)
-{
-    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    const char *path = NULL;
-    struct mapfile map;
-    size_t rows = 0;
-
-    *table = device_builtin;
-    if (config != NULL && config[0] == '/')
-        path = arena_format(arena, "%s/strata/devices.json", config).at;
-    else if (home != NULL && home[0] == '/')
-        path = arena_format(arena, "%s/.config/strata/devices.json", home).at;
-    if (path == NULL || !fs_exists(path))
-        return ST_OK;
-    TRY(mapfile_open(&map, path, d));
-    enum status st = device_table_read(path, map.text, arena, table, &rows, d);
-    mapfile_close(&map);
-    return st;
-}
+#include "flow/flow_devices.h"
 
 static struct str keep(struct gpu_run *run, const char *text)
 {
@@ -64,6 +40,8 @@ enum status gpu_fill_facts(struct gpu_run *run, const struct gpu_plan *plan,
                            struct diag *d)
 {
     struct device_table table;
+    const char *path;
+    size_t rows;
     bool is_event = job->mode == PROFILE_EVENT;
 
     run->kernel = arena_str(&run->arena, plan->kernel);
@@ -75,7 +53,7 @@ enum status gpu_fill_facts(struct gpu_run *run, const struct gpu_plan *plan,
     run->warmup = is_event ? (double)job->warmup : NAN;
     run->defaults_slug = plan->slug;
     run->device = describe(run, &s->info);
-    TRY(load_table(&run->arena, &table, d));
+    TRY(flow_devices(&run->arena, &table, &path, &rows, d));
     run->peaks = gpu_peaks_of(&table, &run->device,
                               (struct gpu_peak_override){job->peak_tflops, job->peak_gbps});
     return ST_OK;

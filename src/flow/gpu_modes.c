@@ -2,10 +2,13 @@
 
 #include <math.h>
 
+#include <stdio.h>
+
 #include "base/fs.h"
 #include "base/mapfile.h"
 #include "driver/driver.h"
 #include "driver/ncu_run.h"
+#include "flow/gpu_nsys.h"
 
 /* A program that failed may have left something worth a report. */
 static bool is_usable(enum gpu_outcome code)
@@ -35,10 +38,21 @@ static enum gpu_outcome by_events(struct gpu_mode_run *m)
 
     if (!is_usable(code) || m->measured.events.runs.n == 0)
         return code;
-    if (m->measured.starts > 1)
-        gpu_run_note(m->run, "the program was started %zu times for %zu runs", m->measured.starts,
-                     m->measured.events.runs.n);
     return later(code, gpu_fill_timings(m->run, m->plan, &m->measured, m->collect.diag));
+}
+
+static enum gpu_outcome by_trace(struct gpu_mode_run *m)
+{
+    struct gpu_collect *c = &m->collect;
+    enum gpu_outcome code = gpu_collect_trace(c, "timeline", "std", &m->measured.timing);
+
+    if (!is_usable(code) || m->measured.timing.launches.n == 0)
+        return code;
+    const char *folder = fs_join(c->arena, c->folder, "timeline");
+    enum status st = gpu_nsys_analyse(folder, m->plan, m->run, c->arena, c->diag);
+    if (st == ST_OK && m->measured.timing.paths.n == 1) /* the name that readers expect */
+        (void)rename(m->measured.timing.paths.at[0], fs_join(c->arena, folder, "trace.strata"));
+    return later(code, st);
 }
 
 /* What ncu said went wrong: told, and whether our own counters can take its place. */
@@ -92,19 +106,52 @@ static enum status read_page(struct gpu_mode_run *m, const char *path)
     return st;
 }
 
+/* A page that adds to the others: what is wrong with it is a loss. */
+static void read_more(struct gpu_mode_run *m, const char *path)
+{
+    struct gpu_collect *c = &m->collect;
+    struct diag said, *kept = c->diag;
+
+    if (!fs_exists(path))
+        return;
+    diag_init(&said);
+    c->diag = &said;
+    if (read_page(m, path) != ST_OK)
+        diag_add(kept, SEV_LOSS, "gpu.ncu-page", (struct where){.path = path}, "%s",
+                 said.entries.n > 0 ? said.entries.at[0].first[0].text : "cannot be read");
+    c->diag = kept;
+    diag_fini(&said);
+}
+
 static enum status read_pages(struct gpu_mode_run *m, const char *folder)
 {
+    struct arena *arena = m->collect.arena;
+
     m->pages.arena = &m->run->arena;
-    for (enum ncu_page page = 0; page < NCU_PAGES; page++) {
-        const char *path = fs_join(m->collect.arena, folder, ncu_page_file(page));
-        if (fs_exists(path))
-            TRY(read_page(m, path));
-    }
+    TRY(read_page(m, fs_join(arena, folder, ncu_page_file(NCU_RAW))));
+    read_more(m, fs_join(arena, folder, ncu_page_file(NCU_DETAILS)));
+    read_more(m, fs_join(arena, folder, ncu_page_file(NCU_SOURCE)));
+    if (m->pages.listings.n == 0) /* no line numbers: instructions alone */
+        read_more(m, fs_join(arena, folder, ncu_page_file(NCU_SASS)));
+    gpu_source_attach(&m->pages);
     /* The run takes the kernels over; listings stay with the pages. */
     for (size_t i = 0; i < m->pages.kernels.n; i++)
         vec_push(&m->run->kernels, m->pages.kernels.at[i]);
     m->pages.kernels.n = 0;
     return ST_OK;
+}
+
+/* The section that leads to the files of ncu. */
+static void add_files(struct gpu_run *run)
+{
+    vec_push(&run->sections,
+             ((struct gpu_section){
+                 S("Files"), S("| File | Content |\n|---|---|\n"
+                               "| `report-verbose.md` | every section and rule |\n"
+                               "| `ncu/report.ncu-rep` | the report, for ncu-ui |\n"
+                               "| `ncu/raw.csv`, `ncu/details.csv` | its pages in base units |\n"
+                               "| `ncu/source_sass.csv` | instructions with samples |\n"
+                               "| `source/`, `sass/` | annotated source, instructions |\n")}));
 }
 
 static enum gpu_outcome run_ncu(struct gpu_mode_run *m, const char *program, bool *is_replaced)
@@ -149,7 +196,10 @@ static enum gpu_outcome run_ncu(struct gpu_mode_run *m, const char *program, boo
     if (code != GPU_DONE)
         return code;
     code = gpu_outcome_of(ncu_import(&job, folder, c->session->want.progress, c->diag));
-    return code != GPU_DONE ? code : gpu_outcome_of(read_pages(m, folder));
+    if (code != GPU_DONE)
+        return code;
+    add_files(m->run);
+    return gpu_outcome_of(read_pages(m, folder));
 }
 
 static enum gpu_outcome by_ncu(struct gpu_mode_run *m)
@@ -189,7 +239,7 @@ enum gpu_outcome gpu_mode_collect(struct gpu_mode_run *m)
     case PROFILE_NSYS:
         break;
     }
-    return gpu_collect_trace(&m->collect, "timeline", "std", &m->measured.timing);
+    return by_trace(m);
 }
 
 void gpu_mode_free(struct gpu_mode_run *m)

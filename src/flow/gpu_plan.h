@@ -23,7 +23,7 @@ struct gpu_profile_job {
     size_t n_params;
     uint64_t skip, count, runs, warmup;
     struct clock_want clock;
-    bool is_cache_flushed, is_clock_mono, is_shared, is_checked, is_compare_forced, is_dry;
+    bool is_cache_flushed, is_shared, is_checked, is_compare_forced, is_dry;
     const char *device, *baseline, *devlog, *out;
     double timeout_s, wait_s, peak_tflops, peak_gbps;
     const char *const *argv; /* what stands behind "--"; may be empty */

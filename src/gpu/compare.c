@@ -87,7 +87,8 @@ static void add_duration(const struct gpu_run *a, struct gpu_run *b)
 
 static void add_percent(struct gpu_run *b, const char *metric, double then, double now)
 {
-    add(b, metric, then, now, 2, arena_format(&b->arena, "%+.1f%%", 100 * (now - then) / then));
+    add(b, metric, then, now, 2,
+        then > 0 ? arena_format(&b->arena, "%+.1f%%", 100 * (now - then) / then) : S(MISSING));
 }
 
 static void add_points(struct gpu_run *b, const char *metric, double then, double now)

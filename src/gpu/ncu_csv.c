@@ -238,6 +238,35 @@ static void take_value(struct page *p, struct gpu_kernel *k, const struct column
     }
 }
 
+/* Pages of --set full give instructions per cycle only: times the cycles they are counts. */
+static void count_instructions(struct gpu_kernel *k)
+{
+    static const struct {
+        struct str name;
+        enum gpu_metric metric;
+    } parts[] = {
+        {S_INIT("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum.per_cycle_elapsed"),
+         GPU_M_FFMA},
+        {S_INIT("smsp__sass_thread_inst_executed_op_fadd_pred_on.sum.per_cycle_elapsed"),
+         GPU_M_FADD},
+        {S_INIT("smsp__sass_thread_inst_executed_op_fmul_pred_on.sum.per_cycle_elapsed"),
+         GPU_M_FMUL},
+        {S_INIT("smsp__sass_thread_inst_executed_op_hfma_pred_on.sum.per_cycle_elapsed"),
+         GPU_M_HFMA},
+        {S_INIT("smsp__sass_thread_inst_executed_op_dfma_pred_on.sum.per_cycle_elapsed"),
+         GPU_M_DFMA},
+    };
+    double elapsed = NAN;
+
+    for (size_t i = 0; i < k->values.n && isnan(elapsed); i++)
+        if (str_equal(k->values.at[i].name, S("sm__cycles_elapsed.avg")))
+            elapsed = k->values.at[i].number;
+    for (size_t i = 0; i < k->values.n && !isnan(elapsed); i++)
+        for (size_t j = 0; j < ARRAY_LEN(parts); j++)
+            if (isnan(k->m[parts[j].metric]) && str_equal(k->values.at[i].name, parts[j].name))
+                k->m[parts[j].metric] = k->values.at[i].number * elapsed;
+}
+
 static void read_units(struct page *p)
 {
     for (size_t i = 0; i < p->n_columns; i++)
@@ -284,6 +313,7 @@ static void read_launches(struct page *p)
         for (size_t i = 0; i < p->n_columns; i++)
             if (is_raw ? !is_head(p, (int)i) : i >= 2)
                 take_value(p, k, &p->columns[i], csv_cell(&p->csv, (int)i), rank);
+        count_instructions(k);
         p->in->rows++;
     }
 }
@@ -413,13 +443,15 @@ static void read_summary(struct page *p)
     }
 }
 
-/* English unless the values of the page say otherwise. */
-static enum gpu_number_style find_style(struct csv csv)
+/* English unless the values of the page say otherwise. Works on a copy of the reader. */
+static enum gpu_number_style find_style(const struct page *p, struct csv csv)
 {
-    int for_continental = 0;
+    int value = csv_column(&csv, S("Metric Value")), for_continental = 0;
 
     while (csv_next(&csv))
         for (size_t i = 0; i < csv.n_cells && i < LIMIT_CSV_COLUMNS; i++) {
+            if (value >= 0 ? (int)i != value : i < csv_header_count(&csv) && is_head(p, (int)i))
+                continue;
             int says = gpu_number_evidence(csv_cell(&csv, (int)i));
             if (says > 0)
                 return GPU_NUMBERS_ENGLISH;
@@ -471,7 +503,7 @@ enum status gpu_ncu_read(struct gpu_import *in, const char *path, struct str tex
         p->head[i] = csv_column(&p->csv, heads[i]);
     if (kind == GPU_PAGE_RANGES)
         p->head[COL_KERNEL] = csv_column(&p->csv, S("kernel"));
-    p->style = find_style(p->csv);
+    p->style = find_style(p, p->csv);
     read_page(p);
     if (in->rows == rows)
         return diag_fail(d, ST_FORMAT, "ncu-csv.no-rows", (struct where){.path = path},

@@ -87,6 +87,8 @@ static void cause(const struct gpu_stage *s, struct gpu_text *t)
                 c->sub[1] == '1' ? "L1" : "L2", chip);
     else if (strcmp(c->sub, "issue") == 0)
         gpu_put(t, "the schedulers issue in %.1f%% of the cycles", k->m[GPU_M_ISSUE_PCT]);
+    else if (strcmp(c->sub, "sm") == 0)
+        gpu_put(t, "%sthe multiprocessors, busy %.1f%% of the time", weak, comp);
     else if (c->bound == GPU_COMPUTE)
         gpu_put(t, "%sthe %s pipe, busy %.1f%% of the time", weak, pipe, comp);
     else if (strcmp(c->sub, "underfill") == 0)

@@ -80,7 +80,8 @@ double gpu_counted_flops(const struct gpu_kernel *k)
             total += parts[i].ops * k->m[parts[i].metric];
             is_known = true;
         }
-    return is_known ? total : (double)NAN;
+    /* No tensor operations say nothing about the other pipes. */
+    return is_known && (total > 0 || !isnan(k->m[GPU_M_FFMA])) ? total : (double)NAN;
 }
 
 double gpu_floor_ns(struct gpu_work work, double peak_tflops, double gbps, double eta_compute,

@@ -68,6 +68,22 @@ void gpu_run_info_text(struct gpu_run *run, const char *key, struct str text)
 
     node->kind = JSON_STRING;
     node->text = arena_str(&run->arena, text);
+    for (size_t i = 0; i < run->info.n; i++)
+        if (str_equal(run->info.at[i].key, str_of(key))) {
+            struct gpu_node *list = ARENA_NEW(&run->arena, struct gpu_node);
+            struct gpu_node **tail = &list->first;
+            const struct gpu_node *old = run->info.at[i].value;
+            list->kind = JSON_ARRAY;
+            for (const struct gpu_node *m = old->kind == JSON_ARRAY ? old->first : old; m != NULL;
+                 m = m->next) {
+                *tail = ARENA_NEW(&run->arena, struct gpu_node);
+                **tail = *m;
+                tail = &(*tail)->next;
+            }
+            *tail = node;
+            run->info.at[i].value = list;
+            return;
+        }
     vec_push(&run->info, ((struct gpu_info){arena_str(&run->arena, str_of(key)), node}));
 }
 

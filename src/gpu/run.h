@@ -114,6 +114,8 @@ void gpu_run_note(struct gpu_run *run, const char *format, ...)
 
 /* Adds a member to run.json: `json` is a JSON value as text. False when it is none. */
 bool gpu_run_info(struct gpu_run *run, const char *key, const char *json);
+
+/* A text as a member; of several with one key an array is made. */
 void gpu_run_info_text(struct gpu_run *run, const char *key, struct str text);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/csv_write.h"
 #include "base/fs.h"
+#include "base/mapfile.h"
 #include "gpu/report.h"
 
 enum { TRIES = 1000 };
@@ -179,6 +180,34 @@ static enum status write_tiling(struct arena *arena, const char *dir, const stru
     return st;
 }
 
+static enum status copy(struct arena *arena, const char *dir, const char *folder, const char *name,
+                        struct str from, struct diag *d)
+{
+    struct mapfile map;
+
+    TRY(fs_mkdirs(fs_join(arena, dir, folder), d));
+    TRY(mapfile_open(&map, arena_cstr(arena, from), d));
+    enum status st = gpu_rundir_put(fs_join(arena, dir, folder), name, map.text, d);
+    mapfile_close(&map);
+    return st;
+}
+
+/* Files that the plan names: the search history of a tiling, what a compiler made. */
+static enum status copy_supplied(struct arena *arena, const char *dir, const struct gpu_stage *s,
+                                 struct diag *d)
+{
+    const char *stage = arena_cstr(arena, gpu_file_name(arena, s->name));
+
+    if (s->autotuning.n > 0)
+        TRY(copy(arena, dir, arena_format(arena, "tiling/%s", stage).at, "autotuning.json",
+                 s->autotuning, d));
+    for (size_t i = 0; i < s->compiled.n; i++)
+        TRY(copy(arena, dir, arena_format(arena, "compiled/%s", stage).at,
+                 arena_cstr(arena, gpu_file_name(arena, str_basename(s->compiled.at[i]))),
+                 s->compiled.at[i], d));
+    return ST_OK;
+}
+
 /* A name for the files of a listing that no other listing has. */
 static const char *listing_name(struct arena *arena, const struct gpu_import *import, size_t i)
 {
@@ -258,8 +287,10 @@ static enum status write_all(struct arena *arena, const char *dir, const struct 
     TRY(gpu_rundir_write_json(dir, run, "ok", d));
     TRY(write_metrics(dir, run, d));
     TRY(write_timings(dir, run, d));
-    for (size_t i = 0; i < run->stages.n; i++)
+    for (size_t i = 0; i < run->stages.n; i++) {
         TRY(write_tiling(arena, dir, &run->stages.at[i], d));
+        TRY(copy_supplied(arena, dir, &run->stages.at[i], d));
+    }
     TRY(write_listings(arena, dir, import, d));
     return gpu_rundir_report(dir, d);
 }

@@ -34,17 +34,39 @@ uint8_t timeline_says(const struct timeline *t, strid name)
     return t->names[name];
 }
 
-int64_t timeline_number(const struct timeline *t, uint32_t slice, struct str key)
+static struct attr attr_of(const struct timeline *t, uint32_t slice, struct str key)
 {
     const struct capture *cap = t->cap;
     strid id = intern_find(&cap->strings, key);
+    struct attr a = {0};
 
-    if (id == 0)
-        return -1;
-    struct attr a = attrs_get(&cap->attrs, cap->slices.own[slice], id);
-    if (a.type == ATTR_NONE)
+    if (id != 0)
+        a = attrs_get(&cap->attrs, cap->slices.own[slice], id);
+    if (id != 0 && a.type == ATTR_NONE)
         a = attrs_get(&cap->attrs, cap->slices.set[slice], id);
+    return a;
+}
+
+int64_t timeline_number(const struct timeline *t, uint32_t slice, struct str key)
+{
+    struct attr a = attr_of(t, slice, key);
+
     return a.type == ATTR_INT ? a.number : -1;
+}
+
+struct str timeline_text(const struct timeline *t, uint32_t slice, struct str key)
+{
+    struct attr a = attr_of(t, slice, key);
+
+    return a.type == ATTR_TEXT ? capture_text(t->cap, a.text) : S("");
+}
+
+struct str timeline_display(const struct timeline *t, uint32_t slice)
+{
+    struct str name = capture_text(t->cap, t->cap->slices.name[slice]);
+    struct str plain = str_starts(name, S("_Z")) ? timeline_text(t, slice, S("short_name")) : name;
+
+    return plain.n > 0 ? plain : name;
 }
 
 struct timeline_quantiles timeline_quantiles(nanos *list, size_t n)
@@ -346,6 +368,7 @@ void timeline_free(struct timeline *t)
         vec_free(&t->devices[i].gaps.at);
         vec_free(&t->devices[i].graphs.at);
         vec_free(&t->devices[i].names);
+        mem_free(t->devices[i].sort_of);
     }
     vec_free(&t->ranges);
     vec_free(&t->pairs);

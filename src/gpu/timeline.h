@@ -140,6 +140,7 @@ struct timeline_range {
 /* All kernels of one name. */
 struct timeline_name {
     strid name;
+    uint32_t slice; /* the first */
     uint64_t n;
     nanos sum, least, most;
 };
@@ -160,6 +161,8 @@ struct timeline_device {
     struct timeline_graphs graphs;
     VEC_OF(struct timeline_name) names; /* by time spent, most first */
     nanos overhead;                     /* of the profiler, in the window */
+    uint32_t *sort_of;    /* by work: number of the run's kernel (gpu/timeline_run.h); or NULL */
+    struct str *stage_of; /* by number of the run's kernel: the stage it belongs to; or NULL */
 };
 
 /* Two streams, by number, and how long kernels ran on both. */

@@ -46,19 +46,6 @@ static void put_times(struct csv_write *out, nanos begin, nanos end)
     csv_write_i64(out, nanos_sub(end, begin));
 }
 
-static struct str text_of(const struct timeline *t, uint32_t slice, struct str key)
-{
-    const struct capture *cap = t->cap;
-    strid id = intern_find(&cap->strings, key);
-    struct attr a = {0};
-
-    if (id != 0)
-        a = attrs_get(&cap->attrs, cap->slices.own[slice], id);
-    if (id != 0 && a.type == ATTR_NONE)
-        a = attrs_get(&cap->attrs, cap->slices.set[slice], id);
-    return a.type == ATTR_TEXT ? capture_text(cap, a.text) : S("");
-}
-
 /* "16,8,1", also in brackets, as three cells. */
 static void put_shape(struct csv_write *out, struct str text)
 {
@@ -101,7 +88,7 @@ static struct str stream_name(const struct timeline *t, uint32_t stream)
 /* "vectorized_add" of "void at::native::vectorized_add<4>(int)". */
 static struct str short_name(const struct timeline *t, uint32_t slice)
 {
-    struct str text = text_of(t, slice, S("short_name")), name = name_of(t, slice);
+    struct str text = timeline_text(t, slice, S("short_name")), name = name_of(t, slice);
     size_t end, from;
 
     if (text.n > 0)
@@ -131,6 +118,13 @@ static void put_launch(struct csv_write *out, const struct timeline *t,
     csv_write_i64(out, l.queue);
 }
 
+static struct str stage_of(const struct timeline_device *d, const struct timeline_op *op)
+{
+    uint32_t sort = d->stage_of != NULL ? d->sort_of[op - d->ops] : TIMELINE_NONE;
+
+    return sort != TIMELINE_NONE ? d->stage_of[sort] : S("");
+}
+
 static void put_kernel(struct csv_write *out, const struct timeline *t,
                        const struct timeline_device *d, const struct timeline_op *op, nanos free_at)
 {
@@ -147,9 +141,9 @@ static void put_kernel(struct csv_write *out, const struct timeline *t,
     csv_write_cell(out, name_of(t, op->slice));
     csv_write_cell(out, short_name(t, op->slice));
     put_known(out, link_of(t, op->slice));
-    put_shape(out, text_of(t, op->slice, S("grid")));
-    put_shape(out, text_of(t, op->slice, S("block")));
-    put_shape(out, text_of(t, op->slice, S("cluster")));
+    put_shape(out, timeline_text(t, op->slice, S("grid")));
+    put_shape(out, timeline_text(t, op->slice, S("block")));
+    put_shape(out, timeline_text(t, op->slice, S("cluster")));
     put_known(out, timeline_number(t, op->slice, S("registers per thread")));
     put_known(out, fixed);
     put_known(out, shared >= 0 && fixed >= 0 ? shared - fixed : shared);
@@ -157,7 +151,7 @@ static void put_kernel(struct csv_write *out, const struct timeline *t,
     put_known(out, timeline_number(t, op->slice, S("graph id")));
     put_known(out, timeline_number(t, op->slice, S("graph node id")));
     put_launch(out, t, op, free_at);
-    csv_write_cell(out, text_of(t, op->slice, S("stage")));
+    csv_write_cell(out, stage_of(d, op));
     csv_write_cell(out, range != TIMELINE_NONE ? name_of(t, t->ranges.at[range].slice) : S(""));
     csv_write_row(out);
 }
@@ -319,7 +313,7 @@ static void put_all_nvtx(const struct timeline *t, struct csv_write *out)
         const struct timeline_range *r = &t->ranges.at[i];
         csv_write_i64(out, lane_of(t, r->slice)->pid);
         csv_write_i64(out, lane_of(t, r->slice)->tid);
-        struct str domain = text_of(t, r->slice, S("domain"));
+        struct str domain = timeline_text(t, r->slice, S("domain"));
         if (domain.n > 0)
             csv_write_cell(out, domain);
         else

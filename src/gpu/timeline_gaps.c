@@ -96,7 +96,8 @@ static void take_slice(struct evidence *e, strid overhead, lane_id lane, size_t 
         }
         break;
     case SLICE_OTHER:
-        if (overhead != 0 && capture_slice_attr(cap, i, KEY_CAT).text == overhead)
+        if (str_equal(capture_text(cap, cap->lanes.at[lane].key.name), S("Overhead")) ||
+            (overhead != 0 && capture_slice_attr(cap, i, KEY_CAT).text == overhead))
             vec_push(&e->overheads, ((struct interval){s->begin[i], slices_end(s, i)}));
         break;
     default:

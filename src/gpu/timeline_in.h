@@ -30,4 +30,10 @@ struct timeline_quantiles timeline_quantiles(nanos *list, size_t n);
 /* A number of a slice under a name of the importers ("graph id"), own values first; or -1. */
 int64_t timeline_number(const struct timeline *t, uint32_t slice, struct str key);
 
+/* A text likewise, or an empty one. */
+struct str timeline_text(const struct timeline *t, uint32_t slice, struct str key);
+
+/* The name of a slice for people: the plain name where the recorded one is mangled. */
+struct str timeline_display(const struct timeline *t, uint32_t slice);
+
 #endif

@@ -1,5 +1,6 @@
 #include <math.h>
 
+#include "gpu/timeline_in.h"
 #include "gpu/timeline_out.h"
 
 enum { NAMES_TOLD = 50 }; /* kernels by time spent; the tables have all */
@@ -175,7 +176,7 @@ static void put_names(struct json_writer *j, const struct timeline *t,
     for (size_t i = 0; i < d->names.n && i < NAMES_TOLD; i++) {
         const struct timeline_name *n = &d->names.at[i];
         json_write_object(j);
-        put_text(j, "name", capture_text(t->cap, n->name));
+        put_text(j, "name", timeline_display(t, n->slice));
         put_i64(j, "count", (int64_t)n->n);
         put_i64(j, "total_ns", n->sum);
         put_i64(j, "min_ns", n->least);

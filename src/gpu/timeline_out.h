@@ -26,9 +26,13 @@ extern const size_t timeline_tables_n;
 bool timeline_table_write(const struct timeline_table *table, struct timeline *const *list,
                           size_t n, struct sink sink);
 
-/* The sections of a report on a timeline, after whatever the report has: summary, streams, overlap,
- * launch latency, gaps, graphs, top kernels, notes. */
+/* The sections of a report on a timeline, after whatever the report has: device, summary, streams,
+ * overlap, launch latency, gaps, graphs, top kernels, notes. */
 void timeline_describe(const struct timeline *t, struct report *r);
+
+/* The same of one device, without the device's own section and the notes. */
+void timeline_describe_device(const struct timeline *t, const struct timeline_device *d,
+                              struct report *r);
 
 /* The value of the key "result": an object with a list of devices. */
 void timeline_write_json(struct timeline *const *list, size_t n, struct json_writer *j);

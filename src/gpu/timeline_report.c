@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "gpu/timeline_in.h"
 #include "gpu/timeline_out.h"
 #include "report/report.h"
 
@@ -254,7 +255,7 @@ static void put_names(const struct timeline *t, struct report *r, const struct t
     struct table *table = report_table(r, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < d->names.n && i < NAMES_TOLD; i++) {
         const struct timeline_name *n = &d->names.at[i];
-        table_text(r, table, capture_text(t->cap, n->name));
+        table_text(r, table, timeline_display(t, n->slice));
         table_number(table, (double)n->n);
         table_number(table, (double)n->sum);
         table_number(table, share(n->sum, d->kernel_sum));
@@ -276,6 +277,18 @@ static void put_notes(const struct timeline *t, struct report *r, const struct t
         report_text(r, S("none"));
 }
 
+void timeline_describe_device(const struct timeline *t, const struct timeline_device *d,
+                              struct report *r)
+{
+    put_summary(r, d);
+    put_streams(t, r, d);
+    put_overlap(t, r, d);
+    put_launches(r, d);
+    put_gaps(r, d);
+    put_graphs(t, r, d);
+    put_names(t, r, d);
+}
+
 void timeline_describe(const struct timeline *t, struct report *r)
 {
     for (size_t i = 0; i < t->n_devices; i++) {
@@ -285,13 +298,7 @@ void timeline_describe(const struct timeline *t, struct report *r)
         put_device(t, r);
         if (d->device > 0 || t->n_devices > 1)
             report_text(r, arena_format(&r->arena, "device %d", (int)d->device));
-        put_summary(r, d);
-        put_streams(t, r, d);
-        put_overlap(t, r, d);
-        put_launches(r, d);
-        put_gaps(r, d);
-        put_graphs(t, r, d);
-        put_names(t, r, d);
+        timeline_describe_device(t, d, r);
         put_notes(t, r, d);
     }
 }

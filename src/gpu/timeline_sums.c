@@ -71,12 +71,14 @@ static void count_running(struct sweep *s, struct timeline_device *d, const stru
 
 /* ---- one piece of work ---- */
 
-static void add_name(struct sweep *s, struct timeline_device *d, strid name, nanos dur)
+static void add_name(struct sweep *s, struct timeline_device *d, strid name, uint32_t slice,
+                     nanos dur)
 {
     uint32_t i = hash_add(&s->names, name, (uint32_t)d->names.n);
 
     if (i == d->names.n)
-        vec_push(&d->names, ((struct timeline_name){.name = name, .least = dur, .most = dur}));
+        vec_push(&d->names,
+                 ((struct timeline_name){.name = name, .slice = slice, .least = dur, .most = dur}));
     struct timeline_name *n = &d->names.at[i];
     n->n++;
     n->sum = nanos_add(n->sum, dur);
@@ -108,7 +110,7 @@ static void add_kernel(struct sweep *s, struct timeline *t, struct timeline_devi
     cover(&s->kernels, op->begin, op->end);
     count_running(s, d, op);
     add_to_stream(&t->streams[op->stream], op, dur);
-    add_name(s, d, t->cap->slices.name[op->slice], dur);
+    add_name(s, d, t->cap->slices.name[op->slice], op->slice, dur);
 }
 
 static void add_gap(struct sweep *s, struct timeline_device *d, size_t i)

@@ -24,7 +24,8 @@
  *                           mangled name and in the plain function name of each kernel
  * STRATA_INJECT_RANGE       counters and event: names of NVTX ranges, one a line; only launches
  *                           inside one of them count. In event mode one pass through such a range
- *                           is one run; without ranges every matching launch is one
+ *                           is one run; without ranges every matching launch is one. Push and
+ *                           pop ranges are followed, those with a start and an end are not
  * STRATA_INJECT_SKIP        counters: matching launches passed over first; event: warm-up runs
  * STRATA_INJECT_COUNT       counters: launches measured; event: runs kept. 0 (default): all
  * STRATA_INJECT_PER_KERNEL  counters: launches measured of one name, grid and block; default 3,
@@ -36,6 +37,10 @@
  * STRATA_INJECT_PASSES      counters: passes allowed; default 2
  * STRATA_INJECT_PERIOD_MS   how often recorded data is written; default 200
  * STRATA_CUPTI_PATH         libcupti to use, a file; unset: the search order of inject/cupti.h
+ *
+ * Launches in counters and event mode are told by the driver's callbacks: their sites have names,
+ * grids, blocks and dynamic shared memory; registers, static shared and local memory are 0 there
+ * and come from a run in trace mode.
  *
  * Codes of notes, with the CUPTI or CUDA result behind them (0: none) and a sentence:
  *

@@ -158,9 +158,8 @@ static void add_site(struct gpu_trace *t, uint64_t kind, const uint64_t *fields,
     struct gpu_trace_site site = {
         .kind = (uint8_t)kind, .n = (uint8_t)n, .first = (uint32_t)t->fields.n};
 
-    vec_reserve(&t->fields, t->fields.n + n);
-    memcpy(t->fields.at + t->fields.n, fields, n * sizeof(*fields));
-    t->fields.n += n;
+    for (uint64_t i = 0; i < n; i++)
+        vec_push(&t->fields, fields[i]);
     vec_push(&t->sites, site);
 }
 

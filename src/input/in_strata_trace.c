@@ -137,7 +137,7 @@ static strid shape_of(struct import *m, uint32_t site, unsigned first)
 static attr_run kernel_set(struct import *m, uint32_t site, struct str plain)
 {
     struct capture *cap = m->cap;
-    struct attr list[10];
+    struct attr list[12];
     size_t n = 0;
     uint64_t shared = field(m, site, KERNEL_STATIC) + field(m, site, KERNEL_DYNAMIC);
 
@@ -148,6 +148,9 @@ static attr_run kernel_set(struct import *m, uint32_t site, struct str plain)
     list[n++] = attr_int(capture_intern(cap, S("registers per thread")),
                          (int64_t)field(m, site, KERNEL_REGISTERS));
     list[n++] = attr_int(capture_intern(cap, S("shared memory")), (int64_t)shared);
+    list[n++] = attr_int(capture_intern(cap, S("static shared memory")),
+                         (int64_t)field(m, site, KERNEL_STATIC));
+    list[n++] = attr_int(capture_intern(cap, S("context")), (int64_t)field(m, site, PLACE_CONTEXT));
     if (field(m, site, KERNEL_LOCAL) > 0)
         list[n++] = attr_int(capture_intern(cap, S("local memory per thread")),
                              (int64_t)field(m, site, KERNEL_LOCAL));
@@ -384,21 +387,29 @@ static void put_call(struct import *m, const struct gpu_trace_event *e, const st
         vec_push(&m->calls, ((struct link){(uint32_t)e->correlation, slice}));
 }
 
+/* The kind of site that a record has; 0: it becomes no slice (gpu_trace_results_read()). */
+static const uint8_t kinds[TRACE_TAGS] = {
+    [TRACE_KERNEL] = TRACE_SITE_KERNEL, [TRACE_COPY] = TRACE_SITE_COPY,
+    [TRACE_FILL] = TRACE_SITE_FILL,     [TRACE_CALL] = TRACE_SITE_CALL,
+    [TRACE_SYNC] = TRACE_SITE_SYNC,     [TRACE_OVERHEAD] = TRACE_SITE_OVERHEAD,
+    [TRACE_GRAPH] = TRACE_SITE_PLACE,   [TRACE_MARK] = TRACE_SITE_MARK,
+};
+
 static void take_event(void *ctx, const struct gpu_trace_event *e)
 {
     struct import *m = ctx;
-    const struct site *s;
     struct attr link;
 
-    if (e->tag == TRACE_EVENT || e->tag == TRACE_RUN || e->tag == TRACE_COUNTER)
-        return; /* no slices: gpu_trace_results_read() */
-    s = site_at(m, e->site);
-    if (s == NULL) {
-        if (gpu_trace_kind(&m->t, e->site) == 0)
-            m->lost++;
+    if (kinds[e->tag] == 0)
+        return;
+    if (gpu_trace_kind(&m->t, e->site) != kinds[e->tag]) {
+        m->lost++;
+        diag_add(m->in->diag, SEV_LOSS, "strata-trace.no-site", (struct where){.path = m->in->path},
+                 "record skipped: what it is about was in a damaged block");
         return;
     }
-    if (!has_times(m, e))
+    const struct site *s = site_at(m, e->site);
+    if (s == NULL || !has_times(m, e))
         return;
     switch (e->tag) {
     case TRACE_KERNEL:

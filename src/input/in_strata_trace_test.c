@@ -105,8 +105,22 @@ TEST(records_without_good_times_are_losses)
     struct capture *cap = import(-1);
     assert_int_equal(cap->slices.n, 1);
     assert_int_equal(cap->sources.at[0].lost, 4);
+    assert_int_equal(diag_count(&diag, "strata-trace.no-site"), 1);
     assert_int_equal(diag_count(&diag, "strata-trace.no-time"), 1);
     assert_int_equal(diag_count(&diag, "strata-trace.bad-duration"), 2);
+    capture_free(cap);
+}
+
+TEST(a_record_with_the_site_of_another_kind_is_a_loss)
+{
+    begin();
+    put_string(&made, "k");
+    PUT(&made, TRACE_SITE, TRACE_SITE_MARK, 4, 2, 77, 1, 0);
+    PUT(&made, TRACE_KERNEL, trace_zigzag(100), 5, 0, 1);
+    end();
+    struct capture *cap = import(-1);
+    assert_int_equal(cap->slices.n, 0);
+    assert_int_equal(cap->sources.at[0].lost, 1);
     capture_free(cap);
 }
 
@@ -183,6 +197,7 @@ int main(void)
         T(an_arrow_starts_at_the_runtime_call),
         T(one_device_is_read_at_a_time),
         T(records_without_good_times_are_losses),
+        T(a_record_with_the_site_of_another_kind_is_a_loss),
         T(ranges_are_paired_by_their_numbers),
         T(whole_graphs_count_where_their_nodes_are_missing),
         T(odd_correlations_have_arrows_too),

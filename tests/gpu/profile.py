@@ -64,6 +64,28 @@ class Case(unittest.TestCase):
         return not os.path.isdir(state) or not os.listdir(state)
 
 
+class Timeline(Case):
+    def test_tables_and_sections(self):
+        self.assertEqual(self.run_("--mode", "nsys", FAKE_GPU_RUNS="3"), 0, None)
+        top = os.path.join(self.dir, "out", "profiles", "nsys", "gpu-program", "default", "latest")
+        with open(os.path.join(top, "timeline", "kernels.csv"), encoding="utf-8") as f:
+            head, *rows = [line.rstrip("\n").split(",") for line in f]
+        stage, name = head.index("stage"), head.index("short_name")
+        self.assertEqual([r[stage] for r in rows], ["copy", "scale"] * 3)
+        self.assertEqual([r[name] for r in rows], ["copy", "scale"] * 3)
+        for table in ("memops", "api", "sync", "nvtx", "graphs", "streams", "overlap", "gaps"):
+            self.assertTrue(os.path.isfile(os.path.join(top, "timeline", table + ".csv")), table)
+        self.assertTrue(os.path.isfile(os.path.join(top, "timeline", "trace.json.gz")))
+        report = os.path.join(top, "report.md")
+        with open(report, encoding="utf-8") as f:
+            text = f.read()
+        found = [line[3:] for line in text.splitlines() if line.startswith("## ")][1:]
+        self.assertEqual(found, ["Device", "Timeline summary", "Streams", "Overlap",
+                                 "Launch latency", "Gaps", "CUDA graphs", "Top kernels", "Notes"])
+        done = subprocess.run([STRATA, "gpu", "report", "--check", report], capture_output=True)
+        self.assertEqual(done.returncode, 0)
+
+
 class Clocks(Case):
     """In each case the recorded sequence ends with a reset if and only if a set succeeded."""
 
@@ -237,11 +259,73 @@ class Results(Case):
         self.assertEqual(len(calls), 5)
         self.assertIn("ncu", os.listdir(os.path.join(self.top("ncu"), "latest")))
 
+    def test_nsys(self):
+        self.assertEqual(self.run_("--mode", "nsys"), 0, None)
+        text = self.report("nsys")
+        for heading in ("Device", "Timeline summary", "Streams", "Overlap", "Launch latency", "Gaps",
+                        "CUDA graphs", "Top kernels", "Notes"):
+            self.assertEqual(text.count("\n## %s\n" % heading), 1, heading)
+        files = os.listdir(os.path.join(self.top("nsys"), "latest", "timeline"))
+        for name in ("kernels", "memops", "api", "sync", "nvtx", "graphs", "streams", "overlap",
+                     "gaps"):
+            self.assertIn(name + ".csv", files)
+        self.assertIn("trace.json.gz", files)
+        self.assertIn("trace.strata", files)
+
+    def test_files(self):
+        self.assertEqual(self.run_("--param", "b=4"), 0)
+        folder = os.path.join(self.dir, "out", "profiles", "annotation", "gpu-program", "b4",
+                              "latest")
+        with open(os.path.join(folder, "run.json")) as f:
+            run = json.load(f)
+        self.assertEqual(run["status"], "ok")
+        self.assertEqual(run["command"], [PROGRAM])
+        self.assertEqual(run["exit_code"], 0)
+        self.assertEqual(run["clock"]["sm_mhz"]["median"], 1980)
+        self.assertEqual(run["clock"]["power_w"], {"mean": 300, "limit": 700})
+        with open(os.path.join(folder, "params.json")) as f:
+            params = json.load(f)
+        self.assertEqual(params["b"], 4)
+        self.assertEqual(params["device"]["cc"], "9.0")
+        self.assertAlmostEqual(params["peaks"]["gbps"], 4814.3, delta=0.1)
+
     def top(self, mode):
         return os.path.join(self.dir, "out", "profiles", mode, "gpu-program", "default")
 
     def report(self, mode):
         return open(os.path.join(self.top(mode), "latest", "report.md")).read()
+
+    def test_baseline_and_log(self):
+        log = os.path.join(self.dir, "log.md")
+        self.assertEqual(self.run_("--version", "v1", "--devlog", log), 0)
+        self.assertNotIn("vs Baseline", self.out)
+        self.assertEqual(self.run_("--version", "v2", "--devlog", log), 0)
+        self.assertIn("### vs Baseline", self.out)
+        self.assertIn("≈", self.out)
+        with open(log) as f:
+            text = f.read()
+        self.assertIn("<!-- strata:begin v1 -->", text)
+        self.assertIn("<!-- strata:begin v2 -->", text)
+        self.assertEqual(self.run_("--baseline", "none"), 0)
+        self.assertNotIn("vs Baseline", self.out)
+        self.assertEqual(self.run_("--baseline", "latest", "--clock", "1200"), 0)
+        self.assertIn("gpu.not-comparable", self.err)
+        self.assertEqual(self.run_("--baseline", "/nowhere"), 3)
+
+    def test_a_report_made_again_is_the_same(self):
+        for mode in ("annotation", "event", "ncu", "nsys"):
+            with self.subTest(mode=mode):
+                select = ["--select", "^copy"] if mode == "event" else []
+                self.assertEqual(self.run_("--mode", mode, *select), 0)
+                folder = os.path.join(self.top(mode), "latest")
+                before = self.report(mode)
+                p = subprocess.run([STRATA, "gpu", "report", folder], capture_output=True, text=True)
+                self.assertEqual(p.returncode, 0, p.stderr)
+                self.assertEqual(self.report(mode), before)
+                p = subprocess.run([STRATA, "gpu", "report", "--check",
+                                    os.path.join(folder, "report.md")], capture_output=True,
+                                   text=True)
+                self.assertEqual(p.returncode, 0, p.stdout + p.stderr)
 
     def test_out_is_not_overwritten(self):
         self.assertEqual(self.run_("--out", "mine"), 0)

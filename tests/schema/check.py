@@ -164,6 +164,7 @@ def main():
         b = "tests/golden/diff-slower/in/b/kernel_details.csv"
         full = [run("anomaly", paths[-1], "-o", out + "/res", "--json"), run("diff", a, b, "--json"),
                 run("info", paths[-1], "--json"), run("formats", "--json"),
+                run("gpu", "timeline", "examples/kineto-small", "--json"),
                 run("query", a, "SELECT name, dur FROM kernels LIMIT 3", "--json"),
                 run("db", "grid", "--database-path", "examples/perfdb/grid", "--rows", "2", "--seed",
                     "1", "--dry-run", "--json"),

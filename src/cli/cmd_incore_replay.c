@@ -1,0 +1,309 @@
+/*
+ * strata incore replay: one kernel of a larger program, launched alone with chosen arguments.
+ */
+#include <inttypes.h>
+
+#include "cli/session.h"
+#include "flow/flow_incore_replay.h"
+
+extern const struct command command_incore_replay;
+
+/* The last two are generators; the public tool has them under this name. */
+static const char *const backends[] = {"auto", "sim", "msprof", "simpler", "ptoas", NULL};
+static const char *const generators[] = {"simpler", "ptoas", NULL};
+
+struct args {
+    const char *one_case, *kernel, *kernel_source, *platform, *runtime, *output_dir, *cann_home,
+        *pto_isa_root, *soc, *arg_spec, *dump_dir, *task_id, *dispatch_id, *pto, *ptoas_root,
+        *source_cpp, *kernel_base, *arch, *symbol;
+    struct opt_list set_args;
+    int backend, generator;
+    int64_t func_id, device, launch_count, timeout, sim_minutes, blocks;
+};
+
+static const struct args defaults = {
+    .platform = "a2a3",
+    .runtime = "tensormap_and_ringbuffer",
+    .func_id = -1,
+    .launch_count = 1,
+    .timeout = 120,
+    .blocks = 1,
+};
+
+static const struct opt options[] = {
+    OPT_STRING(0, "case", "NAME", struct args, one_case, "the case of the scene"),
+    OPT_STRING(0, "kernel", "NAME", struct args, kernel, "the kernel, by name"),
+    OPT_INT(0, "func-id", "N", struct args, func_id, 0, INT64_MAX, "or by number"),
+    OPT_STRING(0, "kernel-source", "FILE", struct args, kernel_source, "or by its source"),
+    OPT_CHOICE(0, "backend", backends, struct args, backend,
+               "who simulates: auto takes msprof when CANN is here, else sim"),
+    OPT_CHOICE(0, "generator", generators, struct args, generator,
+               "who makes the launch: strata for a kernel of simpler, or the script of PTOAS"),
+    OPT_STRING(0, "pto", "FILE", struct args, pto, "the kernel as PTO text, for the back end sim"),
+    OPT_GROUP("Arguments"),
+    OPT_STRING(0, "arg-spec", "FILE", struct args, arg_spec, "all arguments, as JSON"),
+    OPT_STRING(0, "dump-dir", "DIR", struct args, dump_dir, "tensors as a run has dumped them"),
+    OPT_STRING(0, "task-id", "ID", struct args, task_id, "only those of this task"),
+    OPT_LIST(0, "set-arg", "SLOT=VALUE", struct args, set_args,
+             "one value, over what the rest says; may be repeated"),
+    OPT_STRING(0, "dispatch-id", "ID", struct args, dispatch_id,
+               "taken for the sake of old scripts; not used"),
+    OPT_GROUP("Launch"),
+    OPT_STRING(0, "platform", "NAME", struct args, platform, "a2a3 or a5 (a2a3)"),
+    OPT_STRING(0, "runtime", "NAME", struct args, runtime, "of simpler (tensormap_and_ringbuffer)"),
+    OPT_STRING(0, "soc-version", "NAME", struct args, soc, "the chip (dav_2201, dav_3510 for a5)"),
+    OPT_INT(0, "hw-block-num", "N", struct args, blocks, 1, 1024,
+            "blocks of a kernel of one core type (1)"),
+    OPT_INT(0, "device", "N", struct args, device, 0, 1024, "number of the device (0)"),
+    OPT_INT(0, "launch-count", "N", struct args, launch_count, 1, 5000, "launches to collect (1)"),
+    OPT_INT(0, "timeout", "N", struct args, timeout, 1, 1000000,
+            "everything is killed after this many seconds (120)"),
+    OPT_INT(0, "sim-minutes", "N", struct args, sim_minutes, 1, 2880,
+            "msprof ends the simulation after this many minutes (as --timeout, rounded up)"),
+    OPT_GROUP("Folders"),
+    OPT_STRING(0, "output-dir", "DIR", struct args, output_dir, "the same as --out"),
+    OPT_STRING(0, "cann-home", "DIR", struct args, cann_home,
+               "CANN ($CANN_HOME or $ASCEND_HOME_PATH)"),
+    OPT_STRING(0, "pto-isa-root", "DIR", struct args, pto_isa_root,
+               "checkout of pto-isa ($PTO_ISA_ROOT or ~/pto-isa)"),
+    OPT_GROUP("The generator of PTOAS"),
+    OPT_STRING(0, "ptoas-root", "DIR", struct args, ptoas_root, "its checkout"),
+    OPT_STRING(0, "source-cpp", "FILE", struct args, source_cpp, "the compiled kernel"),
+    OPT_STRING(0, "kernel-base-name", "NAME", struct args, kernel_base, "its name"),
+    OPT_STRING(0, "aicore-arch", "NAME", struct args, arch, "compiler architecture"),
+    OPT_STRING(0, "kernel-symbol", "NAME", struct args, symbol, "its symbol (the only one of that name)"),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata incore replay examples/replay/paged_attention/test_scene.py --case CaseSmall1 "
+     "--kernel SF --dry-run -o replay-sf",
+     "the workspace of one kernel, with arguments that strata knows"},
+    {"strata incore replay examples/replay/scale/scene.json --case Small --func-id 0 "
+     "--pto examples/replay/scale/scale.pto --backend sim -o replay-scale",
+     "and its trace, from the embedded simulator"},
+    {0},
+};
+
+static struct incore_replay_job job_of(const struct session *s, const struct args *a)
+{
+    bool is_ptoas = a->generator == 1 || a->backend == 4;
+
+    return (struct incore_replay_job){
+        .module = s->operands.n > 0 ? s->operands.at[0] : NULL,
+        .case_name = a->one_case,
+        .choice = {.name = a->kernel,
+                   .source = a->kernel_source,
+                   .func_id = a->func_id,
+                   .has_func_id = a->func_id >= 0},
+        .platform = a->platform,
+        .runtime = a->runtime,
+        .out = s->common.out != NULL ? s->common.out : a->output_dir,
+        .cann_home = a->cann_home,
+        .pto_isa_root = a->pto_isa_root,
+        .soc = a->soc,
+        .arg_spec = a->arg_spec,
+        .dump_dir = a->dump_dir,
+        .task_id = a->task_id,
+        .pto = a->pto,
+        .set_args = a->set_args.at,
+        .n_set_args = a->set_args.n,
+        .device = a->device,
+        .launch_count = a->launch_count,
+        .timeout_s = a->timeout,
+        .sim_minutes = a->sim_minutes > 0 ? a->sim_minutes : (a->timeout + 59) / 60,
+        .blocks = a->blocks,
+        .backend = a->backend == 1   ? REPLAY_SIM
+                   : a->backend == 2 ? REPLAY_MSPROF
+                                     : REPLAY_AUTO,
+        .is_dry = s->common.dry_run,
+        .is_ptoas = is_ptoas,
+        .ptoas_root = a->ptoas_root,
+        .source_cpp = a->source_cpp,
+        .kernel_base = a->kernel_base,
+        .arch = a->arch,
+        .symbol = a->symbol,
+    };
+}
+
+static void put_slot(struct json_writer *j, const struct slot *s)
+{
+    static const char *const roles[] = {"input", "output", "inout"};
+
+    json_write_object(j);
+    json_write_key(j, S("kind"));
+    json_write_string(j, s->is_tensor ? S("tensor") : S("scalar"));
+    json_write_key(j, S("index"));
+    json_write_i64(j, s->index);
+    json_write_key(j, S("name"));
+    json_write_string(j, s->name);
+    json_write_key(j, S("dtype"));
+    json_write_string(j, s->dtype->name);
+    if (s->is_tensor) {
+        int64_t bytes = 0;
+        json_write_key(j, S("shape"));
+        json_write_array(j);
+        for (size_t i = 0; i < s->rank; i++)
+            json_write_i64(j, s->shape[i]);
+        json_write_end(j);
+        json_write_key(j, S("role"));
+        json_write_string(j, str_of(roles[s->role]));
+        json_write_key(j, S("fill"));
+        json_write_string(j, s->fill);
+        slot_bytes(s, &bytes);
+        json_write_key(j, S("bytes"));
+        json_write_i64(j, bytes);
+    } else {
+        json_write_key(j, S("value"));
+        if (s->is_unsigned)
+            json_write_u64(j, (uint64_t)s->value);
+        else
+            json_write_i64(j, s->value);
+        json_write_key(j, S("pack_mode"));
+        json_write_string(j, s->is_packed ? S("bits") : S("value"));
+    }
+    json_write_end(j);
+}
+
+static void put_kernel(struct json_writer *j, const struct incore_replay_result *r)
+{
+    json_write_key(j, S("kernel"));
+    json_write_string(j, r->kernel.incore.name);
+    json_write_key(j, S("func_id"));
+    json_write_i64(j, r->kernel.incore.func_id);
+    json_write_key(j, S("shape"));
+    json_write_string(j, str_of(shape_name(r->kernel.shape)));
+    json_write_key(j, S("hw_block_num"));
+    json_write_i64(j, r->ws.blocks);
+    json_write_key(j, S("args"));
+    json_write_array(j);
+    for (size_t i = 0; i < r->slots.n; i++)
+        put_slot(j, &r->slots.at[i]);
+    json_write_end(j);
+}
+
+static void print_json(struct session *s, const struct incore_replay_result *r)
+{
+    const char *origin = r->backend != NULL ? "simulated" : NULL;
+    struct json_writer *j = session_json_begin(s, "strata.incore-replay/1", origin);
+
+    json_write_object(j);
+    json_write_key(j, S("workspace"));
+    session_json_text(j, r->workspace);
+    json_write_key(j, S("simulator"));
+    session_json_text(j, r->simulator);
+    json_write_key(j, S("backend"));
+    session_json_text(j, r->backend);
+    if (r->ws.kernel != NULL)
+        put_kernel(j, r);
+    json_write_key(j, S("cycles"));
+    if (r->cycles > 0)
+        json_write_i64(j, r->cycles);
+    else
+        json_write_null(j);
+    json_write_end(j);
+    session_json_end(s);
+}
+
+static void print_slot(struct session *s, const struct slot *slot)
+{
+    struct str shape = {"", 0};
+    int64_t bytes = 0;
+
+    for (size_t i = 0; i < slot->rank; i++)
+        shape = arena_format(&s->arena, "%.*s%s%" PRId64, STR_ARGS(shape), i > 0 ? "x" : "",
+                             slot->shape[i]);
+    if (slot->is_tensor) {
+        slot_bytes(slot, &bytes);
+        out_printf(&s->out, "  %2" PRId64 "  %-24.*s %-12.*s %.*s, %" PRId64 " bytes, %.*s\n",
+                   slot->index, STR_ARGS(slot->name), STR_ARGS(slot->dtype->name), STR_ARGS(shape),
+                   bytes, STR_ARGS(slot->fill));
+    } else {
+        out_printf(&s->out, "  %2" PRId64 "  %-24.*s %-12.*s %" PRId64 "\n", slot->index,
+                   STR_ARGS(slot->name), STR_ARGS(slot->dtype->name), slot->value);
+    }
+}
+
+static void print(struct session *s, const struct incore_replay_result *r)
+{
+    if (r->ws.kernel != NULL && !s->common.quiet) {
+        out_printf(&s->out, "%s  func_id %" PRId64 " · %s · %" PRId64 " block%s\n",
+                   out_clean(&s->arena, r->kernel.incore.name), r->kernel.incore.func_id,
+                   shape_name(r->kernel.shape), r->ws.blocks, r->ws.blocks == 1 ? "" : "s");
+        for (size_t i = 0; i < r->slots.n; i++)
+            print_slot(s, &r->slots.at[i]);
+    }
+    if (r->cycles > 0 && !s->common.quiet)
+        out_printf(&s->out, "simulated (strata's embedded simulator): %" PRId64 " cycles\n",
+                   r->cycles);
+    if (!s->common.quiet)
+        out_printf(&s->out, "Insight trace workspace: %s\n", r->workspace);
+    if (r->simulator != NULL && !s->common.quiet)
+        out_printf(&s->out, "MindStudio Insight input: %s\n", r->simulator);
+}
+
+/* The error as the public tool words it. */
+static void name_failure(struct session *s)
+{
+    for (size_t i = 0; i < s->diag.entries.n; i++) {
+        struct diag_entry *e = &s->diag.entries.at[i];
+        if (e->severity == SEV_ERROR) {
+            e->first[0].text =
+                arena_format(&s->diag.arena, "insight trace failed: %s", e->first[0].text).at;
+            return;
+        }
+    }
+}
+
+static int run(struct session *s, const void *args)
+{
+    const struct args *a = args;
+    struct incore_replay_job job = job_of(s, a);
+    struct incore_replay_result result;
+
+    if (a->dispatch_id != NULL)
+        diag_add(&s->diag, SEV_NOTE, "replay.dispatch-id", (struct where){0},
+                 "--dispatch-id is not used");
+    enum status st = flow_incore_replay(&job, &s->diag, &result);
+    for (size_t i = 0; i < result.wrote.n; i++)
+        session_wrote(s, result.wrote.at[i]);
+    if (st == ST_OK && s->common.json)
+        print_json(s, &result);
+    else if (st == ST_OK)
+        print(s, &result);
+    incore_replay_result_free(&result);
+    if (st == ST_OK)
+        return CODE_DONE;
+    name_failure(s);
+    return st == ST_CANCELLED ? CODE_INTERRUPTED : CODE_NO;
+}
+
+const struct command command_incore_replay = {
+    .name = "replay",
+    .group = GROUP_INCORE,
+    .summary = "launch one kernel of a larger program alone, with chosen arguments",
+    .usage = "[OPTIONS] SCENE",
+    .details =
+        "Takes one kernel of the form kernel_entry(int64_t *args) out of a test scene, rebuilds "
+        "its 50 argument slots and writes a workspace that launches it once: sources, "
+        "CMakeLists.txt, a script that builds, collects and exports, and a record of it all. "
+        "--dry-run stops there.\n"
+        "\n"
+        "SCENE is a Python test module, whose literals are read without running it, or a scene "
+        "file in JSON. Arguments come from --arg-spec, else from --dump-dir, else from what "
+        "strata knows of paged attention, else from the scene file.\n"
+        "\n"
+        "The back end msprof runs the workspace with CANN. The back end sim simulates the same "
+        "kernel as PTO text (--pto) with the same arguments. Both leave what MindStudio Insight "
+        "opens below insight_export in the workspace.\n"
+        "\n"
+        "Every failure but a wrong option gives exit code 1.",
+    .see = "docs/incore-replay.md",
+    .options = options,
+    .args_size = sizeof(struct args),
+    .defaults = &defaults,
+    .operands = {.kind = OPERAND_FILE, .min = 0, .max = 1},
+    .common = COMMON_OUT | COMMON_DRY_RUN,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,203 @@
+#include "flow/flow_incore_replay.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/fs.h"
+#include "flow/incore_run.h"
+#include "replay/arg_spec.h"
+#include "replay/paths.h"
+#include "replay/recipe.h"
+#include "replay/tensor_dump.h"
+
+static const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+/* The nearest folder above the module that has a .git, else the module's own. */
+static const char *find_repository(struct arena *arena, const char *folder)
+{
+    for (const char *at = folder;; at = path_folder(arena, at)) {
+        if (fs_exists(fs_join(arena, at, ".git")))
+            return at;
+        if (strcmp(at, "/") == 0 || strcmp(at, ".") == 0)
+            return folder;
+    }
+}
+
+/* Where the arguments come from, in order of priority. */
+static enum status find_slots(const struct incore_replay_job *job, struct incore_replay_result *r,
+                              struct diag *d)
+{
+    const char *from = r->scene.file;
+
+    if (job->arg_spec != NULL) {
+        from = job->arg_spec;
+        TRY(arg_spec_read(&r->arena, from, &r->slots, d));
+    } else if (job->dump_dir != NULL) {
+        from = job->dump_dir;
+        TRY(tensor_dump_read(&r->arena, from, job->task_id, &r->slots, d));
+    } else if (!recipe_is_known(&r->scene) && scene_has_args(&r->scene)) {
+        TRY(scene_args(&r->arena, &r->scene, &r->slots, d));
+    } else {
+        TRY(recipe_build(&r->arena, &r->scene, &r->kernel, &r->slots, d));
+    }
+    for (size_t i = 0; i < job->n_set_args; i++)
+        TRY(arg_spec_set(&r->arena, job->set_args[i], &r->slots, d));
+    TRY(slots_check(&r->slots, from, d));
+    struct str missing = slots_missing(&r->slots, &r->kernel, &r->arena);
+    if (missing.n > 0)
+        diag_add(d, SEV_WARN, "replay.unset", (struct where){.path = from},
+                 "the kernel reads slots that nobody gives, so they are 0: %.*s",
+                 STR_ARGS(missing));
+    return ST_OK;
+}
+
+/* Integers of zeros are loop bounds and tables as often as data. */
+static void note_control(const struct incore_replay_result *r, struct diag *d)
+{
+    for (size_t i = 0; i < r->slots.n; i++) {
+        const struct slot *s = &r->slots.at[i];
+        if (s->is_tensor && !s->dtype->is_float && s->role == ROLE_INPUT &&
+            str_equal(s->fill, S("zero")))
+            diag_add(d, SEV_NOTE, "replay.zero-control", (struct where){.path = r->scene.file},
+                     "%.*s is all zeros: loops and addresses that read it collapse",
+                     STR_ARGS(s->name));
+    }
+}
+
+static void replace_slashes(char *text)
+{
+    for (; *text != '\0'; text++)
+        if (*text == '/')
+            *text = '_';
+}
+
+static enum status pick_folder(const struct incore_replay_job *job, struct incore_replay_result *r,
+                               struct diag *d)
+{
+    char *name = arena_cstr(&r->arena, r->kernel.incore.name);
+    char *one_case = arena_cstr(&r->arena, r->scene.case_name);
+
+    r->ws.folder = job->out;
+    replace_slashes(name);
+    replace_slashes(one_case);
+    for (int64_t later = 0; r->ws.folder == NULL || (job->out == NULL && fs_exists(r->ws.folder));
+         later++)
+        r->ws.folder = arena_format(&r->arena, "outputs/insight_trace_%s_%s_%s", one_case, name,
+                                    incore_run_stamp(&r->arena, later))
+                           .at;
+    if (fs_exists(fs_join(&r->arena, r->ws.folder, "insight_trace_config.json")))
+        return ST_OK; /* a workspace of ours, made anew */
+    for (size_t i = 0; i < WORKSPACE_FILES; i++) {
+        const char *path = fs_join(&r->arena, r->ws.folder, workspace_files[i]);
+        if (fs_exists(path)) {
+            diag_hint(d, "try", "another folder with --out");
+            return diag_fail(d, ST_IO, "replay.exists", (struct where){.path = path},
+                             "it is there and of no workspace; it stays as it is");
+        }
+    }
+    return ST_OK;
+}
+
+static void fill_workspace(const struct incore_replay_job *job, struct incore_replay_result *r)
+{
+    const char *home = variable("HOME"), *isa = job->pto_isa_root;
+    const char *cann = job->cann_home;
+    struct workspace *ws = &r->ws;
+
+    if (cann == NULL)
+        cann = variable("CANN_HOME") != NULL ? variable("CANN_HOME") : variable("ASCEND_HOME_PATH");
+    if (isa == NULL)
+        isa = variable("PTO_ISA_ROOT");
+    if (isa == NULL && home != NULL)
+        isa = fs_join(&r->arena, home, "pto-isa");
+    ws->module = r->scene.module;
+    ws->runtime = job->runtime;
+    ws->case_name = r->scene.case_name;
+    ws->kernel = &r->kernel;
+    ws->slots = &r->slots;
+    ws->soc = job->soc != NULL ? job->soc : ws->platform->soc;
+    ws->cann_home = cann != NULL ? path_absolute(&r->arena, cann) : "";
+    ws->pto_isa_root = isa != NULL ? path_absolute(&r->arena, isa) : "";
+    ws->repo_root = find_repository(&r->arena, r->scene.folder);
+    ws->blocks = spmd_blocks(&r->kernel, ws->platform, job->blocks);
+    ws->device = job->device;
+    ws->launch_count = job->launch_count;
+    ws->timeout_s = job->timeout_s;
+    ws->sim_minutes = job->sim_minutes;
+}
+
+static enum status make_workspace(const struct incore_replay_job *job,
+                                  struct incore_replay_result *r, struct diag *d)
+{
+    if (job->module == NULL || job->case_name == NULL)
+        return diag_fail(d, ST_NOT_FOUND, "replay.no-module", (struct where){0},
+                         "simpler backend requires test_module and --case");
+    r->ws.platform = platform_find(str_of(job->platform));
+    if (r->ws.platform == NULL)
+        return diag_fail(d, ST_UNSUPPORTED, "replay.platform", (struct where){0},
+                         "Unknown platform family: '%s'", job->platform);
+    TRY(scene_read(&r->arena, job->module, str_of(job->case_name), &r->scene, d));
+    TRY(kernel_select(&r->scene, &job->choice, &r->kernel, d));
+    TRY(find_slots(job, r, d));
+    TRY(scene_check_platform(&r->scene, str_of(job->platform), &r->arena, d));
+    TRY(spmd_find(&r->kernel, r->ws.platform, &r->ws.spmd, d));
+    TRY(pick_folder(job, r, d));
+    fill_workspace(job, r);
+    note_control(r, d);
+    TRY(workspace_write(&r->ws, d));
+    r->workspace = r->ws.folder;
+    for (size_t i = 0; i < WORKSPACE_FILES; i++)
+        vec_push(&r->wrote, fs_join(&r->arena, r->workspace, workspace_files[i]));
+    return ST_OK;
+}
+
+/* The vendor's simulator where it is, else the embedded one. */
+static bool wants_msprof(const struct incore_replay_job *job, struct incore_replay_result *r)
+{
+    if (job->backend != REPLAY_AUTO)
+        return job->backend == REPLAY_MSPROF;
+    return job->pto == NULL && (fs_find_program(&r->arena, "msprof") != NULL ||
+                                fs_is_dir(r->ws.cann_home));
+}
+
+static enum status run_workspace(const struct incore_replay_job *job,
+                                 struct incore_replay_result *r, struct diag *d)
+{
+    if (wants_msprof(job, r))
+        return incore_replay_msprof(job, r, d);
+    if (job->pto != NULL)
+        return incore_replay_sim(job, r, d);
+    struct where where = {.path = r->workspace};
+    if (job->backend == REPLAY_AUTO) {
+        diag_add(d, SEV_WARN, "replay.not-run", where,
+                 "nothing was simulated: msprof is not here, and the embedded simulator reads PTO "
+                 "text (--pto), not C++");
+        return ST_OK;
+    }
+    diag_hint(d, "try", "--pto with the kernel as PTO text, or --backend msprof");
+    return diag_fail(d, ST_UNSUPPORTED, "replay.no-pto", where,
+                     "the embedded simulator reads PTO text, not C++; the workspace is there");
+}
+
+enum status flow_incore_replay(const struct incore_replay_job *job, struct diag *d,
+                               struct incore_replay_result *out)
+{
+    *out = (struct incore_replay_result){0};
+    arena_init(&out->arena);
+    if (job->is_ptoas)
+        return incore_replay_ptoas(job, out, d);
+    TRY(make_workspace(job, out, d));
+    return job->is_dry ? ST_OK : run_workspace(job, out, d);
+}
+
+void incore_replay_result_free(struct incore_replay_result *r)
+{
+    vec_free(&r->slots);
+    vec_free(&r->wrote);
+    arena_free(&r->arena);
+}

@@ -1,0 +1,199 @@
+/*
+ * Running a workspace: its script on the vendor's simulator, or the same kernel as PTO text on the
+ * embedded one.
+ */
+#include <inttypes.h>
+#include <sys/stat.h>
+
+#include "base/fs.h"
+#include "base/hash.h"
+#include "base/num.h"
+#include "base/proc.h"
+#include "capture/capture.h"
+#include "flow/flow_incore_replay.h"
+#include "flow/flow_pto_sim.h"
+#include "pto/cost.h"
+#include "replay/log_hints.h"
+
+/* ---- the vendor's simulator ---- */
+
+static void take_hints(struct str log, struct diag *d)
+{
+    const char *hints[LOG_HINTS_MAX];
+    size_t n = log_hints(log, hints);
+
+    for (size_t i = 0; i < n; i++)
+        diag_hint(d, "hint", "%s", hints[i]);
+}
+
+/* What the script would otherwise take from the environment. */
+static void settings(struct incore_replay_result *r, const char **env)
+{
+    const struct {
+        const char *name, *value;
+    } all[] = {{"CANN_HOME", r->ws.cann_home},
+               {"PTO_ISA_ROOT", r->ws.pto_isa_root},
+               {"REPO_ROOT", r->ws.repo_root},
+               {"SOC_VERSION", r->ws.soc}};
+    size_t n = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        if (all[i].value[0] != '\0')
+            env[n++] = arena_format(&r->arena, "%s=%s", all[i].name, all[i].value).at;
+    env[n] = NULL;
+}
+
+enum status incore_replay_msprof(const struct incore_replay_job *job,
+                                 struct incore_replay_result *r, struct diag *d)
+{
+    const char *log = fs_join(&r->arena, r->workspace, "run_collect.log");
+    const char *argv[] = {"bash", "run_collect.sh", NULL};
+    const char *env[5];
+    struct proc_spec spec = {.argv = argv,
+                             .env = env,
+                             .folder = r->workspace,
+                             .log = log,
+                             .limit_ms = job->timeout_s * 1000};
+    struct where where = {.path = r->workspace};
+    struct proc_result done;
+    struct exported found;
+    struct diag own;
+
+    if (fs_find_program(&r->arena, "bash") == NULL)
+        return diag_fail(d, ST_TOOL, "replay.no-bash", where, "bash executable not found in PATH");
+    settings(r, env);
+    diag_init(&own);
+    enum status st = proc_run(&spec, &r->arena, &done, &own);
+    diag_fini(&own);
+    if (done.end == PROC_CANCELLED)
+        return diag_fail(d, ST_CANCELLED, "replay.failed", where, "interrupted");
+    if (done.end == PROC_TIMED_OUT) {
+        diag_hint(d, "try", "a larger --timeout, or fewer blocks and iterations");
+        return diag_fail(d, ST_TOOL, "replay.timeout", where,
+                         "Trace collection timed out after %" PRId64 "s; check logs at %s",
+                         job->timeout_s, r->workspace);
+    }
+    if (st != ST_OK) {
+        take_hints(done.out, d);
+        take_hints(done.err, d);
+        return diag_fail(d, ST_TOOL, "replay.failed", where,
+                         "insight trace collection failed; see %s", log);
+    }
+    r->backend = "msprof";
+    TRY(exported_find(&r->arena, r->workspace, r->kernel.shape, &found, d));
+    r->simulator = found.simulator;
+    return ST_OK;
+}
+
+/* ---- the embedded one ---- */
+
+struct givens {
+    struct pto_given *args, *inputs, *fills;
+    size_t n_args, n_inputs, n_fills;
+};
+
+static struct str value_text(struct arena *arena, const struct slot *s)
+{
+    uint32_t bits = (uint32_t)s->value;
+    float value;
+    char text[NUM_TEXT];
+
+    if (!s->is_packed && s->is_unsigned)
+        return arena_format(arena, "%" PRIu64, (uint64_t)s->value);
+    if (!s->is_packed)
+        return arena_format(arena, "%" PRId64, s->value);
+    memcpy(&value, &bits, sizeof(value)); /* the text wants the number, not its bits */
+    return arena_format(arena, "%.*s", (int)num_print_f64(text, (double)value), text);
+}
+
+/* The first slot is the function's first argument, and so on. */
+static struct givens bind(struct incore_replay_result *r)
+{
+    struct arena *arena = &r->arena;
+    struct givens g = {0};
+
+    g.args = ARENA_ARRAY(arena, struct pto_given, r->slots.n + 1);
+    g.inputs = ARENA_ARRAY(arena, struct pto_given, r->slots.n + 1);
+    g.fills = ARENA_ARRAY(arena, struct pto_given, r->slots.n + 1);
+    for (size_t i = 0; i < r->slots.n; i++) {
+        const struct slot *s = &r->slots.at[i];
+        struct str name = arena_format(arena, "%zu", i);
+        if (!s->is_tensor)
+            g.args[g.n_args++] = (struct pto_given){name, value_text(arena, s)};
+        else if (str_starts(s->fill, S("file:")))
+            g.inputs[g.n_inputs++] = (struct pto_given){name, str_part(s->fill, 5, s->fill.n)};
+        else
+            g.fills[g.n_fills++] = (struct pto_given){name, s->fill};
+    }
+    return g;
+}
+
+static enum status export_run(struct incore_replay_result *r, struct pto_kernel *kernel,
+                              const struct pto_costs *costs, const struct pto_setup *setup,
+                              struct diag *d)
+{
+    const char *root = fs_join(&r->arena, r->workspace, "insight_export"), *folder;
+    struct incore_wrote wrote = {0};
+    struct capture *cap = NULL;
+
+    TRY(fs_mkdirs(root, d));
+    chmod(root, 0700);
+    enum status st = flow_pto_capture(kernel, costs, setup, d, &cap);
+    if (st == ST_OK)
+        st = incore_artifacts_folder(
+            root,
+            arena_format(&r->arena, "%016llx", (unsigned long long)hash_bytes(kernel->text)),
+            &r->arena, d, &folder);
+    if (st == ST_OK)
+        st = flow_pto_insight(cap, folder, &r->arena, d, &wrote);
+    for (size_t i = 0; i < wrote.n; i++)
+        vec_push(&r->wrote, wrote.at[i]);
+    vec_free(&wrote);
+    capture_free(cap);
+    return st;
+}
+
+static enum status simulate(const struct incore_replay_job *job, struct incore_replay_result *r,
+                            struct pto_kernel *kernel, const struct pto_costs *costs,
+                            struct diag *d)
+{
+    struct givens g = bind(r);
+    struct exported found;
+    struct pto_setup setup = {
+        .path = job->pto,
+        .target = strcmp(r->ws.platform->family, "a5") == 0 ? PTO_A5 : PTO_A2A3,
+        .has_memory = true,
+        .blocks = r->ws.blocks,
+        .args = g.args,
+        .n_args = g.n_args,
+        .inputs = g.inputs,
+        .n_inputs = g.n_inputs,
+        .fills = g.fills,
+        .n_fills = g.n_fills,
+        .seed = 19,
+    };
+
+    TRY(pto_kernel_load(kernel, &setup, d));
+    TRY(pto_kernel_bind(kernel, &setup, d));
+    TRY(pto_kernel_run(kernel, costs, &setup, d));
+    TRY(export_run(r, kernel, costs, &setup, d));
+    r->backend = "sim";
+    r->cycles = kernel->outcome.total;
+    /* One block is exported: a mixed kernel leaves as many tables as it has cores. */
+    TRY(exported_find(&r->arena, r->workspace, SHAPE_AIC, &found, d));
+    r->simulator = found.simulator;
+    return ST_OK;
+}
+
+enum status incore_replay_sim(const struct incore_replay_job *job, struct incore_replay_result *r,
+                              struct diag *d)
+{
+    struct pto_costs *costs = pto_costs_new();
+    struct pto_kernel kernel;
+
+    pto_kernel_init(&kernel);
+    enum status st = simulate(job, r, &kernel, costs, d);
+    pto_kernel_free(&kernel);
+    pto_costs_free(costs);
+    return st;
+}

@@ -1,0 +1,181 @@
+#include "gpu/ncu_csv.h"
+
+#include <math.h>
+
+#include "base/testing.h"
+
+#define HEAD                                                                                       \
+    "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\"Stream\"," \
+    "\"Block Size\",\"Grid Size\",\"Device\",\"CC\""
+#define LAUNCH(id)                                                                                 \
+    "\"" id "\",\"1\",\"demo\",\"h\",\"k(int, int)\",\"1\",\"7\",\"(16, 16, 1)\",\"(8, 4, 1)\","   \
+    "\"0\",\"9.0\""
+
+struct fixture {
+    struct arena arena;
+    struct diag d;
+    struct gpu_import in;
+};
+
+static void begin(struct fixture *f)
+{
+    arena_init(&f->arena);
+    diag_init(&f->d);
+    f->in = (struct gpu_import){.arena = &f->arena};
+}
+
+static enum status read(struct fixture *f, const char *text)
+{
+    return gpu_ncu_read(&f->in, "page.csv", str_of(text), &f->d);
+}
+
+static void end(struct fixture *f)
+{
+    gpu_import_free(&f->in);
+    diag_fini(&f->d);
+    arena_free(&f->arena);
+}
+
+TEST(a_raw_page_comes_out_in_base_units)
+{
+    struct fixture f;
+
+    begin(&f);
+    assert_int_equal(
+        read(&f, "==PROF== Connected\nprogram says hello\n" HEAD
+                 ",\"gpu__time_duration.sum\",\"dram__bytes_read.sum\",\"sm__ops\",\"policy\","
+                 "\"derived_tempMetric1\",\"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed\","
+                 "\"smsp__average_warps_issue_stalled_wait_per_issue_active.ratio\"\n"
+                 "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"ms\",\"Mbyte\",\"\",\"\","
+                 "\"\",\"%\",\"inst\"\n" LAUNCH("0")
+                 ",\"3.176800\",\"33.59\",\"1,230,503,936\",\"n/a\",\"7\",\"81.05\",\"2.5\"\n"),
+        ST_OK);
+    assert_int_equal(f.in.kernels.n, 1);
+    const struct gpu_kernel *k = &f.in.kernels.at[0];
+    assert_str(k->name, "k(int, int)");
+    assert_int_equal(k->block[1], 16);
+    assert_int_equal(gpu_kernel_blocks(k), 32);
+    assert_true(fabs(k->m[GPU_M_DUR_NS] - 3176800) < 1e-6);
+    assert_true(fabs(k->m[GPU_M_DRAM_RD] - 33.59e6) < 1e-3);
+    assert_true(k->m[GPU_M_DRAM_PCT] == 81.05); /* by its second name */
+    assert_true(isnan(k->m[GPU_M_OCC]));
+    assert_int_equal(k->n_stalls, 1);
+    assert_int_equal(k->values.n, 6); /* all but the scratch column */
+    assert_true(k->values.at[2].number == 1230503936.0);
+    assert_str(k->values.at[3].text, "n/a");
+    end(&f);
+}
+
+#define DETAILS                                                                                    \
+    HEAD ",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\",\"Rule Name\","       \
+         "\"Rule Type\",\"Rule Description\",\"Estimated Speedup Type\",\"Estimated Speedup\"\n"
+#define SOL ",\"GPU Speed Of Light Throughput\","
+
+TEST(details_join_the_raw_page_and_keep_their_rules)
+{
+    struct fixture f;
+
+    begin(&f);
+    assert_int_equal(read(&f, HEAD ",\"gpu__time_duration.sum\"\n" LAUNCH("0") ",\"100\"\n"), ST_OK);
+    assert_int_equal(
+        read(&f, DETAILS LAUNCH("0") SOL "\"Duration\",\"us\",\"0.10\",\n" LAUNCH("0") SOL
+             "\"Memory Throughput\",\"%\",\"50.0\",\n" LAUNCH("0")
+             ",\"Memory Workload Analysis\",\"Memory Throughput\",\"Gbyte/s\",\"2.5\",\n" LAUNCH("0")
+             ",\"Scheduler Statistics\",\"No Eligible\",\"%\",\"90.5\",\n" LAUNCH("0")
+             ",\"Occupancy\",\"\",\"\",\"\",\"AchievedOccupancy\",\"OPT\",\"say \"\"more\"\"\","
+             "\"global\",\"12.5\"\n"),
+        ST_OK);
+    assert_int_equal(f.in.kernels.n, 1);
+    const struct gpu_kernel *k = &f.in.kernels.at[0];
+    assert_true(k->m[GPU_M_DUR_NS] == 100); /* the raw page has more digits */
+    assert_true(k->m[GPU_M_ISSUE_PCT] == 9.5);
+    assert_int_equal(k->rules.n, 1);
+    assert_str(k->rules.at[0].text, "say \"more\"");
+    assert_true(k->rules.at[0].speedup == 12.5);
+    assert_true(k->values.at[3].number == 2.5e9);
+    assert_str(k->values.at[3].unit, "byte/s");
+    end(&f);
+}
+
+TEST(l1_of_active_cycles_becomes_l1_of_all_cycles)
+{
+    struct fixture f;
+
+    begin(&f);
+    assert_int_equal(read(&f, DETAILS LAUNCH("0") SOL "\"Elapsed Cycles\",\"cycle\",\"1,000\",\n"
+                              LAUNCH("0") SOL "\"SM Active Cycles\",\"cycle\",\"25\",\n"
+                              LAUNCH("0") SOL "\"L1/TEX Cache Throughput\",\"%\",\"92\",\n"),
+                     ST_OK);
+    assert_true(fabs(f.in.kernels.at[0].m[GPU_M_L1_PCT] - 2.3) < 1e-9);
+    end(&f);
+}
+
+TEST(a_continental_page_is_understood)
+{
+    struct fixture f;
+
+    begin(&f);
+    assert_int_equal(read(&f, DETAILS LAUNCH("0") SOL "\"Elapsed Cycles\",\"cycle\",\"6.289.517\",\n"
+                              LAUNCH("0") SOL "\"DRAM Throughput\",\"%\",\"81,05\",\n"),
+                     ST_OK);
+    assert_true(f.in.kernels.at[0].m[GPU_M_SM_CYCLES] == 6289517);
+    assert_true(f.in.kernels.at[0].m[GPU_M_DRAM_PCT] == 81.05);
+    end(&f);
+}
+
+TEST(two_launches_stay_two_and_damage_is_counted)
+{
+    struct fixture f;
+
+    begin(&f);
+    assert_int_equal(read(&f, HEAD ",\"gpu__time_duration.sum\"\n" LAUNCH("0") ",\"1\"\n==WARNING== x\n"
+                              LAUNCH("1") ",\"2\"\n"),
+                     ST_OK);
+    assert_int_equal(f.in.kernels.n, 2);
+    assert_int_equal(f.in.lost, 1);
+    assert_int_equal(diag_count(&f.d, "ncu-csv.bad-row"), 1);
+    end(&f);
+}
+
+TEST(other_files_are_refused)
+{
+    struct fixture f;
+
+    begin(&f);
+    assert_int_equal(read(&f, "a,b\n1,2\n"), ST_UNSUPPORTED);
+    assert_int_equal(read(&f, ""), ST_UNSUPPORTED);
+    assert_int_equal(read(&f, DETAILS), ST_FORMAT);
+    end(&f);
+}
+
+#define SASS                                                                                       \
+    "\"Kernel Name\",\"k(int)\",\n\"Address\",\"Source\",\"# Samples\",\"Instructions Executed\"," \
+    "\"stall_wait\",\"stall_wait (Not Issued)\"\n"
+
+TEST(instructions_are_sorted_and_hung_on_their_kernel)
+{
+    struct fixture f;
+
+    begin(&f);
+    assert_int_equal(read(&f, SASS "\"0x20\",\"  EXIT\",\"1\",\"2\",\"1\",\"0\"\n"
+                                   "\"0x10\",\"  MOV R1, R2\",\"9\",\"2\",\"9\",\"3\"\n"
+                                   "\"...\",\"...\",\"-\",\"-\",\"-\",\"-\"\n"
+                                   "\"0x10\",\"  MOV R1, R2\",\"9\",\"2\",\"9\",\"3\"\n"),
+                     ST_OK);
+    gpu_source_attach(&f.in);
+    assert_int_equal(f.in.listings.at[0].sass.n, 2);
+    assert_int_equal(f.in.listings.at[0].sass.at[1].pc, 0x10);
+    assert_true(f.in.listings.at[0].samples == 10);
+    assert_int_equal(f.in.kernels.n, 1);
+    assert_str(f.in.kernels.at[0].hot_instructions.at[0].text, "MOV R1, R2");
+    assert_str(f.in.kernels.at[0].hot_instructions.at[0].stall, "stall_wait");
+    assert_true(f.in.kernels.at[0].hot_instructions.at[0].share == 90);
+    assert_int_equal(f.in.lost, 0);
+    end(&f);
+}
+
+TEST_MAIN("gpu/ncu_csv", T(a_raw_page_comes_out_in_base_units),
+          T(details_join_the_raw_page_and_keep_their_rules),
+          T(l1_of_active_cycles_becomes_l1_of_all_cycles), T(a_continental_page_is_understood),
+          T(two_launches_stay_two_and_damage_is_counted), T(other_files_are_refused),
+          T(instructions_are_sorted_and_hung_on_their_kernel))

@@ -1,0 +1,187 @@
+#include "gpu/report.h"
+
+#include <math.h>
+
+#include "base/testing.h"
+#include "gpu/compare.h"
+#include "gpu/devlog.h"
+
+static struct gpu_kernel kernel(struct gpu_run *run, const char *name, double ns, double dram)
+{
+    struct gpu_kernel k = gpu_kernel_none();
+
+    k.id = run->kernels.n;
+    k.name = str_of(name);
+    k.cc = S("9.0");
+    k.m[GPU_M_DUR_NS] = ns;
+    k.m[GPU_M_DRAM_PCT] = dram;
+    k.m[GPU_M_FMA_PCT] = 5;
+    k.m[GPU_M_L1_PCT] = k.m[GPU_M_L2_PCT] = 20;
+    k.m[GPU_M_OCC] = 60;
+    return k;
+}
+
+/* Three launches: a (median 100 us), b (50 us). */
+static void make(struct gpu_run *run, double scale)
+{
+    struct diag d;
+
+    gpu_run_init(run);
+    diag_init(&d);
+    run->kernel = S("demo");
+    run->version = S("v1");
+    run->mode = S("annotation");
+    vec_push(&run->kernels, kernel(run, "void a<1>(int)", 100e3 * scale, 85));
+    vec_push(&run->kernels, kernel(run, "b(float *)", 50e3 * scale, 10));
+    vec_push(&run->kernels, kernel(run, "void a<1>(int)", 104e3 * scale, 85));
+    assert_int_equal(gpu_run_stages(run, NULL, (struct gpu_work_option){0}, &d), ST_OK);
+    gpu_run_judge(run);
+    diag_fini(&d);
+}
+
+static void check(struct str text, const char *problem)
+{
+    struct diag d;
+
+    diag_init(&d);
+    bool is_good = gpu_report_check("report.md", text, &d);
+    if (problem == NULL) {
+        assert_true(is_good);
+        assert_int_equal(d.entries.n, 0);
+    } else {
+        assert_false(is_good);
+        assert_int_equal(d.entries.n, 1);
+        assert_non_null(strstr(d.entries.at[0].first[0].text, problem));
+    }
+    diag_fini(&d);
+}
+
+TEST(stages_follow_names_and_shares_follow_time)
+{
+    struct gpu_run run;
+    bool is_mixed;
+
+    make(&run, 1);
+    assert_int_equal(run.stages.n, 2);
+    assert_str(run.stages.at[0].name, "a<1>");
+    assert_true(run.stages.at[0].dur_ns == 102e3); /* median of two */
+    assert_true(fabs(run.stages.at[0].share - 204.0 / 254) < 1e-12);
+    assert_ptr_equal(gpu_run_main_stage(&run, &is_mixed), &run.stages.at[0]);
+    assert_false(is_mixed);
+    assert_int_equal(run.stages.at[0].class.bound, GPU_MEMORY);
+    gpu_run_free(&run);
+}
+
+TEST(every_report_keeps_the_contract)
+{
+    static const char *const modes[] = {"annotation", "event", "ncu", "nsys"};
+
+    for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
+        struct gpu_text t = {0};
+        struct gpu_run run, before;
+        make(&run, 1);
+        make(&before, 2);
+        run.mode = str_of(modes[i]);
+        gpu_compare(&before, &run);
+        gpu_report_write(&run, &t);
+        check(gpu_text_view(&t), NULL);
+        gpu_text_free(&t);
+        gpu_run_free(&run);
+        gpu_run_free(&before);
+    }
+    struct gpu_text t = {0};
+    struct gpu_run empty;
+    gpu_run_init(&empty);
+    gpu_report_write(&empty, &t);
+    check(gpu_text_view(&t), NULL);
+    gpu_text_free(&t);
+    gpu_run_free(&empty);
+}
+
+#define BLOCK_HEAD                                                                                 \
+    "## Profile: k v1\n\n### Configuration\n| b | dtype |\n|---|---|\n| 1 | bf16 |\n\n"            \
+    "### Stages\n| Stage | Duration (us) | TC% | DRAM% | Occ% | Bottleneck | Key Issue |\n"        \
+    "|-------|---------------|-----|-------|------|------------|-----------|\n"
+#define BLOCK_END                                                                                  \
+    "\n### Bottleneck: Memory-bound\nRoot cause: x.\n\n"                                           \
+    "### Top 3 Opportunities (ranked by estimated impact)\n"
+
+TEST(breaches_are_named)
+{
+    check(S(BLOCK_HEAD "| a | 1.00 | 1.0 | – | 2.0 | Memory (l1) | x=1 |\n" BLOCK_END
+                       "none — at 80.0% of roof\n"),
+          NULL);
+    check(S("# Report\n"), "begins with");
+    check(S("## Profile: k\n"), "a version");
+    check(S(BLOCK_HEAD "| a | 1.0 | 1.0 | – | 2.0 | Memory (l1) | x=1 |\n" BLOCK_END), "decimals");
+    check(S(BLOCK_HEAD "| a | 1.00 | 1.00 | – | 2.0 | Memory (l1) | x=1 |\n" BLOCK_END), "decimal");
+    check(S(BLOCK_HEAD "| a | 1.00 | 1.0 | – | 2.0 | Fast | x=1 |\n" BLOCK_END), "Bottleneck cell");
+    check(S(BLOCK_HEAD "| a | 1.00 | 1.0 |\n" BLOCK_END), "seven cells");
+    check(S(BLOCK_HEAD "\n### Bottleneck: IO-bound\n"), "is expected");
+    check(S(BLOCK_HEAD "\n### Bottleneck: Memory-bound\nRoot cause: a. b. c.\n"), "two sentences");
+    check(S(BLOCK_HEAD BLOCK_END "1. x - est. 3.0% gain\n"), "an opportunity reads");
+    check(S(BLOCK_HEAD BLOCK_END "2. x — est. 3.0% gain — trigger: a=1\n"), "an opportunity reads");
+    check(S(BLOCK_HEAD BLOCK_END "none — at 80.0% of roof\nmore\n"), "a section");
+}
+
+TEST(a_change_within_the_noise_is_none)
+{
+    assert_true(gpu_is_noise(100, 100.9, 0, 0));
+    assert_false(gpu_is_noise(100, 102, 0, 0));
+    assert_true(gpu_is_noise(100, 107, 0.02, 0.02));
+    assert_false(gpu_is_noise(100, 109, 0.02, 0.02));
+    assert_false(gpu_is_noise(100, 102, NAN, NAN));
+}
+
+TEST(half_the_time_is_twice_as_fast)
+{
+    struct gpu_run run, before;
+
+    make(&run, 1);
+    make(&before, 2);
+    assert_null(gpu_compare_refusal(&before, &run));
+    gpu_compare(&before, &run);
+    assert_str(run.changes.at[0].previous, "304.00"); /* 2 * (102 + 50) */
+    assert_non_null(strstr(run.changes.at[0].change.at, "-50.0% faster, speedup 2.00"));
+    before.device.name = S("other");
+    assert_non_null(gpu_compare_refusal(&before, &run));
+    gpu_run_free(&run);
+    gpu_run_free(&before);
+}
+
+TEST(a_log_keeps_what_people_wrote)
+{
+    struct gpu_text once = {0}, twice = {0};
+    struct gpu_run run;
+
+    make(&run, 1);
+    gpu_devlog_update(S("# Log\nmy words\n"), &run, &once);
+    struct str text = gpu_text_view(&once);
+    assert_true(str_starts(text, S("# Log\nmy words\n\n<!-- strata:begin v1 -->\n")));
+    assert_true(str_find(text, S("**Bottleneck**: Memory-bound")) < text.n);
+    assert_true(str_find(text, S("locked clocks")) == text.n);
+    gpu_devlog_update(text, &run, &twice);
+    assert_int_equal(gpu_text_view(&twice).n, text.n);
+    assert_memory_equal(gpu_text_view(&twice).at, text.at, text.n);
+    gpu_text_free(&once);
+    gpu_text_free(&twice);
+    gpu_run_free(&run);
+}
+
+TEST(markup_in_names_stays_text)
+{
+    struct gpu_text t = {0};
+
+    gpu_report_html(S("## a<b>\n| x \\| y | z |\n|---|---|\n| 1 | 2 |\n- one\n"), &t);
+    struct str text = gpu_text_view(&t);
+    assert_true(str_find(text, S("a&lt;b&gt;")) < text.n);
+    assert_true(str_find(text, S("<th>x | y</th><th>z</th>")) < text.n);
+    assert_true(str_find(text, S("<td>2</td>")) < text.n);
+    assert_true(str_find(text, S("<li>one</li>\n</ul>")) < text.n);
+    gpu_text_free(&t);
+}
+
+TEST_MAIN("gpu/report", T(stages_follow_names_and_shares_follow_time),
+          T(every_report_keeps_the_contract), T(breaches_are_named),
+          T(a_change_within_the_noise_is_none), T(half_the_time_is_twice_as_fast),
+          T(a_log_keeps_what_people_wrote), T(markup_in_names_stays_text))

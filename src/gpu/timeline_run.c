@@ -1,0 +1,316 @@
+#include "gpu/timeline_run.h"
+
+#include <math.h>
+
+#include "gpu/quantile.h"
+#include "gpu/text.h"
+#include "gpu/timeline_in.h"
+#include "gpu/timeline_out.h"
+#include "report/report.h"
+
+/* ---- kernels ---- */
+
+/* Launches of one name, shape and range, in the order they were first met: the run's kernels. */
+struct sort {
+    uint32_t first; /* work */
+    size_t n, from; /* its durations among all */
+};
+
+struct sorts {
+    VEC_OF(struct sort) at;
+};
+
+/* The name of the innermost range around the launch; 0: none. */
+static strid range_of(const struct timeline *t, const struct timeline_op *op)
+{
+    uint32_t range =
+        t->range_of != NULL && op->call != TIMELINE_NONE ? t->range_of[op->call] : TIMELINE_NONE;
+
+    return range != TIMELINE_NONE ? t->cap->slices.name[t->ranges.at[range].slice] : 0;
+}
+
+static void find_sorts(const struct timeline *t, struct timeline_device *d, struct sorts *out)
+{
+    const struct slices *s = &t->cap->slices;
+    struct hash seen = {0};
+
+    *out = (struct sorts){0};
+    d->sort_of = mem_grow(d->sort_of, sizeof(*d->sort_of), d->n + 1);
+    for (size_t i = 0; i < d->n; i++) {
+        uint32_t slice = d->ops[i].slice;
+        d->sort_of[i] = TIMELINE_NONE;
+        if (!timeline_is_kernel(&d->ops[i]))
+            continue;
+        uint64_t key = (uint64_t)s->name[slice] << 32 | s->set[slice];
+        uint32_t sort =
+            hash_add(&seen, hash_mix(key, range_of(t, &d->ops[i])), (uint32_t)out->at.n);
+        if (sort == out->at.n)
+            vec_push(&out->at, ((struct sort){.first = (uint32_t)i}));
+        out->at.at[sort].n++;
+        d->sort_of[i] = sort;
+    }
+    hash_free(&seen);
+}
+
+static nanos *durations(const struct timeline_device *d, struct sorts *sorts)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < sorts->at.n; i++) {
+        sorts->at.at[i].from = n;
+        n += sorts->at.at[i].n;
+        sorts->at.at[i].n = 0;
+    }
+    nanos *list = mem_grow(NULL, sizeof(*list), n + 1);
+    for (size_t i = 0; i < d->n; i++)
+        if (d->sort_of[i] != TIMELINE_NONE) {
+            struct sort *s = &sorts->at.at[d->sort_of[i]];
+            list[s->from + s->n++] = nanos_sub(d->ops[i].end, d->ops[i].begin);
+        }
+    return list;
+}
+
+/* "16,8,1", also in brackets. */
+static void read_shape(struct str text, uint32_t out[3])
+{
+    struct str part;
+
+    if (str_starts(text, S("[")) && str_ends(text, S("]")))
+        text = str_part(text, 1, text.n - 2);
+    for (size_t i = 0; i < 3 && text.n > 0 && str_split(&text, ',', &part); i++) {
+        int64_t number;
+        if (num_i64(part, &number) && number > 0 && number <= UINT32_MAX)
+            out[i] = (uint32_t)number;
+    }
+}
+
+static double number_or_nan(const struct timeline *t, uint32_t slice, struct str key)
+{
+    int64_t number = timeline_number(t, slice, key);
+
+    return number >= 0 ? (double)number : NAN;
+}
+
+static struct gpu_kernel kernel_of(const struct timeline *t, const struct timeline_op *op,
+                                   struct gpu_run *run)
+{
+    struct gpu_kernel k = gpu_kernel_none();
+    uint32_t slice = op->slice;
+    const struct lane_key *lane = &t->cap->lanes.at[t->streams[op->stream].lane].key;
+    double shared = number_or_nan(t, slice, S("shared memory"));
+    double fixed = number_or_nan(t, slice, S("static shared memory"));
+
+    k.name = arena_str(&run->arena, timeline_display(t, slice));
+    k.nvtx = arena_str(&run->arena, capture_text(t->cap, range_of(t, op)));
+    k.stream = arena_str(&run->arena, capture_text(t->cap, lane->name));
+    read_shape(timeline_text(t, slice, S("grid")), k.grid);
+    read_shape(timeline_text(t, slice, S("block")), k.block);
+    read_shape(timeline_text(t, slice, S("cluster")), k.cluster);
+    k.m[GPU_M_REGS] = number_or_nan(t, slice, S("registers per thread"));
+    k.m[GPU_M_SMEM_STATIC] = isnan(fixed) && !isnan(shared) ? 0 : fixed;
+    k.m[GPU_M_SMEM_DYNAMIC] = isnan(fixed) ? shared : shared - fixed;
+    k.m[GPU_M_LOCAL_PER_THREAD] = number_or_nan(t, slice, S("local memory per thread"));
+    return k;
+}
+
+void timeline_run_kernels(const struct timeline *t, struct timeline_device *d, struct gpu_run *run)
+{
+    struct sorts sorts;
+
+    find_sorts(t, d, &sorts);
+    nanos *list = durations(d, &sorts);
+    for (size_t i = 0; i < sorts.at.n; i++) {
+        const struct sort *s = &sorts.at.at[i];
+        struct gpu_kernel k = kernel_of(t, &d->ops[s->first], run);
+        k.id = i;
+        k.launches = s->n;
+        k.total_ns = 0;
+        for (size_t n = 0; n < s->n; n++)
+            k.total_ns += (double)list[s->from + n];
+        k.m[GPU_M_DUR_NS] = quantile_median(list + s->from, s->n);
+        vec_push(&run->kernels, k);
+    }
+    mem_free(list);
+    vec_free(&sorts.at);
+}
+
+/* ---- sections ---- */
+
+static void put_table(struct gpu_text *out, const struct table *t)
+{
+    char buf[QUANTITY_TEXT];
+
+    gpu_put(out, "\n");
+    for (size_t i = 0; i < t->n_columns; i++)
+        gpu_put_cell(out, str_of(t->columns[i].head));
+    gpu_put(out, "|\n");
+    for (size_t i = 0; i < t->n_columns; i++)
+        gpu_put(out, "|---");
+    gpu_put(out, "|\n");
+    for (size_t i = 0; i < t->cells.n; i++) {
+        const struct column *column = &t->columns[i % t->n_columns];
+        struct str text = t->cells.at[i].text;
+        if (column->type == COLUMN_NUMBER)
+            text = (struct str){
+                buf, quantity_number(buf, (struct quantity){t->cells.at[i].number, column->unit})};
+        gpu_put_cell(out, text);
+        if ((i + 1) % t->n_columns == 0)
+            gpu_put(out, "|\n");
+    }
+}
+
+static void end_section(struct gpu_run *run, struct str heading, struct gpu_text *body)
+{
+    if (heading.n > 0)
+        vec_push(&run->sections,
+                 ((struct gpu_section){arena_str(&run->arena, heading),
+                                       arena_str(&run->arena, gpu_text_view(body))}));
+    gpu_text_free(body);
+    *body = (struct gpu_text){0};
+}
+
+/* The frame of a report has the device and the notes. */
+static void add_sections(const struct timeline *t, const struct timeline_device *d,
+                         struct gpu_run *run)
+{
+    struct report *r = report_new(S(""));
+    struct gpu_text body = {0};
+    struct str heading = S("");
+
+    timeline_describe_device(t, d, r);
+    for (size_t i = 0; i < r->blocks.n; i++) {
+        const struct block *b = r->blocks.at[i];
+        if (b->kind == BLOCK_HEADING) {
+            end_section(run, heading, &body);
+            heading = b->text;
+        } else if (b->kind == BLOCK_TEXT) {
+            gpu_put(&body, "\n%.*s\n", STR_ARGS(b->text));
+        } else if (b->kind == BLOCK_TABLE) {
+            put_table(&body, b->table);
+        }
+    }
+    end_section(run, heading, &body);
+    report_free(r);
+}
+
+/* ---- opportunities ---- */
+
+static void add_opportunity(struct gpu_run *run, int id, const char *family, const char *name,
+                            struct str trigger, double gain)
+{
+    vec_push(&run->extra, ((struct gpu_opportunity){.id = id,
+                                                    .family = family,
+                                                    .name = str_of(name),
+                                                    .trigger = trigger,
+                                                    .gain = gain < 0    ? 0
+                                                            : gain > 95 ? 95
+                                                                        : gain,
+                                                    .confidence = 0.6,
+                                                    .is_ranked = true}));
+}
+
+/* O12: kernels whose stream ran dry because the host was late. A graph leaves about 1 us a node;
+ * and no more can be won than the device was idle. */
+static void judge_launches(const struct timeline_device *d, struct gpu_run *run)
+{
+    const struct timeline_launches *l = &d->launches;
+    double span = (double)nanos_sub(d->window.end, d->window.begin);
+    double gap = (double)l->host_bound_gap, idle = 100 * (1 - (double)d->busy / span);
+
+    if (span <= 0 || gap <= 0.05 * span)
+        return;
+    double gain = 100 * (gap - 1000 * (double)l->latency.n) / span;
+    add_opportunity(run, 12, "launch", "launch overhead: a CUDA graph or fewer launches",
+                    arena_format(&run->arena, "host_bound_gap=%.1f%% of span (%llu gaps)",
+                                 100 * gap / span, (unsigned long long)l->host_bound),
+                    gain > idle ? idle : gain);
+}
+
+/* Union of the kernels of some stages; `in` says which of the run's kernels count. */
+static nanos union_of(const struct timeline_device *d, const bool *in)
+{
+    nanos end = INT64_MIN, length = 0;
+
+    for (size_t i = 0; i < d->n; i++) {
+        const struct timeline_op *op = &d->ops[i];
+        nanos begin = op->begin > end ? op->begin : end;
+        if (d->sort_of[i] == TIMELINE_NONE || !in[d->sort_of[i]] || op->end <= begin)
+            continue;
+        length = nanos_add(length, nanos_sub(op->end, begin));
+        end = op->end;
+    }
+    return length;
+}
+
+static void mark(const struct gpu_stage *s, bool *in, size_t n)
+{
+    for (size_t i = 0; i < s->kernels.n; i++)
+        if (s->kernels.at[i] < n)
+            in[s->kernels.at[i]] = true;
+}
+
+/* O13: a declared group of stages that did not run side by side. */
+static void judge_group(const struct timeline_device *d, struct gpu_run *run, struct str group)
+{
+    size_t n = run->kernels.n, members = 0;
+    nanos *busy = ARENA_ARRAY(&run->arena, nanos, run->stages.n);
+    bool *all = ARENA_ARRAY(&run->arena, bool, n + 1);
+    double sum = 0, longest = 0, span = (double)nanos_sub(d->window.end, d->window.begin);
+
+    for (size_t i = 0; i < run->stages.n; i++) {
+        if (!str_equal(run->stages.at[i].group, group))
+            continue;
+        bool *in = ARENA_ARRAY(&run->arena, bool, n + 1);
+        mark(&run->stages.at[i], in, n);
+        mark(&run->stages.at[i], all, n);
+        busy[members++] = union_of(d, in);
+        sum += (double)busy[members - 1];
+        longest = fmax(longest, (double)busy[members - 1]);
+    }
+    double e = timeline_efficiency(busy, members, union_of(d, all));
+    if (isnan(e))
+        return;
+    gpu_run_note(run, "group %.*s: efficiency of overlap E = %.3f over %zu stages", STR_ARGS(group),
+                 e, members);
+    if (e < 0.8 && span > 0)
+        add_opportunity(run, 13, "overlap", "overlap independent stages",
+                        arena_format(&run->arena, "E=%.2f of %.*s", e, STR_ARGS(group)),
+                        100 * (1 - longest / sum) * (1 - e) * fmin(1, sum / span));
+}
+
+static void judge_groups(const struct timeline_device *d, struct gpu_run *run)
+{
+    for (size_t i = 0; i < run->stages.n; i++) {
+        struct str group = run->stages.at[i].group;
+        bool is_new = group.n > 0;
+        for (size_t k = 0; k < i; k++)
+            is_new = is_new && !str_equal(run->stages.at[k].group, group);
+        if (is_new)
+            judge_group(d, run, group);
+    }
+}
+
+static void tell_stages(struct timeline *t, struct timeline_device *d, const struct gpu_run *run)
+{
+    d->stage_of = ARENA_ARRAY(&t->arena, struct str, run->kernels.n + 1);
+    for (size_t i = 0; i < run->stages.n; i++) {
+        struct str name = arena_str(&t->arena, run->stages.at[i].name);
+        for (size_t k = 0; k < run->stages.at[i].kernels.n; k++)
+            if (run->stages.at[i].kernels.at[k] < run->kernels.n)
+                d->stage_of[run->stages.at[i].kernels.at[k]] = name;
+    }
+}
+
+void timeline_run_sections(struct timeline *t, struct timeline_device *d, struct gpu_run *run)
+{
+    struct str list[TIMELINE_NOTES];
+
+    add_sections(t, d, run);
+    for (size_t i = 0, n = timeline_notes(t, d, &run->arena, list); i < n; i++)
+        gpu_run_note(run, "%.*s", STR_ARGS(list[i]));
+    judge_launches(d, run);
+    if (d->sort_of == NULL)
+        return;
+    judge_groups(d, run);
+    tell_stages(t, d, run);
+}

@@ -1,0 +1,112 @@
+#include "gpu/timeline_run.h"
+
+#include <math.h>
+
+#include "base/csv_write.h"
+#include "gpu/timeline_out.h"
+#include "gpu/timeline_testing.h"
+
+static const struct interval all = {0, 0};
+
+TEST(launches_of_a_kernel_are_one_with_their_median)
+{
+    struct gpu_run run;
+    struct scene s;
+
+    scene_begin(&s);
+    scene_kernel(&s, "7", "a", 0, 100);
+    scene_kernel(&s, "7", "a", 200, 500);
+    scene_kernel(&s, "7", "b", 600, 610);
+    scene_look(&s, all);
+    gpu_run_init(&run);
+    timeline_run_kernels(s.t, s.d, &run);
+    assert_int_equal(run.kernels.n, 2);
+    assert_int_equal(run.kernels.at[0].launches, 2);
+    assert_true(run.kernels.at[0].total_ns == 400);
+    assert_true(run.kernels.at[0].m[GPU_M_DUR_NS] == 200);
+    assert_true(isnan(run.kernels.at[0].m[GPU_M_OCC]));
+    gpu_run_free(&run);
+    scene_end(&s);
+}
+
+TEST(a_late_host_is_an_opportunity)
+{
+    struct gpu_run run;
+    struct scene s;
+
+    scene_begin(&s);
+    scene_launch(&s, 0, 1000, "7", 2000, 12000);
+    scene_launch(&s, 20000, 21000, "7", 22000, 32000);
+    scene_look(&s, all);
+    gpu_run_init(&run);
+    timeline_run_kernels(s.t, s.d, &run);
+    timeline_run_sections(s.t, s.d, &run);
+    assert_int_equal(run.extra.n, 1);
+    assert_int_equal(run.extra.at[0].id, 12);
+    /* 10 us of 30 are gaps; two nodes of a graph would take 2. */
+    assert_true(fabs(run.extra.at[0].gain - 100 * 8.0 / 30) < 1e-9);
+    assert_int_equal(run.sections.n, 7);
+    assert_true(str_equal(run.sections.at[0].heading, S("Timeline summary")));
+    assert_true(str_equal(run.sections.at[6].heading, S("Top kernels")));
+    gpu_run_free(&run);
+    scene_end(&s);
+}
+
+TEST(stages_declared_concurrent_that_were_not_are_one_too)
+{
+    struct gpu_run run;
+    struct scene s;
+
+    scene_begin(&s);
+    scene_kernel(&s, "7", "a", 0, 1000);
+    scene_kernel(&s, "8", "b", 1000, 2000);
+    scene_look(&s, all);
+    gpu_run_init(&run);
+    timeline_run_kernels(s.t, s.d, &run);
+    for (size_t i = 0; i < 2; i++) {
+        vec_push(&run.stages, ((struct gpu_stage){.name = S("s"), .group = S("pair")}));
+        vec_push(&run.stages.at[i].kernels, i);
+    }
+    timeline_run_sections(s.t, s.d, &run);
+    assert_int_equal(run.extra.n, 1);
+    assert_int_equal(run.extra.at[0].id, 13);
+    assert_true(fabs(run.extra.at[0].gain - 50) < 1e-9);
+    gpu_run_free(&run);
+    scene_end(&s);
+}
+
+TEST(tables_have_a_row_for_each_thing)
+{
+    struct json_buffer text = {0};
+    struct scene s;
+
+    scene_begin(&s);
+    scene_launch(&s, 0, 10, "7", 50, 60);
+    scene_put(&s, scene_stream(&s, "8"), SLICE_COPY, "Memcpy DtoH (Device -> Pinned)", 70, 80);
+    scene_look(&s, all);
+    for (size_t i = 0; i < timeline_tables_n; i++) {
+        text.n = 0;
+        assert_true(timeline_table_write(&timeline_tables[i], &s.t, 1, json_buffer_sink(&text)));
+        assert_true(str_starts((struct str){text.at, text.n}, str_of(timeline_tables[i].columns)));
+        if (i == 0)
+            assert_true(str_ends((struct str){text.at, text.n},
+                                 S("\n4,0,,7,50,60,10,k,k,,,,,,,,,,,,,,,,,0,10,5,50,40,,\n")));
+        if (i == 1)
+            assert_true(str_ends((struct str){text.at, text.n},
+                                 S("\n,0,8,70,80,10,DtoH,Device,Pinned,,,,,\n")));
+    }
+    json_buffer_free(&text);
+    scene_end(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(launches_of_a_kernel_are_one_with_their_median),
+        cmocka_unit_test(a_late_host_is_an_opportunity),
+        cmocka_unit_test(stages_declared_concurrent_that_were_not_are_one_too),
+        cmocka_unit_test(tables_have_a_row_for_each_thing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

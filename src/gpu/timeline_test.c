@@ -1,0 +1,232 @@
+#include "gpu/timeline.h"
+
+#include <math.h>
+
+#include "gpu/timeline_testing.h"
+
+static const struct interval all = {0, 0};
+
+TEST(work_side_by_side_is_busy_once)
+{
+    struct scene s;
+
+    scene_begin(&s);
+    scene_kernel(&s, "7", "a", 100, 200);
+    scene_kernel(&s, "7", "b", 200, 300); /* touches */
+    scene_kernel(&s, "13", "c", 250, 400);
+    scene_put(&s, scene_stream(&s, "14"), SLICE_COPY, "Memcpy HtoD (Pinned -> Device)", 350, 500);
+    scene_put(&s, scene_stream(&s, "14"), SLICE_COPY, "Memset (Device)", 600, 610);
+    scene_look(&s, all);
+    assert_int_equal(s.d->window.begin, 100);
+    assert_int_equal(s.d->window.end, 610);
+    assert_int_equal(s.d->busy, 410);
+    assert_int_equal(s.d->kernel_busy, 300);
+    assert_int_equal(s.d->kernel_sum, 350);
+    assert_int_equal(s.d->busy_of[TIMELINE_MEMCPY], 150);
+    assert_int_equal(s.d->busy_of[TIMELINE_MEMSET], 10);
+    assert_int_equal(s.d->memcpy_hidden, 50);
+    assert_int_equal(s.d->memcpy_compute, 50);
+    assert_int_equal(s.d->memcpy_comm, 0);
+    assert_int_equal(s.d->most_at_once, 2);
+    assert_int_equal(s.d->gaps.all.n, 1);
+    assert_int_equal(s.d->gaps.all.sum, 100);
+    assert_int_equal(s.t->n_streams, 3);
+    assert_int_equal(s.t->pairs.n, 1);
+    assert_int_equal(s.t->pairs.at[0].overlap, 50);
+    scene_end(&s);
+}
+
+TEST(ends_come_before_starts_of_the_same_moment)
+{
+    struct scene s;
+
+    scene_begin(&s);
+    scene_kernel(&s, "7", "a", 0, 10);
+    scene_kernel(&s, "8", "b", 10, 20);
+    scene_look(&s, all);
+    assert_int_equal(s.d->most_at_once, 1);
+    scene_end(&s);
+}
+
+TEST(collectives_are_told_by_their_name)
+{
+    struct scene s;
+
+    scene_begin(&s);
+    scene_kernel(&s, "7", "gemm", 0, 100);
+    scene_kernel(&s, "8", "ncclDevKernel_AllReduce", 60, 160);
+    scene_kernel(&s, "8", "my_all_to_all_kernel", 200, 210);
+    scene_look(&s, all);
+    assert_int_equal(s.d->busy_of[TIMELINE_COMM], 110);
+    assert_int_equal(s.d->comm_overlap, 40);
+    scene_end(&s);
+}
+
+TEST(efficiency_is_what_could_be_hidden_and_was)
+{
+    const nanos two[] = {100, 50};
+
+    assert_true(timeline_efficiency(two, 2, 100) == 1);
+    assert_true(timeline_efficiency(two, 2, 150) == 0);
+    assert_true(timeline_efficiency(two, 2, 125) == 0.5);
+    assert_true(isnan(timeline_efficiency(two, 1, 100)));
+}
+
+TEST(a_window_cuts_work_at_its_borders)
+{
+    struct scene s;
+
+    scene_begin(&s);
+    scene_kernel(&s, "7", "a", 0, 100);
+    scene_kernel(&s, "7", "b", 150, 300);
+    scene_kernel(&s, "7", "c", 400, 500);
+    scene_look(&s, (struct interval){50, 350});
+    assert_int_equal(s.d->n, 2);
+    assert_int_equal(s.d->busy, 200);
+    assert_int_equal(s.d->gaps.all.n, 2); /* 100..150 and 300..350 */
+    assert_int_equal(s.d->gaps.all.sum, 100);
+    scene_end(&s);
+}
+
+TEST(a_graph_row_counts_only_where_its_nodes_are_missing)
+{
+    struct scene s;
+
+    scene_begin(&s);
+    uint32_t known = scene_call(&s, "cudaGraphLaunch", 0, 10);
+    uint32_t bare = scene_call(&s, "cudaGraphLaunch", 400, 410);
+    struct attr level = attr_int(capture_intern(s.cap, S("graph_level")), 1);
+    struct slice row = {.lane = scene_stream(&s, "7"),
+                        .name = capture_intern(s.cap, S("CUDA graph 1")),
+                        .kind = SLICE_COMPUTE,
+                        .set = attrs_set(&s.cap->attrs, &level, 1)};
+    row.begin = 100;
+    row.dur = 200;
+    capture_flow(s.cap, FLOW_LAUNCH, known, capture_slice(s.cap, &row));
+    capture_flow(s.cap, FLOW_LAUNCH, known, scene_kernel(&s, "8", "a", 110, 150));
+    capture_flow(s.cap, FLOW_LAUNCH, known, scene_kernel(&s, "8", "b", 160, 200));
+    row.begin = 500;
+    row.dur = 50;
+    capture_flow(s.cap, FLOW_LAUNCH, bare, capture_slice(s.cap, &row));
+    scene_look(&s, all);
+    assert_int_equal(s.d->busy, 40 + 40 + 50);
+    assert_int_equal(s.d->kernel_busy, 80);
+    assert_int_equal(s.d->graphs.launches, 2);
+    assert_int_equal(s.d->graphs.with_nodes, 1);
+    assert_int_equal(s.d->graphs.rows, 2);
+    assert_int_equal(s.d->graphs.row_busy, 250);
+    assert_int_equal(s.d->graphs.at.at[0].nodes, 2);
+    assert_int_equal(s.d->graphs.node_gap.sum, 10);
+    assert_int_equal(s.d->graphs.calls_without_work, 0);
+    assert_int_equal(s.d->launches.latency.n, 1); /* one value for a launch */
+    scene_end(&s);
+}
+
+TEST(graph_launches_without_kernels_are_noticed)
+{
+    struct scene s;
+
+    scene_begin(&s);
+    scene_call(&s, "cudaGraphLaunch", 0, 10);
+    scene_call(&s, "cuGraphLaunch", 2, 8); /* the same one, inside */
+    scene_call(&s, "cudaGraphLaunch", 20, 30);
+    scene_kernel(&s, "7", "k", 100, 110);
+    scene_look(&s, all);
+    assert_int_equal(s.d->graphs.calls_without_work, 2);
+    scene_end(&s);
+}
+
+TEST(launches_are_measured_from_their_call)
+{
+    struct scene s;
+
+    scene_begin(&s);
+    scene_launch(&s, 0, 10, "7", 5, 100);      /* starts before its call returns */
+    scene_launch(&s, 20, 30, "7", 110, 200);   /* queued: 10 after its stream was free */
+    scene_launch(&s, 250, 260, "7", 300, 310); /* the stream was empty */
+    scene_look(&s, all);
+    assert_int_equal(s.d->launches.latency.n, 3);
+    assert_true(s.d->launches.latency.median == 50);
+    assert_int_equal(s.d->launches.latency.p95, 90);
+    assert_int_equal(s.d->launches.overlapped, 1);
+    assert_int_equal(s.d->launches.queue.sum, 10 + 40);
+    assert_int_equal(s.d->launches.host_bound, 1);
+    assert_int_equal(s.d->launches.host_bound_gap, 100);
+    assert_int_equal(s.d->launches.unlinked, 0);
+    scene_end(&s);
+}
+
+TEST(calls_are_found_by_correlation_when_arrows_are_missing)
+{
+    struct scene s;
+
+    scene_begin(&s);
+    struct attr link = attr_int(capture_key(s.cap, KEY_LINK), 77);
+    struct slice call = {.lane = scene_thread(&s),
+                         .name = capture_intern(s.cap, S("cudaLaunchKernel")),
+                         .dur = 5,
+                         .own = attrs_own(&s.cap->attrs, &link, 1),
+                         .kind = SLICE_RUNTIME};
+    struct slice work = {.lane = scene_stream(&s, "7"),
+                         .name = capture_intern(s.cap, S("k")),
+                         .begin = 30,
+                         .dur = 5,
+                         .own = attrs_own(&s.cap->attrs, &link, 1)};
+    capture_slice(s.cap, &call);
+    capture_slice(s.cap, &work);
+    scene_look(&s, all);
+    assert_int_equal(s.d->launches.latency.n, 1);
+    assert_int_equal(s.d->launches.latency.max, 30);
+    scene_end(&s);
+}
+
+TEST(ranges_count_the_kernels_launched_inside)
+{
+    struct scene s;
+
+    scene_begin(&s);
+    scene_put(&s, scene_thread(&s), SLICE_ANNOTATION, "outer", 0, 100);
+    scene_put(&s, scene_thread(&s), SLICE_ANNOTATION, "inner", 20, 60);
+    scene_launch(&s, 5, 6, "7", 200, 210);
+    scene_launch(&s, 30, 31, "7", 220, 230);
+    scene_launch(&s, 70, 71, "7", 240, 250);
+    scene_launch(&s, 150, 151, "7", 260, 270); /* behind both */
+    scene_look(&s, all);
+    assert_int_equal(s.t->ranges.n, 2);
+    assert_int_equal(s.t->ranges.at[0].kernels, 3);
+    assert_int_equal(s.t->ranges.at[0].begin, 200);
+    assert_int_equal(s.t->ranges.at[0].end, 250);
+    assert_int_equal(s.t->ranges.at[1].depth, 1);
+    assert_int_equal(s.t->ranges.at[1].kernels, 1);
+    scene_end(&s);
+}
+
+TEST(a_capture_without_device_work_has_no_device)
+{
+    struct scene s;
+
+    scene_begin(&s);
+    scene_call(&s, "cudaMalloc", 0, 10);
+    scene_look(&s, all);
+    assert_int_equal(s.t->n_devices, 0);
+    scene_end(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(work_side_by_side_is_busy_once),
+        cmocka_unit_test(ends_come_before_starts_of_the_same_moment),
+        cmocka_unit_test(collectives_are_told_by_their_name),
+        cmocka_unit_test(efficiency_is_what_could_be_hidden_and_was),
+        cmocka_unit_test(a_window_cuts_work_at_its_borders),
+        cmocka_unit_test(a_graph_row_counts_only_where_its_nodes_are_missing),
+        cmocka_unit_test(graph_launches_without_kernels_are_noticed),
+        cmocka_unit_test(launches_are_measured_from_their_call),
+        cmocka_unit_test(calls_are_found_by_correlation_when_arrows_are_missing),
+        cmocka_unit_test(ranges_count_the_kernels_launched_inside),
+        cmocka_unit_test(a_capture_without_device_work_has_no_device),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,259 @@
+#include "replay/arg_spec.h"
+
+#include <inttypes.h>
+#include <sys/stat.h>
+
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/mapfile.h"
+#include "base/num.h"
+#include "replay/paths.h"
+
+struct reader {
+    struct arena *arena;
+    const char *path;
+    struct diag *diag;
+    const struct lit *item;
+};
+
+static struct where at(const struct reader *r)
+{
+    return (struct where){.path = r->path, .line = r->item->line};
+}
+
+static enum status check_keys(const struct reader *r, bool is_tensor)
+{
+    static const struct str tensor[] = {S_INIT("kind"),  S_INIT("index"), S_INIT("name"),
+                                        S_INIT("dtype"), S_INIT("shape"), S_INIT("role"),
+                                        S_INIT("fill")};
+    static const struct str scalar[] = {S_INIT("kind"),  S_INIT("index"), S_INIT("name"),
+                                        S_INIT("dtype"), S_INIT("value"), S_INIT("pack_mode")};
+    const struct str *keys = is_tensor ? tensor : scalar;
+    size_t n = is_tensor ? ARRAY_LEN(tensor) : ARRAY_LEN(scalar);
+
+    for (size_t i = 0; i < r->item->n; i++) {
+        size_t k = 0;
+        while (k < n && !str_equal(keys[k], r->item->keys[i].text))
+            k++;
+        if (k == n)
+            return diag_fail(r->diag, ST_FORMAT, "replay.unknown-key", at(r),
+                             "unknown key '%.*s' in a %s", STR_ARGS(r->item->keys[i].text),
+                             is_tensor ? "tensor" : "scalar");
+    }
+    return ST_OK;
+}
+
+static enum status take_shape(const struct reader *r, struct slot *out)
+{
+    const struct lit *shape = lit_get(r->item, S("shape"));
+
+    if (shape == NULL || shape->kind != LIT_LIST || shape->n > SLOT_RANK)
+        return diag_fail(r->diag, ST_FORMAT, "replay.bad-shape", at(r),
+                         "arg %" PRId64 ": shape is not a list of 1 to %d whole numbers",
+                         out->index, SLOT_RANK);
+    out->rank = shape->n;
+    out->shape = ARENA_ARRAY(r->arena, int64_t, shape->n);
+    for (size_t i = 0; i < shape->n; i++)
+        if (shape->at[i].kind != LIT_INT || !lit_int(&shape->at[i], &out->shape[i]))
+            return diag_fail(r->diag, ST_FORMAT, "replay.bad-shape", at(r),
+                             "arg %" PRId64 ": dimension %zu is not a whole number", out->index, i);
+    return ST_OK;
+}
+
+static enum status take_role(const struct reader *r, struct slot *out)
+{
+    static const struct str names[] = {S_INIT("input"), S_INIT("output"), S_INIT("inout")};
+    const struct lit *role = lit_get(r->item, S("role"));
+
+    if (role == NULL)
+        return ST_OK;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (str_equal(lit_text(role), names[i])) {
+            out->role = (enum slot_role)i;
+            return ST_OK;
+        }
+    }
+    return diag_fail(r->diag, ST_FORMAT, "replay.bad-role", at(r),
+                     "arg %" PRId64 ": role is not input, output or inout", out->index);
+}
+
+/* The file of a fill must be there and as long as the tensor. */
+static enum status check_file(const struct reader *r, struct slot *out)
+{
+    const char *path = arena_cstr(r->arena, str_part(out->fill, 5, out->fill.n));
+    struct stat info;
+    int64_t bytes;
+
+    /* Relative to the file that names it. */
+    path = path_absolute(r->arena, fs_join(r->arena, path_folder(r->arena, r->path), path));
+    if (!path_is_plain(path) || stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return diag_fail(r->diag, ST_IO, "replay.bad-fill", at(r),
+                         "arg %" PRId64 ": no file %s to fill it from", out->index, path);
+    if (slot_bytes(out, &bytes) && bytes != (int64_t)info.st_size)
+        return diag_fail(r->diag, ST_FORMAT, "replay.bad-fill", at(r),
+                         "arg %" PRId64 ": %s has %" PRId64 " bytes, the tensor %" PRId64,
+                         out->index, path, (int64_t)info.st_size, bytes);
+    out->fill = arena_format(r->arena, "file:%s", path);
+    return ST_OK;
+}
+
+static enum status take_fill(const struct reader *r, struct slot *out)
+{
+    static const struct str rules[] = {S_INIT("zero"), S_INIT("one"), S_INIT("random"),
+                                       S_INIT("iota")};
+    const struct lit *fill = lit_get(r->item, S("fill"));
+    double value;
+
+    out->fill = S("zero");
+    if (fill == NULL)
+        return ST_OK;
+    out->fill = lit_text(fill);
+    for (size_t i = 0; i < ARRAY_LEN(rules); i++)
+        if (str_equal(out->fill, rules[i]))
+            return ST_OK;
+    if (str_starts(out->fill, S("const:")) &&
+        num_f64(str_part(out->fill, 6, out->fill.n), &value)) {
+        char text[NUM_TEXT];
+        size_t n = num_print_f64(text, value);
+        out->fill = arena_format(r->arena, "const:%.*s", (int)n, text);
+        return ST_OK;
+    }
+    if (str_starts(out->fill, S("file:")) &&
+        memchr(out->fill.at, '\0', out->fill.n) == NULL)
+        return check_file(r, out);
+    return diag_fail(r->diag, ST_FORMAT, "replay.bad-fill", at(r),
+                     "arg %" PRId64
+                     ": fill is not zero, one, random, iota, const:NUMBER or file:PATH",
+                     out->index);
+}
+
+static enum status take_pack_mode(const struct reader *r, struct slot *out)
+{
+    const struct lit *mode = lit_get(r->item, S("pack_mode"));
+    struct str text = mode != NULL ? lit_text(mode) : S("value");
+
+    if (!str_equal(text, S("value")) && !str_equal(text, S("bits")))
+        return diag_fail(r->diag, ST_FORMAT, "replay.bad-value", at(r),
+                         "arg %" PRId64 ": pack_mode is not value or bits", out->index);
+    out->is_packed = str_equal(text, S("bits")) || out->dtype->is_bits;
+    return ST_OK;
+}
+
+static enum status take_head(const struct reader *r, struct slot *out)
+{
+    const struct lit *name = lit_get(r->item, S("name"));
+    struct str dtype = lit_text(lit_get(r->item, S("dtype")));
+
+    if (!lit_int(lit_get(r->item, S("index")), &out->index))
+        return diag_fail(r->diag, ST_FORMAT, "replay.bad-index", at(r),
+                         "index is missing or not a whole number");
+    out->name = name != NULL ? lit_text(name) : arena_format(r->arena, "arg%" PRId64, out->index);
+    if (name != NULL && !slot_is_identifier(out->name))
+        return diag_fail(r->diag, ST_FORMAT, "replay.bad-name", at(r),
+                         "arg %" PRId64 ": name is not an identifier of at most 128 letters",
+                         out->index);
+    out->dtype = dtype_find(dtype);
+    if (out->dtype == NULL)
+        return diag_fail(r->diag, ST_FORMAT, "replay.dtype", at(r),
+                         "arg %" PRId64 ": unsupported dtype: %.*s", out->index, STR_ARGS(dtype));
+    return ST_OK;
+}
+
+static enum status take_item(const struct reader *r, struct slot *out)
+{
+    struct str kind = lit_text(lit_get(r->item, S("kind")));
+
+    if (r->item->kind != LIT_DICT)
+        return diag_fail(r->diag, ST_FORMAT, "replay.bad-spec", at(r),
+                         "an argument is not an object");
+    out->is_tensor = str_equal(kind, S("tensor"));
+    if (!out->is_tensor && !str_equal(kind, S("scalar")))
+        return diag_fail(r->diag, ST_FORMAT, "replay.arg-kind", at(r), "Unknown arg kind: %.*s",
+                         STR_ARGS(kind));
+    TRY(check_keys(r, out->is_tensor));
+    TRY(take_head(r, out));
+    if (out->is_tensor) {
+        TRY(take_shape(r, out));
+        TRY(take_role(r, out));
+        return take_fill(r, out);
+    }
+    TRY(take_pack_mode(r, out));
+    return slot_pack(out, lit_get(r->item, S("value")), at(r), r->diag);
+}
+
+enum status arg_spec_parse(struct arena *arena, struct str text, const char *path,
+                           struct slots *out, struct diag *d)
+{
+    struct lit doc;
+
+    TRY(lit_read_json(arena, text, path, &doc, d));
+    struct reader r = {arena, path, d, &doc};
+    const struct lit *list = doc.kind == LIT_DICT ? lit_get(&doc, S("args")) : &doc;
+    if (list == NULL) {
+        diag_add(d, SEV_WARN, "replay.empty-spec", at(&r),
+                 "there is no key \"args\", so no argument is given");
+        return ST_OK;
+    }
+    if (list->kind != LIT_LIST)
+        return diag_fail(d, ST_FORMAT, "replay.bad-spec", at(&r),
+                         "neither a list of arguments nor an object with one in \"args\"");
+    for (size_t i = 0; i < list->n; i++) {
+        struct slot slot = {0};
+        r.item = &list->at[i];
+        TRY(take_item(&r, &slot));
+        vec_push(out, slot);
+    }
+    return ST_OK;
+}
+
+enum status arg_spec_read(struct arena *arena, const char *path, struct slots *out, struct diag *d)
+{
+    struct mapfile map;
+
+    TRY(mapfile_open(&map, path, d));
+    enum status st;
+    if (map.text.n > LIMIT_SCENE_BYTES)
+        st = diag_fail(d, ST_LIMIT, "replay.bad-spec", (struct where){.path = path},
+                       "larger than %d bytes", LIMIT_SCENE_BYTES);
+    else
+        st = arg_spec_parse(arena, map.text, path, out, d);
+    mapfile_close(&map);
+    return st;
+}
+
+enum status arg_spec_set(struct arena *arena, const char *text, struct slots *out, struct diag *d)
+{
+    struct str all = str_of(text), name, value;
+    struct slot slot = {.is_packed = true};
+    struct lit lit = {.kind = LIT_INT};
+    size_t cut = str_find_char(all, '=');
+
+    name = str_part(all, 0, cut);
+    value = str_part(all, cut + 1, all.n);
+    if (num_f64(value, &lit.f) && !num_i64(value, &lit.i))
+        lit.kind = LIT_FLOAT;
+    else if (!num_i64(value, &lit.i))
+        lit.kind = LIT_NONE;
+    if (cut == all.n || !num_i64(name, &slot.index) || lit.kind == LIT_NONE)
+        return diag_fail(d, ST_FORMAT, "replay.bad-value", (struct where){0},
+                         "--set-arg %s: not SLOT=NUMBER", text);
+    slot.name = arena_format(arena, "arg%" PRId64, slot.index);
+    slot.dtype = dtype_find(lit.kind == LIT_FLOAT ? S("FLOAT32_BITS") : S("INT64"));
+    slot.is_packed = lit.kind == LIT_FLOAT;
+    TRY(slot_pack(&slot, &lit, (struct where){0}, d));
+    for (size_t i = 0; i < out->n; i++) {
+        struct slot *s = &out->at[i];
+        if (s->index != slot.index)
+            continue;
+        if (s->is_tensor)
+            return diag_fail(d, ST_FORMAT, "replay.bad-value", (struct where){0},
+                             "--set-arg %s: the slot holds the tensor %.*s", text,
+                             STR_ARGS(s->name));
+        s->value = slot.value;
+        s->is_unsigned = false;
+        s->is_packed = slot.is_packed;
+        return ST_OK;
+    }
+    vec_push(out, slot);
+    return ST_OK;
+}

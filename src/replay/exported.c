@@ -1,0 +1,73 @@
+#include "replay/exported.h"
+
+#include "base/fs.h"
+
+/* The last OPPROF folder with a folder simulator, by name: names carry the date. */
+static const char *find_simulator(struct arena *arena, const char *root)
+{
+    struct fs_list list = {0};
+    const char *found = NULL;
+    struct diag own;
+
+    diag_init(&own);
+    if (fs_is_dir(root) && fs_list(arena, root, &list, &own) == ST_OK)
+        for (size_t i = list.n; i-- > 0 && found == NULL;) {
+            const char *inside = fs_join(arena, list.at[i].path, "simulator");
+            if (str_starts(list.at[i].name, S("OPPROF_")) && fs_is_dir(inside))
+                found = inside;
+        }
+    diag_fini(&own);
+    return found;
+}
+
+/* Tables of executed instructions in the folders core*. */
+static size_t count_tables(struct arena *arena, const char *simulator)
+{
+    struct fs_list cores = {0}, files = {0};
+    struct diag own;
+    size_t n = 0;
+
+    diag_init(&own);
+    if (fs_list(arena, simulator, &cores, &own) != ST_OK)
+        cores.n = 0;
+    for (size_t i = 0; i < cores.n; i++) {
+        if (cores.at[i].kind != FS_DIR || !str_starts(cores.at[i].name, S("core")) ||
+            fs_list(arena, cores.at[i].path, &files, &own) != ST_OK)
+            continue;
+        for (size_t k = 0; k < files.n; k++)
+            n += str_ends(files.at[k].name, S(".csv")) &&
+                 str_find(files.at[k].name, S("instr_exe")) < files.at[k].name.n;
+    }
+    diag_fini(&own);
+    return n;
+}
+
+enum status exported_find(struct arena *arena, const char *workspace, enum shape shape,
+                          struct exported *out, struct diag *d)
+{
+    static const char *const needed[] = {"trace.json", "visualize_data.bin"};
+    static const size_t expected[] = {[SHAPE_AIC] = 1, [SHAPE_AIV] = 1, [SHAPE_MIX] = 3};
+    const char *root = fs_join(arena, workspace, "insight_export");
+    struct str missing = {"", 0};
+
+    *out = (struct exported){.simulator = find_simulator(arena, root)};
+    if (out->simulator == NULL)
+        return diag_fail(d, ST_TOOL, "replay.no-export", (struct where){.path = root},
+                         "No OPPROF simulator directory under %s", root);
+    for (size_t i = 0; i < ARRAY_LEN(needed); i++)
+        if (!fs_exists(fs_join(arena, out->simulator, needed[i])))
+            missing = arena_format(arena, "%.*s%s%s/%s", STR_ARGS(missing),
+                                   missing.n > 0 ? ", " : "", out->simulator, needed[i]);
+    if (missing.n > 0)
+        return diag_fail(d, ST_TOOL, "replay.no-export", (struct where){.path = out->simulator},
+                         "Missing Insight trace artifacts: %.*s", STR_ARGS(missing));
+    out->n_csv = count_tables(arena, out->simulator);
+    if (out->n_csv == 0)
+        return diag_fail(d, ST_TOOL, "replay.no-export", (struct where){.path = out->simulator},
+                         "No instr_exe CSV files under %s", out->simulator);
+    if (out->n_csv < expected[shape])
+        diag_add(d, SEV_WARN, "replay.few-cores", (struct where){.path = out->simulator},
+                 "%zu core%s left a table, %zu should have", out->n_csv,
+                 out->n_csv == 1 ? "" : "s", expected[shape]);
+    return ST_OK;
+}

@@ -1,0 +1,173 @@
+#include <inttypes.h>
+
+#include "replay/recipe.h"
+
+struct taker {
+    struct arena *arena;
+    const struct scene *scene;
+    struct slots *out;
+    struct diag *diag;
+};
+
+/* Types of tensors and values as Python writes them. */
+static const struct {
+    struct str from, to;
+} types[] = {
+    {S_INIT("float32"), S_INIT("FLOAT32")},       {S_INIT("float16"), S_INIT("FLOAT16")},
+    {S_INIT("bfloat16"), S_INIT("BFLOAT16")},     {S_INIT("int32"), S_INIT("INT32")},
+    {S_INIT("int64"), S_INIT("INT64")},           {S_INIT("uint8"), S_INIT("UINT8")},
+    {S_INIT("int8"), S_INIT("INT8")},             {S_INIT("bool"), S_INIT("BOOL")},
+    {S_INIT("c_bool"), S_INIT("BOOL")},           {S_INIT("c_int8"), S_INIT("INT8")},
+    {S_INIT("c_uint8"), S_INIT("UINT8")},         {S_INIT("c_int16"), S_INIT("INT16")},
+    {S_INIT("c_uint16"), S_INIT("UINT16")},       {S_INIT("c_int32"), S_INIT("INT32")},
+    {S_INIT("c_uint32"), S_INIT("UINT32")},       {S_INIT("c_int64"), S_INIT("INT64")},
+    {S_INIT("c_uint64"), S_INIT("UINT64")},       {S_INIT("c_float"), S_INIT("FLOAT32_BITS")},
+    {S_INIT("c_double"), S_INIT("FLOAT64_BITS")},
+};
+
+static const struct dtype *find_type(struct str name)
+{
+    if (str_starts(name, S("torch.")))
+        name = str_part(name, 6, name.n);
+    if (str_starts(name, S("ctypes.")))
+        name = str_part(name, 7, name.n);
+    for (size_t i = 0; i < ARRAY_LEN(types); i++)
+        if (str_equal(types[i].from, name))
+            return dtype_find(types[i].to);
+    return dtype_find(name);
+}
+
+static struct where at(const struct taker *t, const struct lit *value)
+{
+    return (struct where){.path = t->scene->file, .line = value->line};
+}
+
+/* The last part of D.IN or ArgDirection.OUT. */
+static bool role_of(const struct lit *entry, enum slot_role *out)
+{
+    static const struct str names[] = {S_INIT("IN"), S_INIT("OUT"), S_INIT("INOUT")};
+    static const struct str words[] = {S_INIT("input"), S_INIT("output"), S_INIT("inout")};
+    struct str text = entry != NULL && entry->kind == LIT_NAME ? entry->text : lit_text(entry);
+
+    for (size_t i = text.n; i-- > 0;)
+        if (text.at[i] == '.') {
+            text = str_part(text, i + 1, text.n);
+            break;
+        }
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (str_equal(text, names[i]) || str_equal(text, words[i])) {
+            *out = (enum slot_role)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum status take_name(const struct taker *t, const struct lit *item, struct slot *out)
+{
+    out->index = (int64_t)t->out->n;
+    out->name = lit_text(lit_get(item, S("name")));
+    if (item->kind != LIT_DICT || !slot_is_identifier(out->name))
+        return diag_fail(t->diag, ST_FORMAT, "replay.bad-name", at(t, item),
+                         "argument %" PRId64 " has no name that is an identifier", out->index);
+    if (out->index >= SLOT_COUNT)
+        return diag_fail(t->diag, ST_FORMAT, "replay.bad-index", at(t, item),
+                         "Arg index %" PRId64 " exceeds max slots (%d)", out->index, SLOT_COUNT);
+    return ST_OK;
+}
+
+static enum status take_tensor(const struct taker *t, const struct lit *item)
+{
+    const struct lit *shape = lit_get(item, S("shape")), *signature = t->scene->signature;
+    struct slot s = {.is_tensor = true, .fill = S("zero")};
+
+    TRY(take_name(t, item, &s));
+    struct str type = lit_text(lit_get(item, S("dtype")));
+    s.dtype = find_type(type);
+    if (s.dtype == NULL)
+        return diag_fail(t->diag, ST_FORMAT, "replay.dtype", at(t, item),
+                         "tensor %.*s: unsupported dtype: %.*s", STR_ARGS(s.name), STR_ARGS(type));
+    if (shape == NULL || shape->kind != LIT_LIST || shape->n > SLOT_RANK)
+        return diag_fail(t->diag, ST_FORMAT, "replay.bad-shape", at(t, item),
+                         "tensor %.*s: shape is not a list of 1 to %d whole numbers",
+                         STR_ARGS(s.name), SLOT_RANK);
+    s.rank = shape->n;
+    s.shape = ARENA_ARRAY(t->arena, int64_t, s.rank);
+    for (size_t i = 0; i < s.rank; i++)
+        if (!lit_int(&shape->at[i], &s.shape[i]))
+            return diag_fail(t->diag, ST_FORMAT, "replay.bad-shape", at(t, item),
+                             "tensor %.*s: dimension %zu is not a whole number", STR_ARGS(s.name),
+                             i);
+    if ((size_t)s.index >= signature->n)
+        return diag_fail(t->diag, ST_FORMAT, "replay.signature", at(t, item),
+                         "tensor %.*s at %" PRId64 " has no entry in the orchestration signature",
+                         STR_ARGS(s.name), s.index);
+    if (!role_of(&signature->at[s.index], &s.role))
+        return diag_fail(t->diag, ST_FORMAT, "replay.signature", at(t, item),
+                         "tensor %.*s: its direction is not IN, OUT or INOUT", STR_ARGS(s.name));
+    vec_push(t->out, s);
+    return ST_OK;
+}
+
+static enum status take_scalar(const struct taker *t, const struct lit *item)
+{
+    const struct lit *value = lit_get(item, S("value")), *type = lit_get(item, S("dtype"));
+    struct slot s = {0};
+
+    TRY(take_name(t, item, &s));
+    if (type != NULL)
+        s.dtype = find_type(lit_text(type));
+    else if (value != NULL)
+        s.dtype = dtype_find(value->kind == LIT_FLOAT  ? S("FLOAT32_BITS")
+                             : value->kind == LIT_BOOL ? S("BOOL")
+                                                       : S("INT64"));
+    if (s.dtype == NULL)
+        return diag_fail(t->diag, ST_FORMAT, "replay.dtype", at(t, item),
+                         "scalar %.*s: unsupported dtype: %.*s", STR_ARGS(s.name),
+                         STR_ARGS(lit_text(type)));
+    s.is_packed = s.dtype->is_bits;
+    /* A whole number of a float type is a number here, not bits. */
+    struct lit as_float;
+    if (s.is_packed && value != NULL && value->kind == LIT_INT) {
+        as_float = (struct lit){.kind = LIT_FLOAT, .f = (double)value->i};
+        value = &as_float;
+    }
+    TRY(slot_pack(&s, value, at(t, item), t->diag));
+    vec_push(t->out, s);
+    return ST_OK;
+}
+
+static const struct lit *list_of(const struct scene *scene, struct str key)
+{
+    const struct lit *list = lit_get(&scene->doc, key);
+
+    return list != NULL && list->kind == LIT_LIST ? list : NULL;
+}
+
+bool scene_has_args(const struct scene *scene)
+{
+    return list_of(scene, S("tensors")) != NULL || list_of(scene, S("scalars")) != NULL;
+}
+
+enum status scene_args(struct arena *arena, const struct scene *scene, struct slots *out,
+                       struct diag *d)
+{
+    const struct lit *tensors = list_of(scene, S("tensors"));
+    const struct lit *scalars = list_of(scene, S("scalars")), *signature = scene->signature;
+    struct taker t = {arena, scene, out, d};
+    size_t n = tensors != NULL ? tensors->n : 0;
+
+    if (signature == NULL || signature->kind != LIT_LIST)
+        return diag_fail(d, ST_FORMAT, "replay.signature", (struct where){.path = scene->file},
+                         "the scene has no orchestration signature, so the roles of its tensors "
+                         "are not known");
+    for (size_t i = 0; i < n; i++)
+        TRY(take_tensor(&t, &tensors->at[i]));
+    if (n != signature->n)
+        return diag_fail(d, ST_FORMAT, "replay.signature", (struct where){.path = scene->file},
+                         "the orchestration signature has %zu entries for %zu tensors",
+                         signature->n, n);
+    for (size_t i = 0; scalars != NULL && i < scalars->n; i++)
+        TRY(take_scalar(&t, &scalars->at[i]));
+    return ST_OK;
+}

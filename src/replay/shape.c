@@ -1,0 +1,119 @@
+#include "replay/shape.h"
+
+#include "base/limits.h"
+#include "base/mapfile.h"
+
+const char *shape_name(enum shape shape)
+{
+    static const char *const names[] = {"aic-only", "aiv-only", "spmd-mix"};
+
+    return names[shape];
+}
+
+static bool has(struct str text, struct str needle)
+{
+    return str_find(text, needle) < text.n;
+}
+
+bool shape_classify(struct str path, struct str text, struct str core_type, enum shape *out)
+{
+    static const struct str marks[] = {
+        S_INIT("SPMD_LOCAL_CONTEXT_INDEX"), S_INIT("SPMD_GLOBAL_CONTEXT_INDEX"),
+        S_INIT("get_block_idx(args)"),      S_INIT("get_sub_block_id(args)"),
+        S_INIT("get_block_num(args)"),      S_INIT("args[48]"),
+        S_INIT("args[49]"),
+    };
+
+    *out = SHAPE_MIX;
+    if (has(path, S("/kernels/mix/")))
+        return true;
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+        if (has(text, marks[i]))
+            return true;
+    *out = SHAPE_AIC;
+    if (str_equal(core_type, S("aic")))
+        return true;
+    *out = SHAPE_AIV;
+    if (str_equal(core_type, S("aiv")))
+        return true;
+    *out = SHAPE_AIC;
+    if (has(path, S("/kernels/aic/")))
+        return true;
+    *out = SHAPE_AIV;
+    return has(path, S("/kernels/aiv/"));
+}
+
+/* Equal, of the same file name, or the end of the path. */
+static bool is_source(struct str source, struct str wanted)
+{
+    while (str_starts(wanted, S("./")))
+        wanted = str_part(wanted, 2, wanted.n);
+    return str_equal(source, wanted) || str_equal(str_basename(source), str_basename(wanted)) ||
+           str_ends(source, wanted);
+}
+
+static bool is_chosen(const struct scene_incore *k, const struct kernel_choice *choice)
+{
+    if (choice->name != NULL)
+        return str_equal(k->name, str_of(choice->name));
+    if (choice->source != NULL)
+        return is_source(k->source, str_of(choice->source));
+    return k->func_id == choice->func_id;
+}
+
+static void find_reads(struct str text, bool *reads)
+{
+    struct str rest = text;
+
+    while (rest.n > 0) {
+        rest = str_part(rest, str_find(rest, S("args[")), rest.n);
+        rest = str_part(rest, 5, rest.n);
+        size_t i = 0, value = 0;
+        while (i < rest.n && rest.at[i] >= '0' && rest.at[i] <= '9' && value < SLOT_COUNT)
+            value = value * 10 + (size_t)(rest.at[i++] - '0');
+        if (i > 0 && i < rest.n && rest.at[i] == ']' && value < SLOT_COUNT)
+            reads[value] = true;
+    }
+}
+
+static enum status examine(struct kernel *k, struct str text, struct diag *d)
+{
+    const char *path = k->incore.path;
+
+    if (text.n > LIMIT_SOURCE_BYTES)
+        return diag_fail(d, ST_LIMIT, "replay.not-a-kernel", (struct where){.path = path},
+                         "larger than %d bytes", LIMIT_SOURCE_BYTES);
+    if (!shape_classify(str_of(path), text, k->incore.core_type, &k->shape))
+        return diag_fail(d, ST_FORMAT, "replay.unclassified", (struct where){.path = path},
+                         "Cannot classify kernel core type: '%.*s'",
+                         STR_ARGS(k->incore.core_type));
+    if (!has(text, S("kernel_entry")) || !has(text, S("int64_t *args")))
+        return diag_fail(d, ST_FORMAT, "replay.not-a-kernel", (struct where){.path = path},
+                         "Kernel does not look like kernel_entry(args): %s", path);
+    find_reads(text, k->reads);
+    return ST_OK;
+}
+
+enum status kernel_select(const struct scene *scene, const struct kernel_choice *choice,
+                          struct kernel *out, struct diag *d)
+{
+    struct where where = {.path = scene->file};
+    const struct scene_incore *hit = NULL;
+    struct mapfile map;
+
+    *out = (struct kernel){0};
+    if ((choice->name != NULL) + (choice->source != NULL) + choice->has_func_id != 1)
+        return diag_fail(d, ST_NOT_FOUND, "replay.selector", where,
+                         "Exactly one of --kernel, --func-id, or --kernel-source is required");
+    for (size_t i = 0; i < scene->n_incores && hit == NULL; i++)
+        if (is_chosen(&scene->incores[i], choice))
+            hit = &scene->incores[i];
+    if (hit == NULL)
+        return diag_fail(d, ST_NOT_FOUND, "replay.selector", where,
+                         "Kernel selector did not match any CALLABLE['incores'] entry");
+    out->incore = *hit;
+    TRY(mapfile_open(&map, hit->path, d));
+    enum status st = examine(out, map.text, d);
+    mapfile_close(&map);
+    return st;
+}

@@ -1,0 +1,153 @@
+#include "replay/slots.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+static const struct dtype dtypes[] = {
+    {S_INIT("FLOAT16"), 2, true, false, true},   {S_INIT("FLOAT32"), 4, true, false, true},
+    {S_INIT("BFLOAT16"), 2, true, false, true},  {S_INIT("INT8"), 1, false, false, true},
+    {S_INIT("INT16"), 2, false, false, true},    {S_INIT("INT32"), 4, false, false, true},
+    {S_INIT("INT64"), 8, false, false, true},    {S_INIT("UINT8"), 1, false, false, true},
+    {S_INIT("UINT16"), 2, false, false, true},   {S_INIT("UINT32"), 4, false, false, true},
+    {S_INIT("UINT64"), 8, false, false, true},   {S_INIT("BOOL"), 1, false, false, false},
+    {S_INIT("FLOAT32_BITS"), 4, true, true, false}, {S_INIT("FLOAT64_BITS"), 8, true, true, false},
+};
+
+const struct dtype *dtype_find(struct str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(dtypes); i++)
+        if (str_equal(dtypes[i].name, name))
+            return &dtypes[i];
+    return NULL;
+}
+
+bool slot_bytes(const struct slot *s, int64_t *out)
+{
+    int64_t bytes = s->dtype->bytes;
+
+    for (size_t i = 0; i < s->rank; i++)
+        if (__builtin_mul_overflow(bytes, s->shape[i], &bytes))
+            return false;
+    *out = bytes;
+    return true;
+}
+
+bool slot_f32_bits(double value, int64_t *out)
+{
+    if (isfinite(value) && fabs(value) > (double)FLT_MAX) {
+        /* What rounds to FLT_MAX still fits: half a unit of its last place. */
+        if (fabs(value) >= 0x1.ffffffp127)
+            return false;
+    }
+    float narrow = (float)value;
+    uint32_t bits;
+    memcpy(&bits, &narrow, sizeof(bits));
+    *out = (int64_t)bits;
+    return true;
+}
+
+bool slot_is_identifier(struct str name)
+{
+    for (size_t i = 0; i < name.n; i++) {
+        char c = name.at[i];
+        bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        if (!is_letter && (i == 0 || c < '0' || c > '9'))
+            return false;
+    }
+    return name.n > 0 && name.n <= 128;
+}
+
+enum status slot_pack(struct slot *s, const struct lit *value, struct where where, struct diag *d)
+{
+    if (value != NULL && (value->kind == LIT_INT || value->kind == LIT_BOOL)) {
+        s->value = value->i; /* packed already */
+        s->is_unsigned = value->is_unsigned;
+        return ST_OK;
+    }
+    if (value == NULL || value->kind != LIT_FLOAT)
+        return diag_fail(d, ST_FORMAT, "replay.bad-value", where,
+                         "arg %" PRId64 ": value is not a number of at most 64 bits", s->index);
+    if (!s->is_packed && !s->dtype->is_float) {
+        diag_hint(d, "try", "a whole number, or \"pack_mode\": \"bits\"");
+        return diag_fail(d, ST_FORMAT, "replay.bad-value", where,
+                         "arg %" PRId64 ": %g is a float, and %.*s with pack_mode value is not",
+                         s->index, value->f, STR_ARGS(s->dtype->name));
+    }
+    s->is_packed = true;
+    if (!slot_f32_bits(value->f, &s->value))
+        return diag_fail(d, ST_FORMAT, "replay.bad-value", where,
+                         "arg %" PRId64 ": %g does not fit a float32", s->index, value->f);
+    return ST_OK;
+}
+
+static int by_index(const void *a, const void *b)
+{
+    const struct slot *x = a, *y = b;
+
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static enum status check_tensor(const struct slot *s, struct where where, struct diag *d)
+{
+    int64_t bytes;
+
+    if (!s->dtype->for_tensors)
+        return diag_fail(d, ST_FORMAT, "replay.dtype", where,
+                         "arg %" PRId64 ": unsupported dtype for a tensor: %.*s", s->index,
+                         STR_ARGS(s->dtype->name));
+    if (s->rank == 0 || s->rank > SLOT_RANK)
+        return diag_fail(d, ST_FORMAT, "replay.bad-shape", where,
+                         "arg %" PRId64 ": shape has %zu dimensions, not 1 to %d", s->index,
+                         s->rank, SLOT_RANK);
+    for (size_t i = 0; i < s->rank; i++)
+        if (s->shape[i] < 1 || s->shape[i] > UINT32_MAX)
+            return diag_fail(d, ST_FORMAT, "replay.bad-shape", where,
+                             "arg %" PRId64 ": dimension %" PRId64 " is not 1 to 4294967295",
+                             s->index, s->shape[i]);
+    if (!slot_bytes(s, &bytes))
+        return diag_fail(d, ST_LIMIT, "replay.bad-shape", where,
+                         "arg %" PRId64 ": the tensor has more than 2^63 bytes", s->index);
+    return ST_OK;
+}
+
+enum status slots_check(struct slots *slots, const char *path, struct diag *d)
+{
+    struct where where = {.path = path};
+
+    if (slots->n > 1)
+        qsort(slots->at, slots->n, sizeof(*slots->at), by_index);
+    for (size_t i = 0; i < slots->n; i++) {
+        const struct slot *s = &slots->at[i];
+        if (s->index == SLOT_LOCAL || s->index == SLOT_GLOBAL)
+            return diag_fail(d, ST_FORMAT, "replay.bad-index", where,
+                             "Arg index %" PRId64
+                             " is reserved for context pointers (slots 48, 49)",
+                             s->index);
+        if (s->index < 0 || s->index >= SLOT_COUNT)
+            return diag_fail(d, ST_FORMAT, "replay.bad-index", where,
+                             "Arg index %" PRId64 " exceeds max slots (%d)", s->index, SLOT_COUNT);
+        if (i > 0 && slots->at[i - 1].index == s->index)
+            return diag_fail(d, ST_FORMAT, "replay.bad-index", where,
+                             "Duplicate arg index %" PRId64, s->index);
+        if (s->is_tensor)
+            TRY(check_tensor(s, where, d));
+    }
+    return ST_OK;
+}
+
+struct str slots_missing(const struct slots *slots, const struct kernel *kernel,
+                         struct arena *arena)
+{
+    struct str out = {"", 0};
+
+    for (int i = 0; i < SLOT_LOCAL; i++) {
+        bool is_there = !kernel->reads[i];
+        for (size_t k = 0; k < slots->n; k++)
+            is_there = is_there || slots->at[k].index == i;
+        if (!is_there)
+            out = arena_format(arena, "%.*s%s%d", STR_ARGS(out), out.n > 0 ? ", " : "", i);
+    }
+    return out.n > 0 ? arena_format(arena, "[%.*s]", STR_ARGS(out)) : out;
+}

@@ -1,0 +1,154 @@
+#include "replay/tensor_dump.h"
+
+#include <inttypes.h>
+
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/mapfile.h"
+#include "base/num.h"
+
+struct reader {
+    struct arena *arena;
+    const char *path, *task_id;
+    struct diag *diag;
+    bool is_scalar[SLOT_COUNT];
+};
+
+/* 0x1, 0X01 and 1 are one task. */
+static bool is_task(const struct lit *record, const char *task_id)
+{
+    const struct lit *id = lit_get(record, S("task_id"));
+    uint64_t have, want;
+
+    if (task_id == NULL)
+        return true;
+    if (id != NULL && id->kind == LIT_INT)
+        return num_hex(str_of(task_id), &want) && (uint64_t)id->i == want;
+    if (str_equal_nocase(lit_text(id), str_of(task_id)))
+        return true;
+    return num_hex(lit_text(id), &have) && num_hex(str_of(task_id), &want) && have == want;
+}
+
+static struct where at(const struct reader *r, const struct lit *value)
+{
+    return (struct where){.path = r->path, .line = value->line};
+}
+
+static enum status take_shape(const struct reader *r, const struct lit *record, struct slot *out)
+{
+    const struct lit *shape = lit_get(record, S("shape"));
+
+    out->rank = shape != NULL && shape->kind == LIT_LIST && shape->n <= SLOT_RANK ? shape->n : 0;
+    out->shape = ARENA_ARRAY(r->arena, int64_t, out->rank);
+    for (size_t i = 0; i < out->rank; i++)
+        if (!lit_int(&shape->at[i], &out->shape[i]))
+            return diag_fail(r->diag, ST_FORMAT, "replay.bad-shape", at(r, record),
+                             "arg %" PRId64 ": dimension %zu is not a whole number", out->index, i);
+    return ST_OK;
+}
+
+static enum status take_dtype(const struct reader *r, const struct lit *record, struct slot *out)
+{
+    struct str name = lit_text(lit_get(record, S("dtype")));
+    char upper[32];
+
+    if (name.n == 0)
+        name = S("FLOAT32");
+    if (str_starts_nocase(name, S("torch.")))
+        name = str_part(name, 6, name.n);
+    for (size_t i = 0; i < name.n && i < sizeof(upper); i++)
+        upper[i] = (char)(name.at[i] >= 'a' && name.at[i] <= 'z' ? name.at[i] - 32 : name.at[i]);
+    if (name.n <= sizeof(upper))
+        out->dtype = dtype_find((struct str){upper, name.n});
+    if (out->dtype == NULL)
+        return diag_fail(r->diag, ST_FORMAT, "replay.dtype", at(r, record),
+                         "arg %" PRId64 ": unsupported dtype: %.*s", out->index, STR_ARGS(name));
+    return ST_OK;
+}
+
+static bool is_known(const struct slots *slots, int64_t index)
+{
+    for (size_t i = 0; i < slots->n; i++)
+        if (slots->at[i].index == index)
+            return true;
+    return false;
+}
+
+static enum status take_record(struct reader *r, const struct lit *record, struct slots *out)
+{
+    const struct lit *shape = lit_get(record, S("shape"));
+    struct slot slot = {.is_tensor = true, .fill = S("zero")};
+    int64_t bytes = 0;
+
+    if (!str_equal(lit_text(lit_get(record, S("stage"))), S("before_dispatch")) ||
+        !is_task(record, r->task_id))
+        return ST_OK;
+    if (!lit_int(lit_get(record, S("arg_index")), &slot.index))
+        return diag_fail(r->diag, ST_FORMAT, "replay.bad-dump", at(r, record),
+                         "a tensor without arg_index");
+    lit_int(lit_get(record, S("bin_size")), &bytes);
+    if (bytes == 0 && (shape == NULL || (shape->kind == LIT_LIST && shape->n == 0))) {
+        if (slot.index >= 0 && slot.index < SLOT_COUNT)
+            r->is_scalar[slot.index] = true;
+        return ST_OK;
+    }
+    if (is_known(out, slot.index))
+        return ST_OK;
+    if (out->n >= SLOT_COUNT)
+        return diag_fail(r->diag, ST_LIMIT, "replay.bad-dump", at(r, record),
+                         "more than %d arguments", SLOT_COUNT);
+    slot.name = arena_format(r->arena, "arg%" PRId64, slot.index);
+    TRY(take_dtype(r, record, &slot));
+    TRY(take_shape(r, record, &slot));
+    vec_push(out, slot);
+    return ST_OK;
+}
+
+static void tell_scalars(const struct reader *r)
+{
+    struct str list = {"", 0};
+
+    for (int i = 0; i < SLOT_COUNT; i++)
+        if (r->is_scalar[i])
+            list = arena_format(r->arena, "%.*s%s%d", STR_ARGS(list), list.n > 0 ? ", " : "", i);
+    if (list.n > 0)
+        diag_add(r->diag, SEV_WARN, "replay.scalars-unknown", (struct where){.path = r->path},
+                 "scalars are not in a dump; these must be given with --set-arg: %.*s",
+                 STR_ARGS(list));
+}
+
+static enum status read_text(struct reader *r, struct str text, struct slots *out)
+{
+    struct lit doc;
+
+    if (text.n > LIMIT_SCENE_BYTES * 16)
+        return diag_fail(r->diag, ST_LIMIT, "replay.bad-dump", (struct where){.path = r->path},
+                         "larger than %d bytes", LIMIT_SCENE_BYTES * 16);
+    TRY(lit_read_json(r->arena, text, r->path, &doc, r->diag));
+    const struct lit *list = lit_get(&doc, S("tensors"));
+    if (list == NULL || list->kind != LIT_LIST)
+        return diag_fail(r->diag, ST_FORMAT, "replay.bad-dump", (struct where){.path = r->path},
+                         "there is no list \"tensors\"");
+    for (size_t i = 0; i < list->n; i++)
+        TRY(take_record(r, &list->at[i], out));
+    tell_scalars(r);
+    return ST_OK;
+}
+
+enum status tensor_dump_read(struct arena *arena, const char *folder, const char *task_id,
+                             struct slots *out, struct diag *d)
+{
+    struct reader r = {.arena = arena, .task_id = task_id, .diag = d};
+    struct mapfile map;
+
+    r.path = fs_join(arena, folder, "tensor_dump.json");
+    if (!fs_exists(r.path))
+        r.path = fs_join(arena, folder, "tensor_dump/tensor_dump.json");
+    if (!fs_exists(r.path))
+        return diag_fail(d, ST_NOT_FOUND, "replay.no-dump", (struct where){.path = folder},
+                         "tensor_dump.json not found under %s", folder);
+    TRY(mapfile_open(&map, r.path, d));
+    enum status st = read_text(&r, map.text, out);
+    mapfile_close(&map);
+    return st;
+}

@@ -1,0 +1,140 @@
+#include "replay/workspace.h"
+
+#include <sys/stat.h>
+
+#include "base/fs.h"
+#include "replay/gen.h"
+#include "replay/paths.h"
+
+static const struct platform platforms[] = {
+    {"a2a3", "dav_2201", "PTO_NPU_ARCH_A2A3", "dav-c220", "", 220},
+    {"a5", "dav_3510", "PTO_NPU_ARCH_A5", "dav-c310", "::", 310},
+};
+
+/* Five launches of one kernel, each with its own first row. */
+static const struct dispatch multiblock[] = {
+    {2, 1, 0}, {8, 1, 6}, {12, 1, 30}, {24, 1, 66}, {48, 1, 138}};
+
+static const struct {
+    const char *name;
+    void (*make)(const struct workspace *ws, struct gen *g);
+} files[] = {
+    {"replay_kernel.cpp", gen_kernel}, {"replay_launch.cpp", gen_launch},
+    {"replay_host.cpp", gen_host},     {"CMakeLists.txt", gen_cmake},
+    {"run_collect.sh", gen_script},    {"insight_trace_config.json", gen_config},
+};
+
+const char *const workspace_files[WORKSPACE_FILES] = {
+    "replay_kernel.cpp", "replay_launch.cpp", "replay_host.cpp",
+    "CMakeLists.txt",    "run_collect.sh",    "insight_trace_config.json"};
+
+const struct platform *platform_find(struct str family)
+{
+    for (size_t i = 0; i < ARRAY_LEN(platforms); i++)
+        if (str_equal(family, str_of(platforms[i].family)))
+            return &platforms[i];
+    return NULL;
+}
+
+static bool is_a5(const struct platform *platform)
+{
+    return platform == &platforms[1];
+}
+
+static bool is_multiblock(const struct kernel *kernel)
+{
+    return str_equal(str_basename(str_of(kernel->incore.path)), S("kernel_spmd_mix.cpp"));
+}
+
+enum status spmd_find(const struct kernel *kernel, const struct platform *platform,
+                      struct spmd *out, struct diag *d)
+{
+    struct str file = str_basename(str_of(kernel->incore.path));
+
+    *out = (struct spmd){.lanes = 2, .block_dim = 24};
+    if (kernel->shape != SHAPE_MIX || (is_a5(platform) && !is_multiblock(kernel)))
+        return ST_OK;
+    out->has_meta = true;
+    if (is_a5(platform)) {
+        out->dispatches = multiblock;
+        out->n_dispatches = ARRAY_LEN(multiblock);
+        return ST_OK;
+    }
+    if (!str_equal(file, S("paged_attention_parallel.cpp")))
+        return diag_fail(d, ST_UNSUPPORTED, "replay.no-spmd",
+                         (struct where){.path = kernel->incore.path},
+                         "No SPMD replay metadata for kernel %.*s", STR_ARGS(kernel->incore.name));
+    /* Query rows 64, block or head 128, two entries; float32, bfloat16, float32. */
+    out->fifo_bytes[0] = 64 * 128 * 4 * 2;
+    out->fifo_bytes[1] = 64 * 128 * 2 * 2;
+    out->fifo_bytes[2] = 64 * 128 * 4 * 2;
+    return ST_OK;
+}
+
+int64_t spmd_blocks(const struct kernel *kernel, const struct platform *platform, int64_t wanted)
+{
+    int64_t sum = 0;
+
+    if (kernel->shape != SHAPE_MIX)
+        return wanted;
+    if (!is_a5(platform) || !is_multiblock(kernel))
+        return 24;
+    for (size_t i = 0; i < ARRAY_LEN(multiblock); i++)
+        sum += multiblock[i].blocks;
+    return sum;
+}
+
+struct str workspace_text(const struct workspace *ws, const char *name, struct arena *arena)
+{
+    struct gen g = {0};
+
+    for (size_t i = 0; i < ARRAY_LEN(files); i++)
+        if (strcmp(files[i].name, name) == 0)
+            files[i].make(ws, &g);
+    struct str text = arena_str(arena, (struct str){g.at, g.n});
+    vec_free(&g);
+    return text;
+}
+
+static enum status check_paths(const struct workspace *ws, struct diag *d)
+{
+    const char *const paths[] = {ws->kernel->incore.path, ws->cann_home, ws->pto_isa_root,
+                                 ws->repo_root, ws->soc, ws->runtime};
+
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+        if (!path_is_plain(paths[i]))
+            return diag_fail(d, ST_UNSUPPORTED, "replay.bad-path", (struct where){.path = paths[i]},
+                             "quotes, backslashes, semicolons and control characters cannot stand "
+                             "in the generated sources");
+    return ST_OK;
+}
+
+static enum status write_file(const struct workspace *ws, size_t i, struct arena *arena,
+                              struct diag *d)
+{
+    const char *path = fs_join(arena, ws->folder, files[i].name);
+    struct str text = workspace_text(ws, files[i].name, arena);
+    struct outfile file;
+
+    TRY(outfile_open(&file, path, d));
+    outfile_write(&file, text);
+    TRY(outfile_commit(&file, OUTFILE_FAST, d));
+    if (files[i].make == gen_script && chmod(path, 0755) != 0)
+        return diag_fail(d, ST_IO, "replay.chmod", (struct where){.path = path},
+                         "it cannot be made executable");
+    return ST_OK;
+}
+
+enum status workspace_write(const struct workspace *ws, struct diag *d)
+{
+    enum status st = ST_OK;
+    struct arena arena;
+
+    TRY(check_paths(ws, d));
+    TRY(fs_mkdirs(ws->folder, d));
+    arena_init(&arena);
+    for (size_t i = 0; st == ST_OK && i < ARRAY_LEN(files); i++)
+        st = write_file(ws, i, &arena, d);
+    arena_free(&arena);
+    return st;
+}

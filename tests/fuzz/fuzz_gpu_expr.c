@@ -1,0 +1,42 @@
+/*
+ * Hostile formulas, plans and reports: any bytes end in a value or a reason.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/report.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct gpu_param params[] = {
+        {S_INIT("b"), S_INIT("32"), 32, false},
+        {S_INIT("dtype"), S_INIT("bf16"), NAN, true},
+    };
+    char *copy = malloc(size > 0 ? size : 1);
+    struct gpu_spec spec;
+    struct arena arena;
+    struct diag d;
+    double value = -1;
+
+    if (copy == NULL)
+        abort();
+    if (size > 0)
+        memcpy(copy, data, size);
+    struct str text = {copy, size};
+    arena_init(&arena);
+    diag_init(&d);
+    if (gpu_expr_eval(&arena, text, (struct gpu_param_list){params, 2}, &value) == NULL &&
+        !(isfinite(value) && value >= 0))
+        abort();
+    gpu_spec_read(&arena, "spec", text, &spec, &d);
+    gpu_spec_free(&spec);
+    gpu_report_check("report", text, &d);
+    diag_fini(&d);
+    arena_free(&arena);
+    free(copy);
+    return 0;
+}
