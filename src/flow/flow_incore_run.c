@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <ftw.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -169,13 +170,23 @@ static void close_texts(struct kernel_text *t)
     mapfile_close(&t->cpp);
 }
 
+/* A path that means the same from everywhere. */
+static const char *from_root(struct arena *arena, const char *path)
+{
+    char here[PATH_MAX];
+
+    return path[0] == '/' || getcwd(here, sizeof(here)) == NULL ? path : fs_join(arena, here, path);
+}
+
 static void begin_kernel(struct incore_kernel *k, const struct kernel_source *s, size_t number)
 {
     *k = (struct incore_kernel){.source = s, .number = number};
     arena_init(&k->arena);
     diag_init(&k->diag);
-    k->row =
-        (struct run_row){.func = s->name, .status = "failed", .source = s->path, .intensity = -1};
+    k->row = (struct run_row){.func = s->name,
+                              .status = "failed",
+                              .source = from_root(&k->arena, s->path),
+                              .intensity = -1};
 }
 
 static void end_kernel(struct incore_kernel *k)
@@ -183,6 +194,7 @@ static void end_kernel(struct incore_kernel *k)
     vec_free(&k->lines);
     diag_fini(&k->diag);
     arena_free(&k->arena);
+    k->source = NULL;
 }
 
 /* ---- before the first kernel ---- */
@@ -465,7 +477,8 @@ static void clean_kernel(const struct incore_run *run, struct incore_kernel *k)
         .kernel = folder_name(&k->arena, k->source->name),
         .source = k->source->path,
         .workload = k->row.workload,
-        .soc = run->soc,
+        .soc = k->chip != NULL ? k->chip : run->soc,
+        .mhz = k->mhz,
         .target = run->target,
         .simulator = run->backend == INCORE_SIM ? "strata-sim " STRATA_VERSION : "msprof",
         .command = run->job->command,
@@ -641,7 +654,6 @@ static bool merge_kernel(void *ctx, size_t slot)
                     run_row_is_exported(&k->row) && k->row.hash == old->hash;
 
     if (cancelled()) {
-        end_kernel(k);
         p->status = ST_CANCELLED;
         return false;
     }
@@ -669,6 +681,12 @@ static enum status run_all(struct incore_run *run, struct pipeline *p)
     progress_tick(run->job->progress, "kernels", 0, run->kernels.n);
     pool_pipe(pool, slots, &steps, p);
     pool_free(pool);
+    for (size_t i = 0; i < slots; i++) /* begun, but nobody wants them any more */
+        if (p->slots[i].source != NULL) {
+            if (p->slots[i].folder != NULL)
+                incore_run_remove(p->slots[i].folder);
+            end_kernel(&p->slots[i]);
+        }
     return cancelled() ? ST_CANCELLED : p->status;
 }
 

@@ -34,6 +34,8 @@ struct incore_kernel {
     bool has_entry;
     const char *folder; /* in funcs/, under its temporary name */
     const char *final;  /* and the name it gets */
+    const char *chip;   /* that was simulated; NULL: not known */
+    double mhz;         /* of its traces; 0: not known */
     struct run_row row;
     struct diag diag;
     VEC_OF(const char *) lines; /* to say */

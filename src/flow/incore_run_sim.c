@@ -202,6 +202,8 @@ static enum status simulate(struct incore_run *run, struct incore_kernel *k,
     struct pto_what_ifs what_ifs = {0};
 
     TRY(pto_kernel_load(kernel, setup, &k->diag));
+    k->chip = arena_cstr(&k->arena, kernel->chip.name);
+    k->mhz = kernel->chip.trace_mhz > 0 ? kernel->chip.trace_mhz : kernel->chip.mhz;
     TRY(pto_kernel_bind(kernel, setup, &k->diag));
     TRY(pto_kernel_run(kernel, run->costs, setup, &k->diag));
     take_outcome(k, &kernel->outcome);

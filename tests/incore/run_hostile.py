@@ -7,6 +7,7 @@ import csv
 import json
 import os
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
@@ -24,13 +25,13 @@ def expect(place, got, wanted):
 
 def call(folder, *more):
     return subprocess.run([STRATA, "incore", "run", "--build-dir", folder, "--backend", "sim", *more],
-                          capture_output=True, text=True, check=False, cwd=folder)
+                          capture_output=True, text=True, errors="replace", check=False, cwd=folder)
 
 
 def rows(folder):
     root = pathlib.Path(
         (folder / "latest_all_funcs_kernel_insight_export_root.txt").read_text().rstrip("\n"))
-    with open(root / "manifest_export.csv", newline="", encoding="utf-8") as file:
+    with open(root / "manifest_export.csv", newline="", encoding="utf-8", errors="replace") as file:
         return {r["func"]: r for r in csv.DictReader(file)}
 
 
@@ -76,8 +77,8 @@ def files(folder):
     (place / "alone.cpp").write_text("")
     (place / "empty.cpp").write_text("")
     (place / "empty.pto").write_text("")
-    (place / "noise.cpp").write_bytes(os.urandom(4096))
-    (place / "noise.pto").write_bytes(os.urandom(65536))
+    (place / "noise.cpp").write_bytes(random.Random(1).randbytes(4096))
+    (place / "noise.pto").write_bytes(random.Random(2).randbytes(65536))
     (place / "deep.cpp").write_text("")
     (place / "deep.pto").write_text("module {" + "{" * 100000)
     (place / "huge.cpp").write_text("")

@@ -124,12 +124,32 @@ def same_bytes(folder):
     expect("jobs", len(trees[0]) > 0 and trees[0] == trees[1], True)
 
 
+def stopped(folder):
+    """A failure with --no-keep-going and an interruption leave nothing half-written."""
+    build = make_build(folder / "stopped", 6)
+    (build / "ptoas/k01.pto").write_text("broken")
+    for jobs in ("1", "4"):
+        done = call(build, "--no-keep-going", "-j", jobs)
+        expect("stopped", (done.returncode, done.stderr), (1, ""))
+        expect("stopped", "EXPORTED 1/2" in done.stdout, True)
+        expect("stopped", list((root_of(build) / "funcs").glob(".*")), [])
+    build = make_build(folder / "interrupted", 8)
+    child = subprocess.Popen(words(build), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    time.sleep(0.1)
+    child.send_signal(signal.SIGINT)
+    told = child.communicate()[1]
+    expect("interrupted", child.returncode in (0, 130) and b"Sanitizer" not in told, True)
+    expect("interrupted", call(build, "--resume").returncode, 0)
+    check_whole("interrupted", build, 8)
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name).resolve()
         killed(folder)
         changed(folder)
         same_bytes(folder)
+        stopped(folder)
     for p in problems:
         print(p)
     sys.exit(1 if problems else 0)

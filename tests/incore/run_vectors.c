@@ -25,13 +25,16 @@ static int tell(const struct diag *d)
 
 static int make_case(char **argv, struct arena *arena, struct diag *d)
 {
-    struct mapfile cpp, pto;
+    struct mapfile cpp = {0}, pto = {0};
     struct entry entry;
     struct gm_text sizes;
 
     if (mapfile_open(&cpp, argv[0], d) != ST_OK || mapfile_open(&pto, argv[1], d) != ST_OK ||
-        entry_find(arena, cpp.text, NULL, &entry, d) != ST_OK)
+        entry_find(arena, cpp.text, NULL, &entry, d) != ST_OK) {
+        mapfile_close(&cpp);
+        mapfile_close(&pto);
         return tell(d);
+    }
     gm_text_scan(arena, pto.text, entry.name, &sizes);
     struct gencase_job job = {.dir = argv[2],
                               .testcase = argv[3],

@@ -1,0 +1,1 @@
+AICORE void k(__gm__ float *a) {}
