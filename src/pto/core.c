@@ -17,6 +17,7 @@ static void *copy_of(void *old, const void *from, size_t size, size_t n)
 static void bind_memory(struct pto_core *c)
 {
     const struct pto_program *p = c->program;
+    size_t absent = c->machine->options->has_memory ? 0 : (size_t)INT64_MAX; /* of no buffer */
 
     for (size_t i = 0; i < p->gms.n; i++) {
         struct pto_gm *g = &c->slots.gms[i];
@@ -24,7 +25,7 @@ static void bind_memory(struct pto_core *c)
                                           ? &c->machine->bindings[g->root]
                                           : NULL;
         g->view.base = b ? b->data : NULL;
-        g->view.limit = b && b->data ? b->size : (size_t)INT64_MAX;
+        g->view.limit = b && b->data ? b->size : absent;
     }
     for (size_t s = 0; s < PTO_SPACE_COUNT; s++) {
         size_t size = pto_space_size(c->machine->options->arch, (enum pto_space)s);

@@ -185,6 +185,29 @@ void pto_core_drop_backlog(struct pto_core *c);
 void pto_core_note(struct pto_core *c, const struct pto_site *s, enum pto_pipe pipe,
                    struct pto_moment ready);
 
+/* Synchronisation of the text stands for itself: no bytes wait then. */
+bool pto_core_bytes_wait(const struct pto_core *c);
+
+/* Accesses through this pointer may depend on each other. */
+bool pto_core_is_shared(const struct pto_core *c, int32_t root);
+
+/* A time before which nothing of this core can start any more. */
+int64_t pto_core_settled(const struct pto_core *c);
+
+/* The phases of an instruction, one after the other. `wait` is what the first waits for. */
+struct pto_moment pto_core_run_phases(struct pto_core *c, uint32_t site, struct pto_moment wait);
+
+/* An instruction that waits for its bytes and computes. */
+bool pto_core_plain_site(struct pto_core *c, uint32_t site);
+
+/* The number with that role among the operands; NULL when there is none. */
+struct pto_number *pto_core_operand(struct pto_core *c, const struct pto_site *s,
+                                    enum pto_role role);
+
+bool pto_core_load_scalar(struct pto_core *c, uint32_t site);
+bool pto_core_store_scalar(struct pto_core *c, uint32_t site);
+bool pto_core_get_value(struct pto_core *c, uint32_t site);
+
 /* The operation on the data of its operands. */
 bool pto_core_compute(struct pto_core *c, const struct pto_site *s);
 

@@ -25,7 +25,7 @@ static void gather(struct pto_core *c, const struct pto_site *s, struct gathered
 {
     for (uint32_t i = 0; i < s->use_count; i++) {
         const struct pto_use *u = &c->program->uses.at[s->use_first + i];
-        bool is_out = u->role == PTO_ROLE_OUT || u->role == PTO_ROLE_DST;
+        bool is_out = u->role == PTO_ROLE_OUT; /* communication takes all in text order */
         struct pto_arg *a = is_out ? &g->outs[g->n_outs] : &g->ins[g->n_ins];
         if ((is_out ? g->n_outs : g->n_ins) == MAX_OPERANDS)
             break;

@@ -14,7 +14,6 @@ static struct pto_touch touch_of(const struct pto_core *c, const struct pto_use 
                                  enum pto_pipe pipe)
 {
     const struct pto_tile *t = &c->slots.tiles[u->slot];
-    int64_t valid = (int64_t)t->v_row * t->v_col * u->element;
     struct pto_touch touch = {.pipe = pipe,
                               .space = t->type.space,
                               .lo = t->addr,
@@ -22,8 +21,9 @@ static struct pto_touch touch_of(const struct pto_core *c, const struct pto_use 
                               .place = &c->places[u - c->program->uses.at]};
     struct pto_range ranges[PTO_RANGES];
 
-    touch.is_stream =
-        u->is_read != u->is_written && (u->is_read || (valid + 255) / 256 >= STREAM_REPEATS);
+    if (pipe == PTO_PIPE_V && u->is_read != u->is_written)
+        touch.is_stream =
+            u->is_read || (int64_t)t->v_row * t->v_col * u->element > (STREAM_REPEATS - 1) * 256;
     if (t->window.rows > 0) {
         size_t n = pto_tile_ranges(t, ranges);
         touch.lo = n > 0 ? ranges[0].begin : 0;
@@ -66,13 +66,13 @@ static struct pto_gm_window gm_window(const struct pto_gm *g)
     return w;
 }
 
-static bool is_shared(const struct pto_core *c, int32_t root)
+bool pto_core_is_shared(const struct pto_core *c, int32_t root)
 {
     return root < 0 || root >= 64 || (c->program->gm_shared >> root & 1) != 0;
 }
 
 /* A time before which nothing of this core can start any more. */
-static int64_t settled(const struct pto_core *c)
+int64_t pto_core_settled(const struct pto_core *c)
 {
     static const uint8_t pipes[] = {PTO_PIPE_MTE2, PTO_PIPE_MTE3, PTO_PIPE_FIX, PTO_PIPE_V};
     int64_t scalar = c->queues.pipe[PTO_PIPE_S].free, least = INT64_MAX;
@@ -90,7 +90,7 @@ static int64_t settled(const struct pto_core *c)
 }
 
 /* Synchronisation of the text stands for itself: no bytes wait then. */
-static bool bytes_wait(const struct pto_core *c)
+bool pto_core_bytes_wait(const struct pto_core *c)
 {
     return c->machine->options->is_dep && !c->program->has_flags;
 }
@@ -108,7 +108,7 @@ static void look(struct pto_core *c, const struct pto_site *s, enum pto_pipe pip
             t.is_write = true;
             if (u->is_written)
                 pto_hazards_look(&c->hazards, &t, wait);
-        } else if (u->kind == PTO_SLOT_GM && is_shared(c, c->slots.gms[u->slot].root)) {
+        } else if (u->kind == PTO_SLOT_GM && pto_core_is_shared(c, c->slots.gms[u->slot].root)) {
             struct pto_gm_window w = gm_window(&c->slots.gms[u->slot]);
             if (u->is_read)
                 pto_hazards_look_gm(&c->hazards, pipe, &w, false, wait);
@@ -122,7 +122,7 @@ static void look(struct pto_core *c, const struct pto_site *s, enum pto_pipe pip
 void pto_core_note(struct pto_core *c, const struct pto_site *s, enum pto_pipe pipe,
                    struct pto_moment ready)
 {
-    if (!bytes_wait(c) && !c->program->has_fifos)
+    if (!pto_core_bytes_wait(c) && !c->program->has_fifos)
         return;
     for (uint32_t i = 0; i < s->use_count; i++) {
         const struct pto_use *u = &uses_of(c, s)[i];
@@ -134,13 +134,13 @@ void pto_core_note(struct pto_core *c, const struct pto_site *s, enum pto_pipe p
             t.is_write = true;
             if (u->is_written)
                 pto_hazards_note(&c->hazards, &t, ready);
-        } else if (u->kind == PTO_SLOT_GM && bytes_wait(c) &&
-                   is_shared(c, c->slots.gms[u->slot].root)) {
+        } else if (u->kind == PTO_SLOT_GM && pto_core_bytes_wait(c) &&
+                   pto_core_is_shared(c, c->slots.gms[u->slot].root)) {
             struct pto_gm_window w = gm_window(&c->slots.gms[u->slot]);
             if (u->is_read)
-                pto_hazards_note_gm(&c->hazards, pipe, &w, false, ready, settled(c));
+                pto_hazards_note_gm(&c->hazards, pipe, &w, false, ready, pto_core_settled(c));
             if (u->is_written)
-                pto_hazards_note_gm(&c->hazards, pipe, &w, true, ready, settled(c));
+                pto_hazards_note_gm(&c->hazards, pipe, &w, true, ready, pto_core_settled(c));
         }
     }
 }
@@ -153,7 +153,7 @@ static void count_work(struct pto_core *c, const struct pto_site_cache *cost)
 }
 
 /* The phases of an instruction, one after the other. `wait` is what the first waits for. */
-static struct pto_moment run_phases(struct pto_core *c, uint32_t site, struct pto_moment wait)
+struct pto_moment pto_core_run_phases(struct pto_core *c, uint32_t site, struct pto_moment wait)
 {
     const struct pto_site *s = &c->program->sites.at[site];
     const struct pto_site_cache *cost = pto_core_cost(c, site);
@@ -176,22 +176,22 @@ static struct pto_moment nothing(void)
     return (struct pto_moment){.record = PTO_NO_RECORD};
 }
 
-static bool plain_site(struct pto_core *c, uint32_t site)
+bool pto_core_plain_site(struct pto_core *c, uint32_t site)
 {
     const struct pto_site *s = &c->program->sites.at[site];
     struct pto_moment wait = nothing();
 
-    if (bytes_wait(c))
+    if (pto_core_bytes_wait(c))
         look(c, s, (enum pto_pipe)s->phases[0], &wait);
-    struct pto_moment ready = run_phases(c, site, wait);
+    struct pto_moment ready = pto_core_run_phases(c, site, wait);
     pto_core_note(c, s, (enum pto_pipe)s->phases[s->n_phases - 1], ready);
     return !c->machine->options->has_memory || pto_core_compute(c, s);
 }
 
-/* ---- scalars in memory ---- */
+/* ---- flags, barriers, tokens of other cores ---- */
 
-static struct pto_number *operand_number(struct pto_core *c, const struct pto_site *s,
-                                         enum pto_role role)
+struct pto_number *pto_core_operand(struct pto_core *c, const struct pto_site *s,
+                                    enum pto_role role)
 {
     for (uint32_t i = 0; i < s->use_count; i++) {
         const struct pto_use *u = &uses_of(c, s)[i];
@@ -201,164 +201,9 @@ static struct pto_number *operand_number(struct pto_core *c, const struct pto_si
     return NULL;
 }
 
-static const struct pto_gm *operand_gm(const struct pto_core *c, const struct pto_site *s)
-{
-    for (uint32_t i = 0; i < s->use_count; i++) {
-        const struct pto_use *u = &uses_of(c, s)[i];
-        if (u->kind == PTO_SLOT_GM)
-            return &c->slots.gms[u->slot];
-    }
-    return NULL;
-}
-
-static void from_bits(uint64_t bits, enum pto_dtype t, struct pto_number *n)
-{
-    if (pto_dtype_is_float(t))
-        n->v.f = pto_elem_f64(bits, t);
-    else
-        n->v.i = pto_wrap((int64_t)bits, t);
-}
-
-static uint64_t to_bits(const struct pto_number *n, enum pto_dtype t)
-{
-    return pto_dtype_is_float(t) ? pto_elem_from_f64(n->v.f, t) : (uint64_t)n->v.i;
-}
-
-static uint64_t word_key(const struct pto_gm *g, int64_t at)
-{
-    return hash_mix((uint64_t)(g->root + 1), (uint64_t)g->view.offset + (uint64_t)at);
-}
-
-/* Cycles of a scalar load: the data cache has 64-byte lines. */
-static int64_t load_cycles(struct pto_core *c, const struct pto_gm *g, int64_t at)
-{
-    uint64_t byte = ((uint64_t)g->view.offset + (uint64_t)at) * pto_dtype_size(g->view.dtype);
-    uint64_t line = (uint64_t)(g->root + 1) << 48 | (byte / 64 & 0xffffffffffffu);
-    uint64_t *kept = &c->line[line % PTO_LINES];
-
-    if (*kept == line)
-        return c->scalar_hit;
-    *kept = line;
-    return c->scalar_miss;
-}
-
-static bool gm_byte(const struct pto_gm *g, int64_t at, size_t *byte)
-{
-    int64_t size = pto_dtype_size(g->view.dtype), element = 0, first = 0;
-
-    if (__builtin_add_overflow(g->view.offset, at, &element) || element < 0 ||
-        __builtin_mul_overflow(element, size, &first))
-        return false;
-    *byte = (size_t)first;
-    return (uint64_t)first + (uint64_t)size <= g->view.limit;
-}
-
-/* One element behind a pointer. Numbers nobody supplied may make an address that wraps. */
-static struct pto_gm_window element_window(const struct pto_gm *g, int64_t at)
-{
-    uint64_t size = pto_dtype_size(g->view.dtype);
-    int64_t byte = (int64_t)(((uint64_t)g->view.offset + (uint64_t)at) * size);
-
-    return (struct pto_gm_window){g->root, byte, 1, (int64_t)size, (int64_t)size, true};
-}
-
-static bool scalar_wait(struct pto_core *c, const struct pto_gm *g, int64_t at, bool is_write,
-                        struct pto_moment *wait)
-{
-    struct pto_gm_window w = element_window(g, at);
-
-    if (!bytes_wait(c) || !is_shared(c, g->root))
-        return false;
-    pto_hazards_look_gm(&c->hazards, PTO_PIPE_S, &w, is_write, wait);
-    return true;
-}
-
-static void scalar_note(struct pto_core *c, const struct pto_gm *g, int64_t at, bool is_write,
-                        struct pto_moment ready)
-{
-    struct pto_gm_window w = element_window(g, at);
-
-    pto_hazards_note_gm(&c->hazards, PTO_PIPE_S, &w, is_write, ready, settled(c));
-}
-
-static bool load_scalar(struct pto_core *c, uint32_t site)
-{
-    const struct pto_site *s = &c->program->sites.at[site];
-    const struct pto_gm *g = operand_gm(c, s);
-    const struct pto_number *index = operand_number(c, s, PTO_ROLE_INDEX);
-    struct pto_number *to = &c->slots.numbers[s->result];
-    struct pto_moment wait = nothing();
-    int64_t at = index ? index->v.i : 0;
-    uint32_t word = 0;
-    size_t byte = 0;
-
-    bool is_guess = g && !g->view.base && index && index->taint != 0; /* an index nobody supplied */
-    if (!g || (!gm_byte(g, at, &byte) && !is_guess))
-        return pto_core_fail(c, s->line, "pto-run.gm-range",
-                             "pto.load_scalar: element %lld is outside the buffer", (long long)at);
-    *to = (struct pto_number){.taint = index ? index->taint : 0};
-    if (g->view.base)
-        from_bits(pto_elem_load(g->view.base + byte, g->view.dtype), g->view.dtype, to);
-    else if (hash_get(&c->stored, word_key(g, at), &word))
-        *to = c->words.at[word];
-    else if (g->root >= 0)
-        to->taint = (uint32_t)g->root + 1;
-    struct pto_issue issue = {
-        .site = site, .pipe = PTO_PIPE_S, .is_blocking = true, .occupied = load_cycles(c, g, at)};
-    bool is_watched = scalar_wait(c, g, at, false, &wait);
-    struct pto_moment ready = pto_queues_run(&c->queues, &issue, wait);
-    if (is_watched)
-        scalar_note(c, g, at, false, ready);
-    return true;
-}
-
-static bool store_scalar(struct pto_core *c, uint32_t site)
-{
-    const struct pto_site *s = &c->program->sites.at[site];
-    const struct pto_gm *g = operand_gm(c, s);
-    const struct pto_number *index = operand_number(c, s, PTO_ROLE_INDEX);
-    const struct pto_number *value = operand_number(c, s, PTO_ROLE_VALUE);
-    struct pto_moment wait = nothing();
-    int64_t at = index ? index->v.i : 0;
-    size_t byte = 0;
-
-    bool is_guess = g && !g->view.base && index && index->taint != 0;
-    if (!g || !value || (!gm_byte(g, at, &byte) && !is_guess))
-        return pto_core_fail(c, s->line, "pto-run.gm-range",
-                             "pto.store_scalar: element %lld is outside the buffer", (long long)at);
-    if (g->view.base) {
-        pto_elem_store(g->view.base + byte, g->view.dtype, to_bits(value, g->view.dtype));
-    } else {
-        uint32_t word = hash_add(&c->stored, word_key(g, at), (uint32_t)c->words.n);
-        if (word == c->words.n)
-            vec_push(&c->words, *value);
-        c->words.at[word] = *value;
-    }
-    bool is_watched = scalar_wait(c, g, at, true, &wait);
-    struct pto_moment ready = run_phases(c, site, wait);
-    if (is_watched)
-        scalar_note(c, g, at, true, ready);
-    return true;
-}
-
-static bool get_value(struct pto_core *c, uint32_t site)
-{
-    const struct pto_site *s = &c->program->sites.at[site];
-    struct pto_number *to = &c->slots.numbers[s->result];
-
-    *to = (struct pto_number){.taint = PTO_ORIGIN_TILE | site};
-    if (!plain_site(c, site))
-        return false;
-    if (c->machine->options->has_memory)
-        to->taint = 0;
-    return true;
-}
-
-/* ---- flags, barriers, tokens of other cores ---- */
-
 static uint32_t flag_id(struct pto_core *c, const struct pto_site *s)
 {
-    const struct pto_number *n = operand_number(c, s, PTO_ROLE_EVENT);
+    const struct pto_number *n = pto_core_operand(c, s, PTO_ROLE_EVENT);
     int64_t id =
         n ? n->v.i
           : pto_op_int(c->program->module, &c->program->module->ops.at[s->op], PTO_KEY_EVENT_ID, 0);
@@ -543,7 +388,7 @@ static bool buffer_site(struct pto_core *c, uint32_t site)
 {
     const struct pto_site *s = &c->program->sites.at[site];
     enum pto_pipe pipe = (enum pto_pipe)s->phases[0];
-    const struct pto_number *n = operand_number(c, s, PTO_ROLE_EVENT);
+    const struct pto_number *n = pto_core_operand(c, s, PTO_ROLE_EVENT);
     int64_t id =
         n ? n->v.i
           : pto_op_int(c->program->module, &c->program->module->ops.at[s->op], PTO_KEY_ID, 0);
@@ -724,9 +569,9 @@ static bool push_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
                              pto_op_name(s->code));
     if (!take_credit(c, f, s->to_vector, &wait))
         return false;
-    if (bytes_wait(c))
+    if (pto_core_bytes_wait(c))
         look(c, s, (enum pto_pipe)s->phases[0], &wait);
-    struct pto_moment ready = run_phases(c, site, wait);
+    struct pto_moment ready = pto_core_run_phases(c, site, wait);
     pto_core_note(c, s, (enum pto_pipe)s->phases[0], ready);
     if (c->machine->options->has_memory && !push_data(c, s, f))
         return false;
@@ -779,9 +624,9 @@ static bool pop_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
                               .lo = t->addr,
                               .hi = t->addr + pto_tile_bytes(&t->type),
                               .is_write = true};
-    if (bytes_wait(c))
+    if (pto_core_bytes_wait(c))
         pto_hazards_look(&c->hazards, &touch, &wait);
-    struct pto_moment ready = run_phases(c, site, wait);
+    struct pto_moment ready = pto_core_run_phases(c, site, wait);
     pto_hazards_note(&c->hazards, &touch, ready);
     if (c->machine->options->has_memory && !pop_data(c, s, f, t))
         return false;
@@ -837,11 +682,11 @@ bool pto_core_site(struct pto_core *c, uint32_t site)
         return held_site(c, site);
     switch (s->code) {
     case PTO_LOAD_SCALAR:
-        return load_scalar(c, site);
+        return pto_core_load_scalar(c, site);
     case PTO_STORE_SCALAR:
-        return store_scalar(c, site);
+        return pto_core_store_scalar(c, site);
     case PTO_TGETVAL:
-        return get_value(c, site);
+        return pto_core_get_value(c, site);
     case PTO_SET_FLAG:
     case PTO_WAIT_FLAG:
     case PTO_SET_FLAG_DYN:
@@ -860,7 +705,7 @@ bool pto_core_site(struct pto_core *c, uint32_t site)
             return pto_core_tell_blocked(c);
         if (c->program->has_flags)
             pto_queues_barrier(&c->queues, site, PTO_PIPE_ALL);
-        return c->program->has_flags || plain_site(c, site);
+        return c->program->has_flags || pto_core_plain_site(c, site);
     case PTO_GET_BUF:
     case PTO_GET_BUF_DYN:
     case PTO_RLS_BUF:
@@ -895,6 +740,6 @@ bool pto_core_site(struct pto_core *c, uint32_t site)
     case PTO_TFREE_FROM_AIV:
         return fifo_site(c, site);
     default:
-        return plain_site(c, site);
+        return pto_core_plain_site(c, site);
     }
 }

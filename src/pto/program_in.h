@@ -108,6 +108,17 @@ bool is_known(const struct compiler *c, struct slot number, int64_t *value);
 uint32_t open_node(struct compiler *c, enum pto_node_kind kind);
 void close_node(struct compiler *c, uint32_t node);
 
+/* program_finish.c. A loop hands `from` back to where `to` was: pointers of the two are one for who
+ * tells accesses apart. */
+void mix_roots(struct compiler *c, const struct slot *from, const struct slot *to, uint32_t n);
+
+/* Accesses through pointers that loops mix up become accesses through one of them. Finds which
+ * pointers need watching. */
+void group_roots(struct compiler *c);
+
+/* Puts the syncs that hang on nodes between the steps. */
+void weave_syncs(struct compiler *c);
+
 /* program_values.c, program_sites.c: true when the operation is theirs. */
 bool compile_value(struct compiler *c, const struct pto_op *op, enum status *status);
 bool compile_site(struct compiler *c, const struct pto_op *op, enum status *status);

@@ -14,6 +14,7 @@ static struct str kernel(struct arena *arena, const char *arch, const char *body
         "%%c8 = arith.constant 8 : index\n"
         "%%c16 = arith.constant 16 : index\n"
         "%%c64 = arith.constant 64 : index\n"
+        "%%k = arith.constant 1024 : index\n"
         "%%z1 = arith.constant 4096 : i64\n"
         "%%z2 = arith.constant 8192 : i64\n"
         "%%g = pto.make_tensor_view %%a, shape = [%%c16, %%c64], strides = [%%c64, %%c1] : "
@@ -474,6 +475,48 @@ TEST(data_runs_through_all_pipes)
     testing_sim_run(&t, false);
     assert_int_equal(t.status, ST_FORMAT);
     assert_non_null(testing_sim_told(&t, "pto-run.gm-range"));
+    t.bindings[0] = (struct pto_binding){0}; /* no buffer at all */
+    testing_sim_run(&t, false);
+    assert_int_equal(t.status, ST_FORMAT);
+    testing_sim_close(&t);
+}
+
+TEST(communication_is_local_in_a_run_of_one_rank)
+{
+    struct testing_sim t;
+    float data[2048];
+    int32_t signal[4] = {5, 0, 0, 0};
+
+    for (size_t i = 0; i < ARRAY_LEN(data); i++)
+        data[i] = (float)i;
+    open_kernel(&t, "a2a3",
+                "%g2 = pto.addptr %a, %k : !pto.ptr<f32> -> !pto.ptr<f32>\n"
+                "%h = pto.make_tensor_view %g2, shape = [%c16, %c64], strides = [%c64, %c1] : "
+                "!pto.tensor_view<?x?xf32>\n"
+                "%w = pto.partition_view %h, offsets = [%c0, %c0], sizes = [%c16, %c64] : "
+                "!pto.tensor_view<?x?xf32> -> " PART "\n"
+                "%s = pto.make_tensor_view %b, shape = [%c1, %c1], strides = [%c1, %c1] : "
+                "!pto.tensor_view<?x?xi32>\n"
+                "%q = pto.partition_view %s, offsets = [%c0, %c0], sizes = [%c1, %c1] : "
+                "!pto.tensor_view<?x?xi32> -> !pto.partition_tensor_view<1x1xi32>\n"
+                "%two = arith.constant 2 : i32\n"
+                "pto.comm.tput(%w, %v, buf(%t0) : " PART ", " PART ", " VEC ") {atomicType = "
+                "#pto<atomic_type atomic_none>}\n"
+                "pto.comm.tnotify(%q, %two : !pto.partition_tensor_view<1x1xi32>, i32) {notifyOp = "
+                "#pto<notify_op atomic_add>}\n"
+                "pto.comm.twait(%q, %two : !pto.partition_tensor_view<1x1xi32>, i32) {cmp = "
+                "#pto<wait_cmp ge>}\n");
+    t.options.has_memory = true;
+    testing_sim_give_buffer(&t, 0, data, sizeof(data));
+    testing_sim_give_buffer(&t, 1, signal, sizeof(signal));
+    testing_sim_run(&t, false);
+    assert_int_equal(t.status, ST_OK);
+    for (size_t i = 0; i < 1024; i++)
+        assert_true(data[1024 + i] == (float)i);
+    assert_int_equal(signal[0], 7);
+    const struct pto_record *load = testing_sim_record(&t, PTO_AIV0, PTO_PIPE_MTE2, 0);
+    assert_int_equal(testing_sim_record(&t, PTO_AIV0, PTO_PIPE_MTE3, 0)->start, load->ready);
+    assert_int_equal(t.sim.cores[PTO_AIV0].assumptions.at[0].kind, PTO_ASSUMED_WAIT);
     testing_sim_close(&t);
 }
 
@@ -562,4 +605,5 @@ TEST_MAIN("pto sim", T(load_add_store_takes_the_sum_of_its_parts),
           T(a_division_by_a_zero_that_was_given_is_an_error), T(an_assumed_bound_is_listed_once),
           T(the_step_limit_leaves_what_ran), T(records_stop_at_their_limit_and_times_do_not_change),
           T(a_while_loop_runs_until_its_condition_is_false), T(data_runs_through_all_pipes),
+          T(communication_is_local_in_a_run_of_one_rank),
           T(pointers_that_change_places_are_watched_together), T(a_kernel_is_found_by_its_name))

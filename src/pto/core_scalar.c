@@ -1,0 +1,165 @@
+/* Scalars in memory: load_scalar, store_scalar, tgetval. */
+#include "pto/core.h"
+
+static const struct pto_use *uses_of(const struct pto_core *c, const struct pto_site *s)
+{
+    return c->program->uses.at + s->use_first;
+}
+
+static struct pto_moment nothing(void)
+{
+    return (struct pto_moment){.record = PTO_NO_RECORD};
+}
+
+static const struct pto_gm *operand_gm(const struct pto_core *c, const struct pto_site *s)
+{
+    for (uint32_t i = 0; i < s->use_count; i++) {
+        const struct pto_use *u = &uses_of(c, s)[i];
+        if (u->kind == PTO_SLOT_GM)
+            return &c->slots.gms[u->slot];
+    }
+    return NULL;
+}
+
+static void from_bits(uint64_t bits, enum pto_dtype t, struct pto_number *n)
+{
+    if (pto_dtype_is_float(t))
+        n->v.f = pto_elem_f64(bits, t);
+    else
+        n->v.i = pto_wrap((int64_t)bits, t);
+}
+
+static uint64_t to_bits(const struct pto_number *n, enum pto_dtype t)
+{
+    return pto_dtype_is_float(t) ? pto_elem_from_f64(n->v.f, t) : (uint64_t)n->v.i;
+}
+
+static uint64_t word_key(const struct pto_gm *g, int64_t at)
+{
+    return hash_mix((uint64_t)(g->root + 1), (uint64_t)g->view.offset + (uint64_t)at);
+}
+
+/* Cycles of a scalar load: the data cache has 64-byte lines. */
+static int64_t load_cycles(struct pto_core *c, const struct pto_gm *g, int64_t at)
+{
+    uint64_t byte = ((uint64_t)g->view.offset + (uint64_t)at) * pto_dtype_size(g->view.dtype);
+    uint64_t line = (uint64_t)(g->root + 1) << 48 | (byte / 64 & 0xffffffffffffu);
+    uint64_t *kept = &c->line[line % PTO_LINES];
+
+    if (*kept == line)
+        return c->scalar_hit;
+    *kept = line;
+    return c->scalar_miss;
+}
+
+static bool gm_byte(const struct pto_gm *g, int64_t at, size_t *byte)
+{
+    int64_t size = pto_dtype_size(g->view.dtype), element = 0, first = 0;
+
+    if (__builtin_add_overflow(g->view.offset, at, &element) || element < 0 ||
+        __builtin_mul_overflow(element, size, &first))
+        return false;
+    *byte = (size_t)first;
+    return (uint64_t)first + (uint64_t)size <= g->view.limit;
+}
+
+/* One element behind a pointer. Numbers nobody supplied may make an address that wraps. */
+static struct pto_gm_window element_window(const struct pto_gm *g, int64_t at)
+{
+    uint64_t size = pto_dtype_size(g->view.dtype);
+    int64_t byte = (int64_t)(((uint64_t)g->view.offset + (uint64_t)at) * size);
+
+    return (struct pto_gm_window){g->root, byte, 1, (int64_t)size, (int64_t)size, true};
+}
+
+static bool scalar_wait(struct pto_core *c, const struct pto_gm *g, int64_t at, bool is_write,
+                        struct pto_moment *wait)
+{
+    struct pto_gm_window w = element_window(g, at);
+
+    if (!pto_core_bytes_wait(c) || !pto_core_is_shared(c, g->root))
+        return false;
+    pto_hazards_look_gm(&c->hazards, PTO_PIPE_S, &w, is_write, wait);
+    return true;
+}
+
+static void scalar_note(struct pto_core *c, const struct pto_gm *g, int64_t at, bool is_write,
+                        struct pto_moment ready)
+{
+    struct pto_gm_window w = element_window(g, at);
+
+    pto_hazards_note_gm(&c->hazards, PTO_PIPE_S, &w, is_write, ready, pto_core_settled(c));
+}
+
+bool pto_core_load_scalar(struct pto_core *c, uint32_t site)
+{
+    const struct pto_site *s = &c->program->sites.at[site];
+    const struct pto_gm *g = operand_gm(c, s);
+    const struct pto_number *index = pto_core_operand(c, s, PTO_ROLE_INDEX);
+    struct pto_number *to = &c->slots.numbers[s->result];
+    struct pto_moment wait = nothing();
+    int64_t at = index ? index->v.i : 0;
+    uint32_t word = 0;
+    size_t byte = 0;
+
+    bool is_guess = g && !g->view.base && index && index->taint != 0; /* an index nobody supplied */
+    if (!g || (!gm_byte(g, at, &byte) && !is_guess))
+        return pto_core_fail(c, s->line, "pto-run.gm-range",
+                             "pto.load_scalar: element %lld is outside the buffer", (long long)at);
+    *to = (struct pto_number){.taint = index ? index->taint : 0};
+    if (g->view.base)
+        from_bits(pto_elem_load(g->view.base + byte, g->view.dtype), g->view.dtype, to);
+    else if (hash_get(&c->stored, word_key(g, at), &word))
+        *to = c->words.at[word];
+    else if (g->root >= 0)
+        to->taint = (uint32_t)g->root + 1;
+    struct pto_issue issue = {
+        .site = site, .pipe = PTO_PIPE_S, .is_blocking = true, .occupied = load_cycles(c, g, at)};
+    bool is_watched = scalar_wait(c, g, at, false, &wait);
+    struct pto_moment ready = pto_queues_run(&c->queues, &issue, wait);
+    if (is_watched)
+        scalar_note(c, g, at, false, ready);
+    return true;
+}
+
+bool pto_core_store_scalar(struct pto_core *c, uint32_t site)
+{
+    const struct pto_site *s = &c->program->sites.at[site];
+    const struct pto_gm *g = operand_gm(c, s);
+    const struct pto_number *index = pto_core_operand(c, s, PTO_ROLE_INDEX);
+    const struct pto_number *value = pto_core_operand(c, s, PTO_ROLE_VALUE);
+    struct pto_moment wait = nothing();
+    int64_t at = index ? index->v.i : 0;
+    size_t byte = 0;
+
+    bool is_guess = g && !g->view.base && index && index->taint != 0;
+    if (!g || !value || (!gm_byte(g, at, &byte) && !is_guess))
+        return pto_core_fail(c, s->line, "pto-run.gm-range",
+                             "pto.store_scalar: element %lld is outside the buffer", (long long)at);
+    if (g->view.base) {
+        pto_elem_store(g->view.base + byte, g->view.dtype, to_bits(value, g->view.dtype));
+    } else {
+        uint32_t word = hash_add(&c->stored, word_key(g, at), (uint32_t)c->words.n);
+        if (word == c->words.n)
+            vec_push(&c->words, *value);
+        c->words.at[word] = *value;
+    }
+    bool is_watched = scalar_wait(c, g, at, true, &wait);
+    struct pto_moment ready = pto_core_run_phases(c, site, wait);
+    if (is_watched)
+        scalar_note(c, g, at, true, ready);
+    return true;
+}
+
+bool pto_core_get_value(struct pto_core *c, uint32_t site)
+{
+    const struct pto_site *s = &c->program->sites.at[site];
+    struct pto_number *to = &c->slots.numbers[s->result];
+
+    *to = (struct pto_number){.taint = PTO_ORIGIN_TILE | site};
+    if (!pto_core_plain_site(c, site))
+        return false;
+    if (c->machine->options->has_memory)
+        to->taint = 0;
+    return true;
+}
