@@ -95,13 +95,13 @@ STRATA_API void strata_report_free(struct strata_report *r);
 struct strata_pto;
 
 struct strata_pto_result {
-    int status;              /* enum strata_status of this variant */
-    int64_t cycles;          /* until the last core is done */
-    double us;               /* the same by the clock of the chip */
-    uint64_t instructions;   /* of the longest block */
-    int is_complete;         /* 0: a limit stopped it */
-    int is_degenerate;       /* 1: data that nobody supplied made it nearly empty */
-    const char *bound;       /* what sets the pace: "read", "cube", ..; never freed */
+    int status;            /* enum strata_status of this variant */
+    int64_t cycles;        /* until the last core is done */
+    double us;             /* the same by the clock of the chip */
+    uint64_t instructions; /* of the longest block */
+    int is_complete;       /* 0: a limit stopped it */
+    int is_degenerate;     /* 1: data that nobody supplied made it nearly empty */
+    const char *bound;     /* what sets the pace: "read", "cube", ..; never freed */
 };
 
 STRATA_API struct strata_pto *strata_pto_new(void);

@@ -255,8 +255,8 @@ int strata_pto_run(struct strata_pto *k, struct strata_pto_result *out)
     struct text_param *params = mem_grow(NULL, sizeof(*params), k->params.n + 1);
     struct pto_given *args = givens(&k->args);
     for (size_t i = 0; i < k->params.n; i++)
-        params[i] = (struct text_param){str_of(k->params.at[i].name),
-                                        str_of(k->params.at[i].value)};
+        params[i] =
+            (struct text_param){str_of(k->params.at[i].name), str_of(k->params.at[i].value)};
     k->error[0] = '\0';
     int code = run(k, params, k->params.n, args, out);
     mem_free(params);
@@ -276,8 +276,7 @@ int strata_pto_batch(struct strata_pto *k, const char *const *names, size_t colu
     k->error[0] = '\0';
     for (size_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < columns; i++)
-            params[i] =
-                (struct text_param){str_of(names[i]), str_of(values[row * columns + i])};
+            params[i] = (struct text_param){str_of(names[i]), str_of(values[row * columns + i])};
         run(k, params, columns, args, &out[row]);
     }
     mem_free(params);

@@ -386,4 +386,5 @@ TEST_MAIN("base/proc", IN_SCRATCH(both_streams_and_the_exit_status_are_kept),
           IN_SCRATCH(an_interruption_ends_the_program_and_drops_the_log),
           IN_SCRATCH(signals_we_ignore_are_not_ignored_by_the_program),
           IN_SCRATCH(programs_run_side_by_side),
-          IN_SCRATCH(the_tick_of_the_caller_ends_the_program), IN_SCRATCH(many_runs_leave_nothing_open))
+          IN_SCRATCH(the_tick_of_the_caller_ends_the_program),
+          IN_SCRATCH(many_runs_leave_nothing_open))

@@ -48,9 +48,9 @@ static enum status make_rows(struct session *s, const struct args *args, struct 
                                &s->diag));
         }
     } else {
-        vec_push(&spec->stages, ((struct gpu_spec_stage){.name = S("work"),
-                                                         .flops = str_of(job.flops),
-                                                         .bytes = str_of(job.bytes)}));
+        vec_push(&spec->stages,
+                 ((struct gpu_spec_stage){
+                     .name = S("work"), .flops = str_of(job.flops), .bytes = str_of(job.bytes)}));
     }
     for (size_t i = 0; i < job.n_params; i++)
         TRY(gpu_params_assign(&run->params, &run->arena, job.params[i], &s->diag));
@@ -142,7 +142,7 @@ static const char *cell(struct session *s, const char *format, double value)
 static void print_text(struct session *s, const struct gpu_run *run)
 {
     static const struct out_column columns[] = {
-        {"stage", false},    {"FLOP", true},      {"bytes", true},     {"FLOP/B", true},
+        {"stage", false},     {"FLOP", true},      {"bytes", true},    {"FLOP/B", true},
         {"compute us", true}, {"memory us", true}, {"floor us", true}, {"bound", false},
     };
     enum { COLUMNS = ARRAY_LEN(columns) };

@@ -13,14 +13,8 @@ extern const struct command command_incore_run;
 extern const struct command command_incore_show;
 
 static const struct command *const subs[] = {
-    &command_incore_clean,
-    &command_incore_diff,
-    &command_incore_export,
-    &command_incore_lint,
-    &command_incore_replay,
-    &command_incore_run,
-    &command_incore_show,
-    NULL,
+    &command_incore_clean,  &command_incore_diff, &command_incore_export, &command_incore_lint,
+    &command_incore_replay, &command_incore_run,  &command_incore_show,   NULL,
 };
 
 const struct command command_incore = {

@@ -71,7 +71,8 @@ static const struct opt options[] = {
     OPT_STRING(0, "source-cpp", "FILE", struct args, source_cpp, "the compiled kernel"),
     OPT_STRING(0, "kernel-base-name", "NAME", struct args, kernel_base, "its name"),
     OPT_STRING(0, "aicore-arch", "NAME", struct args, arch, "compiler architecture"),
-    OPT_STRING(0, "kernel-symbol", "NAME", struct args, symbol, "its symbol (the only one of that name)"),
+    OPT_STRING(0, "kernel-symbol", "NAME", struct args, symbol,
+               "its symbol (the only one of that name)"),
     OPT_END,
 };
 
@@ -167,6 +168,15 @@ static void put_slot(struct json_writer *j, const struct slot *s)
 
 static void put_kernel(struct json_writer *j, const struct incore_replay_result *r)
 {
+    static const char *const keys[] = {"kernel", "func_id", "shape", "hw_block_num", "args"};
+
+    if (r->ws.kernel == NULL) { /* a case of PTOAS */
+        for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+            json_write_key(j, str_of(keys[i]));
+            json_write_null(j);
+        }
+        return;
+    }
     json_write_key(j, S("kernel"));
     json_write_string(j, r->kernel.incore.name);
     json_write_key(j, S("func_id"));
@@ -194,8 +204,7 @@ static void print_json(struct session *s, const struct incore_replay_result *r)
     session_json_text(j, r->simulator);
     json_write_key(j, S("backend"));
     session_json_text(j, r->backend);
-    if (r->ws.kernel != NULL)
-        put_kernel(j, r);
+    put_kernel(j, r);
     json_write_key(j, S("cycles"));
     if (r->cycles > 0)
         json_write_i64(j, r->cycles);

@@ -11,12 +11,8 @@ extern const struct command command_pto_replay;
 extern const struct command command_pto_sim;
 
 static const struct command *const subs[] = {
-    &command_pto_calibrate,
-    &command_pto_check,
-    &command_pto_print,
-    &command_pto_replay,
-    &command_pto_sim,
-    NULL,
+    &command_pto_calibrate, &command_pto_check, &command_pto_print,
+    &command_pto_replay,    &command_pto_sim,   NULL,
 };
 
 const struct command command_pto = {

@@ -3,9 +3,9 @@
  */
 #include <inttypes.h>
 
+#include "capture/capture.h"
 #include "cli/pto_params.h"
 #include "cli/pto_sim_text.h"
-#include "capture/capture.h"
 #include "flow/pto_buffers.h"
 
 extern const struct command command_pto_sim;
@@ -36,11 +36,13 @@ static const struct opt options[] = {
     OPT_FLAG(0, "run", struct args, run, "compute the data too, so that control flow follows it"),
     OPT_LIST(0, "output", "NAME=FILE", struct args, output, "write a buffer afterwards (--run)"),
     OPT_LIST(0, "check", "NAME=FILE", struct args, check, "compare a buffer with expected bytes"),
-    OPT_DOUBLE(0, "rtol", "X", struct args, rtol, "of the expected value that may be missing (1e-3)"),
+    OPT_DOUBLE(0, "rtol", "X", struct args, rtol,
+               "of the expected value that may be missing (1e-3)"),
     OPT_DOUBLE(0, "atol", "X", struct args, atol, "and an amount besides (1e-5)"),
     OPT_GROUP("the machine"),
     OPT_CHOICE(0, "target", targets, struct args, target, "the architecture (as the text says)"),
-    OPT_STRING(0, "chip", "NAME", struct args, chip, "its clock and cores (Ascend910B1, Ascend950)"),
+    OPT_STRING(0, "chip", "NAME", struct args, chip,
+               "its clock and cores (Ascend910B1, Ascend950)"),
     OPT_CHOICE(0, "sync", syncs, struct args, sync, "flags as the compiler inserts them, or ideal"),
     OPT_INT(0, "blocks", "N", struct args, blocks, 1, 100000, "blocks of the launch (1)"),
     OPT_INT(0, "cores", "N", struct args, cores, 1, 1024, "AI cores that share the memory"),
@@ -75,7 +77,8 @@ static int givens(struct session *s, const char *option, const struct opt_list *
         size_t equals = str_find_char(text, '=');
         if (equals == 0 || equals == text.n)
             return session_usage(s, "--%s takes NAME=VALUE, not '%s'", option, list->at[i]);
-        given[i] = (struct pto_given){str_part(text, 0, equals), str_part(text, equals + 1, text.n)};
+        given[i] =
+            (struct pto_given){str_part(text, 0, equals), str_part(text, equals + 1, text.n)};
     }
     *out = given;
     return CODE_DONE;
@@ -90,7 +93,9 @@ static int read_setup(struct session *s, const struct args *a, struct pto_setup 
                                 .n_params = a->set.n,
                                 .func = str_of(a->func),
                                 .chip = str_of(a->chip),
-                                .target = a->target == 0 ? -1 : a->target == 1 ? PTO_A2A3 : PTO_A5,
+                                .target = a->target == 0   ? -1
+                                          : a->target == 1 ? PTO_A2A3
+                                                           : PTO_A5,
                                 .is_dep = a->sync == 1,
                                 .has_memory = a->run,
                                 .blocks = a->blocks,

@@ -19,8 +19,9 @@ struct gpu_args {
         OPT_STRING(0, "flops", "EXPR", type, member.flops, "operations, as \"2*m*n*k\""),          \
         OPT_STRING(0, "bytes", "EXPR", type, member.bytes, "bytes that must move"),                \
         OPT_STRING(0, "dtype", "TYPE", type, member.dtype, "bf16, fp16, fp8, fp32, …"),            \
-        OPT_STRING(0, "device", "NAME", type, member.device, "the chip, as `strata devices` "      \
-                                                             "lists it"),                          \
+        OPT_STRING(0, "device", "NAME", type, member.device,                                       \
+                   "the chip, as `strata devices` "                                                \
+                   "lists it"),                                                                    \
         OPT_STRING(0, "spec", "FILE", type, member.spec, "a workload plan (docs/gpu.md)"),         \
         OPT_DOUBLE(0, "peak-tflops", "X", type, member.peak_tflops, "use this compute roof"),      \
         OPT_DOUBLE(0, "peak-gbps", "X", type, member.peak_gbps, "use this memory bandwidth")

@@ -47,7 +47,8 @@ static void print_head(struct session *s, const struct pto_kernel *k)
                "  %" PRId64 " cycles   %.3f us   %.3f us with launch   %" PRIu64
                " instruction%s%s\n",
                o->total, pto_outcome_us(o, o->total), pto_outcome_us(o, o->total + o->launch),
-               o->instructions, o->instructions == 1 ? "" : "s", o->is_complete ? "" : "   (not all of it ran)");
+               o->instructions, o->instructions == 1 ? "" : "s",
+               o->is_complete ? "" : "   (not all of it ran)");
     out_printf(&s->out, "  bound by %s", pto_bound_name(o->bound));
     if (o->bound != PTO_BOUND_NOTHING)
         for (size_t i = 0; i < o->units.n; i++) {
@@ -108,17 +109,21 @@ static void print_stalls(struct session *s, const struct pto_outcome *o, size_t 
     static const struct out_column columns[] = {{"stalled", false}, {"waiting for", false},
                                                 {"cause", false},   {"times", true},
                                                 {"cycles", true},   {"%", true}};
-    size_t n = o->stalls.n < top ? o->stalls.n : top;
-    const char **cells = ARENA_ARRAY(&s->arena, const char *, n * 6 + 1);
+    const char **cells = ARENA_ARRAY(&s->arena, const char *, o->stalls.n * 6 + 1);
+    size_t n = 0;
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < o->stalls.n && n < top; i++) {
         const struct pto_stall *x = &o->stalls.at[i];
-        cells[i * 6] = place(s, x->core, x->pipe);
-        cells[i * 6 + 1] = place(s, x->from_core, x->from);
-        cells[i * 6 + 2] = pto_cause_name((enum pto_cause)x->cause);
-        cells[i * 6 + 3] = cell(s, "%" PRIu64, x->count);
-        cells[i * 6 + 4] = cell(s, "%" PRId64, x->cycles);
-        cells[i * 6 + 5] = cell(s, "%.1f", percent(o, x->cycles));
+        const char **row = &cells[n * 6];
+        if (x->pipe == PTO_PIPE_S && x->cause == PTO_CAUSE_BARRIER)
+            continue; /* at the last barrier of every kernel */
+        row[0] = place(s, x->core, x->pipe);
+        row[1] = place(s, x->from_core, x->from);
+        row[2] = pto_cause_name((enum pto_cause)x->cause);
+        row[3] = cell(s, "%" PRIu64, x->count);
+        row[4] = cell(s, "%" PRId64, x->cycles);
+        row[5] = cell(s, "%.1f", percent(o, x->cycles));
+        n++;
     }
     if (n == 0)
         return;
@@ -128,8 +133,11 @@ static void print_stalls(struct session *s, const struct pto_outcome *o, size_t 
 
 static void print_path(struct session *s, const struct pto_outcome *o, size_t top)
 {
-    static const struct out_column columns[] = {
-        {"critical path", false}, {"spent on", false}, {"pieces", true}, {"cycles", true}, {"%", true}};
+    static const struct out_column columns[] = {{"critical path", false},
+                                                {"spent on", false},
+                                                {"pieces", true},
+                                                {"cycles", true},
+                                                {"%", true}};
     static const char *const sorts[] = {"work", "latency", "sync"};
     size_t n = o->path.n < top ? o->path.n : top;
     const char **cells = ARENA_ARRAY(&s->arena, const char *, n * 5 + 1);
@@ -164,8 +172,9 @@ static void print_work(struct session *s, const struct pto_outcome *o)
         out_printf(&s->out, "  multiplied %" PRIu64 " pairs, %.1f %% of the cube's peak\n", o->macs,
                    100.0 * (double)o->macs / (o->peak_macs * (double)o->total));
     if (o->inserted_barriers > 0)
-        out_printf(&s->out, "  %" PRIu32 " dependencies found no event and are barriers of all "
-                            "pipes\n",
+        out_printf(&s->out,
+                   "  %" PRIu32 " dependencies found no event and are barriers of all "
+                   "pipes\n",
                    o->inserted_barriers);
 }
 
@@ -175,7 +184,8 @@ static void print_assumed(struct session *s, const struct pto_outcome *o)
         const struct pto_assumed *a = &o->assumed.at[i];
         out_printf(&s->out, "%s", i == 0 ? "\n" : "");
         if (a->kind == PTO_ASSUMED_WAIT)
-            out_printf(&s->out, "  assumed  the wait in line %" PRIu32 " is over at once\n", a->line);
+            out_printf(&s->out, "  assumed  the wait in line %" PRIu32 " is over at once\n",
+                       a->line);
         else if (a->name.n == 0)
             out_printf(&s->out,
                        "  assumed  the value of a tile that decides the %s in line %" PRIu32

@@ -52,6 +52,11 @@ struct nvml_memory {
     unsigned long long total, free, used;
 };
 
+/* Percent of the last moments in which something ran. */
+struct nvml_use {
+    unsigned gpu, memory;
+};
+
 struct nvml {
     void *library; /* NULL: not open */
 #define NVML_CALL(member, symbol, ...) int (*member)(__VA_ARGS__);

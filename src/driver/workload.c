@@ -106,15 +106,25 @@ static uint64_t recorded(const char *dir)
     return bytes;
 }
 
-/* Counters of a kernel are written when it is done: no growth means that it hangs. The clock
- * starts with the first record, for programs may take long before their first kernel. */
+/* Nothing runs on the GPU: the program computes on its own. Unknown is no. */
+static bool is_idle(const struct workload_watch *watch)
+{
+    struct nvml_use use = {.gpu = 100};
+
+    if (watch->nvml == NULL || watch->nvml->library == NULL || watch->gpu == NULL)
+        return false;
+    return NVML_DO(watch->nvml, use, watch->gpu, &use) == NVML_OK && use.gpu == 0;
+}
+
+/* Counters of a kernel are written when it is done: a busy GPU without growth means that it hangs.
+ * The clock starts with the first bytes, for programs may take long before they use CUDA. */
 static void look_at_recording(struct follow *f, nanos elapsed)
 {
     if (f->run->inject != INJECT_COUNTERS || f->watch->silence_ms <= 0 || elapsed < f->next_look)
         return;
     f->next_look = elapsed + LOOK_NS;
     uint64_t bytes = recorded(f->run->trace_dir);
-    if (bytes != f->recorded || bytes == 0) {
+    if (bytes != f->recorded || bytes == 0 || is_idle(f->watch)) {
         f->recorded = bytes;
         f->grown_at = elapsed;
     }

@@ -116,9 +116,29 @@ TEST(a_recording_that_stands_still_is_ended)
     assert_int_equal(diag_count(&diag, "gpu.hung"), 1);
 }
 
+TEST(a_program_that_computes_on_its_own_does_not_hang)
+{
+    struct nvml nvml;
+    struct nvml_gpu *gpu = NULL;
+    struct workload run = {.inject = INJECT_COUNTERS,
+                           .library = "/lib/x.so",
+                           .trace_dir = fs_join(&arena, scratch, "trace")};
+    const char *script = "echo x > $STRATA_TRACE_DIR/trace-1.strata; sleep 2.5";
+
+    assert_int_equal(nvml_open(&nvml, &arena, NULL), NVML_OK);
+    assert_int_equal(nvml.by_index(0, &gpu), NVML_OK);
+    struct workload_watch watch = {.silence_ms = 700, .nvml = &nvml, .gpu = gpu};
+    setenv("FAKE_NVML_BUSY", "0", 1);
+    assert_int_equal(shell(script, run, watch).end, WORKLOAD_DONE);
+    setenv("FAKE_NVML_BUSY", "100", 1);
+    assert_int_equal(shell(script, run, watch).end, WORKLOAD_HUNG);
+    nvml_close(&nvml);
+}
+
 #define IN_SCRATCH(name) cmocka_unit_test_setup_teardown(name, enter, leave)
 
 TEST_MAIN("driver/workload", IN_SCRATCH(the_environment_is_the_contract_of_the_injection_library),
           IN_SCRATCH(ends_of_programs_are_told_apart),
           IN_SCRATCH(a_program_that_is_not_there_is_told),
-          IN_SCRATCH(a_recording_that_stands_still_is_ended))
+          IN_SCRATCH(a_recording_that_stands_still_is_ended),
+          IN_SCRATCH(a_program_that_computes_on_its_own_does_not_hang))

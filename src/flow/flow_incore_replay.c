@@ -161,8 +161,8 @@ static bool wants_msprof(const struct incore_replay_job *job, struct incore_repl
 {
     if (job->backend != REPLAY_AUTO)
         return job->backend == REPLAY_MSPROF;
-    return job->pto == NULL && (fs_find_program(&r->arena, "msprof") != NULL ||
-                                fs_is_dir(r->ws.cann_home));
+    return job->pto == NULL &&
+           (fs_find_program(&r->arena, "msprof") != NULL || fs_is_dir(r->ws.cann_home));
 }
 
 static enum status run_workspace(const struct incore_replay_job *job,

@@ -53,7 +53,7 @@ enum status incore_replay_sim(const struct incore_replay_job *job, struct incore
                               struct diag *d);
 enum status incore_replay_msprof(const struct incore_replay_job *job,
                                  struct incore_replay_result *r, struct diag *d);
-enum status incore_replay_ptoas(const struct incore_replay_job *job,
-                                struct incore_replay_result *r, struct diag *d);
+enum status incore_replay_ptoas(const struct incore_replay_job *job, struct incore_replay_result *r,
+                                struct diag *d);
 
 #endif

@@ -106,8 +106,8 @@ static enum status ask(struct pto_kernel *k, const struct pto_costs *costs,
     }
     pto_sim_init(&other);
     other.ignore_reuse = options.no_reuse_waits;
-    status = pto_sim_prepare(&other, &k->module, setup->func, k->arch, options.is_dep, setup->path,
-                             d);
+    status =
+        pto_sim_prepare(&other, &k->module, setup->func, k->arch, options.is_dep, setup->path, d);
     if (status == ST_OK)
         status = pto_kernel_again(k, &other, costs, &options, d);
     w->cycles = other.total;

@@ -57,8 +57,8 @@ static void place(struct ptoas *p)
     struct str folder = str_basename(str_of(path_folder(p->arena, source)));
 
     p->run_root = p->job->out;
-    for (int64_t later = 0;
-         p->run_root == NULL || (p->job->out == NULL && fs_exists(p->run_root)); later++)
+    for (int64_t later = 0; p->run_root == NULL || (p->job->out == NULL && fs_exists(p->run_root));
+         later++)
         p->run_root = arena_format(p->arena, "outputs/insight_trace_ptoas_%s_%s", base,
                                    incore_run_stamp(p->arena, later))
                           .at;
@@ -71,8 +71,7 @@ static void place(struct ptoas *p)
                           arena_format(p->arena, "%.*s/%s", STR_ARGS(folder), base).at);
     p->build_dir = fs_join(p->arena, p->run_root, "build");
     p->logs = fs_join(p->arena, p->run_root, "logs");
-    p->application =
-        fs_join(p->arena, p->build_dir, arena_format(p->arena, "%s_sim", base).at);
+    p->application = fs_join(p->arena, p->build_dir, arena_format(p->arena, "%s_sim", base).at);
     p->kernel_lib =
         fs_join(p->arena, p->build_dir, arena_format(p->arena, "lib%s_kernel.so", base).at);
     p->symbol = p->job->symbol;
@@ -119,8 +118,7 @@ static enum status write_record(struct ptoas *p)
 
 /* Runs one step; anything but success ends the replay. */
 static enum status step(struct ptoas *p, const char *name, const char *const *argv,
-                        const char *folder, int64_t limit_s, const char *libraries,
-                        const char *log)
+                        const char *folder, int64_t limit_s, const char *libraries, const char *log)
 {
     const char **env = ARENA_ARRAY(p->arena, const char *, 4096);
     const char *hints[LOG_HINTS_MAX];
@@ -150,17 +148,40 @@ static enum status build(struct ptoas *p)
 {
     const struct incore_replay_job *job = p->job;
     const char *cmake = p->cann.cmake != NULL ? p->cann.cmake : "cmake";
-    const char *isa = job->pto_isa_root != NULL ? job->pto_isa_root : cann_value(&p->cann, "PTO_ISA_ROOT");
-    const char *generate[] = {"python3", p->script, "--input",
-                              path_absolute(p->arena, job->source_cpp), "--testcase",
-                              job->kernel_base, "--output-root", p->case_root, "--run-mode", "sim",
-                              "--soc-version", p->soc, "--aicore-arch", job->arch, NULL};
+    const char *isa =
+        job->pto_isa_root != NULL ? job->pto_isa_root : cann_value(&p->cann, "PTO_ISA_ROOT");
+    const char *generate[] = {"python3",
+                              p->script,
+                              "--input",
+                              path_absolute(p->arena, job->source_cpp),
+                              "--testcase",
+                              job->kernel_base,
+                              "--output-root",
+                              p->case_root,
+                              "--run-mode",
+                              "sim",
+                              "--soc-version",
+                              p->soc,
+                              "--aicore-arch",
+                              job->arch,
+                              NULL};
     const char *configure[] = {
-        cmake, "-G", "Ninja", "-S", p->case_dir, "-B", p->build_dir,
+        cmake,
+        "-G",
+        "Ninja",
+        "-S",
+        p->case_dir,
+        "-B",
+        p->build_dir,
         arena_format(p->arena, "-DSOC_VERSION=%s", p->soc).at,
-        arena_format(p->arena, "-DPTO_ISA_ROOT=%s", isa != NULL ? isa : "").at, NULL};
-    const char *make[] = {cmake, "--build", p->build_dir, "--target",
-                          arena_format(p->arena, "%s_sim", job->kernel_base).at, NULL};
+        arena_format(p->arena, "-DPTO_ISA_ROOT=%s", isa != NULL ? isa : "").at,
+        NULL};
+    const char *make[] = {cmake,
+                          "--build",
+                          p->build_dir,
+                          "--target",
+                          arena_format(p->arena, "%s_sim", job->kernel_base).at,
+                          NULL};
 
     if (!fs_exists(p->script))
         return diag_fail(p->diag, ST_TOOL, "replay.failed", (struct where){.path = p->script},
@@ -169,8 +190,7 @@ static enum status build(struct ptoas *p)
              fs_join(p->arena, p->logs, "generate.log")));
     TRY(step(p, "configure", configure, NULL, STEP_SECONDS, NULL,
              fs_join(p->arena, p->logs, "cmake.log")));
-    TRY(step(p, "build", make, NULL, BUILD_SECONDS, NULL,
-             fs_join(p->arena, p->logs, "build.log")));
+    TRY(step(p, "build", make, NULL, BUILD_SECONDS, NULL, fs_join(p->arena, p->logs, "build.log")));
     if (!fs_exists(p->application) || !fs_exists(p->kernel_lib))
         return diag_fail(p->diag, ST_TOOL, "replay.failed", (struct where){.path = p->build_dir},
                          fs_exists(p->application) ? "missing kernel lib: %s" : "missing app: %s",
@@ -275,14 +295,16 @@ static enum status collect(struct ptoas *p)
     const char *export = fs_join(p->arena, p->run_root, "insight_export");
     const char *out = fs_join(p->arena, folder, "out");
     const char *libraries = cann_library_path(&p->cann, p->build_dir, p->soc, p->arena);
-    const char *run[] = {
-        p->cann.msprof, "op", "simulator",
-        arena_format(p->arena, "--application=%s", p->application).at,
-        arena_format(p->arena, "--kernel-name=%s", p->symbol).at,
-        arena_format(p->arena, "--launch-count=%" PRId64, job->launch_count).at,
-        arena_format(p->arena, "--soc-version=%s", p->soc).at,
-        arena_format(p->arena, "--timeout=%" PRId64, job->sim_minutes).at,
-        arena_format(p->arena, "--output=%s", out).at, NULL};
+    const char *run[] = {p->cann.msprof,
+                         "op",
+                         "simulator",
+                         arena_format(p->arena, "--application=%s", p->application).at,
+                         arena_format(p->arena, "--kernel-name=%s", p->symbol).at,
+                         arena_format(p->arena, "--launch-count=%" PRId64, job->launch_count).at,
+                         arena_format(p->arena, "--soc-version=%s", p->soc).at,
+                         arena_format(p->arena, "--timeout=%" PRId64, job->sim_minutes).at,
+                         arena_format(p->arena, "--output=%s", out).at,
+                         NULL};
 
     TRY(fs_mkdirs(folder, p->diag));
     TRY(fs_mkdirs(export, p->diag));
@@ -294,15 +316,18 @@ static enum status collect(struct ptoas *p)
     if (dump == NULL)
         return diag_fail(p->diag, ST_TOOL, "replay.no-export", (struct where){.path = out},
                          "No OPPROF simulator directory under %s", out);
-    const char *convert[] = {p->cann.msprof, "op", "simulator",
+    const char *convert[] = {p->cann.msprof,
+                             "op",
+                             "simulator",
                              arena_format(p->arena, "--export=%s", dump).at,
-                             arena_format(p->arena, "--output=%s", export).at, NULL};
+                             arena_format(p->arena, "--output=%s", export).at,
+                             NULL};
     return step(p, "insight trace export", convert, p->case_dir, job->timeout_s, libraries,
                 fs_join(p->arena, export, "msprof_export.log"));
 }
 
-enum status incore_replay_ptoas(const struct incore_replay_job *job,
-                                struct incore_replay_result *r, struct diag *d)
+enum status incore_replay_ptoas(const struct incore_replay_job *job, struct incore_replay_result *r,
+                                struct diag *d)
 {
     struct ptoas p = {.job = job, .r = r, .arena = &r->arena, .diag = d};
     struct exported found;
@@ -322,7 +347,8 @@ enum status incore_replay_ptoas(const struct incore_replay_job *job,
                          "read");
     }
     const char *set_env = cann_find_set_env(p.arena, NULL);
-    const char *home = job->cann_home != NULL ? fs_join(p.arena, job->cann_home, "set_env.sh") : NULL;
+    const char *home =
+        job->cann_home != NULL ? fs_join(p.arena, job->cann_home, "set_env.sh") : NULL;
     if (home != NULL && fs_exists(home))
         set_env = home;
     if (set_env == NULL)
@@ -333,9 +359,10 @@ enum status incore_replay_ptoas(const struct incore_replay_job *job,
     TRY(make_data(&p));
     TRY(find_symbol(&p));
     TRY(write_record(&p)); /* now with the symbol */
+    const char *before = exported_last(p.arena, p.run_root);
     TRY(collect(&p));
     r->backend = "msprof";
-    TRY(exported_find(p.arena, p.run_root, SHAPE_AIC, &found, d));
+    TRY(exported_find(p.arena, p.run_root, before, SHAPE_AIC, &found, d));
     r->simulator = found.simulator;
     return ST_OK;
 }

@@ -61,6 +61,7 @@ enum status incore_replay_msprof(const struct incore_replay_job *job,
 
     if (fs_find_program(&r->arena, "bash") == NULL)
         return diag_fail(d, ST_TOOL, "replay.no-bash", where, "bash executable not found in PATH");
+    const char *before = exported_last(&r->arena, r->workspace);
     settings(r, env);
     diag_init(&own);
     enum status st = proc_run(&spec, &r->arena, &done, &own);
@@ -80,7 +81,7 @@ enum status incore_replay_msprof(const struct incore_replay_job *job,
                          "insight trace collection failed; see %s", log);
     }
     r->backend = "msprof";
-    TRY(exported_find(&r->arena, r->workspace, r->kernel.shape, &found, d));
+    TRY(exported_find(&r->arena, r->workspace, before, r->kernel.shape, &found, d));
     r->simulator = found.simulator;
     return ST_OK;
 }
@@ -141,8 +142,7 @@ static enum status export_run(struct incore_replay_result *r, struct pto_kernel 
     enum status st = flow_pto_capture(kernel, costs, setup, d, &cap);
     if (st == ST_OK)
         st = incore_artifacts_folder(
-            root,
-            arena_format(&r->arena, "%016llx", (unsigned long long)hash_bytes(kernel->text)),
+            root, arena_format(&r->arena, "%016llx", (unsigned long long)hash_bytes(kernel->text)),
             &r->arena, d, &folder);
     if (st == ST_OK)
         st = flow_pto_insight(cap, folder, &r->arena, d, &wrote);
@@ -180,7 +180,7 @@ static enum status simulate(const struct incore_replay_job *job, struct incore_r
     r->backend = "sim";
     r->cycles = kernel->outcome.total;
     /* One block is exported: a mixed kernel leaves as many tables as it has cores. */
-    TRY(exported_find(&r->arena, r->workspace, SHAPE_AIC, &found, d));
+    TRY(exported_find(&r->arena, r->workspace, NULL, SHAPE_AIC, &found, d));
     r->simulator = found.simulator;
     return ST_OK;
 }

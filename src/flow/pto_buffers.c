@@ -57,7 +57,9 @@ enum status pto_buffer_fill(unsigned char *data, size_t size, enum pto_dtype dty
         return ST_OK;
     uint64_t state = scramble(scramble(seed) ^ salt);
     for (size_t i = 0; (i + 1) * step <= size; i++) {
-        double v = rule == RULE_CONST ? value : rule == RULE_RAMP ? (double)i : random_value(state + i, lane);
+        double v = rule == RULE_CONST  ? value
+                   : rule == RULE_RAMP ? (double)i
+                                       : random_value(state + i, lane);
         uint64_t bits = pto_elem_from_f64(v, lane);
         if (pto_elem_lanes(dtype) == 2)
             bits = pto_elem_join(bits, bits, dtype);
@@ -139,10 +141,11 @@ enum status pto_buffer_compare(const char *path, const struct pto_binding *b, en
         uint64_t got = pto_elem_load(b->data + i * step, dtype);
         uint64_t expected = pto_elem_load(golden + i * step, dtype);
         for (uint32_t k = 0; k < lanes; k++)
-            compare_one(out, i * lanes + k,
-                        pto_elem_f64(lanes > 1 ? pto_elem_lane(got, dtype, k) : got, lane),
-                        pto_elem_f64(lanes > 1 ? pto_elem_lane(expected, dtype, k) : expected, lane),
-                        rtol, atol);
+            compare_one(
+                out, i * lanes + k,
+                pto_elem_f64(lanes > 1 ? pto_elem_lane(got, dtype, k) : got, lane),
+                pto_elem_f64(lanes > 1 ? pto_elem_lane(expected, dtype, k) : expected, lane), rtol,
+                atol);
     }
     mapfile_close(&map);
     return ST_OK;

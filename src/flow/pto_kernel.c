@@ -61,7 +61,8 @@ enum status pto_kernel_load(struct pto_kernel *k, const struct pto_setup *setup,
     if (setup->target < 0 && setup->chip.n > 0 && !k->module.has_arch)
         k->arch = k->chip.arch;
     if (k->chip.arch != k->arch)
-        return diag_fail(d, ST_UNSUPPORTED, "pto-sim.chip-arch", (struct where){.path = setup->path},
+        return diag_fail(d, ST_UNSUPPORTED, "pto-sim.chip-arch",
+                         (struct where){.path = setup->path},
                          "the kernel is for %s, which %.*s is not",
                          k->arch == PTO_A5 ? "a5" : "a2a3", STR_ARGS(k->chip.name));
     return pto_sim_prepare(&k->sim, &k->module, setup->func, k->arch, setup->is_dep, setup->path,
@@ -84,8 +85,7 @@ static void list_args(struct pto_kernel *k)
     drop_buffers(k);
     for (uint32_t i = 0; i < f->arg_count; i++) {
         strid name = pto_value_at(&k->module, f, i)->name;
-        vec_push(&k->args,
-                 ((struct pto_bound_arg){.name = intern_get(&k->module.names, name)}));
+        vec_push(&k->args, ((struct pto_bound_arg){.name = intern_get(&k->module.names, name)}));
         vec_push(&k->bindings, ((struct pto_binding){0}));
     }
 }
@@ -182,8 +182,7 @@ static void make_buffer(struct pto_binding *b, size_t bytes)
     memset(b->data, 0, bytes);
 }
 
-static enum status bind_buffers(struct pto_kernel *k, const struct pto_setup *setup,
-                                struct diag *d)
+static enum status bind_buffers(struct pto_kernel *k, const struct pto_setup *setup, struct diag *d)
 {
     size_t arg, bytes;
 
@@ -294,8 +293,8 @@ enum status pto_kernel_run(struct pto_kernel *k, const struct pto_costs *costs,
 }
 
 enum status pto_kernel_again(struct pto_kernel *k, struct pto_sim *sim,
-                             const struct pto_costs *costs,
-                             const struct pto_options *options, struct diag *d)
+                             const struct pto_costs *costs, const struct pto_options *options,
+                             struct diag *d)
 {
     unsigned char **kept = mem_grow(NULL, sizeof(*kept), k->bindings.n + 1);
 
@@ -307,8 +306,8 @@ enum status pto_kernel_again(struct pto_kernel *k, struct pto_sim *sim,
         kept[i] = mem_grow(NULL, 1, b->size + 1);
         memcpy(kept[i], b->data, b->size);
     }
-    enum status status = pto_sim_run(sim, costs, options, k->bindings.at,
-                                     (uint32_t)k->bindings.n, k->sim.machine.path, d);
+    enum status status = pto_sim_run(sim, costs, options, k->bindings.at, (uint32_t)k->bindings.n,
+                                     k->sim.machine.path, d);
     for (size_t i = 0; i < k->bindings.n; i++) {
         if (kept[i])
             memcpy(k->bindings.at[i].data, kept[i], k->bindings.at[i].size);

@@ -35,9 +35,9 @@ struct pto_setup {
     struct str chip; /* empty: the first of the architecture */
     int target;      /* enum pto_arch, or -1: as the text says */
     bool is_dep;
-    bool has_memory; /* execute the operations on data */
-    int64_t blocks;  /* at least 1 */
-    int64_t cores;   /* AI cores that work at a time; 0: as many as the blocks need */
+    bool has_memory;    /* execute the operations on data */
+    int64_t blocks;     /* at least 1 */
+    int64_t cores;      /* AI cores that work at a time; 0: as many as the blocks need */
     uint64_t max_steps; /* 0: the default */
     size_t max_records; /* a core; 0: the default */
     const struct pto_given *args, *inputs, *fills;
@@ -48,7 +48,7 @@ struct pto_setup {
 /* What an argument is bound to, besides its struct pto_binding. */
 struct pto_bound_arg {
     struct str name;
-    bool is_given;             /* by an argument, an input or a fill */
+    bool is_given; /* by an argument, an input or a fill */
     struct pto_gm_size size;
 };
 
@@ -83,8 +83,8 @@ enum status pto_kernel_run(struct pto_kernel *k, const struct pto_costs *costs,
 /* Runs one block again, as the options say, with the kernel's own sim or another one of the same
  * module; the buffers of arguments are as they were before afterwards. */
 enum status pto_kernel_again(struct pto_kernel *k, struct pto_sim *sim,
-                             const struct pto_costs *costs,
-                             const struct pto_options *options, struct diag *d);
+                             const struct pto_costs *costs, const struct pto_options *options,
+                             struct diag *d);
 
 /* The argument of that name (with or without %) or number; -1, with the story in `d`. */
 int64_t pto_kernel_arg(const struct pto_kernel *k, struct str name, const char *path,

@@ -1,9 +1,9 @@
 #include "flow/pto_kernel.h"
 
 #include "base/testing.h"
+#include "capture/capture.h"
 #include "flow/flow_pto_sim.h"
 #include "flow/pto_buffers.h"
-#include "capture/capture.h"
 
 /* out[row] = in[row] + n for the row of this block. */
 static const char *const text =
@@ -174,19 +174,19 @@ TEST(fills_follow_their_rule)
     struct diag d;
 
     diag_init(&d);
-    assert_int_equal(pto_buffer_fill((unsigned char *)values, sizeof(values), PTO_F32,
-                                     S("const:2.5"), 0, 0, &d),
-                     ST_OK);
+    assert_int_equal(
+        pto_buffer_fill((unsigned char *)values, sizeof(values), PTO_F32, S("const:2.5"), 0, 0, &d),
+        ST_OK);
     assert_true(values[0] == 2.5F && values[3] == 2.5F);
-    assert_int_equal(pto_buffer_fill((unsigned char *)values, sizeof(values), PTO_F32, S("random"),
-                                     7, 1, &d),
-                     ST_OK);
+    assert_int_equal(
+        pto_buffer_fill((unsigned char *)values, sizeof(values), PTO_F32, S("random"), 7, 1, &d),
+        ST_OK);
     for (size_t i = 0; i < 4; i++)
         assert_true(values[i] >= -1 && values[i] < 1);
     assert_true(values[0] != values[1]);
-    assert_int_equal(pto_buffer_fill((unsigned char *)numbers, sizeof(numbers), PTO_I32,
-                                     S("random"), 7, 1, &d),
-                     ST_OK);
+    assert_int_equal(
+        pto_buffer_fill((unsigned char *)numbers, sizeof(numbers), PTO_I32, S("random"), 7, 1, &d),
+        ST_OK);
     for (size_t i = 0; i < 4; i++)
         assert_in_range(numbers[i], 0, 15);
     diag_fini(&d);

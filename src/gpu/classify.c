@@ -164,7 +164,6 @@ struct gpu_class gpu_classify(const struct gpu_kernel *k, const struct gpu_occup
         if (c.is_weak)
             c.confidence = fmin(c.confidence, 0.5);
     }
-    c.has_locality_issue =
-        l2_hit < 80 && (isnan(r->traffic) ? v.dram >= 30 : r->traffic > 1.25);
+    c.has_locality_issue = l2_hit < 80 && (isnan(r->traffic) ? v.dram >= 30 : r->traffic > 1.25);
     return c;
 }

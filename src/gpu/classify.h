@@ -1,9 +1,9 @@
 /*
  * classify - what bounds a kernel: memory, compute or latency, by one fixed list of rules.
  *
- * The thresholds are 60 % for the pipes that compute, 70 % for device memory and 80 % for L1 and L2;
- * docs/gpu.md has the table. What was not collected cannot prove anything: a condition "at least"
- * on it fails, "less than" holds.
+ * The thresholds are 60 % for the pipes that compute, 70 % for device memory and 80 % for L1 and
+ * L2; docs/gpu.md has the table. What was not collected cannot prove anything: a condition "at
+ * least" on it fails, "less than" holds.
  */
 #ifndef STRATA_GPU_CLASSIFY_H
 #define STRATA_GPU_CLASSIFY_H

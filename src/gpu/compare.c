@@ -2,16 +2,15 @@
 
 #include <math.h>
 
-#define SAME   "\xe2\x89\x88" /* ≈ */
-#define ARROW  "\xe2\x86\x92" /* → */
+#define SAME    "\xe2\x89\x88" /* ≈ */
+#define ARROW   "\xe2\x86\x92" /* → */
 #define MISSING "\xe2\x80\x93"
 
 const char *gpu_compare_refusal(const struct gpu_run *a, struct gpu_run *b)
 {
     for (size_t i = 0; i < b->params.list.n; i++) {
         const struct gpu_param *now = &b->params.list.at[i];
-        const struct gpu_param *then =
-            gpu_params_get(&a->params, arena_cstr(&b->arena, now->name));
+        const struct gpu_param *then = gpu_params_get(&a->params, arena_cstr(&b->arena, now->name));
         if (then == NULL || !str_equal(then->text, now->text))
             return arena_format(&b->arena, "the parameter %.*s differs", STR_ARGS(now->name)).at;
     }
@@ -47,9 +46,9 @@ static void add(struct gpu_run *run, const char *metric, double then, double now
         return;
     if (!isfinite(then) || !isfinite(now))
         change = S(MISSING);
-    vec_push(&run->changes, ((struct gpu_change){str_of(metric),
-                                                 number(&run->arena, then, decimals),
-                                                 number(&run->arena, now, decimals), change}));
+    vec_push(&run->changes,
+             ((struct gpu_change){str_of(metric), number(&run->arena, then, decimals),
+                                  number(&run->arena, now, decimals), change}));
 }
 
 /* A timing of the whole: repeated runs in event mode, else the main kernel's launches. */
@@ -106,12 +105,11 @@ static void add_class(struct gpu_run *b, const struct gpu_class *then, const str
     struct str from = arena_format(&b->arena, "%s (%s)", gpu_bound_name(then->bound), then->sub);
     struct str to = arena_format(&b->arena, "%s (%s)", gpu_bound_name(now->bound), now->sub);
 
-    vec_push(&b->changes,
-             ((struct gpu_change){S("Bottleneck"), from, to,
-                                  str_equal(from, to)
-                                      ? S("same")
-                                      : arena_format(&b->arena, "%.*s " ARROW " %.*s",
-                                                     STR_ARGS(from), STR_ARGS(to))}));
+    vec_push(&b->changes, ((struct gpu_change){S("Bottleneck"), from, to,
+                                               str_equal(from, to)
+                                                   ? S("same")
+                                                   : arena_format(&b->arena, "%.*s " ARROW " %.*s",
+                                                                  STR_ARGS(from), STR_ARGS(to))}));
 }
 
 void gpu_compare(const struct gpu_run *a, struct gpu_run *b)

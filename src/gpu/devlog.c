@@ -78,9 +78,8 @@ static void issues(struct gpu_text *t, const struct gpu_run *run)
             const struct gpu_health_row *h = &run->stages.at[i].health[k];
             if (h->state != GPU_HEALTH_BAD)
                 continue;
-            gpu_put(t, "- %.*s: %s is %.4g%s (healthy %s): %s\n",
-                    STR_ARGS(run->stages.at[i].name), h->metric, h->value, h->unit, h->healthy,
-                    h->if_not);
+            gpu_put(t, "- %.*s: %s is %.4g%s (healthy %s): %s\n", STR_ARGS(run->stages.at[i].name),
+                    h->metric, h->value, h->unit, h->healthy, h->if_not);
             n++;
         }
     if (n == 0)
@@ -134,8 +133,7 @@ void gpu_devlog_update(struct str log, const struct gpu_run *run, struct gpu_tex
     struct arena arena;
 
     arena_init(&arena);
-    struct str begin =
-        arena_format(&arena, "<!-- strata:begin %.*s -->\n", STR_ARGS(run->version));
+    struct str begin = arena_format(&arena, "<!-- strata:begin %.*s -->\n", STR_ARGS(run->version));
     struct str end = arena_format(&arena, "<!-- strata:end %.*s -->\n", STR_ARGS(run->version));
     size_t from = str_find(log, begin);
     struct str tail = str_part(log, from, log.n);

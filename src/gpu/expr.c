@@ -17,15 +17,15 @@ static const struct {
     struct str name;
     double bytes;
 } dtypes[] = {
-    {S_INIT("fp64"), 8},     {S_INIT("float64"), 8},     {S_INIT("double"), 8},
-    {S_INIT("fp32"), 4},     {S_INIT("float32"), 4},     {S_INIT("float"), 4},
-    {S_INIT("tf32"), 4},     {S_INIT("bf16"), 2},        {S_INIT("bfloat16"), 2},
-    {S_INIT("fp16"), 2},     {S_INIT("float16"), 2},     {S_INIT("half"), 2},
-    {S_INIT("fp8"), 1},      {S_INIT("float8"), 1},      {S_INIT("float8_e4m3fn"), 1},
-    {S_INIT("e4m3"), 1},     {S_INIT("e5m2"), 1},        {S_INIT("float8_e5m2"), 1},
-    {S_INIT("fp4"), 0.5},    {S_INIT("float4"), 0.5},    {S_INIT("int64"), 8},
-    {S_INIT("int32"), 4},    {S_INIT("int16"), 2},       {S_INIT("int8"), 1},
-    {S_INIT("uint8"), 1},    {S_INIT("bool"), 1},        {S_INIT("int4"), 0.5},
+    {S_INIT("fp64"), 8},  {S_INIT("float64"), 8},  {S_INIT("double"), 8},
+    {S_INIT("fp32"), 4},  {S_INIT("float32"), 4},  {S_INIT("float"), 4},
+    {S_INIT("tf32"), 4},  {S_INIT("bf16"), 2},     {S_INIT("bfloat16"), 2},
+    {S_INIT("fp16"), 2},  {S_INIT("float16"), 2},  {S_INIT("half"), 2},
+    {S_INIT("fp8"), 1},   {S_INIT("float8"), 1},   {S_INIT("float8_e4m3fn"), 1},
+    {S_INIT("e4m3"), 1},  {S_INIT("e5m2"), 1},     {S_INIT("float8_e5m2"), 1},
+    {S_INIT("fp4"), 0.5}, {S_INIT("float4"), 0.5}, {S_INIT("int64"), 8},
+    {S_INIT("int32"), 4}, {S_INIT("int16"), 2},    {S_INIT("int8"), 1},
+    {S_INIT("uint8"), 1}, {S_INIT("bool"), 1},     {S_INIT("int4"), 0.5},
 };
 
 double gpu_dtype_bytes(struct str dtype)
@@ -108,8 +108,8 @@ static double named(struct reader *r, struct str name)
     if (p == NULL)
         return fail(r, arena_format(r->arena, "no parameter \"%.*s\"", STR_ARGS(name)).at);
     if (isnan(p->number))
-        return fail(
-            r, arena_format(r->arena, "parameter \"%.*s\" is no number", STR_ARGS(name)).at);
+        return fail(r,
+                    arena_format(r->arena, "parameter \"%.*s\" is no number", STR_ARGS(name)).at);
     return p->number;
 }
 
@@ -148,9 +148,8 @@ static double call(struct reader *r, struct str name)
         b = sum(r);
     }
     if (!take(r, ')'))
-        return fail(r, arena_format(r->arena, "%.*s: a closing bracket is missing",
-                                    STR_ARGS(name))
-                           .at);
+        return fail(
+            r, arena_format(r->arena, "%.*s: a closing bracket is missing", STR_ARGS(name)).at);
     if (is_max)
         return a > b ? a : b;
     if (is_min)

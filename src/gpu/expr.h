@@ -15,9 +15,9 @@ enum { GPU_EXPR_BYTES = 1 << 16, GPU_EXPR_DEPTH = 200 };
 /* A parameter: a number, or a text such as the name of a type. */
 struct gpu_param {
     struct str name;
-    struct str text;   /* as given */
-    double number;     /* NAN when the text is no number */
-    bool is_string;    /* quoted in JSON */
+    struct str text; /* as given */
+    double number;   /* NAN when the text is no number */
+    bool is_string;  /* quoted in JSON */
 };
 
 struct gpu_param_list {

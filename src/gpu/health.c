@@ -65,9 +65,12 @@ void gpu_health_check(const struct gpu_kernel *k, const struct gpu_occupancy *o,
                       struct gpu_health_row out[GPU_HEALTH_ROWS])
 {
     const double values[GPU_HEALTH_ROWS] = {
-        [ROW_TENSOR] = k->m[GPU_M_TC_PCT], [ROW_DRAM] = k->m[GPU_M_DRAM_PCT],
-        [ROW_OCC] = k->m[GPU_M_OCC],       [ROW_L2] = k->m[GPU_M_L2_HIT],
-        [ROW_LOCAL] = 32 * gpu_local_sectors(k), [ROW_WAVES] = gpu_waves(k, o),
+        [ROW_TENSOR] = k->m[GPU_M_TC_PCT],
+        [ROW_DRAM] = k->m[GPU_M_DRAM_PCT],
+        [ROW_OCC] = k->m[GPU_M_OCC],
+        [ROW_L2] = k->m[GPU_M_L2_HIT],
+        [ROW_LOCAL] = 32 * gpu_local_sectors(k),
+        [ROW_WAVES] = gpu_waves(k, o),
     };
 
     for (size_t i = 0; i < GPU_HEALTH_ROWS; i++) {

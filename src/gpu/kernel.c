@@ -106,8 +106,8 @@ bool gpu_kernel_top_stall(const struct gpu_kernel *k, struct str *reason, double
 
 double gpu_kernel_total(const struct gpu_kernel *k)
 {
-    double total = isnan(k->total_ns) ? k->m[GPU_M_DUR_NS] * (k->launches > 0 ? k->launches : 1)
-                                      : k->total_ns;
+    double total =
+        isnan(k->total_ns) ? k->m[GPU_M_DUR_NS] * (k->launches > 0 ? k->launches : 1) : k->total_ns;
 
     return total > 0 ? total : 0;
 }

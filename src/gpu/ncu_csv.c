@@ -7,7 +7,17 @@
 #include "gpu/units.h"
 
 /* Columns that every launch page begins with. */
-enum { COL_ID, COL_KERNEL, COL_CONTEXT, COL_STREAM, COL_BLOCK, COL_GRID, COL_DEVICE, COL_CC, HEADS };
+enum {
+    COL_ID,
+    COL_KERNEL,
+    COL_CONTEXT,
+    COL_STREAM,
+    COL_BLOCK,
+    COL_GRID,
+    COL_DEVICE,
+    COL_CC,
+    HEADS
+};
 
 static const struct str heads[HEADS] = {
     S_INIT("ID"),         S_INIT("Kernel Name"), S_INIT("Context"), S_INIT("Stream"),
@@ -29,8 +39,7 @@ static const struct {
     {S_INIT("GPU Speed Of Light Throughput"), S_INIT("L2 Cache Throughput"), GPU_M_L2_PCT},
     {S_INIT("Memory Workload Analysis"), S_INIT("L1/TEX Hit Rate"), GPU_M_L1_HIT},
     {S_INIT("Memory Workload Analysis"), S_INIT("L2 Hit Rate"), GPU_M_L2_HIT},
-    {S_INIT("Memory Workload Analysis"), S_INIT("Local Memory Spilling Requests"),
-     GPU_M_SPILL_REQ},
+    {S_INIT("Memory Workload Analysis"), S_INIT("Local Memory Spilling Requests"), GPU_M_SPILL_REQ},
     {S_INIT("Occupancy"), S_INIT("Achieved Occupancy"), GPU_M_OCC},
     {S_INIT("Occupancy"), S_INIT("Theoretical Occupancy"), GPU_M_OCC_THEORY},
     {S_INIT("Occupancy"), S_INIT("Block Limit Registers"), GPU_M_LIM_REGS},
@@ -177,7 +186,8 @@ static struct gpu_kernel *launch(struct page *p, uint64_t id)
         same_launch(&in->kernels.at[p->current], &k))
         return &in->kernels.at[p->current];
     for (size_t i = 0; i < in->kernels.n; i++)
-        if (same_launch(&in->kernels.at[i], &k) && ((in->pages.at[i] & bit) == 0 || i >= p->first)) {
+        if (same_launch(&in->kernels.at[i], &k) &&
+            ((in->pages.at[i] & bit) == 0 || i >= p->first)) {
             if (p->kind == GPU_PAGE_RAW && (in->pages.at[i] & bit) != 0)
                 continue; /* a raw page has one row a launch */
             in->pages.at[i] |= bit;
@@ -356,8 +366,8 @@ static void read_metric(struct page *p, const struct details *c, struct gpu_kern
     struct gpu_value value = {
         .section = keep(p, csv_cell(&p->csv, c->section)),
         .name = keep(p, csv_cell(&p->csv, c->name)),
-        .unit = arena_str(p->in->arena, gpu_base_unit(p->in->arena, csv_cell(&p->csv, c->unit),
-                                                      &factor)),
+        .unit = arena_str(p->in->arena,
+                          gpu_base_unit(p->in->arena, csv_cell(&p->csv, c->unit), &factor)),
         .number = NAN,
     };
     int metric = metric_of_display(value.section, value.name);
@@ -496,8 +506,13 @@ enum status gpu_ncu_read(struct gpu_import *in, const char *path, struct str tex
     if (kind == GPU_PAGE_SOURCE)
         return gpu_source_read(in, path, str_part(text, header, text.n), d);
     struct page *p = ARENA_NEW(in->arena, struct page);
-    *p = (struct page){.in = in, .path = path, .d = d, .kind = kind, .first = in->kernels.n,
-                       .current = SIZE_MAX, .line_base = lines_in(str_part(text, 0, header))};
+    *p = (struct page){.in = in,
+                       .path = path,
+                       .d = d,
+                       .kind = kind,
+                       .first = in->kernels.n,
+                       .current = SIZE_MAX,
+                       .line_base = lines_in(str_part(text, 0, header))};
     csv_open(&p->csv, str_part(text, header, text.n));
     for (size_t i = 0; i < HEADS; i++)
         p->head[i] = csv_column(&p->csv, heads[i]);

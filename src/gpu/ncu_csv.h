@@ -21,8 +21,8 @@ enum gpu_page {
     GPU_PAGE_DETAILS,  /* one row a metric or rule */
     GPU_PAGE_LABELLED, /* the same with the column "Body Item Label" */
     GPU_PAGE_SOURCE,
-    GPU_PAGE_RANGES,   /* "range,kernel,<counter>…" in base units */
-    GPU_PAGE_SUMMARY,  /* nsys stats: one row a kernel name */
+    GPU_PAGE_RANGES,  /* "range,kernel,<counter>…" in base units */
+    GPU_PAGE_SUMMARY, /* nsys stats: one row a kernel name */
 };
 
 struct gpu_import {

@@ -42,13 +42,15 @@ TEST(a_raw_page_comes_out_in_base_units)
 
     begin(&f);
     assert_int_equal(
-        read(&f, "==PROF== Connected\nprogram says hello\n" HEAD
-                 ",\"gpu__time_duration.sum\",\"dram__bytes_read.sum\",\"sm__ops\",\"policy\","
-                 "\"derived_tempMetric1\",\"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed\","
-                 "\"smsp__average_warps_issue_stalled_wait_per_issue_active.ratio\"\n"
-                 "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"ms\",\"Mbyte\",\"\",\"\","
-                 "\"\",\"%\",\"inst\"\n" LAUNCH("0")
-                 ",\"3.176800\",\"33.59\",\"1,230,503,936\",\"n/a\",\"7\",\"81.05\",\"2.5\"\n"),
+        read(
+            &f,
+            "==PROF== Connected\nprogram says hello\n" HEAD
+            ",\"gpu__time_duration.sum\",\"dram__bytes_read.sum\",\"sm__ops\",\"policy\","
+            "\"derived_tempMetric1\",\"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed\","
+            "\"smsp__average_warps_issue_stalled_wait_per_issue_active.ratio\"\n"
+            "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"ms\",\"Mbyte\",\"\",\"\","
+            "\"\",\"%\",\"inst\"\n" LAUNCH(
+                "0") ",\"3.176800\",\"33.59\",\"1,230,503,936\",\"n/a\",\"7\",\"81.05\",\"2.5\"\n"),
         ST_OK);
     assert_int_equal(f.in.kernels.n, 1);
     const struct gpu_kernel *k = &f.in.kernels.at[0];
@@ -76,15 +78,29 @@ TEST(details_join_the_raw_page_and_keep_their_rules)
     struct fixture f;
 
     begin(&f);
-    assert_int_equal(read(&f, HEAD ",\"gpu__time_duration.sum\"\n" LAUNCH("0") ",\"100\"\n"), ST_OK);
-    assert_int_equal(
-        read(&f, DETAILS LAUNCH("0") SOL "\"Duration\",\"us\",\"0.10\",\n" LAUNCH("0") SOL
-             "\"Memory Throughput\",\"%\",\"50.0\",\n" LAUNCH("0")
-             ",\"Memory Workload Analysis\",\"Memory Throughput\",\"Gbyte/s\",\"2.5\",\n" LAUNCH("0")
-             ",\"Scheduler Statistics\",\"No Eligible\",\"%\",\"90.5\",\n" LAUNCH("0")
-             ",\"Occupancy\",\"\",\"\",\"\",\"AchievedOccupancy\",\"OPT\",\"say \"\"more\"\"\","
-             "\"global\",\"12.5\"\n"),
-        ST_OK);
+    assert_int_equal(read(&f, HEAD ",\"gpu__time_duration.sum\"\n" LAUNCH("0") ",\"100\"\n"),
+                     ST_OK);
+    assert_int_equal(read(&f, DETAILS LAUNCH("0") SOL "\"Duration\",\"us\",\"0.10\",\n" LAUNCH("0")
+                                  SOL "\"Memory Throughput\",\"%\",\"50.0\",\n" LAUNCH(
+                                      "0") ",\"Memory Workload Analysis\",\"Memory "
+                                           "Throughput\",\"Gbyte/s\",\"2.5\",\n" LAUNCH(
+                                               "0") ",\"Scheduler "
+                                                    "Statistics\",\"No "
+                                                    "Eligible\",\"%\",\"90.5\","
+                                                    "\n" LAUNCH("0") ",\"Occupan"
+                                                                     "cy\",\"\","
+                                                                     "\"\",\"\","
+                                                                     "\"Achieved"
+                                                                     "Occupancy"
+                                                                     "\","
+                                                                     "\"OPT\","
+                                                                     "\"say "
+                                                                     "\"\"more\""
+                                                                     "\"\","
+                                                                     "\"global\""
+                                                                     ",\"12."
+                                                                     "5\"\n"),
+                     ST_OK);
     assert_int_equal(f.in.kernels.n, 1);
     const struct gpu_kernel *k = &f.in.kernels.at[0];
     assert_true(k->m[GPU_M_DUR_NS] == 100); /* the raw page has more digits */
@@ -102,9 +118,10 @@ TEST(l1_of_active_cycles_becomes_l1_of_all_cycles)
     struct fixture f;
 
     begin(&f);
-    assert_int_equal(read(&f, DETAILS LAUNCH("0") SOL "\"Elapsed Cycles\",\"cycle\",\"1,000\",\n"
-                              LAUNCH("0") SOL "\"SM Active Cycles\",\"cycle\",\"25\",\n"
-                              LAUNCH("0") SOL "\"L1/TEX Cache Throughput\",\"%\",\"92\",\n"),
+    assert_int_equal(read(&f, DETAILS LAUNCH("0") SOL
+                          "\"Elapsed Cycles\",\"cycle\",\"1,000\",\n" LAUNCH("0") SOL
+                          "\"SM Active Cycles\",\"cycle\",\"25\",\n" LAUNCH("0") SOL
+                          "\"L1/TEX Cache Throughput\",\"%\",\"92\",\n"),
                      ST_OK);
     assert_true(fabs(f.in.kernels.at[0].m[GPU_M_L1_PCT] - 2.3) < 1e-9);
     end(&f);
@@ -115,8 +132,9 @@ TEST(a_continental_page_is_understood)
     struct fixture f;
 
     begin(&f);
-    assert_int_equal(read(&f, DETAILS LAUNCH("0") SOL "\"Elapsed Cycles\",\"cycle\",\"6.289.517\",\n"
-                              LAUNCH("0") SOL "\"DRAM Throughput\",\"%\",\"81,05\",\n"),
+    assert_int_equal(read(&f, DETAILS LAUNCH("0") SOL
+                          "\"Elapsed Cycles\",\"cycle\",\"6.289.517\",\n" LAUNCH("0") SOL
+                          "\"DRAM Throughput\",\"%\",\"81,05\",\n"),
                      ST_OK);
     assert_true(f.in.kernels.at[0].m[GPU_M_SM_CYCLES] == 6289517);
     assert_true(f.in.kernels.at[0].m[GPU_M_DRAM_PCT] == 81.05);
@@ -128,8 +146,8 @@ TEST(two_launches_stay_two_and_damage_is_counted)
     struct fixture f;
 
     begin(&f);
-    assert_int_equal(read(&f, HEAD ",\"gpu__time_duration.sum\"\n" LAUNCH("0") ",\"1\"\n==WARNING== x\n"
-                              LAUNCH("1") ",\"2\"\n"),
+    assert_int_equal(read(&f, HEAD ",\"gpu__time_duration.sum\"\n" LAUNCH(
+                                  "0") ",\"1\"\n==WARNING== x\n" LAUNCH("1") ",\"2\"\n"),
                      ST_OK);
     assert_int_equal(f.in.kernels.n, 2);
     assert_int_equal(f.in.lost, 1);

@@ -46,9 +46,10 @@ struct source_page {
     bool has_header;
     int line, text, address, sass; /* columns; -1: the page lacks them */
     int cell[GPU_SASS_CELLS];
-    int stall[GPU_SASS_STALLS];
+    int stall[GPU_SASS_STALLS];   /* columns */
+    size_t slot[GPU_SASS_STALLS]; /* and their places among the names of the listing */
     size_t n_stalls;
-    uint64_t at_line; /* that the instructions below belong to */
+    uint64_t at_line;         /* that the instructions below belong to */
     VEC_OF(struct str) files; /* of the listing so far */
 };
 
@@ -99,6 +100,18 @@ static struct gpu_listing *listing(struct source_page *p)
     return &p->in->listings.at[p->listing];
 }
 
+/* The place of a name in the listing, added when it is new: the blocks of a kernel may differ. */
+static size_t stall_slot(struct gpu_listing *l, struct str name)
+{
+    for (size_t i = 0; i < l->stall_names.n; i++)
+        if (str_equal(l->stall_names.at[i], name))
+            return i;
+    if (l->stall_names.n >= GPU_SASS_STALLS)
+        return GPU_SASS_STALLS;
+    vec_push(&l->stall_names, name);
+    return l->stall_names.n - 1;
+}
+
 static void read_header(struct source_page *p)
 {
     struct gpu_listing *l = listing(p);
@@ -110,13 +123,15 @@ static void read_header(struct source_page *p)
     for (size_t i = 0; i < GPU_SASS_CELLS; i++)
         p->cell[i] = find_column(p, cells[i].from, 0);
     p->n_stalls = 0;
-    l->stall_names.n = 0;
     for (size_t i = 0; i < p->csv.n_cells && p->n_stalls < GPU_SASS_STALLS; i++) {
         struct str head = csv_cell(&p->csv, (int)i);
         if (!str_starts(head, S("stall_")))
             continue;
+        size_t slot = stall_slot(l, stall_name(p, head));
+        if (slot >= GPU_SASS_STALLS)
+            break;
+        p->slot[p->n_stalls] = slot;
         p->stall[p->n_stalls++] = (int)i;
-        vec_push(&l->stall_names, stall_name(p, head));
     }
     p->has_header = true;
 }
@@ -136,9 +151,10 @@ static struct str top_stall(const struct source_page *p, const struct gpu_listin
 
     for (size_t i = 0; i < p->n_stalls; i++) {
         double value = number(p, p->stall[i]);
-        if (value > most && !str_ends(l->stall_names.at[i], S("_not_issued"))) {
+        struct str name = l->stall_names.at[p->slot[i]];
+        if (value > most && !str_ends(name, S("_not_issued"))) {
             most = value;
-            best = l->stall_names.at[i];
+            best = name;
         }
     }
     return best;
@@ -161,7 +177,7 @@ static bool read_instruction(struct source_page *p)
 {
     struct gpu_listing *l = listing(p);
     struct gpu_sass s = {.file = p->file, .line = p->at_line, .order = l->sass.n};
-    double *stalls = ARENA_ARRAY(p->arena, double, p->n_stalls + 1);
+    double *stalls = ARENA_ARRAY(p->arena, double, GPU_SASS_STALLS);
 
     if (l->sass.n >= GPU_SASS_ROWS)
         return false;
@@ -175,8 +191,10 @@ static bool read_instruction(struct source_page *p)
         struct str cell = csv_cell(&p->csv, p->cell[i]);
         s.cells[i] = str_equal(cell, S("-")) ? (struct str){"", 0} : keep(p, cell);
     }
+    for (size_t i = 0; i < GPU_SASS_STALLS; i++)
+        stalls[i] = NAN;
     for (size_t i = 0; i < p->n_stalls; i++)
-        stalls[i] = number(p, p->stall[i]);
+        stalls[p->slot[i]] = number(p, p->stall[i]);
     s.stalls = stalls;
     s.samples = number(p, p->cell[0]);
     vec_push(&l->sass, s);
@@ -296,7 +314,8 @@ enum status gpu_source_read(struct gpu_import *in, const char *path, struct str 
 static int hotter_sass(const void *a, const void *b)
 {
     const struct gpu_sass *const *x = a, *const *y = b;
-    double p = isnan((*x)->samples) ? 0 : (*x)->samples, q = isnan((*y)->samples) ? 0 : (*y)->samples;
+    double p = isnan((*x)->samples) ? 0 : (*x)->samples,
+           q = isnan((*y)->samples) ? 0 : (*y)->samples;
 
     return p != q ? (p < q) - (p > q) : ((*x)->pc > (*y)->pc) - ((*x)->pc < (*y)->pc);
 }
@@ -304,7 +323,8 @@ static int hotter_sass(const void *a, const void *b)
 static int hotter_line(const void *a, const void *b)
 {
     const struct gpu_line *const *x = a, *const *y = b;
-    double p = isnan((*x)->samples) ? 0 : (*x)->samples, q = isnan((*y)->samples) ? 0 : (*y)->samples;
+    double p = isnan((*x)->samples) ? 0 : (*x)->samples,
+           q = isnan((*y)->samples) ? 0 : (*y)->samples;
 
     if (p != q)
         return (p < q) - (p > q);
@@ -369,15 +389,15 @@ static void attach_lines(struct arena *arena, const struct gpu_listing *l, struc
     const struct gpu_line **order = hot_lines(arena, l);
 
     for (size_t i = 0; i < l->lines.n && i < HOT && order[i]->samples > 0; i++)
-        vec_push(&k->hot_lines,
-                 ((struct gpu_hot){
-                     .place = arena_format(arena, "%.*s:%llu", STR_ARGS(order[i]->file),
-                                           (unsigned long long)order[i]->line),
-                     .text = str_trim(order[i]->text),
-                     .samples = order[i]->samples,
-                     .share = share_of(l, order[i]->samples),
-                     .inst = order[i]->inst,
-                     .stall = order[i]->stall}));
+        vec_push(
+            &k->hot_lines,
+            ((struct gpu_hot){.place = arena_format(arena, "%.*s:%llu", STR_ARGS(order[i]->file),
+                                                    (unsigned long long)order[i]->line),
+                              .text = str_trim(order[i]->text),
+                              .samples = order[i]->samples,
+                              .share = share_of(l, order[i]->samples),
+                              .inst = order[i]->inst,
+                              .stall = order[i]->stall}));
 }
 
 /* Source pages spell the arguments of templates with their types: "<(int)32>" for "<32>". */
@@ -389,10 +409,10 @@ static struct str without_casts(struct arena *arena, struct str name)
     for (size_t i = 0; i < name.n; i++) {
         struct str rest = str_part(name, i, name.n);
         size_t close = str_find_char(rest, ')');
-        bool is_cast = rest.at[0] == '(' && n > 0 && (plain[n - 1] == '<' || plain[n - 1] == ' ') &&
-                       close + 1 < rest.n &&
-                       ((rest.at[close + 1] >= '0' && rest.at[close + 1] <= '9') ||
-                        rest.at[close + 1] == '-');
+        bool is_cast =
+            rest.at[0] == '(' && n > 0 && (plain[n - 1] == '<' || plain[n - 1] == ' ') &&
+            close + 1 < rest.n &&
+            ((rest.at[close + 1] >= '0' && rest.at[close + 1] <= '9') || rest.at[close + 1] == '-');
         if (is_cast)
             i += close;
         else
@@ -489,8 +509,7 @@ bool gpu_annotated_write(const struct gpu_listing *l, struct str file, struct si
 
     arena_init(&arena);
     const struct gpu_line **order = hot_lines(&arena, l);
-    bool ok = put(sink, "// kernel: %.*s\n// samples: %.0f\n", STR_ARGS(l->kernel),
-                  l->samples);
+    bool ok = put(sink, "// kernel: %.*s\n// samples: %.0f\n", STR_ARGS(l->kernel), l->samples);
     for (size_t i = 0; i < l->lines.n && shown < TOP_LINES && order[i]->samples > 0; i++) {
         if (!str_equal(order[i]->file, file))
             continue;
@@ -503,9 +522,8 @@ bool gpu_annotated_write(const struct gpu_listing *l, struct str file, struct si
         if (!str_equal(x->file, file))
             continue;
         if (x->samples > 0)
-            ok = put(sink, "%6.1f%% | %14.0f | %-24.*s | %.*s\n",
-                     share_of(l, x->samples), isnan(x->inst) ? 0 : x->inst, STR_ARGS(x->stall),
-                     STR_ARGS(x->text));
+            ok = put(sink, "%6.1f%% | %14.0f | %-24.*s | %.*s\n", share_of(l, x->samples),
+                     isnan(x->inst) ? 0 : x->inst, STR_ARGS(x->stall), STR_ARGS(x->text));
         else
             ok = put(sink, "%7s | %14s | %-24s | %.*s\n", "", "", "", STR_ARGS(x->text));
     }

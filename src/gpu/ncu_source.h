@@ -1,6 +1,6 @@
 /*
- * ncu_source - the source pages of Nsight Compute: instructions with their samples, and the lines of
- * source they come from.
+ * ncu_source - the source pages of Nsight Compute: instructions with their samples, and the lines
+ * of source they come from.
  */
 #ifndef STRATA_GPU_NCU_SOURCE_H
 #define STRATA_GPU_NCU_SOURCE_H
@@ -22,7 +22,7 @@ struct gpu_sass {
     uint64_t line; /* 0: not known */
     size_t order;  /* of its row in the page */
     struct str cells[GPU_SASS_CELLS];
-    const double *stalls; /* as many as the listing has names; NAN: missing */
+    const double *stalls; /* GPU_SASS_STALLS of them, by the listing's names; NAN: missing */
     double samples;
 };
 

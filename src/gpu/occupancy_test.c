@@ -87,6 +87,6 @@ TEST(nothing_known_promises_nothing)
 }
 
 TEST_MAIN("gpu/occupancy", T(registers_and_warps_allow_eight_blocks_of_256),
-          T(shared_memory_counts_the_kibibyte_of_the_driver),
-          T(registers_are_handed_out_in_eights), T(the_next_block_has_a_price),
-          T(limits_of_the_tool_stand_in_for_resources), T(nothing_known_promises_nothing))
+          T(shared_memory_counts_the_kibibyte_of_the_driver), T(registers_are_handed_out_in_eights),
+          T(the_next_block_has_a_price), T(limits_of_the_tool_stand_in_for_resources),
+          T(nothing_known_promises_nothing))

@@ -27,15 +27,15 @@ static double clip(double value, double low, double high)
 double gpu_gain_cap(const struct gpu_case *c)
 {
     double dur = c->kernel->m[GPU_M_DUR_NS];
-    double floor_real = gpu_floor_ns(c->work, c->peak_tflops, c->peaks->gbps, GPU_ETA_COMPUTE,
-                                     GPU_ETA_MEMORY);
+    double floor_real =
+        gpu_floor_ns(c->work, c->peak_tflops, c->peaks->gbps, GPU_ETA_COMPUTE, GPU_ETA_MEMORY);
     const char *name;
 
     if (!isnan(floor_real) && dur > 0 && floor_real > 0)
         return clip(100 * (1 - floor_real / dur), 0, GAIN_MAX);
-    double busiest = fmax(fmax(known(gpu_compute_pct(c->kernel, &name)),
-                               known(c->kernel->m[GPU_M_DRAM_PCT])),
-                          known(gpu_chip_pct(c->kernel, &name)));
+    double busiest =
+        fmax(fmax(known(gpu_compute_pct(c->kernel, &name)), known(c->kernel->m[GPU_M_DRAM_PCT])),
+             known(gpu_chip_pct(c->kernel, &name)));
     return clip(100 - busiest, 0, GAIN_MAX);
 }
 
@@ -259,8 +259,8 @@ void gpu_opportunities_find(struct arena *arena, const struct gpu_case *c,
                        .chip = known(gpu_chip_pct(c->kernel, &name)),
                        .cap = gpu_gain_cap(c)};
 
-    f.saturation = fmin(1, fmax(fmax(f.comp / 100 / GPU_ETA_COMPUTE, f.dram / 100 / GPU_ETA_MEMORY),
-                                f.chip / 100));
+    f.saturation = fmin(
+        1, fmax(fmax(f.comp / 100 / GPU_ETA_COMPUTE, f.dram / 100 / GPU_ETA_MEMORY), f.chip / 100));
     look_at_work(&f);
     look_at_launch(&f);
     look_at_access(&f);

@@ -18,7 +18,7 @@ struct gpu_opportunity {
     struct str trigger; /* "metric=value", and what goes with it */
     double gain;        /* percent of the duration, capped */
     double confidence;
-    bool is_ranked;     /* advice on the efficiency of one unit is shown, not ranked */
+    bool is_ranked; /* advice on the efficiency of one unit is shown, not ranked */
 };
 
 struct gpu_opportunities {

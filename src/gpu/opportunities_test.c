@@ -23,8 +23,8 @@ static void begin(struct fixture *f, struct gpu_work work, double dur_ns)
     f->kernel = gpu_kernel_none();
     f->kernel.cc = S("9.0");
     f->kernel.m[GPU_M_DUR_NS] = dur_ns;
-    f->c = (struct gpu_case){&f->kernel, &f->occupancy, &f->roofline, &f->class, &f->peaks,
-                             .work = work, .peak_tflops = 1000, .share = 1};
+    f->c = (struct gpu_case){&f->kernel, &f->occupancy, &f->roofline,        &f->class,
+                             &f->peaks,  .work = work,  .peak_tflops = 1000, .share = 1};
 }
 
 static void find(struct fixture *f)
@@ -112,7 +112,9 @@ TEST(an_empty_gpu_is_filled_up_to_its_saturation)
 TEST(rules_of_one_family_count_once_and_local_ones_not_at_all)
 {
     struct fixture f;
-    struct gpu_rule a = {S("Occupancy"), S("TheoreticalOccupancy"), S("OPT"), S(""), S("global"), 40},
+    struct gpu_rule a = {S("Occupancy"), S("TheoreticalOccupancy"),
+                         S("OPT"),       S(""),
+                         S("global"),    40},
                     b = {S("Occupancy"), S("AchievedOccupancy"), S("OPT"), S(""), S("global"), 38},
                     c = {S("Sched"), S("IssueSlotUtilization"), S("OPT"), S(""), S("local"), 80},
                     d = {S("Chart"), S("MemoryL2Compression"), S("OPT"), S(""), S("global"), 28.6};

@@ -122,8 +122,7 @@ struct str gpu_params_slug(struct arena *arena, const struct gpu_params *params,
     for (size_t i = 0; i < ARRAY_LEN(leading); i++) {
         const struct gpu_param *p = gpu_params_get(params, leading[i]);
         if (p != NULL)
-            slug = join(arena, slug,
-                        arena_format(arena, "%s%.*s", leading[i], STR_ARGS(p->text)));
+            slug = join(arena, slug, arena_format(arena, "%s%.*s", leading[i], STR_ARGS(p->text)));
     }
     for (size_t i = 0; i < params->list.n; i++) {
         const struct gpu_param *p = &params->list.at[i];

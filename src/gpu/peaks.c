@@ -8,17 +8,17 @@ static const struct {
     struct str name;
     enum peak peak;
 } types[] = {
-    {S_INIT("bf16"), PEAK_BF16},       {S_INIT("bfloat16"), PEAK_BF16},
-    {S_INIT("fp16"), PEAK_FP16},       {S_INIT("float16"), PEAK_FP16},
-    {S_INIT("half"), PEAK_FP16},       {S_INIT("tf32"), PEAK_TF32},
-    {S_INIT("fp32"), PEAK_FP32},       {S_INIT("float32"), PEAK_FP32},
-    {S_INIT("float"), PEAK_FP32},      {S_INIT("fp64"), PEAK_FP64},
-    {S_INIT("float64"), PEAK_FP64},    {S_INIT("double"), PEAK_FP64},
-    {S_INIT("fp8"), PEAK_FP8},         {S_INIT("float8"), PEAK_FP8},
-    {S_INIT("e4m3"), PEAK_FP8},        {S_INIT("e5m2"), PEAK_FP8},
+    {S_INIT("bf16"), PEAK_BF16},         {S_INIT("bfloat16"), PEAK_BF16},
+    {S_INIT("fp16"), PEAK_FP16},         {S_INIT("float16"), PEAK_FP16},
+    {S_INIT("half"), PEAK_FP16},         {S_INIT("tf32"), PEAK_TF32},
+    {S_INIT("fp32"), PEAK_FP32},         {S_INIT("float32"), PEAK_FP32},
+    {S_INIT("float"), PEAK_FP32},        {S_INIT("fp64"), PEAK_FP64},
+    {S_INIT("float64"), PEAK_FP64},      {S_INIT("double"), PEAK_FP64},
+    {S_INIT("fp8"), PEAK_FP8},           {S_INIT("float8"), PEAK_FP8},
+    {S_INIT("e4m3"), PEAK_FP8},          {S_INIT("e5m2"), PEAK_FP8},
     {S_INIT("float8_e4m3fn"), PEAK_FP8}, {S_INIT("float8_e5m2"), PEAK_FP8},
-    {S_INIT("int8"), PEAK_INT8},       {S_INIT("uint8"), PEAK_INT8},
-    {S_INIT("fp4"), PEAK_FP4},         {S_INIT("float4"), PEAK_FP4},
+    {S_INIT("int8"), PEAK_INT8},         {S_INIT("uint8"), PEAK_INT8},
+    {S_INIT("fp4"), PEAK_FP4},           {S_INIT("float4"), PEAK_FP4},
 };
 
 bool gpu_peak_of_dtype(struct str dtype, enum peak *peak)
@@ -83,9 +83,8 @@ struct gpu_peaks gpu_peaks_of(const struct device_table *table, const struct gpu
                               struct gpu_peak_override user)
 {
     const struct device *known = device->name.n > 0 ? device_find(table, device->name) : NULL;
-    struct gpu_peaks p = {.l2_bytes = device->l2_bytes,
-                          .sm_count = device->sm_count,
-                          .cc = device->cc};
+    struct gpu_peaks p = {
+        .l2_bytes = device->l2_bytes, .sm_count = device->sm_count, .cc = device->cc};
 
     if (known != NULL) {
         p.source = GPU_PEAKS_TABLE;

@@ -49,13 +49,5 @@ TEST(ranks_are_the_nearest_from_above)
     assert_int_equal(quantile_rank(one, 1, 95), 7);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_place_is_that_of_the_sorted_list),
-        cmocka_unit_test(the_median_of_an_even_number_is_the_mean_of_two),
-        cmocka_unit_test(ranks_are_the_nearest_from_above),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN("gpu/quantile", T(every_place_is_that_of_the_sorted_list),
+          T(the_median_of_an_even_number_is_the_mean_of_two), T(ranks_are_the_nearest_from_above))

@@ -57,8 +57,8 @@ static void stages(const struct gpu_run *run, struct gpu_text *t)
         }
         gpu_put(t, " ");
         class_cell(&s->class, t);
-        gpu_put_cell(t, o->all.n > 0 && o->all.at[0].is_ranked ? o->all.at[0].trigger
-                                                               : S(GPU_DASH));
+        gpu_put_cell(t,
+                     o->all.n > 0 && o->all.at[0].is_ranked ? o->all.at[0].trigger : S(GPU_DASH));
         gpu_put(t, "|\n");
     }
     gpu_put(t, "\n");
@@ -83,8 +83,8 @@ static void cause(const struct gpu_stage *s, struct gpu_text *t)
     else if (strcmp(c->sub, "dram") == 0)
         gpu_put(t, "%sdevice memory, busy %.1f%% of the time", weak, k->m[GPU_M_DRAM_PCT]);
     else if (strcmp(c->sub, "l1") == 0 || strcmp(c->sub, "l2") == 0)
-        gpu_put(t, "%sthe %s cache, busy %.1f%% of the time", weak,
-                c->sub[1] == '1' ? "L1" : "L2", chip);
+        gpu_put(t, "%sthe %s cache, busy %.1f%% of the time", weak, c->sub[1] == '1' ? "L1" : "L2",
+                chip);
     else if (strcmp(c->sub, "issue") == 0)
         gpu_put(t, "the schedulers issue in %.1f%% of the cycles", k->m[GPU_M_ISSUE_PCT]);
     else if (strcmp(c->sub, "sm") == 0)

@@ -13,14 +13,13 @@ struct check {
     bool is_bad;
 };
 
-static const struct str stage_head = S_INIT(
-    "| Stage | Duration (us) | TC% | DRAM% | Occ% | Bottleneck | Key Issue |");
-static const struct str stage_rule = S_INIT(
-    "|-------|---------------|-----|-------|------|------------|-----------|");
+static const struct str stage_head =
+    S_INIT("| Stage | Duration (us) | TC% | DRAM% | Occ% | Bottleneck | Key Issue |");
+static const struct str stage_rule =
+    S_INIT("|-------|---------------|-----|-------|------|------------|-----------|");
 static const struct str change_head = S_INIT("| Metric | Previous | Current | Change |");
 static const struct str change_rule = S_INIT("|--------|----------|---------|--------|");
-static const struct str top_head =
-    S_INIT("### Top 3 Opportunities (ranked by estimated impact)");
+static const struct str top_head = S_INIT("### Top 3 Opportunities (ranked by estimated impact)");
 
 static void next(struct check *c)
 {
@@ -91,14 +90,16 @@ static bool is_number(struct str cell, size_t decimals)
     if (point == cell.n || cell.n - point - 1 != decimals || point == 0)
         return false;
     for (size_t i = 0; i < cell.n; i++)
-        if (i != point && !(cell.at[i] >= '0' && cell.at[i] <= '9') && !(i == 0 && cell.at[i] == '-'))
+        if (i != point && !(cell.at[i] >= '0' && cell.at[i] <= '9') &&
+            !(i == 0 && cell.at[i] == '-'))
             return false;
     return true;
 }
 
 static bool is_class(struct str cell)
 {
-    static const struct str words[] = {S_INIT("Memory ("), S_INIT("Compute ("), S_INIT("Latency (")};
+    static const struct str words[] = {S_INIT("Memory ("), S_INIT("Compute ("),
+                                       S_INIT("Latency (")};
 
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         if (str_starts(cell, words[i]) && str_ends(cell, S(")")) && cell.n > words[i].n + 1)
@@ -219,7 +220,8 @@ static bool check_top(struct check *c)
     size_t n = 0;
 
     skip_blank(c);
-    if (!expect(c, top_head, "\"### Top 3 Opportunities (ranked by estimated impact)\" is expected"))
+    if (!expect(c, top_head,
+                "\"### Top 3 Opportunities (ranked by estimated impact)\" is expected"))
         return false;
     if (c->has_line && str_starts(c->line, none)) {
         struct str value = str_part(c->line, none.n, c->line.n - none.n - roof.n);

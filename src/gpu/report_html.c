@@ -58,10 +58,11 @@ void gpu_report_html(struct str markdown, struct gpu_text *t)
     struct str rest = markdown, line;
     bool in_table = false, in_list = false;
 
-    gpu_put(t, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-               "<title>GPU profile</title>\n<style>body{font-family:sans-serif;margin:2em;max-width:"
-               "90em}table{border-collapse:collapse;margin:.5em 0}th,td{border:1px solid #bbb;"
-               "padding:.2em .6em;text-align:left}th{background:#eee}</style></head><body>\n");
+    gpu_put(t,
+            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+            "<title>GPU profile</title>\n<style>body{font-family:sans-serif;margin:2em;max-width:"
+            "90em}table{border-collapse:collapse;margin:.5em 0}th,td{border:1px solid #bbb;"
+            "padding:.2em .6em;text-align:left}th{background:#eee}</style></head><body>\n");
     while (rest.n > 0 && str_split(&rest, '\n', &line)) {
         bool is_row = line.n > 1 && line.at[0] == '|', is_item = str_starts(line, S("- "));
         if (in_table && !is_row)

@@ -45,6 +45,19 @@ static void clock_row(const struct gpu_run *run, struct gpu_text *t)
         text_row(t, "Clock policy", run->clock.policy);
 }
 
+/* The compute roof at the clock that the main kernel really had. */
+static void measured_roof(const struct gpu_run *run, struct gpu_text *t)
+{
+    bool is_mixed;
+    const struct gpu_stage *s = gpu_run_main_stage(run, &is_mixed);
+    double hz = s != NULL && s->main != NULL ? s->main->m[GPU_M_SM_CLOCK_HZ] : NAN;
+
+    if (run->peaks.source != GPU_PEAKS_DEVICE || !(run->device.sm_clock_khz > 0) || !(hz > 0))
+        return;
+    gpu_put(t, "| Peak %s at the measured clock (TFLOP/s) | %.1f |\n", s->peak_name,
+            s->peak_tflops * hz / (run->device.sm_clock_khz * 1e3));
+}
+
 static void device(const struct gpu_run *run, struct gpu_text *t)
 {
     gpu_put(t, "\n## Device\n| Item | Value |\n|---|---|\n");
@@ -65,6 +78,7 @@ static void device(const struct gpu_run *run, struct gpu_text *t)
             gpu_put(t, " (datasheet %.1f)", run->peaks.datasheet[i]);
         gpu_put(t, ", ridge %.1f FLOP/B |\n", gpu_ridge(&run->peaks, (enum peak)i));
     }
+    measured_roof(run, t);
     gpu_put(t, "| Peaks from | %s |\n", gpu_peak_source_name(run->peaks.source));
 }
 
@@ -176,8 +190,8 @@ static void tiling(const struct gpu_run *run, struct gpu_text *t)
         const struct gpu_kernel *k = s->main;
         if (k == NULL)
             continue;
-        double theory = isnan(s->occupancy.theory_pct) ? k->m[GPU_M_OCC_THEORY]
-                                                       : s->occupancy.theory_pct;
+        double theory =
+            isnan(s->occupancy.theory_pct) ? k->m[GPU_M_OCC_THEORY] : s->occupancy.theory_pct;
         gpu_put_cell(t, s->name);
         dims_cell(t, k->grid);
         dims_cell(t, k->block);
@@ -236,8 +250,10 @@ static void timing(const struct gpu_run *run, struct gpu_text *t)
 
 static void diagnosis(const struct gpu_run *run, struct gpu_text *t)
 {
-    gpu_put(t, "\n## Diagnosis\n| Stage | Class | Confidence | Compute%% | DRAM%% | L1%% | L2%% | "
-               "Occ%% | Waves | Limiter | Top stall |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+    gpu_put(
+        t,
+        "\n## Diagnosis\n| Stage | Class | Confidence | Compute%% | DRAM%% | L1%% | L2%% | "
+        "Occ%% | Waves | Limiter | Top stall |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_stage *s = &run->stages.at[i];
         const char *pipe;
@@ -281,8 +297,9 @@ static void recommendations(const struct gpu_run *run, struct gpu_text *t)
 
 static void hot(const struct gpu_run *run, struct gpu_text *t, const char *heading, bool is_lines)
 {
-    gpu_put(t, "\n## %s\n| Stage | Place | Samples %% | Samples | Instructions | Stall | Text "
-               "|\n|---|---|---|---|---|---|---|\n",
+    gpu_put(t,
+            "\n## %s\n| Stage | Place | Samples %% | Samples | Instructions | Stall | Text "
+            "|\n|---|---|---|---|---|---|---|\n",
             heading);
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_kernel *k = run->stages.at[i].main;

@@ -41,8 +41,14 @@ static double quantile(const double *sorted, size_t n, double q)
 
 struct gpu_timing gpu_timing_of(double *ns, size_t n)
 {
-    struct gpu_timing t = {.n = n, .median = NAN, .p10 = NAN, .p90 = NAN, .min = NAN,
-                           .cv = NAN, .low = NAN, .high = NAN};
+    struct gpu_timing t = {.n = n,
+                           .median = NAN,
+                           .p10 = NAN,
+                           .p90 = NAN,
+                           .min = NAN,
+                           .cv = NAN,
+                           .low = NAN,
+                           .high = NAN};
 
     if (n == 0)
         return t;

@@ -36,18 +36,18 @@ double gpu_counted_flops(const struct gpu_kernel *k);
 
 /* Everything NAN or 0 where it cannot be told. */
 struct gpu_roofline {
-    double tflops, gbps;   /* achieved, by the work that had to be done */
-    double dram_gbps;      /* achieved, by the bytes that memory moved */
-    double ai, ai_dram;    /* FLOP per byte: of the work, and measured */
+    double tflops, gbps; /* achieved, by the work that had to be done */
+    double dram_gbps;    /* achieved, by the bytes that memory moved */
+    double ai, ai_dram;  /* FLOP per byte: of the work, and measured */
     double pct_compute, pct_memory, pct_roof;
-    double floor_ns, gap;  /* gap: duration over floor */
-    double traffic;        /* bytes moved over bytes needed */
+    double floor_ns, gap; /* gap: duration over floor */
+    double traffic;       /* bytes moved over bytes needed */
     double ridge;
-    const char *bound;     /* "memory", "compute", or "" */
-    bool is_over_roof;     /* over 105 % of the roof: the formula or the timing is wrong */
-    bool is_over_dram;     /* more than 102 % of the bandwidth was moved */
-    bool is_too_fast;      /* under half the floor: overstated work, or it lives in L2 */
-    bool is_cached;        /* the working set is below 0.8 of L2 */
+    const char *bound; /* "memory", "compute", or "" */
+    bool is_over_roof; /* over 105 % of the roof: the formula or the timing is wrong */
+    bool is_over_dram; /* more than 102 % of the bandwidth was moved */
+    bool is_too_fast;  /* under half the floor: overstated work, or it lives in L2 */
+    bool is_cached;    /* the working set is below 0.8 of L2 */
 };
 
 struct gpu_roofline gpu_roofline_of(double dur_ns, struct gpu_work work, double dram_bytes,

@@ -115,9 +115,7 @@ static enum status set_work(struct gpu_run *run, struct gpu_stage *s, struct str
 
 static struct gpu_stage new_stage(struct str name)
 {
-    return (struct gpu_stage){.name = name,
-                              .work = {.flops = NAN, .bytes = NAN},
-                              .event_ns = NAN};
+    return (struct gpu_stage){.name = name, .work = {.flops = NAN, .bytes = NAN}, .event_ns = NAN};
 }
 
 /* Launches whose name the stage's expression finds, or that ran inside its range. */
@@ -398,12 +396,14 @@ static void warn_stage(struct gpu_run *run, const struct gpu_stage *s)
         gpu_run_note(run, "%.*s: %.0f GB/s from DRAM is more than the device can move",
                      STR_ARGS(s->name), s->roofline.dram_gbps);
     if (s->roofline.is_too_fast)
-        gpu_run_note(run, "%.*s: under half of its floor: the formula overstates the work, or it "
-                          "is L2-resident",
+        gpu_run_note(run,
+                     "%.*s: under half of its floor: the formula overstates the work, or it "
+                     "is L2-resident",
                      STR_ARGS(s->name));
     if (s->roofline.is_cached)
-        gpu_run_note(run, "%.*s: the working set fits in L2; if runs repeat it, it is "
-                          "cache-resident and the DRAM roof does not apply",
+        gpu_run_note(run,
+                     "%.*s: the working set fits in L2; if runs repeat it, it is "
+                     "cache-resident and the DRAM roof does not apply",
                      STR_ARGS(s->name));
     if (s->class.is_model)
         gpu_run_note(run, "%.*s: no counters: the class comes from the model alone",

@@ -77,7 +77,7 @@ struct gpu_run {
     double host_ns;         /* host time of an iteration in event mode; NAN: not taken */
     VEC_OF(struct str) notes;
     VEC_OF(struct gpu_section) sections;
-    VEC_OF(struct gpu_change) changes; /* against a baseline; empty: none */
+    VEC_OF(struct gpu_change) changes;    /* against a baseline; empty: none */
     VEC_OF(struct gpu_opportunity) extra; /* of other analyses: O12, O13 */
     VEC_OF(struct gpu_info) info;
     struct str defaults_slug; /* folder name of the parameters; empty: made from `params` */

@@ -65,10 +65,11 @@ enum status gpu_rundir_open(struct arena *arena, const struct gpu_run *run, cons
     *dir = (struct gpu_rundir){0};
     if (out != NULL)
         return open_given(arena, out, dir, d);
-    struct str slug = run->defaults_slug.n > 0 ? run->defaults_slug
-                                               : gpu_params_slug(arena, &run->params, NULL);
+    struct str slug =
+        run->defaults_slug.n > 0 ? run->defaults_slug : gpu_params_slug(arena, &run->params, NULL);
     dir->parent =
-        arena_format(arena, "out/profiles/%.*s/%.*s/%.*s", STR_ARGS(gpu_file_name(arena, run->mode)),
+        arena_format(arena, "out/profiles/%.*s/%.*s/%.*s",
+                     STR_ARGS(gpu_file_name(arena, run->mode)),
                      STR_ARGS(gpu_file_name(arena, str_part(run->kernel, 0, 96))), STR_ARGS(slug))
             .at;
     dir->final = arena_format(arena, "%s/%s", dir->parent, timestamp).at;
@@ -148,9 +149,8 @@ static enum status write_tiling(struct arena *arena, const char *dir, const stru
     struct json_buffer b = {0};
     struct json_writer w;
     const struct gpu_kernel *k = s->main;
-    const char *name = arena_format(arena, "tiling/%.*s.json",
-                                    STR_ARGS(gpu_file_name(arena, s->name)))
-                           .at;
+    const char *name =
+        arena_format(arena, "tiling/%.*s.json", STR_ARGS(gpu_file_name(arena, s->name))).at;
 
     if (k == NULL && s->tiling == NULL)
         return ST_OK;
@@ -169,9 +169,9 @@ static enum status write_tiling(struct arena *arena, const char *dir, const stru
         tiling_number(&w, "smem_static", k->m[GPU_M_SMEM_STATIC]);
         tiling_number(&w, "smem_dynamic", k->m[GPU_M_SMEM_DYNAMIC]);
         tiling_number(&w, "local_bytes_per_thread", k->m[GPU_M_LOCAL_PER_THREAD]);
-        tiling_number(&w, "occupancy_theoretical", isnan(s->occupancy.theory_pct)
-                                                       ? k->m[GPU_M_OCC_THEORY]
-                                                       : s->occupancy.theory_pct);
+        tiling_number(&w, "occupancy_theoretical",
+                      isnan(s->occupancy.theory_pct) ? k->m[GPU_M_OCC_THEORY]
+                                                     : s->occupancy.theory_pct);
     }
     json_write_end(&w);
     json_write_finish(&w);
@@ -211,15 +211,14 @@ static enum status copy_supplied(struct arena *arena, const char *dir, const str
 /* A name for the files of a listing that no other listing has. */
 static const char *listing_name(struct arena *arena, const struct gpu_import *import, size_t i)
 {
-    struct str name = gpu_file_name(arena, str_part(gpu_short_name(import->listings.at[i].kernel),
-                                                    0, 80));
+    struct str name =
+        gpu_file_name(arena, str_part(gpu_short_name(import->listings.at[i].kernel), 0, 80));
     size_t before = 0;
 
     for (size_t k = 0; k < i; k++)
-        before += str_equal(gpu_file_name(arena, str_part(gpu_short_name(
-                                                              import->listings.at[k].kernel),
-                                                          0, 80)),
-                            name);
+        before += str_equal(
+            gpu_file_name(arena, str_part(gpu_short_name(import->listings.at[k].kernel), 0, 80)),
+            name);
     return before == 0 ? arena_cstr(arena, name)
                        : arena_format(arena, "%.*s-%zu", STR_ARGS(name), before + 1).at;
 }
@@ -255,11 +254,11 @@ static enum status put_source(struct arena *arena, const char *dir, const struct
         struct str stem = str_part(base, 0, dot > 1 ? dot - 1 : base.n);
         struct str ext = dot > 1 ? str_part(base, dot, base.n) : S("txt");
         gpu_annotated_write(l, file, json_buffer_sink(&b));
-        enum status st =
-            gpu_rundir_put(dir, arena_format(arena, "source/%.*s.%s.annotated.%.*s", STR_ARGS(stem),
-                                             name, STR_ARGS(ext))
-                                    .at,
-                           (struct str){b.at, b.n}, d);
+        enum status st = gpu_rundir_put(dir,
+                                        arena_format(arena, "source/%.*s.%s.annotated.%.*s",
+                                                     STR_ARGS(stem), name, STR_ARGS(ext))
+                                            .at,
+                                        (struct str){b.at, b.n}, d);
         json_buffer_free(&b);
         TRY(st);
     }

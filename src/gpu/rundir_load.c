@@ -109,21 +109,20 @@ static const struct gpu_node *elements(const struct gpu_node *x, const char *key
 static void take_lists(const struct gpu_node *x, struct gpu_kernel *k)
 {
     for (const struct gpu_node *m = elements(x, "values"); m != NULL; m = m->next)
-        vec_push(&k->values, ((struct gpu_value){
-                                 .section = gpu_tree_text(gpu_tree_get(m, "section")),
-                                 .name = gpu_tree_text(gpu_tree_get(m, "name")),
-                                 .unit = gpu_tree_text(gpu_tree_get(m, "unit")),
-                                 .text = gpu_tree_text(gpu_tree_get(m, "text")),
-                                 .number = gpu_tree_number(gpu_tree_get(m, "value"))}));
+        vec_push(&k->values,
+                 ((struct gpu_value){.section = gpu_tree_text(gpu_tree_get(m, "section")),
+                                     .name = gpu_tree_text(gpu_tree_get(m, "name")),
+                                     .unit = gpu_tree_text(gpu_tree_get(m, "unit")),
+                                     .text = gpu_tree_text(gpu_tree_get(m, "text")),
+                                     .number = gpu_tree_number(gpu_tree_get(m, "value"))}));
     for (const struct gpu_node *m = elements(x, "rules"); m != NULL; m = m->next)
         vec_push(&k->rules,
-                 ((struct gpu_rule){
-                     .section = gpu_tree_text(gpu_tree_get(m, "section")),
-                     .name = gpu_tree_text(gpu_tree_get(m, "name")),
-                     .type = gpu_tree_text(gpu_tree_get(m, "type")),
-                     .text = gpu_tree_text(gpu_tree_get(m, "text")),
-                     .speedup_type = gpu_tree_text(gpu_tree_get(m, "speedup_type")),
-                     .speedup = gpu_tree_number(gpu_tree_get(m, "speedup"))}));
+                 ((struct gpu_rule){.section = gpu_tree_text(gpu_tree_get(m, "section")),
+                                    .name = gpu_tree_text(gpu_tree_get(m, "name")),
+                                    .type = gpu_tree_text(gpu_tree_get(m, "type")),
+                                    .text = gpu_tree_text(gpu_tree_get(m, "text")),
+                                    .speedup_type = gpu_tree_text(gpu_tree_get(m, "speedup_type")),
+                                    .speedup = gpu_tree_number(gpu_tree_get(m, "speedup"))}));
     for (const struct gpu_node *m = elements(x, "hot_instructions"); m != NULL; m = m->next)
         vec_push(&k->hot_instructions, take_hot(m));
     for (const struct gpu_node *m = elements(x, "hot_lines"); m != NULL; m = m->next)
@@ -133,7 +132,8 @@ static void take_lists(const struct gpu_node *x, struct gpu_kernel *k)
 static void take_kernel(struct gpu_run *run, const struct gpu_node *x)
 {
     struct gpu_kernel k = gpu_kernel_none();
-    const struct gpu_node *metrics = gpu_tree_get(x, "metrics"), *stalls = gpu_tree_get(x, "stalls");
+    const struct gpu_node *metrics = gpu_tree_get(x, "metrics"),
+                          *stalls = gpu_tree_get(x, "stalls");
 
     k.id = take_count(gpu_tree_get(x, "id"));
     k.name = gpu_tree_text(gpu_tree_get(x, "name"));
@@ -210,17 +210,17 @@ static void take_kernels(struct gpu_run *run, const struct gpu_node *root,
         vec_push(&run->timings, gpu_tree_number(m));
     run->host_ns = gpu_tree_number(gpu_tree_get(root, "host_ns"));
     for (const struct gpu_node *m = elements(root, "changes"); m != NULL; m = m->next)
-        vec_push(&run->changes, ((struct gpu_change){
-                                    .metric = gpu_tree_text(gpu_tree_get(m, "metric")),
-                                    .previous = gpu_tree_text(gpu_tree_get(m, "previous")),
-                                    .current = gpu_tree_text(gpu_tree_get(m, "current")),
-                                    .change = gpu_tree_text(gpu_tree_get(m, "change"))}));
+        vec_push(&run->changes,
+                 ((struct gpu_change){.metric = gpu_tree_text(gpu_tree_get(m, "metric")),
+                                      .previous = gpu_tree_text(gpu_tree_get(m, "previous")),
+                                      .current = gpu_tree_text(gpu_tree_get(m, "current")),
+                                      .change = gpu_tree_text(gpu_tree_get(m, "change"))}));
     for (const struct gpu_node *m = elements(root, "extra"); m != NULL; m = m->next)
         take_extra(run, m);
     for (const struct gpu_node *m = elements(root, "sections"); m != NULL; m = m->next)
-        vec_push(&run->sections, ((struct gpu_section){
-                                     .heading = gpu_tree_text(gpu_tree_get(m, "heading")),
-                                     .body = gpu_tree_text(gpu_tree_get(m, "body"))}));
+        vec_push(&run->sections,
+                 ((struct gpu_section){.heading = gpu_tree_text(gpu_tree_get(m, "heading")),
+                                       .body = gpu_tree_text(gpu_tree_get(m, "body"))}));
 }
 
 static void take_run(struct gpu_run *run, const struct gpu_node *root)

@@ -70,8 +70,8 @@ static enum status read_stage_key(struct reading *r, const struct gpu_node *m,
         struct str key;
         struct str *to;
     } texts[] = {
-        {S("name"), &s->name},   {S("select"), &s->select},         {S("flops"), &s->flops},
-        {S("bytes"), &s->bytes}, {S("dtype"), &s->dtype}, {S("autotuning"), &s->autotuning},
+        {S("name"), &s->name},   {S("select"), &s->select}, {S("flops"), &s->flops},
+        {S("bytes"), &s->bytes}, {S("dtype"), &s->dtype},   {S("autotuning"), &s->autotuning},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
@@ -218,8 +218,8 @@ enum status gpu_spec_substitute(struct arena *arena, struct str text,
         if (close == tail.n || p == NULL)
             return diag_fail(d, ST_FORMAT, "gpu.unknown-param", (struct where){0},
                              "no parameter \"%.*s\" for \"%.*s\"", STR_ARGS(name), STR_ARGS(text));
-        made = arena_format(arena, "%.*s%.*s%.*s", STR_ARGS(made), STR_ARGS(head),
-                            STR_ARGS(p->text));
+        made =
+            arena_format(arena, "%.*s%.*s%.*s", STR_ARGS(made), STR_ARGS(head), STR_ARGS(p->text));
         rest = str_part(tail, close + 1, tail.n);
     }
 }

@@ -38,9 +38,8 @@ TEST(a_plan_is_read_whole)
     assert_str(f.spec.stages.at[0].flops, "2*b");
     assert_non_null(f.spec.stages.at[0].tiling);
     assert_str(f.spec.stages.at[2].group, "pair");
-    assert_int_equal(gpu_spec_substitute(&f.arena, f.spec.command.at[1], &f.spec.params, &word,
-                                         &f.d),
-                     ST_OK);
+    assert_int_equal(
+        gpu_spec_substitute(&f.arena, f.spec.command.at[1], &f.spec.params, &word, &f.d), ST_OK);
     assert_str(word, "--b=32");
     assert_int_equal(gpu_spec_substitute(&f.arena, S("${q}"), &f.spec.params, &word, &f.d),
                      ST_FORMAT);

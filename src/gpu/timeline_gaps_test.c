@@ -106,15 +106,6 @@ TEST(between_nodes_it_is_the_graph)
     scene_end(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_host_that_waits_is_a_sync),
-        cmocka_unit_test(less_than_half_a_wait_is_a_late_host),
-        cmocka_unit_test(queued_work_behind_an_event_depends_on_it),
-        cmocka_unit_test(the_profiler_and_code_loading_are_overhead),
-        cmocka_unit_test(between_nodes_it_is_the_graph),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN("gpu/timeline_gaps", T(a_host_that_waits_is_a_sync),
+          T(less_than_half_a_wait_is_a_late_host), T(queued_work_behind_an_event_depends_on_it),
+          T(the_profiler_and_code_loading_are_overhead), T(between_nodes_it_is_the_graph))

@@ -35,12 +35,4 @@ TEST(names_of_copies_come_apart)
     assert_int_equal(timeline_copy_to(S("(")).n, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_say_what_they_do),
-        cmocka_unit_test(names_of_copies_come_apart),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN("gpu/timeline_names", T(calls_say_what_they_do), T(names_of_copies_come_apart))

@@ -99,14 +99,6 @@ TEST(tables_have_a_row_for_each_thing)
     scene_end(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(launches_of_a_kernel_are_one_with_their_median),
-        cmocka_unit_test(a_late_host_is_an_opportunity),
-        cmocka_unit_test(stages_declared_concurrent_that_were_not_are_one_too),
-        cmocka_unit_test(tables_have_a_row_for_each_thing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN("gpu/timeline_run", T(launches_of_a_kernel_are_one_with_their_median),
+          T(a_late_host_is_an_opportunity), T(stages_declared_concurrent_that_were_not_are_one_too),
+          T(tables_have_a_row_for_each_thing))

@@ -212,21 +212,11 @@ TEST(a_capture_without_device_work_has_no_device)
     scene_end(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(work_side_by_side_is_busy_once),
-        cmocka_unit_test(ends_come_before_starts_of_the_same_moment),
-        cmocka_unit_test(collectives_are_told_by_their_name),
-        cmocka_unit_test(efficiency_is_what_could_be_hidden_and_was),
-        cmocka_unit_test(a_window_cuts_work_at_its_borders),
-        cmocka_unit_test(a_graph_row_counts_only_where_its_nodes_are_missing),
-        cmocka_unit_test(graph_launches_without_kernels_are_noticed),
-        cmocka_unit_test(launches_are_measured_from_their_call),
-        cmocka_unit_test(calls_are_found_by_correlation_when_arrows_are_missing),
-        cmocka_unit_test(ranges_count_the_kernels_launched_inside),
-        cmocka_unit_test(a_capture_without_device_work_has_no_device),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN("gpu/timeline", T(work_side_by_side_is_busy_once),
+          T(ends_come_before_starts_of_the_same_moment), T(collectives_are_told_by_their_name),
+          T(efficiency_is_what_could_be_hidden_and_was), T(a_window_cuts_work_at_its_borders),
+          T(a_graph_row_counts_only_where_its_nodes_are_missing),
+          T(graph_launches_without_kernels_are_noticed), T(launches_are_measured_from_their_call),
+          T(calls_are_found_by_correlation_when_arrows_are_missing),
+          T(ranges_count_the_kernels_launched_inside),
+          T(a_capture_without_device_work_has_no_device))

@@ -94,8 +94,8 @@ enum status gpu_tree_load(struct arena *arena, const char *path, struct gpu_node
     *out = NULL;
     TRY(mapfile_open(&map, path, d));
     enum status st = map.text.n > LIMIT_RECORD_BYTES
-                         ? diag_fail(d, ST_LIMIT, "gpu.json-too-deep",
-                                     (struct where){.path = path}, "the file is too large")
+                         ? diag_fail(d, ST_LIMIT, "gpu.json-too-deep", (struct where){.path = path},
+                                     "the file is too large")
                          : gpu_tree_read(arena, path, map.text, out, d);
     mapfile_close(&map);
     return st;

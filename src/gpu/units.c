@@ -6,28 +6,22 @@ static const struct {
     struct str name, base;
     double factor;
 } units[] = {
-    {S_INIT("ns"), S_INIT("ns"), 1},          {S_INIT("nsecond"), S_INIT("ns"), 1},
-    {S_INIT("us"), S_INIT("ns"), 1e3},        {S_INIT("usecond"), S_INIT("ns"), 1e3},
-    {S_INIT("ms"), S_INIT("ns"), 1e6},        {S_INIT("msecond"), S_INIT("ns"), 1e6},
-    {S_INIT("s"), S_INIT("ns"), 1e9},         {S_INIT("second"), S_INIT("ns"), 1e9},
-    {S_INIT("Kbyte"), S_INIT("byte"), 1e3},   {S_INIT("Mbyte"), S_INIT("byte"), 1e6},
-    {S_INIT("Gbyte"), S_INIT("byte"), 1e9},   {S_INIT("Tbyte"), S_INIT("byte"), 1e12},
-    {S_INIT("Khz"), S_INIT("hz"), 1e3},       {S_INIT("Mhz"), S_INIT("hz"), 1e6},
-    {S_INIT("Ghz"), S_INIT("hz"), 1e9},       {S_INIT("Thz"), S_INIT("hz"), 1e12},
+    {S_INIT("ns"), S_INIT("ns"), 1},        {S_INIT("nsecond"), S_INIT("ns"), 1},
+    {S_INIT("us"), S_INIT("ns"), 1e3},      {S_INIT("usecond"), S_INIT("ns"), 1e3},
+    {S_INIT("ms"), S_INIT("ns"), 1e6},      {S_INIT("msecond"), S_INIT("ns"), 1e6},
+    {S_INIT("s"), S_INIT("ns"), 1e9},       {S_INIT("second"), S_INIT("ns"), 1e9},
+    {S_INIT("Kbyte"), S_INIT("byte"), 1e3}, {S_INIT("Mbyte"), S_INIT("byte"), 1e6},
+    {S_INIT("Gbyte"), S_INIT("byte"), 1e9}, {S_INIT("Tbyte"), S_INIT("byte"), 1e12},
+    {S_INIT("Khz"), S_INIT("hz"), 1e3},     {S_INIT("Mhz"), S_INIT("hz"), 1e6},
+    {S_INIT("Ghz"), S_INIT("hz"), 1e9},     {S_INIT("Thz"), S_INIT("hz"), 1e12},
 };
 
 static const struct {
     struct str name;
     double factor; /* to "/s" */
 } rates[] = {
-    {S_INIT("s"), 1},
-    {S_INIT("second"), 1},
-    {S_INIT("ms"), 1e3},
-    {S_INIT("msecond"), 1e3},
-    {S_INIT("us"), 1e6},
-    {S_INIT("usecond"), 1e6},
-    {S_INIT("ns"), 1e9},
-    {S_INIT("nsecond"), 1e9},
+    {S_INIT("s"), 1},    {S_INIT("second"), 1},    {S_INIT("ms"), 1e3}, {S_INIT("msecond"), 1e3},
+    {S_INIT("us"), 1e6}, {S_INIT("usecond"), 1e6}, {S_INIT("ns"), 1e9}, {S_INIT("nsecond"), 1e9},
 };
 
 static bool is_digit(char c)

@@ -203,6 +203,50 @@ TEST(of_several_gpus_the_lowest_is_read_or_the_chosen_one)
     assert_int_equal(cap->facts.device, 3);
 }
 
+static int64_t number_of(size_t slice, struct str key)
+{
+    strid id = intern_find(&cap->strings, key);
+    struct attr a = attrs_get(&cap->attrs, cap->slices.own[slice], id);
+
+    if (a.type == ATTR_NONE)
+        a = attrs_get(&cap->attrs, cap->slices.set[slice], id);
+    return a.type == ATTR_INT ? a.number : -1;
+}
+
+TEST(what_timelines_need_is_kept)
+{
+    assert_int_equal(
+        read_sql(STRINGS "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, streamId,"
+                         "globalPid, demangledName, contextId, graphNodeId, graphId,"
+                         "staticSharedMemory, dynamicSharedMemory, localMemoryPerThread);"
+                         "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES"
+                         "(100,150,0,7,33554432,2,3,77,5,1024,32,16);"
+                         "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION(start, end, deviceId,"
+                         "syncType, globalPid, contextId, streamId, eventId, correlationId);"
+                         "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES"
+                         "(10,11,0,2,33554432,3,7,9,101);"
+                         "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, end, globalTid, nameId,"
+                         "returnValue);"
+                         "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES"
+                         "(50,60,33554437,1,0),(70,75,33554437,5,700);"
+                         "CREATE TABLE PROFILER_OVERHEAD(start, end, nameId);"
+                         "INSERT INTO PROFILER_OVERHEAD VALUES (1,2,6);"),
+        ST_OK);
+    size_t kernel = find("void gemm<128>(Params)"), wait = find("Stream Wait Event");
+    assert_int_equal(number_of(kernel, S("context")), 3);
+    assert_int_equal(number_of(kernel, S("graph node id")), 77);
+    assert_int_equal(number_of(kernel, S("graph id")), 5);
+    assert_int_equal(number_of(kernel, S("shared memory")), 1056);
+    assert_int_equal(number_of(kernel, S("static shared memory")), 1024);
+    assert_int_equal(number_of(kernel, S("local memory per thread")), 16);
+    assert_int_equal(number_of(wait, S("stream")), 7);
+    assert_int_equal(number_of(wait, S("event")), 9);
+    assert_int_equal(number_of(wait, S("pid")), 2);
+    assert_int_equal(number_of(find("cudaGraphLaunch"), S("result")), 700);
+    assert_int_equal(number_of(find("cudaLaunchKernel"), S("result")), -1);
+    assert_int_equal(cap->slices.kind[find("forward")], SLICE_OTHER);
+}
+
 TEST(the_kind_is_known_by_its_tables)
 {
     struct str bytes = db_made(STRINGS KERNELS), other = db_made("CREATE TABLE StringIds(id);");
@@ -224,5 +268,5 @@ TEST_MAIN("input/in_nsys", TF(kernels_stand_on_the_lane_of_their_stream),
           TF(copies_fills_and_whole_graphs_are_work_and_synchronisation_is_not),
           TF(ranges_are_annotations_and_some_are_steps), TF(clock_and_device_are_told),
           TF(old_exports_without_most_columns_are_read),
-          TF(of_several_gpus_the_lowest_is_read_or_the_chosen_one),
+          TF(of_several_gpus_the_lowest_is_read_or_the_chosen_one), TF(what_timelines_need_is_kept),
           TF(the_kind_is_known_by_its_tables))

@@ -8,10 +8,9 @@ static void read_chip(const struct csv *csv, struct pto_chip *c)
 {
     int64_t aic = 0, aiv = 0;
 
-    *c = (struct pto_chip){.name = csv_cell(csv, csv_column(csv, S("chip"))),
-                           .arch = str_equal(csv_cell(csv, csv_column(csv, S("arch"))), S("a5"))
-                                       ? PTO_A5
-                                       : PTO_A2A3};
+    *c = (struct pto_chip){
+        .name = csv_cell(csv, csv_column(csv, S("chip"))),
+        .arch = str_equal(csv_cell(csv, csv_column(csv, S("arch"))), S("a5")) ? PTO_A5 : PTO_A2A3};
     num_i64(csv_cell(csv, csv_column(csv, S("aic"))), &aic);
     num_i64(csv_cell(csv, csv_column(csv, S("aiv"))), &aiv);
     num_f64(csv_cell(csv, csv_column(csv, S("clock_mhz"))), &c->mhz);

@@ -73,8 +73,7 @@ static bool computed(const struct scope *s, const struct pto_op *op, int depth, 
     case PTO_EXTSI:
     case PTO_EXTUI:
     case PTO_TRUNCI:
-        return op->operand_count == 1 &&
-               number(s, pto_operands(s->m, op)[0].value, depth + 1, out);
+        return op->operand_count == 1 && number(s, pto_operands(s->m, op)[0].value, depth + 1, out);
     default:
         return false;
     }
@@ -163,8 +162,7 @@ static void see_view(const struct scope *s, const struct pto_op *op)
     if (root < 0)
         return;
     for (uint32_t i = 0; i < rank; i++) {
-        int64_t dim =
-            number_or(s, pto_operand_nth(s->m, op, PTO_ROLE_SHAPE, i), &is_dynamic);
+        int64_t dim = number_or(s, pto_operand_nth(s->m, op, PTO_ROLE_SHAPE, i), &is_dynamic);
         int64_t stride = 0;
         if (rank == strides)
             stride = number_or(s, pto_operand_nth(s->m, op, PTO_ROLE_STRIDE, i), &is_dynamic);

@@ -14,7 +14,8 @@ static void sizes(const char *args, const char *body, const struct pto_gm_scalar
         &arena,
         "module {\nfunc.func @k(%s) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {\n"
         "%%c0 = arith.constant 0 : index\n%%c1 = arith.constant 1 : index\n"
-        "%%c8 = arith.constant 8 : index\n%%c100 = arith.constant 100 : index\n%s\nreturn\n}\n%s}\n",
+        "%%c8 = arith.constant 8 : index\n%%c100 = arith.constant 100 : "
+        "index\n%s\nreturn\n}\n%s}\n",
         args, body,
         "func.func private @help(%p: !pto.ptr<f32>, %n: index) {\n"
         "%one = arith.constant 1 : index\n"

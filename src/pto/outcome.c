@@ -13,8 +13,7 @@ static const char *const bound_advice[] = {
     "writing global memory sets the pace: write less, or in larger pieces",
     "moving tiles from L1 sets the pace: keep one operand of several products in L0",
     "the scalar unit sets the pace: hoist address arithmetic and scalar loads out of loops",
-    "no pipe is busy for long: work waits for results on their way; larger tiles or more "
-    "buffers in flight help",
+    "work waits for results on their way: larger tiles or more buffers in flight help",
     "the pipes take turns: double buffers would let them work at the same time",
 };
 
@@ -147,9 +146,9 @@ static void add_assumed(struct pto_outcome *o, const struct pto_core *c)
         if (a->origin != 0 && (a->origin & PTO_ORIGIN_TILE) == 0 &&
             a->origin <= p->function->arg_count) {
             uint32_t arg = a->origin - 1;
-            x.name = arena_str(&o->arena,
-                               intern_get(&p->module->names,
-                                          pto_value_at(p->module, p->function, arg)->name));
+            x.name =
+                arena_str(&o->arena, intern_get(&p->module->names,
+                                                pto_value_at(p->module, p->function, arg)->name));
             x.is_pointer = pto_value_type(p->module, p->function, arg)->kind == PTO_TYPE_PTR;
         }
         for (size_t k = 0; k < o->assumed.n && !is_known; k++) {

@@ -86,7 +86,7 @@ struct pto_outcome {
     enum pto_bound bound;
     uint8_t bound_core, bound_pipe; /* the busiest pipe */
     uint64_t macs;
-    double peak_macs; /* a cycle, for the types that were multiplied; 0: none */
+    double peak_macs;           /* a cycle, for the types that were multiplied; 0: none */
     uint32_t inserted_barriers; /* events ran out */
     VEC_OF(struct pto_unit) units;
     VEC_OF(struct pto_stall) stalls;   /* longest first */

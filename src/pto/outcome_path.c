@@ -81,9 +81,9 @@ static int by_stall(const void *a, const void *b)
 
     if (x->cycles != y->cycles)
         return x->cycles < y->cycles ? 1 : -1;
-    return x->core != y->core     ? x->core - y->core
-           : x->pipe != y->pipe   ? x->pipe - y->pipe
-           : x->cause != y->cause ? x->cause - y->cause
+    return x->core != y->core             ? x->core - y->core
+           : x->pipe != y->pipe           ? x->pipe - y->pipe
+           : x->cause != y->cause         ? x->cause - y->cause
            : x->from_core != y->from_core ? x->from_core - y->from_core
                                           : x->from - y->from;
 }
@@ -107,7 +107,12 @@ static void list_stalls(struct pto_outcome *o, const struct sums *s)
             for (uint8_t why = 0; s->has_stalled[c][p] && why < PTO_CAUSE_COUNT; why++)
                 for (uint8_t d = 0; d < PTO_CORES; d++)
                     for (uint8_t f = 0; f < PIPES; f++) {
-                        struct pto_stall x = {c, p, why, d, f, s->stall[c][p][why][d][f].count,
+                        struct pto_stall x = {c,
+                                              p,
+                                              why,
+                                              d,
+                                              f,
+                                              s->stall[c][p][why][d][f].count,
                                               s->stall[c][p][why][d][f].cycles};
                         if (x.count > 0)
                             vec_push(&o->stalls, x);
@@ -122,7 +127,11 @@ static void list_path(struct pto_outcome *o, const struct sums *s)
         for (uint8_t p = 0; p < PIPES; p++)
             for (uint8_t sort = 0; sort < SORTS; sort++)
                 for (uint8_t why = 0; why < PTO_CAUSE_COUNT; why++) {
-                    struct pto_path_part x = {c, p, sort, why, s->path[c][p][sort][why].count,
+                    struct pto_path_part x = {c,
+                                              p,
+                                              sort,
+                                              why,
+                                              s->path[c][p][sort][why].count,
                                               s->path[c][p][sort][why].cycles};
                     if (x.count > 0)
                         vec_push(&o->path, x);

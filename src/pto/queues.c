@@ -82,8 +82,8 @@ static struct pto_moment start_moment(const struct pto_queues *q, const struct p
     if (q->late)
         pto_moment_join(&m, *q->late);
     else if (p != PTO_PIPE_S)
-        pto_moment_join(&m, (struct pto_moment){scalar->free, scalar->last, PTO_CAUSE_SCALAR,
-                                                PTO_PIPE_S, 0});
+        pto_moment_join(
+            &m, (struct pto_moment){scalar->free, scalar->last, PTO_CAUSE_SCALAR, PTO_PIPE_S, 0});
     return m;
 }
 
@@ -274,7 +274,8 @@ struct pto_moment pto_queues_end(const struct pto_queues *q)
     for (int p = 0; p < PTO_PIPE_COUNT; p++) {
         const struct pto_queue *pipe = &q->pipe[p];
         int64_t done = pipe->done > pipe->free ? pipe->done : pipe->free;
-        pto_moment_join(&end, (struct pto_moment){done, pipe->slowest, PTO_CAUSE_NONE, (uint8_t)p, 0});
+        pto_moment_join(&end,
+                        (struct pto_moment){done, pipe->slowest, PTO_CAUSE_NONE, (uint8_t)p, 0});
     }
     return end;
 }

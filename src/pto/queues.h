@@ -47,9 +47,9 @@ struct pto_record {
     uint32_t site;             /* static instruction of the program */
     uint32_t before;           /* record that let it start last; PTO_NO_RECORD */
     uint8_t pipe, cause;
-    uint8_t from;    /* pipe of `before`, where cause tells of one */
-    uint8_t is_sync; /* enum pto_sync_mark: not an instruction of the kernel's work */
-    uint8_t other;   /* `before` is of another core: its number + 1; 0: of this one */
+    uint8_t from;     /* pipe of `before`, where cause tells of one */
+    uint8_t is_sync;  /* enum pto_sync_mark: not an instruction of the kernel's work */
+    uint8_t other;    /* `before` is of another core: its number + 1; 0: of this one */
     uint8_t peer, id; /* of a set and a wait: the pipe at the other end, the flag */
 };
 
@@ -103,8 +103,8 @@ struct pto_queues {
     struct pto_queue pipe[PTO_PIPE_COUNT];
     struct pto_flag *flag[PTO_PIPE_COUNT][PTO_PIPE_COUNT]; /* PTO_FLAG_IDS each, made when used */
     VEC_OF(struct pto_record) records;
-    size_t max_records; /* beyond it records are counted only */
-    uint64_t n_records; /* all of them */
+    size_t max_records;      /* beyond it records are counted only */
+    uint64_t n_records;      /* all of them */
     struct pto_record aside; /* the last one that found no room */
     int64_t issue, flag_latency;
     const struct pto_moment

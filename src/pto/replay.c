@@ -7,7 +7,7 @@
 
 /* The order they are looked at in, which decides who takes a signal first. */
 static const char *const queue_names[PTO_REPLAY_QUEUES] = {
-    "Scalar", "MTE2_AIV", "MTE2_AIC", "MTE3",       "MTE1",   "VEC",
+    "Scalar", "MTE2_AIV", "MTE2_AIC",   "MTE3",   "MTE1", "VEC",
     "FIXP",   "CUBE",     "MTE2_AIV_1", "MTE3_1", "VEC_1"};
 
 enum { MOST_CHANNELS = 1 << 20 };
@@ -98,9 +98,9 @@ enum status pto_replay_read(struct pto_replay *r, struct str text, const char *p
     uint64_t line = 0;
 
     csv_open(csv, text);
-    struct columns c = {csv_column(csv, S("queue")),   csv_column(csv, S("duration")),
-                        csv_column(csv, S("waits")),   csv_column(csv, S("signals")),
-                        csv_column(csv, S("start")),   csv_column(csv, S("end"))};
+    struct columns c = {csv_column(csv, S("queue")), csv_column(csv, S("duration")),
+                        csv_column(csv, S("waits")), csv_column(csv, S("signals")),
+                        csv_column(csv, S("start")), csv_column(csv, S("end"))};
     if (c.queue < 0 || c.duration < 0 || c.waits < 0 || c.signals < 0)
         problem = "a recording has the columns queue, duration, waits, signals";
     while (!problem && csv_next(csv)) {
@@ -109,7 +109,8 @@ enum status pto_replay_read(struct pto_replay *r, struct str text, const char *p
     }
     mem_free(csv);
     if (problem)
-        return diag_fail(d, ST_FORMAT, "pto-replay.bad-row", (struct where){path, line, 0}, "%s", problem);
+        return diag_fail(d, ST_FORMAT, "pto-replay.bad-row", (struct where){path, line, 0}, "%s",
+                         problem);
     return ST_OK;
 }
 
@@ -121,7 +122,7 @@ struct schedule {
     uint32_t sync_base;
     int64_t now;
     struct {
-        size_t next;       /* entry of the queue */
+        size_t next; /* entry of the queue */
         bool is_running;
         int64_t end, free; /* of the running one; when the queue was free last */
     } queue[PTO_REPLAY_QUEUES];

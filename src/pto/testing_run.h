@@ -60,10 +60,11 @@ static inline void testing_run_open(struct testing_run *r, bool is_dep)
 static inline void testing_run_text(struct testing_run *r, struct str text)
 {
     assert_int_equal(testing_read(&r->module, text), ST_OK);
-    assert_int_equal(pto_sim_prepare(&r->sim, &r->module, S(""), PTO_A2A3, r->options.is_dep,
-                                     "t.pto", &r->diag),
+    assert_int_equal(
+        pto_sim_prepare(&r->sim, &r->module, S(""), PTO_A2A3, r->options.is_dep, "t.pto", &r->diag),
+        ST_OK);
+    assert_int_equal(pto_sim_run(&r->sim, r->costs, &r->options, NULL, 0, "t.pto", &r->diag),
                      ST_OK);
-    assert_int_equal(pto_sim_run(&r->sim, r->costs, &r->options, NULL, 0, "t.pto", &r->diag), ST_OK);
     pto_outcome_fill(&r->outcome, &r->sim, &r->chip);
 }
 

@@ -18,7 +18,7 @@ struct conversion {
     const struct pto_sim *sim;
     const char *path;
     struct arena scratch;
-    struct site_text *sites[2]; /* of the cube and the vector program */
+    struct site_text *sites[2];  /* of the cube and the vector program */
     uint32_t *slices[PTO_CORES]; /* by record */
     lane_id lanes[PTO_CORES][PTO_PIPE_COUNT];
     bool has_lane[PTO_CORES][PTO_PIPE_COUNT];
@@ -118,7 +118,8 @@ static struct site_text *site_text(struct conversion *c, const struct pto_core *
     t->is_made = true;
     t->name = capture_intern(c->cap, mark == 0 ? name_of(c, s) : str_of(marks[mark]));
     t->detail = mark == 0 ? capture_intern(c->cap, operands_of(c, p->module, s)) : 0;
-    struct str pc = arena_format(&c->scratch, "0x%x", (which + 1) << 28 | (site * MARKS + mark) << 2);
+    struct str pc =
+        arena_format(&c->scratch, "0x%x", (which + 1) << 28 | (site * MARKS + mark) << 2);
     struct str code = arena_format(&c->scratch, "%s:%" PRIu32, c->path, s->line);
     struct attr set[] = {
         attr_text(capture_intern(c->cap, S("pc_addr")), capture_intern(c->cap, pc)),
@@ -150,8 +151,7 @@ static attr_run own_of(struct conversion *c, const struct pto_core *core,
                                        pto_pipe_short((enum pto_pipe)r->from));
         own[n++] = attr_int(c->key_stall, r->stall);
         own[n++] = attr_text(
-            c->key_cause,
-            capture_intern(c->cap, str_of(pto_cause_name((enum pto_cause)r->cause))));
+            c->key_cause, capture_intern(c->cap, str_of(pto_cause_name((enum pto_cause)r->cause))));
         own[n++] = attr_text(c->key_for, capture_intern(c->cap, whom));
     }
     return n > 0 ? attrs_own(&c->cap->attrs, own, n) : 0;
@@ -227,8 +227,7 @@ static void join_flags(struct conversion *c, const struct pto_core *core)
         if (is_set)
             vec_push(&q->sets, c->slices[core->number][i]);
         else if (q->waited < q->sets.n)
-            capture_flow(c->cap, FLOW_FLAG, q->sets.at[q->waited++],
-                         c->slices[core->number][i]);
+            capture_flow(c->cap, FLOW_FLAG, q->sets.at[q->waited++], c->slices[core->number][i]);
     }
     for (size_t i = 0; i < n; i++)
         vec_free(&queues[i].sets);
@@ -244,8 +243,7 @@ static void join_others(struct conversion *c, const struct pto_core *core)
         bool is_told = r->other > 0 || r->cause == PTO_CAUSE_RAW || r->cause == PTO_CAUSE_WAR ||
                        r->cause == PTO_CAUSE_WAW;
         if (r->stall > 0 && is_told && r->before < c->sim->cores[from].queues.records.n)
-            capture_flow(c->cap, FLOW_FLAG, c->slices[from][r->before],
-                         c->slices[core->number][i]);
+            capture_flow(c->cap, FLOW_FLAG, c->slices[from][r->before], c->slices[core->number][i]);
     }
 }
 

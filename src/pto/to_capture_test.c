@@ -8,8 +8,7 @@ static size_t count(const struct capture *cap, enum slice_kind kind, struct str 
     size_t n = 0;
 
     for (size_t i = 0; i < cap->slices.n; i++)
-        n += cap->slices.kind[i] == kind &&
-             str_equal(capture_text(cap, cap->slices.name[i]), name);
+        n += cap->slices.kind[i] == kind && str_equal(capture_text(cap, cap->slices.name[i]), name);
     return n;
 }
 
@@ -66,7 +65,8 @@ TEST(instructions_say_where_they_are_from_and_what_they_waited_for)
     testing_run_open(&r, true);
     testing_run_body(&r, testing_loop(&r.arena, ""));
     struct capture *cap = pto_to_capture(&r.sim, &r.chip, "t.pto", S(""));
-    strid code = intern_find(&cap->strings, S("code")), why = intern_find(&cap->strings, S("stall_cause"));
+    strid code = intern_find(&cap->strings, S("code")),
+          why = intern_find(&cap->strings, S("stall_cause"));
     strid detail = intern_find(&cap->strings, S("detail"));
     for (size_t i = 0; i < cap->slices.n; i++) {
         struct attr a = attrs_get(&cap->attrs, cap->slices.set[i], code);
@@ -77,7 +77,8 @@ TEST(instructions_say_where_they_are_from_and_what_they_waited_for)
         a = attrs_get(&cap->attrs, cap->slices.own[i], detail);
         assert_str(capture_text(cap, a.text), "Src:%t|%f,Dst:%t,");
         a = attrs_get(&cap->attrs, cap->slices.own[i], why);
-        is_told = is_told || (a.type == ATTR_TEXT && str_equal(capture_text(cap, a.text), S("raw")));
+        is_told =
+            is_told || (a.type == ATTR_TEXT && str_equal(capture_text(cap, a.text), S("raw")));
     }
     assert_true(is_told);
     capture_free(cap);

@@ -5,8 +5,8 @@
 
 enum { MOST_PAIRS = 6 };
 
-static const char *const ids[] = {"buffers", "barriers", "ideal-sync", "infinite", "twice",
-                                  "no-waits"};
+static const char *const ids[] = {"buffers",  "barriers", "ideal-sync",
+                                  "infinite", "twice",    "no-waits"};
 
 static void add(struct pto_what_ifs *out, enum pto_what what, uint8_t a, uint8_t b,
                 int64_t evidence)
@@ -15,14 +15,17 @@ static void add(struct pto_what_ifs *out, enum pto_what what, uint8_t a, uint8_t
         vec_push(out, ((struct pto_what_if){what, a, b, evidence, 0}));
 }
 
-/* Cycles stalled for these reasons, over all pipes. */
+/* Cycles stalled for these reasons, over all pipes but the scalar unit, which stands at the last
+ * barrier of every kernel. */
 static int64_t stalled(const struct pto_outcome *o, uint32_t causes)
 {
     int64_t sum = 0;
 
     for (size_t i = 0; i < o->units.n; i++)
         for (int why = 0; why < PTO_CAUSE_COUNT; why++)
-            sum += (causes >> why & 1) != 0 ? o->units.at[i].stall[why] : 0;
+            sum += (causes >> why & 1) != 0 && o->units.at[i].pipe != PTO_PIPE_S
+                       ? o->units.at[i].stall[why]
+                       : 0;
     return sum;
 }
 
@@ -108,7 +111,9 @@ static int by_cycles(const void *a, const void *b)
 
     if (x->cycles != y->cycles)
         return x->cycles < y->cycles ? -1 : 1;
-    return x->what != y->what ? (int)x->what - (int)y->what : x->a != y->a ? x->a - y->a : x->b - y->b;
+    return x->what != y->what ? (int)x->what - (int)y->what
+           : x->a != y->a     ? x->a - y->a
+                              : x->b - y->b;
 }
 
 void pto_what_if_rank(struct pto_what_ifs *list)

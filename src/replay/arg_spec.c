@@ -118,8 +118,7 @@ static enum status take_fill(const struct reader *r, struct slot *out)
         out->fill = arena_format(r->arena, "const:%.*s", (int)n, text);
         return ST_OK;
     }
-    if (str_starts(out->fill, S("file:")) &&
-        memchr(out->fill.at, '\0', out->fill.n) == NULL)
+    if (str_starts(out->fill, S("file:")) && memchr(out->fill.at, '\0', out->fill.n) == NULL)
         return check_file(r, out);
     return diag_fail(r->diag, ST_FORMAT, "replay.bad-fill", at(r),
                      "arg %" PRId64

@@ -3,8 +3,9 @@
 #include "base/fs.h"
 
 /* The last OPPROF folder with a folder simulator, by name: names carry the date. */
-static const char *find_simulator(struct arena *arena, const char *root)
+const char *exported_last(struct arena *arena, const char *workspace)
 {
+    const char *root = fs_join(arena, workspace, "insight_export");
     struct fs_list list = {0};
     const char *found = NULL;
     struct diag own;
@@ -42,16 +43,16 @@ static size_t count_tables(struct arena *arena, const char *simulator)
     return n;
 }
 
-enum status exported_find(struct arena *arena, const char *workspace, enum shape shape,
-                          struct exported *out, struct diag *d)
+enum status exported_find(struct arena *arena, const char *workspace, const char *before,
+                          enum shape shape, struct exported *out, struct diag *d)
 {
     static const char *const needed[] = {"trace.json", "visualize_data.bin"};
     static const size_t expected[] = {[SHAPE_AIC] = 1, [SHAPE_AIV] = 1, [SHAPE_MIX] = 3};
     const char *root = fs_join(arena, workspace, "insight_export");
     struct str missing = {"", 0};
 
-    *out = (struct exported){.simulator = find_simulator(arena, root)};
-    if (out->simulator == NULL)
+    *out = (struct exported){.simulator = exported_last(arena, workspace)};
+    if (out->simulator == NULL || (before != NULL && strcmp(out->simulator, before) == 0))
         return diag_fail(d, ST_TOOL, "replay.no-export", (struct where){.path = root},
                          "No OPPROF simulator directory under %s", root);
     for (size_t i = 0; i < ARRAY_LEN(needed); i++)
@@ -67,7 +68,7 @@ enum status exported_find(struct arena *arena, const char *workspace, enum shape
                          "No instr_exe CSV files under %s", out->simulator);
     if (out->n_csv < expected[shape])
         diag_add(d, SEV_WARN, "replay.few-cores", (struct where){.path = out->simulator},
-                 "%zu core%s left a table, %zu should have", out->n_csv,
-                 out->n_csv == 1 ? "" : "s", expected[shape]);
+                 "%zu core%s left a table, %zu should have", out->n_csv, out->n_csv == 1 ? "" : "s",
+                 expected[shape]);
     return ST_OK;
 }

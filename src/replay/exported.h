@@ -12,9 +12,13 @@ struct exported {
     size_t n_csv;          /* tables of executed instructions, one for each core */
 };
 
-/* Looks below `workspace` and checks trace.json, visualize_data.bin and the tables. Warns when a
- * shape of kernel should have left more tables. */
-enum status exported_find(struct arena *arena, const char *workspace, enum shape shape,
-                          struct exported *out, struct diag *d);
+/* The folder of the last run that is there now; NULL: none. */
+const char *exported_last(struct arena *arena, const char *workspace);
+
+/* Looks below `workspace` for a folder other than `before`, which an earlier run left, and checks
+ * trace.json, visualize_data.bin and the tables. Warns when a shape of kernel should have left more
+ * tables. */
+enum status exported_find(struct arena *arena, const char *workspace, const char *before,
+                          enum shape shape, struct exported *out, struct diag *d);
 
 #endif

@@ -105,13 +105,14 @@ static void put_defaults(const struct workspace *ws, struct gen *g)
     }
 }
 
-static const struct str script_begin = S_INIT(
-    "#!/usr/bin/env bash\n"
-    "# Builds the replay, collects its trace and exports it. Made by strata incore replay.\n"
-    "# CANN_HOME, PTO_ISA_ROOT, REPO_ROOT, SOC_VERSION and TARGET_DEVICE_ID replace what is set here.\n"
-    "set -euo pipefail\n"
-    "\n"
-    "WS=$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\n");
+static const struct str script_begin =
+    S_INIT("#!/usr/bin/env bash\n"
+           "# Builds the replay, collects its trace and exports it. Made by strata incore replay.\n"
+           "# CANN_HOME, PTO_ISA_ROOT, REPO_ROOT, SOC_VERSION and TARGET_DEVICE_ID replace what is "
+           "set here.\n"
+           "set -euo pipefail\n"
+           "\n"
+           "WS=$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\n");
 
 static const struct str script_setup = S_INIT(
     "for name in CANN_HOME PTO_ISA_ROOT REPO_ROOT; do\n"
@@ -133,6 +134,7 @@ static const struct str script_setup = S_INIT(
     "BUILD=$WS/build\n"
     "COLLECT=$WS/msprof_collect\n"
     "EXPORT=$WS/insight_export\n"
+    "rm -rf \"$COLLECT/out\" # an earlier collection must not be exported again\n"
     "mkdir -p \"$BUILD\" \"$COLLECT\" \"$EXPORT\"\n"
     "chmod 0700 \"$COLLECT\" \"$EXPORT\"\n"
     "\n"
@@ -147,7 +149,8 @@ static const struct str script_setup = S_INIT(
     "export LD_LIBRARY_PATH=$libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}\n"
     "\n"
     "cmake -G Ninja -S \"$WS\" -B \"$BUILD\" -DASCEND_HOME=\"$CANN_HOME\" \\\n"
-    "    -DPTO_ISA_ROOT=\"$PTO_ISA_ROOT\" -DREPO_ROOT=\"$REPO_ROOT\" -DSOC_VERSION=\"$SOC_VERSION\"\n"
+    "    -DPTO_ISA_ROOT=\"$PTO_ISA_ROOT\" -DREPO_ROOT=\"$REPO_ROOT\" "
+    "-DSOC_VERSION=\"$SOC_VERSION\"\n"
     "cmake --build \"$BUILD\" --target replay_host\n"
     "\n"
     "# A library without both symbols would simulate nothing, slowly.\n"
@@ -191,8 +194,8 @@ void gen_script(const struct workspace *ws, struct gen *g)
     put_defaults(ws, g);
     gen_line(g, "DEVICE_ID=${TARGET_DEVICE_ID:-${NPU_LOCKED_DEVICE:-%" PRId64 "}}", ws->device);
     gen_put(g, script_setup);
-    gen_line(g, "    --launch-count=%" PRId64 " --soc-version=\"$SOC_VERSION\" --timeout=%" PRId64
-                " \\",
-             ws->launch_count, ws->sim_minutes);
+    gen_line(
+        g, "    --launch-count=%" PRId64 " --soc-version=\"$SOC_VERSION\" --timeout=%" PRId64 " \\",
+        ws->launch_count, ws->sim_minutes);
     gen_put(g, script_end);
 }

@@ -97,64 +97,66 @@ static const struct str helpers = S_INIT(
     "}\n"
     "\n");
 
-static const struct str fill_helpers = S_INIT(
-    "enum class Element { Float32, Float16, BFloat16, Integer };\n"
-    "\n"
-    "uint64_t encode(double value, Element element)\n"
-    "{\n"
-    "    if (element == Element::Integer) {\n"
-    "        return static_cast<uint64_t>(static_cast<int64_t>(value));\n"
-    "    }\n"
-    "    const float narrow = static_cast<float>(value);\n"
-    "    uint32_t bits = 0;\n"
-    "    memcpy(&bits, &narrow, sizeof(bits));\n"
-    "    if (element == Element::Float32) {\n"
-    "        return bits;\n"
-    "    }\n"
-    "    if (element == Element::BFloat16) {\n"
-    "        return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;\n"
-    "    }\n"
-    "    const uint32_t sign = bits >> 16 & 0x8000;\n"
-    "    const int exponent = static_cast<int>(bits >> 23 & 0xff) - 112;\n"
-    "    if (exponent <= 0) {\n"
-    "        return sign; // too small for a normal half\n"
-    "    }\n"
-    "    if (exponent >= 31) {\n"
-    "        return sign | 0x7c00;\n"
-    "    }\n"
-    "    return sign | (static_cast<uint32_t>(exponent) << 10) | (bits >> 13 & 0x3ff);\n"
-    "}\n"
-    "\n"
-    "// Rules: 'c' the value, 'i' 0, 1, 2 ..., 'r' random from a fixed seed.\n"
-    "void fill_rule(void *to, size_t bytes, size_t width, Element element, char rule, double value)\n"
-    "{\n"
-    "    std::vector<unsigned char> data(bytes);\n"
-    "    uint64_t state = 19;\n"
-    "    for (size_t i = 0; i < bytes / width; ++i) {\n"
-    "        state = state * 6364136223846793005u + 1442695040888963407u;\n"
-    "        double number = rule == 'i' ? static_cast<double>(i) : value;\n"
-    "        if (rule == 'r') {\n"
-    "            number = element == Element::Integer ? static_cast<double>(state >> 60)\n"
-    "                                                 : static_cast<double>(state >> 11) / 9007199254740992.0;\n"
-    "        }\n"
-    "        const uint64_t bits = encode(number, element);\n"
-    "        memcpy(data.data() + i * width, &bits, width);\n"
-    "    }\n"
-    "    ACL_CHECK(aclrtMemcpy(to, bytes, data.data(), bytes, ACL_MEMCPY_HOST_TO_DEVICE));\n"
-    "}\n"
-    "\n"
-    "void fill_file(void *to, size_t bytes, const char *path)\n"
-    "{\n"
-    "    std::vector<unsigned char> data(bytes);\n"
-    "    FILE *file = fopen(path, \"rb\");\n"
-    "    if (file == nullptr || fread(data.data(), 1, bytes, file) != bytes) {\n"
-    "        fprintf(stderr, \"cannot read %zu bytes of %s\\n\", bytes, path);\n"
-    "        exit(1);\n"
-    "    }\n"
-    "    fclose(file);\n"
-    "    ACL_CHECK(aclrtMemcpy(to, bytes, data.data(), bytes, ACL_MEMCPY_HOST_TO_DEVICE));\n"
-    "}\n"
-    "\n");
+static const struct str fill_helpers =
+    S_INIT("enum class Element { Float32, Float16, BFloat16, Integer };\n"
+           "\n"
+           "uint64_t encode(double value, Element element)\n"
+           "{\n"
+           "    if (element == Element::Integer) {\n"
+           "        return static_cast<uint64_t>(static_cast<int64_t>(value));\n"
+           "    }\n"
+           "    const float narrow = static_cast<float>(value);\n"
+           "    uint32_t bits = 0;\n"
+           "    memcpy(&bits, &narrow, sizeof(bits));\n"
+           "    if (element == Element::Float32) {\n"
+           "        return bits;\n"
+           "    }\n"
+           "    if (element == Element::BFloat16) {\n"
+           "        return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;\n"
+           "    }\n"
+           "    const uint32_t sign = bits >> 16 & 0x8000;\n"
+           "    const int exponent = static_cast<int>(bits >> 23 & 0xff) - 112;\n"
+           "    if (exponent <= 0) {\n"
+           "        return sign; // too small for a normal half\n"
+           "    }\n"
+           "    if (exponent >= 31) {\n"
+           "        return sign | 0x7c00;\n"
+           "    }\n"
+           "    return sign | (static_cast<uint32_t>(exponent) << 10) | (bits >> 13 & 0x3ff);\n"
+           "}\n"
+           "\n"
+           "// Rules: 'c' the value, 'i' 0, 1, 2 ..., 'r' random from a fixed seed.\n"
+           "void fill_rule(void *to, size_t bytes, size_t width, Element element, char rule, "
+           "double value)\n"
+           "{\n"
+           "    std::vector<unsigned char> data(bytes);\n"
+           "    uint64_t state = 19;\n"
+           "    for (size_t i = 0; i < bytes / width; ++i) {\n"
+           "        state = state * 6364136223846793005u + 1442695040888963407u;\n"
+           "        double number = rule == 'i' ? static_cast<double>(i) : value;\n"
+           "        if (rule == 'r') {\n"
+           "            number = element == Element::Integer ? static_cast<double>(state >> 60)\n"
+           "                                                 : static_cast<double>(state >> 11) / "
+           "9007199254740992.0;\n"
+           "        }\n"
+           "        const uint64_t bits = encode(number, element);\n"
+           "        memcpy(data.data() + i * width, &bits, width);\n"
+           "    }\n"
+           "    ACL_CHECK(aclrtMemcpy(to, bytes, data.data(), bytes, ACL_MEMCPY_HOST_TO_DEVICE));\n"
+           "}\n"
+           "\n"
+           "void fill_file(void *to, size_t bytes, const char *path)\n"
+           "{\n"
+           "    std::vector<unsigned char> data(bytes);\n"
+           "    FILE *file = fopen(path, \"rb\");\n"
+           "    if (file == nullptr || fread(data.data(), 1, bytes, file) != bytes) {\n"
+           "        fprintf(stderr, \"cannot read %zu bytes of %s\\n\", bytes, path);\n"
+           "        exit(1);\n"
+           "    }\n"
+           "    fclose(file);\n"
+           "    ACL_CHECK(aclrtMemcpy(to, bytes, data.data(), bytes, ACL_MEMCPY_HOST_TO_DEVICE));\n"
+           "}\n"
+           "\n");
 
 /* A kernel of one core type has one row, its args. */
 static const char *row_name(const struct host *h)
@@ -165,13 +167,13 @@ static const char *row_name(const struct host *h)
 static void put_value(const struct host *h, const struct slot *s)
 {
     if (s->is_unsigned)
-        gen_line(h->g, "    %s[%" PRId64 "] = static_cast<int64_t>(UINT64_C(%" PRIu64 "));", row_name(h),
-                 s->index, (uint64_t)s->value);
+        gen_line(h->g, "    %s[%" PRId64 "] = static_cast<int64_t>(UINT64_C(%" PRIu64 "));",
+                 row_name(h), s->index, (uint64_t)s->value);
     else if (s->value == INT64_MIN)
         gen_line(h->g, "    %s[%" PRId64 "] = INT64_MIN;", row_name(h), s->index);
     else
-        gen_line(h->g, "    %s[%" PRId64 "] = static_cast<int64_t>(%" PRId64 ");", row_name(h), s->index,
-                 s->value);
+        gen_line(h->g, "    %s[%" PRId64 "] = static_cast<int64_t>(%" PRId64 ");", row_name(h),
+                 s->index, s->value);
 }
 
 /* Tensors in the order of their descriptors: queues behind the others. */
@@ -207,9 +209,7 @@ static void put_fill(const struct host *h, size_t i)
     const struct slot *s = &h->slots->at[i];
     const char *name = gen_name(h->slots, i, arena), *camel = gen_camel(h->slots, i, arena);
     const char *element = "Integer";
-    char rule = str_equal(s->fill, S("iota"))     ? 'i'
-                : str_equal(s->fill, S("random")) ? 'r'
-                                                  : 'c';
+    char rule = str_equal(s->fill, S("iota")) ? 'i' : str_equal(s->fill, S("random")) ? 'r' : 'c';
     struct str value = str_starts(s->fill, S("const:")) ? str_part(s->fill, 6, s->fill.n) : S("1");
 
     if (str_starts(s->fill, S("file:"))) {
@@ -218,9 +218,9 @@ static void put_fill(const struct host *h, size_t i)
         return;
     }
     if (s->dtype->is_float)
-        element = s->dtype->bytes == 4                       ? "Float32"
+        element = s->dtype->bytes == 4                      ? "Float32"
                   : str_equal(s->dtype->name, S("FLOAT16")) ? "Float16"
-                                                             : "BFloat16";
+                                                            : "BFloat16";
     gen_line(h->g, "    fill_rule(d_%s, k%sBytes, %d, Element::%s, '%c', %.*s);", name, camel,
              s->dtype->bytes, element, rule, STR_ARGS(value));
 }
@@ -253,9 +253,8 @@ static void put_main_begin(const struct host *h)
                     "\n"
                     "    std::vector<Tensor> tensors;\n"));
     each_tensor(h, put_tensor);
-    gen_put(h->g,
-            S("    const void *descriptors = device_copy(tensors.data(), tensors.size() * "
-              "sizeof(Tensor));\n\n"));
+    gen_put(h->g, S("    const void *descriptors = device_copy(tensors.data(), tensors.size() * "
+                    "sizeof(Tensor));\n\n"));
 }
 
 static void put_main_end(struct gen *g)
@@ -306,10 +305,11 @@ static void put_rows(const struct host *h)
     const char *prefix = h->ws->spmd.n_dispatches > 0 ? "s_" : "";
     struct gen *g = h->g;
 
-    gen_put(g, S("void *make_rows(int lanes, const void *descriptors)\n"
-                 "{\n"
-                 "    const size_t count = static_cast<size_t>(lanes == 1 ? kHwBlocks : kAivRows);\n"
-                 "    std::vector<int64_t> rows(count * kArgsSlots, 0);\n"));
+    gen_put(g,
+            S("void *make_rows(int lanes, const void *descriptors)\n"
+              "{\n"
+              "    const size_t count = static_cast<size_t>(lanes == 1 ? kHwBlocks : kAivRows);\n"
+              "    std::vector<int64_t> rows(count * kArgsSlots, 0);\n"));
     if (h->has_contexts) {
         gen_put(g, S("    std::vector<LocalContext> local(count);\n"
                      "    std::vector<GlobalContext> global(count);\n"

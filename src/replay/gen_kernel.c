@@ -62,9 +62,10 @@ static void put_mix_body(struct gen *g)
 
 void gen_kernel(const struct workspace *ws, struct gen *g)
 {
-    const char *guard = ws->kernel->shape == SHAPE_AIC   ? "defined(__DAV_CUBE__)"
-                        : ws->kernel->shape == SHAPE_AIV ? "defined(__DAV_VEC__)"
-                                                         : "defined(__DAV_CUBE__) || defined(__DAV_VEC__)";
+    const char *guard = ws->kernel->shape == SHAPE_AIC ? "defined(__DAV_CUBE__)"
+                        : ws->kernel->shape == SHAPE_AIV
+                            ? "defined(__DAV_VEC__)"
+                            : "defined(__DAV_CUBE__) || defined(__DAV_VEC__)";
 
     gen_line(g, "// One kernel (%s) behind a C entry. Made by strata incore replay.",
              shape_name(ws->kernel->shape));

@@ -5,10 +5,21 @@
 
 struct reader {
     struct json json;
+    struct str text;
+    uint64_t seen, line; /* values come in order: lines are counted once */
     struct arena *arena;
     const char *path;
     struct diag *diag;
 };
+
+static uint64_t line_of_next(struct reader *r)
+{
+    uint64_t offset = json_offset(&r->json);
+
+    for (; r->seen < offset && r->seen < r->text.n; r->seen++)
+        r->line += r->text.at[r->seen] == '\n';
+    return r->line;
+}
 
 static struct where here(const struct reader *r, uint64_t offset)
 {
@@ -107,7 +118,7 @@ static enum status take_list(struct reader *r, int depth, struct lit *out)
 
 static enum status take_value(struct reader *r, int depth, struct lit *out)
 {
-    *out = (struct lit){.line = here(r, json_offset(&r->json)).line};
+    *out = (struct lit){.line = line_of_next(r)};
     if (depth > LIT_DEPTH)
         return diag_fail(r->diag, ST_LIMIT, "replay.bad-json", here(r, json_offset(&r->json)),
                          "nested deeper than %d levels", LIT_DEPTH);
@@ -138,10 +149,11 @@ static enum status take_value(struct reader *r, int depth, struct lit *out)
 enum status lit_read_json(struct arena *arena, struct str text, const char *path, struct lit *out,
                           struct diag *d)
 {
-    struct reader r = {.arena = arena, .path = path, .diag = d};
+    struct reader r = {.arena = arena, .path = path, .diag = d, .line = 1};
 
     if (str_starts(text, S("\xef\xbb\xbf")))
         text = str_part(text, 3, text.n);
+    r.text = text;
     json_open(&r.json, text, JSON_STRICT);
     TRY(take_value(&r, 0, out));
     return json_next(&r.json) == JSON_END ? ST_OK : bad(&r);
@@ -164,8 +176,7 @@ struct str lit_text(const struct lit *value)
 
 bool lit_int(const struct lit *value, int64_t *out)
 {
-    if (value == NULL || value->is_unsigned ||
-        (value->kind != LIT_INT && value->kind != LIT_BOOL))
+    if (value == NULL || value->is_unsigned || (value->kind != LIT_INT && value->kind != LIT_BOOL))
         return false;
     *out = value->i;
     return true;

@@ -1,23 +1,7 @@
 #include "replay/lit_python.h"
 
 #include "base/num.h"
-
-enum kind {
-    TOK_END,
-    TOK_LINE, /* the end of a logical line */
-    TOK_NAME,
-    TOK_NUMBER,
-    TOK_STRING, /* `text` is decoded; is_plain is false for f-strings and bytes */
-    TOK_MARK,   /* one character */
-};
-
-struct token {
-    enum kind kind;
-    struct str text;
-    uint64_t line;
-    size_t column; /* of the first token of a logical line; else not meant */
-    bool is_first, is_plain;
-};
+#include "replay/py_lex.h"
 
 enum { KNOWN_MAX = 1024 }; /* names that stand for literals; each use searches them */
 
@@ -27,12 +11,7 @@ struct binding {
 };
 
 struct parser {
-    struct str text;
-    size_t at, line_start;
-    uint64_t line;
-    int brackets; /* open ones: line ends inside do not count */
-    bool at_start;
-    struct token tok;
+    struct py_lexer lex;
     struct arena *arena;
     const char *path;
     struct diag *diag;
@@ -40,197 +19,14 @@ struct parser {
     VEC_OF(struct binding) known; /* literals by name; later ones win */
 };
 
-static char peek(const struct parser *p, size_t ahead)
-{
-    return ahead < p->text.n - p->at ? p->text.at[p->at + ahead] : '\0';
-}
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (unsigned char)c >= 0x80;
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static void new_line(struct parser *p)
-{
-    p->line++;
-    p->line_start = p->at;
-}
-
-/* Blanks, comments, joined lines; stops in front of a line end that counts. */
-static void skip_blanks(struct parser *p)
-{
-    while (p->at < p->text.n) {
-        char c = peek(p, 0);
-        if (c == '#') {
-            while (p->at < p->text.n && peek(p, 0) != '\n')
-                p->at++;
-        } else if (c == '\\' && (peek(p, 1) == '\n' || (peek(p, 1) == '\r' && peek(p, 2) == '\n'))) {
-            p->at += peek(p, 1) == '\n' ? 2 : 3;
-            new_line(p);
-        } else if (c == '\n' && (p->brackets > 0 || p->at_start)) {
-            p->at++;
-            new_line(p);
-        } else if (c == ' ' || c == '\t' || c == '\r' || c == '\f') {
-            p->at++;
-        } else {
-            return;
-        }
-    }
-}
-
-static int hex_value(char c)
-{
-    if (is_digit(c))
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* The escape whose backslash was passed; false for one that is not understood. */
-static bool take_escape(struct parser *p, char *out)
-{
-    static const char from[] = "abfnrtv\\'\"", to[] = "\a\b\f\n\r\t\v\\'\"";
-    char c = peek(p, 0);
-    const char *hit = c != '\0' ? strchr(from, c) : NULL;
-
-    if (hit != NULL) {
-        *out = to[hit - from];
-        p->at++;
-        return true;
-    }
-    if (c == 'x' && hex_value(peek(p, 1)) >= 0 && hex_value(peek(p, 2)) >= 0) {
-        *out = (char)(hex_value(peek(p, 1)) * 16 + hex_value(peek(p, 2)));
-        p->at += 3;
-        return true;
-    }
-    return false;
-}
-
-/* A string from its opening quote on. */
-static void take_string(struct parser *p, bool is_raw, bool is_plain)
-{
-    char quote = peek(p, 0);
-    bool is_long = peek(p, 1) == quote && peek(p, 2) == quote;
-    size_t from = p->at + (is_long ? 3 : 1), n = 0;
-
-    /* Decoded text is never longer than what is written: find the end first. */
-    size_t end = from;
-    while (end < p->text.n) {
-        char c = p->text.at[end];
-        if (c == '\\' && end + 1 < p->text.n)
-            end++;
-        else if (c == '\n' && !is_long)
-            break;
-        else if (c == quote && (!is_long || (p->text.n - end >= 3 && p->text.at[end + 1] == quote &&
-                                             p->text.at[end + 2] == quote)))
-            break;
-        end++;
-    }
-    if (end > p->text.n)
-        end = p->text.n;
-    p->at = from < end ? from : end;
-    char *out = arena_alloc(p->arena, end - p->at + 1);
-    while (p->at < end) {
-        char c = peek(p, 0);
-        p->at++;
-        if (c == '\n')
-            new_line(p);
-        if (c == '\\' && !is_raw) {
-            if (peek(p, 0) == '\n') {
-                p->at++;
-                new_line(p);
-                continue;
-            }
-            is_plain = take_escape(p, &c) && is_plain;
-        }
-        out[n++] = c;
-    }
-    p->at = end;
-    if (end < p->text.n && p->text.at[end] == quote)
-        p->at += is_long ? 3 : 1;
-    else
-        is_plain = false; /* it never ends */
-    p->tok.kind = TOK_STRING;
-    p->tok.is_plain = is_plain;
-    p->tok.text = (struct str){out, n};
-}
-
-/* Up to two prefix letters in front of a quote. */
-static bool take_prefixed(struct parser *p)
-{
-    bool is_raw = false, is_plain = true;
-    size_t n = 0;
-
-    while (n < 3 && peek(p, n) != '\'' && peek(p, n) != '"') {
-        char c = (char)(peek(p, n) | 0x20);
-        if (n == 2 || (c != 'r' && c != 'u' && c != 'b' && c != 'f'))
-            return false;
-        is_raw = is_raw || c == 'r';
-        is_plain = is_plain && c != 'f' && c != 'b';
-        n++;
-    }
-    p->at += n;
-    take_string(p, is_raw, is_plain);
-    return true;
-}
-
-static void take_word(struct parser *p, enum kind kind)
-{
-    size_t from = p->at;
-
-    while (is_letter(peek(p, 0)) || is_digit(peek(p, 0)) ||
-           (kind == TOK_NUMBER && (peek(p, 0) == '.' ||
-                                   ((peek(p, 0) == '+' || peek(p, 0) == '-') &&
-                                    (p->text.at[p->at - 1] | 0x20) == 'e' &&
-                                    (peek(p, 1) != '\0' && is_digit(peek(p, 1)))))))
-        p->at++;
-    p->tok.kind = kind;
-    p->tok.text = str_part(p->text, from, p->at - from);
-}
-
 static void advance(struct parser *p)
 {
-    skip_blanks(p);
-    char c = peek(p, 0);
-    p->tok = (struct token){.line = p->line,
-                            .column = p->at - p->line_start,
-                            .is_first = p->at_start,
-                            .text = str_part(p->text, p->at, 1)};
-    if (p->at >= p->text.n) {
-        p->tok.kind = TOK_END;
-        return;
-    }
-    p->at_start = false;
-    if (c == '\n') {
-        p->tok.kind = TOK_LINE;
-        p->at++;
-        new_line(p);
-        p->at_start = true;
-    } else if (c == '\'' || c == '"') {
-        take_string(p, false, true);
-    } else if (is_letter(c)) {
-        if (!take_prefixed(p))
-            take_word(p, TOK_NAME);
-    } else if (is_digit(c) || (c == '.' && is_digit(peek(p, 1)))) {
-        take_word(p, TOK_NUMBER);
-    } else {
-        p->tok.kind = TOK_MARK;
-        p->at++;
-        if (strchr("([{", c) != NULL && c != '\0')
-            p->brackets++;
-        if (strchr(")]}", c) != NULL && c != '\0' && p->brackets > 0)
-            p->brackets--;
-    }
+    py_next(&p->lex);
 }
 
 static bool is_mark(const struct parser *p, char c)
 {
-    return p->tok.kind == TOK_MARK && p->tok.text.at[0] == c;
+    return p->lex.tok.kind == TOK_MARK && p->lex.tok.text.at[0] == c;
 }
 
 static bool take_mark(struct parser *p, char c)
@@ -241,25 +37,26 @@ static bool take_mark(struct parser *p, char c)
     return true;
 }
 
-/* Does a value end here? */
+/* Does a value end here? `for` makes a comprehension of the brackets around it. */
 static bool at_border(const struct parser *p)
 {
-    return p->tok.kind == TOK_END || p->tok.kind == TOK_LINE || is_mark(p, ',') ||
+    return p->lex.tok.kind == TOK_END || p->lex.tok.kind == TOK_LINE || is_mark(p, ',') ||
            is_mark(p, ')') || is_mark(p, ']') || is_mark(p, '}') || is_mark(p, ':') ||
-           is_mark(p, ';');
+           is_mark(p, ';') || (p->lex.tok.kind == TOK_NAME && str_equal(p->lex.tok.text, S("for")));
 }
 
 /* To the border of the expression that was begun, over all brackets opened on the way. */
 static void skip_expression(struct parser *p, bool is_lambda)
 {
-    int lambdas = is_lambda, base = p->brackets;
+    int lambdas = is_lambda, base = p->lex.brackets;
 
     if (is_mark(p, '(') || is_mark(p, '[') || is_mark(p, '{'))
         base--;
-    while (p->tok.kind != TOK_END) {
+    while (p->lex.tok.kind != TOK_END) {
         bool is_close = is_mark(p, ')') || is_mark(p, ']') || is_mark(p, '}');
-        bool is_end = is_close ? p->brackets < base : p->brackets <= base && at_border(p);
-        if (p->tok.kind == TOK_NAME && p->brackets == base && str_equal(p->tok.text, S("lambda")))
+        bool is_end = is_close ? p->lex.brackets < base : p->lex.brackets <= base && at_border(p);
+        if (p->lex.tok.kind == TOK_NAME && p->lex.brackets == base &&
+            str_equal(p->lex.tok.text, S("lambda")))
             lambdas++;
         if (is_end && !(is_mark(p, ':') && lambdas-- > 0))
             return;
@@ -276,14 +73,14 @@ static void take_number(struct parser *p, bool is_negative, struct lit *out)
 
     if (is_negative)
         buf[n++] = '-';
-    for (size_t i = 0; i < p->tok.text.n && n < sizeof(buf); i++) {
-        char c = p->tok.text.at[i];
+    for (size_t i = 0; i < p->lex.tok.text.n && n < sizeof(buf); i++) {
+        char c = p->lex.tok.text.at[i];
         if (c == '_')
             continue;
         is_whole = is_whole && c != '.' && c != 'e' && c != 'E';
         buf[n++] = c;
     }
-    struct str text = {buf, n}, digits = p->tok.text;
+    struct str text = {buf, n}, digits = p->lex.tok.text;
     out->kind = LIT_INT;
     if (n == sizeof(buf))
         out->kind = LIT_COMPUTED;
@@ -316,15 +113,15 @@ static const struct lit *find_known(const struct parser *p, struct str name)
 
 static void take_name(struct parser *p, struct lit *out)
 {
-    struct str name = p->tok.text;
+    struct str name = p->lex.tok.text;
     const struct lit *known = find_known(p, name);
 
     advance(p);
     while (is_mark(p, '.') && name.n < 256) {
         advance(p);
-        if (p->tok.kind != TOK_NAME)
+        if (p->lex.tok.kind != TOK_NAME)
             break;
-        name = arena_format(p->arena, "%.*s.%.*s", STR_ARGS(name), STR_ARGS(p->tok.text));
+        name = arena_format(p->arena, "%.*s.%.*s", STR_ARGS(name), STR_ARGS(p->lex.tok.text));
         known = NULL;
         advance(p);
     }
@@ -370,11 +167,11 @@ static void take_value(struct parser *p, int depth, struct lit *out);
 static void take_items(struct parser *p, int depth, char close, struct lit *out)
 {
     struct items items = {0};
-    int level = p->brackets; /* the opening one is counted */
+    int level = p->lex.brackets; /* the opening one is counted */
     bool is_good = true, has_comma = false;
 
     advance(p);
-    while (p->status == ST_OK && is_good && p->tok.kind != TOK_END && !is_mark(p, close)) {
+    while (p->status == ST_OK && is_good && p->lex.tok.kind != TOK_END && !is_mark(p, close)) {
         struct lit value = {0}, key = {0};
         take_value(p, depth + 1, &value);
         if (close == '}') {
@@ -397,7 +194,7 @@ static void take_items(struct parser *p, int depth, char close, struct lit *out)
         *out = only;
     if (!is_good) {
         out->kind = LIT_COMPUTED;
-        while (p->tok.kind != TOK_END && p->brackets >= level)
+        while (p->lex.tok.kind != TOK_END && p->lex.brackets >= level)
             advance(p);
     }
     take_mark(p, close);
@@ -408,11 +205,11 @@ static void take_strings(struct parser *p, struct lit *out)
     VEC_OF(char) joined = {0};
 
     out->kind = LIT_STRING;
-    for (; p->tok.kind == TOK_STRING; advance(p)) {
-        if (!p->tok.is_plain)
+    for (; p->lex.tok.kind == TOK_STRING; advance(p)) {
+        if (!p->lex.tok.is_plain)
             out->kind = LIT_COMPUTED;
-        for (size_t i = 0; i < p->tok.text.n; i++)
-            vec_push(&joined, p->tok.text.at[i]);
+        for (size_t i = 0; i < p->lex.tok.text.n; i++)
+            vec_push(&joined, p->lex.tok.text.at[i]);
     }
     out->text = arena_str(p->arena, (struct str){joined.at, joined.n});
     vec_free(&joined);
@@ -420,7 +217,7 @@ static void take_strings(struct parser *p, struct lit *out)
 
 static void take_value(struct parser *p, int depth, struct lit *out)
 {
-    uint64_t line = p->tok.line;
+    uint64_t line = p->lex.tok.line;
 
     *out = (struct lit){.kind = LIT_COMPUTED, .line = line};
     if (depth > LIT_DEPTH) {
@@ -431,15 +228,15 @@ static void take_value(struct parser *p, int depth, struct lit *out)
         return;
     }
     bool is_negative = is_mark(p, '-');
-    bool is_lambda = p->tok.kind == TOK_NAME && str_equal(p->tok.text, S("lambda"));
+    bool is_lambda = p->lex.tok.kind == TOK_NAME && str_equal(p->lex.tok.text, S("lambda"));
     if (is_negative || is_mark(p, '+'))
         advance(p);
-    if (p->tok.kind == TOK_NUMBER) {
+    if (p->lex.tok.kind == TOK_NUMBER) {
         take_number(p, is_negative, out);
         advance(p);
-    } else if (p->tok.kind == TOK_STRING && !is_negative) {
+    } else if (p->lex.tok.kind == TOK_STRING && !is_negative) {
         take_strings(p, out);
-    } else if (p->tok.kind == TOK_NAME && !is_negative) {
+    } else if (p->lex.tok.kind == TOK_NAME && !is_negative) {
         take_name(p, out);
     } else if (is_mark(p, '{') || is_mark(p, '[') || is_mark(p, '(')) {
         char close = is_mark(p, '{') ? '}' : is_mark(p, '[') ? ']' : ')';
@@ -458,7 +255,7 @@ static void take_keywords(struct parser *p, struct lit *out)
     struct items items = {0};
 
     advance(p);
-    while (p->status == ST_OK && p->tok.kind != TOK_END && !is_mark(p, ')')) {
+    while (p->status == ST_OK && p->lex.tok.kind != TOK_END && !is_mark(p, ')')) {
         struct lit key = {0}, value = {0};
         take_value(p, 0, &key);
         if (key.kind == LIT_NAME && take_mark(p, '=')) {
@@ -477,9 +274,9 @@ static void take_keywords(struct parser *p, struct lit *out)
 /* To the first token of the next logical line. */
 static void skip_line(struct parser *p)
 {
-    while (p->tok.kind != TOK_END && p->tok.kind != TOK_LINE)
+    while (p->lex.tok.kind != TOK_END && p->lex.tok.kind != TOK_LINE)
         advance(p);
-    if (p->tok.kind == TOK_LINE)
+    if (p->lex.tok.kind == TOK_LINE)
         advance(p);
 }
 
@@ -488,15 +285,15 @@ static bool take_assignment(struct parser *p, struct binding *out)
 {
     bool is_one = false;
 
-    if (p->tok.kind == TOK_NAME) {
-        out->name = p->tok.text;
+    if (p->lex.tok.kind == TOK_NAME) {
+        out->name = p->lex.tok.text;
         advance(p);
         if (take_mark(p, ':'))
-            while (p->tok.kind != TOK_END && p->tok.kind != TOK_LINE && !is_mark(p, '='))
+            while (p->lex.tok.kind != TOK_END && p->lex.tok.kind != TOK_LINE && !is_mark(p, '='))
                 advance(p);
         if (take_mark(p, '=') && !is_mark(p, '=')) {
             take_value(p, 0, &out->value);
-            is_one = p->tok.kind == TOK_LINE || p->tok.kind == TOK_END || is_mark(p, ';');
+            is_one = p->lex.tok.kind == TOK_LINE || p->lex.tok.kind == TOK_END || is_mark(p, ';');
         }
     }
     skip_line(p);
@@ -509,11 +306,11 @@ static void take_body(struct parser *p, size_t column, struct py_class *out)
     struct items items = {0};
     size_t known = p->known.n, inner = 0;
 
-    while (p->status == ST_OK && p->tok.kind != TOK_END && p->tok.column > column) {
+    while (p->status == ST_OK && p->lex.tok.kind != TOK_END && p->lex.tok.column > column) {
         struct binding b = {0};
         if (inner == 0)
-            inner = p->tok.column;
-        if (p->tok.column != inner) {
+            inner = p->lex.tok.column;
+        if (p->lex.tok.column != inner) {
             skip_line(p);
         } else if (take_assignment(p, &b)) {
             vec_push(&items.keys, ((struct lit){.kind = LIT_STRING, .text = b.name}));
@@ -528,12 +325,12 @@ static void take_body(struct parser *p, size_t column, struct py_class *out)
 
 static void take_class(struct parser *p, struct py_class *out)
 {
-    size_t column = p->tok.column;
+    size_t column = p->lex.tok.column;
 
-    out->line = p->tok.line;
+    out->line = p->lex.tok.line;
     advance(p);
-    if (p->tok.kind == TOK_NAME)
-        out->name = p->tok.text;
+    if (p->lex.tok.kind == TOK_NAME)
+        out->name = p->lex.tok.text;
     skip_line(p);
     take_body(p, column, out);
 }
@@ -543,7 +340,7 @@ static void take_decorator(struct parser *p, struct py_class *out)
     struct lit name = {0};
 
     advance(p);
-    if (p->tok.kind == TOK_NAME)
+    if (p->lex.tok.kind == TOK_NAME)
         take_name(p, &name);
     if (name.kind == LIT_NAME && is_mark(p, '(')) {
         out->decorator_name = name.text;
@@ -555,21 +352,19 @@ static void take_decorator(struct parser *p, struct py_class *out)
 enum status py_module_read(struct arena *arena, struct str text, const char *path,
                            struct py_module *out, struct diag *d)
 {
-    struct parser p = {
-        .text = text, .line = 1, .at_start = true, .arena = arena, .path = path, .diag = d};
+    struct parser p = {.arena = arena, .path = path, .diag = d};
     VEC_OF(struct py_class) classes = {0};
     struct py_class next = {0};
 
-    if (str_starts(text, S("\xef\xbb\xbf")))
-        p.at = p.line_start = 3;
+    py_open(&p.lex, text, arena);
     advance(&p);
-    while (p.status == ST_OK && p.tok.kind != TOK_END) {
+    while (p.status == ST_OK && p.lex.tok.kind != TOK_END) {
         struct binding b = {0};
-        if (p.tok.column > 0) {
+        if (p.lex.tok.column > 0) {
             skip_line(&p);
         } else if (is_mark(&p, '@')) {
             take_decorator(&p, &next);
-        } else if (p.tok.kind == TOK_NAME && str_equal(p.tok.text, S("class"))) {
+        } else if (p.lex.tok.kind == TOK_NAME && str_equal(p.lex.tok.text, S("class"))) {
             take_class(&p, &next);
             vec_push(&classes, next);
             next = (struct py_class){0};

@@ -35,5 +35,5 @@ TEST(paths_that_would_break_out_of_quotes_are_told_apart)
     assert_false(path_is_plain("/a\nb"));
 }
 
-TEST_MAIN("replay/paths", T(a_path_becomes_absolute_and_loses_its_dots),
-          T(the_folder_of_a_path), T(paths_that_would_break_out_of_quotes_are_told_apart))
+TEST_MAIN("replay/paths", T(a_path_becomes_absolute_and_loses_its_dots), T(the_folder_of_a_path),
+          T(paths_that_would_break_out_of_quotes_are_told_apart))

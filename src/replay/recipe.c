@@ -70,10 +70,10 @@ static int64_t param(struct builder *b, struct str name)
     if (b->status != ST_OK)
         return 1;
     if (!scene_param(b->scene, name, &value) || value < 1 || value > UINT32_MAX) {
-        b->status = diag_fail(b->diag, ST_FORMAT, "replay.param",
-                              (struct where){.path = b->scene->file},
-                              "case %.*s has no parameter %.*s from 1 to 4294967295",
-                              STR_ARGS(b->scene->case_name), STR_ARGS(name));
+        b->status =
+            diag_fail(b->diag, ST_FORMAT, "replay.param", (struct where){.path = b->scene->file},
+                      "case %.*s has no parameter %.*s from 1 to 4294967295",
+                      STR_ARGS(b->scene->case_name), STR_ARGS(name));
         return 1;
     }
     return value;
@@ -168,9 +168,9 @@ static void build_parallel(struct builder *b, int64_t bs, int64_t hd)
     if (b->status == ST_OK &&
         (per_request < 1 || __builtin_mul_overflow(batch, (context + bs - 1) / bs, &total) ||
          __builtin_mul_overflow(batch, q_loop, &logical)))
-        b->status = diag_fail(b->diag, ST_LIMIT, "replay.param",
-                              (struct where){.path = b->scene->file},
-                              "max_model_len is smaller than block_size, or the products are huge");
+        b->status =
+            diag_fail(b->diag, ST_LIMIT, "replay.param", (struct where){.path = b->scene->file},
+                      "max_model_len is smaller than block_size, or the products are huge");
     if (b->status != ST_OK)
         return;
     warn_of_work(b, logical, (context + bs - 1) / bs);
@@ -215,10 +215,9 @@ static void build_attention(struct builder *b)
         }
     }
     if (b->status == ST_OK)
-        b->status = diag_fail(b->diag, ST_NOT_FOUND, "replay.no-recipe",
-                              (struct where){.path = b->scene->file},
-                              "No paged_attention recipe for kernel %.*s",
-                              STR_ARGS(b->kernel->incore.name));
+        b->status = diag_fail(
+            b->diag, ST_NOT_FOUND, "replay.no-recipe", (struct where){.path = b->scene->file},
+            "No paged_attention recipe for kernel %.*s", STR_ARGS(b->kernel->incore.name));
 }
 
 enum status recipe_build(struct arena *arena, const struct scene *scene,

@@ -64,7 +64,8 @@ static enum status read_incore(const struct loader *l, const struct lit *entry,
     if (!fs_exists(out->path)) /* a scene file may stand beside the kernels, away from the module */
         out->path = path_absolute(
             l->arena,
-            fs_join(l->arena, path_folder(l->arena, path_absolute(l->arena, l->scene->file)), text));
+            fs_join(l->arena, path_folder(l->arena, path_absolute(l->arena, l->scene->file)),
+                    text));
     return ST_OK;
 }
 
@@ -110,10 +111,9 @@ static enum status pick_case(const struct loader *l, const struct lit *cases, si
         }
     }
     struct str names = case_names(l, cases, n);
-    return diag_fail(l->diag, ST_NOT_FOUND, "replay.unknown-case",
-                     (struct where){.path = scene->file},
-                     "Unknown case '%.*s'; available cases: %.*s", STR_ARGS(scene->case_name),
-                     STR_ARGS(names));
+    return diag_fail(
+        l->diag, ST_NOT_FOUND, "replay.unknown-case", (struct where){.path = scene->file},
+        "Unknown case '%.*s'; available cases: %.*s", STR_ARGS(scene->case_name), STR_ARGS(names));
 }
 
 static enum status read_json(const struct loader *l, struct str text)

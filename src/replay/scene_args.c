@@ -13,15 +13,24 @@ struct taker {
 static const struct {
     struct str from, to;
 } types[] = {
-    {S_INIT("float32"), S_INIT("FLOAT32")},       {S_INIT("float16"), S_INIT("FLOAT16")},
-    {S_INIT("bfloat16"), S_INIT("BFLOAT16")},     {S_INIT("int32"), S_INIT("INT32")},
-    {S_INIT("int64"), S_INIT("INT64")},           {S_INIT("uint8"), S_INIT("UINT8")},
-    {S_INIT("int8"), S_INIT("INT8")},             {S_INIT("bool"), S_INIT("BOOL")},
-    {S_INIT("c_bool"), S_INIT("BOOL")},           {S_INIT("c_int8"), S_INIT("INT8")},
-    {S_INIT("c_uint8"), S_INIT("UINT8")},         {S_INIT("c_int16"), S_INIT("INT16")},
-    {S_INIT("c_uint16"), S_INIT("UINT16")},       {S_INIT("c_int32"), S_INIT("INT32")},
-    {S_INIT("c_uint32"), S_INIT("UINT32")},       {S_INIT("c_int64"), S_INIT("INT64")},
-    {S_INIT("c_uint64"), S_INIT("UINT64")},       {S_INIT("c_float"), S_INIT("FLOAT32_BITS")},
+    {S_INIT("float32"), S_INIT("FLOAT32")},
+    {S_INIT("float16"), S_INIT("FLOAT16")},
+    {S_INIT("bfloat16"), S_INIT("BFLOAT16")},
+    {S_INIT("int32"), S_INIT("INT32")},
+    {S_INIT("int64"), S_INIT("INT64")},
+    {S_INIT("uint8"), S_INIT("UINT8")},
+    {S_INIT("int8"), S_INIT("INT8")},
+    {S_INIT("bool"), S_INIT("BOOL")},
+    {S_INIT("c_bool"), S_INIT("BOOL")},
+    {S_INIT("c_int8"), S_INIT("INT8")},
+    {S_INIT("c_uint8"), S_INIT("UINT8")},
+    {S_INIT("c_int16"), S_INIT("INT16")},
+    {S_INIT("c_uint16"), S_INIT("UINT16")},
+    {S_INIT("c_int32"), S_INIT("INT32")},
+    {S_INIT("c_uint32"), S_INIT("UINT32")},
+    {S_INIT("c_int64"), S_INIT("INT64")},
+    {S_INIT("c_uint64"), S_INIT("UINT64")},
+    {S_INIT("c_float"), S_INIT("FLOAT32_BITS")},
     {S_INIT("c_double"), S_INIT("FLOAT64_BITS")},
 };
 

@@ -18,9 +18,12 @@ static bool has(struct str text, struct str needle)
 bool shape_classify(struct str path, struct str text, struct str core_type, enum shape *out)
 {
     static const struct str marks[] = {
-        S_INIT("SPMD_LOCAL_CONTEXT_INDEX"), S_INIT("SPMD_GLOBAL_CONTEXT_INDEX"),
-        S_INIT("get_block_idx(args)"),      S_INIT("get_sub_block_id(args)"),
-        S_INIT("get_block_num(args)"),      S_INIT("args[48]"),
+        S_INIT("SPMD_LOCAL_CONTEXT_INDEX"),
+        S_INIT("SPMD_GLOBAL_CONTEXT_INDEX"),
+        S_INIT("get_block_idx(args)"),
+        S_INIT("get_sub_block_id(args)"),
+        S_INIT("get_block_num(args)"),
+        S_INIT("args[48]"),
         S_INIT("args[49]"),
     };
 
@@ -85,8 +88,7 @@ static enum status examine(struct kernel *k, struct str text, struct diag *d)
                          "larger than %d bytes", LIMIT_SOURCE_BYTES);
     if (!shape_classify(str_of(path), text, k->incore.core_type, &k->shape))
         return diag_fail(d, ST_FORMAT, "replay.unclassified", (struct where){.path = path},
-                         "Cannot classify kernel core type: '%.*s'",
-                         STR_ARGS(k->incore.core_type));
+                         "Cannot classify kernel core type: '%.*s'", STR_ARGS(k->incore.core_type));
     if (!has(text, S("kernel_entry")) || !has(text, S("int64_t *args")))
         return diag_fail(d, ST_FORMAT, "replay.not-a-kernel", (struct where){.path = path},
                          "Kernel does not look like kernel_entry(args): %s", path);

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 
 static const struct dtype dtypes[] = {
-    {S_INIT("FLOAT16"), 2, true, false, true},   {S_INIT("FLOAT32"), 4, true, false, true},
-    {S_INIT("BFLOAT16"), 2, true, false, true},  {S_INIT("INT8"), 1, false, false, true},
-    {S_INIT("INT16"), 2, false, false, true},    {S_INIT("INT32"), 4, false, false, true},
-    {S_INIT("INT64"), 8, false, false, true},    {S_INIT("UINT8"), 1, false, false, true},
-    {S_INIT("UINT16"), 2, false, false, true},   {S_INIT("UINT32"), 4, false, false, true},
-    {S_INIT("UINT64"), 8, false, false, true},   {S_INIT("BOOL"), 1, false, false, false},
+    {S_INIT("FLOAT16"), 2, true, false, true},      {S_INIT("FLOAT32"), 4, true, false, true},
+    {S_INIT("BFLOAT16"), 2, true, false, true},     {S_INIT("INT8"), 1, false, false, true},
+    {S_INIT("INT16"), 2, false, false, true},       {S_INIT("INT32"), 4, false, false, true},
+    {S_INIT("INT64"), 8, false, false, true},       {S_INIT("UINT8"), 1, false, false, true},
+    {S_INIT("UINT16"), 2, false, false, true},      {S_INIT("UINT32"), 4, false, false, true},
+    {S_INIT("UINT64"), 8, false, false, true},      {S_INIT("BOOL"), 1, false, false, false},
     {S_INIT("FLOAT32_BITS"), 4, true, true, false}, {S_INIT("FLOAT64_BITS"), 8, true, true, false},
 };
 
@@ -121,10 +121,9 @@ enum status slots_check(struct slots *slots, const char *path, struct diag *d)
     for (size_t i = 0; i < slots->n; i++) {
         const struct slot *s = &slots->at[i];
         if (s->index == SLOT_LOCAL || s->index == SLOT_GLOBAL)
-            return diag_fail(d, ST_FORMAT, "replay.bad-index", where,
-                             "Arg index %" PRId64
-                             " is reserved for context pointers (slots 48, 49)",
-                             s->index);
+            return diag_fail(
+                d, ST_FORMAT, "replay.bad-index", where,
+                "Arg index %" PRId64 " is reserved for context pointers (slots 48, 49)", s->index);
         if (s->index < 0 || s->index >= SLOT_COUNT)
             return diag_fail(d, ST_FORMAT, "replay.bad-index", where,
                              "Arg index %" PRId64 " exceeds max slots (%d)", s->index, SLOT_COUNT);

@@ -99,7 +99,7 @@ struct str workspace_text(const struct workspace *ws, const char *name, struct a
 static enum status check_paths(const struct workspace *ws, struct diag *d)
 {
     const char *const paths[] = {ws->kernel->incore.path, ws->cann_home, ws->pto_isa_root,
-                                 ws->repo_root, ws->soc, ws->runtime};
+                                 ws->repo_root,           ws->soc,       ws->runtime};
 
     for (size_t i = 0; i < ARRAY_LEN(paths); i++)
         if (!path_is_plain(paths[i]))

@@ -16,6 +16,7 @@
 
 enum { VARIANTS = 1000, MOST_PARAMS = 16 };
 
+/* clang-format off */
 #define STEP(u, panel, k, op, in, in_type)                                                         \
     "pto.textract ins(%ta" panel ", %c0, %c" k " : !a, index, index) outs(%l" u " : !l)\n"         \
     "pto.textract ins(%tb" panel ", %c" k ", %c0 : !b, index, index) outs(%r" u " : !r)\n"         \
@@ -70,6 +71,7 @@ static const char product[] =
     "!pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<128x256xf32>\n"
     "pto.tstore ins(%acc : !acc) outs(%pc : !pto.partition_tensor_view<128x256xf32>)\n"
     "}\n}\nreturn\n}\n}\n";
+/* clang-format on */
 
 /* Seconds of this process: on a busy machine the wall clock tells of others. */
 static double now(void)

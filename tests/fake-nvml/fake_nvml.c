@@ -8,6 +8,7 @@
  *     FAKE_NVML_REASONS    clock event reasons besides those of a lock, hexadecimal
  *     FAKE_NVML_PROCESSES  process ids that use the card, with blanks between
  *     FAKE_NVML_DRIFT      the clock stays at this many MHz, whatever is locked
+ *     FAKE_NVML_BUSY       percent of the time the card is busy (100)
  *     FAKE_CUDA_INIT       result of cuInit
  */
 #include <fcntl.h>
@@ -170,6 +171,17 @@ PUBLIC int nvmlDeviceGetCurrentClocksThrottleReasons(void *gpu, unsigned long lo
 int nvmlDeviceGetCurrentClocksThrottleReasons(void *gpu, unsigned long long *reasons)
 {
     *reasons = (unsigned long long)number("FAKE_NVML_REASONS", 0) | (locked() > 0 ? 2 : 0);
+    return gpu == &card ? 0 : 2;
+}
+
+struct use {
+    unsigned gpu, memory;
+};
+
+PUBLIC int nvmlDeviceGetUtilizationRates(void *gpu, struct use *out);
+int nvmlDeviceGetUtilizationRates(void *gpu, struct use *out)
+{
+    *out = (struct use){(unsigned)number("FAKE_NVML_BUSY", 100), 10};
     return gpu == &card ? 0 : 2;
 }
 

@@ -1,60 +1,76 @@
 /*
- * Hostile kernels for src/replay: any bytes as C++ source, as PTO text and as a mangled name.
+ * Hostile scenes and argument lists: any bytes are read as a Python module, as JSON values and as
+ * a list of arguments, end in time, and what is taken for arguments can be checked and measured.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/discover.h"
-#include "replay/gencase.h"
-#include "replay/log_hints.h"
-#include "replay/symbols.h"
+#include "replay/arg_spec.h"
+#include "replay/lit_python.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void read_source(struct arena *arena, struct str text)
+/* Touches what was read; names can stand for large parts many times, so depth is bounded. */
+static size_t walk(const struct lit *value, int depth)
 {
-    struct diag d;
-    struct entry entry;
-    struct gm_text sizes;
-    struct str names[8];
-    const char *hints[LOG_HINTS_MAX];
+    size_t sum = value->kind == LIT_STRING || value->kind == LIT_NAME ? value->text.n : 1;
 
-    diag_init(&d);
-    gm_text_scan(arena, text, S("k"), &sizes);
-    for (size_t i = 0; i < GM_TEXT_ARGS; i++)
-        if (gm_text_elements(&sizes, i) <= 0)
-            abort();
-    if (entry_find(arena, text, "k.cpp", &entry, &d) == ST_OK) {
-        struct gencase_job job = {.testcase = "k",
-                                  .source = text,
-                                  .entry = &entry,
-                                  .sizes = &sizes,
-                                  .soc = "s",
-                                  .arch = "a"};
-        if (gencase_kernel(&job, arena).n < text.n)
-            abort();
-        gencase_launcher(&job, arena);
-        gencase_main(&job, arena);
+    for (size_t i = 0; i < value->n && i < 8 && depth > 0; i++) {
+        sum += walk(&value->at[i], depth - 1);
+        if (value->kind == LIT_DICT)
+            sum += walk(&value->keys[i], depth - 1);
     }
-    entry_names(text, S("k"), names, ARRAY_LEN(names));
-    log_hints(text, hints);
-    discover_target(text);
-    diag_fini(&d);
+    return sum;
+}
+
+static void read_python(struct arena *arena, struct str text, struct diag *d)
+{
+    struct py_module module = {0};
+
+    if (py_module_read(arena, text, "fuzz.py", &module, d) != ST_OK)
+        return;
+    for (size_t i = 0; i < module.n && i < 16; i++)
+        if (walk(&module.at[i].body, 3) + walk(&module.at[i].decorator, 3) == 0)
+            abort();
+}
+
+static void read_spec(struct arena *arena, struct str text, struct diag *d)
+{
+    struct slots slots = {0};
+
+    if (arg_spec_parse(arena, text, "fuzz.json", &slots, d) == ST_OK &&
+        slots_check(&slots, "fuzz.json", d) == ST_OK) {
+        for (size_t i = 0; i < slots.n; i++) {
+            int64_t bytes;
+            if (slots.at[i].is_tensor && !slot_bytes(&slots.at[i], &bytes))
+                abort(); /* the check let it pass */
+            if (!slot_is_identifier(slots.at[i].name))
+                abort(); /* it would go into C++ */
+        }
+    }
+    vec_free(&slots);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena arena;
+    struct diag d;
+    struct lit doc;
     char *copy = malloc(size > 0 ? size : 1); /* ends where its allocation ends */
 
     if (copy == NULL)
         abort();
     if (size > 0)
         memcpy(copy, data, size);
+    struct str text = {copy, size};
     arena_init(&arena);
-    read_source(&arena, (struct str){copy, size});
-    symbol_demangle(&arena, (struct str){copy, size < 4096 ? size : 4096});
+    diag_init(&d);
+    read_python(&arena, text, &d);
+    if (lit_read_json(&arena, text, "fuzz.json", &doc, &d) == ST_OK)
+        walk(&doc, LIT_DEPTH);
+    read_spec(&arena, text, &d);
+    diag_fini(&d);
     arena_free(&arena);
     free(copy);
     return 0;

@@ -327,6 +327,41 @@ class Results(Case):
                                    text=True)
                 self.assertEqual(p.returncode, 0, p.stdout + p.stderr)
 
+    def check(self, document):
+        try:
+            import jsonschema
+        except ImportError:
+            self.skipTest("no jsonschema")
+        name = document["schema"].replace("/", "-") + ".schema.json"
+        with open(os.path.join(HERE, "..", "..", "docs", "schema", name)) as f:
+            jsonschema.validate(document, json.load(f))
+
+    def test_documents(self):
+        self.assertEqual(self.run_("--json"), 0)
+        document = json.loads(self.out)
+        self.check(document)
+        self.assertEqual(document["result"]["stages"][0]["class"], "Memory")
+        self.assertAlmostEqual(document["result"]["stages"][0]["uninstrumented_us"], 509.2)
+        for words in (["clocks"], ["clocks", "restore"], ["doctor"]):
+            p = subprocess.run([STRATA, "gpu", *words, "--json"], env=self.env, cwd=self.dir,
+                               capture_output=True, text=True)
+            self.assertEqual(p.returncode, 0, p.stderr)
+            self.check(json.loads(p.stdout))
+
+    def test_clocks_by_hand(self):
+        def clocks(*words):
+            p = subprocess.run([STRATA, "gpu", "clocks", *words], env=self.env, cwd=self.dir,
+                               capture_output=True, text=True)
+            return p.returncode
+        self.assertEqual(clocks("lock", "--clock", "1215"), 0)
+        self.assertFalse(self.is_clean())
+        self.assertEqual(self.run_("--clock", "max"), 4)
+        self.assertEqual(clocks("restore"), 0)
+        self.assertTrue(self.is_clean())
+        self.assertEqual(self.calls(), ["set 1215 1215 = 0", "reset = 0"])
+        self.assertEqual(clocks("lock", "--clock", "none"), 2)
+        self.assertEqual(clocks("--device", "5"), 3)
+
     def test_out_is_not_overwritten(self):
         self.assertEqual(self.run_("--out", "mine"), 0)
         self.assertEqual(self.run_("--out", "mine"), 3)

@@ -171,8 +171,11 @@ def main():
                 run("db", "coverage", "--database-path", "tests/golden/db-coverage-json/in/db",
                     "--rules", "tests/golden/db-coverage-json/in/rules.yaml", "--json", codes=(1,)),
                 run("pto", "calibrate", "examples/pto/measured.csv", "--json"),
-                run("incore", "run", "examples/pto", "--target", "a2a3", "--dim", "S1=1024", "--backend", "sim", "-o",
-                    out + "/run", "--json")]
+                run("incore", "run", "examples/pto", "--target", "a2a3", "--backend", "sim", "-o",
+                    out + "/run", "--json"),
+                run("incore", "replay", "examples/replay/scale/scene.json", "--case", "Small",
+                    "--func-id", "0", "--pto", "examples/replay/scale/scale.pto", "--backend", "sim",
+                    "-o", out + "/replay", "--json")]
         full += [*comparisons(out), *database(out)]
         for document in kernels(out):  # lists whose entries have members of their own
             good &= check(document, document["schema"])

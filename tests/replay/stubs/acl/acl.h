@@ -8,16 +8,47 @@ typedef void *aclrtStream;
 enum { ACL_SUCCESS = 0 };
 enum aclrtMemMallocPolicy { ACL_MEM_MALLOC_HUGE_FIRST };
 enum aclrtMemcpyKind { ACL_MEMCPY_HOST_TO_DEVICE };
-inline aclError aclInit(const char *) { return getenv("STUB_FAIL") != nullptr ? 500000 : 0; }
-inline aclError aclFinalize() { return 0; }
-inline aclError aclrtSetDevice(int) { return 0; }
-inline aclError aclrtResetDevice(int) { return 0; }
-inline aclError aclrtCreateStream(aclrtStream *s) { return *s = malloc(1), 0; }
-inline aclError aclrtDestroyStream(aclrtStream s) { return free(s), 0; }
-inline aclError aclrtSynchronizeStream(aclrtStream) { return 0; }
-inline aclError aclrtMalloc(void **p, size_t n, aclrtMemMallocPolicy) { return *p = malloc(n), *p == nullptr; }
-inline aclError aclrtFree(void *p) { return free(p), 0; }
-inline aclError aclrtMemset(void *p, size_t, int v, size_t n) { return memset(p, v, n), 0; }
-inline aclError aclrtMemcpy(void *to, size_t room, const void *from, size_t n, aclrtMemcpyKind) {
+inline aclError aclInit(const char *)
+{
+    return getenv("STUB_FAIL") != nullptr ? 500000 : 0;
+}
+inline aclError aclFinalize()
+{
+    return 0;
+}
+inline aclError aclrtSetDevice(int)
+{
+    return 0;
+}
+inline aclError aclrtResetDevice(int)
+{
+    return 0;
+}
+inline aclError aclrtCreateStream(aclrtStream *s)
+{
+    return *s = malloc(1), 0;
+}
+inline aclError aclrtDestroyStream(aclrtStream s)
+{
+    return free(s), 0;
+}
+inline aclError aclrtSynchronizeStream(aclrtStream)
+{
+    return 0;
+}
+inline aclError aclrtMalloc(void **p, size_t n, aclrtMemMallocPolicy)
+{
+    return *p = malloc(n), *p == nullptr;
+}
+inline aclError aclrtFree(void *p)
+{
+    return free(p), 0;
+}
+inline aclError aclrtMemset(void *p, size_t, int v, size_t n)
+{
+    return memset(p, v, n), 0;
+}
+inline aclError aclrtMemcpy(void *to, size_t room, const void *from, size_t n, aclrtMemcpyKind)
+{
     return n > room ? 1 : (memcpy(to, from, n), 0);
 }

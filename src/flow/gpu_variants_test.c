@@ -1,0 +1,125 @@
+#include "flow/gpu_variants.h"
+
+#include <math.h>
+
+#include "base/testing.h"
+
+static struct arena arena;
+static struct diag diag;
+static struct gpu_variants variants;
+
+static int enter(void **state)
+{
+    (void)state;
+    arena_init(&arena);
+    diag_init(&diag);
+    variants = (struct gpu_variants){0};
+    return 0;
+}
+
+static int leave(void **state)
+{
+    (void)state;
+    gpu_variants_free(&variants);
+    diag_fini(&diag);
+    arena_free(&arena);
+    return 0;
+}
+
+static struct gpu_launch launch(const char *name, uint64_t grid, int64_t ns)
+{
+    uint64_t *fields = ARENA_ARRAY(&arena, uint64_t, KERNEL_FIELDS);
+
+    fields[KERNEL_GRID_X] = grid;
+    fields[KERNEL_BLOCK_X] = 128;
+    return (struct gpu_launch){.launch = fields,
+                               .name = str_of(name),
+                               .mangled = str_of(name),
+                               .start = 1,
+                               .duration_ns = ns};
+}
+
+TEST(a_variant_is_a_name_with_a_grid_and_a_block)
+{
+    struct gpu_launch list[] = {launch("a", 1, 10), launch("b", 1, 7), launch("a", 2, 30),
+                                launch("a", 1, 20), launch("a", 1, 60)};
+
+    gpu_variants_time(&variants, list, 5, -1);
+    assert_int_equal(gpu_variants_sort(&variants, NULL, 0, &diag), ST_OK);
+    assert_int_equal(variants.at.n, 3);
+    /* 10, 20, 60 */
+    assert_true(variants.at.at[0].median_ns == 20 && variants.at.at[0].total_ns == 90);
+}
+
+TEST(the_first_expression_that_finds_a_kernel_has_it)
+{
+    struct gpu_launch list[] = {launch("gemm_a", 1, 10), launch("gemm_b", 1, 10),
+                                launch("copy", 1, 10)};
+    struct gpu_selection wanted[] = {{.regex = "_a$"}, {.regex = "^gemm"}};
+
+    gpu_variants_time(&variants, list, 3, -1);
+    assert_int_equal(gpu_variants_sort(&variants, wanted, 2, &diag), ST_OK);
+    assert_int_equal(variants.at.at[0].stage, 0);
+    assert_int_equal(variants.at.at[1].stage, 1);
+    assert_int_equal(variants.at.at[2].stage, -1);
+    assert_string_equal(gpu_selections_regex(wanted, 2, &arena), "(_a$)|(^gemm)");
+}
+
+TEST(a_bad_expression_is_told)
+{
+    struct gpu_selection wanted[] = {{.regex = "("}};
+
+    assert_int_equal(gpu_variants_sort(&variants, wanted, 1, &diag), ST_FORMAT);
+    assert_int_equal(diag_count(&diag, "gpu.bad-regex"), 1);
+}
+
+TEST(a_pass_has_frequent_kernels_as_often_as_they_come)
+{
+    /* Two passes of a, b, b: 10 + 2 * 4. */
+    struct gpu_launch list[] = {launch("a", 1, 10), launch("b", 1, 4), launch("b", 1, 4),
+                                launch("a", 1, 10), launch("b", 1, 4), launch("b", 1, 4)};
+
+    gpu_variants_time(&variants, list, 6, 0);
+    assert_int_equal(gpu_variants_sort(&variants, NULL, 0, &diag), ST_OK);
+    assert_true(gpu_variants_duration(&variants, 0) == 18);
+    assert_true(isnan(gpu_variants_duration(&variants, 1)));
+    assert_str(gpu_variants_main(&variants, 0)->name, "a");
+    assert_null(gpu_variants_main(&variants, 1));
+}
+
+TEST(counters_join_the_kernel_they_belong_to)
+{
+    struct gpu_launch list[] = {launch("a", 1, 10), launch("a", 2, 90)};
+    struct gpu_counted counted[2] = {{.kernel = gpu_kernel_none(), .mangled = S("a")},
+                                     {.kernel = gpu_kernel_none(), .mangled = S("a")}};
+
+    for (int i = 0; i < 2; i++) {
+        counted[i].kernel.grid[0] = 1;
+        counted[i].kernel.block[0] = 128;
+    }
+    gpu_variants_time(&variants, list, 2, -1);
+    gpu_variants_count(&variants, counted, 2, -1, &arena);
+    assert_int_equal(variants.at.n, 2);
+    /* The last measured launch stands for the kernel, and a measured one for its stage. */
+    assert_ptr_equal(variants.at.at[0].counted, &counted[1]);
+    assert_ptr_equal(gpu_variants_main(&variants, -1), &variants.at.at[0]);
+}
+
+TEST(kernels_that_take_no_time_make_no_stage)
+{
+    struct gpu_launch list[] = {launch("big", 1, 995), launch("small", 1, 5)};
+    struct str *names;
+
+    gpu_variants_time(&variants, list, 2, -1);
+    assert_int_equal(gpu_variants_make_stages(&variants, &arena, &names), 1);
+    assert_str(names[0], "big");
+    assert_string_equal(gpu_regex_of_name(S("f<2>(x)"), &arena), "^f<2>\\(x\\)$");
+}
+
+#define CLEAN(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+
+TEST_MAIN("flow/gpu_variants", CLEAN(a_variant_is_a_name_with_a_grid_and_a_block),
+          CLEAN(the_first_expression_that_finds_a_kernel_has_it), CLEAN(a_bad_expression_is_told),
+          CLEAN(a_pass_has_frequent_kernels_as_often_as_they_come),
+          CLEAN(counters_join_the_kernel_they_belong_to),
+          CLEAN(kernels_that_take_no_time_make_no_stage))
