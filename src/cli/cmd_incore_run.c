@@ -480,7 +480,7 @@ static int run(struct session *s, const void *given_args)
 
 static const struct example examples[] = {
     {"strata incore run examples/pto --list-funcs", "the kernels of a folder"},
-    {"strata incore run examples/pto -o run --backend sim --target a2a3 --dim S1=1024",
+    {"strata incore run examples/pto -o run --backend sim --target a2a3",
      "all of them on the embedded simulator, and where their time goes"},
     {"strata incore run examples/pto -o run --backend sim --func matmul --json",
      "one kernel, for programs"},
