@@ -19,8 +19,6 @@
 #include "flow/flow_incore_clean.h"
 #include "flow/incore_run.h"
 
-static const char latest_name[] = "latest_all_funcs_kernel_insight_export_root.txt";
-
 /* ---- small things ---- */
 
 const char *incore_run_stamp(struct arena *arena, int64_t later)
@@ -53,7 +51,7 @@ void incore_run_remove(const char *path)
     nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-static enum status make_private(const char *path, struct diag *d)
+enum status incore_run_private(const char *path, struct diag *d)
 {
     TRY(fs_mkdirs(path, d));
     if (chmod(path, 0700) != 0)
@@ -83,7 +81,7 @@ void incore_kernel_step(const struct incore_run *run, struct incore_kernel *k, c
 }
 
 /* Whether `name` means argument `i`: by its name in the text or the source, or by its number. */
-static bool names_arg(const struct incore_kernel *k, struct str name, size_t i)
+bool incore_kernel_names(const struct incore_kernel *k, struct str name, size_t i)
 {
     int64_t number;
 
@@ -104,7 +102,7 @@ struct str incore_kernel_given(const struct incore_kernel *k, const struct incor
     for (size_t n = 0; n < list->n; n++) {
         struct str text = str_of(list->at[n]);
         size_t equal = str_find_char(text, '=');
-        if (names_arg(k, str_part(text, 0, equal), i))
+        if (incore_kernel_names(k, str_part(text, 0, equal), i))
             value = str_part(text, equal + 1, text.n);
     }
     return value;
@@ -132,15 +130,11 @@ const char *incore_kernel_error(struct incore_kernel *k)
 
 /* ---- reading the kernels' texts ---- */
 
-struct kernel_text {
-    struct mapfile pto, cpp;
-};
-
-static enum status open_texts(struct incore_kernel *k, struct kernel_text *t)
+enum status incore_kernel_open(struct incore_kernel *k, struct incore_texts *t)
 {
     const struct kernel_source *s = k->source;
 
-    *t = (struct kernel_text){0};
+    *t = (struct incore_texts){0};
     if (s->pto != NULL) {
         TRY(mapfile_open(&t->pto, s->pto, &k->diag));
         if (t->pto.text.n > LIMIT_PTO_BYTES)
@@ -164,7 +158,7 @@ static enum status open_texts(struct incore_kernel *k, struct kernel_text *t)
     return ST_OK;
 }
 
-static void close_texts(struct kernel_text *t)
+void incore_kernel_close(struct incore_texts *t)
 {
     mapfile_close(&t->pto);
     mapfile_close(&t->cpp);
@@ -178,7 +172,7 @@ static const char *from_root(struct arena *arena, const char *path)
     return path[0] == '/' || getcwd(here, sizeof(here)) == NULL ? path : fs_join(arena, here, path);
 }
 
-static void begin_kernel(struct incore_kernel *k, const struct kernel_source *s, size_t number)
+void incore_kernel_begin(struct incore_kernel *k, const struct kernel_source *s, size_t number)
 {
     *k = (struct incore_kernel){.source = s, .number = number};
     arena_init(&k->arena);
@@ -189,208 +183,12 @@ static void begin_kernel(struct incore_kernel *k, const struct kernel_source *s,
                               .intensity = -1};
 }
 
-static void end_kernel(struct incore_kernel *k)
+void incore_kernel_end(struct incore_kernel *k)
 {
     vec_free(&k->lines);
     diag_fini(&k->diag);
     arena_free(&k->arena);
     k->source = NULL;
-}
-
-/* ---- before the first kernel ---- */
-
-struct survey {
-    struct str groups[2]; /* names of kernels for a2a3 and a5 */
-    size_t n[2];
-    bool *is_used; /* by given option, all lists in turn */
-};
-
-static void survey_given(const struct incore_kernel *k, const struct incore_given *list,
-                         bool *is_used)
-{
-    size_t n = k->sizes.n > k->entry.n_params ? k->sizes.n : k->entry.n_params;
-
-    for (size_t g = 0; g < list->n; g++) {
-        struct str text = str_of(list->at[g]);
-        struct str name = str_part(text, 0, str_find_char(text, '='));
-        char mark[256];
-        snprintf(mark, sizeof(mark), "${%.*s}", STR_ARGS(name));
-        for (size_t i = 0; i < n && !is_used[g]; i++)
-            is_used[g] = names_arg(k, name, i);
-        is_used[g] = is_used[g] || str_find(k->text, str_of(mark)) < k->text.n;
-    }
-}
-
-static void survey_kernel(struct incore_run *run, size_t i, struct survey *out)
-{
-    const struct incore_given *lists[] = {&run->job->args, &run->job->inputs, &run->job->fills,
-                                          &run->job->dims};
-    struct incore_kernel k;
-    struct kernel_text texts;
-    bool *is_used = out->is_used;
-
-    begin_kernel(&k, &run->kernels.at[i], i + 1);
-    if (open_texts(&k, &texts) == ST_OK && k.source->pto != NULL) {
-        int which = strcmp(discover_target(k.text), "a5") == 0;
-        out->n[which]++;
-        if (out->groups[which].n < 400)
-            out->groups[which] = arena_format(run->arena, "%.*s%s%s", STR_ARGS(out->groups[which]),
-                                              out->groups[which].n > 0 ? ", " : "", k.source->name);
-        for (size_t l = 0; l < ARRAY_LEN(lists); l++) {
-            survey_given(&k, lists[l], is_used);
-            is_used += lists[l]->n;
-        }
-    }
-    close_texts(&texts);
-    end_kernel(&k);
-}
-
-static enum status check_given(const struct incore_given *list, const char *option,
-                               const bool *is_used, struct diag *d)
-{
-    for (size_t i = 0; i < list->n; i++)
-        if (!is_used[i])
-            return diag_fail(d, ST_NOT_FOUND, "incore-run.no-argument", (struct where){0},
-                             "%s %s: no kernel has such an argument", option, list->at[i]);
-    return ST_OK;
-}
-
-static enum status choose_target(struct incore_run *run, const struct survey *s, struct diag *d)
-{
-    const char *given = run->job->target;
-
-    if (given == NULL && s->n[0] > 0 && s->n[1] > 0)
-        return diag_fail(d, ST_UNSUPPORTED, "incore-run.mixed-targets", (struct where){0},
-                         "kernels of two targets: a2a3 (%.*s) and a5 (%.*s); choose with --target "
-                         "or --func",
-                         STR_ARGS(s->groups[0]), STR_ARGS(s->groups[1]));
-    run->target = given != NULL ? given : s->n[1] > 0 ? "a5" : "a2a3";
-    int other = strcmp(run->target, "a5") != 0;
-    if (given != NULL && s->n[other] > 0)
-        diag_add(d, SEV_WARN, "incore-run.other-target", (struct where){0},
-                 "--target %s, but these kernels say %s: %.*s", given, other ? "a5" : "a2a3",
-                 STR_ARGS(s->groups[other]));
-    return ST_OK;
-}
-
-static enum status survey(struct incore_run *run, struct diag *d)
-{
-    const struct incore_run_job *job = run->job;
-    size_t n = job->args.n + job->inputs.n + job->fills.n + job->dims.n;
-    struct survey s = {.is_used = ARENA_ARRAY(run->arena, bool, n + 1)};
-    const bool *used = s.is_used;
-
-    for (size_t i = 0; i < run->kernels.n; i++)
-        survey_kernel(run, i, &s);
-    TRY(choose_target(run, &s, d));
-    TRY(check_given(&job->args, "--arg", used, d));
-    TRY(check_given(&job->inputs, "--input", used += job->args.n, d));
-    TRY(check_given(&job->fills, "--fill", used += job->inputs.n, d));
-    return check_given(&job->dims, "--dim", used + job->fills.n, d);
-}
-
-/* The folder of the run: a new one, in the next free second. */
-static enum status make_root(struct incore_run *run, struct diag *d)
-{
-    const struct incore_run_job *job = run->job;
-    const char *root = job->output_root != NULL ? job->output_root : job->find.build_dir;
-
-    TRY(fs_mkdirs(root, d));
-    for (int64_t later = 0; later < 3600; later++) {
-        run->run_root = fs_join(
-            run->arena, root,
-            arena_format(run->arena, "%s_%s", job->name, incore_run_stamp(run->arena, later)).at);
-        if (mkdir(run->run_root, 0700) == 0)
-            return ST_OK;
-        if (errno != EEXIST)
-            break;
-    }
-    return diag_fail(d, ST_IO, "file.mkdir", (struct where){.path = run->run_root}, "%s",
-                     fs_error_text(errno));
-}
-
-static const char *last_root(struct incore_run *run, struct diag *d)
-{
-    const char *path = fs_join(run->arena, run->job->find.build_dir, latest_name);
-    struct mapfile map;
-
-    if (mapfile_open(&map, path, d) != ST_OK)
-        return NULL;
-    const char *root = arena_cstr(run->arena, str_trim(map.text));
-    mapfile_close(&map);
-    return root;
-}
-
-static const char *absolute(struct arena *arena, const char *path)
-{
-    char *real = realpath(path, NULL);
-    const char *kept = real != NULL ? arena_cstr(arena, str_of(real)) : path;
-
-    free(real);
-    return kept;
-}
-
-static enum status open_root(struct incore_run *run, struct arena *arena, struct run_rows *old,
-                             struct diag *d)
-{
-    static const char *const folders[] = {"builds", "funcs", "logs"};
-    const struct incore_run_job *job = run->job;
-    struct outfile latest;
-
-    if (job->resume) {
-        run->run_root = job->resume_root != NULL ? job->resume_root : last_root(run, d);
-        if (run->run_root == NULL)
-            return ST_IO;
-        if (!fs_is_dir(run->run_root))
-            return diag_fail(d, ST_NOT_FOUND, "incore-run.no-run",
-                             (struct where){.path = run->run_root}, "no such run to go on with");
-        struct diag own;
-        diag_init(&own);
-        if (fs_exists(fs_join(arena, run->run_root, "manifest.json")) &&
-            run_index_read(run->run_root, arena, old, &own) != ST_OK)
-            old->n = 0;
-        diag_fini(&own);
-    } else {
-        TRY(make_root(run, d));
-    }
-    run->run_root = absolute(run->arena, run->run_root);
-    TRY(make_private(run->run_root, d));
-    for (size_t i = 0; i < ARRAY_LEN(folders); i++)
-        if (run->backend == INCORE_MSPROF || strcmp(folders[i], "funcs") == 0)
-            TRY(make_private(fs_join(run->arena, run->run_root, folders[i]), d));
-    run->funcs = fs_join(run->arena, run->run_root, "funcs");
-    struct diag own;
-    diag_init(&own);
-    const char *path = fs_join(run->arena, job->find.build_dir, latest_name);
-    bool is_noted = outfile_open(&latest, path, &own) == ST_OK;
-    if (is_noted) {
-        outfile_write(&latest, arena_format(run->arena, "%s\n", run->run_root));
-        is_noted = outfile_commit(&latest, OUTFILE_FAST, &own) == ST_OK;
-    }
-    diag_fini(&own);
-    if (!is_noted)
-        diag_add(d, SEV_WARN, "incore-run.no-latest", (struct where){.path = path},
-                 "cannot be written; --resume needs the folder of the run then");
-    return ST_OK;
-}
-
-static enum status write_readme(struct incore_run *run, struct diag *d)
-{
-    const char **sources = ARENA_ARRAY(run->arena, const char *, run->kernels.n + 1);
-
-    for (size_t i = 0; i < run->kernels.n; i++)
-        sources[i] = absolute(run->arena, run->kernels.at[i].path);
-    struct run_readme readme = {
-        .repo_root = absolute(run->arena, run->job->repo_root != NULL ? run->job->repo_root : "."),
-        .build_dir = absolute(run->arena, run->job->find.build_dir),
-        .cann_set_env = run->set_env,
-        .soc_version = run->soc,
-        .generator = run->job->ptoas_root != NULL ? run->job->ptoas_root : "strata " STRATA_VERSION,
-        .pto_isa_root = run->pto_isa_root,
-        .sources = sources,
-        .n = run->kernels.n,
-    };
-    return run_index_readme(run->run_root, &readme, run->arena, d);
 }
 
 /* ---- one kernel ---- */
@@ -518,25 +316,25 @@ static void finish_kernel(struct incore_run *run, struct incore_kernel *k)
 
 static void run_kernel(struct incore_run *run, struct incore_kernel *k, const struct run_row *old)
 {
-    struct kernel_text texts;
+    struct incore_texts texts;
     double begin = seconds_now();
     const char *name = folder_name(&k->arena, k->source->name);
 
     k->final = fs_join(&k->arena, run->funcs, name);
     k->folder = fs_join(&k->arena, run->funcs, arena_format(&k->arena, ".tmp-%s", name).at);
-    if (open_texts(k, &texts) != ST_OK) {
+    if (incore_kernel_open(k, &texts) != ST_OK) {
         k->row.message = incore_kernel_error(k);
     } else {
         k->row.hash = hash_of(run, k);
         if (is_done(k, old)) {
             k->row = *old;
-            close_texts(&texts);
+            incore_kernel_close(&texts);
             return;
         }
         incore_run_remove(k->folder);
         incore_run_remove(k->final);
-        if (make_private(k->folder, &k->diag) != ST_OK ||
-            make_private(fs_join(&k->arena, k->folder, "collect"), &k->diag) != ST_OK)
+        if (incore_run_private(k->folder, &k->diag) != ST_OK ||
+            incore_run_private(fs_join(&k->arena, k->folder, "collect"), &k->diag) != ST_OK)
             k->row.message = incore_kernel_error(k);
         else if (run->backend == INCORE_SIM)
             incore_run_sim(run, k);
@@ -544,7 +342,7 @@ static void run_kernel(struct incore_run *run, struct incore_kernel *k, const st
             incore_run_msprof(run, k);
         finish_kernel(run, k);
     }
-    close_texts(&texts);
+    incore_kernel_close(&texts);
     k->row.duration_sec = seconds_now() - begin;
 }
 
@@ -567,7 +365,7 @@ static bool next_kernel(void *ctx, size_t slot)
 
     if (p->next >= p->run->kernels.n || cancelled())
         return false;
-    begin_kernel(&p->slots[slot], &p->run->kernels.at[p->next], p->next + 1);
+    incore_kernel_begin(&p->slots[slot], &p->run->kernels.at[p->next], p->next + 1);
     p->slots[slot].says_now = p->is_serial;
     p->next++;
     return true;
@@ -663,7 +461,7 @@ static bool merge_kernel(void *ctx, size_t slot)
         say_result(p->run, k);
     vec_push(&p->result->rows, keep_row(&k->row, &p->result->arena));
     bool is_failed = !run_row_is_exported(&k->row);
-    end_kernel(k);
+    incore_kernel_end(k);
     p->status = run_index_write(p->run->run_root, p->result->backend, &p->result->rows, p->d);
     progress_tick(p->run->job->progress, "kernels", p->result->rows.n, p->run->kernels.n);
     return p->status == ST_OK && (p->run->job->keep_going || !is_failed);
@@ -685,7 +483,7 @@ static enum status run_all(struct incore_run *run, struct pipeline *p)
         if (p->slots[i].source != NULL) {
             if (p->slots[i].folder != NULL)
                 incore_run_remove(p->slots[i].folder);
-            end_kernel(&p->slots[i]);
+            incore_kernel_end(&p->slots[i]);
         }
     return cancelled() ? ST_CANCELLED : p->status;
 }
@@ -732,15 +530,15 @@ static enum status prepare(struct incore_run *run, struct incore_run_job *job,
     choose_backend(run);
     result->backend = run->backend == INCORE_SIM ? "sim" : "msprof";
     result->planned = run->kernels.n;
-    TRY(survey(run, d));
+    TRY(incore_run_survey(run, d));
     if (run->backend == INCORE_MSPROF)
         TRY(incore_run_toolchain(run, d));
     else
         run->soc = job->soc;
-    TRY(open_root(run, run->arena, &p->old, d));
+    TRY(incore_run_open_root(run, run->arena, &p->old, d));
     result->run_root = run->run_root;
     drop_leftovers(run);
-    return write_readme(run, d);
+    return incore_run_write_readme(run, d);
 }
 
 enum status flow_incore_run(struct incore_run_job *job, struct diag *d,

@@ -4,6 +4,7 @@
 #ifndef STRATA_FLOW_INCORE_RUN_H
 #define STRATA_FLOW_INCORE_RUN_H
 
+#include "base/mapfile.h"
 #include "driver/cann.h"
 #include "flow/flow_incore_run.h"
 #include "pto/cost.h"
@@ -41,6 +42,32 @@ struct incore_kernel {
     VEC_OF(const char *) lines; /* to say */
     bool says_now;
 };
+
+/* The files its texts are views of. */
+struct incore_texts {
+    struct mapfile pto, cpp;
+};
+
+void incore_kernel_begin(struct incore_kernel *k, const struct kernel_source *s, size_t number);
+void incore_kernel_end(struct incore_kernel *k);
+
+/* Reads its texts, finds its entry and sizes. Call incore_kernel_close() in any case. */
+enum status incore_kernel_open(struct incore_kernel *k, struct incore_texts *t);
+void incore_kernel_close(struct incore_texts *t);
+
+/* Whether `name` means argument `i`: by its name in the text or the source, or by its number. */
+bool incore_kernel_names(const struct incore_kernel *k, struct str name, size_t i);
+
+/* Chooses the target and checks that each given value is for some kernel. */
+enum status incore_run_survey(struct incore_run *run, struct diag *d);
+
+/* A new folder for the run, or that of an earlier one with the rows it has. vec_free() `old`. */
+enum status incore_run_open_root(struct incore_run *run, struct arena *arena, struct run_rows *old,
+                                 struct diag *d);
+enum status incore_run_write_readme(struct incore_run *run, struct diag *d);
+
+/* A folder that only its owner may enter. */
+enum status incore_run_private(const char *path, struct diag *d);
 
 /* "[02/06] build qk_mm" */
 void incore_kernel_step(const struct incore_run *run, struct incore_kernel *k, const char *step);

@@ -1,9 +1,6 @@
 /*
  * The generated sources. Each is put together in one buffer.
  */
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "replay/gencase.h"
 
 struct text {
@@ -19,18 +16,13 @@ static void put(struct text *t, struct str s)
     t->bytes.n += s.n;
 }
 
-static void line(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void line(struct text *t, const char *format, ...)
+static void put_line(struct text *t, struct str s)
 {
-    char buf[2048];
-    va_list args;
-
-    va_start(args, format);
-    int n = vsnprintf(buf, sizeof(buf), format, args);
-    va_end(args);
-    put(t, (struct str){buf, n < 0 ? 0 : (size_t)n < sizeof(buf) ? (size_t)n : sizeof(buf) - 1});
+    put(t, s);
     put(t, S("\n"));
 }
+
+#define line(t, ...) put_line((t), arena_format((t)->arena, __VA_ARGS__))
 
 static struct str finish(struct text *t)
 {

@@ -1,0 +1,207 @@
+/*
+ * Before the first kernel: which chip, are the given values of use, where do results go.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/fs.h"
+#include "base/mapfile.h"
+#include "flow/incore_run.h"
+
+static const char latest_name[] = "latest_all_funcs_kernel_insight_export_root.txt";
+
+struct survey {
+    struct str groups[2]; /* names of kernels for a2a3 and a5 */
+    size_t n[2];
+    bool *is_used; /* by given option, all lists in turn */
+};
+
+static void survey_given(const struct incore_kernel *k, const struct incore_given *list,
+                         bool *is_used)
+{
+    size_t n = k->sizes.n > k->entry.n_params ? k->sizes.n : k->entry.n_params;
+
+    for (size_t g = 0; g < list->n; g++) {
+        struct str text = str_of(list->at[g]);
+        struct str name = str_part(text, 0, str_find_char(text, '='));
+        char mark[256];
+        snprintf(mark, sizeof(mark), "${%.*s}", STR_ARGS(name));
+        for (size_t i = 0; i < n && !is_used[g]; i++)
+            is_used[g] = incore_kernel_names(k, name, i);
+        is_used[g] = is_used[g] || str_find(k->text, str_of(mark)) < k->text.n;
+    }
+}
+
+static void survey_kernel(struct incore_run *run, size_t i, struct survey *out)
+{
+    const struct incore_given *lists[] = {&run->job->args, &run->job->inputs, &run->job->fills,
+                                          &run->job->dims};
+    struct incore_kernel k;
+    struct incore_texts texts;
+    bool *is_used = out->is_used;
+
+    incore_kernel_begin(&k, &run->kernels.at[i], i + 1);
+    if (incore_kernel_open(&k, &texts) == ST_OK && k.source->pto != NULL) {
+        int which = strcmp(discover_target(k.text), "a5") == 0;
+        out->n[which]++;
+        if (out->groups[which].n < 400)
+            out->groups[which] = arena_format(run->arena, "%.*s%s%s", STR_ARGS(out->groups[which]),
+                                              out->groups[which].n > 0 ? ", " : "", k.source->name);
+        for (size_t l = 0; l < ARRAY_LEN(lists); l++) {
+            survey_given(&k, lists[l], is_used);
+            is_used += lists[l]->n;
+        }
+    }
+    incore_kernel_close(&texts);
+    incore_kernel_end(&k);
+}
+
+static enum status check_given(const struct incore_given *list, const char *option,
+                               const bool *is_used, struct diag *d)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (!is_used[i])
+            return diag_fail(d, ST_NOT_FOUND, "incore-run.no-argument", (struct where){0},
+                             "%s %s: no kernel has such an argument", option, list->at[i]);
+    return ST_OK;
+}
+
+static enum status choose_target(struct incore_run *run, const struct survey *s, struct diag *d)
+{
+    const char *given = run->job->target;
+
+    if (given == NULL && s->n[0] > 0 && s->n[1] > 0)
+        return diag_fail(d, ST_UNSUPPORTED, "incore-run.mixed-targets", (struct where){0},
+                         "kernels of two targets: a2a3 (%.*s) and a5 (%.*s); choose with --target "
+                         "or --func",
+                         STR_ARGS(s->groups[0]), STR_ARGS(s->groups[1]));
+    run->target = given != NULL ? given : s->n[1] > 0 ? "a5" : "a2a3";
+    int other = strcmp(run->target, "a5") != 0;
+    if (given != NULL && s->n[other] > 0)
+        diag_add(d, SEV_WARN, "incore-run.other-target", (struct where){0},
+                 "--target %s, but these kernels say %s: %.*s", given, other ? "a5" : "a2a3",
+                 STR_ARGS(s->groups[other]));
+    return ST_OK;
+}
+
+enum status incore_run_survey(struct incore_run *run, struct diag *d)
+{
+    const struct incore_run_job *job = run->job;
+    size_t n = job->args.n + job->inputs.n + job->fills.n + job->dims.n;
+    struct survey s = {.is_used = ARENA_ARRAY(run->arena, bool, n + 1)};
+    const bool *used = s.is_used;
+
+    for (size_t i = 0; i < run->kernels.n; i++)
+        survey_kernel(run, i, &s);
+    TRY(choose_target(run, &s, d));
+    TRY(check_given(&job->args, "--arg", used, d));
+    TRY(check_given(&job->inputs, "--input", used += job->args.n, d));
+    TRY(check_given(&job->fills, "--fill", used += job->inputs.n, d));
+    return check_given(&job->dims, "--dim", used + job->fills.n, d);
+}
+
+/* The folder of the run: a new one, in the next free second. */
+static enum status make_root(struct incore_run *run, struct diag *d)
+{
+    const struct incore_run_job *job = run->job;
+    const char *root = job->output_root != NULL ? job->output_root : job->find.build_dir;
+
+    TRY(fs_mkdirs(root, d));
+    for (int64_t later = 0; later < 3600; later++) {
+        run->run_root = fs_join(
+            run->arena, root,
+            arena_format(run->arena, "%s_%s", job->name, incore_run_stamp(run->arena, later)).at);
+        if (mkdir(run->run_root, 0700) == 0)
+            return ST_OK;
+        if (errno != EEXIST)
+            break;
+    }
+    return diag_fail(d, ST_IO, "file.mkdir", (struct where){.path = run->run_root}, "%s",
+                     fs_error_text(errno));
+}
+
+static const char *last_root(struct incore_run *run, struct diag *d)
+{
+    const char *path = fs_join(run->arena, run->job->find.build_dir, latest_name);
+    struct mapfile map;
+
+    if (mapfile_open(&map, path, d) != ST_OK)
+        return NULL;
+    const char *root = arena_cstr(run->arena, str_trim(map.text));
+    mapfile_close(&map);
+    return root;
+}
+
+static const char *absolute(struct arena *arena, const char *path)
+{
+    char *real = realpath(path, NULL);
+    const char *kept = real != NULL ? arena_cstr(arena, str_of(real)) : path;
+
+    free(real);
+    return kept;
+}
+
+enum status incore_run_open_root(struct incore_run *run, struct arena *arena, struct run_rows *old,
+                                 struct diag *d)
+{
+    static const char *const folders[] = {"builds", "funcs", "logs"};
+    const struct incore_run_job *job = run->job;
+    struct outfile latest;
+
+    if (job->resume) {
+        run->run_root = job->resume_root != NULL ? job->resume_root : last_root(run, d);
+        if (run->run_root == NULL)
+            return ST_IO;
+        if (!fs_is_dir(run->run_root))
+            return diag_fail(d, ST_NOT_FOUND, "incore-run.no-run",
+                             (struct where){.path = run->run_root}, "no such run to go on with");
+        struct diag own;
+        diag_init(&own);
+        if (fs_exists(fs_join(arena, run->run_root, "manifest.json")) &&
+            run_index_read(run->run_root, arena, old, &own) != ST_OK)
+            old->n = 0;
+        diag_fini(&own);
+    } else {
+        TRY(make_root(run, d));
+    }
+    run->run_root = absolute(run->arena, run->run_root);
+    TRY(incore_run_private(run->run_root, d));
+    for (size_t i = 0; i < ARRAY_LEN(folders); i++)
+        if (run->backend == INCORE_MSPROF || strcmp(folders[i], "funcs") == 0)
+            TRY(incore_run_private(fs_join(run->arena, run->run_root, folders[i]), d));
+    run->funcs = fs_join(run->arena, run->run_root, "funcs");
+    struct diag own;
+    diag_init(&own);
+    const char *path = fs_join(run->arena, job->find.build_dir, latest_name);
+    bool is_noted = outfile_open(&latest, path, &own) == ST_OK;
+    if (is_noted) {
+        outfile_write(&latest, arena_format(run->arena, "%s\n", run->run_root));
+        is_noted = outfile_commit(&latest, OUTFILE_FAST, &own) == ST_OK;
+    }
+    diag_fini(&own);
+    if (!is_noted)
+        diag_add(d, SEV_WARN, "incore-run.no-latest", (struct where){.path = path},
+                 "cannot be written; --resume needs the folder of the run then");
+    return ST_OK;
+}
+
+enum status incore_run_write_readme(struct incore_run *run, struct diag *d)
+{
+    const char **sources = ARENA_ARRAY(run->arena, const char *, run->kernels.n + 1);
+
+    for (size_t i = 0; i < run->kernels.n; i++)
+        sources[i] = absolute(run->arena, run->kernels.at[i].path);
+    struct run_readme readme = {
+        .repo_root = absolute(run->arena, run->job->repo_root != NULL ? run->job->repo_root : "."),
+        .build_dir = absolute(run->arena, run->job->find.build_dir),
+        .cann_set_env = run->set_env,
+        .soc_version = run->soc,
+        .generator = run->job->ptoas_root != NULL ? run->job->ptoas_root : "strata " STRATA_VERSION,
+        .pto_isa_root = run->pto_isa_root,
+        .sources = sources,
+        .n = run->kernels.n,
+    };
+    return run_index_readme(run->run_root, &readme, run->arena, d);
+}
