@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "driver/probe.h"
 
 enum { VARIABLES_MOST = 20, LOOK_NS = 500000000 };
 
@@ -15,7 +16,7 @@ static const char *const library_name = "libstrata-inject.so";
 
 const char *workload_library(struct arena *arena)
 {
-    static const char *const places[] = {".", "../lib", "../lib/strata", "../libexec/strata"};
+    static const char *const places[] = {".", "../lib", "../lib*/strata", "../lib/*/strata"};
     const char *named = getenv("STRATA_INJECT_PATH");
     char path[PATH_MAX];
 
@@ -29,8 +30,9 @@ const char *workload_library(struct arena *arena)
         self.n--;
     const char *folder = arena_cstr(arena, self);
     for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        const char *file = arena_format(arena, "%s%s/%s", folder, places[i], library_name).at;
-        if (realpath(file, path) != NULL)
+        const char *file =
+            probe_glob(arena, arena_format(arena, "%s%s/%s", folder, places[i], library_name).at);
+        if (file != NULL && realpath(file, path) != NULL)
             return arena_cstr(arena, str_of(path));
     }
     return NULL;
