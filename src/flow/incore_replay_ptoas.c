@@ -125,7 +125,7 @@ static enum status step(struct ptoas *p, const char *name, const char *const *ar
     struct cann_done done = {0};
     size_t n = 0;
 
-    for (; p->cann.env[n] != NULL && n < 4000; n++)
+    for (; n < 4000 && p->cann.env[n] != NULL; n++)
         env[n] = p->cann.env[n];
     if (libraries != NULL)
         env[n] = libraries;

@@ -88,7 +88,7 @@ static bool step(struct making *m, const char *const *argv, const char *folder, 
     const char **env = ARENA_ARRAY(m->arena, const char *, 4096);
     size_t n = 0;
 
-    for (; m->run->cann.env[n] != NULL && n < 4000; n++)
+    for (; n < 4000 && m->run->cann.env[n] != NULL; n++)
         env[n] = m->run->cann.env[n];
     if (library_path != NULL)
         env[n++] = library_path;

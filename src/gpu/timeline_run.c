@@ -150,9 +150,10 @@ static void put_table(struct gpu_text *out, const struct table *t)
     for (size_t i = 0; i < t->cells.n; i++) {
         const struct column *column = &t->columns[i % t->n_columns];
         struct str text = t->cells.at[i].text;
-        if (column->type == COLUMN_NUMBER)
-            text = (struct str){
-                buf, quantity_number(buf, (struct quantity){t->cells.at[i].number, column->unit})};
+        if (column->type == COLUMN_NUMBER) {
+            text.n = quantity_number(buf, (struct quantity){t->cells.at[i].number, column->unit});
+            text.at = buf;
+        }
         gpu_put_cell(out, text);
         if ((i + 1) % t->n_columns == 0)
             gpu_put(out, "|\n");

@@ -474,6 +474,7 @@ const char *grid_expr_run(const struct grid_expr *e, const int64_t *values, stru
     struct grid_value stack[GRID_EXPR_STACK];
     size_t n = 0;
 
+    stack[0] = (struct grid_value){0};
 #ifdef __clang_analyzer__ /* it cannot see that a step reads only what those before it pushed */
     memset(stack, 0, sizeof(stack));
 #endif

@@ -217,7 +217,8 @@ bool grid_value_dim(struct grid_value v, int64_t *out)
         *out = v.i;
         return true;
     }
-    if (!(v.r > -0x1p63 && v.r < 0x1p63))
+    const double most = 9223372036854775808.0; /* 2 to the 63 */
+    if (!(v.r > -most && v.r < most))
         return false;
     *out = (int64_t)v.r;
     return true;

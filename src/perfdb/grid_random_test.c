@@ -4,7 +4,7 @@
 
 static void assert_sample(const char *seed, uint32_t n, uint32_t k, const uint32_t *expected)
 {
-    struct grid_random r;
+    struct grid_random r = {0};
     uint32_t out[32];
 
     assert_true(k <= ARRAY_LEN(out));
@@ -19,7 +19,7 @@ TEST(words_are_those_of_the_published_generator)
     /* The first outputs that the authors print for this key. */
     const uint32_t key[] = {0x123, 0x234, 0x345, 0x456};
     const uint32_t first[] = {1067595299u, 955945823u, 477289528u, 4107218783u, 4228976476u};
-    struct grid_random r;
+    struct grid_random r = {0};
 
     grid_random_seed(&r, key, ARRAY_LEN(key));
     for (size_t i = 0; i < ARRAY_LEN(first); i++)
@@ -40,7 +40,7 @@ TEST(a_seed_may_be_longer_than_a_word)
 {
     /* 2^64 + 3 is the words 3, 0, 1. */
     const uint32_t key[] = {3, 0, 1};
-    struct grid_random a, b;
+    struct grid_random a = {0}, b = {0};
 
     grid_random_seed(&a, key, 3);
     assert_true(grid_random_seed_text(&b, S("18446744073709551619")));
@@ -50,7 +50,7 @@ TEST(a_seed_may_be_longer_than_a_word)
 
 TEST(all_of_a_population_is_a_permutation)
 {
-    struct grid_random r;
+    struct grid_random r = {0};
     uint32_t out[300];
     bool seen[300] = {false};
 
@@ -65,7 +65,7 @@ TEST(all_of_a_population_is_a_permutation)
 
 TEST(what_is_no_whole_number_is_no_seed)
 {
-    struct grid_random r;
+    struct grid_random r = {0};
     char long_text[GRID_SEED_DIGITS + 1];
 
     memset(long_text, '9', sizeof(long_text));

@@ -44,8 +44,9 @@ struct update_gaps update_hotspots(struct arena *arena, const struct update *upd
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < updates[i].gaps.n; k++) {
             const struct update_gap *g = &updates[i].gaps.at[k];
+            struct ranked r = {*g, found.n};
             if (g->ratio < 0.8 || g->ratio > 1.2)
-                vec_push(&found, ((struct ranked){*g, found.n}));
+                vec_push(&found, r);
         }
     if (found.n > 0)
         qsort(found.at, found.n, sizeof(*found.at), by_severity);

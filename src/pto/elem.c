@@ -123,9 +123,10 @@ static struct number unpack(uint64_t bits, enum pto_dtype t)
         return unpack_float(bits, f);
     if (is_hif8(t))
         return unpack_hif8((uint32_t)(bits & 0xff));
+    if (t == PTO_F8E8M0 && bits == 0xff)
+        return (struct number){.kind = NOT_A_NUMBER};
     if (t == PTO_F8E8M0)
-        return bits == 0xff ? (struct number){.kind = NOT_A_NUMBER}
-                            : number_of(false, 1, (int32_t)bits - 127);
+        return number_of(false, 1, (int32_t)bits - 127);
     if (is_signed(t) && (int64_t)bits < 0)
         return number_of(true, -bits, 0);
     return number_of(false, bits, 0);

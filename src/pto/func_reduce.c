@@ -62,8 +62,12 @@ static void row_numbers(const struct pto_tile *t, int32_t r, int32_t col, int32_
         row_f32(t, r, col, n, f);
     else
         row_i64(t, r, col, n, v);
-    for (int32_t i = 0; i < n; i++)
-        out[i] = is_float(t) ? (union number){.f = f[i]} : (union number){.v = v[i]};
+    for (int32_t i = 0; i < n; i++) {
+        if (is_float(t))
+            out[i].f = f[i];
+        else
+            out[i].v = v[i];
+    }
 }
 
 static union number join(enum reduction how, const struct pto_tile *t, union number a,

@@ -174,7 +174,7 @@ enum status pto_measures_read(struct pto_measures *m, struct str text, const cha
     csv_open(&csv, text);
     for (int i = 0; i < COLUMNS; i++) {
         column[i] = csv_column(&csv, names[i]);
-        if (column[i] < 0 && i < NEEDED)
+        if (i < NEEDED && column[i] < 0)
             return diag_fail(
                 diag, ST_FORMAT, "pto-measure.no-column", (struct where){.path = path, .line = 1},
                 "no column %s: measurements need op, dtype, rows, cols, cycles", names[i].at);

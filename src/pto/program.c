@@ -132,8 +132,9 @@ struct slot role_slot(const struct compiler *c, const struct pto_op *op, enum pt
                       uint32_t nth)
 {
     uint32_t value = pto_operand_nth(c->m, op, role, nth);
+    struct slot none = {0};
 
-    return value == PTO_NONE ? (struct slot){0} : slot_of(c, value);
+    return value == PTO_NONE ? none : slot_of(c, value);
 }
 
 struct slot kind_slot(const struct compiler *c, const struct pto_op *op, enum pto_slot_kind kind,
