@@ -76,14 +76,15 @@ static enum status make_stages(struct gpu_run *run, const struct gpu_plan *plan,
     return gpu_run_stages(run, is_own ? NULL : &spec, (struct gpu_work_option){0}, d);
 }
 
-/* Without counters durations and launch resources are all there is. */
+/* Without counters durations and launch resources are all there is. The counter run knows shape and
+ * dynamic shared memory only: the rest comes from the run without instruments. */
 static struct gpu_kernel kernel_of(struct gpu_run *run, const struct gpu_plan *plan,
-                                   const struct gpu_variant *v, uint64_t id)
+                                   const struct gpu_variants *all, const struct gpu_variant *v,
+                                   uint64_t id)
 {
     struct gpu_kernel k = gpu_kernel_none();
 
     k.name = arena_str(&run->arena, v->name);
-    gpu_launch_resources(&k, v->launch);
     if (v->counted != NULL) {
         memcpy(k.m, v->counted->kernel.m, sizeof(k.m));
         memcpy(k.stalls, v->counted->kernel.stalls, sizeof(k.stalls));
@@ -91,9 +92,10 @@ static struct gpu_kernel kernel_of(struct gpu_run *run, const struct gpu_plan *p
     } else {
         k.m[GPU_M_DUR_NS] = v->median_ns;
     }
-    /* Activity records tell the carve-out of shared memory, the launch callback does not. */
-    if (isnan(k.m[GPU_M_SMEM_CONFIG]) && v->launch[KERNEL_SHARED_EXECUTED] > 0)
-        k.m[GPU_M_SMEM_CONFIG] = (double)v->launch[KERNEL_SHARED_EXECUTED];
+    gpu_launch_resources(&k, gpu_variants_launch(all, v));
+    /* CUPTI also writes 0 for kernels that use local memory. */
+    if (gpu_local_sectors(&k) > 0 && k.m[GPU_M_LOCAL_PER_THREAD] == 0)
+        k.m[GPU_M_LOCAL_PER_THREAD] = NAN;
     k.id = id;
     k.cc = run->device.cc;
     k.launches = v->durations.n;
@@ -133,7 +135,7 @@ enum status gpu_fill_kernels(struct gpu_run *run, const struct gpu_plan *plan,
         if (v->stage < 0 && !m->has_own_stages)
             continue;
         medians[run->kernels.n] = v->median_ns;
-        struct gpu_kernel k = kernel_of(run, plan, v, run->kernels.n);
+        struct gpu_kernel k = kernel_of(run, plan, &m->variants, v, run->kernels.n);
         vec_push(&run->kernels, k);
     }
     TRY(make_stages(run, plan, m->has_own_stages, d));
@@ -149,7 +151,7 @@ enum status gpu_fill_timings(struct gpu_run *run, const struct gpu_plan *plan,
         vec_push(&run->timings, (double)m->events.runs.at[i].duration_ns);
     const struct gpu_variant *v = gpu_variants_main(&m->variants, 0);
     if (v != NULL) {
-        struct gpu_kernel k = kernel_of(run, plan, v, 0);
+        struct gpu_kernel k = kernel_of(run, plan, &m->variants, v, 0);
         struct gpu_timing timing;
         double *ns = ARENA_ARRAY(&run->arena, double, run->timings.n);
         memcpy(ns, run->timings.at, run->timings.n * sizeof(*ns));

@@ -4,9 +4,10 @@
 #include "base/mangled.h"
 #include "base/mapfile.h"
 
-static double known(uint64_t value)
+static void tell(double *metric, uint64_t value)
 {
-    return value == UINT32_MAX ? __builtin_nan("") : (double)value;
+    if (value != UINT32_MAX)
+        *metric = (double)value;
 }
 
 void gpu_launch_resources(struct gpu_kernel *k, const uint64_t *launch)
@@ -16,12 +17,19 @@ void gpu_launch_resources(struct gpu_kernel *k, const uint64_t *launch)
         k->block[i] = (uint32_t)launch[KERNEL_BLOCK_X + i];
         k->cluster[i] = (uint32_t)launch[KERNEL_CLUSTER_X + i];
     }
-    k->m[GPU_M_REGS] = known(launch[KERNEL_REGISTERS]);
-    k->m[GPU_M_SMEM_STATIC] = known(launch[KERNEL_STATIC]);
-    k->m[GPU_M_SMEM_DYNAMIC] = known(launch[KERNEL_DYNAMIC]);
-    k->m[GPU_M_LOCAL_PER_THREAD] = known(launch[KERNEL_LOCAL]);
-    if (launch[KERNEL_SHARED_EXECUTED] > 0 && launch[KERNEL_SHARED_EXECUTED] != UINT32_MAX)
-        k->m[GPU_M_SMEM_CONFIG] = (double)launch[KERNEL_SHARED_EXECUTED];
+    tell(&k->m[GPU_M_SMEM_DYNAMIC], launch[KERNEL_DYNAMIC]);
+    if (gpu_launch_is_told(launch)) {
+        tell(&k->m[GPU_M_REGS], launch[KERNEL_REGISTERS]);
+        tell(&k->m[GPU_M_SMEM_STATIC], launch[KERNEL_STATIC]);
+        tell(&k->m[GPU_M_LOCAL_PER_THREAD], launch[KERNEL_LOCAL]);
+    }
+    if (launch[KERNEL_SHARED_EXECUTED] > 0)
+        tell(&k->m[GPU_M_SMEM_CONFIG], launch[KERNEL_SHARED_EXECUTED]);
+}
+
+bool gpu_launch_is_told(const uint64_t *launch)
+{
+    return launch[KERNEL_REGISTERS] > 0 && launch[KERNEL_REGISTERS] != UINT32_MAX;
 }
 
 /* What the walk over one file needs. */

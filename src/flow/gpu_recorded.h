@@ -46,7 +46,12 @@ void gpu_recorded_free(struct gpu_recorded *r);
 /* The first note with that code; NULL when there is none. */
 const struct trace_note *gpu_recorded_note(const struct gpu_recorded *r, const char *code);
 
-/* The resources of a launch, as the rules want them. */
+/* The resources of a launch, as the rules want them; a metric that the record does not tell stays
+ * as it is. */
 void gpu_launch_resources(struct gpu_kernel *k, const uint64_t *launch);
+
+/* Whether registers, static shared and local memory are known: activity records tell them, launch
+ * callbacks (counters, timed runs) leave them 0. Every kernel has registers. */
+bool gpu_launch_is_told(const uint64_t *launch);
 
 #endif

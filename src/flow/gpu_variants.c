@@ -53,6 +53,7 @@ static const uint64_t *launch_of(const struct gpu_counted *c, struct arena *aren
         launch[KERNEL_BLOCK_X + i] = c->kernel.block[i];
         launch[KERNEL_CLUSTER_X + i] = c->kernel.cluster[i];
     }
+    launch[KERNEL_DYNAMIC] = UINT32_MAX; /* the counted kernel knows it */
     return launch;
 }
 
@@ -65,6 +66,17 @@ void gpu_variants_count(struct gpu_variants *v, const struct gpu_counted *counte
         x->counted = &counted[i];
         x->measured++;
     }
+}
+
+const uint64_t *gpu_variants_launch(const struct gpu_variants *v, const struct gpu_variant *one)
+{
+    if (gpu_launch_is_told(one->launch))
+        return one->launch;
+    for (size_t i = 0; i < v->at.n; i++)
+        if (gpu_launch_is_told(v->at.at[i].launch) &&
+            is_same(&v->at.at[i], one->mangled, one->launch))
+            return v->at.at[i].launch;
+    return one->launch;
 }
 
 static int by_value(const void *a, const void *b)

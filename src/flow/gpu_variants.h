@@ -39,6 +39,10 @@ void gpu_variants_time(struct gpu_variants *v, const struct gpu_launch *launches
 void gpu_variants_count(struct gpu_variants *v, const struct gpu_counted *counted, size_t n,
                         int stage, struct arena *arena);
 
+/* The record that tells most about a variant: its own, or that of another stage's variant with the
+ * same function, grid and block when only that one tells the registers. */
+const uint64_t *gpu_variants_launch(const struct gpu_variants *v, const struct gpu_variant *one);
+
 /* Medians; and for variants without a stage the first selection whose regex finds them. ST_FORMAT
  * for a regex that is none. */
 enum status gpu_variants_sort(struct gpu_variants *v, const struct gpu_selection *selections,

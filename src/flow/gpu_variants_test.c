@@ -105,6 +105,35 @@ TEST(counters_join_the_kernel_they_belong_to)
     assert_ptr_equal(gpu_variants_main(&variants, -1), &variants.at.at[0]);
 }
 
+TEST(resources_come_from_the_run_without_instruments)
+{
+    struct gpu_launch timed = launch("a", 1, 10), other = launch("a", 2, 10);
+    struct gpu_launch range = launch("a", 1, 12), alone = launch("b", 1, 12);
+    struct gpu_kernel k = gpu_kernel_none();
+
+    ((uint64_t *)(uintptr_t)timed.launch)[KERNEL_REGISTERS] = 40;
+    ((uint64_t *)(uintptr_t)timed.launch)[KERNEL_LOCAL] = 776;
+    ((uint64_t *)(uintptr_t)other.launch)[KERNEL_REGISTERS] = 64;
+    gpu_variants_time(&variants, &other, 1, -1);
+    gpu_variants_time(&variants, &timed, 1, -1);
+    gpu_variants_time(&variants, &range, 1, 0);
+    gpu_variants_time(&variants, &alone, 1, 0);
+    assert_int_equal(variants.at.n, 4);
+    assert_ptr_equal(gpu_variants_launch(&variants, &variants.at.at[0]), other.launch);
+    /* A timed range tells no registers: the activity record of the same shape does. */
+    assert_ptr_equal(gpu_variants_launch(&variants, &variants.at.at[2]), timed.launch);
+    gpu_launch_resources(&k, timed.launch);
+    assert_true(k.m[GPU_M_REGS] == 40 && k.m[GPU_M_SMEM_STATIC] == 0);
+    assert_true(k.m[GPU_M_LOCAL_PER_THREAD] == 776);
+    /* What nobody tells stays unknown, and is not 0. */
+    assert_ptr_equal(gpu_variants_launch(&variants, &variants.at.at[3]), alone.launch);
+    k = gpu_kernel_none();
+    gpu_launch_resources(&k, alone.launch);
+    assert_true(isnan(k.m[GPU_M_REGS]) && isnan(k.m[GPU_M_SMEM_STATIC]));
+    assert_true(isnan(k.m[GPU_M_LOCAL_PER_THREAD]));
+    assert_int_equal(k.block[0], 128);
+}
+
 TEST(kernels_that_take_no_time_make_no_stage)
 {
     struct gpu_launch list[] = {launch("big", 1, 995), launch("small", 1, 5)};
@@ -122,4 +151,5 @@ TEST_MAIN("flow/gpu_variants", CLEAN(a_variant_is_a_name_with_a_grid_and_a_block
           CLEAN(the_first_expression_that_finds_a_kernel_has_it), CLEAN(a_bad_expression_is_told),
           CLEAN(a_pass_has_frequent_kernels_as_often_as_they_come),
           CLEAN(counters_join_the_kernel_they_belong_to),
+          CLEAN(resources_come_from_the_run_without_instruments),
           CLEAN(kernels_that_take_no_time_make_no_stage))

@@ -107,6 +107,8 @@ struct timeline_launches {
     uint64_t unlinked;                 /* kernels without a launch call */
     uint64_t host_bound;               /* kernels whose stream was empty when they were launched */
     nanos host_bound_gap;
+    uint64_t in_launch; /* kernels whose stream ran dry while their launch call was under way */
+    nanos in_launch_gap;
 };
 
 /* One launch of a graph: as nodes, as one row, or both. */

@@ -174,6 +174,16 @@ static bool was_told_to_wait(const struct evidence *e, uint32_t stream, nanos la
     return lo > 0 && e->waits[stream].at[lo - 1] >= e->prev_call[stream];
 }
 
+/* The queue was empty all the same: the call that launched the next work had not returned when the
+ * device ran dry. */
+static bool was_in_launch(const struct evidence *e, const struct timeline_op *next,
+                          const struct timeline_op *prev, const struct timeline_gap *g)
+{
+    return next != NULL && next->call != TIMELINE_NONE &&
+           (prev == NULL || prev->call != next->call) &&
+           slices_end(&e->t->cap->slices, next->call) > g->begin;
+}
+
 static enum timeline_cause cause_of(struct evidence *e, const struct timeline_device *d,
                                     struct timeline_gap *g)
 {
@@ -200,6 +210,10 @@ static enum timeline_cause cause_of(struct evidence *e, const struct timeline_de
     if (next != NULL && prev != NULL && (next->flags & prev->flags & TIMELINE_NODE) != 0 &&
         next->call == prev->call)
         return GAP_GRAPH;
+    if (nanos_sub(g->end, g->begin) >= tight && was_in_launch(e, next, prev, g)) {
+        g->host_api = s->name[next->call];
+        return GAP_HOST;
+    }
     return nanos_sub(g->end, g->begin) < tight ? GAP_TIGHT : GAP_UNKNOWN;
 }
 

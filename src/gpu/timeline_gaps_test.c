@@ -44,6 +44,37 @@ TEST(less_than_half_a_wait_is_a_late_host)
     scene_end(&s);
 }
 
+TEST(a_launch_still_under_way_is_a_late_host)
+{
+    struct scene s;
+
+    scene_begin(&s);
+    scene_launch(&s, 0, 10, "7", 1000, 2000);
+    scene_launch(&s, 1500, 4000, "7", 6000, 7000);    /* the queue was empty at 2000 */
+    scene_launch(&s, 5000, 7000, "7", 9000, 10000);   /* back at 7000: it was not */
+    scene_launch(&s, 9500, 10400, "7", 10500, 11000); /* too short to tell */
+    scene_look(&s, all);
+    assert_int_equal(cause_of_gap(&s, 0), GAP_HOST);
+    assert_true(str_equal(host_api(&s, 0), S("cudaLaunchKernel")));
+    assert_int_equal(cause_of_gap(&s, 1), GAP_UNKNOWN);
+    assert_int_equal(cause_of_gap(&s, 2), GAP_TIGHT);
+    scene_end(&s);
+}
+
+TEST(nodes_wait_for_the_graph_and_not_for_its_call)
+{
+    struct scene s;
+
+    scene_begin(&s);
+    uint32_t call = scene_call(&s, "cudaGraphLaunch", 0, 9000);
+    capture_flow(s.cap, FLOW_LAUNCH, call, scene_kernel(&s, "7", "a", 1000, 2000));
+    capture_flow(s.cap, FLOW_LAUNCH, call, scene_kernel(&s, "7", "b", 5000, 6000));
+    scene_look(&s, all);
+    assert_int_equal(cause_of_gap(&s, 0), GAP_GRAPH);
+    assert_int_equal(s.d->launches.in_launch, 0);
+    scene_end(&s);
+}
+
 TEST(queued_work_behind_an_event_depends_on_it)
 {
     struct scene s;
@@ -107,5 +138,7 @@ TEST(between_nodes_it_is_the_graph)
 }
 
 TEST_MAIN("gpu/timeline_gaps", T(a_host_that_waits_is_a_sync),
-          T(less_than_half_a_wait_is_a_late_host), T(queued_work_behind_an_event_depends_on_it),
+          T(less_than_half_a_wait_is_a_late_host), T(a_launch_still_under_way_is_a_late_host),
+          T(nodes_wait_for_the_graph_and_not_for_its_call),
+          T(queued_work_behind_an_event_depends_on_it),
           T(the_profiler_and_code_loading_are_overhead), T(between_nodes_it_is_the_graph))

@@ -127,6 +127,8 @@ static void put_launches(struct json_writer *j, const struct timeline_launches *
     put_i64(j, "unlinked_kernels", (int64_t)l->unlinked);
     put_i64(j, "host_bound_gap_ns", l->host_bound_gap);
     put_i64(j, "host_bound_gaps", (int64_t)l->host_bound);
+    put_i64(j, "in_launch_gap_ns", l->in_launch_gap);
+    put_i64(j, "in_launch_gaps", (int64_t)l->in_launch);
     json_write_end(j);
 }
 

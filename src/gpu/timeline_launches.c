@@ -38,6 +38,19 @@ static void add_first(struct timeline_launches *out, struct lists *lists,
     out->overlapped += op->begin < l->end;
 }
 
+/* The stream ran dry at `dry`: before the call began, or while it was under way. */
+static void add_host(struct timeline_launches *out, const struct timeline_op *op,
+                     const struct timeline_launch *l, nanos dry)
+{
+    if (l->begin > dry) {
+        out->host_bound++;
+        out->host_bound_gap = nanos_add(out->host_bound_gap, nanos_sub(op->begin, dry));
+    } else if (l->end > dry && op->begin > dry) {
+        out->in_launch++;
+        out->in_launch_gap = nanos_add(out->in_launch_gap, nanos_sub(op->begin, dry));
+    }
+}
+
 static void add(struct timeline *t, struct timeline_device *d, struct lists *lists,
                 const struct timeline_op *op, const struct ends *ends)
 {
@@ -52,11 +65,8 @@ static void add(struct timeline *t, struct timeline_device *d, struct lists *lis
     vec_push(&lists->queue, l.queue);
     if (is_first)
         add_first(out, lists, op, &l);
-    if (ends->has_kernel && l.begin > ends->kernel &&
-        (is_first || (op->flags & TIMELINE_NODE) == 0)) {
-        out->host_bound++;
-        out->host_bound_gap = nanos_add(out->host_bound_gap, nanos_sub(op->begin, ends->kernel));
-    }
+    if (ends->has_kernel && (is_first || (op->flags & TIMELINE_NODE) == 0))
+        add_host(out, op, &l, ends->kernel);
 }
 
 /* The first kernel of each call. */

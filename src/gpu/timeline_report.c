@@ -174,6 +174,10 @@ static void put_launches(struct report *r, const struct timeline_device *d)
     table_number(t, NAN);
     table_number(t, NAN);
     table_number(t, (double)l->host_bound_gap);
+    put_number(r, t, "gaps in a launch call", (double)l->in_launch);
+    table_number(t, NAN);
+    table_number(t, NAN);
+    table_number(t, (double)l->in_launch_gap);
     report_text(r,
                 arena_format(&r->arena, "%llu kernels started before their launch call returned.",
                              (unsigned long long)l->overlapped));

@@ -210,20 +210,24 @@ static void add_opportunity(struct gpu_run *run, int id, const char *family, con
                                                     .is_ranked = true}));
 }
 
-/* O12: kernels whose stream ran dry because the host was late. A graph leaves about 1 us a node;
- * and no more can be won than the device was idle. */
+/* O12: kernels whose stream ran dry because the host was late or still launching. A graph leaves
+ * about 1 us a node; and no more can be won than the device was idle. */
 static void judge_launches(const struct timeline_device *d, struct gpu_run *run)
 {
     const struct timeline_launches *l = &d->launches;
     double span = (double)nanos_sub(d->window.end, d->window.begin);
-    double gap = (double)l->host_bound_gap, idle = 100 * (1 - (double)d->busy / span);
+    double gap = (double)nanos_add(l->host_bound_gap, l->in_launch_gap);
+    double idle = 100 * (1 - (double)d->busy / span);
 
     if (span <= 0 || gap <= 0.05 * span)
         return;
     double gain = 100 * (gap - 1000 * (double)l->latency.n) / span;
     add_opportunity(run, 12, "launch", "launch overhead: a CUDA graph or fewer launches",
-                    arena_format(&run->arena, "host_bound_gap=%.1f%% of span (%llu gaps)",
-                                 100 * gap / span, (unsigned long long)l->host_bound),
+                    arena_format(&run->arena,
+                                 "host_gaps=%.1f%% of span (%llu late launches, %llu in the "
+                                 "launch call)",
+                                 100 * gap / span, (unsigned long long)l->host_bound,
+                                 (unsigned long long)l->in_launch),
                     gain > idle ? idle : gain);
 }
 

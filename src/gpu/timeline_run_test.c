@@ -52,6 +52,25 @@ TEST(a_late_host_is_an_opportunity)
     scene_end(&s);
 }
 
+TEST(a_host_that_is_still_launching_is_one_as_well)
+{
+    struct gpu_run run;
+    struct scene s;
+
+    scene_begin(&s);
+    scene_launch(&s, 0, 1000, "7", 2000, 12000);
+    scene_launch(&s, 11000, 21000, "7", 22000, 32000);
+    scene_look(&s, all);
+    gpu_run_init(&run);
+    timeline_run_kernels(s.t, s.d, &run);
+    timeline_run_sections(s.t, s.d, &run);
+    assert_int_equal(run.extra.n, 1);
+    assert_int_equal(run.extra.at[0].id, 12);
+    assert_true(fabs(run.extra.at[0].gain - 100 * 8.0 / 30) < 1e-9);
+    gpu_run_free(&run);
+    scene_end(&s);
+}
+
 TEST(stages_declared_concurrent_that_were_not_are_one_too)
 {
     struct gpu_run run;
@@ -100,5 +119,6 @@ TEST(tables_have_a_row_for_each_thing)
 }
 
 TEST_MAIN("gpu/timeline_run", T(launches_of_a_kernel_are_one_with_their_median),
-          T(a_late_host_is_an_opportunity), T(stages_declared_concurrent_that_were_not_are_one_too),
+          T(a_late_host_is_an_opportunity), T(a_host_that_is_still_launching_is_one_as_well),
+          T(stages_declared_concurrent_that_were_not_are_one_too),
           T(tables_have_a_row_for_each_thing))

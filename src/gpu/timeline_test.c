@@ -156,6 +156,22 @@ TEST(launches_are_measured_from_their_call)
     scene_end(&s);
 }
 
+TEST(a_stream_can_run_dry_during_a_launch)
+{
+    struct scene s;
+
+    scene_begin(&s);
+    scene_launch(&s, 0, 10, "7", 20, 100);
+    scene_launch(&s, 90, 140, "7", 150, 200);  /* under way when the stream ran dry */
+    scene_launch(&s, 190, 200, "7", 250, 300); /* returned just in time */
+    scene_launch(&s, 280, 350, "8", 290, 400); /* another stream had nothing to wait for */
+    scene_look(&s, all);
+    assert_int_equal(s.d->launches.host_bound, 0);
+    assert_int_equal(s.d->launches.in_launch, 1);
+    assert_int_equal(s.d->launches.in_launch_gap, 50);
+    scene_end(&s);
+}
+
 TEST(calls_are_found_by_correlation_when_arrows_are_missing)
 {
     struct scene s;
@@ -217,6 +233,7 @@ TEST_MAIN("gpu/timeline", T(work_side_by_side_is_busy_once),
           T(efficiency_is_what_could_be_hidden_and_was), T(a_window_cuts_work_at_its_borders),
           T(a_graph_row_counts_only_where_its_nodes_are_missing),
           T(graph_launches_without_kernels_are_noticed), T(launches_are_measured_from_their_call),
+          T(a_stream_can_run_dry_during_a_launch),
           T(calls_are_found_by_correlation_when_arrows_are_missing),
           T(ranges_count_the_kernels_launched_inside),
           T(a_capture_without_device_work_has_no_device))

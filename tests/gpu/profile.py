@@ -238,6 +238,19 @@ class Results(Case):
         self.assertEqual(len([f for f in self.folders() if f.endswith(".partial")]), 0)
         self.assertIn("latest", self.folders())
 
+    def test_resources(self):
+        """Counters and timed runs do not tell registers: the plain run does, or nobody."""
+        self.assertEqual(self.run_(), 0, None)
+        text = self.report("annotation")
+        self.assertIn("| copy | 2112x1x1 | 256x1x1 | – | 32 | 0 | 0 | 0 | 8 |", text)
+        self.assertIn("| scale | 132x1x1 | 512x1x1 | – | 40 | 8192 | 0 | 0 | 3 | registers |", text)
+        self.assertEqual(self.run_("--mode", "event", "--select", "^copy"), 0, None)
+        top = os.path.join(self.top("event"), "latest")
+        with open(os.path.join(top, "kernels.json"), encoding="utf-8") as f:
+            metrics = json.load(f)["kernels"][0]["metrics"]
+        for name in ("registers", "smem_static", "local_bytes_per_thread"):
+            self.assertNotIn(name, metrics)
+
     def test_event_starts_again(self):
         self.assertEqual(self.run_("--mode", "event", "--select", "^copy", "--runs", "7",
                                    "--warmup", "1"), 0, None)
