@@ -203,18 +203,6 @@ static void check_rows(struct trace *t)
 
 /* ---- a trace ---- */
 
-static bool find_events(struct json *j)
-{
-    struct str key;
-
-    if (json_next(j) != JSON_OBJECT)
-        return false;
-    while (json_key(j, &key))
-        if (str_equal(key, S("traceEvents")))
-            return json_next(j) == JSON_ARRAY;
-    return false;
-}
-
 static void not_json(struct trace *t)
 {
     const struct json *j = &t->json;
@@ -259,7 +247,7 @@ static void check_trace(struct incore_lint *l, struct str text, uint64_t offset,
     json_open(&t->json, text, JSON_STRICT);
     if (word >= text.n || word >= MIB)
         report(l, LINT_REFUSED, "trace-events", offset, "no \"traceEvents\" in the first MiB");
-    else if (find_events(&t->json))
+    else if (event_json_enter(&t->json))
         walk_events(t);
     else if (t->json.token == JSON_ERROR || t->json.token == JSON_END)
         not_json(t);

@@ -62,3 +62,15 @@ bool event_json_take(struct json *j, bool (*take_args)(void *ctx), void *ctx, st
     e->end = json_offset(j);
     return j->token == JSON_OBJECT_END;
 }
+
+bool event_json_enter(struct json *j)
+{
+    struct str key;
+
+    if (json_next(j) != JSON_OBJECT)
+        return false;
+    while (json_key(j, &key))
+        if (str_equal(key, S("traceEvents")))
+            return json_next(j) == JSON_ARRAY;
+    return false;
+}

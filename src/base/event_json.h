@@ -38,6 +38,9 @@ struct event_json {
     struct event_value member[EVENT_MEMBERS]; /* of two under one name the last */
 };
 
+/* Enters the list `traceEvents` of a document that is just opened. */
+bool event_json_enter(struct json *j);
+
 /* Reads the element that comes. `take_args` reads the value of args in place of it being kept;
  * NULL: it is kept. False when reading stops, or when it says so. */
 bool event_json_take(struct json *j, bool (*take_args)(void *ctx), void *ctx, struct event_json *e);

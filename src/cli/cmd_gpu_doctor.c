@@ -102,7 +102,7 @@ static void add_clocks(struct rows *rows, const struct nvml *nvml, struct sessio
     struct nvml_gpu *gpu = NULL;
     unsigned long long reasons = 0;
 
-    if (nvml->library == NULL || NVML_DO(nvml, by_index, 0U, &gpu) != NVML_OK)
+    if (nvml->handle == NULL || NVML_DO(nvml, by_index, 0U, &gpu) != NVML_OK)
         return;
     NVML_DO(nvml, reasons, gpu, &reasons);
     if ((reasons & NVML_REASON_LOCKED) != 0)

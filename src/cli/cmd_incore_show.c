@@ -142,16 +142,7 @@ static void print_json(struct session *s, const struct args *args, const struct 
         json_write_end(j);
     }
     json_write_end(j);
-    json_write_key(j, S("timeline"));
-    json_write_array(j);
-    for (size_t i = 0; i < v->strips.n; i++) {
-        json_write_object(j);
-        json_text(j, S("core"), v->strips.at[i].core);
-        json_text(j, S("pipe"), v->strips.at[i].pipe);
-        json_text(j, S("cells"), str_of(v->strips.at[i].cells));
-        json_write_end(j);
-    }
-    json_write_end(j);
+    incore_timeline_json(v, j);
     json_write_end(j);
     session_json_end(s);
 }

@@ -249,23 +249,6 @@ static enum status draw(struct session *s, const struct args *a, struct pto_kern
 
 /* ---- JSON ---- */
 
-static void put_timeline(struct json_writer *j, const struct incore_view *v)
-{
-    json_write_key(j, S("timeline"));
-    json_write_array(j);
-    for (size_t i = 0; i < v->strips.n; i++) {
-        json_write_object(j);
-        json_write_key(j, S("core"));
-        json_write_string(j, v->strips.at[i].core);
-        json_write_key(j, S("pipe"));
-        json_write_string(j, v->strips.at[i].pipe);
-        json_write_key(j, S("cells"));
-        json_write_string(j, str_of(v->strips.at[i].cells));
-        json_write_end(j);
-    }
-    json_write_end(j);
-}
-
 static void put_arguments(struct json_writer *j, const struct pto_kernel *k)
 {
     json_write_key(j, S("arguments"));
@@ -316,7 +299,7 @@ static void put_kernel(struct json_writer *j, const char *path, const struct pto
     if (x && x->n_checks > 0)
         put_checks(j, x);
     if (x && x->has_view)
-        put_timeline(j, &x->view);
+        incore_timeline_json(&x->view, j);
     json_write_end(j);
 }
 

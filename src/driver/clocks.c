@@ -291,7 +291,7 @@ void clock_sample(struct clock_samples *s, const struct nvml *nvml, struct nvml_
     unsigned value = 0;
     unsigned long long reasons = 0;
 
-    if (nvml == NULL || nvml->library == NULL || (s->sm_mhz.n > 0 && at < s->next))
+    if (nvml == NULL || nvml->handle == NULL || (s->sm_mhz.n > 0 && at < s->next))
         return;
     s->next = nanos_add(at, SAMPLE_NS);
     if (NVML_DO(nvml, clock, gpu, NVML_CLOCK_SM, &value) == NVML_OK)

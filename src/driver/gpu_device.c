@@ -110,7 +110,7 @@ static void ask_nvml(const struct nvml *nvml, struct gpu_card *out)
 {
     unsigned now = 0, pending = 0, mhz = 0;
 
-    if (nvml == NULL || nvml->library == NULL)
+    if (nvml == NULL || nvml->handle == NULL)
         return;
     NVML_DO(nvml, driver_version, out->driver, sizeof(out->driver));
     if (NVML_DO(nvml, by_uuid, out->uuid, &out->handle) != NVML_OK &&

@@ -5,30 +5,7 @@
 
 #include "base/fs.h"
 #include "base/testing.h"
-
-static struct arena arena;
-static struct diag diag;
-static char scratch[64];
-
-static int enter(void **state)
-{
-    (void)state;
-    arena_init(&arena);
-    diag_init(&diag);
-    snprintf(scratch, sizeof(scratch), "/tmp/strata-ncu-XXXXXX");
-    return mkdtemp(scratch) == NULL;
-}
-
-static int leave(void **state)
-{
-    char command[96];
-
-    (void)state;
-    diag_fini(&diag);
-    arena_free(&arena);
-    snprintf(command, sizeof(command), "rm -r %s", scratch);
-    return system(command);
-}
+#include "driver/testing_folder.h"
 
 static const char *joined(const char *const *words)
 {

@@ -39,30 +39,30 @@ static void find(void *library, const char *symbols, void *function_pointer)
 
 int nvml_open(struct nvml *nvml, struct arena *arena, const char **why)
 {
-    *nvml = (struct nvml){.library = open_library(arena, why)};
-    if (nvml->library == NULL)
+    *nvml = (struct nvml){.handle = open_library(arena, why)};
+    if (nvml->handle == NULL)
         return NVML_NO_LIBRARY;
-#define NVML_CALL(member, symbol, ...) find(nvml->library, symbol, &nvml->member);
+#define NVML_CALL(member, symbol, ...) find(nvml->handle, symbol, &nvml->member);
 #include "driver/nvml_calls.def"
 #undef NVML_CALL
-    find(nvml->library, "nvmlErrorString", &nvml->error_text);
+    find(nvml->handle, "nvmlErrorString", &nvml->error_text);
 
     int result = NVML_DO(nvml, init);
     if (result == NVML_OK)
         return NVML_OK;
     if (why != NULL)
         *why = arena_format(arena, "%s", nvml_error(nvml, result)).at;
-    dlclose(nvml->library);
+    dlclose(nvml->handle);
     *nvml = (struct nvml){0};
     return result;
 }
 
 void nvml_close(struct nvml *nvml)
 {
-    if (nvml->library == NULL)
+    if (nvml->handle == NULL)
         return;
     NVML_DO(nvml, shutdown);
-    dlclose(nvml->library);
+    dlclose(nvml->handle);
     *nvml = (struct nvml){0};
 }
 

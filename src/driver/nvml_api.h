@@ -58,7 +58,7 @@ struct nvml_use {
 };
 
 struct nvml {
-    void *library; /* NULL: not open */
+    void *handle; /* of the library; NULL: not open */
 #define NVML_CALL(member, symbol, ...) int (*member)(__VA_ARGS__);
 #include "driver/nvml_calls.def"
 #undef NVML_CALL

@@ -62,8 +62,8 @@ const char *const *workload_environment(const struct workload *run, struct arena
 
     if (run->inject == INJECT_NONE)
         return v.at;
-    add(&v, "CUDA_INJECTION64_PATH", run->library);
-    add(&v, "NVTX_INJECTION64_PATH", run->library);
+    add(&v, "CUDA_INJECTION64_PATH", run->injected);
+    add(&v, "NVTX_INJECTION64_PATH", run->injected);
     add(&v, "STRATA_TRACE_DIR", run->trace_dir);
     add(&v, "STRATA_INJECT_MODE", modes[run->inject]);
     add(&v, "STRATA_INJECT_PRESET", run->preset);
@@ -113,7 +113,7 @@ static bool is_idle(const struct workload_watch *watch)
 {
     struct nvml_use use = {.gpu = 100};
 
-    if (watch->nvml == NULL || watch->nvml->library == NULL || watch->gpu == NULL)
+    if (watch->nvml == NULL || watch->nvml->handle == NULL || watch->gpu == NULL)
         return false;
     return NVML_DO(watch->nvml, use, watch->gpu, &use) == NVML_OK && use.gpu == 0;
 }

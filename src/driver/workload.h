@@ -31,7 +31,7 @@ struct workload {
     const char *log;   /* what the program prints; NULL: nowhere */
     const char *label; /* for the progress line */
     enum workload_inject inject;
-    const char *library;   /* libstrata-inject.so; absolute */
+    const char *injected;  /* libstrata-inject.so; absolute */
     const char *trace_dir; /* where its files go; made here */
     const char *preset;    /* of a trace: "min", "std", "full" */
     const char *kernels;   /* regular expression; NULL: all */

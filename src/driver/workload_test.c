@@ -7,31 +7,7 @@
 #include "base/cancel.h"
 #include "base/fs.h"
 #include "base/testing.h"
-
-static struct arena arena;
-static struct diag diag;
-static char scratch[64];
-
-static int enter(void **state)
-{
-    (void)state;
-    arena_init(&arena);
-    diag_init(&diag);
-    snprintf(scratch, sizeof(scratch), "/tmp/strata-workload-XXXXXX");
-    return mkdtemp(scratch) == NULL;
-}
-
-static int leave(void **state)
-{
-    char command[96];
-
-    (void)state;
-    cancel_clear();
-    diag_fini(&diag);
-    arena_free(&arena);
-    snprintf(command, sizeof(command), "rm -r %s", scratch);
-    return system(command);
-}
+#include "driver/testing_folder.h"
 
 static struct workload_result shell(const char *script, struct workload run,
                                     struct workload_watch watch)
@@ -48,7 +24,7 @@ static struct workload_result shell(const char *script, struct workload run,
 TEST(the_environment_is_the_contract_of_the_injection_library)
 {
     struct workload run = {.inject = INJECT_COUNTERS,
-                           .library = "/lib/x.so",
+                           .injected = "/lib/x.so",
                            .trace_dir = fs_join(&arena, scratch, "trace"),
                            .kernels = "^a|^b",
                            .metrics = "m.sum,n.sum",
@@ -103,7 +79,7 @@ TEST(a_program_that_is_not_there_is_told)
 TEST(a_recording_that_stands_still_is_ended)
 {
     struct workload run = {.inject = INJECT_COUNTERS,
-                           .library = "/lib/x.so",
+                           .injected = "/lib/x.so",
                            .trace_dir = fs_join(&arena, scratch, "trace")};
     struct workload_watch watch = {.silence_ms = 700};
 
@@ -121,7 +97,7 @@ TEST(a_program_that_computes_on_its_own_does_not_hang)
     struct nvml nvml;
     struct nvml_gpu *gpu = NULL;
     struct workload run = {.inject = INJECT_COUNTERS,
-                           .library = "/lib/x.so",
+                           .injected = "/lib/x.so",
                            .trace_dir = fs_join(&arena, scratch, "trace")};
     const char *script = "echo x > $STRATA_TRACE_DIR/trace-1.strata; sleep 2.5";
 

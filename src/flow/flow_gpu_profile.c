@@ -26,7 +26,7 @@ struct profile {
     struct gpu_rundir folder;
     const char *begun; /* local time */
     struct gpu_mode_run mode;
-    const char *library;
+    const char *injected;
 };
 
 static const char *local_time(struct arena *arena)
@@ -53,7 +53,7 @@ static enum gpu_outcome show_plan(struct profile *p)
     const struct gpu_profile_job *job = p->job;
     struct gpu_text t = {0};
     const char *regex = gpu_selections_regex(p->plan.selections, p->plan.stages.n, p->arena);
-    struct workload run = {.library = p->library != NULL ? p->library : "libstrata-inject.so",
+    struct workload run = {.injected = p->injected != NULL ? p->injected : "libstrata-inject.so",
                            .trace_dir = "DIR",
                            .kernels = regex,
                            .device = -1};
@@ -137,7 +137,7 @@ static enum gpu_outcome collect(struct profile *p)
                     .arena = p->arena,
                     .diag = p->diag,
                     .argv = p->plan.argv,
-                    .library = p->library,
+                    .injected = p->injected,
                     .folder = absolute(p->arena, p->folder.partial),
                     .device = p->job->device != NULL ? p->session.info.ordinal : -1,
                     .is_strict = p->job->backend == BACKEND_CUPTI},
@@ -251,7 +251,7 @@ static enum gpu_outcome tell(struct profile *p, enum gpu_outcome code)
 
     gpu_run_judge(run);
     gpu_fill_notes(run, p->diag);
-    gpu_info_write(run, &p->mode, p->begun, p->library);
+    gpu_info_write(run, &p->mode, p->begun, p->injected);
     enum status st = compare(p);
     if (st == ST_OK)
         st = gpu_rundir_write(&p->folder, run, &p->mode.pages, p->diag);
@@ -289,11 +289,11 @@ enum gpu_outcome flow_gpu_profile(const struct gpu_profile_job *job, struct aren
     result->has_run = true;
     enum status st = gpu_plan_make(&p.plan, job, arena, d);
     enum gpu_outcome code = st == ST_FORMAT ? GPU_USAGE : gpu_outcome_of(st);
-    p.library = workload_library(arena);
+    p.injected = workload_library(arena);
     p.begun = local_time(arena);
     if (code == GPU_DONE && job->is_dry) {
         code = show_plan(&p);
-    } else if (code == GPU_DONE && p.library == NULL && job->mode != PROFILE_NCU) {
+    } else if (code == GPU_DONE && p.injected == NULL && job->mode != PROFILE_NCU) {
         diag_fail(d, ST_TOOL, "gpu.no-inject", (struct where){0},
                   "libstrata-inject.so was not found beside strata");
         diag_hint(d, "try", "STRATA_INJECT_PATH=/path/of/libstrata-inject.so");

@@ -147,7 +147,7 @@ static enum gpu_outcome run_part(struct gpu_collect *c, struct workload *run, co
     struct workload_result result;
 
     run->argv = c->argv;
-    run->library = c->library;
+    run->injected = c->injected;
     run->trace_dir = fs_join(c->arena, c->folder, part);
     run->log = fs_join(c->arena, run->trace_dir, "program.log");
     run->device = c->device;

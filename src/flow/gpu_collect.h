@@ -15,7 +15,7 @@ struct gpu_collect {
     struct arena *arena;
     struct diag *diag;
     const char *const *argv;
-    const char *library;              /* libstrata-inject.so */
+    const char *injected;             /* libstrata-inject.so */
     const char *folder;               /* of the run; each part gets a folder below */
     int device;                       /* only this CUDA device; -1: all */
     bool is_strict;                   /* no counters is an error, not a lesser result */

@@ -1,7 +1,6 @@
 #include "flow/gpu_modes.h"
 
 #include <math.h>
-
 #include <stdio.h>
 
 #include "base/fs.h"
@@ -220,7 +219,7 @@ static enum gpu_outcome by_ncu(struct gpu_mode_run *m)
                   ncu.reason);
         return GPU_TOOL;
     }
-    if (m->collect.library == NULL)
+    if (m->collect.injected == NULL)
         return GPU_TOOL;
     diag_add(d, SEV_WARN, "gpu.no-ncu", (struct where){0},
              "own counters in place of ncu: its rules, sources and PTX are not there");

@@ -43,6 +43,9 @@ void incore_view_build(struct incore_view *v, const struct incore_trace *t,
                        const struct incore_lanes *lanes, size_t columns);
 void incore_view_free(struct incore_view *v);
 
+/* The strips as member "timeline" of the object that is open. */
+void incore_timeline_json(const struct incore_view *v, struct json_writer *w);
+
 /* What changed from `a` to `b`; the side that is missing has a count of 0. */
 struct incore_top_change {
     struct incore_top a, b;

@@ -548,19 +548,6 @@ static void read_events(struct reader *r)
     }
 }
 
-/* Moves into the list of events. */
-static bool find_events(struct json *j)
-{
-    struct str key;
-
-    if (json_next(j) != JSON_OBJECT)
-        return false;
-    while (json_key(j, &key))
-        if (str_equal(key, S("traceEvents")))
-            return json_next(j) == JSON_ARRAY;
-    return false;
-}
-
 static enum status read_document(struct reader *r)
 {
     struct json *j = &r->json;
@@ -568,7 +555,7 @@ static enum status read_document(struct reader *r)
     bool is_cut;
 
     json_open(j, r->t->text, JSON_LENIENT);
-    if (!find_events(j)) {
+    if (!event_json_enter(j)) {
         uint64_t at = j->token == JSON_ERROR ? j->error_at : json_offset(j);
         const char *why = j->token == JSON_ERROR ? j->error : "no list of events";
         size_t border = json_border(r->t->text, 0, marker, &is_cut);

@@ -256,18 +256,17 @@ static double signed_as_double(int64_t n)
     return n < 0 ? -whole_as_double(0 - (uint64_t)n) : whole_as_double((uint64_t)n);
 }
 
-/* The bits of a number as an element, and back. */
-static uint64_t to_bits(const struct pto_number *a, enum pto_dtype t)
+uint64_t pto_number_bits(const struct pto_number *n, enum pto_dtype t)
 {
-    return pto_dtype_is_float(t) ? pto_elem_from_f64(a->v.f, t) : plain(a->v.i, t);
+    return pto_dtype_is_float(t) ? pto_elem_from_f64(n->v.f, t) : plain(n->v.i, t);
 }
 
-static void from_bits(uint64_t bits, enum pto_dtype t, struct pto_number *out)
+void pto_number_set(struct pto_number *n, uint64_t bits, enum pto_dtype t)
 {
     if (pto_dtype_is_float(t))
-        out->v.f = pto_elem_f64(bits, t);
+        n->v.f = pto_elem_f64(bits, t);
     else
-        out->v.i = pto_wrap((int64_t)bits, t);
+        n->v.i = pto_wrap((int64_t)bits, t);
 }
 
 static void cast(enum pto_opcode op, enum pto_dtype from, enum pto_dtype to,
@@ -296,7 +295,7 @@ static void cast(enum pto_opcode op, enum pto_dtype from, enum pto_dtype to,
         break;
     case PTO_ARITH_BITCAST:
     case PTO_CONVERSION_CAST:
-        from_bits(to_bits(a, from), to, out);
+        pto_number_set(out, pto_number_bits(a, from), to);
         break;
     default: /* index_cast, extsi, trunci */
         out->v.i = pto_wrap(n, to);

@@ -39,4 +39,8 @@ enum pto_arith_result pto_arith(enum pto_opcode op, enum pto_dtype from, enum pt
 int64_t pto_wrap(int64_t value, enum pto_dtype t);
 double pto_round_to(double value, enum pto_dtype t);
 
+/* A number as the bits of an element, and back; its taint stays. */
+uint64_t pto_number_bits(const struct pto_number *n, enum pto_dtype t);
+void pto_number_set(struct pto_number *n, uint64_t bits, enum pto_dtype t);
+
 #endif

@@ -21,19 +21,6 @@ static const struct pto_gm *operand_gm(const struct pto_core *c, const struct pt
     return NULL;
 }
 
-static void from_bits(uint64_t bits, enum pto_dtype t, struct pto_number *n)
-{
-    if (pto_dtype_is_float(t))
-        n->v.f = pto_elem_f64(bits, t);
-    else
-        n->v.i = pto_wrap((int64_t)bits, t);
-}
-
-static uint64_t to_bits(const struct pto_number *n, enum pto_dtype t)
-{
-    return pto_dtype_is_float(t) ? pto_elem_from_f64(n->v.f, t) : (uint64_t)n->v.i;
-}
-
 static uint64_t word_key(const struct pto_gm *g, int64_t at)
 {
     return hash_mix((uint64_t)(g->root + 1), (uint64_t)g->view.offset + (uint64_t)at);
@@ -108,7 +95,7 @@ bool pto_core_load_scalar(struct pto_core *c, uint32_t site)
                              "pto.load_scalar: element %lld is outside the buffer", (long long)at);
     *to = (struct pto_number){.taint = index ? index->taint : 0};
     if (g->view.base)
-        from_bits(pto_elem_load(g->view.base + byte, g->view.dtype), g->view.dtype, to);
+        pto_number_set(to, pto_elem_load(g->view.base + byte, g->view.dtype), g->view.dtype);
     else if (hash_get(&c->stored, word_key(g, at), &word))
         *to = c->words.at[word];
     else if (g->root >= 0)
@@ -137,7 +124,7 @@ bool pto_core_store_scalar(struct pto_core *c, uint32_t site)
         return pto_core_fail(c, s->line, "pto-run.gm-range",
                              "pto.store_scalar: element %lld is outside the buffer", (long long)at);
     if (g->view.base) {
-        pto_elem_store(g->view.base + byte, g->view.dtype, to_bits(value, g->view.dtype));
+        pto_elem_store(g->view.base + byte, g->view.dtype, pto_number_bits(value, g->view.dtype));
     } else {
         uint32_t word = hash_add(&c->stored, word_key(g, at), (uint32_t)c->words.n);
         if (word == c->words.n)

@@ -3,18 +3,7 @@
 #include <stdio.h>
 
 #include "base/testing.h"
-
-static struct pto_work tile(enum pto_opcode op, enum pto_dtype t, int32_t rows, int32_t cols)
-{
-    return (struct pto_work){.op = op,
-                             .pipe = PTO_PIPE_V,
-                             .src_dtype = t,
-                             .dst_dtype = t,
-                             .rows = rows,
-                             .cols = cols,
-                             .v_row = rows,
-                             .v_col = cols};
-}
+#include "pto/testing_cost.h"
 
 TEST(exact_rows_of_the_table_are_used)
 {

@@ -3,22 +3,11 @@
 #include <math.h>
 
 #include "base/testing.h"
+#include "pto/testing_cost.h"
 
 static int64_t cycles(const struct pto_costs *c, struct pto_work w)
 {
     return pto_cost_cycles(pto_cost_of(c, &w));
-}
-
-static struct pto_work tile(enum pto_opcode op, enum pto_dtype t, int32_t rows, int32_t cols)
-{
-    return (struct pto_work){.op = op,
-                             .pipe = PTO_PIPE_V,
-                             .src_dtype = t,
-                             .dst_dtype = t,
-                             .rows = rows,
-                             .cols = cols,
-                             .v_row = rows,
-                             .v_col = cols};
 }
 
 TEST(a_small_kernel_costs_what_its_three_parts_cost)

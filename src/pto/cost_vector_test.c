@@ -1,6 +1,7 @@
 #include "pto/cost_vector.h"
 
 #include "base/testing.h"
+#include "pto/testing_cost.h"
 
 static double sum_of(const struct pto_costs *c, struct pto_work w)
 {
@@ -18,18 +19,6 @@ static double cycles_of(struct pto_work w)
     double sum = sum_of(c, w);
     pto_costs_free(c);
     return sum;
-}
-
-static struct pto_work tile(enum pto_opcode op, enum pto_dtype t, int32_t rows, int32_t cols)
-{
-    return (struct pto_work){.op = op,
-                             .pipe = PTO_PIPE_V,
-                             .src_dtype = t,
-                             .dst_dtype = t,
-                             .rows = rows,
-                             .cols = cols,
-                             .v_row = rows,
-                             .v_col = cols};
 }
 
 static double cycles(enum pto_opcode op, enum pto_dtype t, int32_t rows, int32_t cols)
