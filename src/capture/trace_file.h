@@ -176,7 +176,7 @@ enum { TRACE_FIELDS_MOST = 32 };
 struct trace_counter {
     const uint64_t *launch; /* enum trace_kernel_field */
     const char *name;       /* mangled */
-    const double *values;   /* one for each metric; NaN: none */
+    double *values;         /* one for each metric; NaN: none */
     uint64_t number;        /* of the launch in its process, from 0 */
     int64_t at;             /* when it was launched */
     uint32_t passes;

@@ -79,6 +79,8 @@ const char *const *workload_environment(const struct workload *run, struct arena
     add_number(&v, "STRATA_INJECT_PER_KERNEL", run->per_kernel);
     if (run->passes > 0)
         add_number(&v, "STRATA_INJECT_PASSES", (uint64_t)run->passes);
+    if (run->inject == INJECT_COUNTERS)
+        add_number(&v, "STRATA_INJECT_REPLAY", run->is_replayed);
     return v.at;
 }
 

@@ -39,7 +39,8 @@ struct workload {
     const char *metrics;   /* with commas */
     uint64_t skip, count, per_kernel;
     int passes;
-    int device; /* only this CUDA device; -1: all */
+    bool is_replayed; /* kernels are run again for every pass; else their launches take turns */
+    int device;       /* only this CUDA device; -1: all */
 };
 
 enum workload_end {

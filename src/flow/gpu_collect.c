@@ -10,7 +10,8 @@ enum { STARTS_MOST = 1000 };
     "gpu__time_duration.sum,sm__cycles_elapsed.max,sm__cycles_active.avg,"                         \
     "dram__throughput.avg.pct_of_peak_sustained_elapsed,dram__bytes_read.sum,"                     \
     "dram__bytes_write.sum,sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed,"       \
-    "sm__warps_active.avg.pct_of_peak_sustained_active,lts__t_sector_hit_rate.pct,"                \
+    "sm__warps_active.avg.pct_of_peak_sustained_active,lts__t_sectors_lookup_hit.sum,"             \
+    "lts__t_sectors_lookup_miss.sum,"                                                              \
     "smsp__issue_active.avg.pct_of_peak_sustained_active,"                                         \
     "smsp__warps_eligible.avg.per_cycle_active,smsp__inst_executed.sum,"                           \
     "sm__inst_executed_pipe_tensor.sum,l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum,"             \
@@ -23,7 +24,8 @@ enum { STARTS_MOST = 1000 };
 #define STALL(reason) ",smsp__average_warps_issue_stalled_" reason "_per_issue_active.ratio"
 #define PIPE(name)    ",sm__pipe_" name "_cycles_active.avg.pct_of_peak_sustained_elapsed"
 
-const struct gpu_metric_set gpu_metrics_quick = {QUICK, 2};
+const struct gpu_metric_set gpu_metrics_quick = {QUICK, 2, false};
+const struct gpu_metric_set gpu_metrics_once = {QUICK, 2, true};
 
 const struct gpu_metric_set gpu_metrics_deep = {
     QUICK ",l1tex__throughput.avg.pct_of_peak_sustained_elapsed,"
@@ -37,6 +39,7 @@ const struct gpu_metric_set gpu_metrics_deep = {
                               STALL("not_selected") STALL("selected") STALL("short_scoreboard")
                                   STALL("sleeping") STALL("tex_throttle") STALL("wait"),
     40,
+    true,
 };
 
 /* The notes that mean "no counters here", with what helps. */
@@ -192,17 +195,19 @@ enum gpu_outcome gpu_collect_counters(struct gpu_collect *c, const char *part, s
                                       bool *is_degraded)
 {
     const struct trace_note *note = NULL;
+    uint64_t turns = metrics.is_replayed ? 1 : (uint64_t)metrics.passes; /* launches for all */
     struct workload run = {
-        .label = "counting (some seconds of set-up, then every kernel twice)",
+        .label = "counting (some seconds of set-up)",
         .inject = INJECT_COUNTERS,
         .kernels = pick.regex,
         .ranges = pick.range,
         .skip = pick.skip,
-        .count = pick.count,
+        .count = pick.count * turns,
         /* The first launch of a kernel finds cold caches: the second one stands for it. */
-        .per_kernel = pick.count > 0 || pick.skip > 0 ? 0 : 2,
+        .per_kernel = pick.count > 0 || pick.skip > 0 ? 0 : 2 * turns,
         .metrics = metrics.names,
         .passes = metrics.passes,
+        .is_replayed = metrics.is_replayed,
     };
     enum gpu_outcome code = run_part(c, &run, part, out);
 

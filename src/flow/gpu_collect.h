@@ -26,6 +26,7 @@ struct gpu_collect {
 struct gpu_metric_set {
     const char *names; /* with commas */
     int passes;        /* at most */
+    bool is_replayed;  /* every launch has all of them; else launches of a kernel take turns */
 };
 
 struct gpu_pick {
@@ -49,8 +50,9 @@ enum gpu_outcome gpu_collect_events(struct gpu_collect *c, const char *part, str
                                     uint64_t warmup, uint64_t runs, struct gpu_recorded *out,
                                     size_t *starts);
 
-/* Of annotation mode: all that fit two passes on recent chips, most needed first. And in place of
- * ncu: caches, pipes and stalls as well, in many passes. */
-extern const struct gpu_metric_set gpu_metrics_quick, gpu_metrics_deep;
+/* Of annotation mode: all that fit two passes on recent chips, most needed first. The same for
+ * kernels that are launched only once. And in place of ncu: caches, pipes and stalls as well, in
+ * many passes. */
+extern const struct gpu_metric_set gpu_metrics_quick, gpu_metrics_once, gpu_metrics_deep;
 
 #endif

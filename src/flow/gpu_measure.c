@@ -1,6 +1,7 @@
 #include "flow/gpu_measure.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { NAMES_SHOWN = 8 };
 
@@ -57,6 +58,36 @@ static void make_stages(struct gpu_plan *plan, const struct gpu_recorded *timing
     gpu_plan_select(plan, arena);
 }
 
+/* Regex for the kernels of a stage (-1: of any) whose launches were too few to take turns with all
+ * the metrics; NULL when there are none. */
+static const char *unfinished_regex(const struct gpu_variants *v, int stage, struct arena *arena)
+{
+    const char *regex = NULL;
+
+    for (size_t i = 0; i < v->at.n; i++) {
+        const struct gpu_variant *x = &v->at.at[i];
+        if (x->stage != stage || x->counted == NULL || x->counted->is_whole)
+            continue;
+        const char *one = gpu_regex_of_name(x->name, arena);
+        if (regex == NULL)
+            regex = one;
+        else if (strstr(regex, one) == NULL)
+            regex = arena_format(arena, "%s|%s", regex, one).at;
+    }
+    return regex;
+}
+
+/* One counter run, attached to the variants. */
+static enum gpu_outcome count(struct gpu_collect *c, const char *part, struct gpu_pick pick,
+                              struct gpu_metric_set metrics, int stage, struct gpu_measured *out)
+{
+    struct gpu_recorded *r = &out->counting.at[out->counting.n++];
+    enum gpu_outcome code = gpu_collect_counters(c, part, pick, metrics, r, &out->is_degraded);
+
+    gpu_variants_count(&out->variants, r->counted.at, r->counted.n, stage, c->arena);
+    return code;
+}
+
 /* Counters of all stages that a regex selects, then of each range. */
 static enum gpu_outcome count_stages(struct gpu_collect *c, struct gpu_plan *plan,
                                      const struct gpu_profile_job *job,
@@ -65,22 +96,19 @@ static enum gpu_outcome count_stages(struct gpu_collect *c, struct gpu_plan *pla
     const char *regex = gpu_selections_regex(plan->selections, plan->stages.n, c->arena);
     enum gpu_outcome code = GPU_DONE;
 
-    vec_reserve(&out->counting, plan->stages.n + 1); /* variants point into them: never moved */
+    vec_reserve(&out->counting, 2 * (plan->stages.n + 1)); /* variants point into them: not moved */
     for (size_t i = 0; i <= plan->stages.n && code == GPU_DONE && !out->is_degraded; i++) {
-        bool is_range = i > 0;
-        const char *range = is_range ? plan->selections[i - 1].range : NULL;
-        if (is_range ? range == NULL : regex == NULL)
+        const char *range = i > 0 ? plan->selections[i - 1].range : NULL;
+        const char *number = i > 0 ? arena_format(c->arena, "-%zu", i).at : "";
+        struct gpu_pick pick = {i > 0 ? NULL : regex, range, job->skip, job->count};
+        if (pick.regex == NULL && range == NULL)
             continue;
-        struct gpu_pick pick = {is_range ? NULL : regex, range, job->skip, job->count};
-        struct gpu_recorded *r = &out->counting.at[out->counting.n++];
-        code =
-            gpu_collect_counters(c,
-                                 arena_format(c->arena, "trace/counters%s%s", is_range ? "-" : "",
-                                              is_range ? arena_format(c->arena, "%zu", i).at : "")
-                                     .at,
-                                 pick, metrics, r, &out->is_degraded);
-        gpu_variants_count(&out->variants, r->counted.at, r->counted.n, is_range ? (int)i - 1 : -1,
-                           c->arena);
+        code = count(c, arena_format(c->arena, "trace/counters%s", number).at, pick, metrics,
+                     (int)i - 1, out);
+        pick.regex = unfinished_regex(&out->variants, (int)i - 1, c->arena);
+        if (code == GPU_DONE && !metrics.is_replayed && pick.regex != NULL)
+            code = count(c, arena_format(c->arena, "trace/counters%s-once", number).at, pick,
+                         gpu_metrics_once, (int)i - 1, out);
     }
     return code;
 }

@@ -1,5 +1,8 @@
 #include "flow/gpu_recorded.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "base/fs.h"
 #include "base/mangled.h"
 #include "base/mapfile.h"
@@ -100,11 +103,68 @@ static enum status read_launches(const char *path, struct arena *arena, struct g
     return st;
 }
 
+/* ---- launches that take turns with the metrics ---- */
+
+static bool is_same_kernel(const struct trace_counter *a, const struct trace_counter *b)
+{
+    return strcmp(a->name, b->name) == 0 &&
+           memcmp(a->launch + KERNEL_GRID_X, b->launch + KERNEL_GRID_X,
+                  (KERNEL_BLOCK_Z + 1 - KERNEL_GRID_X) * sizeof(*a->launch)) == 0;
+}
+
+/* Gives `from` what it lacks; false when both have a value for the same metric. */
+static bool complete(struct trace_counter *c, const struct trace_counter *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(c->values[i]) && !isnan(from->values[i]))
+            return false;
+    for (size_t i = 0; i < n; i++)
+        if (isnan(c->values[i]))
+            c->values[i] = from->values[i];
+    c->passes += from->passes;
+    return true;
+}
+
+/* Joins each record with those of the next launches of its kernel that complete it. Nodes of graphs
+ * have no names to tell them by. */
+static void join_turns(struct gpu_trace_results *r)
+{
+    enum { LOOK_BACK = 4096 };
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n_counters; i++) {
+        struct trace_counter *one = &r->counters[i], *before = NULL;
+        bool is_named = strcmp(one->name, "?") != 0;
+        for (size_t k = n; k > 0 && n - k < LOOK_BACK && before == NULL && is_named; k--)
+            if (is_same_kernel(&r->counters[k - 1], one))
+                before = &r->counters[k - 1];
+        if (before == NULL || !complete(before, one, r->n_metrics))
+            r->counters[n++] = *one;
+    }
+    r->n_counters = n;
+}
+
+/* A rate of two counters that do not fit one pass together, as a percentage. */
+static double hit_rate(const struct trace_counter *c, const struct gpu_trace_results *r)
+{
+    double hit = NAN, miss = NAN;
+
+    for (size_t i = 0; i < r->n_metrics; i++) {
+        if (strcmp(r->metrics[i], "lts__t_sectors_lookup_hit.sum") == 0)
+            hit = c->values[i];
+        if (strcmp(r->metrics[i], "lts__t_sectors_lookup_miss.sum") == 0)
+            miss = c->values[i];
+    }
+    return hit + miss > 0 ? 100 * hit / (hit + miss) : NAN;
+}
+
 static struct gpu_counted counted_of(const struct trace_counter *c,
                                      const struct gpu_trace_results *r, uint64_t id)
 {
-    struct gpu_counted out = {
-        .kernel = gpu_kernel_none(), .mangled = str_of(c->name), .passes = c->passes};
+    struct gpu_counted out = {.kernel = gpu_kernel_none(),
+                              .mangled = str_of(c->name),
+                              .passes = c->passes,
+                              .is_whole = true};
     int best[GPU_METRICS];
 
     for (size_t i = 0; i < GPU_METRICS; i++)
@@ -114,6 +174,7 @@ static struct gpu_counted counted_of(const struct trace_counter *c,
     gpu_launch_resources(&out.kernel, c->launch);
     for (size_t i = 0; i < r->n_metrics; i++) {
         struct str counter = str_of(r->metrics[i]), reason;
+        out.is_whole = out.is_whole && !isnan(c->values[i]);
         int rank = 0, metric = gpu_metric_of_counter(counter, &rank);
         if (gpu_stall_of_counter(counter, &reason))
             gpu_kernel_stall(&out.kernel, reason, c->values[i]);
@@ -124,13 +185,16 @@ static struct gpu_counted counted_of(const struct trace_counter *c,
     }
     /* The clock fits into no pass of its own: cycles over nanoseconds. */
     double *m = out.kernel.m;
+    if (isnan(m[GPU_M_L2_HIT]))
+        m[GPU_M_L2_HIT] = hit_rate(c, r);
     if (m[GPU_M_SM_CLOCK_HZ] != m[GPU_M_SM_CLOCK_HZ] && m[GPU_M_DUR_NS] > 0)
         m[GPU_M_SM_CLOCK_HZ] = m[GPU_M_SM_CYCLES] / m[GPU_M_DUR_NS] * 1e9;
     return out;
 }
 
-static void take_results(const struct gpu_trace_results *r, struct gpu_recorded *out)
+static void take_results(struct gpu_trace_results *r, struct gpu_recorded *out)
 {
+    join_turns(r);
     for (size_t i = 0; i < r->n_counters; i++) {
         struct gpu_counted one = counted_of(&r->counters[i], r, out->counted.n);
         vec_push(&out->counted, one);

@@ -19,11 +19,13 @@ struct gpu_launch {
     int64_t start, duration_ns;
 };
 
-/* A measured launch. */
+/* A measured launch; or, where launches of a kernel take turns with the metrics, several that have
+ * all of them together. */
 struct gpu_counted {
     struct gpu_kernel kernel; /* its name is the plain one */
     struct str mangled;
     uint32_t passes;
+    bool is_whole; /* has a value for every metric of its run */
 };
 
 struct gpu_recorded {

@@ -63,7 +63,8 @@ void gpu_variants_count(struct gpu_variants *v, const struct gpu_counted *counte
     for (size_t i = 0; i < n; i++) {
         struct gpu_variant *x = variant_of(v, counted[i].kernel.name, counted[i].mangled,
                                            launch_of(&counted[i], arena), stage);
-        x->counted = &counted[i];
+        if (x->counted == NULL || counted[i].is_whole || !x->counted->is_whole)
+            x->counted = &counted[i];
         x->measured++;
     }
 }

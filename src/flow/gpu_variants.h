@@ -2,8 +2,8 @@
  * gpu_variants - the different kernels of a run, and which stage each belongs to.
  *
  * A variant is a function with one grid and one block size. Activity tracing gives its durations,
- * the counter run its counters; the last measured launch stands for it, because the first ones run
- * with cold caches.
+ * the counter run its counters; the last launch with all counters stands for it, because the first
+ * ones run with cold caches.
  */
 #ifndef STRATA_FLOW_GPU_VARIANTS_H
 #define STRATA_FLOW_GPU_VARIANTS_H

@@ -20,7 +20,7 @@ enum {
 struct target {
     void *context, *profiler;
     struct metric_set set;
-    uint8_t *data;
+    uint8_t *data; /* of one launch */
     size_t data_bytes;
     bool is_failed;
 };
@@ -42,6 +42,7 @@ static struct {
 /* The launch this thread is inside of. */
 static _Thread_local struct {
     struct target *target;
+    size_t part;
     struct launch launch;
     uint64_t number;
     int64_t at;
@@ -49,6 +50,8 @@ static _Thread_local struct {
 
 /* ---- one context ---- */
 
+/* One image for all metrics of the set: CUPTI remembers the names it was last asked for, and would
+ * find nothing of another part's. */
 static bool make_data(struct session *s, struct target *t)
 {
     struct cupti_data_size_params size = {
@@ -143,19 +146,21 @@ static uint64_t key_of(const struct launch *l)
     return key != 0 ? key : 1;
 }
 
-/* Whether one more launch of this name and shape is wanted. */
-static bool is_wanted_again(const struct session *s, const struct launch *l)
+/* How many launches of this name and shape were wanted before. When the table is full, kernels that
+ * are not in it share a number, and are not limited. */
+static uint64_t *count_of(const struct launch *l)
 {
+    static uint64_t others;
     uint64_t key = key_of(l);
 
-    for (size_t i = 0; i < KERNELS_MOST && s->settings.per_kernel > 0; i++) {
+    for (size_t i = 0; i < KERNELS_MOST; i++) {
         size_t at = (key + i) % KERNELS_MOST;
         if (c.kernels[at].key == 0)
             c.kernels[at].key = key;
         if (c.kernels[at].key == key)
-            return c.kernels[at].count++ < s->settings.per_kernel;
+            return &c.kernels[at].count;
     }
-    return s->settings.per_kernel == 0;
+    return &others;
 }
 
 static bool is_unreplayable(const struct launch *l)
@@ -180,14 +185,18 @@ static void note_unreplayed(struct session *s, const struct launch *l)
     session_note(s, "not-replayed", 0, name);
 }
 
-/* The settings' choice; counts as it goes. */
-static bool is_chosen(struct session *s, const struct launch *l)
+/* The settings' choice; counts as it goes. `turn`: how many of this name and shape there were. */
+static bool is_chosen(struct session *s, const struct launch *l, uint64_t *turn)
 {
     if (!launch_matches(s, l))
         return false;
     c.matching++;
     if (c.matching <= s->settings.skip ||
-        (s->settings.count > 0 && c.measured >= s->settings.count) || !is_wanted_again(s, l))
+        (s->settings.count > 0 && c.measured >= s->settings.count))
+        return false;
+    uint64_t *count = count_of(l);
+    *turn = (*count)++;
+    if (s->settings.per_kernel > 0 && *turn >= s->settings.per_kernel)
         return false;
     if (!launch_is_captured(s, l))
         return true;
@@ -199,7 +208,7 @@ static bool is_chosen(struct session *s, const struct launch *l)
 
 /* ---- one launch ---- */
 
-static bool start(struct session *s, struct target *t)
+static bool start(struct session *s, struct target *t, size_t part)
 {
     struct cupti_data_init_params init = {
         .size = CUPTI_SIZE(cupti_data_init_params, image),
@@ -210,8 +219,8 @@ static bool start(struct session *s, struct target *t)
     struct cupti_config_params config = {
         .size = CUPTI_SIZE(cupti_config_params, target_level),
         .profiler = t->profiler,
-        .config_bytes = t->set.config_bytes,
-        .config = t->set.config,
+        .config_bytes = t->set.parts[part].config_bytes,
+        .config = t->set.parts[part].config,
         .data_bytes = t->data_bytes,
         .data = t->data,
         .range = RANGE_AUTO,
@@ -235,27 +244,31 @@ static bool start(struct session *s, struct target *t)
     return result == CUPTI_OK;
 }
 
+/* A value for every metric of the set; those of other parts have none. */
 static void write_range(struct session *s, struct target *t, size_t range)
 {
-    double values[TRACE_METRICS_MOST];
+    struct metric_part *part = &t->set.parts[now.part];
+    double own[TRACE_METRICS_MOST], values[TRACE_METRICS_MOST];
     struct cupti_evaluate_params params = {
         .size = CUPTI_SIZE(cupti_evaluate_params, values),
-        .host = t->set.host,
+        .host = part->host,
         .image = t->data,
         .bytes = t->data_bytes,
         .range = range,
-        .metrics = t->set.names,
-        .n = t->set.n,
-        .values = values,
+        .metrics = part->names,
+        .n = part->n,
+        .values = own,
     };
 
     for (size_t i = 0; i < TRACE_METRICS_MOST; i++)
-        values[i] = NAN;
+        own[i] = values[i] = NAN;
     int result = s->cupti.ProfilerHostEvaluateToGpuValues(&params);
     if (result != CUPTI_OK) {
         session_failed(s, "cuptiProfilerHostEvaluateToGpuValues", result);
         return;
     }
+    for (size_t i = 0; i < part->n; i++)
+        values[part->place[i]] = own[i];
     pthread_mutex_lock(&s->lock);
     struct writer_event e = {
         .tag = TRACE_COUNTER,
@@ -263,7 +276,7 @@ static void write_range(struct session *s, struct target *t, size_t range)
         .start = now.at,
         .correlation = (int64_t)now.number,
     };
-    writer_counter(&s->writer, &e, (uint32_t)t->set.passes, values, t->set.n);
+    writer_counter(&s->writer, &e, (uint32_t)part->passes, values, t->set.n);
     writer_flush(&s->writer);
     pthread_mutex_unlock(&s->lock);
 }
@@ -322,9 +335,9 @@ static void stop(struct session *s, struct target *t)
 static void launch_begins(struct session *s, const struct launch *l)
 {
     pthread_mutex_lock(&c.lock);
-    uint64_t number = c.launches++;
+    uint64_t number = c.launches++, turn = 0;
     struct target *t = NULL;
-    if (is_chosen(s, l) && (t = target_of(s, l)) != NULL && t->set.passes > 1 &&
+    if (is_chosen(s, l, &turn) && (t = target_of(s, l)) != NULL && t->set.passes > 1 &&
         is_unreplayable(l)) {
         note_unreplayed(s, l);
         t = NULL;
@@ -332,7 +345,8 @@ static void launch_begins(struct session *s, const struct launch *l)
     now.launch = *l;
     now.number = number;
     now.at = session_now(s);
-    bool is_started = t != NULL && start(s, t);
+    now.part = t != NULL ? turn % t->set.n_parts : 0;
+    bool is_started = t != NULL && start(s, t, now.part);
     launch_seen(l->name, is_started);
     if (!is_started) {
         if (t != NULL)

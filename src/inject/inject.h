@@ -30,11 +30,14 @@
  * STRATA_INJECT_COUNT       counters: launches measured; event: runs kept. 0 (default): all
  * STRATA_INJECT_PER_KERNEL  counters: launches measured of one name, grid and block; default 3,
  *                           0: all
- * STRATA_INJECT_METRICS     counters: CUPTI metric names with commas between. A set that needs
- *                           more passes than allowed is measured by its longest prefix that does
- *                           not (note passes); names the chip does not know are left out (note
- *                           metric-unknown)
+ * STRATA_INJECT_METRICS     counters: CUPTI metric names with commas between. What does not fit
+ *                           the passes allowed is left out (note passes), and so are names the
+ *                           chip does not know (note metric-unknown)
  * STRATA_INJECT_PASSES      counters: passes allowed; default 2
+ * STRATA_INJECT_REPLAY      counters: 1 (default) runs a kernel again for each pass, all metrics on
+ *                           every measured launch; 0 never runs one twice: metrics that do not fit
+ *                           into one pass are measured on the next launches of the kernel, in
+ *                           turns, and records have no value for the others
  * STRATA_INJECT_PERIOD_MS   how often recorded data is written; default 200
  * STRATA_CUPTI_PATH         libcupti to use, a file; unset: the search order of inject/cupti.h
  *

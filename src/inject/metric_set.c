@@ -44,12 +44,11 @@ static bool ask_availability(struct session *s, struct metric_set *set, void *co
     return result == CUPTI_OK;
 }
 
-static void *open_host(struct session *s, const struct metric_set *set, const char *chip,
-                       int *result)
+static void *open_host(struct session *s, const struct metric_set *set, int *result)
 {
     struct cupti_host_params params = {
         .size = CUPTI_SIZE(cupti_host_params, host),
-        .chip = chip,
+        .chip = set->chip,
         .availability = set->availability,
     };
 
@@ -80,60 +79,61 @@ static int add_metrics(struct session *s, void *host, const char **names, size_t
     return s->cupti.ProfilerHostConfigAddMetrics(&params);
 }
 
-/* The config image of the metrics added to the set's host, and how many passes it takes. */
-static int make_config(struct session *s, struct metric_set *set)
+/* The config image of the metrics added to the part's host, and how many passes it takes. */
+static int make_config(struct session *s, struct metric_part *part)
 {
     struct cupti_image_size_params size = {
         .size = CUPTI_SIZE(cupti_image_size_params, bytes),
-        .host = set->host,
+        .host = part->host,
     };
     int result = s->cupti.ProfilerHostGetConfigImageSize(&size);
 
     if (result != CUPTI_OK)
         return result;
-    free(set->config);
-    set->config_bytes = size.bytes;
-    set->config = calloc(1, size.bytes > 0 ? size.bytes : 1);
+    free(part->config);
+    part->config_bytes = size.bytes;
+    part->config = calloc(1, size.bytes > 0 ? size.bytes : 1);
     struct cupti_image_params image = {
         .size = CUPTI_SIZE(cupti_image_params, image),
-        .host = set->host,
+        .host = part->host,
         .bytes = size.bytes,
-        .image = set->config,
+        .image = part->config,
     };
-    if (set->config == NULL)
+    if (part->config == NULL)
         return -1;
     if ((result = s->cupti.ProfilerHostGetConfigImage(&image)) != CUPTI_OK)
         return result;
     struct cupti_passes_params passes = {
         .size = CUPTI_SIZE(cupti_passes_params, passes),
         .bytes = size.bytes,
-        .image = set->config,
+        .image = part->config,
     };
     result = s->cupti.ProfilerHostGetNumOfPasses(&passes);
-    set->passes = passes.passes;
+    part->passes = passes.passes;
     return result;
 }
 
-/* Starts over with the first `n` names. */
-static int configure(struct session *s, struct metric_set *set, const char *chip, size_t n)
+/* Starts over with the first `n` names of the part. */
+static int configure(struct session *s, const struct metric_set *set, struct metric_part *part,
+                     size_t n)
 {
     int result;
 
-    close_host(s, set->host);
-    set->host = open_host(s, set, chip, &result);
-    if (set->host == NULL)
+    close_host(s, part->host);
+    part->host = open_host(s, set, &result);
+    if (part->host == NULL)
         return result;
-    if ((result = add_metrics(s, set->host, set->names, n)) != CUPTI_OK)
+    if ((result = add_metrics(s, part->host, part->names, n)) != CUPTI_OK)
         return result;
-    return make_config(s, set);
+    return make_config(s, part);
 }
 
 /* Only the names that the chip knows. */
-static bool keep_known(struct session *s, struct metric_set *set, const char *chip)
+static bool keep_known(struct session *s, struct metric_set *set)
 {
     int result;
     size_t n = 0;
-    void *host = open_host(s, set, chip, &result);
+    void *host = open_host(s, set, &result);
 
     if (host == NULL) {
         session_failed(s, "cuptiProfilerHostInitialize", result);
@@ -150,32 +150,91 @@ static bool keep_known(struct session *s, struct metric_set *set, const char *ch
     return n > 0;
 }
 
-/* The longest front part that does not need too many passes: more metrics never need fewer. */
-static int fit_passes(struct session *s, struct metric_set *set, const char *chip)
+static void tell_left_out(struct session *s, const char *const *names, size_t n)
 {
-    size_t fits = 0, fails = set->n;
     char text[TEXT] = "";
 
-    while (fits + 1 < fails) {
-        size_t middle = fits + (fails - fits) / 2;
-        int result = configure(s, set, chip, middle);
-        if (result != CUPTI_OK)
-            return result;
-        if (set->passes <= s->settings.passes)
-            fits = middle;
-        else
-            fails = middle;
-    }
-    for (size_t i = fits; i < set->n; i++) {
+    for (size_t i = 0; i < n; i++) {
         size_t used = strlen(text);
-        snprintf(text + used, sizeof(text) - used, "%s%s", used > 0 ? "," : "", set->names[i]);
+        snprintf(text + used, sizeof(text) - used, "%s%s", used > 0 ? "," : "", names[i]);
     }
-    session_note(s, "passes", 0, text);
-    set->n = fits;
-    return fits > 0 ? configure(s, set, chip, fits) : CUPTI_UNKNOWN_METRIC;
+    if (n > 0)
+        session_note(s, "passes", 0, text);
 }
 
-static void tell(struct session *s, const struct metric_set *set, const char *chip)
+/* One part, the longest front of the set that does not need too many passes: more metrics never
+ * need fewer. */
+static int make_replayed(struct session *s, struct metric_set *set)
+{
+    struct metric_part *part = &set->parts[0];
+    size_t fits = 0, fails = set->n + 1, next = set->n;
+
+    set->n_parts = 1;
+    memcpy(part->names, set->names, sizeof(set->names));
+    for (size_t i = 0; i < set->n; i++)
+        part->place[i] = i;
+    while (fits + 1 < fails) {
+        int result = configure(s, set, part, next);
+        if (result != CUPTI_OK)
+            return result;
+        if (part->passes <= s->settings.passes)
+            fits = next;
+        else
+            fails = next;
+        next = fits + (fails - fits) / 2;
+    }
+    tell_left_out(s, set->names + fits, set->n - fits);
+    set->n = part->n = fits;
+    return fits > 0 ? configure(s, set, part, fits) : CUPTI_UNKNOWN_METRIC;
+}
+
+/* As many of the names as one pass takes become the part; the others stay in `names`, in order. */
+static int fill_part(struct session *s, struct metric_set *set, struct metric_part *part,
+                     const char **names, size_t *n)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < *n; i++) {
+        part->names[part->n] = names[i];
+        int result = configure(s, set, part, part->n + 1);
+        if (result != CUPTI_OK)
+            return result;
+        if (part->passes == 1)
+            part->n++;
+        else
+            names[left++] = names[i];
+    }
+    *n = left;
+    return part->n > 0 ? configure(s, set, part, part->n) : CUPTI_OK;
+}
+
+/* Parts of one pass each; every metric goes where it first fits. */
+static int make_turns(struct session *s, struct metric_set *set)
+{
+    const char *names[TRACE_METRICS_MOST];
+    size_t n = set->n;
+    uint64_t most = s->settings.passes < METRIC_PARTS_MOST ? s->settings.passes : METRIC_PARTS_MOST;
+
+    memcpy(names, set->names, sizeof(names));
+    set->n = 0;
+    while (n > 0 && set->n_parts < most) {
+        struct metric_part *part = &set->parts[set->n_parts];
+        int result = fill_part(s, set, part, names, &n);
+        if (result != CUPTI_OK)
+            return result;
+        if (part->n == 0)
+            break; /* nothing that is left fits one pass */
+        set->n_parts++;
+        for (size_t i = 0; i < part->n; i++) {
+            part->place[i] = set->n;
+            set->names[set->n++] = part->names[i];
+        }
+    }
+    tell_left_out(s, names, n);
+    return set->n > 0 ? CUPTI_OK : CUPTI_UNKNOWN_METRIC;
+}
+
+static void tell(struct session *s, const struct metric_set *set)
 {
     uint64_t numbers[1 + TRACE_METRICS_MOST] = {set->n};
     char text[32];
@@ -184,7 +243,7 @@ static void tell(struct session *s, const struct metric_set *set, const char *ch
     for (size_t i = 0; i < set->n; i++)
         numbers[1 + i] = writer_string(&s->writer, set->names[i]);
     writer_record(&s->writer, TRACE_METRICS, numbers, 1 + set->n);
-    writer_info(&s->writer, "chip", chip);
+    writer_info(&s->writer, "chip", set->chip);
     snprintf(text, sizeof(text), "%zu", set->passes);
     writer_info(&s->writer, "passes", text);
     pthread_mutex_unlock(&s->lock);
@@ -198,34 +257,31 @@ bool metric_set_make(struct session *s, struct metric_set *set, void *context, u
     };
     int result = s->cupti.DeviceGetChipName(&chip);
 
-    *set = (struct metric_set){.n = s->settings.n_metrics};
+    *set = (struct metric_set){.n = s->settings.n_metrics, .chip = chip.chip};
     memcpy(set->names, s->settings.metrics, set->n * sizeof(*set->names));
     if (result != CUPTI_OK) {
         session_failed(s, "cuptiDeviceGetChipName", result);
         return false;
     }
-    if (!ask_availability(s, set, context))
+    if (!ask_availability(s, set, context) || !keep_known(s, set))
         return false;
-    result = configure(s, set, chip.chip, set->n);
-    if (result != CUPTI_OK) {
-        if (!keep_known(s, set, chip.chip))
-            return false;
-        result = configure(s, set, chip.chip, set->n);
-    }
-    if (result == CUPTI_OK && set->passes > s->settings.passes)
-        result = fit_passes(s, set, chip.chip);
+    result = s->settings.is_replayed ? make_replayed(s, set) : make_turns(s, set);
     if (result != CUPTI_OK) {
         session_failed(s, "cuptiProfilerHostConfigAddMetrics", result);
         return false;
     }
-    tell(s, set, chip.chip);
+    for (size_t i = 0; i < set->n_parts; i++)
+        set->passes += set->parts[i].passes;
+    tell(s, set);
     return true;
 }
 
 void metric_set_free(struct session *s, struct metric_set *set)
 {
-    close_host(s, set->host);
-    free(set->config);
+    for (size_t i = 0; i < METRIC_PARTS_MOST; i++) {
+        close_host(s, set->parts[i].host);
+        free(set->parts[i].config);
+    }
     free(set->availability);
     *set = (struct metric_set){0};
 }

@@ -1,20 +1,37 @@
 /*
  * metric_set - the metrics that are measured on one device, ready for the Range Profiler.
  *
- * Names the chip does not know are left out, and when the rest needs more passes than allowed, only
- * as many from the front as do not. Both are told in notes.
+ * A set is cut into parts, each for a launch of its own. With replay there is one part, which CUPTI
+ * measures by running the kernel again for every pass; without, every part takes a single pass, and
+ * successive launches of a kernel take turns: nothing is saved, restored or run twice, so kernels
+ * find the caches as they would without us.
+ *
+ * Names the chip does not know are left out, and so is what does not fit the passes allowed. Both
+ * are told in notes.
  */
 #ifndef STRATA_INJECT_METRIC_SET_H
 #define STRATA_INJECT_METRIC_SET_H
 
 #include "inject/session.h"
 
-struct metric_set {
+enum { METRIC_PARTS_MOST = 8 };
+
+struct metric_part {
     void *host; /* CUPTI's, which knows the metrics of the chip */
     const char *names[TRACE_METRICS_MOST];
+    size_t place[TRACE_METRICS_MOST]; /* of each name in the set */
     size_t n, passes;
     uint8_t *config;
     size_t config_bytes;
+};
+
+struct metric_set {
+    const char *names[TRACE_METRICS_MOST];
+    size_t n;
+    struct metric_part parts[METRIC_PARTS_MOST];
+    size_t n_parts;
+    size_t passes; /* of all parts together */
+    const char *chip;
     uint8_t *availability;
 };
 

@@ -97,6 +97,7 @@ void settings_read(struct settings *s)
     s->skip = number_of(s, "STRATA_INJECT_SKIP", 0, INT64_MAX);
     s->count = number_of(s, "STRATA_INJECT_COUNT", 0, INT64_MAX);
     s->per_kernel = number_of(s, "STRATA_INJECT_PER_KERNEL", PER_KERNEL, INT64_MAX);
+    s->is_replayed = number_of(s, "STRATA_INJECT_REPLAY", 1, 1) != 0;
     s->passes = number_of(s, "STRATA_INJECT_PASSES", PASSES, INT32_MAX);
     s->period_ms = (uint32_t)number_of(s, "STRATA_INJECT_PERIOD_MS", PERIOD, PERIOD_MOST);
     if (s->period_ms == 0)

@@ -19,7 +19,7 @@ struct settings {
     const char *folder; /* NULL: do nothing */
     enum inject_mode mode;
     enum inject_preset preset;
-    bool graphs, latency;
+    bool graphs, latency, is_replayed;
     int64_t device; /* -1: all */
     bool has_kernel;
     regex_t kernel;

@@ -225,6 +225,23 @@ def unknown_metrics_and_too_many_passes():
     assert run.trace["metrics"] == known[:8]
 
 
+def launches_take_turns():
+    """Without replay the metrics of each launch fit one pass, and the next launch of the same kernel
+    and shape has the others."""
+    names = ["m%d" % i for i in range(20)]
+    run = Run("launch:k:4:3", "launch:k:5:1", "launch:other:4:1", MODE="counters",
+              METRICS=",".join(names), REPLAY="0")
+    check_quiet(run)
+    assert run.trace["metrics"] == names[:16]
+    assert ["passes", 0, ",".join(names[16:])] in run.trace["notes"]
+    assert [c["passes"] for c in run.trace["counters"]] == [1] * 5
+    has = [[v != -1 for v in c["values"]] for c in run.trace["counters"]]
+    first, second = [True] * 8 + [False] * 8, [False] * 8 + [True] * 8
+    assert has == [first, second, first, first, first]
+    run = Run("launch:k:4:1", MODE="counters", METRICS=",".join(names[:3]), REPLAY="0")
+    assert run.trace["metrics"] == names[:3] and not run.trace["notes"]
+
+
 def counters_that_cannot_be_had():
     """Each reason has its code; the program runs on without counters."""
     for result, code in ((35, "not-permitted"), (26, "busy"), (33, "unsupported"), (43, "unsupported"),

@@ -238,6 +238,25 @@ class Results(Case):
         self.assertEqual(len([f for f in self.folders() if f.endswith(".partial")]), 0)
         self.assertIn("latest", self.folders())
 
+    def counted(self):
+        top = os.path.join(self.top("annotation"), "latest")
+        with open(os.path.join(top, "kernels.json"), encoding="utf-8") as f:
+            kernels = {k["name"]: k["metrics"] for k in json.load(f)["kernels"]}
+        return kernels["copy"], sorted(os.listdir(os.path.join(top, "trace")))
+
+    def test_launches_take_turns(self):
+        """Half of the counters come from each of two launches; a kernel that is launched only once
+        is counted again, with replay."""
+        self.assertEqual(self.run_(), 0, None)
+        often, folders = self.counted()
+        self.assertEqual(folders, ["counters", "timing"])
+        self.assertAlmostEqual(often["l2_hit"], 50.8)
+        self.assertAlmostEqual(often["issue_pct"], 9.5)
+        self.assertEqual(self.run_(FAKE_GPU_RUNS="1"), 0, None)
+        once, folders = self.counted()
+        self.assertEqual(folders, ["counters", "counters-once", "timing"])
+        self.assertEqual(once, often)
+
     def test_resources(self):
         """Counters and timed runs do not tell registers: the plain run does, or nobody."""
         self.assertEqual(self.run_(), 0, None)
