@@ -379,7 +379,10 @@ static void put_patch(struct writer *w, const struct event *e, uint32_t lane, en
         break;
     case PATCH_ORDER:
         num_i64(text_of(t, e, e->value), &order);
-        text_out_i64(w->out, order * 100 + lane);
+        if (__builtin_mul_overflow(order, 100, &order) ||
+            __builtin_add_overflow(order, lane, &order))
+            order = INT64_MAX;
+        text_out_i64(w->out, order);
         break;
     case PATCHES:
         break;
@@ -389,7 +392,7 @@ static void put_patch(struct writer *w, const struct event *e, uint32_t lane, en
 /* The event with some parts replaced, in the order they stand in it. */
 static void put_event(struct writer *w, const struct event *e, uint32_t lane)
 {
-    bool is_split = w->t->groups.at[e->group].rows > 1 && e->role != PASS;
+    bool is_split = e->role != PASS && w->t->groups.at[e->group].rows > 1;
     bool is_pair = e->role == BEGIN;
     struct part parts[PATCHES] = {
         [PATCH_TID] = is_split ? e->tid : (struct part){0},

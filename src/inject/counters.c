@@ -20,6 +20,7 @@ enum {
 struct target {
     void *context, *profiler;
     struct metric_set set;
+    size_t part;   /* of the set: what the profiler is ready for */
     uint8_t *data; /* of one launch */
     size_t data_bytes;
     bool is_failed;
@@ -42,7 +43,6 @@ static struct {
 /* The launch this thread is inside of. */
 static _Thread_local struct {
     struct target *target;
-    size_t part;
     struct launch launch;
     uint64_t number;
     int64_t at;
@@ -50,15 +50,13 @@ static _Thread_local struct {
 
 /* ---- one context ---- */
 
-/* One image for all metrics of the set: CUPTI remembers the names it was last asked for, and would
- * find nothing of another part's. */
-static bool make_data(struct session *s, struct target *t)
+static bool make_data(struct session *s, struct target *t, struct metric_part *part)
 {
     struct cupti_data_size_params size = {
         .size = CUPTI_SIZE(cupti_data_size_params, bytes),
         .profiler = t->profiler,
-        .metrics = t->set.names,
-        .n = t->set.n,
+        .metrics = part->names,
+        .n = part->n,
         .ranges = RANGES_MOST,
         .nodes = RANGES_MOST,
     };
@@ -73,6 +71,42 @@ static bool make_data(struct session *s, struct target *t)
     return t->data != NULL;
 }
 
+static void end_part(struct session *s, struct target *t)
+{
+    struct cupti_profiler_params params = {
+        .size = CUPTI_SIZE(cupti_profiler_params, profiler),
+        .profiler = t->profiler,
+    };
+
+    if (t->profiler != NULL)
+        s->cupti.RangeProfilerDisable(&params);
+    t->profiler = NULL;
+    free(t->data);
+    t->data = NULL;
+}
+
+/* Makes the profiler ready for a part. One that has measured another part gives no values: it is
+ * closed and opened again, which takes a fifth of a second. */
+static bool use_part(struct session *s, struct target *t, size_t part)
+{
+    struct cupti_enable_params enable = {
+        .size = CUPTI_SIZE(cupti_enable_params, profiler),
+        .context = t->context,
+    };
+
+    if (t->profiler != NULL && t->part == part)
+        return true;
+    end_part(s, t);
+    int result = s->cupti.RangeProfilerEnable(&enable);
+    if (result != CUPTI_OK) {
+        session_failed(s, "cuptiRangeProfilerEnable", result);
+        return false;
+    }
+    t->profiler = enable.profiler;
+    t->part = part;
+    return make_data(s, t, &t->set.parts[part]);
+}
+
 /* Not before the first launch: the driver is still starting when it loads us. */
 static bool initialize(struct session *s)
 {
@@ -82,24 +116,6 @@ static bool initialize(struct session *s)
     if (result != CUPTI_OK)
         session_failed(s, "cuptiProfilerInitialize", result);
     return result == CUPTI_OK;
-}
-
-static bool set_up(struct session *s, struct target *t, uint32_t device)
-{
-    struct cupti_enable_params enable = {
-        .size = CUPTI_SIZE(cupti_enable_params, profiler),
-        .context = t->context,
-    };
-
-    if (!initialize(s) || !metric_set_make(s, &t->set, t->context, device))
-        return false;
-    int result = s->cupti.RangeProfilerEnable(&enable);
-    if (result != CUPTI_OK) {
-        session_failed(s, "cuptiRangeProfilerEnable", result);
-        return false;
-    }
-    t->profiler = enable.profiler;
-    return make_data(s, t);
 }
 
 /* NULL when this context cannot be measured. */
@@ -112,7 +128,8 @@ static struct target *target_of(struct session *s, const struct launch *l)
         return NULL;
     struct target *t = &c.targets[c.n_targets++];
     *t = (struct target){.context = l->context};
-    t->is_failed = !set_up(s, t, l->device);
+    t->is_failed =
+        !initialize(s) || !metric_set_make(s, &t->set, t->context, l->device) || !use_part(s, t, 0);
     pthread_mutex_lock(&s->lock);
     writer_flush(&s->writer);
     pthread_mutex_unlock(&s->lock);
@@ -121,15 +138,8 @@ static struct target *target_of(struct session *s, const struct launch *l)
 
 static void release(struct session *s, struct target *t)
 {
-    struct cupti_profiler_params params = {
-        .size = CUPTI_SIZE(cupti_profiler_params, profiler),
-        .profiler = t->profiler,
-    };
-
-    if (t->profiler != NULL)
-        s->cupti.RangeProfilerDisable(&params);
+    end_part(s, t);
     metric_set_free(s, &t->set);
-    free(t->data);
     *t = (struct target){.is_failed = true};
 }
 
@@ -146,8 +156,8 @@ static uint64_t key_of(const struct launch *l)
     return key != 0 ? key : 1;
 }
 
-/* How many launches of this name and shape were wanted before. When the table is full, kernels that
- * are not in it share a number, and are not limited. */
+/* How many launches of this name and shape were wanted before. Kernels that find the
+ * table full share a number. */
 static uint64_t *count_of(const struct launch *l)
 {
     static uint64_t others;
@@ -161,6 +171,14 @@ static uint64_t *count_of(const struct launch *l)
             return &c.kernels[at].count;
     }
     return &others;
+}
+
+/* The parts forth and back (0 1, 1 0, 0 1, ...): every round has all, and changes are few. */
+static size_t part_of(uint64_t turn, size_t parts)
+{
+    uint64_t at = turn % parts;
+
+    return turn / parts % 2 == 0 ? at : parts - 1 - at;
 }
 
 static bool is_unreplayable(const struct launch *l)
@@ -208,8 +226,9 @@ static bool is_chosen(struct session *s, const struct launch *l, uint64_t *turn)
 
 /* ---- one launch ---- */
 
-static bool start(struct session *s, struct target *t, size_t part)
+static bool start(struct session *s, struct target *t)
 {
+    const struct metric_part *part = &t->set.parts[t->part];
     struct cupti_data_init_params init = {
         .size = CUPTI_SIZE(cupti_data_init_params, image),
         .profiler = t->profiler,
@@ -219,8 +238,8 @@ static bool start(struct session *s, struct target *t, size_t part)
     struct cupti_config_params config = {
         .size = CUPTI_SIZE(cupti_config_params, target_level),
         .profiler = t->profiler,
-        .config_bytes = t->set.parts[part].config_bytes,
-        .config = t->set.parts[part].config,
+        .config_bytes = part->config_bytes,
+        .config = part->config,
         .data_bytes = t->data_bytes,
         .data = t->data,
         .range = RANGE_AUTO,
@@ -247,7 +266,7 @@ static bool start(struct session *s, struct target *t, size_t part)
 /* A value for every metric of the set; those of other parts have none. */
 static void write_range(struct session *s, struct target *t, size_t range)
 {
-    struct metric_part *part = &t->set.parts[now.part];
+    struct metric_part *part = &t->set.parts[t->part];
     double own[TRACE_METRICS_MOST], values[TRACE_METRICS_MOST];
     struct cupti_evaluate_params params = {
         .size = CUPTI_SIZE(cupti_evaluate_params, values),
@@ -345,8 +364,7 @@ static void launch_begins(struct session *s, const struct launch *l)
     now.launch = *l;
     now.number = number;
     now.at = session_now(s);
-    now.part = t != NULL ? turn % t->set.n_parts : 0;
-    bool is_started = t != NULL && start(s, t, now.part);
+    bool is_started = t != NULL && use_part(s, t, part_of(turn, t->set.n_parts)) && start(s, t);
     launch_seen(l->name, is_started);
     if (!is_started) {
         if (t != NULL)

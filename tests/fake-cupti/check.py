@@ -229,15 +229,15 @@ def launches_take_turns():
     """Without replay the metrics of each launch fit one pass, and the next launch of the same kernel
     and shape has the others."""
     names = ["m%d" % i for i in range(20)]
-    run = Run("launch:k:4:3", "launch:k:5:1", "launch:other:4:1", MODE="counters",
-              METRICS=",".join(names), REPLAY="0")
+    run = Run("launch:k:4:3", "launch:k:5:1", "launch:other:4:4", MODE="counters",
+              METRICS=",".join(names), REPLAY="0", PER_KERNEL="4")
     check_quiet(run)
     assert run.trace["metrics"] == names[:16]
     assert ["passes", 0, ",".join(names[16:])] in run.trace["notes"]
-    assert [c["passes"] for c in run.trace["counters"]] == [1] * 5
+    assert [c["passes"] for c in run.trace["counters"]] == [1] * 8
     has = [[v != -1 for v in c["values"]] for c in run.trace["counters"]]
     first, second = [True] * 8 + [False] * 8, [False] * 8 + [True] * 8
-    assert has == [first, second, first, first, first]
+    assert has == [first, second, second, first, first, second, second, first]
     run = Run("launch:k:4:1", MODE="counters", METRICS=",".join(names[:3]), REPLAY="0")
     assert run.trace["metrics"] == names[:3] and not run.trace["notes"]
 
