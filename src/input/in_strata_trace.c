@@ -57,6 +57,7 @@ struct import {
     VEC_OF(struct gpu_trace_event) graphs; /* launches of whole ones */
     struct hash node_launches;             /* correlations of kernels inside graphs */
     nanos last;                            /* end of the last record */
+    nanos mono_to_unix;                    /* for records of the monotonic clock */
     uint64_t lost;
     strid bytes_key, node_key, graph_key, queued_key, submitted_key, value_key;
 };
@@ -595,6 +596,8 @@ static void take_record(void *ctx, const struct gpu_trace_record *r)
         cap->clock.has_unix = true;
         cap->clock.to_unix =
             nanos_sub(trace_unzigzag(r->numbers[0]), trace_unzigzag(r->numbers[3]));
+        m->mono_to_unix =
+            nanos_sub(trace_unzigzag(r->numbers[0]), trace_unzigzag(r->numbers[2]));
     } else if (r->tag == TRACE_NOTE) {
         diag_add(m->in->diag, SEV_NOTE, "strata-trace.note", (struct where){.path = m->in->path},
                  "the recorder noted %.*s: %.*s",
@@ -603,6 +606,8 @@ static void take_record(void *ctx, const struct gpu_trace_record *r)
     } else if (r->tag == TRACE_INFO) {
         struct str key = gpu_trace_string(&m->t, r->numbers[0]);
         struct str value = str_part(gpu_trace_string(&m->t, r->numbers[1]), 0, 64);
+        if (str_equal(key, S("clock")) && str_equal(value, S("mono")))
+            cap->clock.to_unix = m->mono_to_unix; /* clocks are told before this */
         if (str_equal(key, S("host")))
             cap->facts.host = capture_intern(cap, value);
         if (str_equal(key, S("cupti"))) {
