@@ -7,7 +7,7 @@
 enum { TOP = 3 };
 
 struct args {
-    int mode, cache, backend;
+    int mode, cache, backend, clock_source;
     const char *kernel, *version, *spec, *flops, *bytes, *dtype, *select, *clock, *baseline;
     const char *device, *devlog;
     struct opt_list params;
@@ -21,6 +21,7 @@ static const struct args defaults = {.check = true, .clock = "none", .runs = 20,
 static const char *const modes[] = {"annotation", "event", "ncu", "nsys", NULL};
 static const char *const caches[] = {"keep", "flush", NULL};
 static const char *const backends[] = {"auto", "cupti", "ncu", NULL};
+static const char *const clock_sources[] = {"real", "mono", NULL};
 
 static const struct opt options[] = {
     OPT_CHOICE(0, "mode", modes, struct args, mode, "what is measured (annotation)"),
@@ -44,7 +45,9 @@ static const struct opt options[] = {
     OPT_STRING(0, "clock", "none|base|max|MHZ", struct args, clock,
                "lock the SM clock; needs root (none)"),
     OPT_CHOICE(0, "cache", caches, struct args, cache,
-               "caches before each measurement; flush: --mode ncu (keep)"),
+               "caches before each run; flush: event and ncu mode (keep)"),
+    OPT_CHOICE(0, "clock-source", clock_sources, struct args, clock_source,
+               "clock of the records; mono never jumps (real)"),
     OPT_CHOICE(0, "backend", backends, struct args, backend,
                "where counters come from; auto falls back (auto)"),
     OPT_GROUP("Machine"),
@@ -179,6 +182,7 @@ static int run(struct session *s, const void *given)
         .runs = (uint64_t)args->runs,
         .warmup = (uint64_t)args->warmup,
         .is_cache_flushed = args->cache == 1,
+        .is_mono = args->clock_source == 1,
         .backend = (enum gpu_backend)args->backend,
         .device = args->device,
         .timeout_s = args->timeout,

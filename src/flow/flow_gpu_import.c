@@ -195,6 +195,7 @@ static enum status read_all(const struct gpu_import_job *job, struct gpu_run *ru
         gpu_run_info_text(run, "source", str_of(job->paths[i]));
     }
     gpu_source_attach(import);
+    gpu_ptx_attach(import);
     run->kernels.at = import->kernels.at;
     run->kernels.n = import->kernels.n;
     run->kernels.cap = import->kernels.cap;

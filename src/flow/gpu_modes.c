@@ -7,6 +7,7 @@
 #include "base/mapfile.h"
 #include "driver/driver.h"
 #include "driver/ncu_run.h"
+#include "flow/gpu_compiled.h"
 #include "flow/gpu_nsys.h"
 
 /* A program that failed may have left something worth a report. */
@@ -132,6 +133,7 @@ static enum status read_pages(struct gpu_mode_run *m, const char *folder)
     read_more(m, fs_join(arena, folder, ncu_page_file(NCU_SOURCE)));
     if (m->pages.listings.n == 0) /* no line numbers: instructions alone */
         read_more(m, fs_join(arena, folder, ncu_page_file(NCU_SASS)));
+    read_more(m, fs_join(arena, folder, ncu_page_file(NCU_PTX)));
     gpu_source_attach(&m->pages);
     /* The run takes the kernels over; listings stay with the pages. */
     for (size_t i = 0; i < m->pages.kernels.n; i++)
@@ -150,7 +152,8 @@ static void add_files(struct gpu_run *run)
                                "| `ncu/report.ncu-rep` | the report, for ncu-ui |\n"
                                "| `ncu/raw.csv`, `ncu/details.csv` | its pages in base units |\n"
                                "| `ncu/source_sass.csv` | instructions with samples |\n"
-                               "| `source/`, `sass/` | annotated source, instructions |\n")}));
+                               "| `source/`, `sass/`, `ptx/` | annotated source, instructions, "
+                               "PTX |\n")}));
 }
 
 static enum gpu_outcome run_ncu(struct gpu_mode_run *m, const char *program, bool *is_replaced)
@@ -226,7 +229,27 @@ static enum gpu_outcome by_ncu(struct gpu_mode_run *m)
     return by_counters(m, gpu_metrics_deep);
 }
 
-enum gpu_outcome gpu_mode_collect(struct gpu_mode_run *m)
+/* The GPU code of the kernels, from the run that saved the modules. */
+static void keep_code(struct gpu_mode_run *m)
+{
+    static const char *const parts[] = {"trace/timing", "trace/event-1", "trace/timing",
+                                        "timeline"};
+    const struct gpu_recorded *timing = &m->measured.timing, *events = &m->measured.events;
+    struct gpu_collect *c = &m->collect;
+    bool is_event = m->job->mode == PROFILE_EVENT;
+    struct gpu_compiled_job job = {
+        .folder = c->folder,
+        .modules = fs_join(c->arena, c->folder, parts[m->job->mode]),
+        .program = c->argv[0],
+        .launches = is_event ? events->runs.at : timing->launches.at,
+        .n_launches = is_event ? events->runs.n : timing->launches.n,
+    };
+
+    m->pages.arena = &m->run->arena;
+    gpu_compiled_keep(&job, m->run, &m->pages, c->diag);
+}
+
+static enum gpu_outcome collect(struct gpu_mode_run *m)
 {
     switch (m->job->mode) {
     case PROFILE_ANNOTATION:
@@ -239,6 +262,14 @@ enum gpu_outcome gpu_mode_collect(struct gpu_mode_run *m)
         break;
     }
     return by_trace(m);
+}
+
+enum gpu_outcome gpu_mode_collect(struct gpu_mode_run *m)
+{
+    enum gpu_outcome code = collect(m);
+
+    keep_code(m);
+    return code;
 }
 
 void gpu_mode_free(struct gpu_mode_run *m)

@@ -149,10 +149,10 @@ static enum status check_mode(const struct gpu_plan *plan, const struct gpu_prof
                          "--flops and --bytes are of one stage, and there are %zu: choose one with "
                          "--select NAME",
                          plan->stages.n);
-    if (job->is_cache_flushed && job->mode != PROFILE_NCU)
+    if (job->is_cache_flushed && job->mode != PROFILE_NCU && job->mode != PROFILE_EVENT)
         return diag_fail(d, ST_FORMAT, "gpu.no-flush", (struct where){0},
-                         "--cache flush works with --mode ncu only: the program itself would have "
-                         "to write over the caches");
+                         "--cache flush works with --mode event and --mode ncu: counters and "
+                         "timelines are of the program as it runs");
     if (job->mode == PROFILE_EVENT && plan->stages.n > 1)
         return diag_fail(d, ST_FORMAT, "gpu.many-stages", (struct where){.path = job->spec},
                          "event mode times one stage, and there are %zu: choose one with "

@@ -23,6 +23,7 @@ struct gpu_profile_job {
     size_t n_params;
     uint64_t skip, count, runs, warmup;
     struct clock_want clock;
+    bool is_mono; /* clock of the records: never jumps */
     bool is_cache_flushed, is_shared, is_checked, is_compare_forced, is_dry;
     const char *device, *baseline, *devlog, *out;
     double timeout_s, wait_s, peak_tflops, peak_gbps;

@@ -87,6 +87,7 @@ void gpu_import_free(struct gpu_import *in)
     vec_free(&in->kernels);
     vec_free(&in->pages);
     vec_free(&in->listings);
+    vec_free(&in->ptx);
 }
 
 static enum gpu_page page_of_line(struct str line)
@@ -116,6 +117,22 @@ static enum gpu_page page_of_line(struct str line)
     return str_find(line, S("Kernel Name")) < line.n ? GPU_PAGE_RAW : GPU_PAGE_NONE;
 }
 
+/* Source pages begin alike: the first header tells which one it is. */
+static bool is_ptx(struct str text)
+{
+    enum { LINES = 4 };
+
+    for (int i = 0; i < LINES && text.n > 0; i++) {
+        struct str line = str_part(text, 0, str_find_char(text, '\n'));
+        if (gpu_ptx_is_header(line))
+            return true;
+        if (str_starts(line, S("\"Line No\"")) || str_starts(line, S("\"Address\"")))
+            return false;
+        text = str_part(text, line.n + 1, text.n);
+    }
+    return false;
+}
+
 enum gpu_page gpu_page_of(struct str text, size_t *header)
 {
     size_t at = 0;
@@ -128,7 +145,7 @@ enum gpu_page gpu_page_of(struct str text, size_t *header)
         enum gpu_page page = page_of_line(line);
         if (page != GPU_PAGE_NONE) {
             *header = at;
-            return page;
+            return page == GPU_PAGE_SOURCE && is_ptx(rest) ? GPU_PAGE_PTX : page;
         }
         at += line.n + 1;
     }
@@ -505,6 +522,8 @@ enum status gpu_ncu_read(struct gpu_import *in, const char *path, struct str tex
                          "no header of an Nsight Compute page");
     if (kind == GPU_PAGE_SOURCE)
         return gpu_source_read(in, path, str_part(text, header, text.n), d);
+    if (kind == GPU_PAGE_PTX)
+        return gpu_ptx_read(in, path, str_part(text, header, text.n), d);
     struct page *p = ARENA_NEW(in->arena, struct page);
     *p = (struct page){.in = in,
                        .path = path,

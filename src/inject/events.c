@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "inject/launch.h"
+#include "inject/modules.h"
 
 enum {
     PAIRS = 1024, /* runs whose result is still to come */
@@ -126,7 +127,8 @@ static void flush_caches(struct session *s, const struct launch *l)
     if (buffer != 0 && s->cuda.mem_fill(buffer, 0, s->settings.flush_bytes, l->stream) == 0)
         return;
     if (!v.is_told_flush)
-        session_note(s, "failed", 0, "the caches could not be written over: runs find them as they are");
+        session_note(s, "failed", 0,
+                     "the caches could not be written over: runs find them as they are");
     v.is_told_flush = true;
 }
 
@@ -229,6 +231,11 @@ static void on_callback(void *user, uint32_t domain, uint32_t id, const void *da
         end_run(s);
         fetch(s, false);
         pthread_mutex_unlock(&v.lock);
+    } else if (domain == DOMAIN_RESOURCE && id == RESOURCE_MODULE_LOADED) {
+        const struct cupti_module_data *module =
+            ((const struct cupti_resource_data *)data)->descriptor;
+        if (module != NULL)
+            modules_take(module->cubin, module->bytes);
     } else if (domain == DOMAIN_RESOURCE && id == RESOURCE_CONTEXT_ENDS) {
         pthread_mutex_lock(&v.lock);
         fetch(s, true);
@@ -252,6 +259,7 @@ static void *work(void *user)
         pthread_mutex_lock(&s->lock);
         writer_flush(&s->writer);
         pthread_mutex_unlock(&s->lock);
+        modules_write(s);
     }
     return NULL;
 }
@@ -270,6 +278,8 @@ bool events_start(struct session *s)
         return false;
     v.session = s;
     launch_subscribe(s);
+    if (s->settings.modules)
+        s->cupti.EnableCallback(1, s->subscriber, DOMAIN_RESOURCE, RESOURCE_MODULE_LOADED);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     v.has_thread = pthread_create(&v.thread, NULL, work, s) == 0;
@@ -295,6 +305,8 @@ void events_stop(struct session *s)
     launch_tell_seen(&s->writer);
     pthread_mutex_unlock(&s->lock);
     pthread_mutex_unlock(&v.lock);
+    modules_write(s);
+    modules_tell(s);
     if (v.has_thread)
         pthread_detach(v.thread);
     v.has_thread = false;

@@ -19,8 +19,8 @@
  * STRATA_INJECT_PRESET      trace: which records: min, std (default), full
  * STRATA_INJECT_GRAPHS      trace: 1 records whole graph launches beside the nodes; default 0
  * STRATA_INJECT_LATENCY     trace: 1 asks for queue times of kernels; default 0
- * STRATA_INJECT_MODULES     trace: 1 saves the GPU code that the program loads beside the trace, each
- *                           content once, as module-HASH.cubin; default 0
+ * STRATA_INJECT_MODULES     trace and event: 1 saves the GPU code that the program loads beside the
+ *                           trace, each content once, as module-HASH.cubin; default 0
  * STRATA_INJECT_CLOCK       real (default): records have CUPTI's own clock, CLOCK_REALTIME; mono:
  *                           CLOCK_MONOTONIC_RAW, which never jumps
  * STRATA_INJECT_FLUSH       event: bytes written on the stream before each run, so that it finds

@@ -23,8 +23,9 @@ static struct {
     _Atomic(struct module *) taken; /* newest first */
     _Atomic size_t pending;
     _Atomic uint64_t left_out, left_out_bytes;
+    pthread_mutex_t lock; /* of what follows: our thread and the last one may both write */
     size_t written;
-} m;
+} m = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void leave_out(size_t bytes)
 {
@@ -115,6 +116,7 @@ void modules_write(struct session *s)
 {
     struct module *module = atomic_exchange(&m.taken, NULL);
 
+    pthread_mutex_lock(&m.lock);
     while (module != NULL) {
         struct module *next = module->next;
         if (!save(s->settings.folder, module))
@@ -123,6 +125,7 @@ void modules_write(struct session *s)
         free(module);
         module = next;
     }
+    pthread_mutex_unlock(&m.lock);
 }
 
 void modules_tell(struct session *s)

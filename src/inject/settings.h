@@ -22,7 +22,7 @@ struct settings {
     bool graphs, latency, modules;
     bool is_mono;         /* times of CLOCK_MONOTONIC_RAW */
     uint64_t flush_bytes; /* written before each run of event mode; 0: none */
-    int64_t device; /* -1: all */
+    int64_t device;       /* -1: all */
     bool has_kernel;
     regex_t kernel;
     const char *ranges[SETTINGS_RANGES];

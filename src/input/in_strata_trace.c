@@ -596,8 +596,7 @@ static void take_record(void *ctx, const struct gpu_trace_record *r)
         cap->clock.has_unix = true;
         cap->clock.to_unix =
             nanos_sub(trace_unzigzag(r->numbers[0]), trace_unzigzag(r->numbers[3]));
-        m->mono_to_unix =
-            nanos_sub(trace_unzigzag(r->numbers[0]), trace_unzigzag(r->numbers[2]));
+        m->mono_to_unix = nanos_sub(trace_unzigzag(r->numbers[0]), trace_unzigzag(r->numbers[2]));
     } else if (r->tag == TRACE_NOTE) {
         diag_add(m->in->diag, SEV_NOTE, "strata-trace.note", (struct where){.path = m->in->path},
                  "the recorder noted %.*s: %.*s",

@@ -13,6 +13,8 @@ import tempfile
 import time
 import unittest
 
+import make_cubin
+
 STRATA, NVML = (os.path.abspath(p) for p in sys.argv[1:3])
 HERE = os.path.dirname(os.path.abspath(__file__))
 BIN = os.path.join(HERE, "..", "fake-bin")
@@ -28,7 +30,9 @@ class Case(unittest.TestCase):
                         FAKE_NVML_LOG=self.log, FAKE_NVML_STATE=os.path.join(self.dir, "clock"),
                         XDG_STATE_HOME=os.path.join(self.dir, "state"),
                         XDG_CONFIG_HOME=os.path.join(self.dir, "config"),
-                        XDG_RUNTIME_DIR=self.dir, STRATA_NCU=os.path.join(BIN, "ncu"))
+                        XDG_RUNTIME_DIR=self.dir, STRATA_NCU=os.path.join(BIN, "ncu"),
+                        STRATA_NVDISASM=os.path.join(BIN, "nvdisasm"),
+                        STRATA_CUOBJDUMP=os.path.join(BIN, "cuobjdump"))
         self.env.pop("CUDA_INJECTION64_PATH", None)
 
     def tearDown(self):
@@ -269,8 +273,24 @@ class Results(Case):
         self.assertIn("Memory (dram)", self.out)
         calls = open(log).read().splitlines()
         self.assertIn("--set full --import-source yes --clock-control none", calls[0])
-        self.assertEqual(len(calls), 5)
-        self.assertIn("ncu", os.listdir(os.path.join(self.top("ncu"), "latest")))
+        self.assertEqual(len(calls), 6)
+        top = os.path.join(self.top("ncu"), "latest")
+        self.assertIn("--page source --print-source ptx", calls[5])
+        self.assertEqual(sorted(os.listdir(os.path.join(top, "ncu"))),
+                         ["details.csv", "program.log", "raw.csv", "report.ncu-rep",
+                          "source_cuda.csv", "source_ptx.csv", "source_sass.csv"])
+        self.assertEqual(os.listdir(os.path.join(top, "ptx")), ["copy.ptx"])
+        with open(os.path.join(top, "ptx", "copy.ptx"), encoding="utf-8") as f:
+            self.assertTrue(f.read().startswith(".version 9.0\n.target sm_90a\n"))
+        self.assertEqual(os.listdir(os.path.join(top, "source")), ["copy.copy.annotated.cu"])
+        with open(os.path.join(top, "source", "copy.copy.annotated.cu"), encoding="utf-8") as f:
+            self.assertIn("  98.0% |          33792 | stall_long_sb            |     to[i]", f.read())
+        self.assertEqual(os.listdir(os.path.join(top, "sass")), ["copy.csv"])
+        page = os.path.join(top, "ncu", "source_ptx.csv")
+        for words in (["report", page], ["import", page, "--out", "taken"]):
+            p = subprocess.run([STRATA, "gpu", *words], cwd=self.dir, capture_output=True, text=True)
+            self.assertEqual(p.returncode, 0, p.stderr)
+        self.assertEqual(os.listdir(os.path.join(self.dir, "taken", "ptx")), ["copy.ptx"])
 
     def test_nsys(self):
         self.assertEqual(self.run_("--mode", "nsys"), 0, None)
@@ -383,6 +403,84 @@ class Results(Case):
     def test_a_cut_file_gives_what_is_whole(self):
         self.assertIn(self.run_(FAKE_GPU_CUT="3", FAKE_GPU_SLEEP="0.01"), (0, 1))
         self.assertIn("copy", self.out)
+
+
+class Code(Case):
+    """The GPU code that the program loads, sorted by stage."""
+
+    def module(self, kernels=make_cubin.DEMO, ptx=make_cubin.PTX % "_Z4copyPfPKfm"):
+        path = os.path.join(self.dir, "code.cubin")
+        with open(path, "wb") as f:
+            f.write(make_cubin.build(kernels, ptx))
+        return path
+
+    def latest(self, mode):
+        return os.path.join(self.dir, "out", "profiles", mode, "gpu-program", "default", "latest")
+
+    def files(self, mode, *parts):
+        folder = os.path.join(self.latest(mode), *parts)
+        return sorted(os.listdir(folder)) if os.path.isdir(folder) else None
+
+    def text(self, mode, *parts):
+        with open(os.path.join(self.latest(mode), *parts), encoding="utf-8") as f:
+            return f.read()
+
+    def check_clean(self, mode):
+        for folder, _, files in os.walk(self.latest(mode)):
+            if "compiled" not in folder:
+                self.assertEqual([f for f in files if f.startswith("module-")], [], folder)
+
+    def test_modules_of_the_stages(self):
+        for mode in ("annotation", "nsys", "event"):
+            with self.subTest(mode=mode):
+                select = ["--select", "^copy"] if mode == "event" else []
+                stages = ["gpu-program"] if mode == "event" else ["copy", "scale"]
+                self.assertEqual(self.run_("--mode", mode, *select, FAKE_GPU_MODULE=self.module()), 0)
+                self.assertEqual(self.files(mode, "compiled"), stages)
+                for stage in stages:
+                    self.assertEqual(self.files(mode, "compiled", stage),
+                                     ["module-12ab.cubin", "module-12ab.ptx", "resources.json"])
+                self.assertTrue(self.text(mode, "compiled", stages[0], "module-12ab.ptx")
+                                .startswith(".version 9.0\n.target sm_90a\n"))
+                self.check_clean(mode)
+        told = json.loads(self.text("annotation", "compiled", "scale", "resources.json"))
+        self.assertEqual(told, {"kernels": [{
+            "kernel": "_Z5scalePfm", "name": "scale", "cubin": "module-12ab.cubin",
+            "registers": 40, "frame_bytes": 256, "spill_bytes": None, "barriers": 1,
+            "smem_static": 8192, "code_bytes": 1024}]})
+        self.assertEqual(self.files("annotation", "sass"), ["copy.csv", "scale.csv"])
+        self.assertIsNone(self.files("annotation", "source"))
+        lines = self.text("annotation", "sass", "copy.csv").splitlines()
+        self.assertTrue(lines[0].startswith("pc,opcode,sass,file,line,samples,"))
+        self.assertTrue(lines[1].startswith(
+            '0x0000,LDC,"LDC R1, c[0x0][0x28]",/src/_Z4copyPfPKfm.cu,7,'))
+        self.assertEqual(len(lines), 3)
+
+    def test_text_inside_the_program(self):
+        self.assertEqual(self.run_(FAKE_GPU_MODULE=self.module(ptx=None)), 0)
+        self.assertIn("copy.ptx", self.files("annotation", "compiled", "copy"))
+        self.assertNotIn("scale.ptx", self.files("annotation", "compiled", "scale"))
+        self.assertTrue(self.text("annotation", "compiled", "copy", "copy.ptx")
+                        .startswith(".version 9.0\n.visible .entry _Z4copyPfPKfm("))
+
+    def test_without_the_tool(self):
+        self.env["STRATA_NVDISASM"] = "/nowhere/nvdisasm"
+        self.assertEqual(self.run_(FAKE_GPU_MODULE=self.module()), 0)
+        self.assertIsNone(self.files("annotation", "sass"))
+        self.assertIn("SASS text unavailable", self.text("annotation", "report.md"))
+        self.assertEqual(self.files("annotation", "compiled"), ["copy", "scale"])
+
+    def test_a_tool_in_trouble(self):
+        for how in ("fails", "silent"):
+            self.assertEqual(self.run_(FAKE_GPU_MODULE=self.module(), FAKE_NVDISASM=how), 0)
+            self.assertIn("gpu.no-sass", self.err)
+            self.assertIsNone(self.files("annotation", "sass"))
+
+    def test_other_modules_are_not_kept(self):
+        for path in (self.module([("_Z5otherv", 8, 0, 0, 0, 64)]), PROGRAM):
+            self.assertEqual(self.run_(FAKE_GPU_MODULE=path), 0)
+            self.assertIsNone(self.files("annotation", "compiled"))
+            self.check_clean("annotation")
 
 
 class Errors(Case):
