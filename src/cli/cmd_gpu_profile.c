@@ -2,6 +2,7 @@
  * strata gpu profile: run a workload and say what bounds its kernels.
  */
 #include "cli/session.h"
+#include "flow/flow_config.h"
 #include "flow/flow_gpu_profile.h"
 
 enum { TOP = 3 };
@@ -16,7 +17,7 @@ struct args {
     bool check, share, force_compare;
 };
 
-static const struct args defaults = {.check = true, .clock = "none", .runs = 20, .warmup = 3};
+static const struct args defaults = {.check = true, .runs = 20, .warmup = 3};
 
 static const char *const modes[] = {"annotation", "event", "ncu", "nsys", NULL};
 static const char *const caches[] = {"keep", "flush", NULL};
@@ -43,7 +44,7 @@ static const struct opt options[] = {
     OPT_INT(0, "runs", "N", struct args, runs, 1, 1000000, "timed runs of event mode (20)"),
     OPT_INT(0, "warmup", "N", struct args, warmup, 0, 1000000, "runs before those (3)"),
     OPT_STRING(0, "clock", "none|base|max|MHZ", struct args, clock,
-               "lock the SM clock; needs root (none)"),
+               "lock the SM clock; needs root (gpu.clock.default, else none)"),
     OPT_CHOICE(0, "cache", caches, struct args, cache,
                "caches before each run; flush: event and ncu mode (keep)"),
     OPT_CHOICE(0, "clock-source", clock_sources, struct args, clock_source,
@@ -163,6 +164,20 @@ static void print_json(struct session *s, const struct gpu_profile_result *r)
     session_json_end(s);
 }
 
+/* What the user's or the site's settings say; none when they say nothing. */
+static bool take_default_clock(struct session *s, struct clock_want *out)
+{
+    struct config_value value;
+
+    if (flow_config_get(&s->arena, "gpu.clock.default", &value, &s->diag) != ST_OK)
+        return false;
+    if (clock_want_parse(value.text != NULL ? value.text : "none", out))
+        return true;
+    diag_fail(&s->diag, ST_FORMAT, "config.bad-value", value.where,
+              "gpu.clock.default is none, base, max or a number of MHz, not \"%s\"", value.text);
+    return false;
+}
+
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
@@ -202,9 +217,11 @@ static int run(struct session *s, const void *given)
     };
     struct gpu_profile_result result = {0};
 
-    if (!clock_want_parse(args->clock, &job.clock))
+    if (args->clock != NULL && !clock_want_parse(args->clock, &job.clock))
         return session_usage(
             s, "profile: --clock is none, base, max or a number of MHz, not \"%s\"", args->clock);
+    if (args->clock == NULL && !take_default_clock(s, &job.clock))
+        return GPU_FILE;
     int code = (int)flow_gpu_profile(&job, &s->arena, &result, &s->diag);
     if (code == GPU_USAGE)
         diag_hint(&s->diag, "try", "strata help gpu profile");

@@ -8,6 +8,7 @@
 #include "base/fs.h"
 #include "driver/ncu_run.h"
 #include "flow/gpu_info.h"
+#include "flow/gpu_overlap.h"
 #include "gpu/compare.h"
 #include "gpu/devlog.h"
 #include "gpu/report.h"
@@ -266,6 +267,9 @@ static enum gpu_outcome tell(struct profile *p, enum gpu_outcome code)
     struct gpu_run *run = &p->result->run;
 
     gpu_run_judge(run);
+    if (p->mode.measured.counting.n > 0)
+        gpu_overlap_judge(run, p->mode.measured.timing.launches.at,
+                          p->mode.measured.timing.launches.n);
     gpu_fill_notes(run, p->diag);
     gpu_info_write(run, &p->mode, p->begun, p->injected);
     enum status st = compare(p);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/csv.h"
+#include "base/mangled.h"
 #include "base/num.h"
 #include "gpu/units.h"
 
@@ -197,6 +198,8 @@ static struct gpu_kernel *launch(struct page *p, uint64_t id)
 
     k.id = id;
     k.name = csv_unquote(csv_cell(&p->csv, p->head[COL_KERNEL]), in->arena);
+    if (p->kind == GPU_PAGE_RANGES) /* these have the names of the driver */
+        k.name = mangled_plain(k.name);
     read_dims(csv_cell(&p->csv, p->head[COL_GRID]), k.grid);
     read_dims(csv_cell(&p->csv, p->head[COL_BLOCK]), k.block);
     if (p->current != SIZE_MAX && p->kind != GPU_PAGE_RAW &&

@@ -255,6 +255,23 @@ class Results(Case):
         for name in ("registers", "smem_static", "local_bytes_per_thread"):
             self.assertNotIn(name, metrics)
 
+    def test_stages_that_could_overlap(self):
+        """A declared group that ran in turn: annotation mode has its timeline and its counters."""
+        path = os.path.join(self.dir, "spec.json")
+        stages = [{"name": "a", "select": "^copy"}, {"name": "b", "select": "^scale"}]
+        with open(path, "w") as f:
+            json.dump({"kernel": "gpu-program", "stages": [{"name": "pair", "concurrent": stages}]}, f)
+        self.assertEqual(self.run_("--spec", path), 0)
+        # 509.2 and 60.2 us in turn; u = 0.889/0.9 and 0.2/0.9: 516 of 569 us is all their work.
+        folder = os.path.join(self.top("annotation"), "latest")
+        with open(os.path.join(folder, "kernels.json"), encoding="utf-8") as f:
+            found, = json.load(f)["extra"]
+        self.assertEqual((found["id"], found["trigger"]), (13, "E=0.00 of pair"))
+        self.assertAlmostEqual(found["gain"], 9.3, delta=0.1)
+        before = self.report("annotation")
+        subprocess.run([STRATA, "gpu", "report", folder], capture_output=True, check=True)
+        self.assertEqual(self.report("annotation"), before)
+
     def test_event_starts_again(self):
         self.assertEqual(self.run_("--mode", "event", "--select", "^copy", "--runs", "7",
                                    "--warmup", "1"), 0, None)
@@ -394,6 +411,27 @@ class Results(Case):
         self.assertEqual(self.calls(), ["set 1215 1215 = 0", "reset = 0"])
         self.assertEqual(clocks("lock", "--clock", "none"), 2)
         self.assertEqual(clocks("--device", "5"), 3)
+
+    def config(self, text, name="config/strata/config"):
+        path = os.path.join(self.dir, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as f:
+            f.write(text)
+        return path
+
+    def test_default_clock(self):
+        """The user's settings come before the site's, and the command line before both."""
+        self.env["STRATA_SITE_CONFIG"] = self.config("gpu.clock.default = 1350\n", "site")
+        self.assertEqual(self.run_(), 0, None)
+        self.assertEqual(self.calls(), ["set 1350 1350 = 0", "reset = 0"])
+        self.config("# ours\ngpu.clock.default = 1200 # MHz\n")
+        self.assertEqual(self.run_(), 0, None)
+        self.assertEqual(self.calls()[2:], ["set 1200 1200 = 0", "reset = 0"])
+        self.assertEqual(self.run_("--clock", "none"), 0, None)
+        self.assertEqual(len(self.calls()), 4)
+        path = self.config("gpu.clock.default = fast\n")
+        self.assertEqual(self.run_(), 3)
+        self.assertIn(path + ":1: error: gpu.clock.default", self.err)
 
     def test_out_is_not_overwritten(self):
         self.assertEqual(self.run_("--out", "mine"), 0)
