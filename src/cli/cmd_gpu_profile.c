@@ -217,6 +217,17 @@ static int run(struct session *s, const void *given)
     };
     struct gpu_profile_result result = {0};
 
+    const struct {
+        const char *name;
+        double value;
+    } numbers[] = {{"timeout", args->timeout},
+                   {"wait", args->wait},
+                   {"peak-tflops", args->peak_tflops},
+                   {"peak-gbps", args->peak_gbps}};
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+        if (!(numbers[i].value >= 0 && numbers[i].value < 1e9))
+            return session_usage(s, "profile: --%s is a number from 0 to 1e9, not %g",
+                                 numbers[i].name, numbers[i].value);
     if (args->clock != NULL && !clock_want_parse(args->clock, &job.clock))
         return session_usage(
             s, "profile: --clock is none, base, max or a number of MHz, not \"%s\"", args->clock);

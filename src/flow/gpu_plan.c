@@ -1,5 +1,7 @@
 #include "flow/gpu_plan.h"
 
+#include <regex.h>
+
 const char *gpu_profile_mode_name(enum gpu_profile_mode mode)
 {
     static const char *const names[] = {"annotation", "event", "ncu", "nsys"};
@@ -141,6 +143,50 @@ void gpu_plan_select(struct gpu_plan *plan, struct arena *arena)
     }
 }
 
+/* A formula that cannot be computed is told before anything runs. */
+static enum status check_formula(const struct gpu_plan *plan, const char *what, struct str stage,
+                                 struct str text, struct arena *arena, struct diag *d)
+{
+    double value;
+    const char *error =
+        text.n > 0 ? gpu_expr_eval(arena, text, gpu_params_list(&plan->params), &value) : NULL;
+
+    if (error == NULL)
+        return ST_OK;
+    diag_fail(d, ST_FORMAT, "gpu.bad-formula", (struct where){.path = plan->spec.path},
+              "%s of %.*s, \"%.*s\": %s", what, STR_ARGS(stage), STR_ARGS(text), error);
+    diag_hint(d, "try", "--param name=value, or params in the spec file");
+    return ST_FORMAT;
+}
+
+static enum status check_regex(const struct gpu_plan *plan, size_t stage, struct diag *d)
+{
+    const char *text = plan->selections[stage].regex;
+    char why[128];
+    regex_t regex;
+    int result = text != NULL ? regcomp(&regex, text, REG_EXTENDED | REG_NOSUB) : 0;
+
+    if (result != 0) {
+        regerror(result, &regex, why, sizeof(why));
+        return diag_fail(d, ST_FORMAT, "gpu.bad-regex", (struct where){.path = plan->spec.path},
+                         "%s is no regular expression: %s", text, why);
+    }
+    if (text != NULL)
+        regfree(&regex);
+    return ST_OK;
+}
+
+static enum status check_stages(const struct gpu_plan *plan, struct arena *arena, struct diag *d)
+{
+    for (size_t i = 0; i < plan->stages.n; i++) {
+        const struct gpu_spec_stage *s = &plan->stages.at[i];
+        TRY(check_regex(plan, i, d));
+        TRY(check_formula(plan, "flops", s->name, s->flops, arena, d));
+        TRY(check_formula(plan, "bytes", s->name, s->bytes, arena, d));
+    }
+    return ST_OK;
+}
+
 static enum status check_mode(const struct gpu_plan *plan, const struct gpu_profile_job *job,
                               struct diag *d)
 {
@@ -173,11 +219,12 @@ enum status gpu_plan_make(struct gpu_plan *plan, const struct gpu_profile_job *j
                    : plan->spec.kernel.n > 0 ? plan->spec.kernel
                                              : program_name(plan->argv);
     if (job->version != NULL)
-        plan->version = str_of(job->version);
+        plan->version = strcmp(job->version, "v0") == 0 ? S("base") : str_of(job->version);
     else if (plan->spec.version.n > 0)
         plan->version = plan->spec.version;
     take_stages(plan, job);
     gpu_plan_select(plan, arena);
+    TRY(check_stages(plan, arena, d));
     return check_mode(plan, job, d);
 }
 

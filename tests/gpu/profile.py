@@ -309,6 +309,56 @@ class Results(Case):
             self.assertEqual(p.returncode, 0, p.stderr)
         self.assertEqual(os.listdir(os.path.join(self.dir, "taken", "ptx")), ["copy.ptx"])
 
+    def test_ncu_with_ranges(self):
+        """A range is a run of ncu of its own, and its kernels are the stage's."""
+        log = os.path.join(self.dir, "ncu.log")
+        path = os.path.join(self.dir, "spec.json")
+        stages = [{"name": "a", "select": "^copy"}, {"name": "b", "select": "nvtx:step"},
+                  {"name": "c", "select": "nvtx:other"}]
+        with open(path, "w") as f:
+            json.dump({"kernel": "gpu-program", "stages": stages}, f)
+        self.assertEqual(self.run_("--mode", "ncu", "--spec", path, FAKE_NCU_LOG=log), 0)
+        for stage in "abc":
+            self.assertRegex(self.out, r"\| %s \| \d+\.\d\d \| .*Memory \(dram\)" % stage)
+        with open(log) as f:
+            runs = [line for line in f if line.startswith("--set full")]
+        self.assertIn("--kernel-name regex:(^copy)", runs[0])
+        self.assertNotIn("nvtx", runs[0])
+        self.assertIn("--nvtx --nvtx-include step/", runs[1])
+        self.assertNotIn("--kernel-name", runs[1])
+        self.assertIn("--nvtx-include other/", runs[2])
+        top = os.path.join(self.top("ncu"), "latest")
+        self.assertEqual(sorted(f for f in os.listdir(top) if f.startswith("ncu")),
+                         ["ncu", "ncu-2", "ncu-3"])
+
+    def test_cold_caches_and_clock_source(self):
+        """What is asked of the library is in its environment, and in run.json."""
+        show = os.path.join(self.dir, "show")
+        with open(show, "w") as f:
+            f.write("#!/bin/sh\nenv | grep ^STRATA_INJECT >> %s/told\nexec %s\n" % (self.dir, PROGRAM))
+        os.chmod(show, 0o755)
+        self.assertEqual(self.run_("--mode", "event", "--select", "^copy", "--cache", "flush",
+                                   "--clock-source", "mono", "--runs", "2", program=show), 0)
+        with open(os.path.join(self.dir, "told")) as f:
+            told = f.read().splitlines()
+        # twice the L2 of the stand-in, which is that of an H200
+        self.assertIn("STRATA_INJECT_FLUSH=%d" % (2 * 62914560), told)
+        self.assertIn("STRATA_INJECT_CLOCK=mono", told)
+        self.assertIn("STRATA_INJECT_MODULES=1", told)
+        with open(os.path.join(self.dir, "out", "profiles", "event", "show", "default", "latest",
+                               "run.json")) as f:
+            run = json.load(f)
+        self.assertEqual((run["options"]["cache"], run["options"]["clock_source"]), ("flush", "mono"))
+        self.assertEqual(run["device"]["name"], "NVIDIA H200")
+
+    def test_event_tells_host_time_and_short_runs(self):
+        self.assertEqual(self.run_("--mode", "event", "--select", "^scale", "--runs", "2"), 0)
+        # 60.3 us, then 5 us until the stand-in launches the next one; it passes over the copies
+        self.assertRegex(self.report("event"), r"\| 2 \| 60\.35 \|.*\| 65\.00 \|")
+        self.assertNotIn("short for a pair", self.report("event"))
+        self.assertEqual(self.run_("--mode", "event", "--select", "^scale", FAKE_GPU_SHORT="10"), 0)
+        self.assertIn("are short for a pair of events", self.report("event"))
+
     def test_nsys(self):
         self.assertEqual(self.run_("--mode", "nsys"), 0, None)
         text = self.report("nsys")
@@ -577,6 +627,29 @@ class Errors(Case):
 
     def test_regex_without_match(self):
         self.expect(2, "copy, scale", "--select", "^nothing")
+
+    def test_regex_without_match_in_ncu(self):
+        self.expect(2, "copy, scale", "--mode", "ncu", "--select", "^nothing",
+                    FAKE_NCU_TROUBLE="no-kernels")
+        self.assertIn("the expression (^nothing) found none", self.err)
+
+    def test_fewer_launches_than_skipped(self):
+        self.expect(2, "fewer launches than --skip: 10 seen", "--skip", "100")
+
+    def test_formulas_are_checked_first(self):
+        self.expect(2, 'no parameter "q"', "--flops", "2*q")
+        self.assertEqual(self.folders(), [])
+        path = self.spec(stages=[{"name": "a", "select": "^copy", "bytes": "1/0"}])
+        self.expect(2, "gpu.bad-formula", "--spec", path)
+
+    def test_numbers_below_zero(self):
+        for option in ("--timeout", "--wait", "--peak-tflops", "--peak-gbps"):
+            self.expect(2, option + " is a number from 0", option, "-1")
+            self.expect(2, option, option, "nan")
+
+    def test_flush_where_it_cannot_be(self):
+        for mode in ("annotation", "nsys"):
+            self.expect(2, "gpu.no-flush", "--mode", mode, "--cache", "flush")
 
     def test_bad_regex(self):
         self.expect(2, "gpu.bad-regex", "--select", "(")
