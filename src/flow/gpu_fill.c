@@ -192,6 +192,9 @@ enum status gpu_fill_timings(struct gpu_run *run, const struct gpu_plan *plan,
         k.launches = run->timings.n;
         vec_push(&run->kernels, k);
     }
+    if (gpu_command_is_script(plan->argv))
+        gpu_run_note(run, "the program is run by an interpreter: time between the launches of a "
+                          "run, which is the host's, is included");
     return make_stages(run, plan, false, d);
 }
 

@@ -1,7 +1,5 @@
 #include "flow/gpu_plan.h"
 
-#include <regex.h>
-
 const char *gpu_profile_mode_name(enum gpu_profile_mode mode)
 {
     static const char *const names[] = {"annotation", "event", "ncu", "nsys"};
@@ -35,18 +33,25 @@ static enum status expand(struct gpu_words words, const struct gpu_params *param
     return ST_OK;
 }
 
-/* Of an interpreter the script counts: "python3 train.py" is "train". */
-static struct str program_name(const char *const *argv)
+bool gpu_command_is_script(const char *const *argv)
 {
     static const char *const interpreters[] = {"python", "perl", "ruby", "bash", "sh", "node"};
     struct str name = str_basename(str_of(argv[0]));
-    bool is_interpreter = false;
 
     for (size_t i = 0; i < ARRAY_LEN(interpreters); i++) {
         struct str rest = str_of(interpreters[i]);
-        is_interpreter |=
-            str_starts(name, rest) && strspn(name.at + rest.n, "0123456789.") == name.n - rest.n;
+        if (str_starts(name, rest) && strspn(name.at + rest.n, "0123456789.") == name.n - rest.n)
+            return true;
     }
+    return false;
+}
+
+/* Of an interpreter the script counts: "python3 train.py" is "train". */
+static struct str program_name(const char *const *argv)
+{
+    struct str name = str_basename(str_of(argv[0]));
+    bool is_interpreter = gpu_command_is_script(argv);
+
     for (size_t i = 1; is_interpreter && argv[i] != NULL; i++) {
         if (argv[i][0] == '-')
             continue;
@@ -162,17 +167,12 @@ static enum status check_formula(const struct gpu_plan *plan, const char *what, 
 static enum status check_regex(const struct gpu_plan *plan, size_t stage, struct diag *d)
 {
     const char *text = plan->selections[stage].regex;
-    char why[128];
     regex_t regex;
-    int result = text != NULL ? regcomp(&regex, text, REG_EXTENDED | REG_NOSUB) : 0;
 
-    if (result != 0) {
-        regerror(result, &regex, why, sizeof(why));
-        return diag_fail(d, ST_FORMAT, "gpu.bad-regex", (struct where){.path = plan->spec.path},
-                         "%s is no regular expression: %s", text, why);
-    }
-    if (text != NULL)
-        regfree(&regex);
+    if (text == NULL)
+        return ST_OK;
+    TRY(gpu_regex_compile(text, &regex, d));
+    regfree(&regex);
     return ST_OK;
 }
 

@@ -53,6 +53,9 @@ void gpu_plan_free(struct gpu_plan *plan);
 /* Fills `selections` anew from the stages. */
 void gpu_plan_select(struct gpu_plan *plan, struct arena *arena);
 
+/* Whether the command is a script that an interpreter runs: host time is in what it does. */
+bool gpu_command_is_script(const char *const *argv);
+
 /* "a b 'c d'": words as a shell would take them. */
 const char *gpu_command_line(const char *const *argv, struct arena *arena);
 

@@ -358,6 +358,10 @@ class Results(Case):
         self.assertNotIn("short for a pair", self.report("event"))
         self.assertEqual(self.run_("--mode", "event", "--select", "^scale", FAKE_GPU_SHORT="10"), 0)
         self.assertIn("are short for a pair of events", self.report("event"))
+        self.assertNotIn("interpreter", self.report("event"))
+        words = ["gpu", "profile", "--mode", "event", "--select", "^copy", "--", "python3", PROGRAM]
+        subprocess.run([STRATA, *words], cwd=self.dir, env=self.env, capture_output=True, check=True)
+        self.assertIn("run by an interpreter", self.report("event"))
 
     def test_nsys(self):
         self.assertEqual(self.run_("--mode", "nsys"), 0, None)
