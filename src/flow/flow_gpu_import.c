@@ -53,7 +53,7 @@ static void take_capture(struct gpu_run *run, struct gpu_import *import, const s
         kernel.name = arena_str(&run->arena, capture_text(cap, spans[i].name));
         kernel.m[GPU_M_DUR_NS] = (spans[i + (k - i) / 2].ns + spans[i + (k - i - 1) / 2].ns) / 2;
         vec_push(&import->kernels, kernel);
-        vec_push(&import->pages, 0);
+        vec_push(&import->known, (struct gpu_known){0});
     }
     mem_free(spans);
     if (import->kernels.n > first)

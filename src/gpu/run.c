@@ -218,14 +218,17 @@ static size_t gather_names(struct gpu_run *run, struct name_time *names)
 /* A short name that no other stage has. */
 static struct str stage_name(struct gpu_run *run, struct str kernel)
 {
-    struct str name = str_part(gpu_short_name(kernel), 0, STAGE_NAME), base = name;
+    struct str name = str_trim(str_part(gpu_short_name(kernel), 0, STAGE_NAME));
 
+    if (name.n == 0)
+        name = S("kernel");
+    struct str base = name;
     for (size_t turn = 2, i = 0; i < run->stages.n; i++)
         if (str_equal(run->stages.at[i].name, name)) {
             name = arena_format(&run->arena, "%.*s#%zu", STR_ARGS(base), turn++);
             i = SIZE_MAX; /* look again from the start */
         }
-    return name.n > 0 ? name : S("kernel");
+    return name;
 }
 
 static void stages_of_names(struct gpu_run *run)
