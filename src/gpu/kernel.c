@@ -151,14 +151,24 @@ struct nesting {
     size_t angle, round, square;
 };
 
+/* Whether the '>' behind `before` is that of a name that lost its '<': "unnamed>", "f<unnamed>". */
+static bool lost_its_pair(struct str before)
+{
+    if (!str_ends(before, S("unnamed")))
+        return false;
+    size_t at = before.n - strlen("unnamed");
+    if (at == 0 || before.at[at - 1] != '<')
+        return true;
+    char c = at > 1 ? before.at[at - 2] : ' ';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
 static void step(struct nesting *n, struct str before, char c)
 {
-    bool is_cut = str_ends(before, S("unnamed")) && !str_ends(before, S("<unnamed"));
-
     n->angle += c == '<';
     n->round += c == '(';
     n->square += c == '[';
-    if (c == '>' && !is_cut)
+    if (c == '>' && !lost_its_pair(before))
         n->angle -= n->angle > 0;
     n->round -= c == ')' && n->round > 0;
     n->square -= c == ']' && n->square > 0;
