@@ -142,7 +142,7 @@ static enum status analyse(const struct gpu_timeline_job *job, struct arena *are
             TRY(find_window(job, cap, d, &choice.window));
         result->timelines[result->n++] = timeline_new(cap, &choice);
     }
-    return check_work(job, result, d);
+    return job->may_be_idle ? ST_OK : check_work(job, result, d);
 }
 
 enum status flow_gpu_timeline(const struct gpu_timeline_job *job, struct arena *arena,
@@ -164,4 +164,23 @@ void gpu_timeline_result_free(struct gpu_timeline_result *result)
         timeline_free(result->timelines[i]);
     report_free(result->report);
     fleet_free(result->fleet);
+}
+
+struct timeline_device *gpu_timeline_busiest(const struct gpu_timeline_result *results, size_t n,
+                                             struct timeline **of, size_t *candidates)
+{
+    struct timeline_device *best = NULL;
+
+    *candidates = 0;
+    for (size_t r = 0; r < n; r++)
+        for (size_t k = 0; k < results[r].n; k++)
+            for (size_t i = 0; i < results[r].timelines[k]->n_devices; i++) {
+                struct timeline_device *d = &results[r].timelines[k]->devices[i];
+                *candidates += d->n > 0;
+                if (d->n > 0 && (best == NULL || d->kernel_busy > best->kernel_busy)) {
+                    best = d;
+                    *of = results[r].timelines[k];
+                }
+            }
+    return best;
 }

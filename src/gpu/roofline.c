@@ -133,7 +133,7 @@ struct gpu_roofline gpu_roofline_of(double dur_ns, struct gpu_work work, double 
     r.gap = dur_ns / r.floor_ns;
     /* roof = min(P, AI * W), in TFLOP/s */
     r.pct_roof = work.flops > 0 ? 100 * r.tflops / fmin(p, r.ai * w / 1e3) : r.pct_memory;
-    if (r.ai < r.ridge || work.flops == 0)
+    if (r.ai < r.ridge || (work.flops == 0 && work.bytes > 0))
         r.bound = "memory";
     else if (r.ai >= r.ridge)
         r.bound = "compute";

@@ -490,17 +490,25 @@ static bool goes_before(const struct gpu_opportunity *a, const struct gpu_opport
     return p != q ? p > q : a->id < b->id;
 }
 
+/* Puts one in its place. Of a family only the best stays: the line does not name the stage. */
 static size_t insert(struct gpu_opportunity *out, size_t n, size_t most, struct gpu_opportunity o)
 {
     size_t at = n;
 
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(out[i].family, o.family) == 0) {
+            if (!goes_before(&o, &out[i]))
+                return n;
+            memmove(out + i, out + i + 1, (n - i - 1) * sizeof(*out));
+            at = --n;
+            break;
+        }
     while (at > 0 && goes_before(&o, &out[at - 1]))
         at--;
     if (at >= most)
         return n;
     n = n < most ? n + 1 : most;
-    for (size_t i = n - 1; i > at; i--)
-        out[i] = out[i - 1];
+    memmove(out + at + 1, out + at, (n - 1 - at) * sizeof(*out));
     out[at] = o;
     return n;
 }
