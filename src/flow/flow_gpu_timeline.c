@@ -131,6 +131,24 @@ static enum status check_work(const struct gpu_timeline_job *job,
                      job->range != NULL ? " in this range" : "; was the device recorded?");
 }
 
+static bool is_same_file(const struct capture *a, const struct capture *b)
+{
+    return a->sources.n > 0 && b->sources.n > 0 &&
+           strcmp(a->sources.at[0].path, b->sources.at[0].path) == 0;
+}
+
+/* An export of several devices becomes several captures, which stand side by side. */
+static void count_graphs(const struct gpu_timeline_result *result)
+{
+    for (size_t i = 0, k; i < result->n; i = k) {
+        for (k = i + 1; k < result->n; k++)
+            if (!is_same_file(result->timelines[i]->cap, result->timelines[k]->cap))
+                break;
+        if (k > i + 1)
+            timeline_count_empty_graphs(result->timelines + i, k - i);
+    }
+}
+
 static enum status analyse(const struct gpu_timeline_job *job, struct arena *arena, struct diag *d,
                            struct gpu_timeline_result *result)
 {
@@ -142,6 +160,8 @@ static enum status analyse(const struct gpu_timeline_job *job, struct arena *are
             TRY(find_window(job, cap, d, &choice.window));
         result->timelines[result->n++] = timeline_new(cap, &choice);
     }
+    if (job->range == NULL)
+        count_graphs(result);
     return job->may_be_idle ? ST_OK : check_work(job, result, d);
 }
 
