@@ -67,7 +67,7 @@ static void show(struct session *s, const struct gpu_run *run)
         json_write_string(j, gpu_text_view(&text));
         json_write_end(j);
         session_json_end(s);
-    } else {
+    } else if (!s->common.quiet) {
         out_bytes(&s->out, gpu_text_view(&text));
     }
     gpu_text_free(&text);
@@ -98,32 +98,22 @@ static enum status again(struct session *s, const struct args *args)
     return st;
 }
 
-static enum status write_run(struct session *s, const struct gpu_run *run,
-                             const struct gpu_import *import)
-{
-    struct gpu_rundir dir;
-
-    if (s->common.out == NULL)
-        return ST_OK;
-    TRY(gpu_rundir_open(&s->arena, run, s->common.out, "", &dir, &s->diag));
-    TRY(gpu_rundir_write(&dir, run, import, &s->diag));
-    session_wrote(s, dir.final);
-    return gpu_rundir_finish(&s->arena, &dir, &s->diag);
-}
-
 static enum status from_files(struct session *s, const struct args *args)
 {
     struct gpu_import_job job = gpu_job_of(s, &args->gpu);
-    struct gpu_import import;
-    struct gpu_run run;
+    struct gpu_imported imported;
+    const char *folder = NULL;
 
-    enum status st = flow_gpu_import(&job, &run, &import, &s->diag);
+    enum status st = flow_gpu_import(&job, &imported, &s->diag);
     if (st == ST_OK)
-        st = write_run(s, &run, &import);
+        gpu_tell_inputs(s, &imported);
+    if (st == ST_OK && s->common.out != NULL)
+        st = gpu_imported_save(&imported, s->common.out, "", &s->arena, &folder, &s->diag);
+    if (st == ST_OK && folder != NULL)
+        session_wrote(s, folder);
     if (st == ST_OK)
-        st = finish(s, args, &run);
-    gpu_import_free(&import);
-    gpu_run_free(&run);
+        st = finish(s, args, &imported.run);
+    gpu_imported_free(&imported);
     return st;
 }
 

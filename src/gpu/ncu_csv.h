@@ -27,10 +27,17 @@ enum gpu_page {
     GPU_PAGE_SUMMARY, /* nsys stats: one row a kernel name */
 };
 
+/* Where a kernel is known from. */
+struct gpu_known {
+    unsigned kinds; /* a bit per enum gpu_page */
+    unsigned last;  /* number of the last page that told of it */
+};
+
 struct gpu_import {
     struct arena *arena; /* keeps all texts */
     VEC_OF(struct gpu_kernel) kernels;
-    VEC_OF(unsigned) pages; /* of each kernel: a bit per enum gpu_page */
+    VEC_OF(struct gpu_known) known; /* of each kernel */
+    unsigned n_pages;
     VEC_OF(struct gpu_listing) listings;
     VEC_OF(struct str) ptx; /* the text of each module */
     size_t values;          /* kept so far */

@@ -25,6 +25,7 @@ bool gpu_ptx_is_header(struct str line)
 struct ptx_page {
     struct gpu_import *in;
     struct csv csv;
+    uint64_t line_base;
     struct gpu_text text; /* of the module so far */
 };
 
@@ -55,25 +56,23 @@ static void read_row(struct ptx_page *p, const char *path, struct diag *d)
     } else if (!str_equal(first, S("File Path")) && !str_equal(first, S("Kernel Name")) &&
                !str_equal(first, S("Function Name")) && !str_equal(first, S("Module"))) {
         p->in->lost++;
-        diag_add(d, SEV_LOSS, "ncu-csv.bad-row", (struct where){.path = path, .line = p->csv.line},
+        diag_add(d, SEV_LOSS, "ncu-csv.bad-row",
+                 (struct where){.path = path, .line = p->csv.line + p->line_base},
                  "row skipped: it has no line number");
     }
 }
 
-enum status gpu_ptx_read(struct gpu_import *in, const char *path, struct str text, struct diag *d)
+void gpu_ptx_read(struct gpu_import *in, const char *path, struct str text, uint64_t line_base,
+                  struct diag *d)
 {
     struct ptx_page *p = ARENA_NEW(in->arena, struct ptx_page);
-    uint64_t rows = in->rows;
 
     p->in = in;
+    p->line_base = line_base;
     csv_open(&p->csv, text); /* takes the first row, which is a header or names something */
     while (csv_next(&p->csv))
         read_row(p, path, d);
     finish(p);
-    if (in->rows == rows)
-        return diag_fail(d, ST_FORMAT, "ncu-csv.no-rows", (struct where){.path = path},
-                         "the page holds no PTX");
-    return ST_OK;
 }
 
 /* ---- kernels ---- */
@@ -132,7 +131,7 @@ void gpu_ptx_attach(struct gpu_import *in)
             if (!is_new)
                 continue;
             vec_push(&in->kernels, k);
-            vec_push(&in->pages, 1u << GPU_PAGE_PTX);
+            vec_push(&in->known, ((struct gpu_known){1u << GPU_PAGE_PTX, in->n_pages}));
         }
 }
 

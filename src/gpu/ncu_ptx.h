@@ -18,8 +18,9 @@ struct gpu_run;
 /* Whether this line is the header of such a listing. */
 bool gpu_ptx_is_header(struct str line);
 
-/* Reads a whole page; equal modules are kept once. */
-enum status gpu_ptx_read(struct gpu_import *in, const char *path, struct str text, struct diag *d);
+/* Reads a whole page, of which `line_base` lines stand before; equal modules are kept once. */
+void gpu_ptx_read(struct gpu_import *in, const char *path, struct str text, uint64_t line_base,
+                  struct diag *d);
 
 /* The kernels of the modules, where no other page has brought any. */
 void gpu_ptx_attach(struct gpu_import *in);

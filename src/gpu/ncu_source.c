@@ -254,7 +254,7 @@ static void begin_kernel(struct source_page *p, struct str name)
     p->at_line = 0;
 }
 
-static void read_row(struct source_page *p, const char *path, struct diag *d)
+static void read_row(struct source_page *p, const char *path, uint64_t line_base, struct diag *d)
 {
     struct str first = csv_cell(&p->csv, 0);
     uint64_t line;
@@ -267,12 +267,13 @@ static void read_row(struct source_page *p, const char *path, struct diag *d)
         read_header(p);
     } else if (p->has_header) {
         bool is_line = p->line >= 0 && num_u64(csv_cell(&p->csv, p->line), &line);
-        if (is_line)
+        if (is_line && !p->csv.is_broken)
             read_line(p, line);
-        if ((is_line || read_instruction(p)) && ++p->in->rows > 0)
+        if (!p->csv.is_broken && (is_line || read_instruction(p)) && ++p->in->rows > 0)
             return;
         p->in->lost++;
-        diag_add(d, SEV_LOSS, "ncu-csv.bad-row", (struct where){.path = path, .line = p->csv.line},
+        diag_add(d, SEV_LOSS, "ncu-csv.bad-row",
+                 (struct where){.path = path, .line = p->csv.line - 1 + line_base},
                  "row skipped: neither a source line nor an instruction");
     }
 }
@@ -288,27 +289,17 @@ static struct str with_header(struct arena *arena, struct str text)
     return (struct str){copy, text.n + 2};
 }
 
-enum status gpu_source_read(struct gpu_import *in, const char *path, struct str text,
-                            struct diag *d)
+void gpu_source_read(struct gpu_import *in, const char *path, struct str text, uint64_t line_base,
+                     struct diag *d)
 {
     struct source_page *p = ARENA_NEW(in->arena, struct source_page);
-    uint64_t rows = in->rows;
 
-    p->in = in;
-    p->arena = in->arena;
-    p->listing = SIZE_MAX;
+    *p = (struct source_page){.in = in, .arena = in->arena, .listing = SIZE_MAX};
     csv_open(&p->csv, with_header(in->arena, text));
-    while (csv_next(&p->csv)) {
-        p->csv.line -= 1;
-        read_row(p, path, d);
-        p->csv.line += 1;
-    }
+    while (csv_next(&p->csv))
+        read_row(p, path, line_base, d);
     finish(p);
     vec_free(&p->files);
-    if (in->rows == rows)
-        return diag_fail(d, ST_FORMAT, "ncu-csv.no-rows", (struct where){.path = path},
-                         "the page holds no instruction");
-    return ST_OK;
 }
 
 static int hotter_sass(const void *a, const void *b)
@@ -421,26 +412,37 @@ static struct str without_casts(struct arena *arena, struct str name)
     return (struct str){plain, n};
 }
 
+/* The first launch of that name without a listing; a new one when no page told of it. `plain` are
+ * the names of the first `n`. */
+static struct gpu_kernel *kernel_of(struct gpu_import *in, struct str name, const struct str *plain,
+                                    size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct gpu_kernel *k = &in->kernels.at[i];
+        if (k->hot_instructions.n + k->hot_lines.n == 0 && str_equal(plain[i], name))
+            return k;
+    }
+    struct gpu_kernel k = gpu_kernel_none();
+    k.id = in->kernels.n;
+    k.name = name;
+    vec_push(&in->kernels, k);
+    vec_push(&in->known, (struct gpu_known){.kinds = 1u << GPU_PAGE_SOURCE});
+    return &in->kernels.at[in->kernels.n - 1];
+}
+
 void gpu_source_attach(struct gpu_import *in)
 {
+    size_t n = in->kernels.n;
+    struct str *plain = ARENA_ARRAY(in->arena, struct str, n + 1);
+
+    for (size_t i = 0; i < n; i++)
+        plain[i] = without_casts(in->arena, in->kernels.at[i].name);
     for (size_t i = 0; i < in->listings.n; i++) {
         struct gpu_listing *l = &in->listings.at[i];
-        struct gpu_kernel *found = NULL;
         l->kernel = without_casts(in->arena, l->kernel);
-        for (size_t k = 0; k < in->kernels.n && found == NULL; k++)
-            if (str_equal(in->kernels.at[k].name, l->kernel) &&
-                in->kernels.at[k].hot_instructions.n == 0)
-                found = &in->kernels.at[k];
-        if (found == NULL) {
-            struct gpu_kernel k = gpu_kernel_none();
-            k.id = in->kernels.n;
-            k.name = l->kernel;
-            vec_push(&in->kernels, k);
-            vec_push(&in->pages, 1u << GPU_PAGE_SOURCE);
-            found = &in->kernels.at[in->kernels.n - 1];
-        }
-        attach_sass(in->arena, l, found);
-        attach_lines(in->arena, l, found);
+        struct gpu_kernel *k = kernel_of(in, l->kernel, plain, n);
+        attach_sass(in->arena, l, k);
+        attach_lines(in->arena, l, k);
     }
 }
 

@@ -44,9 +44,9 @@ struct gpu_listing {
 
 struct gpu_import;
 
-/* Reads a whole source page. */
-enum status gpu_source_read(struct gpu_import *in, const char *path, struct str text,
-                            struct diag *d);
+/* Reads a whole source page; `line_base` lines of the file stand before it. */
+void gpu_source_read(struct gpu_import *in, const char *path, struct str text, uint64_t line_base,
+                     struct diag *d);
 
 /* Hangs the ten hottest instructions and lines of each listing on its kernel. */
 void gpu_source_attach(struct gpu_import *in);

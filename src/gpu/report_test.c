@@ -72,6 +72,31 @@ TEST(stages_follow_names_and_shares_follow_time)
     gpu_run_free(&run);
 }
 
+static struct gpu_opportunity chance(int id, const char *family, double gain)
+{
+    return (struct gpu_opportunity){
+        .id = id, .family = family, .gain = gain, .confidence = 1, .is_ranked = true};
+}
+
+TEST(a_family_is_listed_once)
+{
+    struct gpu_opportunity top[3];
+    struct gpu_run run;
+
+    gpu_run_init(&run);
+    vec_push(&run.extra, chance(7, "fill", 10));
+    vec_push(&run.extra, chance(8, "fill", 30));
+    vec_push(&run.extra, chance(5, "occupancy", 20));
+    vec_push(&run.extra, chance(6, "spill", 25));
+    vec_push(&run.extra, chance(7, "fill", 27));
+    vec_push(&run.extra, chance(1, "traffic", 1));
+    assert_int_equal(gpu_run_top(&run, top, 3), 3);
+    assert_int_equal(top[0].id, 8);
+    assert_int_equal(top[1].id, 6);
+    assert_int_equal(top[2].id, 5);
+    gpu_run_free(&run);
+}
+
 TEST(every_report_keeps_the_contract)
 {
     static const char *const modes[] = {"annotation", "event", "ncu", "nsys"};
@@ -181,7 +206,7 @@ TEST(markup_in_names_stays_text)
     gpu_text_free(&t);
 }
 
-TEST_MAIN("gpu/report", T(stages_follow_names_and_shares_follow_time),
+TEST_MAIN("gpu/report", T(stages_follow_names_and_shares_follow_time), T(a_family_is_listed_once),
           T(every_report_keeps_the_contract), T(breaches_are_named),
           T(a_change_within_the_noise_is_none), T(half_the_time_is_twice_as_fast),
           T(a_log_keeps_what_people_wrote), T(markup_in_names_stays_text))

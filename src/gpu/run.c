@@ -218,14 +218,17 @@ static size_t gather_names(struct gpu_run *run, struct name_time *names)
 /* A short name that no other stage has. */
 static struct str stage_name(struct gpu_run *run, struct str kernel)
 {
-    struct str name = str_part(gpu_short_name(kernel), 0, STAGE_NAME), base = name;
+    struct str name = str_trim(str_part(gpu_short_name(kernel), 0, STAGE_NAME));
 
+    if (name.n == 0)
+        name = S("kernel");
+    struct str base = name;
     for (size_t turn = 2, i = 0; i < run->stages.n; i++)
         if (str_equal(run->stages.at[i].name, name)) {
             name = arena_format(&run->arena, "%.*s#%zu", STR_ARGS(base), turn++);
             i = SIZE_MAX; /* look again from the start */
         }
-    return name.n > 0 ? name : S("kernel");
+    return name;
 }
 
 static void stages_of_names(struct gpu_run *run)
@@ -487,17 +490,25 @@ static bool goes_before(const struct gpu_opportunity *a, const struct gpu_opport
     return p != q ? p > q : a->id < b->id;
 }
 
+/* Puts one in its place. Of a family only the best stays: the line does not name the stage. */
 static size_t insert(struct gpu_opportunity *out, size_t n, size_t most, struct gpu_opportunity o)
 {
     size_t at = n;
 
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(out[i].family, o.family) == 0) {
+            if (!goes_before(&o, &out[i]))
+                return n;
+            memmove(out + i, out + i + 1, (n - i - 1) * sizeof(*out));
+            at = --n;
+            break;
+        }
     while (at > 0 && goes_before(&o, &out[at - 1]))
         at--;
     if (at >= most)
         return n;
     n = n < most ? n + 1 : most;
-    for (size_t i = n - 1; i > at; i--)
-        out[i] = out[i - 1];
+    memmove(out + at + 1, out + at, (n - 1 - at) * sizeof(*out));
     out[at] = o;
     return n;
 }
