@@ -79,6 +79,7 @@ static enum gpu_outcome count_stages(struct gpu_collect *c, struct gpu_plan *pla
                                               is_range ? arena_format(c->arena, "%zu", i).at : "")
                                      .at,
                                  pick, metrics, r, &out->is_degraded);
+        out->is_partial |= gpu_recorded_note(r, "not-replayed") != NULL;
         gpu_variants_count(&out->variants, r->counted.at, r->counted.n, is_range ? (int)i - 1 : -1,
                            c->arena);
     }

@@ -288,6 +288,7 @@ class Results(Case):
         log = os.path.join(self.dir, "ncu.log")
         self.assertEqual(self.run_("--mode", "ncu", FAKE_NCU_LOG=log), 0, None)
         self.assertIn("Memory (dram)", self.out)
+        self.assertNotIn("| other |", self.out)  # tables inside a page are no kernels
         calls = open(log).read().splitlines()
         self.assertIn("--set full --import-source yes --clock-control none", calls[0])
         self.assertEqual(len(calls), 6)
@@ -676,6 +677,10 @@ class Errors(Case):
     def test_a_stage_without_kernels_is_a_partial_result(self):
         path = self.spec(stages=[{"name": "a", "select": "^copy"}, {"name": "x", "select": "^x"}])
         self.expect(1, "gpu.stage-empty", "--spec", path)
+
+    def test_a_kernel_that_is_passed_over_is_a_partial_result(self):
+        self.expect(1, "gpu.not-replayed", FAKE_GPU_NOTE="not-replayed 0 ncclDevKernel")
+        self.assertIn("Memory (dram)", self.out)
 
     def test_wrong_result(self):
         path = self.spec(check=["/bin/false"])
