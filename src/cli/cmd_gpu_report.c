@@ -128,7 +128,8 @@ static int run(struct session *s, const void *given)
             return session_usage(s, "report takes one folder, or files");
         return session_code(again(s, args));
     }
-    return session_code(from_files(s, args));
+    int code = gpu_options_check(s, &args->gpu);
+    return code != CODE_DONE ? code : session_code(from_files(s, args));
 }
 
 const struct command command_gpu_report = {

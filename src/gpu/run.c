@@ -392,6 +392,11 @@ static void judge_stage(struct gpu_run *run, struct gpu_stage *s)
 
 static void warn_stage(struct gpu_run *run, const struct gpu_stage *s)
 {
+    enum peak peak;
+
+    if (s->dtype.n > 0 && !gpu_peak_of_dtype(s->dtype, &peak))
+        gpu_run_note(run, "%.*s: no roof is known for the type %.*s; that of %s is used",
+                     STR_ARGS(s->name), STR_ARGS(s->dtype), s->peak_name);
     if (s->roofline.is_over_roof)
         gpu_run_note(run, "%.*s: %.1f%% of the roof: work formula or timing wrong",
                      STR_ARGS(s->name), s->roofline.pct_roof);
