@@ -143,12 +143,23 @@ static enum status select_kernels(struct gpu_run *run, struct gpu_stage *s, stru
     return ST_OK;
 }
 
+/* Names stand in headings and lists. */
+static struct str one_line(struct gpu_run *run, struct str name)
+{
+    char *copy = arena_cstr(&run->arena, name);
+
+    for (size_t i = 0; i < name.n; i++)
+        if ((unsigned char)copy[i] < 0x20)
+            copy[i] = ' ';
+    return (struct str){copy, name.n};
+}
+
 static enum status stages_of_spec(struct gpu_run *run, const struct gpu_spec *spec, struct diag *d)
 {
     for (size_t i = 0; i < spec->stages.n; i++) {
         const struct gpu_spec_stage *from = &spec->stages.at[i];
         const struct gpu_param *dtype = gpu_params_get(&run->params, "dtype");
-        struct gpu_stage s = new_stage(from->name);
+        struct gpu_stage s = new_stage(one_line(run, from->name));
         s.select = from->select;
         s.group = from->group;
         s.tiling = from->tiling;
@@ -218,7 +229,7 @@ static size_t gather_names(struct gpu_run *run, struct name_time *names)
 /* A short name that no other stage has. */
 static struct str stage_name(struct gpu_run *run, struct str kernel)
 {
-    struct str name = str_trim(str_part(gpu_short_name(kernel), 0, STAGE_NAME));
+    struct str name = one_line(run, str_trim(str_part(gpu_short_name(kernel), 0, STAGE_NAME)));
 
     if (name.n == 0)
         name = S("kernel");
