@@ -46,23 +46,11 @@ static enum status make_rows(struct session *s, const struct args *args, struct 
     const char *path;
     size_t rows;
 
-    if (job.spec != NULL) {
-        TRY(gpu_spec_load(&run->arena, job.spec, spec, &s->diag));
-        for (size_t i = 0; i < spec->params.list.n; i++) {
-            const struct gpu_param *p = &spec->params.list.at[i];
-            TRY(gpu_params_set(&run->params, &run->arena, p->name, p->text, p->is_string,
-                               &s->diag));
-        }
-    } else {
+    TRY(gpu_import_params(&job, run, spec, &s->diag));
+    if (job.spec == NULL)
         vec_push(&spec->stages,
                  ((struct gpu_spec_stage){
                      .name = S("work"), .flops = str_of(job.flops), .bytes = str_of(job.bytes)}));
-    }
-    for (size_t i = 0; i < job.n_params; i++)
-        TRY(gpu_params_assign(&run->params, &run->arena, job.params[i], &s->diag));
-    if (job.dtype != NULL)
-        TRY(gpu_params_set(&run->params, &run->arena, S("dtype"), str_of(job.dtype), true,
-                           &s->diag));
     TRY(flow_devices(&run->arena, &table, &path, &rows, &s->diag));
     run->device.name = str_of(job.device);
     run->peaks = gpu_peaks_of(&table, &run->device, job.peaks);
