@@ -65,6 +65,9 @@ static int run(struct session *s, const void *given)
     struct gpu_text text = {0};
     const char *folder = NULL;
 
+    int code = gpu_options_check(s, &args->gpu);
+    if (code != CODE_DONE)
+        return code;
     enum status st = flow_gpu_import(&job, &imported, &s->diag);
     if (st == ST_OK)
         st = save(s, &imported, &folder);

@@ -1,11 +1,10 @@
 /*
  * strata gpu profile: run a workload and say what bounds its kernels.
  */
+#include "cli/gpu_json.h"
 #include "cli/session.h"
 #include "flow/flow_config.h"
 #include "flow/flow_gpu_profile.h"
-
-enum { TOP = 3 };
 
 struct args {
     int mode, cache, backend, clock_source;
@@ -79,87 +78,16 @@ static void say_outputs(struct session *s, const struct gpu_profile_result *r)
         session_wrote(s, r->written.at[i]);
 }
 
-static void put(struct json_writer *j, const char *key, double value)
-{
-    json_write_key(j, str_of(key));
-    json_write_f64(j, value);
-}
-
-static void put_text(struct json_writer *j, const char *key, struct str text)
-{
-    json_write_key(j, str_of(key));
-    json_write_string(j, text);
-}
-
-static void put_stage(struct json_writer *j, const struct gpu_stage *stage)
-{
-    static const struct {
-        const char *key;
-        enum gpu_metric metric;
-    } metrics[] = {{"tc_pct", GPU_M_TC_PCT},
-                   {"dram_pct", GPU_M_DRAM_PCT},
-                   {"occ_pct", GPU_M_OCC},
-                   {"l2_hit_pct", GPU_M_L2_HIT}};
-
-    json_write_object(j);
-    put_text(j, "name", stage->name);
-    put(j, "duration_us", stage->dur_ns / 1000);
-    put(j, "uninstrumented_us", stage->event_ns / 1000);
-    put(j, "share", stage->share);
-    put_text(j, "class", str_of(gpu_bound_name(stage->class.bound)));
-    put_text(j, "sub_class", str_of(stage->class.sub));
-    json_write_key(j, S("weak"));
-    json_write_bool(j, stage->class.is_weak);
-    json_write_key(j, S("model"));
-    json_write_bool(j, stage->class.is_model);
-    put(j, "confidence", stage->class.confidence);
-    for (size_t i = 0; i < ARRAY_LEN(metrics); i++)
-        put(j, metrics[i].key,
-            stage->main != NULL ? stage->main->m[metrics[i].metric] : __builtin_nan(""));
-    put(j, "tflops", stage->roofline.tflops);
-    put(j, "gbps", stage->roofline.gbps);
-    put(j, "roof_pct", stage->roofline.pct_roof);
-    json_write_end(j);
-}
-
-static void put_opportunities(struct json_writer *j, const struct gpu_run *run)
-{
-    struct gpu_opportunity top[TOP];
-    size_t n = gpu_run_top(run, top, TOP);
-
-    json_write_key(j, S("opportunities"));
-    json_write_array(j);
-    for (size_t i = 0; i < n; i++) {
-        json_write_object(j);
-        json_write_key(j, S("id"));
-        json_write_i64(j, top[i].id);
-        put_text(j, "name", top[i].name);
-        put(j, "gain_pct", top[i].gain);
-        put_text(j, "trigger", top[i].trigger);
-        json_write_end(j);
-    }
-    json_write_end(j);
-}
-
 static void print_json(struct session *s, const struct gpu_profile_result *r)
 {
     struct json_writer *j = session_json_begin(s, "strata.gpu-profile/1", r->origin);
-    const struct gpu_run *run = &r->run;
 
     json_write_object(j);
-    put_text(j, "mode", run->mode);
-    put_text(j, "kernel", run->kernel);
-    put_text(j, "version", run->version);
+    gpu_json_names(j, &r->run);
     json_write_key(j, S("folder"));
     session_json_text(j, r->folder);
-    put(j, "duration_us", gpu_run_duration(run) / 1000);
-    json_write_key(j, S("stages"));
-    json_write_array(j);
-    for (size_t i = 0; i < run->stages.n; i++)
-        put_stage(j, &run->stages.at[i]);
-    json_write_end(j);
-    put_opportunities(j, run);
-    put_text(j, "report", r->text);
+    gpu_json_judged(j, &r->run);
+    gpu_json_text(j, "report", r->text);
     json_write_end(j);
     session_json_end(s);
 }

@@ -3,6 +3,7 @@
  */
 #include "base/fs.h"
 #include "base/mapfile.h"
+#include "cli/gpu_json.h"
 #include "cli/gpu_options.h"
 #include "gpu/devlog.h"
 #include "gpu/report.h"
@@ -29,30 +30,35 @@ static const struct example examples[] = {
     {0},
 };
 
+static void print_verdict(struct session *s, bool is_good)
+{
+    struct json_writer *j = session_json_begin(s, "strata.gpu-report-check/1", NULL);
+
+    json_write_object(j);
+    json_write_key(j, S("good"));
+    json_write_bool(j, is_good);
+    json_write_end(j);
+    session_json_end(s);
+}
+
 static int check(struct session *s)
 {
     struct mapfile map;
+    bool is_good = true;
 
     for (size_t i = 0; i < s->operands.n; i++) {
         enum status st = mapfile_open(&map, s->operands.at[i], &s->diag);
         if (st != ST_OK)
             return session_code(st);
-        bool is_good = gpu_report_check(s->operands.at[i], map.text, &s->diag);
+        bool keeps = gpu_report_check(s->operands.at[i], map.text, &s->diag);
         mapfile_close(&map);
-        if (!is_good)
-            return CODE_NO;
-        if (!s->common.quiet && !s->common.json)
+        is_good = is_good && keeps;
+        if (keeps && !s->common.quiet && !s->common.json)
             out_printf(&s->out, "%s: keeps the contract\n", s->operands.at[i]);
     }
-    if (s->common.json) {
-        struct json_writer *j = session_json_begin(s, "strata.gpu-report-check/1", NULL);
-        json_write_object(j);
-        json_write_key(j, S("good"));
-        json_write_bool(j, true);
-        json_write_end(j);
-        session_json_end(s);
-    }
-    return CODE_DONE;
+    if (s->common.json)
+        print_verdict(s, is_good);
+    return is_good ? CODE_DONE : CODE_NO;
 }
 
 static void show(struct session *s, const struct gpu_run *run)
@@ -63,8 +69,10 @@ static void show(struct session *s, const struct gpu_run *run)
     if (s->common.json) {
         struct json_writer *j = session_json_begin(s, "strata.gpu-report/1", "measured");
         json_write_object(j);
-        json_write_key(j, S("markdown"));
-        json_write_string(j, gpu_text_view(&text));
+        gpu_json_names(j, run);
+        gpu_json_judged(j, run);
+        gpu_json_changes(j, run);
+        gpu_json_text(j, "markdown", gpu_text_view(&text));
         json_write_end(j);
         session_json_end(s);
     } else if (!s->common.quiet) {
@@ -128,7 +136,8 @@ static int run(struct session *s, const void *given)
             return session_usage(s, "report takes one folder, or files");
         return session_code(again(s, args));
     }
-    return session_code(from_files(s, args));
+    int code = gpu_options_check(s, &args->gpu);
+    return code != CODE_DONE ? code : session_code(from_files(s, args));
 }
 
 const struct command command_gpu_report = {

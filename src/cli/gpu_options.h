@@ -30,6 +30,10 @@ struct gpu_args {
     OPT_STRING(0, "kernel", "NAME", type, member.kernel, "what the report is called"),             \
         OPT_STRING(0, "version", "NAME", type, member.version, "which version this is (base)")
 
+/* Parameters and formulas of the command line: CODE_DONE, or CODE_USAGE when one is wrong. What a
+ * plan has to add to a formula is not known here, and is judged with it. */
+int gpu_options_check(struct session *s, const struct gpu_args *a);
+
 static inline struct gpu_import_job gpu_job_of(struct session *s, const struct gpu_args *a)
 {
     return (struct gpu_import_job){

@@ -178,22 +178,30 @@ static struct str name_of(struct arena *arena, const char *path)
     return arena_str(arena, str_part(base, 0, str_find_char(base, '.')));
 }
 
-static enum status take_options(const struct gpu_import_job *job, struct gpu_run *run,
-                                struct gpu_spec *spec, struct diag *d)
+enum status gpu_import_params(const struct gpu_import_job *job, struct gpu_run *run,
+                              struct gpu_spec *spec, struct diag *d)
 {
-    if (job->spec != NULL) {
+    if (job->spec != NULL)
         TRY(gpu_spec_load(&run->arena, job->spec, spec, d));
-        run->kernel = spec->kernel;
-        run->version = spec->version;
-        for (size_t i = 0; i < spec->params.list.n; i++) {
-            const struct gpu_param *p = &spec->params.list.at[i];
-            TRY(gpu_params_set(&run->params, &run->arena, p->name, p->text, p->is_string, d));
-        }
+    for (size_t i = 0; i < spec->params.list.n; i++) {
+        const struct gpu_param *p = &spec->params.list.at[i];
+        TRY(gpu_params_set(&run->params, &run->arena, p->name, p->text, p->is_string, d));
     }
     for (size_t i = 0; i < job->n_params; i++)
         TRY(gpu_params_assign(&run->params, &run->arena, job->params[i], d));
     if (job->dtype != NULL)
         TRY(gpu_params_set(&run->params, &run->arena, S("dtype"), str_of(job->dtype), true, d));
+    return ST_OK;
+}
+
+static enum status take_options(const struct gpu_import_job *job, struct gpu_run *run,
+                                struct gpu_spec *spec, struct diag *d)
+{
+    TRY(gpu_import_params(job, run, spec, d));
+    if (job->spec != NULL) {
+        run->kernel = spec->kernel;
+        run->version = spec->version;
+    }
     if (job->kernel != NULL)
         run->kernel = str_of(job->kernel);
     if (job->version != NULL)

@@ -22,6 +22,10 @@ struct gpu_import_job {
     struct gpu_peak_override peaks;
 };
 
+/* The plan, if one is named, and the parameters: its own, then those of the job. */
+enum status gpu_import_params(const struct gpu_import_job *job, struct gpu_run *run,
+                              struct gpu_spec *spec, struct diag *d);
+
 /* One file that was read. */
 struct gpu_input {
     const char *path, *format;
