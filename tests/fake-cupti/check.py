@@ -382,11 +382,11 @@ def the_monotonic_clock():
 def runs_with_cold_caches():
     """Asked to, the library writes over the caches in front of each run, outside its time."""
     for flush, factor in (("0", 1), ("2097152", 2)):
-        run = Run("launch:k:100:5", "launch:other:100:1", MODE="event", KERNEL="^k$", FLUSH=flush)
+        run = Run("launch:k:2000:5", "launch:other:100:1", MODE="event", KERNEL="^k$", FLUSH=flush)
         check_quiet(run)
         assert len(run.trace["runs"]) == 5
         for r in run.trace["runs"]:
-            assert abs(r["ns"] - 100000 * factor) < 5000, r
+            assert abs(r["ns"] - 2000000 * factor) < 500000, r  # a busy machine delays the launch
     run = Run("launch:k:100:5", MODE="event", FLUSH="2097152", FAKE_CUDA_NO_MEMORY="1")
     check_quiet(run)
     assert run.codes() == ["failed"] and len(run.trace["runs"]) == 5
