@@ -18,7 +18,8 @@
  *     tag, z start, duration, z correlation, site, then what the tag adds
  *
  * where start and correlation are differences to the previous record of the same tag in the block
- * (0 at its begin). Times are nanoseconds of CUPTI's clock, which is CLOCK_REALTIME.
+ * (0 at its begin). Times are nanoseconds of CUPTI's clock, which is CLOCK_REALTIME, or
+ * CLOCK_MONOTONIC_RAW where the info "clock" is "mono".
  */
 #ifndef STRATA_CAPTURE_TRACE_FILE_H
 #define STRATA_CAPTURE_TRACE_FILE_H
@@ -55,7 +56,7 @@ enum trace_tag {
     TRACE_STRING = 1, /* length, bytes */
     TRACE_SITE,       /* kind (enum trace_site_kind), count of fields, fields */
     TRACE_INFO,       /* two texts: key and value. Keys: exe, host, boot, mode, parent, cupti,
-                         driver, chip, passes, preset */
+                         driver, chip, passes, preset, clock */
     TRACE_CLOCK,      /* z realtime, monotonic, monotonic raw, cupti, spread of the reading */
     TRACE_METRICS,    /* count, one text each: what counter records from here on hold */
     TRACE_NOTE,       /* code (text), z result, text: see inject/inject.h */

@@ -1,6 +1,7 @@
 /*
  * strata gpu compare: what changed from one run to another.
  */
+#include "cli/gpu_json.h"
 #include "cli/session.h"
 #include "gpu/compare.h"
 #include "gpu/report.h"
@@ -26,22 +27,7 @@ static void print_json(struct session *s, const struct gpu_run *b)
     struct json_writer *j = session_json_begin(s, "strata.gpu-compare/1", "measured");
 
     json_write_object(j);
-    json_write_key(j, S("changes"));
-    json_write_array(j);
-    for (size_t i = 0; i < b->changes.n; i++) {
-        const struct gpu_change *c = &b->changes.at[i];
-        json_write_object(j);
-        json_write_key(j, S("metric"));
-        json_write_string(j, c->metric);
-        json_write_key(j, S("previous"));
-        json_write_string(j, c->previous);
-        json_write_key(j, S("current"));
-        json_write_string(j, c->current);
-        json_write_key(j, S("change"));
-        json_write_string(j, c->change);
-        json_write_end(j);
-    }
-    json_write_end(j);
+    gpu_json_changes(j, b);
     json_write_end(j);
     session_json_end(s);
 }

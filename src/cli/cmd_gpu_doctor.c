@@ -143,8 +143,9 @@ static void print_json(struct session *s, const struct rows *rows)
 
 static int run(struct session *s, const void *args)
 {
-    static const struct driver *const tools[] = {&driver_cuda, &driver_cupti, &driver_ncu,
-                                                 &driver_nsys, &driver_nvml};
+    static const struct driver *const tools[] = {&driver_cuda,     &driver_cupti, &driver_ncu,
+                                                 &driver_nsys,     &driver_nvml,  &driver_nvdisasm,
+                                                 &driver_cuobjdump};
     struct rows rows = {0};
     struct nvml nvml;
 

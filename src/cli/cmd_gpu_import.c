@@ -5,7 +5,6 @@
 
 #include "cli/gpu_options.h"
 #include "gpu/report.h"
-#include "gpu/rundir.h"
 
 struct args {
     struct gpu_args gpu;
@@ -23,38 +22,37 @@ static const struct example examples[] = {
     {0},
 };
 
-static enum status write_run(struct session *s, const struct gpu_run *run,
-                             const struct gpu_import *import, const char **where)
+static enum status save(struct session *s, struct gpu_imported *imported, const char **folder)
 {
-    struct gpu_rundir dir;
     struct tm local;
     char stamp[32];
     time_t now = time(NULL);
 
     localtime_r(&now, &local);
     strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &local);
-    TRY(gpu_rundir_open(&s->arena, run, s->common.out, stamp, &dir, &s->diag));
-    TRY(gpu_rundir_write(&dir, run, import, &s->diag));
-    *where = dir.final;
-    return gpu_rundir_finish(&s->arena, &dir, &s->diag);
+    return gpu_imported_save(imported, s->common.out, stamp, &s->arena, folder, &s->diag);
 }
 
-static void print_json(struct session *s, const struct gpu_run *run, const struct gpu_import *in,
-                       const char *where)
+static void print_json(struct session *s, const struct gpu_imported *from, const char *folder)
 {
     struct json_writer *j = session_json_begin(s, "strata.gpu-import/1", "measured");
+    uint64_t rows = 0, lost = 0;
 
+    for (size_t i = 0; i < from->inputs.n; i++) {
+        rows += from->inputs.at[i].rows;
+        lost += from->inputs.at[i].lost;
+    }
     json_write_object(j);
     json_write_key(j, S("folder"));
-    session_json_text(j, where);
+    session_json_text(j, folder);
     json_write_key(j, S("launches"));
-    json_write_u64(j, run->kernels.n);
+    json_write_u64(j, from->run.kernels.n);
     json_write_key(j, S("stages"));
-    json_write_u64(j, run->stages.n);
+    json_write_u64(j, from->run.stages.n);
     json_write_key(j, S("rows"));
-    json_write_u64(j, in->rows);
+    json_write_u64(j, rows);
     json_write_key(j, S("lost"));
-    json_write_u64(j, in->lost);
+    json_write_u64(j, lost);
     json_write_end(j);
     session_json_end(s);
 }
@@ -63,25 +61,27 @@ static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct gpu_import_job job = gpu_job_of(s, &args->gpu);
-    struct gpu_import import;
+    struct gpu_imported imported;
     struct gpu_text text = {0};
-    struct gpu_run imported;
-    const char *where = NULL;
+    const char *folder = NULL;
 
-    enum status st = flow_gpu_import(&job, &imported, &import, &s->diag);
+    int code = gpu_options_check(s, &args->gpu);
+    if (code != CODE_DONE)
+        return code;
+    enum status st = flow_gpu_import(&job, &imported, &s->diag);
     if (st == ST_OK)
-        st = write_run(s, &imported, &import, &where);
-    if (st == ST_OK && s->common.json) {
-        print_json(s, &imported, &import, where);
-    } else if (st == ST_OK) {
-        gpu_report_block(&imported, &text);
-        if (!s->common.quiet)
+        st = save(s, &imported, &folder);
+    if (st == ST_OK) {
+        gpu_tell_inputs(s, &imported);
+        session_wrote(s, folder);
+        gpu_report_block(&imported.run, &text);
+        if (s->common.json)
+            print_json(s, &imported, folder);
+        else if (!s->common.quiet)
             out_bytes(&s->out, gpu_text_view(&text));
-        session_wrote(s, where);
     }
     gpu_text_free(&text);
-    gpu_import_free(&import);
-    gpu_run_free(&imported);
+    gpu_imported_free(&imported);
     return session_code(st);
 }
 

@@ -1,13 +1,13 @@
 /*
  * strata gpu profile: run a workload and say what bounds its kernels.
  */
+#include "cli/gpu_json.h"
 #include "cli/session.h"
+#include "flow/flow_config.h"
 #include "flow/flow_gpu_profile.h"
 
-enum { TOP = 3 };
-
 struct args {
-    int mode, cache, backend;
+    int mode, cache, backend, clock_source;
     const char *kernel, *version, *spec, *flops, *bytes, *dtype, *select, *clock, *baseline;
     const char *device, *devlog;
     struct opt_list params;
@@ -16,11 +16,12 @@ struct args {
     bool check, share, force_compare;
 };
 
-static const struct args defaults = {.check = true, .clock = "none", .runs = 20, .warmup = 3};
+static const struct args defaults = {.check = true, .runs = 20, .warmup = 3};
 
 static const char *const modes[] = {"annotation", "event", "ncu", "nsys", NULL};
 static const char *const caches[] = {"keep", "flush", NULL};
 static const char *const backends[] = {"auto", "cupti", "ncu", NULL};
+static const char *const clock_sources[] = {"real", "mono", NULL};
 
 static const struct opt options[] = {
     OPT_CHOICE(0, "mode", modes, struct args, mode, "what is measured (annotation)"),
@@ -42,9 +43,11 @@ static const struct opt options[] = {
     OPT_INT(0, "runs", "N", struct args, runs, 1, 1000000, "timed runs of event mode (20)"),
     OPT_INT(0, "warmup", "N", struct args, warmup, 0, 1000000, "runs before those (3)"),
     OPT_STRING(0, "clock", "none|base|max|MHZ", struct args, clock,
-               "lock the SM clock; needs root (none)"),
+               "lock the SM clock; needs root (gpu.clock.default, else none)"),
     OPT_CHOICE(0, "cache", caches, struct args, cache,
-               "caches before each measurement; flush: --mode ncu (keep)"),
+               "caches before each run; flush: event and ncu mode (keep)"),
+    OPT_CHOICE(0, "clock-source", clock_sources, struct args, clock_source,
+               "clock of the records; mono never jumps (real)"),
     OPT_CHOICE(0, "backend", backends, struct args, backend,
                "where counters come from; auto falls back (auto)"),
     OPT_GROUP("Machine"),
@@ -75,89 +78,32 @@ static void say_outputs(struct session *s, const struct gpu_profile_result *r)
         session_wrote(s, r->written.at[i]);
 }
 
-static void put(struct json_writer *j, const char *key, double value)
-{
-    json_write_key(j, str_of(key));
-    json_write_f64(j, value);
-}
-
-static void put_text(struct json_writer *j, const char *key, struct str text)
-{
-    json_write_key(j, str_of(key));
-    json_write_string(j, text);
-}
-
-static void put_stage(struct json_writer *j, const struct gpu_stage *stage)
-{
-    static const struct {
-        const char *key;
-        enum gpu_metric metric;
-    } metrics[] = {{"tc_pct", GPU_M_TC_PCT},
-                   {"dram_pct", GPU_M_DRAM_PCT},
-                   {"occ_pct", GPU_M_OCC},
-                   {"l2_hit_pct", GPU_M_L2_HIT}};
-
-    json_write_object(j);
-    put_text(j, "name", stage->name);
-    put(j, "duration_us", stage->dur_ns / 1000);
-    put(j, "uninstrumented_us", stage->event_ns / 1000);
-    put(j, "share", stage->share);
-    put_text(j, "class", str_of(gpu_bound_name(stage->class.bound)));
-    put_text(j, "sub_class", str_of(stage->class.sub));
-    json_write_key(j, S("weak"));
-    json_write_bool(j, stage->class.is_weak);
-    json_write_key(j, S("model"));
-    json_write_bool(j, stage->class.is_model);
-    put(j, "confidence", stage->class.confidence);
-    for (size_t i = 0; i < ARRAY_LEN(metrics); i++)
-        put(j, metrics[i].key,
-            stage->main != NULL ? stage->main->m[metrics[i].metric] : __builtin_nan(""));
-    put(j, "tflops", stage->roofline.tflops);
-    put(j, "gbps", stage->roofline.gbps);
-    put(j, "roof_pct", stage->roofline.pct_roof);
-    json_write_end(j);
-}
-
-static void put_opportunities(struct json_writer *j, const struct gpu_run *run)
-{
-    struct gpu_opportunity top[TOP];
-    size_t n = gpu_run_top(run, top, TOP);
-
-    json_write_key(j, S("opportunities"));
-    json_write_array(j);
-    for (size_t i = 0; i < n; i++) {
-        json_write_object(j);
-        json_write_key(j, S("id"));
-        json_write_i64(j, top[i].id);
-        put_text(j, "name", top[i].name);
-        put(j, "gain_pct", top[i].gain);
-        put_text(j, "trigger", top[i].trigger);
-        json_write_end(j);
-    }
-    json_write_end(j);
-}
-
 static void print_json(struct session *s, const struct gpu_profile_result *r)
 {
     struct json_writer *j = session_json_begin(s, "strata.gpu-profile/1", r->origin);
-    const struct gpu_run *run = &r->run;
 
     json_write_object(j);
-    put_text(j, "mode", run->mode);
-    put_text(j, "kernel", run->kernel);
-    put_text(j, "version", run->version);
+    gpu_json_names(j, &r->run);
     json_write_key(j, S("folder"));
     session_json_text(j, r->folder);
-    put(j, "duration_us", gpu_run_duration(run) / 1000);
-    json_write_key(j, S("stages"));
-    json_write_array(j);
-    for (size_t i = 0; i < run->stages.n; i++)
-        put_stage(j, &run->stages.at[i]);
-    json_write_end(j);
-    put_opportunities(j, run);
-    put_text(j, "report", r->text);
+    gpu_json_judged(j, &r->run);
+    gpu_json_text(j, "report", r->text);
     json_write_end(j);
     session_json_end(s);
+}
+
+/* What the user's or the site's settings say; none when they say nothing. */
+static bool take_default_clock(struct session *s, struct clock_want *out)
+{
+    struct config_value value;
+
+    if (flow_config_get(&s->arena, "gpu.clock.default", &value, &s->diag) != ST_OK)
+        return false;
+    if (clock_want_parse(value.text != NULL ? value.text : "none", out))
+        return true;
+    diag_fail(&s->diag, ST_FORMAT, "config.bad-value", value.where,
+              "gpu.clock.default is none, base, max or a number of MHz, not \"%s\"", value.text);
+    return false;
 }
 
 static int run(struct session *s, const void *given)
@@ -179,6 +125,7 @@ static int run(struct session *s, const void *given)
         .runs = (uint64_t)args->runs,
         .warmup = (uint64_t)args->warmup,
         .is_cache_flushed = args->cache == 1,
+        .is_mono = args->clock_source == 1,
         .backend = (enum gpu_backend)args->backend,
         .device = args->device,
         .timeout_s = args->timeout,
@@ -198,9 +145,22 @@ static int run(struct session *s, const void *given)
     };
     struct gpu_profile_result result = {0};
 
-    if (!clock_want_parse(args->clock, &job.clock))
+    const struct {
+        const char *name;
+        double value;
+    } numbers[] = {{"timeout", args->timeout},
+                   {"wait", args->wait},
+                   {"peak-tflops", args->peak_tflops},
+                   {"peak-gbps", args->peak_gbps}};
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+        if (!(numbers[i].value >= 0 && numbers[i].value < 1e9))
+            return session_usage(s, "profile: --%s is a number from 0 to 1e9, not %g",
+                                 numbers[i].name, numbers[i].value);
+    if (args->clock != NULL && !clock_want_parse(args->clock, &job.clock))
         return session_usage(
             s, "profile: --clock is none, base, max or a number of MHz, not \"%s\"", args->clock);
+    if (args->clock == NULL && !take_default_clock(s, &job.clock))
+        return GPU_FILE;
     int code = (int)flow_gpu_profile(&job, &s->arena, &result, &s->diag);
     if (code == GPU_USAGE)
         diag_hint(&s->diag, "try", "strata help gpu profile");

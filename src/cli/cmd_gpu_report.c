@@ -3,6 +3,7 @@
  */
 #include "base/fs.h"
 #include "base/mapfile.h"
+#include "cli/gpu_json.h"
 #include "cli/gpu_options.h"
 #include "gpu/devlog.h"
 #include "gpu/report.h"
@@ -29,30 +30,35 @@ static const struct example examples[] = {
     {0},
 };
 
+static void print_verdict(struct session *s, bool is_good)
+{
+    struct json_writer *j = session_json_begin(s, "strata.gpu-report-check/1", NULL);
+
+    json_write_object(j);
+    json_write_key(j, S("good"));
+    json_write_bool(j, is_good);
+    json_write_end(j);
+    session_json_end(s);
+}
+
 static int check(struct session *s)
 {
     struct mapfile map;
+    bool is_good = true;
 
     for (size_t i = 0; i < s->operands.n; i++) {
         enum status st = mapfile_open(&map, s->operands.at[i], &s->diag);
         if (st != ST_OK)
             return session_code(st);
-        bool is_good = gpu_report_check(s->operands.at[i], map.text, &s->diag);
+        bool keeps = gpu_report_check(s->operands.at[i], map.text, &s->diag);
         mapfile_close(&map);
-        if (!is_good)
-            return CODE_NO;
-        if (!s->common.quiet && !s->common.json)
+        is_good = is_good && keeps;
+        if (keeps && !s->common.quiet && !s->common.json)
             out_printf(&s->out, "%s: keeps the contract\n", s->operands.at[i]);
     }
-    if (s->common.json) {
-        struct json_writer *j = session_json_begin(s, "strata.gpu-report-check/1", NULL);
-        json_write_object(j);
-        json_write_key(j, S("good"));
-        json_write_bool(j, true);
-        json_write_end(j);
-        session_json_end(s);
-    }
-    return CODE_DONE;
+    if (s->common.json)
+        print_verdict(s, is_good);
+    return is_good ? CODE_DONE : CODE_NO;
 }
 
 static void show(struct session *s, const struct gpu_run *run)
@@ -63,11 +69,13 @@ static void show(struct session *s, const struct gpu_run *run)
     if (s->common.json) {
         struct json_writer *j = session_json_begin(s, "strata.gpu-report/1", "measured");
         json_write_object(j);
-        json_write_key(j, S("markdown"));
-        json_write_string(j, gpu_text_view(&text));
+        gpu_json_names(j, run);
+        gpu_json_judged(j, run);
+        gpu_json_changes(j, run);
+        gpu_json_text(j, "markdown", gpu_text_view(&text));
         json_write_end(j);
         session_json_end(s);
-    } else {
+    } else if (!s->common.quiet) {
         out_bytes(&s->out, gpu_text_view(&text));
     }
     gpu_text_free(&text);
@@ -98,32 +106,22 @@ static enum status again(struct session *s, const struct args *args)
     return st;
 }
 
-static enum status write_run(struct session *s, const struct gpu_run *run,
-                             const struct gpu_import *import)
-{
-    struct gpu_rundir dir;
-
-    if (s->common.out == NULL)
-        return ST_OK;
-    TRY(gpu_rundir_open(&s->arena, run, s->common.out, "", &dir, &s->diag));
-    TRY(gpu_rundir_write(&dir, run, import, &s->diag));
-    session_wrote(s, dir.final);
-    return gpu_rundir_finish(&s->arena, &dir, &s->diag);
-}
-
 static enum status from_files(struct session *s, const struct args *args)
 {
     struct gpu_import_job job = gpu_job_of(s, &args->gpu);
-    struct gpu_import import;
-    struct gpu_run run;
+    struct gpu_imported imported;
+    const char *folder = NULL;
 
-    enum status st = flow_gpu_import(&job, &run, &import, &s->diag);
+    enum status st = flow_gpu_import(&job, &imported, &s->diag);
     if (st == ST_OK)
-        st = write_run(s, &run, &import);
+        gpu_tell_inputs(s, &imported);
+    if (st == ST_OK && s->common.out != NULL)
+        st = gpu_imported_save(&imported, s->common.out, "", &s->arena, &folder, &s->diag);
+    if (st == ST_OK && folder != NULL)
+        session_wrote(s, folder);
     if (st == ST_OK)
-        st = finish(s, args, &run);
-    gpu_import_free(&import);
-    gpu_run_free(&run);
+        st = finish(s, args, &imported.run);
+    gpu_imported_free(&imported);
     return st;
 }
 
@@ -138,7 +136,8 @@ static int run(struct session *s, const void *given)
             return session_usage(s, "report takes one folder, or files");
         return session_code(again(s, args));
     }
-    return session_code(from_files(s, args));
+    int code = gpu_options_check(s, &args->gpu);
+    return code != CODE_DONE ? code : session_code(from_files(s, args));
 }
 
 const struct command command_gpu_report = {

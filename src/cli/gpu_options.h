@@ -30,6 +30,10 @@ struct gpu_args {
     OPT_STRING(0, "kernel", "NAME", type, member.kernel, "what the report is called"),             \
         OPT_STRING(0, "version", "NAME", type, member.version, "which version this is (base)")
 
+/* Parameters and formulas of the command line: CODE_DONE, or CODE_USAGE when one is wrong. What a
+ * plan has to add to a formula is not known here, and is judged with it. */
+int gpu_options_check(struct session *s, const struct gpu_args *a);
+
 static inline struct gpu_import_job gpu_job_of(struct session *s, const struct gpu_args *a)
 {
     return (struct gpu_import_job){
@@ -46,6 +50,14 @@ static inline struct gpu_import_job gpu_job_of(struct session *s, const struct g
         .n_params = a->params.n,
         .peaks = {a->peak_tflops, a->peak_gbps},
     };
+}
+
+/* The files that were read, for the frame of the answer. */
+static inline void gpu_tell_inputs(struct session *s, const struct gpu_imported *from)
+{
+    for (size_t i = 0; i < from->inputs.n; i++)
+        session_read(s, from->inputs.at[i].path, from->inputs.at[i].format, from->inputs.at[i].rows,
+                     from->inputs.at[i].lost);
 }
 
 #endif

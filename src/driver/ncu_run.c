@@ -65,7 +65,7 @@ const char *const *ncu_collect_argv(const struct ncu_job *job, struct arena *are
 const char *ncu_page_file(enum ncu_page page)
 {
     static const char *const files[NCU_PAGES] = {"raw.csv", "details.csv", "source_sass.csv",
-                                                 "source_cuda.csv"};
+                                                 "source_cuda.csv", "source_ptx.csv"};
 
     return files[page];
 }
@@ -86,6 +86,8 @@ const char *const *ncu_import_argv(const struct ncu_job *job, enum ncu_page page
         add_pair(&w, "--print-source", "sass");
     if (page == NCU_SOURCE)
         add_pair(&w, "--print-source", "cuda,sass");
+    if (page == NCU_PTX)
+        add_pair(&w, "--print-source", "ptx");
     return w.at;
 }
 

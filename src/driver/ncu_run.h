@@ -21,7 +21,7 @@ struct ncu_job {
 /* The words of the collecting run, ending with NULL. */
 const char *const *ncu_collect_argv(const struct ncu_job *job, struct arena *arena);
 
-enum ncu_page { NCU_RAW, NCU_DETAILS, NCU_SASS, NCU_SOURCE, NCU_PAGES };
+enum ncu_page { NCU_RAW, NCU_DETAILS, NCU_SASS, NCU_SOURCE, NCU_PTX, NCU_PAGES };
 
 /* The words that print a page of the report; "raw.csv", "details.csv", … */
 const char *const *ncu_import_argv(const struct ncu_job *job, enum ncu_page page,

@@ -67,6 +67,8 @@ const char *const *workload_environment(const struct workload *run, struct arena
     add(&v, "STRATA_TRACE_DIR", run->trace_dir);
     add(&v, "STRATA_INJECT_MODE", modes[run->inject]);
     add(&v, "STRATA_INJECT_PRESET", run->preset);
+    add(&v, "STRATA_INJECT_CLOCK", run->is_mono ? "mono" : NULL);
+    add(&v, "STRATA_INJECT_MODULES", run->has_modules ? "1" : NULL);
     add(&v, "STRATA_INJECT_KERNEL", run->kernels);
     add(&v, "STRATA_INJECT_RANGE", run->ranges);
     add(&v, "STRATA_INJECT_METRICS", run->metrics);
@@ -74,6 +76,8 @@ const char *const *workload_environment(const struct workload *run, struct arena
         add_number(&v, "STRATA_INJECT_DEVICE", (uint64_t)run->device);
     if (run->inject == INJECT_TRACE)
         return v.at;
+    if (run->flush_bytes > 0)
+        add_number(&v, "STRATA_INJECT_FLUSH", run->flush_bytes);
     add_number(&v, "STRATA_INJECT_SKIP", run->skip);
     add_number(&v, "STRATA_INJECT_COUNT", run->count);
     add_number(&v, "STRATA_INJECT_PER_KERNEL", run->per_kernel);

@@ -34,6 +34,9 @@ struct workload {
     const char *injected;  /* libstrata-inject.so; absolute */
     const char *trace_dir; /* where its files go; made here */
     const char *preset;    /* of a trace: "min", "std", "full" */
+    bool is_mono;          /* times of the monotonic clock */
+    bool has_modules;      /* GPU code is saved too */
+    uint64_t flush_bytes;  /* written before each run of event mode; 0: none */
     const char *kernels;   /* regular expression; NULL: all */
     const char *ranges;    /* NVTX ranges, one a line; NULL: none */
     const char *metrics;   /* with commas */

@@ -1,92 +1,148 @@
 #include "flow/flow_gpu_import.h"
 
 #include <math.h>
-#include <stdlib.h>
 
+#include "base/fs.h"
+#include "base/gz.h"
 #include "base/mapfile.h"
+#include "base/stream.h"
 #include "capture/capture.h"
-#include "flow/flow.h"
+#include "capture/fleet.h"
 #include "flow/flow_devices.h"
+#include "flow/flow_gpu_timeline.h"
+#include "gpu/ranges.h"
+#include "gpu/rundir.h"
 #include "gpu/text.h"
+#include "gpu/timeline_run.h"
 
-enum { TOP_KERNELS = 20, HEAD = 1 << 16 };
+enum { HEAD = 1 << 16 };
 
-struct span {
-    strid name;
-    double ns;
-};
+/* ---- one file ---- */
 
-static int by_name(const void *a, const void *b)
+/* Reports that only their own tools can open. */
+static enum status refuse_report(const char *path, struct diag *d)
 {
-    const struct span *x = a, *y = b;
+    static const struct {
+        struct str end;
+        const char *way;
+    } reports[] = {
+        {S_INIT(".ncu-rep"), "ncu --import FILE --csv --page raw > raw.csv"},
+        {S_INIT(".nsys-rep"), "nsys export --type sqlite FILE"},
+        {S_INIT(".qdrep"), "nsys export --type sqlite FILE"},
+        {S_INIT(".qdstrm"), "nsys export --type sqlite FILE"},
+    };
 
-    if (x->name != y->name)
-        return (x->name > y->name) - (x->name < y->name);
-    return (x->ns > y->ns) - (x->ns < y->ns);
-}
-
-static int by_total(const void *a, const void *b)
-{
-    const struct gpu_kernel *x = a, *y = b;
-
-    if (x->total_ns != y->total_ns)
-        return (x->total_ns < y->total_ns) - (x->total_ns > y->total_ns);
-    return str_compare(x->name, y->name);
-}
-
-/* One kernel for each name of a trace: median, count and sum of its launches. */
-static void take_capture(struct gpu_run *run, struct gpu_import *import, const struct capture *cap)
-{
-    struct span *spans = mem_grow(NULL, sizeof(*spans), cap->slices.n + 1);
-    size_t n = 0, first = import->kernels.n;
-
-    for (size_t i = 0; i < cap->slices.n; i++)
-        if (cap->slices.kind[i] == SLICE_COMPUTE || cap->slices.kind[i] == SLICE_COMM)
-            spans[n++] = (struct span){cap->slices.name[i], (double)cap->slices.dur[i]};
-    qsort(spans, n, sizeof(*spans), by_name);
-    for (size_t i = 0, k; i < n; i = k) {
-        struct gpu_kernel kernel = gpu_kernel_none();
-        kernel.total_ns = 0;
-        for (k = i; k < n && spans[k].name == spans[i].name; k++)
-            kernel.total_ns += spans[k].ns;
-        kernel.launches = k - i;
-        kernel.name = arena_str(&run->arena, capture_text(cap, spans[i].name));
-        kernel.m[GPU_M_DUR_NS] = (spans[i + (k - i) / 2].ns + spans[i + (k - i - 1) / 2].ns) / 2;
-        vec_push(&import->kernels, kernel);
-        vec_push(&import->pages, 0);
-    }
-    mem_free(spans);
-    if (import->kernels.n > first)
-        qsort(import->kernels.at + first, import->kernels.n - first, sizeof(*import->kernels.at),
-              by_total);
-    for (size_t i = first; i < import->kernels.n; i++)
-        import->kernels.at[i].id = i;
-    import->rows += n;
-}
-
-static enum status read_trace(const char *path, struct gpu_run *run, struct gpu_import *import,
-                              struct diag *d)
-{
-    struct capture *cap = NULL;
-
-    TRY(flow_load(path, NULL, d, &cap));
-    take_capture(run, import, cap);
-    capture_free(cap);
+    for (size_t i = 0; i < ARRAY_LEN(reports); i++)
+        if (str_ends(str_of(path), reports[i].end)) {
+            diag_fail(d, ST_UNSUPPORTED, "gpu.report-file", (struct where){.path = path},
+                      "a report in the tool's own format, which is not read directly");
+            diag_hint(d, "try", "%s", reports[i].way);
+            return ST_UNSUPPORTED;
+        }
     return ST_OK;
 }
 
-static enum status read_file(const char *path, struct gpu_run *run, struct gpu_import *import,
-                             bool *is_page, struct diag *d)
+/* Whether the text is a page. A header may stand far behind what a program printed; in a trace of
+ * gigabytes nobody looks for it. */
+static bool is_page(struct str text)
 {
-    struct mapfile map;
+    static const struct str traces[] = {S_INIT("\"traceEvents\""), S_INIT("\"schemaVersion\""),
+                                        S_INIT("\"ph\""), S_INIT("SQLite format 3")};
+    struct str head = str_part(text, 0, HEAD);
     size_t header;
 
-    TRY(mapfile_open(&map, path, d));
-    *is_page = gpu_page_of(str_part(map.text, 0, HEAD), &header) != GPU_PAGE_NONE;
-    enum status st = *is_page ? gpu_ncu_read(import, path, map.text, d) : ST_OK;
-    mapfile_close(&map);
-    return *is_page ? st : read_trace(path, run, import, d);
+    if (gpu_page_of(head, &header) != GPU_PAGE_NONE)
+        return true;
+    for (size_t i = 0; i < ARRAY_LEN(traces); i++)
+        if (str_find(head, traces[i]) < head.n)
+            return false;
+    return gpu_page_of(text, &header) != GPU_PAGE_NONE;
 }
+
+static void note_input(struct gpu_imported *to, const char *path, const char *format, uint64_t rows,
+                       uint64_t lost)
+{
+    vec_push(&to->inputs, ((struct gpu_input){path, format, rows, lost}));
+}
+
+static enum status read_page(struct gpu_imported *to, const char *path, struct str text,
+                             struct diag *d)
+{
+    uint64_t rows = to->pages.rows, lost = to->pages.lost;
+
+    TRY(gpu_ncu_read(&to->pages, path, text, d));
+    note_input(to, path, "ncu-csv", to->pages.rows - rows, to->pages.lost - lost);
+    return ST_OK;
+}
+
+static enum status read_trace(struct gpu_imported *to, const char *path, struct diag *d)
+{
+    struct gpu_timeline_job job = gpu_timeline_job_new(path);
+    struct gpu_timeline_result *r = &to->traces[to->n_traces++];
+
+    job.may_be_idle = true;
+    TRY(refuse_report(path, d));
+    TRY(flow_gpu_timeline(&job, &to->run.arena, d, r));
+    for (size_t k = 0; k < r->fleet->ranks.n; k++)
+        for (size_t i = 0; i < r->fleet->ranks.at[k]->sources.n; i++) {
+            const struct source *s = &r->fleet->ranks.at[k]->sources.at[i];
+            note_input(to, s->path, s->format, s->rows, s->lost);
+        }
+    return ST_OK;
+}
+
+/* Standard input can be read once: what it is must be seen in what was read. */
+static enum status read_stdin(struct gpu_imported *to, struct diag *d)
+{
+    struct stream s;
+
+    enum status st = stream_open(&s, "-", HEAD, d);
+    while (st == ST_OK && !s.at_end)
+        st = stream_fill(&s);
+    if (st == ST_OK && !is_page(stream_text(&s)))
+        st = diag_fail(d, ST_UNSUPPORTED, "ncu-csv.no-header", (struct where){.path = "-"},
+                       "no page of Nsight Compute; a trace is read from a file");
+    else if (st == ST_OK)
+        st = read_page(to, "-", stream_text(&s), d);
+    stream_close(&s);
+    return st;
+}
+
+/* The beginning of a packed file, unpacked. */
+static struct str peek(struct str packed, char *out, size_t room)
+{
+    struct gz gz;
+
+    gz_init(&gz);
+    size_t n = gz_read(&gz, &packed, out, room);
+    gz_fini(&gz);
+    return (struct str){out, n};
+}
+
+static enum status read_file(struct gpu_imported *to, const char *path, struct diag *d)
+{
+    struct mapfile map;
+    char head[4096];
+
+    if (strcmp(path, "-") == 0)
+        return read_stdin(to, d);
+    TRY(mapfile_open(&map, path, d));
+    struct str text = map.text;
+    bool is_packed = gz_is(text);
+    struct str begin = is_packed ? peek(text, head, sizeof(head)) : text;
+    enum status st = ST_OK;
+    /* A trace begins with a bracket; then it is not unpacked only to see that it is no page. */
+    bool may_be_page = !is_packed || (begin.n > 0 && begin.at[0] != '{' && begin.at[0] != '[');
+    if (is_packed && may_be_page)
+        st = gz_read_all(text, LIMIT_TABLE_BYTES, path, d, &to->run.arena, &text);
+    bool is_read = st == ST_OK && may_be_page && is_page(text);
+    if (is_read)
+        st = read_page(to, path, text, d);
+    mapfile_close(&map);
+    return st != ST_OK || is_read ? st : read_trace(to, path, d);
+}
+
+/* ---- the run ---- */
 
 /* What raw pages tell of the device. */
 static void find_device(struct gpu_run *run, const struct gpu_kernel *k)
@@ -122,38 +178,30 @@ static struct str name_of(struct arena *arena, const char *path)
     return arena_str(arena, str_part(base, 0, str_find_char(base, '.')));
 }
 
-static void put_top(struct gpu_run *run)
+enum status gpu_import_params(const struct gpu_import_job *job, struct gpu_run *run,
+                              struct gpu_spec *spec, struct diag *d)
 {
-    struct gpu_text t = {0};
-
-    gpu_put(&t, "| Kernel | Launches | Total (us) | Median (us) |\n|---|---|---|---|\n");
-    for (size_t i = 0; i < run->kernels.n && i < TOP_KERNELS; i++) {
-        const struct gpu_kernel *k = &run->kernels.at[i];
-        gpu_put_cell(&t, str_part(k->name, 0, 160));
-        gpu_put(&t, "| %llu | %.2f | %.2f |\n", (unsigned long long)k->launches, k->total_ns / 1e3,
-                k->m[GPU_M_DUR_NS] / 1e3);
-    }
-    vec_push(&run->sections,
-             ((struct gpu_section){S("Top kernels"), arena_str(&run->arena, gpu_text_view(&t))}));
-    gpu_text_free(&t);
-}
-
-static enum status take_options(const struct gpu_import_job *job, struct gpu_run *run,
-                                struct gpu_spec *spec, struct diag *d)
-{
-    if (job->spec != NULL) {
+    if (job->spec != NULL)
         TRY(gpu_spec_load(&run->arena, job->spec, spec, d));
-        run->kernel = spec->kernel;
-        run->version = spec->version;
-        for (size_t i = 0; i < spec->params.list.n; i++) {
-            const struct gpu_param *p = &spec->params.list.at[i];
-            TRY(gpu_params_set(&run->params, &run->arena, p->name, p->text, p->is_string, d));
-        }
+    for (size_t i = 0; i < spec->params.list.n; i++) {
+        const struct gpu_param *p = &spec->params.list.at[i];
+        TRY(gpu_params_set(&run->params, &run->arena, p->name, p->text, p->is_string, d));
     }
     for (size_t i = 0; i < job->n_params; i++)
         TRY(gpu_params_assign(&run->params, &run->arena, job->params[i], d));
     if (job->dtype != NULL)
         TRY(gpu_params_set(&run->params, &run->arena, S("dtype"), str_of(job->dtype), true, d));
+    return ST_OK;
+}
+
+static enum status take_options(const struct gpu_import_job *job, struct gpu_run *run,
+                                struct gpu_spec *spec, struct diag *d)
+{
+    TRY(gpu_import_params(job, run, spec, d));
+    if (job->spec != NULL) {
+        run->kernel = spec->kernel;
+        run->version = spec->version;
+    }
     if (job->kernel != NULL)
         run->kernel = str_of(job->kernel);
     if (job->version != NULL)
@@ -165,8 +213,44 @@ static enum status take_options(const struct gpu_import_job *job, struct gpu_run
     return ST_OK;
 }
 
-static enum status judge(const struct gpu_import_job *job, struct gpu_run *run,
-                         const struct gpu_spec *spec, struct diag *d)
+/* Launches of pages, with what they tell of the device. */
+static void take_pages(struct gpu_imported *to)
+{
+    struct gpu_run *run = &to->run;
+
+    gpu_source_attach(&to->pages);
+    gpu_ptx_attach(&to->pages);
+    run->mode = S("ncu");
+    for (size_t i = 0; i < to->pages.kernels.n; i++) {
+        vec_push(&run->kernels, to->pages.kernels.at[i]);
+        find_device(run, &run->kernels.at[i]);
+    }
+    to->pages.kernels.n = 0; /* the run owns them now */
+    if (to->pages.lost > 0)
+        gpu_run_note(run, "%llu damaged rows were skipped", (unsigned long long)to->pages.lost);
+}
+
+/* The section that leads to the files. */
+static void add_files(struct gpu_imported *to)
+{
+    struct gpu_text t = {0};
+
+    gpu_put(&t, "| File | Content |\n|---|---|\n");
+    for (size_t i = 0; i < to->inputs.n; i++) {
+        gpu_put_cell(&t, str_of(to->inputs.at[i].path));
+        gpu_put(&t, "| %s, %llu rows |\n", to->inputs.at[i].format,
+                (unsigned long long)to->inputs.at[i].rows);
+    }
+    gpu_put(&t, "| `report-verbose.md` | every section and rule |\n");
+    if (to->pages.listings.n > 0)
+        gpu_put(&t, "| `source/`, `sass/` | annotated source, instructions |\n");
+    vec_push(&to->run.sections,
+             ((struct gpu_section){S("Files"), arena_str(&to->run.arena, gpu_text_view(&t))}));
+    gpu_text_free(&t);
+}
+
+static enum status make_stages(const struct gpu_import_job *job, struct gpu_run *run,
+                               const struct gpu_spec *spec, struct diag *d)
 {
     struct device_table table;
     const char *path;
@@ -174,54 +258,147 @@ static enum status judge(const struct gpu_import_job *job, struct gpu_run *run,
 
     TRY(flow_devices(&run->arena, &table, &path, &rows, d));
     run->peaks = gpu_peaks_of(&table, &run->device, job->peaks);
-    TRY(gpu_run_stages(run, job->spec != NULL ? spec : NULL,
-                       (struct gpu_work_option){.flops = str_of(job->flops),
-                                                .bytes = str_of(job->bytes),
-                                                .dtype = str_of(job->dtype)},
-                       d));
-    gpu_run_judge(run);
-    return ST_OK;
+    return gpu_run_stages(run, job->spec != NULL ? spec : NULL,
+                          (struct gpu_work_option){.flops = str_of(job->flops),
+                                                   .bytes = str_of(job->bytes),
+                                                   .dtype = str_of(job->dtype)},
+                          d);
 }
 
-static enum status read_all(const struct gpu_import_job *job, struct gpu_run *run,
-                            struct gpu_import *import, struct diag *d)
+/* Traces without work on a device may still have counters by kernel. */
+static enum status take_ranges(const struct gpu_import_job *job, struct gpu_imported *to,
+                               struct diag *d)
 {
-    bool has_page = false;
+    struct gpu_run *run = &to->run;
 
-    for (size_t i = 0; i < job->n_paths; i++) {
-        bool is_page = false;
-        TRY(read_file(job->paths[i], run, import, &is_page, d));
-        has_page = has_page || is_page;
-        gpu_run_info_text(run, "source", str_of(job->paths[i]));
+    for (size_t i = 0; i < to->n_traces; i++)
+        for (size_t k = 0; k < to->traces[i].fleet->ranks.n; k++)
+            gpu_ranges_read(to->traces[i].fleet->ranks.at[k], run);
+    if (run->kernels.n > 0)
+        return ST_OK;
+    diag_fail(d, ST_NOT_FOUND, "gpu.no-kernels", (struct where){.path = job->paths[0]},
+              "no kernel, copy or fill of a device");
+    diag_hint(d, "try", "a trace that recorded the device");
+    return ST_NOT_FOUND;
+}
+
+static void name_device(struct gpu_run *run, const struct capture *cap)
+{
+    if (run->device.name.n == 0)
+        run->device.name = arena_str(&run->arena, capture_text(cap, cap->facts.device_name));
+}
+
+/* The device that was busy longest, over all traces. */
+static enum status judge_traces(const struct gpu_import_job *job, struct gpu_imported *to,
+                                const struct gpu_spec *spec, struct diag *d)
+{
+    struct gpu_run *run = &to->run;
+    struct timeline *t = NULL;
+    size_t n = 0;
+    struct timeline_device *device = gpu_timeline_busiest(to->traces, to->n_traces, &t, &n);
+
+    run->mode = device != NULL ? S("nsys") : S("ncu");
+    if (device == NULL) {
+        TRY(take_ranges(job, to, d));
+        name_device(run, to->traces[0].fleet->ranks.at[0]);
+        add_files(to);
+        return make_stages(job, run, spec, d);
     }
-    gpu_source_attach(import);
-    run->kernels.at = import->kernels.at;
-    run->kernels.n = import->kernels.n;
-    run->kernels.cap = import->kernels.cap;
-    import->kernels.at = NULL;
-    import->kernels.n = import->kernels.cap = 0;
-    run->mode = has_page ? S("ncu") : S("nsys");
-    if (!has_page)
-        put_top(run);
-    if (import->lost > 0)
-        gpu_run_note(run, "%llu damaged rows were skipped", (unsigned long long)import->lost);
-    for (size_t i = 0; i < run->kernels.n; i++)
-        find_device(run, &run->kernels.at[i]);
+    name_device(run, t->cap);
+    if (n > 1)
+        gpu_run_note(run,
+                     "the report is about the busiest of %zu devices and processes; the tables "
+                     "have all",
+                     n);
+    timeline_run_kernels(t, device, run);
+    TRY(make_stages(job, run, spec, d));
+    timeline_run_sections(t, device, run);
     return ST_OK;
 }
 
-enum status flow_gpu_import(const struct gpu_import_job *job, struct gpu_run *run,
-                            struct gpu_import *import, struct diag *d)
+static enum status read_all(const struct gpu_import_job *job, struct gpu_imported *to,
+                            struct diag *d)
+{
+    to->traces = ARENA_ARRAY(&to->run.arena, struct gpu_timeline_result, job->n_paths);
+    for (size_t i = 0; i < job->n_paths; i++) {
+        TRY(read_file(to, job->paths[i], d));
+        gpu_run_info_text(&to->run, "source", str_of(job->paths[i]));
+    }
+    if (to->n_traces == 0 || to->n_traces == job->n_paths)
+        return ST_OK;
+    diag_fail(d, ST_UNSUPPORTED, "gpu.mixed-files", (struct where){.path = job->paths[0]},
+              "pages of Nsight Compute and traces are runs of different kinds");
+    diag_hint(d, "try", "each kind in a run of its own");
+    return ST_UNSUPPORTED;
+}
+
+static enum status judge(const struct gpu_import_job *job, struct gpu_imported *to,
+                         const struct gpu_spec *spec, struct diag *d)
+{
+    if (to->n_traces > 0) {
+        TRY(judge_traces(job, to, spec, d));
+    } else {
+        take_pages(to);
+        add_files(to);
+        TRY(make_stages(job, &to->run, spec, d));
+    }
+    gpu_run_judge(&to->run);
+    return ST_OK;
+}
+
+enum status flow_gpu_import(const struct gpu_import_job *job, struct gpu_imported *out,
+                            struct diag *d)
 {
     struct gpu_spec spec = {0};
 
-    gpu_run_init(run);
-    *import = (struct gpu_import){.arena = &run->arena};
-    enum status st = take_options(job, run, &spec, d);
+    *out = (struct gpu_imported){0};
+    gpu_run_init(&out->run);
+    out->pages.arena = &out->run.arena;
+    enum status st = take_options(job, &out->run, &spec, d);
     if (st == ST_OK)
-        st = read_all(job, run, import, d);
+        st = read_all(job, out, d);
     if (st == ST_OK)
-        st = judge(job, run, &spec, d);
+        st = judge(job, out, &spec, d);
     gpu_spec_free(&spec);
     return st;
+}
+
+void gpu_imported_free(struct gpu_imported *imported)
+{
+    for (size_t i = 0; i < imported->n_traces; i++)
+        gpu_timeline_result_free(&imported->traces[i]);
+    vec_free(&imported->inputs);
+    gpu_import_free(&imported->pages);
+    gpu_run_free(&imported->run);
+}
+
+/* ---- the folder ---- */
+
+static enum status save_timelines(const struct gpu_imported *from, const char *folder,
+                                  struct arena *arena, struct diag *d)
+{
+    size_t n = 0, written = 0;
+
+    for (size_t i = 0; i < from->n_traces; i++)
+        n += from->traces[i].n;
+    struct timeline **list = ARENA_ARRAY(arena, struct timeline *, n + 1);
+    n = 0;
+    for (size_t i = 0; i < from->n_traces; i++)
+        for (size_t k = 0; k < from->traces[i].n; k++)
+            list[n++] = from->traces[i].timelines[k];
+    return gpu_timeline_save(list, n, fs_join(arena, folder, "timeline"), arena, d,
+                             ARENA_ARRAY(arena, const char *, GPU_TIMELINE_FILES + n), &written);
+}
+
+enum status gpu_imported_save(struct gpu_imported *imported, const char *out, const char *stamp,
+                              struct arena *arena, const char **folder, struct diag *d)
+{
+    struct gpu_rundir dir;
+
+    TRY(gpu_rundir_open(arena, &imported->run, out, stamp, &dir, d));
+    if (imported->n_traces > 0)
+        TRY(save_timelines(imported, dir.partial, arena, d));
+    TRY(gpu_rundir_write(&dir, &imported->run, &imported->pages, d));
+    *folder = dir.final;
+    return gpu_rundir_finish(arena, &dir, d);
 }

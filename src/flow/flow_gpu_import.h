@@ -1,6 +1,10 @@
 /*
- * flow_gpu_import - files of other tools as a GPU run: pages of Nsight Compute, and traces, which
- * go through the importers of src/input.
+ * flow_gpu_import - files of other tools as a GPU run: pages of Nsight Compute, or traces, which go
+ * through the importers of src/input and the timeline analysis.
+ *
+ *     enum status st = flow_gpu_import(&job, &imported, d);
+ *     … imported.run …
+ *     gpu_imported_free(&imported);
  */
 #ifndef STRATA_FLOW_FLOW_GPU_IMPORT_H
 #define STRATA_FLOW_FLOW_GPU_IMPORT_H
@@ -18,9 +22,34 @@ struct gpu_import_job {
     struct gpu_peak_override peaks;
 };
 
-/* Loads and judges. `run` is initialised here; free it and then `import`, whatever comes back: the
- * import's texts live in the run. */
-enum status flow_gpu_import(const struct gpu_import_job *job, struct gpu_run *run,
-                            struct gpu_import *import, struct diag *d);
+/* The plan, if one is named, and the parameters: its own, then those of the job. */
+enum status gpu_import_params(const struct gpu_import_job *job, struct gpu_run *run,
+                              struct gpu_spec *spec, struct diag *d);
+
+/* One file that was read. */
+struct gpu_input {
+    const char *path, *format;
+    uint64_t rows, lost;
+};
+
+struct gpu_timeline_result;
+
+/* What became of the files: pages as launches with counters, traces as a timeline. */
+struct gpu_imported {
+    struct gpu_run run;
+    struct gpu_import pages; /* its texts live in the run */
+    struct gpu_timeline_result *traces;
+    size_t n_traces;
+    VEC_OF(struct gpu_input) inputs;
+};
+
+/* Loads and judges. Free the result, whatever comes back. */
+enum status flow_gpu_import(const struct gpu_import_job *job, struct gpu_imported *out,
+                            struct diag *d);
+void gpu_imported_free(struct gpu_imported *imported);
+
+/* Writes the folder of the run: `out`, or for NULL one below out/profiles with that time stamp. */
+enum status gpu_imported_save(struct gpu_imported *imported, const char *out, const char *stamp,
+                              struct arena *arena, const char **folder, struct diag *d);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/fs.h"
 #include "driver/ncu_run.h"
 #include "flow/gpu_info.h"
+#include "flow/gpu_overlap.h"
 #include "gpu/compare.h"
 #include "gpu/devlog.h"
 #include "gpu/report.h"
@@ -47,6 +48,16 @@ static void show_words(struct gpu_text *t, const char *label, const char *const 
         gpu_put(t, "%-10s %s\n", label, gpu_command_line(argv, arena));
 }
 
+/* Twice what the largest cache holds. */
+static uint64_t flush_bytes(const struct gpu_profile_job *job, const struct gpu_card *card)
+{
+    enum { UNKNOWN_L2 = 128 << 20 };
+
+    if (!job->is_cache_flushed || job->mode != PROFILE_EVENT)
+        return 0;
+    return 2 * (card->l2_bytes > 0 ? (uint64_t)card->l2_bytes : UNKNOWN_L2);
+}
+
 /* What would be run, with nothing started and no GPU needed. */
 static enum gpu_outcome show_plan(struct profile *p)
 {
@@ -81,6 +92,9 @@ static enum gpu_outcome show_plan(struct profile *p)
                                                   : INJECT_COUNTERS;
         run.skip = job->mode == PROFILE_EVENT ? job->warmup : job->skip;
         run.count = job->mode == PROFILE_EVENT ? job->runs : job->count;
+        run.is_mono = job->is_mono;
+        run.has_modules = job->mode != PROFILE_ANNOTATION;
+        run.flush_bytes = flush_bytes(job, &(struct gpu_card){0});
         const char *const *env = workload_environment(&run, p->arena);
         for (size_t i = 0; env[i] != NULL; i++)
             gpu_put(&t, "%-10s %s\n", i == 0 ? "with" : "", env[i]);
@@ -140,7 +154,10 @@ static enum gpu_outcome collect(struct profile *p)
                     .injected = p->injected,
                     .folder = absolute(p->arena, p->folder.partial),
                     .device = p->job->device != NULL ? p->session.info.ordinal : -1,
-                    .is_strict = p->job->backend == BACKEND_CUPTI},
+                    .is_strict = p->job->backend == BACKEND_CUPTI,
+                    .keeps_code = p->job->mode == PROFILE_EVENT,
+                    .is_mono = p->job->is_mono,
+                    .flush_bytes = flush_bytes(p->job, &p->session.info)},
         .plan = &p->plan,
         .job = p->job,
         .run = &p->result->run,
@@ -250,6 +267,9 @@ static enum gpu_outcome tell(struct profile *p, enum gpu_outcome code)
     struct gpu_run *run = &p->result->run;
 
     gpu_run_judge(run);
+    if (p->mode.measured.counting.n > 0)
+        gpu_overlap_judge(run, p->mode.measured.timing.launches.at,
+                          p->mode.measured.timing.launches.n);
     gpu_fill_notes(run, p->diag);
     gpu_info_write(run, &p->mode, p->begun, p->injected);
     enum status st = compare(p);

@@ -131,6 +131,24 @@ static enum status check_work(const struct gpu_timeline_job *job,
                      job->range != NULL ? " in this range" : "; was the device recorded?");
 }
 
+static bool is_same_file(const struct capture *a, const struct capture *b)
+{
+    return a->sources.n > 0 && b->sources.n > 0 &&
+           strcmp(a->sources.at[0].path, b->sources.at[0].path) == 0;
+}
+
+/* An export of several devices becomes several captures, which stand side by side. */
+static void count_graphs(const struct gpu_timeline_result *result)
+{
+    for (size_t i = 0, k; i < result->n; i = k) {
+        for (k = i + 1; k < result->n; k++)
+            if (!is_same_file(result->timelines[i]->cap, result->timelines[k]->cap))
+                break;
+        if (k > i + 1)
+            timeline_count_empty_graphs(result->timelines + i, k - i);
+    }
+}
+
 static enum status analyse(const struct gpu_timeline_job *job, struct arena *arena, struct diag *d,
                            struct gpu_timeline_result *result)
 {
@@ -142,7 +160,9 @@ static enum status analyse(const struct gpu_timeline_job *job, struct arena *are
             TRY(find_window(job, cap, d, &choice.window));
         result->timelines[result->n++] = timeline_new(cap, &choice);
     }
-    return check_work(job, result, d);
+    if (job->range == NULL)
+        count_graphs(result);
+    return job->may_be_idle ? ST_OK : check_work(job, result, d);
 }
 
 enum status flow_gpu_timeline(const struct gpu_timeline_job *job, struct arena *arena,
@@ -164,4 +184,23 @@ void gpu_timeline_result_free(struct gpu_timeline_result *result)
         timeline_free(result->timelines[i]);
     report_free(result->report);
     fleet_free(result->fleet);
+}
+
+struct timeline_device *gpu_timeline_busiest(const struct gpu_timeline_result *results, size_t n,
+                                             struct timeline **of, size_t *candidates)
+{
+    struct timeline_device *best = NULL;
+
+    *candidates = 0;
+    for (size_t r = 0; r < n; r++)
+        for (size_t k = 0; k < results[r].n; k++)
+            for (size_t i = 0; i < results[r].timelines[k]->n_devices; i++) {
+                struct timeline_device *d = &results[r].timelines[k]->devices[i];
+                *candidates += d->n > 0;
+                if (d->n > 0 && (best == NULL || d->kernel_busy > best->kernel_busy)) {
+                    best = d;
+                    *of = results[r].timelines[k];
+                }
+            }
+    return best;
 }

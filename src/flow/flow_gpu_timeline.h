@@ -10,6 +10,7 @@
 #include "input/input.h"
 
 struct fleet;
+struct timeline_device;
 struct report;
 struct timeline;
 
@@ -18,6 +19,7 @@ struct gpu_timeline_job {
     struct input_options input;
     const char *out;   /* folder for report.md and timeline/; NULL: write nothing */
     const char *range; /* only the time of the first range of this name; NULL: all */
+    bool may_be_idle;  /* no work on any device is no failure */
 };
 
 struct gpu_timeline_result {
@@ -35,6 +37,11 @@ struct gpu_timeline_job gpu_timeline_job_new(const char *path);
 enum status flow_gpu_timeline(const struct gpu_timeline_job *job, struct arena *arena,
                               struct diag *d, struct gpu_timeline_result *result);
 void gpu_timeline_result_free(struct gpu_timeline_result *result);
+
+/* The device with most kernel time over all results, and the timeline it is in; `candidates` counts
+ * those with any work. NULL when there is none. */
+struct timeline_device *gpu_timeline_busiest(const struct gpu_timeline_result *results, size_t n,
+                                             struct timeline **of, size_t *candidates);
 
 /* Writes the tables of `n` timelines and trace.json.gz of each capture (with the device's number
  * in the name when there are several) into the folder `dir`, which is made when it is new. Gives

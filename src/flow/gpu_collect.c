@@ -102,6 +102,7 @@ static void tell_notes(struct gpu_collect *c, const struct gpu_recorded *r)
         {"ranges-differ", "gpu.ranges-differ", SEV_LOSS},
         {"capturing", "gpu.capturing", SEV_WARN},
         {"bad-setting", "gpu.inject-failed", SEV_WARN},
+        {"modules", "gpu.modules", SEV_NOTE},
         {"failed", "gpu.inject-failed", SEV_WARN},
     };
 
@@ -154,6 +155,7 @@ static enum gpu_outcome run_part(struct gpu_collect *c, struct workload *run, co
     run->trace_dir = fs_join(c->arena, c->folder, part);
     run->log = fs_join(c->arena, run->trace_dir, "program.log");
     run->device = c->device;
+    run->is_mono = c->is_mono;
     *out = (struct gpu_recorded){.chip = "", .cupti = "", .driver = ""};
     enum status st = fs_mkdirs(run->trace_dir, c->diag);
     if (st == ST_OK)
@@ -185,7 +187,8 @@ static enum gpu_outcome run_part(struct gpu_collect *c, struct workload *run, co
 enum gpu_outcome gpu_collect_trace(struct gpu_collect *c, const char *part, const char *preset,
                                    struct gpu_recorded *out)
 {
-    struct workload run = {.label = "timing kernels", .inject = INJECT_TRACE, .preset = preset};
+    struct workload run = {
+        .label = "timing kernels", .inject = INJECT_TRACE, .preset = preset, .has_modules = true};
 
     return run_part(c, &run, part, out);
 }
@@ -261,6 +264,8 @@ enum gpu_outcome gpu_collect_events(struct gpu_collect *c, const char *part, str
             .ranges = pick.range,
             .skip = warmup + pick.skip,
             .count = runs - out->runs.n,
+            .flush_bytes = c->flush_bytes,
+            .has_modules = *starts == 0 && c->keeps_code,
         };
         progress_tick(c->session->want.progress, "timing runs", out->runs.n, runs);
         ++*starts;

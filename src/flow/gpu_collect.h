@@ -19,6 +19,9 @@ struct gpu_collect {
     const char *folder;               /* of the run; each part gets a folder below */
     int device;                       /* only this CUDA device; -1: all */
     bool is_strict;                   /* no counters is an error, not a lesser result */
+    bool keeps_code;                  /* timed runs save the GPU code as well */
+    bool is_mono;                     /* times of the monotonic clock */
+    uint64_t flush_bytes;             /* of event mode */
     int program_code, program_signal; /* of the last run */
     bool has_failed;                  /* the program did, at least once */
 };

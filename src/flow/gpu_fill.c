@@ -1,8 +1,11 @@
 #include "flow/gpu_fill.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "flow/flow_devices.h"
+
+enum { SHORT_NS = 50000 }; /* events resolve half a microsecond: 1 % of this */
 
 static struct str keep(struct gpu_run *run, const char *text)
 {
@@ -144,11 +147,35 @@ enum status gpu_fill_kernels(struct gpu_run *run, const struct gpu_plan *plan,
     return ST_OK;
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* From the launch of one run to that of the next, in the middle: what an iteration takes the host.
+ * NAN when no two runs of one start follow one another. */
+static double host_time(struct arena *arena, const struct gpu_launch *runs, size_t n)
+{
+    double *ns = ARENA_ARRAY(arena, double, n + 1);
+    size_t k = 0;
+
+    for (size_t i = 1; i < n; i++)
+        if (runs[i].number == runs[i - 1].number + 1 && runs[i].start > runs[i - 1].start)
+            ns[k++] = (double)(runs[i].start - runs[i - 1].start);
+    if (k == 0)
+        return NAN;
+    qsort(ns, k, sizeof(*ns), by_value);
+    return (ns[k / 2] + ns[(k - 1) / 2]) / 2;
+}
+
 enum status gpu_fill_timings(struct gpu_run *run, const struct gpu_plan *plan,
                              const struct gpu_measured *m, struct diag *d)
 {
     for (size_t i = 0; i < m->events.runs.n; i++)
         vec_push(&run->timings, (double)m->events.runs.at[i].duration_ns);
+    run->host_ns = host_time(&run->arena, m->events.runs.at, m->events.runs.n);
     const struct gpu_variant *v = gpu_variants_main(&m->variants, 0);
     if (v != NULL) {
         struct gpu_kernel k = kernel_of(run, plan, &m->variants, v, 0);
@@ -157,9 +184,17 @@ enum status gpu_fill_timings(struct gpu_run *run, const struct gpu_plan *plan,
         memcpy(ns, run->timings.at, run->timings.n * sizeof(*ns));
         timing = gpu_timing_of(ns, run->timings.n);
         k.m[GPU_M_DUR_NS] = timing.median;
+        if (timing.median < SHORT_NS)
+            gpu_run_note(run,
+                         "runs of %.1f us are short for a pair of events: a range around many "
+                         "launches (--select nvtx:RANGE) times them together",
+                         timing.median / 1e3);
         k.launches = run->timings.n;
         vec_push(&run->kernels, k);
     }
+    if (gpu_command_is_script(plan->argv))
+        gpu_run_note(run, "the program is run by an interpreter: time between the launches of a "
+                          "run, which is the host's, is included");
     return make_stages(run, plan, false, d);
 }
 

@@ -94,6 +94,26 @@ static void write_tools(struct gpu_run *run, const struct gpu_mode_run *m, const
     end(&v, run, "tools");
 }
 
+static void write_device(struct gpu_run *run)
+{
+    const struct gpu_device *d = &run->device;
+    const struct {
+        const char *key;
+        struct str text;
+    } texts[] = {{"name", d->name}, {"uuid", d->uuid}, {"cc", d->cc},  {"driver", d->driver},
+                 {"cuda", d->cuda}, {"ecc", d->ecc},   {"mig", d->mig}};
+    struct value v;
+    struct json_writer *w = begin(&v);
+
+    json_write_object(w);
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        put_text(w, texts[i].key, arena_cstr(&run->arena, texts[i].text));
+    json_write_key(w, S("sm_count"));
+    json_write_f64(w, d->sm_count);
+    json_write_end(w);
+    end(&v, run, "device");
+}
+
 static void write_options(struct gpu_run *run, const struct gpu_mode_run *m)
 {
     static const char *const backends[] = {"auto", "cupti", "ncu"};
@@ -107,6 +127,13 @@ static void write_options(struct gpu_run *run, const struct gpu_mode_run *m)
     put_text(w, "select", job->select);
     put_text(w, "spec", job->spec);
     put_text(w, "cache", job->is_cache_flushed ? "flush" : "keep");
+    put_text(w, "clock_source", job->is_mono ? "mono" : "real");
+    put_text(w, "device", job->device);
+    put_text(w, "baseline", job->baseline);
+    json_write_key(w, S("timeout_s"));
+    json_write_f64(w, job->timeout_s);
+    json_write_key(w, S("share"));
+    json_write_bool(w, job->is_shared);
     json_write_key(w, S("skip"));
     json_write_u64(w, job->skip);
     json_write_key(w, S("count"));
@@ -138,6 +165,7 @@ void gpu_info_write(struct gpu_run *run, const struct gpu_mode_run *m, const cha
     write_words(run, "command", m->plan->argv);
     write_environment(run);
     write_tools(run, m, library);
+    write_device(run);
     write_options(run, m);
     gpu_run_info_text(run, "start", readable(run, begun));
     if (localtime_r(&now, &local) != NULL)

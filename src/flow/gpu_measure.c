@@ -84,6 +84,7 @@ static enum gpu_outcome count(struct gpu_collect *c, const char *part, struct gp
     struct gpu_recorded *r = &out->counting.at[out->counting.n++];
     enum gpu_outcome code = gpu_collect_counters(c, part, pick, metrics, r, &out->is_degraded);
 
+    out->is_partial |= gpu_recorded_note(r, "not-replayed") != NULL;
     gpu_variants_count(&out->variants, r->counted.at, r->counted.n, stage, c->arena);
     return code;
 }

@@ -14,7 +14,7 @@ struct gpu_measured {
     struct gpu_recorded events; /* of event mode */
     size_t starts;              /* of the program, in event mode */
     bool is_degraded;           /* no counters here */
-    bool is_partial;            /* some stage has no kernel */
+    bool is_partial;            /* some stage has no kernel, some kernel no counters */
     bool has_own_stages;        /* the user named none */
 };
 

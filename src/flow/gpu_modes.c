@@ -7,7 +7,16 @@
 #include "base/mapfile.h"
 #include "driver/driver.h"
 #include "driver/ncu_run.h"
+#include "flow/gpu_compiled.h"
 #include "flow/gpu_nsys.h"
+
+enum { NAMES_SHOWN = 8 };
+
+/* What one run of ncu is to look at, and where its report goes. */
+struct ncu_part {
+    const char *program, *folder;
+    const char *regex, *range; /* NULL: none */
+};
 
 /* A program that failed may have left something worth a report. */
 static bool is_usable(enum gpu_outcome code)
@@ -54,6 +63,33 @@ static enum gpu_outcome by_trace(struct gpu_mode_run *m)
     return later(code, st);
 }
 
+/* A plain run shows which kernels there are. */
+static enum gpu_outcome tell_no_kernels(struct gpu_mode_run *m)
+{
+    struct gpu_collect *c = &m->collect;
+    const char *regex = gpu_selections_regex(m->plan->selections, m->plan->stages.n, c->arena);
+    struct gpu_variants seen = {0};
+    struct diag said, *kept = c->diag;
+
+    diag_fail(kept, ST_NOT_FOUND, "gpu.no-kernels", (struct where){0},
+              "no kernel was profiled by ncu: %s%s found none",
+              regex != NULL ? "the expression " : "", regex != NULL ? regex : "the ranges");
+    if (c->injected != NULL) {
+        diag_init(&said);
+        c->diag = &said;
+        (void)gpu_collect_trace(c, "trace/timing", "min", &m->measured.timing);
+        c->diag = kept;
+        diag_fini(&said);
+        gpu_variants_time(&seen, m->measured.timing.launches.at, m->measured.timing.launches.n, -1);
+        diag_hint(kept, "seen", "%.*s", STR_ARGS(gpu_seen_names(&seen, NAMES_SHOWN, c->arena)));
+        gpu_variants_free(&seen);
+    }
+    diag_hint(kept, "try",
+              "--select with another expression; programs that the command starts need the "
+              "environment it was given");
+    return GPU_USAGE;
+}
+
 /* What ncu said went wrong: told, and whether our own counters can take its place. */
 static enum gpu_outcome tell_trouble(struct gpu_mode_run *m, enum ncu_trouble trouble,
                                      const struct workload_result *r, bool *is_replaced)
@@ -82,10 +118,7 @@ static enum gpu_outcome tell_trouble(struct gpu_mode_run *m, enum ncu_trouble tr
                   "another profiler has the GPU, says ncu");
         return GPU_HELD;
     case NCU_NO_KERNELS:
-        diag_fail(d, ST_NOT_FOUND, "gpu.no-kernels", (struct where){0},
-                  "no kernel was profiled by ncu");
-        diag_hint(d, "try", "--select with another expression; `--mode nsys` lists the kernels");
-        return GPU_USAGE;
+        return tell_no_kernels(m);
     case NCU_FAILED:
         if (r->end == WORKLOAD_FAILED)
             return GPU_WORKLOAD;
@@ -94,19 +127,19 @@ static enum gpu_outcome tell_trouble(struct gpu_mode_run *m, enum ncu_trouble tr
     return GPU_TOOL;
 }
 
-static enum status read_page(struct gpu_mode_run *m, const char *path)
+static enum status read_page(struct gpu_mode_run *m, struct gpu_import *in, const char *path)
 {
     struct mapfile map;
     struct diag *d = m->collect.diag;
 
     TRY(mapfile_open(&map, path, d));
-    enum status st = gpu_ncu_read(&m->pages, path, map.text, d);
+    enum status st = gpu_ncu_read(in, path, map.text, d);
     mapfile_close(&map);
     return st;
 }
 
 /* A page that adds to the others: what is wrong with it is a loss. */
-static void read_more(struct gpu_mode_run *m, const char *path)
+static void read_more(struct gpu_mode_run *m, struct gpu_import *in, const char *path)
 {
     struct gpu_collect *c = &m->collect;
     struct diag said, *kept = c->diag;
@@ -115,29 +148,48 @@ static void read_more(struct gpu_mode_run *m, const char *path)
         return;
     diag_init(&said);
     c->diag = &said;
-    if (read_page(m, path) != ST_OK)
+    if (read_page(m, in, path) != ST_OK)
         diag_add(kept, SEV_LOSS, "gpu.ncu-page", (struct where){.path = path}, "%s",
                  said.entries.n > 0 ? said.entries.at[0].first[0].text : "cannot be read");
     c->diag = kept;
     diag_fini(&said);
 }
 
-static enum status read_pages(struct gpu_mode_run *m, const char *folder)
+/* The run takes the kernels over, the pages of the mode the listings. */
+static void move_pages(struct gpu_mode_run *m, struct gpu_import *from, const char *range)
+{
+    for (size_t i = 0; i < from->kernels.n; i++) {
+        struct gpu_kernel k = from->kernels.at[i];
+        k.id = m->run->kernels.n;
+        if (range != NULL)
+            k.nvtx = str_of(range);
+        vec_push(&m->run->kernels, k);
+    }
+    for (size_t i = 0; i < from->listings.n; i++)
+        vec_push(&m->pages.listings, from->listings.at[i]);
+    for (size_t i = 0; i < from->ptx.n; i++)
+        vec_push(&m->pages.ptx, from->ptx.at[i]);
+    from->kernels.n = from->listings.n = 0;
+    gpu_import_free(from);
+}
+
+/* The pages of one report; its kernels are all of `range`, if there is one. */
+static enum status read_pages(struct gpu_mode_run *m, const char *folder, const char *range)
 {
     struct arena *arena = m->collect.arena;
+    struct gpu_import in = {.arena = &m->run->arena};
 
-    m->pages.arena = &m->run->arena;
-    TRY(read_page(m, fs_join(arena, folder, ncu_page_file(NCU_RAW))));
-    read_more(m, fs_join(arena, folder, ncu_page_file(NCU_DETAILS)));
-    read_more(m, fs_join(arena, folder, ncu_page_file(NCU_SOURCE)));
-    if (m->pages.listings.n == 0) /* no line numbers: instructions alone */
-        read_more(m, fs_join(arena, folder, ncu_page_file(NCU_SASS)));
-    gpu_source_attach(&m->pages);
-    /* The run takes the kernels over; listings stay with the pages. */
-    for (size_t i = 0; i < m->pages.kernels.n; i++)
-        vec_push(&m->run->kernels, m->pages.kernels.at[i]);
-    m->pages.kernels.n = 0;
-    return ST_OK;
+    enum status st = read_page(m, &in, fs_join(arena, folder, ncu_page_file(NCU_RAW)));
+    if (st == ST_OK) {
+        read_more(m, &in, fs_join(arena, folder, ncu_page_file(NCU_DETAILS)));
+        read_more(m, &in, fs_join(arena, folder, ncu_page_file(NCU_SOURCE)));
+        if (in.listings.n == 0) /* no line numbers: instructions alone */
+            read_more(m, &in, fs_join(arena, folder, ncu_page_file(NCU_SASS)));
+        read_more(m, &in, fs_join(arena, folder, ncu_page_file(NCU_PTX)));
+        gpu_source_attach(&in);
+    }
+    move_pages(m, &in, range);
+    return st;
 }
 
 /* The section that leads to the files of ncu. */
@@ -150,28 +202,29 @@ static void add_files(struct gpu_run *run)
                                "| `ncu/report.ncu-rep` | the report, for ncu-ui |\n"
                                "| `ncu/raw.csv`, `ncu/details.csv` | its pages in base units |\n"
                                "| `ncu/source_sass.csv` | instructions with samples |\n"
-                               "| `source/`, `sass/` | annotated source, instructions |\n")}));
+                               "| `source/`, `sass/`, `ptx/` | annotated source, instructions, "
+                               "PTX |\n")}));
 }
 
-static enum gpu_outcome run_ncu(struct gpu_mode_run *m, const char *program, bool *is_replaced)
+/* One collecting run of ncu, for the expression of all stages or for one range. */
+static enum gpu_outcome run_ncu(struct gpu_mode_run *m, struct ncu_part part, bool *is_replaced)
 {
     struct gpu_collect *c = &m->collect;
-    const char *folder = fs_join(c->arena, c->folder, "ncu");
+    const char *folder = fs_join(c->arena, c->folder, part.folder);
     struct ncu_job job = {
-        .program = program,
+        .program = part.program,
         .report = fs_join(c->arena, folder, "report"),
         .skip = m->job->skip,
         .count = m->job->count,
         .is_clock_base = false,
         .is_cache_flushed = m->job->is_cache_flushed,
-        .kernels = gpu_selections_regex(m->plan->selections, m->plan->stages.n, c->arena),
+        .kernels = part.regex,
+        .range = part.range,
         .argv = c->argv,
     };
     struct workload_result result;
     struct diag said;
 
-    for (size_t i = 0; i < m->plan->stages.n && job.range == NULL; i++)
-        job.range = m->plan->selections[i].range;
     enum status st = fs_mkdirs(folder, c->diag);
     if (st != ST_OK)
         return GPU_FILE;
@@ -197,8 +250,35 @@ static enum gpu_outcome run_ncu(struct gpu_mode_run *m, const char *program, boo
     code = gpu_outcome_of(ncu_import(&job, folder, c->session->want.progress, c->diag));
     if (code != GPU_DONE)
         return code;
-    add_files(m->run);
-    return gpu_outcome_of(read_pages(m, folder));
+    return gpu_outcome_of(read_pages(m, folder, part.range));
+}
+
+/* Expressions together, then each range: ncu takes what fits both, so they cannot share a run. */
+static enum gpu_outcome run_ncu_parts(struct gpu_mode_run *m, const char *program,
+                                      bool *is_replaced)
+{
+    const struct gpu_plan *plan = m->plan;
+    struct arena *arena = m->collect.arena;
+    const char *regex = gpu_selections_regex(plan->selections, plan->stages.n, arena);
+    enum gpu_outcome code = GPU_DONE;
+    size_t n = 0;
+
+    for (size_t i = 0; i <= plan->stages.n && code == GPU_DONE; i++) {
+        const char *range = i > 0 ? plan->selections[i - 1].range : NULL;
+        if (i > 0 ? range == NULL : regex == NULL && plan->stages.n > 0)
+            continue;
+        struct ncu_part part = {
+            .program = program,
+            .folder = n == 0 ? "ncu" : arena_format(arena, "ncu-%zu", n + 1).at,
+            .regex = i == 0 ? regex : NULL,
+            .range = range,
+        };
+        n++;
+        code = run_ncu(m, part, is_replaced);
+    }
+    if (code == GPU_DONE)
+        add_files(m->run);
+    return code;
 }
 
 static enum gpu_outcome by_ncu(struct gpu_mode_run *m)
@@ -211,7 +291,7 @@ static enum gpu_outcome by_ncu(struct gpu_mode_run *m)
         driver_ncu.probe(m->collect.arena, &ncu);
     if (m->job->backend != BACKEND_CUPTI && ncu.state == PROBE_FOUND) {
         m->ncu_version = ncu.version;
-        enum gpu_outcome code = run_ncu(m, ncu.path, &is_replaced);
+        enum gpu_outcome code = run_ncu_parts(m, ncu.path, &is_replaced);
         if (!is_replaced)
             return code != GPU_DONE ? code : gpu_outcome_of(gpu_fill_stages(m->run, m->plan, d));
     } else if (m->job->backend == BACKEND_NCU) {
@@ -226,7 +306,27 @@ static enum gpu_outcome by_ncu(struct gpu_mode_run *m)
     return by_counters(m, gpu_metrics_deep);
 }
 
-enum gpu_outcome gpu_mode_collect(struct gpu_mode_run *m)
+/* The GPU code of the kernels, from the run that saved the modules. */
+static void keep_code(struct gpu_mode_run *m)
+{
+    static const char *const parts[] = {"trace/timing", "trace/event-1", "trace/timing",
+                                        "timeline"};
+    const struct gpu_recorded *timing = &m->measured.timing, *events = &m->measured.events;
+    struct gpu_collect *c = &m->collect;
+    bool is_event = m->job->mode == PROFILE_EVENT;
+    struct gpu_compiled_job job = {
+        .folder = c->folder,
+        .modules = fs_join(c->arena, c->folder, parts[m->job->mode]),
+        .program = c->argv[0],
+        .launches = is_event ? events->runs.at : timing->launches.at,
+        .n_launches = is_event ? events->runs.n : timing->launches.n,
+    };
+
+    m->pages.arena = &m->run->arena;
+    gpu_compiled_keep(&job, m->run, &m->pages, c->diag);
+}
+
+static enum gpu_outcome collect(struct gpu_mode_run *m)
 {
     switch (m->job->mode) {
     case PROFILE_ANNOTATION:
@@ -239,6 +339,14 @@ enum gpu_outcome gpu_mode_collect(struct gpu_mode_run *m)
         break;
     }
     return by_trace(m);
+}
+
+enum gpu_outcome gpu_mode_collect(struct gpu_mode_run *m)
+{
+    enum gpu_outcome code = collect(m);
+
+    keep_code(m);
+    return code;
 }
 
 void gpu_mode_free(struct gpu_mode_run *m)

@@ -3,41 +3,20 @@
 #include "flow/flow_gpu_timeline.h"
 #include "gpu/timeline_run.h"
 
-/* The device with most kernel time over all processes. */
-static struct timeline_device *busiest(const struct gpu_timeline_result *r, struct timeline **of,
-                                       size_t *others)
-{
-    struct timeline_device *best = NULL;
-
-    *others = 0;
-    for (size_t k = 0; k < r->n; k++)
-        for (size_t i = 0; i < r->timelines[k]->n_devices; i++) {
-            struct timeline_device *d = &r->timelines[k]->devices[i];
-            if (d->n == 0)
-                continue;
-            *others += best != NULL;
-            if (best == NULL || d->kernel_busy > best->kernel_busy) {
-                best = d;
-                *of = r->timelines[k];
-            }
-        }
-    return best;
-}
-
 static enum status fill(const struct gpu_timeline_result *r, const struct gpu_plan *plan,
                         struct gpu_run *run, struct diag *d)
 {
     struct timeline *t = NULL;
-    size_t others;
-    struct timeline_device *device = busiest(r, &t, &others);
+    size_t candidates;
+    struct timeline_device *device = gpu_timeline_busiest(r, 1, &t, &candidates);
 
     if (device == NULL)
         return ST_OK;
-    if (others > 0)
+    if (candidates > 1)
         gpu_run_note(run,
                      "the report is about the busiest of %zu devices and processes; the "
                      "tables have all",
-                     others + 1);
+                     candidates);
     timeline_run_kernels(t, device, run);
     TRY(gpu_fill_stages(run, plan, d));
     timeline_run_sections(t, device, run);

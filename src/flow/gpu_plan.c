@@ -33,18 +33,25 @@ static enum status expand(struct gpu_words words, const struct gpu_params *param
     return ST_OK;
 }
 
-/* Of an interpreter the script counts: "python3 train.py" is "train". */
-static struct str program_name(const char *const *argv)
+bool gpu_command_is_script(const char *const *argv)
 {
     static const char *const interpreters[] = {"python", "perl", "ruby", "bash", "sh", "node"};
     struct str name = str_basename(str_of(argv[0]));
-    bool is_interpreter = false;
 
     for (size_t i = 0; i < ARRAY_LEN(interpreters); i++) {
         struct str rest = str_of(interpreters[i]);
-        is_interpreter |=
-            str_starts(name, rest) && strspn(name.at + rest.n, "0123456789.") == name.n - rest.n;
+        if (str_starts(name, rest) && strspn(name.at + rest.n, "0123456789.") == name.n - rest.n)
+            return true;
     }
+    return false;
+}
+
+/* Of an interpreter the script counts: "python3 train.py" is "train". */
+static struct str program_name(const char *const *argv)
+{
+    struct str name = str_basename(str_of(argv[0]));
+    bool is_interpreter = gpu_command_is_script(argv);
+
     for (size_t i = 1; is_interpreter && argv[i] != NULL; i++) {
         if (argv[i][0] == '-')
             continue;
@@ -141,6 +148,45 @@ void gpu_plan_select(struct gpu_plan *plan, struct arena *arena)
     }
 }
 
+/* A formula that cannot be computed is told before anything runs. */
+static enum status check_formula(const struct gpu_plan *plan, const char *what, struct str stage,
+                                 struct str text, struct arena *arena, struct diag *d)
+{
+    double value;
+    const char *error =
+        text.n > 0 ? gpu_expr_eval(arena, text, gpu_params_list(&plan->params), &value) : NULL;
+
+    if (error == NULL)
+        return ST_OK;
+    diag_fail(d, ST_FORMAT, "gpu.bad-formula", (struct where){.path = plan->spec.path},
+              "%s of %.*s, \"%.*s\": %s", what, STR_ARGS(stage), STR_ARGS(text), error);
+    diag_hint(d, "try", "--param name=value, or params in the spec file");
+    return ST_FORMAT;
+}
+
+static enum status check_regex(const struct gpu_plan *plan, size_t stage, struct diag *d)
+{
+    const char *text = plan->selections[stage].regex;
+    regex_t regex;
+
+    if (text == NULL)
+        return ST_OK;
+    TRY(gpu_regex_compile(text, &regex, d));
+    regfree(&regex);
+    return ST_OK;
+}
+
+static enum status check_stages(const struct gpu_plan *plan, struct arena *arena, struct diag *d)
+{
+    for (size_t i = 0; i < plan->stages.n; i++) {
+        const struct gpu_spec_stage *s = &plan->stages.at[i];
+        TRY(check_regex(plan, i, d));
+        TRY(check_formula(plan, "flops", s->name, s->flops, arena, d));
+        TRY(check_formula(plan, "bytes", s->name, s->bytes, arena, d));
+    }
+    return ST_OK;
+}
+
 static enum status check_mode(const struct gpu_plan *plan, const struct gpu_profile_job *job,
                               struct diag *d)
 {
@@ -149,10 +195,10 @@ static enum status check_mode(const struct gpu_plan *plan, const struct gpu_prof
                          "--flops and --bytes are of one stage, and there are %zu: choose one with "
                          "--select NAME",
                          plan->stages.n);
-    if (job->is_cache_flushed && job->mode != PROFILE_NCU)
+    if (job->is_cache_flushed && job->mode != PROFILE_NCU && job->mode != PROFILE_EVENT)
         return diag_fail(d, ST_FORMAT, "gpu.no-flush", (struct where){0},
-                         "--cache flush works with --mode ncu only: the program itself would have "
-                         "to write over the caches");
+                         "--cache flush works with --mode event and --mode ncu: counters and "
+                         "timelines are of the program as it runs");
     if (job->mode == PROFILE_EVENT && plan->stages.n > 1)
         return diag_fail(d, ST_FORMAT, "gpu.many-stages", (struct where){.path = job->spec},
                          "event mode times one stage, and there are %zu: choose one with "
@@ -173,11 +219,12 @@ enum status gpu_plan_make(struct gpu_plan *plan, const struct gpu_profile_job *j
                    : plan->spec.kernel.n > 0 ? plan->spec.kernel
                                              : program_name(plan->argv);
     if (job->version != NULL)
-        plan->version = str_of(job->version);
+        plan->version = strcmp(job->version, "v0") == 0 ? S("base") : str_of(job->version);
     else if (plan->spec.version.n > 0)
         plan->version = plan->spec.version;
     take_stages(plan, job);
     gpu_plan_select(plan, arena);
+    TRY(check_stages(plan, arena, d));
     return check_mode(plan, job, d);
 }
 

@@ -23,6 +23,7 @@ struct gpu_profile_job {
     size_t n_params;
     uint64_t skip, count, runs, warmup;
     struct clock_want clock;
+    bool is_mono; /* clock of the records: never jumps */
     bool is_cache_flushed, is_shared, is_checked, is_compare_forced, is_dry;
     const char *device, *baseline, *devlog, *out;
     double timeout_s, wait_s, peak_tflops, peak_gbps;
@@ -51,6 +52,9 @@ void gpu_plan_free(struct gpu_plan *plan);
 
 /* Fills `selections` anew from the stages. */
 void gpu_plan_select(struct gpu_plan *plan, struct arena *arena);
+
+/* Whether the command is a script that an interpreter runs: host time is in what it does. */
+bool gpu_command_is_script(const char *const *argv);
 
 /* "a b 'c d'": words as a shell would take them. */
 const char *gpu_command_line(const char *const *argv, struct arena *arena);

@@ -207,6 +207,7 @@ static void take_results(struct gpu_trace_results *r, struct gpu_recorded *out)
                                  .range = str_of(r->runs[i].range),
                                  .start = r->runs[i].at,
                                  .duration_ns = r->runs[i].duration_ns,
+                                 .number = r->runs[i].number,
                              }));
     for (size_t i = 0; i < r->n_notes; i++)
         vec_push(&out->notes, r->notes[i]);

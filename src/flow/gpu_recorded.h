@@ -17,6 +17,7 @@ struct gpu_launch {
     struct str name, mangled; /* plain function name, and the whole */
     struct str range;         /* of a timed run */
     int64_t start, duration_ns;
+    uint64_t number; /* of a timed run in its process */
 };
 
 /* A measured launch; or, where launches of a kernel take turns with the metrics, several that have

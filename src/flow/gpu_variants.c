@@ -1,7 +1,6 @@
 #include "flow/gpu_variants.h"
 
 #include <math.h>
-#include <regex.h>
 #include <stdlib.h>
 
 static bool is_same(const struct gpu_variant *v, struct str mangled, const uint64_t *launch)
@@ -95,7 +94,7 @@ static double median(double *values, size_t n)
     return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-static enum status compile(const char *regex, regex_t *out, struct diag *d)
+enum status gpu_regex_compile(const char *regex, regex_t *out, struct diag *d)
 {
     char why[128];
     int error = regcomp(out, regex, REG_EXTENDED | REG_NOSUB);
@@ -123,7 +122,7 @@ enum status gpu_variants_sort(struct gpu_variants *v, const struct gpu_selection
         regex_t regex;
         if (selections[k].regex == NULL)
             continue;
-        TRY(compile(selections[k].regex, &regex, d));
+        TRY(gpu_regex_compile(selections[k].regex, &regex, d));
         for (size_t i = 0; i < v->at.n; i++)
             if (v->at.at[i].stage < 0 &&
                 (finds(&regex, v->at.at[i].name) || finds(&regex, v->at.at[i].mangled)))

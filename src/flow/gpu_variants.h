@@ -8,6 +8,8 @@
 #ifndef STRATA_FLOW_GPU_VARIANTS_H
 #define STRATA_FLOW_GPU_VARIANTS_H
 
+#include <regex.h>
+
 #include "flow/gpu_recorded.h"
 
 struct gpu_variant {
@@ -64,6 +66,9 @@ void gpu_variants_free(struct gpu_variants *v);
 /* Regex that finds what any of the selections does; NULL when none has one. */
 const char *gpu_selections_regex(const struct gpu_selection *selections, size_t n,
                                  struct arena *arena);
+
+/* Compiles a user's expression. ST_FORMAT, told, when it is none. */
+enum status gpu_regex_compile(const char *regex, regex_t *out, struct diag *d);
 
 /* A regex for exactly this text. */
 const char *gpu_regex_of_name(struct str name, struct arena *arena);

@@ -113,7 +113,21 @@ static void insights(struct gpu_text *t, const struct gpu_run *run)
         gpu_put(t, "- none\n");
 }
 
-static void block(struct gpu_text *t, const struct gpu_run *run)
+/* What people wrote below our lists, before the mark at the end of the block. */
+static struct str own_text(struct str old)
+{
+    struct str head = S("**Insights**:\n");
+    size_t at = str_find(old, head) + head.n;
+
+    if (at > old.n)
+        return S("");
+    for (struct str rest = str_part(old, at, old.n); str_starts(rest, S("- "));
+         rest = str_part(old, at, old.n))
+        at += str_find_char(rest, '\n') + 1;
+    return str_part(old, at, old.n);
+}
+
+static void block(struct gpu_text *t, const struct gpu_run *run, struct str own)
 {
     bool is_mixed;
     const struct gpu_stage *s = gpu_run_main_stage(run, &is_mixed);
@@ -125,6 +139,7 @@ static void block(struct gpu_text *t, const struct gpu_run *run)
             gpu_bound_name(s != NULL ? s->class.bound : GPU_LATENCY));
     issues(t, run);
     insights(t, run);
+    gpu_put(t, "%.*s", STR_ARGS(own));
     gpu_put(t, "<!-- strata:end %.*s -->\n", STR_ARGS(run->version));
 }
 
@@ -140,12 +155,12 @@ void gpu_devlog_update(struct str log, const struct gpu_run *run, struct gpu_tex
     size_t to = str_find(tail, end);
     if (from < log.n && to < tail.n) {
         gpu_put(out, "%.*s", STR_ARGS(str_part(log, 0, from)));
-        block(out, run);
+        block(out, run, own_text(str_part(tail, 0, to)));
         gpu_put(out, "%.*s", STR_ARGS(str_part(tail, to + end.n, tail.n)));
     } else {
         bool has_line = log.n == 0 || log.at[log.n - 1] == '\n';
         gpu_put(out, "%.*s%s%s", STR_ARGS(log), has_line ? "" : "\n", log.n > 0 ? "\n" : "");
-        block(out, run);
+        block(out, run, S(""));
     }
     arena_free(&arena);
 }

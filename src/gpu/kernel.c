@@ -145,18 +145,46 @@ static size_t arguments_at(struct str name)
     return name.n;
 }
 
+/* Tools cut names: "<unnamed>::" loses its first bracket and a lambda its square one. What closes
+ * nothing is passed over. */
+struct nesting {
+    size_t angle, round, square;
+};
+
+/* Whether the '>' behind `before` is that of a name that lost its '<': "unnamed>", "f<unnamed>". */
+static bool lost_its_pair(struct str before)
+{
+    if (!str_ends(before, S("unnamed")))
+        return false;
+    size_t at = before.n - strlen("unnamed");
+    if (at == 0 || before.at[at - 1] != '<')
+        return true;
+    char c = at > 1 ? before.at[at - 2] : ' ';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static void step(struct nesting *n, struct str before, char c)
+{
+    n->angle += c == '<';
+    n->round += c == '(';
+    n->square += c == '[';
+    if (c == '>' && !lost_its_pair(before))
+        n->angle -= n->angle > 0;
+    n->round -= c == ')' && n->round > 0;
+    n->square -= c == ']' && n->square > 0;
+}
+
 struct str gpu_short_name(struct str name)
 {
-    size_t depth = 0, start = 0;
     struct str head = {name.at, arguments_at(name)};
+    struct nesting n = {0};
+    size_t start = 0;
 
     if (head.n == 0)
         return name;
     for (size_t i = 0; i < head.n; i++) {
-        char c = head.at[i];
-        depth += c == '<' || c == '(' || c == '[';
-        depth -= depth > 0 && (c == '>' || c == ')' || c == ']');
-        if (depth == 0 && c == ' ' && i + 1 < head.n)
+        step(&n, str_part(head, 0, i), head.at[i]);
+        if (n.angle + n.round + n.square == 0 && head.at[i] == ' ' && i + 1 < head.n)
             start = i + 1; /* behind the return type */
     }
     return str_part(head, start, head.n - start);
@@ -199,7 +227,14 @@ double gpu_compute_pct(const struct gpu_kernel *k, const char **pipe)
 
 double gpu_l1_pct(const struct gpu_kernel *k)
 {
-    return isnan(k->m[GPU_M_L1_PCT]) ? k->m[GPU_M_L1_LSU_PCT] : k->m[GPU_M_L1_PCT];
+    double active = k->m[GPU_M_SM_ACTIVE] / k->m[GPU_M_SM_CYCLES];
+
+    if (!isnan(k->m[GPU_M_L1_PCT]))
+        return k->m[GPU_M_L1_PCT];
+    /* Rules want elapsed cycles: a kernel of few blocks leaves most multiprocessors idle. */
+    if (!isnan(k->m[GPU_M_L1_ACTIVE_PCT]))
+        return k->m[GPU_M_L1_ACTIVE_PCT] * (active < 1 ? active : 1);
+    return k->m[GPU_M_L1_LSU_PCT];
 }
 
 double gpu_l2_pct(const struct gpu_kernel *k)
@@ -220,7 +255,9 @@ double gpu_chip_pct(const struct gpu_kernel *k, const char **level)
 
 double gpu_dram_bytes(const struct gpu_kernel *k)
 {
-    return k->m[GPU_M_DRAM_RD] + k->m[GPU_M_DRAM_WR];
+    double counted = k->m[GPU_M_DRAM_RD] + k->m[GPU_M_DRAM_WR];
+
+    return isnan(counted) ? k->m[GPU_M_DRAM_RATE] * k->m[GPU_M_DUR_NS] / 1e9 : counted;
 }
 
 double gpu_local_sectors(const struct gpu_kernel *k)

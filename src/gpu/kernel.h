@@ -55,6 +55,7 @@ struct gpu_hot {
 
 struct gpu_kernel {
     uint64_t id;                            /* of the launch, within its run */
+    uint64_t pid;                           /* of the process; 0: not known */
     struct str name;                        /* demangled where possible */
     struct str cc;                          /* "9.0"; empty when not known */
     struct str context, stream, device;     /* as the tool names them; may be empty */
@@ -112,7 +113,8 @@ bool gpu_uses_tensor(const struct gpu_kernel *k);
 /* Busy share of the pipes that compute, in percent, and the pipe's name. NAN when not collected. */
 double gpu_compute_pct(const struct gpu_kernel *k, const char **pipe);
 
-/* Busy share of L1 and of L2, by the stand-ins when the throughput itself was not collected. */
+/* Busy share of L1 and of L2 over elapsed cycles; worked out from active cycles, or by stand-ins,
+ * when the throughput itself was not collected. */
 double gpu_l1_pct(const struct gpu_kernel *k);
 double gpu_l2_pct(const struct gpu_kernel *k);
 

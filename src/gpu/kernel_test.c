@@ -30,6 +30,18 @@ TEST(a_short_name_has_neither_type_nor_arguments)
     assert_str(gpu_short_name(S("odd)")), "odd)");
 }
 
+TEST(a_short_name_stands_names_that_a_tool_cut)
+{
+    assert_str(
+        gpu_short_name(S("void k<4, unnamed>::f(T &)::[lambda() (instance 1)]::operator ()() "
+                         "lambda(B) (instance 1)], array<char *, 2>>(int, T2)")),
+        "k<4, unnamed>::f(T &)::[lambda() (instance 1)]::operator ()() lambda(B) (instance 1)], "
+        "array<char *, 2>>");
+    assert_str(gpu_short_name(S("void unnamed>::Cat<unnamed>::Op<2>, unsigned int, 4>(T1 *)")),
+               "unnamed>::Cat<unnamed>::Op<2>, unsigned int, 4>");
+    assert_str(gpu_short_name(S("void <unnamed>::k<1>(int)")), "<unnamed>::k<1>");
+}
+
 TEST(the_selected_warp_does_not_wait)
 {
     struct gpu_kernel k = gpu_kernel_none();
@@ -79,6 +91,7 @@ TEST(noise_of_the_tensor_counter_is_no_tensor_work)
 }
 
 TEST_MAIN("gpu/kernel", T(names_of_counters_lead_to_metrics),
-          T(a_short_name_has_neither_type_nor_arguments), T(the_selected_warp_does_not_wait),
+          T(a_short_name_has_neither_type_nor_arguments),
+          T(a_short_name_stands_names_that_a_tool_cut), T(the_selected_warp_does_not_wait),
           T(stand_ins_serve_where_the_throughput_is_missing),
           T(noise_of_the_tensor_counter_is_no_tensor_work))

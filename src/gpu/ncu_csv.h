@@ -11,6 +11,7 @@
 
 #include "base/diag.h"
 #include "gpu/kernel.h"
+#include "gpu/ncu_ptx.h"
 #include "gpu/ncu_source.h"
 
 enum { GPU_VALUES_MAX = 1 << 22 }; /* values kept; a raw page has 2 200 a launch */
@@ -21,16 +22,25 @@ enum gpu_page {
     GPU_PAGE_DETAILS,  /* one row a metric or rule */
     GPU_PAGE_LABELLED, /* the same with the column "Body Item Label" */
     GPU_PAGE_SOURCE,
+    GPU_PAGE_PTX,     /* lines of PTX alone */
     GPU_PAGE_RANGES,  /* "range,kernel,<counter>…" in base units */
     GPU_PAGE_SUMMARY, /* nsys stats: one row a kernel name */
+};
+
+/* Where a kernel is known from. */
+struct gpu_known {
+    unsigned kinds; /* a bit per enum gpu_page */
+    unsigned last;  /* number of the last page that told of it */
 };
 
 struct gpu_import {
     struct arena *arena; /* keeps all texts */
     VEC_OF(struct gpu_kernel) kernels;
-    VEC_OF(unsigned) pages; /* of each kernel: a bit per enum gpu_page */
+    VEC_OF(struct gpu_known) known; /* of each kernel */
+    unsigned n_pages;
     VEC_OF(struct gpu_listing) listings;
-    size_t values; /* kept so far */
+    VEC_OF(struct str) ptx; /* the text of each module */
+    size_t values;          /* kept so far */
     uint64_t rows, lost;
 };
 

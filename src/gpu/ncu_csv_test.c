@@ -123,7 +123,17 @@ TEST(l1_of_active_cycles_becomes_l1_of_all_cycles)
                           "\"SM Active Cycles\",\"cycle\",\"25\",\n" LAUNCH("0") SOL
                           "\"L1/TEX Cache Throughput\",\"%\",\"92\",\n"),
                      ST_OK);
-    assert_true(fabs(f.in.kernels.at[0].m[GPU_M_L1_PCT] - 2.3) < 1e-9);
+    assert_true(fabs(gpu_l1_pct(&f.in.kernels.at[0]) - 2.3) < 1e-9);
+    /* The same section again, of --print-details all: scaled once, not twice and not undone. */
+    assert_int_equal(
+        read(&f, HEAD
+             ",\"Section Name\",\"Body Item Label\",\"Metric Name\",\"Metric "
+             "Unit\",\"Metric Value\"\n" LAUNCH(
+                 "0") ",\"GPU Speed Of Light Throughput\",\"\",\"L1/TEX Cache Throughput\",\"%\","
+                      "\"92\",\n"),
+        ST_OK);
+    assert_int_equal(f.in.kernels.n, 1);
+    assert_true(fabs(gpu_l1_pct(&f.in.kernels.at[0]) - 2.3) < 1e-9);
     end(&f);
 }
 
@@ -141,17 +151,178 @@ TEST(a_continental_page_is_understood)
     end(&f);
 }
 
+#define RAW HEAD ",\"gpu__time_duration.sum\"\n"
+
 TEST(two_launches_stay_two_and_damage_is_counted)
 {
     struct fixture f;
 
     begin(&f);
-    assert_int_equal(read(&f, HEAD ",\"gpu__time_duration.sum\"\n" LAUNCH(
-                                  "0") ",\"1\"\n==WARNING== x\n" LAUNCH("1") ",\"2\"\n"),
-                     ST_OK);
+    assert_int_equal(
+        read(&f, RAW LAUNCH("0") ",\"1\"\n" LAUNCH("one") ",\"1\"\n" LAUNCH("1") ",\"2\"\n"),
+        ST_OK);
     assert_int_equal(f.in.kernels.n, 2);
     assert_int_equal(f.in.lost, 1);
     assert_int_equal(diag_count(&f.d, "ncu-csv.bad-row"), 1);
+    end(&f);
+}
+
+TEST(lines_of_the_program_between_rows_are_no_loss)
+{
+    struct fixture f;
+
+    begin(&f);
+    assert_int_equal(read(&f, RAW LAUNCH("0") ",\"1\"\n==WARNING== x\nstep 1,\"loss\n" LAUNCH(
+                                  "1") ",\"2\"\n==PROF== Disconnected\n"),
+                     ST_OK);
+    assert_int_equal(f.in.kernels.n, 2);
+    assert_int_equal(f.in.lost, 0);
+    assert_true(f.in.kernels.at[1].m[GPU_M_DUR_NS] == 2);
+    end(&f);
+}
+
+TEST(a_row_cut_short_is_lost)
+{
+    struct fixture f;
+
+    begin(&f);
+    assert_int_equal(read(&f, RAW LAUNCH("0") ",\"1\"\n" LAUNCH("1") ",\"2"), ST_OK);
+    assert_int_equal(f.in.kernels.n, 1);
+    assert_int_equal(f.in.lost, 1);
+    assert_int_equal(read(&f, RAW LAUNCH("2") ",\"1\"\n" LAUNCH("3")), ST_OK);
+    assert_int_equal(f.in.kernels.n, 2);
+    assert_int_equal(f.in.lost, 2);
+    end(&f);
+}
+
+#define OTHER(id)                                                                                  \
+    "\"" id "\",\"2\",\"demo\",\"h\",\"k(int, int)\",\"1\",\"7\",\"(16, 16, 1)\",\"(8, 4, 1)\","   \
+    "\"0\",\"9.0\""
+
+TEST(processes_count_their_launches_apart)
+{
+    struct fixture f;
+
+    begin(&f);
+    assert_int_equal(read(&f, DETAILS LAUNCH("0") SOL "\"Duration\",\"ns\",\"5\",\n" OTHER("0") SOL
+                          "\"Duration\",\"ns\",\"6\",\n"),
+                     ST_OK);
+    assert_int_equal(f.in.kernels.n, 2);
+    assert_int_equal(read(&f, RAW OTHER("0") ",\"6.5\"\n"), ST_OK);
+    assert_int_equal(f.in.kernels.n, 2);
+    assert_true(f.in.kernels.at[0].m[GPU_M_DUR_NS] == 5);
+    assert_true(f.in.kernels.at[1].m[GPU_M_DUR_NS] == 6.5);
+    end(&f);
+}
+
+TEST(a_second_recording_of_a_program_joins_the_first)
+{
+    struct fixture f;
+
+    begin(&f);
+    assert_int_equal(read(&f, RAW OTHER("0") ",\"6.5\"\n"), ST_OK);
+    assert_int_equal(read(&f, DETAILS LAUNCH("0") SOL "\"DRAM Throughput\",\"%\",\"5\",\n"), ST_OK);
+    assert_int_equal(f.in.kernels.n, 1);
+    end(&f);
+}
+
+TEST(a_file_may_hold_several_pages)
+{
+    struct fixture f;
+
+    begin(&f);
+    assert_int_equal(
+        read(&f, RAW LAUNCH("0") ",\"1\"\n" HEAD
+                                 ",\"sm__warps_active.avg.pct_of_peak_sustained_active\"\n" LAUNCH(
+                                     "1") ",\"50\"\n\"Kernel Name\",\"k(int, "
+                                          "int)\",\n\"Address\",\"Source\",\"# "
+                                          "Samples\"\n\"0x10\",\"EXIT\",\"3\"\n"),
+        ST_OK);
+    gpu_source_attach(&f.in);
+    assert_int_equal(f.in.kernels.n, 2);
+    assert_int_equal(f.in.lost, 0);
+    assert_true(f.in.kernels.at[1].m[GPU_M_OCC] == 50);
+    assert_int_equal(f.in.kernels.at[0].hot_instructions.n, 1);
+    end(&f);
+}
+
+TEST(columns_may_stand_in_any_order_or_twice)
+{
+    struct fixture f;
+
+    begin(&f);
+    assert_int_equal(read(&f, "\"gpu__time_duration.sum\",\"Kernel Name\",\"Grid Size\",\"ID\","
+                              "\"gpu__time_duration.sum\"\n\"us\",\"\",\"\",\"\",\"\"\n"
+                              "\"7\",\"k\",\"(8, 4, 1)\",\"3\",\"9\"\n"),
+                     ST_OK);
+    assert_int_equal(f.in.kernels.at[0].id, 3);
+    assert_int_equal(gpu_kernel_blocks(&f.in.kernels.at[0]), 32);
+    assert_true(f.in.kernels.at[0].m[GPU_M_DUR_NS] == 7000);
+    assert_int_equal(f.in.kernels.at[0].values.n, 1);
+    end(&f);
+}
+
+TEST(pages_of_older_tools_are_read)
+{
+    struct fixture f;
+
+    begin(&f);
+    assert_int_equal(
+        read(&f, "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Kernel "
+                 "Time\",\"Context\",\"Stream\",\"Section Name\",\"Metric Name\",\"Metric Unit\","
+                 "\"Metric Value\"\n"
+                 "\"0\",\"1\",\"a\",\"h\",\"k\",\"t\",\"1\",\"7\",\"GPU Speed Of Light\",\"SOL "
+                 "DRAM\",\"%\",\"81.5\"\n"
+                 "\"0\",\"1\",\"a\",\"h\",\"k\",\"t\",\"1\",\"7\",\"GPU Speed Of Light\",\"SM "
+                 "Frequency\",\"cycle/nsecond\",\"1.5\"\n"
+                 "\"0\",\"1\",\"a\",\"h\",\"k\",\"t\",\"1\",\"7\",\"Launch Statistics\",\"Grid "
+                 "Size\",\"\",\"1,024\"\n"),
+        ST_OK);
+    const struct gpu_kernel *k = &f.in.kernels.at[0];
+    assert_true(k->m[GPU_M_DRAM_PCT] == 81.5);
+    assert_true(k->m[GPU_M_SM_CLOCK_HZ] == 1.5e9);
+    assert_int_equal(gpu_kernel_blocks(k), 1024);
+    end(&f);
+}
+
+TEST(a_page_of_chosen_metrics_has_counters_and_stalls)
+{
+    struct fixture f;
+
+    begin(&f);
+    assert_int_equal(
+        read(&f, DETAILS LAUNCH(
+                     "0") ",\"Command line profiler metrics\",\"dram__bytes.sum.per_second\","
+                          "\"Gbyte/s\",\"2\",\n" LAUNCH("0") ",\"Command line profiler "
+                                                             "metrics\",\"gpu__time_duration.sum\","
+                                                             "\"us\",\"3\",\n" LAUNCH(
+                                                                 "0") ",\"Command line profiler "
+                                                                      "metrics\",\"smsp__average_"
+                                                                      "warps_issue_stalled_"
+                                                                      "barrier_per_issue_active."
+                                                                      "ratio\",\"inst\",\"4\",\n"),
+        ST_OK);
+    const struct gpu_kernel *k = &f.in.kernels.at[0];
+    assert_int_equal(k->n_stalls, 1);
+    assert_true(k->stalls[0].ratio == 4);
+    assert_true(fabs(gpu_dram_bytes(k) - 6000) < 1e-6);
+    end(&f);
+}
+
+TEST(kernel_summaries_of_all_versions_are_read)
+{
+    struct fixture f;
+
+    begin(&f);
+    assert_int_equal(
+        read(&f, "Processing [a.sqlite]\n\nTime(%),Total Time (ns),Instances,Average,Minimum,"
+                 "Maximum,StdDev,Name\n60.0,300,3,100.0,90,110,1.0,\"a(int, int)\"\n\n"
+                 "Time (%),Total Time (ns),Num Calls,Avg (ns),Name\n1,2,3,4,cudaFree\n"),
+        ST_OK);
+    assert_int_equal(f.in.kernels.n, 1);
+    assert_int_equal(f.in.kernels.at[0].launches, 3);
+    assert_true(f.in.kernels.at[0].m[GPU_M_DUR_NS] == 100);
+    assert_int_equal(f.in.lost, 0);
     end(&f);
 }
 
@@ -192,8 +363,69 @@ TEST(instructions_are_sorted_and_hung_on_their_kernel)
     end(&f);
 }
 
+/* As ncu 2025.3 prints it on a machine with one GPU. */
+TEST(tables_inside_a_details_page_are_no_launches)
+{
+    struct fixture f;
+
+    begin(&f);
+    assert_int_equal(
+        read(&f, "\"ID\",\"Process ID\",\"Kernel Name\",\"Section Name\",\"Body Item Label\","
+                 "\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
+                 "\"0\",\"7\",\"k\",\"GPU Speed Of Light Throughput\",\"\",\"Duration\",\"ns\","
+                 "\"500\"\n"
+                 "    The system does not have any NVLink connections.\n"
+                 "\n"
+                 "\"GPU ID\",\"GPU Name\",\"NUMA ID\"\n"
+                 "\"0\",\"NVIDIA H200\",\"0\"\n"
+                 "\"1\",\"7\",\"k\",\"GPU Speed Of Light Throughput\",\"\",\"Duration\",\"ns\","
+                 "\"600\"\n"),
+        ST_OK);
+    assert_int_equal(f.in.kernels.n, 2);
+    assert_true(f.in.kernels.at[1].m[GPU_M_DUR_NS] == 600);
+    assert_int_equal(f.in.lost, 0);
+    end(&f);
+}
+
+TEST(kernels_of_ranges_have_plain_names)
+{
+    struct fixture f;
+
+    begin(&f);
+    assert_int_equal(read(&f, "range,kernel,gpu__time_duration.sum\n0,_ZN3lib4gemmILi32EEEvPf,5\n"),
+                     ST_OK);
+    assert_str(f.in.kernels.at[0].name, "gemm");
+    end(&f);
+}
+
+TEST(a_listing_finds_its_kernel_whatever_the_casts)
+{
+    struct fixture f;
+
+    begin(&f);
+    assert_int_equal(read(&f, "\"ID\",\"Kernel Name\",\"gpu__time_duration.sum\"\n"
+                              "\"0\",\"k<(int)32, (bool)1>(int)\",\"5\"\n"),
+                     ST_OK);
+    assert_int_equal(
+        read(&f, "\"Kernel Name\",\"k<(int)32, (bool)1>(int)\",\n\"Address\",\"Source\",\"# "
+                 "Samples\"\n\"0x10\",\"EXIT\",\"3\"\n"),
+        ST_OK);
+    gpu_source_attach(&f.in);
+    assert_int_equal(f.in.kernels.n, 1);
+    assert_int_equal(f.in.kernels.at[0].hot_instructions.n, 1);
+    end(&f);
+}
+
 TEST_MAIN("gpu/ncu_csv", T(a_raw_page_comes_out_in_base_units),
           T(details_join_the_raw_page_and_keep_their_rules),
           T(l1_of_active_cycles_becomes_l1_of_all_cycles), T(a_continental_page_is_understood),
-          T(two_launches_stay_two_and_damage_is_counted), T(other_files_are_refused),
-          T(instructions_are_sorted_and_hung_on_their_kernel))
+          T(two_launches_stay_two_and_damage_is_counted),
+          T(lines_of_the_program_between_rows_are_no_loss), T(a_row_cut_short_is_lost),
+          T(processes_count_their_launches_apart),
+          T(a_second_recording_of_a_program_joins_the_first), T(a_file_may_hold_several_pages),
+          T(columns_may_stand_in_any_order_or_twice), T(pages_of_older_tools_are_read),
+          T(a_page_of_chosen_metrics_has_counters_and_stalls),
+          T(kernel_summaries_of_all_versions_are_read), T(other_files_are_refused),
+          T(instructions_are_sorted_and_hung_on_their_kernel),
+          T(tables_inside_a_details_page_are_no_launches), T(kernels_of_ranges_have_plain_names),
+          T(a_listing_finds_its_kernel_whatever_the_casts))

@@ -1,16 +1,11 @@
 #include "gpu/ncu_source.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "base/csv_write.h"
 #include "base/num.h"
 #include "gpu/ncu_csv.h"
 #include "gpu/units.h"
-
-enum { HOT = 10, TOP_LINES = 5, CELL_INST = 2 };
 
 /* Our column, and the ones it is taken from, the first that the page has. */
 static const struct {
@@ -52,6 +47,11 @@ struct source_page {
     uint64_t at_line;         /* that the instructions below belong to */
     VEC_OF(struct str) files; /* of the listing so far */
 };
+
+struct str gpu_sass_cell(size_t i)
+{
+    return cells[i].name;
+}
 
 void gpu_listing_free(struct gpu_listing *l)
 {
@@ -169,7 +169,7 @@ static void read_line(struct source_page *p, uint64_t line)
                                            .line = line,
                                            .text = keep(p, csv_cell(&p->csv, p->text)),
                                            .samples = number(p, p->cell[0]),
-                                           .inst = number(p, p->cell[CELL_INST]),
+                                           .inst = number(p, p->cell[GPU_SASS_INST]),
                                            .stall = top_stall(p, l)}));
 }
 
@@ -254,7 +254,7 @@ static void begin_kernel(struct source_page *p, struct str name)
     p->at_line = 0;
 }
 
-static void read_row(struct source_page *p, const char *path, struct diag *d)
+static void read_row(struct source_page *p, const char *path, uint64_t line_base, struct diag *d)
 {
     struct str first = csv_cell(&p->csv, 0);
     uint64_t line;
@@ -267,12 +267,13 @@ static void read_row(struct source_page *p, const char *path, struct diag *d)
         read_header(p);
     } else if (p->has_header) {
         bool is_line = p->line >= 0 && num_u64(csv_cell(&p->csv, p->line), &line);
-        if (is_line)
+        if (is_line && !p->csv.is_broken)
             read_line(p, line);
-        if ((is_line || read_instruction(p)) && ++p->in->rows > 0)
+        if (!p->csv.is_broken && (is_line || read_instruction(p)) && ++p->in->rows > 0)
             return;
         p->in->lost++;
-        diag_add(d, SEV_LOSS, "ncu-csv.bad-row", (struct where){.path = path, .line = p->csv.line},
+        diag_add(d, SEV_LOSS, "ncu-csv.bad-row",
+                 (struct where){.path = path, .line = p->csv.line - 1 + line_base},
                  "row skipped: neither a source line nor an instruction");
     }
 }
@@ -288,245 +289,15 @@ static struct str with_header(struct arena *arena, struct str text)
     return (struct str){copy, text.n + 2};
 }
 
-enum status gpu_source_read(struct gpu_import *in, const char *path, struct str text,
-                            struct diag *d)
+void gpu_source_read(struct gpu_import *in, const char *path, struct str text, uint64_t line_base,
+                     struct diag *d)
 {
     struct source_page *p = ARENA_NEW(in->arena, struct source_page);
-    uint64_t rows = in->rows;
 
-    p->in = in;
-    p->arena = in->arena;
-    p->listing = SIZE_MAX;
+    *p = (struct source_page){.in = in, .arena = in->arena, .listing = SIZE_MAX};
     csv_open(&p->csv, with_header(in->arena, text));
-    while (csv_next(&p->csv)) {
-        p->csv.line -= 1;
-        read_row(p, path, d);
-        p->csv.line += 1;
-    }
+    while (csv_next(&p->csv))
+        read_row(p, path, line_base, d);
     finish(p);
     vec_free(&p->files);
-    if (in->rows == rows)
-        return diag_fail(d, ST_FORMAT, "ncu-csv.no-rows", (struct where){.path = path},
-                         "the page holds no instruction");
-    return ST_OK;
-}
-
-static int hotter_sass(const void *a, const void *b)
-{
-    const struct gpu_sass *const *x = a, *const *y = b;
-    double p = isnan((*x)->samples) ? 0 : (*x)->samples,
-           q = isnan((*y)->samples) ? 0 : (*y)->samples;
-
-    return p != q ? (p < q) - (p > q) : ((*x)->pc > (*y)->pc) - ((*x)->pc < (*y)->pc);
-}
-
-static int hotter_line(const void *a, const void *b)
-{
-    const struct gpu_line *const *x = a, *const *y = b;
-    double p = isnan((*x)->samples) ? 0 : (*x)->samples,
-           q = isnan((*y)->samples) ? 0 : (*y)->samples;
-
-    if (p != q)
-        return (p < q) - (p > q);
-    int order = str_compare((*x)->file, (*y)->file);
-    return order != 0 ? order : ((*x)->line > (*y)->line) - ((*x)->line < (*y)->line);
-}
-
-static double share_of(const struct gpu_listing *l, double samples)
-{
-    return l->samples > 0 ? 100 * samples / l->samples : 0;
-}
-
-static struct str stall_of(const struct gpu_listing *l, const struct gpu_sass *s)
-{
-    struct str best = {"", 0};
-    double most = 0;
-
-    for (size_t i = 0; i < l->stall_names.n; i++)
-        if (s->stalls[i] > most && !str_ends(l->stall_names.at[i], S("_not_issued"))) {
-            most = s->stalls[i];
-            best = l->stall_names.at[i];
-        }
-    return best;
-}
-
-static void attach_sass(struct arena *arena, const struct gpu_listing *l, struct gpu_kernel *k)
-{
-    const struct gpu_sass **order = ARENA_ARRAY(arena, const struct gpu_sass *, l->sass.n + 1);
-
-    for (size_t i = 0; i < l->sass.n; i++)
-        order[i] = &l->sass.at[i];
-    if (l->sass.n > 0)
-        qsort(order, l->sass.n, sizeof(*order), hotter_sass);
-    for (size_t i = 0; i < l->sass.n && i < HOT && order[i]->samples > 0; i++) {
-        double inst = NAN;
-        gpu_number(order[i]->cells[CELL_INST], GPU_NUMBERS_ENGLISH, &inst);
-        vec_push(&k->hot_instructions,
-                 ((struct gpu_hot){
-                     .place = arena_format(arena, "0x%04llx", (unsigned long long)order[i]->pc),
-                     .text = order[i]->text,
-                     .samples = order[i]->samples,
-                     .share = share_of(l, order[i]->samples),
-                     .inst = inst,
-                     .stall = stall_of(l, order[i])}));
-    }
-}
-
-/* Lines with most samples first. */
-static const struct gpu_line **hot_lines(struct arena *arena, const struct gpu_listing *l)
-{
-    const struct gpu_line **order = ARENA_ARRAY(arena, const struct gpu_line *, l->lines.n + 1);
-
-    for (size_t i = 0; i < l->lines.n; i++)
-        order[i] = &l->lines.at[i];
-    if (l->lines.n > 0)
-        qsort(order, l->lines.n, sizeof(*order), hotter_line);
-    return order;
-}
-
-static void attach_lines(struct arena *arena, const struct gpu_listing *l, struct gpu_kernel *k)
-{
-    const struct gpu_line **order = hot_lines(arena, l);
-
-    for (size_t i = 0; i < l->lines.n && i < HOT && order[i]->samples > 0; i++)
-        vec_push(
-            &k->hot_lines,
-            ((struct gpu_hot){.place = arena_format(arena, "%.*s:%llu", STR_ARGS(order[i]->file),
-                                                    (unsigned long long)order[i]->line),
-                              .text = str_trim(order[i]->text),
-                              .samples = order[i]->samples,
-                              .share = share_of(l, order[i]->samples),
-                              .inst = order[i]->inst,
-                              .stall = order[i]->stall}));
-}
-
-/* Source pages spell the arguments of templates with their types: "<(int)32>" for "<32>". */
-static struct str without_casts(struct arena *arena, struct str name)
-{
-    char *plain = arena_alloc(arena, name.n + 1);
-    size_t n = 0;
-
-    for (size_t i = 0; i < name.n; i++) {
-        struct str rest = str_part(name, i, name.n);
-        size_t close = str_find_char(rest, ')');
-        bool is_cast =
-            rest.at[0] == '(' && n > 0 && (plain[n - 1] == '<' || plain[n - 1] == ' ') &&
-            close + 1 < rest.n &&
-            ((rest.at[close + 1] >= '0' && rest.at[close + 1] <= '9') || rest.at[close + 1] == '-');
-        if (is_cast)
-            i += close;
-        else
-            plain[n++] = name.at[i];
-    }
-    return (struct str){plain, n};
-}
-
-void gpu_source_attach(struct gpu_import *in)
-{
-    for (size_t i = 0; i < in->listings.n; i++) {
-        struct gpu_listing *l = &in->listings.at[i];
-        struct gpu_kernel *found = NULL;
-        l->kernel = without_casts(in->arena, l->kernel);
-        for (size_t k = 0; k < in->kernels.n && found == NULL; k++)
-            if (str_equal(in->kernels.at[k].name, l->kernel) &&
-                in->kernels.at[k].hot_instructions.n == 0)
-                found = &in->kernels.at[k];
-        if (found == NULL) {
-            struct gpu_kernel k = gpu_kernel_none();
-            k.id = in->kernels.n;
-            k.name = l->kernel;
-            vec_push(&in->kernels, k);
-            vec_push(&in->pages, 1u << GPU_PAGE_SOURCE);
-            found = &in->kernels.at[in->kernels.n - 1];
-        }
-        attach_sass(in->arena, l, found);
-        attach_lines(in->arena, l, found);
-    }
-}
-
-/* "@!P0 BRA `(.L_x)" gives "BRA". */
-static struct str opcode_of(struct str text)
-{
-    struct str rest = text, word = {"", 0};
-
-    while (str_split(&rest, ' ', &word))
-        if (word.n > 0 && word.at[0] != '@')
-            return word.at[word.n - 1] == ';' ? str_part(word, 0, word.n - 1) : word;
-    return (struct str){"", 0};
-}
-
-bool gpu_sass_write(const struct gpu_listing *l, struct sink sink)
-{
-    struct csv_write *out = mem_grow(NULL, sizeof(*out), 1);
-    char pc[NUM_TEXT];
-
-    csv_write_open(out, sink);
-    static const char *const first[] = {"pc", "opcode", "sass", "file", "line"};
-    for (size_t i = 0; i < ARRAY_LEN(first); i++)
-        csv_write_cell(out, str_of(first[i]));
-    for (size_t i = 0; i < GPU_SASS_CELLS; i++)
-        csv_write_cell(out, cells[i].name);
-    for (size_t i = 0; i < l->stall_names.n; i++)
-        csv_write_cell(out, l->stall_names.at[i]);
-    csv_write_row(out);
-    for (size_t i = 0; i < l->sass.n; i++) {
-        const struct gpu_sass *s = &l->sass.at[i];
-        snprintf(pc, sizeof(pc), "0x%04llx", (unsigned long long)s->pc);
-        csv_write_cell(out, str_of(pc));
-        csv_write_cell(out, opcode_of(s->text));
-        csv_write_cell(out, s->text);
-        csv_write_cell(out, s->file);
-        s->line > 0 ? csv_write_i64(out, (int64_t)s->line) : csv_write_cell(out, S(""));
-        for (size_t k = 0; k < GPU_SASS_CELLS; k++)
-            csv_write_cell(out, s->cells[k]);
-        for (size_t k = 0; k < l->stall_names.n; k++)
-            csv_write_f64(out, s->stalls[k]);
-        csv_write_row(out);
-    }
-    bool ok = csv_write_close(out);
-    mem_free(out);
-    return ok;
-}
-
-static bool put(struct sink sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool put(struct sink sink, const char *format, ...)
-{
-    va_list args;
-    char *text = NULL;
-
-    va_start(args, format);
-    int n = vasprintf(&text, format, args);
-    va_end(args);
-    bool ok = n >= 0 && sink.write(sink.ctx, (struct str){text, (size_t)n});
-    free(text);
-    return ok;
-}
-
-bool gpu_annotated_write(const struct gpu_listing *l, struct str file, struct sink sink)
-{
-    struct arena arena;
-    size_t shown = 0;
-
-    arena_init(&arena);
-    const struct gpu_line **order = hot_lines(&arena, l);
-    bool ok = put(sink, "// kernel: %.*s\n// samples: %.0f\n", STR_ARGS(l->kernel), l->samples);
-    for (size_t i = 0; i < l->lines.n && shown < TOP_LINES && order[i]->samples > 0; i++) {
-        if (!str_equal(order[i]->file, file))
-            continue;
-        ok = ok && put(sink, "// top %zu: line %llu, %.1f %%, %.*s\n", ++shown,
-                       (unsigned long long)order[i]->line, share_of(l, order[i]->samples),
-                       STR_ARGS(order[i]->stall));
-    }
-    for (size_t i = 0; ok && i < l->lines.n; i++) {
-        const struct gpu_line *x = &l->lines.at[i];
-        if (!str_equal(x->file, file))
-            continue;
-        if (x->samples > 0)
-            ok = put(sink, "%6.1f%% | %14.0f | %-24.*s | %.*s\n", share_of(l, x->samples),
-                     isnan(x->inst) ? 0 : x->inst, STR_ARGS(x->stall), STR_ARGS(x->text));
-        else
-            ok = put(sink, "%7s | %14s | %-24s | %.*s\n", "", "", "", STR_ARGS(x->text));
-    }
-    arena_free(&arena);
-    return ok;
 }

@@ -12,6 +12,7 @@
 
 enum {
     GPU_SASS_CELLS = 16,  /* columns of sass/<kernel>.csv between line and the stalls */
+    GPU_SASS_INST = 2,    /* the one with the executed instructions */
     GPU_SASS_STALLS = 64, /* stall columns, both forms together */
     GPU_SASS_ROWS = 1 << 20,
 };
@@ -44,9 +45,16 @@ struct gpu_listing {
 
 struct gpu_import;
 
-/* Reads a whole source page. */
-enum status gpu_source_read(struct gpu_import *in, const char *path, struct str text,
-                            struct diag *d);
+/* Reads a whole source page; `line_base` lines of the file stand before it. */
+void gpu_source_read(struct gpu_import *in, const char *path, struct str text, uint64_t line_base,
+                     struct diag *d);
+
+/* The name of a column, below GPU_SASS_CELLS. */
+struct str gpu_sass_cell(size_t i);
+
+/* Percent of the listing's samples; its lines, those with most samples first. */
+double gpu_listing_share(const struct gpu_listing *l, double samples);
+const struct gpu_line **gpu_hot_lines(struct arena *arena, const struct gpu_listing *l);
 
 /* Hangs the ten hottest instructions and lines of each listing on its kernel. */
 void gpu_source_attach(struct gpu_import *in);

@@ -109,6 +109,17 @@ static void cause(const struct gpu_stage *s, struct gpu_text *t)
         gpu_put(t, "nothing is near its limit, and warps wait most for a %s", c->sub);
 }
 
+/* A name inside a sentence: what ends one in it must not look like its end. */
+static void name_in_sentence(struct gpu_text *t, struct str name)
+{
+    for (size_t i = 0; i < name.n; i++) {
+        bool is_blank = (unsigned char)name.at[i] <= ' ';
+        bool is_end = i > 0 && strchr(".!?", name.at[i - 1]) != NULL;
+        if (!(is_blank && is_end))
+            gpu_put_plain(t, str_part(name, i, 1));
+    }
+}
+
 static void bottleneck(const struct gpu_run *run, struct gpu_text *t)
 {
     bool is_mixed;
@@ -119,15 +130,20 @@ static void bottleneck(const struct gpu_run *run, struct gpu_text *t)
         return;
     }
     gpu_put(t, "### Bottleneck: %s-bound\nRoot cause: ", gpu_bound_name(s->class.bound));
-    if (run->stages.n > 1)
-        gpu_put(t, "in %.*s, %.1f%% of the time, ", STR_ARGS(s->name), 100 * s->share);
+    if (run->stages.n > 1) {
+        gpu_put(t, "in ");
+        name_in_sentence(t, s->name);
+        gpu_put(t, ", %.1f%% of the time, ", 100 * s->share);
+    }
     cause(s, t);
     gpu_put(t, ". ");
     if (is_mixed) {
         gpu_put(t, "Mixed: ");
-        for (size_t i = 0; i < run->stages.n; i++)
-            gpu_put(t, "%s%.*s %s", i > 0 ? ", " : "", STR_ARGS(run->stages.at[i].name),
-                    gpu_bound_name(run->stages.at[i].class.bound));
+        for (size_t i = 0; i < run->stages.n; i++) {
+            gpu_put(t, "%s", i > 0 ? ", " : "");
+            name_in_sentence(t, run->stages.at[i].name);
+            gpu_put(t, " %s", gpu_bound_name(run->stages.at[i].class.bound));
+        }
         gpu_put(t, " (confidence %.2f).", s->class.confidence);
     } else {
         gpu_put(t, "Confidence %.2f%s%s%s.", s->class.confidence,
@@ -159,9 +175,13 @@ static void opportunities(const struct gpu_run *run, struct gpu_text *t)
     size_t n = gpu_run_top(run, top, TOP);
 
     gpu_put(t, "### Top 3 Opportunities (ranked by estimated impact)\n");
-    for (size_t i = 0; i < n; i++)
-        gpu_put(t, "%zu. %.*s " GPU_LONG " est. %.1f%% gain " GPU_LONG " trigger: %.*s\n", i + 1,
-                STR_ARGS(top[i].name), top[i].gain, STR_ARGS(top[i].trigger));
+    for (size_t i = 0; i < n; i++) {
+        gpu_put(t, "%zu. ", i + 1);
+        gpu_put_plain(t, top[i].name);
+        gpu_put(t, " " GPU_LONG " est. %.1f%% gain " GPU_LONG " trigger: ", top[i].gain);
+        gpu_put_plain(t, top[i].trigger);
+        gpu_put(t, "\n");
+    }
     if (n == 0) {
         gpu_put(t, "none " GPU_LONG " at ");
         gpu_put_number(t, roof_reached(run), 1);
@@ -186,19 +206,12 @@ static void changes(const struct gpu_run *run, struct gpu_text *t)
     }
 }
 
-/* On one line, whatever the name holds. */
-static void put_plain(struct gpu_text *t, struct str text)
-{
-    for (size_t i = 0; i < text.n; i++)
-        gpu_put(t, "%c", (unsigned char)text.at[i] < 0x20 ? ' ' : text.at[i]);
-}
-
 void gpu_report_block(const struct gpu_run *run, struct gpu_text *t)
 {
     gpu_put(t, "## Profile: ");
-    put_plain(t, run->kernel.n > 0 ? run->kernel : S("kernel"));
+    gpu_put_plain(t, run->kernel.n > 0 ? run->kernel : S("kernel"));
     gpu_put(t, " ");
-    put_plain(t, run->version.n > 0 ? run->version : S("base"));
+    gpu_put_plain(t, run->version.n > 0 ? run->version : S("base"));
     gpu_put(t, "\n\n");
     configuration(run, t);
     stages(run, t);

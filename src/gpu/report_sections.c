@@ -153,9 +153,14 @@ static void health(const struct gpu_run *run, struct gpu_text *t)
     gpu_put(t, "\n## Kernel metrics\n");
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_stage *s = &run->stages.at[i];
-        gpu_put(t, "\n### %.*s\n", STR_ARGS(s->name));
-        if (s->main != NULL)
-            gpu_put(t, "`%.*s`, %zu launches", STR_ARGS(s->main->name), s->kernels.n);
+        gpu_put(t, "\n### ");
+        gpu_put_plain(t, s->name);
+        gpu_put(t, "\n");
+        if (s->main != NULL) {
+            gpu_put(t, "`");
+            gpu_put_plain(t, s->main->name);
+            gpu_put(t, "`, %zu launches", s->kernels.n);
+        }
         if (!isnan(s->event_ns))
             gpu_put(t, ", %.2f us without counters", s->event_ns / 1e3);
         gpu_put(t, "\n\n| Metric | Value | Healthy | State | If not | Hint |\n"
@@ -321,8 +326,11 @@ static void hot(const struct gpu_run *run, struct gpu_text *t, const char *headi
 static void notes(const struct gpu_run *run, struct gpu_text *t)
 {
     gpu_put(t, "\n## Notes\n");
-    for (size_t i = 0; i < run->notes.n; i++)
-        gpu_put(t, "- %.*s\n", STR_ARGS(run->notes.at[i]));
+    for (size_t i = 0; i < run->notes.n; i++) {
+        gpu_put(t, "- ");
+        gpu_put_plain(t, run->notes.at[i]);
+        gpu_put(t, "\n");
+    }
     if (run->notes.n == 0)
         gpu_put(t, "- none\n");
 }
@@ -363,13 +371,16 @@ void gpu_report_verbose(const struct gpu_run *run, struct gpu_text *t)
     for (size_t i = 0; i < run->kernels.n; i++) {
         const struct gpu_kernel *k = &run->kernels.at[i];
         struct str section = {NULL, 0};
-        gpu_put(t, "%s## %.*s\n", i > 0 ? "\n" : "", STR_ARGS(k->name));
+        gpu_put(t, "%s## ", i > 0 ? "\n" : "");
+        gpu_put_plain(t, k->name);
+        gpu_put(t, "\n");
         for (size_t j = 0; j < k->values.n; j++) {
             const struct gpu_value *v = &k->values.at[j];
             if (section.at == NULL || !str_equal(section, v->section)) {
                 section = v->section.at != NULL ? v->section : S("");
-                gpu_put(t, "\n### %.*s\n| Metric | Unit | Value |\n|---|---|---|\n",
-                        STR_ARGS(section.n > 0 ? section : S("Metrics")));
+                gpu_put(t, "\n### ");
+                gpu_put_plain(t, section.n > 0 ? section : S("Metrics"));
+                gpu_put(t, "\n| Metric | Unit | Value |\n|---|---|---|\n");
             }
             gpu_put_cell(t, v->name);
             gpu_put_cell(t, v->unit);

@@ -72,6 +72,31 @@ TEST(stages_follow_names_and_shares_follow_time)
     gpu_run_free(&run);
 }
 
+static struct gpu_opportunity chance(int id, const char *family, double gain)
+{
+    return (struct gpu_opportunity){
+        .id = id, .family = family, .gain = gain, .confidence = 1, .is_ranked = true};
+}
+
+TEST(a_family_is_listed_once)
+{
+    struct gpu_opportunity top[3];
+    struct gpu_run run;
+
+    gpu_run_init(&run);
+    vec_push(&run.extra, chance(7, "fill", 10));
+    vec_push(&run.extra, chance(8, "fill", 30));
+    vec_push(&run.extra, chance(5, "occupancy", 20));
+    vec_push(&run.extra, chance(6, "spill", 25));
+    vec_push(&run.extra, chance(7, "fill", 27));
+    vec_push(&run.extra, chance(1, "traffic", 1));
+    assert_int_equal(gpu_run_top(&run, top, 3), 3);
+    assert_int_equal(top[0].id, 8);
+    assert_int_equal(top[1].id, 6);
+    assert_int_equal(top[2].id, 5);
+    gpu_run_free(&run);
+}
+
 TEST(every_report_keeps_the_contract)
 {
     static const char *const modes[] = {"annotation", "event", "ncu", "nsys"};
@@ -165,7 +190,36 @@ TEST(a_log_keeps_what_people_wrote)
     assert_memory_equal(gpu_text_view(&twice).at, text.at, text.n);
     gpu_text_free(&once);
     gpu_text_free(&twice);
+    /* Also what stands inside the marks, below our lists. */
+    gpu_devlog_update(S("<!-- strata:begin v1 -->\n**Insights**:\n- old\n\nI tried tiles.\n"
+                        "<!-- strata:end v1 -->\nbelow\n"),
+                      &run, &once);
+    text = gpu_text_view(&once);
+    assert_true(str_ends(text, S("\n\nI tried tiles.\n<!-- strata:end v1 -->\nbelow\n")));
+    assert_true(str_find(text, S("- old")) == text.n);
+    gpu_text_free(&once);
     gpu_run_free(&run);
+}
+
+TEST(odd_names_keep_the_contract)
+{
+    static const char *const names[] = {"a\nb? c! d. e(int)", "x | y\x1b[1m", "   ", "e. f. g. h"};
+    struct gpu_text t = {0};
+    struct gpu_run run;
+    struct diag d;
+
+    gpu_run_init(&run);
+    diag_init(&d);
+    run.kernel = S("k\nl");
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        vec_push(&run.kernels, kernel(&run, names[i], 1e5, 10));
+    assert_int_equal(gpu_run_stages(&run, NULL, (struct gpu_work_option){0}, &d), ST_OK);
+    gpu_run_judge(&run);
+    gpu_report_write(&run, &t);
+    check(gpu_text_view(&t), NULL);
+    gpu_text_free(&t);
+    gpu_run_free(&run);
+    diag_fini(&d);
 }
 
 TEST(markup_in_names_stays_text)
@@ -181,7 +235,8 @@ TEST(markup_in_names_stays_text)
     gpu_text_free(&t);
 }
 
-TEST_MAIN("gpu/report", T(stages_follow_names_and_shares_follow_time),
+TEST_MAIN("gpu/report", T(stages_follow_names_and_shares_follow_time), T(a_family_is_listed_once),
           T(every_report_keeps_the_contract), T(breaches_are_named),
           T(a_change_within_the_noise_is_none), T(half_the_time_is_twice_as_fast),
-          T(a_log_keeps_what_people_wrote), T(markup_in_names_stays_text))
+          T(a_log_keeps_what_people_wrote), T(odd_names_keep_the_contract),
+          T(markup_in_names_stays_text))

@@ -75,9 +75,21 @@ double gpu_counted_flops(const struct gpu_kernel *k)
     static const struct {
         enum gpu_metric metric;
         double ops;
-    } parts[] = {{GPU_M_OPS_BF16, 1}, {GPU_M_OPS_FP16, 1}, {GPU_M_OPS_FP8, 1}, {GPU_M_OPS_TF32, 1},
-                 {GPU_M_OPS_INT8, 1}, {GPU_M_OPS_FP64, 1}, {GPU_M_FFMA, 2},    {GPU_M_FADD, 1},
-                 {GPU_M_FMUL, 1},     {GPU_M_HFMA, 4},     {GPU_M_DFMA, 2}};
+    } parts[] = {{GPU_M_OPS_BF16, 1},
+                 {GPU_M_OPS_FP16, 1},
+                 {GPU_M_OPS_FP16_TO_FP16, 1},
+                 {GPU_M_OPS_FP8, 1},
+                 {GPU_M_OPS_FP8_TO_FP16, 1},
+                 {GPU_M_OPS_FP4, 1},
+                 {GPU_M_OPS_TF32, 1},
+                 {GPU_M_OPS_FP4_TO_FP16, 1},
+                 {GPU_M_OPS_INT8, 1},
+                 {GPU_M_OPS_FP64, 1},
+                 {GPU_M_FFMA, 2},
+                 {GPU_M_FADD, 1},
+                 {GPU_M_FMUL, 1},
+                 {GPU_M_HFMA, 4},
+                 {GPU_M_DFMA, 2}};
     double total = 0;
     bool is_known = false;
 
@@ -121,7 +133,7 @@ struct gpu_roofline gpu_roofline_of(double dur_ns, struct gpu_work work, double 
     r.gap = dur_ns / r.floor_ns;
     /* roof = min(P, AI * W), in TFLOP/s */
     r.pct_roof = work.flops > 0 ? 100 * r.tflops / fmin(p, r.ai * w / 1e3) : r.pct_memory;
-    if (r.ai < r.ridge || work.flops == 0)
+    if (r.ai < r.ridge || (work.flops == 0 && work.bytes > 0))
         r.bound = "memory";
     else if (r.ai >= r.ridge)
         r.bound = "compute";

@@ -105,7 +105,8 @@ double gpu_run_duration(const struct gpu_run *run);
 /* The stage that takes the largest share; NULL without stages. `is_mixed`: it is half or less. */
 const struct gpu_stage *gpu_run_main_stage(const struct gpu_run *run, bool *is_mixed);
 
-/* The ranked opportunities of all stages, best first; at most `most`. Returns how many. */
+/* The ranked opportunities of all stages, best first, one of each family; at most `most`. Returns
+ * how many. */
 size_t gpu_run_top(const struct gpu_run *run, struct gpu_opportunity *out, size_t most);
 
 /* Adds a line to the notes; the text is copied. */

@@ -271,7 +271,11 @@ static enum status write_listings(struct arena *arena, const char *dir,
     if (import == NULL || import->listings.n == 0)
         return ST_OK;
     TRY(fs_mkdirs(fs_join(arena, dir, "sass"), d));
-    TRY(fs_mkdirs(fs_join(arena, dir, "source"), d));
+    bool has_lines = false;
+    for (size_t i = 0; i < import->listings.n; i++)
+        has_lines |= import->listings.at[i].lines.n > 0;
+    if (has_lines)
+        TRY(fs_mkdirs(fs_join(arena, dir, "source"), d));
     for (size_t i = 0; i < import->listings.n; i++) {
         const char *name = listing_name(arena, import, i);
         TRY(put_sass(arena, dir, &import->listings.at[i], name, d));
@@ -291,6 +295,7 @@ static enum status write_all(struct arena *arena, const char *dir, const struct 
         TRY(copy_supplied(arena, dir, &run->stages.at[i], d));
     }
     TRY(write_listings(arena, dir, import, d));
+    TRY(gpu_ptx_write(dir, import, run, d));
     return gpu_rundir_report(dir, d);
 }
 

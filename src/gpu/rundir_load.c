@@ -253,6 +253,12 @@ static enum status load(const char *path, struct gpu_run *run, struct diag *d)
 
 enum status gpu_rundir_load(const char *path, struct gpu_run *run, struct diag *d)
 {
+    if (fs_exists(path) && !fs_is_dir(path)) {
+        diag_fail(d, ST_FORMAT, "gpu.no-run", (struct where){.path = path},
+                  "a file where the folder of a run is needed");
+        diag_hint(d, "try", "strata gpu import %s", path);
+        return ST_FORMAT;
+    }
     gpu_run_init(run);
     enum status st = load(path, run, d);
     if (st != ST_OK)

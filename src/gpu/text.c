@@ -38,6 +38,12 @@ void gpu_put_cell(struct gpu_text *t, struct str text)
     put(t, S(" "));
 }
 
+void gpu_put_plain(struct gpu_text *t, struct str text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        put(t, (unsigned char)text.at[i] < 0x20 ? S(" ") : str_part(text, i, 1));
+}
+
 void gpu_put_number(struct gpu_text *t, double value, int decimals)
 {
     if (isfinite(value))

@@ -16,6 +16,9 @@ void gpu_put(struct gpu_text *t, const char *format, ...) __attribute__((format(
  * become blanks. */
 void gpu_put_cell(struct gpu_text *t, struct str text);
 
+/* Text on one line, whatever it holds. */
+void gpu_put_plain(struct gpu_text *t, struct str text);
+
 /* "12.30", or an en dash for what was not collected. */
 void gpu_put_number(struct gpu_text *t, double value, int decimals);
 

@@ -351,6 +351,8 @@ struct timeline *timeline_new(const struct capture *cap, const struct timeline_c
         timeline_find_graphs(t, d);
         timeline_find_launches(t, d);
     }
+    if (choice->window.end == choice->window.begin) /* a window parts calls from their work */
+        timeline_count_empty_graphs(&t, 1);
     timeline_place_sets(t);
     for (size_t i = 0; i < t->n_devices; i++)
         timeline_sum(t, &t->devices[i]);

@@ -198,6 +198,11 @@ struct timeline {
 struct timeline *timeline_new(const struct capture *cap, const struct timeline_choice *choice);
 void timeline_free(struct timeline *t);
 
+/* Counts launches of graphs that left no work on any device. timeline_new() does it for one
+ * capture; this is for the captures that one file was split into, one for each device: each has all
+ * the calls. */
+void timeline_count_empty_graphs(struct timeline *const *list, size_t n);
+
 /* The share of what could be hidden that was: (sum - busy) / (sum - longest). 1: all ran side by
  * side; 0: one after the other; NAN for a single member. */
 double timeline_efficiency(const nanos *durations, size_t n, nanos busy);

@@ -7,6 +7,7 @@
 
 #include "base/cancel.h"
 #include "base/csv_write.h"
+#include "base/mangled.h"
 #include "gpu/timeline_in.h"
 #include "gpu/timeline_out.h"
 
@@ -407,8 +408,10 @@ static void put_all_gaps(const struct timeline *t, struct csv_write *out)
             csv_write_cell(out, has_next ? stream_name(t, d->ops[g->next].stream) : S(""));
             put_times(out, g->begin, g->end);
             csv_write_cell(out, str_of(timeline_cause_name((enum timeline_cause)g->cause)));
-            csv_write_cell(out, has_prev ? name_of(t, d->ops[g->prev].slice) : S(""));
-            csv_write_cell(out, has_next ? name_of(t, d->ops[g->next].slice) : S(""));
+            csv_write_cell(out,
+                           has_prev ? mangled_plain(name_of(t, d->ops[g->prev].slice)) : S(""));
+            csv_write_cell(out,
+                           has_next ? mangled_plain(name_of(t, d->ops[g->next].slice)) : S(""));
             csv_write_cell(out, capture_text(t->cap, g->host_api));
             csv_write_row(out);
         }

@@ -101,25 +101,6 @@ static void judge_rows(struct finder *f)
     }
 }
 
-/* Launch calls that left no trace on the device: kernels inside graphs were not recorded. */
-static uint64_t count_empty_calls(const struct finder *f)
-{
-    const struct slices *s = &f->t->cap->slices;
-    uint64_t calls = 0;
-
-    for (lane_id k = 0; k < f->t->cap->lanes.n; k++) {
-        const struct lane *lane = &f->t->cap->lanes.at[k];
-        nanos end = INT64_MIN; /* a runtime call and the driver call inside it are one */
-        for (size_t i = lane->first; i < lane->first + lane->n; i++)
-            if (s->kind[i] == SLICE_RUNTIME &&
-                (timeline_says(f->t, s->name[i]) & NAME_GRAPH) != 0 && s->begin[i] >= end) {
-                calls++;
-                end = slices_end(s, i);
-            }
-    }
-    return calls > f->d->graphs.at.n ? calls - f->d->graphs.at.n : 0;
-}
-
 void timeline_find_graphs(struct timeline *t, struct timeline_device *d)
 {
     struct finder f = {.t = t, .d = d};
@@ -135,11 +116,43 @@ void timeline_find_graphs(struct timeline *t, struct timeline_device *d)
         spans[i] = nanos_sub(g->at.at[i].end, g->at.at[i].begin);
     }
     g->launches = g->at.n;
-    if (t->n_devices == 1) /* a call does not tell its device */
-        g->calls_without_work = count_empty_calls(&f);
     g->span = timeline_quantiles(spans, g->at.n);
     g->node_gap = timeline_quantiles(f.gaps.at, f.gaps.n);
     mem_free(spans);
     vec_free(&f.gaps);
     hash_free(&f.launches);
+}
+
+/* Calls that launch a graph, over all threads. */
+static uint64_t count_calls(const struct timeline *t)
+{
+    const struct slices *s = &t->cap->slices;
+    uint64_t calls = 0;
+
+    for (lane_id k = 0; k < t->cap->lanes.n; k++) {
+        const struct lane *lane = &t->cap->lanes.at[k];
+        nanos end = INT64_MIN; /* a runtime call and the driver call inside it are one */
+        for (size_t i = lane->first; i < lane->first + lane->n; i++)
+            if (s->kind[i] == SLICE_RUNTIME && (timeline_says(t, s->name[i]) & NAME_GRAPH) != 0 &&
+                s->begin[i] >= end) {
+                calls++;
+                end = slices_end(s, i);
+            }
+    }
+    return calls;
+}
+
+void timeline_count_empty_graphs(struct timeline *const *list, size_t n)
+{
+    uint64_t calls = 0, launches = 0;
+
+    for (size_t k = 0; k < n; k++) {
+        uint64_t there = count_calls(list[k]);
+        calls = there > calls ? there : calls; /* the captures repeat the calls */
+        for (size_t i = 0; i < list[k]->n_devices; i++)
+            launches += list[k]->devices[i].graphs.launches;
+    }
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0; i < list[k]->n_devices; i++)
+            list[k]->devices[i].graphs.calls_without_work = calls > launches ? calls - launches : 0;
 }

@@ -196,6 +196,43 @@ TEST(calls_are_found_by_correlation_when_arrows_are_missing)
     scene_end(&s);
 }
 
+TEST(a_graph_launched_on_another_device_has_work)
+{
+    struct scene a, b;
+
+    scene_begin(&a);
+    scene_begin(&b); /* the same calls, and the kernels of the other device */
+    for (int i = 0; i < 2; i++) {
+        uint32_t call = scene_call(&a, "cudaGraphLaunch", 10 * i, 10 * i + 2);
+        if (i == 0)
+            capture_flow(a.cap, FLOW_LAUNCH, call, scene_kernel(&a, "7", "k", 5, 8));
+        call = scene_call(&b, "cudaGraphLaunch", 10 * i, 10 * i + 2);
+        if (i == 1)
+            capture_flow(b.cap, FLOW_LAUNCH, call, scene_kernel(&b, "7", "k", 15, 18));
+    }
+    scene_look(&a, all);
+    scene_look(&b, all);
+    assert_int_equal(a.d->graphs.calls_without_work, 1);
+    timeline_count_empty_graphs((struct timeline *const[]){a.t, b.t}, 2);
+    assert_int_equal(a.d->graphs.calls_without_work, 0);
+    assert_int_equal(b.d->graphs.calls_without_work, 0);
+    scene_end(&a);
+    scene_end(&b);
+}
+
+TEST(a_window_parts_no_graph_from_its_work)
+{
+    struct scene s;
+
+    scene_begin(&s);
+    uint32_t call = scene_call(&s, "cudaGraphLaunch", 0, 2);
+    capture_flow(s.cap, FLOW_LAUNCH, call, scene_kernel(&s, "7", "k", 5, 8));
+    scene_kernel(&s, "7", "k", 50, 60);
+    scene_look(&s, (struct interval){40, 70});
+    assert_int_equal(s.d->graphs.calls_without_work, 0);
+    scene_end(&s);
+}
+
 TEST(ranges_count_the_kernels_launched_inside)
 {
     struct scene s;
@@ -235,5 +272,6 @@ TEST_MAIN("gpu/timeline", T(work_side_by_side_is_busy_once),
           T(graph_launches_without_kernels_are_noticed), T(launches_are_measured_from_their_call),
           T(a_stream_can_run_dry_during_a_launch),
           T(calls_are_found_by_correlation_when_arrows_are_missing),
+          T(a_graph_launched_on_another_device_has_work), T(a_window_parts_no_graph_from_its_work),
           T(ranges_count_the_kernels_launched_inside),
           T(a_capture_without_device_work_has_no_device))

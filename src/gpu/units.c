@@ -29,32 +29,47 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* Whether `group` parts the digits of `text` into thousands: "1.230.503". */
+static bool is_grouped(struct str text, char group)
+{
+    struct str rest = text, one;
+
+    for (size_t i = 0; str_split(&rest, group, &one); i++) {
+        if (i == 0 ? one.n == 0 || one.n > 3 : one.n != 3)
+            return false;
+        for (size_t k = 0; k < one.n; k++)
+            if (!is_digit(one.at[k]))
+                return false;
+    }
+    return true;
+}
+
 int gpu_number_evidence(struct str text)
 {
-    size_t commas = 0, points = 0, last = 0, after = 0;
+    size_t commas = 0, points = 0, last = 0;
 
+    if (str_starts(text, S("-")))
+        text = str_part(text, 1, text.n);
     for (size_t i = 0; i < text.n; i++) {
         if (text.at[i] == ',' || text.at[i] == '.') {
             commas += text.at[i] == ',';
             points += text.at[i] == '.';
             last = i;
-        } else if (!is_digit(text.at[i]) && !(i == 0 && text.at[i] == '-')) {
+        } else if (!is_digit(text.at[i])) {
             return 0;
         }
     }
     if (commas + points == 0)
         return 0;
-    after = text.n - last - 1;
-    bool ends_in_point = text.at[last] == '.';
+    int for_point = text.at[last] == '.' ? 1 : -1;
+    char group = for_point > 0 ? ',' : '.';
     /* Both signs: the last one parts the fraction. One sign twice: it parts thousands. One sign
      * once: three digits behind it prove nothing. */
     if (commas > 0 && points > 0)
-        return ends_in_point ? 1 : -1;
+        return is_grouped(str_part(text, 0, last), group) ? for_point : 0;
     if (commas + points > 1)
-        return ends_in_point ? -1 : 1;
-    if (after == 3)
-        return 0;
-    return ends_in_point ? 1 : -1;
+        return is_grouped(text, text.at[last]) ? -for_point : 0;
+    return text.n - last - 1 == 3 ? 0 : for_point;
 }
 
 bool gpu_number(struct str text, enum gpu_number_style style, double *out)

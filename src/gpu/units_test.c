@@ -39,6 +39,9 @@ TEST(a_file_shows_its_style)
     assert_int_equal(gpu_number_evidence(S("97,15")), -1);
     assert_int_equal(gpu_number_evidence(S("1.234")), 0);
     assert_int_equal(gpu_number_evidence(S("(16, 16, 1)")), 0);
+    assert_int_equal(gpu_number_evidence(S("-1.234.567,5")), -1);
+    assert_int_equal(gpu_number_evidence(S("2025.3.1")), 0); /* a version */
+    assert_int_equal(gpu_number_evidence(S("10.0,5.1")), 0);
 }
 
 TEST(units_have_a_base)

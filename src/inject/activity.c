@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "inject/encode.h"
+#include "inject/modules.h"
 
 enum {
     BUFFER_BYTES = 8 << 20,
@@ -176,6 +177,7 @@ static void *work(void *user)
             s->cupti.ActivityFlushAll(0);
             encode_full(s);
             write_block(s);
+            modules_write(s);
             until = after_period(s->settings.period_ms);
         }
         encode_full(s);
@@ -267,15 +269,20 @@ static void enable(struct session *s)
         enable_kinds(s, graphs, sizeof(graphs));
 }
 
-/* A context that ends takes its records with it. */
+/* A context that ends takes its records with it; the bytes of a module go after the callback. */
 static void on_callback(void *user, uint32_t domain, uint32_t id, const void *data)
 {
     struct session *s = user;
+    const struct cupti_resource_data *resource = data;
 
-    (void)data;
-    if (domain == DOMAIN_RESOURCE && id == RESOURCE_CONTEXT_ENDS && !atomic_load(&s->is_over)) {
+    if (domain != DOMAIN_RESOURCE || atomic_load(&s->is_over))
+        return;
+    if (id == RESOURCE_CONTEXT_ENDS) {
         s->cupti.ActivityFlushAll(FLUSH_FORCED);
         sem_post(&a.wake);
+    } else if (id == RESOURCE_MODULE_LOADED && resource->descriptor != NULL) {
+        const struct cupti_module_data *module = resource->descriptor;
+        modules_take(module->cubin, module->bytes);
     }
 }
 
@@ -309,6 +316,8 @@ bool activity_start(struct session *s)
     }
     enable(s);
     s->cupti.EnableCallback(1, s->subscriber, DOMAIN_RESOURCE, RESOURCE_CONTEXT_ENDS);
+    if (s->settings.modules)
+        s->cupti.EnableCallback(1, s->subscriber, DOMAIN_RESOURCE, RESOURCE_MODULE_LOADED);
     if (!start_thread(s))
         session_note(s, "failed", errno, "no thread: records are written at the end only");
     return true;
@@ -325,6 +334,8 @@ void activity_stop(struct session *s)
         pthread_join(a.thread, NULL);
     a.has_thread = false;
     encode_full(s);
+    modules_write(s);
+    modules_tell(s);
 }
 
 void activity_forked(void)

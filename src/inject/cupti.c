@@ -117,6 +117,8 @@ bool cuda_open(struct cuda *c)
         {"cuEventSynchronize", &c->event_synchronize},
         {"cuStreamIsCapturing", &c->stream_is_capturing},
         {"cuDriverGetVersion", &c->driver_version},
+        {"cuMemAlloc_v2", &c->mem_alloc},
+        {"cuMemsetD8Async", &c->mem_fill},
     };
 
     *c = (struct cuda){0};

@@ -36,6 +36,8 @@ struct cuda {
     int (*event_synchronize)(void *event);
     int (*stream_is_capturing)(void *stream, int *status);
     int (*driver_version)(int *version);
+    int (*mem_alloc)(uint64_t *address, size_t bytes);
+    int (*mem_fill)(uint64_t address, unsigned char value, size_t bytes, void *stream);
 };
 
 /* True when libcupti is there with all it needs; else `missing` (of `size` bytes) says what is. */

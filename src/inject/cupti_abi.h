@@ -190,6 +190,7 @@ enum cupti_domain { DOMAIN_DRIVER = 1, DOMAIN_RUNTIME, DOMAIN_RESOURCE, DOMAIN_S
 enum cupti_callback_id {
     RESOURCE_CONTEXT_CREATED = 1,
     RESOURCE_CONTEXT_ENDS = 2,
+    RESOURCE_MODULE_LOADED = 6,
     DRIVER_LAUNCH = 307,
     DRIVER_LAUNCH_PTSZ = 442,
     DRIVER_COOPERATIVE = 477,
@@ -222,6 +223,13 @@ struct cupti_callback_data {
 
 struct cupti_resource_data {
     void *context, *handle, *descriptor;
+};
+
+/* What the descriptor is for a module; the bytes are there during the callback only. */
+struct cupti_module_data {
+    uint32_t id;
+    size_t bytes;
+    const char *cubin;
 };
 
 struct cupti_nvtx_data {

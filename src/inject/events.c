@@ -6,8 +6,12 @@
 #include <time.h>
 
 #include "inject/launch.h"
+#include "inject/modules.h"
 
-enum { PAIRS = 1024 }; /* runs whose result is still to come */
+enum {
+    PAIRS = 1024, /* runs whose result is still to come */
+    FLUSHES = 8,  /* contexts with a buffer to write over */
+};
 
 /* A run whose events the device has not passed yet. */
 struct pair {
@@ -25,7 +29,11 @@ static struct {
     struct pair ring[PAIRS];
     uint64_t begun, fetched; /* numbers of pairs; those between are in flight */
     uint64_t runs;           /* begun, warm-up counted too */
-    bool is_told_capture;
+    bool is_told_capture, is_told_flush;
+    struct {
+        void *context;
+        uint64_t buffer;
+    } flushes[FLUSHES];
     atomic_bool is_ending;
     pthread_t thread;
     bool has_thread;
@@ -95,12 +103,43 @@ static struct pair *take_pair(struct session *s)
     return p;
 }
 
+/* The buffer of this context; made at the first need, gone with the context. 0: there is none. */
+static uint64_t flush_buffer(struct session *s, void *context)
+{
+    for (int i = 0; i < FLUSHES; i++) {
+        if (v.flushes[i].buffer != 0 && v.flushes[i].context != context)
+            continue;
+        if (v.flushes[i].buffer == 0 &&
+            s->cuda.mem_alloc(&v.flushes[i].buffer, s->settings.flush_bytes) != 0)
+            v.flushes[i].buffer = 0;
+        v.flushes[i].context = context;
+        return v.flushes[i].buffer;
+    }
+    return 0;
+}
+
+/* Writes more than the caches hold, in front of the run on its stream. */
+static void flush_caches(struct session *s, const struct launch *l)
+{
+    bool can = s->cuda.mem_alloc != NULL && s->cuda.mem_fill != NULL;
+    uint64_t buffer = can ? flush_buffer(s, l->context) : 0;
+
+    if (buffer != 0 && s->cuda.mem_fill(buffer, 0, s->settings.flush_bytes, l->stream) == 0)
+        return;
+    if (!v.is_told_flush)
+        session_note(s, "failed", 0,
+                     "the caches could not be written over: runs find them as they are");
+    v.is_told_flush = true;
+}
+
 /* The first launch of a run. Warm-up runs and those beyond the count are passed over. */
 static void begin_run(struct session *s, const struct launch *l)
 {
     run.is_open = true;
     run.has_end = false;
     run.launches = 0;
+    if (s->settings.flush_bytes > 0)
+        flush_caches(s, l);
     uint64_t number = v.runs++;
     bool is_kept = number >= s->settings.skip &&
                    (s->settings.count == 0 || number - s->settings.skip < s->settings.count);
@@ -192,10 +231,16 @@ static void on_callback(void *user, uint32_t domain, uint32_t id, const void *da
         end_run(s);
         fetch(s, false);
         pthread_mutex_unlock(&v.lock);
+    } else if (domain == DOMAIN_RESOURCE && id == RESOURCE_MODULE_LOADED) {
+        const struct cupti_module_data *module =
+            ((const struct cupti_resource_data *)data)->descriptor;
+        if (module != NULL)
+            modules_take(module->cubin, module->bytes);
     } else if (domain == DOMAIN_RESOURCE && id == RESOURCE_CONTEXT_ENDS) {
         pthread_mutex_lock(&v.lock);
         fetch(s, true);
-        memset(v.ring, 0, sizeof(v.ring)); /* its events go with it */
+        memset(v.ring, 0, sizeof(v.ring)); /* its events go with it, and its memory */
+        memset(v.flushes, 0, sizeof(v.flushes));
         v.fetched = v.begun;
         pthread_mutex_unlock(&v.lock);
     }
@@ -214,6 +259,7 @@ static void *work(void *user)
         pthread_mutex_lock(&s->lock);
         writer_flush(&s->writer);
         pthread_mutex_unlock(&s->lock);
+        modules_write(s);
     }
     return NULL;
 }
@@ -232,6 +278,8 @@ bool events_start(struct session *s)
         return false;
     v.session = s;
     launch_subscribe(s);
+    if (s->settings.modules)
+        s->cupti.EnableCallback(1, s->subscriber, DOMAIN_RESOURCE, RESOURCE_MODULE_LOADED);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     v.has_thread = pthread_create(&v.thread, NULL, work, s) == 0;
@@ -257,6 +305,8 @@ void events_stop(struct session *s)
     launch_tell_seen(&s->writer);
     pthread_mutex_unlock(&s->lock);
     pthread_mutex_unlock(&v.lock);
+    modules_write(s);
+    modules_tell(s);
     if (v.has_thread)
         pthread_detach(v.thread);
     v.has_thread = false;

@@ -19,6 +19,12 @@
  * STRATA_INJECT_PRESET      trace: which records: min, std (default), full
  * STRATA_INJECT_GRAPHS      trace: 1 records whole graph launches beside the nodes; default 0
  * STRATA_INJECT_LATENCY     trace: 1 asks for queue times of kernels; default 0
+ * STRATA_INJECT_MODULES     trace and event: 1 saves the GPU code that the program loads beside the
+ *                           trace, each content once, as module-HASH.cubin; default 0
+ * STRATA_INJECT_CLOCK       real (default): records have CUPTI's own clock, CLOCK_REALTIME; mono:
+ *                           CLOCK_MONOTONIC_RAW, which never jumps
+ * STRATA_INJECT_FLUSH       event: bytes written on the stream before each run, so that it finds
+ *                           cold caches; 0 (default): none
  * STRATA_INJECT_DEVICE      counters and event: only launches on this CUDA device number
  * STRATA_INJECT_KERNEL      counters and event: extended regular expression; it is searched in the
  *                           mangled name and in the plain function name of each kernel
@@ -60,6 +66,7 @@
  * bad-setting       a variable could not be read; the text names it
  * ranges-differ     ranges and launches do not pair up: names of counter records are unknown
  * capturing         launches into a stream that was being captured; nothing was timed there
+ * modules           GPU code that was not saved; the text says how much
  * failed            any other failed call; the text names it
  */
 #ifndef STRATA_INJECT_INJECT_H

@@ -23,6 +23,39 @@ void session_failed(struct session *s, const char *call, int result)
     session_note(s, cupti_result_code(result), result, text);
 }
 
+static int64_t clock_at(clockid_t clock)
+{
+    struct timespec t;
+
+    clock_gettime(clock, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static uint64_t mono_now(void)
+{
+    return (uint64_t)clock_at(CLOCK_MONOTONIC_RAW);
+}
+
+/* Only CUPTI's subscriber may do this, and before it enables anything. */
+static void choose_clock(struct session *s)
+{
+    if (!s->settings.is_mono)
+        return;
+    if (s->cupti.ActivityRegisterTimestampCallback == NULL) {
+        session_note(s, "failed", 0, "libcupti takes no clock of ours");
+        return;
+    }
+    int result = s->cupti.ActivityRegisterTimestampCallback(mono_now);
+    if (result != CUPTI_OK) {
+        session_failed(s, "cuptiActivityRegisterTimestampCallback", result);
+        return;
+    }
+    s->is_mono = true;
+    pthread_mutex_lock(&s->lock);
+    writer_info(&s->writer, "clock", "mono");
+    pthread_mutex_unlock(&s->lock);
+}
+
 bool session_subscribe(struct session *s, cupti_callback *callback)
 {
     char holder[64] = "";
@@ -43,23 +76,19 @@ bool session_subscribe(struct session *s, cupti_callback *callback)
         session_note(s, "other-profiler", result, holder[0] != '\0' ? holder : "unknown");
     else if (result != CUPTI_OK)
         session_failed(s, "cuptiSubscribe", result);
+    else
+        choose_clock(s);
     return result == CUPTI_OK;
 }
 
 /* ---- clocks ---- */
 
-static int64_t clock_at(clockid_t clock)
-{
-    struct timespec t;
-
-    clock_gettime(clock, &t);
-    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
 int64_t session_now(struct session *s)
 {
     uint64_t now = 0;
 
+    if (s->is_mono)
+        return clock_at(CLOCK_MONOTONIC_RAW);
     if (s->cupti.GetTimestamp == NULL || s->cupti.GetTimestamp(&now) != CUPTI_OK || now == 0)
         return clock_at(CLOCK_REALTIME);
     return (int64_t)now;

@@ -22,6 +22,7 @@ struct session {
     void *subscriber;
     atomic_bool is_over; /* nothing is recorded any more */
     uint64_t lost_ranges;
+    bool is_mono; /* CUPTI uses our clock */
 };
 
 /* Creates the file of this process and tells the surroundings in it. */
@@ -36,10 +37,11 @@ void session_note(struct session *s, const char *code, int result, const char *t
 /* A note about a failed call of CUPTI. */
 void session_failed(struct session *s, const char *call, int result);
 
-/* Becomes CUPTI's subscriber. False, with a note, when another profiler is. */
+/* Becomes CUPTI's subscriber, and gives it the clock of the settings. False, with a note, when
+ * another profiler is. */
 bool session_subscribe(struct session *s, cupti_callback *callback);
 
-/* Nanoseconds of CUPTI's clock. */
+/* Nanoseconds of the clock that records have. */
 int64_t session_now(struct session *s);
 
 #endif

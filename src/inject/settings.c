@@ -84,6 +84,7 @@ void settings_read(struct settings *s)
 {
     static const char *const modes[] = {"trace", "counters", "event"};
     static const char *const presets[] = {"min", "std", "full"};
+    static const char *const clocks[] = {"real", "mono"};
     enum { PER_KERNEL = 3, PASSES = 2, PERIOD = 200, PERIOD_MOST = 3600000 };
     const char *kernel = value_of("STRATA_INJECT_KERNEL");
 
@@ -92,6 +93,9 @@ void settings_read(struct settings *s)
     s->preset = (enum inject_preset)word_of(s, "STRATA_INJECT_PRESET", presets, 3, PRESET_STD);
     s->graphs = number_of(s, "STRATA_INJECT_GRAPHS", 0, 1) != 0;
     s->latency = number_of(s, "STRATA_INJECT_LATENCY", 0, 1) != 0;
+    s->modules = number_of(s, "STRATA_INJECT_MODULES", 0, 1) != 0;
+    s->is_mono = word_of(s, "STRATA_INJECT_CLOCK", clocks, 2, 0) == 1;
+    s->flush_bytes = number_of(s, "STRATA_INJECT_FLUSH", 0, (uint64_t)1 << 36);
     if (value_of("STRATA_INJECT_DEVICE") != NULL)
         s->device = (int64_t)number_of(s, "STRATA_INJECT_DEVICE", 0, INT32_MAX);
     s->skip = number_of(s, "STRATA_INJECT_SKIP", 0, INT64_MAX);

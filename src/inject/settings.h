@@ -19,8 +19,10 @@ struct settings {
     const char *folder; /* NULL: do nothing */
     enum inject_mode mode;
     enum inject_preset preset;
-    bool graphs, latency, is_replayed;
-    int64_t device; /* -1: all */
+    bool graphs, latency, modules, is_replayed;
+    bool is_mono;         /* times of CLOCK_MONOTONIC_RAW */
+    uint64_t flush_bytes; /* written before each run of event mode; 0: none */
+    int64_t device;       /* -1: all */
     bool has_kernel;
     regex_t kernel;
     const char *ranges[SETTINGS_RANGES];

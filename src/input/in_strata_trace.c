@@ -57,6 +57,10 @@ struct import {
     VEC_OF(struct gpu_trace_event) graphs; /* launches of whole ones */
     struct hash node_launches;             /* correlations of kernels inside graphs */
     nanos last;                            /* end of the last record */
+    nanos mono_to_unix;                    /* for records of the monotonic clock */
+    nanos first_real, first_mono;          /* of the first reading of clocks */
+    nanos last_real, last_mono;
+    bool is_mono;
     uint64_t lost;
     strid bytes_key, node_key, graph_key, queued_key, submitted_key, value_key;
 };
@@ -591,10 +595,17 @@ static void take_record(void *ctx, const struct gpu_trace_record *r)
     struct capture *cap = m->cap;
     char text[96];
 
+    if (r->tag == TRACE_CLOCK) {
+        m->last_real = trace_unzigzag(r->numbers[0]);
+        m->last_mono = trace_unzigzag(r->numbers[1]);
+    }
     if (r->tag == TRACE_CLOCK && !cap->clock.has_unix) {
+        m->first_real = m->last_real;
+        m->first_mono = m->last_mono;
         cap->clock.has_unix = true;
         cap->clock.to_unix =
             nanos_sub(trace_unzigzag(r->numbers[0]), trace_unzigzag(r->numbers[3]));
+        m->mono_to_unix = nanos_sub(trace_unzigzag(r->numbers[0]), trace_unzigzag(r->numbers[2]));
     } else if (r->tag == TRACE_NOTE) {
         diag_add(m->in->diag, SEV_NOTE, "strata-trace.note", (struct where){.path = m->in->path},
                  "the recorder noted %.*s: %.*s",
@@ -603,6 +614,8 @@ static void take_record(void *ctx, const struct gpu_trace_record *r)
     } else if (r->tag == TRACE_INFO) {
         struct str key = gpu_trace_string(&m->t, r->numbers[0]);
         struct str value = str_part(gpu_trace_string(&m->t, r->numbers[1]), 0, 64);
+        if (str_equal(key, S("clock")) && str_equal(value, S("mono")))
+            m->is_mono = true;
         if (str_equal(key, S("host")))
             cap->facts.host = capture_intern(cap, value);
         if (str_equal(key, S("cupti"))) {
@@ -610,6 +623,24 @@ static void take_record(void *ctx, const struct gpu_trace_record *r)
             cap->facts.producer = capture_intern(cap, str_of(text));
         }
     }
+}
+
+/* The time of day may be set while a program runs; the monotonic clock tells. Clocks that are only
+ * slowed or sped up differ by 0.05 % at most. */
+static void take_clocks(struct import *m)
+{
+    nanos elapsed = nanos_sub(m->last_mono, m->first_mono);
+    nanos jump = nanos_sub(nanos_sub(m->last_real, m->first_real), elapsed);
+    nanos least = elapsed / 1000 > 1000000 ? elapsed / 1000 : 1000000;
+
+    if (m->is_mono)
+        m->cap->clock.to_unix = m->mono_to_unix;
+    else if (elapsed >= 0 && (jump > least || jump < -least))
+        diag_add(m->in->diag, SEV_WARN, "strata-trace.clock-set",
+                 (struct where){.path = m->in->path},
+                 "the clock was set by %+.3f ms while the program ran: times before and after do "
+                 "not fit together; --clock-source mono records with one that is never set",
+                 (double)jump / 1e6);
 }
 
 static void take_devices(struct import *m)
@@ -684,6 +715,7 @@ static void import_all(struct import *m)
     gpu_trace_walk(&m->t,
                    &(struct gpu_trace_sink){
                        .ctx = m, .event = take_event, .record = take_record, .block = take_block});
+    take_clocks(m);
     put_graphs(m);
     put_ranges(m);
     join(m);

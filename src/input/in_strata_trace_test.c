@@ -63,6 +63,49 @@ TEST(an_arrow_starts_at_the_runtime_call)
     capture_free(cap);
 }
 
+static void put_clocks(int64_t real, int64_t mono, int64_t raw)
+{
+    PUT(&made, TRACE_CLOCK, trace_zigzag(real), trace_zigzag(mono), trace_zigzag(raw),
+        trace_zigzag(real), 100);
+}
+
+TEST(times_of_the_monotonic_clock_are_mapped_to_the_time_of_day)
+{
+    begin();
+    put_string(&made, "clock");
+    put_string(&made, "mono");
+    put_clocks(5000000000, 70, 3000);
+    PUT(&made, TRACE_INFO, 1, 2);
+    put_clocks(9000000000, 71, 3001); /* set meanwhile: of no interest to this clock */
+    end();
+    struct capture *cap = import(-1);
+    assert_true(cap->clock.has_unix);
+    assert_int_equal(cap->clock.to_unix, 5000000000 - 3000);
+    assert_int_equal(diag.entries.n, 0);
+    capture_free(cap);
+}
+
+TEST(a_clock_that_was_set_is_told)
+{
+    static const struct {
+        int64_t real; /* ns that passed on it, while ten seconds passed */
+        bool is_told;
+    } cases[] = {{10000000000, false}, {10005000000, false}, {10050000000, true}, {-5, true}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        begin();
+        put_clocks(1000000000000, 70, 3000);
+        put_clocks(1000000000000 + cases[i].real, 70 + 10000000000, 10000003000);
+        end();
+        struct capture *cap = import(-1);
+        assert_int_equal(cap->clock.to_unix, 0);
+        assert_int_equal(diag.entries.n, cases[i].is_told ? 1 : 0);
+        if (cases[i].is_told)
+            assert_string_equal(diag.entries.at[0].code, "strata-trace.clock-set");
+        capture_free(cap);
+    }
+}
+
 TEST(one_device_is_read_at_a_time)
 {
     begin();
@@ -195,6 +238,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(an_arrow_starts_at_the_runtime_call),
+        T(times_of_the_monotonic_clock_are_mapped_to_the_time_of_day),
+        T(a_clock_that_was_set_is_told),
         T(one_device_is_read_at_a_time),
         T(records_without_good_times_are_losses),
         T(a_record_with_the_site_of_another_kind_is_a_loss),

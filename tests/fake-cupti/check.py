@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 INJECT, CUPTI, HOST, DUMP = sys.argv[1:5]
 
@@ -32,6 +33,7 @@ class Run:
             self.files = sorted(self.folder.glob("trace-*.strata")) if self.folder.is_dir() else []
             self.traces = [dump(path) for path in self.files]
             self.bytes = [path.read_bytes() for path in self.files]
+            self.modules = sorted(path.read_bytes() for path in self.folder.glob("module-*"))
 
     @property
     def trace(self):
@@ -333,11 +335,78 @@ def runs_survive_a_kill():
 
 def bad_settings_are_named():
     """A value that cannot be read counts as unset, and the file says which."""
-    for key, value in (("MODE", "quick"), ("SKIP", "-1"), ("KERNEL", "("), ("PRESET", "x")):
+    for key, value in (("MODE", "quick"), ("SKIP", "-1"), ("KERNEL", "("), ("PRESET", "x"), ("CLOCK", "x"),
+                       ("MODULES", "2")):
         run = Run("launch:k:1:1", **{key: value})
         check_quiet(run)
         assert run.trace["notes"] == [["bad-setting", 0, "STRATA_INJECT_" + key]]
         assert len(of_kind(run.trace, "compute")) == 1
+
+
+def modules_are_saved_once():
+    """Each content that is loaded lies beside the trace, whoever loads it; the program goes on."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths, contents = [], []
+        for i, size in enumerate((1, 7, 8, 70000, 70000, 3 << 20)):
+            contents.append(bytes((i + k) % 251 for k in range(size)))
+            paths.append(os.path.join(folder, str(i)))
+            pathlib.Path(paths[-1]).write_bytes(contents[-1])
+        steps = ["module:" + p for p in paths + paths[:3]]
+        run = Run("launch:k:1:1", *steps, "child:module:" + paths[5], MODULES="1")
+        assert run.status == 0 and run.err == "", run.err
+        assert run.modules == sorted(contents), [len(m) for m in run.modules]
+        assert all(t["notes"] == [] for t in run.traces)
+        run = Run("launch:k:1:1", *steps)  # nobody asked
+        assert run.modules == []
+        run = Run(steps[3], "sleep:300", "kill", MODULES="1", PERIOD_MS="50")
+        check_quiet(run, -signal.SIGKILL)
+        assert run.modules == [contents[3]]
+
+
+def modules_that_are_too_large_are_told():
+    """Nothing waits: what is over the limit is a note."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "large"
+        with path.open("wb") as f:
+            f.truncate((256 << 20) + 1)
+        run = Run("module:%s" % path, "launch:k:1:1", MODULES="1")
+        check_quiet(run)
+        assert run.modules == []
+        assert run.trace["notes"] == [["modules", 0, "1 modules with 268435457 bytes were not saved"]]
+
+
+def the_monotonic_clock():
+    """Records have the monotonic clock, and the file says how it goes with the time of day."""
+    for mode in ("trace", "event"):
+        before = time.time_ns(), time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+        run = Run("launch:k:5:3", CLOCK="mono", MODE=mode)
+        after = time.time_ns(), time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+        check_quiet(run)
+        assert run.trace["notes"] == []
+        assert abs(run.trace["to_unix"] - (before[0] - before[1])) < 50e6
+        if mode == "trace":
+            kernels = of_kind(run.trace, "compute")
+            assert all(abs(k["dur"] - 5000) < 2000 for k in kernels) and len(kernels) == 3
+            assert all(before[1] <= k["begin"] <= after[1] for k in kernels), (before, kernels)
+            assert len(run.trace["flows"]) == 3
+    run = Run("launch:k:5:3", CLOCK="mono",
+              FAKE_CUPTI_RESULT="cuptiActivityRegisterTimestampCallback=15")
+    check_quiet(run)
+    assert run.codes() == ["failed"] and abs(run.trace["to_unix"]) < 50e6
+    assert all(before[0] <= k["begin"] for k in of_kind(run.trace, "compute"))
+
+
+def runs_with_cold_caches():
+    """Asked to, the library writes over the caches in front of each run, outside its time."""
+    for flush, factor in (("0", 1), ("2097152", 2)):
+        run = Run("launch:k:2000:5", "launch:other:100:1", MODE="event", KERNEL="^k$", FLUSH=flush)
+        check_quiet(run)
+        assert len(run.trace["runs"]) == 5
+        for r in run.trace["runs"]:
+            assert abs(r["ns"] - 2000000 * factor) < 500000, r  # a busy machine delays the launch
+    run = Run("launch:k:100:5", MODE="event", FLUSH="2097152", FAKE_CUDA_NO_MEMORY="1")
+    check_quiet(run)
+    assert run.codes() == ["failed"] and len(run.trace["runs"]) == 5
 
 
 def exit_codes_stay():

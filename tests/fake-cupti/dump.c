@@ -31,7 +31,7 @@ static void dump_capture(const struct capture *cap)
     printf("],\"flows\":[");
     for (size_t i = 0; i < cap->flows.n; i++)
         printf("%s[%u,%u]", comma(i), cap->flows.at[i].from, cap->flows.at[i].to);
-    printf("],\"device\":\"%.*s\",\"lost\":%llu,",
+    printf("],\"to_unix\":%lld,\"device\":\"%.*s\",\"lost\":%llu,", (long long)cap->clock.to_unix,
            STR_ARGS(capture_text(cap, cap->facts.device_name)),
            (unsigned long long)cap->sources.at[0].lost);
 }

@@ -2,12 +2,14 @@
  * fake - how the stand-in for the CUDA driver tells the stand-in for CUPTI what happens.
  *
  * The driver runs nothing: a function's handle is its name, a kernel takes 1 µs for each block of
- * the grid's first dimension, and streams are small numbers. CUPTI attaches itself when it is
+ * the grid's first dimension (twice that behind a write of 1 MiB or more, which leaves the caches
+ * cold), and streams are small numbers. CUPTI attaches itself when it is
  * loaded.
  */
 #ifndef STRATA_TESTS_FAKE_CUPTI_FAKE_H
 #define STRATA_TESTS_FAKE_CUPTI_FAKE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define FAKE_PUBLIC __attribute__((visibility("default")))
@@ -28,6 +30,7 @@ struct fake_hook {
     void (*graph)(uint32_t correlation, uint64_t start, uint64_t end);
     void (*nvtx)(uint32_t id, const void *params);
     void (*context_ends)(void);
+    void (*module)(const void *cubin, uint64_t bytes);
 };
 
 /* Exported by the driver. */
@@ -35,6 +38,7 @@ FAKE_PUBLIC void fake_attach(const struct fake_hook *hook);
 FAKE_PUBLIC void fake_capture(int is_on);
 FAKE_PUBLIC void fake_push(const char *name);
 FAKE_PUBLIC void fake_pop(void);
+FAKE_PUBLIC void fake_module(const char *path);
 FAKE_PUBLIC int cuInit(unsigned flags);
 FAKE_PUBLIC int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                unsigned block_x, unsigned block_y, unsigned block_z,
@@ -49,6 +53,8 @@ FAKE_PUBLIC int cuEventElapsedTime(float *ms, void *begin, void *end);
 FAKE_PUBLIC int cuEventQuery(void *event);
 FAKE_PUBLIC int cuEventRecord(void *event, void *stream);
 FAKE_PUBLIC int cuEventSynchronize(void *event);
+FAKE_PUBLIC int cuMemAlloc_v2(uint64_t *address, size_t bytes);
+FAKE_PUBLIC int cuMemsetD8Async(uint64_t address, unsigned char value, size_t bytes, void *stream);
 FAKE_PUBLIC int cuStreamIsCapturing(void *stream, int *status);
 
 #endif

@@ -37,7 +37,8 @@ static size_t dropped;
 
 static cupti_callback *callback;
 static void *callback_user;
-static bool wants_driver, wants_nvtx, wants_resource, is_nvtx_ready;
+static bool wants_driver, wants_nvtx, wants_resource, wants_modules, is_nvtx_ready;
+static uint64_t (*own_clock)(void);
 static uint32_t markers;
 
 /* What FAKE_CUPTI_RESULT says of a function; 0: nothing. */
@@ -192,6 +193,28 @@ int cuptiActivityEnableLaunchAttributes(uint8_t enable)
     return 0;
 }
 
+/* A clock that comes after the first kind is one too late. */
+int cuptiActivityRegisterTimestampCallback(uint64_t (*now)(void))
+{
+    MAY_FAIL();
+    for (int i = 0; i < KINDS; i++)
+        if (is_enabled[i])
+            return 1;
+    own_clock = now;
+    return 0;
+}
+
+/* Times of the driver, which has the real clock, as those of the clock that was registered. */
+static uint64_t in_own_clock(uint64_t time)
+{
+    uint64_t now;
+
+    if (own_clock == NULL)
+        return time;
+    cuptiGetTimestamp(&now);
+    return own_clock() - (now - time);
+}
+
 int cuptiActivitySetAttribute(uint32_t attribute, size_t *bytes, void *value)
 {
     (void)attribute;
@@ -224,10 +247,10 @@ int cuptiSubscribe_v2(void **subscriber, cupti_callback *function, void *user,
 int cuptiEnableCallback(uint32_t enable, void *subscriber, uint32_t domain, uint32_t id)
 {
     (void)subscriber;
-    (void)id;
     wants_driver |= domain == DOMAIN_DRIVER && enable != 0;
     wants_nvtx |= domain == DOMAIN_NVTX && enable != 0;
-    wants_resource |= domain == DOMAIN_RESOURCE && enable != 0;
+    wants_resource |= domain == DOMAIN_RESOURCE && id == RESOURCE_CONTEXT_ENDS && enable != 0;
+    wants_modules |= domain == DOMAIN_RESOURCE && id == RESOURCE_MODULE_LOADED && enable != 0;
     return 0;
 }
 
@@ -451,7 +474,7 @@ static void on_call(uint32_t id, unsigned site, const char *symbol, const void *
                                        .correlation = correlation};
     struct cupti_call record = {.kind = KIND_DRIVER,
                                 .id = id,
-                                .start = start,
+                                .start = in_own_clock(start),
                                 .process = (uint32_t)getpid(),
                                 .thread = (uint32_t)syscall(SYS_gettid),
                                 .correlation = correlation};
@@ -461,7 +484,7 @@ static void on_call(uint32_t id, unsigned site, const char *symbol, const void *
     if (site == 1) {
         uint64_t end;
         cuptiGetTimestamp(&end);
-        record.end = end;
+        record.end = in_own_clock(end);
         emit(&record);
     }
 }
@@ -471,8 +494,8 @@ static void on_kernel(const struct fake_kernel *k)
     struct cupti_kernel record = {
         .kind = KIND_KERNEL,
         .registers = 40,
-        .start = k->start,
-        .end = k->end,
+        .start = in_own_clock(k->start),
+        .end = in_own_clock(k->start) + (k->end - k->start),
         .context = 1,
         .stream = k->stream,
         .grid = {(int32_t)k->grid[0], (int32_t)k->grid[1], (int32_t)k->grid[2]},
@@ -563,6 +586,16 @@ static void on_context_end(void)
         callback(callback_user, DOMAIN_RESOURCE, RESOURCE_CONTEXT_ENDS, &data);
 }
 
+static void on_module(const void *cubin, uint64_t bytes)
+{
+    static uint32_t modules;
+    struct cupti_module_data module = {.id = ++modules, .bytes = bytes, .cubin = cubin};
+    struct cupti_resource_data data = {.context = &profiler, .descriptor = &module};
+
+    if (wants_modules)
+        callback(callback_user, DOMAIN_RESOURCE, RESOURCE_MODULE_LOADED, &data);
+}
+
 __attribute__((constructor)) static void attach(void)
 {
     static const struct fake_hook hook = {.call = on_call,
@@ -570,7 +603,8 @@ __attribute__((constructor)) static void attach(void)
                                           .copy = on_copy,
                                           .graph = on_graph,
                                           .nvtx = on_nvtx,
-                                          .context_ends = on_context_end};
+                                          .context_ends = on_context_end,
+                                          .module = on_module};
     void (*to)(const struct fake_hook *) = NULL;
 
     *(void **)&to = dlsym(RTLD_DEFAULT, "fake_attach");

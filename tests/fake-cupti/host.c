@@ -3,6 +3,7 @@
  *
  *     launch:NAME:GRID:TIMES[:STREAM]   copy:BYTES   graph:NODES   push:NAME   pop
  *     capture:0|1   threads:N:NAME:TIMES   sleep:MS   child:STEP   fork   destroy   kill exit:CODE
+ *     module:FILE
  *
  * child runs another process of this program with one step, fork one that ends at once.
  */
@@ -96,6 +97,8 @@ static void step(const char *text)
         cuGraphLaunch((void *)(uintptr_t)atoi(words[1]), (void *)7);
     else if (strcmp(copy, "push") == 0)
         fake_push(words[1]);
+    else if (strcmp(copy, "module") == 0 && rest != NULL)
+        fake_module(rest + 1);
     else if (strcmp(copy, "pop") == 0)
         fake_pop();
     else if (strcmp(copy, "capture") == 0)

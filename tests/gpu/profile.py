@@ -13,6 +13,8 @@ import tempfile
 import time
 import unittest
 
+import make_cubin
+
 STRATA, NVML = (os.path.abspath(p) for p in sys.argv[1:3])
 HERE = os.path.dirname(os.path.abspath(__file__))
 BIN = os.path.join(HERE, "..", "fake-bin")
@@ -28,7 +30,9 @@ class Case(unittest.TestCase):
                         FAKE_NVML_LOG=self.log, FAKE_NVML_STATE=os.path.join(self.dir, "clock"),
                         XDG_STATE_HOME=os.path.join(self.dir, "state"),
                         XDG_CONFIG_HOME=os.path.join(self.dir, "config"),
-                        XDG_RUNTIME_DIR=self.dir, STRATA_NCU=os.path.join(BIN, "ncu"))
+                        XDG_RUNTIME_DIR=self.dir, STRATA_NCU=os.path.join(BIN, "ncu"),
+                        STRATA_NVDISASM=os.path.join(BIN, "nvdisasm"),
+                        STRATA_CUOBJDUMP=os.path.join(BIN, "cuobjdump"))
         self.env.pop("CUDA_INJECTION64_PATH", None)
 
     def tearDown(self):
@@ -270,6 +274,23 @@ class Results(Case):
         for name in ("registers", "smem_static", "local_bytes_per_thread"):
             self.assertNotIn(name, metrics)
 
+    def test_stages_that_could_overlap(self):
+        """A declared group that ran in turn: annotation mode has its timeline and its counters."""
+        path = os.path.join(self.dir, "spec.json")
+        stages = [{"name": "a", "select": "^copy"}, {"name": "b", "select": "^scale"}]
+        with open(path, "w") as f:
+            json.dump({"kernel": "gpu-program", "stages": [{"name": "pair", "concurrent": stages}]}, f)
+        self.assertEqual(self.run_("--spec", path), 0)
+        # 509.2 and 60.2 us in turn; u = 0.889/0.9 and 0.2/0.9: 516 of 569 us is all their work.
+        folder = os.path.join(self.top("annotation"), "latest")
+        with open(os.path.join(folder, "kernels.json"), encoding="utf-8") as f:
+            found, = json.load(f)["extra"]
+        self.assertEqual((found["id"], found["trigger"]), (13, "E=0.00 of pair"))
+        self.assertAlmostEqual(found["gain"], 9.3, delta=0.1)
+        before = self.report("annotation")
+        subprocess.run([STRATA, "gpu", "report", folder], capture_output=True, check=True)
+        self.assertEqual(self.report("annotation"), before)
+
     def test_event_starts_again(self):
         self.assertEqual(self.run_("--mode", "event", "--select", "^copy", "--runs", "7",
                                    "--warmup", "1"), 0, None)
@@ -286,10 +307,81 @@ class Results(Case):
         log = os.path.join(self.dir, "ncu.log")
         self.assertEqual(self.run_("--mode", "ncu", FAKE_NCU_LOG=log), 0, None)
         self.assertIn("Memory (dram)", self.out)
+        self.assertNotIn("| other |", self.out)  # tables inside a page are no kernels
         calls = open(log).read().splitlines()
         self.assertIn("--set full --import-source yes --clock-control none", calls[0])
-        self.assertEqual(len(calls), 5)
-        self.assertIn("ncu", os.listdir(os.path.join(self.top("ncu"), "latest")))
+        self.assertEqual(len(calls), 6)
+        top = os.path.join(self.top("ncu"), "latest")
+        self.assertIn("--page source --print-source ptx", calls[5])
+        self.assertEqual(sorted(os.listdir(os.path.join(top, "ncu"))),
+                         ["details.csv", "program.log", "raw.csv", "report.ncu-rep",
+                          "source_cuda.csv", "source_ptx.csv", "source_sass.csv"])
+        self.assertEqual(os.listdir(os.path.join(top, "ptx")), ["copy.ptx"])
+        with open(os.path.join(top, "ptx", "copy.ptx"), encoding="utf-8") as f:
+            self.assertTrue(f.read().startswith(".version 9.0\n.target sm_90a\n"))
+        self.assertEqual(os.listdir(os.path.join(top, "source")), ["copy.copy.annotated.cu"])
+        with open(os.path.join(top, "source", "copy.copy.annotated.cu"), encoding="utf-8") as f:
+            self.assertIn("  98.0% |          33792 | stall_long_sb            |     to[i]", f.read())
+        self.assertEqual(os.listdir(os.path.join(top, "sass")), ["copy.csv"])
+        page = os.path.join(top, "ncu", "source_ptx.csv")
+        for words in (["report", page], ["import", page, "--out", "taken"]):
+            p = subprocess.run([STRATA, "gpu", *words], cwd=self.dir, capture_output=True, text=True)
+            self.assertEqual(p.returncode, 0, p.stderr)
+        self.assertEqual(os.listdir(os.path.join(self.dir, "taken", "ptx")), ["copy.ptx"])
+
+    def test_ncu_with_ranges(self):
+        """A range is a run of ncu of its own, and its kernels are the stage's."""
+        log = os.path.join(self.dir, "ncu.log")
+        path = os.path.join(self.dir, "spec.json")
+        stages = [{"name": "a", "select": "^copy"}, {"name": "b", "select": "nvtx:step"},
+                  {"name": "c", "select": "nvtx:other"}]
+        with open(path, "w") as f:
+            json.dump({"kernel": "gpu-program", "stages": stages}, f)
+        self.assertEqual(self.run_("--mode", "ncu", "--spec", path, FAKE_NCU_LOG=log), 0)
+        for stage in "abc":
+            self.assertRegex(self.out, r"\| %s \| \d+\.\d\d \| .*Memory \(dram\)" % stage)
+        with open(log) as f:
+            runs = [line for line in f if line.startswith("--set full")]
+        self.assertIn("--kernel-name regex:(^copy)", runs[0])
+        self.assertNotIn("nvtx", runs[0])
+        self.assertIn("--nvtx --nvtx-include step/", runs[1])
+        self.assertNotIn("--kernel-name", runs[1])
+        self.assertIn("--nvtx-include other/", runs[2])
+        top = os.path.join(self.top("ncu"), "latest")
+        self.assertEqual(sorted(f for f in os.listdir(top) if f.startswith("ncu")),
+                         ["ncu", "ncu-2", "ncu-3"])
+
+    def test_cold_caches_and_clock_source(self):
+        """What is asked of the library is in its environment, and in run.json."""
+        show = os.path.join(self.dir, "show")
+        with open(show, "w") as f:
+            f.write("#!/bin/sh\nenv | grep ^STRATA_INJECT >> %s/told\nexec %s\n" % (self.dir, PROGRAM))
+        os.chmod(show, 0o755)
+        self.assertEqual(self.run_("--mode", "event", "--select", "^copy", "--cache", "flush",
+                                   "--clock-source", "mono", "--runs", "2", program=show), 0)
+        with open(os.path.join(self.dir, "told")) as f:
+            told = f.read().splitlines()
+        # twice the L2 of the stand-in, which is that of an H200
+        self.assertIn("STRATA_INJECT_FLUSH=%d" % (2 * 62914560), told)
+        self.assertIn("STRATA_INJECT_CLOCK=mono", told)
+        self.assertIn("STRATA_INJECT_MODULES=1", told)
+        with open(os.path.join(self.dir, "out", "profiles", "event", "show", "default", "latest",
+                               "run.json")) as f:
+            run = json.load(f)
+        self.assertEqual((run["options"]["cache"], run["options"]["clock_source"]), ("flush", "mono"))
+        self.assertEqual(run["device"]["name"], "NVIDIA H200")
+
+    def test_event_tells_host_time_and_short_runs(self):
+        self.assertEqual(self.run_("--mode", "event", "--select", "^scale", "--runs", "2"), 0)
+        # 60.3 us, then 5 us until the stand-in launches the next one; it passes over the copies
+        self.assertRegex(self.report("event"), r"\| 2 \| 60\.35 \|.*\| 65\.00 \|")
+        self.assertNotIn("short for a pair", self.report("event"))
+        self.assertEqual(self.run_("--mode", "event", "--select", "^scale", FAKE_GPU_SHORT="10"), 0)
+        self.assertIn("are short for a pair of events", self.report("event"))
+        self.assertNotIn("interpreter", self.report("event"))
+        words = ["gpu", "profile", "--mode", "event", "--select", "^copy", "--", "python3", PROGRAM]
+        subprocess.run([STRATA, *words], cwd=self.dir, env=self.env, capture_output=True, check=True)
+        self.assertIn("run by an interpreter", self.report("event"))
 
     def test_nsys(self):
         self.assertEqual(self.run_("--mode", "nsys"), 0, None)
@@ -394,6 +486,27 @@ class Results(Case):
         self.assertEqual(clocks("lock", "--clock", "none"), 2)
         self.assertEqual(clocks("--device", "5"), 3)
 
+    def config(self, text, name="config/strata/config"):
+        path = os.path.join(self.dir, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as f:
+            f.write(text)
+        return path
+
+    def test_default_clock(self):
+        """The user's settings come before the site's, and the command line before both."""
+        self.env["STRATA_SITE_CONFIG"] = self.config("gpu.clock.default = 1350\n", "site")
+        self.assertEqual(self.run_(), 0, None)
+        self.assertEqual(self.calls(), ["set 1350 1350 = 0", "reset = 0"])
+        self.config("# ours\ngpu.clock.default = 1200 # MHz\n")
+        self.assertEqual(self.run_(), 0, None)
+        self.assertEqual(self.calls()[2:], ["set 1200 1200 = 0", "reset = 0"])
+        self.assertEqual(self.run_("--clock", "none"), 0, None)
+        self.assertEqual(len(self.calls()), 4)
+        path = self.config("gpu.clock.default = fast\n")
+        self.assertEqual(self.run_(), 3)
+        self.assertIn(path + ":1: error: gpu.clock.default", self.err)
+
     def test_out_is_not_overwritten(self):
         self.assertEqual(self.run_("--out", "mine"), 0)
         self.assertEqual(self.run_("--out", "mine"), 3)
@@ -402,6 +515,84 @@ class Results(Case):
     def test_a_cut_file_gives_what_is_whole(self):
         self.assertIn(self.run_(FAKE_GPU_CUT="3", FAKE_GPU_SLEEP="0.01"), (0, 1))
         self.assertIn("copy", self.out)
+
+
+class Code(Case):
+    """The GPU code that the program loads, sorted by stage."""
+
+    def module(self, kernels=make_cubin.DEMO, ptx=make_cubin.PTX % "_Z4copyPfPKfm"):
+        path = os.path.join(self.dir, "code.cubin")
+        with open(path, "wb") as f:
+            f.write(make_cubin.build(kernels, ptx))
+        return path
+
+    def latest(self, mode):
+        return os.path.join(self.dir, "out", "profiles", mode, "gpu-program", "default", "latest")
+
+    def files(self, mode, *parts):
+        folder = os.path.join(self.latest(mode), *parts)
+        return sorted(os.listdir(folder)) if os.path.isdir(folder) else None
+
+    def text(self, mode, *parts):
+        with open(os.path.join(self.latest(mode), *parts), encoding="utf-8") as f:
+            return f.read()
+
+    def check_clean(self, mode):
+        for folder, _, files in os.walk(self.latest(mode)):
+            if "compiled" not in folder:
+                self.assertEqual([f for f in files if f.startswith("module-")], [], folder)
+
+    def test_modules_of_the_stages(self):
+        for mode in ("annotation", "nsys", "event"):
+            with self.subTest(mode=mode):
+                select = ["--select", "^copy"] if mode == "event" else []
+                stages = ["gpu-program"] if mode == "event" else ["copy", "scale"]
+                self.assertEqual(self.run_("--mode", mode, *select, FAKE_GPU_MODULE=self.module()), 0)
+                self.assertEqual(self.files(mode, "compiled"), stages)
+                for stage in stages:
+                    self.assertEqual(self.files(mode, "compiled", stage),
+                                     ["module-12ab.cubin", "module-12ab.ptx", "resources.json"])
+                self.assertTrue(self.text(mode, "compiled", stages[0], "module-12ab.ptx")
+                                .startswith(".version 9.0\n.target sm_90a\n"))
+                self.check_clean(mode)
+        told = json.loads(self.text("annotation", "compiled", "scale", "resources.json"))
+        self.assertEqual(told, {"kernels": [{
+            "kernel": "_Z5scalePfm", "name": "scale", "cubin": "module-12ab.cubin",
+            "registers": 40, "frame_bytes": 256, "spill_bytes": None, "barriers": 1,
+            "smem_static": 8192, "code_bytes": 1024}]})
+        self.assertEqual(self.files("annotation", "sass"), ["copy.csv", "scale.csv"])
+        self.assertIsNone(self.files("annotation", "source"))
+        lines = self.text("annotation", "sass", "copy.csv").splitlines()
+        self.assertTrue(lines[0].startswith("pc,opcode,sass,file,line,samples,"))
+        self.assertTrue(lines[1].startswith(
+            '0x0000,LDC,"LDC R1, c[0x0][0x28]",/src/_Z4copyPfPKfm.cu,7,'))
+        self.assertEqual(len(lines), 3)
+
+    def test_text_inside_the_program(self):
+        self.assertEqual(self.run_(FAKE_GPU_MODULE=self.module(ptx=None)), 0)
+        self.assertIn("copy.ptx", self.files("annotation", "compiled", "copy"))
+        self.assertNotIn("scale.ptx", self.files("annotation", "compiled", "scale"))
+        self.assertTrue(self.text("annotation", "compiled", "copy", "copy.ptx")
+                        .startswith(".version 9.0\n.visible .entry _Z4copyPfPKfm("))
+
+    def test_without_the_tool(self):
+        self.env["STRATA_NVDISASM"] = "/nowhere/nvdisasm"
+        self.assertEqual(self.run_(FAKE_GPU_MODULE=self.module()), 0)
+        self.assertIsNone(self.files("annotation", "sass"))
+        self.assertIn("SASS text unavailable", self.text("annotation", "report.md"))
+        self.assertEqual(self.files("annotation", "compiled"), ["copy", "scale"])
+
+    def test_a_tool_in_trouble(self):
+        for how in ("fails", "silent"):
+            self.assertEqual(self.run_(FAKE_GPU_MODULE=self.module(), FAKE_NVDISASM=how), 0)
+            self.assertIn("gpu.no-sass", self.err)
+            self.assertIsNone(self.files("annotation", "sass"))
+
+    def test_other_modules_are_not_kept(self):
+        for path in (self.module([("_Z5otherv", 8, 0, 0, 0, 64)]), PROGRAM):
+            self.assertEqual(self.run_(FAKE_GPU_MODULE=path), 0)
+            self.assertIsNone(self.files("annotation", "compiled"))
+            self.check_clean("annotation")
 
 
 class Errors(Case):
@@ -461,6 +652,29 @@ class Errors(Case):
     def test_regex_without_match(self):
         self.expect(2, "copy, scale", "--select", "^nothing")
 
+    def test_regex_without_match_in_ncu(self):
+        self.expect(2, "copy, scale", "--mode", "ncu", "--select", "^nothing",
+                    FAKE_NCU_TROUBLE="no-kernels")
+        self.assertIn("the expression (^nothing) found none", self.err)
+
+    def test_fewer_launches_than_skipped(self):
+        self.expect(2, "fewer launches than --skip: 10 seen", "--skip", "100")
+
+    def test_formulas_are_checked_first(self):
+        self.expect(2, 'no parameter "q"', "--flops", "2*q")
+        self.assertEqual(self.folders(), [])
+        path = self.spec(stages=[{"name": "a", "select": "^copy", "bytes": "1/0"}])
+        self.expect(2, "gpu.bad-formula", "--spec", path)
+
+    def test_numbers_below_zero(self):
+        for option in ("--timeout", "--wait", "--peak-tflops", "--peak-gbps"):
+            self.expect(2, option + " is a number from 0", option, "-1")
+            self.expect(2, option, option, "nan")
+
+    def test_flush_where_it_cannot_be(self):
+        for mode in ("annotation", "nsys"):
+            self.expect(2, "gpu.no-flush", "--mode", mode, "--cache", "flush")
+
     def test_bad_regex(self):
         self.expect(2, "gpu.bad-regex", "--select", "(")
 
@@ -482,6 +696,10 @@ class Errors(Case):
     def test_a_stage_without_kernels_is_a_partial_result(self):
         path = self.spec(stages=[{"name": "a", "select": "^copy"}, {"name": "x", "select": "^x"}])
         self.expect(1, "gpu.stage-empty", "--spec", path)
+
+    def test_a_kernel_that_is_passed_over_is_a_partial_result(self):
+        self.expect(1, "gpu.not-replayed", FAKE_GPU_NOTE="not-replayed 0 ncclDevKernel")
+        self.assertIn("Memory (dram)", self.out)
 
     def test_wrong_result(self):
         path = self.spec(check=["/bin/false"])

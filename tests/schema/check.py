@@ -57,6 +57,16 @@ def run(*argv, codes=(0,)):
     return json.loads(done.stdout, parse_constant=reject_constant) if done.stdout else None
 
 
+def gpu_runs(out):
+    rules = "examples/gpu-rules/"
+    return [run("gpu", "report", rules + "raw.csv", "--json"),
+            run("gpu", "report", "--check", rules + "report.md", "--json"),
+            run("gpu", "compare", rules + "run", rules + "run", "--json"),
+            run("gpu", "import", rules + "raw.csv", "--out", out + "/gpu-new", "--json"),
+            run("gpu", "roofline", "--device", "H200", "--spec",
+                "tests/golden/gpu-roofline-group/in/plan.json", "--json")]
+
+
 def schema_of(document):
     return document["schema"].replace("/", "-") + ".schema.json"
 
@@ -165,6 +175,7 @@ def main():
         full = [run("anomaly", paths[-1], "-o", out + "/res", "--json"), run("diff", a, b, "--json"),
                 run("info", paths[-1], "--json"), run("formats", "--json"),
                 run("gpu", "timeline", "examples/kineto-small", "--json"),
+                *gpu_runs(out),
                 run("query", a, "SELECT name, dur FROM kernels LIMIT 3", "--json"),
                 run("db", "grid", "--database-path", "examples/perfdb/grid", "--rows", "2", "--seed",
                     "1", "--dry-run", "--json"),

@@ -1,0 +1,37 @@
+#include "cli/gpu_options.h"
+
+#include "gpu/expr.h"
+
+static int check_formula(struct session *s, const char *option, const char *text,
+                         const struct gpu_params *params)
+{
+    double value;
+
+    if (text == NULL || text[0] == '\0')
+        return CODE_DONE;
+    const char *error = gpu_expr_eval(&s->arena, str_of(text), gpu_params_list(params), &value);
+    if (error == NULL)
+        return CODE_DONE;
+    diag_fail(&s->diag, ST_FORMAT, "gpu.bad-formula", (struct where){0}, "%s \"%s\": %s", option,
+              text, error);
+    diag_hint(&s->diag, "try", "--param name=value, or params in the spec file");
+    return CODE_USAGE;
+}
+
+int gpu_options_check(struct session *s, const struct gpu_args *a)
+{
+    struct gpu_params params = {0};
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < a->params.n && st == ST_OK; i++)
+        st = gpu_params_assign(&params, &s->arena, a->params.at[i], &s->diag);
+    if (st == ST_OK && a->dtype != NULL)
+        st = gpu_params_set(&params, &s->arena, S("dtype"), str_of(a->dtype), true, &s->diag);
+    int code = st == ST_OK ? CODE_DONE : CODE_USAGE;
+    if (code == CODE_DONE && a->spec == NULL)
+        code = check_formula(s, "--flops", a->flops, &params);
+    if (code == CODE_DONE && a->spec == NULL)
+        code = check_formula(s, "--bytes", a->bytes, &params);
+    gpu_params_free(&params);
+    return code;
+}

@@ -1,0 +1,43 @@
+/*
+ * cubin - what a compiled GPU module (an ELF file of the CUDA kind) says of itself.
+ *
+ * Kernels with the resources that the compiler gave them, and the PTX that it was made from when
+ * line numbers were asked for (-lineinfo). Code itself is not read here: nvdisasm does that.
+ */
+#ifndef STRATA_DRIVER_CUBIN_H
+#define STRATA_DRIVER_CUBIN_H
+
+#include "base/diag.h"
+
+enum {
+    CUBIN_FUNCTIONS = 1 << 16,  /* of one module; a matrix library has 3 000 */
+    CUBIN_PTX_BYTES = 64 << 20, /* longer text is left out */
+};
+
+/* Numbers are -1 where the module does not tell them. */
+struct cubin_function {
+    struct str name; /* mangled */
+    size_t symbol;   /* its number, as nvdisasm counts */
+    uint64_t code_bytes;
+    int64_t registers;   /* a thread */
+    int64_t frame_bytes; /* stack of a thread: local arrays and spilled registers */
+    int64_t barriers;
+    int64_t shared_bytes; /* static, without what the driver keeps for itself */
+};
+
+struct cubin {
+    const struct cubin_function *functions; /* entries, in the order of the symbol table */
+    size_t n;
+    uint64_t code_bytes; /* of all sections with code */
+    struct str ptx;      /* empty: not in there */
+};
+
+/* `bytes` is the whole file; texts are copied into the arena. ST_FORMAT when it is no such module;
+ * damaged parts are passed over. */
+enum status cubin_read(struct arena *arena, const char *path, struct str bytes, struct cubin *out,
+                       struct diag *d);
+
+/* The entry of that mangled name; NULL: none. */
+const struct cubin_function *cubin_find(const struct cubin *c, struct str name);
+
+#endif

@@ -1,0 +1,376 @@
+#include "flow/gpu_compiled.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/json_write.h"
+#include "base/mapfile.h"
+#include "driver/cubin_tools.h"
+#include "driver/driver.h"
+#include "gpu/disasm.h"
+#include "gpu/rundir.h"
+
+enum {
+    KERNELS_MOST = 4,       /* of a stage: those that take longest */
+    MODULE_MOST = 64 << 20, /* bytes of a module that is kept */
+    NAMES_MOST = 1 << 14,   /* different mangled names of a run */
+};
+
+/* A kernel whose code is wanted. */
+struct wanted {
+    struct str name, mangled;
+    double ns;
+    size_t stage;
+    bool is_found, has_ptx;
+    const char *cubin; /* file name in the stage's folder; NULL: not kept */
+    struct cubin_function function;
+};
+
+struct keeping {
+    const struct gpu_compiled_job *job;
+    const struct gpu_run *run;
+    struct gpu_import *pages;
+    struct diag *diag;
+    struct arena *arena; /* of this call */
+    VEC_OF(struct wanted) wanted;
+    const char *nvdisasm; /* NULL: not here */
+};
+
+/* ---- what is wanted ---- */
+
+static int by_name(const void *a, const void *b)
+{
+    const struct wanted *x = a, *y = b;
+
+    return str_compare(x->mangled, y->mangled);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct wanted *x = a, *y = b;
+
+    return x->ns != y->ns ? (x->ns < y->ns) - (x->ns > y->ns) : by_name(a, b);
+}
+
+/* One of each name, with their times added up. */
+static size_t merge(struct wanted *list, size_t n)
+{
+    size_t kept = 0;
+
+    if (n > 0)
+        qsort(list, n, sizeof(*list), by_name);
+    for (size_t i = 0; i < n; i++) {
+        if (kept > 0 && str_equal(list[kept - 1].mangled, list[i].mangled))
+            list[kept - 1].ns += list[i].ns;
+        else
+            list[kept++] = list[i];
+    }
+    return kept;
+}
+
+/* Every function of the run with its time, longest first. */
+static size_t functions_of(const struct gpu_compiled_job *job, struct wanted *out)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < job->n_launches; i++) {
+        const struct gpu_launch *l = &job->launches[i];
+        if (n > 0 && str_equal(out[n - 1].mangled, l->mangled)) {
+            out[n - 1].ns += (double)l->duration_ns;
+            continue;
+        }
+        if (n == NAMES_MOST)
+            n = merge(out, n);
+        if (n < NAMES_MOST)
+            out[n++] = (struct wanted){
+                .name = l->name, .mangled = l->mangled, .ns = (double)l->duration_ns};
+    }
+    n = merge(out, n);
+    if (n > 0)
+        qsort(out, n, sizeof(*out), by_time);
+    return n;
+}
+
+static bool is_of_stage(const struct gpu_run *run, const struct gpu_stage *s, struct str name)
+{
+    for (size_t i = 0; i < s->kernels.n; i++)
+        if (s->kernels.at[i] < run->kernels.n &&
+            str_equal(run->kernels.at[s->kernels.at[i]].name, name))
+            return true;
+    return false;
+}
+
+static void want_kernels(struct keeping *k)
+{
+    struct wanted *all = mem_grow(NULL, sizeof(*all), NAMES_MOST);
+    size_t n = functions_of(k->job, all);
+
+    for (size_t s = 0; s < k->run->stages.n; s++) {
+        size_t taken = 0;
+        for (size_t i = 0; i < n && taken < KERNELS_MOST; i++) {
+            if (!is_of_stage(k->run, &k->run->stages.at[s], all[i].name))
+                continue;
+            struct wanted w = all[i];
+            w.stage = s;
+            vec_push(&k->wanted, w);
+            taken++;
+        }
+    }
+    mem_free(all);
+}
+
+/* ---- files ---- */
+
+static const char *stage_folder(struct keeping *k, size_t stage)
+{
+    return arena_format(k->arena, "%s/compiled/%.*s", k->job->folder,
+                        STR_ARGS(gpu_file_name(k->arena, k->run->stages.at[stage].name)))
+        .at;
+}
+
+static void put(struct keeping *k, size_t stage, const char *name, struct str text)
+{
+    const char *folder = stage_folder(k, stage);
+
+    if (fs_mkdirs(folder, k->diag) == ST_OK)
+        gpu_rundir_put(folder, name, text, k->diag);
+}
+
+/* "module-0123.cubin" with another ending. */
+static const char *with_ending(struct keeping *k, struct str file, const char *ending)
+{
+    return arena_format(k->arena, "%.*s.%s", STR_ARGS(str_part(file, 0, str_find_char(file, '.'))),
+                        ending)
+        .at;
+}
+
+/* The module itself, once in each stage: a second name for the file, for it may be large. */
+static void keep_module(struct keeping *k, struct wanted *w, const struct fs_entry *file)
+{
+    const char *name = arena_cstr(k->arena, file->name), *folder = stage_folder(k, w->stage);
+    const char *to = fs_join(k->arena, folder, name);
+
+    if (file->size > MODULE_MOST || fs_mkdirs(folder, k->diag) != ST_OK)
+        return;
+    if (fs_exists(to) || link(file->path, to) == 0)
+        w->cubin = name;
+}
+
+/* ---- one module ---- */
+
+static void add_listing(struct keeping *k, const struct wanted *w, struct str text)
+{
+    struct arena *arena = k->pages->arena;
+    struct gpu_listing l = {.kernel = arena_str(arena, w->name)};
+
+    if (!gpu_disasm_sass(text, w->mangled, &l))
+        return;
+    struct str last = S("");
+    for (size_t i = 0; i < l.sass.n; i++) {
+        struct gpu_sass *s = &l.sass.at[i];
+        s->text = arena_str(arena, s->text);
+        if (!str_equal(s->file, last))
+            last = arena_str(arena, s->file);
+        s->file = last;
+    }
+    vec_push(&k->pages->listings, l);
+}
+
+/* Instructions of a kernel that two stages have are listed once. */
+static bool is_listed(const struct keeping *k, const struct wanted *w)
+{
+    for (const struct wanted *x = k->wanted.at; x < w; x++)
+        if (x->is_found && str_equal(x->mangled, w->mangled))
+            return true;
+    return false;
+}
+
+static void disassemble(struct keeping *k, const struct wanted *w, const char *path,
+                        const struct cubin *c)
+{
+    struct arena scratch;
+    struct diag said;
+    struct str text;
+
+    if (k->nvdisasm == NULL || is_listed(k, w))
+        return;
+    arena_init(&scratch);
+    diag_init(&said);
+    if (nvdisasm_text(&scratch, k->nvdisasm, path, c, &w->function, &text, &said) == ST_OK)
+        add_listing(k, w, text);
+    else
+        diag_add(k->diag, SEV_LOSS, "gpu.no-sass", (struct where){0}, "no instructions of %.*s: %s",
+                 STR_ARGS(w->name),
+                 said.entries.n > 0 ? said.entries.at[0].first[0].text : "nvdisasm failed");
+    diag_fini(&said);
+    arena_free(&scratch);
+}
+
+static void take_module(struct keeping *k, const struct fs_entry *file)
+{
+    struct mapfile map;
+    struct cubin c;
+    struct diag said;
+
+    diag_init(&said); /* a module that cannot be read is one without our kernels */
+    if (mapfile_open(&map, file->path, &said) != ST_OK) {
+        diag_fini(&said);
+        return;
+    }
+    if (cubin_read(k->arena, file->path, map.text, &c, &said) == ST_OK)
+        for (size_t i = 0; i < k->wanted.n; i++) {
+            struct wanted *w = &k->wanted.at[i];
+            const struct cubin_function *f = w->is_found ? NULL : cubin_find(&c, w->mangled);
+            if (f == NULL)
+                continue;
+            w->is_found = true;
+            w->function = *f;
+            keep_module(k, w, file);
+            w->has_ptx = c.ptx.n > 0;
+            if (w->has_ptx)
+                put(k, w->stage, with_ending(k, file->name, "ptx"), c.ptx);
+            disassemble(k, w, file->path, &c);
+        }
+    mapfile_close(&map);
+    diag_fini(&said);
+}
+
+/* ---- PTX that no module has ---- */
+
+static void look_into_program(struct keeping *k)
+{
+    struct probe_result tool = {0};
+    struct str text = S("");
+    bool is_wanted = false;
+    struct diag said;
+
+    for (size_t i = 0; i < k->wanted.n; i++)
+        is_wanted |= k->wanted.at[i].is_found && !k->wanted.at[i].has_ptx;
+    const char *program = is_wanted ? fs_find_program(k->arena, k->job->program) : NULL;
+    if (program != NULL)
+        driver_cuobjdump.probe(k->arena, &tool);
+    if (program == NULL || tool.state != PROBE_FOUND)
+        return;
+    diag_init(&said); /* an interpreter has none: that is no loss */
+    if (cuobjdump_text(k->arena, tool.path, program, &text, &said) == ST_OK)
+        for (size_t i = 0; i < k->wanted.n; i++) {
+            struct wanted *w = &k->wanted.at[i];
+            struct str ptx = w->is_found && !w->has_ptx ? gpu_disasm_ptx(text, w->mangled) : S("");
+            w->has_ptx |= ptx.n > 0;
+            if (ptx.n > 0)
+                put(k, w->stage,
+                    arena_format(k->arena, "%.*s.ptx", STR_ARGS(gpu_file_name(k->arena, w->name)))
+                        .at,
+                    ptx);
+        }
+    diag_fini(&said);
+}
+
+/* ---- resources.json ---- */
+
+static void put_number(struct json_writer *j, const char *key, int64_t value)
+{
+    json_write_key(j, str_of(key));
+    if (value >= 0)
+        json_write_i64(j, value);
+    else
+        json_write_null(j);
+}
+
+static void put_kernel(struct json_writer *j, const struct wanted *w)
+{
+    const struct cubin_function *f = &w->function;
+
+    json_write_object(j);
+    json_write_key(j, S("kernel"));
+    json_write_string(j, w->mangled);
+    json_write_key(j, S("name"));
+    json_write_string(j, w->name);
+    json_write_key(j, S("cubin"));
+    if (w->cubin != NULL)
+        json_write_string(j, str_of(w->cubin));
+    else
+        json_write_null(j);
+    put_number(j, "registers", f->registers);
+    put_number(j, "frame_bytes", f->frame_bytes);
+    /* The module does not tell spills from local arrays; without a frame there are none. */
+    put_number(j, "spill_bytes", f->frame_bytes == 0 ? 0 : -1);
+    put_number(j, "barriers", f->barriers);
+    put_number(j, "smem_static", f->shared_bytes);
+    put_number(j, "code_bytes", (int64_t)f->code_bytes);
+    json_write_end(j);
+}
+
+static void write_resources(struct keeping *k, size_t stage)
+{
+    struct json_buffer b = {0};
+    struct json_writer j;
+    bool has_any = false;
+
+    json_write_init(&j, json_buffer_sink(&b), JSON_INDENTED);
+    json_write_object(&j);
+    json_write_key(&j, S("kernels"));
+    json_write_array(&j);
+    for (size_t i = 0; i < k->wanted.n; i++)
+        if (k->wanted.at[i].stage == stage && k->wanted.at[i].is_found) {
+            put_kernel(&j, &k->wanted.at[i]);
+            has_any = true;
+        }
+    json_write_end(&j);
+    json_write_end(&j);
+    json_write_finish(&j);
+    if (has_any)
+        put(k, stage, "resources.json", (struct str){b.at, b.n});
+    json_buffer_free(&b);
+}
+
+/* ---- all ---- */
+
+static bool is_module(const struct fs_entry *e)
+{
+    return e->kind == FS_FILE && str_starts(e->name, S("module-"));
+}
+
+static void take_modules(struct keeping *k, const struct fs_list *list)
+{
+    struct probe_result tool = {0};
+    bool has_any = false;
+
+    driver_nvdisasm.probe(k->arena, &tool);
+    k->nvdisasm = tool.state == PROBE_FOUND ? tool.path : NULL;
+    for (size_t i = 0; i < list->n; i++)
+        if (is_module(&list->at[i]) && str_ends(list->at[i].name, S(".cubin")))
+            take_module(k, &list->at[i]);
+    for (size_t i = 0; i < k->wanted.n; i++)
+        has_any |= k->wanted.at[i].is_found;
+    if (has_any && k->nvdisasm == NULL)
+        diag_add(k->diag, SEV_NOTE, "gpu.no-sass", (struct where){0},
+                 "SASS text unavailable: nvdisasm was not found");
+    look_into_program(k);
+    for (size_t i = 0; i < k->run->stages.n; i++)
+        write_resources(k, i);
+}
+
+void gpu_compiled_keep(const struct gpu_compiled_job *job, const struct gpu_run *run,
+                       struct gpu_import *pages, struct diag *d)
+{
+    struct arena arena;
+    struct fs_list list = {0};
+    struct keeping k = {.job = job, .run = run, .pages = pages, .diag = d, .arena = &arena};
+    bool has_modules = false;
+
+    arena_init(&arena);
+    if (fs_is_dir(job->modules) && fs_list(&arena, job->modules, &list, d) == ST_OK)
+        for (size_t i = 0; i < list.n; i++)
+            has_modules |= is_module(&list.at[i]);
+    if (has_modules) {
+        want_kernels(&k);
+        take_modules(&k, &list);
+    }
+    for (size_t i = 0; i < list.n; i++)
+        if (is_module(&list.at[i]))
+            unlink(list.at[i].path);
+    vec_free(&k.wanted);
+    arena_free(&arena);
+}

@@ -1,0 +1,154 @@
+/*
+ * Where warps were seen waiting most: the hottest instructions and lines of each listing, hung on
+ * the kernel that it belongs to.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "gpu/ncu_csv.h"
+#include "gpu/units.h"
+
+enum { HOT = 10 };
+
+static int hotter_sass(const void *a, const void *b)
+{
+    const struct gpu_sass *const *x = a, *const *y = b;
+    double p = isnan((*x)->samples) ? 0 : (*x)->samples,
+           q = isnan((*y)->samples) ? 0 : (*y)->samples;
+
+    return p != q ? (p < q) - (p > q) : ((*x)->pc > (*y)->pc) - ((*x)->pc < (*y)->pc);
+}
+
+static int hotter_line(const void *a, const void *b)
+{
+    const struct gpu_line *const *x = a, *const *y = b;
+    double p = isnan((*x)->samples) ? 0 : (*x)->samples,
+           q = isnan((*y)->samples) ? 0 : (*y)->samples;
+
+    if (p != q)
+        return (p < q) - (p > q);
+    int order = str_compare((*x)->file, (*y)->file);
+    return order != 0 ? order : ((*x)->line > (*y)->line) - ((*x)->line < (*y)->line);
+}
+
+double gpu_listing_share(const struct gpu_listing *l, double samples)
+{
+    return l->samples > 0 ? 100 * samples / l->samples : 0;
+}
+
+static struct str stall_of(const struct gpu_listing *l, const struct gpu_sass *s)
+{
+    struct str best = {"", 0};
+    double most = 0;
+
+    for (size_t i = 0; i < l->stall_names.n; i++)
+        if (s->stalls[i] > most && !str_ends(l->stall_names.at[i], S("_not_issued"))) {
+            most = s->stalls[i];
+            best = l->stall_names.at[i];
+        }
+    return best;
+}
+
+static void attach_sass(struct arena *arena, const struct gpu_listing *l, struct gpu_kernel *k)
+{
+    const struct gpu_sass **order = ARENA_ARRAY(arena, const struct gpu_sass *, l->sass.n + 1);
+
+    for (size_t i = 0; i < l->sass.n; i++)
+        order[i] = &l->sass.at[i];
+    if (l->sass.n > 0)
+        qsort(order, l->sass.n, sizeof(*order), hotter_sass);
+    for (size_t i = 0; i < l->sass.n && i < HOT && order[i]->samples > 0; i++) {
+        double inst = NAN;
+        gpu_number(order[i]->cells[GPU_SASS_INST], GPU_NUMBERS_ENGLISH, &inst);
+        vec_push(&k->hot_instructions,
+                 ((struct gpu_hot){
+                     .place = arena_format(arena, "0x%04llx", (unsigned long long)order[i]->pc),
+                     .text = order[i]->text,
+                     .samples = order[i]->samples,
+                     .share = gpu_listing_share(l, order[i]->samples),
+                     .inst = inst,
+                     .stall = stall_of(l, order[i])}));
+    }
+}
+
+const struct gpu_line **gpu_hot_lines(struct arena *arena, const struct gpu_listing *l)
+{
+    const struct gpu_line **order = ARENA_ARRAY(arena, const struct gpu_line *, l->lines.n + 1);
+
+    for (size_t i = 0; i < l->lines.n; i++)
+        order[i] = &l->lines.at[i];
+    if (l->lines.n > 0)
+        qsort(order, l->lines.n, sizeof(*order), hotter_line);
+    return order;
+}
+
+static void attach_lines(struct arena *arena, const struct gpu_listing *l, struct gpu_kernel *k)
+{
+    const struct gpu_line **order = gpu_hot_lines(arena, l);
+
+    for (size_t i = 0; i < l->lines.n && i < HOT && order[i]->samples > 0; i++)
+        vec_push(
+            &k->hot_lines,
+            ((struct gpu_hot){.place = arena_format(arena, "%.*s:%llu", STR_ARGS(order[i]->file),
+                                                    (unsigned long long)order[i]->line),
+                              .text = str_trim(order[i]->text),
+                              .samples = order[i]->samples,
+                              .share = gpu_listing_share(l, order[i]->samples),
+                              .inst = order[i]->inst,
+                              .stall = order[i]->stall}));
+}
+
+/* Source pages spell the arguments of templates with their types: "<(int)32>" for "<32>". */
+static struct str without_casts(struct arena *arena, struct str name)
+{
+    char *plain = arena_alloc(arena, name.n + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; i < name.n; i++) {
+        struct str rest = str_part(name, i, name.n);
+        size_t close = str_find_char(rest, ')');
+        bool is_cast =
+            rest.at[0] == '(' && n > 0 && (plain[n - 1] == '<' || plain[n - 1] == ' ') &&
+            close + 1 < rest.n &&
+            ((rest.at[close + 1] >= '0' && rest.at[close + 1] <= '9') || rest.at[close + 1] == '-');
+        if (is_cast)
+            i += close;
+        else
+            plain[n++] = name.at[i];
+    }
+    return (struct str){plain, n};
+}
+
+/* The first launch of that name without a listing; a new one when no page told of it. `plain` are
+ * the names of the first `n`. */
+static struct gpu_kernel *kernel_of(struct gpu_import *in, struct str name, const struct str *plain,
+                                    size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct gpu_kernel *k = &in->kernels.at[i];
+        if (k->hot_instructions.n + k->hot_lines.n == 0 && str_equal(plain[i], name))
+            return k;
+    }
+    struct gpu_kernel k = gpu_kernel_none();
+    k.id = in->kernels.n;
+    k.name = name;
+    vec_push(&in->kernels, k);
+    vec_push(&in->known, (struct gpu_known){.kinds = 1u << GPU_PAGE_SOURCE});
+    return &in->kernels.at[in->kernels.n - 1];
+}
+
+void gpu_source_attach(struct gpu_import *in)
+{
+    size_t n = in->kernels.n;
+    struct str *plain = ARENA_ARRAY(in->arena, struct str, n + 1);
+
+    for (size_t i = 0; i < n; i++)
+        plain[i] = without_casts(in->arena, in->kernels.at[i].name);
+    for (size_t i = 0; i < in->listings.n; i++) {
+        struct gpu_listing *l = &in->listings.at[i];
+        l->kernel = without_casts(in->arena, l->kernel);
+        struct gpu_kernel *k = kernel_of(in, l->kernel, plain, n);
+        attach_sass(in->arena, l, k);
+        attach_lines(in->arena, l, k);
+    }
+}

@@ -1,0 +1,65 @@
+/*
+ * ncu_page - what the readers of the single kinds of pages share; private to ncu_*.c.
+ *
+ *     while (ncu_next(p)) {
+ *         struct gpu_kernel *k = ncu_launch(p);   the launch that the row tells of
+ *         …
+ *     }
+ */
+#ifndef STRATA_GPU_NCU_PAGE_H
+#define STRATA_GPU_NCU_PAGE_H
+
+#include "base/csv.h"
+#include "gpu/ncu_csv.h"
+#include "gpu/units.h"
+
+/* Columns that every launch page has; the rest is up to the kind. */
+enum {
+    COL_ID,
+    COL_PROCESS,
+    COL_KERNEL,
+    COL_CONTEXT,
+    COL_STREAM,
+    COL_BLOCK,
+    COL_GRID,
+    COL_DEVICE,
+    COL_CC,
+    NCU_HEADS
+};
+
+struct ncu_page {
+    struct gpu_import *in;
+    const char *path;
+    struct diag *d;
+    struct csv csv;
+    enum gpu_page kind;
+    enum gpu_number_style style;
+    int head[NCU_HEADS]; /* columns; -1: the page lacks them */
+    uint64_t id;         /* of the row */
+    unsigned number;     /* of the page, over all files */
+    size_t current;      /* SIZE_MAX: none */
+    uint64_t line_base;  /* lines before the header */
+    size_t least;        /* cells of a row; shorter ones are of tables inside a details page */
+};
+
+/* Steps to the next row of a launch; rows that name none are counted as lost. A row without a
+ * launch that holds the units of a raw page comes with `is_units` set. */
+bool ncu_next(struct ncu_page *p, bool *is_units);
+
+/* The launch of the row: the one before, one that another page told of, or a new one. */
+struct gpu_kernel *ncu_launch(struct ncu_page *p);
+
+/* A column that tells of the launch, not of a metric. */
+bool ncu_is_head(const struct ncu_page *p, int column);
+
+void ncu_lose(struct ncu_page *p, const char *why);
+struct str ncu_keep(struct ncu_page *p, struct str text);
+void ncu_keep_value(struct ncu_page *p, struct gpu_kernel *k, struct gpu_value value);
+
+/* Reads the number of a cell into value->number, or else the text. */
+void ncu_read_value(struct ncu_page *p, struct str text, double factor, struct gpu_value *value);
+
+void ncu_read_launches(struct ncu_page *p); /* raw pages and ranges */
+void ncu_read_details(struct ncu_page *p);
+
+#endif
