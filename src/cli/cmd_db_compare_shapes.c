@@ -49,19 +49,14 @@ static bool write_csv(const void *what, struct sink sink)
 static void put_row(struct json_writer *j, const struct shape_row *row)
 {
     json_write_object(j);
-    json_write_key(j, S("kernel_type"));
-    json_write_string(j, row->kernel);
-    json_write_key(j, S("shape_key"));
-    json_write_string(j, row->shapes);
+    json_put_str(j, "kernel_type", row->kernel);
+    json_put_str(j, "shape_key", row->shapes);
     decimal_json(j, S("tc_dur_us"), row->predicted_us, 2);
     decimal_json(j, S("prof_dur_us"), row->measured_us, 2);
     decimal_json(j, S("delta_pct"), shape_row_delta(row), 1);
-    json_write_key(j, S("tc_count"));
-    json_write_u64(j, row->predicted_n);
-    json_write_key(j, S("prof_count"));
-    json_write_u64(j, row->measured_n);
-    json_write_key(j, S("source"));
-    json_write_string(j, row->source);
+    json_put_u64(j, "tc_count", row->predicted_n);
+    json_put_u64(j, "prof_count", row->measured_n);
+    json_put_str(j, "source", row->source);
     json_write_end(j);
 }
 
@@ -71,8 +66,7 @@ static void print_json(struct session *s, const struct shape_rows *rows)
     struct plot_point *points = ARENA_ARRAY(&s->arena, struct plot_point, rows->at.n);
 
     json_write_object(j);
-    json_write_key(j, S("rows"));
-    json_write_array(j);
+    json_put_array(j, "rows");
     for (size_t i = 0; i < rows->at.n; i++) {
         const struct shape_row *row = &rows->at.at[i];
         put_row(j, row);

@@ -76,10 +76,8 @@ static void print_json(struct session *s, const struct m6 *m, const struct predi
     decimal_json(j, S("compute_us"), m->compute_us, DECIMALS_ALL);
     decimal_json(j, S("hcom_us"), m->hcom_us, DECIMALS_ALL);
     decimal_json(j, S("aicpu_us"), m->helper_us, DECIMALS_ALL);
-    json_write_key(j, S("skipped_rows"));
-    json_write_u64(j, m->skipped);
-    json_write_key(j, S("source_filter"));
-    json_write_array(j);
+    json_put_u64(j, "skipped_rows", m->skipped);
+    json_put_array(j, "source_filter");
     for (size_t i = 0; i < m->n_sources; i++)
         json_write_string(j, m->sources[i]);
     json_write_end(j);

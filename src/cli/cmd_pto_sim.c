@@ -196,21 +196,15 @@ static void print_checks(struct session *s, const struct extras *x)
 
 static void put_checks(struct json_writer *j, const struct extras *x)
 {
-    json_write_key(j, S("checks"));
-    json_write_array(j);
+    json_put_array(j, "checks");
     for (size_t i = 0; i < x->n_checks; i++) {
         const struct pto_compared *r = &x->checks[i].result;
         json_write_object(j);
-        json_write_key(j, S("argument"));
-        json_write_string(j, x->checks[i].name);
-        json_write_key(j, S("elements"));
-        json_write_u64(j, r->n);
-        json_write_key(j, S("wrong"));
-        json_write_u64(j, r->wrong);
-        json_write_key(j, S("max_abs"));
-        json_write_f64(j, r->max_abs);
-        json_write_key(j, S("max_rel"));
-        json_write_f64(j, r->max_rel);
+        json_put_str(j, "argument", x->checks[i].name);
+        json_put_u64(j, "elements", r->n);
+        json_put_u64(j, "wrong", r->wrong);
+        json_put_f64(j, "max_abs", r->max_abs);
+        json_put_f64(j, "max_rel", r->max_rel);
         json_write_end(j);
     }
     json_write_end(j);
@@ -251,22 +245,16 @@ static enum status draw(struct session *s, const struct args *a, struct pto_kern
 
 static void put_arguments(struct json_writer *j, const struct pto_kernel *k)
 {
-    json_write_key(j, S("arguments"));
-    json_write_array(j);
+    json_put_array(j, "arguments");
     for (size_t i = 0; i < k->args.n; i++) {
         const struct pto_bound_arg *a = &k->args.at[i];
         json_write_object(j);
-        json_write_key(j, S("name"));
-        json_write_string(j, a->name);
-        json_write_key(j, S("given"));
-        json_write_bool(j, a->is_given);
+        json_put_str(j, "name", a->name);
+        json_put_bool(j, "given", a->is_given);
         if (a->size.is_pointer) {
-            json_write_key(j, S("type"));
-            json_write_string(j, str_of(pto_dtype_name(a->size.dtype)));
-            json_write_key(j, S("elements"));
-            json_write_i64(j, pto_gm_elements(&a->size));
-            json_write_key(j, S("dynamic"));
-            json_write_bool(j, a->size.is_dynamic);
+            json_put_text(j, "type", pto_dtype_name(a->size.dtype));
+            json_put_i64(j, "elements", pto_gm_elements(&a->size));
+            json_put_bool(j, "dynamic", a->size.is_dynamic);
         }
         json_write_end(j);
     }
@@ -277,19 +265,14 @@ static void put_kernel(struct json_writer *j, const char *path, const struct pto
                        const struct extras *x)
 {
     json_write_object(j);
-    json_write_key(j, S("path"));
-    json_write_string(j, str_of(path));
-    json_write_key(j, S("total_cycles"));
-    json_write_i64(j, k->total);
-    json_write_key(j, S("total_us"));
-    json_write_f64(j, pto_outcome_us(&k->outcome, k->total));
-    json_write_key(j, S("blocks"));
-    json_write_array(j);
+    json_put_text(j, "path", path);
+    json_put_i64(j, "total_cycles", k->total);
+    json_put_f64(j, "total_us", pto_outcome_us(&k->outcome, k->total));
+    json_put_array(j, "blocks");
     for (size_t i = 0; i < k->blocks.n; i++)
         json_write_i64(j, k->blocks.at[i]);
     json_write_end(j);
-    json_write_key(j, S("block"));
-    json_write_i64(j, k->longest);
+    json_put_i64(j, "block", k->longest);
     pto_outcome_members(&k->outcome, j);
     put_arguments(j, k);
     if (x && x->what_ifs.n > 0) {

@@ -254,16 +254,12 @@ void incore_view_free(struct incore_view *v)
 
 void incore_timeline_json(const struct incore_view *v, struct json_writer *w)
 {
-    json_write_key(w, S("timeline"));
-    json_write_array(w);
+    json_put_array(w, "timeline");
     for (size_t i = 0; i < v->strips.n; i++) {
         json_write_object(w);
-        json_write_key(w, S("core"));
-        json_write_string(w, v->strips.at[i].core);
-        json_write_key(w, S("pipe"));
-        json_write_string(w, v->strips.at[i].pipe);
-        json_write_key(w, S("cells"));
-        json_write_string(w, str_of(v->strips.at[i].cells));
+        json_put_str(w, "core", v->strips.at[i].core);
+        json_put_str(w, "pipe", v->strips.at[i].pipe);
+        json_put_text(w, "cells", v->strips.at[i].cells);
         json_write_end(w);
     }
     json_write_end(w);
