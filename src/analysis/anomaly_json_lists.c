@@ -13,20 +13,10 @@
 
 enum { MAX_OPS = 50, ANCHOR_OPS = 10 };
 
-static const char *const metric_names[GROUP_METRICS] = {
-    [GROUP_SERVICE] = "service_ms",
-    [GROUP_BUSY] = "device_busy_union_ms",
-    [GROUP_UNDERFEED_RATIO] = "underfeed_ratio",
-    [GROUP_PRELAUNCH] = "prelaunch_gap_ms",
-    [GROUP_TAIL] = "tail_gap_ms",
-    [GROUP_INTERNAL] = "internal_bubble_total_ms",
-    [GROUP_LARGEST] = "largest_internal_bubble_ms",
-};
-
 static void put_spread(struct doc *d, const struct group *g, enum group_metric metric,
                        const char *suffix, double value)
 {
-    struct str name = arena_format(&d->st->scratch, "%s_%s", metric_names[metric], suffix);
+    struct str name = arena_format(&d->st->scratch, "%s_%s", group_metric_names[metric], suffix);
 
     (void)g;
     json_put_f64(&d->w, name.at, metric == GROUP_UNDERFEED_RATIO ? value : value / 1e6);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/study.h"
+#include "base/ranked.h"
 
 const char *role_name(enum role role, enum layer_kind kind)
 {
@@ -192,23 +193,6 @@ void arch_roles_tell(const struct arch_ops *ops, const struct arch_layer *layer,
 
 /* ---- statistics ---- */
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-static double quantile(const double *sorted, size_t n, double q)
-{
-    double at = q * (double)(n - 1);
-    size_t low = (size_t)at;
-
-    if (low + 1 >= n)
-        return sorted[n - 1];
-    return sorted[low] + (at - (double)low) * (sorted[low + 1] - sorted[low]);
-}
-
 struct arch_spread arch_spread_of(double *values, size_t n)
 {
     struct arch_spread out = {0};
@@ -216,7 +200,7 @@ struct arch_spread arch_spread_of(double *values, size_t n)
 
     if (n == 0)
         return out;
-    qsort(values, n, sizeof(*values), ascending);
+    ranked_sort(values, n);
     for (size_t i = 0; i < n; i++)
         sum += values[i];
     out.mean = sum / (double)n;
@@ -225,9 +209,9 @@ struct arch_spread arch_spread_of(double *values, size_t n)
     out.deviation = sqrt(square / (double)n);
     out.min = values[0];
     out.max = values[n - 1];
-    out.p10 = quantile(values, n, 0.10);
-    out.median = quantile(values, n, 0.50);
-    out.p90 = quantile(values, n, 0.90);
+    out.p10 = ranked_at(values, n, 0.10);
+    out.median = ranked_at(values, n, 0.50);
+    out.p90 = ranked_at(values, n, 0.90);
     return out;
 }
 

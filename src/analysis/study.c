@@ -29,9 +29,9 @@ void study_end(struct study *st)
     arena_free(&st->scratch);
 }
 
-static int by_begin(const void *a, const void *b, void *ctx)
+int study_by_begin(const void *a, const void *b, void *slices)
 {
-    const struct slices *s = ctx;
+    const struct slices *s = slices;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
     if (s->begin[x] != s->begin[y])
@@ -51,7 +51,7 @@ struct kernel_order study_kernels(struct study *st)
         if (slice_is_kernel((enum slice_kind)s->kind[i]))
             order[n++] = (uint32_t)i;
     if (n > 0)
-        qsort_r(order, n, sizeof(*order), by_begin, (void *)s);
+        qsort_r(order, n, sizeof(*order), study_by_begin, (void *)s);
     st->kernels = (struct kernel_order){order, n};
     st->has_kernels = true;
     return st->kernels;

@@ -77,6 +77,9 @@ struct study_options study_defaults(void);
 void study_begin(struct study *st, const struct capture *cap, struct study_options options);
 void study_end(struct study *st);
 
+/* For qsort_r() of slice numbers, with the capture's slices: by begin, then by number. */
+int study_by_begin(const void *a, const void *b, void *slices);
+
 struct kernel_order study_kernels(struct study *st);
 
 /* Place in study_kernels() of the first kernel that begins at or after `t`. */

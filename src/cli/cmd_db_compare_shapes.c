@@ -3,7 +3,6 @@
  */
 #include "cli/db_output.h"
 #include "cli/opt_db.h"
-#include "perfdb/compare_plot.h"
 #include "perfdb/compare_shapes.h"
 #include "perfdb/compare_text.h"
 
@@ -63,18 +62,13 @@ static void put_row(struct json_writer *j, const struct shape_row *row)
 static void print_json(struct session *s, const struct shape_rows *rows)
 {
     struct json_writer *j = session_json_begin(s, "strata.db-compare-shapes/1", "measured");
-    struct plot_point *points = ARENA_ARRAY(&s->arena, struct plot_point, rows->at.n);
 
     json_write_object(j);
     json_put_array(j, "rows");
-    for (size_t i = 0; i < rows->at.n; i++) {
-        const struct shape_row *row = &rows->at.at[i];
-        put_row(j, row);
-        points[i] =
-            (struct plot_point){row->kernel, row->shapes, row->measured_us, row->predicted_us};
-    }
+    for (size_t i = 0; i < rows->at.n; i++)
+        put_row(j, &rows->at.at[i]);
     json_write_end(j);
-    plot_json(j, points, rows->at.n);
+    shape_rows_plot(rows, j);
     json_write_end(j);
     session_json_end(s);
 }
