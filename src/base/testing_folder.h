@@ -18,19 +18,14 @@
 
 #include "base/cancel.h"
 #include "base/fs.h"
-#include "base/testing.h"
+#include "base/testing_arena.h"
 
-static struct arena arena;
-static struct diag diag;
 static char scratch[64]; /* the folder */
 
 static inline int enter(void **state)
 {
-    (void)state;
-    arena_init(&arena);
-    diag_init(&diag);
     snprintf(scratch, sizeof(scratch), "/tmp/strata-test-XXXXXX");
-    return mkdtemp(scratch) == NULL;
+    return arena_enter(state) != 0 || mkdtemp(scratch) == NULL;
 }
 
 static inline int scratch_remove(const char *path, const struct stat *info, int type,
@@ -42,22 +37,12 @@ static inline int scratch_remove(const char *path, const struct stat *info, int 
 
 static inline int leave(void **state)
 {
-    (void)state;
     cancel_clear();
-    diag_fini(&diag);
-    arena_free(&arena);
-    return nftw(scratch, scratch_remove, 16, FTW_DEPTH | FTW_PHYS);
+    return arena_leave(state) != 0 || nftw(scratch, scratch_remove, 16, FTW_DEPTH | FTW_PHYS) != 0;
 }
 
 /* A test with these; others come between with enter() and leave() called from its own. */
 #define TS(name) cmocka_unit_test_setup_teardown(name, enter, leave)
-
-/* Forgets what the diag was told so far. */
-static inline void forget(void)
-{
-    diag_fini(&diag);
-    diag_init(&diag);
-}
 
 static inline const char *scratch_path(const char *name)
 {
