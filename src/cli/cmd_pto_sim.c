@@ -72,6 +72,7 @@ static int givens(struct session *s, const char *option, const struct opt_list *
 {
     struct pto_given *given = ARENA_ARRAY(&s->arena, struct pto_given, list->n + 1);
 
+    *out = given;
     for (size_t i = 0; i < list->n; i++) {
         struct str text = str_of(list->at[i]);
         size_t equals = str_find_char(text, '=');
@@ -80,7 +81,6 @@ static int givens(struct session *s, const char *option, const struct opt_list *
         given[i] =
             (struct pto_given){str_part(text, 0, equals), str_part(text, equals + 1, text.n)};
     }
-    *out = given;
     return CODE_DONE;
 }
 
@@ -201,7 +201,7 @@ static enum status do_more(struct session *s, const struct args *a, struct pto_k
                            const struct pto_costs *costs, const struct pto_setup *setup,
                            struct pto_sim_extras *x)
 {
-    const struct pto_given *outputs = NULL, *checks = NULL;
+    const struct pto_given *outputs, *checks = NULL;
 
     if (givens(s, "output", &a->output, &outputs) != CODE_DONE ||
         givens(s, "check", &a->check, &checks) != CODE_DONE)

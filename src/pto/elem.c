@@ -230,7 +230,7 @@ void pto_elem_read_i64(int64_t *out, const unsigned char *at, enum pto_dtype t, 
     switch (t) {
     case PTO_I8:
         for (size_t i = 0; i < n; i++)
-            out[i] = (int8_t)at[i];
+            out[i] = (int64_t)(int8_t)at[i];
         break;
     case PTO_I32:
         for (size_t i = 0; i < n; i++) {

@@ -196,7 +196,7 @@ static int32_t hif8_man(int32_t e)
 static uint64_t hif8_code(int32_t e, uint64_t fraction)
 {
     if (e < -15)
-        return (uint64_t)(e + 23);
+        return (uint64_t)e + 23;
     uint64_t size = (uint64_t)(e < 0 ? -e : e);
     if (size == 0)
         return 8 | fraction;
@@ -244,7 +244,7 @@ static uint64_t pack_e8m0(struct number x, struct pto_convert how)
         e++;
     if (e > 127)
         return how.saturation == PTO_SATURATION_OFF ? 0xff : 0xfe;
-    return (uint64_t)(e + 127);
+    return (uint64_t)e + 127;
 }
 
 static uint64_t pack_int(struct number x, enum pto_dtype t, struct pto_convert how)
