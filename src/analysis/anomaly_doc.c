@@ -20,11 +20,6 @@ void doc_known(struct doc *d, const char *name, int64_t value)
         json_write_null(&d->w);
 }
 
-void doc_ms_real(struct doc *d, const char *name, double ns)
-{
-    json_put_f64(&d->w, name, ns / 1e6);
-}
-
 void doc_window(struct doc *d, struct interval at)
 {
     nanos to_unix = d->cap->clock.has_unix ? d->cap->clock.to_unix : 0;

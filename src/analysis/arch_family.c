@@ -19,12 +19,7 @@ static const char *const names[FAMILIES] = {
     "other",
 };
 
-const char *family_name(enum family family)
-{
-    return names[family];
-}
-
-bool family_named(struct str name, enum family *out)
+static bool family_named(struct str name, enum family *out)
 {
     for (size_t i = 0; i < FAMILIES; i++)
         if (str_equal_nocase(name, str_of(names[i]))) {

@@ -193,7 +193,7 @@ void arch_roles_tell(const struct arch_ops *ops, const struct arch_layer *layer,
 
 /* ---- statistics ---- */
 
-struct arch_spread arch_spread_of(double *values, size_t n)
+static struct arch_spread spread_of_values(double *values, size_t n)
 {
     struct arch_spread out = {0};
     double sum = 0, square = 0;
@@ -425,12 +425,12 @@ static void measure_type(struct finder *f, size_t number)
         values[5][n++] = (double)nanos_sub(wall, attention);
     }
     type->count = n;
-    type->kernels = arch_spread_of(values[0], n);
-    type->wall = arch_spread_of(values[1], n);
-    type->attention_share = arch_spread_of(values[2], n);
-    type->attention = arch_spread_of(values[3], n);
-    type->dfc = arch_spread_of(values[4], n);
-    type->post = arch_spread_of(values[5], n);
+    type->kernels = spread_of_values(values[0], n);
+    type->wall = spread_of_values(values[1], n);
+    type->attention_share = spread_of_values(values[2], n);
+    type->attention = spread_of_values(values[3], n);
+    type->dfc = spread_of_values(values[4], n);
+    type->post = spread_of_values(values[5], n);
     arena_rewind(&f->st->scratch, mark);
 }
 

@@ -3,14 +3,12 @@
 #include <stdlib.h>
 
 #include "analysis/aicpu.h"
-#include "analysis/arch.h"
 #include "analysis/boundary.h"
 #include "analysis/bubbles.h"
 #include "analysis/evidence.h"
 #include "analysis/groups.h"
 #include "analysis/judgement.h"
 #include "analysis/steps.h"
-#include "analysis/structures.h"
 #include "analysis/waits.h"
 
 struct study_options study_defaults(void)
@@ -156,18 +154,4 @@ const struct judgement *study_judgement(struct study *st)
     if (st->judgement == NULL)
         st->judgement = judgement_find(st);
     return st->judgement;
-}
-
-const struct arch *study_arch(struct study *st)
-{
-    if (st->arch == NULL)
-        arch_find(st, &(struct arch_options){0});
-    return st->arch;
-}
-
-const struct structures *study_structures(struct study *st)
-{
-    if (st->structures == NULL)
-        st->structures = structures_find(st, study_arch(st));
-    return st->structures;
 }

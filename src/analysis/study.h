@@ -65,8 +65,6 @@ struct study {
     const struct groups *groups;
     const struct aicpu *aicpu;
     const struct judgement *judgement;
-    const struct arch *arch; /* set by arch_find() when options were given */
-    const struct structures *structures;
     bool has_kernels, has_busy;
 };
 
@@ -101,9 +99,5 @@ const struct boundary *study_boundary(struct study *st);
 const struct groups *study_groups(struct study *st);
 const struct aicpu *study_aicpu(struct study *st);
 const struct judgement *study_judgement(struct study *st);
-
-/* The model, by the rules that arch_find() was last given, and its layers as structures. */
-const struct arch *study_arch(struct study *st);
-const struct structures *study_structures(struct study *st);
 
 #endif

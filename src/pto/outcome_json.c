@@ -133,10 +133,3 @@ void pto_outcome_members(const struct pto_outcome *o, struct json_writer *j)
     put_flows(o, j);
     put_assumed(o, j);
 }
-
-void pto_outcome_json(const struct pto_outcome *o, struct json_writer *j)
-{
-    json_write_object(j);
-    pto_outcome_members(o, j);
-    json_write_end(j);
-}
