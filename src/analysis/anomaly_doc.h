@@ -28,16 +28,8 @@ struct doc {
     nanos origin; /* begin of the whole span: rel_us counts from here */
 };
 
-void doc_key(struct doc *d, const char *name);
-void doc_text(struct doc *d, const char *name, struct str text);
 void doc_text_or_null(struct doc *d, const char *name, struct str text); /* null when empty */
-void doc_count(struct doc *d, const char *name, uint64_t count);
-void doc_bool(struct doc *d, const char *name, bool value);
-void doc_number(struct doc *d, const char *name, double value); /* null when not finite */
-void doc_known(struct doc *d, const char *name, int64_t value); /* null when UNKNOWN */
-void doc_us(struct doc *d, const char *name, nanos ns);
-void doc_ms(struct doc *d, const char *name, nanos ns);
-void doc_ms_real(struct doc *d, const char *name, double ns); /* averages of times */
+void doc_known(struct doc *d, const char *name, int64_t value);          /* null when UNKNOWN */
 
 /* start_us, end_us (since 1970 where that is known) and their twins relative to the origin. */
 void doc_window(struct doc *d, struct interval at);

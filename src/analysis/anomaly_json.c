@@ -40,8 +40,7 @@ static struct str source_of(const struct capture *cap)
 /* The code "kernel-details.field-count" is counted under "field_count". */
 static void put_dropped(struct doc *d)
 {
-    doc_key(d, "rows_dropped");
-    json_write_object(&d->w);
+    json_put_object(&d->w, "rows_dropped");
     for (size_t i = 0; i < d->cap->losses.n; i++) {
         const struct loss *loss = &d->cap->losses.at[i];
         const char *dot = strchr(loss->code, '.');
@@ -52,21 +51,20 @@ static void put_dropped(struct doc *d)
         for (char *c = name; *c != '\0'; c++)
             if (*c == '-')
                 *c = '_';
-        doc_count(d, name, loss->count);
+        json_put_u64(&d->w, name, loss->count);
     }
     json_write_end(&d->w);
 }
 
 static void put_files(struct doc *d)
 {
-    doc_key(d, "files");
-    json_write_array(&d->w);
+    json_put_array(&d->w, "files");
     for (size_t i = 0; i < d->cap->sources.n; i++) {
         const struct source *source = &d->cap->sources.at[i];
         json_write_object(&d->w);
-        doc_text(d, "name", str_basename(str_of(source->path)));
-        doc_count(d, "bytes", source->bytes);
-        doc_count(d, "rows", source->rows);
+        json_put_str(&d->w, "name", str_basename(str_of(source->path)));
+        json_put_u64(&d->w, "bytes", source->bytes);
+        json_put_u64(&d->w, "rows", source->rows);
         json_write_end(&d->w);
     }
     json_write_end(&d->w);
@@ -74,10 +72,9 @@ static void put_files(struct doc *d)
 
 static void put_diagnostics(struct doc *d)
 {
-    doc_key(d, "diagnostics");
-    json_write_object(&d->w);
+    json_put_object(&d->w, "diagnostics");
     for (size_t i = 0; i < d->cap->losses.n; i++)
-        doc_count(d, d->cap->losses.at[i].code, d->cap->losses.at[i].count);
+        json_put_u64(&d->w, d->cap->losses.at[i].code, d->cap->losses.at[i].count);
     json_write_end(&d->w);
 }
 
@@ -85,14 +82,13 @@ static void put_checks(struct doc *d)
 {
     const struct selfchecks *checks = selfcheck_find(d->st);
 
-    doc_key(d, "self_checks");
-    json_write_array(&d->w);
+    json_put_array(&d->w, "self_checks");
     for (size_t i = 0; i < checks->n; i++) {
         json_write_object(&d->w);
-        doc_text(d, "name", checks->at[i].name);
-        doc_number(d, "expected", checks->at[i].expected);
-        doc_number(d, "actual", checks->at[i].actual);
-        doc_bool(d, "ok", checks->at[i].is_ok);
+        json_put_str(&d->w, "name", checks->at[i].name);
+        json_put_f64(&d->w, "expected", checks->at[i].expected);
+        json_put_f64(&d->w, "actual", checks->at[i].actual);
+        json_put_bool(&d->w, "ok", checks->at[i].is_ok);
         json_write_end(&d->w);
     }
     json_write_end(&d->w);
@@ -100,7 +96,7 @@ static void put_checks(struct doc *d)
 
 static void put_flag(struct doc *d, const char *name, int64_t value)
 {
-    doc_key(d, name);
+    json_write_key(&d->w, str_of(name));
     if (value == UNKNOWN)
         json_write_null(&d->w);
     else
@@ -109,8 +105,7 @@ static void put_flag(struct doc *d, const char *name, int64_t value)
 
 static void put_all_streams(struct doc *d)
 {
-    doc_key(d, "streams");
-    json_write_array(&d->w);
+    json_put_array(&d->w, "streams");
     for (size_t i = 0; i < d->cap->lanes.n; i++) {
         const struct lane *lane = &d->cap->lanes.at[i];
         struct str name = capture_text(d->cap, lane->key.name);
@@ -146,24 +141,23 @@ static void put_capture(struct doc *d)
 
     for (size_t i = 0; i < d->cap->slices.n; i++)
         host += d->cap->slices.kind[i] >= SLICE_HOST_OP && d->cap->slices.kind[i] <= SLICE_GC;
-    doc_key(d, "capture");
-    json_write_object(&d->w);
-    doc_text(d, "path", str_of(d->cap->name));
+    json_put_object(&d->w, "capture");
+    json_put_str(&d->w, "path", str_of(d->cap->name));
     doc_text_or_null(d, "kind", capture_text(d->cap, facts->kind));
-    doc_text(d, "source", source_of(d->cap));
-    doc_text(d, "step_source", str_of(step_source_name(d->steps->source)));
+    json_put_str(&d->w, "source", source_of(d->cap));
+    json_put_text(&d->w, "step_source", step_source_name(d->steps->source));
     doc_known(d, "rank", facts->rank);
     doc_known(d, "device", facts->device);
     doc_known(d, "level", facts->level);
     put_flag(d, "record_shapes", facts->record_shapes);
     put_flag(d, "with_stack", facts->with_stack);
-    doc_text(d, "time_origin_us",
-             (struct str){origin, num_print_us(origin, nanos_add(d->origin, to_unix))});
-    doc_count(d, "rows_read", rows_read(d->cap));
-    doc_count(d, "rows_after_dedup", study_kernels(d->st).n);
+    json_put_str(&d->w, "time_origin_us",
+                 (struct str){origin, num_print_us(origin, nanos_add(d->origin, to_unix))});
+    json_put_u64(&d->w, "rows_read", rows_read(d->cap));
+    json_put_u64(&d->w, "rows_after_dedup", study_kernels(d->st).n);
     put_dropped(d);
-    doc_count(d, "kernels_before_first_step", d->steps->kernels_before_first);
-    doc_count(d, "host_events", host);
+    json_put_u64(&d->w, "kernels_before_first_step", d->steps->kernels_before_first);
+    json_put_u64(&d->w, "host_events", host);
     put_all_streams(d);
     put_files(d);
     put_diagnostics(d);
@@ -187,15 +181,12 @@ static void put_states(struct doc *d)
                                          "RENDER",
                                          "DONE"};
 
-    doc_key(d, "run");
-    json_write_object(&d->w);
-    doc_key(d, "states");
-    json_write_array(&d->w);
+    json_put_object(&d->w, "run");
+    json_put_array(&d->w, "states");
     for (size_t i = 0; i < ARRAY_LEN(states); i++)
         json_write_string(&d->w, str_of(states[i]));
     json_write_end(&d->w);
-    doc_key(d, "warnings");
-    json_write_array(&d->w);
+    json_put_array(&d->w, "warnings");
     for (size_t i = 0; i < d->cap->losses.n; i++)
         json_write_string(&d->w, arena_format(&d->st->scratch, "%s: %llu dropped",
                                               d->cap->losses.at[i].code,
@@ -206,31 +197,28 @@ static void put_states(struct doc *d)
 
 static void put_inventory(struct doc *d, const struct step_inventory *inv)
 {
-    doc_key(d, "inventory");
-    json_write_object(&d->w);
-    doc_count(d, "total_kernel_count", inv->kernels);
-    doc_count(d, "ai_core_count", inv->ai_core);
-    doc_count(d, "ai_cpu_count", inv->ai_cpu);
-    doc_count(d, "comm_count", inv->comm);
-    doc_ms(d, "kernel_duration_sum_ms", inv->duration_sum);
-    doc_ms(d, "kernel_wait_sum_ms", inv->wait_sum);
-    doc_key(d, "streams");
-    json_write_array(&d->w);
+    json_put_object(&d->w, "inventory");
+    json_put_u64(&d->w, "total_kernel_count", inv->kernels);
+    json_put_u64(&d->w, "ai_core_count", inv->ai_core);
+    json_put_u64(&d->w, "ai_cpu_count", inv->ai_cpu);
+    json_put_u64(&d->w, "comm_count", inv->comm);
+    json_put_ms(&d->w, "kernel_duration_sum_ms", inv->duration_sum);
+    json_put_ms(&d->w, "kernel_wait_sum_ms", inv->wait_sum);
+    json_put_array(&d->w, "streams");
     for (size_t i = 0; i < inv->n_streams; i++)
         json_write_string(&d->w, capture_text(d->cap, inv->streams[i]));
     json_write_end(&d->w);
-    doc_count(d, "stream_count", inv->n_streams);
+    json_put_u64(&d->w, "stream_count", inv->n_streams);
     json_write_end(&d->w);
 }
 
 static void put_step_aicpu(struct doc *d, const struct aicpu_step *a)
 {
-    doc_key(d, "aicpu");
-    json_write_object(&d->w);
-    doc_count(d, "count", a->calls);
-    doc_ms(d, "duration_ms", a->duration);
-    doc_ms(d, "masked_ms", a->masked);
-    doc_ms(d, "aicpu_filled_idle_ms", a->filled_idle);
+    json_put_object(&d->w, "aicpu");
+    json_put_u64(&d->w, "count", a->calls);
+    json_put_ms(&d->w, "duration_ms", a->duration);
+    json_put_ms(&d->w, "masked_ms", a->masked);
+    json_put_ms(&d->w, "aicpu_filled_idle_ms", a->filled_idle);
     json_write_end(&d->w);
 }
 
@@ -239,8 +227,7 @@ static void put_step_labels(struct doc *d, const struct means *m)
     enum label labels[LABEL_COUNT];
     size_t n = means_labels(m, labels);
 
-    doc_key(d, "soft_root_cause_labels");
-    json_write_array(&d->w);
+    json_put_array(&d->w, "soft_root_cause_labels");
     for (size_t i = 0; i < n; i++)
         json_write_string(&d->w, str_of(label_name(labels[i])));
     json_write_end(&d->w);
@@ -253,28 +240,27 @@ static void put_step(struct doc *d, size_t i)
     const struct verdict *v = &d->judgement->steps[i];
 
     json_write_object(&d->w);
-    doc_text(d, "step_id", step->id);
-    doc_key(d, "number");
-    json_write_i64(&d->w, step->number);
+    json_put_str(&d->w, "step_id", step->id);
+    json_put_i64(&d->w, "number", step->number);
     doc_group(d, "group_id", d->groups->of_step[i]);
     doc_window(d, step->window);
-    doc_ms(d, "service_ms", m->service);
-    doc_ms(d, "device_busy_union_ms", m->busy);
-    doc_ms(d, "underfeed_ms", m->underfeed);
-    doc_number(d, "underfeed_ratio", m->underfeed_ratio);
-    doc_ms(d, "prelaunch_gap_ms", m->prelaunch);
-    doc_ms(d, "tail_gap_ms", m->tail);
-    doc_ms(d, "internal_bubble_total_ms", m->internal);
-    doc_ms(d, "largest_internal_bubble_ms", m->largest_internal);
-    doc_count(d, "bubble_count", m->bubble_count);
-    doc_count(d, "significant_bubble_count", m->significant_count);
+    json_put_ms(&d->w, "service_ms", m->service);
+    json_put_ms(&d->w, "device_busy_union_ms", m->busy);
+    json_put_ms(&d->w, "underfeed_ms", m->underfeed);
+    json_put_f64(&d->w, "underfeed_ratio", m->underfeed_ratio);
+    json_put_ms(&d->w, "prelaunch_gap_ms", m->prelaunch);
+    json_put_ms(&d->w, "tail_gap_ms", m->tail);
+    json_put_ms(&d->w, "internal_bubble_total_ms", m->internal);
+    json_put_ms(&d->w, "largest_internal_bubble_ms", m->largest_internal);
+    json_put_u64(&d->w, "bubble_count", m->bubble_count);
+    json_put_u64(&d->w, "significant_bubble_count", m->significant_count);
     doc_tags(d, "anomaly_tags", v->tags);
     put_step_labels(d, &v->means);
-    doc_text(d, "host_risk", str_of(grade_name(v->host_risk)));
-    doc_text(d, "severity", str_of(severity_level_name(v->severity)));
+    json_put_text(&d->w, "host_risk", grade_name(v->host_risk));
+    json_put_text(&d->w, "severity", severity_level_name(v->severity));
     put_inventory(d, &d->bubbles->inventory[i]);
     put_step_aicpu(d, &study_aicpu(d->st)->steps[i]);
-    doc_bool(d, "partial", study_boundary(d->st)->is_partial[i]);
+    json_put_bool(&d->w, "partial", study_boundary(d->st)->is_partial[i]);
     json_write_end(&d->w);
 }
 
@@ -282,8 +268,7 @@ static void put_limitations(struct doc *d)
 {
     struct gaps gaps = gaps_find(d->st);
 
-    doc_key(d, "limitations");
-    json_write_array(&d->w);
+    json_put_array(&d->w, "limitations");
     for (size_t i = 0; i < gaps.n; i++)
         json_write_string(&d->w, str_of(gaps.at[i].text));
     json_write_end(&d->w);
@@ -303,17 +288,15 @@ bool anomaly_write_json(struct study *st, const struct arch *arch, struct sink o
     d.origin = d.bubbles->global.span.begin;
     json_write_init(&d.w, out, JSON_INDENTED);
     json_write_object(&d.w);
-    doc_text(&d, "schema", S("strata.anomaly/1"));
-    doc_key(&d, "tool");
-    json_write_object(&d.w);
-    doc_text(&d, "name", S("strata"));
-    doc_text(&d, "version", S(STRATA_VERSION));
+    json_put_text(&d.w, "schema", "strata.anomaly/1");
+    json_put_object(&d.w, "tool");
+    json_put_text(&d.w, "name", "strata");
+    json_put_str(&d.w, "version", S(STRATA_VERSION));
     json_write_end(&d.w);
     put_capture(&d);
     put_states(&d);
     doc_put_discovery(&d);
-    doc_key(&d, "steps");
-    json_write_array(&d.w);
+    json_put_array(&d.w, "steps");
     for (size_t i = 0; i < d.steps->n; i++)
         put_step(&d, i);
     json_write_end(&d.w);

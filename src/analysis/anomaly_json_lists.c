@@ -13,42 +13,30 @@
 
 enum { MAX_OPS = 50, ANCHOR_OPS = 10 };
 
-static const char *const metric_names[GROUP_METRICS] = {
-    [GROUP_SERVICE] = "service_ms",
-    [GROUP_BUSY] = "device_busy_union_ms",
-    [GROUP_UNDERFEED_RATIO] = "underfeed_ratio",
-    [GROUP_PRELAUNCH] = "prelaunch_gap_ms",
-    [GROUP_TAIL] = "tail_gap_ms",
-    [GROUP_INTERNAL] = "internal_bubble_total_ms",
-    [GROUP_LARGEST] = "largest_internal_bubble_ms",
-};
-
 static void put_spread(struct doc *d, const struct group *g, enum group_metric metric,
                        const char *suffix, double value)
 {
-    struct str name = arena_format(&d->st->scratch, "%s_%s", metric_names[metric], suffix);
+    struct str name = arena_format(&d->st->scratch, "%s_%s", group_metric_names[metric], suffix);
 
     (void)g;
-    doc_number(d, name.at, metric == GROUP_UNDERFEED_RATIO ? value : value / 1e6);
+    json_put_f64(&d->w, name.at, metric == GROUP_UNDERFEED_RATIO ? value : value / 1e6);
 }
 
 static void put_global(struct doc *d)
 {
     const struct global_gaps *g = &d->bubbles->global;
 
-    doc_key(d, "global_device_gap_analysis");
-    json_write_object(&d->w);
-    doc_ms(d, "capture_span_ms", nanos_sub(g->span.end, g->span.begin));
-    doc_ms(d, "device_busy_union_ms", g->busy);
-    doc_ms(d, "device_gap_ms", g->gap);
-    doc_number(d, "device_gap_ratio", g->gap_ratio);
-    doc_ms(d, "largest_gap_ms", g->largest);
-    doc_key(d, "top_gap_windows");
-    json_write_array(&d->w);
+    json_put_object(&d->w, "global_device_gap_analysis");
+    json_put_ms(&d->w, "capture_span_ms", nanos_sub(g->span.end, g->span.begin));
+    json_put_ms(&d->w, "device_busy_union_ms", g->busy);
+    json_put_ms(&d->w, "device_gap_ms", g->gap);
+    json_put_f64(&d->w, "device_gap_ratio", g->gap_ratio);
+    json_put_ms(&d->w, "largest_gap_ms", g->largest);
+    json_put_array(&d->w, "top_gap_windows");
     for (size_t i = 0; i < g->n_top; i++) {
         json_write_object(&d->w);
         doc_window(d, g->top[i]);
-        doc_ms(d, "duration_ms", nanos_sub(g->top[i].end, g->top[i].begin));
+        json_put_ms(&d->w, "duration_ms", nanos_sub(g->top[i].end, g->top[i].begin));
         json_write_end(&d->w);
     }
     json_write_end(&d->w);
@@ -62,14 +50,14 @@ static void put_group_anomaly(struct doc *d, size_t i)
 
     json_write_object(&d->w);
     doc_group(d, "group_id", i);
-    doc_count(d, "group_size", g->n);
+    json_put_u64(&d->w, "group_size", g->n);
     for (int m = GROUP_SERVICE; m <= GROUP_INTERNAL; m++)
         put_spread(d, g, (enum group_metric)m, "avg", g->metrics[m].avg);
-    doc_text(d, "dominant_idle_pattern", str_of(idle_pattern_name(g->pattern)));
+    json_put_text(&d->w, "dominant_idle_pattern", idle_pattern_name(g->pattern));
     doc_tags(d, "dominant_anomaly_tags", v->tags);
-    doc_bool(d, "requires_followup", v->needs_followup);
-    doc_bool(d, "recurring_bubble_pattern", g->has_bubbles);
-    doc_text(d, "dominant_idle_pattern_raw", str_of(idle_pattern_name(g->pattern_raw)));
+    json_put_bool(&d->w, "requires_followup", v->needs_followup);
+    json_put_bool(&d->w, "recurring_bubble_pattern", g->has_bubbles);
+    json_put_text(&d->w, "dominant_idle_pattern_raw", idle_pattern_name(g->pattern_raw));
     for (int m = 0; m < GROUP_METRICS; m++) {
         if (m == GROUP_LARGEST)
             put_spread(d, g, (enum group_metric)m, "avg", g->metrics[m].avg);
@@ -77,32 +65,31 @@ static void put_group_anomaly(struct doc *d, size_t i)
         put_spread(d, g, (enum group_metric)m, "p90", g->metrics[m].p90);
         put_spread(d, g, (enum group_metric)m, "p95", g->metrics[m].p95);
     }
-    doc_text(d, "severity", str_of(severity_level_name(v->severity)));
-    doc_text(d, "host_risk", str_of(grade_name(v->host_risk)));
+    json_put_text(&d->w, "severity", severity_level_name(v->severity));
+    json_put_text(&d->w, "host_risk", grade_name(v->host_risk));
     json_write_end(&d->w);
 }
 
 static void put_kernel(struct doc *d, const char *name, size_t slice)
 {
-    doc_key(d, name);
+    json_write_key(&d->w, str_of(name));
     if (slice == NO_KERNEL) {
         json_write_null(&d->w);
         return;
     }
     const struct lane *lane = &d->cap->lanes.at[d->cap->slices.lane[slice]];
     json_write_object(&d->w);
-    doc_text(d, "name", capture_text(d->cap, d->cap->slices.name[slice]));
-    doc_text(d, "type", capture_slice_text(d->cap, slice, KEY_TYPE));
-    doc_text(d, "core", capture_slice_text(d->cap, slice, KEY_CORE));
-    doc_us(d, "duration_us", d->cap->slices.dur[slice]);
-    doc_text(d, "stream", capture_text(d->cap, lane->key.name));
+    json_put_str(&d->w, "name", capture_text(d->cap, d->cap->slices.name[slice]));
+    json_put_str(&d->w, "type", capture_slice_text(d->cap, slice, KEY_TYPE));
+    json_put_str(&d->w, "core", capture_slice_text(d->cap, slice, KEY_CORE));
+    json_put_us(&d->w, "duration_us", d->cap->slices.dur[slice]);
+    json_put_str(&d->w, "stream", capture_text(d->cap, lane->key.name));
     json_write_end(&d->w);
 }
 
 static void put_labels(struct doc *d, unsigned labels)
 {
-    doc_key(d, "candidate_labels");
-    json_write_array(&d->w);
+    json_put_array(&d->w, "candidate_labels");
     for (size_t i = 0; i < LABEL_COUNT; i++)
         if (labels & 1u << i)
             json_write_string(&d->w, str_of(label_name((enum label)(1u << i))));
@@ -111,11 +98,10 @@ static void put_labels(struct doc *d, unsigned labels)
 
 static void put_evidence(struct doc *d, const struct evidence *e)
 {
-    doc_number(d, "host_visible_coverage_ratio", e->host);
-    doc_number(d, "sync_marker_overlap_ratio", e->sync);
-    doc_number(d, "comm_marker_overlap_ratio", e->comm);
-    doc_key(d, "evidence_ops");
-    json_write_array(&d->w);
+    json_put_f64(&d->w, "host_visible_coverage_ratio", e->host);
+    json_put_f64(&d->w, "sync_marker_overlap_ratio", e->sync);
+    json_put_f64(&d->w, "comm_marker_overlap_ratio", e->comm);
+    json_put_array(&d->w, "evidence_ops");
     for (size_t i = 0; i < e->n_ops; i++) {
         char us[NUM_TEXT];
         size_t n = num_print_us(us, e->ops[i].overlap);
@@ -124,7 +110,7 @@ static void put_evidence(struct doc *d, const struct evidence *e)
             &d->w, arena_format(&d->st->scratch, "%.*s (%.*s us)", STR_ARGS(name), (int)n, us));
     }
     json_write_end(&d->w);
-    doc_number(d, "host_parallelism", e->parallelism);
+    json_put_f64(&d->w, "host_parallelism", e->parallelism);
 }
 
 static void put_bubble(struct doc *d, size_t i)
@@ -135,16 +121,16 @@ static void put_bubble(struct doc *d, size_t i)
     const char *scope = bubble_scope_name(b->scope);
 
     json_write_object(&d->w);
-    doc_text(d, "bubble_id",
-             arena_format(&d->st->scratch, "%.*s/%s/%zu", STR_ARGS(step), scope, b->ordinal));
-    doc_text(d, "scope", str_of(scope));
-    doc_text(d, "step_id", step);
+    json_put_str(&d->w, "bubble_id",
+                 arena_format(&d->st->scratch, "%.*s/%s/%zu", STR_ARGS(step), scope, b->ordinal));
+    json_put_text(&d->w, "scope", scope);
+    json_put_str(&d->w, "step_id", step);
     doc_group(d, "group_id", d->groups->of_step[b->step]);
     doc_window(d, b->at);
-    doc_ms(d, "duration_ms", nanos_sub(b->at.end, b->at.begin));
+    json_put_ms(&d->w, "duration_ms", nanos_sub(b->at.end, b->at.begin));
     put_labels(d, e->labels);
     put_evidence(d, e);
-    doc_bool(d, "boundary", study_boundary(d->st)->is_bubble[i]);
+    json_put_bool(&d->w, "boundary", study_boundary(d->st)->is_bubble[i]);
     put_kernel(d, "kernel_before", b->before);
     put_kernel(d, "kernel_after", b->after);
     json_write_end(&d->w);
@@ -152,11 +138,11 @@ static void put_bubble(struct doc *d, size_t i)
 
 static void put_op(struct doc *d, const struct op *op)
 {
-    doc_text(d, "op_name", op->key);
-    doc_number(d, "duration_us_avg", op->duration_us_avg);
-    doc_number(d, "wait_us_avg", op->wait_us_avg);
-    doc_number(d, "total_cost_us_avg", op->total_cost_us_avg);
-    doc_number(d, "wait_ratio", op->wait_ratio);
+    json_put_str(&d->w, "op_name", op->key);
+    json_put_f64(&d->w, "duration_us_avg", op->duration_us_avg);
+    json_put_f64(&d->w, "wait_us_avg", op->wait_us_avg);
+    json_put_f64(&d->w, "total_cost_us_avg", op->total_cost_us_avg);
+    json_put_f64(&d->w, "wait_ratio", op->wait_ratio);
 }
 
 /* The ten costliest operators, false hotspots first. */
@@ -165,8 +151,7 @@ static void put_anchors(struct doc *d)
     const struct ops *ops = ops_find(d->st, 0, study_kernels(d->st).n);
     const char *source = study_waits(d->st)->is_derived ? "derived" : "column";
 
-    doc_key(d, "wait_anchor_ops");
-    json_write_array(&d->w);
+    json_put_array(&d->w, "wait_anchor_ops");
     for (int flagged = 1; flagged >= 0; flagged--)
         for (size_t i = 0; i < ops->n && i < ANCHOR_OPS; i++) {
             const struct op *op = &ops->by_cost[i];
@@ -174,11 +159,11 @@ static void put_anchors(struct doc *d)
                 continue;
             json_write_object(&d->w);
             put_op(d, op);
-            doc_bool(d, "is_false_hotspot_risk", op->is_anchor);
-            doc_count(d, "total_cost_rank", op->cost_rank);
-            doc_count(d, "call_count", op->calls);
-            doc_text(d, "wait_source", str_of(source));
-            doc_bool(d, "wait_not_reliable_for_rootcause", op->is_polluted);
+            json_put_bool(&d->w, "is_false_hotspot_risk", op->is_anchor);
+            json_put_u64(&d->w, "total_cost_rank", op->cost_rank);
+            json_put_u64(&d->w, "call_count", op->calls);
+            json_put_text(&d->w, "wait_source", source);
+            json_put_bool(&d->w, "wait_not_reliable_for_rootcause", op->is_polluted);
             json_write_end(&d->w);
         }
     json_write_end(&d->w);
@@ -186,17 +171,15 @@ static void put_anchors(struct doc *d)
 
 static void put_suspicions(struct doc *d)
 {
-    doc_key(d, "soft_root_cause_summary");
-    json_write_array(&d->w);
+    json_put_array(&d->w, "soft_root_cause_summary");
     for (size_t i = 0; i < d->judgement->n_suspicions; i++) {
         const struct suspicion *s = &d->judgement->suspicions[i];
         json_write_object(&d->w);
-        doc_text(d, "label", str_of(label_name(s->label)));
-        doc_text(d, "confidence", str_of(grade_name(s->confidence)));
-        doc_text(d, "scope", s->group == SIZE_MAX ? S("global") : S("group"));
+        json_put_text(&d->w, "label", label_name(s->label));
+        json_put_text(&d->w, "confidence", grade_name(s->confidence));
+        json_put_str(&d->w, "scope", s->group == SIZE_MAX ? S("global") : S("group"));
         doc_group(d, "target_id", s->group);
-        doc_key(d, "evidence");
-        json_write_array(&d->w);
+        json_put_array(&d->w, "evidence");
         json_write_string(
             &d->w,
             arena_format(&d->st->scratch, "%.1f %% of the idle time carries it", s->share * 100));
@@ -208,44 +191,39 @@ static void put_suspicions(struct doc *d)
 
 void doc_put_discovery(struct doc *d)
 {
-    doc_key(d, "anomaly_discovery");
-    json_write_object(&d->w);
-    doc_bool(d, "enabled", d->steps->n > 0);
+    json_put_object(&d->w, "anomaly_discovery");
+    json_put_bool(&d->w, "enabled", d->steps->n > 0);
     doc_group(d, "dominant_group_id", d->groups->dominant);
     put_global(d);
-    doc_key(d, "step_group_anomalies");
-    json_write_array(&d->w);
+    json_put_array(&d->w, "step_group_anomalies");
     for (size_t i = 0; i < d->groups->n; i++)
         put_group_anomaly(d, i);
     json_write_end(&d->w);
-    doc_key(d, "bubble_windows");
-    json_write_array(&d->w);
+    json_put_array(&d->w, "bubble_windows");
     for (size_t i = 0; i < d->bubbles->listed; i++)
         put_bubble(d, i);
     json_write_end(&d->w);
-    doc_count(d, "bubble_windows_omitted", d->bubbles->n - d->bubbles->listed);
+    json_put_u64(&d->w, "bubble_windows_omitted", d->bubbles->n - d->bubbles->listed);
     put_anchors(d);
     put_suspicions(d);
-    doc_bool(d, "requires_host_followup", d->judgement->needs_host_followup);
-    doc_text(d, "confidence", str_of(grade_name(d->judgement->confidence)));
+    json_put_bool(&d->w, "requires_host_followup", d->judgement->needs_host_followup);
+    json_put_text(&d->w, "confidence", grade_name(d->judgement->confidence));
     json_write_end(&d->w);
 }
 
 void doc_put_groups(struct doc *d)
 {
-    doc_key(d, "groups_detail");
-    json_write_array(&d->w);
+    json_put_array(&d->w, "groups_detail");
     for (size_t i = 0; i < d->groups->n; i++) {
         const struct group *g = &d->groups->at[i];
         json_write_object(&d->w);
         doc_group(d, "group_id", i);
-        doc_count(d, "group_size", g->n);
-        doc_count(d, "steps_in_statistics", g->counted);
-        doc_ms(d, "service_ms_total", g->service_sum);
-        doc_bool(d, "stable_bubble_position", g->is_stable);
-        doc_bool(d, "shape_variants", g->has_shape_variants);
-        doc_key(d, "step_ids");
-        json_write_array(&d->w);
+        json_put_u64(&d->w, "group_size", g->n);
+        json_put_u64(&d->w, "steps_in_statistics", g->counted);
+        json_put_ms(&d->w, "service_ms_total", g->service_sum);
+        json_put_bool(&d->w, "stable_bubble_position", g->is_stable);
+        json_put_bool(&d->w, "shape_variants", g->has_shape_variants);
+        json_put_array(&d->w, "step_ids");
         for (size_t k = 0; k < g->n; k++)
             json_write_string(&d->w, d->steps->at[g->steps[k]].id);
         json_write_end(&d->w);
@@ -256,13 +234,12 @@ void doc_put_groups(struct doc *d)
 
 static void put_clocks(struct doc *d, const struct clocks *c)
 {
-    doc_count(d, "kernel_count", c->kernels);
-    doc_ms(d, "wall_ms", c->wall);
-    doc_ms(d, "device_busy_union_ms", c->busy);
-    doc_ms(d, "kernel_sum_ms", c->sum);
-    doc_ms(d, "total_cost_ms", c->cost);
-    doc_key(d, "reading");
-    json_write_array(&d->w);
+    json_put_u64(&d->w, "kernel_count", c->kernels);
+    json_put_ms(&d->w, "wall_ms", c->wall);
+    json_put_ms(&d->w, "device_busy_union_ms", c->busy);
+    json_put_ms(&d->w, "kernel_sum_ms", c->sum);
+    json_put_ms(&d->w, "total_cost_ms", c->cost);
+    json_put_array(&d->w, "reading");
     for (unsigned bit = CLOCKS_OVERLAP; bit <= CLOCKS_SEQUENTIAL; bit <<= 1)
         if (clocks_read(c) & bit)
             json_write_string(&d->w, str_of(clocks_meaning_text((enum clocks_meaning)bit)));
@@ -277,27 +254,26 @@ static double share_of(nanos part, nanos whole)
 static void put_structure(struct doc *d, const struct structure *s)
 {
     json_write_object(&d->w);
-    doc_text(d, "structure_id", arena_format(&d->st->scratch, "block_%zu", s->number));
-    doc_text(d, "type", str_of(structure_type_name(s->type)));
+    json_put_str(&d->w, "structure_id", arena_format(&d->st->scratch, "block_%zu", s->number));
+    json_put_text(&d->w, "type", structure_type_name(s->type));
     doc_text_or_null(d, "step_id", s->step != SIZE_MAX ? d->steps->at[s->step].id : S(""));
     doc_window(d, s->at);
     put_clocks(d, &s->all);
-    doc_number(d, "ai_core_pct", 100 * share_of(s->core, s->all.sum));
-    doc_number(d, "ai_cpu_pct", 100 * share_of(s->aicpu, s->all.sum));
-    doc_number(d, "hccl_pct", 100 * share_of(s->comm, s->all.sum));
-    doc_number(d, "structure_share", s->share);
-    doc_ms(d, "inter_structure_gap_ms", s->gap_before);
-    doc_count(d, "bubble_count", s->bubbles);
-    doc_ms(d, "internal_bubble_total_ms", s->bubble_total);
-    doc_ms(d, "largest_internal_bubble_ms", s->bubble_largest);
-    doc_ms(d, "comm_under_block_ms", s->comm_under_block);
-    doc_key(d, "parts");
-    json_write_array(&d->w);
+    json_put_f64(&d->w, "ai_core_pct", 100 * share_of(s->core, s->all.sum));
+    json_put_f64(&d->w, "ai_cpu_pct", 100 * share_of(s->aicpu, s->all.sum));
+    json_put_f64(&d->w, "hccl_pct", 100 * share_of(s->comm, s->all.sum));
+    json_put_f64(&d->w, "structure_share", s->share);
+    json_put_ms(&d->w, "inter_structure_gap_ms", s->gap_before);
+    json_put_u64(&d->w, "bubble_count", s->bubbles);
+    json_put_ms(&d->w, "internal_bubble_total_ms", s->bubble_total);
+    json_put_ms(&d->w, "largest_internal_bubble_ms", s->bubble_largest);
+    json_put_ms(&d->w, "comm_under_block_ms", s->comm_under_block);
+    json_put_array(&d->w, "parts");
     for (int part = 0; part < PARTS; part++) {
         if (s->parts[part].kernels == 0)
             continue;
         json_write_object(&d->w);
-        doc_text(d, "part", str_of(structure_part_name((enum structure_part)part)));
+        json_put_str(&d->w, "part", str_of(structure_part_name((enum structure_part)part)));
         put_clocks(d, &s->parts[part]);
         json_write_end(&d->w);
     }
@@ -308,8 +284,7 @@ static void put_structure(struct doc *d, const struct structure *s)
 /* Those of the dominant step: the others look like them, and thousands would bury the rest. */
 void doc_put_structures(struct doc *d, const struct arch *arch)
 {
-    doc_key(d, "structures");
-    json_write_array(&d->w);
+    json_put_array(&d->w, "structures");
     if (arch != NULL) {
         const struct structures *list = structures_find(d->st, arch);
         for (size_t i = 0; i < list->n; i++)
@@ -323,14 +298,14 @@ static void put_op_row(struct doc *d, const struct op *op, nanos kernel_sum)
 {
     json_write_object(&d->w);
     put_op(d, op);
-    doc_count(d, "call_count", op->calls);
-    doc_number(d, "duration_us_total", (double)op->duration / 1e3);
+    json_put_u64(&d->w, "call_count", op->calls);
+    json_put_f64(&d->w, "duration_us_total", (double)op->duration / 1e3);
     doc_text_or_null(d, "core", capture_text(d->cap, op->core));
     doc_text_or_null(d, "input_shapes", capture_slice_text(d->cap, op->example, KEY_INPUT_SHAPES));
-    doc_number(d, "kernel_sum_share",
-               kernel_sum > 0 ? (double)op->duration / (double)kernel_sum : 0);
-    doc_count(d, "total_cost_rank", op->cost_rank);
-    doc_count(d, "duration_rank", op->duration_rank);
+    json_put_f64(&d->w, "kernel_sum_share",
+                 kernel_sum > 0 ? (double)op->duration / (double)kernel_sum : 0);
+    json_put_u64(&d->w, "total_cost_rank", op->cost_rank);
+    json_put_u64(&d->w, "duration_rank", op->duration_rank);
     json_write_end(&d->w);
 }
 
@@ -338,15 +313,12 @@ void doc_put_ops(struct doc *d)
 {
     const struct ops *ops = ops_find(d->st, 0, study_kernels(d->st).n);
 
-    doc_key(d, "ops");
-    json_write_object(&d->w);
-    doc_key(d, "by_total_cost");
-    json_write_array(&d->w);
+    json_put_object(&d->w, "ops");
+    json_put_array(&d->w, "by_total_cost");
     for (size_t i = 0; i < ops->n && i < MAX_OPS; i++)
         put_op_row(d, &ops->by_cost[i], ops->kernel_sum);
     json_write_end(&d->w);
-    doc_key(d, "by_duration");
-    json_write_array(&d->w);
+    json_put_array(&d->w, "by_duration");
     for (size_t i = 0; i < ops->n && i < MAX_OPS; i++)
         put_op_row(d, ops->by_duration[i], ops->kernel_sum);
     json_write_end(&d->w);
@@ -357,15 +329,14 @@ void doc_put_aicpu(struct doc *d)
 {
     const struct aicpu *a = study_aicpu(d->st);
 
-    doc_key(d, "aicpu_ops");
-    json_write_array(&d->w);
+    json_put_array(&d->w, "aicpu_ops");
     for (size_t i = 0; i < a->n; i++) {
         json_write_object(&d->w);
-        doc_text(d, "op_name", a->ops[i].key);
-        doc_count(d, "count", a->ops[i].calls);
-        doc_ms(d, "duration_ms", a->ops[i].duration);
-        doc_number(d, "masked_ratio", a->ops[i].masked_ratio);
-        doc_text(d, "classification", str_of(aicpu_class_name(a->ops[i].class)));
+        json_put_str(&d->w, "op_name", a->ops[i].key);
+        json_put_u64(&d->w, "count", a->ops[i].calls);
+        json_put_ms(&d->w, "duration_ms", a->ops[i].duration);
+        json_put_f64(&d->w, "masked_ratio", a->ops[i].masked_ratio);
+        json_put_text(&d->w, "classification", aicpu_class_name(a->ops[i].class));
         json_write_end(&d->w);
     }
     json_write_end(&d->w);
@@ -380,8 +351,7 @@ static void put_answers(struct doc *d)
     char gap[QUANTITY_TEXT];
 
     quantity_print(gap, (struct quantity){(double)d->bubbles->global.gap, UNIT_NS});
-    doc_key(d, "summary_answers");
-    json_write_array(&d->w);
+    json_put_array(&d->w, "summary_answers");
     json_write_string(&d->w,
                       arena_format(scratch, "%s: %s idle in all, %zu windows worth listing",
                                    j->severity > SEVERITY_NONE ? "yes" : "no", gap, d->bubbles->n));
@@ -399,10 +369,9 @@ static void put_answers(struct doc *d)
 
 void doc_put_hidden_issue(struct doc *d)
 {
-    doc_key(d, "hidden_issue");
-    json_write_object(&d->w);
-    doc_bool(d, "hidden_issue_present", d->judgement->severity > SEVERITY_NONE);
-    doc_text(d, "severity", str_of(severity_level_name(d->judgement->severity)));
+    json_put_object(&d->w, "hidden_issue");
+    json_put_bool(&d->w, "hidden_issue_present", d->judgement->severity > SEVERITY_NONE);
+    json_put_text(&d->w, "severity", severity_level_name(d->judgement->severity));
     doc_group(d, "group_id", d->judgement->group);
     put_answers(d);
     json_write_end(&d->w);
@@ -413,20 +382,18 @@ void doc_put_recommendations(struct doc *d)
     static const char *const priorities[] = {"P0", "P1", "P2", "P3"};
     const struct recommendations *list = recommend_find(d->st);
 
-    doc_key(d, "recommendations");
-    json_write_array(&d->w);
+    json_put_array(&d->w, "recommendations");
     for (size_t i = 0; i < list->n; i++) {
         const struct recommendation *r = &list->at[i];
         json_write_object(&d->w);
-        doc_text(d, "id", str_of(r->id));
-        doc_text(d, "scope", str_of(r->scope));
+        json_put_text(&d->w, "id", r->id);
+        json_put_text(&d->w, "scope", r->scope);
         doc_text_or_null(d, "target_id", r->target);
-        doc_text(d, "priority", str_of(priorities[r->priority]));
-        doc_bool(d, "followup_required", r->needs_followup);
+        json_put_str(&d->w, "priority", str_of(priorities[r->priority]));
+        json_put_bool(&d->w, "followup_required", r->needs_followup);
         doc_text_or_null(d, "evidence_gap", str_of(r->evidence_gap));
-        doc_text(d, "message", r->message);
-        doc_key(d, "evidence");
-        json_write_array(&d->w);
+        json_put_str(&d->w, "message", r->message);
+        json_put_array(&d->w, "evidence");
         for (size_t k = 0; k < r->n_evidence; k++)
             json_write_string(&d->w, r->evidence[k]);
         json_write_end(&d->w);

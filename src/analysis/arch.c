@@ -424,6 +424,5 @@ const struct arch *arch_find(struct study *st, const struct arch_options *option
     tell_checks(&f);
     a->confidence = judge(a);
     tell_notes(&f);
-    st->arch = a;
     return a;
 }

@@ -55,7 +55,7 @@ struct arch_options {
     struct str name; /* of the capture's folder: "dp2_tp8_..." tells the parallelism */
 };
 
-/* Everything lives in the study, where study_arch() finds it again. */
+/* Everything lives in the study. */
 const struct arch *arch_find(struct study *st, const struct arch_options *options);
 
 /* The JSON document "strata.arch/1" and the ten Markdown sections. False when the sink failed. */

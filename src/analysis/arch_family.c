@@ -4,6 +4,7 @@
 #include <regex.h>
 #include <stdlib.h>
 
+#include "analysis/ops.h"
 #include "analysis/study.h"
 #include "base/yaml.h"
 
@@ -18,12 +19,7 @@ static const char *const names[FAMILIES] = {
     "other",
 };
 
-const char *family_name(enum family family)
-{
-    return names[family];
-}
-
-bool family_named(struct str name, enum family *out)
+static bool family_named(struct str name, enum family *out)
 {
     for (size_t i = 0; i < FAMILIES; i++)
         if (str_equal_nocase(name, str_of(names[i]))) {
@@ -294,18 +290,6 @@ static bool matches_any(struct str s, const char *const *list, size_t n)
 
 #define MATCHES_ANY(s, list) matches_any((s), (list), ARRAY_LEN(list))
 
-/* "MatMul_12" and "MatMul12" are "MatMul"; a name of digits alone stays. */
-static struct str without_number(struct str name)
-{
-    size_t n = name.n;
-
-    while (n > 0 && name.at[n - 1] >= '0' && name.at[n - 1] <= '9')
-        n--;
-    if (n < name.n && n > 0 && name.at[n - 1] == '_')
-        n--;
-    return n > 0 ? str_part(name, 0, n) : name;
-}
-
 /* What families are told by: the operator type, or what the name says it is. */
 static struct str spelled(struct str name, struct str type)
 {
@@ -325,7 +309,7 @@ struct str arch_canonical(struct str name, struct str type)
 {
     struct str text = spelled(name, type);
 
-    return text.at == name.at && text.n == name.n ? without_number(text) : text;
+    return text.at == name.at && text.n == name.n ? op_without_number(text) : text;
 }
 
 /* "void at::native::silu_kernel<...>(...)" is "silu_kernel"; Ascend names stay. */

@@ -104,8 +104,6 @@ enum status arch_rules_marker(struct arena *arena, const char *pattern, struct a
 /* The operators of all kernels. `rules` may be NULL. */
 struct arch_ops *arch_ops_find(struct study *st, const struct arch_rules *rules);
 
-const char *family_name(enum family family);
-bool family_named(struct str name, enum family *out);
 const char *arch_phase_name(enum arch_phase phase);
 
 /* Canonical name of a kernel by its name and operator type. */

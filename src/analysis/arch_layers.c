@@ -129,9 +129,20 @@ static struct arch_op *op_of(const struct finder *f, size_t kernel)
     return &f->ops->at[f->ops->of_kernel[kernel]];
 }
 
-/* A top-k that runs in more than one layer of a pass chooses experts, not tokens. Until passes are
- * known, "more than one" is "between more than a tenth of the markers". */
-static void tell_routers(struct finder *f)
+static bool is_topk(const struct arch_op *op)
+{
+    return op->is_topk;
+}
+
+static bool is_embedding(const struct arch_op *op)
+{
+    return op->family == FAMILY_EMBEDDING && !op->is_backward;
+}
+
+/* Of each operator that is wanted: how many of the stretches between two markers it runs in. What
+ * follows the last marker counts when it is `open`. */
+static size_t *count_between(struct finder *f, bool (*is_wanted)(const struct arch_op *op),
+                             bool open)
 {
     size_t *between = ARENA_ARRAY(&f->st->scratch, size_t, f->ops->n);
     size_t *last = ARENA_ARRAY(&f->st->scratch, size_t, f->ops->n);
@@ -141,11 +152,21 @@ static void tell_routers(struct finder *f)
         uint32_t op = f->ops->of_kernel[i];
         while (marker < f->m->n && f->m->at[marker].kernel <= i)
             marker++;
-        if (!f->ops->at[op].is_topk || marker == 0 || last[op] == marker)
+        if (marker == 0 || (marker == f->m->n && !open) || last[op] == marker ||
+            !is_wanted(&f->ops->at[op]))
             continue;
         last[op] = marker;
         between[op]++;
     }
+    return between;
+}
+
+/* A top-k that runs in more than one layer of a pass chooses experts, not tokens. Until passes are
+ * known, "more than one" is "after more than three tenths of the markers". */
+static void tell_routers(struct finder *f)
+{
+    const size_t *between = count_between(f, is_topk, true);
+
     for (size_t i = 0; i < f->ops->n; i++)
         if (f->ops->at[i].is_topk && between[i] * 10 > f->m->n * 3 && between[i] > 1)
             f->ops->at[i].family = FAMILY_MOE_GATE;
@@ -161,24 +182,11 @@ static void phase_borders(struct finder *f)
 /* An embedding-like operator inside every layer says nothing; each is judged for itself. */
 static void embedding_borders(struct finder *f)
 {
-    size_t *between = ARENA_ARRAY(&f->st->scratch, size_t, f->ops->n);
-    size_t *last = ARENA_ARRAY(&f->st->scratch, size_t, f->ops->n);
+    const size_t *between = count_between(f, is_embedding, false);
     size_t marker = 0;
 
-    for (size_t i = 0; i < f->kernels.n; i++) {
-        uint32_t op = f->ops->of_kernel[i];
-        while (marker < f->m->n && f->m->at[marker].kernel <= i)
-            marker++;
-        if (f->ops->at[op].family != FAMILY_EMBEDDING || f->ops->at[op].is_backward ||
-            marker == 0 || marker == f->m->n || last[op] == marker)
-            continue;
-        last[op] = marker;
-        between[op]++;
-    }
     for (size_t i = 0; i < f->ops->n; i++)
-        f->is_embedding[i] = f->ops->at[i].family == FAMILY_EMBEDDING &&
-                             !f->ops->at[i].is_backward && between[i] * 2 <= f->m->n - 1;
-    marker = 0;
+        f->is_embedding[i] = is_embedding(&f->ops->at[i]) && between[i] * 2 <= f->m->n - 1;
     for (size_t i = 0; i < f->kernels.n; i++) {
         while (marker < f->m->n && f->m->at[marker].kernel <= i)
             marker++;

@@ -5,18 +5,12 @@
 
 #include "analysis/arch_shapes.h"
 #include "analysis/study.h"
+#include "base/ranked.h"
 
 /* Limits that hold for large models on Ascend devices. */
 static const nanos prefill_above = 10000000, decode_below = 1000000;
 
 enum { PREFILL_ROWS = 256, DECODE_ROWS = 64, TOKENS_PER_SEQUENCE = 4 };
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return x < y ? -1 : x > y;
-}
 
 /* Standard deviation of a part, from running sums of values and squares. */
 static double deviation(const double *sum, const double *square, size_t from, size_t to)
@@ -242,7 +236,7 @@ static void by_clusters(struct finder *f)
     for (size_t i = 0; i < f->m->n; i++)
         if (duration_of(f, i) > 0)
             sorted[n++] = (double)duration_of(f, i);
-    qsort(sorted, n, sizeof(*sorted), ascending);
+    ranked_sort(sorted, n);
     if (arch_two_clusters(sorted, n, &first))
         for (size_t i = 0; i < f->m->n; i++)
             if (f->m->at[i].phase == PHASE_UNKNOWN)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/study.h"
+#include "base/ranked.h"
 
 const char *role_name(enum role role, enum layer_kind kind)
 {
@@ -192,31 +193,14 @@ void arch_roles_tell(const struct arch_ops *ops, const struct arch_layer *layer,
 
 /* ---- statistics ---- */
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-static double quantile(const double *sorted, size_t n, double q)
-{
-    double at = q * (double)(n - 1);
-    size_t low = (size_t)at;
-
-    if (low + 1 >= n)
-        return sorted[n - 1];
-    return sorted[low] + (at - (double)low) * (sorted[low + 1] - sorted[low]);
-}
-
-struct arch_spread arch_spread_of(double *values, size_t n)
+static struct arch_spread spread_of_values(double *values, size_t n)
 {
     struct arch_spread out = {0};
     double sum = 0, square = 0;
 
     if (n == 0)
         return out;
-    qsort(values, n, sizeof(*values), ascending);
+    ranked_sort(values, n);
     for (size_t i = 0; i < n; i++)
         sum += values[i];
     out.mean = sum / (double)n;
@@ -225,9 +209,9 @@ struct arch_spread arch_spread_of(double *values, size_t n)
     out.deviation = sqrt(square / (double)n);
     out.min = values[0];
     out.max = values[n - 1];
-    out.p10 = quantile(values, n, 0.10);
-    out.median = quantile(values, n, 0.50);
-    out.p90 = quantile(values, n, 0.90);
+    out.p10 = ranked_at(values, n, 0.10);
+    out.median = ranked_at(values, n, 0.50);
+    out.p90 = ranked_at(values, n, 0.90);
     return out;
 }
 
@@ -441,12 +425,12 @@ static void measure_type(struct finder *f, size_t number)
         values[5][n++] = (double)nanos_sub(wall, attention);
     }
     type->count = n;
-    type->kernels = arch_spread_of(values[0], n);
-    type->wall = arch_spread_of(values[1], n);
-    type->attention_share = arch_spread_of(values[2], n);
-    type->attention = arch_spread_of(values[3], n);
-    type->dfc = arch_spread_of(values[4], n);
-    type->post = arch_spread_of(values[5], n);
+    type->kernels = spread_of_values(values[0], n);
+    type->wall = spread_of_values(values[1], n);
+    type->attention_share = spread_of_values(values[2], n);
+    type->attention = spread_of_values(values[3], n);
+    type->dfc = spread_of_values(values[4], n);
+    type->post = spread_of_values(values[5], n);
     arena_rewind(&f->st->scratch, mark);
 }
 

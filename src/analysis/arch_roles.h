@@ -112,6 +112,4 @@ void arch_roles_tell(const struct arch_ops *ops, const struct arch_layer *layer,
 /* "3–91" from numbers in ascending order; `prefix` goes before each. */
 struct str arch_ranges(struct arena *arena, const size_t *numbers, size_t n, const char *prefix);
 
-struct arch_spread arch_spread_of(double *values, size_t n);
-
 #endif

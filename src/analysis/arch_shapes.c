@@ -104,16 +104,6 @@ static bool is_attention_call(struct str name)
            str_equal(name, S("vllm::unified_attention"));
 }
 
-static int by_begin(const void *a, const void *b, void *ctx)
-{
-    const struct slices *s = ctx;
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    if (s->begin[x] != s->begin[y])
-        return s->begin[x] < s->begin[y] ? -1 : 1;
-    return x < y ? -1 : x > y;
-}
-
 /* Host calls of attention launch the markers in order: when there are as many of both, the n-th
  * call is the n-th marker's. */
 static void from_host(struct study *st, const struct arch_markers *m, struct arch_queries out)
@@ -127,7 +117,7 @@ static void from_host(struct study *st, const struct arch_markers *m, struct arc
             is_attention_call(capture_text(cap, cap->slices.name[i])))
             vec_push(&calls, (uint32_t)i);
     if (calls.n == m->n && calls.n > 0) {
-        qsort_r(calls.at, calls.n, sizeof(*calls.at), by_begin, (void *)&cap->slices);
+        qsort_r(calls.at, calls.n, sizeof(*calls.at), study_by_begin, (void *)&cap->slices);
         for (size_t i = 0; i < m->n; i++)
             if (shapes_read(capture_slice_text(cap, calls.at[i], KEY_INPUT_SHAPES), &shapes))
                 out.at[i] = query_of(&shapes);

@@ -4,28 +4,7 @@
 #ifndef STRATA_ANALYSIS_ARCH_TESTING_H
 #define STRATA_ANALYSIS_ARCH_TESTING_H
 
-#include "analysis/study.h"
-#include "base/testing.h"
-
-enum { US = 1000, MS = 1000000 };
-
-static struct capture *cap;
-static struct study study;
-
-static int fresh(void **state)
-{
-    (void)state;
-    cap = capture_new();
-    return 0;
-}
-
-static int done(void **state)
-{
-    (void)state;
-    study_end(&study);
-    capture_free(cap);
-    return 0;
-}
+#include "analysis/testing_study.h"
 
 /* A kernel on a stream; collectives by their name. */
 static inline void add_on(const char *stream, const char *name, nanos begin, nanos dur)
@@ -59,17 +38,9 @@ static inline nanos add_row(nanos begin, const char *names)
     return begin;
 }
 
-static inline void start_study(void)
-{
-    capture_seal(cap);
-    study_begin(&study, cap, study_defaults());
-}
-
 static inline void is_gpu(void)
 {
     cap->facts.kind = capture_intern(cap, S("kineto"));
 }
-
-#define CASE(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 
 #endif

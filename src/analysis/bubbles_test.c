@@ -2,13 +2,7 @@
 #include "analysis/bubbles.h"
 
 #include "analysis/steps.h"
-#include "analysis/study.h"
-#include "base/testing.h"
-
-enum { US = 1000, MS = 1000000 };
-
-static struct capture *cap;
-static struct study study;
+#include "analysis/testing_study.h"
 
 static void add_on(const char *stream, const char *step, nanos begin, nanos end)
 {
@@ -28,24 +22,8 @@ static void add(const char *step, nanos begin, nanos end)
 
 static const struct bubbles *look(void)
 {
-    capture_seal(cap);
-    study_begin(&study, cap, study_defaults());
+    start_study();
     return bubbles_find(&study);
-}
-
-static int fresh(void **state)
-{
-    (void)state;
-    cap = capture_new();
-    return 0;
-}
-
-static int done(void **state)
-{
-    (void)state;
-    study_end(&study);
-    capture_free(cap);
-    return 0;
 }
 
 /* house: step 0 is 0..100 ms, kernels [2,40) [35,60) [70,95): busy 58 + 25 = 83, idle 17. */
@@ -190,11 +168,11 @@ TEST(times_at_the_ends_of_the_clock_do_not_wrap)
     assert_int_equal(b->n, 1);
 }
 
-#define C(name) cmocka_unit_test_setup_teardown(name, fresh, done)
-TEST_MAIN("analysis/bubbles", C(idle_time_splits_into_prelaunch_internal_and_tail),
-          C(a_small_window_is_exact), C(exact_hits_of_a_threshold_are_heavy),
-          C(one_nanosecond_less_is_not_heavy),
-          C(a_kernel_over_a_border_is_busy_in_both_steps_and_counted_in_the_first),
-          C(bubbles_are_listed_longest_first_with_their_neighbours),
-          C(kernels_before_the_first_step_count_for_the_whole_only),
-          C(a_capture_without_kernels_has_no_step), C(times_at_the_ends_of_the_clock_do_not_wrap))
+TEST_MAIN("analysis/bubbles", CASE(idle_time_splits_into_prelaunch_internal_and_tail),
+          CASE(a_small_window_is_exact), CASE(exact_hits_of_a_threshold_are_heavy),
+          CASE(one_nanosecond_less_is_not_heavy),
+          CASE(a_kernel_over_a_border_is_busy_in_both_steps_and_counted_in_the_first),
+          CASE(bubbles_are_listed_longest_first_with_their_neighbours),
+          CASE(kernels_before_the_first_step_count_for_the_whole_only),
+          CASE(a_capture_without_kernels_has_no_step),
+          CASE(times_at_the_ends_of_the_clock_do_not_wrap))

@@ -9,6 +9,7 @@
 #include "analysis/ranksum.h"
 #include "analysis/steps.h"
 #include "analysis/study.h"
+#include "base/ranked.h"
 
 /* Groups beyond these, by service time, are listed and not compared. */
 enum { MAX_GROUPS = 64 };
@@ -222,13 +223,6 @@ static size_t pair_groups(struct comparer *c, struct pairing *pairs)
     return kept;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return x < y ? -1 : x > y;
-}
-
 /* Samples of one quantity on both sides; `work` has room for the larger of them. */
 struct samples {
     double *at[SIDES];
@@ -250,7 +244,7 @@ static double median_of(double *at, size_t n)
 {
     if (n == 0)
         return 0;
-    qsort(at, n, sizeof(*at), ascending);
+    ranked_sort(at, n);
     return n % 2 == 1 ? at[n / 2] : at[n / 2 - 1] + (at[n / 2] - at[n / 2 - 1]) / 2;
 }
 

@@ -3,28 +3,7 @@
 #include <math.h>
 
 #include "analysis/bubbles.h"
-#include "analysis/study.h"
-#include "base/testing.h"
-
-enum { MS = 1000000 };
-
-static struct capture *cap;
-static struct study study;
-
-static int fresh(void **state)
-{
-    (void)state;
-    cap = capture_new();
-    return 0;
-}
-
-static int done(void **state)
-{
-    (void)state;
-    study_end(&study);
-    capture_free(cap);
-    return 0;
-}
+#include "analysis/testing_study.h"
 
 static void add(enum lane_kind lane, int64_t tid, enum slice_kind kind, const char *name,
                 nanos begin, nanos end)
@@ -50,8 +29,7 @@ static void host(int64_t tid, const char *name, nanos begin, nanos end)
 
 static const struct evidence *look(void)
 {
-    capture_seal(cap);
-    study_begin(&study, cap, study_defaults());
+    start_study();
     return study_evidence(&study);
 }
 
@@ -177,9 +155,10 @@ TEST(random_events_give_what_a_plain_sum_gives)
     }
 }
 
-#define C(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 TEST_MAIN("analysis/evidence", T(labels_change_exactly_at_their_limits),
-          C(shares_are_those_of_unions_and_threads_count_apart),
-          C(an_event_over_several_bubbles_counts_in_each),
-          C(a_frame_that_spans_the_step_is_no_evidence), C(device_waits_speak_for_communication),
-          C(without_host_events_shares_are_not_known), C(random_events_give_what_a_plain_sum_gives))
+          CASE(shares_are_those_of_unions_and_threads_count_apart),
+          CASE(an_event_over_several_bubbles_counts_in_each),
+          CASE(a_frame_that_spans_the_step_is_no_evidence),
+          CASE(device_waits_speak_for_communication),
+          CASE(without_host_events_shares_are_not_known),
+          CASE(random_events_give_what_a_plain_sum_gives))

@@ -124,21 +124,11 @@ static double global_value(const struct global_gaps *g, size_t name)
     return values[name];
 }
 
-static const char *const group_names[GROUP_METRICS] = {
-    [GROUP_SERVICE] = "service_ms",
-    [GROUP_BUSY] = "device_busy_union_ms",
-    [GROUP_UNDERFEED_RATIO] = "underfeed_ratio",
-    [GROUP_PRELAUNCH] = "prelaunch_gap_ms",
-    [GROUP_TAIL] = "tail_gap_ms",
-    [GROUP_INTERNAL] = "internal_bubble_total_ms",
-    [GROUP_LARGEST] = "largest_internal_bubble_ms",
-};
-
 /* "service_ms_p95" of a group; false when there is no such metric. */
 static bool group_value(const struct group *g, struct str name, double *out)
 {
     for (size_t m = 0; m < GROUP_METRICS; m++) {
-        struct str base = str_of(group_names[m]);
+        struct str base = str_of(group_metric_names[m]);
         const struct spread *s = &g->metrics[m];
         double scale = m == GROUP_UNDERFEED_RATIO ? 1 : 1e6;
         if (!str_starts(name, base))
@@ -216,7 +206,7 @@ static struct gate_outcome check_groups(struct study *st, const struct condition
     double value;
 
     if (!group_value(&empty, c->name, &value))
-        return no_name(group_names, GROUP_METRICS, c->name);
+        return no_name(group_metric_names, GROUP_METRICS, c->name);
     if (!str_equal(c->prefix, S("group")))
         num_u64(str_part(c->prefix, 1, c->prefix.n), &only);
     for (size_t i = 0; i < groups->n; i++) {

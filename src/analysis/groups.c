@@ -9,6 +9,7 @@
 #include "analysis/ops.h"
 #include "analysis/steps.h"
 #include "analysis/study.h"
+#include "base/ranked.h"
 
 const char *idle_pattern_name(enum idle_pattern pattern)
 {
@@ -52,23 +53,15 @@ enum idle_pattern idle_pattern_of(double service, double prelaunch, double tail,
     return idle_pattern_raw(prelaunch, tail, internal);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-/* Linear interpolation at position q (n - 1) of the sorted values. */
-static double quantile(const double *sorted, size_t n, double q)
-{
-    double place = q * (double)(n - 1);
-    size_t below = (size_t)place;
-
-    if (below + 1 >= n)
-        return sorted[n - 1];
-    return sorted[below] + (sorted[below + 1] - sorted[below]) * (place - (double)below);
-}
+const char *const group_metric_names[GROUP_METRICS] = {
+    [GROUP_SERVICE] = "service_ms",
+    [GROUP_BUSY] = "device_busy_union_ms",
+    [GROUP_UNDERFEED_RATIO] = "underfeed_ratio",
+    [GROUP_PRELAUNCH] = "prelaunch_gap_ms",
+    [GROUP_TAIL] = "tail_gap_ms",
+    [GROUP_INTERNAL] = "internal_bubble_total_ms",
+    [GROUP_LARGEST] = "largest_internal_bubble_ms",
+};
 
 struct spread spread_of(double *values, size_t n)
 {
@@ -79,10 +72,10 @@ struct spread spread_of(double *values, size_t n)
     for (size_t i = 0; i < n; i++)
         s.avg += values[i];
     s.avg /= (double)n;
-    qsort(values, n, sizeof(*values), ascending);
-    s.median = quantile(values, n, 0.5);
-    s.p90 = quantile(values, n, 0.9);
-    s.p95 = quantile(values, n, 0.95);
+    ranked_sort(values, n);
+    s.median = ranked_at(values, n, 0.5);
+    s.p90 = ranked_at(values, n, 0.9);
+    s.p95 = ranked_at(values, n, 0.95);
     return s;
 }
 

@@ -30,6 +30,9 @@ enum group_metric {
     GROUP_METRICS
 };
 
+/* What documents and conditions call them: "service_ms". */
+extern const char *const group_metric_names[GROUP_METRICS];
+
 enum idle_pattern {
     IDLE_PRELAUNCH,
     IDLE_TAIL,

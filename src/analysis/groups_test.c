@@ -2,28 +2,7 @@
 
 #include "analysis/boundary.h"
 #include "analysis/bubbles.h"
-#include "analysis/study.h"
-#include "base/testing.h"
-
-enum { MS = 1000000 };
-
-static struct capture *cap;
-static struct study study;
-
-static int fresh(void **state)
-{
-    (void)state;
-    cap = capture_new();
-    return 0;
-}
-
-static int done(void **state)
-{
-    (void)state;
-    study_end(&study);
-    capture_free(cap);
-    return 0;
-}
+#include "analysis/testing_study.h"
 
 static void add(char step, const char *name, const char *shape, nanos begin, nanos dur)
 {
@@ -43,8 +22,7 @@ static void add(char step, const char *name, const char *shape, nanos begin, nan
 
 static const struct groups *look(void)
 {
-    capture_seal(cap);
-    study_begin(&study, cap, study_defaults());
+    start_study();
     return study_groups(&study);
 }
 
@@ -144,7 +122,7 @@ TEST(a_gap_at_the_end_of_the_recording_is_the_recordings)
     assert_true(edge->is_partial[0]);
 }
 
-#define C(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 TEST_MAIN("analysis/groups", T(order_statistics_are_interpolated), T(idle_habits_have_names),
-          C(steps_of_one_template_form_a_group), C(gaps_that_wander_are_no_habit),
-          C(a_short_last_step_is_partial), C(a_gap_at_the_end_of_the_recording_is_the_recordings))
+          CASE(steps_of_one_template_form_a_group), CASE(gaps_that_wander_are_no_habit),
+          CASE(a_short_last_step_is_partial),
+          CASE(a_gap_at_the_end_of_the_recording_is_the_recordings))

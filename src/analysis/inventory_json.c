@@ -4,18 +4,6 @@
  */
 #include "analysis/inventory.h"
 
-static void put_i64(struct json_writer *j, const char *key, int64_t value)
-{
-    json_write_key(j, str_of(key));
-    json_write_i64(j, value);
-}
-
-static void put_u64(struct json_writer *j, const char *key, uint64_t value)
-{
-    json_write_key(j, str_of(key));
-    json_write_u64(j, value);
-}
-
 static void put_text(struct json_writer *j, const char *key, struct str text)
 {
     json_write_key(j, str_of(key));
@@ -34,24 +22,17 @@ static void put_known(struct json_writer *j, const char *key, int64_t value)
         json_write_null(j);
 }
 
-static void open_object(struct json_writer *j, const char *key)
-{
-    json_write_key(j, str_of(key));
-    json_write_object(j);
-}
-
 static void put_sources(const struct capture *cap, struct json_writer *j)
 {
-    json_write_key(j, S("sources"));
-    json_write_array(j);
+    json_put_array(j, "sources");
     for (size_t i = 0; i < cap->sources.n; i++) {
         const struct source *s = &cap->sources.at[i];
         json_write_object(j);
         put_text(j, "path", str_of(s->path));
         put_text(j, "format", str_of(s->format));
-        put_u64(j, "bytes", s->bytes);
-        put_u64(j, "rows", s->rows);
-        put_u64(j, "lost", s->lost);
+        json_put_u64(j, "bytes", s->bytes);
+        json_put_u64(j, "rows", s->rows);
+        json_put_u64(j, "lost", s->lost);
         json_write_end(j);
     }
     json_write_end(j);
@@ -61,7 +42,7 @@ static void put_facts(const struct capture *cap, struct json_writer *j)
 {
     const struct facts *f = &cap->facts;
 
-    open_object(j, "facts");
+    json_put_object(j, "facts");
     put_text(j, "kind", capture_text(cap, f->kind));
     put_text(j, "producer", capture_text(cap, f->producer));
     put_text(j, "host", capture_text(cap, f->host));
@@ -77,8 +58,8 @@ static void put_facts(const struct capture *cap, struct json_writer *j)
 
 static void put_clock(const struct capture *cap, struct json_writer *j)
 {
-    open_object(j, "clock");
-    put_i64(j, "ticks_per_second", cap->clock.hz);
+    json_put_object(j, "clock");
+    json_put_i64(j, "ticks_per_second", cap->clock.hz);
     json_write_key(j, S("to_unix_ns"));
     if (cap->clock.has_unix)
         json_write_i64(j, cap->clock.to_unix);
@@ -95,9 +76,9 @@ static void put_span(struct json_writer *j, const char *key, bool is_there, nano
         return;
     }
     json_write_object(j);
-    put_i64(j, "begin_ns", begin);
-    put_i64(j, "end_ns", end);
-    put_i64(j, "dur_ns", nanos_sub(end, begin));
+    json_put_i64(j, "begin_ns", begin);
+    json_put_i64(j, "end_ns", end);
+    json_put_i64(j, "dur_ns", nanos_sub(end, begin));
     json_write_end(j);
 }
 
@@ -105,13 +86,13 @@ static void put_span(struct json_writer *j, const char *key, bool is_there, nano
 static void put_kinds(const struct inventory *inv, struct json_writer *j, const char *key,
                       uint64_t total, enum slice_kind first, enum slice_kind last)
 {
-    open_object(j, key);
-    put_u64(j, "count", total);
-    open_object(j, "by_kind");
+    json_put_object(j, key);
+    json_put_u64(j, "count", total);
+    json_put_object(j, "by_kind");
     for (int k = (int)first; k <= (int)last; k++) {
-        open_object(j, slice_kind_name((enum slice_kind)k));
-        put_u64(j, "count", inv->slices[k]);
-        put_i64(j, "dur_ns", inv->time[k]);
+        json_put_object(j, slice_kind_name((enum slice_kind)k));
+        json_put_u64(j, "count", inv->slices[k]);
+        json_put_i64(j, "dur_ns", inv->time[k]);
         json_write_end(j);
     }
     json_write_end(j);
@@ -120,18 +101,17 @@ static void put_kinds(const struct inventory *inv, struct json_writer *j, const 
 
 static void put_steps(const struct inventory *inv, struct json_writer *j)
 {
-    open_object(j, "steps");
-    put_u64(j, "count", inv->steps.rows.n);
+    json_put_object(j, "steps");
+    json_put_u64(j, "count", inv->steps.rows.n);
     put_text(j, "source", str_of(inv->steps.source));
-    json_write_key(j, S("list"));
-    json_write_array(j);
+    json_put_array(j, "list");
     for (size_t i = 0; i < inv->steps.rows.n; i++) {
         const struct step_row *r = &inv->steps.rows.at[i];
         json_write_object(j);
         put_text(j, "name", capture_text(inv->cap, r->name));
         put_known(j, "number", r->number);
-        put_i64(j, "begin_ns", r->begin);
-        put_i64(j, "end_ns", r->end);
+        json_put_i64(j, "begin_ns", r->begin);
+        json_put_i64(j, "end_ns", r->end);
         json_write_end(j);
     }
     json_write_end(j);
@@ -140,32 +120,32 @@ static void put_steps(const struct inventory *inv, struct json_writer *j)
 
 static void put_lanes(const struct inventory *inv, struct json_writer *j)
 {
-    open_object(j, "lanes");
+    json_put_object(j, "lanes");
     for (int k = 0; k < LANE_KINDS; k++)
-        put_u64(j, lane_kind_name((enum lane_kind)k), inv->lanes[k]);
+        json_put_u64(j, lane_kind_name((enum lane_kind)k), inv->lanes[k]);
     json_write_end(j);
 }
 
 static void put_flows(const struct inventory *inv, struct json_writer *j)
 {
-    open_object(j, "flows");
-    put_u64(j, "count", inv->cap->flows.n);
+    json_put_object(j, "flows");
+    json_put_u64(j, "count", inv->cap->flows.n);
     for (int k = 0; k < FLOW_KINDS; k++)
-        put_u64(j, flow_kind_name((enum flow_kind)k), inv->flows[k]);
+        json_put_u64(j, flow_kind_name((enum flow_kind)k), inv->flows[k]);
     json_write_end(j);
 }
 
 static void put_counters(const struct inventory *inv, struct json_writer *j)
 {
-    open_object(j, "counters");
-    put_u64(j, "count", inv->cap->series.n);
-    put_u64(j, "samples", inv->samples);
+    json_put_object(j, "counters");
+    json_put_u64(j, "count", inv->cap->series.n);
+    json_put_u64(j, "samples", inv->samples);
     json_write_end(j);
 }
 
 static void put_attrs(const struct inventory *inv, struct json_writer *j)
 {
-    open_object(j, "attributes");
+    json_put_object(j, "attributes");
     for (size_t i = 0; i < inv->attrs.n; i++) {
         json_write_key(j, inv->attrs.at[i].key);
         json_write_u64(j, inv->attrs.at[i].slices);
@@ -175,8 +155,7 @@ static void put_attrs(const struct inventory *inv, struct json_writer *j)
 
 static void put_gaps(const struct inventory *inv, struct json_writer *j)
 {
-    json_write_key(j, S("missing"));
-    json_write_array(j);
+    json_put_array(j, "missing");
     for (size_t i = 0; i < inv->gap_count; i++) {
         json_write_object(j);
         put_text(j, "name", str_of(inv->gaps[i].name));
@@ -199,7 +178,7 @@ void inventory_write_json(const struct inventory *inv, struct json_writer *j)
     put_span(j, "span", cap->slices.n > 0, inv->begin, inv->end);
     put_span(j, "device_span", inv->kernels > 0, inv->device_begin, inv->device_end);
     put_lanes(inv, j);
-    put_u64(j, "slices", cap->slices.n);
+    json_put_u64(j, "slices", cap->slices.n);
     put_kinds(inv, j, "kernels", inv->kernels, SLICE_COMPUTE, SLICE_COPY);
     put_kinds(inv, j, "device_waits", inv->slices[SLICE_WAIT] + inv->slices[SLICE_CONTROL],
               SLICE_WAIT, SLICE_CONTROL);
@@ -209,8 +188,8 @@ void inventory_write_json(const struct inventory *inv, struct json_writer *j)
     put_steps(inv, j);
     put_flows(inv, j);
     put_counters(inv, j);
-    put_u64(j, "collectives_told", cap->comm_ops.n);
-    put_u64(j, "step_traces_told", cap->step_traces.n);
+    json_put_u64(j, "collectives_told", cap->comm_ops.n);
+    json_put_u64(j, "step_traces_told", cap->step_traces.n);
     put_attrs(inv, j);
     put_gaps(inv, j);
     json_write_end(j);

@@ -9,8 +9,7 @@ __extension__ typedef __int128 wide; /* products of two times */
 
 enum { ANCHOR_RANK = 10 };
 
-/* "MatMul_12" and "MatMul12" are "MatMul"; a name of digits alone stays. */
-static struct str without_number(struct str name)
+struct str op_without_number(struct str name)
 {
     size_t n = name.n;
 
@@ -28,7 +27,7 @@ static struct str key_of(const struct capture *cap, size_t slice, bool is_ascend
 
     if (!is_ascend)
         return name;
-    return num_is_missing(type) ? without_number(name) : type;
+    return num_is_missing(type) ? op_without_number(name) : type;
 }
 
 const struct op_names *ops_names(struct study *st)

@@ -37,6 +37,9 @@ struct ops {
 /* The operators of the kernels number `from` to `to` of study_kernels(). */
 const struct ops *ops_find(struct study *st, size_t from, size_t to);
 
+/* "MatMul_12" and "MatMul12" are "MatMul"; a name of digits alone stays. */
+struct str op_without_number(struct str name);
+
 /* What kernels are called when they are put together: a small number for each. */
 struct op_names {
     struct str *text;    /* by number; 0 is the empty name */

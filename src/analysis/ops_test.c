@@ -1,29 +1,8 @@
 #include "analysis/ops.h"
 
 #include "analysis/aicpu.h"
-#include "analysis/study.h"
+#include "analysis/testing_study.h"
 #include "analysis/waits.h"
-#include "base/testing.h"
-
-enum { US = 1000 };
-
-static struct capture *cap;
-static struct study study;
-
-static int fresh(void **state)
-{
-    (void)state;
-    cap = capture_new();
-    return 0;
-}
-
-static int done(void **state)
-{
-    (void)state;
-    study_end(&study);
-    capture_free(cap);
-    return 0;
-}
 
 /* A wait of -1 leaves the attribute out. */
 static void add(const char *name, const char *type, const char *core, enum slice_kind kind,
@@ -52,8 +31,7 @@ static void compute(const char *name, nanos begin, nanos dur, nanos wait)
 
 static const struct ops *look(void)
 {
-    capture_seal(cap);
-    study_begin(&study, cap, study_defaults());
+    start_study();
     return ops_find(&study, 0, study_kernels(&study).n);
 }
 
@@ -173,9 +151,10 @@ TEST(aicpu_time_under_other_cores_is_masked)
     assert_true(a->steps[0].is_risk);             /* 10 of 170 us is over 1 % */
 }
 
-#define C(name) cmocka_unit_test_setup_teardown(name, fresh, done)
-TEST_MAIN("analysis/ops", C(calls_are_put_together_by_type_or_by_name_without_its_number),
-          C(an_operator_that_only_waits_is_an_anchor), C(the_eleventh_operator_is_never_an_anchor),
-          C(waits_beside_communication_are_polluted),
-          C(waits_that_no_table_has_follow_from_the_rows),
-          T(aicpu_classes_fall_exactly_at_their_limits), C(aicpu_time_under_other_cores_is_masked))
+TEST_MAIN("analysis/ops", CASE(calls_are_put_together_by_type_or_by_name_without_its_number),
+          CASE(an_operator_that_only_waits_is_an_anchor),
+          CASE(the_eleventh_operator_is_never_an_anchor),
+          CASE(waits_beside_communication_are_polluted),
+          CASE(waits_that_no_table_has_follow_from_the_rows),
+          T(aicpu_classes_fall_exactly_at_their_limits),
+          CASE(aicpu_time_under_other_cores_is_masked))

@@ -2,23 +2,7 @@
 
 #include <math.h>
 
-#include "base/testing.h"
-
-static struct arena arena;
-
-static int begin(void **state)
-{
-    (void)state;
-    arena_init(&arena);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    arena_free(&arena);
-    return 0;
-}
+#include "base/testing_arena.h"
 
 static void assert_near(double found, double expected)
 {
@@ -94,10 +78,7 @@ TEST(large_samples_use_the_normal_approximation)
     assert_true(ranksum_p(&r, low, high) < 1e-4);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-TEST_MAIN("ranksum", CASE(small_samples_are_counted_exactly), CASE(sizes_may_differ),
-          CASE(separate_samples_differ_and_mixed_ones_do_not),
-          CASE(equal_pairs_count_half_and_round_against_a_difference),
-          CASE(three_against_three_can_tell_nothing),
-          CASE(large_samples_use_the_normal_approximation))
+TEST_MAIN("ranksum", TA(small_samples_are_counted_exactly), TA(sizes_may_differ),
+          TA(separate_samples_differ_and_mixed_ones_do_not),
+          TA(equal_pairs_count_half_and_round_against_a_difference),
+          TA(three_against_three_can_tell_nothing), TA(large_samples_use_the_normal_approximation))

@@ -1,25 +1,6 @@
 #include "analysis/steps.h"
 
-#include "analysis/study.h"
-#include "base/testing.h"
-
-static struct capture *cap;
-static struct study study;
-
-static int fresh(void **state)
-{
-    (void)state;
-    cap = capture_new();
-    return 0;
-}
-
-static int done(void **state)
-{
-    (void)state;
-    study_end(&study);
-    capture_free(cap);
-    return 0;
-}
+#include "analysis/testing_study.h"
 
 static void kernel(nanos begin, nanos end)
 {
@@ -185,10 +166,11 @@ TEST(a_step_may_begin_with_the_first_kernel_launched_in_it)
     assert_int_equal(s->at[1].window.end, 135);
 }
 
-#define C(name) cmocka_unit_test_setup_teardown(name, fresh, done)
-TEST_MAIN("analysis/steps", C(a_step_lasts_until_the_next_mark_and_the_last_until_its_last_kernel),
-          C(a_last_step_without_kernels_ends_with_its_mark),
-          C(the_profilers_steps_win_over_iterations), C(of_nested_marks_the_outer_one_counts),
-          C(marks_without_kernels_are_steps_all_the_same), C(ranges_that_match_a_pattern_are_steps),
-          C(passes_and_nothing_at_all_can_be_asked_for),
-          C(a_step_may_begin_with_the_first_kernel_launched_in_it))
+TEST_MAIN("analysis/steps",
+          CASE(a_step_lasts_until_the_next_mark_and_the_last_until_its_last_kernel),
+          CASE(a_last_step_without_kernels_ends_with_its_mark),
+          CASE(the_profilers_steps_win_over_iterations), CASE(of_nested_marks_the_outer_one_counts),
+          CASE(marks_without_kernels_are_steps_all_the_same),
+          CASE(ranges_that_match_a_pattern_are_steps),
+          CASE(passes_and_nothing_at_all_can_be_asked_for),
+          CASE(a_step_may_begin_with_the_first_kernel_launched_in_it))

@@ -3,14 +3,12 @@
 #include <stdlib.h>
 
 #include "analysis/aicpu.h"
-#include "analysis/arch.h"
 #include "analysis/boundary.h"
 #include "analysis/bubbles.h"
 #include "analysis/evidence.h"
 #include "analysis/groups.h"
 #include "analysis/judgement.h"
 #include "analysis/steps.h"
-#include "analysis/structures.h"
 #include "analysis/waits.h"
 
 struct study_options study_defaults(void)
@@ -29,9 +27,9 @@ void study_end(struct study *st)
     arena_free(&st->scratch);
 }
 
-static int by_begin(const void *a, const void *b, void *ctx)
+int study_by_begin(const void *a, const void *b, void *slices)
 {
-    const struct slices *s = ctx;
+    const struct slices *s = slices;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
     if (s->begin[x] != s->begin[y])
@@ -51,7 +49,7 @@ struct kernel_order study_kernels(struct study *st)
         if (slice_is_kernel((enum slice_kind)s->kind[i]))
             order[n++] = (uint32_t)i;
     if (n > 0)
-        qsort_r(order, n, sizeof(*order), by_begin, (void *)s);
+        qsort_r(order, n, sizeof(*order), study_by_begin, (void *)s);
     st->kernels = (struct kernel_order){order, n};
     st->has_kernels = true;
     return st->kernels;
@@ -156,18 +154,4 @@ const struct judgement *study_judgement(struct study *st)
     if (st->judgement == NULL)
         st->judgement = judgement_find(st);
     return st->judgement;
-}
-
-const struct arch *study_arch(struct study *st)
-{
-    if (st->arch == NULL)
-        arch_find(st, &(struct arch_options){0});
-    return st->arch;
-}
-
-const struct structures *study_structures(struct study *st)
-{
-    if (st->structures == NULL)
-        st->structures = structures_find(st, study_arch(st));
-    return st->structures;
 }

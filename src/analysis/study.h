@@ -65,8 +65,6 @@ struct study {
     const struct groups *groups;
     const struct aicpu *aicpu;
     const struct judgement *judgement;
-    const struct arch *arch; /* set by arch_find() when options were given */
-    const struct structures *structures;
     bool has_kernels, has_busy;
 };
 
@@ -76,6 +74,9 @@ struct study_options study_defaults(void);
 /* `cap` is sealed and outlives the study. */
 void study_begin(struct study *st, const struct capture *cap, struct study_options options);
 void study_end(struct study *st);
+
+/* For qsort_r() of slice numbers, with the capture's slices: by begin, then by number. */
+int study_by_begin(const void *a, const void *b, void *slices);
 
 struct kernel_order study_kernels(struct study *st);
 
@@ -98,9 +99,5 @@ const struct boundary *study_boundary(struct study *st);
 const struct groups *study_groups(struct study *st);
 const struct aicpu *study_aicpu(struct study *st);
 const struct judgement *study_judgement(struct study *st);
-
-/* The model, by the rules that arch_find() was last given, and its layers as structures. */
-const struct arch *study_arch(struct study *st);
-const struct structures *study_structures(struct study *st);
 
 #endif

@@ -1,7 +1,6 @@
 #include "base/fs.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,34 +9,19 @@
 #include <unistd.h>
 
 #include "base/limits.h"
-#include "base/testing.h"
+#include "base/testing_folder.h"
 
-static char start[4096];   /* where the tests were started */
-static char scratch[4096]; /* the current folder of a test */
-static struct arena arena;
-static struct diag diag;
+static char start[4096]; /* where the tests were started */
 
-static int enter(void **state)
+/* Each test stands in its folder. */
+static int enter_folder(void **state)
 {
-    (void)state;
-    arena_init(&arena);
-    diag_init(&diag);
-    snprintf(scratch, sizeof(scratch), "/tmp/strata-fs-XXXXXX");
-    return getcwd(start, sizeof(start)) == NULL || mkdtemp(scratch) == NULL || chdir(scratch) != 0;
+    return enter(state) != 0 || getcwd(start, sizeof(start)) == NULL || chdir(scratch) != 0;
 }
 
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *ftw)
+static int leave_folder(void **state)
 {
-    (void)info, (void)type, (void)ftw;
-    return remove(path);
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    diag_fini(&diag);
-    arena_free(&arena);
-    return chdir(start) != 0 || nftw(scratch, remove_one, 16, FTW_DEPTH | FTW_PHYS) != 0;
+    return chdir(start) != 0 || leave(state) != 0;
 }
 
 static void put(const char *path, const char *text)
@@ -375,7 +359,7 @@ TEST(programs_are_found_along_the_path)
     setenv("PATH", old, 1);
 }
 
-#define IN_SCRATCH(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+#define IN_SCRATCH(name) cmocka_unit_test_setup_teardown(name, enter_folder, leave_folder)
 
 TEST_MAIN("base/fs", IN_SCRATCH(a_file_appears_only_when_it_is_committed),
           IN_SCRATCH(aborting_leaves_the_old_file_and_no_temporary),

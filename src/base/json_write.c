@@ -241,6 +241,82 @@ void json_write_number(struct json_writer *w, struct str text)
     put(w, text);
 }
 
+void json_put_object(struct json_writer *w, const char *key)
+{
+    json_write_key(w, str_of(key));
+    json_write_object(w);
+}
+
+void json_put_array(struct json_writer *w, const char *key)
+{
+    json_write_key(w, str_of(key));
+    json_write_array(w);
+}
+
+void json_put_str(struct json_writer *w, const char *key, struct str value)
+{
+    json_write_key(w, str_of(key));
+    json_write_string(w, value);
+}
+
+void json_put_text(struct json_writer *w, const char *key, const char *value)
+{
+    if (value != NULL)
+        json_put_str(w, key, str_of(value));
+    else
+        json_put_null(w, key);
+}
+
+void json_put_i64(struct json_writer *w, const char *key, int64_t value)
+{
+    json_write_key(w, str_of(key));
+    json_write_i64(w, value);
+}
+
+void json_put_u64(struct json_writer *w, const char *key, uint64_t value)
+{
+    json_write_key(w, str_of(key));
+    json_write_u64(w, value);
+}
+
+void json_put_f64(struct json_writer *w, const char *key, double value)
+{
+    json_write_key(w, str_of(key));
+    json_write_f64(w, value);
+}
+
+void json_put_us(struct json_writer *w, const char *key, nanos ns)
+{
+    json_write_key(w, str_of(key));
+    json_write_us(w, ns);
+}
+
+/* All six decimals that nanoseconds have, less the trailing zeros. */
+void json_put_ms(struct json_writer *w, const char *key, nanos ns)
+{
+    uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+    char text[NUM_TEXT];
+    int n = snprintf(text, sizeof(text), "%s%" PRIu64 ".%06" PRIu64, ns < 0 ? "-" : "",
+                     size / 1000000, size % 1000000);
+
+    while (text[n - 1] == '0' && text[n - 2] != '.')
+        n--;
+    json_write_key(w, str_of(key));
+    json_write_number(w, (struct str){text, (size_t)n});
+}
+
+void json_put_bool(struct json_writer *w, const char *key, bool value)
+{
+    json_write_key(w, str_of(key));
+    json_write_bool(w, value);
+}
+
+void json_put_null(struct json_writer *w, const char *key)
+{
+    json_write_key(w, str_of(key));
+    json_write_null(w);
+}
+
 bool json_write_finish(struct json_writer *w)
 {
     assert(w->is_done && "the document is not complete");

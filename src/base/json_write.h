@@ -6,8 +6,7 @@
  *
  *     json_write_init(&w, json_buffer_sink(&buffer), JSON_INDENTED);
  *     json_write_object(&w);
- *     json_write_key(&w, S("busy_ns"));
- *     json_write_i64(&w, 83000000);
+ *     json_put_i64(&w, "busy_ns", 83000000);
  *     json_write_end(&w);
  *     if (!json_write_finish(&w)) ...                     (* the sink failed at some point *)
  *     ... buffer.at, buffer.n ...
@@ -72,6 +71,19 @@ void json_write_us(struct json_writer *w, nanos ns);
 
 /* Text that is a JSON number already, digits kept as they are. */
 void json_write_number(struct json_writer *w, struct str text);
+
+/* A member of an object: the key and its value, or the opening of it. */
+void json_put_object(struct json_writer *w, const char *key);
+void json_put_array(struct json_writer *w, const char *key);
+void json_put_str(struct json_writer *w, const char *key, struct str value);
+void json_put_text(struct json_writer *w, const char *key, const char *value); /* NULL is null */
+void json_put_i64(struct json_writer *w, const char *key, int64_t value);
+void json_put_u64(struct json_writer *w, const char *key, uint64_t value);
+void json_put_f64(struct json_writer *w, const char *key, double value); /* null when not finite */
+void json_put_us(struct json_writer *w, const char *key, nanos ns);
+void json_put_ms(struct json_writer *w, const char *key, nanos ns); /* 1500 gives 0.0015 */
+void json_put_bool(struct json_writer *w, const char *key, bool value);
+void json_put_null(struct json_writer *w, const char *key);
 
 /* After the last end: hands over what is pending. False when the sink has failed. */
 bool json_write_finish(struct json_writer *w);

@@ -64,6 +64,42 @@ TEST(indented_output_has_a_line_for_each_member)
                           "}\n");
 }
 
+TEST(a_member_is_put_with_its_key)
+{
+    start(JSON_COMPACT);
+    json_write_object(&w);
+    json_put_object(&w, "o");
+    json_put_str(&w, "s", S("a"));
+    json_put_text(&w, "t", "b");
+    json_put_text(&w, "no_text", NULL);
+    json_put_i64(&w, "i", -1);
+    json_put_u64(&w, "u", UINT64_MAX);
+    json_write_end(&w);
+    json_put_array(&w, "l");
+    json_write_end(&w);
+    json_put_f64(&w, "f", 0.5);
+    json_put_f64(&w, "no_number", NAN);
+    json_put_bool(&w, "b", true);
+    json_put_null(&w, "n");
+    json_write_end(&w);
+    assert_str(written(), "{\"o\":{\"s\":\"a\",\"t\":\"b\",\"no_text\":null,\"i\":-1,"
+                          "\"u\":18446744073709551615},\"l\":[],\"f\":0.5,\"no_number\":null,"
+                          "\"b\":true,\"n\":null}");
+}
+
+TEST(times_are_put_exactly)
+{
+    start(JSON_COMPACT);
+    json_write_object(&w);
+    json_put_us(&w, "us", 1500);
+    json_put_ms(&w, "ms", 1500);
+    json_put_ms(&w, "whole", 2000000);
+    json_put_ms(&w, "least", INT64_MIN);
+    json_write_end(&w);
+    assert_str(written(), "{\"us\":1.500,\"ms\":0.0015,\"whole\":2.0,"
+                          "\"least\":-9223372036854.775808}");
+}
+
 TEST(numbers_keep_all_their_digits)
 {
     start(JSON_COMPACT);
@@ -157,6 +193,7 @@ TEST(a_failing_sink_is_remembered_and_not_called_again)
 }
 
 TEST_MAIN("base/json_write", T(compact_output_has_no_blanks),
-          T(indented_output_has_a_line_for_each_member), T(numbers_keep_all_their_digits),
+          T(indented_output_has_a_line_for_each_member), T(a_member_is_put_with_its_key),
+          T(times_are_put_exactly), T(numbers_keep_all_their_digits),
           T(strings_are_escaped_and_always_utf8), T(a_document_may_be_a_single_value),
           T(what_is_written_reads_back), T(a_failing_sink_is_remembered_and_not_called_again))

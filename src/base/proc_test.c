@@ -4,44 +4,15 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/cancel.h"
-#include "base/fs.h"
 #include "base/pool.h"
-#include "base/testing.h"
+#include "base/testing_folder.h"
 
-static struct arena arena;
-static struct diag diag;
 static struct proc_result result;
-static char scratch[64];
-
-static int enter(void **state)
-{
-    (void)state;
-    arena_init(&arena);
-    diag_init(&diag);
-    snprintf(scratch, sizeof(scratch), "/tmp/strata-proc-XXXXXX");
-    return mkdtemp(scratch) == NULL;
-}
-
-static int leave(void **state)
-{
-    struct fs_list list;
-
-    (void)state;
-    cancel_clear();
-    fs_list(&arena, scratch, &list, &diag);
-    for (size_t i = 0; i < list.n; i++)
-        remove(list.at[i].path);
-    diag_fini(&diag);
-    arena_free(&arena);
-    return rmdir(scratch);
-}
 
 static size_t open_files(void)
 {
@@ -143,7 +114,7 @@ TEST(a_program_that_is_not_there_is_missing)
 
 TEST(a_file_that_cannot_be_executed_is_reported_with_its_reason)
 {
-    const char *file = fs_join(&arena, scratch, "tool");
+    const char *file = scratch_path("tool");
     const char *const argv[] = {file, NULL};
     struct proc_spec spec = {.argv = argv};
     FILE *f = fopen(file, "w");
@@ -228,7 +199,7 @@ TEST(the_grace_period_is_enough_to_clean_up)
 
 TEST(what_the_program_started_ends_with_it)
 {
-    const char *pid = fs_join(&arena, scratch, "pid");
+    const char *pid = scratch_path("pid");
     const char *script = arena_format(&arena,
                                       "sh -c 'trap \"\" TERM; echo $$ > %s.new; mv %s.new %s;"
                                       " exec >/dev/null 2>&1; while :; do sleep 0.05; done' & wait",
@@ -242,7 +213,7 @@ TEST(what_the_program_started_ends_with_it)
 
 TEST(a_program_left_behind_with_our_pipe_does_not_hold_us_up)
 {
-    const char *pid = fs_join(&arena, scratch, "pid");
+    const char *pid = scratch_path("pid");
     const char *script = arena_format(&arena, "sleep 60 & echo $! > %s; echo done", pid).at;
 
     assert_int_equal(shell(script, (struct proc_spec){0}), ST_OK);
@@ -254,7 +225,7 @@ TEST(a_program_left_behind_with_our_pipe_does_not_hold_us_up)
 
 TEST(the_log_holds_both_streams_and_survives_a_failure)
 {
-    const char *log = fs_join(&arena, scratch, "log");
+    const char *log = scratch_path("log");
     char text[64] = {0};
 
     assert_int_equal(
@@ -277,7 +248,7 @@ static void interrupt(int signal_number)
 
 TEST(an_interruption_ends_the_program_and_drops_the_log)
 {
-    const char *log = fs_join(&arena, scratch, "log");
+    const char *log = scratch_path("log");
     const char *script =
         arena_format(&arena, "echo x; kill -USR1 %ld; sleep 30", (long)getpid()).at;
 
@@ -368,23 +339,16 @@ TEST(many_runs_leave_nothing_open)
     assert_int_equal(open_files(), before);
 }
 
-#define IN_SCRATCH(name) cmocka_unit_test_setup_teardown(name, enter, leave)
-
-TEST_MAIN("base/proc", IN_SCRATCH(both_streams_and_the_exit_status_are_kept),
-          IN_SCRATCH(a_signal_is_told_apart_from_a_status),
-          IN_SCRATCH(a_program_that_is_not_there_is_missing),
-          IN_SCRATCH(a_file_that_cannot_be_executed_is_reported_with_its_reason),
-          IN_SCRATCH(folder_and_environment_are_as_asked),
-          IN_SCRATCH(standard_input_is_empty_and_our_files_are_closed),
-          IN_SCRATCH(large_outputs_on_both_streams_do_not_block),
-          IN_SCRATCH(a_time_limit_ends_the_program),
-          IN_SCRATCH(a_program_that_ignores_the_polite_signal_is_killed),
-          IN_SCRATCH(the_grace_period_is_enough_to_clean_up),
-          IN_SCRATCH(what_the_program_started_ends_with_it),
-          IN_SCRATCH(a_program_left_behind_with_our_pipe_does_not_hold_us_up),
-          IN_SCRATCH(the_log_holds_both_streams_and_survives_a_failure),
-          IN_SCRATCH(an_interruption_ends_the_program_and_drops_the_log),
-          IN_SCRATCH(signals_we_ignore_are_not_ignored_by_the_program),
-          IN_SCRATCH(programs_run_side_by_side),
-          IN_SCRATCH(the_tick_of_the_caller_ends_the_program),
-          IN_SCRATCH(many_runs_leave_nothing_open))
+TEST_MAIN("base/proc", TS(both_streams_and_the_exit_status_are_kept),
+          TS(a_signal_is_told_apart_from_a_status), TS(a_program_that_is_not_there_is_missing),
+          TS(a_file_that_cannot_be_executed_is_reported_with_its_reason),
+          TS(folder_and_environment_are_as_asked),
+          TS(standard_input_is_empty_and_our_files_are_closed),
+          TS(large_outputs_on_both_streams_do_not_block), TS(a_time_limit_ends_the_program),
+          TS(a_program_that_ignores_the_polite_signal_is_killed),
+          TS(the_grace_period_is_enough_to_clean_up), TS(what_the_program_started_ends_with_it),
+          TS(a_program_left_behind_with_our_pipe_does_not_hold_us_up),
+          TS(the_log_holds_both_streams_and_survives_a_failure),
+          TS(an_interruption_ends_the_program_and_drops_the_log),
+          TS(signals_we_ignore_are_not_ignored_by_the_program), TS(programs_run_side_by_side),
+          TS(the_tick_of_the_caller_ends_the_program), TS(many_runs_leave_nothing_open))

@@ -3,27 +3,9 @@
 #include <stdio.h>
 
 #include "base/limits.h"
-#include "base/testing.h"
+#include "base/testing_arena.h"
 
-static struct arena arena;
-static struct diag diag;
 static const struct yaml_node *root;
-
-static int enter(void **state)
-{
-    (void)state;
-    arena_init(&arena);
-    diag_init(&diag);
-    return 0;
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    diag_fini(&diag);
-    arena_free(&arena);
-    return 0;
-}
 
 static enum status read_text(struct str text)
 {
@@ -221,16 +203,13 @@ TEST(every_cut_of_a_file_ends_in_a_tree_or_an_error)
     assert_non_null(root);
 }
 
-#define FRESH(name) cmocka_unit_test_setup_teardown(name, enter, leave)
-
-TEST_MAIN("base/yaml", FRESH(a_rule_file_becomes_a_tree_in_its_order),
-          FRESH(blocks_and_escapes_are_unfolded), FRESH(an_empty_document_is_empty_text),
-          FRESH(no_value_is_told_from_empty_text), FRESH(a_syntax_error_has_its_place),
-          FRESH(a_tab_as_indentation_is_a_syntax_error),
-          FRESH(bytes_that_are_no_text_are_a_syntax_error), FRESH(a_key_given_twice_is_refused),
-          FRESH(the_same_key_in_two_maps_is_fine), FRESH(anchors_and_aliases_are_refused),
-          FRESH(an_alias_without_anchor_is_refused_too),
-          FRESH(tags_keys_that_are_no_text_and_second_documents_are_refused),
-          FRESH(nesting_is_read_to_the_limit_and_no_further),
-          FRESH(a_huge_file_is_refused_before_it_is_read), FRESH(many_keys_are_checked_quickly),
-          FRESH(every_cut_of_a_file_ends_in_a_tree_or_an_error))
+TEST_MAIN("base/yaml", TA(a_rule_file_becomes_a_tree_in_its_order),
+          TA(blocks_and_escapes_are_unfolded), TA(an_empty_document_is_empty_text),
+          TA(no_value_is_told_from_empty_text), TA(a_syntax_error_has_its_place),
+          TA(a_tab_as_indentation_is_a_syntax_error), TA(bytes_that_are_no_text_are_a_syntax_error),
+          TA(a_key_given_twice_is_refused), TA(the_same_key_in_two_maps_is_fine),
+          TA(anchors_and_aliases_are_refused), TA(an_alias_without_anchor_is_refused_too),
+          TA(tags_keys_that_are_no_text_and_second_documents_are_refused),
+          TA(nesting_is_read_to_the_limit_and_no_further),
+          TA(a_huge_file_is_refused_before_it_is_read), TA(many_keys_are_checked_quickly),
+          TA(every_cut_of_a_file_ends_in_a_tree_or_an_error))

@@ -104,18 +104,13 @@ static void print_json(struct session *s, const struct convert_job *job,
     struct json_writer *j = session_json_begin(s, "strata.convert/1", origin_name(r->cap->origin));
 
     json_write_object(j);
-    json_write_key(j, S("format"));
-    session_json_text(j, r->format->name);
-    json_write_key(j, S("written"));
-    json_write_bool(j, !job->is_dry_run);
+    json_put_text(j, "format", r->format->name);
+    json_put_bool(j, "written", !job->is_dry_run);
     for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
-        json_write_key(j, str_of(counts[i].key));
-        json_write_u64(j, counts[i].value);
+        json_put_u64(j, counts[i].key, counts[i].value);
     }
-    json_write_key(j, S("from_ns"));
-    json_write_i64(j, r->span.begin);
-    json_write_key(j, S("to_ns"));
-    json_write_i64(j, r->span.end);
+    json_put_i64(j, "from_ns", r->span.begin);
+    json_put_i64(j, "to_ns", r->span.end);
     json_write_end(j);
     session_json_end(s);
 }

@@ -2,18 +2,9 @@
  * strata db: the operator performance database. One file cmd_db_<name>.c for each subcommand, one
  * line each in db_verbs.def.
  */
-#include "cli/session.h"
-
-#define DB_VERB(sym) extern const struct command command_db_##sym;
-#include "cli/db_verbs.def"
-#undef DB_VERB
-
-static const struct command *const subs[] = {
-#define DB_VERB(sym) &command_db_##sym,
-#include "cli/db_verbs.def"
-#undef DB_VERB
-    NULL,
-};
+#define VERBS           "cli/db_verbs.def"
+#define VERB_ENTRY(sym) command_db_##sym
+#include "cli/verbs.h"
 
 const struct command command_db = {
     .name = "db",

@@ -64,36 +64,26 @@ static bool to_nobody(void *ctx __attribute__((unused)), struct str text __attri
     return true;
 }
 
-static void put(struct json_writer *j, const char *key, uint64_t value)
-{
-    json_write_key(j, str_of(key));
-    json_write_u64(j, value);
-}
-
 static void print_json(struct session *s, const struct bench_plan *plan)
 {
     struct json_writer *j = session_json_begin(s, "strata.db-bench/1", "measured");
 
     json_write_object(j);
-    put(j, "samples", plan->summary.rows);
-    put(j, "hotspots", plan->gaps.n);
-    json_write_key(j, S("tables"));
-    json_write_array(j);
+    json_put_u64(j, "samples", plan->summary.rows);
+    json_put_u64(j, "hotspots", plan->gaps.n);
+    json_put_array(j, "tables");
     for (size_t i = 0; i < plan->updates.n; i++) {
         const struct update *u = &plan->updates.at[i];
         json_write_object(j);
-        json_write_key(j, S("operator"));
-        json_write_string(j, u->op);
-        json_write_key(j, S("path"));
-        session_json_text(j, u->path);
-        put(j, "updated", u->updated);
-        put(j, "added", u->added);
-        put(j, "deleted", u->deleted.n);
-        put(j, "unchanged", u->unchanged);
-        put(j, "missing", u->missing.n);
-        put(j, "duplicates", u->duplicates.n);
-        json_write_key(j, S("changed"));
-        json_write_bool(j, u->is_changed);
+        json_put_str(j, "operator", u->op);
+        json_put_text(j, "path", u->path);
+        json_put_u64(j, "updated", u->updated);
+        json_put_u64(j, "added", u->added);
+        json_put_u64(j, "deleted", u->deleted.n);
+        json_put_u64(j, "unchanged", u->unchanged);
+        json_put_u64(j, "missing", u->missing.n);
+        json_put_u64(j, "duplicates", u->duplicates.n);
+        json_put_bool(j, "changed", u->is_changed);
         json_write_end(j);
     }
     json_write_end(j);

@@ -65,37 +65,25 @@ static void print_json(struct session *s, const struct check *c)
     struct json_writer *j = session_json_begin(s, "strata.db-check/1", NULL);
 
     json_write_object(j);
-    json_write_key(j, S("problems"));
-    json_write_u64(j, c->problems);
-    json_write_key(j, S("notes"));
-    json_write_u64(j, c->notes);
-    json_write_key(j, S("findings"));
-    json_write_array(j);
+    json_put_u64(j, "problems", c->problems);
+    json_put_u64(j, "notes", c->notes);
+    json_put_array(j, "findings");
     for (size_t i = 0; i < c->findings.n; i++) {
         json_write_object(j);
-        json_write_key(j, S("path"));
-        session_json_text(j, c->findings.at[i].path);
-        json_write_key(j, S("line"));
-        json_write_u64(j, c->findings.at[i].line);
-        json_write_key(j, S("kind"));
-        json_write_string(j, c->findings.at[i].is_note ? S("note") : S("problem"));
-        json_write_key(j, S("text"));
-        json_write_string(j, c->findings.at[i].what);
+        json_put_text(j, "path", c->findings.at[i].path);
+        json_put_u64(j, "line", c->findings.at[i].line);
+        json_put_str(j, "kind", c->findings.at[i].is_note ? S("note") : S("problem"));
+        json_put_str(j, "text", c->findings.at[i].what);
         json_write_end(j);
     }
     json_write_end(j);
-    json_write_key(j, S("tables"));
-    json_write_array(j);
+    json_put_array(j, "tables");
     for (size_t i = 0; i < c->tables.n; i++) {
         json_write_object(j);
-        json_write_key(j, S("operator"));
-        json_write_string(j, c->tables.at[i].op);
-        json_write_key(j, S("path"));
-        session_json_text(j, c->tables.at[i].path);
-        json_write_key(j, S("rows"));
-        json_write_u64(j, c->tables.at[i].rows);
-        json_write_key(j, S("valid"));
-        json_write_u64(j, c->tables.at[i].valid);
+        json_put_str(j, "operator", c->tables.at[i].op);
+        json_put_text(j, "path", c->tables.at[i].path);
+        json_put_u64(j, "rows", c->tables.at[i].rows);
+        json_put_u64(j, "valid", c->tables.at[i].valid);
         json_write_end(j);
     }
     json_write_end(j);

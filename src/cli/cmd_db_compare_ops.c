@@ -203,10 +203,8 @@ static void put_scenario(struct session *s, struct json_writer *j, const struct 
         points[i] = (struct plot_point){row->kernel, S(""), row->measured_us, row->predicted_us};
     }
     json_write_object(j);
-    json_write_key(j, S("name"));
-    json_write_string(j, str_of(one->name));
-    json_write_key(j, S("is_skipped"));
-    json_write_bool(j, one->is_skipped);
+    json_put_text(j, "name", one->name);
+    json_put_bool(j, "is_skipped", one->is_skipped);
     json_write_key(j, S("rows"));
     ops_rows_json(rows, j);
     plot_json(j, points, rows->at.n);
@@ -218,8 +216,7 @@ static void print_json(struct session *s, const struct scenarios *all)
     struct json_writer *j = session_json_begin(s, "strata.db-compare-ops/1", "measured");
 
     json_write_object(j);
-    json_write_key(j, S("scenarios"));
-    json_write_array(j);
+    json_put_array(j, "scenarios");
     for (size_t i = 0; i < all->n; i++)
         put_scenario(s, j, &all->at[i]);
     json_write_end(j);

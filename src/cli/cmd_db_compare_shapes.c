@@ -3,7 +3,6 @@
  */
 #include "cli/db_output.h"
 #include "cli/opt_db.h"
-#include "perfdb/compare_plot.h"
 #include "perfdb/compare_shapes.h"
 #include "perfdb/compare_text.h"
 
@@ -49,38 +48,27 @@ static bool write_csv(const void *what, struct sink sink)
 static void put_row(struct json_writer *j, const struct shape_row *row)
 {
     json_write_object(j);
-    json_write_key(j, S("kernel_type"));
-    json_write_string(j, row->kernel);
-    json_write_key(j, S("shape_key"));
-    json_write_string(j, row->shapes);
+    json_put_str(j, "kernel_type", row->kernel);
+    json_put_str(j, "shape_key", row->shapes);
     decimal_json(j, S("tc_dur_us"), row->predicted_us, 2);
     decimal_json(j, S("prof_dur_us"), row->measured_us, 2);
     decimal_json(j, S("delta_pct"), shape_row_delta(row), 1);
-    json_write_key(j, S("tc_count"));
-    json_write_u64(j, row->predicted_n);
-    json_write_key(j, S("prof_count"));
-    json_write_u64(j, row->measured_n);
-    json_write_key(j, S("source"));
-    json_write_string(j, row->source);
+    json_put_u64(j, "tc_count", row->predicted_n);
+    json_put_u64(j, "prof_count", row->measured_n);
+    json_put_str(j, "source", row->source);
     json_write_end(j);
 }
 
 static void print_json(struct session *s, const struct shape_rows *rows)
 {
     struct json_writer *j = session_json_begin(s, "strata.db-compare-shapes/1", "measured");
-    struct plot_point *points = ARENA_ARRAY(&s->arena, struct plot_point, rows->at.n);
 
     json_write_object(j);
-    json_write_key(j, S("rows"));
-    json_write_array(j);
-    for (size_t i = 0; i < rows->at.n; i++) {
-        const struct shape_row *row = &rows->at.at[i];
-        put_row(j, row);
-        points[i] =
-            (struct plot_point){row->kernel, row->shapes, row->measured_us, row->predicted_us};
-    }
+    json_put_array(j, "rows");
+    for (size_t i = 0; i < rows->at.n; i++)
+        put_row(j, &rows->at.at[i]);
     json_write_end(j);
-    plot_json(j, points, rows->at.n);
+    shape_rows_plot(rows, j);
     json_write_end(j);
     session_json_end(s);
 }

@@ -73,24 +73,18 @@ static void write_limit(struct json_writer *j, struct str key, double limit)
 static void write_axis(struct json_writer *j, const struct coverage_axis *a)
 {
     json_write_object(j);
-    json_write_key(j, S("axis"));
-    json_write_string(j, a->name);
-    json_write_key(j, S("points"));
-    json_write_u64(j, a->points);
-    json_write_key(j, S("missing"));
-    json_write_array(j);
+    json_put_str(j, "axis", a->name);
+    json_put_u64(j, "points", a->points);
+    json_put_array(j, "missing");
     for (size_t i = 0; i < a->missing.n; i++)
         json_write_i64(j, a->missing.at[i]);
     json_write_end(j);
-    json_write_key(j, S("gaps"));
-    json_write_array(j);
+    json_put_array(j, "gaps");
     for (size_t i = 0; i < a->gaps_n; i++) {
         const struct coverage_gap *g = &a->gaps[i];
         json_write_object(j);
-        json_write_key(j, S("from"));
-        json_write_i64(j, g->from);
-        json_write_key(j, S("to"));
-        json_write_i64(j, g->to);
+        json_put_i64(j, "from", g->from);
+        json_put_i64(j, "to", g->to);
         write_limit(j, S("max_gap"), g->gap);
         write_limit(j, S("max_ratio"), g->ratio);
         json_write_end(j);
@@ -104,20 +98,14 @@ static void print_json(struct session *s, const struct coverage *c, const char *
     struct json_writer *j = session_json_begin(s, "strata.db-coverage/1", NULL);
 
     json_write_object(j);
-    json_write_key(j, S("database"));
-    session_json_text(j, dir);
-    json_write_key(j, S("values_missing"));
-    json_write_u64(j, c->missing);
-    json_write_key(j, S("gaps_too_wide"));
-    json_write_u64(j, c->gaps);
-    json_write_key(j, S("tables"));
-    json_write_array(j);
+    json_put_text(j, "database", dir);
+    json_put_u64(j, "values_missing", c->missing);
+    json_put_u64(j, "gaps_too_wide", c->gaps);
+    json_put_array(j, "tables");
     for (size_t i = 0; i < c->tables.n; i++) {
         json_write_object(j);
-        json_write_key(j, S("path"));
-        session_json_text(j, c->tables.at[i].path);
-        json_write_key(j, S("axes"));
-        json_write_array(j);
+        json_put_text(j, "path", c->tables.at[i].path);
+        json_put_array(j, "axes");
         for (size_t k = 0; k < c->tables.at[i].axes_n; k++)
             write_axis(j, &c->tables.at[i].axes[k]);
         json_write_end(j);

@@ -42,12 +42,9 @@ static void report(struct session *s, const struct args *args, const struct fia_
     if (s->common.json) {
         struct json_writer *j = session_json_begin(s, "strata.db-fill-fia/1", "measured");
         json_write_object(j);
-        json_write_key(j, S("rows"));
-        json_write_u64(j, fill->rows);
-        json_write_key(j, S("matched"));
-        json_write_u64(j, fill->matched);
-        json_write_key(j, S("rows_out"));
-        json_write_u64(j, fill->table.n_rows);
+        json_put_u64(j, "rows", fill->rows);
+        json_put_u64(j, "matched", fill->matched);
+        json_put_u64(j, "rows_out", fill->table.n_rows);
         json_write_end(j);
         session_json_end(s);
         return;

@@ -163,32 +163,22 @@ static void print_json(struct session *s, const struct args *args, const struct 
     struct json_writer *j = session_json_begin(s, "strata.db-grid/1", NULL);
 
     json_write_object(j);
-    json_write_key(j, S("database"));
-    session_json_text(j, dir);
-    json_write_key(j, S("models"));
-    json_write_array(j);
+    json_put_text(j, "database", dir);
+    json_put_array(j, "models");
     for (size_t i = 0; i < run->job.models.n; i++)
         json_write_string(j, run->job.models.at[i].id);
     json_write_end(j);
-    json_write_key(j, S("rows_per_table"));
-    json_write_i64(j, args->rows > 0 ? args->rows : 0);
-    json_write_key(j, S("memory_bytes"));
-    json_write_i64(j, run->budget);
-    json_write_key(j, S("rows_appended"));
-    json_write_u64(j, run->appended);
-    json_write_key(j, S("tables"));
-    json_write_array(j);
+    json_put_i64(j, "rows_per_table", args->rows > 0 ? args->rows : 0);
+    json_put_i64(j, "memory_bytes", run->budget);
+    json_put_u64(j, "rows_appended", run->appended);
+    json_put_array(j, "tables");
     for (size_t i = 0; i < run->files.n; i++) {
         const struct grid_file *f = &run->files.at[i];
         json_write_object(j);
-        json_write_key(j, S("path"));
-        session_json_text(j, f->path);
-        json_write_key(j, S("rows_made"));
-        json_write_u64(j, f->fill.made);
-        json_write_key(j, S("rows_too_large"));
-        json_write_u64(j, f->fill.too_big);
-        json_write_key(j, S("rows_appended"));
-        json_write_u64(j, f->fill.appended);
+        json_put_text(j, "path", f->path);
+        json_put_u64(j, "rows_made", f->fill.made);
+        json_put_u64(j, "rows_too_large", f->fill.too_big);
+        json_put_u64(j, "rows_appended", f->fill.appended);
         json_write_end(j);
     }
     json_write_end(j);

@@ -4,7 +4,6 @@
 #include "cli/db_output.h"
 #include "cli/opt_db.h"
 #include "perfdb/compare_metrics.h"
-#include "perfdb/compare_plot.h"
 #include "perfdb/compare_shapes.h"
 #include "perfdb/compare_text.h"
 #include "perfdb/m6.h"
@@ -44,21 +43,14 @@ static bool write_json(const void *what, struct sink sink)
 
 /* Times of each kernel at each shape, for the pictures; rows whose times are no numbers count as
  * skipped by M6 itself and have no point. */
-static void put_plot(struct session *s, struct json_writer *j, const struct predicted *p,
-                     const struct measured *m)
+static void put_plot(struct json_writer *j, const struct predicted *p, const struct measured *m)
 {
     struct shape_rows rows;
 
     shape_rows_init(&rows);
     shape_rows_predict(&rows, p);
     shape_rows_measure(&rows, m, SHAPE_MEASURED, NULL);
-    struct plot_point *points = ARENA_ARRAY(&s->arena, struct plot_point, rows.at.n);
-    for (size_t i = 0; i < rows.at.n; i++) {
-        const struct shape_row *row = &rows.at.at[i];
-        points[i] =
-            (struct plot_point){row->kernel, row->shapes, row->measured_us, row->predicted_us};
-    }
-    plot_json(j, points, rows.at.n);
+    shape_rows_plot(&rows, j);
     shape_rows_free(&rows);
 }
 
@@ -76,14 +68,12 @@ static void print_json(struct session *s, const struct m6 *m, const struct predi
     decimal_json(j, S("compute_us"), m->compute_us, DECIMALS_ALL);
     decimal_json(j, S("hcom_us"), m->hcom_us, DECIMALS_ALL);
     decimal_json(j, S("aicpu_us"), m->helper_us, DECIMALS_ALL);
-    json_write_key(j, S("skipped_rows"));
-    json_write_u64(j, m->skipped);
-    json_write_key(j, S("source_filter"));
-    json_write_array(j);
+    json_put_u64(j, "skipped_rows", m->skipped);
+    json_put_array(j, "source_filter");
     for (size_t i = 0; i < m->n_sources; i++)
         json_write_string(j, m->sources[i]);
     json_write_end(j);
-    put_plot(s, j, p, measured);
+    put_plot(j, p, measured);
     json_write_end(j);
     session_json_end(s);
 }

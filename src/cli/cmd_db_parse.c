@@ -56,25 +56,17 @@ static void print_json(struct session *s, const struct parse_plan *plan, const c
     struct json_writer *j = session_json_begin(s, "strata.db-parse/1", "measured");
 
     json_write_object(j);
-    json_write_key(j, S("database"));
-    session_json_text(j, dir);
-    json_write_key(j, S("exports"));
-    json_write_u64(j, plan->n_exports);
-    json_write_key(j, S("rows_read"));
-    json_write_u64(j, plan->kernels.rows);
-    json_write_key(j, S("tables"));
-    json_write_array(j);
+    json_put_text(j, "database", dir);
+    json_put_u64(j, "exports", plan->n_exports);
+    json_put_u64(j, "rows_read", plan->kernels.rows);
+    json_put_array(j, "tables");
     for (size_t i = 0; i < plan->files.n; i++) {
         const struct parse_file *f = &plan->files.at[i];
         json_write_object(j);
-        json_write_key(j, S("operator"));
-        json_write_string(j, table_stem(f->path));
-        json_write_key(j, S("rows"));
-        json_write_u64(j, f->fresh.n_rows);
-        json_write_key(j, S("rows_dropped"));
-        json_write_u64(j, f->rows_dropped);
-        json_write_key(j, S("columns_dropped"));
-        json_write_string(j, f->columns_lost);
+        json_put_str(j, "operator", table_stem(f->path));
+        json_put_u64(j, "rows", f->fresh.n_rows);
+        json_put_u64(j, "rows_dropped", f->rows_dropped);
+        json_put_str(j, "columns_dropped", f->columns_lost);
         json_write_end(j);
     }
     json_write_end(j);

@@ -1,6 +1,8 @@
 /*
  * strata db query: how long an operator takes, from the tables of the database.
  */
+#include <math.h>
+
 #include "cli/opt_db.h"
 #include "perfdb/query.h"
 
@@ -140,25 +142,18 @@ static void print_json(struct session *s, const struct query_result *r)
     bool is_hit = r->miss == NULL;
 
     json_write_object(j);
-    json_write_key(j, S("hit"));
-    json_write_bool(j, is_hit);
-    json_write_key(j, S("latency_us"));
-    is_hit ? json_write_f64(j, r->latency_us) : json_write_null(j);
-    json_write_key(j, S("confidence"));
-    is_hit ? json_write_f64(j, r->confidence) : json_write_null(j);
-    json_write_key(j, S("source"));
-    session_json_text(j, is_hit ? query_source_name(r->source) : NULL);
+    json_put_bool(j, "hit", is_hit);
+    json_put_f64(j, "latency_us", is_hit ? r->latency_us : NAN);
+    json_put_f64(j, "confidence", is_hit ? r->confidence : NAN);
+    json_put_text(j, "source", is_hit ? query_source_name(r->source) : NULL);
     json_write_key(j, S("kernel"));
     is_hit ? json_write_string(j, r->kernel) : json_write_null(j);
     json_write_key(j, S("rule"));
     is_hit ? json_write_string(j, r->rule) : json_write_null(j);
-    json_write_key(j, S("miss"));
-    session_json_text(j, r->miss);
+    json_put_text(j, "miss", r->miss);
     if (r->n_parts > 0) {
-        json_write_key(j, S("parts"));
-        json_write_u64(j, r->n_parts);
-        json_write_key(j, S("parts_found"));
-        json_write_u64(j, r->n_hits);
+        json_put_u64(j, "parts", r->n_parts);
+        json_put_u64(j, "parts_found", r->n_hits);
     }
     json_write_end(j);
     session_json_end(s);

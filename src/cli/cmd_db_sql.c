@@ -48,13 +48,11 @@ static bool take_head(void *ctx, const char *const *names, size_t n)
     if (p->s->common.json) {
         p->json = session_json_begin(p->s, "strata.db-sql/1", NULL);
         json_write_object(p->json);
-        json_write_key(p->json, S("columns"));
-        json_write_array(p->json);
+        json_put_array(p->json, "columns");
         for (size_t i = 0; i < n; i++)
             json_write_string(p->json, str_of(names[i]));
         json_write_end(p->json);
-        json_write_key(p->json, S("rows"));
-        json_write_array(p->json);
+        json_put_array(p->json, "rows");
         return true;
     }
     for (size_t i = 0; i < n && p->csv != NULL; i++)

@@ -112,16 +112,14 @@ static void json_number(struct json_writer *j, const char *key, double value)
 {
     if (!(value > 0))
         return;
-    json_write_key(j, str_of(key));
-    json_write_f64(j, value);
+    json_put_f64(j, key, value);
 }
 
 /* An object with a number for each peak that `of` knows. */
 static void json_peaks(struct json_writer *j, const char *key, const struct device *d,
                        double (*of)(const struct device *d, enum peak peak))
 {
-    json_write_key(j, str_of(key));
-    json_write_object(j);
+    json_put_object(j, key);
     for (int p = 0; p < PEAK_COUNT; p++)
         json_number(j, peak_name((enum peak)p), of(d, (enum peak)p));
     json_write_end(j);
@@ -142,13 +140,10 @@ static double rate_of(const struct device *d, enum peak peak)
 static void json_device(struct session *s, struct json_writer *j, const struct device *d)
 {
     json_write_object(j);
-    json_write_key(j, S("name"));
-    session_json_text(j, full_name(s, d));
-    json_write_key(j, S("vendor"));
-    session_json_text(j, d->vendor);
+    json_put_text(j, "name", full_name(s, d));
+    json_put_text(j, "vendor", d->vendor);
     if (d->cc != NULL) {
-        json_write_key(j, S("cc"));
-        session_json_text(j, d->cc);
+        json_put_text(j, "cc", d->cc);
     }
     json_number(j, "cores", d->cores);
     json_number(j, "clock_mhz", d->clock_mhz);
@@ -162,14 +157,12 @@ static void json_device(struct session *s, struct json_writer *j, const struct d
     json_peaks(j, "peak_tops", d, tops_of);
     json_peaks(j, "ridge_flop_per_byte", d, device_ridge);
     json_peaks(j, "ops_per_cycle_per_core", d, rate_of);
-    json_write_key(j, S("unconfirmed"));
-    json_write_array(j);
+    json_put_array(j, "unconfirmed");
     for (int p = 0; p < PEAK_COUNT; p++)
         if ((d->unsure >> p & 1) != 0 && d->tflops[p] > 0)
             session_json_text(j, peak_name((enum peak)p));
     json_write_end(j);
-    json_write_key(j, S("source"));
-    session_json_text(j, d->source);
+    json_put_text(j, "source", d->source);
     json_write_end(j);
 }
 
@@ -210,8 +203,7 @@ static void print_json(struct session *s, const struct device *const *list, size
     struct json_writer *j = session_json_begin(s, "strata.devices/1", NULL);
 
     json_write_object(j);
-    json_write_key(j, S("devices"));
-    json_write_array(j);
+    json_put_array(j, "devices");
     for (size_t i = 0; i < n; i++)
         json_device(s, j, list[i]);
     json_write_end(j);

@@ -93,12 +93,6 @@ static void tell_inputs(struct session *s, const struct fleet *fleet)
         }
 }
 
-static void put(struct json_writer *j, const char *key, double value)
-{
-    json_write_key(j, str_of(key));
-    json_write_f64(j, value);
-}
-
 static void print_json(struct session *s, const struct diff_job *job,
                        const struct diff_result *result)
 {
@@ -106,28 +100,19 @@ static void print_json(struct session *s, const struct diff_job *job,
     struct json_writer *j = session_json_begin(s, "strata.diff/1", origin_name(first->origin));
 
     json_write_object(j);
-    json_write_key(j, S("a"));
-    json_write_string(j, str_of(job->path[SIDE_A]));
-    json_write_key(j, S("b"));
-    json_write_string(j, str_of(job->path[SIDE_B]));
-    json_write_key(j, S("statistics"));
-    json_write_object(j);
-    json_write_key(j, S("samples"));
-    json_write_string(j, S("steps of a group"));
-    json_write_key(j, S("location"));
-    json_write_string(j, S("median"));
-    json_write_key(j, S("spread"));
-    json_write_string(j, S("1.4826 * MAD"));
-    json_write_key(j, S("test"));
-    json_write_string(j, S("Mann-Whitney, two-sided"));
-    put(j, "p_limit", 0.05);
-    put(j, "min_effect_ratio", job->compare.min_ratio);
-    put(j, "min_effect_us", (double)job->compare.min_time / 1e3);
+    json_put_text(j, "a", job->path[SIDE_A]);
+    json_put_text(j, "b", job->path[SIDE_B]);
+    json_put_object(j, "statistics");
+    json_put_text(j, "samples", "steps of a group");
+    json_put_text(j, "location", "median");
+    json_put_text(j, "spread", "1.4826 * MAD");
+    json_put_text(j, "test", "Mann-Whitney, two-sided");
+    json_put_f64(j, "p_limit", 0.05);
+    json_put_f64(j, "min_effect_ratio", job->compare.min_ratio);
+    json_put_f64(j, "min_effect_us", (double)job->compare.min_time / 1e3);
     json_write_end(j);
-    json_write_key(j, S("gates_reached"));
-    json_write_u64(j, result->gates_reached);
-    json_write_key(j, S("comparisons"));
-    json_write_array(j);
+    json_put_u64(j, "gates_reached", result->gates_reached);
+    json_put_array(j, "comparisons");
     for (size_t i = 0; i < result->n; i++)
         compare_write_json(result->at[i].comparison, j);
     json_write_end(j);

@@ -49,8 +49,7 @@ static void print_json(struct session *s, const struct probe_result *results)
     struct json_writer *j = session_json_begin(s, "strata.doctor/1", NULL);
 
     json_write_object(j);
-    json_write_key(j, S("backends"));
-    json_write_array(j);
+    json_put_array(j, "backends");
     for (size_t i = 0; i < driver_count; i++) {
         const struct driver *d = driver_list[i];
         const char *const pairs[][2] = {
@@ -66,8 +65,7 @@ static void print_json(struct session *s, const struct probe_result *results)
         };
         json_write_object(j);
         for (size_t k = 0; k < ARRAY_LEN(pairs); k++) {
-            json_write_key(j, str_of(pairs[k][0]));
-            session_json_text(j, pairs[k][1]);
+            json_put_text(j, pairs[k][0], pairs[k][1]);
         }
         json_write_end(j);
     }

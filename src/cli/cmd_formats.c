@@ -53,16 +53,12 @@ static void print_rows(struct session *s, const char *title, const char *files,
 static void json_rows(struct json_writer *j, const char *key, const char *files,
                       const struct row *rows, size_t n)
 {
-    json_write_key(j, str_of(key));
-    json_write_array(j);
+    json_put_array(j, key);
     for (size_t i = 0; i < n; i++) {
         json_write_object(j);
-        json_write_key(j, S("name"));
-        session_json_text(j, rows[i].name);
-        json_write_key(j, S("summary"));
-        session_json_text(j, rows[i].summary);
-        json_write_key(j, str_of(files));
-        session_json_text(j, rows[i].files);
+        json_put_text(j, "name", rows[i].name);
+        json_put_text(j, "summary", rows[i].summary);
+        json_put_text(j, files, rows[i].files);
         json_write_end(j);
     }
     json_write_end(j);

@@ -2,18 +2,9 @@
  * strata gpu: kernels of a GPU. One file cmd_gpu_<name>.c for each subcommand, one line each in
  * gpu_verbs.def.
  */
-#include "cli/session.h"
-
-#define GPU_VERB(sym) extern const struct command command_gpu_##sym;
-#include "cli/gpu_verbs.def"
-#undef GPU_VERB
-
-static const struct command *const subs[] = {
-#define GPU_VERB(sym) &command_gpu_##sym,
-#include "cli/gpu_verbs.def"
-#undef GPU_VERB
-    NULL,
-};
+#define VERBS           "cli/gpu_verbs.def"
+#define VERB_ENTRY(sym) command_gpu_##sym
+#include "cli/verbs.h"
 
 const struct command command_gpu = {
     .name = "gpu",

@@ -28,18 +28,14 @@ static void json_options(struct json_writer *j, const struct opt *table)
         if (!opt_is_option(o))
             continue;
         json_write_object(j);
-        json_write_key(j, S("name"));
-        session_json_text(j, o->name);
+        json_put_text(j, "name", o->name);
         if (o->letter != 0) {
-            json_write_key(j, S("letter"));
-            session_json_text(j, (char[]){o->letter, '\0'});
+            json_put_text(j, "letter", (char[]){o->letter, '\0'});
         }
         if (opt_takes_value(o)) {
-            json_write_key(j, S("value"));
-            session_json_text(j, opt_value_text(o, value, sizeof(value)));
+            json_put_text(j, "value", opt_value_text(o, value, sizeof(value)));
         }
-        json_write_key(j, S("help"));
-        session_json_text(j, o->help);
+        json_put_text(j, "help", o->help);
         json_write_end(j);
     }
 }
@@ -51,16 +47,12 @@ static void json_command(struct json_writer *j, struct command_path path)
     char name[64];
 
     json_write_object(j);
-    json_write_key(j, S("name"));
-    session_json_text(j, command_full_name(path, name, sizeof(name)));
-    json_write_key(j, S("group"));
-    session_json_text(j, command_group_name(path.parent != NULL ? path.parent->group : c->group));
-    json_write_key(j, S("summary"));
-    session_json_text(j, c->summary);
-    json_write_key(j, S("usage"));
-    session_json_text(j, c->usage);
-    json_write_key(j, S("options"));
-    json_write_array(j);
+    json_put_text(j, "name", command_full_name(path, name, sizeof(name)));
+    json_put_text(j, "group",
+                  command_group_name(path.parent != NULL ? path.parent->group : c->group));
+    json_put_text(j, "summary", c->summary);
+    json_put_text(j, "usage", c->usage);
+    json_put_array(j, "options");
     if (c->subs == NULL) {
         json_options(j, c->options);
         command_common_options(c->common, common);
@@ -77,8 +69,7 @@ static void print_json(struct session *s, struct command_path path)
     struct json_writer *j = session_json_begin(s, "strata.help/1", NULL);
 
     json_write_object(j);
-    json_write_key(j, S("commands"));
-    json_write_array(j);
+    json_put_array(j, "commands");
     if (path.command != NULL)
         json_command(j, path);
     for (size_t i = 0; path.command == NULL && i < command_count; i++)

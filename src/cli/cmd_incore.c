@@ -1,21 +1,10 @@
 /*
  * strata incore: artifacts of one kernel inside one core. One file cmd_incore_<name>.c for each
- * subcommand, one line each here.
+ * subcommand, one line each in incore_verbs.def.
  */
-#include "cli/session.h"
-
-extern const struct command command_incore_clean;
-extern const struct command command_incore_diff;
-extern const struct command command_incore_export;
-extern const struct command command_incore_lint;
-extern const struct command command_incore_replay;
-extern const struct command command_incore_run;
-extern const struct command command_incore_show;
-
-static const struct command *const subs[] = {
-    &command_incore_clean,  &command_incore_diff, &command_incore_export, &command_incore_lint,
-    &command_incore_replay, &command_incore_run,  &command_incore_show,   NULL,
-};
+#define VERBS           "cli/incore_verbs.def"
+#define VERB_ENTRY(sym) command_incore_##sym
+#include "cli/verbs.h"
 
 const struct command command_incore = {
     .name = "incore",

@@ -159,12 +159,6 @@ static void print(struct session *s, const struct incore_clean_result *r)
     print_breakdown(s, &r->study.breakdown);
 }
 
-static void put_text(struct json_writer *j, const char *key, const char *value)
-{
-    json_write_key(j, str_of(key));
-    session_json_text(j, value);
-}
-
 /* Where it came from, what is odd about it, and the breakdown. */
 static void print_json(struct json_writer *j, const struct incore_clean_job *job,
                        const struct incore_clean_result *r)
@@ -172,23 +166,18 @@ static void print_json(struct json_writer *j, const struct incore_clean_job *job
     const struct incore_health *health = &r->study.health;
 
     json_write_object(j);
-    put_text(j, "input", r->study.bin);
-    put_text(j, "kernel", job->kernel);
-    put_text(j, "source", job->source);
-    put_text(j, "target", job->target);
-    put_text(j, "soc", job->soc);
-    put_text(j, "simulator", job->simulator);
-    put_text(j, "workload", job->workload);
-    json_write_key(j, S("instructions"));
-    json_write_u64(j, r->instrs);
-    json_write_key(j, S("rows"));
-    json_write_u64(j, r->rows);
-    json_write_key(j, S("arrows"));
-    json_write_u64(j, r->study.arrows.list.n);
-    json_write_key(j, S("flags_skipped"));
-    json_write_u64(j, r->study.arrows.skipped);
-    json_write_key(j, S("checks"));
-    json_write_array(j);
+    json_put_text(j, "input", r->study.bin);
+    json_put_text(j, "kernel", job->kernel);
+    json_put_text(j, "source", job->source);
+    json_put_text(j, "target", job->target);
+    json_put_text(j, "soc", job->soc);
+    json_put_text(j, "simulator", job->simulator);
+    json_put_text(j, "workload", job->workload);
+    json_put_u64(j, "instructions", r->instrs);
+    json_put_u64(j, "rows", r->rows);
+    json_put_u64(j, "arrows", r->study.arrows.list.n);
+    json_put_u64(j, "flags_skipped", r->study.arrows.skipped);
+    json_put_array(j, "checks");
     for (size_t i = 0; i < health->list.n; i++)
         json_write_string(j, health->list.at[i].text);
     json_write_end(j);

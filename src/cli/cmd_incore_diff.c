@@ -167,40 +167,21 @@ static void print_text(struct session *s, const struct args *args, const struct 
         out_text(&s->out, "\n  no change\n");
 }
 
-static void json_number(struct json_writer *j, struct str key, double value)
-{
-    json_write_key(j, key);
-    json_write_f64(j, value);
-}
-
-static void json_count(struct json_writer *j, struct str key, uint64_t value)
-{
-    json_write_key(j, key);
-    json_write_u64(j, value);
-}
-
-static void json_text(struct json_writer *j, struct str key, struct str value)
-{
-    json_write_key(j, key);
-    json_write_string(j, value);
-}
-
 static void json_pipes(struct session *s, struct json_writer *j, const struct sides *both)
 {
     struct str *pipes;
     size_t n = pipes_of(s, both, &pipes);
 
-    json_write_key(j, S("pipes"));
-    json_write_array(j);
+    json_put_array(j, "pipes");
     for (size_t i = 0; i < n; i++) {
         struct incore_use a = use_of(&both->study[0].breakdown, pipes[i]);
         struct incore_use b = use_of(&both->study[1].breakdown, pipes[i]);
         json_write_object(j);
-        json_text(j, S("pipe"), pipes[i]);
-        json_count(j, S("busy_cycles_a"), a.busy_cycles);
-        json_count(j, S("busy_cycles_b"), b.busy_cycles);
-        json_count(j, S("wait_cycles_a"), a.wait_cycles);
-        json_count(j, S("wait_cycles_b"), b.wait_cycles);
+        json_put_str(j, "pipe", pipes[i]);
+        json_put_u64(j, "busy_cycles_a", a.busy_cycles);
+        json_put_u64(j, "busy_cycles_b", b.busy_cycles);
+        json_put_u64(j, "wait_cycles_a", a.wait_cycles);
+        json_put_u64(j, "wait_cycles_b", b.wait_cycles);
         json_write_end(j);
     }
     json_write_end(j);
@@ -208,40 +189,38 @@ static void json_pipes(struct session *s, struct json_writer *j, const struct si
 
 static void json_changes(struct json_writer *j, const struct incore_changes *c)
 {
-    json_write_key(j, S("instructions"));
-    json_write_array(j);
+    json_put_array(j, "instructions");
     for (size_t i = 0; i < c->tops.n; i++) {
         const struct incore_top_change *t = &c->tops.at[i];
         const struct incore_top *any = t->a.count > 0 ? &t->a : &t->b;
         if (is_same_top(t))
             continue;
         json_write_object(j);
-        json_text(j, S("pipe"), any->pipe);
-        json_text(j, S("name"), any->name);
-        json_count(j, S("count_a"), t->a.count);
-        json_count(j, S("count_b"), t->b.count);
-        json_number(j, S("total_us_a"), t->a.total);
-        json_number(j, S("total_us_b"), t->b.total);
-        json_number(j, S("moved_us"),
-                    t->a.count > 0 && t->b.count > 0 ? t->b.first - t->a.first : NAN);
+        json_put_str(j, "pipe", any->pipe);
+        json_put_str(j, "name", any->name);
+        json_put_u64(j, "count_a", t->a.count);
+        json_put_u64(j, "count_b", t->b.count);
+        json_put_f64(j, "total_us_a", t->a.total);
+        json_put_f64(j, "total_us_b", t->b.total);
+        json_put_f64(j, "moved_us",
+                     t->a.count > 0 && t->b.count > 0 ? t->b.first - t->a.first : NAN);
         json_write_end(j);
     }
     json_write_end(j);
-    json_write_key(j, S("waits"));
-    json_write_array(j);
+    json_put_array(j, "waits");
     for (size_t i = 0; i < c->stalls.n; i++) {
         const struct incore_stall_change *t = &c->stalls.at[i];
         const struct incore_stall *any = t->a.count > 0 ? &t->a : &t->b;
         if (is_same_stall(t))
             continue;
         json_write_object(j);
-        json_text(j, S("consumer"), any->consumer);
-        json_text(j, S("producer"), any->producer);
-        json_text(j, S("flag"), any->id);
-        json_count(j, S("count_a"), t->a.count);
-        json_count(j, S("count_b"), t->b.count);
-        json_number(j, S("total_us_a"), t->a.total);
-        json_number(j, S("total_us_b"), t->b.total);
+        json_put_str(j, "consumer", any->consumer);
+        json_put_str(j, "producer", any->producer);
+        json_put_str(j, "flag", any->id);
+        json_put_u64(j, "count_a", t->a.count);
+        json_put_u64(j, "count_b", t->b.count);
+        json_put_f64(j, "total_us_a", t->a.total);
+        json_put_f64(j, "total_us_b", t->b.total);
         json_write_end(j);
     }
     json_write_end(j);
@@ -255,12 +234,11 @@ static void print_json(struct session *s, const struct sides *both)
                          both->study[i].t.not_objects);
     struct json_writer *j = session_json_begin(s, "strata.incore-diff/1", "simulated");
     json_write_object(j);
-    json_number(j, S("span_us_a"), span_of(both, 0));
-    json_number(j, S("span_us_b"), span_of(both, 1));
-    json_text(j, S("verdict_a"), both->study[0].breakdown.verdict);
-    json_text(j, S("verdict_b"), both->study[1].breakdown.verdict);
-    json_write_key(j, S("same"));
-    json_write_bool(j, is_same(both));
+    json_put_f64(j, "span_us_a", span_of(both, 0));
+    json_put_f64(j, "span_us_b", span_of(both, 1));
+    json_put_str(j, "verdict_a", both->study[0].breakdown.verdict);
+    json_put_str(j, "verdict_b", both->study[1].breakdown.verdict);
+    json_put_bool(j, "same", is_same(both));
     json_pipes(s, j, both);
     json_changes(j, &both->changes);
     json_write_end(j);

@@ -29,12 +29,9 @@ static void print_json(struct session *s, const struct capture *cap)
         session_json_begin(s, "strata.incore-export/1", origin_name(cap->origin));
 
     json_write_object(j);
-    json_write_key(j, S("slices"));
-    json_write_u64(j, cap->slices.n);
-    json_write_key(j, S("pipes"));
-    json_write_u64(j, cap->lanes.n);
-    json_write_key(j, S("arrows"));
-    json_write_u64(j, cap->flows.n);
+    json_put_u64(j, "slices", cap->slices.n);
+    json_put_u64(j, "pipes", cap->lanes.n);
+    json_put_u64(j, "arrows", cap->flows.n);
     json_write_end(j);
     session_json_end(s);
 }

@@ -46,35 +46,23 @@ static void print_text(struct session *s, const char *path, const struct incore_
                    (unsigned long long)(l->refused + l->unseen - told));
 }
 
-static void put_number(struct json_writer *j, struct str key, uint64_t value)
-{
-    json_write_key(j, key);
-    json_write_u64(j, value);
-}
-
 static void print_json(struct json_writer *j, const char *path, const struct incore_lint *l)
 {
     json_write_object(j);
-    json_write_key(j, S("path"));
-    json_write_string(j, str_of(path));
-    json_write_key(j, S("opens"));
-    json_write_bool(j, incore_lint_opens(l));
-    put_number(j, S("blocks"), l->blocks);
-    put_number(j, S("events"), l->events);
-    put_number(j, S("refused"), l->refused);
-    put_number(j, S("unseen"), l->unseen);
-    json_write_key(j, S("problems"));
-    json_write_array(j);
+    json_put_text(j, "path", path);
+    json_put_bool(j, "opens", incore_lint_opens(l));
+    json_put_u64(j, "blocks", l->blocks);
+    json_put_u64(j, "events", l->events);
+    json_put_u64(j, "refused", l->refused);
+    json_put_u64(j, "unseen", l->unseen);
+    json_put_array(j, "problems");
     for (size_t i = 0; i < l->problems.n; i++) {
         const struct lint_problem *p = &l->problems.at[i];
         json_write_object(j);
-        json_write_key(j, S("rule"));
-        json_write_string(j, str_of(p->rule));
-        json_write_key(j, S("weight"));
-        json_write_string(j, p->weight == LINT_REFUSED ? S("refused") : S("unseen"));
-        put_number(j, S("byte"), p->offset);
-        json_write_key(j, S("text"));
-        json_write_string(j, str_of(p->text));
+        json_put_text(j, "rule", p->rule);
+        json_put_str(j, "weight", p->weight == LINT_REFUSED ? S("refused") : S("unseen"));
+        json_put_u64(j, "byte", p->offset);
+        json_put_text(j, "text", p->text);
         json_write_end(j);
     }
     json_write_end(j);

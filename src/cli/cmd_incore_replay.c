@@ -132,36 +132,27 @@ static void put_slot(struct json_writer *j, const struct slot *s)
     static const char *const roles[] = {"input", "output", "inout"};
 
     json_write_object(j);
-    json_write_key(j, S("kind"));
-    json_write_string(j, s->is_tensor ? S("tensor") : S("scalar"));
-    json_write_key(j, S("index"));
-    json_write_i64(j, s->index);
-    json_write_key(j, S("name"));
-    json_write_string(j, s->name);
-    json_write_key(j, S("dtype"));
-    json_write_string(j, s->dtype->name);
+    json_put_str(j, "kind", s->is_tensor ? S("tensor") : S("scalar"));
+    json_put_i64(j, "index", s->index);
+    json_put_str(j, "name", s->name);
+    json_put_str(j, "dtype", s->dtype->name);
     if (s->is_tensor) {
         int64_t bytes = 0;
-        json_write_key(j, S("shape"));
-        json_write_array(j);
+        json_put_array(j, "shape");
         for (size_t i = 0; i < s->rank; i++)
             json_write_i64(j, s->shape[i]);
         json_write_end(j);
-        json_write_key(j, S("role"));
-        json_write_string(j, str_of(roles[s->role]));
-        json_write_key(j, S("fill"));
-        json_write_string(j, s->fill);
+        json_put_text(j, "role", roles[s->role]);
+        json_put_str(j, "fill", s->fill);
         slot_bytes(s, &bytes);
-        json_write_key(j, S("bytes"));
-        json_write_i64(j, bytes);
+        json_put_i64(j, "bytes", bytes);
     } else {
         json_write_key(j, S("value"));
         if (s->is_unsigned)
             json_write_u64(j, (uint64_t)s->value);
         else
             json_write_i64(j, s->value);
-        json_write_key(j, S("pack_mode"));
-        json_write_string(j, s->is_packed ? S("bits") : S("value"));
+        json_put_str(j, "pack_mode", s->is_packed ? S("bits") : S("value"));
     }
     json_write_end(j);
 }
@@ -172,21 +163,15 @@ static void put_kernel(struct json_writer *j, const struct incore_replay_result 
 
     if (r->ws.kernel == NULL) { /* a case of PTOAS */
         for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-            json_write_key(j, str_of(keys[i]));
-            json_write_null(j);
+            json_put_null(j, keys[i]);
         }
         return;
     }
-    json_write_key(j, S("kernel"));
-    json_write_string(j, r->kernel.incore.name);
-    json_write_key(j, S("func_id"));
-    json_write_i64(j, r->kernel.incore.func_id);
-    json_write_key(j, S("shape"));
-    json_write_string(j, str_of(shape_name(r->kernel.shape)));
-    json_write_key(j, S("hw_block_num"));
-    json_write_i64(j, r->ws.blocks);
-    json_write_key(j, S("args"));
-    json_write_array(j);
+    json_put_str(j, "kernel", r->kernel.incore.name);
+    json_put_i64(j, "func_id", r->kernel.incore.func_id);
+    json_put_text(j, "shape", shape_name(r->kernel.shape));
+    json_put_i64(j, "hw_block_num", r->ws.blocks);
+    json_put_array(j, "args");
     for (size_t i = 0; i < r->slots.n; i++)
         put_slot(j, &r->slots.at[i]);
     json_write_end(j);
@@ -198,12 +183,9 @@ static void print_json(struct session *s, const struct incore_replay_result *r)
     struct json_writer *j = session_json_begin(s, "strata.incore-replay/1", origin);
 
     json_write_object(j);
-    json_write_key(j, S("workspace"));
-    session_json_text(j, r->workspace);
-    json_write_key(j, S("simulator"));
-    session_json_text(j, r->simulator);
-    json_write_key(j, S("backend"));
-    session_json_text(j, r->backend);
+    json_put_text(j, "workspace", r->workspace);
+    json_put_text(j, "simulator", r->simulator);
+    json_put_text(j, "backend", r->backend);
     put_kernel(j, r);
     json_write_key(j, S("cycles"));
     if (r->cycles > 0)

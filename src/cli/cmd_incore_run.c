@@ -325,16 +325,9 @@ static void print_end(struct session *s, const struct incore_run_result *r)
     out_text(&s->out, "\n");
 }
 
-static void put_text(struct json_writer *j, const char *key, const char *value)
-{
-    json_write_key(j, str_of(key));
-    session_json_text(j, value);
-}
-
 static void put_texts(struct json_writer *j, const char *key, const char *const *at, size_t n)
 {
-    json_write_key(j, str_of(key));
-    json_write_array(j);
+    json_put_array(j, key);
     for (size_t i = 0; i < n; i++)
         json_write_string(j, str_of(at[i]));
     json_write_end(j);
@@ -343,37 +336,30 @@ static void put_texts(struct json_writer *j, const char *key, const char *const 
 static void put_row(struct json_writer *j, const struct run_row *r)
 {
     json_write_object(j);
-    put_text(j, "func", r->func);
-    put_text(j, "status", r->status);
-    put_text(j, "source", r->source);
-    put_text(j, "message", r->message);
-    put_text(j, "trace_json", r->trace_json);
-    put_text(j, "visualize_data_bin", r->visualize_data_bin);
-    put_text(j, "workload", r->workload);
-    json_write_key(j, S("artifact_count"));
-    json_write_i64(j, r->artifact_count);
-    json_write_key(j, S("cycles"));
-    json_write_i64(j, r->cycles);
-    json_write_key(j, S("span_us"));
-    json_write_f64(j, r->span_us);
-    put_text(j, "critical_pipe", r->critical);
-    json_write_key(j, S("critical_share"));
-    json_write_f64(j, r->critical_share);
-    put_text(j, "bound", r->bound);
+    json_put_text(j, "func", r->func);
+    json_put_text(j, "status", r->status);
+    json_put_text(j, "source", r->source);
+    json_put_text(j, "message", r->message);
+    json_put_text(j, "trace_json", r->trace_json);
+    json_put_text(j, "visualize_data_bin", r->visualize_data_bin);
+    json_put_text(j, "workload", r->workload);
+    json_put_i64(j, "artifact_count", r->artifact_count);
+    json_put_i64(j, "cycles", r->cycles);
+    json_put_f64(j, "span_us", r->span_us);
+    json_put_text(j, "critical_pipe", r->critical);
+    json_put_f64(j, "critical_share", r->critical_share);
+    json_put_text(j, "bound", r->bound);
     json_write_key(j, S("operations_per_byte"));
     if (r->intensity >= 0)
         json_write_f64(j, r->intensity);
     else
         json_write_null(j);
-    json_write_key(j, S("pipes"));
-    json_write_array(j);
+    json_put_array(j, "pipes");
     for (size_t i = 0; i < r->n_pipes; i++) {
         json_write_object(j);
-        put_text(j, "pipe", r->pipes[i].name);
-        json_write_key(j, S("cycles"));
-        json_write_i64(j, r->pipes[i].cycles);
-        json_write_key(j, S("share"));
-        json_write_f64(j, r->pipes[i].share);
+        json_put_text(j, "pipe", r->pipes[i].name);
+        json_put_i64(j, "cycles", r->pipes[i].cycles);
+        json_put_f64(j, "share", r->pipes[i].share);
         json_write_end(j);
     }
     json_write_end(j);
@@ -388,16 +374,12 @@ static void print_json(struct session *s, const struct incore_run_result *r)
     struct json_writer *j = session_json_begin(s, "strata.incore-run/1", "simulated");
 
     json_write_object(j);
-    put_text(j, "run_root", r->run_root);
-    put_text(j, "backend", r->backend);
-    json_write_key(j, S("planned"));
-    json_write_u64(j, r->planned);
-    json_write_key(j, S("exported"));
-    json_write_u64(j, run_rows_exported(&r->rows));
-    json_write_key(j, S("resumed"));
-    json_write_u64(j, r->resumed);
-    json_write_key(j, S("kernels"));
-    json_write_array(j);
+    json_put_text(j, "run_root", r->run_root);
+    json_put_text(j, "backend", r->backend);
+    json_put_u64(j, "planned", r->planned);
+    json_put_u64(j, "exported", run_rows_exported(&r->rows));
+    json_put_u64(j, "resumed", r->resumed);
+    json_put_array(j, "kernels");
     for (size_t i = 0; i < r->rows.n; i++)
         put_row(j, &r->rows.at[i]);
     json_write_end(j);
@@ -435,9 +417,9 @@ static int list(struct session *s, struct incore_run_job *job)
     json_write_array(j);
     for (size_t i = 0; i < kernels.n; i++) {
         json_write_object(j);
-        put_text(j, "func", kernels.at[i].stem);
-        put_text(j, "path", kernels.at[i].path);
-        put_text(j, "pto", kernels.at[i].pto);
+        json_put_text(j, "func", kernels.at[i].stem);
+        json_put_text(j, "path", kernels.at[i].path);
+        json_put_text(j, "pto", kernels.at[i].pto);
         json_write_end(j);
     }
     json_write_end(j);

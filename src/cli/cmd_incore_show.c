@@ -94,20 +94,11 @@ static void print_text(struct session *s, const struct args *args, const struct 
     print_strips(s, v);
 }
 
-static void json_text(struct json_writer *j, struct str key, struct str value)
-{
-    json_write_key(j, key);
-    json_write_string(j, value);
-}
-
 static void json_times(struct json_writer *j, uint64_t count, double total, double longest)
 {
-    json_write_key(j, S("count"));
-    json_write_u64(j, count);
-    json_write_key(j, S("total_us"));
-    json_write_f64(j, total);
-    json_write_key(j, S("longest_us"));
-    json_write_f64(j, longest);
+    json_put_u64(j, "count", count);
+    json_put_f64(j, "total_us", total);
+    json_put_f64(j, "longest_us", longest);
 }
 
 static void print_json(struct session *s, const struct args *args, const struct incore_study *study,
@@ -117,27 +108,25 @@ static void print_json(struct session *s, const struct args *args, const struct 
                  study->t.without_name + study->t.without_time + study->t.not_objects);
     struct json_writer *j = session_json_begin(s, "strata.incore-show/1", "simulated");
     json_write_object(j);
-    json_text(j, S("verdict"), study->breakdown.verdict);
-    json_text(j, S("advice"), study->breakdown.advice);
+    json_put_str(j, "verdict", study->breakdown.verdict);
+    json_put_str(j, "advice", study->breakdown.advice);
     json_write_key(j, S("breakdown"));
     incore_breakdown_json(&study->breakdown, j);
-    json_write_key(j, S("instructions"));
-    json_write_array(j);
+    json_put_array(j, "instructions");
     for (size_t i = 0; i < v->tops.n && i < (size_t)args->top; i++) {
         json_write_object(j);
-        json_text(j, S("pipe"), v->tops.at[i].pipe);
-        json_text(j, S("name"), v->tops.at[i].name);
+        json_put_str(j, "pipe", v->tops.at[i].pipe);
+        json_put_str(j, "name", v->tops.at[i].name);
         json_times(j, v->tops.at[i].count, v->tops.at[i].total, v->tops.at[i].longest);
         json_write_end(j);
     }
     json_write_end(j);
-    json_write_key(j, S("stalls"));
-    json_write_array(j);
+    json_put_array(j, "stalls");
     for (size_t i = 0; i < v->stalls.n && i < (size_t)args->top; i++) {
         json_write_object(j);
-        json_text(j, S("consumer"), v->stalls.at[i].consumer);
-        json_text(j, S("producer"), v->stalls.at[i].producer);
-        json_text(j, S("flag"), v->stalls.at[i].id);
+        json_put_str(j, "consumer", v->stalls.at[i].consumer);
+        json_put_str(j, "producer", v->stalls.at[i].producer);
+        json_put_str(j, "flag", v->stalls.at[i].id);
         json_times(j, v->stalls.at[i].count, v->stalls.at[i].total, v->stalls.at[i].longest);
         json_write_end(j);
     }
@@ -184,41 +173,34 @@ static void json_device(struct session *s, const struct incore_device *d)
     struct json_writer *j = session_json_begin(s, "strata.incore-show-device/1", "measured");
 
     json_write_object(j);
-    json_text(j, S("kernel"), d->name);
-    json_text(j, S("soc"), d->soc);
-    json_text(j, S("type"), d->type);
-    json_text(j, S("blocks"), d->blocks);
-    json_write_key(j, S("duration_us"));
-    json_write_f64(j, d->us);
-    json_write_key(j, S("cores"));
-    json_write_array(j);
+    json_put_str(j, "kernel", d->name);
+    json_put_str(j, "soc", d->soc);
+    json_put_str(j, "type", d->type);
+    json_put_str(j, "blocks", d->blocks);
+    json_put_f64(j, "duration_us", d->us);
+    json_put_array(j, "cores");
     for (size_t i = 0; i < d->cores.n; i++) {
         json_write_object(j);
-        json_write_key(j, S("core"));
-        json_write_i64(j, d->cores.at[i].core);
-        json_text(j, S("unit"), d->cores.at[i].unit);
-        json_text(j, S("cycles"), d->cores.at[i].cycles);
-        json_text(j, S("bytes"), d->cores.at[i].bytes);
-        json_text(j, S("l2_hit_pct"), d->cores.at[i].hit_rate);
+        json_put_i64(j, "core", d->cores.at[i].core);
+        json_put_str(j, "unit", d->cores.at[i].unit);
+        json_put_str(j, "cycles", d->cores.at[i].cycles);
+        json_put_str(j, "bytes", d->cores.at[i].bytes);
+        json_put_str(j, "l2_hit_pct", d->cores.at[i].hit_rate);
         json_write_end(j);
     }
     json_write_end(j);
-    json_write_key(j, S("loads"));
-    json_write_array(j);
+    json_put_array(j, "loads");
     for (size_t i = 0; i < d->loads.n; i++) {
         json_write_object(j);
-        json_text(j, S("block"), d->loads.at[i].block);
-        json_text(j, S("unit"), d->loads.at[i].unit);
-        json_text(j, S("name"), d->loads.at[i].name);
-        json_write_key(j, S("pct"));
-        json_write_f64(j, d->loads.at[i].percent);
-        json_write_key(j, S("cycles"));
-        json_write_f64(j, d->loads.at[i].cycles);
+        json_put_str(j, "block", d->loads.at[i].block);
+        json_put_str(j, "unit", d->loads.at[i].unit);
+        json_put_str(j, "name", d->loads.at[i].name);
+        json_put_f64(j, "pct", d->loads.at[i].percent);
+        json_put_f64(j, "cycles", d->loads.at[i].cycles);
         json_write_end(j);
     }
     json_write_end(j);
-    json_write_key(j, S("advice"));
-    json_write_array(j);
+    json_put_array(j, "advice");
     for (size_t i = 0; i < d->advice.n; i++)
         json_write_string(j, d->advice.at[i]);
     json_write_end(j);

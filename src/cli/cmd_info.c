@@ -387,8 +387,7 @@ static void print_json(struct session *s, const struct stock *stock)
     struct json_writer *j = session_json_begin(s, "strata.info/1", origin);
 
     json_write_object(j);
-    json_write_key(j, S("captures"));
-    json_write_array(j);
+    json_put_array(j, "captures");
     for (size_t i = 0; i < stock->list.n; i++)
         inventory_write_json(&stock->list.at[i], j);
     json_write_end(j);

@@ -1,19 +1,10 @@
 /*
- * strata pto: kernels as PTO text. One file cmd_pto_<name>.c for each subcommand, one line each
- * here.
+ * strata pto: kernels as PTO text. One file cmd_pto_<name>.c for each subcommand, one line each in
+ * pto_verbs.def.
  */
-#include "cli/session.h"
-
-extern const struct command command_pto_calibrate;
-extern const struct command command_pto_check;
-extern const struct command command_pto_print;
-extern const struct command command_pto_replay;
-extern const struct command command_pto_sim;
-
-static const struct command *const subs[] = {
-    &command_pto_calibrate, &command_pto_check, &command_pto_print,
-    &command_pto_replay,    &command_pto_sim,   NULL,
-};
+#define VERBS           "cli/pto_verbs.def"
+#define VERB_ENTRY(sym) command_pto_##sym
+#include "cli/verbs.h"
 
 const struct command command_pto = {
     .name = "pto",

@@ -86,31 +86,17 @@ static void print_text(struct session *s, const char *path, const struct pto_che
 
 /* ---- JSON ---- */
 
-static void put_text(struct json_writer *j, const char *key, struct str text)
-{
-    json_write_key(j, str_of(key));
-    json_write_string(j, text);
-}
-
-static void put_number(struct json_writer *j, const char *key, uint64_t value)
-{
-    json_write_key(j, str_of(key));
-    json_write_u64(j, value);
-}
-
 static void put_functions(struct json_writer *j, const struct pto_module *m)
 {
-    json_write_key(j, S("functions"));
-    json_write_array(j);
+    json_put_array(j, "functions");
     for (size_t i = 0; i < m->functions.n; i++) {
         const struct pto_function *f = &m->functions.at[i];
         json_write_object(j);
-        put_text(j, "name", intern_get(&m->names, f->name));
-        put_text(j, "kind", str_of(kind_name(f->kind)));
-        json_write_key(j, S("entry"));
-        json_write_bool(j, f->is_entry);
-        put_number(j, "arguments", f->arg_count);
-        put_number(j, "operations", f->op_end - f->op_first);
+        json_put_str(j, "name", intern_get(&m->names, f->name));
+        json_put_str(j, "kind", str_of(kind_name(f->kind)));
+        json_put_bool(j, "entry", f->is_entry);
+        json_put_u64(j, "arguments", f->arg_count);
+        json_put_u64(j, "operations", f->op_end - f->op_first);
         json_write_end(j);
     }
     json_write_end(j);
@@ -121,24 +107,22 @@ static void print_json(struct json_writer *j, const char *path, const struct pto
     const struct pto_module *m = &c->module;
 
     json_write_object(j);
-    put_text(j, "path", str_of(path));
-    json_write_key(j, S("ok"));
-    json_write_bool(j, m->error_count == 0);
-    put_text(j, "arch", str_of(arch_name(m)));
-    put_number(j, "errors", m->error_count);
-    put_number(j, "operations", m->ops.n);
+    json_put_str(j, "path", str_of(path));
+    json_put_bool(j, "ok", m->error_count == 0);
+    json_put_str(j, "arch", str_of(arch_name(m)));
+    json_put_u64(j, "errors", m->error_count);
+    json_put_u64(j, "operations", m->ops.n);
     put_functions(j, m);
-    json_write_key(j, S("problems"));
-    json_write_array(j);
+    json_put_array(j, "problems");
     for (size_t i = 0; i < m->problems.n; i++) {
         const struct pto_problem *p = &m->problems.at[i];
         json_write_object(j);
-        put_text(j, "severity", str_of(severity_name(p->severity)));
-        put_text(j, "code", str_of(p->code));
-        put_number(j, "line", p->line);
-        put_number(j, "column", p->col);
-        put_text(j, "text", str_of(p->text));
-        put_text(j, "source", pto_checked_line(c, p->line));
+        json_put_str(j, "severity", str_of(severity_name(p->severity)));
+        json_put_str(j, "code", str_of(p->code));
+        json_put_u64(j, "line", p->line);
+        json_put_u64(j, "column", p->col);
+        json_put_str(j, "text", str_of(p->text));
+        json_put_str(j, "source", pto_checked_line(c, p->line));
         json_write_end(j);
     }
     json_write_end(j);

@@ -62,8 +62,7 @@ static int run(struct session *s, const void *args)
     if (status == ST_OK && s->common.json) {
         struct json_writer *j = session_json_begin(s, "strata.pto-print/1", NULL);
         json_write_object(j);
-        json_write_key(j, S("operations"));
-        json_write_u64(j, checked.module.ops.n);
+        json_put_u64(j, "operations", checked.module.ops.n);
         json_write_end(j);
         session_json_end(s);
     }

@@ -48,36 +48,27 @@ static void print(struct session *s, const struct pto_replay *r)
                        r->total > 0 ? 100.0 * (double)r->busy[q] / (double)r->total : 0.0);
 }
 
-static void put(struct json_writer *j, const char *key, int64_t value)
-{
-    json_write_key(j, str_of(key));
-    json_write_i64(j, value);
-}
-
 static void print_json(struct session *s, const struct pto_replay *r)
 {
     session_read(s, s->operands.at[0], "pto-replay", r->entries.n, 0);
     struct json_writer *j = session_json_begin(s, "strata.pto-replay/1", "simulated");
     json_write_object(j);
-    put(j, "cycles", r->total);
-    put(j, "entries", (int64_t)r->entries.n);
-    put(j, "stuck", (int64_t)r->stuck);
-    put(j, "different", (int64_t)r->different);
-    json_write_key(j, S("queues"));
-    json_write_array(j);
+    json_put_i64(j, "cycles", r->total);
+    json_put_i64(j, "entries", (int64_t)r->entries.n);
+    json_put_i64(j, "stuck", (int64_t)r->stuck);
+    json_put_i64(j, "different", (int64_t)r->different);
+    json_put_array(j, "queues");
     for (uint32_t q = 0; q < PTO_REPLAY_QUEUES; q++) {
         if (r->order[q].n == 0)
             continue;
         json_write_object(j);
-        json_write_key(j, S("queue"));
-        json_write_string(j, str_of(pto_replay_queue_name(q)));
-        put(j, "entries", (int64_t)r->order[q].n);
-        put(j, "busy_cycles", r->busy[q]);
+        json_put_text(j, "queue", pto_replay_queue_name(q));
+        json_put_i64(j, "entries", (int64_t)r->order[q].n);
+        json_put_i64(j, "busy_cycles", r->busy[q]);
         json_write_end(j);
     }
     json_write_end(j);
-    json_write_key(j, S("times"));
-    json_write_array(j);
+    json_put_array(j, "times");
     for (size_t i = 0; i < r->entries.n; i++) {
         json_write_array(j);
         json_write_i64(j, r->entries.at[i].start);

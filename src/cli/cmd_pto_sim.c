@@ -5,7 +5,7 @@
 
 #include "capture/capture.h"
 #include "cli/pto_params.h"
-#include "cli/pto_sim_text.h"
+#include "cli/pto_sim_show.h"
 #include "flow/pto_buffers.h"
 
 extern const struct command command_pto_sim;
@@ -72,6 +72,7 @@ static int givens(struct session *s, const char *option, const struct opt_list *
 {
     struct pto_given *given = ARENA_ARRAY(&s->arena, struct pto_given, list->n + 1);
 
+    *out = given;
     for (size_t i = 0; i < list->n; i++) {
         struct str text = str_of(list->at[i]);
         size_t equals = str_find_char(text, '=');
@@ -80,7 +81,6 @@ static int givens(struct session *s, const char *option, const struct opt_list *
         given[i] =
             (struct pto_given){str_part(text, 0, equals), str_part(text, equals + 1, text.n)};
     }
-    *out = given;
     return CODE_DONE;
 }
 
@@ -122,34 +122,29 @@ static enum status simulate(struct pto_kernel *k, const struct pto_costs *costs,
     return pto_kernel_run(k, costs, setup, d);
 }
 
-/* ---- data ---- */
+/* The number of an argument that has a buffer. */
+static enum status find_buffer(struct session *s, struct pto_kernel *k, struct str name,
+                               size_t *arg)
+{
+    const char *path = s->operands.at[0];
+    int64_t found = pto_kernel_arg(k, name, path, &s->diag);
 
-struct checked {
-    struct str name;
-    struct pto_compared result;
-};
-
-/* What is left of a run besides its outcome. */
-struct extras {
-    struct pto_what_ifs what_ifs;
-    struct incore_view view;
-    struct checked *checks;
-    size_t n_checks, wrong;
-    bool has_view;
-};
+    if (found < 0)
+        return ST_NOT_FOUND;
+    if (!k->bindings.at[found].data)
+        return diag_fail(&s->diag, ST_FORMAT, "pto-sim.no-buffer", (struct where){.path = path},
+                         "%.*s has no buffer", STR_ARGS(name));
+    *arg = (size_t)found;
+    return ST_OK;
+}
 
 static enum status write_outputs(struct session *s, const struct args *a, struct pto_kernel *k,
                                  const struct pto_given *outputs)
 {
     for (size_t i = 0; i < a->output.n; i++) {
-        int64_t arg = pto_kernel_arg(k, outputs[i].name, s->operands.at[0], &s->diag);
         const char *path = arena_cstr(&s->arena, outputs[i].value);
-        if (arg < 0)
-            return ST_NOT_FOUND;
-        if (!k->bindings.at[arg].data)
-            return diag_fail(&s->diag, ST_FORMAT, "pto-sim.no-buffer",
-                             (struct where){.path = s->operands.at[0]}, "%.*s has no buffer",
-                             STR_ARGS(outputs[i].name));
+        size_t arg = 0;
+        TRY(find_buffer(s, k, outputs[i].name, &arg));
         TRY(pto_buffer_write(path, &k->bindings.at[arg], pto_gm_bytes(&k->args.at[arg].size),
                              &s->diag));
         session_wrote(s, path);
@@ -158,18 +153,13 @@ static enum status write_outputs(struct session *s, const struct args *a, struct
 }
 
 static enum status compare(struct session *s, const struct args *a, struct pto_kernel *k,
-                           const struct pto_given *checks, struct extras *x)
+                           const struct pto_given *checks, struct pto_sim_extras *x)
 {
-    x->checks = ARENA_ARRAY(&s->arena, struct checked, a->check.n + 1);
+    x->checks = ARENA_ARRAY(&s->arena, struct pto_checked_arg, a->check.n + 1);
     for (size_t i = 0; i < a->check.n; i++) {
-        int64_t arg = pto_kernel_arg(k, checks[i].name, s->operands.at[0], &s->diag);
-        struct checked *c = &x->checks[x->n_checks++];
-        if (arg < 0)
-            return ST_NOT_FOUND;
-        if (!k->bindings.at[arg].data)
-            return diag_fail(&s->diag, ST_FORMAT, "pto-sim.no-buffer",
-                             (struct where){.path = s->operands.at[0]}, "%.*s has no buffer",
-                             STR_ARGS(checks[i].name));
+        struct pto_checked_arg *c = &x->checks[x->n_checks++];
+        size_t arg = 0;
+        TRY(find_buffer(s, k, checks[i].name, &arg));
         c->name = checks[i].name;
         TRY(pto_buffer_compare(arena_cstr(&s->arena, checks[i].value), &k->bindings.at[arg],
                                k->args.at[arg].size.dtype, a->rtol, a->atol, &c->result, &s->diag));
@@ -178,49 +168,9 @@ static enum status compare(struct session *s, const struct args *a, struct pto_k
     return ST_OK;
 }
 
-static void print_checks(struct session *s, const struct extras *x)
-{
-    for (size_t i = 0; i < x->n_checks; i++) {
-        const struct pto_compared *r = &x->checks[i].result;
-        out_printf(&s->out, "%s  %.*s: ", i == 0 ? "\n" : "", STR_ARGS(x->checks[i].name));
-        if (r->wrong == 0)
-            out_printf(&s->out, "%" PRIu64 " elements as expected, at most %g away\n", r->n,
-                       r->max_abs);
-        else
-            out_printf(&s->out,
-                       "%" PRIu64 " of %" PRIu64 " elements differ, the first is %" PRIu64
-                       ": %g, expected %g; at most %g away\n",
-                       r->wrong, r->n, r->first, r->got, r->expected, r->max_abs);
-    }
-}
-
-static void put_checks(struct json_writer *j, const struct extras *x)
-{
-    json_write_key(j, S("checks"));
-    json_write_array(j);
-    for (size_t i = 0; i < x->n_checks; i++) {
-        const struct pto_compared *r = &x->checks[i].result;
-        json_write_object(j);
-        json_write_key(j, S("argument"));
-        json_write_string(j, x->checks[i].name);
-        json_write_key(j, S("elements"));
-        json_write_u64(j, r->n);
-        json_write_key(j, S("wrong"));
-        json_write_u64(j, r->wrong);
-        json_write_key(j, S("max_abs"));
-        json_write_f64(j, r->max_abs);
-        json_write_key(j, S("max_rel"));
-        json_write_f64(j, r->max_rel);
-        json_write_end(j);
-    }
-    json_write_end(j);
-}
-
-/* ---- files and pictures ---- */
-
 static enum status draw(struct session *s, const struct args *a, struct pto_kernel *k,
                         const struct pto_costs *costs, const struct pto_setup *setup,
-                        struct extras *x)
+                        struct pto_sim_extras *x)
 {
     struct incore_wrote wrote = {0};
     struct capture *cap = NULL;
@@ -247,69 +197,11 @@ static enum status draw(struct session *s, const struct args *a, struct pto_kern
     return status;
 }
 
-/* ---- JSON ---- */
-
-static void put_arguments(struct json_writer *j, const struct pto_kernel *k)
-{
-    json_write_key(j, S("arguments"));
-    json_write_array(j);
-    for (size_t i = 0; i < k->args.n; i++) {
-        const struct pto_bound_arg *a = &k->args.at[i];
-        json_write_object(j);
-        json_write_key(j, S("name"));
-        json_write_string(j, a->name);
-        json_write_key(j, S("given"));
-        json_write_bool(j, a->is_given);
-        if (a->size.is_pointer) {
-            json_write_key(j, S("type"));
-            json_write_string(j, str_of(pto_dtype_name(a->size.dtype)));
-            json_write_key(j, S("elements"));
-            json_write_i64(j, pto_gm_elements(&a->size));
-            json_write_key(j, S("dynamic"));
-            json_write_bool(j, a->size.is_dynamic);
-        }
-        json_write_end(j);
-    }
-    json_write_end(j);
-}
-
-static void put_kernel(struct json_writer *j, const char *path, const struct pto_kernel *k,
-                       const struct extras *x)
-{
-    json_write_object(j);
-    json_write_key(j, S("path"));
-    json_write_string(j, str_of(path));
-    json_write_key(j, S("total_cycles"));
-    json_write_i64(j, k->total);
-    json_write_key(j, S("total_us"));
-    json_write_f64(j, pto_outcome_us(&k->outcome, k->total));
-    json_write_key(j, S("blocks"));
-    json_write_array(j);
-    for (size_t i = 0; i < k->blocks.n; i++)
-        json_write_i64(j, k->blocks.at[i]);
-    json_write_end(j);
-    json_write_key(j, S("block"));
-    json_write_i64(j, k->longest);
-    pto_outcome_members(&k->outcome, j);
-    put_arguments(j, k);
-    if (x && x->what_ifs.n > 0) {
-        json_write_key(j, S("what_if"));
-        pto_what_if_json(&k->outcome, &x->what_ifs, j);
-    }
-    if (x && x->n_checks > 0)
-        put_checks(j, x);
-    if (x && x->has_view)
-        incore_timeline_json(&x->view, j);
-    json_write_end(j);
-}
-
-/* ---- the command ---- */
-
 static enum status do_more(struct session *s, const struct args *a, struct pto_kernel *k,
                            const struct pto_costs *costs, const struct pto_setup *setup,
-                           struct extras *x)
+                           struct pto_sim_extras *x)
 {
-    const struct pto_given *outputs, *checks;
+    const struct pto_given *outputs, *checks = NULL;
 
     if (givens(s, "output", &a->output, &outputs) != CODE_DONE ||
         givens(s, "check", &a->check, &checks) != CODE_DONE)
@@ -323,13 +215,13 @@ static enum status do_more(struct session *s, const struct args *a, struct pto_k
 }
 
 static void show(struct session *s, const struct args *a, const struct pto_kernel *k,
-                 const struct pto_setup *setup, const struct extras *x)
+                 const struct pto_setup *setup, const struct pto_sim_extras *x)
 {
     session_read(s, setup->path, "pto", k->module.ops.n, 0);
     if (s->common.json) {
         struct json_writer *j = session_json_begin(s, "strata.pto-sim/1", "simulated");
         json_write_array(j);
-        put_kernel(j, setup->path, k, x);
+        pto_sim_json(j, setup->path, k, x);
         json_write_end(j);
         session_json_end(s);
         return;
@@ -337,7 +229,7 @@ static void show(struct session *s, const struct args *a, const struct pto_kerne
     if (s->common.quiet)
         return;
     pto_sim_print(s, k, (size_t)a->top);
-    print_checks(s, x);
+    pto_sim_print_checks(s, x);
     if (x->has_view)
         pto_sim_print_timeline(s, &x->view);
     if (a->what_if)
@@ -347,7 +239,7 @@ static void show(struct session *s, const struct args *a, const struct pto_kerne
 static int run_one(struct session *s, const struct args *a, struct pto_kernel *k,
                    const struct pto_costs *costs, const struct pto_setup *setup)
 {
-    struct extras x = {0};
+    struct pto_sim_extras x = {0};
     enum status status = simulate(k, costs, setup, &s->diag);
 
     if (status == ST_OK)
@@ -360,6 +252,39 @@ static int run_one(struct session *s, const struct args *a, struct pto_kernel *k
     return status == ST_OK && x.wrong > 0 ? CODE_NO : session_code(status);
 }
 
+static void print_failure(struct session *s, const char *path, const struct diag *own)
+{
+    for (size_t i = 0; i < own->entries.n; i++) {
+        const struct diag_entry *e = &own->entries.at[i];
+        if (e->severity != SEV_ERROR)
+            continue;
+        out_printf(&s->out, "%12s %12s  %-8s %s:%" PRIu64 ": %s [%s]\n", "-", "-", "-",
+                   out_clean(&s->arena, str_of(path)), e->first[0].where.line,
+                   out_clean(&s->arena, str_of(e->first[0].text)), e->code);
+        return;
+    }
+}
+
+/* One of many, into the table or into the document `j`. */
+static enum status show_one(struct session *s, struct pto_kernel *k, const struct pto_costs *costs,
+                            const struct pto_setup *setup, struct json_writer *j)
+{
+    struct diag own;
+
+    diag_init(&own);
+    enum status status = simulate(k, costs, setup, &own);
+    if (status == ST_OK && j != NULL)
+        pto_sim_json(j, setup->path, k, NULL);
+    else if (status == ST_OK)
+        pto_sim_print_line(s, setup->path, k);
+    else if (j != NULL)
+        diag_merge(&s->diag, &own);
+    else
+        print_failure(s, setup->path, &own);
+    diag_fini(&own);
+    return status;
+}
+
 /* Kernels that cannot be run do not stop the others. */
 static int run_many(struct session *s, struct pto_kernel *k, const struct pto_costs *costs,
                     struct pto_setup *setup)
@@ -368,41 +293,22 @@ static int run_many(struct session *s, struct pto_kernel *k, const struct pto_co
     size_t failed = 0;
     int64_t sum = 0;
 
-    for (size_t i = 0; s->common.json && i < s->operands.n; i++)
-        session_read(s, s->operands.at[i], "pto", 0, 0);
     if (s->common.json) {
+        for (size_t i = 0; i < s->operands.n; i++)
+            session_read(s, s->operands.at[i], "pto", 0, 0);
         j = session_json_begin(s, "strata.pto-sim/1", "simulated");
         json_write_array(j);
     } else {
         out_printf(&s->out, "%12s %12s  %-8s %s\n", "cycles", "us", "bound", "kernel");
     }
     for (size_t i = 0; i < s->operands.n; i++) {
-        struct diag own;
         setup->path = s->operands.at[i];
-        diag_init(&own);
-        enum status status = simulate(k, costs, setup, &own);
-        if (status == ST_OK && j)
-            put_kernel(j, setup->path, k, NULL);
-        else if (status == ST_OK)
-            pto_sim_print_line(s, setup->path, k);
+        if (show_one(s, k, costs, setup, j) == ST_OK)
+            sum += k->total;
         else
             failed++;
-        sum += status == ST_OK ? k->total : 0;
-        if (status != ST_OK && !j)
-            for (size_t e = 0; e < own.entries.n; e++)
-                if (own.entries.at[e].severity == SEV_ERROR) {
-                    out_printf(&s->out, "%12s %12s  %-8s %s:%" PRIu64 ": %s [%s]\n", "-", "-", "-",
-                               out_clean(&s->arena, str_of(setup->path)),
-                               own.entries.at[e].first[0].where.line,
-                               out_clean(&s->arena, str_of(own.entries.at[e].first[0].text)),
-                               own.entries.at[e].code);
-                    break;
-                }
-        if (status != ST_OK && j)
-            diag_merge(&s->diag, &own);
-        diag_fini(&own);
     }
-    if (j) {
+    if (j != NULL) {
         json_write_end(j);
         session_json_end(s);
     } else {

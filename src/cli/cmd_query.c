@@ -157,13 +157,11 @@ static void begin_json(struct printer *p, const char *const *names)
 {
     p->json = session_json_begin(p->s, "strata.query/1", p->origin);
     json_write_object(p->json);
-    json_write_key(p->json, S("columns"));
-    json_write_array(p->json);
+    json_put_array(p->json, "columns");
     for (size_t c = 0; c < p->columns; c++)
         session_json_text(p->json, names[c]);
     json_write_end(p->json);
-    json_write_key(p->json, S("rows"));
-    json_write_array(p->json);
+    json_put_array(p->json, "rows");
 }
 
 /* A blob as hexadecimal digits. */
@@ -279,10 +277,8 @@ static void finish(struct printer *p, enum status st)
         csv_write_close(&p->csv);
     } else if (p->has_begun) {
         json_write_end(p->json);
-        json_write_key(p->json, S("row_count"));
-        json_write_u64(p->json, p->rows);
-        json_write_key(p->json, S("is_complete"));
-        json_write_bool(p->json, st == ST_OK);
+        json_put_u64(p->json, "row_count", p->rows);
+        json_put_bool(p->json, "is_complete", st == ST_OK);
         json_write_end(p->json);
         session_json_end(p->s);
     }
@@ -366,16 +362,12 @@ static void json_schema(struct session *s)
     const struct sql_table_info *t;
 
     json_write_object(j);
-    json_write_key(j, S("tables"));
-    json_write_array(j);
+    json_put_array(j, "tables");
     for (size_t i = 0; (t = sql_schema(i)) != NULL; i++) {
         json_write_object(j);
-        json_write_key(j, S("name"));
-        session_json_text(j, t->name);
-        json_write_key(j, S("summary"));
-        session_json_text(j, t->summary);
-        json_write_key(j, S("columns"));
-        session_json_text(j, t->columns);
+        json_put_text(j, "name", t->name);
+        json_put_text(j, "summary", t->summary);
+        json_put_text(j, "columns", t->columns);
         json_write_end(j);
     }
     json_write_end(j);

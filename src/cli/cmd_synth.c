@@ -169,22 +169,15 @@ static void print_json(struct session *s, const struct synth_result *r)
     struct json_writer *j = session_json_begin(s, "strata.synth/1", "simulated");
 
     json_write_object(j);
-    json_write_key(j, S("files"));
-    json_write_u64(j, r->files);
-    json_write_key(j, S("bytes"));
-    json_write_u64(j, r->bytes);
-    json_write_key(j, S("ranks"));
-    json_write_array(j);
+    json_put_u64(j, "files", r->files);
+    json_put_u64(j, "bytes", r->bytes);
+    json_put_array(j, "ranks");
     for (int64_t i = 0; i < r->ranks_n; i++) {
         json_write_object(j);
-        json_write_key(j, S("steps"));
-        json_write_i64(j, r->ranks[i].steps);
-        json_write_key(j, S("kernels"));
-        json_write_u64(j, r->ranks[i].kernels);
-        json_write_key(j, S("host_events"));
-        json_write_u64(j, r->ranks[i].host_events);
-        json_write_key(j, S("trace_bytes"));
-        json_write_u64(j, r->ranks[i].trace_bytes);
+        json_put_i64(j, "steps", r->ranks[i].steps);
+        json_put_u64(j, "kernels", r->ranks[i].kernels);
+        json_put_u64(j, "host_events", r->ranks[i].host_events);
+        json_put_u64(j, "trace_bytes", r->ranks[i].trace_bytes);
         json_write_end(j);
     }
     json_write_end(j);

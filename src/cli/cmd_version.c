@@ -95,20 +95,15 @@ static void print_json(struct session *s, bool build)
     struct json_writer *j = session_json_begin(s, "strata.version/1", NULL);
 
     json_write_object(j);
-    json_write_key(j, S("version"));
-    session_json_text(j, STRATA_VERSION);
+    json_put_text(j, "version", STRATA_VERSION);
     if (build) {
         for (size_t i = 0; i < ARRAY_LEN(facts); i++) {
-            json_write_key(j, str_of(facts[i].name));
-            session_json_text(j, facts[i].value);
+            json_put_text(j, facts[i].name, facts[i].value);
         }
-        json_write_key(j, S("vector_unit"));
-        session_json_text(j, vector_unit());
-        json_write_key(j, S("features"));
-        json_write_object(j);
+        json_put_text(j, "vector_unit", vector_unit());
+        json_put_object(j, "features");
         for (size_t i = 0; i < ARRAY_LEN(features); i++) {
-            json_write_key(j, str_of(features[i].name));
-            json_write_bool(j, features[i].is_in);
+            json_put_bool(j, features[i].name, features[i].is_in);
         }
         json_write_end(j);
     }

@@ -3,7 +3,8 @@
  *
  * From a struct command come the parser, `--help`, the man page, shell completion and the test
  * that runs every example. A command is one file cmd_<name>.c, its entry, and one line in
- * commands.def; one with subcommands (`strata incore run`) lists their entries in `subs`.
+ * commands.def; one with subcommands (`strata incore run`) lists their entries in `subs`
+ * (cli/verbs.h).
  */
 #ifndef STRATA_CLI_COMMAND_H
 #define STRATA_CLI_COMMAND_H

@@ -1,4 +1,4 @@
-#include "cli/pto_sim_text.h"
+#include "cli/pto_sim_show.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -251,4 +251,20 @@ void pto_sim_print_timeline(struct session *s, const struct incore_view *v)
     for (size_t i = 0; i < v->strips.n; i++)
         out_printf(&s->out, "  %-16s %-7s %s\n", out_clean(&s->arena, v->strips.at[i].core),
                    out_clean(&s->arena, v->strips.at[i].pipe), v->strips.at[i].cells);
+}
+
+void pto_sim_print_checks(struct session *s, const struct pto_sim_extras *x)
+{
+    for (size_t i = 0; i < x->n_checks; i++) {
+        const struct pto_compared *r = &x->checks[i].result;
+        out_printf(&s->out, "%s  %.*s: ", i == 0 ? "\n" : "", STR_ARGS(x->checks[i].name));
+        if (r->wrong == 0)
+            out_printf(&s->out, "%" PRIu64 " elements as expected, at most %g away\n", r->n,
+                       r->max_abs);
+        else
+            out_printf(&s->out,
+                       "%" PRIu64 " of %" PRIu64 " elements differ, the first is %" PRIu64
+                       ": %g, expected %g; at most %g away\n",
+                       r->wrong, r->n, r->first, r->got, r->expected, r->max_abs);
+    }
 }

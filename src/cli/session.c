@@ -120,19 +120,14 @@ void session_json_text(struct json_writer *w, const char *text)
 
 static void write_inputs(const struct session *s, struct json_writer *j)
 {
-    json_write_key(j, S("inputs"));
-    json_write_array(j);
+    json_put_array(j, "inputs");
     for (size_t i = 0; i < s->inputs.n; i++) {
         const struct session_input *in = &s->inputs.at[i];
         json_write_object(j);
-        json_write_key(j, S("path"));
-        session_json_text(j, in->path);
-        json_write_key(j, S("format"));
-        session_json_text(j, in->format);
-        json_write_key(j, S("rows"));
-        json_write_u64(j, in->rows);
-        json_write_key(j, S("lost"));
-        json_write_u64(j, in->lost);
+        json_put_text(j, "path", in->path);
+        json_put_text(j, "format", in->format);
+        json_put_u64(j, "rows", in->rows);
+        json_put_u64(j, "lost", in->lost);
         json_write_end(j);
     }
     json_write_end(j);
@@ -143,20 +138,14 @@ static void write_diagnostic(struct json_writer *j, const struct diag_entry *e)
     const struct diag_text *first = &e->first[0];
 
     json_write_object(j);
-    json_write_key(j, S("code"));
-    session_json_text(j, e->code);
-    json_write_key(j, S("severity"));
-    session_json_text(j, severity_name(e->severity));
-    json_write_key(j, S("count"));
-    json_write_u64(j, e->count);
-    json_write_key(j, S("path"));
-    session_json_text(j, first->where.path);
+    json_put_text(j, "code", e->code);
+    json_put_text(j, "severity", severity_name(e->severity));
+    json_put_u64(j, "count", e->count);
+    json_put_text(j, "path", first->where.path);
     if (first->where.line > 0) {
-        json_write_key(j, S("line"));
-        json_write_u64(j, first->where.line);
+        json_put_u64(j, "line", first->where.line);
     }
-    json_write_key(j, S("text"));
-    session_json_text(j, first->text);
+    json_put_text(j, "text", first->text);
     json_write_end(j);
 }
 
@@ -166,12 +155,9 @@ struct json_writer *session_json_begin(struct session *s, const char *schema, co
 
     json_write_init(j, session_sink(s), JSON_INDENTED);
     json_write_object(j);
-    json_write_key(j, S("schema"));
-    session_json_text(j, schema);
-    json_write_key(j, S("version"));
-    session_json_text(j, STRATA_VERSION);
-    json_write_key(j, S("origin"));
-    session_json_text(j, origin);
+    json_put_text(j, "schema", schema);
+    json_put_text(j, "version", STRATA_VERSION);
+    json_put_text(j, "origin", origin);
     write_inputs(s, j);
     json_write_key(j, S("result"));
     return j;
@@ -181,13 +167,11 @@ void session_json_end(struct session *s)
 {
     struct json_writer *j = &s->json;
 
-    json_write_key(j, S("diagnostics"));
-    json_write_array(j);
+    json_put_array(j, "diagnostics");
     for (size_t i = 0; i < s->diag.entries.n; i++)
         write_diagnostic(j, &s->diag.entries.at[i]);
     json_write_end(j);
-    json_write_key(j, S("outputs"));
-    json_write_array(j);
+    json_put_array(j, "outputs");
     for (size_t i = 0; i < s->written.n; i++)
         session_json_text(j, s->written.at[i]);
     json_write_end(j);

@@ -5,7 +5,7 @@
 
 #include "base/fs.h"
 #include "base/testing.h"
-#include "driver/testing_folder.h"
+#include "base/testing_folder.h"
 
 static const char *joined(const char *const *words)
 {

@@ -7,7 +7,7 @@
 #include "base/cancel.h"
 #include "base/fs.h"
 #include "base/testing.h"
-#include "driver/testing_folder.h"
+#include "base/testing_folder.h"
 
 static struct workload_result shell(const char *script, struct workload run,
                                     struct workload_watch watch)

@@ -43,7 +43,7 @@ static int copy_bytes(int in, int out)
 
 static void copy_file(struct copying *c, const char *from, const char *to)
 {
-    struct stat st;
+    struct stat st = {0};
     int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     int error = in < 0 || fstat(in, &st) != 0 ? errno : 0;
 

@@ -7,7 +7,6 @@
 #include "base/fs.h"
 #include "capture/fleet.h"
 #include "flow/results.h"
-#include "render/render.h"
 #include "report/report.h"
 
 struct anomaly_job anomaly_job_new(const char *path)
@@ -106,18 +105,13 @@ static void analyse(const struct anomaly_job *job, size_t i, struct arena *arena
 }
 
 static enum status save_markdown(const char *path, const struct anomaly_result *result,
-                                 struct diag *d)
+                                 struct arena *arena, struct diag *d)
 {
-    struct outfile file;
+    const struct report **reports = ARENA_ARRAY(arena, const struct report *, result->n);
 
-    TRY(outfile_open(&file, path, d));
-    for (size_t i = 0; i < result->n; i++) {
-        if (i > 0)
-            outfile_write(&file, S("\n"));
-        renderer_markdown.write(result->at[i].report, &(struct render_options){0},
-                                outfile_sink(&file));
-    }
-    return outfile_commit(&file, OUTFILE_FAST, d);
+    for (size_t i = 0; i < result->n; i++)
+        reports[i] = result->at[i].report;
+    return results_save_markdown(path, reports, result->n, d);
 }
 
 enum status flow_anomaly(const struct anomaly_job *job, struct arena *arena, struct diag *d,
@@ -145,7 +139,7 @@ enum status flow_anomaly(const struct anomaly_job *job, struct arena *arena, str
     if (st == ST_OK && !job->without_arch)
         st = arch_result_save(&out->arch, job->path, job->out, job->is_dry_run, arena, d);
     if (st == ST_OK && job->markdown != NULL && !job->is_dry_run)
-        st = save_markdown(job->markdown, out, d);
+        st = save_markdown(job->markdown, out, arena, d);
     return st;
 }
 

@@ -1,11 +1,9 @@
 #include "flow/flow_diff.h"
 
 #include "analysis/study.h"
-#include "base/fs.h"
 #include "base/pool.h"
 #include "capture/fleet.h"
-#include "render/render.h"
-#include "report/report.h"
+#include "flow/results.h"
 
 struct diff_job diff_job_new(const char *a, const char *b)
 {
@@ -190,18 +188,14 @@ static void compare_ranks(const struct diff_job *job, struct arena *arena, struc
         tell_alone(b->ranks.at[j++], 'B', d);
 }
 
-static enum status save_markdown(const char *path, const struct diff_result *result, struct diag *d)
+static enum status save_markdown(const char *path, const struct diff_result *result,
+                                 struct arena *arena, struct diag *d)
 {
-    struct outfile file;
+    const struct report **reports = ARENA_ARRAY(arena, const struct report *, result->n);
 
-    TRY(outfile_open(&file, path, d));
-    for (size_t i = 0; i < result->n; i++) {
-        if (i > 0)
-            outfile_write(&file, S("\n"));
-        renderer_markdown.write(result->at[i].report, &(struct render_options){0},
-                                outfile_sink(&file));
-    }
-    return outfile_commit(&file, OUTFILE_FAST, d);
+    for (size_t i = 0; i < result->n; i++)
+        reports[i] = result->at[i].report;
+    return results_save_markdown(path, reports, result->n, d);
 }
 
 enum status flow_diff(const struct diff_job *job, struct arena *arena, struct diag *d,
@@ -213,7 +207,7 @@ enum status flow_diff(const struct diff_job *job, struct arena *arena, struct di
     if (out->n == 0)
         return diag_fail(d, ST_NOT_FOUND, "diff.no-partner", (struct where){0},
                          "no rank is in both captures");
-    return job->markdown != NULL ? save_markdown(job->markdown, out, d) : ST_OK;
+    return job->markdown != NULL ? save_markdown(job->markdown, out, arena, d) : ST_OK;
 }
 
 void diff_result_free(struct diff_result *result)

@@ -1,37 +1,18 @@
 #include "flow/incore_artifacts.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/fs.h"
-#include "base/testing.h"
+#include "base/testing_folder.h"
 #include "capture/capture.h"
-
-static char root[64];
-static struct arena arena;
-static struct diag diag;
 
 static int fresh(void **state)
 {
-    (void)state;
-    snprintf(root, sizeof(root), "/tmp/strata-artifacts-XXXXXX");
-    arena_init(&arena);
-    diag_init(&diag);
     setenv("SOURCE_DATE_EPOCH", "1800000000", 1);
-    return mkdtemp(root) == NULL;
+    return enter(state);
 }
 
 static int done(void **state)
 {
-    char command[128];
-
-    (void)state;
-    snprintf(command, sizeof(command), "rm -rf %s", root);
-    int failed = system(command);
-    diag_fini(&diag);
-    arena_free(&arena);
     unsetenv("SOURCE_DATE_EPOCH");
-    return failed != 0;
+    return leave(state);
 }
 
 static void add(struct capture *cap, const char *core)
@@ -49,9 +30,9 @@ TEST(a_folder_is_named_by_its_seed_and_never_used_twice)
 {
     const char *a, *b, *c;
 
-    assert_int_equal(incore_artifacts_folder(root, S("kernel"), &arena, &diag, &a), ST_OK);
-    assert_int_equal(incore_artifacts_folder(root, S("kernel"), &arena, &diag, &b), ST_OK);
-    assert_int_equal(incore_artifacts_folder(root, S("other"), &arena, &diag, &c), ST_OK);
+    assert_int_equal(incore_artifacts_folder(scratch, S("kernel"), &arena, &diag, &a), ST_OK);
+    assert_int_equal(incore_artifacts_folder(scratch, S("kernel"), &arena, &diag, &b), ST_OK);
+    assert_int_equal(incore_artifacts_folder(scratch, S("other"), &arena, &diag, &c), ST_OK);
     const char *name = strrchr(a, '/') + 1;
     assert_int_equal(strlen(name), 7 + 14 + 1 + 16);
     assert_memory_equal(name, "OPPROF_20270115080000_", 22); /* 1 800 000 000 s after 1970 */
@@ -70,7 +51,7 @@ TEST(each_core_has_its_files_unless_its_name_leads_elsewhere)
     add(cap, "core0.cubecore0");
     add(cap, "../../core1");
     capture_seal(cap);
-    assert_int_equal(incore_artifacts_write(cap, root, &arena, &diag, &wrote), ST_OK);
+    assert_int_equal(incore_artifacts_write(cap, scratch, &arena, &diag, &wrote), ST_OK);
     assert_int_equal(wrote.n, 5);
     for (size_t i = 0; i < wrote.n; i++) {
         assert_true(fs_exists(wrote.at[i]));

@@ -77,15 +77,6 @@ static void place(struct ptoas *p)
     p->symbol = p->job->symbol;
 }
 
-static void text(struct json_writer *w, const char *key, const char *value)
-{
-    json_write_key(w, str_of(key));
-    if (value == NULL)
-        json_write_null(w);
-    else
-        json_write_string(w, str_of(value));
-}
-
 static enum status write_record(struct ptoas *p)
 {
     const char *path = fs_join(p->arena, p->run_root, "insight_trace_config.json");
@@ -95,22 +86,20 @@ static enum status write_record(struct ptoas *p)
     TRY(outfile_open(&file, path, p->diag));
     json_write_init(&w, outfile_sink(&file), JSON_INDENTED);
     json_write_object(&w);
-    text(&w, "backend", "ptoas");
-    text(&w, "source_cpp", path_absolute(p->arena, p->job->source_cpp));
-    text(&w, "kernel_base_name", p->job->kernel_base);
-    text(&w, "aicore_arch", p->job->arch);
-    text(&w, "soc_version", p->soc);
-    json_write_key(&w, S("launch_count"));
-    json_write_i64(&w, p->job->launch_count);
-    json_write_key(&w, S("timeout"));
-    json_write_i64(&w, p->job->timeout_s);
-    text(&w, "run_root", p->run_root);
-    text(&w, "case_root", p->case_root);
-    text(&w, "case_dir", p->case_dir);
-    text(&w, "build_dir", p->build_dir);
-    text(&w, "application", p->application);
-    text(&w, "kernel_lib", p->kernel_lib);
-    text(&w, "kernel_symbol", p->symbol);
+    json_put_text(&w, "backend", "ptoas");
+    json_put_text(&w, "source_cpp", path_absolute(p->arena, p->job->source_cpp));
+    json_put_text(&w, "kernel_base_name", p->job->kernel_base);
+    json_put_text(&w, "aicore_arch", p->job->arch);
+    json_put_text(&w, "soc_version", p->soc);
+    json_put_i64(&w, "launch_count", p->job->launch_count);
+    json_put_i64(&w, "timeout", p->job->timeout_s);
+    json_put_text(&w, "run_root", p->run_root);
+    json_put_text(&w, "case_root", p->case_root);
+    json_put_text(&w, "case_dir", p->case_dir);
+    json_put_text(&w, "build_dir", p->build_dir);
+    json_put_text(&w, "application", p->application);
+    json_put_text(&w, "kernel_lib", p->kernel_lib);
+    json_put_text(&w, "kernel_symbol", p->symbol);
     json_write_end(&w);
     json_write_finish(&w);
     return outfile_commit(&file, OUTFILE_FAST, p->diag);

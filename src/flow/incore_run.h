@@ -79,6 +79,9 @@ struct str incore_kernel_given(const struct incore_kernel *k, const struct incor
 /* The first error of the kernel's diag, as "file:line: text". */
 const char *incore_kernel_error(struct incore_kernel *k);
 
+/* Fills its row: by running it, or from `old` when that has the results already (NULL: none). */
+void incore_run_kernel(struct incore_run *run, struct incore_kernel *k, const struct run_row *old);
+
 /* Both fill the row; a failure is told there. */
 void incore_run_sim(struct incore_run *run, struct incore_kernel *k);
 void incore_run_msprof(struct incore_run *run, struct incore_kernel *k);

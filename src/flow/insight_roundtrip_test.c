@@ -134,7 +134,7 @@ static void add_documents(struct capture *cap)
                                                     .version = BIN_MARK,
                                                     .path = one_in(2) ? S("a.cpp") : S("/b c.h"),
                                                     .text = random_json(cap)});
-    for (uint8_t type = BIN_API_FILE; type < BIN_TYPES; type++) {
+    for (int type = BIN_API_FILE; type < BIN_TYPES; type++) {
         struct str text = random_json(cap);
         if (!one_in(4))
             continue;
@@ -145,7 +145,7 @@ static void add_documents(struct capture *cap)
             text = str_part(S("\x01\0\0\x5a\xff{}"), 0, 1 + random_below(7)); /* no text at all */
         capture_document_add(
             cap,
-            (struct document){.type = type,
+            (struct document){.type = (uint8_t)type,
                               .version = type == BIN_API_INSTR && one_in(2) ? BIN_NEW : BIN_MARK,
                               .text = text});
     }

@@ -1,6 +1,7 @@
 #include "flow/results.h"
 
 #include "base/fs.h"
+#include "render/render.h"
 
 static const char home_folder[] = "strata";
 
@@ -68,6 +69,20 @@ enum status results_save(const char *folder, const char *path, struct str text, 
 static void put(struct sink out, struct str text)
 {
     out.write(out.ctx, text);
+}
+
+enum status results_save_markdown(const char *path, const struct report *const *reports, size_t n,
+                                  struct diag *d)
+{
+    struct outfile file;
+
+    TRY(outfile_open(&file, path, d));
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0)
+            outfile_write(&file, S("\n"));
+        renderer_markdown.write(reports[i], &(struct render_options){0}, outfile_sink(&file));
+    }
+    return outfile_commit(&file, OUTFILE_FAST, d);
 }
 
 void results_put(struct sink out, const char *schema, size_t i, size_t n, struct str document)

@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "base/sink.h"
+#include "report/report.h"
 
 /* `out` when it is given; else strata/ in a capture's folder, beside a capture's file, or here
  * when that cannot be written. */
@@ -17,6 +18,10 @@ const char *results_name(struct arena *arena, const char *path);
 
 /* Writes one file whole or not at all, and its folder when that is new. */
 enum status results_save(const char *folder, const char *path, struct str text, struct diag *d);
+
+/* Several reports as one Markdown file. */
+enum status results_save_markdown(const char *path, const struct report *const *reports, size_t n,
+                                  struct diag *d);
 
 /* Document `i` of `n`: a single one as it is, several as the captures of one document that names
  * `schema`. Call it for each in turn. */

@@ -303,45 +303,33 @@ static void write_use(struct json_writer *w, const struct incore_use *use)
                   {"wait_cycles", use->wait_cycles}, {"bytes", use->bytes}};
 
     json_write_object(w);
-    json_write_key(w, S("pipe"));
-    json_write_string(w, use->pipe);
+    json_put_str(w, "pipe", use->pipe);
     for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
-        json_write_key(w, str_of(counts[i].key));
-        json_write_u64(w, counts[i].value);
+        json_put_u64(w, counts[i].key, counts[i].value);
     }
-    json_write_key(w, S("busy_pct"));
-    json_write_f64(w, round(use->busy * 1e5) / 1e3);
+    json_put_f64(w, "busy_pct", round(use->busy * 1e5) / 1e3);
     if (use->told_cycles >= 0) {
-        json_write_key(w, S("simulator_busy_cycles"));
-        json_write_i64(w, use->told_cycles);
+        json_put_i64(w, "simulator_busy_cycles", use->told_cycles);
     }
     json_write_end(w);
 }
 
 void incore_breakdown_members(const struct incore_breakdown *b, struct json_writer *w)
 {
-    json_write_key(w, S("clock_mhz"));
-    json_write_f64(w, b->mhz);
-    json_write_key(w, S("clock_assumed"));
-    json_write_bool(w, b->is_assumed);
-    json_write_key(w, S("verdict"));
-    json_write_string(w, b->verdict);
-    json_write_key(w, S("wait_share"));
-    json_write_f64(w, round(b->wait_share * 1e6) / 1e6);
-    json_write_key(w, S("cores"));
-    json_write_array(w);
+    json_put_f64(w, "clock_mhz", b->mhz);
+    json_put_bool(w, "clock_assumed", b->is_assumed);
+    json_put_str(w, "verdict", b->verdict);
+    json_put_f64(w, "wait_share", round(b->wait_share * 1e6) / 1e6);
+    json_put_array(w, "cores");
     for (size_t i = 0; i < b->cores.n; i++) {
         const struct incore_span *span = &b->cores.at[i];
         json_write_object(w);
-        json_write_key(w, S("core"));
-        json_write_string(w, span->core);
-        json_write_key(w, S("span_us"));
-        json_write_f64(w,
-                       span->end > span->begin ? round((span->end - span->begin) * 1e6) / 1e6 : 0);
-        json_write_key(w, S("span_cycles"));
-        json_write_u64(w, to_cycles(b, span->end > span->begin ? span->end - span->begin : 0));
-        json_write_key(w, S("pipes"));
-        json_write_array(w);
+        json_put_str(w, "core", span->core);
+        json_put_f64(w, "span_us",
+                     span->end > span->begin ? round((span->end - span->begin) * 1e6) / 1e6 : 0);
+        json_put_u64(w, "span_cycles",
+                     to_cycles(b, span->end > span->begin ? span->end - span->begin : 0));
+        json_put_array(w, "pipes");
         for (size_t k = 0; k < b->uses.n; k++)
             if (str_equal(b->uses.at[k].core, span->core))
                 write_use(w, &b->uses.at[k]);
@@ -349,8 +337,7 @@ void incore_breakdown_members(const struct incore_breakdown *b, struct json_writ
         json_write_end(w);
     }
     json_write_end(w);
-    json_write_key(w, S("total"));
-    json_write_array(w);
+    json_put_array(w, "total");
     for (size_t i = 0; i < b->totals.n; i++)
         write_use(w, &b->totals.at[i]);
     json_write_end(w);

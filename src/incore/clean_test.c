@@ -29,13 +29,21 @@ static struct bench read_with(const char *text, struct incore_rules rules)
     return b;
 }
 
-static struct bench read(const char *events)
+/* The events up to NULL, read as one trace. */
+static struct bench read_list(struct incore_rules rules, const char *const *events)
 {
     static char text[8192];
+    size_t n = (size_t)snprintf(text, sizeof(text), "{\"traceEvents\":[");
 
-    snprintf(text, sizeof(text), "{\"traceEvents\":[%s]}", events);
-    return read_with(text, (struct incore_rules){.is_compat = true});
+    for (size_t i = 0; events[i] != NULL; i++)
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", i > 0 ? "," : "", events[i]);
+    snprintf(text + n, sizeof(text) - n, "]}");
+    return read_with(text, rules);
 }
+
+static const struct incore_rules compat = {.is_compat = true}, ours = {0};
+
+#define READ(rules, ...) read_list(rules, (const char *const[]){__VA_ARGS__, NULL})
 
 static void drop(struct bench *b)
 {
@@ -47,14 +55,15 @@ static void drop(struct bench *b)
 #define X(pid, tid, name, ts, dur)                                                                 \
     "{\"ph\":\"X\",\"pid\":\"" pid "\",\"tid\":\"" tid "\",\"name\":\"" name "\",\"ts\":" ts       \
     ",\"dur\":" dur "}"
-#define FLAG(name, ph, tid, ts, detail)                                                            \
-    "{\"ph\":\"" ph "\",\"pid\":\"c\",\"tid\":\"" tid "\",\"name\":\"" name "\",\"ts\":" ts        \
-    ",\"args\":{\"detail\":\"" detail "\"}}"
+#define FLAG(pid, tid, name, begin, end, detail)                                                   \
+    "{\"ph\":\"B\",\"pid\":\"" pid "\",\"tid\":\"" tid "\",\"name\":\"" name "\",\"ts\":" begin    \
+    ",\"args\":{\"detail\":\"" detail "\"}},"                                                      \
+    "{\"ph\":\"E\",\"pid\":\"" pid "\",\"tid\":\"" tid "\",\"name\":\"" name "\",\"ts\":" end "}"
 
 TEST(an_instruction_goes_to_the_first_row_that_is_free)
 {
-    struct bench b = read(X("c", "MTE2", "a", "0", "10") "," X("c", "MTE2", "b", "2", "3") "," X(
-        "c", "MTE2", "d", "5", "1") "," X("c", "MTE2", "e", "10", "1"));
+    struct bench b = READ(compat, X("c", "MTE2", "a", "0", "10"), X("c", "MTE2", "b", "2", "3"),
+                          X("c", "MTE2", "d", "5", "1"), X("c", "MTE2", "e", "10", "1"));
 
     /* b overlaps a; d begins where b ends; e begins where a ends. */
     assert_int_equal(b.t.instrs.at[0].lane, 0);
@@ -67,7 +76,7 @@ TEST(an_instruction_goes_to_the_first_row_that_is_free)
 
 TEST(of_two_that_begin_together_the_shorter_goes_first)
 {
-    struct bench b = read(X("c", "CUBE", "a", "1", "5") "," X("c", "CUBE", "b", "1", "0"));
+    struct bench b = READ(compat, X("c", "CUBE", "a", "1", "5"), X("c", "CUBE", "b", "1", "0"));
 
     assert_int_equal(b.t.instrs.at[1].lane, 0); /* it takes no time, so a follows on the same row */
     assert_int_equal(b.t.instrs.at[0].lane, 0);
@@ -86,7 +95,7 @@ TEST(a_thousand_at_once_take_a_thousand_rows)
     }
     sink.write(sink.ctx, S("]}"));
     sink.write(sink.ctx, (struct str){"", 1});
-    struct bench b = read_with(text.at, (struct incore_rules){.is_compat = true});
+    struct bench b = read_with(text.at, compat);
     assert_int_equal(b.lanes.rows_n, 1000);
     assert_int_equal(b.t.instrs.at[999].lane, 999);
     drop(&b);
@@ -95,37 +104,11 @@ TEST(a_thousand_at_once_take_a_thousand_rows)
 
 TEST(an_arrow_goes_from_the_last_producer_to_the_first_consumer)
 {
-    struct bench b = read(X("c", "MTE2", "a", "1", "1") "," X("c", "MTE2", "b", "2", "1") "," X(
-        "c", "VECTOR", "d", "4",
-        "1") "," X("c", "VECTOR", "e", "4",
-                   "1") "," FLAG("SET_FLAG", "B", "MTE2", "2",
-                                 "PIPE:MTE2, TRIGGERPIPE : VEC "
-                                 ",FLAGID:0") "," FLAG("SET_FLAG", "E", "MTE2", "3",
-                                                       "") "," FLAG("WAI"
-                                                                    "T_"
-                                                                    "FLA"
-                                                                    "G",
-                                                                    "B",
-                                                                    "VEC"
-                                                                    "TO"
-                                                                    "R",
-                                                                    "0",
-                                                                    "FLA"
-                                                                    "GID"
-                                                                    ":0,"
-                                                                    "PIP"
-                                                                    "E:"
-                                                                    "MTE"
-                                                                    "2,"
-                                                                    "TRI"
-                                                                    "GGE"
-                                                                    "RPI"
-                                                                    "PE:"
-                                                                    "VEC"
-                                                                    "TO"
-                                                                    "R") "," FLAG("WAIT_FLAG", "E",
-                                                                                  "VECTOR", "4",
-                                                                                  ""));
+    struct bench b =
+        READ(compat, X("c", "MTE2", "a", "1", "1"), X("c", "MTE2", "b", "2", "1"),
+             X("c", "VECTOR", "d", "4", "1"), X("c", "VECTOR", "e", "4", "1"),
+             FLAG("c", "MTE2", "SET_FLAG", "2", "3", "PIPE:MTE2, TRIGGERPIPE : VEC ,FLAGID:0"),
+             FLAG("c", "VECTOR", "WAIT_FLAG", "0", "4", "FLAGID:0,PIPE:MTE2,TRIGGERPIPE:VECTOR"));
 
     assert_int_equal(b.arrows.list.n, 1);
     assert_int_equal(b.arrows.list.at[0].from, 1); /* at the SET counts */
@@ -135,51 +118,29 @@ TEST(an_arrow_goes_from_the_last_producer_to_the_first_consumer)
     drop(&b);
 }
 
+#define MTE2_TO_VEC "PIPE:MTE2,TRIGGERPIPE:VEC,FLAGID:0"
+#define VEC_TO_MTE2 "PIPE:VEC,TRIGGERPIPE:MTE2,FLAGID:0"
+
 TEST(a_wait_is_used_up_even_when_the_arrow_finds_no_hold)
 {
-    const char *events =
-        X("c", "MTE2", "a", "5", "1") "," X("c", "VECTOR", "d", "9", "1") "," FLAG("SET_FLAG", "B", "MTE2", "1", "PIPE:MTE2,TRIGGERPIPE:VEC,FLAGID:0") "," FLAG(
-            "SET_FLAG", "E", "MTE2", "2",
-            "") "," FLAG("SET_FLAG", "B", "MTE2", "6",
-                         "PIPE:MTE2,TRIGGERPIPE:VEC,FLAGID:0") "," FLAG("SET_FLAG", "E", "MTE2",
-                                                                        "7",
-                                                                        "") "," FLAG("WAIT_"
-                                                                                     "FLAG",
-                                                                                     "B", "VECTOR",
-                                                                                     "1",
-                                                                                     "PIPE:"
-                                                                                     "MTE2,"
-                                                                                     "TRIGGERP"
-                                                                                     "IPE:VEC,"
-                                                                                     "FLAGID:"
-                                                                                     "0") "," FLAG("WAIT_FLAG",
-                                                                                                   "E",
-                                                                                                   "VECTOR",
-                                                                                                   "8",
-                                                                                                   "");
-    struct bench b = read(events);
+    struct bench b = READ(compat, X("c", "MTE2", "a", "5", "1"), X("c", "VECTOR", "d", "9", "1"),
+                          FLAG("c", "MTE2", "SET_FLAG", "1", "2", MTE2_TO_VEC),
+                          FLAG("c", "MTE2", "SET_FLAG", "6", "7", MTE2_TO_VEC),
+                          FLAG("c", "VECTOR", "WAIT_FLAG", "1", "8", MTE2_TO_VEC));
 
     assert_int_equal(b.arrows.list.n, 0);
     assert_int_equal(b.arrows.skipped, 2);
+    assert_int_equal(b.arrows.unmatched, 1); /* the first SET has its WAIT, and no instruction */
     drop(&b);
 }
 
 TEST(cores_wait_for_each_other)
 {
-    const char *text = "{\"traceEvents\":[" X("core0.cubecore0", "CUBE", "m", "1", "1") "," X(
-        "core0.veccore1", "VECTOR", "v", "5",
-        "1") ","
-             "{\"ph\":\"B\",\"pid\":\"core0.cubecore0\",\"tid\":\"CUBE\",\"name\":\"SET_INTRA_"
-             "BLOCK\","
-             "\"ts\":2,\"args\":{\"detail\":\"PIPE:M,sync_id:18\"}},"
-             "{\"ph\":\"E\",\"pid\":\"core0.cubecore0\",\"tid\":\"CUBE\",\"name\":\"SET_INTRA_"
-             "BLOCK\","
-             "\"ts\":3},"
-             "{\"ph\":\"B\",\"pid\":\"core0.veccore1\",\"tid\":\"VECTOR\",\"name\":"
-             "\"WAIT_INTRA_BLOCK\",\"ts\":0,\"args\":{\"detail\":\"PIPE:V,sync_id:2\"}},"
-             "{\"ph\":\"E\",\"pid\":\"core0.veccore1\",\"tid\":\"VECTOR\",\"name\":"
-             "\"WAIT_INTRA_BLOCK\",\"ts\":4}]}";
-    struct bench b = read_with(text, (struct incore_rules){0});
+    struct bench b =
+        READ(ours, X("core0.cubecore0", "CUBE", "m", "1", "1"),
+             X("core0.veccore1", "VECTOR", "v", "5", "1"),
+             FLAG("core0.cubecore0", "CUBE", "SET_INTRA_BLOCK", "2", "3", "PIPE:M,sync_id:18"),
+             FLAG("core0.veccore1", "VECTOR", "WAIT_INTRA_BLOCK", "0", "4", "PIPE:V,sync_id:2"));
 
     assert_int_equal(b.arrows.list.n, 1); /* 18 on the cube core is 2 on vector core 1 */
     assert_true(b.arrows.list.at[0].is_intra);
@@ -190,15 +151,14 @@ TEST(cores_wait_for_each_other)
 
 TEST(fixp_is_fixpipe_unless_asked_to_be_compatible)
 {
-    const char *text = "{\"traceEvents\":[" X("c", "FIXP", "a", "1", "1") "]}";
-    struct bench strict = read_with(text, (struct incore_rules){.is_compat = true});
-    struct bench ours = read_with(text, (struct incore_rules){0});
+    struct bench strict = READ(compat, X("c", "FIXP", "a", "1", "1"));
+    struct bench own = READ(ours, X("c", "FIXP", "a", "1", "1"));
 
     assert_int_equal(strict.lanes.drawn.at[0].sort_index, 9900);
-    assert_int_equal(ours.lanes.drawn.at[0].sort_index, 400);
-    assert_str(incore_value_text(&ours.t, ours.t.groups.at[0].tid), "FIXPIPE");
+    assert_int_equal(own.lanes.drawn.at[0].sort_index, 400);
+    assert_str(incore_value_text(&own.t, own.t.groups.at[0].tid), "FIXPIPE");
     drop(&strict);
-    drop(&ours);
+    drop(&own);
 }
 
 TEST(what_is_no_trace_is_refused_with_a_reason)
@@ -211,7 +171,7 @@ TEST(what_is_no_trace_is_refused_with_a_reason)
                                       "{\"traceEvents\":[{\"ts\":1"};
 
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-        struct bench b = read_with(bad[i], (struct incore_rules){0});
+        struct bench b = read_with(bad[i], ours);
         assert_int_equal(b.status, ST_FORMAT);
         assert_true(b.reason.n > 0);
         drop(&b);
@@ -220,8 +180,8 @@ TEST(what_is_no_trace_is_refused_with_a_reason)
 
 TEST(instructions_without_a_name_or_a_time_are_counted)
 {
-    struct bench b = read("{\"ph\":\"X\",\"ts\":1},{\"ph\":\"X\",\"name\":\"a\"},7,"
-                          "{\"ph\":\"X\",\"name\":\"a\",\"ts\":\"x\"}");
+    struct bench b = READ(compat, "{\"ph\":\"X\",\"ts\":1},{\"ph\":\"X\",\"name\":\"a\"},7,"
+                                  "{\"ph\":\"X\",\"name\":\"a\",\"ts\":\"x\"}");
 
     assert_int_equal(b.t.instrs.n, 0);
     assert_int_equal(b.t.without_name, 1);
@@ -232,8 +192,9 @@ TEST(instructions_without_a_name_or_a_time_are_counted)
 
 TEST(the_document_has_rows_slices_and_arrows)
 {
-    struct bench b = read("{\"ph\":\"X\",\"pid\":7,\"tid\":\"MTE2\",\"name\":\"a\\\"\",\"ts\":1.50,"
-                          "\"args\":{ \"x\" : 1 }}");
+    struct bench b =
+        READ(compat, "{\"ph\":\"X\",\"pid\":7,\"tid\":\"MTE2\",\"name\":\"a\\\"\",\"ts\":1.50,"
+                     "\"args\":{ \"x\" : 1 }}");
     struct json_buffer out = {0};
 
     assert_true(incore_clean_write(&b.t, &b.lanes, &b.arrows, (struct incore_watch){0},
@@ -257,27 +218,10 @@ TEST(the_document_has_rows_slices_and_arrows)
 
 TEST(a_capture_has_the_same_rows_and_arrows)
 {
-    struct bench b = read(X("c", "MTE2", "a", "1", "1") "," X("c", "MTE2", "b", "1.5", "1") "," X(
-        "c", "VECTOR", "d", "4",
-        "1") "," FLAG("SET_FLAG", "B", "MTE2", "2",
-                      "PIPE:MTE2,TRIGGERPIPE:VEC,FLAGID:0") "," FLAG("SET_FLAG", "E", "MTE2", "3",
-                                                                     "") "," FLAG("WAIT_FLAG", "B",
-                                                                                  "VECTOR", "0",
-                                                                                  "PIPE:MTE2,"
-                                                                                  "TRIGGERPIPE:"
-                                                                                  "VEC,FLAGID:"
-                                                                                  "0") "," FLAG("WA"
-                                                                                                "IT"
-                                                                                                "_F"
-                                                                                                "LA"
-                                                                                                "G",
-                                                                                                "E",
-                                                                                                "VE"
-                                                                                                "CT"
-                                                                                                "O"
-                                                                                                "R",
-                                                                                                "4",
-                                                                                                ""));
+    struct bench b =
+        READ(compat, X("c", "MTE2", "a", "1", "1"), X("c", "MTE2", "b", "1.5", "1"),
+             X("c", "VECTOR", "d", "4", "1"), FLAG("c", "MTE2", "SET_FLAG", "2", "3", MTE2_TO_VEC),
+             FLAG("c", "VECTOR", "WAIT_FLAG", "0", "4", MTE2_TO_VEC));
     struct capture *cap = incore_to_capture(&b.t, &b.lanes, &b.arrows);
 
     assert_int_equal(cap->lanes.n, 3);
@@ -294,8 +238,8 @@ TEST(a_capture_has_the_same_rows_and_arrows)
 
 TEST(busy_time_counts_what_overlaps_once)
 {
-    struct bench b = read(X("c", "MTE2", "a", "0", "4") "," X("c", "MTE2", "b", "2", "4") "," X(
-        "c", "VECTOR", "d", "8", "2"));
+    struct bench b = READ(compat, X("c", "MTE2", "a", "0", "4"), X("c", "MTE2", "b", "2", "4"),
+                          X("c", "VECTOR", "d", "8", "2"));
     struct incore_breakdown use;
 
     incore_breakdown_build(&use, &b.t, &b.lanes, NULL, 100);
@@ -318,6 +262,36 @@ TEST(a_trace_without_computing_is_degenerate)
     assert_true(incore_exe_is_degenerate(&few));
     assert_false(incore_exe_is_degenerate(&enough));
     assert_false(incore_exe_is_degenerate(&none));
+}
+
+static size_t warnings(struct bench *b)
+{
+    struct incore_breakdown use;
+    struct incore_health health;
+
+    incore_breakdown_build(&use, &b->t, &b->lanes, NULL, 100);
+    incore_health_build(&health, &b->t, &b->lanes, &b->arrows, &use, &(struct incore_exe){0});
+    size_t n = health.list.n;
+    if (n > 0)
+        assert_string_equal(health.list.at[0].code, "incore.unmatched-flags");
+    incore_health_free(&health);
+    incore_breakdown_free(&use);
+    drop(b);
+    return n;
+}
+
+TEST(only_flags_without_a_partner_are_odd)
+{
+    struct bench idle = READ(ours, X("c", "VECTOR", "a", "1", "5"),
+                             FLAG("c", "VECTOR", "SET_FLAG", "2", "3", VEC_TO_MTE2),
+                             FLAG("c", "MTE2", "WAIT_FLAG", "2", "4", VEC_TO_MTE2));
+    struct bench alone = READ(ours, X("c", "VECTOR", "a", "1", "5"),
+                              FLAG("c", "VECTOR", "SET_FLAG", "2", "3", VEC_TO_MTE2));
+
+    /* In the first a pipe waits that never does anything: no arrow, but nothing is missing. */
+    assert_int_equal(idle.arrows.skipped, 1);
+    assert_int_equal(warnings(&idle), 0);
+    assert_int_equal(warnings(&alone), 1);
 }
 
 TEST(a_table_gives_each_core_its_own)
@@ -351,4 +325,4 @@ TEST_MAIN("incore/clean", T(an_instruction_goes_to_the_first_row_that_is_free),
           T(instructions_without_a_name_or_a_time_are_counted),
           T(the_document_has_rows_slices_and_arrows), T(a_capture_has_the_same_rows_and_arrows),
           T(busy_time_counts_what_overlaps_once), T(a_trace_without_computing_is_degenerate),
-          T(a_table_gives_each_core_its_own))
+          T(only_flags_without_a_partner_are_odd), T(a_table_gives_each_core_its_own))

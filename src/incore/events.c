@@ -430,9 +430,3 @@ uint32_t incore_group_find(const struct incore_trace *t, incore_value pid, struc
         return UINT32_MAX;
     return group;
 }
-
-struct str incore_arg(const struct incore_trace *t, const struct incore_instr *in, struct str key,
-                      struct arena *arena)
-{
-    return member_text(incore_part_text(t, in, in->args), key, arena);
-}

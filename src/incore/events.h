@@ -127,8 +127,4 @@ static inline void incore_tell(const struct incore_trace *t, size_t instr)
         t->watch.done(t->watch.ctx, t->instrs.at[instr].at);
 }
 
-/* A member of an instruction's args, in UTF-8; empty when it is not there or no string. */
-struct str incore_arg(const struct incore_trace *t, const struct incore_instr *in, struct str key,
-                      struct arena *arena);
-
 #endif

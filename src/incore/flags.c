@@ -238,6 +238,7 @@ static void pair(struct pairing *p, const struct incore_flag *set)
     }
     if (wait == NULL || !anchor(p, set, wait, d.producer_pipe, consumer_pipe, &arrow)) {
         p->out->skipped++;
+        p->out->unmatched += wait == NULL;
         return;
     }
     struct str a = told(d.producer), b = told(consumer), id = told(d.id);

@@ -19,7 +19,8 @@ struct incore_arrow {
 struct incore_arrows {
     struct arena arena;
     VEC_OF(struct incore_arrow) list;
-    uint64_t skipped; /* SETs without a WAIT or without an instruction to hold on to */
+    uint64_t skipped;   /* SETs without a WAIT or without an instruction to hold on to */
+    uint64_t unmatched; /* of these: without a WAIT */
 };
 
 void incore_arrows_build(struct incore_arrows *arrows, const struct incore_trace *t,

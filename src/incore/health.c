@@ -142,7 +142,7 @@ void incore_health_build(struct incore_health *h, const struct incore_trace *t,
                          const struct incore_lanes *lanes, const struct incore_arrows *arrows,
                          const struct incore_breakdown *b, const struct incore_exe *exe)
 {
-    uint64_t flags = t->sets.n + t->open_flags, lost = arrows->skipped + t->open_flags;
+    uint64_t flags = t->sets.n + t->open_flags, lost = arrows->unmatched + t->open_flags;
 
     *h = (struct incore_health){0};
     arena_init(&h->arena);

@@ -7,17 +7,37 @@
 
 enum { MOST_STRIPS = 512 };
 
-/* Two or three texts as one key; lengths keep them apart. */
-static strid key_of(struct intern *keys, struct arena *arena, struct str a, struct str b,
-                    struct str c)
-{
-    struct arena_mark mark = arena_mark(arena);
-    struct str text = arena_format(arena, "%zu %zu %.*s%.*s%.*s", a.n, b.n, STR_ARGS(a),
-                                   STR_ARGS(b), STR_ARGS(c));
-    strid id = intern_put(keys, text);
+/* A place in a list for each pair or triple of texts. */
+struct places {
+    struct intern keys;
+    struct hash by_key;
+    struct arena scratch;
+};
 
-    arena_rewind(arena, mark);
-    return id;
+static void places_begin(struct places *p)
+{
+    *p = (struct places){0};
+    intern_init(&p->keys);
+    arena_init(&p->scratch);
+}
+
+static void places_end(struct places *p)
+{
+    arena_free(&p->scratch);
+    hash_free(&p->by_key);
+    intern_fini(&p->keys);
+}
+
+/* Where these texts stand in a list of `n`; `n` itself when they are new. */
+static uint32_t place_of(struct places *p, struct str a, struct str b, struct str c, size_t n)
+{
+    struct arena_mark mark = arena_mark(&p->scratch);
+    struct str text = arena_format(&p->scratch, "%zu %zu %.*s%.*s%.*s", a.n, b.n, STR_ARGS(a),
+                                   STR_ARGS(b), STR_ARGS(c)); /* lengths keep them apart */
+    strid key = intern_put(&p->keys, text);
+
+    arena_rewind(&p->scratch, mark);
+    return hash_add(&p->by_key, key, (uint32_t)n);
 }
 
 static struct str name_of(const struct incore_trace *t, const struct incore_instr *in)
@@ -59,15 +79,13 @@ static double *core_begins(const struct incore_trace *t, struct arena *arena)
 static void add_tops(struct incore_view *v, const struct incore_trace *t)
 {
     double *begins = core_begins(t, &v->arena);
-    struct intern keys;
-    struct hash places = {0};
+    struct places places;
 
-    intern_init(&keys);
+    places_begin(&places);
     for (size_t i = 0; i < t->instrs.n; i++) {
         const struct incore_instr *in = &t->instrs.at[i];
         struct str pipe = incore_value_text(t, t->groups.at[in->group].tid), name = name_of(t, in);
-        strid key = key_of(&keys, &v->arena, pipe, name, (struct str){0});
-        uint32_t place = hash_add(&places, key, (uint32_t)v->tops.n);
+        uint32_t place = place_of(&places, pipe, name, (struct str){0}, v->tops.n);
         double from = in->ts - begins[in->group], length = length_of(in);
         if (place == v->tops.n)
             vec_push(&v->tops, ((struct incore_top){.pipe = arena_str(&v->arena, pipe),
@@ -80,22 +98,19 @@ static void add_tops(struct incore_view *v, const struct incore_trace *t)
         top->longest = length > top->longest ? length : top->longest;
         top->first = from < top->first ? from : top->first;
     }
-    hash_free(&places);
-    intern_fini(&keys);
+    places_end(&places);
 }
 
 static void add_stalls(struct incore_view *v, const struct incore_trace *t)
 {
-    struct intern keys;
-    struct hash places = {0};
+    struct places places;
 
-    intern_init(&keys);
+    places_begin(&places);
     for (size_t i = 0; i < t->waits.n; i++) {
         const struct incore_flag *wait = &t->waits.at[i];
         struct incore_detail d = incore_detail_read(wait->detail, false);
         struct str id = d.id.at != NULL ? d.id : S("?");
-        strid key = key_of(&keys, &v->arena, d.producer_pipe, d.consumer_pipe, id);
-        uint32_t place = hash_add(&places, key, (uint32_t)v->stalls.n);
+        uint32_t place = place_of(&places, d.producer_pipe, d.consumer_pipe, id, v->stalls.n);
         double length = wait->end - wait->begin;
         if (!(length > 0) || !isfinite(length))
             length = 0;
@@ -109,8 +124,7 @@ static void add_stalls(struct incore_view *v, const struct incore_trace *t)
         stall->total += length;
         stall->longest = length > stall->longest ? length : stall->longest;
     }
-    hash_free(&places);
-    intern_fini(&keys);
+    places_end(&places);
 }
 
 static int by_total(const void *a, const void *b)
@@ -254,16 +268,12 @@ void incore_view_free(struct incore_view *v)
 
 void incore_timeline_json(const struct incore_view *v, struct json_writer *w)
 {
-    json_write_key(w, S("timeline"));
-    json_write_array(w);
+    json_put_array(w, "timeline");
     for (size_t i = 0; i < v->strips.n; i++) {
         json_write_object(w);
-        json_write_key(w, S("core"));
-        json_write_string(w, v->strips.at[i].core);
-        json_write_key(w, S("pipe"));
-        json_write_string(w, v->strips.at[i].pipe);
-        json_write_key(w, S("cells"));
-        json_write_string(w, str_of(v->strips.at[i].cells));
+        json_put_str(w, "core", v->strips.at[i].core);
+        json_put_str(w, "pipe", v->strips.at[i].pipe);
+        json_put_text(w, "cells", v->strips.at[i].cells);
         json_write_end(w);
     }
     json_write_end(w);
@@ -297,66 +307,48 @@ static int by_stall_change(const void *a, const void *b)
     return order != 0 ? order : str_compare(m->id, n->id);
 }
 
-static void join_tops(struct incore_changes *c, const struct incore_view *a,
-                      const struct incore_view *b)
+static void join_tops(struct incore_changes *c, struct places *p, const struct incore_view *v,
+                      bool is_first)
 {
-    struct intern keys;
-    struct hash places = {0};
-    struct arena scratch;
-
-    intern_init(&keys);
-    arena_init(&scratch);
-    for (size_t side = 0; side < 2; side++) {
-        const struct incore_view *v = side == 0 ? a : b;
-        for (size_t i = 0; i < v->tops.n; i++) {
-            const struct incore_top *top = &v->tops.at[i];
-            strid key = key_of(&keys, &scratch, top->pipe, top->name, (struct str){0});
-            uint32_t place = hash_add(&places, key, (uint32_t)c->tops.n);
-            if (place == c->tops.n)
-                vec_push(&c->tops, (struct incore_top_change){0});
-            *(side == 0 ? &c->tops.at[place].a : &c->tops.at[place].b) = *top;
-        }
+    for (size_t i = 0; i < v->tops.n; i++) {
+        const struct incore_top *top = &v->tops.at[i];
+        uint32_t place = place_of(p, top->pipe, top->name, (struct str){0}, c->tops.n);
+        if (place == c->tops.n)
+            vec_push(&c->tops, (struct incore_top_change){0});
+        *(is_first ? &c->tops.at[place].a : &c->tops.at[place].b) = *top;
     }
-    if (c->tops.n > 0)
-        qsort(c->tops.at, c->tops.n, sizeof(*c->tops.at), by_top_change);
-    arena_free(&scratch);
-    hash_free(&places);
-    intern_fini(&keys);
 }
 
-static void join_stalls(struct incore_changes *c, const struct incore_view *a,
-                        const struct incore_view *b)
+static void join_stalls(struct incore_changes *c, struct places *p, const struct incore_view *v,
+                        bool is_first)
 {
-    struct intern keys;
-    struct hash places = {0};
-    struct arena scratch;
-
-    intern_init(&keys);
-    arena_init(&scratch);
-    for (size_t side = 0; side < 2; side++) {
-        const struct incore_view *v = side == 0 ? a : b;
-        for (size_t i = 0; i < v->stalls.n; i++) {
-            const struct incore_stall *stall = &v->stalls.at[i];
-            strid key = key_of(&keys, &scratch, stall->producer, stall->consumer, stall->id);
-            uint32_t place = hash_add(&places, key, (uint32_t)c->stalls.n);
-            if (place == c->stalls.n)
-                vec_push(&c->stalls, (struct incore_stall_change){0});
-            *(side == 0 ? &c->stalls.at[place].a : &c->stalls.at[place].b) = *stall;
-        }
+    for (size_t i = 0; i < v->stalls.n; i++) {
+        const struct incore_stall *stall = &v->stalls.at[i];
+        uint32_t place = place_of(p, stall->producer, stall->consumer, stall->id, c->stalls.n);
+        if (place == c->stalls.n)
+            vec_push(&c->stalls, (struct incore_stall_change){0});
+        *(is_first ? &c->stalls.at[place].a : &c->stalls.at[place].b) = *stall;
     }
-    if (c->stalls.n > 0)
-        qsort(c->stalls.at, c->stalls.n, sizeof(*c->stalls.at), by_stall_change);
-    arena_free(&scratch);
-    hash_free(&places);
-    intern_fini(&keys);
 }
 
 void incore_changes_build(struct incore_changes *c, const struct incore_view *a,
                           const struct incore_view *b)
 {
+    struct places tops, stalls;
+
     *c = (struct incore_changes){0};
-    join_tops(c, a, b);
-    join_stalls(c, a, b);
+    places_begin(&tops);
+    places_begin(&stalls);
+    join_tops(c, &tops, a, true);
+    join_tops(c, &tops, b, false);
+    join_stalls(c, &stalls, a, true);
+    join_stalls(c, &stalls, b, false);
+    if (c->tops.n > 0)
+        qsort(c->tops.at, c->tops.n, sizeof(*c->tops.at), by_top_change);
+    if (c->stalls.n > 0)
+        qsort(c->stalls.at, c->stalls.n, sizeof(*c->stalls.at), by_stall_change);
+    places_end(&tops);
+    places_end(&stalls);
 }
 
 void incore_changes_free(struct incore_changes *c)

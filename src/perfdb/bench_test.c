@@ -1,6 +1,6 @@
 #include "perfdb/bench.h"
 
-#include "perfdb/testing.h"
+#include "base/testing_folder.h"
 
 #define HEAD                                                                                       \
     "OP Type,OP State,Task Type,Task Duration(us),Input Shapes,Input Data Types,Input Formats,"    \
@@ -10,7 +10,7 @@ static struct str said;
 
 static bool hear(void *ctx __attribute__((unused)), struct str text)
 {
-    said = arena_format(&scratch.arena, "%.*s%.*s", STR_ARGS(said), STR_ARGS(text));
+    said = arena_format(&arena, "%.*s%.*s", STR_ARGS(said), STR_ARGS(text));
     return true;
 }
 
@@ -22,13 +22,13 @@ static enum status plan_of(struct bench_plan *plan, enum update_mode mode, bool 
                             .ep_size = 16};
 
     said = S("");
-    return bench_plan(plan, &job, &scratch.diag);
+    return bench_plan(plan, &job, &diag);
 }
 
 static void replay(const char *rows)
 {
     scratch_put("PROF_1/mindstudio_profiler_output/op_summary_1.csv",
-                arena_format(&scratch.arena, HEAD "%s", rows).at);
+                arena_format(&arena, HEAD "%s", rows).at);
 }
 
 static struct str cell(const struct table *t, size_t row, const char *column)
@@ -120,11 +120,11 @@ TEST(a_replay_that_is_not_there_is_told)
     struct bench_plan plan;
 
     assert_int_equal(plan_of(&plan, UPDATE_ALL, false), ST_NOT_FOUND);
-    assert_int_equal(diag_count(&scratch.diag, "perfdb.no-prof"), 1);
+    assert_int_equal(diag_count(&diag, "perfdb.no-prof"), 1);
     bench_plan_free(&plan);
     scratch_put("PROF_1/x", "");
     assert_int_equal(plan_of(&plan, UPDATE_ALL, false), ST_NOT_FOUND);
-    assert_int_equal(diag_count(&scratch.diag, "perfdb.no-summary"), 1);
+    assert_int_equal(diag_count(&diag, "perfdb.no-summary"), 1);
     bench_plan_free(&plan);
 }
 
@@ -134,10 +134,10 @@ TEST(complete_tables_have_a_duration_in_every_row)
     struct bench_files files = {&path, 1};
     bool is_complete;
 
-    assert_int_equal(bench_is_complete(&files, &is_complete, &scratch.diag), ST_OK);
+    assert_int_equal(bench_is_complete(&files, &is_complete, &diag), ST_OK);
     assert_true(is_complete);
     scratch_put("db/Add.csv", "Average Duration(us)\n1\nnan\n");
-    assert_int_equal(bench_is_complete(&files, &is_complete, &scratch.diag), ST_OK);
+    assert_int_equal(bench_is_complete(&files, &is_complete, &diag), ST_OK);
     assert_false(is_complete);
 }
 

@@ -1,6 +1,8 @@
 #include "perfdb/check.h"
 
-#include "perfdb/testing.h"
+#include <unistd.h>
+
+#include "base/testing_folder.h"
 
 #define B                                                                                          \
     "OP State,Accelerator Core,Input Shapes,Input Data Types,Input Formats,Output Shapes,"         \
@@ -13,7 +15,7 @@ static void run(const char *name, const char *text)
     const char *path = scratch_put(name, text);
     struct tree tree;
 
-    assert_int_equal(tree_find(&scratch.arena, scratch.dir, NULL, 0, &tree, &scratch.diag), ST_OK);
+    assert_int_equal(tree_find(&arena, scratch, NULL, 0, &tree, &diag), ST_OK);
     assert_int_equal(tree.n, 1);
     assert_string_equal(tree.at[0].path, path);
     check_init(&check);
@@ -97,15 +99,14 @@ TEST(leftovers_reports_and_replays_are_passed_over)
     scratch_put("reports/x.csv", "x");
     scratch_put("msprof_run_1/PROF_1/x.csv", "x");
     scratch_put("DEV/vllm_ascend/v1/Mul.csv", "x");
-    assert_int_equal(tree_find(&scratch.arena, scratch.dir, NULL, 0, &tree, &scratch.diag), ST_OK);
+    assert_int_equal(tree_find(&arena, scratch, NULL, 0, &tree, &diag), ST_OK);
     assert_int_equal(tree.n, 1);
     assert_str(tree.at[0].op, "Mul");
     struct tree_origin origin = tree_origin(tree.at[0].path);
     assert_str(origin.device, "DEV");
     assert_str(origin.stack, "vllm_ascend");
     assert_str(origin.version, "v1");
-    assert_int_equal(tree_find(&scratch.arena, "/nonexistent", NULL, 0, &tree, &scratch.diag),
-                     ST_NOT_FOUND);
+    assert_int_equal(tree_find(&arena, "/nonexistent", NULL, 0, &tree, &diag), ST_NOT_FOUND);
 }
 
 TEST_MAIN("perfdb/check", TS(a_sound_table_has_no_findings), TS(impossible_values_are_problems),

@@ -154,12 +154,14 @@ void comm_configs(const struct comm_grid *grid, const struct comm_plan *plan, st
         }
 }
 
-double comm_bandwidth(double bytes, double us)
+/* message_bytes / (duration_us * 1e-6) / 1e9 */
+static double bandwidth(double bytes, double us)
 {
     return us > 0 ? bytes / (us * 1e-6) / 1e9 : 0;
 }
 
-double comm_dispatch_us(struct str device, enum collective op, int64_t ranks)
+/* Time of the launch that a kernel's own duration lacks, in us; 0 where it is not known. */
+static double dispatch_us(struct str device, enum collective op, int64_t ranks)
 {
     static const struct overhead {
         enum collective op;
@@ -181,11 +183,11 @@ double comm_dispatch_us(struct str device, enum collective op, int64_t ranks)
 void comm_add_dispatch(struct str device, enum collective op, int64_t ranks, double bytes,
                        double *us, double *gbps)
 {
-    double more = comm_dispatch_us(device, op, ranks);
+    double more = dispatch_us(device, op, ranks);
 
     if (more == 0)
         return;
-    *gbps = decimal_round(comm_bandwidth(bytes, *us + more), 2);
+    *gbps = decimal_round(bandwidth(bytes, *us + more), 2);
     *us = decimal_round(*us + more, 2);
 }
 

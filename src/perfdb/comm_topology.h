@@ -87,15 +87,11 @@ struct comm_configs {
 void comm_configs(const struct comm_grid *grid, const struct comm_plan *plan, struct arena *arena,
                   struct comm_configs *out);
 
-/* message_bytes / (duration_us * 1e-6) / 1e9 */
-double comm_bandwidth(double bytes, double us);
-
-/* Time of the launch that a kernel's own duration lacks, in us; known for one device only. */
-double comm_dispatch_us(struct str device, enum collective op, int64_t ranks);
+/* The one device whose times of launches are known. */
 #define COMM_CALIBRATED_DEVICE S("ATLAS_800_A3_752T_128G_DIE")
 
-/* Adds that time to a row: the duration grows and the bandwidth follows, both with two decimals.
- * Nothing changes where none is known. */
+/* Adds the time of the launch, which a kernel's own duration lacks, to a row: the duration grows
+ * and the bandwidth follows, both with two decimals. Nothing changes where none is known. */
 void comm_add_dispatch(struct str device, enum collective op, int64_t ranks, double bytes,
                        double *us, double *gbps);
 

@@ -1,26 +1,16 @@
 #include "perfdb/comm_topology.h"
 
-#include "base/testing.h"
+#include "base/testing_arena.h"
 
-static struct arena arena;
 static struct comm_grid grid;
 
 static int begin(void **state)
 {
-    (void)state;
-    arena_init(&arena);
     assert_true(comm_grid_set(&grid, (const int64_t[]){48, 8, 2}, 3));
-    return 0;
+    return arena_enter(state);
 }
 
-static int end(void **state)
-{
-    (void)state;
-    arena_free(&arena);
-    return 0;
-}
-
-#define U(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define U(name) cmocka_unit_test_setup_teardown(name, begin, arena_leave)
 
 TEST(coordinates_come_from_the_inside)
 {

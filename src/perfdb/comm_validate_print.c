@@ -133,24 +133,16 @@ static void json_counts(struct json_writer *j, const uint64_t *counts)
     }
 }
 
-static void json_integer(struct json_writer *j, struct str key, int64_t value)
-{
-    json_write_key(j, key);
-    json_write_i64(j, value);
-}
-
 static void json_rows(struct json_writer *j, const struct comm_check *check)
 {
-    json_write_key(j, S("rows"));
-    json_write_array(j);
+    json_put_array(j, "rows");
     for (size_t i = 0; i < check->rows.n; i++) {
         const struct comm_row *row = &check->rows.at[i];
         json_write_object(j);
-        json_write_key(j, S("verdict"));
-        json_write_string(j, str_of(verdict_names[row->verdict]));
-        json_integer(j, S("message_bytes"), row->point.bytes);
-        json_integer(j, S("num_devices"), row->point.ranks);
-        json_integer(j, S("topology_tier"), row->point.tier);
+        json_put_text(j, "verdict", verdict_names[row->verdict]);
+        json_put_i64(j, "message_bytes", row->point.bytes);
+        json_put_i64(j, "num_devices", row->point.ranks);
+        json_put_i64(j, "topology_tier", row->point.tier);
         json_number(j, S("measured_us"), row->point.us);
         json_number(j, S("predicted_us"), row->predicted_us);
         json_number(j, S("ratio"), row->ratio);
@@ -161,15 +153,13 @@ static void json_rows(struct json_writer *j, const struct comm_check *check)
 
 static void json_fits(struct json_writer *j, const struct comm_validation *v)
 {
-    json_write_key(j, S("fits"));
-    json_write_array(j);
+    json_put_array(j, "fits");
     for (size_t i = 0; i < v->model.fits.n; i++) {
         const struct comm_fit *fit = &v->model.fits.at[i];
         json_write_object(j);
-        json_write_key(j, S("collective"));
-        json_write_string(j, comm_kinds[fit->op].name);
-        json_integer(j, S("num_devices"), fit->ranks);
-        json_integer(j, S("topology_tier"), fit->tier);
+        json_put_str(j, "collective", comm_kinds[fit->op].name);
+        json_put_i64(j, "num_devices", fit->ranks);
+        json_put_i64(j, "topology_tier", fit->tier);
         json_number(j, S("latency_us"), fit->line.alpha_us);
         json_number(j, S("bandwidth_bytes_per_s"),
                     fit->line.beta_us > 0 ? 1e6 / fit->line.beta_us : INFINITY);
@@ -183,12 +173,10 @@ static void json_check(struct json_writer *j, const struct comm_validation *v, s
     const struct comm_check *check = &v->checks[op];
 
     json_write_object(j);
-    json_write_key(j, S("collective"));
-    json_write_string(j, comm_kinds[op].name);
-    json_write_key(j, S("found"));
-    json_write_bool(j, check->is_there);
+    json_put_str(j, "collective", comm_kinds[op].name);
+    json_put_bool(j, "found", check->is_there);
     json_counts(j, check->counts);
-    json_integer(j, S("dropped"), (int64_t)(check->rows_read - check->rows.n));
+    json_put_i64(j, "dropped", (int64_t)(check->rows_read - check->rows.n));
     bool has_rows = check->rows.n > 0;
     json_number(j, S("ratio_mean"), has_rows ? check->mean : NAN);
     json_number(j, S("ratio_min"), has_rows ? check->min : NAN);
@@ -202,17 +190,13 @@ void comm_validation_json(const struct comm_validation *v, struct json_writer *j
     static const char *const sources[] = {"built-in", "links", "lines", "fit"};
 
     json_write_object(j);
-    json_write_key(j, S("csv_dir"));
-    json_write_string(j, str_of(v->job->dir));
+    json_put_text(j, "csv_dir", v->job->dir);
     json_number(j, S("tolerance"), v->job->tolerance);
-    json_write_key(j, S("model"));
-    json_write_string(j, str_of(sources[v->model.source]));
+    json_put_text(j, "model", sources[v->model.source]);
     json_fits(j, v);
-    json_write_key(j, S("is_ok"));
-    json_write_bool(j, v->counts[COMM_FAIL] == 0);
+    json_put_bool(j, "is_ok", v->counts[COMM_FAIL] == 0);
     json_counts(j, v->counts);
-    json_write_key(j, S("collectives"));
-    json_write_array(j);
+    json_put_array(j, "collectives");
     for (size_t i = 0; i < COMM_VALIDATED; i++)
         json_check(j, v, i);
     json_write_end(j);

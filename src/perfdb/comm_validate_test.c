@@ -1,48 +1,28 @@
 #include "perfdb/comm_validate.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "base/fs.h"
-#include "base/testing.h"
+#include "base/testing_folder.h"
 
-static char dir[64];
-static struct arena arena;
-static struct diag d;
 static struct comm_validation v;
 
 static int begin(void **state)
 {
-    (void)state;
-    strcpy(dir, "/tmp/strata-comm-XXXXXX");
-    arena_init(&arena);
-    diag_init(&d);
     v = (struct comm_validation){0};
-    return mkdtemp(dir) != NULL ? 0 : -1;
+    return enter(state);
 }
 
 static int end(void **state)
 {
-    (void)state;
-    for (size_t i = 0; i < COMM_VALIDATED; i++)
-        unlink(fs_join(&arena, dir, comm_kinds[i].file));
-    rmdir(dir);
     comm_validation_free(&v);
-    arena_free(&arena);
-    diag_fini(&d);
-    return 0;
+    return leave(state);
 }
 
 #define U(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 static void put(enum collective op, const char *text)
 {
-    struct outfile f;
-
-    assert_int_equal(outfile_open(&f, fs_join(&arena, dir, comm_kinds[op].file), &d), ST_OK);
-    outfile_write(&f, str_of(text));
-    assert_int_equal(outfile_commit(&f, OUTFILE_FAST, &d), ST_OK);
+    scratch_put(comm_kinds[op].file, text);
 }
 
 static bool prints(const char *line)
@@ -61,11 +41,11 @@ static bool prints(const char *line)
 
 TEST(the_ratio_decides)
 {
-    struct comm_job job = {.dir = dir, .tolerance = 2};
+    struct comm_job job = {.dir = scratch, .tolerance = 2};
 
     put(COMM_ALL_TO_ALL, HEAD "0,2,1,0.25\n0,2,1,1\n0,2,1,0.2\n0,2,1,2\n0,2,1,2.1\n0,2,1,0.1\n"
                               "0,1,1,7\n");
-    assert_int_equal(comm_validate(&v, &job, &d), ST_OK);
+    assert_int_equal(comm_validate(&v, &job, &diag), ST_OK);
     assert_int_equal(v.counts[COMM_PASS], 2);
     assert_int_equal(v.counts[COMM_WARN], 2);
     assert_int_equal(v.counts[COMM_FAIL], 3);
@@ -78,11 +58,11 @@ TEST(the_ratio_decides)
 
 TEST(rows_that_do_not_parse_are_dropped)
 {
-    struct comm_job job = {.dir = dir, .tolerance = 2, .lists_all = true};
+    struct comm_job job = {.dir = scratch, .tolerance = 2, .lists_all = true};
 
     put(COMM_ALL_TO_ALL, HEAD "x,2,1,1\n0,2.0,1,1\n0,2,,1\n0,2,1,\n0,2\n0,2,1,0.5\n");
     put(COMM_ALL_REDUCE, "");
-    assert_int_equal(comm_validate(&v, &job, &d), ST_OK);
+    assert_int_equal(comm_validate(&v, &job, &diag), ST_OK);
     assert_int_equal(v.rows, 1);
     assert_int_equal(v.checks[COMM_ALL_TO_ALL].rows_read, 6);
     assert_true(prints("  all_reduce  (0 rows, tolerance=2.0x)\n  PASS=0  WARN=0  FAIL=0\n==="));
@@ -91,42 +71,42 @@ TEST(rows_that_do_not_parse_are_dropped)
 
 TEST(the_average_comes_first_and_the_tier_may_be_missing)
 {
-    struct comm_job job = {.dir = dir, .tolerance = 1.5};
+    struct comm_job job = {.dir = scratch, .tolerance = 1.5};
 
     put(COMM_ALL_TO_ALL,
         "Duration(us),Average Duration(us),num_devices,message_bytes\n9,0.5,2,0\n");
-    assert_int_equal(comm_validate(&v, &job, &d), ST_OK);
+    assert_int_equal(comm_validate(&v, &job, &diag), ST_OK);
     assert_int_equal(v.counts[COMM_PASS], 1);
     assert_true(prints("  tolerance : 1.5x\n"));
 }
 
 TEST(an_unknown_tier_ends_it_with_its_line)
 {
-    struct comm_job job = {.dir = dir, .tolerance = 2};
+    struct comm_job job = {.dir = scratch, .tolerance = 2};
 
     put(COMM_ALL_GATHER, HEAD "0,2,1,1\n0,2,7,1\n");
-    assert_int_equal(comm_validate(&v, &job, &d), ST_FORMAT);
-    assert_int_equal(d.entries.at[0].first[0].where.line, 3);
+    assert_int_equal(comm_validate(&v, &job, &diag), ST_FORMAT);
+    assert_int_equal(diag.entries.at[0].first[0].where.line, 3);
     assert_true(v.checks[COMM_ALL_REDUCE].was_visited);
     assert_false(v.checks[COMM_ALL_TO_ALL].was_visited);
 }
 
 TEST(the_part_of_one_rank_can_be_made_the_total)
 {
-    struct comm_job job = {.dir = dir, .tolerance = 2, .scatter_total = true};
+    struct comm_job job = {.dir = scratch, .tolerance = 2, .scatter_total = true};
 
     /* 1.5 us + 7/8 of 8 * 1372 bytes at 137.2e3 bytes a microsecond: 1.57 us. */
     put(COMM_REDUCE_SCATTER, HEAD "1372,8,1,1.57\n");
-    assert_int_equal(comm_validate(&v, &job, &d), ST_OK);
+    assert_int_equal(comm_validate(&v, &job, &diag), ST_OK);
     assert_true(fabs(v.checks[COMM_REDUCE_SCATTER].rows.at[0].ratio - 1) < 1e-9);
 }
 
 TEST(a_fit_follows_the_rows)
 {
-    struct comm_job job = {.dir = dir, .tolerance = 1.01, .links = "fit"};
+    struct comm_job job = {.dir = scratch, .tolerance = 1.01, .links = "fit"};
 
     put(COMM_ALL_REDUCE, HEAD "1000,4,9,101\n9000,4,9,109\n50000,4,9,150\n");
-    assert_int_equal(comm_validate(&v, &job, &d), ST_OK);
+    assert_int_equal(comm_validate(&v, &job, &diag), ST_OK);
     assert_int_equal(v.counts[COMM_PASS], 3);
     assert_true(prints("  tolerance : 1.01x\n  links     : fitted"));
 }
@@ -135,7 +115,7 @@ TEST(what_is_no_folder_is_refused)
 {
     struct comm_job job = {.dir = "/tmp/strata-no-such-folder", .tolerance = 2};
 
-    assert_int_equal(comm_validate(&v, &job, &d), ST_NOT_FOUND);
+    assert_int_equal(comm_validate(&v, &job, &diag), ST_NOT_FOUND);
 }
 
 TEST_MAIN("perfdb/comm_validate", U(the_ratio_decides), U(rows_that_do_not_parse_are_dropped),

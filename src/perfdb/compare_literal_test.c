@@ -1,24 +1,6 @@
 #include "perfdb/compare_literal.h"
 
-#include "base/testing.h"
-
-static struct arena arena;
-
-static int begin(void **state)
-{
-    (void)state;
-    arena_init(&arena);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    arena_free(&arena);
-    return 0;
-}
-
-#define U(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#include "base/testing_arena.h"
 
 TEST(pairs_are_names_and_numbers)
 {
@@ -105,7 +87,8 @@ TEST(what_cannot_be_read_stands_for_itself)
     assert_str(shape_key(&arena, S("N/A")), "N/A");
 }
 
-TEST_MAIN("perfdb/compare_literal", U(pairs_are_names_and_numbers), U(anything_else_holds_no_pairs),
-          U(nesting_ends_at_a_depth), U(a_text_beyond_the_limit_is_no_literal),
-          U(brackets_around_one_value_are_that_value), U(equal_shapes_have_one_key),
-          U(empty_lists_give_empty_parts), U(what_cannot_be_read_stands_for_itself))
+TEST_MAIN("perfdb/compare_literal", TA(pairs_are_names_and_numbers),
+          TA(anything_else_holds_no_pairs), TA(nesting_ends_at_a_depth),
+          TA(a_text_beyond_the_limit_is_no_literal), TA(brackets_around_one_value_are_that_value),
+          TA(equal_shapes_have_one_key), TA(empty_lists_give_empty_parts),
+          TA(what_cannot_be_read_stands_for_itself))

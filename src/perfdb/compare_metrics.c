@@ -141,10 +141,8 @@ struct metrics metrics_compute(const struct predicted *p)
 
 void metrics_json(struct json_writer *j, const struct metrics *m)
 {
-    json_write_key(j, S("invocations"));
-    json_write_u64(j, m->invocations);
-    json_write_key(j, S("hits"));
-    json_write_u64(j, m->hits);
+    json_put_u64(j, "invocations", m->invocations);
+    json_put_u64(j, "hits", m->hits);
     decimal_json(j, S("m1"), m->m1, DECIMALS_ALL);
     decimal_json(j, S("m2"), m->m2, DECIMALS_ALL);
     decimal_json(j, S("m3"), m->m3, DECIMALS_ALL);

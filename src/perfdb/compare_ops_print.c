@@ -35,25 +35,19 @@ static void put_error(struct json_writer *j, struct str key, double predicted, d
 static void put_row(struct json_writer *j, const struct ops_row *row, struct arena *arena)
 {
     json_write_object(j);
-    json_write_key(j, S("kernel_type"));
-    json_write_string(j, row->kernel);
-    json_write_key(j, S("tc_funcs"));
-    json_write_string(j, join_names(arena, row));
+    json_put_str(j, "kernel_type", row->kernel);
+    json_put_str(j, "tc_funcs", join_names(arena, row));
     if (row->predicted_n > 0) {
         decimal_json(j, S("tc_total_us"), row->predicted_us, 1);
     } else {
-        json_write_key(j, S("tc_total_us"));
-        json_write_i64(j, 0);
+        json_put_i64(j, "tc_total_us", 0);
     }
-    json_write_key(j, S("tc_count"));
-    json_write_u64(j, row->predicted_n);
+    json_put_u64(j, "tc_count", row->predicted_n);
     decimal_json(j, S("prof_per_fwd_us"), row->measured_us, 1);
-    json_write_key(j, S("prof_count"));
-    json_write_i64(j, (int64_t)rint(row->measured_n));
+    json_put_i64(j, "prof_count", (int64_t)rint(row->measured_n));
     put_error(j, S("error_pct"), row->predicted_us, row->measured_us);
     put_error(j, S("count_error_pct"), (double)row->predicted_n, row->measured_n);
-    json_write_key(j, S("status"));
-    json_write_string(j, str_of(ops_status(row)));
+    json_put_text(j, "status", ops_status(row));
     json_write_end(j);
 }
 

@@ -1,34 +1,26 @@
 #include "perfdb/compare_ops.h"
 
-#include "base/testing.h"
+#include "base/testing_arena.h"
 #include "perfdb/compare_testing.h"
 
 static struct ops_rows rows;
 static struct predicted p;
 static struct measured m;
-static struct diag d;
-static struct arena arena;
 
 static int begin(void **state)
 {
-    (void)state;
-    diag_init(&d);
-    arena_init(&arena);
     ops_rows_init(&rows);
     p = (struct predicted){0};
     m = (struct measured){0};
-    return 0;
+    return arena_enter(state);
 }
 
 static int end(void **state)
 {
-    (void)state;
     ops_rows_free(&rows);
     predicted_free(&p);
     measured_free(&m);
-    arena_free(&arena);
-    diag_fini(&d);
-    return 0;
+    return arena_leave(state);
 }
 
 #define U(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -37,9 +29,9 @@ static enum status predict(const struct test_event *events, size_t n, const char
 {
     const struct yaml_node *root = NULL;
 
-    assert_int_equal(yaml_read(&arena, str_of(yaml), "map.yaml", &root, &d), ST_OK);
-    assert_int_equal(predicted_parse(&p, "t", test_trace(&arena, "", events, n), &d), ST_OK);
-    return ops_rows_predict(&rows, &p, root, &d);
+    assert_int_equal(yaml_read(&arena, str_of(yaml), "map.yaml", &root, &diag), ST_OK);
+    assert_int_equal(predicted_parse(&p, "t", test_trace(&arena, "", events, n), &diag), ST_OK);
+    return ops_rows_predict(&rows, &p, root, &diag);
 }
 
 static const struct ops_row *find(const char *kernel)
@@ -70,7 +62,7 @@ TEST(hits_and_misses_make_the_status)
     /* Without an entry a miss stands under its own full name. */
     assert_string_equal(ops_status(find("torch.ops.c")), "MISS");
     /* The only process is taken, with a warning. */
-    assert_int_equal(diag_count(&d, "perfdb.process-unnamed"), 1);
+    assert_int_equal(diag_count(&diag, "perfdb.process-unnamed"), 1);
 }
 
 TEST(operator_mappings_come_before_the_top_level)
@@ -107,7 +99,7 @@ TEST(measured_sums_are_those_of_one_pass)
     struct str table = S("Type,Start Time(us),Duration(us)\nA,1,10\nA,2,x\nA,3,5\nhcom_r,y,4\n"
                          "hcom_r,0.5,6\nhcom_r,9,1\nzAicpuKernel,1,1\n,1,1\n");
 
-    assert_int_equal(measured_parse(&m, "m", table, &d), ST_OK);
+    assert_int_equal(measured_parse(&m, "m", table, &diag), ST_OK);
     ops_rows_measure(&rows, &m, 2);
 
     assert_int_equal(rows.at.n, 2);
@@ -125,7 +117,7 @@ TEST(several_unnamed_processes_are_an_error_that_names_them)
     const struct test_event events[] = {{.pid = 10}, {.pid = 9}};
 
     assert_int_equal(predict(events, ARRAY_LEN(events), ""), ST_FORMAT);
-    assert_non_null(strstr(d.entries.at[0].first[0].text, "{9, 10}"));
+    assert_non_null(strstr(diag.entries.at[0].first[0].text, "{9, 10}"));
 }
 
 TEST(equal_times_as_written_are_in_order_of_names)

@@ -23,10 +23,8 @@ static double error_pct(const struct plot_point *p)
 static void put_point(struct json_writer *j, const struct plot_point *p)
 {
     json_write_object(j);
-    json_write_key(j, S("kernel_type"));
-    json_write_string(j, p->kernel);
-    json_write_key(j, S("shape_key"));
-    json_write_string(j, p->shapes);
+    json_put_str(j, "kernel_type", p->kernel);
+    json_put_str(j, "shape_key", p->shapes);
     decimal_json(j, S("measured_us"), p->measured_us, DECIMALS_ALL);
     decimal_json(j, S("modelled_us"), p->modelled_us, DECIMALS_ALL);
     decimal_json(j, S("error_pct"), p->measured_us > 0 ? error_pct(p) : NAN, DECIMALS_ALL);
@@ -50,8 +48,7 @@ static void put_histogram(struct json_writer *j, const struct plot_point *points
         json_write_object(j);
         decimal_json(j, S("from_pct"), bin > 0 ? borders[bin - 1] : -INFINITY, DECIMALS_ALL);
         decimal_json(j, S("to_pct"), bin < BINS - 1 ? borders[bin] : INFINITY, DECIMALS_ALL);
-        json_write_key(j, S("count"));
-        json_write_u64(j, counts[bin]);
+        json_put_u64(j, "count", counts[bin]);
         json_write_end(j);
     }
     json_write_end(j);
@@ -73,16 +70,14 @@ void plot_json(struct json_writer *j, struct plot_point *points, size_t n)
 {
     if (n > 0)
         qsort(points, n, sizeof(*points), by_distance);
-    json_write_key(j, S("scatter"));
-    json_write_array(j);
+    json_put_array(j, "scatter");
     for (size_t i = 0; i < n; i++)
         if (has_both(&points[i]))
             put_point(j, &points[i]);
     json_write_end(j);
     json_write_key(j, S("error_histogram"));
     put_histogram(j, points, n);
-    json_write_key(j, S("worst"));
-    json_write_array(j);
+    json_put_array(j, "worst");
     for (size_t i = 0; i < n && i < PLOT_WORST; i++)
         put_point(j, &points[i]);
     json_write_end(j);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "perfdb/compare_literal.h"
+#include "perfdb/compare_plot.h"
 #include "perfdb/compare_text.h"
 
 void shape_rows_init(struct shape_rows *rows)
@@ -215,4 +216,17 @@ void shape_rows_table(struct shape_rows *rows, struct table *t)
         for (size_t c = 0; c < ARRAY_LEN(names); c++)
             table_set(t, at, (int)c, cells[c]);
     }
+}
+
+void shape_rows_plot(const struct shape_rows *rows, struct json_writer *j)
+{
+    struct plot_point *points = mem_grow(NULL, sizeof(*points), rows->at.n + 1);
+
+    for (size_t i = 0; i < rows->at.n; i++) {
+        const struct shape_row *row = &rows->at.at[i];
+        points[i] =
+            (struct plot_point){row->kernel, row->shapes, row->measured_us, row->predicted_us};
+    }
+    plot_json(j, points, rows->at.n);
+    mem_free(points);
 }

@@ -8,6 +8,7 @@
 #ifndef STRATA_PERFDB_COMPARE_SHAPES_H
 #define STRATA_PERFDB_COMPARE_SHAPES_H
 
+#include "base/json_write.h"
 #include "perfdb/compare_rows.h"
 #include "perfdb/compare_trace.h"
 
@@ -45,5 +46,8 @@ double shape_row_delta(const struct shape_row *row);
 
 /* The rows as a CSV table, which is then freed before them. */
 void shape_rows_table(struct shape_rows *rows, struct table *t);
+
+/* The data behind the pictures (compare_plot.h), as members of the object being written. */
+void shape_rows_plot(const struct shape_rows *rows, struct json_writer *j);
 
 #endif

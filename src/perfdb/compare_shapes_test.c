@@ -2,46 +2,42 @@
 
 #include <math.h>
 
-#include "base/testing.h"
+#include "base/testing_arena.h"
 #include "perfdb/compare_testing.h"
 
 static struct shape_rows rows;
 static struct predicted p;
 static struct measured m;
-static struct diag d;
 
 static int begin(void **state)
 {
-    (void)state;
-    diag_init(&d);
     shape_rows_init(&rows);
     p = (struct predicted){0};
     m = (struct measured){0};
-    return 0;
+    return arena_enter(state);
 }
 
 static int end(void **state)
 {
-    (void)state;
     shape_rows_free(&rows);
     predicted_free(&p);
     measured_free(&m);
-    diag_fini(&d);
-    return 0;
+    return arena_leave(state);
 }
 
 #define U(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 static void predict(const struct test_event *events, size_t n)
 {
-    assert_int_equal(predicted_parse(&p, "t", test_trace(&rows.arena, "", events, n), &d), ST_OK);
+    assert_int_equal(predicted_parse(&p, "t", test_trace(&rows.arena, "", events, n), &diag),
+                     ST_OK);
     shape_rows_predict(&rows, &p);
 }
 
 static enum status measure(const char *table)
 {
-    assert_int_equal(measured_parse(&m, "m.csv", str_of(table), &d), ST_OK);
-    return shape_rows_measure(&rows, &m, SHAPE_MEASURED, &d);
+    assert_int_equal(measured_parse(&m, "m.csv", str_of(table), &diag), ST_OK);
+    return shape_rows_measure(&rows, &m, SHAPE_MEASURED, &diag);
 }
 
 static const struct shape_row *find(const char *kernel, const char *shapes)
@@ -112,8 +108,8 @@ TEST(measured_rows_meet_predicted_ones_under_one_key)
 TEST(a_time_that_is_no_number_ends_it_with_its_line)
 {
     assert_int_equal(measure("Type,Start Time(us),Duration(us)\nA,1,2\nB,1,abc\n"), ST_FORMAT);
-    assert_int_equal(diag_count(&d, "perfdb.bad-time"), 1);
-    assert_int_equal(d.entries.at[0].first[0].where.line, 3);
+    assert_int_equal(diag_count(&diag, "perfdb.bad-time"), 1);
+    assert_int_equal(diag.entries.at[0].first[0].where.line, 3);
     /* Without a diag the row is left out. */
     assert_int_equal(shape_rows_measure(&rows, &m, SHAPE_PREDICTED, NULL), ST_OK);
     assert_int_equal(rows.at.n, 1);

@@ -4,7 +4,7 @@
 #include "base/json_read.h"
 #include "base/num.h"
 
-const struct str trace_arg_names[TRACE_ARGS] = {
+static const struct str arg_names[TRACE_ARGS] = {
     S_INIT("kernel_type"),   S_INIT("simulation_shapes"), S_INIT("source"),
     S_INIT("confidence"),    S_INIT("composite"),         S_INIT("sub_kernel_durations"),
     S_INIT("kernel_shapes"), S_INIT("shape_match_rule"),  S_INIT("sub_kernel_shapes"),
@@ -56,7 +56,7 @@ static bool read_args(struct reader *r, struct trace_event *event, struct str *n
         if (r->j.has_escapes)
             key = json_text(key, &r->p->arena);
         size_t arg = 0;
-        while (arg < TRACE_ARGS && !str_equal(key, trace_arg_names[arg]))
+        while (arg < TRACE_ARGS && !str_equal(key, arg_names[arg]))
             arg++;
         bool is_name = str_equal(key, S("name"));
         if (arg == TRACE_ARGS && !is_name)

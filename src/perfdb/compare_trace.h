@@ -29,8 +29,6 @@ enum trace_arg {
     TRACE_ARGS,
 };
 
-extern const struct str trace_arg_names[TRACE_ARGS];
-
 struct trace_event {
     struct str name, dur_text; /* "0" when there is no `dur` */
     double dur;                /* us; 0 when it is no number */

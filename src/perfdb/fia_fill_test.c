@@ -1,7 +1,7 @@
 #include "perfdb/fia_fill.h"
 
+#include "base/testing_folder.h"
 #include "perfdb/fia_records.h"
-#include "perfdb/testing.h"
 
 #define TABLE                                                                                      \
     "Input Shapes,Runtime source_profile\n"                                                        \
@@ -27,7 +27,7 @@ TEST(a_row_expands_to_the_records_that_fit)
         "{\"query_shape\":[16,4],\"key_shape\":[8],\"value_shape\":[8],\"atten_mask_shape\":[2],"
         "\"actual_seq_lengths_kv\":[10,20],\"num_heads\":8,\"input_layout\":\"T\\u004eD\"}\n");
 
-    assert_int_equal(fia_fill(&fill, csv, jsonl, S("tag"), &scratch.diag), ST_OK);
+    assert_int_equal(fia_fill(&fill, csv, jsonl, S("tag"), &diag), ST_OK);
     assert_int_equal(fill.rows, 2);
     assert_int_equal(fill.matched, 1);
     assert_int_equal(fill.table.n_rows, 3);
@@ -46,7 +46,7 @@ TEST(a_row_expands_to_the_records_that_fit)
 static enum status fill_with(const char *csv, const char *jsonl)
 {
     struct fia_fill fill;
-    enum status st = fia_fill(&fill, csv, jsonl, S("t"), &scratch.diag);
+    enum status st = fia_fill(&fill, csv, jsonl, S("t"), &diag);
 
     fia_fill_free(&fill);
     return st;
@@ -57,7 +57,7 @@ TEST(what_cannot_be_joined_is_told_with_its_line)
     const char *csv = scratch_put("f.csv", TABLE);
 
     assert_int_equal(fill_with(csv, scratch_put("a", "{}\n{\"query_shape\": [1 2]}\n")), ST_FORMAT);
-    assert_int_equal(scratch.diag.entries.at[0].first[0].where.line, 2);
+    assert_int_equal(diag.entries.at[0].first[0].where.line, 2);
     assert_int_equal(fill_with(csv, scratch_put("a", "{\"query_shape\": \"x\"}")), ST_FORMAT);
     assert_int_equal(fill_with(csv, scratch_put("a", "{\"num_heads\": [1]}")), ST_FORMAT);
     assert_int_equal(fill_with(csv, scratch_put("a", "[]")), ST_FORMAT);

@@ -1,35 +1,9 @@
 #include "perfdb/grid_gen.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "base/limits.h"
-#include "base/testing.h"
+#include "perfdb/grid_testing.h"
 
-static struct arena arena;
-static struct diag d;
-static struct grid_rules rules;
-static struct grid_models models;
 static struct grid_random dice;
-
-static int begin(void **state)
-{
-    (void)state;
-    arena_init(&arena);
-    diag_init(&d);
-    if (grid_rules_read(&rules, &arena, NULL, &d) != ST_OK)
-        return 1;
-    return grid_models_read(&arena, &rules, &models, &d) != ST_OK;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    diag_fini(&d);
-    arena_free(&arena);
-    return 0;
-}
 
 static struct grid_rows make(const char *pattern, const char *model, uint32_t cap)
 {
@@ -42,9 +16,9 @@ static struct grid_rows make(const char *pattern, const char *model, uint32_t ca
         job.has_targets = true;
     }
     assert_true(grid_random_seed_text(&dice, S("1")));
-    assert_int_equal(
-        grid_generate(&job, grid_rules_pattern(&rules, str_of(pattern)), S("X"), &arena, &rows, &d),
-        ST_OK);
+    assert_int_equal(grid_generate(&job, grid_rules_pattern(&rules, str_of(pattern)), S("X"),
+                                   &arena, &rows, &diag),
+                     ST_OK);
     return rows;
 }
 
@@ -135,9 +109,9 @@ TEST(weights_that_can_be_replayed)
     struct grid_rows rows;
 
     job.models = (struct grid_models){grid_models_find(&models, S("dsv3"), &is_alias), 1};
-    assert_int_equal(grid_generate(&job, p, S("GroupedMatmul"), &arena, &rows, &d), ST_OK);
+    assert_int_equal(grid_generate(&job, p, S("GroupedMatmul"), &arena, &rows, &diag), ST_OK);
     assert_string_equal(text(rows.at[0].in), "1,7168;32,7168,2048;;32,2048;;;;32;1");
-    assert_int_equal(grid_generate(&job, p, S("GroupedMatmulSwigluQuant"), &arena, &rows, &d),
+    assert_int_equal(grid_generate(&job, p, S("GroupedMatmulSwigluQuant"), &arena, &rows, &diag),
                      ST_OK);
     assert_string_equal(text(rows.at[0].in), "1,7168;32,64,448,16,32;;32,2048;;;;32;1");
 }
@@ -208,19 +182,14 @@ TEST(mla_attention_keeps_all_heads_together)
 
 static enum status with_rules(const char *yaml, const char *pattern, struct grid_rows *rows)
 {
-    char path[] = "/tmp/strata-rules-XXXXXX";
-    int fd = mkstemp(path);
     struct grid_rules own;
+    enum status st = grid_rules_read(&own, &arena, scratch_put("rules.yaml", yaml), &diag);
 
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, yaml, strlen(yaml)), (ssize_t)strlen(yaml));
-    close(fd);
-    enum status st = grid_rules_read(&own, &arena, path, &d);
-    unlink(path);
     if (st != ST_OK)
         return st;
     struct grid_job job = {.rules = &own, .models = models, .random = &dice};
-    return grid_generate(&job, grid_rules_pattern(&own, str_of(pattern)), S("X"), &arena, rows, &d);
+    return grid_generate(&job, grid_rules_pattern(&own, str_of(pattern)), S("X"), &arena, rows,
+                         &diag);
 }
 
 TEST(own_rules_replace_whole_sections)
@@ -272,7 +241,7 @@ TEST(values_without_a_result_end_the_run)
     assert_int_equal(
         with_rules("patterns: {p: {iterators: {t: [1, 0]}, inputs: [\"(8 // t)\"]}}", "p", &rows),
         ST_FORMAT);
-    assert_int_equal(diag_count(&d, "grid.bad-value"), 1);
+    assert_int_equal(diag_count(&diag, "grid.bad-value"), 1);
     assert_int_equal(
         with_rules("patterns: {p: {iterators: {t: [1, 0]}, constraints: [\"t % t\"]}}", "p", &rows),
         ST_FORMAT);
@@ -315,5 +284,5 @@ int main(void)
         T(grids_without_end_are_refused),
     };
 
-    return cmocka_run_group_tests_name("perfdb/grid_gen", tests, begin, end);
+    return cmocka_run_group_tests_name("perfdb/grid_gen", tests, begin, leave);
 }

@@ -1,32 +1,6 @@
 #include "perfdb/grid_models.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "base/testing.h"
-
-static struct arena arena;
-static struct diag d;
-static struct grid_rules rules;
-static struct grid_models models;
-
-static int begin(void **state)
-{
-    (void)state;
-    arena_init(&arena);
-    diag_init(&d);
-    if (grid_rules_read(&rules, &arena, NULL, &d) != ST_OK)
-        return 1;
-    return grid_models_read(&arena, &rules, &models, &d) != ST_OK;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    diag_fini(&d);
-    arena_free(&arena);
-    return 0;
-}
+#include "perfdb/grid_testing.h"
 
 static const struct grid_model *find(const char *name, bool *is_alias)
 {
@@ -70,15 +44,8 @@ TEST(pairs_are_cut_by_every_parallelism)
 
 static enum status config(const char *text, struct grid_model *out)
 {
-    char path[] = "/tmp/strata-model-XXXXXX";
-    int fd = mkstemp(path);
-
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-    close(fd);
-    enum status st = grid_model_config(&arena, path, S("me/My-Model"), out, &d);
-    unlink(path);
-    return st;
+    return grid_model_config(&arena, scratch_put("config.json", text), S("me/My-Model"), out,
+                             &diag);
 }
 
 TEST(a_configuration_file_is_a_model)
@@ -133,5 +100,5 @@ int main(void)
         T(names_are_found_however_they_are_spelt), T(pairs_are_cut_by_every_parallelism),
         T(a_configuration_file_is_a_model), T(an_incomplete_configuration_is_refused)};
 
-    return cmocka_run_group_tests_name("perfdb/grid_models", tests, begin, end);
+    return cmocka_run_group_tests_name("perfdb/grid_models", tests, begin, leave);
 }

@@ -117,8 +117,15 @@ void grid_run_close(struct grid_run *run)
     arena_free(&run->arena);
 }
 
-enum status grid_run_tables(struct arena *arena, const char *dir, struct grid_paths *out,
-                            struct diag *d)
+/* The tables below a folder, without what killed writers have left, in path order; paths live in
+ * the arena. */
+struct grid_paths {
+    const char **at;
+    size_t n;
+};
+
+static enum status find_tables(struct arena *arena, const char *dir, struct grid_paths *out,
+                               struct diag *d)
 {
     struct fs_list list;
 
@@ -142,7 +149,7 @@ enum status grid_run_scan(struct grid_run *run, const char *dir, struct diag *d)
 {
     struct grid_paths paths;
 
-    TRY(grid_run_tables(&run->arena, dir, &paths, d));
+    TRY(find_tables(&run->arena, dir, &paths, d));
     for (size_t i = 0; i < paths.n; i++)
         vec_push(&run->files, ((struct grid_file){.path = paths.at[i],
                                                   .name = str_basename(str_of(paths.at[i])),

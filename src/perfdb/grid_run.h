@@ -67,13 +67,4 @@ const struct grid_pattern *grid_run_pattern(const struct grid_run *run, struct s
 typedef void grid_run_tell(void *ctx, const struct grid_file *file);
 enum status grid_run_fill(struct grid_run *run, grid_run_tell *tell, void *ctx, struct diag *d);
 
-/* The tables below a folder, without what killed writers have left, in path order; paths live in
- * the arena. */
-struct grid_paths {
-    const char **at;
-    size_t n;
-};
-enum status grid_run_tables(struct arena *arena, const char *dir, struct grid_paths *out,
-                            struct diag *d);
-
 #endif

@@ -1,7 +1,7 @@
 #include "perfdb/kernels.h"
 
+#include "base/testing_folder.h"
 #include "perfdb/cell.h"
-#include "perfdb/testing.h"
 
 /* The header of an export, and rows with the counters all alike. */
 static const char *export_of(const char *rows[][5], size_t n)
@@ -11,13 +11,12 @@ static const char *export_of(const char *rows[][5], size_t n)
           "Output Shapes,Output Data Types,Output Formats,Duration(us)");
 
     for (size_t i = 0; i < COUNTER_N; i++)
-        text =
-            arena_format(&scratch.arena, "%.*s,%.*s", STR_ARGS(text), STR_ARGS(column_counter[i]));
+        text = arena_format(&arena, "%.*s,%.*s", STR_ARGS(text), STR_ARGS(column_counter[i]));
     for (size_t r = 0; r < n; r++) {
-        text = arena_format(&scratch.arena, "%.*s\n%s,%s,AI_CORE,%s,,ND,%s,,,%s", STR_ARGS(text),
+        text = arena_format(&arena, "%.*s\n%s,%s,AI_CORE,%s,,ND,%s,,,%s", STR_ARGS(text),
                             rows[r][0], rows[r][1], rows[r][2], rows[r][3], rows[r][4]);
         for (size_t i = 0; i < COUNTER_N; i++)
-            text = arena_format(&scratch.arena, "%.*s,%zu", STR_ARGS(text), r);
+            text = arena_format(&arena, "%.*s,%zu", STR_ARGS(text), r);
     }
     return scratch_put("kernel_details.csv", text.at);
 }
@@ -37,7 +36,7 @@ TEST(durations_of_one_shape_are_pooled)
     struct kernels k;
 
     kernels_init(&k);
-    assert_int_equal(kernels_read(&k, export_of(rows, 8), &scratch.diag), ST_OK);
+    assert_int_equal(kernels_read(&k, export_of(rows, 8), &diag), ST_OK);
     assert_int_equal(k.rows, 8);
     assert_int_equal(k.groups.n, 2); /* the spelling of a shape matters */
     struct kernel_group *g = &k.groups.at[0];
@@ -47,7 +46,7 @@ TEST(durations_of_one_shape_are_pooled)
     /* 31.25 / 5; sorted 0 0 9.25 10.5 11.5; sqrt(328.0625 / 5 - 39.0625) */
     assert_true(s.average == 6.25);
     assert_true(s.median == 9.25);
-    assert_str(cell_text6(&scratch.arena, s.deviation), "5.152669");
+    assert_str(cell_text6(&arena, s.deviation), "5.152669");
     assert_true(s.counters[3] == (0 + 1 + 2 + 3 + 4) / 5.0);
     kernels_free(&k);
 }
@@ -60,7 +59,7 @@ TEST(variants_of_a_kernel_are_renamed)
     struct kernels k;
 
     kernels_init(&k);
-    assert_int_equal(kernels_read(&k, export_of(rows, 3), &scratch.diag), ST_OK);
+    assert_int_equal(kernels_read(&k, export_of(rows, 3), &diag), ST_OK);
     assert_int_equal(k.types.n, 2);
     assert_int_equal(k.groups.at[0].n, 2);
     assert_true(kernels_stats(&k.groups.at[0]).median == 2);
@@ -73,8 +72,8 @@ TEST(missing_columns_are_named_in_order)
     const char *path = scratch_put("kernel_details.csv", "Name,Type,Duration(us)\n");
 
     kernels_init(&k);
-    assert_int_equal(kernels_read(&k, path, &scratch.diag), ST_FORMAT);
-    assert_non_null(strstr(scratch.diag.entries.at[0].first[0].text,
+    assert_int_equal(kernels_read(&k, path, &diag), ST_FORMAT);
+    assert_non_null(strstr(diag.entries.at[0].first[0].text,
                            "columns: Accelerator Core, Input Data Types, Input Formats, "
                            "Input Shapes, OP State, Output Data Types"));
     kernels_free(&k);
@@ -89,7 +88,7 @@ TEST(attention_rows_are_counted_and_told_apart)
     struct kernels k;
 
     kernels_init(&k);
-    assert_int_equal(kernels_read(&k, export_of(rows, 4), &scratch.diag), ST_OK);
+    assert_int_equal(kernels_read(&k, export_of(rows, 4), &diag), ST_OK);
     assert_int_equal(k.n_fia, 3);
     assert_int_equal(k.fia.n, 2);
     assert_int_equal(k.fia.at[1].index, 2);

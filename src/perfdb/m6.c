@@ -94,12 +94,9 @@ bool m6_write_json(const struct m6 *m, struct sink sink)
     decimal_json(&j, S("real_per_fwd_us"), m->total_us, 2);
     decimal_json(&j, S("selected_fwd_compute_us"), m->compute_us, 2);
     decimal_json(&j, S("selected_fwd_hcom_us"), m->hcom_us, 2);
-    json_write_key(&j, S("tc_trace"));
-    json_write_string(&j, str_of(m->trace));
-    json_write_key(&j, S("prof_trace"));
-    json_write_string(&j, str_of(m->measured));
-    json_write_key(&j, S("source_filter"));
-    json_write_array(&j);
+    json_put_text(&j, "tc_trace", m->trace);
+    json_put_text(&j, "prof_trace", m->measured);
+    json_put_array(&j, "source_filter");
     for (size_t i = 0; i < m->n_sources; i++)
         json_write_string(&j, m->sources[i]);
     json_write_end(&j);

@@ -1,32 +1,19 @@
 #include "perfdb/m6.h"
 
-#include "base/testing.h"
+#include "base/testing_arena.h"
 #include "perfdb/compare_testing.h"
 
 static struct predicted p;
 static struct measured m;
-static struct diag d;
-static struct arena arena;
-
-static int begin(void **state)
-{
-    (void)state;
-    diag_init(&d);
-    arena_init(&arena);
-    return 0;
-}
 
 static int end(void **state)
 {
-    (void)state;
     predicted_free(&p);
     measured_free(&m);
-    arena_free(&arena);
-    diag_fini(&d);
-    return 0;
+    return arena_leave(state);
 }
 
-#define U(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define U(name) cmocka_unit_test_setup_teardown(name, arena_enter, end)
 
 static struct m6 compute(const struct test_event *events, size_t n_events, const char *rows,
                          const char *filter)
@@ -35,8 +22,8 @@ static struct m6 compute(const struct test_event *events, size_t n_events, const
     struct str table = arena_format(&arena, "Type,Start Time(us),Duration(us)\n%s", rows);
     size_t n;
 
-    assert_int_equal(predicted_parse(&p, "tc.json", trace, &d), ST_OK);
-    assert_int_equal(measured_parse(&m, "prof.csv", table, &d), ST_OK);
+    assert_int_equal(predicted_parse(&p, "tc.json", trace, &diag), ST_OK);
+    assert_int_equal(measured_parse(&m, "prof.csv", table, &diag), ST_OK);
     const struct str *sources = m6_sources(&arena, str_of(filter), &n);
     return m6_compute(&p, &m, sources, n);
 }

@@ -1,6 +1,6 @@
 #include "perfdb/parse.h"
 
-#include "perfdb/testing.h"
+#include "base/testing_folder.h"
 
 /* An export with two shapes of Add. */
 static const char *source(const char *duration)
@@ -10,16 +10,15 @@ static const char *source(const char *duration)
           "Output Shapes,Output Data Types,Output Formats,Duration(us)");
 
     for (size_t i = 0; i < COUNTER_N; i++)
-        text =
-            arena_format(&scratch.arena, "%.*s,%.*s", STR_ARGS(text), STR_ARGS(column_counter[i]));
-    text = arena_format(&scratch.arena, "%.*s\nAdd,d,V,4,F,ND,4,F,ND,%s\nAdd,d,V,5,F,ND,5,F,ND,2\n",
+        text = arena_format(&arena, "%.*s,%.*s", STR_ARGS(text), STR_ARGS(column_counter[i]));
+    text = arena_format(&arena, "%.*s\nAdd,d,V,4,F,ND,4,F,ND,%s\nAdd,d,V,5,F,ND,5,F,ND,2\n",
                         STR_ARGS(text), duration);
     return scratch_put("in/kernel_details.csv", text.at);
 }
 
 static enum status plan_onto(struct parse_plan *plan, enum parse_mode mode)
 {
-    return parse_plan(plan, scratch_path("in"), scratch_path("db"), mode, &scratch.diag);
+    return parse_plan(plan, scratch_path("in"), scratch_path("db"), mode, &diag);
 }
 
 static struct str cell(const struct table *t, size_t row, const char *column)
@@ -29,8 +28,8 @@ static struct str cell(const struct table *t, size_t row, const char *column)
 
 TEST(names_of_files_are_made_safe)
 {
-    assert_str(parse_file_name(&scratch.arena, S("a<b>c:d\"/\\|?e*f")), "a_b_c_d_____e_f.csv");
-    assert_str(parse_file_name(&scratch.arena, S("")), "UNKNOWN_TYPE.csv");
+    assert_str(parse_file_name(&arena, S("a<b>c:d\"/\\|?e*f")), "a_b_c_d_____e_f.csv");
+    assert_str(parse_file_name(&arena, S("")), "UNKNOWN_TYPE.csv");
 }
 
 TEST(own_tables_are_replaced_without_asking)
@@ -38,9 +37,9 @@ TEST(own_tables_are_replaced_without_asking)
     struct parse_plan plan;
 
     source("1");
-    assert_int_equal(fs_mkdirs(scratch_path("db"), &scratch.diag), ST_OK);
+    assert_int_equal(fs_mkdirs(scratch_path("db"), &diag), ST_OK);
     assert_int_equal(plan_onto(&plan, PARSE_CAREFUL), ST_OK);
-    assert_int_equal(parse_write(&plan, &scratch.diag), ST_OK);
+    assert_int_equal(parse_write(&plan, &diag), ST_OK);
     parse_plan_free(&plan);
     assert_int_equal(plan_onto(&plan, PARSE_CAREFUL), ST_OK);
     assert_true(plan.files.at[0].is_there);
@@ -56,7 +55,7 @@ TEST(measured_rows_and_unknown_columns_are_not_lost_by_accident)
     source("1");
     scratch_put("db/Add.csv", "Input Shapes,Output Shapes,Average Duration(us),Mine\n4,4,7,x\n");
     assert_int_equal(plan_onto(&plan, PARSE_CAREFUL), ST_UNSUPPORTED);
-    assert_int_equal(diag_count(&scratch.diag, "perfdb.would-lose"), 1);
+    assert_int_equal(diag_count(&diag, "perfdb.would-lose"), 1);
     parse_plan_free(&plan);
     assert_int_equal(plan_onto(&plan, PARSE_OVERWRITE), ST_OK);
     assert_str(plan.files.at[0].columns_lost, "Average Duration(us), Mine");
@@ -96,11 +95,11 @@ TEST(a_source_that_is_missing_or_empty_is_told)
     struct parse_plan plan;
 
     assert_int_equal(plan_onto(&plan, PARSE_CAREFUL), ST_NOT_FOUND);
-    assert_int_equal(diag_count(&scratch.diag, "perfdb.no-source"), 1);
+    assert_int_equal(diag_count(&diag, "perfdb.no-source"), 1);
     parse_plan_free(&plan);
     scratch_put("in/x.csv", "a\n");
     assert_int_equal(plan_onto(&plan, PARSE_CAREFUL), ST_NOT_FOUND);
-    assert_int_equal(diag_count(&scratch.diag, "perfdb.no-exports"), 1);
+    assert_int_equal(diag_count(&diag, "perfdb.no-exports"), 1);
     parse_plan_free(&plan);
 }
 

@@ -7,7 +7,8 @@
 #include "perfdb/detect.h"
 #include "perfdb/version.h"
 
-const char *const place_devices[] = {
+/* The known devices, ends with NULL. */
+static const char *const place_devices[] = {
     "TEST_DEVICE",
     "ATLAS_800_A2_376T_64G",
     "ATLAS_800_A2_313T_64G",
@@ -30,7 +31,9 @@ static bool is_nvidia(const char *device)
     return true;
 }
 
-const char *place_family(const char *device)
+/* The family of a device: "vllm_ascend", "cuda" or "cpu"; NULL: no such device. Names of NVIDIA
+ * devices are free: NVIDIA_ and capitals, digits and underscores. */
+static const char *family_of(const char *device)
 {
     if (is_nvidia(device))
         return "cuda";
@@ -66,7 +69,7 @@ const char *place_problem(struct arena *arena, const struct place_args *args)
     };
     struct str version;
 
-    if (place_family(device_of(args)) == NULL)
+    if (family_of(device_of(args)) == NULL)
         return arena_format(arena, "--device: no device \"%s\"; there are %s and NVIDIA_*",
                             args->device, list_devices(arena))
             .at;
@@ -128,7 +131,7 @@ static enum status ascend_version(struct arena *arena, const struct place_args *
 enum status place_resolve(struct arena *arena, const struct place_args *args, const char **dir,
                           struct diag *d)
 {
-    const char *device = device_of(args), *family = place_family(device);
+    const char *device = device_of(args), *family = family_of(device);
     struct str version = str_of(args->stack_version);
 
     if (args->database_path != NULL) {
@@ -152,29 +155,4 @@ enum status place_resolve(struct arena *arena, const struct place_args *args, co
                         STR_ARGS(cell_trim(version)))
                .at;
     return ST_OK;
-}
-
-const char *const *place_forward(struct arena *arena, const struct place_args *args)
-{
-    const char **out = ARENA_ARRAY(arena, const char *, 16);
-    const struct {
-        const char *option, *value;
-    } parts[] = {
-        {"--data-root", args->data_root}, {"--device", device_of(args)},
-        {"--vllm-version", args->vllm},   {"--torch-version", args->torch},
-        {"--cann-version", args->cann},   {"--stack-version", args->stack_version},
-    };
-    size_t n = 0;
-
-    if (args->database_path != NULL) {
-        out[n++] = "--database-path";
-        out[n++] = args->database_path;
-        return out;
-    }
-    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-        if (parts[i].value != NULL) {
-            out[n++] = parts[i].option;
-            out[n++] = parts[i].value;
-        }
-    return out;
 }

@@ -21,13 +21,6 @@ struct place_args {
 
 #define PLACE_DEFAULT_DEVICE "ATLAS_800_A3_752T_128G_DIE"
 
-/* The known devices, ends with NULL. */
-extern const char *const place_devices[];
-
-/* The family of a device: "vllm_ascend", "cuda" or "cpu"; NULL: no such device. Names of NVIDIA
- * devices are free: NVIDIA_ and capitals, digits and underscores. */
-const char *place_family(const char *device);
-
 /* What is wrong with the arguments, in the arena; NULL when nothing is: an unknown device, a text
  * that is no version. For a usage error. */
 const char *place_problem(struct arena *arena, const struct place_args *args);
@@ -39,9 +32,5 @@ const char *place_root(const struct place_args *args);
  * version parts that are neither given nor found on this machine. */
 enum status place_resolve(struct arena *arena, const struct place_args *args, const char **dir,
                           struct diag *d);
-
-/* The arguments as options for another run of strata: --database-path alone, or --device and the
- * versions that were given. Ends with NULL. */
-const char *const *place_forward(struct arena *arena, const struct place_args *args);
 
 #endif

@@ -1,9 +1,9 @@
 #include "perfdb/place.h"
 
-#include "perfdb/testing.h"
+#include "base/testing_folder.h"
 
-#define arena scratch.arena
-#define diag  scratch.diag
+#define arena arena
+#define diag  diag
 
 static const char *resolve(struct place_args args)
 {
@@ -47,7 +47,7 @@ TEST(unknown_devices_and_versions_are_usage_errors)
 
 TEST(the_stack_is_found_in_packages_and_toolkit_files)
 {
-    const char *root = scratch.dir;
+    const char *root = scratch;
 
     scratch_put("lib/python3.11/site-packages/vllm_ascend-0.18.0.dist-info/METADATA",
                 "Metadata-Version: 2.1\nName: Vllm-Ascend\nVersion: 0.18.0\n\nVersion: 9\n");

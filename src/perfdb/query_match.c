@@ -43,7 +43,8 @@ static bool may_merge(struct str kernel)
     return IN_LIST(kernel, S("AscendQuantV2"), S("DynamicQuant"));
 }
 
-bool query_dtype_is_relaxed(struct str kernel)
+/* bf16 and fp32 are as good as each other for this kernel. */
+static bool is_dtype_relaxed(struct str kernel)
 {
     return is_rope(kernel) ||
            IN_LIST(kernel, S("MatMulV2"), S("PadV3"), S("PadV3AiCore"), S("MoeGatingTopK"));
@@ -84,10 +85,10 @@ bool query_same_dtype(struct str kernel, struct str a, struct str b)
 {
     if (a.n == 0 || b.n == 0)
         return false;
-    return str_equal(a, b) || (query_dtype_is_relaxed(kernel) && is_float(a) && is_float(b));
+    return str_equal(a, b) || (is_dtype_relaxed(kernel) && is_float(a) && is_float(b));
 }
 
-bool query_dims_equal(struct cell_dims a, struct cell_dims b)
+static bool dims_equal(struct cell_dims a, struct cell_dims b)
 {
     return a.n == b.n && (a.n == 0 || memcmp(a.at, b.at, a.n * sizeof(*a.at)) == 0);
 }
@@ -164,7 +165,7 @@ static struct query_inputs join_swiglu(struct arena *arena, struct query_inputs 
     struct cell_dims a = strip(in.at[0].dims), b = strip(in.at[1].dims);
 
     if (a.n != b.n || a.n == 0 || !str_equal(in.at[0].dtype, in.at[1].dtype) ||
-        !query_dims_equal((struct cell_dims){a.at, a.n - 1}, (struct cell_dims){b.at, b.n - 1}))
+        !dims_equal((struct cell_dims){a.at, a.n - 1}, (struct cell_dims){b.at, b.n - 1}))
         return in;
     struct query_input *one = ARENA_NEW(arena, struct query_input);
     *one = (struct query_input){make_dims(arena, a.n, a.at), in.at[0].dtype};
@@ -296,13 +297,13 @@ static const char *match_folded(struct str kernel, struct cell_dims asked, struc
         return NULL;
     flat[1] = d.at[2];
     merged[0] = d.at[0];
-    if (query_dims_equal((struct cell_dims){flat, 2}, stored))
+    if (dims_equal((struct cell_dims){flat, 2}, stored))
         return "flatten_3d";
     if (is_padded((struct cell_dims){flat, 2}, stored))
         return "flatten_3d+padding";
     if (!may_merge(kernel))
         return NULL;
-    if (query_dims_equal((struct cell_dims){merged, 2}, stored))
+    if (dims_equal((struct cell_dims){merged, 2}, stored))
         return "merge_last_dims";
     return is_padded((struct cell_dims){merged, 2}, stored) ? "merge_last_dims+padding" : NULL;
 }
@@ -313,9 +314,9 @@ static const char *match_input(struct str kernel, size_t i, struct cell_dims ask
     struct cell_dims a = strip(asked), b = strip(stored);
     bool is_weight = query_is_matmul(kernel) && i >= 1;
 
-    if (query_dims_equal(asked, stored))
+    if (dims_equal(asked, stored))
         return "identity";
-    if (query_dims_equal(a, b) || query_dims_equal(a, stored))
+    if (dims_equal(a, b) || dims_equal(a, stored))
         return "batch_strip";
     if (str_equal(kernel, S("Index")) && is_column(asked, stored))
         return "singleton_axis_transpose";

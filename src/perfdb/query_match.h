@@ -34,8 +34,7 @@ bool query_row_read(struct arena *arena, struct str shapes, struct str dtypes, s
 /* "bfloat16", "torch.bfloat16", "bf16", "DT_BF16" give "DT_BF16"; an unknown name gives "". */
 struct str query_dtype(struct str name);
 
-/* bf16 and fp32 are as good as each other for this kernel. */
-bool query_dtype_is_relaxed(struct str kernel);
+/* Equal, or floats of any width where the kernel takes them alike. */
 bool query_same_dtype(struct str kernel, struct str a, struct str b);
 
 /* MatMulV2 and its kin. */
@@ -52,7 +51,5 @@ const char *query_match(struct arena *arena, struct str kernel, struct query_inp
 
 /* `asked` is `stored` rounded up to a tile. */
 bool query_is_padded(int64_t asked, int64_t stored);
-
-bool query_dims_equal(struct cell_dims a, struct cell_dims b);
 
 #endif

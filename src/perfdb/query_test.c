@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "perfdb/testing.h"
+#include "base/testing_folder.h"
 
 #define MAPPING                                                                                    \
     "communication_data_ref: comm\n"                                                               \
@@ -47,7 +47,7 @@ static void make_db(void)
 
 static struct query question(const char *kernel, const char *op, const char *shapes)
 {
-    struct cell_slots slots = cell_slots(&scratch.arena, str_of(shapes));
+    struct cell_slots slots = cell_slots(&arena, str_of(shapes));
     struct query q = {.kernel = str_of(kernel),
                       .op_name = str_of(op),
                       .input_count = -1,
@@ -57,10 +57,10 @@ static struct query question(const char *kernel, const char *op, const char *sha
                       .message = {-1, 0, -1, COMM_ALPHA_BETA},
                       .max_dims = 1};
 
-    q.inputs.at = ARENA_ARRAY(&scratch.arena, struct query_input, slots.n + 1);
+    q.inputs.at = ARENA_ARRAY(&arena, struct query_input, slots.n + 1);
     for (; q.inputs.n < slots.n; q.inputs.n++) {
         struct query_input *in = &q.inputs.at[q.inputs.n];
-        assert_true(cell_dims(&scratch.arena, slots.at[q.inputs.n], &in->dims));
+        assert_true(cell_dims(&arena, slots.at[q.inputs.n], &in->dims));
         in->dtype = S("DT_BF16");
     }
     return q;
@@ -72,9 +72,9 @@ static struct query_result ask(const struct query *q)
     struct query_result r;
 
     make_db();
-    assert_int_equal(query_open(&db, scratch_path("db"), &scratch.diag), ST_OK);
-    assert_int_equal(query_run(&db, q, &r, &scratch.diag), ST_OK);
-    r.kernel = arena_str(&scratch.arena, r.kernel);
+    assert_int_equal(query_open(&db, scratch_path("db"), &diag), ST_OK);
+    assert_int_equal(query_run(&db, q, &r, &diag), ST_OK);
+    r.kernel = arena_str(&arena, r.kernel);
     query_close(&db);
     return r;
 }

@@ -1,6 +1,6 @@
 #include "perfdb/sqlview.h"
 
-#include "perfdb/testing.h"
+#include "base/testing_folder.h"
 
 static struct str heard;
 
@@ -8,28 +8,26 @@ static bool take_head(void *ctx __attribute__((unused)), const char *const *name
 {
     heard = S("");
     for (size_t i = 0; i < n; i++)
-        heard = arena_format(&scratch.arena, "%.*s%s|", STR_ARGS(heard), names[i]);
+        heard = arena_format(&arena, "%.*s%s|", STR_ARGS(heard), names[i]);
     return true;
 }
 
 static bool take_row(void *ctx __attribute__((unused)), const struct sqlview_value *cells, size_t n)
 {
-    heard = arena_format(&scratch.arena, "%.*s\n", STR_ARGS(heard));
+    heard = arena_format(&arena, "%.*s\n", STR_ARGS(heard));
     for (size_t i = 0; i < n; i++)
         switch (cells[i].type) {
         case SQLVIEW_NULL:
-            heard = arena_format(&scratch.arena, "%.*snull|", STR_ARGS(heard));
+            heard = arena_format(&arena, "%.*snull|", STR_ARGS(heard));
             break;
         case SQLVIEW_INT:
-            heard = arena_format(&scratch.arena, "%.*s%lld|", STR_ARGS(heard),
-                                 (long long)cells[i].number);
+            heard = arena_format(&arena, "%.*s%lld|", STR_ARGS(heard), (long long)cells[i].number);
             break;
         case SQLVIEW_REAL:
-            heard = arena_format(&scratch.arena, "%.*s%g|", STR_ARGS(heard), cells[i].real);
+            heard = arena_format(&arena, "%.*s%g|", STR_ARGS(heard), cells[i].real);
             break;
         case SQLVIEW_TEXT:
-            heard = arena_format(&scratch.arena, "%.*s'%.*s'|", STR_ARGS(heard),
-                                 STR_ARGS(cells[i].text));
+            heard = arena_format(&arena, "%.*s'%.*s'|", STR_ARGS(heard), STR_ARGS(cells[i].text));
             break;
         }
     return true;
@@ -42,8 +40,8 @@ static enum status run(const char *sql)
 
     scratch_put("A/s/v1/Mul.csv", "Input Shapes,us,us\n\"\"\"4,5\"\"\",2.5\t,x\n7,,y\n");
     scratch_put("B/s/v1/Mul.csv", "us,Mine\n3,m\n");
-    assert_int_equal(tree_find(&scratch.arena, scratch.dir, NULL, 0, &tree, &scratch.diag), ST_OK);
-    return sqlview_run(&tree, str_of(sql), &sink, &scratch.diag);
+    assert_int_equal(tree_find(&arena, scratch, NULL, 0, &tree, &diag), ST_OK);
+    return sqlview_run(&tree, str_of(sql), &sink, &diag);
 }
 
 TEST(files_of_one_operator_are_one_table)

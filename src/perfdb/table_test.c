@@ -1,16 +1,12 @@
 #include "perfdb/table.h"
 
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/fs.h"
 #include "base/json_write.h"
-#include "base/testing.h"
+#include "base/testing_folder.h"
 #include "perfdb/columns.h"
 
 static struct table table;
-static struct diag diag;
 
 static enum status parse(struct str text)
 {
@@ -106,14 +102,10 @@ TEST(writing_quotes_only_what_must_be)
 
 TEST(a_file_is_replaced_as_a_whole)
 {
-    char dir[] = "/tmp/strata-table-XXXXXX";
-    struct arena arena;
     struct table again;
     struct fs_list list;
 
-    arena_init(&arena);
-    assert_non_null(mkdtemp(dir));
-    const char *path = fs_join(&arena, dir, "Add.csv");
+    const char *path = scratch_path("Add.csv");
     assert_int_equal(parse(S("a,b\n1,2\n")), ST_OK);
     assert_int_equal(table_write(&table, path, TABLE_NO_BOM, &diag), ST_OK);
     assert_int_equal(chmod(path, 0640), 0);
@@ -124,15 +116,11 @@ TEST(a_file_is_replaced_as_a_whole)
     struct stat st;
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0640);
-    assert_int_equal(fs_list(&arena, dir, &list, &diag), ST_OK);
+    assert_int_equal(fs_list(&arena, scratch, &list, &diag), ST_OK);
     assert_int_equal(list.n, 1);
     table_free(&again);
-    assert_int_equal(table_write(&table, fs_join(&arena, dir, "no/Add.csv"), TABLE_NO_BOM, &diag),
-                     ST_IO);
-    unlink(path);
-    rmdir(dir);
-    arena_free(&arena);
-    done();
+    assert_int_equal(table_write(&table, scratch_path("no/Add.csv"), TABLE_NO_BOM, &diag), ST_IO);
+    table_free(&table);
 }
 
 TEST(names_of_files)
@@ -144,4 +132,4 @@ TEST(names_of_files)
 
 TEST_MAIN("perfdb/table", T(the_dialect_of_exporters_is_read), T(rows_may_be_ragged),
           T(what_is_no_table_is_refused), T(columns_are_moved_with_their_cells),
-          T(writing_quotes_only_what_must_be), T(a_file_is_replaced_as_a_whole), T(names_of_files))
+          T(writing_quotes_only_what_must_be), TS(a_file_is_replaced_as_a_whole), T(names_of_files))

@@ -22,7 +22,8 @@ bool version_check(struct str text, struct str *out)
     return was_alnum;
 }
 
-struct str version_normal(enum version_part part, struct str text)
+/* "v0.18.0" as VLLM gives "0.18.0", "torch2.9.0+cpu" as TORCH "2.9.0". A view into `text`. */
+static struct str normal(enum version_part part, struct str text)
 {
     static const struct str prefixes[] = {S_INIT("vllm"), S_INIT("torch"), S_INIT("cann")};
 
@@ -38,9 +39,9 @@ struct str version_normal(enum version_part part, struct str text)
 
 struct str version_dir(struct arena *arena, const struct str parts[VERSION_PARTS])
 {
-    struct str v = version_normal(VERSION_VLLM, parts[VERSION_VLLM]);
-    struct str t = version_normal(VERSION_TORCH, parts[VERSION_TORCH]);
-    struct str c = version_normal(VERSION_CANN, parts[VERSION_CANN]);
+    struct str v = normal(VERSION_VLLM, parts[VERSION_VLLM]);
+    struct str t = normal(VERSION_TORCH, parts[VERSION_TORCH]);
+    struct str c = normal(VERSION_CANN, parts[VERSION_CANN]);
 
     return arena_format(arena, "vllm%.*s_torch%.*s_cann%.*s", STR_ARGS(v), STR_ARGS(t),
                         STR_ARGS(c));

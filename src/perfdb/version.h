@@ -13,9 +13,6 @@ bool version_check(struct str text, struct str *out);
 
 enum version_part { VERSION_VLLM, VERSION_TORCH, VERSION_CANN, VERSION_PARTS };
 
-/* "v0.18.0" as VLLM gives "0.18.0", "torch2.9.0+cpu" as TORCH "2.9.0". A view into `text`. */
-struct str version_normal(enum version_part part, struct str text);
-
 /* "vllm0.18.0_torch2.9.0_cann8.5" of three texts, which are made normal first. */
 struct str version_dir(struct arena *arena, const struct str parts[VERSION_PARTS]);
 

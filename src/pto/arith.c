@@ -308,16 +308,16 @@ enum pto_arith_result pto_arith(enum pto_opcode op, enum pto_dtype from, enum pt
                                 const struct pto_number *b, const struct pto_number *c,
                                 struct pto_number *out, struct pto_number *high)
 {
-    uint32_t taint = a->taint;
+    static const struct pto_number zero = {0};
 
-    if (taint == 0 && b)
-        taint = b->taint;
+    b = b != NULL ? b : &zero;
+    uint32_t taint = a->taint != 0 ? a->taint : b->taint;
     if (op >= PTO_DIVSI && op <= PTO_FLOORDIVSI) {
         if (b->v.i == 0)
             return PTO_ARITH_DIV_ZERO;
         out->v.i = pto_wrap(divide(op, a->v.i, b->v.i, from), to);
     } else if (op >= PTO_ADDF && op <= PTO_MINNUMF) {
-        out->v.f = pto_round_to(float_op(op, a->v.f, b ? b->v.f : 0), to);
+        out->v.f = pto_round_to(float_op(op, a->v.f, b->v.f), to);
     } else if (op == PTO_CMPI) {
         out->v.i = compare_int(predicate, a->v.i, b->v.i, from);
     } else if (op == PTO_CMPF) {

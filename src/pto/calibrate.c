@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/ranked.h"
 #include "pto/cost_a5.h"
 #include "pto/cost_vector.h"
 
@@ -93,19 +94,12 @@ static void fit_once(struct fit *f)
         f->now[j] = f->base[j] + a[j][n];
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Points far off the rest (against the median distance) pull no harder than near ones. */
 static void weigh(struct fit *f)
 {
     for (size_t i = 0; i < f->n; i++)
         f->sizes[i] = fabs(error_of(f->now, &f->points[i]));
-    qsort(f->sizes, f->n, sizeof(f->sizes[0]), by_value);
+    ranked_sort(f->sizes, f->n);
     double near = fmax(1.345 * 1.4826 * f->sizes[f->n / 2], 1e-4);
     for (size_t i = 0; i < f->n; i++) {
         double size = fabs(error_of(f->now, &f->points[i]));

@@ -33,38 +33,28 @@ bool pto_calibration_write(const struct pto_calibration *cal, struct sink sink)
     return csv_write_close(&out);
 }
 
-static void write_number(struct json_writer *w, struct str key, double value)
-{
-    json_write_key(w, key);
-    json_write_f64(w, value);
-}
-
 static void write_residual(struct json_writer *w, struct str key, struct pto_residual r)
 {
     json_write_key(w, key);
     json_write_object(w);
-    write_number(w, S("mean_percent"), r.mean);
-    write_number(w, S("worst_percent"), r.worst);
+    json_put_f64(w, "mean_percent", r.mean);
+    json_put_f64(w, "worst_percent", r.worst);
     json_write_end(w);
 }
 
 static void write_refit(struct json_writer *w, const struct pto_refit *r)
 {
     json_write_object(w);
-    json_write_key(w, S("name"));
-    json_write_string(w, str_of(r->name));
-    json_write_key(w, S("points"));
-    json_write_u64(w, r->points);
+    json_put_text(w, "name", r->name);
+    json_put_u64(w, "points", r->points);
     write_residual(w, S("before"), r->before);
     write_residual(w, S("after"), r->after);
-    json_write_key(w, S("constants"));
-    json_write_array(w);
+    json_put_array(w, "constants");
     for (size_t k = 0; k < r->n_keys; k++) {
         json_write_object(w);
-        json_write_key(w, S("key"));
-        json_write_string(w, str_of(r->keys[k].name));
-        write_number(w, S("before"), r->keys[k].before);
-        write_number(w, S("after"), r->keys[k].after);
+        json_put_text(w, "key", r->keys[k].name);
+        json_put_f64(w, "before", r->keys[k].before);
+        json_put_f64(w, "after", r->keys[k].after);
         json_write_end(w);
     }
     json_write_end(w);
@@ -74,14 +64,11 @@ static void write_refit(struct json_writer *w, const struct pto_refit *r)
 void pto_calibration_json(const struct pto_calibration *cal, struct json_writer *w)
 {
     json_write_object(w);
-    json_write_key(w, S("points"));
-    json_write_u64(w, cal->points);
-    json_write_key(w, S("unused"));
-    json_write_u64(w, cal->unused);
+    json_put_u64(w, "points", cal->points);
+    json_put_u64(w, "unused", cal->unused);
     write_residual(w, S("before"), cal->before);
     write_residual(w, S("after"), cal->after);
-    json_write_key(w, S("laws"));
-    json_write_array(w);
+    json_put_array(w, "laws");
     for (size_t i = 0; i < cal->refits.n; i++)
         write_refit(w, &cal->refits.at[i]);
     json_write_end(w);

@@ -15,6 +15,7 @@ struct parts {
 static struct parts parts_of(const struct pto_core *c, const struct pto_site *s)
 {
     struct parts x = {0};
+    uint32_t outs = 0;
 
     for (uint32_t i = 0; i < s->use_count; i++) {
         const struct pto_use *u = &c->program->uses.at[s->use_first + i];
@@ -26,7 +27,8 @@ static struct parts parts_of(const struct pto_core *c, const struct pto_site *s)
             continue;
         const struct pto_tile *t = &c->slots.tiles[u->slot];
         if (u->role == PTO_ROLE_OUT) {
-            x.out = x.out ? x.out : t;
+            if (outs++ == 0)
+                x.out = t;
             continue;
         }
         if (t->type.space == PTO_LEFT && !x.left)
@@ -38,7 +40,7 @@ static struct parts parts_of(const struct pto_core *c, const struct pto_site *s)
         else if (!x.in2)
             x.in2 = t;
     }
-    if (!x.out && s->result != PTO_NONE &&
+    if (outs == 0 && s->result != PTO_NONE &&
         (s->code == PTO_TPOP_FROM_AIC || s->code == PTO_TPOP_FROM_AIV))
         x.out = &c->slots.tiles[s->result];
     return x;

@@ -23,14 +23,14 @@ static const struct pto_gm *operand_gm(const struct pto_core *c, const struct pt
 
 static uint64_t word_key(const struct pto_gm *g, int64_t at)
 {
-    return hash_mix((uint64_t)(g->root + 1), (uint64_t)g->view.offset + (uint64_t)at);
+    return hash_mix((uint64_t)g->root + 1, (uint64_t)g->view.offset + (uint64_t)at);
 }
 
 /* Cycles of a scalar load: the data cache has 64-byte lines. */
 static int64_t load_cycles(struct pto_core *c, const struct pto_gm *g, int64_t at)
 {
     uint64_t byte = ((uint64_t)g->view.offset + (uint64_t)at) * pto_dtype_size(g->view.dtype);
-    uint64_t line = (uint64_t)(g->root + 1) << 48 | (byte / 64 & 0xffffffffffffu);
+    uint64_t line = ((uint64_t)g->root + 1) << 48 | (byte / 64 & 0xffffffffffffu);
     uint64_t *kept = &c->line[line % PTO_LINES];
 
     if (*kept == line)

@@ -110,9 +110,8 @@ const char *pto_bound_advice(enum pto_bound bound); /* one sentence */
 const char *pto_pipe_short(enum pto_pipe pipe);     /* "MTE2", "CUBE", "VEC" */
 const char *pto_assumed_kind(int kind);             /* "loop bound" */
 
-/* The outcome as one JSON object; docs/schema/strata.pto-sim-1.schema.json describes it. */
-void pto_outcome_json(const struct pto_outcome *o, struct json_writer *j);
-/* Its members, into an object that is open. */
+/* The outcome as members of a JSON object that is open; docs/schema/strata.pto-sim-1.schema.json
+ * describes them. */
 void pto_outcome_members(const struct pto_outcome *o, struct json_writer *j);
 
 /* ---- between the parts of outcome ---- */

@@ -102,16 +102,16 @@ static int by_part(const void *a, const void *b)
 
 static void list_stalls(struct pto_outcome *o, const struct sums *s)
 {
-    for (uint8_t c = 0; c < PTO_CORES; c++)
-        for (uint8_t p = 0; p < PIPES; p++)
-            for (uint8_t why = 0; s->has_stalled[c][p] && why < PTO_CAUSE_COUNT; why++)
-                for (uint8_t d = 0; d < PTO_CORES; d++)
-                    for (uint8_t f = 0; f < PIPES; f++) {
-                        struct pto_stall x = {c,
-                                              p,
-                                              why,
-                                              d,
-                                              f,
+    for (int c = 0; c < PTO_CORES; c++)
+        for (int p = 0; p < PIPES; p++)
+            for (int why = 0; s->has_stalled[c][p] && why < PTO_CAUSE_COUNT; why++)
+                for (int d = 0; d < PTO_CORES; d++)
+                    for (int f = 0; f < PIPES; f++) {
+                        struct pto_stall x = {(uint8_t)c,
+                                              (uint8_t)p,
+                                              (uint8_t)why,
+                                              (uint8_t)d,
+                                              (uint8_t)f,
                                               s->stall[c][p][why][d][f].count,
                                               s->stall[c][p][why][d][f].cycles};
                         if (x.count > 0)
@@ -123,14 +123,14 @@ static void list_stalls(struct pto_outcome *o, const struct sums *s)
 
 static void list_path(struct pto_outcome *o, const struct sums *s)
 {
-    for (uint8_t c = 0; c < PTO_CORES; c++)
-        for (uint8_t p = 0; p < PIPES; p++)
-            for (uint8_t sort = 0; sort < SORTS; sort++)
-                for (uint8_t why = 0; why < PTO_CAUSE_COUNT; why++) {
-                    struct pto_path_part x = {c,
-                                              p,
-                                              sort,
-                                              why,
+    for (int c = 0; c < PTO_CORES; c++)
+        for (int p = 0; p < PIPES; p++)
+            for (int sort = 0; sort < SORTS; sort++)
+                for (int why = 0; why < PTO_CAUSE_COUNT; why++) {
+                    struct pto_path_part x = {(uint8_t)c,
+                                              (uint8_t)p,
+                                              (uint8_t)sort,
+                                              (uint8_t)why,
                                               s->path[c][p][sort][why].count,
                                               s->path[c][p][sort][why].cycles};
                     if (x.count > 0)

@@ -11,7 +11,7 @@
 
 static bool value_of(struct pto_parser *p, strid key, struct pto_attr *a);
 
-uint32_t pto_attr_put(struct pto_parser *p, const struct pto_attr *attr)
+static uint32_t attr_put(struct pto_parser *p, const struct pto_attr *attr)
 {
     vec_push(&p->m->attrs, *attr);
     return (uint32_t)p->m->attrs.n - 1;
@@ -19,7 +19,7 @@ uint32_t pto_attr_put(struct pto_parser *p, const struct pto_attr *attr)
 
 void pto_name_attr(struct pto_parser *p, strid key, const struct pto_attr *attr)
 {
-    vec_push(&p->dict, ((struct pto_named){key, pto_attr_put(p, attr)}));
+    vec_push(&p->dict, ((struct pto_named){key, attr_put(p, attr)}));
 }
 
 /* ---- numbers ---- */
@@ -249,7 +249,7 @@ static bool items(struct pto_parser *p, strid key, char close)
         struct pto_attr item = {.type = PTO_NONE};
         if (!value_of(p, key, &item))
             return false;
-        vec_push(&p->list, pto_attr_put(p, &item));
+        vec_push(&p->list, attr_put(p, &item));
     } while (pto_try(p, ','));
     return pto_want(p, close);
 }
@@ -405,7 +405,7 @@ bool pto_parse_attr(struct pto_parser *p, strid key, uint32_t *attr)
 
     if (!value_of(p, key, &a))
         return false;
-    *attr = pto_attr_put(p, &a);
+    *attr = attr_put(p, &a);
     return true;
 }
 

@@ -199,7 +199,8 @@ static uint32_t undefined(struct pto_parser *p, const struct pto_token *t, strid
     return pto_define(p, t, p->poison, PTO_NONE, 0);
 }
 
-bool pto_parse_use(struct pto_parser *p, uint32_t *value)
+/* Reads %x or %x#1. */
+static bool parse_use(struct pto_parser *p, uint32_t *value)
 {
     struct pto_token t = p->tok;
 
@@ -221,7 +222,7 @@ bool pto_parse_use(struct pto_parser *p, uint32_t *value)
     return true;
 }
 
-void pto_operand_put(struct pto_parser *p, uint32_t value, enum pto_role role)
+static void operand_put(struct pto_parser *p, uint32_t value, enum pto_role role)
 {
     vec_push(&p->m->operands, ((struct pto_operand){value, role}));
 }
@@ -230,9 +231,9 @@ bool pto_parse_operand(struct pto_parser *p, enum pto_role role)
 {
     uint32_t value = PTO_NONE;
 
-    if (!pto_parse_use(p, &value))
+    if (!parse_use(p, &value))
         return false;
-    pto_operand_put(p, value, role);
+    operand_put(p, value, role);
     return true;
 }
 

@@ -147,7 +147,6 @@ bool pto_parse_dict(struct pto_parser *p);
 /* Moves the pairs from p->dict, `from` on, to the module. */
 void pto_keep_dict(struct pto_parser *p, uint32_t from, uint32_t *first, uint32_t *count);
 
-uint32_t pto_attr_put(struct pto_parser *p, const struct pto_attr *attr);
 void pto_name_attr(struct pto_parser *p, strid key, const struct pto_attr *attr);
 
 /* ---- values ---- */
@@ -165,12 +164,8 @@ void pto_show(struct pto_parser *p, const struct pto_token *name, uint32_t first
 uint32_t pto_define(struct pto_parser *p, const struct pto_token *name, uint32_t type, uint32_t op,
                     uint32_t number);
 
-/* Reads %x or %x#1. */
-bool pto_parse_use(struct pto_parser *p, uint32_t *value);
-
 /* Reads %x and adds it to the operands. */
 bool pto_parse_operand(struct pto_parser *p, enum pto_role role);
-void pto_operand_put(struct pto_parser *p, uint32_t value, enum pto_role role);
 
 uint32_t pto_type_of(const struct pto_parser *p, uint32_t value);
 
@@ -200,9 +195,6 @@ void pto_freeze(struct pto_parser *p, struct pto_draft *d);
  * the arguments, values first .. first + count - 1; blocks with labels bring their own. */
 bool pto_parse_region(struct pto_parser *p, struct pto_draft *d, uint32_t arg_first,
                       uint32_t arg_count);
-
-/* The operations up to the closing brace or a label. */
-bool pto_parse_ops(struct pto_parser *p, uint32_t parent);
 
 /* "^bb1(%x, %y : t, t)" behind a branch: operands of role ARG and a successor. */
 bool pto_parse_successor(struct pto_parser *p, struct pto_draft *d);

@@ -304,7 +304,8 @@ static void one_op(struct pto_parser *p, uint32_t parent)
         recover(p, begin);
 }
 
-bool pto_parse_ops(struct pto_parser *p, uint32_t parent)
+/* The operations up to the closing brace or a label. */
+static bool parse_ops(struct pto_parser *p, uint32_t parent)
 {
     while (p->tok.kind != PTO_T_END && !pto_is(p, '}') && p->tok.kind != PTO_T_LABEL)
         one_op(p, parent);
@@ -379,7 +380,7 @@ static bool blocks_of(struct pto_parser *p, uint32_t op, struct pto_block first)
                 return false;
         }
         b.op_first = (uint32_t)p->m->ops.n;
-        bool ok = pto_parse_ops(p, op);
+        bool ok = parse_ops(p, op);
         b.op_end = (uint32_t)p->m->ops.n;
         vec_push(&p->blocks, b);
         if (!ok)

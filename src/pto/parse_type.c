@@ -47,7 +47,7 @@ struct str pto_type_word(struct pto_cursor *c)
 }
 
 /* "?" or a number up to 2^31 - 1. */
-bool pto_type_dim(struct pto_cursor *c, int64_t *value)
+static bool type_dim(struct pto_cursor *c, int64_t *value)
 {
     int64_t n = 0;
 
@@ -78,7 +78,7 @@ bool pto_type_shape(struct pto_cursor *c, struct pto_type *t)
     while (c->at < c->end && (*c->at == '?' || pto_lex_is_digit(*c->at))) {
         if (t->rank == PTO_MAX_RANK)
             return pto_type_bad(c, "pto-ir.bad-type", "this type has too many dimensions", S(""));
-        if (!pto_type_dim(c, &t->dims[t->rank]) || !pto_type_want(c, 'x'))
+        if (!type_dim(c, &t->dims[t->rank]) || !pto_type_want(c, 'x'))
             return false;
         t->rank++;
         pto_type_blanks(c);
@@ -96,7 +96,7 @@ bool pto_type_small(struct pto_cursor *c, int32_t *value)
 {
     int64_t n = 0;
 
-    if (!pto_type_dim(c, &n))
+    if (!type_dim(c, &n))
         return false;
     *value = (int32_t)n;
     return true;

@@ -22,7 +22,6 @@ bool pto_type_want(struct pto_cursor *c, char byte);
 struct str pto_type_word(struct pto_cursor *c);
 
 /* "?" or a number up to 2^31 - 1. */
-bool pto_type_dim(struct pto_cursor *c, int64_t *value);
 bool pto_type_small(struct pto_cursor *c, int32_t *value);
 
 /* "16x?xf32": dimensions, each with its x, then the element type. */

@@ -33,8 +33,9 @@ static const char *phases(const char *arch, const char *body)
     assert_int_equal(m.error_count, 0);
     struct pto_phases p = pto_phases_of(&m, &m.functions.at[0], &m.ops.at[m.ops.n - 2]);
     for (uint32_t i = 0; i < p.n; i++) {
-        strcat(text, i > 0 ? " " : "");
-        strcat(text, pto_pipe_name(p.at[i]) + strlen("PIPE_"));
+        size_t n = strlen(text);
+        snprintf(text + n, sizeof(text) - n, "%s%s", i > 0 ? " " : "",
+                 pto_pipe_name(p.at[i]) + strlen("PIPE_"));
     }
     pto_module_fini(&m);
     arena_free(&arena);

@@ -60,7 +60,7 @@ enum status compile_fail(struct compiler *c, const struct pto_op *op, const char
 
 /* ---- slots ---- */
 
-struct slot new_number(struct compiler *c)
+static struct slot new_number(struct compiler *c)
 {
     vec_push(&c->p->numbers, ((struct pto_number){0}));
     vec_push(&c->numbers, ((struct number_fact){false}));
@@ -103,7 +103,7 @@ static struct slot new_array(struct compiler *c, const struct pto_type *type)
     return (struct slot){PTO_SLOT_ARRAY, (uint32_t)n};
 }
 
-struct slot new_slot(struct compiler *c, const struct pto_type *type)
+static struct slot new_slot(struct compiler *c, const struct pto_type *type)
 {
     switch (type->kind) {
     case PTO_TYPE_SCALAR:

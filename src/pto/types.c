@@ -113,17 +113,6 @@ const char *pto_pipe_name(enum pto_pipe p)
     return (size_t)p < ARRAY_LEN(pipe_names) ? pipe_names[p] : "?";
 }
 
-bool pto_pipe_find(struct str name, enum pto_pipe *p)
-{
-    for (unsigned i = 0; i < ARRAY_LEN(pipe_names); i++) {
-        if (!str_equal(name, str_of(pipe_names[i])))
-            continue;
-        *p = (enum pto_pipe)i;
-        return true;
-    }
-    return false;
-}
-
 uint32_t pto_space_size(enum pto_arch arch, enum pto_space s)
 {
     bool is_a5 = arch == PTO_A5;

@@ -116,7 +116,6 @@ const char *pto_space_name(enum pto_space s); /* "vec" */
 bool pto_space_find(struct str name, enum pto_space *s);
 
 const char *pto_pipe_name(enum pto_pipe p); /* "PIPE_V" */
-bool pto_pipe_find(struct str name, enum pto_pipe *p);
 
 /* Bytes of a space of one core; 0 for gm. */
 uint32_t pto_space_size(enum pto_arch arch, enum pto_space s);

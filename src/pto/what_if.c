@@ -169,24 +169,18 @@ void pto_what_if_json(const struct pto_outcome *o, const struct pto_what_ifs *li
     for (size_t i = 0; i < list->n; i++) {
         const struct pto_what_if *w = &list->at[i];
         json_write_object(j);
-        json_write_key(j, S("change"));
-        json_write_string(j, str_of(ids[w->what]));
+        json_put_text(j, "change", ids[w->what]);
         if (w->what >= PTO_WHAT_INFINITE) {
-            json_write_key(j, S("pipe"));
-            json_write_string(j, str_of(pto_pipe_short((enum pto_pipe)w->a)));
+            json_put_text(j, "pipe", pto_pipe_short((enum pto_pipe)w->a));
         }
         if (w->what == PTO_WHAT_NO_WAITS) {
-            json_write_key(j, S("for_pipe"));
-            json_write_string(j, str_of(pto_pipe_short((enum pto_pipe)w->b)));
+            json_put_text(j, "for_pipe", pto_pipe_short((enum pto_pipe)w->b));
         }
-        json_write_key(j, S("title"));
-        json_write_string(j, pto_what_if_title(w, &arena));
-        json_write_key(j, S("evidence_cycles"));
-        json_write_i64(j, w->evidence);
-        json_write_key(j, S("cycles"));
-        json_write_i64(j, w->cycles);
-        json_write_key(j, S("gain"));
-        json_write_f64(j, o->total > 0 ? (double)(o->total - w->cycles) / (double)o->total : 0);
+        json_put_str(j, "title", pto_what_if_title(w, &arena));
+        json_put_i64(j, "evidence_cycles", w->evidence);
+        json_put_i64(j, "cycles", w->cycles);
+        json_put_f64(j, "gain",
+                     o->total > 0 ? (double)(o->total - w->cycles) / (double)o->total : 0);
         json_write_end(j);
     }
     json_write_end(j);

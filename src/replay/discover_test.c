@@ -1,40 +1,11 @@
 #include "replay/discover.h"
 
-#include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/fs.h"
-#include "base/testing.h"
-
-static char scratch[] = "/tmp/strata-discover-XXXXXX";
-static struct arena arena;
-static struct diag diag;
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st, (void)type, (void)ftw;
-    return remove(path);
-}
-
-static void touch(const char *name)
-{
-    const char *path = fs_join(&arena, scratch, name);
-    struct str all = str_of(path);
-
-    assert_int_equal(
-        fs_mkdirs(arena_cstr(&arena, str_part(all, 0, all.n - str_basename(all).n)), &diag), ST_OK);
-    FILE *f = fopen(path, "we");
-    assert_non_null(f);
-    fclose(f);
-}
+#include "base/testing_folder.h"
 
 static struct kernel_sources find(const char *below, const char *func)
 {
     struct discover_job job = {
-        .build_dir = fs_join(&arena, scratch, below), .funcs = &func, .n_funcs = func != NULL};
+        .build_dir = scratch_path(below), .funcs = &func, .n_funcs = func != NULL};
     struct kernel_sources out;
 
     discover_kernels(&job, &arena, &out, &diag);
@@ -43,12 +14,12 @@ static struct kernel_sources find(const char *below, const char *func)
 
 TEST(kernels_of_a_build_come_in_order)
 {
-    touch("a/ptoas/b.cpp");
-    touch("a/ptoas/a.cpp");
-    touch("a/ptoas/a.pto");
-    touch("a/next_levels/x/ptoas/a.cpp");
-    touch("a/next_levels/x-y/ptoas/c.cpp");
-    touch("a/other/ptoas/d.cpp");
+    scratch_put("a/ptoas/b.cpp", "");
+    scratch_put("a/ptoas/a.cpp", "");
+    scratch_put("a/ptoas/a.pto", "");
+    scratch_put("a/next_levels/x/ptoas/a.cpp", "");
+    scratch_put("a/next_levels/x-y/ptoas/c.cpp", "");
+    scratch_put("a/other/ptoas/d.cpp", "");
     struct kernel_sources got = find("a", NULL);
     assert_int_equal(got.n, 4);
     assert_string_equal(got.at[0].name, "a");
@@ -63,10 +34,10 @@ TEST(kernels_of_a_build_come_in_order)
 
 TEST(earlier_results_are_no_kernels)
 {
-    touch("b/deep/er/ptoas/k.cpp");
-    touch("b/run/cases/ptoas/k_msprof/k.cpp");
-    touch("b/run/cases/ptoas/old.cpp");
-    touch("b/insight_1/ptoas/old.cpp");
+    scratch_put("b/deep/er/ptoas/k.cpp", "");
+    scratch_put("b/run/cases/ptoas/k_msprof/k.cpp", "");
+    scratch_put("b/run/cases/ptoas/old.cpp", "");
+    scratch_put("b/insight_1/ptoas/old.cpp", "");
     struct kernel_sources got = find("b", NULL);
     assert_int_equal(got.n, 1);
     assert_string_equal(got.at[0].name, "k");
@@ -74,8 +45,8 @@ TEST(earlier_results_are_no_kernels)
 
 TEST(texts_serve_where_there_is_no_source)
 {
-    touch("c/ptoas/k.pto");
-    touch("d/k.pto");
+    scratch_put("c/ptoas/k.pto", "");
+    scratch_put("d/k.pto", "");
     assert_int_equal(find("c", NULL).n, 1);
     assert_null(find("c", NULL).at[0].cpp);
     assert_int_equal(find("d", NULL).n, 1);
@@ -101,31 +72,6 @@ TEST(a_text_tells_its_target)
     assert_string_equal(discover_target(S("")), "a2a3");
 }
 
-static int begin(void **state)
-{
-    (void)state;
-    arena_init(&arena);
-    diag_init(&diag);
-    return mkdtemp(scratch) == NULL;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    diag_fini(&diag);
-    arena_free(&arena);
-    return nftw(scratch, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(kernels_of_a_build_come_in_order),
-        T(earlier_results_are_no_kernels),
-        T(texts_serve_where_there_is_no_source),
-        T(the_newest_new_build_is_taken),
-        T(a_text_tells_its_target),
-    };
-
-    return cmocka_run_group_tests_name("replay.discover", tests, begin, end);
-}
+TEST_MAIN("replay/discover", TS(kernels_of_a_build_come_in_order),
+          TS(earlier_results_are_no_kernels), TS(texts_serve_where_there_is_no_source),
+          T(the_newest_new_build_is_taken), T(a_text_tells_its_target))

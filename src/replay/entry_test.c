@@ -1,17 +1,10 @@
 #include "replay/entry.h"
 
-#include "base/testing.h"
-
-static struct arena arena;
+#include "base/testing_arena.h"
 
 static enum status find(const char *source, struct entry *out)
 {
-    struct diag d;
-
-    diag_init(&d);
-    enum status st = entry_find(&arena, str_of(source), "k.cpp", out, &d);
-    diag_fini(&d);
-    return st;
+    return entry_find(&arena, str_of(source), "k.cpp", out, &diag);
 }
 
 TEST(a_global_entry_wins)
@@ -81,20 +74,6 @@ TEST(names_to_try_begin_with_the_stem)
     assert_str(names[1], "c");
 }
 
-static int begin(void **state)
-{
-    (void)state;
-    arena_init(&arena);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    arena_free(&arena);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -104,5 +83,5 @@ int main(void)
         T(names_to_try_begin_with_the_stem),
     };
 
-    return cmocka_run_group_tests_name("replay.entry", tests, begin, end);
+    return cmocka_run_group_tests_name("replay.entry", tests, arena_enter, arena_leave);
 }

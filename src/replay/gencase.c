@@ -184,22 +184,16 @@ static void tell_param(struct json_writer *w, const struct gencase_job *job, siz
     const struct gencase_given *given = job->given != NULL ? &job->given[i] : NULL;
 
     json_write_object(w);
-    json_write_key(w, S("name"));
-    json_write_string(w, p->name);
-    json_write_key(w, S("type"));
-    json_write_string(w, p->type);
-    json_write_key(w, S("pointer"));
-    json_write_bool(w, p->is_pointer);
+    json_put_str(w, "name", p->name);
+    json_put_str(w, "type", p->type);
+    json_put_bool(w, "pointer", p->is_pointer);
     if (!p->is_pointer) {
-        json_write_key(w, S("value"));
-        json_write_string(w, given != NULL && given->scalar.n > 0 ? given->scalar : S("1"));
+        json_put_str(w, "value", given != NULL && given->scalar.n > 0 ? given->scalar : S("1"));
         json_write_end(w);
         return;
     }
-    json_write_key(w, S("elements"));
-    json_write_i64(w, gm_text_elements(job->sizes, i));
-    json_write_key(w, S("host_type"));
-    json_write_string(w, p->host);
+    json_put_i64(w, "elements", gm_text_elements(job->sizes, i));
+    json_put_str(w, "host_type", p->host);
     json_write_key(w, S("bytes"));
     if (p->bytes > 0)
         json_write_u64(w, gencase_bytes(job, i));
@@ -223,16 +217,11 @@ static struct str tell_data(const struct gencase_job *job, struct arena *arena)
 
     json_write_init(&w, json_buffer_sink(&buffer), JSON_INDENTED);
     json_write_object(&w);
-    json_write_key(&w, S("kernel"));
-    json_write_string(&w, job->entry->name);
-    json_write_key(&w, S("entry"));
-    json_write_string(&w, str_of(sorts[job->entry->sort]));
-    json_write_key(&w, S("launch"));
-    json_write_string(&w, str_of(gencase_launch(arena, job->entry->name)));
-    json_write_key(&w, S("seed"));
-    json_write_i64(&w, GENCASE_SEED);
-    json_write_key(&w, S("params"));
-    json_write_array(&w);
+    json_put_str(&w, "kernel", job->entry->name);
+    json_put_text(&w, "entry", sorts[job->entry->sort]);
+    json_put_text(&w, "launch", gencase_launch(arena, job->entry->name));
+    json_put_i64(&w, "seed", GENCASE_SEED);
+    json_put_array(&w, "params");
     for (size_t i = 0; i < job->entry->n_params; i++)
         tell_param(&w, job, i);
     json_write_end(&w);

@@ -1,8 +1,6 @@
 #include "replay/gencase.h"
 
-#include "base/testing.h"
-
-static struct arena arena;
+#include "base/testing_arena.h"
 
 static bool holds(struct str text, const char *part)
 {
@@ -11,11 +9,7 @@ static bool holds(struct str text, const char *part)
 
 static struct gencase_job job_of(const char *source, struct entry *e, struct gm_text *sizes)
 {
-    struct diag d;
-
-    diag_init(&d);
-    assert_int_equal(entry_find(&arena, str_of(source), NULL, e, &d), ST_OK);
-    diag_fini(&d);
+    assert_int_equal(entry_find(&arena, str_of(source), NULL, e, &diag), ST_OK);
     *sizes = (struct gm_text){0};
     return (struct gencase_job){.testcase = "k_msprof",
                                 .source = str_of(source),
@@ -77,20 +71,6 @@ TEST(a_buffer_beyond_all_memory_has_no_size)
     assert_int_equal(gencase_bytes(&job, 0), 0);
 }
 
-static int begin(void **state)
-{
-    (void)state;
-    arena_init(&arena);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    arena_free(&arena);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -100,5 +80,5 @@ int main(void)
         T(a_buffer_beyond_all_memory_has_no_size),
     };
 
-    return cmocka_run_group_tests_name("replay.gencase", tests, begin, end);
+    return cmocka_run_group_tests_name("replay.gencase", tests, arena_enter, arena_leave);
 }

@@ -79,7 +79,8 @@ static void put_cell(struct text *t, struct str cell)
     put(t, S("\""));
 }
 
-struct str run_index_csv(const struct run_rows *rows, struct arena *arena)
+/* The text of manifest_export.csv. */
+static struct str csv_of(const struct run_rows *rows, struct arena *arena)
 {
     struct text t = {0};
 
@@ -185,7 +186,7 @@ enum status run_index_write(const char *run_root, const char *backend, const str
     struct arena arena;
 
     arena_init(&arena);
-    enum status st = save(run_root, "manifest_export.csv", run_index_csv(rows, &arena), &arena, d);
+    enum status st = save(run_root, "manifest_export.csv", csv_of(rows, &arena), &arena, d);
     if (st == ST_OK)
         st = save(run_root, "summary.txt", run_index_summary(run_root, rows, &arena), &arena, d);
     if (st == ST_OK)

@@ -52,8 +52,7 @@ void run_row_hint(struct run_row *row, const char *text);
 bool run_row_is_exported(const struct run_row *row);
 size_t run_rows_exported(const struct run_rows *rows);
 
-/* The two texts of the reference. */
-struct str run_index_csv(const struct run_rows *rows, struct arena *arena);
+/* The text of summary.txt. */
 struct str run_index_summary(const char *run_root, const struct run_rows *rows,
                              struct arena *arena);
 

@@ -89,16 +89,12 @@ static void write_row(struct json_writer *w, const struct run_row *row)
         json_write_key(w, reals[i].key);
         json_write_f64(w, *(const double *)const_at(row, reals[i].offset));
     }
-    json_write_key(w, S("pipes"));
-    json_write_array(w);
+    json_put_array(w, "pipes");
     for (size_t i = 0; i < row->n_pipes; i++) {
         json_write_object(w);
-        json_write_key(w, S("pipe"));
-        json_write_string(w, str_of(row->pipes[i].name));
-        json_write_key(w, S("cycles"));
-        json_write_i64(w, row->pipes[i].cycles);
-        json_write_key(w, S("share"));
-        json_write_f64(w, row->pipes[i].share);
+        json_put_text(w, "pipe", row->pipes[i].name);
+        json_put_i64(w, "cycles", row->pipes[i].cycles);
+        json_put_f64(w, "share", row->pipes[i].share);
         json_write_end(w);
     }
     json_write_end(w);
@@ -124,18 +120,12 @@ struct str run_index_json(const char *run_root, const char *backend, const struc
 
     json_write_init(&w, json_buffer_sink(&buffer), JSON_INDENTED);
     json_write_object(&w);
-    json_write_key(&w, S("schema"));
-    json_write_string(&w, S("strata.incore-manifest/1"));
-    json_write_key(&w, S("run_root"));
-    json_write_string(&w, str_of(run_root));
-    json_write_key(&w, S("backend"));
-    json_write_string(&w, str_of(backend));
-    json_write_key(&w, S("total"));
-    json_write_u64(&w, rows->n);
-    json_write_key(&w, S("exported"));
-    json_write_u64(&w, run_rows_exported(rows));
-    json_write_key(&w, S("kernels"));
-    json_write_array(&w);
+    json_put_text(&w, "schema", "strata.incore-manifest/1");
+    json_put_text(&w, "run_root", run_root);
+    json_put_text(&w, "backend", backend);
+    json_put_u64(&w, "total", rows->n);
+    json_put_u64(&w, "exported", run_rows_exported(rows));
+    json_put_array(&w, "kernels");
     for (size_t i = 0; i < rows->n; i++)
         write_row(&w, &rows->at[i]);
     json_write_end(&w);
