@@ -1,10 +1,11 @@
 /*
  * trace_chunk - one piece of a trace's event array, read by itself.
  *
- * A large trace is cut into pieces that are read side by side. A piece knows nothing of the others:
- * it numbers its texts, lanes and attribute sets itself, and trace_merge.h gives them the numbers
+ * A large trace is cut into pieces that are read side by side. A piece knows nothing of those beside
+ * it: it numbers its texts, lanes and attribute sets itself, and trace_merge.h gives them the numbers
  * of the capture, piece after piece in file order. All memory of a piece is used again for a
- * later one.
+ * later one, and so are its numbers and what they became, unless they are too many: pieces have
+ * much in common.
  *
  * A piece reads the events that begin in [from, limit) of the file. Where its first event begins is
  * a guess until the piece before it was read (json_border() of json_read.h); `start` and `stop`
@@ -96,6 +97,15 @@ struct trace_key {
     bool is_used;
 };
 
+/* What the numbers of a piece are in the capture; kept by the merge. */
+struct trace_map {
+    VEC_OF(strid) strings;
+    VEC_OF(strid) keys; /* the same as names of arguments; 0: not asked for yet */
+    VEC_OF(uint32_t) lanes;
+    VEC_OF(attr_run) sets; /* by run; 0: not asked for yet */
+    struct attr_map own;
+};
+
 enum trace_stop {
     STOP_LIMIT,     /* the next event belongs to the next piece */
     STOP_CUT,       /* the text ends inside the event that begins at `stop` */
@@ -133,6 +143,11 @@ struct trace_chunk {
     uint64_t events; /* that were understood */
     bool has_error;  /* the text could not be had: `error` says why */
     int error;       /* an errno */
+
+    /* Of the merge. */
+    bool is_merged; /* all numbers are known there: they may stay */
+    struct trace_map map;
+    struct arena kept; /* the texts of earlier pieces */
 
     /* Memory of the reader. */
     struct json json;

@@ -14,14 +14,14 @@ enum {
     MISS = 4, /* an unknown event costs some known ones */
 };
 
-static void forget(struct trace_paths *t)
+static void forget_layouts(struct trace_paths *t)
 {
     memset(t->nodes, 0, sizeof(t->nodes[0]));
     for (size_t i = 0; i < TRACE_PATH_GUESSES; i++)
         t->guesses[i] = &t->nodes[0];
     t->n = 1;
     t->last = 0;
-    t->round = 0;
+    t->round = t->piece = 1;
 }
 
 /*
@@ -307,17 +307,23 @@ void trace_paths_init(struct trace_paths *t, enum trace_paths_mode mode)
         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"))
         t->walk = walk_avx512;
 #endif
-    forget(t);
+    forget_layouts(t);
+    trace_paths_forget(t);
+}
+
+void trace_paths_forget(struct trace_paths *t)
+{
+    t->round++;
+    t->names = 0;
+    memset(t->texts, 0, sizeof(t->texts));
 }
 
 void trace_paths_renew(struct trace_paths *t)
 {
-    if (t->n == TRACE_PATH_NODES || t->round == UINT32_MAX)
-        forget(t);
-    t->round++;
+    if (t->n == TRACE_PATH_NODES || t->round == UINT32_MAX || t->piece == UINT32_MAX)
+        forget_layouts(t);
+    t->piece++;
     t->credit = t->mode != PATHS_OFF ? CREDIT : 0;
-    t->names = 0;
-    memset(t->texts, 0, sizeof(t->texts));
 }
 
 const char *trace_paths_read(struct trace_chunk *c, const char *at, const char *end,

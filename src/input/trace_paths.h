@@ -65,9 +65,9 @@ struct path_node {
     bool is_text; /* a string that is kept as text, in this form: */
     uint8_t form; /* enum trace_form */
 
-    /* At the end of a path: what is the same for all of its events, in this piece. */
+    /* At the end of a path: what is the same for all of its events. */
     bool has_lane, has_cat; /* pid and tid are constants; the category is */
-    uint32_t lane_round, cat_round, arrow_round;
+    uint32_t lane_round, cat_round, arrow_piece;
     uint32_t lane;
     uint16_t arrow; /* its category as one of arrows */
     struct trace_cat cat;
@@ -86,14 +86,18 @@ struct trace_paths {
     uint32_t names;                  /* of the last two events */
     const char *(*walk)(struct trace_chunk *c, const char *p, const char *end,
                         struct trace_event *e);
-    uint32_t round; /* numbers of keys hold for one piece */
+    uint32_t round; /* changes when all numbers are forgotten */
+    uint32_t piece; /* changes with each piece */
     enum trace_paths_mode mode;
     int32_t credit; /* falls with events of unknown layout; at 0 looking is not worth it */
 };
 
 void trace_paths_init(struct trace_paths *t, enum trace_paths_mode mode);
 
-/* A new piece begins: its keys have other numbers. */
+/* The numbers of texts, keys and lanes hold no longer; layouts do. */
+void trace_paths_forget(struct trace_paths *t);
+
+/* A new piece begins. */
 void trace_paths_renew(struct trace_paths *t);
 
 /* Reads the event that begins at `at` into `e`, which is fresh, if it has a known layout. Returns
