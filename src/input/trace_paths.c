@@ -12,6 +12,7 @@ enum {
     SLACK = 128, /* bytes of text that can be read at any place, so that few checks are needed */
     CREDIT = 512,
     MISS = 4, /* an unknown event costs some known ones */
+    WRONG_GUESSES = 16,
 };
 
 static void forget_layouts(struct trace_paths *t)
@@ -211,12 +212,18 @@ ALWAYS_INLINE void set_field(struct trace_event *e, const struct path_node *node
         }                                                                                          \
     } while (0)
 
+/* The place of the guess for the first text, by the events before; the others follow it. */
+static inline uint32_t first_guess(const struct trace_paths *t)
+{
+    return t->last * UINT32_C(0x9e3779b1) >> 16;
+}
+
 #define WALK(IS_AT, IS_SAME, PRINTABLE, DIGITS)                                                    \
     struct trace_paths *t = c->paths;                                                              \
     struct path_node *node = &t->nodes[0];                                                         \
     bool skips_args = false; /* Python's own ids and nothing else */                               \
     uint32_t so_far = 0;                                                                           \
-    uint32_t place = t->last * UINT32_C(0x9e3779b1) >> 16;                                         \
+    uint32_t place = first_guess(t);                                                               \
                                                                                                    \
     for (;;) {                                                                                     \
         if (end - p < SLACK)                                                                       \
@@ -332,6 +339,12 @@ const char *trace_paths_read(struct trace_chunk *c, const char *at, const char *
     struct trace_paths *t = c->paths;
     const char *behind = t->walk(c, at, end, e);
 
+    if (behind == NULL) { /* a guess that fits may lead astray, as texts begin like others */
+        for (uint32_t i = 0; i < WRONG_GUESSES; i++)
+            t->guesses[(first_guess(t) + i) % TRACE_PATH_GUESSES] = &t->nodes[0];
+        trace_event_start(e, e->offset);
+        behind = t->walk(c, at, end, e);
+    }
     t->credit += behind != NULL ? t->credit < CREDIT : -MISS;
     return behind;
 }

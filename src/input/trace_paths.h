@@ -105,8 +105,8 @@ void trace_paths_renew(struct trace_paths *t);
 const char *trace_paths_read(struct trace_chunk *c, const char *at, const char *end,
                              struct trace_event *e);
 
-/* Remembers the layout of an event that was read by other means. */
-void trace_paths_learn(struct trace_paths *t, struct str event);
+/* Remembers the layout of an event that was read by other means; `ph` is its phase. */
+void trace_paths_learn(struct trace_paths *t, struct str event, char ph);
 
 /* A text of an event that was read here has this number. */
 static inline void trace_paths_teach(const struct trace_guess *guess, strid id)

@@ -20,7 +20,7 @@
 #include "input/trace_source.h"
 
 enum {
-    PIECE = 768 << 10, /* with all that is made of it in the second-level cache */
+    PIECE = 384 << 10, /* with all that is made of it in the second-level cache */
     REACH = 16 << 10,
     LOOK_BEHIND = 16,     /* bytes before a piece, for the comma before its first event */
     BYTES_A_SLICE = 352,  /* of the text, at least, in most traces */
