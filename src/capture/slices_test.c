@@ -70,7 +70,7 @@ TEST(a_part_is_sorted_without_touching_what_stands_before_it)
     push(&s, 8, 100, 1, 2);
     push(&s, 3, 50, 1, 3);
     push(&s, 2, 60, 1, 4);
-    slices_sort_from(&s, 2);
+    slices_sort_from(&s, 2, NULL);
 
     const strid names[] = {1, 2, 4, 3};
     for (size_t i = 0; i < 4; i++)

@@ -441,7 +441,7 @@ void trace_merge_finish(struct trace_merge *m)
         const struct trace_lane *lane = &m->lanes.at.at[m->series_uses[i].lane];
         cap->series.at[m->series_uses[i].id].process = m->lanes.processes.at[lane->process].name;
     }
-    slices_sort_from(&cap->slices, m->first);
+    slices_sort_from(&cap->slices, m->first, m->in->options != NULL ? m->in->options->pool : NULL);
     trace_flows_bind(&m->flows, cap, m->first, lanes);
     mem_free(lanes);
     tell_all(m);
