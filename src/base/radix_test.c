@@ -42,5 +42,18 @@ TEST(a_thousand_mixed_keys_come_out_in_order)
         assert_true(items[i - 1].key <= items[i].key);
 }
 
-TEST_MAIN("base/radix", T(items_come_out_by_key_and_equal_ones_in_their_order),
+TEST(many_equal_keys_keep_their_order)
+{
+    struct radix_item items[100], spare[100];
+
+    for (uint32_t i = 0; i < 100; i++)
+        items[i] = (struct radix_item){(uint64_t)(i % 3) << 62 | (uint64_t)(i % 2) << 10, i};
+    radix_sort(items, spare, 100);
+
+    for (size_t i = 1; i < 100; i++)
+        assert_true(items[i - 1].key < items[i].key ||
+                    (items[i - 1].key == items[i].key && items[i - 1].value < items[i].value));
+}
+
+TEST_MAIN("base/radix", T(many_equal_keys_keep_their_order), T(items_come_out_by_key_and_equal_ones_in_their_order),
           T(sorted_and_empty_lists_stay_as_they_are), T(a_thousand_mixed_keys_come_out_in_order))

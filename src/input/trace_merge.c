@@ -429,6 +429,7 @@ static void tell_all(struct trace_merge *m)
 void trace_merge_finish(struct trace_merge *m)
 {
     struct capture *cap = m->cap;
+    struct pool *pool = m->in->options != NULL ? m->in->options->pool : NULL;
 
     for (uint64_t i = 0; i < m->open_left; i++)
         trace_merge_trouble(m, TROUBLE_UNPAIRED, TRACE_NOWHERE);
@@ -441,8 +442,8 @@ void trace_merge_finish(struct trace_merge *m)
         const struct trace_lane *lane = &m->lanes.at.at[m->series_uses[i].lane];
         cap->series.at[m->series_uses[i].id].process = m->lanes.processes.at[lane->process].name;
     }
-    slices_sort_from(&cap->slices, m->first, m->in->options != NULL ? m->in->options->pool : NULL);
-    trace_flows_bind(&m->flows, cap, m->first, lanes);
+    slices_sort_from(&cap->slices, m->first, pool);
+    trace_flows_bind(&m->flows, cap, m->first, lanes, pool);
     mem_free(lanes);
     tell_all(m);
 }
