@@ -5,7 +5,6 @@
 
 enum { /* more than these are forgotten after a piece */
     KEEP_STRINGS = 16 << 10,
-    KEEP_TEXT = 2 << 20,
     KEEP_SETS = 128 << 10, /* bytes */
     KEEP_COLUMNS = 1 << 10,
     KEEP_LANES = 1 << 10,
@@ -27,7 +26,6 @@ void trace_chunk_init(struct trace_chunk *c, enum trace_dialect dialect)
     attrs_init(&c->sets);
     attrs_init(&c->owns);
     arena_init(&c->arena);
-    arena_init(&c->kept);
     c->paths = mem_grow(NULL, sizeof(*c->paths), 1);
     trace_paths_init(c->paths, PATHS_BEST);
 }
@@ -46,7 +44,7 @@ void trace_chunk_fini(struct trace_chunk *c)
     vec_free(&c->metas);
     hash_free(&c->lane_ids);
     arena_free(&c->arena);
-    arena_free(&c->kept);
+    mem_free(c->kept);
     vec_free(&c->map.strings);
     vec_free(&c->map.keys);
     vec_free(&c->map.lanes);
@@ -65,14 +63,14 @@ static void forget(struct trace_chunk *c)
     c->lanes.n = 0;
     c->map.strings.n = c->map.keys.n = c->map.lanes.n = c->map.sets.n = c->map.own.shapes.n = 0;
     trace_paths_forget(c->paths);
-    arena_free(&c->kept);
+    c->n_kept = 0;
 }
 
 static bool has_too_much(const struct trace_chunk *c)
 {
     return c->strings.at.n > KEEP_STRINGS || c->sets.bytes.n > KEEP_SETS ||
            c->sets.columns.n > KEEP_COLUMNS || c->owns.columns.n > KEEP_COLUMNS ||
-           c->lanes.n > KEEP_LANES || arena_footprint(&c->kept) > KEEP_TEXT;
+           c->lanes.n > KEEP_LANES;
 }
 
 static void clear(struct trace_chunk *c)

@@ -87,7 +87,7 @@ struct trace_tally {
     uint64_t count, first; /* byte offset of the first one */
 };
 
-enum { TRACE_KEYS = 128 };
+enum { TRACE_KEYS = 128, TRACE_KEPT = 1 << 20 };
 
 /* An argument name that was met before, and what to do with it. */
 struct trace_key {
@@ -145,9 +145,10 @@ struct trace_chunk {
     int error;       /* an errno */
 
     /* Of the merge. */
-    bool is_merged; /* all numbers are known there: they may stay */
+    bool is_merged; /* all numbers are known there, and may stay */
     struct trace_map map;
-    struct arena kept; /* the texts of earlier pieces */
+    char *kept; /* the texts of earlier pieces; room for TRACE_KEPT bytes, or NULL */
+    size_t n_kept;
 
     /* Memory of the reader. */
     struct json json;

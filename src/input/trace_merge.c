@@ -37,9 +37,24 @@ static void add_tally(struct trace_tally *to, uint64_t count, uint64_t first)
     to->count += count;
 }
 
-/* Those that are new. The text of the piece goes, so that theirs must be copied. */
+/* Copies a text that outlives its piece; false when there is no room. */
+static bool keep(struct trace_chunk *c, struct str *text)
+{
+    if (text->n > TRACE_KEPT - c->n_kept)
+        return false;
+    if (c->kept == NULL)
+        c->kept = mem_grow(NULL, 1, TRACE_KEPT);
+    if (text->n > 0)
+        memcpy(c->kept + c->n_kept, text->at, text->n);
+    text->at = c->kept + c->n_kept;
+    c->n_kept += text->n;
+    return true;
+}
+
+/* Those that are new. The numbers stay when all texts can be kept. */
 static void map_strings(struct trace_merge *m, struct trace_chunk *c)
 {
+    c->is_merged = true;
     vec_reserve(&c->map.strings, c->strings.at.n);
     for (size_t i = c->map.strings.n; i < c->strings.at.n; i++) {
         struct trace_string *s = &c->strings.at.at[i];
@@ -47,7 +62,7 @@ static void map_strings(struct trace_merge *m, struct trace_chunk *c)
         c->map.strings.at[i] =
             capture_intern(m->cap, trace_text(s->raw, (enum trace_form)s->form, &m->scratch));
         arena_rewind(&m->scratch, mark);
-        s->raw = arena_str(&c->kept, s->raw);
+        c->is_merged = keep(c, &s->raw) && c->is_merged;
     }
     c->map.strings.n = c->strings.at.n;
 }
@@ -286,7 +301,6 @@ void trace_merge_add(struct trace_merge *m, struct trace_chunk *c)
     for (size_t i = 0; i < JSON_RECOVERIES; i++)
         if (c->recovered[i].count > 0)
             add_tally(&m->recovered[i], c->recovered[i].count, c->recovered[i].first);
-    c->is_merged = true;
 }
 
 /* Lanes and kinds of all slices, now that every row has its class. */
