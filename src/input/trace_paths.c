@@ -145,6 +145,27 @@ ALWAYS_INLINE void set_field(struct trace_event *e, const struct path_node *node
 }
 
 /*
+ * What comes next cannot be looked at before the end of a value is known, and finding it takes
+ * longer than all else; but a value is mostly as long as the last one at its place. HOP goes that
+ * far and checks it meanwhile: the processor goes on without waiting for the check. UNKNOWN keeps
+ * the compiler from seeing that both ways lead to the same place.
+ */
+#define UNKNOWN(x) __asm__ volatile("" : "+r"(x))
+
+#define HOP(to, count)                                                                             \
+    do {                                                                                           \
+        unsigned likely = node->length, check = likely;                                            \
+        UNKNOWN(check);                                                                            \
+        if (check == (count)) {                                                                    \
+            UNKNOWN(likely);                                                                       \
+            to += likely;                                                                          \
+        } else {                                                                                   \
+            node->length = (uint8_t)(count);                                                       \
+            to += (count);                                                                         \
+        }                                                                                          \
+    } while (0)
+
+/*
  * The walk, written once; a macro, as each is compiled for its own processor.
  *
  * STRING_END: from `p` to the closing quote of a string; fails when it is not all printable, or
@@ -168,13 +189,16 @@ ALWAYS_INLINE void set_field(struct trace_event *e, const struct path_node *node
 
 #define NUMBER_END(to, DIGITS)                                                                     \
     do {                                                                                           \
-        to += *to == '-';                                                                          \
+        if (*to == '-') {                                                                          \
+            UNKNOWN(to);                                                                           \
+            to++;                                                                                  \
+        }                                                                                          \
         if (end - to < SLACK || !path_is_digit(*to))                                               \
             return NULL;                                                                           \
         unsigned count = DIGITS(to);                                                               \
-        to += count;                                                                               \
         if (count == 64)                                                                           \
             return NULL;                                                                           \
+        HOP(to, count);                                                                            \
     } while (0)
 
 #define VALUE_END(to, PRINTABLE, DIGITS)                                                           \

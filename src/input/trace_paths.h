@@ -54,6 +54,7 @@ struct path_node {
     uint8_t value;                  /* enum path_value */
     uint8_t field;                  /* enum trace_field */
     char ph;                        /* at the end of a path: the phase of its events */
+    uint8_t length;                 /* of the last value met here */
     bool is_string;
     bool is_python; /* an argument of one of Python's functions: of no use */
     uint8_t n_constants;
