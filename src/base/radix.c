@@ -3,7 +3,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { FEW = 32 }; /* are sorted by insertion */
+enum {
+    FEW = 32, /* are sorted by insertion */
+    MOST_FALLS = 4,
+};
 
 enum { BITS = 11, VALUES = 1 << BITS, DIGITS = (64 + BITS - 1) / BITS };
 
@@ -27,6 +30,17 @@ static void pass(const struct radix_item *from, struct radix_item *to, size_t n,
         to[place[digit(from[i].key, d)]++] = from[i];
 }
 
+/* Merges the sorted items before `middle` with those from it on; the first way out of place. */
+static void merge(struct radix_item *items, struct radix_item *spare, size_t middle, size_t n)
+{
+    size_t left = 0, right = middle, to = 0;
+
+    memcpy(spare, items, middle * sizeof(*items));
+    while (left < middle && right < n)
+        items[to++] = items[right].key < spare[left].key ? items[right++] : spare[left++];
+    memcpy(items + to, spare + left, (middle - left) * sizeof(*items));
+}
+
 static void insert_sort(struct radix_item *items, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
@@ -42,7 +56,7 @@ void radix_sort(struct radix_item *items, struct radix_item *spare, size_t n)
 {
     struct radix_item *from = items, *to = spare;
     uint64_t differ = 0;
-    bool is_sorted = true;
+    size_t falls = 0, fall[MOST_FALLS + 1] = {0}; /* places where the order breaks */
 
     if (n <= FEW) {
         insert_sort(items, n);
@@ -50,9 +64,16 @@ void radix_sort(struct radix_item *items, struct radix_item *spare, size_t n)
     }
     for (size_t i = 1; i < n; i++) {
         differ |= items[i].key ^ items[0].key;
-        is_sorted &= items[i - 1].key <= items[i].key;
+        fall[falls] = i;
+        falls += items[i - 1].key > items[i].key && falls < MOST_FALLS;
     }
-    for (unsigned d = 0; d < DIGITS && !is_sorted; d++) {
+    if (falls < MOST_FALLS) { /* some lists, one behind the other */
+        fall[falls] = n;
+        for (size_t i = 0; i < falls; i++)
+            merge(items, spare, fall[i], fall[i + 1]);
+        return;
+    }
+    for (unsigned d = 0; d < DIGITS; d++) {
         if (digit(differ, d) == 0)
             continue; /* all alike */
         pass(from, to, n, d);
