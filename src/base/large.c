@@ -126,7 +126,7 @@ void *large_resize(void *p, size_t bytes)
         return NULL;
     pthread_mutex_lock(&list.lock);
     struct block *block = find(p);
-    void *at = block == NULL       ? MAP_FAILED
+    void *at = block == NULL         ? MAP_FAILED
                : block->size == size ? p
                                      : mremap(p, block->size, size, MREMAP_MAYMOVE);
     if (at != MAP_FAILED)

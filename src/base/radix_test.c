@@ -68,6 +68,6 @@ TEST(a_few_sorted_lists_are_joined)
     }
 }
 
-TEST_MAIN("base/radix", T(a_few_sorted_lists_are_joined),
-          T(many_equal_keys_keep_their_order), T(items_come_out_by_key_and_equal_ones_in_their_order),
+TEST_MAIN("base/radix", T(a_few_sorted_lists_are_joined), T(many_equal_keys_keep_their_order),
+          T(items_come_out_by_key_and_equal_ones_in_their_order),
           T(sorted_and_empty_lists_stay_as_they_are), T(a_thousand_mixed_keys_come_out_in_order))

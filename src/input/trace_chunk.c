@@ -4,10 +4,10 @@
 #include "input/classify.h"
 
 enum { /* more than these are forgotten after a piece */
-    KEEP_STRINGS = 16 << 10,
-    KEEP_SETS = 128 << 10, /* bytes */
-    KEEP_COLUMNS = 1 << 10,
-    KEEP_LANES = 1 << 10,
+       KEEP_STRINGS = 16 << 10,
+       KEEP_SETS = 128 << 10, /* bytes */
+       KEEP_COLUMNS = 1 << 10,
+       KEEP_LANES = 1 << 10,
 };
 
 static const struct str marker = S_INIT("ph");
@@ -414,7 +414,7 @@ static strid name_of_event(struct trace_chunk *c, const struct trace_event *e)
         id = put(c, e->field[FIELD_NAME]);
         trace_paths_teach(&e->name, id);
     }
-    c->paths->names = c->paths->names << 16 ^ id;
+    c->paths->names = c->paths->names << 12 ^ id;
     return id;
 }
 

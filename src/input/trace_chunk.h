@@ -1,11 +1,11 @@
 /*
  * trace_chunk - one piece of a trace's event array, read by itself.
  *
- * A large trace is cut into pieces that are read side by side. A piece knows nothing of those beside
- * it: it numbers its texts, lanes and attribute sets itself, and trace_merge.h gives them the numbers
- * of the capture, piece after piece in file order. All memory of a piece is used again for a
- * later one, and so are its numbers and what they became, unless they are too many: pieces have
- * much in common.
+ * A large trace is cut into pieces that are read side by side. A piece knows nothing of those
+ * beside it: it numbers its texts, lanes and attribute sets itself, and trace_merge.h gives them
+ * the numbers of the capture, piece after piece in file order. All memory of a piece is used again
+ * for a later one, and so are its numbers and what they became, unless they are too many: pieces
+ * have much in common.
  *
  * A piece reads the events that begin in [from, limit) of the file. Where its first event begins is
  * a guess until the piece before it was read (json_border() of json_read.h); `start` and `stop`

@@ -245,8 +245,7 @@ static const struct flow_end *pick(const struct flow_cat *cat, const struct radi
         const struct flow_end *s = end_at(cat->starts.at, starts, i);
         if (s->id != finish->id)
             break;
-        if (best == NULL ||
-            (s->at <= finish->at && (s->at > best->at || best->at > finish->at)))
+        if (best == NULL || (s->at <= finish->at && (s->at > best->at || best->at > finish->at)))
             best = s;
     }
     return best;

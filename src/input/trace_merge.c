@@ -227,8 +227,8 @@ static void add_ends(struct trace_merge *m, const struct trace_chunk *c)
     for (size_t i = 0; i < c->flow_cats.n; i++) {
         enum flow_kind kind = trace_flow_kind(c->strings.at.at[c->flow_cats.at[i]].raw);
         for (int is_text = 0; is_text < 2; is_text++)
-            cats[is_text][i] =
-                trace_flows_cat(&m->flows, c->map.strings.at[c->flow_cats.at[i]], is_text == 1, kind);
+            cats[is_text][i] = trace_flows_cat(&m->flows, c->map.strings.at[c->flow_cats.at[i]],
+                                               is_text == 1, kind);
     }
     for (size_t i = 0; i < c->ends.n; i++) {
         const struct trace_end *e = &c->ends.at[i];
@@ -262,8 +262,8 @@ static void add_samples(struct trace_merge *m, const struct trace_chunk *c)
 {
     for (size_t i = 0; i < c->samples.n; i++) {
         const struct trace_sample *s = &c->samples.at[i];
-        series_id id =
-            series_of(m, c->map.lanes.at[s->lane], c->map.strings.at[s->name], c->map.strings.at[s->unit]);
+        series_id id = series_of(m, c->map.lanes.at[s->lane], c->map.strings.at[s->name],
+                                 c->map.strings.at[s->unit]);
         capture_sample(m->cap, id, s->at, s->value);
     }
 }

@@ -28,7 +28,7 @@ struct lesson {
     uint32_t n_keys[2];
     bool is_in_args, is_python;
     char ph, known_ph; /* as far as it was met; as the reader has found it */
-    uint32_t known; /* a bit for each field that was a constant */
+    uint32_t known;    /* a bit for each field that was a constant */
 };
 
 static char here(const struct lesson *l)
