@@ -9,12 +9,13 @@
 #include <malloc.h>
 #include <stdalign.h>
 #include <stdarg.h>
-#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
+
+#include "base/large.h"
 
 /* Under AddressSanitizer everything that was not handed out is out of bounds, so that reading
  * past the end of a piece is found although it stays inside the block. */
@@ -32,7 +33,11 @@
 #define ASAN_UNPOISON_MEMORY_REGION(at, size) ((void)(at), (void)(size))
 #endif
 
-enum { BLOCK_MIN = 4096, BLOCK_MAX = 1 << 20 };
+enum {
+    LARGE_FROM = 1 << 20, /* bytes that get blocks of base/large.h */
+    BLOCK_MIN = 4096,
+    BLOCK_MAX = LARGE_PAGE - 64, /* with its header one huge page, or a bit less */
+};
 
 struct arena_block {
     struct arena_block *next;
@@ -49,28 +54,18 @@ static _Noreturn void out_of_memory(void)
     _exit(3);
 }
 
-enum { PAGE = 4096, HUGE_FROM = 4 << 20 };
-
-/* Large columns are filled from end to end: one fault for 2 MiB instead of 512 of them. Where the
- * system has no huge pages this does nothing. Whole mappings are advised: one that is advised in
- * part counts as several, and those realloc() would have to copy instead of moving. */
-static void prefer_huge_pages(void *p, size_t bytes)
+/* The same for large blocks, old or new. */
+static void *grow_large(void *old, size_t bytes)
 {
-    uintptr_t from = (uintptr_t)p & ~(uintptr_t)(PAGE - 1);
-    uintptr_t to = ((uintptr_t)p + bytes + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
-
-    if (bytes >= HUGE_FROM)
-        (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
-}
-
-/* Large blocks are mappings of their own, so that realloc() moves them page by page instead of
- * copying them; left to itself the allocator gives that up after the first large free(). */
-static void keep_large_blocks_apart(void)
-{
-    static atomic_flag is_done = ATOMIC_FLAG_INIT;
-
-    if (!atomic_flag_test_and_set(&is_done))
-        mallopt(M_MMAP_THRESHOLD, HUGE_FROM / 4);
+    if (large_is(old))
+        return large_resize(old, bytes);
+    void *p = large_new(bytes);
+    if (p != NULL && old != NULL) {
+        size_t known = malloc_usable_size(old);
+        memcpy(p, old, known < bytes ? known : bytes);
+        free(old);
+    }
+    return p;
 }
 
 void *mem_grow(void *old, size_t size, size_t count)
@@ -79,18 +74,17 @@ void *mem_grow(void *old, size_t size, size_t count)
 
     if (__builtin_mul_overflow(size, count, &bytes))
         out_of_memory();
-    if (bytes >= HUGE_FROM / 4)
-        keep_large_blocks_apart();
-    void *p = realloc(old, bytes > 0 ? bytes : 1);
+    bool is_large = !WITH_ASAN && (bytes >= LARGE_FROM || large_is(old));
+    void *p = is_large ? grow_large(old, bytes) : realloc(old, bytes > 0 ? bytes : 1);
     if (p == NULL)
         out_of_memory();
-    prefer_huge_pages(p, bytes);
     return p;
 }
 
 void mem_free(void *p)
 {
-    free(p);
+    if (WITH_ASAN || !large_free(p))
+        free(p);
 }
 
 void arena_init(struct arena *a)
@@ -102,7 +96,7 @@ void arena_free(struct arena *a)
 {
     while (a->head != NULL) {
         struct arena_block *next = a->head->next;
-        free(a->head);
+        mem_free(a->head);
         a->head = next;
     }
     a->used = 0;
@@ -187,7 +181,7 @@ void arena_rewind(struct arena *a, struct arena_mark mark)
 {
     while (a->head != mark.head) {
         struct arena_block *next = a->head->next;
-        free(a->head);
+        mem_free(a->head);
         a->head = next;
     }
     a->used = mark.used;

@@ -1,8 +1,9 @@
 /*
  * radix - sorting numbers in time that grows with their count alone.
  *
- * For keys of 64 bits with a value each; equal keys keep their order. Bytes that all keys share
- * cost nothing, so ids and times of one profile take some four passes.
+ * For keys of 64 bits with a value each; equal keys keep their order. Digits that all keys
+ * share cost nothing, so ids and times of one profile take some four passes; a few sorted lists,
+ * one behind the other, are merged.
  */
 #ifndef STRATA_BASE_RADIX_H
 #define STRATA_BASE_RADIX_H

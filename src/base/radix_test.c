@@ -42,5 +42,32 @@ TEST(a_thousand_mixed_keys_come_out_in_order)
         assert_true(items[i - 1].key <= items[i].key);
 }
 
-TEST_MAIN("base/radix", T(items_come_out_by_key_and_equal_ones_in_their_order),
+TEST(many_equal_keys_keep_their_order)
+{
+    struct radix_item items[100], spare[100];
+
+    for (uint32_t i = 0; i < 100; i++)
+        items[i] = (struct radix_item){(uint64_t)(i % 3) << 62 | (uint64_t)(i % 2) << 10, i};
+    radix_sort(items, spare, 100);
+
+    for (size_t i = 1; i < 100; i++)
+        assert_true(items[i - 1].key < items[i].key ||
+                    (items[i - 1].key == items[i].key && items[i - 1].value < items[i].value));
+}
+
+TEST(a_few_sorted_lists_are_joined)
+{
+    for (uint32_t lists = 1; lists <= 8; lists++) {
+        struct radix_item items[240], spare[240];
+        for (uint32_t i = 0; i < 240; i++)
+            items[i] = (struct radix_item){(uint64_t)(i % (240 / lists)) / 2 << 20, i};
+        radix_sort(items, spare, 240);
+        for (size_t i = 1; i < 240; i++)
+            assert_true(items[i - 1].key < items[i].key ||
+                        (items[i - 1].key == items[i].key && items[i - 1].value < items[i].value));
+    }
+}
+
+TEST_MAIN("base/radix", T(a_few_sorted_lists_are_joined), T(many_equal_keys_keep_their_order),
+          T(items_come_out_by_key_and_equal_ones_in_their_order),
           T(sorted_and_empty_lists_stay_as_they_are), T(a_thousand_mixed_keys_come_out_in_order))

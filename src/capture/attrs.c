@@ -7,18 +7,28 @@ enum {
     REAL_BYTES = 8,
 };
 
-static void clear(struct attrs *a)
+void attrs_clear_runs(struct attrs *a)
 {
-    vec_push(&a->bytes, (uint8_t)0);                /* run 0 */
-    vec_push(&a->shapes, ((struct attr_shape){0})); /* of the empty shape */
+    a->bytes.n = 0;
+    vec_push(&a->bytes, (uint8_t)0); /* run 0 */
+    hash_clear(&a->sets);
     for (size_t i = 0; i < ATTR_MEMOS; i++)
         a->memos[i].n = 0;
+}
+
+void attrs_clear(struct attrs *a)
+{
+    attrs_clear_runs(a);
+    a->shapes.n = a->columns.n = 0;
+    a->last_shape = 0;
+    hash_clear(&a->shape_ids);
+    vec_push(&a->shapes, ((struct attr_shape){0})); /* of run 0 */
 }
 
 void attrs_init(struct attrs *a)
 {
     *a = (struct attrs){0};
-    clear(a);
+    attrs_clear(a);
 }
 
 void attrs_fini(struct attrs *a)
@@ -28,15 +38,6 @@ void attrs_fini(struct attrs *a)
     vec_free(&a->columns);
     hash_free(&a->shape_ids);
     hash_free(&a->sets);
-}
-
-void attrs_clear(struct attrs *a)
-{
-    a->bytes.n = a->shapes.n = a->columns.n = 0;
-    a->last_shape = 0;
-    hash_clear(&a->shape_ids);
-    hash_clear(&a->sets);
-    clear(a);
 }
 
 static uint8_t *put_varint(uint8_t *at, uint64_t value)

@@ -91,8 +91,9 @@ struct attrs {
 void attrs_init(struct attrs *a);
 void attrs_fini(struct attrs *a);
 
-/* Forgets all runs but keeps the memory. */
+/* Forgets all runs but keeps the memory; the second one keeps the shapes, too. */
 void attrs_clear(struct attrs *a);
+void attrs_clear_runs(struct attrs *a);
 
 /* The set of these `n` attributes, in this order; equal sets get equal numbers. */
 attr_run attrs_set(struct attrs *a, const struct attr *list, size_t n);
@@ -122,8 +123,7 @@ bool attrs_next(struct attr_walk *walk, struct attr *out);
 bool attrs_has_text(const struct attrs *a, strid key);
 
 /* Copies runs of another store, whose texts have other numbers: `strings` gives the new ones.
- * `shapes` is the translator's memory, to be zeroed before the first run of a store and freed by
- * attr_map_fini(). */
+ * `shapes` is the translator's memory: empty before the first run of a store, for vec_free(). */
 struct attr_map {
     const strid *strings;
     VEC_OF(uint32_t) shapes;

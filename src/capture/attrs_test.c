@@ -136,8 +136,27 @@ TEST(a_cleared_store_is_empty_and_usable)
     attrs_fini(&a);
 }
 
-TEST_MAIN("capture/attrs", T(values_come_back_as_they_were_put), T(a_small_number_costs_two_bytes),
-          T(runs_move_to_another_store_with_new_text_numbers),
+TEST(runs_go_and_shapes_stay)
+{
+    struct attrs a;
+    struct attr one = attr_int(1, 1), two[] = {attr_int(2, 2), attr_int(3, 4)};
+
+    attrs_init(&a);
+    attr_run first = attrs_set(&a, &one, 1);
+    attrs_own(&a, two, 2);
+    size_t shapes = a.shapes.n;
+    attrs_clear_runs(&a);
+
+    assert_int_equal(attrs_own(&a, two, 2), first);
+    assert_int_equal(attrs_get(&a, first, 3).number, 4);
+    attr_run again = attrs_set(&a, &one, 1);
+    assert_int_equal(attrs_get(&a, again, 1).number, 1);
+    assert_int_equal(a.shapes.n, shapes);
+    attrs_fini(&a);
+}
+
+TEST_MAIN("capture/attrs", T(runs_go_and_shapes_stay), T(values_come_back_as_they_were_put),
+          T(a_small_number_costs_two_bytes), T(runs_move_to_another_store_with_new_text_numbers),
           T(a_cleared_store_is_empty_and_usable), T(equal_sets_are_stored_once),
           T(own_runs_are_never_shared), T(the_empty_run_has_no_attribute),
           T(thousands_of_sets_keep_their_numbers))

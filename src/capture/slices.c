@@ -1,6 +1,7 @@
 #include "capture/slices.h"
 
 #include "base/arena.h"
+#include "base/pool.h"
 
 void slices_reserve(struct slices *s, size_t count)
 {
@@ -74,8 +75,8 @@ static void insert_sort(const struct slices *s, uint32_t *order, size_t n)
     }
 }
 
-/* Stable; `spare` has room for half of them. Parts that are in order already are not moved, so
- * nearly sorted lanes, which is what profilers write, cost one look at each slice. */
+/* Stable; `spare` has room for half of them. Parts that are in order already are not looked at
+ * again, so nearly sorted lanes, which is what profilers write, cost one look at each slice. */
 static void merge_sort(const struct slices *s, uint32_t *order, size_t n, uint32_t *spare)
 {
     if (n <= SORT_BLOCK) {
@@ -85,6 +86,8 @@ static void merge_sort(const struct slices *s, uint32_t *order, size_t n, uint32
     size_t half = n / 2, left = 0, right = half, to = 0;
     merge_sort(s, order, half, spare);
     merge_sort(s, order + half, n - half, spare);
+    if (!is_before(s, order[half], order[half - 1]))
+        return;
     while (to < half && !is_before(s, order[half], order[to]))
         to++;
     size_t n_left = half - to;
@@ -94,88 +97,141 @@ static void merge_sort(const struct slices *s, uint32_t *order, size_t n, uint32
     memcpy(order + to, spare + left, (n_left - left) * sizeof(*order));
 }
 
-/* The slices from `first` on in the order they are to have: by lane, then by time. */
-static uint32_t *find_order(const struct slices *s, size_t first)
-{
-    size_t n = s->n - first;
-    lane_id top = 0;
-    uint32_t *order = mem_grow(NULL, sizeof(*order), n);
+/* A part of the work that is shared out. */
+struct sorting {
+    struct slices *s;
+    size_t first, n;
+    uint32_t *order;
+    size_t *end; /* of each lane, in `order` */
+    const void *from;
+    void *to;
+    size_t width; /* of an entry of the column at hand, in bytes */
+};
 
-    for (size_t i = first; i < s->n; i++)
+static void sort_lane(void *ctx, size_t lane)
+{
+    const struct sorting *w = ctx;
+    size_t from = lane > 0 ? w->end[lane - 1] : 0, n = w->end[lane] - from;
+
+    if (n < 2)
+        return;
+    uint32_t *spare = mem_grow(NULL, sizeof(*spare), n / 2 + 1);
+    merge_sort(w->s, w->order + from, n, spare);
+    mem_free(spare);
+}
+
+/* Finds the order that the slices from `first` on are to have: by lane, then by time. */
+static void find_order(struct sorting *w, struct pool *pool)
+{
+    const struct slices *s = w->s;
+    lane_id top = 0;
+    size_t sum = 0;
+
+    for (size_t i = w->first; i < s->n; i++)
         top = s->lane[i] > top ? s->lane[i] : top;
-    size_t *end = mem_grow(NULL, sizeof(*end), (size_t)top + 1);
-    memset(end, 0, sizeof(*end) * ((size_t)top + 1));
-    for (size_t i = first; i < s->n; i++)
-        end[s->lane[i]]++;
-    size_t sum = 0, longest = 0;
+    w->end = mem_grow(NULL, sizeof(*w->end), (size_t)top + 1);
+    memset(w->end, 0, sizeof(*w->end) * ((size_t)top + 1));
+    for (size_t i = w->first; i < s->n; i++)
+        w->end[s->lane[i]]++;
     for (size_t lane = 0; lane <= top; lane++) {
-        size_t count = end[lane];
-        longest = count > longest ? count : longest;
-        end[lane] = sum;
+        size_t count = w->end[lane];
+        w->end[lane] = sum;
         sum += count;
     }
-    for (size_t i = first; i < s->n; i++)
-        order[end[s->lane[i]]++] = (uint32_t)i;
-    uint32_t *spare = mem_grow(NULL, sizeof(*spare), longest / 2 + 1);
-    for (size_t lane = 0, from = 0; lane <= top; from = end[lane++])
-        merge_sort(s, order + from, end[lane] - from, spare);
-    mem_free(spare);
-    mem_free(end);
-    return order;
+    w->order = mem_grow(NULL, sizeof(*w->order), w->n);
+    for (size_t i = w->first; i < s->n; i++)
+        w->order[w->end[s->lane[i]]++] = (uint32_t)i;
+    pool_for(pool, (size_t)top + 1, sort_lane, w);
+    mem_free(w->end);
+}
+
+enum { RANGE = 1 << 16 }; /* rows that one thread takes at a time */
+
+/* Fetches a range of a column in its new order. */
+static void fetch(void *ctx, size_t range)
+{
+    const struct sorting *w = ctx;
+    size_t i = range * RANGE, end = w->n - i < RANGE ? w->n : i + RANGE;
+
+    if (w->width == sizeof(nanos))
+        for (nanos *to = w->to; i < end; i++)
+            to[i] = ((const nanos *)w->from)[w->order[i]];
+    else if (w->width == sizeof(uint32_t))
+        for (uint32_t *to = w->to; i < end; i++)
+            to[i] = ((const uint32_t *)w->from)[w->order[i]];
+    else
+        for (uint8_t *to = w->to; i < end; i++)
+            to[i] = ((const uint8_t *)w->from)[w->order[i]];
+}
+
+/* Puts a range of it in place. */
+static void put_back(void *ctx, size_t range)
+{
+    const struct sorting *w = ctx;
+    size_t i = range * RANGE, n = w->n - i < RANGE ? w->n - i : RANGE;
+
+    memcpy((char *)w->to + i * w->width, (const char *)w->from + i * w->width, n * w->width);
+}
+
+static void share(struct sorting *w, struct pool *pool, void (*fn)(void *ctx, size_t range),
+                  const void *from, void *to, size_t width)
+{
+    w->from = from;
+    w->to = to;
+    w->width = width;
+    pool_for(pool, (w->n + RANGE - 1) / RANGE, fn, w);
 }
 
 /* The columns are taken one by one through a single spare one: memory that is touched for the
  * first time costs more than anything else here. Columns of eight bytes change places with it. */
-static void apply_order(struct slices *s, size_t first, const uint32_t *order)
+static void apply_order(struct sorting *w, struct pool *pool)
 {
-    size_t n = s->n - first;
+    struct slices *s = w->s;
     nanos *spare = mem_grow(NULL, sizeof(*spare), s->cap);
     nanos **wide[] = {&s->begin, &s->dur};
-    uint32_t **narrow[] = {&s->lane, &s->name, &s->set, &s->own};
+    uint32_t *narrow[] = {s->lane, s->name, s->set, s->own};
 
     for (size_t c = 0; c < ARRAY_LEN(wide); c++) {
         nanos *column = *wide[c];
-        memcpy(spare, column, first * sizeof(*spare));
-        for (size_t i = 0; i < n; i++)
-            spare[first + i] = column[order[i]];
+        memcpy(spare, column, w->first * sizeof(*spare));
+        share(w, pool, fetch, column, spare + w->first, sizeof(*spare));
         *wide[c] = spare;
         spare = column;
     }
     for (size_t c = 0; c < ARRAY_LEN(narrow); c++) {
-        uint32_t *column = *narrow[c], *copy = (uint32_t *)spare;
-        for (size_t i = 0; i < n; i++)
-            copy[i] = column[order[i]];
-        memcpy(column + first, copy, n * sizeof(*copy));
+        share(w, pool, fetch, narrow[c], spare, sizeof(*narrow[c]));
+        share(w, pool, put_back, spare, narrow[c] + w->first, sizeof(*narrow[c]));
     }
-    uint8_t *copy = (uint8_t *)spare;
-    for (size_t i = 0; i < n; i++)
-        copy[i] = s->kind[order[i]];
-    memcpy(s->kind + first, copy, n);
+    share(w, pool, fetch, s->kind, spare, sizeof(*s->kind));
+    share(w, pool, put_back, spare, s->kind + w->first, sizeof(*s->kind));
     mem_free(spare);
 }
 
-void slices_sort_from(struct slices *s, size_t first)
+void slices_sort_from(struct slices *s, size_t first, struct pool *pool)
 {
+    struct sorting w = {.s = s, .first = first, .n = s->n - first};
+
     if (first >= s->n || is_sorted(s, first))
         return;
-    uint32_t *order = find_order(s, first);
-    apply_order(s, first, order);
-    mem_free(order);
+    find_order(&w, pool);
+    apply_order(&w, pool);
+    mem_free(w.order);
 }
 
 uint32_t *slices_sort(struct slices *s, bool tell)
 {
+    struct sorting w = {.s = s, .n = s->n};
     uint32_t *place = NULL;
 
     if (is_sorted(s, 0))
         return NULL;
-    uint32_t *order = find_order(s, 0);
+    find_order(&w, NULL);
     if (tell) {
         place = mem_grow(NULL, sizeof(*place), s->n);
         for (size_t i = 0; i < s->n; i++)
-            place[order[i]] = (uint32_t)i;
+            place[w.order[i]] = (uint32_t)i;
     }
-    apply_order(s, 0, order);
-    mem_free(order);
+    apply_order(&w, NULL);
+    mem_free(w.order);
     return place;
 }

@@ -9,6 +9,8 @@
 #include "capture/attrs.h"
 #include "capture/lane.h"
 
+struct pool;
+
 /* One slice, as it is added and as it is read back. */
 struct slice {
     nanos begin, dur;
@@ -54,7 +56,7 @@ static inline nanos slices_end(const struct slices *s, size_t i)
  * set, gives the new place of each old number for mem_free(), or NULL when nothing moved. */
 uint32_t *slices_sort(struct slices *s, bool tell);
 
-/* Sorts those from number `first` on and leaves the others alone. */
-void slices_sort_from(struct slices *s, size_t first);
+/* Sorts those from number `first` on and leaves the others alone. `pool` may be NULL. */
+void slices_sort_from(struct slices *s, size_t first, struct pool *pool);
 
 #endif

@@ -1,5 +1,6 @@
 #include "capture/slices.h"
 
+#include "base/pool.h"
 #include "base/testing.h"
 
 static void push(struct slices *s, lane_id lane, nanos begin, nanos dur, strid name)
@@ -70,7 +71,7 @@ TEST(a_part_is_sorted_without_touching_what_stands_before_it)
     push(&s, 8, 100, 1, 2);
     push(&s, 3, 50, 1, 3);
     push(&s, 2, 60, 1, 4);
-    slices_sort_from(&s, 2);
+    slices_sort_from(&s, 2, NULL);
 
     const strid names[] = {1, 2, 4, 3};
     for (size_t i = 0; i < 4; i++)
@@ -91,7 +92,33 @@ TEST(no_slice_costs_more_than_forty_bytes)
     assert_int_equal(s.n, 0);
 }
 
-TEST_MAIN("capture/slices", T(the_sort_tells_where_each_slice_went),
+TEST(threads_sort_alike)
+{
+    struct pool *pool = pool_new(3);
+    struct slices one = {0}, many = {0};
+
+    for (uint32_t i = 0; i < 150000; i++) {
+        uint32_t lane = i * 2654435761u >> 30;
+        push(&one, lane, i % 3 * 1000000 + i, i % 7, i); /* three sorted parts */
+        push(&many, lane, i % 3 * 1000000 + i, i % 7, i);
+    }
+    slices_sort_from(&one, 5, NULL);
+    slices_sort_from(&many, 5, pool);
+
+    for (size_t i = 0; i < one.n; i++) {
+        assert_int_equal(one.name[i], many.name[i]);
+        assert_int_equal(one.begin[i], many.begin[i]);
+        assert_int_equal(one.dur[i], many.name[i] % 7);
+        assert_int_equal(one.lane[i], many.lane[i]);
+        if (i > 5 && one.lane[i] == one.lane[i - 1])
+            assert_true(one.begin[i - 1] <= one.begin[i]);
+    }
+    slices_free(&one);
+    slices_free(&many);
+    pool_free(pool);
+}
+
+TEST_MAIN("capture/slices", T(threads_sort_alike), T(the_sort_tells_where_each_slice_went),
           T(slices_are_sorted_by_lane_then_begin_then_longest),
           T(a_long_shuffled_column_comes_out_in_order_with_its_rows_intact),
           T(a_part_is_sorted_without_touching_what_stands_before_it),

@@ -3,6 +3,13 @@
 #include "base/hash.h"
 #include "input/classify.h"
 
+enum { /* more than these are forgotten after a piece */
+       KEEP_STRINGS = 16 << 10,
+       KEEP_SETS = 128 << 10, /* bytes */
+       KEEP_COLUMNS = 1 << 10,
+       KEEP_LANES = 1 << 10,
+};
+
 static const struct str marker = S_INIT("ph");
 
 /* Longer events are overflowed counters (the exporter's own limit): 7 days. */
@@ -37,16 +44,42 @@ void trace_chunk_fini(struct trace_chunk *c)
     vec_free(&c->metas);
     hash_free(&c->lane_ids);
     arena_free(&c->arena);
+    mem_free(c->kept);
+    vec_free(&c->map.strings);
+    vec_free(&c->map.keys);
+    vec_free(&c->map.lanes);
+    vec_free(&c->map.sets);
+    vec_free(&c->map.own.shapes);
     mem_free(c->paths);
 }
 
-static void clear(struct trace_chunk *c)
+/* Forgets all numbers. */
+static void forget(struct trace_chunk *c)
 {
     trace_strings_clear(&c->strings);
     attrs_clear(&c->sets);
     attrs_clear(&c->owns);
     hash_clear(&c->lane_ids);
-    c->lanes.n = c->rows.n = c->ends.n = c->flow_cats.n = c->samples.n = c->metas.n = 0;
+    c->lanes.n = 0;
+    c->map.strings.n = c->map.keys.n = c->map.lanes.n = c->map.sets.n = c->map.own.shapes.n = 0;
+    trace_paths_forget(c->paths);
+    c->n_kept = 0;
+}
+
+static bool has_too_much(const struct trace_chunk *c)
+{
+    return c->strings.at.n > KEEP_STRINGS || c->sets.bytes.n > KEEP_SETS ||
+           c->sets.columns.n > KEEP_COLUMNS || c->owns.columns.n > KEEP_COLUMNS ||
+           c->lanes.n > KEEP_LANES;
+}
+
+static void clear(struct trace_chunk *c)
+{
+    if (!c->is_merged || has_too_much(c))
+        forget(c);
+    c->is_merged = false;
+    attrs_clear_runs(&c->owns);
+    c->rows.n = c->ends.n = c->flow_cats.n = c->samples.n = c->metas.n = 0;
     memset(c->troubles, 0, sizeof(c->troubles));
     memset(c->keys, 0, sizeof(c->keys));
     memset(c->last_lane, 0, sizeof(c->last_lane));
@@ -55,7 +88,6 @@ static void clear(struct trace_chunk *c)
     c->events = 0;
     trace_paths_renew(c->paths);
     arena_free(&c->arena);
-    arena_init(&c->arena);
 }
 
 static void trouble(struct trace_chunk *c, enum trace_trouble kind, uint64_t offset)
@@ -266,6 +298,7 @@ static inline void see_category(struct trace_chunk *c, const struct trace_event 
     if (path->cat_round != c->paths->round) {
         find_category(c, e->field[FIELD_CAT]);
         path->cat = *c->cat;
+        path->cat.text = S(""); /* the piece goes, the number stays */
         path->cat_round = c->paths->round;
     }
     c->cat = &path->cat;
@@ -381,7 +414,7 @@ static strid name_of_event(struct trace_chunk *c, const struct trace_event *e)
         id = put(c, e->field[FIELD_NAME]);
         trace_paths_teach(&e->name, id);
     }
-    c->paths->names = c->paths->names << 16 ^ id;
+    c->paths->names = c->paths->names << 12 ^ id;
     return id;
 }
 
@@ -485,9 +518,9 @@ static inline uint16_t arrow_cat(struct trace_chunk *c, struct path_node *path, 
 {
     if (path == NULL || !path->has_cat)
         return flow_cat(c, cat);
-    if (path->arrow_round != c->paths->round) {
+    if (path->arrow_piece != c->paths->piece) {
         path->arrow = flow_cat(c, cat);
-        path->arrow_round = c->paths->round;
+        path->arrow_piece = c->paths->piece;
     }
     return path->arrow;
 }
@@ -699,7 +732,8 @@ static bool read_event(struct trace_chunk *c, uint64_t at, struct trace_event *e
     add_event(c, e);
     if (c->paths->credit > 0)
         trace_paths_learn(
-            c->paths, str_part(c->text, (size_t)(at - c->offset), (size_t)(json_offset(j) - at)));
+            c->paths, str_part(c->text, (size_t)(at - c->offset), (size_t)(json_offset(j) - at)),
+            e->ph);
     return true;
 }
 

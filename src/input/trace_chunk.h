@@ -1,10 +1,11 @@
 /*
  * trace_chunk - one piece of a trace's event array, read by itself.
  *
- * A large trace is cut into pieces that are read side by side. A piece knows nothing of the others:
- * it numbers its texts, lanes and attribute sets itself, and trace_merge.h gives them the numbers
- * of the capture, piece after piece in file order. All memory of a piece is used again for a
- * later one.
+ * A large trace is cut into pieces that are read side by side. A piece knows nothing of those
+ * beside it: it numbers its texts, lanes and attribute sets itself, and trace_merge.h gives them
+ * the numbers of the capture, piece after piece in file order. All memory of a piece is used again
+ * for a later one, and so are its numbers and what they became, unless they are too many: pieces
+ * have much in common.
  *
  * A piece reads the events that begin in [from, limit) of the file. Where its first event begins is
  * a guess until the piece before it was read (json_border() of json_read.h); `start` and `stop`
@@ -86,7 +87,7 @@ struct trace_tally {
     uint64_t count, first; /* byte offset of the first one */
 };
 
-enum { TRACE_KEYS = 128 };
+enum { TRACE_KEYS = 128, TRACE_KEPT = 1 << 20 };
 
 /* An argument name that was met before, and what to do with it. */
 struct trace_key {
@@ -94,6 +95,15 @@ struct trace_key {
     struct trace_arg arg;
     strid id;
     bool is_used;
+};
+
+/* What the numbers of a piece are in the capture; kept by the merge. */
+struct trace_map {
+    VEC_OF(strid) strings;
+    VEC_OF(strid) keys; /* the same as names of arguments; 0: not asked for yet */
+    VEC_OF(uint32_t) lanes;
+    VEC_OF(attr_run) sets; /* by run; 0: not asked for yet */
+    struct attr_map own;
 };
 
 enum trace_stop {
@@ -133,6 +143,12 @@ struct trace_chunk {
     uint64_t events; /* that were understood */
     bool has_error;  /* the text could not be had: `error` says why */
     int error;       /* an errno */
+
+    /* Of the merge. */
+    bool is_merged; /* all numbers are known there, and may stay */
+    struct trace_map map;
+    char *kept; /* the texts of earlier pieces; room for TRACE_KEPT bytes, or NULL */
+    size_t n_kept;
 
     /* Memory of the reader. */
     struct json json;

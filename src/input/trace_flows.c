@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/pool.h"
 #include "base/radix.h"
 
 enum {
@@ -39,14 +40,20 @@ struct lane_range {
     uint32_t first, end, cursor;
 };
 
-struct binder {
-    struct capture *cap;
-    const lane_id *lanes;
+/* All starts, or all finishes. They are bound side by side. */
+struct side {
     struct lane_range *ranges; /* by lane of the capture */
-    const struct trace_flows *flows;
+    /* The ends of each category by id; NULL: as they stand. */
+    struct radix_item *items[MOST_CATS];
+};
+
+struct binder {
+    const struct capture *cap;
+    const lane_id *lanes;
+    size_t first; /* slice of this file */
+    struct trace_flows *flows;
+    struct side sides[2]; /* finishes, starts */
     VEC_OF(struct radix_item) arrows;
-    struct radix_item *items, *spare;
-    size_t room; /* of items and spare each */
 };
 
 static int by_place(const void *a, const void *b)
@@ -77,20 +84,21 @@ static uint32_t find_alias(const struct trace_flows *f, uint32_t lane, nanos at)
     return NONE;
 }
 
-static void find_ranges(struct binder *b, size_t first)
+static struct lane_range *find_ranges(const struct capture *cap, size_t first)
 {
-    const struct slices *s = &b->cap->slices;
+    const struct slices *s = &cap->slices;
+    struct lane_range *ranges = mem_grow(NULL, sizeof(*ranges), cap->lanes.n + 1);
 
-    b->ranges = mem_grow(NULL, sizeof(*b->ranges), b->cap->lanes.n + 1);
-    memset(b->ranges, 0, sizeof(*b->ranges) * (b->cap->lanes.n + 1));
+    memset(ranges, 0, sizeof(*ranges) * (cap->lanes.n + 1));
     for (size_t i = first; i < s->n;) {
         lane_id lane = s->lane[i];
         size_t end = i;
         while (end < s->n && s->lane[end] == lane)
             end++;
-        b->ranges[lane] = (struct lane_range){(uint32_t)i, (uint32_t)end, (uint32_t)i};
+        ranges[lane] = (struct lane_range){(uint32_t)i, (uint32_t)end, (uint32_t)i};
         i = end;
     }
+    return ranges;
 }
 
 /* Number of the first slice of the range that begins after `at`. */
@@ -141,7 +149,7 @@ static bool suits(enum flow_kind kind, bool is_start, enum slice_kind slice)
 /* The slice that an end stands at: of those that begin with it the innermost that suits, else the
  * innermost; failing those, the innermost around it. */
 static uint32_t find_slice(struct binder *b, const struct flow_end *end, enum flow_kind kind,
-                           bool is_start)
+                           int is_start)
 {
     const struct slices *s = &b->cap->slices;
     lane_id lane = b->lanes[end->lane];
@@ -153,7 +161,7 @@ static uint32_t find_slice(struct binder *b, const struct flow_end *end, enum fl
     }
     if (lane >= b->cap->lanes.n)
         return NONE;
-    struct lane_range *r = &b->ranges[lane];
+    struct lane_range *r = &b->sides[is_start].ranges[lane];
     uint32_t after = first_after(s->begin, r, end->at);
     if (after == r->first)
         return NONE;
@@ -170,19 +178,48 @@ static uint32_t find_slice(struct binder *b, const struct flow_end *end, enum fl
     return NONE;
 }
 
-static void bind_ends(struct binder *b, struct flow_end *ends, size_t n, enum flow_kind kind,
-                      bool is_start)
+/* The ends by id, for mem_free(); NULL when they stand so already. */
+static struct radix_item *sort_ends(const struct flow_end *ends, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        ends[i].slice = find_slice(b, &ends[i], kind, is_start);
-}
+    bool is_sorted = true;
 
-static void sort_ends(struct binder *b, const struct flow_end *ends, size_t n,
-                      struct radix_item *items)
-{
+    for (size_t i = 1; i < n && is_sorted; i++)
+        is_sorted = ends[i - 1].id <= ends[i].id;
+    if (is_sorted)
+        return NULL;
+    struct radix_item *items = mem_grow(NULL, sizeof(*items), n);
+    struct radix_item *spare = mem_grow(NULL, sizeof(*spare), n);
     for (size_t i = 0; i < n; i++)
         items[i] = (struct radix_item){ends[i].id, (uint32_t)i};
-    radix_sort(items, b->spare, n);
+    radix_sort(items, spare, n);
+    mem_free(spare);
+    return items;
+}
+
+static void bind_side(void *ctx, size_t is_start)
+{
+    struct binder *b = ctx;
+    struct side *side = &b->sides[is_start];
+
+    side->ranges = find_ranges(b->cap, b->first);
+    for (size_t c = 0; c < b->flows->cats.n; c++) {
+        struct flow_cat *cat = &b->flows->cats.at[c];
+        struct flow_end *ends = is_start != 0 ? cat->starts.at : cat->finishes.at;
+        size_t n = is_start != 0 ? cat->starts.n : cat->finishes.n;
+        if (cat->starts.n == 0 || cat->finishes.n == 0)
+            continue;
+        for (size_t i = 0; i < n; i++)
+            ends[i].slice = find_slice(b, &ends[i], cat->kind, (int)is_start);
+        side->items[c] = sort_ends(ends, n);
+    }
+    mem_free(side->ranges);
+}
+
+/* The `i`-th end by id. */
+static const struct flow_end *end_at(const struct flow_end *ends, const struct radix_item *items,
+                                     size_t i)
+{
+    return &ends[items != NULL ? items[i].value : i];
 }
 
 static void add_arrow(struct binder *b, enum flow_kind kind, uint32_t from, uint32_t to)
@@ -197,74 +234,68 @@ static void add_arrow(struct binder *b, enum flow_kind kind, uint32_t from, uint
     vec_push(&b->arrows, ((struct radix_item){(uint64_t)from << 32 | to, (uint32_t)kind}));
 }
 
-/* The start an end belongs to: the latest one before it, else the first. */
+/* The start an end belongs to, of those with its id from the `i`-th on: the latest one before it,
+ * else the first. NULL when there is none. */
 static const struct flow_end *pick(const struct flow_cat *cat, const struct radix_item *starts,
-                                   size_t n, const struct flow_end *finish)
+                                   size_t i, const struct flow_end *finish)
 {
-    const struct flow_end *best = &cat->starts.at[starts[0].value];
+    const struct flow_end *best = NULL;
 
-    for (size_t i = 1; i < n && i < LOOK_PAIR; i++) {
-        const struct flow_end *s = &cat->starts.at[starts[i].value];
-        if (s->at <= finish->at && (s->at > best->at || best->at > finish->at))
+    for (size_t last = i + LOOK_PAIR; i < cat->starts.n && i < last; i++) {
+        const struct flow_end *s = end_at(cat->starts.at, starts, i);
+        if (s->id != finish->id)
+            break;
+        if (best == NULL || (s->at <= finish->at && (s->at > best->at || best->at > finish->at)))
             best = s;
     }
     return best;
 }
 
-static void pair_ends(struct binder *b, struct flow_cat *cat)
+static void pair_ends(struct binder *b, const struct flow_cat *cat, const struct radix_item *starts,
+                      const struct radix_item *finishes)
 {
-    size_t n_starts = cat->starts.n, n_finishes = cat->finishes.n, i = 0;
+    size_t i = 0;
 
-    if (n_starts == 0 || n_finishes == 0)
+    if (cat->starts.n == 0)
         return;
-    if (b->room < n_starts + n_finishes) {
-        b->room = n_starts + n_finishes;
-        mem_free(b->items);
-        mem_free(b->spare);
-        b->items = mem_grow(NULL, sizeof(*b->items), b->room);
-        b->spare = mem_grow(NULL, sizeof(*b->spare), b->room);
-    }
-    assert(b->items != NULL && b->spare != NULL);
-    struct radix_item *starts = b->items, *finishes = b->items + n_starts;
-    bind_ends(b, cat->starts.at, n_starts, cat->kind, true);
-    bind_ends(b, cat->finishes.at, n_finishes, cat->kind, false);
-    sort_ends(b, cat->starts.at, n_starts, starts);
-    sort_ends(b, cat->finishes.at, n_finishes, finishes);
-    for (size_t k = 0; k < n_finishes; k++) {
-        uint64_t id = finishes[k].key;
-        while (i < n_starts && starts[i].key < id)
+    for (size_t k = 0; k < cat->finishes.n; k++) {
+        const struct flow_end *finish = end_at(cat->finishes.at, finishes, k);
+        while (i < cat->starts.n && end_at(cat->starts.at, starts, i)->id < finish->id)
             i++;
-        size_t same = 0;
-        while (i + same < n_starts && same < LOOK_PAIR && starts[i + same].key == id)
-            same++;
-        if (same == 0)
-            continue;
-        const struct flow_end *finish = &cat->finishes.at[finishes[k].value];
-        add_arrow(b, cat->kind, pick(cat, starts + i, same, finish)->slice, finish->slice);
+        const struct flow_end *start = pick(cat, starts, i, finish);
+        if (start != NULL)
+            add_arrow(b, cat->kind, start->slice, finish->slice);
     }
 }
 
-void trace_flows_bind(struct trace_flows *f, struct capture *cap, size_t first,
-                      const lane_id *lanes)
+static void add_arrows(struct capture *cap, struct radix_item *arrows, size_t n)
 {
-    struct binder b = {.cap = cap, .lanes = lanes, .flows = f};
+    struct radix_item *spare = mem_grow(NULL, sizeof(*spare), n + 1);
+
+    if (n > 0)
+        radix_sort(arrows, spare, n);
+    mem_free(spare);
+    vec_reserve(&cap->flows, cap->flows.n + n);
+    for (size_t i = 0; i < n; i++)
+        capture_flow(cap, (enum flow_kind)arrows[i].value, (uint32_t)(arrows[i].key >> 32),
+                     (uint32_t)arrows[i].key);
+}
+
+void trace_flows_bind(struct trace_flows *f, struct capture *cap, size_t first,
+                      const lane_id *lanes, struct pool *pool)
+{
+    struct binder b = {.cap = cap, .lanes = lanes, .first = first, .flows = f};
 
     if (f->cats.n == 0)
         return;
     if (f->aliases.n > 0)
         qsort(f->aliases.at, f->aliases.n, sizeof(*f->aliases.at), by_place);
-    find_ranges(&b, first);
-    for (size_t i = 0; i < f->cats.n; i++)
-        pair_ends(&b, &f->cats.at[i]);
-    b.spare = mem_grow(b.spare, sizeof(*b.spare), b.arrows.n + 1);
-    if (b.arrows.n > 0)
-        radix_sort(b.arrows.at, b.spare, b.arrows.n);
-    vec_reserve(&cap->flows, cap->flows.n + b.arrows.n);
-    for (size_t i = 0; i < b.arrows.n; i++)
-        capture_flow(cap, (enum flow_kind)b.arrows.at[i].value,
-                     (uint32_t)(b.arrows.at[i].key >> 32), (uint32_t)b.arrows.at[i].key);
+    pool_for(pool, 2, bind_side, &b);
+    for (size_t c = 0; c < f->cats.n; c++) {
+        pair_ends(&b, &f->cats.at[c], b.sides[1].items[c], b.sides[0].items[c]);
+        mem_free(b.sides[0].items[c]);
+        mem_free(b.sides[1].items[c]);
+    }
+    add_arrows(cap, b.arrows.at, b.arrows.n);
     vec_free(&b.arrows);
-    mem_free(b.items);
-    mem_free(b.spare);
-    mem_free(b.ranges);
 }

@@ -45,9 +45,9 @@ uint32_t trace_flows_cat(struct trace_flows *f, strid name, bool is_text, enum f
 /*
  * Pairs the ends and adds the arrows to `cap`, whose slices from `first` on are sorted; the ends'
  * lanes are numbers into `lanes`, which has the capture's lanes. Ends without a partner or a slice
- * are normal and cost nothing.
+ * are normal and cost nothing. `pool` may be NULL.
  */
 void trace_flows_bind(struct trace_flows *f, struct capture *cap, size_t first,
-                      const lane_id *lanes);
+                      const lane_id *lanes, struct pool *pool);
 
 #endif

@@ -19,10 +19,6 @@ void trace_merge_fini(struct trace_merge *m)
     mem_free(m->open);
     mem_free(m->series_uses);
     hash_free(&m->series_ids);
-    vec_free(&m->strings);
-    vec_free(&m->keys);
-    vec_free(&m->lane_map);
-    vec_free(&m->sets);
     arena_free(&m->scratch);
 }
 
@@ -41,22 +37,37 @@ static void add_tally(struct trace_tally *to, uint64_t count, uint64_t first)
     to->count += count;
 }
 
-static void map_strings(struct trace_merge *m, const struct trace_chunk *c)
+/* Copies a text that outlives its piece; false when there is no room. */
+static bool keep(struct trace_chunk *c, struct str *text)
 {
-    vec_reserve(&m->strings, c->strings.at.n);
-    m->strings.n = c->strings.at.n;
-    m->strings.at[0] = 0;
-    for (size_t i = 1; i < c->strings.at.n; i++) {
-        const struct trace_string *s = &c->strings.at.at[i];
-        struct arena_mark mark = arena_mark(&m->scratch);
-        m->strings.at[i] =
-            capture_intern(m->cap, trace_text(s->raw, (enum trace_form)s->form, &m->scratch));
-        arena_rewind(&m->scratch, mark);
-    }
+    if (text->n > TRACE_KEPT - c->n_kept)
+        return false;
+    if (c->kept == NULL)
+        c->kept = mem_grow(NULL, 1, TRACE_KEPT);
+    if (text->n > 0)
+        memcpy(c->kept + c->n_kept, text->at, text->n);
+    text->at = c->kept + c->n_kept;
+    c->n_kept += text->n;
+    return true;
 }
 
-/* The capture's name for an argument: some have a well-known one. */
-static strid map_key(const struct trace_merge *m, const struct trace_chunk *c, strid key)
+/* Those that are new. The numbers stay when all texts can be kept. */
+static void map_strings(struct trace_merge *m, struct trace_chunk *c)
+{
+    c->is_merged = true;
+    vec_reserve(&c->map.strings, c->strings.at.n);
+    for (size_t i = c->map.strings.n; i < c->strings.at.n; i++) {
+        struct trace_string *s = &c->strings.at.at[i];
+        struct arena_mark mark = arena_mark(&m->scratch);
+        c->map.strings.at[i] =
+            capture_intern(m->cap, trace_text(s->raw, (enum trace_form)s->form, &m->scratch));
+        arena_rewind(&m->scratch, mark);
+        c->is_merged = keep(c, &s->raw) && c->is_merged;
+    }
+    c->map.strings.n = c->strings.at.n;
+}
+
+static strid find_key(const struct trace_merge *m, const struct trace_chunk *c, strid key)
 {
     struct trace_arg arg = trace_argument(m->dialect, c->strings.at.at[key].raw);
 
@@ -68,11 +79,19 @@ static strid map_key(const struct trace_merge *m, const struct trace_chunk *c, s
     case ARG_LINK:
         return capture_key(m->cap, KEY_LINK);
     default:
-        return key != 0 ? m->strings.at[key] : capture_key(m->cap, KEY_CAT);
+        return key != 0 ? c->map.strings.at[key] : capture_key(m->cap, KEY_CAT);
     }
 }
 
-static attr_run map_set(struct trace_merge *m, const struct trace_chunk *c, attr_run run)
+/* The capture's name for an argument: some have a well-known one. */
+static strid map_key(const struct trace_merge *m, struct trace_chunk *c, strid key)
+{
+    if (c->map.keys.at[key] == 0)
+        c->map.keys.at[key] = find_key(m, c, key);
+    return c->map.keys.at[key];
+}
+
+static attr_run map_set(struct trace_merge *m, struct trace_chunk *c, attr_run run)
 {
     struct attr list[TRACE_ARGS + 1], attr;
     struct attr_walk walk = attrs_walk(&c->sets, run);
@@ -80,27 +99,38 @@ static attr_run map_set(struct trace_merge *m, const struct trace_chunk *c, attr
 
     while (attrs_next(&walk, &attr)) {
         if (attr.type == ATTR_TEXT)
-            attr.bits = m->strings.at[attr.text];
+            attr.bits = c->map.strings.at[attr.text];
         attr.key = map_key(m, c, attr.key);
         list[n++] = attr;
     }
     return attrs_set(&m->cap->attrs, list, n);
 }
 
-static void map_lanes(struct trace_merge *m, const struct trace_chunk *c)
+static void map_lanes(struct trace_merge *m, struct trace_chunk *c)
 {
-    vec_reserve(&m->lane_map, c->lanes.n);
-    m->lane_map.n = c->lanes.n;
-    for (size_t i = 0; i < c->lanes.n; i++)
-        m->lane_map.at[i] = trace_lanes_get(&m->lanes, m->strings.at[c->lanes.at[i].pid],
-                                            m->strings.at[c->lanes.at[i].tid]);
+    const strid *strings = c->map.strings.at;
+
+    for (size_t i = c->map.lanes.n; i < c->lanes.n; i++)
+        vec_push(&c->map.lanes, trace_lanes_get(&m->lanes, strings[c->lanes.at[i].pid],
+                                                strings[c->lanes.at[i].tid]));
 }
 
-static attr_run set_of(struct trace_merge *m, const struct trace_chunk *c, attr_run run)
+/* Room for the numbers of keys and sets, which are asked for one by one. */
+static void map_more(struct trace_map *map, size_t n_strings, size_t n_sets)
 {
-    if (run != 0 && m->sets.at[run] == 0)
-        m->sets.at[run] = map_set(m, c, run);
-    return run != 0 ? m->sets.at[run] : 0;
+    vec_reserve(&map->keys, n_strings);
+    memset(map->keys.at + map->keys.n, 0, (n_strings - map->keys.n) * sizeof(*map->keys.at));
+    map->keys.n = n_strings;
+    vec_reserve(&map->sets, n_sets);
+    memset(map->sets.at + map->sets.n, 0, (n_sets - map->sets.n) * sizeof(*map->sets.at));
+    map->sets.n = n_sets;
+}
+
+static attr_run set_of(struct trace_merge *m, struct trace_chunk *c, attr_run run)
+{
+    if (run != 0 && c->map.sets.at[run] == 0)
+        c->map.sets.at[run] = map_set(m, c, run);
+    return run != 0 ? c->map.sets.at[run] : 0;
 }
 
 static void add_slice(struct trace_merge *m, const struct trace_row *row)
@@ -121,16 +151,16 @@ static void add_slice(struct trace_merge *m, const struct trace_row *row)
 }
 
 /* A row in the capture's numbers. */
-static struct trace_row map_row(struct trace_merge *m, const struct trace_chunk *c,
-                                const struct trace_row *from, struct attr_map *own)
+static struct trace_row map_row(struct trace_merge *m, struct trace_chunk *c,
+                                const struct trace_row *from)
 {
     struct trace_row row = *from;
 
-    row.lane = m->lane_map.at[row.lane];
-    row.name = m->strings.at[row.name];
+    row.lane = c->map.lanes.at[row.lane];
+    row.name = c->map.strings.at[row.name];
     row.set = set_of(m, c, row.set);
     if (row.own != 0)
-        row.own = attrs_copy_own(&m->cap->attrs, &c->owns, row.own, own);
+        row.own = attrs_copy_own(&m->cap->attrs, &c->owns, row.own, &c->map.own);
     return row;
 }
 
@@ -172,23 +202,15 @@ static void close_edge(struct trace_merge *m, const struct trace_row *end)
     add_slice(m, &edge->row);
 }
 
-static void add_rows(struct trace_merge *m, const struct trace_chunk *c)
+static void add_rows(struct trace_merge *m, struct trace_chunk *c)
 {
-    struct attr_map own = {0};
-
-    vec_reserve(&m->sets, c->sets.bytes.n);
-    m->sets.n = c->sets.bytes.n;
-    memset(m->sets.at, 0, m->sets.n * sizeof(*m->sets.at));
-    vec_reserve(&m->keys, c->strings.at.n);
-    m->keys.n = c->strings.at.n;
-    for (size_t i = 0; i < c->owns.columns.n; i++) {
-        strid key = c->owns.columns.at[i].key;
-        m->keys.at[key] = map_key(m, c, key);
-    }
-    own.strings = m->keys.at;
+    map_more(&c->map, c->strings.at.n, c->sets.bytes.n);
+    for (size_t i = 0; i < c->owns.columns.n; i++)
+        map_key(m, c, c->owns.columns.at[i].key);
+    c->map.own.strings = c->map.keys.at;
     slices_reserve(&m->cap->slices, m->cap->slices.n + c->rows.n);
     for (size_t i = 0; i < c->rows.n; i++) {
-        struct trace_row row = map_row(m, c, &c->rows.at[i], &own);
+        struct trace_row row = map_row(m, c, &c->rows.at[i]);
         if (row.edge == 0)
             add_slice(m, &row);
         else if (row.edge == 'B')
@@ -196,7 +218,6 @@ static void add_rows(struct trace_merge *m, const struct trace_chunk *c)
         else
             close_edge(m, &row);
     }
-    vec_free(&own.shapes);
 }
 
 static void add_ends(struct trace_merge *m, const struct trace_chunk *c)
@@ -206,13 +227,13 @@ static void add_ends(struct trace_merge *m, const struct trace_chunk *c)
     for (size_t i = 0; i < c->flow_cats.n; i++) {
         enum flow_kind kind = trace_flow_kind(c->strings.at.at[c->flow_cats.at[i]].raw);
         for (int is_text = 0; is_text < 2; is_text++)
-            cats[is_text][i] =
-                trace_flows_cat(&m->flows, m->strings.at[c->flow_cats.at[i]], is_text == 1, kind);
+            cats[is_text][i] = trace_flows_cat(&m->flows, c->map.strings.at[c->flow_cats.at[i]],
+                                               is_text == 1, kind);
     }
     for (size_t i = 0; i < c->ends.n; i++) {
         const struct trace_end *e = &c->ends.at[i];
         struct flow_cat *cat = &m->flows.cats.at[cats[e->is_text][e->cat]];
-        struct flow_end end = {.id = e->id, .at = e->at, .lane = m->lane_map.at[e->lane]};
+        struct flow_end end = {.id = e->id, .at = e->at, .lane = c->map.lanes.at[e->lane]};
         if (e->is_start)
             vec_push(&cat->starts, end);
         else
@@ -241,8 +262,8 @@ static void add_samples(struct trace_merge *m, const struct trace_chunk *c)
 {
     for (size_t i = 0; i < c->samples.n; i++) {
         const struct trace_sample *s = &c->samples.at[i];
-        series_id id =
-            series_of(m, m->lane_map.at[s->lane], m->strings.at[s->name], m->strings.at[s->unit]);
+        series_id id = series_of(m, c->map.lanes.at[s->lane], c->map.strings.at[s->name],
+                                 c->map.strings.at[s->unit]);
         capture_sample(m->cap, id, s->at, s->value);
     }
 }
@@ -251,9 +272,9 @@ static void add_metas(struct trace_merge *m, const struct trace_chunk *c)
 {
     for (size_t i = 0; i < c->metas.n; i++) {
         const struct trace_meta *meta = &c->metas.at[i];
-        struct trace_lane *lane = &m->lanes.at.at[m->lane_map.at[meta->lane]];
+        struct trace_lane *lane = &m->lanes.at.at[c->map.lanes.at[meta->lane]];
         struct trace_process *process = &m->lanes.processes.at[lane->process];
-        strid text = m->strings.at[meta->text];
+        strid text = c->map.strings.at[meta->text];
         if (meta->kind == META_THREAD_NAME)
             lane->name = text;
         else if (meta->kind == META_ROW_OF)
@@ -265,7 +286,7 @@ static void add_metas(struct trace_merge *m, const struct trace_chunk *c)
     }
 }
 
-void trace_merge_add(struct trace_merge *m, const struct trace_chunk *c)
+void trace_merge_add(struct trace_merge *m, struct trace_chunk *c)
 {
     map_strings(m, c);
     map_lanes(m, c);
@@ -422,6 +443,7 @@ static void tell_all(struct trace_merge *m)
 void trace_merge_finish(struct trace_merge *m)
 {
     struct capture *cap = m->cap;
+    struct pool *pool = m->in->options != NULL ? m->in->options->pool : NULL;
 
     for (uint64_t i = 0; i < m->open_left; i++)
         trace_merge_trouble(m, TROUBLE_UNPAIRED, TRACE_NOWHERE);
@@ -434,8 +456,8 @@ void trace_merge_finish(struct trace_merge *m)
         const struct trace_lane *lane = &m->lanes.at.at[m->series_uses[i].lane];
         cap->series.at[m->series_uses[i].id].process = m->lanes.processes.at[lane->process].name;
     }
-    slices_sort_from(&cap->slices, m->first);
-    trace_flows_bind(&m->flows, cap, m->first, lanes);
+    slices_sort_from(&cap->slices, m->first, pool);
+    trace_flows_bind(&m->flows, cap, m->first, lanes, pool);
     mem_free(lanes);
     tell_all(m);
 }

@@ -36,9 +36,6 @@ struct trace_merge {
     uint64_t events, lost;
     struct trace_tally troubles[TROUBLE_COUNT];
     struct trace_tally recovered[JSON_RECOVERIES];
-    /* Numbers of the piece at hand -> numbers of the capture. */
-    VEC_OF(strid) strings, keys;
-    VEC_OF(uint32_t) lane_map, sets;
     struct arena scratch;
 };
 
@@ -46,8 +43,8 @@ void trace_merge_init(struct trace_merge *m, const struct input_file *in, struct
                       enum trace_dialect dialect);
 void trace_merge_fini(struct trace_merge *m);
 
-/* Adds a piece. */
-void trace_merge_add(struct trace_merge *m, const struct trace_chunk *c);
+/* Adds a piece; its numbers may then stay for the next one. */
+void trace_merge_add(struct trace_merge *m, struct trace_chunk *c);
 
 /* Counts something that no piece has met itself. */
 void trace_merge_trouble(struct trace_merge *m, enum trace_trouble kind, uint64_t offset);

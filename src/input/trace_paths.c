@@ -12,16 +12,17 @@ enum {
     SLACK = 128, /* bytes of text that can be read at any place, so that few checks are needed */
     CREDIT = 512,
     MISS = 4, /* an unknown event costs some known ones */
+    WRONG_GUESSES = 16,
 };
 
-static void forget(struct trace_paths *t)
+static void forget_layouts(struct trace_paths *t)
 {
     memset(t->nodes, 0, sizeof(t->nodes[0]));
     for (size_t i = 0; i < TRACE_PATH_GUESSES; i++)
         t->guesses[i] = &t->nodes[0];
     t->n = 1;
     t->last = 0;
-    t->round = 0;
+    t->round = t->piece = 1;
 }
 
 /*
@@ -144,6 +145,27 @@ ALWAYS_INLINE void set_field(struct trace_event *e, const struct path_node *node
 }
 
 /*
+ * What comes next cannot be looked at before the end of a value is known, and finding it takes
+ * longer than all else; but a value is mostly as long as the last one at its place. HOP goes that
+ * far and checks it meanwhile: the processor goes on without waiting for the check. UNKNOWN keeps
+ * the compiler from seeing that both ways lead to the same place.
+ */
+#define UNKNOWN(x) __asm__ volatile("" : "+r"(x))
+
+#define HOP(to, count)                                                                             \
+    do {                                                                                           \
+        unsigned likely = node->length, check = likely;                                            \
+        UNKNOWN(check);                                                                            \
+        if (check == (count)) {                                                                    \
+            UNKNOWN(likely);                                                                       \
+            to += likely;                                                                          \
+        } else {                                                                                   \
+            node->length = (uint8_t)(count);                                                       \
+            to += (count);                                                                         \
+        }                                                                                          \
+    } while (0)
+
+/*
  * The walk, written once; a macro, as each is compiled for its own processor.
  *
  * STRING_END: from `p` to the closing quote of a string; fails when it is not all printable, or
@@ -167,13 +189,16 @@ ALWAYS_INLINE void set_field(struct trace_event *e, const struct path_node *node
 
 #define NUMBER_END(to, DIGITS)                                                                     \
     do {                                                                                           \
-        to += *to == '-';                                                                          \
+        if (*to == '-') {                                                                          \
+            UNKNOWN(to);                                                                           \
+            to++;                                                                                  \
+        }                                                                                          \
         if (end - to < SLACK || !path_is_digit(*to))                                               \
             return NULL;                                                                           \
         unsigned count = DIGITS(to);                                                               \
-        to += count;                                                                               \
         if (count == 64)                                                                           \
             return NULL;                                                                           \
+        HOP(to, count);                                                                            \
     } while (0)
 
 #define VALUE_END(to, PRINTABLE, DIGITS)                                                           \
@@ -198,8 +223,8 @@ ALWAYS_INLINE void set_field(struct trace_event *e, const struct path_node *node
  * these. The guess is right when it stands here with a quote behind it. */
 #define TAKE_TEXT(guess, so_far, text_form, IS_SAME, PRINTABLE)                                    \
     do {                                                                                           \
-        uint32_t mix = ((so_far) ^ (uint32_t)(node - t->nodes)) * UINT32_C(0x9e3779b1);            \
-        (guess).for_next = &t->texts[(mix >> 12) % TRACE_TEXT_GUESSES];                            \
+        uint64_t mix = ((so_far) ^ (uint64_t)(node - t->nodes)) * UINT64_C(0x9e3779b97f4a7c15);    \
+        (guess).for_next = &t->texts[(mix >> 40) % TRACE_TEXT_GUESSES];                            \
         (guess).id = *(guess).for_next;                                                            \
         const struct trace_string *likely = &c->strings.at.at[(guess).id];                         \
         if ((guess).id != 0 && (size_t)(end - p) >= likely->raw.n + SLACK &&                       \
@@ -211,12 +236,18 @@ ALWAYS_INLINE void set_field(struct trace_event *e, const struct path_node *node
         }                                                                                          \
     } while (0)
 
+/* The place of the guess for the first text, by the events before; the others follow it. */
+static inline uint32_t first_guess(const struct trace_paths *t)
+{
+    return t->last * UINT32_C(0x9e3779b1) >> 16;
+}
+
 #define WALK(IS_AT, IS_SAME, PRINTABLE, DIGITS)                                                    \
     struct trace_paths *t = c->paths;                                                              \
     struct path_node *node = &t->nodes[0];                                                         \
     bool skips_args = false; /* Python's own ids and nothing else */                               \
     uint32_t so_far = 0;                                                                           \
-    uint32_t place = t->last * UINT32_C(0x9e3779b1) >> 16;                                         \
+    uint32_t place = first_guess(t);                                                               \
                                                                                                    \
     for (;;) {                                                                                     \
         if (end - p < SLACK)                                                                       \
@@ -307,17 +338,23 @@ void trace_paths_init(struct trace_paths *t, enum trace_paths_mode mode)
         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"))
         t->walk = walk_avx512;
 #endif
-    forget(t);
+    forget_layouts(t);
+    trace_paths_forget(t);
+}
+
+void trace_paths_forget(struct trace_paths *t)
+{
+    t->round++;
+    t->names = 0;
+    memset(t->texts, 0, sizeof(t->texts));
 }
 
 void trace_paths_renew(struct trace_paths *t)
 {
-    if (t->n == TRACE_PATH_NODES || t->round == UINT32_MAX)
-        forget(t);
-    t->round++;
+    if (t->n == TRACE_PATH_NODES || t->round == UINT32_MAX || t->piece == UINT32_MAX)
+        forget_layouts(t);
+    t->piece++;
     t->credit = t->mode != PATHS_OFF ? CREDIT : 0;
-    t->names = 0;
-    memset(t->texts, 0, sizeof(t->texts));
 }
 
 const char *trace_paths_read(struct trace_chunk *c, const char *at, const char *end,
@@ -326,6 +363,12 @@ const char *trace_paths_read(struct trace_chunk *c, const char *at, const char *
     struct trace_paths *t = c->paths;
     const char *behind = t->walk(c, at, end, e);
 
+    if (behind == NULL) { /* a guess that fits may lead astray, as texts begin like others */
+        for (uint32_t i = 0; i < WRONG_GUESSES; i++)
+            t->guesses[(first_guess(t) + i) % TRACE_PATH_GUESSES] = &t->nodes[0];
+        trace_event_start(e, e->offset);
+        behind = t->walk(c, at, end, e);
+    }
     t->credit += behind != NULL ? t->credit < CREDIT : -MISS;
     return behind;
 }

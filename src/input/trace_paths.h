@@ -22,7 +22,7 @@ enum {
     TRACE_PATH_TEXT = 64,    /* a longer text is several nodes */
     TRACE_PATH_CONSTANTS = 4,
     TRACE_PATH_GUESSES = 1024,
-    TRACE_TEXT_GUESSES = 4096,
+    TRACE_TEXT_GUESSES = 8192,
 };
 
 struct trace_chunk;
@@ -54,6 +54,7 @@ struct path_node {
     uint8_t value;                  /* enum path_value */
     uint8_t field;                  /* enum trace_field */
     char ph;                        /* at the end of a path: the phase of its events */
+    uint8_t length;                 /* of the last value met here */
     bool is_string;
     bool is_python; /* an argument of one of Python's functions: of no use */
     uint8_t n_constants;
@@ -65,9 +66,9 @@ struct path_node {
     bool is_text; /* a string that is kept as text, in this form: */
     uint8_t form; /* enum trace_form */
 
-    /* At the end of a path: what is the same for all of its events, in this piece. */
+    /* At the end of a path: what is the same for all of its events. */
     bool has_lane, has_cat; /* pid and tid are constants; the category is */
-    uint32_t lane_round, cat_round, arrow_round;
+    uint32_t lane_round, cat_round, arrow_piece;
     uint32_t lane;
     uint16_t arrow; /* its category as one of arrows */
     struct trace_cat cat;
@@ -83,17 +84,21 @@ struct trace_paths {
     /* The child taken, by the node and the events before. */
     struct path_node *guesses[TRACE_PATH_GUESSES];
     strid texts[TRACE_TEXT_GUESSES]; /* the text met, by its node and the texts before it */
-    uint32_t names;                  /* of the last two events */
+    uint64_t names;                  /* of the last five events, mixed */
     const char *(*walk)(struct trace_chunk *c, const char *p, const char *end,
                         struct trace_event *e);
-    uint32_t round; /* numbers of keys hold for one piece */
+    uint32_t round; /* changes when all numbers are forgotten */
+    uint32_t piece; /* changes with each piece */
     enum trace_paths_mode mode;
     int32_t credit; /* falls with events of unknown layout; at 0 looking is not worth it */
 };
 
 void trace_paths_init(struct trace_paths *t, enum trace_paths_mode mode);
 
-/* A new piece begins: its keys have other numbers. */
+/* The numbers of texts, keys and lanes hold no longer; layouts do. */
+void trace_paths_forget(struct trace_paths *t);
+
+/* A new piece begins. */
 void trace_paths_renew(struct trace_paths *t);
 
 /* Reads the event that begins at `at` into `e`, which is fresh, if it has a known layout. Returns
@@ -101,8 +106,8 @@ void trace_paths_renew(struct trace_paths *t);
 const char *trace_paths_read(struct trace_chunk *c, const char *at, const char *end,
                              struct trace_event *e);
 
-/* Remembers the layout of an event that was read by other means. */
-void trace_paths_learn(struct trace_paths *t, struct str event);
+/* Remembers the layout of an event that was read by other means; `ph` is its phase. */
+void trace_paths_learn(struct trace_paths *t, struct str event, char ph);
 
 /* A text of an event that was read here has this number. */
 static inline void trace_paths_teach(const struct trace_guess *guess, strid id)

@@ -27,8 +27,8 @@ struct lesson {
     struct str keys[2][TRACE_ARGS]; /* of the event, of its arguments */
     uint32_t n_keys[2];
     bool is_in_args, is_python;
-    char ph;
-    uint32_t known; /* a bit for each field that was a constant */
+    char ph, known_ph; /* as far as it was met; as the reader has found it */
+    uint32_t known;    /* a bit for each field that was a constant */
 };
 
 static char here(const struct lesson *l)
@@ -176,51 +176,66 @@ static struct path_node value_node(const struct lesson *l, struct str key, size_
     };
 }
 
-/* Puts the text up to the place reached into the tree as one with constants; false when there are
+/* Puts the text up to `to` into the tree as one with the next `n` constants; false when there are
  * too many that differ. */
-static bool put_constants(struct lesson *l, struct path_node node)
+static bool put_part(struct lesson *l, struct path_node node, size_t to, uint32_t n)
 {
     uint32_t known = l->known;
     bool is_python = l->is_python;
 
-    if (l->at - l->from > TRACE_PATH_TEXT)
+    if (to - l->from > TRACE_PATH_TEXT)
         return false;
-    for (uint32_t i = 0; i < l->n_constants; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         const struct constant *k = &l->constants[i];
         size_t quote = l->text.at[k->from] == '"', from = k->from + quote;
-        size_t n = k->to - quote - from;
+        size_t length = k->to - quote - from;
         enum trace_field field = trace_field(trace_word(k->key));
         node.constants[node.n_constants++] =
-            (struct path_constant){(uint8_t)field, (uint8_t)(l->at - from), (uint8_t)n};
+            (struct path_constant){(uint8_t)field, (uint8_t)(to - from), (uint8_t)length};
         if (field == FIELD_CAT)
-            is_python = str_equal(str_part(l->text, from, n), PATH_PYTHON);
+            is_python = str_equal(str_part(l->text, from, length), PATH_PYTHON);
         known |= (uint32_t)1 << field;
     }
     node.has_lane = (known >> FIELD_PID & 1) != 0 && (known >> FIELD_TID & 1) != 0;
     node.has_cat = (known >> FIELD_CAT & 1) != 0;
     node.is_python = is_python && (node.value == PATH_ARG_STRING || node.value == PATH_ARG_NUMBER);
-    set_text(l, &node, l->at);
+    set_text(l, &node, to);
     if (find_child(l, &node) == NULL && !has_few_children(l))
         return false;
     l->node = put_child(l, &node);
-    l->from = l->at;
+    l->from = to;
     l->known = known;
     l->is_python = is_python;
+    l->n_constants -= n;
+    memmove(l->constants, l->constants + n, l->n_constants * sizeof(*l->constants));
     return true;
+}
+
+/* Puts the text up to the place reached into the tree with the constants in it. A long one is cut
+ * behind constants, with the next byte, as a number may be the beginning of another. False when
+ * that does not work; then some of it may be in the tree. */
+static bool put_constants(struct lesson *l, struct path_node node)
+{
+    while (l->node != NULL && l->at - l->from > TRACE_PATH_TEXT) {
+        uint32_t n = 0;
+        while (n < l->n_constants && l->constants[n].to < l->from + TRACE_PATH_TEXT)
+            n++;
+        if (n == 0 ||
+            !put_part(l, (struct path_node){.value = PATH_NONE}, l->constants[n - 1].to + 1, n))
+            return false;
+    }
+    return l->node == NULL || put_part(l, node, l->at, l->n_constants);
 }
 
 /* Puts the text up to the place reached into the tree, with the constants in it: as part of the
  * text where there are few, else as values. */
 static bool add_node(struct lesson *l, struct path_node node)
 {
-    uint32_t n = l->n_constants;
-
     if (l->at - l->from > UINT16_MAX) /* what the lengths of keys hold */
         return false;
-    if (put_constants(l, node)) {
-        l->n_constants = 0;
+    if (put_constants(l, node))
         return l->node != NULL;
-    }
+    uint32_t n = l->n_constants;
     l->n_constants = 0;
     for (uint32_t i = 0; i < n; i++) {
         const struct constant *k = &l->constants[i];
@@ -295,13 +310,14 @@ static bool learn_letter(struct lesson *l, struct str key)
     return true;
 }
 
-/* Names of arrows are of no use; those of other events are many. */
+/* Names of arrows are of no use; those of other events are many. What tells about processes and
+ * threads comes once for each: it must not take the places of those that come often. */
 static bool is_constant(const struct lesson *l, struct str key)
 {
     enum trace_field field = trace_field(trace_word(key));
     bool is_arrow = l->ph == 's' || l->ph == 't' || l->ph == 'f';
 
-    return l->n_constants < ARRAY_LEN(l->constants) &&
+    return l->known_ph != 'M' && l->n_constants < ARRAY_LEN(l->constants) &&
            (field == FIELD_PID || field == FIELD_TID || field == FIELD_CAT ||
             (field == FIELD_NAME && is_arrow));
 }
@@ -350,9 +366,9 @@ static bool learn_event(struct lesson *l)
            add_node(l, (struct path_node){.value = PATH_END, .ph = l->ph});
 }
 
-void trace_paths_learn(struct trace_paths *t, struct str event)
+void trace_paths_learn(struct trace_paths *t, struct str event, char ph)
 {
-    struct lesson l = {.paths = t, .node = &t->nodes[0], .text = event};
+    struct lesson l = {.paths = t, .node = &t->nodes[0], .text = event, .known_ph = ph};
 
     if (t->n < TRACE_PATH_NODES)
         learn_event(&l);

@@ -20,7 +20,7 @@
 #include "input/trace_source.h"
 
 enum {
-    PIECE = 768 << 10, /* with all that is made of it in the second-level cache */
+    PIECE = 384 << 10, /* with all that is made of it in the second-level cache */
     REACH = 16 << 10,
     LOOK_BEHIND = 16,     /* bytes before a piece, for the comma before its first event */
     BYTES_A_SLICE = 352,  /* of the text, at least, in most traces */
@@ -195,6 +195,15 @@ static bool next_piece(void *ctx, size_t slot)
     return true;
 }
 
+/* With one thread the piece before is merged already, and nothing needs to be guessed. */
+static void read_in_turn(struct reader *r, struct trace_chunk *c)
+{
+    c->start = TRACE_NOWHERE; /* not read */
+    if (!r->has_ended && r->carry.n == 0 &&
+        (r->expected < c->limit || r->expected == TRACE_NOWHERE))
+        trace_chunk_read(c, r->expected);
+}
+
 static void work_piece(void *ctx, size_t slot)
 {
     struct reader *r = ctx;
@@ -212,7 +221,10 @@ static void work_piece(void *ctx, size_t slot)
             c->is_last = c->is_last || got < n; /* it became shorter meanwhile */
         }
     }
-    trace_chunk_read(c, c->from == r->begin ? r->begin : TRACE_NOWHERE);
+    if (r->n_slots == 1)
+        read_in_turn(r, c);
+    else
+        trace_chunk_read(c, c->from == r->begin ? r->begin : TRACE_NOWHERE);
 }
 
 /* Puts the carried text in front of a piece; false when it is not worth a try yet. */

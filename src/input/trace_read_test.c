@@ -335,6 +335,32 @@ TEST(neither_cuts_nor_threads_change_the_result)
         pool_free(pools[t]);
 }
 
+/* Pieces keep their numbers until they are too many: some texts come again, most do not. */
+TEST(numbers_that_are_forgotten_change_nothing)
+{
+    enum { EVENTS = 2000, LONG = 1200 };
+    struct pool *pools[] = {NULL, pool_new(2), pool_new(8)};
+    size_t room = EVENTS * (LONG + 300), n = 1;
+    char *text = mem_grow(NULL, 1, room);
+
+    text[0] = '[';
+    for (int i = 0; i < EVENTS; i++)
+        n += (size_t)snprintf(text + n, room - n,
+                              "{\"ph\": \"X\", \"name\": \"op%d\", \"pid\": %d, \"tid\": %d, "
+                              "\"ts\": \"%d.000\", \"dur\": 1.5, \"cat\": \"c%d\", \"args\": "
+                              "{\"k%d\": \"%0*d\", \"connection_id\": %d}}%s",
+                              i % 50, i % 3, i % 4, i, i % 2, i % 5, LONG, i % 60 == 0 ? 0 : i, i,
+                              i + 1 < EVENTS ? ", " : "]");
+    assert_true(n < room);
+    uint64_t whole = digest_cut((struct str){text, n}, TRACE_ASCEND, n + 1, 64, NULL);
+    for (size_t t = 0; t < 3; t++)
+        assert_true(digest_cut((struct str){text, n}, TRACE_ASCEND, 40000, 4096, pools[t]) ==
+                    whole);
+    for (size_t t = 0; t < 3; t++)
+        pool_free(pools[t]);
+    mem_free(text);
+}
+
 TEST(a_truncated_file_keeps_every_complete_event)
 {
     for (size_t n = 2; n < ascend.n; n += 11) {
@@ -631,6 +657,7 @@ TEST_MAIN("input/trace_read", F(every_event_of_an_ascend_timeline_gets_its_kind)
           F(times_and_arguments_are_kept_exactly),
           F(a_stream_is_named_by_its_number_and_a_thread_by_its_name),
           F(arrows_join_launches_and_kernels), F(counters_and_step_marks_are_kept),
+          F(numbers_that_are_forgotten_change_nothing),
           F(neither_cuts_nor_threads_change_the_result),
           F(a_truncated_file_keeps_every_complete_event),
           F(damage_costs_the_damaged_event_and_is_counted_with_its_place),

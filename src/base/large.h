@@ -1,0 +1,31 @@
+/*
+ * large - blocks of memory that are as long as whole huge pages.
+ *
+ * Columns with millions of entries are filled from end to end, and memory that is touched for the
+ * first time costs more than writing it: a fault for every 4 KiB. A block of this module begins and
+ * ends where a huge page does, so that it takes one for 2 MiB; and it grows by moving its pages
+ * instead of copying what is in them. Where the system has no huge pages it is memory like any.
+ *
+ * mem_grow() of base/arena.h decides what is large; nobody else needs this.
+ */
+#ifndef STRATA_BASE_LARGE_H
+#define STRATA_BASE_LARGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { LARGE_PAGE = 2 << 20 };
+
+/* A block of at least `bytes`; NULL when there is none. */
+void *large_new(size_t bytes);
+
+/* Is this one of them? */
+bool large_is(const void *p);
+
+/* Another size for a block, which keeps what fits; NULL when there is none, and it stays. */
+void *large_resize(void *p, size_t bytes);
+
+/* Gives a block back; false when it is none. */
+bool large_free(void *p);
+
+#endif

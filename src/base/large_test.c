@@ -1,0 +1,79 @@
+#include "base/large.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/testing.h"
+
+TEST(a_block_begins_at_a_huge_page_and_is_empty)
+{
+    char *block = large_new(3 << 20);
+
+    assert_non_null(block);
+    assert_int_equal((uintptr_t)block % LARGE_PAGE, 0);
+    assert_true(large_is(block));
+    assert_int_equal(block[0], 0);
+    assert_int_equal(block[(4 << 20) - 1], 0); /* whole huge pages */
+    assert_true(large_free(block));
+    assert_false(large_is(block));
+}
+
+TEST(a_block_keeps_its_bytes_when_its_size_changes)
+{
+    char *block = large_new(1 << 20), *neighbour = large_new(1 << 20);
+
+    memset(block, 7, 1 << 20);
+    memset(neighbour, 8, 1 << 20);
+    block = large_resize(block, 9 << 20);
+    assert_non_null(block);
+    for (size_t i = 0; i < 1 << 20; i += 4095)
+        assert_int_equal(block[i], 7);
+    assert_int_equal(block[(9 << 20) - 1], 0);
+    block = large_resize(block, 1 << 20);
+    assert_int_equal(block[(1 << 20) - 1], 7);
+    assert_int_equal(neighbour[0], 8);
+    assert_true(large_free(block));
+    assert_true(large_free(neighbour));
+}
+
+TEST(other_memory_is_none_of_them)
+{
+    char *other = aligned_alloc(LARGE_PAGE, LARGE_PAGE);
+
+    assert_false(large_is(other));
+    assert_false(large_free(other));
+    assert_false(large_free(NULL));
+    assert_null(large_resize(other, 1));
+    free(other);
+}
+
+TEST(what_cannot_be_had_is_refused)
+{
+    char *block = large_new(1);
+
+    assert_null(large_new(SIZE_MAX));
+    assert_null(large_new(SIZE_MAX / 4));
+    assert_null(large_resize(block, SIZE_MAX));
+    assert_null(large_resize(block, SIZE_MAX / 4));
+    assert_true(large_free(block)); /* and is still there */
+}
+
+TEST(many_blocks_are_told_apart)
+{
+    char *blocks[200];
+
+    for (size_t i = 0; i < 200; i++) {
+        blocks[i] = large_new(1);
+        blocks[i][0] = (char)i;
+    }
+    for (size_t i = 0; i < 200; i++) {
+        assert_int_equal(blocks[i][0], (char)i);
+        assert_true(large_free(blocks[i]));
+        assert_false(large_free(blocks[i]));
+    }
+}
+
+TEST_MAIN("base/large", T(a_block_begins_at_a_huge_page_and_is_empty),
+          T(a_block_keeps_its_bytes_when_its_size_changes), T(other_memory_is_none_of_them),
+          T(what_cannot_be_had_is_refused), T(many_blocks_are_told_apart))
