@@ -23,17 +23,40 @@ enum { NOTHING = -1 };
 /* Longer events are overflowed counters: 7 days. */
 static const nanos longest_event = 7 * 86400 * (nanos)1000000000;
 
+enum { RECENT_IDS = 16 };
+
+/* Large ids, each met many times, as small numbers in the order they came. */
+struct numbers {
+    VEC_OF(int64_t) ids;
+    struct hash numbers;         /* id -> number */
+    uint32_t recent[RECENT_IDS]; /* by id: the number it may have */
+};
+
 /* A call or a piece of work, by what joins the two. */
 struct link {
-    uint64_t process; /* globalPid: a globalTid without its thread */
-    int64_t correlation;
+    int64_t correlation; /* NOTHING: none */
+    uint32_t process;    /* its number among the processes */
     uint32_t slice;
 };
 
 /* A row of calls. */
 struct call {
     nanos begin, dur;
-    int64_t global, correlation, name, result; /* correlation and name: NOTHING when none */
+    int64_t correlation;   /* NOTHING: none */
+    uint32_t thread, name; /* their numbers in the lists of the calls */
+};
+
+/* A call that returned an error. */
+struct failure {
+    size_t row;
+    int64_t result;
+};
+
+/* All rows of calls. */
+struct calls {
+    VEC_OF(struct call) rows;
+    struct numbers threads, names; /* globalTid, nameId or NOTHING */
+    VEC_OF(struct failure) failures;
 };
 
 struct links {
@@ -41,18 +64,18 @@ struct links {
     size_t n, cap;
 };
 
-/* Work on its way into the capture, which wants the gap to its predecessor. */
-struct pending {
-    nanos begin, dur;
-    uint64_t process;
-    int64_t correlation, bytes; /* NOTHING: none */
-    int64_t node;               /* of a graph; 0: none */
-    int32_t graph;              /* NOTHING: none */
-    lane_id lane;
-    strid name;
-    attr_run set;
-    enum slice_kind kind;
-    uint32_t order; /* of arrival, for ties */
+/* What only some work has. */
+struct extra {
+    uint32_t slice;
+    int32_t graph;       /* NOTHING: none */
+    int64_t bytes, node; /* NOTHING, 0: none */
+};
+
+/* A piece of work as its row has it. */
+struct work {
+    struct slice slice;
+    struct link link;
+    struct extra extra;
 };
 
 /* Texts that come with every row, put into the capture once. */
@@ -91,7 +114,7 @@ static const struct str name_texts[NAMES] = {
     S_INIT("GPU"),
 };
 
-enum { SHAPES = 256 };
+enum { SHAPES = 256, STREAMS = 16 };
 
 struct nsys {
     const struct input_file *in;
@@ -102,12 +125,18 @@ struct nsys {
     uint64_t main_process; /* of the first work; streams of others carry their process */
     bool has_main;
     uint64_t rows, lost;
-    VEC_OF(struct pending) busy;
-    struct links works, calls;
-    VEC_OF(struct call) call_rows;
-    struct hash lane_of;  /* stream and process, or thread -> lane */
-    struct hash call_of;  /* string -> name without its version */
-    struct hash class_of; /* name -> kind of kernel */
+    struct links works, launches; /* of the device, of the host */
+    VEC_OF(struct extra) extras;  /* by slice */
+    struct calls calls;
+    struct numbers processes;    /* globalPid: a globalTid without its thread */
+    struct hash lane_of;         /* stream and process, or thread -> lane */
+    VEC_OF(uint8_t) kernel_kind; /* by name: its kind + 1; 0: not known yet */
+    struct stream {
+        uint64_t process;
+        int64_t stream;
+        lane_id lane;
+        bool is_known;
+    } streams[STREAMS]; /* that were met lately */
     struct shape {
         int64_t x, y, z;
         strid text;
@@ -153,6 +182,31 @@ static int probe(const struct probe *p)
     return 0;
 }
 
+/* ---- numbers of large ids ---- */
+
+/* The number of `id`: how many others were met before it. */
+static uint32_t number_of(struct numbers *list, int64_t id)
+{
+    size_t slot = (size_t)id % RECENT_IDS;
+    uint32_t fresh = (uint32_t)list->ids.n;
+
+    if (list->recent[slot] < fresh && list->ids.at[list->recent[slot]] == id)
+        return list->recent[slot];
+    uint32_t number = hash_add(&list->numbers, (uint64_t)id, fresh);
+    if (number == fresh)
+        vec_push(&list->ids, id);
+    list->recent[slot] = number;
+    return number;
+}
+
+static void numbers_free(struct numbers *list)
+{
+    vec_free(&list->ids);
+    hash_free(&list->numbers);
+}
+
+/* ---- rows ---- */
+
 /* Begin and end of a row; false, and counted, when they are of no use. */
 static bool take_times(struct nsys *s, const struct db_rows *rows, size_t begin, size_t end,
                        nanos *out, nanos *dur)
@@ -188,7 +242,7 @@ static strid name_at(struct nsys *s, const struct db_rows *rows, size_t column)
 
 /* ---- device ---- */
 
-static lane_id stream_lane(struct nsys *s, uint64_t process, int64_t stream)
+static lane_id find_stream(struct nsys *s, uint64_t process, int64_t stream)
 {
     struct capture *cap = s->cap;
     struct lane_key key = {.kind = LANE_STREAM, .device = (int32_t)s->device};
@@ -207,6 +261,15 @@ static lane_id stream_lane(struct nsys *s, uint64_t process, int64_t stream)
     lane = capture_lane(cap, key);
     hash_put(&s->lane_of, hash, lane);
     return lane;
+}
+
+static lane_id stream_lane(struct nsys *s, uint64_t process, int64_t stream)
+{
+    struct stream *met = &s->streams[(size_t)stream % STREAMS];
+
+    if (!met->is_known || met->process != process || met->stream != stream)
+        *met = (struct stream){process, stream, find_stream(s, process, stream), true};
+    return met->lane;
 }
 
 /* The columns that all tables of device work share come first. */
@@ -228,29 +291,39 @@ enum work_column {
         "graphNodeId"
 
 /* False for rows of other devices and rows without times. */
-static bool take_work(struct nsys *s, const struct db_rows *rows, struct pending *out)
+static bool take_work(struct nsys *s, const struct db_rows *rows, struct work *out)
 {
-    int64_t device, stream = NOTHING, process = 0, graph;
+    int64_t device, stream = NOTHING, global = 0, graph;
 
     if (db_i64(rows, W_DEVICE, &device) && device != s->device)
         return false;
-    *out = (struct pending){.correlation = NOTHING, .bytes = NOTHING, .graph = NOTHING};
-    if (!take_times(s, rows, W_START, W_END, &out->begin, &out->dur))
+    *out =
+        (struct work){.link.correlation = NOTHING, .extra = {.bytes = NOTHING, .graph = NOTHING}};
+    if (!take_times(s, rows, W_START, W_END, &out->slice.begin, &out->slice.dur))
         return false;
     db_i64(rows, W_STREAM, &stream);
-    db_i64(rows, W_PROCESS, &process);
-    db_i64(rows, W_CORRELATION, &out->correlation);
-    db_i64(rows, W_NODE, &out->node);
+    db_i64(rows, W_PROCESS, &global);
+    db_i64(rows, W_CORRELATION, &out->link.correlation);
+    db_i64(rows, W_NODE, &out->extra.node);
     if (db_i64(rows, W_GRAPH, &graph) && graph > 0 && graph <= INT32_MAX)
-        out->graph = (int32_t)graph;
-    out->process = (uint64_t)process & ~thread_bits;
+        out->extra.graph = (int32_t)graph;
+    uint64_t process = (uint64_t)global & ~thread_bits;
     if (!s->has_main) {
         s->has_main = true;
-        s->main_process = out->process;
+        s->main_process = process;
     }
-    out->lane = stream_lane(s, out->process, stream);
-    out->order = (uint32_t)s->busy.n;
+    out->link.process = number_of(&s->processes, (int64_t)process);
+    out->slice.lane = stream_lane(s, process, stream);
     return true;
+}
+
+/* Its own attributes come when all work is there: one is the gap to the work before. */
+static void put_work(struct nsys *s, struct work *w)
+{
+    w->link.slice = w->extra.slice = capture_slice(s->cap, &w->slice);
+    vec_push(&s->works, w->link);
+    if (w->extra.bytes != NOTHING || w->extra.graph != NOTHING || w->extra.node != 0)
+        vec_push(&s->extras, w->extra);
 }
 
 enum kernel_column {
@@ -359,28 +432,27 @@ static strid kernel_name(struct nsys *s, const struct db_rows *rows)
 
 static enum slice_kind kernel_kind(struct nsys *s, strid name)
 {
-    uint32_t kind;
-
-    if (!hash_get(&s->class_of, name, &kind)) {
-        kind = classify_gpu(capture_text(s->cap, name));
-        hash_put(&s->class_of, name, kind);
-    }
-    return (enum slice_kind)kind;
+    while (s->kernel_kind.n <= name)
+        vec_push(&s->kernel_kind, 0);
+    uint8_t *kind = &s->kernel_kind.at[name];
+    if (*kind == 0)
+        *kind = (uint8_t)(classify_gpu(capture_text(s->cap, name)) + 1);
+    return (enum slice_kind)(*kind - 1);
 }
 
 static void read_kernels(struct nsys *s)
 {
     struct db_rows rows;
-    struct pending p;
+    struct work w;
 
     db_rows_open(&rows, &s->db, "CUPTI_ACTIVITY_KIND_KERNEL", kernel_columns, K_COUNT);
     while (db_rows_next(&rows)) {
-        if (!take_work(s, &rows, &p))
+        if (!take_work(s, &rows, &w))
             continue;
-        p.name = kernel_name(s, &rows);
-        p.kind = kernel_kind(s, p.name);
-        p.set = kernel_set(s, &rows);
-        vec_push(&s->busy, p);
+        w.slice.name = kernel_name(s, &rows);
+        w.slice.kind = kernel_kind(s, w.slice.name);
+        w.slice.set = kernel_set(s, &rows);
+        put_work(s, &w);
     }
 }
 
@@ -429,17 +501,17 @@ static void read_copies(struct nsys *s, const char *table, bool is_fill)
 {
     struct attr core = attr_text(capture_key(s->cap, KEY_CORE), s->name[NAME_GPU]);
     struct db_rows rows;
-    struct pending p;
+    struct work w;
 
     db_rows_open(&rows, &s->db, table, is_fill ? fill_columns : copy_columns, C_COUNT);
     while (db_rows_next(&rows)) {
-        if (!take_work(s, &rows, &p))
+        if (!take_work(s, &rows, &w))
             continue;
-        db_i64(&rows, C_BYTES, &p.bytes);
-        p.kind = SLICE_COPY;
-        p.name = copy_name(s, &rows, is_fill);
-        p.set = attrs_set(&s->cap->attrs, &core, 1);
-        vec_push(&s->busy, p);
+        db_i64(&rows, C_BYTES, &w.extra.bytes);
+        w.slice.kind = SLICE_COPY;
+        w.slice.name = copy_name(s, &rows, is_fill);
+        w.slice.set = attrs_set(&s->cap->attrs, &core, 1);
+        put_work(s, &w);
     }
 }
 
@@ -449,8 +521,8 @@ static void read_graphs(struct nsys *s)
     static const char *const columns[] = {WORK_COLUMNS};
     struct capture *cap = s->cap;
     struct db_rows rows;
-    struct pending p;
-    size_t before = s->busy.n;
+    struct work w;
+    size_t before = s->works.n;
 
     db_rows_open(&rows, &s->db, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", columns, ARRAY_LEN(columns));
     while (db_rows_next(&rows)) {
@@ -460,66 +532,96 @@ static void read_graphs(struct nsys *s)
         };
         int64_t graph = NOTHING;
         char text[48];
-        if (!take_work(s, &rows, &p))
+        if (!take_work(s, &rows, &w))
             continue;
         db_i64(&rows, W_GRAPH, &graph);
         snprintf(text, sizeof(text), "CUDA graph %lld", (long long)graph);
-        p.kind = SLICE_COMPUTE;
-        p.name = capture_intern(cap, str_of(text));
-        p.set = attrs_set(&cap->attrs, list, ARRAY_LEN(list));
-        vec_push(&s->busy, p);
+        w.slice.kind = SLICE_COMPUTE;
+        w.slice.name = capture_intern(cap, str_of(text));
+        w.slice.set = attrs_set(&cap->attrs, list, ARRAY_LEN(list));
+        put_work(s, &w);
     }
-    if (s->busy.n > before)
+    if (s->works.n > before)
         diag_add(s->in->diag, SEV_WARN, "nsys.graph-level", (struct where){.path = s->in->path},
                  "%zu launches of whole graphs; the kernels inside are not listed",
-                 s->busy.n - before);
+                 s->works.n - before);
 }
 
-static int by_begin(const void *a, const void *b)
+static int by_begin(const void *a, const void *b, void *ctx)
 {
-    const struct pending *x = a, *y = b;
+    const uint32_t *x = a, *y = b;
+    const nanos *begin = ctx;
 
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x->order < y->order ? -1 : 1;
+    if (begin[*x] != begin[*y])
+        return begin[*x] < begin[*y] ? -1 : 1;
+    return *x < *y ? -1 : *x > *y;
 }
 
-static void put_busy(struct nsys *s)
+/* The work by its begin, as numbers in the list; NULL: it is in order already. */
+static uint32_t *order_works(const struct nsys *s, const nanos *begin)
 {
-    struct capture *cap = s->cap;
-    strid bytes = s->name[NAME_BYTES];
+    bool is_sorted = true;
+
+    for (size_t i = 1; i < s->works.n && is_sorted; i++)
+        is_sorted = begin[i - 1] <= begin[i];
+    if (is_sorted)
+        return NULL;
+    uint32_t *order = mem_grow(NULL, sizeof(*order), s->works.n);
+    for (size_t i = 0; i < s->works.n; i++)
+        order[i] = (uint32_t)i;
+    qsort_r(order, s->works.n, sizeof(*order), by_begin, (void *)(uintptr_t)begin);
+    return order;
+}
+
+static const struct extra *find_extra(const struct nsys *s, uint32_t slice)
+{
+    size_t low = 0, high = s->extras.n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->extras.at[middle].slice < slice)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < s->extras.n && s->extras.at[low].slice == slice ? &s->extras.at[low] : NULL;
+}
+
+static size_t work_attrs(const struct nsys *s, const struct link *w, nanos wait, struct attr *list)
+{
+    const struct extra *extra = find_extra(s, w->slice);
+    size_t n = 0;
+
+    list[n++] = attr_time(capture_key(s->cap, KEY_WAIT), wait);
+    if (w->correlation != NOTHING)
+        list[n++] = attr_int(capture_key(s->cap, KEY_LINK), w->correlation);
+    if (extra != NULL && extra->bytes != NOTHING)
+        list[n++] = attr_int(s->name[NAME_BYTES], extra->bytes);
+    if (extra != NULL && extra->graph != NOTHING)
+        list[n++] = attr_int(s->name[NAME_GRAPH], extra->graph);
+    if (extra != NULL && extra->node != 0)
+        list[n++] = attr_int(s->name[NAME_NODE], extra->node);
+    return n;
+}
+
+/* Gives all work its own attributes. Its slices stand one after the other. */
+static void finish_works(struct nsys *s)
+{
+    struct slices *slices = &s->cap->slices;
+    size_t first = slices->n - s->works.n;
+    uint32_t *order = order_works(s, slices->begin + first);
     nanos end = 0;
 
-    for (size_t i = 1; i < s->busy.n; i++)
-        if (s->busy.at[i].begin < s->busy.at[i - 1].begin) {
-            qsort(s->busy.at, s->busy.n, sizeof(*s->busy.at), by_begin);
-            break;
-        }
-    for (size_t i = 0; i < s->busy.n; i++) {
-        const struct pending *p = &s->busy.at[i];
+    for (size_t i = 0; i < s->works.n; i++) {
+        const struct link *w = &s->works.at[order != NULL ? order[i] : i];
         struct attr list[5];
-        size_t n = 0;
-        nanos wait = i > 0 && p->begin > end ? nanos_sub(p->begin, end) : 0;
-        list[n++] = attr_time(capture_key(cap, KEY_WAIT), wait);
-        if (p->correlation != NOTHING)
-            list[n++] = attr_int(capture_key(cap, KEY_LINK), p->correlation);
-        if (p->bytes != NOTHING)
-            list[n++] = attr_int(bytes, p->bytes);
-        if (p->graph != NOTHING)
-            list[n++] = attr_int(s->name[NAME_GRAPH], p->graph);
-        if (p->node != 0)
-            list[n++] = attr_int(s->name[NAME_NODE], p->node);
-        uint32_t slice = capture_slice(cap, &(struct slice){.begin = p->begin,
-                                                            .dur = p->dur,
-                                                            .lane = p->lane,
-                                                            .name = p->name,
-                                                            .set = p->set,
-                                                            .own = attrs_own(&cap->attrs, list, n),
-                                                            .kind = p->kind});
-        if (p->correlation != NOTHING)
-            vec_push(&s->works, ((struct link){p->process, p->correlation, slice}));
-        end = nanos_add(p->begin, p->dur);
+        nanos begin = slices->begin[w->slice];
+        nanos wait = i > 0 && begin > end ? nanos_sub(begin, end) : 0;
+        slices->own[w->slice] = attrs_own(&s->cap->attrs, list, work_attrs(s, w, wait, list));
+        end = slices_end(slices, w->slice);
     }
+    mem_free(order);
+    vec_free(&s->extras);
 }
 
 enum sync_column { Y_START, Y_END, Y_DEVICE, Y_TYPE, Y_PROCESS, Y_FIRST };
@@ -627,63 +729,100 @@ static struct str without_version(struct str name)
     return name;
 }
 
-static strid call_name(struct nsys *s, int64_t id)
-{
-    uint32_t name;
-
-    if (!hash_get(&s->call_of, (uint64_t)id, &name)) {
-        name = id == NOTHING
-                   ? capture_intern(s->cap, S("unnamed call"))
-                   : capture_intern(s->cap, without_version(db_strings_text(&s->strings, id)));
-        hash_put(&s->call_of, (uint64_t)id, name);
-    }
-    return name;
-}
-
 /* Only rows, no capture: another thread may be filling it. */
 static void read_calls(struct nsys *s)
 {
     static const char *const columns[] = {"start",         "end",    "globalTid",
                                           "correlationId", "nameId", "returnValue"};
+    struct calls *calls = &s->calls;
     struct db_rows rows;
 
     db_rows_open(&rows, &s->db, "CUPTI_ACTIVITY_KIND_RUNTIME", columns, ARRAY_LEN(columns));
     while (db_rows_next(&rows)) {
-        struct call call = {.correlation = NOTHING, .name = NOTHING};
+        struct call call = {.correlation = NOTHING};
+        int64_t global = 0, name = NOTHING, result = 0;
         if (!take_times(s, &rows, 0, 1, &call.begin, &call.dur))
             continue;
-        db_i64(&rows, 2, &call.global);
+        db_i64(&rows, 2, &global);
         db_i64(&rows, 3, &call.correlation);
-        db_i64(&rows, 4, &call.name);
-        db_i64(&rows, 5, &call.result);
-        vec_push(&s->call_rows, call);
+        db_i64(&rows, 4, &name);
+        db_i64(&rows, 5, &result);
+        if (result != 0)
+            vec_push(&calls->failures, ((struct failure){calls->rows.n, result}));
+        call.thread = number_of(&calls->threads, global);
+        call.name = number_of(&calls->names, name);
+        vec_push(&calls->rows, call);
     }
+}
+
+/* What the calls of a thread share. */
+struct thread {
+    lane_id lane;
+    uint32_t process;
+};
+
+/* The threads and names of the calls, which come in the order of their first call. */
+static struct thread *know_threads(struct nsys *s)
+{
+    const struct numbers *list = &s->calls.threads;
+    struct thread *threads = mem_grow(NULL, sizeof(*threads), list->ids.n);
+
+    for (size_t i = 0; i < list->ids.n; i++) {
+        uint64_t global = (uint64_t)list->ids.at[i];
+        threads[i].lane = thread_lane(s, global);
+        threads[i].process = number_of(&s->processes, (int64_t)(global & ~thread_bits));
+    }
+    return threads;
+}
+
+static strid *know_names(struct nsys *s)
+{
+    const struct numbers *list = &s->calls.names;
+    strid *names = mem_grow(NULL, sizeof(*names), list->ids.n);
+
+    for (size_t i = 0; i < list->ids.n; i++)
+        names[i] = capture_intern(
+            s->cap, list->ids.at[i] == NOTHING
+                        ? S("unnamed call")
+                        : without_version(db_strings_text(&s->strings, list->ids.at[i])));
+    return names;
 }
 
 static void put_calls(struct nsys *s)
 {
     struct capture *cap = s->cap;
+    struct thread *threads = know_threads(s);
+    strid *names = know_names(s);
+    size_t failed = 0;
 
-    for (size_t i = 0; i < s->call_rows.n; i++) {
-        const struct call *call = &s->call_rows.at[i];
+    for (size_t i = 0; i < s->calls.rows.n; i++) {
+        const struct call *call = &s->calls.rows.at[i];
         struct attr list[2];
         size_t n = 0;
         if (call->correlation != NOTHING)
             list[n++] = attr_int(capture_key(cap, KEY_LINK), call->correlation);
-        if (call->result != 0) /* it failed */
-            list[n++] = attr_int(s->name[NAME_RESULT], call->result);
-        uint32_t at =
-            capture_slice(cap, &(struct slice){.begin = call->begin,
-                                               .dur = call->dur,
-                                               .lane = thread_lane(s, (uint64_t)call->global),
-                                               .name = call_name(s, call->name),
-                                               .own = attrs_own(&cap->attrs, list, n),
-                                               .kind = SLICE_RUNTIME});
+        if (failed < s->calls.failures.n && s->calls.failures.at[failed].row == i)
+            list[n++] = attr_int(s->name[NAME_RESULT], s->calls.failures.at[failed++].result);
+        uint32_t at = capture_slice(cap, &(struct slice){.begin = call->begin,
+                                                         .dur = call->dur,
+                                                         .lane = threads[call->thread].lane,
+                                                         .name = names[call->name],
+                                                         .own = attrs_own(&cap->attrs, list, n),
+                                                         .kind = SLICE_RUNTIME});
         if (call->correlation != NOTHING)
-            vec_push(&s->calls,
-                     ((struct link){(uint64_t)call->global & ~thread_bits, call->correlation, at}));
+            vec_push(&s->launches,
+                     ((struct link){call->correlation, threads[call->thread].process, at}));
     }
-    vec_free(&s->call_rows);
+    mem_free(threads);
+    mem_free(names);
+}
+
+static void calls_free(struct calls *calls)
+{
+    vec_free(&calls->rows);
+    vec_free(&calls->failures);
+    numbers_free(&calls->threads);
+    numbers_free(&calls->names);
 }
 
 /* NVTX_EVENTS.eventType */
@@ -769,14 +908,15 @@ static void join(struct nsys *s)
 {
     size_t c = 0;
 
-    sort_links(&s->calls);
+    sort_links(&s->launches);
     sort_links(&s->works);
     for (size_t w = 0; w < s->works.n; w++) {
         const struct link *work = &s->works.at[w];
-        while (c < s->calls.n && is_before(&s->calls.at[c], work))
+        while (c < s->launches.n && is_before(&s->launches.at[c], work))
             c++;
-        if (c < s->calls.n && !is_before(work, &s->calls.at[c]))
-            capture_flow(s->cap, FLOW_LAUNCH, s->calls.at[c].slice, work->slice);
+        if (work->correlation != NOTHING && c < s->launches.n &&
+            !is_before(work, &s->launches.at[c]))
+            capture_flow(s->cap, FLOW_LAUNCH, s->launches.at[c].slice, work->slice);
     }
 }
 
@@ -788,8 +928,7 @@ static void read_device(struct nsys *s)
     read_copies(s, "CUPTI_ACTIVITY_KIND_MEMCPY", false);
     read_copies(s, "CUPTI_ACTIVITY_KIND_MEMSET", true);
     read_graphs(s);
-    put_busy(s);
-    vec_free(&s->busy);
+    finish_works(s);
     read_syncs(s);
     read_overheads(s);
 }
@@ -824,14 +963,13 @@ static void read_halves(struct nsys *s)
         pool_for(pool, 2, read_half, &(struct halves){s, &host});
         s->rows += host.rows;
         s->lost += host.lost + host.db.damages;
-        s->call_rows.at = host.call_rows.at;
-        s->call_rows.n = host.call_rows.n;
-        s->call_rows.cap = host.call_rows.cap;
         db_close(&host.db);
     }
     diag_merge(s->in->diag, &own);
     diag_fini(&own);
+    s->calls = host.calls;
     put_calls(s);
+    calls_free(&s->calls);
 }
 
 static void choose_device(struct nsys *s)
@@ -855,10 +993,10 @@ static void read_all(struct nsys *s)
     join(s);
     db_strings_free(&s->strings);
     vec_free(&s->works);
-    vec_free(&s->calls);
+    vec_free(&s->launches);
+    vec_free(&s->kernel_kind);
+    numbers_free(&s->processes);
     hash_free(&s->lane_of);
-    hash_free(&s->call_of);
-    hash_free(&s->class_of);
 }
 
 static enum status read_nsys(const struct input_file *in, struct capture *cap)
