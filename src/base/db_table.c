@@ -19,7 +19,7 @@ enum {
     CELLS_AT = 3,
     LAST_CHILD_AT = 8,
     SPARE = 35, /* a row longer than a page less this goes on elsewhere */
-    WINDOW = 1 << 16,
+    WINDOW = 1 << 14,
 };
 
 static uint32_t load16(const unsigned char *at)
