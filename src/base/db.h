@@ -7,8 +7,8 @@
  * table lacks reads as NULL, and no value is trusted to have its declared type. When a page turns
  * out to be damaged the scan ends, what came before it counts, and the loss is told.
  *
- * Plain tables are read by base/db_table, ten times as fast as by the engine, which takes over at
- * the first row that is not plain: only the time shows which of the two it was.
+ * Plain tables are read by base/db_table, several times as fast as by the engine, which takes over
+ * at the first row that is not plain: only the time shows which of the two it was.
  */
 #ifndef STRATA_BASE_DB_H
 #define STRATA_BASE_DB_H

@@ -14,62 +14,12 @@
 #include "capture/capture.h"
 #include "input/classify.h"
 #include "input/input.h"
+#include "input/kernel_columns.h"
 #include "input/rank.h"
-
-enum column {
-    COL_NAME,
-    COL_START,
-    COL_DUR,
-    COL_WAIT,
-    COL_STEP,
-    COL_DEVICE,
-    COL_STREAM,
-    COL_TASK,
-    COL_TYPE,
-    COL_CORE,
-    COL_STATE,
-    COL_BLOCK_DIM,
-    COL_MIX_BLOCK_DIM,
-    COL_INPUT_SHAPES,
-    COL_INPUT_DTYPES,
-    COL_INPUT_FORMATS,
-    COL_OUTPUT_SHAPES,
-    COL_OUTPUT_DTYPES,
-    COL_OUTPUT_FORMATS,
-    COL_COUNT
-};
-
-enum { MAX_NAMES = 4 };
-
-static const struct str column_names[COL_COUNT][MAX_NAMES] = {
-    [COL_NAME] = {S_INIT("Name"), S_INIT("Op Name"), S_INIT("op_name"), S_INIT("kernel_name")},
-    [COL_START] = {S_INIT("Start Time(us)"), S_INIT("Task Start Time(us)"),
-                   S_INIT("task_start_time"), S_INIT("task_start(us)")},
-    [COL_DUR] = {S_INIT("Duration(us)"), S_INIT("Task Duration(us)"), S_INIT("task_duration"),
-                 S_INIT("task_time(us)")},
-    [COL_WAIT] = {S_INIT("Wait Time(us)"), S_INIT("Task Wait Time(us)")},
-    [COL_STEP] = {S_INIT("Step Id"), S_INIT("Step ID")},
-    [COL_DEVICE] = {S_INIT("Device_id"), S_INIT("device_id")},
-    [COL_STREAM] = {S_INIT("Stream ID"), S_INIT("stream_id")},
-    [COL_TASK] = {S_INIT("Task ID"), S_INIT("task_id")},
-    [COL_TYPE] = {S_INIT("Type"), S_INIT("OP Type"), S_INIT("op_type")},
-    [COL_CORE] = {S_INIT("Accelerator Core"), S_INIT("Task Type"), S_INIT("task_type"),
-                  S_INIT("kernel_type")},
-    [COL_STATE] = {S_INIT("OP State"), S_INIT("op_state")},
-    [COL_BLOCK_DIM] = {S_INIT("Block Dim"), S_INIT("Block Num"), S_INIT("block_dim")},
-    [COL_MIX_BLOCK_DIM] = {S_INIT("Mix Block Dim"), S_INIT("Mix Block Num"),
-                           S_INIT("mix_block_dim")},
-    [COL_INPUT_SHAPES] = {S_INIT("Input Shapes"), S_INIT("input_shapes")},
-    [COL_INPUT_DTYPES] = {S_INIT("Input Data Types"), S_INIT("input_data_types")},
-    [COL_INPUT_FORMATS] = {S_INIT("Input Formats"), S_INIT("input_formats")},
-    [COL_OUTPUT_SHAPES] = {S_INIT("Output Shapes"), S_INIT("output_shapes")},
-    [COL_OUTPUT_DTYPES] = {S_INIT("Output Data Types"), S_INIT("output_data_types")},
-    [COL_OUTPUT_FORMATS] = {S_INIT("Output Formats"), S_INIT("output_formats")},
-};
 
 /* Columns that repeat from row to row and go into the attribute set as text. */
 static const struct {
-    enum column column;
+    enum kernel_column column;
     enum capture_key key;
 } text_attrs[] = {
     {COL_STATE, KEY_STATE},
@@ -82,7 +32,7 @@ static const struct {
 };
 
 static const struct {
-    enum column column;
+    enum kernel_column column;
     enum capture_key key;
 } number_attrs[] = {
     {COL_BLOCK_DIM, KEY_BLOCK_DIM},
@@ -170,20 +120,10 @@ struct reader {
     uint64_t rows, lost, bytes;
 };
 
-static int find_column(const struct csv *csv, enum column c)
-{
-    for (size_t i = 0; i < MAX_NAMES && column_names[c][i].n > 0; i++) {
-        int found = csv_column(csv, column_names[c][i]);
-        if (found >= 0)
-            return found;
-    }
-    return -1;
-}
-
 static bool is_kernel_table(const struct csv *csv)
 {
-    return find_column(csv, COL_NAME) >= 0 && find_column(csv, COL_START) >= 0 &&
-           find_column(csv, COL_DUR) >= 0;
+    return kernel_column(csv, COL_NAME) >= 0 && kernel_column(csv, COL_START) >= 0 &&
+           kernel_column(csv, COL_DUR) >= 0;
 }
 
 static int probe(const struct probe *p)
@@ -212,13 +152,13 @@ static void lose(struct reader *r, const char *code, const char *text)
              "row skipped: %s", text);
 }
 
-static struct str cell(const struct reader *r, enum column c)
+static struct str cell(const struct reader *r, enum kernel_column c)
 {
     return csv_cell(&r->csv, r->column[c]);
 }
 
 /* Shapes were quoted before the table was written: after CSV unquoting one pair is left. */
-static struct str plain_text(struct reader *r, enum column c)
+static struct str plain_text(struct reader *r, enum kernel_column c)
 {
     struct str s = cell(r, c);
 
@@ -264,7 +204,7 @@ struct texts {
 };
 
 /* The text of a cell in the capture; 0: missing. */
-static strid intern_text(struct reader *r, enum column c)
+static strid intern_text(struct reader *r, enum kernel_column c)
 {
     struct str text = plain_text(r, c);
 
@@ -274,7 +214,7 @@ static strid intern_text(struct reader *r, enum column c)
 }
 
 /* The same where few texts are to be expected. */
-static strid recall_text(struct reader *r, enum column c)
+static strid recall_text(struct reader *r, enum kernel_column c)
 {
     struct str s = cell(r, c);
 
@@ -298,7 +238,7 @@ struct shape {
     uint32_t expected;
 };
 
-static struct shape expect_shape(struct reader *r, enum column c)
+static struct shape expect_shape(struct reader *r, enum kernel_column c)
 {
     struct shape s = {.text = plain_text(r, c)};
 
@@ -320,7 +260,7 @@ static void take_texts(struct reader *r, const struct shape *input, const struct
     t->type = recall_text(r, COL_TYPE);
     t->core = recall_text(r, COL_CORE);
     for (size_t i = 0; i < ARRAY_LEN(text_attrs); i++) {
-        enum column c = text_attrs[i].column;
+        enum kernel_column c = text_attrs[i].column;
         t->others[i] = c == COL_INPUT_SHAPES    ? intern_shape(r, input)
                        : c == COL_OUTPUT_SHAPES ? intern_shape(r, output)
                                                 : recall_text(r, c);
@@ -684,7 +624,7 @@ static void take_row(struct reader *r)
 
 /* ---- the header ---- */
 
-static const enum column pattern_columns[] = {
+static const enum kernel_column pattern_columns[] = {
     COL_STEP,          COL_DEVICE,        COL_STREAM,        COL_TYPE,           COL_CORE,
     COL_STATE,         COL_BLOCK_DIM,     COL_MIX_BLOCK_DIM, COL_INPUT_SHAPES,   COL_INPUT_DTYPES,
     COL_INPUT_FORMATS, COL_OUTPUT_SHAPES, COL_OUTPUT_DTYPES, COL_OUTPUT_FORMATS,
@@ -763,7 +703,7 @@ static enum status read_header(struct reader *r)
                          (struct where){r->in->path, 1, 0},
                          "no header with Name, Start Time(us) and Duration(us)");
     for (size_t c = 0; c < COL_COUNT; c++)
-        r->column[c] = find_column(&r->csv, (enum column)c);
+        r->column[c] = kernel_column(&r->csv, (enum kernel_column)c);
     find_spans(r);
     find_pmu(r);
     want_columns(r);
