@@ -348,10 +348,10 @@ static void look_at_all(void *ctx, size_t number)
 {
     struct timeline *t = ctx;
 
-    if (number == 0)
-        sum_all(t);
-    for (size_t i = 0; i < t->n_devices && number == 1; i++)
+    for (size_t i = 0; i < t->n_devices && number == 0; i++)
         timeline_find_launches(t, &t->devices[i]);
+    if (number == 1)
+        sum_all(t);
 }
 
 struct timeline *timeline_new(const struct capture *cap, const struct timeline_choice *choice)
