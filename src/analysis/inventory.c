@@ -1,6 +1,5 @@
 #include "analysis/inventory.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 static bool is_host(enum slice_kind kind)
@@ -37,44 +36,53 @@ static int by_key(const void *a, const void *b)
     return str_compare(x->key, y->key);
 }
 
-/* Adds to each key of a run how many slices use the run. */
-static void count_run(struct inventory *inv, struct hash *keys, attr_run run, uint32_t uses)
-{
-    struct attr_walk walk = attrs_walk(&inv->cap->attrs, run);
-    struct attr a;
+/* How many runs have the shape whose keys begin with a given one. */
+struct shape_uses {
+    uint32_t uses, n; /* n: keys of the shape */
+};
 
-    while (attrs_next(&walk, &a)) {
-        uint32_t fresh = (uint32_t)inv->attrs.n, at = hash_add(keys, a.key, fresh);
-        if (at == fresh)
-            vec_push(&inv->attrs, ((struct inventory_attr){capture_text(inv->cap, a.key), 0}));
-        inv->attrs.at[at].slices += uses;
-    }
+static void count_run(const struct attrs *attrs, attr_run run, struct shape_uses *shapes)
+{
+    struct attr_walk walk = attrs_walk(attrs, run);
+
+    if (walk.left == 0)
+        return;
+    struct shape_uses *shape = &shapes[walk.column - attrs->columns.at];
+    shape->uses++;
+    shape->n = walk.left;
 }
 
+/* Adds to each key of a shape how many slices have a run of that shape. */
+static void count_keys(struct inventory *inv, const struct shape_uses *shapes)
+{
+    const struct attrs *attrs = &inv->cap->attrs;
+    struct hash keys = {0};
+
+    for (size_t first = 0; first < attrs->columns.n; first++)
+        for (size_t i = 0; i < shapes[first].n; i++) {
+            strid key = attrs->columns.at[first + i].key;
+            uint32_t fresh = (uint32_t)inv->attrs.n, at = hash_add(&keys, key, fresh);
+            if (at == fresh)
+                vec_push(&inv->attrs, ((struct inventory_attr){capture_text(inv->cap, key), 0}));
+            inv->attrs.at[at].slices += shapes[first].uses;
+        }
+    hash_free(&keys);
+}
+
+/* The runs of a shape all have the same keys, so that values need not be looked at. */
 static void count_attrs(struct inventory *inv)
 {
     const struct slices *s = &inv->cap->slices;
-    struct hash keys = {0}, sets = {0}; /* sets repeat: count the uses of each first */
-    VEC_OF(uint32_t) uses = {0};
-    VEC_OF(attr_run) runs = {0};
+    const struct attrs *attrs = &inv->cap->attrs;
+    struct shape_uses *shapes = mem_grow(NULL, sizeof(*shapes), attrs->columns.n);
 
+    memset(shapes, 0, sizeof(*shapes) * attrs->columns.n);
     for (size_t i = 0; i < s->n; i++) {
-        uint32_t fresh = (uint32_t)runs.n, at = hash_add(&sets, s->set[i], fresh);
-        if (at == fresh) {
-            vec_push(&runs, s->set[i]);
-            vec_push(&uses, 0);
-        }
-        assert(at < uses.n && uses.at != NULL);
-        uses.at[at]++;
-        if (s->own[i] != 0)
-            count_run(inv, &keys, s->own[i], 1);
+        count_run(attrs, s->set[i], shapes);
+        count_run(attrs, s->own[i], shapes);
     }
-    for (size_t i = 0; i < runs.n; i++)
-        count_run(inv, &keys, runs.at[i], uses.at[i]);
-    vec_free(&uses);
-    vec_free(&runs);
-    hash_free(&sets);
-    hash_free(&keys);
+    count_keys(inv, shapes);
+    mem_free(shapes);
     if (inv->attrs.n > 0)
         qsort(inv->attrs.at, inv->attrs.n, sizeof(*inv->attrs.at), by_key);
 }

@@ -6,15 +6,21 @@
  * time, in the order of their rows; no SQL of the file's own (views, triggers) runs. A column the
  * table lacks reads as NULL, and no value is trusted to have its declared type. When a page turns
  * out to be damaged the scan ends, what came before it counts, and the loss is told.
+ *
+ * Plain tables are read by base/db_table, several times as fast as by the engine, which takes over
+ * at the first row that is not plain: only the time shows which of the two it was.
  */
 #ifndef STRATA_BASE_DB_H
 #define STRATA_BASE_DB_H
 
+#include "base/db_table.h"
 #include "base/diag.h"
 #include "base/num.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
+
+enum { DB_COLUMNS = 40 };
 
 struct db {
     struct sqlite3 *handle;
@@ -25,7 +31,10 @@ struct db {
     uint64_t handed;   /* bytes of text given out: a file cannot hold much more than itself */
     uint64_t damages;  /* scans that ended early */
     struct str *names; /* tables, in the order of the file; in `arena` */
+    uint32_t *roots;   /* their first pages; 0: not known */
     size_t n_names;
+    struct db_pages pages;
+    char printed[DB_COLUMNS][NUM_TEXT]; /* numbers of the row that were asked for as text */
     struct arena arena;
 };
 
@@ -39,14 +48,19 @@ bool db_is_sqlite(struct str head);
 
 bool db_has_table(const struct db *db, struct str table);
 
-enum { DB_COLUMNS = 40 };
-
 struct db_rows {
     struct db *db;
     struct sqlite3_stmt *stmt; /* NULL: no such table; the scan is empty */
     const char *table;
     uint64_t n;                /* rows handed out so far */
     int16_t place[DB_COLUMNS]; /* of each wanted column in the statement; -1: the table lacks it */
+
+    /* Without the engine: */
+    bool is_direct;
+    struct db_table walk;
+    struct db_field fields[DB_COLUMNS];
+    size_t n_fields;
+    struct db_cell cells[DB_COLUMNS]; /* of the current row, by wanted column */
 };
 
 /* Starts a scan of `table` with the columns of interest. A name may offer older and newer

@@ -103,12 +103,6 @@ bool hash_get(const struct hash *h, uint64_t key, uint32_t *value)
     return slot->used;
 }
 
-void hash_expect(const struct hash *h, uint64_t key)
-{
-    if (h->cap > 0)
-        __builtin_prefetch(&h->slots[(size_t)hash_mix(key, 1) & (h->cap - 1)], 1);
-}
-
 void hash_clear(struct hash *h)
 {
     if (h->n > 0)

@@ -35,9 +35,6 @@ bool hash_get(const struct hash *h, uint64_t key, uint32_t *value);
 /* The value of `key`, which becomes `fresh` when there was none: one probe for look-up-or-add. */
 uint32_t hash_add(struct hash *h, uint64_t key, uint32_t fresh);
 
-/* `key` will be looked for soon: in a large map its place is better fetched ahead. */
-void hash_expect(const struct hash *h, uint64_t key);
-
 /* Forgets all keys but keeps the memory. */
 void hash_clear(struct hash *h);
 void hash_free(struct hash *h);

@@ -56,13 +56,12 @@ static void grow(struct intern *in)
     mem_free(old);
 }
 
-strid intern_put(struct intern *in, struct str s)
+strid intern_put_expected(struct intern *in, struct str s, uint32_t tag)
 {
     if (s.n == 0)
         return 0;
     if (in->strings.n * 4 >= in->cap * 3)
         grow(in);
-    uint32_t tag = tag_of(s);
     struct intern_slot *slot = find(in, s, tag);
     if (slot->id == 0) {
         assert(in->strings.n < LIMIT_STRINGS);
@@ -72,10 +71,18 @@ strid intern_put(struct intern *in, struct str s)
     return slot->id;
 }
 
-void intern_expect(const struct intern *in, struct str s)
+strid intern_put(struct intern *in, struct str s)
 {
-    if (in->cap > MANY_SLOTS && s.n > 0)
-        __builtin_prefetch(&in->slots[tag_of(s) & (in->cap - 1)]);
+    return s.n > 0 ? intern_put_expected(in, s, tag_of(s)) : 0;
+}
+
+uint32_t intern_expect(const struct intern *in, struct str s)
+{
+    uint32_t tag = tag_of(s);
+
+    if (in->cap > MANY_SLOTS)
+        __builtin_prefetch(&in->slots[tag & (in->cap - 1)]);
+    return tag;
 }
 
 strid intern_find(const struct intern *in, struct str s)

@@ -33,8 +33,10 @@ void intern_fini(struct intern *in);
 /* The id of `s`; the text is copied when it is new. */
 strid intern_put(struct intern *in, struct str s);
 
-/* `s` will be put soon: among millions of texts its place is better fetched ahead. */
-void intern_expect(const struct intern *in, struct str s);
+/* `s` will be put soon: among millions of texts its place is better fetched ahead. The result is
+ * what intern_put_expected() wants besides the text. */
+uint32_t intern_expect(const struct intern *in, struct str s);
+strid intern_put_expected(struct intern *in, struct str s, uint32_t expected);
 
 /* The id of `s`, or 0 when it was never put (or is empty). */
 strid intern_find(const struct intern *in, struct str s);

@@ -21,6 +21,18 @@ TEST(ids_come_in_order_of_first_appearance)
     intern_fini(&in);
 }
 
+TEST(an_expected_text_is_the_same_text)
+{
+    struct intern in;
+
+    intern_init(&in);
+    uint32_t expected = intern_expect(&in, S("MatMul"));
+    assert_int_equal(intern_put_expected(&in, S("MatMul"), expected), 1);
+    assert_int_equal(intern_put(&in, S("MatMul")), 1);
+    assert_int_equal(intern_put_expected(&in, S(""), intern_expect(&in, S(""))), 0);
+    intern_fini(&in);
+}
+
 TEST(the_empty_string_is_number_zero)
 {
     struct intern in;
@@ -73,4 +85,4 @@ TEST(a_hundred_thousand_names_are_each_kept_once)
 
 TEST_MAIN("base/intern", T(ids_come_in_order_of_first_appearance),
           T(the_empty_string_is_number_zero), T(texts_are_copied_whole_and_end_in_a_nul),
-          T(a_hundred_thousand_names_are_each_kept_once))
+          T(a_hundred_thousand_names_are_each_kept_once), T(an_expected_text_is_the_same_text))

@@ -9,7 +9,7 @@ enum {
 
 void attrs_clear_runs(struct attrs *a)
 {
-    a->bytes.n = 0;
+    a->bytes.n = a->new_sets.n = 0;
     vec_push(&a->bytes, (uint8_t)0); /* run 0 */
     hash_clear(&a->sets);
     for (size_t i = 0; i < ATTR_MEMOS; i++)
@@ -38,6 +38,7 @@ void attrs_fini(struct attrs *a)
     vec_free(&a->columns);
     hash_free(&a->shape_ids);
     hash_free(&a->sets);
+    vec_free(&a->new_sets);
 }
 
 static uint8_t *put_varint(uint8_t *at, uint64_t value)
@@ -187,10 +188,40 @@ static uint64_t hash_of_set(uint32_t shape, const struct attr *list, size_t n)
     return hash;
 }
 
-void attrs_expect(struct attrs *a, const struct attr *list, size_t n)
+/* The highest number of a text; 0 without texts. */
+static strid newest_text(const struct attr *list, size_t n)
 {
-    if (n > 0)
-        hash_expect(&a->sets, hash_of_set(shape_of(a, list, n), list, n));
+    strid newest = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (list[i].type == ATTR_TEXT && list[i].text > newest)
+            newest = list[i].text;
+    return newest;
+}
+
+/* The run of attrs_set_new() with these values, or 0. */
+static attr_run find_new(const struct attrs *a, uint32_t shape, const struct attr *list, size_t n)
+{
+    strid newest = newest_text(list, n);
+    attr_run run = newest < a->new_sets.n ? a->new_sets.at[newest] : 0;
+
+    return run != 0 && same(a, run, shape, list, n) ? run : 0;
+}
+
+attr_run attrs_set_new(struct attrs *a, const struct attr *list, size_t n)
+{
+    strid newest = newest_text(list, n);
+
+    if (newest == 0 || newest < a->new_sets.n)
+        return attrs_set(a, list, n);
+    attr_run run = append(a, shape_of(a, list, n), list, n);
+    if (run == 0)
+        return 0;
+    vec_reserve(&a->new_sets, (size_t)newest + 1);
+    memset(a->new_sets.at + a->new_sets.n, 0, sizeof(*a->new_sets.at) * (newest - a->new_sets.n));
+    a->new_sets.at[newest] = run;
+    a->new_sets.n = (size_t)newest + 1;
+    return run;
 }
 
 static attr_run find_set(struct attrs *a, const struct attr *list, size_t n)
@@ -201,6 +232,9 @@ static attr_run find_set(struct attrs *a, const struct attr *list, size_t n)
     for (;; hash = hash_mix(hash, n)) { /* two sets with one hash: look further along */
         uint32_t run;
         if (!hash_get(&a->sets, hash, &run)) {
+            run = find_new(a, shape, list, n);
+            if (run != 0)
+                return run;
             run = append(a, shape, list, n);
             if (run != 0)
                 hash_put(&a->sets, hash, run);

@@ -83,6 +83,7 @@ struct attrs {
     VEC_OF(struct attr_column) columns; /* of all shapes */
     struct hash shape_ids;              /* hash of the columns -> shape */
     struct hash sets;                   /* hash of a set's bytes -> its run */
+    VEC_OF(attr_run) new_sets;          /* newest text -> run, of attrs_set_new() */
     uint64_t lost;                      /* runs that found no room: 4 GiB are full */
     uint32_t last_shape;                /* rows like the one before are the rule */
     struct attr_memo memos[ATTR_MEMOS]; /* by the values of a set */
@@ -98,8 +99,9 @@ void attrs_clear_runs(struct attrs *a);
 /* The set of these `n` attributes, in this order; equal sets get equal numbers. */
 attr_run attrs_set(struct attrs *a, const struct attr *list, size_t n);
 
-/* This set will be asked for soon: among millions its place is better fetched ahead. */
-void attrs_expect(struct attrs *a, const struct attr *list, size_t n);
+/* The same for a set with a text that came to the capture after the last set did, the newest of
+ * all: where texts hardly repeat it is not looked for and not hashed. */
+attr_run attrs_set_new(struct attrs *a, const struct attr *list, size_t n);
 
 /* A run of its own, never shared. */
 attr_run attrs_own(struct attrs *a, const struct attr *list, size_t n);

@@ -64,6 +64,32 @@ TEST(thousands_of_sets_keep_their_numbers)
     attrs_fini(&a);
 }
 
+TEST(a_new_set_is_found_again)
+{
+    struct attrs a;
+    struct attr one[] = {attr_text(1, 10), attr_text(2, 12)};
+    struct attr other[] = {attr_text(1, 11), attr_text(2, 12)};
+    struct attr newer[] = {attr_text(1, 40), attr_text(2, 12)};
+    struct attr numbers[] = {attr_int(1, 7)};
+
+    attrs_init(&a);
+    attr_run first = attrs_set_new(&a, one, 2);
+    attr_run last = attrs_set_new(&a, newer, 2);
+    assert_int_not_equal(first, last);
+    assert_int_equal(attrs_get(&a, last, 1).text, 40);
+    assert_int_equal(attrs_set(&a, one, 2), first);
+    assert_int_equal(attrs_set(&a, newer, 2), last);
+    assert_int_equal(attrs_set_new(&a, one, 2), first); /* it was not new after all */
+    attr_run third = attrs_set(&a, other, 2);           /* has the newest text of the first */
+    assert_int_not_equal(third, first);
+    assert_int_equal(attrs_set(&a, other, 2), third);
+    assert_int_equal(attrs_set_new(&a, numbers, 1), attrs_set(&a, numbers, 1));
+    attrs_clear(&a);
+    assert_int_equal(attrs_set(&a, newer, 2), attrs_set(&a, newer, 2));
+    assert_int_equal(attrs_get(&a, attrs_set(&a, newer, 2), 1).text, 40);
+    attrs_fini(&a);
+}
+
 TEST(values_come_back_as_they_were_put)
 {
     struct attrs a;
@@ -159,4 +185,4 @@ TEST_MAIN("capture/attrs", T(runs_go_and_shapes_stay), T(values_come_back_as_the
           T(a_small_number_costs_two_bytes), T(runs_move_to_another_store_with_new_text_numbers),
           T(a_cleared_store_is_empty_and_usable), T(equal_sets_are_stored_once),
           T(own_runs_are_never_shared), T(the_empty_run_has_no_attribute),
-          T(thousands_of_sets_keep_their_numbers))
+          T(thousands_of_sets_keep_their_numbers), T(a_new_set_is_found_again))

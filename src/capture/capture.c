@@ -221,8 +221,53 @@ static int by_ends(const void *a, const void *b)
     return (int)x->kind - (int)y->kind;
 }
 
-/* place[i] is the new number of slice i; NULL: nothing moved. */
-static void seal_flows(struct capture *cap, const uint32_t *place)
+/* Sorts the arrows of each slice in a list that is in order of those slices. */
+static void sort_targets(struct flow *at, size_t n)
+{
+    for (size_t i = 0, end; i < n; i = end) {
+        bool is_sorted = true;
+        for (end = i + 1; end < n && at[end].from == at[i].from; end++)
+            is_sorted = is_sorted && by_ends(&at[end - 1], &at[end]) <= 0;
+        if (!is_sorted)
+            qsort(at + i, end - i, sizeof(*at), by_ends);
+    }
+}
+
+/* Sorts by counting how many arrows each slice has; `next` has a number for every slice. */
+static void spread_flows(struct capture *cap, uint32_t *next)
+{
+    size_t n = cap->flows.n;
+    struct flow *sorted = mem_grow(NULL, sizeof(*sorted), n);
+    uint32_t sum = 0;
+
+    memset(next, 0, cap->slices.n * sizeof(*next));
+    for (size_t i = 0; i < n; i++)
+        next[cap->flows.at[i].from]++;
+    for (size_t i = 0; i < cap->slices.n; i++) {
+        uint32_t count = next[i];
+        next[i] = sum;
+        sum += count;
+    }
+    for (size_t i = 0; i < n; i++)
+        sorted[next[cap->flows.at[i].from]++] = cap->flows.at[i];
+    sort_targets(sorted, n);
+    mem_free(cap->flows.at);
+    cap->flows.at = sorted;
+    cap->flows.cap = n;
+}
+
+static void sort_flows(struct capture *cap, uint32_t *spare)
+{
+    enum { DENSE = 8 };
+
+    if (spare != NULL && cap->flows.n > cap->slices.n / DENSE && cap->flows.n < UINT32_MAX)
+        spread_flows(cap, spare);
+    else
+        qsort(cap->flows.at, cap->flows.n, sizeof(*cap->flows.at), by_ends);
+}
+
+/* place[i] is the new number of slice i, and is used up; NULL: nothing moved. */
+static void seal_flows(struct capture *cap, uint32_t *place)
 {
     for (size_t i = 0; place != NULL && i < cap->flows.n; i++) {
         struct flow *f = &cap->flows.at[i];
@@ -231,7 +276,7 @@ static void seal_flows(struct capture *cap, const uint32_t *place)
     }
     for (size_t i = 1; i < cap->flows.n; i++)
         if (by_ends(&cap->flows.at[i - 1], &cap->flows.at[i]) > 0) {
-            qsort(cap->flows.at, cap->flows.n, sizeof(*cap->flows.at), by_ends);
+            sort_flows(cap, place);
             return;
         }
 }

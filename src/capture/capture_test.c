@@ -75,6 +75,28 @@ TEST(arrows_follow_their_slices_through_the_seal)
     capture_free(cap);
 }
 
+TEST(many_arrows_are_put_in_order_of_both_ends)
+{
+    enum { SLICES = 60 };
+    struct capture *cap = capture_new();
+    lane_id lane = stream(cap, "2");
+
+    for (int i = 0; i < SLICES; i++)
+        capture_slice(cap, &(struct slice){.begin = SLICES - i, .lane = lane});
+    for (uint32_t i = 0; i < SLICES; i++) {
+        capture_flow(cap, FLOW_LAUNCH, i / 4 * 7 % SLICES, i * 13 % SLICES);
+        capture_flow(cap, FLOW_LAUNCH, i, 0);
+    }
+    capture_seal(cap);
+    assert_int_equal(cap->flows.n, 2 * SLICES);
+    for (size_t i = 1; i < cap->flows.n; i++) {
+        const struct flow *a = &cap->flows.at[i - 1], *b = &cap->flows.at[i];
+        assert_true(a->from < b->from || (a->from == b->from && a->to <= b->to));
+    }
+    assert_int_equal(cap->flows.at[0].from, 0); /* the slice that came last */
+    capture_free(cap);
+}
+
 TEST(samples_are_put_in_order_of_time)
 {
     struct capture *cap = capture_new();
@@ -120,5 +142,6 @@ TEST(an_empty_capture_seals)
 TEST_MAIN("capture/capture", T(a_lane_is_its_key),
           T(the_seal_groups_slices_by_lane_and_says_what_there_is),
           T(a_slice_answers_for_its_own_values_and_its_set),
-          T(arrows_follow_their_slices_through_the_seal), T(samples_are_put_in_order_of_time),
+          T(arrows_follow_their_slices_through_the_seal),
+          T(many_arrows_are_put_in_order_of_both_ends), T(samples_are_put_in_order_of_time),
           T(of_two_marks_with_one_number_the_earlier_stays), T(an_empty_capture_seals))

@@ -155,7 +155,7 @@ static enum status analyse(const struct gpu_timeline_job *job, struct arena *are
     result->timelines = ARENA_ARRAY(arena, struct timeline *, result->fleet->ranks.n);
     for (size_t i = 0; i < result->fleet->ranks.n; i++) {
         const struct capture *cap = result->fleet->ranks.at[i];
-        struct timeline_choice choice = {0};
+        struct timeline_choice choice = {.pool = job->input.pool};
         if (job->range != NULL)
             TRY(find_window(job, cap, d, &choice.window));
         result->timelines[result->n++] = timeline_new(cap, &choice);

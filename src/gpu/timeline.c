@@ -335,6 +335,25 @@ static void gather_all(struct timeline *t, struct interval window)
 
 /* ---- the whole ---- */
 
+static void sum_all(struct timeline *t)
+{
+    timeline_place_sets(t);
+    for (size_t i = 0; i < t->n_devices; i++)
+        timeline_sum(t, &t->devices[i]);
+    timeline_pair_streams(t);
+}
+
+/* Two long looks at the same work. */
+static void look_at_all(void *ctx, size_t number)
+{
+    struct timeline *t = ctx;
+
+    for (size_t i = 0; i < t->n_devices && number == 0; i++)
+        timeline_find_launches(t, &t->devices[i]);
+    if (number == 1)
+        sum_all(t);
+}
+
 struct timeline *timeline_new(const struct capture *cap, const struct timeline_choice *choice)
 {
     struct timeline *t = mem_grow(NULL, sizeof(*t), 1);
@@ -349,14 +368,11 @@ struct timeline *timeline_new(const struct capture *cap, const struct timeline_c
         struct timeline_device *d = &t->devices[i];
         d->window = choice->window;
         timeline_find_graphs(t, d);
-        timeline_find_launches(t, d);
+        timeline_mark_first(t, d);
     }
     if (choice->window.end == choice->window.begin) /* a window parts calls from their work */
         timeline_count_empty_graphs(&t, 1);
-    timeline_place_sets(t);
-    for (size_t i = 0; i < t->n_devices; i++)
-        timeline_sum(t, &t->devices[i]);
-    timeline_pair_streams(t);
+    pool_for(choice->pool, 2, look_at_all, t);
     timeline_explain_gaps(t);
     timeline_find_ranges(t);
     return t;

@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/interval.h"
+#include "base/pool.h"
 #include "base/vec.h"
 #include "capture/capture.h"
 
@@ -177,6 +178,7 @@ enum { TIMELINE_PAIRED = 64 }; /* streams of a device that are compared with eac
 
 struct timeline_choice {
     struct interval window; /* empty: all */
+    struct pool *pool;      /* NULL: one thread */
 };
 
 struct timeline {

@@ -20,6 +20,9 @@ void timeline_place_sets(struct timeline *t);
 void timeline_sum(struct timeline *t, struct timeline_device *d);
 void timeline_pair_streams(struct timeline *t);
 
+/* Marks the first kernel of each call; then what launches cost. The latter reads the work only, as
+ * the sums do: both may run at a time. */
+void timeline_mark_first(struct timeline *t, struct timeline_device *d);
 void timeline_find_launches(struct timeline *t, struct timeline_device *d);
 void timeline_explain_gaps(struct timeline *t);
 void timeline_find_ranges(struct timeline *t);

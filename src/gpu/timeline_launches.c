@@ -69,8 +69,7 @@ static void add(struct timeline *t, struct timeline_device *d, struct lists *lis
         add_host(out, op, &l, ends->kernel);
 }
 
-/* The first kernel of each call. */
-static void mark_first(struct timeline *t, struct timeline_device *d)
+void timeline_mark_first(struct timeline *t, struct timeline_device *d)
 {
     size_t words = t->cap->slices.n / 64 + 1;
     uint64_t *seen = mem_grow(NULL, sizeof(*seen), words);
@@ -95,7 +94,6 @@ void timeline_find_launches(struct timeline *t, struct timeline_device *d)
 
     for (size_t i = 0; i < t->n_streams; i++)
         ends[i] = (struct ends){.work = INT64_MIN, .kernel = INT64_MIN};
-    mark_first(t, d);
     for (size_t i = 0; i < d->n; i++) {
         const struct timeline_op *op = &d->ops[i];
         struct ends *e = &ends[op->stream];

@@ -211,6 +211,15 @@ static bool skip_lost(struct gpu_trace *t, const struct trace_block *head)
     return true;
 }
 
+/* Whether a block brings neither texts nor sites: the next one begins with the same numbers. */
+static bool brings_nothing(struct str text, const struct block *b)
+{
+    struct block next;
+
+    return block_at(text, b->end, &next) && next.head.first_string == b->head.first_string &&
+           next.head.first_site == b->head.first_site;
+}
+
 static bool learn_block(struct gpu_trace *t, const struct block *b)
 {
     struct reader r = {.at = b->payload, .end = b->payload + b->head.bytes};
@@ -220,6 +229,8 @@ static bool learn_block(struct gpu_trace *t, const struct block *b)
     memcpy(tags, t->tags, sizeof(tags));
     if (crc32c(0, b->payload, b->head.bytes) != b->head.crc || !skip_lost(t, &b->head))
         return false;
+    if (t->has_sites_only && brings_nothing(t->text, b))
+        return true;
     while (r.at < r.end)
         if (!learn(t, &r)) {
             t->strings.n = strings;
@@ -241,14 +252,15 @@ static void tell_damage(struct gpu_trace *t, size_t at)
              "block skipped: its checksum or its records are wrong");
 }
 
-enum status gpu_trace_open(struct gpu_trace *t, const char *path, struct str text, struct diag *d)
+static enum status open_trace(struct gpu_trace *t, const char *path, struct str text,
+                              struct diag *d, bool sites_only)
 {
     struct where where = {.path = path};
     struct block b;
     uint32_t head[2];
     size_t at = TRACE_HEAD;
 
-    *t = (struct gpu_trace){.path = path, .diag = d, .text = text};
+    *t = (struct gpu_trace){.path = path, .diag = d, .text = text, .has_sites_only = sites_only};
     if (text.n < TRACE_HEAD || memcmp(text.at, TRACE_MAGIC, sizeof(TRACE_MAGIC) - 1) != 0)
         return diag_fail(d, ST_FORMAT, "strata-trace.no-head", where,
                          "not a trace of strata's injection library");
@@ -287,6 +299,17 @@ enum status gpu_trace_open(struct gpu_trace *t, const char *path, struct str tex
         diag_add(d, SEV_LOSS, "strata-trace.dropped", where,
                  "the profiling library dropped %llu records", (unsigned long long)t->dropped);
     return cancelled() ? ST_CANCELLED : ST_OK;
+}
+
+enum status gpu_trace_open(struct gpu_trace *t, const char *path, struct str text, struct diag *d)
+{
+    return open_trace(t, path, text, d, false);
+}
+
+enum status gpu_trace_open_sites(struct gpu_trace *t, const char *path, struct str text,
+                                 struct diag *d)
+{
+    return open_trace(t, path, text, d, true);
 }
 
 void gpu_trace_close(struct gpu_trace *t)

@@ -54,6 +54,7 @@ struct gpu_trace {
     uint64_t lost;    /* records of damaged blocks, as far as their heads tell */
     uint64_t dropped; /* by CUPTI */
     bool has_end;     /* the program ended in order */
+    bool has_sites_only;
 };
 
 /* What the walk calls; NULL members are left out. */
@@ -67,6 +68,10 @@ struct gpu_trace_sink {
 /* Checks all blocks and reads texts and sites. `text` has to live as long as `t`. Fails when it is
  * no trace at all; damage is counted in `t` and told in the diag. */
 enum status gpu_trace_open(struct gpu_trace *t, const char *path, struct str text, struct diag *d);
+
+/* The same for its texts and sites alone, much faster: records are neither checked nor counted. */
+enum status gpu_trace_open_sites(struct gpu_trace *t, const char *path, struct str text,
+                                 struct diag *d);
 void gpu_trace_close(struct gpu_trace *t);
 
 /* Once more over the good blocks, in order. */

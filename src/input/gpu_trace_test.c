@@ -82,6 +82,36 @@ TEST(a_lost_block_costs_only_itself)
     gpu_trace_close(&trace);
 }
 
+/* The second of three blocks brings neither texts nor sites. */
+TEST(sites_are_found_without_the_records)
+{
+    made_begin(&made);
+    block_begin(&made, 1, 1);
+    put_string(&made, "first");
+    put_kernel_site(&made, 0, 7, 1);
+    PUT(&made, TRACE_KERNEL, trace_zigzag(10), 5, 0, 1);
+    block_end(&made);
+    block_begin(&made, 2, 2);
+    PUT(&made, TRACE_KERNEL, trace_zigzag(20), 5, 0, 1);
+    block_end(&made);
+    block_begin(&made, 2, 2);
+    put_string(&made, "second");
+    put_kernel_site(&made, 3, 9, 2);
+    PUT(&made, TRACE_END, 3, 0, 0);
+    block_end(&made);
+    struct str text = {(const char *)made.bytes, made.n};
+    assert_int_equal(gpu_trace_open_sites(&trace, "t", text, &diag), ST_OK);
+    assert_int_equal(trace.records, 1);
+    assert_int_equal(trace.sites.n, 3);
+    assert_int_equal(gpu_trace_field(&trace, 2, PLACE_DEVICE), 3);
+    assert_true(str_equal(gpu_trace_string(&trace, 2), S("second")));
+    gpu_trace_close(&trace);
+    assert_int_equal(open_made(), ST_OK);
+    assert_int_equal(trace.records, 2);
+    assert_int_equal(trace.sites.n, 3);
+    gpu_trace_close(&trace);
+}
+
 TEST(a_head_that_lies_is_damage)
 {
     made_begin(&made);
@@ -146,9 +176,9 @@ TEST(other_files_are_refused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(differences_add_up_within_a_block), T(a_lost_block_costs_only_itself),
-        T(a_head_that_lies_is_damage),        T(records_that_cannot_be_are_damage),
-        T(other_files_are_refused),
+        T(differences_add_up_within_a_block),   T(a_lost_block_costs_only_itself),
+        T(sites_are_found_without_the_records), T(a_head_that_lies_is_damage),
+        T(records_that_cannot_be_are_damage),   T(other_files_are_refused),
     };
 
     diag_init(&diag);

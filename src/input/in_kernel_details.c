@@ -14,62 +14,12 @@
 #include "capture/capture.h"
 #include "input/classify.h"
 #include "input/input.h"
+#include "input/kernel_columns.h"
 #include "input/rank.h"
-
-enum column {
-    COL_NAME,
-    COL_START,
-    COL_DUR,
-    COL_WAIT,
-    COL_STEP,
-    COL_DEVICE,
-    COL_STREAM,
-    COL_TASK,
-    COL_TYPE,
-    COL_CORE,
-    COL_STATE,
-    COL_BLOCK_DIM,
-    COL_MIX_BLOCK_DIM,
-    COL_INPUT_SHAPES,
-    COL_INPUT_DTYPES,
-    COL_INPUT_FORMATS,
-    COL_OUTPUT_SHAPES,
-    COL_OUTPUT_DTYPES,
-    COL_OUTPUT_FORMATS,
-    COL_COUNT
-};
-
-enum { MAX_NAMES = 4 };
-
-static const struct str column_names[COL_COUNT][MAX_NAMES] = {
-    [COL_NAME] = {S_INIT("Name"), S_INIT("Op Name"), S_INIT("op_name"), S_INIT("kernel_name")},
-    [COL_START] = {S_INIT("Start Time(us)"), S_INIT("Task Start Time(us)"),
-                   S_INIT("task_start_time"), S_INIT("task_start(us)")},
-    [COL_DUR] = {S_INIT("Duration(us)"), S_INIT("Task Duration(us)"), S_INIT("task_duration"),
-                 S_INIT("task_time(us)")},
-    [COL_WAIT] = {S_INIT("Wait Time(us)"), S_INIT("Task Wait Time(us)")},
-    [COL_STEP] = {S_INIT("Step Id"), S_INIT("Step ID")},
-    [COL_DEVICE] = {S_INIT("Device_id"), S_INIT("device_id")},
-    [COL_STREAM] = {S_INIT("Stream ID"), S_INIT("stream_id")},
-    [COL_TASK] = {S_INIT("Task ID"), S_INIT("task_id")},
-    [COL_TYPE] = {S_INIT("Type"), S_INIT("OP Type"), S_INIT("op_type")},
-    [COL_CORE] = {S_INIT("Accelerator Core"), S_INIT("Task Type"), S_INIT("task_type"),
-                  S_INIT("kernel_type")},
-    [COL_STATE] = {S_INIT("OP State"), S_INIT("op_state")},
-    [COL_BLOCK_DIM] = {S_INIT("Block Dim"), S_INIT("Block Num"), S_INIT("block_dim")},
-    [COL_MIX_BLOCK_DIM] = {S_INIT("Mix Block Dim"), S_INIT("Mix Block Num"),
-                           S_INIT("mix_block_dim")},
-    [COL_INPUT_SHAPES] = {S_INIT("Input Shapes"), S_INIT("input_shapes")},
-    [COL_INPUT_DTYPES] = {S_INIT("Input Data Types"), S_INIT("input_data_types")},
-    [COL_INPUT_FORMATS] = {S_INIT("Input Formats"), S_INIT("input_formats")},
-    [COL_OUTPUT_SHAPES] = {S_INIT("Output Shapes"), S_INIT("output_shapes")},
-    [COL_OUTPUT_DTYPES] = {S_INIT("Output Data Types"), S_INIT("output_data_types")},
-    [COL_OUTPUT_FORMATS] = {S_INIT("Output Formats"), S_INIT("output_formats")},
-};
 
 /* Columns that repeat from row to row and go into the attribute set as text. */
 static const struct {
-    enum column column;
+    enum kernel_column column;
     enum capture_key key;
 } text_attrs[] = {
     {COL_STATE, KEY_STATE},
@@ -82,7 +32,7 @@ static const struct {
 };
 
 static const struct {
-    enum column column;
+    enum kernel_column column;
     enum capture_key key;
 } number_attrs[] = {
     {COL_BLOCK_DIM, KEY_BLOCK_DIM},
@@ -99,15 +49,36 @@ enum {
     MEMORY_MAX = 32 << 20,
     LOOK_ROWS = 1 << 12,
     VARIED_ROWS = 1 << 16,
+    CELL_MOST = 50,
+    MEMOS = 64,
+};
+
+/* Where the kernels of a stream go. */
+struct place {
+    lane_id lane, comm_lane; /* for collectives without a stream */
+    bool is_other_device;
+};
+
+/* A cell that was seen lately, and its text in the capture. */
+struct memo {
+    strid text;
+    uint8_t column, n;
+    char cell[CELL_MOST];
+};
+
+/* The cells of a device and a stream that were seen lately, and what they mean. */
+struct place_memo {
+    struct place place;
+    uint8_t n_device, n_stream;
+    char cells[CELL_MOST]; /* the device, then the stream */
 };
 
 /* The cells of a row that repeat, and what they mean. */
 struct pattern {
     struct str bytes; /* the spans, one after the other */
     attr_run set;
-    lane_id lane, comm_lane; /* for collectives without a stream */
-    struct str type, core;
-    bool is_other_device;
+    struct place place;
+    strid type, core;
 };
 
 /* A row as it was seen last: its name, its pattern and the kind of its kernel. */
@@ -135,6 +106,8 @@ struct reader {
     struct recent recent[RECENT]; /* by name */
     struct recent next[RECENT];   /* by the patterns of the two rows before */
     uint32_t last[2];
+    struct memo memos[MEMOS];
+    struct place_memo places[MEMOS];
     char step_text[32]; /* the last step's cell, and its name */
     size_t step_size;
     strid step;
@@ -147,20 +120,10 @@ struct reader {
     uint64_t rows, lost, bytes;
 };
 
-static int find_column(const struct csv *csv, enum column c)
-{
-    for (size_t i = 0; i < MAX_NAMES && column_names[c][i].n > 0; i++) {
-        int found = csv_column(csv, column_names[c][i]);
-        if (found >= 0)
-            return found;
-    }
-    return -1;
-}
-
 static bool is_kernel_table(const struct csv *csv)
 {
-    return find_column(csv, COL_NAME) >= 0 && find_column(csv, COL_START) >= 0 &&
-           find_column(csv, COL_DUR) >= 0;
+    return kernel_column(csv, COL_NAME) >= 0 && kernel_column(csv, COL_START) >= 0 &&
+           kernel_column(csv, COL_DUR) >= 0;
 }
 
 static int probe(const struct probe *p)
@@ -189,16 +152,19 @@ static void lose(struct reader *r, const char *code, const char *text)
              "row skipped: %s", text);
 }
 
-static struct str cell(const struct reader *r, enum column c)
+static struct str cell(const struct reader *r, enum kernel_column c)
 {
     return csv_cell(&r->csv, r->column[c]);
 }
 
 /* Shapes were quoted before the table was written: after CSV unquoting one pair is left. */
-static struct str plain_text(struct reader *r, enum column c)
+static struct str plain_text(struct reader *r, enum kernel_column c)
 {
     struct str s = cell(r, c);
 
+    if (s.n > 4 && memcmp(s.at, "\"\"", 2) == 0 && memcmp(s.at + s.n - 2, "\"\"", 2) == 0 &&
+        memchr(s.at + 2, '"', s.n - 4) == NULL)
+        return str_part(s, 2, s.n - 4); /* the quotes that the exporter writes */
     if (s.n > 0 && memchr(s.at, '"', s.n) != NULL)
         s = csv_unquote(s, &r->scratch);
     s = str_trim(s);
@@ -231,18 +197,74 @@ static bool take_times(struct reader *r, struct slice *slice)
 
 enum { SET_MOST = 2 + ARRAY_LEN(text_attrs) + ARRAY_LEN(number_attrs) };
 
-/* The texts of a row that repeat. They live as long as the row. */
+/* The texts of a row in the capture; 0: missing. */
 struct texts {
-    struct str type, core;
-    struct str others[ARRAY_LEN(text_attrs)];
+    strid type, core;
+    strid others[ARRAY_LEN(text_attrs)];
 };
 
-static void take_texts(struct reader *r, struct texts *t)
+/* The text of a cell in the capture; 0: missing. */
+static strid intern_text(struct reader *r, enum kernel_column c)
 {
-    t->type = plain_text(r, COL_TYPE);
-    t->core = classify_core(plain_text(r, COL_CORE));
-    for (size_t i = 0; i < ARRAY_LEN(text_attrs); i++)
-        t->others[i] = plain_text(r, text_attrs[i].column);
+    struct str text = plain_text(r, c);
+
+    if (c == COL_CORE)
+        text = classify_core(text);
+    return num_is_missing(text) ? 0 : capture_intern(r->cap, text);
+}
+
+/* The same where few texts are to be expected. */
+static strid recall_text(struct reader *r, enum kernel_column c)
+{
+    struct str s = cell(r, c);
+
+    if (s.n == 0 || s.n > CELL_MOST)
+        return s.n == 0 ? 0 : intern_text(r, c);
+    struct memo *memo =
+        &r->memos[(c * 5 + s.n + (unsigned char)s.at[0] * 3 + (unsigned char)s.at[s.n / 2]) %
+                  MEMOS];
+    if (memo->n != s.n || memo->column != c || memcmp(memo->cell, s.at, s.n) != 0) {
+        memo->text = intern_text(r, c);
+        memo->column = (uint8_t)c;
+        memo->n = (uint8_t)s.n;
+        memcpy(memo->cell, s.at, s.n);
+    }
+    return memo->text;
+}
+
+/* Shapes, of which there are as many as rows when nothing repeats. */
+struct shape {
+    struct str text; /* lives as long as the row */
+    uint32_t expected;
+};
+
+static struct shape expect_shape(struct reader *r, enum kernel_column c)
+{
+    struct shape s = {.text = plain_text(r, c)};
+
+    if (num_is_missing(s.text))
+        s.text = S("");
+    else
+        s.expected = intern_expect(&r->cap->strings, s.text);
+    return s;
+}
+
+static strid intern_shape(struct reader *r, const struct shape *s)
+{
+    return intern_put_expected(&r->cap->strings, s->text, s->expected);
+}
+
+static void take_texts(struct reader *r, const struct shape *input, const struct shape *output,
+                       struct texts *t)
+{
+    t->type = recall_text(r, COL_TYPE);
+    t->core = recall_text(r, COL_CORE);
+    for (size_t i = 0; i < ARRAY_LEN(text_attrs); i++) {
+        enum kernel_column c = text_attrs[i].column;
+        t->others[i] = c == COL_INPUT_SHAPES    ? intern_shape(r, input)
+                       : c == COL_OUTPUT_SHAPES ? intern_shape(r, output)
+                                                : recall_text(r, c);
+    }
 }
 
 /* The attributes that repeat; returns how many. */
@@ -251,14 +273,13 @@ static size_t take_set(struct reader *r, const struct texts *t, struct attr list
     struct capture *cap = r->cap;
     size_t n = 0;
 
-    if (!num_is_missing(t->type))
-        list[n++] = attr_text(capture_key(cap, KEY_TYPE), capture_intern(cap, t->type));
-    if (!num_is_missing(t->core))
-        list[n++] = attr_text(capture_key(cap, KEY_CORE), capture_intern(cap, t->core));
+    if (t->type != 0)
+        list[n++] = attr_text(capture_key(cap, KEY_TYPE), t->type);
+    if (t->core != 0)
+        list[n++] = attr_text(capture_key(cap, KEY_CORE), t->core);
     for (size_t i = 0; i < ARRAY_LEN(text_attrs); i++)
-        if (!num_is_missing(t->others[i]))
-            list[n++] =
-                attr_text(capture_key(cap, text_attrs[i].key), capture_intern(cap, t->others[i]));
+        if (t->others[i] != 0)
+            list[n++] = attr_text(capture_key(cap, text_attrs[i].key), t->others[i]);
     for (size_t i = 0; i < ARRAY_LEN(number_attrs); i++) {
         int64_t number;
         if (num_i64(cell(r, number_attrs[i].column), &number))
@@ -267,28 +288,57 @@ static size_t take_set(struct reader *r, const struct texts *t, struct attr list
     return n;
 }
 
-static void take_lanes(struct reader *r, struct pattern *p)
+static enum slice_kind kind_of(const struct reader *r, struct str name, strid type, strid core)
+{
+    return classify_kernel(capture_text(r->cap, core), name, capture_text(r->cap, type));
+}
+
+static struct place take_place(struct reader *r)
 {
     struct str stream = str_trim(cell(r, COL_STREAM));
     struct lane_key key = {.kind = LANE_STREAM, .device = -1};
     int64_t device, wanted = r->in->options != NULL ? r->in->options->device : -1;
+    struct place p = {0};
 
     if (num_i64(cell(r, COL_DEVICE), &device) && device >= 0 && device <= INT32_MAX) {
         key.device = (int32_t)device;
-        p->is_other_device = wanted >= 0 && device != wanted;
+        p.is_other_device = wanted >= 0 && device != wanted;
     }
-    if (p->is_other_device)
-        return;
+    if (p.is_other_device)
+        return p;
     bool is_missing = num_is_missing(stream);
     key.name = capture_intern(r->cap, is_missing ? S("N/A") : stream);
-    p->lane = p->comm_lane = capture_lane(r->cap, key);
-    if (is_missing) {
-        key.kind = LANE_COMM;
-        p->comm_lane = UINT32_MAX; /* added when a collective comes */
-    }
+    p.lane = p.comm_lane = capture_lane(r->cap, key);
+    if (is_missing)
+        p.comm_lane = UINT32_MAX; /* added when a collective comes */
+    return p;
 }
 
-static lane_id lane_of(struct reader *r, struct pattern *p, enum slice_kind kind)
+/* The same when the cells were seen lately; what it points to holds until the next call. */
+static struct place *recall_place(struct reader *r)
+{
+    struct str device = cell(r, COL_DEVICE), stream = cell(r, COL_STREAM);
+    size_t n = device.n + stream.n, mix = n * 16;
+
+    mix += device.n > 0 ? (unsigned char)device.at[device.n - 1] * 8u : 0;
+    mix += stream.n > 0 ? (unsigned char)stream.at[stream.n - 1] : 0;
+    struct place_memo *memo = &r->places[mix % MEMOS];
+    if (n == 0 || memo->n_device != device.n || memo->n_stream != stream.n ||
+        memcmp(memo->cells, device.at, device.n) != 0 ||
+        memcmp(memo->cells + device.n, stream.at, stream.n) != 0) {
+        memo->place = take_place(r);
+        memo->n_device = memo->n_stream = 0;
+        if (n <= CELL_MOST) {
+            memo->n_device = (uint8_t)device.n;
+            memo->n_stream = (uint8_t)stream.n;
+            memcpy(memo->cells, device.at, device.n);
+            memcpy(memo->cells + device.n, stream.at, stream.n);
+        }
+    }
+    return &memo->place;
+}
+
+static lane_id lane_of(struct reader *r, struct place *p, enum slice_kind kind)
 {
     if (kind != SLICE_COMM)
         return p->lane;
@@ -350,17 +400,19 @@ static struct str copy_pattern(struct reader *r, size_t n)
 
 static uint32_t add_pattern(struct reader *r, size_t n)
 {
-    struct pattern p = {.bytes = copy_pattern(r, n)};
+    struct pattern p = {.bytes = copy_pattern(r, n), .place = take_place(r)};
     struct arena_mark mark = arena_mark(&r->scratch);
     struct attr set[SET_MOST];
     struct texts t;
 
-    take_texts(r, &t);
-    take_lanes(r, &p);
-    if (!p.is_other_device)
+    if (!p.place.is_other_device) {
+        struct shape input = expect_shape(r, COL_INPUT_SHAPES);
+        struct shape output = expect_shape(r, COL_OUTPUT_SHAPES);
+        take_texts(r, &input, &output, &t);
         p.set = attrs_set(&r->cap->attrs, set, take_set(r, &t, set));
-    p.type = arena_str(&r->memory, t.type);
-    p.core = arena_str(&r->memory, t.core);
+        p.type = t.type;
+        p.core = t.core;
+    }
     arena_rewind(&r->scratch, mark);
     r->pattern_bytes += n + sizeof(p);
     r->fresh++;
@@ -412,7 +464,7 @@ static struct recent by_name(struct reader *r, struct str name, size_t n)
         guess->pattern = find_pattern(r, n) + 1;
         guess->name = id;
         const struct pattern *p = &r->patterns.at[guess->pattern - 1];
-        guess->kind = classify_kernel(p->core, name, p->type);
+        guess->kind = kind_of(r, name, p->type, p->core);
     }
     return *guess;
 }
@@ -513,40 +565,40 @@ static bool take_known(struct reader *r, struct str name, struct slice *slice)
     struct recent found = recognise(r, name);
     struct pattern *p = &r->patterns.at[found.pattern - 1];
 
-    if (p->is_other_device)
+    if (p->place.is_other_device)
         return false;
     slice->name = found.name;
     slice->kind = found.kind;
-    slice->lane = lane_of(r, p, found.kind);
+    slice->lane = lane_of(r, &p->place, found.kind);
     slice->set = p->set;
     slice->own = attrs_own(&r->cap->attrs, own, take_own(r, own));
     return true;
 }
 
-/* A row among many that do not repeat: its texts and its set are new, too, and each has to find its
- * place among millions. All are asked for before the first is needed. */
+/* A row among many that do not repeat: its name and its shapes are new, too, and each has to find
+ * its place among millions. All are asked for before the first is needed. */
 static bool take_varied(struct reader *r, struct str name, struct slice *slice)
 {
     struct attr set[SET_MOST], own[3 + MAX_PMU];
-    struct pattern p = {.set = 0};
     struct capture *cap = r->cap;
     struct texts t;
 
-    intern_expect(&cap->strings, name);
-    take_texts(r, &t);
-    for (size_t i = 0; i < ARRAY_LEN(text_attrs); i++)
-        if (text_attrs[i].key == KEY_INPUT_SHAPES || text_attrs[i].key == KEY_OUTPUT_SHAPES)
-            intern_expect(&cap->strings, t.others[i]);
-    slice->name = capture_intern(cap, name);
-    take_lanes(r, &p);
-    if (p.is_other_device)
-        return false;
-    size_t n_set = take_set(r, &t, set);
-    attrs_expect(&cap->attrs, set, n_set);
-    slice->kind = classify_kernel(t.core, name, t.type);
-    slice->lane = lane_of(r, &p, slice->kind);
+    uint32_t expected = intern_expect(&cap->strings, name);
+    struct shape input = expect_shape(r, COL_INPUT_SHAPES);
+    struct shape output = expect_shape(r, COL_OUTPUT_SHAPES);
     size_t n_own = take_own(r, own);
-    slice->set = attrs_set(&cap->attrs, set, n_set);
+    slice->name = intern_put_expected(&cap->strings, name, expected);
+    struct place *place = recall_place(r);
+    if (place->is_other_device)
+        return false;
+    size_t known = cap->strings.strings.n;
+    take_texts(r, &input, &output, &t);
+    size_t n_set = take_set(r, &t, set);
+    bool has_new_text = cap->strings.strings.n > known;
+    slice->kind = kind_of(r, name, t.type, t.core);
+    slice->lane = lane_of(r, place, slice->kind);
+    slice->set =
+        has_new_text ? attrs_set_new(&cap->attrs, set, n_set) : attrs_set(&cap->attrs, set, n_set);
     slice->own = attrs_own(&cap->attrs, own, n_own);
     return true;
 }
@@ -572,7 +624,7 @@ static void take_row(struct reader *r)
 
 /* ---- the header ---- */
 
-static const enum column pattern_columns[] = {
+static const enum kernel_column pattern_columns[] = {
     COL_STEP,          COL_DEVICE,        COL_STREAM,        COL_TYPE,           COL_CORE,
     COL_STATE,         COL_BLOCK_DIM,     COL_MIX_BLOCK_DIM, COL_INPUT_SHAPES,   COL_INPUT_DTYPES,
     COL_INPUT_FORMATS, COL_OUTPUT_SHAPES, COL_OUTPUT_DTYPES, COL_OUTPUT_FORMATS,
@@ -651,7 +703,7 @@ static enum status read_header(struct reader *r)
                          (struct where){r->in->path, 1, 0},
                          "no header with Name, Start Time(us) and Duration(us)");
     for (size_t c = 0; c < COL_COUNT; c++)
-        r->column[c] = find_column(&r->csv, (enum column)c);
+        r->column[c] = kernel_column(&r->csv, (enum kernel_column)c);
     find_spans(r);
     find_pmu(r);
     want_columns(r);

@@ -6,73 +6,17 @@
  * and NVTX ranges stand on host threads. Arrows join (process, correlation), since correlations
  * of two processes may be equal. Format reference: docs/formats/nsys.md
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/cancel.h"
 #include "base/pool.h"
-#include "input/classify.h"
 #include "input/db_devices.h"
 #include "input/db_probe.h"
-#include "input/db_strings.h"
 #include "input/nsys_facts.h"
-#include "input/step_name.h"
-
-enum { NOTHING = -1 };
+#include "input/nsys_in.h"
 
 /* Longer events are overflowed counters: 7 days. */
 static const nanos longest_event = 7 * 86400 * (nanos)1000000000;
-
-/* A call or a piece of work, by what joins the two. */
-struct link {
-    uint64_t process; /* globalPid: a globalTid without its thread */
-    int64_t correlation;
-    uint32_t slice;
-};
-
-/* A row of calls. */
-struct call {
-    nanos begin, dur;
-    int64_t global, correlation, name, result; /* correlation and name: NOTHING when none */
-};
-
-struct links {
-    struct link *at;
-    size_t n, cap;
-};
-
-/* Work on its way into the capture, which wants the gap to its predecessor. */
-struct pending {
-    nanos begin, dur;
-    uint64_t process;
-    int64_t correlation, bytes; /* NOTHING: none */
-    int64_t node;               /* of a graph; 0: none */
-    int32_t graph;              /* NOTHING: none */
-    lane_id lane;
-    strid name;
-    attr_run set;
-    enum slice_kind kind;
-    uint32_t order; /* of arrival, for ties */
-};
-
-/* Texts that come with every row, put into the capture once. */
-enum name {
-    NAME_SHORT,
-    NAME_GRID,
-    NAME_BLOCK,
-    NAME_REGISTERS,
-    NAME_SHARED,
-    NAME_STATIC,
-    NAME_LOCAL,
-    NAME_CONTEXT,
-    NAME_CLUSTER,
-    NAME_GRAPH,
-    NAME_NODE,
-    NAME_BYTES,
-    NAME_RESULT,
-    NAME_GPU,
-    NAMES
-};
 
 static const struct str name_texts[NAMES] = {
     S_INIT("short_name"),
@@ -90,42 +34,6 @@ static const struct str name_texts[NAMES] = {
     S_INIT("result"),
     S_INIT("GPU"),
 };
-
-enum { SHAPES = 256 };
-
-struct nsys {
-    const struct input_file *in;
-    struct capture *cap;
-    struct db db;
-    struct db_strings strings;
-    int64_t device;
-    uint64_t main_process; /* of the first work; streams of others carry their process */
-    bool has_main;
-    uint64_t rows, lost;
-    VEC_OF(struct pending) busy;
-    struct links works, calls;
-    VEC_OF(struct call) call_rows;
-    struct hash lane_of;  /* stream and process, or thread -> lane */
-    struct hash call_of;  /* string -> name without its version */
-    struct hash class_of; /* name -> kind of kernel */
-    struct shape {
-        int64_t x, y, z;
-        strid text;
-    } shapes[SHAPES]; /* the texts of recent grids and blocks */
-    strid name[NAMES];
-};
-
-static const uint64_t thread_bits = 0xffffff;
-
-static int64_t pid_of(uint64_t global)
-{
-    return (int64_t)(global >> 24 & 0xffffff);
-}
-
-static int64_t tid_of(uint64_t global)
-{
-    return (int64_t)(global & thread_bits);
-}
 
 static bool claims(struct str name)
 {
@@ -153,9 +61,32 @@ static int probe(const struct probe *p)
     return 0;
 }
 
-/* Begin and end of a row; false, and counted, when they are of no use. */
-static bool take_times(struct nsys *s, const struct db_rows *rows, size_t begin, size_t end,
-                       nanos *out, nanos *dur)
+/* ---- numbers of large ids ---- */
+
+uint32_t nsys_number(struct nsys_numbers *list, int64_t id)
+{
+    size_t slot = (size_t)id % NSYS_RECENT;
+    uint32_t fresh = (uint32_t)list->ids.n;
+
+    if (list->recent[slot] < fresh && list->ids.at[list->recent[slot]] == id)
+        return list->recent[slot];
+    uint32_t number = hash_add(&list->numbers, (uint64_t)id, fresh);
+    if (number == fresh)
+        vec_push(&list->ids, id);
+    list->recent[slot] = number;
+    return number;
+}
+
+void nsys_numbers_free(struct nsys_numbers *list)
+{
+    vec_free(&list->ids);
+    hash_free(&list->numbers);
+}
+
+/* ---- rows ---- */
+
+bool nsys_times(struct nsys *s, const struct db_rows *rows, size_t begin, size_t end, nanos *out,
+                nanos *dur)
 {
     struct where where = {.path = s->in->path};
     nanos until;
@@ -179,569 +110,18 @@ static bool take_times(struct nsys *s, const struct db_rows *rows, size_t begin,
     return true;
 }
 
-static strid name_at(struct nsys *s, const struct db_rows *rows, size_t column)
+strid nsys_name(struct nsys *s, const struct db_rows *rows, size_t column)
 {
     int64_t id;
 
     return db_i64(rows, column, &id) ? db_strings_intern(&s->strings, s->cap, id) : 0;
 }
 
-/* ---- device ---- */
-
-static lane_id stream_lane(struct nsys *s, uint64_t process, int64_t stream)
-{
-    struct capture *cap = s->cap;
-    struct lane_key key = {.kind = LANE_STREAM, .device = (int32_t)s->device};
-    uint64_t hash = hash_mix(process, (uint64_t)stream);
-    uint32_t lane;
-    char text[40];
-
-    if (hash_get(&s->lane_of, hash, &lane))
-        return lane;
-    snprintf(text, sizeof(text), "%lld", (long long)stream);
-    key.name = capture_intern(cap, stream == NOTHING ? S("N/A") : str_of(text));
-    if (process != s->main_process) {
-        snprintf(text, sizeof(text), "process %lld", (long long)pid_of(process));
-        key.process = capture_intern(cap, str_of(text));
-    }
-    lane = capture_lane(cap, key);
-    hash_put(&s->lane_of, hash, lane);
-    return lane;
-}
-
-/* The columns that all tables of device work share come first. */
-enum work_column {
-    W_START,
-    W_END,
-    W_DEVICE,
-    W_STREAM,
-    W_CORRELATION,
-    W_PROCESS,
-    W_CONTEXT,
-    W_GRAPH,
-    W_NODE,
-    W_FIRST
-};
-
-#define WORK_COLUMNS                                                                               \
-    "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "contextId", "graphId",  \
-        "graphNodeId"
-
-/* False for rows of other devices and rows without times. */
-static bool take_work(struct nsys *s, const struct db_rows *rows, struct pending *out)
-{
-    int64_t device, stream = NOTHING, process = 0, graph;
-
-    if (db_i64(rows, W_DEVICE, &device) && device != s->device)
-        return false;
-    *out = (struct pending){.correlation = NOTHING, .bytes = NOTHING, .graph = NOTHING};
-    if (!take_times(s, rows, W_START, W_END, &out->begin, &out->dur))
-        return false;
-    db_i64(rows, W_STREAM, &stream);
-    db_i64(rows, W_PROCESS, &process);
-    db_i64(rows, W_CORRELATION, &out->correlation);
-    db_i64(rows, W_NODE, &out->node);
-    if (db_i64(rows, W_GRAPH, &graph) && graph > 0 && graph <= INT32_MAX)
-        out->graph = (int32_t)graph;
-    out->process = (uint64_t)process & ~thread_bits;
-    if (!s->has_main) {
-        s->has_main = true;
-        s->main_process = out->process;
-    }
-    out->lane = stream_lane(s, out->process, stream);
-    out->order = (uint32_t)s->busy.n;
-    return true;
-}
-
-enum kernel_column {
-    K_DEMANGLED = W_FIRST,
-    K_SHORT,
-    K_MANGLED,
-    K_GRID_X,
-    K_GRID_Y,
-    K_GRID_Z,
-    K_BLOCK_X,
-    K_BLOCK_Y,
-    K_BLOCK_Z,
-    K_REGISTERS,
-    K_STATIC,
-    K_DYNAMIC,
-    K_LOCAL,
-    K_CLUSTER_X,
-    K_CLUSTER_Y,
-    K_CLUSTER_Z,
-    K_COUNT
-};
-
-static const char *const kernel_columns[K_COUNT] = {
-    WORK_COLUMNS,
-    "demangledName",
-    "shortName",
-    "mangledName",
-    "gridX",
-    "gridY",
-    "gridZ",
-    "blockX",
-    "blockY",
-    "blockZ",
-    "registersPerThread",
-    "staticSharedMemory",
-    "dynamicSharedMemory",
-    "localMemoryPerThread",
-    "clusterX",
-    "clusterY",
-    "clusterZ",
-};
-
-/* "16,8,1" of three columns; 0 when the first is missing. */
-static strid shape_at(struct nsys *s, const struct db_rows *rows, size_t column)
-{
-    int64_t x, y = 1, z = 1;
-    char text[72];
-
-    if (!db_i64(rows, column, &x))
-        return 0;
-    db_i64(rows, column + 1, &y);
-    db_i64(rows, column + 2, &z);
-    struct shape *c = &s->shapes[((uint64_t)x * 31 ^ (uint64_t)y * 7 ^ (uint64_t)z) % SHAPES];
-    if (c->text == 0 || c->x != x || c->y != y || c->z != z) {
-        snprintf(text, sizeof(text), "%lld,%lld,%lld", (long long)x, (long long)y, (long long)z);
-        *c = (struct shape){x, y, z, capture_intern(s->cap, str_of(text))};
-    }
-    return c->text;
-}
-
-static attr_run kernel_set(struct nsys *s, const struct db_rows *rows)
-{
-    struct capture *cap = s->cap;
-    struct attr list[10];
-    int64_t number, fixed = 0, dynamic = 0;
-    size_t n = 0;
-    strid text;
-
-    list[n++] = attr_text(capture_key(cap, KEY_CORE), s->name[NAME_GPU]);
-    if ((text = name_at(s, rows, K_SHORT)) != 0)
-        list[n++] = attr_text(s->name[NAME_SHORT], text);
-    if ((text = shape_at(s, rows, K_GRID_X)) != 0)
-        list[n++] = attr_text(s->name[NAME_GRID], text);
-    if ((text = shape_at(s, rows, K_BLOCK_X)) != 0)
-        list[n++] = attr_text(s->name[NAME_BLOCK], text);
-    if (db_i64(rows, K_REGISTERS, &number))
-        list[n++] = attr_int(s->name[NAME_REGISTERS], number);
-    bool has_fixed = db_i64(rows, K_STATIC, &fixed);
-    if (db_i64(rows, K_DYNAMIC, &dynamic) || has_fixed)
-        list[n++] = attr_int(s->name[NAME_SHARED], nanos_add(fixed, dynamic));
-    if (has_fixed)
-        list[n++] = attr_int(s->name[NAME_STATIC], fixed);
-    if (db_i64(rows, K_LOCAL, &number))
-        list[n++] = attr_int(s->name[NAME_LOCAL], number);
-    if (db_i64(rows, W_CONTEXT, &number))
-        list[n++] = attr_int(s->name[NAME_CONTEXT], number);
-    if (db_i64(rows, K_CLUSTER_X, &number) && number > 0)
-        list[n++] = attr_text(s->name[NAME_CLUSTER], shape_at(s, rows, K_CLUSTER_X));
-    return attrs_set(&cap->attrs, list, n);
-}
-
-static strid kernel_name(struct nsys *s, const struct db_rows *rows)
-{
-    strid name = name_at(s, rows, K_DEMANGLED);
-
-    if (name == 0)
-        name = name_at(s, rows, K_SHORT);
-    if (name == 0)
-        name = name_at(s, rows, K_MANGLED);
-    if (name != 0)
-        return name;
-    diag_add(s->in->diag, SEV_WARN, "nsys.no-name", (struct where){.path = s->in->path},
-             "row %llu of %s has no name", (unsigned long long)rows->n, rows->table);
-    return capture_intern(s->cap, S("unnamed kernel"));
-}
-
-static enum slice_kind kernel_kind(struct nsys *s, strid name)
-{
-    uint32_t kind;
-
-    if (!hash_get(&s->class_of, name, &kind)) {
-        kind = classify_gpu(capture_text(s->cap, name));
-        hash_put(&s->class_of, name, kind);
-    }
-    return (enum slice_kind)kind;
-}
-
-static void read_kernels(struct nsys *s)
-{
-    struct db_rows rows;
-    struct pending p;
-
-    db_rows_open(&rows, &s->db, "CUPTI_ACTIVITY_KIND_KERNEL", kernel_columns, K_COUNT);
-    while (db_rows_next(&rows)) {
-        if (!take_work(s, &rows, &p))
-            continue;
-        p.name = kernel_name(s, &rows);
-        p.kind = kernel_kind(s, p.name);
-        p.set = kernel_set(s, &rows);
-        vec_push(&s->busy, p);
-    }
-}
-
-enum copy_column { C_BYTES = W_FIRST, C_KIND, C_FROM, C_TO, C_COUNT };
-
-static const char *const copy_columns[C_COUNT] = {WORK_COLUMNS, "bytes", "copyKind", "srcKind",
-                                                  "dstKind"};
-static const char *const fill_columns[C_COUNT] = {WORK_COLUMNS, "bytes", "", "memKind", ""};
-
-static const char *memory_kind(int64_t kind)
-{
-    static const char *const names[] = {"Pageable", "Pinned",        "Device",        "Array",
-                                        "Managed",  "Device Static", "Managed Static"};
-
-    return kind >= 0 && kind < (int64_t)ARRAY_LEN(names) ? names[kind] : "Unknown";
-}
-
-static const char *copy_kind(int64_t kind)
-{
-    static const char *const names[] = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-                                        "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
-
-    return kind >= 0 && kind < (int64_t)ARRAY_LEN(names) ? names[kind] : names[0];
-}
-
-/* Copies and fills carry the names that PyTorch gives them. */
-static strid copy_name(struct nsys *s, const struct db_rows *rows, bool is_fill)
-{
-    int64_t kind = NOTHING, from = NOTHING, to = NOTHING;
-    char text[96];
-
-    db_i64(rows, C_KIND, &kind);
-    bool has_memory = db_i64(rows, C_FROM, &from);
-    has_memory = db_i64(rows, C_TO, &to) || has_memory;
-    if (is_fill)
-        snprintf(text, sizeof(text), "Memset (%s)", memory_kind(from));
-    else if (has_memory)
-        snprintf(text, sizeof(text), "Memcpy %s (%s -> %s)", copy_kind(kind), memory_kind(from),
-                 memory_kind(to));
-    else
-        snprintf(text, sizeof(text), "Memcpy %s", copy_kind(kind));
-    return capture_intern(s->cap, str_of(text));
-}
-
-static void read_copies(struct nsys *s, const char *table, bool is_fill)
-{
-    struct attr core = attr_text(capture_key(s->cap, KEY_CORE), s->name[NAME_GPU]);
-    struct db_rows rows;
-    struct pending p;
-
-    db_rows_open(&rows, &s->db, table, is_fill ? fill_columns : copy_columns, C_COUNT);
-    while (db_rows_next(&rows)) {
-        if (!take_work(s, &rows, &p))
-            continue;
-        db_i64(&rows, C_BYTES, &p.bytes);
-        p.kind = SLICE_COPY;
-        p.name = copy_name(s, &rows, is_fill);
-        p.set = attrs_set(&s->cap->attrs, &core, 1);
-        vec_push(&s->busy, p);
-    }
-}
-
-/* A launch of a whole graph, recorded as one row: work like a kernel, but a coarse one. */
-static void read_graphs(struct nsys *s)
-{
-    static const char *const columns[] = {WORK_COLUMNS};
-    struct capture *cap = s->cap;
-    struct db_rows rows;
-    struct pending p;
-    size_t before = s->busy.n;
-
-    db_rows_open(&rows, &s->db, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", columns, ARRAY_LEN(columns));
-    while (db_rows_next(&rows)) {
-        struct attr list[2] = {
-            attr_text(capture_key(cap, KEY_CORE), s->name[NAME_GPU]),
-            attr_int(capture_intern(cap, S("graph_level")), 1),
-        };
-        int64_t graph = NOTHING;
-        char text[48];
-        if (!take_work(s, &rows, &p))
-            continue;
-        db_i64(&rows, W_GRAPH, &graph);
-        snprintf(text, sizeof(text), "CUDA graph %lld", (long long)graph);
-        p.kind = SLICE_COMPUTE;
-        p.name = capture_intern(cap, str_of(text));
-        p.set = attrs_set(&cap->attrs, list, ARRAY_LEN(list));
-        vec_push(&s->busy, p);
-    }
-    if (s->busy.n > before)
-        diag_add(s->in->diag, SEV_WARN, "nsys.graph-level", (struct where){.path = s->in->path},
-                 "%zu launches of whole graphs; the kernels inside are not listed",
-                 s->busy.n - before);
-}
-
-static int by_begin(const void *a, const void *b)
-{
-    const struct pending *x = a, *y = b;
-
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x->order < y->order ? -1 : 1;
-}
-
-static void put_busy(struct nsys *s)
-{
-    struct capture *cap = s->cap;
-    strid bytes = s->name[NAME_BYTES];
-    nanos end = 0;
-
-    for (size_t i = 1; i < s->busy.n; i++)
-        if (s->busy.at[i].begin < s->busy.at[i - 1].begin) {
-            qsort(s->busy.at, s->busy.n, sizeof(*s->busy.at), by_begin);
-            break;
-        }
-    for (size_t i = 0; i < s->busy.n; i++) {
-        const struct pending *p = &s->busy.at[i];
-        struct attr list[5];
-        size_t n = 0;
-        nanos wait = i > 0 && p->begin > end ? nanos_sub(p->begin, end) : 0;
-        list[n++] = attr_time(capture_key(cap, KEY_WAIT), wait);
-        if (p->correlation != NOTHING)
-            list[n++] = attr_int(capture_key(cap, KEY_LINK), p->correlation);
-        if (p->bytes != NOTHING)
-            list[n++] = attr_int(bytes, p->bytes);
-        if (p->graph != NOTHING)
-            list[n++] = attr_int(s->name[NAME_GRAPH], p->graph);
-        if (p->node != 0)
-            list[n++] = attr_int(s->name[NAME_NODE], p->node);
-        uint32_t slice = capture_slice(cap, &(struct slice){.begin = p->begin,
-                                                            .dur = p->dur,
-                                                            .lane = p->lane,
-                                                            .name = p->name,
-                                                            .set = p->set,
-                                                            .own = attrs_own(&cap->attrs, list, n),
-                                                            .kind = p->kind});
-        if (p->correlation != NOTHING)
-            vec_push(&s->works, ((struct link){p->process, p->correlation, slice}));
-        end = nanos_add(p->begin, p->dur);
-    }
-}
-
-enum sync_column { Y_START, Y_END, Y_DEVICE, Y_TYPE, Y_PROCESS, Y_FIRST };
-
-/* What a synchronisation was about. */
-static attr_run sync_own(struct nsys *s, const struct db_rows *rows)
-{
-    static const struct str keys[] = {S_INIT("context"), S_INIT("stream"), S_INIT("event")};
-    struct capture *cap = s->cap;
-    struct attr list[5];
-    int64_t number;
-    size_t n = 0;
-
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-        if (db_i64(rows, Y_FIRST + i, &number) && number >= 0 && number < UINT32_MAX)
-            list[n++] = attr_int(capture_intern(cap, keys[i]), number);
-    if (db_i64(rows, Y_FIRST + ARRAY_LEN(keys), &number))
-        list[n++] = attr_int(capture_key(cap, KEY_LINK), number);
-    if (db_i64(rows, Y_PROCESS, &number))
-        list[n++] = attr_int(capture_intern(cap, S("pid")), pid_of((uint64_t)number));
-    return attrs_own(&cap->attrs, list, n);
-}
-
-static void read_syncs(struct nsys *s)
-{
-    static const char *const columns[] = {"start",    "end",       "deviceId",
-                                          "syncType", "globalPid", "contextId",
-                                          "streamId", "eventId",   "correlationId"};
-    static const char *const types[] = {"Sync", "Event Sync", "Stream Wait Event", "Stream Sync",
-                                        "Context Sync"};
-    struct capture *cap = s->cap;
-    struct db_rows rows;
-
-    db_rows_open(&rows, &s->db, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", columns, ARRAY_LEN(columns));
-    while (db_rows_next(&rows)) {
-        struct slice slice = {.kind = SLICE_WAIT};
-        int64_t device, type = 0;
-        if ((db_i64(&rows, Y_DEVICE, &device) && device != s->device) ||
-            !take_times(s, &rows, Y_START, Y_END, &slice.begin, &slice.dur))
-            continue;
-        db_i64(&rows, Y_TYPE, &type);
-        slice.lane = capture_lane(cap, (struct lane_key){.kind = LANE_OTHER,
-                                                         .device = (int32_t)s->device,
-                                                         .name = capture_intern(cap, S("Sync"))});
-        slice.name = capture_intern(
-            cap, str_of(types[type > 0 && type < (int64_t)ARRAY_LEN(types) ? type : 0]));
-        slice.own = sync_own(s, &rows);
-        capture_slice(cap, &slice);
-    }
-}
-
-/* Time that the profiler itself took. */
-static void read_overheads(struct nsys *s)
-{
-    static const char *const columns[] = {"start", "end", "nameId"};
-    struct capture *cap = s->cap;
-    struct attr cat = attr_text(capture_key(cap, KEY_CAT), capture_intern(cap, S("overhead")));
-    struct db_rows rows;
-
-    db_rows_open(&rows, &s->db, "PROFILER_OVERHEAD", columns, ARRAY_LEN(columns));
-    while (db_rows_next(&rows)) {
-        struct slice slice = {.kind = SLICE_OTHER};
-        if (!take_times(s, &rows, 0, 1, &slice.begin, &slice.dur))
-            continue;
-        slice.lane = capture_lane(
-            cap, (struct lane_key){
-                     .kind = LANE_OTHER, .device = -1, .name = capture_intern(cap, S("Overhead"))});
-        slice.name = name_at(s, &rows, 2);
-        slice.set = attrs_set(&cap->attrs, &cat, 1);
-        capture_slice(cap, &slice);
-    }
-}
-
-/* ---- host ---- */
-
-static lane_id thread_lane(struct nsys *s, uint64_t global)
-{
-    struct capture *cap = s->cap;
-    struct lane_key key = {
-        .kind = LANE_THREAD, .device = -1, .pid = pid_of(global), .tid = tid_of(global)};
-    uint64_t hash = hash_mix(global, UINT64_MAX);
-    uint32_t lane;
-    char text[40];
-
-    if (hash_get(&s->lane_of, hash, &lane))
-        return lane;
-    snprintf(text, sizeof(text), "process %lld", (long long)key.pid);
-    key.process = capture_intern(cap, str_of(text));
-    snprintf(text, sizeof(text), "Thread %lld", (long long)key.tid);
-    key.name = capture_intern(cap, str_of(text));
-    lane = capture_lane(cap, key);
-    hash_put(&s->lane_of, hash, lane);
-    return lane;
-}
-
-/* "cudaLaunchKernel_v7000" is cudaLaunchKernel. */
-static struct str without_version(struct str name)
-{
-    size_t n = name.n;
-
-    while (n > 0 && name.at[n - 1] >= '0' && name.at[n - 1] <= '9')
-        n--;
-    if (n < name.n && n > 2 && name.at[n - 1] == 'v' && name.at[n - 2] == '_')
-        return str_part(name, 0, n - 2);
-    return name;
-}
-
-static strid call_name(struct nsys *s, int64_t id)
-{
-    uint32_t name;
-
-    if (!hash_get(&s->call_of, (uint64_t)id, &name)) {
-        name = id == NOTHING
-                   ? capture_intern(s->cap, S("unnamed call"))
-                   : capture_intern(s->cap, without_version(db_strings_text(&s->strings, id)));
-        hash_put(&s->call_of, (uint64_t)id, name);
-    }
-    return name;
-}
-
-/* Only rows, no capture: another thread may be filling it. */
-static void read_calls(struct nsys *s)
-{
-    static const char *const columns[] = {"start",         "end",    "globalTid",
-                                          "correlationId", "nameId", "returnValue"};
-    struct db_rows rows;
-
-    db_rows_open(&rows, &s->db, "CUPTI_ACTIVITY_KIND_RUNTIME", columns, ARRAY_LEN(columns));
-    while (db_rows_next(&rows)) {
-        struct call call = {.correlation = NOTHING, .name = NOTHING};
-        if (!take_times(s, &rows, 0, 1, &call.begin, &call.dur))
-            continue;
-        db_i64(&rows, 2, &call.global);
-        db_i64(&rows, 3, &call.correlation);
-        db_i64(&rows, 4, &call.name);
-        db_i64(&rows, 5, &call.result);
-        vec_push(&s->call_rows, call);
-    }
-}
-
-static void put_calls(struct nsys *s)
-{
-    struct capture *cap = s->cap;
-
-    for (size_t i = 0; i < s->call_rows.n; i++) {
-        const struct call *call = &s->call_rows.at[i];
-        struct attr list[2];
-        size_t n = 0;
-        if (call->correlation != NOTHING)
-            list[n++] = attr_int(capture_key(cap, KEY_LINK), call->correlation);
-        if (call->result != 0) /* it failed */
-            list[n++] = attr_int(s->name[NAME_RESULT], call->result);
-        uint32_t at =
-            capture_slice(cap, &(struct slice){.begin = call->begin,
-                                               .dur = call->dur,
-                                               .lane = thread_lane(s, (uint64_t)call->global),
-                                               .name = call_name(s, call->name),
-                                               .own = attrs_own(&cap->attrs, list, n),
-                                               .kind = SLICE_RUNTIME});
-        if (call->correlation != NOTHING)
-            vec_push(&s->calls,
-                     ((struct link){(uint64_t)call->global & ~thread_bits, call->correlation, at}));
-    }
-    vec_free(&s->call_rows);
-}
-
-/* NVTX_EVENTS.eventType */
-enum { NVTX_MARK = 34, NVTX_PUSH_POP = 59, NVTX_START_END = 60 };
-
-static bool take_range(struct nsys *s, const struct db_rows *rows, struct slice *slice)
-{
-    int64_t type = NVTX_PUSH_POP, end;
-
-    db_i64(rows, 5, &type);
-    if (type == NVTX_MARK && !db_i64(rows, 1, &end)) {
-        s->rows++;
-        return db_i64(rows, 0, &slice->begin);
-    }
-    if (type != NVTX_MARK && type != NVTX_PUSH_POP && type != NVTX_START_END)
-        return false; /* names of domains, categories and resources */
-    return take_times(s, rows, 0, 1, &slice->begin, &slice->dur);
-}
-
-static void read_ranges(struct nsys *s)
-{
-    static const char *const columns[] = {"start",  "end",       "globalTid", "text",
-                                          "textId", "eventType", "domainId"};
-    struct capture *cap = s->cap;
-    struct db_rows rows;
-
-    db_rows_open(&rows, &s->db, "NVTX_EVENTS", columns, ARRAY_LEN(columns));
-    while (db_rows_next(&rows)) {
-        struct slice slice = {.kind = SLICE_ANNOTATION};
-        enum mark_source source;
-        int64_t global = 0, number, domain;
-        if (!take_range(s, &rows, &slice))
-            continue;
-        db_i64(&rows, 2, &global);
-        struct str text = db_text(&rows, 3);
-        slice.name = text.n > 0 ? capture_intern(cap, text) : name_at(s, &rows, 4);
-        slice.lane = thread_lane(s, (uint64_t)global);
-        if (db_i64(&rows, 6, &domain)) {
-            struct attr attr = attr_int(capture_intern(cap, S("domain")), domain);
-            slice.set = attrs_set(&cap->attrs, &attr, 1);
-        }
-        if (step_name_parse(capture_text(cap, slice.name), &source, &number)) {
-            slice.kind = SLICE_STEP;
-            vec_push(&cap->marks, ((struct mark){.source = source,
-                                                 .name = slice.name,
-                                                 .number = number,
-                                                 .begin = slice.begin,
-                                                 .end = nanos_add(slice.begin, slice.dur)}));
-        }
-        capture_slice(cap, &slice);
-    }
-}
-
 /* ---- arrows ---- */
 
 static int by_process(const void *a, const void *b)
 {
-    const struct link *x = a, *y = b;
+    const struct nsys_link *x = a, *y = b;
 
     if (x->process != y->process)
         return x->process < y->process ? -1 : 1;
@@ -750,7 +130,7 @@ static int by_process(const void *a, const void *b)
     return x->slice < y->slice ? -1 : x->slice > y->slice;
 }
 
-static void sort_links(struct links *links)
+static void sort_links(struct nsys_links *links)
 {
     for (size_t i = 1; i < links->n; i++)
         if (by_process(&links->at[i], &links->at[i - 1]) < 0) {
@@ -759,7 +139,7 @@ static void sort_links(struct links *links)
         }
 }
 
-static bool is_before(const struct link *a, const struct link *b)
+static bool is_before(const struct nsys_link *a, const struct nsys_link *b)
 {
     return a->process != b->process ? a->process < b->process : a->correlation < b->correlation;
 }
@@ -769,30 +149,19 @@ static void join(struct nsys *s)
 {
     size_t c = 0;
 
-    sort_links(&s->calls);
+    sort_links(&s->launches);
     sort_links(&s->works);
     for (size_t w = 0; w < s->works.n; w++) {
-        const struct link *work = &s->works.at[w];
-        while (c < s->calls.n && is_before(&s->calls.at[c], work))
+        const struct nsys_link *work = &s->works.at[w];
+        while (c < s->launches.n && is_before(&s->launches.at[c], work))
             c++;
-        if (c < s->calls.n && !is_before(work, &s->calls.at[c]))
-            capture_flow(s->cap, FLOW_LAUNCH, s->calls.at[c].slice, work->slice);
+        if (work->correlation != NSYS_NONE && c < s->launches.n &&
+            !is_before(work, &s->launches.at[c]))
+            capture_flow(s->cap, FLOW_LAUNCH, s->launches.at[c].slice, work->slice);
     }
 }
 
 /* ---- the whole ---- */
-
-static void read_device(struct nsys *s)
-{
-    read_kernels(s);
-    read_copies(s, "CUPTI_ACTIVITY_KIND_MEMCPY", false);
-    read_copies(s, "CUPTI_ACTIVITY_KIND_MEMSET", true);
-    read_graphs(s);
-    put_busy(s);
-    vec_free(&s->busy);
-    read_syncs(s);
-    read_overheads(s);
-}
 
 /* Two readers of one file, each with a connection and a diag of its own. */
 struct halves {
@@ -804,9 +173,9 @@ static void read_half(void *ctx, size_t i)
     struct halves *h = ctx;
 
     if (i == 0)
-        read_device(h->device);
+        nsys_read_device(h->device);
     else
-        read_calls(h->host);
+        nsys_read_calls(h->host);
 }
 
 /* Device work and calls, the two large parts, side by side; the result is as if one after the
@@ -824,14 +193,13 @@ static void read_halves(struct nsys *s)
         pool_for(pool, 2, read_half, &(struct halves){s, &host});
         s->rows += host.rows;
         s->lost += host.lost + host.db.damages;
-        s->call_rows.at = host.call_rows.at;
-        s->call_rows.n = host.call_rows.n;
-        s->call_rows.cap = host.call_rows.cap;
         db_close(&host.db);
     }
     diag_merge(s->in->diag, &own);
     diag_fini(&own);
-    put_calls(s);
+    s->calls = host.calls;
+    nsys_put_calls(s);
+    nsys_calls_free(&s->calls);
 }
 
 static void choose_device(struct nsys *s)
@@ -851,19 +219,19 @@ static void read_all(struct nsys *s)
     choose_device(s);
     nsys_facts_read(&(struct nsys_facts){&s->db, s->cap, s->in, s->device});
     read_halves(s);
-    read_ranges(s);
+    nsys_read_ranges(s);
     join(s);
     db_strings_free(&s->strings);
     vec_free(&s->works);
-    vec_free(&s->calls);
+    vec_free(&s->launches);
+    vec_free(&s->kernel_kind);
+    nsys_numbers_free(&s->processes);
     hash_free(&s->lane_of);
-    hash_free(&s->call_of);
-    hash_free(&s->class_of);
 }
 
 static enum status read_nsys(const struct input_file *in, struct capture *cap)
 {
-    struct nsys s = {.in = in, .cap = cap, .device = NOTHING};
+    struct nsys s = {.in = in, .cap = cap, .device = NSYS_NONE};
     enum status st = ST_OK;
 
     TRY(db_open(&s.db, in->path, in->text, in->diag));

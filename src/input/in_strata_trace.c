@@ -562,11 +562,21 @@ static void index_calls(struct hash *hash, uint32_t **table, size_t most, const 
     }
 }
 
+static size_t highest(const struct link *at, size_t n, size_t most)
+{
+    for (size_t i = 0; i < n; i++)
+        most = at[i].correlation > most ? at[i].correlation : most;
+    return most;
+}
+
 /* One arrow to every piece of work, from the runtime call of its correlation, else the driver's. */
 static void join(struct import *m)
 {
     enum { SPARE = 1 << 16, SPREAD = 4 };
-    size_t most = (m->calls.n + m->driver_calls.n) * SPREAD + SPARE;
+    size_t limit = (m->calls.n + m->driver_calls.n) * SPREAD + SPARE;
+    size_t most =
+        highest(m->calls.at, m->calls.n, highest(m->driver_calls.at, m->driver_calls.n, 0)) + 1;
+    most = most < limit ? most : limit;
     struct hash odd = {0};
     uint32_t *table = mem_grow(NULL, sizeof(*table), most), from;
 
@@ -771,7 +781,7 @@ static size_t ask_devices(const struct input_file *in, int64_t *list, size_t mos
     struct input_file asked = *in;
     asked.diag = &quiet;
     if (open_text(&asked, &map, &text) == ST_OK) {
-        if (gpu_trace_open(&t, in->path, text, &quiet) == ST_OK)
+        if (gpu_trace_open_sites(&t, in->path, text, &quiet) == ST_OK)
             n = find_devices(&t, list, most);
         gpu_trace_close(&t);
         mapfile_close(&map);

@@ -1,0 +1,423 @@
+/* Scans of tables: what the definition of a table says, rows by db_table or by the engine, values.
+ */
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+
+#include "base/cancel.h"
+#include "base/db.h"
+#include "base/limits.h"
+
+/* Counts an error of the engine on `table`; the job goes on without the rest of it. */
+static void lose_table(struct db *db, const char *table, uint64_t rows)
+{
+    if (cancelled())
+        return;
+    db->damages++;
+    diag_add(db->diag, SEV_LOSS, "db.damaged", (struct where){.path = db->path},
+             "%s is damaged after %" PRIu64 " rows: %s", table, rows, sqlite3_errmsg(db->handle));
+}
+
+/* A column of a table as its definition has it. */
+struct column {
+    struct str name;
+    bool is_key, is_rowid, is_real;
+};
+
+struct columns {
+    struct column *at;
+    size_t n;      /* cut at LIMIT_DB_COLUMNS */
+    bool is_plain; /* field i of a row belongs to column i */
+};
+
+static bool has_word(struct str type, const char *word)
+{
+    return str_contains_nocase(type, str_of(word));
+}
+
+/* Whether the engine keeps numbers in a column of this type as reals: its own rules, in order. */
+static bool is_real_type(struct str type)
+{
+    if (has_word(type, "INT") || has_word(type, "CHAR") || has_word(type, "CLOB") ||
+        has_word(type, "TEXT") || has_word(type, "BLOB"))
+        return false;
+    return has_word(type, "REAL") || has_word(type, "FLOA") || has_word(type, "DOUB");
+}
+
+static struct str column_text(sqlite3_stmt *stmt, int place)
+{
+    const char *text = (const char *)sqlite3_column_text(stmt, place);
+
+    return text != NULL ? str_of(text) : S("");
+}
+
+/* The one INTEGER PRIMARY KEY of a table is the number of the row. */
+static void find_rowid(struct columns *c, const bool *is_integer)
+{
+    size_t keys = 0, key = 0;
+
+    for (size_t i = 0; i < c->n; i++)
+        if (c->at[i].is_key) {
+            keys++;
+            key = i;
+        }
+    if (keys == 1)
+        c->at[key].is_rowid = is_integer[key];
+}
+
+static struct columns table_columns(struct db *db, const char *table, struct arena *arena)
+{
+    enum { NAME = 1, TYPE = 2, KEY = 5, HIDDEN = 6 };
+    struct columns c = {.at = ARENA_ARRAY(arena, struct column, LIMIT_DB_COLUMNS),
+                        .is_plain = true};
+    struct str sql = arena_format(arena, "PRAGMA table_xinfo(\"%s\")", table);
+    bool is_integer[LIMIT_DB_COLUMNS];
+    sqlite3_stmt *stmt;
+
+    if (sqlite3_prepare_v2(db->handle, sql.at, (int)sql.n, &stmt, NULL) != SQLITE_OK)
+        return c;
+    while (c.n < LIMIT_DB_COLUMNS && sqlite3_step(stmt) == SQLITE_ROW) {
+        struct str name = column_text(stmt, NAME), type = column_text(stmt, TYPE);
+        if (sqlite3_column_int(stmt, HIDDEN) != 0 || name.n == 0) {
+            c.is_plain = false; /* computed, perhaps not stored */
+            continue;
+        }
+        is_integer[c.n] = str_equal_nocase(type, S("INTEGER"));
+        c.at[c.n++] = (struct column){.name = arena_str(arena, name),
+                                      .is_key = sqlite3_column_int(stmt, KEY) > 0,
+                                      .is_real = is_real_type(type)};
+    }
+    sqlite3_finalize(stmt);
+    find_rowid(&c, is_integer);
+    return c;
+}
+
+/* The first of the spellings in "a|b" that the table has, or -1. */
+static int find_column(const struct columns *have, const char *wanted)
+{
+    struct str rest = str_of(wanted), name;
+
+    while (str_split(&rest, '|', &name))
+        for (size_t i = 0; i < have->n; i++)
+            if (str_equal_nocase(have->at[i].name, name))
+                return (int)i;
+    return -1;
+}
+
+static int by_field(const void *a, const void *b)
+{
+    const struct db_field *x = a, *y = b;
+
+    if (x->field != y->field)
+        return x->field < y->field ? -1 : 1;
+    return (int)x->cell - (int)y->cell;
+}
+
+/* "SELECT "a", "b" FROM "t"", and where each wanted column stands in it. */
+static struct str build_select(struct db_rows *rows, struct arena *arena,
+                               const struct columns *have, const char *const *columns, size_t n)
+{
+    struct str list = S("");
+    int count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        int found = find_column(have, columns[i]);
+        rows->place[i] = -1;
+        if (found < 0 || memchr(have->at[found].name.at, '"', have->at[found].name.n) != NULL)
+            continue;
+        list = arena_format(arena, "%.*s%s\"%.*s\"", STR_ARGS(list), count > 0 ? ", " : "",
+                            STR_ARGS(have->at[found].name));
+        rows->fields[count] = (struct db_field){.field = (uint16_t)found,
+                                                .cell = (uint16_t)i,
+                                                .is_rowid = have->at[found].is_rowid,
+                                                .is_real = have->at[found].is_real};
+        rows->place[i] = (int16_t)count++;
+    }
+    if (count == 0)
+        return S("");
+    qsort(rows->fields, (size_t)count, sizeof(*rows->fields), by_field);
+    rows->n_fields = (size_t)count;
+    return arena_format(arena, "SELECT %.*s FROM \"%s\"", STR_ARGS(list), rows->table);
+}
+
+static ptrdiff_t find_table(const struct db *db, struct str table)
+{
+    for (size_t i = 0; i < db->n_names; i++)
+        if (str_equal(db->names[i], table))
+            return (ptrdiff_t)i;
+    return -1;
+}
+
+bool db_has_table(const struct db *db, struct str table)
+{
+    return find_table(db, table) >= 0;
+}
+
+/* A key that counts down is the one that is not the number of the row, and only the text of the
+ * definition tells. */
+static bool may_count_down(struct db *db, const char *table, const struct columns *c,
+                           struct arena *arena)
+{
+    struct str sql = arena_format(
+        arena, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = '%s'", table);
+    bool has_rowid = false, found = true;
+    sqlite3_stmt *stmt;
+
+    for (size_t i = 0; i < c->n; i++)
+        has_rowid = has_rowid || c->at[i].is_rowid;
+    if (!has_rowid)
+        return false;
+    if (sqlite3_prepare_v2(db->handle, sql.at, (int)sql.n, &stmt, NULL) != SQLITE_OK)
+        return true;
+    if (sqlite3_step(stmt) == SQLITE_ROW)
+        found = has_word(column_text(stmt, 0), "DESC");
+    sqlite3_finalize(stmt);
+    return found;
+}
+
+bool db_rows_open(struct db_rows *rows, struct db *db, const char *table,
+                  const char *const *columns, size_t n)
+{
+    struct arena_mark mark = arena_mark(&db->arena);
+    ptrdiff_t number = find_table(db, str_of(table));
+
+    assert(n <= DB_COLUMNS);
+    *rows = (struct db_rows){.db = db, .table = table};
+    memset(rows->place, -1, sizeof(rows->place));
+    if (number < 0)
+        return false;
+    struct columns have = table_columns(db, table, &db->arena);
+    struct str sql = build_select(rows, &db->arena, &have, columns, n);
+    if (sql.n > 0 &&
+        sqlite3_prepare_v2(db->handle, sql.at, (int)sql.n, &rows->stmt, NULL) != SQLITE_OK) {
+        lose_table(db, table, 0);
+        rows->stmt = NULL;
+    }
+    rows->is_direct = rows->stmt != NULL && db->pages.n > 0 && db->roots[number] > 0 &&
+                      have.is_plain && !may_count_down(db, table, &have, &db->arena);
+    if (rows->is_direct)
+        db_table_open(&rows->walk, &db->pages, db->roots[number], rows->fields, rows->n_fields);
+    arena_rewind(&db->arena, mark);
+    return rows->stmt != NULL;
+}
+
+/* From here on the engine reads, after the rows that were read without it. */
+static int call_engine(struct db_rows *rows)
+{
+    int rc = SQLITE_ROW;
+
+    rows->is_direct = false;
+    db_table_close(&rows->walk);
+    for (uint64_t i = 0; i < rows->n && rc == SQLITE_ROW; i++)
+        rc = sqlite3_step(rows->stmt);
+    return rc == SQLITE_ROW ? sqlite3_step(rows->stmt) : rc;
+}
+
+static int step(struct db_rows *rows)
+{
+    enum { POLL_ROWS = 1 << 10 };
+
+    if (!rows->is_direct)
+        return sqlite3_step(rows->stmt);
+    if (rows->n % POLL_ROWS == 0 && cancelled())
+        return SQLITE_INTERRUPT;
+    switch (db_table_next(&rows->walk, rows->cells)) {
+    case DB_TABLE_ROW:
+        return SQLITE_ROW;
+    case DB_TABLE_END:
+        return SQLITE_DONE;
+    default:
+        return call_engine(rows);
+    }
+}
+
+bool db_rows_next(struct db_rows *rows)
+{
+    struct db *db = rows->db;
+
+    if (rows->stmt == NULL)
+        return false;
+    int rc = step(rows);
+    /* The pages of a damaged tree can lead in circles: no file holds a row in less than 4 bytes,
+     * and texts that are longer than the file can only be read in circles too. */
+    bool circles = rows->n > db->bytes / 4 || db->handed > 4 * db->bytes + LIMIT_FIELD_BYTES;
+    if (rc == SQLITE_ROW && !circles) {
+        rows->n++;
+        return true;
+    }
+    if (rc != SQLITE_DONE)
+        lose_table(db, rows->table, rows->n);
+    db_rows_close(rows);
+    return false;
+}
+
+void db_rows_close(struct db_rows *rows)
+{
+    sqlite3_finalize(rows->stmt);
+    rows->stmt = NULL;
+    if (rows->is_direct)
+        db_table_close(&rows->walk);
+    rows->is_direct = false;
+}
+
+/* ---- values ---- */
+
+static bool real_to_i64(double real, int64_t *out)
+{
+    /* 2^63 is the first double that does not fit */
+    if (!(real >= -9223372036854775808.0 && real < 9223372036854775808.0) || real != floor(real))
+        return false;
+    *out = (int64_t)real;
+    return true;
+}
+
+static bool real_to_f64(double real, double *out)
+{
+    if (isfinite(real))
+        *out = real;
+    return isfinite(real);
+}
+
+static bool cell_i64(const struct db_cell *cell, int64_t *out)
+{
+    if (cell->type == DB_INT) {
+        *out = cell->number;
+        return true;
+    }
+    return cell->type == DB_REAL ? real_to_i64(cell->real, out)
+                                 : cell->type == DB_TEXT && num_i64(cell->text, out);
+}
+
+static bool cell_f64(const struct db_cell *cell, double *out)
+{
+    if (cell->type == DB_INT)
+        return real_to_f64((double)cell->number, out);
+    return cell->type == DB_REAL ? real_to_f64(cell->real, out)
+                                 : cell->type == DB_TEXT && num_f64(cell->text, out);
+}
+
+/* A cell as the engine would print it. */
+static struct str cell_text(const struct db_rows *rows, size_t column)
+{
+    const struct db_cell *cell = &rows->cells[column];
+    char *buf = rows->db->printed[column];
+
+    switch (cell->type) {
+    case DB_TEXT:
+        return cell->text;
+    case DB_INT:
+        return str_of(sqlite3_snprintf(NUM_TEXT, buf, "%lld", (long long)cell->number));
+    case DB_REAL:
+        return str_of(sqlite3_snprintf(NUM_TEXT, buf, "%!.15g", cell->real));
+    default:
+        return S("");
+    }
+}
+
+static bool text_of(const struct db_rows *rows, int place, struct str *out)
+{
+    const char *at = (const char *)sqlite3_column_text(rows->stmt, place);
+
+    *out = (struct str){at, at != NULL ? (size_t)sqlite3_column_bytes(rows->stmt, place) : 0};
+    return at != NULL;
+}
+
+bool db_i64(const struct db_rows *rows, size_t column, int64_t *out)
+{
+    int place = rows->place[column];
+    struct str text;
+
+    if (rows->is_direct)
+        return cell_i64(&rows->cells[column], out);
+    if (place < 0)
+        return false;
+    sqlite3_value *value = sqlite3_column_value(rows->stmt, place); /* looked up once */
+    int type = sqlite3_value_type(value);
+    if (type == SQLITE_INTEGER) {
+        *out = sqlite3_value_int64(value);
+        return true;
+    }
+    if (type == SQLITE_FLOAT)
+        return real_to_i64(sqlite3_column_double(rows->stmt, place), out);
+    return type == SQLITE_TEXT && text_of(rows, place, &text) && num_i64(text, out);
+}
+
+bool db_f64(const struct db_rows *rows, size_t column, double *out)
+{
+    int place = rows->place[column];
+    struct str text;
+
+    if (rows->is_direct)
+        return cell_f64(&rows->cells[column], out);
+    if (place < 0)
+        return false;
+    int type = sqlite3_column_type(rows->stmt, place);
+    if (type == SQLITE_INTEGER || type == SQLITE_FLOAT)
+        return real_to_f64(sqlite3_column_double(rows->stmt, place), out);
+    return type == SQLITE_TEXT && text_of(rows, place, &text) && num_f64(text, out);
+}
+
+/* The number as a person would write it: the engine's own text has 15 digits, times have 17. */
+static bool number_text(const struct db_rows *rows, size_t column, char *buf, struct str *out)
+{
+    const struct db_cell *cell = &rows->cells[column];
+    int place = rows->place[column];
+
+    if (rows->is_direct && cell->type == DB_REAL) {
+        *out = (struct str){buf, num_print_f64(buf, cell->real)};
+        return true;
+    }
+    if (rows->is_direct) {
+        *out = cell_text(rows, column);
+        return cell->type == DB_INT || cell->type == DB_TEXT;
+    }
+    if (place < 0)
+        return false;
+    switch (sqlite3_column_type(rows->stmt, place)) {
+    case SQLITE_FLOAT:
+        *out = (struct str){buf, num_print_f64(buf, sqlite3_column_double(rows->stmt, place))};
+        return true;
+    case SQLITE_INTEGER:
+    case SQLITE_TEXT:
+        return text_of(rows, place, out);
+    default:
+        return false;
+    }
+}
+
+bool db_us(const struct db_rows *rows, size_t column, nanos *out)
+{
+    char buf[NUM_TEXT];
+    struct str text;
+
+    return number_text(rows, column, buf, &text) && num_us(text, out);
+}
+
+bool db_ms(const struct db_rows *rows, size_t column, nanos *out)
+{
+    char buf[NUM_TEXT];
+    struct str text;
+
+    return number_text(rows, column, buf, &text) && num_ms(text, out);
+}
+
+struct str db_text(const struct db_rows *rows, size_t column)
+{
+    int place = rows->place[column];
+    struct str text;
+
+    if (rows->is_direct) {
+        text = cell_text(rows, column);
+        rows->db->handed += text.n;
+        return text;
+    }
+    if (place < 0)
+        return S("");
+    int type = sqlite3_column_type(rows->stmt, place);
+    if (type == SQLITE_NULL || type == SQLITE_BLOB || !text_of(rows, place, &text))
+        return S("");
+    rows->db->handed += text.n;
+    return text;
+}
