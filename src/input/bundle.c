@@ -216,8 +216,19 @@ struct draft {
     VEC_OF(struct bundle_file) files;
 };
 
+/* Parts that are not there between others that are. */
+static void tell_missing_parts(struct finder *f, const struct bundle_file *parts, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (parts[i].parts.slice - parts[i - 1].parts.slice > 1)
+            diag_add(f->diag, SEV_LOSS, "input.missing-part", (struct where){.path = parts[i].path},
+                     "part %lld is not there: what it held is missing",
+                     (long long)parts[i - 1].parts.slice + 1);
+}
+
 /* Adds a file, with the other parts of its table. */
-static void take(struct draft *draft, struct group g, const struct bundle_file *file)
+static void take(struct finder *f, struct draft *draft, struct group g,
+                 const struct bundle_file *file)
 {
     size_t from = draft->files.n;
 
@@ -230,8 +241,10 @@ static void take(struct draft *draft, struct group g, const struct bundle_file *
     for (size_t i = 0; i < g.n; i++)
         if (is_same_table(&g.at[i], file))
             vec_push(&draft->files, g.at[i]);
-    if (draft->files.n > from)
+    if (draft->files.n > from) {
         qsort(draft->files.at + from, draft->files.n - from, sizeof(*draft->files.at), by_slice);
+        tell_missing_parts(f, draft->files.at + from, draft->files.n - from);
+    }
 }
 
 static bool is_database_sidecar(const struct bundle_file *file)
@@ -277,8 +290,13 @@ static void take_sidecars(struct draft *draft, struct group g, bool from_databas
 
 /* ---- from groups to bundles ---- */
 
+/* The rank by the names of the files that are read, else by those beside them; a database beside
+ * them tells it when it is the only one. */
 static int64_t rank_of(struct group g, const struct draft *draft)
 {
+    int64_t of_database = -1;
+    size_t databases = 0;
+
     for (size_t i = 0; i < draft->files.n; i++) {
         int64_t rank = rank_of_file(str_basename(str_of(draft->files.at[i].path)));
         if (rank >= 0)
@@ -288,8 +306,12 @@ static int64_t rank_of(struct group g, const struct draft *draft)
         int64_t rank = rank_of_file(str_basename(str_of(g.at[i].path)));
         if (rank >= 0 && g.at[i].format->role != ROLE_DATABASE)
             return rank;
+        if (rank >= 0) {
+            of_database = rank;
+            databases++;
+        }
     }
-    return -1;
+    return databases == 1 ? of_database : -1;
 }
 
 /* Makes a bundle of a draft. Of a group with several bundles each is known by its first file. */
@@ -371,11 +393,11 @@ static void arrange_rank(struct finder *f, struct group g, bool is_alone)
     struct draft draft = {0};
 
     if (source == INPUT_DB)
-        take(&draft, g, best_of(g, ROLE_DATABASE));
+        take(f, &draft, g, best_of(g, ROLE_DATABASE));
     if (source == INPUT_AUTO || source == INPUT_CSV)
-        take(&draft, g, best_of(g, ROLE_KERNELS));
+        take(f, &draft, g, best_of(g, ROLE_KERNELS));
     if (source == INPUT_AUTO || source == INPUT_TRACE)
-        take(&draft, g, best_of(g, ROLE_TIMELINE));
+        take(f, &draft, g, best_of(g, ROLE_TIMELINE));
     if (draft.files.n > 0 || source == INPUT_AUTO)
         take_sidecars(&draft, g, source == INPUT_DB);
     finish(f, g, &draft, is_alone);
@@ -394,7 +416,7 @@ static bool arrange_databases(struct finder *f, struct group g)
         struct draft draft = {0};
         if (g.at[i].format->role != ROLE_DATABASE || !is_own_run(g, &g.at[i]))
             continue;
-        take(&draft, g, &g.at[i]);
+        take(f, &draft, g, &g.at[i]);
         finish(f, g, &draft, false);
     }
     return n > 1;

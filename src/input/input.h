@@ -51,6 +51,8 @@ struct input_file {
     struct diag *diag;
     const struct input_options *options;
     const struct kernel_index *kernels; /* kernels that a table of the same run has brought */
+    const char *const *parts;           /* of a timeline: files that go on where this one ends */
+    size_t n_parts;
 };
 
 /* What a file of a format is good for beside others of the same run. */

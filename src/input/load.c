@@ -31,11 +31,34 @@ static enum status read_text(const struct bundle_file *file, struct input_file *
     return st;
 }
 
-static enum status read_file(const struct bundle_file *file, const struct input_options *options,
-                             const struct kernel_index *kernels, struct diag *d,
-                             struct capture *cap)
+/* The files after `first` that are further parts of its timeline. */
+static size_t count_parts(const struct bundle *b, size_t first)
 {
-    struct input_file in = {.path = file->path, .diag = d, .options = options, .kernels = kernels};
+    size_t n = 0;
+
+    if (b->files[first].format->role == ROLE_TIMELINE && b->files[first].parts.slice >= 0)
+        while (first + n + 1 < b->n && b->files[first + n + 1].format == b->files[first].format &&
+               b->files[first + n + 1].parts.slice >= 0)
+            n++;
+    return n;
+}
+
+static enum status read_file(const struct bundle *b, size_t i, size_t n_parts,
+                             const struct input_options *options,
+                             const struct kernel_index *kernels, struct arena *scratch,
+                             struct diag *d, struct capture *cap)
+{
+    const struct bundle_file *file = &b->files[i];
+    const char **parts = ARENA_ARRAY(scratch, const char *, n_parts + 1);
+    struct input_file in = {.path = file->path,
+                            .diag = d,
+                            .options = options,
+                            .kernels = kernels,
+                            .parts = parts,
+                            .n_parts = n_parts};
+
+    for (size_t k = 0; k < n_parts; k++)
+        parts[k] = b->files[i + 1 + k].path;
 
     return file->format->streams ? file->format->read(&in, cap) : read_text(file, &in, cap);
 }
@@ -71,7 +94,8 @@ static enum status read_files(const struct bundle *b, const struct input_options
         diag_init(&one);
         if (file->format->role == ROLE_TIMELINE && kernels == NULL && cap->slices.n > 0)
             kernels = kernel_index_build(cap, &scratch);
-        enum status st = read_file(file, options, kernels, &one, cap);
+        size_t n_parts = count_parts(b, i);
+        enum status st = read_file(b, i, n_parts, options, kernels, &scratch, &one, cap);
         good += st == ST_OK;
         diag_merge(st == ST_OK ? d : &errors, &one);
         diag_fini(&one);
@@ -82,6 +106,8 @@ static enum status read_files(const struct bundle *b, const struct input_options
         }
         if (st != ST_OK && failed == ST_OK)
             failed = st;
+        if (st == ST_OK)
+            i += n_parts; /* they were read with it; when it failed the next one takes its place */
     }
     if (good > 0)
         demote(&errors, d);
@@ -181,8 +207,10 @@ static void finish(struct capture *cap, const struct bundle *b, const struct dev
     if (has_aggregates_only(cap, b))
         diag_add(d, SEV_WARN, "input.no-timeline", (struct where){.path = b->path},
                  "only sums are here: no table or timeline says when the kernels ran");
-    if (cap->facts.rank == UNKNOWN)
-        cap->facts.rank = b->rank >= 0 ? b->rank : b->hint;
+    if (b->rank >= 0) /* names come first, and --rank chooses by them */
+        cap->facts.rank = b->rank;
+    else if (cap->facts.rank == UNKNOWN)
+        cap->facts.rank = b->hint;
     if (cap->facts.device == UNKNOWN && devices->list.n == 1)
         cap->facts.device = devices->list.at[0];
     if (cap->facts.kind == 0)

@@ -407,7 +407,7 @@ static void tell(struct trace_merge *m, enum severity severity, const char *code
     }
 }
 
-static void tell_all(struct trace_merge *m)
+void trace_merge_tell(struct trace_merge *m)
 {
     for (size_t i = 0; i < TROUBLE_COUNT; i++) {
         tell(m, troubles[i].severity, troubles[i].code, troubles[i].text, &m->troubles[i]);
@@ -417,6 +417,14 @@ static void tell_all(struct trace_merge *m)
     for (size_t i = 0; i < JSON_RECOVERIES; i++)
         if (recoveries[i].code != NULL)
             tell(m, SEV_WARN, recoveries[i].code, recoveries[i].text, &m->recovered[i]);
+}
+
+void trace_merge_next(struct trace_merge *m, const struct input_file *in)
+{
+    memset(m->troubles, 0, sizeof(m->troubles));
+    memset(m->recovered, 0, sizeof(m->recovered));
+    m->events = m->lost = 0;
+    m->in = in;
 }
 
 void trace_merge_finish(struct trace_merge *m)
@@ -437,5 +445,4 @@ void trace_merge_finish(struct trace_merge *m)
     slices_sort_from(&cap->slices, m->first);
     trace_flows_bind(&m->flows, cap, m->first, lanes);
     mem_free(lanes);
-    tell_all(m);
 }
