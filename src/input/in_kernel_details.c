@@ -2,7 +2,8 @@
  * kernel-details: one row per kernel, as torch_npu and msprof export them.
  *
  * Header names changed over the years and mixed headers exist, so every column is found by a list
- * of names. A row needs a name, a start and a duration; what else there is becomes attributes.
+ * of names. A row needs a name, a start and a duration; what else there is becomes attributes. The
+ * table that `strata convert` writes is read, too: its times are nanoseconds.
  *
  * A model runs the same few hundred operators over and over. So the cells that repeat (type, core,
  * shapes, stream, ...) are not looked at one by one: their bytes as a whole are a *pattern*, and a
@@ -36,35 +37,40 @@ enum column {
     COL_OUTPUT_SHAPES,
     COL_OUTPUT_DTYPES,
     COL_OUTPUT_FORMATS,
+    COL_CLASS,
     COL_COUNT
 };
 
-enum { MAX_NAMES = 4 };
+enum { MAX_NAMES = 5 };
 
 static const struct str column_names[COL_COUNT][MAX_NAMES] = {
-    [COL_NAME] = {S_INIT("Name"), S_INIT("Op Name"), S_INIT("op_name"), S_INIT("kernel_name")},
+    [COL_NAME] = {S_INIT("Name"), S_INIT("Op Name"), S_INIT("op_name"), S_INIT("kernel_name"),
+                  S_INIT("name")},
     [COL_START] = {S_INIT("Start Time(us)"), S_INIT("Task Start Time(us)"),
-                   S_INIT("task_start_time"), S_INIT("task_start(us)")},
+                   S_INIT("task_start_time"), S_INIT("task_start(us)"), S_INIT("start_ns")},
     [COL_DUR] = {S_INIT("Duration(us)"), S_INIT("Task Duration(us)"), S_INIT("task_duration"),
-                 S_INIT("task_time(us)")},
-    [COL_WAIT] = {S_INIT("Wait Time(us)"), S_INIT("Task Wait Time(us)")},
-    [COL_STEP] = {S_INIT("Step Id"), S_INIT("Step ID")},
-    [COL_DEVICE] = {S_INIT("Device_id"), S_INIT("device_id")},
-    [COL_STREAM] = {S_INIT("Stream ID"), S_INIT("stream_id")},
-    [COL_TASK] = {S_INIT("Task ID"), S_INIT("task_id")},
-    [COL_TYPE] = {S_INIT("Type"), S_INIT("OP Type"), S_INIT("op_type")},
+                 S_INIT("task_time(us)"), S_INIT("dur_ns")},
+    [COL_WAIT] = {S_INIT("Wait Time(us)"), S_INIT("Task Wait Time(us)"), S_INIT("wait_ns")},
+    [COL_STEP] = {S_INIT("Step Id"), S_INIT("Step ID"), S_INIT("step")},
+    [COL_DEVICE] = {S_INIT("Device_id"), S_INIT("device_id"), S_INIT("device")},
+    [COL_STREAM] = {S_INIT("Stream ID"), S_INIT("stream_id"), S_INIT("stream")},
+    [COL_TASK] = {S_INIT("Task ID"), S_INIT("task_id"), S_INIT("task")},
+    [COL_TYPE] = {S_INIT("Type"), S_INIT("OP Type"), S_INIT("op_type"), S_INIT("type")},
     [COL_CORE] = {S_INIT("Accelerator Core"), S_INIT("Task Type"), S_INIT("task_type"),
-                  S_INIT("kernel_type")},
+                  S_INIT("kernel_type"), S_INIT("core")},
     [COL_STATE] = {S_INIT("OP State"), S_INIT("op_state")},
     [COL_BLOCK_DIM] = {S_INIT("Block Dim"), S_INIT("Block Num"), S_INIT("block_dim")},
     [COL_MIX_BLOCK_DIM] = {S_INIT("Mix Block Dim"), S_INIT("Mix Block Num"),
                            S_INIT("mix_block_dim")},
     [COL_INPUT_SHAPES] = {S_INIT("Input Shapes"), S_INIT("input_shapes")},
-    [COL_INPUT_DTYPES] = {S_INIT("Input Data Types"), S_INIT("input_data_types")},
+    [COL_INPUT_DTYPES] = {S_INIT("Input Data Types"), S_INIT("input_data_types"),
+                          S_INIT("input_dtypes")},
     [COL_INPUT_FORMATS] = {S_INIT("Input Formats"), S_INIT("input_formats")},
     [COL_OUTPUT_SHAPES] = {S_INIT("Output Shapes"), S_INIT("output_shapes")},
-    [COL_OUTPUT_DTYPES] = {S_INIT("Output Data Types"), S_INIT("output_data_types")},
+    [COL_OUTPUT_DTYPES] = {S_INIT("Output Data Types"), S_INIT("output_data_types"),
+                           S_INIT("output_dtypes")},
     [COL_OUTPUT_FORMATS] = {S_INIT("Output Formats"), S_INIT("output_formats")},
+    [COL_CLASS] = {S_INIT("class")},
 };
 
 /* Columns that repeat from row to row and go into the attribute set as text. */
@@ -92,6 +98,8 @@ static const struct {
 /* Longer kernels are overflowed counters (the exporter's own limit): 7 days. */
 static const nanos longest_kernel = 7 * 86400 * (nanos)1000000000;
 
+static const nanos since_2000 = 30 * (nanos)365 * 86400 * 1000000000;
+
 enum {
     WINDOW = 1 << 19,
     RECENT = 1 << 12,
@@ -106,7 +114,7 @@ struct pattern {
     struct str bytes; /* the spans, one after the other */
     attr_run set;
     lane_id lane, comm_lane; /* for collectives without a stream */
-    struct str type, core;
+    struct str type, core, class;
     bool is_other_device;
 };
 
@@ -145,6 +153,7 @@ struct reader {
     uint32_t looked, fresh; /* rows lately, and new patterns among them */
     uint32_t varied;        /* rows to come for which patterns are not looked for */
     uint64_t rows, lost, bytes;
+    bool is_ns; /* times are whole nanoseconds */
 };
 
 static int find_column(const struct csv *csv, enum column c)
@@ -157,10 +166,17 @@ static int find_column(const struct csv *csv, enum column c)
     return -1;
 }
 
+/* The table of strata's own with one row a kernel; the one of all slices has no class. */
+static bool is_own_table(const struct csv *csv)
+{
+    return csv_column(csv, S("start_ns")) >= 0 && csv_column(csv, S("dur_ns")) >= 0;
+}
+
 static bool is_kernel_table(const struct csv *csv)
 {
     return find_column(csv, COL_NAME) >= 0 && find_column(csv, COL_START) >= 0 &&
-           find_column(csv, COL_DUR) >= 0;
+           find_column(csv, COL_DUR) >= 0 &&
+           (!is_own_table(csv) || find_column(csv, COL_CLASS) >= 0);
 }
 
 static int probe(const struct probe *p)
@@ -207,16 +223,21 @@ static struct str plain_text(struct reader *r, enum column c)
     return s;
 }
 
+static bool take_time(const struct reader *r, struct str text, nanos *out)
+{
+    return r->is_ns ? num_i64(text, out) : num_us(text, out);
+}
+
 /* Start and duration, or the reason why the row is of no use. */
 static bool take_times(struct reader *r, struct slice *slice)
 {
     struct str start = cell(r, COL_START), dur = cell(r, COL_DUR);
 
-    if (!num_us(start, &slice->begin)) {
+    if (!take_time(r, start, &slice->begin)) {
         lose(r, "kernel-details.no-start", "no start time");
         return false;
     }
-    if (!num_us(dur, &slice->dur)) {
+    if (!take_time(r, dur, &slice->dur)) {
         lose(r, "kernel-details.no-duration", "no duration");
         return false;
     }
@@ -227,13 +248,23 @@ static bool take_times(struct reader *r, struct slice *slice)
     return true;
 }
 
+/* What a kernel is: as the table says, else by its core, name and type. */
+static enum slice_kind kind_of(struct str class, struct str core, struct str name, struct str type)
+{
+    for (int kind = 0; class.n > 0 && kind <= SLICE_OTHER; kind++)
+        if (slice_is_kernel((enum slice_kind)kind) &&
+            str_equal(class, str_of(slice_kind_name((enum slice_kind)kind))))
+            return (enum slice_kind)kind;
+    return classify_kernel(core, name, type);
+}
+
 /* ---- patterns ---- */
 
 enum { SET_MOST = 2 + ARRAY_LEN(text_attrs) + ARRAY_LEN(number_attrs) };
 
 /* The texts of a row that repeat. They live as long as the row. */
 struct texts {
-    struct str type, core;
+    struct str type, core, class;
     struct str others[ARRAY_LEN(text_attrs)];
 };
 
@@ -241,6 +272,7 @@ static void take_texts(struct reader *r, struct texts *t)
 {
     t->type = plain_text(r, COL_TYPE);
     t->core = classify_core(plain_text(r, COL_CORE));
+    t->class = str_trim(cell(r, COL_CLASS));
     for (size_t i = 0; i < ARRAY_LEN(text_attrs); i++)
         t->others[i] = plain_text(r, text_attrs[i].column);
 }
@@ -360,6 +392,7 @@ static uint32_t add_pattern(struct reader *r, size_t n)
     if (!p.is_other_device)
         p.set = attrs_set(&r->cap->attrs, set, take_set(r, &t, set));
     p.type = arena_str(&r->memory, t.type);
+    p.class = arena_str(&r->memory, t.class);
     p.core = arena_str(&r->memory, t.core);
     arena_rewind(&r->scratch, mark);
     r->pattern_bytes += n + sizeof(p);
@@ -412,7 +445,7 @@ static struct recent by_name(struct reader *r, struct str name, size_t n)
         guess->pattern = find_pattern(r, n) + 1;
         guess->name = id;
         const struct pattern *p = &r->patterns.at[guess->pattern - 1];
-        guess->kind = classify_kernel(p->core, name, p->type);
+        guess->kind = kind_of(p->class, p->core, name, p->type);
     }
     return *guess;
 }
@@ -497,7 +530,7 @@ static size_t take_own(struct reader *r, struct attr list[3 + MAX_PMU])
     strid step = take_step(r);
     if (step != 0)
         list[n++] = attr_text(capture_key(cap, KEY_STEP), step);
-    if (num_us(cell(r, COL_WAIT), &wait))
+    if (take_time(r, cell(r, COL_WAIT), &wait))
         list[n++] = attr_time(capture_key(cap, KEY_WAIT), wait);
     if (num_i64(cell(r, COL_TASK), &task))
         list[n++] = attr_int(capture_key(cap, KEY_TASK), task);
@@ -543,7 +576,7 @@ static bool take_varied(struct reader *r, struct str name, struct slice *slice)
         return false;
     size_t n_set = take_set(r, &t, set);
     attrs_expect(&cap->attrs, set, n_set);
-    slice->kind = classify_kernel(t.core, name, t.type);
+    slice->kind = kind_of(t.class, t.core, name, t.type);
     slice->lane = lane_of(r, &p, slice->kind);
     size_t n_own = take_own(r, own);
     slice->set = attrs_set(&cap->attrs, set, n_set);
@@ -575,7 +608,7 @@ static void take_row(struct reader *r)
 static const enum column pattern_columns[] = {
     COL_STEP,          COL_DEVICE,        COL_STREAM,        COL_TYPE,           COL_CORE,
     COL_STATE,         COL_BLOCK_DIM,     COL_MIX_BLOCK_DIM, COL_INPUT_SHAPES,   COL_INPUT_DTYPES,
-    COL_INPUT_FORMATS, COL_OUTPUT_SHAPES, COL_OUTPUT_DTYPES, COL_OUTPUT_FORMATS,
+    COL_INPUT_FORMATS, COL_OUTPUT_SHAPES, COL_OUTPUT_DTYPES, COL_OUTPUT_FORMATS, COL_CLASS,
 };
 
 /* The columns of a pattern as few spans: a column between two of them that hardly varies, such as
@@ -652,6 +685,7 @@ static enum status read_header(struct reader *r)
                          "no header with Name, Start Time(us) and Duration(us)");
     for (size_t c = 0; c < COL_COUNT; c++)
         r->column[c] = find_column(&r->csv, (enum column)c);
+    r->is_ns = is_own_table(&r->csv);
     find_spans(r);
     find_pmu(r);
     want_columns(r);
@@ -708,7 +742,9 @@ static enum status read_kernel_details(const struct input_file *in, struct captu
     arena_init(&r->memory);
     enum status st = in->text.at != NULL ? read_whole(r) : read_stream(r);
     if (st == ST_OK) {
-        cap->clock.has_unix = true; /* Ascend prints the time since 1970 */
+        /* Ascend prints the time since 1970; our own tables may count from the start of a
+         * recording, and no recording is 30 years long. */
+        cap->clock.has_unix = !r->is_ns || (cap->slices.n > 0 && cap->slices.begin[0] > since_2000);
         capture_source(cap, (struct source){.path = in->path,
                                             .format = input_kernel_details.name,
                                             .bytes = r->bytes,

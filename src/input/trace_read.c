@@ -507,14 +507,15 @@ static bool has_any(struct str head, const struct str *words, size_t n)
 
 static bool probe_text(struct str head, struct str name, enum trace_dialect *dialect)
 {
-    static const struct str kineto[] = {
-        S_INIT("\"schemaVersion\""), S_INIT("\"deviceProperties\""), S_INIT("\"External id\""),
-        S_INIT("\"Ev Idx\""),        S_INIT("\"cuda_runtime\""),     S_INIT("\"ac2g\""),
-    };
+    static const struct str kineto[] = {S_INIT("\"schemaVersion\""),
+                                        S_INIT("\"deviceProperties\"")};
+    static const struct str kineto_words[] = {S_INIT("\"External id\""), S_INIT("\"Ev Idx\""),
+                                              S_INIT("\"cuda_runtime\""), S_INIT("\"ac2g\"")};
     static const struct str kineto_cats[] = {
         S_INIT("\"cpu_op\""),  S_INIT("\"kernel\""),    S_INIT("\"Kernel\""),
         S_INIT("\"Runtime\""), S_INIT("\"async_gpu\""), S_INIT("\"registers per thread\""),
     };
+    static const struct str ascend_names[] = {S_INIT("\"Ascend Hardware\""), S_INIT("\"CANN\"")};
     static const struct str ascend[] = {
         S_INIT("\"Ascend Hardware\""), S_INIT("\"CANN\""),      S_INIT("\"HostToDevice\""),
         S_INIT("AscendCL@"),           S_INIT("\"async_npu\""), S_INIT("\"Overlap Analysis\""),
@@ -532,8 +533,11 @@ static bool probe_text(struct str head, struct str name, enum trace_dialect *dia
         return false;
     bool is_ascend = has_any(text, ascend, ARRAY_LEN(ascend)) ||
                      str_equal(name, S("trace_view.json")) || str_starts(name, S("msprof_"));
-    /* Keys that only Kineto writes are certain; its categories occur elsewhere, too. */
+    /* Keys that only Kineto writes are certain, then names that only Ascend's processes have; words
+     * of Kineto stand in traces of ours, too, and its categories in anybody's. */
     if (has_any(text, kineto, ARRAY_LEN(kineto)) ||
+        (has_any(text, kineto_words, ARRAY_LEN(kineto_words)) &&
+         !has_any(text, ascend_names, ARRAY_LEN(ascend_names))) ||
         (!is_ascend && has_any(text, kineto_cats, ARRAY_LEN(kineto_cats))))
         *dialect = TRACE_KINETO;
     else
