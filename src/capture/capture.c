@@ -191,6 +191,8 @@ static unsigned has_of(enum slice_kind kind)
         return HAS_KERNELS | HAS_COMM;
     if (slice_is_kernel(kind))
         return HAS_KERNELS;
+    if (kind == SLICE_PYTHON) /* functions on the timeline, one inside the other, are stacks */
+        return HAS_HOST | HAS_STACKS;
     if (kind >= SLICE_HOST_OP && kind <= SLICE_GC)
         return HAS_HOST;
     return kind == SLICE_STEP ? HAS_STEPS : kind == SLICE_INSTR ? HAS_INSTR : 0;

@@ -7,9 +7,8 @@
 #include "base/stream.h"
 #include "base/vec.h"
 
-/* strata's own results, summaries over many ranks, and raw data: never input. */
-static const struct str skipped_folders[] = {S_INIT("strata"), S_INIT("cluster_analysis_output"),
-                                             S_INIT("FRAMEWORK")};
+/* strata's own results, and raw data: never input. */
+static const struct str skipped_folders[] = {S_INIT("strata"), S_INIT("FRAMEWORK")};
 
 struct finder {
     const struct input_options *options;
@@ -121,11 +120,9 @@ static enum status look_at_path(struct finder *f, const char *path)
     if (!fs_is_dir(path)) {
         TRY(look(f, path, true, f->diag, &format));
         add_file(f, arena_cstr(f->arena, whole), 0, 0, true, format);
+        f->files.at[f->files.n - 1].is_named = true;
         return ST_OK;
     }
-    if (fs_is_dir(fs_join(f->arena, path, "cluster_analysis_output")))
-        diag_add(f->diag, SEV_NOTE, "input.cluster-summary", (struct where){.path = path},
-                 "cluster_analysis_output was left out: it holds sums of the ranks beside it");
     TRY(fs_walk(f->arena, path, skipped_folders, ARRAY_LEN(skipped_folders), &list, f->diag));
     while (whole.n > 1 && whole.at[whole.n - 1] == '/')
         whole.n--;
@@ -260,10 +257,11 @@ static bool is_analysis(const struct bundle_file *file)
            str_equal(file->parts.base, S("step_trace_time"));
 }
 
-/* The best of the sidecars that tell the same, from the side that the kernels come from. */
+/* The best of the sidecars that tell the same, from the side that the kernels come from. Sums over
+ * all ranks do not belong to the run of one. */
 static void take_sidecars(struct draft *draft, struct group g, bool from_database)
 {
-    bool has_database = false, has_text = false;
+    bool has_database = false, has_text = false, has_run = draft->files.n > 0;
 
     for (size_t i = 0; i < g.n; i++) {
         has_database = has_database || is_database_sidecar(&g.at[i]);
@@ -272,6 +270,8 @@ static void take_sidecars(struct draft *draft, struct group g, bool from_databas
     for (size_t i = 0; i < g.n; i++) {
         const struct bundle_file *file = &g.at[i];
         bool is_best = file->format->role >= ROLE_SIDECAR && file->is_claimed;
+        if (has_run && str_starts(file->parts.base, S("cluster_")))
+            is_best = false;
         if (has_database && has_text && from_database && is_analysis(file))
             is_best = false;
         if (has_database && has_text && !from_database && is_database_sidecar(file))
@@ -503,10 +503,11 @@ static struct group arrange_incore(struct finder *f, struct group g)
     return (struct group){rest, n};
 }
 
+/* How a run was recorded is no data, unless that is what was asked for. */
 static bool has_data(struct group g)
 {
     for (size_t i = 0; i < g.n; i++)
-        if (g.at[i].format->role != ROLE_FACTS)
+        if (g.at[i].format->role != ROLE_FACTS || g.at[i].is_named)
             return true;
     return false;
 }
@@ -569,6 +570,11 @@ static bool has_primary(const struct bundle *b)
     return b->files[0].format->role < ROLE_SIDECAR;
 }
 
+static bool is_cluster_summary(const struct bundle *b)
+{
+    return str_ends(b->files[0].folder, S("cluster_analysis_output"));
+}
+
 /* Files that only add to a run are one by themselves only when there is nothing else. */
 static void drop_loose_sidecars(struct finder *f)
 {
@@ -576,9 +582,14 @@ static void drop_loose_sidecars(struct finder *f)
 
     for (size_t i = 0; i < f->bundles.n; i++)
         primaries += has_primary(&f->bundles.at[i]);
-    for (size_t i = 0; i < f->bundles.n; i++)
+    for (size_t i = 0; i < f->bundles.n; i++) {
         if (primaries == 0 || has_primary(&f->bundles.at[i]))
             f->bundles.at[kept++] = f->bundles.at[i];
+        else if (is_cluster_summary(&f->bundles.at[i]))
+            diag_add(f->diag, SEV_NOTE, "input.cluster-summary",
+                     (struct where){.path = f->bundles.at[i].path},
+                     "left out: it holds sums of the ranks, which are read themselves");
+    }
     f->bundles.n = kept;
 }
 

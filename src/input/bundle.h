@@ -17,6 +17,7 @@ struct bundle_file {
     struct str folder; /* of its rank: the front of `path` */
     int depth;         /* folders below the given one */
     bool is_claimed;   /* by its name */
+    bool is_named;     /* by the user */
 };
 
 struct bundle {

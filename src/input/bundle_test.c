@@ -306,6 +306,30 @@ TEST(a_broken_sidecar_costs_itself)
     assert_int_equal(fleet->ranks.at[0]->slices.n, 1);
 }
 
+#define CLUSTER "Step,Type,Index,Computing,Communication(Not Overlapped)\n2,rank,7,1,2\n"
+
+TEST(sums_over_all_ranks_are_left_out_beside_a_run)
+{
+    write_file("a_ascend_pt/kernel_details.csv", table);
+    write_file("a_ascend_pt/cluster_step_trace_time.csv", CLUSTER);
+    write_file("cluster_analysis_output/cluster_step_trace_time.csv", CLUSTER);
+
+    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(fleet->ranks.n, 1);
+    assert_int_equal(fleet->ranks.at[0]->step_traces.n, 0);
+    assert_int_equal(diag_count(&diag, "input.cluster-summary"), 1);
+}
+
+TEST(sums_over_all_ranks_alone_are_read)
+{
+    write_file("cluster_analysis_output/cluster_step_trace_time.csv", CLUSTER);
+
+    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(fleet->ranks.at[0]->step_traces.n, 1);
+    assert_int_equal(fleet->ranks.at[0]->step_traces.at[0].rank, 7);
+    assert_int_equal(diag_count(&diag, "input.no-timeline"), 1);
+}
+
 TEST(sums_alone_are_a_capture_without_kernels)
 {
     write_file("op_statistic.csv", "OP Type,Core Type,Count,Total Time(us)\nAdd,AI_CORE,1,2\n");
@@ -386,7 +410,8 @@ TEST_MAIN("input/bundle", C(ranks_come_in_the_order_of_their_numbers),
           C(slices_of_a_table_are_one_table_and_older_exports_are_left_out),
           C(slices_of_a_timeline_are_one_trace), C(a_part_that_is_broken_or_missing_costs_itself),
           C(a_table_of_two_devices_is_two_captures), C(one_device_of_a_table_can_be_chosen),
-          C(a_broken_sidecar_costs_itself), C(sums_alone_are_a_capture_without_kernels),
+          C(a_broken_sidecar_costs_itself), C(sums_over_all_ranks_are_left_out_beside_a_run),
+          C(sums_over_all_ranks_alone_are_read), C(sums_alone_are_a_capture_without_kernels),
           C(how_it_was_recorded_is_no_recording),
           C(tables_under_names_of_their_own_are_runs_of_their_own),
           C(a_name_of_its_own_beside_a_usual_one_is_left_out),

@@ -26,6 +26,15 @@ const struct input_format *input_format_at(size_t i)
     return i < ARRAY_LEN(formats) ? formats[i] : NULL;
 }
 
+/* A kernel table whose columns a spreadsheet has parted by something else. */
+static bool has_other_separator(struct str head)
+{
+    struct str line = str_part(head, 0, str_find_char(head, '\n'));
+
+    return str_find(line, S("Duration(us)")) < line.n && str_find_char(line, ',') == line.n &&
+           (str_find_char(line, ';') < line.n || str_find_char(line, '\t') < line.n);
+}
+
 /* What the bytes are when no importer wants them: the common accidents have names. */
 static enum status refuse(const struct probe *p, struct diag *d)
 {
@@ -33,10 +42,18 @@ static enum status refuse(const struct probe *p, struct diag *d)
 
     if (p->head.n == 0)
         return diag_fail(d, ST_FORMAT, "input.empty", where, "the file is empty");
+    if (p->head.n < INPUT_HEAD &&
+        (str_trim(p->head).n == 0 || str_equal(p->head, S("\xEF\xBB\xBF"))))
+        return diag_fail(d, ST_FORMAT, "input.empty", where, "there is nothing but blanks");
     if (str_starts(p->head, S("version https://git-lfs.github.com/spec/"))) {
         diag_hint(d, "try", "git lfs pull, which fetches the real file");
         return diag_fail(d, ST_FORMAT, "input.lfs-pointer", where,
                          "a Git LFS pointer, not the data it stands for");
+    }
+    if (has_other_separator(p->head)) {
+        diag_hint(d, "try", "to save it again with commas between the columns");
+        return diag_fail(d, ST_FORMAT, "input.separator", where,
+                         "a kernel table without commas between its columns");
     }
     return diag_fail(d, ST_UNSUPPORTED, "input.unknown", where,
                      "not a format that strata reads, or damaged at its start");

@@ -174,6 +174,8 @@ static struct str kind_of(const struct bundle *b)
 
     if (str_ends(name, S("_ascend_pt")))
         return S("ascend_pytorch");
+    if (str_equal(name, S("cluster_analysis_output")))
+        return S("cluster_summary");
     if (str_ends(name, S("_ascend_ms")))
         return S("ascend_mindspore");
     if (str_starts(name, S("PROF_")) || str_starts(b->files[0].parts.base, S("op_summary")) ||
