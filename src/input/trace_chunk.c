@@ -348,6 +348,15 @@ static enum trace_hint hint_of(struct trace_chunk *c, const struct trace_event *
     return hint;
 }
 
+/* A whole number that no 64-bit integer holds: a real would not be the same one. */
+static bool is_huge(struct str text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if (text.at[i] < '0' || text.at[i] > '9')
+            return false;
+    return true;
+}
+
 /* A number: whole if it can be. */
 static bool number_attr(strid key, struct str text, struct attr *out)
 {
@@ -356,7 +365,7 @@ static bool number_attr(strid key, struct str text, struct attr *out)
 
     if (num_i64(text, &whole))
         *out = attr_int(key, whole);
-    else if (num_f64(text, &real))
+    else if (!is_huge(text) && num_f64(text, &real))
         *out = attr_real(key, real);
     else
         return false;

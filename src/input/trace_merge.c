@@ -393,6 +393,7 @@ static const struct {
     [JSON_BAD_UTF8] = {"trace.bad-utf8", "a text is not UTF-8; broken bytes became U+FFFD"},
     [JSON_NOT_FINITE] = {"trace.not-finite", "NaN or Infinity was read as missing"},
     [JSON_TRAILING_COMMA] = {"trace.trailing-comma", "a comma before a closing bracket"},
+    [JSON_MISSING_COMMA] = {"trace.missing-comma", "no comma between two events"},
     [JSON_JOINED_ARRAYS] = {"trace.joined-arrays", "a second list of events follows the first"},
 };
 

@@ -528,11 +528,16 @@ static bool probe_text(struct str head, struct str name, enum trace_dialect *dia
     if (text.n == 0 || (text.at[0] != '[' && text.at[0] != '{'))
         return false;
     bool is_object = text.at[0] == '{';
+    bool is_named = str_equal(name, S("trace_view.json")) || str_starts(name, S("msprof_"));
+    struct str inside = str_trim(str_part(text, 1, text.n));
+    if (is_named && (inside.n == 0 || str_equal(inside, S("]"))) && !is_object) {
+        *dialect = TRACE_ASCEND; /* it was killed before the first event */
+        return true;
+    }
     if (!has(text, S("\"ph\"")) &&
         !(is_object && (has(text, S("\"traceEvents\"")) || has(text, S("\"schemaVersion\"")))))
         return false;
-    bool is_ascend = has_any(text, ascend, ARRAY_LEN(ascend)) ||
-                     str_equal(name, S("trace_view.json")) || str_starts(name, S("msprof_"));
+    bool is_ascend = has_any(text, ascend, ARRAY_LEN(ascend)) || is_named;
     /* Keys that only Kineto writes are certain, then names that only Ascend's processes have; words
      * of Kineto stand in traces of ours, too, and its categories in anybody's. */
     if (has_any(text, kineto, ARRAY_LEN(kineto)) ||
