@@ -98,8 +98,6 @@ static const struct {
 /* Longer kernels are overflowed counters (the exporter's own limit): 7 days. */
 static const nanos longest_kernel = 7 * 86400 * (nanos)1000000000;
 
-static const nanos since_2000 = 30 * (nanos)365 * 86400 * 1000000000;
-
 enum {
     WINDOW = 1 << 19,
     RECENT = 1 << 12,
@@ -742,9 +740,7 @@ static enum status read_kernel_details(const struct input_file *in, struct captu
     arena_init(&r->memory);
     enum status st = in->text.at != NULL ? read_whole(r) : read_stream(r);
     if (st == ST_OK) {
-        /* Ascend prints the time since 1970; our own tables may count from the start of a
-         * recording, and no recording is 30 years long. */
-        cap->clock.has_unix = !r->is_ns || (cap->slices.n > 0 && cap->slices.begin[0] > since_2000);
+        cap->clock.has_unix = true; /* Ascend prints the time since 1970 */
         capture_source(cap, (struct source){.path = in->path,
                                             .format = input_kernel_details.name,
                                             .bytes = r->bytes,

@@ -196,12 +196,23 @@ static void keep_losses(struct capture *cap, const struct diag *d)
             vec_push(&cap->losses, ((struct loss){d->entries.at[i].code, d->entries.at[i].count}));
 }
 
+/* Times before the year 2000 are no wall clock, whatever the format says: they count from the start
+ * of a recording. */
+static void doubt_clock(struct capture *cap)
+{
+    static const nanos year_2000 = (nanos)946684800 * 1000000000;
+
+    if (cap->slices.n > 0 && nanos_add(cap->slices.begin[0], cap->clock.to_unix) < year_2000)
+        cap->clock.has_unix = false;
+}
+
 /* `d` holds what this bundle alone has told. */
 static void finish(struct capture *cap, const struct bundle *b, const struct devices *devices,
                    struct diag *d)
 {
     size_t joined = dedup_kernels(cap);
 
+    doubt_clock(cap);
     keep_losses(cap, d);
     if (joined > 0)
         diag_add(d, SEV_NOTE, "input.doubles", (struct where){.path = b->path},
