@@ -94,6 +94,7 @@ void capture_free(struct capture *cap)
     vec_free(&cap->comm_ops);
     vec_free(&cap->comm_links);
     vec_free(&cap->comm_groups);
+    vec_free(&cap->told);
     vec_free(&cap->step_traces);
     vec_free(&cap->documents);
     vec_free(&cap->sources);
@@ -183,6 +184,11 @@ void capture_source(struct capture *cap, struct source source)
 {
     source.path = arena_cstr(&cap->arena, str_of(source.path));
     vec_push(&cap->sources, source);
+}
+
+void capture_told(struct capture *cap, const char *path, uint64_t count)
+{
+    vec_push(&cap->told, ((struct told_kernels){arena_cstr(&cap->arena, str_of(path)), count}));
 }
 
 static unsigned has_of(enum slice_kind kind)

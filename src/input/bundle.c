@@ -331,6 +331,11 @@ static void finish(struct finder *f, struct group g, struct draft *draft, bool i
     if (b.rank < 0 && b.hint < 0 && is_folder)
         b.hint = rank_in_text(name);
     b.stamp = rank_folder_stamp(name);
+    const struct bundle_file *beside = best_of(g, ROLE_DATABASE);
+    if (is_folder && first->format->role == ROLE_KERNELS && beside != NULL) {
+        b.beside = ARENA_NEW(f->arena, struct bundle_file);
+        *b.beside = *beside;
+    }
     b.files = ARENA_ARRAY(f->arena, struct bundle_file, b.n);
     memcpy(b.files, draft->files.at, sizeof(*b.files) * b.n);
     vec_push(&f->bundles, b);

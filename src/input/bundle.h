@@ -27,6 +27,7 @@ struct bundle {
     struct str stamp;
     struct bundle_file *files; /* as they are read: kernels, timeline, the rest */
     size_t n;
+    struct bundle_file *beside; /* a database that tells the same; NULL: none */
 };
 
 struct bundles {

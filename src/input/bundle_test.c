@@ -330,6 +330,25 @@ TEST(sums_over_all_ranks_alone_are_read)
     assert_int_equal(diag_count(&diag, "input.no-timeline"), 1);
 }
 
+/* The timeline has a kernel that the table lacks. */
+TEST(the_number_of_kernels_of_a_file_that_is_not_taken_is_kept)
+{
+    write_file("kernel_details.csv", HEAD "Add,10.5,2\n");
+    write_file("trace_view.json",
+               "[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":5,\"args\":{\"name\":\"Ascend "
+               "Hardware\"}}," EVENT(
+                   "\"ts\":\"10.5\",\"dur\":2,\"name\":\"Add\","
+                   "\"args\":{\"Task Type\":\"AI_CORE\"}") "," EVENT("\"ts\":\"20.5\",\"dur\":2,"
+                                                                     "\"name\":\"Mul\","
+                                                                     "\"args\":{\"Task "
+                                                                     "Type\":\"AI_CORE\"}") "]");
+
+    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(fleet->ranks.at[0]->slices.n, 1);
+    assert_int_equal(fleet->ranks.at[0]->told.n, 1);
+    assert_int_equal(fleet->ranks.at[0]->told.at[0].count, 2);
+}
+
 TEST(sums_alone_are_a_capture_without_kernels)
 {
     write_file("op_statistic.csv", "OP Type,Core Type,Count,Total Time(us)\nAdd,AI_CORE,1,2\n");
@@ -411,8 +430,9 @@ TEST_MAIN("input/bundle", C(ranks_come_in_the_order_of_their_numbers),
           C(slices_of_a_timeline_are_one_trace), C(a_part_that_is_broken_or_missing_costs_itself),
           C(a_table_of_two_devices_is_two_captures), C(one_device_of_a_table_can_be_chosen),
           C(a_broken_sidecar_costs_itself), C(sums_over_all_ranks_are_left_out_beside_a_run),
-          C(sums_over_all_ranks_alone_are_read), C(sums_alone_are_a_capture_without_kernels),
-          C(how_it_was_recorded_is_no_recording),
+          C(sums_over_all_ranks_alone_are_read),
+          C(the_number_of_kernels_of_a_file_that_is_not_taken_is_kept),
+          C(sums_alone_are_a_capture_without_kernels), C(how_it_was_recorded_is_no_recording),
           C(tables_under_names_of_their_own_are_runs_of_their_own),
           C(a_name_of_its_own_beside_a_usual_one_is_left_out),
           C(a_packed_table_is_known_by_its_content), C(several_paths_are_one_run),

@@ -77,6 +77,8 @@ struct input_format {
      * were found. NULL: read() takes all there are. */
     size_t (*devices)(const struct input_file *in, int64_t *list, size_t most);
     enum status (*read)(const struct input_file *in, struct capture *cap);
+    /* How many kernels a file tells of, without reading it; NULL: nobody knows. */
+    bool (*kernels)(const struct input_file *in, uint64_t *count);
 };
 
 #define INPUT(sym) extern const struct input_format input_##sym;

@@ -206,6 +206,21 @@ static void doubt_clock(struct capture *cap)
         cap->clock.has_unix = false;
 }
 
+/* What a database that is not read says of the number of kernels. */
+static void ask_beside(struct capture *cap, const struct bundle *b)
+{
+    struct diag quiet; /* it is not needed */
+    uint64_t count;
+
+    if (b->beside == NULL || b->beside->format->kernels == NULL)
+        return;
+    diag_init(&quiet);
+    if (b->beside->format->kernels(&(struct input_file){.path = b->beside->path, .diag = &quiet},
+                                   &count))
+        capture_told(cap, b->beside->path, count);
+    diag_fini(&quiet);
+}
+
 /* `d` holds what this bundle alone has told. */
 static void finish(struct capture *cap, const struct bundle *b, const struct devices *devices,
                    struct diag *d)
@@ -213,6 +228,7 @@ static void finish(struct capture *cap, const struct bundle *b, const struct dev
     size_t joined = dedup_kernels(cap);
 
     doubt_clock(cap);
+    ask_beside(cap, b);
     keep_losses(cap, d);
     if (joined > 0)
         diag_add(d, SEV_NOTE, "input.doubles", (struct where){.path = b->path},
@@ -267,6 +283,7 @@ static enum status split(const struct bundle *b, const char *name,
             cap->facts.device = one.device;
             finish(cap, b, devices, &own);
             cap->facts.rank = UNKNOWN; /* the devices are ranks of their own */
+            cap->told.n = 0;           /* of all devices together */
             vec_push(&out->list, cap);
         }
         if (i == 0 || st != ST_OK)

@@ -306,13 +306,14 @@ static void join_kernels(struct trace_merge *m)
 {
     struct slices *s = &m->cap->slices;
     size_t kept = m->first, step = 0;
-    uint64_t unmatched = 0;
+    uint64_t unmatched = 0, kernels = 0;
 
     for (size_t i = m->first; i < s->n; i++) {
         const struct trace_lane *lane = &m->lanes.at.at[s->lane[i]];
         uint32_t slice;
         bool is_kernel =
             slice_is_kernel(trace_kind(lane->class, (enum trace_hint)s->kind[i], false));
+        kernels += is_kernel;
         if (is_kernel) {
             if (kernel_index_find(m->in->kernels, s->name[i], s->begin[i], &slice))
                 vec_push(&m->flows.aliases, ((struct flow_alias){s->begin[i], s->lane[i], slice}));
@@ -333,6 +334,7 @@ static void join_kernels(struct trace_merge *m)
         s->kind[kept++] = s->kind[i];
     }
     s->n = kept;
+    capture_told(m->cap, m->in->path, kernels);
     for (uint64_t i = 0; i < unmatched; i++)
         diag_add(m->in->diag, SEV_NOTE, "trace.unmatched-kernel",
                  (struct where){.path = m->in->path},
