@@ -98,6 +98,21 @@ static void check_comm(struct checker *c)
         compare(c, S("time of all collectives, ms"), told / 1e6, seen / 1e6, 0.05, 0);
 }
 
+/* Files that tell of the same kernels tell of as many, before or after doubles were joined. */
+static void check_counts(struct checker *c)
+{
+    const struct capture *cap = c->st->cap;
+    size_t here = study_kernels(c->st).n;
+
+    for (size_t i = 0; i < cap->told.n; i++) {
+        uint64_t told = cap->told.at[i].count;
+        struct str name = arena_format(&c->st->scratch, "kernels in %.*s",
+                                       STR_ARGS(str_basename(str_of(cap->told.at[i].path))));
+        compare(c, name, (double)told,
+                (double)(told == cap->kernels_read ? cap->kernels_read : here), 0, 0);
+    }
+}
+
 const struct selfchecks *selfcheck_find(struct study *st)
 {
     struct selfchecks *out = ARENA_NEW(&st->scratch, struct selfchecks);
@@ -106,6 +121,7 @@ const struct selfchecks *selfcheck_find(struct study *st)
     check_steps(&c);
     check_waits(&c);
     check_comm(&c);
+    check_counts(&c);
     out->n = c.list.n;
     out->at = ARENA_ARRAY(&st->scratch, struct selfcheck, out->n);
     if (out->n > 0)

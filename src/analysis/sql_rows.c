@@ -113,7 +113,7 @@ static void collective_column(const struct sql_view *v, const struct sql_part *p
         sqlite3_result_double(out, op->transit_ms);
         break;
     default:
-        sql_give_known(out, p->cap->facts.rank);
+        sql_give_known(out, op->rank != UNKNOWN ? op->rank : p->cap->facts.rank);
     }
 }
 
@@ -313,7 +313,9 @@ static void step_time_column(const struct sql_view *v, const struct sql_part *p,
     else if (column - 3 < (int)ARRAY_LEN(times))
         sqlite3_result_int64(out, times[column - 3]);
     else
-        sql_give_known(out, column == 10 ? t->preparing : p->cap->facts.rank);
+        sql_give_known(out, column == 10         ? t->preparing
+                            : t->rank != UNKNOWN ? t->rank
+                                                 : p->cap->facts.rank);
 }
 
 const struct sql_rows sql_captures = {count_captures, capture_column, false};

@@ -317,7 +317,9 @@ bool json_element(struct json *j)
 again:
     if (!json_scan_next(&j->scan, &p))
         return out_of_text(j);
-    if (j->expect == JSON_WANT_NEXT && text[p] != ']') {
+    if (j->expect == JSON_WANT_NEXT && text[p] == '{' && j->mode == JSON_LENIENT) {
+        note(j, JSON_MISSING_COMMA, p);
+    } else if (j->expect == JSON_WANT_NEXT && text[p] != ']') {
         if (text[p] != ',')
             return fail(j, p, "a comma or ] is missing");
         if (!json_scan_next(&j->scan, &p))

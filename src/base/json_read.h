@@ -73,6 +73,7 @@ enum json_recovery {
     JSON_BAD_UTF8,       /* strings that are not UTF-8 */
     JSON_NOT_FINITE,     /* NaN, Infinity, inf, ... read as JSON_NULL */
     JSON_TRAILING_COMMA, /* [1,] */
+    JSON_MISSING_COMMA,  /* [{}{}] */
     JSON_JOINED_ARRAYS,  /* [1][2] at the top, read as one array */
     JSON_BYTE_ORDER_MARK,
     JSON_RESYNCS, /* json_resync() found its way back */

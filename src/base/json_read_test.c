@@ -194,6 +194,9 @@ TEST(lenient_mode_goes_on_and_counts)
     assert_int_equal(j.recovered[JSON_TRAILING_COMMA].first, 3);
     assert_reads(JSON_LENIENT, "{\"a\":1,}", "{ \"a\": 1 } . ");
     assert_int_equal(j.recovered[JSON_TRAILING_COMMA].count, 1);
+    assert_reads(JSON_LENIENT, "[{}{\"a\":1}]", "[ { } { \"a\": 1 } ] . ");
+    assert_int_equal(j.recovered[JSON_MISSING_COMMA].count, 1);
+    assert_int_equal(j.recovered[JSON_MISSING_COMMA].first, 3);
     assert_reads(JSON_LENIENT, "[1,2]\n[3][]", "[ 1 2 3 ] . ");
     assert_int_equal(j.recovered[JSON_JOINED_ARRAYS].count, 2);
     assert_int_equal(j.recovered[JSON_JOINED_ARRAYS].first, 6);

@@ -94,6 +94,7 @@ void capture_free(struct capture *cap)
     vec_free(&cap->comm_ops);
     vec_free(&cap->comm_links);
     vec_free(&cap->comm_groups);
+    vec_free(&cap->told);
     vec_free(&cap->step_traces);
     vec_free(&cap->documents);
     vec_free(&cap->sources);
@@ -185,12 +186,19 @@ void capture_source(struct capture *cap, struct source source)
     vec_push(&cap->sources, source);
 }
 
+void capture_told(struct capture *cap, const char *path, uint64_t count)
+{
+    vec_push(&cap->told, ((struct told_kernels){arena_cstr(&cap->arena, str_of(path)), count}));
+}
+
 static unsigned has_of(enum slice_kind kind)
 {
     if (kind == SLICE_COMM || kind == SLICE_COMM_PART)
         return HAS_KERNELS | HAS_COMM;
     if (slice_is_kernel(kind))
         return HAS_KERNELS;
+    if (kind == SLICE_PYTHON) /* functions on the timeline, one inside the other, are stacks */
+        return HAS_HOST | HAS_STACKS;
     if (kind >= SLICE_HOST_OP && kind <= SLICE_GC)
         return HAS_HOST;
     return kind == SLICE_STEP ? HAS_STEPS : kind == SLICE_INSTR ? HAS_INSTR : 0;

@@ -60,6 +60,7 @@ struct capture {
     VEC_OF(struct step_trace) step_traces;
     VEC_OF(struct document) documents; /* in the order they came */
     VEC_OF(struct source) sources;
+    VEC_OF(struct told_kernels) told; /* to compare with the kernels that are here */
     VEC_OF(struct loss) losses;
     struct facts facts;
     struct clock clock;
@@ -111,6 +112,9 @@ const struct document *capture_document(const struct capture *cap, uint8_t type)
 
 /* Records a file that was read; `path` is copied. */
 void capture_source(struct capture *cap, struct source source);
+
+/* Records how many kernels a file tells of whose kernels were not taken; `path` is copied. */
+void capture_told(struct capture *cap, const char *path, uint64_t count);
 
 /* Sorts slices by lane and time, samples and marks by time; sets each lane's range and the has
  * mask. Of marks with equal source and number only the earliest stays. */

@@ -59,6 +59,16 @@ TEST(a_slice_answers_for_its_own_values_and_its_set)
     capture_free(cap);
 }
 
+TEST(functions_on_the_timeline_are_stacks)
+{
+    struct capture *cap = capture_new();
+
+    capture_slice(cap, &(struct slice){.lane = stream(cap, "1"), .kind = SLICE_PYTHON});
+    capture_seal(cap);
+    assert_int_equal(cap->has, HAS_HOST | HAS_STACKS);
+    capture_free(cap);
+}
+
 TEST(arrows_follow_their_slices_through_the_seal)
 {
     struct capture *cap = capture_new();
@@ -142,6 +152,6 @@ TEST(an_empty_capture_seals)
 TEST_MAIN("capture/capture", T(a_lane_is_its_key),
           T(the_seal_groups_slices_by_lane_and_says_what_there_is),
           T(a_slice_answers_for_its_own_values_and_its_set),
-          T(arrows_follow_their_slices_through_the_seal),
+          T(functions_on_the_timeline_are_stacks), T(arrows_follow_their_slices_through_the_seal),
           T(many_arrows_are_put_in_order_of_both_ends), T(samples_are_put_in_order_of_time),
           T(of_two_marks_with_one_number_the_earlier_stays), T(an_empty_capture_seals))

@@ -40,6 +40,7 @@ struct mark {
 /* One collective as communication.json and its database twin tell it; times in nanoseconds. */
 struct comm_op {
     strid name, group, step;
+    int64_t rank; /* in sums over many ranks; UNKNOWN: that of the capture */
     bool is_p2p;
     nanos begin, elapse, transit, wait, sync, idle;
     double megabytes, transit_ms; /* over all transports; bandwidth is their quotient */
@@ -63,6 +64,7 @@ struct comm_group {
 /* One row of step_trace_time: what the profiler itself says of a step; nanoseconds. */
 struct step_trace {
     strid step;
+    int64_t rank; /* as above */
     int64_t device;
     nanos computing, comm_exposed, overlapped, communication, free_time, stage, bubble;
     nanos preparing; /* -1: the column is missing */

@@ -14,4 +14,10 @@ struct source {
     uint64_t lost; /* rows or events that had to be dropped; the diag says why */
 };
 
+/* How many kernels a file tells of that another file has brought. */
+struct told_kernels {
+    const char *path; /* owned by the capture */
+    uint64_t count;
+};
+
 #endif

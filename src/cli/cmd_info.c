@@ -256,8 +256,9 @@ static void print_head(struct session *s, const struct inventory *inv)
     out_style(&s->out, STYLE_BOLD);
     out_text(&s->out, out_clean(&s->arena, str_of(inv->cap->name)));
     out_style(&s->out, STYLE_PLAIN);
-    out_printf(&s->out, "   %llu kernels · %llu host events · %zu step%s · %s · %s\n\n",
-               (unsigned long long)inv->kernels, (unsigned long long)inv->host_events,
+    out_printf(&s->out, "   %llu kernel%s · %llu host event%s · %zu step%s · %s · %s\n\n",
+               (unsigned long long)inv->kernels, inv->kernels == 1 ? "" : "s",
+               (unsigned long long)inv->host_events, inv->host_events == 1 ? "" : "s",
                inv->steps.rows.n, inv->steps.rows.n == 1 ? "" : "s",
                time_text(s, nanos_sub(inv->end, inv->begin)), origin_name(inv->cap->origin));
 }

@@ -17,6 +17,7 @@ struct work {
     attr_run set;
     enum slice_kind kind;
     bool is_schedule; /* the device half of a collective: work only when that one is missing */
+    bool has_task;    /* a task says when it ran */
 };
 
 /* One piece of work on its way into the capture, which wants the gap to its predecessor. */
@@ -467,19 +468,21 @@ static void take_task(struct device_reader *r, const struct db_rows *rows)
     uint32_t work, plane;
     struct slice slice = {0};
 
+    bool has_global = db_i64(rows, T_GLOBAL, &global);
+    bool is_described = has_global && hash_get(&r->work_of, (uint64_t)global, &work);
+    if (is_described)
+        r->works.at[work].has_task = true;
     if (db_i64(rows, T_DEVICE, &device) && device != a->device)
         return;
     a->rows++;
     if (!ascend_db_times(a, rows, T_START, T_END, &slice))
         return;
-    bool has_global = db_i64(rows, T_GLOBAL, &global);
     bool in_plane = has_global && hash_get(&r->plane_of, (uint64_t)global, &plane);
     db_i64(rows, T_STREAM, &stream);
     db_i64(rows, T_TASK, &task);
     bool is_linked = ascend_db_connection(rows, T_CONNECTION, &connection);
     slice.lane = stream_lane(r, stream);
-    if ((has_global && hash_get(&r->work_of, (uint64_t)global, &work)) ||
-        undescribed_work(r, rows, in_plane, &work)) {
+    if (is_described || undescribed_work(r, rows, in_plane, &work)) {
         vec_push(&r->busy, ((struct pending){.begin = slice.begin,
                                              .dur = slice.dur,
                                              .task = task,
@@ -506,14 +509,29 @@ static void take_task(struct device_reader *r, const struct db_rows *rows)
     }
 }
 
+/* Operators that are described and have no task: when they ran is not told. */
+static void tell_without_task(struct device_reader *r)
+{
+    for (size_t i = 0; i < r->works.n; i++) {
+        if (r->works.at[i].has_task || r->works.at[i].is_schedule)
+            continue;
+        r->a->lost++;
+        diag_add(r->a->in->diag, SEV_LOSS, "ascend-db.task-missing",
+                 (struct where){.path = r->a->in->path},
+                 "an operator was left out: the table TASK does not say when it ran");
+    }
+}
+
 static void read_tasks(struct device_reader *r)
 {
+    size_t described = r->works.n;
     struct db_rows rows;
 
-    if (!db_rows_open(&rows, &r->a->db, "TASK", task_columns, T_COUNT))
-        return;
-    while (db_rows_next(&rows))
-        take_task(r, &rows);
+    if (db_rows_open(&rows, &r->a->db, "TASK", task_columns, T_COUNT))
+        while (db_rows_next(&rows))
+            take_task(r, &rows);
+    if (described > 0)
+        tell_without_task(r);
     if (r->work_of.n == 0 && r->busy.n > 0)
         diag_add(r->a->in->diag, SEV_WARN, "ascend-db.no-descriptions",
                  (struct where){.path = r->a->in->path},

@@ -7,9 +7,8 @@
 #include "base/stream.h"
 #include "base/vec.h"
 
-/* strata's own results, summaries over many ranks, and raw data: never input. */
-static const struct str skipped_folders[] = {S_INIT("strata"), S_INIT("cluster_analysis_output"),
-                                             S_INIT("FRAMEWORK")};
+/* strata's own results, and raw data: never input. */
+static const struct str skipped_folders[] = {S_INIT("strata"), S_INIT("FRAMEWORK")};
 
 struct finder {
     const struct input_options *options;
@@ -121,11 +120,9 @@ static enum status look_at_path(struct finder *f, const char *path)
     if (!fs_is_dir(path)) {
         TRY(look(f, path, true, f->diag, &format));
         add_file(f, arena_cstr(f->arena, whole), 0, 0, true, format);
+        f->files.at[f->files.n - 1].is_named = true;
         return ST_OK;
     }
-    if (fs_is_dir(fs_join(f->arena, path, "cluster_analysis_output")))
-        diag_add(f->diag, SEV_NOTE, "input.cluster-summary", (struct where){.path = path},
-                 "cluster_analysis_output was left out: it holds sums of the ranks beside it");
     TRY(fs_walk(f->arena, path, skipped_folders, ARRAY_LEN(skipped_folders), &list, f->diag));
     while (whole.n > 1 && whole.at[whole.n - 1] == '/')
         whole.n--;
@@ -216,8 +213,19 @@ struct draft {
     VEC_OF(struct bundle_file) files;
 };
 
+/* Parts that are not there between others that are. */
+static void tell_missing_parts(struct finder *f, const struct bundle_file *parts, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (parts[i].parts.slice - parts[i - 1].parts.slice > 1)
+            diag_add(f->diag, SEV_LOSS, "input.missing-part", (struct where){.path = parts[i].path},
+                     "part %lld is not there: what it held is missing",
+                     (long long)parts[i - 1].parts.slice + 1);
+}
+
 /* Adds a file, with the other parts of its table. */
-static void take(struct draft *draft, struct group g, const struct bundle_file *file)
+static void take(struct finder *f, struct draft *draft, struct group g,
+                 const struct bundle_file *file)
 {
     size_t from = draft->files.n;
 
@@ -230,8 +238,10 @@ static void take(struct draft *draft, struct group g, const struct bundle_file *
     for (size_t i = 0; i < g.n; i++)
         if (is_same_table(&g.at[i], file))
             vec_push(&draft->files, g.at[i]);
-    if (draft->files.n > from)
+    if (draft->files.n > from) {
         qsort(draft->files.at + from, draft->files.n - from, sizeof(*draft->files.at), by_slice);
+        tell_missing_parts(f, draft->files.at + from, draft->files.n - from);
+    }
 }
 
 static bool is_database_sidecar(const struct bundle_file *file)
@@ -247,10 +257,11 @@ static bool is_analysis(const struct bundle_file *file)
            str_equal(file->parts.base, S("step_trace_time"));
 }
 
-/* The best of the sidecars that tell the same, from the side that the kernels come from. */
+/* The best of the sidecars that tell the same, from the side that the kernels come from. Sums over
+ * all ranks do not belong to the run of one. */
 static void take_sidecars(struct draft *draft, struct group g, bool from_database)
 {
-    bool has_database = false, has_text = false;
+    bool has_database = false, has_text = false, has_run = draft->files.n > 0;
 
     for (size_t i = 0; i < g.n; i++) {
         has_database = has_database || is_database_sidecar(&g.at[i]);
@@ -259,6 +270,8 @@ static void take_sidecars(struct draft *draft, struct group g, bool from_databas
     for (size_t i = 0; i < g.n; i++) {
         const struct bundle_file *file = &g.at[i];
         bool is_best = file->format->role >= ROLE_SIDECAR && file->is_claimed;
+        if (has_run && str_starts(file->parts.base, S("cluster_")))
+            is_best = false;
         if (has_database && has_text && from_database && is_analysis(file))
             is_best = false;
         if (has_database && has_text && !from_database && is_database_sidecar(file))
@@ -277,8 +290,13 @@ static void take_sidecars(struct draft *draft, struct group g, bool from_databas
 
 /* ---- from groups to bundles ---- */
 
+/* The rank by the names of the files that are read, else by those beside them; a database beside
+ * them tells it when it is the only one. */
 static int64_t rank_of(struct group g, const struct draft *draft)
 {
+    int64_t of_database = -1;
+    size_t databases = 0;
+
     for (size_t i = 0; i < draft->files.n; i++) {
         int64_t rank = rank_of_file(str_basename(str_of(draft->files.at[i].path)));
         if (rank >= 0)
@@ -288,8 +306,12 @@ static int64_t rank_of(struct group g, const struct draft *draft)
         int64_t rank = rank_of_file(str_basename(str_of(g.at[i].path)));
         if (rank >= 0 && g.at[i].format->role != ROLE_DATABASE)
             return rank;
+        if (rank >= 0) {
+            of_database = rank;
+            databases++;
+        }
     }
-    return -1;
+    return databases == 1 ? of_database : -1;
 }
 
 /* Makes a bundle of a draft. Of a group with several bundles each is known by its first file. */
@@ -309,6 +331,11 @@ static void finish(struct finder *f, struct group g, struct draft *draft, bool i
     if (b.rank < 0 && b.hint < 0 && is_folder)
         b.hint = rank_in_text(name);
     b.stamp = rank_folder_stamp(name);
+    const struct bundle_file *beside = best_of(g, ROLE_DATABASE);
+    if (is_folder && first->format->role == ROLE_KERNELS && beside != NULL) {
+        b.beside = ARENA_NEW(f->arena, struct bundle_file);
+        *b.beside = *beside;
+    }
     b.files = ARENA_ARRAY(f->arena, struct bundle_file, b.n);
     memcpy(b.files, draft->files.at, sizeof(*b.files) * b.n);
     vec_push(&f->bundles, b);
@@ -371,11 +398,11 @@ static void arrange_rank(struct finder *f, struct group g, bool is_alone)
     struct draft draft = {0};
 
     if (source == INPUT_DB)
-        take(&draft, g, best_of(g, ROLE_DATABASE));
+        take(f, &draft, g, best_of(g, ROLE_DATABASE));
     if (source == INPUT_AUTO || source == INPUT_CSV)
-        take(&draft, g, best_of(g, ROLE_KERNELS));
+        take(f, &draft, g, best_of(g, ROLE_KERNELS));
     if (source == INPUT_AUTO || source == INPUT_TRACE)
-        take(&draft, g, best_of(g, ROLE_TIMELINE));
+        take(f, &draft, g, best_of(g, ROLE_TIMELINE));
     if (draft.files.n > 0 || source == INPUT_AUTO)
         take_sidecars(&draft, g, source == INPUT_DB);
     finish(f, g, &draft, is_alone);
@@ -394,7 +421,7 @@ static bool arrange_databases(struct finder *f, struct group g)
         struct draft draft = {0};
         if (g.at[i].format->role != ROLE_DATABASE || !is_own_run(g, &g.at[i]))
             continue;
-        take(&draft, g, &g.at[i]);
+        take(f, &draft, g, &g.at[i]);
         finish(f, g, &draft, false);
     }
     return n > 1;
@@ -481,10 +508,11 @@ static struct group arrange_incore(struct finder *f, struct group g)
     return (struct group){rest, n};
 }
 
+/* How a run was recorded is no data, unless that is what was asked for. */
 static bool has_data(struct group g)
 {
     for (size_t i = 0; i < g.n; i++)
-        if (g.at[i].format->role != ROLE_FACTS)
+        if (g.at[i].format->role != ROLE_FACTS || g.at[i].is_named)
             return true;
     return false;
 }
@@ -547,6 +575,11 @@ static bool has_primary(const struct bundle *b)
     return b->files[0].format->role < ROLE_SIDECAR;
 }
 
+static bool is_cluster_summary(const struct bundle *b)
+{
+    return str_ends(b->files[0].folder, S("cluster_analysis_output"));
+}
+
 /* Files that only add to a run are one by themselves only when there is nothing else. */
 static void drop_loose_sidecars(struct finder *f)
 {
@@ -554,9 +587,14 @@ static void drop_loose_sidecars(struct finder *f)
 
     for (size_t i = 0; i < f->bundles.n; i++)
         primaries += has_primary(&f->bundles.at[i]);
-    for (size_t i = 0; i < f->bundles.n; i++)
+    for (size_t i = 0; i < f->bundles.n; i++) {
         if (primaries == 0 || has_primary(&f->bundles.at[i]))
             f->bundles.at[kept++] = f->bundles.at[i];
+        else if (is_cluster_summary(&f->bundles.at[i]))
+            diag_add(f->diag, SEV_NOTE, "input.cluster-summary",
+                     (struct where){.path = f->bundles.at[i].path},
+                     "left out: it holds sums of the ranks, which are read themselves");
+    }
     f->bundles.n = kept;
 }
 

@@ -17,6 +17,7 @@ struct bundle_file {
     struct str folder; /* of its rank: the front of `path` */
     int depth;         /* folders below the given one */
     bool is_claimed;   /* by its name */
+    bool is_named;     /* by the user */
 };
 
 struct bundle {
@@ -26,6 +27,7 @@ struct bundle {
     struct str stamp;
     struct bundle_file *files; /* as they are read: kernels, timeline, the rest */
     size_t n;
+    struct bundle_file *beside; /* a database that tells the same; NULL: none */
 };
 
 struct bundles {

@@ -136,6 +136,57 @@ TEST(a_number_that_two_contents_claim_is_given_once)
     assert_int_equal(diag_count(&diag, "input.rank-shared"), 1);
 }
 
+TEST(a_rank_that_two_profilers_recorded_is_read_once)
+{
+    write_file("rank0_ascend_pt/profiler_info_0.json", "{\"rank_id\": 0}");
+    write_file("rank0_ascend_pt/kernel_details.csv", HEAD "A,1748736000000000,20\n");
+    write_file(
+        "kineto/rank0.pt.trace.json",
+        "{\"schemaVersion\":1,\"distributedInfo\":{\"rank\":0},\"traceEvents\":[{\"ph\":\"X\","
+        "\"cat\":\"kernel\",\"name\":\"a\",\"pid\":0,\"tid\":7,\"ts\":1748736000000010,"
+        "\"dur\":5}]}");
+    write_file(
+        "kineto/rank1.pt.trace.json",
+        "{\"schemaVersion\":1,\"distributedInfo\":{\"rank\":1},\"traceEvents\":[{\"ph\":\"X\","
+        "\"cat\":\"kernel\",\"name\":\"b\",\"pid\":0,\"tid\":7,\"ts\":1748736000000010,"
+        "\"dur\":5}]}");
+
+    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(fleet->ranks.n, 2);
+    assert_str(kernel(0, 0), "A");
+    assert_str(kernel(1, 0), "b");
+    assert_int_equal(diag_count(&diag, "input.told-twice"), 1);
+}
+
+TEST(a_name_tells_the_rank_before_the_content_does)
+{
+    write_file("a_ascend_pt/profiler_info_5.json", "{\"rank_id\": 0}");
+    write_file("a_ascend_pt/kernel_details.csv", HEAD "A,1,2\n");
+    write_file("b_ascend_pt/profiler_info_6.json", "{\"rank_id\": 0}");
+    write_file("b_ascend_pt/kernel_details.csv", HEAD "B,1,2\n");
+
+    options.rank = 6;
+    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(fleet->ranks.n, 1);
+    assert_int_equal(fleet->ranks.at[0]->facts.rank, 6);
+    assert_str(kernel(0, 0), "B");
+}
+
+TEST(runs_at_other_times_are_no_twins)
+{
+    write_file("rank0_ascend_pt/profiler_info_0.json", "{\"rank_id\": 0}");
+    write_file("rank0_ascend_pt/kernel_details.csv", HEAD "A,1748736000000000,20\n");
+    write_file(
+        "kineto/rank0.pt.trace.json",
+        "{\"schemaVersion\":1,\"distributedInfo\":{\"rank\":0},\"traceEvents\":[{\"ph\":\"X\","
+        "\"cat\":\"kernel\",\"name\":\"a\",\"pid\":0,\"tid\":7,\"ts\":1748736000000030,"
+        "\"dur\":5}]}");
+
+    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(fleet->ranks.n, 2);
+    assert_int_equal(diag_count(&diag, "input.rank-shared"), 1);
+}
+
 TEST(of_two_recordings_of_a_rank_the_newer_is_read)
 {
     write_file("h_1_20250101000000000_ascend_pt/profiler_info_0.json", "{\"rank_id\": 0}");
@@ -166,6 +217,57 @@ TEST(slices_of_a_table_are_one_table_and_older_exports_are_left_out)
     assert_string_equal(fleet->ranks.at[0]->sources.at[1].path + strlen(dir),
                         "/PROF_1_2_A/mindstudio_profiler_output/op_summary_slice_2_20250101.csv");
     assert_str(capture_text(fleet->ranks.at[0], fleet->ranks.at[0]->facts.kind), "msprof");
+}
+
+#define MSPROF      "PROF_1_2_A/mindstudio_profiler_output/msprof_slice_"
+#define EVENT(more) "{\"ph\":\"X\",\"pid\":5,\"tid\":2," more "}"
+
+/* Names of lanes may stand in another part than the events, and an arrow may go from one to the
+ * other. */
+TEST(slices_of_a_timeline_are_one_trace)
+{
+    write_file(MSPROF "0_20250101.json",
+               "[" EVENT("\"ts\":\"10.5\",\"dur\":2,\"name\":\"Add\","
+                         "\"args\":{\"Task Type\":\"AI_CORE\"}") ","
+                                                                 "{\"ph\":\"f\",\"bp\":\"e\","
+                                                                 "\"cat\":\"HostToDevice\",\"id\":"
+                                                                 "\"7\",\"name\":\"h\",\"pid\":5,"
+                                                                 "\"tid\":2,\"ts\":\"10.5\"}]");
+    write_file(
+        MSPROF "1_20250101.json",
+        "[{\"ph\":\"X\",\"pid\":6,\"tid\":9,\"ts\":\"1\",\"dur\":2,\"name\":\"AscendCL@launch\"},"
+        "{\"ph\":\"s\",\"cat\":\"HostToDevice\",\"id\":\"7\",\"name\":\"h\",\"pid\":6,\"tid\":9,"
+        "\"ts\":\"1\"}]");
+    write_file(MSPROF "2_20250101.json",
+               "[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":5,\"args\":{\"name\":\"Ascend "
+               "Hardware\"}},"
+               "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":6,\"args\":{\"name\":\"CANN\"}}]");
+
+    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(fleet->ranks.n, 1);
+    const struct capture *cap = fleet->ranks.at[0];
+    assert_int_equal(cap->slices.n, 2);
+    assert_int_equal(cap->flows.n, 1);
+    assert_int_equal(cap->flows.at[0].kind, FLOW_LAUNCH);
+    assert_int_equal(cap->lanes.at[cap->slices.lane[0]].key.kind, LANE_STREAM);
+    assert_int_equal(cap->slices.kind[0], SLICE_COMPUTE);
+    assert_int_equal(cap->slices.kind[1], SLICE_RUNTIME);
+    assert_int_equal(cap->sources.n, 3);
+    assert_int_equal(cap->sources.at[1].rows, 2);
+}
+
+TEST(a_part_that_is_broken_or_missing_costs_itself)
+{
+    write_file(MSPROF "0_20250101.json", "[" EVENT("\"ts\":\"10.5\",\"dur\":2,\"name\":\"Add\","
+                                                   "\"args\":{\"Task Type\":\"AI_CORE\"}") "]");
+    write_file(MSPROF "1_20250101.json", "[{\"ph\":\"M\",\"name\":7}");
+    write_file(MSPROF "3_20250101.json", "[" EVENT("\"ts\":\"20.5\",\"dur\":2,\"name\":\"Mul\","
+                                                   "\"args\":{\"Task Type\":\"AI_CORE\"}") "]");
+
+    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(fleet->ranks.at[0]->slices.n, 2);
+    assert_int_equal(diag_count(&diag, "input.missing-part"), 1);
+    assert_int_equal(diag_count(&diag, "trace.truncated"), 1);
 }
 
 TEST(a_table_of_two_devices_is_two_captures)
@@ -202,6 +304,49 @@ TEST(a_broken_sidecar_costs_itself)
     assert_int_equal(diag_count(&diag, "input.refused"), 1);
     assert_int_equal(fleet->ranks.at[0]->step_traces.n, 1);
     assert_int_equal(fleet->ranks.at[0]->slices.n, 1);
+}
+
+#define CLUSTER "Step,Type,Index,Computing,Communication(Not Overlapped)\n2,rank,7,1,2\n"
+
+TEST(sums_over_all_ranks_are_left_out_beside_a_run)
+{
+    write_file("a_ascend_pt/kernel_details.csv", table);
+    write_file("a_ascend_pt/cluster_step_trace_time.csv", CLUSTER);
+    write_file("cluster_analysis_output/cluster_step_trace_time.csv", CLUSTER);
+
+    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(fleet->ranks.n, 1);
+    assert_int_equal(fleet->ranks.at[0]->step_traces.n, 0);
+    assert_int_equal(diag_count(&diag, "input.cluster-summary"), 1);
+}
+
+TEST(sums_over_all_ranks_alone_are_read)
+{
+    write_file("cluster_analysis_output/cluster_step_trace_time.csv", CLUSTER);
+
+    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(fleet->ranks.at[0]->step_traces.n, 1);
+    assert_int_equal(fleet->ranks.at[0]->step_traces.at[0].rank, 7);
+    assert_int_equal(diag_count(&diag, "input.no-timeline"), 1);
+}
+
+/* The timeline has a kernel that the table lacks. */
+TEST(the_number_of_kernels_of_a_file_that_is_not_taken_is_kept)
+{
+    write_file("kernel_details.csv", HEAD "Add,10.5,2\n");
+    write_file("trace_view.json",
+               "[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":5,\"args\":{\"name\":\"Ascend "
+               "Hardware\"}}," EVENT(
+                   "\"ts\":\"10.5\",\"dur\":2,\"name\":\"Add\","
+                   "\"args\":{\"Task Type\":\"AI_CORE\"}") "," EVENT("\"ts\":\"20.5\",\"dur\":2,"
+                                                                     "\"name\":\"Mul\","
+                                                                     "\"args\":{\"Task "
+                                                                     "Type\":\"AI_CORE\"}") "]");
+
+    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(fleet->ranks.at[0]->slices.n, 1);
+    assert_int_equal(fleet->ranks.at[0]->told.n, 1);
+    assert_int_equal(fleet->ranks.at[0]->told.at[0].count, 2);
 }
 
 TEST(sums_alone_are_a_capture_without_kernels)
@@ -278,11 +423,16 @@ TEST(a_kind_of_file_that_is_not_there_cannot_be_chosen)
 TEST_MAIN("input/bundle", C(ranks_come_in_the_order_of_their_numbers),
           C(one_rank_can_be_chosen_and_must_be_there), C(ranks_without_a_number_get_the_free_ones),
           C(a_number_that_two_contents_claim_is_given_once),
+          C(a_rank_that_two_profilers_recorded_is_read_once), C(runs_at_other_times_are_no_twins),
+          C(a_name_tells_the_rank_before_the_content_does),
           C(of_two_recordings_of_a_rank_the_newer_is_read),
           C(slices_of_a_table_are_one_table_and_older_exports_are_left_out),
+          C(slices_of_a_timeline_are_one_trace), C(a_part_that_is_broken_or_missing_costs_itself),
           C(a_table_of_two_devices_is_two_captures), C(one_device_of_a_table_can_be_chosen),
-          C(a_broken_sidecar_costs_itself), C(sums_alone_are_a_capture_without_kernels),
-          C(how_it_was_recorded_is_no_recording),
+          C(a_broken_sidecar_costs_itself), C(sums_over_all_ranks_are_left_out_beside_a_run),
+          C(sums_over_all_ranks_alone_are_read),
+          C(the_number_of_kernels_of_a_file_that_is_not_taken_is_kept),
+          C(sums_alone_are_a_capture_without_kernels), C(how_it_was_recorded_is_no_recording),
           C(tables_under_names_of_their_own_are_runs_of_their_own),
           C(a_name_of_its_own_beside_a_usual_one_is_left_out),
           C(a_packed_table_is_known_by_its_content), C(several_paths_are_one_run),

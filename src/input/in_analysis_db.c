@@ -87,7 +87,7 @@ static void read_steps(struct analysis_db *a)
 
     db_rows_open(&rows, &a->db, "StepTraceTime", step_columns, S_COUNT);
     while (db_rows_next(&rows)) {
-        struct step_trace t = {.device = UNKNOWN, .preparing = -1};
+        struct step_trace t = {.rank = UNKNOWN, .device = UNKNOWN, .preparing = -1};
         a->rows++;
         db_i64(&rows, S_DEVICE, &t.device);
         if (is_other_device(a, t.device))
@@ -145,7 +145,7 @@ static void read_times(struct analysis_db *a, struct hash *places)
 
     db_rows_open(&rows, &a->db, "CommAnalyzerTime", time_columns, T_COUNT);
     while (db_rows_next(&rows)) {
-        struct comm_op op = {0};
+        struct comm_op op = {.rank = UNKNOWN};
         struct str name = db_text(&rows, T_NAME);
         a->rows++;
         if (str_starts(name, S("Total Op Info")))

@@ -216,6 +216,32 @@ static void read_all(struct ascend_db *a)
     vec_free(&a->dequeues);
 }
 
+static uint64_t count_rows(struct db *db, const char *table, const char *column)
+{
+    struct db_rows rows;
+    uint64_t n = 0;
+
+    if (db_rows_open(&rows, db, table, &column, 1))
+        while (db_rows_next(&rows))
+            n++;
+    return n;
+}
+
+/* Operators and collectives, of a file of one device. */
+static bool count_kernels(const struct input_file *in, uint64_t *count)
+{
+    struct db_devices devices;
+    struct db db;
+
+    if (db_open(&db, in->path, in->text, in->diag) != ST_OK)
+        return false;
+    db_devices_find(&db, &devices);
+    *count = count_rows(&db, "COMPUTE_TASK_INFO", "globalTaskId") +
+             count_rows(&db, "COMMUNICATION_OP", "opName");
+    db_close(&db);
+    return devices.n <= 1;
+}
+
 static enum status read_ascend_db(const struct input_file *in, struct capture *cap)
 {
     struct ascend_db a = {.in = in, .cap = cap};
@@ -247,4 +273,5 @@ const struct input_format input_ascend_db = {
     .probe = probe,
     .devices = db_devices_ask,
     .read = read_ascend_db,
+    .kernels = count_kernels,
 };

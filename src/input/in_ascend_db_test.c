@@ -375,6 +375,14 @@ TEST(without_descriptions_kernels_are_told_by_their_tasks)
     assert_int_equal(diag_count(&diag, "ascend-db.no-descriptions"), 1);
 }
 
+TEST(operators_whose_tasks_are_gone_are_counted)
+{
+    assert_int_equal(read_sql(STRINGS TASKS "DELETE FROM TASK WHERE globalTaskId = 102;"), ST_OK);
+    assert_int_equal(count_kind(SLICE_COMPUTE), 1);
+    assert_int_equal(cap->sources.at[0].lost, 1);
+    assert_int_equal(diag_count(&diag, "ascend-db.task-missing"), 1);
+}
+
 TEST(rows_that_make_no_sense_are_counted)
 {
     read_sql(STRINGS TASKS "INSERT INTO TASK VALUES (NULL,5,0,1,300,9,0,0,2,1,0),"
@@ -427,5 +435,5 @@ TEST_MAIN("input/in_ascend_db", TF(a_described_task_is_a_kernel_on_the_lane_of_i
           TF(the_name_of_a_file_tells_rank_and_kind_when_no_table_does),
           TF(of_several_devices_one_is_read),
           TF(without_descriptions_kernels_are_told_by_their_tasks),
-          TF(rows_that_make_no_sense_are_counted), TF(a_database_of_another_kind_is_refused),
-          TF(the_kind_is_known_by_name_or_by_tables))
+          TF(operators_whose_tasks_are_gone_are_counted), TF(rows_that_make_no_sense_are_counted),
+          TF(a_database_of_another_kind_is_refused), TF(the_kind_is_known_by_name_or_by_tables))

@@ -7,7 +7,8 @@
 
 static bool claims(struct str name)
 {
-    return str_equal(name, S("communication.json"));
+    return str_equal(name, S("communication.json")) ||
+           str_equal(name, S("cluster_communication.json"));
 }
 
 /* A list of collectives with nothing but a name and a duration, as other tools write it. */
@@ -23,7 +24,7 @@ static int probe(const struct probe *p)
 {
     if (is_flat(p->head))
         return 60;
-    if (!sidecar_begins(p->head, S("step")))
+    if (!sidecar_begins(p->head, S("step")) && !sidecar_begins_cluster(p->head))
         return 0;
     if (str_find(p->head, S("\"Communication Time Info\"")) < p->head.n)
         return 95;
@@ -150,7 +151,22 @@ static void take_op(struct reader *r, struct comm_op op)
     vec_push(&r->cap->comm_ops, op);
 }
 
-static void take_kind(struct reader *r, strid step, bool p2p)
+/* In the sums over many ranks: what each of them says of a collective. */
+static void take_ranks(struct reader *r, struct comm_op op)
+{
+    struct str key;
+
+    if (!sidecar_enter(&r->j))
+        return;
+    while (json_key(&r->j, &key)) {
+        if (num_i64(key, &op.rank))
+            take_op(r, op);
+        else
+            op.rank = UNKNOWN; /* what was not taken is stepped over by the next json_key() */
+    }
+}
+
+static void take_kind(struct reader *r, strid step, bool p2p, bool is_cluster)
 {
     struct str key, name, group;
 
@@ -160,30 +176,41 @@ static void take_kind(struct reader *r, strid step, bool p2p)
         if (str_starts(key, S("Total Op Info")))
             continue; /* the sum of the others */
         sidecar_split(key, &name, &group);
-        take_op(r, (struct comm_op){.name = sidecar_intern(r->cap, &r->j, name),
-                                    .group = sidecar_intern(r->cap, &r->j, group),
-                                    .step = step,
-                                    .is_p2p = p2p || is_p2p(name)});
+        struct comm_op op = {.name = sidecar_intern(r->cap, &r->j, name),
+                             .group = sidecar_intern(r->cap, &r->j, group),
+                             .step = step,
+                             .rank = UNKNOWN,
+                             .is_p2p = p2p || is_p2p(name)};
+        if (is_cluster)
+            take_ranks(r, op);
+        else
+            take_op(r, op);
     }
 }
 
+/* Step, then sort; in the sums over many ranks sort or group, then step. */
 static void take_steps(struct reader *r)
 {
-    struct str key;
+    struct str outer, inner;
 
-    while (json_key(&r->j, &key)) {
-        strid step = sidecar_step(r->cap, key);
+    while (json_key(&r->j, &outer)) {
+        bool is_step = str_starts(outer, S("step")), is_p2p_key = str_equal(outer, S("p2p"));
+        strid step = is_step ? sidecar_step(r->cap, outer) : 0;
         if (!sidecar_enter(&r->j))
             continue;
-        while (json_key(&r->j, &key))
-            take_kind(r, step, str_equal(key, S("p2p")));
+        while (json_key(&r->j, &inner)) {
+            if (is_step)
+                take_kind(r, step, str_equal(inner, S("p2p")), false);
+            else
+                take_kind(r, sidecar_step(r->cap, inner), is_p2p_key, true);
+        }
     }
 }
 
 /* One element of a flat list. */
 static void take_flat_op(struct reader *r)
 {
-    struct comm_op op = {.begin = 0};
+    struct comm_op op = {.rank = UNKNOWN};
     bool has_name = false, has_time = false;
     struct str key, value;
 
@@ -239,7 +266,7 @@ static enum status read_communication(const struct input_file *in, struct captur
 const struct input_format input_communication = {
     .name = "communication",
     .summary = "collectives by step, with wait and bandwidth (JSON)",
-    .looks_for = "communication.json",
+    .looks_for = "communication.json, cluster_communication.json",
     .role = ROLE_SIDECAR,
     .claims = claims,
     .probe = probe,

@@ -6,12 +6,13 @@
 
 static bool claims(struct str name)
 {
-    return str_equal(name, S("communication_matrix.json"));
+    return str_equal(name, S("communication_matrix.json")) ||
+           str_equal(name, S("cluster_communication_matrix.json"));
 }
 
 static int probe(const struct probe *p)
 {
-    if (!sidecar_begins(p->head, S("step")))
+    if (!sidecar_begins(p->head, S("step")) && !sidecar_begins_cluster(p->head))
         return 0;
     if (str_find(p->head, S("\"Transport Type\"")) < p->head.n)
         return 95;
@@ -81,21 +82,26 @@ static enum status read_matrix(const struct input_file *in, struct capture *cap)
 {
     struct source source = {
         .path = in->path, .format = input_communication_matrix.name, .bytes = in->text.n};
-    struct str key, name, group;
+    struct str outer, inner, key, name, group;
     struct json j;
 
     json_open(&j, in->text, JSON_LENIENT);
     if (json_next(&j) != JSON_OBJECT)
         return diag_fail(in->diag, ST_FORMAT, "communication-matrix.not-json",
                          (struct where){.path = in->path}, "not a JSON object");
-    while (json_key(&j, &key)) {
-        strid step = sidecar_step(cap, key);
+    while (json_key(&j, &outer)) {
+        bool is_step = str_starts(outer, S("step"));
+        strid step = is_step ? sidecar_step(cap, outer) : 0;
         if (!sidecar_enter(&j))
             continue;
-        while (json_key(&j, &key)) { /* p2p and collective */
+        while (json_key(&j, &inner)) { /* p2p and collective; of many ranks: the steps */
+            if (!is_step)
+                step = sidecar_step(cap, inner);
             if (!sidecar_enter(&j))
                 continue;
             while (json_key(&j, &key)) {
+                if (str_starts(key, S("Total Op Info")))
+                    continue; /* the sum of the others */
                 sidecar_split(key, &name, &group);
                 struct comm_link op = {.name = sidecar_intern(cap, &j, name),
                                        .group = sidecar_intern(cap, &j, group),
@@ -112,7 +118,7 @@ static enum status read_matrix(const struct input_file *in, struct capture *cap)
 const struct input_format input_communication_matrix = {
     .name = "communication-matrix",
     .summary = "traffic between ranks (JSON)",
-    .looks_for = "communication_matrix.json",
+    .looks_for = "communication_matrix.json, cluster_communication_matrix.json",
     .role = ROLE_SIDECAR,
     .claims = claims,
     .probe = probe,

@@ -2,7 +2,8 @@
  * kernel-details: one row per kernel, as torch_npu and msprof export them.
  *
  * Header names changed over the years and mixed headers exist, so every column is found by a list
- * of names. A row needs a name, a start and a duration; what else there is becomes attributes.
+ * of names. A row needs a name, a start and a duration; what else there is becomes attributes. The
+ * table that `strata convert` writes is read, too: its times are nanoseconds.
  *
  * A model runs the same few hundred operators over and over. So the cells that repeat (type, core,
  * shapes, stream, ...) are not looked at one by one: their bytes as a whole are a *pattern*, and a
@@ -118,12 +119,20 @@ struct reader {
     uint32_t looked, fresh; /* rows lately, and new patterns among them */
     uint32_t varied;        /* rows to come for which patterns are not looked for */
     uint64_t rows, lost, bytes;
+    bool is_ns; /* times are whole nanoseconds */
 };
+
+/* The table of strata's own with one row a kernel; the one of all slices has no class. */
+static bool is_own_table(const struct csv *csv)
+{
+    return csv_column(csv, S("start_ns")) >= 0 && csv_column(csv, S("dur_ns")) >= 0;
+}
 
 static bool is_kernel_table(const struct csv *csv)
 {
     return kernel_column(csv, COL_NAME) >= 0 && kernel_column(csv, COL_START) >= 0 &&
-           kernel_column(csv, COL_DUR) >= 0;
+           kernel_column(csv, COL_DUR) >= 0 &&
+           (!is_own_table(csv) || kernel_column(csv, COL_CLASS) >= 0);
 }
 
 static int probe(const struct probe *p)
@@ -173,16 +182,21 @@ static struct str plain_text(struct reader *r, enum kernel_column c)
     return s;
 }
 
+static bool take_time(const struct reader *r, struct str text, nanos *out)
+{
+    return r->is_ns ? num_i64(text, out) : num_us(text, out);
+}
+
 /* Start and duration, or the reason why the row is of no use. */
 static bool take_times(struct reader *r, struct slice *slice)
 {
     struct str start = cell(r, COL_START), dur = cell(r, COL_DUR);
 
-    if (!num_us(start, &slice->begin)) {
+    if (!take_time(r, start, &slice->begin)) {
         lose(r, "kernel-details.no-start", "no start time");
         return false;
     }
-    if (!num_us(dur, &slice->dur)) {
+    if (!take_time(r, dur, &slice->dur)) {
         lose(r, "kernel-details.no-duration", "no duration");
         return false;
     }
@@ -290,6 +304,12 @@ static size_t take_set(struct reader *r, const struct texts *t, struct attr list
 
 static enum slice_kind kind_of(const struct reader *r, struct str name, strid type, strid core)
 {
+    struct str class = str_trim(cell(r, COL_CLASS));
+
+    for (int kind = 0; class.n > 0 && kind <= SLICE_OTHER; kind++)
+        if (slice_is_kernel((enum slice_kind)kind) &&
+            str_equal(class, str_of(slice_kind_name((enum slice_kind)kind))))
+            return (enum slice_kind)kind;
     return classify_kernel(capture_text(r->cap, core), name, capture_text(r->cap, type));
 }
 
@@ -549,7 +569,7 @@ static size_t take_own(struct reader *r, struct attr list[3 + MAX_PMU])
     strid step = take_step(r);
     if (step != 0)
         list[n++] = attr_text(capture_key(cap, KEY_STEP), step);
-    if (num_us(cell(r, COL_WAIT), &wait))
+    if (take_time(r, cell(r, COL_WAIT), &wait))
         list[n++] = attr_time(capture_key(cap, KEY_WAIT), wait);
     if (num_i64(cell(r, COL_TASK), &task))
         list[n++] = attr_int(capture_key(cap, KEY_TASK), task);
@@ -627,7 +647,7 @@ static void take_row(struct reader *r)
 static const enum kernel_column pattern_columns[] = {
     COL_STEP,          COL_DEVICE,        COL_STREAM,        COL_TYPE,           COL_CORE,
     COL_STATE,         COL_BLOCK_DIM,     COL_MIX_BLOCK_DIM, COL_INPUT_SHAPES,   COL_INPUT_DTYPES,
-    COL_INPUT_FORMATS, COL_OUTPUT_SHAPES, COL_OUTPUT_DTYPES, COL_OUTPUT_FORMATS,
+    COL_INPUT_FORMATS, COL_OUTPUT_SHAPES, COL_OUTPUT_DTYPES, COL_OUTPUT_FORMATS, COL_CLASS,
 };
 
 /* The columns of a pattern as few spans: a column between two of them that hardly varies, such as
@@ -704,6 +724,7 @@ static enum status read_header(struct reader *r)
                          "no header with Name, Start Time(us) and Duration(us)");
     for (size_t c = 0; c < COL_COUNT; c++)
         r->column[c] = kernel_column(&r->csv, (enum kernel_column)c);
+    r->is_ns = is_own_table(&r->csv);
     find_spans(r);
     find_pmu(r);
     want_columns(r);

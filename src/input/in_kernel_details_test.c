@@ -82,6 +82,27 @@ TEST(other_generations_of_the_header_are_understood)
     assert_str(capture_slice_text(cap, 0, KEY_CORE), "AI_VECTOR_CORE");
 }
 
+TEST(our_own_table_is_read_back)
+{
+    assert_int_equal(read_text(S("start_ns,dur_ns,device,stream,name,type,core,class,step,wait_ns\n"
+                                 "1748736000000000001,350,0,7,Memcpy HtoD,,,copy,3,12\n"
+                                 "1748736000000000400,20,0,7,gemm,,,compute,3,49\n")),
+                     ST_OK);
+
+    assert_int_equal(cap->slices.begin[0], 1748736000000000001);
+    assert_int_equal(cap->slices.dur[0], 350);
+    assert_int_equal(cap->slices.kind[0], SLICE_COPY);
+    assert_int_equal(cap->slices.kind[1], SLICE_COMPUTE);
+    assert_int_equal(capture_slice_attr(cap, 0, KEY_WAIT).bits, 12);
+    assert_true(cap->clock.has_unix);
+}
+
+TEST(our_table_of_all_slices_is_no_kernel_table)
+{
+    assert_int_equal(read_text(S("start_ns,dur_ns,process,lane,kind,name\n1,2,p,l,host_op,x\n")),
+                     ST_FORMAT);
+}
+
 TEST(damaged_rows_are_counted_and_the_rest_is_read)
 {
     assert_int_equal(read_text(S("Name,Start Time(us),Duration(us)\n"
@@ -261,7 +282,8 @@ TEST(rows_that_never_repeat_are_read_alike)
 #define C(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 TEST_MAIN("input/kernel_details", C(a_row_becomes_a_slice_on_the_lane_of_its_stream),
           C(a_collective_without_a_stream_gets_a_lane_of_its_own),
-          C(other_generations_of_the_header_are_understood),
+          C(other_generations_of_the_header_are_understood), C(our_own_table_is_read_back),
+          C(our_table_of_all_slices_is_no_kernel_table),
           C(damaged_rows_are_counted_and_the_rest_is_read),
           C(a_truncated_table_keeps_its_whole_rows),
           C(a_header_without_rows_is_a_capture_without_kernels),

@@ -22,12 +22,17 @@ static int probe(const struct probe *p)
         S_INIT("\"rank_id\""),       S_INIT("\"experimental_config\""), S_INIT("\"common_config\""),
         S_INIT("\"ENV_VARIABLES\""), S_INIT("\"distributed_args\""),    S_INIT("\"hostUid\""),
     };
+    static const struct str first_keys[] = {S_INIT("ENV_VARIABLES"), S_INIT("distributed_args"),
+                                            S_INIT("parallel_group_info")};
 
     if (!sidecar_begins(p->head, S("")))
         return 0;
     for (size_t i = 0; i < ARRAY_LEN(words) && claims(p->name); i++)
         if (str_find(p->head, words[i]) < p->head.n)
             return 80;
+    for (size_t i = 0; i < ARRAY_LEN(first_keys); i++) /* a copy under another name */
+        if (sidecar_begins(p->head, first_keys[i]))
+            return 70;
     return 0;
 }
 

@@ -19,14 +19,14 @@ static const struct str times[N_TIMES] = {
 
 static bool claims(struct str name)
 {
-    return str_equal(name, S("step_trace_time.csv"));
+    return str_equal(name, S("step_trace_time.csv")) ||
+           str_equal(name, S("cluster_step_trace_time.csv"));
 }
 
-/* The sums over all ranks have the same columns and two more. */
 static bool is_table(const struct csv *csv)
 {
     return csv_column(csv, S("Step")) >= 0 && csv_column(csv, times[0]) >= 0 &&
-           csv_column(csv, times[1]) >= 0 && csv_column(csv, S("Index")) < 0;
+           csv_column(csv, times[1]) >= 0;
 }
 
 static int probe(const struct probe *p)
@@ -49,13 +49,23 @@ static bool take_times(const struct csv *csv, const int *columns, nanos *out)
     return true;
 }
 
+/* The sums over all ranks have two columns more: what a row is about, a rank or a pipeline stage,
+ * and its number. Those of a stage are the largest of its ranks. */
+static bool is_stage(const struct csv *csv)
+{
+    return str_equal(str_trim(csv_cell(csv, csv_column(csv, S("Type")))), S("stage"));
+}
+
 static bool take_row(struct capture *cap, const struct csv *csv, const int *columns)
 {
     struct str step = str_trim(csv_cell(csv, csv_column(csv, S("Step"))));
-    struct step_trace row = {.device = UNKNOWN};
+    int index = csv_column(csv, S("Index"));
+    struct step_trace row = {.rank = UNKNOWN, .device = UNKNOWN};
     nanos t[N_TIMES];
 
     if (csv->is_broken || csv->n_cells != csv_header_count(csv) || !take_times(csv, columns, t))
+        return false;
+    if (index >= 0 && !num_i64(csv_cell(csv, index), &row.rank))
         return false;
     row.step = num_is_missing(step) ? 0 : capture_intern(cap, step);
     num_i64(csv_cell(csv, csv_column(csv, S("Device_id"))), &row.device);
@@ -85,6 +95,8 @@ static enum status read_step_trace_time(const struct input_file *in, struct capt
     for (size_t i = 0; i < N_TIMES; i++)
         columns[i] = csv_column(&csv, times[i]);
     while (csv_next(&csv)) {
+        if (is_stage(&csv))
+            continue;
         if (take_row(cap, &csv, columns)) {
             source.rows++;
             continue;
@@ -101,7 +113,7 @@ static enum status read_step_trace_time(const struct input_file *in, struct capt
 const struct input_format input_step_trace_time = {
     .name = "step-trace-time",
     .summary = "the profiler's own sums of each step (CSV)",
-    .looks_for = "step_trace_time.csv",
+    .looks_for = "step_trace_time.csv, cluster_step_trace_time.csv",
     .role = ROLE_SIDECAR,
     .claims = claims,
     .probe = probe,

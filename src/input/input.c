@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/pool.h"
+#include "capture/cut.h"
 #include "capture/fleet.h"
 #include "input/load.h"
 
@@ -25,6 +26,15 @@ const struct input_format *input_format_at(size_t i)
     return i < ARRAY_LEN(formats) ? formats[i] : NULL;
 }
 
+/* A kernel table whose columns a spreadsheet has parted by something else. */
+static bool has_other_separator(struct str head)
+{
+    struct str line = str_part(head, 0, str_find_char(head, '\n'));
+
+    return str_find(line, S("Duration(us)")) < line.n && str_find_char(line, ',') == line.n &&
+           (str_find_char(line, ';') < line.n || str_find_char(line, '\t') < line.n);
+}
+
 /* What the bytes are when no importer wants them: the common accidents have names. */
 static enum status refuse(const struct probe *p, struct diag *d)
 {
@@ -32,10 +42,18 @@ static enum status refuse(const struct probe *p, struct diag *d)
 
     if (p->head.n == 0)
         return diag_fail(d, ST_FORMAT, "input.empty", where, "the file is empty");
+    if (p->head.n < INPUT_HEAD &&
+        (str_trim(p->head).n == 0 || str_equal(p->head, S("\xEF\xBB\xBF"))))
+        return diag_fail(d, ST_FORMAT, "input.empty", where, "there is nothing but blanks");
     if (str_starts(p->head, S("version https://git-lfs.github.com/spec/"))) {
         diag_hint(d, "try", "git lfs pull, which fetches the real file");
         return diag_fail(d, ST_FORMAT, "input.lfs-pointer", where,
                          "a Git LFS pointer, not the data it stands for");
+    }
+    if (has_other_separator(p->head)) {
+        diag_hint(d, "try", "to save it again with commas between the columns");
+        return diag_fail(d, ST_FORMAT, "input.separator", where,
+                         "a kernel table without commas between its columns");
     }
     return diag_fail(d, ST_UNSUPPORTED, "input.unknown", where,
                      "not a format that strata reads, or damaged at its start");
@@ -144,6 +162,74 @@ static int by_rank(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
+/* Whose word counts when several profilers have recorded one rank: the less the better. */
+static int place_of(const struct capture *cap)
+{
+    static const struct {
+        struct str kind;
+        int place;
+    } places[] = {
+        {S_INIT("ascend_pytorch"), 0}, {S_INIT("ascend_mindspore"), 0}, {S_INIT("msprof"), 0},
+        {S_INIT("kernel_table"), 0},   {S_INIT("kineto"), 1},           {S_INIT("nsys"), 2},
+        {S_INIT("strata_trace"), 2},
+    };
+    struct str kind = capture_text(cap, cap->facts.kind);
+
+    for (size_t i = 0; i < ARRAY_LEN(places); i++)
+        if (str_equal(kind, places[i].kind))
+            return places[i].place;
+    return 3;
+}
+
+/* Two profilers that watched one rank at the same time: the same run is told twice. Without a wall
+ * clock it is the length that tells, to 1 %. */
+static bool is_same_run(const struct capture *a, const struct capture *b)
+{
+    struct interval x = cut_span(a), y = cut_span(b);
+    nanos length = nanos_sub(x.end, x.begin), other = nanos_sub(y.end, y.begin);
+
+    if (place_of(a) == place_of(b))
+        return false;
+    if (!a->clock.has_unix || !b->clock.has_unix)
+        return length > 0 && llabs(nanos_sub(length, other)) <= length / 100;
+    return nanos_add(x.begin, a->clock.to_unix) < nanos_add(y.end, b->clock.to_unix) &&
+           nanos_add(y.begin, b->clock.to_unix) < nanos_add(x.end, a->clock.to_unix);
+}
+
+/* Whether another capture of the list tells the same run of the same rank, and better. */
+static const struct capture *better_one(const struct member *list, size_t n, size_t i)
+{
+    for (size_t k = 0; k < n; k++)
+        if (list[k].cap->facts.rank >= 0 && list[k].cap->facts.rank == list[i].cap->facts.rank &&
+            place_of(list[k].cap) < place_of(list[i].cap) && is_same_run(list[k].cap, list[i].cap))
+            return list[k].cap;
+    return NULL;
+}
+
+/* Leaves out captures that tell what a better one tells; gives how many are left. */
+static size_t drop_twins(struct member *list, size_t n, const char *path, struct diag *d)
+{
+    bool *goes = mem_grow(NULL, sizeof(*goes), n);
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct capture *better = better_one(list, n, i);
+        goes[i] = better != NULL;
+        if (goes[i])
+            diag_add(d, SEV_WARN, "input.told-twice", (struct where){.path = path},
+                     "%s tells the same run of rank %lld as %s, which is read", list[i].cap->name,
+                     (long long)list[i].cap->facts.rank, better->name);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (goes[i])
+            capture_free(list[i].cap);
+        else
+            list[kept++] = list[i];
+    }
+    mem_free(goes);
+    return kept;
+}
+
 /* Traces of different runs may all say that they are rank 0: all but the first lose the number. */
 static void part_equals(struct member *list, size_t n, const char *path, struct diag *d)
 {
@@ -197,6 +283,8 @@ static enum status choose(struct job *job, struct member *list, size_t n, const 
 
     if (n > 0)
         qsort(list, n, sizeof(*list), by_rank);
+    if (n > 1)
+        n = drop_twins(list, n, path, d);
     if (n > 1) {
         part_equals(list, n, path, d);
         qsort(list, n, sizeof(*list), by_rank);

@@ -51,6 +51,8 @@ struct input_file {
     struct diag *diag;
     const struct input_options *options;
     const struct kernel_index *kernels; /* kernels that a table of the same run has brought */
+    const char *const *parts;           /* of a timeline: files that go on where this one ends */
+    size_t n_parts;
 };
 
 /* What a file of a format is good for beside others of the same run. */
@@ -75,6 +77,8 @@ struct input_format {
      * were found. NULL: read() takes all there are. */
     size_t (*devices)(const struct input_file *in, int64_t *list, size_t most);
     enum status (*read)(const struct input_file *in, struct capture *cap);
+    /* How many kernels a file tells of, without reading it; NULL: nobody knows. */
+    bool (*kernels)(const struct input_file *in, uint64_t *count);
 };
 
 #define INPUT(sym) extern const struct input_format input_##sym;

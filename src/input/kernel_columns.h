@@ -26,6 +26,7 @@ enum kernel_column {
     COL_OUTPUT_SHAPES,
     COL_OUTPUT_DTYPES,
     COL_OUTPUT_FORMATS,
+    COL_CLASS, /* of our own tables */
     COL_COUNT
 };
 

@@ -31,11 +31,34 @@ static enum status read_text(const struct bundle_file *file, struct input_file *
     return st;
 }
 
-static enum status read_file(const struct bundle_file *file, const struct input_options *options,
-                             const struct kernel_index *kernels, struct diag *d,
-                             struct capture *cap)
+/* The files after `first` that are further parts of its timeline. */
+static size_t count_parts(const struct bundle *b, size_t first)
 {
-    struct input_file in = {.path = file->path, .diag = d, .options = options, .kernels = kernels};
+    size_t n = 0;
+
+    if (b->files[first].format->role == ROLE_TIMELINE && b->files[first].parts.slice >= 0)
+        while (first + n + 1 < b->n && b->files[first + n + 1].format == b->files[first].format &&
+               b->files[first + n + 1].parts.slice >= 0)
+            n++;
+    return n;
+}
+
+static enum status read_file(const struct bundle *b, size_t i, size_t n_parts,
+                             const struct input_options *options,
+                             const struct kernel_index *kernels, struct arena *scratch,
+                             struct diag *d, struct capture *cap)
+{
+    const struct bundle_file *file = &b->files[i];
+    const char **parts = ARENA_ARRAY(scratch, const char *, n_parts + 1);
+    struct input_file in = {.path = file->path,
+                            .diag = d,
+                            .options = options,
+                            .kernels = kernels,
+                            .parts = parts,
+                            .n_parts = n_parts};
+
+    for (size_t k = 0; k < n_parts; k++)
+        parts[k] = b->files[i + 1 + k].path;
 
     return file->format->streams ? file->format->read(&in, cap) : read_text(file, &in, cap);
 }
@@ -71,7 +94,8 @@ static enum status read_files(const struct bundle *b, const struct input_options
         diag_init(&one);
         if (file->format->role == ROLE_TIMELINE && kernels == NULL && cap->slices.n > 0)
             kernels = kernel_index_build(cap, &scratch);
-        enum status st = read_file(file, options, kernels, &one, cap);
+        size_t n_parts = count_parts(b, i);
+        enum status st = read_file(b, i, n_parts, options, kernels, &scratch, &one, cap);
         good += st == ST_OK;
         diag_merge(st == ST_OK ? d : &errors, &one);
         diag_fini(&one);
@@ -82,6 +106,8 @@ static enum status read_files(const struct bundle *b, const struct input_options
         }
         if (st != ST_OK && failed == ST_OK)
             failed = st;
+        if (st == ST_OK)
+            i += n_parts; /* they were read with it; when it failed the next one takes its place */
     }
     if (good > 0)
         demote(&errors, d);
@@ -148,6 +174,8 @@ static struct str kind_of(const struct bundle *b)
 
     if (str_ends(name, S("_ascend_pt")))
         return S("ascend_pytorch");
+    if (str_equal(name, S("cluster_analysis_output")))
+        return S("cluster_summary");
     if (str_ends(name, S("_ascend_ms")))
         return S("ascend_mindspore");
     if (str_starts(name, S("PROF_")) || str_starts(b->files[0].parts.base, S("op_summary")) ||
@@ -168,12 +196,39 @@ static void keep_losses(struct capture *cap, const struct diag *d)
             vec_push(&cap->losses, ((struct loss){d->entries.at[i].code, d->entries.at[i].count}));
 }
 
+/* Times before the year 2000 are no wall clock, whatever the format says: they count from the start
+ * of a recording. */
+static void doubt_clock(struct capture *cap)
+{
+    static const nanos year_2000 = (nanos)946684800 * 1000000000;
+
+    if (cap->slices.n > 0 && nanos_add(cap->slices.begin[0], cap->clock.to_unix) < year_2000)
+        cap->clock.has_unix = false;
+}
+
+/* What a database that is not read says of the number of kernels. */
+static void ask_beside(struct capture *cap, const struct bundle *b)
+{
+    struct diag quiet; /* it is not needed */
+    uint64_t count;
+
+    if (b->beside == NULL || b->beside->format->kernels == NULL)
+        return;
+    diag_init(&quiet);
+    if (b->beside->format->kernels(&(struct input_file){.path = b->beside->path, .diag = &quiet},
+                                   &count))
+        capture_told(cap, b->beside->path, count);
+    diag_fini(&quiet);
+}
+
 /* `d` holds what this bundle alone has told. */
 static void finish(struct capture *cap, const struct bundle *b, const struct devices *devices,
                    struct diag *d)
 {
     size_t joined = dedup_kernels(cap);
 
+    doubt_clock(cap);
+    ask_beside(cap, b);
     keep_losses(cap, d);
     if (joined > 0)
         diag_add(d, SEV_NOTE, "input.doubles", (struct where){.path = b->path},
@@ -181,8 +236,10 @@ static void finish(struct capture *cap, const struct bundle *b, const struct dev
     if (has_aggregates_only(cap, b))
         diag_add(d, SEV_WARN, "input.no-timeline", (struct where){.path = b->path},
                  "only sums are here: no table or timeline says when the kernels ran");
-    if (cap->facts.rank == UNKNOWN)
-        cap->facts.rank = b->rank >= 0 ? b->rank : b->hint;
+    if (b->rank >= 0) /* names come first, and --rank chooses by them */
+        cap->facts.rank = b->rank;
+    else if (cap->facts.rank == UNKNOWN)
+        cap->facts.rank = b->hint;
     if (cap->facts.device == UNKNOWN && devices->list.n == 1)
         cap->facts.device = devices->list.at[0];
     if (cap->facts.kind == 0)
@@ -226,6 +283,7 @@ static enum status split(const struct bundle *b, const char *name,
             cap->facts.device = one.device;
             finish(cap, b, devices, &own);
             cap->facts.rank = UNKNOWN; /* the devices are ranks of their own */
+            cap->told.n = 0;           /* of all devices together */
             vec_push(&out->list, cap);
         }
         if (i == 0 || st != ST_OK)

@@ -63,6 +63,12 @@ bool sidecar_damaged(const struct json *j, const struct input_file *in, const ch
     return true;
 }
 
+bool sidecar_begins_cluster(struct str head)
+{
+    return sidecar_begins(head, S("p2p")) || sidecar_begins(head, S("collective")) ||
+           sidecar_begins(head, S("("));
+}
+
 bool sidecar_begins(struct str head, struct str key)
 {
     struct json j;

@@ -29,4 +29,7 @@ bool sidecar_damaged(const struct json *j, const struct input_file *in, const ch
 /* The document begins as an object whose first key begins with `key`. */
 bool sidecar_begins(struct str head, struct str key);
 
+/* The same for the sums over many ranks: a sort of collectives, or the ranks of a group. */
+bool sidecar_begins_cluster(struct str head);
+
 #endif

@@ -51,10 +51,8 @@ TEST(a_step_of_the_profiler_is_kept_in_nanoseconds)
     assert_int_equal(diag_count(&diag, "step-trace-time.bad-row"), 1);
 }
 
-TEST(an_old_table_has_no_preparing_and_one_of_all_ranks_is_none)
+TEST(an_old_table_has_no_preparing)
 {
-    struct str cluster = S("Step,Type,Index,Computing,Communication(Not Overlapped)\n2,rank,0,1,2");
-
     read_with(
         &input_step_trace_time,
         S("Device_id,Step,Computing,Communication(Not Overlapped)\n3,,75174.57464453117,2\n"));
@@ -62,8 +60,6 @@ TEST(an_old_table_has_no_preparing_and_one_of_all_ranks_is_none)
     assert_int_equal(cap->step_traces.at[0].device, 3);
     assert_int_equal(cap->step_traces.at[0].step, 0);
     assert_int_equal(cap->step_traces.at[0].computing, 75174575);
-    assert_int_equal(input_step_trace_time.probe(&(struct probe){"x", S("x"), cluster}), 0);
-    assert_int_equal(read_with(&input_step_trace_time, cluster), ST_FORMAT);
 }
 
 TEST(operators_tell_what_was_recorded)
@@ -187,6 +183,35 @@ TEST(traffic_between_ranks_is_kept)
     assert_int_equal(diag_count(&diag, "communication-matrix.bad-ranks"), 1);
 }
 
+TEST(sums_over_many_ranks_keep_their_ranks)
+{
+    read_with(
+        &input_communication,
+        S("{\"p2p\": {\"step2\": {\"hcom_send__8_0@77\": {\"0\": {\"Communication Time Info\": "
+          "{\"Elapse Time(ms)\": 0.5}}, \"1\": {\"Communication Time Info\": {\"Elapse Time(ms)\": "
+          "0.75}}}, \"Total Op Info\": {\"0\": {}}}}, \"(0, 1)\": {\"step2\": {\"hcom_x@9\": "
+          "{\"1\": {\"Communication Time Info\": {\"Elapse Time(ms)\": 1}}}}}}"));
+    read_with(&input_step_trace_time,
+              S("Step,Type,Index,Computing,Communication(Not Overlapped)\n2,rank,5,1.5,2\n"
+                "2,stage,\"(0, 1)\",9,9\n2,rank,x,1,2\n"));
+    read_with(&input_communication_matrix, S("{\"p2p\": {\"step2\": {\"hcom_send__8_0@77\": "
+                                             "{\"0-8\": {\"Transport Type\": \"RDMA\"}}, "
+                                             "\"Total Op Info\": {\"0-8\": {}}}}}"));
+
+    assert_int_equal(cap->comm_ops.n, 3);
+    assert_int_equal(cap->comm_ops.at[1].rank, 1);
+    assert_int_equal(cap->comm_ops.at[1].elapse, 750000);
+    assert_true(cap->comm_ops.at[1].is_p2p);
+    assert_str(capture_text(cap, cap->comm_ops.at[2].step), "2");
+    assert_false(cap->comm_ops.at[2].is_p2p);
+    assert_int_equal(cap->step_traces.n, 1);
+    assert_int_equal(cap->step_traces.at[0].rank, 5);
+    assert_int_equal(cap->step_traces.at[0].computing, 1500);
+    assert_int_equal(diag_count(&diag, "step-trace-time.bad-row"), 1);
+    assert_int_equal(cap->comm_links.n, 1);
+    assert_str(capture_text(cap, cap->comm_links.at[0].step), "2");
+}
+
 TEST(how_it_was_recorded_is_known)
 {
     read_with(&input_profiler_info,
@@ -225,10 +250,10 @@ TEST(what_is_no_json_is_refused)
 #define C(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 TEST_MAIN("input/sidecar", C(a_step_of_the_profiler_is_kept_in_nanoseconds),
           C(operators_tell_what_was_recorded), C(a_flat_list_of_collectives_is_better_than_nothing),
-          C(a_flat_list_that_breaks_off_keeps_what_is_whole),
-          C(an_old_table_has_no_preparing_and_one_of_all_ranks_is_none),
+          C(a_flat_list_that_breaks_off_keeps_what_is_whole), C(an_old_table_has_no_preparing),
           C(iterations_of_a_graph_are_marks), C(memory_becomes_counters),
           C(collectives_are_kept_with_their_step_and_group_and_without_their_total),
           C(a_document_that_breaks_off_keeps_its_whole_collectives),
-          C(traffic_between_ranks_is_kept), C(how_it_was_recorded_is_known),
-          C(an_unknown_rank_stays_unknown), C(what_is_no_json_is_refused))
+          C(traffic_between_ranks_is_kept), C(sums_over_many_ranks_keep_their_ranks),
+          C(how_it_was_recorded_is_known), C(an_unknown_rank_stays_unknown),
+          C(what_is_no_json_is_refused))

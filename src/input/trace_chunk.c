@@ -346,7 +346,9 @@ static enum trace_hint task_hint(struct trace_chunk *c, strid name, struct str t
         c->last_task.hint = trace_task(task);
         c->last_task.is_aicpu = str_equal(classify_core(task), S("AI_CPU"));
     }
-    if (c->last_task.hint == HINT_CONTROL)
+    if (c->last_task.hint == HINT_COMM && name_of(c, name) == NAME_COLLECTIVE)
+        return HINT_COMM;
+    if (c->last_task.hint == HINT_CONTROL || c->last_task.hint == HINT_COMM)
         return str_contains_nocase(s->raw, S("wait")) ? HINT_WAIT : HINT_CONTROL;
     if (c->last_task.hint != HINT_COMPUTE)
         return c->last_task.hint;
@@ -368,7 +370,8 @@ static enum trace_hint hint_of(struct trace_chunk *c, const struct trace_event *
         return gpu_hint(c, name);
     if (hint == HINT_PLAIN || hint == HINT_HOST_OP || hint == HINT_ANNOTATION) {
         enum trace_name known = name_of(c, name);
-        if (known == NAME_STEP || known == NAME_ITERATION)
+        if (known == NAME_STEP || known == NAME_ITERATION ||
+            (known == NAME_RANGE && hint == HINT_ANNOTATION))
             return HINT_STEP;
         if (known == NAME_COLLECTIVE && hint == HINT_PLAIN)
             return HINT_COLLECTIVE;
@@ -376,6 +379,15 @@ static enum trace_hint hint_of(struct trace_chunk *c, const struct trace_event *
             return HINT_RUNTIME;
     }
     return hint;
+}
+
+/* A whole number that no 64-bit integer holds: a real would not be the same one. */
+static bool is_huge(struct str text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if (text.at[i] < '0' || text.at[i] > '9')
+            return false;
+    return true;
 }
 
 /* A number: whole if it can be. */
@@ -386,7 +398,7 @@ static bool number_attr(strid key, struct str text, struct attr *out)
 
     if (num_i64(text, &whole))
         *out = attr_int(key, whole);
-    else if (num_f64(text, &real))
+    else if (!is_huge(text) && num_f64(text, &real))
         *out = attr_real(key, real);
     else
         return false;

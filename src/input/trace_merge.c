@@ -327,13 +327,14 @@ static void join_kernels(struct trace_merge *m)
 {
     struct slices *s = &m->cap->slices;
     size_t kept = m->first, step = 0;
-    uint64_t unmatched = 0;
+    uint64_t unmatched = 0, kernels = 0;
 
     for (size_t i = m->first; i < s->n; i++) {
         const struct trace_lane *lane = &m->lanes.at.at[s->lane[i]];
         uint32_t slice;
         bool is_kernel =
             slice_is_kernel(trace_kind(lane->class, (enum trace_hint)s->kind[i], false));
+        kernels += is_kernel;
         if (is_kernel) {
             if (kernel_index_find(m->in->kernels, s->name[i], s->begin[i], &slice))
                 vec_push(&m->flows.aliases, ((struct flow_alias){s->begin[i], s->lane[i], slice}));
@@ -354,6 +355,7 @@ static void join_kernels(struct trace_merge *m)
         s->kind[kept++] = s->kind[i];
     }
     s->n = kept;
+    capture_told(m->cap, m->in->path, kernels);
     for (uint64_t i = 0; i < unmatched; i++)
         diag_add(m->in->diag, SEV_NOTE, "trace.unmatched-kernel",
                  (struct where){.path = m->in->path},
@@ -414,6 +416,7 @@ static const struct {
     [JSON_BAD_UTF8] = {"trace.bad-utf8", "a text is not UTF-8; broken bytes became U+FFFD"},
     [JSON_NOT_FINITE] = {"trace.not-finite", "NaN or Infinity was read as missing"},
     [JSON_TRAILING_COMMA] = {"trace.trailing-comma", "a comma before a closing bracket"},
+    [JSON_MISSING_COMMA] = {"trace.missing-comma", "no comma between two events"},
     [JSON_JOINED_ARRAYS] = {"trace.joined-arrays", "a second list of events follows the first"},
 };
 
@@ -428,7 +431,7 @@ static void tell(struct trace_merge *m, enum severity severity, const char *code
     }
 }
 
-static void tell_all(struct trace_merge *m)
+void trace_merge_tell(struct trace_merge *m)
 {
     for (size_t i = 0; i < TROUBLE_COUNT; i++) {
         tell(m, troubles[i].severity, troubles[i].code, troubles[i].text, &m->troubles[i]);
@@ -438,6 +441,14 @@ static void tell_all(struct trace_merge *m)
     for (size_t i = 0; i < JSON_RECOVERIES; i++)
         if (recoveries[i].code != NULL)
             tell(m, SEV_WARN, recoveries[i].code, recoveries[i].text, &m->recovered[i]);
+}
+
+void trace_merge_next(struct trace_merge *m, const struct input_file *in)
+{
+    memset(m->troubles, 0, sizeof(m->troubles));
+    memset(m->recovered, 0, sizeof(m->recovered));
+    m->events = m->lost = 0;
+    m->in = in;
 }
 
 void trace_merge_finish(struct trace_merge *m)
@@ -459,5 +470,4 @@ void trace_merge_finish(struct trace_merge *m)
     slices_sort_from(&cap->slices, m->first, pool);
     trace_flows_bind(&m->flows, cap, m->first, lanes, pool);
     mem_free(lanes);
-    tell_all(m);
 }

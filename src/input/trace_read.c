@@ -63,6 +63,7 @@ struct reader {
     struct bytes tail;
     uint64_t tail_offset;
     enum status status;
+    uint64_t bytes; /* of the file */
 };
 
 static void append(struct bytes *v, const char *at, size_t n)
@@ -387,6 +388,83 @@ static void set_facts(struct reader *r, struct capture *cap, enum trace_dialect 
         cap->clock.has_unix = true;
 }
 
+/* Reads one file of the trace, r->in, into the merge. */
+static enum status read_part(struct reader *r, enum trace_dialect dialect)
+{
+    diag_init(&r->source_diag);
+    r->source_in = *r->in;
+    r->source_in.diag = &r->source_diag;
+    r->status = trace_source_open(&r->source, &r->source_in);
+    if (r->status == ST_OK)
+        r->status = find_events(r);
+    if (r->status == ST_OK)
+        run(r, dialect);
+    diag_merge(r->in->diag, &r->source_diag);
+    if (r->status == ST_OK)
+        r->status = r->source_status;
+    if (r->status == ST_OK && r->tail.n > 0)
+        trace_facts_tail(&r->facts, (struct str){r->tail.at, r->tail.n});
+    r->bytes = r->source.bytes;
+    vec_free(&r->ahead);
+    vec_free(&r->carry);
+    vec_free(&r->tail);
+    trace_source_close(&r->source);
+    diag_fini(&r->source_diag);
+    return r->status;
+}
+
+/* Goes on to the next file: what belongs to the last one is forgotten. */
+static void begin_part(struct reader *r, const struct input_file *in)
+{
+    *r = (struct reader){.in = in, .merge = r->merge, .facts = r->facts, .cut = r->cut};
+    trace_merge_next(&r->merge, in);
+}
+
+static void end_part(struct reader *r, const char *format)
+{
+    trace_merge_tell(&r->merge);
+    capture_source(r->merge.cap, (struct source){.path = r->in->path,
+                                                 .format = format,
+                                                 .bytes = r->bytes,
+                                                 .rows = r->merge.events,
+                                                 .lost = r->merge.lost});
+}
+
+/* A part that cannot be read costs itself. */
+static void refuse_part(const struct diag *from, struct diag *d)
+{
+    for (size_t i = 0; i < from->entries.n; i++)
+        if (from->entries.at[i].severity == SEV_ERROR)
+            diag_add(d, SEV_LOSS, "input.refused", from->entries.at[i].first[0].where,
+                     "file left out: %s", from->entries.at[i].first[0].text);
+}
+
+/* The files that continue the first one. */
+static enum status read_parts(struct reader *r, const struct input_file *in,
+                              enum trace_dialect dialect, const char *format)
+{
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < in->n_parts && st != ST_CANCELLED; i++) {
+        struct input_file part = *in;
+        struct diag own;
+        diag_init(&own);
+        part.path = in->parts[i];
+        part.text = (struct str){0};
+        part.diag = &own;
+        begin_part(r, &part);
+        st = read_part(r, dialect);
+        if (st == ST_OK)
+            end_part(r, format);
+        if (st == ST_OK)
+            diag_merge(in->diag, &own);
+        else
+            refuse_part(&own, in->diag);
+        diag_fini(&own);
+    }
+    return st == ST_CANCELLED ? st : ST_OK;
+}
+
 enum status trace_read_cut(const struct input_file *in, struct capture *cap,
                            enum trace_dialect dialect, const char *format, struct trace_cut cut)
 {
@@ -394,36 +472,25 @@ enum status trace_read_cut(const struct input_file *in, struct capture *cap,
 
     trace_merge_init(&r.merge, in, cap, dialect);
     trace_facts_init(&r.facts);
-    diag_init(&r.source_diag);
-    r.source_in = *in;
-    r.source_in.diag = &r.source_diag;
-    r.status = trace_source_open(&r.source, &r.source_in);
-    if (r.status == ST_OK)
-        r.status = find_events(&r);
-    if (r.status == ST_OK)
-        run(&r, dialect);
-    diag_merge(in->diag, &r.source_diag);
-    if (r.status == ST_OK)
-        r.status = r.source_status;
-    if (r.status == ST_OK) {
-        if (r.tail.n > 0)
-            trace_facts_tail(&r.facts, (struct str){r.tail.at, r.tail.n});
+    enum status st = read_part(&r, dialect);
+    if (st == ST_OK && in->n_parts > 0) {
+        end_part(&r, format);
+        st = read_parts(&r, in, dialect, format);
+        begin_part(&r, in);
+    }
+    if (st == ST_OK) {
         trace_merge_finish(&r.merge);
         set_facts(&r, cap, dialect);
-        capture_source(cap, (struct source){.path = in->path,
-                                            .format = format,
-                                            .bytes = r.source.bytes,
-                                            .rows = r.merge.events,
-                                            .lost = r.merge.lost});
     }
-    vec_free(&r.ahead);
-    vec_free(&r.carry);
-    vec_free(&r.tail);
-    trace_source_close(&r.source);
-    diag_fini(&r.source_diag);
+    if (st == ST_OK && in->n_parts == 0) {
+        end_part(&r, format);
+    } else if (st == ST_OK) { /* what only the end of all files shows */
+        trace_merge_tell(&r.merge);
+        cap->sources.at[cap->sources.n - 1].lost += r.merge.lost;
+    }
     trace_facts_fini(&r.facts);
     trace_merge_fini(&r.merge);
-    return r.status;
+    return st;
 }
 
 enum status trace_read(const struct input_file *in, struct capture *cap, enum trace_dialect dialect,
@@ -452,14 +519,15 @@ static bool has_any(struct str head, const struct str *words, size_t n)
 
 static bool probe_text(struct str head, struct str name, enum trace_dialect *dialect)
 {
-    static const struct str kineto[] = {
-        S_INIT("\"schemaVersion\""), S_INIT("\"deviceProperties\""), S_INIT("\"External id\""),
-        S_INIT("\"Ev Idx\""),        S_INIT("\"cuda_runtime\""),     S_INIT("\"ac2g\""),
-    };
+    static const struct str kineto[] = {S_INIT("\"schemaVersion\""),
+                                        S_INIT("\"deviceProperties\"")};
+    static const struct str kineto_words[] = {S_INIT("\"External id\""), S_INIT("\"Ev Idx\""),
+                                              S_INIT("\"cuda_runtime\""), S_INIT("\"ac2g\"")};
     static const struct str kineto_cats[] = {
         S_INIT("\"cpu_op\""),  S_INIT("\"kernel\""),    S_INIT("\"Kernel\""),
         S_INIT("\"Runtime\""), S_INIT("\"async_gpu\""), S_INIT("\"registers per thread\""),
     };
+    static const struct str ascend_names[] = {S_INIT("\"Ascend Hardware\""), S_INIT("\"CANN\"")};
     static const struct str ascend[] = {
         S_INIT("\"Ascend Hardware\""), S_INIT("\"CANN\""),      S_INIT("\"HostToDevice\""),
         S_INIT("AscendCL@"),           S_INIT("\"async_npu\""), S_INIT("\"Overlap Analysis\""),
@@ -472,13 +540,21 @@ static bool probe_text(struct str head, struct str name, enum trace_dialect *dia
     if (text.n == 0 || (text.at[0] != '[' && text.at[0] != '{'))
         return false;
     bool is_object = text.at[0] == '{';
+    bool is_named = str_equal(name, S("trace_view.json")) || str_starts(name, S("msprof_"));
+    struct str inside = str_trim(str_part(text, 1, text.n));
+    if (is_named && (inside.n == 0 || str_equal(inside, S("]"))) && !is_object) {
+        *dialect = TRACE_ASCEND; /* it was killed before the first event */
+        return true;
+    }
     if (!has(text, S("\"ph\"")) &&
         !(is_object && (has(text, S("\"traceEvents\"")) || has(text, S("\"schemaVersion\"")))))
         return false;
-    bool is_ascend = has_any(text, ascend, ARRAY_LEN(ascend)) ||
-                     str_equal(name, S("trace_view.json")) || str_starts(name, S("msprof_"));
-    /* Keys that only Kineto writes are certain; its categories occur elsewhere, too. */
+    bool is_ascend = has_any(text, ascend, ARRAY_LEN(ascend)) || is_named;
+    /* Keys that only Kineto writes are certain, then names that only Ascend's processes have; words
+     * of Kineto stand in traces of ours, too, and its categories in anybody's. */
     if (has_any(text, kineto, ARRAY_LEN(kineto)) ||
+        (has_any(text, kineto_words, ARRAY_LEN(kineto_words)) &&
+         !has_any(text, ascend_names, ARRAY_LEN(ascend_names))) ||
         (!is_ascend && has_any(text, kineto_cats, ARRAY_LEN(kineto_cats))))
         *dialect = TRACE_KINETO;
     else

@@ -399,9 +399,10 @@ TEST(what_profilers_leave_behind_is_accepted_and_counted)
         TRACE_CHROME,
         S("[{\"ph\":\"X\",\"name\":\"a\tb\",\"ts\":1,\"dur\":1,},{\"ph\":\"X\",\"name\":\"\xff\","
           "\"ts\":2,\"dur\":1,\"args\":{\"v\":NaN}},][{\"ph\":\"X\",\"name\":\"c\",\"ts\":3,"
-          "\"dur\":1}]"));
+          "\"dur\":1}{\"ph\":\"X\",\"name\":\"d\",\"ts\":4,\"dur\":1}]"));
 
-    assert_int_equal(cap->slices.n, 3);
+    assert_int_equal(cap->slices.n, 4);
+    assert_int_equal(diag_count(&diag, "trace.missing-comma"), 1);
     assert_int_equal(diag_count(&diag, "trace.control-characters"), 1);
     assert_int_equal(diag_count(&diag, "trace.bad-utf8"), 1);
     assert_int_equal(diag_count(&diag, "trace.not-finite"), 1);
@@ -410,6 +411,16 @@ TEST(what_profilers_leave_behind_is_accepted_and_counted)
     find("a\xEF\xBF\xBD"
          "b");
     find("\xEF\xBF\xBD");
+}
+
+TEST(ids_beyond_64_bits_of_an_integer_keep_their_digits)
+{
+    read_as(
+        TRACE_KINETO,
+        S("[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":1,\"dur\":1,"
+          "\"args\":{\"correlation\":18446744073709551615}}]"));
+
+    assert_str(capture_slice_text(cap, find("k"), KEY_LINK), "18446744073709551615");
 }
 
 TEST(events_of_no_use_are_counted_by_reason)
@@ -662,6 +673,7 @@ TEST_MAIN("input/trace_read", F(every_event_of_an_ascend_timeline_gets_its_kind)
           F(a_truncated_file_keeps_every_complete_event),
           F(damage_costs_the_damaged_event_and_is_counted_with_its_place),
           F(what_profilers_leave_behind_is_accepted_and_counted),
+          F(ids_beyond_64_bits_of_an_integer_keep_their_digits),
           F(events_of_no_use_are_counted_by_reason), F(begins_and_ends_are_paired_on_their_row),
           F(of_equal_keys_the_last_one_counts),
           F(an_arrow_without_a_slice_at_its_time_goes_to_the_one_around_it),

@@ -1,6 +1,7 @@
 #include "input/trace_words.h"
 
 #include "base/num.h"
+#include "input/step_name.h"
 
 static const struct {
     struct str word;
@@ -77,6 +78,10 @@ static bool is_among(struct str word, const struct str *list, size_t n)
 
 enum trace_hint trace_task(struct str task_type)
 {
+    static const struct str collectives[] = {S_INIT("HCCL"), S_INIT("COMMUNICATION")};
+
+    if (is_among(task_type, collectives, ARRAY_LEN(collectives)))
+        return HINT_COMM;
     if (is_among(task_type, kernel_tasks, ARRAY_LEN(kernel_tasks)))
         return HINT_COMPUTE;
     if (is_among(task_type, copy_tasks, ARRAY_LEN(copy_tasks)))
@@ -106,21 +111,29 @@ enum flow_kind trace_flow_kind(struct str cat)
     return FLOW_OTHER;
 }
 
-static const struct {
-    struct str prefix;
-    enum trace_name name;
-} step_names[] = {
-    {S_INIT("ProfilerStep#"), NAME_STEP}, {S_INIT("Iteration#"), NAME_ITERATION},
-    {S_INIT("Step#"), NAME_ITERATION},    {S_INIT("Iteration "), NAME_ITERATION},
-    {S_INIT("Step "), NAME_ITERATION},
-};
-
 bool trace_step_number(struct str name, int64_t *number)
 {
-    for (size_t i = 0; i < ARRAY_LEN(step_names); i++)
-        if (str_starts(name, step_names[i].prefix))
-            return num_i64(str_part(name, step_names[i].prefix.n, name.n), number);
-    return false;
+    enum mark_source source;
+
+    return step_name_parse(name, &source, number);
+}
+
+/* What a name says that looks like that of a step: the spellings of profilers are certain. */
+static enum trace_name step_name(struct str name)
+{
+    static const struct str sure[] = {S_INIT("Iteration#"), S_INIT("Step#"), S_INIT("Iteration "),
+                                      S_INIT("Step ")};
+    enum mark_source source;
+    int64_t number;
+
+    if (!step_name_parse(name, &source, &number))
+        return NAME_PLAIN;
+    if (source == MARK_PROFILER_STEP)
+        return NAME_STEP;
+    for (size_t i = 0; i < ARRAY_LEN(sure); i++)
+        if (str_starts(name, sure[i]))
+            return NAME_ITERATION;
+    return NAME_RANGE;
 }
 
 /* Runtime calls of an Ascend host are named <level>@<call>. */
@@ -139,17 +152,11 @@ static bool is_call(struct str name)
 
 enum trace_name trace_name(struct str name)
 {
-    int64_t number;
-
     if (is_call(name))
         return NAME_CALL;
-
     if (str_starts_nocase(name, S("hcom_")) || str_starts_nocase(name, S("hccl")))
         return NAME_COLLECTIVE;
-    for (size_t i = 0; i < ARRAY_LEN(step_names); i++)
-        if (str_starts(name, step_names[i].prefix))
-            return trace_step_number(name, &number) ? step_names[i].name : NAME_PLAIN;
-    return NAME_PLAIN;
+    return step_name(name);
 }
 
 struct word_arg {

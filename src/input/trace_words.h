@@ -47,17 +47,25 @@ static inline bool hint_is_device(enum trace_hint hint)
 /* The hint of a category; HINT_PLAIN for unknown ones. Kernels are HINT_COMPUTE. */
 enum trace_hint trace_category(struct str cat);
 
-/* The hint of an Ascend task type; kernels are HINT_COMPUTE. */
+/* The hint of an Ascend task type; kernels are HINT_COMPUTE. HINT_COMM is a whole collective only
+ * under a collective's name. */
 enum trace_hint trace_task(struct str task_type);
 
 enum flow_kind trace_flow_kind(struct str cat);
 
 /* What a name tells. */
-enum trace_name { NAME_PLAIN, NAME_STEP, NAME_ITERATION, NAME_COLLECTIVE, NAME_CALL };
+enum trace_name {
+    NAME_PLAIN,
+    NAME_STEP,
+    NAME_ITERATION,
+    NAME_RANGE, /* a step when it is a range that the user marked: step0, iteration_3 */
+    NAME_COLLECTIVE,
+    NAME_CALL,
+};
 
 enum trace_name trace_name(struct str name);
 
-/* The number behind ProfilerStep#, Iteration#, Step# or "Step ". */
+/* The number of a step's name, however it is spelt. */
 bool trace_step_number(struct str name, int64_t *number);
 
 /* What to do with an argument. */

@@ -21,6 +21,7 @@ TEST(task_types_tell_work_from_waits_and_copies)
     assert_int_equal(trace_task(S("NOTIFY_WAIT_SQE")), HINT_WAIT);
     assert_int_equal(trace_task(S("Notify Wait")), HINT_WAIT);
     assert_int_equal(trace_task(S("PLACE_HOLDER_SQE")), HINT_CONTROL);
+    assert_int_equal(trace_task(S("HCCL")), HINT_COMM);
 }
 
 TEST(step_marks_need_a_number)
@@ -31,6 +32,8 @@ TEST(step_marks_need_a_number)
     assert_int_equal(trace_name(S("Iteration#3")), NAME_ITERATION);
     assert_int_equal(trace_name(S("Step 4")), NAME_ITERATION);
     assert_int_equal(trace_name(S("Step by step")), NAME_PLAIN);
+    assert_int_equal(trace_name(S("step0")), NAME_RANGE);
+    assert_int_equal(trace_name(S("iteration_3")), NAME_RANGE);
     assert_int_equal(trace_name(S("HCCL_x")), NAME_COLLECTIVE);
     assert_int_equal(trace_name(S("Hccl@hcom_allReduce_")), NAME_CALL);
     assert_true(trace_step_number(S("ProfilerStep#12"), &number));

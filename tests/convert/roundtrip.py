@@ -88,6 +88,14 @@ def check_whole(strata, path, folder, suffix, is_loose):
     return want
 
 
+def check_table(strata, path, folder):
+    """The table of kernels, read back, is the same table."""
+    table = convert(strata, path, os.path.join(folder, "a.csv"))
+    again = convert(strata, table, os.path.join(folder, "b.csv"))
+    with open(table, "rb") as f, open(again, "rb") as g:
+        check(path + ": a table of a table differs", f.read() == g.read())
+
+
 def check_cut(strata, path, folder, want, is_loose):
     """The middle third, whole slices: what overlaps it, no more."""
     first = min(s[0] for s in want)
@@ -117,6 +125,7 @@ def main():
             want = check_whole(strata, path, folder, ".json", is_loose)
             check_whole(strata, path, folder, ".json.gz", is_loose)
             check_cut(strata, path, folder, want, is_loose)
+            check_table(strata, path, folder)
             print("%s: %d slices" % (path, sum(want.values())))
     for problem in problems[:20]:
         print(problem)

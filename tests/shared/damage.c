@@ -3,8 +3,9 @@
  *
  * Each file below FOLDER that an importer knows is cut at CUTS random places and has a random byte
  * changed FLIPS times; each result is read, sealed and looked over. An importer may refuse a file
- * and then says why; it may lose rows and then names the loss. Exit 1 when one keeps silent, 77
- * when FOLDER is not there. The same seed damages the same places.
+ * and then says why; it may lose rows and then names the loss and, in text, the place. A trace that
+ * was cut is always told. Exit 1 when one keeps silent, 77 when FOLDER is not there. The same seed
+ * damages the same places.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -39,6 +40,47 @@ static bool has_severity(const struct diag *d, enum severity least)
     return false;
 }
 
+/* Whether the losses of a text say where they are: a line or a byte. */
+static bool has_places(const struct diag *d)
+{
+    for (size_t i = 0; i < d->entries.n; i++) {
+        const struct where *where = &d->entries.at[i].first[0].where;
+        bool is_somewhere = where->line > 0 || where->byte > 0;
+        /* An event that is never ended is known only at the end. */
+        if (d->entries.at[i].severity == SEV_LOSS && !is_somewhere &&
+            strcmp(d->entries.at[i].code, "trace.unpaired") != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool is_text(const struct input_format *format)
+{
+    static const struct input_format *const others[] = {
+        &input_analysis_db,  &input_ascend_db,      &input_nsys,
+        &input_strata_trace, &input_visualize_data,
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        if (format == others[i])
+            return false;
+    return true;
+}
+
+/* JSON cannot be cut without breaking it, unless only blanks went. */
+static bool is_json(const struct input_format *format)
+{
+    static const struct input_format *const formats[] = {
+        &input_chrome_trace,         &input_kineto,        &input_trace_view, &input_communication,
+        &input_communication_matrix, &input_profiler_info,
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(formats); i++)
+        if (format == formats[i])
+            return true;
+    return false;
+}
+
 /* Does the capture hold together? Numbers that point nowhere would crash an analysis. */
 static bool is_sound(const struct capture *cap)
 {
@@ -60,7 +102,7 @@ static void complain(const char *path, const char *what, size_t at, const char *
 
 /* Reads a text as the file it is said to be. */
 static void read_text(const struct input_format *format, const char *path, struct str text,
-                      const char *what, size_t at)
+                      const char *what, size_t at, bool is_cut)
 {
     struct input_options options = input_defaults();
     struct capture *cap = capture_new();
@@ -84,6 +126,10 @@ static void read_text(const struct input_format *format, const char *path, struc
             complain(path, what, at, "rows were lost and nothing says so");
         if (!is_sound(cap))
             complain(path, what, at, "the capture does not hold together");
+        if (is_text(format) && !has_places(&d))
+            complain(path, what, at, "a loss does not say where it is");
+        if (is_cut && is_json(format) && !has_severity(&d, SEV_WARN))
+            complain(path, what, at, "nothing says that the file was cut");
     }
     capture_free(cap);
     diag_fini(&d);
@@ -101,14 +147,15 @@ static void damage(const struct input_format *format, const char *path, struct s
         if (part == NULL)
             exit(2);
         memcpy(part, text.at, n);
-        read_text(format, path, (struct str){part, n}, "cut", n);
+        read_text(format, path, (struct str){part, n}, "cut", n,
+                  str_trim(str_part(text, n, text.n)).n > 0);
         free(part);
     }
     memcpy(copy, text.at, text.n);
     for (uint64_t i = 0; i < run.flips; i++) {
         size_t at = (size_t)roll(text.n);
         copy[at] = (char)(text.at[at] ^ (char)(1 + roll(255)));
-        read_text(format, path, (struct str){copy, text.n}, "changed", at);
+        read_text(format, path, (struct str){copy, text.n}, "changed", at, false);
         copy[at] = text.at[at];
     }
     free(copy);

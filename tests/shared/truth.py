@@ -3,7 +3,8 @@
 
 usage: truth.py STRATA SHARED [CAPTURE]
 Without CAPTURE small ones are generated with SHARED/tools/gen_capture.py: one rank and several,
-both column generations, with clock skew. Every step metric must be 0 ns off, every injected
+both column generations, with clock skew, and
+with a trace of another profiler beside. Every step metric must be 0 ns off, every injected
 bubble of 1 ms or more found with its labels. Exit 77 when SHARED is not there.
 """
 import json
@@ -16,6 +17,8 @@ VARIANTS = [
     ["--target-mb", "6"],
     ["--target-mb", "4", "--flavor", "old", "--no-stack"],
     ["--target-mb", "3", "--ranks", "3", "--straggler", "1", "--skew-us", "250"],
+    ["--steps", "2", "--layers", "5", "--ranks", "2", "--kineto"],  # the same run told twice
+    ["--steps", "2", "--layers", "3", "--ranks", "8", "--flavor", "old", "--prefill-every", "0"],
 ]
 METRICS = {
     "service_ns": "service_ms",
