@@ -35,6 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (gpu_ncu_read(&in, "page", (struct str){copy, size}, &d) == ST_OK) {
         struct sink sink = {.write = swallow};
         gpu_source_attach(&in);
+        gpu_ptx_attach(&in);
         for (size_t i = 0; i < in.listings.n; i++) {
             gpu_sass_write(&in.listings.at[i], sink);
             if (in.listings.at[i].lines.n > 0)
