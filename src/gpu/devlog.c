@@ -78,8 +78,9 @@ static void issues(struct gpu_text *t, const struct gpu_run *run)
             const struct gpu_health_row *h = &run->stages.at[i].health[k];
             if (h->state != GPU_HEALTH_BAD)
                 continue;
-            gpu_put(t, "- %.*s: %s is %.4g%s (healthy %s): %s\n", STR_ARGS(run->stages.at[i].name),
-                    h->metric, h->value, h->unit, h->healthy, h->if_not);
+            gpu_put(t, "- %.*s: %s is %.4g%s%s (healthy %s): %s\n",
+                    STR_ARGS(run->stages.at[i].name), h->metric, h->value,
+                    h->unit[0] == 'b' ? " " : "", h->unit, h->healthy, h->if_not);
             n++;
         }
     if (n == 0)

@@ -114,6 +114,10 @@ def check_table(out):
               f"{name}: {s['class']} / {s['sub_class']}")
 
 
+TIMELINE = ["## " + x for x in ("Device", "Timeline summary", "Streams", "Overlap",
+                                 "Launch latency", "Gaps", "CUDA graphs", "Top kernels", "Notes")]
+
+
 def class_of(path, out):
     imported(out, path)
     s = json.loads((out / "kernels.json").read_text())["stages"][0]
@@ -154,7 +158,13 @@ with tempfile.TemporaryDirectory() as temp:
           ("Latency", "occupancy", False), "0016")
     for path in [*sorted((data / "kineto-h200").iterdir()), *sorted((data / "kineto").iterdir()),
                  *sorted((data / "nsys_synth").glob("*.sqlite"))]:
-        check(run("report", path).returncode == 0, path.name)
+        r = run("report", path)
+        check(r.returncode == 0, path.name)
+        if path.name != "cupti_profiler.json.gz":  # that one has counters and no kernel
+            sections = [x for x in r.stdout.splitlines() if x.startswith("## ")][1:]
+            check(sections == TIMELINE, f"{path.name}: {sections}")
+    result = imported(temp / "ranges", data / "kineto" / "cupti_profiler.json.gz")
+    check(result["launches"] == 77, f"ranges: {result}")
 
 r = run("roofline", "--device", "H200", "--dtype", "bf16", "--json", "--flops",
         "2*b*h*s*t*(2*k+p)", "--bytes", "bytesof(dtype)*(b*h*s*(2*k+p)+b*t*(k+p))",
