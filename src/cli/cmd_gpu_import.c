@@ -92,8 +92,9 @@ const struct command command_gpu_import = {
     .usage = "[OPTIONS] FILE…",
     .details =
         "Reads pages that Nsight Compute exports as CSV (raw, details, source; several pages of "
-        "one report are joined), counters by kernel, kernel summaries of nsys stats, and traces "
-        "that strata knows (Nsight Systems databases, PyTorch traces). Writes the folder that "
+        "one report are joined; also packed with gzip, or - for standard input), counters by "
+        "kernel, kernel summaries of nsys stats, or traces that strata knows (Nsight Systems "
+        "databases, PyTorch traces), which become a timeline run. Writes the folder that "
         "`strata gpu report` and `strata gpu compare` work on: "
         "out/profiles/MODE/KERNEL/PARAMS/TIME, "
         "or --out.\n"
