@@ -194,11 +194,9 @@ bool ncu_next(struct ncu_page *p, bool *is_units)
         *is_units = p->kind == GPU_PAGE_RAW && id.n == 0 && p->csv.n_cells >= columns;
         if (p->csv.is_broken)
             ncu_lose(p, "the file ends inside it");
-        else if (*is_units)
-            return true;
-        else if (!num_u64(id, &p->id))
+        else if (!*is_units && !num_u64(id, &p->id))
             ncu_lose(p, "no launch number");
-        else if (is_wide && p->csv.n_cells < columns)
+        else if (!*is_units && is_wide && p->csv.n_cells < columns)
             ncu_lose(p, "it has fewer cells than the header");
         else
             return true;
