@@ -426,7 +426,7 @@ static strid name_of_event(struct trace_chunk *c, const struct trace_event *e)
         id = put(c, e->field[FIELD_NAME]);
         trace_paths_teach(&e->name, id);
     }
-    c->paths->names = c->paths->names << 12 ^ id;
+    c->paths->names = c->paths->names << 16 ^ id;
     return id;
 }
 

@@ -223,8 +223,8 @@ ALWAYS_INLINE void set_field(struct trace_event *e, const struct path_node *node
  * these. The guess is right when it stands here with a quote behind it. */
 #define TAKE_TEXT(guess, so_far, text_form, IS_SAME, PRINTABLE)                                    \
     do {                                                                                           \
-        uint64_t mix = ((so_far) ^ (uint64_t)(node - t->nodes)) * UINT64_C(0x9e3779b97f4a7c15);    \
-        (guess).for_next = &t->texts[(mix >> 40) % TRACE_TEXT_GUESSES];                            \
+        uint32_t mix = ((so_far) ^ (uint32_t)(node - t->nodes)) * UINT32_C(0x9e3779b1);            \
+        (guess).for_next = &t->texts[(mix >> 12) % TRACE_TEXT_GUESSES];                            \
         (guess).id = *(guess).for_next;                                                            \
         const struct trace_string *likely = &c->strings.at.at[(guess).id];                         \
         if ((guess).id != 0 && (size_t)(end - p) >= likely->raw.n + SLACK &&                       \

@@ -22,7 +22,7 @@ enum {
     TRACE_PATH_TEXT = 64,    /* a longer text is several nodes */
     TRACE_PATH_CONSTANTS = 4,
     TRACE_PATH_GUESSES = 1024,
-    TRACE_TEXT_GUESSES = 8192,
+    TRACE_TEXT_GUESSES = 4096,
 };
 
 struct trace_chunk;
@@ -84,7 +84,7 @@ struct trace_paths {
     /* The child taken, by the node and the events before. */
     struct path_node *guesses[TRACE_PATH_GUESSES];
     strid texts[TRACE_TEXT_GUESSES]; /* the text met, by its node and the texts before it */
-    uint64_t names;                  /* of the last five events, mixed */
+    uint32_t names;                  /* of the last two events */
     const char *(*walk)(struct trace_chunk *c, const char *p, const char *end,
                         struct trace_event *e);
     uint32_t round; /* changes when all numbers are forgotten */
