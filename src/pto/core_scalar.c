@@ -56,7 +56,7 @@ static struct pto_gm_window element_window(const struct pto_gm *g, int64_t at)
     uint64_t size = pto_dtype_size(g->view.dtype);
     int64_t byte = (int64_t)(((uint64_t)g->view.offset + (uint64_t)at) * size);
 
-    return (struct pto_gm_window){g->root, byte, 1, (int64_t)size, (int64_t)size, true};
+    return (struct pto_gm_window){byte, 1, (int64_t)size, (int64_t)size, g->root, true};
 }
 
 static bool scalar_wait(struct pto_core *c, const struct pto_gm *g, int64_t at, bool is_write,

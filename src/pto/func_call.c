@@ -2,11 +2,6 @@
 
 #include <string.h>
 
-enum status call_fail(struct call *c, enum status st, const char *code, const char *text)
-{
-    return diag_fail(c->diag, st, code, c->args->where, "%s: %s", pto_op_name(c->op), text);
-}
-
 static bool is_kind(const struct pto_arg *list, size_t n, size_t i, enum pto_operand_kind kind)
 {
     return i < n && list[i].kind == kind && list[i].u.tile != NULL;

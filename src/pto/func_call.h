@@ -43,7 +43,11 @@ extern const struct call_table func_move_table, func_index_table, func_matmul_ta
     func_sort_table, func_comm_table;
 
 /* Fails with the operation's name in front of `text`. */
-enum status call_fail(struct call *c, enum status st, const char *code, const char *text);
+static inline enum status call_fail(struct call *c, enum status st, const char *code,
+                                    const char *text)
+{
+    return diag_fail(c->diag, st, code, c->args->where, "%s: %s", pto_op_name(c->op), text);
+}
 
 bool call_has_tile(const struct call *c, size_t i); /* operand i of the ins is a tile */
 bool call_has_value(const struct call *c, size_t i);

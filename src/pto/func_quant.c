@@ -156,9 +156,7 @@ static int32_t top_exponent(enum pto_dtype t)
         return 15;
     case PTO_F4E2M1X2:
         return 2;
-    case PTO_F4E1M2X2:
-        return 0;
-    default:
+    default: /* of F4E1M2X2, which is all that is left */
         return 0;
     }
 }
@@ -180,7 +178,7 @@ static void quantise_group(const struct mx_outs *o, const struct pto_tile *src, 
                            int32_t g, int32_t n)
 {
     enum pto_dtype type = o->data.type.dtype, lane = pto_elem_lane_type(type);
-    int32_t lanes = (int32_t)pto_elem_lanes(type), from = g * GROUP;
+    int32_t lanes = pto_elem_lanes(type) == 2 ? 2 : 1, from = g * GROUP;
     float x[GROUP] = {0}, most = 0;
     row_f32(src, r, from, n, x);
     for (int32_t i = 0; i < n; i++)

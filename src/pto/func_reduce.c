@@ -56,16 +56,15 @@ static uint64_t number_bits(union number x, bool from_float, enum pto_dtype t)
 static void row_numbers(const struct pto_tile *t, int32_t r, int32_t col, int32_t n,
                         union number *out)
 {
-    float f[CALL_PIECE];
-    int64_t v[CALL_PIECE];
-    if (is_float(t))
+    if (is_float(t)) {
+        float f[CALL_PIECE];
         row_f32(t, r, col, n, f);
-    else
-        row_i64(t, r, col, n, v);
-    for (int32_t i = 0; i < n; i++) {
-        if (is_float(t))
+        for (int32_t i = 0; i < n; i++)
             out[i].f = f[i];
-        else
+    } else {
+        int64_t v[CALL_PIECE];
+        row_i64(t, r, col, n, v);
+        for (int32_t i = 0; i < n; i++)
             out[i].v = v[i];
     }
 }

@@ -60,11 +60,11 @@ static size_t cut_segments(struct pto_hazards *h, enum pto_space space, int64_t 
     int64_t at = lo;
 
     while (at < hi) {
-        struct pto_segment *s = i < h->space[space].at.n ? &h->space[space].at.at[i] : NULL;
-        if (!s || s->lo >= hi) { /* nothing more in the range */
+        if (i == h->space[space].at.n || h->space[space].at.at[i].lo >= hi) {
             insert_segment(h, space, i++, &(struct pto_segment){.lo = at, .hi = hi});
-            break;
+            break; /* nothing more in the range */
         }
+        const struct pto_segment *s = &h->space[space].at.at[i];
         if (s->lo > at) {
             insert_segment(h, space, i++, &(struct pto_segment){.lo = at, .hi = s->lo});
             at = h->space[space].at.at[i].lo;
@@ -245,7 +245,7 @@ static void join_oldest(struct pto_hazards *h)
         int64_t at = a->window.at < b->window.at ? a->window.at : b->window.at;
         if (other > end)
             end = other;
-        b->window = (struct pto_gm_window){b->window.root, at, 1, end - at, end - at, false};
+        b->window = (struct pto_gm_window){at, 1, end - at, end - at, b->window.root, false};
         if (a->ready.at > b->ready.at)
             b->ready = a->ready;
         break;

@@ -41,8 +41,8 @@ struct pto_touch {
 
 /* A rectangle of bytes behind a pointer: `rows` rows of `row_bytes` every `stride` bytes. */
 struct pto_gm_window {
-    int32_t root; /* pointer argument; negative: may be any */
     int64_t at, rows, row_bytes, stride;
+    int32_t root;  /* pointer argument; negative: may be any */
     bool is_exact; /* false: only [at, at + rows * stride) is known */
 };
 

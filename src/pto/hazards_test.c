@@ -156,7 +156,7 @@ TEST(a_slot_is_quiet_when_its_last_access_is_over)
 static struct pto_gm_window window(int32_t root, int64_t at, int64_t rows, int64_t row_bytes,
                                    int64_t stride)
 {
-    return (struct pto_gm_window){root, at, rows, row_bytes, stride, true};
+    return (struct pto_gm_window){at, rows, row_bytes, stride, root, true};
 }
 
 static bool meet(struct pto_gm_window a, struct pto_gm_window b)
