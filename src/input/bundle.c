@@ -570,14 +570,14 @@ static void arrange_all(struct finder *f)
 
 /* ---- several bundles ---- */
 
-static bool has_primary(const struct bundle *b)
-{
-    return b->files[0].format->role < ROLE_SIDECAR;
-}
-
 static bool is_cluster_summary(const struct bundle *b)
 {
     return str_ends(b->files[0].folder, S("cluster_analysis_output"));
+}
+
+static bool has_primary(const struct bundle *b)
+{
+    return b->files[0].format->role < ROLE_SIDECAR && !is_cluster_summary(b);
 }
 
 /* Files that only add to a run are one by themselves only when there is nothing else. */
