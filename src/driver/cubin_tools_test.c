@@ -1,7 +1,6 @@
 #include "driver/cubin_tools.h"
 
-#include "base/testing.h"
-#include "driver/testing_folder.h"
+#include "base/testing_folder.h"
 
 static const char sample[] = "tests/data/cubin/demo.cubin";
 static const char stand_in[] = "tests/fake-bin/nvdisasm";
@@ -56,16 +55,6 @@ TEST(a_tool_that_fails_or_says_nothing_is_told)
     assert_int_equal(text.n, 0);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, enter, leave)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(a_small_module_is_printed_as_a_whole),
-        CASE(of_a_large_module_one_function_is_printed),
-        CASE(the_text_of_the_tool_is_kept),
-        CASE(a_tool_that_fails_or_says_nothing_is_told),
-    };
-
-    return cmocka_run_group_tests_name("driver/cubin_tools", tests, NULL, NULL);
-}
+TEST_MAIN("driver/cubin_tools", TS(a_small_module_is_printed_as_a_whole),
+          TS(of_a_large_module_one_function_is_printed), TS(the_text_of_the_tool_is_kept),
+          TS(a_tool_that_fails_or_says_nothing_is_told))
