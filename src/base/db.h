@@ -8,7 +8,8 @@
  * out to be damaged the scan ends, what came before it counts, and the loss is told.
  *
  * Plain tables are read by base/db_table, several times as fast as by the engine, which takes over
- * at the first row that is not plain: only the time shows which of the two it was.
+ * at the first row that is not plain: only the time shows which of the two it was, or a row more
+ * that was got out of a damaged page.
  */
 #ifndef STRATA_BASE_DB_H
 #define STRATA_BASE_DB_H

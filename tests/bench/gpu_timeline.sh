@@ -31,6 +31,6 @@ WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < $launch
 INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME
 SELECT i * 5000, i * 5000 + 2000, 0, (4242 << 24) + 4242, i, 1 + (i % 1000 = 0), 0 FROM n;
 SQL
-/usr/bin/time -f '%e s wall, %U s user, %M KiB' \
+/usr/bin/time -f '%e s wall, %U s user, %S s system, %M KiB' \
     "$strata" gpu timeline "$dir/big.sqlite" --json >"$dir/out.json" || exit 1
 grep -o '"kernel_count": *[0-9]*' "$dir/out.json"
