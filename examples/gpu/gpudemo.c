@@ -217,8 +217,8 @@ static int run_softmax(const struct options *o)
 
 static int run_spill(const struct options *o)
 {
-    /* one block on a multiprocessor: the arrays stay in L2 and do not fill its pipes, so that nothing
-     * but the detour through memory costs time */
+    /* one block on a multiprocessor: the arrays stay in L2 and do not fill its pipes, so that
+     * nothing but the detour through memory costs time */
     enum { BLOCKS = 132 * 4, THREADS = 128, WORDS = 192, SHARED = 200 << 10 };
     int order[WORDS], rounds = 400, bad = 0;
     CUdeviceptr table = driver_alloc(sizeof(order)), to = driver_alloc(BLOCKS * THREADS * 4);

@@ -39,20 +39,25 @@ static struct block *find(const void *p)
     return NULL;
 }
 
+/* Room for one more in the list; false when there is no memory. */
+static bool make_room(void)
+{
+    size_t cap = list.cap > 0 ? list.cap * 2 : 64;
+
+    if (list.n < list.cap)
+        return true;
+    struct block *more = realloc(list.blocks, cap * sizeof(*more));
+    if (more == NULL)
+        return false;
+    list.blocks = more;
+    list.cap = cap;
+    return true;
+}
+
 static bool remember(void *at, size_t size)
 {
-    bool has_room = true;
-
     pthread_mutex_lock(&list.lock);
-    if (list.n == list.cap) {
-        size_t cap = list.cap > 0 ? list.cap * 2 : 64;
-        struct block *more = realloc(list.blocks, cap * sizeof(*more));
-        has_room = more != NULL;
-        if (has_room) {
-            list.blocks = more;
-            list.cap = cap;
-        }
-    }
+    bool has_room = make_room();
     if (has_room)
         list.blocks[list.n++] = (struct block){at, size};
     pthread_mutex_unlock(&list.lock);

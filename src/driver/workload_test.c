@@ -48,6 +48,7 @@ TEST(the_environment_is_the_contract_of_the_injection_library)
                                                "STRATA_INJECT_MODE=counters\n"
                                                "STRATA_INJECT_PASSES=2\n"
                                                "STRATA_INJECT_PER_KERNEL=2\n"
+                                               "STRATA_INJECT_REPLAY=0\n"
                                                "STRATA_INJECT_SKIP=1\n"
                                                "STRATA_TRACE_DIR=%s/trace\n",
                                                scratch)
