@@ -15,6 +15,11 @@ test: all ## run all tests; PRESET=asan for the sanitizers
 demo: all ## run the README's tour on examples/ and show the files it wrote
 	@tools/demo $(B)
 
+check-gpu: all ## with a GPU: every workload of examples/gpu in every mode, classes and times as expected
+	@rm -rf out/check-gpu
+	@mkdir -p out
+	@examples/gpu/profile-all $(B)/strata out/check-gpu
+
 ci: ci-deps ## everything the continuous integration checks, ends with "N passed, N failed"
 	@tools/ci
 
@@ -56,6 +61,6 @@ build/%/build.ninja: CMakePresets.json | build-deps
 .NOTPARALLEL:
 export SECONDS_EACH
 
-.PHONY: all test demo ci bench fuzz install format clean help build-deps ci-deps bench-deps \
+.PHONY: all test demo check-gpu ci bench fuzz install format clean help build-deps ci-deps bench-deps \
 	fuzz-deps check-format check-tidy check-cppcheck check-shell check-layers check-links \
 	check-diagnostics check-packages
