@@ -240,7 +240,7 @@ static int run_spill(const struct options *o)
         CU(cu.MemcpyDtoH_v2(got, to, sizeof(got)));
         for (int t = 0; t < THREADS && !bad; t++) {
             float own[WORDS], sum = 0;
-            int at = t % WORDS;
+            int at = t / 32;
             for (int i = 0; i < WORDS; i++)
                 own[i] = (float)(i ^ t);
             for (int i = 0; i < rounds; i++) {

@@ -145,12 +145,12 @@ size_t gpu_variants_make_stages(struct gpu_variants *v, struct arena *arena, str
         if (v->at.at[i].stage >= 0)
             continue;
         for (size_t k = i; k < v->at.n; k++)
-            if (str_equal(v->at.at[k].mangled, v->at.at[i].mangled))
+            if (str_equal(v->at.at[k].name, v->at.at[i].name))
                 mine += v->at.at[k].total_ns;
         if (total > 0 && mine < 0.01 * total)
             continue;
         for (size_t k = i; k < v->at.n; k++)
-            if (str_equal(v->at.at[k].mangled, v->at.at[i].mangled))
+            if (str_equal(v->at.at[k].name, v->at.at[i].name))
                 v->at.at[k].stage = (int)n;
         (*names)[n++] = v->at.at[i].name;
     }

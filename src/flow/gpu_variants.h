@@ -50,8 +50,9 @@ const uint64_t *gpu_variants_launch(const struct gpu_variants *v, const struct g
 enum status gpu_variants_sort(struct gpu_variants *v, const struct gpu_selection *selections,
                               size_t n, struct diag *d);
 
-/* Stages where the user named none: one for each function with at least 1 % of the kernel time, in
- * the order of first launch; the rest keeps -1. Gives the regexes, which live in `arena`. */
+/* Stages where the user named none: one for each plain name with at least 1 % of the kernel time
+ * (instances of a template are one), in the order of first launch; the rest keeps -1. Gives the
+ * regexes, which live in `arena`. */
 size_t gpu_variants_make_stages(struct gpu_variants *v, struct arena *arena, struct str **names);
 
 /* What stands for a stage: its variant with the largest total; NULL when it has none. */

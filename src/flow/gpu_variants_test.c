@@ -102,6 +102,10 @@ TEST(counters_join_the_kernel_they_belong_to)
     assert_int_equal(variants.at.n, 2);
     /* The last measured launch stands for the kernel, and a measured one for its stage. */
     assert_ptr_equal(variants.at.at[0].counted, &counted[1]);
+    /* A launch that has all the counters goes before a later one that has not. */
+    counted[0].is_whole = true;
+    gpu_variants_count(&variants, counted, 2, -1, &arena);
+    assert_ptr_equal(variants.at.at[0].counted, &counted[0]);
     assert_ptr_equal(gpu_variants_main(&variants, -1), &variants.at.at[0]);
 }
 
@@ -145,6 +149,20 @@ TEST(kernels_that_take_no_time_make_no_stage)
     assert_string_equal(gpu_regex_of_name(S("f<2>(x)"), &arena), "^f<2>\\(x\\)$");
 }
 
+TEST(instances_of_a_template_are_one_stage)
+{
+    struct gpu_launch list[] = {launch("sum", 1, 10), launch("sum", 1, 10), launch("copy", 1, 5)};
+    struct str *names;
+
+    list[0].mangled = S("_Z3sumIfEvPT_");
+    list[1].mangled = S("_Z3sumIdEvPT_");
+    gpu_variants_time(&variants, list, 3, -1);
+    assert_int_equal(variants.at.n, 3);
+    assert_int_equal(gpu_variants_make_stages(&variants, &arena, &names), 2);
+    assert_str(names[0], "sum");
+    assert_str(names[1], "copy");
+}
+
 #define CLEAN(name) cmocka_unit_test_setup_teardown(name, enter, leave)
 
 TEST_MAIN("flow/gpu_variants", CLEAN(a_variant_is_a_name_with_a_grid_and_a_block),
@@ -152,4 +170,5 @@ TEST_MAIN("flow/gpu_variants", CLEAN(a_variant_is_a_name_with_a_grid_and_a_block
           CLEAN(a_pass_has_frequent_kernels_as_often_as_they_come),
           CLEAN(counters_join_the_kernel_they_belong_to),
           CLEAN(resources_come_from_the_run_without_instruments),
-          CLEAN(kernels_that_take_no_time_make_no_stage))
+          CLEAN(kernels_that_take_no_time_make_no_stage),
+          CLEAN(instances_of_a_template_are_one_stage))

@@ -4,7 +4,7 @@ enum { WORDS = 192 };
 extern "C" __global__ void spill(float *to, const int *order, int rounds)
 {
     float own[WORDS];
-    int at = threadIdx.x % WORDS;
+    int at = threadIdx.x / 32; /* the same for a warp, whose lanes then share sectors */
     float sum = 0;
 
     for (int i = 0; i < WORDS; i++)
