@@ -6,7 +6,7 @@
 
 #include "driver/cubin.h"
 
-enum { CUBIN_CODE_MOST = 8 << 20 }; /* bytes of code that are printed as a whole */
+enum { CUBIN_CODE_MOST = 256 << 10 }; /* bytes of code that are printed as a whole */
 
 /* The words that print one kernel of a module; of a small module all of it comes. Ends with NULL.
  */

@@ -26,15 +26,21 @@ struct target {
     bool is_failed;
 };
 
+/* Launches of one name and shape. */
+struct kernel {
+    uint64_t key, turns, measured;
+    uint32_t passed_over; /* since the last one that was measured */
+    uint32_t done[METRIC_PARTS_MOST];
+};
+
 static struct {
     struct session *session;
     pthread_mutex_t lock; /* held from a chosen launch's begin to its end */
     struct target targets[CONTEXTS_MOST];
     unsigned n_targets;
-    struct {
-        uint64_t key, count;
-    } kernels[KERNELS_MOST]; /* by name, grid and block */
-    uint64_t launches, matching, measured;
+    struct kernel kernels[KERNELS_MOST]; /* by name, grid and block */
+    struct kernel others;                /* those that find the table full share it */
+    uint64_t launches, matching, measured, changes;
     char *unreplayed[NOTES_MOST];
     unsigned n_unreplayed;
     bool is_told_capture, is_told_ranges;
@@ -156,29 +162,53 @@ static uint64_t key_of(const struct launch *l)
     return key != 0 ? key : 1;
 }
 
-/* How many launches of this name and shape were wanted before. Kernels that find the
- * table full share a number. */
-static uint64_t *count_of(const struct launch *l)
+static struct kernel *kernel_of(const struct launch *l)
 {
-    static uint64_t others;
     uint64_t key = key_of(l);
 
     for (size_t i = 0; i < KERNELS_MOST; i++) {
-        size_t at = (key + i) % KERNELS_MOST;
-        if (c.kernels[at].key == 0)
-            c.kernels[at].key = key;
-        if (c.kernels[at].key == key)
-            return &c.kernels[at].count;
+        struct kernel *k = &c.kernels[(key + i) % KERNELS_MOST];
+        if (k->key == 0)
+            k->key = key;
+        if (k->key == key)
+            return k;
     }
-    return &others;
+    return &c.others;
 }
 
 /* The parts forth and back (0 1, 1 0, 0 1, ...): every round has all, and changes are few. */
-static size_t part_of(uint64_t turn, size_t parts)
+static size_t part_of_turn(uint64_t turn, size_t parts)
 {
     uint64_t at = turn % parts;
 
     return turn / parts % 2 == 0 ? at : parts - 1 - at;
+}
+
+/* The part that a launch is measured for; false: none, let it pass. A change of part is dear, so
+ * that after the first few a kernel that wants another one has to wait the longer the more changes
+ * there were; the others use what there is meanwhile. */
+static bool choose_part(const struct session *s, const struct target *t, struct kernel *k,
+                        size_t *part)
+{
+    enum { FREE_CHANGES = 8 };
+    size_t parts = t->set.n_parts, wanted = parts;
+    uint64_t each = (s->settings.per_kernel + parts - 1) / parts;
+
+    *part = t->part;
+    if (s->settings.per_kernel == 0) { /* every launch counts */
+        *part = part_of_turn(k->turns, parts);
+        return true;
+    }
+    bool has_use = k->done[t->part] < each, is_free = c.changes < FREE_CHANGES;
+    for (size_t i = 0; i < parts; i++)
+        if (k->done[i] < each && (wanted == parts || k->done[i] < k->done[wanted]))
+            wanted = i;
+    if (wanted == parts)
+        return false;
+    if (has_use && (k->done[wanted] >= k->done[t->part] || !is_free))
+        return true;
+    *part = wanted;
+    return is_free || k->passed_over++ >= c.changes / FREE_CHANGES;
 }
 
 static bool is_unreplayable(const struct launch *l)
@@ -203,25 +233,24 @@ static void note_unreplayed(struct session *s, const struct launch *l)
     session_note(s, "not-replayed", 0, name);
 }
 
-/* The settings' choice; counts as it goes. `turn`: how many of this name and shape there were. */
-static bool is_chosen(struct session *s, const struct launch *l, uint64_t *turn)
+/* The settings' choice; counts as it goes. NULL: not this one. */
+static struct kernel *choose(struct session *s, const struct launch *l)
 {
     if (!launch_matches(s, l))
-        return false;
+        return NULL;
     c.matching++;
     if (c.matching <= s->settings.skip ||
         (s->settings.count > 0 && c.measured >= s->settings.count))
-        return false;
-    uint64_t *count = count_of(l);
-    *turn = (*count)++;
-    if (s->settings.per_kernel > 0 && *turn >= s->settings.per_kernel)
-        return false;
+        return NULL;
+    struct kernel *k = kernel_of(l);
+    if (s->settings.per_kernel > 0 && k->measured >= s->settings.per_kernel)
+        return NULL;
     if (!launch_is_captured(s, l))
-        return true;
+        return k;
     if (!c.is_told_capture)
         session_note(s, "capturing", 0, l->name);
     c.is_told_capture = true;
-    return false;
+    return NULL;
 }
 
 /* ---- one launch ---- */
@@ -351,24 +380,40 @@ static void stop(struct session *s, struct target *t)
     }
 }
 
+static bool begin(struct session *s, struct target *t, struct kernel *k)
+{
+    size_t part;
+
+    if (!choose_part(s, t, k, &part))
+        return false;
+    c.changes += part != t->part;
+    k->passed_over = 0;
+    k->turns++;
+    if (use_part(s, t, part) && start(s, t)) {
+        k->done[part]++;
+        k->measured++;
+        return true;
+    }
+    t->is_failed = true;
+    return false;
+}
+
 static void launch_begins(struct session *s, const struct launch *l)
 {
     pthread_mutex_lock(&c.lock);
-    uint64_t number = c.launches++, turn = 0;
-    struct target *t = NULL;
-    if (is_chosen(s, l, &turn) && (t = target_of(s, l)) != NULL && t->set.passes > 1 &&
-        is_unreplayable(l)) {
+    uint64_t number = c.launches++;
+    struct kernel *k = choose(s, l);
+    struct target *t = k != NULL ? target_of(s, l) : NULL;
+    if (t != NULL && t->set.passes > 1 && is_unreplayable(l)) {
         note_unreplayed(s, l);
         t = NULL;
     }
     now.launch = *l;
     now.number = number;
     now.at = session_now(s);
-    bool is_started = t != NULL && use_part(s, t, part_of(turn, t->set.n_parts)) && start(s, t);
+    bool is_started = t != NULL && begin(s, t, k);
     launch_seen(l->name, is_started);
     if (!is_started) {
-        if (t != NULL)
-            t->is_failed = true;
         pthread_mutex_unlock(&c.lock);
         return;
     }

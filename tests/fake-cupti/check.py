@@ -237,9 +237,17 @@ def launches_take_turns():
     assert run.trace["metrics"] == names[:16]
     assert ["passes", 0, ",".join(names[16:])] in run.trace["notes"]
     assert [c["passes"] for c in run.trace["counters"]] == [1] * 8
+    assert [c["grid"] for c in run.trace["counters"]] == [4] * 3 + [5] + [4] * 4
     has = [[v != -1 for v in c["values"]] for c in run.trace["counters"]]
     first, second = [True] * 8 + [False] * 8, [False] * 8 + [True] * 8
-    assert has == [first, second, second, first, first, second, second, first]
+    assert has == [first, second, second, second, second, first, first, second]
+    # Kernels that come again and again wait for one another once there were many changes.
+    words = ["launch:k%d:1:1" % i for i in range(30)] * 8
+    run = Run(*words, MODE="counters", METRICS=",".join(names), REPLAY="0", PER_KERNEL="4")
+    has = {}
+    for one in run.trace["counters"]:
+        has.setdefault(one["name"], []).append(one["values"][0] != -1)
+    assert len(has) == 30 and all(sorted(v) == [False, False, True, True] for v in has.values())
     run = Run("launch:k:4:1", MODE="counters", METRICS=",".join(names[:3]), REPLAY="0")
     assert run.trace["metrics"] == names[:3] and not run.trace["notes"]
 
