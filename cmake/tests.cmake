@@ -111,6 +111,8 @@ if(TARGET strata)
     set_tests_properties(docs.schema PROPERTIES SKIP_RETURN_CODE 77)
     add_test(NAME anomaly.missing COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/anomaly/missing.py $<TARGET_FILE:strata>)
+    add_test(NAME signal.bus COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/signal/bus.py
+        $<TARGET_FILE:strata>)
 endif()
 
 # In-core traces, cleaned by the same rules written down once more.

@@ -96,6 +96,7 @@ struct pool *pool_new(size_t width)
     pthread_cond_init(&pool->wake, NULL);
     pthread_cond_init(&pool->done, NULL);
     sigfillset(&all);
+    sigdelset(&all, SIGBUS); /* comes from what the thread itself reads */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (pool->threads + 1 < width &&
            pthread_create(&pool->thread[pool->threads], NULL, work, pool) == 0)

@@ -18,7 +18,8 @@ struct pool;
 size_t pool_default_width(void);
 
 /* `width` counts the calling thread; 0 means the default. Fewer threads are used when the system
- * refuses to create them. Signals are left to the threads that were there before. */
+ * refuses to create them. Signals are left to the threads that were there before, but for SIGBUS,
+ * which a thread gets from its own reading of a mapped file. */
 struct pool *pool_new(size_t width);
 void pool_free(struct pool *pool);
 size_t pool_width(const struct pool *pool);

@@ -1,6 +1,7 @@
 #include "base/pool.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
@@ -153,6 +154,31 @@ TEST(tasks_run_at_the_same_time)
     pool_free(pool);
 }
 
+static void look_at_mask(void *ctx, size_t i)
+{
+    sigset_t mask;
+
+    (void)i;
+    pthread_sigmask(SIG_BLOCK, NULL, &mask);
+    if (pthread_equal(pthread_self(), *(pthread_t *)ctx) == 0)
+        atomic_fetch_add(&calls[sigismember(&mask, SIGINT) && !sigismember(&mask, SIGBUS)], 1);
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); /* so that the others get some */
+}
+
+TEST(threads_leave_signals_to_others_but_for_their_own_reading)
+{
+    struct pool *pool = pool_new(4);
+    pthread_t self = pthread_self();
+
+    atomic_store(&calls[0], 0);
+    atomic_store(&calls[1], 0);
+    for (int i = 0; i < 100 && calls[1] == 0; i++)
+        pool_for(pool, 64, look_at_mask, &self);
+    assert_int_equal(calls[0], 0);
+    assert_true(calls[1] > 0);
+    pool_free(pool);
+}
+
 TEST(the_default_width_is_what_the_machine_has)
 {
     struct pool *pool = pool_new(0);
@@ -231,8 +257,9 @@ TEST(a_merge_can_end_a_pipeline)
 }
 
 TEST_MAIN("base/pool", T(a_pipeline_merges_in_order_whatever_its_width),
-          T(a_merge_can_end_a_pipeline), T(every_number_is_handed_out_once),
-          T(a_pool_serves_many_rounds_of_any_size),
+          T(a_merge_can_end_a_pipeline),
+          T(threads_leave_signals_to_others_but_for_their_own_reading),
+          T(every_number_is_handed_out_once), T(a_pool_serves_many_rounds_of_any_size),
           T(plain_writes_of_a_task_are_seen_by_the_caller),
           T(a_nested_call_runs_inline_and_in_order),
           T(width_one_and_no_pool_run_in_order_on_the_caller), T(tasks_run_at_the_same_time),

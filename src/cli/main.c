@@ -2,9 +2,11 @@
  * strata's front door: signals, then the frame.
  */
 #include <signal.h>
+#include <unistd.h>
 
 #include "base/cancel.h"
 #include "cli/frame.h"
+#include "cli/session.h"
 
 static void interrupted(int signal_number)
 {
@@ -12,15 +14,29 @@ static void interrupted(int signal_number)
     cancel_request();
 }
 
+/* A mapped page is gone: its file was made shorter, or the disk failed. Reading cannot go on. */
+static void lost_page(int signal_number)
+{
+    static const char text[] =
+        "strata: error: an input file became shorter or unreadable while it was read\n";
+
+    (void)signal_number;
+    ssize_t written = write(STDERR_FILENO, text, sizeof(text) - 1);
+    (void)written;
+    _exit(CODE_FILE);
+}
+
 int main(int argc, char **argv)
 {
     /* The first signal asks the run to stop, the second one finds the default and kills. Without
      * SA_RESTART a blocking read returns, so that the request is seen. */
     struct sigaction stop = {.sa_handler = interrupted, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction lost = {.sa_handler = lost_page};
     struct sigaction ignore = {.sa_handler = SIG_IGN};
 
     sigaction(SIGINT, &stop, NULL);
     sigaction(SIGTERM, &stop, NULL);
+    sigaction(SIGBUS, &lost, NULL);
     sigaction(SIGPIPE, &ignore, NULL); /* a write then fails with EPIPE, which is quiet */
     return frame_run(argc > 0 ? argc - 1 : 0, (const char *const *)argv + 1);
 }

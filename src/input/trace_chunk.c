@@ -33,6 +33,7 @@ void trace_chunk_init(struct trace_chunk *c, enum trace_dialect dialect)
 void trace_chunk_fini(struct trace_chunk *c)
 {
     mem_free(c->buffer);
+    mapwindow_leave(&c->window);
     trace_strings_fini(&c->strings);
     vec_free(&c->lanes);
     attrs_fini(&c->sets);

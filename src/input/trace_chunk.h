@@ -15,6 +15,7 @@
 #define STRATA_INPUT_TRACE_CHUNK_H
 
 #include "base/json_read.h"
+#include "base/mapwindow.h"
 #include "capture/attrs.h"
 #include "input/trace_event.h"
 #include "input/trace_paths.h"
@@ -122,6 +123,7 @@ struct trace_chunk {
     /* The text, and where in the file it is. */
     char *buffer; /* owned; NULL when the text belongs to someone else */
     size_t buffer_cap;
+    struct mapwindow *window; /* has the text, when it is not NULL; left by the piece's end */
     struct str text;
     uint64_t offset;      /* of text.at[0] */
     uint64_t from, limit; /* events that begin here are ours */

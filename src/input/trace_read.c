@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/cancel.h"
+#include "base/mapfile.h"
 #include "base/pool.h"
 #include "base/progress.h"
 #include "input/trace_facts.h"
@@ -42,6 +43,8 @@ struct reader {
     struct diag source_diag;
     enum status source_status;
     struct trace_source source;
+    bool is_mapped;           /* pieces are parts of windows of the file, not copies */
+    struct mapwindow *window; /* the last one; of next_piece() */
     struct trace_merge merge;
     struct trace_facts facts;
     struct trace_cut cut;
@@ -145,10 +148,16 @@ static uint64_t piece_offset(const struct reader *r, uint64_t from)
     return from - r->begin < LOOK_BEHIND ? r->begin : from - LOOK_BEHIND;
 }
 
+/* The bytes of a piece's text, if the file has them. */
+static size_t piece_length(const struct reader *r, const struct trace_chunk *c)
+{
+    return (size_t)(c->limit + r->cut.reach - c->offset);
+}
+
 /* Fills a piece of a serial source, and keeps what the next one needs. */
 static bool fill_piece(struct reader *r, struct trace_chunk *c)
 {
-    size_t n = (size_t)(c->limit + r->cut.reach - c->offset), got;
+    size_t n = piece_length(r, c), got;
 
     make_room(c, n);
     size_t have = r->ahead.n < n ? r->ahead.n : n;
@@ -185,6 +194,7 @@ static bool next_piece(void *ctx, size_t slot)
         r->source_status = ST_CANCELLED;
         return false;
     }
+    mapwindow_leave(&c->window); /* of the piece before in this slot */
     c->from = r->next_from;
     c->limit = c->from + r->cut.piece;
     c->offset = piece_offset(r, c->from);
@@ -194,6 +204,8 @@ static bool next_piece(void *ctx, size_t slot)
     if (c->from >= r->source.size && c->from > r->begin)
         return false;
     c->is_last = c->limit + r->cut.reach >= r->source.size;
+    if (r->is_mapped && !c->is_last)
+        c->window = mapwindow_take(&r->window, r->source.fd, c->offset, piece_length(r, c));
     return true;
 }
 
@@ -202,6 +214,26 @@ static bool next_piece(void *ctx, size_t slot)
 static size_t like_in_file(const struct trace_chunk *c)
 {
     return (size_t)(c->offset - (uintptr_t)c->buffer) % PAGE;
+}
+
+/* Gets the text of a piece of a source that is not serial. */
+static void get_text(const struct reader *r, struct trace_chunk *c)
+{
+    size_t n = piece_length(r, c);
+
+    if (r->source.fd < 0) {
+        c->text = str_part(r->source.text, (size_t)c->offset, n);
+        return;
+    }
+    if (c->window != NULL) {
+        c->text = mapwindow_part(c->window, c->offset, n);
+        return;
+    }
+    make_room(c, n + PAGE);
+    char *at = c->buffer + like_in_file(c);
+    size_t got = trace_source_at(&r->source, c->offset, at, n, &c->error);
+    c->text = (struct str){at, got};
+    c->is_last = c->is_last || got < n; /* it became shorter meanwhile */
 }
 
 /* With one thread the piece before is merged already, and nothing needs to be guessed. */
@@ -219,18 +251,8 @@ static void work_piece(void *ctx, size_t slot)
     struct trace_chunk *c = &r->slots[slot];
 
     c->error = 0;
-    if (!r->source.is_serial) {
-        size_t n = (size_t)(c->limit + r->cut.reach - c->offset);
-        if (r->source.fd < 0) {
-            c->text = str_part(r->source.text, (size_t)c->offset, n);
-        } else {
-            make_room(c, n + PAGE);
-            char *at = c->buffer + like_in_file(c);
-            size_t got = trace_source_at(&r->source, c->offset, at, n, &c->error);
-            c->text = (struct str){at, got};
-            c->is_last = c->is_last || got < n; /* it became shorter meanwhile */
-        }
-    }
+    if (!r->source.is_serial)
+        get_text(r, c);
     if (r->n_slots == 1)
         read_in_turn(r, c);
     else
@@ -357,6 +379,7 @@ static void run(struct reader *r, enum trace_dialect dialect)
     for (size_t i = 0; i < r->n_slots; i++)
         trace_chunk_init(&r->slots[i], dialect);
     r->next_from = r->expected = r->begin;
+    r->is_mapped = r->source.fd >= 0 && r->source.size > MAPFILE_READ_MAX;
     if (r->source.is_serial) {
         memmove(r->ahead.at, r->ahead.at + r->begin, r->ahead.n - (size_t)r->begin);
         r->ahead.n -= (size_t)r->begin;
@@ -370,6 +393,7 @@ static void run(struct reader *r, enum trace_dialect dialect)
     pool_pipe(pool, r->n_slots, &pipe, r);
     for (size_t i = 0; i < r->n_slots; i++)
         trace_chunk_fini(&r->slots[i]);
+    mapwindow_leave(&r->window);
     mem_free(r->slots);
 }
 

@@ -1,7 +1,10 @@
 #include "input/trace_read.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
+#include "base/mapfile.h"
 #include "base/pool.h"
 #include "base/testing.h"
 #include "capture/capture.h"
@@ -361,6 +364,61 @@ TEST(numbers_that_are_forgotten_change_nothing)
     mem_free(text);
 }
 
+/* A large trace of many layouts; one event is longer than what lies behind a piece. */
+static char *make_large(size_t *n)
+{
+    enum { EVENTS = 40000, LONG = 300000, ROOM = EVENTS * 400 + 2 * LONG };
+    char *text = mem_grow(NULL, 1, ROOM);
+
+    *n = 1;
+    text[0] = '[';
+    for (int i = 0; i < EVENTS; i++)
+        *n += (size_t)snprintf(text + *n, ROOM - *n,
+                               "{\"ph\": \"X\", \"name\": \"op%d\", \"pid\": %d, \"tid\": %d, "
+                               "\"ts\": \"%d.000\", \"dur\": 1.5, \"cat\": \"c%d\", \"args\": "
+                               "{\"k%d\": \"%0*d\", \"connection_id\": %d}}%s",
+                               i % 700, i % 3, i % 4, i, i % 2, i % 5,
+                               i == EVENTS / 2 ? LONG : 20 + i % 100, i, i,
+                               i + 1 < EVENTS ? ", " : "]");
+    assert_true(*n < ROOM);
+    return text;
+}
+
+static uint64_t digest_file(const char *path, struct trace_cut cut, struct pool *pool)
+{
+    struct input_options options = input_defaults();
+    struct input_file in = {.path = path, .diag = &diag, .options = &options};
+
+    restart();
+    options.pool = pool;
+    assert_int_equal(trace_read_cut(&in, cap, TRACE_ASCEND, "test", cut), ST_OK);
+    capture_seal(cap);
+    return digest(cap);
+}
+
+/* A large file is mapped, window by window; it gives what the same text in memory gives. */
+TEST(a_mapped_file_is_like_its_text)
+{
+    static const struct trace_cut cuts[] = {{384 << 10, 16 << 10}, {100000, 4096}, {5 << 20, 64}};
+    struct pool *pools[] = {NULL, pool_new(2), pool_new(8)};
+    char path[] = "/tmp/strata-test-XXXXXX";
+    size_t n;
+    char *text = make_large(&n);
+    int fd = mkstemp(path);
+
+    assert_true(fd >= 0 && n > 2 * (size_t)MAPFILE_READ_MAX);
+    assert_int_equal(write(fd, text, n), n);
+    close(fd);
+    uint64_t whole = digest_cut((struct str){text, n}, TRACE_ASCEND, n + 1, 64, NULL);
+    for (size_t i = 0; i < ARRAY_LEN(cuts); i++)
+        for (size_t t = 0; t < 3; t++)
+            assert_true(digest_file(path, cuts[i], pools[t]) == whole);
+    for (size_t t = 0; t < 3; t++)
+        pool_free(pools[t]);
+    unlink(path);
+    mem_free(text);
+}
+
 TEST(a_truncated_file_keeps_every_complete_event)
 {
     for (size_t n = 2; n < ascend.n; n += 11) {
@@ -669,7 +727,7 @@ TEST_MAIN("input/trace_read", F(every_event_of_an_ascend_timeline_gets_its_kind)
           F(a_stream_is_named_by_its_number_and_a_thread_by_its_name),
           F(arrows_join_launches_and_kernels), F(counters_and_step_marks_are_kept),
           F(numbers_that_are_forgotten_change_nothing),
-          F(neither_cuts_nor_threads_change_the_result),
+          F(neither_cuts_nor_threads_change_the_result), F(a_mapped_file_is_like_its_text),
           F(a_truncated_file_keeps_every_complete_event),
           F(damage_costs_the_damaged_event_and_is_counted_with_its_place),
           F(what_profilers_leave_behind_is_accepted_and_counted),

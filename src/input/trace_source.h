@@ -1,8 +1,9 @@
 /*
  * trace_source - the bytes of a trace, in pieces.
  *
- * A plain file is read by whoever needs a piece of it. A gzip file or a pipe has to be read from
- * front to back: a piece is filled when it is handed out. The result is the same.
+ * A plain file is read by whoever needs a piece of it, or mapped by its reader when it is large. A
+ * gzip file or a pipe has to be read from front to back: a piece is filled when it is handed out.
+ * The result is the same.
  */
 #ifndef STRATA_INPUT_TRACE_SOURCE_H
 #define STRATA_INPUT_TRACE_SOURCE_H
