@@ -383,6 +383,9 @@ static void finish_works(struct nsys *s)
 {
     struct slices *slices = &s->cap->slices;
     size_t first = slices->n - s->works.n;
+
+    if (s->works.n == 0)
+        return;
     uint32_t *order = order_works(s, slices->begin + first);
     nanos end = 0;
 

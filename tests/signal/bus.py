@@ -13,17 +13,18 @@ import time
 PATIENCE = 60  # seconds
 
 
-def catches(pid, number):
+def is_set_up(pid):
+    """SIGPIPE is ignored right after SIGBUS got its handler; a sanitizer has one of its own before."""
     for line in pathlib.Path("/proc/%d/status" % pid).read_text().splitlines():
-        if line.startswith("SigCgt:"):
-            return bool(int(line.split()[1], 16) >> (number - 1) & 1)
+        if line.startswith("SigIgn:"):
+            return bool(int(line.split()[1], 16) >> (signal.SIGPIPE - 1) & 1)
     return False
 
 
 with subprocess.Popen([sys.argv[1], "info", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                       stderr=subprocess.PIPE) as strata:
     end = time.monotonic() + PATIENCE
-    while not catches(strata.pid, signal.SIGBUS):
+    while not is_set_up(strata.pid):
         if time.monotonic() > end or strata.poll() is not None:
             strata.kill()
             sys.exit("strata has no handler for SIGBUS")
