@@ -7,10 +7,7 @@
 
 #include "base/fs.h"
 #include "base/mapfile.h"
-#include "base/testing.h"
-
-static struct arena arena;
-static struct diag diag;
+#include "base/testing_arena.h"
 
 TEST(a_given_script_is_taken_unseen)
 {
@@ -61,30 +58,7 @@ TEST(a_program_that_is_not_there_is_told)
     unlink("/tmp/strata-no-log");
 }
 
-static int begin(void **state)
-{
-    (void)state;
-    arena_init(&arena);
-    diag_init(&diag);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    diag_fini(&diag);
-    arena_free(&arena);
-    return 0;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(a_given_script_is_taken_unseen),
-        T(values_and_programs_come_from_the_sourced_environment),
-        T(a_step_leaves_its_command_and_its_end_in_the_log),
-        T(a_program_that_is_not_there_is_told),
-    };
-
-    return cmocka_run_group_tests_name("driver.cann", tests, begin, end);
-}
+TEST_MAIN("driver.cann", TA(a_given_script_is_taken_unseen),
+          TA(values_and_programs_come_from_the_sourced_environment),
+          TA(a_step_leaves_its_command_and_its_end_in_the_log),
+          TA(a_program_that_is_not_there_is_told))

@@ -4,12 +4,9 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "base/testing.h"
+#include "base/testing_arena.h"
 #include "gpu/ncu_csv.h"
 #include "gpu/run.h"
-
-static struct arena arena;
-static struct diag diag;
 
 static struct gpu_import read_page(const char *text, enum status expected)
 {
@@ -90,27 +87,5 @@ TEST(a_kernel_finds_its_module_by_its_plain_name)
     gpu_import_free(&in);
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    arena_init(&arena);
-    diag_init(&diag);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    diag_fini(&diag);
-    arena_free(&arena);
-    return 0;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        T(modules_are_kept_once_each), T(names_before_a_listing_are_passed_over),
-        T(a_page_with_samples_is_no_such_page), T(a_kernel_finds_its_module_by_its_plain_name)};
-
-    return cmocka_run_group_tests_name("gpu/ncu_ptx", tests, set_up, tear_down);
-}
+TEST_MAIN("gpu/ncu_ptx", TA(modules_are_kept_once_each), TA(names_before_a_listing_are_passed_over),
+          TA(a_page_with_samples_is_no_such_page), TA(a_kernel_finds_its_module_by_its_plain_name))

@@ -79,13 +79,13 @@ static void *open_library(void)
 
 bool cupti_open(struct cupti *c, char *missing, size_t size)
 {
-    *c = (struct cupti){.library = open_library()};
-    if (c->library == NULL) {
+    *c = (struct cupti){.handle = open_library()};
+    if (c->handle == NULL) {
         const char *why = dlerror();
         snprintf(missing, size, "libcupti was not found: %s", why != NULL ? why : "");
         return false;
     }
-#define WANT(name, args) *(void **)&c->name = dlsym(c->library, "cupti" #name);
+#define WANT(name, args) *(void **)&c->name = dlsym(c->handle, "cupti" #name);
 #define NEED(name, args)                                                                           \
     WANT(name, args)                                                                               \
     if (c->name == NULL) {                                                                         \

@@ -17,7 +17,7 @@ typedef void cupti_complete(void *context, uint32_t stream, uint8_t *buffer, siz
                             size_t valid);
 
 struct cupti {
-    void *library;
+    void *handle;
     uint32_t version;
 #define NEED(name, args) int(*name) args;
 #define WANT(name, args) int(*name) args;

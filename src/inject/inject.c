@@ -123,6 +123,6 @@ int InitializeInjectionNvtx2(void *get_export_table)
 
     if (folder == NULL || folder[0] == '\0' || !cupti_open(&cupti, missing, sizeof(missing)))
         return 0;
-    *(void **)&hand_on = dlsym(cupti.library, "InitializeInjectionNvtx2");
+    *(void **)&hand_on = dlsym(cupti.handle, "InitializeInjectionNvtx2");
     return hand_on != NULL ? hand_on(get_export_table) : 0;
 }
