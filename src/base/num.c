@@ -232,6 +232,32 @@ static inline uint64_t short_word(const char *p, size_t n)
     return (uint64_t)le16toh(pair) | (uint64_t)le16toh(last) << 8 * (n - 2);
 }
 
+enum num_kind num_short(struct str text, int64_t *whole, double *real)
+{
+    static const double power[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
+    const uint64_t top = UINT64_C(0x8080808080808080);
+
+    if (text.n == 0 || text.n > 7)
+        return NUM_OTHER;
+    unsigned n = (unsigned)text.n;
+    uint64_t word = short_word(text.at, n) << 8 * (8 - n); /* the last digit is the highest byte */
+    word ^= UINT64_C(0x3030303030303030) << 8 * (8 - n);   /* digits are 0 to 9 now */
+    uint64_t others = (((word & ~top) + UINT64_C(0x7676767676767676)) | word) & top;
+    if (others == 0) {
+        *whole = (int64_t)num_join_eight(word);
+        return NUM_WHOLE;
+    }
+    unsigned before = (unsigned)__builtin_ctzll(others) / 8, decimals = 7 - before;
+    if ((others & (others - 1)) != 0 || decimals == 0 || before == 8 - n ||
+        text.at[n - 1 - decimals] != '.')
+        return NUM_OTHER;
+    /* The digits before the point move over it. */
+    uint64_t digits = word & (((uint64_t)1 << 8 * before) - 1);
+    word = (word >> 8 * (before + 1) << 8 * (before + 1)) | digits << 8;
+    *real = (double)num_join_eight(word) / power[decimals];
+    return NUM_REAL;
+}
+
 /* Digits and nothing else, at least one and few enough that they cannot overflow. */
 static bool plain_u64(struct str s, uint64_t *out)
 {

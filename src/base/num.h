@@ -34,6 +34,11 @@ bool num_i64(struct str text, int64_t *out);
 bool num_u64(struct str text, uint64_t *out);
 bool num_f64(struct str text, double *out);
 
+/* A short number without sign or exponent, which is what most are: whole, or with a point in it.
+ * NUM_OTHER for all others, which one of the above may take. */
+enum num_kind { NUM_OTHER, NUM_WHOLE, NUM_REAL };
+enum num_kind num_short(struct str text, int64_t *whole, double *real);
+
 /* Sixteen hexadecimal digits at most, with or without 0x, and nothing else. */
 bool num_hex(struct str text, uint64_t *out);
 

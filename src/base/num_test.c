@@ -569,7 +569,37 @@ TEST(the_quick_way_takes_what_it_takes_alike)
     }
 }
 
-TEST_MAIN("base/num", T(microseconds_with_three_decimals_are_exact),
+TEST(short_numbers_are_what_the_long_way_makes_of_them)
+{
+    static const char letters[] = "0123456789012345678901234567890123456789......-+e \xff:/";
+    size_t taken[3] = {0};
+
+    for (int i = 0; i < 200000; i++) {
+        char text[8];
+        struct str s = {text, (size_t)i % 9};
+        for (size_t k = 0; k < s.n; k++)
+            text[k] = letters[draw(sizeof(letters) - 1)];
+        int64_t whole = -1, want_whole = -1;
+        double real = -1, want_real = -1;
+        enum num_kind kind = num_short(s, &whole, &real);
+        taken[kind]++;
+        bool is_whole = num_i64(s, &want_whole);
+        if (kind == NUM_WHOLE) {
+            assert_true(is_whole);
+            assert_int_equal(whole, want_whole);
+        } else if (kind == NUM_REAL) {
+            assert_false(is_whole);
+            assert_true(num_f64(s, &want_real));
+            assert_memory_equal(&real, &want_real, sizeof(real));
+        }
+    }
+    assert_true(taken[NUM_WHOLE] > 10000 && taken[NUM_REAL] > 10000 && taken[NUM_OTHER] > 10000);
+    assert_int_equal(num_short(S(".5"), &(int64_t){0}, &(double){0}), NUM_OTHER);
+    assert_int_equal(num_short(S("5."), &(int64_t){0}, &(double){0}), NUM_OTHER);
+}
+
+TEST_MAIN("base/num", T(short_numbers_are_what_the_long_way_makes_of_them),
+          T(microseconds_with_three_decimals_are_exact),
           T(the_fourth_decimal_rounds_and_later_ones_do_not),
           T(exponents_signs_blanks_tabs_and_quotes_are_read),
           T(what_is_no_number_leaves_the_result_alone), T(times_that_do_not_fit_are_refused),

@@ -41,7 +41,9 @@ static void merge(struct radix_item *items, struct radix_item *spare, size_t mid
     memcpy(items + to, spare + left, (middle - left) * sizeof(*items));
 }
 
-static void insert_sort(struct radix_item *items, size_t n)
+/* For few items, and for those that stand near their places. False when it takes more than about
+ * `moves`; then some of the work is done. */
+static bool insert_sort(struct radix_item *items, size_t n, size_t moves)
 {
     for (size_t i = 1; i < n; i++) {
         struct radix_item moved = items[i];
@@ -49,7 +51,11 @@ static void insert_sort(struct radix_item *items, size_t n)
         for (; k > 0 && items[k - 1].key > moved.key; k--)
             items[k] = items[k - 1];
         items[k] = moved;
+        if (i - k > moves)
+            return false;
+        moves -= i - k;
     }
+    return true;
 }
 
 void radix_sort(struct radix_item *items, struct radix_item *spare, size_t n)
@@ -59,7 +65,7 @@ void radix_sort(struct radix_item *items, struct radix_item *spare, size_t n)
     size_t falls = 0, fall[MOST_FALLS + 1] = {0}; /* places where the order breaks */
 
     if (n <= FEW) {
-        insert_sort(items, n);
+        insert_sort(items, n, FEW * FEW);
         return;
     }
     for (size_t i = 1; i < n; i++) {
@@ -73,6 +79,8 @@ void radix_sort(struct radix_item *items, struct radix_item *spare, size_t n)
             merge(items, spare, fall[i], fall[i + 1]);
         return;
     }
+    if (insert_sort(items, n, n))
+        return;
     for (unsigned d = 0; d < DIGITS; d++) {
         if (digit(differ, d) == 0)
             continue; /* all alike */

@@ -3,7 +3,7 @@
  *
  * For keys of 64 bits with a value each; equal keys keep their order. Digits that all keys
  * share cost nothing, so ids and times of one profile take some four passes; a few sorted lists,
- * one behind the other, are merged.
+ * one behind the other, are merged, and items near their places go there one by one.
  */
 #ifndef STRATA_BASE_RADIX_H
 #define STRATA_BASE_RADIX_H

@@ -68,6 +68,22 @@ TEST(a_few_sorted_lists_are_joined)
     }
 }
 
-TEST_MAIN("base/radix", T(a_few_sorted_lists_are_joined), T(many_equal_keys_keep_their_order),
+TEST(items_near_their_places_come_out_in_order)
+{
+    enum { N = 2000 };
+    static struct radix_item items[N], spare[N];
+
+    for (uint32_t reach = 1; reach < N; reach *= 3) { /* near, and no longer near */
+        for (uint32_t i = 0; i < N; i++)
+            items[i] = (struct radix_item){(i + (i * 7919 % reach) * (i % 3 == 0)) / 2, i};
+        radix_sort(items, spare, N);
+        for (size_t i = 1; i < N; i++)
+            assert_true(items[i - 1].key < items[i].key ||
+                        (items[i - 1].key == items[i].key && items[i - 1].value < items[i].value));
+    }
+}
+
+TEST_MAIN("base/radix", T(items_near_their_places_come_out_in_order),
+          T(a_few_sorted_lists_are_joined), T(many_equal_keys_keep_their_order),
           T(items_come_out_by_key_and_equal_ones_in_their_order),
           T(sorted_and_empty_lists_stay_as_they_are), T(a_thousand_mixed_keys_come_out_in_order))

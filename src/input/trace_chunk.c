@@ -124,7 +124,7 @@ const struct trace_key *trace_chunk_key(struct trace_chunk *c, struct str key)
         k->is_used = true;
         k->key = key;
         k->arg = trace_argument(c->dialect, key);
-        k->id = k->arg.action != ARG_SKIP ? put(c, key) : 0;
+        k->id = !trace_is_skipped(k->arg.action) ? put(c, key) : 0;
     }
     return k;
 }
@@ -184,14 +184,14 @@ static bool take_args(struct trace_chunk *c, struct trace_event *e)
         value.is_json = false;
         while (json_run_member(&run, &key, &value.text, &value.token)) {
             const struct trace_key *k = trace_chunk_key(c, key);
-            if (k->arg.action != ARG_SKIP)
+            if (!trace_is_skipped(k->arg.action))
                 add_arg(e, k, &value);
         }
         json_run_end(j, &run);
         if (!json_key(j, &key))
             break;
         const struct trace_key *k = trace_chunk_key(c, key);
-        if (k->arg.action == ARG_SKIP)
+        if (trace_is_skipped(k->arg.action))
             continue;
         if (!take(j, &value))
             return false;
@@ -396,8 +396,11 @@ static bool number_attr(strid key, struct str text, struct attr *out)
 {
     int64_t whole;
     double real;
+    enum num_kind kind = num_short(text, &whole, &real);
 
-    if (num_i64(text, &whole))
+    if (kind == NUM_REAL)
+        *out = attr_real(key, real);
+    else if (kind == NUM_WHOLE || num_i64(text, &whole))
         *out = attr_int(key, whole);
     else if (!is_huge(text) && num_f64(text, &real))
         *out = attr_real(key, real);
@@ -451,12 +454,9 @@ static void take_attrs(struct trace_chunk *c, const struct trace_event *e, struc
         strid key = e->args[i].key;
         const struct trace_value *v = &e->args[i].value;
         struct attr attr;
-        bool is_number = v->token == JSON_NUMBER;
+        bool is_number = v->token == JSON_NUMBER || trace_is_id(action);
         if (action == ARG_CORE)
             *task = v;
-        /* Ids are numbers, whatever quotes they stand in. */
-        if (action == ARG_LINK || action == ARG_TASK)
-            is_number = true;
         if (is_number && number_attr(key, v->text, &attr)) {
             if (c->dialect == TRACE_ASCEND && attr.type == ATTR_INT && attr.number == no_id)
                 continue;
@@ -745,8 +745,7 @@ static bool read_event(struct trace_chunk *c, uint64_t at, struct trace_event *e
     add_event(c, e);
     if (c->paths->credit > 0)
         trace_paths_learn(
-            c->paths, str_part(c->text, (size_t)(at - c->offset), (size_t)(json_offset(j) - at)),
-            e->ph);
+            c, str_part(c->text, (size_t)(at - c->offset), (size_t)(json_offset(j) - at)), e->ph);
     return true;
 }
 

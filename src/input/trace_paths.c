@@ -110,7 +110,7 @@ static void look_up(struct trace_chunk *c, struct path_node *node, const char *v
 
     node->arg = k->arg;
     node->key = k->id;
-    node->is_text = node->is_string && k->arg.action != ARG_LINK && k->arg.action != ARG_TASK;
+    node->is_text = node->is_string && !trace_is_id(k->arg.action);
     node->form = (uint8_t)trace_form(k->arg, false);
     node->round = c->paths->round;
 }
@@ -302,7 +302,7 @@ static inline uint32_t first_guess(const struct trace_paths *t)
             bool is_kept = !skips_args && !node->is_python;                                        \
             if (is_kept && node->round != t->round)                                                \
                 look_up(c, node, p - node->is_string);                                             \
-            is_kept = is_kept && node->arg.action != ARG_SKIP;                                     \
+            is_kept = is_kept && !trace_is_skipped(node->arg.action);                              \
             if (is_kept && node->is_text) {                                                        \
                 TAKE_TEXT(text, so_far, node->form, IS_SAME, PRINTABLE);                           \
                 so_far = so_far * 31 + text.id;                                                    \

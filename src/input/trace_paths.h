@@ -5,9 +5,9 @@
  * with the same blanks, and only the values differ. A path is such a layout: the texts between the
  * values, and what each value is for. Paths with the same beginning share it, so that all of them
  * form a tree, and reading an event is walking from its root: compare a text, step over a value.
- * Values with few spellings (process, thread, category) are part of the texts, as long as they are
- * few. What comes next is guessed from what came after the same events before: the layout, and the
- * names and long texts, which then need no more than to be compared.
+ * Values with few spellings (process, thread, category, some that are not kept) are part of the
+ * texts, as long as they are few. What comes next is guessed from what came after the same events
+ * before: the layout, and the names and long texts, which then need no more than to be compared.
  *
  * The reader takes less than json_read.h does (strings of printable ASCII, plain numbers, objects
  * nowhere but as "args"), and takes it alike. Whatever it does not know it leaves untouched.
@@ -107,7 +107,7 @@ const char *trace_paths_read(struct trace_chunk *c, const char *at, const char *
                              struct trace_event *e);
 
 /* Remembers the layout of an event that was read by other means; `ph` is its phase. */
-void trace_paths_learn(struct trace_paths *t, struct str event, char ph);
+void trace_paths_learn(struct trace_chunk *c, struct str event, char ph);
 
 /* A text of an event that was read here has this number. */
 static inline void trace_paths_teach(const struct trace_guess *guess, strid id)

@@ -3,6 +3,8 @@
  */
 #include "input/trace_paths.h"
 
+#include "input/trace_chunk.h"
+
 enum { FEW = 32 }; /* texts at one place that may differ by their constants */
 
 static bool is_blank(char c)
@@ -14,12 +16,14 @@ static bool is_blank(char c)
 struct constant {
     size_t from, to; /* with its quotes */
     struct str key;
+    bool is_arg; /* an argument, which is not kept; else a field, which is told */
 };
 
 /* An event that is being learnt. Each part is checked, though a reader has been here before. */
 struct lesson {
-    struct trace_paths *paths;
-    struct path_node *node; /* the one reached */
+    struct trace_chunk *chunk; /* that has met the event */
+    struct trace_paths *paths; /* of it */
+    struct path_node *node;    /* the one reached */
     struct str text;
     size_t at, from; /* the place reached; where the text before the next value begins */
     struct constant constants[TRACE_PATH_CONSTANTS]; /* between these two */
@@ -187,6 +191,8 @@ static bool put_part(struct lesson *l, struct path_node node, size_t to, uint32_
         return false;
     for (uint32_t i = 0; i < n; i++) {
         const struct constant *k = &l->constants[i];
+        if (k->is_arg)
+            continue;
         size_t quote = l->text.at[k->from] == '"', from = k->from + quote;
         size_t length = k->to - quote - from;
         enum trace_field field = trace_field(trace_word(k->key));
@@ -240,7 +246,7 @@ static bool add_node(struct lesson *l, struct path_node node)
     for (uint32_t i = 0; i < n; i++) {
         const struct constant *k = &l->constants[i];
         size_t quote = l->text.at[k->from] == '"';
-        if (!put_text(l, value_node(l, k->key, k->from, false), k->from + quote))
+        if (!put_text(l, value_node(l, k->key, k->from, k->is_arg), k->from + quote))
             return false;
         l->from = k->to - quote;
     }
@@ -290,7 +296,7 @@ static bool learn_constant(struct lesson *l, struct str key)
 {
     struct constant *k = &l->constants[l->n_constants];
 
-    *k = (struct constant){.from = l->at, .key = key};
+    *k = (struct constant){.from = l->at, .key = key, .is_arg = l->is_in_args};
     if (!pass_value(l))
         return false;
     k->to = l->at;
@@ -310,16 +316,29 @@ static bool learn_letter(struct lesson *l, struct str key)
     return true;
 }
 
-/* Names of arrows are of no use; those of other events are many. What tells about processes and
- * threads comes once for each: it must not take the places of those that come often. */
-static bool is_constant(const struct lesson *l, struct str key)
+/* Names of arrows are of no use; those of other events are many. */
+static bool is_constant_field(const struct lesson *l, enum trace_field field)
 {
-    enum trace_field field = trace_field(trace_word(key));
     bool is_arrow = l->ph == 's' || l->ph == 't' || l->ph == 'f';
 
-    return l->known_ph != 'M' && l->n_constants < ARRAY_LEN(l->constants) &&
-           (field == FIELD_PID || field == FIELD_TID || field == FIELD_CAT ||
-            (field == FIELD_NAME && is_arrow));
+    return field == FIELD_PID || field == FIELD_TID || field == FIELD_CAT ||
+           (field == FIELD_NAME && is_arrow);
+}
+
+/* An argument that is not kept. */
+static bool is_constant_arg(const struct lesson *l, struct str key)
+{
+    return trace_chunk_key(l->chunk, key)->arg.action == ARG_SKIP_FEW;
+}
+
+/* What tells about processes and threads comes once for each: it must not take the places of those
+ * that come often. */
+static bool is_constant(const struct lesson *l, struct str key)
+{
+    if (l->known_ph == 'M' || l->n_constants == ARRAY_LEN(l->constants))
+        return false;
+    return l->is_in_args ? is_constant_arg(l, key)
+                         : is_constant_field(l, trace_field(trace_word(key)));
 }
 
 static bool learn_member(struct lesson *l)
@@ -339,7 +358,7 @@ static bool learn_member(struct lesson *l)
             return learn_member(l);
         return true;
     }
-    if (!l->is_in_args && is_constant(l, key))
+    if (is_constant(l, key))
         return learn_constant(l, key);
     return learn_value(l, key);
 }
@@ -366,10 +385,11 @@ static bool learn_event(struct lesson *l)
            add_node(l, (struct path_node){.value = PATH_END, .ph = l->ph});
 }
 
-void trace_paths_learn(struct trace_paths *t, struct str event, char ph)
+void trace_paths_learn(struct trace_chunk *c, struct str event, char ph)
 {
-    struct lesson l = {.paths = t, .node = &t->nodes[0], .text = event, .known_ph = ph};
+    struct lesson l = {
+        .chunk = c, .paths = c->paths, .node = &c->paths->nodes[0], .text = event, .known_ph = ph};
 
-    if (t->n < TRACE_PATH_NODES)
+    if (l.paths->n < TRACE_PATH_NODES)
         learn_event(&l);
 }

@@ -202,6 +202,31 @@ TEST(values_without_number_agree)
     assert_int_equal(best.rows.n, 1000);
 }
 
+/* Arguments that are not kept become part of the texts while they are few, and values then. */
+TEST(arguments_that_are_not_kept_agree)
+{
+    static char text[512 << 10];
+    size_t n = 0;
+
+    for (int i = 0; i < 1000; i++)
+        n += (size_t)snprintf(
+            text + n, sizeof(text) - n,
+            "%s{\"ph\": \"%c\", \"name\": \"n\", \"pid\": 1, \"tid\": 2, \"ts\": %d, \"dur\": 1, "
+            "\"args\": {\"Model Id\": %s, \"Mode\": \"m%d\", \"Task Id\": %d, \"Batch Id\": %d, "
+            "\"notify_id\": \"%d\", \"dst rank\": 4294967295%s}}",
+            i > 0 ? ", " : "", "XXCXi"[i % 5], i, i % 3 == 0 ? "4294967295" : "7", i % 2, i,
+            i > 500 ? i : i % 3, i,
+            i % 11 == 0   ? "1"
+            : i % 13 == 0 ? ".0"
+                          : "");
+    n += (size_t)snprintf(text + n, sizeof(text) - n, "]");
+    assert_true(n < sizeof(text));
+    check((struct str){text, n});
+    assert_true(best.paths->credit > 0);
+    assert_int_equal(best.rows.n, 800);
+    assert_true(best.samples.n > 0);
+}
+
 /* A tree that is full is no reason to read anything else. */
 TEST(layouts_without_number_agree)
 {
@@ -224,4 +249,4 @@ TEST(layouts_without_number_agree)
 TEST_MAIN("input/trace_paths", CASE(known_layouts_are_walked), CASE(all_phases_agree),
           CASE(odd_values_agree), CASE(odd_layouts_agree),
           CASE(arguments_of_python_functions_are_left_out), CASE(values_without_number_agree),
-          CASE(layouts_without_number_agree))
+          CASE(arguments_that_are_not_kept_agree), CASE(layouts_without_number_agree))

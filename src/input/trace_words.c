@@ -170,7 +170,7 @@ static const struct word_arg shared_args[] = {
     {S_INIT("Python parent id"), {ARG_SKIP, 0}},
     {S_INIT("Python module id"), {ARG_SKIP, 0}},
     {S_INIT("Sequence number"), {ARG_SKIP, 0}},
-    {S_INIT("Fwd thread id"), {ARG_SKIP, 0}},
+    {S_INIT("Fwd thread id"), {ARG_SKIP_FEW, 0}},
     {S_INIT("Ev Idx"), {ARG_SKIP, 0}},
     {S_INIT("External id"), {ARG_SKIP, 0}},
     {S_INIT("Record function id"), {ARG_SKIP, 0}},
@@ -191,20 +191,21 @@ static const struct word_arg shared_args[] = {
 };
 
 static const struct word_arg ascend_args[] = {
-    {S_INIT("Thread Id"), {ARG_SKIP, 0}},
-    {S_INIT("Mode"), {ARG_SKIP, 0}},
+    {S_INIT("Thread Id"), {ARG_SKIP_FEW, 0}},
+    {S_INIT("Mode"), {ARG_SKIP_FEW, 0}},
     {S_INIT("id"), {ARG_SKIP, 0}},
     {S_INIT("item_id"), {ARG_SKIP, 0}},
-    {S_INIT("level"), {ARG_SKIP, 0}}, /* the name begins with it */
-    {S_INIT("Physic Stream Id"), {ARG_SKIP, 0}},
-    {S_INIT("Stream Id"), {ARG_SKIP, 0}},
-    {S_INIT("Batch Id"), {ARG_SKIP, 0}},
-    {S_INIT("Subtask Id"), {ARG_SKIP, 0}},
+    {S_INIT("level"), {ARG_SKIP_FEW, 0}}, /* the name begins with it */
+    {S_INIT("Physic Stream Id"), {ARG_SKIP_FEW, 0}},
+    {S_INIT("Stream Id"), {ARG_SKIP_FEW, 0}},
+    {S_INIT("Batch Id"), {ARG_SKIP_FEW, 0}},
+    {S_INIT("Subtask Id"), {ARG_SKIP_FEW, 0}},
     {S_INIT("stream id"), {ARG_SET, 0}},
     {S_INIT("src rank"), {ARG_SET, 0}},
     {S_INIT("dst rank"), {ARG_SET, 0}},
     {S_INIT("size(Byte)"), {ARG_SET, 0}},
     {S_INIT("context id"), {ARG_SKIP, 0}},
+    {S_INIT("notify_id"), {ARG_ID, 0}},
 };
 
 /* Launch parameters repeat from launch to launch of a kernel. */

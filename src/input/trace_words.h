@@ -71,21 +71,33 @@ bool trace_step_number(struct str name, int64_t *number);
 /* What to do with an argument. */
 enum trace_action {
     ARG_SKIP,
-    ARG_OTHER,  /* texts into the set, numbers as own values */
-    ARG_SET,    /* into the set, numbers too */
-    ARG_KEY,    /* under a well-known key, in the set */
-    ARG_LINK,   /* connection or correlation id: KEY_LINK, own */
-    ARG_TASK,   /* KEY_TASK, own */
-    ARG_CORE,   /* task type: KEY_CORE */
-    ARG_LABEL,  /* tells counters of one name apart */
-    ARG_NAME,   /* of a process or thread; kept as ARG_OTHER elsewhere */
-    ARG_LABELS, /* of a process; the same */
+    ARG_SKIP_FEW, /* the same, with few spellings or as few as the threads */
+    ARG_OTHER,    /* texts into the set, numbers as own values */
+    ARG_SET,      /* into the set, numbers too */
+    ARG_KEY,      /* under a well-known key, in the set */
+    ARG_ID,       /* own; ids are numbers, whatever quotes they stand in */
+    ARG_LINK,     /* connection or correlation: an id under KEY_LINK */
+    ARG_TASK,     /* an id under KEY_TASK */
+    ARG_CORE,     /* task type: KEY_CORE */
+    ARG_LABEL,    /* tells counters of one name apart */
+    ARG_NAME,     /* of a process or thread; kept as ARG_OTHER elsewhere */
+    ARG_LABELS,   /* of a process; the same */
 };
 
 struct trace_arg {
     enum trace_action action;
     enum capture_key key; /* of ARG_KEY */
 };
+
+static inline bool trace_is_skipped(enum trace_action action)
+{
+    return action == ARG_SKIP || action == ARG_SKIP_FEW;
+}
+
+static inline bool trace_is_id(enum trace_action action)
+{
+    return action == ARG_ID || action == ARG_LINK || action == ARG_TASK;
+}
 
 struct trace_arg trace_argument(enum trace_dialect dialect, struct str key);
 

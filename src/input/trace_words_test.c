@@ -47,6 +47,8 @@ TEST(arguments_mean_different_things_to_dialects)
     assert_int_equal(trace_argument(TRACE_CHROME, S("item_id")).action, ARG_OTHER);
     assert_int_equal(trace_argument(TRACE_KINETO, S("registers per thread")).action, ARG_SET);
     assert_int_equal(trace_argument(TRACE_KINETO, S("correlation")).action, ARG_LINK);
+    assert_int_equal(trace_argument(TRACE_ASCEND, S("notify_id")).action, ARG_ID);
+    assert_int_equal(trace_argument(TRACE_CHROME, S("notify_id")).action, ARG_OTHER);
     assert_int_equal(trace_argument(TRACE_ASCEND, S("Input Dims")).key, KEY_INPUT_SHAPES);
 }
 
