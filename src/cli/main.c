@@ -1,7 +1,9 @@
 /*
- * strata's front door: signals, then the frame.
+ * strata's front door: signals and memory, then the frame.
  */
+#include <malloc.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/cancel.h"
@@ -26,6 +28,16 @@ static void lost_page(int signal_number)
     _exit(CODE_FILE);
 }
 
+/* The C library sets 64 MiB of addresses aside for every thread that asks for memory, which a limit
+ * on them (ulimit -v) counts: under one, threads share what two would have. */
+static void share_heaps(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        (void)mallopt(M_ARENA_MAX, 2);
+}
+
 int main(int argc, char **argv)
 {
     /* The first signal asks the run to stop, the second one finds the default and kills. Without
@@ -34,6 +46,7 @@ int main(int argc, char **argv)
     struct sigaction lost = {.sa_handler = lost_page};
     struct sigaction ignore = {.sa_handler = SIG_IGN};
 
+    share_heaps();
     sigaction(SIGINT, &stop, NULL);
     sigaction(SIGTERM, &stop, NULL);
     sigaction(SIGBUS, &lost, NULL);
