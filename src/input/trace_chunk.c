@@ -745,7 +745,8 @@ static bool read_event(struct trace_chunk *c, uint64_t at, struct trace_event *e
     add_event(c, e);
     if (c->paths->credit > 0)
         trace_paths_learn(
-            c, str_part(c->text, (size_t)(at - c->offset), (size_t)(json_offset(j) - at)), e->ph);
+            c->paths, c->dialect,
+            str_part(c->text, (size_t)(at - c->offset), (size_t)(json_offset(j) - at)), e->ph);
     return true;
 }
 

@@ -107,7 +107,8 @@ const char *trace_paths_read(struct trace_chunk *c, const char *at, const char *
                              struct trace_event *e);
 
 /* Remembers the layout of an event that was read by other means; `ph` is its phase. */
-void trace_paths_learn(struct trace_chunk *c, struct str event, char ph);
+void trace_paths_learn(struct trace_paths *t, enum trace_dialect dialect, struct str event,
+                       char ph);
 
 /* A text of an event that was read here has this number. */
 static inline void trace_paths_teach(const struct trace_guess *guess, strid id)

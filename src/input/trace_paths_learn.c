@@ -3,8 +3,6 @@
  */
 #include "input/trace_paths.h"
 
-#include "input/trace_chunk.h"
-
 enum { FEW = 32 }; /* texts at one place that may differ by their constants */
 
 static bool is_blank(char c)
@@ -21,9 +19,9 @@ struct constant {
 
 /* An event that is being learnt. Each part is checked, though a reader has been here before. */
 struct lesson {
-    struct trace_chunk *chunk; /* that has met the event */
-    struct trace_paths *paths; /* of it */
-    struct path_node *node;    /* the one reached */
+    struct trace_paths *paths;
+    enum trace_dialect dialect;
+    struct path_node *node; /* the one reached */
     struct str text;
     size_t at, from; /* the place reached; where the text before the next value begins */
     struct constant constants[TRACE_PATH_CONSTANTS]; /* between these two */
@@ -325,19 +323,13 @@ static bool is_constant_field(const struct lesson *l, enum trace_field field)
            (field == FIELD_NAME && is_arrow);
 }
 
-/* An argument that is not kept. */
-static bool is_constant_arg(const struct lesson *l, struct str key)
-{
-    return trace_chunk_key(l->chunk, key)->arg.action == ARG_SKIP_FEW;
-}
-
 /* What tells about processes and threads comes once for each: it must not take the places of those
  * that come often. */
 static bool is_constant(const struct lesson *l, struct str key)
 {
     if (l->known_ph == 'M' || l->n_constants == ARRAY_LEN(l->constants))
         return false;
-    return l->is_in_args ? is_constant_arg(l, key)
+    return l->is_in_args ? trace_argument(l->dialect, key).action == ARG_SKIP_FEW
                          : is_constant_field(l, trace_field(trace_word(key)));
 }
 
@@ -385,11 +377,11 @@ static bool learn_event(struct lesson *l)
            add_node(l, (struct path_node){.value = PATH_END, .ph = l->ph});
 }
 
-void trace_paths_learn(struct trace_chunk *c, struct str event, char ph)
+void trace_paths_learn(struct trace_paths *t, enum trace_dialect dialect, struct str event, char ph)
 {
     struct lesson l = {
-        .chunk = c, .paths = c->paths, .node = &c->paths->nodes[0], .text = event, .known_ph = ph};
+        .paths = t, .dialect = dialect, .node = &t->nodes[0], .text = event, .known_ph = ph};
 
-    if (l.paths->n < TRACE_PATH_NODES)
+    if (t->n < TRACE_PATH_NODES)
         learn_event(&l);
 }
