@@ -84,16 +84,28 @@ void gpu_run_info_text(struct gpu_run *run, const char *key, struct str text)
     vec_push(&run->info, ((struct gpu_info){arena_str(&run->arena, str_of(key)), node}));
 }
 
+/* A launch, or launches of one shape that were measured together. */
 struct launch_time {
-    struct str name;
+    const struct gpu_kernel *kernel;
     double ns;
+    uint64_t launches;
     size_t index;
 };
+
+static int by_shape(const struct launch_time *x, const struct launch_time *y)
+{
+    int order = str_compare(x->kernel->name, y->kernel->name);
+
+    if (order == 0)
+        order = memcmp(x->kernel->grid, y->kernel->grid, sizeof(x->kernel->grid));
+    return order != 0 ? order
+                      : memcmp(x->kernel->block, y->kernel->block, sizeof(x->kernel->block));
+}
 
 static int by_launch(const void *a, const void *b)
 {
     const struct launch_time *x = a, *y = b;
-    int order = str_compare(x->name, y->name);
+    int order = by_shape(x, y);
 
     if (order != 0)
         return order;
@@ -102,38 +114,92 @@ static int by_launch(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Durations of a stage: medians of its names, added; the longest name is what rules look at. */
-static void measure_stage(struct gpu_run *run, struct gpu_stage *s)
+/* The launches of a stage whose time is known, by shape and time. When no time is known at all they
+ * have none. */
+static struct launch_time *sort_launches(struct gpu_run *run, struct gpu_stage *s, size_t *n)
 {
     struct launch_time *t = ARENA_ARRAY(&run->arena, struct launch_time, s->kernels.n + 1);
-    size_t n = 0, best_at = 0, best_n = 0;
+    bool has_times = false;
+
+    s->total_ns = 0;
+    for (size_t i = 0; i < s->kernels.n; i++) {
+        const struct gpu_kernel *k = &run->kernels.at[s->kernels.at[i]];
+        s->total_ns += gpu_kernel_total(k);
+        has_times = has_times || !isnan(k->m[GPU_M_DUR_NS]);
+    }
+    *n = 0;
+    for (size_t i = 0; i < s->kernels.n; i++) {
+        const struct gpu_kernel *k = &run->kernels.at[s->kernels.at[i]];
+        double ns = has_times ? k->m[GPU_M_DUR_NS] : 0;
+        /* Capped, so that no sum of them overflows. */
+        uint64_t launches = k->launches < UINT32_MAX ? k->launches : UINT32_MAX;
+        if (!isnan(ns))
+            t[(*n)++] = (struct launch_time){k, ns, launches > 0 ? launches : 1, s->kernels.at[i]};
+    }
+    if (*n > 0)
+        qsort(t, *n, sizeof(*t), by_launch);
+    return t;
+}
+
+/* Launches of one shape. */
+struct shape {
+    const struct launch_time *main; /* the median launch, or the one just below the median */
+    struct gpu_timing timing;
+    double total;
+};
+
+/* The launch of that rank, from 0. */
+static const struct launch_time *at_rank(const struct launch_time *t, uint64_t rank)
+{
+    for (; rank >= t->launches; t++)
+        rank -= t->launches;
+    return t;
+}
+
+static struct shape measure_shape(struct gpu_run *run, const struct launch_time *t, size_t n)
+{
+    double *ns = ARENA_ARRAY(&run->arena, double, n);
+    struct shape shape = {0};
+    uint64_t launches = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        ns[i] = t[i].ns;
+        launches += t[i].launches;
+        shape.total += gpu_kernel_total(t[i].kernel);
+    }
+    shape.timing = gpu_timing_of(ns, n);
+    shape.main = at_rank(t, (launches - 1) / 2);
+    shape.timing.median = (shape.main->ns + at_rank(t, launches / 2)->ns) / 2;
+    return shape;
+}
+
+/* Durations of a stage: of each name the median of the shape that takes most time, added up. What
+ * rules look at is the longest of them. */
+static void measure_stage(struct gpu_run *run, struct gpu_stage *s)
+{
+    size_t n;
+    struct launch_time *t = sort_launches(run, s, &n);
     double best = -1;
 
     s->main = NULL;
-    s->dur_ns = s->total_ns = 0;
-    for (size_t i = 0; i < s->kernels.n; i++) {
-        const struct gpu_kernel *k = &run->kernels.at[s->kernels.at[i]];
-        double ns = k->m[GPU_M_DUR_NS];
-        s->total_ns += gpu_kernel_total(k);
-        t[n++] = (struct launch_time){k->name, isnan(ns) ? 0 : ns, s->kernels.at[i]};
-    }
-    if (n > 0)
-        qsort(t, n, sizeof(*t), by_launch);
-    double *ns = ARENA_ARRAY(&run->arena, double, n + 1);
-    for (size_t i = 0, k; i < n; i = k) {
-        for (k = i; k < n && str_equal(t[k].name, t[i].name); k++)
-            ns[k] = t[k].ns;
-        struct gpu_timing timing = gpu_timing_of(ns + i, k - i);
-        s->dur_ns += timing.median;
-        if (timing.median > best) {
-            best = timing.median;
-            best_at = i;
-            best_n = k - i;
-            s->timing = timing;
+    s->dur_ns = 0;
+    for (size_t i = 0, k; i < n;) {
+        struct shape longest = {.total = -1};
+        struct str name = t[i].kernel->name;
+        for (; i < n && str_equal(t[i].kernel->name, name); i = k) {
+            for (k = i; k < n && by_shape(&t[k], &t[i]) == 0;)
+                k++;
+            struct shape shape = measure_shape(run, t + i, k - i);
+            if (shape.total > longest.total)
+                longest = shape;
+        }
+        s->dur_ns += longest.timing.median;
+        if (longest.timing.median > best) {
+            best = longest.timing.median;
+            s->timing = longest.timing;
+            s->main = &run->kernels.at[longest.main->index];
         }
     }
-    if (n > 0)
-        s->main = &run->kernels.at[t[best_at + (best_n - 1) / 2].index];
     if (!(s->dur_ns > 0))
         s->dur_ns = NAN;
 }
