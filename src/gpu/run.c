@@ -84,28 +84,18 @@ void gpu_run_info_text(struct gpu_run *run, const char *key, struct str text)
     vec_push(&run->info, ((struct gpu_info){arena_str(&run->arena, str_of(key)), node}));
 }
 
-/* A launch, or launches of one shape that were measured together. */
+/* A launch, or launches that were measured together. */
 struct launch_time {
-    const struct gpu_kernel *kernel;
+    struct str name;
     double ns;
     uint64_t launches;
     size_t index;
 };
 
-static int by_shape(const struct launch_time *x, const struct launch_time *y)
-{
-    int order = str_compare(x->kernel->name, y->kernel->name);
-
-    if (order == 0)
-        order = memcmp(x->kernel->grid, y->kernel->grid, sizeof(x->kernel->grid));
-    return order != 0 ? order
-                      : memcmp(x->kernel->block, y->kernel->block, sizeof(x->kernel->block));
-}
-
 static int by_launch(const void *a, const void *b)
 {
     const struct launch_time *x = a, *y = b;
-    int order = by_shape(x, y);
+    int order = str_compare(x->name, y->name);
 
     if (order != 0)
         return order;
@@ -114,39 +104,24 @@ static int by_launch(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* The launches of a stage whose time is known, by shape and time. When no time is known at all they
- * have none. */
-static struct launch_time *sort_launches(struct gpu_run *run, struct gpu_stage *s, size_t *n)
+/* The launches of a stage whose time is known, by name and time. `ns` has the times, by place in
+ * the run. */
+static struct launch_time *sort_launches(struct gpu_run *run, const struct gpu_stage *s,
+                                         const double *ns, size_t *n)
 {
     struct launch_time *t = ARENA_ARRAY(&run->arena, struct launch_time, s->kernels.n + 1);
-    bool has_times = false;
 
-    s->total_ns = 0;
-    for (size_t i = 0; i < s->kernels.n; i++) {
-        const struct gpu_kernel *k = &run->kernels.at[s->kernels.at[i]];
-        s->total_ns += gpu_kernel_total(k);
-        has_times = has_times || !isnan(k->m[GPU_M_DUR_NS]);
-    }
     *n = 0;
     for (size_t i = 0; i < s->kernels.n; i++) {
-        const struct gpu_kernel *k = &run->kernels.at[s->kernels.at[i]];
-        double ns = has_times ? k->m[GPU_M_DUR_NS] : 0;
-        /* Capped, so that no sum of them overflows. */
-        uint64_t launches = k->launches < UINT32_MAX ? k->launches : UINT32_MAX;
-        if (!isnan(ns))
-            t[(*n)++] = (struct launch_time){k, ns, launches > 0 ? launches : 1, s->kernels.at[i]};
+        size_t at = s->kernels.at[i];
+        const struct gpu_kernel *k = &run->kernels.at[at];
+        if (!isnan(ns[at]))
+            t[(*n)++] = (struct launch_time){k->name, ns[at], gpu_kernel_launches(k), at};
     }
     if (*n > 0)
         qsort(t, *n, sizeof(*t), by_launch);
     return t;
 }
-
-/* Launches of one shape. */
-struct shape {
-    const struct launch_time *main; /* the median launch, or the one just below the median */
-    struct gpu_timing timing;
-    double total;
-};
 
 /* The launch of that rank, from 0. */
 static const struct launch_time *at_rank(const struct launch_time *t, uint64_t rank)
@@ -156,52 +131,68 @@ static const struct launch_time *at_rank(const struct launch_time *t, uint64_t r
     return t;
 }
 
-static struct shape measure_shape(struct gpu_run *run, const struct launch_time *t, size_t n)
+/* The timing of one name, sorted; `main` is its median launch, or the one just below the median. */
+static struct gpu_timing measure_name(struct gpu_run *run, const struct launch_time *t, size_t n,
+                                      const struct launch_time **main)
 {
     double *ns = ARENA_ARRAY(&run->arena, double, n);
-    struct shape shape = {0};
     uint64_t launches = 0;
 
     for (size_t i = 0; i < n; i++) {
         ns[i] = t[i].ns;
         launches += t[i].launches;
-        shape.total += gpu_kernel_total(t[i].kernel);
     }
-    shape.timing = gpu_timing_of(ns, n);
-    shape.main = at_rank(t, (launches - 1) / 2);
-    shape.timing.median = (shape.main->ns + at_rank(t, launches / 2)->ns) / 2;
-    return shape;
+    struct gpu_timing timing = gpu_timing_of(ns, n);
+    *main = at_rank(t, (launches - 1) / 2);
+    timing.median = ((*main)->ns + at_rank(t, launches / 2)->ns) / 2;
+    return timing;
 }
 
-/* Durations of a stage: of each name the median of the shape that takes most time, added up. What
- * rules look at is the longest of them. */
-static void measure_stage(struct gpu_run *run, struct gpu_stage *s)
-{
-    size_t n;
-    struct launch_time *t = sort_launches(run, s, &n);
-    double best = -1;
+/* The medians of the names of a stage, added; the longest name is what rules look at. */
+struct stage_time {
+    double sum; /* NAN: not known */
+    struct gpu_timing timing;
+    const struct launch_time *main; /* NULL: none */
+};
 
-    s->main = NULL;
-    s->dur_ns = 0;
-    for (size_t i = 0, k; i < n;) {
-        struct shape longest = {.total = -1};
-        struct str name = t[i].kernel->name;
-        for (; i < n && str_equal(t[i].kernel->name, name); i = k) {
-            for (k = i; k < n && by_shape(&t[k], &t[i]) == 0;)
-                k++;
-            struct shape shape = measure_shape(run, t + i, k - i);
-            if (shape.total > longest.total)
-                longest = shape;
-        }
-        s->dur_ns += longest.timing.median;
-        if (longest.timing.median > best) {
-            best = longest.timing.median;
-            s->timing = longest.timing;
-            s->main = &run->kernels.at[longest.main->index];
+static struct stage_time measure(struct gpu_run *run, const struct gpu_stage *s, const double *ns)
+{
+    struct stage_time out = {.sum = NAN, .timing = gpu_timing_of(NULL, 0)};
+    size_t n;
+    struct launch_time *t = sort_launches(run, s, ns, &n);
+
+    for (size_t i = 0, k; i < n; i = k) {
+        const struct launch_time *main;
+        for (k = i; k < n && str_equal(t[k].name, t[i].name);)
+            k++;
+        struct gpu_timing timing = measure_name(run, t + i, k - i, &main);
+        out.sum = (isnan(out.sum) ? 0 : out.sum) + timing.median;
+        if (out.main == NULL || timing.median > out.timing.median) {
+            out.timing = timing;
+            out.main = main;
         }
     }
-    if (!(s->dur_ns > 0))
-        s->dur_ns = NAN;
+    return out;
+}
+
+double gpu_run_stage_time(struct gpu_run *run, const struct gpu_stage *s, const double *ns)
+{
+    return measure(run, s, ns).sum;
+}
+
+/* `ns` has the durations of all kernels of the run. Without any the first kernel is looked at. */
+static void measure_stage(struct gpu_run *run, struct gpu_stage *s, const double *ns)
+{
+    struct stage_time time = measure(run, s, ns);
+
+    s->timing = time.timing;
+    s->dur_ns = time.sum > 0 ? time.sum : NAN;
+    s->total_ns = 0;
+    for (size_t i = 0; i < s->kernels.n; i++)
+        s->total_ns += gpu_kernel_total(&run->kernels.at[s->kernels.at[i]]);
+    s->main = time.main != NULL  ? &run->kernels.at[time.main->index]
+              : s->kernels.n > 0 ? &run->kernels.at[s->kernels.at[0]]
+                                 : NULL;
 }
 
 /* What computes, and how fast it could. */
@@ -327,8 +318,12 @@ double gpu_run_duration(const struct gpu_run *run)
 
 void gpu_run_judge(struct gpu_run *run)
 {
+    double *ns = ARENA_ARRAY(&run->arena, double, run->kernels.n + 1);
+
+    for (size_t i = 0; i < run->kernels.n; i++)
+        ns[i] = run->kernels.at[i].m[GPU_M_DUR_NS];
     for (size_t i = 0; i < run->stages.n; i++)
-        measure_stage(run, &run->stages.at[i]);
+        measure_stage(run, &run->stages.at[i], ns);
     double total = sum_of(run, true);
     for (size_t i = 0; i < run->stages.n; i++) {
         struct gpu_stage *s = &run->stages.at[i];

@@ -71,23 +71,25 @@ TEST(without_any_time_there_is_still_a_kernel_to_look_at)
     assert_int_equal(s->main->id, 0);
 }
 
-TEST(of_several_shapes_the_one_that_took_most_time_counts)
-{
-    add("k", 8, 10, 1000);
-    add("k", 4096, 900, 2);
-    const struct gpu_stage *s = judged();
-    assert_true(s->dur_ns == 10);
-    assert_int_equal(s->main->id, 0);
-}
-
 TEST(launches_that_stand_together_weigh_as_many)
 {
-    add("k", 8, 30, 1); /* one shape in three ranges */
+    add("k", 4096, 900, 2);
     add("k", 8, 10, 5);
-    add("k", 8, 20, 2);
+    add("k", 16, 20, 3);
     const struct gpu_stage *s = judged();
-    assert_true(s->dur_ns == 10);
+    assert_true(s->dur_ns == 15); /* the 5th and the 6th of ten */
     assert_int_equal(s->main->id, 1);
+}
+
+TEST(other_durations_are_added_up_alike)
+{
+    add("k", 8, 10, 5);
+    add("k", 16, 20, 1);
+    const double ns[] = {7, 70}, none[] = {NAN, NAN};
+    const struct gpu_stage *s = judged();
+    assert_true(gpu_run_stage_time(&run, s, ns) == 7);
+    assert_true(isnan(gpu_run_stage_time(&run, s, none)));
+    assert_true(s->dur_ns == 10);
 }
 
 TEST(counts_that_cannot_be_do_not_overflow)
@@ -103,5 +105,5 @@ TEST(counts_that_cannot_be_do_not_overflow)
 TEST_MAIN("gpu/run", R(the_middle_of_the_launches_counts),
           R(a_launch_without_a_time_is_not_one_of_0_ns),
           R(without_any_time_there_is_still_a_kernel_to_look_at),
-          R(of_several_shapes_the_one_that_took_most_time_counts),
-          R(launches_that_stand_together_weigh_as_many), R(counts_that_cannot_be_do_not_overflow))
+          R(launches_that_stand_together_weigh_as_many), R(other_durations_are_added_up_alike),
+          R(counts_that_cannot_be_do_not_overflow))
