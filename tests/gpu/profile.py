@@ -434,7 +434,16 @@ class Results(Case):
         self.assertNotIn("vs Baseline", self.out)
         self.assertEqual(self.run_("--baseline", "latest", "--clock", "1200"), 0)
         self.assertIn("gpu.not-comparable", self.err)
+        before = self.folders()
         self.assertEqual(self.run_("--baseline", "/nowhere"), 3)
+        self.assertEqual(self.folders(), before, "told before anything runs")
+        latest = os.path.join(self.dir, "out", "profiles", "annotation", "gpu-program", "default",
+                              "latest", "kernels.json")
+        with open(latest, "w", encoding="utf-8") as f:
+            f.write("{")
+        self.assertEqual(self.run_("--baseline", "latest"), 0)
+        self.assertIn("gpu.not-comparable", self.err)
+        self.assertEqual(len(self.folders()), len(before) + 1)
 
     def test_a_report_made_again_is_the_same(self):
         for mode in ("annotation", "event", "ncu", "nsys"):
@@ -648,6 +657,9 @@ class Errors(Case):
     def test_program_without_cuda(self):
         self.assertEqual(self.run_(program="/bin/true"), 4)
         self.assertIn("gpu.no-kernels", self.err)
+
+    def test_range_without_a_name(self):
+        self.expect(2, "names no range", "--select", "nvtx:")
 
     def test_regex_without_match(self):
         self.expect(2, "copy, scale", "--select", "^nothing")
