@@ -621,8 +621,8 @@ class Errors(Case):
         self.expect(3, "gpu.no-device", "--device", "7")
 
     def test_other_users(self):
-        self.expect(6, "4242, 4243", FAKE_NVML_PROCESSES="4242 4243")
-        self.assertEqual(self.run_("--share", FAKE_NVML_PROCESSES="4242"), 0)
+        self.expect(6, "5000042, 5000043", FAKE_NVML_PROCESSES="5000042 5000043")
+        self.assertEqual(self.run_("--share", FAKE_NVML_PROCESSES="5000042"), 0)
 
     def test_another_tool(self):
         self.expect(6, "gpu.other-tool", CUDA_INJECTION64_PATH="/opt/other.so")
