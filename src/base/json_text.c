@@ -3,6 +3,8 @@
  */
 #include "base/json_text.h"
 
+#include "base/utf16.h"
+
 #include <stdint.h>
 
 static const struct str replacement = S_INIT("\xEF\xBF\xBD"); /* U+FFFD */
@@ -143,25 +145,7 @@ static void put_code_point(struct sink *out, uint32_t code)
 {
     char b[4];
 
-    if (code < 0x80) {
-        b[0] = (char)code;
-        put(out, b, 1);
-    } else if (code < 0x800) {
-        b[0] = (char)(0xC0 | code >> 6);
-        b[1] = (char)(0x80 | (code & 0x3F));
-        put(out, b, 2);
-    } else if (code < 0x10000) {
-        b[0] = (char)(0xE0 | code >> 12);
-        b[1] = (char)(0x80 | (code >> 6 & 0x3F));
-        b[2] = (char)(0x80 | (code & 0x3F));
-        put(out, b, 3);
-    } else {
-        b[0] = (char)(0xF0 | code >> 18);
-        b[1] = (char)(0x80 | (code >> 12 & 0x3F));
-        b[2] = (char)(0x80 | (code >> 6 & 0x3F));
-        b[3] = (char)(0x80 | (code & 0x3F));
-        put(out, b, 4);
-    }
+    put(out, b, utf8_put(code, b));
 }
 
 /* Handles the backslash at the start of `rest`; returns the bytes used. */

@@ -10,10 +10,14 @@ static struct str format(char *buf, const char *word, int64_t number)
 
 bool title_is_gpu(const struct capture *cap)
 {
+    static const struct str kinds[] = {S_INIT("kineto"), S_INIT("nsys"), S_INIT("strata_trace"),
+                                       S_INIT("chrome")};
     struct str kind = capture_text(cap, cap->facts.kind);
 
-    return str_equal(kind, S("kineto")) || str_equal(kind, S("nsys")) ||
-           str_equal(kind, S("chrome"));
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        if (str_equal(kind, kinds[i]))
+            return true;
+    return false;
 }
 
 struct str title_lane(const struct capture *cap, lane_id lane, char *buf)

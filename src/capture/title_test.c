@@ -27,6 +27,8 @@ TEST(streams_are_called_as_their_viewer_calls_them)
     assert_str(title_process(cap, comm, buf), "GPU");
     cap->facts.device = 4;
     assert_str(title_process(cap, comm, buf), "GPU 4");
+    cap->facts.kind = capture_intern(cap, S("strata_trace"));
+    assert_str(title_process(cap, two, buf), "GPU 1");
     capture_free(cap);
 }
 

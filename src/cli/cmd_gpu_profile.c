@@ -29,7 +29,7 @@ static const struct opt options[] = {
                "name of the workload (of the spec file, else of the program)"),
     OPT_STRING(0, "version", "vN", struct args, version, "which version of it this is (base)"),
     OPT_STRING(0, "spec", "FILE", struct args, spec, "stages, formulas and command as JSON"),
-    OPT_LIST(0, "param", "KEY=VALUE", struct args, params, "a problem size; may be repeated"),
+    OPT_LIST('p', "param", "KEY=VALUE", struct args, params, "a problem size; may be repeated"),
     OPT_GROUP("Work"),
     OPT_STRING(0, "flops", "EXPR", struct args, flops, "operations of one pass"),
     OPT_STRING(0, "bytes", "EXPR", struct args, bytes, "bytes one pass has to move"),

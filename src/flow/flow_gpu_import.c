@@ -5,7 +5,9 @@
 #include "base/fs.h"
 #include "base/gz.h"
 #include "base/mapfile.h"
+#include "base/num.h"
 #include "base/stream.h"
+#include "base/utf16.h"
 #include "capture/capture.h"
 #include "capture/fleet.h"
 #include "flow/flow_devices.h"
@@ -59,17 +61,60 @@ static bool is_page(struct str text)
     return gpu_page_of(text, &header) != GPU_PAGE_NONE;
 }
 
+/* A log of ncu without a page tells why there is none: an error, else a warning. */
+static enum status refuse_log(const char *path, struct str text, struct diag *d)
+{
+    static const struct {
+        struct str says;
+        const char *advice;
+    } ways[] = {
+        {S_INIT("ERR_NVGPUCTRPERM"),
+         "root or CAP_SYS_ADMIN; NVreg_RestrictProfilingToAdminUsers=0 for the driver; "
+         "--cap-add=SYS_ADMIN for a container"},
+        {S_INIT("No kernels were profiled"),
+         "--target-processes all for kernels of child processes, or another --kernel-name"},
+        {S_INIT(""), "ncu --csv --page raw, which prints a page"},
+    };
+    static const struct str kinds[] = {S_INIT("==ERROR=="), S_INIT("==WARNING=="),
+                                       S_INIT("==PROF==")};
+    struct str said = {NULL, 0};
+
+    text = str_part(text, 0, HEAD);
+    for (size_t i = 0; i < ARRAY_LEN(kinds) && said.at == NULL; i++)
+        for (struct str rest = text, line; said.at == NULL && str_split(&rest, '\n', &line);)
+            if (str_starts(line, kinds[i]))
+                said = str_trim(str_part(line, kinds[i].n, line.n));
+    if (said.at == NULL)
+        return ST_OK;
+    diag_fail(d, ST_FORMAT, "ncu-csv.no-page", (struct where){.path = path},
+              "a log of Nsight Compute without a page; it says: %.*s", STR_ARGS(said));
+    for (size_t i = 0; i < ARRAY_LEN(ways); i++)
+        if (str_find(text, ways[i].says) < text.n) {
+            diag_hint(d, "try", "%s", ways[i].advice);
+            break;
+        }
+    return ST_FORMAT;
+}
+
 static void note_input(struct gpu_imported *to, const char *path, const char *format, uint64_t rows,
                        uint64_t lost)
 {
     vec_push(&to->inputs, ((struct gpu_input){path, format, rows, lost}));
 }
 
+/* Reads a page, in whatever encoding a shell saved it; `*is_read` stays false when it is none. */
 static enum status read_page(struct gpu_imported *to, const char *path, struct str text,
-                             struct diag *d)
+                             bool *is_read, struct diag *d)
 {
     uint64_t rows = to->pages.rows, lost = to->pages.lost;
 
+    if (utf16_is(text) && text.n > LIMIT_TABLE_BYTES)
+        return diag_fail(d, ST_LIMIT, "ncu-csv.too-large", (struct where){.path = path},
+                         "a page in UTF-16 with more than %d bytes", LIMIT_TABLE_BYTES);
+    text = utf16_plain(&to->run.arena, text);
+    *is_read = is_page(text);
+    if (!*is_read)
+        return refuse_log(path, text, d);
     TRY(gpu_ncu_read(&to->pages, path, text, d));
     note_input(to, path, "ncu-csv", to->pages.rows - rows, to->pages.lost - lost);
     return ST_OK;
@@ -95,15 +140,16 @@ static enum status read_trace(struct gpu_imported *to, const char *path, struct 
 static enum status read_stdin(struct gpu_imported *to, struct diag *d)
 {
     struct stream s;
+    bool is_read = false;
 
     enum status st = stream_open(&s, "-", HEAD, d);
     while (st == ST_OK && !s.at_end)
         st = stream_fill(&s);
-    if (st == ST_OK && !is_page(stream_text(&s)))
+    if (st == ST_OK)
+        st = read_page(to, "-", stream_text(&s), &is_read, d);
+    if (st == ST_OK && !is_read)
         st = diag_fail(d, ST_UNSUPPORTED, "ncu-csv.no-header", (struct where){.path = "-"},
                        "no page of Nsight Compute; a trace is read from a file");
-    else if (st == ST_OK)
-        st = read_page(to, "-", stream_text(&s), d);
     stream_close(&s);
     return st;
 }
@@ -135,9 +181,9 @@ static enum status read_file(struct gpu_imported *to, const char *path, struct d
     bool may_be_page = !is_packed || (begin.n > 0 && begin.at[0] != '{' && begin.at[0] != '[');
     if (is_packed && may_be_page)
         st = gz_read_all(text, LIMIT_TABLE_BYTES, path, d, &to->run.arena, &text);
-    bool is_read = st == ST_OK && may_be_page && is_page(text);
-    if (is_read)
-        st = read_page(to, path, text, d);
+    bool is_read = false;
+    if (st == ST_OK && may_be_page)
+        st = read_page(to, path, text, &is_read, d);
     mapfile_close(&map);
     return st != ST_OK || is_read ? st : read_trace(to, path, d);
 }
@@ -160,7 +206,8 @@ static void find_device(struct gpu_run *run, const struct gpu_kernel *k)
 
     for (size_t i = 0; i < k->values.n; i++) {
         const struct gpu_value *v = &k->values.at[i];
-        if (str_equal(v->name, S("device__attribute_display_name")) && run->device.name.n == 0)
+        if (str_equal(v->name, S("device__attribute_display_name")) && run->device.name.n == 0 &&
+            !num_is_missing(v->text))
             run->device.name = v->text;
         for (size_t j = 0; j < ARRAY_LEN(numbers); j++)
             if (str_equal(v->name, str_of(numbers[j].name)) && v->number > 0)

@@ -211,8 +211,29 @@ static const char *baseline_of(struct profile *p)
     return link != NULL && fs_is_dir(link) ? link : NULL;
 }
 
-/* A baseline nobody asked for is left out without a word when it does not fit. */
-static enum status compare(struct profile *p)
+static void refuse_baseline(struct profile *p, const char *path, const char *why)
+{
+    diag_add(p->diag, SEV_WARN, "gpu.not-comparable", (struct where){.path = path},
+             "no comparison: %s", why);
+    gpu_run_note(&p->result->run, "no comparison with the baseline: %s", why);
+}
+
+/* A folder that is no run is told before anything is measured. */
+static enum status check_baseline(const struct gpu_profile_job *job, struct diag *d)
+{
+    const char *path = job->baseline;
+    struct gpu_run before;
+
+    if (path == NULL || strcmp(path, "none") == 0 || strcmp(path, "latest") == 0)
+        return ST_OK;
+    TRY(gpu_rundir_load(path, &before, d));
+    gpu_run_free(&before);
+    return ST_OK;
+}
+
+/* A baseline nobody asked for is left out without a word when it does not fit. What was measured
+ * counts without one. */
+static void compare(struct profile *p)
 {
     const char *path = baseline_of(p);
     bool is_asked = p->job->baseline != NULL;
@@ -220,22 +241,22 @@ static enum status compare(struct profile *p)
     struct diag said;
 
     if (path == NULL)
-        return ST_OK;
+        return;
     diag_init(&said);
-    enum status st = gpu_rundir_load(path, &before, is_asked ? p->diag : &said);
+    enum status st = gpu_rundir_load(path, &before, &said);
     diag_fini(&said);
+    if (st != ST_OK && is_asked)
+        refuse_baseline(p, path, "it cannot be read");
     if (st != ST_OK)
-        return is_asked ? st : ST_OK;
+        return;
     const char *refusal = gpu_compare_refusal(&before, &p->result->run);
     if (refusal == NULL || p->job->is_compare_forced) {
         gpu_compare(&before, &p->result->run);
     } else if (is_asked) {
-        diag_add(p->diag, SEV_WARN, "gpu.not-comparable", (struct where){.path = path},
-                 "no comparison: %s; --force-compare makes one", refusal);
-        gpu_run_note(&p->result->run, "no comparison with the baseline: %s", refusal);
+        refuse_baseline(p, path,
+                        arena_format(p->arena, "%s; --force-compare makes one", refusal).at);
     }
     gpu_run_free(&before);
-    return ST_OK;
 }
 
 /* The block of the report, for the terminal. */
@@ -272,9 +293,8 @@ static enum gpu_outcome tell(struct profile *p, enum gpu_outcome code)
                           p->mode.measured.timing.launches.n);
     gpu_fill_notes(run, p->diag);
     gpu_info_write(run, &p->mode, p->begun, p->injected);
-    enum status st = compare(p);
-    if (st == ST_OK)
-        st = gpu_rundir_write(&p->folder, run, &p->mode.pages, p->diag);
+    compare(p);
+    enum status st = gpu_rundir_write(&p->folder, run, &p->mode.pages, p->diag);
     if (st == ST_OK)
         show(p);
     if (st == ST_OK && code == GPU_DONE)
@@ -309,6 +329,8 @@ enum gpu_outcome flow_gpu_profile(const struct gpu_profile_job *job, struct aren
     result->has_run = true;
     enum status st = gpu_plan_make(&p.plan, job, arena, d);
     enum gpu_outcome code = st == ST_FORMAT ? GPU_USAGE : gpu_outcome_of(st);
+    if (code == GPU_DONE)
+        code = gpu_outcome_of(check_baseline(job, d));
     p.injected = workload_library(arena);
     p.begun = local_time(arena);
     if (code == GPU_DONE && job->is_dry) {

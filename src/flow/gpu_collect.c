@@ -167,9 +167,9 @@ static enum gpu_outcome run_part(struct gpu_collect *c, struct workload *run, co
     if (st != ST_OK)
         return code != GPU_DONE ? code : gpu_outcome_of(st);
     tell_notes(c, out);
-    if (result.end == WORKLOAD_HUNG && out->counted.n > 0)
-        diag_hint(c->diag, "last finished", "%.*s",
-                  STR_ARGS(out->counted.at[out->counted.n - 1].kernel.name));
+    if (result.end == WORKLOAD_HUNG && out->last_counted.n > 0)
+        diag_hint(c->diag, "finished", "%.*s was the last; the kernel that hangs came after it",
+                  STR_ARGS(out->last_counted));
     enum gpu_outcome refused = refuse_notes(c, out, run->inject == INJECT_EVENT);
     if (refused != GPU_DONE)
         return refused;

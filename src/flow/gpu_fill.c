@@ -108,26 +108,6 @@ static struct gpu_kernel kernel_of(struct gpu_run *run, const struct gpu_plan *p
     return k;
 }
 
-/* The time of a stage without instruments, added up like its duration: the medians of its names. */
-static double event_time(const struct gpu_run *run, const struct gpu_stage *s,
-                         const double *medians)
-{
-    double sum = NAN;
-
-    for (size_t i = 0; i < s->kernels.n; i++) {
-        const struct gpu_kernel *k = &run->kernels.at[s->kernels.at[i]];
-        bool is_main = true;
-        for (size_t j = 0; j < s->kernels.n && is_main; j++) {
-            const struct gpu_kernel *other = &run->kernels.at[s->kernels.at[j]];
-            is_main = j == i || !str_equal(k->name, other->name) ||
-                      !(other->total_ns > k->total_ns || (other->total_ns == k->total_ns && j < i));
-        }
-        if (is_main && !isnan(medians[s->kernels.at[i]]))
-            sum = (isnan(sum) ? 0 : sum) + medians[s->kernels.at[i]];
-    }
-    return sum;
-}
-
 enum status gpu_fill_kernels(struct gpu_run *run, const struct gpu_plan *plan,
                              const struct gpu_measured *m, struct diag *d)
 {
@@ -143,7 +123,7 @@ enum status gpu_fill_kernels(struct gpu_run *run, const struct gpu_plan *plan,
     }
     TRY(make_stages(run, plan, m->has_own_stages, d));
     for (size_t i = 0; i < run->stages.n; i++)
-        run->stages.at[i].event_ns = event_time(run, &run->stages.at[i], medians);
+        run->stages.at[i].event_ns = gpu_run_stage_time(run, &run->stages.at[i], medians);
     return ST_OK;
 }
 

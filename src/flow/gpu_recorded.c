@@ -192,8 +192,19 @@ static struct gpu_counted counted_of(const struct trace_counter *c,
     return out;
 }
 
+/* Before launches are joined, for a joined one has the place of its first. */
+static void find_last(const struct gpu_trace_results *r, struct gpu_recorded *out)
+{
+    for (size_t i = 0; i < r->n_counters; i++)
+        if (out->last_counted.n == 0 || r->counters[i].at >= out->last_counted_at) {
+            out->last_counted = mangled_plain(str_of(r->counters[i].name));
+            out->last_counted_at = r->counters[i].at;
+        }
+}
+
 static void take_results(struct gpu_trace_results *r, struct gpu_recorded *out)
 {
+    find_last(r, out);
     join_turns(r);
     for (size_t i = 0; i < r->n_counters; i++) {
         struct gpu_counted one = counted_of(&r->counters[i], r, out->counted.n);

@@ -35,6 +35,8 @@ struct gpu_recorded {
     VEC_OF(struct gpu_launch) launches;
     VEC_OF(struct gpu_launch) runs;
     VEC_OF(struct gpu_counted) counted;
+    struct str last_counted; /* the kernel whose counters came last, over all files */
+    int64_t last_counted_at;
     VEC_OF(struct trace_note) notes;
     VEC_OF(struct trace_seen) seen;
     uint64_t records, dropped, lost, unfinished; /* unfinished: files without an end */

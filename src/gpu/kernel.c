@@ -104,6 +104,11 @@ bool gpu_kernel_top_stall(const struct gpu_kernel *k, struct str *reason, double
     return true;
 }
 
+uint64_t gpu_kernel_launches(const struct gpu_kernel *k)
+{
+    return k->launches == 0 ? 1 : k->launches < UINT32_MAX ? k->launches : UINT32_MAX;
+}
+
 double gpu_kernel_total(const struct gpu_kernel *k)
 {
     double total =

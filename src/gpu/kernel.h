@@ -96,6 +96,9 @@ void gpu_kernel_stall(struct gpu_kernel *k, struct str reason, double ratio);
  * False when stalls were not collected. */
 bool gpu_kernel_top_stall(const struct gpu_kernel *k, struct str *reason, double *share);
 
+/* How many launches it stands for: 1 to UINT32_MAX, so that sums of them do not overflow. */
+uint64_t gpu_kernel_launches(const struct gpu_kernel *k);
+
 /* Time of all launches that it stands for, in ns; 0 when not known. */
 double gpu_kernel_total(const struct gpu_kernel *k);
 

@@ -26,8 +26,7 @@ void gpu_import_free(struct gpu_import *in)
 
 /* ---- which page ---- */
 
-/* Whether a header line has a column of that name, quoted or not. */
-static bool has_column(struct str line, struct str name)
+bool ncu_has_column(struct str line, struct str name)
 {
     for (size_t at = 0; at < line.n;) {
         size_t from = at + str_find(str_part(line, at, line.n), name), to = from + name.n;
@@ -40,6 +39,12 @@ static bool has_column(struct str line, struct str name)
         at = to;
     }
     return false;
+}
+
+/* The first head of any summary of nsys. */
+static bool begins_with_time(struct str line)
+{
+    return str_starts(line, S("Time")) || str_starts(line, S("\"Time"));
 }
 
 static enum gpu_page page_of_line(struct str line)
@@ -56,14 +61,12 @@ static enum gpu_page page_of_line(struct str line)
         {S_INIT("range,kernel,"), GPU_PAGE_RANGES},
     };
 
-    if (str_starts(line, S("Time")))
-        return has_column(line, S("Total Time (ns)")) && has_column(line, S("Instances"))
-                   ? GPU_PAGE_SUMMARY
-                   : GPU_PAGE_NONE;
-    if (has_column(line, S("Kernel Name")) && has_column(line, S("ID"))) {
-        if (has_column(line, S("Body Item Label")))
+    if (begins_with_time(line))
+        return ncu_is_summary(line) ? GPU_PAGE_SUMMARY : GPU_PAGE_NONE;
+    if (ncu_has_column(line, S("Kernel Name")) && ncu_has_column(line, S("ID"))) {
+        if (ncu_has_column(line, S("Body Item Label")))
             return GPU_PAGE_LABELLED;
-        return has_column(line, S("Metric Name")) ? GPU_PAGE_DETAILS : GPU_PAGE_RAW;
+        return ncu_has_column(line, S("Metric Name")) ? GPU_PAGE_DETAILS : GPU_PAGE_RAW;
     }
     for (size_t i = 0; i < ARRAY_LEN(begins); i++)
         if (str_starts(line, begins[i].begin))
@@ -111,7 +114,8 @@ enum gpu_page gpu_page_of(struct str text, size_t *header)
 }
 
 /* Where the page that begins `text` ends: at the header of another, which a log of several
- * processes or reports has. The blocks of a source or PTX page are one page. */
+ * processes or reports has. The blocks of a source or PTX page are one page; a summary of nsys ends
+ * at an empty line, behind which it tells of the next one. */
 static size_t page_end(struct str text, enum gpu_page kind)
 {
     size_t at = line_at(text, 0).n + 1;
@@ -120,8 +124,9 @@ static size_t page_end(struct str text, enum gpu_page kind)
     while (at < text.n) {
         struct str line = line_at(text, at);
         enum gpu_page page = page_of_line(line);
-        if (page != GPU_PAGE_NONE ? !has_blocks || page != GPU_PAGE_SOURCE
-                                  : str_starts(line, S("Time (%)")))
+        if (page != GPU_PAGE_NONE
+                ? !has_blocks || page != GPU_PAGE_SOURCE
+                : kind == GPU_PAGE_SUMMARY && (str_trim(line).n == 0 || begins_with_time(line)))
             return at;
         at += line.n + 1;
     }
@@ -139,26 +144,46 @@ static bool has_odd_quotes(struct str line)
     return n % 2 == 1;
 }
 
+static size_t count_commas(struct str line)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < line.n; i++)
+        n += line.at[i] == ',';
+    return n;
+}
+
+/* Whether a line is of the page and not of a program. The tool quotes every cell; a table that was
+ * saved again may have its numbers plain. */
+static bool is_row(struct str header, struct str line)
+{
+    if (line.n == 0 || line.at[0] == '"')
+        return true;
+    if (!str_starts(header, S("\"")))
+        return !str_starts(line, S("=="));
+    return line.at[0] >= '0' && line.at[0] <= '9' && count_commas(line) >= count_commas(header);
+}
+
 /* Leaves such lines empty, so that lines keep their numbers. */
 static struct str without_output(struct arena *arena, struct str text)
 {
-    bool is_quoted = str_starts(text, S("\"")), is_inside = false;
+    struct str header = line_at(text, 0);
+    bool is_inside = false;
     char *copy = NULL;
     size_t n = 0;
 
     for (size_t at = 0; at < text.n;) {
         struct str line = line_at(text, at);
         size_t size = at + line.n < text.n ? line.n + 1 : line.n;
-        bool is_row = is_inside || line.n == 0 ||
-                      (is_quoted ? line.at[0] == '"' : !str_starts(line, S("==")));
-        if (is_row) {
+        bool is_kept = is_inside || is_row(header, line);
+        if (is_kept) {
             is_inside = is_inside != has_odd_quotes(line);
         } else if (copy == NULL) {
             copy = arena_alloc(arena, text.n);
             memcpy(copy, text.at, at);
             n = at;
         }
-        if (copy != NULL && is_row) {
+        if (copy != NULL && is_kept) {
             memcpy(copy + n, line.at, size);
             n += size;
         } else if (copy != NULL) {
@@ -209,17 +234,22 @@ struct str ncu_keep(struct ncu_page *p, struct str text)
     return arena_str(p->in->arena, csv_unquote(text, p->in->arena));
 }
 
-/* "(16, 16, 1)" */
-static void read_dims(struct str text, uint32_t dims[3])
+void ncu_read_dims(struct str text, uint32_t dims[3])
 {
     struct str rest = text, one;
+    size_t n = 0;
 
     if (text.n >= 2 && text.at[0] == '(' && text.at[text.n - 1] == ')')
         rest = str_part(text, 1, text.n - 2);
-    for (size_t i = 0; i < 3 && str_split(&rest, ',', &one); i++) {
+    char sep = str_find_char(rest, ',') < rest.n ? ',' : ' ';
+    while (n < 3 && str_split(&rest, sep, &one)) {
         uint64_t value;
-        if (num_u64(str_trim(one), &value) && value <= UINT32_MAX)
-            dims[i] = (uint32_t)value;
+        one = str_trim(one);
+        if (sep == ' ' && one.n == 0)
+            continue;
+        if (num_u64(one, &value) && value <= UINT32_MAX)
+            dims[n] = (uint32_t)value;
+        n++;
     }
 }
 
@@ -270,8 +300,8 @@ struct gpu_kernel *ncu_launch(struct ncu_page *p)
     k.name = csv_unquote(csv_cell(&p->csv, p->head[COL_KERNEL]), in->arena);
     if (p->kind == GPU_PAGE_RANGES) /* these have the names of the driver */
         k.name = mangled_plain(k.name);
-    read_dims(csv_cell(&p->csv, p->head[COL_GRID]), k.grid);
-    read_dims(csv_cell(&p->csv, p->head[COL_BLOCK]), k.block);
+    ncu_read_dims(csv_cell(&p->csv, p->head[COL_GRID]), k.grid);
+    ncu_read_dims(csv_cell(&p->csv, p->head[COL_BLOCK]), k.block);
     p->current = find_launch(p, &k);
     if (p->current == SIZE_MAX) {
         k.name = arena_str(in->arena, k.name);
@@ -323,45 +353,6 @@ void ncu_read_value(struct ncu_page *p, struct str text, double factor, struct g
     }
 }
 
-/* ---- nsys stats ---- */
-
-/* The first of these columns; older versions spell them otherwise. */
-static int column_of(const struct csv *csv, const char *names)
-{
-    struct str rest = str_of(names), one;
-    int column = -1;
-
-    while (column < 0 && str_split(&rest, '|', &one))
-        column = csv_column(csv, one);
-    return column;
-}
-
-/* A row stands for all launches of a name. */
-static void read_summary(struct ncu_page *p)
-{
-    int total = csv_column(&p->csv, S("Total Time (ns)")),
-        count = csv_column(&p->csv, S("Instances")), name = csv_column(&p->csv, S("Name")),
-        median = column_of(&p->csv, "Med (ns)|Median (ns)|Avg (ns)|Average (ns)|Average");
-
-    while (csv_next(&p->csv)) {
-        struct gpu_kernel k = gpu_kernel_none();
-        double launches;
-        if (p->csv.is_broken || !gpu_number(csv_cell(&p->csv, count), p->style, &launches) ||
-            !(launches >= 0 && launches < 1e18) ||
-            !gpu_number(csv_cell(&p->csv, total), p->style, &k.total_ns) ||
-            !gpu_number(csv_cell(&p->csv, median), p->style, &k.m[GPU_M_DUR_NS])) {
-            ncu_lose(p, "no total, count or median");
-            continue;
-        }
-        k.id = p->in->kernels.n;
-        k.launches = (uint64_t)launches;
-        k.name = ncu_keep(p, csv_cell(&p->csv, name));
-        vec_push(&p->in->kernels, k);
-        vec_push(&p->in->known, ((struct gpu_known){1u << p->kind, p->number}));
-        p->in->rows++;
-    }
-}
-
 /* ---- a whole file ---- */
 
 /* English unless the values of the page say otherwise. Works on a copy of the reader. */
@@ -405,7 +396,7 @@ static void read_page(struct ncu_page *p, struct str text)
         p->least = (size_t)(csv_column(&p->csv, S("Section Name")) + 1);
     p->style = find_style(p, p->csv);
     if (p->kind == GPU_PAGE_SUMMARY)
-        read_summary(p);
+        ncu_read_summary(p);
     else if (p->kind == GPU_PAGE_RAW || p->kind == GPU_PAGE_RANGES)
         ncu_read_launches(p);
     else

@@ -326,6 +326,52 @@ TEST(kernel_summaries_of_all_versions_are_read)
     end(&f);
 }
 
+TEST(kernel_summaries_have_units_and_shapes)
+{
+    struct fixture f;
+
+    begin(&f);
+    assert_int_equal(
+        read(&f, "\"Time (%)\",\"Total Time (us)\",\"Instances\",\"Med (us)\",\"GridXYZ\","
+                 "\"BlockXYZ\",\"Name\"\n60.0,300.5,3,100.25,\"  16   2   1\",\" 256 1 1\",\"a\"\n"
+                 "\nProcessing [a.sqlite] with [mem_size]... \n\nTotal (MB),Count\n1.5,2\n"),
+        ST_OK);
+    assert_int_equal(f.in.kernels.n, 1);
+    const struct gpu_kernel *k = &f.in.kernels.at[0];
+    assert_true(k->m[GPU_M_DUR_NS] == 100250 && k->total_ns == 300500);
+    assert_int_equal(k->grid[1], 2);
+    assert_int_equal(k->block[0], 256);
+    assert_int_equal(f.in.lost, 0);
+    end(&f);
+}
+
+TEST(summaries_of_ranges_are_no_kernels)
+{
+    struct fixture f;
+
+    begin(&f);
+    assert_int_equal(read(&f, "Time (%),Total Time (ns),Instances,Med (ns),Style,Range\n"
+                              "60.0,300,3,100,PushPop,:forward\n"),
+                     ST_UNSUPPORTED);
+    end(&f);
+}
+
+TEST(a_page_saved_again_may_have_plain_numbers)
+{
+    struct fixture f;
+
+    begin(&f);
+    assert_int_equal(read(&f, HEAD ",\"gpu__time_duration.sum\"\n"
+                                   "0,1,\"demo\",\"h\",\"k(int, int)\",1,7,\"(16, 16, 1)\","
+                                   "\"(8, 4, 1)\",0,9.0,1500\n"
+                                   "0.31, the loss\n"),
+                     ST_OK);
+    assert_int_equal(f.in.kernels.n, 1);
+    assert_true(f.in.kernels.at[0].m[GPU_M_DUR_NS] == 1500);
+    assert_int_equal(f.in.lost, 0);
+    end(&f);
+}
+
 TEST(other_files_are_refused)
 {
     struct fixture f;
@@ -425,7 +471,8 @@ TEST_MAIN("gpu/ncu_csv", T(a_raw_page_comes_out_in_base_units),
           T(a_second_recording_of_a_program_joins_the_first), T(a_file_may_hold_several_pages),
           T(columns_may_stand_in_any_order_or_twice), T(pages_of_older_tools_are_read),
           T(a_page_of_chosen_metrics_has_counters_and_stalls),
-          T(kernel_summaries_of_all_versions_are_read), T(other_files_are_refused),
-          T(instructions_are_sorted_and_hung_on_their_kernel),
+          T(kernel_summaries_of_all_versions_are_read), T(kernel_summaries_have_units_and_shapes),
+          T(summaries_of_ranges_are_no_kernels), T(a_page_saved_again_may_have_plain_numbers),
+          T(other_files_are_refused), T(instructions_are_sorted_and_hung_on_their_kernel),
           T(tables_inside_a_details_page_are_no_launches), T(kernels_of_ranges_have_plain_names),
           T(a_listing_finds_its_kernel_whatever_the_casts))

@@ -59,6 +59,16 @@ void ncu_keep_value(struct ncu_page *p, struct gpu_kernel *k, struct gpu_value v
 /* Reads the number of a cell into value->number, or else the text. */
 void ncu_read_value(struct ncu_page *p, struct str text, double factor, struct gpu_value *value);
 
+/* Whether a header line has a column of that name, quoted or not. */
+bool ncu_has_column(struct str line, struct str name);
+
+/* "(16, 16, 1)", or "16 16 1" in nsys. */
+void ncu_read_dims(struct str text, uint32_t dims[3]);
+
+/* Whether a header line is that of a kernel summary. */
+bool ncu_is_summary(struct str line);
+
+void ncu_read_summary(struct ncu_page *p);
 void ncu_read_launches(struct ncu_page *p); /* raw pages and ranges */
 void ncu_read_details(struct ncu_page *p);
 

@@ -84,9 +84,11 @@ void gpu_run_info_text(struct gpu_run *run, const char *key, struct str text)
     vec_push(&run->info, ((struct gpu_info){arena_str(&run->arena, str_of(key)), node}));
 }
 
+/* A launch, or launches that were measured together. */
 struct launch_time {
     struct str name;
     double ns;
+    uint64_t launches;
     size_t index;
 };
 
@@ -102,40 +104,95 @@ static int by_launch(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Durations of a stage: medians of its names, added; the longest name is what rules look at. */
-static void measure_stage(struct gpu_run *run, struct gpu_stage *s)
+/* The launches of a stage whose time is known, by name and time. `ns` has the times, by place in
+ * the run. */
+static struct launch_time *sort_launches(struct gpu_run *run, const struct gpu_stage *s,
+                                         const double *ns, size_t *n)
 {
     struct launch_time *t = ARENA_ARRAY(&run->arena, struct launch_time, s->kernels.n + 1);
-    size_t n = 0, best_at = 0, best_n = 0;
-    double best = -1;
 
-    s->main = NULL;
-    s->dur_ns = s->total_ns = 0;
+    *n = 0;
     for (size_t i = 0; i < s->kernels.n; i++) {
-        const struct gpu_kernel *k = &run->kernels.at[s->kernels.at[i]];
-        double ns = k->m[GPU_M_DUR_NS];
-        s->total_ns += gpu_kernel_total(k);
-        t[n++] = (struct launch_time){k->name, isnan(ns) ? 0 : ns, s->kernels.at[i]};
+        size_t at = s->kernels.at[i];
+        const struct gpu_kernel *k = &run->kernels.at[at];
+        if (!isnan(ns[at]))
+            t[(*n)++] = (struct launch_time){k->name, ns[at], gpu_kernel_launches(k), at};
     }
-    if (n > 0)
-        qsort(t, n, sizeof(*t), by_launch);
-    double *ns = ARENA_ARRAY(&run->arena, double, n + 1);
+    if (*n > 0)
+        qsort(t, *n, sizeof(*t), by_launch);
+    return t;
+}
+
+/* The launch of that rank, from 0. */
+static const struct launch_time *at_rank(const struct launch_time *t, uint64_t rank)
+{
+    for (; rank >= t->launches; t++)
+        rank -= t->launches;
+    return t;
+}
+
+/* The timing of one name, sorted; `main` is its median launch, or the one just below the median. */
+static struct gpu_timing measure_name(struct gpu_run *run, const struct launch_time *t, size_t n,
+                                      const struct launch_time **main)
+{
+    double *ns = ARENA_ARRAY(&run->arena, double, n);
+    uint64_t launches = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        ns[i] = t[i].ns;
+        launches += t[i].launches;
+    }
+    struct gpu_timing timing = gpu_timing_of(ns, n);
+    *main = at_rank(t, (launches - 1) / 2);
+    timing.median = ((*main)->ns + at_rank(t, launches / 2)->ns) / 2;
+    return timing;
+}
+
+/* The medians of the names of a stage, added; the longest name is what rules look at. */
+struct stage_time {
+    double sum; /* NAN: not known */
+    struct gpu_timing timing;
+    const struct launch_time *main; /* NULL: none */
+};
+
+static struct stage_time measure(struct gpu_run *run, const struct gpu_stage *s, const double *ns)
+{
+    struct stage_time out = {.sum = NAN, .timing = gpu_timing_of(NULL, 0)};
+    size_t n;
+    struct launch_time *t = sort_launches(run, s, ns, &n);
+
     for (size_t i = 0, k; i < n; i = k) {
-        for (k = i; k < n && str_equal(t[k].name, t[i].name); k++)
-            ns[k] = t[k].ns;
-        struct gpu_timing timing = gpu_timing_of(ns + i, k - i);
-        s->dur_ns += timing.median;
-        if (timing.median > best) {
-            best = timing.median;
-            best_at = i;
-            best_n = k - i;
-            s->timing = timing;
+        const struct launch_time *main;
+        for (k = i; k < n && str_equal(t[k].name, t[i].name);)
+            k++;
+        struct gpu_timing timing = measure_name(run, t + i, k - i, &main);
+        out.sum = (isnan(out.sum) ? 0 : out.sum) + timing.median;
+        if (out.main == NULL || timing.median > out.timing.median) {
+            out.timing = timing;
+            out.main = main;
         }
     }
-    if (n > 0)
-        s->main = &run->kernels.at[t[best_at + (best_n - 1) / 2].index];
-    if (!(s->dur_ns > 0))
-        s->dur_ns = NAN;
+    return out;
+}
+
+double gpu_run_stage_time(struct gpu_run *run, const struct gpu_stage *s, const double *ns)
+{
+    return measure(run, s, ns).sum;
+}
+
+/* `ns` has the durations of all kernels of the run. Without any the first kernel is looked at. */
+static void measure_stage(struct gpu_run *run, struct gpu_stage *s, const double *ns)
+{
+    struct stage_time time = measure(run, s, ns);
+
+    s->timing = time.timing;
+    s->dur_ns = time.sum > 0 ? time.sum : NAN;
+    s->total_ns = 0;
+    for (size_t i = 0; i < s->kernels.n; i++)
+        s->total_ns += gpu_kernel_total(&run->kernels.at[s->kernels.at[i]]);
+    s->main = time.main != NULL  ? &run->kernels.at[time.main->index]
+              : s->kernels.n > 0 ? &run->kernels.at[s->kernels.at[0]]
+                                 : NULL;
 }
 
 /* What computes, and how fast it could. */
@@ -261,8 +318,12 @@ double gpu_run_duration(const struct gpu_run *run)
 
 void gpu_run_judge(struct gpu_run *run)
 {
+    double *ns = ARENA_ARRAY(&run->arena, double, run->kernels.n + 1);
+
+    for (size_t i = 0; i < run->kernels.n; i++)
+        ns[i] = run->kernels.at[i].m[GPU_M_DUR_NS];
     for (size_t i = 0; i < run->stages.n; i++)
-        measure_stage(run, &run->stages.at[i]);
+        measure_stage(run, &run->stages.at[i], ns);
     double total = sum_of(run, true);
     for (size_t i = 0; i < run->stages.n; i++) {
         struct gpu_stage *s = &run->stages.at[i];

@@ -96,6 +96,10 @@ struct gpu_work_option {
 enum status gpu_run_stages(struct gpu_run *run, const struct gpu_spec *spec,
                            struct gpu_work_option option, struct diag *d);
 
+/* How long a stage would last if its kernels had these durations, by their place in the run (NAN:
+ * not known): the medians of its names, added up. NAN when none is known. */
+double gpu_run_stage_time(struct gpu_run *run, const struct gpu_stage *s, const double *ns);
+
 /* Computes what the stages' lower half holds. May be called again. */
 void gpu_run_judge(struct gpu_run *run);
 

@@ -211,9 +211,13 @@ static void put_gaps(struct report *r, const struct timeline_device *d)
 
 static void put_graphs(const struct timeline *t, struct report *r, const struct timeline_device *d)
 {
-    static const struct column columns[] = {
+    static const struct column counts[] = {
         {"Quantity", COLUMN_TEXT, UNIT_PLAIN},
-        {"Value", COLUMN_NUMBER, UNIT_PLAIN},
+        {"Count", COLUMN_NUMBER, UNIT_COUNT},
+    };
+    static const struct column times[] = {
+        {"Quantity", COLUMN_TEXT, UNIT_PLAIN},
+        {"us", COLUMN_NUMBER, UNIT_US},
     };
     const struct timeline_graphs *g = &d->graphs;
     uint64_t nodes = 0, costed = 0;
@@ -231,19 +235,20 @@ static void put_graphs(const struct timeline *t, struct report *r, const struct 
         cost = nanos_add(cost, t->cap->slices.dur[g->at.at[i].call]);
         costed += g->at.at[i].nodes;
     }
-    struct table *table = report_table(r, columns, ARRAY_LEN(columns));
+    struct table *table = report_table(r, counts, ARRAY_LEN(counts));
     put_number(r, table, "launches", (double)g->launches);
     put_number(r, table, "launches with nodes", (double)g->with_nodes);
-    put_number(r, table, "nodes per launch",
-               g->with_nodes > 0 ? (double)nodes / (double)g->with_nodes : NAN);
-    put_number(r, table, "launch call per node, us",
-               costed > 0 ? (double)cost / (double)costed / 1e3 : NAN);
-    put_number(r, table, "gap between nodes, median us", g->node_gap.median / 1e3);
-    put_number(r, table, "duration of a launch, median us", g->span.median / 1e3);
-    put_number(r, table, "duration of a launch, max us",
-               g->span.n > 0 ? (double)g->span.max / 1e3 : NAN);
+    put_number(r, table, "nodes", (double)nodes);
     put_number(r, table, "graph-level rows", (double)g->rows);
-    put_number(r, table, "graph-level busy, us", (double)g->row_busy / 1e3);
+    if (g->with_nodes > 0)
+        report_text(r, arena_format(&r->arena, "Nodes per launch: %.4g on average.",
+                                    (double)nodes / (double)g->with_nodes));
+    table = report_table(r, times, ARRAY_LEN(times));
+    put_number(r, table, "launch call per node", costed > 0 ? (double)cost / (double)costed : NAN);
+    put_number(r, table, "gap between nodes, median", g->node_gap.median);
+    put_number(r, table, "duration of a launch, median", g->span.median);
+    put_number(r, table, "duration of a launch, max", g->span.n > 0 ? (double)g->span.max : NAN);
+    put_number(r, table, "graph-level busy", (double)g->row_busy);
 }
 
 static void put_names(const struct timeline *t, struct report *r, const struct timeline_device *d)

@@ -95,6 +95,30 @@ TEST(stages_declared_concurrent_that_were_not_are_one_too)
     scene_end(&s);
 }
 
+TEST(graphs_are_counted_in_whole_numbers)
+{
+    struct gpu_run run;
+    struct scene s;
+
+    scene_begin(&s);
+    uint32_t call = scene_call(&s, "cudaGraphLaunch", 0, 3000);
+    capture_flow(s.cap, FLOW_LAUNCH, call, scene_kernel(&s, "7", "a", 4000, 5000));
+    capture_flow(s.cap, FLOW_LAUNCH, call, scene_kernel(&s, "7", "b", 5500, 6000));
+    scene_look(&s, all);
+    gpu_run_init(&run);
+    timeline_run_kernels(s.t, s.d, &run);
+    timeline_run_sections(s.t, s.d, &run);
+    assert_true(str_equal(run.sections.at[5].heading, S("CUDA graphs")));
+    assert_str(run.sections.at[5].body,
+               "\n| Quantity | Count |\n|---|---|\n| launches | 1 |\n| launches with nodes | 1 |\n"
+               "| nodes | 2 |\n| graph-level rows | 0 |\n\nNodes per launch: 2 on average.\n"
+               "\n| Quantity | us |\n|---|---|\n| launch call per node | 1.500 |\n"
+               "| gap between nodes, median | 0.500 |\n| duration of a launch, median | 2.000 |\n"
+               "| duration of a launch, max | 2.000 |\n| graph-level busy | 0.000 |\n");
+    gpu_run_free(&run);
+    scene_end(&s);
+}
+
 TEST(tables_have_a_row_for_each_thing)
 {
     struct json_buffer text = {0};
@@ -122,4 +146,4 @@ TEST(tables_have_a_row_for_each_thing)
 TEST_MAIN("gpu/timeline_run", T(launches_of_a_kernel_are_one_with_their_median),
           T(a_late_host_is_an_opportunity), T(a_host_that_is_still_launching_is_one_as_well),
           T(stages_declared_concurrent_that_were_not_are_one_too),
-          T(tables_have_a_row_for_each_thing))
+          T(graphs_are_counted_in_whole_numbers), T(tables_have_a_row_for_each_thing))

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "capture/title.h"
+
 /* ---- removing slices ---- */
 
 static void move(struct slices *s, size_t to, size_t from)
@@ -370,7 +372,8 @@ size_t dedup_kernels(struct capture *cap)
     for (size_t i = 0; i < s->n; i++)
         cap->kernels_read += slice_is_kernel((enum slice_kind)s->kind[i]);
     name_twins(cap);
-    size_t joined = join_doubles(cap);
+    /* Records of a GPU are one a kernel: two that begin at once are two. */
+    size_t joined = title_is_gpu(cap) ? 0 : join_doubles(cap);
     free_lone_halves(cap);
     return joined;
 }

@@ -55,6 +55,16 @@ TEST(a_collective_listed_twice_stays_once_on_its_stream_with_the_larger_duration
     assert_str(capture_text(cap, cap->lanes.at[cap->slices.lane[to]].key.name), "64");
 }
 
+TEST(collectives_of_a_gpu_that_begin_at_once_are_two)
+{
+    cap->facts.kind = capture_intern(cap, S("nsys"));
+    add("20", SLICE_COMM, "ncclDevKernel_SendRecv", "", 5000100, 900);
+    add("21", SLICE_COMM, "ncclDevKernel_SendRecv", "", 5000200, 700);
+
+    assert_int_equal(dedup_kernels(cap), 0);
+    assert_int_equal(cap->slices.n, 2);
+}
+
 TEST(equal_compute_kernels_are_two_kernels)
 {
     add("2", SLICE_COMPUTE, "Add", "Add", 5000, 10);
@@ -125,6 +135,7 @@ TEST(an_empty_capture_has_nothing_to_join)
 #define C(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 TEST_MAIN("input/dedup",
           C(a_collective_listed_twice_stays_once_on_its_stream_with_the_larger_duration),
+          C(collectives_of_a_gpu_that_begin_at_once_are_two),
           C(equal_compute_kernels_are_two_kernels),
           C(nine_tenths_inside_a_collective_make_a_half_of_it),
           C(a_half_without_any_collective_is_communication),

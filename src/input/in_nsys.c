@@ -40,19 +40,25 @@ static bool claims(struct str name)
     return str_ends(name, S(".sqlite")) || str_ends(name, S(".nsys-rep.db"));
 }
 
+/* Tables are left out when they are empty, StringIds too. */
+static const struct str own_tables[] = {
+    S_INIT("CUPTI_ACTIVITY_KIND_KERNEL"),      S_INIT("CUPTI_ACTIVITY_KIND_RUNTIME"),
+    S_INIT("CUPTI_ACTIVITY_KIND_MEMCPY"),      S_INIT("CUPTI_ACTIVITY_KIND_MEMSET"),
+    S_INIT("CUPTI_ACTIVITY_KIND_GRAPH_TRACE"),
+};
+
 static int probe(const struct probe *p)
 {
     static const struct str strings = S_INIT("StringIds");
     static const struct str any[] = {
-        S_INIT("CUPTI_ACTIVITY_KIND_KERNEL"),
-        S_INIT("CUPTI_ACTIVITY_KIND_RUNTIME"),
-        S_INIT("CUPTI_ACTIVITY_KIND_MEMCPY"),
-        S_INIT("CUPTI_ACTIVITY_KIND_GRAPH_TRACE"),
         S_INIT("NVTX_EVENTS"),
         S_INIT("META_DATA_EXPORT"),
         S_INIT("TARGET_INFO_SESSION_START_TIME"),
     };
 
+    for (size_t i = 0; i < ARRAY_LEN(own_tables); i++)
+        if (db_probe(p, &own_tables[i], 1))
+            return 90;
     if (!db_probe(p, &strings, 1))
         return 0;
     for (size_t i = 0; i < ARRAY_LEN(any); i++)
@@ -229,17 +235,26 @@ static void read_all(struct nsys *s)
     hash_free(&s->lane_of);
 }
 
+static bool is_export(const struct db *db)
+{
+    bool is_one = db_has_table(db, S("StringIds"));
+
+    for (size_t i = 0; i < ARRAY_LEN(own_tables); i++)
+        is_one = is_one || db_has_table(db, own_tables[i]);
+    return is_one;
+}
+
 static enum status read_nsys(const struct input_file *in, struct capture *cap)
 {
     struct nsys s = {.in = in, .cap = cap, .device = NSYS_NONE};
     enum status st = ST_OK;
 
     TRY(db_open(&s.db, in->path, in->text, in->diag));
-    if (db_has_table(&s.db, S("StringIds")))
+    if (is_export(&s.db))
         read_all(&s);
     else
         st = diag_fail(in->diag, ST_FORMAT, "nsys.no-tables", (struct where){.path = in->path},
-                       "a database without the table StringIds");
+                       "a database without the tables of an nsys export");
     capture_source(cap, (struct source){.path = in->path,
                                         .format = input_nsys.name,
                                         .bytes = s.db.bytes,

@@ -187,6 +187,17 @@ TEST(old_exports_without_most_columns_are_read)
     assert_int_equal(cap->sources.at[0].lost, 2);
 }
 
+TEST(exports_in_which_nothing_has_a_name_are_read)
+{
+    assert_int_equal(read_sql("CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET(start, end, bytes);"
+                              "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (1,5,64);"
+                              "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, end, shortName);"
+                              "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (9,12,7);"),
+                     ST_OK);
+    assert_int_equal(cap->slices.n, 2);
+    assert_int_equal(diag_count(&diag, "nsys.no-name"), 1);
+}
+
 TEST(of_several_gpus_the_lowest_is_read_or_the_chosen_one)
 {
     static const char sql[] = STRINGS KERNELS "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES"
@@ -249,14 +260,23 @@ TEST(what_timelines_need_is_kept)
 
 TEST(the_kind_is_known_by_its_tables)
 {
-    struct str bytes = db_made(STRINGS KERNELS), other = db_made("CREATE TABLE StringIds(id);");
-    struct probe p = {"x.bin", S("x.bin"), bytes};
+    static const struct {
+        const char *sql;
+        int score;
+    } cases[] = {
+        {STRINGS KERNELS, 90},
+        {"CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start, end);", 90},
+        {"CREATE TABLE StringIds(id); CREATE TABLE NVTX_EVENTS(start);", 90},
+        {"CREATE TABLE NVTX_EVENTS(start);", 0},
+        {"CREATE TABLE StringIds(id);", 0},
+    };
 
-    assert_int_equal(input_nsys.probe(&p), 90);
-    p.head = other;
-    assert_int_equal(input_nsys.probe(&p), 0);
-    free((void *)(uintptr_t)bytes.at);
-    free((void *)(uintptr_t)other.at);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct str bytes = db_made(cases[i].sql);
+        struct probe p = {"x.bin", S("x.bin"), bytes};
+        assert_int_equal(input_nsys.probe(&p), cases[i].score);
+        free((void *)(uintptr_t)bytes.at);
+    }
     assert_int_equal(read_sql("CREATE TABLE t(a);"), ST_FORMAT);
 }
 
@@ -268,5 +288,6 @@ TEST_MAIN("input/in_nsys", TF(kernels_stand_on_the_lane_of_their_stream),
           TF(copies_fills_and_whole_graphs_are_work_and_synchronisation_is_not),
           TF(ranges_are_annotations_and_some_are_steps), TF(clock_and_device_are_told),
           TF(old_exports_without_most_columns_are_read),
+          TF(exports_in_which_nothing_has_a_name_are_read),
           TF(of_several_gpus_the_lowest_is_read_or_the_chosen_one), TF(what_timelines_need_is_kept),
           TF(the_kind_is_known_by_its_tables))

@@ -366,7 +366,7 @@ def modules_are_saved_once():
         assert all(t["notes"] == [] for t in run.traces)
         run = Run("launch:k:1:1", *steps)  # nobody asked
         assert run.modules == []
-        run = Run(steps[3], "sleep:300", "kill", MODULES="1", PERIOD_MS="50")
+        run = Run(steps[3], "sleep:2000", "kill", MODULES="1", PERIOD_MS="50")
         check_quiet(run, -signal.SIGKILL)
         assert run.modules == [contents[3]]
 

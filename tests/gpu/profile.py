@@ -434,7 +434,16 @@ class Results(Case):
         self.assertNotIn("vs Baseline", self.out)
         self.assertEqual(self.run_("--baseline", "latest", "--clock", "1200"), 0)
         self.assertIn("gpu.not-comparable", self.err)
+        before = self.folders()
         self.assertEqual(self.run_("--baseline", "/nowhere"), 3)
+        self.assertEqual(self.folders(), before, "told before anything runs")
+        latest = os.path.join(self.dir, "out", "profiles", "annotation", "gpu-program", "default",
+                              "latest", "kernels.json")
+        with open(latest, "w", encoding="utf-8") as f:
+            f.write("{")
+        self.assertEqual(self.run_("--baseline", "latest"), 0)
+        self.assertIn("gpu.not-comparable", self.err)
+        self.assertEqual(len(self.folders()), len(before) + 1)
 
     def test_a_report_made_again_is_the_same(self):
         for mode in ("annotation", "event", "ncu", "nsys"):
@@ -612,8 +621,8 @@ class Errors(Case):
         self.expect(3, "gpu.no-device", "--device", "7")
 
     def test_other_users(self):
-        self.expect(6, "4242, 4243", FAKE_NVML_PROCESSES="4242 4243")
-        self.assertEqual(self.run_("--share", FAKE_NVML_PROCESSES="4242"), 0)
+        self.expect(6, "5000042, 5000043", FAKE_NVML_PROCESSES="5000042 5000043")
+        self.assertEqual(self.run_("--share", FAKE_NVML_PROCESSES="5000042"), 0)
 
     def test_another_tool(self):
         self.expect(6, "gpu.other-tool", CUDA_INJECTION64_PATH="/opt/other.so")
@@ -648,6 +657,9 @@ class Errors(Case):
     def test_program_without_cuda(self):
         self.assertEqual(self.run_(program="/bin/true"), 4)
         self.assertIn("gpu.no-kernels", self.err)
+
+    def test_range_without_a_name(self):
+        self.expect(2, "names no range", "--select", "nvtx:")
 
     def test_regex_without_match(self):
         self.expect(2, "copy, scale", "--select", "^nothing")
