@@ -6,6 +6,7 @@
 #include "capture/cut.h"
 #include "capture/fleet.h"
 #include "input/load.h"
+#include "input/spool.h"
 
 static const struct input_format *const formats[] = {
 #define INPUT(sym) &input_##sym,
@@ -388,6 +389,23 @@ static enum status run(struct job *job, const struct bundles *bundles, const cha
     return gather(job, path, d, fleet);
 }
 
+/* "-" is standard input; gives the paths with the name that it can be opened by. */
+static enum status name_stdin(struct arena *arena, const char *const **paths, size_t n,
+                              struct diag *d)
+{
+    const char **named = ARENA_ARRAY(arena, const char *, n);
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < n && st == ST_OK; i++) {
+        bool is_stdin = strcmp((*paths)[i], "-") == 0;
+        named[i] = is_stdin ? SPOOL_PATH : (*paths)[i];
+        if (is_stdin)
+            st = spool_stdin(d);
+    }
+    *paths = named;
+    return st;
+}
+
 static enum status load(const char *const *paths, size_t n, size_t most,
                         const struct input_options *options, struct diag *d, struct fleet *fleet)
 {
@@ -395,7 +413,9 @@ static enum status load(const char *const *paths, size_t n, size_t most,
     struct bundles bundles;
 
     arena_init(&job.scratch);
-    enum status st = bundles_find(paths, n, options, &job.scratch, d, &bundles);
+    enum status st = name_stdin(&job.scratch, &paths, n, d);
+    if (st == ST_OK)
+        st = bundles_find(paths, n, options, &job.scratch, d, &bundles);
     if (st == ST_OK) {
         make_tasks(&job, &bundles, arena_cstr(&job.scratch, str_basename(str_of(paths[0]))));
         st = run(&job, &bundles, paths[0], most, d, fleet);

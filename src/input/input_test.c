@@ -190,6 +190,17 @@ TEST(a_format_can_be_forced)
     assert_int_equal(diag_count(&diag, "input.no-such-format"), 1);
 }
 
+TEST(a_format_of_which_no_file_is_there_is_refused)
+{
+    struct capture *cap = NULL;
+
+    write_file("kernel_details.csv", str_of(table));
+    write_file("op_statistic.csv", S("OP Type,Core Type,Count,Total Time(us)\nAdd,AI_CORE,1,2\n"));
+
+    assert_int_equal(load(dir, "nsys", &cap), ST_NOT_FOUND);
+    assert_int_equal(diag_count(&diag, "input.no-format"), 1);
+}
+
 #define C(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 TEST_MAIN("input/input", C(a_table_is_found_below_the_given_folder),
           C(a_table_under_another_name_is_known_by_its_content),
@@ -199,4 +210,5 @@ TEST_MAIN("input/input", C(a_table_is_found_below_the_given_folder),
           C(a_link_to_nothing_is_refused), C(a_folder_in_place_of_the_table_is_refused),
           C(a_missing_path_is_refused),
           C(a_good_file_beside_a_bad_one_is_read_and_the_bad_one_named),
-          C(several_captures_are_not_mixed), C(a_format_can_be_forced))
+          C(several_captures_are_not_mixed), C(a_format_can_be_forced),
+          C(a_format_of_which_no_file_is_there_is_refused))

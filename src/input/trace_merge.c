@@ -75,6 +75,7 @@ static strid find_key(const struct trace_merge *m, const struct trace_chunk *c, 
     case ARG_KEY:
     case ARG_CORE:
     case ARG_TASK:
+    case ARG_WAIT:
         return capture_key(m->cap, arg.key);
     case ARG_LINK:
         return capture_key(m->cap, KEY_LINK);
