@@ -36,6 +36,18 @@ static bool has_other_separator(struct str head)
            (str_find_char(line, ';') < line.n || str_find_char(line, '\t') < line.n);
 }
 
+/* The same with rows that end with CR alone. */
+static bool has_bare_cr(struct str head)
+{
+    return str_find(head, S("Duration(us)")) < head.n && str_find_char(head, '\r') < head.n &&
+           str_find_char(head, '\n') == head.n;
+}
+
+static bool is_utf16(struct str head)
+{
+    return str_starts(head, S("\xFF\xFE")) || str_starts(head, S("\xFE\xFF"));
+}
+
 /* What the bytes are when no importer wants them: the common accidents have names. */
 static enum status refuse(const struct probe *p, struct diag *d)
 {
@@ -55,6 +67,16 @@ static enum status refuse(const struct probe *p, struct diag *d)
         diag_hint(d, "try", "to save it again with commas between the columns");
         return diag_fail(d, ST_FORMAT, "input.separator", where,
                          "a kernel table without commas between its columns");
+    }
+    if (has_bare_cr(p->head)) {
+        diag_hint(d, "try", "tr '\\r' '\\n' < %s, or to save it again", p->path);
+        return diag_fail(d, ST_FORMAT, "input.line-ends", where,
+                         "a kernel table whose rows end with CR alone");
+    }
+    if (is_utf16(p->head)) {
+        diag_hint(d, "try", "iconv -f UTF-16 -t UTF-8 %s", p->path);
+        return diag_fail(d, ST_FORMAT, "input.utf16", where,
+                         "text in UTF-16, as some editors and shells save it; strata reads UTF-8");
     }
     return diag_fail(d, ST_UNSUPPORTED, "input.unknown", where,
                      "not a format that strata reads, or damaged at its start");
