@@ -120,8 +120,18 @@ static void warn_of_wal(struct db *db)
                  "newer rows may stand in %s, which is not read", wal);
 }
 
+/* A file that has no name any more, such as a copy of standard input: the engine cannot open it. */
+static bool is_nameless(const struct db *db)
+{
+    struct stat st;
+
+    return fstat(db->pages.fd, &st) == 0 && st.st_nlink == 0;
+}
+
 static int open_path(struct db *db)
 {
+    if (is_nameless(db) && mapfile_open(&db->map, db->path, db->diag) == ST_OK)
+        return open_text(db, db->map.text);
     warn_of_wal(db);
     return sqlite3_open_v2(uri_of(&db->arena, db->path), &db->handle,
                            SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
@@ -245,6 +255,7 @@ void db_close(struct db *db)
     sqlite3_close(db->handle);
     close_file(db);
     mem_free(db->copy);
+    mapfile_close(&db->map);
     arena_free(&db->arena);
     *db = (struct db){.pages.fd = -1};
 }

@@ -16,6 +16,7 @@
 
 #include "base/db_table.h"
 #include "base/diag.h"
+#include "base/mapfile.h"
 #include "base/num.h"
 
 struct sqlite3;
@@ -27,12 +28,13 @@ struct db {
     struct sqlite3 *handle;
     const char *path;
     struct diag *diag;
-    char *copy;        /* of the content, where it had to be changed */
-    uint64_t bytes;    /* size of the file */
-    uint64_t handed;   /* bytes of text given out: a file cannot hold much more than itself */
-    uint64_t damages;  /* scans that ended early */
-    struct str *names; /* tables, in the order of the file; in `arena` */
-    uint32_t *roots;   /* their first pages; 0: not known */
+    struct mapfile map; /* of a file that has no name */
+    char *copy;         /* of the content, where it had to be changed */
+    uint64_t bytes;     /* size of the file */
+    uint64_t handed;    /* bytes of text given out: a file cannot hold much more than itself */
+    uint64_t damages;   /* scans that ended early */
+    struct str *names;  /* tables, in the order of the file; in `arena` */
+    uint32_t *roots;    /* their first pages; 0: not known */
     size_t n_names;
     struct db_pages pages;
     char printed[DB_COLUMNS][NUM_TEXT]; /* numbers of the row that were asked for as text */

@@ -8,6 +8,7 @@
 #include "base/fs.h"
 #include "cli/help.h"
 #include "cli/session.h"
+#include "input/input.h"
 
 /* Text from files and the command line: a control character would end the line or talk to the
  * terminal. */
@@ -115,6 +116,22 @@ static int check_operands(struct session *s)
     return CODE_DONE;
 }
 
+/* The word after --format, for commands that have it: it names what is read. */
+static int check_format(struct session *s)
+{
+    const struct input_format *f = NULL;
+
+    if (s->common.format == NULL)
+        return CODE_DONE;
+    for (size_t i = 0; (f = input_format_at(i)) != NULL; i++)
+        if (strcmp(f->name, s->common.format) == 0)
+            return CODE_DONE;
+    diag_fail(&s->diag, ST_UNSUPPORTED, "usage.value", (struct where){0},
+              "--format: no input format is called \"%s\"", s->common.format);
+    diag_hint(&s->diag, "try", "strata formats, which lists them");
+    return CODE_USAGE;
+}
+
 static int run_command(struct session *s, int argc, const char *const *argv)
 {
     const struct command *c = s->path.command;
@@ -135,7 +152,8 @@ static int run_command(struct session *s, int argc, const char *const *argv)
         if (s->common.help) {
             help_page(&s->out, s->path);
             code = CODE_DONE;
-        } else if ((code = check_operands(s)) == CODE_DONE) {
+        } else if ((code = check_operands(s)) == CODE_DONE &&
+                   (code = check_format(s)) == CODE_DONE) {
             session_progress_begin(s);
             code = c->run(s, args);
             session_progress_end(s);

@@ -292,8 +292,8 @@ static attr_run op_set(struct host_reader *r, const struct db_rows *rows, struct
 {
     static const struct {
         enum op_column column;
-        struct str key;
-    } texts[] = {{O_SHAPES, S_INIT("Input Dims")}, {O_DTYPES, S_INIT("Input type")}};
+        enum capture_key key;
+    } texts[] = {{O_SHAPES, KEY_INPUT_SHAPES}, {O_DTYPES, KEY_INPUT_DTYPES}};
     struct ascend_db *a = r->a;
     struct capture *cap = a->cap;
     struct attr list[2 + ARRAY_LEN(texts)];
@@ -305,7 +305,7 @@ static attr_run op_set(struct host_reader *r, const struct db_rows *rows, struct
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         if (db_i64(rows, texts[i].column, &id) &&
             (text = db_strings_intern(&a->strings, cap, id)) != 0) {
-            list[n++] = attr_text(capture_intern(cap, texts[i].key), text);
+            list[n++] = attr_text(capture_key(cap, texts[i].key), text);
             cap->facts.record_shapes = 1;
         }
     if (db_i64(rows, O_STACK, &id) && (text = stack_text(r, id)) != 0)

@@ -659,6 +659,23 @@ static enum status nothing(struct finder *f, const char *path)
                      "no profiling data found");
 }
 
+/* A folder without any file of the format that --format names; sidecars alone are no answer. */
+static enum status check_format(struct finder *f, const char *path)
+{
+    const char *format = f->options->format;
+    const struct input_format *forced;
+
+    if (format == NULL || f->trouble.entries.n > 0)
+        return ST_OK; /* files that were refused are the better story */
+    TRY(input_pick(NULL, format, f->diag, &forced));
+    for (size_t i = 0; i < f->files.n; i++)
+        if (f->files.at[i].format == forced)
+            return ST_OK;
+    diag_hint(f->diag, "looked for", "%s", forced->looks_for);
+    return diag_fail(f->diag, ST_NOT_FOUND, "input.no-format", (struct where){.path = path},
+                     "no file of the format %s is there", format);
+}
+
 /* Refused files cost nothing when another one was good, and are the error when none was. */
 static enum status settle(struct finder *f, const char *path)
 {
@@ -691,6 +708,8 @@ enum status bundles_find(const char *const *paths, size_t n, const struct input_
     diag_init(&f.trouble);
     for (size_t i = 0; i < n && st == ST_OK; i++)
         st = look_at_path(&f, paths[i]);
+    if (st == ST_OK)
+        st = check_format(&f, n > 0 ? paths[0] : NULL);
     if (st == ST_OK) {
         arrange_all(&f);
         drop_loose_sidecars(&f);

@@ -212,6 +212,7 @@ TEST(host_events_stand_on_their_threads)
     assert_int_equal(key->tid, 7);
     assert_str(capture_text(cap, key->name), "Thread 7");
     assert_str(capture_slice_text(cap, op, KEY_CAT), "cpu_op");
+    assert_str(capture_slice_text(cap, op, KEY_INPUT_SHAPES), "32,3;16");
     assert_str(capture_slice_text(cap, op, KEY_STACK), "train.py(7): f;\r\nmain.py(1): g");
     assert_int_equal(cap->slices.kind[call], SLICE_RUNTIME);
     assert_int_equal(cap->slices.kind[find("AscendCL@aclrtMemcpy")], SLICE_RUNTIME);

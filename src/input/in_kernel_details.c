@@ -128,10 +128,19 @@ static bool is_own_table(const struct csv *csv)
     return csv_column(csv, S("start_ns")) >= 0 && csv_column(csv, S("dur_ns")) >= 0;
 }
 
+/* Rows that end with CR alone are all in the first one: it is no header. */
+static bool has_bare_cr(const struct csv *csv)
+{
+    for (size_t i = 0; i < csv_header_count(csv); i++)
+        if (str_find_char(csv_header(csv, i), '\r') < csv_header(csv, i).n)
+            return true;
+    return false;
+}
+
 static bool is_kernel_table(const struct csv *csv)
 {
-    return kernel_column(csv, COL_NAME) >= 0 && kernel_column(csv, COL_START) >= 0 &&
-           kernel_column(csv, COL_DUR) >= 0 &&
+    return !has_bare_cr(csv) && kernel_column(csv, COL_NAME) >= 0 &&
+           kernel_column(csv, COL_START) >= 0 && kernel_column(csv, COL_DUR) >= 0 &&
            (!is_own_table(csv) || kernel_column(csv, COL_CLASS) >= 0);
 }
 

@@ -150,11 +150,24 @@ static bool is_before(const struct nsys_link *a, const struct nsys_link *b)
     return a->process != b->process ? a->process < b->process : a->correlation < b->correlation;
 }
 
+/* Exports without globalPid do not tell whose work it is; when one process made all the calls, it
+ * is that one's. */
+static void adopt_work(struct nsys *s)
+{
+    for (size_t i = 1; i < s->launches.n; i++)
+        if (s->launches.at[i].process != s->launches.at[0].process)
+            return;
+    for (size_t i = 0; i < s->works.n && s->launches.n > 0; i++)
+        if (s->processes.ids.at[s->works.at[i].process] == 0)
+            s->works.at[i].process = s->launches.at[0].process;
+}
+
 /* One arrow to every piece of work, from the first call of its correlation. */
 static void join(struct nsys *s)
 {
     size_t c = 0;
 
+    adopt_work(s);
     sort_links(&s->launches);
     sort_links(&s->works);
     for (size_t w = 0; w < s->works.n; w++) {

@@ -107,6 +107,30 @@ TEST(arrows_join_the_process_and_the_correlation)
     assert_int_equal(cap->slices.kind[find("cudaLaunchKernel")], SLICE_RUNTIME);
 }
 
+#define CALL_OF_2                                                                                  \
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, end, globalTid, correlationId, nameId);"      \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (50,60,33554437,101,1);"
+#define WORK_OF_NOBODY                                                                             \
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, correlationId, demangledName);" \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (100,150,0,101,2);"
+
+TEST(work_of_an_unknown_process_belongs_to_the_only_one_that_calls)
+{
+    read_sql(STRINGS WORK_OF_NOBODY CALL_OF_2);
+
+    assert_int_equal(cap->flows.n, 1);
+    assert_int_equal(cap->slices.begin[cap->flows.at[0].from], 50);
+    assert_int_equal(cap->slices.begin[cap->flows.at[0].to], 100);
+}
+
+TEST(work_of_an_unknown_process_is_nobodys_when_several_call)
+{
+    read_sql(STRINGS WORK_OF_NOBODY CALL_OF_2
+             "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (70,75,50331653,102,1);");
+
+    assert_int_equal(cap->flows.n, 0);
+}
+
 TEST(streams_of_a_second_process_are_lanes_of_their_own)
 {
     read_sql(STRINGS KERNELS "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES"
@@ -284,6 +308,8 @@ TEST(the_kind_is_known_by_its_tables)
 
 TEST_MAIN("input/in_nsys", TF(kernels_stand_on_the_lane_of_their_stream),
           TF(arrows_join_the_process_and_the_correlation),
+          TF(work_of_an_unknown_process_belongs_to_the_only_one_that_calls),
+          TF(work_of_an_unknown_process_is_nobodys_when_several_call),
           TF(streams_of_a_second_process_are_lanes_of_their_own),
           TF(copies_fills_and_whole_graphs_are_work_and_synchronisation_is_not),
           TF(ranges_are_annotations_and_some_are_steps), TF(clock_and_device_are_told),

@@ -6,6 +6,7 @@
 #include "capture/cut.h"
 #include "capture/fleet.h"
 #include "input/load.h"
+#include "input/spool.h"
 
 static const struct input_format *const formats[] = {
 #define INPUT(sym) &input_##sym,
@@ -35,6 +36,18 @@ static bool has_other_separator(struct str head)
            (str_find_char(line, ';') < line.n || str_find_char(line, '\t') < line.n);
 }
 
+/* The same with rows that end with CR alone. */
+static bool has_bare_cr(struct str head)
+{
+    return str_find(head, S("Duration(us)")) < head.n && str_find_char(head, '\r') < head.n &&
+           str_find_char(head, '\n') == head.n;
+}
+
+static bool is_utf16(struct str head)
+{
+    return str_starts(head, S("\xFF\xFE")) || str_starts(head, S("\xFE\xFF"));
+}
+
 /* What the bytes are when no importer wants them: the common accidents have names. */
 static enum status refuse(const struct probe *p, struct diag *d)
 {
@@ -54,6 +67,16 @@ static enum status refuse(const struct probe *p, struct diag *d)
         diag_hint(d, "try", "to save it again with commas between the columns");
         return diag_fail(d, ST_FORMAT, "input.separator", where,
                          "a kernel table without commas between its columns");
+    }
+    if (has_bare_cr(p->head)) {
+        diag_hint(d, "try", "tr '\\r' '\\n' < %s, or to save it again", p->path);
+        return diag_fail(d, ST_FORMAT, "input.line-ends", where,
+                         "a kernel table whose rows end with CR alone");
+    }
+    if (is_utf16(p->head)) {
+        diag_hint(d, "try", "iconv -f UTF-16 -t UTF-8 %s", p->path);
+        return diag_fail(d, ST_FORMAT, "input.utf16", where,
+                         "text in UTF-16, as some editors and shells save it; strata reads UTF-8");
     }
     return diag_fail(d, ST_UNSUPPORTED, "input.unknown", where,
                      "not a format that strata reads, or damaged at its start");
@@ -388,6 +411,23 @@ static enum status run(struct job *job, const struct bundles *bundles, const cha
     return gather(job, path, d, fleet);
 }
 
+/* "-" is standard input; gives the paths with the name that it can be opened by. */
+static enum status name_stdin(struct arena *arena, const char *const **paths, size_t n,
+                              struct diag *d)
+{
+    const char **named = ARENA_ARRAY(arena, const char *, n);
+    enum status st = ST_OK;
+
+    for (size_t i = 0; i < n && st == ST_OK; i++) {
+        bool is_stdin = strcmp((*paths)[i], "-") == 0;
+        named[i] = is_stdin ? SPOOL_PATH : (*paths)[i];
+        if (is_stdin)
+            st = spool_stdin(d);
+    }
+    *paths = named;
+    return st;
+}
+
 static enum status load(const char *const *paths, size_t n, size_t most,
                         const struct input_options *options, struct diag *d, struct fleet *fleet)
 {
@@ -395,7 +435,9 @@ static enum status load(const char *const *paths, size_t n, size_t most,
     struct bundles bundles;
 
     arena_init(&job.scratch);
-    enum status st = bundles_find(paths, n, options, &job.scratch, d, &bundles);
+    enum status st = name_stdin(&job.scratch, &paths, n, d);
+    if (st == ST_OK)
+        st = bundles_find(paths, n, options, &job.scratch, d, &bundles);
     if (st == ST_OK) {
         make_tasks(&job, &bundles, arena_cstr(&job.scratch, str_basename(str_of(paths[0]))));
         st = run(&job, &bundles, paths[0], most, d, fleet);

@@ -134,6 +134,21 @@ TEST(a_table_without_commas_is_refused_with_the_way_out)
     assert_int_equal(diag.hints.n, 1);
 }
 
+TEST(rows_that_end_with_cr_alone_are_refused_with_the_way_out)
+{
+    write_file("kernel_details.csv",
+               S("Name,Start Time(us),Duration(us),Wait Time(us)\ra,1,2,0\rb,4,2,0\r"));
+    assert_refused(dir, "input.line-ends");
+    assert_int_equal(diag.hints.n, 1);
+}
+
+TEST(utf_16_is_refused_with_the_way_out)
+{
+    write_file("kernel_details.csv", S("\xFF\xFEN\0a\0m\0e\0,\0"));
+    assert_refused(dir, "input.utf16");
+    assert_int_equal(diag.hints.n, 1);
+}
+
 TEST(random_bytes_are_refused)
 {
     write_file("kernel_details.csv", S("\x01\xff\x00\"\"\",\n\x80zz"));
@@ -190,13 +205,27 @@ TEST(a_format_can_be_forced)
     assert_int_equal(diag_count(&diag, "input.no-such-format"), 1);
 }
 
+TEST(a_format_of_which_no_file_is_there_is_refused)
+{
+    struct capture *cap = NULL;
+
+    write_file("kernel_details.csv", str_of(table));
+    write_file("op_statistic.csv", S("OP Type,Core Type,Count,Total Time(us)\nAdd,AI_CORE,1,2\n"));
+
+    assert_int_equal(load(dir, "nsys", &cap), ST_NOT_FOUND);
+    assert_int_equal(diag_count(&diag, "input.no-format"), 1);
+}
+
 #define C(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 TEST_MAIN("input/input", C(a_table_is_found_below_the_given_folder),
           C(a_table_under_another_name_is_known_by_its_content),
           C(a_folder_without_data_says_what_was_looked_for), C(an_empty_file_is_refused),
           C(a_pointer_of_git_lfs_is_refused_with_the_way_out), C(blanks_are_no_data),
-          C(a_table_without_commas_is_refused_with_the_way_out), C(random_bytes_are_refused),
+          C(a_table_without_commas_is_refused_with_the_way_out),
+          C(rows_that_end_with_cr_alone_are_refused_with_the_way_out),
+          C(utf_16_is_refused_with_the_way_out), C(random_bytes_are_refused),
           C(a_link_to_nothing_is_refused), C(a_folder_in_place_of_the_table_is_refused),
           C(a_missing_path_is_refused),
           C(a_good_file_beside_a_bad_one_is_read_and_the_bad_one_named),
-          C(several_captures_are_not_mixed), C(a_format_can_be_forced))
+          C(several_captures_are_not_mixed), C(a_format_can_be_forced),
+          C(a_format_of_which_no_file_is_there_is_refused))

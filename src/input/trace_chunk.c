@@ -458,6 +458,8 @@ static void take_attrs(struct trace_chunk *c, const struct trace_event *e, struc
         if (action == ARG_CORE)
             *task = v;
         if (is_number && number_attr(key, v->text, &attr)) {
+            if (action == ARG_WAIT && attr.type == ATTR_INT)
+                attr = attr_time(key, attr.number);
             if (c->dialect == TRACE_ASCEND && attr.type == ATTR_INT && attr.number == no_id)
                 continue;
             if (action == ARG_SET || action == ARG_KEY)

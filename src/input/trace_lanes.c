@@ -62,15 +62,25 @@ static enum trace_class class_of(const struct capture *cap, const struct trace_l
     return CLASS_HOST;
 }
 
-/* "NPU 3", or a pid that is the number of a GPU. */
-static int32_t device_of(const struct capture *cap, const struct trace_lane *lane,
-                         const struct trace_process *process)
+/* "NPU 3" is device 3; -1 when the process has no such label. */
+static int32_t labelled_device(const struct capture *cap, const struct trace_process *process)
 {
     struct str labels = capture_text(cap, process->labels);
     int64_t device;
 
     if (str_starts(labels, S("NPU ")) && num_i64(str_part(labels, 4, labels.n), &device) &&
         device >= 0 && device <= INT32_MAX)
+        return (int32_t)device;
+    return -1;
+}
+
+/* The device of a label, or a pid that is the number of a GPU. */
+static int32_t device_of(const struct capture *cap, const struct trace_lane *lane,
+                         const struct trace_process *process)
+{
+    int64_t device = labelled_device(cap, process);
+
+    if (device >= 0)
         return (int32_t)device;
     bool is_ascend = str_equal(capture_text(cap, process->name), S("Ascend Hardware"));
     if (!is_ascend && num_i64(capture_text(cap, lane->pid), &device) && device >= 0 &&
@@ -101,9 +111,11 @@ static struct lane_key key_of(const struct capture *cap, const struct trace_lane
             .kind = LANE_STREAM, .device = device_of(cap, lane, process), .name = lane->tid};
     case CLASS_GROUP:
         key.kind = LANE_COMM;
+        key.device = labelled_device(cap, process);
         break;
     case CLASS_PART:
         key.kind = LANE_OTHER;
+        key.device = labelled_device(cap, process);
         break;
     default:
         key.kind = LANE_THREAD;

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "input/kernel_index.h"
+#include "input/trace_links.h"
 #include "input/trace_text.h"
 
 void trace_merge_init(struct trace_merge *m, const struct input_file *in, struct capture *cap,
@@ -75,6 +76,7 @@ static strid find_key(const struct trace_merge *m, const struct trace_chunk *c, 
     case ARG_KEY:
     case ARG_CORE:
     case ARG_TASK:
+    case ARG_WAIT:
         return capture_key(m->cap, arg.key);
     case ARG_LINK:
         return capture_key(m->cap, KEY_LINK);
@@ -469,5 +471,7 @@ void trace_merge_finish(struct trace_merge *m)
     }
     slices_sort_from(&cap->slices, m->first, pool);
     trace_flows_bind(&m->flows, cap, m->first, lanes, pool);
+    if (m->dialect == TRACE_KINETO)
+        trace_links_add(cap, m->first);
     mem_free(lanes);
 }

@@ -569,6 +569,29 @@ static const struct str kineto = S_INIT(
     "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":404,\"tid\":0,\"args\":{\"name\":\"python3\"}}"
     "], \"with_stack\": 1, \"baseTimeNanoseconds\": 1735632360000000000}");
 
+/* Collectives and their kernels as strata writes them. */
+TEST(waits_and_devices_of_our_own_traces_come_back)
+{
+    read_as(
+        TRACE_ASCEND,
+        S("{\"traceEvents\":["
+          "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"Communication\"}}"
+          ","
+          "{\"ph\":\"M\",\"name\":\"process_labels\",\"pid\":1,\"args\":{\"labels\":\"NPU 3\"}},"
+          "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":5.000,\"dur\":2.000,\"cat\":\"comm\","
+          "\"name\":\"hcom_allReduce__1\",\"args\":{\"wait_ns\":4294967295}},"
+          "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":9.000,\"dur\":2.000,\"cat\":\"comm\","
+          "\"name\":\"hcom_allReduce__2\",\"args\":{\"wait_ns\":2001}}]}"));
+
+    struct attr wait = capture_slice_attr(cap, find("hcom_allReduce__2"), KEY_WAIT);
+    assert_int_equal(wait.type, ATTR_TIME);
+    assert_int_equal(wait.time, 2001);
+    wait = capture_slice_attr(cap, find("hcom_allReduce__1"), KEY_WAIT);
+    assert_int_equal(wait.time, 4294967295);
+    assert_int_equal(lane_of(find("hcom_allReduce__2"))->key.kind, LANE_COMM);
+    assert_int_equal(lane_of(find("hcom_allReduce__2"))->key.device, 3);
+}
+
 TEST(a_kineto_trace_tells_devices_by_category)
 {
     assert_int_equal(read_as(TRACE_KINETO, kineto), ST_OK);
@@ -735,6 +758,7 @@ TEST_MAIN("input/trace_read", F(every_event_of_an_ascend_timeline_gets_its_kind)
           F(events_of_no_use_are_counted_by_reason), F(begins_and_ends_are_paired_on_their_row),
           F(of_equal_keys_the_last_one_counts),
           F(an_arrow_without_a_slice_at_its_time_goes_to_the_one_around_it),
+          F(waits_and_devices_of_our_own_traces_come_back),
           F(a_kineto_trace_tells_devices_by_category), F(members_around_the_events_become_facts),
           F(kernels_of_a_table_are_not_told_twice),
           F(copies_of_an_ascend_device_are_work_when_the_user_says_so),

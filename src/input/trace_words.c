@@ -186,6 +186,7 @@ static const struct word_arg shared_args[] = {
     {S_INIT("Input dims"), {ARG_KEY, KEY_INPUT_SHAPES}},
     {S_INIT("Input type"), {ARG_KEY, KEY_INPUT_DTYPES}},
     {S_INIT("Task Type"), {ARG_CORE, KEY_CORE}},
+    {S_INIT("wait_ns"), {ARG_WAIT, KEY_WAIT}}, /* as strata writes it */
     {S_INIT("Task Id"), {ARG_TASK, KEY_TASK}},
     {S_INIT("task id"), {ARG_TASK, KEY_TASK}},
 };

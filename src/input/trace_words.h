@@ -79,6 +79,7 @@ enum trace_action {
     ARG_LINK,     /* connection or correlation: an id under KEY_LINK */
     ARG_TASK,     /* an id under KEY_TASK */
     ARG_CORE,     /* task type: KEY_CORE */
+    ARG_WAIT,     /* nanoseconds: a time under KEY_WAIT */
     ARG_LABEL,    /* tells counters of one name apart */
     ARG_NAME,     /* of a process or thread; kept as ARG_OTHER elsewhere */
     ARG_LABELS,   /* of a process; the same */

@@ -185,7 +185,7 @@ static void put_kernel(struct writer *w, size_t i)
 
     put_times(w, &slice);
     put_device(w, key);
-    csv_write_cell(&w->csv, capture_text(cap, key->name));
+    csv_write_cell(&w->csv, key->kind == LANE_COMM ? S("N/A") : capture_text(cap, key->name));
     csv_write_cell(&w->csv, capture_text(cap, slice.name));
     put_attr(w, capture_slice_attr(cap, i, KEY_TYPE));
     put_attr(w, capture_slice_attr(cap, i, KEY_CORE));

@@ -47,9 +47,26 @@ static struct capture *sample(void)
     return cap;
 }
 
-static struct json_buffer render(const struct timeline_options *how)
+/* A collective on the row that a timeline has for its group. */
+static struct capture *group(void)
 {
-    struct capture *cap = sample();
+    struct capture *cap = capture_new();
+    lane_id lane = capture_lane(
+        cap, (struct lane_key){.kind = LANE_COMM,
+                               .device = 1,
+                               .name = capture_intern(cap, S("Group 0 Communication"))});
+
+    capture_slice(cap, &(struct slice){.begin = 5,
+                                       .dur = 6,
+                                       .lane = lane,
+                                       .name = capture_intern(cap, S("hcom_send_")),
+                                       .kind = SLICE_COMM});
+    capture_seal(cap);
+    return cap;
+}
+
+static struct json_buffer render_all(struct capture *cap, const struct timeline_options *how)
+{
     struct json_buffer text = {0};
     struct cut cut;
 
@@ -58,6 +75,11 @@ static struct json_buffer render(const struct timeline_options *how)
     cut_fini(&cut);
     capture_free(cap);
     return text;
+}
+
+static struct json_buffer render(const struct timeline_options *how)
+{
+    return render_all(sample(), how);
 }
 
 TEST(kernels_are_rows_in_order_of_time)
@@ -88,5 +110,14 @@ TEST(all_slices_carry_their_lane_and_their_attributes_as_json)
     json_buffer_free(&text);
 }
 
+TEST(collectives_of_a_group_have_no_stream)
+{
+    struct json_buffer text = render_all(group(), &(struct timeline_options){0});
+
+    assert_true(str_find((struct str){text.at, text.n}, S("\n5,6,1,N/A,hcom_send_,")) < text.n);
+    json_buffer_free(&text);
+}
+
 TEST_MAIN("render/csv", T(kernels_are_rows_in_order_of_time),
+          T(collectives_of_a_group_have_no_stream),
           T(all_slices_carry_their_lane_and_their_attributes_as_json))
