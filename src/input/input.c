@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/pool.h"
+#include "base/utf16.h"
 #include "capture/cut.h"
 #include "capture/fleet.h"
 #include "input/load.h"
@@ -43,11 +44,6 @@ static bool has_bare_cr(struct str head)
            str_find_char(head, '\n') == head.n;
 }
 
-static bool is_utf16(struct str head)
-{
-    return str_starts(head, S("\xFF\xFE")) || str_starts(head, S("\xFE\xFF"));
-}
-
 /* What the bytes are when no importer wants them: the common accidents have names. */
 static enum status refuse(const struct probe *p, struct diag *d)
 {
@@ -73,7 +69,7 @@ static enum status refuse(const struct probe *p, struct diag *d)
         return diag_fail(d, ST_FORMAT, "input.line-ends", where,
                          "a kernel table whose rows end with CR alone");
     }
-    if (is_utf16(p->head)) {
+    if (utf16_is(p->head)) {
         diag_hint(d, "try", "iconv -f UTF-16 -t UTF-8 %s", p->path);
         return diag_fail(d, ST_FORMAT, "input.utf16", where,
                          "text in UTF-16, as some editors and shells save it; strata reads UTF-8");
