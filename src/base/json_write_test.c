@@ -72,6 +72,10 @@ TEST(a_member_is_put_with_its_key)
     json_put_str(&w, "s", S("a"));
     json_put_text(&w, "t", "b");
     json_put_text(&w, "no_text", NULL);
+    json_put_str_or_null(&w, "full", S("c"));
+    json_put_str_or_null(&w, "empty", S(""));
+    json_put_known(&w, "known", true, -2);
+    json_put_known(&w, "unknown", false, -2);
     json_put_i64(&w, "i", -1);
     json_put_u64(&w, "u", UINT64_MAX);
     json_write_end(&w);
@@ -82,7 +86,8 @@ TEST(a_member_is_put_with_its_key)
     json_put_bool(&w, "b", true);
     json_put_null(&w, "n");
     json_write_end(&w);
-    assert_str(written(), "{\"o\":{\"s\":\"a\",\"t\":\"b\",\"no_text\":null,\"i\":-1,"
+    assert_str(written(), "{\"o\":{\"s\":\"a\",\"t\":\"b\",\"no_text\":null,\"full\":\"c\","
+                          "\"empty\":null,\"known\":-2,\"unknown\":null,\"i\":-1,"
                           "\"u\":18446744073709551615},\"l\":[],\"f\":0.5,\"no_number\":null,"
                           "\"b\":true,\"n\":null}");
 }
