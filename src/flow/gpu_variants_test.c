@@ -2,28 +2,15 @@
 
 #include <math.h>
 
-#include "base/testing.h"
+#include "base/testing_arena.h"
 
-static struct arena arena;
-static struct diag diag;
 static struct gpu_variants variants;
 
-static int enter(void **state)
+static int done(void **state)
 {
-    (void)state;
-    arena_init(&arena);
-    diag_init(&diag);
-    variants = (struct gpu_variants){0};
-    return 0;
-}
-
-static int leave(void **state)
-{
-    (void)state;
     gpu_variants_free(&variants);
-    diag_fini(&diag);
-    arena_free(&arena);
-    return 0;
+    variants = (struct gpu_variants){0};
+    return arena_leave(state);
 }
 
 static struct gpu_launch launch(const char *name, uint64_t grid, int64_t ns)
@@ -163,12 +150,11 @@ TEST(instances_of_a_template_are_one_stage)
     assert_str(names[1], "copy");
 }
 
-#define CLEAN(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+#define TV(name) cmocka_unit_test_setup_teardown(name, arena_enter, done)
 
-TEST_MAIN("flow/gpu_variants", CLEAN(a_variant_is_a_name_with_a_grid_and_a_block),
-          CLEAN(the_first_expression_that_finds_a_kernel_has_it), CLEAN(a_bad_expression_is_told),
-          CLEAN(a_pass_has_frequent_kernels_as_often_as_they_come),
-          CLEAN(counters_join_the_kernel_they_belong_to),
-          CLEAN(resources_come_from_the_run_without_instruments),
-          CLEAN(kernels_that_take_no_time_make_no_stage),
-          CLEAN(instances_of_a_template_are_one_stage))
+TEST_MAIN("flow/gpu_variants", TV(a_variant_is_a_name_with_a_grid_and_a_block),
+          TV(the_first_expression_that_finds_a_kernel_has_it), TV(a_bad_expression_is_told),
+          TV(a_pass_has_frequent_kernels_as_often_as_they_come),
+          TV(counters_join_the_kernel_they_belong_to),
+          TV(resources_come_from_the_run_without_instruments),
+          TV(kernels_that_take_no_time_make_no_stage), TV(instances_of_a_template_are_one_stage))
