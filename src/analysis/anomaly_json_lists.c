@@ -380,7 +380,6 @@ void doc_put_hidden_issue(struct doc *d)
 
 void doc_put_recommendations(struct doc *d)
 {
-    static const char *const priorities[] = {"P0", "P1", "P2", "P3"};
     const struct recommendations *list = recommend_find(d->st);
 
     json_put_array(&d->w, "recommendations");
@@ -390,7 +389,7 @@ void doc_put_recommendations(struct doc *d)
         json_put_text(&d->w, "id", r->id);
         json_put_text(&d->w, "scope", r->scope);
         json_put_str_or_null(&d->w, "target_id", r->target);
-        json_put_str(&d->w, "priority", str_of(priorities[r->priority]));
+        json_put_text(&d->w, "priority", priority_name(r->priority));
         json_put_bool(&d->w, "followup_required", r->needs_followup);
         json_put_str_or_null(&d->w, "evidence_gap", str_of(r->evidence_gap));
         json_put_str(&d->w, "message", r->message);

@@ -64,6 +64,15 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
+size_t str_width(struct str s)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s.n; i++)
+        n += ((unsigned char)s.at[i] & 0xc0) != 0x80; /* bytes that begin a character */
+    return n;
+}
+
 struct str str_trim(struct str s)
 {
     while (s.n > 0 && is_blank(s.at[0])) {

@@ -71,6 +71,9 @@ bool str_contains_nocase(struct str s, struct str needle);
 size_t str_find(struct str s, struct str needle);
 size_t str_find_char(struct str s, char c);
 
+/* Characters of UTF-8 text: the columns it takes in a terminal. */
+size_t str_width(struct str s);
+
 /* Without blanks, tabs, CR and LF at both ends. */
 struct str str_trim(struct str s);
 
