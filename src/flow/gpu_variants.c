@@ -174,25 +174,6 @@ const struct gpu_variant *gpu_variants_main(const struct gpu_variants *v, int st
     return best;
 }
 
-double gpu_variants_duration(const struct gpu_variants *v, int stage)
-{
-    size_t rarest = SIZE_MAX;
-    double sum = NAN;
-
-    for (size_t i = 0; i < v->at.n; i++)
-        if (v->at.at[i].stage == stage && v->at.at[i].durations.n > 0 &&
-            v->at.at[i].durations.n < rarest)
-            rarest = v->at.at[i].durations.n;
-    for (size_t i = 0; i < v->at.n; i++) {
-        const struct gpu_variant *x = &v->at.at[i];
-        if (x->stage != stage || x->durations.n == 0)
-            continue;
-        double times = round((double)x->durations.n / (double)rarest);
-        sum = (isnan(sum) ? 0 : sum) + times * x->median_ns;
-    }
-    return sum;
-}
-
 void gpu_variants_free(struct gpu_variants *v)
 {
     for (size_t i = 0; i < v->at.n; i++)

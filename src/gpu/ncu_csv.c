@@ -176,7 +176,7 @@ static struct where here(const struct ncu_page *p)
     return (struct where){.path = p->path, .line = p->csv.line + p->line_base};
 }
 
-void ncu_lose(struct ncu_page *p, const char *why)
+static void lose(struct ncu_page *p, const char *why)
 {
     p->in->lost++;
     diag_add(p->d, SEV_LOSS, "ncu-csv.bad-row", here(p), "row skipped: %s", why);
@@ -193,11 +193,11 @@ bool ncu_next(struct ncu_page *p, bool *is_units)
             continue;
         *is_units = p->kind == GPU_PAGE_RAW && id.n == 0 && p->csv.n_cells >= columns;
         if (p->csv.is_broken)
-            ncu_lose(p, "the file ends inside it");
+            lose(p, "the file ends inside it");
         else if (!*is_units && !num_u64(id, &p->id))
-            ncu_lose(p, "no launch number");
+            lose(p, "no launch number");
         else if (!*is_units && is_wide && p->csv.n_cells < columns)
-            ncu_lose(p, "it has fewer cells than the header");
+            lose(p, "it has fewer cells than the header");
         else
             return true;
     }
@@ -350,7 +350,7 @@ static void read_summary(struct ncu_page *p)
             !(launches >= 0 && launches < 1e18) ||
             !gpu_number(csv_cell(&p->csv, total), p->style, &k.total_ns) ||
             !gpu_number(csv_cell(&p->csv, median), p->style, &k.m[GPU_M_DUR_NS])) {
-            ncu_lose(p, "no total, count or median");
+            lose(p, "no total, count or median");
             continue;
         }
         k.id = p->in->kernels.n;

@@ -52,7 +52,6 @@ struct gpu_kernel *ncu_launch(struct ncu_page *p);
 /* A column that tells of the launch, not of a metric. */
 bool ncu_is_head(const struct ncu_page *p, int column);
 
-void ncu_lose(struct ncu_page *p, const char *why);
 struct str ncu_keep(struct ncu_page *p, struct str text);
 void ncu_keep_value(struct ncu_page *p, struct gpu_kernel *k, struct gpu_value value);
 

@@ -23,12 +23,17 @@ TEST(equal_types_have_one_number)
 
 TEST(keys_have_their_numbers_in_every_module)
 {
+    static const char *const keys[] = {
+#define PTO_KEY(code, name, kind) [PTO_KEY_##code] = name,
+#include "pto/keys.def"
+#undef PTO_KEY
+    };
     struct pto_module m;
 
     pto_module_init(&m);
     for (int round = 0; round < 2; round++) {
         for (unsigned i = PTO_KEY_NONE + 1; i < PTO_KEY_COUNT; i++)
-            assert_int_equal(intern_find(&m.names, str_of(pto_key_name((enum pto_key)i))), i);
+            assert_int_equal(intern_find(&m.names, str_of(keys[i])), i);
         pto_module_reset(&m);
     }
     pto_module_fini(&m);

@@ -14,11 +14,6 @@ enum {
     SYNC_WORK = 200000000, /* comparisons of the inserter */
 };
 
-void pto_program_init(struct pto_program *p)
-{
-    memset(p, 0, sizeof(*p));
-}
-
 void pto_program_free(struct pto_program *p)
 {
     vec_free(&p->steps);
