@@ -25,6 +25,11 @@ int str_compare(struct str a, struct str b)
     return a.n < b.n ? -1 : a.n > b.n;
 }
 
+int str_order(const void *a, const void *b)
+{
+    return str_compare(*(const struct str *)a, *(const struct str *)b);
+}
+
 bool str_equal_nocase(struct str a, struct str b)
 {
     return a.n == b.n && same_nocase(a.at, b.at, a.n);

@@ -61,6 +61,7 @@ static inline struct str str_part(struct str s, size_t from, size_t n)
 
 /* Byte order, shorter first on a tie: the order of every sorted output. */
 int str_compare(struct str a, struct str b);
+int str_order(const void *a, const void *b); /* the same for qsort() */
 
 /* The comparisons below fold ASCII letters only. */
 bool str_equal_nocase(struct str a, struct str b);

@@ -46,6 +46,8 @@ TEST(order_is_by_unsigned_bytes_then_length)
     assert_true(str_compare(S("\xc3"), S("z")) > 0);
     assert_int_equal(str_compare(S("a\0b"), S("a\0b")), 0);
     assert_int_equal(str_compare(nothing, S("")), 0);
+    struct str pair[] = {S("b"), S("a")};
+    assert_true(str_order(&pair[0], &pair[1]) > 0);
 }
 
 TEST(folding_touches_ascii_letters_only)

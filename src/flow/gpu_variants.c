@@ -1,7 +1,8 @@
 #include "flow/gpu_variants.h"
 
 #include <math.h>
-#include <stdlib.h>
+
+#include "base/ranked.h"
 
 static bool is_same(const struct gpu_variant *v, struct str mangled, const uint64_t *launch)
 {
@@ -79,18 +80,11 @@ const uint64_t *gpu_variants_launch(const struct gpu_variants *v, const struct g
     return one->launch;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static double median(double *values, size_t n)
 {
     if (n == 0)
         return NAN;
-    qsort(values, n, sizeof(*values), by_value);
+    ranked_sort(values, n);
     return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 

@@ -50,11 +50,6 @@ bool replay_op_is_known(struct str op)
     return false;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return str_compare(*(const struct str *)a, *(const struct str *)b);
-}
-
 static struct str listed(struct arena *arena, const struct str *names, size_t n)
 {
     struct str list = names[0];
@@ -74,7 +69,7 @@ struct str replay_ops_problem(struct arena *arena, const struct str *ops, size_t
             unknown[count++] = ops[i];
     if (count == 0)
         return S("");
-    qsort(unknown, count, sizeof(*unknown), by_text);
+    qsort(unknown, count, sizeof(*unknown), str_order);
     return arena_format(arena, "Unsupported --op: %.*s. Available: %.*s",
                         STR_ARGS(listed(arena, unknown, count)),
                         STR_ARGS(listed(arena, known, ARRAY_LEN(known))));

@@ -1,6 +1,4 @@
 /* Instructions: what they wait for, when they run, what they leave behind. */
-#include <string.h>
-
 #include "pto/core.h"
 
 enum { STREAM_REPEATS = 16 }; /* of 256 bytes: as long as the vector pipe's latency */
