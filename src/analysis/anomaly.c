@@ -325,7 +325,6 @@ static void tell_ops(struct teller *t)
 
 static void tell_advice(struct teller *t)
 {
-    static const char *const priorities[] = {"P0", "P1", "P2", "P3"};
     const struct recommendations *list = recommend_find(t->st);
 
     if (list->n == 0)
@@ -334,7 +333,7 @@ static void tell_advice(struct teller *t)
     for (size_t i = 0; i < list->n && i < MAX_ADVICE; i++) {
         const struct recommendation *a = &list->at[i];
         report_text(t->r,
-                    arena_format(&t->st->scratch, "  %s  %.*s%s%.*s", priorities[a->priority],
+                    arena_format(&t->st->scratch, "  %s  %.*s%s%.*s", priority_name(a->priority),
                                  STR_ARGS(a->message), a->n_evidence > 0 ? "\n      because " : "",
                                  STR_ARGS(a->evidence[0])));
     }

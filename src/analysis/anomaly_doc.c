@@ -2,22 +2,9 @@
 
 #include <stdio.h>
 
-void doc_text_or_null(struct doc *d, const char *name, struct str text)
-{
-    json_write_key(&d->w, str_of(name));
-    if (text.n > 0)
-        json_write_string(&d->w, text);
-    else
-        json_write_null(&d->w);
-}
-
 void doc_known(struct doc *d, const char *name, int64_t value)
 {
-    json_write_key(&d->w, str_of(name));
-    if (value != UNKNOWN)
-        json_write_i64(&d->w, value);
-    else
-        json_write_null(&d->w);
+    json_put_known(&d->w, name, value != UNKNOWN, value);
 }
 
 void doc_window(struct doc *d, struct interval at)
@@ -35,7 +22,7 @@ void doc_group(struct doc *d, const char *name, size_t group)
     char text[32];
     int n = snprintf(text, sizeof(text), "g%zu", group);
 
-    doc_text_or_null(d, name, group != SIZE_MAX ? (struct str){text, (size_t)n} : S(""));
+    json_put_str_or_null(&d->w, name, group != SIZE_MAX ? (struct str){text, (size_t)n} : S(""));
 }
 
 void doc_tags(struct doc *d, const char *name, unsigned tags)

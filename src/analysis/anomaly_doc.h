@@ -28,8 +28,7 @@ struct doc {
     nanos origin; /* begin of the whole span: rel_us counts from here */
 };
 
-void doc_text_or_null(struct doc *d, const char *name, struct str text); /* null when empty */
-void doc_known(struct doc *d, const char *name, int64_t value);          /* null when UNKNOWN */
+void doc_known(struct doc *d, const char *name, int64_t value); /* null when UNKNOWN */
 
 /* start_us, end_us (since 1970 where that is known) and their twins relative to the origin. */
 void doc_window(struct doc *d, struct interval at);

@@ -143,7 +143,7 @@ static void put_capture(struct doc *d)
         host += d->cap->slices.kind[i] >= SLICE_HOST_OP && d->cap->slices.kind[i] <= SLICE_GC;
     json_put_object(&d->w, "capture");
     json_put_str(&d->w, "path", str_of(d->cap->name));
-    doc_text_or_null(d, "kind", capture_text(d->cap, facts->kind));
+    json_put_str_or_null(&d->w, "kind", capture_text(d->cap, facts->kind));
     json_put_str(&d->w, "source", source_of(d->cap));
     json_put_text(&d->w, "step_source", step_source_name(d->steps->source));
     doc_known(d, "rank", facts->rank);

@@ -256,7 +256,7 @@ static void put_structure(struct doc *d, const struct structure *s)
     json_write_object(&d->w);
     json_put_str(&d->w, "structure_id", arena_format(&d->st->scratch, "block_%zu", s->number));
     json_put_text(&d->w, "type", structure_type_name(s->type));
-    doc_text_or_null(d, "step_id", s->step != SIZE_MAX ? d->steps->at[s->step].id : S(""));
+    json_put_str_or_null(&d->w, "step_id", s->step != SIZE_MAX ? d->steps->at[s->step].id : S(""));
     doc_window(d, s->at);
     put_clocks(d, &s->all);
     json_put_f64(&d->w, "ai_core_pct", 100 * share_of(s->core, s->all.sum));
@@ -300,8 +300,9 @@ static void put_op_row(struct doc *d, const struct op *op, nanos kernel_sum)
     put_op(d, op);
     json_put_u64(&d->w, "call_count", op->calls);
     json_put_f64(&d->w, "duration_us_total", (double)op->duration / 1e3);
-    doc_text_or_null(d, "core", capture_text(d->cap, op->core));
-    doc_text_or_null(d, "input_shapes", capture_slice_text(d->cap, op->example, KEY_INPUT_SHAPES));
+    json_put_str_or_null(&d->w, "core", capture_text(d->cap, op->core));
+    json_put_str_or_null(&d->w, "input_shapes",
+                         capture_slice_text(d->cap, op->example, KEY_INPUT_SHAPES));
     json_put_f64(&d->w, "kernel_sum_share",
                  kernel_sum > 0 ? (double)op->duration / (double)kernel_sum : 0);
     json_put_u64(&d->w, "total_cost_rank", op->cost_rank);
@@ -379,7 +380,6 @@ void doc_put_hidden_issue(struct doc *d)
 
 void doc_put_recommendations(struct doc *d)
 {
-    static const char *const priorities[] = {"P0", "P1", "P2", "P3"};
     const struct recommendations *list = recommend_find(d->st);
 
     json_put_array(&d->w, "recommendations");
@@ -388,10 +388,10 @@ void doc_put_recommendations(struct doc *d)
         json_write_object(&d->w);
         json_put_text(&d->w, "id", r->id);
         json_put_text(&d->w, "scope", r->scope);
-        doc_text_or_null(d, "target_id", r->target);
-        json_put_str(&d->w, "priority", str_of(priorities[r->priority]));
+        json_put_str_or_null(&d->w, "target_id", r->target);
+        json_put_text(&d->w, "priority", priority_name(r->priority));
         json_put_bool(&d->w, "followup_required", r->needs_followup);
-        doc_text_or_null(d, "evidence_gap", str_of(r->evidence_gap));
+        json_put_str_or_null(&d->w, "evidence_gap", str_of(r->evidence_gap));
         json_put_str(&d->w, "message", r->message);
         json_put_array(&d->w, "evidence");
         for (size_t k = 0; k < r->n_evidence; k++)

@@ -11,7 +11,7 @@
 #include "analysis/arch_comm.h"
 #include "analysis/arch_config.h"
 #include "analysis/arch_layers.h"
-#include "analysis/arch_roles.h"
+#include "analysis/arch_types.h"
 #include "base/sink.h"
 
 /* One line of the chain that leads to the model: what was seen and what it means. */

@@ -242,23 +242,13 @@ struct drawing arch_draw_pipeline(struct study *st, const struct arch *a)
 
 enum { BOX_WIDTH = 72 };
 
-/* Columns of UTF-8 text: bytes that begin a character. */
-static size_t columns(struct str s)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < s.n; i++)
-        n += ((unsigned char)s.at[i] & 0xc0) != 0x80;
-    return n;
-}
-
 static void box_line(struct canvas *c, struct str text)
 {
-    size_t wide = columns(text);
+    size_t wide = str_width(text);
 
     while (wide > BOX_WIDTH && text.n > 0) {
         text.n--;
-        wide = columns(text);
+        wide = str_width(text);
     }
     line(c, arena_format(c->arena, "│ %.*s%*s │", STR_ARGS(text), (int)(BOX_WIDTH - wide), ""));
 }

@@ -12,6 +12,7 @@
 #include "base/diag.h"
 #include "base/num.h"
 
+struct arch_rules;
 struct study;
 
 enum family {
@@ -77,31 +78,7 @@ struct arch_ops {
     uint32_t *of_kernel; /* for each kernel of study_kernels() */
 };
 
-/* A user's rule: kernels whose name or type matches the pattern are of this family. */
-struct arch_rule {
-    enum family family;
-    enum arch_phase phase;
-    const char *pattern; /* POSIX extended regular expression, any case */
-};
-
-struct arch_rules {
-    struct arch_rule *at;
-    size_t n;
-};
-
-/* Reads rules from YAML text: a list of maps with family, pattern and, if wanted, phase. They and
- * their patterns live in the arena. */
-enum status arch_rules_read(struct arena *arena, struct str text, const char *path,
-                            struct arch_rules *out, struct diag *d);
-
-/* What is wrong with a pattern, for a message; NULL when it is fine. */
-const char *arch_pattern_problem(struct arena *arena, const char *pattern);
-
-/* Puts the rule of `--marker` before the others; a pattern that is no regular expression fails. */
-enum status arch_rules_marker(struct arena *arena, const char *pattern, struct arch_rules *rules,
-                              struct diag *d);
-
-/* The operators of all kernels. `rules` may be NULL. */
+/* The operators of all kernels. `rules` (arch_rules.h) may be NULL. */
 struct arch_ops *arch_ops_find(struct study *st, const struct arch_rules *rules);
 
 const char *arch_phase_name(enum arch_phase phase);

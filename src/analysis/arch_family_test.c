@@ -1,5 +1,6 @@
 #include "analysis/arch_family.h"
 
+#include "analysis/arch_rules.h"
 #include "analysis/arch_testing.h"
 
 static const struct arch_op *only_op(void)
@@ -137,36 +138,7 @@ TEST(a_users_rule_comes_first)
     assert_int_equal(ops->at[0].hint, PHASE_DECODE);
 }
 
-TEST(rules_are_read_from_yaml)
-{
-    struct arch_rules rules;
-    struct arena arena;
-    struct diag d;
-
-    arena_init(&arena);
-    diag_init(&d);
-    assert_int_equal(arch_rules_read(&arena,
-                                     S("- family: attention\n  pattern: ^attn\n  phase: prefill\n"
-                                       "- {family: moe_gemm, pattern: expert}\n"),
-                                     "rules.yaml", &rules, &d),
-                     ST_OK);
-    assert_int_equal(rules.n, 2);
-    assert_int_equal(rules.at[0].phase, PHASE_PREFILL);
-    assert_int_equal(rules.at[1].family, FAMILY_MOE_GEMM);
-    assert_int_equal(arch_rules_marker(&arena, "x+", &rules, &d), ST_OK);
-    assert_string_equal(rules.at[0].pattern, "x+");
-    assert_int_equal(rules.n, 3);
-    assert_int_equal(arch_rules_marker(&arena, "(", &rules, &d), ST_FORMAT);
-    assert_int_equal(
-        arch_rules_read(&arena, S("- family: gadget\n  pattern: x\n"), "r", &rules, &d), ST_FORMAT);
-    assert_int_equal(arch_rules_read(&arena, S("family: norm\n"), "r", &rules, &d), ST_FORMAT);
-    assert_int_equal(arch_rules_read(&arena, S(""), "r", &rules, &d), ST_OK);
-    diag_fini(&d);
-    arena_free(&arena);
-}
-
 TEST_MAIN("arch_family", T(ascend_operators_have_families), T(gpu_kernels_have_families),
           T(parts_of_attention_are_no_markers), T(names_hint_at_the_phase),
           T(canonical_names_lose_numbers_and_prefixes), CASE(labels_are_short),
-          CASE(mangled_names_keep_their_first_words), CASE(a_users_rule_comes_first),
-          T(rules_are_read_from_yaml))
+          CASE(mangled_names_keep_their_first_words), CASE(a_users_rule_comes_first))

@@ -2,6 +2,7 @@
  * The document "strata.arch/1": keys and their order are a contract with other tools. It holds
  * every number that the Markdown report prints, and the pictures line by line.
  */
+#include <math.h>
 #include <stdio.h>
 
 #include "analysis/arch.h"
@@ -262,10 +263,7 @@ static void put_checks(struct doc *d)
         for (size_t k = 0; k < c->n; k++)
             json_write_u64(&d->w, c->per_pass[k]);
         json_write_end(&d->w);
-        if (c->expected < 0)
-            json_put_null(&d->w, "expected");
-        else
-            json_put_u64(&d->w, "expected", (size_t)c->expected);
+        json_put_known(&d->w, "expected", c->expected >= 0, c->expected);
         json_put_bool(&d->w, "ok", c->is_ok);
         json_put_str(&d->w, "note", c->note);
         json_write_end(&d->w);
@@ -283,10 +281,7 @@ static void put_streams(struct doc *d)
         json_put_text(&d->w, "purpose", s->purpose);
         json_put_u64(&d->w, "kernels", s->kernels);
         json_put_ms(&d->w, "busy_ms", s->busy);
-        if (s->main_overlap < 0)
-            json_put_null(&d->w, "overlap_with_main");
-        else
-            json_put_f64(&d->w, "overlap_with_main", s->main_overlap);
+        json_put_f64(&d->w, "overlap_with_main", s->main_overlap < 0 ? NAN : s->main_overlap);
         json_write_end(&d->w);
     }
     json_write_end(&d->w);
@@ -337,10 +332,7 @@ static void put_config(struct doc *d)
     const struct arch_config *c = d->a->config;
 
     json_put_object(&d->w, "configuration");
-    if (c->parallelism.n > 0)
-        json_put_str(&d->w, "parallelism", c->parallelism);
-    else
-        json_put_null(&d->w, "parallelism");
+    json_put_str_or_null(&d->w, "parallelism", c->parallelism);
     json_put_array(&d->w, "items");
     for (size_t i = 0; i < c->n; i++) {
         json_write_object(&d->w);
@@ -408,10 +400,7 @@ static void put_capture(struct doc *d)
     json_put_object(&d->w, "capture");
     json_put_str(&d->w, "name", str_of(d->st->cap->name));
     json_put_str(&d->w, "kind", capture_text(d->st->cap, d->st->cap->facts.kind));
-    if (d->st->cap->facts.rank >= 0)
-        json_put_u64(&d->w, "rank", (size_t)d->st->cap->facts.rank);
-    else
-        json_put_null(&d->w, "rank");
+    json_put_known(&d->w, "rank", d->st->cap->facts.rank >= 0, d->st->cap->facts.rank);
     json_put_u64(&d->w, "kernels", study_kernels(d->st).n);
     json_put_u64(&d->w, "streams", d->a->comm->n_streams);
     char text[NUM_TEXT];

@@ -141,11 +141,7 @@ static void put_side(struct json_writer *j, const struct comparison *c, enum sid
 void compare_write_json(const struct comparison *c, struct json_writer *j)
 {
     json_write_object(j);
-    json_write_key(j, S("rank"));
-    if (c->rank >= 0)
-        json_write_i64(j, c->rank);
-    else
-        json_write_null(j);
+    json_put_known(j, "rank", c->rank >= 0, c->rank);
     put_side(j, c, SIDE_A);
     put_side(j, c, SIDE_B);
     json_put_f64(j, "service_ms_a", c->service[SIDE_A] / 1e6);

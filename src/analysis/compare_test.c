@@ -3,32 +3,27 @@
 #include <math.h>
 
 #include "analysis/study.h"
-#include "base/testing.h"
+#include "base/testing_arena.h"
 
 enum { US = 1000, MS = 1000000 };
 
 static struct capture *caps[SIDES];
 static struct study studies[SIDES];
-static struct arena arena;
 
 static int fresh(void **state)
 {
-    (void)state;
-    arena_init(&arena);
     for (int i = 0; i < SIDES; i++)
         caps[i] = capture_new();
-    return 0;
+    return arena_enter(state);
 }
 
 static int done(void **state)
 {
-    (void)state;
     for (int i = 0; i < SIDES; i++) {
         study_end(&studies[i]);
         capture_free(caps[i]);
     }
-    arena_free(&arena);
-    return 0;
+    return arena_leave(state);
 }
 
 static void add(enum side side, int step, const char *name, enum slice_kind kind, nanos begin,

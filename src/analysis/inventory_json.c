@@ -4,22 +4,9 @@
  */
 #include "analysis/inventory.h"
 
-static void put_text(struct json_writer *j, const char *key, struct str text)
-{
-    json_write_key(j, str_of(key));
-    if (text.n > 0)
-        json_write_string(j, text);
-    else
-        json_write_null(j);
-}
-
 static void put_known(struct json_writer *j, const char *key, int64_t value)
 {
-    json_write_key(j, str_of(key));
-    if (value != UNKNOWN)
-        json_write_i64(j, value);
-    else
-        json_write_null(j);
+    json_put_known(j, key, value != UNKNOWN, value);
 }
 
 static void put_sources(const struct capture *cap, struct json_writer *j)
@@ -28,8 +15,8 @@ static void put_sources(const struct capture *cap, struct json_writer *j)
     for (size_t i = 0; i < cap->sources.n; i++) {
         const struct source *s = &cap->sources.at[i];
         json_write_object(j);
-        put_text(j, "path", str_of(s->path));
-        put_text(j, "format", str_of(s->format));
+        json_put_str_or_null(j, "path", str_of(s->path));
+        json_put_str_or_null(j, "format", str_of(s->format));
         json_put_u64(j, "bytes", s->bytes);
         json_put_u64(j, "rows", s->rows);
         json_put_u64(j, "lost", s->lost);
@@ -43,13 +30,13 @@ static void put_facts(const struct capture *cap, struct json_writer *j)
     const struct facts *f = &cap->facts;
 
     json_put_object(j, "facts");
-    put_text(j, "kind", capture_text(cap, f->kind));
-    put_text(j, "producer", capture_text(cap, f->producer));
-    put_text(j, "host", capture_text(cap, f->host));
+    json_put_str_or_null(j, "kind", capture_text(cap, f->kind));
+    json_put_str_or_null(j, "producer", capture_text(cap, f->producer));
+    json_put_str_or_null(j, "host", capture_text(cap, f->host));
     put_known(j, "rank", f->rank);
     put_known(j, "world_size", f->world_size);
     put_known(j, "device", f->device);
-    put_text(j, "device_name", capture_text(cap, f->device_name));
+    json_put_str_or_null(j, "device_name", capture_text(cap, f->device_name));
     put_known(j, "level", f->level);
     put_known(j, "record_shapes", f->record_shapes);
     put_known(j, "with_stack", f->with_stack);
@@ -60,11 +47,7 @@ static void put_clock(const struct capture *cap, struct json_writer *j)
 {
     json_put_object(j, "clock");
     json_put_i64(j, "ticks_per_second", cap->clock.hz);
-    json_write_key(j, S("to_unix_ns"));
-    if (cap->clock.has_unix)
-        json_write_i64(j, cap->clock.to_unix);
-    else
-        json_write_null(j);
+    json_put_known(j, "to_unix_ns", cap->clock.has_unix, cap->clock.to_unix);
     json_write_end(j);
 }
 
@@ -103,12 +86,12 @@ static void put_steps(const struct inventory *inv, struct json_writer *j)
 {
     json_put_object(j, "steps");
     json_put_u64(j, "count", inv->steps.rows.n);
-    put_text(j, "source", str_of(inv->steps.source));
+    json_put_str_or_null(j, "source", str_of(inv->steps.source));
     json_put_array(j, "list");
     for (size_t i = 0; i < inv->steps.rows.n; i++) {
         const struct step_row *r = &inv->steps.rows.at[i];
         json_write_object(j);
-        put_text(j, "name", capture_text(inv->cap, r->name));
+        json_put_str_or_null(j, "name", capture_text(inv->cap, r->name));
         put_known(j, "number", r->number);
         json_put_i64(j, "begin_ns", r->begin);
         json_put_i64(j, "end_ns", r->end);
@@ -158,8 +141,8 @@ static void put_gaps(const struct inventory *inv, struct json_writer *j)
     json_put_array(j, "missing");
     for (size_t i = 0; i < inv->gap_count; i++) {
         json_write_object(j);
-        put_text(j, "name", str_of(inv->gaps[i].name));
-        put_text(j, "text", str_of(inv->gaps[i].text));
+        json_put_str_or_null(j, "name", str_of(inv->gaps[i].name));
+        json_put_str_or_null(j, "text", str_of(inv->gaps[i].text));
         json_write_end(j);
     }
     json_write_end(j);
@@ -170,8 +153,8 @@ void inventory_write_json(const struct inventory *inv, struct json_writer *j)
     const struct capture *cap = inv->cap;
 
     json_write_object(j);
-    put_text(j, "name", str_of(cap->name));
-    put_text(j, "origin", str_of(origin_name(cap->origin)));
+    json_put_str_or_null(j, "name", str_of(cap->name));
+    json_put_str_or_null(j, "origin", str_of(origin_name(cap->origin)));
     put_facts(cap, j);
     put_sources(cap, j);
     put_clock(cap, j);

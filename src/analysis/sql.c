@@ -1,11 +1,11 @@
 #include "analysis/sql.h"
 
 #include <sqlite3.h>
-#include <time.h>
 
 #include "analysis/sql_schema.h"
 #include "base/cancel.h"
 #include "base/json_write.h"
+#include "base/now.h"
 
 struct sql {
     struct sql_view view;
@@ -16,20 +16,12 @@ struct sql {
     const char *refused; /* what the authorizer said no to */
 };
 
-static nanos now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (nanos)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* Called by SQLite every some thousand instructions; non-zero stops the statement. */
 static int keep_time(void *ctx)
 {
     struct sql *sql = ctx;
 
-    sql->is_late = sql->deadline != 0 && now() > sql->deadline;
+    sql->is_late = sql->deadline != 0 && now_ns() > sql->deadline;
     return sql->is_late || cancelled();
 }
 
@@ -393,7 +385,7 @@ enum status sql_run(struct sql *sql, const struct sql_query *query, struct diag 
 
     sql->refused = NULL;
     sql->is_late = false;
-    sql->deadline = query->timeout > 0 ? nanos_add(now(), query->timeout) : 0;
+    sql->deadline = query->timeout > 0 ? nanos_add(now_ns(), query->timeout) : 0;
     enum status st = prepare(sql, query->text, &stmt, d);
     if (st == ST_OK && step_rows(stmt, query) != SQLITE_DONE) {
         if (sql->is_late)

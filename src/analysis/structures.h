@@ -63,19 +63,6 @@ struct structures {
 /* Cuts the steps of a study along the layers of `a`; a step without layers is one structure. */
 const struct structures *structures_find(struct study *st, const struct arch *a);
 
-enum { STRUCTURE_TOP = 5 };
-
-/* The costliest kernels of one part: numbers in study_kernels(), at most STRUCTURE_TOP. */
-struct structure_top {
-    size_t by_duration[STRUCTURE_TOP], by_cost[STRUCTURE_TOP], n;
-    size_t wait_heavy; /* kernels that wait for more than 80 % of their cost */
-    uint32_t core;     /* name of the core with most time, interned in the capture; 0: none */
-    uint32_t lane;     /* with most time */
-};
-
-struct structure_top structures_top(struct study *st, const struct arch *a,
-                                    const struct structure *structure, enum structure_part part);
-
 unsigned clocks_read(const struct clocks *clocks);
 const char *clocks_meaning_text(enum clocks_meaning meaning);
 const char *structure_type_name(enum structure_type type);

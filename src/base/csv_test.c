@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/num.h"
-#include "base/testing.h"
+#include "base/testing_arena.h"
 #include "base/vec.h"
 
 TEST(rows_and_cells_come_in_order_with_their_lines)
@@ -61,9 +61,7 @@ TEST(header_names_lose_the_mark_blanks_and_carriage_returns)
 TEST(quoted_cells_hold_commas_line_ends_and_doubled_quotes)
 {
     struct csv csv;
-    struct arena arena;
 
-    arena_init(&arena);
     csv_open(&csv, S("a,b\n\"x,y\",\"one\r\ntwo\"\r\n\"\"\"32,3;4\"\"\",\"\"\nlast,row"));
 
     assert_true(csv_next(&csv));
@@ -80,20 +78,16 @@ TEST(quoted_cells_hold_commas_line_ends_and_doubled_quotes)
     assert_str(csv_cell(&csv, 1), "row");
     assert_false(csv.is_broken);
     assert_false(csv_next(&csv));
-    arena_free(&arena);
 }
 
 TEST(unquoting_copies_only_when_something_is_doubled)
 {
-    struct arena arena;
     struct str plain = S("no \" pair");
 
-    arena_init(&arena);
     assert_ptr_equal(csv_unquote(plain, &arena).at, plain.at);
     assert_int_equal(csv_unquote((struct str){NULL, 0}, &arena).n, 0);
     /* Five quotes in a row are two pairs and a single one: three remain. */
     assert_str(csv_unquote(S("\"\"\"\"\""), &arena), "\"\"\"");
-    arena_free(&arena);
 }
 
 TEST(ragged_rows_are_delivered_with_their_own_count)
@@ -474,8 +468,8 @@ TEST(quotes_on_block_borders_keep_their_meaning)
 TEST_MAIN("base/csv", T(rows_and_cells_come_in_order_with_their_lines),
           T(a_text_without_rows_has_no_columns),
           T(header_names_lose_the_mark_blanks_and_carriage_returns),
-          T(quoted_cells_hold_commas_line_ends_and_doubled_quotes),
-          T(unquoting_copies_only_when_something_is_doubled),
+          TA(quoted_cells_hold_commas_line_ends_and_doubled_quotes),
+          TA(unquoting_copies_only_when_something_is_doubled),
           T(ragged_rows_are_delivered_with_their_own_count),
           T(times_with_a_tab_and_quotes_are_exact),
           T(a_quote_inside_an_unquoted_cell_is_a_literal_and_harms_no_other_row),

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/csv.h"
-#include "base/testing.h"
+#include "base/testing_arena.h"
 #include "base/vec.h"
 
 struct buffer {
@@ -100,12 +100,10 @@ TEST(what_is_written_reads_back_the_same)
     struct buffer b = {.allowed = SIZE_MAX};
     struct csv_write out;
     struct csv csv;
-    struct arena arena;
     static char cell[500][4][12];
     static size_t length[500][4];
     uint32_t seed = 1;
 
-    arena_init(&arena);
     csv_write_open(&out, (struct sink){gather, &b});
     for (size_t row = 0; row < 500; row++) {
         for (size_t column = 0; column < 4; column++) {
@@ -134,11 +132,10 @@ TEST(what_is_written_reads_back_the_same)
         }
     }
     assert_false(csv_next(&csv));
-    arena_free(&arena);
     vec_free(&b.text);
 }
 
 TEST_MAIN("base/csv_write", T(cells_are_quoted_only_when_they_must_be),
           T(numbers_are_written_in_full), T(a_row_of_one_empty_cell_is_not_an_empty_line),
           T(a_sink_that_fails_is_asked_once_and_close_tells),
-          T(what_is_written_reads_back_the_same))
+          TA(what_is_written_reads_back_the_same))

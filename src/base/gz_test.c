@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/testing.h"
+#include "base/testing_arena.h"
 
 enum { ROOM = 1 << 16 };
 
@@ -133,13 +133,9 @@ TEST(damage_is_noticed_and_what_came_before_is_kept)
 TEST(faults_become_one_diagnostic_with_the_place)
 {
     char packed[ROOM];
-    struct arena arena;
-    struct diag diag;
     struct str text;
     size_t n = pack(packed, 0, S("abc"));
 
-    arena_init(&arena);
-    diag_init(&diag);
     assert_int_equal(gz_read_all((struct str){packed, n}, 3, "f", &diag, &arena, &text), ST_OK);
     assert_str(text, "abc");
     assert_int_equal(diag.entries.n, 0);
@@ -150,8 +146,6 @@ TEST(faults_become_one_diagnostic_with_the_place)
     assert_int_equal(gz_read_all((struct str){packed, n}, 2, "f", &diag, &arena, &text), ST_LIMIT);
     assert_int_equal(text.n, 0);
     assert_int_equal(diag_count(&diag, "gz.too-large"), 1);
-    diag_fini(&diag);
-    arena_free(&arena);
 }
 
 TEST(a_bomb_is_bounded_by_the_cap)
@@ -159,18 +153,12 @@ TEST(a_bomb_is_bounded_by_the_cap)
     /* 50 million zeros pack to about 50 KB. */
     size_t size = 50000000;
     char *zeros = calloc(1, size), packed[ROOM];
-    struct arena arena;
-    struct diag diag;
     struct str text;
     size_t n = pack(packed, 0, (struct str){zeros, size});
 
-    arena_init(&arena);
-    diag_init(&diag);
     assert_int_equal(gz_read_all((struct str){packed, n}, 1 << 20, "f", &diag, &arena, &text),
                      ST_LIMIT);
     assert_true(arena_footprint(&arena) < 1 << 20);
-    diag_fini(&diag);
-    arena_free(&arena);
     free(zeros);
 }
 
@@ -179,4 +167,4 @@ TEST_MAIN("base/gz", T(gzip_is_known_by_its_first_two_bytes),
           T(a_member_cut_short_gives_what_was_there),
           T(padding_is_ignored_and_other_bytes_after_the_end_are_told),
           T(damage_is_noticed_and_what_came_before_is_kept),
-          T(faults_become_one_diagnostic_with_the_place), T(a_bomb_is_bounded_by_the_cap))
+          TA(faults_become_one_diagnostic_with_the_place), TA(a_bomb_is_bounded_by_the_cap))

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/testing.h"
+#include "base/testing_arena.h"
 
 /* A token stream as text: `{ "key": "string" 12 true null } ] !offset` (an error), `.` (the end).
  */
@@ -644,34 +644,26 @@ TEST(damage_in_the_last_event_ends_the_reading)
 
 TEST(escapes_become_utf8)
 {
-    struct arena a;
-
-    arena_init(&a);
-    assert_str(json_text(S("plain caf\xC3\xA9"), &a), "plain caf\xC3\xA9");
-    assert_str(json_text(S("a\\n\\t\\\"\\\\\\/\\b\\f\\r"), &a), "a\n\t\"\\/\b\f\r");
-    assert_str(json_text(S("\\u0041\\u00e9\\u20AC"), &a), "A\xC3\xA9\xE2\x82\xAC");
-    assert_str(json_text(S("\\uD83D\\uDE00"), &a), "\xF0\x9F\x98\x80");
-    assert_str(json_text(S("\\u0000"), &a), "\0");
-    arena_free(&a);
+    assert_str(json_text(S("plain caf\xC3\xA9"), &arena), "plain caf\xC3\xA9");
+    assert_str(json_text(S("a\\n\\t\\\"\\\\\\/\\b\\f\\r"), &arena), "a\n\t\"\\/\b\f\r");
+    assert_str(json_text(S("\\u0041\\u00e9\\u20AC"), &arena), "A\xC3\xA9\xE2\x82\xAC");
+    assert_str(json_text(S("\\uD83D\\uDE00"), &arena), "\xF0\x9F\x98\x80");
+    assert_str(json_text(S("\\u0000"), &arena), "\0");
 }
 
 TEST(what_has_no_meaning_becomes_a_replacement_character)
 {
-    struct arena a;
-
-    arena_init(&a);
-    assert_str(json_text(S("x\\uD83Dy"), &a), "x\xEF\xBF\xBDy");
-    assert_str(json_text(S("\\uDE00\\uD83D"), &a), "\xEF\xBF\xBD\xEF\xBF\xBD");
-    assert_str(json_text(S("\\uD83D\\u0041"), &a), "\xEF\xBF\xBD\x41");
-    assert_str(json_text(S("a\x01z"), &a), "a\xEF\xBF\xBDz");
+    assert_str(json_text(S("x\\uD83Dy"), &arena), "x\xEF\xBF\xBDy");
+    assert_str(json_text(S("\\uDE00\\uD83D"), &arena), "\xEF\xBF\xBD\xEF\xBF\xBD");
+    assert_str(json_text(S("\\uD83D\\u0041"), &arena), "\xEF\xBF\xBD\x41");
+    assert_str(json_text(S("a\x01z"), &arena), "a\xEF\xBF\xBDz");
     /* A cut sequence is one mistake, an overlong or surrogate one is one a byte. */
-    assert_str(json_text(S("\xE2\x82z"), &a), "\xEF\xBF\xBDz");
-    assert_str(json_text(S("\xC0\xAF"), &a), "\xEF\xBF\xBD\xEF\xBF\xBD");
-    assert_str(json_text(S("\xED\xA0\x80"), &a), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
-    assert_str(json_text(S("\xF4\x90\x80\x80"), &a),
+    assert_str(json_text(S("\xE2\x82z"), &arena), "\xEF\xBF\xBDz");
+    assert_str(json_text(S("\xC0\xAF"), &arena), "\xEF\xBF\xBD\xEF\xBF\xBD");
+    assert_str(json_text(S("\xED\xA0\x80"), &arena), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+    assert_str(json_text(S("\xF4\x90\x80\x80"), &arena),
                "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
-    assert_str(json_text(S("a\\x\\u12"), &a), "a\\x\\u12");
-    arena_free(&a);
+    assert_str(json_text(S("a\\x\\u12"), &arena), "a\\x\\u12");
 }
 
 static bool take_run(struct str *key, struct str *value, enum json_token *token)
@@ -739,5 +731,5 @@ TEST_MAIN("base/json_read", T(plain_members_are_taken_whole_and_others_are_left)
           T(without_a_mark_the_call_that_ran_out_is_repeated),
           T(a_border_is_found_from_any_byte_of_a_trace), T(a_reader_can_start_inside_an_array),
           T(damage_costs_only_the_damaged_event), T(a_bracket_too_many_behind_an_event_costs_none),
-          T(damage_in_the_last_event_ends_the_reading), T(escapes_become_utf8),
-          T(what_has_no_meaning_becomes_a_replacement_character))
+          T(damage_in_the_last_event_ends_the_reading), TA(escapes_become_utf8),
+          TA(what_has_no_meaning_becomes_a_replacement_character))

@@ -267,10 +267,26 @@ void json_put_text(struct json_writer *w, const char *key, const char *value)
         json_put_null(w, key);
 }
 
+void json_put_str_or_null(struct json_writer *w, const char *key, struct str value)
+{
+    if (value.n > 0)
+        json_put_str(w, key, value);
+    else
+        json_put_null(w, key);
+}
+
 void json_put_i64(struct json_writer *w, const char *key, int64_t value)
 {
     json_write_key(w, str_of(key));
     json_write_i64(w, value);
+}
+
+void json_put_known(struct json_writer *w, const char *key, bool is_known, int64_t value)
+{
+    if (is_known)
+        json_put_i64(w, key, value);
+    else
+        json_put_null(w, key);
 }
 
 void json_put_u64(struct json_writer *w, const char *key, uint64_t value)

@@ -72,12 +72,17 @@ void json_write_us(struct json_writer *w, nanos ns);
 /* Text that is a JSON number already, digits kept as they are. */
 void json_write_number(struct json_writer *w, struct str text);
 
-/* A member of an object: the key and its value, or the opening of it. */
+/*
+ * A member of an object: the key and its value, or the opening of it. What is not known (an empty
+ * text for ..._or_null) is null.
+ */
 void json_put_object(struct json_writer *w, const char *key);
 void json_put_array(struct json_writer *w, const char *key);
 void json_put_str(struct json_writer *w, const char *key, struct str value);
 void json_put_text(struct json_writer *w, const char *key, const char *value); /* NULL is null */
+void json_put_str_or_null(struct json_writer *w, const char *key, struct str value);
 void json_put_i64(struct json_writer *w, const char *key, int64_t value);
+void json_put_known(struct json_writer *w, const char *key, bool is_known, int64_t value);
 void json_put_u64(struct json_writer *w, const char *key, uint64_t value);
 void json_put_f64(struct json_writer *w, const char *key, double value); /* null when not finite */
 void json_put_us(struct json_writer *w, const char *key, nanos ns);

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/json_read.h"
-#include "base/testing.h"
+#include "base/testing_arena.h"
 
 static struct json_writer w;
 static struct json_buffer buffer;
@@ -72,6 +72,10 @@ TEST(a_member_is_put_with_its_key)
     json_put_str(&w, "s", S("a"));
     json_put_text(&w, "t", "b");
     json_put_text(&w, "no_text", NULL);
+    json_put_str_or_null(&w, "full", S("c"));
+    json_put_str_or_null(&w, "empty", S(""));
+    json_put_known(&w, "known", true, -2);
+    json_put_known(&w, "unknown", false, -2);
     json_put_i64(&w, "i", -1);
     json_put_u64(&w, "u", UINT64_MAX);
     json_write_end(&w);
@@ -82,7 +86,8 @@ TEST(a_member_is_put_with_its_key)
     json_put_bool(&w, "b", true);
     json_put_null(&w, "n");
     json_write_end(&w);
-    assert_str(written(), "{\"o\":{\"s\":\"a\",\"t\":\"b\",\"no_text\":null,\"i\":-1,"
+    assert_str(written(), "{\"o\":{\"s\":\"a\",\"t\":\"b\",\"no_text\":null,\"full\":\"c\","
+                          "\"empty\":null,\"known\":-2,\"unknown\":null,\"i\":-1,"
                           "\"u\":18446744073709551615},\"l\":[],\"f\":0.5,\"no_number\":null,"
                           "\"b\":true,\"n\":null}");
 }
@@ -142,7 +147,6 @@ TEST(a_document_may_be_a_single_value)
 TEST(what_is_written_reads_back)
 {
     static struct json j;
-    struct arena a;
     char text[100];
 
     start(JSON_INDENTED);
@@ -154,19 +158,17 @@ TEST(what_is_written_reads_back)
     }
     json_write_end(&w);
 
-    arena_init(&a);
     json_open(&j, written(), JSON_STRICT);
     assert_int_equal(json_next(&j), JSON_ARRAY);
     for (int k = 0; k < 3000; k++) {
         assert_int_equal(json_next(&j), JSON_STRING);
-        struct str s = json_text(j.text, &a);
+        struct str s = json_text(j.text, &arena);
         assert_int_equal(s.n, k % 100);
         for (size_t i = 0; i < s.n; i++)
             assert_int_equal(s.at[i], (k * 7 + (int)i) % 128);
     }
     assert_int_equal(json_next(&j), JSON_ARRAY_END);
     assert_int_equal(json_next(&j), JSON_END);
-    arena_free(&a);
 }
 
 static bool refuse(void *ctx, struct str text)
@@ -196,4 +198,4 @@ TEST_MAIN("base/json_write", T(compact_output_has_no_blanks),
           T(indented_output_has_a_line_for_each_member), T(a_member_is_put_with_its_key),
           T(times_are_put_exactly), T(numbers_keep_all_their_digits),
           T(strings_are_escaped_and_always_utf8), T(a_document_may_be_a_single_value),
-          T(what_is_written_reads_back), T(a_failing_sink_is_remembered_and_not_called_again))
+          TA(what_is_written_reads_back), T(a_failing_sink_is_remembered_and_not_called_again))

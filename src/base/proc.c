@@ -21,6 +21,7 @@
 #include "base/cancel.h"
 #include "base/fs.h"
 #include "base/limits.h"
+#include "base/now.h"
 
 enum {
     LOOK_MS = 20,    /* how late an exit, a time-out or an interruption may be noticed */
@@ -48,14 +49,6 @@ struct run {
     nanos quit_at;      /* when reading ends although a pipe is open */
     int silent_looks;   /* looks taken since both streams ended */
 };
-
-static nanos now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (nanos)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 static nanos after_ms(nanos from, int64_t ms)
 {
@@ -275,7 +268,7 @@ static void follow(struct run *run)
 {
     for (;;) {
         read_some(run);
-        nanos t = now();
+        nanos t = now_ns();
         look_at_child(run, t);
         end_if_due(run, t);
         bool is_silent = run->stream[0].fd < 0 && run->stream[1].fd < 0;
@@ -372,7 +365,7 @@ enum status proc_run(const struct proc_spec *spec, struct arena *arena, struct p
                      struct diag *d)
 {
     struct run run = {
-        .spec = spec, .stream = {{.fd = -1}, {.fd = -1}}, .kill_at = INT64_MAX, .begin = now()};
+        .spec = spec, .stream = {{.fd = -1}, {.fd = -1}}, .kill_at = INT64_MAX, .begin = now_ns()};
     const char *file = find_program(arena, spec);
 
     *result = (struct proc_result){.end = PROC_NOT_STARTED, .out = S(""), .err = S("")};
@@ -390,7 +383,7 @@ enum status proc_run(const struct proc_spec *spec, struct arena *arena, struct p
         result->out = take_text(arena, &run.stream[0]);
         result->err = take_text(arena, &run.stream[1]);
     }
-    result->took = nanos_sub(now(), run.begin);
+    result->took = nanos_sub(now_ns(), run.begin);
     enum status st = judge(spec, result, d);
     if (run.has_log && st == ST_CANCELLED)
         outfile_abort(&run.log);

@@ -10,11 +10,22 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct radix_item {
     uint64_t key;
     uint32_t value;
 };
+
+/* Doubles as keys that sort alike; -0 is 0. */
+static inline uint64_t radix_key(double value)
+{
+    uint64_t bits;
+
+    value = value + 0.0;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits >> 63 != 0 ? ~bits : bits | (uint64_t)1 << 63;
+}
 
 /* Sorts `n` items by key; `spare` has room for as many. */
 void radix_sort(struct radix_item *items, struct radix_item *spare, size_t n);

@@ -1,5 +1,7 @@
 #include "base/radix.h"
 
+#include <math.h>
+
 #include "base/testing.h"
 
 TEST(items_come_out_by_key_and_equal_ones_in_their_order)
@@ -83,7 +85,17 @@ TEST(items_near_their_places_come_out_in_order)
     }
 }
 
-TEST_MAIN("base/radix", T(items_near_their_places_come_out_in_order),
-          T(a_few_sorted_lists_are_joined), T(many_equal_keys_keep_their_order),
+TEST(keys_of_doubles_sort_as_the_doubles_do)
+{
+    static const double values[] = {-INFINITY, -2.5, -1e-300, 0, 1e-300, 1, 2.5, INFINITY};
+
+    for (size_t i = 1; i < sizeof(values) / sizeof(*values); i++)
+        assert_true(radix_key(values[i - 1]) < radix_key(values[i]));
+    assert_true(radix_key(-0.0) == radix_key(0.0));
+}
+
+TEST_MAIN("base/radix", T(keys_of_doubles_sort_as_the_doubles_do),
+          T(items_near_their_places_come_out_in_order), T(a_few_sorted_lists_are_joined),
+          T(many_equal_keys_keep_their_order),
           T(items_come_out_by_key_and_equal_ones_in_their_order),
           T(sorted_and_empty_lists_stay_as_they_are), T(a_thousand_mixed_keys_come_out_in_order))

@@ -25,6 +25,11 @@ int str_compare(struct str a, struct str b)
     return a.n < b.n ? -1 : a.n > b.n;
 }
 
+int str_order(const void *a, const void *b)
+{
+    return str_compare(*(const struct str *)a, *(const struct str *)b);
+}
+
 bool str_equal_nocase(struct str a, struct str b)
 {
     return a.n == b.n && same_nocase(a.at, b.at, a.n);
@@ -62,6 +67,15 @@ size_t str_find_char(struct str s, char c)
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+size_t str_width(struct str s)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s.n; i++)
+        n += ((unsigned char)s.at[i] & 0xc0) != 0x80; /* bytes that begin a character */
+    return n;
 }
 
 struct str str_trim(struct str s)

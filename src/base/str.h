@@ -61,6 +61,7 @@ static inline struct str str_part(struct str s, size_t from, size_t n)
 
 /* Byte order, shorter first on a tie: the order of every sorted output. */
 int str_compare(struct str a, struct str b);
+int str_order(const void *a, const void *b); /* the same for qsort() */
 
 /* The comparisons below fold ASCII letters only. */
 bool str_equal_nocase(struct str a, struct str b);
@@ -70,6 +71,9 @@ bool str_contains_nocase(struct str s, struct str needle);
 /* Position of the first `needle`, or `s.n` when there is none. */
 size_t str_find(struct str s, struct str needle);
 size_t str_find_char(struct str s, char c);
+
+/* Characters of UTF-8 text: the columns it takes in a terminal. */
+size_t str_width(struct str s);
 
 /* Without blanks, tabs, CR and LF at both ends. */
 struct str str_trim(struct str s);

@@ -46,6 +46,8 @@ TEST(order_is_by_unsigned_bytes_then_length)
     assert_true(str_compare(S("\xc3"), S("z")) > 0);
     assert_int_equal(str_compare(S("a\0b"), S("a\0b")), 0);
     assert_int_equal(str_compare(nothing, S("")), 0);
+    struct str pair[] = {S("b"), S("a")};
+    assert_true(str_order(&pair[0], &pair[1]) > 0);
 }
 
 TEST(folding_touches_ascii_letters_only)
@@ -74,6 +76,14 @@ TEST(finding_gives_the_first_position_or_the_length)
     assert_int_equal(str_find_char(S("abc"), '='), 3);
     assert_int_equal(str_find_char(S("a\0b"), '\0'), 1);
     assert_int_equal(str_find_char(nothing, 'a'), 0);
+}
+
+TEST(width_counts_characters)
+{
+    assert_int_equal(str_width(S("")), 0);
+    assert_int_equal(str_width(S("busy")), 4);
+    assert_int_equal(str_width(S("\xC2\xB5s \xE2\x80\x93")),
+                     4); /* a micro sign, s, a blank, a dash */
 }
 
 TEST(trimming_removes_blanks_at_both_ends)
@@ -145,6 +155,6 @@ TEST(distance_stops_past_the_most_asked_for)
 TEST_MAIN("base/str", T(views_are_equal_by_bytes), T(starts_and_ends_need_the_whole_affix),
           T(parts_stay_inside_the_text), T(order_is_by_unsigned_bytes_then_length),
           T(folding_touches_ascii_letters_only), T(finding_gives_the_first_position_or_the_length),
-          T(trimming_removes_blanks_at_both_ends), T(splitting_keeps_empty_pieces),
-          T(the_base_name_ignores_slashes_at_the_end), T(distance_counts_single_changes),
-          T(distance_stops_past_the_most_asked_for))
+          T(width_counts_characters), T(trimming_removes_blanks_at_both_ends),
+          T(splitting_keeps_empty_pieces), T(the_base_name_ignores_slashes_at_the_end),
+          T(distance_counts_single_changes), T(distance_stops_past_the_most_asked_for))

@@ -1,7 +1,7 @@
 /*
  * strata arch: what model ran, told from its kernels.
  */
-#include "analysis/arch_family.h"
+#include "analysis/arch_rules.h"
 #include "base/pool.h"
 #include "cli/session.h"
 #include "flow/flow_arch.h"

@@ -1,6 +1,8 @@
 /*
  * strata db coverage: whether the points of a database lie densely enough.
  */
+#include <math.h>
+
 #include "cli/opt_db.h"
 #include "perfdb/coverage.h"
 
@@ -61,13 +63,9 @@ static void print_text(struct session *s, const struct coverage *c)
 }
 
 /* The limit that was broken; null for the one that was not. */
-static void write_limit(struct json_writer *j, struct str key, double limit)
+static void write_limit(struct json_writer *j, const char *key, double limit)
 {
-    json_write_key(j, key);
-    if (limit > 0)
-        json_write_f64(j, limit);
-    else
-        json_write_null(j);
+    json_put_f64(j, key, limit > 0 ? limit : NAN);
 }
 
 static void write_axis(struct json_writer *j, const struct coverage_axis *a)
@@ -85,8 +83,8 @@ static void write_axis(struct json_writer *j, const struct coverage_axis *a)
         json_write_object(j);
         json_put_i64(j, "from", g->from);
         json_put_i64(j, "to", g->to);
-        write_limit(j, S("max_gap"), g->gap);
-        write_limit(j, S("max_ratio"), g->ratio);
+        write_limit(j, "max_gap", g->gap);
+        write_limit(j, "max_ratio", g->ratio);
         json_write_end(j);
     }
     json_write_end(j);

@@ -69,12 +69,6 @@ static struct reading read_clocks(const struct card *c)
     return r;
 }
 
-static void put(struct json_writer *j, const char *key, double value)
-{
-    json_write_key(j, str_of(key));
-    json_write_f64(j, value);
-}
-
 static void print_status(struct session *s, const struct card *c)
 {
     struct reading r = read_clocks(c);
@@ -95,21 +89,17 @@ static void print_status(struct session *s, const struct card *c)
     }
     struct json_writer *j = session_json_begin(s, "strata.gpu-clocks/1", "measured");
     json_write_object(j);
-    json_write_key(j, S("name"));
-    session_json_text(j, c->name);
-    json_write_key(j, S("uuid"));
-    session_json_text(j, c->uuid);
-    put(j, "sm_mhz", r.sm);
-    put(j, "sm_max_mhz", r.sm_max);
-    put(j, "mem_mhz", r.memory);
-    put(j, "mem_max_mhz", r.memory_max);
-    json_write_key(j, S("locked"));
-    json_write_bool(j, is_locked);
-    json_write_key(j, S("event_reasons"));
-    session_json_text(j, reasons);
-    put(j, "temp_c", r.temperature);
-    put(j, "power_w", r.power_mw / 1000.0);
-    put(j, "power_limit_w", r.limit_mw / 1000.0);
+    json_put_text(j, "name", c->name);
+    json_put_text(j, "uuid", c->uuid);
+    json_put_f64(j, "sm_mhz", r.sm);
+    json_put_f64(j, "sm_max_mhz", r.sm_max);
+    json_put_f64(j, "mem_mhz", r.memory);
+    json_put_f64(j, "mem_max_mhz", r.memory_max);
+    json_put_bool(j, "locked", is_locked);
+    json_put_text(j, "event_reasons", reasons);
+    json_put_f64(j, "temp_c", r.temperature);
+    json_put_f64(j, "power_w", r.power_mw / 1000.0);
+    json_put_f64(j, "power_limit_w", r.limit_mw / 1000.0);
     json_write_end(j);
     session_json_end(s);
 }
@@ -149,7 +139,7 @@ static int restore(struct session *s, const struct args *args, struct card *card
     if (st == ST_OK && s->common.json) {
         struct json_writer *j = session_json_begin(s, "strata.gpu-clocks/1", "measured");
         json_write_object(j);
-        put(j, "restored", (double)count);
+        json_put_f64(j, "restored", (double)count);
         json_write_end(j);
         session_json_end(s);
     }

@@ -124,16 +124,12 @@ static void print_json(struct session *s, const struct rows *rows)
     struct json_writer *j = session_json_begin(s, "strata.gpu-doctor/1", NULL);
 
     json_write_object(j);
-    json_write_key(j, S("checks"));
-    json_write_array(j);
+    json_put_array(j, "checks");
     for (size_t i = 0; i < rows->n; i++) {
         json_write_object(j);
-        json_write_key(j, S("what"));
-        session_json_text(j, rows->at[i].what);
-        json_write_key(j, S("state"));
-        session_json_text(j, rows->at[i].state);
-        json_write_key(j, S("text"));
-        session_json_text(j, rows->at[i].text);
+        json_put_text(j, "what", rows->at[i].what);
+        json_put_text(j, "state", rows->at[i].state);
+        json_put_text(j, "text", rows->at[i].text);
         json_write_end(j);
     }
     json_write_end(j);

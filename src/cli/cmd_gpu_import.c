@@ -43,16 +43,11 @@ static void print_json(struct session *s, const struct gpu_imported *from, const
         lost += from->inputs.at[i].lost;
     }
     json_write_object(j);
-    json_write_key(j, S("folder"));
-    session_json_text(j, folder);
-    json_write_key(j, S("launches"));
-    json_write_u64(j, from->run.kernels.n);
-    json_write_key(j, S("stages"));
-    json_write_u64(j, from->run.stages.n);
-    json_write_key(j, S("rows"));
-    json_write_u64(j, rows);
-    json_write_key(j, S("lost"));
-    json_write_u64(j, lost);
+    json_put_text(j, "folder", folder);
+    json_put_u64(j, "launches", from->run.kernels.n);
+    json_put_u64(j, "stages", from->run.stages.n);
+    json_put_u64(j, "rows", rows);
+    json_put_u64(j, "lost", lost);
     json_write_end(j);
     session_json_end(s);
 }

@@ -84,10 +84,9 @@ static void print_json(struct session *s, const struct gpu_profile_result *r)
 
     json_write_object(j);
     gpu_json_names(j, &r->run);
-    json_write_key(j, S("folder"));
-    session_json_text(j, r->folder);
+    json_put_text(j, "folder", r->folder);
     gpu_json_judged(j, &r->run);
-    gpu_json_text(j, "report", r->text);
+    json_put_str(j, "report", r->text);
     json_write_end(j);
     session_json_end(s);
 }

@@ -35,8 +35,7 @@ static void print_verdict(struct session *s, bool is_good)
     struct json_writer *j = session_json_begin(s, "strata.gpu-report-check/1", NULL);
 
     json_write_object(j);
-    json_write_key(j, S("good"));
-    json_write_bool(j, is_good);
+    json_put_bool(j, "good", is_good);
     json_write_end(j);
     session_json_end(s);
 }
@@ -72,7 +71,7 @@ static void show(struct session *s, const struct gpu_run *run)
         gpu_json_names(j, run);
         gpu_json_judged(j, run);
         gpu_json_changes(j, run);
-        gpu_json_text(j, "markdown", gpu_text_view(&text));
+        json_put_str(j, "markdown", gpu_text_view(&text));
         json_write_end(j);
         session_json_end(s);
     } else if (!s->common.quiet) {

@@ -131,35 +131,25 @@ static struct rows all_rows(struct arena *arena, const struct gpu_run *run)
     return rows;
 }
 
-static void put(struct json_writer *j, const char *key, double value)
-{
-    json_write_key(j, str_of(key));
-    json_write_f64(j, value);
-}
-
 static void put_row(struct json_writer *j, const struct row *row, bool is_stage)
 {
     json_write_object(j);
-    json_write_key(j, S("name"));
-    json_write_string(j, row->name);
+    json_put_str(j, "name", row->name);
     if (is_stage && row->group.n > 0) {
-        json_write_key(j, S("group"));
-        json_write_string(j, row->group);
+        json_put_str(j, "group", row->group);
     }
-    put(j, "flops", row->work.flops);
-    put(j, "bytes", row->work.bytes);
-    put(j, "intensity_flop_per_byte", row->ai);
+    json_put_f64(j, "flops", row->work.flops);
+    json_put_f64(j, "bytes", row->work.bytes);
+    json_put_f64(j, "intensity_flop_per_byte", row->ai);
     if (is_stage) {
-        put(j, "ridge_flop_per_byte", row->ridge);
-        json_write_key(j, S("peak_type"));
-        session_json_text(j, row->peak_name);
-        put(j, "peak_tflops", row->peak > 0 ? row->peak : NAN);
+        json_put_f64(j, "ridge_flop_per_byte", row->ridge);
+        json_put_text(j, "peak_type", row->peak_name);
+        json_put_f64(j, "peak_tflops", row->peak > 0 ? row->peak : NAN);
     }
-    put(j, "compute_us", row->compute_ns / 1e3);
-    put(j, "memory_us", row->memory_ns / 1e3);
-    put(j, "floor_us", row->floor_ns / 1e3);
-    json_write_key(j, S("bound"));
-    session_json_text(j, row->bound);
+    json_put_f64(j, "compute_us", row->compute_ns / 1e3);
+    json_put_f64(j, "memory_us", row->memory_ns / 1e3);
+    json_put_f64(j, "floor_us", row->floor_ns / 1e3);
+    json_put_text(j, "bound", row->bound);
     json_write_end(j);
 }
 
@@ -168,22 +158,18 @@ static void print_json(struct session *s, const struct gpu_run *run, const struc
     struct json_writer *j = session_json_begin(s, "strata.gpu-roofline/1", "estimated");
 
     json_write_object(j);
-    json_write_key(j, S("device"));
-    json_write_string(j, run->device.name);
-    put(j, "gbps", run->peaks.gbps);
-    json_write_key(j, S("peaks_from"));
-    session_json_text(j, gpu_peak_source_name(run->peaks.source));
-    json_write_key(j, S("stages"));
-    json_write_array(j);
+    json_put_str(j, "device", run->device.name);
+    json_put_f64(j, "gbps", run->peaks.gbps);
+    json_put_text(j, "peaks_from", gpu_peak_source_name(run->peaks.source));
+    json_put_array(j, "stages");
     for (size_t i = 0; i < rows->n; i++)
         put_row(j, &rows->at[i], true);
     json_write_end(j);
-    json_write_key(j, S("groups"));
-    json_write_array(j);
+    json_put_array(j, "groups");
     for (size_t i = 0; i < rows->n_groups; i++)
         put_row(j, &rows->at[rows->n + i], false);
     json_write_end(j);
-    put(j, "floor_us", rows->total_ns / 1e3);
+    json_put_f64(j, "floor_us", rows->total_ns / 1e3);
     json_write_end(j);
     session_json_end(s);
 }

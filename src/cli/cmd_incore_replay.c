@@ -187,11 +187,7 @@ static void print_json(struct session *s, const struct incore_replay_result *r)
     json_put_text(j, "simulator", r->simulator);
     json_put_text(j, "backend", r->backend);
     put_kernel(j, r);
-    json_write_key(j, S("cycles"));
-    if (r->cycles > 0)
-        json_write_i64(j, r->cycles);
-    else
-        json_write_null(j);
+    json_put_known(j, "cycles", r->cycles > 0, r->cycles);
     json_write_end(j);
     session_json_end(s);
 }

@@ -2,6 +2,7 @@
  * strata incore run: every kernel of a build, profiled.
  */
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -349,11 +350,7 @@ static void put_row(struct json_writer *j, const struct run_row *r)
     json_put_text(j, "critical_pipe", r->critical);
     json_put_f64(j, "critical_share", r->critical_share);
     json_put_text(j, "bound", r->bound);
-    json_write_key(j, S("operations_per_byte"));
-    if (r->intensity >= 0)
-        json_write_f64(j, r->intensity);
-    else
-        json_write_null(j);
+    json_put_f64(j, "operations_per_byte", r->intensity >= 0 ? r->intensity : NAN);
     json_put_array(j, "pipes");
     for (size_t i = 0; i < r->n_pipes; i++) {
         json_write_object(j);

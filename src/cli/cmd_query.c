@@ -87,7 +87,7 @@ static const char *cell_text(struct arena *arena, const struct sql_value *v)
 
 static void widen(struct printer *p, size_t column, const char *text)
 {
-    size_t width = out_width(text);
+    size_t width = str_width(str_of(text));
 
     p->widths[column] = width > p->widths[column] ? width : p->widths[column];
 }
@@ -97,7 +97,7 @@ static void print_line(struct printer *p, const char *const *cells)
     struct out *o = &p->s->out;
 
     for (size_t c = 0; c < p->columns; c++) {
-        size_t width = out_width(cells[c]);
+        size_t width = str_width(str_of(cells[c]));
         int pad = width < p->widths[c] ? (int)(p->widths[c] - width) : 0;
         if (!p->is_text[c])
             out_printf(o, "  %*s%s", pad, "", cells[c]);

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include "cli/session.h"
+#include "synth/model.h"
 #include "synth/synth.h"
 
 /* All files of all ranks are open at once. */
@@ -40,7 +41,6 @@ static const struct args defaults = {
 
 static const char *const modes[] = {"prefill", "decode", "mixed", "train", NULL};
 static const char *const flavors[] = {"new", "mid", "old", NULL};
-static const char *const models[] = {"tiny", "llama-8b", "llama-70b", "qwen-moe", "deepseek", NULL};
 
 static const struct opt options[] = {
     OPT_GROUP("Size"),
@@ -49,7 +49,7 @@ static const struct opt options[] = {
                "run until rank 0's trace has this size instead"),
     OPT_INT(0, "ranks", "N", struct args, ranks, 1, RANKS_MAX, "captures of this many ranks (1)"),
     OPT_GROUP("Model"),
-    OPT_CHOICE(0, "model", models, struct args, model, "what runs (tiny)"),
+    OPT_CHOICE(0, "model", model_names, struct args, model, "what runs (tiny)"),
     OPT_INT(0, "layers", "N", struct args, layers, 1, 10000, "layers in place of the model's"),
     OPT_INT(0, "dense-layers", "N", struct args, dense_layers, 0, 10000,
             "first layers without experts, in place of the model's"),
@@ -194,7 +194,7 @@ static int run(struct session *s, const void *given)
     int code = read_args(s, a, &o);
     if (code != CODE_DONE)
         return code;
-    o.model = models[a->model];
+    o.model = model_names[a->model];
     o.layers = a->layers;
     o.dense_layers = a->dense_layers;
     o.tokens = a->tokens;

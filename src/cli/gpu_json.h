@@ -8,9 +8,6 @@
 #include "base/json_write.h"
 #include "gpu/run.h"
 
-void gpu_json_number(struct json_writer *j, const char *key, double value);
-void gpu_json_text(struct json_writer *j, const char *key, struct str text);
-
 /* mode, kernel, version */
 void gpu_json_names(struct json_writer *j, const struct gpu_run *run);
 

@@ -83,8 +83,8 @@ static void print_examples(struct out *o, const struct example *examples)
     if (examples == NULL || examples[0].line == NULL)
         return;
     for (size_t i = 0; examples[i].line != NULL; i++)
-        if (out_width(examples[i].line) > width)
-            width = out_width(examples[i].line);
+        if (str_width(str_of(examples[i].line)) > width)
+            width = str_width(str_of(examples[i].line));
     heading(o, "Examples");
     for (size_t i = 0; examples[i].line != NULL; i++)
         out_printf(o, "  %-*s  %s\n", (int)width, examples[i].line, examples[i].shows);

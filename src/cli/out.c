@@ -124,15 +124,6 @@ bool out_wants_color(enum color_mode mode, int fd)
     return (term == NULL || strcmp(term, "dumb") != 0) && isatty(fd) == 1;
 }
 
-size_t out_width(const char *text)
-{
-    size_t width = 0;
-
-    for (; *text != '\0'; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80;
-    return width;
-}
-
 static void print_row(struct out *o, const struct out_column *columns, size_t count,
                       const size_t *widths, const char *const *cells, enum style style)
 {
@@ -145,7 +136,7 @@ static void print_row(struct out *o, const struct out_column *columns, size_t co
         last--;
     for (size_t c = 0; c < last; c++) {
         const char *text = cells[c] != NULL ? cells[c] : "";
-        int pad = (int)(widths[c] - out_width(text));
+        int pad = (int)(widths[c] - str_width(str_of(text)));
         if (columns[c].is_right)
             out_printf(o, "  %*s%s", pad, "", text);
         else
@@ -164,10 +155,10 @@ void out_table(struct out *o, const struct out_column *columns, size_t count,
 
     for (size_t c = 0; c < count; c++) {
         heads[c] = columns[c].head;
-        widths[c] = out_width(heads[c]);
+        widths[c] = str_width(str_of(heads[c]));
         for (size_t r = 0; r < rows; r++) {
             const char *text = cells[r * count + c];
-            size_t width = text != NULL ? out_width(text) : 0;
+            size_t width = text != NULL ? str_width(str_of(text)) : 0;
             widths[c] = width > widths[c] ? width : widths[c];
         }
     }

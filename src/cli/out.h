@@ -45,9 +45,6 @@ enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 /* Whether text on `fd` is coloured: AUTO means a terminal, NO_COLOR unset and TERM not "dumb". */
 bool out_wants_color(enum color_mode mode, int fd);
 
-/* Columns a text takes: UTF-8 characters, each counted as one. */
-size_t out_width(const char *text);
-
 struct out_column {
     const char *head;
     bool is_right; /* numbers */

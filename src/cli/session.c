@@ -3,8 +3,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/now.h"
 
 int session_code(enum status status)
 {
@@ -56,14 +57,6 @@ void session_wrote(struct session *s, const char *path)
     vec_push(&s->written, copy(s, path));
 }
 
-static nanos now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (nanos)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* A lost progress line is nobody's loss. */
 static void to_stderr(struct str text)
 {
@@ -76,7 +69,7 @@ static void tick(void *ctx, const char *label, uint64_t done, uint64_t total)
     struct session *s = ctx;
     char buf[PROGRESS_TEXT];
 
-    to_stderr(progress_update(&s->progress_line, now(), label, done, total, buf));
+    to_stderr(progress_update(&s->progress_line, now_ns(), label, done, total, buf));
 }
 
 void session_progress_begin(struct session *s)
@@ -87,7 +80,7 @@ void session_progress_begin(struct session *s)
         return;
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
         size.ws_col = 80;
-    progress_begin(&s->progress_line, PROGRESS_BYTES, size.ws_col, now());
+    progress_begin(&s->progress_line, PROGRESS_BYTES, size.ws_col, now_ns());
     s->progress = (struct progress){tick, s};
 }
 

@@ -1,13 +1,11 @@
 #include "cli/window.h"
 
-#include "base/testing.h"
+#include "base/testing_arena.h"
 
 TEST(steps_are_numbers_and_ranges)
 {
     struct convert_steps *list;
-    struct arena arena;
 
-    arena_init(&arena);
     assert_int_equal(window_steps("3-5,7, 9-", &arena, &list), 3);
     assert_int_equal(list[0].first, 3);
     assert_int_equal(list[0].last, 5);
@@ -15,19 +13,15 @@ TEST(steps_are_numbers_and_ranges)
     assert_int_equal(list[1].last, 7);
     assert_int_equal(list[2].first, 9);
     assert_int_equal(list[2].last, INT64_MAX);
-    arena_free(&arena);
 }
 
 TEST(what_is_no_step_is_refused)
 {
     static const char *const wrong[] = {"", "x", "3-x", "-3", "5-3", "3,,4", "3,", "3-4-5", "1.5"};
     struct convert_steps *list;
-    struct arena arena;
 
-    arena_init(&arena);
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
         assert_int_equal(window_steps(wrong[i], &arena, &list), 0);
-    arena_free(&arena);
 }
 
 static void assert_range(const char *text, nanos begin, nanos end)
@@ -72,5 +66,5 @@ TEST(what_is_no_range_is_refused)
         assert_false(window_range(wrong[i], &range));
 }
 
-TEST_MAIN("cli/window", T(steps_are_numbers_and_ranges), T(what_is_no_step_is_refused),
+TEST_MAIN("cli/window", TA(steps_are_numbers_and_ranges), TA(what_is_no_step_is_refused),
           T(times_have_units_and_either_end_may_be_open), T(what_is_no_range_is_refused))

@@ -79,12 +79,6 @@ const char *clocks_folder(struct arena *arena)
     return fs_join(arena, home != NULL && home[0] == '/' ? home : "/tmp", ".local/state/strata");
 }
 
-static void put(struct json_writer *j, const char *key, int64_t value)
-{
-    json_write_key(j, str_of(key));
-    json_write_i64(j, value);
-}
-
 /* Written and on disk before the clocks change. */
 static enum status write_journal(const struct clocks *c, const char *uuid, struct diag *d)
 {
@@ -97,16 +91,14 @@ static enum status write_journal(const struct clocks *c, const char *uuid, struc
     TRY(outfile_open(&file, c->journal, d));
     json_write_init(&j, outfile_sink(&file), JSON_INDENTED);
     json_write_object(&j);
-    json_write_key(&j, S("uuid"));
-    json_write_string(&j, str_of(uuid));
-    json_write_key(&j, S("previous"));
-    json_write_object(&j);
-    put(&j, "sm_mhz", sm);
-    put(&j, "mem_mhz", memory);
+    json_put_text(&j, "uuid", uuid);
+    json_put_object(&j, "previous");
+    json_put_i64(&j, "sm_mhz", sm);
+    json_put_i64(&j, "mem_mhz", memory);
     json_write_end(&j);
-    put(&j, "target_mhz", c->target_mhz);
-    put(&j, "pid", getpid());
-    put(&j, "guardian_pid", c->guardian != NULL ? c->guardian->pid : 0);
+    json_put_i64(&j, "target_mhz", c->target_mhz);
+    json_put_i64(&j, "pid", getpid());
+    json_put_i64(&j, "guardian_pid", c->guardian != NULL ? c->guardian->pid : 0);
     json_write_end(&j);
     json_write_finish(&j);
     return outfile_commit(&file, OUTFILE_SYNC, d);

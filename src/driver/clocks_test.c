@@ -10,46 +10,28 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/fs.h"
-#include "base/testing.h"
+#include "base/testing_folder.h"
 
-static struct arena arena;
-static struct diag diag;
-static char scratch[64], log_path[96];
 static struct nvml nvml;
 static struct nvml_gpu *gpu;
 static const char uuid[] = "GPU-00112233-4455-6677-8899-aabbccddeeff";
 
-static int enter(void **state)
+static int card_in(void **state)
 {
-    char path[96];
-
-    (void)state;
-    arena_init(&arena);
-    diag_init(&diag);
-    snprintf(scratch, sizeof(scratch), "/tmp/strata-clocks-XXXXXX");
-    if (mkdtemp(scratch) == NULL)
+    if (enter(state) != 0)
         return 1;
-    snprintf(log_path, sizeof(log_path), "%s/log", scratch);
-    setenv("FAKE_NVML_LOG", log_path, 1);
-    snprintf(path, sizeof(path), "%s/state", scratch);
-    setenv("FAKE_NVML_STATE", path, 1);
+    setenv("FAKE_NVML_LOG", scratch_path("log"), 1);
+    setenv("FAKE_NVML_STATE", scratch_path("state"), 1);
     setenv("XDG_STATE_HOME", scratch, 1);
     unsetenv("FAKE_NVML_SET");
     unsetenv("FAKE_NVML_DRIFT");
     return 0;
 }
 
-static int leave(void **state)
+static int card_out(void **state)
 {
-    char command[128];
-
-    (void)state;
     nvml_close(&nvml);
-    diag_fini(&diag);
-    arena_free(&arena);
-    snprintf(command, sizeof(command), "rm -r %s", scratch);
-    return system(command);
+    return leave(state);
 }
 
 static void open_nvml(void)
@@ -61,7 +43,7 @@ static void open_nvml(void)
 static const char *calls(void)
 {
     static char text[512];
-    FILE *f = fopen(log_path, "r");
+    FILE *f = fopen(scratch_path("log"), "r");
     size_t n = f != NULL ? fread(text, 1, sizeof(text) - 1, f) : 0;
 
     if (f != NULL)
@@ -72,7 +54,7 @@ static const char *calls(void)
 
 static const char *journal(void)
 {
-    return fs_join(&arena, scratch, arena_format(&arena, "strata/clocks-%s.json", uuid).at);
+    return scratch_path(arena_format(&arena, "strata/clocks-%s.json", uuid).at);
 }
 
 TEST(policies_are_read_from_text)
@@ -263,7 +245,7 @@ TEST(the_middle_of_readings_is_their_median)
     assert_true(isnan(clock_summarise(NULL, 0).median));
 }
 
-#define ON_CARD(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+#define ON_CARD(name) cmocka_unit_test_setup_teardown(name, card_in, card_out)
 
 TEST_MAIN("driver/clocks", T(policies_are_read_from_text),
           ON_CARD(targets_are_clocks_the_card_supports),

@@ -1,30 +1,22 @@
 #include "driver/cubin.h"
 
 #include "base/mapfile.h"
-#include "base/testing.h"
+#include "base/testing_arena.h"
 
 /* tests/gpu/make_cubin.py made it. */
 static const char sample[] = "tests/data/cubin/demo.cubin";
 
 static struct mapfile map;
-static struct arena arena;
-static struct diag diag;
 
 static int set_up(void **state)
 {
-    (void)state;
-    arena_init(&arena);
-    diag_init(&diag);
-    return mapfile_open(&map, sample, &diag) == ST_OK ? 0 : -1;
+    return arena_enter(state) != 0 || mapfile_open(&map, sample, &diag) != ST_OK;
 }
 
 static int tear_down(void **state)
 {
-    (void)state;
     mapfile_close(&map);
-    diag_fini(&diag);
-    arena_free(&arena);
-    return 0;
+    return arena_leave(state);
 }
 
 TEST(kernels_have_the_resources_of_the_compiler)

@@ -5,28 +5,20 @@
 
 #include <stdlib.h>
 
-#include "base/testing.h"
+#include "base/testing_arena.h"
 
-static struct arena arena;
-static struct diag diag;
 static struct nvml nvml;
 
 static int enter(void **state)
 {
-    (void)state;
-    arena_init(&arena);
-    diag_init(&diag);
     unsetenv("FAKE_CUDA_INIT");
-    return nvml_open(&nvml, &arena, NULL);
+    return arena_enter(state) != 0 || nvml_open(&nvml, &arena, NULL) != NVML_OK;
 }
 
 static int leave(void **state)
 {
-    (void)state;
     nvml_close(&nvml);
-    diag_fini(&diag);
-    arena_free(&arena);
-    return 0;
+    return arena_leave(state);
 }
 
 TEST(a_gpu_is_found_by_number_and_by_the_begin_of_its_uuid)

@@ -1,34 +1,15 @@
 #include "driver/gpu_lock.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/fs.h"
-#include "base/testing.h"
+#include "base/testing_folder.h"
 
-static struct arena arena;
-static struct diag diag;
-static char scratch[64];
-
-static int enter(void **state)
+/* Locks are files below the folder. */
+static int enter_alone(void **state)
 {
-    (void)state;
-    arena_init(&arena);
-    diag_init(&diag);
-    snprintf(scratch, sizeof(scratch), "/tmp/strata-gpulock-XXXXXX");
-    return mkdtemp(scratch) == NULL || setenv("XDG_RUNTIME_DIR", scratch, 1) != 0;
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    remove(gpu_lock_path(&arena, "GPU-1"));
-    diag_fini(&diag);
-    arena_free(&arena);
-    return rmdir(scratch);
+    return enter(state) != 0 || setenv("XDG_RUNTIME_DIR", scratch, 1) != 0;
 }
 
 /* A process that holds the lock until it is killed. */
@@ -104,11 +85,10 @@ TEST(gpus_are_locked_apart)
     assert_int_equal(gpu_lock_take(&two, "GPU-2", "x", 0, &diag), ST_OK);
     gpu_lock_release(&one);
     gpu_lock_release(&two);
-    remove(gpu_lock_path(&arena, "GPU-2"));
 }
 
-#define IN_SCRATCH(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+#define ALONE(name) cmocka_unit_test_setup_teardown(name, enter_alone, leave)
 
-TEST_MAIN("driver/gpu_lock", IN_SCRATCH(a_second_run_is_told_who_holds_the_gpu),
-          IN_SCRATCH(the_file_of_a_killed_run_blocks_nobody),
-          IN_SCRATCH(waiting_ends_with_the_other_run), IN_SCRATCH(gpus_are_locked_apart))
+TEST_MAIN("driver/gpu_lock", ALONE(a_second_run_is_told_who_holds_the_gpu),
+          ALONE(the_file_of_a_killed_run_blocks_nobody), ALONE(waiting_ends_with_the_other_run),
+          ALONE(gpus_are_locked_apart))

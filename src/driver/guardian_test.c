@@ -5,23 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/testing.h"
-
-static struct diag diag;
-
-static int enter(void **state)
-{
-    (void)state;
-    diag_init(&diag);
-    return 0;
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    diag_fini(&diag);
-    return 0;
-}
+#include "base/testing_arena.h"
 
 static pid_t sleeper(void)
 {
@@ -104,8 +88,6 @@ TEST(orders_to_a_dead_one_fail_quietly)
     guardian_stop(&g);
 }
 
-#define ALONE(name) cmocka_unit_test_setup_teardown(name, enter, leave)
-
-TEST_MAIN("driver/guardian", ALONE(it_ends_when_it_is_stopped), ALONE(polite_signals_do_not_end_it),
-          ALONE(the_program_ends_with_us), ALONE(a_program_that_ended_is_not_watched_any_more),
-          ALONE(orders_to_a_dead_one_fail_quietly))
+TEST_MAIN("driver/guardian", TA(it_ends_when_it_is_stopped), TA(polite_signals_do_not_end_it),
+          TA(the_program_ends_with_us), TA(a_program_that_ended_is_not_watched_any_more),
+          TA(orders_to_a_dead_one_fail_quietly))

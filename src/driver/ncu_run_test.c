@@ -1,10 +1,5 @@
 #include "driver/ncu_run.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/fs.h"
-#include "base/testing.h"
 #include "base/testing_folder.h"
 
 static const char *joined(const char *const *words)
@@ -65,14 +60,12 @@ TEST(what_it_prints_tells_what_is_wrong)
 
 TEST(pages_of_a_report_become_files)
 {
-    const char *report = fs_join(&arena, scratch, "report");
-    struct ncu_job job = {.program = "tests/fake-bin/ncu", .report = report};
-    FILE *f = fopen(arena_format(&arena, "%s.ncu-rep", report).at, "w");
+    struct ncu_job job = {.program = "tests/fake-bin/ncu", .report = scratch_path("report")};
 
-    fclose(f);
+    scratch_put("report.ncu-rep", "");
     assert_int_equal(ncu_import(&job, scratch, NULL, &diag), ST_OK);
     for (enum ncu_page page = 0; page < NCU_PAGES; page++)
-        assert_true(fs_exists(fs_join(&arena, scratch, ncu_page_file(page))));
+        assert_true(fs_exists(scratch_path(ncu_page_file(page))));
     assert_int_equal(diag.entries.n, 0);
 }
 
@@ -84,10 +77,6 @@ TEST(a_report_that_is_not_there_is_an_error)
     assert_int_equal(diag_count(&diag, "tool.failed"), 1);
 }
 
-#define IN_SCRATCH(name) cmocka_unit_test_setup_teardown(name, enter, leave)
-
-TEST_MAIN("driver/ncu_run", IN_SCRATCH(the_command_is_the_whole_set_with_everything_said),
-          IN_SCRATCH(pages_are_asked_for_in_base_units),
-          IN_SCRATCH(what_it_prints_tells_what_is_wrong),
-          IN_SCRATCH(pages_of_a_report_become_files),
-          IN_SCRATCH(a_report_that_is_not_there_is_an_error))
+TEST_MAIN("driver/ncu_run", TA(the_command_is_the_whole_set_with_everything_said),
+          TA(pages_are_asked_for_in_base_units), T(what_it_prints_tells_what_is_wrong),
+          TS(pages_of_a_report_become_files), TS(a_report_that_is_not_there_is_an_error))

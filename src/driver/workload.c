@@ -4,10 +4,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/now.h"
 #include "driver/probe.h"
 
 enum { VARIABLES_MOST = 20, LOOK_NS = 500000000 };
@@ -146,12 +146,8 @@ static bool tick(void *ctx, int pid, nanos elapsed)
     if (!f->is_known && f->watch->guardian != NULL)
         guardian_watch(f->watch->guardian, pid);
     f->is_known = true;
-    if (f->watch->samples != NULL && f->watch->gpu != NULL) {
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        clock_sample(f->watch->samples, f->watch->nvml, f->watch->gpu,
-                     (nanos)t.tv_sec * 1000000000 + t.tv_nsec);
-    }
+    if (f->watch->samples != NULL && f->watch->gpu != NULL)
+        clock_sample(f->watch->samples, f->watch->nvml, f->watch->gpu, now_ns());
     look_at_recording(f, elapsed);
     progress_tick(f->watch->progress, f->run->label, (uint64_t)(elapsed / 1000000000), 0);
     return !f->is_hung;

@@ -4,9 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/cancel.h"
-#include "base/fs.h"
-#include "base/testing.h"
 #include "base/testing_folder.h"
 
 static struct workload_result shell(const char *script, struct workload run,
@@ -112,10 +109,7 @@ TEST(a_program_that_computes_on_its_own_does_not_hang)
     nvml_close(&nvml);
 }
 
-#define IN_SCRATCH(name) cmocka_unit_test_setup_teardown(name, enter, leave)
-
-TEST_MAIN("driver/workload", IN_SCRATCH(the_environment_is_the_contract_of_the_injection_library),
-          IN_SCRATCH(ends_of_programs_are_told_apart),
-          IN_SCRATCH(a_program_that_is_not_there_is_told),
-          IN_SCRATCH(a_recording_that_stands_still_is_ended),
-          IN_SCRATCH(a_program_that_computes_on_its_own_does_not_hang))
+TEST_MAIN("driver/workload", TS(the_environment_is_the_contract_of_the_injection_library),
+          TS(ends_of_programs_are_told_apart), TS(a_program_that_is_not_there_is_told),
+          TS(a_recording_that_stands_still_is_ended),
+          TS(a_program_that_computes_on_its_own_does_not_hang))

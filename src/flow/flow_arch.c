@@ -1,6 +1,7 @@
 #include "flow/flow_arch.h"
 
 #include "analysis/arch.h"
+#include "analysis/arch_rules.h"
 #include "analysis/study.h"
 #include "base/fs.h"
 #include "base/mapfile.h"

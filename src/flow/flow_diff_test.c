@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/testing.h"
+#include "base/testing_arena.h"
 
 TEST(percents_are_read_with_and_without_their_sign)
 {
@@ -20,9 +20,7 @@ TEST(gates_name_a_metric_and_maybe_a_group)
 {
     const char *problem;
     struct diff_gate gate;
-    struct arena arena;
 
-    arena_init(&arena);
     assert_true(diff_gate_parse(&arena, "service_ms>5%", &gate, &problem));
     assert_int_equal(gate.metric, COMPARE_SERVICE);
     assert_true(gate.group == SIZE_MAX && gate.limit == 0.05);
@@ -33,8 +31,7 @@ TEST(gates_name_a_metric_and_maybe_a_group)
     assert_false(diff_gate_parse(&arena, "x1.service_ms>5%", &gate, &problem));
     assert_false(diff_gate_parse(&arena, "speed>5%", &gate, &problem));
     assert_non_null(strstr(problem, "underfeed_ms"));
-    arena_free(&arena);
 }
 
 TEST_MAIN("flow_diff", T(percents_are_read_with_and_without_their_sign),
-          T(gates_name_a_metric_and_maybe_a_group))
+          TA(gates_name_a_metric_and_maybe_a_group))

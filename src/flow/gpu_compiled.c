@@ -269,36 +269,21 @@ static void look_into_program(struct keeping *k)
 
 /* ---- resources.json ---- */
 
-static void put_number(struct json_writer *j, const char *key, int64_t value)
-{
-    json_write_key(j, str_of(key));
-    if (value >= 0)
-        json_write_i64(j, value);
-    else
-        json_write_null(j);
-}
-
 static void put_kernel(struct json_writer *j, const struct wanted *w)
 {
     const struct cubin_function *f = &w->function;
 
     json_write_object(j);
-    json_write_key(j, S("kernel"));
-    json_write_string(j, w->mangled);
-    json_write_key(j, S("name"));
-    json_write_string(j, w->name);
-    json_write_key(j, S("cubin"));
-    if (w->cubin != NULL)
-        json_write_string(j, str_of(w->cubin));
-    else
-        json_write_null(j);
-    put_number(j, "registers", f->registers);
-    put_number(j, "frame_bytes", f->frame_bytes);
+    json_put_str(j, "kernel", w->mangled);
+    json_put_str(j, "name", w->name);
+    json_put_text(j, "cubin", w->cubin);
+    json_put_known(j, "registers", f->registers >= 0, f->registers);
+    json_put_known(j, "frame_bytes", f->frame_bytes >= 0, f->frame_bytes);
     /* The module does not tell spills from local arrays; without a frame there are none. */
-    put_number(j, "spill_bytes", f->frame_bytes == 0 ? 0 : -1);
-    put_number(j, "barriers", f->barriers);
-    put_number(j, "smem_static", f->shared_bytes);
-    put_number(j, "code_bytes", (int64_t)f->code_bytes);
+    json_put_known(j, "spill_bytes", f->frame_bytes == 0, 0);
+    json_put_known(j, "barriers", f->barriers >= 0, f->barriers);
+    json_put_known(j, "smem_static", f->shared_bytes >= 0, f->shared_bytes);
+    json_put_i64(j, "code_bytes", (int64_t)f->code_bytes);
     json_write_end(j);
 }
 
@@ -310,8 +295,7 @@ static void write_resources(struct keeping *k, size_t stage)
 
     json_write_init(&j, json_buffer_sink(&b), JSON_INDENTED);
     json_write_object(&j);
-    json_write_key(&j, S("kernels"));
-    json_write_array(&j);
+    json_put_array(&j, "kernels");
     for (size_t i = 0; i < k->wanted.n; i++)
         if (k->wanted.at[i].stage == stage && k->wanted.at[i].is_found) {
             put_kernel(&j, &k->wanted.at[i]);

@@ -27,11 +27,7 @@ static void end(struct value *v, struct gpu_run *run, const char *key)
 
 static void put_text(struct json_writer *w, const char *key, const char *text)
 {
-    json_write_key(w, str_of(key));
-    if (text != NULL && text[0] != 0)
-        json_write_string(w, str_of(text));
-    else
-        json_write_null(w);
+    json_put_str_or_null(w, key, str_of(text));
 }
 
 static void write_words(struct gpu_run *run, const char *key, const char *const *words)
@@ -107,9 +103,8 @@ static void write_device(struct gpu_run *run)
 
     json_write_object(w);
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-        put_text(w, texts[i].key, arena_cstr(&run->arena, texts[i].text));
-    json_write_key(w, S("sm_count"));
-    json_write_f64(w, d->sm_count);
+        json_put_str_or_null(w, texts[i].key, texts[i].text);
+    json_put_f64(w, "sm_count", d->sm_count);
     json_write_end(w);
     end(&v, run, "device");
 }
@@ -130,18 +125,12 @@ static void write_options(struct gpu_run *run, const struct gpu_mode_run *m)
     put_text(w, "clock_source", job->is_mono ? "mono" : "real");
     put_text(w, "device", job->device);
     put_text(w, "baseline", job->baseline);
-    json_write_key(w, S("timeout_s"));
-    json_write_f64(w, job->timeout_s);
-    json_write_key(w, S("share"));
-    json_write_bool(w, job->is_shared);
-    json_write_key(w, S("skip"));
-    json_write_u64(w, job->skip);
-    json_write_key(w, S("count"));
-    json_write_u64(w, job->count);
-    json_write_key(w, S("starts"));
-    json_write_u64(w, m->measured.starts);
-    json_write_key(w, S("counters"));
-    json_write_bool(w, m->measured.counting.n > 0 && !m->measured.is_degraded);
+    json_put_f64(w, "timeout_s", job->timeout_s);
+    json_put_bool(w, "share", job->is_shared);
+    json_put_u64(w, "skip", job->skip);
+    json_put_u64(w, "count", job->count);
+    json_put_u64(w, "starts", m->measured.starts);
+    json_put_bool(w, "counters", m->measured.counting.n > 0 && !m->measured.is_degraded);
     json_write_end(w);
     end(&v, run, "options");
 }

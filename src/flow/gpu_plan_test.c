@@ -1,26 +1,14 @@
 #include "flow/gpu_plan.h"
 
-#include "base/testing.h"
+#include "base/testing_arena.h"
 
-static struct arena arena;
-static struct diag diag;
 static struct gpu_plan plan;
 
-static int enter(void **state)
+static int done(void **state)
 {
-    (void)state;
-    arena_init(&arena);
-    diag_init(&diag);
-    return 0;
-}
-
-static int leave(void **state)
-{
-    (void)state;
     gpu_plan_free(&plan);
-    diag_fini(&diag);
-    arena_free(&arena);
-    return 0;
+    plan = (struct gpu_plan){0};
+    return arena_leave(state);
 }
 
 static struct gpu_profile_job job_of(const char *const *argv)
@@ -99,13 +87,12 @@ TEST(words_are_quoted_where_a_shell_would_need_it)
 {
     const char *const argv[] = {"a", "b c", "", "$d", NULL};
 
-    plan = (struct gpu_plan){0};
     assert_string_equal(gpu_command_line(argv, &arena), "a 'b c' '' '$d'");
 }
 
-#define CLEAN(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+#define TP(name) cmocka_unit_test_setup_teardown(name, arena_enter, done)
 
-TEST_MAIN("flow/gpu_plan", CLEAN(an_interpreter_lends_its_name_to_nobody),
-          CLEAN(the_spec_gives_command_stages_and_parameters),
-          CLEAN(a_selection_names_a_stage_or_makes_one), CLEAN(event_mode_times_one_stage),
-          CLEAN(words_are_quoted_where_a_shell_would_need_it))
+TEST_MAIN("flow/gpu_plan", TP(an_interpreter_lends_its_name_to_nobody),
+          TP(the_spec_gives_command_stages_and_parameters),
+          TP(a_selection_names_a_stage_or_makes_one), TP(event_mode_times_one_stage),
+          TA(words_are_quoted_where_a_shell_would_need_it))

@@ -1,7 +1,8 @@
 #include "flow/gpu_variants.h"
 
 #include <math.h>
-#include <stdlib.h>
+
+#include "base/ranked.h"
 
 static bool is_same(const struct gpu_variant *v, struct str mangled, const uint64_t *launch)
 {
@@ -79,18 +80,11 @@ const uint64_t *gpu_variants_launch(const struct gpu_variants *v, const struct g
     return one->launch;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static double median(double *values, size_t n)
 {
     if (n == 0)
         return NAN;
-    qsort(values, n, sizeof(*values), by_value);
+    ranked_sort(values, n);
     return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
@@ -172,25 +166,6 @@ const struct gpu_variant *gpu_variants_main(const struct gpu_variants *v, int st
             best = x;
     }
     return best;
-}
-
-double gpu_variants_duration(const struct gpu_variants *v, int stage)
-{
-    size_t rarest = SIZE_MAX;
-    double sum = NAN;
-
-    for (size_t i = 0; i < v->at.n; i++)
-        if (v->at.at[i].stage == stage && v->at.at[i].durations.n > 0 &&
-            v->at.at[i].durations.n < rarest)
-            rarest = v->at.at[i].durations.n;
-    for (size_t i = 0; i < v->at.n; i++) {
-        const struct gpu_variant *x = &v->at.at[i];
-        if (x->stage != stage || x->durations.n == 0)
-            continue;
-        double times = round((double)x->durations.n / (double)rarest);
-        sum = (isnan(sum) ? 0 : sum) + times * x->median_ns;
-    }
-    return sum;
 }
 
 void gpu_variants_free(struct gpu_variants *v)

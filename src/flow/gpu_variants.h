@@ -58,10 +58,6 @@ size_t gpu_variants_make_stages(struct gpu_variants *v, struct arena *arena, str
 /* What stands for a stage: its variant with the largest total; NULL when it has none. */
 const struct gpu_variant *gpu_variants_main(const struct gpu_variants *v, int stage);
 
-/* How long one pass through a stage takes, in ns: the medians of its variants, each as often as it
- * comes for one launch of the rarest. NAN when none was timed. */
-double gpu_variants_duration(const struct gpu_variants *v, int stage);
-
 void gpu_variants_free(struct gpu_variants *v);
 
 /* Regex that finds what any of the selections does; NULL when none has one. */

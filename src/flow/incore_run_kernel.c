@@ -4,11 +4,11 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "analysis/incore_lint.h"
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/now.h"
 #include "flow/flow_incore_clean.h"
 #include "flow/incore_run.h"
 
@@ -125,18 +125,10 @@ static void finish_kernel(struct incore_run *run, struct incore_kernel *k)
         clean_kernel(run, k);
 }
 
-static double seconds_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 void incore_run_kernel(struct incore_run *run, struct incore_kernel *k, const struct run_row *old)
 {
     struct incore_texts texts;
-    double begin = seconds_now();
+    nanos begin = now_ns();
     const char *name = folder_name(&k->arena, k->source->name);
 
     k->final = fs_join(&k->arena, run->funcs, name);
@@ -162,5 +154,5 @@ void incore_run_kernel(struct incore_run *run, struct incore_kernel *k, const st
         finish_kernel(run, k);
     }
     incore_kernel_close(&texts);
-    k->row.duration_sec = seconds_now() - begin;
+    k->row.duration_sec = (double)(now_ns() - begin) / 1e9;
 }

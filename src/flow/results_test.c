@@ -1,12 +1,9 @@
 #include "flow/results.h"
 
-#include "base/testing.h"
+#include "base/testing_arena.h"
 
 TEST(a_captures_name_is_the_last_part_of_its_path)
 {
-    struct arena arena;
-
-    arena_init(&arena);
     assert_string_equal(results_name(&arena, "a/run_1"), "run_1");
     assert_string_equal(results_name(&arena, "a/run_1///"), "run_1");
     assert_string_equal(results_name(&arena, "a/run_1/ASCEND_PROFILER_OUTPUT/"), "run_1");
@@ -14,17 +11,12 @@ TEST(a_captures_name_is_the_last_part_of_its_path)
     assert_string_equal(results_name(&arena, "ASCEND_PROFILER_OUTPUT"), "ASCEND_PROFILER_OUTPUT");
     assert_string_equal(results_name(&arena, "x/a b+c.json.gz"), "a_b_c.json.gz");
     assert_string_equal(results_name(&arena, "/"), "capture");
-    arena_free(&arena);
 }
 
 TEST(a_chosen_folder_wins)
 {
-    struct arena arena;
-
-    arena_init(&arena);
     assert_string_equal(results_folder(&arena, "no/such/file", "out"), "out");
     assert_string_equal(results_folder(&arena, "no/such/file", NULL), "strata");
-    arena_free(&arena);
 }
 
-TEST_MAIN("results", T(a_captures_name_is_the_last_part_of_its_path), T(a_chosen_folder_wins))
+TEST_MAIN("results", TA(a_captures_name_is_the_last_part_of_its_path), TA(a_chosen_folder_wins))

@@ -28,7 +28,8 @@ static const struct {
     {S_INIT("uint8"), 1}, {S_INIT("bool"), 1},     {S_INIT("int4"), 0.5},
 };
 
-double gpu_dtype_bytes(struct str dtype)
+/* Bytes of one element: "bf16", "bfloat16", "fp8", "int4" (0.5), …; 0 for a type not known. */
+static double dtype_bytes(struct str dtype)
 {
     for (size_t i = 0; i < ARRAY_LEN(dtypes); i++)
         if (str_equal_nocase(dtypes[i].name, dtype))
@@ -121,7 +122,7 @@ static double bytes_of(struct reader *r)
     peek(r);
     struct str name = word(r);
     const struct gpu_param *p = find(r, name);
-    double bytes = gpu_dtype_bytes(p != NULL ? p->text : name);
+    double bytes = dtype_bytes(p != NULL ? p->text : name);
 
     if (!(bytes > 0))
         return fail(r, arena_format(r->arena, "bytesof: no type \"%.*s\"",

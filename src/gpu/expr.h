@@ -30,7 +30,4 @@ struct gpu_param_list {
 const char *gpu_expr_eval(struct arena *arena, struct str text, struct gpu_param_list params,
                           double *out);
 
-/* Bytes of one element: "bf16", "bfloat16", "fp8", "int4" (0.5), …; 0 for a type not known. */
-double gpu_dtype_bytes(struct str dtype);
-
 #endif

@@ -40,11 +40,6 @@ const char *gpu_metric_unit(enum gpu_metric metric)
     return metrics[metric].unit;
 }
 
-const char *gpu_metric_counters(enum gpu_metric metric)
-{
-    return metrics[metric].counters;
-}
-
 int gpu_metric_of_counter(struct str counter, int *rank)
 {
     for (size_t i = 0; i < ARRAY_LEN(metrics); i++) {

@@ -75,10 +75,9 @@ struct gpu_kernel {
 struct gpu_kernel gpu_kernel_none(void);
 void gpu_kernel_free(struct gpu_kernel *k);
 
-/* "dur_ns", "ns", and the names of the counter, '|' between them. */
+/* "dur_ns", "ns". */
 const char *gpu_metric_name(enum gpu_metric metric);
 const char *gpu_metric_unit(enum gpu_metric metric);
-const char *gpu_metric_counters(enum gpu_metric metric);
 
 /* The metric that a counter feeds, and how good a name it is (0 the first); -1 when none does. */
 int gpu_metric_of_counter(struct str counter, int *rank);

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "base/testing_arena.h"
+#include "base/testing_folder.h"
 #include "gpu/ncu_csv.h"
 #include "gpu/run.h"
 
@@ -71,21 +71,17 @@ TEST(a_kernel_finds_its_module_by_its_plain_name)
     struct gpu_import in = read_page("\"Line No\",\"Source\"\n"
                                      "\"1\",\".entry _ZN3lib4gemmILi32EEEvPf(\"\n",
                                      ST_OK);
-    char folder[] = "/tmp/strata-ptx-XXXXXX";
     struct gpu_kernel k = gpu_kernel_none();
     struct gpu_run run;
 
     gpu_run_init(&run);
     k.name = S("void lib::gemm<32>(float *)");
     vec_push(&run.kernels, k);
-    assert_non_null(mkdtemp(folder));
-    assert_int_equal(gpu_ptx_write(folder, &in, &run, &diag), ST_OK);
-    assert_int_equal(unlink(fs_join(&arena, folder, "ptx/lib--gemm-32-.ptx")), 0);
-    assert_int_equal(rmdir(fs_join(&arena, folder, "ptx")), 0);
-    rmdir(folder);
+    assert_int_equal(gpu_ptx_write(scratch, &in, &run, &diag), ST_OK);
+    assert_true(fs_exists(scratch_path("ptx/lib--gemm-32-.ptx")));
     gpu_run_free(&run);
     gpu_import_free(&in);
 }
 
 TEST_MAIN("gpu/ncu_ptx", TA(modules_are_kept_once_each), TA(names_before_a_listing_are_passed_over),
-          TA(a_page_with_samples_is_no_such_page), TA(a_kernel_finds_its_module_by_its_plain_name))
+          TA(a_page_with_samples_is_no_such_page), TS(a_kernel_finds_its_module_by_its_plain_name))

@@ -24,7 +24,8 @@ static double clip(double value, double low, double high)
     return value < low ? low : value > high ? high : value;
 }
 
-double gpu_gain_cap(const struct gpu_case *c)
+/* The most that can be gained, in percent. */
+static double gain_cap(const struct gpu_case *c)
 {
     double dur = c->kernel->m[GPU_M_DUR_NS];
     double floor_real =
@@ -46,7 +47,8 @@ static double confidence_of(int id)
     return table[id];
 }
 
-void gpu_opportunities_add(struct gpu_opportunities *list, struct gpu_opportunity o)
+/* The gain is clipped. */
+static void push(struct gpu_opportunities *list, struct gpu_opportunity o)
 {
     o.gain = clip(o.gain, 0, GAIN_MAX);
     vec_push(&list->all, o);
@@ -60,13 +62,13 @@ static void add(struct finder *f, int id, const char *family, const char *name, 
 
     if (!(gain > 0))
         return;
-    gpu_opportunities_add(f->out, (struct gpu_opportunity){.id = id,
-                                                           .family = family,
-                                                           .name = str_of(name),
-                                                           .trigger = trigger,
-                                                           .gain = gain * f->c->share,
-                                                           .confidence = confidence_of(id),
-                                                           .is_ranked = true});
+    push(f->out, (struct gpu_opportunity){.id = id,
+                                          .family = family,
+                                          .name = str_of(name),
+                                          .trigger = trigger,
+                                          .gain = gain * f->c->share,
+                                          .confidence = confidence_of(id),
+                                          .is_ranked = true});
 }
 
 /* O1 to O4: traffic, locality, tensor cores. */
@@ -206,16 +208,15 @@ static void look_at_rules(struct finder *f)
             continue;
         bool is_global = str_equal(rule->speedup_type, S("global"));
         double gain = is_global ? fmin(rule->speedup, f->cap) : rule->speedup;
-        gpu_opportunities_add(
-            f->out, (struct gpu_opportunity){
-                        .id = 14,
-                        .family = family != NULL ? family : arena_cstr(f->arena, rule->name),
-                        .name = arena_format(f->arena, "tool rule %.*s", STR_ARGS(rule->name)),
-                        .trigger = arena_format(f->arena, "%.*s speedup=%.4g%%",
-                                                STR_ARGS(rule->speedup_type), rule->speedup),
-                        .gain = gain * f->c->share,
-                        .confidence = confidence_of(14),
-                        .is_ranked = is_global && gain > 0});
+        push(f->out, (struct gpu_opportunity){
+                         .id = 14,
+                         .family = family != NULL ? family : arena_cstr(f->arena, rule->name),
+                         .name = arena_format(f->arena, "tool rule %.*s", STR_ARGS(rule->name)),
+                         .trigger = arena_format(f->arena, "%.*s speedup=%.4g%%",
+                                                 STR_ARGS(rule->speedup_type), rule->speedup),
+                         .gain = gain * f->c->share,
+                         .confidence = confidence_of(14),
+                         .is_ranked = is_global && gain > 0});
     }
 }
 
@@ -234,7 +235,8 @@ static int by_rank(const void *x, const void *y)
     return str_compare(a->name, b->name);
 }
 
-void gpu_opportunities_rank(struct gpu_opportunities *list)
+/* By gain times confidence, ties by id, the best of each family in front. */
+static void rank(struct gpu_opportunities *list)
 {
     if (list->all.n == 0)
         return;
@@ -257,7 +259,7 @@ void gpu_opportunities_find(struct arena *arena, const struct gpu_case *c,
                        .comp = known(gpu_compute_pct(c->kernel, &name)),
                        .dram = known(c->kernel->m[GPU_M_DRAM_PCT]),
                        .chip = known(gpu_chip_pct(c->kernel, &name)),
-                       .cap = gpu_gain_cap(c)};
+                       .cap = gain_cap(c)};
 
     f.saturation = fmin(
         1, fmax(fmax(f.comp / 100 / GPU_ETA_COMPUTE, f.dram / 100 / GPU_ETA_MEMORY), f.chip / 100));
@@ -265,7 +267,7 @@ void gpu_opportunities_find(struct arena *arena, const struct gpu_case *c,
     look_at_launch(&f);
     look_at_access(&f);
     look_at_rules(&f);
-    gpu_opportunities_rank(out);
+    rank(out);
 }
 
 void gpu_opportunities_free(struct gpu_opportunities *list)

@@ -45,13 +45,4 @@ void gpu_opportunities_find(struct arena *arena, const struct gpu_case *c,
                             struct gpu_opportunities *out);
 void gpu_opportunities_free(struct gpu_opportunities *list);
 
-/* Adds one that another analysis found (O12, O13); gain is clipped. */
-void gpu_opportunities_add(struct gpu_opportunities *list, struct gpu_opportunity o);
-
-/* Ranks by gain times confidence, ties by id, and keeps the best of each family in front. */
-void gpu_opportunities_rank(struct gpu_opportunities *list);
-
-/* The most that can be gained, in percent. */
-double gpu_gain_cap(const struct gpu_case *c);
-
 #endif

@@ -1,7 +1,8 @@
 #include "gpu/roofline.h"
 
 #include <math.h>
-#include <stdlib.h>
+
+#include "base/ranked.h"
 
 static const char *const work_sources[] = {"none", "formula", "counter"};
 
@@ -16,13 +17,6 @@ enum gpu_work_source gpu_work_source_of(struct str name)
         if (str_equal(name, str_of(work_sources[i])))
             return (enum gpu_work_source)i;
     return GPU_WORK_NONE;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
 }
 
 static double middle(const double *sorted, size_t n)
@@ -52,7 +46,7 @@ struct gpu_timing gpu_timing_of(double *ns, size_t n)
 
     if (n == 0)
         return t;
-    qsort(ns, n, sizeof(*ns), by_value);
+    ranked_sort(ns, n);
     t.median = middle(ns, n);
     t.p10 = quantile(ns, n, 0.1);
     t.p90 = quantile(ns, n, 0.9);
@@ -64,7 +58,7 @@ struct gpu_timing gpu_timing_of(double *ns, size_t n)
     double *away = mem_grow(NULL, sizeof(*away), n);
     for (size_t i = 0; i < n; i++)
         away[i] = fabs(ns[i] - t.median);
-    qsort(away, n, sizeof(*away), by_value);
+    ranked_sort(away, n);
     t.cv = t.median > 0 ? 1.4826 * middle(away, n) / t.median : NAN;
     mem_free(away);
     return t;

@@ -127,21 +127,6 @@ static enum status write_timings(const char *dir, const struct gpu_run *run, str
     return st;
 }
 
-static void tiling_number(struct json_writer *w, const char *key, double value)
-{
-    json_write_key(w, str_of(key));
-    json_write_f64(w, value);
-}
-
-static void tiling_dims(struct json_writer *w, const char *key, const uint32_t dims[3])
-{
-    json_write_key(w, str_of(key));
-    json_write_array(w);
-    for (size_t i = 0; i < 3; i++)
-        json_write_u64(w, dims[i]);
-    json_write_end(w);
-}
-
 /* What the plan says of a stage, and what was measured. */
 static enum status write_tiling(struct arena *arena, const char *dir, const struct gpu_stage *s,
                                 struct diag *d)
@@ -162,16 +147,16 @@ static enum status write_tiling(struct arena *arena, const char *dir, const stru
         gpu_tree_put(&w, m);
     }
     if (k != NULL) {
-        tiling_dims(&w, "grid", k->grid);
-        tiling_dims(&w, "block", k->block);
-        tiling_dims(&w, "cluster", k->cluster);
-        tiling_number(&w, "registers", k->m[GPU_M_REGS]);
-        tiling_number(&w, "smem_static", k->m[GPU_M_SMEM_STATIC]);
-        tiling_number(&w, "smem_dynamic", k->m[GPU_M_SMEM_DYNAMIC]);
-        tiling_number(&w, "local_bytes_per_thread", k->m[GPU_M_LOCAL_PER_THREAD]);
-        tiling_number(&w, "occupancy_theoretical",
-                      isnan(s->occupancy.theory_pct) ? k->m[GPU_M_OCC_THEORY]
-                                                     : s->occupancy.theory_pct);
+        gpu_rundir_put_dims(&w, "grid", k->grid);
+        gpu_rundir_put_dims(&w, "block", k->block);
+        gpu_rundir_put_dims(&w, "cluster", k->cluster);
+        json_put_f64(&w, "registers", k->m[GPU_M_REGS]);
+        json_put_f64(&w, "smem_static", k->m[GPU_M_SMEM_STATIC]);
+        json_put_f64(&w, "smem_dynamic", k->m[GPU_M_SMEM_DYNAMIC]);
+        json_put_f64(&w, "local_bytes_per_thread", k->m[GPU_M_LOCAL_PER_THREAD]);
+        json_put_f64(&w, "occupancy_theoretical",
+                     isnan(s->occupancy.theory_pct) ? k->m[GPU_M_OCC_THEORY]
+                                                    : s->occupancy.theory_pct);
     }
     json_write_end(&w);
     json_write_finish(&w);

@@ -42,6 +42,9 @@ enum status gpu_rundir_report(const char *path, struct diag *d);
 enum status gpu_rundir_write_json(const char *dir, const struct gpu_run *run, const char *status,
                                   struct diag *d);
 
+/* The extents of a grid, a block or a cluster as a member of three. */
+void gpu_rundir_put_dims(struct json_writer *w, const char *key, const uint32_t dims[3]);
+
 /* One whole file. */
 enum status gpu_rundir_put(const char *dir, const char *name, struct str text, struct diag *d);
 

@@ -148,13 +148,7 @@ static void put_table(struct gpu_text *out, const struct table *t)
         gpu_put(out, "|---");
     gpu_put(out, "|\n");
     for (size_t i = 0; i < t->cells.n; i++) {
-        const struct column *column = &t->columns[i % t->n_columns];
-        struct str text = t->cells.at[i].text;
-        if (column->type == COLUMN_NUMBER) {
-            text.n = quantity_number(buf, (struct quantity){t->cells.at[i].number, column->unit});
-            text.at = buf;
-        }
-        gpu_put_cell(out, text);
+        gpu_put_cell(out, table_cell(t, i, buf));
         if ((i + 1) % t->n_columns == 0)
             gpu_put(out, "|\n");
     }

@@ -1,6 +1,6 @@
 #include "gpu/units.h"
 
-#include "base/testing.h"
+#include "base/testing_arena.h"
 
 static double number(const char *text, enum gpu_number_style style)
 {
@@ -46,10 +46,8 @@ TEST(a_file_shows_its_style)
 
 TEST(units_have_a_base)
 {
-    struct arena arena;
     double factor;
 
-    arena_init(&arena);
     assert_str(gpu_base_unit(&arena, S("Mbyte"), &factor), "byte");
     assert_true(factor == 1e6);
     assert_str(gpu_base_unit(&arena, S("Tbyte/s"), &factor), "byte/s");
@@ -62,8 +60,7 @@ TEST(units_have_a_base)
     assert_true(factor == 1e3);
     assert_str(gpu_base_unit(&arena, S("furlong"), &factor), "furlong");
     assert_true(factor == 1);
-    arena_free(&arena);
 }
 
 TEST_MAIN("gpu/units", T(separators_between_thousands_go), T(what_is_missing_is_no_number),
-          T(a_file_shows_its_style), T(units_have_a_base))
+          T(a_file_shows_its_style), TA(units_have_a_base))

@@ -120,6 +120,14 @@ static inline struct str incore_part_text(const struct incore_trace *t,
     return (struct str){t->text.at + in->at + part.at, part.n};
 }
 
+/* The name of an instruction, without its quotes. */
+static inline struct str incore_name(const struct incore_trace *t, const struct incore_instr *in)
+{
+    struct str raw = incore_part_text(t, in, in->name);
+
+    return raw.n >= 2 && *raw.at == '"' ? str_part(raw, 1, raw.n - 2) : raw;
+}
+
 /* In a pass over all instructions: tells the watch now and then. */
 static inline void incore_tell(const struct incore_trace *t, size_t instr)
 {

@@ -44,15 +44,6 @@ struct incore_detail incore_detail_read(struct str text, bool is_compat)
     return d;
 }
 
-static uint64_t sortable(double value)
-{
-    uint64_t bits;
-
-    value = value + 0.0;
-    memcpy(&bits, &value, sizeof(bits));
-    return bits >> 63 != 0 ? ~bits : bits | (uint64_t)1 << 63;
-}
-
 /* Numbers of the flags by begin; equal ones keep their order. */
 static uint32_t *by_begin(const struct incore_flags *flags, struct arena *arena)
 {
@@ -61,7 +52,7 @@ static uint32_t *by_begin(const struct incore_flags *flags, struct arena *arena)
     struct radix_item *spare = mem_grow(NULL, sizeof(*spare), flags->n + 1);
 
     for (size_t i = 0; i < flags->n; i++)
-        items[i] = (struct radix_item){sortable(flags->at[i].begin), (uint32_t)i};
+        items[i] = (struct radix_item){radix_key(flags->at[i].begin), (uint32_t)i};
     radix_sort(items, spare, flags->n);
     for (size_t i = 0; i < flags->n; i++)
         order[i] = items[i].value;

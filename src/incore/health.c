@@ -41,20 +41,13 @@ struct matmul {
     uint64_t mmad, load_a, load_b, fix;
 };
 
-static struct str name_of(const struct incore_trace *t, const struct incore_instr *in)
-{
-    struct str raw = incore_part_text(t, in, in->name);
-
-    return raw.n >= 2 && *raw.at == '"' ? str_part(raw, 1, raw.n - 2) : raw;
-}
-
 static struct matmul count_matmul(const struct incore_trace *t)
 {
     struct matmul m = {0};
 
     for (size_t i = 0; i < t->instrs.n; i++) {
         const struct incore_instr *in = &t->instrs.at[i];
-        struct str name = name_of(t, in);
+        struct str name = incore_name(t, in);
         incore_tell(t, i);
         m.mmad += str_starts(name, S("MMAD"));
         m.fix += str_starts(name, S("FIX_L0C"));
@@ -79,8 +72,8 @@ static bool has_cut_detail(const struct incore_trace *t, const struct incore_lan
             &t->instrs.at[lanes->order[group->first + group->n - 2]];
         struct str a = incore_part_text(t, last, last->args);
         struct str b = incore_part_text(t, before, before->args);
-        if (str_equal(name_of(t, last), name_of(t, before)) && str_find(a, S("id:")) == a.n &&
-            str_find(b, S("id:")) < b.n)
+        if (str_equal(incore_name(t, last), incore_name(t, before)) &&
+            str_find(a, S("id:")) == a.n && str_find(b, S("id:")) < b.n)
             return true;
     }
     return false;

@@ -54,16 +54,6 @@ static uint32_t base_index(struct str name, bool is_compat)
     return OTHER_RANK * 100;
 }
 
-/* Doubles as whole numbers that sort alike; -0 is 0. */
-static uint64_t sortable(double value)
-{
-    uint64_t bits;
-
-    value = value + 0.0;
-    memcpy(&bits, &value, sizeof(bits));
-    return bits >> 63 != 0 ? ~bits : bits | (uint64_t)1 << 63;
-}
-
 static void sort_groups(struct incore_lanes *lanes, struct incore_trace *t)
 {
     size_t n = t->instrs.n;
@@ -87,7 +77,7 @@ static void sort_groups(struct incore_lanes *lanes, struct incore_trace *t)
         uint32_t *order = lanes->order + t->groups.at[g].first, count = t->groups.at[g].n;
         bool is_sorted = true;
         for (uint32_t i = 0; i < count; i++) {
-            items[i] = (struct radix_item){sortable(t->instrs.at[order[i]].ts), order[i]};
+            items[i] = (struct radix_item){radix_key(t->instrs.at[order[i]].ts), order[i]};
             is_sorted = is_sorted && (i == 0 || items[i - 1].key <= items[i].key);
         }
         if (is_sorted)
@@ -110,7 +100,7 @@ static void pack_group(struct incore_trace *t, const uint32_t *order, struct inc
     for (uint32_t i = 0, next; i < n; i = next) {
         double ts = instrs[order[i]].ts;
         for (next = i; next < n && instrs[order[next]].ts == ts; next++)
-            items[next - i] = (struct radix_item){sortable(instrs[order[next]].dur), order[next]};
+            items[next - i] = (struct radix_item){radix_key(instrs[order[next]].dur), order[next]};
         if (next - i > 1)
             radix_sort(items, spare, next - i);
         for (uint32_t k = 0; k < next - i; k++) {

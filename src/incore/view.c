@@ -40,13 +40,6 @@ static uint32_t place_of(struct places *p, struct str a, struct str b, struct st
     return hash_add(&p->by_key, key, (uint32_t)n);
 }
 
-static struct str name_of(const struct incore_trace *t, const struct incore_instr *in)
-{
-    struct str raw = incore_part_text(t, in, in->name);
-
-    return raw.n >= 2 && *raw.at == '"' ? str_part(raw, 1, raw.n - 2) : raw;
-}
-
 static double length_of(const struct incore_instr *in)
 {
     return in->dur > 0 && isfinite(in->dur) && isfinite(in->ts) ? in->dur : 0;
@@ -84,7 +77,8 @@ static void add_tops(struct incore_view *v, const struct incore_trace *t)
     places_begin(&places);
     for (size_t i = 0; i < t->instrs.n; i++) {
         const struct incore_instr *in = &t->instrs.at[i];
-        struct str pipe = incore_value_text(t, t->groups.at[in->group].tid), name = name_of(t, in);
+        struct str pipe = incore_value_text(t, t->groups.at[in->group].tid),
+                   name = incore_name(t, in);
         uint32_t place = place_of(&places, pipe, name, (struct str){0}, v->tops.n);
         double from = in->ts - begins[in->group], length = length_of(in);
         if (place == v->tops.n)

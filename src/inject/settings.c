@@ -137,11 +137,3 @@ bool settings_wants(const struct settings *s, const char *name)
     plain[part.n] = '\0';
     return regexec(&s->kernel, plain, 0, NULL, 0) == 0;
 }
-
-bool settings_has_range(const struct settings *s, const char *name)
-{
-    for (unsigned i = 0; i < s->n_ranges; i++)
-        if (strcmp(s->ranges[i], name) == 0)
-            return true;
-    return false;
-}

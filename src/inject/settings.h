@@ -42,7 +42,4 @@ void settings_fini(struct settings *s);
 /* Whether the kernel of this mangled name is asked for. */
 bool settings_wants(const struct settings *s, const char *name);
 
-/* Whether this NVTX range is one of those asked for. */
-bool settings_has_range(const struct settings *s, const char *name);
-
 #endif

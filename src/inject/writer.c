@@ -161,7 +161,7 @@ static void table_put(struct writer_table *t, const uint8_t *at, size_t n, uint6
     t->n++;
 }
 
-uint32_t writer_text(struct writer *w, const char *text, size_t n)
+static uint32_t put_text(struct writer *w, const char *text, size_t n)
 {
     const uint8_t *bytes = (const uint8_t *)text;
 
@@ -185,7 +185,7 @@ uint32_t writer_text(struct writer *w, const char *text, size_t n)
 
 uint32_t writer_string(struct writer *w, const char *text)
 {
-    return text == NULL ? 0 : writer_text(w, text, strnlen(text, TRACE_STRING_MOST));
+    return text == NULL ? 0 : put_text(w, text, strnlen(text, TRACE_STRING_MOST));
 }
 
 uint32_t writer_site(struct writer *w, enum trace_site_kind kind, const uint64_t *fields, size_t n)

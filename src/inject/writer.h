@@ -58,7 +58,6 @@ void writer_abandon(struct writer *w);
 
 /* Numbers; 0 when memory or the file gave out. NULL is text number 0. */
 uint32_t writer_string(struct writer *w, const char *text);
-uint32_t writer_text(struct writer *w, const char *text, size_t n);
 uint32_t writer_site(struct writer *w, enum trace_site_kind kind, const uint64_t *fields, size_t n);
 
 /* A timed record; `extra` are the whole numbers that follow. */

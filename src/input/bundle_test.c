@@ -1,60 +1,27 @@
 #include "input/bundle.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/fs.h"
 #include "base/pool.h"
-#include "base/testing.h"
+#include "base/testing_folder.h"
 #include "capture/fleet.h"
 
-static struct arena arena;
-static struct diag diag;
 static struct fleet *fleet;
 static struct input_options options;
-static char dir[] = "/tmp/strata-bundle-XXXXXX";
 
 static int fresh(void **state)
 {
-    (void)state;
-    memcpy(dir + sizeof(dir) - 7, "XXXXXX", 6);
-    arena_init(&arena);
-    diag_init(&diag);
     options = input_defaults();
     fleet = NULL;
-    return mkdtemp(dir) == NULL;
+    return enter(state);
 }
 
 static int done(void **state)
 {
-    struct fs_list files;
-
-    (void)state;
     fleet_free(fleet);
-    fs_walk(&arena, dir, NULL, 0, &files, &diag);
-    for (size_t i = files.n; i > 0; i--)
-        remove(files.at[i - 1].path);
-    remove(dir);
-    diag_fini(&diag);
-    arena_free(&arena);
-    return 0;
-}
-
-/* Writes a file, and the folders it is in. */
-static void write_file(const char *name, const char *text)
-{
-    const char *path = fs_join(&arena, dir, name);
-    struct str folder = str_of(path);
-    struct outfile f;
-
-    folder.n -= str_basename(folder).n + 1;
-    assert_int_equal(fs_mkdirs(arena_cstr(&arena, folder), &diag), ST_OK);
-    assert_int_equal(outfile_open(&f, path, &diag), ST_OK);
-    outfile_write(&f, str_of(text));
-    assert_int_equal(outfile_commit(&f, OUTFILE_FAST, &diag), ST_OK);
+    return leave(state);
 }
 
 #define HEAD "Name,Start Time(us),Duration(us)\n"
@@ -69,13 +36,13 @@ static struct str kernel(size_t rank, size_t slice)
 
 TEST(ranks_come_in_the_order_of_their_numbers)
 {
-    write_file("a_ascend_pt/profiler_info_10.json", "{\"rank_id\": 10}");
-    write_file("a_ascend_pt/ASCEND_PROFILER_OUTPUT/kernel_details.csv", HEAD "Ten,1,2\n");
-    write_file("b_ascend_pt/profiler_info_2.json", "{\"rank_id\": 2}");
-    write_file("b_ascend_pt/ASCEND_PROFILER_OUTPUT/kernel_details.csv", HEAD "Two,1,2\n");
+    scratch_put("a_ascend_pt/profiler_info_10.json", "{\"rank_id\": 10}");
+    scratch_put("a_ascend_pt/ASCEND_PROFILER_OUTPUT/kernel_details.csv", HEAD "Ten,1,2\n");
+    scratch_put("b_ascend_pt/profiler_info_2.json", "{\"rank_id\": 2}");
+    scratch_put("b_ascend_pt/ASCEND_PROFILER_OUTPUT/kernel_details.csv", HEAD "Two,1,2\n");
     options.pool = pool_new(2);
 
-    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     pool_free(options.pool);
     assert_int_equal(fleet->ranks.n, 2);
     assert_int_equal(fleet->ranks.at[0]->facts.rank, 2);
@@ -90,31 +57,31 @@ TEST(one_rank_can_be_chosen_and_must_be_there)
 {
     struct capture *cap = NULL;
 
-    write_file("a_ascend_pt/profiler_info_0.json", "{\"rank_id\": 0}");
-    write_file("a_ascend_pt/kernel_details.csv", table);
-    write_file("b_ascend_pt/profiler_info_1.json", "{\"rank_id\": 1}");
-    write_file("b_ascend_pt/kernel_details.csv", HEAD "One,1,2\n");
+    scratch_put("a_ascend_pt/profiler_info_0.json", "{\"rank_id\": 0}");
+    scratch_put("a_ascend_pt/kernel_details.csv", table);
+    scratch_put("b_ascend_pt/profiler_info_1.json", "{\"rank_id\": 1}");
+    scratch_put("b_ascend_pt/kernel_details.csv", HEAD "One,1,2\n");
 
-    assert_int_equal(input_load(dir, &options, &diag, &cap), ST_UNSUPPORTED);
+    assert_int_equal(input_load(scratch, &options, &diag, &cap), ST_UNSUPPORTED);
     assert_int_equal(diag_count(&diag, "input.several"), 1);
     assert_string_equal(diag.hints.at[0].text, "--rank with one of 0, 1");
     options.rank = 1;
-    assert_int_equal(input_load(dir, &options, &diag, &cap), ST_OK);
+    assert_int_equal(input_load(scratch, &options, &diag, &cap), ST_OK);
     assert_str(capture_text(cap, cap->slices.name[0]), "One");
     capture_free(cap);
     options.rank = 7;
-    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_NOT_FOUND);
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_NOT_FOUND);
     assert_int_equal(diag_count(&diag, "input.no-rank"), 1);
 }
 
 TEST(ranks_without_a_number_get_the_free_ones)
 {
-    write_file("x/kernel_details.csv", HEAD "X,1,2\n");
-    write_file("y/kernel_details.csv", HEAD "Y,1,2\n");
-    write_file("z_ascend_pt/profiler_info_0.json", "{\"rank_id\": 0}");
-    write_file("z_ascend_pt/kernel_details.csv", HEAD "Z,1,2\n");
+    scratch_put("x/kernel_details.csv", HEAD "X,1,2\n");
+    scratch_put("y/kernel_details.csv", HEAD "Y,1,2\n");
+    scratch_put("z_ascend_pt/profiler_info_0.json", "{\"rank_id\": 0}");
+    scratch_put("z_ascend_pt/kernel_details.csv", HEAD "Z,1,2\n");
 
-    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     assert_str(kernel(0, 0), "Z");
     assert_str(kernel(1, 0), "X");
     assert_int_equal(fleet->ranks.at[1]->facts.rank, 1);
@@ -123,12 +90,12 @@ TEST(ranks_without_a_number_get_the_free_ones)
 
 TEST(a_number_that_two_contents_claim_is_given_once)
 {
-    write_file("a/profiler_info.json", "{\"rank_id\": 0}");
-    write_file("a/kernel_details.csv", HEAD "A,1,2\n");
-    write_file("b/profiler_info.json", "{\"rank_id\": 0}");
-    write_file("b/kernel_details.csv", HEAD "B,1,2\n");
+    scratch_put("a/profiler_info.json", "{\"rank_id\": 0}");
+    scratch_put("a/kernel_details.csv", HEAD "A,1,2\n");
+    scratch_put("b/profiler_info.json", "{\"rank_id\": 0}");
+    scratch_put("b/kernel_details.csv", HEAD "B,1,2\n");
 
-    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     assert_int_equal(fleet->ranks.n, 2);
     assert_int_equal(fleet->ranks.at[0]->facts.rank, 0);
     assert_str(kernel(1, 0), "B");
@@ -138,20 +105,20 @@ TEST(a_number_that_two_contents_claim_is_given_once)
 
 TEST(a_rank_that_two_profilers_recorded_is_read_once)
 {
-    write_file("rank0_ascend_pt/profiler_info_0.json", "{\"rank_id\": 0}");
-    write_file("rank0_ascend_pt/kernel_details.csv", HEAD "A,1748736000000000,20\n");
-    write_file(
+    scratch_put("rank0_ascend_pt/profiler_info_0.json", "{\"rank_id\": 0}");
+    scratch_put("rank0_ascend_pt/kernel_details.csv", HEAD "A,1748736000000000,20\n");
+    scratch_put(
         "kineto/rank0.pt.trace.json",
         "{\"schemaVersion\":1,\"distributedInfo\":{\"rank\":0},\"traceEvents\":[{\"ph\":\"X\","
         "\"cat\":\"kernel\",\"name\":\"a\",\"pid\":0,\"tid\":7,\"ts\":1748736000000010,"
         "\"dur\":5}]}");
-    write_file(
+    scratch_put(
         "kineto/rank1.pt.trace.json",
         "{\"schemaVersion\":1,\"distributedInfo\":{\"rank\":1},\"traceEvents\":[{\"ph\":\"X\","
         "\"cat\":\"kernel\",\"name\":\"b\",\"pid\":0,\"tid\":7,\"ts\":1748736000000010,"
         "\"dur\":5}]}");
 
-    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     assert_int_equal(fleet->ranks.n, 2);
     assert_str(kernel(0, 0), "A");
     assert_str(kernel(1, 0), "b");
@@ -160,13 +127,13 @@ TEST(a_rank_that_two_profilers_recorded_is_read_once)
 
 TEST(a_name_tells_the_rank_before_the_content_does)
 {
-    write_file("a_ascend_pt/profiler_info_5.json", "{\"rank_id\": 0}");
-    write_file("a_ascend_pt/kernel_details.csv", HEAD "A,1,2\n");
-    write_file("b_ascend_pt/profiler_info_6.json", "{\"rank_id\": 0}");
-    write_file("b_ascend_pt/kernel_details.csv", HEAD "B,1,2\n");
+    scratch_put("a_ascend_pt/profiler_info_5.json", "{\"rank_id\": 0}");
+    scratch_put("a_ascend_pt/kernel_details.csv", HEAD "A,1,2\n");
+    scratch_put("b_ascend_pt/profiler_info_6.json", "{\"rank_id\": 0}");
+    scratch_put("b_ascend_pt/kernel_details.csv", HEAD "B,1,2\n");
 
     options.rank = 6;
-    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     assert_int_equal(fleet->ranks.n, 1);
     assert_int_equal(fleet->ranks.at[0]->facts.rank, 6);
     assert_str(kernel(0, 0), "B");
@@ -174,27 +141,27 @@ TEST(a_name_tells_the_rank_before_the_content_does)
 
 TEST(runs_at_other_times_are_no_twins)
 {
-    write_file("rank0_ascend_pt/profiler_info_0.json", "{\"rank_id\": 0}");
-    write_file("rank0_ascend_pt/kernel_details.csv", HEAD "A,1748736000000000,20\n");
-    write_file(
+    scratch_put("rank0_ascend_pt/profiler_info_0.json", "{\"rank_id\": 0}");
+    scratch_put("rank0_ascend_pt/kernel_details.csv", HEAD "A,1748736000000000,20\n");
+    scratch_put(
         "kineto/rank0.pt.trace.json",
         "{\"schemaVersion\":1,\"distributedInfo\":{\"rank\":0},\"traceEvents\":[{\"ph\":\"X\","
         "\"cat\":\"kernel\",\"name\":\"a\",\"pid\":0,\"tid\":7,\"ts\":1748736000000030,"
         "\"dur\":5}]}");
 
-    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     assert_int_equal(fleet->ranks.n, 2);
     assert_int_equal(diag_count(&diag, "input.rank-shared"), 1);
 }
 
 TEST(of_two_recordings_of_a_rank_the_newer_is_read)
 {
-    write_file("h_1_20250101000000000_ascend_pt/profiler_info_0.json", "{\"rank_id\": 0}");
-    write_file("h_1_20250101000000000_ascend_pt/kernel_details.csv", HEAD "New,1,2\n");
-    write_file("h_2_20240101000000000_ascend_pt/profiler_info_0.json", "{\"rank_id\": 0}");
-    write_file("h_2_20240101000000000_ascend_pt/kernel_details.csv", HEAD "Old,1,2\n");
+    scratch_put("h_1_20250101000000000_ascend_pt/profiler_info_0.json", "{\"rank_id\": 0}");
+    scratch_put("h_1_20250101000000000_ascend_pt/kernel_details.csv", HEAD "New,1,2\n");
+    scratch_put("h_2_20240101000000000_ascend_pt/profiler_info_0.json", "{\"rank_id\": 0}");
+    scratch_put("h_2_20240101000000000_ascend_pt/kernel_details.csv", HEAD "Old,1,2\n");
 
-    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     assert_int_equal(fleet->ranks.n, 1);
     assert_str(kernel(0, 0), "New");
     assert_int_equal(diag_count(&diag, "input.rank-twice"), 1);
@@ -202,19 +169,19 @@ TEST(of_two_recordings_of_a_rank_the_newer_is_read)
 
 TEST(slices_of_a_table_are_one_table_and_older_exports_are_left_out)
 {
-    write_file("PROF_1_2_A/mindstudio_profiler_output/op_summary_slice_10_20250101.csv",
-               HEAD "C,3,1\n");
-    write_file("PROF_1_2_A/mindstudio_profiler_output/op_summary_slice_2_20250101.csv",
-               HEAD "B,2,1\n");
-    write_file("PROF_1_2_A/mindstudio_profiler_output/op_summary_slice_0_20250101.csv",
-               HEAD "A,1,1\n");
-    write_file("PROF_1_2_A/mindstudio_profiler_output/op_summary_20240101.csv", HEAD "Old,1,1\n");
-    write_file("PROF_1_2_A/mindstudio_profiler_output/task_time_20250101.csv", HEAD "T,1,1\n");
+    scratch_put("PROF_1_2_A/mindstudio_profiler_output/op_summary_slice_10_20250101.csv",
+                HEAD "C,3,1\n");
+    scratch_put("PROF_1_2_A/mindstudio_profiler_output/op_summary_slice_2_20250101.csv",
+                HEAD "B,2,1\n");
+    scratch_put("PROF_1_2_A/mindstudio_profiler_output/op_summary_slice_0_20250101.csv",
+                HEAD "A,1,1\n");
+    scratch_put("PROF_1_2_A/mindstudio_profiler_output/op_summary_20240101.csv", HEAD "Old,1,1\n");
+    scratch_put("PROF_1_2_A/mindstudio_profiler_output/task_time_20250101.csv", HEAD "T,1,1\n");
 
-    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     assert_int_equal(fleet->ranks.n, 1);
     assert_int_equal(fleet->ranks.at[0]->slices.n, 3);
-    assert_string_equal(fleet->ranks.at[0]->sources.at[1].path + strlen(dir),
+    assert_string_equal(fleet->ranks.at[0]->sources.at[1].path + strlen(scratch),
                         "/PROF_1_2_A/mindstudio_profiler_output/op_summary_slice_2_20250101.csv");
     assert_str(capture_text(fleet->ranks.at[0], fleet->ranks.at[0]->facts.kind), "msprof");
 }
@@ -226,24 +193,24 @@ TEST(slices_of_a_table_are_one_table_and_older_exports_are_left_out)
  * other. */
 TEST(slices_of_a_timeline_are_one_trace)
 {
-    write_file(MSPROF "0_20250101.json",
-               "[" EVENT("\"ts\":\"10.5\",\"dur\":2,\"name\":\"Add\","
-                         "\"args\":{\"Task Type\":\"AI_CORE\"}") ","
-                                                                 "{\"ph\":\"f\",\"bp\":\"e\","
-                                                                 "\"cat\":\"HostToDevice\",\"id\":"
-                                                                 "\"7\",\"name\":\"h\",\"pid\":5,"
-                                                                 "\"tid\":2,\"ts\":\"10.5\"}]");
-    write_file(
+    scratch_put(MSPROF "0_20250101.json",
+                "[" EVENT("\"ts\":\"10.5\",\"dur\":2,\"name\":\"Add\","
+                          "\"args\":{\"Task Type\":\"AI_CORE\"}") ","
+                                                                  "{\"ph\":\"f\",\"bp\":\"e\","
+                                                                  "\"cat\":\"HostToDevice\",\"id\":"
+                                                                  "\"7\",\"name\":\"h\",\"pid\":5,"
+                                                                  "\"tid\":2,\"ts\":\"10.5\"}]");
+    scratch_put(
         MSPROF "1_20250101.json",
         "[{\"ph\":\"X\",\"pid\":6,\"tid\":9,\"ts\":\"1\",\"dur\":2,\"name\":\"AscendCL@launch\"},"
         "{\"ph\":\"s\",\"cat\":\"HostToDevice\",\"id\":\"7\",\"name\":\"h\",\"pid\":6,\"tid\":9,"
         "\"ts\":\"1\"}]");
-    write_file(MSPROF "2_20250101.json",
-               "[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":5,\"args\":{\"name\":\"Ascend "
-               "Hardware\"}},"
-               "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":6,\"args\":{\"name\":\"CANN\"}}]");
+    scratch_put(MSPROF "2_20250101.json",
+                "[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":5,\"args\":{\"name\":\"Ascend "
+                "Hardware\"}},"
+                "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":6,\"args\":{\"name\":\"CANN\"}}]");
 
-    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     assert_int_equal(fleet->ranks.n, 1);
     const struct capture *cap = fleet->ranks.at[0];
     assert_int_equal(cap->slices.n, 2);
@@ -258,13 +225,13 @@ TEST(slices_of_a_timeline_are_one_trace)
 
 TEST(a_part_that_is_broken_or_missing_costs_itself)
 {
-    write_file(MSPROF "0_20250101.json", "[" EVENT("\"ts\":\"10.5\",\"dur\":2,\"name\":\"Add\","
-                                                   "\"args\":{\"Task Type\":\"AI_CORE\"}") "]");
-    write_file(MSPROF "1_20250101.json", "[{\"ph\":\"M\",\"name\":7}");
-    write_file(MSPROF "3_20250101.json", "[" EVENT("\"ts\":\"20.5\",\"dur\":2,\"name\":\"Mul\","
-                                                   "\"args\":{\"Task Type\":\"AI_CORE\"}") "]");
+    scratch_put(MSPROF "0_20250101.json", "[" EVENT("\"ts\":\"10.5\",\"dur\":2,\"name\":\"Add\","
+                                                    "\"args\":{\"Task Type\":\"AI_CORE\"}") "]");
+    scratch_put(MSPROF "1_20250101.json", "[{\"ph\":\"M\",\"name\":7}");
+    scratch_put(MSPROF "3_20250101.json", "[" EVENT("\"ts\":\"20.5\",\"dur\":2,\"name\":\"Mul\","
+                                                    "\"args\":{\"Task Type\":\"AI_CORE\"}") "]");
 
-    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     assert_int_equal(fleet->ranks.at[0]->slices.n, 2);
     assert_int_equal(diag_count(&diag, "input.missing-part"), 1);
     assert_int_equal(diag_count(&diag, "trace.truncated"), 1);
@@ -272,9 +239,9 @@ TEST(a_part_that_is_broken_or_missing_costs_itself)
 
 TEST(a_table_of_two_devices_is_two_captures)
 {
-    write_file("kernel_details.csv", "Device_id," HEAD "1,B,1,2\n0,A,1,2\n1,B,5,2\n1,B,x,2\n");
+    scratch_put("kernel_details.csv", "Device_id," HEAD "1,B,1,2\n0,A,1,2\n1,B,5,2\n1,B,x,2\n");
 
-    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     assert_int_equal(fleet->ranks.n, 2);
     assert_str(kernel(0, 0), "A");
     assert_int_equal(fleet->ranks.at[0]->facts.device, 0);
@@ -286,21 +253,21 @@ TEST(a_table_of_two_devices_is_two_captures)
 
 TEST(one_device_of_a_table_can_be_chosen)
 {
-    write_file("kernel_details.csv", "Device_id," HEAD "1,B,1,2\n0,A,1,2\n1,B,5,2\n");
+    scratch_put("kernel_details.csv", "Device_id," HEAD "1,B,1,2\n0,A,1,2\n1,B,5,2\n");
     options.device = 1;
 
-    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     assert_int_equal(fleet->ranks.n, 1);
     assert_int_equal(fleet->ranks.at[0]->slices.n, 2);
 }
 
 TEST(a_broken_sidecar_costs_itself)
 {
-    write_file("kernel_details.csv", table);
-    write_file("communication.json", "\x01\x02 rubbish");
-    write_file("step_trace_time.csv", "Step,Computing,Communication(Not Overlapped)\n1,2,3\n");
+    scratch_put("kernel_details.csv", table);
+    scratch_put("communication.json", "\x01\x02 rubbish");
+    scratch_put("step_trace_time.csv", "Step,Computing,Communication(Not Overlapped)\n1,2,3\n");
 
-    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     assert_int_equal(diag_count(&diag, "input.refused"), 1);
     assert_int_equal(fleet->ranks.at[0]->step_traces.n, 1);
     assert_int_equal(fleet->ranks.at[0]->slices.n, 1);
@@ -310,11 +277,11 @@ TEST(a_broken_sidecar_costs_itself)
 
 TEST(sums_over_all_ranks_are_left_out_beside_a_run)
 {
-    write_file("a_ascend_pt/kernel_details.csv", table);
-    write_file("a_ascend_pt/cluster_step_trace_time.csv", CLUSTER);
-    write_file("cluster_analysis_output/cluster_step_trace_time.csv", CLUSTER);
+    scratch_put("a_ascend_pt/kernel_details.csv", table);
+    scratch_put("a_ascend_pt/cluster_step_trace_time.csv", CLUSTER);
+    scratch_put("cluster_analysis_output/cluster_step_trace_time.csv", CLUSTER);
 
-    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     assert_int_equal(fleet->ranks.n, 1);
     assert_int_equal(fleet->ranks.at[0]->step_traces.n, 0);
     assert_int_equal(diag_count(&diag, "input.cluster-summary"), 1);
@@ -322,9 +289,9 @@ TEST(sums_over_all_ranks_are_left_out_beside_a_run)
 
 TEST(sums_over_all_ranks_alone_are_read)
 {
-    write_file("cluster_analysis_output/cluster_step_trace_time.csv", CLUSTER);
+    scratch_put("cluster_analysis_output/cluster_step_trace_time.csv", CLUSTER);
 
-    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     assert_int_equal(fleet->ranks.at[0]->step_traces.n, 1);
     assert_int_equal(fleet->ranks.at[0]->step_traces.at[0].rank, 7);
     assert_int_equal(diag_count(&diag, "input.no-timeline"), 1);
@@ -333,17 +300,17 @@ TEST(sums_over_all_ranks_alone_are_read)
 /* The timeline has a kernel that the table lacks. */
 TEST(the_number_of_kernels_of_a_file_that_is_not_taken_is_kept)
 {
-    write_file("kernel_details.csv", HEAD "Add,10.5,2\n");
-    write_file("trace_view.json",
-               "[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":5,\"args\":{\"name\":\"Ascend "
-               "Hardware\"}}," EVENT(
-                   "\"ts\":\"10.5\",\"dur\":2,\"name\":\"Add\","
-                   "\"args\":{\"Task Type\":\"AI_CORE\"}") "," EVENT("\"ts\":\"20.5\",\"dur\":2,"
-                                                                     "\"name\":\"Mul\","
-                                                                     "\"args\":{\"Task "
-                                                                     "Type\":\"AI_CORE\"}") "]");
+    scratch_put("kernel_details.csv", HEAD "Add,10.5,2\n");
+    scratch_put("trace_view.json",
+                "[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":5,\"args\":{\"name\":\"Ascend "
+                "Hardware\"}}," EVENT(
+                    "\"ts\":\"10.5\",\"dur\":2,\"name\":\"Add\","
+                    "\"args\":{\"Task Type\":\"AI_CORE\"}") "," EVENT("\"ts\":\"20.5\",\"dur\":2,"
+                                                                      "\"name\":\"Mul\","
+                                                                      "\"args\":{\"Task "
+                                                                      "Type\":\"AI_CORE\"}") "]");
 
-    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     assert_int_equal(fleet->ranks.at[0]->slices.n, 1);
     assert_int_equal(fleet->ranks.at[0]->told.n, 1);
     assert_int_equal(fleet->ranks.at[0]->told.at[0].count, 2);
@@ -351,27 +318,27 @@ TEST(the_number_of_kernels_of_a_file_that_is_not_taken_is_kept)
 
 TEST(sums_alone_are_a_capture_without_kernels)
 {
-    write_file("op_statistic.csv", "OP Type,Core Type,Count,Total Time(us)\nAdd,AI_CORE,1,2\n");
+    scratch_put("op_statistic.csv", "OP Type,Core Type,Count,Total Time(us)\nAdd,AI_CORE,1,2\n");
 
-    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     assert_int_equal(fleet->ranks.at[0]->slices.n, 0);
     assert_int_equal(diag_count(&diag, "input.no-timeline"), 1);
 }
 
 TEST(how_it_was_recorded_is_no_recording)
 {
-    write_file("profiler_info_0.json", "{\"rank_id\": 0}");
+    scratch_put("profiler_info_0.json", "{\"rank_id\": 0}");
 
-    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_NOT_FOUND);
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_NOT_FOUND);
     assert_int_equal(diag_count(&diag, "input.nothing"), 1);
 }
 
 TEST(tables_under_names_of_their_own_are_runs_of_their_own)
 {
-    write_file("rank1.csv", HEAD "One,1,2\n");
-    write_file("rank0.csv", HEAD "Zero,1,2\n");
+    scratch_put("rank1.csv", HEAD "One,1,2\n");
+    scratch_put("rank0.csv", HEAD "Zero,1,2\n");
 
-    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     assert_int_equal(fleet->ranks.n, 2);
     assert_str(kernel(1, 0), "One");
     assert_string_equal(fleet->ranks.at[1]->name, "rank1.csv");
@@ -379,31 +346,31 @@ TEST(tables_under_names_of_their_own_are_runs_of_their_own)
 
 TEST(a_name_of_its_own_beside_a_usual_one_is_left_out)
 {
-    write_file("kernel_details.csv", table);
-    write_file("copy.csv", HEAD "Copy,1,2\n");
+    scratch_put("kernel_details.csv", table);
+    scratch_put("copy.csv", HEAD "Copy,1,2\n");
 
-    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     assert_int_equal(fleet->ranks.n, 1);
     assert_str(kernel(0, 0), "Add");
 }
 
 TEST(a_packed_table_is_known_by_its_content)
 {
-    gzFile f = gzopen(fs_join(&arena, dir, "kernel_details.csv.gz"), "wb");
+    gzFile f = gzopen(scratch_path("kernel_details.csv.gz"), "wb");
 
     assert_non_null(f);
     assert_int_equal(gzwrite(f, table, sizeof(table) - 1), (int)sizeof(table) - 1);
     gzclose(f);
 
-    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_OK);
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_OK);
     assert_str(kernel(0, 0), "Add");
 }
 
 TEST(several_paths_are_one_run)
 {
-    write_file("a/rank0.csv", HEAD "Zero,1,2\n");
-    write_file("b/rank1.csv", HEAD "One,1,2\n");
-    const char *const paths[] = {fs_join(&arena, dir, "b/rank1.csv"), fs_join(&arena, dir, "a")};
+    scratch_put("a/rank0.csv", HEAD "Zero,1,2\n");
+    scratch_put("b/rank1.csv", HEAD "One,1,2\n");
+    const char *const paths[] = {scratch_path("b/rank1.csv"), scratch_path("a")};
 
     assert_int_equal(input_load_paths(paths, 2, &options, &diag, &fleet), ST_OK);
     assert_int_equal(fleet->ranks.n, 2);
@@ -412,10 +379,10 @@ TEST(several_paths_are_one_run)
 
 TEST(a_kind_of_file_that_is_not_there_cannot_be_chosen)
 {
-    write_file("kernel_details.csv", table);
+    scratch_put("kernel_details.csv", table);
     options.source = INPUT_DB;
 
-    assert_int_equal(input_load_all(dir, &options, &diag, &fleet), ST_NOT_FOUND);
+    assert_int_equal(input_load_all(scratch, &options, &diag, &fleet), ST_NOT_FOUND);
     assert_int_equal(diag_count(&diag, "input.no-source"), 1);
 }
 

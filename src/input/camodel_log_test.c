@@ -1,32 +1,27 @@
 #include "input/camodel_log.h"
 
-#include "base/testing.h"
+#include "base/testing_arena.h"
 
-static struct arena arena;
 static struct camodel_records begins, ends;
 static struct camodel_instrs instrs;
 static struct camodel_marks marks;
 
 static int fresh(void **state)
 {
-    (void)state;
-    arena_init(&arena);
     memset(&begins, 0, sizeof(begins));
     memset(&ends, 0, sizeof(ends));
     memset(&instrs, 0, sizeof(instrs));
     memset(&marks, 0, sizeof(marks));
-    return 0;
+    return arena_enter(state);
 }
 
 static int done(void **state)
 {
-    (void)state;
     vec_free(&begins.list);
     vec_free(&ends.list);
     vec_free(&instrs.list);
     vec_free(&marks.list);
-    arena_free(&arena);
-    return 0;
+    return arena_leave(state);
 }
 
 static void join(struct str from, struct str to)

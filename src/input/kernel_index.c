@@ -91,8 +91,3 @@ bool kernel_index_find(const struct kernel_index *x, strid name, nanos begin, ui
     *slice = found;
     return true;
 }
-
-size_t kernel_index_count(const struct kernel_index *x)
-{
-    return x->n;
-}

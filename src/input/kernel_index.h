@@ -24,6 +24,4 @@ struct kernel_index *kernel_index_build(const struct capture *cap, struct arena 
  * the first. */
 bool kernel_index_find(const struct kernel_index *index, strid name, nanos begin, uint32_t *slice);
 
-size_t kernel_index_count(const struct kernel_index *index);
-
 #endif

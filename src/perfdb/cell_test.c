@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/testing.h"
+#include "base/testing_arena.h"
 
 TEST(blanks_go_before_quotes)
 {
@@ -62,24 +62,18 @@ TEST(six_decimals_are_those_of_printf)
 
 TEST(empty_slots_keep_their_place)
 {
-    struct arena arena;
-
-    arena_init(&arena);
     struct cell_slots s = cell_slots(&arena, S("\"1,2;; \"3\" ;\""));
     assert_int_equal(s.n, 4);
     assert_str(s.at[1], "");
     assert_str(s.at[2], "3");
     assert_str(s.at[3], "");
     assert_int_equal(cell_slots(&arena, S(" \"\" ")).n, 0);
-    arena_free(&arena);
 }
 
 TEST(shapes_have_one_normal_form)
 {
-    struct arena arena;
     struct cell_dims dims;
 
-    arena_init(&arena);
     assert_str(cell_shape(&arena, S("( 3 4 )")), "3,4");
     assert_str(cell_shape(&arena, S(" 1 , 2 ")), "1,2");
     assert_str(cell_shape(&arena, S(",1,,2,")), "1,2");
@@ -94,20 +88,15 @@ TEST(shapes_have_one_normal_form)
     assert_int_equal(dims.n, 0);
     assert_false(cell_dims(&arena, S("1,b"), &dims));
     assert_false(cell_dims(&arena, S("1,99999999999999999999"), &dims));
-    arena_free(&arena);
 }
 
 TEST(dtypes_get_their_prefix)
 {
-    struct arena arena;
-
-    arena_init(&arena);
     assert_str(cell_dtype(&arena, S("BF16")), "DT_BF16");
     assert_str(cell_dtype(&arena, S(" DT_INT8 ")), "DT_INT8");
     assert_str(cell_dtype(&arena, S(" ")), "DT_UNDEFINED");
-    arena_free(&arena);
 }
 
 TEST_MAIN("perfdb/cell", T(blanks_go_before_quotes), T(numbers_are_read_as_scripts_write_them),
-          T(six_decimals_are_those_of_printf), T(empty_slots_keep_their_place),
-          T(shapes_have_one_normal_form), T(dtypes_get_their_prefix))
+          T(six_decimals_are_those_of_printf), TA(empty_slots_keep_their_place),
+          TA(shapes_have_one_normal_form), TA(dtypes_get_their_prefix))

@@ -1,8 +1,6 @@
 #include "perfdb/coverage.h"
 
-#include "base/testing.h"
-
-static struct arena arena;
+#include "base/testing_arena.h"
 
 static struct coverage_axis measure(const struct coverage_rule *rule, const int64_t *points,
                                     size_t n)
@@ -20,7 +18,6 @@ TEST(neighbours_are_judged_by_the_segment_of_the_larger_one)
     const int64_t points[] = {1, 2, 4, 12, 20, 64, 128, 300, 1024};
     struct coverage_axis a;
 
-    arena_init(&arena);
     a = measure(&rule, points, ARRAY_LEN(points));
     /* 2-4 by 2, 20-64 by 44, 128-300 and 300-1024 by more than twice. */
     assert_int_equal(a.gaps_n, 4);
@@ -29,7 +26,6 @@ TEST(neighbours_are_judged_by_the_segment_of_the_larger_one)
     assert_int_equal(a.gaps[1].to, 64);
     assert_true(a.gaps[3].ratio == 2);
     assert_int_equal(a.missing.n, 0);
-    arena_free(&arena);
 }
 
 TEST(ends_of_the_range_and_required_values_must_be_there)
@@ -39,13 +35,11 @@ TEST(ends_of_the_range_and_required_values_must_be_there)
     const int64_t some[] = {16, 100};
     struct coverage_axis a;
 
-    arena_init(&arena);
     a = measure(&rule, some, 2);
     assert_int_equal(a.missing.n, 2);
     assert_int_equal(a.missing.at[0], 1);
     assert_int_equal(a.missing.at[1], 64); /* required, though 100 lies beyond the end */
     assert_int_equal(measure(&rule, NULL, 0).missing.n, 3);
-    arena_free(&arena);
 }
 
 /* What `db grid` makes must satisfy what `db coverage` asks for. */
@@ -53,13 +47,10 @@ TEST(the_grids_are_as_dense_as_their_rules)
 {
     struct grid_rules grids;
     struct coverage_rules rules;
-    struct diag d;
     size_t checked = 0;
 
-    arena_init(&arena);
-    diag_init(&d);
-    assert_int_equal(grid_rules_read(&grids, &arena, NULL, &d), ST_OK);
-    assert_int_equal(coverage_rules_read(&rules, &arena, NULL, &d), ST_OK);
+    assert_int_equal(grid_rules_read(&grids, &arena, NULL, &diag), ST_OK);
+    assert_int_equal(coverage_rules_read(&rules, &arena, NULL, &diag), ST_OK);
     for (size_t i = 0; i < grids.grids_n; i++) {
         struct coverage_rule rule;
         bool is_there;
@@ -73,20 +64,15 @@ TEST(the_grids_are_as_dense_as_their_rules)
         checked++;
     }
     assert_int_equal(checked, 11);
-    diag_fini(&d);
-    arena_free(&arena);
 }
 
 TEST(an_axis_of_a_pattern_goes_before_its_grid)
 {
     struct coverage_rules rules;
     struct coverage_rule rule;
-    struct diag d;
     bool is_there;
 
-    arena_init(&arena);
-    diag_init(&d);
-    assert_int_equal(coverage_rules_read(&rules, &arena, NULL, &d), ST_OK);
+    assert_int_equal(coverage_rules_read(&rules, &arena, NULL, &diag), ST_OK);
     assert_int_equal(coverage_rules_axis(&rules, S("tile"), S("D"), S(""), &rule, &is_there),
                      ST_OK);
     assert_true(is_there);
@@ -97,10 +83,8 @@ TEST(an_axis_of_a_pattern_goes_before_its_grid)
     assert_int_equal(rule.max, 131072);
     assert_int_equal(coverage_rules_axis(&rules, S("x"), S("y"), S("z"), &rule, &is_there), ST_OK);
     assert_false(is_there);
-    diag_fini(&d);
-    arena_free(&arena);
 }
 
-TEST_MAIN("perfdb/coverage", T(neighbours_are_judged_by_the_segment_of_the_larger_one),
-          T(ends_of_the_range_and_required_values_must_be_there),
-          T(the_grids_are_as_dense_as_their_rules), T(an_axis_of_a_pattern_goes_before_its_grid))
+TEST_MAIN("perfdb/coverage", TA(neighbours_are_judged_by_the_segment_of_the_larger_one),
+          TA(ends_of_the_range_and_required_values_must_be_there),
+          TA(the_grids_are_as_dense_as_their_rules), TA(an_axis_of_a_pattern_goes_before_its_grid))

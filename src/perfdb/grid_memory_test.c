@@ -1,8 +1,6 @@
 #include "perfdb/grid_memory.h"
 
-#include "base/testing.h"
-
-static struct arena arena;
+#include "base/testing_arena.h"
 
 static int64_t bytes_of(const char *cell, const char *dtypes)
 {
@@ -14,7 +12,6 @@ static int64_t bytes_of(const char *cell, const char *dtypes)
 
 TEST(elements_count_by_their_type)
 {
-    arena_init(&arena);
     assert_int_equal(bytes_of("4;", "\"INT64\""), 32);
     assert_int_equal(bytes_of("1024;1024", "FLOAT"), 4096 + 2048); /* beyond the list: 2 bytes */
     assert_int_equal(bytes_of("8;8", "dt_complex128; BOOL"), 128 + 8);
@@ -22,31 +19,26 @@ TEST(elements_count_by_their_type)
     assert_int_equal(bytes_of("8;;8", "INT8;;INT64"), 8 + 16);
     /* Three times 32768 x 55296 of two bytes are 10.125 GiB. */
     assert_int_equal(3 * bytes_of("32768,55296", "DT_BF16"), (int64_t)(10.125 * 0x1p30));
-    arena_free(&arena);
 }
 
 TEST(sums_beyond_64_bits_stay_at_the_end)
 {
     const char huge[] = "9223372036854775807,9223372036854775807";
 
-    arena_init(&arena);
     assert_true(bytes_of(huge, "") == INT64_MAX);
     assert_true(bytes_of("9223372036854775807,9223372036854775807;9", "") == INT64_MAX);
     assert_int_equal(bytes_of("9223372036854775807,9223372036854775807,0", ""), 0);
     assert_int_equal(bytes_of("-3,2", "INT32"), -24);
-    arena_free(&arena);
 }
 
 TEST(sizes_have_two_decimals)
 {
-    arena_init(&arena);
     assert_str(grid_memory_text(&arena, 0), "0 B");
     assert_str(grid_memory_text(&arena, 1023), "1023 B");
     assert_str(grid_memory_text(&arena, 1536), "1.50 KiB");
     assert_str(grid_memory_text(&arena, 12345678901), "11.50 GiB");
     assert_str(grid_memory_text(&arena, (int64_t)1 << 42), "4096.00 GiB");
-    arena_free(&arena);
 }
 
-TEST_MAIN("perfdb/grid_memory", T(elements_count_by_their_type),
-          T(sums_beyond_64_bits_stay_at_the_end), T(sizes_have_two_decimals))
+TEST_MAIN("perfdb/grid_memory", TA(elements_count_by_their_type),
+          TA(sums_beyond_64_bits_stay_at_the_end), TA(sizes_have_two_decimals))

@@ -36,16 +36,11 @@ struct columns {
     int counters[COUNTER_N];
 };
 
-static int by_text(const void *a, const void *b)
-{
-    return str_compare(*(const struct str *)a, *(const struct str *)b);
-}
-
 static enum status tell_missing(struct str *missing, size_t n, const char *path, struct diag *d)
 {
     struct arena arena;
 
-    qsort(missing, n, sizeof(*missing), by_text);
+    qsort(missing, n, sizeof(*missing), str_order);
     arena_init(&arena);
     struct str list = missing[0];
     for (size_t i = 1; i < n; i++)

@@ -10,17 +10,10 @@
 
 #include "base/cancel.h"
 #include "base/fs.h"
+#include "base/now.h"
 #include "perfdb/table.h"
 
 enum { POLL_MS = 20 };
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 /* A holder removes the file before it lets go, so a lock counts only while its file has its name.
  */
@@ -99,7 +92,7 @@ static void sign(const struct lock *lock, const char *command)
 enum status lock_hold(struct lock *lock, const char *dir, const char *command, double wait_s,
                       struct diag *d)
 {
-    double until = now_s() + wait_s;
+    double until = (double)now_ns() / 1e9 + wait_s;
     size_t size = strlen(dir) + sizeof("/.strata.lock");
     int got;
 
@@ -107,7 +100,7 @@ enum status lock_hold(struct lock *lock, const char *dir, const char *command, d
     TRY(fs_mkdirs(dir, d));
     lock->path = mem_grow(NULL, 1, size);
     snprintf(lock->path, size, "%s/.strata.lock", dir);
-    while ((got = try_once(lock)) == 0 && now_s() < until && !cancelled())
+    while ((got = try_once(lock)) == 0 && (double)now_ns() / 1e9 < until && !cancelled())
         nanosleep(&(struct timespec){0, POLL_MS * 1000000L}, NULL);
     enum status st = ST_OK;
     if (got < 0)

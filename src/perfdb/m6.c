@@ -6,11 +6,6 @@
 #include "base/text_out.h"
 #include "perfdb/compare_text.h"
 
-static int by_bytes(const void *a, const void *b)
-{
-    return str_compare(*(const struct str *)a, *(const struct str *)b);
-}
-
 struct str *m6_sources(struct arena *arena, struct str list, size_t *n)
 {
     struct str *words;
@@ -18,7 +13,7 @@ struct str *m6_sources(struct arena *arena, struct str list, size_t *n)
 
     *n = 0;
     if (found > 0)
-        qsort(words, found, sizeof(*words), by_bytes);
+        qsort(words, found, sizeof(*words), str_order);
     for (size_t i = 0; i < found; i++)
         if (*n == 0 || !str_equal(words[*n - 1], words[i]))
             words[(*n)++] = words[i];

@@ -2,7 +2,8 @@
 
 #include <stdlib.h>
 
-const struct str replay_ops[] = {
+/* By name, in byte order. */
+static const struct str known[] = {
     S_INIT("Add"),
     S_INIT("AddRmsNormBias"),
     S_INIT("ArgMaxV2"),
@@ -41,19 +42,12 @@ const struct str replay_ops[] = {
     S_INIT("split_qkv_rmsnorm_rope_kernel"),
 };
 
-const size_t replay_op_count = ARRAY_LEN(replay_ops);
-
 bool replay_op_is_known(struct str op)
 {
-    for (size_t i = 0; i < replay_op_count; i++)
-        if (str_equal(replay_ops[i], op))
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
+        if (str_equal(known[i], op))
             return true;
     return false;
-}
-
-static int by_text(const void *a, const void *b)
-{
-    return str_compare(*(const struct str *)a, *(const struct str *)b);
 }
 
 static struct str listed(struct arena *arena, const struct str *names, size_t n)
@@ -75,8 +69,8 @@ struct str replay_ops_problem(struct arena *arena, const struct str *ops, size_t
             unknown[count++] = ops[i];
     if (count == 0)
         return S("");
-    qsort(unknown, count, sizeof(*unknown), by_text);
+    qsort(unknown, count, sizeof(*unknown), str_order);
     return arena_format(arena, "Unsupported --op: %.*s. Available: %.*s",
                         STR_ARGS(listed(arena, unknown, count)),
-                        STR_ARGS(listed(arena, replay_ops, replay_op_count)));
+                        STR_ARGS(listed(arena, known, ARRAY_LEN(known))));
 }

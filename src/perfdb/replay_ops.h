@@ -6,10 +6,6 @@
 
 #include "base/arena.h"
 
-/* By name, in byte order. */
-extern const struct str replay_ops[];
-extern const size_t replay_op_count;
-
 bool replay_op_is_known(struct str op);
 
 /* "Unsupported --op: X. Available: ..." for the names that are unknown, sorted; empty when all are

@@ -1,6 +1,6 @@
 #include "perfdb/row.h"
 
-#include "base/testing.h"
+#include "base/testing_arena.h"
 
 TEST(durations_above_zero_count)
 {
@@ -14,10 +14,8 @@ TEST(durations_above_zero_count)
 TEST(folded_matrices_are_unfolded)
 {
     int64_t stored[] = {320, 48, 16, 16, 1};
-    struct arena arena;
     struct cell_dims out;
 
-    arena_init(&arena);
     assert_true(row_logical(&arena, (struct cell_dims){stored, 4}, S("FRACTAL_NZ"), &out));
     assert_int_equal(out.n, 2);
     assert_int_equal(out.at[0], 48 * 16);
@@ -27,7 +25,6 @@ TEST(folded_matrices_are_unfolded)
     assert_false(row_logical(&arena, (struct cell_dims){stored, 5}, S("FRACTAL_NZ"), &out));
     stored[1] = INT64_MAX;
     assert_false(row_logical(&arena, (struct cell_dims){stored, 4}, S("FRACTAL_NZ"), &out));
-    arena_free(&arena);
 }
 
-TEST_MAIN("perfdb/row", T(durations_above_zero_count), T(folded_matrices_are_unfolded))
+TEST_MAIN("perfdb/row", T(durations_above_zero_count), TA(folded_matrices_are_unfolded))

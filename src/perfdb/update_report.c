@@ -71,19 +71,10 @@ static void put(struct json_buffer *out, struct str text)
     sink.write(sink.ctx, text);
 }
 
-static size_t width_of(struct str text)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < text.n; i++)
-        n += ((unsigned char)text.at[i] & 0xc0) != 0x80;
-    return n;
-}
-
 static void put_padded(struct json_buffer *out, struct str text, size_t width, char fill)
 {
     put(out, text);
-    for (size_t i = width_of(text); i < width; i++)
+    for (size_t i = str_width(text); i < width; i++)
         put(out, (struct str){&fill, 1});
 }
 
@@ -104,7 +95,7 @@ static void put_grid(struct json_buffer *out, struct grid *g)
     size_t widths[COLUMNS_MAX] = {0}, rows = g->cells.n / g->columns;
 
     for (size_t i = 0; i < g->cells.n; i++) {
-        size_t width = width_of(g->cells.at[i]), *widest = &widths[i % g->columns];
+        size_t width = str_width(g->cells.at[i]), *widest = &widths[i % g->columns];
         *widest = width > *widest ? width : *widest;
     }
     for (size_t r = 0; r < rows && rows > 1; r++) {

@@ -1,6 +1,6 @@
 #include "perfdb/version.h"
 
-#include "base/testing.h"
+#include "base/testing_arena.h"
 
 TEST(version_texts_are_words_with_single_joints)
 {
@@ -20,14 +20,11 @@ TEST(version_texts_are_words_with_single_joints)
 
 TEST(three_parts_make_a_folder)
 {
-    struct arena arena;
     const struct str a[] = {S_INIT("VLLM0.18.0"), S_INIT("torch2.9.0+git"), S_INIT("v8.5")};
     const struct str b[] = {S_INIT(" V1 "), S_INIT("TORCH2"), S_INIT("CANN8.5.RC1")};
 
-    arena_init(&arena);
     assert_str(version_dir(&arena, a), "vllm0.18.0_torch2.9.0_cannv8.5");
     assert_str(version_dir(&arena, b), "vllm1_torch2_cann8.5.RC1");
-    arena_free(&arena);
 }
 
 TEST(whole_folder_names_are_known)
@@ -62,5 +59,5 @@ TEST(installers_leave_their_version_in_files)
 }
 
 TEST_MAIN("perfdb/version", T(version_texts_are_words_with_single_joints),
-          T(three_parts_make_a_folder), T(whole_folder_names_are_known),
+          TA(three_parts_make_a_folder), T(whole_folder_names_are_known),
           T(installers_leave_their_version_in_files))

@@ -181,6 +181,16 @@ bool pto_core_settle(struct pto_core *c);
 bool pto_core_tell_blocked(struct pto_core *c);
 void pto_core_drop_backlog(struct pto_core *c);
 
+static inline const struct pto_use *pto_core_uses(const struct pto_core *c,
+                                                  const struct pto_site *s)
+{
+    return c->program->uses.at + s->use_first;
+}
+
+/* Joins what the bytes of an instruction wait for. */
+void pto_core_look(struct pto_core *c, const struct pto_site *s, enum pto_pipe pipe,
+                   struct pto_moment *wait);
+
 /* Notes the bytes that an instruction touched until it was ready. */
 void pto_core_note(struct pto_core *c, const struct pto_site *s, enum pto_pipe pipe,
                    struct pto_moment ready);
@@ -204,6 +214,7 @@ bool pto_core_plain_site(struct pto_core *c, uint32_t site);
 struct pto_number *pto_core_operand(struct pto_core *c, const struct pto_site *s,
                                     enum pto_role role);
 
+bool pto_core_fifo_site(struct pto_core *c, uint32_t site);
 bool pto_core_load_scalar(struct pto_core *c, uint32_t site);
 bool pto_core_store_scalar(struct pto_core *c, uint32_t site);
 bool pto_core_get_value(struct pto_core *c, uint32_t site);

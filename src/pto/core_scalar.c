@@ -1,11 +1,6 @@
 /* Scalars in memory: load_scalar, store_scalar, tgetval. */
 #include "pto/core.h"
 
-static const struct pto_use *uses_of(const struct pto_core *c, const struct pto_site *s)
-{
-    return c->program->uses.at + s->use_first;
-}
-
 static struct pto_moment nothing(void)
 {
     return (struct pto_moment){.record = PTO_NO_RECORD};
@@ -14,7 +9,7 @@ static struct pto_moment nothing(void)
 static const struct pto_gm *operand_gm(const struct pto_core *c, const struct pto_site *s)
 {
     for (uint32_t i = 0; i < s->use_count; i++) {
-        const struct pto_use *u = &uses_of(c, s)[i];
+        const struct pto_use *u = &pto_core_uses(c, s)[i];
         if (u->kind == PTO_SLOT_GM)
             return &c->slots.gms[u->slot];
     }

@@ -31,11 +31,6 @@ static const struct enum_row {
 
 /* ---- words ---- */
 
-const char *pto_key_name(enum pto_key key)
-{
-    return key < PTO_KEY_COUNT ? key_names[key] : "";
-}
-
 enum pto_enum pto_key_enum(enum pto_key key)
 {
     return key < PTO_KEY_COUNT ? key_enums[key] : PTO_ENUM_NONE;

@@ -325,7 +325,6 @@ enum pto_enum pto_enum_find(struct str name);             /* PTO_ENUM_NONE when 
 struct str pto_enum_word(enum pto_enum e, int64_t value); /* "ROUND"; empty when unknown */
 bool pto_enum_value(enum pto_enum e, struct str word, int64_t *value);
 
-const char *pto_key_name(enum pto_key key);
 enum pto_enum pto_key_enum(enum pto_key key); /* the enumeration its values belong to */
 
 #endif

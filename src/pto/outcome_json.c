@@ -1,6 +1,8 @@
 /* An outcome for programs. */
 #include "pto/outcome.h"
 
+#include <math.h>
+
 static double share(const struct pto_outcome *o, int64_t n)
 {
     return o->total > 0 ? (double)n / (double)o->total : 0;
@@ -120,11 +122,9 @@ void pto_outcome_members(const struct pto_outcome *o, struct json_writer *j)
     if (o->bound != PTO_BOUND_NOTHING)
         put_place(j, "bound_core", "bound_pipe", o->bound_core, o->bound_pipe);
     json_put_u64(j, "macs", o->macs);
-    json_write_key(j, S("peak_share"));
-    if (o->peak_macs > 0 && o->total > 0)
-        json_write_f64(j, (double)o->macs / (o->peak_macs * (double)o->total));
-    else
-        json_write_null(j);
+    bool has_peak = o->peak_macs > 0 && o->total > 0;
+    json_put_f64(j, "peak_share",
+                 has_peak ? (double)o->macs / (o->peak_macs * (double)o->total) : NAN);
     json_put_u64(j, "unfilled_events", o->inserted_barriers);
     json_put_u64(j, "unrecorded", o->unrecorded);
     put_units(o, j);

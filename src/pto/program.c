@@ -8,16 +8,10 @@
 #include "pto/sync.h"
 
 enum {
-    MAX_CALLS = 16,      /* calls within calls */
-    MAX_STEPS = 1 << 22, /* of one program; also its values */
-    MAX_ARRAY_ELEMENTS = 1 << 20,
+    MAX_CALLS = 16,        /* calls within calls */
+    MAX_STEPS = 1 << 22,   /* of one program; also its values */
     SYNC_WORK = 200000000, /* comparisons of the inserter */
 };
-
-void pto_program_init(struct pto_program *p)
-{
-    memset(p, 0, sizeof(*p));
-}
 
 void pto_program_free(struct pto_program *p)
 {
@@ -56,203 +50,6 @@ enum status compile_fail(struct compiler *c, const struct pto_op *op, const char
     va_end(args);
     return diag_fail(c->diag, ST_UNSUPPORTED, code, (struct where){c->path, op->line, 0}, "%s: %s",
                      pto_op_name(op->code), text);
-}
-
-/* ---- slots ---- */
-
-static struct slot new_number(struct compiler *c)
-{
-    vec_push(&c->p->numbers, ((struct pto_number){0}));
-    vec_push(&c->numbers, ((struct number_fact){false}));
-    return (struct slot){PTO_SLOT_NUMBER, (uint32_t)(c->p->numbers.n - 1)};
-}
-
-struct slot new_constant(struct compiler *c, int64_t value)
-{
-    struct slot s = new_number(c);
-
-    c->p->numbers.at[s.at].v.i = value;
-    c->numbers.at[s.at].is_known = true;
-    return s;
-}
-
-static struct slot new_array(struct compiler *c, const struct pto_type *type)
-{
-    struct pto_array a = {.dtype = (uint8_t)type->dtype, .rank = type->rank, .count = 1};
-    size_t n = c->p->arrays.n;
-
-    if (n > 0)
-        a.first = c->p->arrays.at[n - 1].first + c->p->arrays.at[n - 1].count;
-    if (type->kind != PTO_TYPE_ARRAY) { /* events, struct: one row of members */
-        a.rank = 1;
-        a.dims[0] = a.count = type->count > 0 ? (uint32_t)type->count : 1;
-        a.dtype = PTO_I64;
-        if (a.count > MAX_ARRAY_ELEMENTS)
-            a.count = MAX_ARRAY_ELEMENTS + 1;
-    }
-    for (uint32_t i = 0; type->kind == PTO_TYPE_ARRAY && i < type->rank; i++) {
-        a.dims[i] = type->dims[i] > 0 ? type->dims[i] : 1;
-        a.count = a.dims[i] > MAX_ARRAY_ELEMENTS / a.count ? MAX_ARRAY_ELEMENTS + 1
-                                                           : a.count * (uint32_t)a.dims[i];
-    }
-    if (a.first + a.count > MAX_ARRAY_ELEMENTS) { /* told when compiled */
-        a.count = 0;
-        c->has_large_arrays = true;
-    }
-    vec_push(&c->p->arrays, a);
-    return (struct slot){PTO_SLOT_ARRAY, (uint32_t)n};
-}
-
-static struct slot new_slot(struct compiler *c, const struct pto_type *type)
-{
-    switch (type->kind) {
-    case PTO_TYPE_SCALAR:
-        return new_number(c);
-    case PTO_TYPE_TILE:
-    case PTO_TYPE_MULTI:
-        vec_push(&c->p->tiles, pto_tile_make(&type->tile, NULL, 0, 0));
-        vec_push(&c->tiles, ((struct tile_fact){0}));
-        return (struct slot){PTO_SLOT_TILE, (uint32_t)(c->p->tiles.n - 1)};
-    case PTO_TYPE_PTR:
-    case PTO_TYPE_VIEW:
-    case PTO_TYPE_PART:
-        vec_push(&c->p->gms, ((struct pto_gm){.view = {.dtype = type->dtype}, .root = -1}));
-        vec_push(&c->gms, ((struct gm_fact){0}));
-        return (struct slot){PTO_SLOT_GM, (uint32_t)(c->p->gms.n - 1)};
-    case PTO_TYPE_ARRAY:
-    case PTO_TYPE_EVENTS:
-    case PTO_TYPE_STRUCT:
-        return new_array(c, type);
-    default:
-        return new_number(c); /* sessions, pipes: a number that nobody computes with */
-    }
-}
-
-struct slot role_slot(const struct compiler *c, const struct pto_op *op, enum pto_role role,
-                      uint32_t nth)
-{
-    uint32_t value = pto_operand_nth(c->m, op, role, nth);
-    struct slot none = {0};
-
-    return value == PTO_NONE ? none : slot_of(c, value);
-}
-
-struct slot kind_slot(const struct compiler *c, const struct pto_op *op, enum pto_slot_kind kind,
-                      uint32_t nth)
-{
-    const struct pto_operand *operands = pto_operands(c->m, op);
-
-    for (uint32_t i = 0; i < op->operand_count; i++) {
-        struct slot s = slot_of(c, operands[i].value);
-        if (s.kind == kind && nth-- == 0)
-            return s;
-    }
-    return (struct slot){0};
-}
-
-const struct pto_type *result_type(const struct compiler *c, const struct pto_op *op, uint32_t nth)
-{
-    return pto_value_type(c->m, c->frame->f, op->result_first + nth);
-}
-
-struct slot result_slot(struct compiler *c, const struct pto_op *op, uint32_t nth)
-{
-    struct slot *s = &c->frame->slots[op->result_first + nth];
-
-    if (s->kind == PTO_SLOT_NONE)
-        *s = new_slot(c, result_type(c, op, nth));
-    return *s;
-}
-
-bool is_known(const struct compiler *c, struct slot number, int64_t *value)
-{
-    if (number.kind != PTO_SLOT_NUMBER || !c->numbers.at[number.at].is_known)
-        return false;
-    *value = c->p->numbers.at[number.at].v.i;
-    return true;
-}
-
-uint32_t add_uses(struct compiler *c, const struct pto_op *op, uint32_t *count)
-{
-    const struct pto_operand *operands = pto_operands(c->m, op);
-    uint32_t first = (uint32_t)c->p->uses.n;
-
-    for (uint32_t i = 0; i < op->operand_count; i++) {
-        struct slot s = slot_of(c, operands[i].value);
-        bool is_out = operands[i].role == PTO_ROLE_OUT || operands[i].role == PTO_ROLE_DST;
-        struct pto_use u = {
-            .slot = s.at,
-            .kind = s.kind,
-            .role = (uint8_t)operands[i].role,
-            .is_read = !is_out,
-            .is_written = is_out,
-            .dtype = (uint8_t)pto_value_type(c->m, c->frame->f, operands[i].value)->dtype};
-        if (s.kind == PTO_SLOT_TILE) {
-            u.bytes = (int32_t)pto_tile_bytes(&c->p->tiles.at[s.at].type);
-            u.element = (int32_t)pto_dtype_size(c->p->tiles.at[s.at].type.dtype);
-        }
-        vec_push(&c->p->uses, u);
-    }
-    *count = op->operand_count;
-    return first;
-}
-
-/* ---- steps and nodes ---- */
-
-uint32_t emit(struct compiler *c, struct pto_step step)
-{
-    vec_push(&c->p->steps, step);
-    return (uint32_t)(c->p->steps.n - 1);
-}
-
-static uint32_t here(const struct compiler *c)
-{
-    return (uint32_t)c->p->steps.n;
-}
-
-void emit_copy(struct compiler *c, struct slot from, struct slot to)
-{
-    static const uint16_t codes[] = {[PTO_SLOT_NUMBER] = PTO_STEP_COPY,
-                                     [PTO_SLOT_TILE] = PTO_STEP_COPY_TILE,
-                                     [PTO_SLOT_GM] = PTO_STEP_COPY_GM};
-
-    if (from.kind != to.kind || from.kind == PTO_SLOT_NONE || from.kind == PTO_SLOT_ARRAY)
-        return;
-    emit(c, (struct pto_step){.code = codes[from.kind], .dst = to.at, .a = from.at});
-}
-
-uint32_t open_node(struct compiler *c, enum pto_node_kind kind)
-{
-    uint32_t node = (uint32_t)c->p->nodes.n;
-    struct pto_node n = {.kind = kind,
-                         .parent = c->arm,
-                         .next = PTO_NONE,
-                         .previous = PTO_NONE,
-                         .child = PTO_NONE,
-                         .last = PTO_NONE,
-                         .site = PTO_NONE,
-                         .first_step = here(c),
-                         .before = PTO_NONE,
-                         .after = PTO_NONE};
-
-    if (c->arm != PTO_NONE) {
-        struct pto_node *parent = &c->p->nodes.at[c->arm];
-        n.previous = parent->last;
-        if (parent->last != PTO_NONE)
-            c->p->nodes.at[parent->last].next = node;
-        else
-            parent->child = node;
-        parent->last = node;
-    }
-    vec_push(&c->p->nodes, n);
-    c->arm = node;
-    return node;
-}
-
-void close_node(struct compiler *c, uint32_t node)
-{
-    c->p->nodes.at[node].end_step = here(c);
-    c->arm = c->p->nodes.at[node].parent;
 }
 
 /* ---- control flow ---- */
@@ -731,7 +528,7 @@ enum status pto_program_compile(struct pto_program *p, const struct pto_module *
     if (status == ST_OK && c.has_large_arrays)
         status =
             diag_fail(diag, ST_UNSUPPORTED, "pto-run.too-large", (struct where){path, f->line, 0},
-                      "local arrays of more than %d elements", MAX_ARRAY_ELEMENTS);
+                      "local arrays of more than %d elements", PTO_ARRAY_ELEMENTS);
     if (status == ST_OK) {
         close_node(&c, body);
         emit(&c, (struct pto_step){.code = PTO_STEP_END});

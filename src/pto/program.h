@@ -147,7 +147,6 @@ struct pto_program {
     bool ignore_reuse; /* set by the caller: no flags for bytes that are written again (what-if) */
 };
 
-void pto_program_init(struct pto_program *p);
 void pto_program_free(struct pto_program *p);
 
 /*

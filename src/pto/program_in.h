@@ -75,7 +75,18 @@ struct compiler {
 enum status compile_fail(struct compiler *c, const struct pto_op *op, const char *code,
                          const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/* program_slots.c */
+enum { PTO_ARRAY_ELEMENTS = 1 << 20 }; /* of all local arrays */
+
+struct slot new_number(struct compiler *c);
 struct slot new_constant(struct compiler *c, int64_t value);
+struct slot new_slot(struct compiler *c, const struct pto_type *type);
+
+/* The step that comes next. */
+static inline uint32_t here(const struct compiler *c)
+{
+    return (uint32_t)c->p->steps.n;
+}
 
 uint32_t emit(struct compiler *c, struct pto_step step);
 void emit_copy(struct compiler *c, struct slot from, struct slot to);

@@ -214,13 +214,12 @@ TEST(lowered_fifos_are_refused_by_name)
 TEST(arrays_and_calls_are_bounded)
 {
     struct pto_module m;
-    struct pto_program p;
+    struct pto_program p = {0};
     struct diag d;
     struct arena arena;
 
     arena_init(&arena);
     diag_init(&d);
-    pto_program_init(&p);
     assert_int_equal(testing_read(&m, testing_kernel(&arena, "a2a3",
                                                      "%t = pto.declare_local_array -> "
                                                      "!pto.local_array<1048576x1048576xi32>")),

@@ -70,6 +70,8 @@ struct pto_moment {
     uint8_t other; /* as in pto_record */
 };
 
+#define PTO_NO_MOMENT ((struct pto_moment){.record = PTO_NO_RECORD})
+
 /* Keeps the later of two moments; of equal ones the first. */
 static inline void pto_moment_join(struct pto_moment *m, struct pto_moment other)
 {

@@ -58,11 +58,6 @@ static bool overlap(const struct pto_access *a, const struct pto_access *b)
     return a->lo < b->hi && b->lo < a->hi;
 }
 
-bool pto_accesses_meet(const struct pto_access *a, const struct pto_access *b)
-{
-    return (a->is_write || b->is_write || a->space == PTO_ACC) && overlap(a, b);
-}
-
 static uint8_t first_pipe(const struct pto_site *s)
 {
     return s->phases[0];

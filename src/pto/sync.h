@@ -23,7 +23,4 @@ bool pto_sync_insert(struct pto_program *p, uint64_t max_work);
 /* Hangs a barrier of all pipes before every instruction: for programs without a tree. */
 void pto_sync_everywhere(struct pto_program *p);
 
-/* True when the two accesses must keep their order. */
-bool pto_accesses_meet(const struct pto_access *a, const struct pto_access *b);
-
 #endif

@@ -61,13 +61,12 @@ static void assert_synced(const char *arch, const char *body, const char *expect
 {
     struct arena arena;
     struct pto_module m;
-    struct pto_program p;
+    struct pto_program p = {0};
     struct diag d;
     char words[4000];
 
     arena_init(&arena);
     diag_init(&d);
-    pto_program_init(&p);
     assert_int_equal(
         testing_read(&m, testing_kernel(&arena, arch, arena_format(&arena, "%s%s", HEAD, body).at)),
         ST_OK);
@@ -189,14 +188,13 @@ TEST(without_an_event_left_all_pipes_wait)
 {
     struct arena arena;
     struct pto_module m;
-    struct pto_program p;
+    struct pto_program p = {0};
     struct diag d;
     struct str loads = S(""), adds = S("");
     char words[4000];
 
     arena_init(&arena);
     diag_init(&d);
-    pto_program_init(&p);
     for (int i = 0; i < 9; i++) {
         loads = arena_format(&arena,
                              "%s%%y%d = arith.constant %d : i64\n"
@@ -291,12 +289,11 @@ TEST(too_much_work_is_given_up_safely)
 {
     struct arena arena;
     struct pto_module m;
-    struct pto_program p;
+    struct pto_program p = {0};
     struct diag d;
 
     arena_init(&arena);
     diag_init(&d);
-    pto_program_init(&p);
     testing_read(&m, testing_kernel(&arena, "a2a3", HEAD LOAD("t0") ADDS("t0", "t1") STORE("t1")));
     assert_int_equal(
         pto_program_compile(&p, &m, &m.functions.at[0], PTO_KIND_VECTOR, m.arch, false, "k", &d),
@@ -312,30 +309,6 @@ TEST(too_much_work_is_given_up_safely)
     arena_free(&arena);
 }
 
-TEST(accesses_meet_by_space_pointer_and_bytes)
-{
-    struct pto_access a = {.space = PTO_VEC, .is_known = true, .is_write = true, .lo = 0, .hi = 10};
-    struct pto_access b = {.space = PTO_VEC, .is_known = true, .lo = 9, .hi = 20};
-
-    assert_true(pto_accesses_meet(&a, &b));
-    b.lo = 10;
-    assert_false(pto_accesses_meet(&a, &b));
-    b.is_known = false;
-    assert_true(pto_accesses_meet(&a, &b));
-    b.space = PTO_MAT;
-    assert_false(pto_accesses_meet(&a, &b));
-    a.space = b.space = PTO_GM;
-    a.root = 1;
-    b.root = 2;
-    assert_false(pto_accesses_meet(&a, &b));
-    b.root = -1;
-    assert_true(pto_accesses_meet(&a, &b));
-    a.is_write = false;
-    assert_false(pto_accesses_meet(&a, &b));
-    a.space = b.space = PTO_ACC;
-    assert_true(pto_accesses_meet(&a, &b));
-}
-
 TEST_MAIN("pto sync", T(a_chain_over_three_pipes_gets_two_pairs),
           T(what_a_chain_orders_gets_no_pair_of_its_own), T(independent_instructions_get_nothing),
           T(a_loop_carries_a_pair_with_a_first_set_and_a_last_wait),
@@ -347,5 +320,4 @@ TEST_MAIN("pto sync", T(a_chain_over_three_pipes_gets_two_pairs),
           T(scalars_in_tiles_wait_and_are_waited_for), T(without_an_event_left_all_pipes_wait),
           T(flags_of_the_text_are_left_alone), T(global_memory_is_told_apart_by_pointer_and_range),
           T(a_window_of_a_reshaped_tile_is_where_the_tile_is),
-          T(jumps_get_a_barrier_before_every_instruction), T(too_much_work_is_given_up_safely),
-          T(accesses_meet_by_space_pointer_and_bytes))
+          T(jumps_get_a_barrier_before_every_instruction), T(too_much_work_is_given_up_safely))

@@ -24,7 +24,6 @@ struct writer {
     struct arena arena;        /* texts of one lane */
     VEC_OF(struct str) heads;  /* by row of the lane: the fields that name it */
     const char *const *arrows; /* by flow kind: what arrows are called */
-    size_t next_from, next_to; /* arrows that begin or end at the next slices */
     size_t slices;
     bool has_events;
 };
@@ -189,18 +188,12 @@ static void put_arrow(struct writer *w, struct str begin, size_t flow, struct st
 /* Both ends are written with the slice they stand at, so no slice's row has to be remembered. */
 static void put_arrows(struct writer *w, uint32_t slice, struct str head, nanos at)
 {
-    const struct capture *cap = w->cut->cap;
+    size_t flow;
 
-    for (; w->next_from < cap->flows.n && cap->flows.at[w->next_from].from <= slice; w->next_from++)
-        if (cap->flows.at[w->next_from].from == slice &&
-            cut_has_flow(w->cut, &cap->flows.at[w->next_from]))
-            put_arrow(w, S("{\"ph\":\"s\""), w->next_from, head, at);
-    for (; w->next_to < w->cut->flows; w->next_to++) {
-        size_t flow = w->tracks.by_to[w->next_to];
-        if (cap->flows.at[flow].to > slice)
-            break;
+    while (tracks_arrow_from(&w->tracks, slice, &flow))
+        put_arrow(w, S("{\"ph\":\"s\""), flow, head, at);
+    while (tracks_arrow_to(&w->tracks, slice, &flow))
         put_arrow(w, S("{\"ph\":\"f\",\"bp\":\"e\""), flow, head, at);
-    }
 }
 
 static bool put_lane(struct writer *w, lane_id id)

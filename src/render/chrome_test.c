@@ -3,7 +3,7 @@
 #include "base/cancel.h"
 #include "base/gz.h"
 #include "base/json_write.h"
-#include "base/testing.h"
+#include "base/testing_arena.h"
 
 /* A launch on a thread, its kernel, one that overlaps it, and a counter. */
 static struct capture *sample(void)
@@ -170,18 +170,12 @@ TEST(the_packed_form_holds_the_same_text)
     struct capture *cap = sample();
     struct json_buffer plain = render(&timeline_chrome, cap, &(struct cut_options){0});
     struct json_buffer packed = render(&timeline_chrome_gz, cap, &(struct cut_options){0});
-    struct arena arena;
-    struct diag diag;
     struct str text;
 
-    arena_init(&arena);
-    diag_init(&diag);
     assert_int_equal(
         gz_read_all((struct str){packed.at, packed.n}, 1 << 20, "x", &diag, &arena, &text), ST_OK);
     assert_int_equal(text.n, plain.n);
     assert_memory_equal(text.at, plain.at, plain.n);
-    diag_fini(&diag);
-    arena_free(&arena);
     json_buffer_free(&plain);
     json_buffer_free(&packed);
     capture_free(cap);
@@ -243,6 +237,6 @@ TEST(formats_are_found_by_name_and_by_the_longest_ending)
 TEST_MAIN("render/chrome", T(every_kind_of_event_is_a_line_of_its_own),
           T(an_ascend_device_is_told_as_its_own_timelines_tell_it),
           T(an_empty_cut_is_still_a_trace), T(a_cut_leaves_out_lanes_and_arrows_that_lost_an_end),
-          T(the_packed_form_holds_the_same_text), T(a_full_sink_is_reported_by_every_format),
+          TA(the_packed_form_holds_the_same_text), T(a_full_sink_is_reported_by_every_format),
           T(an_interrupted_user_ends_every_format_early),
           T(formats_are_found_by_name_and_by_the_longest_ending))

@@ -33,7 +33,20 @@ static int64_t megahertz(struct str chip)
     return 1850;
 }
 
-int64_t insight_cycles(const struct capture *cap, nanos ticks)
+/* Of the lines of a call stack the first outside the toolkit, else the first. */
+static struct str code_line(struct str stack)
+{
+    struct str rest = stack, line, first = str_part(stack, 0, str_find_char(stack, '\n'));
+
+    while (rest.n > 0 && str_split(&rest, '\n', &line))
+        if (str_find(line, S("ascend-toolkit")) == line.n)
+            return line;
+    return first;
+}
+
+/* Ticks of the capture as cycles of its chip: as they are when the clock counts cycles, else by
+ * the chip's frequency, 1850 MHz when it is not known. */
+static int64_t cycles_of(const struct capture *cap, nanos ticks)
 {
     if (cap->clock.hz != NANOSECONDS)
         return ticks;
@@ -66,24 +79,14 @@ bool insight_table_run(const struct insight_table *t, const struct slice *s,
     if (t->key_pc == 0 || !is_run || pc.type != ATTR_TEXT || pc.text == 0)
         return false;
     *out = (struct insight_run){
-        .cycles = insight_cycles(cap, s->dur),
+        .cycles = cycles_of(cap, s->dur),
         .bytes = bytes.type == ATTR_INT ? bytes.number : 0,
         .address = capture_text(cap, pc.text),
-        .code = insight_code_line(code.type == ATTR_TEXT ? capture_text(cap, code.text) : S("")),
+        .code = code_line(code.type == ATTR_TEXT ? capture_text(cap, code.text) : S("")),
     };
     out->core = (uint32_t)t->cores.n;
     hash_get(&t->core_ids, cap->lanes.at[s->lane].key.process, &out->core);
     return true;
-}
-
-struct str insight_code_line(struct str stack)
-{
-    struct str rest = stack, line, first = str_part(stack, 0, str_find_char(stack, '\n'));
-
-    while (rest.n > 0 && str_split(&rest, '\n', &line))
-        if (str_find(line, S("ascend-toolkit")) == line.n)
-            return line;
-    return first;
 }
 
 void insight_cell_add(struct insight_cell *cell, int64_t length, int64_t bytes)
@@ -295,7 +298,7 @@ static void put_row(const struct insight_table *t, struct text_out *out,
     text_out_put(out, S("{\"Address\":"));
     text_out_quoted(out, capture_text(t->cap, row->address));
     text_out_put(out, S(",\"AscendC Inner Code\":"));
-    text_out_quoted(out, insight_code_line(lines));
+    text_out_quoted(out, code_line(lines));
     text_out_put(out, S(",\"Cycles\":"));
     insight_put_list(out, t->cores.n, CYCLES, cells, n);
     text_out_put(out, S(",\"GPR Count\":"));

@@ -59,13 +59,6 @@ void insight_table_keys(struct insight_table *t, const struct capture *cap);
 bool insight_table_run(const struct insight_table *t, const struct slice *slice,
                        struct insight_run *out);
 
-/* Of the lines of a call stack the first outside the toolkit, else the first. */
-struct str insight_code_line(struct str stack);
-
 void insight_table_write(const struct insight_table *t, struct text_out *out);
-
-/* Ticks of the capture as cycles of its chip: as they are when the clock counts cycles, else by
- * the chip's frequency, 1850 MHz when it is not known. */
-int64_t insight_cycles(const struct capture *cap, nanos ticks);
 
 #endif

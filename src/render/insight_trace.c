@@ -15,7 +15,8 @@ enum {
 
 /* ---- getting ready ---- */
 
-nanos insight_ns(const struct capture *cap, nanos ticks)
+/* A time of the capture in nanoseconds. */
+static nanos ns_of(const struct capture *cap, nanos ticks)
 {
     int64_t hz = cap->clock.hz;
     __int128 ns = ticks;
@@ -122,7 +123,7 @@ static void sort_slices(struct insight_trace *w)
         if (!cut_has(cut, i) || !w->has_lane[cut->cap->slices.lane[i]])
             continue;
         struct slice s = cut_slice(cut, i);
-        struct insight_stop stop = {.end = insight_ns(w->cut->cap, nanos_add(s.begin, s.dur)),
+        struct insight_stop stop = {.end = ns_of(w->cut->cap, nanos_add(s.begin, s.dur)),
                                     .slice = (uint32_t)i};
         stop.lane = w->core_of[s.lane];
         vec_push(&w->order, stop);
@@ -332,7 +333,7 @@ static void put_end(struct insight_trace *w, size_t flow, uint32_t number, struc
     lane_id from = cap->slices.lane[f->from], to = cap->slices.lane[f->to];
     struct slice s = cut_slice(w->cut, number);
     nanos end = nanos_add(s.begin, s.dur);
-    uint64_t nth = nth_of(w, &s, number, insight_ns(cap, end));
+    uint64_t nth = nth_of(w, &s, number, ns_of(cap, end));
 
     begin_event(w, S("{"));
     if (nth > 0) {
@@ -380,7 +381,7 @@ static void put_series(struct insight_trace *w, const struct series *series)
 
     for (size_t i = 0; i < series->samples.n; i++) {
         const struct sample *sample = &series->samples.at[i];
-        nanos at = insight_ns(w->cut->cap, sample->at);
+        nanos at = ns_of(w->cut->cap, sample->at);
         if (!cut_has_sample(w->cut, sample->at) || !isfinite(sample->value))
             continue;
         put_text(w, w->has_events ? S(",{\"args\":{") : S("{\"args\":{"),

@@ -59,7 +59,4 @@ void insight_put_args(struct insight_trace *w, const struct slice *s, struct att
 void insight_put_time(struct text_out *out, const struct capture *cap, nanos ticks);
 void insight_put_length(struct text_out *out, const struct capture *cap, const struct slice *s);
 
-/* A time of the capture in nanoseconds. */
-nanos insight_ns(const struct capture *cap, nanos ticks);
-
 #endif

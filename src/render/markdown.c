@@ -52,13 +52,8 @@ static void put_table(struct out *o, const struct table *t)
         put(o, t->columns[c].type == COLUMN_NUMBER ? S("|---:") : S("|---"));
     put(o, S("|\n"));
     for (size_t i = 0; i < t->cells.n; i++) {
-        const struct column *column = &t->columns[i % t->n_columns];
         put(o, S("| "));
-        if (column->type == COLUMN_TEXT)
-            put_escaped(o, t->cells.at[i].text);
-        else
-            put(o, (struct str){buf, quantity_number(buf, (struct quantity){t->cells.at[i].number,
-                                                                            column->unit})});
+        put_escaped(o, table_cell(t, i, buf));
         put(o, (i + 1) % t->n_columns == 0 ? S(" |\n") : S(" "));
     }
 }
@@ -74,10 +69,8 @@ static void put_item(struct out *o, const char *label, struct str text)
 
 static void put_finding(struct out *o, const struct finding *f)
 {
-    static const char *const priorities[] = {"P0", "P1", "P2", "P3"};
-
     put(o, S("- **"));
-    put(o, str_of(priorities[f->priority]));
+    put(o, str_of(priority_name(f->priority)));
     put(o, S("** `"));
     put(o, str_of(f->id));
     put(o, S("` "));

@@ -35,7 +35,6 @@ struct writer {
     uint64_t next_uuid;
     VEC_OF(uint64_t) uuids;    /* by row of the lane: its track */
     VEC_OF(uint64_t) from, to; /* arrows of the slice at hand */
-    size_t next_from, next_to; /* arrows that begin or end at the next slices */
     VEC_OF(Strata__Perfetto__DebugAnnotation) notes;
     VEC_OF(Strata__Perfetto__DebugAnnotation *) note_list;
     VEC_OF(uint8_t) packed;
@@ -228,20 +227,14 @@ static void take_notes(struct writer *w, const struct slice *slice)
 
 static void take_arrows(struct writer *w, uint32_t slice)
 {
-    const struct capture *cap = w->cut->cap;
+    size_t flow;
 
     w->from.n = 0;
     w->to.n = 0;
-    for (; w->next_from < cap->flows.n && cap->flows.at[w->next_from].from <= slice; w->next_from++)
-        if (cap->flows.at[w->next_from].from == slice &&
-            cut_has_flow(w->cut, &cap->flows.at[w->next_from]))
-            vec_push(&w->from, w->next_from + 1);
-    for (; w->next_to < w->cut->flows; w->next_to++) {
-        size_t flow = w->tracks.by_to[w->next_to];
-        if (cap->flows.at[flow].to > slice)
-            break;
+    while (tracks_arrow_from(&w->tracks, slice, &flow))
+        vec_push(&w->from, flow + 1);
+    while (tracks_arrow_to(&w->tracks, slice, &flow))
         vec_push(&w->to, flow + 1);
-    }
 }
 
 static void put_begin(struct writer *w, uint32_t number, const struct slice *slice, uint64_t uuid)

@@ -38,30 +38,13 @@ static void put_blanks(struct out *o, size_t n)
     put(o, str_part(blanks, 0, n));
 }
 
-/* Characters, not bytes: UTF-8 continuation bytes do not count. */
-static size_t width_of(struct str s)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < s.n; i++)
-        n += ((unsigned char)s.at[i] & 0xc0) != 0x80;
-    return n;
-}
-
-static struct str cell_text(const struct column *column, const struct cell *cell, char *buf)
-{
-    if (column->type == COLUMN_TEXT)
-        return cell->text;
-    return (struct str){buf, quantity_number(buf, (struct quantity){cell->number, column->unit})};
-}
-
 static size_t column_width(const struct table *t, size_t c)
 {
-    size_t width = width_of(str_of(t->columns[c].head));
+    size_t width = str_width(str_of(t->columns[c].head));
     char buf[QUANTITY_TEXT];
 
     for (size_t i = c; i < t->cells.n; i += t->n_columns) {
-        size_t w = width_of(cell_text(&t->columns[c], &t->cells.at[i], buf));
+        size_t w = str_width(table_cell(t, i, buf));
         if (w > width)
             width = w;
     }
@@ -72,7 +55,7 @@ static void put_cell(struct out *o, const struct table *t, size_t c, size_t widt
 {
     if (text.n == 0 && c + 1 == t->n_columns)
         return; /* no blanks at the end of a line */
-    size_t pad = width - width_of(text);
+    size_t pad = width - str_width(text);
     bool right = t->columns[c].type == COLUMN_NUMBER;
 
     put_blanks(o, 2 + (right ? pad : 0));
@@ -95,7 +78,7 @@ static void put_table(struct out *o, const struct table *t)
     for (size_t i = 0; i < t->cells.n; i++) {
         size_t c = i % t->n_columns;
         if (c < ARRAY_LEN(widths))
-            put_cell(o, t, c, widths[c], cell_text(&t->columns[c], &t->cells.at[i], buf));
+            put_cell(o, t, c, widths[c], table_cell(t, i, buf));
         if (c + 1 == t->n_columns)
             put(o, S("\n"));
     }
@@ -114,11 +97,10 @@ static void put_detail(struct out *o, const char *label, struct str text)
 
 static void put_finding(struct out *o, const struct finding *f)
 {
-    static const char *const priorities[] = {"P0", "P1", "P2", "P3"};
     static const char *const paints[] = {"\033[1;31m", "\033[31m", "\033[33m", "\033[36m"};
 
     put(o, S("  "));
-    put_paint(o, paints[f->priority], str_of(priorities[f->priority]));
+    put_paint(o, paints[f->priority], str_of(priority_name(f->priority)));
     put(o, S("  "));
     put_paint(o, "\033[1m", str_of(f->id));
     put(o, S("   "));

@@ -35,12 +35,35 @@ struct tracks {
     struct tracks_lane *lanes;               /* by lane; zero when not in the cut */
     uint32_t *series;                        /* by series: number of its process */
     uint32_t *by_to;                         /* arrows of the cut by the slice they lead to */
+    size_t next_from, next_to;               /* arrows not yet asked for */
     struct hash process_ids, used_pids, used_tids;
 };
 
 /* With `device_pids` the process of a GPU gets its number, 0 too, as PyTorch's traces have it. */
 void tracks_init(struct tracks *t, const struct cut *cut, bool device_pids);
 void tracks_fini(struct tracks *t);
+
+/* The next arrow of the cut that begins, or ends, at that slice; false when there is none left.
+ * Slices are asked for in order, once each. */
+static inline bool tracks_arrow_from(struct tracks *t, uint32_t slice, size_t *flow)
+{
+    const struct capture *cap = t->cut->cap;
+
+    while (t->next_from < cap->flows.n && cap->flows.at[t->next_from].from <= slice) {
+        *flow = t->next_from++;
+        if (cap->flows.at[*flow].from == slice && cut_has_flow(t->cut, &cap->flows.at[*flow]))
+            return true;
+    }
+    return false;
+}
+
+static inline bool tracks_arrow_to(struct tracks *t, uint32_t slice, size_t *flow)
+{
+    if (t->next_to >= t->cut->flows || t->cut->cap->flows.at[t->by_to[t->next_to]].to > slice)
+        return false;
+    *flow = t->by_to[t->next_to++];
+    return true;
+}
 
 /* A thread number of that process that nothing has yet. */
 int64_t tracks_fresh_tid(struct tracks *t, uint32_t process);

@@ -1,6 +1,6 @@
 #include "render/tracks.h"
 
-#include "base/testing.h"
+#include "base/testing_arena.h"
 
 static struct capture *cap;
 static struct cut cut;
@@ -123,21 +123,24 @@ TEST(arrows_are_listed_by_the_slice_they_lead_to)
     assert_int_equal(tracks.by_to[0], 1);
     assert_int_equal(tracks.by_to[1], 0);
     assert_int_equal(tracks.by_to[2], 2);
+    size_t flow;
+    assert_true(tracks_arrow_from(&tracks, 0, &flow) && flow == 0);
+    assert_false(tracks_arrow_from(&tracks, 0, &flow));
+    assert_true(tracks_arrow_to(&tracks, 0, &flow) && flow == 1);
+    assert_false(tracks_arrow_to(&tracks, 0, &flow));
+    assert_true(tracks_arrow_from(&tracks, 1, &flow) && flow == 1);
+    assert_true(tracks_arrow_from(&tracks, 1, &flow) && flow == 2);
     done();
 }
 
 TEST(rows_are_named_after_their_lane)
 {
-    struct arena arena;
-
-    arena_init(&arena);
     cap = capture_new();
     lane_id id = lane((struct lane_key){.kind = LANE_STREAM, .device = 0}, "", "2");
     lay_out();
     assert_str(tracks_row_name(&tracks, id, 0, &arena), "Stream 2");
     assert_str(tracks_row_name(&tracks, id, 1, &arena), "Stream 2 (2)");
     done();
-    arena_free(&arena);
 }
 
 TEST(slices_nest_on_the_first_row_on_which_they_fit)
@@ -228,7 +231,7 @@ TEST_MAIN("render/tracks", T(numbers_of_the_source_are_kept_and_others_get_the_s
           T(a_number_that_two_processes_claim_goes_to_the_first),
           T(devices_are_processes_of_their_own_and_counters_join_theirs),
           T(a_gpu_may_have_its_number_for_a_process),
-          T(arrows_are_listed_by_the_slice_they_lead_to), T(rows_are_named_after_their_lane),
+          T(arrows_are_listed_by_the_slice_they_lead_to), TA(rows_are_named_after_their_lane),
           T(slices_nest_on_the_first_row_on_which_they_fit),
           T(beyond_the_nesting_rows_a_row_is_used_again_when_its_slice_has_ended),
           T(ends_are_told_innermost_first_before_the_row_goes_on),

@@ -1,69 +1,47 @@
 #include "replay/arg_spec.h"
 
-#include "base/testing.h"
+#include "base/testing_arena.h"
 
-struct fixture {
-    struct arena arena;
-    struct diag diag;
-    struct slots slots;
-};
+static struct slots slots;
 
-static void start(struct fixture *f)
+static int done(void **state)
 {
-    *f = (struct fixture){0};
-    arena_init(&f->arena);
-    diag_init(&f->diag);
-}
-
-static void done(struct fixture *f)
-{
-    vec_free(&f->slots);
-    arena_free(&f->arena);
-    diag_fini(&f->diag);
+    vec_free(&slots);
+    return arena_leave(state);
 }
 
 static void refuse(const char *text, const char *code)
 {
-    struct fixture f;
-
-    start(&f);
-    assert_true(arg_spec_parse(&f.arena, str_of(text), "a.json", &f.slots, &f.diag) != ST_OK);
-    if (diag_count(&f.diag, code) != 1)
-        fail_msg("%s: %s", text, f.diag.entries.at[0].code);
-    done(&f);
+    forget();
+    vec_free(&slots);
+    assert_true(arg_spec_parse(&arena, str_of(text), "a.json", &slots, &diag) != ST_OK);
+    if (diag_count(&diag, code) != 1)
+        fail_msg("%s: %s", text, diag.entries.at[0].code);
 }
 
 TEST(tensors_and_scalars_with_their_defaults)
 {
-    struct fixture f;
-
-    start(&f);
     assert_int_equal(
         arg_spec_parse(
-            &f.arena,
+            &arena,
             S("{\"args\": [{\"kind\": \"tensor\", \"index\": 2, \"dtype\": \"INT8\","
               " \"shape\": [2, 3]}, {\"kind\": \"scalar\", \"index\": 0, \"name\": \"s\","
               " \"dtype\": \"BOOL\", \"value\": true}], \"more\": 1}"),
-            "a.json", &f.slots, &f.diag),
+            "a.json", &slots, &diag),
         ST_OK);
-    assert_int_equal(f.slots.n, 2);
-    assert_str(f.slots.at[0].name, "arg2");
-    assert_str(f.slots.at[0].fill, "zero");
-    assert_int_equal(f.slots.at[0].role, ROLE_INPUT);
-    assert_int_equal(f.slots.at[0].rank, 2);
-    assert_int_equal(f.slots.at[1].value, 1);
-    done(&f);
+    assert_int_equal(slots.n, 2);
+    assert_str(slots.at[0].name, "arg2");
+    assert_str(slots.at[0].fill, "zero");
+    assert_int_equal(slots.at[0].role, ROLE_INPUT);
+    assert_int_equal(slots.at[0].rank, 2);
+    assert_int_equal(slots.at[1].value, 1);
 }
 
 TEST(an_object_without_arguments_is_empty_and_told)
 {
-    struct fixture f;
-
-    start(&f);
-    assert_int_equal(arg_spec_parse(&f.arena, S("{\"x\": 1}"), "a.json", &f.slots, &f.diag), ST_OK);
-    assert_int_equal(f.slots.n, 0);
-    assert_int_equal(diag_count(&f.diag, "replay.empty-spec"), 1);
-    done(&f);
+    assert_int_equal(arg_spec_parse(&arena, S("{\"x\": 1}"), "a.json", &slots, &diag), ST_OK);
+    assert_int_equal(slots.n, 0);
+    assert_int_equal(diag_count(&diag, "replay.empty-spec"), 1);
 }
 
 TEST(items_that_are_wrong_are_refused)
@@ -103,23 +81,22 @@ TEST(items_that_are_wrong_are_refused)
 TEST(one_value_can_be_set_over_the_rest)
 {
     int64_t dims[] = {1};
-    struct fixture f;
 
-    start(&f);
-    assert_int_equal(arg_spec_set(&f.arena, "3=7", &f.slots, &f.diag), ST_OK);
-    assert_int_equal(arg_spec_set(&f.arena, "3=-8", &f.slots, &f.diag), ST_OK);
-    assert_int_equal(arg_spec_set(&f.arena, "4=1.0", &f.slots, &f.diag), ST_OK);
-    assert_int_equal(f.slots.n, 2);
-    assert_int_equal(f.slots.at[0].value, -8);
-    assert_int_equal(f.slots.at[1].value, 1065353216);
-    vec_push(&f.slots, ((struct slot){.is_tensor = true, .index = 9, .shape = dims, .rank = 1}));
-    assert_int_equal(arg_spec_set(&f.arena, "9=1", &f.slots, &f.diag), ST_FORMAT);
-    assert_int_equal(arg_spec_set(&f.arena, "x=1", &f.slots, &f.diag), ST_FORMAT);
-    assert_int_equal(arg_spec_set(&f.arena, "3", &f.slots, &f.diag), ST_FORMAT);
-    assert_int_equal(arg_spec_set(&f.arena, "3=", &f.slots, &f.diag), ST_FORMAT);
-    done(&f);
+    assert_int_equal(arg_spec_set(&arena, "3=7", &slots, &diag), ST_OK);
+    assert_int_equal(arg_spec_set(&arena, "3=-8", &slots, &diag), ST_OK);
+    assert_int_equal(arg_spec_set(&arena, "4=1.0", &slots, &diag), ST_OK);
+    assert_int_equal(slots.n, 2);
+    assert_int_equal(slots.at[0].value, -8);
+    assert_int_equal(slots.at[1].value, 1065353216);
+    vec_push(&slots, ((struct slot){.is_tensor = true, .index = 9, .shape = dims, .rank = 1}));
+    assert_int_equal(arg_spec_set(&arena, "9=1", &slots, &diag), ST_FORMAT);
+    assert_int_equal(arg_spec_set(&arena, "x=1", &slots, &diag), ST_FORMAT);
+    assert_int_equal(arg_spec_set(&arena, "3", &slots, &diag), ST_FORMAT);
+    assert_int_equal(arg_spec_set(&arena, "3=", &slots, &diag), ST_FORMAT);
 }
 
-TEST_MAIN("replay/arg_spec", T(tensors_and_scalars_with_their_defaults),
-          T(an_object_without_arguments_is_empty_and_told), T(items_that_are_wrong_are_refused),
-          T(one_value_can_be_set_over_the_rest))
+#define TD(name) cmocka_unit_test_setup_teardown(name, arena_enter, done)
+
+TEST_MAIN("replay/arg_spec", TD(tensors_and_scalars_with_their_defaults),
+          TD(an_object_without_arguments_is_empty_and_told), TD(items_that_are_wrong_are_refused),
+          TD(one_value_can_be_set_over_the_rest))

@@ -1,29 +1,21 @@
 #include "replay/paths.h"
 
-#include "base/testing.h"
+#include "base/testing_arena.h"
 
 TEST(a_path_becomes_absolute_and_loses_its_dots)
 {
-    struct arena arena;
-
-    arena_init(&arena);
     assert_string_equal(path_absolute(&arena, "/usr/../usr/."), "/usr");
     const char *missing = path_absolute(&arena, "no/such/file");
     assert_true(missing[0] == '/');
     assert_true(str_ends(str_of(missing), S("/no/such/file")));
-    arena_free(&arena);
 }
 
 TEST(the_folder_of_a_path)
 {
-    struct arena arena;
-
-    arena_init(&arena);
     assert_string_equal(path_folder(&arena, "a/b.c"), "a");
     assert_string_equal(path_folder(&arena, "b.c"), ".");
     assert_string_equal(path_folder(&arena, "/b.c"), "/");
     assert_string_equal(path_folder(&arena, "/a/b/c"), "/a/b");
-    arena_free(&arena);
 }
 
 TEST(paths_that_would_break_out_of_quotes_are_told_apart)
@@ -35,5 +27,5 @@ TEST(paths_that_would_break_out_of_quotes_are_told_apart)
     assert_false(path_is_plain("/a\nb"));
 }
 
-TEST_MAIN("replay/paths", T(a_path_becomes_absolute_and_loses_its_dots), T(the_folder_of_a_path),
+TEST_MAIN("replay/paths", TA(a_path_becomes_absolute_and_loses_its_dots), TA(the_folder_of_a_path),
           T(paths_that_would_break_out_of_quotes_are_told_apart))

@@ -28,6 +28,7 @@ struct finding {
     VEC_OF(struct str) advice;
 };
 
+const char *priority_name(enum priority priority); /* "P0" */
 const char *certainty_name(enum certainty certainty);
 
 #endif

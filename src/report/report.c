@@ -2,6 +2,13 @@
 
 #include <assert.h>
 
+const char *priority_name(enum priority priority)
+{
+    static const char *const names[] = {"P0", "P1", "P2", "P3"};
+
+    return names[priority];
+}
+
 const char *certainty_name(enum certainty certainty)
 {
     static const char *const names[] = {"probable", "possible", "insufficient evidence"};
@@ -87,6 +94,16 @@ static void add_cell(struct table *t, enum column_type type, struct cell cell)
 void table_text(struct report *r, struct table *t, struct str text)
 {
     add_cell(t, COLUMN_TEXT, (struct cell){.text = arena_str(&r->arena, text)});
+}
+
+struct str table_cell(const struct table *t, size_t i, char *buf)
+{
+    const struct column *column = &t->columns[i % t->n_columns];
+    const struct cell *cell = &t->cells.at[i];
+
+    if (column->type == COLUMN_TEXT)
+        return cell->text;
+    return (struct str){buf, quantity_number(buf, (struct quantity){cell->number, column->unit})};
 }
 
 void table_number(struct table *t, double number)

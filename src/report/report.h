@@ -58,6 +58,9 @@ struct table *report_table(struct report *r, const struct column *columns, size_
 void table_text(struct report *r, struct table *t, struct str text);
 void table_number(struct table *t, double number);
 
+/* Cell `i` as it is printed; `buf` holds QUANTITY_TEXT bytes. */
+struct str table_cell(const struct table *t, size_t i, char *buf);
+
 /* Adds a finding to the findings block at the end of the report, made when it is missing. */
 struct finding *report_finding(struct report *r, const char *id, enum priority priority,
                                struct str subject, struct str fact);

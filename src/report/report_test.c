@@ -10,6 +10,7 @@ static const struct column columns[] = {
 TEST(blocks_stand_in_the_order_they_were_added)
 {
     struct report *r = report_new(S("rank0"));
+    char buf[QUANTITY_TEXT];
 
     report_heading(r, S("Steps"));
     struct table *t = report_table(r, columns, ARRAY_LEN(columns));
@@ -21,6 +22,8 @@ TEST(blocks_stand_in_the_order_they_were_added)
     assert_int_equal(r->blocks.at[0]->kind, BLOCK_HEADING);
     assert_int_equal(r->blocks.at[1]->kind, BLOCK_TABLE);
     assert_int_equal(table_rows(r->blocks.at[1]->table), 1);
+    assert_str(table_cell(t, 0, buf), "pseudo");
+    assert_str(table_cell(t, 1, buf), "83.00");
     assert_str(r->blocks.at[2]->text, "done");
     report_free(r);
 }
@@ -38,6 +41,7 @@ TEST(findings_that_follow_each_other_share_a_block)
     assert_int_equal(r->blocks.at[0]->findings.n, 2);
     assert_int_equal(f->causes.n, 1);
     assert_str(f->gaps.at[0], "stacks");
+    assert_string_equal(priority_name(f->priority), "P2");
     report_free(r);
 }
 

@@ -1,6 +1,6 @@
 #include "synth/model.h"
 
-#include "base/testing.h"
+#include "base/testing_arena.h"
 
 static const struct load load = {4096, 64, 2048, 8, 16};
 
@@ -22,26 +22,19 @@ TEST(every_listed_model_is_known)
 
 TEST(a_mixture_of_experts_has_its_first_layers_dense)
 {
-    struct arena a;
-
-    arena_init(&a);
-    struct program p = program_build(&a, model_find("deepseek"), &load, PHASE_DECODE);
+    struct program p = program_build(&arena, model_find("deepseek"), &load, PHASE_DECODE);
     assert_int_equal(p.dense, 3);
     assert_int_equal(p.moe, 58);
     assert_int_equal(count(&p, OP_ATTENTION), 61);
     assert_int_equal(count(&p, OP_GATEUP), 3);
     assert_int_equal(count(&p, OP_TOPK), 58);
     assert_int_equal(count(&p, OP_ALLTOALL), 2 * 58);
-    arena_free(&a);
 }
 
 TEST(shapes_types_and_formats_have_the_same_number_of_tensors)
 {
-    struct arena a;
-
-    arena_init(&a);
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
-        struct program p = program_build(&a, model_find("tiny"), &load, (enum phase)phase);
+        struct program p = program_build(&arena, model_find("tiny"), &load, (enum phase)phase);
         for (size_t i = 0; i < p.n; i++) {
             size_t types = 0, formats = 0;
             for (const char *at = p.ops[i].kind->in_types; *at != '\0'; at++)
@@ -52,15 +45,11 @@ TEST(shapes_types_and_formats_have_the_same_number_of_tensors)
             assert_true(p.ops[i].dur > 0);
         }
     }
-    arena_free(&a);
 }
 
 TEST(a_gradient_follows_its_operator_and_matrices_have_two)
 {
-    struct arena a;
-
-    arena_init(&a);
-    struct program p = program_build(&a, model_find("llama-8b"), &load, PHASE_TRAIN);
+    struct program p = program_build(&arena, model_find("llama-8b"), &load, PHASE_TRAIN);
     assert_int_equal(count(&p, OP_FLASH), count(&p, OP_FLASH_GRAD));
     assert_int_equal(count(&p, OP_MM_GRAD_IN), count(&p, OP_MM_GRAD_WEIGHT));
     for (size_t i = 0; i < p.n; i++) {
@@ -70,10 +59,9 @@ TEST(a_gradient_follows_its_operator_and_matrices_have_two)
         assert_true(p.ops[i].is_backward);
         assert_int_equal(p.ops[i].layer, p.ops[p.ops[i].forward].layer);
     }
-    arena_free(&a);
 }
 
 TEST_MAIN("synth.model", T(every_listed_model_is_known),
-          T(a_mixture_of_experts_has_its_first_layers_dense),
-          T(shapes_types_and_formats_have_the_same_number_of_tensors),
-          T(a_gradient_follows_its_operator_and_matrices_have_two))
+          TA(a_mixture_of_experts_has_its_first_layers_dense),
+          TA(shapes_types_and_formats_have_the_same_number_of_tensors),
+          TA(a_gradient_follows_its_operator_and_matrices_have_two))

@@ -239,11 +239,7 @@ void truth_write(const struct truth *ranks, const struct sim *s, struct json_wri
     write_model(w, &s->model);
     json_put_i64(w, "world", s->world);
     json_put_text(w, "group", s->group);
-    json_write_key(w, S("straggler"));
-    if (o->straggler >= 0 && o->straggler < o->ranks)
-        json_write_i64(w, o->straggler);
-    else
-        json_write_null(w);
+    json_put_known(w, "straggler", o->straggler >= 0 && o->straggler < o->ranks, o->straggler);
     json_put_array(w, "ranks");
     for (int i = 0; i < s->ranks_n; i++)
         write_rank(w, &ranks[i], o);
