@@ -112,6 +112,12 @@ TEST(one_value_can_be_set_over_the_rest)
     assert_int_equal(f.slots.n, 2);
     assert_int_equal(f.slots.at[0].value, -8);
     assert_int_equal(f.slots.at[1].value, 1065353216);
+    assert_int_equal(arg_spec_set(&f.arena, "3=18446744073709551615", &f.slots, &f.diag), ST_OK);
+    assert_true(f.slots.at[0].value == -1 && f.slots.at[0].is_unsigned);
+    assert_int_equal(arg_spec_set(&f.arena, "3=18446744073709551616", &f.slots, &f.diag),
+                     ST_FORMAT);
+    assert_int_equal(arg_spec_set(&f.arena, "3=2e2", &f.slots, &f.diag), ST_OK);
+    assert_int_equal(f.slots.at[0].value, 0x43480000); /* 200.0 */
     vec_push(&f.slots, ((struct slot){.is_tensor = true, .index = 9, .shape = dims, .rank = 1}));
     assert_int_equal(arg_spec_set(&f.arena, "9=1", &f.slots, &f.diag), ST_FORMAT);
     assert_int_equal(arg_spec_set(&f.arena, "x=1", &f.slots, &f.diag), ST_FORMAT);

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include "base/fs.h"
-#include "base/limits.h"
 
 enum { FOLDERS_DEEP = 48, FILES_MAX = 100000 };
 

@@ -42,6 +42,7 @@ TEST(integers_keep_64_bits_and_larger_ones_are_no_integers)
 {
     struct fixture f;
     int64_t value;
+    double real;
 
     assert_int_equal(read(&f, S("[-9223372036854775808, 18446744073709551615, "
                                 "18446744073709551616]")),
@@ -49,6 +50,9 @@ TEST(integers_keep_64_bits_and_larger_ones_are_no_integers)
     assert_true(lit_int(&f.lit.at[0], &value) && value == INT64_MIN);
     assert_true(f.lit.at[1].is_unsigned && (uint64_t)f.lit.at[1].i == UINT64_MAX);
     assert_false(lit_int(&f.lit.at[1], &value));
+    assert_true(lit_number(&f.lit.at[1], &real) && real == 0x1p64);
+    assert_true(lit_number(&f.lit.at[0], &real) && real == -0x1p63);
+    assert_false(lit_number(&f.lit.at[2], &real));
     assert_int_equal(f.lit.at[2].kind, LIT_COMPUTED);
     done(&f);
 }
