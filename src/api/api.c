@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "base/c_locale.h"
 #include "base/diag.h"
 #include "capture/capture.h"
 #include "flow/flow.h"
@@ -88,7 +89,10 @@ int strata_load(struct strata *s, const char *path, const char *format)
     capture_free(s->cap);
     s->cap = NULL;
     diag_init(&d);
-    return finish(s, flow_load(path, format, &d, &s->cap), &d);
+    locale_t before = c_locale_begin();
+    enum status status = flow_load(path, format, &d, &s->cap);
+    c_locale_end(before);
+    return finish(s, status, &d);
 }
 
 static void gather_findings(struct strata_report *r)
@@ -113,7 +117,9 @@ int strata_analyze(struct strata *s, const char *analysis, struct strata_report 
     if (s->cap == NULL)
         return misuse(s, "strata_analyze: nothing is loaded");
     diag_init(&d);
+    locale_t before = c_locale_begin();
     enum status status = flow_analyze(s->cap, analysis, &d, &report);
+    c_locale_end(before);
     if (status == ST_OK) {
         *out = mem_grow(NULL, sizeof(**out), 1);
         **out = (struct strata_report){.report = report};
@@ -129,7 +135,9 @@ int strata_render(const struct strata_report *r, const char *format, const char 
     if (r == NULL || format == NULL || path == NULL)
         return STRATA_USAGE;
     diag_init(&d);
+    locale_t before = c_locale_begin();
     enum status status = flow_render(r->report, format, path, &d);
+    c_locale_end(before);
     diag_fini(&d);
     return (int)status;
 }

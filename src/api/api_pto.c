@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 
+#include "base/c_locale.h"
 #include "flow/pto_kernel.h"
 #include "strata/strata.h"
 
@@ -217,11 +218,13 @@ static int run(struct strata_pto *k, const struct text_param *params, size_t n_p
     k->setup.args = args;
     k->setup.n_args = k->args.n;
     diag_init(&d);
+    locale_t before = c_locale_begin();
     enum status status = pto_kernel_load(kernel, &k->setup, &d);
     if (status == ST_OK)
         status = pto_kernel_bind(kernel, &k->setup, &d);
     if (status == ST_OK)
         status = pto_kernel_run(kernel, k->costs, &k->setup, &d);
+    c_locale_end(before);
     *out = (struct strata_pto_result){.status = (int)status, .bound = "nothing"};
     if (status == ST_OK) {
         out->cycles = kernel->total;

@@ -1,3 +1,4 @@
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,26 @@ TEST(a_capture_is_loaded_analysed_and_rendered)
     assert_non_null(strstr(line, "1 pseudo-step · 2 kernels · 1 stream"));
 }
 
+TEST(the_locale_of_the_program_around_is_not_seen)
+{
+    struct strata *s = strata_new();
+    struct strata_report *r;
+    struct strata_finding f;
+
+    if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL) {
+        strata_free(s);
+        skip(); /* not installed here */
+    }
+    assert_int_equal(strata_load(s, path, NULL), STRATA_OK);
+    assert_int_equal(strata_analyze(s, "anomaly", &r), STRATA_OK);
+    assert_string_equal(localeconv()->decimal_point, ","); /* and it is left as it was */
+    setlocale(LC_ALL, "C");
+    assert_int_equal(strata_finding_get(r, 0, &f), STRATA_OK);
+    assert_non_null(strstr(f.fact, "8.000 ms idle"));
+    strata_report_free(r);
+    strata_free(s);
+}
+
 TEST(failures_tell_their_story)
 {
     struct strata *s = strata_new();
@@ -90,6 +111,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(a_capture_is_loaded_analysed_and_rendered),
+        T(the_locale_of_the_program_around_is_not_seen),
         T(failures_tell_their_story),
         T(null_arguments_are_refused_and_freed),
     };

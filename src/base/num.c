@@ -1,12 +1,12 @@
 #include "base/num.h"
 
 #include <float.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/c_locale.h"
 
 static bool is_digit(char c)
 {
@@ -403,13 +403,6 @@ static bool long_f64(const struct decimal *d, double *out)
 }
 #endif
 
-/* An embedding program may have set a locale with a decimal comma. The C locale is a constant
- * inside the C library, so asking for it neither allocates nor races. */
-static locale_t c_locale(void)
-{
-    return newlocale(LC_ALL_MASK, "C", (locale_t)0);
-}
-
 bool num_f64(struct str text, double *out)
 {
     struct str s = str_trim(text);
@@ -459,12 +452,11 @@ size_t num_print_us(char *buf, nanos ns)
 
 size_t num_print_f64(char *buf, double value)
 {
-    locale_t before;
     int n = 0;
 
     if (!isfinite(value))
         return (size_t)snprintf(buf, NUM_TEXT, "null");
-    before = uselocale(c_locale());
+    locale_t before = c_locale_begin();
     /* %g drops zeros at the end, so 15 digits, which always survive the way back, are where the
      * search starts; below the normal range there are fewer. */
     for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
@@ -472,6 +464,6 @@ size_t num_print_f64(char *buf, double value)
         if (strtod(buf, NULL) == value)
             break;
     }
-    uselocale(before);
+    c_locale_end(before);
     return (size_t)n;
 }

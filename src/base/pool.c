@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/c_locale.h"
 
 /* More threads than any machine has processors; --jobs is typed by people. */
 enum { WIDTH_MAX = 512 };
@@ -64,6 +65,7 @@ static void *work(void *arg)
     struct pool *pool = arg;
     uint64_t seen = 0;
 
+    c_locale_begin(); /* for as long as the thread lives */
     pthread_mutex_lock(&pool->lock);
     for (;;) {
         while (pool->round == seen && !pool->stopping)

@@ -25,7 +25,7 @@ static const char *const what_choices[] = {"kernels", "slices", NULL};
 
 static const struct opt options[] = {
     OPT_STRING(0, "to", "FORMAT", struct args, to,
-               "chrome, chrome-gz, csv or perfetto; else by the ending of the file"),
+               "chrome, chrome-gz, csv, insight or perfetto; else by the ending of the file"),
     OPT_STRING(0, "steps", "LIST", struct args, steps, "only these steps: 3-5,7"),
     OPT_STRING(0, "range", "A-B", struct args, range,
                "only this time from the start of the capture: 10ms-25ms, 2s-"),

@@ -162,7 +162,7 @@ static int run(struct session *s, const void *args)
         return CODE_DONE;
     }
     for (size_t i = 0; i < rows.n; i++)
-        out_printf(&s->out, "  %-10s %-8s %s\n", rows.at[i].what, rows.at[i].state,
+        out_printf(&s->out, "  %-11s %-8s %s\n", rows.at[i].what, rows.at[i].state,
                    rows.at[i].text);
     return CODE_DONE;
 }
@@ -172,7 +172,8 @@ const struct command command_gpu_doctor = {
     .group = GROUP_GPU,
     .summary = "what profiling a GPU can use here, and what is missing",
     .usage = "[OPTIONS]",
-    .details = "Lists GPUs, driver, CUPTI, ncu, nsys and NVML, the injection library, whether "
+    .details = "Lists GPUs, driver, CUPTI, ncu, nsys, NVML, nvdisasm, cuobjdump, the injection "
+               "library, whether "
                "hardware counters are allowed and whether clocks can be locked. What is missing is "
                "replaced or left out, and each line says by what; the exit code is 0 either way.",
     .see = "docs/gpu-profile.md",

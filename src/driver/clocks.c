@@ -329,9 +329,10 @@ struct clock_summary clock_summarise(const unsigned *mhz, size_t n)
     unsigned *sorted = ARENA_ARRAY(&arena, unsigned, n);
     memcpy(sorted, mhz, n * sizeof(*mhz));
     qsort(sorted, n, sizeof(*sorted), by_value);
+    const unsigned *low = &sorted[(n - 1) / 2], *high = &sorted[n / 2]; /* the same when n is odd */
     struct clock_summary sum = {
         .min = sorted[0],
-        .median = (sorted[(n - 1) / 2] + (double)sorted[n / 2]) / 2,
+        .median = (*low + (double)*high) / 2,
         .max = sorted[n - 1],
     };
     arena_free(&arena);

@@ -129,11 +129,12 @@ static bool send_order(struct guardian *g, const struct order *order)
 bool guardian_arm(struct guardian *g, const char *uuid, const char *journal)
 {
     struct order order = {.kind = ORDER_ARM};
+    size_t uuid_n = strlen(uuid), journal_n = strlen(journal);
 
-    if (strlen(uuid) >= sizeof(order.uuid) || strlen(journal) >= sizeof(order.journal))
+    if (uuid_n >= sizeof(order.uuid) || journal_n >= sizeof(order.journal))
         return false;
-    strcpy(order.uuid, uuid);
-    strcpy(order.journal, journal);
+    memcpy(order.uuid, uuid, uuid_n); /* zeros follow */
+    memcpy(order.journal, journal, journal_n);
     return send_order(g, &order);
 }
 

@@ -131,6 +131,17 @@ static void fill_workspace(const struct incore_replay_job *job, struct incore_re
     ws->sim_minutes = job->sim_minutes;
 }
 
+/* Kernels include headers of the runtime, which lie in a folder of its name. */
+static void note_runtime(const struct incore_replay_result *r, struct diag *d)
+{
+    struct str named = r->scene.runtime;
+
+    if (named.n > 0 && !str_equal(named, str_of(r->ws.runtime)))
+        diag_add(d, SEV_WARN, "replay.runtime", (struct where){.path = r->scene.file},
+                 "the scene names the runtime %.*s, the workspace includes %s (--runtime)",
+                 STR_ARGS(named), r->ws.runtime);
+}
+
 static enum status make_workspace(const struct incore_replay_job *job,
                                   struct incore_replay_result *r, struct diag *d)
 {
@@ -148,6 +159,7 @@ static enum status make_workspace(const struct incore_replay_job *job,
     TRY(spmd_find(&r->kernel, r->ws.platform, &r->ws.spmd, d));
     TRY(pick_folder(job, r, d));
     fill_workspace(job, r);
+    note_runtime(r, d);
     note_control(r, d);
     TRY(workspace_write(&r->ws, d));
     r->workspace = r->ws.folder;

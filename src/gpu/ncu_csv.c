@@ -392,8 +392,9 @@ static void read_page(struct ncu_page *p, struct str text)
         p->head[COL_ID] = csv_column(&p->csv, S("range"));
         p->head[COL_KERNEL] = csv_column(&p->csv, S("kernel"));
     }
-    if (p->kind == GPU_PAGE_DETAILS || p->kind == GPU_PAGE_LABELLED)
-        p->least = (size_t)(csv_column(&p->csv, S("Section Name")) + 1);
+    int section = csv_column(&p->csv, S("Section Name"));
+    if (section >= 0 && (p->kind == GPU_PAGE_DETAILS || p->kind == GPU_PAGE_LABELLED))
+        p->least = (size_t)section + 1;
     p->style = find_style(p, p->csv);
     if (p->kind == GPU_PAGE_SUMMARY)
         ncu_read_summary(p);

@@ -50,8 +50,10 @@ static void measured_roof(const struct gpu_run *run, struct gpu_text *t)
 {
     bool is_mixed;
     const struct gpu_stage *s = gpu_run_main_stage(run, &is_mixed);
-    double hz = s != NULL && s->main != NULL ? s->main->m[GPU_M_SM_CLOCK_HZ] : NAN;
 
+    if (s == NULL || s->main == NULL)
+        return;
+    double hz = s->main->m[GPU_M_SM_CLOCK_HZ];
     if (run->peaks.source != GPU_PEAKS_DEVICE || !(run->device.sm_clock_khz > 0) || !(hz > 0))
         return;
     gpu_put(t, "| Peak %s at the measured clock (TFLOP/s) | %.1f |\n", s->peak_name,

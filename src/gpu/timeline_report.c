@@ -71,7 +71,7 @@ static void put_summary(struct report *r, const struct timeline_device *d)
     snprintf(text, sizeof(text),
              "%llu kernels, %llu copies, %llu fills; %.2f kernels at once on average while any "
              "runs, at most %llu.",
-             (unsigned long long)(d->count[TIMELINE_COMPUTE] + d->count[TIMELINE_COMM]),
+             (unsigned long long)d->count[TIMELINE_COMPUTE] + d->count[TIMELINE_COMM],
              (unsigned long long)d->count[TIMELINE_MEMCPY],
              (unsigned long long)d->count[TIMELINE_MEMSET],
              d->kernel_busy > 0 ? (double)d->kernel_sum / (double)d->kernel_busy : 0,

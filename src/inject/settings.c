@@ -62,11 +62,12 @@ static unsigned list_of(struct settings *s, const char *variable, char cut, char
 
     if (value == NULL)
         return 0;
-    if (strlen(value) >= SETTINGS_TEXT) {
+    size_t size = strlen(value) + 1;
+    if (size > SETTINGS_TEXT) {
         complain(s, variable);
         return 0;
     }
-    strcpy(text, value);
+    memcpy(text, value, size);
     for (char *at = text; at != NULL;) {
         char *next = strchr(at, cut);
         if (next != NULL)

@@ -404,7 +404,7 @@ static enum status read_mte(const struct input_file *in, const struct fs_list *l
     if (mte.lost + rates.late > 0)
         diag_add(in->diag, SEV_LOSS, "camodel-dump.bad-line", (struct where){.path = in->path},
                  "%llu transfers without their numbers, or after the first minute",
-                 (unsigned long long)(mte.lost + rates.late));
+                 (unsigned long long)mte.lost + rates.late);
     camodel_mte_free(&mte);
     vec_free(&rates.list);
     return st;

@@ -398,14 +398,13 @@ static bool number_attr(strid key, struct str text, struct attr *out)
     double real;
     enum num_kind kind = num_short(text, &whole, &real);
 
-    if (kind == NUM_REAL)
-        *out = attr_real(key, real);
-    else if (kind == NUM_WHOLE || num_i64(text, &whole))
-        *out = attr_int(key, whole);
-    else if (!is_huge(text) && num_f64(text, &real))
-        *out = attr_real(key, real);
-    else
+    if (kind == NUM_OTHER && num_i64(text, &whole))
+        kind = NUM_WHOLE;
+    else if (kind == NUM_OTHER && !is_huge(text) && num_f64(text, &real))
+        kind = NUM_REAL;
+    if (kind == NUM_OTHER)
         return false;
+    *out = kind == NUM_REAL ? attr_real(key, real) : attr_int(key, whole);
     return true;
 }
 

@@ -221,11 +221,10 @@ static bool is_sync(enum pto_opcode code)
 }
 
 /* What has neither a pipe nor a meaning for the simulator: the lowered FIFO forms, whose pipes are
- * values, and conversions between pointers and integers. */
+ * values, and conversions between pointers and integers, which stand before set_validshape. */
 static bool is_supported(enum pto_opcode code)
 {
-    return code > PTO_SET_VALIDSHAPE && code != PTO_INTTOPTR && code != PTO_PTRTOINT &&
-           !(code >= PTO_TALLOC_TO_AIV && code <= PTO_TFREE);
+    return code > PTO_SET_VALIDSHAPE && !(code >= PTO_TALLOC_TO_AIV && code <= PTO_TFREE);
 }
 
 bool compile_site(struct compiler *c, const struct pto_op *op, enum status *status)

@@ -220,22 +220,38 @@ enum status arg_spec_read(struct arena *arena, const char *path, struct slots *o
     return st;
 }
 
+/* A whole number that does not fit is no float. */
+static bool read_number(struct str text, struct lit *out)
+{
+    uint64_t big;
+
+    out->kind = LIT_INT;
+    if (num_i64(text, &out->i))
+        return true;
+    if (num_u64(text, &big)) {
+        out->i = (int64_t)big;
+        out->is_unsigned = true;
+        return true;
+    }
+    out->kind = LIT_FLOAT;
+    for (size_t i = 0; i < text.n; i++)
+        if (text.at[i] == '.' || text.at[i] == 'e' || text.at[i] == 'E')
+            return num_f64(text, &out->f);
+    return false;
+}
+
 enum status arg_spec_set(struct arena *arena, const char *text, struct slots *out, struct diag *d)
 {
     struct str all = str_of(text), name, value;
     struct slot slot = {.is_packed = true};
-    struct lit lit = {.kind = LIT_INT};
+    struct lit lit = {0};
     size_t cut = str_find_char(all, '=');
 
     name = str_part(all, 0, cut);
     value = str_part(all, cut + 1, all.n);
-    if (num_f64(value, &lit.f) && !num_i64(value, &lit.i))
-        lit.kind = LIT_FLOAT;
-    else if (!num_i64(value, &lit.i))
-        lit.kind = LIT_NONE;
-    if (cut == all.n || !num_i64(name, &slot.index) || lit.kind == LIT_NONE)
+    if (cut == all.n || !num_i64(name, &slot.index) || !read_number(value, &lit))
         return diag_fail(d, ST_FORMAT, "replay.bad-value", (struct where){0},
-                         "--set-arg %s: not SLOT=NUMBER", text);
+                         "--set-arg %s: not SLOT=NUMBER, the number of at most 64 bits", text);
     slot.name = arena_format(arena, "arg%" PRId64, slot.index);
     slot.dtype = dtype_find(lit.kind == LIT_FLOAT ? S("FLOAT32_BITS") : S("INT64"));
     slot.is_packed = lit.kind == LIT_FLOAT;
@@ -249,7 +265,7 @@ enum status arg_spec_set(struct arena *arena, const char *text, struct slots *ou
                              "--set-arg %s: the slot holds the tensor %.*s", text,
                              STR_ARGS(s->name));
         s->value = slot.value;
-        s->is_unsigned = false;
+        s->is_unsigned = slot.is_unsigned;
         s->is_packed = slot.is_packed;
         return ST_OK;
     }

@@ -88,6 +88,11 @@ TEST(one_value_can_be_set_over_the_rest)
     assert_int_equal(slots.n, 2);
     assert_int_equal(slots.at[0].value, -8);
     assert_int_equal(slots.at[1].value, 1065353216);
+    assert_int_equal(arg_spec_set(&arena, "3=18446744073709551615", &slots, &diag), ST_OK);
+    assert_true(slots.at[0].value == -1 && slots.at[0].is_unsigned);
+    assert_int_equal(arg_spec_set(&arena, "3=18446744073709551616", &slots, &diag), ST_FORMAT);
+    assert_int_equal(arg_spec_set(&arena, "3=2e2", &slots, &diag), ST_OK);
+    assert_int_equal(slots.at[0].value, 0x43480000); /* 200.0 */
     vec_push(&slots, ((struct slot){.is_tensor = true, .index = 9, .shape = dims, .rank = 1}));
     assert_int_equal(arg_spec_set(&arena, "9=1", &slots, &diag), ST_FORMAT);
     assert_int_equal(arg_spec_set(&arena, "x=1", &slots, &diag), ST_FORMAT);

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include "base/fs.h"
-#include "base/limits.h"
 
 enum { FOLDERS_DEEP = 48, FILES_MAX = 100000 };
 
@@ -182,6 +181,15 @@ enum status discover_kernels(const struct discover_job *job, struct arena *arena
     out->at = ARENA_ARRAY(arena, struct kernel_source, paths.n);
     for (size_t i = 0; i < paths.n; i++)
         add_source(arena, paths.at[i], job, out);
+    if (out->n == 0) {
+        if (paths.n > 0)
+            diag_hint(d, "try",
+                      "--list-funcs: none of the %zu kernels there has the name asked for",
+                      paths.n);
+        else
+            diag_hint(d, "looked for", "*.cpp and *.pto in folders named ptoas, then *.pto in %s",
+                      job->build_dir);
+    }
     vec_free(&paths);
     if (out->n == 0)
         return diag_fail(d, ST_NOT_FOUND, "incore-run.no-kernels", (struct where){0},

@@ -30,6 +30,7 @@ TEST(kernels_of_a_build_come_in_order)
     assert_string_equal(got.at[3].name, "c");
     assert_int_equal(find("a", "c").n, 1);
     assert_int_equal(find("a", "e").n, 0);
+    assert_non_null(strstr(diag.hints.at[0].text, "none of the 4 kernels"));
 }
 
 TEST(earlier_results_are_no_kernels)

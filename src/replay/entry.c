@@ -1,7 +1,5 @@
 #include "replay/entry.h"
 
-#include "base/limits.h"
-
 enum { DECLS_MAX = 4096, PARAMS_MAX = 256 };
 
 struct decl {

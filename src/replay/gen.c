@@ -59,7 +59,7 @@ static struct str camel(struct str name, struct arena *arena)
     return (struct str){out, n};
 }
 
-/* Does an earlier tensor have the same constants? */
+/* Would another tensor have the same constants, or this one none? */
 static bool is_taken(const struct slots *slots, size_t i, struct arena *arena)
 {
     struct str own = camel(slots->at[i].name, arena);

@@ -17,7 +17,8 @@ void gen_line(struct gen *g, const char *format, ...) __attribute__((format(prin
 /* 'it'\''s': one word of a shell. */
 void gen_shell(struct gen *g, const char *text);
 
-/* "SijFifo" for sij_fifo, made different from those of earlier tensors. */
+/* "SijFifo" for sij_fifo, and the name itself; with the slot in front where two tensors would have
+ * the same. */
 const char *gen_camel(const struct slots *slots, size_t i, struct arena *arena);
 const char *gen_name(const struct slots *slots, size_t i, struct arena *arena);
 

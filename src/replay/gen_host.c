@@ -1,6 +1,5 @@
 #include <inttypes.h>
 
-#include "base/num.h"
 #include "replay/gen.h"
 
 struct host {

@@ -33,7 +33,7 @@ static uint64_t next_random(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-/* The bits of a half in [0, 1), whose 11 significant bits are exact. */
+/* The bits of a half from 0 to 65504; what its 11 significant bits cannot hold is cut off. */
 static uint16_t half_bits(double v)
 {
     int exponent;

@@ -181,3 +181,13 @@ bool lit_int(const struct lit *value, int64_t *out)
     *out = value->i;
     return true;
 }
+
+bool lit_number(const struct lit *value, double *out)
+{
+    if (value == NULL || (value->kind != LIT_INT && value->kind != LIT_FLOAT))
+        return false;
+    *out = value->kind == LIT_FLOAT ? value->f
+           : value->is_unsigned     ? (double)(uint64_t)value->i
+                                    : (double)value->i;
+    return true;
+}

@@ -50,4 +50,7 @@ struct str lit_text(const struct lit *value);
 /* True for an integer (bools count) that fits 64 signed bits. */
 bool lit_int(const struct lit *value, int64_t *out);
 
+/* True for an integer or a float; bools do not count. */
+bool lit_number(const struct lit *value, double *out);
+
 #endif

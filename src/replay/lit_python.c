@@ -64,14 +64,26 @@ static void skip_expression(struct parser *p, bool is_lambda)
     }
 }
 
+/* 0xff, without the sign that stood in front of it. */
+static void take_hex(struct str text, bool is_negative, struct lit *out)
+{
+    uint64_t size = 0;
+
+    if (!num_hex(text, &size) || (is_negative && size > (uint64_t)INT64_MAX + 1))
+        return;
+    out->kind = LIT_INT;
+    out->i = (int64_t)(is_negative ? 0 - size : size);
+    out->is_unsigned = !is_negative && size > INT64_MAX;
+}
+
 static void take_number(struct parser *p, bool is_negative, struct lit *out)
 {
     char buf[64];
     size_t n = 0;
     uint64_t big;
-    bool is_whole = true;
+    bool is_whole = true, is_hex = str_starts_nocase(p->lex.tok.text, S("0x"));
 
-    if (is_negative)
+    if (is_negative && !is_hex)
         buf[n++] = '-';
     for (size_t i = 0; i < p->lex.tok.text.n && n < sizeof(buf); i++) {
         char c = p->lex.tok.text.at[i];
@@ -80,21 +92,20 @@ static void take_number(struct parser *p, bool is_negative, struct lit *out)
         is_whole = is_whole && c != '.' && c != 'e' && c != 'E';
         buf[n++] = c;
     }
-    struct str text = {buf, n}, digits = p->lex.tok.text;
-    out->kind = LIT_INT;
-    if (n == sizeof(buf))
-        out->kind = LIT_COMPUTED;
-    else if (str_starts_nocase(digits, S("0x")) && num_hex(digits, &big))
-        out->i = is_negative ? (int64_t)(0 - big) : (int64_t)big;
-    else if (is_whole && num_i64(text, &out->i))
+    struct str text = {buf, n};
+    if (n == sizeof(buf)) /* `out` is a computed value as it came */
         return;
-    else if (is_whole && num_u64(text, &big)) {
+    if (is_hex) {
+        take_hex(text, is_negative, out);
+    } else if (is_whole && num_i64(text, &out->i)) {
+        out->kind = LIT_INT;
+    } else if (is_whole && num_u64(text, &big)) {
+        out->kind = LIT_INT;
         out->i = (int64_t)big;
         out->is_unsigned = true;
-    } else if (!is_whole && num_f64(text, &out->f))
+    } else if (!is_whole && num_f64(text, &out->f)) {
         out->kind = LIT_FLOAT;
-    else
-        out->kind = LIT_COMPUTED;
+    }
 }
 
 static void remember(struct parser *p, struct binding b)

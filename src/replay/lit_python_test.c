@@ -45,6 +45,9 @@ static struct lit value_of(const char *expression)
 TEST(literals_of_every_kind)
 {
     assert_int_equal(value_of("-0x10").i, -16);
+    assert_int_equal(value_of("0xFE_01").i, 0xfe01);
+    assert_true(value_of("0xffffffffffffffff").is_unsigned);
+    assert_true(value_of("-0x8000000000000000").i == INT64_MIN);
     assert_int_equal(value_of("1_000").i, 1000);
     assert_true(value_of("1.5e-3").f == 0.0015);
     assert_int_equal(value_of("True").kind, LIT_BOOL);
@@ -74,6 +77,7 @@ TEST(what_would_have_to_run_is_computed)
         "{1, 2}",
         "not 1",
         "'open",
+        "-0x8000000000000001",
         "99999999999999999999999999999999999999999999999999999999999999999999",
     };
 

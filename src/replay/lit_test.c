@@ -26,6 +26,7 @@ TEST(a_document_becomes_a_tree_with_lines)
 TEST(integers_keep_64_bits_and_larger_ones_are_no_integers)
 {
     int64_t value;
+    double real;
 
     assert_int_equal(read(S("[-9223372036854775808, 18446744073709551615, "
                             "18446744073709551616]")),
@@ -33,6 +34,9 @@ TEST(integers_keep_64_bits_and_larger_ones_are_no_integers)
     assert_true(lit_int(&lit.at[0], &value) && value == INT64_MIN);
     assert_true(lit.at[1].is_unsigned && (uint64_t)lit.at[1].i == UINT64_MAX);
     assert_false(lit_int(&lit.at[1], &value));
+    assert_true(lit_number(&lit.at[1], &real) && real == 0x1p64);
+    assert_true(lit_number(&lit.at[0], &real) && real == -0x1p63);
+    assert_false(lit_number(&lit.at[2], &real));
     assert_int_equal(lit.at[2].kind, LIT_COMPUTED);
 }
 

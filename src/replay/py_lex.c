@@ -76,6 +76,7 @@ static bool take_escape(struct py_lexer *p, char *out)
 static void take_string(struct py_lexer *p, bool is_raw, bool is_plain)
 {
     char quote = peek(p, 0);
+    struct str quotes = {quote == '"' ? "\"\"\"" : "'''", 3};
     bool is_long = peek(p, 1) == quote && peek(p, 2) == quote;
     size_t from = p->at + (is_long ? 3 : 1), n = 0;
 
@@ -83,12 +84,10 @@ static void take_string(struct py_lexer *p, bool is_raw, bool is_plain)
     size_t end = from;
     while (end < p->text.n) {
         char c = p->text.at[end];
+        bool is_close = c == quote && (!is_long || str_starts(str_part(p->text, end, 3), quotes));
         if (c == '\\' && end + 1 < p->text.n)
             end++;
-        else if (c == '\n' && !is_long)
-            break;
-        else if (c == quote && (!is_long || (p->text.n - end >= 3 && p->text.at[end + 1] == quote &&
-                                             p->text.at[end + 2] == quote)))
+        else if (is_close || (c == '\n' && !is_long))
             break;
         end++;
     }
@@ -158,10 +157,8 @@ void py_next(struct py_lexer *p)
 {
     skip_blanks(p);
     char c = peek(p, 0);
-    p->tok = (struct py_token){.line = p->line,
-                               .column = p->at - p->line_start,
-                               .is_first = p->at_start,
-                               .text = str_part(p->text, p->at, 1)};
+    p->tok = (struct py_token){
+        .line = p->line, .column = p->at - p->line_start, .text = str_part(p->text, p->at, 1)};
     if (p->at >= p->text.n) {
         p->tok.kind = TOK_END;
         return;

@@ -25,7 +25,7 @@ struct py_token {
     struct str text;
     uint64_t line;
     size_t column; /* of the first token of a logical line; else not meant */
-    bool is_first, is_plain;
+    bool is_plain;
 };
 
 struct py_lexer {

@@ -82,14 +82,10 @@ static int64_t param(struct builder *b, struct str name)
 /* The bits of the argument `scale`, 1.0 unless the scene says otherwise. */
 static int64_t scale_bits(struct builder *b)
 {
-    const struct lit *value = scene_scalar(b->scene, S("scale"));
     double scale = 1.0;
     int64_t out = 0;
 
-    if (value != NULL && value->kind == LIT_FLOAT)
-        scale = value->f;
-    else if (value != NULL && value->kind == LIT_INT)
-        scale = (double)value->i;
+    lit_number(scene_scalar(b->scene, S("scale")), &scale);
     if (!slot_f32_bits(scale, &out) && b->status == ST_OK)
         b->status = diag_fail(b->diag, ST_FORMAT, "replay.bad-value",
                               (struct where){.path = b->scene->file},

@@ -177,9 +177,6 @@ static enum status save(const char *run_root, const char *name, struct str text,
     return outfile_commit(&file, OUTFILE_FAST, d);
 }
 
-struct str run_index_json(const char *run_root, const char *backend, const struct run_rows *rows,
-                          struct arena *arena);
-
 enum status run_index_write(const char *run_root, const char *backend, const struct run_rows *rows,
                             struct diag *d)
 {

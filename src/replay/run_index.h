@@ -56,6 +56,10 @@ size_t run_rows_exported(const struct run_rows *rows);
 struct str run_index_summary(const char *run_root, const struct run_rows *rows,
                              struct arena *arena);
 
+/* The text of manifest.json. */
+struct str run_index_json(const char *run_root, const char *backend, const struct run_rows *rows,
+                          struct arena *arena);
+
 /* Writes the three files into `run_root`. */
 enum status run_index_write(const char *run_root, const char *backend, const struct run_rows *rows,
                             struct diag *d);

@@ -111,8 +111,6 @@ static void write_row(struct json_writer *w, const struct run_row *row)
 }
 
 struct str run_index_json(const char *run_root, const char *backend, const struct run_rows *rows,
-                          struct arena *arena);
-struct str run_index_json(const char *run_root, const char *backend, const struct run_rows *rows,
                           struct arena *arena)
 {
     struct json_buffer buffer = {0};

@@ -136,11 +136,9 @@ static enum status take_scalar(const struct taker *t, const struct lit *item)
                          STR_ARGS(lit_text(type)));
     s.is_packed = s.dtype->is_bits;
     /* A whole number of a float type is a number here, not bits. */
-    struct lit as_float;
-    if (s.is_packed && value != NULL && value->kind == LIT_INT) {
-        as_float = (struct lit){.kind = LIT_FLOAT, .f = (double)value->i};
+    struct lit as_float = {.kind = LIT_FLOAT};
+    if (s.is_packed && lit_number(value, &as_float.f))
         value = &as_float;
-    }
     TRY(slot_pack(&s, value, at(t, item), t->diag));
     vec_push(t->out, s);
     return ST_OK;

@@ -51,6 +51,8 @@ static bool is_source(struct str source, struct str wanted)
 {
     while (str_starts(wanted, S("./")))
         wanted = str_part(wanted, 2, wanted.n);
+    if (wanted.n == 0) /* the end of every path */
+        return false;
     return str_equal(source, wanted) || str_equal(str_basename(source), str_basename(wanted)) ||
            str_ends(source, wanted);
 }
@@ -102,17 +104,26 @@ enum status kernel_select(const struct scene *scene, const struct kernel_choice 
     struct where where = {.path = scene->file};
     const struct scene_incore *hit = NULL;
     struct mapfile map;
+    size_t n = 0;
 
     *out = (struct kernel){0};
     if ((choice->name != NULL) + (choice->source != NULL) + choice->has_func_id != 1)
         return diag_fail(d, ST_NOT_FOUND, "replay.selector", where,
                          "Exactly one of --kernel, --func-id, or --kernel-source is required");
-    for (size_t i = 0; i < scene->n_incores && hit == NULL; i++)
-        if (is_chosen(&scene->incores[i], choice))
-            hit = &scene->incores[i];
+    for (size_t i = 0; i < scene->n_incores; i++) {
+        if (!is_chosen(&scene->incores[i], choice))
+            continue;
+        hit = hit != NULL ? hit : &scene->incores[i];
+        n++;
+    }
     if (hit == NULL)
         return diag_fail(d, ST_NOT_FOUND, "replay.selector", where,
                          "Kernel selector did not match any CALLABLE['incores'] entry");
+    if (n > 1)
+        diag_add(d, SEV_WARN, "replay.several-kernels", where,
+                 "%zu kernels fit; the first, %.*s, is taken: --func-id or --kernel can tell them "
+                 "apart",
+                 n, STR_ARGS(hit->source));
     out->incore = *hit;
     TRY(mapfile_open(&map, hit->path, d));
     enum status st = examine(out, map.text, d);

@@ -38,7 +38,7 @@ static struct scene_incore incores[] = {
 static const struct scene scene = {.file = "s.json", .incores = incores, .n_incores = 2};
 
 /* Which file was opened tells which kernel was chosen: neither is there. */
-static void expect_choice(struct kernel_choice choice, const char *path)
+static void expect_choice(struct kernel_choice choice, const char *path, size_t told)
 {
     struct kernel kernel;
     struct diag d;
@@ -47,18 +47,21 @@ static void expect_choice(struct kernel_choice choice, const char *path)
     assert_true(kernel_select(&scene, &choice, &kernel, &d) != ST_OK);
     assert_string_equal(kernel.incore.path != NULL ? kernel.incore.path : "", path);
     assert_int_equal(diag_count(&d, "replay.selector"), path[0] == '\0');
+    assert_int_equal(diag_count(&d, "replay.several-kernels"), told);
     diag_fini(&d);
 }
 
 TEST(a_kernel_is_chosen_in_exactly_one_way)
 {
-    expect_choice((struct kernel_choice){.name = "B"}, "/no/such/b.cpp");
-    expect_choice((struct kernel_choice){.func_id = 3, .has_func_id = true}, "/no/such/a.cpp");
-    expect_choice((struct kernel_choice){.source = "aiv/k.cpp"}, "/no/such/a.cpp"); /* same name */
-    expect_choice((struct kernel_choice){.source = "./kernels/aic/k.cpp"}, "/no/such/a.cpp");
-    expect_choice((struct kernel_choice){.source = "other.cpp"}, "");
-    expect_choice((struct kernel_choice){0}, "");
-    expect_choice((struct kernel_choice){.name = "A", .source = "k.cpp"}, "");
+    expect_choice((struct kernel_choice){.name = "B"}, "/no/such/b.cpp", 0);
+    expect_choice((struct kernel_choice){.func_id = 3, .has_func_id = true}, "/no/such/a.cpp", 0);
+    /* Both have this file name: the first is taken, and told. */
+    expect_choice((struct kernel_choice){.source = "aiv/k.cpp"}, "/no/such/a.cpp", 1);
+    expect_choice((struct kernel_choice){.source = "./kernels/aic/k.cpp"}, "/no/such/a.cpp", 1);
+    expect_choice((struct kernel_choice){.source = "./"}, "", 0);
+    expect_choice((struct kernel_choice){.source = "other.cpp"}, "", 0);
+    expect_choice((struct kernel_choice){0}, "", 0);
+    expect_choice((struct kernel_choice){.name = "A", .source = "k.cpp"}, "", 0);
 }
 
 TEST(shapes_have_names)

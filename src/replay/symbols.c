@@ -67,7 +67,7 @@ static void remember(struct reader *r, struct str text)
         r->known[r->n_known++] = text;
 }
 
-/* N <word>.. E; `last` is left out of the names that S_ may mean. */
+/* <word>.. E, behind an N. S_ may mean the name of a function without its last word, and a type. */
 static bool read_nested(struct reader *r, bool is_type, struct str *out)
 {
     struct str word, all = {"", 0};
@@ -132,7 +132,7 @@ static bool read_known(struct reader *r, struct str *out)
 
 static bool read_type(struct reader *r, struct str *out);
 
-/* A type in front of which something stands: `before` its text or after it. */
+/* The type that follows, with `after` behind its text. */
 static bool read_derived(struct reader *r, const char *after, struct str *out)
 {
     struct str inner;

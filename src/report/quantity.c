@@ -2,14 +2,26 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-/* Four significant digits, never an exponent below a million; zero is "0.000". */
+/* What rounds to zero has no sign. */
+static size_t fixed(char *buf, int digits, double value)
+{
+    size_t n = (size_t)snprintf(buf, QUANTITY_TEXT, "%.*f", digits, value);
+
+    if (buf[0] != '-' || strspn(buf + 1, "0.") < n - 1)
+        return n;
+    memmove(buf, buf + 1, n);
+    return n - 1;
+}
+
+/* At least four significant digits from 1 on, at most three decimals; zero is "0.000". */
 static size_t significant(char *buf, double value)
 {
     double size = fabs(value);
     int digits = size >= 999.95 ? 0 : size >= 99.995 ? 1 : size >= 9.9995 ? 2 : 3;
 
-    return (size_t)snprintf(buf, QUANTITY_TEXT, "%.*f", digits, value);
+    return fixed(buf, digits, value);
 }
 
 size_t quantity_number(char *buf, struct quantity q)
@@ -21,13 +33,13 @@ size_t quantity_number(char *buf, struct quantity q)
     switch (q.unit) {
     case UNIT_COUNT:
     case UNIT_BYTES:
-        return (size_t)snprintf(buf, QUANTITY_TEXT, "%.0f", q.value);
+        return fixed(buf, 0, q.value);
     case UNIT_MS:
         return significant(buf, q.value / 1e6);
     case UNIT_US:
         return significant(buf, q.value / 1e3);
     case UNIT_RATIO:
-        return (size_t)snprintf(buf, QUANTITY_TEXT, "%.1f", q.value * 100);
+        return fixed(buf, 1, q.value * 100);
     case UNIT_NS:
     case UNIT_PLAIN:
         break;

@@ -55,6 +55,16 @@ TEST(what_is_not_a_number_is_a_dash)
     assert_string_equal(number(1e300, UNIT_COUNT), "1.000e+300");
 }
 
+TEST(what_rounds_to_zero_has_no_sign)
+{
+    assert_string_equal(number(-0.0001, UNIT_RATIO), "0.0");
+    assert_string_equal(number(-0.0, UNIT_COUNT), "0");
+    assert_string_equal(number(-0.0004, UNIT_PLAIN), "0.000");
+    assert_string_equal(print(-0.4, UNIT_BYTES), "0 B");
+    assert_string_equal(number(-0.0006, UNIT_RATIO), "-0.1");
+    assert_string_equal(number(-10, UNIT_COUNT), "-10");
+}
+
 TEST_MAIN("report/quantity", T(a_column_of_milliseconds_keeps_four_digits),
           T(ratios_are_percent_with_one_decimal), T(text_scales_the_unit),
-          T(what_is_not_a_number_is_a_dash))
+          T(what_is_not_a_number_is_a_dash), T(what_rounds_to_zero_has_no_sign))
