@@ -53,7 +53,10 @@ struct binder {
     size_t first; /* slice of this file */
     struct trace_flows *flows;
     struct side sides[2]; /* finishes, starts */
-    VEC_OF(struct radix_item) arrows;
+    struct arrows {       /* a vec */
+        struct radix_item *at;
+        size_t n, cap;
+    } arrows[MOST_CATS]; /* of each category */
 };
 
 static int by_place(const void *a, const void *b)
@@ -222,16 +225,15 @@ static const struct flow_end *end_at(const struct flow_end *ends, const struct r
     return &ends[items != NULL ? items[i].value : i];
 }
 
-static void add_arrow(struct binder *b, enum flow_kind kind, uint32_t from, uint32_t to)
+static void add_arrow(struct arrows *arrows, const struct capture *cap, enum flow_kind kind,
+                      uint32_t from, uint32_t to)
 {
-    const struct capture *cap = b->cap;
-
     if (from == NONE || to == NONE || from == to)
         return;
     /* In some versions a runtime call is the end of its own arrow too. */
     if (kind == FLOW_LAUNCH && cap->lanes.at[cap->slices.lane[to]].key.kind == LANE_THREAD)
         return;
-    vec_push(&b->arrows, ((struct radix_item){(uint64_t)from << 32 | to, (uint32_t)kind}));
+    vec_push(arrows, ((struct radix_item){(uint64_t)from << 32 | to, (uint32_t)kind}));
 }
 
 /* The start an end belongs to, of those with its id from the `i`-th on: the latest one before it,
@@ -251,34 +253,54 @@ static const struct flow_end *pick(const struct flow_cat *cat, const struct radi
     return best;
 }
 
-static void pair_ends(struct binder *b, const struct flow_cat *cat, const struct radix_item *starts,
-                      const struct radix_item *finishes)
+static void sort_arrows(struct arrows *arrows)
 {
+    struct radix_item *spare = mem_grow(NULL, sizeof(*spare), arrows->n + 1);
+
+    if (arrows->n > 0)
+        radix_sort(arrows->at, spare, arrows->n);
+    mem_free(spare);
+}
+
+/* The arrows of a category, by where they begin and end. */
+static void pair_ends(void *ctx, size_t c)
+{
+    struct binder *b = ctx;
+    const struct flow_cat *cat = &b->flows->cats.at[c];
+    struct radix_item *starts = b->sides[1].items[c], *finishes = b->sides[0].items[c];
     size_t i = 0;
 
-    if (cat->starts.n == 0)
-        return;
-    for (size_t k = 0; k < cat->finishes.n; k++) {
+    for (size_t k = 0; k < cat->finishes.n && cat->starts.n > 0; k++) {
         const struct flow_end *finish = end_at(cat->finishes.at, finishes, k);
         while (i < cat->starts.n && end_at(cat->starts.at, starts, i)->id < finish->id)
             i++;
         const struct flow_end *start = pick(cat, starts, i, finish);
         if (start != NULL)
-            add_arrow(b, cat->kind, start->slice, finish->slice);
+            add_arrow(&b->arrows[c], b->cap, cat->kind, start->slice, finish->slice);
     }
+    mem_free(starts);
+    mem_free(finishes);
+    sort_arrows(&b->arrows[c]);
 }
 
-static void add_arrows(struct capture *cap, struct radix_item *arrows, size_t n)
+/* Those of all categories together; each is sorted, so that they are only merged. */
+static void add_arrows(struct capture *cap, struct arrows *arrows, size_t n_cats)
 {
-    struct radix_item *spare = mem_grow(NULL, sizeof(*spare), n + 1);
+    struct arrows all = {0};
 
-    if (n > 0)
-        radix_sort(arrows, spare, n);
-    mem_free(spare);
-    vec_reserve(&cap->flows, cap->flows.n + n);
-    for (size_t i = 0; i < n; i++)
-        capture_flow(cap, (enum flow_kind)arrows[i].value, (uint32_t)(arrows[i].key >> 32),
-                     (uint32_t)arrows[i].key);
+    for (size_t c = 0; c < n_cats; c++) {
+        vec_reserve(&all, all.n + arrows[c].n);
+        if (arrows[c].n > 0)
+            memcpy(all.at + all.n, arrows[c].at, arrows[c].n * sizeof(*all.at));
+        all.n += arrows[c].n;
+        vec_free(&arrows[c]);
+    }
+    sort_arrows(&all);
+    vec_reserve(&cap->flows, cap->flows.n + all.n);
+    for (size_t i = 0; i < all.n; i++)
+        capture_flow(cap, (enum flow_kind)all.at[i].value, (uint32_t)(all.at[i].key >> 32),
+                     (uint32_t)all.at[i].key);
+    vec_free(&all);
 }
 
 void trace_flows_bind(struct trace_flows *f, struct capture *cap, size_t first,
@@ -291,11 +313,6 @@ void trace_flows_bind(struct trace_flows *f, struct capture *cap, size_t first,
     if (f->aliases.n > 0)
         qsort(f->aliases.at, f->aliases.n, sizeof(*f->aliases.at), by_place);
     pool_for(pool, 2, bind_side, &b);
-    for (size_t c = 0; c < f->cats.n; c++) {
-        pair_ends(&b, &f->cats.at[c], b.sides[1].items[c], b.sides[0].items[c]);
-        mem_free(b.sides[0].items[c]);
-        mem_free(b.sides[1].items[c]);
-    }
-    add_arrows(cap, b.arrows.at, b.arrows.n);
-    vec_free(&b.arrows);
+    pool_for(pool, f->cats.n, pair_ends, &b);
+    add_arrows(cap, b.arrows, f->cats.n);
 }
