@@ -71,6 +71,8 @@ static void take_member(struct json *j, struct str key, struct trace_facts *f)
         take_number(j, &f->record_shapes);
     } else if (str_equal(key, S("with_stack"))) {
         take_number(j, &f->with_stack);
+    } else if (str_equal(key, S("traceEvents"))) {
+        f->has_second_list = true;
     } else if (str_equal(key, S("distributedInfo")) || str_equal(key, S("deviceProperties"))) {
         struct str text;
         if (json_value(j, &text))

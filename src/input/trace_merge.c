@@ -408,6 +408,8 @@ static const struct {
                           "the file ends before the event list does; all events were read"},
     [TROUBLE_TRAILING_TEXT] = {SEV_WARN, false, "trace.trailing-text",
                                "text after the end of the trace was ignored"},
+    [TROUBLE_SECOND_LIST] = {SEV_LOSS, true, "trace.second-list",
+                             "the file has a second \"traceEvents\"; only the first was read"},
 };
 
 static const struct {

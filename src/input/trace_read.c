@@ -437,6 +437,9 @@ static enum status read_part(struct reader *r, enum trace_dialect dialect)
         r->status = r->source_status;
     if (r->status == ST_OK && r->tail.n > 0)
         trace_facts_tail(&r->facts, (struct str){r->tail.at, r->tail.n});
+    if (r->facts.has_second_list)
+        trace_merge_trouble(&r->merge, TROUBLE_SECOND_LIST, TRACE_NOWHERE);
+    r->facts.has_second_list = false;
     r->bytes = r->source.bytes;
     vec_free(&r->ahead);
     vec_free(&r->carry);

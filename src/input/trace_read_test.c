@@ -719,6 +719,19 @@ TEST(a_file_without_events_is_refused)
 }
 
 /* The last event is damaged; the members behind the list are still found. */
+TEST(a_second_list_of_events_is_told)
+{
+    assert_int_equal(
+        read_as(TRACE_CHROME,
+                S("{\"traceEvents\": [{\"ph\": \"X\", \"name\": \"a\", \"ts\": 1, \"dur\": 1}], "
+                  "\"traceEvents\": [{\"ph\": \"X\", \"name\": \"b\", \"ts\": 1, \"dur\": 1}]}")),
+        ST_OK);
+
+    assert_int_equal(cap->slices.n, 1);
+    assert_int_equal(diag_count(&diag, "trace.second-list"), 1);
+    assert_int_equal(cap->sources.at[0].lost, 1);
+}
+
 TEST(members_behind_a_damaged_last_event_are_read)
 {
     static const char *const last[] = {
@@ -745,7 +758,8 @@ TEST(members_behind_a_damaged_last_event_are_read)
 
 #define F(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 
-TEST_MAIN("input/trace_read", F(every_event_of_an_ascend_timeline_gets_its_kind),
+TEST_MAIN("input/trace_read", F(a_second_list_of_events_is_told),
+          F(every_event_of_an_ascend_timeline_gets_its_kind),
           F(times_and_arguments_are_kept_exactly),
           F(a_stream_is_named_by_its_number_and_a_thread_by_its_name),
           F(arrows_join_launches_and_kernels), F(counters_and_step_marks_are_kept),
