@@ -1,7 +1,11 @@
 #include "base/gz.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <limits.h>
+#include <string.h>
+
+#include "base/crc32.h"
 
 /* zlib's memory comes from the layer that never returns NULL, so its calls cannot run short. */
 static void *allocate(void *opaque, unsigned count, unsigned size)
@@ -54,14 +58,39 @@ static bool begin_member(struct gz *gz, struct str *packed)
     if (packed->n == 0)
         return false;
     inflateReset(&gz->z);
+    inflateValidate(&gz->z, 0); /* is_sound() does it, in less time */
+    gz->crc = gz->size = 0;
     gz->begin = gz->taken;
     gz->is_in_member = true;
     return true;
 }
 
+static uint32_t trailer_word(const struct gz *gz, size_t at)
+{
+    uint32_t word;
+
+    memcpy(&word, gz->last + at, sizeof(word));
+    return le32toh(word);
+}
+
+/* Compares what a whole member has given with what it says of it. */
+static bool is_sound(struct gz *gz)
+{
+    if (trailer_word(gz, 0) != gz->crc) {
+        gz->why = "incorrect data check";
+        stop(gz, GZ_CORRUPT, gz->taken - GZ_TRAILER / 2);
+    } else if (trailer_word(gz, 4) != gz->size) {
+        gz->why = "incorrect length check";
+        stop(gz, GZ_CORRUPT, gz->taken);
+    }
+    return !gz->is_done;
+}
+
 static void end_call(struct gz *gz, int result)
 {
     if (result == Z_STREAM_END) {
+        if (!is_sound(gz))
+            return;
         gz->members++;
         gz->is_in_member = false;
     } else if (result != Z_OK && result != Z_BUF_ERROR) {
@@ -74,6 +103,16 @@ static void end_call(struct gz *gz, int result)
         stop(gz, GZ_CORRUPT, gz->taken);
         gz->why = gz->z.msg;
     }
+}
+
+/* Remembers the last bytes of the packed text that was used. */
+static void keep_last(struct gz *gz, const char *used, size_t n)
+{
+    size_t fresh = n < GZ_TRAILER ? n : GZ_TRAILER;
+
+    memmove(gz->last, gz->last + fresh, GZ_TRAILER - fresh);
+    if (fresh > 0)
+        memcpy(gz->last + GZ_TRAILER - fresh, used + n - fresh, fresh);
 }
 
 size_t gz_read(struct gz *gz, struct str *packed, char *out, size_t room)
@@ -92,6 +131,9 @@ size_t gz_read(struct gz *gz, struct str *packed, char *out, size_t room)
         gz->z.avail_out = space;
         int result = inflate(&gz->z, Z_NO_FLUSH);
         size_t used = in - gz->z.avail_in, made = space - gz->z.avail_out;
+        keep_last(gz, packed->at, used);
+        gz->crc = crc32_add(gz->crc, out + written, made);
+        gz->size += (uint32_t)made;
         *packed = str_part(*packed, used, packed->n);
         gz->taken += used;
         gz->given += made;

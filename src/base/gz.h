@@ -30,12 +30,17 @@ enum gz_fault {
     GZ_TRAILING,  /* something else follows the last member; nothing was lost */
 };
 
+enum { GZ_TRAILER = 8 }; /* bytes behind a member's data: checksum and size */
+
 struct gz {
     z_stream z;
-    uint64_t taken;   /* packed bytes used so far */
-    uint64_t given;   /* unpacked bytes delivered so far */
-    uint64_t members; /* that were whole */
-    uint64_t begin;   /* packed offset of the member in work */
+    uint64_t taken;                 /* packed bytes used so far */
+    uint64_t given;                 /* unpacked bytes delivered so far */
+    uint64_t members;               /* that were whole */
+    uint64_t begin;                 /* packed offset of the member in work */
+    uint32_t crc;                   /* of what the member in work has given */
+    uint32_t size;                  /* of that, the lower 32 bits */
+    unsigned char last[GZ_TRAILER]; /* packed bytes that were used last */
     enum gz_fault fault;
     uint64_t fault_at; /* packed offset where it was noticed */
     const char *why;   /* zlib's word for damaged data, or NULL */

@@ -120,6 +120,14 @@ TEST(damage_is_noticed_and_what_came_before_is_kept)
     assert_int_equal(gz.fault, GZ_CORRUPT);
     assert_int_equal(gz.members, 1);
     assert_str(((struct str){out, gz.given}), "good sum");
+    assert_int_equal(gz.fault_at, n - 4);
+
+    packed[n - 8] ^= 1;
+    packed[n - 4] ^= 1; /* its size */
+    gz = read_in_pieces((struct str){packed, n}, 3, 64, out);
+    assert_int_equal(gz.fault, GZ_CORRUPT);
+    assert_int_equal(gz.fault_at, n);
+    assert_int_equal(gz.members, 1);
 
     packed[first + 10] = 7; /* last block, of the reserved third type */
     gz = read_in_pieces((struct str){packed, n}, 64, 64, out);
