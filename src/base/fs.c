@@ -18,6 +18,7 @@
 
 #include "base/hash.h"
 #include "base/limits.h"
+#include "base/write_all.h"
 
 enum {
     BUFFER_BYTES = 1 << 16,
@@ -146,19 +147,9 @@ enum status outfile_open(struct outfile *f, const char *path, struct diag *d)
     return ST_OK;
 }
 
-static bool write_all(struct outfile *f, const char *at, size_t n)
+static bool pass_on(struct outfile *f, const char *at, size_t n)
 {
-    while (n > 0 && f->error == 0) {
-        ssize_t wrote = write(f->fd, at, n);
-        if (wrote > 0) {
-            at += wrote;
-            n -= (size_t)wrote;
-        } else if (wrote == 0) {
-            f->error = EIO; /* a regular file never does this; without it we would spin */
-        } else if (errno != EINTR) {
-            f->error = errno;
-        }
-    }
+    f->error = write_all(f->fd, at, n);
     return f->error == 0;
 }
 
@@ -167,7 +158,7 @@ static bool flush(struct outfile *f)
     size_t n = f->used;
 
     f->used = 0;
-    return write_all(f, f->buf, n);
+    return f->error == 0 && pass_on(f, f->buf, n);
 }
 
 bool outfile_write(struct outfile *f, struct str text)
@@ -177,7 +168,7 @@ bool outfile_write(struct outfile *f, struct str text)
     if (text.n > BUFFER_BYTES - f->used && !flush(f))
         return false;
     if (text.n >= BUFFER_BYTES)
-        return write_all(f, text.at, text.n);
+        return pass_on(f, text.at, text.n);
     if (text.n > 0)
         memcpy(f->buf + f->used, text.at, text.n);
     f->used += text.n;

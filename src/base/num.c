@@ -172,15 +172,22 @@ static inline const char *long_us(const char *at, nanos *out)
     return at + 20;
 }
 
+/* The top bit of every byte that is not 0 to 9. */
+static inline uint64_t not_digits(uint64_t word)
+{
+    const uint64_t top = UINT64_C(0x8080808080808080);
+
+    return (((word & ~top) + UINT64_C(0x7676767676767676)) | word) & top;
+}
+
 const char *num_us_at(const char *at, nanos *out)
 {
     static const uint32_t power[] = {1, 10, 100, 1000};
-    const uint64_t top = UINT64_C(0x8080808080808080);
     uint64_t word;
 
     memcpy(&word, at, sizeof(word));
     word = le64toh(word) ^ UINT64_C(0x3030303030303030); /* digits are 0 to 9 now */
-    uint64_t ends = (((word & ~top) + UINT64_C(0x7676767676767676)) | word) & top;
+    uint64_t ends = not_digits(word);
     if (ends == 0)
         return long_us(at, out);
     unsigned whole = (unsigned)__builtin_ctzll(ends) / 8, decimals = 0, n = whole;
@@ -235,14 +242,13 @@ static inline uint64_t short_word(const char *p, size_t n)
 enum num_kind num_short(struct str text, int64_t *whole, double *real)
 {
     static const double power[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
-    const uint64_t top = UINT64_C(0x8080808080808080);
 
     if (text.n == 0 || text.n > 7)
         return NUM_OTHER;
     unsigned n = (unsigned)text.n;
     uint64_t word = short_word(text.at, n) << 8 * (8 - n); /* the last digit is the highest byte */
     word ^= UINT64_C(0x3030303030303030) << 8 * (8 - n);   /* digits are 0 to 9 now */
-    uint64_t others = (((word & ~top) + UINT64_C(0x7676767676767676)) | word) & top;
+    uint64_t others = not_digits(word);
     if (others == 0) {
         *whole = (int64_t)num_join_eight(word);
         return NUM_WHOLE;

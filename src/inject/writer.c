@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/crc32c.h"
+#include "base/write_all.h"
 
 enum {
     HEAD = sizeof(struct trace_block),
@@ -28,20 +29,6 @@ struct writer_slot {
 };
 
 /* ---- the file ---- */
-
-static bool write_all(int fd, const uint8_t *at, size_t n)
-{
-    while (n > 0) {
-        ssize_t got = write(fd, at, n);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        at += got;
-        n -= (size_t)got;
-    }
-    return true;
-}
 
 /* No more is written; half a block is cut off again. */
 static void give_up(struct writer *w)
@@ -82,7 +69,7 @@ void writer_flush(struct writer *w)
     head.head_crc = crc32c(0, &head, offsetof(struct trace_block, head_crc));
     memcpy(w->buf, &head, HEAD);
     errno = 0;
-    if (write_all(w->fd, w->buf, w->used))
+    if (write_all(w->fd, w->buf, w->used) == 0)
         w->bytes += w->used;
     else
         give_up(w);
@@ -327,7 +314,7 @@ bool writer_open(struct writer *w, const char *path)
     }
     w->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_APPEND, 0644);
     memcpy(head + 8, numbers, sizeof(numbers));
-    if (w->fd < 0 || !write_all(w->fd, head, sizeof(head))) {
+    if (w->fd < 0 || write_all(w->fd, head, sizeof(head)) != 0) {
         int why = errno;
         if (w->fd >= 0)
             close(w->fd);

@@ -10,6 +10,7 @@
 
 #include "base/cancel.h"
 #include "base/vec.h"
+#include "base/write_all.h"
 
 enum { PIECE = 1 << 18 };
 
@@ -20,10 +21,10 @@ static bool is_plain(int fd)
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && lseek(fd, 0, SEEK_CUR) == 0;
 }
 
-static enum status fail(struct diag *d, const char *code, const char *what)
+static enum status fail(struct diag *d, const char *code, const char *what, int error)
 {
     return diag_fail(d, ST_IO, code, (struct where){.path = SPOOL_PATH}, "%s: %s", what,
-                     strerrordesc_np(errno));
+                     strerrordesc_np(error));
 }
 
 /* On disk where that can be done, else in memory. */
@@ -36,32 +37,21 @@ static int open_nameless(void)
     return fd >= 0 ? fd : memfd_create("strata-stdin", MFD_CLOEXEC);
 }
 
-static bool write_all(int fd, const char *bytes, size_t n)
-{
-    while (n > 0) {
-        ssize_t done = write(fd, bytes, n);
-        if (done < 0 && errno != EINTR)
-            return false;
-        bytes += done > 0 ? done : 0;
-        n -= done > 0 ? (size_t)done : 0;
-    }
-    return true;
-}
-
 static enum status copy(int from, int to, struct diag *d)
 {
     char *piece = mem_grow(NULL, 1, PIECE);
     enum status st = ST_OK;
     ssize_t got = 1;
+    int error;
 
     while (st == ST_OK && got != 0) {
         got = read(from, piece, PIECE);
         if (cancelled())
             st = ST_CANCELLED;
         else if (got < 0 && errno != EINTR)
-            st = fail(d, "file.read-failed", "cannot be read");
-        else if (got > 0 && !write_all(to, piece, (size_t)got))
-            st = fail(d, "file.write", "cannot be kept for reading");
+            st = fail(d, "file.read-failed", "cannot be read", errno);
+        else if (got > 0 && (error = write_all(to, piece, (size_t)got)) != 0)
+            st = fail(d, "file.write", "cannot be kept for reading", error);
     }
     mem_free(piece);
     return st;
@@ -70,15 +60,15 @@ static enum status copy(int from, int to, struct diag *d)
 enum status spool_stdin(struct diag *d)
 {
     if (fcntl(STDIN_FILENO, F_GETFD) < 0) /* closed: the next file opened would take its place */
-        return fail(d, "file.read-failed", "cannot be read");
+        return fail(d, "file.read-failed", "cannot be read", errno);
     if (is_plain(STDIN_FILENO))
         return ST_OK;
     int fd = open_nameless();
     if (fd < 0)
-        return fail(d, "file.write", "cannot be kept for reading");
+        return fail(d, "file.write", "cannot be kept for reading", errno);
     enum status st = copy(STDIN_FILENO, fd, d);
     if (st == ST_OK && (lseek(fd, 0, SEEK_SET) < 0 || dup2(fd, STDIN_FILENO) < 0))
-        st = fail(d, "file.write", "cannot be kept for reading");
+        st = fail(d, "file.write", "cannot be kept for reading", errno);
     close(fd);
     return st;
 }
