@@ -24,16 +24,16 @@ static size_t count_of(struct str text, const char *needle)
 
 static void expect_ten_sections(const struct arch *a)
 {
-    struct json_buffer md = {0}, json = {0};
+    struct text md = {0}, json = {0};
 
-    assert_true(arch_write_md(&study, a, json_buffer_sink(&md)));
-    assert_true(arch_write_json(&study, a, json_buffer_sink(&json)));
+    assert_true(arch_write_md(&study, a, text_sink(&md)));
+    assert_true(arch_write_json(&study, a, text_sink(&json)));
     struct str text = {md.at, md.n};
     assert_int_equal(count_of(text, "\n## "), 10);
     assert_int_equal(count_of(text, "\n## 10. Model Architecture Summary"), 1);
     assert_int_equal(count_of((struct str){json.at, json.n}, "\"schema\": \"strata.arch/1\""), 1);
-    json_buffer_free(&md);
-    json_buffer_free(&json);
+    text_free(&md);
+    text_free(&json);
 }
 
 TEST(a_capture_of_nothing_has_ten_sections)

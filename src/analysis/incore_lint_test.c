@@ -7,13 +7,13 @@
 #include "base/testing.h"
 
 static struct incore_lint lint;
-static struct json_buffer bin;
+static struct text bin;
 
 static int fresh(void **state)
 {
     (void)state;
     incore_lint_init(&lint);
-    bin = (struct json_buffer){0};
+    bin = (struct text){0};
     return 0;
 }
 
@@ -21,13 +21,13 @@ static int done(void **state)
 {
     (void)state;
     incore_lint_fini(&lint);
-    json_buffer_free(&bin);
+    text_free(&bin);
     return 0;
 }
 
 static void add_block(uint8_t type, uint8_t version, struct str payload)
 {
-    assert_true(bin_write_block(json_buffer_sink(&bin), type, version, payload));
+    assert_true(bin_write_block(text_sink(&bin), type, version, payload));
 }
 
 static void check(void)

@@ -125,21 +125,21 @@ static void write_run(struct json_writer *j, const struct capture *cap, attr_run
 static void attrs_function(sqlite3_context *out, int argc, sqlite3_value **argv)
 {
     const struct sql_part *part;
-    struct json_buffer buffer = {0};
+    struct text buffer = {0};
     struct json_writer j;
     size_t slice;
 
     (void)argc;
     if (!slice_of(out, argv[0], &part, &slice))
         return;
-    json_write_init(&j, json_buffer_sink(&buffer), JSON_COMPACT);
+    json_write_init(&j, text_sink(&buffer), JSON_COMPACT);
     json_write_object(&j);
     write_run(&j, part->cap, part->cap->slices.own[slice]);
     write_run(&j, part->cap, part->cap->slices.set[slice]);
     json_write_end(&j);
     json_write_finish(&j);
     sqlite3_result_text64(out, buffer.at, buffer.n, SQLITE_TRANSIENT, SQLITE_UTF8);
-    json_buffer_free(&buffer);
+    text_free(&buffer);
 }
 
 /* A user's statement, however strange, ends with a message and not with the memory. */

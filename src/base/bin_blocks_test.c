@@ -3,7 +3,7 @@
 #include "base/json_write.h"
 #include "base/testing.h"
 
-static struct str written(const struct json_buffer *buffer)
+static struct str written(const struct text *buffer)
 {
     return (struct str){buffer->at, buffer->n};
 }
@@ -11,34 +11,34 @@ static struct str written(const struct json_buffer *buffer)
 TEST(a_trace_block_has_the_bytes_of_the_format_s_example)
 {
     static const char want[] = "\x14\0\0\0\0\0\0\0\x02\x02\x5a\x5a{\"traceEvents\":[]}\0\0";
-    struct json_buffer buffer = {0};
+    struct text buffer = {0};
 
     assert_true(
-        bin_write_block(json_buffer_sink(&buffer), BIN_TRACE, BIN_MARK, S("{\"traceEvents\":[]}")));
+        bin_write_block(text_sink(&buffer), BIN_TRACE, BIN_MARK, S("{\"traceEvents\":[]}")));
     assert_str(written(&buffer), want);
-    json_buffer_free(&buffer);
+    text_free(&buffer);
 }
 
 TEST(a_block_of_whole_words_has_no_padding)
 {
     static const char want[] = "\x0c\0\0\0\0\0\0\0\x04\0\0\x5a{\"Cores\":[]}";
-    struct json_buffer buffer = {0};
+    struct text buffer = {0};
 
     assert_true(
-        bin_write_block(json_buffer_sink(&buffer), BIN_API_INSTR, BIN_NEW, S("{\"Cores\":[]}")));
+        bin_write_block(text_sink(&buffer), BIN_API_INSTR, BIN_NEW, S("{\"Cores\":[]}")));
     assert_str(written(&buffer), want);
-    json_buffer_free(&buffer);
+    text_free(&buffer);
 }
 
 TEST(the_size_of_a_source_block_leaves_out_the_path)
 {
-    struct json_buffer buffer = {0};
+    struct text buffer = {0};
     struct bin_blocks b;
     struct bin_block block;
 
-    assert_true(bin_write_source(json_buffer_sink(&buffer), S("/a.cpp"), S("int x;")));
+    assert_true(bin_write_source(text_sink(&buffer), S("/a.cpp"), S("int x;")));
     assert_true(
-        bin_write_block(json_buffer_sink(&buffer), BIN_TRACE, BIN_MARK, S("{\"traceEvents\":[]}")));
+        bin_write_block(text_sink(&buffer), BIN_TRACE, BIN_MARK, S("{\"traceEvents\":[]}")));
     assert_int_equal(buffer.n, 4116 + 32);
     assert_int_equal(buffer.at[0], 8);
     bin_blocks_open(&b, written(&buffer));
@@ -52,19 +52,19 @@ TEST(the_size_of_a_source_block_leaves_out_the_path)
     assert_str(block.payload, "{\"traceEvents\":[]}");
     assert_false(bin_blocks_next(&b, &block));
     assert_int_equal(b.fault, BIN_FINE);
-    json_buffer_free(&buffer);
+    text_free(&buffer);
 }
 
 TEST(a_source_block_that_counts_its_path_is_understood)
 {
-    struct json_buffer buffer = {0};
+    struct text buffer = {0};
     struct bin_blocks b;
     struct bin_block block;
 
-    assert_true(bin_write_source(json_buffer_sink(&buffer), S("/a.cpp"), S("int x;")));
+    assert_true(bin_write_source(text_sink(&buffer), S("/a.cpp"), S("int x;")));
     buffer.at[1] = 0x10; /* 8 + 4096 */
     assert_true(
-        bin_write_block(json_buffer_sink(&buffer), BIN_API_INSTR, BIN_NEW, S("{\"Cores\":[]}")));
+        bin_write_block(text_sink(&buffer), BIN_API_INSTR, BIN_NEW, S("{\"Cores\":[]}")));
     bin_blocks_open(&b, written(&buffer));
     assert_true(bin_blocks_next(&b, &block));
     assert_true(block.counts_path);
@@ -72,24 +72,24 @@ TEST(a_source_block_that_counts_its_path_is_understood)
     assert_str(block.payload, "int x;");
     assert_true(bin_blocks_next(&b, &block));
     assert_int_equal(block.type, BIN_API_INSTR);
-    json_buffer_free(&buffer);
+    text_free(&buffer);
 }
 
 TEST(a_source_block_that_fits_no_reading_is_a_fault)
 {
-    struct json_buffer buffer = {0};
+    struct text buffer = {0};
     struct bin_blocks b;
     struct bin_block block;
     char text[BIN_FAULT_TEXT];
 
-    assert_true(bin_write_source(json_buffer_sink(&buffer), S("/a.cpp"), S("int x;")));
+    assert_true(bin_write_source(text_sink(&buffer), S("/a.cpp"), S("int x;")));
     buffer.n -= 1;
     bin_blocks_open(&b, written(&buffer));
     assert_false(bin_blocks_next(&b, &block));
     assert_int_equal(b.fault, BIN_BAD_SOURCE);
     assert_str(((struct str){text, bin_blocks_fault(&b, text)}),
                "corrupt SOURCE block at offset 0: size 8 fits neither with nor without the path");
-    json_buffer_free(&buffer);
+    text_free(&buffer);
 }
 
 static void check_fault(struct str text, enum bin_fault fault, const char *words)

@@ -18,12 +18,12 @@ static struct str unpack(struct str packed, struct arena *arena)
 
 TEST(what_was_packed_comes_back)
 {
-    struct json_buffer packed = {0};
+    struct text packed = {0};
     struct gz_write gz;
     struct arena arena;
 
     arena_init(&arena);
-    gz_write_open(&gz, json_buffer_sink(&packed));
+    gz_write_open(&gz, text_sink(&packed));
     struct sink sink = gz_write_sink(&gz);
     for (int i = 0; i < 100000; i++)
         assert_true(sink.write(sink.ctx, S("one event a line\n")));
@@ -33,20 +33,20 @@ TEST(what_was_packed_comes_back)
     assert_int_equal(text.n, 1700000);
     assert_memory_equal(text.at + 17 * 99999, "one event a line\n", 17);
     assert_true(packed.n < 20000);
-    json_buffer_free(&packed);
+    text_free(&packed);
     arena_free(&arena);
 }
 
 TEST(the_header_has_no_time_name_or_system)
 {
-    struct json_buffer packed = {0};
+    struct text packed = {0};
     struct gz_write gz;
 
-    gz_write_open(&gz, json_buffer_sink(&packed));
+    gz_write_open(&gz, text_sink(&packed));
     assert_true(gz_write_close(&gz));
     /* magic, deflate, no flags, time 0, no hint, system unknown */
     assert_memory_equal(packed.at, "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff", 10);
-    json_buffer_free(&packed);
+    text_free(&packed);
 }
 
 static bool refuse(void *ctx, struct str text)

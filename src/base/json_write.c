@@ -9,27 +9,6 @@
 
 #include "base/json_text.h"
 
-static bool buffer_write(void *ctx, struct str text)
-{
-    struct json_buffer *b = ctx;
-
-    vec_reserve(b, b->n + text.n);
-    if (text.n > 0)
-        memcpy(b->at + b->n, text.at, text.n);
-    b->n += text.n;
-    return true;
-}
-
-struct sink json_buffer_sink(struct json_buffer *buffer)
-{
-    return (struct sink){buffer_write, buffer};
-}
-
-void json_buffer_free(struct json_buffer *buffer)
-{
-    vec_free(buffer);
-}
-
 static void hand_over(struct json_writer *w, struct str text)
 {
     if (!w->has_failed && text.n > 0 && !w->sink.write(w->sink.ctx, text))

@@ -1,16 +1,16 @@
 /*
  * json_write - JSON written as it is produced.
  *
- *     struct json_buffer buffer = {0};
+ *     struct text buffer = {0};
  *     struct json_writer w;
  *
- *     json_write_init(&w, json_buffer_sink(&buffer), JSON_INDENTED);
+ *     json_write_init(&w, text_sink(&buffer), JSON_INDENTED);
  *     json_write_object(&w);
  *     json_put_i64(&w, "busy_ns", 83000000);
  *     json_write_end(&w);
  *     if (!json_write_finish(&w)) ...                     (* the sink failed at some point *)
  *     ... buffer.at, buffer.n ...
- *     json_buffer_free(&buffer);
+ *     text_free(&buffer);
  *
  * The output is always one valid JSON document in UTF-8, and the same calls give the same bytes.
  * Calls out of order (a value in an object without its key, an end too many) are mistakes of the
@@ -22,17 +22,7 @@
 #include "base/limits.h"
 #include "base/num.h"
 #include "base/sink.h"
-#include "base/str.h"
-#include "base/vec.h"
-
-/* Text kept in memory; zero-initialised is empty. */
-struct json_buffer {
-    char *at;
-    size_t n, cap;
-};
-
-struct sink json_buffer_sink(struct json_buffer *buffer);
-void json_buffer_free(struct json_buffer *buffer);
+#include "base/text.h"
 
 enum json_layout {
     JSON_COMPACT,  /* one line, no blanks */

@@ -6,12 +6,12 @@
 #include "base/testing_arena.h"
 
 static struct json_writer w;
-static struct json_buffer buffer;
+static struct text buffer;
 
 static void start(enum json_layout layout)
 {
-    json_buffer_free(&buffer);
-    json_write_init(&w, json_buffer_sink(&buffer), layout);
+    text_free(&buffer);
+    json_write_init(&w, text_sink(&buffer), layout);
 }
 
 static struct str written(void)
@@ -191,7 +191,7 @@ TEST(a_failing_sink_is_remembered_and_not_called_again)
     json_write_end(&w);
     assert_false(json_write_finish(&w));
     assert_int_equal(calls, 1);
-    json_buffer_free(&buffer);
+    text_free(&buffer);
 }
 
 TEST_MAIN("base/json_write", T(compact_output_has_no_blanks),

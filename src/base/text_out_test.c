@@ -7,10 +7,10 @@
 
 TEST(numbers_are_exact_to_both_ends_of_64_bits)
 {
-    struct json_buffer text = {0};
+    struct text text = {0};
     struct text_out out;
 
-    text_out_open(&out, json_buffer_sink(&text));
+    text_out_open(&out, text_sink(&text));
     text_out_i64(&out, 0);
     text_out_put(&out, S(" "));
     text_out_i64(&out, -7);
@@ -24,7 +24,7 @@ TEST(numbers_are_exact_to_both_ends_of_64_bits)
 
     assert_str(((struct str){text.at, text.n}),
                "0 -7 100 -9223372036854775808 18446744073709551615");
-    json_buffer_free(&text);
+    text_free(&text);
 }
 
 TEST(microseconds_equal_what_num_prints)
@@ -33,25 +33,25 @@ TEST(microseconds_equal_what_num_prints)
                                   -999, -12345678, INT64_MAX, INT64_MIN, 1712195495519695812};
 
     for (size_t i = 0; i < ARRAY_LEN(times); i++) {
-        struct json_buffer text = {0};
+        struct text text = {0};
         struct text_out out;
         char want[NUM_TEXT];
         size_t n = num_print_us(want, times[i]);
-        text_out_open(&out, json_buffer_sink(&text));
+        text_out_open(&out, text_sink(&text));
         text_out_us(&out, times[i]);
         text_out_close(&out);
         assert_int_equal(text.n, n);
         assert_memory_equal(text.at, want, n);
-        json_buffer_free(&text);
+        text_free(&text);
     }
 }
 
 TEST(doubles_keep_their_value)
 {
-    struct json_buffer text = {0};
+    struct text text = {0};
     struct text_out out;
 
-    text_out_open(&out, json_buffer_sink(&text));
+    text_out_open(&out, text_sink(&text));
     text_out_f64(&out, 3);
     text_out_put(&out, S(" "));
     text_out_f64(&out, -0.0);
@@ -62,7 +62,7 @@ TEST(doubles_keep_their_value)
     text_out_close(&out);
 
     assert_str(((struct str){text.at, text.n}), "3 -0 0.1 null");
-    json_buffer_free(&text);
+    text_free(&text);
 }
 
 TEST(quoted_text_is_what_the_json_writer_writes)
@@ -75,28 +75,28 @@ TEST(quoted_text_is_what_the_json_writer_writes)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-        struct json_buffer text = {0}, want = {0};
+        struct text text = {0}, want = {0};
         struct json_writer w;
         struct text_out out;
-        json_write_init(&w, json_buffer_sink(&want), JSON_COMPACT);
+        json_write_init(&w, text_sink(&want), JSON_COMPACT);
         json_write_string(&w, texts[i]);
         json_write_finish(&w);
-        text_out_open(&out, json_buffer_sink(&text));
+        text_out_open(&out, text_sink(&text));
         text_out_quoted(&out, texts[i]);
         text_out_close(&out);
         assert_int_equal(text.n, want.n);
         assert_memory_equal(text.at, want.at, want.n);
-        json_buffer_free(&text);
-        json_buffer_free(&want);
+        text_free(&text);
+        text_free(&want);
     }
 }
 
 TEST(more_than_a_buffer_goes_through_in_order)
 {
-    struct json_buffer text = {0};
+    struct text text = {0};
     struct text_out out;
 
-    text_out_open(&out, json_buffer_sink(&text));
+    text_out_open(&out, text_sink(&text));
     for (int i = 0; i < 40000; i++)
         text_out_put(&out, i % 2 == 0 ? S("abc") : S("de"));
     assert_true(text_out_close(&out));
@@ -105,7 +105,7 @@ TEST(more_than_a_buffer_goes_through_in_order)
     assert_int_equal(out.total, 100000);
     for (size_t i = 0; i < text.n; i++)
         assert_int_equal(text.at[i], "abcde"[i % 5]);
-    json_buffer_free(&text);
+    text_free(&text);
 }
 
 static bool refuse(void *ctx, struct str text)

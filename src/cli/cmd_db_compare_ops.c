@@ -185,10 +185,10 @@ static void put_scenarios(const struct scenarios *all, struct json_writer *j)
 
 static bool write_json(const void *what, struct sink sink)
 {
-    struct json_buffer buffer = {0};
+    struct text buffer = {0};
     struct json_writer j;
 
-    json_write_init(&j, json_buffer_sink(&buffer), JSON_INDENTED);
+    json_write_init(&j, text_sink(&buffer), JSON_INDENTED);
     put_scenarios(what, &j);
     return json_finish_bare(&j, &buffer, sink);
 }

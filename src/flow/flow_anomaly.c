@@ -97,7 +97,7 @@ static void analyse(const struct anomaly_job *job, size_t i, struct arena *arena
     const struct arch *arch = job->without_arch ? NULL : arch_find(&st, &name);
     finding->report = report_new(str_of(cap->name));
     anomaly_describe(&st, finding->report);
-    anomaly_write_json(&st, arch, json_buffer_sink(&finding->json));
+    anomaly_write_json(&st, arch, text_sink(&finding->json));
     if (arch != NULL)
         arch_document_fill(&st, arch, arena, &out->arch.at[i]);
     out->gates_reached += check_gates(job, &st, d);
@@ -147,7 +147,7 @@ void anomaly_result_free(struct anomaly_result *result)
 {
     for (size_t i = 0; i < result->n; i++) {
         report_free(result->at[i].report);
-        json_buffer_free(&result->at[i].json);
+        text_free(&result->at[i].json);
     }
     arch_result_free(&result->arch);
     fleet_free(result->fleet);

@@ -29,7 +29,7 @@ struct anomaly_job {
 /* What was found in one capture. */
 struct anomaly_finding {
     struct report *report;
-    struct json_buffer json; /* the document, as it was written */
+    struct text json; /* the document, as it was written */
     const char *json_path;   /* where it was, or would be, written */
 };
 

@@ -35,8 +35,8 @@ static const char *summary_of(struct arena *arena, const struct arch *a)
 void arch_document_fill(struct study *st, const struct arch *a, struct arena *arena,
                         struct arch_document *out)
 {
-    arch_write_md(st, a, json_buffer_sink(&out->markdown));
-    arch_write_json(st, a, json_buffer_sink(&out->json));
+    arch_write_md(st, a, text_sink(&out->markdown));
+    arch_write_json(st, a, text_sink(&out->json));
     out->rank = st->cap->facts.rank;
     out->summary = summary_of(arena, a);
     out->row = arch_cover_row_of(st, a, arena);
@@ -83,7 +83,7 @@ static void write_cover(struct arena *arena, const char *name, struct arch_resul
         rows[i] = result->at[i].row;
         rows[i].file = arena_cstr(arena, str_basename(str_of(result->at[i].markdown_path)));
     }
-    arch_cover_write(arena, name, rows, result->n, json_buffer_sink(&result->cover.markdown));
+    arch_cover_write(arena, name, rows, result->n, text_sink(&result->cover.markdown));
 }
 
 static void analyse(const struct capture *cap, const struct arch_options *options,
@@ -141,7 +141,7 @@ enum status arch_result_save(struct arch_result *result, const char *path, const
     if (!is_alone) {
         write_cover(arena, name, result);
         set_paths(arena, folder, name, true, &result->cover);
-        arch_result_write(result, json_buffer_sink(&result->cover.json));
+        arch_result_write(result, text_sink(&result->cover.json));
     }
     if (is_dry_run)
         return ST_OK;
@@ -181,11 +181,11 @@ enum status flow_arch(const struct arch_job *job, struct arena *arena, struct di
 void arch_result_free(struct arch_result *result)
 {
     for (size_t i = 0; i < result->n; i++) {
-        json_buffer_free(&result->at[i].markdown);
-        json_buffer_free(&result->at[i].json);
+        text_free(&result->at[i].markdown);
+        text_free(&result->at[i].json);
     }
-    json_buffer_free(&result->cover.markdown);
-    json_buffer_free(&result->cover.json);
+    text_free(&result->cover.markdown);
+    text_free(&result->cover.json);
 }
 
 void arch_result_write(const struct arch_result *result, struct sink out)

@@ -24,7 +24,7 @@ struct arch_job {
 
 /* The report of one capture. */
 struct arch_document {
-    struct json_buffer markdown, json;
+    struct text markdown, json;
     const char *markdown_path, *json_path; /* where they were, or would be, written */
     int64_t rank;                          /* -1: not known */
     const char *summary;                   /* one line for people */

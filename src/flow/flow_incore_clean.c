@@ -105,10 +105,10 @@ static bool put_breakdown(struct cleaning *c, struct sink sink)
     return ok;
 }
 
-static void put_line(struct json_buffer *out, struct arena *arena, const char *key,
+static void put_line(struct text *out, struct arena *arena, const char *key,
                      const char *value)
 {
-    struct sink sink = json_buffer_sink(out);
+    struct sink sink = text_sink(out);
 
     sink.write(sink.ctx, arena_format(arena, "%s=%s\n", key, value != NULL ? value : "unknown"));
 }
@@ -118,7 +118,7 @@ static bool put_summary(struct cleaning *c, struct sink sink)
     const struct incore_clean_job *job = c->job;
     const struct incore_breakdown *b = &c->study->breakdown;
     struct arena *a = &c->study->arena;
-    struct json_buffer out = {0};
+    struct text out = {0};
     char date[32];
 
     strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &c->date);
@@ -155,7 +155,7 @@ static bool put_summary(struct cleaning *c, struct sink sink)
         put_line(&out, a, "check", "nothing found");
     put_line(&out, a, "verdict", b->verdict.at);
     bool ok = sink.write(sink.ctx, (struct str){out.at, out.n});
-    json_buffer_free(&out);
+    text_free(&out);
     return ok;
 }
 

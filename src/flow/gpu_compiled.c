@@ -289,11 +289,11 @@ static void put_kernel(struct json_writer *j, const struct wanted *w)
 
 static void write_resources(struct keeping *k, size_t stage)
 {
-    struct json_buffer b = {0};
+    struct text b = {0};
     struct json_writer j;
     bool has_any = false;
 
-    json_write_init(&j, json_buffer_sink(&b), JSON_INDENTED);
+    json_write_init(&j, text_sink(&b), JSON_INDENTED);
     json_write_object(&j);
     json_put_array(&j, "kernels");
     for (size_t i = 0; i < k->wanted.n; i++)
@@ -306,7 +306,7 @@ static void write_resources(struct keeping *k, size_t stage)
     json_write_finish(&j);
     if (has_any)
         put(k, stage, "resources.json", (struct str){b.at, b.n});
-    json_buffer_free(&b);
+    text_free(&b);
 }
 
 /* ---- all ---- */

@@ -7,14 +7,14 @@
 
 /* A JSON value under construction. */
 struct value {
-    struct json_buffer buffer;
+    struct text buffer;
     struct json_writer w;
 };
 
 static struct json_writer *begin(struct value *v)
 {
-    v->buffer = (struct json_buffer){0};
-    json_write_init(&v->w, json_buffer_sink(&v->buffer), JSON_COMPACT);
+    v->buffer = (struct text){0};
+    json_write_init(&v->w, text_sink(&v->buffer), JSON_COMPACT);
     return &v->w;
 }
 
@@ -22,7 +22,7 @@ static void end(struct value *v, struct gpu_run *run, const char *key)
 {
     json_write_finish(&v->w);
     gpu_run_info(run, key, arena_cstr(&run->arena, (struct str){v->buffer.at, v->buffer.n}));
-    json_buffer_free(&v->buffer);
+    text_free(&v->buffer);
 }
 
 static void put_text(struct json_writer *w, const char *key, const char *text)

@@ -205,7 +205,7 @@ static void write_container(struct incore_study *s, const struct capture *cap)
     struct cut cut;
 
     cut_init(&cut, cap, &(struct cut_options){0});
-    timeline_find(S("insight"))->write(&cut, &how, json_buffer_sink(&s->made));
+    timeline_find(S("insight"))->write(&cut, &how, text_sink(&s->made));
     cut_fini(&cut);
 }
 
@@ -440,7 +440,7 @@ void incore_study_close(struct incore_study *s)
     incore_lanes_free(&s->lanes);
     incore_trace_free(&s->t);
     mapfile_close(&s->map);
-    json_buffer_free(&s->made);
+    text_free(&s->made);
     vec_free(&s->told);
     arena_free(&s->arena);
 }

@@ -24,7 +24,7 @@ struct incore_study {
     struct arena arena;
     const char *bin; /* what was read */
     struct mapfile map;
-    struct json_buffer made; /* a container made of logs or of traces of single cores */
+    struct text made; /* a container made of logs or of traces of single cores */
     struct str trace, table; /* the two blocks; NULL: absent */
     struct incore_trace t;
     struct incore_lanes lanes;

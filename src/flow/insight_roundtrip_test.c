@@ -275,13 +275,13 @@ static void assert_same(const struct capture *a, const struct capture *b)
 
 /* ---- there and back ---- */
 
-static void write_bin(const struct capture *cap, struct json_buffer *bytes)
+static void write_bin(const struct capture *cap, struct text *bytes)
 {
     struct timeline_options how = {0};
     struct cut cut;
 
     cut_init(&cut, cap, &(struct cut_options){0});
-    assert_true(timeline_insight.write(&cut, &how, json_buffer_sink(bytes)));
+    assert_true(timeline_insight.write(&cut, &how, text_sink(bytes)));
     cut_fini(&cut);
 }
 
@@ -315,13 +315,13 @@ static struct capture *read_bin(struct str text)
 /* What comes back; the given capture is freed. */
 static struct capture *there_and_back(struct capture *cap)
 {
-    struct json_buffer bytes = {0};
+    struct text bytes = {0};
 
     write_bin(cap, &bytes);
     check_lint((struct str){bytes.at, bytes.n});
     struct capture *back = read_bin((struct str){bytes.at, bytes.n});
     assert_same(cap, back);
-    json_buffer_free(&bytes);
+    text_free(&bytes);
     capture_free(cap);
     return back;
 }
@@ -338,7 +338,7 @@ TEST(random_captures_are_written_lint_clean_and_read_back_the_same)
 static bool survives(struct str text)
 {
     struct capture *cap = capture_new();
-    struct json_buffer bytes = {0};
+    struct text bytes = {0};
     struct bin_blocks b;
     struct bin_block block;
     struct diag diag;
@@ -355,7 +355,7 @@ static bool survives(struct str text)
         assert_int_equal(b.fault, BIN_FINE);
         assert_int_equal(b.at, bytes.n);
     }
-    json_buffer_free(&bytes);
+    text_free(&bytes);
     diag_fini(&diag);
     capture_free(cap);
     return is_read;
@@ -364,7 +364,7 @@ static bool survives(struct str text)
 TEST(whatever_is_read_of_damaged_bytes_can_be_written)
 {
     static const unsigned char flips[] = {0x01, 0x80, 0xff};
-    struct json_buffer bytes = {0};
+    struct text bytes = {0};
     size_t read = 0;
 
     seed = 5;
@@ -379,7 +379,7 @@ TEST(whatever_is_read_of_damaged_bytes_can_be_written)
         }
     }
     assert_true(read > 200);
-    json_buffer_free(&bytes);
+    text_free(&bytes);
 }
 
 TEST_MAIN("insight_roundtrip", T(random_captures_are_written_lint_clean_and_read_back_the_same),

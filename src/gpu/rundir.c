@@ -81,11 +81,11 @@ enum status gpu_rundir_open(struct arena *arena, const struct gpu_run *run, cons
 
 static enum status write_metrics(const char *dir, const struct gpu_run *run, struct diag *d)
 {
-    struct json_buffer b = {0};
+    struct text b = {0};
     struct csv_write *out = mem_grow(NULL, sizeof(*out), 1);
     static const char *const heads[] = {"id", "kernel", "section", "metric", "unit", "value"};
 
-    csv_write_open(out, json_buffer_sink(&b));
+    csv_write_open(out, text_sink(&b));
     for (size_t i = 0; i < ARRAY_LEN(heads); i++)
         csv_write_cell(out, str_of(heads[i]));
     csv_write_row(out);
@@ -109,7 +109,7 @@ static enum status write_metrics(const char *dir, const struct gpu_run *run, str
     csv_write_close(out);
     mem_free(out);
     enum status st = gpu_rundir_put(dir, "metrics.csv", (struct str){b.at, b.n}, d);
-    json_buffer_free(&b);
+    text_free(&b);
     return st;
 }
 
@@ -131,7 +131,7 @@ static enum status write_timings(const char *dir, const struct gpu_run *run, str
 static enum status write_tiling(struct arena *arena, const char *dir, const struct gpu_stage *s,
                                 struct diag *d)
 {
-    struct json_buffer b = {0};
+    struct text b = {0};
     struct json_writer w;
     const struct gpu_kernel *k = s->main;
     const char *name =
@@ -140,7 +140,7 @@ static enum status write_tiling(struct arena *arena, const char *dir, const stru
     if (k == NULL && s->tiling == NULL)
         return ST_OK;
     TRY(fs_mkdirs(fs_join(arena, dir, "tiling"), d));
-    json_write_init(&w, json_buffer_sink(&b), JSON_INDENTED);
+    json_write_init(&w, text_sink(&b), JSON_INDENTED);
     json_write_object(&w);
     for (const struct gpu_node *m = s->tiling != NULL ? s->tiling->first : NULL; m; m = m->next) {
         json_write_key(&w, m->key);
@@ -161,7 +161,7 @@ static enum status write_tiling(struct arena *arena, const char *dir, const stru
     json_write_end(&w);
     json_write_finish(&w);
     enum status st = gpu_rundir_put(dir, name, (struct str){b.at, b.n}, d);
-    json_buffer_free(&b);
+    text_free(&b);
     return st;
 }
 
@@ -211,12 +211,12 @@ static const char *listing_name(struct arena *arena, const struct gpu_import *im
 static enum status put_sass(struct arena *arena, const char *dir, const struct gpu_listing *l,
                             const char *name, struct diag *d)
 {
-    struct json_buffer b = {0};
+    struct text b = {0};
 
-    gpu_sass_write(l, json_buffer_sink(&b));
+    gpu_sass_write(l, text_sink(&b));
     enum status st = gpu_rundir_put(dir, arena_format(arena, "sass/%s.csv", name).at,
                                     (struct str){b.at, b.n}, d);
-    json_buffer_free(&b);
+    text_free(&b);
     return st;
 }
 
@@ -235,16 +235,16 @@ static enum status put_source(struct arena *arena, const char *dir, const struct
         size_t dot = base.n;
         while (dot > 0 && base.at[dot - 1] != '.')
             dot--;
-        struct json_buffer b = {0};
+        struct text b = {0};
         struct str stem = str_part(base, 0, dot > 1 ? dot - 1 : base.n);
         struct str ext = dot > 1 ? str_part(base, dot, base.n) : S("txt");
-        gpu_annotated_write(l, file, json_buffer_sink(&b));
+        gpu_annotated_write(l, file, text_sink(&b));
         enum status st = gpu_rundir_put(dir,
                                         arena_format(arena, "source/%.*s.%s.annotated.%.*s",
                                                      STR_ARGS(stem), name, STR_ARGS(ext))
                                             .at,
                                         (struct str){b.at, b.n}, d);
-        json_buffer_free(&b);
+        text_free(&b);
         TRY(st);
     }
     return ST_OK;

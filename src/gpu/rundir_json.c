@@ -13,20 +13,20 @@ static void key_number(struct json_writer *w, const char *key, double value)
         json_put_f64(w, key, value);
 }
 
-static void open_json(struct json_writer *w, struct json_buffer *b)
+static void open_json(struct json_writer *w, struct text *b)
 {
-    *b = (struct json_buffer){0};
-    json_write_init(w, json_buffer_sink(b), JSON_INDENTED);
+    *b = (struct text){0};
+    json_write_init(w, text_sink(b), JSON_INDENTED);
     json_write_object(w);
 }
 
-static enum status close_json(struct json_writer *w, struct json_buffer *b, const char *dir,
+static enum status close_json(struct json_writer *w, struct text *b, const char *dir,
                               const char *name, struct diag *d)
 {
     json_write_end(w);
     json_write_finish(w);
     enum status st = gpu_rundir_put(dir, name, (struct str){b->at, b->n}, d);
-    json_buffer_free(b);
+    text_free(b);
     return st;
 }
 
@@ -95,7 +95,7 @@ static void put_work(struct json_writer *w, const struct gpu_run *run)
 static enum status write_params(const char *dir, const struct gpu_run *run, struct diag *d)
 {
     struct json_writer w;
-    struct json_buffer b;
+    struct text b;
 
     open_json(&w, &b);
     for (size_t i = 0; i < run->params.list.n; i++) {
@@ -121,7 +121,7 @@ static enum status write_run(const char *dir, const struct gpu_run *run, const c
                              struct diag *d)
 {
     struct json_writer w;
-    struct json_buffer b;
+    struct text b;
     bool has_clock = false;
 
     open_json(&w, &b);
@@ -285,7 +285,7 @@ static void put_changes(struct json_writer *w, const struct gpu_run *run)
 static enum status write_kernels(const char *dir, const struct gpu_run *run, struct diag *d)
 {
     struct json_writer w;
-    struct json_buffer b;
+    struct text b;
 
     open_json(&w, &b);
     json_put_bool(&w, "auto_stages", run->has_auto_stages);

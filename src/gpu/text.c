@@ -7,7 +7,7 @@
 
 static void put(struct gpu_text *t, struct str text)
 {
-    struct sink sink = json_buffer_sink(&t->buf);
+    struct sink sink = text_sink(&t->buf);
 
     sink.write(sink.ctx, text);
 }
@@ -59,5 +59,5 @@ struct str gpu_text_view(const struct gpu_text *t)
 
 void gpu_text_free(struct gpu_text *t)
 {
-    json_buffer_free(&t->buf);
+    text_free(&t->buf);
 }

@@ -7,7 +7,7 @@
 #include "base/json_write.h"
 
 struct gpu_text {
-    struct json_buffer buf;
+    struct text buf;
 };
 
 void gpu_put(struct gpu_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -121,7 +121,7 @@ TEST(graphs_are_counted_in_whole_numbers)
 
 TEST(tables_have_a_row_for_each_thing)
 {
-    struct json_buffer text = {0};
+    struct text text = {0};
     struct scene s;
 
     scene_begin(&s);
@@ -130,7 +130,7 @@ TEST(tables_have_a_row_for_each_thing)
     scene_look(&s, all);
     for (size_t i = 0; i < timeline_tables_n; i++) {
         text.n = 0;
-        assert_true(timeline_table_write(&timeline_tables[i], &s.t, 1, json_buffer_sink(&text)));
+        assert_true(timeline_table_write(&timeline_tables[i], &s.t, 1, text_sink(&text)));
         assert_true(str_starts((struct str){text.at, text.n}, str_of(timeline_tables[i].columns)));
         if (i == 0)
             assert_true(str_ends((struct str){text.at, text.n},
@@ -139,7 +139,7 @@ TEST(tables_have_a_row_for_each_thing)
             assert_true(str_ends((struct str){text.at, text.n},
                                  S("\n,0,8,70,80,10,DtoH,Device,Pinned,,,,,\n")));
     }
-    json_buffer_free(&text);
+    text_free(&text);
     scene_end(&s);
 }
 

@@ -85,8 +85,8 @@ TEST(of_two_that_begin_together_the_shorter_goes_first)
 
 TEST(a_thousand_at_once_take_a_thousand_rows)
 {
-    struct json_buffer text = {0};
-    struct sink sink = json_buffer_sink(&text);
+    struct text text = {0};
+    struct sink sink = text_sink(&text);
 
     sink.write(sink.ctx, S("{\"traceEvents\":["));
     for (int i = 0; i < 1000; i++) {
@@ -99,7 +99,7 @@ TEST(a_thousand_at_once_take_a_thousand_rows)
     assert_int_equal(b.lanes.rows_n, 1000);
     assert_int_equal(b.t.instrs.at[999].lane, 999);
     drop(&b);
-    json_buffer_free(&text);
+    text_free(&text);
 }
 
 TEST(an_arrow_goes_from_the_last_producer_to_the_first_consumer)
@@ -195,10 +195,10 @@ TEST(the_document_has_rows_slices_and_arrows)
     struct bench b =
         READ(compat, "{\"ph\":\"X\",\"pid\":7,\"tid\":\"MTE2\",\"name\":\"a\\\"\",\"ts\":1.50,"
                      "\"args\":{ \"x\" : 1 }}");
-    struct json_buffer out = {0};
+    struct text out = {0};
 
     assert_true(incore_clean_write(&b.t, &b.lanes, &b.arrows, (struct incore_watch){0},
-                                   json_buffer_sink(&out)));
+                                   text_sink(&out)));
     assert_str(((struct str){out.at, out.n}),
                "{\"displayTimeUnit\":\"ns\",\"profilingType\":\"op\",\"schemaVersion\":1,"
                "\"traceEvents\":[\n"
@@ -212,7 +212,7 @@ TEST(the_document_has_rows_slices_and_arrows)
                "{\"name\":\"a\\\"\",\"ph\":\"X\",\"pid\":7,\"tid\":\"MTE2\",\"ts\":1.50,\"cname\":"
                "\"thread_state_iowait\",\"args\":{ \"x\" : 1 }}\n"
                "]}\n");
-    json_buffer_free(&out);
+    text_free(&out);
     drop(&b);
 }
 
@@ -298,20 +298,20 @@ TEST(a_table_gives_each_core_its_own)
 {
     struct incore_metrics m;
     struct str reason;
-    struct json_buffer out = {0};
+    struct text out = {0};
 
     assert_int_equal(incore_metrics_read(&m,
                                          S("{\"Instructions\":[{\"Process Bytes\":[1,2],\"Pipe\":"
                                            "\"A\",\"L\":[1]}],\"Cores\":[\"x\",\"y\"]}"),
                                          &reason),
                      ST_OK);
-    assert_true(incore_metrics_write(&m, json_buffer_sink(&out)));
+    assert_true(incore_metrics_write(&m, text_sink(&out)));
     assert_str(((struct str){out.at, out.n}),
                "{\"cores\":[\"x\",\"y\"],\"instructions\":{\n"
                "\"x\":[\n{\"process_bytes\":1,\"pipe\":\"A\",\"l\":[1]}],\n"
                "\"y\":[\n{\"process_bytes\":2,\"pipe\":\"A\",\"l\":[1]}]},\n"
                "\"column_types\":{}}\n");
-    json_buffer_free(&out);
+    text_free(&out);
     incore_metrics_free(&m);
 }
 

@@ -99,18 +99,18 @@ static size_t clean_all(struct str text)
     return written;
 }
 
-static struct json_buffer make(void)
+static struct text make(void)
 {
-    struct json_buffer out = {0};
+    struct text out = {0};
 
-    bin_write_block(json_buffer_sink(&out), BIN_TRACE, BIN_MARK, trace_text);
-    bin_write_block(json_buffer_sink(&out), BIN_API_INSTR, BIN_NEW, table_text);
+    bin_write_block(text_sink(&out), BIN_TRACE, BIN_MARK, trace_text);
+    bin_write_block(text_sink(&out), BIN_API_INSTR, BIN_NEW, table_text);
     return out;
 }
 
 TEST(any_byte_may_be_anything)
 {
-    struct json_buffer bin = make();
+    struct text bin = make();
     size_t cleaned = 0;
 
     assert_true(clean_all((struct str){bin.at, bin.n}) > 0);
@@ -123,12 +123,12 @@ TEST(any_byte_may_be_anything)
         bin.at[i] = was;
     }
     assert_true(cleaned > bin.n * 64); /* a changed letter of a text does no harm */
-    json_buffer_free(&bin);
+    text_free(&bin);
 }
 
 TEST(any_cut_is_told_or_harmless)
 {
-    struct json_buffer bin = make();
+    struct text bin = make();
 
     for (size_t n = 0; n < bin.n; n++) {
         char *copy = malloc(n + 1);
@@ -138,7 +138,7 @@ TEST(any_cut_is_told_or_harmless)
         clean_all((struct str){copy, n});
         free(copy);
     }
-    json_buffer_free(&bin);
+    text_free(&bin);
 }
 
 TEST_MAIN("incore/hostile", T(any_byte_may_be_anything), T(any_cut_is_told_or_harmless))

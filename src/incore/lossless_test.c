@@ -8,16 +8,16 @@ static struct incore_lossless told;
 /* The events of the result, without the frame; lives until the next call. */
 static const char *events_of(const char *events)
 {
-    static struct json_buffer out;
+    static struct text out;
     struct arena arena;
     const char *reason;
 
     arena_init(&arena);
-    json_buffer_free(&out);
-    out = (struct json_buffer){0};
+    text_free(&out);
+    out = (struct text){0};
     struct str text = arena_format(&arena, "{\"a\":[1],\"traceEvents\":[%s],\"z\":2}", events);
-    assert_int_equal(incore_lossless_write(text, json_buffer_sink(&out), &told, &reason), ST_OK);
-    json_buffer_sink(&out).write(&out, (struct str){"", 1});
+    assert_int_equal(incore_lossless_write(text, text_sink(&out), &told, &reason), ST_OK);
+    text_sink(&out).write(&out, (struct str){"", 1});
     arena_free(&arena);
     assert_memory_equal(out.at, "{\"a\":[1],\"traceEvents\":[", 24);
     char *end = strstr(out.at, "],\"z\":2}");
@@ -88,7 +88,7 @@ TEST(other_processes_and_damage_pass_through)
                                  "{\"ph\":\"X\",\"pid\":\"host\",\"tid\":1,\"ts\":1,\"dur\":2},"
                                  "{\"ph\":\"X\",\"pid\":\"core0\",\"tid\":{},\"ts\":1},"
                                  "{\"ph\":\"C\",\"pid\":\"core0\",\"ts\":\"x\"}";
-    struct json_buffer none = {0};
+    struct text none = {0};
     const char *reason = NULL;
     const char *out = events_of(events);
 
@@ -99,7 +99,7 @@ TEST(other_processes_and_damage_pass_through)
         assert_int_equal(*a, *b);
     }
     assert_int_equal(incore_lossless_write(S("{\"traceEvents\":[{\"ph\":\"X\"}"),
-                                           json_buffer_sink(&none), &told, &reason),
+                                           text_sink(&none), &told, &reason),
                      ST_FORMAT);
     assert_non_null(reason);
     assert_int_equal(none.n, 0);

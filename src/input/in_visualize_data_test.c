@@ -32,14 +32,14 @@ static const struct str trace = S_INIT(
 
 static struct capture *cap;
 static struct diag diag;
-static struct json_buffer bin;
+static struct text bin;
 
 static int fresh(void **state)
 {
     (void)state;
     cap = capture_new();
     diag_init(&diag);
-    bin = (struct json_buffer){0};
+    bin = (struct text){0};
     return 0;
 }
 
@@ -48,13 +48,13 @@ static int done(void **state)
     (void)state;
     diag_fini(&diag);
     capture_free(cap);
-    json_buffer_free(&bin);
+    text_free(&bin);
     return 0;
 }
 
 static void add_block(uint8_t type, uint8_t version, struct str payload)
 {
-    assert_true(bin_write_block(json_buffer_sink(&bin), type, version, payload));
+    assert_true(bin_write_block(text_sink(&bin), type, version, payload));
 }
 
 static enum status read_bytes(struct str text)

@@ -27,12 +27,12 @@ static void put(enum collective op, const char *text)
 
 static bool prints(const char *line)
 {
-    struct json_buffer out = {0};
+    struct text out = {0};
 
-    comm_validation_print(&v, true, json_buffer_sink(&out));
+    comm_validation_print(&v, true, text_sink(&out));
     struct str all = {out.at, out.n};
     bool is_there = str_find(all, str_of(line)) < all.n;
-    json_buffer_free(&out);
+    text_free(&out);
     return is_there;
 }
 

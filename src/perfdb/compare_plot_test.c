@@ -2,12 +2,12 @@
 
 #include "base/testing.h"
 
-static struct json_buffer draw(struct plot_point *points, size_t n)
+static struct text draw(struct plot_point *points, size_t n)
 {
-    struct json_buffer out = {0};
+    struct text out = {0};
     struct json_writer j;
 
-    json_write_init(&j, json_buffer_sink(&out), JSON_COMPACT);
+    json_write_init(&j, text_sink(&out), JSON_COMPACT);
     json_write_object(&j);
     plot_json(&j, points, n);
     json_write_end(&j);
@@ -22,7 +22,7 @@ TEST(points_with_both_times_are_drawn_and_the_furthest_come_first)
         {S_INIT("far"), S_INIT(""), 100, 50},   /* -50 % opens the bin from -50 */
         {S_INIT("alone"), S_INIT(""), 0, 70},
     };
-    struct json_buffer out = draw(points, 3);
+    struct text out = draw(points, 3);
     struct str all = {out.at, out.n};
     size_t worst = str_find(all, S("\"worst\":[{\"kernel_type\":\"alone\""));
 
@@ -31,17 +31,17 @@ TEST(points_with_both_times_are_drawn_and_the_furthest_come_first)
     assert_true(str_find(all, S("{\"from_pct\":-5.0,\"to_pct\":5.0,\"count\":1}")) < all.n);
     assert_true(str_find(all, S("{\"from_pct\":-50.0,\"to_pct\":-25.0,\"count\":1}")) < all.n);
     assert_true(str_find(all, S("{\"from_pct\":null,\"to_pct\":-75.0,\"count\":0}")) < all.n);
-    json_buffer_free(&out);
+    text_free(&out);
 }
 
 TEST(no_points_draw_nothing)
 {
-    struct json_buffer out = draw(NULL, 0);
+    struct text out = draw(NULL, 0);
     struct str all = {out.at, out.n};
 
     assert_true(str_starts(all, S("{\"scatter\":[],\"error_histogram\":[")));
     assert_true(str_find(all, S("\"worst\":[]}")) < all.n);
-    json_buffer_free(&out);
+    text_free(&out);
 }
 
 TEST_MAIN("perfdb/compare_plot", T(points_with_both_times_are_drawn_and_the_furthest_come_first),

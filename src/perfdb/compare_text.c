@@ -57,7 +57,7 @@ void decimal_json(struct json_writer *j, struct str key, double value, int decim
         json_write_null(j);
 }
 
-bool json_finish_bare(struct json_writer *j, struct json_buffer *buffer, struct sink sink)
+bool json_finish_bare(struct json_writer *j, struct text *buffer, struct sink sink)
 {
     bool is_good = json_write_finish(j);
     struct str document = {buffer->at, buffer->n};
@@ -65,6 +65,6 @@ bool json_finish_bare(struct json_writer *j, struct json_buffer *buffer, struct 
     if (document.n > 0 && document.at[document.n - 1] == '\n')
         document.n--;
     is_good = is_good && sink.write(sink.ctx, document);
-    json_buffer_free(buffer);
+    text_free(buffer);
     return is_good;
 }

@@ -29,6 +29,6 @@ void decimal_json(struct json_writer *j, struct str key, double value, int decim
 
 /* Ends a document that was gathered in `buffer`, hands it on without its last line end, and frees
  * the buffer. False when the sink refused. */
-bool json_finish_bare(struct json_writer *j, struct json_buffer *buffer, struct sink sink);
+bool json_finish_bare(struct json_writer *j, struct text *buffer, struct sink sink);
 
 #endif

@@ -79,10 +79,10 @@ struct m6 m6_compute(const struct predicted *p, const struct measured *m, const 
 
 bool m6_write_json(const struct m6 *m, struct sink sink)
 {
-    struct json_buffer buffer = {0};
+    struct text buffer = {0};
     struct json_writer j;
 
-    json_write_init(&j, json_buffer_sink(&buffer), JSON_INDENTED);
+    json_write_init(&j, text_sink(&buffer), JSON_INDENTED);
     json_write_object(&j);
     decimal_json(&j, S("m6_ratio"), m->ratio, DECIMALS_ALL);
     decimal_json(&j, S("empirical_hit_us"), m->hit_us, 2);

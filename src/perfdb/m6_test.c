@@ -82,19 +82,19 @@ TEST(the_documents_have_their_fixed_shape)
 {
     const struct test_event event = {.dur = 1234.5, .source = "MEASURED", .kernel = "A"};
     struct m6 r = compute(&event, 1, "A,0,2469\n", "MEASURED");
-    struct json_buffer json = {0}, text = {0};
+    struct text json = {0}, text = {0};
 
-    assert_true(m6_write_json(&r, json_buffer_sink(&json)));
+    assert_true(m6_write_json(&r, text_sink(&json)));
     assert_true(str_starts((struct str){json.at, json.n},
                            S("{\n  \"m6_ratio\": 0.5,\n  \"empirical_hit_us\": 1234.5,\n")));
     assert_int_equal(json.at[json.n - 1], '}');
-    assert_true(m6_print(&r, json_buffer_sink(&text)));
+    assert_true(m6_print(&r, text_sink(&text)));
     struct str all = {text.at, text.n};
     assert_true(str_find(all, S("Empirical HIT total:      1,234.5 us (1.2 ms)\n")) < all.n);
     assert_true(str_find(all, S("  Compute:                2,469.0 us\n")) < all.n);
     assert_true(str_find(all, S("\nM6 = 0.500  (Empirical / Real)\n")) < all.n);
-    json_buffer_free(&json);
-    json_buffer_free(&text);
+    text_free(&json);
+    text_free(&text);
 }
 
 TEST_MAIN("perfdb/m6", U(only_hits_of_the_chosen_sources_count),

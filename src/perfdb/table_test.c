@@ -90,13 +90,13 @@ TEST(columns_are_moved_with_their_cells)
 
 TEST(writing_quotes_only_what_must_be)
 {
-    struct json_buffer out = {0};
+    struct text out = {0};
 
     assert_int_equal(parse(S("a,b\n\"\"\"1,2\"\"\", x \n\"l\nf\",\"\"\n")), ST_OK);
-    assert_true(table_print(&table, TABLE_BOM, json_buffer_sink(&out)));
+    assert_true(table_print(&table, TABLE_BOM, text_sink(&out)));
     assert_str(((struct str){out.at, out.n}), "\xef\xbb\xbf"
                                               "a,b\r\n\"\"\"1,2\"\"\", x \r\n\"l\nf\",\r\n");
-    json_buffer_free(&out);
+    text_free(&out);
     done();
 }
 

@@ -9,7 +9,7 @@
 
 static void assert_csv(const char *trace, const char *expected)
 {
-    struct json_buffer out = {0};
+    struct text out = {0};
     struct predicted p;
     struct table t;
     struct diag d;
@@ -17,10 +17,10 @@ static void assert_csv(const char *trace, const char *expected)
     diag_init(&d);
     assert_int_equal(predicted_parse(&p, "t", str_of(trace), &d), ST_OK);
     trace_csv_fill(&p, &t);
-    assert_true(table_print(&t, TABLE_NO_BOM, json_buffer_sink(&out)));
+    assert_true(table_print(&t, TABLE_NO_BOM, text_sink(&out)));
     assert_int_equal(out.n, strlen(expected));
     assert_memory_equal(out.at, expected, out.n);
-    json_buffer_free(&out);
+    text_free(&out);
     table_free(&t);
     predicted_free(&p);
     diag_fini(&d);

@@ -64,21 +64,21 @@ struct grid {
     VEC_OF(struct str) cells; /* the heads first */
 };
 
-static void put(struct json_buffer *out, struct str text)
+static void put(struct text *out, struct str text)
 {
-    struct sink sink = json_buffer_sink(out);
+    struct sink sink = text_sink(out);
 
     sink.write(sink.ctx, text);
 }
 
-static void put_padded(struct json_buffer *out, struct str text, size_t width, char fill)
+static void put_padded(struct text *out, struct str text, size_t width, char fill)
 {
     put(out, text);
     for (size_t i = str_width(text); i < width; i++)
         put(out, (struct str){&fill, 1});
 }
 
-static void put_line(struct json_buffer *out, const struct str *cells, size_t n,
+static void put_line(struct text *out, const struct str *cells, size_t n,
                      const size_t *widths, char fill)
 {
     for (size_t i = 0; i < n; i++) {
@@ -88,7 +88,7 @@ static void put_line(struct json_buffer *out, const struct str *cells, size_t n,
     put(out, S(" |\n"));
 }
 
-static void put_grid(struct json_buffer *out, struct grid *g)
+static void put_grid(struct text *out, struct grid *g)
 {
     static const struct str none[COLUMNS_MAX] = {{"", 0}, {"", 0}, {"", 0},
                                                  {"", 0}, {"", 0}, {"", 0}};
@@ -190,7 +190,7 @@ static const struct update **sorted(struct arena *arena, const struct update *u,
     return at;
 }
 
-static void put_overview(struct json_buffer *out, struct arena *arena, const struct update *u,
+static void put_overview(struct text *out, struct arena *arena, const struct update *u,
                          size_t n, size_t n_gaps)
 {
     struct grid g = {.arena = arena, .columns = 2};
@@ -225,7 +225,7 @@ static void put_overview(struct json_buffer *out, struct arena *arena, const str
     put_grid(out, &g);
 }
 
-static void put_summary(struct json_buffer *out, struct arena *arena, const struct update *u,
+static void put_summary(struct text *out, struct arena *arena, const struct update *u,
                         size_t n)
 {
     static const struct str heads[] = {S_INIT("Operator"),  S_INIT("Updated"),
@@ -261,7 +261,7 @@ static struct str duplicate_examples(struct arena *arena, const struct update *u
 
 enum list_kind { LIST_MISSING, LIST_DELETED, LIST_DUPLICATES };
 
-static void put_list(struct json_buffer *out, struct arena *arena, const struct update *u, size_t n,
+static void put_list(struct text *out, struct arena *arena, const struct update *u, size_t n,
                      enum list_kind kind)
 {
     static const struct {
@@ -291,7 +291,7 @@ static void put_list(struct json_buffer *out, struct arena *arena, const struct 
     put_grid(out, &g);
 }
 
-static void put_gaps(struct json_buffer *out, struct arena *arena, struct update_gaps gaps)
+static void put_gaps(struct text *out, struct arena *arena, struct update_gaps gaps)
 {
     static const struct str heads[] = {S_INIT("Operator"),      S_INIT("MicroBench(us)"),
                                        S_INIT("Profiling(us)"), S_INIT("Abs Diff(us)"),
@@ -312,7 +312,7 @@ static void put_gaps(struct json_buffer *out, struct arena *arena, struct update
     put_grid(out, &g);
 }
 
-static void put_status(struct json_buffer *out, struct arena *arena,
+static void put_status(struct text *out, struct arena *arena,
                        const struct update_status *status)
 {
     put(out, arena_format(arena,
@@ -325,7 +325,7 @@ static void put_status(struct json_buffer *out, struct arena *arena,
                               STR_ARGS(status->failed[i].reason)));
 }
 
-static void put_failures(struct json_buffer *out, struct arena *arena,
+static void put_failures(struct text *out, struct arena *arena,
                          const struct update_status *status)
 {
     struct grid g = {.arena = arena, .columns = 2};
@@ -343,7 +343,7 @@ static void put_failures(struct json_buffer *out, struct arena *arena,
 struct str update_report(struct arena *arena, const struct update *updates, size_t n,
                          struct update_gaps gaps, const struct update_status *status)
 {
-    struct json_buffer out = {0};
+    struct text out = {0};
 
     put(&out, S("# Profile Update Report\n"));
     if (status != NULL)
@@ -357,7 +357,7 @@ struct str update_report(struct arena *arena, const struct update *updates, size
     if (status != NULL && status->n_failed > 0)
         put_failures(&out, arena, status);
     struct str text = arena_str(arena, (struct str){out.at, out.n});
-    json_buffer_free(&out);
+    text_free(&out);
     return text;
 }
 
@@ -367,7 +367,7 @@ struct str update_hotspots_csv(struct arena *arena, struct update_gaps gaps)
                                        S_INIT("MicroBench(us)"), S_INIT("Profiling(us)"),
                                        S_INIT("Abs Diff(us)"),   S_INIT("MB/Profile"),
                                        S_INIT("Shape")};
-    struct json_buffer out = {0};
+    struct text out = {0};
     struct table t;
 
     table_init(&t, "");
@@ -383,14 +383,14 @@ struct str update_hotspots_csv(struct arena *arena, struct update_gaps gaps)
         table_set(&t, row, 5, cell_text6(&t.arena, g->ratio));
         table_set(&t, row, 6, g->shapes);
     }
-    table_print(&t, TABLE_NO_BOM, json_buffer_sink(&out));
+    table_print(&t, TABLE_NO_BOM, text_sink(&out));
     /* A report for people and their tools: unlike the tables it has plain line ends. */
     size_t n = 0;
     for (size_t i = 0; i < out.n; i++)
         if (out.at[i] != '\r' || i + 1 == out.n || out.at[i + 1] != '\n')
             out.at[n++] = out.at[i];
     struct str text = arena_str(arena, (struct str){out.at, n});
-    json_buffer_free(&out);
+    text_free(&out);
     table_free(&t);
     return text;
 }

@@ -145,18 +145,18 @@ TEST(the_written_file_gives_the_measured_cycles)
     struct pto_costs *c = pto_costs_new();
     struct pto_measures m = {0};
     struct pto_calibration cal = {0};
-    struct json_buffer file = {0};
+    struct text file = {0};
     struct diag d;
 
     diag_init(&d);
     add_slow_chip(&m);
     pto_calibrate(c, &m, &cal);
-    assert_true(pto_calibration_write(&cal, json_buffer_sink(&file)));
+    assert_true(pto_calibration_write(&cal, text_sink(&file)));
     assert_int_equal(pto_costs_read(c, (struct str){file.at, file.n}, "fit.csv", &d), ST_OK);
     for (size_t i = 0; i < m.rows.n; i++)
         assert_int_equal(pto_cost_cycles(pto_cost_of(c, &m.rows.at[i].work)),
                          (int64_t)m.rows.at[i].cycles);
-    json_buffer_free(&file);
+    text_free(&file);
     diag_fini(&d);
     pto_calibration_free(&cal);
     pto_measures_free(&m);
@@ -168,18 +168,18 @@ TEST(json_lists_every_law)
     struct pto_costs *c = pto_costs_new();
     struct pto_measures m = {0};
     struct pto_calibration cal = {0};
-    struct json_buffer text = {0};
+    struct text text = {0};
     struct json_writer w;
 
     add_slow_chip(&m);
     pto_calibrate(c, &m, &cal);
-    json_write_init(&w, json_buffer_sink(&text), JSON_COMPACT);
+    json_write_init(&w, text_sink(&text), JSON_COMPACT);
     pto_calibration_json(&cal, &w);
     assert_true(json_write_finish(&w));
     struct str all = {text.at, text.n};
     assert_true(str_find(all, S("\"name\":\"a2a3.tadds\",\"points\":5")) < all.n);
     assert_true(str_find(all, S("\"key\":\"a2a3.tadds.bias\",\"before\":25")) < all.n);
-    json_buffer_free(&text);
+    text_free(&text);
     pto_calibration_free(&cal);
     pto_measures_free(&m);
     pto_costs_free(c);

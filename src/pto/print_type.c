@@ -6,11 +6,11 @@
 #include "base/num.h"
 #include "pto/ir.h"
 
-struct text {
+struct type_text {
     VEC_OF(char) bytes;
 };
 
-static void put(struct text *t, const char *s)
+static void put(struct type_text *t, const char *s)
 {
     size_t n = strlen(s);
 
@@ -21,7 +21,7 @@ static void put(struct text *t, const char *s)
     t->bytes.n += n;
 }
 
-static void put_i64(struct text *t, int64_t value)
+static void put_i64(struct type_text *t, int64_t value)
 {
     char digits[24];
 
@@ -29,7 +29,7 @@ static void put_i64(struct text *t, int64_t value)
     put(t, digits);
 }
 
-static void put_dim(struct text *t, int64_t value)
+static void put_dim(struct type_text *t, int64_t value)
 {
     if (value == PTO_DYNAMIC)
         put(t, "?");
@@ -37,7 +37,7 @@ static void put_dim(struct text *t, int64_t value)
         put_i64(t, value);
 }
 
-static void put_shape(struct text *t, const struct pto_type *type)
+static void put_shape(struct type_text *t, const struct pto_type *type)
 {
     for (uint32_t i = 0; i < type->rank; i++) {
         put_dim(t, type->dims[i]);
@@ -46,7 +46,7 @@ static void put_shape(struct text *t, const struct pto_type *type)
     put(t, pto_dtype_name(type->dtype));
 }
 
-static void put_tile(struct text *t, const struct pto_tile_type *tile)
+static void put_tile(struct type_text *t, const struct pto_tile_type *tile)
 {
     static const char *const blayouts[] = {"row_major", "col_major"};
     static const char *const slayouts[] = {"none_box", "row_major", "col_major"};
@@ -78,9 +78,9 @@ static void put_tile(struct text *t, const struct pto_tile_type *tile)
     put(t, ">");
 }
 
-static void put_type(const struct pto_module *m, struct text *t, uint32_t index);
+static void put_type(const struct pto_module *m, struct type_text *t, uint32_t index);
 
-static void put_struct(const struct pto_module *m, struct text *t, const struct pto_type *type)
+static void put_struct(const struct pto_module *m, struct type_text *t, const struct pto_type *type)
 {
     put(t, "!pto.struct<");
     for (int32_t i = 0; i < type->count; i++) {
@@ -90,7 +90,7 @@ static void put_struct(const struct pto_module *m, struct text *t, const struct 
     put(t, ">");
 }
 
-static void put_pointer(struct text *t, const struct pto_type *type)
+static void put_pointer(struct type_text *t, const struct pto_type *type)
 {
     put(t, "!pto.ptr<");
     put(t, pto_dtype_name(type->dtype));
@@ -101,7 +101,7 @@ static void put_pointer(struct text *t, const struct pto_type *type)
     put(t, ">");
 }
 
-static void put_ranked(struct text *t, const char *name, const struct pto_type *type)
+static void put_ranked(struct type_text *t, const char *name, const struct pto_type *type)
 {
     put(t, name);
     put(t, "<");
@@ -109,7 +109,7 @@ static void put_ranked(struct text *t, const char *name, const struct pto_type *
     put(t, ">");
 }
 
-static void put_type(const struct pto_module *m, struct text *t, uint32_t index)
+static void put_type(const struct pto_module *m, struct type_text *t, uint32_t index)
 {
     const struct pto_type *type = &m->types.at[index];
 
@@ -170,7 +170,7 @@ static void put_type(const struct pto_module *m, struct text *t, uint32_t index)
 
 struct str pto_type_text(const struct pto_module *m, struct arena *arena, uint32_t type)
 {
-    struct text t = {0};
+    struct type_text t = {0};
 
     put_type(m, &t, type);
     struct str copy = arena_str(arena, (struct str){t.bytes.at, t.bytes.n});

@@ -41,11 +41,11 @@ static inline struct str testing_kernel(struct arena *arena, const char *arch, c
 
 static inline struct str testing_print(struct arena *arena, const struct pto_module *m)
 {
-    struct json_buffer buffer = {0};
+    struct text buffer = {0};
 
-    assert_true(pto_print(m, json_buffer_sink(&buffer)));
+    assert_true(pto_print(m, text_sink(&buffer)));
     struct str text = arena_str(arena, (struct str){buffer.at, buffer.n});
-    json_buffer_free(&buffer);
+    text_free(&buffer);
     return text;
 }
 

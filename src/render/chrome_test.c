@@ -57,15 +57,15 @@ static struct capture *sample(void)
     return cap;
 }
 
-static struct json_buffer render(const struct timeline_format *format, const struct capture *cap,
+static struct text render(const struct timeline_format *format, const struct capture *cap,
                                  const struct cut_options *where)
 {
-    struct json_buffer text = {0};
+    struct text text = {0};
     struct timeline_options how = {0};
     struct cut cut;
 
     cut_init(&cut, cap, where);
-    assert_true(format->write(&cut, &how, json_buffer_sink(&text)));
+    assert_true(format->write(&cut, &how, text_sink(&text)));
     cut_fini(&cut);
     return text;
 }
@@ -73,7 +73,7 @@ static struct json_buffer render(const struct timeline_format *format, const str
 TEST(every_kind_of_event_is_a_line_of_its_own)
 {
     struct capture *cap = sample();
-    struct json_buffer text = render(&timeline_chrome, cap, &(struct cut_options){0});
+    struct text text = render(&timeline_chrome, cap, &(struct cut_options){0});
 
     assert_str(
         ((struct str){text.at, text.n}),
@@ -109,7 +109,7 @@ TEST(every_kind_of_event_is_a_line_of_its_own)
         "\"name\":\"copy\"},\n"
         "{\"ph\":\"C\",\"pid\":40,\"ts\":1.000,\"name\":\"mem\",\"args\":{\"value\":4096}}\n"
         "]}\n");
-    json_buffer_free(&text);
+    text_free(&text);
     capture_free(cap);
 }
 
@@ -127,25 +127,25 @@ TEST(an_ascend_device_is_told_as_its_own_timelines_tell_it)
                                        .name = capture_intern(cap, S("MatMul")),
                                        .set = attrs_set(&cap->attrs, &core, 1)});
     capture_seal(cap);
-    struct json_buffer text = render(&timeline_chrome, cap, &(struct cut_options){0});
+    struct text text = render(&timeline_chrome, cap, &(struct cut_options){0});
     struct str s = {text.at, text.n};
 
     assert_true(str_find(s, S("\"Ascend Hardware\"")) < s.n);
     assert_true(str_find(s, S("\"args\":{\"labels\":\"NPU 5\"}")) < s.n);
     assert_true(str_find(s, S("\"cat\":\"compute\",\"name\":\"MatMul\","
                               "\"args\":{\"Task Type\":\"AI_CORE\"}")) < s.n);
-    json_buffer_free(&text);
+    text_free(&text);
     capture_free(cap);
 }
 
 TEST(an_empty_cut_is_still_a_trace)
 {
     struct capture *cap = sample();
-    struct json_buffer text = render(&timeline_chrome, cap, &(struct cut_options){.nothing = true});
+    struct text text = render(&timeline_chrome, cap, &(struct cut_options){.nothing = true});
     struct str s = {text.at, text.n};
 
     assert_true(str_ends(s, S("\"traceEvents\":[\n]}\n")));
-    json_buffer_free(&text);
+    text_free(&text);
     capture_free(cap);
 }
 
@@ -153,7 +153,7 @@ TEST(a_cut_leaves_out_lanes_and_arrows_that_lost_an_end)
 {
     struct capture *cap = sample();
     const char *lane = "stream 7";
-    struct json_buffer text =
+    struct text text =
         render(&timeline_chrome, cap, &(struct cut_options){.lanes = &lane, .lanes_n = 1});
     struct str s = {text.at, text.n};
 
@@ -161,23 +161,23 @@ TEST(a_cut_leaves_out_lanes_and_arrows_that_lost_an_end)
     assert_int_equal(str_find(s, S("main")), s.n);
     assert_int_equal(str_find(s, S("ac2g")), s.n);
     assert_int_equal(str_find(s, S("\"ph\":\"C\"")), s.n);
-    json_buffer_free(&text);
+    text_free(&text);
     capture_free(cap);
 }
 
 TEST(the_packed_form_holds_the_same_text)
 {
     struct capture *cap = sample();
-    struct json_buffer plain = render(&timeline_chrome, cap, &(struct cut_options){0});
-    struct json_buffer packed = render(&timeline_chrome_gz, cap, &(struct cut_options){0});
+    struct text plain = render(&timeline_chrome, cap, &(struct cut_options){0});
+    struct text packed = render(&timeline_chrome_gz, cap, &(struct cut_options){0});
     struct str text;
 
     assert_int_equal(
         gz_read_all((struct str){packed.at, packed.n}, 1 << 20, "x", &diag, &arena, &text), ST_OK);
     assert_int_equal(text.n, plain.n);
     assert_memory_equal(text.at, plain.at, plain.n);
-    json_buffer_free(&plain);
-    json_buffer_free(&packed);
+    text_free(&plain);
+    text_free(&packed);
     capture_free(cap);
 }
 
@@ -213,9 +213,9 @@ TEST(an_interrupted_user_ends_every_format_early)
     cut_init(&cut, cap, &(struct cut_options){0});
     cancel_request();
     for (size_t i = 0; i < timeline_count; i++) {
-        struct json_buffer text = {0};
-        assert_false(timeline_list[i]->write(&cut, &how, json_buffer_sink(&text)));
-        json_buffer_free(&text);
+        struct text text = {0};
+        assert_false(timeline_list[i]->write(&cut, &how, text_sink(&text)));
+        text_free(&text);
     }
     cancel_clear();
     cut_fini(&cut);

@@ -27,7 +27,7 @@ struct writer {
     struct csv_write csv;
     const struct cut *cut;
     const struct timeline_options *options;
-    struct json_buffer args;
+    struct text args;
     struct text_out args_out;
     uint64_t bytes;
     struct sink to;
@@ -222,7 +222,7 @@ static void put_slice(struct writer *w, size_t i)
     csv_write_cell(&w->csv, capture_text(cap, slice.name));
     put_step(w, i, slice.begin);
     w->args.n = 0;
-    text_out_open(&w->args_out, json_buffer_sink(&w->args));
+    text_out_open(&w->args_out, text_sink(&w->args));
     timeline_args(&w->args_out, cap, &slice, S(""), S(""));
     text_out_close(&w->args_out);
     csv_write_cell(&w->csv, (struct str){w->args.at, w->args.n});
@@ -264,7 +264,7 @@ static bool write_csv(const struct cut *cut, const struct timeline_options *opti
     w->options = options;
     csv_write_open(&w->csv, (struct sink){count_bytes, w});
     bool is_done = write_rows(w, options);
-    json_buffer_free(&w->args);
+    text_free(&w->args);
     mem_free(w);
     return is_done;
 }

@@ -65,19 +65,19 @@ static struct capture *group(void)
     return cap;
 }
 
-static struct json_buffer render_all(struct capture *cap, const struct timeline_options *how)
+static struct text render_all(struct capture *cap, const struct timeline_options *how)
 {
-    struct json_buffer text = {0};
+    struct text text = {0};
     struct cut cut;
 
     cut_init(&cut, cap, &(struct cut_options){0});
-    assert_true(timeline_csv.write(&cut, how, json_buffer_sink(&text)));
+    assert_true(timeline_csv.write(&cut, how, text_sink(&text)));
     cut_fini(&cut);
     capture_free(cap);
     return text;
 }
 
-static struct json_buffer render(const struct timeline_options *how)
+static struct text render(const struct timeline_options *how)
 {
     return render_all(sample(), how);
 }
@@ -85,7 +85,7 @@ static struct json_buffer render(const struct timeline_options *how)
 TEST(kernels_are_rows_in_order_of_time)
 {
     struct timeline_step steps[] = {{8, {90, 200}}};
-    struct json_buffer text = render(&(struct timeline_options){.steps = steps, .steps_n = 1});
+    struct text text = render(&(struct timeline_options){.steps = steps, .steps_n = 1});
 
     assert_str(((struct str){text.at, text.n}),
                "start_ns,dur_ns,device,stream,name,type,core,class,step,wait_ns,task,block_dim,"
@@ -93,12 +93,12 @@ TEST(kernels_are_rows_in_order_of_time)
                "output_dtypes,output_formats\n"
                "10,20,,2,mm,MatMul,AI_CORE,compute,7,12,3,24,,\"2,3;4\",,,,,\n"
                "100,50,,2,\"late, \"\"quoted\"\"\",,,comm,8,,,,,,,,,,\n");
-    json_buffer_free(&text);
+    text_free(&text);
 }
 
 TEST(all_slices_carry_their_lane_and_their_attributes_as_json)
 {
-    struct json_buffer text = render(&(struct timeline_options){.rows = TIMELINE_SLICES});
+    struct text text = render(&(struct timeline_options){.rows = TIMELINE_SLICES});
 
     assert_str(((struct str){text.at, text.n}),
                "start_ns,dur_ns,process,lane,device,pid,tid,kind,cat,name,step,args\n"
@@ -107,15 +107,15 @@ TEST(all_slices_carry_their_lane_and_their_attributes_as_json)
                "\"\"block_dim\"\":24,\"\"step\"\":\"\"7\"\",\"\"wait_ns\"\":12,\"\"task\"\":3}\"\n"
                "20,5,process 5,main,,5,6,host_op,,aten::mm,,\n"
                "100,50,Ascend Hardware,Stream 2,,,,comm,,\"late, \"\"quoted\"\"\",,\n");
-    json_buffer_free(&text);
+    text_free(&text);
 }
 
 TEST(collectives_of_a_group_have_no_stream)
 {
-    struct json_buffer text = render_all(group(), &(struct timeline_options){0});
+    struct text text = render_all(group(), &(struct timeline_options){0});
 
     assert_true(str_find((struct str){text.at, text.n}, S("\n5,6,1,N/A,hcom_send_,")) < text.n);
-    json_buffer_free(&text);
+    text_free(&text);
 }
 
 TEST_MAIN("render/csv", T(kernels_are_rows_in_order_of_time),

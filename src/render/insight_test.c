@@ -9,14 +9,14 @@
 
 static struct capture *cap;
 static struct cut cut;
-static struct json_buffer out;
+static struct text out;
 
 static int fresh(void **state)
 {
     (void)state;
     cap = capture_new();
     cap->clock.hz = 1000000000;
-    out = (struct json_buffer){0};
+    out = (struct text){0};
     return 0;
 }
 
@@ -25,7 +25,7 @@ static int done(void **state)
     (void)state;
     cut_fini(&cut);
     capture_free(cap);
-    json_buffer_free(&out);
+    text_free(&out);
     return 0;
 }
 
@@ -75,7 +75,7 @@ static struct str block_of(uint8_t type)
     struct bin_block block;
 
     if (out.n == 0)
-        assert_true(timeline_insight.write(&cut, &how, json_buffer_sink(&out)));
+        assert_true(timeline_insight.write(&cut, &how, text_sink(&out)));
     bin_blocks_open(&b, written());
     while (bin_blocks_next(&b, &block))
         if (block.type == type)
@@ -128,8 +128,8 @@ TEST(a_table_that_is_there_is_written_as_it_is_and_made_anew_for_a_part)
     seal();
     assert_str(block_of(BIN_API_INSTR), "{\"Cores\":[]}");
     cut_fini(&cut);
-    json_buffer_free(&out);
-    out = (struct json_buffer){0};
+    text_free(&out);
+    out = (struct text){0};
     cut_init(&cut, cap, &(struct cut_options){.lanes = lanes, .lanes_n = 1});
     struct str table = block_of(BIN_API_INSTR);
     assert_has(table, "\"Address\":\"0x40\"");
@@ -146,7 +146,7 @@ TEST(cycles_are_written_so_that_sums_are_exact)
     add("core0", "SCALAR", "A", 11035, 1, "0x40", "", 0);
     add("core0", "SCALAR", "B", 11036, 3, "0x44", "", 0);
     seal();
-    assert_true(insight_write_trace(&cut, &how, json_buffer_sink(&out)));
+    assert_true(insight_write_trace(&cut, &how, text_sink(&out)));
     const char *text = arena_cstr(&cap->arena, written());
     const char *a = strstr(text, "\"name\":\"A\""), *b = strstr(text, "\"name\":\"B\"");
     assert_non_null(a);
@@ -169,12 +169,12 @@ TEST(sums_of_a_core_come_with_the_most_cycles_first)
     add("core0", "VECTOR", "VADD", 0, 50000, "0x44", "k.cpp:3", 0);
     add("core1", "VECTOR", "VADD", 0, 90000, "0x48", "k.cpp:3", 0);
     seal();
-    assert_true(insight_write_instr_exe(&cut, id("core0"), json_buffer_sink(&out)));
+    assert_true(insight_write_instr_exe(&cut, id("core0"), text_sink(&out)));
     assert_str(written(), "instr,addr,pipe,call_count,cycles,running_time(us),detail\n"
                           "VADD,68,VECTOR,1,92500,50.000000,\"Src:OUT,\"\n"
                           "\"MOV,\"\"x\"\"\",64,MTE2,2,37000,15.000000,\"Src:OUT,\"\n");
     out.n = 0;
-    assert_true(insight_write_code_exe(&cut, id("core0"), json_buffer_sink(&out)));
+    assert_true(insight_write_code_exe(&cut, id("core0"), text_sink(&out)));
     assert_str(written(), "code,call_count,cycles,running_time(us)\n"
                           "k.cpp:3,1,92500,50.000000\n");
 }
@@ -186,7 +186,7 @@ TEST(a_trace_of_one_core_spreads_what_overlaps_over_threads)
     add("core0", "MTE2", "MOV", 21, 10, "0x40", "", 0);
     add("core1", "MTE2", "MOV", 0, 10, "0x40", "", 0);
     seal();
-    assert_true(insight_write_core_trace(&cut, id("core0"), json_buffer_sink(&out)));
+    assert_true(insight_write_core_trace(&cut, id("core0"), text_sink(&out)));
     assert_has(written(), "{\"args\":{\"name\":\"MTE2\"},\"name\":\"process_name\",\"ph\":\"M\","
                           "\"pid\":60,\"tid\":0}");
     assert_has(written(), "{\"args\":{\"name\":\"MTE2_2\"},\"name\":\"thread_name\"");

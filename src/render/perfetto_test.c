@@ -6,16 +6,16 @@
 
 static Strata__Perfetto__Trace *render(const struct capture *cap)
 {
-    struct json_buffer bytes = {0};
+    struct text bytes = {0};
     struct timeline_options how = {0};
     struct cut cut;
 
     cut_init(&cut, cap, &(struct cut_options){0});
-    assert_true(timeline_perfetto.write(&cut, &how, json_buffer_sink(&bytes)));
+    assert_true(timeline_perfetto.write(&cut, &how, text_sink(&bytes)));
     cut_fini(&cut);
     Strata__Perfetto__Trace *trace =
         strata__perfetto__trace__unpack(NULL, bytes.n, (const uint8_t *)bytes.at);
-    json_buffer_free(&bytes);
+    text_free(&bytes);
     assert_non_null(trace);
     return trace;
 }

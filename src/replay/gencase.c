@@ -212,10 +212,10 @@ static void tell_param(struct json_writer *w, const struct gencase_job *job, siz
 static struct str tell_data(const struct gencase_job *job, struct arena *arena)
 {
     static const char *const sorts[] = {"global", "mixed", "bare"};
-    struct json_buffer buffer = {0};
+    struct text buffer = {0};
     struct json_writer w;
 
-    json_write_init(&w, json_buffer_sink(&buffer), JSON_INDENTED);
+    json_write_init(&w, text_sink(&buffer), JSON_INDENTED);
     json_write_object(&w);
     json_put_str(&w, "kernel", job->entry->name);
     json_put_text(&w, "entry", sorts[job->entry->sort]);
@@ -228,7 +228,7 @@ static struct str tell_data(const struct gencase_job *job, struct arena *arena)
     json_write_end(&w);
     json_write_finish(&w);
     struct str text = arena_str(arena, (struct str){buffer.at, buffer.n});
-    json_buffer_free(&buffer);
+    text_free(&buffer);
     return text;
 }
 

@@ -3,12 +3,12 @@
  */
 #include "replay/gencase.h"
 
-struct text {
+struct source_text {
     struct arena *arena;
     VEC_OF(char) bytes;
 };
 
-static void put(struct text *t, struct str s)
+static void put(struct source_text *t, struct str s)
 {
     vec_reserve(&t->bytes, t->bytes.n + s.n);
     if (s.n > 0)
@@ -16,7 +16,7 @@ static void put(struct text *t, struct str s)
     t->bytes.n += s.n;
 }
 
-static void put_line(struct text *t, struct str s)
+static void put_line(struct source_text *t, struct str s)
 {
     put(t, s);
     put(t, S("\n"));
@@ -24,7 +24,7 @@ static void put_line(struct text *t, struct str s)
 
 #define line(t, ...) put_line((t), arena_format((t)->arena, __VA_ARGS__))
 
-static struct str finish(struct text *t)
+static struct str finish(struct source_text *t)
 {
     struct str all = arena_str(t->arena, (struct str){t->bytes.at, t->bytes.n});
 
@@ -32,7 +32,7 @@ static struct str finish(struct text *t)
     return all;
 }
 
-static void put_prologue(struct text *t)
+static void put_prologue(struct source_text *t)
 {
     static const char *const narrow[] = {"hifloat8_t",    "float8_e4m3_t",   "float8_e5m2_t",
                                          "float8_e8m0_t", "float4_e1m2x2_t", "float4_e2m1x2_t"};
@@ -68,7 +68,7 @@ static void put_prologue(struct text *t)
     line(t, "%s", "");
 }
 
-static void put_params(struct text *t, const struct entry *e)
+static void put_params(struct source_text *t, const struct entry *e)
 {
     for (size_t i = 0; i < e->n_params; i++) {
         if (i > 0)
@@ -77,7 +77,7 @@ static void put_params(struct text *t, const struct entry *e)
     }
 }
 
-static void put_names(struct text *t, const struct entry *e, size_t zeros)
+static void put_names(struct source_text *t, const struct entry *e, size_t zeros)
 {
     for (size_t i = 0; i < e->n_params + zeros; i++) {
         if (i > 0)
@@ -86,7 +86,7 @@ static void put_names(struct text *t, const struct entry *e, size_t zeros)
     }
 }
 
-static void put_head(struct text *t, const struct entry *e)
+static void put_head(struct source_text *t, const struct entry *e)
 {
     put(t, S("extern \"C\" __global__ AICORE void "));
     put(t, e->name);
@@ -95,7 +95,7 @@ static void put_head(struct text *t, const struct entry *e)
     put(t, S(")"));
 }
 
-static void put_call(struct text *t, const struct entry *e, const char *suffix, size_t zeros)
+static void put_call(struct source_text *t, const struct entry *e, const char *suffix, size_t zeros)
 {
     put(t, S("    "));
     put(t, e->name);
@@ -106,7 +106,7 @@ static void put_call(struct text *t, const struct entry *e, const char *suffix, 
 }
 
 /* The body of a bare kernel under another name: static, so that the entry can have its own. */
-static void put_renamed(struct text *t, const struct gencase_job *job)
+static void put_renamed(struct source_text *t, const struct gencase_job *job)
 {
     const struct entry *e = job->entry;
     size_t decl = str_find(str_part(job->source, e->head_at, job->source.n), S("AICORE"));
@@ -122,7 +122,7 @@ static void put_renamed(struct text *t, const struct gencase_job *job)
 struct str gencase_kernel(const struct gencase_job *job, struct arena *arena)
 {
     const struct entry *e = job->entry;
-    struct text t = {.arena = arena};
+    struct source_text t = {.arena = arena};
 
     put_prologue(&t);
     if (e->sort == ENTRY_BARE)
@@ -160,7 +160,7 @@ const char *gencase_launch(struct arena *arena, struct str kernel)
 }
 
 /* The host function's parameters: "aclFloat16 *v1, int32_t v2, void *stream". */
-static void put_host_params(struct text *t, const struct entry *e)
+static void put_host_params(struct source_text *t, const struct entry *e)
 {
     for (size_t i = 0; i < e->n_params; i++) {
         const struct entry_param *p = &e->params[i];
@@ -175,7 +175,7 @@ static void put_host_params(struct text *t, const struct entry *e)
 struct str gencase_launcher(const struct gencase_job *job, struct arena *arena)
 {
     const struct entry *e = job->entry;
-    struct text t = {.arena = arena};
+    struct source_text t = {.arena = arena};
 
     put_prologue(&t);
     put_head(&t, e);
@@ -214,7 +214,7 @@ static const char check_macro[] =
     "        }                                                                        \\\n"
     "    } while (0)\n\n";
 
-static void put_buffers(struct text *t, const struct gencase_job *job)
+static void put_buffers(struct source_text *t, const struct gencase_job *job)
 {
     const struct entry *e = job->entry;
 
@@ -235,7 +235,7 @@ static void put_buffers(struct text *t, const struct gencase_job *job)
     }
 }
 
-static void put_loads(struct text *t, const struct entry *e)
+static void put_loads(struct source_text *t, const struct entry *e)
 {
     for (size_t i = 0; i < e->n_params; i++) {
         const struct entry_param *p = &e->params[i];
@@ -263,7 +263,7 @@ static void put_loads(struct text *t, const struct entry *e)
     }
 }
 
-static void put_launch_call(struct text *t, const struct gencase_job *job)
+static void put_launch_call(struct source_text *t, const struct gencase_job *job)
 {
     const struct entry *e = job->entry;
 
@@ -287,7 +287,7 @@ static void put_launch_call(struct text *t, const struct gencase_job *job)
     line(t, "    CHECK(aclrtSynchronizeStream(stream));");
 }
 
-static void put_frees(struct text *t, const struct entry *e)
+static void put_frees(struct source_text *t, const struct entry *e)
 {
     for (size_t i = 0; i < e->n_params; i++) {
         if (!e->params[i].is_pointer)
@@ -310,7 +310,7 @@ static void put_frees(struct text *t, const struct entry *e)
 struct str gencase_main(const struct gencase_job *job, struct arena *arena)
 {
     const struct entry *e = job->entry;
-    struct text t = {.arena = arena};
+    struct source_text t = {.arena = arena};
 
     line(&t, "/* Written by strata: runs one kernel once. Results are not compared. */");
     line(&t, "#include <cstddef>");
@@ -351,7 +351,7 @@ struct str gencase_main(const struct gencase_job *job, struct arena *arena)
 struct str gencase_cmake(const struct gencase_job *job, struct arena *arena)
 {
     const char *test = job->testcase;
-    struct text t = {.arena = arena};
+    struct source_text t = {.arena = arena};
 
     line(&t, "# Written by strata: one kernel for the operator simulator.");
     line(&t, "cmake_minimum_required(VERSION 3.16)");

@@ -42,11 +42,11 @@ size_t run_rows_exported(const struct run_rows *rows)
 
 /* ---- the reference's two files ---- */
 
-struct text {
+struct index_text {
     VEC_OF(char) bytes;
 };
 
-static void put(struct text *t, struct str s)
+static void put(struct index_text *t, struct str s)
 {
     vec_reserve(&t->bytes, t->bytes.n + s.n);
     if (s.n > 0)
@@ -54,7 +54,7 @@ static void put(struct text *t, struct str s)
     t->bytes.n += s.n;
 }
 
-static struct str finish(struct text *t, struct arena *arena)
+static struct str finish(struct index_text *t, struct arena *arena)
 {
     struct str all = arena_str(arena, (struct str){t->bytes.at, t->bytes.n});
 
@@ -63,7 +63,7 @@ static struct str finish(struct text *t, struct arena *arena)
 }
 
 /* RFC 4180: quotes where a comma, a quote or a line end asks for them. */
-static void put_cell(struct text *t, struct str cell)
+static void put_cell(struct index_text *t, struct str cell)
 {
     bool is_quoted = false;
 
@@ -82,7 +82,7 @@ static void put_cell(struct text *t, struct str cell)
 /* The text of manifest_export.csv. */
 static struct str csv_of(const struct run_rows *rows, struct arena *arena)
 {
-    struct text t = {0};
+    struct index_text t = {0};
 
     put(&t, S("func,status,source_cpp,symbol,demangled,app,kernel_lib,case_dir,build_dir,"
               "collect_dir,export_dir,export_src,artifact_count,trace_json,visualize_data_bin,"
@@ -113,7 +113,7 @@ static struct str csv_of(const struct run_rows *rows, struct arena *arena)
 struct str run_index_summary(const char *run_root, const struct run_rows *rows, struct arena *arena)
 {
     size_t exported = run_rows_exported(rows);
-    struct text t = {0};
+    struct index_text t = {0};
     bool has_workload = false;
 
     put(&t, arena_format(arena, "run_root=%s\ntotal=%zu\nexported=%zu\nfailed=%zu\n\nexports:\n",

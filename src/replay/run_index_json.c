@@ -113,10 +113,10 @@ static void write_row(struct json_writer *w, const struct run_row *row)
 struct str run_index_json(const char *run_root, const char *backend, const struct run_rows *rows,
                           struct arena *arena)
 {
-    struct json_buffer buffer = {0};
+    struct text buffer = {0};
     struct json_writer w;
 
-    json_write_init(&w, json_buffer_sink(&buffer), JSON_INDENTED);
+    json_write_init(&w, text_sink(&buffer), JSON_INDENTED);
     json_write_object(&w);
     json_put_text(&w, "schema", "strata.incore-manifest/1");
     json_put_text(&w, "run_root", run_root);
@@ -130,7 +130,7 @@ struct str run_index_json(const char *run_root, const char *backend, const struc
     json_write_end(&w);
     json_write_finish(&w);
     struct str text = arena_str(arena, (struct str){buffer.at, buffer.n});
-    json_buffer_free(&buffer);
+    text_free(&buffer);
     return text;
 }
 

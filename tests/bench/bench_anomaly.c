@@ -150,7 +150,7 @@ static double scan_evidence(size_t bubbles, size_t events)
 static void analyse(size_t kernels)
 {
     struct capture *cap = fill_kernels(kernels);
-    struct json_buffer json = {0};
+    struct text json = {0};
     struct report *report = report_new(S("bench"));
     struct study st;
     double times[8], begin = now();
@@ -166,7 +166,7 @@ static void analyse(size_t kernels)
     times[3] = now();
     study_judgement(&st);
     times[4] = now();
-    anomaly_write_json(&st, NULL, json_buffer_sink(&json));
+    anomaly_write_json(&st, NULL, text_sink(&json));
     times[5] = now();
     anomaly_describe(&st, report);
     times[6] = now();
@@ -176,7 +176,7 @@ static void analyse(size_t kernels)
            times[2] - times[1], times[3] - times[2], times[4] - times[3], times[5] - times[4],
            times[6] - times[5]);
     report_free(report);
-    json_buffer_free(&json);
+    text_free(&json);
     study_end(&st);
     capture_free(cap);
 }

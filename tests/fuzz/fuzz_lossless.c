@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     char *copy = malloc(n > 0 ? n : 1); /* exactly n bytes, so that reading past them shows */
-    struct json_buffer out = {0};
+    struct text out = {0};
     struct incore_lossless told;
     const char *reason;
     struct json j;
@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (n > 0)
         memcpy(copy, data, n);
     enum status st =
-        incore_lossless_write((struct str){copy, n}, json_buffer_sink(&out), &told, &reason);
+        incore_lossless_write((struct str){copy, n}, text_sink(&out), &told, &reason);
     free(copy);
     if (st == ST_OK) {
         json_open(&j, (struct str){out.at, out.n}, JSON_STRICT);
@@ -31,6 +31,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     } else if (out.n > 0 || reason == NULL) {
         abort();
     }
-    json_buffer_free(&out);
+    text_free(&out);
     return 0;
 }

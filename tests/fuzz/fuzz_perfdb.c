@@ -48,25 +48,25 @@ static void ask(const struct table *t, struct arena *arena)
 
 static void try_table(struct str text, struct arena *arena, struct diag *d)
 {
-    struct json_buffer first = {0}, second = {0};
+    struct text first = {0}, second = {0};
     struct table t, again;
 
     if (table_parse(&t, "t.csv", text, d) == ST_OK && t.columns.n > 0) {
         ask(&t, arena);
         table_add_column(&t, COL_AVERAGE);
-        table_print(&t, TABLE_NO_BOM, json_buffer_sink(&first));
+        table_print(&t, TABLE_NO_BOM, text_sink(&first));
         /* What was written reads back and is written the same. */
         if (table_parse(&again, "t.csv", (struct str){first.at, first.n}, d) != ST_OK)
             abort();
-        table_print(&again, TABLE_NO_BOM, json_buffer_sink(&second));
+        table_print(&again, TABLE_NO_BOM, text_sink(&second));
         if (again.n_rows != t.n_rows || first.n != second.n ||
             memcmp(first.at, second.at, first.n) != 0)
             abort();
         table_free(&again);
     }
     table_free(&t);
-    json_buffer_free(&first);
-    json_buffer_free(&second);
+    text_free(&first);
+    text_free(&second);
 }
 
 static void try_dump(struct str text, struct arena *arena, struct diag *d)

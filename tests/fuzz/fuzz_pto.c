@@ -23,26 +23,26 @@ static void ask_pipes(const struct pto_module *m)
                 abort();
 }
 
-static struct json_buffer print(const struct pto_module *m)
+static struct text print(const struct pto_module *m)
 {
-    struct json_buffer out = {0};
+    struct text out = {0};
 
-    if (!pto_print(m, json_buffer_sink(&out)))
+    if (!pto_print(m, text_sink(&out)))
         abort();
     return out;
 }
 
 static void check_printing(struct pto_parser *p, struct pto_module *m)
 {
-    struct json_buffer once = print(m);
+    struct text once = print(m);
 
     if (pto_parse(p, (struct str){once.at, once.n}, m) != ST_OK || pto_verify(m) != ST_OK)
         abort();
-    struct json_buffer twice = print(m);
+    struct text twice = print(m);
     if (once.n != twice.n || memcmp(once.at, twice.at, once.n) != 0)
         abort();
-    json_buffer_free(&twice);
-    json_buffer_free(&once);
+    text_free(&twice);
+    text_free(&once);
 }
 
 static void fill(struct str text)

@@ -24,14 +24,14 @@ static void check(const struct pto_costs *costs, const struct pto_measures *tabl
 static void refit(struct pto_costs *costs, const struct pto_measures *table, struct diag *diag)
 {
     struct pto_calibration cal = {0};
-    struct json_buffer file = {0};
+    struct text file = {0};
 
     pto_calibrate(costs, table, &cal);
-    if (!pto_calibration_write(&cal, json_buffer_sink(&file)) ||
+    if (!pto_calibration_write(&cal, text_sink(&file)) ||
         pto_costs_read(costs, (struct str){file.at, file.n}, "refit", diag) != ST_OK)
         abort();
     check(costs, table);
-    json_buffer_free(&file);
+    text_free(&file);
     pto_calibration_free(&cal);
 }
 

@@ -13,14 +13,14 @@
 #include "base/json_read.h"
 #include "base/json_write.h"
 
-static void put(struct json_buffer *b, struct str s)
+static void put(struct text *b, struct str s)
 {
-    struct sink sink = json_buffer_sink(b);
+    struct sink sink = text_sink(b);
 
     sink.write(sink.ctx, s);
 }
 
-static void put_hex(struct json_buffer *b, struct str s)
+static void put_hex(struct text *b, struct str s)
 {
     char pair[3];
 
@@ -31,7 +31,7 @@ static void put_hex(struct json_buffer *b, struct str s)
 }
 
 /* False when this was the last token. */
-static bool put_token(struct json_buffer *b, const struct json *j, struct arena *arena)
+static bool put_token(struct text *b, const struct json *j, struct arena *arena)
 {
     static const char letter[] = {
         [JSON_OBJECT] = '{', [JSON_OBJECT_END] = '}', [JSON_ARRAY] = '[',  [JSON_ARRAY_END] = ']',
@@ -55,7 +55,7 @@ static bool put_token(struct json_buffer *b, const struct json *j, struct arena 
     return true;
 }
 
-static void dump_whole(struct json_buffer *b, struct str text, enum json_scanner scanner)
+static void dump_whole(struct text *b, struct str text, enum json_scanner scanner)
 {
     static struct json j;
     struct arena arena;
@@ -71,7 +71,7 @@ static void dump_whole(struct json_buffer *b, struct str text, enum json_scanner
     arena_free(&arena);
 }
 
-static void dump_windows(struct json_buffer *b, struct str text)
+static void dump_windows(struct text *b, struct str text)
 {
     static struct json j;
     struct arena arena;
@@ -95,14 +95,14 @@ static void dump_windows(struct json_buffer *b, struct str text)
     arena_free(&arena);
 }
 
-static bool is_same(const struct json_buffer *a, const struct json_buffer *b)
+static bool is_same(const struct text *a, const struct text *b)
 {
     return str_equal((struct str){a->at, a->n}, (struct str){b->at, b->n});
 }
 
 int main(void)
 {
-    struct json_buffer whole = {0}, other = {0};
+    struct text whole = {0}, other = {0};
     size_t n;
     char *text = NULL;
 
@@ -121,7 +121,7 @@ int main(void)
         printf("%.*s\n", agrees ? (int)whole.n : 7, agrees ? whole.at : "differs");
     }
     free(text);
-    json_buffer_free(&whole);
-    json_buffer_free(&other);
+    text_free(&whole);
+    text_free(&other);
     return 0;
 }

@@ -1,0 +1,67 @@
+/*
+ * text - see text.h.
+ */
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/vec.h"
+
+void text_put(struct text *t, struct str part)
+{
+    vec_reserve(t, t->n + part.n);
+    if (part.n > 0)
+        memcpy(t->at + t->n, part.at, part.n);
+    t->n += part.n;
+}
+
+void text_char(struct text *t, char c)
+{
+    vec_push(t, c);
+}
+
+void text_repeat(struct text *t, char c, size_t times)
+{
+    vec_reserve(t, t->n + times);
+    if (times > 0)
+        memset(t->at + t->n, c, times);
+    t->n += times;
+}
+
+void text_format(struct text *t, const char *format, ...)
+{
+    va_list args, again;
+
+    va_start(args, format);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
+    if (n > 0) {
+        vec_reserve(t, t->n + (size_t)n + 1); /* vsnprintf ends with a NUL byte */
+        vsnprintf(t->at + t->n, (size_t)n + 1, format, again);
+        t->n += (size_t)n;
+    }
+    va_end(again);
+    va_end(args);
+}
+
+struct str text_view(const struct text *t)
+{
+    return (struct str){t->at, t->n};
+}
+
+static bool write_text(void *ctx, struct str part)
+{
+    text_put(ctx, part);
+    return true;
+}
+
+struct sink text_sink(struct text *t)
+{
+    return (struct sink){write_text, t};
+}
+
+void text_free(struct text *t)
+{
+    vec_free(t);
+}
