@@ -213,6 +213,14 @@ void json_write_us(struct json_writer *w, nanos ns)
     put(w, (struct str){text, num_print_us(text, ns)});
 }
 
+void json_write_ms(struct json_writer *w, nanos ns)
+{
+    char text[NUM_TEXT];
+
+    begin_value(w);
+    put(w, (struct str){text, num_print_ms(text, ns)});
+}
+
 void json_write_number(struct json_writer *w, struct str text)
 {
     assert(json_is_number(text));
@@ -286,18 +294,10 @@ void json_put_us(struct json_writer *w, const char *key, nanos ns)
     json_write_us(w, ns);
 }
 
-/* All six decimals that nanoseconds have, less the trailing zeros. */
 void json_put_ms(struct json_writer *w, const char *key, nanos ns)
 {
-    uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-    char text[NUM_TEXT];
-    int n = snprintf(text, sizeof(text), "%s%" PRIu64 ".%06" PRIu64, ns < 0 ? "-" : "",
-                     size / 1000000, size % 1000000);
-
-    while (text[n - 1] == '0' && text[n - 2] != '.')
-        n--;
     json_write_key(w, str_of(key));
-    json_write_number(w, (struct str){text, (size_t)n});
+    json_write_ms(w, ns);
 }
 
 void json_put_bool(struct json_writer *w, const char *key, bool value)

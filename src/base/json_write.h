@@ -58,6 +58,7 @@ void json_write_null(struct json_writer *w);
 
 /* Nanoseconds as microseconds with three decimals: 1500 gives 1.500. */
 void json_write_us(struct json_writer *w, nanos ns);
+void json_write_ms(struct json_writer *w, nanos ns); /* milliseconds: 1500 gives 0.0015 */
 
 /* Text that is a JSON number already, digits kept as they are. */
 void json_write_number(struct json_writer *w, struct str text);

@@ -456,6 +456,22 @@ size_t num_print_us(char *buf, nanos ns)
     return (size_t)n;
 }
 
+size_t num_print_ms(char *buf, nanos ns)
+{
+    uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+    int n = snprintf(buf, NUM_TEXT, "%s%llu.%06llu", ns < 0 ? "-" : "",
+                     (unsigned long long)(size / 1000000), (unsigned long long)(size % 1000000));
+
+    while (buf[n - 1] == '0' && buf[n - 2] != '.')
+        n--;
+    return (size_t)n;
+}
+
+size_t num_print_u64(char *buf, uint64_t value)
+{
+    return (size_t)snprintf(buf, NUM_TEXT, "%llu", (unsigned long long)value);
+}
+
 size_t num_print_f64(char *buf, double value)
 {
     int n = 0;

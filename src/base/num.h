@@ -81,6 +81,11 @@ bool num_is_missing(struct str text);
 enum { NUM_TEXT = 32 };
 size_t num_print_us(char *buf, nanos ns);
 
+/* As milliseconds with all six decimals that nanoseconds have, less trailing zeros: "0.0015". */
+size_t num_print_ms(char *buf, nanos ns);
+
+size_t num_print_u64(char *buf, uint64_t value);
+
 /* The shortest decimal text that reads back as `value`; "null" when it is not finite. */
 size_t num_print_f64(char *buf, double value);
 

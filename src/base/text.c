@@ -45,6 +45,11 @@ void text_format(struct text *t, const char *format, ...)
     va_end(args);
 }
 
+void text_clear(struct text *t)
+{
+    t->n = 0;
+}
+
 struct str text_view(const struct text *t)
 {
     return (struct str){t->at, t->n};

@@ -24,6 +24,7 @@ void text_char(struct text *t, char c);
 void text_repeat(struct text *t, char c, size_t times);
 void text_format(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+void text_clear(struct text *t); /* keeps its memory */
 struct str text_view(const struct text *t);
 struct sink text_sink(struct text *t);
 void text_free(struct text *t);

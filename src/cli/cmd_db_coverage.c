@@ -1,8 +1,6 @@
 /*
  * strata db coverage: whether the points of a database lie densely enough.
  */
-#include <math.h>
-
 #include "cli/opt_db.h"
 #include "perfdb/coverage.h"
 
@@ -62,58 +60,6 @@ static void print_text(struct session *s, const struct coverage *c)
                    axes, c->tables.n, c->missing, c->gaps);
 }
 
-/* The limit that was broken; null for the one that was not. */
-static void write_limit(struct json_writer *j, const char *key, double limit)
-{
-    json_put_f64(j, key, limit > 0 ? limit : NAN);
-}
-
-static void write_axis(struct json_writer *j, const struct coverage_axis *a)
-{
-    json_write_object(j);
-    json_put_str(j, "axis", a->name);
-    json_put_u64(j, "points", a->points);
-    json_put_array(j, "missing");
-    for (size_t i = 0; i < a->missing.n; i++)
-        json_write_i64(j, a->missing.at[i]);
-    json_write_end(j);
-    json_put_array(j, "gaps");
-    for (size_t i = 0; i < a->gaps_n; i++) {
-        const struct coverage_gap *g = &a->gaps[i];
-        json_write_object(j);
-        json_put_i64(j, "from", g->from);
-        json_put_i64(j, "to", g->to);
-        write_limit(j, "max_gap", g->gap);
-        write_limit(j, "max_ratio", g->ratio);
-        json_write_end(j);
-    }
-    json_write_end(j);
-    json_write_end(j);
-}
-
-static void print_json(struct session *s, const struct coverage *c, const char *dir)
-{
-    struct json_writer *j = session_json_begin(s, "strata.db-coverage/1", NULL);
-
-    json_write_object(j);
-    json_put_text(j, "database", dir);
-    json_put_u64(j, "values_missing", c->missing);
-    json_put_u64(j, "gaps_too_wide", c->gaps);
-    json_put_array(j, "tables");
-    for (size_t i = 0; i < c->tables.n; i++) {
-        json_write_object(j);
-        json_put_text(j, "path", c->tables.at[i].path);
-        json_put_array(j, "axes");
-        for (size_t k = 0; k < c->tables.at[i].axes_n; k++)
-            write_axis(j, &c->tables.at[i].axes[k]);
-        json_write_end(j);
-        json_write_end(j);
-    }
-    json_write_end(j);
-    json_write_end(j);
-    session_json_end(s);
-}
-
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
@@ -127,7 +73,7 @@ static int run(struct session *s, const void *given)
     const struct coverage_options o = {args->rules, args->is_measured, ops.at, ops.n};
     enum status st = coverage_find(&c, dir, &o, &s->diag);
     if (st == ST_OK && s->common.json)
-        print_json(s, &c, dir);
+        session_document(s, &coverage_schema, NULL, &c, NULL);
     else if (st == ST_OK)
         print_text(s, &c);
     bool is_covered = c.missing == 0 && c.gaps == 0;
@@ -155,5 +101,6 @@ const struct command command_db_coverage = {
     .args_size = sizeof(struct args),
     .operands = {OPERAND_WORD, 0, SIZE_MAX, NULL},
     .examples = examples,
+    .schemas = {&coverage_schema},
     .run = run,
 };

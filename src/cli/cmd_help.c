@@ -5,16 +5,20 @@
 #include "cli/session.h"
 
 struct args {
-    bool man;
+    bool man, list_schemas;
+    const char *schema;
 };
 
 static const struct opt options[] = {
     OPT_FLAG(0, "man", struct args, man, "print the page as mdoc source"),
+    OPT_STRING(0, "schema", "NAME", struct args, schema, "print the JSON Schema of a document"),
+    OPT_FLAG(0, "list-schemas", struct args, list_schemas, "list the documents that have a schema"),
     OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata help", "all commands, grouped by job"},
+    {"strata help --schema strata.db-coverage/1", "the JSON Schema of a document"},
     {"strata help devices", "the same page as `strata devices --help`"},
     {0},
 };
@@ -79,6 +83,51 @@ static void print_json(struct session *s, struct command_path path)
     session_json_end(s);
 }
 
+/* Calls `each` for every document of every command until it gives true. */
+static bool each_schema(const struct command *const *list, size_t n, struct session *s,
+                        const char *name,
+                        bool (*each)(struct session *, const struct schema *, const char *))
+{
+    for (size_t i = 0; i < n && list[i] != NULL; i++) {
+        const struct command *c = list[i];
+        for (size_t k = 0; k < COMMAND_SCHEMAS && c->schemas[k] != NULL; k++)
+            if (each(s, c->schemas[k], name))
+                return true;
+        if (c->subs != NULL && each_schema(c->subs, SIZE_MAX, s, name, each))
+            return true;
+    }
+    return false;
+}
+
+static bool list_schema(struct session *s, const struct schema *schema, const char *name)
+{
+    (void)name;
+    out_printf(&s->out, "%s\n", schema->name);
+    return false;
+}
+
+static bool print_schema(struct session *s, const struct schema *schema, const char *name)
+{
+    struct json_writer w;
+
+    if (strcmp(schema->name, name) != 0)
+        return false;
+    json_write_init(&w, session_sink(s), JSON_INDENTED);
+    schema_write(&w, schema);
+    json_write_finish(&w); /* the out remembers a failure */
+    return true;
+}
+
+static int show_schema(struct session *s, const char *name)
+{
+    if (each_schema(command_list, command_count, s, name, print_schema))
+        return CODE_DONE;
+    diag_fail(&s->diag, ST_NOT_FOUND, "usage.schema", (struct where){0},
+              "no document is called \"%s\"", name);
+    diag_hint(&s->diag, "try", "strata help --list-schemas");
+    return CODE_USAGE;
+}
+
 /* The words name no command: says which one does not, and the nearest that would. */
 static int unknown(struct session *s, struct command_path path, int used)
 {
@@ -101,6 +150,12 @@ static int run(struct session *s, const void *p)
     struct command_path path;
     int used;
 
+    if (args->schema != NULL)
+        return show_schema(s, args->schema);
+    if (args->list_schemas) {
+        each_schema(command_list, command_count, s, NULL, list_schema);
+        return CODE_DONE;
+    }
     path = command_find((int)s->operands.n, s->operands.at, &used);
     if ((size_t)used < s->operands.n)
         return unknown(s, path, used);
@@ -120,8 +175,12 @@ const struct command command_help = {
     .group = GROUP_ABOUT,
     .summary = "list the commands, or explain one",
     .usage = "[OPTIONS] [COMMAND]",
-    .details = "Without an argument, prints every command grouped by job. With one, prints that "
-               "command's options and examples, the same page as its --help.",
+    .details =
+        "Without an argument, prints every command grouped by job. With one, prints that "
+        "command's options and examples, the same page as its --help.\n"
+        "\n"
+        "--schema prints the JSON Schema of a document that some command writes with --json, "
+        "by the name under its key \"schema\".",
     .options = options,
     .args_size = sizeof(struct args),
     .operands = {.kind = OPERAND_COMMAND, .max = 2},

@@ -11,6 +11,7 @@
 
 #include "cli/opt.h"
 
+struct schema;
 struct session;
 
 /* The jobs by which `strata help` groups commands, in its order. */
@@ -51,6 +52,8 @@ struct example {
     const char *line, *shows;
 };
 
+enum { COMMAND_SCHEMAS = 4 };
+
 struct command {
     const char *name;
     enum command_group group;
@@ -65,6 +68,7 @@ struct command {
     unsigned common;                   /* mask of COMMON_* */
     const struct example *examples;    /* ends with {0}; NULL: none */
     const struct command *const *subs; /* ends with NULL; then options and run are unused */
+    const struct schema *schemas[COMMAND_SCHEMAS]; /* of its `--json` documents */
     int (*run)(struct session *s, const void *args); /* gives an exit code, see cli/session.h */
 };
 

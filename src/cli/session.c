@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/now.h"
+#include "render/render.h"
 
 int session_code(enum status status)
 {
@@ -49,7 +50,7 @@ static const char *copy(struct session *s, const char *text)
 void session_read(struct session *s, const char *path, const char *format, uint64_t rows,
                   uint64_t lost)
 {
-    vec_push(&s->inputs, ((struct session_input){copy(s, path), copy(s, format), rows, lost}));
+    vec_push(&s->inputs, ((struct envelope_input){copy(s, path), copy(s, format), rows, lost}));
 }
 
 void session_wrote(struct session *s, const char *path)
@@ -111,11 +112,34 @@ void session_json_text(struct json_writer *w, const char *text)
         json_write_null(w);
 }
 
+void session_document(struct session *s, const struct schema *schema, const char *origin,
+                      const void *result, const struct record_env *env)
+{
+    envelope_write(session_sink(s), &(struct envelope){
+                                        .schema = schema,
+                                        .origin = origin,
+                                        .inputs = s->inputs.at,
+                                        .n_inputs = s->inputs.n,
+                                        .result = result,
+                                        .env = env,
+                                        .diag = &s->diag,
+                                        .outputs = s->written.at,
+                                        .n_outputs = s->written.n,
+                                    }); /* the out remembers a failure */
+}
+
+void session_report(struct session *s, const struct report *report)
+{
+    const struct render_options how = {.color = s->out.color};
+
+    renderer_text.write(report, &how, session_sink(s));
+}
+
 static void write_inputs(const struct session *s, struct json_writer *j)
 {
     json_put_array(j, "inputs");
     for (size_t i = 0; i < s->inputs.n; i++) {
-        const struct session_input *in = &s->inputs.at[i];
+        const struct envelope_input *in = &s->inputs.at[i];
         json_write_object(j);
         json_put_text(j, "path", in->path);
         json_put_text(j, "format", in->format);

@@ -13,6 +13,7 @@
 #include "base/progress.h"
 #include "cli/command.h"
 #include "cli/out.h"
+#include "report/envelope.h"
 
 enum exit_code {
     CODE_DONE = 0,
@@ -32,12 +33,6 @@ struct common {
     int color;          /* enum color_mode */
 };
 
-/* One file that was read, for the envelope. */
-struct session_input {
-    const char *path, *format;
-    uint64_t rows, lost;
-};
-
 struct session {
     struct command_path path;
     struct common common;
@@ -48,7 +43,7 @@ struct session {
     struct progress progress; /* for long jobs; shows one line on stderr when that is a terminal */
     struct progress_line progress_line;
     struct json_writer json;
-    VEC_OF(struct session_input) inputs;
+    VEC_OF(struct envelope_input) inputs;
     VEC_OF(const char *) written;
 };
 
@@ -67,8 +62,15 @@ void session_wrote(struct session *s, const char *path);
 void session_progress_begin(struct session *s);
 void session_progress_end(struct session *s);
 
+/* The answer as JSON: the command's document over `result`; `origin` as in report/envelope.h. */
+void session_document(struct session *s, const struct schema *schema, const char *origin,
+                      const void *result, const struct record_env *env);
+
+/* The answer as text. */
+void session_report(struct session *s, const struct report *report);
+
 /*
- * The envelope of `--json`. begin() leaves the writer after the key "result", where the caller
+ * The envelope of `--json` around a result written by hand. begin() leaves the writer after the key "result", where the caller
  * writes one value; end() adds diagnostics and outputs. `origin` is measured, simulated,
  * estimated or inferred, or NULL where no numbers are reported.
  */

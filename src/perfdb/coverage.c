@@ -212,7 +212,7 @@ enum status coverage_find(struct coverage *c, const char *dir, const struct cove
     struct job j = {.c = c, .o = o};
     struct grid_run run;
 
-    *c = (struct coverage){0};
+    *c = (struct coverage){.dir = dir};
     arena_init(&c->arena);
     enum status st = find_all(&j, &run, dir, d);
     vec_free(&j.axes);
@@ -225,3 +225,39 @@ void coverage_free(struct coverage *c)
     vec_free(&c->tables);
     arena_free(&c->arena);
 }
+
+static const struct field gap_fields[] = {
+    FIELD(struct coverage_gap, from, "from"),
+    FIELD(struct coverage_gap, to, "to"),
+    FIELD(struct coverage_gap, gap, "max_gap", .missing = MISSING_NOT_POSITIVE),
+    FIELD(struct coverage_gap, ratio, "max_ratio", .missing = MISSING_NOT_POSITIVE),
+};
+static const struct record gap_record = RECORD(struct coverage_gap, gap_fields);
+
+static const struct field axis_fields[] = {
+    FIELD(struct coverage_axis, name, "axis"),
+    FIELD(struct coverage_axis, points, "points"),
+    FIELD_VALUES(struct coverage_axis, missing.at, missing.n, "missing"),
+    FIELD_LIST(struct coverage_axis, gaps, gaps_n, "gaps", &gap_record),
+};
+static const struct record axis_record = RECORD(struct coverage_axis, axis_fields);
+
+static const struct field table_fields[] = {
+    FIELD(struct coverage_table, path, "path"),
+    FIELD_LIST(struct coverage_table, axes, axes_n, "axes", &axis_record),
+};
+static const struct record table_record = RECORD(struct coverage_table, table_fields);
+
+static const struct field coverage_fields[] = {
+    FIELD(struct coverage, dir, "database"),
+    FIELD(struct coverage, missing, "values_missing"),
+    FIELD(struct coverage, gaps, "gaps_too_wide"),
+    FIELD_LIST(struct coverage, tables.at, tables.n, "tables", &table_record),
+};
+static const struct record coverage_record = RECORD(struct coverage, coverage_fields);
+
+const struct schema coverage_schema = {
+    .name = "strata.db-coverage/1",
+    .title = "values and ranges of shapes that a database has no points for",
+    .record = &coverage_record,
+};

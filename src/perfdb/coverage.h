@@ -11,6 +11,7 @@
 
 #include "perfdb/coverage_rules.h"
 #include "perfdb/grid_run.h"
+#include "report/record.h"
 
 struct coverage_gap {
     int64_t from, to;
@@ -33,6 +34,7 @@ struct coverage_table {
 
 struct coverage {
     struct arena arena;
+    const char *dir; /* as given; not copied */
     VEC_OF(struct coverage_table) tables; /* those with an axis that has a rule */
     size_t missing, gaps;                 /* over all axes */
 };
@@ -47,6 +49,9 @@ struct coverage_options {
 enum status coverage_find(struct coverage *c, const char *dir, const struct coverage_options *o,
                           struct diag *d);
 void coverage_free(struct coverage *c);
+
+/* strata.db-coverage/1, over a struct coverage. */
+extern const struct schema coverage_schema;
 
 /* Compares ascending, different points with a rule: fills what is missing and the gaps. */
 void coverage_measure(struct arena *arena, const struct coverage_rule *rule, const int64_t *points,

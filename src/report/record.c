@@ -1,0 +1,455 @@
+/*
+ * record - values of fields, and records as JSON, CSV and tables. See record.h.
+ */
+#include "report/record.h"
+
+#include <math.h>
+
+#include "report/report.h"
+
+static const void *at_offset(const void *record, size_t offset)
+{
+    return (const char *)record + offset;
+}
+
+static struct str text_or_nothing(const char *text)
+{
+    return text != NULL ? str_of(text) : (struct str){0};
+}
+
+static struct field_value cstr_value(const char *text)
+{
+    return text != NULL ? value_text(str_of(text)) : value_none();
+}
+
+/* The value stored at `at`, before any rule. */
+static struct field_value stored(const struct field *f, enum field_type type, const void *at,
+                                 const struct record_env *env)
+{
+    switch (type) {
+    case FIELD_BOOL:
+        return value_bool(*(const bool *)at);
+    case FIELD_U8:
+        return value_uint(*(const uint8_t *)at);
+    case FIELD_U16:
+        return value_uint(*(const uint16_t *)at);
+    case FIELD_I32:
+        return value_int(*(const int32_t *)at);
+    case FIELD_U32:
+        return value_uint(*(const uint32_t *)at);
+    case FIELD_I64:
+        return value_int(*(const int64_t *)at);
+    case FIELD_U64:
+        return value_uint(*(const uint64_t *)at);
+    case FIELD_F64:
+        return value_real(*(const double *)at);
+    case FIELD_CSTR:
+        return cstr_value(*(const char *const *)at);
+    case FIELD_STR:
+        return value_text(*(const struct str *)at);
+    case FIELD_NAME:
+        return value_text(intern_get(env->names, *(const strid *)at));
+    case FIELD_ENUM:
+        return cstr_value(f->name(*(const unsigned *)at));
+    case FIELD_CONST:
+        return value_text(text_or_nothing(f->text));
+    case FIELD_OBJECT:
+    case FIELD_ANY:
+        break;
+    }
+    return value_none();
+}
+
+static double as_real(struct field_value v)
+{
+    switch (v.type) {
+    case VALUE_INT:
+        return (double)v.i;
+    case VALUE_UINT:
+        return (double)v.u;
+    case VALUE_REAL:
+        return v.real;
+    case VALUE_BOOL:
+        return v.is;
+    case VALUE_NONE:
+    case VALUE_TEXT:
+        break;
+    }
+    return NAN;
+}
+
+static bool is_missing(enum field_missing rule, struct field_value v)
+{
+    if (v.type == VALUE_NONE || (v.type == VALUE_REAL && !isfinite(v.real)))
+        return true;
+    switch (rule) {
+    case MISSING_NEVER:
+        return false;
+    case MISSING_EMPTY:
+        return v.type == VALUE_TEXT && v.text.n == 0;
+    case MISSING_ZERO:
+        return as_real(v) == 0;
+    case MISSING_NEGATIVE:
+        return as_real(v) < 0;
+    case MISSING_NOT_POSITIVE:
+        return !(as_real(v) > 0);
+    }
+    return false;
+}
+
+static bool is_off(const struct field *f, const void *record)
+{
+    return f->flag > 0 && !*(const bool *)at_offset(record, f->flag - 1);
+}
+
+static struct field_value by_rules(const struct field *f, struct field_value v)
+{
+    if (is_missing(f->missing, v))
+        return value_none();
+    if (f->scale != 0 && v.type != VALUE_TEXT)
+        return value_real(as_real(v) / f->scale);
+    return v;
+}
+
+struct field_value field_value(const struct field *f, const void *record,
+                               const struct record_env *env)
+{
+    if (is_off(f, record))
+        return value_none();
+    return by_rules(f, f->get != NULL ? f->get(record, env)
+                                      : stored(f, f->type, at_offset(record, f->offset), env));
+}
+
+static size_t stored_count(const struct field *f, const void *record)
+{
+    return (size_t)stored(f, f->count_type, at_offset(record, f->count), NULL).u;
+}
+
+static struct field_items items_of(const struct field *f, const void *record,
+                                   const struct record_env *env)
+{
+    const void *at = at_offset(record, f->offset);
+
+    switch (f->shape) {
+    case SHAPE_LIST:
+    case SHAPE_POINTERS:
+        return (struct field_items){*(const void *const *)at, stored_count(f, record)};
+    case SHAPE_ARRAY:
+    case SHAPE_NAMED:
+        return (struct field_items){at, f->count};
+    case SHAPE_MADE:
+        return f->items(record, env);
+    case SHAPE_ONE:
+    case SHAPE_POINTER:
+    case SHAPE_SPLICE:
+        break;
+    }
+    return (struct field_items){0};
+}
+
+static bool is_list(const struct field *f)
+{
+    return f->shape >= SHAPE_LIST;
+}
+
+/* The step from one element to the next. Made lists are of whole records or of plain values. */
+static size_t stride_of(const struct field *f)
+{
+    static const size_t sizes[] = {
+        [FIELD_BOOL] = sizeof(bool),
+        [FIELD_U8] = 1,
+        [FIELD_U16] = sizeof(uint16_t),
+        [FIELD_I32] = sizeof(int32_t),
+        [FIELD_U32] = sizeof(uint32_t),
+        [FIELD_I64] = sizeof(int64_t),
+        [FIELD_U64] = sizeof(uint64_t),
+        [FIELD_F64] = sizeof(double),
+        [FIELD_CSTR] = sizeof(char *),
+        [FIELD_STR] = sizeof(struct str),
+        [FIELD_NAME] = sizeof(strid),
+        [FIELD_ENUM] = sizeof(unsigned),
+        [FIELD_CONST] = 0,
+        [FIELD_OBJECT] = 0,
+        [FIELD_ANY] = 0,
+    };
+
+    if (f->stride > 0)
+        return f->stride;
+    return f->record != NULL ? f->record->size : sizes[f->type];
+}
+
+/* ---- JSON ---- */
+
+static void write_value(struct json_writer *w, const struct field *f, struct field_value v)
+{
+    switch (v.type) {
+    case VALUE_NONE:
+        json_write_null(w);
+        return;
+    case VALUE_BOOL:
+        json_write_bool(w, v.is);
+        return;
+    case VALUE_INT:
+        if (f->form == FORM_US)
+            json_write_us(w, v.i);
+        else if (f->form == FORM_MS)
+            json_write_ms(w, v.i);
+        else
+            json_write_i64(w, v.i);
+        return;
+    case VALUE_UINT:
+        json_write_u64(w, v.u);
+        return;
+    case VALUE_REAL:
+        json_write_f64(w, v.real);
+        return;
+    case VALUE_TEXT:
+        json_write_string(w, v.text);
+        return;
+    }
+}
+
+static void write_element(struct json_writer *w, const struct field *f, const void *at,
+                          const struct record_env *env)
+{
+    if (f->shape == SHAPE_POINTERS)
+        at = *(const void *const *)at;
+    if (f->record != NULL)
+        record_json(w, f->record, at, env);
+    else
+        write_value(w, f, by_rules(f, stored(f, f->type, at, env)));
+}
+
+static void write_list(struct json_writer *w, const struct field *f, const void *record,
+                       const struct record_env *env)
+{
+    struct field_items items = items_of(f, record, env);
+    size_t stride = stride_of(f);
+
+    if (f->missing == MISSING_EMPTY && items.n == 0 && f->is_optional)
+        return;
+    json_write_key(w, str_of(f->key));
+    if (f->missing == MISSING_EMPTY && items.n == 0) {
+        json_write_null(w);
+        return;
+    }
+    if (f->shape == SHAPE_NAMED)
+        json_write_object(w);
+    else
+        json_write_array(w);
+    for (size_t i = 0; i < items.n; i++) {
+        if (f->shape == SHAPE_NAMED)
+            json_write_key(w, text_or_nothing(f->name((unsigned)i)));
+        write_element(w, f, at_offset(items.at, i * stride), env);
+    }
+    json_write_end(w);
+}
+
+static void write_object(struct json_writer *w, const struct field *f, const void *record,
+                         const struct record_env *env)
+{
+    const void *at = at_offset(record, f->offset);
+
+    if (f->shape == SHAPE_SPLICE) {
+        record_json_members(w, f->record, at, env);
+        return;
+    }
+    if (f->shape == SHAPE_POINTER)
+        at = *(const void *const *)at;
+    if (at == NULL && f->is_optional)
+        return;
+    json_write_key(w, str_of(f->key));
+    if (at == NULL)
+        json_write_null(w);
+    else
+        record_json(w, f->record, at, env);
+}
+
+static void write_field(struct json_writer *w, const struct field *f, const void *record,
+                        const struct record_env *env)
+{
+    bool is_compound = is_list(f) || f->type == FIELD_OBJECT || f->type == FIELD_ANY;
+
+    if (is_compound && is_off(f, record)) {
+        if (!f->is_optional) {
+            json_write_key(w, str_of(f->key));
+            json_write_null(w);
+        }
+    } else if (f->type == FIELD_ANY) {
+        json_write_key(w, str_of(f->key));
+        f->write(w, record, env);
+    } else if (is_list(f)) {
+        write_list(w, f, record, env);
+    } else if (f->type == FIELD_OBJECT) {
+        write_object(w, f, record, env);
+    } else {
+        struct field_value v = field_value(f, record, env);
+        if (v.type == VALUE_NONE && f->is_optional)
+            return;
+        json_write_key(w, str_of(f->key));
+        write_value(w, f, v);
+    }
+}
+
+void record_json_members(struct json_writer *w, const struct record *r, const void *record,
+                         const struct record_env *env)
+{
+    for (size_t i = 0; i < r->n; i++)
+        write_field(w, &r->fields[i], record, env);
+}
+
+void record_json(struct json_writer *w, const struct record *r, const void *record,
+                 const struct record_env *env)
+{
+    json_write_object(w);
+    record_json_members(w, r, record, env);
+    json_write_end(w);
+}
+
+void record_json_list(struct json_writer *w, const struct record *r, const void *records, size_t n,
+                      const struct record_env *env)
+{
+    json_write_array(w);
+    for (size_t i = 0; i < n; i++)
+        record_json(w, r, at_offset(records, i * r->size), env);
+    json_write_end(w);
+}
+
+/* ---- CSV and tables ---- */
+
+static bool is_cell(const struct field *f)
+{
+    return !is_list(f) && f->type != FIELD_OBJECT && f->type != FIELD_ANY;
+}
+
+static void csv_heads(struct csv_write *out, const struct record *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        const struct field *f = &r->fields[i];
+        if (f->shape == SHAPE_SPLICE)
+            csv_heads(out, f->record);
+        else if (is_cell(f))
+            csv_write_cell(out, str_of(f->key));
+    }
+}
+
+static void csv_value(struct csv_write *out, const struct field *f, struct field_value v)
+{
+    char text[NUM_TEXT];
+
+    switch (v.type) {
+    case VALUE_NONE:
+        csv_write_cell(out, S(""));
+        return;
+    case VALUE_BOOL:
+        csv_write_cell(out, v.is ? S("true") : S("false"));
+        return;
+    case VALUE_INT:
+        if (f->form == FORM_US)
+            csv_write_cell(out, (struct str){text, num_print_us(text, v.i)});
+        else if (f->form == FORM_MS)
+            csv_write_cell(out, (struct str){text, num_print_ms(text, v.i)});
+        else
+            csv_write_i64(out, v.i);
+        return;
+    case VALUE_UINT:
+        csv_write_cell(out, (struct str){text, num_print_u64(text, v.u)});
+        return;
+    case VALUE_REAL:
+        csv_write_f64(out, v.real);
+        return;
+    case VALUE_TEXT:
+        csv_write_cell(out, v.text);
+        return;
+    }
+}
+
+static void csv_cells(struct csv_write *out, const struct record *r, const void *record,
+                      const struct record_env *env)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        const struct field *f = &r->fields[i];
+        if (f->shape == SHAPE_SPLICE)
+            csv_cells(out, f->record, at_offset(record, f->offset), env);
+        else if (is_cell(f))
+            csv_value(out, f, field_value(f, record, env));
+    }
+}
+
+bool record_csv(struct sink sink, const struct record *r, const void *records, size_t n,
+                const struct record_env *env)
+{
+    struct csv_write out;
+
+    csv_write_open(&out, sink);
+    csv_heads(&out, r);
+    csv_write_row(&out);
+    for (size_t i = 0; i < n; i++) {
+        csv_cells(&out, r, at_offset(records, i * r->size), env);
+        csv_write_row(&out);
+    }
+    return csv_write_close(&out);
+}
+
+static bool is_text(const struct field *f)
+{
+    return f->type == FIELD_BOOL || (f->type >= FIELD_CSTR && f->type <= FIELD_CONST);
+}
+
+static size_t count_columns(const struct record *r)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n; i++)
+        if (r->fields[i].shape == SHAPE_SPLICE)
+            n += count_columns(r->fields[i].record);
+        else
+            n += r->fields[i].head != NULL;
+    return n;
+}
+
+static size_t add_columns(const struct record *r, struct column *out)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n; i++) {
+        const struct field *f = &r->fields[i];
+        if (f->shape == SHAPE_SPLICE)
+            n += add_columns(f->record, out + n);
+        else if (f->head != NULL)
+            out[n++] = (struct column){f->head, is_text(f) ? COLUMN_TEXT : COLUMN_NUMBER, f->unit};
+    }
+    return n;
+}
+
+static void add_cells(struct report *report, struct table *t, const struct record *r,
+                      const void *record, const struct record_env *env)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        const struct field *f = &r->fields[i];
+        if (f->shape == SHAPE_SPLICE) {
+            add_cells(report, t, f->record, at_offset(record, f->offset), env);
+        } else if (f->head != NULL) {
+            struct field_value v = field_value(f, record, env);
+            if (!is_text(f))
+                table_number(t, as_real(v));
+            else if (v.type == VALUE_BOOL)
+                table_text(report, t, v.is ? S("yes") : S("no"));
+            else
+                table_text(report, t, v.type == VALUE_TEXT ? v.text : S(""));
+        }
+    }
+}
+
+struct table *report_records(struct report *report, const struct record *r, const void *records,
+                             size_t n, const struct record_env *env)
+{
+    size_t n_columns = count_columns(r);
+    struct column *columns = ARENA_ARRAY(&report->arena, struct column, n_columns);
+
+    add_columns(r, columns);
+    struct table *t = report_table(report, columns, n_columns);
+    for (size_t i = 0; i < n; i++)
+        add_cells(report, t, r, at_offset(records, i * r->size), env);
+    return t;
+}

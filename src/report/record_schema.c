@@ -1,0 +1,230 @@
+/*
+ * JSON Schemas (draft 2020-12) from descriptions: docs/schema is what this writes.
+ *
+ * Keys that may be left out are not required; every other key is. Unknown keys are allowed, since
+ * a new field keeps a document's number.
+ */
+#include <assert.h>
+
+#include "report/envelope.h"
+
+static const char *type_name(const struct field *f)
+{
+    if (f->scale != 0 || f->form != FORM_PLAIN)
+        return "number";
+    switch (f->type) {
+    case FIELD_BOOL:
+        return "boolean";
+    case FIELD_U8:
+    case FIELD_U16:
+    case FIELD_I32:
+    case FIELD_U32:
+    case FIELD_I64:
+    case FIELD_U64:
+        return "integer";
+    case FIELD_F64:
+        return "number";
+    case FIELD_CSTR:
+    case FIELD_STR:
+    case FIELD_NAME:
+    case FIELD_ENUM:
+    case FIELD_CONST:
+        return "string";
+    case FIELD_OBJECT:
+        return "object";
+    case FIELD_ANY:
+        break;
+    }
+    return NULL;
+}
+
+static bool is_unsigned(const struct field *f)
+{
+    return f->type == FIELD_U8 || f->type == FIELD_U16 || f->type == FIELD_U32 ||
+           f->type == FIELD_U64;
+}
+
+/* Whether null may stand there. A key that is left out when unknown is never null. */
+static bool may_be_null(const struct field *f)
+{
+    if (f->is_optional)
+        return false;
+    return f->flag > 0 || f->missing != MISSING_NEVER || f->type == FIELD_CSTR ||
+           f->type == FIELD_F64 || f->scale != 0 || f->shape == SHAPE_POINTER;
+}
+
+static void put_type(struct json_writer *w, const char *name, bool has_null)
+{
+    if (!has_null) {
+        json_put_text(w, "type", name);
+        return;
+    }
+    json_put_array(w, "type");
+    json_write_string(w, str_of(name));
+    json_write_string(w, S("null"));
+    json_write_end(w);
+}
+
+static void put_enum(struct json_writer *w, const struct field *f, bool has_null)
+{
+    json_put_array(w, "enum");
+    for (unsigned i = 0; i < f->names; i++)
+        json_write_string(w, str_of(f->name(i)));
+    if (has_null)
+        json_write_null(w);
+    json_write_end(w);
+}
+
+static void put_members(struct json_writer *w, const struct record *r, bool has_null);
+
+static void put_scalar(struct json_writer *w, const struct field *f, bool has_null)
+{
+    if (f->type == FIELD_CONST)
+        json_put_text(w, "const", f->text);
+    else if (f->type == FIELD_ENUM && f->names > 0)
+        put_enum(w, f, has_null);
+    else if (type_name(f) != NULL)
+        put_type(w, type_name(f), has_null);
+    if (is_unsigned(f))
+        json_put_i64(w, "minimum", 0);
+}
+
+/* A list's elements, or an object's members: what one of them is. */
+static void put_element(struct json_writer *w, const struct field *f)
+{
+    bool has_null = f->type == FIELD_CSTR || f->type == FIELD_F64 || f->scale != 0;
+
+    json_write_object(w);
+    if (f->record != NULL)
+        put_members(w, f->record, false);
+    else
+        put_scalar(w, f, has_null);
+    json_write_end(w);
+}
+
+static void put_named(struct json_writer *w, const struct field *f)
+{
+    put_type(w, "object", may_be_null(f));
+    json_put_object(w, "properties");
+    for (unsigned i = 0; i < f->count; i++) {
+        json_write_key(w, str_of(f->name(i)));
+        put_element(w, f);
+    }
+    json_write_end(w);
+    json_put_array(w, "required");
+    for (unsigned i = 0; i < f->count; i++)
+        json_write_string(w, str_of(f->name(i)));
+    json_write_end(w);
+}
+
+static void put_field(struct json_writer *w, const struct field *f)
+{
+    bool has_null = f->flag > 0 || f->missing != MISSING_NEVER;
+
+    json_write_object(w);
+    if (f->about != NULL)
+        json_put_text(w, "description", f->about);
+    if (f->shape == SHAPE_NAMED) {
+        put_named(w, f);
+    } else if (f->shape >= SHAPE_LIST) {
+        put_type(w, "array", has_null && !f->is_optional);
+        json_write_key(w, S("items"));
+        put_element(w, f);
+    } else if (f->record != NULL) {
+        put_members(w, f->record, may_be_null(f));
+    } else {
+        put_scalar(w, f, may_be_null(f));
+    }
+    json_write_end(w);
+}
+
+static void put_properties(struct json_writer *w, const struct record *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        const struct field *f = &r->fields[i];
+        if (f->shape == SHAPE_SPLICE) {
+            put_properties(w, f->record);
+        } else {
+            json_write_key(w, str_of(f->key));
+            put_field(w, f);
+        }
+    }
+}
+
+static void put_required(struct json_writer *w, const struct record *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        const struct field *f = &r->fields[i];
+        if (f->shape == SHAPE_SPLICE)
+            put_required(w, f->record);
+        else if (!f->is_optional)
+            json_write_string(w, str_of(f->key));
+    }
+}
+
+static void put_members(struct json_writer *w, const struct record *r, bool has_null)
+{
+    put_type(w, "object", has_null);
+    json_put_object(w, "properties");
+    put_properties(w, r);
+    json_write_end(w);
+    json_put_array(w, "required");
+    put_required(w, r);
+    json_write_end(w);
+}
+
+void record_schema(struct json_writer *w, const struct record *r)
+{
+    json_write_object(w);
+    put_members(w, r, false);
+    json_write_end(w);
+}
+
+/* ---- whole documents ---- */
+
+/* "strata.info/1" has its schema in "strata.info-1.schema.json". */
+static void put_id(struct json_writer *w, const struct schema *d)
+{
+    struct text name = {0};
+
+    for (const char *c = d->name; *c != '\0'; c++)
+        text_char(&name, *c == '/' ? '-' : *c);
+    text_put(&name, S(".schema.json"));
+    json_put_text(w, "$schema", "https://json-schema.org/draft/2020-12/schema");
+    json_put_str(w, "$id", text_view(&name));
+    text_clear(&name);
+    text_format(&name, "%s: %s", d->name, d->title);
+    json_put_str(w, "title", text_view(&name));
+    text_free(&name);
+}
+
+/* The envelope with this document's name and result in their places. */
+static void put_enveloped(struct json_writer *w, const struct schema *d)
+{
+    struct field fields[16];
+    struct record r = {.n = envelope_record.n, .fields = fields};
+
+    assert(r.n <= ARRAY_LEN(fields));
+    memcpy(fields, envelope_record.fields, r.n * sizeof(fields[0]));
+    for (size_t i = 0; i < r.n; i++) {
+        if (strcmp(fields[i].key, "schema") == 0)
+            fields[i] = (struct field)FIELD_FIXED("schema", d->name);
+        if (strcmp(fields[i].key, "result") == 0)
+            fields[i] = (struct field){.key = "result",
+                                       .type = FIELD_OBJECT,
+                                       .shape = d->is_list ? SHAPE_MADE : SHAPE_ONE,
+                                       .record = d->record};
+    }
+    put_members(w, &r, false);
+}
+
+void schema_write(struct json_writer *w, const struct schema *d)
+{
+    json_write_object(w);
+    put_id(w, d);
+    if (d->is_bare)
+        put_members(w, d->record, false);
+    else
+        put_enveloped(w, d);
+    json_write_end(w);
+}
