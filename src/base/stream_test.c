@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "base/csv.h"
+#include <zlib.h>
+
 #include "base/testing.h"
 
 static char path[] = "/tmp/strata-stream-XXXXXX";
