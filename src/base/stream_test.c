@@ -3,10 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include "base/csv.h"
 #include <zlib.h>
 
+#include "base/csv.h"
 #include "base/testing.h"
 
 static char path[] = "/tmp/strata-stream-XXXXXX";
