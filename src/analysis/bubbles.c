@@ -282,8 +282,9 @@ static struct global_gaps measure_global(struct study *st)
         if (busy.at[busy.n - 1].end > g.span.end)
             g.span.end = busy.at[busy.n - 1].end;
     }
-    g.gap = nanos_sub(length(g.span), g.busy);
-    g.gap_ratio = length(g.span) > 0 ? (double)g.gap / (double)length(g.span) : 0;
+    g.length = length(g.span);
+    g.gap = nanos_sub(g.length, g.busy);
+    g.gap_ratio = g.length > 0 ? (double)g.gap / (double)g.length : 0;
     list_global(&g, busy);
     return g;
 }
@@ -317,3 +318,38 @@ const struct bubbles *bubbles_find(struct study *st)
     find_neighbours(st, b->list, b->n);
     return b;
 }
+
+static const struct field metrics_fields[] = {
+    FIELD(struct step_metrics, service, "service_ms", .form = FORM_MS),
+    FIELD(struct step_metrics, busy, "device_busy_union_ms", .form = FORM_MS),
+    FIELD(struct step_metrics, underfeed, "underfeed_ms", .form = FORM_MS),
+    FIELD(struct step_metrics, underfeed_ratio, "underfeed_ratio"),
+    FIELD(struct step_metrics, prelaunch, "prelaunch_gap_ms", .form = FORM_MS),
+    FIELD(struct step_metrics, tail, "tail_gap_ms", .form = FORM_MS),
+    FIELD(struct step_metrics, internal, "internal_bubble_total_ms", .form = FORM_MS),
+    FIELD(struct step_metrics, largest_internal, "largest_internal_bubble_ms", .form = FORM_MS),
+    FIELD(struct step_metrics, bubble_count, "bubble_count"),
+    FIELD(struct step_metrics, significant_count, "significant_bubble_count"),
+};
+const struct record step_metrics_record = RECORD(struct step_metrics, metrics_fields);
+
+static const struct field inventory_fields[] = {
+    FIELD(struct step_inventory, kernels, "total_kernel_count"),
+    FIELD(struct step_inventory, ai_core, "ai_core_count"),
+    FIELD(struct step_inventory, ai_cpu, "ai_cpu_count"),
+    FIELD(struct step_inventory, comm, "comm_count"),
+    FIELD(struct step_inventory, duration_sum, "kernel_duration_sum_ms", .form = FORM_MS),
+    FIELD(struct step_inventory, wait_sum, "kernel_wait_sum_ms", .form = FORM_MS),
+    FIELD_NAMES(struct step_inventory, streams, n_streams, "streams"),
+    FIELD(struct step_inventory, n_streams, "stream_count"),
+};
+const struct record step_inventory_record = RECORD(struct step_inventory, inventory_fields);
+
+static const struct field global_fields[] = {
+    FIELD(struct global_gaps, length, "capture_span_ms", .form = FORM_MS),
+    FIELD(struct global_gaps, busy, "device_busy_union_ms", .form = FORM_MS),
+    FIELD(struct global_gaps, gap, "device_gap_ms", .form = FORM_MS),
+    FIELD(struct global_gaps, gap_ratio, "device_gap_ratio"),
+    FIELD(struct global_gaps, largest, "largest_gap_ms", .form = FORM_MS),
+};
+const struct record global_gaps_record = RECORD(struct global_gaps, global_fields);

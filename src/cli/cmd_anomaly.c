@@ -3,6 +3,7 @@
  */
 #include <regex.h>
 
+#include "analysis/anomaly.h"
 #include "base/pool.h"
 #include "cli/session.h"
 #include "flow/flow_anomaly.h"
@@ -117,8 +118,6 @@ static bool take_args(struct session *s, const struct args *args, struct anomaly
     job.markdown = args->markdown;
     job.without_arch = args->without_arch;
     job.fail_on = (enum severity_level)args->fail_on;
-    job.conditions = args->fail_if.at;
-    job.n_conditions = args->fail_if.n;
     *out = job;
     if (!num_us(str_of(args->min_bubble), &out->study.min_bubble) || out->study.min_bubble < 0) {
         session_usage(s, "--min-bubble takes a number of microseconds, not '%s'", args->min_bubble);
@@ -132,8 +131,11 @@ static bool take_args(struct session *s, const struct args *args, struct anomaly
         }
         regfree(&pattern);
     }
+    struct gate *gates = ARENA_ARRAY(&s->arena, struct gate, args->fail_if.n);
+    out->gates = gates;
+    out->n_gates = args->fail_if.n;
     for (size_t i = 0; i < args->fail_if.n; i++) {
-        const char *problem = anomaly_condition_problem(&s->arena, args->fail_if.at[i]);
+        const char *problem = gate_parse(&s->arena, args->fail_if.at[i], &gates[i]);
         if (problem != NULL) {
             session_usage(s, "--fail-if '%s': %s", args->fail_if.at[i], problem);
             return false;
@@ -192,5 +194,6 @@ const struct command command_anomaly = {
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .common = COMMON_OUT | COMMON_FORMAT | COMMON_DRY_RUN | COMMON_JOBS,
     .examples = examples,
+    .schemas = {&anomaly_schema},
     .run = run,
 };

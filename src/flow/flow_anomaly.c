@@ -2,7 +2,6 @@
 
 #include "analysis/anomaly.h"
 #include "analysis/arch.h"
-#include "analysis/gate.h"
 #include "analysis/study.h"
 #include "base/fs.h"
 #include "capture/fleet.h"
@@ -23,25 +22,6 @@ static const char *file_name(struct arena *arena, const struct capture *cap, boo
     return name.at;
 }
 
-const char *anomaly_condition_problem(struct arena *arena, const char *condition)
-{
-    struct capture *nothing = capture_new();
-    struct study st;
-
-    capture_seal(nothing);
-    study_begin(&st, nothing, study_defaults());
-    struct gate_outcome out = gate_check(&st, str_of(condition));
-    study_end(&st);
-    capture_free(nothing);
-    if (out.result == GATE_SYNTAX)
-        return "it must be a metric, one of > >= < <= == != and a number";
-    if (out.result != GATE_NO_NAME)
-        return NULL;
-    return out.nearest != NULL
-               ? arena_format(arena, "no such metric; did you mean %s?", out.nearest).at
-               : "no such metric";
-}
-
 /* Counts the gates that one capture reaches, and says which. */
 static size_t check_gates(const struct anomaly_job *job, struct study *st, struct diag *d)
 {
@@ -54,12 +34,13 @@ static size_t check_gates(const struct anomaly_job *job, struct study *st, struc
                  severity_level_name(severity));
         reached++;
     }
-    for (size_t i = 0; i < job->n_conditions; i++) {
-        struct gate_outcome out = gate_check(st, str_of(job->conditions[i]));
-        if (out.result != GATE_REACHED)
+    for (size_t i = 0; i < job->n_gates; i++) {
+        struct str step;
+        double value;
+        if (!gate_check(&job->gates[i], st, &step, &value))
             continue;
-        diag_add(d, SEV_WARN, "anomaly.gate", where, "%s holds in %.*s: %g", job->conditions[i],
-                 STR_ARGS(out.where), out.value);
+        diag_add(d, SEV_WARN, "anomaly.gate", where, "%s holds in %.*s: %g", job->gates[i].text,
+                 STR_ARGS(step), value);
         reached++;
     }
     return reached;
