@@ -109,7 +109,7 @@ TEST(the_folders_name_tells_the_parallelism)
     assert_int_equal(arch_config_get(a->config, "context_length")->number, 100000);
     assert_int_equal(arch_config_get(a->config, "generated_length")->number, 1000);
     assert_int_equal(arch_config_get(a->config, "batch_requested")->number, 10);
-    assert_true(arch_config_get(a->config, "tensor_parallel")->is_inferred);
+    assert_int_equal(arch_config_get(a->config, "tensor_parallel")->origin, ORIGIN_INFERRED);
     assert_null(arch_config_get(a->config, "hidden_size"));
 }
 

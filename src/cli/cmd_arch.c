@@ -1,6 +1,7 @@
 /*
  * strata arch: what model ran, told from its kernels.
  */
+#include "analysis/arch.h"
 #include "analysis/arch_rules.h"
 #include "base/pool.h"
 #include "cli/session.h"
@@ -112,5 +113,6 @@ const struct command command_arch = {
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 4096},
     .common = COMMON_OUT | COMMON_FORMAT | COMMON_DRY_RUN | COMMON_JOBS,
     .examples = examples,
+    .schemas = {&arch_schema},
     .run = run,
 };
