@@ -8,7 +8,7 @@
 #define STRATA_ANALYSIS_INVENTORY_H
 
 #include "analysis/step_table.h"
-#include "base/json_write.h"
+#include "report/record.h"
 
 enum { FLOW_KINDS = FLOW_OTHER + 1 };
 
@@ -48,7 +48,14 @@ struct inventory {
 void inventory_init(struct inventory *inv, const struct capture *cap);
 void inventory_fini(struct inventory *inv);
 
-/* One object of strata.info/1. */
-void inventory_write_json(const struct inventory *inv, struct json_writer *j);
+/* What strata.info/1 holds. */
+struct inventory_list {
+    struct field_items captures;
+};
+
+extern const struct schema inventory_schema;
+
+/* The document's result, in `arena`. */
+struct inventory_list inventory_tell(const struct inventory *list, size_t n, struct arena *arena);
 
 #endif

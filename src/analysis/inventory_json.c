@@ -4,176 +4,239 @@
  */
 #include "analysis/inventory.h"
 
-static void put_known(struct json_writer *j, const char *key, int64_t value)
+struct doc_span {
+    nanos begin, end, length;
+};
+
+static const struct field span_fields[] = {
+    FIELD(struct doc_span, begin, "begin_ns"),
+    FIELD(struct doc_span, end, "end_ns"),
+    FIELD(struct doc_span, length, "dur_ns"),
+};
+static const struct record span_record = RECORD(struct doc_span, span_fields);
+
+/* Some neighbouring kinds; every one stands there, so keys are stable. */
+struct doc_kind {
+    const char *name;
+    uint64_t count;
+    nanos time;
+};
+
+struct doc_kinds {
+    uint64_t count;
+    struct field_items by_kind;
+};
+
+static const struct field kind_fields[] = {
+    FIELD(struct doc_kind, name, "kind"),
+    FIELD(struct doc_kind, count, "count"),
+    FIELD(struct doc_kind, time, "dur_ns"),
+};
+static const struct record kind_record = RECORD(struct doc_kind, kind_fields);
+
+static const struct field kinds_fields[] = {
+    FIELD(struct doc_kinds, count, "count"),
+    FIELD_KEYED_ITEMS(struct doc_kinds, by_kind, "by_kind", &kind_record),
+};
+static const struct record kinds_record = RECORD(struct doc_kinds, kinds_fields);
+
+struct doc_step {
+    struct str name;
+    int64_t number;
+    nanos begin, end;
+};
+
+static const struct field step_fields[] = {
+    FIELD(struct doc_step, name, "name", .missing = MISSING_EMPTY),
+    FIELD(struct doc_step, number, "number", .missing = MISSING_NEGATIVE),
+    FIELD(struct doc_step, begin, "begin_ns"),
+    FIELD(struct doc_step, end, "end_ns"),
+};
+static const struct record step_record = RECORD(struct doc_step, step_fields);
+
+/* One capture. Names are looked up beforehand: each capture has its own. */
+struct doc {
+    struct inventory inv;
+    const char *name;
+    enum origin origin;
+    struct facts facts;
+    struct str kind, producer, host, device_name;
+    struct field_items sources, steps;
+    struct clock clock;
+    struct doc_span span, device_span;
+    bool has_slices, has_kernels;
+    uint64_t n_slices, n_flows, n_series, n_collectives, n_step_traces;
+    struct doc_kinds kernels, waits, host_events, others;
+};
+
+static const struct field facts_fields[] = {
+    FIELD(struct doc, kind, "kind", .missing = MISSING_EMPTY),
+    FIELD(struct doc, producer, "producer", .missing = MISSING_EMPTY),
+    FIELD(struct doc, host, "host", .missing = MISSING_EMPTY),
+    FIELD(struct doc, facts.rank, "rank", .missing = MISSING_NEGATIVE),
+    FIELD(struct doc, facts.world_size, "world_size", .missing = MISSING_NEGATIVE),
+    FIELD(struct doc, facts.device, "device", .missing = MISSING_NEGATIVE),
+    FIELD(struct doc, device_name, "device_name", .missing = MISSING_EMPTY),
+    FIELD(struct doc, facts.level, "level", .missing = MISSING_NEGATIVE),
+    FIELD(struct doc, facts.record_shapes, "record_shapes", .missing = MISSING_NEGATIVE),
+    FIELD(struct doc, facts.with_stack, "with_stack", .missing = MISSING_NEGATIVE),
+};
+static const struct record facts_record = RECORD(struct doc, facts_fields);
+
+static const struct field source_fields[] = {
+    FIELD(struct source, path, "path"),   FIELD(struct source, format, "format"),
+    FIELD(struct source, bytes, "bytes"), FIELD(struct source, rows, "rows"),
+    FIELD(struct source, lost, "lost"),
+};
+static const struct record source_record = RECORD(struct source, source_fields);
+
+static const struct field clock_fields[] = {
+    FIELD(struct clock, hz, "ticks_per_second"),
+    FIELD(struct clock, to_unix, "to_unix_ns", WHEN(struct clock, has_unix)),
+};
+static const struct record clock_record = RECORD(struct clock, clock_fields);
+
+static const struct field steps_fields[] = {
+    FIELD(struct doc, inv.steps.rows.n, "count"),
+    FIELD(struct doc, inv.steps.source, "source"),
+    FIELD_ITEMS(struct doc, steps, "list", FIELD_OBJECT, &step_record),
+};
+static const struct record steps_record = RECORD(struct doc, steps_fields);
+
+static const struct field flow_fields[] = {
+    FIELD(struct doc, n_flows, "count"),
+    FIELD(struct doc, inv.flows[FLOW_LAUNCH], "launch"),
+    FIELD(struct doc, inv.flows[FLOW_QUEUE], "queue"),
+    FIELD(struct doc, inv.flows[FLOW_BACKWARD], "backward"),
+    FIELD(struct doc, inv.flows[FLOW_FLAG], "flag"),
+    FIELD(struct doc, inv.flows[FLOW_OTHER], "other"),
+};
+static const struct record flow_record = RECORD(struct doc, flow_fields);
+
+static const struct field counter_fields[] = {
+    FIELD(struct doc, n_series, "count"),
+    FIELD(struct doc, inv.samples, "samples"),
+};
+static const struct record counter_record = RECORD(struct doc, counter_fields);
+
+static const struct field attr_fields[] = {
+    FIELD(struct inventory_attr, key, "key"),
+    FIELD(struct inventory_attr, slices, "slices"),
+};
+static const struct record attr_record = RECORD(struct inventory_attr, attr_fields);
+
+static const struct field gap_fields[] = {
+    FIELD(struct inventory_gap, name, "name"),
+    FIELD(struct inventory_gap, text, "text"),
+};
+static const struct record gap_record = RECORD(struct inventory_gap, gap_fields);
+
+static struct field_items list_gaps(const void *record, const struct record_env *env)
 {
-    json_put_known(j, key, value != UNKNOWN, value);
+    const struct doc *d = record;
+
+    (void)env;
+    return (struct field_items){d->inv.gaps, d->inv.gap_count};
 }
 
-static void put_sources(const struct capture *cap, struct json_writer *j)
+static const struct field doc_fields[] = {
+    FIELD(struct doc, name, "name"),
+    FIELD_OF_ENUM(struct doc, origin, "origin", origin_name, ORIGIN_INFERRED + 1),
+    FIELD_GROUP("facts", &facts_record),
+    FIELD_ITEMS(struct doc, sources, "sources", FIELD_OBJECT, &source_record),
+    FIELD_INSIDE(struct doc, clock, "clock", &clock_record),
+    FIELD_INSIDE(struct doc, span, "span", &span_record, WHEN(struct doc, has_slices)),
+    FIELD_INSIDE(struct doc, device_span, "device_span", &span_record,
+                 WHEN(struct doc, has_kernels)),
+    FIELD_BY_ENUM(struct doc, inv.lanes, "lanes", lane_kind_name),
+    FIELD(struct doc, n_slices, "slices"),
+    FIELD_INSIDE(struct doc, kernels, "kernels", &kinds_record),
+    FIELD_INSIDE(struct doc, waits, "device_waits", &kinds_record),
+    FIELD_INSIDE(struct doc, host_events, "host_events", &kinds_record),
+    FIELD_INSIDE(struct doc, others, "others", &kinds_record),
+    FIELD_GROUP("steps", &steps_record),
+    FIELD_GROUP("flows", &flow_record),
+    FIELD_GROUP("counters", &counter_record),
+    FIELD(struct doc, n_collectives, "collectives_told"),
+    FIELD(struct doc, n_step_traces, "step_traces_told"),
+    FIELD_KEYED(struct doc, inv.attrs.at, inv.attrs.n, "attributes", &attr_record),
+    FIELD_MADE(FIELD_OBJECT, "missing", list_gaps, &gap_record),
+};
+static const struct record doc_record = RECORD(struct doc, doc_fields);
+
+static const struct field info_fields[] = {
+    FIELD_ITEMS(struct inventory_list, captures, "captures", FIELD_OBJECT, &doc_record),
+};
+static const struct record info_record = RECORD(struct inventory_list, info_fields);
+
+const struct schema inventory_schema = {
+    .name = "strata.info/1",
+    .title = "what captures hold, and what is missing from them",
+    .record = &info_record,
+};
+
+static struct doc_kinds kinds_of(const struct inventory *inv, struct arena *arena,
+                                 enum slice_kind first, enum slice_kind last)
 {
-    json_put_array(j, "sources");
-    for (size_t i = 0; i < cap->sources.n; i++) {
-        const struct source *s = &cap->sources.at[i];
-        json_write_object(j);
-        json_put_str_or_null(j, "path", str_of(s->path));
-        json_put_str_or_null(j, "format", str_of(s->format));
-        json_put_u64(j, "bytes", s->bytes);
-        json_put_u64(j, "rows", s->rows);
-        json_put_u64(j, "lost", s->lost);
-        json_write_end(j);
+    struct doc_kind *list = ARENA_ARRAY(arena, struct doc_kind, SLICE_KINDS);
+    struct doc_kinds out = {.by_kind = {list, last - first + 1}};
+
+    for (enum slice_kind k = first; k <= last; k++) {
+        list[k - first] = (struct doc_kind){slice_kind_name(k), inv->slices[k], inv->time[k]};
+        out.count += inv->slices[k];
     }
-    json_write_end(j);
+    return out;
 }
 
-static void put_facts(const struct capture *cap, struct json_writer *j)
+static struct field_items steps_of(const struct inventory *inv, struct arena *arena)
 {
-    const struct facts *f = &cap->facts;
+    struct doc_step *list = ARENA_ARRAY(arena, struct doc_step, inv->steps.rows.n);
 
-    json_put_object(j, "facts");
-    json_put_str_or_null(j, "kind", capture_text(cap, f->kind));
-    json_put_str_or_null(j, "producer", capture_text(cap, f->producer));
-    json_put_str_or_null(j, "host", capture_text(cap, f->host));
-    put_known(j, "rank", f->rank);
-    put_known(j, "world_size", f->world_size);
-    put_known(j, "device", f->device);
-    json_put_str_or_null(j, "device_name", capture_text(cap, f->device_name));
-    put_known(j, "level", f->level);
-    put_known(j, "record_shapes", f->record_shapes);
-    put_known(j, "with_stack", f->with_stack);
-    json_write_end(j);
-}
-
-static void put_clock(const struct capture *cap, struct json_writer *j)
-{
-    json_put_object(j, "clock");
-    json_put_i64(j, "ticks_per_second", cap->clock.hz);
-    json_put_known(j, "to_unix_ns", cap->clock.has_unix, cap->clock.to_unix);
-    json_write_end(j);
-}
-
-static void put_span(struct json_writer *j, const char *key, bool is_there, nanos begin, nanos end)
-{
-    json_write_key(j, str_of(key));
-    if (!is_there) {
-        json_write_null(j);
-        return;
-    }
-    json_write_object(j);
-    json_put_i64(j, "begin_ns", begin);
-    json_put_i64(j, "end_ns", end);
-    json_put_i64(j, "dur_ns", nanos_sub(end, begin));
-    json_write_end(j);
-}
-
-/* Kinds with their counts and times; every kind of the range stands there, so keys are stable. */
-static void put_kinds(const struct inventory *inv, struct json_writer *j, const char *key,
-                      uint64_t total, enum slice_kind first, enum slice_kind last)
-{
-    json_put_object(j, key);
-    json_put_u64(j, "count", total);
-    json_put_object(j, "by_kind");
-    for (int k = (int)first; k <= (int)last; k++) {
-        json_put_object(j, slice_kind_name((enum slice_kind)k));
-        json_put_u64(j, "count", inv->slices[k]);
-        json_put_i64(j, "dur_ns", inv->time[k]);
-        json_write_end(j);
-    }
-    json_write_end(j);
-    json_write_end(j);
-}
-
-static void put_steps(const struct inventory *inv, struct json_writer *j)
-{
-    json_put_object(j, "steps");
-    json_put_u64(j, "count", inv->steps.rows.n);
-    json_put_str_or_null(j, "source", str_of(inv->steps.source));
-    json_put_array(j, "list");
     for (size_t i = 0; i < inv->steps.rows.n; i++) {
         const struct step_row *r = &inv->steps.rows.at[i];
-        json_write_object(j);
-        json_put_str_or_null(j, "name", capture_text(inv->cap, r->name));
-        put_known(j, "number", r->number);
-        json_put_i64(j, "begin_ns", r->begin);
-        json_put_i64(j, "end_ns", r->end);
-        json_write_end(j);
+        list[i] = (struct doc_step){capture_text(inv->cap, r->name), r->number, r->begin, r->end};
     }
-    json_write_end(j);
-    json_write_end(j);
+    return (struct field_items){list, inv->steps.rows.n};
 }
 
-static void put_lanes(const struct inventory *inv, struct json_writer *j)
-{
-    json_put_object(j, "lanes");
-    for (int k = 0; k < LANE_KINDS; k++)
-        json_put_u64(j, lane_kind_name((enum lane_kind)k), inv->lanes[k]);
-    json_write_end(j);
-}
-
-static void put_flows(const struct inventory *inv, struct json_writer *j)
-{
-    json_put_object(j, "flows");
-    json_put_u64(j, "count", inv->cap->flows.n);
-    for (int k = 0; k < FLOW_KINDS; k++)
-        json_put_u64(j, flow_kind_name((enum flow_kind)k), inv->flows[k]);
-    json_write_end(j);
-}
-
-static void put_counters(const struct inventory *inv, struct json_writer *j)
-{
-    json_put_object(j, "counters");
-    json_put_u64(j, "count", inv->cap->series.n);
-    json_put_u64(j, "samples", inv->samples);
-    json_write_end(j);
-}
-
-static void put_attrs(const struct inventory *inv, struct json_writer *j)
-{
-    json_put_object(j, "attributes");
-    for (size_t i = 0; i < inv->attrs.n; i++) {
-        json_write_key(j, inv->attrs.at[i].key);
-        json_write_u64(j, inv->attrs.at[i].slices);
-    }
-    json_write_end(j);
-}
-
-static void put_gaps(const struct inventory *inv, struct json_writer *j)
-{
-    json_put_array(j, "missing");
-    for (size_t i = 0; i < inv->gap_count; i++) {
-        json_write_object(j);
-        json_put_str_or_null(j, "name", str_of(inv->gaps[i].name));
-        json_put_str_or_null(j, "text", str_of(inv->gaps[i].text));
-        json_write_end(j);
-    }
-    json_write_end(j);
-}
-
-void inventory_write_json(const struct inventory *inv, struct json_writer *j)
+static struct doc doc_of(const struct inventory *inv, struct arena *arena)
 {
     const struct capture *cap = inv->cap;
 
-    json_write_object(j);
-    json_put_str_or_null(j, "name", str_of(cap->name));
-    json_put_str_or_null(j, "origin", str_of(origin_name(cap->origin)));
-    put_facts(cap, j);
-    put_sources(cap, j);
-    put_clock(cap, j);
-    put_span(j, "span", cap->slices.n > 0, inv->begin, inv->end);
-    put_span(j, "device_span", inv->kernels > 0, inv->device_begin, inv->device_end);
-    put_lanes(inv, j);
-    json_put_u64(j, "slices", cap->slices.n);
-    put_kinds(inv, j, "kernels", inv->kernels, SLICE_COMPUTE, SLICE_COPY);
-    put_kinds(inv, j, "device_waits", inv->slices[SLICE_WAIT] + inv->slices[SLICE_CONTROL],
-              SLICE_WAIT, SLICE_CONTROL);
-    put_kinds(inv, j, "host_events", inv->host_events, SLICE_HOST_OP, SLICE_STEP);
-    put_kinds(inv, j, "others", inv->slices[SLICE_INSTR] + inv->slices[SLICE_OTHER], SLICE_INSTR,
-              SLICE_OTHER);
-    put_steps(inv, j);
-    put_flows(inv, j);
-    put_counters(inv, j);
-    json_put_u64(j, "collectives_told", cap->comm_ops.n);
-    json_put_u64(j, "step_traces_told", cap->step_traces.n);
-    put_attrs(inv, j);
-    put_gaps(inv, j);
-    json_write_end(j);
+    return (struct doc){
+        .inv = *inv,
+        .name = cap->name,
+        .origin = cap->origin,
+        .facts = cap->facts,
+        .kind = capture_text(cap, cap->facts.kind),
+        .producer = capture_text(cap, cap->facts.producer),
+        .host = capture_text(cap, cap->facts.host),
+        .device_name = capture_text(cap, cap->facts.device_name),
+        .sources = {cap->sources.at, cap->sources.n},
+        .steps = steps_of(inv, arena),
+        .clock = cap->clock,
+        .span = {inv->begin, inv->end, nanos_sub(inv->end, inv->begin)},
+        .device_span = {inv->device_begin, inv->device_end,
+                        nanos_sub(inv->device_end, inv->device_begin)},
+        .has_slices = cap->slices.n > 0,
+        .has_kernels = inv->kernels > 0,
+        .n_slices = cap->slices.n,
+        .n_flows = cap->flows.n,
+        .n_series = cap->series.n,
+        .n_collectives = cap->comm_ops.n,
+        .n_step_traces = cap->step_traces.n,
+        .kernels = kinds_of(inv, arena, SLICE_COMPUTE, SLICE_COPY),
+        .waits = kinds_of(inv, arena, SLICE_WAIT, SLICE_CONTROL),
+        .host_events = kinds_of(inv, arena, SLICE_HOST_OP, SLICE_STEP),
+        .others = kinds_of(inv, arena, SLICE_INSTR, SLICE_OTHER),
+    };
+}
+
+struct inventory_list inventory_tell(const struct inventory *list, size_t n, struct arena *arena)
+{
+    struct doc *docs = ARENA_ARRAY(arena, struct doc, n);
+
+    for (size_t i = 0; i < n; i++)
+        docs[i] = doc_of(&list[i], arena);
+    return (struct inventory_list){{docs, n}};
 }

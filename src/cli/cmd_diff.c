@@ -93,33 +93,6 @@ static void tell_inputs(struct session *s, const struct fleet *fleet)
         }
 }
 
-static void print_json(struct session *s, const struct diff_job *job,
-                       const struct diff_result *result)
-{
-    const struct capture *first = result->fleet[SIDE_A]->ranks.at[0];
-    struct json_writer *j = session_json_begin(s, "strata.diff/1", origin_name(first->origin));
-
-    json_write_object(j);
-    json_put_text(j, "a", job->path[SIDE_A]);
-    json_put_text(j, "b", job->path[SIDE_B]);
-    json_put_object(j, "statistics");
-    json_put_text(j, "samples", "steps of a group");
-    json_put_text(j, "location", "median");
-    json_put_text(j, "spread", "1.4826 * MAD");
-    json_put_text(j, "test", "Mann-Whitney, two-sided");
-    json_put_f64(j, "p_limit", 0.05);
-    json_put_f64(j, "min_effect_ratio", job->compare.min_ratio);
-    json_put_f64(j, "min_effect_us", (double)job->compare.min_time / 1e3);
-    json_write_end(j);
-    json_put_u64(j, "gates_reached", result->gates_reached);
-    json_put_array(j, "comparisons");
-    for (size_t i = 0; i < result->n; i++)
-        compare_write_json(result->at[i].comparison, j);
-    json_write_end(j);
-    json_write_end(j);
-    session_json_end(s);
-}
-
 static void print_text(struct session *s, const struct diff_result *result)
 {
     struct render_options look = {.color = s->out.color};
@@ -148,7 +121,9 @@ static int run(struct session *s, const void *given)
         if (job.markdown != NULL)
             session_wrote(s, job.markdown);
         if (s->common.json)
-            print_json(s, &job, &result);
+            session_document(s, &diff_schema,
+                             origin_name(result.fleet[SIDE_A]->ranks.at[0]->origin), &result,
+                             &(struct record_env){.arena = &s->arena});
         else if (!s->common.quiet)
             print_text(s, &result);
     }
@@ -182,5 +157,6 @@ const struct command command_diff = {
     .operands = {.kind = OPERAND_FILE, .min = 2, .max = 2},
     .common = COMMON_FORMAT | COMMON_JOBS,
     .examples = examples,
+    .schemas = {&diff_schema},
     .run = run,
 };

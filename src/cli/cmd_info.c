@@ -385,15 +385,9 @@ static void print_text(struct session *s, const struct stock *stock)
 static void print_json(struct session *s, const struct stock *stock)
 {
     const char *origin = stock->list.n > 0 ? origin_name(stock->list.at[0].cap->origin) : NULL;
-    struct json_writer *j = session_json_begin(s, "strata.info/1", origin);
+    struct inventory_list all = inventory_tell(stock->list.at, stock->list.n, &s->arena);
 
-    json_write_object(j);
-    json_put_array(j, "captures");
-    for (size_t i = 0; i < stock->list.n; i++)
-        inventory_write_json(&stock->list.at[i], j);
-    json_write_end(j);
-    json_write_end(j);
-    session_json_end(s);
+    session_document(s, &inventory_schema, origin, &all, NULL);
 }
 
 static enum status load(struct session *s, const char *path, int64_t rank, struct stock *stock)
@@ -460,5 +454,6 @@ const struct command command_info = {
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 4096},
     .common = COMMON_FORMAT | COMMON_JOBS,
     .examples = examples,
+    .schemas = {&inventory_schema},
     .run = run,
 };

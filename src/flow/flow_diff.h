@@ -34,11 +34,15 @@ struct diff_pair {
 };
 
 struct diff_result {
+    const char *path[SIDES];
+    struct compare_options options;
     struct fleet *fleet[SIDES];
     struct diff_pair *at; /* in rank order */
     size_t n;
     size_t gates_reached; /* the diag says which and where */
 };
+
+extern const struct schema diff_schema;
 
 struct diff_job diff_job_new(const char *a, const char *b);
 
