@@ -4,13 +4,14 @@
 
 #include "analysis/arch_markers.h"
 #include "analysis/study.h"
+#include "base/chars.h"
 
 static bool take_number(struct str *rest, int64_t *out)
 {
     int64_t value = 0;
     size_t n = 0;
 
-    while (n < rest->n && rest->at[n] >= '0' && rest->at[n] <= '9' && n < 15) {
+    while (n < rest->n && char_is_digit(rest->at[n]) && n < 15) {
         value = value * 10 + (rest->at[n] - '0');
         n++;
     }
@@ -27,7 +28,7 @@ static bool read_brackets(struct str text, struct shapes *out)
 
     while (text.n > 0) {
         char c = text.at[0];
-        if (c >= '0' && c <= '9') {
+        if (char_is_digit(c)) {
             int64_t value;
             if (!take_number(&text, &value))
                 return false;

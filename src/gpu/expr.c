@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/chars.h"
 #include "base/num.h"
 
 struct reader {
@@ -60,16 +61,11 @@ static bool take(struct reader *r, char c)
     return true;
 }
 
-static bool is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9');
-}
-
 static struct str word(struct reader *r)
 {
     size_t from = r->at;
 
-    while (r->at < r->text.n && is_word(r->text.at[r->at]))
+    while (r->at < r->text.n && char_is_word(r->text.at[r->at]))
         r->at++;
     return str_part(r->text, from, r->at - from);
 }
@@ -84,7 +80,7 @@ static double number(struct reader *r)
         char c = r->text.at[r->at];
         bool is_sign = (c == '+' || c == '-') && r->at > from &&
                        (r->text.at[r->at - 1] == 'e' || r->text.at[r->at - 1] == 'E');
-        if (!is_sign && c != '.' && c != 'e' && c != 'E' && !(c >= '0' && c <= '9'))
+        if (!is_sign && c != '.' && c != 'e' && c != 'E' && !char_is_digit(c))
             break;
         r->at++;
     }
@@ -176,9 +172,9 @@ static double atom(struct reader *r)
         value = sum(r);
         if (!take(r, ')'))
             fail(r, "a closing bracket is missing");
-    } else if ((c >= '0' && c <= '9') || c == '.') {
+    } else if (char_is_digit(c) || c == '.') {
         value = number(r);
-    } else if (is_word(c)) {
+    } else if (char_is_word(c)) {
         struct str name = word(r);
         value = take(r, '(') ? call(r, name) : named(r, name);
     } else {

@@ -1,5 +1,6 @@
 #include "perfdb/grid_expr.h"
 
+#include "base/chars.h"
 #include "base/num.h"
 #include "base/vec.h"
 #include "perfdb/grid_number.h"
@@ -63,12 +64,7 @@ static void fail(struct parser *p, const char *why)
 
 static bool is_letter(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
+    return char_is_letter(c) || c == '_';
 }
 
 static bool is_blank(char c)
@@ -94,13 +90,12 @@ static void advance(struct parser *p)
         p->word = S("the end");
         return;
     }
-    if (is_digit(rest.at[0])) {
+    if (char_is_digit(rest.at[0])) {
         p->token = T_INT;
-        while (n < rest.n && is_digit(rest.at[n]))
-            n++;
+        n = str_digits(rest);
     } else if (is_letter(rest.at[0])) {
         p->token = T_NAME;
-        while (n < rest.n && (is_letter(rest.at[n]) || is_digit(rest.at[n])))
+        while (n < rest.n && char_is_word(rest.at[n]))
             n++;
     } else {
         for (size_t k = 0; k < ARRAY_LEN(signs) && n == 0; k++)
@@ -382,7 +377,7 @@ const char *grid_expr_compile(struct arena *arena, struct str text, struct grid_
         return "an empty expression";
     if (str_find_char(text, '.') < text.n)
         return "'.' has no place in an expression";
-    if (str_find(text, S("__")) < text.n)
+    if (str_contains(text, S("__")))
         return "'__' has no place in an expression";
     advance(&p);
     parse_or(&p);
