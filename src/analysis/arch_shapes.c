@@ -5,6 +5,7 @@
 #include "analysis/arch_markers.h"
 #include "analysis/study.h"
 #include "base/chars.h"
+#include "base/ranked.h"
 
 static bool take_number(struct str *rest, int64_t *out)
 {
@@ -146,13 +147,6 @@ struct arch_queries arch_queries_of(struct study *st, const struct arch_markers 
     return out;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return x < y ? -1 : x > y;
-}
-
 int64_t arch_rows_between(struct study *st, const struct arch_ops *ops, size_t from, size_t to)
 {
     struct kernel_order kernels = study_kernels(st);
@@ -191,9 +185,7 @@ int64_t arch_matmul_rows(struct study *st, const struct arch_ops *ops)
                 vec_push(&rows, a->dim[0]);
         }
     }
-    if (rows.n > 0)
-        qsort(rows.at, rows.n, sizeof(*rows.at), ascending);
-    int64_t middle = rows.n > 0 ? rows.at[rows.n / 2] : 0;
+    int64_t middle = rows.n > 0 ? ranked_pick(rows.at, rows.n, rows.n / 2) : 0;
     vec_free(&rows);
     return middle;
 }

@@ -245,7 +245,7 @@ static double median_of(double *at, size_t n)
     if (n == 0)
         return 0;
     ranked_sort(at, n);
-    return n % 2 == 1 ? at[n / 2] : at[n / 2 - 1] + (at[n / 2] - at[n / 2 - 1]) / 2;
+    return ranked_at(at, n, 0.5);
 }
 
 static struct change judge(struct samples *s, const struct ranksum *ranks,
