@@ -81,7 +81,7 @@ static struct step_metrics measure(struct interval window, struct interval_set b
     struct step_metrics m = {.service = length(window), .busy = interval_length(busy)};
 
     m.underfeed = m.service > m.busy ? m.service - m.busy : 0;
-    m.underfeed_ratio = m.service > 0 ? (double)m.underfeed / (double)m.service : 0;
+    m.underfeed_ratio = num_share(m.underfeed, m.service);
     m.prelaunch = m.service;
     if (busy.n > 0) {
         m.prelaunch = nanos_sub(busy.at[0].begin, window.begin);
@@ -283,7 +283,7 @@ static struct global_gaps measure_global(struct study *st)
             g.span.end = busy.at[busy.n - 1].end;
     }
     g.gap = nanos_sub(length(g.span), g.busy);
-    g.gap_ratio = length(g.span) > 0 ? (double)g.gap / (double)length(g.span) : 0;
+    g.gap_ratio = num_share(g.gap, length(g.span));
     list_global(&g, busy);
     return g;
 }
