@@ -81,7 +81,7 @@ static struct step_metrics measure(struct interval window, struct interval_set b
     struct step_metrics m = {.service = length(window), .busy = interval_length(busy)};
 
     m.underfeed = m.service > m.busy ? m.service - m.busy : 0;
-    m.underfeed_ratio = m.service > 0 ? (double)m.underfeed / (double)m.service : 0;
+    m.underfeed_ratio = num_share(m.underfeed, m.service);
     m.prelaunch = m.service;
     if (busy.n > 0) {
         m.prelaunch = nanos_sub(busy.at[0].begin, window.begin);
@@ -284,7 +284,7 @@ static struct global_gaps measure_global(struct study *st)
     }
     g.length = length(g.span);
     g.gap = nanos_sub(g.length, g.busy);
-    g.gap_ratio = g.length > 0 ? (double)g.gap / (double)g.length : 0;
+    g.gap_ratio = num_share(g.gap, g.length);
     list_global(&g, busy);
     return g;
 }

@@ -250,7 +250,7 @@ static void assign_steps(struct finder *f)
         s->number = number++;
         if (step != SIZE_MAX) {
             nanos service = arch_span(steps->at[step].window);
-            s->share = service > 0 ? (double)s->all.wall / (double)service : 0;
+            s->share = num_share(s->all.wall, service);
         }
         if (until != INT64_MIN && s->at.begin > until)
             s->gap_before = nanos_sub(s->at.begin, until);

@@ -210,10 +210,8 @@ static void know_copy(struct import *m, uint32_t number, struct site *s)
 /* "cudaLaunchKernel_v7000" is cudaLaunchKernel. */
 static struct str without_version(struct str name)
 {
-    size_t n = name.n;
+    size_t n = name.n - str_last_digits(name);
 
-    while (n > 0 && name.at[n - 1] >= '0' && name.at[n - 1] <= '9')
-        n--;
     if (n < name.n && n > 2 && name.at[n - 1] == 'v' && name.at[n - 2] == '_')
         return str_part(name, 0, n - 2);
     return name;

@@ -1,5 +1,6 @@
 #include "input/trace_chunk.h"
 
+#include "base/chars.h"
 #include "base/hash.h"
 #include "capture/classify.h"
 
@@ -389,16 +390,8 @@ static enum trace_hint hint_of(struct trace_chunk *c, const struct trace_event *
     return hint;
 }
 
-/* A whole number that no 64-bit integer holds: a real would not be the same one. */
-static bool is_huge(struct str text)
-{
-    for (size_t i = 0; i < text.n; i++)
-        if (text.at[i] < '0' || text.at[i] > '9')
-            return false;
-    return true;
-}
-
-/* A number: whole if it can be. */
+/* A number: whole if it can be. One of digits only that no 64-bit integer holds is none, since a
+ * real would not be the same. */
 static bool number_attr(strid key, struct str text, struct attr *out)
 {
     int64_t whole;
@@ -407,7 +400,7 @@ static bool number_attr(strid key, struct str text, struct attr *out)
 
     if (kind == NUM_OTHER && num_i64(text, &whole))
         kind = NUM_WHOLE;
-    else if (kind == NUM_OTHER && !is_huge(text) && num_f64(text, &real))
+    else if (kind == NUM_OTHER && str_digits(text) < text.n && num_f64(text, &real))
         kind = NUM_REAL;
     if (kind == NUM_OTHER)
         return false;
@@ -650,11 +643,6 @@ static void add_event(struct trace_chunk *c, struct trace_event *e)
     }
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
 /* Where reading begins, as a position in the text; text.n when there is no event. */
 static size_t find_start(struct trace_chunk *c, uint64_t start)
 {
@@ -663,11 +651,11 @@ static size_t find_start(struct trace_chunk *c, uint64_t start)
     if (start == TRACE_NOWHERE)
         return json_border(c->text, (size_t)(c->from - c->offset), marker, &is_cut);
     size_t at = (size_t)(start - c->offset);
-    while (at < c->text.n && is_blank(c->text.at[at]))
+    while (at < c->text.n && char_is_blank(c->text.at[at]))
         at++;
     if (at < c->text.n && c->text.at[at] == ',')
         at++;
-    while (at < c->text.n && is_blank(c->text.at[at]))
+    while (at < c->text.n && char_is_blank(c->text.at[at]))
         at++;
     return at;
 }
@@ -711,7 +699,7 @@ static const char *next_event(const char *p, const char *end)
 {
     if (p == end || *p++ != ',')
         return NULL;
-    while (p < end && is_blank(*p))
+    while (p < end && char_is_blank(*p))
         p++;
     return p < end && *p == '{' ? p : NULL;
 }
