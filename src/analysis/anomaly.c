@@ -401,5 +401,7 @@ const struct analysis analysis_anomaly = {
     .level = LEVEL_STEP,
     .summary = "where the device sat idle",
     .needs = HAS_KERNELS,
+    .schema = &anomaly_schema,
+    .find = anomaly_find,
     .run = anomaly_describe,
 };

@@ -1,6 +1,7 @@
 /*
- * The document "strata.anomaly/1", described. Keys and their order are a contract with other tools;
- * times in milliseconds and microseconds are printed exactly, digit by digit from nanoseconds.
+ * The document "strata.anomaly/1", described; one file, as it is one document. Keys and their order
+ * are a contract with other tools; times in milliseconds and microseconds are printed exactly,
+ * digit by digit from nanoseconds.
  */
 #include "analysis/aicpu.h"
 #include "analysis/anomaly.h"
@@ -919,10 +920,12 @@ static void fill(struct doc *d)
     d->limitations = list_limitations(d);
 }
 
-bool anomaly_write_json(struct study *st, const struct arch *arch, struct sink out)
+static const struct doc *document(struct study *st, const struct arch *arch)
 {
+    struct doc *d = ARENA_NEW(&st->scratch, struct doc);
     const struct capture *cap = st->cap;
-    struct doc d = {
+
+    *d = (struct doc){
         .st = st,
         .cap = cap,
         .name = cap->name,
@@ -945,9 +948,20 @@ bool anomaly_write_json(struct study *st, const struct arch *arch, struct sink o
         .losses = {cap->losses.at, cap->losses.n},
         .files = {cap->sources.at, cap->sources.n},
     };
-    const struct record_env env = {&cap->strings, &st->scratch, &d};
+    fill(d);
+    return d;
+}
 
-    fill(&d);
-    return envelope_write(out,
-                          &(struct envelope){.schema = &anomaly_schema, .result = &d, .env = &env});
+const void *anomaly_find(struct study *st)
+{
+    return document(st, NULL);
+}
+
+bool anomaly_write_json(struct study *st, const struct arch *arch, struct sink out)
+{
+    const struct record_env env = {&st->cap->strings, &st->scratch, NULL};
+    const struct envelope e = {
+        .schema = &anomaly_schema, .result = document(st, arch), .env = &env};
+
+    return envelope_write(out, &e);
 }

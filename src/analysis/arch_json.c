@@ -193,7 +193,6 @@ struct doc_type {
     struct drawing tree;
 };
 
-<<<<<<< HEAD
 static const struct field type_fields[] = {
     FIELD_OF_ENUM(struct doc_type, type.kind, "type", layer_kind_name, LAYER_KINDS),
     FIELD_OF_ENUM(struct doc_type, type.phase, "phase", arch_phase_name, PHASE_DECODE + 1),
@@ -219,106 +218,6 @@ static const struct field type_fields[] = {
     FIELD_VALUES(struct doc_type, tree.lines, tree.n, "tree"),
 };
 static const struct record type_record = RECORD(struct doc_type, type_fields);
-=======
-static void put_role(struct doc *d, const struct arch_type *type, const struct arch_role *role)
-{
-    const struct arch_layer *layer = &d->a->layers->at[type->representative];
-    nanos wall = arch_span(layer->at);
-
-    json_write_object(&d->w);
-    json_put_text(&d->w, "role", role_name(role->role, type->kind));
-    json_put_ms(&d->w, "wall_ms", role->wall);
-    json_put_f64(&d->w, "share", num_share(role->wall, wall));
-    json_put_u64(&d->w, "kernels", role->kernels);
-    json_put_array(&d->w, "streams");
-    for (size_t i = 0; i < role->n_lanes; i++)
-        json_write_string(&d->w, arch_stream_name(d->st, role->lanes[i]));
-    json_write_end(&d->w);
-    json_put_array(&d->w, "ops");
-    for (size_t i = 0; i < role->n_ops; i++) {
-        const struct arch_op *op = &d->a->ops->at[role->ops[i].op];
-        json_write_object(&d->w);
-        json_put_str(&d->w, "name", op->label);
-        if (!str_equal(op->name, op->label))
-            json_put_str(&d->w, "kernel", op->name);
-        json_put_u64(&d->w, "count", role->ops[i].count);
-        json_put_ms(&d->w, "total_ms", role->ops[i].total);
-        json_write_end(&d->w);
-    }
-    json_write_end(&d->w);
-    json_write_end(&d->w);
-}
-
-static void put_variants(struct doc *d, const struct arch_type *type)
-{
-    json_put_array(&d->w, "variants");
-    for (size_t i = 0; type->n_variants > 1 && i < type->n_variants; i++) {
-        const struct arch_variant *v = &type->variants[i];
-        json_write_object(&d->w);
-        json_put_str(&d->w, "name", (struct str){&v->name, 1});
-        json_put_u64(&d->w, "count", v->count);
-        json_put_str(&d->w, "layers", v->layers);
-        json_put_u64(&d->w, "kernels", v->kernels);
-        json_write_end(&d->w);
-    }
-    json_write_end(&d->w);
-}
-
-static void put_representative(struct doc *d, const struct arch_layer *layer)
-{
-    json_put_object(&d->w, "representative");
-    json_put_u64(&d->w, "pass", d->a->layers->passes[layer->pass].number);
-    json_put_u64(&d->w, "index", layer->index);
-    json_put_ms(&d->w, "wall_ms", arch_span(layer->at));
-    json_put_ms(&d->w, "busy_union_ms", layer->busy);
-    json_put_ms(&d->w, "idle_ms", nanos_sub(arch_span(layer->at), layer->busy));
-    double wall = (double)arch_span(layer->at);
-    json_put_f64(&d->w, "busy_share", wall > 0 ? (double)layer->busy / wall : 0);
-    json_put_f64(&d->w, "idle_share", wall > 0 ? 1 - (double)layer->busy / wall : 0);
-    json_write_end(&d->w);
-}
-
-static void put_roles(struct doc *d, const struct arch_type *type)
-{
-    json_put_array(&d->w, "roles");
-    for (size_t i = 0; i < type->n_roles; i++)
-        put_role(d, type, &type->roles[i]);
-    json_write_end(&d->w);
-}
-
-static void put_type(struct doc *d, const struct arch_type *type)
-{
-    const struct arch_layer *layer = &d->a->layers->at[type->representative];
-
-    json_write_object(&d->w);
-    json_put_text(&d->w, "type", layer_kind_name(type->kind));
-    json_put_text(&d->w, "phase", arch_phase_name(type->phase));
-    json_put_bool(&d->w, "sampling", type->has_sampling);
-    json_put_bool(&d->w, "mla", type->is_mla);
-    json_put_bool(&d->w, "backward", type->is_backward);
-    json_put_u64(&d->w, "count_per_pass", type->count_per_pass);
-    json_put_u64(&d->w, "count", type->count);
-    json_put_bool(&d->w, "same_in_all_passes", type->is_even);
-    json_put_str(&d->w, "layers", type->layers);
-    put_representative(d, layer);
-    put_spread(d, "kernels_per_layer", &type->kernels, 1);
-    put_spread(d, "wall_ms", &type->wall, 1e6);
-    put_spread(d, "attention_ms", &type->attention, 1e6);
-    put_spread(d, "attention_share", &type->attention_share, 1);
-    put_spread(d, "dispatch_ffn_combine_ms", &type->dfc, 1e6);
-    put_spread(d, "post_attention_ms", &type->post, 1e6);
-    json_put_str(&d->w, "dominant_op", d->a->ops->at[type->dominant].label);
-    json_put_f64(&d->w, "dominant_share", type->dominant_share);
-    put_roles(d, type);
-    put_variants(d, type);
-    json_put_array(&d->w, "anomalies");
-    for (size_t i = 0; i < type->n_anomalies; i++)
-        json_write_string(&d->w, type->anomalies[i]);
-    json_write_end(&d->w);
-    put_lines(d, "tree", arch_draw_tree(d->st, d->a, type));
-    json_write_end(&d->w);
-}
->>>>>>> main
 
 /* The last layer of a pass, where no type shows it. */
 static const struct field last_fields[] = {

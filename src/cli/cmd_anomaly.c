@@ -3,7 +3,6 @@
  */
 #include <regex.h>
 
-#include "analysis/anomaly.h"
 #include "base/pool.h"
 #include "cli/session.h"
 #include "flow/flow_anomaly.h"
@@ -194,6 +193,5 @@ const struct command command_anomaly = {
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .common = COMMON_OUT | COMMON_FORMAT | COMMON_DRY_RUN | COMMON_JOBS,
     .examples = examples,
-    .schemas = {&anomaly_schema},
     .run = run,
 };
