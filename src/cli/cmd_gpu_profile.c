@@ -1,7 +1,6 @@
 /*
  * strata gpu profile: run a workload and say what bounds its kernels.
  */
-#include "cli/gpu_json.h"
 #include "cli/session.h"
 #include "flow/flow_config.h"
 #include "flow/flow_gpu_profile.h"
@@ -71,25 +70,6 @@ static const struct example examples[] = {
      "the same for a program without a spec file"},
     {0},
 };
-
-static void say_outputs(struct session *s, const struct gpu_profile_result *r)
-{
-    for (size_t i = 0; i < r->written.n; i++)
-        session_wrote(s, r->written.at[i]);
-}
-
-static void print_json(struct session *s, const struct gpu_profile_result *r)
-{
-    struct json_writer *j = session_json_begin(s, "strata.gpu-profile/1", r->origin);
-
-    json_write_object(j);
-    gpu_json_names(j, &r->run);
-    json_put_text(j, "folder", r->folder);
-    gpu_json_judged(j, &r->run);
-    json_put_str(j, "report", r->text);
-    json_write_end(j);
-    session_json_end(s);
-}
 
 /* What the user's or the site's settings say; none when they say nothing. */
 static bool take_default_clock(struct session *s, struct clock_want *out)
@@ -163,12 +143,13 @@ static int run(struct session *s, const void *given)
     int code = (int)flow_gpu_profile(&job, &s->arena, &result, &s->diag);
     if (code == GPU_USAGE)
         diag_hint(&s->diag, "try", "strata help gpu profile");
-    say_outputs(s, &result);
-    if (s->common.json && result.text.n > 0) {
-        print_json(s, &result);
-    } else if (!s->common.quiet) {
+    for (size_t i = 0; i < result.written.n; i++)
+        session_wrote(s, result.written.at[i]);
+    if (s->common.json && result.text.n > 0)
+        session_document(s, &gpu_profile_schema, result.origin, &result,
+                         &(struct record_env){.arena = &s->arena});
+    else if (!s->common.quiet)
         out_bytes(&s->out, result.text);
-    }
     flow_gpu_profile_free(&result);
     return code;
 }
@@ -200,5 +181,6 @@ const struct command command_gpu_profile = {
     .operands = {.kind = OPERAND_WORD, .min = 0, .max = SIZE_MAX},
     .common = COMMON_OUT | COMMON_DRY_RUN,
     .examples = examples,
+    .schemas = {&gpu_profile_schema},
     .run = run,
 };

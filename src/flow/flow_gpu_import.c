@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/gz.h"
 #include "base/mapfile.h"
+#include "base/markdown.h"
 #include "base/num.h"
 #include "base/stream.h"
 #include "base/utf16.h"
@@ -14,7 +15,6 @@
 #include "flow/flow_gpu_timeline.h"
 #include "gpu/ranges.h"
 #include "gpu/rundir.h"
-#include "gpu/text.h"
 #include "gpu/timeline_run.h"
 
 enum { HEAD = 1 << 16 };
@@ -100,6 +100,8 @@ static void note_input(struct gpu_imported *to, const char *path, const char *fo
                        uint64_t lost)
 {
     vec_push(&to->inputs, ((struct gpu_input){path, format, rows, lost}));
+    to->rows += rows;
+    to->lost += lost;
 }
 
 /* Reads a page, in whatever encoding a shell saved it; `*is_read` stays false when it is none. */
@@ -280,20 +282,20 @@ static void take_pages(struct gpu_imported *to)
 /* The section that leads to the files. */
 static void add_files(struct gpu_imported *to)
 {
-    struct gpu_text t = {0};
+    struct text t = {0};
 
-    gpu_put(&t, "| File | Content |\n|---|---|\n");
+    text_format(&t, "| File | Content |\n|---|---|\n");
     for (size_t i = 0; i < to->inputs.n; i++) {
-        gpu_put_cell(&t, str_of(to->inputs.at[i].path));
-        gpu_put(&t, "| %s, %llu rows |\n", to->inputs.at[i].format,
-                (unsigned long long)to->inputs.at[i].rows);
+        markdown_cell(&t, str_of(to->inputs.at[i].path));
+        text_format(&t, "| %s, %llu rows |\n", to->inputs.at[i].format,
+                    (unsigned long long)to->inputs.at[i].rows);
     }
-    gpu_put(&t, "| `report-verbose.md` | every section and rule |\n");
+    text_format(&t, "| `report-verbose.md` | every section and rule |\n");
     if (to->pages.listings.n > 0)
-        gpu_put(&t, "| `source/`, `sass/` | annotated source, instructions |\n");
+        text_format(&t, "| `source/`, `sass/` | annotated source, instructions |\n");
     vec_push(&to->run.sections,
-             ((struct gpu_section){S("Files"), arena_str(&to->run.arena, gpu_text_view(&t))}));
-    gpu_text_free(&t);
+             ((struct gpu_section){S("Files"), arena_str(&to->run.arena, text_view(&t))}));
+    text_free(&t);
 }
 
 static enum status make_stages(const struct gpu_import_job *job, struct gpu_run *run,
@@ -438,7 +440,7 @@ static enum status save_timelines(const struct gpu_imported *from, const char *f
 }
 
 enum status gpu_imported_save(struct gpu_imported *imported, const char *out, const char *stamp,
-                              struct arena *arena, const char **folder, struct diag *d)
+                              struct arena *arena, struct diag *d)
 {
     struct gpu_rundir dir;
 
@@ -446,6 +448,21 @@ enum status gpu_imported_save(struct gpu_imported *imported, const char *out, co
     if (imported->n_traces > 0)
         TRY(save_timelines(imported, dir.partial, arena, d));
     TRY(gpu_rundir_write(&dir, &imported->run, &imported->pages, d));
-    *folder = dir.final;
+    imported->folder = dir.final;
     return gpu_rundir_finish(arena, &dir, d);
 }
+
+static const struct field imported_fields[] = {
+    FIELD(struct gpu_imported, folder, "folder"),
+    FIELD(struct gpu_imported, run.kernels.n, "launches"),
+    FIELD(struct gpu_imported, run.stages.n, "stages"),
+    FIELD(struct gpu_imported, rows, "rows"),
+    FIELD(struct gpu_imported, lost, "lost"),
+};
+static const struct record imported_record = RECORD(struct gpu_imported, imported_fields);
+
+const struct schema gpu_import_schema = {
+    .name = "strata.gpu-import/1",
+    .title = "files of other profilers as the folder of a run",
+    .record = &imported_record,
+};

@@ -11,6 +11,7 @@
 
 #include "gpu/ncu_csv.h"
 #include "gpu/run.h"
+#include "report/record.h"
 
 struct gpu_import_job {
     const char *const *paths;
@@ -41,7 +42,11 @@ struct gpu_imported {
     struct gpu_timeline_result *traces;
     size_t n_traces;
     VEC_OF(struct gpu_input) inputs;
+    uint64_t rows, lost; /* of all inputs */
+    const char *folder;  /* that was written; NULL: none */
 };
+
+extern const struct schema gpu_import_schema; /* over struct gpu_imported */
 
 /* Loads and judges. Free the result, whatever comes back. */
 enum status flow_gpu_import(const struct gpu_import_job *job, struct gpu_imported *out,
@@ -50,6 +55,6 @@ void gpu_imported_free(struct gpu_imported *imported);
 
 /* Writes the folder of the run: `out`, or for NULL one below out/profiles with that time stamp. */
 enum status gpu_imported_save(struct gpu_imported *imported, const char *out, const char *stamp,
-                              struct arena *arena, const char **folder, struct diag *d);
+                              struct arena *arena, struct diag *d);
 
 #endif

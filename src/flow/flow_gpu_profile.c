@@ -12,6 +12,7 @@
 #include "gpu/compare.h"
 #include "gpu/devlog.h"
 #include "gpu/report.h"
+#include "gpu/run_record.h"
 #include "gpu/rundir.h"
 
 enum { SILENCE_MS = 60000 }; /* of the watchdog */
@@ -41,11 +42,11 @@ static const char *local_time(struct arena *arena)
     return arena_cstr(arena, str_of(text));
 }
 
-static void show_words(struct gpu_text *t, const char *label, const char *const *argv,
+static void show_words(struct text *t, const char *label, const char *const *argv,
                        struct arena *arena)
 {
     if (argv != NULL)
-        gpu_put(t, "%-10s %s\n", label, gpu_command_line(argv, arena));
+        text_format(t, "%-10s %s\n", label, gpu_command_line(argv, arena));
 }
 
 /* Twice what the largest cache holds. */
@@ -62,19 +63,19 @@ static uint64_t flush_bytes(const struct gpu_profile_job *job, const struct gpu_
 static enum gpu_outcome show_plan(struct profile *p)
 {
     const struct gpu_profile_job *job = p->job;
-    struct gpu_text t = {0};
+    struct text t = {0};
     const char *regex = gpu_selections_regex(p->plan.selections, p->plan.stages.n, p->arena);
     struct workload run = {.injected = p->injected != NULL ? p->injected : "libstrata-inject.so",
                            .trace_dir = "DIR",
                            .kernels = regex,
                            .device = -1};
 
-    gpu_put(&t, "mode       %s\nkernel     %.*s %.*s\nparams     %.*s\n",
-            gpu_profile_mode_name(job->mode), STR_ARGS(p->plan.kernel), STR_ARGS(p->plan.version),
-            STR_ARGS(p->plan.slug));
+    text_format(&t, "mode       %s\nkernel     %.*s %.*s\nparams     %.*s\n",
+                gpu_profile_mode_name(job->mode), STR_ARGS(p->plan.kernel),
+                STR_ARGS(p->plan.version), STR_ARGS(p->plan.slug));
     for (size_t i = 0; i < p->plan.stages.n; i++)
-        gpu_put(&t, "stage      %.*s: %.*s\n", STR_ARGS(p->plan.stages.at[i].name),
-                STR_ARGS(p->plan.stages.at[i].select));
+        text_format(&t, "stage      %.*s: %.*s\n", STR_ARGS(p->plan.stages.at[i].name),
+                    STR_ARGS(p->plan.stages.at[i].select));
     if (job->is_checked)
         show_words(&t, "check", p->plan.check, p->arena);
     if (job->mode == PROFILE_NCU) {
@@ -97,12 +98,12 @@ static enum gpu_outcome show_plan(struct profile *p)
         run.flush_bytes = flush_bytes(job, &(struct gpu_card){0});
         const char *const *env = workload_environment(&run, p->arena);
         for (size_t i = 0; env[i] != NULL; i++)
-            gpu_put(&t, "%-10s %s\n", i == 0 ? "with" : "", env[i]);
+            text_format(&t, "%-10s %s\n", i == 0 ? "with" : "", env[i]);
         show_words(&t, "run", p->plan.argv, p->arena);
     }
-    p->result->text = arena_str(p->arena, gpu_text_view(&t));
+    p->result->text = arena_str(p->arena, text_view(&t));
     p->result->origin = NULL;
-    gpu_text_free(&t);
+    text_free(&t);
     return GPU_DONE;
 }
 
@@ -262,11 +263,11 @@ static void compare(struct profile *p)
 /* The block of the report, for the terminal. */
 static void show(struct profile *p)
 {
-    struct gpu_text t = {0};
+    struct text t = {0};
 
     gpu_report_block(&p->result->run, &t);
-    p->result->text = arena_str(p->arena, gpu_text_view(&t));
-    gpu_text_free(&t);
+    p->result->text = arena_str(p->arena, text_view(&t));
+    text_free(&t);
 }
 
 /* Every file but for the recordings. */
@@ -359,3 +360,17 @@ void flow_gpu_profile_free(struct gpu_profile_result *result)
         gpu_run_free(&result->run);
     vec_free(&result->written);
 }
+
+static const struct field result_fields[] = {
+    FIELD_SPLICE(struct gpu_profile_result, run, &gpu_names_record),
+    FIELD(struct gpu_profile_result, folder, "folder"),
+    FIELD_SPLICE(struct gpu_profile_result, run, &gpu_judged_record),
+    FIELD(struct gpu_profile_result, text, "report"),
+};
+static const struct record result_record = RECORD(struct gpu_profile_result, result_fields);
+
+const struct schema gpu_profile_schema = {
+    .name = "strata.gpu-profile/1",
+    .title = "a profiling run of a GPU, or the plan of one",
+    .record = &result_record,
+};

@@ -10,6 +10,7 @@
 #include "flow/gpu_plan.h"
 #include "flow/gpu_session.h"
 #include "gpu/run.h"
+#include "report/record.h"
 
 struct gpu_profile_result {
     struct gpu_run run;
@@ -24,5 +25,8 @@ struct gpu_profile_result {
 enum gpu_outcome flow_gpu_profile(const struct gpu_profile_job *job, struct arena *arena,
                                   struct gpu_profile_result *result, struct diag *d);
 void flow_gpu_profile_free(struct gpu_profile_result *result);
+
+/* Over the result; needs env->arena. */
+extern const struct schema gpu_profile_schema;
 
 #endif

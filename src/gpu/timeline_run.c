@@ -2,8 +2,8 @@
 
 #include <math.h>
 
+#include "base/markdown.h"
 #include "gpu/quantile.h"
-#include "gpu/text.h"
 #include "gpu/timeline_in.h"
 #include "gpu/timeline_out.h"
 #include "report/report.h"
@@ -136,32 +136,31 @@ void timeline_run_kernels(const struct timeline *t, struct timeline_device *d, s
 
 /* ---- sections ---- */
 
-static void put_table(struct gpu_text *out, const struct table *t)
+static void put_table(struct text *out, const struct table *t)
 {
     char buf[QUANTITY_TEXT];
 
-    gpu_put(out, "\n");
+    text_format(out, "\n");
     for (size_t i = 0; i < t->n_columns; i++)
-        gpu_put_cell(out, str_of(t->columns[i].head));
-    gpu_put(out, "|\n");
+        markdown_cell(out, str_of(t->columns[i].head));
+    text_format(out, "|\n");
     for (size_t i = 0; i < t->n_columns; i++)
-        gpu_put(out, "|---");
-    gpu_put(out, "|\n");
+        text_format(out, "|---");
+    text_format(out, "|\n");
     for (size_t i = 0; i < t->cells.n; i++) {
-        gpu_put_cell(out, table_cell(t, i, buf));
+        markdown_cell(out, table_cell(t, i, buf));
         if ((i + 1) % t->n_columns == 0)
-            gpu_put(out, "|\n");
+            text_format(out, "|\n");
     }
 }
 
-static void end_section(struct gpu_run *run, struct str heading, struct gpu_text *body)
+static void end_section(struct gpu_run *run, struct str heading, struct text *body)
 {
     if (heading.n > 0)
-        vec_push(&run->sections,
-                 ((struct gpu_section){arena_str(&run->arena, heading),
-                                       arena_str(&run->arena, gpu_text_view(body))}));
-    gpu_text_free(body);
-    *body = (struct gpu_text){0};
+        vec_push(&run->sections, ((struct gpu_section){arena_str(&run->arena, heading),
+                                                       arena_str(&run->arena, text_view(body))}));
+    text_free(body);
+    *body = (struct text){0};
 }
 
 /* The frame of a report has the device and the notes. */
@@ -169,7 +168,7 @@ static void add_sections(const struct timeline *t, const struct timeline_device 
                          struct gpu_run *run)
 {
     struct report *r = report_new(S(""));
-    struct gpu_text body = {0};
+    struct text body = {0};
     struct str heading = S("");
 
     timeline_describe_device(t, d, r);
@@ -179,7 +178,7 @@ static void add_sections(const struct timeline *t, const struct timeline_device 
             end_section(run, heading, &body);
             heading = b->text;
         } else if (b->kind == BLOCK_TEXT) {
-            gpu_put(&body, "\n%.*s\n", STR_ARGS(b->text));
+            text_format(&body, "\n%.*s\n", STR_ARGS(b->text));
         } else if (b->kind == BLOCK_TABLE) {
             put_table(&body, b->table);
         }

@@ -433,7 +433,11 @@ static size_t add_columns(const struct record *r, struct column *out)
         if (f->shape == SHAPE_SPLICE)
             n += add_columns(f->record, out + n);
         else if (f->head != NULL)
-            out[n++] = (struct column){f->head, is_text(f) ? COLUMN_TEXT : COLUMN_NUMBER, f->unit};
+            out[n++] = (struct column){f->head,
+                                       !is_text(f)   ? COLUMN_NUMBER
+                                       : f->is_right ? COLUMN_RIGHT
+                                                     : COLUMN_TEXT,
+                                       f->unit};
     }
     return n;
 }
