@@ -104,7 +104,7 @@ struct field_items {
 };
 
 struct field {
-    const char *key;
+    const char *key;   /* NULL: in tables only */
     const char *head;  /* of a table's column; NULL: not in tables */
     const char *about; /* a sentence for the schema; may be NULL */
     enum field_type type;
