@@ -46,21 +46,24 @@ static enum status make_rows(struct session *s, const struct args *args, struct 
     const char *path;
     size_t rows;
 
-    TRY(gpu_import_params(&job, run, spec, &s->diag));
-    if (job.spec == NULL)
-        vec_push(&spec->stages,
-                 ((struct gpu_spec_stage){
-                     .name = S("work"), .flops = str_of(job.flops), .bytes = str_of(job.bytes)}));
+    if (job.ask.spec != NULL)
+        TRY(gpu_spec_load(&run->arena, job.ask.spec, spec, &s->diag));
+    TRY(gpu_ask_params(&job.ask, &spec->params, &run->params, &run->arena, &s->diag));
+    if (job.ask.spec == NULL)
+        vec_push(&spec->stages, ((struct gpu_spec_stage){.name = S("work"),
+                                                         .flops = str_of(job.ask.flops),
+                                                         .bytes = str_of(job.ask.bytes)}));
     TRY(flow_devices(&run->arena, &table, &path, &rows, &s->diag));
-    run->device.name = str_of(job.device);
-    run->peaks = gpu_peaks_of(&table, &run->device, job.peaks);
+    run->device.name = str_of(job.ask.device);
+    run->peaks = gpu_peaks_of(&table, &run->device, job.ask.peaks);
     if (run->peaks.source == GPU_PEAKS_NONE) {
-        diag_fail(&s->diag, ST_NOT_FOUND, "devices.unknown", (struct where){.path = job.device},
+        diag_fail(&s->diag, ST_NOT_FOUND, "devices.unknown", (struct where){.path = job.ask.device},
                   "no such device in the table");
         diag_hint(&s->diag, "try", "strata devices");
         return ST_NOT_FOUND;
     }
-    TRY(gpu_run_stages(run, spec, (struct gpu_work_option){.dtype = str_of(job.dtype)}, &s->diag));
+    TRY(gpu_run_stages(run, spec, (struct gpu_work_option){.dtype = str_of(job.ask.dtype)},
+                       &s->diag));
     return ST_OK;
 }
 
@@ -241,9 +244,10 @@ static int run(struct session *s, const void *given)
     struct gpu_spec spec = {0};
     struct gpu_run model;
 
-    if (args->gpu.device == NULL && !(args->gpu.peak_gbps > 0 && args->gpu.peak_tflops > 0))
+    if (args->gpu.ask.device == NULL &&
+        !(args->gpu.ask.peaks.gbps > 0 && args->gpu.ask.peaks.tflops > 0))
         return session_usage(s, "roofline needs --device, or --peak-tflops and --peak-gbps");
-    if (args->gpu.spec == NULL && args->gpu.flops == NULL && args->gpu.bytes == NULL)
+    if (args->gpu.ask.spec == NULL && args->gpu.ask.flops == NULL && args->gpu.ask.bytes == NULL)
         return session_usage(s, "roofline needs --flops, --bytes or --spec");
     int code = gpu_options_check(s, &args->gpu);
     if (code != CODE_DONE)

@@ -227,38 +227,24 @@ static struct str name_of(struct arena *arena, const char *path)
     return arena_str(arena, str_part(base, 0, str_find_char(base, '.')));
 }
 
-enum status gpu_import_params(const struct gpu_import_job *job, struct gpu_run *run,
-                              struct gpu_spec *spec, struct diag *d)
-{
-    if (job->spec != NULL)
-        TRY(gpu_spec_load(&run->arena, job->spec, spec, d));
-    for (size_t i = 0; i < spec->params.list.n; i++) {
-        const struct gpu_param *p = &spec->params.list.at[i];
-        TRY(gpu_params_set(&run->params, &run->arena, p->name, p->text, p->is_string, d));
-    }
-    for (size_t i = 0; i < job->n_params; i++)
-        TRY(gpu_params_assign(&run->params, &run->arena, job->params[i], d));
-    if (job->dtype != NULL)
-        TRY(gpu_params_set(&run->params, &run->arena, S("dtype"), str_of(job->dtype), true, d));
-    return ST_OK;
-}
-
 static enum status take_options(const struct gpu_import_job *job, struct gpu_run *run,
                                 struct gpu_spec *spec, struct diag *d)
 {
-    TRY(gpu_import_params(job, run, spec, d));
-    if (job->spec != NULL) {
+    if (job->ask.spec != NULL)
+        TRY(gpu_spec_load(&run->arena, job->ask.spec, spec, d));
+    TRY(gpu_ask_params(&job->ask, &spec->params, &run->params, &run->arena, d));
+    if (job->ask.spec != NULL) {
         run->kernel = spec->kernel;
         run->version = spec->version;
     }
-    if (job->kernel != NULL)
-        run->kernel = str_of(job->kernel);
-    if (job->version != NULL)
-        run->version = str_of(job->version);
+    if (job->ask.kernel != NULL)
+        run->kernel = str_of(job->ask.kernel);
+    if (job->ask.version != NULL)
+        run->version = str_of(job->ask.version);
     if (run->kernel.n == 0)
         run->kernel = name_of(&run->arena, job->paths[0]);
-    if (job->device != NULL)
-        run->device.name = str_of(job->device);
+    if (job->ask.device != NULL)
+        run->device.name = str_of(job->ask.device);
     return ST_OK;
 }
 
@@ -306,11 +292,11 @@ static enum status make_stages(const struct gpu_import_job *job, struct gpu_run 
     size_t rows;
 
     TRY(flow_devices(&run->arena, &table, &path, &rows, d));
-    run->peaks = gpu_peaks_of(&table, &run->device, job->peaks);
-    return gpu_run_stages(run, job->spec != NULL ? spec : NULL,
-                          (struct gpu_work_option){.flops = str_of(job->flops),
-                                                   .bytes = str_of(job->bytes),
-                                                   .dtype = str_of(job->dtype)},
+    run->peaks = gpu_peaks_of(&table, &run->device, job->ask.peaks);
+    return gpu_run_stages(run, job->ask.spec != NULL ? spec : NULL,
+                          (struct gpu_work_option){.flops = str_of(job->ask.flops),
+                                                   .bytes = str_of(job->ask.bytes),
+                                                   .dtype = str_of(job->ask.dtype)},
                           d);
 }
 

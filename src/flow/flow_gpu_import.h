@@ -16,16 +16,8 @@
 struct gpu_import_job {
     const char *const *paths;
     size_t n_paths;
-    const char *kernel, *version, *device, *spec; /* NULL: not given */
-    const char *flops, *bytes, *dtype;
-    const char *const *params; /* "name=value" */
-    size_t n_params;
-    struct gpu_peak_override peaks;
+    struct gpu_ask ask;
 };
-
-/* The plan, if one is named, and the parameters: its own, then those of the job. */
-enum status gpu_import_params(const struct gpu_import_job *job, struct gpu_run *run,
-                              struct gpu_spec *spec, struct diag *d);
 
 /* One file that was read. */
 struct gpu_input {

@@ -1,3 +1,6 @@
+/*
+ * A timeline as a run: its kernels, sections and opportunities. See timeline_run.h.
+ */
 #include "gpu/timeline_run.h"
 
 #include <math.h>
@@ -189,20 +192,6 @@ static void add_sections(const struct timeline *t, const struct timeline_device 
 
 /* ---- opportunities ---- */
 
-static void add_opportunity(struct gpu_run *run, int id, const char *family, const char *name,
-                            struct str trigger, double gain)
-{
-    vec_push(&run->extra, ((struct gpu_opportunity){.id = id,
-                                                    .family = family,
-                                                    .name = str_of(name),
-                                                    .trigger = trigger,
-                                                    .gain = gain < 0    ? 0
-                                                            : gain > 95 ? 95
-                                                                        : gain,
-                                                    .confidence = 0.6,
-                                                    .is_ranked = true}));
-}
-
 /* O12: kernels whose stream ran dry because the host was late or still launching. A graph leaves
  * about 1 us a node; and no more can be won than the device was idle. */
 static void judge_launches(const struct timeline_device *d, struct gpu_run *run)
@@ -215,13 +204,15 @@ static void judge_launches(const struct timeline_device *d, struct gpu_run *run)
     if (span <= 0 || gap <= 0.05 * span)
         return;
     double gain = 100 * (gap - 1000 * (double)l->latency.n) / span;
-    add_opportunity(run, 12, "launch", "launch overhead: a CUDA graph or fewer launches",
-                    arena_format(&run->arena,
-                                 "host_gaps=%.1f%% of span (%llu late launches, %llu in the "
-                                 "launch call)",
-                                 100 * gap / span, (unsigned long long)l->host_bound,
-                                 (unsigned long long)l->in_launch),
-                    gain > idle ? idle : gain);
+    struct str trigger = arena_format(
+        &run->arena, "host_gaps=%.1f%% of span (%llu late launches, %llu in the launch call)",
+        100 * gap / span, (unsigned long long)l->host_bound, (unsigned long long)l->in_launch);
+    gpu_run_extra(
+        run, (struct gpu_opportunity){.id = 12,
+                                      .family = "launch",
+                                      .name = S("launch overhead: a CUDA graph or fewer launches"),
+                                      .trigger = trigger,
+                                      .gain = gain > idle ? idle : gain});
 }
 
 /* Union of the kernels of some stages; `in` says which of the run's kernels count. */
@@ -266,26 +257,9 @@ static void judge_group(const struct timeline_device *d, struct gpu_run *run, st
         longest = fmax(longest, (double)busy[members - 1]);
     }
     double e = timeline_efficiency(busy, members, union_of(d, all));
-    if (isnan(e))
-        return;
-    gpu_run_note(run, "group %.*s: efficiency of overlap E = %.3f over %zu stages", STR_ARGS(group),
-                 e, members);
-    if (e < 0.8 && span > 0)
-        add_opportunity(run, 13, "overlap", "overlap independent stages",
-                        arena_format(&run->arena, "E=%.2f of %.*s", e, STR_ARGS(group)),
-                        100 * (1 - longest / sum) * (1 - e) * fmin(1, sum / span));
-}
-
-static void judge_groups(const struct timeline_device *d, struct gpu_run *run)
-{
-    for (size_t i = 0; i < run->stages.n; i++) {
-        struct str group = run->stages.at[i].group;
-        bool is_new = group.n > 0;
-        for (size_t k = 0; k < i; k++)
-            is_new = is_new && !str_equal(run->stages.at[k].group, group);
-        if (is_new)
-            judge_group(d, run, group);
-    }
+    if (!isnan(e))
+        gpu_run_overlap(run, group, e, members,
+                        span > 0 ? 100 * (1 - longest / sum) * (1 - e) * fmin(1, sum / span) : 0);
 }
 
 static void tell_stages(struct timeline *t, struct timeline_device *d, const struct gpu_run *run)
@@ -309,6 +283,8 @@ void timeline_run_sections(struct timeline *t, struct timeline_device *d, struct
     judge_launches(d, run);
     if (d->sort_of == NULL)
         return;
-    judge_groups(d, run);
+    for (size_t i = 0; i < run->stages.n; i++)
+        if (gpu_run_opens_group(run, i))
+            judge_group(d, run, run->stages.at[i].group);
     tell_stages(t, d, run);
 }
