@@ -4,11 +4,6 @@
 
 enum { WORDS_MOST = 64, IMPORT_MS = 600000 };
 
-struct words {
-    const char **at;
-    size_t n;
-};
-
 static struct words begin(struct arena *arena, const char *const *argv)
 {
     size_t n = 0;
@@ -105,7 +100,7 @@ enum ncu_trouble ncu_trouble_of(struct str out, struct str err, int code)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(signs); i++)
-        if (str_find(out, signs[i].text) < out.n || str_find(err, signs[i].text) < err.n)
+        if (str_contains(out, signs[i].text) || str_contains(err, signs[i].text))
             return signs[i].trouble;
     return code == 0 ? NCU_FINE : NCU_FAILED;
 }

@@ -3,6 +3,7 @@
  */
 #include <math.h>
 
+#include "base/ranked.h"
 #include "gpu/plan.h"
 
 enum { SHORT_NS = 50000 }; /* events resolve half a microsecond: 1 % of this */
@@ -75,7 +76,8 @@ static double host_time(struct arena *arena, const struct gpu_launch *runs, size
     for (size_t i = 1; i < n; i++)
         if (runs[i].number == runs[i - 1].number + 1 && runs[i].start > runs[i - 1].start)
             ns[k++] = (double)(runs[i].start - runs[i - 1].start);
-    return gpu_timing_of(ns, k).median;
+    ranked_sort(ns, k);
+    return ranked_middle(ns, k);
 }
 
 enum status gpu_fill_timings(struct gpu_run *run, const struct gpu_plan *plan,

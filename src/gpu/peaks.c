@@ -3,7 +3,6 @@
  */
 #include "gpu/peaks.h"
 
-#include "gpu/expr.h"
 
 static const struct {
     struct str name;

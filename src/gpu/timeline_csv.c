@@ -226,7 +226,7 @@ static void put_all_memops(const struct timeline *t, struct timeline_csv *out)
             row.kind = timeline_copy_kind(row.name);
             row.from = timeline_copy_from(row.name);
             row.to = timeline_copy_to(row.name);
-            row.gbps = bytes >= 0 && row.dur > 0 ? (double)bytes / (double)row.dur : NAN;
+            row.gbps = bytes >= 0 ? num_ratio(bytes, row.dur) : NAN;
             row.stage = async_of(t, op);
             timeline_csv_put(out, &row);
         }

@@ -107,11 +107,6 @@ size_t timeline_notes(const struct timeline *t, const struct timeline_device *d,
 
 /* ---- making a view ---- */
 
-static double share_of(nanos part, nanos whole)
-{
-    return whole > 0 ? (double)part / (double)whole : NAN;
-}
-
 static double percent_of(nanos part, nanos whole)
 {
     return whole > 0 ? 100 * (double)part / (double)whole : NAN;
@@ -135,7 +130,7 @@ static struct pair_row pair_of(int32_t device, struct str a, struct str b, nanos
                              overlap,
                              a_busy,
                              b_busy,
-                             share_of(overlap, smaller),
+                             num_ratio(overlap, smaller),
                              percent_of(overlap, smaller)};
 }
 
@@ -154,7 +149,7 @@ static struct stream_row stream_of(const struct timeline *t, uint32_t i)
         .last = s->last,
         .kernels = s->kernels,
         .busy = s->busy,
-        .share = share_of(s->busy, span),
+        .share = num_ratio(s->busy, span),
         .percent = percent_of(s->busy, span),
         .gaps = s->gaps,
     };
@@ -195,7 +190,7 @@ static void view_gaps(struct view *v, const struct timeline_gaps *g)
 {
     for (unsigned i = 0; i < GAP_CAUSES; i++)
         v->causes[i] = (struct cause_row){timeline_cause_name((enum timeline_cause)i), g->count[i],
-                                          g->total[i], share_of(g->total[i], g->all.sum)};
+                                          g->total[i], num_ratio(g->total[i], g->all.sum)};
     for (unsigned i = 0; i < GAP_BANDS; i++)
         v->bands[i] = (struct cause_row){.name = timeline_band_name(i), .n = g->band[i]};
 }
@@ -212,7 +207,7 @@ static struct view *view_of(const struct timeline *t, const struct timeline_devi
     v->idle = nanos_sub(v->span, d->busy);
     v->exposed = nanos_sub(d->busy_of[TIMELINE_COMM], d->comm_overlap);
     v->kernels = d->count[TIMELINE_COMPUTE] + d->count[TIMELINE_COMM];
-    v->concurrency = share_of(d->kernel_sum, d->kernel_busy);
+    v->concurrency = num_ratio(d->kernel_sum, d->kernel_busy);
     v->efficiency = timeline_stream_efficiency(t, d);
     view_streams(v, t, d, arena);
     view_classes(v, d);
@@ -225,7 +220,7 @@ static struct view *view_of(const struct timeline *t, const struct timeline_devi
                                                  n->sum,
                                                  n->least,
                                                  n->most,
-                                                 share_of(n->sum, d->kernel_sum),
+                                                 num_ratio(n->sum, d->kernel_sum),
                                                  (double)n->sum / (double)n->n};
     }
     v->notes = ARENA_ARRAY(arena, struct str, TIMELINE_NOTES);
