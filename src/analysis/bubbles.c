@@ -9,45 +9,13 @@
 
 __extension__ typedef __int128 wide; /* products of two times */
 
-const char *step_tag_name(enum step_tag tag)
-{
-    switch (tag) {
-    case TAG_DEVICE_IDLE_GAP_HEAVY:
-        return "DEVICE_IDLE_GAP_HEAVY";
-    case TAG_PRELAUNCH_GAP_HEAVY:
-        return "PRELAUNCH_GAP_HEAVY";
-    case TAG_TAIL_GAP_HEAVY:
-        return "TAIL_GAP_HEAVY";
-    case TAG_INTERNAL_BUBBLE_HEAVY:
-        return "INTERNAL_BUBBLE_HEAVY";
-    case TAG_RECURRING_BUBBLE_PATTERN:
-        return "RECURRING_BUBBLE_PATTERN";
-    case TAG_HOST_ORIGINATED_RISK:
-        return "HOST_ORIGINATED_RISK";
-    case TAG_UNTRACED_HOST_BLOCKING_RISK:
-        return "UNTRACED_HOST_BLOCKING_RISK";
-    case TAG_COMM_SYNC_RISK:
-        return "COMM_SYNC_RISK";
-    case TAG_WAIT_POLLUTION_RISK:
-        return "WAIT_POLLUTION_RISK";
-    case TAG_AICPU_EXPOSED_RISK:
-        return "AICPU_EXPOSED_RISK";
-    case TAG_PARTIAL_CAPTURE_BOUNDARY:
-        return "PARTIAL_CAPTURE_BOUNDARY";
-    case TAG_VARIABLE_SHAPE_SAME_TEMPLATE:
-        return "VARIABLE_SHAPE_SAME_TEMPLATE";
-    case TAG_END:
-        break;
-    }
-    return "";
-}
+BIT_NAMES(step_tag_name, enum step_tag, "DEVICE_IDLE_GAP_HEAVY", "PRELAUNCH_GAP_HEAVY",
+          "TAIL_GAP_HEAVY", "INTERNAL_BUBBLE_HEAVY", "RECURRING_BUBBLE_PATTERN",
+          "HOST_ORIGINATED_RISK", "UNTRACED_HOST_BLOCKING_RISK", "COMM_SYNC_RISK",
+          "WAIT_POLLUTION_RISK", "AICPU_EXPOSED_RISK", "PARTIAL_CAPTURE_BOUNDARY",
+          "VARIABLE_SHAPE_SAME_TEMPLATE")
 
-const char *bubble_scope_name(enum bubble_scope scope)
-{
-    static const char *const names[] = {"prelaunch", "step_internal", "tail"};
-
-    return names[scope];
-}
+ENUM_NAMES(bubble_scope_name, enum bubble_scope, "prelaunch", "step_internal", "tail")
 
 static nanos length(struct interval r)
 {

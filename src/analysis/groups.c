@@ -11,13 +11,8 @@
 #include "analysis/study.h"
 #include "base/ranked.h"
 
-const char *idle_pattern_name(enum idle_pattern pattern)
-{
-    static const char *const names[] = {"prelaunch",  "tail",  "internal_bubble",
-                                        "inter_step", "mixed", "none"};
-
-    return names[pattern];
-}
+ENUM_NAMES(idle_pattern_name, enum idle_pattern, "prelaunch", "tail", "internal_bubble",
+           "inter_step", "mixed", "none")
 
 enum idle_pattern idle_pattern_raw(double prelaunch, double tail, double internal)
 {

@@ -64,17 +64,9 @@ static void end_line(struct line *line)
     out_text(&line->s->out, line->has_parts ? "\n" : "none\n");
 }
 
-static const char *quantity_text(struct session *s, double value, enum unit unit)
-{
-    char buf[QUANTITY_TEXT];
-
-    quantity_print(buf, (struct quantity){value, unit});
-    return arena_cstr(&s->arena, str_of(buf));
-}
-
 static const char *time_text(struct session *s, nanos ns)
 {
-    return quantity_text(s, (double)ns, UNIT_NS);
+    return quantity_text(&s->arena, (double)ns, UNIT_NS);
 }
 
 /* "2025-07-07 14:53:20.112346 UTC" */
@@ -113,7 +105,7 @@ static void print_sources(struct session *s, const struct capture *cap, const ch
         begin_line(&line, s, i == 0 ? "source" : "");
         part(&line, out_clean(&s->arena, short_path(src->path, root)));
         part(&line, src->format);
-        part(&line, quantity_text(s, (double)src->bytes, UNIT_BYTES));
+        part(&line, quantity_text(&s->arena, (double)src->bytes, UNIT_BYTES));
         part(&line, arena_format(&s->arena, "%llu row%s", (unsigned long long)src->rows,
                                  src->rows == 1 ? "" : "s")
                         .at);
