@@ -142,9 +142,9 @@ static enum status write_tiling(struct arena *arena, const char *dir, const stru
     TRY(fs_mkdirs(fs_join(arena, dir, "tiling"), d));
     json_write_init(&w, text_sink(&b), JSON_INDENTED);
     json_write_object(&w);
-    for (const struct gpu_node *m = s->tiling != NULL ? s->tiling->first : NULL; m; m = m->next) {
+    for (const struct tree *m = s->tiling != NULL ? s->tiling->first : NULL; m; m = m->next) {
         json_write_key(&w, m->key);
-        gpu_tree_put(&w, m);
+        tree_put(&w, m);
     }
     if (k != NULL) {
         gpu_rundir_put_dims(&w, "grid", k->grid);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/fs.h"
+#include "base/json_read.h"
 #include "gpu/rundir.h"
 
 /* Left out when not known. */
@@ -129,7 +130,7 @@ static enum status write_run(const char *dir, const struct gpu_run *run, const c
     json_put_str(&w, "strata", S(STRATA_VERSION));
     for (size_t i = 0; i < run->info.n; i++) {
         json_write_key(&w, run->info.at[i].key);
-        gpu_tree_put(&w, run->info.at[i].value);
+        tree_put(&w, run->info.at[i].value);
         has_clock = has_clock || str_equal(run->info.at[i].key, S("clock"));
     }
     if (!has_clock) {

@@ -7,175 +7,166 @@
 #include "base/num.h"
 #include "gpu/rundir.h"
 
-static double or_zero(const struct gpu_node *node)
+static double or_zero(const struct tree *node)
 {
-    double value = gpu_tree_number(node);
+    double value = tree_number(node);
 
     return isnan(value) ? 0 : value;
 }
 
-static void take_device(const struct gpu_node *x, struct gpu_device *out)
+static void take_device(const struct tree *x, struct gpu_device *out)
 {
     *out = (struct gpu_device){
-        .name = gpu_tree_text(gpu_tree_get(x, "name")),
-        .uuid = gpu_tree_text(gpu_tree_get(x, "uuid")),
-        .cc = gpu_tree_text(gpu_tree_get(x, "cc")),
-        .driver = gpu_tree_text(gpu_tree_get(x, "driver")),
-        .cuda = gpu_tree_text(gpu_tree_get(x, "cuda")),
-        .ecc = gpu_tree_text(gpu_tree_get(x, "ecc")),
-        .mig = gpu_tree_text(gpu_tree_get(x, "mig")),
-        .sm_count = or_zero(gpu_tree_get(x, "sm_count")),
-        .l2_bytes = or_zero(gpu_tree_get(x, "l2_bytes")),
-        .mem_bytes = or_zero(gpu_tree_get(x, "mem_bytes")),
-        .bus_bits = or_zero(gpu_tree_get(x, "bus_bits")),
-        .mem_clock_khz = or_zero(gpu_tree_get(x, "mem_clock_khz")),
-        .sm_clock_khz = or_zero(gpu_tree_get(x, "sm_clock_khz")),
+        .name = tree_word(tree_get(x, S("name"))),
+        .uuid = tree_word(tree_get(x, S("uuid"))),
+        .cc = tree_word(tree_get(x, S("cc"))),
+        .driver = tree_word(tree_get(x, S("driver"))),
+        .cuda = tree_word(tree_get(x, S("cuda"))),
+        .ecc = tree_word(tree_get(x, S("ecc"))),
+        .mig = tree_word(tree_get(x, S("mig"))),
+        .sm_count = or_zero(tree_get(x, S("sm_count"))),
+        .l2_bytes = or_zero(tree_get(x, S("l2_bytes"))),
+        .mem_bytes = or_zero(tree_get(x, S("mem_bytes"))),
+        .bus_bits = or_zero(tree_get(x, S("bus_bits"))),
+        .mem_clock_khz = or_zero(tree_get(x, S("mem_clock_khz"))),
+        .sm_clock_khz = or_zero(tree_get(x, S("sm_clock_khz"))),
     };
 }
 
-static void take_peaks(const struct gpu_node *x, struct gpu_peaks *out)
+static void take_peaks(const struct tree *x, struct gpu_peaks *out)
 {
     *out = (struct gpu_peaks){
-        .source = gpu_peak_source_of(gpu_tree_text(gpu_tree_get(x, "source"))),
-        .gbps = or_zero(gpu_tree_get(x, "gbps")),
-        .l2_bytes = or_zero(gpu_tree_get(x, "l2_bytes")),
-        .sm_count = or_zero(gpu_tree_get(x, "sm_count")),
-        .cc = gpu_tree_text(gpu_tree_get(x, "cc")),
+        .source = gpu_peak_source_of(tree_word(tree_get(x, S("source")))),
+        .gbps = or_zero(tree_get(x, S("gbps"))),
+        .l2_bytes = or_zero(tree_get(x, S("l2_bytes"))),
+        .sm_count = or_zero(tree_get(x, S("sm_count"))),
+        .cc = tree_word(tree_get(x, S("cc"))),
     };
     for (size_t i = 0; i < PEAK_COUNT; i++) {
         const char *name = peak_name((enum peak)i);
-        out->tflops[i] = or_zero(gpu_tree_get(gpu_tree_get(x, "tflops"), name));
-        out->datasheet[i] = or_zero(gpu_tree_get(gpu_tree_get(x, "datasheet"), name));
+        out->tflops[i] = or_zero(tree_get(tree_get(x, S("tflops")), str_of(name)));
+        out->datasheet[i] = or_zero(tree_get(tree_get(x, S("datasheet")), str_of(name)));
     }
 }
 
-static enum status take_params(struct gpu_run *run, const struct gpu_node *root, struct diag *d)
+static enum status take_params(struct gpu_run *run, const struct tree *root, struct diag *d)
 {
-    run->kernel = gpu_tree_text(gpu_tree_get(root, "kernel"));
-    run->version = gpu_tree_text(gpu_tree_get(root, "version"));
-    run->mode = gpu_tree_text(gpu_tree_get(root, "mode"));
-    run->runs = gpu_tree_number(gpu_tree_get(root, "runs"));
-    run->warmup = gpu_tree_number(gpu_tree_get(root, "warmup"));
-    take_device(gpu_tree_get(root, "device"), &run->device);
-    take_peaks(gpu_tree_get(root, "peaks"), &run->peaks);
-    for (const struct gpu_node *m = root->first; m != NULL; m = m->next) {
+    run->kernel = tree_word(tree_get(root, S("kernel")));
+    run->version = tree_word(tree_get(root, S("version")));
+    run->mode = tree_word(tree_get(root, S("mode")));
+    run->runs = tree_number(tree_get(root, S("runs")));
+    run->warmup = tree_number(tree_get(root, S("warmup")));
+    take_device(tree_get(root, S("device")), &run->device);
+    take_peaks(tree_get(root, S("peaks")), &run->peaks);
+    for (const struct tree *m = root->first; m != NULL; m = m->next) {
         if (str_equal(m->key, S("kernel")))
             break; /* problem keys come first */
-        if (m->kind == JSON_STRING || m->kind == JSON_NUMBER)
-            TRY(gpu_params_set(&run->params, &run->arena, m->key, m->text, m->kind == JSON_STRING,
+        if (m->kind == TREE_TEXT || tree_is_number(m))
+            TRY(gpu_params_set(&run->params, &run->arena, m->key, m->text, m->kind == TREE_TEXT,
                                d));
     }
     return ST_OK;
 }
 
-static void take_dims(const struct gpu_node *x, uint32_t out[3])
+static void take_dims(const struct tree *x, uint32_t out[3])
 {
-    const struct gpu_node *m = x != NULL ? x->first : NULL;
+    const struct tree *m = x != NULL ? x->first : NULL;
 
     for (size_t i = 0; i < 3 && m != NULL; i++, m = m->next) {
-        double v = gpu_tree_number(m);
+        double v = tree_number(m);
         out[i] = v >= 0 && v <= UINT32_MAX ? (uint32_t)v : 0;
     }
 }
 
-static uint64_t take_count(const struct gpu_node *x)
+static uint64_t take_count(const struct tree *x)
 {
     uint64_t value = 0;
 
-    num_u64(gpu_tree_text(x), &value);
+    num_u64(tree_word(x), &value);
     return value;
 }
 
-static struct gpu_hot take_hot(const struct gpu_node *m)
+static struct gpu_hot take_hot(const struct tree *m)
 {
     return (struct gpu_hot){
-        .place = gpu_tree_text(gpu_tree_get(m, "place")),
-        .text = gpu_tree_text(gpu_tree_get(m, "text")),
-        .samples = gpu_tree_number(gpu_tree_get(m, "samples")),
-        .share = gpu_tree_number(gpu_tree_get(m, "share")),
-        .inst = gpu_tree_number(gpu_tree_get(m, "inst")),
-        .stall = gpu_tree_text(gpu_tree_get(m, "stall")),
+        .place = tree_word(tree_get(m, S("place"))),
+        .text = tree_word(tree_get(m, S("text"))),
+        .samples = tree_number(tree_get(m, S("samples"))),
+        .share = tree_number(tree_get(m, S("share"))),
+        .inst = tree_number(tree_get(m, S("inst"))),
+        .stall = tree_word(tree_get(m, S("stall"))),
     };
 }
 
-/* The first element of an array member; NULL when there is none. */
-static const struct gpu_node *elements(const struct gpu_node *x, const char *key)
+static void take_lists(const struct tree *x, struct gpu_kernel *k)
 {
-    const struct gpu_node *list = gpu_tree_get(x, key);
-
-    return list != NULL && list->kind == JSON_ARRAY ? list->first : NULL;
-}
-
-static void take_lists(const struct gpu_node *x, struct gpu_kernel *k)
-{
-    for (const struct gpu_node *m = elements(x, "values"); m != NULL; m = m->next)
-        vec_push(&k->values,
-                 ((struct gpu_value){.section = gpu_tree_text(gpu_tree_get(m, "section")),
-                                     .name = gpu_tree_text(gpu_tree_get(m, "name")),
-                                     .unit = gpu_tree_text(gpu_tree_get(m, "unit")),
-                                     .text = gpu_tree_text(gpu_tree_get(m, "text")),
-                                     .number = gpu_tree_number(gpu_tree_get(m, "value"))}));
-    for (const struct gpu_node *m = elements(x, "rules"); m != NULL; m = m->next)
+    for (const struct tree *m = tree_items(tree_get(x, S("values"))); m != NULL; m = m->next)
+        vec_push(&k->values, ((struct gpu_value){.section = tree_word(tree_get(m, S("section"))),
+                                                 .name = tree_word(tree_get(m, S("name"))),
+                                                 .unit = tree_word(tree_get(m, S("unit"))),
+                                                 .text = tree_word(tree_get(m, S("text"))),
+                                                 .number = tree_number(tree_get(m, S("value")))}));
+    for (const struct tree *m = tree_items(tree_get(x, S("rules"))); m != NULL; m = m->next)
         vec_push(&k->rules,
-                 ((struct gpu_rule){.section = gpu_tree_text(gpu_tree_get(m, "section")),
-                                    .name = gpu_tree_text(gpu_tree_get(m, "name")),
-                                    .type = gpu_tree_text(gpu_tree_get(m, "type")),
-                                    .text = gpu_tree_text(gpu_tree_get(m, "text")),
-                                    .speedup_type = gpu_tree_text(gpu_tree_get(m, "speedup_type")),
-                                    .speedup = gpu_tree_number(gpu_tree_get(m, "speedup"))}));
-    for (const struct gpu_node *m = elements(x, "hot_instructions"); m != NULL; m = m->next)
+                 ((struct gpu_rule){.section = tree_word(tree_get(m, S("section"))),
+                                    .name = tree_word(tree_get(m, S("name"))),
+                                    .type = tree_word(tree_get(m, S("type"))),
+                                    .text = tree_word(tree_get(m, S("text"))),
+                                    .speedup_type = tree_word(tree_get(m, S("speedup_type"))),
+                                    .speedup = tree_number(tree_get(m, S("speedup")))}));
+    for (const struct tree *m = tree_items(tree_get(x, S("hot_instructions"))); m != NULL;
+         m = m->next)
         vec_push(&k->hot_instructions, take_hot(m));
-    for (const struct gpu_node *m = elements(x, "hot_lines"); m != NULL; m = m->next)
+    for (const struct tree *m = tree_items(tree_get(x, S("hot_lines"))); m != NULL; m = m->next)
         vec_push(&k->hot_lines, take_hot(m));
 }
 
-static void take_kernel(struct gpu_run *run, const struct gpu_node *x)
+static void take_kernel(struct gpu_run *run, const struct tree *x)
 {
     struct gpu_kernel k = gpu_kernel_none();
-    const struct gpu_node *metrics = gpu_tree_get(x, "metrics"),
-                          *stalls = gpu_tree_get(x, "stalls");
+    const struct tree *metrics = tree_get(x, S("metrics")), *stalls = tree_get(x, S("stalls"));
 
-    k.id = take_count(gpu_tree_get(x, "id"));
-    k.name = gpu_tree_text(gpu_tree_get(x, "name"));
-    k.cc = gpu_tree_text(gpu_tree_get(x, "cc"));
-    k.context = gpu_tree_text(gpu_tree_get(x, "context"));
-    k.stream = gpu_tree_text(gpu_tree_get(x, "stream"));
-    k.device = gpu_tree_text(gpu_tree_get(x, "device"));
-    k.nvtx = gpu_tree_text(gpu_tree_get(x, "nvtx"));
-    take_dims(gpu_tree_get(x, "grid"), k.grid);
-    take_dims(gpu_tree_get(x, "block"), k.block);
-    take_dims(gpu_tree_get(x, "cluster"), k.cluster);
-    k.launches = take_count(gpu_tree_get(x, "launches"));
-    k.total_ns = gpu_tree_number(gpu_tree_get(x, "total_ns"));
-    for (const struct gpu_node *m = metrics != NULL ? metrics->first : NULL; m; m = m->next) {
+    k.id = take_count(tree_get(x, S("id")));
+    k.name = tree_word(tree_get(x, S("name")));
+    k.cc = tree_word(tree_get(x, S("cc")));
+    k.context = tree_word(tree_get(x, S("context")));
+    k.stream = tree_word(tree_get(x, S("stream")));
+    k.device = tree_word(tree_get(x, S("device")));
+    k.nvtx = tree_word(tree_get(x, S("nvtx")));
+    take_dims(tree_get(x, S("grid")), k.grid);
+    take_dims(tree_get(x, S("block")), k.block);
+    take_dims(tree_get(x, S("cluster")), k.cluster);
+    k.launches = take_count(tree_get(x, S("launches")));
+    k.total_ns = tree_number(tree_get(x, S("total_ns")));
+    for (const struct tree *m = metrics != NULL ? metrics->first : NULL; m; m = m->next) {
         int metric = gpu_metric_of_name(m->key);
         if (metric >= 0)
-            k.m[metric] = gpu_tree_number(m);
+            k.m[metric] = tree_number(m);
     }
-    for (const struct gpu_node *m = stalls != NULL ? stalls->first : NULL; m; m = m->next)
-        gpu_kernel_stall(&k, m->key, gpu_tree_number(m));
+    for (const struct tree *m = stalls != NULL ? stalls->first : NULL; m; m = m->next)
+        gpu_kernel_stall(&k, m->key, tree_number(m));
     take_lists(x, &k);
     vec_push(&run->kernels, k);
 }
 
-static void take_stage(struct gpu_run *run, const struct gpu_node *x, const struct gpu_node *work)
+static void take_stage(struct gpu_run *run, const struct tree *x, const struct tree *work)
 {
     struct gpu_stage s = {
-        .name = gpu_tree_text(gpu_tree_get(x, "name")),
-        .select = gpu_tree_text(gpu_tree_get(x, "select")),
-        .dtype = gpu_tree_text(gpu_tree_get(x, "dtype")),
-        .group = gpu_tree_text(gpu_tree_get(x, "group")),
-        .event_ns = gpu_tree_number(gpu_tree_get(x, "event_ns")),
+        .name = tree_word(tree_get(x, S("name"))),
+        .select = tree_word(tree_get(x, S("select"))),
+        .dtype = tree_word(tree_get(x, S("dtype"))),
+        .group = tree_word(tree_get(x, S("group"))),
+        .event_ns = tree_number(tree_get(x, S("event_ns"))),
     };
-    const struct gpu_node *mine = gpu_tree_get(work, arena_cstr(&run->arena, s.name));
+    const struct tree *mine = tree_get(work, s.name);
 
     s.work = (struct gpu_work){
-        .flops = gpu_tree_number(gpu_tree_get(mine, "flops")),
-        .bytes = gpu_tree_number(gpu_tree_get(mine, "bytes")),
-        .flops_source = gpu_work_source_of(gpu_tree_text(gpu_tree_get(mine, "source"))),
-        .bytes_source = gpu_work_source_of(gpu_tree_text(gpu_tree_get(mine, "bytes_source"))),
+        .flops = tree_number(tree_get(mine, S("flops"))),
+        .bytes = tree_number(tree_get(mine, S("bytes"))),
+        .flops_source = gpu_work_source_of(tree_word(tree_get(mine, S("source")))),
+        .bytes_source = gpu_work_source_of(tree_word(tree_get(mine, S("bytes_source")))),
     };
-    for (const struct gpu_node *m = elements(x, "kernels"); m != NULL; m = m->next) {
+    for (const struct tree *m = tree_items(tree_get(x, S("kernels"))); m != NULL; m = m->next) {
         uint64_t index = take_count(m);
         if (index < run->kernels.n)
             vec_push(&s.kernels, (size_t)index);
@@ -183,67 +174,65 @@ static void take_stage(struct gpu_run *run, const struct gpu_node *x, const stru
     vec_push(&run->stages, s);
 }
 
-static void take_extra(struct gpu_run *run, const struct gpu_node *m)
+static void take_extra(struct gpu_run *run, const struct tree *m)
 {
     vec_push(&run->extra,
              ((struct gpu_opportunity){
-                 .id = (int)fmin(14, fmax(1, or_zero(gpu_tree_get(m, "id")))),
-                 .family = arena_cstr(&run->arena, gpu_tree_text(gpu_tree_get(m, "family"))),
-                 .name = gpu_tree_text(gpu_tree_get(m, "name")),
-                 .trigger = gpu_tree_text(gpu_tree_get(m, "trigger")),
-                 .gain = or_zero(gpu_tree_get(m, "gain")),
-                 .confidence = or_zero(gpu_tree_get(m, "confidence")),
+                 .id = (int)fmin(14, fmax(1, or_zero(tree_get(m, S("id"))))),
+                 .family = arena_cstr(&run->arena, tree_word(tree_get(m, S("family")))),
+                 .name = tree_word(tree_get(m, S("name"))),
+                 .trigger = tree_word(tree_get(m, S("trigger"))),
+                 .gain = or_zero(tree_get(m, S("gain"))),
+                 .confidence = or_zero(tree_get(m, S("confidence"))),
                  .is_ranked = true}));
 }
 
-static void take_kernels(struct gpu_run *run, const struct gpu_node *root,
-                         const struct gpu_node *params)
+static void take_kernels(struct gpu_run *run, const struct tree *root, const struct tree *params)
 {
-    const struct gpu_node *is_auto = gpu_tree_get(root, "auto_stages");
+    const struct tree *is_auto = tree_get(root, S("auto_stages"));
 
-    run->has_auto_stages = is_auto != NULL && is_auto->kind == JSON_TRUE;
-    for (const struct gpu_node *m = elements(root, "kernels"); m != NULL; m = m->next)
+    run->has_auto_stages = is_auto != NULL && is_auto->kind == TREE_BOOL && is_auto->i != 0;
+    for (const struct tree *m = tree_items(tree_get(root, S("kernels"))); m != NULL; m = m->next)
         take_kernel(run, m);
-    for (const struct gpu_node *m = elements(root, "stages"); m != NULL; m = m->next)
-        take_stage(run, m, gpu_tree_get(params, "work"));
-    for (const struct gpu_node *m = elements(root, "timings_ns"); m != NULL; m = m->next)
-        vec_push(&run->timings, gpu_tree_number(m));
-    run->host_ns = gpu_tree_number(gpu_tree_get(root, "host_ns"));
-    for (const struct gpu_node *m = elements(root, "changes"); m != NULL; m = m->next)
+    for (const struct tree *m = tree_items(tree_get(root, S("stages"))); m != NULL; m = m->next)
+        take_stage(run, m, tree_get(params, S("work")));
+    for (const struct tree *m = tree_items(tree_get(root, S("timings_ns"))); m != NULL; m = m->next)
+        vec_push(&run->timings, tree_number(m));
+    run->host_ns = tree_number(tree_get(root, S("host_ns")));
+    for (const struct tree *m = tree_items(tree_get(root, S("changes"))); m != NULL; m = m->next)
         vec_push(&run->changes,
-                 ((struct gpu_change){.metric = gpu_tree_text(gpu_tree_get(m, "metric")),
-                                      .previous = gpu_tree_text(gpu_tree_get(m, "previous")),
-                                      .current = gpu_tree_text(gpu_tree_get(m, "current")),
-                                      .change = gpu_tree_text(gpu_tree_get(m, "change"))}));
-    for (const struct gpu_node *m = elements(root, "extra"); m != NULL; m = m->next)
+                 ((struct gpu_change){.metric = tree_word(tree_get(m, S("metric"))),
+                                      .previous = tree_word(tree_get(m, S("previous"))),
+                                      .current = tree_word(tree_get(m, S("current"))),
+                                      .change = tree_word(tree_get(m, S("change")))}));
+    for (const struct tree *m = tree_items(tree_get(root, S("extra"))); m != NULL; m = m->next)
         take_extra(run, m);
-    for (const struct gpu_node *m = elements(root, "sections"); m != NULL; m = m->next)
+    for (const struct tree *m = tree_items(tree_get(root, S("sections"))); m != NULL; m = m->next)
         vec_push(&run->sections,
-                 ((struct gpu_section){.heading = gpu_tree_text(gpu_tree_get(m, "heading")),
-                                       .body = gpu_tree_text(gpu_tree_get(m, "body"))}));
+                 ((struct gpu_section){.heading = tree_word(tree_get(m, S("heading"))),
+                                       .body = tree_word(tree_get(m, S("body")))}));
 }
 
-static void take_run(struct gpu_run *run, const struct gpu_node *root)
+static void take_run(struct gpu_run *run, const struct tree *root)
 {
-    const struct gpu_node *clock = gpu_tree_get(root, "clock"),
-                          *locked = gpu_tree_get(clock, "locked");
+    const struct tree *clock = tree_get(root, S("clock")), *locked = tree_get(clock, S("locked"));
 
     run->clock = (struct gpu_clock){
-        .is_locked = locked != NULL && locked->kind == JSON_TRUE,
-        .mhz = or_zero(gpu_tree_get(clock, "target_mhz")),
-        .policy = gpu_tree_text(gpu_tree_get(clock, "policy")),
+        .is_locked = locked != NULL && locked->kind == TREE_BOOL && locked->i != 0,
+        .mhz = or_zero(tree_get(clock, S("target_mhz"))),
+        .policy = tree_word(tree_get(clock, S("policy"))),
     };
-    for (const struct gpu_node *m = elements(root, "warnings"); m != NULL; m = m->next)
-        vec_push(&run->notes, gpu_tree_text(m));
+    for (const struct tree *m = tree_items(tree_get(root, S("warnings"))); m != NULL; m = m->next)
+        vec_push(&run->notes, tree_word(m));
 }
 
 static enum status load(const char *path, struct gpu_run *run, struct diag *d)
 {
-    struct gpu_node *params, *kernels, *info;
+    const struct tree *params, *kernels, *info;
 
-    TRY(gpu_tree_load(&run->arena, fs_join(&run->arena, path, "params.json"), &params, d));
-    TRY(gpu_tree_load(&run->arena, fs_join(&run->arena, path, "kernels.json"), &kernels, d));
-    TRY(gpu_tree_load(&run->arena, fs_join(&run->arena, path, "run.json"), &info, d));
+    TRY(gpu_json_load(&run->arena, fs_join(&run->arena, path, "params.json"), &params, d));
+    TRY(gpu_json_load(&run->arena, fs_join(&run->arena, path, "kernels.json"), &kernels, d));
+    TRY(gpu_json_load(&run->arena, fs_join(&run->arena, path, "run.json"), &info, d));
     TRY(take_params(run, params, d));
     take_kernels(run, kernels, params);
     take_run(run, info);

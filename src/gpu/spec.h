@@ -6,8 +6,8 @@
 #ifndef STRATA_GPU_SPEC_H
 #define STRATA_GPU_SPEC_H
 
+#include "base/tree.h"
 #include "gpu/params.h"
-#include "gpu/tree.h"
 
 struct gpu_words {
     const struct str *at;
@@ -18,10 +18,10 @@ struct gpu_spec_stage {
     struct str name, select; /* select: a regular expression on the name, or "nvtx:<range>" */
     struct str flops, bytes; /* formulas; empty: none */
     struct str dtype;
-    struct str group;              /* of stages that run at the same time; empty: alone */
-    const struct gpu_node *tiling; /* an object as given; NULL: none */
-    struct str autotuning;         /* a path; empty: none */
-    struct gpu_words compiled;     /* paths */
+    struct str group;          /* of stages that run at the same time; empty: alone */
+    const struct tree *tiling; /* an object as given; NULL: none */
+    struct str autotuning;     /* a path; empty: none */
+    struct gpu_words compiled; /* paths */
 };
 
 struct gpu_spec {
@@ -31,6 +31,10 @@ struct gpu_spec {
     struct gpu_words command, check;
     VEC_OF(struct gpu_spec_stage) stages;
 };
+
+/* Any file of JSON with at most 256 MB. */
+enum status gpu_json_load(struct arena *arena, const char *path, const struct tree **out,
+                          struct diag *d);
 
 /* Texts live in the arena. */
 enum status gpu_spec_load(struct arena *arena, const char *path, struct gpu_spec *spec,
