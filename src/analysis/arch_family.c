@@ -493,7 +493,7 @@ static struct arch_op make_op(const struct finder *f, size_t slice)
     } else {
         op.family =
             built_in(name, spelled(name, f->is_ascend ? type : (struct str){0}), f->is_ascend);
-        if ((kind == SLICE_COMM || kind == SLICE_COMM_PART) && op.family != FAMILY_MOE_FUSED)
+        if (slice_is_comm(kind) && op.family != FAMILY_MOE_FUSED)
             op.family = FAMILY_COMM;
     }
     set_details(&op, name, f->is_ascend);

@@ -120,11 +120,11 @@ static void collect_comm(struct comparer *c, struct one_side *side)
     size_t n = 0;
 
     for (size_t i = 0; i < kernels.n; i++)
-        n += s->kind[kernels.at[i]] == SLICE_COMM || s->kind[kernels.at[i]] == SLICE_COMM_PART;
+        n += slice_is_comm(s->kind[kernels.at[i]]);
     side->comm.at = ARENA_ARRAY(&c->scratch, struct interval, n);
     for (size_t i = 0; i < kernels.n; i++) {
         size_t k = kernels.at[i];
-        if (s->kind[k] == SLICE_COMM || s->kind[k] == SLICE_COMM_PART)
+        if (slice_is_comm(s->kind[k]))
             side->comm.at[side->comm.n++] = (struct interval){s->begin[k], slices_end(s, k)};
     }
     interval_merge(&side->comm);

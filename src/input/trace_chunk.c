@@ -2,7 +2,7 @@
 
 #include "base/chars.h"
 #include "base/hash.h"
-#include "input/classify.h"
+#include "capture/classify.h"
 
 enum { /* more than these are forgotten after a piece */
        KEEP_STRINGS = 16 << 10,
@@ -324,6 +324,12 @@ static enum trace_hint hint_of_kind(enum slice_kind kind)
         return HINT_COMM_PART;
     case SLICE_AICPU:
         return HINT_AICPU;
+    case SLICE_COPY:
+        return HINT_TASK_COPY;
+    case SLICE_WAIT:
+        return HINT_WAIT;
+    case SLICE_CONTROL:
+        return HINT_CONTROL;
     default:
         return HINT_COMPUTE;
     }
@@ -334,7 +340,7 @@ static enum trace_hint gpu_hint(struct trace_chunk *c, strid name)
     struct trace_string *s = &c->strings.at.at[name];
 
     if (s->gpu == 0)
-        s->gpu = (uint8_t)(1 + hint_of_kind(classify_gpu(s->raw)));
+        s->gpu = (uint8_t)(1 + hint_of_kind(classify_kernel(VENDOR_NVIDIA, S(""), s->raw, S(""))));
     return (enum trace_hint)(s->gpu - 1);
 }
 
@@ -345,7 +351,7 @@ static enum trace_hint task_hint(struct trace_chunk *c, strid name, struct str t
 
     if (!trace_same(c->last_task.text, task)) {
         c->last_task.text = task;
-        c->last_task.hint = trace_task(task);
+        c->last_task.hint = hint_of_kind(classify_task(task));
         c->last_task.is_aicpu = str_equal(classify_core(task), S("AI_CPU"));
     }
     if (c->last_task.hint == HINT_COMM && name_of(c, name) == NAME_COLLECTIVE)
@@ -356,7 +362,8 @@ static enum trace_hint task_hint(struct trace_chunk *c, strid name, struct str t
         return c->last_task.hint;
     uint8_t *known = &s->task[c->last_task.is_aicpu];
     if (*known == 0)
-        *known = (uint8_t)(1 + hint_of_kind(classify_kernel(classify_core(task), s->raw, S(""))));
+        *known = (uint8_t)(1 + hint_of_kind(classify_kernel(VENDOR_ASCEND, classify_core(task),
+                                                            s->raw, S(""))));
     return (enum trace_hint)(*known - 1);
 }
 
