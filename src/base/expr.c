@@ -3,7 +3,7 @@
  */
 #include "base/expr.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/expr_number.h"
 #include "base/num.h"
 #include "base/vec.h"

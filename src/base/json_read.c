@@ -7,7 +7,7 @@
  */
 #include "base/json_read.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 
 enum { BOM_BYTES = 3 };
 

@@ -3,7 +3,7 @@
  */
 #include "base/json_text.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/utf16.h"
 
 #include <stdint.h>

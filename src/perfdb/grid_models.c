@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/mapfile.h"
 #include "base/num.h"
 #include "base/vec.h"

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/mapfile.h"
