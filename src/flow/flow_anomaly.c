@@ -8,11 +8,6 @@
 #include "flow/results.h"
 #include "report/report.h"
 
-struct anomaly_job anomaly_job_new(const char *path)
-{
-    return (struct anomaly_job){.path = path, .input = input_defaults(), .study = study_defaults()};
-}
-
 static const char *file_name(struct arena *arena, const struct capture *cap, bool is_alone)
 {
     if (is_alone)

@@ -42,9 +42,6 @@ struct anomaly_result {
     size_t gates_reached;    /* the diag says which and where */
 };
 
-/* The listing rules a job starts from. */
-struct anomaly_job anomaly_job_new(const char *path);
-
 /* `arena` holds the paths. Call anomaly_result_free() in any case. */
 enum status flow_anomaly(const struct anomaly_job *job, struct arena *arena, struct diag *d,
                          struct anomaly_result *out);

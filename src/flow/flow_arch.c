@@ -8,11 +8,6 @@
 #include "capture/fleet.h"
 #include "flow/results.h"
 
-struct arch_job arch_job_new(const char *const *paths, size_t n)
-{
-    return (struct arch_job){.paths = paths, .n_paths = n, .input = input_defaults()};
-}
-
 static const char *summary_of(struct arena *arena, const struct arch *a)
 {
     const struct arch_layers *l = a->layers;

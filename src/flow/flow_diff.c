@@ -5,12 +5,6 @@
 #include "capture/fleet.h"
 #include "flow/results.h"
 
-struct diff_job diff_job_new(const char *a, const char *b)
-{
-    return (struct diff_job){
-        .path = {a, b}, .input = input_defaults(), .compare = compare_defaults()};
-}
-
 bool diff_percent(struct str text, double *out)
 {
     struct str number = str_trim(text);

@@ -44,8 +44,6 @@ struct diff_result {
 
 extern const struct schema diff_schema;
 
-struct diff_job diff_job_new(const char *a, const char *b);
-
 /* "5%" or "5" to 0.05; false when it is neither. */
 bool diff_percent(struct str text, double *out);
 

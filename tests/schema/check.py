@@ -158,6 +158,7 @@ def about(out):
     """What strata says of captures, formats and itself."""
     yield run("convert", "examples/ascend-small", "-o", out + "/small.json", "--json")
     yield run("formats", "--json")
+    yield run("query", "--schema", "--json")
     listed = subprocess.run([STRATA, "analyze", "--list"], capture_output=True, text=True, check=True)
     for line in listed.stdout.splitlines():
         yield run("analyze", line.split()[0], "examples/ascend-small", "--json")
