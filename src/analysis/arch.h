@@ -12,7 +12,7 @@
 #include "analysis/arch_config.h"
 #include "analysis/arch_layers.h"
 #include "analysis/arch_types.h"
-#include "base/sink.h"
+#include "base/text.h"
 #include "capture/kinds.h"
 
 /* One line of the chain that leads to the model: what was seen and what it means. */
@@ -69,8 +69,8 @@ double arch_marker_average(struct study *st, const struct arch *a, const struct 
 
 extern const struct schema arch_schema;
 
-/* The JSON document "strata.arch/1" and the ten Markdown sections. False when the sink failed. */
+/* The JSON document "strata.arch/1", false when the sink failed; and the ten Markdown sections. */
 bool arch_write_json(struct study *st, const struct arch *a, struct sink out);
-bool arch_write_md(struct study *st, const struct arch *a, struct sink out);
+void arch_write_md(struct study *st, const struct arch *a, struct text *out);
 
 #endif

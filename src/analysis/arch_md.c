@@ -4,48 +4,34 @@
  */
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "analysis/arch.h"
 #include "analysis/arch_draw.h"
 #include "analysis/steps.h"
 #include "analysis/study.h"
+#include "base/markdown.h"
 
 struct page {
     struct study *st;
     const struct arch *a;
     struct arena *arena;
-    struct sink out;
-    bool has_failed;
+    struct text *out;
 };
 
 static void say(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static void say(struct page *p, const char *format, ...)
 {
-    char text[4096];
     va_list args;
 
-    if (p->has_failed)
-        return;
     va_start(args, format);
-    int n = vsnprintf(text, sizeof(text), format, args);
+    text_put(p->out, arena_vformat(p->arena, format, args));
     va_end(args);
-    if (n < 0)
-        n = 0;
-    size_t size = (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1;
-    p->has_failed = !p->out.write(p->out.ctx, (struct str){text, size});
 }
 
-/* Text of a profile inside a table: bars would cut the cell, backticks the code. */
 static const char *cell(struct page *p, struct str text)
 {
-    char *copy = arena_cstr(p->arena, text);
-
-    for (char *c = copy; *c != '\0'; c++)
-        if (*c == '|' || *c == '`' || *c == '\n' || *c == '\r')
-            *c = ' ';
-    return copy;
+    return markdown_plain(p->arena, text);
 }
 
 static const char *ms(struct page *p, double ns)
@@ -510,16 +496,15 @@ static void section_10(struct page *p)
         say(p, "No timeline: the capture shows no pass.\n");
 }
 
-bool arch_write_md(struct study *st, const struct arch *a, struct sink out)
+void arch_write_md(struct study *st, const struct arch *a, struct text *out)
 {
     static void (*const sections[])(struct page * p) = {
         section_1, section_2, section_3, section_4, section_5,
         section_6, section_7, section_8, section_9, section_10,
     };
-    struct page p = {st, a, &st->scratch, out, false};
+    struct page p = {st, a, &st->scratch, out};
 
     say(&p, "# Model Architecture Report: %s\n\n", cell(&p, str_of(st->cap->name)));
     for (size_t i = 0; i < ARRAY_LEN(sections); i++)
         sections[i](&p);
-    return !p.has_failed;
 }

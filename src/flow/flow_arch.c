@@ -30,7 +30,7 @@ static const char *summary_of(struct arena *arena, const struct arch *a)
 void arch_document_fill(struct study *st, const struct arch *a, struct arena *arena,
                         struct arch_document *out)
 {
-    arch_write_md(st, a, text_sink(&out->markdown));
+    arch_write_md(st, a, &out->markdown);
     arch_write_json(st, a, text_sink(&out->json));
     out->rank = st->cap->facts.rank;
     out->summary = summary_of(arena, a);
@@ -78,7 +78,7 @@ static void write_cover(struct arena *arena, const char *name, struct arch_resul
         rows[i] = result->at[i].row;
         rows[i].file = arena_cstr(arena, str_basename(str_of(result->at[i].markdown_path)));
     }
-    arch_cover_write(arena, name, rows, result->n, text_sink(&result->cover.markdown));
+    arch_cover_write(arena, name, rows, result->n, &result->cover.markdown);
 }
 
 static void analyse(const struct capture *cap, const struct arch_options *options,
