@@ -1,4 +1,9 @@
+/*
+ * dialect: spellings of the profiler's generations, and of the framework.
+ */
 #include "synth/dialect.h"
+
+#include "base/text.h"
 
 struct dialect dialect_of(const struct synth_options *o)
 {
@@ -35,20 +40,33 @@ int64_t stream_number(enum stream stream)
     return numbers[stream];
 }
 
-void put_list(struct put *p, const char *text, const char *separator)
+/* Joins parts, the first of which begins a new text. */
+static void join(struct text *t, struct str part, const char *separator)
 {
-    for (;;) {
-        const char *end = strchr(text, ';');
-
-        put_str(p, (struct str){text, end != NULL ? (size_t)(end - text) : strlen(text)});
-        if (end == NULL)
-            return;
-        put_str(p, str_of(separator));
-        text = end + 1;
-    }
+    if (t->at != NULL)
+        text_put(t, str_of(separator));
+    text_put(t, part);
 }
 
-void put_types(struct put *p, const char *types, const char *separator)
+static struct str done(struct arena *arena, struct text *t)
+{
+    struct str text = arena_str(arena, text_view(t));
+
+    text_free(t);
+    return text;
+}
+
+struct str dialect_shapes(struct arena *arena, const struct op *op, const char *separator)
+{
+    struct str rest = str_of(op->in), shape;
+    struct text t = {0};
+
+    while (str_split(&rest, ';', &shape))
+        join(&t, shape, separator);
+    return done(arena, &t);
+}
+
+struct str dialect_types(struct arena *arena, const struct op *op, const char *separator)
 {
     static const struct {
         struct str device, framework;
@@ -59,33 +77,28 @@ void put_types(struct put *p, const char *types, const char *separator)
         {S_INIT("INT32"), S_INIT("int")},
         {S_INIT("BOOL"), S_INIT("bool")},
     };
-    struct str rest = str_of(types), word;
-    bool has_one = false;
+    struct str rest = str_of(op->kind->in_types), word;
+    struct text t = {0};
 
     while (str_split(&rest, ';', &word)) {
         struct str out = word;
         for (size_t i = 0; i < ARRAY_LEN(words); i++)
             if (str_equal(words[i].device, word))
                 out = words[i].framework;
-        if (has_one)
-            put_str(p, str_of(separator));
-        put_str(p, out);
-        has_one = true;
+        join(&t, out, separator);
     }
+    return done(arena, &t);
 }
 
-void put_stack(struct put *p, const struct op *op, const char *separator, struct arena *scratch)
+struct str dialect_stack(struct arena *arena, const struct op *op, const char *separator)
 {
-    struct arena_mark mark = arena_mark(scratch);
     struct str frames[STACK_DEPTH];
+    struct text t = {0};
 
-    stack_of(op, frames, scratch);
-    for (size_t i = 0; i < STACK_DEPTH; i++) {
-        if (i > 0)
-            put_str(p, str_of(separator));
-        put_str(p, frames[i]);
-    }
-    arena_rewind(scratch, mark);
+    stack_of(op, frames, arena);
+    for (size_t i = 0; i < STACK_DEPTH; i++)
+        join(&t, frames[i], separator);
+    return done(arena, &t);
 }
 
 const char *level_prefix(enum host_kind kind, const struct dialect *d)

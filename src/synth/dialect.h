@@ -4,7 +4,6 @@
 #ifndef STRATA_SYNTH_DIALECT_H
 #define STRATA_SYNTH_DIALECT_H
 
-#include "synth/put.h"
 #include "synth/sim.h"
 
 struct dialect {
@@ -24,14 +23,11 @@ struct dialect dialect_of(const struct synth_options *o);
 /* Stream numbers as the profiler shows them. */
 int64_t stream_number(enum stream stream);
 
-/* `text` with each ';' replaced. */
-void put_list(struct put *p, const char *text, const char *separator);
-
-/* "DT_BF16;FLOAT" in the framework's words, separated likewise. */
-void put_types(struct put *p, const char *types, const char *separator);
-
-/* The bytes of a stack, frames separated by `separator`. */
-void put_stack(struct put *p, const struct op *op, const char *separator, struct arena *scratch);
+/* Shapes, types and stack of an operator in the framework's words; the stack of NULL is that of
+ * work outside of operators. */
+struct str dialect_shapes(struct arena *arena, const struct op *op, const char *separator);
+struct str dialect_types(struct arena *arena, const struct op *op, const char *separator);
+struct str dialect_stack(struct arena *arena, const struct op *op, const char *separator);
 
 /* "name" for the trace: steps carry their number, CANN calls their level. */
 const char *level_prefix(enum host_kind kind, const struct dialect *d);

@@ -1,3 +1,6 @@
+/*
+ * put: the buffer, numbers as text, and the file behind it.
+ */
 #include "synth/put.h"
 
 enum { BUFFER = 1 << 16 };
@@ -13,11 +16,6 @@ enum status put_open(struct put *p, const char *path, uint64_t limit, struct dia
     if (p->is_gzip)
         gz_write_open(&p->gz, outfile_sink(&p->file));
     return ST_OK;
-}
-
-void put_open_memory(struct put *p)
-{
-    *p = (struct put){0};
 }
 
 static void drain(struct put *p)
@@ -57,89 +55,53 @@ void put_str(struct put *p, struct str s)
     }
 }
 
-static size_t print_digits(char *out, uint64_t value)
-{
-    char text[20];
-    size_t n = 0;
-
-    do {
-        text[n++] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    for (size_t i = 0; i < n; i++)
-        out[i] = text[n - 1 - i];
-    return n;
-}
-
-static size_t print_int(char *out, int64_t value)
-{
-    if (value >= 0)
-        return print_digits(out, (uint64_t)value);
-    out[0] = '-';
-    return 1 + print_digits(out + 1, 0 - (uint64_t)value);
-}
-
 /* `value` in units of 10^-places, all places shown or trailing zeros dropped down to one. */
-static size_t print_fixed(char *out, int64_t value, int places, bool is_short)
+static size_t print_number(char *out, const struct put_arg *a)
 {
-    uint64_t unit = 1, size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    size_t n = 0;
+    uint64_t rest = a->value < 0 ? 0 - (uint64_t)a->value : (uint64_t)a->value;
+    char text[NUM_TEXT];
+    size_t n = 0, at = 0, skip = 0;
 
-    for (int i = 0; i < places; i++)
-        unit *= 10;
-    if (value < 0)
-        out[n++] = '-';
-    n += print_digits(out + n, size / unit);
-    out[n++] = '.';
-    uint64_t rest = size % unit;
-    for (int i = 0; i < places; i++) {
-        unit /= 10;
-        out[n++] = (char)('0' + rest / unit % 10);
+    for (int i = 0; i < a->places || n == 0 || rest > 0; i++) {
+        if (i == a->places && i > 0)
+            text[n++] = '.';
+        text[n++] = (char)('0' + rest % 10);
+        rest /= 10;
+        if (i == a->places - 1 && rest == 0) {
+            text[n++] = '.';
+            text[n++] = '0';
+        }
     }
-    while (is_short && out[n - 1] == '0' && out[n - 2] != '.')
-        n--;
-    return n;
+    if (a->value < 0)
+        text[n++] = '-';
+    while (a->is_short && text[skip] == '0' && text[skip + 1] != '.')
+        skip++;
+    while (n > skip)
+        out[at++] = text[--n];
+    return at;
 }
 
 static void put_arg(struct put *p, const struct put_arg *a)
 {
-    char *out;
-    size_t n = 0;
-
-    if (a->kind == PUT_TEXT) {
-        put_str(p, a->text);
+    put_str(p, a->text);
+    if (!a->is_number)
         return;
-    }
-    out = room(p, NUM_TEXT);
-    switch (a->kind) {
-    case PUT_INT:
-        n = print_int(out, a->value);
-        break;
-    case PUT_US:
-        n = print_fixed(out, a->value, 3, false);
-        break;
-    case PUT_US_SHORT:
-        n = print_fixed(out, a->value, 3, true);
-        break;
-    default:
-        n = print_fixed(out, a->value, 6, true);
-    }
+    size_t n = print_number(room(p, NUM_TEXT), a);
     p->n += n;
     p->bytes += n;
+    put_str(p, a->text);
 }
 
 void put_format(struct put *p, const char *format, const struct put_arg *args)
 {
-    for (;;) {
-        const char *mark = strchr(format, '%');
-
-        if (mark == NULL) {
-            put_str(p, str_of(format));
-            return;
+    for (; *format != '\0'; format++) {
+        if (*format == '%') {
+            put_arg(p, args++);
+            continue;
         }
-        put_str(p, (struct str){format, (size_t)(mark - format)});
-        put_arg(p, args++);
-        format = mark + 1;
+        *room(p, 1) = *format == '\'' ? '"' : *format;
+        p->n++;
+        p->bytes++;
     }
 }
 

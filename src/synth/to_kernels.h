@@ -4,7 +4,7 @@
 #ifndef STRATA_SYNTH_TO_KERNELS_H
 #define STRATA_SYNTH_TO_KERNELS_H
 
-#include "synth/dialect.h"
+#include "synth/to.h"
 
 void to_kernels_head(struct put *p, const struct dialect *d, bool is_summary);
 void to_kernels_row(struct put *p, const struct dialect *d, bool is_summary, const struct rank *r,

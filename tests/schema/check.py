@@ -157,7 +157,9 @@ def database(out):
 def about(out):
     """What strata says of captures, formats and itself."""
     yield run("convert", "examples/ascend-small", "-o", out + "/small.json", "--json")
-    yield run("formats", "--json")
+    yield run("synth", "-o", out + "/tiny", "--json")
+    for words in (["formats"], ["devices"], ["doctor"], ["help"], ["version", "--build"]):
+        yield run(*words, "--json")
 
 
 def kernels(out):
