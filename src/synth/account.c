@@ -1,3 +1,6 @@
+/*
+ * account: sums over spans of time.
+ */
 #include "synth/account.h"
 
 #include <stdlib.h>
@@ -123,20 +126,6 @@ unsigned account_tags(const struct account_window *w)
     if (tags != 0 || (w->service > 0 && w->underfeed * 10 >= w->service * 3))
         tags |= TAG_IDLE;
     return tags;
-}
-
-const char *account_tag_name(unsigned bit)
-{
-    switch (bit) {
-    case TAG_IDLE:
-        return "DEVICE_IDLE_GAP_HEAVY";
-    case TAG_PRELAUNCH:
-        return "PRELAUNCH_GAP_HEAVY";
-    case TAG_TAIL:
-        return "TAIL_GAP_HEAVY";
-    default:
-        return "INTERNAL_BUBBLE_HEAVY";
-    }
 }
 
 bool account_gap(const struct spans *work, nanos begin, nanos end, nanos at, struct span *gap)

@@ -39,9 +39,8 @@ struct account_window {
 struct account_window account_window(const struct spans *work, nanos begin, nanos end);
 
 /* The severity tags of docs/analyses/anomaly.md, as bits. */
-enum { TAG_IDLE = 1, TAG_PRELAUNCH = 2, TAG_TAIL = 4, TAG_INTERNAL = 8, TAG_COUNT = 4 };
+enum { TAG_IDLE = 1, TAG_PRELAUNCH = 2, TAG_TAIL = 4, TAG_INTERNAL = 8 };
 unsigned account_tags(const struct account_window *w);
-const char *account_tag_name(unsigned bit);
 
 /* The gap of `work` in [begin, end) that holds `at`; false when `at` is busy. */
 bool account_gap(const struct spans *work, nanos begin, nanos end, nanos at, struct span *gap);

@@ -1,3 +1,6 @@
+/*
+ * model: the operators of a decoder, layer by layer.
+ */
 #include "synth/model.h"
 
 const struct op_kind op_kinds[OP_COUNT] = {
@@ -8,7 +11,7 @@ const struct op_kind op_kinds[OP_COUNT] = {
 };
 
 /* Sizes of public models, rounded to what matters for a timeline. */
-static const struct model models[] = {
+const struct model models[] = {
     {"tiny", 4, 1, 512, 8, 2, 64, 1536, 512, 8, 2, 1, 32000},
     {"llama-8b", 32, 32, 4096, 32, 8, 128, 14336, 0, 0, 0, 0, 128256},
     {"llama-70b", 80, 80, 8192, 64, 8, 128, 28672, 0, 0, 0, 0, 128256},
@@ -17,14 +20,6 @@ static const struct model models[] = {
 };
 
 const char *const model_names[] = {"tiny", "llama-8b", "llama-70b", "qwen-moe", "deepseek", NULL};
-
-const struct model *model_find(const char *name)
-{
-    for (size_t i = 0; i < ARRAY_LEN(models); i++)
-        if (strcmp(models[i].name, name) == 0)
-            return &models[i];
-    return NULL;
-}
 
 bool op_is_core(enum op_code code)
 {

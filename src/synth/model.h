@@ -64,8 +64,8 @@ struct model {
     int vocab;
 };
 
-/* The preset of that name; NULL when there is none. Names end with a NULL in model_names. */
-const struct model *model_find(const char *name);
+/* Presets, and their names, which end with NULL. */
+extern const struct model models[];
 extern const char *const model_names[];
 
 struct program {

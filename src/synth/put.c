@@ -94,14 +94,19 @@ static void put_arg(struct put *p, const struct put_arg *a)
 
 void put_format(struct put *p, const char *format, const struct put_arg *args)
 {
-    for (; *format != '\0'; format++) {
-        if (*format == '%') {
-            put_arg(p, args++);
-            continue;
-        }
-        *room(p, 1) = *format == '\'' ? '"' : *format;
-        p->n++;
-        p->bytes++;
+    for (;;) {
+        const char *mark = strchr(format, '%');
+        size_t n = mark != NULL ? (size_t)(mark - format) : strlen(format);
+        char *out = room(p, n);
+
+        for (size_t i = 0; i < n; i++)
+            out[i] = format[i] == '\'' ? '"' : format[i];
+        p->n += n;
+        p->bytes += n;
+        if (mark == NULL)
+            return;
+        put_arg(p, args++);
+        format = mark + 1;
     }
 }
 

@@ -599,7 +599,7 @@ void sim_init(struct sim *s, const struct synth_options *o, struct arena *arena)
     struct load load = {o->tokens, o->batch, o->context, 8, 16};
     size_t most = 0;
 
-    *s = (struct sim){.options = o, .arena = arena, .model = *model_find(o->model)};
+    *s = (struct sim){.options = o, .arena = arena, .model = models[o->model]};
     arena_init(&s->names);
     s->rng = rng_seed(o->seed, 0);
     if (o->layers >= 0)

@@ -5,7 +5,7 @@
 
 static struct synth_options options_for(enum synth_mode mode, int64_t ranks)
 {
-    struct synth_options o = synth_defaults();
+    struct synth_options o = SYNTH_DEFAULTS;
 
     o.mode = mode;
     o.ranks = ranks;
@@ -92,7 +92,7 @@ TEST(the_truth_adds_up_and_a_training_step_reaches_into_the_next)
     arena_init(&a);
     o.straggler = -1;
     sim_init(&s, &o, &a);
-    truth_init(&t, &s.ranks[0]);
+    truth_init(&t, &s.ranks[0], 1);
     for (int i = 0; i < 8; i++) {
         sim_step(&s, false);
         truth_step(&t);

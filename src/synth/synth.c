@@ -6,29 +6,8 @@
 #include "base/cancel.h"
 #include "synth/to.h"
 
-struct synth_options synth_defaults(void)
-{
-    return (struct synth_options){
-        .model = "tiny",
-        .layers = -1,
-        .dense_layers = -1,
-        .tokens = 4096,
-        .batch = 64,
-        .context = 2048,
-        .mode = SYNTH_MIXED,
-        .prefill_every = 8,
-        .ranks = 1,
-        .straggler = -1,
-        .slow = 1250,
-        .bubbles = 1,
-        .bubble = 2500000,
-        .aicpu = 2,
-        .level = 1,
-        .formats = SYNTH_TEXT,
-        .stacks = true,
-        .seed = 1,
-    };
-}
+const char *const synth_modes[] = {"prefill", "decode", "mixed", "train", NULL};
+const char *const synth_flavors[] = {"new", "mid", "old", NULL};
 
 unsigned synth_formats_parse(const char *list)
 {
@@ -79,7 +58,7 @@ static enum status open_rank(struct job *j, int rank)
 {
     struct rank_out *out = &j->ranks[rank];
 
-    truth_init(&out->truth, &j->sim.ranks[rank]);
+    truth_init(&out->truth, &j->sim.ranks[rank], j->o->level);
     outlet_init(&out->outlet, &j->sim, &out->truth, j->arena, j->d);
     for (int k = 0; k < TO_KINDS; k++)
         if ((j->o->formats & writers[k]->formats) != 0) {
@@ -169,16 +148,28 @@ static enum status run_steps(struct job *j, const struct progress *progress)
 
 static enum status write_truth(struct job *j)
 {
-    struct truth *all = ARENA_ARRAY(j->arena, struct truth, (size_t)j->sim.ranks_n);
+    const struct synth_options *o = j->o;
+    struct truth *all = ARENA_ARRAY(j->arena, struct truth, (size_t)o->ranks);
+    struct truth_run run = {
+        .options = o,
+        .model = j->sim.model,
+        .world = j->sim.world,
+        .group = j->sim.group,
+        .straggler = o->straggler < o->ranks ? o->straggler : -1,
+        .ranks = all,
+        .ranks_n = o->ranks,
+    };
     struct outfile file;
     struct json_writer w;
 
-    for (int i = 0; i < j->sim.ranks_n; i++)
+    if (run.model.experts == 0)
+        run.model.dense_layers = run.model.layers;
+    for (int64_t i = 0; i < o->ranks; i++)
         all[i] = j->ranks[i].truth;
-    j->result->truth = fs_join(j->arena, j->o->out, "ground_truth.json");
+    j->result->truth = fs_join(j->arena, o->out, "ground_truth.json");
     TRY(outfile_open(&file, j->result->truth, j->d));
     json_write_init(&w, outfile_sink(&file), JSON_INDENTED);
-    truth_write(all, &j->sim, &w);
+    record_json(&w, truth_schema.record, &run, &(struct record_env){.arena = j->arena});
     json_write_finish(&w);
     return outfile_commit(&file, OUTFILE_FAST, j->d);
 }
@@ -241,3 +232,24 @@ enum status synth_run(const struct synth_options *o, const struct progress *prog
     release(&j);
     return st;
 }
+
+static const struct field rank_fields[] = {
+    FIELD(struct synth_rank_result, steps, "steps"),
+    FIELD(struct synth_rank_result, kernels, "kernels"),
+    FIELD(struct synth_rank_result, host_events, "host_events"),
+    FIELD(struct synth_rank_result, trace_bytes, "trace_bytes"),
+};
+static const struct record rank_record = RECORD(struct synth_rank_result, rank_fields);
+
+static const struct field result_fields[] = {
+    FIELD(struct synth_result, files, "files"),
+    FIELD(struct synth_result, bytes, "bytes"),
+    FIELD_LIST(struct synth_result, ranks, ranks_n, "ranks", &rank_record),
+};
+static const struct record result_record = RECORD(struct synth_result, result_fields);
+
+const struct schema synth_schema = {
+    .name = "strata.synth/1",
+    .title = "what was written of an invented run",
+    .record = &result_record,
+};

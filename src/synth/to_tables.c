@@ -3,7 +3,7 @@
  */
 #include "synth/to_kernels.h"
 
-enum table {
+enum table_kind {
     TABLE_KERNELS,
     TABLE_COMM,
     TABLE_MATRIX,
@@ -55,7 +55,7 @@ static const struct {
     [TABLE_OP_SUMMARY] = {"op_summary_20260101000000.csv", "", SYNTH_MSPROF, 0, false, true},
 };
 
-static enum status open_table(struct tables *t, enum table k)
+static enum status open_table(struct tables *t, enum table_kind k)
 {
     struct put *p = &t->put[k];
     const char *folder = k == TABLE_OP_SUMMARY ? to_msprof_folder(t->to) : to_output_folder(t->to);
@@ -82,7 +82,7 @@ static enum status open_tables(void *self, struct outlet *to)
     for (int k = 0; k < TABLE_COUNT; k++)
         if ((to->sim->options->formats & files[k].format) != 0 &&
             to->sim->options->level >= files[k].level)
-            TRY(open_table(t, (enum table)k));
+            TRY(open_table(t, (enum table_kind)k));
     return ST_OK;
 }
 
@@ -255,7 +255,7 @@ static void write_step(void *self)
         if (task->kind != TASK_KERNEL && task->kind != TASK_COMM)
             continue;
         for (int k = 0; k < 2; k++) {
-            enum table table = k == 0 ? TABLE_KERNELS : TABLE_OP_SUMMARY;
+            enum table_kind table = k == 0 ? TABLE_KERNELS : TABLE_OP_SUMMARY;
             if (t->put[table].path == NULL)
                 continue;
             to_kernels_row(&t->put[table], &t->dialect, k == 1, t->rank, task);

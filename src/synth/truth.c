@@ -1,10 +1,13 @@
+/*
+ * truth: counts what each step of a rank did, exactly.
+ */
 #include "synth/truth.h"
 
 #include <stdlib.h>
 
-void truth_init(struct truth *t, const struct rank *r)
+void truth_init(struct truth *t, const struct rank *r, int64_t level)
 {
-    *t = (struct truth){.rank = r};
+    *t = (struct truth){.rank = r, .id = r->id, .skew = r->skew, .slow = r->slow, .level = level};
 }
 
 void truth_fini(struct truth *t)
@@ -367,8 +370,8 @@ static void flag_anchors(struct truth_sum *sums, size_t n)
     qsort(order, n, sizeof order[0], by_mean_cost);
     for (size_t i = 0; i < n && i < 10; i++) {
         const struct truth_total *total = &order[i]->total;
-        order[i]->is_flagged = total->wait * 100 > (total->dur + total->wait) * 95 &&
-                               total->dur < total->count * 10000;
+        order[i]->is_anchor = total->wait * 100 > (total->dur + total->wait) * 95 &&
+                              total->dur < total->count * 10000;
     }
 }
 
@@ -385,7 +388,8 @@ size_t truth_sums(const struct truth *t, bool by_type, struct truth_sum *out)
         while (i < n && strcmp(out[i].name, name) != 0)
             i++;
         if (i == n)
-            out[n++] = (struct truth_sum){.name = name, .core = op_kinds[code].core};
+            out[n++] = (struct truth_sum){
+                .name = name, .core = op_kinds[code].core, .is_judged = by_type && t->level > 0};
         struct truth_total *sum = &out[i].total;
         if (sum->count == 0 || total->shortest < sum->shortest)
             sum->shortest = total->shortest;
