@@ -19,11 +19,11 @@ static int run(struct session *s, const void *args)
 
     (void)args;
     if (strcmp(shell, "bash") == 0)
-        completion_bash(&s->out);
+        completion_bash(&s->out, &s->arena);
     else if (strcmp(shell, "zsh") == 0)
-        completion_zsh(&s->out);
+        completion_zsh(&s->out, &s->arena);
     else
-        completion_fish(&s->out);
+        completion_fish(&s->out, &s->arena);
     return CODE_DONE;
 }
 

@@ -44,7 +44,7 @@ static void print_table(struct session *s, const struct device_list *list)
 
     for (size_t i = 0; i < list->n; i++) {
         const struct device *d = list->at[i];
-        table_text(r, t, str_of(flow_device_name(d, &s->arena)));
+        table_text(r, t, str_of(device_full_name(d, &s->arena)));
         table_text(r, t, d->cc != NULL ? str_of(d->cc) : S("-"));
         table_text(r, t, number(s, d->tflops[PEAK_FP32]));
         table_text(r, t, number(s, d->tflops[PEAK_BF16]));
@@ -94,7 +94,7 @@ static void print_device(struct session *s, const struct device *d)
         {"", COLUMN_TEXT, 0},
     };
     const struct device_rate *rate = device_rate_of(d);
-    struct report *r = report_new(str_of(flow_device_name(d, &s->arena)));
+    struct report *r = report_new(str_of(device_full_name(d, &s->arena)));
     struct table *t = NULL;
 
     add_facts(r, d);

@@ -79,21 +79,6 @@ static const struct schema help_schema = {
     .record = &pages_record,
 };
 
-/* The options of a command, its own and the common ones, without headings. */
-static void add_options(struct session *s, const struct command *c, struct page *out)
-{
-    struct opt common[COMMON_OPTIONS];
-    struct opt *list = ARENA_ARRAY(&s->arena, struct opt, opt_count(c->options) + COMMON_OPTIONS);
-
-    command_common_options(c->common, common);
-    for (size_t i = 0; i < opt_count(c->options); i++)
-        if (opt_is_option(&c->options[i]))
-            list[out->n++] = c->options[i];
-    for (size_t i = 0; i < opt_count(common); i++)
-        list[out->n++] = common[i];
-    out->options = list;
-}
-
 static void add_command(struct session *s, struct pages *pages, struct command_path path)
 {
     const struct command *c = path.command;
@@ -105,8 +90,11 @@ static void add_command(struct session *s, struct pages *pages, struct command_p
         .usage = c->usage,
     };
 
-    if (c->subs == NULL)
-        add_options(s, c, &page);
+    if (c->subs == NULL) {
+        struct opt *list = ARENA_ARRAY(&s->arena, struct opt, COMMAND_OPTIONS);
+        page.options = list;
+        page.n = command_options(c, list);
+    }
     vec_push(&pages->list, page);
     for (size_t i = 0; c->subs != NULL && c->subs[i] != NULL; i++)
         add_command(s, pages, (struct command_path){c, c->subs[i]});

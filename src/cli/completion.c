@@ -1,7 +1,9 @@
+/*
+ * completion: scripts for bash, zsh and fish, from the command tables.
+ */
 #include "cli/completion.h"
 
-#include <stdio.h>
-
+#include "base/text.h"
 #include "cli/command.h"
 
 /* What a value or an operand is completed with. */
@@ -9,12 +11,11 @@ enum want { WANT_NOTHING, WANT_FILE, WANT_DIR };
 
 static enum want want_of_option(const struct opt *opt)
 {
-    static const char *const files[] = {"FILE", "PATH"};
+    struct str value = str_of(opt->value != NULL ? opt->value : "");
 
-    for (size_t i = 0; i < ARRAY_LEN(files); i++)
-        if (opt->value != NULL && strcmp(opt->value, files[i]) == 0)
-            return WANT_FILE;
-    return opt->value != NULL && strcmp(opt->value, "DIR") == 0 ? WANT_DIR : WANT_NOTHING;
+    if (str_equal(value, S("FILE")) || str_equal(value, S("PATH")))
+        return WANT_FILE;
+    return str_equal(value, S("DIR")) ? WANT_DIR : WANT_NOTHING;
 }
 
 static enum want want_of_operands(const struct operands *operands)
@@ -24,112 +25,122 @@ static enum want want_of_operands(const struct operands *operands)
     return operands->kind == OPERAND_DIR ? WANT_DIR : WANT_NOTHING;
 }
 
-/* Calls `each` for every command that runs: on the first level and below. */
-static void for_each(struct out *o, void (*each)(struct out *o, struct command_path path))
+/* A command, as a script is written about it. */
+struct page {
+    struct out *out;
+    struct arena *arena;
+    const struct command *command, *parent; /* parent NULL on the first level */
+    const char *name;                       /* as typed after `strata` */
+    struct opt options[COMMAND_OPTIONS];
+    size_t n;
+};
+
+static void show(struct page *p, const struct command *c, void (*each)(const struct page *p))
+{
+    p->command = c;
+    p->name =
+        p->parent != NULL ? arena_format(p->arena, "%s %s", p->parent->name, c->name).at : c->name;
+    p->n = command_options(c, p->options);
+    each(p);
+}
+
+/* Calls `each` for every command, on the first level and below. */
+static void for_each(struct out *o, struct arena *arena, void (*each)(const struct page *p))
 {
     for (size_t i = 0; i < command_count; i++) {
         const struct command *c = command_list[i];
-        each(o, (struct command_path){NULL, c});
+        struct page p = {.out = o, .arena = arena};
+        show(&p, c, each);
+        p.parent = c;
         for (size_t k = 0; c->subs != NULL && c->subs[k] != NULL; k++)
-            each(o, (struct command_path){c, c->subs[k]});
+            show(&p, c->subs[k], each);
     }
 }
 
-/* A command's own options, then the common ones; `out` has room for `room`. */
-static size_t all_options(const struct command *c, struct opt *out, size_t room)
+/* "a b c" */
+static const char *words(struct arena *arena, const char *const *list)
 {
-    struct opt common[COMMON_OPTIONS];
-    size_t n = 0;
+    struct str all = S("");
 
-    command_common_options(c->common, common);
-    for (size_t i = 0; i < opt_count(c->options) && n < room; i++)
-        if (opt_is_option(&c->options[i]))
-            out[n++] = c->options[i];
-    for (size_t i = 0; i < opt_count(common) && n < room; i++)
-        out[n++] = common[i];
-    return n;
-}
-
-enum { MOST_OPTIONS = 96 };
-
-static void words(struct out *o, const char *const *list)
-{
     for (size_t i = 0; list[i] != NULL; i++)
-        out_printf(o, "%s%s", i > 0 ? " " : "", list[i]);
+        all = arena_format(arena, "%.*s%s%s", STR_ARGS(all), i > 0 ? " " : "", list[i]);
+    return all.at;
 }
 
-static void command_words(struct out *o, const struct command *const *subs)
+static const char *command_words(struct arena *arena, const struct command *const *subs)
 {
+    const struct command *const *list = subs != NULL ? subs : command_list;
+    struct str all = S("");
+
     for (size_t i = 0; subs != NULL ? subs[i] != NULL : i < command_count; i++)
-        out_printf(o, "%s%s", i > 0 ? " " : "",
-                   subs != NULL ? subs[i]->name : command_list[i]->name);
+        all = arena_format(arena, "%.*s%s%s", STR_ARGS(all), i > 0 ? " " : "", list[i]->name);
+    return all.at;
 }
 
-/* The names an operand may have, or nothing. */
-static void operand_words(struct out *o, const struct command *c)
+/* The names an operand may have; NULL when it is something else. */
+static const char *operand_words(const struct page *p)
 {
+    const struct command *c = p->command;
+
     if (c->subs != NULL)
-        command_words(o, c->subs);
-    else if (c->operands.kind == OPERAND_CHOICE)
-        words(o, c->operands.choices);
-    else if (c->operands.kind == OPERAND_COMMAND)
-        command_words(o, NULL);
+        return command_words(p->arena, c->subs);
+    if (c->operands.kind == OPERAND_CHOICE)
+        return words(p->arena, c->operands.choices);
+    return c->operands.kind == OPERAND_COMMAND ? command_words(p->arena, NULL) : NULL;
+}
+
+/* `text` with a backslash in front of each of `special`. */
+static const char *escaped(struct arena *arena, const char *text, const char *special)
+{
+    struct text t = {0};
+
+    for (const char *c = text; *c != '\0'; c++)
+        text_format(&t, "%s%c", strchr(special, *c) != NULL ? "\\" : "", *c);
+    const char *copy = arena_cstr(arena, text_view(&t));
+    text_free(&t);
+    return copy;
 }
 
 /* ---- bash ---- */
 
-static void bash_walk(struct out *o, struct command_path path)
+static void bash_walk(const struct page *p)
 {
-    char name[64];
-
-    out_printf(o, "            '%s %s') cmd='%s' ;;\n",
-               path.parent != NULL ? path.parent->name : "", path.command->name,
-               command_full_name(path, name, sizeof(name)));
+    out_printf(p->out, "            '%s %s') cmd='%s' ;;\n",
+               p->parent != NULL ? p->parent->name : "", p->command->name, p->name);
 }
 
-static void bash_values(struct out *o, struct command_path path)
+static void bash_values(const struct page *p)
 {
-    struct opt options[MOST_OPTIONS];
-    size_t n = all_options(path.command, options, MOST_OPTIONS);
-    char name[64];
+    static const char *const kinds[] = {"words=", "files=-f", "files=-d"};
 
-    command_full_name(path, name, sizeof(name));
-    for (size_t i = 0; i < n; i++) {
-        const struct opt *opt = &options[i];
+    for (size_t i = 0; i < p->n; i++) {
+        const struct opt *opt = &p->options[i];
         if (!opt_takes_value(opt))
             continue;
-        out_printf(o, "        '%s --%s'", name, opt->name);
+        out_printf(p->out, "        '%s --%s'", p->name, opt->name);
         if (opt->letter != 0)
-            out_printf(o, " | '%s -%c'", name, opt->letter);
-        out_text(o, ") ");
-        if (opt->kind == OPT_KIND_CHOICE) {
-            out_text(o, "words='");
-            words(o, opt->choices);
-            out_text(o, "'");
-        } else {
-            static const char *const kinds[] = {"words=", "files=-f", "files=-d"};
-            out_text(o, kinds[want_of_option(opt)]);
-        }
-        out_text(o, " ;;\n");
+            out_printf(p->out, " | '%s -%c'", p->name, opt->letter);
+        if (opt->kind == OPT_KIND_CHOICE)
+            out_printf(p->out, ") words='%s' ;;\n", words(p->arena, opt->choices));
+        else
+            out_printf(p->out, ") %s ;;\n", kinds[want_of_option(opt)]);
     }
 }
 
-static void bash_operands(struct out *o, struct command_path path)
+static void bash_operands(const struct page *p)
 {
     static const char *const kinds[] = {"", " files=-f", " files=-d"};
-    struct opt options[MOST_OPTIONS];
-    size_t n = path.command->subs == NULL ? all_options(path.command, options, MOST_OPTIONS) : 0;
-    char name[64];
+    const char *names = operand_words(p);
+    bool is_holder = p->command->subs != NULL;
 
-    out_printf(o, "        '%s') options='", command_full_name(path, name, sizeof(name)));
-    for (size_t i = 0; i < n; i++)
-        out_printf(o, "%s--%s", i > 0 ? " " : "", options[i].name);
-    out_text(o, n == 0 ? "--help' words='" : "' words='");
-    operand_words(o, path.command);
-    out_printf(o, "'%s ;;\n", kinds[want_of_operands(&path.command->operands)]);
+    out_printf(p->out, "        '%s') options='%s", p->name, is_holder ? "--help" : "");
+    for (size_t i = 0; i < p->n && !is_holder; i++)
+        out_printf(p->out, "%s--%s", i > 0 ? " " : "", p->options[i].name);
+    out_printf(p->out, "' words='%s'%s ;;\n", names != NULL ? names : "",
+               kinds[want_of_operands(&p->command->operands)]);
 }
 
-void completion_bash(struct out *o)
+void completion_bash(struct out *o, struct arena *arena)
 {
     out_text(o, "# bash completion for strata; made by `strata completion bash`\n"
                 "_strata() {\n"
@@ -143,16 +154,16 @@ void completion_bash(struct out *o)
                 "    fi\n"
                 "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
                 "        case \"$cmd ${COMP_WORDS[i]}\" in\n");
-    for_each(o, bash_walk);
+    for_each(o, arena, bash_walk);
     out_text(o, "        esac\n"
                 "    done\n"
                 "    case \"$cmd $prev\" in\n");
-    for_each(o, bash_values);
-    out_text(o, "        *) case \"$cmd\" in\n"
-                "        '') options='--help --version' words='");
-    command_words(o, NULL);
-    out_text(o, "' ;;\n");
-    for_each(o, bash_operands);
+    for_each(o, arena, bash_values);
+    out_printf(o,
+               "        *) case \"$cmd\" in\n"
+               "        '') options='--help --version' words='%s' ;;\n",
+               command_words(arena, NULL));
+    for_each(o, arena, bash_operands);
     out_text(o, "        esac\n"
                 "            [[ $cur == -* ]] && words=$options files='' ;;\n"
                 "    esac\n"
@@ -168,88 +179,69 @@ void completion_bash(struct out *o)
 
 /* ---- zsh ---- */
 
+static const char *const zsh_actions[] = {" ", "_files", "_files -/"};
+
 /* Text inside a zsh _arguments specification in single quotes. */
-static void zsh_text(struct out *o, const char *text)
+static const char *zsh_text(struct arena *arena, const char *text)
 {
-    for (const char *c = text; *c != '\0'; c++) {
-        if (*c == '\'')
-            out_text(o, "'\\''");
-        else if (*c == '[' || *c == ']' || *c == ':' || *c == '\\')
-            out_printf(o, "\\%c", *c);
-        else
-            out_bytes(o, (struct str){c, 1});
+    struct str rest = str_of(escaped(arena, text, "[]:\\")), part;
+    struct str all = S("");
+    bool has_part = false;
+
+    while (str_split(&rest, '\'', &part)) {
+        all = arena_format(arena, "%.*s%s%.*s", STR_ARGS(all), has_part ? "'\\''" : "",
+                           STR_ARGS(part));
+        has_part = true;
     }
+    return all.n > 0 ? all.at : "";
 }
 
-static void zsh_option(struct out *o, const struct opt *opt)
+static void zsh_option(const struct page *p, const struct opt *opt)
 {
-    static const char *const actions[] = {" ", "_files", "_files -/"};
+    const char *equals = opt_takes_value(opt) ? "=" : "", *help = zsh_text(p->arena, opt->help);
     char value[128];
 
-    out_printf(o, " \\\n                ");
     if (opt->letter != 0)
-        out_printf(o, "'(-%c --%s)'{-%c%s,--%s%s}'[", opt->letter, opt->name, opt->letter,
-                   opt_takes_value(opt) ? "+" : "", opt->name, opt_takes_value(opt) ? "=" : "");
+        out_printf(p->out, " \\\n                '(-%c --%s)'{-%c%s,--%s%s}'[%s]", opt->letter,
+                   opt->name, opt->letter, equals[0] != '\0' ? "+" : "", opt->name, equals, help);
     else
-        out_printf(o, "'%s--%s%s[", opt->kind == OPT_KIND_LIST ? "*" : "", opt->name,
-                   opt_takes_value(opt) ? "=" : "");
-    zsh_text(o, opt->help);
-    out_text(o, "]");
-    if (opt->kind == OPT_KIND_CHOICE) {
-        out_text(o, ":value:(");
-        words(o, opt->choices);
-        out_text(o, ")");
-    } else if (opt_takes_value(opt)) {
-        out_text(o, ":");
-        zsh_text(o, opt_value_text(opt, value, sizeof(value)));
-        out_printf(o, ":%s", actions[want_of_option(opt)]);
-    }
-    out_text(o, "'");
+        out_printf(p->out, " \\\n                '%s--%s%s[%s]",
+                   opt->kind == OPT_KIND_LIST ? "*" : "", opt->name, equals, help);
+    if (opt->kind == OPT_KIND_CHOICE)
+        out_printf(p->out, ":value:(%s)'", words(p->arena, opt->choices));
+    else if (opt_takes_value(opt))
+        out_printf(p->out, ":%s:%s'", zsh_text(p->arena, opt_value_text(opt, value, sizeof(value))),
+                   zsh_actions[want_of_option(opt)]);
+    else
+        out_text(p->out, "'");
 }
 
-static void zsh_operands(struct out *o, const struct command *c)
+static void zsh_function(const struct page *p)
 {
-    static const char *const actions[] = {" ", "_files", "_files -/"};
+    const struct operands *operands = &p->command->operands;
+    const char *names = operand_words(p);
 
-    if (c->operands.max == 0)
+    if (p->command->subs != NULL)
         return;
-    out_text(o, " \\\n                '*:argument:");
-    if (c->operands.kind == OPERAND_CHOICE || c->operands.kind == OPERAND_COMMAND) {
-        out_text(o, "(");
-        operand_words(o, c);
-        out_text(o, ")");
-    } else {
-        out_text(o, actions[want_of_operands(&c->operands)]);
-    }
-    out_text(o, "'");
+    out_printf(p->out, "        '%s')\n            _arguments -s -S", p->name);
+    for (size_t i = 0; i < p->n; i++)
+        zsh_option(p, &p->options[i]);
+    if (operands->max > 0 && names != NULL)
+        out_printf(p->out, " \\\n                '*:argument:(%s)'", names);
+    else if (operands->max > 0)
+        out_printf(p->out, " \\\n                '*:argument:%s'",
+                   zsh_actions[want_of_operands(operands)]);
+    out_text(p->out, "\n            ;;\n");
 }
 
-static void zsh_function(struct out *o, struct command_path path)
+static void zsh_list(struct out *o, struct arena *arena, const struct command *const *list,
+                     size_t count)
 {
-    struct opt options[MOST_OPTIONS];
-    size_t n = all_options(path.command, options, MOST_OPTIONS);
-
-    if (path.command->subs != NULL)
-        return;
-    out_printf(o, "        '%s%s%s')\n            _arguments -s -S",
-               path.parent != NULL ? path.parent->name : "", path.parent != NULL ? " " : "",
-               path.command->name);
-    for (size_t i = 0; i < n; i++)
-        zsh_option(o, &options[i]);
-    zsh_operands(o, path.command);
-    out_text(o, "\n            ;;\n");
+    for (size_t i = 0; i < count && list[i] != NULL; i++)
+        out_printf(o, "            '%s:%s'\n", list[i]->name, zsh_text(arena, list[i]->summary));
 }
 
-static void zsh_list(struct out *o, const struct command *const *list, size_t count)
-{
-    for (size_t i = 0; i < count && list[i] != NULL; i++) {
-        out_printf(o, "            '%s:", list[i]->name);
-        zsh_text(o, list[i]->summary);
-        out_text(o, "'\n");
-    }
-}
-
-void completion_zsh(struct out *o)
+void completion_zsh(struct out *o, struct arena *arena)
 {
     out_text(o, "#compdef strata\n"
                 "# zsh completion for strata; made by `strata completion zsh`\n"
@@ -258,7 +250,7 @@ void completion_zsh(struct out *o)
                 "    local cmd=''\n"
                 "    if (( CURRENT == 2 )); then\n"
                 "        list=(\n");
-    zsh_list(o, command_list, command_count);
+    zsh_list(o, arena, command_list, command_count);
     out_text(o, "        )\n"
                 "        _describe command list\n"
                 "        return\n"
@@ -272,14 +264,14 @@ void completion_zsh(struct out *o)
             continue;
         out_printf(o, "    %s)\n        if (( CURRENT == 2 )); then\n        list=(\n",
                    command_list[i]->name);
-        zsh_list(o, command_list[i]->subs, SIZE_MAX);
+        zsh_list(o, arena, command_list[i]->subs, SIZE_MAX);
         out_text(o, "        )\n        _describe command list\n        return\n        fi\n"
                     "        cmd=\"$cmd $words[2]\"\n        shift words\n        (( CURRENT-- ))\n"
                     "        ;;\n");
     }
     out_text(o, "    esac\n"
                 "    case $cmd in\n");
-    for_each(o, zsh_function);
+    for_each(o, arena, zsh_function);
     out_text(o, "    esac\n"
                 "}\n"
                 "if [[ $funcstack[1] == _strata ]]; then\n"
@@ -291,78 +283,50 @@ void completion_zsh(struct out *o)
 
 /* ---- fish ---- */
 
-/* Text in single quotes for fish. */
-static void fish_text(struct out *o, const char *text)
+static const char *fish_text(struct arena *arena, const char *text)
 {
-    out_text(o, "'");
-    for (const char *c = text; *c != '\0'; c++) {
-        if (*c == '\'' || *c == '\\')
-            out_text(o, "\\");
-        out_bytes(o, (struct str){c, 1});
-    }
-    out_text(o, "'");
+    return escaped(arena, text, "'\\");
 }
 
-/* The condition under which a command's completions are offered. */
-static void fish_start(struct out *o, struct command_path path)
-{
-    if (path.parent != NULL)
-        out_printf(o,
-                   "complete -c strata -n '__fish_seen_subcommand_from %s; and "
-                   "__fish_seen_subcommand_from %s'",
-                   path.parent->name, path.command->name);
-    else
-        out_printf(o, "complete -c strata -n '__fish_seen_subcommand_from %s'", path.command->name);
-}
-
-static void fish_command(struct out *o, struct command_path path)
+static void fish_command(const struct page *p)
 {
     static const char *const operand_flags[] = {"", " -F",
                                                 " -x -a '(__fish_complete_directories)'"};
-    const struct command *c = path.command;
-    struct opt options[MOST_OPTIONS];
-    size_t n = c->subs == NULL ? all_options(c, options, MOST_OPTIONS) : 0;
+    static const char *const value_flags[] = {" -x", " -r -F",
+                                              " -x -a '(__fish_complete_directories)'"};
+    const char *names = operand_words(p);
+    /* The condition under which the command's completions are offered. */
+    struct str seen = S("__fish_seen_subcommand_from ");
+    const char *start =
+        p->parent != NULL
+            ? arena_format(p->arena, "complete -c strata -n '%s%s; and %s%s'", seen.at,
+                           p->parent->name, seen.at, p->command->name)
+                  .at
+            : arena_format(p->arena, "complete -c strata -n '%s%s'", seen.at, p->name).at;
 
-    for (size_t i = 0; i < n; i++) {
-        const struct opt *opt = &options[i];
-        fish_start(o, path);
-        out_printf(o, " -l %s", opt->name);
+    for (size_t i = 0; i < p->n && p->command->subs == NULL; i++) {
+        const struct opt *opt = &p->options[i];
+        out_printf(p->out, "%s -l %s", start, opt->name);
         if (opt->letter != 0)
-            out_printf(o, " -s %c", opt->letter);
-        if (opt->kind == OPT_KIND_CHOICE) {
-            out_text(o, " -x -a '");
-            words(o, opt->choices);
-            out_text(o, "'");
-        } else if (opt_takes_value(opt)) {
-            static const char *const flags[] = {" -x", " -r -F",
-                                                " -x -a '(__fish_complete_directories)'"};
-            out_text(o, flags[want_of_option(opt)]);
-        }
-        out_text(o, " -d ");
-        fish_text(o, opt->help);
-        out_text(o, "\n");
+            out_printf(p->out, " -s %c", opt->letter);
+        if (opt->kind == OPT_KIND_CHOICE)
+            out_printf(p->out, " -x -a '%s'", words(p->arena, opt->choices));
+        else if (opt_takes_value(opt))
+            out_text(p->out, value_flags[want_of_option(opt)]);
+        out_printf(p->out, " -d '%s'\n", fish_text(p->arena, opt->help));
     }
-    fish_start(o, path);
-    if (c->subs != NULL || c->operands.kind == OPERAND_CHOICE ||
-        c->operands.kind == OPERAND_COMMAND) {
-        out_text(o, " -a '");
-        operand_words(o, c);
-        out_text(o, "'");
-    } else {
-        out_text(o, operand_flags[want_of_operands(&c->operands)]);
-    }
-    out_text(o, "\n");
+    if (names != NULL)
+        out_printf(p->out, "%s -a '%s'\n", start, names);
+    else
+        out_printf(p->out, "%s%s\n", start, operand_flags[want_of_operands(&p->command->operands)]);
 }
 
-void completion_fish(struct out *o)
+void completion_fish(struct out *o, struct arena *arena)
 {
     out_text(o, "# fish completion for strata; made by `strata completion fish`\n"
                 "complete -c strata -f\n");
-    for (size_t i = 0; i < command_count; i++) {
-        out_printf(o, "complete -c strata -n __fish_use_subcommand -a %s -d ",
-                   command_list[i]->name);
-        fish_text(o, command_list[i]->summary);
-        out_text(o, "\n");
-    }
-    for_each(o, fish_command);
+    for (size_t i = 0; i < command_count; i++)
+        out_printf(o, "complete -c strata -n __fish_use_subcommand -a %s -d '%s'\n",
+                   command_list[i]->name, fish_text(arena, command_list[i]->summary));
+    for_each(o, arena, fish_command);
 }

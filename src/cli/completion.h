@@ -8,8 +8,8 @@
 
 #include "cli/out.h"
 
-void completion_bash(struct out *o);
-void completion_zsh(struct out *o);
-void completion_fish(struct out *o);
+void completion_bash(struct out *o, struct arena *arena);
+void completion_zsh(struct out *o, struct arena *arena);
+void completion_fish(struct out *o, struct arena *arena);
 
 #endif

@@ -9,16 +9,19 @@
 #include "base/testing.h"
 
 /* The script of a shell in a temporary file; the caller removes it. */
-static void write_script(char *path, void (*script)(struct out *o))
+static void write_script(char *path, void (*script)(struct out *o, struct arena *arena))
 {
+    struct arena arena;
     struct out o;
     int fd = mkstemp(path);
 
     assert_true(fd >= 0);
     out_init(&o, fd, false);
-    script(&o);
+    arena_init(&arena);
+    script(&o, &arena);
     assert_true(out_flush(&o));
     out_fini(&o);
+    arena_free(&arena);
     close(fd);
 }
 
@@ -51,7 +54,7 @@ static bool has(const char *program)
     return is_there;
 }
 
-static void assert_parses(const char *shell, void (*script)(struct out *o))
+static void assert_parses(const char *shell, void (*script)(struct out *o, struct arena *arena))
 {
     char path[] = "/tmp/strata-completion-XXXXXX";
 

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/str.h"
+#include "report/record.h"
 
 enum peak {
     PEAK_FP64,
@@ -89,5 +89,16 @@ extern const size_t device_rate_count;
 
 /* The rates of a device; NULL when its cc has none. */
 const struct device_rate *device_rate_of(const struct device *d);
+
+/* "Ascend 910B", "H200". */
+const char *device_full_name(const struct device *d, struct arena *arena);
+
+extern const struct record device_record;  /* of a struct device; needs an arena */
+extern const struct schema devices_schema; /* of a struct device_list; likewise */
+
+struct device_list {
+    const struct device **at;
+    size_t n;
+};
 
 #endif

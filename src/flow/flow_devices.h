@@ -6,21 +6,10 @@
 
 #include "base/diag.h"
 #include "device/device.h"
-#include "report/record.h"
 
 /* Reads devices.json of the user's configuration folder when there is one: `*path` is then its
  * name and `*rows` how many rows were used; else NULL. The table lives in the arena. */
 enum status flow_devices(struct arena *arena, struct device_table *table, const char **path,
                          size_t *rows, struct diag *d);
-
-/* "Ascend 910B", "H200". */
-const char *flow_device_name(const struct device *d, struct arena *arena);
-
-extern const struct schema devices_schema; /* of a struct device_list; needs an arena */
-
-struct device_list {
-    const struct device **at;
-    size_t n;
-};
 
 #endif

@@ -1,3 +1,6 @@
+/*
+ * sim: one step of all ranks, operator by operator, with idle times of known cause.
+ */
 #include "synth/sim.h"
 
 #include <stdlib.h>
@@ -19,22 +22,24 @@ int64_t rank_tid(const struct rank *r, enum thread thread)
     return r->pid + offset[thread];
 }
 
-static size_t host_add(struct rank *r, struct host_event e)
+/* Adds a host event; what else there is to say is added by the caller, before the next one. */
+static struct host_event *host(struct rank *r, enum host_kind kind, enum thread thread,
+                               const char *name, nanos begin, nanos dur)
 {
-    vec_push(&r->step.host, e);
-    return r->step.host.n - 1;
+    vec_push(&r->step.host,
+             ((struct host_event){
+                 .kind = kind, .thread = thread, .name = name, .begin = begin, .dur = dur}));
+    return &r->step.host.at[r->step.host.n - 1];
 }
 
+/* A CANN call of a level. */
 static void cann(struct rank *r, enum host_kind kind, enum thread thread, const char *name,
                  nanos begin, nanos dur, int64_t connection, const char *item)
 {
-    host_add(r, (struct host_event){.kind = kind,
-                                    .thread = thread,
-                                    .name = name,
-                                    .begin = begin,
-                                    .dur = dur,
-                                    .id = connection,
-                                    .item = item});
+    struct host_event *e = host(r, kind, thread, name, begin, dur);
+
+    e->id = connection;
+    e->item = item;
 }
 
 static void frame_push(struct sim *s, struct rank *r, const char *name)
@@ -42,14 +47,11 @@ static void frame_push(struct sim *s, struct rank *r, const char *name)
     if (!s->options->stacks || r->open_n == FRAMES)
         return;
     int64_t parent = r->open_n > 0 ? r->step.host.at[r->open[r->open_n - 1]].id : 0;
-    struct host_event e = {.kind = HOST_PYTHON,
-                           .thread = THREAD_MAIN,
-                           .name = name,
-                           .begin = r->host,
-                           .id = ++r->frame,
-                           .parent = parent};
+    struct host_event *e = host(r, HOST_PYTHON, THREAD_MAIN, name, r->host, 0);
 
-    r->open[r->open_n++] = host_add(r, e);
+    e->id = ++r->frame;
+    e->parent = parent;
+    r->open[r->open_n++] = r->step.host.n - 1;
     r->host += 400;
 }
 
@@ -106,28 +108,15 @@ static nanos launch(struct sim *s, struct rank *r, const struct op *op, struct t
     nanos begin = r->host, dur = LAUNCH_BASE + rng_below(&r->rng, LAUNCH_SPREAD);
     nanos enqueue = begin + dur - 2 * US;
     int64_t correlation = ++r->correlation, connection = r->connection += 3;
-    host_add(r, (struct host_event){.kind = HOST_OP,
-                                    .thread = thread,
-                                    .name = op->kind->host,
-                                    .op = op,
-                                    .begin = begin,
-                                    .dur = dur,
-                                    .parent = sequence_of(r, op),
-                                    .launch = connection});
-    host_add(r, (struct host_event){.kind = HOST_ENQUEUE,
-                                    .thread = thread,
-                                    .name = "Enqueue",
-                                    .begin = enqueue,
-                                    .dur = 1200,
-                                    .id = correlation});
+    struct host_event *e = host(r, HOST_OP, thread, op->kind->host, begin, dur);
+    e->op = op;
+    e->parent = sequence_of(r, op);
+    e->launch = connection;
+    host(r, HOST_ENQUEUE, thread, "Enqueue", enqueue, 1200)->id = correlation;
     nanos q = r->queue > enqueue + 1300 ? r->queue : enqueue + 1300;
     nanos work = QUEUE_BASE + rng_below(&r->rng, QUEUE_SPREAD);
-    host_add(r, (struct host_event){.kind = HOST_DEQUEUE,
-                                    .thread = THREAD_QUEUE,
-                                    .name = arena_format(&s->names, "Dequeue@%s", op->kind->api).at,
-                                    .begin = q,
-                                    .dur = work,
-                                    .id = correlation});
+    const char *dequeue = arena_format(&s->names, "Dequeue@%s", op->kind->api).at;
+    host(r, HOST_DEQUEUE, THREAD_QUEUE, dequeue, q, work)->id = correlation;
     cann(r, HOST_ACL, THREAD_QUEUE, op->kind->api, q + 200, work - 500, connection - 1, NULL);
     cann(r, is_comm ? HOST_HCCL : HOST_NODE, THREAD_QUEUE, is_comm ? op->kind->api : "launch",
          q + 900, work - 1800, connection, op->kind->name);
@@ -261,12 +250,7 @@ static void copy(struct rank *r, enum copy_way way, nanos call, nanos ready, nan
 
 static void host_op(struct rank *r, const char *name, nanos begin, nanos dur)
 {
-    host_add(r, (struct host_event){.kind = HOST_OP,
-                                    .thread = THREAD_MAIN,
-                                    .name = name,
-                                    .begin = begin,
-                                    .dur = dur,
-                                    .parent = -1});
+    host(r, HOST_OP, THREAD_MAIN, name, begin, dur)->parent = -1;
 }
 
 /* The host activity that explains, or fails to explain, an idle device in [begin, begin + dur). */
@@ -299,11 +283,7 @@ static void stall_host(struct rank *r, enum stall_kind kind, nanos begin, nanos 
             host_op(r, "prepare_inputs", begin + dur / 6 * k, dur / 6 / 2);
         break;
     case STALL_GC:
-        host_add(r, (struct host_event){.kind = HOST_GC,
-                                        .thread = THREAD_MAIN,
-                                        .name = "GC",
-                                        .begin = begin + dur / 2,
-                                        .dur = dur / 100 * 7});
+        host(r, HOST_GC, THREAD_MAIN, "GC", begin + dur / 2, dur / 100 * 7);
         break;
     default:
         break; /* untraced: nothing to see */
@@ -386,14 +366,12 @@ static void end_step(struct rank *r, bool is_cut, nanos tail)
     r->pending = 0;
     step->is_cut = is_cut;
     step->mark_end = r->host;
-    if (step->is_marked)
-        host_add(r, (struct host_event){.kind = HOST_STEP,
-                                        .thread = THREAD_MAIN,
-                                        .name = "ProfilerStep",
-                                        .begin = step->begin,
-                                        .dur = step->mark_end - step->begin,
-                                        .parent = -1,
-                                        .id = step->number});
+    if (step->is_marked) {
+        struct host_event *e = host(r, HOST_STEP, THREAD_MAIN, "ProfilerStep", step->begin,
+                                    step->mark_end - step->begin);
+        e->parent = -1;
+        e->id = step->number;
+    }
     r->host += 2 * US;
     frame_pop(r, 0);
     r->queue = later(r->queue, r->host);
