@@ -102,12 +102,11 @@ void capture_free(struct capture *cap)
     mem_free(cap);
 }
 
-bool capture_is_ascend(const struct capture *cap)
+void capture_set_incore(struct capture *cap)
 {
-    struct str kind = capture_text(cap, cap->facts.kind);
-
-    return kind.n == 0 || str_starts(kind, S("ascend")) || str_equal(kind, S("msprof")) ||
-           str_equal(kind, S("kernel_table"));
+    cap->facts.kind = capture_intern(cap, S("incore"));
+    cap->facts.vendor = VENDOR_ASCEND;
+    cap->facts.is_incore = true;
 }
 
 static bool same_lane(const struct lane_key *a, const struct lane_key *b)
@@ -193,7 +192,7 @@ void capture_told(struct capture *cap, const char *path, uint64_t count)
 
 static unsigned has_of(enum slice_kind kind)
 {
-    if (kind == SLICE_COMM || kind == SLICE_COMM_PART)
+    if (slice_is_comm(kind))
         return HAS_KERNELS | HAS_COMM;
     if (slice_is_kernel(kind))
         return HAS_KERNELS;

@@ -216,7 +216,7 @@ static enum status make_container(struct incore_study *s, struct diag *d)
     struct capture *cap = NULL;
 
     TRY(input_load(s->bin, &options, d, &cap));
-    bool is_incore = str_equal(capture_text(cap, cap->facts.kind), S("incore"));
+    bool is_incore = cap->facts.is_incore;
     if (is_incore)
         write_container(s, cap);
     capture_free(cap);
@@ -392,7 +392,7 @@ static void read_beside(struct incore_study *s, struct incore_exe *exe, struct d
         return;
     for (size_t i = 0; i < list.n; i++) {
         struct str name = list.at[i].name;
-        bool is_table = str_ends(name, S(".csv")) && str_find(name, S("instr_exe")) < name.n;
+        bool is_table = str_ends(name, S(".csv")) && str_contains(name, S("instr_exe"));
         if (list.at[i].kind != FS_FILE || (!is_table && !core_summary_has_busy(name)))
             continue;
         if (mapfile_open(&map, list.at[i].path, d) == ST_OK && is_table)

@@ -14,7 +14,7 @@ static int probe(const struct probe *p)
 {
     if (!sidecar_begins(p->head, S("step")) && !sidecar_begins_cluster(p->head))
         return 0;
-    if (str_find(p->head, S("\"Transport Type\"")) < p->head.n)
+    if (str_contains(p->head, S("\"Transport Type\"")))
         return 95;
     return claims(p->name) ? 60 : 0;
 }
@@ -120,6 +120,8 @@ const struct input_format input_communication_matrix = {
     .summary = "traffic between ranks (JSON)",
     .looks_for = "communication_matrix.json, cluster_communication_matrix.json",
     .role = ROLE_SIDECAR,
+    .vendor = VENDOR_ASCEND,
+    .source = SOURCE_COMM_MATRIX,
     .claims = claims,
     .probe = probe,
     .read = read_matrix,

@@ -12,8 +12,8 @@ enum { MOST_COUNTERS = 4096 }; /* a log has some 50 */
 
 static int probe(const struct probe *p)
 {
-    bool has_title = str_find(p->head, S("AiCore ")) < p->head.n;
-    bool has_total = str_find(p->head, S(" total ticks :")) < p->head.n;
+    bool has_title = str_contains(p->head, S("AiCore "));
+    bool has_total = str_contains(p->head, S(" total ticks :"));
 
     return has_total && (has_title || core_summary_is_log(p->name)) ? 90 : 0;
 }
@@ -64,7 +64,7 @@ static enum status read_core_summary(const struct input_file *in, struct capture
                  "more than %d counters: the others are left out", MOST_COUNTERS);
     }
     if (cap->facts.kind == 0) {
-        cap->facts.kind = capture_intern(cap, S("incore"));
+        capture_set_incore(cap);
         cap->origin = ORIGIN_SIMULATED;
     }
     capture_source(cap, source);
@@ -76,6 +76,7 @@ const struct input_format input_core_summary = {
     .summary = "counters of the simulator's core model (core*_summary_log)",
     .looks_for = "core*_summary_log",
     .role = ROLE_SIDECAR,
+    .vendor = VENDOR_ASCEND,
     .claims = core_summary_is_log,
     .probe = probe,
     .read = read_core_summary,

@@ -4,6 +4,7 @@
 
 #include "base/gz.h"
 #include "base/mapfile.h"
+#include "base/ranked.h"
 #include "input/dedup.h"
 #include "input/kernel_index.h"
 
@@ -60,7 +61,17 @@ static enum status read_file(const struct bundle *b, size_t i, size_t n_parts,
     for (size_t k = 0; k < n_parts; k++)
         parts[k] = b->files[i + 1 + k].path;
 
-    return file->format->streams ? file->format->read(&in, cap) : read_text(file, &in, cap);
+    const enum vendor before = cap->facts.vendor;
+    const size_t first = cap->sources.n;
+    if (before == VENDOR_UNKNOWN)
+        cap->facts.vendor = file->format->vendor;
+    enum status st =
+        file->format->streams ? file->format->read(&in, cap) : read_text(file, &in, cap);
+    if (st != ST_OK)
+        cap->facts.vendor = before;
+    for (size_t k = first; k < cap->sources.n; k++)
+        cap->sources.at[k].kind = file->format->source;
+    return st;
 }
 
 /* What a failed file has told, as a loss of the whole. */
@@ -120,19 +131,11 @@ static enum status read_files(const struct bundle *b, const struct input_options
 
 /* The devices whose kernels are in a capture, in order. */
 struct devices {
-    VEC_OF(int32_t) list;
+    VEC_OF(int64_t) list;
 };
-
-static int by_value(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-
-    return x < y ? -1 : x > y;
-}
 
 static void find_devices(const struct capture *cap, struct devices *devices)
 {
-    size_t n = 0;
     uint8_t *has = mem_grow(NULL, 1, cap->lanes.n + 1);
 
     memset(has, 0, cap->lanes.n + 1);
@@ -142,12 +145,7 @@ static void find_devices(const struct capture *cap, struct devices *devices)
     for (size_t i = 0; i < cap->lanes.n; i++)
         if (has[i] && cap->lanes.at[i].key.device >= 0)
             vec_push(&devices->list, cap->lanes.at[i].key.device);
-    if (devices->list.n > 0)
-        qsort(devices->list.at, devices->list.n, sizeof(*devices->list.at), by_value);
-    for (size_t i = 0; i < devices->list.n; i++)
-        if (n == 0 || devices->list.at[i] != devices->list.at[n - 1])
-            devices->list.at[n++] = devices->list.at[i];
-    devices->list.n = n;
+    devices->list.n = ranked_set(devices->list.at, devices->list.n);
     mem_free(has);
 }
 
@@ -191,9 +189,13 @@ static bool has_aggregates_only(const struct capture *cap, const struct bundle *
 
 static void keep_losses(struct capture *cap, const struct diag *d)
 {
+    static const struct str rows = S_INIT("kernel-details.");
+
     for (size_t i = 0; i < d->entries.n; i++)
         if (d->entries.at[i].severity == SEV_LOSS)
-            vec_push(&cap->losses, ((struct loss){d->entries.at[i].code, d->entries.at[i].count}));
+            vec_push(&cap->losses,
+                     ((struct loss){d->entries.at[i].code, d->entries.at[i].count,
+                                    str_starts(str_of(d->entries.at[i].code), rows)}));
 }
 
 /* Times before the year 2000 are no wall clock, whatever the format says: they count from the start
@@ -309,7 +311,7 @@ static void ask_devices(const struct bundle *b, const struct input_options *opti
     size_t n = file->format->devices(&in, list, MOST);
     for (size_t i = 0; i < n && i < MOST; i++)
         if (list[i] >= 0 && list[i] <= INT32_MAX)
-            vec_push(&devices->list, (int32_t)list[i]);
+            vec_push(&devices->list, list[i]);
     diag_fini(&quiet);
 }
 

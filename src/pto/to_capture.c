@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/bin_blocks.h"
+#include "base/chars.h"
 #include "capture/capture.h"
 #include "pto/outcome.h"
 
@@ -101,7 +102,7 @@ static struct str name_of(struct conversion *c, const struct pto_site *s)
         name = str_part(name, 4, name.n);
     char *text = arena_cstr(&c->scratch, name);
     for (size_t i = 0; i < name.n; i++)
-        text[i] = text[i] >= 'a' && text[i] <= 'z' ? (char)(text[i] - 'a' + 'A') : text[i];
+        text[i] = char_upper(text[i]);
     return str_of(text);
 }
 
@@ -288,7 +289,7 @@ struct capture *pto_to_capture(const struct pto_sim *sim, const struct pto_chip 
         join_others(&c, &sim->cores[i]);
     }
     c.cap->clock.hz = (int64_t)(chip->trace_mhz * 1e6);
-    c.cap->facts.kind = capture_intern(c.cap, S("incore"));
+    capture_set_incore(c.cap);
     c.cap->facts.device_name = capture_intern(c.cap, chip->name);
     c.cap->facts.producer = capture_intern(c.cap, S("strata " STRATA_VERSION));
     c.cap->origin = ORIGIN_SIMULATED;
