@@ -189,7 +189,7 @@ static int run(struct session *s, const void *p)
     if ((size_t)used < s->operands.n)
         return unknown(s, path, used);
     if (args->man)
-        man_page(&s->out, path);
+        help_man(&s->out, path);
     else if (s->common.json)
         print_json(s, path);
     else if (path.command != NULL)

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/diag.h"
 #include "report/record.h"
 
 enum peak {
@@ -100,5 +101,12 @@ struct device_list {
     const struct device **at;
     size_t n;
 };
+
+/* Makes `out` the built-in table with the rows of `text` on top; it lives in the arena and keeps
+ * nothing of `text`. `path` is for messages and becomes the source of rows that name none. `rows`
+ * counts the rows used. A row without a name and a value that is not a number from 0 to 1e9 are
+ * counted as losses. */
+enum status device_table_read(const char *path, struct str text, struct arena *arena,
+                              struct device_table *out, size_t *rows, struct diag *d);
 
 #endif

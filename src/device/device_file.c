@@ -1,7 +1,7 @@
 /*
  * device_file: rows of a user's devices.json, in the shape of device_record.
  */
-#include "device/device_file.h"
+#include "device/device.h"
 
 #include "base/json_read.h"
 #include "base/limits.h"

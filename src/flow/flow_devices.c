@@ -5,7 +5,6 @@
 
 #include "base/fs.h"
 #include "base/mapfile.h"
-#include "device/device_file.h"
 #include "flow/flow_config.h"
 
 enum status flow_devices(struct arena *arena, struct device_table *table, const char **path,

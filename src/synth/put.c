@@ -1,141 +1,109 @@
 /*
- * put: the buffer, numbers as text, and the file behind it.
+ * put: numbers and formats into a buffered file that may be compressed or cut.
  */
 #include "synth/put.h"
 
-enum { BUFFER = 1 << 16 };
+static bool write_cut(void *ctx, struct str text)
+{
+    struct put *p = ctx;
+    uint64_t before = p->out->total;
+    struct sink to = p->is_gzip ? gz_write_sink(&p->gz) : outfile_sink(&p->file);
+
+    if (p->limit > 0)
+        text = str_part(text, 0, before < p->limit ? (size_t)(p->limit - before) : 0);
+    return text.n == 0 || to.write(to.ctx, text);
+}
 
 enum status put_open(struct put *p, const char *path, uint64_t limit, struct diag *d)
 {
-    *p = (struct put){.limit = limit};
+    *p = (struct put){.limit = limit, .path = path};
     TRY(outfile_open(&p->file, path, d));
-    p->path = path;
-    p->cap = BUFFER;
-    p->at = mem_grow(NULL, 1, p->cap);
+    p->out = mem_grow(NULL, sizeof(*p->out), 1);
+    text_out_open(p->out, (struct sink){write_cut, p});
     p->is_gzip = str_ends(str_of(path), S(".gz"));
     if (p->is_gzip)
         gz_write_open(&p->gz, outfile_sink(&p->file));
     return ST_OK;
 }
 
-static void drain(struct put *p)
-{
-    uint64_t before = p->bytes - p->n;
-
-    if (p->limit > 0 && p->bytes > p->limit) /* the tail of what waits lies behind the cut */
-        p->n = before < p->limit ? (size_t)(p->limit - before) : 0;
-    struct sink to = p->is_gzip ? gz_write_sink(&p->gz) : outfile_sink(&p->file);
-    to.write(to.ctx, (struct str){p->at, p->n});
-    p->n = 0;
-}
-
-/* Room for `n` more bytes, at most BUFFER of them. */
-static char *room(struct put *p, size_t n)
-{
-    if (p->n + n > p->cap) {
-        if (p->path != NULL) {
-            drain(p);
-        } else {
-            p->cap = p->cap * 2 + n + 256;
-            p->at = mem_grow(p->at, 1, p->cap);
-        }
-    }
-    return p->at + p->n;
-}
-
-void put_str(struct put *p, struct str s)
-{
-    while (s.n > 0) {
-        size_t part = s.n < BUFFER ? s.n : BUFFER;
-
-        memcpy(room(p, part), s.at, part);
-        p->n += part;
-        p->bytes += part;
-        s = str_part(s, part, s.n);
-    }
-}
-
 /* `value` in units of 10^-places, all places shown or trailing zeros dropped down to one. */
-static size_t print_number(char *out, const struct put_arg *a)
+static size_t print_decimal(char *out, const struct put_arg *a)
 {
-    uint64_t rest = a->value < 0 ? 0 - (uint64_t)a->value : (uint64_t)a->value;
-    char text[NUM_TEXT];
-    size_t n = 0, at = 0, skip = 0;
+    uint64_t rest = a->value < 0 ? 0 - (uint64_t)a->value : (uint64_t)a->value, unit = 1;
+    size_t n = 0;
 
-    for (int i = 0; i < a->places || n == 0 || rest > 0; i++) {
-        if (i == a->places && i > 0)
-            text[n++] = '.';
-        text[n++] = (char)('0' + rest % 10);
-        rest /= 10;
-        if (i == a->places - 1 && rest == 0) {
-            text[n++] = '.';
-            text[n++] = '0';
-        }
-    }
+    for (int i = 0; i < a->places; i++)
+        unit *= 10;
     if (a->value < 0)
-        text[n++] = '-';
-    while (a->is_short && text[skip] == '0' && text[skip + 1] != '.')
-        skip++;
-    while (n > skip)
-        out[at++] = text[--n];
-    return at;
+        out[n++] = '-';
+    n += num_print_u64(out + n, rest / unit);
+    out[n++] = '.';
+    while (unit > 1) {
+        unit /= 10;
+        out[n++] = (char)('0' + rest / unit % 10);
+    }
+    while (a->is_short && out[n - 1] == '0' && out[n - 2] != '.')
+        n--;
+    return n;
 }
 
 static void put_arg(struct put *p, const struct put_arg *a)
 {
+    char number[NUM_TEXT];
+
     put_str(p, a->text);
     if (!a->is_number)
         return;
-    size_t n = print_number(room(p, NUM_TEXT), a);
-    p->n += n;
-    p->bytes += n;
+    if (a->places == 0)
+        text_out_i64(p->out, a->value);
+    else
+        put_str(p, (struct str){number, print_decimal(number, a)});
     put_str(p, a->text);
+}
+
+static void put_literal(struct put *p, struct str text)
+{
+    char piece[256];
+
+    while (text.n > 0) {
+        size_t n = text.n < sizeof(piece) ? text.n : sizeof(piece);
+        for (size_t i = 0; i < n; i++)
+            piece[i] = text.at[i] == '\'' ? '"' : text.at[i];
+        put_str(p, (struct str){piece, n});
+        text = str_part(text, n, text.n);
+    }
 }
 
 void put_format(struct put *p, const char *format, const struct put_arg *args)
 {
-    for (;;) {
-        const char *mark = strchr(format, '%');
-        size_t n = mark != NULL ? (size_t)(mark - format) : strlen(format);
-        char *out = room(p, n);
+    const char *mark;
 
-        for (size_t i = 0; i < n; i++)
-            out[i] = format[i] == '\'' ? '"' : format[i];
-        p->n += n;
-        p->bytes += n;
-        if (mark == NULL)
-            return;
+    for (; (mark = strchr(format, '%')) != NULL; format = mark + 1) {
+        put_literal(p, (struct str){format, (size_t)(mark - format)});
         put_arg(p, args++);
-        format = mark + 1;
     }
+    put_literal(p, str_of(format));
 }
 
 static void release(struct put *p)
 {
-    mem_free(p->at);
-    *p = (struct put){0};
+    if (p->is_gzip)
+        gz_write_close(&p->gz); /* a refusal is remembered by the file */
+    mem_free(p->out);
+    p->out = NULL;
 }
 
 enum status put_close(struct put *p, struct diag *d)
 {
-    enum status st = ST_OK;
-
-    if (p->path != NULL) {
-        drain(p);
-        if (p->is_gzip)
-            gz_write_close(&p->gz); /* a refusal is remembered by the file */
-        st = outfile_commit(&p->file, OUTFILE_FAST, d);
-    }
+    text_out_close(p->out);
     release(p);
-    return st;
+    return outfile_commit(&p->file, OUTFILE_FAST, d);
 }
 
 void put_abort(struct put *p)
 {
-    if (p->path != NULL) {
-        if (p->is_gzip)
-            gz_write_close(&p->gz);
-        outfile_abort(&p->file);
-    }
+    if (p->out == NULL)
+        return;
     release(p);
+    outfile_abort(&p->file);
 }

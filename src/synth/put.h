@@ -15,15 +15,13 @@
 
 #include "base/fs.h"
 #include "base/gz_write.h"
-#include "base/num.h"
+#include "base/text_out.h"
 
 struct put {
-    char *at; /* waiting bytes */
-    size_t n, cap;
-    uint64_t bytes; /* put so far, before compression and cut, waiting ones included */
-    uint64_t limit; /* 0: none */
+    struct text_out *out; /* NULL: not open */
+    uint64_t limit;       /* 0: none */
     struct outfile file;
-    const char *path; /* NULL: not open */
+    const char *path;
     bool is_gzip;
     struct gz_write gz;
 };
@@ -118,17 +116,26 @@ static inline struct put_arg put_ms(nanos ns)
 /* `path` is kept, not copied. */
 enum status put_open(struct put *p, const char *path, uint64_t limit, struct diag *d);
 
-/* Zero-initialised it has no file: the text collects in `at`. */
-void put_str(struct put *p, struct str s);
+static inline void put_str(struct put *p, struct str s)
+{
+    text_out_put(p->out, s);
+}
+
 void put_format(struct put *p, const char *format, const struct put_arg *args);
 #define PUT(p, format) put_format((p), (format), NULL)
 #define PUTF(p, format, ...)                                                                       \
     put_format((p), (format), (const struct put_arg[]){PUT_ARGS(__VA_ARGS__)})
 
+/* Put so far, before compression and cut. */
+static inline uint64_t put_bytes(const struct put *p)
+{
+    return p->out->total + p->out->n;
+}
+
 /* False when the limit cut off what was put last. */
 static inline bool put_is_whole(const struct put *p)
 {
-    return p->limit == 0 || p->bytes <= p->limit;
+    return p->limit == 0 || put_bytes(p) <= p->limit;
 }
 
 enum status put_close(struct put *p, struct diag *d);

@@ -1,3 +1,6 @@
+/*
+ * record: what follows from a record alone: pieces of collectives, stacks, names.
+ */
 #include "synth/record.h"
 
 static const struct {
@@ -43,7 +46,7 @@ void comm_parts(const struct task *t, int64_t rank, int64_t world, struct comm_p
     }
 }
 
-void stack_of(const struct op *op, struct str out[STACK_DEPTH], struct arena *arena)
+void record_stack(const struct op *op, struct str out[STACK_DEPTH], struct arena *arena)
 {
     static const struct str frames[] = {
         S_INIT("/usr/lib/python3/site-packages/torch/_ops.py(1158): __call__"),

@@ -124,6 +124,6 @@ void comm_parts(const struct task *t, int64_t rank, int64_t world,
 
 /* The Python files of a call stack, innermost first; used with and without line ends. */
 enum { STACK_DEPTH = 7 };
-void stack_of(const struct op *op, struct str out[STACK_DEPTH], struct arena *arena);
+void record_stack(const struct op *op, struct str out[STACK_DEPTH], struct arena *arena);
 
 #endif

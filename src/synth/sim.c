@@ -1,5 +1,6 @@
 /*
- * sim: one step of all ranks, operator by operator, with idle times of known cause.
+ * sim: one step of all ranks, operator by operator, with idle times of known cause. It is one long
+ * file because hosts, streams and collectives of all ranks advance together.
  */
 #include "synth/sim.h"
 

@@ -7,6 +7,116 @@
 
 #define MSPROF_FOLDER "20260101000000000_SYNTHABCDEFGHIJK/mindstudio_profiler_output"
 
+static struct dialect dialect_of(const struct synth_options *o)
+{
+    struct dialect d = {
+        .is_old = o->flavor == SYNTH_OLD,
+        .is_new = o->flavor == SYNTH_NEW,
+        .line_end = "\r\n",
+        .stamp_end = "\t",
+        .comm_core = "HCCL",
+        .comm_lane = "HCCL",
+        .quote = "\"",
+        .stream_key = "Physic Stream Id",
+        .level = o->level,
+    };
+
+    if (d.is_new) {
+        d.line_end = "\n";
+        d.comm_core = "COMMUNICATION";
+        d.comm_lane = "Communication";
+        d.quote = "";
+    } else if (d.is_old) {
+        d.stamp_end = "";
+        d.stream_key = "Stream Id";
+    } else if (o->level == 2) {
+        d.line_end = "\n";
+    }
+    return d;
+}
+
+int64_t to_stream(enum stream stream)
+{
+    static const int numbers[STREAM_COUNT] = {2, 5, 3};
+
+    return numbers[stream];
+}
+
+/* Joins parts, the first of which begins a new text. */
+static void join(struct text *t, struct str part, const char *separator)
+{
+    if (t->at != NULL)
+        text_put(t, str_of(separator));
+    text_put(t, part);
+}
+
+static struct str done(struct arena *arena, struct text *t)
+{
+    struct str text = arena_str(arena, text_view(t));
+
+    text_free(t);
+    return text;
+}
+
+struct str to_shapes(struct arena *arena, const struct op *op, const char *separator)
+{
+    struct str rest = str_of(op->in), shape;
+    struct text t = {0};
+
+    while (str_split(&rest, ';', &shape))
+        join(&t, shape, separator);
+    return done(arena, &t);
+}
+
+struct str to_types(struct arena *arena, const struct op *op, const char *separator)
+{
+    static const struct {
+        struct str device, framework;
+    } words[] = {
+        {S_INIT("DT_BF16"), S_INIT("c10::BFloat16")},
+        {S_INIT("FLOAT"), S_INIT("float")},
+        {S_INIT("INT64"), S_INIT("long int")},
+        {S_INIT("INT32"), S_INIT("int")},
+        {S_INIT("BOOL"), S_INIT("bool")},
+    };
+    struct str rest = str_of(op->kind->in_types), word;
+    struct text t = {0};
+
+    while (str_split(&rest, ';', &word)) {
+        struct str out = word;
+        for (size_t i = 0; i < ARRAY_LEN(words); i++)
+            if (str_equal(words[i].device, word))
+                out = words[i].framework;
+        join(&t, out, separator);
+    }
+    return done(arena, &t);
+}
+
+struct str to_stack(struct arena *arena, const struct op *op, const char *separator)
+{
+    struct str frames[STACK_DEPTH];
+    struct text t = {0};
+
+    record_stack(op, frames, arena);
+    for (size_t i = 0; i < STACK_DEPTH; i++)
+        join(&t, frames[i], separator);
+    return done(arena, &t);
+}
+
+const char *to_level(enum host_kind kind, const struct dialect *d)
+{
+    switch (kind) {
+    case HOST_ACL:
+        return "AscendCL@";
+    case HOST_NODE:
+        return "Node@";
+    case HOST_HCCL:
+        return d->is_new ? "Communication@" : "Hccl@";
+    default:
+        return "Runtime@";
+    }
+}
+
 void outlet_init(struct outlet *to, const struct sim *s, struct truth *truth, struct arena *arena,
                  struct diag *d)
 {
@@ -67,7 +177,7 @@ void to_note(struct outlet *to, const char *path, uint64_t bytes, uint64_t recor
 
 enum status to_close(struct outlet *to, struct put *p, uint64_t records, uint64_t complete)
 {
-    to_note(to, p->path, put_is_whole(p) ? p->bytes : p->limit, records, complete);
+    to_note(to, p->path, put_is_whole(p) ? put_bytes(p) : p->limit, records, complete);
     return put_close(p, to->diag);
 }
 
@@ -104,5 +214,5 @@ void events_abort(void *self)
 
 uint64_t events_bytes(const void *self)
 {
-    return ((const struct events *)self)->put.bytes;
+    return put_bytes(&((const struct events *)self)->put);
 }

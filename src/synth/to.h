@@ -5,9 +5,33 @@
 #ifndef STRATA_SYNTH_TO_H
 #define STRATA_SYNTH_TO_H
 
-#include "synth/dialect.h"
 #include "synth/put.h"
 #include "synth/truth.h"
+
+/* How the generations of the Ascend profiler's exports differ. */
+struct dialect {
+    bool is_old;           /* 2023: no OP State, FORMAT_, other process numbers */
+    bool is_new;           /* newest: Device_id column, numbers for times, small flow ids */
+    const char *line_end;  /* of kernel_details.csv */
+    const char *stamp_end; /* after a time in a CSV file */
+    const char *comm_core; /* "Accelerator Core" of a collective */
+    const char *comm_lane; /* process name of the communication lanes */
+    const char *quote;     /* around a time in JSON */
+    const char *stream_key;
+    int64_t level;
+};
+
+/* Stream numbers as the profiler shows them. */
+int64_t to_stream(enum stream stream);
+
+/* Shapes, types and stack of an operator in the framework's words; the stack of NULL is that of
+ * work outside of operators. */
+struct str to_shapes(struct arena *arena, const struct op *op, const char *separator);
+struct str to_types(struct arena *arena, const struct op *op, const char *separator);
+struct str to_stack(struct arena *arena, const struct op *op, const char *separator);
+
+/* "name" for the trace: steps carry their number, CANN calls their level. */
+const char *to_level(enum host_kind kind, const struct dialect *d);
 
 /* One rank, as writers see it. */
 struct outlet {

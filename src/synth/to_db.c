@@ -238,7 +238,7 @@ static int64_t callchain(struct database *b, const struct op *op)
         return NULL_ID;
     if (hash_get(&b->chains, key, &known))
         return known;
-    stack_of(op, frames, &b->to->scratch);
+    record_stack(op, frames, &b->to->scratch);
     for (int64_t i = 0; i < STACK_DEPTH; i++)
         INSERT(b, DB_CALLCHAIN, b->chains_n, frame_id(b, frames[i]), i);
     hash_put(&b->chains, key, (uint32_t)b->chains_n);
@@ -271,8 +271,8 @@ static void framework_event(struct database *b, const struct host_event *e)
         if (e->launch > 0)
             connection = connect(b, e->launch);
         if (e->op != NULL && e->op->in[0] != '\0') {
-            types = frame_id(b, dialect_types(a, e->op, ";\r\n"));
-            shapes = frame_id(b, dialect_shapes(a, e->op, ";\r\n"));
+            types = frame_id(b, to_types(a, e->op, ";\r\n"));
+            shapes = frame_id(b, to_shapes(a, e->op, ";\r\n"));
         }
     }
     if (e->kind == HOST_STEP) {
@@ -303,7 +303,7 @@ static int64_t task_row(struct database *b, const struct task *t, nanos begin, n
     int64_t id = b->tasks++;
 
     INSERT(b, DB_TASK, begin, begin + dur, device_id(b), t->connection, id, b->rank->pid,
-           name_id(b, type), context, stream_number(t->stream), t->task_id, NO_MODEL);
+           name_id(b, type), context, to_stream(t->stream), t->task_id, NO_MODEL);
     return id;
 }
 

@@ -80,8 +80,8 @@ static void op_event(struct kineto *k, const struct host_event *e)
         PUTF(p, "'Sequence number': %, 'Fwd thread id': %, ", e->parent,
              e->op != NULL && e->op->is_backward ? 1 : 0);
     if (e->op != NULL && e->op->in[0] != '\0')
-        PUTF(p, "'Input Dims': [[%]], 'Input type': ['%'], ", dialect_shapes(a, e->op, "], ["),
-             dialect_types(a, e->op, "\", \""));
+        PUTF(p, "'Input Dims': [[%]], 'Input type': ['%'], ", to_shapes(a, e->op, "], ["),
+             to_types(a, e->op, "\", \""));
     PUTF(p, "'Ev Idx': %", k->index++);
     tail(k);
 }

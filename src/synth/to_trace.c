@@ -100,10 +100,10 @@ static void put_op_args(struct trace *t, const struct host_event *e)
     PUTF(p, "{'Sequence number': %, 'Fwd thread id': %", e->parent,
          e->op != NULL && e->op->is_backward ? 1 : 0);
     if (e->op != NULL && e->op->in[0] != '\0')
-        PUTF(p, ", 'Input Dims': '%', 'Input type': '%'", dialect_shapes(a, e->op, ";\\r\\n"),
-             dialect_types(a, e->op, ";\\r\\n"));
+        PUTF(p, ", 'Input Dims': '%', 'Input type': '%'", to_shapes(a, e->op, ";\\r\\n"),
+             to_types(a, e->op, ";\\r\\n"));
     if (t->sim->options->stacks)
-        PUTF(p, ", 'Call stack': '%'", dialect_stack(a, e->op, ";\\r\\n"));
+        PUTF(p, ", 'Call stack': '%'", to_stack(a, e->op, ";\\r\\n"));
     PUT(p, "}");
 }
 
@@ -148,8 +148,8 @@ static void cann_event(struct trace *t, const struct host_event *e)
     EVENT(&t->events,
           "{'name': '%%', 'pid': %, 'tid': %, 'ts': %, 'dur': %, 'args': {'Thread Id': %, 'Mode': "
           "'%', 'level': '%', 'id': '%', 'item_id': '%', 'connection_id': %}, 'ph': 'X'}",
-          level_prefix(e->kind, &t->dialect), e->name, lane_pid(t, LANE_CANN), tid,
-          stamp(t, e->begin), put_short(e->dur), tid, mode,
+          to_level(e->kind, &t->dialect), e->name, lane_pid(t, LANE_CANN), tid, stamp(t, e->begin),
+          put_short(e->dur), tid, mode,
           e->kind == HOST_HCCL && t->dialect.is_new ? "communication" : levels[e->kind],
           is_acl ? e->name : "0", e->item != NULL ? e->item : "0", e->id);
 }
@@ -211,8 +211,7 @@ static void comm_part(struct trace *t, const struct task *task, const struct com
     PUTF(p,
          "'stream id': %, 'task id': %, 'context id': %, 'task type': '%', 'src rank': %, 'dst "
          "rank': %, ",
-         stream_number(STREAM_COMM), task->task_id, part->plane, part->name, t->rank->id,
-         part->peer);
+         to_stream(STREAM_COMM), task->task_id, part->plane, part->name, t->rank->id, part->peer);
     PUTF(p,
          "'transport type': '%', 'size(Byte)': %, 'data type': '%', 'link type': '%', "
          "'bandwidth(GB/s)': %, 'model id': 4294967295}, 'ph': 'X'}",
@@ -257,7 +256,7 @@ static const char *task_type(const struct trace *t, const struct task *task)
 static void device_task(struct trace *t, const struct task *task)
 {
     struct put *p = &t->events.put;
-    int64_t pid = lane_pid(t, LANE_HARDWARE), stream = stream_number(task->stream);
+    int64_t pid = lane_pid(t, LANE_HARDWARE), stream = to_stream(task->stream);
 
     if (task->kind == TASK_COMM) {
         comm_task(t, task);
@@ -389,7 +388,7 @@ static enum status close_trace(void *self)
         name_thread(t, lane_pid(t, LANE_CANN), tid, "Thread", tid);
     }
     for (int k = 0; k < STREAM_COUNT; k++) {
-        int64_t stream = stream_number((enum stream)k);
+        int64_t stream = to_stream((enum stream)k);
         name_thread(t, lane_pid(t, LANE_HARDWARE), stream, "Stream", stream);
     }
     name_thread(

@@ -1,4 +1,4 @@
-#include "cli/completion.h"
+#include "cli/help.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,12 +67,12 @@ static void assert_parses(const char *shell, void (*script)(struct out *o, struc
 
 TEST(the_zsh_script_parses)
 {
-    assert_parses("zsh", completion_zsh);
+    assert_parses("zsh", help_zsh);
 }
 
 TEST(the_fish_script_parses)
 {
-    assert_parses("fish", completion_fish);
+    assert_parses("fish", help_fish);
 }
 
 /* What bash offers for the words typed so far; the last one is being typed. */
@@ -84,7 +84,7 @@ static void assert_offers(const char *words, const char *wanted)
                                "echo \"${COMPREPLY[*]}\"";
     char path[] = "/tmp/strata-completion-XXXXXX";
 
-    write_script(path, completion_bash);
+    write_script(path, help_bash);
     assert_says((const char *const[]){"bash", "-c", body, "bash", path, words, NULL}, wanted);
     unlink(path);
 }
@@ -110,5 +110,5 @@ TEST(bash_offers_values)
     assert_offers("strata help ver", "version\n");
 }
 
-TEST_MAIN("cli/completion", T(the_zsh_script_parses), T(the_fish_script_parses),
+TEST_MAIN("cli/cmd_completion", T(the_zsh_script_parses), T(the_fish_script_parses),
           T(bash_offers_commands), T(bash_offers_options_of_the_command), T(bash_offers_values))
