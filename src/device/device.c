@@ -269,10 +269,10 @@ static const struct field device_fields[] = {
     FIELD_MADE(FIELD_CSTR, "unconfirmed", unconfirmed, NULL),
     FIELD(struct device, source, "source"),
 };
-const struct record device_record = RECORD(struct device, device_fields);
+const struct record device_row_record = RECORD(struct device, device_fields);
 
 static const struct field list_fields[] = {
-    FIELD_POINTERS(struct device_list, at, n, "devices", &device_record),
+    FIELD_POINTERS(struct device_list, at, n, "devices", &device_row_record),
 };
 static const struct record list_record = RECORD(struct device_list, list_fields);
 

@@ -94,8 +94,8 @@ const struct device_rate *device_rate_of(const struct device *d);
 /* "Ascend 910B", "H200". */
 const char *device_full_name(const struct device *d, struct arena *arena);
 
-extern const struct record device_record;  /* of a struct device; needs an arena */
-extern const struct schema devices_schema; /* of a struct device_list; likewise */
+extern const struct record device_row_record; /* of a struct device; needs an arena */
+extern const struct schema devices_schema;    /* of a struct device_list; likewise */
 
 struct device_list {
     const struct device **at;

@@ -1,5 +1,5 @@
 /*
- * device_file: rows of a user's devices.json, in the shape of device_record.
+ * device_file: rows of a user's devices.json, in the shape of device_row_record.
  */
 #include "device/device.h"
 
@@ -84,8 +84,8 @@ static void take_field(struct reader *r, struct str key, struct device *row)
         take_peaks(r, row);
         return;
     }
-    for (size_t i = 0; i < device_record.n; i++) {
-        const struct field *f = &device_record.fields[i];
+    for (size_t i = 0; i < device_row_record.n; i++) {
+        const struct field *f = &device_row_record.fields[i];
         void *at = (char *)row + f->offset;
         if (!str_equal(key, str_of(f->key)))
             continue;
@@ -103,8 +103,8 @@ static void take_field(struct reader *r, struct str key, struct device *row)
 /* What `row` gives replaces what `base` has; a peak that the user gives is no longer unsure. */
 static void overlay(struct device *base, const struct device *row)
 {
-    for (size_t i = 0; i < device_record.n; i++) {
-        const struct field *f = &device_record.fields[i];
+    for (size_t i = 0; i < device_row_record.n; i++) {
+        const struct field *f = &device_row_record.fields[i];
         char *to = (char *)base + f->offset;
         const char *from = (const char *)row + f->offset;
         if (f->get != NULL || f->items != NULL || field_value(f, row, NULL).type == VALUE_NONE)
