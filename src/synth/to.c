@@ -35,7 +35,7 @@ static struct dialect dialect_of(const struct synth_options *o)
     return d;
 }
 
-int64_t to_stream(enum stream stream)
+int64_t to_stream(enum synth_stream stream)
 {
     static const int numbers[STREAM_COUNT] = {2, 5, 3};
 
@@ -58,7 +58,7 @@ static struct str done(struct arena *arena, struct text *t)
     return text;
 }
 
-struct str to_shapes(struct arena *arena, const struct op *op, const char *separator)
+struct str to_shapes(struct arena *arena, const struct synth_op *op, const char *separator)
 {
     struct str rest = str_of(op->in), shape;
     struct text t = {0};
@@ -68,7 +68,7 @@ struct str to_shapes(struct arena *arena, const struct op *op, const char *separ
     return done(arena, &t);
 }
 
-struct str to_types(struct arena *arena, const struct op *op, const char *separator)
+struct str to_types(struct arena *arena, const struct synth_op *op, const char *separator)
 {
     static const struct {
         struct str device, framework;
@@ -92,7 +92,7 @@ struct str to_types(struct arena *arena, const struct op *op, const char *separa
     return done(arena, &t);
 }
 
-struct str to_stack(struct arena *arena, const struct op *op, const char *separator)
+struct str to_stack(struct arena *arena, const struct synth_op *op, const char *separator)
 {
     struct str frames[STACK_DEPTH];
     struct text t = {0};

@@ -22,13 +22,13 @@ struct dialect {
 };
 
 /* Stream numbers as the profiler shows them. */
-int64_t to_stream(enum stream stream);
+int64_t to_stream(enum synth_stream stream);
 
 /* Shapes, types and stack of an operator in the framework's words; the stack of NULL is that of
  * work outside of operators. */
-struct str to_shapes(struct arena *arena, const struct op *op, const char *separator);
-struct str to_types(struct arena *arena, const struct op *op, const char *separator);
-struct str to_stack(struct arena *arena, const struct op *op, const char *separator);
+struct str to_shapes(struct arena *arena, const struct synth_op *op, const char *separator);
+struct str to_types(struct arena *arena, const struct synth_op *op, const char *separator);
+struct str to_stack(struct arena *arena, const struct synth_op *op, const char *separator);
 
 /* "name" for the trace: steps carry their number, CANN calls their level. */
 const char *to_level(enum host_kind kind, const struct dialect *d);

@@ -48,7 +48,7 @@ static void host_event(struct events *c, const struct host_event *e)
               PID_HOST, tid, stamp(e->begin), put_us(e->dur));
 }
 
-static void device_task(struct events *c, const struct task *t)
+static void device_task(struct events *c, const struct synth_task *t)
 {
     int64_t tid = (int64_t)t->stream + 1;
 
@@ -66,7 +66,7 @@ static void device_task(struct events *c, const struct task *t)
 static void write_step(void *self)
 {
     struct events *c = self;
-    const struct step *step = &c->to->rank->step;
+    const struct synth_step *step = &c->to->rank->step;
 
     for (size_t i = 0; i < step->host.n; i++)
         host_event(c, &step->host.at[i]);

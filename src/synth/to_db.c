@@ -221,13 +221,13 @@ static void insert(struct database *b, enum db_table which, const int64_t *value
     insert((b), (which), (const int64_t[]){__VA_ARGS__},                                           \
            (int)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)))
 
-static int64_t global_tid(const struct database *b, enum thread thread)
+static int64_t global_tid(const struct database *b, enum synth_thread thread)
 {
     return b->rank->pid << 32 | rank_tid(b->rank, thread);
 }
 
 /* The stack of an operator, stored once for each operator and module. */
-static int64_t callchain(struct database *b, const struct op *op)
+static int64_t callchain(struct database *b, const struct synth_op *op)
 {
     uint64_t key =
         op != NULL ? hash_mix((uint64_t)op->code + 1, hash_bytes(str_of(op->module))) : 1;
@@ -297,7 +297,7 @@ static void host_event(struct database *b, const struct host_event *e)
         framework_event(b, e);
 }
 
-static int64_t task_row(struct database *b, const struct task *t, nanos begin, nanos dur,
+static int64_t task_row(struct database *b, const struct synth_task *t, nanos begin, nanos dur,
                         const char *type, int64_t context)
 {
     int64_t id = b->tasks++;
@@ -313,9 +313,9 @@ static int64_t shape_id(struct database *b, const char *shape)
     return name_id(b, arena_format(&b->to->scratch, "\"%s\"", shape).at);
 }
 
-static void kernel(struct database *b, const struct task *t)
+static void kernel(struct database *b, const struct synth_task *t)
 {
-    const struct op *op = t->op;
+    const struct synth_op *op = t->op;
     const struct op_kind *kind = op->kind;
     bool is_mix = strncmp(kind->core, "MIX", 3) == 0;
     int64_t none = name_id(b, "N/A");
@@ -338,7 +338,7 @@ static void kernel(struct database *b, const struct task *t)
            name_id(b, kind->out_types), shape_id(b, op->out), none);
 }
 
-static void collective(struct database *b, const struct task *t)
+static void collective(struct database *b, const struct synth_task *t)
 {
     struct comm_part parts[COMM_PARTS];
     int64_t group = name_id(b, b->sim->group), op = ++b->comm_ops;
@@ -358,7 +358,7 @@ static void collective(struct database *b, const struct task *t)
     }
 }
 
-static void device_task(struct database *b, const struct task *t)
+static void device_task(struct database *b, const struct synth_task *t)
 {
     int64_t id;
 
@@ -387,7 +387,7 @@ static void overlap(struct database *b, const struct spans *list, int64_t type)
 static void write_step(void *self)
 {
     struct database *b = self;
-    const struct step *step = &b->rank->step;
+    const struct synth_step *step = &b->rank->step;
     const struct step_sets *sets = &b->to->truth->sets;
 
     for (size_t i = 0; i < step->host.n; i++)

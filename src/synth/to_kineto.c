@@ -32,7 +32,7 @@ static void tail(struct kineto *k)
     events_end(&k->events);
 }
 
-static int64_t stream_of(enum stream stream)
+static int64_t stream_of(enum synth_stream stream)
 {
     static const int numbers[STREAM_COUNT] = {7, 20, 13};
 
@@ -95,7 +95,7 @@ static void flow(struct kineto *k, const char *ph, int64_t id, int64_t pid, int6
           ph, id, pid, tid, put_us(at - BASE), cat, cat, ph[0] == 'f' ? ", \"bp\": \"e\"" : "");
 }
 
-static void runtime_event(struct kineto *k, const char *name, int cbid, enum thread thread,
+static void runtime_event(struct kineto *k, const char *name, int cbid, enum synth_thread thread,
                           nanos begin, nanos dur, int64_t correlation, bool has_device)
 {
     int64_t tid = rank_tid(k->rank, thread);
@@ -157,7 +157,7 @@ static void host_event(struct kineto *k, const struct host_event *e)
     }
 }
 
-static void nccl_args(struct kineto *k, const struct task *t)
+static void nccl_args(struct kineto *k, const struct synth_task *t)
 {
     static const char *const kinds[] = {"allreduce", "reduce_scatter_tensor_coalesced",
                                         "_allgather_base", "all_to_allv"};
@@ -170,7 +170,7 @@ static void nccl_args(struct kineto *k, const struct task *t)
          k->events.to->ranks);
 }
 
-static void kernel_event(struct kineto *k, const struct task *t)
+static void kernel_event(struct kineto *k, const struct synth_task *t)
 {
     struct put *p = &k->events.put;
     int64_t device = k->rank->id % 8, stream = stream_of(t->stream);
@@ -195,7 +195,7 @@ static void kernel_event(struct kineto *k, const struct task *t)
     flow(k, "f", t->connection, device, stream, t->begin, "ac2g");
 }
 
-static void device_task(struct kineto *k, const struct task *t)
+static void device_task(struct kineto *k, const struct synth_task *t)
 {
     int64_t device = k->rank->id % 8, stream = stream_of(t->stream);
     bool is_in = t->way == COPY_HOST_TO_DEVICE;
@@ -223,7 +223,7 @@ static void device_task(struct kineto *k, const struct task *t)
 static void write_step(void *self)
 {
     struct kineto *k = self;
-    const struct step *step = &k->rank->step;
+    const struct synth_step *step = &k->rank->step;
     const struct step_sets *sets = &k->events.to->truth->sets;
 
     for (size_t i = 0; i < step->host.n; i++)
@@ -267,7 +267,7 @@ static enum status close_kineto(void *self)
     meta(k, "process_name", "name", device, 0, "\"python3\"");
     meta(k, "process_labels", "labels", device, 0, device == 0 ? "\"GPU 0\"" : "\"GPU\"");
     for (int i = 0; i < STREAM_COUNT; i++)
-        meta(k, "thread_name", "name", device, stream_of((enum stream)i), streams[i]);
+        meta(k, "thread_name", "name", device, stream_of((enum synth_stream)i), streams[i]);
     meta(k, "thread_name", "name", pid, rank_tid(k->rank, THREAD_MAIN), "\"thread (python3)\"");
     meta(k, "thread_name", "name", pid, rank_tid(k->rank, THREAD_BACKWARD),
          "\"thread (pt_autograd_0)\"");

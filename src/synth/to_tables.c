@@ -59,7 +59,7 @@ static void share(struct put *p, nanos dur, int permille)
     PUTF(p, ",%,%", put_short(dur * permille / 1000), put_short(permille));
 }
 
-static void cube_pmu(struct put *p, const struct task *t)
+static void cube_pmu(struct put *p, const struct synth_task *t)
 {
     nanos busy = t->dur * 94 / 100;
     int mac = t->op->kind->mac;
@@ -73,7 +73,7 @@ static void cube_pmu(struct put *p, const struct task *t)
     PUTF(p, ",%", put_short(4));
 }
 
-static void vector_pmu(struct put *p, const struct task *t, int part)
+static void vector_pmu(struct put *p, const struct synth_task *t, int part)
 {
     nanos busy = t->dur * part / 100;
 
@@ -85,7 +85,7 @@ static void vector_pmu(struct put *p, const struct task *t, int part)
     PUTF(p, ",%", put_short(23));
 }
 
-static void pmu(struct put *p, bool is_old, const struct task *t)
+static void pmu(struct put *p, bool is_old, const struct synth_task *t)
 {
     const struct op_kind *kind = t->op->kind;
     bool is_vector = strcmp(kind->core, "AI_VECTOR_CORE") == 0;
@@ -107,9 +107,10 @@ static void pmu(struct put *p, bool is_old, const struct task *t)
 }
 
 /* Shapes were quoted once before the CSV writer quoted them again; msprof's own writer does not. */
-static void shapes(struct put *p, const struct dialect *d, bool is_summary, const struct task *t)
+static void shapes(struct put *p, const struct dialect *d, bool is_summary,
+                   const struct synth_task *t)
 {
-    const struct op *op = t->op;
+    const struct synth_op *op = t->op;
     const char *quote = is_summary ? "\"" : "\"\"\"";
 
     if (t->kind == TASK_COMM) {
@@ -122,7 +123,7 @@ static void shapes(struct put *p, const struct dialect *d, bool is_summary, cons
 }
 
 static void kernels_row(struct put *p, const struct dialect *d, bool is_summary,
-                        const struct rank *r, const struct task *t)
+                        const struct rank *r, const struct synth_task *t)
 {
     const struct op_kind *kind = t->op->kind;
     bool is_comm = t->kind == TASK_COMM, is_mix = strncmp(kind->core, "MIX", 3) == 0;
@@ -261,7 +262,7 @@ static void put_device(struct tables *t, struct put *p)
 static void step_times(struct tables *t, const struct step_sets *sets)
 {
     struct put *p = &t->put[TABLE_STEPS];
-    const struct step *step = &t->rank->step;
+    const struct synth_step *step = &t->rank->step;
     nanos comm = account_length(&sets->communication), exposed = account_length(&sets->exposed);
 
     put_device(t, p);
@@ -272,10 +273,10 @@ static void step_times(struct tables *t, const struct step_sets *sets)
     t->rows[TABLE_STEPS]++;
 }
 
-static void operator_row(struct tables *t, const struct task *task)
+static void operator_row(struct tables *t, const struct synth_task *task)
 {
     struct put *p = &t->put[TABLE_OPERATORS];
-    const struct op *op = task->op;
+    const struct synth_op *op = task->op;
     nanos core = op_is_core(op->code) ? task->dur : 0;
     struct arena *a = &t->to->scratch;
 
@@ -290,7 +291,7 @@ static void memory_rows(struct tables *t)
 {
     enum { PERIOD = 20000000 };
     struct put *p = &t->put[TABLE_MEMORY];
-    const struct step *step = &t->rank->step;
+    const struct synth_step *step = &t->rank->step;
     int64_t device = t->rank->id % 8;
 
     for (nanos at = step->begin; at < step->next_begin; at += PERIOD) {
@@ -323,7 +324,7 @@ static void link_info(struct put *p, int64_t bytes, nanos transit)
 }
 
 static void comm_entry(struct put *p, const char *name, const char *group, nanos begin,
-                       const struct task *t)
+                       const struct synth_task *t)
 {
     nanos idle = t->dur - t->transit - t->waited, all = t->waited + t->transit;
     /* With four decimals. */
@@ -347,13 +348,13 @@ static void comm_entry(struct put *p, const char *name, const char *group, nanos
 static void comm_step(struct tables *t)
 {
     struct put *p = &t->put[TABLE_COMM];
-    const struct step *step = &t->rank->step;
-    struct task total = {0};
+    const struct synth_step *step = &t->rank->step;
+    struct synth_task total = {0};
 
     PUTF(p, "%'step%': {'p2p': {}, 'collective': {", t->rows[TABLE_COMM] > 0 ? ", " : "",
          step->number);
     for (size_t i = 0; i < step->tasks.n; i++) {
-        const struct task *c = &step->tasks.at[i];
+        const struct synth_task *c = &step->tasks.at[i];
         if (c->kind != TASK_COMM)
             continue;
         comm_entry(p, c->name, t->sim->group, c->begin, c);
@@ -372,13 +373,13 @@ static void comm_step(struct tables *t)
 static void matrix_step(struct tables *t)
 {
     struct put *p = &t->put[TABLE_MATRIX];
-    const struct step *step = &t->rank->step;
+    const struct synth_step *step = &t->rank->step;
     bool seen[OP_COUNT] = {false}, has_one = false;
 
     PUTF(p, "%'step%': {'p2p': {}, 'collective': {", t->rows[TABLE_MATRIX] > 0 ? ", " : "",
          step->number);
     for (size_t i = 0; i < step->tasks.n; i++) {
-        const struct task *c = &step->tasks.at[i];
+        const struct synth_task *c = &step->tasks.at[i];
         static const char *const kinds[] = {"allreduce", "reducescatter", "allgather", "alltoallv"};
         if (c->kind != TASK_COMM || (!t->dialect.is_old && seen[c->op->code]))
             continue;
@@ -405,10 +406,10 @@ static void matrix_step(struct tables *t)
 static void write_step(void *self)
 {
     struct tables *t = self;
-    const struct step *step = &t->rank->step;
+    const struct synth_step *step = &t->rank->step;
 
     for (size_t i = 0; i < step->tasks.n; i++) {
-        const struct task *task = &step->tasks.at[i];
+        const struct synth_task *task = &step->tasks.at[i];
         if (task->kind != TASK_KERNEL && task->kind != TASK_COMM)
             continue;
         for (int k = 0; k < 2; k++) {

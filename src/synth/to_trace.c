@@ -14,7 +14,7 @@ struct trace {
     int64_t flows;
 };
 
-enum lane {
+enum to_lane {
     LANE_CANN,
     LANE_HARDWARE,
     LANE_FREQ,
@@ -39,7 +39,7 @@ static const struct {
 };
 
 /* Newer exports pack host process, lane and device into bits; old ones string decimals together. */
-static int64_t lane_pid(const struct trace *t, enum lane lane)
+static int64_t lane_pid(const struct trace *t, enum to_lane lane)
 {
     int64_t host = t->rank->pid, device = t->rank->id % 8;
 
@@ -56,7 +56,7 @@ static struct put_arg stamp(const struct trace *t, nanos ns)
     return put_stamp(ns, t->dialect.quote);
 }
 
-static int64_t tid_of(const struct trace *t, enum thread thread)
+static int64_t tid_of(const struct trace *t, enum synth_thread thread)
 {
     return rank_tid(t->rank, thread);
 }
@@ -168,7 +168,7 @@ static void host_event(struct trace *t, const struct host_event *e)
 }
 
 /* The arrows that end at a task: one from the CANN call, one from the framework's operator. */
-static void flows_to(struct trace *t, const struct task *task, int64_t pid, int64_t tid)
+static void flows_to(struct trace *t, const struct synth_task *task, int64_t pid, int64_t tid)
 {
     int64_t id = t->dialect.is_old ? task->connection : task->connection << 32;
     int64_t api_tid = tid_of(t, task->api_thread);
@@ -197,7 +197,7 @@ static struct put_arg bandwidth(int64_t bytes, nanos dur)
     return put_fixed(dur > 0 ? bytes * 10000 / dur : 0, 4);
 }
 
-static void comm_part(struct trace *t, const struct task *task, const struct comm_part *part)
+static void comm_part(struct trace *t, const struct synth_task *task, const struct comm_part *part)
 {
     struct put *p = &t->events.put;
     bool is_wait = part->bytes == 0;
@@ -220,7 +220,7 @@ static void comm_part(struct trace *t, const struct task *task, const struct com
     events_end(&t->events);
 }
 
-static void comm_task(struct trace *t, const struct task *task)
+static void comm_task(struct trace *t, const struct synth_task *task)
 {
     struct comm_part parts[COMM_PARTS];
     int64_t pid = lane_pid(t, LANE_COMM);
@@ -240,7 +240,7 @@ static void comm_task(struct trace *t, const struct task *task)
 }
 
 /* The timeline calls most kernels AI_CORE whatever the table says; the oldest call all Other. */
-static const char *task_type(const struct trace *t, const struct task *task)
+static const char *task_type(const struct trace *t, const struct synth_task *task)
 {
     if (task->kind == TASK_COPY)
         return "PCIE_DMA_SQE";
@@ -253,7 +253,7 @@ static const char *task_type(const struct trace *t, const struct task *task)
     return task->op->kind->core;
 }
 
-static void device_task(struct trace *t, const struct task *task)
+static void device_task(struct trace *t, const struct synth_task *task)
 {
     struct put *p = &t->events.put;
     int64_t pid = lane_pid(t, LANE_HARDWARE), stream = to_stream(task->stream);
@@ -285,14 +285,14 @@ static const char *const overlaps[] = {"Computing", "Communication",
 static void overlap(struct trace *t, int tid, const struct spans *list)
 {
     for (size_t i = 0; i < list->list.n; i++) {
-        const struct span *s = &list->list.at[i];
+        const struct account_span *s = &list->list.at[i];
         EVENT(&t->events, "{'name': '%', 'pid': %, 'tid': %, 'ts': %, 'dur': %, 'ph': 'X'}",
               overlaps[tid], lane_pid(t, LANE_OVERLAP), tid, stamp(t, s->begin),
               put_short(s->end - s->begin));
     }
 }
 
-static void counters(struct trace *t, const struct step *step)
+static void counters(struct trace *t, const struct synth_step *step)
 {
     enum { PERIOD = 10000000 };
 
@@ -316,7 +316,7 @@ static void counters(struct trace *t, const struct step *step)
 static void write_step(void *self)
 {
     struct trace *t = self;
-    const struct step *step = &t->rank->step;
+    const struct synth_step *step = &t->rank->step;
     const struct step_sets *sets = &t->events.to->truth->sets;
     int64_t pid = t->rank->pid;
 
@@ -374,21 +374,21 @@ static enum status close_trace(void *self)
     if (!t->is_msprof) {
         name_process(t, t->rank->pid, "Python", "CPU", 0);
         for (int k = 0; k < (is_training ? THREAD_COUNT : THREAD_BACKWARD); k++) {
-            int64_t tid = tid_of(t, (enum thread)k);
+            int64_t tid = tid_of(t, (enum synth_thread)k);
             name_thread(t, t->rank->pid, tid, "Thread", tid);
         }
         name_process(t, t->rank->pid + 1, "Python GC", "CPU", 0);
     }
     for (int k = 0; k < LANE_COUNT; k++)
-        name_process(t, lane_pid(t, (enum lane)k),
+        name_process(t, lane_pid(t, (enum to_lane)k),
                      k == LANE_COMM ? t->dialect.comm_lane : lanes[k].name, lanes[k].label,
                      t->dialect.is_old ? lanes[k].sort_old : lanes[k].sort);
     for (int k = 0; k < THREAD_BACKWARD; k++) {
-        int64_t tid = tid_of(t, (enum thread)k);
+        int64_t tid = tid_of(t, (enum synth_thread)k);
         name_thread(t, lane_pid(t, LANE_CANN), tid, "Thread", tid);
     }
     for (int k = 0; k < STREAM_COUNT; k++) {
-        int64_t stream = to_stream((enum stream)k);
+        int64_t stream = to_stream((enum synth_stream)k);
         name_thread(t, lane_pid(t, LANE_HARDWARE), stream, "Stream", stream);
     }
     name_thread(
