@@ -1,3 +1,6 @@
+/*
+ * Kernels of the control processor, and how much of their time other work hides.
+ */
 #include "analysis/aicpu.h"
 
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/*
+ * The architecture as a whole: evidence, cross-checks, confidence.
+ */
 #include "analysis/arch.h"
 
 #include <math.h>

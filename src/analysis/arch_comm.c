@@ -1,3 +1,6 @@
+/*
+ * What each stream is for, and how much communication hides behind compute.
+ */
 #include "analysis/arch_comm.h"
 
 #include <stdlib.h>

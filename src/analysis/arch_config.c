@@ -1,3 +1,6 @@
+/*
+ * A model's sizes and the run's parallelism from shapes, names and the profiler's own words.
+ */
 #include "analysis/arch_config.h"
 
 #include "analysis/arch_layers.h"

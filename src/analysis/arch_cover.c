@@ -1,3 +1,6 @@
+/*
+ * The cover of the reports of several ranks: the same ten sections, a row for each.
+ */
 #include "analysis/arch_cover.h"
 
 #include "analysis/arch.h"

@@ -1,3 +1,6 @@
+/*
+ * What kernels are for, told by tables of name patterns.
+ */
 #include "analysis/arch_family.h"
 
 #include <assert.h>

@@ -1,3 +1,6 @@
+/*
+ * Passes and layers, cut where attention begins.
+ */
 #include "analysis/arch_layers.h"
 
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/*
+ * Layers of one type put together: statistics, a representative, variants.
+ */
 #include "analysis/arch_types.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/*
+ * Idle time of each step and of the whole capture.
+ */
 #include "analysis/bubbles.h"
 
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/*
+ * Two captures compared: groups matched, samples tested, operators summed.
+ */
 #include "analysis/compare.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/*
+ * Steps that do the same work, and statistics over them.
+ */
 #include "analysis/groups.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/*
+ * Tags, severity, risk and confidence from facts and evidence.
+ */
 #include "analysis/judgement.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/*
+ * What to do next, from the judgement.
+ */
 #include "analysis/recommend.h"
 
 #include <stdarg.h>

@@ -1,3 +1,6 @@
+/*
+ * Where steps begin and end.
+ */
 #include "analysis/steps.h"
 
 #include <regex.h>

@@ -1,3 +1,6 @@
+/*
+ * The layers of each step as blocks with four clocks.
+ */
 #include "analysis/structures.h"
 
 #include <stdlib.h>

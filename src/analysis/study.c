@@ -1,3 +1,6 @@
+/*
+ * Facts that analyses share, each found once.
+ */
 #include "analysis/study.h"
 
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/*
+ * A capture filled, sealed and asked.
+ */
 #include "capture/capture.h"
 
 #include <assert.h>

@@ -1,3 +1,6 @@
+/*
+ * The anomaly job: captures in, reports, documents and gates out.
+ */
 #include "flow/flow_anomaly.h"
 
 #include "analysis/anomaly.h"

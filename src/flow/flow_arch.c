@@ -1,3 +1,6 @@
+/*
+ * The architecture job: captures in, reports and documents out.
+ */
 #include "flow/flow_arch.h"
 
 #include "analysis/arch.h"

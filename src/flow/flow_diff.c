@@ -1,3 +1,6 @@
+/*
+ * The comparison job: two captures in, what changed out.
+ */
 #include "flow/flow_diff.h"
 
 #include "analysis/study.h"
