@@ -3,8 +3,7 @@
  */
 #include "cli/opt_db.h"
 #include "perfdb/bench.h"
-#include "perfdb/replay_ops.h"
-#include "perfdb/table_diff.h"
+#include "perfdb/table.h"
 
 struct args {
     struct place_args place;

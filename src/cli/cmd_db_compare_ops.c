@@ -5,7 +5,7 @@
 #include "cli/db_output.h"
 #include "cli/opt_db.h"
 #include "perfdb/compare_ops.h"
-#include "perfdb/compare_plot.h"
+#include "perfdb/compare_shapes.h"
 #include "perfdb/compare_text.h"
 
 extern const struct command command_db_compare_ops;

@@ -3,9 +3,8 @@
  */
 #include "base/fs.h"
 #include "cli/opt_db.h"
-#include "perfdb/fia_fill.h"
-#include "perfdb/fia_meta.h"
-#include "perfdb/table_diff.h"
+#include "perfdb/fia.h"
+#include "perfdb/table.h"
 
 struct args {
     const char *csv, *jsonl, *output, *tag;

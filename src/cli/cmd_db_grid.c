@@ -4,8 +4,8 @@
 #include "base/embedded.h"
 #include "base/fs.h"
 #include "cli/opt_db.h"
-#include "perfdb/grid_memory.h"
 #include "perfdb/grid_run.h"
+#include "perfdb/grid_shapes.h"
 
 struct args {
     struct place_args place;

@@ -3,7 +3,6 @@
  */
 #include "cli/db_output.h"
 #include "cli/opt_db.h"
-#include "perfdb/compare_metrics.h"
 #include "perfdb/compare_shapes.h"
 #include "perfdb/compare_text.h"
 #include "perfdb/m6.h"

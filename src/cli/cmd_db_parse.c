@@ -3,7 +3,7 @@
  */
 #include "cli/opt_db.h"
 #include "perfdb/parse.h"
-#include "perfdb/table_diff.h"
+#include "perfdb/table.h"
 
 struct args {
     struct place_args place;

@@ -7,7 +7,6 @@
 
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
-#include "perfdb/row.h"
 #include "perfdb/signature.h"
 #include "perfdb/table.h"
 
@@ -98,7 +97,7 @@ static void check_cell(struct check *c, const struct tree_file *file, uint64_t l
         arena_rewind(&c->arena, mark);
 }
 
-static void check_cells(struct check *c, const struct tree_file *file, const struct table *t)
+static void check_cells(struct check *c, const struct tree_file *file, const struct db_table *t)
 {
     enum kind *kinds = ARENA_ARRAY(&c->arena, enum kind, t->columns.n + 1);
 
@@ -111,12 +110,12 @@ static void check_cells(struct check *c, const struct tree_file *file, const str
                            table_cell(t, row, (int)i));
 }
 
-static bool is_collective(const struct tree_file *file, const struct table *t)
+static bool is_collective(const struct tree_file *file, const struct db_table *t)
 {
     return str_starts(file->op, S("hcom_")) || table_column(t, S("message_bytes")) >= 0;
 }
 
-static void check_columns(struct check *c, const struct tree_file *file, const struct table *t)
+static void check_columns(struct check *c, const struct tree_file *file, const struct db_table *t)
 {
     static const struct str of_collective[] = {S_INIT("message_bytes"), S_INIT("num_devices")};
     bool is_comm = is_collective(file, t);
@@ -133,14 +132,14 @@ struct durations {
     int at[4];
 };
 
-static struct durations find_durations(const struct table *t)
+static struct durations find_durations(const struct db_table *t)
 {
     return (struct durations){{table_column(t, COL_AVERAGE), table_column(t, COL_PROFILED),
                                table_column(t, S("MicroBench Duration(us)")),
                                table_column(t, COL_DURATION)}};
 }
 
-static bool has_duration(const struct table *t, size_t row, const struct durations *c)
+static bool has_duration(const struct db_table *t, size_t row, const struct durations *c)
 {
     for (size_t i = 0; i < ARRAY_LEN(c->at); i++)
         if (row_is_duration(table_cell(t, row, c->at[i])))
@@ -149,7 +148,7 @@ static bool has_duration(const struct table *t, size_t row, const struct duratio
 }
 
 /* Rows with a duration; the others, and doubles, are worth a note. */
-static void check_rows(struct check *c, const struct tree_file *file, const struct table *t,
+static void check_rows(struct check *c, const struct tree_file *file, const struct db_table *t,
                        struct check_table *sum)
 {
     struct durations where = find_durations(t);
@@ -176,7 +175,7 @@ static void check_rows(struct check *c, const struct tree_file *file, const stru
     signature_index_free(&index);
 }
 
-static void check_ragged(struct check *c, const struct tree_file *file, const struct table *t)
+static void check_ragged(struct check *c, const struct tree_file *file, const struct db_table *t)
 {
     for (size_t i = 0; i < t->ragged.n; i++)
         found(c, file, t->ragged.at[i].line, false, "the row has %zu cells, the header %zu",
@@ -210,7 +209,7 @@ void check_table(struct check *c, const struct tree_file *file)
 {
     size_t before = c->findings.n;
     struct check_table sum = {.path = file->path, .op = file->op};
-    struct table t;
+    struct db_table t;
     struct diag d;
 
     c->of_table = 0;

@@ -5,7 +5,7 @@
 #define STRATA_PERFDB_CHECK_H
 
 #include "base/vec.h"
-#include "perfdb/tree.h"
+#include "perfdb/place.h"
 
 /* Something found at a line of a table. A note is worth knowing; anything else is a problem. */
 struct check_finding {

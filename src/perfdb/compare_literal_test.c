@@ -1,4 +1,4 @@
-#include "perfdb/compare_literal.h"
+#include "perfdb/compare_text.h"
 
 #include "base/testing_arena.h"
 

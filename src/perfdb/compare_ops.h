@@ -10,7 +10,6 @@
 
 #include "base/json_write.h"
 #include "base/yaml.h"
-#include "perfdb/compare_rows.h"
 #include "perfdb/compare_trace.h"
 
 enum { OPS_NAMES = 3 }; /* operators that are named in a row */

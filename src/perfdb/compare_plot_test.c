@@ -1,4 +1,4 @@
-#include "perfdb/compare_plot.h"
+#include "perfdb/compare_shapes.h"
 
 #include "base/testing.h"
 

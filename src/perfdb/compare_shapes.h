@@ -9,8 +9,18 @@
 #define STRATA_PERFDB_COMPARE_SHAPES_H
 
 #include "base/json_write.h"
-#include "perfdb/compare_rows.h"
 #include "perfdb/compare_trace.h"
+
+struct plot_point {
+    struct str kernel, shapes; /* `shapes` is empty where points are whole kernels */
+    double measured_us, modelled_us;
+};
+
+enum { PLOT_WORST = 20 };
+
+/* Members "scatter", "error_histogram" and "worst" of the object being written. `points` come
+ * back in another order. */
+void plot_json(struct json_writer *j, struct plot_point *points, size_t n);
 
 struct shape_row {
     struct str kernel, shapes;
@@ -45,7 +55,7 @@ void shape_rows_sort(struct shape_rows *rows);
 double shape_row_delta(const struct shape_row *row);
 
 /* The rows as a CSV table, which is then freed before them. */
-void shape_rows_table(struct shape_rows *rows, struct table *t);
+void shape_rows_table(struct shape_rows *rows, struct db_table *t);
 
 /* The data behind the pictures (compare_plot.h), as members of the object being written. */
 void shape_rows_plot(const struct shape_rows *rows, struct json_writer *j);

@@ -13,8 +13,22 @@
 #define STRATA_PERFDB_GRID_RUN_H
 
 #include "base/sink.h"
-#include "perfdb/grid_facts.h"
-#include "perfdb/grid_fill.h"
+#include "perfdb/grid_gen.h"
+#include "perfdb/grid_rules.h"
+#include "perfdb/table.h"
+
+struct grid_fill {
+    bool is_usable;  /* the table has rows and input shapes */
+    size_t made;     /* rows that came from the generator */
+    size_t too_big;  /* of these, left out for their memory */
+    size_t appended; /* rows added to the table */
+};
+
+/* Adds the rows of `pattern` to `t`, sorted by their input shapes, after those it has. A table
+ * without rows or without input shapes stays as it is. `budget` is in bytes; 0: no limit. */
+enum status grid_fill(struct db_table *t, const struct grid_job *job,
+                      const struct grid_pattern *pattern, int64_t budget, struct grid_fill *out,
+                      struct diag *d);
 
 struct grid_options {
     const char *rules;          /* a user's rules; NULL: compiled in */

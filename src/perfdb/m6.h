@@ -8,8 +8,17 @@
 #define STRATA_PERFDB_M6_H
 
 #include "base/json_write.h"
-#include "perfdb/compare_rows.h"
 #include "perfdb/compare_trace.h"
+
+struct metrics {
+    uint64_t invocations, hits;
+    double m1, m2, m3, m4, m5; /* not a number where there is nothing to share */
+};
+
+struct metrics metrics_compute(const struct predicted *p);
+
+/* Members "invocations", "hits", "m1" to "m5" of the object being written. */
+void metrics_json(struct json_writer *j, const struct metrics *m);
 
 struct m6 {
     const char *trace, *measured; /* paths, for the documents */

@@ -8,7 +8,7 @@
 #ifndef STRATA_PERFDB_PARSE_H
 #define STRATA_PERFDB_PARSE_H
 
-#include "perfdb/fia_meta.h"
+#include "perfdb/fia.h"
 #include "perfdb/table.h"
 
 /* What becomes of a table that is there and holds more than this import knows. */
@@ -21,8 +21,8 @@ enum parse_mode {
 /* One table of the plan. */
 struct parse_file {
     const char *path;
-    struct table fresh;
-    struct table old;
+    struct db_table fresh;
+    struct db_table old;
     bool is_there;           /* `old` was read */
     size_t rows_dropped;     /* rows of `old` that do not come again */
     struct str columns_lost; /* their names, joined with ", " */

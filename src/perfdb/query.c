@@ -3,7 +3,168 @@
 #include <math.h>
 
 #include "base/fs.h"
+#include "base/mapfile.h"
+#include "base/num.h"
 #include "perfdb/columns.h"
+
+enum status op_map_read(struct op_map *map, struct arena *arena, const char *dir, struct diag *d)
+{
+    const char *path = fs_join(arena, dir, "op_mapping.yaml");
+    struct mapfile file;
+
+    *map = (struct op_map){0};
+    if (!fs_exists(path))
+        return ST_OK;
+    TRY(mapfile_open(&file, path, d));
+    enum status st = yaml_read(arena, file.text, path, &map->root, d);
+    mapfile_close(&file);
+    return st;
+}
+
+static bool is_true(const struct yaml_node *entry, struct str key)
+{
+    struct str text = yaml_get_text(entry, key, S(""));
+
+    return str_equal_nocase(text, S("true")) || str_equal_nocase(text, S("yes"));
+}
+
+/* Texts of a list; one text alone is a list of one. */
+static size_t add_texts(const struct yaml_node *node, struct str *out, size_t n)
+{
+    if (node == NULL)
+        return n;
+    if (node->kind == YAML_TEXT && !yaml_is_null(node))
+        out[n++] = node->text;
+    if (node->kind != YAML_LIST)
+        return n;
+    for (const struct yaml_node *item = node->first; item != NULL; item = item->next) {
+        bool is_new = item->kind == YAML_TEXT && !yaml_is_null(item);
+        for (size_t i = 0; i < n && is_new; i++)
+            is_new = !str_equal(out[i], item->text);
+        if (is_new)
+            out[n++] = item->text;
+    }
+    return n;
+}
+
+static size_t count_of(const struct yaml_node *node)
+{
+    return node != NULL ? node->n + 1 : 1;
+}
+
+static enum op_mode mode_of(const struct yaml_node *entry)
+{
+    static const struct {
+        struct str name;
+        enum op_mode mode;
+    } modes[] = {
+        {S_INIT("attention_special"), OP_ATTENTION},
+        {S_INIT("elementwise"), OP_ELEMENTWISE},
+        {S_INIT("moe_fused"), OP_MOE},
+        {S_INIT("mtp_projection"), OP_MTP},
+    };
+    struct str name = yaml_get_text(entry, S("query_mode"), S(""));
+
+    for (size_t i = 0; i < ARRAY_LEN(modes); i++)
+        if (str_equal(name, modes[i].name))
+            return modes[i].mode;
+    return OP_COMPUTE;
+}
+
+static void read_entry(const struct yaml_node *e, struct arena *arena, struct op_entry *out)
+{
+    const struct yaml_node *primary = yaml_get(e, S("kernel_type"));
+    const struct yaml_node *others = yaml_get(e, S("alternate_kernel_types"));
+    const struct yaml_node *subs = yaml_get(e, S("sub_kernels"));
+    struct str *kernels = ARENA_ARRAY(arena, struct str, count_of(others) + 1);
+    struct str *sub_kernels = ARENA_ARRAY(arena, struct str, count_of(subs));
+    size_t n = add_texts(others, kernels, add_texts(primary, kernels, 0));
+
+    *out = (struct op_entry){
+        .kernels = kernels,
+        .n_kernels = n,
+        .sub_kernels = sub_kernels,
+        .n_sub_kernels = add_texts(subs, sub_kernels, 0),
+        .is_communication = str_equal(yaml_get_text(e, S("category"), S("")), S("communication")),
+        .is_composite = is_true(e, S("composite")),
+        .is_zero_cost = is_true(e, S("zero_cost")),
+        .accepted_miss = yaml_get_text(e, S("accepted_miss"), S("")),
+        .mode = mode_of(e),
+        .input_count = -1,
+    };
+    num_i64(yaml_get_text(e, S("tc_input_count"), S("")), &out->input_count);
+}
+
+bool op_map_find(const struct op_map *map, struct arena *arena, struct str op, struct op_entry *out)
+{
+    const struct yaml_node *all = yaml_get(map->root, S("operator_mappings"));
+
+    if (str_starts(op, S("torch.ops.")))
+        op = str_part(op, 10, op.n);
+    const struct yaml_node *entry = yaml_get(all != NULL ? all : map->root, op);
+    if (entry == NULL || entry->kind != YAML_MAP)
+        return false;
+    read_entry(entry, arena, out);
+    return true;
+}
+
+/* <policy>: kernel_overrides: <kernel>: */
+static const struct yaml_node *override_of(const struct op_map *map, struct str policy,
+                                           struct str kernel)
+{
+    return yaml_get(yaml_get(yaml_get(map->root, policy), S("kernel_overrides")), kernel);
+}
+
+double op_map_core_ratio(const struct op_map *map, struct str kernel)
+{
+    const struct yaml_node *o = override_of(map, S("latency_policy"), kernel);
+    double ratio = -1;
+
+    num_f64(yaml_get_text(yaml_get(o, S("profiling_core_envelope_fallback")),
+                          S("max_duration_to_core_ratio"), S("")),
+            &ratio);
+    return ratio;
+}
+
+bool op_map_prefers_profiling(const struct op_map *map, struct str kernel)
+{
+    return is_true(override_of(map, S("latency_policy"), kernel), S("prefer_profiling_rows"));
+}
+
+bool op_map_wants_unique(const struct op_map *map, struct str kernel)
+{
+    return is_true(override_of(map, S("query_selection_policy"), kernel),
+                   S("require_semantic_unique"));
+}
+
+int64_t op_map_max_dims(const struct op_map *map, struct str kernel)
+{
+    int64_t n = -1;
+
+    num_i64(yaml_get_text(override_of(map, S("interpolation_policy"), kernel),
+                          S("max_interpolation_dim"), S("")),
+            &n);
+    return n;
+}
+
+struct str op_map_axis_transform(const struct op_map *map, struct str kernel)
+{
+    const struct yaml_node *o = override_of(map, S("interpolation_policy"), kernel);
+
+    return yaml_get_text(o, S("axis_transform"), yaml_get_text(o, S("shape_transform"), S("")));
+}
+
+struct str op_map_axis(const struct op_map *map, struct str kernel)
+{
+    const struct yaml_node *o = override_of(map, S("interpolation_policy"), kernel);
+
+    return yaml_get_text(yaml_get(o, S("generic_compute")), S("axis"), S(""));
+}
+
+struct str op_map_comm_ref(const struct op_map *map)
+{
+    return yaml_get_text(map->root, S("communication_data_ref"), S(""));
+}
 
 const char *query_source_name(enum query_source source)
 {
@@ -68,7 +229,7 @@ static const char *find_file(struct query_db *db, struct str kernel)
     return NULL;
 }
 
-enum status query_table(struct query_db *db, struct str kernel, const struct table **out,
+enum status query_table(struct query_db *db, struct str kernel, const struct db_table **out,
                         struct diag *d)
 {
     for (size_t i = 0; i < db->tables.n; i++)
@@ -81,7 +242,7 @@ enum status query_table(struct query_db *db, struct str kernel, const struct tab
     enum status st = ST_OK;
     *out = NULL;
     if (path != NULL) {
-        entry.table = ARENA_NEW(&db->arena, struct table);
+        entry.table = ARENA_NEW(&db->arena, struct db_table);
         entry.is_there = true;
         st = table_read(entry.table, path, d);
         *out = entry.table;
@@ -91,7 +252,7 @@ enum status query_table(struct query_db *db, struct str kernel, const struct tab
 }
 
 /* A profiled duration far above what the cores worked is an outlier of the host. */
-static double core_time(const struct query_db *db, struct str kernel, const struct table *t,
+static double core_time(const struct query_db *db, struct str kernel, const struct db_table *t,
                         size_t row, double duration)
 {
     double ratio = op_map_core_ratio(&db->map, kernel);
@@ -107,8 +268,8 @@ static double core_time(const struct query_db *db, struct str kernel, const stru
     return is_known && duration / most > ratio ? most : duration;
 }
 
-bool query_latency(const struct query_db *db, struct str kernel, const struct table *t, size_t row,
-                   const struct latency_columns *c, double *out, int *rank)
+bool query_latency(const struct query_db *db, struct str kernel, const struct db_table *t,
+                   size_t row, const struct latency_columns *c, double *out, int *rank)
 {
     int column;
 
@@ -145,14 +306,14 @@ struct columns {
     struct latency_columns latency;
 };
 
-static struct columns find_columns(const struct table *t)
+static struct columns find_columns(const struct db_table *t)
 {
     return (struct columns){table_column(t, COL_INPUT_SHAPES), table_column(t, COL_INPUT_DTYPES),
                             table_column(t, COL_INPUT_FORMATS), latency_columns(t)};
 }
 
-static void match_table(struct query_db *db, const struct table *t, struct str kernel, size_t index,
-                        struct query_inputs inputs, int64_t count, struct best *best,
+static void match_table(struct query_db *db, const struct db_table *t, struct str kernel,
+                        size_t index, struct query_inputs inputs, int64_t count, struct best *best,
                         struct query_result *out)
 {
     struct columns c = find_columns(t);
@@ -186,7 +347,7 @@ static void match_table(struct query_db *db, const struct table *t, struct str k
 }
 
 /* Why nothing fits: the number of inputs, or their shapes. */
-static const char *miss_reason(struct query_db *db, const struct table *t, struct str kernel,
+static const char *miss_reason(struct query_db *db, const struct db_table *t, struct str kernel,
                                struct query_inputs inputs, int64_t count)
 {
     struct columns c = find_columns(t);
@@ -207,7 +368,7 @@ static enum status find_compute(struct query_db *db, const struct query *q,
 {
     struct query_inputs inputs = q->inputs;
     struct best best = {0};
-    const struct table *t, *first = NULL;
+    const struct db_table *t, *first = NULL;
 
     if (count >= 0 && inputs.n > (size_t)count)
         inputs.n = (size_t)count;
@@ -242,7 +403,7 @@ static enum status ask_compute(struct query_db *db, const struct query *q,
 static enum status ask_comm(struct query_db *db, const struct query *q, struct str kernel,
                             struct query_result *out, struct diag *d)
 {
-    const struct table *t;
+    const struct db_table *t;
 
     *out = (struct query_result){.miss = "csv_not_found", .kernel = kernel};
     if (q->message.bytes < 0 || q->message.num_devices <= 0) {

@@ -7,9 +7,45 @@
 #ifndef STRATA_PERFDB_QUERY_H
 #define STRATA_PERFDB_QUERY_H
 
-#include "perfdb/op_map.h"
+#include "base/yaml.h"
 #include "perfdb/query_comm.h"
 #include "perfdb/query_match.h"
+
+enum op_mode { OP_COMPUTE, OP_ATTENTION, OP_ELEMENTWISE, OP_MOE, OP_MTP };
+
+struct op_entry {
+    const struct str *kernels; /* the primary one, then the alternates, each once */
+    size_t n_kernels;
+    const struct str *sub_kernels;
+    size_t n_sub_kernels;
+    bool is_communication, is_composite, is_zero_cost;
+    struct str accepted_miss; /* empty: none */
+    enum op_mode mode;
+    int64_t input_count; /* negative: all */
+};
+
+struct op_map {
+    const struct yaml_node *root; /* NULL: there is no mapping */
+};
+
+/* Reads <dir>/op_mapping.yaml; a folder without one has an empty map. The tree lives in `arena`. */
+enum status op_map_read(struct op_map *map, struct arena *arena, const char *dir, struct diag *d);
+
+/* The entry of an operator such as "aten.mm.default" ("torch.ops." in front does not count). Keys
+ * may stand under operator_mappings or at the top. False: unmapped. */
+bool op_map_find(const struct op_map *map, struct arena *arena, struct str op,
+                 struct op_entry *out);
+
+/* Policies of a kernel; negative or empty when the file says nothing. */
+double op_map_core_ratio(const struct op_map *map, struct str kernel);
+bool op_map_prefers_profiling(const struct op_map *map, struct str kernel);
+bool op_map_wants_unique(const struct op_map *map, struct str kernel);
+int64_t op_map_max_dims(const struct op_map *map, struct str kernel);
+struct str op_map_axis_transform(const struct op_map *map, struct str kernel);
+struct str op_map_axis(const struct op_map *map, struct str kernel); /* "output_numel" */
+
+/* communication_data_ref, relative to the file; empty: none. */
+struct str op_map_comm_ref(const struct op_map *map);
 
 enum query_source { QUERY_MEASURED, QUERY_INTERPOLATED, QUERY_EXTRAPOLATED, QUERY_PARTIAL };
 const char *query_source_name(enum query_source source);
@@ -48,7 +84,7 @@ struct query_db {
 struct query_table {
     struct str kernel;
     bool is_there;
-    struct table *table;
+    struct db_table *table;
 };
 
 enum status query_open(struct query_db *db, const char *dir, struct diag *d);
@@ -59,12 +95,12 @@ enum status query_run(struct query_db *db, const struct query *q, struct query_r
                       struct diag *d);
 
 /* For query_*.c: the table of a kernel, NULL when there is none. */
-enum status query_table(struct query_db *db, struct str kernel, const struct table **out,
+enum status query_table(struct query_db *db, struct str kernel, const struct db_table **out,
                         struct diag *d);
 
 /* The latency of a row under the policies of its kernel, and how good its source is (0 is best). */
-bool query_latency(const struct query_db *db, struct str kernel, const struct table *t, size_t row,
-                   const struct latency_columns *c, double *out, int *rank);
+bool query_latency(const struct query_db *db, struct str kernel, const struct db_table *t,
+                   size_t row, const struct latency_columns *c, double *out, int *rank);
 
 /* Interpolation between rows of compute kernels (query_compute.c) and of attention
  * (query_attention.c). `out` is untouched when there is no answer. */

@@ -9,7 +9,7 @@
 #ifndef STRATA_PERFDB_SQLVIEW_H
 #define STRATA_PERFDB_SQLVIEW_H
 
-#include "perfdb/tree.h"
+#include "perfdb/place.h"
 
 enum sqlview_type { SQLVIEW_NULL, SQLVIEW_INT, SQLVIEW_REAL, SQLVIEW_TEXT };
 

@@ -7,12 +7,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "perfdb/compare_literal.h"
-#include "perfdb/compare_metrics.h"
 #include "perfdb/compare_ops.h"
 #include "perfdb/compare_shapes.h"
+#include "perfdb/compare_text.h"
+#include "perfdb/compare_trace.h"
 #include "perfdb/m6.h"
-#include "perfdb/trace_csv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -43,7 +42,7 @@ static void read_shapes(struct str text)
 static void write_all(struct ops_rows *ops, struct shape_rows *shapes, struct sink sink)
 {
     struct json_writer j;
-    struct table t;
+    struct db_table t;
 
     ops_rows_sort(ops);
     check(ops_rows_print(ops, "fuzz", sink));
@@ -62,7 +61,7 @@ static void compare(const struct predicted *p, const struct measured *m, struct 
     static const struct str sources[] = {S_INIT("MEASURED"), S_INIT("PARTIAL")};
     struct shape_rows shapes;
     struct ops_rows ops;
-    struct table t;
+    struct db_table t;
 
     ops_rows_init(&ops);
     shape_rows_init(&shapes);
