@@ -89,6 +89,13 @@ size_t num_print_u64(char *buf, uint64_t value);
 /* The shortest decimal text that reads back as `value`; "null" when it is not finite. */
 size_t num_print_f64(char *buf, double value);
 
+/* The same with a point or an exponent in it, so that a whole number is seen to be measured and not
+ * counted: "111.0". "inf", "-inf" or "nan" when it is not finite. */
+size_t num_print_point(char *buf, double value);
+
+/* `value` with so many decimals, ties to even as printf does. */
+double num_round(double value, int decimals);
+
 /* Checked arithmetic for sizes read from a file: false when the result would wrap. */
 static inline bool num_add(size_t a, size_t b, size_t *out)
 {

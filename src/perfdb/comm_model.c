@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "base/fs.h"
+#include "base/num.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
-#include "perfdb/compare_text.h"
 #include "perfdb/table.h"
 
 const struct comm_kind comm_kinds[COMM_COLLECTIVES] = {
@@ -189,8 +189,8 @@ void comm_add_dispatch(struct str device, enum collective op, int64_t ranks, dou
 
     if (more == 0)
         return;
-    *gbps = decimal_round(bandwidth(bytes, *us + more), 2);
-    *us = decimal_round(*us + more, 2);
+    *gbps = num_round(bandwidth(bytes, *us + more), 2);
+    *us = num_round(*us + more, 2);
 }
 
 static void take_durations(const struct db_table *t, enum collective op, struct comm_durations *out)

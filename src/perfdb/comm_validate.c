@@ -5,10 +5,9 @@
 
 #include "base/cancel.h"
 #include "base/fs.h"
-#include "base/text_out.h"
+#include "base/text.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
-#include "perfdb/compare_text.h"
 #include "perfdb/table.h"
 
 struct columns {
@@ -51,7 +50,7 @@ static enum comm_verdict judge(double ratio, double t)
 static struct comm_point as_modelled(const struct comm_validation *v, enum collective op,
                                      struct comm_point point)
 {
-    if (op == COMM_REDUCE_SCATTER && v->job->scatter_total && v->model.source != COMM_FROM_FIT &&
+    if (op == COMM_REDUCE_SCATTER && v->job.scatter_total && v->model.source != COMM_FROM_FIT &&
         __builtin_mul_overflow(point.bytes, point.ranks, &point.bytes))
         point.bytes = INT64_MAX;
     return point;
@@ -68,12 +67,12 @@ static enum status judge_row(struct comm_validation *v, enum collective op, cons
         struct where where = {.path = path, .line = line};
         if (v->model.source == COMM_FROM_LINES)
             return diag_fail(d, ST_FORMAT, "perfdb.no-line", where, "%s gives no line for %.*s",
-                             v->job->links, STR_ARGS(comm_kinds[op].name));
+                             v->job.links, STR_ARGS(comm_kinds[op].name));
         return diag_fail(d, ST_FORMAT, "perfdb.unknown-tier", where,
                          "unknown topology tier %" PRId64, point.tier);
     }
     row.ratio = row.predicted_us != 0 ? point.us / row.predicted_us : INFINITY;
-    row.verdict = judge(row.ratio, v->job->tolerance);
+    row.verdict = judge(row.ratio, v->job.tolerance);
     check->counts[row.verdict]++;
     v->counts[row.verdict]++;
     v->rows++;
@@ -93,6 +92,7 @@ static void summarize(struct comm_check *check)
     }
     if (check->rows.n > 0)
         check->mean = sum / (double)check->rows.n;
+    check->dropped = check->rows_read - check->rows.n;
 }
 
 static enum status judge_table(struct comm_validation *v, enum collective op,
@@ -136,7 +136,7 @@ static enum status check_file(struct comm_validation *v, enum collective op, con
 
 static enum status choose_model(struct comm_validation *v, struct diag *d)
 {
-    const char *links = v->job->links;
+    const char *links = v->job.links;
 
     if (links == NULL)
         return ST_OK;
@@ -151,13 +151,17 @@ enum status comm_validate(struct comm_validation *v, const struct comm_job *job,
     struct arena arena;
     enum status st = ST_OK;
 
-    *v = (struct comm_validation){.job = job};
+    *v = (struct comm_validation){.job = *job};
     comm_model_init(&v->model);
     if (!fs_is_dir(job->dir))
         return diag_fail(d, ST_NOT_FOUND, "perfdb.no-folder", (struct where){.path = job->dir},
                          "is not a directory");
     TRY(choose_model(v, d));
     arena_init(&arena);
+    for (size_t i = 0; i < COMM_VALIDATED; i++) {
+        v->checks[i].op = (enum collective)i;
+        v->checks[i].mean = v->checks[i].min = v->checks[i].max = NAN;
+    }
     for (size_t i = 0; i < COMM_VALIDATED && st == ST_OK; i++) {
         const char *path = fs_join(&arena, job->dir, comm_kinds[i].file);
         v->checks[i].was_visited = true;
@@ -181,192 +185,170 @@ static const char *const verdict_names[COMM_VERDICTS] = {"PASS", "WARN", "FAIL"}
 static const char frame[] =
     "======================================================================\n";
 
-struct page {
-    struct text_out out;
-    struct arena arena; /* a line at a time */
-};
-
-#define PUT(page, ...) text_out_put(&(page)->out, arena_format(&(page)->arena, __VA_ARGS__))
-
-static void put_model(struct page *page, const struct comm_validation *v)
+static void put_model(struct text *out, const struct comm_validation *v)
 {
-    switch (v->model.source) {
-    case COMM_FROM_PART:
-        return;
-    case COMM_FROM_LINKS:
-        text_out_put(&page->out, S("  links     : latency and bandwidth by tier from "));
-        break;
-    case COMM_FROM_LINES:
-        text_out_put(&page->out, S("  links     : alpha + beta * bytes by collective from "));
-        break;
-    case COMM_FROM_FIT:
-        text_out_put(&page->out,
-                     S("  links     : fitted to these rows, by collective, device count and "
-                       "tier\n"));
-        return;
-    }
-    text_out_put(&page->out, str_of(v->job->links));
-    text_out_put(&page->out, S("\n"));
+    static const char *const words[] = {
+        [COMM_FROM_PART] = NULL,
+        [COMM_FROM_LINKS] = "latency and bandwidth by tier from",
+        [COMM_FROM_LINES] = "alpha + beta * bytes by collective from",
+        [COMM_FROM_FIT] = "fitted to these rows, by collective, device count and tier",
+    };
+    enum comm_source source = v->model.source;
+
+    if (words[source] != NULL)
+        text_format(out, "  links     : %s%s%s\n", words[source],
+                    source == COMM_FROM_FIT ? "" : " ",
+                    source == COMM_FROM_FIT ? "" : v->job.links);
 }
 
-static void put_head(struct page *page, const struct comm_validation *v)
+static void put_counts(struct text *out, const uint64_t *counts)
 {
-    char tolerance[DECIMAL_TEXT];
-
-    text_out_put(&page->out, S("C9 Comm Alignment Validation\n  csv_dir   : "));
-    text_out_put(&page->out, str_of(v->job->dir));
-    decimal_exact(tolerance, v->job->tolerance);
-    PUT(page, "\n  tolerance : %sx\n", tolerance);
-    put_model(page, v);
-    for (size_t i = 0; i < COMM_VALIDATED; i++)
-        if (v->checks[i].was_visited && !v->checks[i].is_there) {
-            PUT(page, "  [SKIP] %s not found in ", comm_kinds[i].file);
-            text_out_put(&page->out, str_of(v->job->dir));
-            text_out_put(&page->out, S("\n"));
-        }
+    text_format(out, "PASS=%" PRIu64 "  WARN=%" PRIu64 "  FAIL=%" PRIu64 "\n", counts[COMM_PASS],
+                counts[COMM_WARN], counts[COMM_FAIL]);
 }
 
-static void put_counts(struct page *page, const uint64_t *counts)
-{
-    PUT(page, "PASS=%" PRIu64 "  WARN=%" PRIu64 "  FAIL=%" PRIu64 "\n", counts[COMM_PASS],
-        counts[COMM_WARN], counts[COMM_FAIL]);
-}
-
-static void put_rows(struct page *page, const struct comm_check *check, bool lists_all)
+static void put_rows(struct text *out, const struct comm_check *check, bool lists_all)
 {
     if (!lists_all && check->counts[COMM_PASS] == check->rows.n)
         return;
-    PUT(page, "  status     msg_bytes  n_dev  tier    measured   predicted   ratio\n"
-              "  -----------------------------------------------------------------\n");
+    text_format(out, "  status     msg_bytes  n_dev  tier    measured   predicted   ratio\n"
+                     "  -----------------------------------------------------------------\n");
     for (size_t i = 0; i < check->rows.n; i++) {
         const struct comm_row *row = &check->rows.at[i];
-        struct arena_mark mark = arena_mark(&page->arena);
-        if (!lists_all && row->verdict == COMM_PASS)
-            continue;
-        PUT(page, "  %-6s  %12" PRId64 "  %5" PRId64 "  %4" PRId64 "  %10.2f  %10.2f  %6.2fx\n",
-            verdict_names[row->verdict], row->point.bytes, row->point.ranks, row->point.tier,
-            row->point.us, row->predicted_us, row->ratio);
-        arena_rewind(&page->arena, mark);
+        if (lists_all || row->verdict != COMM_PASS)
+            text_format(
+                out, "  %-6s  %12" PRId64 "  %5" PRId64 "  %4" PRId64 "  %10.2f  %10.2f  %6.2fx\n",
+                verdict_names[row->verdict], row->point.bytes, row->point.ranks, row->point.tier,
+                row->point.us, row->predicted_us, row->ratio);
     }
 }
 
-static void put_check(struct page *page, const struct comm_validation *v, size_t op)
+static void put_check(struct text *out, const struct comm_validation *v, size_t op,
+                      const char *tolerance)
 {
     const struct comm_check *check = &v->checks[op];
-    char tolerance[DECIMAL_TEXT];
 
-    decimal_exact(tolerance, v->job->tolerance);
-    PUT(page, "\n%s  %.*s  (%zu rows, tolerance=%sx)\n  ", frame, STR_ARGS(comm_kinds[op].name),
-        check->rows.n, tolerance);
-    put_counts(page, check->counts);
+    text_format(out, "\n%s  %.*s  (%zu rows, tolerance=%sx)\n  ", frame,
+                STR_ARGS(comm_kinds[op].name), check->rows.n, tolerance);
+    put_counts(out, check->counts);
     if (check->rows.n > 0)
-        PUT(page, "  ratio: mean=%.2fx  min=%.2fx  max=%.2fx\n", check->mean, check->min,
-            check->max);
-    PUT(page, "%s", frame);
+        text_format(out, "  ratio: mean=%.2fx  min=%.2fx  max=%.2fx\n", check->mean, check->min,
+                    check->max);
+    text_format(out, "%s", frame);
     if (check->rows.n > 0)
-        put_rows(page, check, v->job->lists_all);
+        put_rows(out, check, v->job.lists_all);
 }
 
 bool comm_validation_print(const struct comm_validation *v, bool is_whole, struct sink sink)
 {
-    struct page page;
+    char tolerance[NUM_TEXT];
+    struct text out = {0};
 
-    arena_init(&page.arena);
-    text_out_open(&page.out, sink);
-    put_head(&page, v);
+    num_print_point(tolerance, v->job.tolerance);
+    text_format(&out, "C9 Comm Alignment Validation\n  csv_dir   : %s\n  tolerance : %sx\n",
+                v->job.dir, tolerance);
+    put_model(&out, v);
+    for (size_t i = 0; i < COMM_VALIDATED; i++)
+        if (v->checks[i].was_visited && !v->checks[i].is_there)
+            text_format(&out, "  [SKIP] %s not found in %s\n", comm_kinds[i].file, v->job.dir);
     for (size_t i = 0; i < COMM_VALIDATED && is_whole; i++)
         if (v->checks[i].is_there)
-            put_check(&page, v, i);
+            put_check(&out, v, i, tolerance);
     if (is_whole) {
-        PUT(&page, "\n%s  TOTAL: %" PRIu64 " rows  ", frame, v->rows);
-        put_counts(&page, v->counts);
-        PUT(&page, "  Result: %s\n%s", v->counts[COMM_FAIL] == 0 ? "OK" : "FAILED", frame);
+        text_format(&out, "\n%s  TOTAL: %" PRIu64 " rows  ", frame, v->rows);
+        put_counts(&out, v->counts);
+        text_format(&out, "  Result: %s\n%s", v->counts[COMM_FAIL] == 0 ? "OK" : "FAILED", frame);
     }
-    arena_free(&page.arena);
-    return text_out_close(&page.out);
+    bool is_good = sink.write(sink.ctx, text_view(&out));
+    text_free(&out);
+    return is_good;
 }
 
-static void json_number(struct json_writer *j, struct str key, double value)
+static const char *verdict_name(unsigned verdict)
 {
-    decimal_json(j, key, value, DECIMALS_ALL);
+    return verdict_names[verdict];
 }
 
-static void json_counts(struct json_writer *j, const uint64_t *counts)
+static const char *source_name(unsigned source)
 {
-    static const struct str keys[COMM_VERDICTS] = {S_INIT("pass"), S_INIT("warn"), S_INIT("fail")};
+    static const char *const names[] = {"built-in", "links", "lines", "fit"};
 
-    for (size_t i = 0; i < COMM_VERDICTS; i++) {
-        json_write_key(j, keys[i]);
-        json_write_u64(j, counts[i]);
-    }
+    return names[source];
 }
 
-static void json_rows(struct json_writer *j, const struct comm_check *check)
+static const char *collective_name(unsigned op)
 {
-    json_put_array(j, "rows");
-    for (size_t i = 0; i < check->rows.n; i++) {
-        const struct comm_row *row = &check->rows.at[i];
-        json_write_object(j);
-        json_put_text(j, "verdict", verdict_names[row->verdict]);
-        json_put_i64(j, "message_bytes", row->point.bytes);
-        json_put_i64(j, "num_devices", row->point.ranks);
-        json_put_i64(j, "topology_tier", row->point.tier);
-        json_number(j, S("measured_us"), row->point.us);
-        json_number(j, S("predicted_us"), row->predicted_us);
-        json_number(j, S("ratio"), row->ratio);
-        json_write_end(j);
-    }
-    json_write_end(j);
+    return comm_kinds[op].name.at;
 }
 
-static void json_fits(struct json_writer *j, const struct comm_validation *v)
+static const struct field row_fields[] = {
+    FIELD_OF_ENUM(struct comm_row, verdict, "verdict", verdict_name, COMM_VERDICTS),
+    FIELD(struct comm_row, point.bytes, "message_bytes"),
+    FIELD(struct comm_row, point.ranks, "num_devices"),
+    FIELD(struct comm_row, point.tier, "topology_tier"),
+    FIELD(struct comm_row, point.us, "measured_us", .form = FORM_POINT),
+    FIELD(struct comm_row, predicted_us, "predicted_us", .form = FORM_POINT),
+    FIELD(struct comm_row, ratio, "ratio", .form = FORM_POINT),
+};
+static const struct record row_record = RECORD(struct comm_row, row_fields);
+
+static struct field_value bandwidth(const void *of, const struct record_env *env)
 {
-    json_put_array(j, "fits");
-    for (size_t i = 0; i < v->model.fits.n; i++) {
-        const struct comm_fit *fit = &v->model.fits.at[i];
-        json_write_object(j);
-        json_put_str(j, "collective", comm_kinds[fit->op].name);
-        json_put_i64(j, "num_devices", fit->ranks);
-        json_put_i64(j, "topology_tier", fit->tier);
-        json_number(j, S("latency_us"), fit->line.alpha_us);
-        json_number(j, S("bandwidth_bytes_per_s"),
-                    fit->line.beta_us > 0 ? 1e6 / fit->line.beta_us : INFINITY);
-        json_write_end(j);
-    }
-    json_write_end(j);
+    const struct comm_fit *fit = of;
+
+    (void)env;
+    return value_real(fit->line.beta_us > 0 ? 1e6 / fit->line.beta_us : INFINITY);
 }
 
-static void json_check(struct json_writer *j, const struct comm_validation *v, size_t op)
+static const struct field fit_fields[] = {
+    FIELD_OF_ENUM(struct comm_fit, op, "collective", collective_name, COMM_COLLECTIVES),
+    FIELD(struct comm_fit, ranks, "num_devices"),
+    FIELD(struct comm_fit, tier, "topology_tier"),
+    FIELD(struct comm_fit, line.alpha_us, "latency_us", .form = FORM_POINT),
+    FIELD_CALC(FIELD_F64, "bandwidth_bytes_per_s", bandwidth, .form = FORM_POINT),
+};
+static const struct record fit_record = RECORD(struct comm_fit, fit_fields);
+
+static const struct field check_fields[] = {
+    FIELD_OF_ENUM(struct comm_check, op, "collective", collective_name, COMM_COLLECTIVES),
+    FIELD(struct comm_check, is_there, "found"),
+    FIELD(struct comm_check, counts[COMM_PASS], "pass"),
+    FIELD(struct comm_check, counts[COMM_WARN], "warn"),
+    FIELD(struct comm_check, counts[COMM_FAIL], "fail"),
+    FIELD(struct comm_check, dropped, "dropped"),
+    FIELD(struct comm_check, mean, "ratio_mean", .form = FORM_POINT),
+    FIELD(struct comm_check, min, "ratio_min", .form = FORM_POINT),
+    FIELD(struct comm_check, max, "ratio_max", .form = FORM_POINT),
+    FIELD_LIST(struct comm_check, rows.at, rows.n, "rows", &row_record),
+};
+static const struct record check_record = RECORD(struct comm_check, check_fields);
+
+static struct field_value is_ok(const void *of, const struct record_env *env)
 {
-    const struct comm_check *check = &v->checks[op];
-
-    json_write_object(j);
-    json_put_str(j, "collective", comm_kinds[op].name);
-    json_put_bool(j, "found", check->is_there);
-    json_counts(j, check->counts);
-    json_put_i64(j, "dropped", (int64_t)(check->rows_read - check->rows.n));
-    bool has_rows = check->rows.n > 0;
-    json_number(j, S("ratio_mean"), has_rows ? check->mean : NAN);
-    json_number(j, S("ratio_min"), has_rows ? check->min : NAN);
-    json_number(j, S("ratio_max"), has_rows ? check->max : NAN);
-    json_rows(j, check);
-    json_write_end(j);
+    (void)env;
+    return value_bool(((const struct comm_validation *)of)->counts[COMM_FAIL] == 0);
 }
 
-void comm_validation_json(const struct comm_validation *v, struct json_writer *j)
-{
-    static const char *const sources[] = {"built-in", "links", "lines", "fit"};
+static const struct field job_fields[] = {
+    FIELD(struct comm_job, dir, "csv_dir"),
+    FIELD(struct comm_job, tolerance, "tolerance", .form = FORM_POINT),
+};
+static const struct record job_record = RECORD(struct comm_job, job_fields);
 
-    json_write_object(j);
-    json_put_text(j, "csv_dir", v->job->dir);
-    json_number(j, S("tolerance"), v->job->tolerance);
-    json_put_text(j, "model", sources[v->model.source]);
-    json_fits(j, v);
-    json_put_bool(j, "is_ok", v->counts[COMM_FAIL] == 0);
-    json_counts(j, v->counts);
-    json_put_array(j, "collectives");
-    for (size_t i = 0; i < COMM_VALIDATED; i++)
-        json_check(j, v, i);
-    json_write_end(j);
-    json_write_end(j);
-}
+static const struct field validation_fields[] = {
+    FIELD_SPLICE(struct comm_validation, job, &job_record),
+    FIELD_OF_ENUM(struct comm_validation, model.source, "model", source_name, 4),
+    FIELD_LIST(struct comm_validation, model.fits.at, model.fits.n, "fits", &fit_record),
+    FIELD_CALC(FIELD_BOOL, "is_ok", is_ok),
+    FIELD(struct comm_validation, counts[COMM_PASS], "pass"),
+    FIELD(struct comm_validation, counts[COMM_WARN], "warn"),
+    FIELD(struct comm_validation, counts[COMM_FAIL], "fail"),
+    FIELD_ARRAY(struct comm_validation, checks, "collectives", &check_record),
+};
+static const struct record validation_record = RECORD(struct comm_validation, validation_fields);
+
+const struct schema comm_validation_schema = {
+    .name = "strata.comm-validate/1",
+    .title = "measured collectives against a model of the links",
+    .record = &validation_record,
+};

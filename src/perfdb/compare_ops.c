@@ -1,14 +1,13 @@
 #include "perfdb/compare_ops.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/json_read.h"
 #include "base/num.h"
-#include "base/text_out.h"
+#include "base/text.h"
 #include "perfdb/cell.h"
-#include "perfdb/compare_text.h"
+#include "perfdb/compare_literal.h"
 
 enum { SHOWN_PIDS = 16 };
 
@@ -308,7 +307,7 @@ enum status ops_rows_predict(struct ops_rows *rows, const struct predicted *p,
 
 static double larger(const struct ops_row *row)
 {
-    return decimal_round(fmax(row->predicted_us, row->measured_us), 1);
+    return num_round(fmax(row->predicted_us, row->measured_us), 1);
 }
 
 static int by_time(const void *a, const void *b)
@@ -323,6 +322,10 @@ static int by_time(const void *a, const void *b)
 
 void ops_rows_sort(struct ops_rows *rows)
 {
+    for (size_t i = 0; i < rows->at.n; i++) {
+        struct ops_row *row = &rows->at.at[i];
+        row->operators = arena_join(&rows->arena, row->names, row->n_names, S(", "));
+    }
     if (rows->at.n > 0)
         qsort(rows->at.at, rows->at.n, sizeof(*rows->at.at), by_time);
 }
@@ -341,125 +344,113 @@ const char *ops_status(const struct ops_row *row)
 
 enum { SHOWN_ROWS = 15 };
 
-static struct str join_names(struct arena *arena, const struct ops_row *row)
-{
-    struct str text = S("");
-
-    for (size_t i = 0; i < row->n_names; i++)
-        text = arena_format(arena, "%.*s%s%.*s", STR_ARGS(text), i > 0 ? ", " : "",
-                            STR_ARGS(row->names[i]));
-    return text;
-}
-
 /* A share of nothing is written as a whole 0. */
-static void put_error(struct json_writer *j, struct str key, double predicted, double measured)
+static struct field_value error_value(double predicted, double measured)
 {
-    if (measured != 0) {
-        decimal_json(j, key, ops_error(predicted, measured), 1);
-        return;
-    }
-    json_write_key(j, key);
-    json_write_i64(j, 0);
+    return measured != 0 ? value_real(ops_error(predicted, measured)) : value_int(0);
 }
 
-static void put_row(struct json_writer *j, const struct ops_row *row, struct arena *arena)
+static struct field_value predicted_value(const void *of, const struct record_env *env)
 {
-    json_write_object(j);
-    json_put_str(j, "kernel_type", row->kernel);
-    json_put_str(j, "tc_funcs", join_names(arena, row));
-    if (row->predicted_n > 0) {
-        decimal_json(j, S("tc_total_us"), row->predicted_us, 1);
-    } else {
-        json_put_i64(j, "tc_total_us", 0);
-    }
-    json_put_u64(j, "tc_count", row->predicted_n);
-    decimal_json(j, S("prof_per_fwd_us"), row->measured_us, 1);
-    json_put_i64(j, "prof_count", (int64_t)rint(row->measured_n));
-    put_error(j, S("error_pct"), row->predicted_us, row->measured_us);
-    put_error(j, S("count_error_pct"), (double)row->predicted_n, row->measured_n);
-    json_put_text(j, "status", ops_status(row));
-    json_write_end(j);
+    const struct ops_row *row = of;
+
+    (void)env;
+    return row->predicted_n > 0 ? value_real(row->predicted_us) : value_int(0);
 }
 
-void ops_rows_json(const struct ops_rows *rows, struct json_writer *j)
+static struct field_value measured_count(const void *of, const struct record_env *env)
 {
-    struct arena scratch;
-
-    arena_init(&scratch);
-    json_write_array(j);
-    for (size_t i = 0; i < rows->at.n; i++) {
-        struct arena_mark mark = arena_mark(&scratch);
-        put_row(j, &rows->at.at[i], &scratch);
-        arena_rewind(&scratch, mark);
-    }
-    json_write_end(j);
-    arena_free(&scratch);
+    (void)env;
+    return value_int((int64_t)rint(((const struct ops_row *)of)->measured_n));
 }
+
+static struct field_value time_error(const void *of, const struct record_env *env)
+{
+    const struct ops_row *row = of;
+
+    (void)env;
+    return error_value(row->predicted_us, row->measured_us);
+}
+
+static struct field_value count_error(const void *of, const struct record_env *env)
+{
+    const struct ops_row *row = of;
+
+    (void)env;
+    return error_value((double)row->predicted_n, row->measured_n);
+}
+
+static struct field_value status_value(const void *of, const struct record_env *env)
+{
+    (void)env;
+    return value_text(str_of(ops_status(of)));
+}
+
+static const struct field row_fields[] = {
+    FIELD(struct ops_row, kernel, "kernel_type"),
+    FIELD(struct ops_row, operators, "tc_funcs"),
+    FIELD_CALC(FIELD_F64, "tc_total_us", predicted_value, .form = FORM_POINT, .decimals = 1),
+    FIELD(struct ops_row, predicted_n, "tc_count"),
+    FIELD(struct ops_row, measured_us, "prof_per_fwd_us", .form = FORM_POINT, .decimals = 1),
+    FIELD_CALC(FIELD_I64, "prof_count", measured_count),
+    FIELD_CALC(FIELD_F64, "error_pct", time_error, .form = FORM_POINT, .decimals = 1),
+    FIELD_CALC(FIELD_F64, "count_error_pct", count_error, .form = FORM_POINT, .decimals = 1),
+    FIELD_CALC(FIELD_CSTR, "status", status_value),
+};
+const struct record ops_row_record = RECORD(struct ops_row, row_fields);
 
 /* Characters, not bytes, fill a column. A control character would break the line. */
-static void put_padded(struct text_out *out, struct str text, size_t width)
+static void put_padded(struct text *out, struct str text, size_t width)
 {
-    size_t n = 0;
-
     for (size_t i = 0; i < text.n; i++) {
         unsigned char c = (unsigned char)text.at[i];
-        n += (c & 0xc0) != 0x80;
-        text_out_put(out, c < 0x20 || c == 0x7f ? S(" ") : str_part(text, i, 1));
+        text_char(out, c < 0x20 || c == 0x7f ? ' ' : text.at[i]);
     }
-    for (; n < width; n++)
-        text_out_put(out, S(" "));
+    if (str_width(text) < width)
+        text_repeat(out, ' ', width - str_width(text));
 }
 
-static void put_line(struct text_out *out, char fill)
+static void put_line(struct text *out, char fill)
 {
-    char line[116];
-
-    memset(line, fill, 115);
-    line[115] = '\n';
-    text_out_put(out, (struct str){line, sizeof(line)});
+    text_repeat(out, fill, 115);
+    text_char(out, '\n');
 }
 
-static void print_row(struct text_out *out, const struct ops_row *row, double all_us)
+static void put_row(struct text *out, const struct ops_row *row, double all_us)
 {
-    char text[4 * DECIMAL_TEXT];
-
     put_padded(out, row->kernel, 35);
-    int n = snprintf(text, sizeof(text), " %12.1f %7llu %12.1f %8.0f %8.1f%% %8.1f%% %7.1f%% ",
-                     row->predicted_us, (unsigned long long)row->predicted_n, row->measured_us,
-                     rint(row->measured_n), ops_error(row->predicted_us, row->measured_us),
-                     ops_error((double)row->predicted_n, row->measured_n),
-                     all_us > 0 ? decimal_round(row->measured_us, 1) / all_us * 100 : 0);
-    text_out_put(out, (struct str){text, (size_t)n});
+    text_format(out, " %12.1f %7llu %12.1f %8.0f %8.1f%% %8.1f%% %7.1f%% ", row->predicted_us,
+                (unsigned long long)row->predicted_n, row->measured_us, rint(row->measured_n),
+                ops_error(row->predicted_us, row->measured_us),
+                ops_error((double)row->predicted_n, row->measured_n),
+                all_us > 0 ? num_round(row->measured_us, 1) / all_us * 100 : 0);
     put_padded(out, str_of(ops_status(row)), 6);
-    text_out_put(out, S("\n"));
+    text_char(out, '\n');
 }
 
 bool ops_rows_print(const struct ops_rows *rows, const char *scenario, struct sink sink)
 {
-    struct text_out out;
+    struct text out = {0};
     double predicted = 0, measured = 0;
-    char total[3 * DECIMAL_TEXT];
 
     /* The totals are those of the numbers shown. */
     for (size_t i = 0; i < rows->at.n; i++) {
-        predicted += decimal_round(rows->at.at[i].predicted_us, 1);
-        measured += decimal_round(rows->at.at[i].measured_us, 1);
+        predicted += num_round(rows->at.at[i].predicted_us, 1);
+        measured += num_round(rows->at.at[i].measured_us, 1);
     }
-    text_out_open(&out, sink);
-    text_out_put(&out, S("\n"));
+    text_char(&out, '\n');
     put_line(&out, '=');
-    text_out_put(&out, str_of(scenario));
-    text_out_put(&out, S(" — TC vs Profiling per-forward\n"));
+    text_format(&out, "%s — TC vs Profiling per-forward\n", scenario);
     put_line(&out, '=');
-    text_out_put(&out, S("kernel_type                               TC(μs)    "
-                         "TC次数     Prof(μs)   Prof次数      "
-                         "延迟误差      次数误差   "
-                         "Prof占比 状态    \n"));
+    text_put(&out, S("kernel_type                               TC(μs)    "
+                     "TC次数     Prof(μs)   Prof次数      "
+                     "延迟误差      次数误差   "
+                     "Prof占比 状态    \n"));
     put_line(&out, '-');
     for (size_t i = 0; i < rows->at.n && i < SHOWN_ROWS; i++)
-        print_row(&out, &rows->at.at[i], measured);
-    int n = snprintf(total, sizeof(total), "%-35s %12.1f %7s %12.1f\n", "TOTAL", predicted, "",
-                     measured);
-    text_out_put(&out, (struct str){total, (size_t)n});
-    return text_out_close(&out);
+        put_row(&out, &rows->at.at[i], measured);
+    text_format(&out, "%-35s %12.1f %7s %12.1f\n", "TOTAL", predicted, "", measured);
+    bool is_good = sink.write(sink.ctx, text_view(&out));
+    text_free(&out);
+    return is_good;
 }

@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "perfdb/compare_literal.h"
 #include "perfdb/compare_ops.h"
 #include "perfdb/compare_shapes.h"
-#include "perfdb/compare_text.h"
 #include "perfdb/compare_trace.h"
 #include "perfdb/m6.h"
 
@@ -33,7 +33,7 @@ static void read_shapes(struct str text)
     struct arena arena;
 
     arena_init(&arena);
-    struct str key = shape_key(&arena, text);
+    struct str key = literal_shapes(&arena, text);
     check(key.n <= text.n);
     check(literal_shares(&arena, text, &shares) <= text.n);
     arena_free(&arena);
@@ -47,7 +47,7 @@ static void write_all(struct ops_rows *ops, struct shape_rows *shapes, struct si
     ops_rows_sort(ops);
     check(ops_rows_print(ops, "fuzz", sink));
     json_write_init(&j, sink, JSON_COMPACT);
-    ops_rows_json(ops, &j);
+    record_json_list(&j, &ops_row_record, ops->at.at, ops->at.n, NULL);
     check(json_write_finish(&j));
     shape_rows_sort(shapes);
     shape_rows_table(shapes, &t);
