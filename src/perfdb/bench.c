@@ -1,3 +1,6 @@
+/*
+ * Replayed durations written back into a folder of tables, and the report about it.
+ */
 #include "perfdb/bench.h"
 
 #include <math.h>
@@ -7,8 +10,8 @@
 
 #include "base/cancel.h"
 #include "base/fs.h"
-#include "base/json_write.h"
 #include "base/num.h"
+#include "base/text.h"
 #include "perfdb/cell.h"
 #include "perfdb/fia.h"
 #include "perfdb/lock.h"
@@ -62,15 +65,6 @@ bool replay_op_is_known(struct str op)
     return false;
 }
 
-static struct str listed(struct arena *arena, const struct str *names, size_t n)
-{
-    struct str list = names[0];
-
-    for (size_t i = 1; i < n; i++)
-        list = arena_format(arena, "%.*s, %.*s", STR_ARGS(list), STR_ARGS(names[i]));
-    return list;
-}
-
 struct str replay_ops_problem(struct arena *arena, const struct str *ops, size_t n)
 {
     struct str *unknown = ARENA_ARRAY(arena, struct str, n + 1);
@@ -83,8 +77,8 @@ struct str replay_ops_problem(struct arena *arena, const struct str *ops, size_t
         return S("");
     qsort(unknown, count, sizeof(*unknown), str_order);
     return arena_format(arena, "Unsupported --op: %.*s. Available: %.*s",
-                        STR_ARGS(listed(arena, unknown, count)),
-                        STR_ARGS(listed(arena, known, ARRAY_LEN(known))));
+                        STR_ARGS(arena_join(arena, unknown, count, S(", "))),
+                        STR_ARGS(arena_join(arena, known, ARRAY_LEN(known), S(", "))));
 }
 
 enum { GAPS_SHOWN = 20, COLUMNS_MAX = 6 };
@@ -95,14 +89,9 @@ static double severity(const struct update_gap *g)
 }
 
 /* Gaps by severity, difference and operator, all descending; equal ones keep their order. */
-struct ranked {
-    struct update_gap gap;
-    size_t index;
-};
-
 static int by_severity(const void *a, const void *b)
 {
-    const struct ranked *x = a, *y = b;
+    const struct bench_gap *x = a, *y = b;
     double sx = severity(&x->gap), sy = severity(&y->gap);
 
     if (sx != sy)
@@ -115,362 +104,231 @@ static int by_severity(const void *a, const void *b)
     return x->index < y->index ? -1 : 1;
 }
 
-struct update_gaps update_hotspots(struct arena *arena, const struct update *updates, size_t n)
+static void find_gaps(struct bench_plan *plan)
 {
-    VEC_OF(struct ranked) found = {0};
+    struct arena *arena = &plan->arena;
 
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < updates[i].gaps.n; k++) {
-            const struct update_gap *g = &updates[i].gaps.at[k];
-            struct ranked r = {*g, found.n};
+    for (size_t i = 0; i < plan->updates.n; i++)
+        for (size_t k = 0; k < plan->updates.at[i].gaps.n; k++) {
+            const struct update_gap *g = &plan->updates.at[i].gaps.at[k];
             if (g->ratio < 0.8 || g->ratio > 1.2)
-                vec_push(&found, r);
+                vec_push(&plan->gaps,
+                         ((struct bench_gap){.gap = *g,
+                                             .index = plan->gaps.n,
+                                             .bench = cell_text6(arena, g->bench_us),
+                                             .profiled = cell_text6(arena, g->profiled_us),
+                                             .difference = cell_text6(arena, g->difference_us),
+                                             .ratio = cell_text6(arena, g->ratio),
+                                             .times = arena_format(arena, "%.2fx", g->ratio)}));
         }
-    if (found.n > 0)
-        qsort(found.at, found.n, sizeof(*found.at), by_severity);
-    struct update_gaps out = {ARENA_ARRAY(arena, struct update_gap, found.n), found.n};
-    for (size_t i = 0; i < found.n; i++)
-        out.at[i] = found.at[i].gap;
-    vec_free(&found);
-    return out;
+    if (plan->gaps.n > 0)
+        qsort(plan->gaps.at, plan->gaps.n, sizeof(*plan->gaps.at), by_severity);
 }
 
-/* A Markdown table being gathered. */
-struct grid {
-    struct arena *arena;
-    size_t columns;
-    VEC_OF(struct str) cells; /* the heads first */
-};
-
-static void put(struct text *out, struct str text)
+static struct str text_of(const struct field *f, const void *row, struct arena *arena)
 {
-    struct sink sink = text_sink(out);
+    struct field_value v = field_value(f, row, NULL);
 
-    sink.write(sink.ctx, text);
-}
-
-static void put_padded(struct text *out, struct str text, size_t width, char fill)
-{
-    put(out, text);
-    for (size_t i = str_width(text); i < width; i++)
-        put(out, (struct str){&fill, 1});
+    return v.type == VALUE_TEXT ? v.text : arena_format(arena, "%llu", (unsigned long long)v.u);
 }
 
 static void put_line(struct text *out, const struct str *cells, size_t n, const size_t *widths,
                      char fill)
 {
     for (size_t i = 0; i < n; i++) {
-        put(out, i == 0 ? S("| ") : S(" | "));
-        put_padded(out, cells[i], widths[i], fill);
+        text_put(out, i == 0 ? S("| ") : S(" | "));
+        text_put(out, cells[i]);
+        text_repeat(out, fill, widths[i] - str_width(cells[i]));
     }
-    put(out, S(" |\n"));
+    text_put(out, S(" |\n"));
 }
 
-static void put_grid(struct text *out, struct grid *g)
+/* A Markdown table whose columns are also straight in a terminal. */
+static void put_records(struct text *out, struct arena *arena, const char *title,
+                        const struct record *r, const void *rows, size_t n)
 {
     static const struct str none[COLUMNS_MAX] = {{"", 0}, {"", 0}, {"", 0},
                                                  {"", 0}, {"", 0}, {"", 0}};
-    size_t widths[COLUMNS_MAX] = {0}, rows = g->cells.n / g->columns;
+    struct str *cells = ARENA_ARRAY(arena, struct str, (n + 1) * r->n);
+    size_t widths[COLUMNS_MAX] = {0};
 
-    for (size_t i = 0; i < g->cells.n; i++) {
-        size_t width = str_width(g->cells.at[i]), *widest = &widths[i % g->columns];
-        *widest = width > *widest ? width : *widest;
+    text_format(out, "\n## %s\n", title);
+    if (n == 0) {
+        text_put(out, S("_None_\n"));
+        return;
     }
-    for (size_t r = 0; r < rows && rows > 1; r++) {
-        put_line(out, &g->cells.at[r * g->columns], g->columns, widths, ' ');
-        if (r == 0)
-            put_line(out, none, g->columns, widths, '-');
+    for (size_t i = 0; i < (n + 1) * r->n; i++) {
+        const struct field *f = &r->fields[i % r->n];
+        const char *row = (const char *)rows + (i / r->n - 1) * r->size;
+        cells[i] = i < r->n ? str_of(f->key) : text_of(f, row, arena);
+        if (str_width(cells[i]) > widths[i % r->n])
+            widths[i % r->n] = str_width(cells[i]);
     }
-    if (rows <= 1)
-        put(out, S("_None_\n"));
-    vec_free(&g->cells);
+    put_line(out, cells, r->n, widths, ' ');
+    put_line(out, none, r->n, widths, '-');
+    for (size_t i = 1; i <= n; i++)
+        put_line(out, &cells[i * r->n], r->n, widths, ' ');
 }
 
-static void add(struct grid *g, struct str text)
-{
-    vec_push(&g->cells, text);
-}
+/* A table in one of the lists, which are sorted by two numbers, descending, and by name. */
+struct line {
+    const struct update *u;
+    struct str op, examples;
+    uint64_t updated, added, deleted, unchanged;
+    uint64_t first, second;
+};
 
-static void add_number(struct grid *g, uint64_t n)
+static int by_numbers(const void *a, const void *b)
 {
-    add(g, arena_format(g->arena, "%llu", (unsigned long long)n));
+    const struct line *x = a, *y = b;
+
+    if (x->first != y->first)
+        return x->first > y->first ? -1 : 1;
+    if (x->second != y->second)
+        return x->second > y->second ? -1 : 1;
+    int order = str_compare(x->u->file, y->u->file);
+    return order != 0 ? order : strcmp(x->u->path, y->u->path);
 }
 
 static struct str examples(struct arena *arena, const struct update_list *list)
 {
     size_t n = list->n < UPDATE_EXAMPLES ? (size_t)list->n : UPDATE_EXAMPLES;
-    struct str text = n > 0 ? list->first[0] : S("-");
 
-    for (size_t i = 1; i < n; i++)
-        text = arena_format(arena, "%.*s; %.*s", STR_ARGS(text), STR_ARGS(list->first[i]));
-    return text;
-}
-
-/* Updates in some order, without moving them. */
-typedef int order_fn(const struct update *a, const struct update *b);
-
-static int by_name(const struct update *a, const struct update *b)
-{
-    int order = str_compare(a->file, b->file);
-
-    return order != 0 ? order : strcmp(a->path, b->path);
-}
-
-static int descending(uint64_t a, uint64_t b)
-{
-    return (a < b) - (a > b);
-}
-
-static int by_change(const struct update *a, const struct update *b)
-{
-    int order = descending(a->added, b->added);
-
-    order = order != 0 ? order : descending(a->updated, b->updated);
-    return order != 0 ? order : by_name(a, b);
-}
-
-static int by_missing(const struct update *a, const struct update *b)
-{
-    int order = descending(a->missing.n, b->missing.n);
-
-    return order != 0 ? order : by_name(a, b);
-}
-
-static int by_deleted(const struct update *a, const struct update *b)
-{
-    int order = descending(a->deleted.n, b->deleted.n);
-
-    return order != 0 ? order : by_name(a, b);
-}
-
-static int by_duplicates(const struct update *a, const struct update *b)
-{
-    int order = descending(a->duplicates.n, b->duplicates.n);
-
-    return order != 0 ? order : by_name(a, b);
-}
-
-static int compare_pointers(const void *a, const void *b, void *order)
-{
-    order_fn *const *by = order;
-
-    return (*by)(*(const struct update *const *)a, *(const struct update *const *)b);
-}
-
-static const struct update **sorted(struct arena *arena, const struct update *u, size_t n,
-                                    order_fn *by)
-{
-    const struct update **at = ARENA_ARRAY(arena, const struct update *, n + 1);
-
-    for (size_t i = 0; i < n; i++)
-        at[i] = &u[i];
-    qsort_r(at, n, sizeof(struct update *), compare_pointers, &by);
-    return at;
-}
-
-static void put_overview(struct text *out, struct arena *arena, const struct update *u, size_t n,
-                         size_t n_gaps)
-{
-    struct grid g = {.arena = arena, .columns = 2};
-    uint64_t updated = 0, added = 0, deleted = 0, unchanged = 0, duplicates = 0, missing = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        updated += u[i].updated;
-        added += u[i].added;
-        deleted += u[i].deleted.n;
-        unchanged += u[i].unchanged;
-        duplicates += u[i].duplicates.n;
-        missing += u[i].missing.n;
-    }
-    const struct {
-        struct str name;
-        uint64_t value;
-    } rows[] = {
-        {S_INIT("CSV files touched"), n},      {S_INIT("Rows updated"), updated},
-        {S_INIT("Rows added"), added},         {S_INIT("Rows deleted"), deleted},
-        {S_INIT("Rows unchanged"), unchanged}, {S_INIT("Duplicate signatures"), duplicates},
-        {S_INIT("Missing shapes"), missing},   {S_INIT("Hotspots"), n_gaps},
-    };
-    add(&g, S("Metric"));
-    add(&g, S("Value"));
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        add(&g, rows[i].name);
-        add_number(&g, rows[i].value);
-    }
-    add(&g, S("Gap threshold"));
-    add(&g, S("microbench/profiling not in [0.80x, 1.20x]"));
-    put(out, S("\n## Overview\n"));
-    put_grid(out, &g);
-}
-
-static void put_summary(struct text *out, struct arena *arena, const struct update *u, size_t n)
-{
-    static const struct str heads[] = {S_INIT("Operator"),  S_INIT("Updated"),
-                                       S_INIT("Added"),     S_INIT("Deleted"),
-                                       S_INIT("Unchanged"), S_INIT("Missing Samples")};
-    const struct update **by = sorted(arena, u, n, by_change);
-    struct grid g = {.arena = arena, .columns = ARRAY_LEN(heads)};
-
-    for (size_t i = 0; i < ARRAY_LEN(heads); i++)
-        add(&g, heads[i]);
-    for (size_t i = 0; i < n; i++) {
-        add(&g, by[i]->op);
-        add_number(&g, by[i]->updated);
-        add_number(&g, by[i]->added);
-        add_number(&g, by[i]->deleted.n);
-        add_number(&g, by[i]->unchanged);
-        add(&g, examples(arena, &by[i]->missing));
-    }
-    put(out, S("\n## Update Summary\n"));
-    put_grid(out, &g);
+    return n > 0 ? arena_join(arena, list->first, n, S("; ")) : S("-");
 }
 
 static struct str duplicate_examples(struct arena *arena, const struct update *u)
 {
-    struct str text = S("");
+    struct str parts[UPDATE_EXAMPLES];
+    size_t n = 0;
 
-    for (size_t i = 0; i < u->duplicates.n && i < UPDATE_EXAMPLES; i++)
-        text = arena_format(arena, "%.*s%s%.*s (x%llu)", STR_ARGS(text), i > 0 ? "; " : "",
-                            STR_ARGS(u->duplicates.at[i].shapes),
-                            (unsigned long long)u->duplicates.at[i].count);
-    return text;
+    for (; n < u->duplicates.n && n < UPDATE_EXAMPLES; n++)
+        parts[n] = arena_format(arena, "%.*s (x%llu)", STR_ARGS(u->duplicates.at[n].shapes),
+                                (unsigned long long)u->duplicates.at[n].count);
+    return arena_join(arena, parts, n, S("; "));
 }
 
-enum list_kind { LIST_MISSING, LIST_DELETED, LIST_DUPLICATES };
+enum list_kind { LIST_CHANGES, LIST_MISSING, LIST_DELETED, LIST_DUPLICATES };
 
-static void put_list(struct text *out, struct arena *arena, const struct update *u, size_t n,
+static struct line line_of(struct arena *arena, const struct update *u, enum list_kind kind)
+{
+    struct line l = {u, u->op, S(""), u->updated, u->added, u->deleted.n, u->unchanged, 0, 0};
+
+    if (kind == LIST_DUPLICATES)
+        l.examples = duplicate_examples(arena, u);
+    else
+        l.examples = examples(arena, kind == LIST_DELETED ? &u->deleted : &u->missing);
+    l.first = kind == LIST_CHANGES   ? u->added
+              : kind == LIST_MISSING ? u->missing.n
+              : kind == LIST_DELETED ? u->deleted.n
+                                     : u->duplicates.n;
+    l.second = kind == LIST_CHANGES ? u->updated : 0;
+    return l;
+}
+
+static const struct field change_fields[] = {
+    FIELD(struct line, op, "Operator"),         FIELD(struct line, updated, "Updated"),
+    FIELD(struct line, added, "Added"),         FIELD(struct line, deleted, "Deleted"),
+    FIELD(struct line, unchanged, "Unchanged"), FIELD(struct line, examples, "Missing Samples"),
+};
+static const struct record change_record = RECORD(struct line, change_fields);
+
+static const struct field list_fields[] = {
+    FIELD(struct line, op, "Operator"),
+    FIELD(struct line, first, "Count"),
+    FIELD(struct line, examples, "Examples"),
+};
+static const struct record list_record = RECORD(struct line, list_fields);
+
+static void put_list(struct text *out, struct bench_plan *plan, const char *title,
                      enum list_kind kind)
 {
-    static const struct {
-        struct str title;
-        order_fn *by;
-    } kinds[] = {
-        {S_INIT("\n## Missing Shapes\n"), by_missing},
-        {S_INIT("\n## Deleted Empty Rows\n"), by_deleted},
-        {S_INIT("\n## Duplicate Signatures\n"), by_duplicates},
-    };
-    const struct update **by = sorted(arena, u, n, kinds[kind].by);
-    struct grid g = {.arena = arena, .columns = 3};
-
-    add(&g, S("Operator"));
-    add(&g, S("Count"));
-    add(&g, S("Examples"));
-    for (size_t i = 0; i < n; i++) {
-        const struct update_list *list = kind == LIST_MISSING ? &by[i]->missing : &by[i]->deleted;
-        uint64_t count = kind == LIST_DUPLICATES ? by[i]->duplicates.n : list->n;
-        if (count == 0)
-            continue;
-        add(&g, by[i]->op);
-        add_number(&g, count);
-        add(&g, kind == LIST_DUPLICATES ? duplicate_examples(arena, by[i]) : examples(arena, list));
-    }
-    put(out, kinds[kind].title);
-    put_grid(out, &g);
-}
-
-static void put_gaps(struct text *out, struct arena *arena, struct update_gaps gaps)
-{
-    static const struct str heads[] = {S_INIT("Operator"),      S_INIT("MicroBench(us)"),
-                                       S_INIT("Profiling(us)"), S_INIT("Abs Diff(us)"),
-                                       S_INIT("MB/Profile"),    S_INIT("Shape")};
-    struct grid g = {.arena = arena, .columns = ARRAY_LEN(heads)};
-
-    for (size_t i = 0; i < ARRAY_LEN(heads); i++)
-        add(&g, heads[i]);
-    for (size_t i = 0; i < gaps.n && i < GAPS_SHOWN; i++) {
-        add(&g, gaps.at[i].op);
-        add(&g, cell_text6(arena, gaps.at[i].bench_us));
-        add(&g, cell_text6(arena, gaps.at[i].profiled_us));
-        add(&g, cell_text6(arena, gaps.at[i].difference_us));
-        add(&g, arena_format(arena, "%.2fx", gaps.at[i].ratio));
-        add(&g, gaps.at[i].shapes);
-    }
-    put(out, S("\n## Duration Gap Hotspots\n"));
-    put_grid(out, &g);
-}
-
-static void put_status(struct text *out, struct arena *arena, const struct update_status *status)
-{
-    put(out, arena_format(arena,
-                          "\n## Operator Execution Status\n- Success: %llu\n- Failed: %zu\n"
-                          "- Skipped: %llu\n",
-                          (unsigned long long)status->success, status->n_failed,
-                          (unsigned long long)status->skipped));
-    for (size_t i = 0; i < status->n_failed; i++)
-        put(out, arena_format(arena, "  - FAILED: %.*s: %.*s\n", STR_ARGS(status->failed[i].op),
-                              STR_ARGS(status->failed[i].reason)));
-}
-
-static void put_failures(struct text *out, struct arena *arena, const struct update_status *status)
-{
-    struct grid g = {.arena = arena, .columns = 2};
-
-    add(&g, S("Operator"));
-    add(&g, S("Reason"));
-    for (size_t i = 0; i < status->n_failed; i++) {
-        add(&g, status->failed[i].op);
-        add(&g, status->failed[i].reason);
-    }
-    put(out, S("\n## Failures\n"));
-    put_grid(out, &g);
-}
-
-struct str update_report(struct arena *arena, const struct update *updates, size_t n,
-                         struct update_gaps gaps, const struct update_status *status)
-{
-    struct text out = {0};
-
-    put(&out, S("# Profile Update Report\n"));
-    if (status != NULL)
-        put_status(&out, arena, status);
-    put_overview(&out, arena, updates, n, gaps.n);
-    put_summary(&out, arena, updates, n);
-    put_list(&out, arena, updates, n, LIST_MISSING);
-    put_list(&out, arena, updates, n, LIST_DELETED);
-    put_list(&out, arena, updates, n, LIST_DUPLICATES);
-    put_gaps(&out, arena, gaps);
-    if (status != NULL && status->n_failed > 0)
-        put_failures(&out, arena, status);
-    struct str text = arena_str(arena, (struct str){out.at, out.n});
-    text_free(&out);
-    return text;
-}
-
-struct str update_hotspots_csv(struct arena *arena, struct update_gaps gaps)
-{
-    static const struct str heads[] = {S_INIT("Operator"),       S_INIT("CSV Name"),
-                                       S_INIT("MicroBench(us)"), S_INIT("Profiling(us)"),
-                                       S_INIT("Abs Diff(us)"),   S_INIT("MB/Profile"),
-                                       S_INIT("Shape")};
-    struct text out = {0};
-    struct db_table t;
-
-    table_init(&t, "");
-    table_arrange(&t, heads, ARRAY_LEN(heads));
-    for (size_t i = 0; i < gaps.n; i++) {
-        const struct update_gap *g = &gaps.at[i];
-        size_t row = table_add_row(&t);
-        table_set(&t, row, 0, g->op);
-        table_set(&t, row, 1, g->file);
-        table_set(&t, row, 2, cell_text6(&t.arena, g->bench_us));
-        table_set(&t, row, 3, cell_text6(&t.arena, g->profiled_us));
-        table_set(&t, row, 4, cell_text6(&t.arena, g->difference_us));
-        table_set(&t, row, 5, cell_text6(&t.arena, g->ratio));
-        table_set(&t, row, 6, g->shapes);
-    }
-    table_print(&t, TABLE_NO_BOM, text_sink(&out));
-    /* A report for people and their tools: unlike the tables it has plain line ends. */
+    struct line *lines = ARENA_ARRAY(&plan->arena, struct line, plan->updates.n);
     size_t n = 0;
-    for (size_t i = 0; i < out.n; i++)
-        if (out.at[i] != '\r' || i + 1 == out.n || out.at[i + 1] != '\n')
-            out.at[n++] = out.at[i];
-    struct str text = arena_str(arena, (struct str){out.at, n});
+
+    for (size_t i = 0; i < plan->updates.n; i++) {
+        lines[n] = line_of(&plan->arena, &plan->updates.at[i], kind);
+        n += kind == LIST_CHANGES || lines[n].first > 0;
+    }
+    qsort(lines, n, sizeof(*lines), by_numbers);
+    put_records(out, &plan->arena, title, kind == LIST_CHANGES ? &change_record : &list_record,
+                lines, n);
+}
+
+struct metric {
+    const char *name;
+    struct str value;
+};
+
+static const struct field metric_fields[] = {
+    FIELD(struct metric, name, "Metric"),
+    FIELD(struct metric, value, "Value"),
+};
+static const struct record metric_record = RECORD(struct metric, metric_fields);
+
+static void put_overview(struct text *out, struct bench_plan *plan)
+{
+    static const char *const names[] = {
+        "CSV files touched", "Rows updated",         "Rows added",     "Rows deleted",
+        "Rows unchanged",    "Duplicate signatures", "Missing shapes", "Hotspots"};
+    uint64_t sums[ARRAY_LEN(names)] = {plan->updates.n, 0, 0, 0, 0, 0, 0, plan->gaps.n};
+    struct metric rows[ARRAY_LEN(names) + 1];
+
+    for (size_t i = 0; i < plan->updates.n; i++) {
+        const struct update *u = &plan->updates.at[i];
+        const uint64_t own[] = {
+            0, u->updated, u->added, u->deleted.n, u->unchanged, u->duplicates.n, u->missing.n};
+        for (size_t k = 0; k < ARRAY_LEN(own); k++)
+            sums[k] += own[k];
+    }
+    for (size_t k = 0; k < ARRAY_LEN(names); k++)
+        rows[k] = (struct metric){names[k],
+                                  arena_format(&plan->arena, "%llu", (unsigned long long)sums[k])};
+    rows[ARRAY_LEN(names)] =
+        (struct metric){"Gap threshold", S("microbench/profiling not in [0.80x, 1.20x]")};
+    put_records(out, &plan->arena, "Overview", &metric_record, rows, ARRAY_LEN(rows));
+}
+
+static const struct field gap_fields[] = {
+    FIELD(struct bench_gap, gap.op, "Operator"),
+    FIELD(struct bench_gap, bench, "MicroBench(us)"),
+    FIELD(struct bench_gap, profiled, "Profiling(us)"),
+    FIELD(struct bench_gap, difference, "Abs Diff(us)"),
+    FIELD(struct bench_gap, times, "MB/Profile"),
+    FIELD(struct bench_gap, gap.shapes, "Shape"),
+};
+static const struct record gap_record = RECORD(struct bench_gap, gap_fields);
+
+static struct str report(struct bench_plan *plan)
+{
+    struct text out = {0};
+
+    text_put(&out, S("# Profile Update Report\n"));
+    put_overview(&out, plan);
+    put_list(&out, plan, "Update Summary", LIST_CHANGES);
+    put_list(&out, plan, "Missing Shapes", LIST_MISSING);
+    put_list(&out, plan, "Deleted Empty Rows", LIST_DELETED);
+    put_list(&out, plan, "Duplicate Signatures", LIST_DUPLICATES);
+    put_records(&out, &plan->arena, "Duration Gap Hotspots", &gap_record, plan->gaps.at,
+                plan->gaps.n < GAPS_SHOWN ? plan->gaps.n : GAPS_SHOWN);
+    struct str text = arena_str(&plan->arena, text_view(&out));
     text_free(&out);
-    table_free(&t);
     return text;
 }
 
-struct str update_stamp(struct arena *arena)
+static const struct field hotspot_fields[] = {
+    FIELD(struct bench_gap, gap.op, "Operator"),
+    FIELD(struct bench_gap, gap.file, "CSV Name"),
+    FIELD(struct bench_gap, bench, "MicroBench(us)"),
+    FIELD(struct bench_gap, profiled, "Profiling(us)"),
+    FIELD(struct bench_gap, difference, "Abs Diff(us)"),
+    FIELD(struct bench_gap, ratio, "MB/Profile"),
+    FIELD(struct bench_gap, gap.shapes, "Shape"),
+};
+static const struct record hotspot_record = RECORD(struct bench_gap, hotspot_fields);
+
+/* "20260101_093000": local time, or SOURCE_DATE_EPOCH in UTC. */
+static struct str stamp_of(struct arena *arena)
 {
     const char *epoch = getenv("SOURCE_DATE_EPOCH");
     struct tm tm = {0};
@@ -650,8 +508,8 @@ enum status bench_plan(struct bench_plan *plan, const struct bench_job *job, str
             return ST_CANCELLED;
         TRY(update_one(plan, job, files.at[i], d));
     }
-    plan->gaps = update_hotspots(&plan->arena, plan->updates.at, plan->updates.n);
-    plan->report = update_report(&plan->arena, plan->updates.at, plan->updates.n, plan->gaps, NULL);
+    find_gaps(plan);
+    plan->report = report(plan);
     return ST_OK;
 }
 
@@ -660,15 +518,19 @@ static enum status write_report(struct bench_plan *plan, const struct bench_job 
 {
     struct arena *arena = &plan->arena;
     const char *folder = fs_join(arena, job->dir, "reports");
-    struct str stamp = update_stamp(arena);
+    struct str stamp = stamp_of(arena);
     struct str hotspots =
         arena_format(arena, "duration_gap_hotspots_full_%.*s.csv", STR_ARGS(stamp));
-    struct str report = arena_format(arena, "profile_update_report_%.*s.md", STR_ARGS(stamp));
+    struct str name = arena_format(arena, "profile_update_report_%.*s.md", STR_ARGS(stamp));
 
     TRY(fs_mkdirs(folder, d));
     plan->hotspots_path = fs_join(arena, folder, hotspots.at);
-    plan->report_path = fs_join(arena, folder, report.at);
-    TRY(table_write_text(plan->hotspots_path, update_hotspots_csv(arena, plan->gaps), d));
+    plan->report_path = fs_join(arena, folder, name.at);
+    struct text csv = {0};
+    record_csv(text_sink(&csv), &hotspot_record, plan->gaps.at, plan->gaps.n, NULL);
+    enum status st = table_write_text(plan->hotspots_path, text_view(&csv), d);
+    text_free(&csv);
+    TRY(st);
     return table_write_text(plan->report_path,
                             arena_format(arena, "%.*sFull hotspot CSV: %.*s\n",
                                          STR_ARGS(plan->report), STR_ARGS(hotspots)),
@@ -693,6 +555,7 @@ void bench_plan_free(struct bench_plan *plan)
     for (size_t i = 0; i < plan->updates.n; i++)
         update_free(&plan->updates.at[i]);
     vec_free(&plan->updates);
+    vec_free(&plan->gaps);
     summary_free(&plan->summary);
     arena_free(&plan->arena);
 }

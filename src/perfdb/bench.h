@@ -7,8 +7,8 @@
 #ifndef STRATA_PERFDB_BENCH_H
 #define STRATA_PERFDB_BENCH_H
 
-#include "base/arena.h"
 #include "perfdb/update.h"
+#include "report/record.h"
 
 bool replay_op_is_known(struct str op);
 
@@ -16,32 +16,12 @@ bool replay_op_is_known(struct str op);
  * known. */
 struct str replay_ops_problem(struct arena *arena, const struct str *ops, size_t n);
 
-/* Rows whose replay and profile differ by more than a fifth, the worst first. */
-struct update_gaps {
-    struct update_gap *at;
-    size_t n;
+/* A row whose replay and profile differ by more than a fifth. */
+struct bench_gap {
+    struct update_gap gap;
+    size_t index;                                         /* as they were found */
+    struct str bench, profiled, difference, ratio, times; /* its numbers as texts */
 };
-struct update_gaps update_hotspots(struct arena *arena, const struct update *updates, size_t n);
-
-/* How the replay of each operator went, when that is known. */
-struct update_failure {
-    struct str op, reason;
-};
-struct update_status {
-    uint64_t success, skipped;
-    const struct update_failure *failed;
-    size_t n_failed;
-};
-
-/* The report; `status` may be NULL. */
-struct str update_report(struct arena *arena, const struct update *updates, size_t n,
-                         struct update_gaps gaps, const struct update_status *status);
-
-/* All hot spots as a CSV. */
-struct str update_hotspots_csv(struct arena *arena, struct update_gaps gaps);
-
-/* "20260101_093000": local time, or SOURCE_DATE_EPOCH in UTC. */
-struct str update_stamp(struct arena *arena);
 
 struct bench_job {
     const char *dir;       /* the database folder */
@@ -55,8 +35,8 @@ struct bench_job {
 struct bench_plan {
     struct arena arena;
     struct summary summary;
-    VEC_OF(struct update) updates; /* by operator name */
-    struct update_gaps gaps;
+    VEC_OF(struct update) updates;           /* by operator name */
+    VEC_OF(struct bench_gap) gaps;           /* the worst first */
     struct str report;                       /* Markdown */
     const char *report_path, *hotspots_path; /* set by bench_write() */
 };
