@@ -5,8 +5,6 @@
 #include "cli/opt_db.h"
 #include "perfdb/compare_trace.h"
 
-extern const struct command command_db_trace_csv;
-
 struct args {
     const char *trace, *output;
 };

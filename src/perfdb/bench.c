@@ -559,3 +559,25 @@ void bench_plan_free(struct bench_plan *plan)
     summary_free(&plan->summary);
     arena_free(&plan->arena);
 }
+
+static const struct field update_fields[] = {
+    FIELD(struct update, op, "operator"),        FIELD(struct update, path, "path"),
+    FIELD(struct update, updated, "updated"),    FIELD(struct update, added, "added"),
+    FIELD(struct update, deleted.n, "deleted"),  FIELD(struct update, unchanged, "unchanged"),
+    FIELD(struct update, missing.n, "missing"),  FIELD(struct update, duplicates.n, "duplicates"),
+    FIELD(struct update, is_changed, "changed"),
+};
+static const struct record update_record = RECORD(struct update, update_fields);
+
+static const struct field plan_fields[] = {
+    FIELD(struct bench_plan, summary.rows, "samples"),
+    FIELD(struct bench_plan, gaps.n, "hotspots"),
+    FIELD_LIST(struct bench_plan, updates.at, updates.n, "tables", &update_record),
+};
+static const struct record plan_record = RECORD(struct bench_plan, plan_fields);
+
+const struct schema bench_schema = {
+    .name = "strata.db-bench/1",
+    .title = "replayed durations written back into the tables of a database",
+    .record = &plan_record,
+};

@@ -41,6 +41,9 @@ struct bench_plan {
     const char *report_path, *hotspots_path; /* set by bench_write() */
 };
 
+/* strata.db-bench/1, over a struct bench_plan. */
+extern const struct schema bench_schema;
+
 /* After a failure the plan may be freed. */
 enum status bench_plan(struct bench_plan *plan, const struct bench_job *job, struct diag *d);
 enum status bench_write(struct bench_plan *plan, const struct bench_job *job, struct diag *d);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/cancel.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
 #include "perfdb/signature.h"
@@ -240,3 +241,66 @@ void check_table(struct check *c, const struct tree_file *file)
     table_free(&t);
     diag_fini(&d);
 }
+
+enum status check_all(struct check *c, const struct tree *tree)
+{
+    check_init(c);
+    for (size_t i = 0; i < tree->n; i++) {
+        if (cancelled())
+            return ST_CANCELLED;
+        check_table(c, &tree->at[i]);
+    }
+    return ST_OK;
+}
+
+static struct field_value share(const void *of, const struct record_env *env)
+{
+    const struct check_table *t = of;
+
+    (void)env;
+    return value_real((double)t->valid / (double)t->rows);
+}
+
+static const struct field summary_fields[] = {
+    FIELD(struct check_table, op, "operator", .head = "operator"),
+    FIELD(struct check_table, rows, "rows", .head = "rows"),
+    FIELD(struct check_table, valid, "valid", .head = "valid"),
+    FIELD_CALC(FIELD_F64, "share", share, .head = "share %", .unit = UNIT_RATIO),
+};
+const struct record check_summary = RECORD(struct check_table, summary_fields);
+
+static struct field_value kind_name(const void *of, const struct record_env *env)
+{
+    (void)env;
+    return value_text(((const struct check_finding *)of)->is_note ? S("note") : S("problem"));
+}
+
+static const struct field finding_fields[] = {
+    FIELD(struct check_finding, path, "path"),
+    FIELD(struct check_finding, line, "line"),
+    FIELD_CALC(FIELD_STR, "kind", kind_name),
+    FIELD(struct check_finding, what, "text"),
+};
+static const struct record finding_record = RECORD(struct check_finding, finding_fields);
+
+static const struct field table_fields[] = {
+    FIELD(struct check_table, op, "operator"),
+    FIELD(struct check_table, path, "path"),
+    FIELD(struct check_table, rows, "rows"),
+    FIELD(struct check_table, valid, "valid"),
+};
+static const struct record table_record = RECORD(struct check_table, table_fields);
+
+static const struct field check_fields[] = {
+    FIELD(struct check, problems, "problems"),
+    FIELD(struct check, notes, "notes"),
+    FIELD_LIST(struct check, findings.at, findings.n, "findings", &finding_record),
+    FIELD_LIST(struct check, tables.at, tables.n, "tables", &table_record),
+};
+static const struct record check_record = RECORD(struct check, check_fields);
+
+const struct schema check_schema = {
+    .name = "strata.db-check/1",
+    .title = "what is wrong with the tables of a database",
+    .record = &check_record,
+};

@@ -6,6 +6,7 @@
 
 #include "base/vec.h"
 #include "perfdb/place.h"
+#include "report/record.h"
 
 /* Something found at a line of a table. A note is worth knowing; anything else is a problem. */
 struct check_finding {
@@ -34,5 +35,12 @@ void check_free(struct check *c);
 
 /* Reads and judges one table. */
 void check_table(struct check *c, const struct tree_file *file);
+
+/* All tables, into a fresh check that is freed as always; ST_CANCELLED after an interruption. */
+enum status check_all(struct check *c, const struct tree *tree);
+
+/* strata.db-check/1; and tables as rows for people. */
+extern const struct schema check_schema;
+extern const struct record check_summary;
 
 #endif

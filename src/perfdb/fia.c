@@ -186,7 +186,7 @@ const struct str *const fia_payload_columns[FIA_PAYLOAD] = {
 };
 
 /* The fields of a record. */
-enum field {
+enum call_field {
     F_QUERY,
     F_KEY,
     F_VALUE,
@@ -267,7 +267,8 @@ static bool take_list(struct json *j, struct arena *arena, struct value *out)
     return is_fine;
 }
 
-static bool take_field(struct json *j, struct arena *arena, enum field field, struct value *out)
+static bool take_field(struct json *j, struct arena *arena, enum call_field field,
+                       struct value *out)
 {
     struct str text;
     int64_t number;
@@ -296,7 +297,7 @@ static enum status take_line(struct json *j, struct arena *arena, const char *pa
         size_t field = 0;
         while (field < F_FIELDS && !str_equal(field_names[field], key))
             field++;
-        if (field < F_FIELDS && !take_field(j, arena, (enum field)field, &values[field]))
+        if (field < F_FIELDS && !take_field(j, arena, (enum call_field)field, &values[field]))
             return bad_line(j, path, line,
                             arena_format(arena, "%.*s is neither null nor of its kind",
                                          STR_ARGS(field_names[field]))
@@ -531,3 +532,16 @@ void fia_fill_free(struct fia_fill *fill)
     table_free(&fill->old);
     arena_free(&fill->arena);
 }
+
+static const struct field fill_fields[] = {
+    FIELD(struct fia_fill, rows, "rows"),
+    FIELD(struct fia_fill, matched, "matched"),
+    FIELD(struct fia_fill, table.n_rows, "rows_out"),
+};
+static const struct record fill_record = RECORD(struct fia_fill, fill_fields);
+
+const struct schema fia_fill_schema = {
+    .name = "strata.db-fill-fia/1",
+    .title = "runtime values of fused attention joined to the rows of its table",
+    .record = &fill_record,
+};

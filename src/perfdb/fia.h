@@ -13,6 +13,7 @@
 #include "base/vec.h"
 #include "perfdb/exports.h"
 #include "perfdb/table.h"
+#include "report/record.h"
 
 /* The shapes of one attention case, by the shapes of its kernel. */
 struct fia_meta {
@@ -86,5 +87,8 @@ struct fia_fill {
 enum status fia_fill(struct fia_fill *fill, const char *csv, const char *jsonl, struct str tag,
                      struct diag *d);
 void fia_fill_free(struct fia_fill *fill);
+
+/* strata.db-fill-fia/1, over a struct fia_fill. */
+extern const struct schema fia_fill_schema;
 
 #endif

@@ -255,24 +255,17 @@ enum status grid_fill(struct db_table *t, const struct grid_job *job,
     return ST_OK;
 }
 
-static struct str all_ids(struct arena *arena, const struct grid_models *models)
-{
-    struct str text = S("");
-
-    for (size_t i = 0; i < models->n; i++)
-        text = arena_format(arena, "%.*s%s%.*s", STR_ARGS(text), i > 0 ? ", " : "",
-                            STR_ARGS(models->at[i].id));
-    return text;
-}
-
 static enum status unknown_model(struct str name, const struct grid_models *models, struct diag *d)
 {
     struct arena scratch;
 
     arena_init(&scratch);
+    struct str *ids = ARENA_ARRAY(&scratch, struct str, models->n);
+    for (size_t i = 0; i < models->n; i++)
+        ids[i] = models->at[i].id;
     diag_fail(d, ST_NOT_FOUND, "grid.unknown-model", (struct where){0}, "no model is called '%.*s'",
               STR_ARGS(name));
-    diag_hint(d, "known", "%.*s", STR_ARGS(all_ids(&scratch, models)));
+    diag_hint(d, "known", "%.*s", STR_ARGS(arena_join(&scratch, ids, models->n, S(", "))));
     diag_hint(d, "try", "--model-config with the config.json of the model");
     arena_free(&scratch);
     return ST_NOT_FOUND;
@@ -300,16 +293,16 @@ static enum status take_target(struct grid_run *run, const struct grid_options *
         *out = *m;
         return ST_OK;
     }
-    if (*configs < o->configs_n)
-        return grid_model_config(&run->arena, o->configs[(*configs)++], name, out, d);
+    if (*configs < o->configs.n)
+        return grid_model_config(&run->arena, o->configs.at[(*configs)++], name, out, d);
     return unknown_model(name, models, d);
 }
 
 static enum status find_targets(struct grid_run *run, const struct grid_options *o, struct diag *d)
 {
-    struct str rest = o->target_models, name;
+    struct str rest = str_of(o->target_models), name;
     struct grid_models models;
-    size_t configs = 0, n = 1 + o->configs_n;
+    size_t configs = 0, n = 1 + o->configs.n;
 
     TRY(grid_models_read(&run->arena, &run->rules, &models, d));
     for (size_t i = 0; i < rest.n; i++)
@@ -321,8 +314,8 @@ static enum status find_targets(struct grid_run *run, const struct grid_options 
         if (name.n > 0)
             TRY(take_target(run, o, &models, name, &configs, &targets[run->targets.n++], d));
     }
-    while (configs < o->configs_n)
-        TRY(grid_model_config(&run->arena, o->configs[configs++], (struct str){0},
+    while (configs < o->configs.n)
+        TRY(grid_model_config(&run->arena, o->configs.at[configs++], (struct str){0},
                               &targets[run->targets.n++], d));
     run->job.has_targets = run->targets.n > 0;
     run->job.models = run->targets.n > 0 ? run->targets : models;
@@ -337,16 +330,15 @@ static int64_t budget_of(double gib)
 
 enum status grid_run_open(struct grid_run *run, const struct grid_options *o, struct diag *d)
 {
-    *run = (struct grid_run){.diff = o->diff, .budget = budget_of(o->memory_gib)};
+    *run = (struct grid_run){
+        .diff = o->diff, .budget = budget_of(o->memory_gib), .rows = o->rows > 0 ? o->rows : 0};
     arena_init(&run->arena);
     intern_init(&run->facts.kernels);
     TRY(grid_rules_read(&run->rules, &run->arena, o->rules, d));
     run->job = (struct grid_job){
         .rules = &run->rules,
         .is_replayable = o->is_replayable,
-        .cap = o->rows <= 0           ? 0
-               : o->rows > UINT32_MAX ? UINT32_MAX
-                                      : (uint32_t)o->rows,
+        .cap = run->rows > UINT32_MAX ? UINT32_MAX : (uint32_t)run->rows,
         .random = &run->random,
     };
     TRY(find_targets(run, o, d));
@@ -365,43 +357,25 @@ void grid_run_close(struct grid_run *run)
     arena_free(&run->arena);
 }
 
-/* The tables below a folder, without what killed writers have left, in path order; paths live in
- * the arena. */
-struct grid_paths {
-    const char **at;
-    size_t n;
-};
-
-static enum status find_tables(struct arena *arena, const char *dir, struct grid_paths *out,
-                               struct diag *d)
+enum status grid_run_scan(struct grid_run *run, const char *dir, struct diag *d)
 {
     struct fs_list list;
 
-    *out = (struct grid_paths){0};
+    run->dir = dir;
     if (!fs_is_dir(dir))
         return diag_fail(d, ST_NOT_FOUND, "grid.no-folder", (struct where){.path = dir},
                          "no such folder of operator tables");
-    TRY(fs_walk(arena, dir, NULL, 0, &list, d));
-    out->at = arena_array(arena, sizeof(*out->at), list.n);
-    for (size_t i = 0; i < list.n; i++)
-        if (list.at[i].kind == FS_FILE && str_ends(list.at[i].name, S(".csv")) &&
-            str_find(list.at[i].name, S(".tmp.csv")) == list.at[i].name.n)
-            out->at[out->n++] = list.at[i].path;
-    if (out->n == 0)
+    TRY(fs_walk(&run->arena, dir, NULL, 0, &list, d));
+    for (size_t i = 0; i < list.n; i++) {
+        const struct fs_entry *e = &list.at[i];
+        if (e->kind == FS_FILE && str_ends(e->name, S(".csv")) &&
+            str_find(e->name, S(".tmp.csv")) == e->name.n)
+            vec_push(&run->files,
+                     ((struct grid_file){.path = e->path, .name = e->name, .is_skipped = true}));
+    }
+    if (run->files.n == 0)
         return diag_fail(d, ST_NOT_FOUND, "grid.no-tables", (struct where){.path = dir},
                          "No CSV files found under: %s", dir);
-    return ST_OK;
-}
-
-enum status grid_run_scan(struct grid_run *run, const char *dir, struct diag *d)
-{
-    struct grid_paths paths;
-
-    TRY(find_tables(&run->arena, dir, &paths, d));
-    for (size_t i = 0; i < paths.n; i++)
-        vec_push(&run->files, ((struct grid_file){.path = paths.at[i],
-                                                  .name = str_basename(str_of(paths.at[i])),
-                                                  .is_skipped = true}));
     grid_facts_free(&run->facts);
     return grid_facts_read(&run->facts, dir, d);
 }
@@ -568,3 +542,35 @@ enum status grid_run_fill(struct grid_run *run, grid_run_tell *tell, void *ctx, 
         }
     return f.st;
 }
+
+static const struct field file_fields[] = {
+    FIELD(struct grid_file, path, "path"),
+    FIELD(struct grid_file, fill.made, "rows_made"),
+    FIELD(struct grid_file, fill.too_big, "rows_too_large"),
+    FIELD(struct grid_file, fill.appended, "rows_appended"),
+};
+static const struct record file_record = RECORD(struct grid_file, file_fields);
+
+static struct field_items model_ids(const void *of, const struct record_env *env)
+{
+    const struct grid_models *models = &((const struct grid_run *)of)->job.models;
+
+    (void)env;
+    return (struct field_items){models->n > 0 ? &models->at[0].id : NULL, models->n};
+}
+
+static const struct field run_fields[] = {
+    FIELD(struct grid_run, dir, "database"),
+    FIELD_MADE(FIELD_STR, "models", model_ids, NULL, .stride = sizeof(struct grid_model)),
+    FIELD(struct grid_run, rows, "rows_per_table"),
+    FIELD(struct grid_run, budget, "memory_bytes"),
+    FIELD(struct grid_run, appended, "rows_appended"),
+    FIELD_LIST(struct grid_run, files.at, files.n, "tables", &file_record),
+};
+static const struct record run_record = RECORD(struct grid_run, run_fields);
+
+const struct schema grid_schema = {
+    .name = "strata.db-grid/1",
+    .title = "rows with realistic shapes appended to operator tables",
+    .record = &run_record,
+};

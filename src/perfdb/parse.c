@@ -386,7 +386,7 @@ static void tell_same_names(const struct parse_plan *plan, struct diag *d)
 enum status parse_plan(struct parse_plan *plan, const char *source, const char *dir,
                        enum parse_mode mode, struct diag *d)
 {
-    *plan = (struct parse_plan){0};
+    *plan = (struct parse_plan){.dir = dir};
     arena_init(&plan->arena);
     kernels_init(&plan->kernels);
     TRY(read_exports(plan, source, d));
@@ -417,3 +417,31 @@ enum status parse_write(struct parse_plan *plan, struct diag *d)
     }
     return ST_OK;
 }
+
+static struct field_value operator_of(const void *of, const struct record_env *env)
+{
+    (void)env;
+    return value_text(table_stem(((const struct parse_file *)of)->path));
+}
+
+static const struct field file_fields[] = {
+    FIELD_CALC(FIELD_STR, "operator", operator_of),
+    FIELD(struct parse_file, fresh.n_rows, "rows"),
+    FIELD(struct parse_file, rows_dropped, "rows_dropped"),
+    FIELD(struct parse_file, columns_lost, "columns_dropped"),
+};
+static const struct record file_record = RECORD(struct parse_file, file_fields);
+
+static const struct field plan_fields[] = {
+    FIELD(struct parse_plan, dir, "database"),
+    FIELD(struct parse_plan, n_exports, "exports"),
+    FIELD(struct parse_plan, kernels.rows, "rows_read"),
+    FIELD_LIST(struct parse_plan, files.at, files.n, "tables", &file_record),
+};
+static const struct record plan_record = RECORD(struct parse_plan, plan_fields);
+
+const struct schema parse_schema = {
+    .name = "strata.db-parse/1",
+    .title = "kernel_details exports as operator tables",
+    .record = &plan_record,
+};

@@ -29,6 +29,7 @@ struct parse_file {
 };
 
 struct parse_plan {
+    const char *dir; /* as given */
     struct kernels kernels;
     struct fia_metas metas;
     struct arena arena;
@@ -46,5 +47,8 @@ enum status parse_write(struct parse_plan *plan, struct diag *d);
 
 /* The file name of an operator: characters no file system takes become '_'. */
 struct str parse_file_name(struct arena *arena, struct str type);
+
+/* strata.db-parse/1, over a struct parse_plan. */
+extern const struct schema parse_schema;
 
 #endif

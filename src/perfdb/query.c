@@ -166,7 +166,7 @@ struct str op_map_comm_ref(const struct op_map *map)
     return yaml_get_text(map->root, S("communication_data_ref"), S(""));
 }
 
-const char *query_source_name(enum query_source source)
+const char *query_source_name(unsigned source)
 {
     static const char *const names[] = {"MEASURED", "INTERPOLATED", "EXTRAPOLATED", "PARTIAL"};
 
@@ -478,7 +478,7 @@ static enum status ask_op(struct query_db *db, const struct query *q, struct que
     struct op_entry e;
 
     *out = (struct query_result){.miss = "unmapped"};
-    if (!op_map_find(&db->map, &db->arena, q->op_name, &e))
+    if (!op_map_find(&db->map, &db->arena, str_of(q->op_name), &e))
         return ST_OK;
     int64_t count = q->input_count >= 0 ? q->input_count : e.input_count;
     if (e.is_composite)
@@ -504,17 +504,50 @@ static bool is_attention(struct str kernel)
     return str_equal(kernel, S("FusedInferAttentionScore"));
 }
 
+static enum status ask(struct query_db *db, const struct query *q, struct query_result *out,
+                       struct diag *d)
+{
+    struct str kernel = str_of(q->kernel);
+
+    if (q->comm != NULL) {
+        struct str of_comm = query_comm_kernel(str_of(q->comm));
+        *out = (struct query_result){.miss = "invalid_args"};
+        return of_comm.n > 0 ? ask_comm(db, q, of_comm, out, d) : ST_OK;
+    }
+    if (q->op_name != NULL)
+        return ask_op(db, q, out, d);
+    if (q->avg_seq >= 0 || is_attention(kernel))
+        return query_attention(db, q, &kernel, 1, out, d);
+    return ask_compute(db, q, &kernel, 1, false, q->input_count, out, d);
+}
+
 enum status query_run(struct query_db *db, const struct query *q, struct query_result *out,
                       struct diag *d)
 {
-    if (q->comm.n > 0) {
-        struct str kernel = query_comm_kernel(q->comm);
-        *out = (struct query_result){.miss = "invalid_args"};
-        return kernel.n > 0 ? ask_comm(db, q, kernel, out, d) : ST_OK;
-    }
-    if (q->op_name.n > 0)
-        return ask_op(db, q, out, d);
-    if (q->avg_seq >= 0 || is_attention(q->kernel))
-        return query_attention(db, q, &q->kernel, 1, out, d);
-    return ask_compute(db, q, &q->kernel, 1, false, q->input_count, out, d);
+    TRY(ask(db, q, out, d));
+    out->is_hit = out->miss == NULL;
+    out->is_composite = out->n_parts > 0;
+    return ST_OK;
 }
+
+static const struct field result_fields[] = {
+    FIELD(struct query_result, is_hit, "hit"),
+    FIELD(struct query_result, latency_us, "latency_us", WHEN(struct query_result, is_hit)),
+    FIELD(struct query_result, confidence, "confidence", WHEN(struct query_result, is_hit)),
+    FIELD_OF_ENUM(struct query_result, source, "source", query_source_name, 4,
+                  WHEN(struct query_result, is_hit)),
+    FIELD(struct query_result, kernel, "kernel", WHEN(struct query_result, is_hit)),
+    FIELD(struct query_result, rule, "rule", WHEN(struct query_result, is_hit)),
+    FIELD(struct query_result, miss, "miss"),
+    FIELD(struct query_result, n_parts, "parts", WHEN(struct query_result, is_composite),
+          .is_optional = true),
+    FIELD(struct query_result, n_hits, "parts_found", WHEN(struct query_result, is_composite),
+          .is_optional = true),
+};
+static const struct record result_record = RECORD(struct query_result, result_fields);
+
+const struct schema query_schema = {
+    .name = "strata.db-query/1",
+    .title = "how long an operator takes",
+    .record = &result_record,
+};

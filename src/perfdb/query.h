@@ -10,6 +10,7 @@
 #include "base/yaml.h"
 #include "perfdb/query_comm.h"
 #include "perfdb/query_match.h"
+#include "report/record.h"
 
 enum op_mode { OP_COMPUTE, OP_ATTENTION, OP_ELEMENTWISE, OP_MOE, OP_MTP };
 
@@ -48,28 +49,30 @@ struct str op_map_axis(const struct op_map *map, struct str kernel); /* "output_
 struct str op_map_comm_ref(const struct op_map *map);
 
 enum query_source { QUERY_MEASURED, QUERY_INTERPOLATED, QUERY_EXTRAPOLATED, QUERY_PARTIAL };
-const char *query_source_name(enum query_source source);
+const char *query_source_name(unsigned source);
 
 struct query {
-    struct str kernel;          /* or */
-    struct str op_name;         /* through op_mapping.yaml */
+    const char *kernel;         /* or */
+    const char *op_name;        /* through op_mapping.yaml, or */
+    const char *comm;           /* a collective; the others are NULL */
     struct query_inputs inputs; /* without scalars */
     const struct str *formats;  /* of the inputs, for interpolation; NULL: any */
     size_t n_formats;
     struct cell_dims output; /* where the inputs do not tell it; n = 0: unknown */
     int64_t input_count;     /* compare only so many inputs; negative: what the mapping says */
     int64_t avg_seq, sparse_mode, kv_heads; /* attention; negative: not given */
-    struct str comm;                        /* a collective */
     struct comm_query message;
     int64_t max_dims; /* of an interpolation: 1 to 3 */
     bool is_exact;    /* no interpolation */
 };
 
 struct query_result {
+    bool is_hit;
     const char *miss; /* NULL: found; else the reason */
     double latency_us, confidence;
     enum query_source source;
     struct str kernel, rule;
+    bool is_composite;
     size_t n_hits, n_parts; /* of a composite operator */
 };
 
@@ -109,5 +112,8 @@ enum status query_between(struct query_db *db, const struct query *q, struct str
                           struct diag *d);
 enum status query_attention(struct query_db *db, const struct query *q, const struct str *kernels,
                             size_t n, struct query_result *out, struct diag *d);
+
+/* strata.db-query/1, over a struct query_result. */
+extern const struct schema query_schema;
 
 #endif
