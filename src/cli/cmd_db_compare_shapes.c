@@ -48,7 +48,7 @@ static enum status tell(struct session *s, const struct args *args, struct shape
     const char *const inputs[] = {args->trace != NULL ? args->trace : args->base, args->measured,
                                   NULL};
     enum status st = ST_OK;
-    struct db_table t;
+    struct op_table t;
 
     shape_rows_table(rows, &t);
     if (path != NULL || !s->common.json)

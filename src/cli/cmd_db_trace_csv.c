@@ -27,7 +27,7 @@ static bool write_csv(const void *what, struct sink sink)
     return table_print(what, TABLE_NO_BOM, sink);
 }
 
-static void print_json(struct session *s, const struct db_table *t)
+static void print_json(struct session *s, const struct op_table *t)
 {
     struct json_writer *j = session_json_begin(s, "strata.db-trace-csv/1", "estimated");
 
@@ -49,7 +49,7 @@ static enum status convert(struct session *s, const struct args *args, struct pr
     const char *path = db_output_path(s, args->output);
     const char *const inputs[] = {args->trace, NULL};
     enum status st = ST_OK;
-    struct db_table t;
+    struct op_table t;
 
     TRY(predicted_read(p, args->trace, &s->diag));
     session_read(s, args->trace, "predicted-trace", p->events.n, 0);

@@ -393,7 +393,7 @@ enum status bench_is_complete(const struct bench_files *files, bool *out, struct
 {
     *out = files->n > 0;
     for (size_t i = 0; i < files->n && *out; i++) {
-        struct db_table t;
+        struct op_table t;
         enum status st = table_read(&t, files->at[i], d);
         int average = table_column(&t, COL_AVERAGE), profiled = table_column(&t, COL_PROFILED);
         *out = st == ST_OK && t.n_rows > 0;

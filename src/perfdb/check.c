@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/cancel.h"
+#include "capture/classify.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
 #include "perfdb/signature.h"
@@ -98,7 +99,7 @@ static void check_cell(struct check *c, const struct tree_file *file, uint64_t l
         arena_rewind(&c->arena, mark);
 }
 
-static void check_cells(struct check *c, const struct tree_file *file, const struct db_table *t)
+static void check_cells(struct check *c, const struct tree_file *file, const struct op_table *t)
 {
     enum kind *kinds = ARENA_ARRAY(&c->arena, enum kind, t->columns.n + 1);
 
@@ -111,12 +112,12 @@ static void check_cells(struct check *c, const struct tree_file *file, const str
                            table_cell(t, row, (int)i));
 }
 
-static bool is_collective(const struct tree_file *file, const struct db_table *t)
+static bool is_collective(const struct tree_file *file, const struct op_table *t)
 {
-    return str_starts(file->op, S("hcom_")) || table_column(t, S("message_bytes")) >= 0;
+    return classify_is_collective(file->op) || table_column(t, S("message_bytes")) >= 0;
 }
 
-static void check_columns(struct check *c, const struct tree_file *file, const struct db_table *t)
+static void check_columns(struct check *c, const struct tree_file *file, const struct op_table *t)
 {
     static const struct str of_collective[] = {S_INIT("message_bytes"), S_INIT("num_devices")};
     bool is_comm = is_collective(file, t);
@@ -133,14 +134,14 @@ struct durations {
     int at[4];
 };
 
-static struct durations find_durations(const struct db_table *t)
+static struct durations find_durations(const struct op_table *t)
 {
     return (struct durations){{table_column(t, COL_AVERAGE), table_column(t, COL_PROFILED),
                                table_column(t, S("MicroBench Duration(us)")),
                                table_column(t, COL_DURATION)}};
 }
 
-static bool has_duration(const struct db_table *t, size_t row, const struct durations *c)
+static bool has_duration(const struct op_table *t, size_t row, const struct durations *c)
 {
     for (size_t i = 0; i < ARRAY_LEN(c->at); i++)
         if (row_is_duration(table_cell(t, row, c->at[i])))
@@ -149,7 +150,7 @@ static bool has_duration(const struct db_table *t, size_t row, const struct dura
 }
 
 /* Rows with a duration; the others, and doubles, are worth a note. */
-static void check_rows(struct check *c, const struct tree_file *file, const struct db_table *t,
+static void check_rows(struct check *c, const struct tree_file *file, const struct op_table *t,
                        struct check_table *sum)
 {
     struct durations where = find_durations(t);
@@ -176,7 +177,7 @@ static void check_rows(struct check *c, const struct tree_file *file, const stru
     signature_index_free(&index);
 }
 
-static void check_ragged(struct check *c, const struct tree_file *file, const struct db_table *t)
+static void check_ragged(struct check *c, const struct tree_file *file, const struct op_table *t)
 {
     for (size_t i = 0; i < t->ragged.n; i++)
         found(c, file, t->ragged.at[i].line, false, "the row has %zu cells, the header %zu",
@@ -210,7 +211,7 @@ void check_table(struct check *c, const struct tree_file *file)
 {
     size_t before = c->findings.n;
     struct check_table sum = {.path = file->path, .op = file->op};
-    struct db_table t;
+    struct op_table t;
     struct diag d;
 
     c->of_table = 0;

@@ -193,7 +193,7 @@ void comm_add_dispatch(struct str device, enum collective op, int64_t ranks, dou
     *us = num_round(*us + more, 2);
 }
 
-static void take_durations(const struct db_table *t, enum collective op, struct comm_durations *out)
+static void take_durations(const struct op_table *t, enum collective op, struct comm_durations *out)
 {
     int name = table_column(t, S("Name")), type = table_column(t, S("Type"));
     int duration = table_column(t, COL_DURATION);
@@ -203,7 +203,7 @@ static void take_durations(const struct db_table *t, enum collective op, struct 
         struct str called = table_cell(t, i, name);
         double us = cell_f64(table_cell(t, i, duration));
         if (str_starts(cell_trim(table_cell(t, i, type)), comm_kinds[op].prefix) &&
-            str_find(called, doubled) == called.n && us > 0)
+            !str_contains(called, doubled) && us > 0)
             vec_push(&out->us, us);
     }
 }
@@ -213,7 +213,7 @@ enum status comm_durations(const char *dir, enum collective op, struct comm_dura
 {
     struct arena arena;
     struct fs_list list;
-    struct db_table t;
+    struct op_table t;
     const char *path = NULL;
 
     arena_init(&arena);
@@ -251,7 +251,7 @@ void comm_model_free(struct comm_model *model)
 }
 
 /* The column whose name is `word`, or `word_` and a unit. */
-static int find_column(const struct db_table *t, struct str word)
+static int find_column(const struct op_table *t, struct str word)
 {
     for (size_t i = 0; i < t->columns.n; i++) {
         struct str name = cell_trim(t->columns.at[i]);
@@ -261,14 +261,14 @@ static int find_column(const struct db_table *t, struct str word)
     return -1;
 }
 
-static enum status bad_row(const struct db_table *t, size_t row, struct diag *d,
+static enum status bad_row(const struct op_table *t, size_t row, struct diag *d,
                            const char *problem)
 {
     return diag_fail(d, ST_FORMAT, "perfdb.bad-link",
                      (struct where){.path = t->path, .line = t->lines.at[row]}, "%s", problem);
 }
 
-static enum status take_links(struct comm_model *model, const struct db_table *t, int tier,
+static enum status take_links(struct comm_model *model, const struct op_table *t, int tier,
                               int bandwidth, int latency, struct diag *d)
 {
     model->source = COMM_FROM_LINKS;
@@ -289,7 +289,7 @@ static enum status take_links(struct comm_model *model, const struct db_table *t
     return ST_OK;
 }
 
-static enum status take_lines(struct comm_model *model, const struct db_table *t, int collective,
+static enum status take_lines(struct comm_model *model, const struct op_table *t, int collective,
                               int alpha, int beta, struct diag *d)
 {
     model->source = COMM_FROM_LINES;
@@ -309,7 +309,7 @@ static enum status take_lines(struct comm_model *model, const struct db_table *t
     return ST_OK;
 }
 
-static enum status take_table(struct comm_model *model, const struct db_table *t, struct diag *d)
+static enum status take_table(struct comm_model *model, const struct op_table *t, struct diag *d)
 {
     int tier = find_column(t, S("tier")), bandwidth = find_column(t, S("bandwidth"));
     int latency = find_column(t, S("latency")), collective = find_column(t, S("collective"));
@@ -328,7 +328,7 @@ static enum status take_table(struct comm_model *model, const struct db_table *t
 
 enum status comm_model_read(struct comm_model *model, const char *path, struct diag *d)
 {
-    struct db_table t;
+    struct op_table t;
 
     enum status st = table_read(&t, path, d);
     if (st == ST_OK)

@@ -14,7 +14,7 @@ struct columns {
     int bytes, ranks, tier, duration;
 };
 
-static struct columns find_columns(const struct db_table *t)
+static struct columns find_columns(const struct op_table *t)
 {
     struct columns c = {
         .bytes = table_column(t, S("message_bytes")),
@@ -29,7 +29,7 @@ static struct columns find_columns(const struct db_table *t)
     return c;
 }
 
-static bool read_point(const struct db_table *t, struct columns c, size_t row,
+static bool read_point(const struct op_table *t, struct columns c, size_t row,
                        struct comm_point *out)
 {
     out->tier = 1;
@@ -96,7 +96,7 @@ static void summarize(struct comm_check *check)
 }
 
 static enum status judge_table(struct comm_validation *v, enum collective op,
-                               const struct db_table *t, struct diag *d)
+                               const struct op_table *t, struct diag *d)
 {
     struct columns columns = find_columns(t);
     VEC_OF(struct comm_point) points = {0};
@@ -123,7 +123,7 @@ static enum status judge_table(struct comm_validation *v, enum collective op,
 static enum status check_file(struct comm_validation *v, enum collective op, const char *path,
                               struct diag *d)
 {
-    struct db_table t;
+    struct op_table t;
 
     enum status st = table_read(&t, path, d);
     if (st == ST_OK)

@@ -251,7 +251,7 @@ static struct str side_text(struct shape_rows *rows, double us, uint64_t n)
     return n > 0 ? copy_number(rows, us, 2) : S("0");
 }
 
-void shape_rows_table(struct shape_rows *rows, struct db_table *t)
+void shape_rows_table(struct shape_rows *rows, struct op_table *t)
 {
     static const struct str names[] = {
         S_INIT("kernel_type"), S_INIT("shape_key"), S_INIT("tc_dur_us"),  S_INIT("prof_dur_us"),

@@ -70,7 +70,7 @@ enum status shape_rows_measure(struct shape_rows *rows, const struct measured *m
 void shape_rows_sort(struct shape_rows *rows);
 
 /* The rows as a CSV table, which is then freed before them. */
-void shape_rows_table(struct shape_rows *rows, struct db_table *t);
+void shape_rows_table(struct shape_rows *rows, struct op_table *t);
 
 /* Fills `plot`. */
 void shape_rows_plot(struct shape_rows *rows);

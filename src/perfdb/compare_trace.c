@@ -5,6 +5,7 @@
 #include "base/cancel.h"
 #include "base/json_read.h"
 #include "base/num.h"
+#include "capture/classify.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
 
@@ -362,7 +363,7 @@ struct measured_row measured_row(const struct measured *m, size_t i)
 
 bool measured_is_collective(struct str type)
 {
-    return str_starts(type, S("hcom_"));
+    return classify_is_collective(type);
 }
 
 bool measured_is_helper(struct str type)
@@ -423,7 +424,7 @@ static const struct column {
     {"sub_kernel_shapes", TRACE_SUB_SHAPES},
 };
 
-void trace_csv_fill(const struct predicted *p, struct db_table *t)
+void trace_csv_fill(const struct predicted *p, struct op_table *t)
 {
     struct str names[ARRAY_LEN(columns)];
 

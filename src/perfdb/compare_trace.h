@@ -71,7 +71,7 @@ struct str trace_operator(struct str name);
 size_t trace_kernels(struct arena *arena, struct str kernel_type, struct str **out);
 
 struct measured {
-    struct db_table table;
+    struct op_table table;
     int type, start, duration, shapes; /* columns; -1: the file has none */
 };
 
@@ -113,6 +113,6 @@ void twins_free(struct twins *t);
 void twins_put(struct twins *t, double start, struct str type, struct str key, double us);
 
 /* Fills `t`, which is then freed before the trace. */
-void trace_csv_fill(const struct predicted *p, struct db_table *t);
+void trace_csv_fill(const struct predicted *p, struct op_table *t);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/embedded.h"
 #include "base/mapfile.h"
 #include "base/num.h"
+#include "base/ranked.h"
 #include "base/yaml.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
@@ -59,7 +60,7 @@ static bool coverage_points_is_attention(const struct grid_pattern *pattern)
 }
 
 struct reader {
-    const struct db_table *t;
+    const struct op_table *t;
     struct str op;
     struct signature_columns columns;
     int average, profiled, avg_seq_len;
@@ -122,7 +123,7 @@ static void take_attention(struct coverage_points *p, struct reader *r, size_t r
 /* Takes the values of a variable of the pattern: from the first operand that has it as a dimension
  * of its own. Rows whose operand has another number of dimensions do not count. False when no
  * operand has the variable. */
-static bool coverage_points_take(struct coverage_points *p, const struct db_table *t,
+static bool coverage_points_take(struct coverage_points *p, const struct op_table *t,
                                  const struct grid_pattern *pattern, struct str name)
 {
     struct reader r = {
@@ -154,7 +155,7 @@ static bool coverage_points_take(struct coverage_points *p, const struct db_tabl
 }
 
 /* Takes the whole numbers of a column; false when the table has no such column. */
-static bool coverage_points_column(struct coverage_points *p, const struct db_table *t,
+static bool coverage_points_column(struct coverage_points *p, const struct op_table *t,
                                    struct str name)
 {
     int column = table_column(t, name);
@@ -308,16 +309,9 @@ const struct coverage_segment *coverage_rule_limit(const struct coverage_rule *r
     return NULL;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 static bool has(const int64_t *points, size_t n, int64_t value)
 {
-    return n > 0 && bsearch(&value, points, n, sizeof(value), by_value) != NULL;
+    return n > 0 && bsearch(&value, points, n, sizeof(value), ranked_order) != NULL;
 }
 
 /* Values that must be there, and the ends of the range unless points lie beyond them. */
@@ -325,7 +319,7 @@ static void find_missing(struct arena *arena, const struct coverage_rule *rule,
                          const int64_t *points, size_t n, struct coverage_axis *out)
 {
     int64_t *missing = ARENA_ARRAY(arena, int64_t, rule->required.n + 2);
-    size_t found = 0, unique = 0;
+    size_t found = 0;
 
     for (size_t i = 0; i < rule->required.n; i++)
         if (!has(points, n, rule->required.at[i]))
@@ -334,12 +328,7 @@ static void find_missing(struct arena *arena, const struct coverage_rule *rule,
         missing[found++] = rule->min;
     if (rule->has_range && (n == 0 || points[n - 1] < rule->max))
         missing[found++] = rule->max;
-    if (found > 0)
-        qsort(missing, found, sizeof(*missing), by_value);
-    for (size_t i = 0; i < found; i++)
-        if (unique == 0 || missing[unique - 1] != missing[i])
-            missing[unique++] = missing[i];
-    out->missing = (struct grid_list){missing, unique};
+    out->missing = (struct grid_list){missing, ranked_set(missing, found)};
 }
 
 static bool is_too_wide(const struct coverage_segment *limit, int64_t from, int64_t to,
@@ -385,7 +374,7 @@ struct job {
     const struct coverage_options *o;
     struct coverage_rules rules;
     const struct grid_pattern *pattern; /* of the table; NULL: none */
-    const struct db_table *t;
+    const struct op_table *t;
     VEC_OF(struct coverage_axis) axes;
 };
 
@@ -393,13 +382,8 @@ static void measure_axis(struct job *j, struct str name, const struct coverage_r
                          struct coverage_points *points)
 {
     struct coverage_axis axis = {.name = arena_str(&j->c->arena, name)};
-    size_t n = 0;
+    size_t n = ranked_set(points->at.at, points->at.n);
 
-    if (points->at.n > 0)
-        qsort(points->at.at, points->at.n, sizeof(*points->at.at), by_value);
-    for (size_t i = 0; i < points->at.n; i++)
-        if (n == 0 || points->at.at[n - 1] != points->at.at[i])
-            points->at.at[n++] = points->at.at[i];
     coverage_measure(&j->c->arena, rule, points->at.at, n, &axis);
     j->c->missing += axis.missing.n;
     j->c->gaps += axis.gaps_n;
@@ -460,7 +444,7 @@ static bool is_chosen(const struct coverage_options *o, struct str op)
 
 static enum status check_table(struct job *j, const char *path, struct diag *d)
 {
-    struct db_table t;
+    struct op_table t;
 
     enum status st = table_read(&t, path, d);
     j->t = &t;

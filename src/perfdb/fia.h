@@ -76,8 +76,8 @@ void fia_records_free(struct fia_records *records);
 const struct fia_record *fia_records_find(const struct fia_records *records, struct str key);
 
 struct fia_fill {
-    struct db_table table; /* the rows as they will be */
-    struct db_table old;   /* and as they were */
+    struct op_table table; /* the rows as they will be */
+    struct op_table old;   /* and as they were */
     uint64_t rows, matched;
     struct arena arena; /* texts of the records */
 };

@@ -7,7 +7,7 @@
     "\"\"\"16,4;8;8;;2;;2\"\"\",p\n"                                                               \
     "\"9,9;8;8\",q\n"
 
-static struct str cell(const struct db_table *t, size_t row, const char *column)
+static struct str cell(const struct op_table *t, size_t row, const char *column)
 {
     return table_cell(t, row, table_column(t, str_of(column)));
 }

@@ -30,7 +30,7 @@ struct fresh {
 };
 
 struct filler {
-    struct db_table *t;
+    struct op_table *t;
     struct arena arena; /* of this run; texts of cells go to the table's */
     struct str kernel;
     struct str *template;
@@ -60,7 +60,7 @@ static enum source source_of(struct str column)
 }
 
 /* The columns that attention rows need. */
-static void add_runtime_columns(struct db_table *t)
+static void add_runtime_columns(struct op_table *t)
 {
     for (size_t i = 0; i < RUNTIME_N; i++)
         if (i != RT_ATTN_STATE && i != RT_KV_CACHE_MODE)
@@ -68,7 +68,7 @@ static void add_runtime_columns(struct db_table *t)
     table_add_column(t, GRID_COL_RAW_SHAPES);
 }
 
-static void add_cell_columns(struct db_table *t, const struct grid_rows *rows)
+static void add_cell_columns(struct op_table *t, const struct grid_rows *rows)
 {
     /* All rows of a generator bring the same cells. */
     for (size_t k = 0; rows->n > 0 && k < rows->at[0].cells_n; k++)
@@ -78,7 +78,7 @@ static void add_cell_columns(struct db_table *t, const struct grid_rows *rows)
 static struct side side_of(struct filler *f, struct str shapes, struct str dtypes,
                            struct str formats)
 {
-    const struct db_table *t = f->t;
+    const struct op_table *t = f->t;
     struct str types = table_cell(t, 0, table_column(t, dtypes));
     struct grid_shapes slots;
 
@@ -95,7 +95,7 @@ static struct side side_of(struct filler *f, struct str shapes, struct str dtype
 
 static void read_template(struct filler *f)
 {
-    struct db_table *t = f->t;
+    struct op_table *t = f->t;
     size_t n = t->columns.n;
 
     f->template = ARENA_ARRAY(&f->arena, struct str, n);
@@ -208,7 +208,7 @@ static int by_input_shapes(const void *a, const void *b)
 
 static void append(struct filler *f, const struct fresh *fresh)
 {
-    struct db_table *t = f->t;
+    struct op_table *t = f->t;
     size_t row = table_add_row(t);
 
     for (size_t c = 0; c < t->columns.n; c++) {
@@ -224,7 +224,7 @@ static void append(struct filler *f, const struct fresh *fresh)
     }
 }
 
-enum status grid_fill(struct db_table *t, const struct grid_job *job,
+enum status grid_fill(struct op_table *t, const struct grid_job *job,
                       const struct grid_pattern *pattern, int64_t budget, struct grid_fill *out,
                       struct diag *d)
 {
@@ -369,7 +369,7 @@ enum status grid_run_scan(struct grid_run *run, const char *dir, struct diag *d)
     for (size_t i = 0; i < list.n; i++) {
         const struct fs_entry *e = &list.at[i];
         if (e->kind == FS_FILE && str_ends(e->name, S(".csv")) &&
-            str_find(e->name, S(".tmp.csv")) == e->name.n)
+            !str_contains(e->name, S(".tmp.csv")))
             vec_push(&run->files,
                      ((struct grid_file){.path = e->path, .name = e->name, .is_skipped = true}));
     }
@@ -409,7 +409,7 @@ static bool match_text(void *ctx, struct str text)
 }
 
 /* Whether the table would be written as the file stands. */
-static enum status compare_bytes(const struct db_table *t, const char *path, bool *is_equal,
+static enum status compare_bytes(const struct op_table *t, const char *path, bool *is_equal,
                                  struct diag *d)
 {
     struct mapfile map;
@@ -425,7 +425,7 @@ static enum status compare_bytes(const struct db_table *t, const char *path, boo
 /* One table on its way: filled, then written, then told of. */
 struct item {
     struct grid_file *file;
-    struct db_table t;
+    struct op_table t;
     bool has_table, is_changed;
     struct diag d;
     enum status st;
@@ -495,7 +495,7 @@ static void write_item(void *ctx, size_t slot)
 
 static enum status show_item(const struct grid_run *run, struct item *item)
 {
-    struct db_table old;
+    struct op_table old;
 
     enum status st = table_read(&old, item->file->path, &item->d);
     if (st == ST_OK)

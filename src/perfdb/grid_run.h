@@ -27,7 +27,7 @@ struct grid_fill {
 
 /* Adds the rows of `pattern` to `t`, sorted by their input shapes, after those it has. A table
  * without rows or without input shapes stays as it is. `budget` is in bytes; 0: no limit. */
-enum status grid_fill(struct db_table *t, const struct grid_job *job,
+enum status grid_fill(struct op_table *t, const struct grid_job *job,
                       const struct grid_pattern *pattern, int64_t budget, struct grid_fill *out,
                       struct diag *d);
 

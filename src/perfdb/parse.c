@@ -30,19 +30,19 @@ struct keys {
     int input, output;
 };
 
-static struct keys key_columns(const struct db_table *t)
+static struct keys key_columns(const struct op_table *t)
 {
     return (struct keys){table_column(t, COL_INPUT_SHAPES), table_column(t, COL_OUTPUT_SHAPES)};
 }
 
-static uint64_t key_of(const struct db_table *t, size_t row, struct keys c)
+static uint64_t key_of(const struct op_table *t, size_t row, struct keys c)
 {
     return hash_mix(hash_bytes(cell_trim(table_cell(t, row, c.input))),
                     hash_bytes(cell_trim(table_cell(t, row, c.output))));
 }
 
-static bool same_key(const struct db_table *a, size_t row_a, struct keys x,
-                     const struct db_table *b, size_t row_b, struct keys y)
+static bool same_key(const struct op_table *a, size_t row_a, struct keys x,
+                     const struct op_table *b, size_t row_b, struct keys y)
 {
     return str_equal(cell_trim(table_cell(a, row_a, x.input)),
                      cell_trim(table_cell(b, row_b, y.input))) &&
@@ -51,14 +51,14 @@ static bool same_key(const struct db_table *a, size_t row_a, struct keys x,
 }
 
 /* Rows of the import by their key. Keys are unique there. */
-static void index_rows(const struct db_table *t, struct keys c, struct hash *index)
+static void index_rows(const struct op_table *t, struct keys c, struct hash *index)
 {
     for (size_t row = 0; row < t->n_rows; row++)
         hash_put(index, key_of(t, row, c), (uint32_t)row);
 }
 
-static bool find_row(const struct hash *index, const struct db_table *fresh, struct keys y,
-                     const struct db_table *old, size_t row, struct keys x, uint32_t *out)
+static bool find_row(const struct hash *index, const struct op_table *fresh, struct keys y,
+                     const struct op_table *old, size_t row, struct keys x, uint32_t *out)
 {
     return hash_get(index, key_of(old, row, x), out) && same_key(old, row, x, fresh, *out, y);
 }
@@ -152,7 +152,7 @@ struct targets {
     bool *is_kept;
 };
 
-static struct targets find_targets(const struct parse_file *f, const struct db_table *to,
+static struct targets find_targets(const struct parse_file *f, const struct op_table *to,
                                    struct arena *arena)
 {
     size_t n = f->fresh.columns.n;
@@ -166,7 +166,7 @@ static struct targets find_targets(const struct parse_file *f, const struct db_t
 }
 
 /* Puts an imported row over `row` of the merged table. */
-static void put_row(struct db_table *to, size_t row, const struct parse_file *f,
+static void put_row(struct op_table *to, size_t row, const struct parse_file *f,
                     const struct targets *t, size_t from, bool is_new)
 {
     for (size_t i = 0; i < f->fresh.columns.n; i++)
@@ -174,7 +174,7 @@ static void put_row(struct db_table *to, size_t row, const struct parse_file *f,
             table_set(to, row, t->at[i], table_cell(&f->fresh, from, (int)i));
 }
 
-static void copy_rows(struct db_table *to, const struct db_table *from)
+static void copy_rows(struct op_table *to, const struct op_table *from)
 {
     for (size_t row = 0; row < from->n_rows; row++) {
         size_t at = table_add_row(to);
@@ -190,7 +190,7 @@ static void merge(struct parse_file *f, struct arena *arena)
     struct keys x = key_columns(&f->old), y = key_columns(&f->fresh);
     struct hash index = {0};
     struct str *columns;
-    struct db_table out;
+    struct op_table out;
     uint32_t at;
 
     size_t n = merged_columns(f, arena, &columns);
@@ -302,7 +302,7 @@ static enum status read_exports(struct parse_plan *plan, const char *source, str
     return ST_NOT_FOUND;
 }
 
-static void set_runtime(struct parse_plan *plan, struct db_table *t, size_t row,
+static void set_runtime(struct parse_plan *plan, struct op_table *t, size_t row,
                         const struct kernel_group *g)
 {
     const struct fia_meta *m =
@@ -317,7 +317,7 @@ static void set_runtime(struct parse_plan *plan, struct db_table *t, size_t row,
     table_set(t, row, PARSED_N + RT_COMPLETENESS, S("profile_shapes_only"));
 }
 
-static void add_group(struct parse_plan *plan, struct db_table *t, struct kernel_group *g,
+static void add_group(struct parse_plan *plan, struct op_table *t, struct kernel_group *g,
                       bool is_fia)
 {
     struct kernel_stats stats = kernels_stats(g);

@@ -21,8 +21,8 @@ enum parse_mode {
 /* One table of the plan. */
 struct parse_file {
     const char *path;
-    struct db_table fresh;
-    struct db_table old;
+    struct op_table fresh;
+    struct op_table old;
     bool is_there;           /* `old` was read */
     size_t rows_dropped;     /* rows of `old` that do not come again */
     struct str columns_lost; /* their names, joined with ", " */

@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/mapfile.h"
 #include "base/num.h"
+#include "capture/classify.h"
 #include "perfdb/columns.h"
 
 enum status op_map_read(struct op_map *map, struct arena *arena, const char *dir, struct diag *d)
@@ -219,7 +220,7 @@ static const char *find_file(struct query_db *db, struct str kernel)
         ref.n > 0 ? fs_join(&db->arena, db->dir, arena_cstr(&db->arena, ref)) : db->dir,
         hccl_folder(db),
     };
-    size_t n = str_starts(kernel, S("hcom_")) ? ARRAY_LEN(folders) : 1;
+    size_t n = classify_is_collective(kernel) ? ARRAY_LEN(folders) : 1;
 
     for (size_t i = 0; i < n && is_file_name(kernel); i++) {
         const char *path = fs_join(&db->arena, folders[i], file);
@@ -229,7 +230,7 @@ static const char *find_file(struct query_db *db, struct str kernel)
     return NULL;
 }
 
-enum status query_table(struct query_db *db, struct str kernel, const struct db_table **out,
+enum status query_table(struct query_db *db, struct str kernel, const struct op_table **out,
                         struct diag *d)
 {
     for (size_t i = 0; i < db->tables.n; i++)
@@ -242,7 +243,7 @@ enum status query_table(struct query_db *db, struct str kernel, const struct db_
     enum status st = ST_OK;
     *out = NULL;
     if (path != NULL) {
-        entry.table = ARENA_NEW(&db->arena, struct db_table);
+        entry.table = ARENA_NEW(&db->arena, struct op_table);
         entry.is_there = true;
         st = table_read(entry.table, path, d);
         *out = entry.table;
@@ -252,7 +253,7 @@ enum status query_table(struct query_db *db, struct str kernel, const struct db_
 }
 
 /* A profiled duration far above what the cores worked is an outlier of the host. */
-static double core_time(const struct query_db *db, struct str kernel, const struct db_table *t,
+static double core_time(const struct query_db *db, struct str kernel, const struct op_table *t,
                         size_t row, double duration)
 {
     double ratio = op_map_core_ratio(&db->map, kernel);
@@ -268,7 +269,7 @@ static double core_time(const struct query_db *db, struct str kernel, const stru
     return is_known && duration / most > ratio ? most : duration;
 }
 
-bool query_latency(const struct query_db *db, struct str kernel, const struct db_table *t,
+bool query_latency(const struct query_db *db, struct str kernel, const struct op_table *t,
                    size_t row, const struct latency_columns *c, double *out, int *rank)
 {
     int column;
@@ -306,13 +307,13 @@ struct columns {
     struct latency_columns latency;
 };
 
-static struct columns find_columns(const struct db_table *t)
+static struct columns find_columns(const struct op_table *t)
 {
     return (struct columns){table_column(t, COL_INPUT_SHAPES), table_column(t, COL_INPUT_DTYPES),
                             table_column(t, COL_INPUT_FORMATS), latency_columns(t)};
 }
 
-static void match_table(struct query_db *db, const struct db_table *t, struct str kernel,
+static void match_table(struct query_db *db, const struct op_table *t, struct str kernel,
                         size_t index, struct query_inputs inputs, int64_t count, struct best *best,
                         struct query_result *out)
 {
@@ -347,7 +348,7 @@ static void match_table(struct query_db *db, const struct db_table *t, struct st
 }
 
 /* Why nothing fits: the number of inputs, or their shapes. */
-static const char *miss_reason(struct query_db *db, const struct db_table *t, struct str kernel,
+static const char *miss_reason(struct query_db *db, const struct op_table *t, struct str kernel,
                                struct query_inputs inputs, int64_t count)
 {
     struct columns c = find_columns(t);
@@ -368,7 +369,7 @@ static enum status find_compute(struct query_db *db, const struct query *q,
 {
     struct query_inputs inputs = q->inputs;
     struct best best = {0};
-    const struct db_table *t, *first = NULL;
+    const struct op_table *t, *first = NULL;
 
     if (count >= 0 && inputs.n > (size_t)count)
         inputs.n = (size_t)count;
@@ -403,7 +404,7 @@ static enum status ask_compute(struct query_db *db, const struct query *q,
 static enum status ask_comm(struct query_db *db, const struct query *q, struct str kernel,
                             struct query_result *out, struct diag *d)
 {
-    const struct db_table *t;
+    const struct op_table *t;
 
     *out = (struct query_result){.miss = "csv_not_found", .kernel = kernel};
     if (q->message.bytes < 0 || q->message.num_devices <= 0) {
@@ -442,7 +443,7 @@ static enum status ask_composite(struct query_db *db, const struct query *q,
 
     for (size_t i = 0; i < e->n_sub_kernels; i++) {
         struct str kernel = e->sub_kernels[i];
-        bool is_comm = str_starts(kernel, S("hcom_"));
+        bool is_comm = classify_is_collective(kernel);
         if (is_comm)
             TRY(ask_comm(db, q, kernel, &part, d));
         else

@@ -87,7 +87,7 @@ struct query_db {
 struct query_table {
     struct str kernel;
     bool is_there;
-    struct db_table *table;
+    struct op_table *table;
 };
 
 enum status query_open(struct query_db *db, const char *dir, struct diag *d);
@@ -98,11 +98,11 @@ enum status query_run(struct query_db *db, const struct query *q, struct query_r
                       struct diag *d);
 
 /* For query_*.c: the table of a kernel, NULL when there is none. */
-enum status query_table(struct query_db *db, struct str kernel, const struct db_table **out,
+enum status query_table(struct query_db *db, struct str kernel, const struct op_table **out,
                         struct diag *d);
 
 /* The latency of a row under the policies of its kernel, and how good its source is (0 is best). */
-bool query_latency(const struct query_db *db, struct str kernel, const struct db_table *t,
+bool query_latency(const struct query_db *db, struct str kernel, const struct op_table *t,
                    size_t row, const struct latency_columns *c, double *out, int *rank);
 
 /* Interpolation between rows of compute kernels (query_compute.c) and of attention

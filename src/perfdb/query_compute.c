@@ -292,7 +292,7 @@ struct target {
     struct place place;
 };
 
-static void gather(struct query_db *db, const struct db_table *t, const struct target *target,
+static void gather(struct query_db *db, const struct op_table *t, const struct target *target,
                    struct groups *out)
 {
     struct latency_columns lat = latency_columns(t);
@@ -372,7 +372,7 @@ enum status query_between(struct query_db *db, const struct query *q, struct str
 {
     struct target target = {.q = q, .kernel = kernel, .count = count, .inputs = q->inputs};
     struct groups groups = {0};
-    const struct db_table *t;
+    const struct op_table *t;
 
     TRY(query_table(db, kernel, &t, d));
     if (t == NULL)

@@ -226,7 +226,7 @@ struct str signature_text(struct arena *arena, struct str input_shapes, struct s
     return arena_format(arena, "%.*s -> %.*s", STR_ARGS(input_shapes), STR_ARGS(output_shapes));
 }
 
-struct signature_columns signature_find(const struct db_table *t)
+struct signature_columns signature_find(const struct op_table *t)
 {
     struct signature_columns c;
 
@@ -235,7 +235,7 @@ struct signature_columns signature_find(const struct db_table *t)
     return c;
 }
 
-struct signature_row signature_take(const struct db_table *t, size_t row,
+struct signature_row signature_take(const struct op_table *t, size_t row,
                                     const struct signature_columns *c)
 {
     struct signature_row out;

@@ -43,12 +43,12 @@ struct str signature_text(struct arena *arena, struct str input_shapes, struct s
 bool signature_is_matmul(struct str op);
 
 /* Where the cells of a signature_row are in a table; -1: not there. */
-struct db_table;
+struct op_table;
 struct signature_columns {
     int at[SIGNATURE_CELLS];
 };
-struct signature_columns signature_find(const struct db_table *t);
-struct signature_row signature_take(const struct db_table *t, size_t row,
+struct signature_columns signature_find(const struct op_table *t);
+struct signature_row signature_take(const struct op_table *t, size_t row,
                                     const struct signature_columns *c);
 
 /* Rows by signature: zero-initialised is empty. Texts given must outlive it. */

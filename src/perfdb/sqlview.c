@@ -61,7 +61,7 @@ static bool is_taken(const struct shape *s, struct str name)
     return name.n == 0;
 }
 
-static void add_columns(struct shape *s, struct view *v, const struct db_table *t)
+static void add_columns(struct shape *s, struct view *v, const struct op_table *t)
 {
     for (size_t i = 0; i < t->columns.n && s->n < COLUMNS_MAX; i++) {
         struct str name = cell_trim(t->columns.at[i]);
@@ -113,7 +113,7 @@ static void bind_cell(sqlite3_stmt *stmt, int at, struct str cell)
         bind_text(stmt, at, cell);
 }
 
-static enum status insert_rows(struct view *v, const struct shape *s, const struct db_table *t,
+static enum status insert_rows(struct view *v, const struct shape *s, const struct op_table *t,
                                sqlite3_stmt *stmt)
 {
     int *from = ARENA_ARRAY(&v->arena, int, s->n + 1);
@@ -137,7 +137,7 @@ static enum status insert_rows(struct view *v, const struct shape *s, const stru
     return ST_OK;
 }
 
-static enum status insert(struct view *v, const struct shape *s, const struct db_table *t)
+static enum status insert(struct view *v, const struct shape *s, const struct op_table *t)
 {
     struct str *marks = ARENA_ARRAY(&v->arena, struct str, s->n + OWN_COLUMNS);
     sqlite3_stmt *stmt;
@@ -161,7 +161,7 @@ static enum status load(struct view *v, size_t first, bool with_rows)
     struct shape s = {files[first].op, ARENA_ARRAY(&v->arena, struct str, COLUMNS_MAX), 0};
     size_t n = 0;
     enum status st = ST_OK;
-    struct db_table *tables = mem_grow(NULL, sizeof(*tables), v->tree->n);
+    struct op_table *tables = mem_grow(NULL, sizeof(*tables), v->tree->n);
 
     for (size_t i = first; i < v->tree->n && st == ST_OK; i++)
         if (str_equal_nocase(files[i].op, s.op)) {

@@ -15,14 +15,14 @@
 
 #define BOM "\xef\xbb\xbf"
 
-void table_init(struct db_table *t, const char *path)
+void table_init(struct op_table *t, const char *path)
 {
-    *t = (struct db_table){0};
+    *t = (struct op_table){0};
     arena_init(&t->arena);
     t->path = arena_cstr(&t->arena, str_of(path));
 }
 
-void table_free(struct db_table *t)
+void table_free(struct op_table *t)
 {
     vec_free(&t->columns);
     vec_free(&t->lines);
@@ -41,7 +41,7 @@ enum status table_refuse_pointer(const char *path, struct diag *d)
 }
 
 /* A cell as the exporter meant it: doubled quotes are one, but only inside quotes. */
-static struct str take_cell(struct db_table *t, const struct csv *csv, size_t i)
+static struct str take_cell(struct op_table *t, const struct csv *csv, size_t i)
 {
     struct str cell = csv_cell(csv, (int)i);
 
@@ -50,7 +50,7 @@ static struct str take_cell(struct db_table *t, const struct csv *csv, size_t i)
     return csv_unquote(cell, &t->arena);
 }
 
-static void take_header(struct db_table *t, const struct csv *csv)
+static void take_header(struct op_table *t, const struct csv *csv)
 {
     size_t n = csv_header_count(csv);
 
@@ -58,7 +58,7 @@ static void take_header(struct db_table *t, const struct csv *csv)
         vec_push(&t->columns, take_cell(t, csv, i));
 }
 
-static enum status too_large(const struct db_table *t, uint64_t line, struct diag *d)
+static enum status too_large(const struct op_table *t, uint64_t line, struct diag *d)
 {
     diag_fail(d, ST_LIMIT, "perfdb.too-large", (struct where){t->path, line, 0},
               "a table has at most %d MiB and %d million cells", LIMIT_TABLE_BYTES >> 20,
@@ -67,7 +67,7 @@ static enum status too_large(const struct db_table *t, uint64_t line, struct dia
     return ST_LIMIT;
 }
 
-static void take_row(struct db_table *t, const struct csv *csv)
+static void take_row(struct op_table *t, const struct csv *csv)
 {
     size_t n = csv->n_cells < t->columns.n ? csv->n_cells : t->columns.n;
     size_t row = table_add_row(t);
@@ -80,7 +80,7 @@ static void take_row(struct db_table *t, const struct csv *csv)
         vec_push(&t->ragged, ((struct table_ragged){csv->line, csv->n_cells}));
 }
 
-static enum status take_rows(struct db_table *t, struct csv *csv, struct diag *d)
+static enum status take_rows(struct op_table *t, struct csv *csv, struct diag *d)
 {
     while (csv_next(csv)) {
         if (csv->is_broken)
@@ -93,7 +93,7 @@ static enum status take_rows(struct db_table *t, struct csv *csv, struct diag *d
     return ST_OK;
 }
 
-static enum status take_text(struct db_table *t, struct str text, struct diag *d)
+static enum status take_text(struct op_table *t, struct str text, struct diag *d)
 {
     struct csv csv;
 
@@ -114,20 +114,20 @@ static enum status take_text(struct db_table *t, struct str text, struct diag *d
     return take_rows(t, &csv, d);
 }
 
-enum status table_parse(struct db_table *t, const char *path, struct str text, struct diag *d)
+enum status table_parse(struct op_table *t, const char *path, struct str text, struct diag *d)
 {
     table_init(t, path);
     return take_text(t, text, d);
 }
 
-enum status table_read(struct db_table *t, const char *path, struct diag *d)
+enum status table_read(struct op_table *t, const char *path, struct diag *d)
 {
     table_init(t, path);
     TRY(mapfile_open(&t->map, path, d));
     return take_text(t, t->map.text, d);
 }
 
-int table_column(const struct db_table *t, struct str name)
+int table_column(const struct op_table *t, struct str name)
 {
     for (size_t i = 0; i < t->columns.n; i++)
         if (str_equal(cell_trim(t->columns.at[i]), name))
@@ -135,7 +135,7 @@ int table_column(const struct db_table *t, struct str name)
     return -1;
 }
 
-size_t table_add_row(struct db_table *t)
+size_t table_add_row(struct op_table *t)
 {
     size_t from = t->n_rows * t->columns.n;
 
@@ -148,7 +148,7 @@ size_t table_add_row(struct db_table *t)
 }
 
 /* The first column of that name that no other one was made from: names may come twice. */
-static int unused_column(const struct db_table *t, struct str name, const int *used, size_t n)
+static int unused_column(const struct op_table *t, struct str name, const int *used, size_t n)
 {
     for (size_t i = 0; i < t->columns.n; i++) {
         bool is_free = str_equal(cell_trim(t->columns.at[i]), cell_trim(name));
@@ -160,9 +160,9 @@ static int unused_column(const struct db_table *t, struct str name, const int *u
     return -1;
 }
 
-void table_arrange(struct db_table *t, const struct str *names, size_t n)
+void table_arrange(struct op_table *t, const struct str *names, size_t n)
 {
-    struct db_table old = *t;
+    struct op_table old = *t;
     int *from = mem_grow(NULL, sizeof(*from), n + 1);
 
     for (size_t i = 0; i < n; i++)
@@ -188,7 +188,7 @@ void table_arrange(struct db_table *t, const struct str *names, size_t n)
     vec_free(&old.cells);
 }
 
-int table_add_column(struct db_table *t, struct str name)
+int table_add_column(struct op_table *t, struct str name)
 {
     int there = table_column(t, name);
     size_t n = t->columns.n;
@@ -204,7 +204,7 @@ int table_add_column(struct db_table *t, struct str name)
     return (int)n;
 }
 
-void table_drop_rows(struct db_table *t, const bool *is_dropped)
+void table_drop_rows(struct op_table *t, const bool *is_dropped)
 {
     size_t n = t->columns.n, kept = 0;
 
@@ -219,7 +219,7 @@ void table_drop_rows(struct db_table *t, const bool *is_dropped)
     t->cells.n = kept * n;
 }
 
-bool table_equal(const struct db_table *a, const struct db_table *b)
+bool table_equal(const struct op_table *a, const struct op_table *b)
 {
     if (a->n_rows != b->n_rows || a->columns.n != b->columns.n)
         return false;
@@ -244,7 +244,7 @@ struct str table_stem(const char *path)
     return str_ends(name, S(".csv")) ? str_part(name, 0, name.n - 4) : name;
 }
 
-static uint64_t hash_row(const struct db_table *t, size_t row)
+static uint64_t hash_row(const struct op_table *t, size_t row)
 {
     uint64_t hash = 0;
 
@@ -254,7 +254,7 @@ static uint64_t hash_row(const struct db_table *t, size_t row)
 }
 
 /* How often each row comes. */
-static void count_rows(const struct db_table *t, struct hash *counts)
+static void count_rows(const struct op_table *t, struct hash *counts)
 {
     for (size_t row = 0; row < t->n_rows; row++) {
         uint64_t hash = hash_row(t, row);
@@ -290,7 +290,7 @@ static void put_cells(struct sink sink, struct str sign, const struct str *cells
     sink.write(sink.ctx, S("\n"));
 }
 
-static void diff_rows(const struct db_table *old, const struct db_table *fresh, struct sink sink)
+static void diff_rows(const struct op_table *old, const struct op_table *fresh, struct sink sink)
 {
     struct hash in_old = {0}, in_fresh = {0};
     size_t a = 0, b = 0;
@@ -318,10 +318,10 @@ static void diff_rows(const struct db_table *old, const struct db_table *fresh, 
     hash_free(&in_fresh);
 }
 
-void table_diff(const struct db_table *old, const struct db_table *fresh, const char *path,
+void table_diff(const struct op_table *old, const struct op_table *fresh, const char *path,
                 struct sink sink)
 {
-    struct db_table none;
+    struct op_table none;
 
     if (old != NULL && table_equal(old, fresh))
         return;
@@ -383,7 +383,7 @@ static void put_row(struct text_out *out, const struct str *cells, size_t n)
     text_out_put(out, S("\r\n"));
 }
 
-bool table_print(const struct db_table *t, enum table_bom bom, struct sink sink)
+bool table_print(const struct op_table *t, enum table_bom bom, struct sink sink)
 {
     struct text_out *out = mem_grow(NULL, sizeof(*out), 1);
 
@@ -413,7 +413,7 @@ static enum status open_swap(struct outfile *f, const char *path, struct diag *d
     return outfile_open_as(f, path, temp, d);
 }
 
-enum status table_write(const struct db_table *t, const char *path, enum table_bom bom,
+enum status table_write(const struct op_table *t, const char *path, enum table_bom bom,
                         struct diag *d)
 {
     struct outfile f;

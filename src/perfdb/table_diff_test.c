@@ -5,7 +5,7 @@
 
 static const char *diff(const char *old, const char *fresh, struct text *out)
 {
-    struct db_table a, b;
+    struct op_table a, b;
     struct diag d;
 
     diag_init(&d);

@@ -11,7 +11,7 @@ static void assert_csv(const char *trace, const char *expected)
 {
     struct text out = {0};
     struct predicted p;
-    struct db_table t;
+    struct op_table t;
     struct diag d;
 
     diag_init(&d);

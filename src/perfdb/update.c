@@ -75,7 +75,7 @@ static void put_counters_in(struct names *names)
 }
 
 /* Renames what older tools wrote and puts in the columns of a replay. */
-static void update_columns(struct db_table *t)
+static void update_columns(struct op_table *t)
 {
     struct names names = {0};
     int legacy = table_column(t, LEGACY_AVERAGE);
@@ -94,7 +94,7 @@ static void update_columns(struct db_table *t)
 
 /* The columns of a table that was not there: block B, the four durations, and the counters of
  * replay and profile side by side. */
-static void update_columns_new(struct db_table *t)
+static void update_columns_new(struct op_table *t)
 {
     struct names names = {0};
 
@@ -130,7 +130,7 @@ static void say(struct work *w, struct str line)
 
 static struct str shapes_of(struct work *w, size_t row)
 {
-    struct db_table *t = &w->u->table;
+    struct op_table *t = &w->u->table;
 
     return signature_text(&w->u->arena, table_cell(t, row, w->keys.at[ID_INPUT_SHAPES]),
                           table_cell(t, row, w->keys.at[ID_OUTPUT_SHAPES]));
@@ -186,7 +186,7 @@ static void add_ep_size(struct work *w, const struct update_offer *offer)
 
 static void find_columns(struct work *w)
 {
-    const struct db_table *t = &w->u->table;
+    const struct op_table *t = &w->u->table;
 
     w->keys = signature_find(t);
     w->average = table_column(t, COL_AVERAGE);
@@ -210,7 +210,7 @@ static int by_count(const void *a, const void *b)
 static void index_rows(struct work *w)
 {
     struct update *u = w->u;
-    struct db_table *t = &u->table;
+    struct op_table *t = &u->table;
     uint32_t *count = mem_grow(NULL, sizeof(*count), t->n_rows + 1);
 
     memset(count, 0, (t->n_rows + 1) * sizeof(*count));
@@ -249,7 +249,7 @@ static void set_figures(struct work *w, size_t row, const struct summary_case *c
 
 static void append(struct work *w, const struct summary_case *c, const struct signature *s)
 {
-    struct db_table *t = &w->u->table;
+    struct op_table *t = &w->u->table;
     size_t row = table_add_row(t);
     int ep_size = table_column(t, COL_EP_SIZE);
 
@@ -302,7 +302,7 @@ static void note_gap(struct work *w, size_t row)
 static void take_case(struct work *w, const struct summary_case *c, bool may_add)
 {
     struct update *u = w->u;
-    struct db_table *t = &u->table;
+    struct op_table *t = &u->table;
     struct signature_row cells = {0};
     memcpy(cells.cell, c->cells, sizeof(c->cells));
     cells.cell[ID_EP_SIZE] = c->ep_size;
@@ -330,7 +330,7 @@ static void take_case(struct work *w, const struct summary_case *c, bool may_add
 
 static void prune_rows(struct work *w)
 {
-    struct db_table *t = &w->u->table;
+    struct op_table *t = &w->u->table;
     bool *is_dropped = mem_grow(NULL, sizeof(*is_dropped), t->n_rows + 1);
 
     for (size_t row = 0; row < t->n_rows; row++) {
@@ -345,7 +345,7 @@ static void prune_rows(struct work *w)
 }
 
 /* The cells as they are now; the texts stay with `t`. */
-static void remember(struct db_table *copy, const struct db_table *t)
+static void remember(struct op_table *copy, const struct op_table *t)
 {
     table_init(copy, t->path);
     table_arrange(copy, t->columns.at, t->columns.n);

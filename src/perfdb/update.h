@@ -35,8 +35,8 @@ struct update {
     struct arena arena;
     const char *path;
     struct str op, file;   /* the stem and the name of `path` */
-    struct db_table table; /* as it will be */
-    struct db_table old;   /* as it was, in the new columns; filled when asked for */
+    struct op_table table; /* as it will be */
+    struct op_table old;   /* as it was, in the new columns; filled when asked for */
     bool is_new, is_changed;
     uint64_t updated, added, unchanged;
     struct update_list missing, deleted;

@@ -17,7 +17,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void ask(const struct db_table *t, struct arena *arena)
+static void ask(const struct op_table *t, struct arena *arena)
 {
     struct signature_columns keys = signature_find(t);
     struct signature_index index = {0};
@@ -49,7 +49,7 @@ static void ask(const struct db_table *t, struct arena *arena)
 static void try_table(struct str text, struct arena *arena, struct diag *d)
 {
     struct text first = {0}, second = {0};
-    struct db_table t, again;
+    struct op_table t, again;
 
     if (table_parse(&t, "t.csv", text, d) == ST_OK && t.columns.n > 0) {
         ask(&t, arena);

@@ -42,7 +42,7 @@ static void read_shapes(struct str text)
 static void write_all(struct ops_rows *ops, struct shape_rows *shapes, struct sink sink)
 {
     struct json_writer j;
-    struct db_table t;
+    struct op_table t;
 
     ops_rows_sort(ops);
     check(ops_rows_print(ops, "fuzz", sink));
@@ -61,7 +61,7 @@ static void compare(const struct predicted *p, const struct measured *m, struct 
     static const struct str sources[] = {S_INIT("MEASURED"), S_INIT("PARTIAL")};
     struct shape_rows shapes;
     struct ops_rows ops;
-    struct db_table t;
+    struct op_table t;
 
     ops_rows_init(&ops);
     shape_rows_init(&shapes);
