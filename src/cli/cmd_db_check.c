@@ -54,7 +54,7 @@ static int run(struct session *s, const void *given)
     const struct args *args = given;
     struct check check;
     struct db_ops ops;
-    struct tree tree;
+    struct place_files tree;
     const char *dir;
 
     int code = db_only_ops(s, &args->ops, &ops);
@@ -62,7 +62,7 @@ static int run(struct session *s, const void *given)
         code = db_place(s, &args->place, &dir);
     if (code != CODE_DONE)
         return code;
-    enum status st = tree_find(&s->arena, dir, ops.at, ops.n, &tree, &s->diag);
+    enum status st = place_find(&s->arena, dir, ops.at, ops.n, &tree, &s->diag);
     if (st != ST_OK)
         return db_code(st);
     st = check_all(&check, &tree);

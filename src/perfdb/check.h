@@ -34,10 +34,10 @@ void check_init(struct check *c);
 void check_free(struct check *c);
 
 /* Reads and judges one table. */
-void check_table(struct check *c, const struct tree_file *file);
+void check_table(struct check *c, const struct place_file *file);
 
 /* All tables, into a fresh check that is freed as always; ST_CANCELLED after an interruption. */
-enum status check_all(struct check *c, const struct tree *tree);
+enum status check_all(struct check *c, const struct place_files *tree);
 
 /* strata.db-check/1; and tables as rows for people. */
 extern const struct schema check_schema;

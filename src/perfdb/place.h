@@ -50,26 +50,26 @@ const char *place_root(const struct place_args *args);
 enum status place_resolve(struct arena *arena, const struct place_args *args, const char **dir,
                           struct diag *d);
 
-struct tree_file {
+struct place_file {
     const char *path;
     struct str op; /* the stem of its name */
 };
 
-struct tree {
-    struct tree_file *at; /* by path */
+struct place_files {
+    struct place_file *at; /* by path */
     size_t n;
 };
 
 /* Every *.csv in and below `dir`, without reports, temporary files and what a replay leaves there.
  * With `ops` only the tables of those operators. ST_NOT_FOUND when there is no such folder. */
-enum status tree_find(struct arena *arena, const char *dir, const struct str *ops, size_t n_ops,
-                      struct tree *out, struct diag *d);
+enum status place_find(struct arena *arena, const char *dir, const struct str *ops, size_t n_ops,
+                      struct place_files *out, struct diag *d);
 
 /* The device, stack and version a table lies under: the folders <device>/<stack>/<version> above
  * it, "" where the path is shorter. */
-struct tree_origin {
+struct place_origin {
     struct str device, stack, version;
 };
-struct tree_origin tree_origin(const char *path);
+struct place_origin place_origin(const char *path);
 
 #endif
