@@ -1,6 +1,6 @@
 #include "perfdb/fia.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/fs.h"
 #include "base/json_read.h"
 #include "base/mapfile.h"

@@ -3,7 +3,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/hash.h"
 #include "base/limits.h"
 #include "perfdb/grid_make.h"

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/fs.h"
 #include "base/mapfile.h"
 #include "perfdb/cell.h"
@@ -483,7 +483,7 @@ static bool is_replay(struct str path)
 }
 
 enum status place_find(struct arena *arena, const char *dir, const struct str *ops, size_t n_ops,
-                      struct place_files *out, struct diag *d)
+                       struct place_files *out, struct diag *d)
 {
     static const struct str skip[] = {S_INIT("reports")};
     struct fs_list list;
