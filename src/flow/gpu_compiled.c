@@ -6,7 +6,7 @@
 #include "base/fs.h"
 #include "base/json_write.h"
 #include "base/mapfile.h"
-#include "driver/cubin_tools.h"
+#include "driver/cubin.h"
 #include "driver/driver.h"
 #include "gpu/disasm.h"
 #include "gpu/rundir.h"
