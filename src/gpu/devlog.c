@@ -1,7 +1,7 @@
 /*
  * The block of a run in a log. See devlog.h.
  */
-#include "gpu/devlog.h"
+#include "gpu/report.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #define STRATA_GPU_SPEC_H
 
 #include "gpu/params.h"
-#include "gpu/peaks.h"
+#include "gpu/roofline.h"
 #include "gpu/tree.h"
 
 /* What a command line says of the work; NULL: not given. */
