@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/cancel.h"
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/fs.h"
 #include "flow/copy_tree.h"
 #include "flow/incore_run.h"

@@ -1,5 +1,5 @@
 /*
- * Roofs and bandwidth of a device. See peaks.h.
+ * Roofs and bandwidth of a device. See roofline.h.
  */
 #include "gpu/roofline.h"
 

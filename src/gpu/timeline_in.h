@@ -35,7 +35,7 @@ struct str timeline_copy_kind(struct str name);
 struct str timeline_copy_from(struct str name);
 struct str timeline_copy_to(struct str name);
 
-/* What a name says: NAME_* of timeline_names.h. */
+/* What a name says: NAME_* of timeline_in.h. */
 uint8_t timeline_says(const struct timeline *t, strid name);
 
 /* Graph launches of a device; marks nodes and rows that nodes cover. */

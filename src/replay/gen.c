@@ -1,6 +1,6 @@
 #include "replay/gen.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /*
  * The generated sources. Each is put together in one buffer.
  */
-#include "base/chars.h"
+#include "base/char.h"
 #include "replay/gencase.h"
 
 struct source_text {
