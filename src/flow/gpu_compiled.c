@@ -50,7 +50,7 @@ static int by_time(const void *a, const void *b)
 {
     const struct wanted *x = a, *y = b;
 
-    return x->ns != y->ns ? (x->ns < y->ns) - (x->ns > y->ns) : by_name(a, b);
+    return ORDER(y->ns, x->ns) ?: by_name(a, b);
 }
 
 /* One of each name, with their times added up. */

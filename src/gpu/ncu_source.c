@@ -205,9 +205,7 @@ static int by_pc(const void *a, const void *b)
 {
     const struct gpu_sass *x = a, *y = b;
 
-    if (x->pc != y->pc)
-        return x->pc > y->pc ? 1 : -1;
-    return (x->order > y->order) - (x->order < y->order);
+    return ORDER(x->pc, y->pc) ?: ORDER(x->order, y->order);
 }
 
 /* Instructions in the order of their addresses, which then count from 0. Pages repeat an

@@ -125,10 +125,8 @@ static int by_total(const void *a, const void *b)
 {
     const struct incore_top *x = a, *y = b;
 
-    if (x->total != y->total)
-        return x->total > y->total ? -1 : 1;
-    int order = str_compare(x->pipe, y->pipe);
-    return order != 0 ? order : str_compare(x->name, y->name);
+    return ORDER(y->total, x->total) ?: str_compare(x->pipe, y->pipe)
+           ?: str_compare(x->name, y->name);
 }
 
 static int by_wait(const void *a, const void *b)

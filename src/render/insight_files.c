@@ -56,9 +56,7 @@ static int by_place(const void *a, const void *b)
 {
     const struct insight_place *x = a, *y = b;
 
-    if (x->row != y->row)
-        return x->row < y->row ? -1 : 1;
-    return x->pc < y->pc ? -1 : x->pc > y->pc;
+    return ORDER(x->row, y->row) ?: ORDER(x->pc, y->pc);
 }
 
 /* A row on its way to its place. */
@@ -71,9 +69,7 @@ static int by_line(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
 
-    if (x->line.file != y->line.file)
-        return x->line.file < y->line.file ? -1 : 1;
-    return x->line.line < y->line.line ? -1 : x->line.line > y->line.line;
+    return ORDER(x->line.file, y->line.file) ?: ORDER(x->line.line, y->line.line);
 }
 
 static void sort_rows(struct insight_files *f)

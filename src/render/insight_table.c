@@ -124,9 +124,7 @@ int insight_by_row(const void *a, const void *b)
 {
     const struct insight_cell *x = a, *y = b;
 
-    if (x->row != y->row)
-        return x->row < y->row ? -1 : 1;
-    return x->core < y->core ? -1 : x->core > y->core;
+    return ORDER(x->row, y->row) ?: ORDER(x->core, y->core);
 }
 
 /* A row on its way to its place. */
