@@ -1,3 +1,6 @@
+/*
+ * The rules of MindStudio Insight, checked block by block and event by event.
+ */
 #include "analysis/incore_lint.h"
 
 #include <stdarg.h>
@@ -344,3 +347,40 @@ void incore_lint_check(struct incore_lint *l, struct str text, struct lint_file 
                "profilingType and op do not stand before the first bracket");
     check_trace(l, text, 0, true);
 }
+
+static const char *weight_name(enum lint_weight weight)
+{
+    return weight == LINT_REFUSED ? "refused" : "unseen";
+}
+
+static const struct field problem_fields[] = {
+    FIELD(struct lint_problem, rule, "rule"),
+    FIELD_OF_ENUM(struct lint_problem, weight, "weight", weight_name, 2),
+    FIELD(struct lint_problem, offset, "byte"),
+    FIELD(struct lint_problem, text, "text"),
+};
+static const struct record problem_record = RECORD(struct lint_problem, problem_fields);
+
+static struct field_value opens(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_bool(incore_lint_opens(record));
+}
+
+static const struct field lint_fields[] = {
+    FIELD(struct incore_lint, path, "path"),
+    FIELD_CALC(FIELD_BOOL, "opens", opens),
+    FIELD(struct incore_lint, blocks, "blocks"),
+    FIELD(struct incore_lint, events, "events"),
+    FIELD(struct incore_lint, refused, "refused"),
+    FIELD(struct incore_lint, unseen, "unseen"),
+    FIELD_LIST(struct incore_lint, problems.at, problems.n, "problems", &problem_record),
+};
+static const struct record lint_record = RECORD(struct incore_lint, lint_fields);
+
+const struct schema incore_lint_schema = {
+    .name = "strata.incore-lint/1",
+    .title = "whether MindStudio Insight opens a file, and which rules it breaks",
+    .record = &lint_record,
+    .is_list = true,
+};

@@ -310,7 +310,7 @@ static int run(struct session *s, const void *given)
     if (args->compat)
         return code;
     for (size_t i = 0; i < s->operands.n && code == CODE_DONE; i++)
-        code = session_code(incore_study_find_all(s->operands.at[i], &s->arena, &s->diag, &paths));
+        code = session_code(incore_open_find(s->operands.at[i], &s->arena, &s->diag, &paths));
     if (code == CODE_DONE)
         code = clean_all(s, args, &paths);
     vec_free(&paths);

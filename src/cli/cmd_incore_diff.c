@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "cli/session.h"
-#include "flow/incore_study.h"
+#include "flow/incore_open.h"
 #include "incore/view.h"
 
 struct args {
@@ -248,9 +248,7 @@ static void print_json(struct session *s, const struct sides *both)
 static enum status load(struct session *s, const struct args *args, struct incore_study *study,
                         const char *path)
 {
-    TRY(incore_study_open(study, path, (struct incore_rules){.keep_scalar = true}, &s->diag));
-    TRY(incore_study_metrics(study, &s->diag));
-    incore_study_judge(study, args->mhz, &s->diag);
+    TRY(incore_open_judged(study, path, args->mhz, &s->diag));
     incore_study_tell(study, &s->diag);
     return ST_OK;
 }

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "cli/session.h"
-#include "flow/incore_study.h"
+#include "flow/incore_open.h"
 #include "incore/view.h"
 
 struct args {
@@ -229,15 +229,11 @@ static int run(struct session *s, const void *given)
     struct incore_study study;
     struct incore_view view;
 
-    if (incore_study_device(s->operands.at[0], &device))
+    if (incore_open_device(s->operands.at[0], &device))
         return show_device(s, args, &device);
 
-    enum status status = incore_study_open(&study, s->operands.at[0],
-                                           (struct incore_rules){.keep_scalar = true}, &s->diag);
-    if (status == ST_OK)
-        status = incore_study_metrics(&study, &s->diag);
+    enum status status = incore_open_judged(&study, s->operands.at[0], args->mhz, &s->diag);
     if (status == ST_OK) {
-        incore_study_judge(&study, args->mhz, &s->diag);
         incore_study_tell(&study, &s->diag);
         incore_view_build(&view, &study.t, &study.lanes, (size_t)args->width);
         if (s->common.json)

@@ -8,10 +8,10 @@
 #include "capture/capture.h"
 #include "capture/cut.h"
 #include "flow/copy_tree.h"
+#include "flow/incore_perfetto.h"
 #include "incore/clean.h"
 #include "incore/lossless.h"
-#include "incore/to_capture.h"
-#include "render/timeline.h"
+#include "render/insight.h"
 
 struct cleaning {
     const struct incore_clean_job *job;
@@ -52,7 +52,7 @@ static const char *choose_dir(struct cleaning *c)
 {
     const struct incore_clean_job *job = c->job;
     struct arena *arena = &c->study->arena;
-    const char *root = job->out != NULL ? job->out : incore_study_folder(c->study->bin, arena);
+    const char *root = job->out != NULL ? job->out : incore_open_folder(c->study->bin, arena);
     char date[32];
 
     if (job->kernel == NULL)
@@ -105,8 +105,7 @@ static bool put_breakdown(struct cleaning *c, struct sink sink)
     return ok;
 }
 
-static void put_line(struct text *out, struct arena *arena, const char *key,
-                     const char *value)
+static void put_line(struct text *out, struct arena *arena, const char *key, const char *value)
 {
     struct sink sink = text_sink(out);
 
@@ -161,17 +160,18 @@ static bool put_summary(struct cleaning *c, struct sink sink)
 
 static bool put_perfetto(struct cleaning *c, struct sink sink)
 {
-    struct incore_study *s = c->study;
-    struct capture *cap = incore_to_capture(&s->t, &s->lanes, &s->arrows);
-    struct cut_options all = {0};
+    return incore_perfetto_write(c->study, sink);
+}
+
+/* Of logs there is no trace yet. */
+static void write_text(const struct capture *cap, struct text *out)
+{
     struct timeline_options options = {0};
     struct cut cut;
 
-    cut_init(&cut, cap, &all);
-    bool ok = timeline_find(S("perfetto"))->write(&cut, &options, sink);
+    cut_init(&cut, cap, &(struct cut_options){0});
+    insight_write_trace(&cut, &options, text_sink(out));
     cut_fini(&cut);
-    capture_free(cap);
-    return ok;
 }
 
 /* A trace that is cut is no document: there is nothing to keep without a loss. */
@@ -180,9 +180,16 @@ static enum status write_lossless(struct cleaning *c, const char *name)
     const char *path = fs_join(&c->study->arena, c->dir, name), *reason;
     struct incore_lossless told;
     struct outfile file;
+    struct text text = {0};
 
     TRY(outfile_open(&file, path, c->d));
-    if (incore_lossless_write(c->study->trace, outfile_sink(&file), &told, &reason) != ST_OK) {
+    if (c->study->cap != NULL)
+        write_text(c->study->cap, &text);
+    enum status st =
+        incore_lossless_write(c->study->cap != NULL ? text_view(&text) : c->study->trace,
+                              outfile_sink(&file), &told, &reason);
+    text_free(&text);
+    if (st != ST_OK) {
         outfile_abort(&file);
         diag_add(c->d, SEV_WARN, "incore.no-lossless", (struct where){.path = c->study->bin},
                  "no %s: %s", name, reason);
@@ -209,7 +216,7 @@ static bool is_loose(const char *path, const char *folder)
 static void copy_raw(struct cleaning *c)
 {
     struct arena *arena = &c->study->arena;
-    const char *from = incore_study_folder(c->study->bin, arena);
+    const char *from = incore_open_folder(c->study->bin, arena);
 
     if (!c->job->copy_raw || fs_same_file(from, c->dir))
         return;
@@ -224,7 +231,7 @@ static enum status write_more(struct cleaning *c)
     const char *prefix = c->job->kernel != NULL ? c->job->kernel : "trace";
     struct incore_study *s = c->study;
 
-    incore_study_judge(s, c->job->mhz, c->d);
+    incore_open_judge(s, c->job->mhz, c->d);
     incore_study_tell(s, c->d);
     TRY(write_file(c, "pipe_breakdown.json", put_breakdown));
     TRY(write_file(c, "summary.txt", put_summary));
@@ -240,9 +247,9 @@ static enum status run(struct cleaning *c)
     const struct incore_clean_job *job = c->job;
     struct incore_study *s = c->study;
 
-    TRY(incore_study_open(s, job->path, job->rules, c->d));
+    TRY(incore_open(s, job->path, job->rules, c->d));
     c->dir = choose_dir(c);
-    c->result->lost = s->t.without_name + s->t.without_time + s->t.not_objects;
+    c->result->lost = incore_study_lost(s);
     c->result->rows = s->lanes.rows_n;
     for (size_t g = 0; g < s->t.groups.n; g++)
         c->result->instrs += s->t.groups.at[g].is_kept ? s->t.groups.at[g].n : 0;

@@ -4,7 +4,7 @@
 #ifndef STRATA_FLOW_FLOW_INCORE_CLEAN_H
 #define STRATA_FLOW_FLOW_INCORE_CLEAN_H
 
-#include "flow/incore_study.h"
+#include "flow/incore_open.h"
 
 struct incore_clean_job {
     const char *path; /* visualize_data.bin, trace.json, a folder that holds one, or logs */

@@ -21,9 +21,8 @@ enum status flow_pto_insight(const struct capture *cap, const char *folder, stru
 /* The cleaned trace: JSON, or Perfetto's own format for a name that ends in .pftrace. */
 enum status flow_pto_trace(const struct capture *cap, const char *out, struct diag *d);
 
-/* When each pipe was busy, `columns` letters wide. incore_view_free() it in any case. */
-enum status flow_pto_view(const struct capture *cap, size_t columns, struct diag *d,
-                          struct incore_view *view);
+/* When each pipe was busy, `columns` letters wide. incore_view_free() it. */
+void flow_pto_view(const struct capture *cap, size_t columns, struct incore_view *view);
 
 /* Runs the longest block with one thing changed at a time; best first. A change that cannot be run
  * is left out. vec_free() the list. The kernel's sim is of the last of these runs afterwards. */

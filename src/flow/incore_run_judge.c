@@ -1,8 +1,8 @@
 /*
  * What a reader of a collected trace should see first, and what it costs.
  */
+#include "flow/incore_open.h"
 #include "flow/incore_run.h"
-#include "flow/incore_study.h"
 
 static const char ordinary[] = "collect produced traces directly";
 
@@ -60,12 +60,7 @@ void incore_run_judge(struct incore_kernel *k)
     if (k->row.visualize_data_bin == NULL)
         return;
     diag_init(&own);
-    enum status st = incore_study_open(&study, k->row.visualize_data_bin,
-                                       (struct incore_rules){.keep_scalar = true}, &own);
-    if (st == ST_OK)
-        st = incore_study_metrics(&study, &own);
-    if (st == ST_OK) {
-        incore_study_judge(&study, 0, &own);
+    if (incore_open_judged(&study, k->row.visualize_data_bin, 0, &own) == ST_OK) {
         for (size_t i = 0; i < study.health.list.n; i++)
             add_check(k, study.health.list.at[i].text);
         if (k->row.cycles == 0)

@@ -63,4 +63,28 @@ bool insight_write_core_trace(const struct cut *cut, strid core, struct sink out
 bool insight_write_instr_exe(const struct cut *cut, strid core, struct sink out);
 bool insight_write_code_exe(const struct cut *cut, strid core, struct sink out);
 
+/* A part of the text that insight_pieces() writes. */
+struct insight_part {
+    uint32_t at, n; /* from the event's `at` */
+};
+
+/* An event of the trace: a slice, a flag (whose two ends are one here), or a sample. */
+struct insight_event {
+    enum { INSIGHT_SLICE, INSIGHT_FLAG, INSIGHT_SAMPLE } type;
+    struct str core, pipe, name; /* of a sample nothing */
+    struct str detail;           /* of a flag */
+    double begin, end;           /* microseconds, as the text tells them */
+    double length;               /* of a slice */
+    uint64_t at, n;              /* its pieces in the text */
+    struct insight_part name_text, begin_text, length_text, args; /* of a slice: JSON */
+};
+
+/* Hands out the events of trace.json in its order. What a reader of it would copy is written to
+ * `out`, and nothing else. */
+void insight_pieces(const struct cut *cut, struct sink out,
+                    void (*take)(void *ctx, const struct insight_event *e), void *ctx);
+
+/* The table of instructions as JSON (API_INSTR); nothing when there is none. */
+void insight_write_table(const struct cut *cut, struct sink out);
+
 #endif
