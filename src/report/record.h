@@ -60,6 +60,7 @@ enum field_shape {
     SHAPE_ARRAY,    /* an array inside the struct: a list */
     SHAPE_NAMED,    /* an array inside the struct: an object with a key for each, by .name() */
     SHAPE_MADE,     /* a list that .items() makes */
+    SHAPE_KEYED,    /* a list, its own or made, as an object: see FIELD_KEYED() */
 };
 
 /* When a value that is there counts as not known. */
@@ -265,6 +266,20 @@ struct schema {
 #define FIELD_MADE(type_, key_, items_, record_, ...)                                              \
     {                                                                                              \
         .key = (key_), .type = (type_), .shape = SHAPE_MADE, .items = (items_),                    \
+        .record = (record_), __VA_ARGS__                                                           \
+    }
+/* An object with a key for each element of a list: the element's first field is the key, its second
+ * the value; of more fields the value is an object. FIELD_KEYED_MADE: of a list that is made. */
+#define FIELD_KEYED(struct_, at_, n_, key_, record_, ...)                                          \
+    {                                                                                              \
+        .key = (key_), .type = FIELD_OBJECT, .shape = SHAPE_KEYED,                                 \
+        .offset = offsetof(struct_, at_), .count = offsetof(struct_, n_),                          \
+        .count_type = FIELD_TYPE_OF(FIELD_MEMBER(struct_, n_)),                                    \
+        .stride = sizeof(*FIELD_MEMBER(struct_, at_)), .record = (record_), __VA_ARGS__            \
+    }
+#define FIELD_KEYED_MADE(key_, items_, record_, ...)                                               \
+    {                                                                                              \
+        .key = (key_), .type = FIELD_OBJECT, .shape = SHAPE_KEYED, .items = (items_),              \
         .record = (record_), __VA_ARGS__                                                           \
     }
 /* The way out: a value written by hand, for what no description can say. */

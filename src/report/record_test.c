@@ -126,6 +126,29 @@ TEST(what_is_not_known_is_null_or_left_out)
     text_free(&out);
 }
 
+TEST(a_keyed_list_is_an_object)
+{
+    static const struct field fields[] = {
+        FIELD_KEYED(struct thing, parts, n_parts, "times", &part_record)};
+    static const struct record record = RECORD(struct thing, fields);
+    struct thing t = make();
+    struct text out = {0};
+    struct json_writer w;
+
+    json_write_init(&w, text_sink(&out), JSON_COMPACT);
+    record_json(&w, &record, &t, NULL);
+    json_write_finish(&w);
+    assert_text(text_view(&out), "{\"times\":{\"wheel\":1.5,\"axle\":0.00025}}");
+    text_clear(&out);
+    json_write_init(&w, text_sink(&out), JSON_COMPACT);
+    record_schema(&w, &record);
+    json_write_finish(&w);
+    assert_text(text_view(&out),
+                "{\"type\":\"object\",\"properties\":{\"times\":{\"type\":\"object\","
+                "\"additionalProperties\":{\"type\":\"number\"}}},\"required\":[\"times\"]}");
+    text_free(&out);
+}
+
 TEST(csv_has_keys_and_a_row_for_each)
 {
     struct text out = {0};
@@ -170,5 +193,6 @@ TEST(a_schema_requires_what_is_always_written)
 }
 
 TEST_MAIN("report/record", T(a_record_is_an_object_with_its_fields_in_order),
-          T(what_is_not_known_is_null_or_left_out), T(csv_has_keys_and_a_row_for_each),
-          T(a_table_has_the_fields_with_heads), T(a_schema_requires_what_is_always_written))
+          T(what_is_not_known_is_null_or_left_out), T(a_keyed_list_is_an_object),
+          T(csv_has_keys_and_a_row_for_each), T(a_table_has_the_fields_with_heads),
+          T(a_schema_requires_what_is_always_written))
