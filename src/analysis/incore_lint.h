@@ -29,7 +29,7 @@ struct lint_rule {
 
 struct incore_lint {
     struct arena arena;
-    const char *path; /* for the record; NULL: a text */
+    const char *path;                     /* for the record; NULL: a text */
     VEC_OF(struct lint_problem) problems; /* as they were met */
     VEC_OF(struct lint_rule) rules;       /* broken ones, and how often */
     uint64_t blocks, events, refused, unseen;

@@ -1,3 +1,6 @@
+/*
+ * The trace of one kernel read, judged and written as the files of `strata incore clean`.
+ */
 #include "flow/flow_incore_clean.h"
 
 #include <inttypes.h>
@@ -55,15 +58,15 @@ static const char *choose_dir(struct cleaning *c)
     const char *root = job->out != NULL ? job->out : incore_open_folder(c->study->bin, arena);
     char date[32];
 
-    if (job->kernel == NULL)
+    if (job->origin.kernel == NULL)
         return root;
     if (job->name != NULL)
         return fs_join(arena, root, job->name);
     strftime(date, sizeof(date), "%Y%m%d_%H%M%S", &c->date);
-    struct str source = job->source != NULL ? stem(job->source) : S("unknown");
+    struct str source = job->origin.source != NULL ? stem(job->origin.source) : S("unknown");
     return fs_join(
         arena, root,
-        arena_format(arena, "incore_%s_%.*s_%s", job->kernel, STR_ARGS(source), date).at);
+        arena_format(arena, "incore_%s_%.*s_%s", job->origin.kernel, STR_ARGS(source), date).at);
 }
 
 /* A file of the output folder; `write` gives false when the sink failed. */
@@ -99,61 +102,20 @@ static bool put_breakdown(struct cleaning *c, struct sink sink)
     struct json_writer *w = mem_grow(NULL, 1, sizeof(*w));
 
     json_write_init(w, sink, JSON_INDENTED);
-    incore_breakdown_json(&c->study->breakdown, w);
+    record_json(w, &incore_breakdown_record, &c->study->breakdown, NULL);
     bool ok = json_write_finish(w);
     mem_free(w);
     return ok;
 }
 
-static void put_line(struct text *out, struct arena *arena, const char *key, const char *value)
-{
-    struct sink sink = text_sink(out);
-
-    sink.write(sink.ctx, arena_format(arena, "%s=%s\n", key, value != NULL ? value : "unknown"));
-}
-
 static bool put_summary(struct cleaning *c, struct sink sink)
 {
-    const struct incore_clean_job *job = c->job;
-    const struct incore_breakdown *b = &c->study->breakdown;
-    struct arena *a = &c->study->arena;
     struct text out = {0};
     char date[32];
 
     strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &c->date);
-    put_line(&out, a, "tool", "strata " STRATA_VERSION);
-    put_line(&out, a, "date", date);
-    put_line(&out, a, "kernel", job->kernel);
-    put_line(&out, a, "source", job->source);
-    put_line(&out, a, "input", c->study->bin);
-    put_line(&out, a, "target", job->target);
-    put_line(&out, a, "soc", job->soc);
-    put_line(&out, a, "clock_mhz",
-             arena_format(a, "%g%s", b->mhz, b->is_assumed ? " (assumed)" : "").at);
-    put_line(&out, a, "simulator", job->simulator);
-    put_line(&out, a, "command", job->command);
-    put_line(&out, a, "workload", job->workload);
-    for (size_t i = 0; i < job->patched_n; i++)
-        put_line(&out, a, "patched", job->patched[i]);
-    for (size_t i = 0; i < b->totals.n; i++) {
-        const struct incore_use *use = &b->totals.at[i];
-        put_line(&out, a, arena_format(a, "pipe.%.*s", STR_ARGS(use->pipe)).at,
-                 arena_format(a,
-                              "executed %" PRIu64 ", cycles %" PRIu64 ", busy %" PRIu64
-                              " (%.1f %%), depth %" PRIu64 ", wait %" PRIu64 ", bytes %" PRIu64,
-                              use->executed, use->cycles, use->busy_cycles, use->busy * 100,
-                              use->max_depth, use->wait_cycles, use->bytes)
-                     .at);
-    }
-    for (size_t i = 0; i < c->study->told.n; i++)
-        put_line(&out, a, arena_format(a, "told.%s", c->study->told.at[i].name.at).at,
-                 arena_format(a, "%" PRId64, c->study->told.at[i].cycles).at);
-    for (size_t i = 0; i < c->study->health.list.n; i++)
-        put_line(&out, a, "check", c->study->health.list.at[i].text.at);
-    if (c->study->health.list.n == 0)
-        put_line(&out, a, "check", "nothing found");
-    put_line(&out, a, "verdict", b->verdict.at);
-    bool ok = sink.write(sink.ctx, (struct str){out.at, out.n});
+    incore_summary_write(c->study, &c->job->origin, date, &out);
+    bool ok = sink.write(sink.ctx, text_view(&out));
     text_free(&out);
     return ok;
 }
@@ -228,7 +190,7 @@ static void copy_raw(struct cleaning *c)
 
 static enum status write_more(struct cleaning *c)
 {
-    const char *prefix = c->job->kernel != NULL ? c->job->kernel : "trace";
+    const char *prefix = c->job->origin.kernel != NULL ? c->job->origin.kernel : "trace";
     struct incore_study *s = c->study;
 
     incore_open_judge(s, c->job->mhz, c->d);
@@ -249,14 +211,14 @@ static enum status run(struct cleaning *c)
 
     TRY(incore_open(s, job->path, job->rules, c->d));
     c->dir = choose_dir(c);
-    c->result->lost = incore_study_lost(s);
     c->result->rows = s->lanes.rows_n;
     for (size_t g = 0; g < s->t.groups.n; g++)
         c->result->instrs += s->t.groups.at[g].is_kept ? s->t.groups.at[g].n : 0;
     TRY(fs_mkdirs(c->dir, c->d));
     TRY(write_file(c,
-                   job->kernel != NULL ? arena_format(&s->arena, "%s.clean.json", job->kernel).at
-                                       : "trace.clean.json",
+                   job->origin.kernel != NULL
+                       ? arena_format(&s->arena, "%s.clean.json", job->origin.kernel).at
+                       : "trace.clean.json",
                    put_trace));
     if (s->table.at == NULL && (job->rules.is_compat || !str_ends(str_of(s->bin), S(".json"))))
         diag_add(c->d, SEV_WARN, "incore.no-metrics", (struct where){0},
@@ -276,7 +238,7 @@ enum status flow_incore_clean(const struct incore_clean_job *job, struct diag *d
 {
     struct cleaning c = {.job = job, .d = d, .result = result, .date = now()};
 
-    *result = (struct incore_clean_result){0};
+    *result = (struct incore_clean_result){.origin = job->origin};
     c.study = &result->study;
     return run(&c);
 }
@@ -286,3 +248,38 @@ void incore_clean_result_free(struct incore_clean_result *result)
     vec_free(&result->wrote);
     incore_study_close(&result->study);
 }
+
+static struct field_items checks_of(const void *record, const struct record_env *env)
+{
+    const struct incore_health *health =
+        &((const struct incore_clean_result *)record)->study.health;
+    struct str *texts = ARENA_ARRAY(env->arena, struct str, health->list.n);
+
+    for (size_t i = 0; i < health->list.n; i++)
+        texts[i] = health->list.at[i].text;
+    return (struct field_items){texts, health->list.n};
+}
+
+static const struct field clean_fields[] = {
+    FIELD(struct incore_clean_result, study.bin, "input"),
+    FIELD(struct incore_clean_result, origin.kernel, "kernel"),
+    FIELD(struct incore_clean_result, origin.source, "source"),
+    FIELD(struct incore_clean_result, origin.target, "target"),
+    FIELD(struct incore_clean_result, origin.soc, "soc"),
+    FIELD(struct incore_clean_result, origin.simulator, "simulator"),
+    FIELD(struct incore_clean_result, origin.workload, "workload"),
+    FIELD(struct incore_clean_result, instrs, "instructions"),
+    FIELD(struct incore_clean_result, rows, "rows"),
+    FIELD(struct incore_clean_result, study.arrows.list.n, "arrows"),
+    FIELD(struct incore_clean_result, study.arrows.skipped, "flags_skipped"),
+    FIELD_MADE(FIELD_STR, "checks", checks_of, NULL),
+    FIELD_SPLICE(struct incore_clean_result, study.breakdown, &incore_breakdown_record),
+};
+static const struct record clean_record = RECORD(struct incore_clean_result, clean_fields);
+
+const struct schema incore_clean_schema = {
+    .name = "strata.incore-clean/1",
+    .title = "traces of kernels that were cleaned, and where their time goes",
+    .record = &clean_record,
+    .is_list = true,
+};

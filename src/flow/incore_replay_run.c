@@ -93,7 +93,7 @@ struct givens {
     size_t n_args, n_inputs, n_fills;
 };
 
-static struct str value_text(struct arena *arena, const struct slot *s)
+static struct str slot_text(struct arena *arena, const struct slot *s)
 {
     uint32_t bits = (uint32_t)s->value;
     float value;
@@ -120,7 +120,7 @@ static struct givens bind(struct incore_replay_result *r)
         const struct slot *s = &r->slots.at[i];
         struct str name = arena_format(arena, "%zu", i);
         if (!s->is_tensor)
-            g.args[g.n_args++] = (struct pto_given){name, value_text(arena, s)};
+            g.args[g.n_args++] = (struct pto_given){name, slot_text(arena, s)};
         else if (str_starts(s->fill, S("file:")))
             g.inputs[g.n_inputs++] = (struct pto_given){name, str_part(s->fill, 5, s->fill.n)};
         else

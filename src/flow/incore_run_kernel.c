@@ -83,14 +83,17 @@ static void clean_kernel(const struct incore_run *run, struct incore_kernel *k)
         .path = k->row.visualize_data_bin,
         .out = run->job->output_root != NULL ? run->job->output_root : run->job->find.build_dir,
         .copy_raw = true,
-        .kernel = folder_name(&k->arena, k->source->name),
-        .source = k->source->path,
-        .workload = k->row.workload,
-        .soc = k->chip != NULL ? k->chip : run->soc,
         .mhz = k->mhz,
-        .target = run->target,
-        .simulator = run->backend == INCORE_SIM ? "strata-sim " STRATA_VERSION : "msprof",
-        .command = run->job->command,
+        .origin =
+            {
+                .kernel = folder_name(&k->arena, k->source->name),
+                .source = k->source->path,
+                .workload = k->row.workload,
+                .soc = k->chip != NULL ? k->chip : run->soc,
+                .target = run->target,
+                .simulator = run->backend == INCORE_SIM ? "strata-sim " STRATA_VERSION : "msprof",
+                .command = run->job->command,
+            },
     };
 
     if (flow_incore_clean(&job, &k->diag, &result) != ST_OK)

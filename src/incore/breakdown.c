@@ -56,7 +56,8 @@ static struct incore_span *span_of(struct incore_breakdown *b, struct str core)
     for (size_t i = 0; i < b->cores.n; i++)
         if (str_equal(b->cores.at[i].core, core))
             return &b->cores.at[i];
-    vec_push(&b->cores, ((struct incore_span){.core = keep(b, core), .begin = HUGE_VAL, .end = -HUGE_VAL}));
+    vec_push(&b->cores,
+             ((struct incore_span){.core = keep(b, core), .begin = HUGE_VAL, .end = -HUGE_VAL}));
     return &b->cores.at[b->cores.n - 1];
 }
 

@@ -225,19 +225,15 @@ void incore_device_add(struct incore_device *d, uint8_t type, struct str payload
 }
 
 static const struct field core_fields[] = {
-    FIELD(struct incore_core, core, "core"),
-    FIELD(struct incore_core, unit, "unit"),
-    FIELD(struct incore_core, cycles, "cycles"),
-    FIELD(struct incore_core, bytes, "bytes"),
+    FIELD(struct incore_core, core, "core"),           FIELD(struct incore_core, unit, "unit"),
+    FIELD(struct incore_core, cycles, "cycles"),       FIELD(struct incore_core, bytes, "bytes"),
     FIELD(struct incore_core, hit_rate, "l2_hit_pct"),
 };
 static const struct record core_record = RECORD(struct incore_core, core_fields);
 
 static const struct field load_fields[] = {
-    FIELD(struct incore_load, block, "block"),
-    FIELD(struct incore_load, unit, "unit"),
-    FIELD(struct incore_load, name, "name"),
-    FIELD(struct incore_load, percent, "pct"),
+    FIELD(struct incore_load, block, "block"),   FIELD(struct incore_load, unit, "unit"),
+    FIELD(struct incore_load, name, "name"),     FIELD(struct incore_load, percent, "pct"),
     FIELD(struct incore_load, cycles, "cycles"),
 };
 static const struct record load_record = RECORD(struct incore_load, load_fields);
