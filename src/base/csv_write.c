@@ -32,11 +32,12 @@ static bool is_blank(char c)
 }
 
 /* A leading byte-order mark would be taken for the file's own. */
-static bool needs_quotes(struct str s)
+static bool needs_quotes(const struct csv_write *out, struct str s)
 {
     if (s.n == 0)
         return false;
-    if (is_blank(s.at[0]) || is_blank(s.at[s.n - 1]) || str_starts(s, S("\xef\xbb\xbf")))
+    if (!out->is_rfc4180 &&
+        (is_blank(s.at[0]) || is_blank(s.at[s.n - 1]) || str_starts(s, S("\xef\xbb\xbf"))))
         return true;
     for (size_t i = 0; i < s.n; i++)
         if (s.at[i] == ',' || s.at[i] == '"' || s.at[i] == '\r' || s.at[i] == '\n')
@@ -65,6 +66,7 @@ void csv_write_open(struct csv_write *out, struct sink sink)
     out->cells = 0;
     out->is_empty = true;
     out->has_failed = false;
+    out->is_rfc4180 = false;
 }
 
 void csv_write_cell(struct csv_write *out, struct str text)
@@ -73,7 +75,7 @@ void csv_write_cell(struct csv_write *out, struct str text)
         put(out, S(","));
     if (text.n > 0)
         out->is_empty = false;
-    if (needs_quotes(text))
+    if (needs_quotes(out, text))
         put_quoted(out, text);
     else
         put(out, text);
@@ -103,7 +105,7 @@ void csv_write_row(struct csv_write *out)
         return;
     if (out->cells == 1 && out->is_empty)
         put(out, S("\"\"")); /* a bare line end would be an empty line, which readers skip */
-    put(out, S("\n"));
+    put(out, out->is_rfc4180 ? S("\r\n") : S("\n"));
     out->cells = 0;
     out->is_empty = true;
 }

@@ -26,6 +26,7 @@ struct csv_write {
     uint64_t cells;  /* of the row begun */
     bool is_empty;   /* all cells of that row are empty */
     bool has_failed; /* the sink refused */
+    bool is_rfc4180; /* set it after opening: rows end with CR LF, and blanks ask for no quotes */
     char buffer[CSV_WRITE_BUFFER];
 };
 

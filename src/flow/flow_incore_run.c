@@ -1,3 +1,6 @@
+/*
+ * Every kernel of a build in turn or side by side; each ends as a row of the index.
+ */
 #include "flow/flow_incore_run.h"
 
 #include <errno.h>
@@ -90,35 +93,6 @@ static void work_kernel(void *ctx, size_t slot)
     incore_run_kernel(p->run, k, row_of(&p->old, k->source->name));
 }
 
-/* A row that outlives its kernel: every text is copied. */
-static struct run_row keep_row(const struct run_row *row, struct arena *arena)
-{
-    struct run_row kept = *row;
-    const char **texts[] = {&kept.func,       &kept.status,
-                            &kept.source,     &kept.symbol,
-                            &kept.demangled,  &kept.app,
-                            &kept.kernel_lib, &kept.case_dir,
-                            &kept.build_dir,  &kept.collect_dir,
-                            &kept.export_dir, &kept.export_src,
-                            &kept.trace_json, &kept.visualize_data_bin,
-                            &kept.message,    &kept.hash,
-                            &kept.workload,   &kept.critical,
-                            &kept.bound};
-
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-        if (*texts[i] != NULL)
-            *texts[i] = arena_cstr(arena, str_of(*texts[i]));
-    for (size_t i = 0; i < kept.n_pipes; i++)
-        kept.pipes[i].name = arena_cstr(arena, str_of(kept.pipes[i].name));
-    for (size_t i = 0; i < kept.n_checks; i++)
-        kept.checks[i] = arena_cstr(arena, str_of(kept.checks[i]));
-    for (size_t i = 0; i < kept.n_hints; i++)
-        kept.hints[i] = arena_cstr(arena, str_of(kept.hints[i]));
-    for (size_t i = 0; i < kept.n_advice; i++)
-        kept.advice[i] = arena_cstr(arena, str_of(kept.advice[i]));
-    return kept;
-}
-
 static void say(const struct incore_run *run, const char *line)
 {
     if (run->job->say != NULL)
@@ -170,7 +144,7 @@ static bool merge_kernel(void *ctx, size_t slot)
         p->result->resumed++;
     else
         say_result(p->run, k);
-    vec_push(&p->result->rows, keep_row(&k->row, &p->result->arena));
+    vec_push(&p->result->rows, run_row_keep(&k->row, &p->result->arena));
     bool is_failed = !run_row_is_exported(&k->row);
     incore_kernel_end(k);
     p->status = run_index_write(p->run->run_root, p->result->backend, &p->result->rows, p->d);
@@ -274,3 +248,25 @@ void incore_run_result_free(struct incore_run_result *result)
     vec_free(&result->rows);
     arena_free(&result->arena);
 }
+
+static struct field_value exported_of(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_uint(run_rows_exported(&((const struct incore_run_result *)record)->rows));
+}
+
+static const struct field run_fields[] = {
+    FIELD(struct incore_run_result, run_root, "run_root"),
+    FIELD(struct incore_run_result, backend, "backend"),
+    FIELD(struct incore_run_result, planned, "planned"),
+    FIELD_CALC(FIELD_U64, "exported", exported_of),
+    FIELD(struct incore_run_result, resumed, "resumed"),
+    FIELD_LIST(struct incore_run_result, rows.at, rows.n, "kernels", &run_row_record),
+};
+static const struct record run_record = RECORD(struct incore_run_result, run_fields);
+
+const struct schema incore_run_schema = {
+    .name = "strata.incore-run/1",
+    .title = "the kernels of a build, run in the core simulator",
+    .record = &run_record,
+};

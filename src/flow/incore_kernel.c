@@ -34,8 +34,7 @@ bool incore_kernel_names(const struct incore_kernel *k, struct str name, size_t 
     return num_i64(name, &number) && number >= 0 && (uint64_t)number == i;
 }
 
-struct str incore_kernel_given(const struct incore_kernel *k, const struct incore_given *list,
-                               size_t i)
+struct str incore_kernel_given(const struct incore_kernel *k, const struct words *list, size_t i)
 {
     struct str value = {0};
 

@@ -202,7 +202,7 @@ static enum status load_capture(struct incore_study *s, struct incore_rules rule
     struct cut cut;
 
     TRY(input_load(s->bin, &options, d, &s->cap));
-    if (!str_equal(capture_text(s->cap, s->cap->facts.kind), S("incore")))
+    if (!s->cap->facts.is_incore)
         return diag_fail(d, ST_FORMAT, "incore.no-trace", (struct where){.path = s->bin},
                          "this is no trace of a kernel's instructions");
     take_capture(s, s->cap, rules);

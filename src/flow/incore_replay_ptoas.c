@@ -53,8 +53,8 @@ static enum status check(const struct ptoas *p)
 static void place(struct ptoas *p)
 {
     const char *base = p->job->kernel_base;
-    const char *source = path_absolute(p->arena, p->job->source_cpp);
-    struct str folder = str_basename(str_of(path_folder(p->arena, source)));
+    const char *source = paths_absolute(p->arena, p->job->source_cpp);
+    struct str folder = str_basename(str_of(paths_folder(p->arena, source)));
 
     p->run_root = p->job->out;
     for (int64_t later = 0; p->run_root == NULL || (p->job->out == NULL && fs_exists(p->run_root));
@@ -62,9 +62,9 @@ static void place(struct ptoas *p)
         p->run_root = arena_format(p->arena, "outputs/insight_trace_ptoas_%s_%s", base,
                                    incore_run_stamp(p->arena, later))
                           .at;
-    p->run_root = path_absolute(p->arena, p->run_root);
+    p->run_root = paths_absolute(p->arena, p->run_root);
     p->soc = p->job->soc != NULL ? p->job->soc : "dav_2201";
-    p->script = fs_join(p->arena, path_absolute(p->arena, p->job->ptoas_root),
+    p->script = fs_join(p->arena, paths_absolute(p->arena, p->job->ptoas_root),
                         "test/npu_validation/scripts/generate_testcase.py");
     p->case_root = fs_join(p->arena, p->run_root, "cases");
     p->case_dir = fs_join(p->arena, p->case_root,
@@ -87,7 +87,7 @@ static enum status write_record(struct ptoas *p)
     json_write_init(&w, outfile_sink(&file), JSON_INDENTED);
     json_write_object(&w);
     json_put_text(&w, "backend", "ptoas");
-    json_put_text(&w, "source_cpp", path_absolute(p->arena, p->job->source_cpp));
+    json_put_text(&w, "source_cpp", paths_absolute(p->arena, p->job->source_cpp));
     json_put_text(&w, "kernel_base_name", p->job->kernel_base);
     json_put_text(&w, "aicore_arch", p->job->arch);
     json_put_text(&w, "soc_version", p->soc);
@@ -142,7 +142,7 @@ static enum status build(struct ptoas *p)
     const char *generate[] = {"python3",
                               p->script,
                               "--input",
-                              path_absolute(p->arena, job->source_cpp),
+                              paths_absolute(p->arena, job->source_cpp),
                               "--testcase",
                               job->kernel_base,
                               "--output-root",

@@ -73,8 +73,7 @@ enum status incore_run_private(const char *path, struct diag *d);
 void incore_kernel_step(const struct incore_run *run, struct incore_kernel *k, const char *step);
 
 /* What was given for argument `i` of the kernel by a list of options; empty when nothing was. */
-struct str incore_kernel_given(const struct incore_kernel *k, const struct incore_given *list,
-                               size_t i);
+struct str incore_kernel_given(const struct incore_kernel *k, const struct words *list, size_t i);
 
 /* The first error of the kernel's diag, as "file:line: text". */
 const char *incore_kernel_error(struct incore_kernel *k);

@@ -9,7 +9,7 @@
 
 static void to_words(struct arena *arena, const struct incore_run_job *job, const char ***out)
 {
-    size_t max = job->n_case_args + 16, n = 0;
+    size_t max = job->case_args.n + 16, n = 0;
     const char **argv = ARENA_ARRAY(arena, const char *, max);
 
     if (job->task_submit) {
@@ -25,8 +25,8 @@ static void to_words(struct arena *arena, const struct incore_run_job *job, cons
     } else {
         argv[n++] = "python3";
         argv[n++] = job->case_script;
-        for (size_t i = 0; i < job->n_case_args; i++)
-            argv[n++] = job->case_args[i];
+        for (size_t i = 0; i < job->case_args.n; i++)
+            argv[n++] = job->case_args.at[i];
     }
     *out = argv;
 }

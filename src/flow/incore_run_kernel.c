@@ -22,7 +22,7 @@ static const char *folder_name(struct arena *arena, const char *name)
 static const char *hash_of(const struct incore_run *run, struct incore_kernel *k)
 {
     const struct incore_run_job *job = run->job;
-    const struct incore_given *lists[] = {&job->args, &job->inputs, &job->fills, &job->dims};
+    const struct words *lists[] = {&job->args, &job->inputs, &job->fills, &job->dims};
     uint64_t h = hash_mix(hash_bytes(k->text), hash_bytes(k->cpp));
 
     h = hash_mix(h, hash_bytes(str_of(run->target)));

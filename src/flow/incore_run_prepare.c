@@ -18,8 +18,7 @@ struct survey {
     bool *is_used; /* by given option, all lists in turn */
 };
 
-static void survey_given(const struct incore_kernel *k, const struct incore_given *list,
-                         bool *is_used)
+static void survey_given(const struct incore_kernel *k, const struct words *list, bool *is_used)
 {
     size_t n = k->sizes.n > k->entry.n_params ? k->sizes.n : k->entry.n_params;
 
@@ -36,8 +35,8 @@ static void survey_given(const struct incore_kernel *k, const struct incore_give
 
 static void survey_kernel(struct incore_run *run, size_t i, struct survey *out)
 {
-    const struct incore_given *lists[] = {&run->job->args, &run->job->inputs, &run->job->fills,
-                                          &run->job->dims};
+    const struct words *lists[] = {&run->job->args, &run->job->inputs, &run->job->fills,
+                                   &run->job->dims};
     struct incore_kernel k;
     struct incore_texts texts;
     bool *is_used = out->is_used;
@@ -58,8 +57,8 @@ static void survey_kernel(struct incore_run *run, size_t i, struct survey *out)
     incore_kernel_end(&k);
 }
 
-static enum status check_given(const struct incore_given *list, const char *option,
-                               const bool *is_used, struct diag *d)
+static enum status check_given(const struct words *list, const char *option, const bool *is_used,
+                               struct diag *d)
 {
     for (size_t i = 0; i < list->n; i++)
         if (!is_used[i])

@@ -25,7 +25,7 @@ static void note(struct incore_kernel *k, struct bindings *b, struct str name, s
 }
 
 /* Dimensions that no argument decides are placeholders of the text. */
-static void take_dims(struct incore_kernel *k, const struct incore_given *dims, struct bindings *b)
+static void take_dims(struct incore_kernel *k, const struct words *dims, struct bindings *b)
 {
     b->params = ARENA_ARRAY(&k->arena, struct text_param, dims->n + 1);
     for (size_t i = 0; i < dims->n; i++) {

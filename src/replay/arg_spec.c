@@ -85,8 +85,8 @@ static enum status check_file(const struct reader *r, struct slot *out)
     int64_t bytes;
 
     /* Relative to the file that names it. */
-    path = path_absolute(r->arena, fs_join(r->arena, path_folder(r->arena, r->path), path));
-    if (!path_is_plain(path) || stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+    path = paths_absolute(r->arena, fs_join(r->arena, paths_folder(r->arena, r->path), path));
+    if (!paths_is_plain(path) || stat(path, &info) != 0 || !S_ISREG(info.st_mode))
         return diag_fail(r->diag, ST_IO, "replay.bad-fill", at(r),
                          "arg %" PRId64 ": no file %s to fill it from", out->index, path);
     if (slot_bytes(out, &bytes) && bytes != (int64_t)info.st_size)

@@ -83,7 +83,7 @@ static enum status check_paths(const struct workspace *ws, struct diag *d)
                                  ws->repo_root,           ws->soc,       ws->runtime};
 
     for (size_t i = 0; i < ARRAY_LEN(paths); i++)
-        if (!path_is_plain(paths[i]))
+        if (!paths_is_plain(paths[i]))
             return diag_fail(d, ST_UNSUPPORTED, "replay.bad-path", (struct where){.path = paths[i]},
                              "quotes, backslashes, semicolons and control characters cannot stand "
                              "in the generated sources");

@@ -44,7 +44,7 @@ static struct field_value stored(const struct field *f, enum field_type type, co
     case FIELD_F64:
         return value_real(*(const double *)at);
     case FIELD_CSTR:
-        return cstr_value(*(const char *const *)at);
+        return cstr_value(*(const char *const *)at != NULL ? *(const char *const *)at : f->text);
     case FIELD_STR:
         return value_text(*(const struct str *)at);
     case FIELD_NAME:
@@ -116,6 +116,8 @@ struct field_value field_value(const struct field *f, const void *record,
 {
     if (is_off(f, record))
         return value_none();
+    if (f->look_up != NULL)
+        return by_rules(f, f->look_up(record, f->text, env));
     return by_rules(f, f->get != NULL ? f->get(record, env)
                                       : stored(f, f->type, at_offset(record, f->offset), env));
 }
@@ -137,6 +139,8 @@ static struct field_items items_of(const struct field *f, const void *record,
     case SHAPE_POINTERS:
     case SHAPE_KEYED:
         return (struct field_items){*(const void *const *)at, stored_count(f, record)};
+    case SHAPE_ROOM:
+        return (struct field_items){at, stored_count(f, record)};
     case SHAPE_ARRAY:
     case SHAPE_NAMED:
         return (struct field_items){at, f->count};
@@ -260,6 +264,9 @@ static void write_list(struct json_writer *w, const struct field *f, const void 
         json_write_array(w);
     for (size_t i = 0; i < items.n; i++) {
         const void *at = at_offset(items.at, i * stride);
+        if (f->shape == SHAPE_NAMED && f->is_optional &&
+            is_missing(f->missing, stored(f, f->type, at, env)))
+            continue;
         if (f->shape == SHAPE_NAMED)
             json_write_key(w, text_or_nothing(f->name((unsigned)i)));
         if (f->shape == SHAPE_KEYED)
@@ -401,18 +408,28 @@ static void csv_cells(struct csv_write *out, const struct record *r, const void 
     }
 }
 
+void record_csv_heads(struct csv_write *out, const struct record *r)
+{
+    csv_heads(out, r);
+    csv_write_row(out);
+}
+
+void record_csv_row(struct csv_write *out, const struct record *r, const void *record,
+                    const struct record_env *env)
+{
+    csv_cells(out, r, record, env);
+    csv_write_row(out);
+}
+
 bool record_csv(struct sink sink, const struct record *r, const void *records, size_t n,
                 const struct record_env *env)
 {
     struct csv_write out;
 
     csv_write_open(&out, sink);
-    csv_heads(&out, r);
-    csv_write_row(&out);
-    for (size_t i = 0; i < n; i++) {
-        csv_cells(&out, r, at_offset(records, i * r->size), env);
-        csv_write_row(&out);
-    }
+    record_csv_heads(&out, r);
+    for (size_t i = 0; i < n; i++)
+        record_csv_row(&out, r, at_offset(records, i * r->size), env);
     return csv_write_close(&out);
 }
 

@@ -58,6 +58,7 @@ enum field_shape {
     SHAPE_LIST,     /* behind a pointer, with a count */
     SHAPE_POINTERS, /* the same, pointers to objects */
     SHAPE_ARRAY,    /* an array inside the struct: a list */
+    SHAPE_ROOM,     /* the same, of which a count is used */
     SHAPE_NAMED,    /* an array inside the struct: an object with a key for each, by .name() */
     SHAPE_MADE,     /* a list that .items() makes */
     SHAPE_KEYED,    /* a list, its own or made, as an object: see FIELD_KEYED() */
@@ -117,14 +118,17 @@ struct field {
     double scale;     /* numbers are divided by this; 0: not */
     size_t offset;
     size_t count;               /* offset of a list's count; elements of an array */
+    size_t room;                /* elements of an array with a count */
     enum field_type count_type; /* of the count's member */
     size_t stride;              /* of a list's elements */
     size_t flag;                /* offset of a bool that must be true, plus one; see WHEN() */
     const struct record *record;
-    const char *text;
+    const char *text;                    /* of FIELD_CONST; of FIELD_CSTR what stands for NULL */
     const char *(*name)(unsigned value); /* takes any x_name(enum x) */
     unsigned names; /* values that .name() knows, for the schema; 0: any text */
     struct field_value (*get)(const void *record, const struct record_env *env);
+    struct field_value (*look_up)(const void *record, const char *text,
+                                  const struct record_env *env); /* .get() with .text */
     struct field_items (*items)(const void *record, const struct record_env *env);
     void (*write)(struct json_writer *w, const void *record, const struct record_env *env);
 };
@@ -192,6 +196,11 @@ struct schema {
     {                                                                                              \
         .key = (key_), .type = (type_), .get = (get_), __VA_ARGS__                                 \
     }
+/* A value that is found by `text_`, for several that differ in nothing else. */
+#define FIELD_LOOKED_UP(type_, key_, look_up_, text_, ...)                                         \
+    {                                                                                              \
+        .key = (key_), .type = (type_), .look_up = (look_up_), .text = (text_), __VA_ARGS__        \
+    }
 #define FIELD_FIXED(key_, text_)                                                                   \
     {                                                                                              \
         .key = (key_), .type = FIELD_CONST, .text = (text_)                                        \
@@ -254,7 +263,25 @@ struct schema {
         .count = ARRAY_LEN(FIELD_MEMBER(struct_, member)),                                         \
         .stride = sizeof(*FIELD_MEMBER(struct_, member)), __VA_ARGS__                              \
     }
-/* An array indexed by an enum, as an object with a key for each enumerator. */
+/* An array with a count of how much of it is used. */
+#define FIELD_ROOM(struct_, member, n_, key_, record_, ...)                                        \
+    {                                                                                              \
+        .key = (key_), .type = FIELD_OBJECT, .shape = SHAPE_ROOM,                                  \
+        .offset = offsetof(struct_, member), .count = offsetof(struct_, n_),                       \
+        .count_type = FIELD_TYPE_OF(FIELD_MEMBER(struct_, n_)),                                    \
+        .room = ARRAY_LEN(FIELD_MEMBER(struct_, member)),                                          \
+        .stride = sizeof(*FIELD_MEMBER(struct_, member)), .record = (record_), __VA_ARGS__         \
+    }
+#define FIELD_ROOM_VALUES(struct_, member, n_, key_, ...)                                          \
+    {                                                                                              \
+        .key = (key_), .type = FIELD_TYPE_OF(*FIELD_MEMBER(struct_, member)), .shape = SHAPE_ROOM, \
+        .offset = offsetof(struct_, member), .count = offsetof(struct_, n_),                       \
+        .count_type = FIELD_TYPE_OF(FIELD_MEMBER(struct_, n_)),                                    \
+        .room = ARRAY_LEN(FIELD_MEMBER(struct_, member)),                                          \
+        .stride = sizeof(*FIELD_MEMBER(struct_, member)), __VA_ARGS__                              \
+    }
+/* An array indexed by an enum, as an object with a key for each enumerator; with .is_optional
+ * values that are not known have none. */
 #define FIELD_BY_ENUM(struct_, member, key_, name_, ...)                                           \
     {                                                                                              \
         .key = (key_), .type = FIELD_TYPE_OF(*FIELD_MEMBER(struct_, member)),                      \
@@ -336,6 +363,11 @@ void record_json_list(struct json_writer *w, const struct record *r, const void 
 /* Keys, then a row for each of `n` records; only fields of one value. False: the sink failed. */
 bool record_csv(struct sink sink, const struct record *r, const void *records, size_t n,
                 const struct record_env *env);
+
+/* The same row by row, for tables that are too large to be put together first. */
+void record_csv_heads(struct csv_write *out, const struct record *r);
+void record_csv_row(struct csv_write *out, const struct record *r, const void *record,
+                    const struct record_env *env);
 
 /* A table with a column for each field that has a head. Texts are copied into the report. */
 struct table *report_records(struct report *report, const struct record *r, const void *records,

@@ -112,7 +112,7 @@ static void put_named(struct json_writer *w, const struct field *f)
     }
     json_write_end(w);
     json_put_array(w, "required");
-    for (unsigned i = 0; i < f->count; i++)
+    for (unsigned i = 0; i < f->count && !f->is_optional; i++)
         json_write_string(w, str_of(f->name(i)));
     json_write_end(w);
 }

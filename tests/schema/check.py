@@ -202,6 +202,7 @@ def main():
                 run("pto", "calibrate", "examples/pto/measured.csv", "--json"),
                 run("incore", "run", "examples/pto", "--target", "a2a3", "--backend", "sim", "-o",
                     out + "/run", "--json"),
+                run("incore", "run", "examples/pto", "--list-funcs", "--json"),
                 run("incore", "clean", "examples/incore", "-o", out + "/clean", "--json"),
                 run("incore", "show", "examples/incore", "--json"),
                 run("incore", "diff", "tests/golden/incore-diff/in/a.bin",
