@@ -5,6 +5,8 @@
 
 #include <assert.h>
 
+#include "base/chars.h"
+
 struct scope {
     const struct template_value *at;
     size_t n;
@@ -64,17 +66,12 @@ static struct str take_body(struct str *text, struct str *otherwise)
     return body;
 }
 
-static bool is_name_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || c == '_';
-}
-
 static void put_line(struct text *out, struct str line, const struct scope *s)
 {
     while (line.n > 0) {
         size_t at = str_find_char(line, '@'), end = at + 1;
         text_put(out, str_part(line, 0, at));
-        while (end < line.n && is_name_char(line.at[end]))
+        while (end < line.n && (char_is_lower(line.at[end]) || line.at[end] == '_'))
             end++;
         if (at == line.n)
             return;

@@ -56,7 +56,7 @@ static bool is_page(struct str text)
     if (gpu_page_of(head, &header) != GPU_PAGE_NONE)
         return true;
     for (size_t i = 0; i < ARRAY_LEN(traces); i++)
-        if (str_find(head, traces[i]) < head.n)
+        if (str_contains(head, traces[i]))
             return false;
     return gpu_page_of(text, &header) != GPU_PAGE_NONE;
 }
@@ -89,7 +89,7 @@ static enum status refuse_log(const char *path, struct str text, struct diag *d)
     diag_fail(d, ST_FORMAT, "ncu-csv.no-page", (struct where){.path = path},
               "a log of Nsight Compute without a page; it says: %.*s", STR_ARGS(said));
     for (size_t i = 0; i < ARRAY_LEN(ways); i++)
-        if (str_find(text, ways[i].says) < text.n) {
+        if (str_contains(text, ways[i].says)) {
             diag_hint(d, "try", "%s", ways[i].advice);
             break;
         }

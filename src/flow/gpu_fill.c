@@ -1,8 +1,8 @@
 #include "flow/gpu_fill.h"
 
 #include <math.h>
-#include <stdlib.h>
 
+#include "base/ranked.h"
 #include "flow/flow_devices.h"
 
 enum { SHORT_NS = 50000 }; /* events resolve half a microsecond: 1 % of this */
@@ -127,13 +127,6 @@ enum status gpu_fill_kernels(struct gpu_run *run, const struct gpu_plan *plan,
     return ST_OK;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 /* From the launch of one run to that of the next, in the middle: what an iteration takes the host.
  * NAN when no two runs of one start follow one another. */
 static double host_time(struct arena *arena, const struct gpu_launch *runs, size_t n)
@@ -144,10 +137,8 @@ static double host_time(struct arena *arena, const struct gpu_launch *runs, size
     for (size_t i = 1; i < n; i++)
         if (runs[i].number == runs[i - 1].number + 1 && runs[i].start > runs[i - 1].start)
             ns[k++] = (double)(runs[i].start - runs[i - 1].start);
-    if (k == 0)
-        return NAN;
-    qsort(ns, k, sizeof(*ns), by_value);
-    return (ns[k / 2] + ns[(k - 1) / 2]) / 2;
+    ranked_sort(ns, k);
+    return ranked_middle(ns, k);
 }
 
 enum status gpu_fill_timings(struct gpu_run *run, const struct gpu_plan *plan,

@@ -80,14 +80,6 @@ const uint64_t *gpu_variants_launch(const struct gpu_variants *v, const struct g
     return one->launch;
 }
 
-static double median(double *values, size_t n)
-{
-    if (n == 0)
-        return NAN;
-    ranked_sort(values, n);
-    return (values[(n - 1) / 2] + values[n / 2]) / 2;
-}
-
 enum status gpu_regex_compile(const char *regex, regex_t *out, struct diag *d)
 {
     char why[128];
@@ -110,8 +102,11 @@ static bool finds(const regex_t *regex, struct str name)
 enum status gpu_variants_sort(struct gpu_variants *v, const struct gpu_selection *selections,
                               size_t n, struct diag *d)
 {
-    for (size_t i = 0; i < v->at.n; i++)
-        v->at.at[i].median_ns = median(v->at.at[i].durations.at, v->at.at[i].durations.n);
+    for (size_t i = 0; i < v->at.n; i++) {
+        struct gpu_variant *one = &v->at.at[i];
+        ranked_sort(one->durations.at, one->durations.n);
+        one->median_ns = ranked_middle(one->durations.at, one->durations.n);
+    }
     for (size_t k = 0; k < n; k++) {
         regex_t regex;
         if (selections[k].regex == NULL)

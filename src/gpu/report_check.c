@@ -1,6 +1,7 @@
 /*
  * The contract of the block, read back: headings, table heads, the forms of numbers.
  */
+#include "base/chars.h"
 #include "gpu/report.h"
 
 struct check {
@@ -90,8 +91,7 @@ static bool is_number(struct str cell, size_t decimals)
     if (point == cell.n || cell.n - point - 1 != decimals || point == 0)
         return false;
     for (size_t i = 0; i < cell.n; i++)
-        if (i != point && !(cell.at[i] >= '0' && cell.at[i] <= '9') &&
-            !(i == 0 && cell.at[i] == '-'))
+        if (i != point && !char_is_digit(cell.at[i]) && !(i == 0 && cell.at[i] == '-'))
             return false;
     return true;
 }

@@ -92,7 +92,7 @@ TEST(a_run_that_broke_off_says_so)
     gpu_rundir_abort(&dir, &run, &diag);
     assert_false(fs_exists("mine"));
     assert_int_equal(mapfile_open(&map, "mine.partial/run.json", &diag), ST_OK);
-    assert_true(str_find(map.text, S("\"status\": \"aborted\"")) < map.text.n);
+    assert_true(str_contains(map.text, S("\"status\": \"aborted\"")));
     mapfile_close(&map);
     assert_int_equal(gpu_rundir_open(&arena, &run, "mine", "", &dir, &diag), ST_IO);
 }

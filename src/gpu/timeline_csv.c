@@ -204,7 +204,7 @@ static void put_memop(struct csv_write *out, const struct timeline *t,
     csv_write_cell(out, timeline_copy_from(name));
     csv_write_cell(out, timeline_copy_to(name));
     put_known(out, bytes);
-    csv_write_f64(out, bytes >= 0 && dur > 0 ? (double)bytes / (double)dur : NAN);
+    csv_write_f64(out, bytes >= 0 ? num_ratio(bytes, dur) : NAN);
     csv_write_cell(out, async_of(t, op));
     put_known(out, link_of(t, op->slice));
     put_known(out, timeline_number(t, op->slice, S("graph node id")));

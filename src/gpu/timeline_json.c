@@ -16,11 +16,6 @@ static void put_quantiles(struct json_writer *j, const char *key, struct timelin
     json_write_end(j);
 }
 
-static double share(nanos part, nanos whole)
-{
-    return whole > 0 ? (double)part / (double)whole : NAN;
-}
-
 static struct str stream_name(const struct timeline *t, uint32_t stream)
 {
     return capture_text(t->cap, t->cap->lanes.at[t->streams[stream].lane].key.name);
@@ -52,7 +47,7 @@ static void put_summary(struct json_writer *j, const struct timeline *t,
     json_put_i64(j, "memcpy_busy_ns", d->busy_of[TIMELINE_MEMCPY]);
     json_put_i64(j, "memcpy_hidden_ns", d->memcpy_hidden);
     json_put_i64(j, "memset_busy_ns", d->busy_of[TIMELINE_MEMSET]);
-    json_put_f64(j, "avg_concurrency", share(d->kernel_sum, d->kernel_busy));
+    json_put_f64(j, "avg_concurrency", num_ratio(d->kernel_sum, d->kernel_busy));
     json_put_i64(j, "max_concurrency", (int64_t)d->most_at_once);
     json_put_f64(j, "stream_efficiency", timeline_stream_efficiency(t, d));
     json_put_i64(j, "overhead_ns", d->overhead);
@@ -89,7 +84,7 @@ static void put_overlap(struct json_writer *j, const struct timeline *t,
         json_put_str(j, "a", stream_name(t, p->a));
         json_put_str(j, "b", stream_name(t, p->b));
         json_put_i64(j, "overlap_ns", p->overlap);
-        json_put_f64(j, "of_smaller", share(p->overlap, a < b ? a : b));
+        json_put_f64(j, "of_smaller", num_ratio(p->overlap, a < b ? a : b));
         json_write_end(j);
     }
     json_write_end(j);

@@ -10,11 +10,6 @@
 
 enum { NAMES_TOLD = 15, PAIRS_TOLD = 40 };
 
-static double share(nanos part, nanos whole)
-{
-    return whole > 0 ? (double)part / (double)whole : NAN;
-}
-
 static struct str stream_name(const struct timeline *t, uint32_t stream)
 {
     return capture_text(t->cap, t->cap->lanes.at[t->streams[stream].lane].key.name);
@@ -65,7 +60,7 @@ static void put_summary(struct report *r, const struct timeline_device *d)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         table_text(r, t, str_of(rows[i].name));
         table_number(t, (double)rows[i].value);
-        table_number(t, share(rows[i].value, span));
+        table_number(t, num_ratio(rows[i].value, span));
     }
     char text[160];
     snprintf(text, sizeof(text),
@@ -74,8 +69,7 @@ static void put_summary(struct report *r, const struct timeline_device *d)
              (unsigned long long)d->count[TIMELINE_COMPUTE] + d->count[TIMELINE_COMM],
              (unsigned long long)d->count[TIMELINE_MEMCPY],
              (unsigned long long)d->count[TIMELINE_MEMSET],
-             d->kernel_busy > 0 ? (double)d->kernel_sum / (double)d->kernel_busy : 0,
-             (unsigned long long)d->most_at_once);
+             num_share(d->kernel_sum, d->kernel_busy), (unsigned long long)d->most_at_once);
     report_text(r, str_of(text));
 }
 
@@ -97,7 +91,7 @@ static void put_streams(const struct timeline *t, struct report *r, const struct
         table_text(r, table, stream_name(t, i));
         table_number(table, (double)s->kernels);
         table_number(table, (double)s->busy);
-        table_number(table, share(s->busy, nanos_sub(d->window.end, d->window.begin)));
+        table_number(table, num_ratio(s->busy, nanos_sub(d->window.end, d->window.begin)));
         table_number(table, (double)s->gaps.sum);
         table_number(table, s->gaps.median);
         table_number(table, s->gaps.n > 0 ? (double)s->gaps.max : NAN);
@@ -110,7 +104,7 @@ static void put_pair(struct report *r, struct table *table, struct str a, struct
     table_text(r, table, a);
     table_text(r, table, b);
     table_number(table, (double)overlap);
-    table_number(table, share(overlap, a_busy < b_busy ? a_busy : b_busy));
+    table_number(table, num_ratio(overlap, a_busy < b_busy ? a_busy : b_busy));
 }
 
 static void put_overlap(const struct timeline *t, struct report *r, const struct timeline_device *d)
@@ -202,7 +196,7 @@ static void put_gaps(struct report *r, const struct timeline_device *d)
     for (size_t i = 0; i < GAP_CAUSES; i++) {
         put_number(r, t, timeline_cause_name((enum timeline_cause)i), (double)g->count[i]);
         table_number(t, (double)g->total[i]);
-        table_number(t, share(g->total[i], g->all.sum));
+        table_number(t, num_ratio(g->total[i], g->all.sum));
     }
     t = report_table(r, bands, ARRAY_LEN(bands));
     for (size_t i = 0; i < GAP_BANDS; i++)
@@ -244,7 +238,7 @@ static void put_graphs(const struct timeline *t, struct report *r, const struct 
         report_text(r, arena_format(&r->arena, "Nodes per launch: %.4g on average.",
                                     (double)nodes / (double)g->with_nodes));
     table = report_table(r, times, ARRAY_LEN(times));
-    put_number(r, table, "launch call per node", costed > 0 ? (double)cost / (double)costed : NAN);
+    put_number(r, table, "launch call per node", num_ratio(cost, costed));
     put_number(r, table, "gap between nodes, median", g->node_gap.median);
     put_number(r, table, "duration of a launch, median", g->span.median);
     put_number(r, table, "duration of a launch, max", g->span.n > 0 ? (double)g->span.max : NAN);
@@ -267,7 +261,7 @@ static void put_names(const struct timeline *t, struct report *r, const struct t
         table_text(r, table, timeline_display(t, n->slice));
         table_number(table, (double)n->n);
         table_number(table, (double)n->sum);
-        table_number(table, share(n->sum, d->kernel_sum));
+        table_number(table, num_ratio(n->sum, d->kernel_sum));
         table_number(table, (double)n->sum / (double)n->n);
         table_number(table, (double)n->least);
         table_number(table, (double)n->most);

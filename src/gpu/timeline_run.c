@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "gpu/quantile.h"
+#include "base/ranked.h"
 #include "gpu/text.h"
 #include "gpu/timeline_in.h"
 #include "gpu/timeline_out.h"
@@ -127,7 +127,7 @@ void timeline_run_kernels(const struct timeline *t, struct timeline_device *d, s
         k.total_ns = 0;
         for (size_t n = 0; n < s->n; n++)
             k.total_ns += (double)list[s->from + n];
-        k.m[GPU_M_DUR_NS] = quantile_median(list + s->from, s->n);
+        k.m[GPU_M_DUR_NS] = ranked_pick_middle(list + s->from, s->n);
         vec_push(&run->kernels, k);
     }
     mem_free(list);

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/chars.h"
 #include "base/json_read.h"
 #include "base/num.h"
 
@@ -114,7 +115,7 @@ static bool take_id(struct reader *r, struct str *last, incore_value *last_value
 
 static bool is_number(struct str raw)
 {
-    return raw.n > 0 && (*raw.at == '-' || json_is_digit(*raw.at));
+    return raw.n > 0 && (*raw.at == '-' || char_is_digit(*raw.at));
 }
 
 /* What does not fit a double is as far away as can be. */
@@ -202,14 +203,6 @@ static struct incore_part part_of(const struct incore_trace *t, const struct eve
                                 (uint32_t)raw.n};
 }
 
-static bool is_one_of(struct str s, const struct str *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_equal(s, list[i]))
-            return true;
-    return false;
-}
-
 /* Lanes and names that are no instructions. */
 static bool is_passed_over(const struct incore_trace *t, incore_value tid, struct str name)
 {
@@ -217,9 +210,10 @@ static bool is_passed_over(const struct incore_trace *t, incore_value tid, struc
     static const struct str flags[] = {S_INIT("SET_FLAG"), S_INIT("WAIT_FLAG"), S_INIT("BAR")};
     static const struct str heads[] = {S_INIT("cache_time"), S_INIT("ccu_time")};
 
-    return is_one_of(incore_value_text(t, tid), lanes, ARRAY_LEN(lanes)) ||
-           is_one_of(name, flags, ARRAY_LEN(flags)) ||
-           (!t->rules.is_compat && !t->rules.keep_head && is_one_of(name, heads, ARRAY_LEN(heads)));
+    return str_is_one_of(incore_value_text(t, tid), lanes, ARRAY_LEN(lanes)) ||
+           str_is_one_of(name, flags, ARRAY_LEN(flags)) ||
+           (!t->rules.is_compat && !t->rules.keep_head &&
+            str_is_one_of(name, heads, ARRAY_LEN(heads)));
 }
 
 static void add_instr(struct incore_trace *t, incore_value pid, incore_value tid,

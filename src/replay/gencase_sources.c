@@ -1,6 +1,7 @@
 /*
  * The sources of a case: templates of data/replay filled with the kernel's parameters.
  */
+#include "base/chars.h"
 #include "base/embedded.h"
 #include "base/template.h"
 #include "replay/gencase.h"
@@ -61,10 +62,8 @@ static struct str and_more(struct str list, struct arena *arena)
 
 const char *gencase_launch(struct arena *arena, struct str kernel)
 {
-    char first = kernel.n > 0 ? kernel.at[0] : '_';
+    char first = kernel.n > 0 ? char_upper(kernel.at[0]) : '_';
 
-    if (first >= 'a' && first <= 'z')
-        first = (char)(first - 'a' + 'A');
     return arena_format(arena, "Launch%c%.*s", first, STR_ARGS(str_part(kernel, 1, kernel.n))).at;
 }
 
@@ -78,10 +77,9 @@ static struct str source_of(const struct gencase_job *job, struct arena *arena)
     if (e->sort != ENTRY_BARE)
         return s;
     size_t decl = str_find(str_part(s, e->head_at, s.n), S("AICORE"));
-    return arena_format(
-        arena, "%.*sstatic %.*s%.*s_impl%.*s", STR_ARGS(str_part(s, 0, e->head_at)),
-        STR_ARGS(str_part(s, e->head_at + decl, e->name_at - e->head_at - decl)),
-        STR_ARGS(e->name), STR_ARGS(str_part(s, e->name_at + e->n, s.n)));
+    return arena_format(arena, "%.*sstatic %.*s%.*s_impl%.*s", STR_ARGS(str_part(s, 0, e->head_at)),
+                        STR_ARGS(str_part(s, e->head_at + decl, e->name_at - e->head_at - decl)),
+                        STR_ARGS(e->name), STR_ARGS(str_part(s, e->name_at + e->n, s.n)));
 }
 
 static void param_values(const struct gencase_job *job, size_t i, struct arena *arena,
@@ -109,7 +107,7 @@ struct str gencase_text(const struct gencase_job *job, const char *name, struct 
     struct str head = arena_format(arena, "extern \"C\" __global__ AICORE void %.*s(%.*s)",
                                    STR_ARGS(e->name), STR_ARGS(join(e, arena, 0, declared)));
     struct template_value *params =
-        ARENA_ARRAY(arena, struct template_value, e->n_params *PARAM_VALUES);
+        ARENA_ARRAY(arena, struct template_value, e->n_params * PARAM_VALUES);
     struct text out = {0};
 
     for (size_t i = 0; i < e->n_params; i++)
