@@ -6,8 +6,8 @@
 #include "base/fs.h"
 #include "capture/capture.h"
 #include "cli/session.h"
-#include "flow/incore_artifacts.h"
 #include "input/input.h"
+#include "render/insight.h"
 
 static const struct example examples[] = {
     {"strata incore export examples/incore -o exported",
@@ -39,7 +39,7 @@ static enum status write_folder(struct session *s, const struct capture *cap, co
                                 const char *folder)
 {
     const char *simulator = fs_join(&s->arena, folder, "simulator");
-    struct incore_wrote wrote = {0};
+    struct words wrote = {0};
     bool is_incore = cap->facts.is_incore;
 
     if (!is_incore || (cap->has & HAS_INSTR) == 0)
@@ -50,7 +50,7 @@ static enum status write_folder(struct session *s, const struct capture *cap, co
         return diag_fail(&s->diag, ST_IO, "incore.exists", (struct where){.path = simulator},
                          "there is a simulator folder already; it stays as it is");
     }
-    enum status st = incore_artifacts_write(cap, folder, &s->arena, &s->diag, &wrote);
+    enum status st = insight_folder_write(cap, folder, &s->arena, &s->diag, &wrote);
     for (size_t i = 0; i < wrote.n; i++)
         session_wrote(s, wrote.at[i]);
     vec_free(&wrote);

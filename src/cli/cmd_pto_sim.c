@@ -172,7 +172,7 @@ static enum status draw(struct session *s, const struct args *a, struct pto_kern
                         const struct pto_costs *costs, const struct pto_setup *setup,
                         struct pto_sim_extras *x)
 {
-    struct incore_wrote wrote = {0};
+    struct words wrote = {0};
     struct capture *cap = NULL;
     enum status status;
 

@@ -4,10 +4,9 @@
 #include "flow/flow_incore_clean.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <time.h>
 
 #include "base/fs.h"
+#include "base/now.h"
 #include "capture/capture.h"
 #include "capture/cut.h"
 #include "flow/copy_tree.h"
@@ -22,25 +21,7 @@ struct cleaning {
     struct incore_clean_result *result;
     struct incore_study *study;
     const char *dir; /* where files go */
-    struct tm date;
 };
-
-/* SOURCE_DATE_EPOCH makes the same input give the same bytes. */
-static struct tm now(void)
-{
-    const char *given = getenv("SOURCE_DATE_EPOCH");
-    struct tm parts = {0};
-    time_t t = time(NULL);
-    int64_t epoch;
-
-    if (given != NULL && num_i64(str_of(given), &epoch)) {
-        t = (time_t)epoch;
-        gmtime_r(&t, &parts);
-    } else {
-        localtime_r(&t, &parts);
-    }
-    return parts;
-}
 
 /* A file's name without folder and ending. */
 static struct str stem(const char *path)
@@ -56,17 +37,16 @@ static const char *choose_dir(struct cleaning *c)
     const struct incore_clean_job *job = c->job;
     struct arena *arena = &c->study->arena;
     const char *root = job->out != NULL ? job->out : incore_open_folder(c->study->bin, arena);
-    char date[32];
 
     if (job->origin.kernel == NULL)
         return root;
     if (job->name != NULL)
         return fs_join(arena, root, job->name);
-    strftime(date, sizeof(date), "%Y%m%d_%H%M%S", &c->date);
     struct str source = job->origin.source != NULL ? stem(job->origin.source) : S("unknown");
-    return fs_join(
-        arena, root,
-        arena_format(arena, "incore_%s_%.*s_%s", job->origin.kernel, STR_ARGS(source), date).at);
+    return fs_join(arena, root,
+                   arena_format(arena, "incore_%s_%.*s_%s", job->origin.kernel, STR_ARGS(source),
+                                now_text(arena, NOW_NAME, 0))
+                       .at);
 }
 
 /* A file of the output folder; `write` gives false when the sink failed. */
@@ -111,10 +91,8 @@ static bool put_breakdown(struct cleaning *c, struct sink sink)
 static bool put_summary(struct cleaning *c, struct sink sink)
 {
     struct text out = {0};
-    char date[32];
 
-    strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &c->date);
-    incore_summary_write(c->study, &c->job->origin, date, &out);
+    incore_summary_write(c->study, &c->job->origin, now_text(&c->study->arena, NOW_READ, 0), &out);
     bool ok = sink.write(sink.ctx, text_view(&out));
     text_free(&out);
     return ok;
@@ -236,7 +214,7 @@ static enum status run(struct cleaning *c)
 enum status flow_incore_clean(const struct incore_clean_job *job, struct diag *d,
                               struct incore_clean_result *result)
 {
-    struct cleaning c = {.job = job, .d = d, .result = result, .date = now()};
+    struct cleaning c = {.job = job, .d = d, .result = result};
 
     *result = (struct incore_clean_result){.origin = job->origin};
     c.study = &result->study;

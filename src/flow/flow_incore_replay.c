@@ -80,7 +80,7 @@ static enum status pick_folder(const struct incore_replay_job *job, struct incor
     for (int64_t later = 0; r->ws.folder == NULL || (job->out == NULL && fs_exists(r->ws.folder));
          later++)
         r->ws.folder = arena_format(&r->arena, "outputs/insight_trace_%s_%s_%s", one_case, name,
-                                    incore_run_stamp(&r->arena, later))
+                                    now_text(&r->arena, NOW_NAME, later))
                            .at;
     if (fs_exists(fs_join(&r->arena, r->ws.folder, "insight_trace_config.json")))
         return ST_OK; /* a workspace of ours, made anew */

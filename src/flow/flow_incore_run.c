@@ -6,32 +6,12 @@
 #include <errno.h>
 #include <ftw.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/cancel.h"
 #include "base/fs.h"
 #include "base/pool.h"
 #include "flow/incore_run.h"
-
-const char *incore_run_stamp(struct arena *arena, int64_t later)
-{
-    const char *epoch = getenv("SOURCE_DATE_EPOCH");
-    char text[32];
-    int64_t second;
-    struct tm parts = {0};
-    bool is_given = epoch != NULL && num_i64(str_of(epoch), &second) && second >= 0 &&
-                    second < (int64_t)1 << 40;
-    time_t t = (time_t)((is_given ? second : (int64_t)time(NULL)) + later);
-
-    if (is_given)
-        gmtime_r(&t, &parts);
-    else
-        localtime_r(&t, &parts);
-    strftime(text, sizeof(text), "%Y%m%d_%H%M%S", &parts);
-    return arena_cstr(arena, str_of(text));
-}
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {

@@ -24,7 +24,7 @@ enum status flow_pto_capture(struct pto_kernel *k, const struct pto_costs *costs
 }
 
 enum status flow_pto_insight(const struct capture *cap, const char *folder, struct arena *arena,
-                             struct diag *d, struct incore_wrote *wrote)
+                             struct diag *d, struct words *wrote)
 {
     const char *simulator = fs_join(arena, folder, "simulator");
 
@@ -33,7 +33,7 @@ enum status flow_pto_insight(const struct capture *cap, const char *folder, stru
         return diag_fail(d, ST_IO, "incore.exists", (struct where){.path = simulator},
                          "there is a simulator folder already; it stays as it is");
     }
-    return incore_artifacts_write(cap, folder, arena, d, wrote);
+    return insight_folder_write(cap, folder, arena, d, wrote);
 }
 
 enum status flow_pto_trace(const struct capture *cap, const char *out, struct diag *d)

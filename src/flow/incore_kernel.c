@@ -47,6 +47,13 @@ struct str incore_kernel_given(const struct incore_kernel *k, const struct words
     return value;
 }
 
+const char *incore_kernel_no_pto(struct incore_kernel *k)
+{
+    return arena_format(&k->arena, "sibling .pto not found next to the kernel: %s",
+                        k->source->expected)
+        .at;
+}
+
 const char *incore_kernel_error(struct incore_kernel *k)
 {
     for (size_t i = 0; i < k->diag.entries.n; i++) {

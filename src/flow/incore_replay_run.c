@@ -17,15 +17,6 @@
 
 /* ---- the vendor's simulator ---- */
 
-static void take_hints(struct str log, struct diag *d)
-{
-    const char *hints[LOG_HINTS_MAX];
-    size_t n = log_hints(log, hints);
-
-    for (size_t i = 0; i < n; i++)
-        diag_hint(d, "hint", "%s", hints[i]);
-}
-
 /* What the script would otherwise take from the environment. */
 static void settings(struct incore_replay_result *r, const char **env)
 {
@@ -75,8 +66,8 @@ enum status incore_replay_msprof(const struct incore_replay_job *job,
                          job->timeout_s, r->workspace);
     }
     if (st != ST_OK) {
-        take_hints(done.out, d);
-        take_hints(done.err, d);
+        log_hints_tell(done.out, d);
+        log_hints_tell(done.err, d);
         return diag_fail(d, ST_TOOL, "replay.failed", where,
                          "insight trace collection failed; see %s", log);
     }
@@ -134,14 +125,14 @@ static enum status export_run(struct incore_replay_result *r, struct pto_kernel 
                               struct diag *d)
 {
     const char *root = fs_join(&r->arena, r->workspace, "insight_export"), *folder;
-    struct incore_wrote wrote = {0};
+    struct words wrote = {0};
     struct capture *cap = NULL;
 
     TRY(fs_mkdirs(root, d));
     chmod(root, 0700);
     enum status st = flow_pto_capture(kernel, costs, setup, d, &cap);
     if (st == ST_OK)
-        st = incore_artifacts_folder(
+        st = insight_folder_make(
             root, arena_format(&r->arena, "%016llx", (unsigned long long)hash_bytes(kernel->text)),
             &r->arena, d, &folder);
     if (st == ST_OK)

@@ -48,7 +48,7 @@ enum status incore_run_case(struct incore_run_job *job, struct arena *arena, str
     int64_t begin_ns = (int64_t)time(NULL) * 1000000000;
     const char *folder =
         fs_join(arena, root,
-                arena_format(arena, "kernel_insight_case_run_%s", incore_run_stamp(arena, 0)).at);
+                arena_format(arena, "kernel_insight_case_run_%s", now_text(arena, NOW_NAME, 0)).at);
     TRY(fs_mkdirs(folder, d));
     const char *log = fs_join(arena, folder, "case_run.log");
     to_words(arena, job, &argv);

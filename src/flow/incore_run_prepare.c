@@ -111,7 +111,7 @@ static enum status make_root(struct incore_run *run, struct diag *d)
     for (int64_t later = 0; later < 3600; later++) {
         run->run_root = fs_join(
             run->arena, root,
-            arena_format(run->arena, "%s_%s", job->name, incore_run_stamp(run->arena, later)).at);
+            arena_format(run->arena, "%s_%s", job->name, now_text(run->arena, NOW_NAME, later)).at);
         if (mkdir(run->run_root, 0700) == 0)
             return ST_OK;
         if (errno != EEXIST)

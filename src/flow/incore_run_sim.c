@@ -181,14 +181,14 @@ static enum status write_artifacts(struct incore_run *run, struct incore_kernel 
                                    struct pto_kernel *kernel, const struct pto_setup *setup)
 {
     const char *out = fs_join(&k->arena, k->folder, "collect/out"), *folder;
-    struct incore_wrote wrote = {0};
+    struct words wrote = {0};
     struct capture *cap = NULL;
     struct str seed =
         arena_format(&k->arena, "%016llx %s", (unsigned long long)hash_bytes(k->text), k->row.hash);
 
     enum status st = flow_pto_capture(kernel, run->costs, setup, &k->diag, &cap);
     if (st == ST_OK)
-        st = incore_artifacts_folder(out, seed, &k->arena, &k->diag, &folder);
+        st = insight_folder_make(out, seed, &k->arena, &k->diag, &folder);
     if (st == ST_OK)
         st = flow_pto_insight(cap, folder, &k->arena, &k->diag, &wrote);
     vec_free(&wrote);
@@ -229,9 +229,7 @@ void incore_run_sim(struct incore_run *run, struct incore_kernel *k)
     struct pto_kernel kernel;
 
     if (k->source->pto == NULL) {
-        k->row.message = arena_format(&k->arena, "sibling .pto not found next to the kernel: %s",
-                                      k->source->expected)
-                             .at;
+        k->row.message = incore_kernel_no_pto(k);
         return;
     }
     incore_kernel_step(run, k, "simulate");
