@@ -1,22 +1,17 @@
+/*
+ * Floors, roofs and timings. See roofline.h.
+ */
 #include "gpu/roofline.h"
 
 #include <math.h>
 
 #include "base/ranked.h"
 
-static const char *const work_sources[] = {"none", "formula", "counter"};
-
 const char *gpu_work_source_name(enum gpu_work_source source)
 {
-    return work_sources[source];
-}
+    static const char *const names[] = {"none", "formula", "counter"};
 
-enum gpu_work_source gpu_work_source_of(struct str name)
-{
-    for (size_t i = 0; i < ARRAY_LEN(work_sources); i++)
-        if (str_equal(name, str_of(work_sources[i])))
-            return (enum gpu_work_source)i;
-    return GPU_WORK_NONE;
+    return names[source];
 }
 
 struct gpu_timing gpu_timing_of(double *ns, size_t n)

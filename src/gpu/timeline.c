@@ -71,7 +71,7 @@ struct str timeline_display(const struct timeline *t, uint32_t slice)
 
 struct timeline_quantiles timeline_quantiles(nanos *list, size_t n)
 {
-    struct timeline_quantiles q = {.n = n, .median = NAN};
+    struct timeline_quantiles q = {.n = n, .has_any = n > 0, .median = NAN};
 
     if (n == 0)
         return q;
