@@ -183,7 +183,7 @@ static enum status write_csv(const char *path, const struct run_rows *rows, stru
 
     TRY(outfile_open(&file, path, d));
     csv_write_open(&csv, outfile_sink(&file));
-    csv.is_rfc4180 = true;
+    csv.is_plain = csv.has_crlf = true;
     record_csv_heads(&csv, &csv_record);
     for (size_t i = 0; i < rows->n; i++)
         record_csv_row(&csv, &csv_record, &rows->at[i], &env);
