@@ -3,7 +3,7 @@
 #include "analysis/arch_layers.h"
 #include "analysis/arch_shapes.h"
 #include "analysis/study.h"
-#include "base/chars.h"
+#include "base/char.h"
 
 const struct config_item *arch_config_get(const struct arch_config *config, const char *name)
 {

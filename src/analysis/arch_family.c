@@ -7,7 +7,7 @@
 #include "analysis/arch_rules.h"
 #include "analysis/ops.h"
 #include "analysis/study.h"
-#include "base/chars.h"
+#include "base/char.h"
 
 const char *arch_phase_name(enum arch_phase phase)
 {

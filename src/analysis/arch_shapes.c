@@ -4,7 +4,7 @@
 
 #include "analysis/arch_markers.h"
 #include "analysis/study.h"
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/ranked.h"
 
 static bool take_number(struct str *rest, int64_t *out)

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/c_locale.h"
-#include "base/chars.h"
+#include "base/char.h"
 
 static struct str strip(struct str s)
 {

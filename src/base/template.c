@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 
 struct scope {
     const struct template_value *at;

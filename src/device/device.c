@@ -1,6 +1,6 @@
 #include "device/device.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 
 #define UNSURE(peak) (UINT32_C(1) << (peak))
 #define UNSURE_ALL   (UNSURE(PEAK_COUNT) - 1)

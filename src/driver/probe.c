@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/fs.h"
 #include "base/proc.h"
 

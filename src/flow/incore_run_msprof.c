@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/fs.h"
 #include "flow/copy_tree.h"
 #include "flow/incore_run.h"

@@ -1,6 +1,6 @@
 #include "flow/results.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/fs.h"
 #include "render/render.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "gpu/ncu_csv.h"
 #include "gpu/units.h"
 

@@ -3,7 +3,6 @@
  */
 #include "gpu/peaks.h"
 
-
 static const struct {
     struct str name;
     enum peak peak;

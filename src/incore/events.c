@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/json_read.h"
 #include "base/num.h"
 

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/json_read.h"
 #include "base/text_out.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/mangled.h"
 
 enum { NAME_MOST = 512 };

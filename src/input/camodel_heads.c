@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/num.h"
 
 enum { LINE_INSTRS = 4, INSTR_BYTES = 4 };

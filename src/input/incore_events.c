@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/event_json.h"
 #include "base/hash.h"
 #include "capture/capture.h"

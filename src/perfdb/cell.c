@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/num.h"
 
 static bool is_space(char c)

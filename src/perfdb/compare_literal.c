@@ -1,6 +1,6 @@
 #include "perfdb/compare_literal.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/num.h"
 
 struct reader {

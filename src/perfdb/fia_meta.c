@@ -1,6 +1,6 @@
 #include "perfdb/fia_meta.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "perfdb/cell.h"
 #include "perfdb/rows.h"
 

@@ -3,7 +3,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/hash.h"
 
 enum { N = GRID_RANDOM_WORDS, M = 397 };

@@ -1,6 +1,6 @@
 #include "perfdb/version.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "perfdb/cell.h"
 
 bool version_check(struct str text, struct str *out)

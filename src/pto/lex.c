@@ -1,6 +1,6 @@
 #include "pto/lex.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 
 static const char *const punctuation = "()[]{}<>,:=*+?";
 

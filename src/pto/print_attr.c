@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "pto/lex.h"
 #include "pto/print_in.h"
 

@@ -1,6 +1,6 @@
 #include "pto/text_params.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/vec.h"
 
 /* What is filled, and how far. */

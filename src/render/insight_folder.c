@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/now.h"

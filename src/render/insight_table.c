@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/hash.h"
 
 enum {

@@ -1,6 +1,6 @@
 #include "replay/entry.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 
 enum { DECLS_MAX = 4096, PARAMS_MAX = 256 };
 

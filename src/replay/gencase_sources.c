@@ -1,7 +1,7 @@
 /*
  * The sources of a case: templates of data/replay filled with the kernel's parameters.
  */
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/embedded.h"
 #include "base/template.h"
 #include "replay/gencase.h"

@@ -1,6 +1,6 @@
 #include "replay/gm_text.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/hash.h"
 #include "base/num.h"
 #include "base/vec.h"

@@ -78,10 +78,12 @@ static int64_t param(struct builder *b, struct str name)
 /* The bits of the argument `scale`, 1.0 unless the scene says otherwise. */
 static int64_t scale_bits(struct builder *b)
 {
-    double scale = 1.0;
+    const struct tree *given = scene_scalar(b->scene, S("scale"));
+    double scale = given != NULL && given->kind != TREE_HUGE ? tree_number(given) : NAN;
     int64_t out = 0;
 
-    lit_number(scene_scalar(b->scene, S("scale")), &scale);
+    if (isnan(scale))
+        scale = 1.0;
     if (!slot_f32_bits(scale, &out) && b->status == ST_OK)
         b->status = diag_fail(b->diag, ST_FORMAT, "replay.bad-value",
                               (struct where){.path = b->scene->file},

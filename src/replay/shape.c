@@ -1,6 +1,6 @@
 #include "replay/shape.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/limits.h"
 #include "base/mapfile.h"
 

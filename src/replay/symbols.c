@@ -5,7 +5,7 @@
 #include <libelf.h>
 #include <unistd.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/limits.h"
 #include "base/mapfile.h"
 

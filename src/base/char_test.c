@@ -1,5 +1,5 @@
-/* Tests of chars: all 256 bytes against the C locale's own classes. */
-#include "base/chars.h"
+/* Tests of char: all 256 bytes against the C locale's own classes. */
+#include "base/char.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -33,4 +33,4 @@ TEST(hexadecimal_digits_have_a_value)
     }
 }
 
-TEST_MAIN("base/chars", T(classes_are_those_of_the_c_locale), T(hexadecimal_digits_have_a_value))
+TEST_MAIN("base/char", T(classes_are_those_of_the_c_locale), T(hexadecimal_digits_have_a_value))

@@ -1,8 +1,8 @@
 /*
- * chars - what kind of character a byte is: ASCII, whatever the locale.
+ * char - what kind of character a byte is: ASCII, whatever the locale.
  */
-#ifndef STRATA_BASE_CHARS_H
-#define STRATA_BASE_CHARS_H
+#ifndef STRATA_BASE_CHAR_H
+#define STRATA_BASE_CHAR_H
 
 #include <stdbool.h>
 
