@@ -187,7 +187,7 @@ static const char *quoted(struct arena *a, const char *word)
     for (bool is_first = true; str_split(&rest, '\'', &part); is_first = false)
         line =
             arena_format(a, "%.*s%s%.*s", STR_ARGS(line), is_first ? "" : "'\\''", STR_ARGS(part));
-    return arena_format(a, "%.*s'", STR_ARGS(line)).at;
+    return arena_printf(a, "%.*s'", STR_ARGS(line));
 }
 
 /* The command as it would have to be typed for this run alone. */
@@ -224,10 +224,10 @@ static const char *command_of(struct arena *a, const struct incore_clean_job *jo
     for (size_t i = 0; i < ARRAY_LEN(flags); i++)
         if (flags[i].is_set)
             line = arena_format(a, "%s %s", line.at, flags[i].name);
-    return job->mhz > 0 ? arena_format(a, "%s --clock-mhz %g", line.at, job->mhz).at : line.at;
+    return job->mhz > 0 ? arena_printf(a, "%s --clock-mhz %g", line.at, job->mhz) : line.at;
 }
 
-static int clean_all(struct session *s, const struct args *args, const struct incore_paths *paths)
+static int clean_all(struct session *s, const struct args *args, const struct words *paths)
 {
     struct incore_clean_result *results =
         ARENA_ARRAY(&s->arena, struct incore_clean_result, paths->n);
@@ -238,7 +238,7 @@ static int clean_all(struct session *s, const struct args *args, const struct in
     for (size_t i = 0; i < paths->n; i++) {
         struct incore_clean_job job = job_of(s, args, paths->at[i]);
         if (paths->n > 1 && job.out != NULL) /* results of several inputs must not meet */
-            job.out = arena_format(&s->arena, "%s/%zu", job.out, i + 1).at;
+            job.out = arena_printf(&s->arena, "%s/%zu", job.out, i + 1);
         job.origin.command = command_of(&s->arena, &job);
         int own = run_one(s, &job, &results[n]);
         code = code == CODE_DONE ? own : code;
@@ -258,7 +258,7 @@ static int clean_all(struct session *s, const struct args *args, const struct in
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    struct incore_paths paths = {0};
+    struct words paths = {0};
     int code = CODE_DONE;
 
     if (args->job.origin.patched.n > 0 && args->job.origin.workload == NULL)

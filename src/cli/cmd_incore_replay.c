@@ -147,7 +147,7 @@ static void name_failure(struct session *s)
         struct diag_entry *e = &s->diag.entries.at[i];
         if (e->severity == SEV_ERROR) {
             e->first[0].text =
-                arena_format(&s->diag.arena, "insight trace failed: %s", e->first[0].text).at;
+                arena_printf(&s->diag.arena, "insight trace failed: %s", e->first[0].text);
             return;
         }
     }

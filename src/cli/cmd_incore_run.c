@@ -215,7 +215,7 @@ static void print_pipes(struct session *s, const struct run_row *r)
 
 static const char *cell(struct session *s, int decimals, double value, const char *unit)
 {
-    return arena_format(&s->arena, "%.*f%s", decimals, value, unit).at;
+    return arena_printf(&s->arena, "%.*f%s", decimals, value, unit);
 }
 
 static void print_table(struct session *s, const struct run_rows *rows)

@@ -10,10 +10,10 @@
 #include "capture/capture.h"
 #include "capture/cut.h"
 #include "flow/copy_tree.h"
-#include "flow/incore_perfetto.h"
-#include "incore/clean.h"
-#include "incore/lossless.h"
+#include "flow/incore_open.h"
+#include "incore/files.h"
 #include "render/insight.h"
+#include "report/record_file.h"
 
 struct cleaning {
     const struct incore_clean_job *job;
@@ -44,23 +44,33 @@ static const char *choose_dir(struct cleaning *c)
         return fs_join(arena, root, job->name);
     struct str source = job->origin.source != NULL ? stem(job->origin.source) : S("unknown");
     return fs_join(arena, root,
-                   arena_format(arena, "incore_%s_%.*s_%s", job->origin.kernel, STR_ARGS(source),
-                                now_text(arena, NOW_NAME, 0))
-                       .at);
+                   arena_printf(arena, "incore_%s_%.*s_%s", job->origin.kernel, STR_ARGS(source),
+                                now_text(arena, NOW_NAME, 0)));
+}
+
+static const char *path_of(struct cleaning *c, const char *name)
+{
+    return fs_join(&c->study->arena, c->dir, name);
+}
+
+/* Notes a file that was written. */
+static enum status wrote(struct cleaning *c, const char *path, enum status st)
+{
+    if (st == ST_OK)
+        vec_push(&c->result->wrote, path);
+    return st;
 }
 
 /* A file of the output folder; `write` gives false when the sink failed. */
 static enum status write_file(struct cleaning *c, const char *name,
                               bool (*write)(struct cleaning *c, struct sink sink))
 {
-    const char *path = fs_join(&c->study->arena, c->dir, name);
+    const char *path = path_of(c, name);
     struct outfile file;
 
     TRY(outfile_open(&file, path, c->d));
     write(c, outfile_sink(&file)); /* the commit tells of a failure */
-    TRY(outfile_commit(&file, OUTFILE_FAST, c->d));
-    vec_push(&c->result->wrote, path);
-    return ST_OK;
+    return wrote(c, path, outfile_commit(&file, OUTFILE_FAST, c->d));
 }
 
 static bool put_trace(struct cleaning *c, struct sink sink)
@@ -77,25 +87,15 @@ static bool put_metrics(struct cleaning *c, struct sink sink)
     return incore_metrics_write(&c->study->metrics, sink);
 }
 
-static bool put_breakdown(struct cleaning *c, struct sink sink)
+static enum status write_summary(struct cleaning *c)
 {
-    struct json_writer *w = mem_grow(NULL, 1, sizeof(*w));
-
-    json_write_init(w, sink, JSON_INDENTED);
-    record_json(w, &incore_breakdown_record, &c->study->breakdown, NULL);
-    bool ok = json_write_finish(w);
-    mem_free(w);
-    return ok;
-}
-
-static bool put_summary(struct cleaning *c, struct sink sink)
-{
+    const char *path = path_of(c, "summary.txt");
     struct text out = {0};
 
     incore_summary_write(c->study, &c->job->origin, now_text(&c->study->arena, NOW_READ, 0), &out);
-    bool ok = sink.write(sink.ctx, text_view(&out));
+    enum status st = outfile_save(path, text_view(&out), c->d);
     text_free(&out);
-    return ok;
+    return wrote(c, path, st);
 }
 
 static bool put_perfetto(struct cleaning *c, struct sink sink)
@@ -117,7 +117,7 @@ static void write_text(const struct capture *cap, struct text *out)
 /* A trace that is cut is no document: there is nothing to keep without a loss. */
 static enum status write_lossless(struct cleaning *c, const char *name)
 {
-    const char *path = fs_join(&c->study->arena, c->dir, name), *reason;
+    const char *path = path_of(c, name), *reason;
     struct incore_lossless told;
     struct outfile file;
     struct text text = {0};
@@ -135,8 +135,7 @@ static enum status write_lossless(struct cleaning *c, const char *name)
                  "no %s: %s", name, reason);
         return ST_OK;
     }
-    TRY(outfile_commit(&file, OUTFILE_FAST, c->d));
-    vec_push(&c->result->wrote, path);
+    TRY(wrote(c, path, outfile_commit(&file, OUTFILE_FAST, c->d)));
     if (told.unpaired > 0)
         diag_add(c->d, SEV_NOTE, "incore.unpaired", (struct where){.path = path},
                  "%" PRIu64 " begins or ends of pairs stay as they are", told.unpaired);
@@ -173,12 +172,13 @@ static enum status write_more(struct cleaning *c)
 
     incore_open_judge(s, c->job->mhz, c->d);
     incore_study_tell(s, c->d);
-    TRY(write_file(c, "pipe_breakdown.json", put_breakdown));
-    TRY(write_file(c, "summary.txt", put_summary));
+    const char *path = path_of(c, "pipe_breakdown.json");
+    TRY(wrote(c, path, record_save(path, &incore_breakdown_record, &s->breakdown, c->d)));
+    TRY(write_summary(c));
     if (c->job->lossless)
-        TRY(write_lossless(c, arena_format(&s->arena, "%s.lossless.json", prefix).at));
+        TRY(write_lossless(c, arena_printf(&s->arena, "%s.lossless.json", prefix)));
     if (c->job->perfetto)
-        TRY(write_file(c, arena_format(&s->arena, "%s.clean.pftrace", prefix).at, put_perfetto));
+        TRY(write_file(c, arena_printf(&s->arena, "%s.clean.pftrace", prefix), put_perfetto));
     return ST_OK;
 }
 
@@ -195,7 +195,7 @@ static enum status run(struct cleaning *c)
     TRY(fs_mkdirs(c->dir, c->d));
     TRY(write_file(c,
                    job->origin.kernel != NULL
-                       ? arena_format(&s->arena, "%s.clean.json", job->origin.kernel).at
+                       ? arena_printf(&s->arena, "%s.clean.json", job->origin.kernel)
                        : "trace.clean.json",
                    put_trace));
     if (s->table.at == NULL && (job->rules.is_compat || !str_ends(str_of(s->bin), S(".json"))))

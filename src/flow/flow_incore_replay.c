@@ -8,10 +8,8 @@
 
 #include "base/fs.h"
 #include "flow/incore_run.h"
-#include "replay/arg_spec.h"
+#include "replay/args.h"
 #include "replay/paths.h"
-#include "replay/recipe.h"
-#include "replay/tensor_dump.h"
 
 static const char *variable(const char *name)
 {
@@ -28,17 +26,17 @@ static enum status find_slots(const struct incore_replay_job *job, struct incore
 
     if (job->arg_spec != NULL) {
         from = job->arg_spec;
-        TRY(arg_spec_read(&r->arena, from, &r->slots, d));
+        TRY(args_read(&r->arena, from, &r->slots, d));
     } else if (job->dump_dir != NULL) {
         from = job->dump_dir;
-        TRY(tensor_dump_read(&r->arena, from, job->task_id, &r->slots, d));
-    } else if (!recipe_is_known(&r->scene) && scene_has_args(&r->scene)) {
-        TRY(scene_args(&r->arena, &r->scene, &r->slots, d));
+        TRY(args_dump(&r->arena, from, job->task_id, &r->slots, d));
+    } else if (!args_has_recipe(&r->scene) && args_in_scene(&r->scene)) {
+        TRY(args_scene(&r->arena, &r->scene, &r->slots, d));
     } else {
-        TRY(recipe_build(&r->arena, &r->scene, &r->kernel, &r->slots, d));
+        TRY(args_recipe(&r->arena, &r->scene, &r->kernel, &r->slots, d));
     }
     for (size_t i = 0; i < job->set_args.n; i++)
-        TRY(arg_spec_set(&r->arena, job->set_args.at[i], &r->slots, d));
+        TRY(args_set(&r->arena, job->set_args.at[i], &r->slots, d));
     TRY(slots_check(&r->slots, from, d));
     struct str missing = slots_missing(&r->slots, &r->kernel, &r->arena);
     if (missing.n > 0)
@@ -79,9 +77,8 @@ static enum status pick_folder(const struct incore_replay_job *job, struct incor
     replace_slashes(one_case);
     for (int64_t later = 0; r->ws.folder == NULL || (job->out == NULL && fs_exists(r->ws.folder));
          later++)
-        r->ws.folder = arena_format(&r->arena, "outputs/insight_trace_%s_%s_%s", one_case, name,
-                                    now_text(&r->arena, NOW_NAME, later))
-                           .at;
+        r->ws.folder = arena_printf(&r->arena, "outputs/insight_trace_%s_%s_%s", one_case, name,
+                                    now_text(&r->arena, NOW_NAME, later));
     if (fs_exists(fs_join(&r->arena, r->ws.folder, "insight_trace_config.json")))
         return ST_OK; /* a workspace of ours, made anew */
     for (size_t i = 0; i < WORKSPACE_FILES; i++) {

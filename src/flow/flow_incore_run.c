@@ -91,21 +91,19 @@ static void say_result(const struct incore_run *run, struct incore_kernel *k)
     for (size_t i = 0; i < k->lines.n; i++)
         say(run, k->lines.at[i]);
     if (!is_exported) {
-        say(run, arena_format(a, "[%02zu/%02zu] FAILED %s: %s: %s", k->number, run->kernels.n,
-                              r->func, r->status, r->message != NULL ? r->message : "")
-                     .at);
+        say(run, arena_printf(a, "[%02zu/%02zu] FAILED %s: %s: %s", k->number, run->kernels.n,
+                              r->func, r->status, r->message != NULL ? r->message : ""));
     } else {
-        say(run, arena_format(a,
+        say(run, arena_printf(a,
                               "[%02zu/%02zu] %s %s: artifacts=%lld core_traces=%lld "
                               "instr_csv=%lld (from collect)%s%s",
                               k->number, run->kernels.n, has_warning ? "WARN" : "OK", r->func,
                               (long long)r->artifact_count, (long long)r->core_trace_count,
                               (long long)r->instr_csv_count, has_warning ? " -- " : "",
-                              has_warning ? r->message : "")
-                     .at);
+                              has_warning ? r->message : ""));
     }
     for (size_t i = 0; i < r->n_hints; i++)
-        say(run, arena_format(a, "        hint: %s", r->hints[i]).at);
+        say(run, arena_printf(a, "        hint: %s", r->hints[i]));
 }
 
 static bool merge_kernel(void *ctx, size_t slot)

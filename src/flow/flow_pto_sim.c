@@ -6,8 +6,7 @@
 #include "base/fs.h"
 #include "capture/capture.h"
 #include "flow/incore_open.h"
-#include "flow/incore_perfetto.h"
-#include "incore/clean.h"
+#include "incore/files.h"
 #include "pto/to_capture.h"
 
 enum status flow_pto_capture(struct pto_kernel *k, const struct pto_costs *costs,

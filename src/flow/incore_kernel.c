@@ -11,9 +11,8 @@
 
 void incore_kernel_step(const struct incore_run *run, struct incore_kernel *k, const char *step)
 {
-    const char *line = arena_format(&k->arena, "[%02zu/%02zu] %s %s", k->number, run->kernels.n,
-                                    step, k->source->name)
-                           .at;
+    const char *line = arena_printf(&k->arena, "[%02zu/%02zu] %s %s", k->number, run->kernels.n,
+                                    step, k->source->name);
 
     if (k->says_now && run->job->say != NULL)
         run->job->say(run->job->say_ctx, line);
@@ -49,9 +48,8 @@ struct str incore_kernel_given(const struct incore_kernel *k, const struct words
 
 const char *incore_kernel_no_pto(struct incore_kernel *k)
 {
-    return arena_format(&k->arena, "sibling .pto not found next to the kernel: %s",
-                        k->source->expected)
-        .at;
+    return arena_printf(&k->arena, "sibling .pto not found next to the kernel: %s",
+                        k->source->expected);
 }
 
 const char *incore_kernel_error(struct incore_kernel *k)
@@ -64,12 +62,11 @@ const char *incore_kernel_error(struct incore_kernel *k)
         if (t->where.path == NULL)
             return arena_cstr(&k->arena, str_of(t->text));
         if (t->where.line == 0)
-            return arena_format(&k->arena, "%s: %s", t->where.path, t->text).at;
+            return arena_printf(&k->arena, "%s: %s", t->where.path, t->text);
         bool has_column = strncmp(t->text, "column ", 7) == 0;
-        return arena_format(&k->arena, "%s:%llu:%s%s", t->where.path,
+        return arena_printf(&k->arena, "%s:%llu:%s%s", t->where.path,
                             (unsigned long long)t->where.line, has_column ? "" : " ",
-                            t->text + (has_column ? 7 : 0))
-            .at;
+                            t->text + (has_column ? 7 : 0));
     }
     return cancelled() ? "interrupted" : "failed without a word";
 }

@@ -68,7 +68,7 @@ static bool is_ours(const char *path)
 }
 
 /* All runs below a folder; our own results are none. */
-static void find_runs(const char *path, struct arena *arena, struct incore_paths *out)
+static void find_runs(const char *path, struct arena *arena, struct words *out)
 {
     struct input_options options = input_defaults();
     struct bundles found = {0};
@@ -86,7 +86,7 @@ static void find_runs(const char *path, struct arena *arena, struct incore_paths
 }
 
 enum status incore_open_find(const char *path, struct arena *arena, struct diag *d,
-                             struct incore_paths *out)
+                             struct words *out)
 {
     const char *found = look(path, false, arena);
     size_t before = out->n;
@@ -103,7 +103,7 @@ enum status incore_open_find(const char *path, struct arena *arena, struct diag 
 const char *incore_open_file(const char *path, struct arena *arena, struct diag *d)
 {
     const char *found = look(path, false, arena);
-    struct incore_paths runs = {0};
+    struct words runs = {0};
 
     if (found == NULL && fs_is_dir(path))
         find_runs(path, arena, &runs);
@@ -240,7 +240,7 @@ static enum status read_path(struct incore_study *s, struct incore_rules rules, 
 /* The one thing to read for a path. */
 static enum status choose(struct incore_study *s, const char *path, bool is_compat, struct diag *d)
 {
-    struct incore_paths runs = {0};
+    struct words runs = {0};
 
     if (!is_compat && is_file(path) && is_dump(path)) /* one log stands for all of its folder */
         path = incore_open_folder(path, &s->arena);

@@ -9,13 +9,8 @@
 
 /* What a path stands for: the container or trace in a folder; else, for folders of logs or of
  * traces of single cores, such a folder; else each of the OPPROF_ folders below it. */
-struct incore_paths {
-    const char **at;
-    size_t n, cap;
-};
-
 enum status incore_open_find(const char *path, struct arena *arena, struct diag *d,
-                             struct incore_paths *out);
+                             struct words *out);
 
 /* The container or trace that a path stands for, as a file; NULL, with the story in `d`. */
 const char *incore_open_file(const char *path, struct arena *arena, struct diag *d);
@@ -40,5 +35,8 @@ void incore_open_judge(struct incore_study *s, double mhz, struct diag *d);
 /* All of it for a path, SCALAR drawn too. */
 enum status incore_open_judged(struct incore_study *s, const char *path, double mhz,
                                struct diag *d);
+
+/* A cleaned trace in Perfetto's own format. False: the sink failed. */
+bool incore_perfetto_write(const struct incore_study *s, struct sink out);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * A cleaned trace drawn with Perfetto's pen: a track for each row, arrows between its slices.
  */
-#include "flow/incore_perfetto.h"
+#include "flow/incore_open.h"
 
 #include "base/json_read.h"
 #include "incore/drawing.h"

@@ -58,21 +58,20 @@ static void place(struct ptoas *p)
     p->run_root = p->job.out;
     for (int64_t later = 0; p->run_root == NULL || (p->job.out == NULL && fs_exists(p->run_root));
          later++)
-        p->run_root = arena_format(p->arena, "outputs/insight_trace_ptoas_%s_%s", base,
-                                   now_text(p->arena, NOW_NAME, later))
-                          .at;
+        p->run_root = arena_printf(p->arena, "outputs/insight_trace_ptoas_%s_%s", base,
+                                   now_text(p->arena, NOW_NAME, later));
     p->run_root = paths_absolute(p->arena, p->run_root);
     p->soc = p->job.soc != NULL ? p->job.soc : "dav_2201";
     p->script = fs_join(p->arena, paths_absolute(p->arena, p->job.ptoas_root),
                         "test/npu_validation/scripts/generate_testcase.py");
     p->case_root = fs_join(p->arena, p->run_root, "cases");
-    p->case_dir = fs_join(p->arena, p->case_root,
-                          arena_format(p->arena, "%.*s/%s", STR_ARGS(folder), base).at);
+    p->case_dir =
+        fs_join(p->arena, p->case_root, arena_printf(p->arena, "%.*s/%s", STR_ARGS(folder), base));
     p->build_dir = fs_join(p->arena, p->run_root, "build");
     p->logs = fs_join(p->arena, p->run_root, "logs");
-    p->application = fs_join(p->arena, p->build_dir, arena_format(p->arena, "%s_sim", base).at);
+    p->application = fs_join(p->arena, p->build_dir, arena_printf(p->arena, "%s_sim", base));
     p->kernel_lib =
-        fs_join(p->arena, p->build_dir, arena_format(p->arena, "lib%s_kernel.so", base).at);
+        fs_join(p->arena, p->build_dir, arena_printf(p->arena, "lib%s_kernel.so", base));
     p->symbol = p->job.symbol;
 }
 
@@ -135,22 +134,21 @@ static enum status build(struct ptoas *p)
         "python3",        p->script,       "--input",       p->source,    "--testcase",
         job->kernel_base, "--output-root", p->case_root,    "--run-mode", "sim",
         "--soc-version",  p->soc,          "--aicore-arch", job->arch,    NULL};
-    const char *configure[] = {
-        cmake,
-        "-G",
-        "Ninja",
-        "-S",
-        p->case_dir,
-        "-B",
-        p->build_dir,
-        arena_format(p->arena, "-DSOC_VERSION=%s", p->soc).at,
-        arena_format(p->arena, "-DPTO_ISA_ROOT=%s", isa != NULL ? isa : "").at,
-        NULL};
+    const char *configure[] = {cmake,
+                               "-G",
+                               "Ninja",
+                               "-S",
+                               p->case_dir,
+                               "-B",
+                               p->build_dir,
+                               arena_printf(p->arena, "-DSOC_VERSION=%s", p->soc),
+                               arena_printf(p->arena, "-DPTO_ISA_ROOT=%s", isa != NULL ? isa : ""),
+                               NULL};
     const char *make[] = {cmake,
                           "--build",
                           p->build_dir,
                           "--target",
-                          arena_format(p->arena, "%s_sim", job->kernel_base).at,
+                          arena_printf(p->arena, "%s_sim", job->kernel_base),
                           NULL};
 
     if (!fs_exists(p->script))
@@ -190,7 +188,7 @@ static enum status make_bins(struct ptoas *p)
         if (!slot_is_identifier(name))
             continue;
         const char *bin =
-            fs_join(p->arena, p->case_dir, arena_format(p->arena, "%.*s.bin", STR_ARGS(name)).at);
+            fs_join(p->arena, p->case_dir, arena_printf(p->arena, "%.*s.bin", STR_ARGS(name)));
         struct outfile file;
         if (fs_exists(bin))
             continue;
@@ -268,12 +266,12 @@ static enum status collect(struct ptoas *p)
     const char *run[] = {p->cann.msprof,
                          "op",
                          "simulator",
-                         arena_format(p->arena, "--application=%s", p->application).at,
-                         arena_format(p->arena, "--kernel-name=%s", p->symbol).at,
-                         arena_format(p->arena, "--launch-count=%" PRId64, job->launch_count).at,
-                         arena_format(p->arena, "--soc-version=%s", p->soc).at,
-                         arena_format(p->arena, "--timeout=%" PRId64, job->sim_minutes).at,
-                         arena_format(p->arena, "--output=%s", out).at,
+                         arena_printf(p->arena, "--application=%s", p->application),
+                         arena_printf(p->arena, "--kernel-name=%s", p->symbol),
+                         arena_printf(p->arena, "--launch-count=%" PRId64, job->launch_count),
+                         arena_printf(p->arena, "--soc-version=%s", p->soc),
+                         arena_printf(p->arena, "--timeout=%" PRId64, job->sim_minutes),
+                         arena_printf(p->arena, "--output=%s", out),
                          NULL};
 
     TRY(fs_mkdirs(folder, p->diag));
@@ -289,8 +287,8 @@ static enum status collect(struct ptoas *p)
     const char *convert[] = {p->cann.msprof,
                              "op",
                              "simulator",
-                             arena_format(p->arena, "--export=%s", dump).at,
-                             arena_format(p->arena, "--output=%s", export).at,
+                             arena_printf(p->arena, "--export=%s", dump),
+                             arena_printf(p->arena, "--output=%s", export),
                              NULL};
     return step(p, "insight trace export", convert, p->case_dir, job->timeout_s, libraries,
                 fs_join(p->arena, export, "msprof_export.log"));

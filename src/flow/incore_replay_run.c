@@ -30,7 +30,7 @@ static void settings(struct incore_replay_result *r, const char **env)
 
     for (size_t i = 0; i < ARRAY_LEN(all); i++)
         if (all[i].value[0] != '\0')
-            env[n++] = arena_format(&r->arena, "%s=%s", all[i].name, all[i].value).at;
+            env[n++] = arena_printf(&r->arena, "%s=%s", all[i].name, all[i].value);
     env[n] = NULL;
 }
 

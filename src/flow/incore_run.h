@@ -92,10 +92,6 @@ void incore_run_msprof(struct incore_run *run, struct incore_kernel *k);
 /* Finds and checks the vendor's tools, before the first kernel. */
 enum status incore_run_toolchain(struct incore_run *run, struct diag *d);
 
-/* Of the container that the row names: checks that everyone should see, in row->checks and the
- * message; and what the run cost, where that is not known yet. */
-void incore_run_judge(struct incore_kernel *k);
-
 /* Runs the case and finds the build it left. */
 enum status incore_run_case(struct incore_run_job *job, struct arena *arena, struct diag *d);
 

@@ -109,12 +109,10 @@ static bool fail_step(struct making *m, const char *name, const char *log, int64
     if (m->k->row.message != NULL)
         return false;
     if (m->done.is_timed_out)
-        return fail(m, arena_format(m->arena, "%s stopped after its limit of %lld s; see %s", name,
-                                    (long long)limit_s, log)
-                           .at);
-    return fail(m, arena_format(m->arena, "%s failed: rc=%d; see %s; tail=%s", name, m->done.rc,
-                                log, tail(m))
-                       .at);
+        return fail(m, arena_printf(m->arena, "%s stopped after its limit of %lld s; see %s", name,
+                                    (long long)limit_s, log));
+    return fail(m, arena_printf(m->arena, "%s failed: rc=%d; see %s; tail=%s", name, m->done.rc,
+                                log, tail(m)));
 }
 
 static const char *log_of(struct making *m, const char *name)
@@ -180,10 +178,10 @@ static bool generate_other(struct making *m)
         "--aicore-arch", m->run->arch, NULL};
     struct str folder = str_basename(str_of(paths_folder(m->arena, source)));
 
-    m->case_dir = fs_join(m->arena, root,
-                          arena_format(m->arena, "%.*s/%s", STR_ARGS(folder), m->testcase).at);
+    m->case_dir =
+        fs_join(m->arena, root, arena_printf(m->arena, "%.*s/%s", STR_ARGS(folder), m->testcase));
     if (!fs_exists(script))
-        return fail(m, arena_format(m->arena, "generator not found: %s", script).at);
+        return fail(m, arena_printf(m->arena, "generator not found: %s", script));
     return step(m, argv, NULL, log, limit, NULL) || fail_step(m, "generate", log, limit);
 }
 
@@ -198,10 +196,10 @@ static bool build(struct making *m)
                                m->case_dir,
                                "-B",
                                m->build_dir,
-                               arena_format(m->arena, "-DSOC_VERSION=%s", m->run->soc).at,
-                               arena_format(m->arena, "-DPTO_ISA_ROOT=%s", m->run->pto_isa_root).at,
+                               arena_printf(m->arena, "-DSOC_VERSION=%s", m->run->soc),
+                               arena_printf(m->arena, "-DPTO_ISA_ROOT=%s", m->run->pto_isa_root),
                                NULL};
-    const char *target = arena_format(m->arena, "%s_sim", m->testcase).at;
+    const char *target = arena_printf(m->arena, "%s_sim", m->testcase);
     const char *make[] = {cmake, "--build", m->build_dir, "--target", target, NULL};
 
     incore_kernel_step(m->run, m->k, "build");
@@ -211,11 +209,11 @@ static bool build(struct making *m)
         return fail_step(m, "build", log_of(m, "build.log"), job->build_seconds);
     m->app = fs_join(m->arena, m->build_dir, target);
     m->library =
-        fs_join(m->arena, m->build_dir, arena_format(m->arena, "lib%s_kernel.so", m->testcase).at);
+        fs_join(m->arena, m->build_dir, arena_printf(m->arena, "lib%s_kernel.so", m->testcase));
     if (!fs_exists(m->app))
-        return fail(m, arena_format(m->arena, "missing app: %s", m->app).at);
+        return fail(m, arena_printf(m->arena, "missing app: %s", m->app));
     if (!fs_exists(m->library))
-        return fail(m, arena_format(m->arena, "missing kernel lib: %s", m->library).at);
+        return fail(m, arena_printf(m->arena, "missing kernel lib: %s", m->library));
     m->k->row.app = m->app;
     m->k->row.kernel_lib = m->library;
     return true;
@@ -250,7 +248,7 @@ static bool golden(struct making *m)
         return true;
     incore_kernel_step(m->run, m->k, "golden");
     if (!fs_exists(script))
-        return fail(m, arena_format(m->arena, "missing golden.py in %s", m->case_dir).at);
+        return fail(m, arena_printf(m->arena, "missing golden.py in %s", m->case_dir));
     return step(m, argv, m->case_dir, log_of(m, "golden.log"), limit, NULL) ||
            fail_step(m, "golden", log_of(m, "golden.log"), limit);
 }
@@ -266,12 +264,12 @@ static bool collect(struct making *m)
         m->run->cann.msprof,
         "op",
         "simulator",
-        arena_format(m->arena, "--application=%s", m->app).at,
-        arena_format(m->arena, "--kernel-name=%s", m->k->row.symbol).at,
-        arena_format(m->arena, "--launch-count=%lld", (long long)job->launch_count).at,
-        arena_format(m->arena, "--soc-version=%s", m->run->soc).at,
-        arena_format(m->arena, "--timeout=%lld", (long long)job->sim_minutes).at,
-        arena_format(m->arena, "--output=%s", fs_join(m->arena, m->collect, "out")).at,
+        arena_printf(m->arena, "--application=%s", m->app),
+        arena_printf(m->arena, "--kernel-name=%s", m->k->row.symbol),
+        arena_printf(m->arena, "--launch-count=%lld", (long long)job->launch_count),
+        arena_printf(m->arena, "--soc-version=%s", m->run->soc),
+        arena_printf(m->arena, "--timeout=%lld", (long long)job->sim_minutes),
+        arena_printf(m->arena, "--output=%s", fs_join(m->arena, m->collect, "out")),
         NULL};
     const char *libraries = cann_library_path(&m->run->cann, m->build_dir, m->run->soc, m->arena);
 
@@ -282,11 +280,10 @@ static bool collect(struct making *m)
     if (m->k->row.message != NULL)
         return false;
     m->k->row.status = "collect_failed";
-    m->k->row.message = arena_format(m->arena, "rc=%d; tail=%s", m->done.rc, tail(m)).at;
+    m->k->row.message = arena_printf(m->arena, "rc=%d; tail=%s", m->done.rc, tail(m));
     if (m->done.is_timed_out)
-        m->k->row.message = arena_format(m->arena, "killed after %lld s (--wall-seconds); %s",
-                                         (long long)job->wall_seconds, m->k->row.message)
-                                .at;
+        m->k->row.message = arena_printf(m->arena, "killed after %lld s (--wall-seconds); %s",
+                                         (long long)job->wall_seconds, m->k->row.message);
     return false;
 }
 
@@ -344,7 +341,7 @@ static const char *final_path(struct making *m, const char *path)
 
     if (!str_starts(all, temp))
         return path;
-    return arena_format(m->arena, "%s%.*s", m->k->final, STR_ARGS(str_part(all, temp.n, all.n))).at;
+    return arena_printf(m->arena, "%s%.*s", m->k->final, STR_ARGS(str_part(all, temp.n, all.n)));
 }
 
 static void export_dump(struct making *m)
@@ -365,8 +362,8 @@ static void export_dump(struct making *m)
     const char *argv[] = {m->run->cann.msprof,
                           "op",
                           "simulator",
-                          arena_format(m->arena, "--export=%s", source).at,
-                          arena_format(m->arena, "--output=%s", m->export).at,
+                          arena_printf(m->arena, "--export=%s", source),
+                          arena_printf(m->arena, "--output=%s", m->export),
                           NULL};
     incore_kernel_step(m->run, m->k, "export");
     bool is_ok = step(m, argv, m->case_dir, log, job->wall_seconds,
@@ -378,9 +375,8 @@ static void export_dump(struct making *m)
         return;
     }
     row->status = "export_failed";
-    row->message = arena_format(m->arena, "rc=%d; artifacts=%lld; tail=%s", m->done.rc,
-                                (long long)counted.artifact_count, tail(m))
-                       .at;
+    row->message = arena_printf(m->arena, "rc=%d; artifacts=%lld; tail=%s", m->done.rc,
+                                (long long)counted.artifact_count, tail(m));
 }
 
 /* A name that cmake and shells take as it is. */
@@ -414,7 +410,7 @@ void incore_run_msprof(struct incore_run *run, struct incore_kernel *k)
     m.logs = fs_join(m.arena, fs_join(m.arena, run->run_root, "logs"), name);
     m.build_dir = fs_join(m.arena, fs_join(m.arena, run->run_root, "builds"), name);
     m.case_dir =
-        fs_join(m.arena, run->run_root, arena_format(m.arena, "cases/ptoas/%s", m.testcase).at);
+        fs_join(m.arena, run->run_root, arena_printf(m.arena, "cases/ptoas/%s", m.testcase));
     m.collect = fs_join(m.arena, k->folder, "collect");
     m.export = fs_join(m.arena, k->folder, "export");
     if (k->source->cpp == NULL) {

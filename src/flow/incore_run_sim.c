@@ -83,8 +83,7 @@ static void take_pipes(struct incore_kernel *k, const struct pto_outcome *o)
             continue;
         k->row.pipes[k->row.n_pipes++] = (struct run_pipe){
             .name =
-                arena_format(&k->arena, "%s %s", pto_core_name(u->core), pto_pipe_short(u->pipe))
-                    .at,
+                arena_printf(&k->arena, "%s %s", pto_core_name(u->core), pto_pipe_short(u->pipe)),
             .cycles = u->busy,
             .share = num_share(u->busy, o->total),
         };
@@ -105,8 +104,7 @@ static void take_path(struct incore_kernel *k, const struct pto_outcome *o)
         if (sum > most) {
             most = sum;
             k->row.critical =
-                arena_format(&k->arena, "%s %s", pto_core_name(p->core), pto_pipe_short(p->pipe))
-                    .at;
+                arena_printf(&k->arena, "%s %s", pto_core_name(p->core), pto_pipe_short(p->pipe));
         }
     }
     k->row.critical_share = num_share(most, o->total);
@@ -136,9 +134,8 @@ static void take_advice(struct incore_kernel *k, const struct pto_what_ifs *list
         struct str title = pto_what_if_title(w, &k->arena);
         struct str evidence = pto_what_if_evidence(w, &k->arena);
         k->row.advice[k->row.n_advice++] =
-            arena_format(&k->arena, "%.*s: -%.1f %% (%.*s)", STR_ARGS(title),
-                         100.0 * (double)(total - w->cycles) / (double)total, STR_ARGS(evidence))
-                .at;
+            arena_printf(&k->arena, "%.*s: -%.1f %% (%.*s)", STR_ARGS(title),
+                         100.0 * (double)(total - w->cycles) / (double)total, STR_ARGS(evidence));
     }
 }
 
@@ -162,17 +159,15 @@ static void take_assumed(const struct incore_run *run, struct incore_kernel *k,
     if (names.n == 0)
         return;
     run_row_check(&k->row,
-                  arena_format(&k->arena, "control inputs without data: %.*s", STR_ARGS(names)).at);
+                  arena_printf(&k->arena, "control inputs without data: %.*s", STR_ARGS(names)));
     k->row.message =
         run->job->allow_synthetic
-            ? arena_format(&k->arena, "synthetic: control inputs without data: %.*s",
+            ? arena_printf(&k->arena, "synthetic: control inputs without data: %.*s",
                            STR_ARGS(names))
-                  .at
-            : arena_format(&k->arena,
+            : arena_printf(&k->arena,
                            "not representative: control inputs without data: %.*s; wire them with "
                            "--input, --fill, --arg or --dim, or pass --allow-synthetic",
-                           STR_ARGS(names))
-                  .at;
+                           STR_ARGS(names));
 }
 
 /* ---- running ---- */

@@ -1,4 +1,4 @@
-#include "incore/clean.h"
+#include "incore/files.h"
 
 #include <stdio.h>
 

@@ -8,10 +8,9 @@
 #include "base/bin_blocks.h"
 #include "base/json_write.h"
 #include "base/testing.h"
-#include "incore/clean.h"
 #include "incore/drawing.h"
+#include "incore/files.h"
 #include "incore/health.h"
-#include "incore/lossless.h"
 #include "incore/view.h"
 
 static const struct str trace_text = S_INIT(

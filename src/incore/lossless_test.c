@@ -1,4 +1,4 @@
-#include "incore/lossless.h"
+#include "incore/files.h"
 
 #include "base/json_write.h"
 #include "base/testing.h"

@@ -1,7 +1,7 @@
 /*
  * The text of summary.txt.
  */
-#include "incore/summary.h"
+#include "incore/files.h"
 
 #include <inttypes.h>
 

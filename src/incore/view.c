@@ -10,16 +10,14 @@
 
 enum { MOST_STRIPS = 512 };
 
-/* A place in a list for each pair or triple of texts. */
+/* A place in a list for each triple of texts: interned texts are numbered from 1 in turn. */
 struct places {
     struct intern keys;
-    struct hash by_key;
     struct arena scratch;
 };
 
 static void places_begin(struct places *p)
 {
-    *p = (struct places){0};
     intern_init(&p->keys);
     arena_init(&p->scratch);
 }
@@ -27,12 +25,11 @@ static void places_begin(struct places *p)
 static void places_end(struct places *p)
 {
     arena_free(&p->scratch);
-    hash_free(&p->by_key);
     intern_fini(&p->keys);
 }
 
-/* Where these texts stand in a list of `n`; `n` itself when they are new. */
-static uint32_t place_of(struct places *p, const struct str *key, size_t n)
+/* Where these texts stand in their list; its length when they are new. */
+static uint32_t place_of(struct places *p, const struct str *key)
 {
     struct arena_mark mark = arena_mark(&p->scratch);
     struct str text = /* lengths keep them apart */
@@ -41,7 +38,7 @@ static uint32_t place_of(struct places *p, const struct str *key, size_t n)
     strid id = intern_put(&p->keys, text);
 
     arena_rewind(&p->scratch, mark);
-    return hash_add(&p->by_key, id, (uint32_t)n);
+    return id - 1;
 }
 
 static double length_of(const struct incore_instr *in)
@@ -86,7 +83,7 @@ static int by_key(const struct str *a, const struct str *b)
 static void add(struct incore_view *v, struct incore_sums *sums, struct places *places,
                 struct incore_sum one)
 {
-    uint32_t place = place_of(places, one.key, sums->n);
+    uint32_t place = place_of(places, one.key);
 
     if (place == sums->n) {
         for (size_t i = 0; i < ARRAY_LEN(one.key); i++)
@@ -299,7 +296,7 @@ static void compare(struct incore_change_list *out, const struct incore_sums *a,
     for (size_t side = 0; side < 2; side++)
         for (size_t i = 0; i < sides[side]->n; i++) {
             const struct incore_sum *sum = &sides[side]->at[i];
-            uint32_t place = place_of(&places, sum->key, out->n);
+            uint32_t place = place_of(&places, sum->key);
             if (place == out->n)
                 vec_push(out,
                          ((struct incore_change){.key = {sum->key[0], sum->key[1], sum->key[2]}}));

@@ -25,7 +25,7 @@ enum status insight_folder_make(const char *root, struct str seed, struct arena 
     TRY(fs_mkdirs(root, d));
     for (int64_t i = 0; i < MOST_TRIES; i++) {
         const char *stamp = now_text(arena, NOW_PLAIN, i);
-        *out = fs_join(arena, root, arena_format(arena, "OPPROF_%s_%s", stamp, letters).at);
+        *out = fs_join(arena, root, arena_printf(arena, "OPPROF_%s_%s", stamp, letters));
         if (mkdir(*out, 0777) == 0)
             return ST_OK;
         if (errno != EEXIST)
@@ -91,8 +91,8 @@ static bool is_folder_name(struct str name)
 static enum status write_core(struct job *j, const char *simulator, strid core, struct str name)
 {
     const char *folder = fs_join(j->arena, simulator, arena_cstr(j->arena, name));
-    const char *instr = arena_format(j->arena, "%.*s_instr_exe.csv", STR_ARGS(name)).at;
-    const char *code = arena_format(j->arena, "%.*s_code_exe.csv", STR_ARGS(name)).at;
+    const char *instr = arena_printf(j->arena, "%.*s_instr_exe.csv", STR_ARGS(name));
+    const char *code = arena_printf(j->arena, "%.*s_code_exe.csv", STR_ARGS(name));
 
     TRY(fs_mkdirs(folder, j->d));
     TRY(write_file(j, folder, "trace.json", core, insight_write_core_trace));

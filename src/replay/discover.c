@@ -154,12 +154,12 @@ static void add_source(struct arena *arena, const char *path, const struct disco
         return;
     bool is_text = str_ends(base, S(".pto"));
     struct str folder = str_part(whole, 0, whole.n - base.n);
-    s.expected = arena_format(arena, "%.*s%s.pto", STR_ARGS(folder), s.stem).at;
+    s.expected = arena_printf(arena, "%.*s%s.pto", STR_ARGS(folder), s.stem);
     s.cpp = is_text ? NULL : path;
     s.pto = is_text ? path : fs_exists(s.expected) ? s.expected : NULL;
     s.name = s.stem;
     for (size_t n = 2; is_taken(out, s.name); n++)
-        s.name = arena_format(arena, "%s__%zu", s.stem, n).at;
+        s.name = arena_printf(arena, "%s__%zu", s.stem, n);
     out->at[out->n++] = s;
 }
 

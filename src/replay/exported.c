@@ -1,3 +1,6 @@
+/*
+ * What a collection left, and whether it is whole.
+ */
 #include "replay/exported.h"
 
 #include "base/fs.h"

@@ -250,10 +250,10 @@ static struct told tell_param(const struct gencase_job *job, size_t i)
         .elements = gm_text_elements(job->sizes, i),
         .has_bytes = p->bytes > 0,
         .bytes = gencase_bytes(job, i),
-        .fill = given->file != NULL     ? S("file")
-                : given->rule.n > 0     ? given->rule
+        .fill = given->file != NULL    ? S("file")
+                : given->rule.n > 0    ? given->rule
                 : p->fill == FILL_ZERO ? S("zero")
-                                        : S("random"),
+                                       : S("random"),
     };
 }
 
@@ -280,8 +280,8 @@ enum status gencase_write(const struct gencase_job *job, struct arena *arena, st
 
     TRY(fs_mkdirs(job->dir, d));
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        const char *prefix = i == 0 ? arena_format(arena, "%s_", job->testcase).at : "";
-        TRY(outfile_save(fs_join(arena, job->dir, arena_format(arena, "%s%s", prefix, names[i]).at),
+        const char *prefix = i == 0 ? arena_printf(arena, "%s_", job->testcase) : "";
+        TRY(outfile_save(fs_join(arena, job->dir, arena_printf(arena, "%s%s", prefix, names[i])),
                          gencase_text(job, names[i], arena), d));
     }
     for (size_t i = 0; i < e->n_params; i++) {
@@ -295,7 +295,7 @@ enum status gencase_write(const struct gencase_job *job, struct arena *arena, st
                              "the buffer of %.*s does not fit any machine", STR_ARGS(p->name));
         TRY(rule_of(job, i, &rule, d));
         const char *path =
-            fs_join(arena, job->dir, arena_format(arena, "%.*s.bin", STR_ARGS(p->name)).at);
+            fs_join(arena, job->dir, arena_printf(arena, "%.*s.bin", STR_ARGS(p->name)));
         if (job->given != NULL && job->given[i].file != NULL)
             TRY(copy_data(job->given[i].file, bytes, path, d));
         else

@@ -64,7 +64,7 @@ const char *gencase_launch(struct arena *arena, struct str kernel)
 {
     char first = kernel.n > 0 ? char_upper(kernel.at[0]) : '_';
 
-    return arena_format(arena, "Launch%c%.*s", first, STR_ARGS(str_part(kernel, 1, kernel.n))).at;
+    return arena_printf(arena, "Launch%c%.*s", first, STR_ARGS(str_part(kernel, 1, kernel.n)));
 }
 
 /* The source; that of a bare kernel with its body under another name: static, so that the entry can
@@ -134,7 +134,7 @@ struct str gencase_text(const struct gencase_job *job, const char *name, struct 
         {.name = "lines", .text = job->has_lines ? S(" -g") : S("")},
         {.name = "strip", .text = job->has_lines ? S("") : S("-s ")},
     };
-    template_fill(&out, embedded_file(arena_format(arena, "replay/case_%s.in", name).at), values,
+    template_fill(&out, embedded_file(arena_printf(arena, "replay/case_%s.in", name)), values,
                   ARRAY_LEN(values));
     struct str kept = arena_str(arena, text_view(&out));
     text_free(&out);

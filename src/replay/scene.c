@@ -1,3 +1,6 @@
+/*
+ * Scenes: test modules and scene files, and the case that is meant.
+ */
 #include "replay/scene.h"
 
 #include "base/fs.h"

@@ -146,7 +146,7 @@ static void tensor_values(const struct making *m, size_t i, size_t number,
         {.name = "number", .text = quantity(a, (int64_t)number)},
         {.name = "file", .text = is_file ? str_part(s->fill, 5, s->fill.n) : S("")},
         {.name = "rule",
-         .text = !is_filled(s) || is_file              ? S("")
+         .text = !is_filled(s) || is_file          ? S("")
                  : str_equal(s->fill, S("iota"))   ? S("i")
                  : str_equal(s->fill, S("random")) ? S("r")
                                                    : S("c")},
@@ -163,7 +163,7 @@ static struct template_value tensors_of(const struct making *m, const char *name
 {
     const struct slots *slots = m->ws->slots;
     struct template_value *items =
-        ARENA_ARRAY(m->arena, struct template_value, slots->n *TENSOR_VALUES);
+        ARENA_ARRAY(m->arena, struct template_value, slots->n * TENSOR_VALUES);
     size_t n = 0;
 
     for (int pass = 0; pass < (is_ordered ? 2 : 1); pass++)
@@ -367,7 +367,7 @@ struct str workspace_text(const struct workspace *ws, const char *name, struct a
         record_json(&w, &workspace_record, ws, NULL);
         json_write_finish(&w);
     } else {
-        fill(&m, embedded_file(arena_format(arena, "replay/%s.in", name).at), &out);
+        fill(&m, embedded_file(arena_printf(arena, "replay/%s.in", name)), &out);
     }
     struct str kept = arena_str(arena, text_view(&out));
     text_free(&out);
