@@ -103,4 +103,9 @@ const char *command_nearest(const struct command *const *subs, const char *word)
 enum { COMMON_OPTIONS = 16 };
 void command_common_options(unsigned mask, struct opt *out);
 
+/* A command's own options without headings, then the common ones; gives how many. `out` has room
+ * for COMMAND_OPTIONS. */
+enum { COMMAND_OPTIONS = 96 };
+size_t command_options(const struct command *c, struct opt *out);
+
 #endif

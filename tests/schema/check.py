@@ -157,7 +157,15 @@ def database(out):
 def about(out):
     """What strata says of captures, formats and itself."""
     yield run("convert", "examples/ascend-small", "-o", out + "/small.json", "--json")
+    yield run("synth", "-o", out + "/tiny", "--json")
     yield run("formats", "--json")
+    yield run("doctor", "--json")
+
+
+def sparse():
+    """Documents that leave out what does not apply."""
+    for words in (["devices"], ["help"], ["version"], ["version", "--build"]):
+        yield run(*words, "--json")
 
 
 def kernels(out):
@@ -213,7 +221,7 @@ def main():
         own = [run("incore", "replay", "examples/replay/scale/scene.json", "--case", "Small",
                     "--func-id", "0", "--pto", "examples/replay/scale/scale.pto", "--backend", "sim",
                     "-o", out + "/replay", "--json")]
-        for document in [*kernels(out), *own]:  # lists whose entries have members of their own
+        for document in [*kernels(out), *sparse(), *own]:  # lists whose entries have members of their own
             good &= check(document, document["schema"])
             n += 1
     for document in full:
