@@ -90,12 +90,9 @@ enum status cann_open(struct cann *c, const char *set_env, struct arena *arena, 
                           "bash", set_env, NULL};
     struct proc_spec spec = {.argv = argv, .limit_ms = 120000};
     struct proc_result result;
-    struct diag own;
 
     *c = (struct cann){.set_env = set_env};
-    diag_init(&own);
-    enum status st = proc_run(&spec, arena, &result, &own);
-    diag_fini(&own);
+    enum status st = proc_run(&spec, arena, &result, NULL);
     if (st == ST_CANCELLED)
         return st;
     if (st != ST_OK)
@@ -131,7 +128,6 @@ enum status cann_check_compiler(const struct cann *c, const char *arch, struct a
 {
     static const char probe[] = "__biasbuf__ float *strata_probe;\n";
     const char *folder = c->bisheng != NULL ? temp_folder(arena) : NULL;
-    struct diag own;
 
     if (folder == NULL)
         return ST_OK;
@@ -154,9 +150,7 @@ enum status cann_check_compiler(const struct cann *c, const char *arch, struct a
                           NULL};
     struct proc_spec spec = {.argv = argv, .env = c->env, .limit_ms = 120000};
     struct proc_result r;
-    diag_init(&own);
-    enum status st = proc_run(&spec, arena, &r, &own);
-    diag_fini(&own);
+    enum status st = proc_run(&spec, arena, &r, NULL);
     unlink(source);
     unlink(object);
     rmdir(folder);
@@ -189,12 +183,9 @@ struct names {
 static void add_socs(struct arena *arena, const char *root, struct names *out)
 {
     struct fs_list list = {0};
-    struct diag ignored;
 
-    diag_init(&ignored);
-    if (!fs_is_dir(root) || fs_list(arena, root, &list, &ignored) != ST_OK)
+    if (!fs_is_dir(root) || fs_list(arena, root, &list, NULL) != ST_OK)
         list.n = 0;
-    diag_fini(&ignored);
     for (size_t i = 0; i < list.n; i++)
         if (fs_exists(fs_join(arena, list.at[i].path, "lib/libruntime_camodel.so")))
             vec_push(out, arena_cstr(arena, list.at[i].name));
@@ -203,16 +194,13 @@ static void add_socs(struct arena *arena, const char *root, struct names *out)
 static void list_socs(const struct cann *c, struct arena *arena, struct names *out)
 {
     struct fs_list list = {0};
-    struct diag ignored;
     size_t kept = 0;
 
     if (c->home == NULL)
         return;
-    diag_init(&ignored);
-    if (fs_is_dir(c->home) && fs_list(arena, c->home, &list, &ignored) == ST_OK)
+    if (fs_is_dir(c->home) && fs_list(arena, c->home, &list, NULL) == ST_OK)
         for (size_t i = 0; i < list.n; i++)
             add_socs(arena, fs_join(arena, list.at[i].path, "simulator"), out);
-    diag_fini(&ignored);
     add_socs(arena, fs_join(arena, c->home, "simulator"), out);
     add_socs(arena, fs_join(arena, c->home, "tools/simulator"), out);
     if (out->n > 1)
@@ -239,13 +227,10 @@ static struct str device_name(const struct cann *c, struct arena *arena)
     const char *argv[] = {tool, "info", NULL};
     struct proc_spec spec = {.argv = argv, .env = c->env, .limit_ms = 20000};
     struct proc_result r;
-    struct diag own;
 
     if (tool == NULL)
         return S("");
-    diag_init(&own);
-    enum status st = proc_run(&spec, arena, &r, &own);
-    diag_fini(&own);
+    enum status st = proc_run(&spec, arena, &r, NULL);
     return st == ST_OK ? r.out : S("");
 }
 
@@ -344,13 +329,10 @@ enum status cann_run(const struct cann_step *step, struct arena *arena, struct c
                              .log = step->log,
                              .limit_ms = step->limit_s * 1000};
     struct proc_result r;
-    struct diag own;
     struct mapfile map = {0};
 
     *out = (struct cann_done){.rc = -1};
-    diag_init(&own);
-    enum status st = proc_run(&spec, arena, &r, &own);
-    diag_fini(&own);
+    enum status st = proc_run(&spec, arena, &r, NULL);
     if (st == ST_CANCELLED)
         return st;
     if (r.end == PROC_NOT_STARTED)
@@ -358,11 +340,9 @@ enum status cann_run(const struct cann_step *step, struct arena *arena, struct c
                          "%s", fs_error_text(r.code));
     out->is_timed_out = r.end == PROC_TIMED_OUT;
     out->rc = r.end == PROC_EXITED ? r.code : r.end == PROC_SIGNALLED ? -r.code : -9;
-    diag_init(&own);
-    if (mapfile_open(&map, step->log, &own) == ST_OK)
+    if (mapfile_open(&map, step->log, NULL) == ST_OK)
         out->text = arena_str(arena, map.text);
     mapfile_close(&map);
-    diag_fini(&own);
     return write_log(step,
                      arena_format(arena, "%.*s\n%.*s\n[exit %d]",
                                   STR_ARGS(command_line(arena, step->argv)), STR_ARGS(out->text),

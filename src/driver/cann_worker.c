@@ -21,12 +21,9 @@ static bool is_usable(const struct cann *c, struct arena *arena)
     const char *argv[] = {c->msprof, "op", "simulator", "--help", NULL};
     struct proc_spec spec = {.argv = argv, .env = c->env, .limit_ms = 120000};
     struct proc_result r;
-    struct diag own;
 
     spec.folder = mkdtemp(folder);
-    diag_init(&own);
-    proc_run(&spec, arena, &r, &own);
-    diag_fini(&own);
+    proc_run(&spec, arena, &r, NULL);
     if (spec.folder != NULL)
         rmdir(folder);
     struct str all = arena_format(arena, "%.*s%.*s", STR_ARGS(r.out), STR_ARGS(r.err));
@@ -45,17 +42,14 @@ static struct str version_of(struct arena *arena, const char *toolkit)
 
     for (size_t i = 0; i < ARRAY_LEN(files) && version.n == 0; i++) {
         struct mapfile map = {0};
-        struct diag own;
-        diag_init(&own);
         const char *path = fs_join(arena, toolkit, files[i]);
-        if (fs_exists(path) && mapfile_open(&map, path, &own) == ST_OK) {
+        if (fs_exists(path) && mapfile_open(&map, path, NULL) == ST_OK) {
             size_t at = str_find(map.text, S("Version="));
             struct str rest = str_part(map.text, at + 8, map.text.n);
             if (at < map.text.n)
                 version = arena_str(arena, str_trim(str_part(rest, 0, str_find_char(rest, '\n'))));
         }
         mapfile_close(&map);
-        diag_fini(&own);
     }
     return version;
 }
@@ -101,11 +95,8 @@ static const char *find_other(const struct cann *c, struct arena *arena, int *li
     *like = -1;
     for (size_t r = 0; r < ARRAY_LEN(roots); r++) {
         struct fs_list list = {0};
-        struct diag own;
-        diag_init(&own);
-        if (!fs_is_dir(roots[r]) || fs_list(arena, roots[r], &list, &own) != ST_OK)
+        if (!fs_is_dir(roots[r]) || fs_list(arena, roots[r], &list, NULL) != ST_OK)
             list.n = 0;
-        diag_fini(&own);
         for (size_t i = 0; i < list.n; i++) {
             const char *worker =
                 list.at[i].kind == FS_DIR ? worker_in(arena, list.at[i].path) : NULL;

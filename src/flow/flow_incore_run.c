@@ -154,15 +154,12 @@ static enum status run_all(struct incore_run *run, struct pipeline *p)
 static void drop_leftovers(struct incore_run *run)
 {
     struct fs_list list = {0};
-    struct diag own;
 
-    diag_init(&own);
-    if (fs_list(run->arena, run->funcs, &list, &own) != ST_OK)
+    if (fs_list(run->arena, run->funcs, &list, NULL) != ST_OK)
         list.n = 0;
     for (size_t i = 0; i < list.n; i++)
         if (str_starts(list.at[i].name, S(".tmp-")))
             incore_run_remove(list.at[i].path);
-    diag_fini(&own);
 }
 
 static void choose_backend(struct incore_run *run)

@@ -86,14 +86,11 @@ enum status incore_kernel_open(struct incore_kernel *k, struct incore_texts *t)
         k->text = t->pto.text;
     }
     if (s->cpp != NULL) {
-        struct diag own;
-        diag_init(&own);
         TRY(mapfile_open(&t->cpp, s->cpp, &k->diag));
         if (t->cpp.text.n <= LIMIT_PTO_BYTES) {
             k->cpp = t->cpp.text;
-            k->has_entry = entry_find(&k->arena, k->cpp, s->cpp, &k->entry, &own) == ST_OK;
+            k->has_entry = entry_find(&k->arena, k->cpp, s->cpp, &k->entry, NULL) == ST_OK;
         }
-        diag_fini(&own);
     }
     gm_text_scan(&k->arena, k->text, k->has_entry ? k->entry.name : str_of(s->stem), &k->sizes);
     return ST_OK;

@@ -123,13 +123,11 @@ bool incore_open_device(const char *path, struct incore_device *out)
     struct bin_block block;
     struct mapfile map;
     struct arena scratch;
-    struct diag quiet;
 
     arena_init(&scratch);
-    diag_init(&quiet);
     incore_device_init(out);
     const char *file = look(path, true, &scratch);
-    if (file != NULL && mapfile_open(&map, file, &quiet) == ST_OK) {
+    if (file != NULL && mapfile_open(&map, file, NULL) == ST_OK) {
         bin_blocks_open(&blocks, map.text);
         while (bin_blocks_next(&blocks, &block) && !has_trace) {
             has_trace = block.type == BIN_TRACE;
@@ -138,7 +136,6 @@ bool incore_open_device(const char *path, struct incore_device *out)
         }
         mapfile_close(&map);
     }
-    diag_fini(&quiet);
     arena_free(&scratch);
     if (has_info && !has_trace)
         return true;

@@ -48,15 +48,12 @@ enum status incore_replay_msprof(const struct incore_replay_job *job,
     struct where where = {.path = r->workspace};
     struct proc_result done;
     struct exported found;
-    struct diag own;
 
     if (fs_find_program(&r->arena, "bash") == NULL)
         return diag_fail(d, ST_TOOL, "replay.no-bash", where, "bash executable not found in PATH");
     const char *before = exported_last(&r->arena, r->workspace);
     settings(r, env);
-    diag_init(&own);
-    enum status st = proc_run(&spec, &r->arena, &done, &own);
-    diag_fini(&own);
+    enum status st = proc_run(&spec, &r->arena, &done, NULL);
     if (done.end == PROC_CANCELLED)
         return diag_fail(d, ST_CANCELLED, "replay.failed", where, "interrupted");
     if (done.end == PROC_TIMED_OUT) {

@@ -36,14 +36,11 @@ static const char *hash_of(const struct incore_run *run, struct incore_kernel *k
     for (size_t i = 0; i < job->inputs.n; i++) {
         struct str text = str_of(job->inputs.at[i]);
         struct mapfile map = {0};
-        struct diag own;
-        diag_init(&own);
         const char *path =
             arena_cstr(&k->arena, str_part(text, str_find_char(text, '=') + 1, text.n));
-        if (mapfile_open(&map, path, &own) == ST_OK)
+        if (mapfile_open(&map, path, NULL) == ST_OK)
             h = hash_mix(h, hash_bytes(map.text));
         mapfile_close(&map);
-        diag_fini(&own);
     }
     return arena_printf(&k->arena, "%016llx", (unsigned long long)h);
 }
@@ -52,20 +49,17 @@ static bool is_lint_clean(const char *path)
 {
     struct incore_lint lint;
     struct mapfile map;
-    struct diag own;
     bool is_clean = false;
 
     if (path == NULL || path[0] == '\0')
         return false;
-    diag_init(&own);
-    if (mapfile_open(&map, path, &own) == ST_OK) {
+    if (mapfile_open(&map, path, NULL) == ST_OK) {
         incore_lint_init(&lint);
         incore_lint_check(&lint, map.text, (struct lint_file){.size = map.text.n});
         is_clean = incore_lint_opens(&lint);
         incore_lint_fini(&lint);
         mapfile_close(&map);
     }
-    diag_fini(&own);
     return is_clean;
 }
 

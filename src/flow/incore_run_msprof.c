@@ -297,14 +297,11 @@ static const char *dump_of(struct making *m, const char *opprof)
     for (size_t i = 0; i < ARRAY_LEN(dumps) && found == NULL; i++)
         if (fs_is_dir(fs_join(m->arena, opprof, dumps[i])))
             found = fs_join(m->arena, opprof, dumps[i]);
-    struct diag own;
-    diag_init(&own);
-    if (found == NULL && fs_walk(m->arena, opprof, NULL, 0, &list, &own) == ST_OK)
+    if (found == NULL && fs_walk(m->arena, opprof, NULL, 0, &list, NULL) == ST_OK)
         for (size_t i = 0; i < list.n && found == NULL; i++)
             if (list.at[i].kind == FS_DIR && (str_equal(list.at[i].name, S("tmp_dump")) ||
                                               str_equal(list.at[i].name, S("dump"))))
                 found = list.at[i].path;
-    diag_fini(&own);
     return found;
 }
 
@@ -313,24 +310,21 @@ static const char *export_source(struct making *m)
 {
     const char *out = fs_join(m->arena, m->collect, "out"), *found = NULL;
     struct fs_list list = {0};
-    struct diag own;
 
-    diag_init(&own);
-    if (!fs_is_dir(out) || fs_list(m->arena, out, &list, &own) != ST_OK)
+    if (!fs_is_dir(out) || fs_list(m->arena, out, &list, NULL) != ST_OK)
         list.n = 0;
     for (size_t i = list.n; i-- > 0 && found == NULL;) /* names carry the date */
         if (list.at[i].kind == FS_DIR && str_starts(list.at[i].name, S("OPPROF_")))
             found = dump_of(m, list.at[i].path);
     if (found != NULL && !fs_exists(fs_join(m->arena, found, "pc_start_addr.txt"))) {
-        if (fs_walk(m->arena, paths_folder(m->arena, found), NULL, 0, &list, &own) != ST_OK)
+        if (fs_walk(m->arena, paths_folder(m->arena, found), NULL, 0, &list, NULL) != ST_OK)
             list.n = 0;
         for (size_t i = 0; i < list.n; i++)
             if (list.at[i].kind == FS_FILE && str_equal(list.at[i].name, S("pc_start_addr.txt"))) {
-                copy_one(list.at[i].path, found, m->arena, &own);
+                copy_one(list.at[i].path, found, m->arena, NULL);
                 break;
             }
     }
-    diag_fini(&own);
     return found;
 }
 

@@ -211,12 +211,9 @@ enum status incore_run_open_root(struct incore_run *run, struct arena *arena, st
         if (!fs_is_dir(run->run_root))
             return diag_fail(d, ST_NOT_FOUND, "incore-run.no-run",
                              (struct where){.path = run->run_root}, "no such run to go on with");
-        struct diag own;
-        diag_init(&own);
         if (fs_exists(fs_join(arena, run->run_root, "manifest.json")) &&
-            run_index_read(run->run_root, arena, old, &own) != ST_OK)
+            run_index_read(run->run_root, arena, old, NULL) != ST_OK)
             old->n = 0;
-        diag_fini(&own);
     } else {
         TRY(make_root(run, d));
     }
@@ -226,12 +223,9 @@ enum status incore_run_open_root(struct incore_run *run, struct arena *arena, st
         if (run->backend == INCORE_MSPROF || strcmp(folders[i], "funcs") == 0)
             TRY(incore_run_private(fs_join(run->arena, run->run_root, folders[i]), d));
     run->funcs = fs_join(run->arena, run->run_root, "funcs");
-    struct diag own;
-    diag_init(&own);
     const char *path = fs_join(run->arena, job->find.build_dir, latest_name);
     bool is_noted =
-        outfile_save(path, arena_format(run->arena, "%s\n", run->run_root), &own) == ST_OK;
-    diag_fini(&own);
+        outfile_save(path, arena_format(run->arena, "%s\n", run->run_root), NULL) == ST_OK;
     if (!is_noted)
         diag_add(d, SEV_WARN, "incore-run.no-latest", (struct where){.path = path},
                  "cannot be written; --resume needs the folder of the run then");

@@ -199,14 +199,11 @@ enum status discover_kernels(const struct discover_job *job, struct arena *arena
 
 static bool is_build(struct arena *arena, const char *dir)
 {
-    struct diag ignored;
     struct words found = {0};
 
     if (fs_is_dir(fs_join(arena, dir, "ptoas")))
         return true;
-    diag_init(&ignored);
-    add_below(arena, fs_join(arena, dir, "next_levels"), S(".cpp"), false, 0, &found, &ignored);
-    diag_fini(&ignored);
+    add_below(arena, fs_join(arena, dir, "next_levels"), S(".cpp"), false, 0, &found, NULL);
     bool is_one = found.n > 0;
     vec_free(&found);
     return is_one;
@@ -214,14 +211,11 @@ static bool is_build(struct arena *arena, const char *dir)
 
 void discover_builds(const char *root, struct arena *arena, struct discover_builds *out)
 {
-    struct diag ignored;
     struct fs_list list = {0};
 
     *out = (struct discover_builds){0};
-    diag_init(&ignored);
-    if (fs_is_dir(root) && fs_list(arena, root, &list, &ignored) != ST_OK)
+    if (fs_is_dir(root) && fs_list(arena, root, &list, NULL) != ST_OK)
         list.n = 0;
-    diag_fini(&ignored);
     out->at = ARENA_ARRAY(arena, const char *, list.n);
     out->changed_ns = ARENA_ARRAY(arena, int64_t, list.n);
     for (size_t i = 0; i < list.n; i++) {

@@ -285,15 +285,12 @@ enum status run_index_read(const char *run_root, struct arena *arena, struct run
 void run_row_count(struct run_row *row, const char *dir, struct arena *arena)
 {
     struct fs_list list = {0};
-    struct diag ignored;
     int64_t traces = 0, containers = 0;
 
     row->core_trace_count = row->instr_csv_count = 0;
     row->trace_json = row->visualize_data_bin = NULL;
-    diag_init(&ignored);
-    if (fs_is_dir(dir) && fs_walk(arena, dir, NULL, 0, &list, &ignored) != ST_OK)
+    if (fs_is_dir(dir) && fs_walk(arena, dir, NULL, 0, &list, NULL) != ST_OK)
         list.n = 0;
-    diag_fini(&ignored);
     for (size_t i = 0; i < list.n; i++) {
         const struct fs_entry *e = &list.at[i];
         struct str path = str_of(e->path);
