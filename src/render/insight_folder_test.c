@@ -1,4 +1,4 @@
-#include "flow/incore_artifacts.h"
+#include "render/insight.h"
 
 #include "base/testing_folder.h"
 #include "capture/capture.h"
@@ -30,9 +30,9 @@ TEST(a_folder_is_named_by_its_seed_and_never_used_twice)
 {
     const char *a, *b, *c;
 
-    assert_int_equal(incore_artifacts_folder(scratch, S("kernel"), &arena, &diag, &a), ST_OK);
-    assert_int_equal(incore_artifacts_folder(scratch, S("kernel"), &arena, &diag, &b), ST_OK);
-    assert_int_equal(incore_artifacts_folder(scratch, S("other"), &arena, &diag, &c), ST_OK);
+    assert_int_equal(insight_folder_make(scratch, S("kernel"), &arena, &diag, &a), ST_OK);
+    assert_int_equal(insight_folder_make(scratch, S("kernel"), &arena, &diag, &b), ST_OK);
+    assert_int_equal(insight_folder_make(scratch, S("other"), &arena, &diag, &c), ST_OK);
     const char *name = strrchr(a, '/') + 1;
     assert_int_equal(strlen(name), 7 + 14 + 1 + 16);
     assert_memory_equal(name, "OPPROF_20270115080000_", 22); /* 1 800 000 000 s after 1970 */
@@ -46,12 +46,12 @@ TEST(a_folder_is_named_by_its_seed_and_never_used_twice)
 TEST(each_core_has_its_files_unless_its_name_leads_elsewhere)
 {
     struct capture *cap = capture_new();
-    struct incore_wrote wrote = {0};
+    struct words wrote = {0};
 
     add(cap, "core0.cubecore0");
     add(cap, "../../core1");
     capture_seal(cap);
-    assert_int_equal(incore_artifacts_write(cap, scratch, &arena, &diag, &wrote), ST_OK);
+    assert_int_equal(insight_folder_write(cap, scratch, &arena, &diag, &wrote), ST_OK);
     assert_int_equal(wrote.n, 5);
     for (size_t i = 0; i < wrote.n; i++) {
         assert_true(fs_exists(wrote.at[i]));
@@ -64,5 +64,5 @@ TEST(each_core_has_its_files_unless_its_name_leads_elsewhere)
 
 #define F(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 
-TEST_MAIN("flow/incore_artifacts", F(a_folder_is_named_by_its_seed_and_never_used_twice),
+TEST_MAIN("render/insight_folder", F(a_folder_is_named_by_its_seed_and_never_used_twice),
           F(each_core_has_its_files_unless_its_name_leads_elsewhere))
