@@ -184,6 +184,14 @@ static size_t stride_of(const struct field *f)
 
 /* ---- JSON ---- */
 
+static void write_point(struct json_writer *w, const struct field *f, double value)
+{
+    char text[NUM_TEXT];
+    size_t n = num_print_point(text, f->decimals > 0 ? num_round(value, f->decimals) : value);
+
+    json_write_number(w, (struct str){text, n});
+}
+
 static void write_value(struct json_writer *w, const struct field *f, struct field_value v)
 {
     switch (v.type) {
@@ -205,7 +213,10 @@ static void write_value(struct json_writer *w, const struct field *f, struct fie
         json_write_u64(w, v.u);
         return;
     case VALUE_REAL:
-        json_write_f64(w, v.real);
+        if (f->form == FORM_POINT)
+            write_point(w, f, v.real);
+        else
+            json_write_f64(w, v.real);
         return;
     case VALUE_TEXT:
         json_write_string(w, v.text);

@@ -72,11 +72,12 @@ enum field_missing {
     MISSING_NOT_POSITIVE,
 };
 
-/* How JSON and CSV print nanoseconds. */
+/* How JSON and CSV print nanoseconds, and JSON reals. */
 enum field_form {
     FORM_PLAIN,
-    FORM_US, /* 1500 is 1.500 */
-    FORM_MS, /* 1500 is 0.0015 */
+    FORM_US,    /* 1500 is 1.500 */
+    FORM_MS,    /* 1500 is 0.0015 */
+    FORM_POINT, /* reals in JSON: 1 is 1.0, rounded to .decimals */
 };
 
 /* What descriptions need besides the struct; NULL where a record needs none of it. */
@@ -116,6 +117,7 @@ struct field {
     bool is_optional; /* a value not known leaves its key out */
     bool is_right;    /* a text that tables align as numbers are */
     double scale;     /* numbers are divided by this; 0: not */
+    int decimals;     /* of FORM_POINT; 0: all */
     size_t offset;
     size_t count;               /* offset of a list's count; elements of an array */
     enum field_type count_type; /* of the count's member */
