@@ -179,11 +179,7 @@ static int by_row(const void *a, const void *b)
 {
     const struct span *x = a, *y = b;
 
-    if (x->row != y->row)
-        return x->row < y->row ? -1 : 1;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x->offset < y->offset ? -1 : x->offset > y->offset;
+    return ORDER(x->row, y->row) ?: ORDER(x->begin, y->begin) ?: ORDER(x->offset, y->offset);
 }
 
 /* On named rows one slice ends before the next begins. */

@@ -1,3 +1,6 @@
+/*
+ * The toolkit: its environment, compiler and SoCs, and steps run in it. See cann.h.
+ */
 #include "driver/cann.h"
 
 #include <stdio.h>
@@ -8,7 +11,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/mapfile.h"
-#include "driver/probe.h"
+#include "driver/driver.h"
 
 /* ---- set_env.sh ---- */
 
@@ -45,6 +48,16 @@ const char *cann_find_set_env(struct arena *arena, const char *given)
 }
 
 /* ---- environment ---- */
+
+enum status cann_ask(const struct proc_spec *spec, struct arena *arena, struct proc_result *out)
+{
+    struct diag own;
+
+    diag_init(&own);
+    enum status st = proc_run(spec, arena, out, &own);
+    diag_fini(&own);
+    return st;
+}
 
 const char *cann_value(const struct cann *c, const char *name)
 {
@@ -92,7 +105,7 @@ enum status cann_open(struct cann *c, const char *set_env, struct arena *arena, 
     struct proc_result result;
 
     *c = (struct cann){.set_env = set_env};
-    enum status st = proc_run(&spec, arena, &result, NULL);
+    enum status st = cann_ask(&spec, arena, &result);
     if (st == ST_CANCELLED)
         return st;
     if (st != ST_OK)
@@ -150,7 +163,7 @@ enum status cann_check_compiler(const struct cann *c, const char *arch, struct a
                           NULL};
     struct proc_spec spec = {.argv = argv, .env = c->env, .limit_ms = 120000};
     struct proc_result r;
-    enum status st = proc_run(&spec, arena, &r, NULL);
+    enum status st = cann_ask(&spec, arena, &r);
     unlink(source);
     unlink(object);
     rmdir(folder);
@@ -179,13 +192,23 @@ struct names {
     size_t n, cap;
 };
 
+struct fs_list cann_list(struct arena *arena, const char *folder)
+{
+    struct fs_list list = {0};
+    struct diag ignored;
+
+    diag_init(&ignored);
+    if (!fs_is_dir(folder) || fs_list(arena, folder, &list, &ignored) != ST_OK)
+        list.n = 0;
+    diag_fini(&ignored);
+    return list;
+}
+
 /* The folders of `root` that hold lib/libruntime_camodel.so. */
 static void add_socs(struct arena *arena, const char *root, struct names *out)
 {
-    struct fs_list list = {0};
+    struct fs_list list = cann_list(arena, root);
 
-    if (!fs_is_dir(root) || fs_list(arena, root, &list, NULL) != ST_OK)
-        list.n = 0;
     for (size_t i = 0; i < list.n; i++)
         if (fs_exists(fs_join(arena, list.at[i].path, "lib/libruntime_camodel.so")))
             vec_push(out, arena_cstr(arena, list.at[i].name));
@@ -193,14 +216,13 @@ static void add_socs(struct arena *arena, const char *root, struct names *out)
 
 static void list_socs(const struct cann *c, struct arena *arena, struct names *out)
 {
-    struct fs_list list = {0};
     size_t kept = 0;
 
     if (c->home == NULL)
         return;
-    if (fs_is_dir(c->home) && fs_list(arena, c->home, &list, NULL) == ST_OK)
-        for (size_t i = 0; i < list.n; i++)
-            add_socs(arena, fs_join(arena, list.at[i].path, "simulator"), out);
+    struct fs_list list = cann_list(arena, c->home);
+    for (size_t i = 0; i < list.n; i++)
+        add_socs(arena, fs_join(arena, list.at[i].path, "simulator"), out);
     add_socs(arena, fs_join(arena, c->home, "simulator"), out);
     add_socs(arena, fs_join(arena, c->home, "tools/simulator"), out);
     if (out->n > 1)
@@ -228,10 +250,7 @@ static struct str device_name(const struct cann *c, struct arena *arena)
     struct proc_spec spec = {.argv = argv, .env = c->env, .limit_ms = 20000};
     struct proc_result r;
 
-    if (tool == NULL)
-        return S("");
-    enum status st = proc_run(&spec, arena, &r, NULL);
-    return st == ST_OK ? r.out : S("");
+    return tool != NULL && cann_ask(&spec, arena, &r) == ST_OK ? r.out : S("");
 }
 
 enum status cann_pick_soc(const struct cann *c, const char *target, struct arena *arena,
@@ -311,15 +330,6 @@ static struct str command_line(struct arena *arena, const char *const *argv)
     return all;
 }
 
-static enum status write_log(const struct cann_step *step, struct str text, struct diag *d)
-{
-    struct outfile file;
-
-    TRY(outfile_open(&file, step->log, d));
-    outfile_write(&file, text);
-    return outfile_commit(&file, OUTFILE_FAST, d);
-}
-
 enum status cann_run(const struct cann_step *step, struct arena *arena, struct cann_done *out,
                      struct diag *d)
 {
@@ -329,10 +339,11 @@ enum status cann_run(const struct cann_step *step, struct arena *arena, struct c
                              .log = step->log,
                              .limit_ms = step->limit_s * 1000};
     struct proc_result r;
+    struct diag own;
     struct mapfile map = {0};
 
     *out = (struct cann_done){.rc = -1};
-    enum status st = proc_run(&spec, arena, &r, NULL);
+    enum status st = cann_ask(&spec, arena, &r);
     if (st == ST_CANCELLED)
         return st;
     if (r.end == PROC_NOT_STARTED)
@@ -340,12 +351,14 @@ enum status cann_run(const struct cann_step *step, struct arena *arena, struct c
                          "%s", fs_error_text(r.code));
     out->is_timed_out = r.end == PROC_TIMED_OUT;
     out->rc = r.end == PROC_EXITED ? r.code : r.end == PROC_SIGNALLED ? -r.code : -9;
-    if (mapfile_open(&map, step->log, NULL) == ST_OK)
+    diag_init(&own);
+    if (mapfile_open(&map, step->log, &own) == ST_OK)
         out->text = arena_str(arena, map.text);
     mapfile_close(&map);
-    return write_log(step,
-                     arena_format(arena, "%.*s\n%.*s\n[exit %d]",
-                                  STR_ARGS(command_line(arena, step->argv)), STR_ARGS(out->text),
-                                  out->rc),
-                     d);
+    diag_fini(&own);
+    return outfile_save(step->log,
+                        arena_format(arena, "%.*s\n%.*s\n[exit %d]",
+                                     STR_ARGS(command_line(arena, step->argv)), STR_ARGS(out->text),
+                                     out->rc),
+                        d);
 }

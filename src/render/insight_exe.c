@@ -58,9 +58,7 @@ static int by_row(const void *a, const void *b)
 {
     const struct run *x = a, *y = b;
 
-    if (x->row != y->row)
-        return x->row < y->row ? -1 : 1;
-    return x->at.begin < y->at.begin ? -1 : x->at.begin > y->at.begin;
+    return ORDER(x->row, y->row) ?: ORDER(x->at.begin, y->at.begin);
 }
 
 static void add_busy(struct sums *s)
@@ -84,11 +82,7 @@ static int by_cycles(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
 
-    if (x->cycles != y->cycles)
-        return x->cycles > y->cycles ? -1 : 1;
-    if (x->pc != y->pc)
-        return x->pc < y->pc ? -1 : 1;
-    return str_compare(x->key, y->key);
+    return ORDER(y->cycles, x->cycles) ?: ORDER(x->pc, y->pc) ?: str_compare(x->key, y->key);
 }
 
 static void sums_init(struct sums *s, const struct cut *cut, strid core, bool by_line)

@@ -59,9 +59,7 @@ static int by_place(const void *a, const void *b)
 {
     const struct insight_place *x = a, *y = b;
 
-    if (x->row != y->row)
-        return x->row < y->row ? -1 : 1;
-    return x->pc < y->pc ? -1 : x->pc > y->pc;
+    return ORDER(x->row, y->row) ?: ORDER(x->pc, y->pc);
 }
 
 static int by_line(const void *a, const void *b, const void *ctx)
@@ -69,9 +67,7 @@ static int by_line(const void *a, const void *b, const void *ctx)
     const struct insight_line *x = a, *y = b;
 
     (void)ctx;
-    if (x->file != y->file)
-        return x->file < y->file ? -1 : 1;
-    return x->line < y->line ? -1 : x->line > y->line;
+    return ORDER(x->file, y->file) ?: ORDER(x->line, y->line);
 }
 
 static void sort_rows(struct insight_files *f)

@@ -122,9 +122,7 @@ static int by_row(const void *a, const void *b)
 {
     const struct insight_cell *x = a, *y = b;
 
-    if (x->row != y->row)
-        return x->row < y->row ? -1 : 1;
-    return x->core < y->core ? -1 : x->core > y->core;
+    return ORDER(x->row, y->row) ?: ORDER(x->core, y->core);
 }
 
 /* Rows are compared where they stand. */

@@ -108,13 +108,8 @@ static int by_end(const void *a, const void *b)
 {
     const struct insight_stop *x = a, *y = b;
 
-    if (x->lane != y->lane)
-        return x->lane < y->lane ? -1 : 1;
-    if (x->end != y->end)
-        return x->end < y->end ? -1 : 1;
-    if (x->is_other != y->is_other)
-        return x->is_other ? 1 : -1;
-    return x->slice < y->slice ? -1 : x->slice > y->slice;
+    return ORDER(x->lane, y->lane) ?: ORDER(x->end, y->end) ?: ORDER(x->is_other, y->is_other)
+           ?: ORDER(x->slice, y->slice);
 }
 
 /* Each core's slices by the time they end, and where arrows may end on each lane. */

@@ -95,7 +95,7 @@ static int by_index(const void *a, const void *b)
 {
     const struct slot *x = a, *y = b;
 
-    return (x->index > y->index) - (x->index < y->index);
+    return ORDER(x->index, y->index);
 }
 
 static enum status check_tensor(const struct slot *s, struct where where, struct diag *d)

@@ -159,6 +159,10 @@ def about(out):
     yield run("convert", "examples/ascend-small", "-o", out + "/small.json", "--json")
     yield run("synth", "-o", out + "/tiny", "--json")
     yield run("formats", "--json")
+    yield run("query", "--schema", "--json")
+    listed = subprocess.run([STRATA, "analyze", "--list"], capture_output=True, text=True, check=True)
+    for line in listed.stdout.splitlines():
+        yield run("analyze", line.split()[0], "examples/ascend-small", "--json")
     yield run("doctor", "--json")
 
 
