@@ -225,10 +225,9 @@ static void fish_command(const struct page *p)
     struct str seen = S("__fish_seen_subcommand_from ");
     const char *start =
         p->parent != NULL
-            ? arena_format(p->arena, "complete -c strata -n '%s%s; and %s%s'", seen.at,
+            ? arena_printf(p->arena, "complete -c strata -n '%s%s; and %s%s'", seen.at,
                            p->parent->name, seen.at, p->command->name)
-                  .at
-            : arena_format(p->arena, "complete -c strata -n '%s%s'", seen.at, p->name).at;
+            : arena_printf(p->arena, "complete -c strata -n '%s%s'", seen.at, p->name);
 
     for (size_t i = 0; i < p->n && p->command->subs == NULL; i++) {
         const struct opt *opt = &p->options[i];
@@ -274,7 +273,7 @@ static void show(struct page *p, const struct command *c, void (*each)(const str
 {
     p->command = c;
     p->name =
-        p->parent != NULL ? arena_format(p->arena, "%s %s", p->parent->name, c->name).at : c->name;
+        p->parent != NULL ? arena_printf(p->arena, "%s %s", p->parent->name, c->name) : c->name;
     p->n = command_options(c, p->options);
     each(p);
 }

@@ -75,17 +75,9 @@ static void end_line(struct answer *a, const char *label)
     text_clear(&a->line);
 }
 
-static const char *quantity_text(struct session *s, double value, enum unit unit)
-{
-    char buf[QUANTITY_TEXT];
-
-    quantity_print(buf, (struct quantity){value, unit});
-    return arena_cstr(&s->arena, str_of(buf));
-}
-
 static const char *time_text(struct answer *a, nanos ns)
 {
-    return quantity_text(a->s, (double)ns, UNIT_NS);
+    return quantity_text(&a->s->arena, (double)ns, UNIT_NS);
 }
 
 /* "2025-07-07 14:53:20.112346 UTC" */
@@ -101,7 +93,7 @@ static const char *date_text(struct answer *a, nanos unix_ns)
     if (gmtime_r(&t, &parts) == NULL ||
         strftime(day, sizeof(day), "%Y-%m-%d %H:%M:%S", &parts) == 0)
         return "an unknown time";
-    return arena_format(&a->s->arena, "%s.%06lld UTC", day, (long long)(rest / 1000)).at;
+    return arena_printf(&a->s->arena, "%s.%06lld UTC", day, (long long)(rest / 1000));
 }
 
 /* Below the folder that was given; long paths that all begin alike are hard to read. */
@@ -122,7 +114,7 @@ static void add_sources(struct answer *a, const struct inventory *inv, const cha
         const struct source *src = &inv->sources[i];
         part(a, "%s", out_clean(&a->s->arena, short_path(src->path, root)));
         part(a, "%s", src->format);
-        part(a, "%s", quantity_text(a->s, (double)src->bytes, UNIT_BYTES));
+        part(a, "%s", quantity_text(&a->s->arena, (double)src->bytes, UNIT_BYTES));
         part(a, "%llu row%s", (unsigned long long)src->rows, src->rows == 1 ? "" : "s");
         count_part(a, src->lost, "lost");
         end_line(a, i == 0 ? "source" : "");

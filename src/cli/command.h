@@ -52,7 +52,7 @@ struct example {
     const char *line, *shows;
 };
 
-enum { COMMAND_SCHEMAS = 4 };
+enum { COMMAND_SCHEMAS = 16 };
 
 struct command {
     const char *name;

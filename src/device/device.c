@@ -145,7 +145,7 @@ const char *device_full_name(const struct device *d, struct arena *arena)
 {
     bool is_ascend = strcmp(d->vendor, "Ascend") == 0;
 
-    return is_ascend ? arena_format(arena, "Ascend %s", d->name).at : d->name;
+    return is_ascend ? arena_printf(arena, "Ascend %s", d->name) : d->name;
 }
 
 static struct field_value full_name(const void *record, const struct record_env *env)

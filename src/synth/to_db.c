@@ -91,7 +91,7 @@ static enum status make_tables(struct database *b)
 static enum status prepare(struct database *b, enum db_table k)
 {
     struct arena *a = b->to->arena;
-    const char *look = arena_format(a, "SELECT * FROM %s", table_names[k]).at;
+    const char *look = arena_printf(a, "SELECT * FROM %s", table_names[k]);
     struct str places = S("?");
     sqlite3_stmt *st;
 
@@ -102,7 +102,7 @@ static enum status prepare(struct database *b, enum db_table k)
     for (int i = 1; i < b->columns[k]; i++)
         places = arena_format(a, "%.*s,?", STR_ARGS(places));
     const char *sql =
-        arena_format(a, "INSERT INTO %s VALUES (%.*s)", table_names[k], STR_ARGS(places)).at;
+        arena_printf(a, "INSERT INTO %s VALUES (%.*s)", table_names[k], STR_ARGS(places));
     return sqlite3_prepare_v2(b->sqlite, sql, -1, &b->inserts[k], NULL) == SQLITE_OK ? ST_OK
                                                                                      : failed(b);
 }
@@ -110,7 +110,7 @@ static enum status prepare(struct database *b, enum db_table k)
 static enum status open_db(void *self, struct outlet *to)
 {
     struct database *b = self;
-    const char *name = arena_format(to->arena, "ascend_pytorch_profiler_%d.db", to->rank->id).at;
+    const char *name = arena_printf(to->arena, "ascend_pytorch_profiler_%d.db", to->rank->id);
 
     b->to = to;
     b->sim = to->sim;
@@ -264,7 +264,7 @@ static int64_t task_row(struct database *b, const struct synth_task *t, nanos be
 /* A shape as the table writes it, with its quotes. */
 static int64_t shape_id(struct database *b, const char *shape)
 {
-    return name_id(b, arena_format(&b->to->scratch, "\"%s\"", shape).at);
+    return name_id(b, arena_printf(&b->to->scratch, "\"%s\"", shape));
 }
 
 static void kernel(struct database *b, const struct synth_task *t)

@@ -52,7 +52,7 @@ static enum status close_info(void *self)
     struct info *info = self;
     const struct outlet *to = info->to;
 
-    TRY(write_file(info, arena_format(to->arena, "profiler_info_%d.json", to->rank->id).at,
+    TRY(write_file(info, arena_printf(to->arena, "profiler_info_%d.json", to->rank->id),
                    write_info));
     return write_file(info, "profiler_metadata.json", write_metadata);
 }

@@ -47,7 +47,7 @@ static enum status open_kineto(void *self, struct outlet *to)
     const struct rank *r = k->rank = to->rank;
 
     k->name =
-        arena_format(to->arena, "rank%d.pt.trace.json%s", r->id, s->options->gzip ? ".gz" : "").at;
+        arena_printf(to->arena, "rank%d.pt.trace.json%s", r->id, s->options->gzip ? ".gz" : "");
     TRY(events_open(&k->events, to, "kineto", k->name, ",\n"));
     PUTF(&k->events.put, embedded_file("synth/kineto_head.json").at, r->id % 8, r->id, s->world,
          s->world, to->ranks, s->options->stacks);
@@ -56,7 +56,7 @@ static enum status open_kineto(void *self, struct outlet *to)
 
 static const char *step_name(struct kineto *k, int64_t number)
 {
-    return arena_format(&k->events.to->scratch, "ProfilerStep#%lld", (long long)number).at;
+    return arena_printf(&k->events.to->scratch, "ProfilerStep#%lld", (long long)number);
 }
 
 static void op_event(struct kineto *k, const struct host_event *e)
@@ -254,7 +254,7 @@ static enum status close_kineto(void *self)
     meta(k, "process_name", "name", pid, 0, "\"python3\"");
     meta(k, "process_labels", "labels", pid, 0, "\"CPU\"");
     meta(k, "process_sort_index", "sort_index", pid, 0,
-         arena_format(k->events.to->arena, "%lld", (long long)pid).at);
+         arena_printf(k->events.to->arena, "%lld", (long long)pid));
     meta(k, "process_name", "name", device, 0, "\"python3\"");
     meta(k, "process_labels", "labels", device, 0, device == 0 ? "\"GPU 0\"" : "\"GPU\"");
     for (int i = 0; i < STREAM_COUNT; i++)
