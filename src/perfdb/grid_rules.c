@@ -1,3 +1,6 @@
+/*
+ * Rules files: grids, patterns, assignments and scenes; and what op_mapping.yaml says of kernels.
+ */
 #include "perfdb/grid_rules.h"
 
 #include "base/embedded.h"
@@ -228,15 +231,11 @@ static void check_fields(const struct reader *r, const struct tree *node)
         S_INIT("description"),
     };
 
-    for (const struct tree *f = node->first; f != NULL; f = f->next) {
-        size_t k = 0;
-        while (k < ARRAY_LEN(known) && !str_equal(known[k], f->key))
-            k++;
-        if (k == ARRAY_LEN(known))
+    for (const struct tree *f = node->first; f != NULL; f = f->next)
+        if (!str_is_one_of(f->key, known, ARRAY_LEN(known)))
             diag_add(r->d, SEV_WARN, "grid.unknown-field",
                      (struct where){.path = r->path, .line = f->line},
                      "patterns have no field '%.*s'; it is ignored", STR_ARGS(f->key));
-    }
 }
 
 static bool is_true(const struct tree *node)
@@ -518,27 +517,20 @@ enum status grid_facts_read(struct grid_facts *facts, const char *dir, struct di
 {
     const struct tree *root, *entries;
     struct arena scratch;
-    struct mapfile map;
-    enum status st = ST_OK;
 
     *facts = (struct grid_facts){0};
     intern_init(&facts->kernels);
     arena_init(&scratch);
     const char *path = fs_join(&scratch, dir, "op_mapping.yaml");
-    if (fs_exists(path)) {
-        st = mapfile_open(&map, path, d);
-        if (st == ST_OK) {
-            st = yaml_read(&scratch, map.text, path, &root, d);
-            mapfile_close(&map);
-        }
-        if (st == ST_OK) {
-            entries = tree_get(root, S("operator_mappings"));
-            entries = entries != NULL ? entries : root;
-            for (const struct tree *e = entries->first; e != NULL; e = e->next)
-                take_entry(facts, e);
-        }
-        facts->is_there = facts->facts.n > 0;
+    bool is_there = fs_exists(path);
+    enum status st = is_there ? yaml_read_file(&scratch, path, &root, d) : ST_OK;
+    if (is_there && st == ST_OK) {
+        entries = tree_get(root, S("operator_mappings"));
+        entries = entries != NULL ? entries : root;
+        for (const struct tree *e = entries->first; e != NULL; e = e->next)
+            take_entry(facts, e);
     }
+    facts->is_there = facts->facts.n > 0;
     arena_free(&scratch);
     return st;
 }

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "base/fs.h"
-#include "base/mapfile.h"
 #include "base/num.h"
 #include "capture/classify.h"
 #include "perfdb/columns.h"
@@ -11,15 +10,9 @@
 enum status op_map_read(struct op_map *map, struct arena *arena, const char *dir, struct diag *d)
 {
     const char *path = fs_join(arena, dir, "op_mapping.yaml");
-    struct mapfile file;
 
     *map = (struct op_map){0};
-    if (!fs_exists(path))
-        return ST_OK;
-    TRY(mapfile_open(&file, path, d));
-    enum status st = yaml_read(arena, file.text, path, &map->root, d);
-    mapfile_close(&file);
-    return st;
+    return fs_exists(path) ? yaml_read_file(arena, path, &map->root, d) : ST_OK;
 }
 
 static bool is_true(const struct tree *entry, struct str key)

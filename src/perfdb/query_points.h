@@ -18,8 +18,8 @@ enum { HULL_DIMS = 3 };
 
 /* The value at `target` between `n` points of `dims` (1 to 3) coordinates each, row after row.
  * False when the target is outside their hull, or the points lie in fewer dimensions. */
-bool hull_interpolate(size_t dims, const double *points, const double *values, size_t n,
-                      const double *target, double *out);
+bool query_hull(size_t dims, const double *points, const double *values, size_t n,
+                const double *target, double *out);
 
 enum { POINT_AXES = 4 };
 
