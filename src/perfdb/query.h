@@ -12,42 +12,6 @@
 #include "perfdb/query_match.h"
 #include "report/record.h"
 
-enum op_mode { OP_COMPUTE, OP_ATTENTION, OP_ELEMENTWISE, OP_MOE, OP_MTP };
-
-struct op_entry {
-    const struct str *kernels; /* the primary one, then the alternates, each once */
-    size_t n_kernels;
-    const struct str *sub_kernels;
-    size_t n_sub_kernels;
-    bool is_communication, is_composite, is_zero_cost;
-    struct str accepted_miss; /* empty: none */
-    enum op_mode mode;
-    int64_t input_count; /* negative: all */
-};
-
-struct op_map {
-    const struct tree *root; /* NULL: there is no mapping */
-};
-
-/* Reads <dir>/op_mapping.yaml; a folder without one has an empty map. The tree lives in `arena`. */
-enum status op_map_read(struct op_map *map, struct arena *arena, const char *dir, struct diag *d);
-
-/* The entry of an operator such as "aten.mm.default" ("torch.ops." in front does not count). Keys
- * may stand under operator_mappings or at the top. False: unmapped. */
-bool op_map_find(const struct op_map *map, struct arena *arena, struct str op,
-                 struct op_entry *out);
-
-/* Policies of a kernel; negative or empty when the file says nothing. */
-double op_map_core_ratio(const struct op_map *map, struct str kernel);
-bool op_map_prefers_profiling(const struct op_map *map, struct str kernel);
-bool op_map_wants_unique(const struct op_map *map, struct str kernel);
-int64_t op_map_max_dims(const struct op_map *map, struct str kernel);
-struct str op_map_axis_transform(const struct op_map *map, struct str kernel);
-struct str op_map_axis(const struct op_map *map, struct str kernel); /* "output_numel" */
-
-/* communication_data_ref, relative to the file; empty: none. */
-struct str op_map_comm_ref(const struct op_map *map);
-
 enum query_source { QUERY_MEASURED, QUERY_INTERPOLATED, QUERY_EXTRAPOLATED, QUERY_PARTIAL };
 const char *query_source_name(unsigned source);
 
@@ -79,7 +43,7 @@ struct query_result {
 struct query_db {
     struct arena arena;
     const char *dir;
-    struct op_map map;
+    const struct tree *map;            /* op_mapping.yaml; NULL: there is none */
     VEC_OF(struct query_table) tables; /* those asked for so far */
 };
 
@@ -100,6 +64,13 @@ enum status query_run(struct query_db *db, const struct query *q, struct query_r
 /* For query_*.c: the table of a kernel, NULL when there is none. */
 enum status query_table(struct query_db *db, struct str kernel, const struct op_table **out,
                         struct diag *d);
+
+/* A setting of a kernel in op_mapping.yaml, "" when the file says nothing: "policy.a.b" stands
+ * under <policy>, kernel_overrides, <kernel>, a, b. */
+struct str query_policy(const struct query_db *db, struct str kernel, const char *path);
+
+/* A value between rows that differ in so many dimensions. */
+struct query_result query_interpolated(struct str kernel, double latency, int dims);
 
 /* The latency of a row under the policies of its kernel, and how good its source is (0 is best). */
 bool query_latency(const struct query_db *db, struct str kernel, const struct op_table *t,
