@@ -1,3 +1,6 @@
+/*
+ * Kernels of the control processor, and how much of their time other work hides.
+ */
 #include "analysis/aicpu.h"
 
 #include <stdlib.h>
@@ -8,13 +11,8 @@
 
 __extension__ typedef __int128 wide; /* products of two times */
 
-const char *aicpu_class_name(enum aicpu_class class)
-{
-    static const char *const names[] = {"AICPU_MASKED_BUT_UNDESIRABLE", "AICPU_PARTIALLY_EXPOSED",
-                                        "AICPU_EXPOSED_NOT_ALLOWED"};
-
-    return names[class];
-}
+ENUM_NAMES(aicpu_class_name, enum aicpu_class, "AICPU_MASKED_BUT_UNDESIRABLE",
+           "AICPU_PARTIALLY_EXPOSED", "AICPU_EXPOSED_NOT_ALLOWED")
 
 enum aicpu_class aicpu_classify(nanos masked, nanos duration)
 {

@@ -1,3 +1,6 @@
+/*
+ * Layers of a capture without markers: what repeats on the main stream.
+ */
 #include "analysis/arch_repeat.h"
 
 #include <assert.h>

@@ -1,3 +1,6 @@
+/*
+ * Two captures compared: groups matched, samples tested, operators summed.
+ */
 #include "analysis/compare.h"
 
 #include <math.h>
@@ -22,16 +25,9 @@ struct compare_options compare_defaults(void)
     return (struct compare_options){.min_ratio = 0.01, .min_time = 10000};
 }
 
-const char *compare_metric_name(enum compare_metric metric)
-{
-    static const char *const names[] = {
-        "service_ms",       "device_busy_union_ms",     "underfeed_ms",
-        "prelaunch_gap_ms", "internal_bubble_total_ms", "tail_gap_ms",
-        "communication_ms", "total_kernel_count",
-    };
-
-    return names[metric];
-}
+ENUM_NAMES(compare_metric_name, enum compare_metric, "service_ms", "device_busy_union_ms",
+           "underfeed_ms", "prelaunch_gap_ms", "internal_bubble_total_ms", "tail_gap_ms",
+           "communication_ms", "total_kernel_count")
 
 const char *change_name(enum change_kind kind, bool is_time)
 {

@@ -16,24 +16,9 @@
 
 __extension__ typedef __int128 wide;
 
-const char *label_name(enum label label)
-{
-    switch (label) {
-    case LABEL_SYNC_OR_H2D:
-        return "possible_sync_or_h2d";
-    case LABEL_COMM_WAIT:
-        return "possible_comm_wait";
-    case LABEL_UNTRACED_HOST:
-        return "possible_untraced_host_blocking";
-    case LABEL_LAUNCH_LAG:
-        return "possible_host_launch_lag";
-    case LABEL_PYTHON_SERIAL:
-        return "possible_python_serialization_or_lock";
-    case LABEL_INSUFFICIENT:
-        return "insufficient_evidence";
-    }
-    return "";
-}
+BIT_NAMES(label_name, enum label, "possible_sync_or_h2d", "possible_comm_wait",
+          "possible_untraced_host_blocking", "possible_host_launch_lag",
+          "possible_python_serialization_or_lock", "insufficient_evidence")
 
 unsigned evidence_labels(double host, double sync, double comm, double parallelism)
 {

@@ -1,3 +1,6 @@
+/*
+ * The rules by which MindStudio Insight opens an in-core artifact.
+ */
 #include "analysis/incore_lint.h"
 
 #include <stdarg.h>

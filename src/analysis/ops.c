@@ -1,3 +1,6 @@
+/*
+ * Kernels put together by operator, and ranked.
+ */
 #include "analysis/ops.h"
 
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/*
+ * Where steps begin and end.
+ */
 #include "analysis/steps.h"
 
 #include <regex.h>
@@ -5,13 +8,8 @@
 
 #include "analysis/study.h"
 
-const char *step_source_name(enum step_source source)
-{
-    static const char *const names[] = {"profiler_step", "iteration", "marker", "step_id_column",
-                                        "step_trace",    "fia_pass",  "pseudo"};
-
-    return names[source];
-}
+ENUM_NAMES(step_source_name, enum step_source, "profiler_step", "iteration", "marker",
+           "step_id_column", "step_trace", "fia_pass", "pseudo")
 
 static int by_begin(const void *a, const void *b)
 {

@@ -13,6 +13,22 @@
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
+/* Defines the function that names the values of an enum from 0 on, and the same for single bits. */
+#define ENUM_NAMES(function, type, ...)                                                            \
+    const char *function(type value)                                                               \
+    {                                                                                              \
+        static const char *const names[] = {__VA_ARGS__};                                          \
+                                                                                                   \
+        return names[value];                                                                       \
+    }
+#define BIT_NAMES(function, type, ...)                                                             \
+    const char *function(type value)                                                               \
+    {                                                                                              \
+        static const char *const names[] = {__VA_ARGS__};                                          \
+                                                                                                   \
+        return names[__builtin_ctz(value)];                                                        \
+    }
+
 struct str {
     const char *at;
     size_t n;

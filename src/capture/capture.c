@@ -1,3 +1,6 @@
+/*
+ * A capture filled, sealed and asked.
+ */
 #include "capture/capture.h"
 
 #include <assert.h>
@@ -23,36 +26,15 @@ static const struct str key_names[KEY_COUNT] = {
     [KEY_CAT] = S_INIT("cat"),
 };
 
-const char *slice_kind_name(enum slice_kind kind)
-{
-    static const char *const names[SLICE_KINDS] = {
-        "compute", "comm",       "comm_part", "aicpu", "copy", "wait", "control", "host_op",
-        "python",  "annotation", "runtime",   "queue", "gc",   "step", "instr",   "other",
-    };
+ENUM_NAMES(slice_kind_name, enum slice_kind, "compute", "comm", "comm_part", "aicpu", "copy",
+           "wait", "control", "host_op", "python", "annotation", "runtime", "queue", "gc", "step",
+           "instr", "other")
 
-    return names[kind];
-}
+ENUM_NAMES(lane_kind_name, enum lane_kind, "stream", "comm", "thread", "pipe", "other")
 
-const char *lane_kind_name(enum lane_kind kind)
-{
-    static const char *const names[LANE_KINDS] = {"stream", "comm", "thread", "pipe", "other"};
+ENUM_NAMES(origin_name, enum origin, "measured", "simulated", "estimated", "inferred")
 
-    return names[kind];
-}
-
-const char *origin_name(enum origin origin)
-{
-    static const char *const names[] = {"measured", "simulated", "estimated", "inferred"};
-
-    return names[origin];
-}
-
-const char *flow_kind_name(enum flow_kind kind)
-{
-    static const char *const names[] = {"launch", "queue", "backward", "flag", "other"};
-
-    return names[kind];
-}
+ENUM_NAMES(flow_kind_name, enum flow_kind, "launch", "queue", "backward", "flag", "other")
 
 struct capture *capture_new(void)
 {

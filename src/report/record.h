@@ -284,6 +284,20 @@ struct schema {
         .key = (key_), .type = (type_), .shape = SHAPE_MADE, .items = (items_),                    \
         .record = (record_), __VA_ARGS__                                                           \
     }
+/* A list that the struct holds as a struct field_items: of objects, or of `type_`. */
+#define FIELD_ITEMS(struct_, member, key_, type_, record_, ...)                                    \
+    {                                                                                              \
+        .key = (key_), .type = (type_), .shape = SHAPE_LIST,                                       \
+        .offset = offsetof(struct_, member.at), .count = offsetof(struct_, member.n),              \
+        .count_type = FIELD_U64, .record = (record_), __VA_ARGS__                                  \
+    }
+/* A list of interned names. */
+#define FIELD_NAMES(struct_, at_, n_, key_, ...)                                                   \
+    {                                                                                              \
+        .key = (key_), .type = FIELD_NAME, .shape = SHAPE_LIST, .offset = offsetof(struct_, at_),  \
+        .count = offsetof(struct_, n_), .count_type = FIELD_TYPE_OF(FIELD_MEMBER(struct_, n_)),    \
+        __VA_ARGS__                                                                                \
+    }
 /* An object with a key for each element of a list: the element's first field is the key, its second
  * the value; of more fields the value is an object. FIELD_KEYED_MADE: of a list that is made. */
 #define FIELD_KEYED(struct_, at_, n_, key_, record_, ...)                                          \
@@ -292,6 +306,12 @@ struct schema {
         .offset = offsetof(struct_, at_), .count = offsetof(struct_, n_),                          \
         .count_type = FIELD_TYPE_OF(FIELD_MEMBER(struct_, n_)),                                    \
         .stride = sizeof(*FIELD_MEMBER(struct_, at_)), .record = (record_), __VA_ARGS__            \
+    }
+#define FIELD_KEYED_ITEMS(struct_, member, key_, record_, ...)                                     \
+    {                                                                                              \
+        .key = (key_), .type = FIELD_OBJECT, .shape = SHAPE_KEYED,                                 \
+        .offset = offsetof(struct_, member.at), .count = offsetof(struct_, member.n),              \
+        .count_type = FIELD_U64, .record = (record_), __VA_ARGS__                                  \
     }
 #define FIELD_KEYED_MADE(key_, items_, record_, ...)                                               \
     {                                                                                              \

@@ -1,4 +1,4 @@
-#include "cli/completion.h"
+#include "cli/help.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,16 +9,19 @@
 #include "base/testing.h"
 
 /* The script of a shell in a temporary file; the caller removes it. */
-static void write_script(char *path, void (*script)(struct out *o))
+static void write_script(char *path, void (*script)(struct out *o, struct arena *arena))
 {
+    struct arena arena;
     struct out o;
     int fd = mkstemp(path);
 
     assert_true(fd >= 0);
     out_init(&o, fd, false);
-    script(&o);
+    arena_init(&arena);
+    script(&o, &arena);
     assert_true(out_flush(&o));
     out_fini(&o);
+    arena_free(&arena);
     close(fd);
 }
 
@@ -51,7 +54,7 @@ static bool has(const char *program)
     return is_there;
 }
 
-static void assert_parses(const char *shell, void (*script)(struct out *o))
+static void assert_parses(const char *shell, void (*script)(struct out *o, struct arena *arena))
 {
     char path[] = "/tmp/strata-completion-XXXXXX";
 
@@ -64,12 +67,12 @@ static void assert_parses(const char *shell, void (*script)(struct out *o))
 
 TEST(the_zsh_script_parses)
 {
-    assert_parses("zsh", completion_zsh);
+    assert_parses("zsh", help_zsh);
 }
 
 TEST(the_fish_script_parses)
 {
-    assert_parses("fish", completion_fish);
+    assert_parses("fish", help_fish);
 }
 
 /* What bash offers for the words typed so far; the last one is being typed. */
@@ -81,7 +84,7 @@ static void assert_offers(const char *words, const char *wanted)
                                "echo \"${COMPREPLY[*]}\"";
     char path[] = "/tmp/strata-completion-XXXXXX";
 
-    write_script(path, completion_bash);
+    write_script(path, help_bash);
     assert_says((const char *const[]){"bash", "-c", body, "bash", path, words, NULL}, wanted);
     unlink(path);
 }
@@ -107,5 +110,5 @@ TEST(bash_offers_values)
     assert_offers("strata help ver", "version\n");
 }
 
-TEST_MAIN("cli/completion", T(the_zsh_script_parses), T(the_fish_script_parses),
+TEST_MAIN("cli/cmd_completion", T(the_zsh_script_parses), T(the_fish_script_parses),
           T(bash_offers_commands), T(bash_offers_options_of_the_command), T(bash_offers_values))

@@ -1,4 +1,4 @@
-#include "cli/window.h"
+#include "flow/flow_convert.h"
 
 #include "base/testing_arena.h"
 
@@ -6,7 +6,7 @@ TEST(steps_are_numbers_and_ranges)
 {
     struct convert_steps *list;
 
-    assert_int_equal(window_steps("3-5,7, 9-", &arena, &list), 3);
+    assert_int_equal(convert_steps_parse("3-5,7, 9-", &arena, &list), 3);
     assert_int_equal(list[0].first, 3);
     assert_int_equal(list[0].last, 5);
     assert_int_equal(list[1].first, 7);
@@ -21,14 +21,14 @@ TEST(what_is_no_step_is_refused)
     struct convert_steps *list;
 
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
-        assert_int_equal(window_steps(wrong[i], &arena, &list), 0);
+        assert_int_equal(convert_steps_parse(wrong[i], &arena, &list), 0);
 }
 
 static void assert_range(const char *text, nanos begin, nanos end)
 {
     struct interval range;
 
-    assert_true(window_range(text, &range));
+    assert_true(convert_range_parse(text, &range));
     assert_int_equal(range.begin, begin);
     assert_int_equal(range.end, end);
 }
@@ -63,8 +63,8 @@ TEST(what_is_no_range_is_refused)
     struct interval range;
 
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
-        assert_false(window_range(wrong[i], &range));
+        assert_false(convert_range_parse(wrong[i], &range));
 }
 
-TEST_MAIN("cli/window", TA(steps_are_numbers_and_ranges), TA(what_is_no_step_is_refused),
+TEST_MAIN("flow/flow_convert", TA(steps_are_numbers_and_ranges), TA(what_is_no_step_is_refused),
           T(times_have_units_and_either_end_may_be_open), T(what_is_no_range_is_refused))
