@@ -2,7 +2,6 @@
  * strata db compare-ops: predicted against measured time of every kernel, scenario by scenario.
  */
 #include "base/fs.h"
-#include "cli/db_output.h"
 #include "cli/opt_db.h"
 #include "perfdb/compare_ops.h"
 #include "perfdb/compare_shapes.h"

@@ -1,3 +1,6 @@
+/*
+ * Judges the tables of a database, cell by cell and row by row.
+ */
 #include "perfdb/check.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/*
+ * How long collectives should take, and which configurations of ranks are measured.
+ */
 #include "perfdb/comm_model.h"
 
 #include <inttypes.h>

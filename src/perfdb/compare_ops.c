@@ -1,3 +1,6 @@
+/*
+ * Predicted against measured time by kernel: sums, the document and the table of the public tool.
+ */
 #include "perfdb/compare_ops.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/*
+ * Sizes of models, from the rules or from a config.json.
+ */
 #include "perfdb/grid_models.h"
 
 #include <stdlib.h>

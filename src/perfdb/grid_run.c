@@ -1,3 +1,6 @@
+/*
+ * Fills the tables below a folder with generated rows and writes them.
+ */
 #include "perfdb/grid_run.h"
 
 #include <stdlib.h>

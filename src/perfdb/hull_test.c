@@ -1,4 +1,4 @@
-#include "perfdb/query_points.h"
+#include "perfdb/query.h"
 
 #include <math.h>
 #include <stdint.h>

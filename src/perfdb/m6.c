@@ -1,3 +1,6 @@
+/*
+ * M1 to M6: how much of a prediction rests on measurements, and how close it comes.
+ */
 #include "perfdb/m6.h"
 
 #include <math.h>

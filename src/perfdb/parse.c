@@ -1,3 +1,6 @@
+/*
+ * Exports become operator tables, beside or in place of those that are there.
+ */
 #include "perfdb/parse.h"
 
 #include "base/cancel.h"

@@ -1,3 +1,6 @@
+/*
+ * Folders of a database: versions, what is installed here, the path, and the tables below it.
+ */
 #include "perfdb/place.h"
 
 #include <stdlib.h>

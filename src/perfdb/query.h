@@ -7,10 +7,45 @@
 #ifndef STRATA_PERFDB_QUERY_H
 #define STRATA_PERFDB_QUERY_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
 #include "base/yaml.h"
-#include "perfdb/query_comm.h"
 #include "perfdb/query_match.h"
+#include "perfdb/table.h"
 #include "report/record.h"
+
+enum comm_method { COMM_ALPHA_BETA, COMM_BRACKET_LINEAR };
+
+struct comm_query {
+    int64_t bytes, num_devices;
+    int64_t tier; /* of the topology; negative: any */
+    enum comm_method method;
+};
+
+struct comm_result {
+    const char *miss; /* NULL: found; else the reason */
+    double latency_us;
+    bool is_interpolated;
+};
+
+/* Asks a table with message_bytes, num_devices and perhaps topology_tier. */
+struct comm_result query_comm(const struct op_table *t, const struct comm_query *q);
+
+/* "all_reduce" gives "hcom_allReduce_"; a name that begins with "hcom_" gives itself. Empty: no
+ * such collective. */
+struct str query_comm_kernel(struct str name);
+
+/* The latency of a row: the first of the replayed, the profiled and the plain duration that is
+ * finite and above 0. `column` tells which (0, 1 or 2). */
+struct latency_columns {
+    int at[3];
+};
+struct latency_columns latency_columns(const struct op_table *t);
+bool latency_of(const struct op_table *t, size_t row, const struct latency_columns *c, double *out,
+                int *column);
 
 enum query_source { QUERY_MEASURED, QUERY_INTERPOLATED, QUERY_EXTRAPOLATED, QUERY_PARTIAL };
 const char *query_source_name(unsigned source);
@@ -86,5 +121,39 @@ enum status query_attention(struct query_db *db, const struct query *q, const st
 
 /* strata.db-query/1, over a struct query_result. */
 extern const struct schema query_schema;
+
+/*
+ * Values between measured points (query_points.c). Points share everything but their coordinates
+ * on a few axes. Those that agree with the target on all axes but the chosen ones are used; several
+ * at one place count as their median. There is no extrapolation.
+ */
+enum { HULL_DIMS = 3 };
+
+/* The value at `target` between `n` points of `dims` (1 to 3) coordinates each, row after row.
+ * False when the target is outside their hull, or the points lie in fewer dimensions. */
+bool query_hull(size_t dims, const double *points, const double *values, size_t n,
+                const double *target, double *out);
+
+enum { POINT_AXES = 4 };
+
+struct query_point {
+    double at[POINT_AXES];
+    double latency;
+};
+
+struct query_points {
+    VEC_OF(struct query_point) points;
+};
+
+/* Which axes may vary, as bits; the others must agree. */
+struct query_axes {
+    unsigned mask;
+    size_t n_axes; /* in all */
+};
+
+/* The latency at `target`. One axis: on the line between the nearest points below and above. Two
+ * and three: on the Delaunay simplex around the target. False: no answer. */
+bool query_points_value(const struct query_points *p, struct query_axes axes, const double *target,
+                        double *out);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include "perfdb/columns.h"
 #include "perfdb/query.h"
-#include "perfdb/query_points.h"
 
 enum { SEQ_TOLERANCE = 16, SPARSE_DENSE = 3 };
 

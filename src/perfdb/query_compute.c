@@ -5,7 +5,6 @@
 #include "base/num.h"
 #include "perfdb/columns.h"
 #include "perfdb/query.h"
-#include "perfdb/query_points.h"
 
 enum kind {
     KIND_MATMUL,      /* M, K, N */

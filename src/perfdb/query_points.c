@@ -1,4 +1,7 @@
-#include "perfdb/query_points.h"
+/*
+ * Values between points: on a line, or on the simplex around the target.
+ */
+#include "perfdb/query.h"
 
 #include <math.h>
 #include <stdlib.h>

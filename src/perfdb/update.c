@@ -1,3 +1,6 @@
+/*
+ * Replayed durations put into one table.
+ */
 #include "perfdb/update.h"
 
 #include <math.h>
