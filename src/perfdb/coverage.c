@@ -289,14 +289,16 @@ enum status coverage_rules_axis(const struct coverage_rules *rules, struct str p
     return read_rule(rules, node != NULL ? node : grid_node(rules, grid), out, is_there);
 }
 
-enum status coverage_rules_comm(const struct coverage_rules *rules, struct str axis,
-                                struct coverage_rule *out, bool *is_there)
+/* The rule for an axis of collectives. */
+static enum status comm_rule(const struct coverage_rules *rules, struct str axis,
+                             struct coverage_rule *out, bool *is_there)
 {
     return read_rule(rules, tree_get(tree_get(rules->root, S("communication_axes")), axis), out,
                      is_there);
 }
 
-const struct coverage_segment *coverage_rule_limit(const struct coverage_rule *rule, int64_t upper)
+/* The limit for a pair of neighbours whose larger value is `upper`; NULL: none. */
+static const struct coverage_segment *limit_of(const struct coverage_rule *rule, int64_t upper)
 {
     for (size_t i = 0; i < rule->segments_n; i++)
         if (upper >= rule->segments[i].min && upper <= rule->segments[i].max)
@@ -350,7 +352,7 @@ static void find_gaps(struct arena *arena, const struct coverage_rule *rule, con
         if (rule->has_range && (to <= rule->min || from >= rule->max))
             continue;
         int64_t upper = rule->has_range && to > rule->max ? rule->max : to;
-        const struct coverage_segment *limit = coverage_rule_limit(rule, upper);
+        const struct coverage_segment *limit = limit_of(rule, upper);
         if (limit != NULL && is_too_wide(limit, from, to, &gaps[out->gaps_n]))
             out->gaps_n++;
     }
@@ -422,7 +424,7 @@ static enum status check_messages(struct job *j)
     struct coverage_rule rule;
     bool is_there;
 
-    TRY(coverage_rules_comm(&j->rules, column, &rule, &is_there));
+    TRY(comm_rule(&j->rules, column, &rule, &is_there));
     if (is_there && coverage_points_column(&points, j->t, column))
         measure_axis(j, column, &rule, &points);
     vec_free(&points.at);

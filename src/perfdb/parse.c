@@ -338,6 +338,7 @@ static void open_tables(struct parse_plan *plan, const char *dir, uint32_t *plac
             continue;
         place[i] = (uint32_t)plan->files.n;
         f.path = fs_join(&plan->arena, dir, parse_file_name(&plan->arena, k->types.at[i]).at);
+        f.op = table_stem(f.path);
         table_init(&f.fresh, f.path);
         table_arrange(&f.fresh, columns_parsed(), PARSED_N);
         if (str_equal(k->types.at[i], KERNELS_FIA))
@@ -411,14 +412,8 @@ enum status parse_write(struct parse_plan *plan, struct diag *d)
     return ST_OK;
 }
 
-static struct field_value operator_of(const void *of, const struct record_env *env)
-{
-    (void)env;
-    return value_text(table_stem(((const struct parse_file *)of)->path));
-}
-
 static const struct field file_fields[] = {
-    FIELD_CALC(FIELD_STR, "operator", operator_of),
+    FIELD(struct parse_file, op, "operator"),
     FIELD(struct parse_file, fresh.n_rows, "rows"),
     FIELD(struct parse_file, rows_dropped, "rows_dropped"),
     FIELD(struct parse_file, columns_lost, "columns_dropped"),
