@@ -74,9 +74,7 @@ static int most_exposed_first(const void *a, const void *b)
     const struct aicpu_op *x = a, *y = b;
     nanos exposed_x = x->duration - x->masked, exposed_y = y->duration - y->masked;
 
-    if (exposed_x != exposed_y)
-        return exposed_x > exposed_y ? -1 : 1;
-    return str_compare(x->key, y->key);
+    return ORDER(exposed_y, exposed_x) ?: str_compare(x->key, y->key);
 }
 
 static void set_classes(struct aicpu *a)

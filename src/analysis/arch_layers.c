@@ -343,9 +343,7 @@ static int heaviest_first(const void *a, const void *b)
 {
     const struct distance *x = a, *y = b;
 
-    if (x->weight != y->weight)
-        return x->weight > y->weight ? -1 : 1;
-    return x->length > y->length ? -1 : x->length < y->length;
+    return ORDER(y->weight, x->weight) ?: ORDER(y->length, x->length);
 }
 
 static void count_distance(struct distance *list, size_t *n, struct hash *seen, size_t length,

@@ -110,9 +110,7 @@ static int longest_first(const void *a, const void *b)
 {
     const struct interval *x = a, *y = b;
 
-    if (length(*x) != length(*y))
-        return length(*x) > length(*y) ? -1 : 1;
-    return x->begin < y->begin ? -1 : x->begin > y->begin;
+    return ORDER(length(*y), length(*x)) ?: ORDER(x->begin, y->begin);
 }
 
 static int longest_bubble_first(const void *a, const void *b)

@@ -87,7 +87,7 @@ static int by_key(const void *a, const void *b)
 {
     const struct op_count *x = a, *y = b;
 
-    return x->key < y->key ? -1 : x->key > y->key;
+    return ORDER(x->key, y->key);
 }
 
 /* The operators of one step, each once. */
@@ -187,7 +187,7 @@ static int by_place(const void *a, const void *b)
 {
     const struct pairing *x = a, *y = b;
 
-    return x->a < y->a ? -1 : x->a > y->a;
+    return ORDER(x->a, y->a);
 }
 
 /* All pairs of groups, the most alike first; and each group taken once. */
@@ -385,9 +385,7 @@ static int slower_first(const void *a, const void *b)
 {
     const struct compare_op *x = a, *y = b;
 
-    if (x->change.delta != y->change.delta)
-        return x->change.delta > y->change.delta ? -1 : 1;
-    return str_compare(x->key, y->key);
+    return ORDER(y->change.delta, x->change.delta) ?: str_compare(x->key, y->key);
 }
 
 /* Operators that occur on either side. */
@@ -456,9 +454,7 @@ static int most_added_first(const void *a, const void *b)
     nanos dx = nanos_sub(x->total[SIDE_B], x->total[SIDE_A]);
     nanos dy = nanos_sub(y->total[SIDE_B], y->total[SIDE_A]);
 
-    if (dx != dy)
-        return dx > dy ? -1 : 1;
-    return str_compare(x->key, y->key);
+    return ORDER(dy, dx) ?: str_compare(x->key, y->key);
 }
 
 static void compare_totals(struct comparer *c)

@@ -213,13 +213,8 @@ static int heaviest_first(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
 
-    if (x->weight != y->weight)
-        return x->weight > y->weight ? -1 : 1;
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    if (x->op != y->op)
-        return x->op < y->op ? -1 : 1;
-    return x->metric < y->metric ? -1 : x->metric > y->metric;
+    return ORDER(y->weight, x->weight) ?: ORDER(x->group, y->group) ?: ORDER(x->op, y->op)
+           ?: ORDER(x->metric, y->metric);
 }
 
 /* Of many rows in order those in the middle, which changed least, are left out. */

@@ -399,9 +399,7 @@ static int longest_first(const void *a, const void *b)
 {
     const struct group *x = a, *y = b;
 
-    if (x->service_sum != y->service_sum)
-        return x->service_sum > y->service_sum ? -1 : 1;
-    return x->steps[0] < y->steps[0] ? -1 : 1;
+    return ORDER(y->service_sum, x->service_sum) ?: ORDER(x->steps[0], y->steps[0]);
 }
 
 static void collect(struct study *st, struct groups *out, const struct sorter *s, size_t n_steps)

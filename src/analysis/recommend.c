@@ -240,9 +240,7 @@ static int by_priority(const void *a, const void *b)
     const struct recommendation *x = *(const struct recommendation *const *)a;
     const struct recommendation *y = *(const struct recommendation *const *)b;
 
-    if (x->priority != y->priority)
-        return x->priority < y->priority ? -1 : 1;
-    return x < y ? -1 : x > y;
+    return ORDER(x->priority, y->priority) ?: ORDER(x, y);
 }
 
 static void put_in_order(struct adviser *a, struct recommendations *out)

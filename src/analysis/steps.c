@@ -15,9 +15,7 @@ static int by_begin(const void *a, const void *b)
 {
     const struct step *x = a, *y = b;
 
-    if (x->window.begin != y->window.begin)
-        return x->window.begin < y->window.begin ? -1 : 1;
-    return str_compare(x->id, y->id);
+    return ORDER(x->window.begin, y->window.begin) ?: str_compare(x->id, y->id);
 }
 
 static struct step column_step(struct study *st, struct str id, nanos begin)

@@ -75,6 +75,14 @@ static inline struct str str_part(struct str s, size_t from, size_t n)
     return (struct str){s.n > 0 ? s.at + from : s.at, n};
 }
 
+/*
+ * The order of two numbers, as qsort() asks for it. Keys that decide only among equals follow
+ * behind `?:`, the value in front of it unless that is 0:
+ *
+ *     return ORDER(x->lane, y->lane) ?: ORDER(y->dur, x->dur) ?: str_compare(x->name, y->name);
+ */
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
 /* Byte order, shorter first on a tie: the order of every sorted output. */
 int str_compare(struct str a, struct str b);
 int str_order(const void *a, const void *b); /* the same for qsort() */

@@ -203,11 +203,7 @@ static int by_ends(const void *a, const void *b)
 {
     const struct flow *x = a, *y = b;
 
-    if (x->from != y->from)
-        return x->from < y->from ? -1 : 1;
-    if (x->to != y->to)
-        return x->to < y->to ? -1 : 1;
-    return (int)x->kind - (int)y->kind;
+    return ORDER(x->from, y->from) ?: ORDER(x->to, y->to) ?: ORDER(x->kind, y->kind);
 }
 
 /* Sorts the arrows of each slice in a list that is in order of those slices. */
@@ -274,9 +270,7 @@ static int by_time(const void *a, const void *b)
 {
     const struct sample *x = a, *y = b;
 
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    return x->value < y->value ? -1 : x->value > y->value;
+    return ORDER(x->at, y->at) ?: ORDER(x->value, y->value);
 }
 
 static void seal_series(struct capture *cap)
@@ -295,22 +289,15 @@ static int by_number(const void *a, const void *b)
 {
     const struct mark *x = a, *y = b;
 
-    if (x->source != y->source)
-        return x->source < y->source ? -1 : 1;
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x->end < y->end ? -1 : x->end > y->end;
+    return ORDER(x->source, y->source) ?: ORDER(x->number, y->number) ?: ORDER(x->begin, y->begin)
+           ?: ORDER(x->end, y->end);
 }
 
 static int by_begin(const void *a, const void *b)
 {
     const struct mark *x = a, *y = b;
 
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return by_number(a, b);
+    return ORDER(x->begin, y->begin) ?: by_number(a, b);
 }
 
 static void seal_marks(struct capture *cap)

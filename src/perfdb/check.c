@@ -204,11 +204,8 @@ static int by_line(const void *a, const void *b)
 {
     const struct check_finding *x = a, *y = b;
 
-    if (x->line != y->line)
-        return x->line < y->line ? -1 : 1;
-    if (x->is_note != y->is_note)
-        return x->is_note ? 1 : -1;
-    return str_compare(x->what, y->what);
+    return ORDER(x->line, y->line) ?: ORDER(x->is_note, y->is_note)
+           ?: str_compare(x->what, y->what);
 }
 
 void check_table(struct check *c, const struct place_file *file)

@@ -369,20 +369,14 @@ static int compare_fits(const void *a, const void *b)
 {
     const struct comm_fit *x = a, *y = b;
 
-    if (x->op != y->op)
-        return x->op < y->op ? -1 : 1;
-    if (x->ranks != y->ranks)
-        return x->ranks < y->ranks ? -1 : 1;
-    return (x->tier > y->tier) - (x->tier < y->tier);
+    return ORDER(x->op, y->op) ?: ORDER(x->ranks, y->ranks) ?: ORDER(x->tier, y->tier);
 }
 
 static int by_group(const void *a, const void *b)
 {
     const struct comm_point *x = a, *y = b;
 
-    if (x->ranks != y->ranks)
-        return x->ranks < y->ranks ? -1 : 1;
-    return (x->tier > y->tier) - (x->tier < y->tier);
+    return ORDER(x->ranks, y->ranks) ?: ORDER(x->tier, y->tier);
 }
 
 static void add_point(struct sums *s, const struct comm_point *p)

@@ -229,9 +229,7 @@ static int by_pid(const void *a, const void *b)
 {
     const struct trace_process *x = a, *y = b;
 
-    if (x->pid.n != y->pid.n)
-        return x->pid.n < y->pid.n ? -1 : 1;
-    return str_compare(x->pid, y->pid);
+    return ORDER(x->pid.n, y->pid.n) ?: str_compare(x->pid, y->pid);
 }
 
 /* The processes that complete events belong to, as `{0, 1}`; `last` is one of them. */

@@ -196,9 +196,7 @@ static int by_count(const void *a, const void *b)
 {
     const struct update_duplicate *x = a, *y = b;
 
-    if (x->count != y->count)
-        return x->count > y->count ? -1 : 1;
-    return str_compare(x->shapes, y->shapes);
+    return ORDER(y->count, x->count) ?: str_compare(x->shapes, y->shapes);
 }
 
 /* Rows by signature; the first of several counts, and the others are told. */

@@ -44,7 +44,7 @@ static struct field_value stored(const struct field *f, enum field_type type, co
     case FIELD_F64:
         return value_real(*(const double *)at);
     case FIELD_CSTR:
-        return cstr_value(*(const char *const *)at);
+        return cstr_value(*(const char *const *)at != NULL ? *(const char *const *)at : f->text);
     case FIELD_STR:
         return value_text(*(const struct str *)at);
     case FIELD_NAME:
@@ -139,6 +139,8 @@ static struct field_items items_of(const struct field *f, const void *record,
     case SHAPE_POINTERS:
     case SHAPE_KEYED:
         return (struct field_items){*(const void *const *)at, stored_count(f, record)};
+    case SHAPE_ROOM:
+        return (struct field_items){at, stored_count(f, record)};
     case SHAPE_ARRAY:
     case SHAPE_NAMED:
         return (struct field_items){at, f->count};

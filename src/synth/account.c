@@ -14,7 +14,7 @@ static int by_time(const void *a, const void *b)
 {
     const struct edge *x = a, *y = b;
 
-    return x->at < y->at ? -1 : x->at > y->at;
+    return ORDER(x->at, y->at);
 }
 
 void account_sweep(const struct account_span *spans, size_t n, unsigned with, unsigned without,

@@ -257,9 +257,7 @@ static int by_begin(const void *a, const void *b)
 {
     const struct synth_task *x = a, *y = b;
 
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x->connection < y->connection ? -1 : x->connection > y->connection;
+    return ORDER(x->begin, y->begin) ?: ORDER(x->connection, y->connection);
 }
 
 /* Rows in the table's order, and each one's distance to the row before it. */

@@ -346,9 +346,7 @@ static int by_total(const void *a, const void *b)
 {
     const struct truth_sum *x = a, *y = b;
 
-    if (x->total.dur != y->total.dur)
-        return x->total.dur > y->total.dur ? -1 : 1;
-    return strcmp(x->name, y->name);
+    return ORDER(y->total.dur, x->total.dur) ?: strcmp(x->name, y->name);
 }
 
 static int by_mean_cost(const void *a, const void *b)
@@ -358,9 +356,7 @@ static int by_mean_cost(const void *a, const void *b)
     wide left = (wide)(x->total.dur + x->total.wait) * y->total.count;
     wide right = (wide)(y->total.dur + y->total.wait) * x->total.count;
 
-    if (left != right)
-        return left > right ? -1 : 1;
-    return strcmp(x->name, y->name);
+    return ORDER(right, left) ?: strcmp(x->name, y->name);
 }
 
 /* More than 95 % waiting, under 10 us of work on average, among the ten costliest by mean. */
