@@ -370,6 +370,10 @@ static inline struct field_value value_none(void)
     return (struct field_value){.type = VALUE_NONE};
 }
 
+/* A value by itself, as JSON and as a cell. */
+void value_json(struct json_writer *w, struct field_value v);
+void value_csv(struct csv_write *out, struct field_value v);
+
 /* A field's value in a record, after .flag, .missing and .scale; VALUE_NONE when not known. For
  * fields of one value. */
 struct field_value field_value(const struct field *f, const void *record,
