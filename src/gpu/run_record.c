@@ -58,11 +58,17 @@ static const struct field work_fields[] = {
 };
 const struct record gpu_work_record = RECORD(struct gpu_work, work_fields);
 
-static const struct field stage_work_fields[] = {
-    FIELD(struct gpu_stage, name, "name"),
-    FIELD_SPLICE(struct gpu_stage, work, &gpu_work_record),
-};
-static const struct record stage_work_record = RECORD(struct gpu_stage, stage_work_fields);
+static void write_work(struct json_writer *w, const void *record, const struct record_env *env)
+{
+    const struct gpu_run *run = record;
+
+    json_write_object(w);
+    for (size_t i = 0; i < run->stages.n; i++) {
+        json_write_key(w, run->stages.at[i].name);
+        record_json(w, &gpu_work_record, &run->stages.at[i].work, env);
+    }
+    json_write_end(w);
+}
 
 static const struct field params_fields[] = {
     FIELD(struct gpu_run, kernel, "kernel"),
@@ -72,7 +78,7 @@ static const struct field params_fields[] = {
     FIELD(struct gpu_run, warmup, "warmup", .is_optional = true),
     FIELD_INSIDE(struct gpu_run, device, "device", &device_record),
     FIELD_INSIDE(struct gpu_run, peaks, "peaks", &peaks_record),
-    FIELD_KEYED(struct gpu_run, stages.at, stages.n, "work", &stage_work_record),
+    FIELD_WRITTEN("work", write_work),
 };
 const struct record gpu_params_record = RECORD(struct gpu_run, params_fields);
 
@@ -294,8 +300,10 @@ static const struct field judged_fields[] = {
 };
 static const struct record judged_record = RECORD(struct gpu_stage, judged_fields);
 
-static const struct field top_fields[] = {
-    EXTRA(id), EXTRA(name), FIELD(struct gpu_opportunity, gain, "gain_pct"), EXTRA(trigger)};
+#define CHANCE(member, key) FIELD(struct gpu_opportunity, member, key)
+
+static const struct field top_fields[] = {CHANCE(id, "id"), CHANCE(name, "name"),
+                                          CHANCE(gain, "gain_pct"), CHANCE(trigger, "trigger")};
 static const struct record top_record = RECORD(struct gpu_opportunity, top_fields);
 
 static struct field_value duration_of(const void *record, const struct record_env *env)
