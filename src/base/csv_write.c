@@ -1,3 +1,4 @@
+/* Cells quoted where reading them back needs it. */
 #include "base/csv_write.h"
 
 #include <inttypes.h>

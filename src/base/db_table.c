@@ -1,3 +1,4 @@
+/* Walks the B-tree pages of a table; what it does not know is left to SQLite. */
 #include "base/db_table.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Texts in an arena, found by hash; numbers count up from 1. */
 #include "base/intern.h"
 
 #include <assert.h>

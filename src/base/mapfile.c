@@ -1,3 +1,4 @@
+/* Small files are read, large ones mapped; what is no plain file is read to its end. */
 #include "base/mapfile.h"
 
 #include <errno.h>

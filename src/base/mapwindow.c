@@ -1,3 +1,4 @@
+/* Maps a window at a time and unmaps what lies behind. */
 #include "base/mapwindow.h"
 
 #include <sys/mman.h>

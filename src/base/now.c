@@ -1,3 +1,4 @@
+/* The monotonic clock. */
 #include "base/now.h"
 
 #include <time.h>

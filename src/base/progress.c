@@ -1,3 +1,4 @@
+/* A line on a terminal that is rewritten, at most some times a second. */
 #include "base/progress.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Passes of a byte each, those skipped in which all bytes are equal. */
 #include "base/radix.h"
 
 #include <stdbool.h>
