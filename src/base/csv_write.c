@@ -1,32 +1,6 @@
 /* Cells quoted where reading them back needs it. */
 #include "base/csv_write.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-
-#include "base/num.h"
-
-static void flush(struct csv_write *out)
-{
-    if (out->n > 0 && !out->has_failed)
-        out->has_failed = !out->sink.write(out->sink.ctx, (struct str){out->buffer, out->n});
-    out->n = 0;
-}
-
-static void put(struct csv_write *out, struct str text)
-{
-    while (text.n > 0) {
-        size_t room = CSV_WRITE_BUFFER - out->n;
-        size_t n = text.n < room ? text.n : room;
-        memcpy(out->buffer + out->n, text.at, n);
-        out->n += n;
-        text = str_part(text, n, text.n);
-        if (out->n == CSV_WRITE_BUFFER)
-            flush(out);
-    }
-}
-
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t';
@@ -47,55 +21,56 @@ static bool needs_quotes(struct str s)
 
 static void put_quoted(struct csv_write *out, struct str text)
 {
-    put(out, S("\""));
+    text_out_put(&out->text, S("\""));
     for (;;) {
         size_t quote = str_find_char(text, '"');
-        put(out, str_part(text, 0, quote));
+        text_out_put(&out->text, str_part(text, 0, quote));
         if (quote == text.n)
             break;
-        put(out, S("\"\""));
+        text_out_put(&out->text, S("\"\""));
         text = str_part(text, quote + 1, text.n);
     }
-    put(out, S("\""));
+    text_out_put(&out->text, S("\""));
 }
 
 void csv_write_open(struct csv_write *out, struct sink sink)
 {
-    out->sink = sink;
-    out->n = 0;
     out->cells = 0;
     out->is_empty = true;
-    out->has_failed = false;
+    text_out_open(&out->text, sink);
+}
+
+static void begin_cell(struct csv_write *out)
+{
+    if (out->cells++ > 0)
+        text_out_put(&out->text, S(","));
 }
 
 void csv_write_cell(struct csv_write *out, struct str text)
 {
-    if (out->cells++ > 0)
-        put(out, S(","));
+    begin_cell(out);
     if (text.n > 0)
         out->is_empty = false;
     if (needs_quotes(text))
         put_quoted(out, text);
     else
-        put(out, text);
+        text_out_put(&out->text, text);
 }
 
 void csv_write_i64(struct csv_write *out, int64_t value)
 {
-    char text[NUM_TEXT];
-    int n = snprintf(text, sizeof(text), "%" PRId64, value);
-
-    csv_write_cell(out, (struct str){text, (size_t)n});
+    begin_cell(out);
+    out->is_empty = false;
+    text_out_i64(&out->text, value);
 }
 
 void csv_write_f64(struct csv_write *out, double value)
 {
-    char text[NUM_TEXT];
-
-    if (isfinite(value))
-        csv_write_cell(out, (struct str){text, num_print_f64(text, value)});
-    else
-        csv_write_cell(out, S(""));
+    begin_cell(out);
+    if (!isfinite(value))
+        return;
+    out->is_empty = false;
+    text_out_f64(&out->text, value);
 }
 
 void csv_write_row(struct csv_write *out)
@@ -103,8 +78,9 @@ void csv_write_row(struct csv_write *out)
     if (out->cells == 0)
         return;
     if (out->cells == 1 && out->is_empty)
-        put(out, S("\"\"")); /* a bare line end would be an empty line, which readers skip */
-    put(out, S("\n"));
+        text_out_put(&out->text,
+                     S("\"\"")); /* a bare line end would be an empty line, which readers skip */
+    text_out_put(&out->text, S("\n"));
     out->cells = 0;
     out->is_empty = true;
 }
@@ -112,6 +88,5 @@ void csv_write_row(struct csv_write *out)
 bool csv_write_close(struct csv_write *out)
 {
     csv_write_row(out);
-    flush(out);
-    return !out->has_failed;
+    return text_out_close(&out->text);
 }

@@ -1,4 +1,4 @@
-/* Texts in an arena, found by hash; numbers count up from 1. */
+/* Texts in an arena, found by hash. */
 #include "base/intern.h"
 
 #include <assert.h>

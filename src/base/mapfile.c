@@ -1,4 +1,4 @@
-/* Small files are read, large ones mapped; what is no plain file is read to its end. */
+/* Small files are read, large ones mapped, all that are no plain files refused. */
 #include "base/mapfile.h"
 
 #include <errno.h>

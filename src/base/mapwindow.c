@@ -1,4 +1,4 @@
-/* Maps a window at a time and unmaps what lies behind. */
+/* Maps windows and counts their users; the last one unmaps. */
 #include "base/mapwindow.h"
 
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-/* A line on a terminal that is rewritten, at most some times a second. */
+/* The text of the line, and when it is due. */
 #include "base/progress.h"
 
 #include <stdio.h>

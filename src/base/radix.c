@@ -1,4 +1,4 @@
-/* Passes of a byte each, those skipped in which all bytes are equal. */
+/* Passes over the digits that differ; lists that are nearly sorted are merged instead. */
 #include "base/radix.h"
 
 #include <stdbool.h>
