@@ -170,6 +170,16 @@ struct str arena_vformat(struct arena *a, const char *format, va_list args)
     return (struct str){text, (size_t)n};
 }
 
+const char *arena_printf(struct arena *a, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    struct str text = arena_vformat(a, format, args);
+    va_end(args);
+    return text.at;
+}
+
 struct str arena_format(struct arena *a, const char *format, ...)
 {
     va_list args;

@@ -7,11 +7,12 @@ static bool is_blank(char c)
 }
 
 /* A leading byte-order mark would be taken for the file's own. */
-static bool needs_quotes(struct str s)
+static bool needs_quotes(const struct csv_write *out, struct str s)
 {
     if (s.n == 0)
         return false;
-    if (is_blank(s.at[0]) || is_blank(s.at[s.n - 1]) || str_starts(s, S("\xef\xbb\xbf")))
+    if (!out->is_plain &&
+        (is_blank(s.at[0]) || is_blank(s.at[s.n - 1]) || str_starts(s, S("\xef\xbb\xbf"))))
         return true;
     for (size_t i = 0; i < s.n; i++)
         if (s.at[i] == ',' || s.at[i] == '"' || s.at[i] == '\r' || s.at[i] == '\n')
@@ -35,52 +36,62 @@ static void put_quoted(struct csv_write *out, struct str text)
 
 void csv_write_open(struct csv_write *out, struct sink sink)
 {
+    text_out_open(&out->text, sink);
     out->cells = 0;
     out->is_empty = true;
-    text_out_open(&out->text, sink);
+    out->is_plain = out->has_crlf = false;
 }
 
-static void begin_cell(struct csv_write *out)
+static void begin_cell(struct csv_write *out, bool has_text)
 {
     if (out->cells++ > 0)
         text_out_put(&out->text, S(","));
+    if (has_text)
+        out->is_empty = false;
 }
 
 void csv_write_cell(struct csv_write *out, struct str text)
 {
-    begin_cell(out);
-    if (text.n > 0)
-        out->is_empty = false;
-    if (needs_quotes(text))
+    begin_cell(out, text.n > 0);
+    if (needs_quotes(out, text))
         put_quoted(out, text);
     else
         text_out_put(&out->text, text);
 }
 
+void csv_write_quoted(struct csv_write *out, struct str text)
+{
+    begin_cell(out, text.n > 0);
+    put_quoted(out, text);
+}
+
 void csv_write_i64(struct csv_write *out, int64_t value)
 {
-    begin_cell(out);
-    out->is_empty = false;
+    begin_cell(out, true);
     text_out_i64(&out->text, value);
+}
+
+void csv_write_u64(struct csv_write *out, uint64_t value)
+{
+    begin_cell(out, true);
+    text_out_u64(&out->text, value);
 }
 
 void csv_write_f64(struct csv_write *out, double value)
 {
-    begin_cell(out);
-    if (!isfinite(value))
-        return;
-    out->is_empty = false;
-    text_out_f64(&out->text, value);
+    begin_cell(out, isfinite(value));
+    if (isfinite(value))
+        text_out_f64(&out->text, value);
 }
 
 void csv_write_row(struct csv_write *out)
 {
     if (out->cells == 0)
         return;
+    /* A bare line end would be an empty line, which readers skip. */
     if (out->cells == 1 && out->is_empty)
-        text_out_put(&out->text,
-                     S("\"\"")); /* a bare line end would be an empty line, which readers skip */
-    text_out_put(&out->text, S("\n"));
+        text_out_put(&out->text, S("\"\""));
+    text_out_put(&out->text, out->has_crlf ? S("\r\n") : S("\n"));
     out->cells = 0;
     out->is_empty = true;
 }

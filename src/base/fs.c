@@ -253,6 +253,15 @@ enum status outfile_commit(struct outfile *f, enum outfile_sync sync, struct dia
     return st;
 }
 
+enum status outfile_save(const char *path, struct str text, struct diag *d)
+{
+    struct outfile f;
+
+    TRY(outfile_open(&f, path, d));
+    outfile_write(&f, text);
+    return outfile_commit(&f, OUTFILE_FAST, d);
+}
+
 void outfile_abort(struct outfile *f)
 {
     if (f->path == NULL)

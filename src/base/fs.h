@@ -47,6 +47,9 @@ struct sink outfile_sink(struct outfile *f);
  * removes the temporary when anything failed since outfile_open(). */
 enum status outfile_commit(struct outfile *f, enum outfile_sync sync, struct diag *d);
 
+/* A whole file: opened, written and committed with OUTFILE_FAST. */
+enum status outfile_save(const char *path, struct str text, struct diag *d);
+
 /* Drops what was written. Harmless after a commit or a failed open. */
 void outfile_abort(struct outfile *f);
 

@@ -1,4 +1,4 @@
-#include "flow/gpu_compiled.h"
+#include "flow/gpu_modes.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -6,9 +6,9 @@
 #include "base/fs.h"
 #include "base/json_write.h"
 #include "base/mapfile.h"
-#include "driver/cubin_tools.h"
+#include "driver/cubin.h"
 #include "driver/driver.h"
-#include "gpu/disasm.h"
+#include "gpu/ncu_source.h"
 #include "gpu/rundir.h"
 
 enum {

@@ -5,7 +5,7 @@
 
 #include "base/num.h"
 #include "gpu/ncu_csv.h"
-#include "gpu/units.h"
+#include "gpu/ncu_page.h"
 
 /* Our column, and the ones it is taken from, the first that the page has. */
 static const struct {

@@ -44,7 +44,7 @@ static struct field_value stored(const struct field *f, enum field_type type, co
     case FIELD_F64:
         return value_real(*(const double *)at);
     case FIELD_CSTR:
-        return cstr_value(*(const char *const *)at);
+        return cstr_value(*(const char *const *)at != NULL ? *(const char *const *)at : f->text);
     case FIELD_STR:
         return value_text(*(const struct str *)at);
     case FIELD_NAME:
@@ -139,6 +139,8 @@ static struct field_items items_of(const struct field *f, const void *record,
     case SHAPE_POINTERS:
     case SHAPE_KEYED:
         return (struct field_items){*(const void *const *)at, stored_count(f, record)};
+    case SHAPE_ROOM:
+        return (struct field_items){at, stored_count(f, record)};
     case SHAPE_ARRAY:
     case SHAPE_NAMED:
         return (struct field_items){at, f->count};
@@ -222,6 +224,11 @@ static void write_value(struct json_writer *w, const struct field *f, struct fie
         json_write_string(w, v.text);
         return;
     }
+}
+
+void value_json(struct json_writer *w, struct field_value v)
+{
+    write_value(w, &(const struct field){0}, v);
 }
 
 static void write_element(struct json_writer *w, const struct field *f, const void *at,
@@ -405,6 +412,11 @@ static void csv_value(struct csv_write *out, const struct field *f, struct field
         csv_write_cell(out, v.text);
         return;
     }
+}
+
+void value_csv(struct csv_write *out, struct field_value v)
+{
+    csv_value(out, &(const struct field){0}, v);
 }
 
 static void csv_cells(struct csv_write *out, const struct record *r, const void *record,

@@ -58,6 +58,7 @@ enum field_shape {
     SHAPE_LIST,     /* behind a pointer, with a count */
     SHAPE_POINTERS, /* the same, pointers to objects */
     SHAPE_ARRAY,    /* an array inside the struct: a list */
+    SHAPE_ROOM,     /* the same, of which a count is used */
     SHAPE_NAMED,    /* an array inside the struct: an object with a key for each, by .name() */
     SHAPE_MADE,     /* a list that .items() makes */
     SHAPE_KEYED,    /* a list, its own or made, as an object: see FIELD_KEYED() */
@@ -120,11 +121,12 @@ struct field {
     int decimals;     /* of FORM_POINT; 0: all */
     size_t offset;
     size_t count;               /* offset of a list's count; elements of an array */
+    size_t room;                /* elements of an array with a count */
     enum field_type count_type; /* of the count's member */
     size_t stride;              /* of a list's elements */
     size_t flag;                /* offset of a bool that must be true, plus one; see WHEN() */
     const struct record *record;
-    const char *text;
+    const char *text;                    /* of FIELD_CONST; of FIELD_CSTR what stands for NULL */
     const char *(*name)(unsigned value); /* takes any x_name(enum x) */
     unsigned names; /* values that .name() knows, for the schema; 0: any text */
     struct field_value (*get)(const void *record, const struct record_env *env);
@@ -269,6 +271,23 @@ struct schema {
         .count = ARRAY_LEN(FIELD_MEMBER(struct_, member)),                                         \
         .stride = sizeof(*FIELD_MEMBER(struct_, member)), __VA_ARGS__                              \
     }
+/* An array with a count of how much of it is used. */
+#define FIELD_ROOM(struct_, member, n_, key_, record_, ...)                                        \
+    {                                                                                              \
+        .key = (key_), .type = FIELD_OBJECT, .shape = SHAPE_ROOM,                                  \
+        .offset = offsetof(struct_, member), .count = offsetof(struct_, n_),                       \
+        .count_type = FIELD_TYPE_OF(FIELD_MEMBER(struct_, n_)),                                    \
+        .room = ARRAY_LEN(FIELD_MEMBER(struct_, member)),                                          \
+        .stride = sizeof(*FIELD_MEMBER(struct_, member)), .record = (record_), __VA_ARGS__         \
+    }
+#define FIELD_ROOM_VALUES(struct_, member, n_, key_, ...)                                          \
+    {                                                                                              \
+        .key = (key_), .type = FIELD_TYPE_OF(*FIELD_MEMBER(struct_, member)), .shape = SHAPE_ROOM, \
+        .offset = offsetof(struct_, member), .count = offsetof(struct_, n_),                       \
+        .count_type = FIELD_TYPE_OF(FIELD_MEMBER(struct_, n_)),                                    \
+        .room = ARRAY_LEN(FIELD_MEMBER(struct_, member)),                                          \
+        .stride = sizeof(*FIELD_MEMBER(struct_, member)), __VA_ARGS__                              \
+    }
 /* An array indexed by an enum, as an object with a key for each enumerator; with .is_optional
  * values that are not known have none. */
 #define FIELD_BY_ENUM(struct_, member, key_, name_, ...)                                           \
@@ -299,7 +318,7 @@ struct schema {
         __VA_ARGS__                                                                                \
     }
 /* An object with a key for each element of a list: the element's first field is the key, its second
- * the value; of more fields the value is an object. FIELD_KEYED_MADE: of a list that is made. */
+ * the value; of more fields the value is an object. */
 #define FIELD_KEYED(struct_, at_, n_, key_, record_, ...)                                          \
     {                                                                                              \
         .key = (key_), .type = FIELD_OBJECT, .shape = SHAPE_KEYED,                                 \
@@ -312,11 +331,6 @@ struct schema {
         .key = (key_), .type = FIELD_OBJECT, .shape = SHAPE_KEYED,                                 \
         .offset = offsetof(struct_, member.at), .count = offsetof(struct_, member.n),              \
         .count_type = FIELD_U64, .record = (record_), __VA_ARGS__                                  \
-    }
-#define FIELD_KEYED_MADE(key_, items_, record_, ...)                                               \
-    {                                                                                              \
-        .key = (key_), .type = FIELD_OBJECT, .shape = SHAPE_KEYED, .items = (items_),              \
-        .record = (record_), __VA_ARGS__                                                           \
     }
 /* The way out: a value written by hand, for what no description can say. */
 #define FIELD_WRITTEN(key_, write_, ...)                                                           \
@@ -355,6 +369,10 @@ static inline struct field_value value_none(void)
 {
     return (struct field_value){.type = VALUE_NONE};
 }
+
+/* A value by itself, as JSON and as a cell. */
+void value_json(struct json_writer *w, struct field_value v);
+void value_csv(struct csv_write *out, struct field_value v);
 
 /* A field's value in a record, after .flag, .missing and .scale; VALUE_NONE when not known. For
  * fields of one value. */
