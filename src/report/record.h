@@ -128,7 +128,8 @@ struct field {
     const struct record *record;
     const char *text;                    /* of FIELD_CONST; of FIELD_CSTR what stands for NULL */
     const char *(*name)(unsigned value); /* takes any x_name(enum x) */
-    unsigned names; /* values that .name() knows, for the schema; 0: any text */
+    unsigned names;           /* values that .name() knows, for the schema; 0: any text */
+    const char *const *words; /* names in a list, instead of .name() */
     struct field_value (*get)(const void *record, const struct record_env *env);
     struct field_value (*look_up)(const void *record, const char *text,
                                   const struct record_env *env); /* .get() with .text */
@@ -192,6 +193,12 @@ struct schema {
     {                                                                                              \
         .key = (key_), .type = FIELD_ENUM, .offset = offsetof(struct_, member), .name = (name_),   \
         .names = (count_), __VA_ARGS__                                                             \
+    }
+/* The same by a list of names, as choices of a command line have. */
+#define FIELD_OF_WORDS(struct_, member, key_, words_, ...)                                         \
+    {                                                                                              \
+        .key = (key_), .type = FIELD_ENUM, .offset = offsetof(struct_, member), .words = (words_), \
+        __VA_ARGS__                                                                                \
     }
 /* A value that is computed; `type_` is what it comes to. One that may be VALUE_NONE says so with
  * .missing, for the schema. */
@@ -318,7 +325,7 @@ struct schema {
         __VA_ARGS__                                                                                \
     }
 /* An object with a key for each element of a list: the element's first field is the key, its second
- * the value; of more fields the value is an object. FIELD_KEYED_MADE: of a list that is made. */
+ * the value; of more fields the value is an object. */
 #define FIELD_KEYED(struct_, at_, n_, key_, record_, ...)                                          \
     {                                                                                              \
         .key = (key_), .type = FIELD_OBJECT, .shape = SHAPE_KEYED,                                 \
@@ -331,11 +338,6 @@ struct schema {
         .key = (key_), .type = FIELD_OBJECT, .shape = SHAPE_KEYED,                                 \
         .offset = offsetof(struct_, member.at), .count = offsetof(struct_, member.n),              \
         .count_type = FIELD_U64, .record = (record_), __VA_ARGS__                                  \
-    }
-#define FIELD_KEYED_MADE(key_, items_, record_, ...)                                               \
-    {                                                                                              \
-        .key = (key_), .type = FIELD_OBJECT, .shape = SHAPE_KEYED, .items = (items_),              \
-        .record = (record_), __VA_ARGS__                                                           \
     }
 /* The way out: a value written by hand, for what no description can say. */
 #define FIELD_WRITTEN(key_, write_, ...)                                                           \
