@@ -15,7 +15,7 @@ enum rule {
 
 static const unsigned char rules[] = {
     [PTO_OP_NONE] = RULE_NONE,
-#define PTO_OP(code, name, form, pipe) [PTO_##code] = RULE_##pipe,
+#define PTO_OP(code, name, pipe, ...) [PTO_##code] = RULE_##pipe,
 #include "pto/ops.def"
 #undef PTO_OP
 };

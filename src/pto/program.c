@@ -1,3 +1,6 @@
+/*
+ * The compiler: control flow becomes jumps, calls are copied in.
+ */
 #include "pto/program.h"
 
 #include <stdarg.h>
@@ -72,21 +75,12 @@ static void emit_copies(struct compiler *c, const struct slot *from, const struc
         kept[i] = from[i];
         if (!is_crossed || from[i].kind == PTO_SLOT_NONE || from[i].kind == PTO_SLOT_ARRAY)
             continue;
-        switch (from[i].kind) {
-        case PTO_SLOT_NUMBER:
+        if (from[i].kind == PTO_SLOT_NUMBER)
             kept[i] = new_number(c);
-            break;
-        case PTO_SLOT_TILE:
-            vec_push(&c->p->tiles, c->p->tiles.at[from[i].at]);
-            vec_push(&c->tiles, ((struct tile_fact){0}));
-            kept[i].at = (uint32_t)(c->p->tiles.n - 1);
-            break;
-        default:
-            vec_push(&c->p->gms, c->p->gms.at[from[i].at]);
-            vec_push(&c->gms, ((struct gm_fact){0}));
-            kept[i].at = (uint32_t)(c->p->gms.n - 1);
-            break;
-        }
+        else if (from[i].kind == PTO_SLOT_TILE)
+            kept[i] = new_tile(c, c->p->tiles.at[from[i].at]);
+        else
+            kept[i] = new_gm(c, c->p->gms.at[from[i].at]);
         emit_copy(c, from[i], kept[i]);
     }
     for (uint32_t i = 0; i < n; i++)
@@ -163,7 +157,7 @@ static enum status compile_for(struct compiler *c, const struct pto_op *op)
                                               .a = args[0].at,
                                               .b = upper.at,
                                               .c = step.at,
-                                              .op = (uint32_t)(op - c->m->ops.at)});
+                                              .op = op_number(c, op)});
     TRY(compile_block(c, body, (struct target){args + 1, n_init}));
     const struct pto_op *end = last_op(c, body);
     if (end && end->code == PTO_YIELD) {
@@ -175,8 +169,8 @@ static enum status compile_for(struct compiler *c, const struct pto_op *op)
                               .a = args[0].at,
                               .c = step.at,
                               .target = head,
-                              .op = (uint32_t)(op - c->m->ops.at)});
-    c->p->steps.at[head].target = here(c);
+                              .op = op_number(c, op)});
+    land(c, head);
     close_node(c, node);
     struct slot *results = value_slots(c, op->result_first, op->result_count);
     keep_roots(c, args + 1, results, n_init);
@@ -192,7 +186,7 @@ static enum status compile_arm(struct compiler *c, const struct pto_block *block
 
     if (block)
         TRY(compile_block(c, block, to));
-    *jump = emit(c, (struct pto_step){.code = PTO_STEP_JUMP});
+    *jump = emit_jump(c, 0);
     close_node(c, arm);
     return ST_OK;
 }
@@ -202,17 +196,15 @@ static enum status compile_if(struct compiler *c, const struct pto_op *op)
     struct slot condition = role_slot(c, op, PTO_ROLE_CONDITION, 0);
     struct target to = {value_slots(c, op->result_first, op->result_count), op->result_count};
     uint32_t node = open_node(c, PTO_NODE_IF), taken = 0, other = 0;
-    uint32_t test = emit(c, (struct pto_step){.code = PTO_STEP_UNLESS,
-                                              .a = condition.at,
-                                              .op = (uint32_t)(op - c->m->ops.at)});
+    uint32_t test = emit_unless(c, op, condition);
 
     TRY(compile_arm(c, pto_op_block(c->m, op, 0), to, &taken));
-    c->p->steps.at[test].target = here(c);
+    land(c, test);
     if (op->region_count > 1) {
         TRY(compile_arm(c, pto_op_block(c->m, op, 1), to, &other));
-        c->p->steps.at[other].target = here(c);
+        land(c, other);
     }
-    c->p->steps.at[taken].target = here(c);
+    land(c, taken);
     close_node(c, node);
     return ST_OK;
 }
@@ -238,16 +230,14 @@ static enum status compile_switch(struct compiler *c, const struct pto_op *op)
                                       .dst = equal.at,
                                       .a = value.at,
                                       .b = wanted.at});
-            test = emit(c, (struct pto_step){.code = PTO_STEP_UNLESS,
-                                             .a = equal.at,
-                                             .op = (uint32_t)(op - c->m->ops.at)});
+            test = emit_unless(c, op, equal);
         }
         TRY(compile_arm(c, pto_op_block(c->m, op, region), to, &jumps[region]));
         if (region > 0)
-            c->p->steps.at[test].target = here(c);
+            land(c, test);
     }
     for (uint32_t i = 0; i < n; i++)
-        c->p->steps.at[jumps[i]].target = here(c);
+        land(c, jumps[i]);
     close_node(c, node);
     return ST_OK;
 }
@@ -265,7 +255,7 @@ static enum status compile_while(struct compiler *c, const struct pto_op *op)
         return compile_fail(c, op, "pto-run.operand", "needs a condition and a body");
     uint32_t node = open_node(c, PTO_NODE_LOOP);
     struct slot *args = value_slots(c, before->arg_first, before->arg_count);
-    emit(c, (struct pto_step){.code = PTO_STEP_JUMP, .target = here(c) + 1});
+    emit_jump(c, here(c) + 1);
     emit_copies(c, init, args, n_init);
     uint32_t head = here(c);
     TRY(compile_block(c, before, (struct target){0}));
@@ -276,19 +266,17 @@ static enum status compile_while(struct compiler *c, const struct pto_op *op)
     struct slot *inner = value_slots(c, body->arg_first, body->arg_count);
     struct slot *results = value_slots(c, op->result_first, op->result_count);
     emit_copies(c, handed, results, n_args);
-    struct pto_step unless = {.code = PTO_STEP_UNLESS,
-                              .a = role_slot(c, test, PTO_ROLE_CONDITION, 0).at,
-                              .op = (uint32_t)(op - c->m->ops.at)};
+    struct slot condition = role_slot(c, test, PTO_ROLE_CONDITION, 0);
     uint32_t branch = open_node(c, PTO_NODE_IF);
-    uint32_t skip = emit(c, unless), arm = open_node(c, PTO_NODE_ARM);
+    uint32_t skip = emit_unless(c, op, condition), arm = open_node(c, PTO_NODE_ARM);
     emit_copies(c, handed, inner, n_args);
     TRY(compile_block(c, body, (struct target){args, n_init}));
     close_node(c, arm);
-    c->p->steps.at[skip].target = here(c);
+    land(c, skip);
     close_node(c, branch);
-    uint32_t leave = emit(c, unless);
-    emit(c, (struct pto_step){.code = PTO_STEP_JUMP, .target = head});
-    c->p->steps.at[leave].target = here(c);
+    uint32_t leave = emit_unless(c, op, condition);
+    emit_jump(c, head);
+    land(c, leave);
     close_node(c, node);
     return ST_OK;
 }
@@ -311,7 +299,7 @@ static enum status compile_body(struct compiler *c, const struct pto_function *f
         c->p->steps.at[c->frame->jumps.at[i].step].target = c->frame->labels.at[block];
     }
     for (size_t i = 0; i < c->frame->returns.n; i++)
-        c->p->steps.at[c->frame->returns.at[i]].target = here(c);
+        land(c, c->frame->returns.at[i]);
     return ST_OK;
 }
 
@@ -370,14 +358,15 @@ static enum status compile_call(struct compiler *c, const struct pto_op *op)
     return status;
 }
 
-static void compile_return(struct compiler *c, const struct pto_op *op)
+static enum status compile_return(struct compiler *c, const struct pto_op *op)
 {
     uint32_t n = 0;
     struct slot *values = operand_slots(c, op, PTO_ROLE_ARG, &n);
 
     if (c->frame->results && n == c->frame->f->result_count)
         emit_copies(c, values, c->frame->results, n);
-    vec_push(&c->frame->returns, emit(c, (struct pto_step){.code = PTO_STEP_JUMP}));
+    vec_push(&c->frame->returns, emit_jump(c, 0));
+    return ST_OK;
 }
 
 static void jump_to(struct compiler *c, const struct pto_op *op, uint32_t nth)
@@ -391,32 +380,37 @@ static void jump_to(struct compiler *c, const struct pto_op *op, uint32_t nth)
         from[i] = slot_of(c, operands[s->arg_first + i].value);
     if (s->arg_count == block->arg_count)
         emit_copies(c, from, value_slots(c, block->arg_first, block->arg_count), s->arg_count);
-    uint32_t step = emit(c, (struct pto_step){.code = PTO_STEP_JUMP});
+    uint32_t step = emit_jump(c, 0);
     vec_push(&c->frame->jumps, ((struct jump){step, s->block}));
 }
 
-static void compile_branch(struct compiler *c, const struct pto_op *op)
+static enum status compile_branch(struct compiler *c, const struct pto_op *op)
 {
     c->p->has_jumps = true;
     if (op->code == PTO_COND_BR) {
-        uint32_t test = emit(c, (struct pto_step){.code = PTO_STEP_UNLESS,
-                                                  .a = role_slot(c, op, PTO_ROLE_CONDITION, 0).at,
-                                                  .op = (uint32_t)(op - c->m->ops.at)});
+        uint32_t test = emit_unless(c, op, role_slot(c, op, PTO_ROLE_CONDITION, 0));
         jump_to(c, op, 0);
-        c->p->steps.at[test].target = here(c);
-        jump_to(c, op, 1);
-        return;
+        land(c, test);
     }
-    jump_to(c, op, 0);
+    jump_to(c, op, op->code == PTO_COND_BR);
+    return ST_OK;
 }
 
-static void compile_yield(struct compiler *c, const struct pto_op *op, struct target to)
+static enum status compile_yield(struct compiler *c, const struct pto_op *op)
 {
     uint32_t n = 0;
     struct slot *values = operand_slots(c, op, PTO_ROLE_ARG, &n);
 
-    if (n == to.count)
-        emit_copies(c, values, to.slots, n);
+    if (n == c->target.count)
+        emit_copies(c, values, c->target.slots, n);
+    return ST_OK;
+}
+
+/* Read by the loop around it. */
+static enum status compile_condition(struct compiler *c, const struct pto_op *op)
+{
+    (void)c, (void)op;
+    return ST_OK;
 }
 
 static enum status compile_region(struct compiler *c, const struct pto_op *op)
@@ -430,63 +424,59 @@ static enum status compile_region(struct compiler *c, const struct pto_op *op)
         (struct target){value_slots(c, op->result_first, op->result_count), op->result_count});
 }
 
-static enum status compile_op(struct compiler *c, const struct pto_op *op, struct target to)
+static enum status compile_section(struct compiler *c, const struct pto_op *op)
 {
-    enum status status = ST_OK;
+    bool is_here = (c->p->kind == PTO_KIND_CUBE) == (op->code == PTO_SECTION_CUBE);
 
-    switch (op->code) {
-    case PTO_FOR:
-        return compile_for(c, op);
-    case PTO_IF:
-        return compile_if(c, op);
-    case PTO_WHILE:
-        return compile_while(c, op);
-    case PTO_INDEX_SWITCH:
-        return compile_switch(c, op);
-    case PTO_CALL:
-        return compile_call(c, op);
-    case PTO_CONDITION:
-        return ST_OK; /* read by the loop around */
-    case PTO_YIELD:
-    case PTO_REGION_YIELD:
-        compile_yield(c, op, to);
-        return ST_OK;
-    case PTO_RETURN:
-        compile_return(c, op);
-        return ST_OK;
-    case PTO_BR:
-    case PTO_COND_BR:
-        compile_branch(c, op);
-        return ST_OK;
-    case PTO_EXECUTE_REGION:
-    case PTO_FUSION_REGION:
-        return compile_region(c, op);
-    case PTO_SECTION_CUBE:
-    case PTO_SECTION_VECTOR:
-        if ((c->p->kind == PTO_KIND_CUBE) != (op->code == PTO_SECTION_CUBE))
-            return ST_OK;
-        return compile_region(c, op);
-    default:
-        if (compile_value(c, op, &status) || compile_site(c, op, &status))
-            return status;
-        if (op->code >= PTO_TALLOC_TO_AIV && op->code <= PTO_TFREE)
-            return compile_fail(
-                c, op, "pto-run.unsupported",
-                "the simulator executes FIFOs as pto.tpush_to_*, pto.tpop_from_* and "
-                "pto.tfree_from_* only");
-        return compile_fail(c, op, "pto-run.unsupported", "the simulator does not execute it");
-    }
+    return is_here ? compile_region(c, op) : ST_OK;
 }
+
+static enum status compile_foreign(struct compiler *c, const struct pto_op *op)
+{
+    if (pto_class_of(op->code) == PTO_CLASS_FOREIGN_FIFO)
+        return compile_fail(c, op, "pto-run.unsupported",
+                            "the simulator executes FIFOs as pto.tpush_to_*, pto.tpop_from_* and "
+                            "pto.tfree_from_* only");
+    return compile_fail(c, op, "pto-run.unsupported", "the simulator does not execute it");
+}
+
+/* By class; instructions, which come last, are sites. */
+static compile_fn *const compilers[PTO_CLASS_SITE] = {
+    [PTO_CLASS_FOR] = compile_for,           [PTO_CLASS_IF] = compile_if,
+    [PTO_CLASS_WHILE] = compile_while,       [PTO_CLASS_SWITCH] = compile_switch,
+    [PTO_CLASS_YIELD] = compile_yield,       [PTO_CLASS_CONDITION] = compile_condition,
+    [PTO_CLASS_EXECUTE] = compile_region,    [PTO_CLASS_FUSION] = compile_region,
+    [PTO_CLASS_SECTION] = compile_section,   [PTO_CLASS_BRANCH] = compile_branch,
+    [PTO_CLASS_CALL] = compile_call,         [PTO_CLASS_RETURN] = compile_return,
+    [PTO_CLASS_CONSTANT] = compile_constant, [PTO_CLASS_INT] = compile_arith,
+    [PTO_CLASS_DIVISION] = compile_arith,    [PTO_CLASS_EXTENDED] = compile_arith,
+    [PTO_CLASS_FLOAT] = compile_arith,       [PTO_CLASS_SELECT] = compile_arith,
+    [PTO_CLASS_CAST] = compile_arith,        [PTO_CLASS_VIEW] = compile_view,
+    [PTO_CLASS_PART] = compile_view,         [PTO_CLASS_POINTER] = compile_view,
+    [PTO_CLASS_ALLOC] = compile_alloc,       [PTO_CLASS_SUBVIEW] = compile_subview,
+    [PTO_CLASS_VALID] = compile_simple,      [PTO_CLASS_SLOT] = compile_retyped,
+    [PTO_CLASS_RETYPE] = compile_retyped,    [PTO_CLASS_ASSIGN] = compile_retyped,
+    [PTO_CLASS_ARRAY_GET] = compile_simple,  [PTO_CLASS_ARRAY_SET] = compile_simple,
+    [PTO_CLASS_MEMBER] = compile_simple,     [PTO_CLASS_RESERVE] = compile_reserve,
+    [PTO_CLASS_INIT_FIFO] = compile_simple,  [PTO_CLASS_STEP] = compile_simple,
+    [PTO_CLASS_FOREIGN] = compile_foreign,   [PTO_CLASS_FOREIGN_FIFO] = compile_foreign,
+};
 
 static enum status compile_block(struct compiler *c, const struct pto_block *block,
                                  struct target to)
 {
+    struct target outer = c->target;
+
     for (uint32_t i = block->op_first; i < block->op_end; i = c->m->ops.at[i].next) {
-        TRY(compile_op(c, &c->m->ops.at[i], to));
+        const struct pto_op *op = &c->m->ops.at[i];
+        enum pto_class class = pto_class_of(op->code);
+        c->target = to;
+        TRY((class < PTO_CLASS_SITE ? compilers[class] : compile_site)(c, op));
         if (c->p->steps.n > MAX_STEPS)
-            return compile_fail(c, &c->m->ops.at[i], "pto-run.too-large",
+            return compile_fail(c, op, "pto-run.too-large",
                                 "more than %d steps after copying in all calls", MAX_STEPS);
     }
+    c->target = outer;
     return ST_OK;
 }
 

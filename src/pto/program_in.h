@@ -66,7 +66,8 @@ struct compiler {
     struct tile_fact fifo[PTO_FIFOS][2]; /* ring of the consumer, by number and direction */
     int64_t bump[PTO_SPACE_COUNT];       /* tiles without an address: where the next one goes */
     struct frame *frame;
-    uint32_t n_values; /* of all calls copied in */
+    struct target target; /* of the region being compiled */
+    uint32_t n_values;    /* of all calls copied in */
     bool has_large_arrays;
     bool has_unknown_roots; /* a loop mixes a pointer that cannot be told */
     int32_t same_root[64];  /* pointer arguments that a loop mixes up: another of the group */
@@ -80,6 +81,8 @@ enum { PTO_ARRAY_ELEMENTS = 1 << 20 }; /* of all local arrays */
 
 struct slot new_number(struct compiler *c);
 struct slot new_constant(struct compiler *c, int64_t value);
+struct slot new_tile(struct compiler *c, struct pto_tile tile);
+struct slot new_gm(struct compiler *c, struct pto_gm gm);
 struct slot new_slot(struct compiler *c, const struct pto_type *type);
 
 /* The step that comes next. */
@@ -88,7 +91,21 @@ static inline uint32_t here(const struct compiler *c)
     return (uint32_t)c->p->steps.n;
 }
 
+static inline uint32_t op_number(const struct compiler *c, const struct pto_op *op)
+{
+    return (uint32_t)(op - c->m->ops.at);
+}
+
 uint32_t emit(struct compiler *c, struct pto_step step);
+uint32_t emit_jump(struct compiler *c, uint32_t target);
+uint32_t emit_unless(struct compiler *c, const struct pto_op *op, struct slot condition);
+
+/* A jump that was emitted leads to the step that comes next. */
+static inline void land(struct compiler *c, uint32_t jump)
+{
+    c->p->steps.at[jump].target = here(c);
+}
+
 void emit_copy(struct compiler *c, struct slot from, struct slot to);
 
 static inline struct slot slot_of(const struct compiler *c, uint32_t value)
@@ -128,8 +145,10 @@ void group_roots(struct compiler *c);
 /* Puts the syncs that hang on nodes between the steps. */
 void weave_syncs(struct compiler *c);
 
-/* program_values.c, program_sites.c: true when the operation is theirs. */
-bool compile_value(struct compiler *c, const struct pto_op *op, enum status *status);
-bool compile_site(struct compiler *c, const struct pto_op *op, enum status *status);
+/* program_values.c, program_sites.c: one operation of a class. */
+typedef enum status compile_fn(struct compiler *c, const struct pto_op *op);
+
+compile_fn compile_constant, compile_arith, compile_view, compile_alloc, compile_subview,
+    compile_retyped, compile_simple, compile_reserve, compile_site;
 
 #endif

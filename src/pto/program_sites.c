@@ -1,15 +1,8 @@
+/*
+ * Instructions: their pipes, their attributes and the bytes they touch.
+ */
 #include "pto/pipes.h"
 #include "pto/program_in.h"
-
-static uint32_t tile_count(const struct compiler *c, const struct pto_op *op, enum pto_role role)
-{
-    const struct pto_operand *operands = pto_operands(c->m, op);
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < op->operand_count; i++)
-        n += operands[i].role == role && slot_of(c, operands[i].value).kind == PTO_SLOT_TILE;
-    return n;
-}
 
 static enum pto_form form_of(const struct compiler *c, const struct pto_op *op)
 {
@@ -21,43 +14,6 @@ static enum pto_form form_of(const struct compiler *c, const struct pto_op *op)
 }
 
 /* ---- which bytes ---- */
-
-/* The operand of ins(..) that is scratch: read and written. UINT32_MAX: none. */
-static uint32_t scratch_of(enum pto_opcode code, uint32_t n_tiles)
-{
-    switch (code) {
-    case PTO_TTRANS:
-    case PTO_TROWSUM:
-    case PTO_TROWMAX:
-    case PTO_TROWMIN:
-    case PTO_TROWPROD:
-    case PTO_TROWARGMAX:
-    case PTO_TROWARGMIN:
-    case PTO_TCOLSUM:
-    case PTO_TCOLARGMAX:
-    case PTO_TCOLARGMIN:
-    case PTO_TRSQRT:
-        return 1;
-    case PTO_TCI:
-        return 0;
-    case PTO_TGATHER:
-    case PTO_TSORT32:
-    case PTO_TREM:
-    case PTO_TFMOD:
-    case PTO_TXOR:
-    case PTO_TDIV:
-    case PTO_TPRELU:
-    case PTO_TSELS:
-    case PTO_MGATHER:
-        return 2;
-    case PTO_TSEL:
-        return 3;
-    default:
-        if (code >= PTO_TROWEXPANDADD && code <= PTO_TROWEXPANDEXPDIF)
-            return n_tiles > 2 ? 2 : UINT32_MAX;
-        return UINT32_MAX;
-    }
-}
 
 /* The destination is also read. */
 static bool reads_destination(enum pto_opcode code, const struct pto_attrs *attrs)
@@ -97,7 +53,7 @@ static void add_access(struct compiler *c, struct pto_site *s, const struct pto_
 
 static void add_accesses(struct compiler *c, const struct pto_op *op, struct pto_site *s)
 {
-    uint32_t tile = 0, scratch = scratch_of(op->code, tile_count(c, op, PTO_ROLE_IN));
+    int32_t tile = 0, scratch = pto_op_facts[op->code].scratch;
 
     s->access_first = (uint32_t)c->p->accesses.n;
     for (uint32_t i = 0; i < s->use_count; i++) {
@@ -165,12 +121,7 @@ static void read_attrs(const struct compiler *c, const struct pto_op *op, struct
 
 static bool is_flag(enum pto_opcode code)
 {
-    return code >= PTO_SET_FLAG && code <= PTO_WAIT_EVENT;
-}
-
-static bool is_fifo(enum pto_opcode code)
-{
-    return code >= PTO_TPUSH_TO_AIV && code <= PTO_TFREE_FROM_AIV;
+    return pto_class_of(code) == PTO_CLASS_FLAG || pto_class_of(code) == PTO_CLASS_FLAG_DYN;
 }
 
 /* A flag has two pipes: the one that sets and the one that waits. */
@@ -190,7 +141,7 @@ static enum status find_phases(struct compiler *c, const struct pto_op *op, stru
     struct pto_phases phases =
         is_flag(op->code) ? flag_pipes(c->m, op) : pto_phases_of(c->m, c->frame->f, op);
 
-    if (is_fifo(op->code)) {
+    if (pto_class_of(op->code) == PTO_CLASS_FIFO) {
         c->p->has_fifos = true;
         int64_t id = pto_op_int(c->m, op, PTO_KEY_ID, 0);
         if (id < 0 || id >= PTO_FIFOS)
@@ -216,27 +167,17 @@ static enum status find_phases(struct compiler *c, const struct pto_op *op, stru
  * look at it. */
 static bool is_sync(enum pto_opcode code)
 {
-    return code >= PTO_SET_FLAG && code <= PTO_COMM_TTEST && code != PTO_CACHEINVALID &&
-           code != PTO_SET_FFTS && code != PTO_TSYNC;
+    return pto_class_of(code) >= PTO_CLASS_FLAG && pto_class_of(code) != PTO_CLASS_TSYNC;
 }
 
-/* What has neither a pipe nor a meaning for the simulator: the lowered FIFO forms, whose pipes are
- * values, and conversions between pointers and integers, which stand before set_validshape. */
-static bool is_supported(enum pto_opcode code)
-{
-    return code > PTO_SET_VALIDSHAPE && !(code >= PTO_TALLOC_TO_AIV && code <= PTO_TFREE);
-}
-
-bool compile_site(struct compiler *c, const struct pto_op *op, enum status *status)
+enum status compile_site(struct compiler *c, const struct pto_op *op)
 {
     struct pto_site s = {.code = op->code,
-                         .op = (uint32_t)(op - c->m->ops.at),
+                         .op = op_number(c, op),
                          .line = op->line,
                          .col = op->col,
                          .result = PTO_NONE};
 
-    if (!is_supported(op->code))
-        return false;
     for (uint32_t i = 0; i < op->result_count; i++)
         result_slot(c, op, i);
     if (op->result_count > 0) {
@@ -245,9 +186,7 @@ bool compile_site(struct compiler *c, const struct pto_op *op, enum status *stat
     }
     s.form = form_of(c, op);
     read_attrs(c, op, &s);
-    *status = find_phases(c, op, &s);
-    if (*status != ST_OK)
-        return true;
+    TRY(find_phases(c, op, &s));
     s.use_first = add_uses(c, op, &s.use_count);
     add_accesses(c, op, &s);
     if (op->code == PTO_TPOP_FROM_AIC || op->code == PTO_TPOP_FROM_AIV) {
@@ -264,5 +203,5 @@ bool compile_site(struct compiler *c, const struct pto_op *op, enum status *stat
     vec_push(&c->p->sites, s);
     if (node != PTO_NONE)
         close_node(c, node);
-    return true;
+    return ST_OK;
 }

@@ -19,6 +19,20 @@ struct slot new_constant(struct compiler *c, int64_t value)
     return s;
 }
 
+struct slot new_tile(struct compiler *c, struct pto_tile tile)
+{
+    vec_push(&c->p->tiles, tile);
+    vec_push(&c->tiles, ((struct tile_fact){0}));
+    return (struct slot){PTO_SLOT_TILE, (uint32_t)(c->p->tiles.n - 1)};
+}
+
+struct slot new_gm(struct compiler *c, struct pto_gm gm)
+{
+    vec_push(&c->p->gms, gm);
+    vec_push(&c->gms, ((struct gm_fact){0}));
+    return (struct slot){PTO_SLOT_GM, (uint32_t)(c->p->gms.n - 1)};
+}
+
 static struct slot new_array(struct compiler *c, const struct pto_type *type)
 {
     struct pto_array a = {.dtype = (uint8_t)type->dtype, .rank = type->rank, .count = 1};
@@ -53,15 +67,11 @@ struct slot new_slot(struct compiler *c, const struct pto_type *type)
         return new_number(c);
     case PTO_TYPE_TILE:
     case PTO_TYPE_MULTI:
-        vec_push(&c->p->tiles, pto_tile_make(&type->tile, NULL, 0, 0));
-        vec_push(&c->tiles, ((struct tile_fact){0}));
-        return (struct slot){PTO_SLOT_TILE, (uint32_t)(c->p->tiles.n - 1)};
+        return new_tile(c, pto_tile_make(&type->tile, NULL, 0, 0));
     case PTO_TYPE_PTR:
     case PTO_TYPE_VIEW:
     case PTO_TYPE_PART:
-        vec_push(&c->p->gms, ((struct pto_gm){.view = {.dtype = type->dtype}, .root = -1}));
-        vec_push(&c->gms, ((struct gm_fact){0}));
-        return (struct slot){PTO_SLOT_GM, (uint32_t)(c->p->gms.n - 1)};
+        return new_gm(c, (struct pto_gm){.view = {.dtype = type->dtype}, .root = -1});
     case PTO_TYPE_ARRAY:
     case PTO_TYPE_EVENTS:
     case PTO_TYPE_STRUCT:
@@ -146,6 +156,17 @@ uint32_t emit(struct compiler *c, struct pto_step step)
 {
     vec_push(&c->p->steps, step);
     return (uint32_t)(c->p->steps.n - 1);
+}
+
+uint32_t emit_jump(struct compiler *c, uint32_t target)
+{
+    return emit(c, (struct pto_step){.code = PTO_STEP_JUMP, .target = target});
+}
+
+uint32_t emit_unless(struct compiler *c, const struct pto_op *op, struct slot condition)
+{
+    return emit(
+        c, (struct pto_step){.code = PTO_STEP_UNLESS, .a = condition.at, .op = op_number(c, op)});
 }
 
 void emit_copy(struct compiler *c, struct slot from, struct slot to)

@@ -1,16 +1,14 @@
+/*
+ * Numbers, views and tiles: folded where the text knows all their operands, steps otherwise.
+ */
 #include <string.h>
 
 #include "pto/program_in.h"
 #include "pto/values.h"
 
-static uint32_t op_number(const struct compiler *c, const struct pto_op *op)
-{
-    return (uint32_t)(op - c->m->ops.at);
-}
-
 /* ---- numbers ---- */
 
-static void compile_constant(struct compiler *c, const struct pto_op *op)
+enum status compile_constant(struct compiler *c, const struct pto_op *op)
 {
     struct slot s = result_slot(c, op, 0);
     enum pto_dtype t = result_type(c, op, 0)->dtype;
@@ -18,12 +16,13 @@ static void compile_constant(struct compiler *c, const struct pto_op *op)
     struct pto_number *n = &c->p->numbers.at[s.at];
 
     if (!value)
-        return;
+        return ST_OK;
     if (pto_dtype_is_float(t))
         n->v.f = pto_round_to(value->kind == PTO_ATTR_FLOAT ? value->f : (double)value->i, t);
     else
         n->v.i = pto_wrap(value->i, t);
     c->numbers.at[s.at].is_known = true;
+    return ST_OK;
 }
 
 /* A number whose operands the text knows is known too. */
@@ -32,7 +31,7 @@ static bool fold(struct compiler *c, const struct pto_step *s, uint32_t n_operan
     const uint32_t operands[] = {s->a, s->b, s->c};
     struct pto_number out = {0}, high = {0}, *at = c->p->numbers.at;
 
-    if (s->code >= PTO_ADDUI_EXTENDED && s->code <= PTO_MULUI_EXTENDED)
+    if (pto_class_of((enum pto_opcode)s->code) == PTO_CLASS_EXTENDED)
         return false;
     for (uint32_t i = 0; i < n_operands; i++) {
         if (!c->numbers.at[operands[i]].is_known)
@@ -56,16 +55,14 @@ static enum status compile_select(struct compiler *c, const struct pto_op *op)
     if (to.kind == PTO_SLOT_GM && c->p->gms.at[a.at].root == c->p->gms.at[b.at].root)
         c->p->gms.at[to.at].root = c->p->gms.at[a.at].root;
     emit_copy(c, a, to);
-    uint32_t test = emit(
-        c, (struct pto_step){.code = PTO_STEP_UNLESS, .a = condition.at, .op = op_number(c, op)});
-    uint32_t jump = emit(c, (struct pto_step){.code = PTO_STEP_JUMP});
-    c->p->steps.at[test].target = jump + 1;
+    uint32_t test = emit_unless(c, op, condition), jump = emit_jump(c, 0);
+    land(c, test);
     emit_copy(c, b, to);
-    c->p->steps.at[jump].target = (uint32_t)c->p->steps.n;
+    land(c, jump);
     return ST_OK;
 }
 
-static enum status compile_arith(struct compiler *c, const struct pto_op *op)
+enum status compile_arith(struct compiler *c, const struct pto_op *op)
 {
     const struct pto_operand *operands = pto_operands(c->m, op);
     const struct pto_attr *predicate = pto_op_attr(c->m, op, PTO_KEY_PREDICATE);
@@ -137,7 +134,7 @@ static bool all_known(const struct compiler *c, struct slot from)
     return c->gms.at[from.at].is_known;
 }
 
-static enum status compile_view(struct compiler *c, const struct pto_op *op)
+enum status compile_view(struct compiler *c, const struct pto_op *op)
 {
     struct slot from = kind_slot(c, op, PTO_SLOT_GM, 0);
     struct slot to = result_slot(c, op, 0);
@@ -195,7 +192,7 @@ static int64_t footprint(const struct pto_type *type)
     return bytes < 0 || type->kind != PTO_TYPE_MULTI ? bytes : bytes * type->count;
 }
 
-static enum status compile_alloc(struct compiler *c, const struct pto_op *op)
+enum status compile_alloc(struct compiler *c, const struct pto_op *op)
 {
     struct slot to = result_slot(c, op, 0);
     const struct pto_type *type = result_type(c, op, 0);
@@ -242,7 +239,7 @@ static enum status compile_alloc(struct compiler *c, const struct pto_op *op)
     return ST_OK;
 }
 
-static enum status compile_subview(struct compiler *c, const struct pto_op *op)
+enum status compile_subview(struct compiler *c, const struct pto_op *op)
 {
     struct slot from = kind_slot(c, op, PTO_SLOT_TILE, 0), to = result_slot(c, op, 0);
     struct slot row = role_slot(c, op, PTO_ROLE_INDEX, 0);
@@ -272,7 +269,7 @@ static enum status compile_subview(struct compiler *c, const struct pto_op *op)
 }
 
 /* Another type or place for the same bytes. */
-static enum status compile_retyped(struct compiler *c, const struct pto_op *op)
+enum status compile_retyped(struct compiler *c, const struct pto_op *op)
 {
     struct slot from = kind_slot(c, op, PTO_SLOT_TILE, 0);
     struct slot to =
@@ -317,17 +314,17 @@ static void note_fifo(struct compiler *c, const struct pto_op *op)
     }
 }
 
-static enum status compile_simple(struct compiler *c, const struct pto_op *op)
+enum status compile_simple(struct compiler *c, const struct pto_op *op)
 {
+    enum pto_class class = pto_class_of(op->code);
+
     for (uint32_t i = 0; i < op->result_count; i++)
         result_slot(c, op, i);
-    if (op->code == PTO_AIC_INITIALIZE_PIPE || op->code == PTO_AIV_INITIALIZE_PIPE)
+    if (class == PTO_CLASS_INIT_FIFO)
         note_fifo(c, op);
     emit_with_uses(c, op, op->result_count > 0 ? result_slot(c, op, 0) : (struct slot){0});
     c->p->steps.at[c->p->steps.n - 1].cycles =
-        op->code == PTO_LOCAL_ARRAY_GET || op->code == PTO_LOCAL_ARRAY_SET ||
-                op->code == PTO_STRUCT_GET || op->code == PTO_STRUCT_SET ||
-                op->code == PTO_EVENTID_ARRAY_GET || op->code == PTO_EVENTID_ARRAY_SET
+        class == PTO_CLASS_ARRAY_GET || class == PTO_CLASS_ARRAY_SET || class == PTO_CLASS_MEMBER
             ? PTO_CYCLES_PLAIN
             : PTO_CYCLES_NONE;
     return ST_OK;
@@ -356,7 +353,7 @@ static int64_t reserved_base(const struct compiler *c, const struct pto_function
 }
 
 /* The buffer a consumer keeps for a FIFO; its producer imports the same number. */
-static enum status compile_reserve(struct compiler *c, const struct pto_op *op)
+enum status compile_reserve(struct compiler *c, const struct pto_op *op)
 {
     struct slot to = result_slot(c, op, 0);
     const struct pto_function *f = c->frame->f;
@@ -379,78 +376,4 @@ static enum status compile_reserve(struct compiler *c, const struct pto_op *op)
     c->p->numbers.at[to.at].v.i = reserved_base(c, f, from);
     c->numbers.at[to.at].is_known = true;
     return ST_OK;
-}
-
-bool compile_value(struct compiler *c, const struct pto_op *op, enum status *status)
-{
-    *status = ST_OK;
-    if (op->code == PTO_CONSTANT) {
-        compile_constant(c, op);
-        return true;
-    }
-    if (pto_arith_knows(op->code)) {
-        *status = compile_arith(c, op);
-        return true;
-    }
-    switch (op->code) {
-    case PTO_MAKE_TENSOR_VIEW:
-    case PTO_PARTITION_VIEW:
-    case PTO_ADDPTR:
-    case PTO_CASTPTR:
-        *status = compile_view(c, op);
-        return true;
-    case PTO_ALLOC_TILE:
-    case PTO_ALLOC_MULTI_TILE:
-        *status = compile_alloc(c, op);
-        return true;
-    case PTO_SUBVIEW:
-    case PTO_SUBSET:
-        *status = compile_subview(c, op);
-        return true;
-    case PTO_MULTI_TILE_GET:
-    case PTO_TRESHAPE:
-    case PTO_BITCAST:
-    case PTO_TASSIGN:
-        *status = compile_retyped(c, op);
-        return true;
-    case PTO_RESERVE_BUFFER:
-    case PTO_IMPORT_RESERVED_BUFFER:
-        *status = compile_reserve(c, op);
-        return true;
-    case PTO_GET_TENSOR_VIEW_DIM:
-    case PTO_GET_TENSOR_VIEW_STRIDE:
-    case PTO_SET_VALIDSHAPE:
-    case PTO_GET_VALIDSHAPE:
-    case PTO_TILE_VALID_ROWS:
-    case PTO_TILE_VALID_COLS:
-    case PTO_DECLARE_TILE:
-    case PTO_DECLARE_GLOBAL:
-    case PTO_DECLARE_LOCAL_ARRAY:
-    case PTO_LOCAL_ARRAY_GET:
-    case PTO_LOCAL_ARRAY_SET:
-    case PTO_DECLARE_STRUCT:
-    case PTO_STRUCT_GET:
-    case PTO_STRUCT_SET:
-    case PTO_DECLARE_EVENTID_ARRAY:
-    case PTO_EVENTID_ARRAY_GET:
-    case PTO_EVENTID_ARRAY_SET:
-    case PTO_PRINT:
-    case PTO_TPRINT:
-    case PTO_TRAP:
-    case PTO_GET_BLOCK_IDX:
-    case PTO_GET_BLOCK_NUM:
-    case PTO_GET_SUBBLOCK_IDX:
-    case PTO_GET_SUBBLOCK_NUM:
-    case PTO_AIC_INITIALIZE_PIPE:
-    case PTO_AIV_INITIALIZE_PIPE:
-    case PTO_TPREFETCH_ASYNC:
-    case PTO_MAKE_PREFETCH_ASYNC_CONTEXT:
-    case PTO_GET_PREFETCH_ASYNC_SESSION:
-    case PTO_COMM_WAIT_ASYNC_EVENT:
-    case PTO_SET_FFTS:
-        *status = compile_simple(c, op);
-        return true;
-    default:
-        return false;
-    }
 }

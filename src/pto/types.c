@@ -1,8 +1,14 @@
+/*
+ * The words of PTO text as tables.
+ */
 #include "pto/types.h"
 
-static const struct str op_names[] = {
-    [PTO_OP_NONE] = S_INIT("?"),
-#define PTO_OP(code, name, form, pipe) [PTO_##code] = S_INIT(name),
+enum { NO = -1 };
+
+const struct pto_op_facts pto_op_facts[PTO_OP_COUNT] = {
+    [PTO_OP_NONE] = {.name = S_INIT("?")},
+#define PTO_OP(code, name, pipe, class, ins, scratch, form)                                        \
+    [PTO_##code] = {S_INIT(name), PTO_CLASS_##class, ins, scratch},
 #include "pto/ops.def"
 #undef PTO_OP
 };
@@ -51,13 +57,13 @@ static const char *const pipe_names[PTO_PIPE_COUNT] = {
 
 const char *pto_op_name(enum pto_opcode op)
 {
-    return op < PTO_OP_COUNT ? op_names[op].at : "?";
+    return op < PTO_OP_COUNT ? pto_op_facts[op].name.at : "?";
 }
 
 enum pto_opcode pto_op_find(struct str name)
 {
     for (unsigned i = PTO_OP_NONE + 1; i < PTO_OP_COUNT; i++)
-        if (str_equal(name, op_names[i]))
+        if (str_equal(name, pto_op_facts[i].name))
             return (enum pto_opcode)i;
     return PTO_OP_NONE;
 }

@@ -92,11 +92,35 @@ struct pto_tile_type {
 /* Every operation strata knows, in the order of ops.def. */
 enum pto_opcode {
     PTO_OP_NONE,
-#define PTO_OP(code, name, form, pipe) PTO_##code,
+#define PTO_OP(code, ...) PTO_##code,
 #include "pto/ops.def"
 #undef PTO_OP
     PTO_OP_COUNT,
 };
+
+/* What rules an operation keeps and how it is compiled and run. */
+enum pto_class {
+    PTO_CLASS_NONE,
+#define PTO_CLASS(name) PTO_CLASS_##name,
+#include "pto/classes.def"
+#undef PTO_CLASS
+    PTO_CLASS_COUNT,
+};
+
+/* What ops.def tells of an operation besides its form and its pipe. */
+struct pto_op_facts {
+    struct str name;
+    uint8_t class; /* enum pto_class */
+    uint8_t ins;   /* least and most operands of ins(..), in two digits; 0: any number */
+    int8_t scratch;
+};
+
+extern const struct pto_op_facts pto_op_facts[PTO_OP_COUNT];
+
+static inline enum pto_class pto_class_of(enum pto_opcode op)
+{
+    return (enum pto_class)pto_op_facts[op].class;
+}
 
 /* "pto.tadd"; "?" for PTO_OP_NONE. */
 const char *pto_op_name(enum pto_opcode op);
