@@ -124,10 +124,22 @@ static struct pto_item result_item(struct str text)
 {
     if (text.at[1] == '@')
         return (struct pto_item){.kind = PTO_ITEM_RESULTS};
+    if (text.at[1] == ',')
+        return (struct pto_item){.kind = PTO_ITEM_RESULTS_ALL};
     if (text.at[1] == '(')
-        return (struct pto_item){.kind = PTO_ITEM_RESULTS_IN_BRACKETS};
+        return (struct pto_item){.kind = text.n == 2 ? PTO_ITEM_RESULTS_IN_BRACKETS
+                                                     : PTO_ITEM_RESULTS_BRACKETED};
     return (struct pto_item){.kind = PTO_ITEM_DEFAULT, .text = str_part(text, 1, text.n)};
 }
+
+static const struct {
+    struct str text;
+    enum pto_form_item kind;
+} marks[] = {
+    {S_INIT("?]"), PTO_ITEM_END},      {S_INIT("{}"), PTO_ITEM_DICT},
+    {S_INIT("keys"), PTO_ITEM_KEYS},   {S_INIT(",?"), PTO_ITEM_COMMA},
+    {S_INIT("{{}}"), PTO_ITEM_REGION}, {S_INIT("^"), PTO_ITEM_SUCCESSOR},
+};
 
 struct pto_item pto_form_next(const char **form)
 {
@@ -140,14 +152,11 @@ struct pto_item pto_form_next(const char **form)
         to++;
     *form = to;
     struct str text = {from, (size_t)(to - from)};
-    if (text.n == 0 || str_equal(text, S("?]")))
+    if (text.n == 0)
         return (struct pto_item){.kind = PTO_ITEM_END};
-    if (str_equal(text, S("{}")))
-        return (struct pto_item){.kind = PTO_ITEM_DICT};
-    if (str_equal(text, S("keys")))
-        return (struct pto_item){.kind = PTO_ITEM_KEYS};
-    if (str_equal(text, S(",?")))
-        return (struct pto_item){.kind = PTO_ITEM_COMMA};
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+        if (str_equal(text, marks[i].text))
+            return (struct pto_item){.kind = marks[i].kind};
     if (str_starts(text, S("[?")))
         return (struct pto_item){.kind = PTO_ITEM_GROUP,
                                  .needs_value = str_ends(text, S("%")),

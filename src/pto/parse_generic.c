@@ -29,7 +29,6 @@ static const struct {
     const char *order;
 } orders[] = {
     {PTO_FOR, "lhjy*"},
-    {PTO_IF, "q"},
     {PTO_WHILE, "y*"},
     {PTO_INDEX_SWITCH, "q"},
     {PTO_BR, "g*"},
@@ -39,10 +38,6 @@ static const struct {
     {PTO_TSETVAL, "oii"},
     {PTO_TSTORE, "iom?i?"},
     {PTO_TMOV, "iom?i?"},
-    {PTO_EXECUTE_REGION, ""},
-    {PTO_SECTION_CUBE, ""},
-    {PTO_SECTION_VECTOR, ""},
-    {PTO_FUSION_REGION, ""},
     {PTO_CONSTANT, ""},
 };
 
@@ -274,10 +269,7 @@ static bool regions(struct pto_parser *p, struct pto_draft *d)
     if (!pto_try(p, '('))
         return true;
     do {
-        size_t mark = pto_scope_begin(p);
-        bool ok = pto_parse_region(p, d, 0, 0);
-        pto_scope_end(p, mark);
-        if (!ok)
+        if (!pto_parse_inner(p, d))
             return false;
     } while (pto_try(p, ','));
     return pto_want(p, ')');
@@ -295,11 +287,7 @@ static bool signature(struct pto_parser *p, struct pto_draft *d)
     }
     if (!pto_want(p, ')') || !pto_want_arrow(p))
         return false;
-    size_t from = p->list.n;
-    if (!pto_parse_result_types(p))
-        return false;
-    d->result_count = (uint32_t)(p->list.n - from);
-    return true;
+    return pto_parse_results(p, d);
 }
 
 /* Numbers stand for words: predicate = 2. */

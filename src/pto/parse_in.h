@@ -185,6 +185,9 @@ bool pto_parse_dps(struct pto_parser *p, struct pto_draft *d);
 bool pto_parse_generic(struct pto_parser *p, struct pto_draft *d);
 bool pto_parse_structured(struct pto_parser *p, struct pto_draft *d);
 
+/* "t", "(t, t)" or "()": types of results. */
+bool pto_parse_results(struct pto_parser *p, struct pto_draft *d);
+
 /* One more type of a result. */
 void pto_result_type(struct pto_parser *p, struct pto_draft *d, uint32_t type);
 
@@ -195,6 +198,9 @@ void pto_freeze(struct pto_parser *p, struct pto_draft *d);
  * the arguments, values first .. first + count - 1; blocks with labels bring their own. */
 bool pto_parse_region(struct pto_parser *p, struct pto_draft *d, uint32_t arg_first,
                       uint32_t arg_count);
+
+/* The same for a region without arguments, in a scope of its own. */
+bool pto_parse_inner(struct pto_parser *p, struct pto_draft *d);
 
 /* "^bb1(%x, %y : t, t)" behind a branch: operands of role ARG and a successor. */
 bool pto_parse_successor(struct pto_parser *p, struct pto_draft *d);

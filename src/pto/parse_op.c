@@ -150,7 +150,17 @@ static bool result_types(struct pto_parser *p, struct pto_draft *d)
     return true;
 }
 
-static bool result_types_in_brackets(struct pto_parser *p, struct pto_draft *d)
+static bool all_result_types(struct pto_parser *p, struct pto_draft *d)
+{
+    size_t from = p->list.n;
+
+    if (!pto_parse_types(p))
+        return false;
+    d->result_count += (uint32_t)(p->list.n - from);
+    return true;
+}
+
+bool pto_parse_results(struct pto_parser *p, struct pto_draft *d)
 {
     size_t from = p->list.n;
 
@@ -246,8 +256,15 @@ static bool item(struct pto_parser *p, struct pto_draft *d, struct pto_item it, 
         return shared_type(p, d);
     case PTO_ITEM_RESULTS:
         return result_types(p, d);
+    case PTO_ITEM_RESULTS_ALL:
+        return all_result_types(p, d);
     case PTO_ITEM_RESULTS_IN_BRACKETS:
-        return result_types_in_brackets(p, d);
+    case PTO_ITEM_RESULTS_BRACKETED:
+        return pto_parse_results(p, d);
+    case PTO_ITEM_REGION:
+        return pto_parse_inner(p, d);
+    case PTO_ITEM_SUCCESSOR:
+        return pto_parse_successor(p, d);
     case PTO_ITEM_DEFAULT:
         return default_type(p, d, it.text);
     case PTO_ITEM_ATTR:
