@@ -440,7 +440,7 @@ static enum status read_camodel_dump(const struct input_file *in, struct capture
                       "no instruction has both its begin and its end in the logs");
     if (st != ST_OK)
         return st;
-    cap->facts.kind = capture_intern(cap, S("incore"));
+    capture_set_incore(cap);
     cap->origin = ORIGIN_SIMULATED;
     cap->clock.hz = (int64_t)DEFAULT_MHZ * 1000000;
     capture_source(cap, source);
@@ -452,6 +452,7 @@ const struct input_format input_camodel_dump = {
     .summary = "logs of the simulator's core model (core*.instr_log.dump and those beside it)",
     .looks_for = "core*instr_log.dump",
     .role = ROLE_WHOLE,
+    .vendor = VENDOR_ASCEND,
     .claims = claims,
     .probe = probe,
     .read = read_camodel_dump,

@@ -30,6 +30,7 @@ const struct input_format input_chrome_trace = {
     .claims = claims,
     .streams = true,
     .role = ROLE_WHOLE,
+    .source = SOURCE_CHROME,
     .probe = probe,
     .read = read_chrome_trace,
 };

@@ -268,6 +268,7 @@ const struct input_format input_communication = {
     .summary = "collectives by step, with wait and bandwidth (JSON)",
     .looks_for = "communication.json, cluster_communication.json",
     .role = ROLE_SIDECAR,
+    .vendor = VENDOR_ASCEND,
     .claims = claims,
     .probe = probe,
     .read = read_communication,

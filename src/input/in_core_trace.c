@@ -40,7 +40,7 @@ static enum status read_core_trace(const struct input_file *in, struct capture *
     if (is_one)
         trace.core = core_of(in->path);
     TRY(incore_events(&trace, cap, &count));
-    cap->facts.kind = capture_intern(cap, S("incore"));
+    capture_set_incore(cap);
     cap->origin = ORIGIN_SIMULATED;
     capture_source(cap, (struct source){.path = in->path,
                                         .format = input_core_trace.name,
@@ -55,6 +55,7 @@ const struct input_format input_core_trace = {
     .summary = "in-core trace of the operator simulator (trace.json, of all cores or of one)",
     .looks_for = "trace.json",
     .role = ROLE_WHOLE,
+    .vendor = VENDOR_ASCEND,
     .claims = claims,
     .probe = probe,
     .read = read_core_trace,

@@ -146,7 +146,7 @@ static enum status read_table(const struct input_file *in, struct capture *cap, 
     }
     hash_free(&r.next);
     vec_free(&r.ends);
-    cap->facts.kind = capture_intern(cap, S("incore"));
+    capture_set_incore(cap);
     cap->origin = ORIGIN_SIMULATED;
     capture_source(cap, source);
     return ST_OK;
@@ -189,6 +189,7 @@ const struct input_format input_instr_exe = {
     .summary = "the operator simulator's sums by instruction (CSV)",
     .looks_for = "*_instr_exe*.csv",
     .role = ROLE_WHOLE,
+    .vendor = VENDOR_ASCEND,
     .claims = claims,
     .probe = probe_instr,
     .read = read_instr_exe,
@@ -199,6 +200,7 @@ const struct input_format input_code_exe = {
     .summary = "the operator simulator's sums by source line (CSV)",
     .looks_for = "*_code_exe*.csv",
     .role = ROLE_WHOLE,
+    .vendor = VENDOR_ASCEND,
     .claims = claims,
     .probe = probe_code,
     .read = read_code_exe,

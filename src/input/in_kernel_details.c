@@ -118,8 +118,9 @@ struct reader {
     size_t pattern_bytes;
     uint32_t looked, fresh; /* rows lately, and new patterns among them */
     uint32_t varied;        /* rows to come for which patterns are not looked for */
-    uint64_t rows, lost, bytes;
+    uint64_t rows, lost, misfits, bytes;
     bool is_ns; /* times are whole nanoseconds */
+    bool has_cores;
 };
 
 /* The table of strata's own with one row a kernel; the one of all slices has no class. */
@@ -233,7 +234,10 @@ static strid intern_text(struct reader *r, enum kernel_column c)
 
     if (c == COL_CORE)
         text = classify_core(text);
-    return num_is_missing(text) ? 0 : capture_intern(r->cap, text);
+    if (num_is_missing(text))
+        return 0;
+    r->has_cores |= c == COL_CORE;
+    return capture_intern(r->cap, text);
 }
 
 /* The same where few texts are to be expected. */
@@ -638,6 +642,7 @@ static void take_row(struct reader *r)
 
     if (r->csv.n_cells != csv_header_count(&r->csv) || r->csv.is_broken) {
         lose(r, "kernel-details.field-count", "it has more or fewer fields than the header");
+        r->misfits++;
         return;
     }
     if (!take_times(r, &slice))
@@ -791,11 +796,14 @@ static enum status read_kernel_details(const struct input_file *in, struct captu
     enum status st = in->text.at != NULL ? read_whole(r) : read_stream(r);
     if (st == ST_OK) {
         cap->clock.has_unix = true; /* Ascend prints the time since 1970 */
+        if (r->is_ns && r->rows > 0 && !r->has_cores)
+            cap->facts.vendor = VENDOR_UNKNOWN; /* written from a GPU's profile */
         capture_source(cap, (struct source){.path = in->path,
                                             .format = input_kernel_details.name,
                                             .bytes = r->bytes,
                                             .rows = r->rows,
-                                            .lost = r->lost});
+                                            .lost = r->lost,
+                                            .misfits = r->misfits});
     }
     arena_free(&r->scratch);
     arena_free(&r->memory);
@@ -810,6 +818,8 @@ const struct input_format input_kernel_details = {
     .summary = "kernel table of an Ascend profile (CSV)",
     .looks_for = "kernel_details.csv",
     .role = ROLE_KERNELS,
+    .vendor = VENDOR_ASCEND,
+    .source = SOURCE_KERNEL_TABLE,
     .claims = claims,
     .streams = true,
     .probe = probe,

@@ -133,6 +133,7 @@ const struct input_format input_memory = {
     .summary = "device memory over time (CSV)",
     .looks_for = "memory_record.csv, operator_memory.csv, npu_module_mem.csv",
     .role = ROLE_SIDECAR,
+    .vendor = VENDOR_ASCEND,
     .claims = claims,
     .probe = probe,
     .read = read_memory,

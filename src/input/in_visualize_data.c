@@ -179,7 +179,7 @@ static enum status read_visualize_data(const struct input_file *in, struct captu
         diag_add(in->diag, SEV_NOTE, "visualize-data.other-blocks",
                  (struct where){.path = in->path}, "%llu blocks of unknown types are passed over",
                  (unsigned long long)seen.unknown);
-    cap->facts.kind = capture_intern(cap, S("incore"));
+    capture_set_incore(cap);
     cap->origin = seen.infos > 0 ? ORIGIN_MEASURED : ORIGIN_SIMULATED;
     capture_source(cap, (struct source){.path = in->path,
                                         .format = input_visualize_data.name,
@@ -194,6 +194,7 @@ const struct input_format input_visualize_data = {
     .summary = "in-core trace container of the operator simulator (visualize_data.bin)",
     .looks_for = "visualize_data.bin",
     .role = ROLE_WHOLE,
+    .vendor = VENDOR_ASCEND,
     .claims = claims,
     .probe = probe,
     .read = read_visualize_data,

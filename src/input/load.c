@@ -60,7 +60,17 @@ static enum status read_file(const struct bundle *b, size_t i, size_t n_parts,
     for (size_t k = 0; k < n_parts; k++)
         parts[k] = b->files[i + 1 + k].path;
 
-    return file->format->streams ? file->format->read(&in, cap) : read_text(file, &in, cap);
+    const enum vendor before = cap->facts.vendor;
+    const size_t first = cap->sources.n;
+    if (before == VENDOR_UNKNOWN)
+        cap->facts.vendor = file->format->vendor;
+    enum status st =
+        file->format->streams ? file->format->read(&in, cap) : read_text(file, &in, cap);
+    if (st != ST_OK)
+        cap->facts.vendor = before;
+    for (size_t k = first; k < cap->sources.n; k++)
+        cap->sources.at[k].kind = file->format->source;
+    return st;
 }
 
 /* What a failed file has told, as a loss of the whole. */
@@ -191,9 +201,13 @@ static bool has_aggregates_only(const struct capture *cap, const struct bundle *
 
 static void keep_losses(struct capture *cap, const struct diag *d)
 {
+    static const struct str rows = S_INIT("kernel-details.");
+
     for (size_t i = 0; i < d->entries.n; i++)
         if (d->entries.at[i].severity == SEV_LOSS)
-            vec_push(&cap->losses, ((struct loss){d->entries.at[i].code, d->entries.at[i].count}));
+            vec_push(&cap->losses,
+                     ((struct loss){d->entries.at[i].code, d->entries.at[i].count,
+                                    str_starts(str_of(d->entries.at[i].code), rows)}));
 }
 
 /* Times before the year 2000 are no wall clock, whatever the format says: they count from the start
