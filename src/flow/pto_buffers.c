@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/fs.h"
+#include "base/num.h"
 #include "pto/elem.h"
 
 /* splitmix64: one good number for each state. */

@@ -1,6 +1,9 @@
+/*
+ * What a run says: pipes, transfers, what was assumed, and what sets the pace.
+ */
 #include "pto/outcome.h"
 
-#include <stdlib.h>
+#include <math.h>
 
 static const char *const bound_names[] = {"nothing", "cube",   "vector",  "read",  "write",
                                           "on-chip", "scalar", "latency", "serial"};
@@ -43,7 +46,7 @@ const char *pto_pipe_short(enum pto_pipe pipe)
     }
 }
 
-const char *pto_assumed_kind(int kind)
+const char *pto_assumed_kind(unsigned kind)
 {
     static const char *const names[] = {"branch", "loop bound", "divisor", "wait"};
 
@@ -88,13 +91,14 @@ static void add_units(struct pto_outcome *o, const struct pto_core *c)
         const struct pto_queue *q = &c->queues.pipe[order[i]];
         if (q->count == 0 && q->busy == 0)
             continue;
-        struct pto_unit u = {.core = (uint8_t)c->number,
-                             .pipe = order[i],
+        struct pto_unit u = {.core = c->number,
+                             .pipe = (enum pto_pipe)order[i],
                              .busy = q->busy + q->burst_latency,
                              .count = q->count,
                              .first = q->first == INT64_MAX ? 0 : q->first,
                              .until = q->until};
         memcpy(u.stall, q->stall, sizeof(u.stall));
+        u.stall[PTO_CAUSE_NONE] = 0;
         o->instructions += q->count;
         vec_push(&o->units, u);
     }
@@ -103,8 +107,8 @@ static void add_units(struct pto_outcome *o, const struct pto_core *c)
 static void add_flows(struct pto_outcome *o, const struct pto_sim *sim)
 {
     for (uint32_t path = 0; path < PTO_PATHS; path++) {
-        struct pto_flow f = {.src = (uint8_t)(path / PTO_SPACE_COUNT),
-                             .dst = (uint8_t)(path % PTO_SPACE_COUNT)};
+        struct pto_flow f = {.src = (enum pto_space)(path / PTO_SPACE_COUNT),
+                             .dst = (enum pto_space)(path % PTO_SPACE_COUNT)};
         for (uint32_t i = 0; i < PTO_CORES; i++) {
             if ((sim->present >> i & 1) != 0)
                 f.bytes += sim->cores[i].bytes[path];
@@ -151,6 +155,7 @@ static void add_assumed(struct pto_outcome *o, const struct pto_core *c)
                                                 pto_value_at(p->module, p->function, arg)->name));
             x.is_pointer = pto_value_type(p->module, p->function, arg)->kind == PTO_TYPE_PTR;
         }
+        x.is_data = x.is_pointer || x.name.n == 0;
         for (size_t k = 0; k < o->assumed.n && !is_known; k++) {
             const struct pto_assumed *y = &o->assumed.at[k];
             is_known = y->line == x.line && y->kind == x.kind && str_equal(y->name, x.name);
@@ -162,7 +167,7 @@ static void add_assumed(struct pto_outcome *o, const struct pto_core *c)
 
 /* ---- what sets the pace ---- */
 
-static enum pto_bound bound_of_pipe(uint8_t pipe)
+static enum pto_bound bound_of_pipe(enum pto_pipe pipe)
 {
     switch (pipe) {
     case PTO_PIPE_M:
@@ -200,7 +205,8 @@ static void judge(struct pto_outcome *o)
         if (o->path.at[i].sort != PTO_PATH_WORK)
             away += o->path.at[i].cycles;
     }
-    if (most == 0 || o->total <= 0)
+    o->is_bound = most > 0 && o->total > 0;
+    if (!o->is_bound)
         return;
     /* a vector pipe that waits for its own results counts as busy: the path tells it apart */
     if ((double)away * 100 >= (double)o->total * LATENCY_PERCENT)
@@ -209,6 +215,24 @@ static void judge(struct pto_outcome *o)
         o->bound = bound_of_pipe(o->bound_pipe);
     else
         o->bound = PTO_BOUND_SERIAL;
+}
+
+static double share(const struct pto_outcome *o, int64_t cycles)
+{
+    return o->total > 0 ? (double)cycles / (double)o->total : 0;
+}
+
+static void add_shares(struct pto_outcome *o)
+{
+    bool has_peak = o->peak_macs > 0 && o->total > 0;
+
+    o->us = pto_outcome_us(o, o->total);
+    o->us_with_launch = pto_outcome_us(o, o->total + o->launch);
+    o->peak_share = has_peak ? (double)o->macs / (o->peak_macs * (double)o->total) : (double)NAN;
+    for (size_t i = 0; i < o->units.n; i++)
+        o->units.at[i].share = share(o, o->units.at[i].busy);
+    for (size_t i = 0; i < o->path.n; i++)
+        o->path.at[i].share = share(o, o->path.at[i].cycles);
 }
 
 /* Control flow followed data that nobody supplied, and next to nothing was computed: no cube work
@@ -257,6 +281,7 @@ void pto_outcome_fill(struct pto_outcome *o, const struct pto_sim *sim, const st
     }
     add_flows(o, sim);
     pto_outcome_walk(o, sim);
+    add_shares(o);
     judge(o);
     find_degenerate(o);
 }

@@ -55,6 +55,11 @@ static const char *const pipe_names[PTO_PIPE_COUNT] = {
     [PTO_PIPE_V2] = "PIPE_V2",     [PTO_PIPE_FIX] = "PIPE_FIX",
 };
 
+const char *pto_arch_name(enum pto_arch arch)
+{
+    return arch == PTO_A5 ? "a5" : "a2a3";
+}
+
 const char *pto_op_name(enum pto_opcode op)
 {
     return op < PTO_OP_COUNT ? pto_op_facts[op].name.at : "?";

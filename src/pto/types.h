@@ -89,6 +89,8 @@ struct pto_tile_type {
     int64_t pad; /* 0..3, or bit 32 and a custom value in the low word */
 };
 
+const char *pto_arch_name(enum pto_arch arch); /* "a2a3" */
+
 /* Every operation strata knows, in the order of ops.def. */
 enum pto_opcode {
     PTO_OP_NONE,
