@@ -9,8 +9,7 @@
 #include <stdlib.h>
 
 #include "base/ranked.h"
-#include "pto/cost_a5.h"
-#include "pto/cost_vector.h"
+#include "pto/cost_data.h"
 #include "report/record.h"
 
 enum { BIAS = PTO_RATE_COUNT, INVERSE_RATE = 0, LATENCY = 1, ROUNDS = 25 };

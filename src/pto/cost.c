@@ -2,10 +2,7 @@
 
 #include <math.h>
 
-#include "pto/cost_a5.h"
-#include "pto/cost_move.h"
-#include "pto/cost_table.h"
-#include "pto/cost_vector.h"
+#include "pto/cost_data.h"
 
 static struct pto_cost at_least_nothing(double occupied, double latency)
 {

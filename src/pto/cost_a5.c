@@ -1,11 +1,17 @@
-#include "pto/cost_a5.h"
+/*
+ * A5 vector functions: fitted curves, by operation, types and loop structure.
+ *
+ * A tile without gaps between its rows is one flat loop; any other one is a loop over rows around a
+ * loop over the repeats of a row. Operations and types without a curve use the closed form of
+ * cost_vf.c.
+ */
+#include "pto/cost_data.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #include "base/csv.h"
 #include "base/num.h"
-#include "pto/cost_vf.h"
 
 /* More than one program for the same types. */
 enum variant { PLAIN, HIGH_PRECISION, EVEN, ODD };

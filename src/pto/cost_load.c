@@ -10,8 +10,7 @@
 #include "base/limits.h"
 #include "base/mapfile.h"
 #include "base/num.h"
-#include "pto/cost_a5.h"
-#include "pto/cost_table.h"
+#include "pto/cost_data.h"
 
 static const char *const keys[PTO_COST_KEY_COUNT] = {
 #define PTO_COST_KEY(code, key) key,
@@ -101,7 +100,7 @@ static bool load_programs(struct pto_costs *c, struct str text)
     while (csv_next(&csv)) {
         enum pto_opcode op = pto_cost_op(csv_cell(&csv, op_column));
         enum pto_shape shape = shape_of(csv_cell(&csv, shape_column));
-        struct pto_program p;
+        struct pto_vf_program p;
 
         if (op == PTO_OP_NONE || shape == PTO_SHAPE_NONE ||
             !num_f64(csv_cell(&csv, csv_column(&csv, S("loads"))), &p.loads) ||

@@ -1,4 +1,10 @@
-#include "pto/cost_move.h"
+/*
+ * Transfers between memories, and matrix products.
+ *
+ * A transfer is latency + issue + bytes over rate of its path. GM paths slow down when several
+ * cores stream (the totals of L2 are shared), when L2 misses, and when rows are short.
+ */
+#include "pto/cost_data.h"
 
 #include <math.h>
 

@@ -1,4 +1,8 @@
-#include "pto/cost_table.h"
+/*
+ * The fitted A2/A3 table: cycles for each element and fixed, by operation, element
+ * type and columns.
+ */
+#include "pto/cost_data.h"
 
 #include "base/csv.h"
 #include "base/num.h"

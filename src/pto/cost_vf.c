@@ -1,18 +1,23 @@
-#include "pto/cost_vf.h"
+/*
+ * The closed form of an A5 vector function: nested hardware loops over registers.
+ *
+ * A function of N iterations takes 44 + P + what the later iterations add: P is the way of one
+ * element from load to store, and an iteration follows the one before when a load port, the store
+ * port and one of the two execution units are free. A row of a nested loop starts at least 7 cycles
+ * after the row before.
+ */
+#include "pto/cost_data.h"
 
 #include <math.h>
 
-#include "pto/cost_a5.h"
-#include "pto/cost_vector.h"
-
 /* Least distance of two iterations because of the memory ports: two for loads, one for stores. */
-static double ports(const struct pto_program *p)
+static double ports(const struct pto_vf_program *p)
 {
     return fmax(p->stores, ceil(p->loads / 2));
 }
 
 /* When iteration `n` starts, counted from the first. The two units take turns. */
-static double start_of(const struct pto_program *p, double unit, double n)
+static double start_of(const struct pto_vf_program *p, double unit, double n)
 {
     double before = n - 1;
 
@@ -21,7 +26,7 @@ static double start_of(const struct pto_program *p, double unit, double n)
     return fmax(floor(before / 2) * unit + fmod(before, 2), before * ports(p));
 }
 
-static double nested(const struct pto_costs *c, const struct pto_program *p, double unit,
+static double nested(const struct pto_costs *c, const struct pto_vf_program *p, double unit,
                      struct pto_loops loops)
 {
     if (loops.outer <= 1)
@@ -35,7 +40,7 @@ static double nested(const struct pto_costs *c, const struct pto_program *p, dou
 
 struct pto_terms pto_vf_terms(const struct pto_costs *c, const struct pto_work *w)
 {
-    const struct pto_program *p = &c->program[w->op];
+    const struct pto_vf_program *p = &c->program[w->op];
     enum pto_shape shape = c->law[PTO_A5][w->op].shape;
     size_t size = pto_dtype_size(w->src_dtype) >= 4 ? 0 : 1;
     struct pto_loops loops = pto_a5_loops(w);

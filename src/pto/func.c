@@ -1,3 +1,6 @@
+/*
+ * Which handler executes which operation.
+ */
 #include "pto/func.h"
 
 #include "pto/func_call.h"
@@ -7,45 +10,42 @@ const struct pto_attrs PTO_ATTRS = {
     .coalesce = PTO_COALESCE_AUTO,
 };
 
-static const struct call_table *const tables[] = {
-    &func_elem_table,  &func_move_table, &func_matmul_table, &func_reduce_table, &func_fill_table,
-    &func_quant_table, &func_mask_table, &func_index_table,  &func_sort_table,   &func_comm_table,
+static const struct func_row {
+    call_fn *run;
+    int how;
+    bool is_open;
+} rows[PTO_OP_COUNT] = {
+#define EXACT                                 false
+#define OPEN                                  true
+#define PTO_FUNC(code, handler, how, results) [PTO_##code] = {func_##handler, how, results},
+#include "pto/funcs.def"
+#undef PTO_FUNC
 };
-
-static const struct call_entry *find(enum pto_opcode op)
-{
-    for (size_t i = 0; i < ARRAY_LEN(tables); i++)
-        for (size_t k = 0; k < tables[i]->n; k++)
-            if (tables[i]->at[k].op == op)
-                return &tables[i]->at[k];
-    return NULL;
-}
 
 bool pto_func_knows(enum pto_opcode op)
 {
-    return find(op) != NULL;
+    return rows[op].run != NULL;
 }
 
 bool pto_func_is_exact(enum pto_opcode op)
 {
-    const struct call_entry *entry = find(op);
-    return entry != NULL && !entry->is_open;
+    return rows[op].run != NULL && !rows[op].is_open;
 }
 
 enum status pto_func(enum pto_opcode op, const struct pto_args *args, struct diag *d)
 {
-    const struct call_entry *entry = find(op);
-    if (entry == NULL)
+    if (rows[op].run == NULL)
         return diag_fail(d, ST_UNSUPPORTED, "pto-run.func-unknown", args->where,
                          "%s cannot be executed on data", pto_op_name(op));
     struct call c = {
         .op = op,
+        .how = rows[op].how,
         .args = args,
         .attrs = args->attrs != NULL ? args->attrs : &PTO_ATTRS,
         .diag = d,
     };
     arena_init(&c.scratch);
-    enum status st = entry->run(&c, entry->how);
+    enum status st = rows[op].run(&c);
     arena_free(&c.scratch);
     return st;
 }

@@ -15,6 +15,7 @@ enum { CALL_OUTS = 4, CALL_PIECE = 512 /* elements handled at a time */ };
 
 struct call {
     enum pto_opcode op;
+    int how; /* the variant of the handler that is wanted, from funcs.def */
     const struct pto_args *args;
     const struct pto_attrs *attrs;
     struct diag *diag;
@@ -23,24 +24,17 @@ struct call {
     size_t n_taken;
 };
 
-typedef enum status call_fn(struct call *c, int how);
+typedef enum status call_fn(struct call *c);
 
-/* Tables of the files func_*.c: which operation runs which handler, and its variant. */
-struct call_entry {
-    enum pto_opcode op;
-    call_fn *run;
-    int how;
-    bool is_open; /* the dialect leaves the results open */
-};
+#define PTO_FUNC(code, handler, how, results) call_fn func_##handler;
+#include "pto/funcs.def"
+#undef PTO_FUNC
 
-struct call_table {
-    const struct call_entry *at;
-    size_t n;
-};
-
-extern const struct call_table func_move_table, func_index_table, func_matmul_table,
-    func_elem_table, func_fill_table, func_mask_table, func_quant_table, func_reduce_table,
-    func_sort_table, func_comm_table;
+/* Variants of handlers. */
+enum func_join { FUNC_SUM, FUNC_MAX, FUNC_MIN, FUNC_PROD, FUNC_ARGMAX, FUNC_ARGMIN };
+enum func_product { FUNC_ACCUMULATE = 1, FUNC_BIAS = 2, FUNC_SCALED = 4 };
+enum func_quant { FUNC_QUANT, FUNC_DEQUANT };
+enum func_collective { FUNC_BROADCAST, FUNC_GATHER, FUNC_SCATTER, FUNC_REDUCTION };
 
 /* Fails with the operation's name in front of `text`. */
 static inline enum status call_fail(struct call *c, enum status st, const char *code,

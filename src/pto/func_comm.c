@@ -13,11 +13,10 @@ static enum status signal_of(struct call *c, struct pto_view *v, struct pto_scal
     return call_fail(c, ST_FORMAT, "pto-run.func-shape", "the signal is not an integer in GM");
 }
 
-static enum status notify(struct call *c, int how)
+enum status func_notify(struct call *c)
 {
     struct pto_view v;
     struct pto_scalar value;
-    (void)how;
     TRY(signal_of(c, &v, &value));
     uint64_t old = c->attrs->notify == PTO_NOTIFY_ADD ? view_get(&v, 0, 0) : 0;
     view_put(&v, 0, 0, pto_elem_from_i64((int64_t)(old + value.bits), v.dtype));
@@ -31,11 +30,10 @@ static const enum pto_cmp as_cmp[] = {
 };
 
 /* Whether the signal compares true now; the caller decides what an unmet wait means. */
-static enum status test(struct call *c, int how)
+enum status func_test(struct call *c)
 {
     struct pto_view v;
     struct pto_scalar value;
-    (void)how;
     TRY(signal_of(c, &v, &value));
     bool met = elem_compare(as_cmp[(size_t)c->attrs->wait_cmp % ARRAY_LEN(as_cmp)],
                             view_get(&v, 0, 0), v.dtype, value.bits, value.dtype);
@@ -82,21 +80,19 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static enum status put(struct call *c, int how)
+enum status func_put(struct call *c)
 {
     struct pto_view dst, src;
-    (void)how;
     TRY(call_in_view(c, 0, &dst));
     TRY(call_in_view(c, 1, &src));
     return transfer(c, &dst, 0, &src, 0, smaller(count_of(&dst), count_of(&src)),
                     c->attrs->atomic == 1 ? ADD : COPY);
 }
 
-enum collective { BROADCAST, GATHER, SCATTER, REDUCTION };
-
 /* The first operand is the whole; the later views are the members of the group in order. */
-static enum status collect(struct call *c, int how)
+enum status func_collect(struct call *c)
 {
+    int how = c->how;
     struct pto_view whole, part;
     int64_t done = 0;
     TRY(call_in_view(c, 0, &whole));
@@ -105,29 +101,16 @@ static enum status collect(struct call *c, int how)
         if (c->args->ins[i].kind != PTO_OPERAND_VIEW)
             continue;
         TRY(call_in_view(c, i, &part));
-        bool shared = how == BROADCAST || how == REDUCTION;
+        bool shared = how == FUNC_BROADCAST || how == FUNC_REDUCTION;
         int64_t n = smaller(count_of(&part), shared ? total : total - done);
         int64_t at = shared ? 0 : done;
-        if (how == BROADCAST || how == SCATTER)
+        if (how == FUNC_BROADCAST || how == FUNC_SCATTER)
             TRY(transfer(c, &part, 0, &whole, at, n, COPY));
         else
-            TRY(transfer(c, &whole, at, &part, 0, n, how == GATHER || done == 0 ? COPY : REDUCE));
+            TRY(transfer(c, &whole, at, &part, 0, n,
+                         how == FUNC_GATHER || done == 0 ? COPY : REDUCE));
         done += count_of(&part);
         done = smaller(done, total);
     }
     return ST_OK;
 }
-
-static const struct call_entry entries[] = {
-    {PTO_COMM_TNOTIFY, notify, 0, false},
-    {PTO_COMM_TWAIT, test, 0, false},
-    {PTO_COMM_TTEST, test, 0, false},
-    {PTO_COMM_TPUT, put, 0, false},
-    {PTO_COMM_TGET, put, 0, false},
-    {PTO_COMM_TBROADCAST, collect, BROADCAST, true},
-    {PTO_COMM_TGATHER, collect, GATHER, true},
-    {PTO_COMM_TSCATTER, collect, SCATTER, true},
-    {PTO_COMM_TREDUCE, collect, REDUCTION, true},
-};
-
-const struct call_table func_comm_table = {entries, ARRAY_LEN(entries)};

@@ -345,9 +345,9 @@ static bool compute(const struct work *w)
     return true;
 }
 
-static enum status element_wise(struct call *c, int how)
+enum status func_element_wise(struct call *c)
 {
-    struct work w = {.op = &ops[how]};
+    struct work w = {.op = &ops[c->op]};
     TRY(call_out(c, 0, &w.tile[0]));
     TRY(call_number(c, &w.tile[0]));
     enum pto_dtype type = w.tile[0].type.dtype;
@@ -374,72 +374,3 @@ static enum status element_wise(struct call *c, int how)
         return call_fail(c, ST_FORMAT, "pto-run.div-zero", "division by zero");
     return ST_OK;
 }
-
-#define ENTRY(code)                                                                                \
-    {                                                                                              \
-        PTO_##code, element_wise, PTO_##code, false                                                \
-    }
-
-static const struct call_entry entries[] = {
-    ENTRY(TADD),
-    ENTRY(TSUB),
-    ENTRY(TMUL),
-    ENTRY(TDIV),
-    ENTRY(TMAX),
-    ENTRY(TMIN),
-    ENTRY(TREM),
-    ENTRY(TFMOD),
-    ENTRY(TPOW),
-    ENTRY(TAND),
-    ENTRY(TOR),
-    ENTRY(TXOR),
-    ENTRY(TSHL),
-    ENTRY(TSHR),
-    ENTRY(TNOT),
-    ENTRY(TADDS),
-    ENTRY(TSUBS),
-    ENTRY(TMULS),
-    ENTRY(TDIVS),
-    ENTRY(TMAXS),
-    ENTRY(TMINS),
-    ENTRY(TREMS),
-    ENTRY(TFMODS),
-    ENTRY(TPOWS),
-    ENTRY(TANDS),
-    ENTRY(TORS),
-    ENTRY(TXORS),
-    ENTRY(TSHLS),
-    ENTRY(TSHRS),
-    ENTRY(TAXPY),
-    ENTRY(TADDC),
-    ENTRY(TSUBC),
-    ENTRY(TADDSC),
-    ENTRY(TSUBSC),
-    ENTRY(TADDRELU),
-    ENTRY(TABS),
-    ENTRY(TNEG),
-    ENTRY(TEXP),
-    ENTRY(TLOG),
-    ENTRY(TSQRT),
-    ENTRY(TRSQRT),
-    ENTRY(TRECIP),
-    ENTRY(TRELU),
-    ENTRY(TLRELU),
-    ENTRY(TPRELU),
-    ENTRY(TROWEXPANDADD),
-    ENTRY(TROWEXPANDSUB),
-    ENTRY(TROWEXPANDMUL),
-    ENTRY(TROWEXPANDDIV),
-    ENTRY(TROWEXPANDMAX),
-    ENTRY(TROWEXPANDMIN),
-    ENTRY(TROWEXPANDEXPDIF),
-    ENTRY(TCOLEXPANDADD),
-    ENTRY(TCOLEXPANDSUB),
-    ENTRY(TCOLEXPANDMUL),
-    ENTRY(TCOLEXPANDDIV),
-    ENTRY(TCOLEXPANDMAX),
-    ENTRY(TCOLEXPANDMIN),
-    ENTRY(TCOLEXPANDEXPDIF),
-};
-
-const struct call_table func_elem_table = {entries, ARRAY_LEN(entries)};

@@ -20,11 +20,10 @@ static void fill(const struct pto_tile *t, int32_t r0, int32_t r1, int32_t c0, i
             row_put_bits(t, r, col, min_i32(CALL_PIECE, c1 - col), row);
 }
 
-static enum status expands(struct call *c, int how)
+enum status func_expands(struct call *c)
 {
     struct pto_tile dst;
     struct pto_scalar v;
-    (void)how;
     TRY(call_out(c, 0, &dst));
     TRY(call_value(c, 0, &v));
     tiles_straighten(&dst, 1);
@@ -33,11 +32,10 @@ static enum status expands(struct call *c, int how)
 }
 
 /* Row 0: start, start + 1, ... or start, start - 1, ... */
-static enum status count_up(struct call *c, int how)
+enum status func_count_up(struct call *c)
 {
     struct pto_tile dst;
     struct pto_scalar start;
-    (void)how;
     TRY(call_out(c, 0, &dst));
     TRY(call_number(c, &dst));
     TRY(call_value(c, 0, &start));
@@ -55,11 +53,10 @@ static enum status count_up(struct call *c, int how)
     return ST_OK;
 }
 
-static enum status triangle(struct call *c, int how)
+enum status func_triangle(struct call *c)
 {
     struct pto_tile dst;
     struct pto_scalar v = {PTO_I64, 0};
-    (void)how;
     TRY(call_out(c, 0, &dst));
     TRY(call_number(c, &dst));
     if (c->args->n_ins > 0)
@@ -86,10 +83,9 @@ static uint64_t mix(uint64_t x)
 }
 
 /* Depends on the scalars, the rounds and the place only. Floats are in [0, 1). */
-static enum status noise(struct call *c, int how)
+enum status func_noise(struct call *c)
 {
     struct pto_tile dst;
-    (void)how;
     TRY(call_out(c, 0, &dst));
     TRY(call_number(c, &dst));
     uint64_t key = mix((uint64_t)c->attrs->rounds + 1);
@@ -109,11 +105,10 @@ static enum status noise(struct call *c, int how)
 
 /* The valid part of the source, then the pad value in the rest of the physical destination; rows
  * only up to the next 16 when the type says so (compact 3). */
-static enum status fill_pad(struct call *c, int how)
+enum status func_fill_pad(struct call *c)
 {
     struct pto_tile dst, src;
     uint64_t bits;
-    (void)how;
     TRY(call_out(c, 0, &dst));
     bool has_pad = pad_bits(&dst.type, &bits);
     TRY(call_physical(c, &dst));
@@ -132,10 +127,9 @@ static enum status fill_pad(struct call *c, int how)
     return ST_OK;
 }
 
-static enum status transpose(struct call *c, int how)
+enum status func_transpose(struct call *c)
 {
     struct pto_tile dst, src;
-    (void)how;
     TRY(call_out(c, 0, &dst));
     TRY(call_in_as(c, 0, dst.v_col, dst.v_row, false, &src));
     TRY(call_same_size(c, src.type.dtype, dst.type.dtype));
@@ -161,8 +155,9 @@ static int32_t append(const struct pto_tile *src, const struct pto_tile *dst, in
 }
 
 /* With index tiles, the count of row r is element (r, 0) of each. */
-static enum status concat(struct call *c, int by_index)
+enum status func_concat(struct call *c)
 {
+    int by_index = c->how;
     struct pto_tile dst, a, b, count[2];
     TRY(call_out(c, 0, &dst));
     TRY(call_in(c, 0, &a));
@@ -183,11 +178,10 @@ static enum status concat(struct call *c, int by_index)
 }
 
 /* The low bytes of each element. */
-static enum status pack(struct call *c, int how)
+enum status func_pack(struct call *c)
 {
     struct pto_tile dst, src;
     uint64_t bits[CALL_PIECE];
-    (void)how;
     TRY(call_out(c, 0, &dst));
     TRY(call_in_as(c, 0, dst.v_row, dst.v_col, false, &src));
     for (int32_t r = 0; r < dst.v_row; r++)
@@ -198,19 +192,3 @@ static enum status pack(struct call *c, int how)
         }
     return ST_OK;
 }
-
-static const struct call_entry entries[] = {
-    {PTO_TEXPANDS, expands, 0, false},
-    {PTO_TCI, count_up, 0, false},
-    {PTO_TTRI, triangle, 0, false},
-    {PTO_TRANDOM, noise, 0, true},
-    {PTO_TFILLPAD, fill_pad, 0, false},
-    {PTO_TFILLPAD_INPLACE, fill_pad, 0, false},
-    {PTO_TFILLPAD_EXPAND, fill_pad, 0, false},
-    {PTO_TTRANS, transpose, 0, false},
-    {PTO_TCONCAT, concat, 0, false},
-    {PTO_TCONCATIDX, concat, 1, true},
-    {PTO_TPACK, pack, 0, false},
-};
-
-const struct call_table func_fill_table = {entries, ARRAY_LEN(entries)};

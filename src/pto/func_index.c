@@ -116,19 +116,17 @@ static enum status gather_compare(struct call *c)
     return ST_OK;
 }
 
-static enum status gather(struct call *c, int how)
+enum status func_gather(struct call *c)
 {
-    (void)how;
     if (c->attrs->mask_pattern != 0)
         return gather_mask(c);
     return call_has_value(c, 1) ? gather_compare(c) : gather_index(c);
 }
 
 /* Byte offsets from the source tile: one an element, or one for each block of 32 bytes. */
-static enum status gather_bytes(struct call *c, int how)
+enum status func_gather_bytes(struct call *c)
 {
     struct pto_tile dst, src, offs;
-    (void)how;
     TRY(call_out(c, 0, &dst));
     TRY(take_whole(c, 0, &src));
     TRY(call_in(c, 1, &offs));
@@ -193,9 +191,8 @@ static enum status scatter_mask(struct call *c)
     return ST_OK;
 }
 
-static enum status scatter(struct call *c, int how)
+enum status func_scatter(struct call *c)
 {
-    (void)how;
     return c->attrs->mask_pattern != 0 ? scatter_mask(c) : scatter_index(c);
 }
 
@@ -228,11 +225,10 @@ static enum status enough_indices(struct call *c, const struct pto_tile *t,
     return call_fail(c, ST_FORMAT, "pto-run.func-shape", "there are too few indices");
 }
 
-static enum status gather_memory(struct call *c, int how)
+enum status func_gather_memory(struct call *c)
 {
     struct pto_tile dst, idx;
     struct pto_view mem;
-    (void)how;
     TRY(call_out(c, 0, &dst));
     TRY(call_in_view(c, 0, &mem));
     TRY(call_in(c, 1, &idx));
@@ -272,11 +268,10 @@ static uint64_t combined(enum pto_scatter_op op, uint64_t old, uint64_t new, enu
                                                                                          : old;
 }
 
-static enum status scatter_memory(struct call *c, int how)
+enum status func_scatter_memory(struct call *c)
 {
     struct pto_tile src, idx;
     struct pto_view mem;
-    (void)how;
     TRY(call_out_view(c, 0, &mem));
     TRY(call_in(c, 0, &src));
     TRY(call_in(c, 1, &idx));
@@ -308,11 +303,3 @@ static enum status scatter_memory(struct call *c, int how)
         }
     return ST_OK;
 }
-
-static const struct call_entry entries[] = {
-    {PTO_TGATHER, gather, 0, false},          {PTO_TGATHERB, gather_bytes, 0, true},
-    {PTO_TSCATTER, scatter, 0, false},        {PTO_MGATHER, gather_memory, 0, false},
-    {PTO_MSCATTER, scatter_memory, 0, false},
-};
-
-const struct call_table func_index_table = {entries, ARRAY_LEN(entries)};

@@ -37,12 +37,11 @@ static bool mask_bit(const unsigned char *row, int32_t col)
 }
 
 /* Domain: the valid part of the first source. */
-static enum status compare_tiles(struct call *c, int how)
+enum status func_compare_tiles(struct call *c)
 {
     struct pto_tile mask, a, b = {0};
     struct pto_scalar s = {0};
     uint64_t x[CALL_PIECE], y[CALL_PIECE];
-    (void)how;
     TRY(call_out(c, 0, &mask));
     TRY(call_in(c, 0, &a));
     TRY(call_number(c, &a));
@@ -76,8 +75,9 @@ static enum status compare_tiles(struct call *c, int how)
 }
 
 /* tsel: mask ? a : b. tsels: mask ? a : scalar, where a tmp tile may stand before the scalar. */
-static enum status select_tiles(struct call *c, int with_scalar)
+enum status func_select_tiles(struct call *c)
 {
+    int with_scalar = c->how;
     struct pto_tile dst, mask, a, b = {0};
     uint64_t x[CALL_PIECE], y[CALL_PIECE], bits = 0;
     TRY(call_out(c, 0, &dst));
@@ -109,18 +109,16 @@ static enum status select_tiles(struct call *c, int with_scalar)
     return ST_OK;
 }
 
-enum part { PART_ADD, PART_MUL, PART_MAX, PART_MIN, PART_ARGMAX, PART_ARGMIN };
-
-static uint64_t join(enum part how, uint64_t a, uint64_t b, enum pto_dtype t)
+static uint64_t join(enum func_join how, uint64_t a, uint64_t b, enum pto_dtype t)
 {
     bool less = elem_compare(PTO_CMP_LT, a, t, b, t);
     switch (how) {
-    case PART_ADD:
+    case FUNC_SUM:
         return elem_add(a, b, t);
-    case PART_MUL:
+    case FUNC_PROD:
         return pto_dtype_is_float(t) ? pto_elem_from_f32(pto_elem_f32(a, t) * pto_elem_f32(b, t), t)
                                      : pto_elem_from_i64((int64_t)(a * b), t);
-    case PART_MAX:
+    case FUNC_MAX:
         return less ? b : a;
     default:
         return elem_compare(PTO_CMP_LT, b, t, a, t) ? b : a;
@@ -141,8 +139,9 @@ static enum status same_types(struct call *c, const struct pto_tile *dst, const 
     return call_fail(c, ST_FORMAT, "pto-run.func-dtype", "the tiles have different element types");
 }
 
-static enum status join_parts(struct call *c, int how)
+enum status func_join_parts(struct call *c)
 {
+    int how = c->how;
     struct pto_tile dst, a, b;
     TRY(call_out(c, 0, &dst));
     TRY(call_in(c, 0, &a));
@@ -153,7 +152,7 @@ static enum status join_parts(struct call *c, int how)
             bool in_a = is_inside(&a, r, col), in_b = is_inside(&b, r, col);
             uint64_t x = in_a ? tile_get(&a, r, col) : 0, y = in_b ? tile_get(&b, r, col) : 0;
             tile_put(&dst, r, col,
-                     in_a && in_b ? join((enum part)how, x, y, dst.type.dtype)
+                     in_a && in_b ? join((enum func_join)how, x, y, dst.type.dtype)
                      : in_a       ? x
                                   : y);
         }
@@ -161,8 +160,9 @@ static enum status join_parts(struct call *c, int how)
 }
 
 /* Values a, b and their indices; of two equal values the first is kept. */
-static enum status join_extremes(struct call *c, int how)
+enum status func_join_extremes(struct call *c)
 {
+    int how = c->how;
     struct pto_tile dst, at, a, b, a_at, b_at;
     TRY(call_out(c, 0, &dst));
     TRY(call_out(c, 1, &at));
@@ -177,7 +177,7 @@ static enum status join_extremes(struct call *c, int how)
         for (int32_t col = 0; col < dst.v_col; col++) {
             bool in_a = is_inside(&a, r, col), in_b = is_inside(&b, r, col);
             uint64_t x = in_a ? tile_get(&a, r, col) : 0, y = in_b ? tile_get(&b, r, col) : 0;
-            enum pto_cmp better = how == PART_ARGMAX ? PTO_CMP_GT : PTO_CMP_LT;
+            enum pto_cmp better = how == FUNC_ARGMAX ? PTO_CMP_GT : PTO_CMP_LT;
             bool take_b =
                 in_b && (!in_a || elem_compare(better, y, dst.type.dtype, x, dst.type.dtype));
             tile_put(&dst, r, col, take_b ? y : x);
@@ -188,18 +188,3 @@ static enum status join_extremes(struct call *c, int how)
         }
     return ST_OK;
 }
-
-static const struct call_entry entries[] = {
-    {PTO_TCMP, compare_tiles, 0, false},
-    {PTO_TCMPS, compare_tiles, 0, false},
-    {PTO_TSEL, select_tiles, 0, false},
-    {PTO_TSELS, select_tiles, 1, false},
-    {PTO_TPARTADD, join_parts, PART_ADD, false},
-    {PTO_TPARTMUL, join_parts, PART_MUL, false},
-    {PTO_TPARTMAX, join_parts, PART_MAX, false},
-    {PTO_TPARTMIN, join_parts, PART_MIN, false},
-    {PTO_TPARTARGMAX, join_extremes, PART_ARGMAX, false},
-    {PTO_TPARTARGMIN, join_extremes, PART_ARGMIN, false},
-};
-
-const struct call_table func_mask_table = {entries, ARRAY_LEN(entries)};

@@ -11,7 +11,7 @@
 #include <immintrin.h>
 #endif
 
-enum { ACCUMULATE = 1, BIAS = 2, SCALED = 4, GROUP = 32, LARGEST = 4095, STRIP = 16 };
+enum { GROUP = 32, LARGEST = 4095, STRIP = 16 };
 
 struct product {
     int32_t m, k, n;
@@ -126,13 +126,13 @@ static enum status take_operands(struct call *c, int how, struct matmul *w)
 {
     size_t at = 0, acc = 0;
     TRY(call_out(c, 0, &w->dst));
-    if (how & ACCUMULATE)
+    if (how & FUNC_ACCUMULATE)
         acc = at++;
     TRY(call_in(c, at++, &w->left));
-    if (how & SCALED)
+    if (how & FUNC_SCALED)
         TRY(call_in(c, at++, &w->left_scale));
     TRY(call_in(c, at++, &w->right));
-    if (how & SCALED)
+    if (how & FUNC_SCALED)
         TRY(call_in(c, at++, &w->right_scale));
     w->m = w->left.v_row;
     int32_t lanes = (int32_t)pto_elem_lanes(w->left.type.dtype);
@@ -148,9 +148,9 @@ static enum status take_operands(struct call *c, int how, struct matmul *w)
                          w->right.v_row);
     if (w->m < 1 || w->k < 1 || w->n < 1 || w->m > LARGEST || w->k > LARGEST || w->n > LARGEST)
         return bad_shape(c, "M, K and N must be 1 to 4095");
-    if (how & ACCUMULATE)
+    if (how & FUNC_ACCUMULATE)
         TRY(call_in_as(c, acc, w->m, w->n, true, &w->acc));
-    if (how & BIAS)
+    if (how & FUNC_BIAS)
         TRY(call_in_as(c, at++, 1, w->n, false, &w->bias));
     if (w->dst.type.rows < w->m || w->dst.type.cols < w->n)
         return bad_shape(c, "the destination is smaller than the product");
@@ -224,13 +224,13 @@ static float *sum_row(const struct product *p, int32_t r)
 static void finish_f32(struct call *c, const struct matmul *w, int how, const struct product *p)
 {
     float *extra = ARENA_ARRAY(&c->scratch, float, (size_t)w->n);
-    if (how & BIAS)
+    if (how & FUNC_BIAS)
         row_f32(&w->bias, 0, 0, w->n, extra);
     for (int32_t r = 0; r < w->m; r++) {
         float *sum = sum_row(p, r);
-        if (how & ACCUMULATE)
+        if (how & FUNC_ACCUMULATE)
             row_f32(&w->acc, r, 0, w->n, extra);
-        for (int32_t i = 0; i < w->n && (how & (BIAS | ACCUMULATE)); i++)
+        for (int32_t i = 0; i < w->n && (how & (FUNC_BIAS | FUNC_ACCUMULATE)); i++)
             sum[i] = extra[i] + sum[i];
         row_put_f32(&w->dst, r, 0, w->n, sum);
     }
@@ -245,11 +245,11 @@ static void multiply_ints(struct call *c, const struct matmul *w, int how)
     int64_t *extra = ARENA_ARRAY(&c->scratch, int64_t, (size_t)w->n);
     for (int32_t k = 0; k < w->k; k++)
         row_i64(&w->right, k, 0, w->n, b + (size_t)k * (size_t)w->n);
-    if (how & BIAS)
+    if (how & FUNC_BIAS)
         row_i64(&w->bias, 0, 0, w->n, extra);
     for (int32_t r = 0; r < w->m; r++) {
         row_i64(&w->left, r, 0, w->k, a);
-        if (how & ACCUMULATE)
+        if (how & FUNC_ACCUMULATE)
             row_i64(&w->acc, r, 0, w->n, extra);
         for (int32_t i = 0; i < w->n; i++)
             sum[i] = extra[i];
@@ -277,11 +277,11 @@ static void multiply_bytes(struct call *c, const struct matmul *w, int how)
         for (size_t i = 0; i < (size_t)p.m * (size_t)p.wide; i++)
             total[i] += (uint32_t)(int32_t)p.sum[i];
     }
-    if (how & BIAS)
+    if (how & FUNC_BIAS)
         row_i64(&w->bias, 0, 0, w->n, extra);
     for (int32_t r = 0; r < w->m; r++) {
         const uint32_t *sum = total + (size_t)r * (size_t)p.wide;
-        if (how & ACCUMULATE)
+        if (how & FUNC_ACCUMULATE)
             row_i64(&w->acc, r, 0, w->n, extra);
         for (int32_t i = 0; i < w->n; i++)
             line[i] = (int32_t)(sum[i] + (uint32_t)extra[i]);
@@ -325,11 +325,12 @@ static enum status multiply_scaled(struct call *c, struct matmul *w, int how)
     return ST_OK;
 }
 
-static enum status matmul(struct call *c, int how)
+enum status func_matmul(struct call *c)
 {
+    int how = c->how;
     struct matmul w = {0};
     TRY(take_operands(c, how, &w));
-    if (how & SCALED)
+    if (how & FUNC_SCALED)
         return multiply_scaled(c, &w, how);
     if (w.is_int) {
         bool bytes = pto_dtype_size(w.left.type.dtype) == 1 &&
@@ -343,20 +344,3 @@ static enum status matmul(struct call *c, int how)
     finish_f32(c, &w, how, &p);
     return ST_OK;
 }
-
-static const struct call_entry entries[] = {
-    {PTO_TMATMUL, matmul, 0, false},
-    {PTO_TMATMUL_ACC, matmul, ACCUMULATE, false},
-    {PTO_TMATMUL_BIAS, matmul, BIAS, false},
-    {PTO_TMATMUL_MX, matmul, SCALED, true},
-    {PTO_TMATMUL_MX_ACC, matmul, SCALED | ACCUMULATE, true},
-    {PTO_TMATMUL_MX_BIAS, matmul, SCALED | BIAS, true},
-    {PTO_TGEMV, matmul, 0, false},
-    {PTO_TGEMV_ACC, matmul, ACCUMULATE, false},
-    {PTO_TGEMV_BIAS, matmul, BIAS, false},
-    {PTO_TGEMV_MX, matmul, SCALED, true},
-    {PTO_TGEMV_MX_ACC, matmul, SCALED | ACCUMULATE, true},
-    {PTO_TGEMV_MX_BIAS, matmul, SCALED | BIAS, true},
-};
-
-const struct call_table func_matmul_table = {entries, ARRAY_LEN(entries)};

@@ -128,11 +128,10 @@ static enum status pad_columns(struct call *c, struct pto_tile dst)
     return ST_OK;
 }
 
-static enum status load(struct call *c, int how)
+enum status func_load(struct call *c)
 {
     struct pto_tile dst;
     struct pto_view src;
-    (void)how;
     TRY(call_out(c, 0, &dst));
     TRY(call_in_view(c, 0, &src));
     TRY(call_same_size(c, src.dtype, dst.type.dtype));
@@ -156,12 +155,11 @@ static void add_to_view(const struct pto_tile *src, const struct pto_view *dst)
         }
 }
 
-static enum status store(struct call *c, int how)
+enum status func_store(struct call *c)
 {
     struct pto_view dst;
     struct pto_tile src;
     struct fix f;
-    (void)how;
     TRY(call_out_view(c, 0, &dst));
     TRY(call_in(c, 0, &src));
     TRY(take_fix(c, 1, &f));
@@ -199,11 +197,10 @@ static enum status move_tiles(struct call *c, const struct pto_tile *src,
     return ST_OK;
 }
 
-static enum status move(struct call *c, int how)
+enum status func_move(struct call *c)
 {
     struct pto_tile dst, src;
     struct fix f;
-    (void)how;
     TRY(call_out(c, 0, &dst));
     if (dst.v_row == 0 || dst.v_col == 0)
         return ST_OK;
@@ -230,12 +227,11 @@ static enum status outside(struct call *c, int64_t row, int64_t col, const struc
                      (long long)row, (long long)col, t->type.rows, t->type.cols);
 }
 
-static enum status extract(struct call *c, int how)
+enum status func_extract(struct call *c)
 {
     struct pto_tile dst, part;
     struct fix f;
     int64_t row, col;
-    (void)how;
     TRY(call_out(c, 0, &dst));
     TRY(take_corner(c, &row, &col));
     if (!call_has_tile(c, 0))
@@ -254,12 +250,11 @@ static enum status extract(struct call *c, int how)
     return convert_tile(c, &part, &dst, rows, cols, &f);
 }
 
-static enum status insert(struct call *c, int how)
+enum status func_insert(struct call *c)
 {
     struct pto_tile dst, part, src;
     struct fix f;
     int64_t row, col;
-    (void)how;
     TRY(call_out(c, 0, &dst));
     TRY(take_corner(c, &row, &col));
     TRY(call_in(c, 0, &src));
@@ -290,12 +285,11 @@ static enum status element_at(struct call *c, struct pto_tile *t, const struct p
     return ST_OK;
 }
 
-static enum status get_value(struct call *c, int how)
+enum status func_get_value(struct call *c)
 {
     struct pto_tile src;
     struct pto_scalar at;
     unsigned char *byte;
-    (void)how;
     TRY(call_in(c, 0, &src));
     TRY(call_value(c, 1, &at));
     if (c->args->n_outs < 1 || c->args->outs[0].kind != PTO_OPERAND_VALUE ||
@@ -308,12 +302,11 @@ static enum status get_value(struct call *c, int how)
     return ST_OK;
 }
 
-static enum status set_value(struct call *c, int how)
+enum status func_set_value(struct call *c)
 {
     struct pto_tile dst;
     struct pto_scalar at, value;
     unsigned char *byte;
-    (void)how;
     TRY(call_out(c, 0, &dst));
     TRY(call_value(c, 0, &at));
     TRY(call_value(c, 1, &value));
@@ -326,15 +319,3 @@ static enum status set_value(struct call *c, int how)
                    same ? value.bits : move_convert(value.bits, value.dtype, dst.type.dtype));
     return ST_OK;
 }
-
-static const struct call_entry entries[] = {
-    {PTO_TLOAD, load, 0, false},         {PTO_TPREFETCH, load, 0, false},
-    {PTO_TSTORE, store, 0, false},       {PTO_TMOV, move, 0, false},
-    {PTO_TEXTRACT, extract, 0, false},   {PTO_TINSERT, insert, 0, false},
-    {PTO_TPUSH_TO_AIV, move, 0, false},  {PTO_TPUSH_TO_AIC, move, 0, false},
-    {PTO_TPOP_FROM_AIC, move, 0, false}, {PTO_TPOP_FROM_AIV, move, 0, false},
-    {PTO_TPUSH, move, 0, false},         {PTO_TPOP, move, 0, false},
-    {PTO_TGETVAL, get_value, 0, false},  {PTO_TSETVAL, set_value, 0, false},
-};
-
-const struct call_table func_move_table = {entries, ARRAY_LEN(entries)};

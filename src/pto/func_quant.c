@@ -43,14 +43,13 @@ static bool is_nearest(const struct call *c)
            c->args->reference;
 }
 
-static enum status convert(struct call *c, int how)
+enum status func_convert(struct call *c)
 {
     struct pto_tile tiles[2]; /* destination, source */
     struct pto_tile *dst = &tiles[0], *src = &tiles[1];
     const struct pto_convert rule = {c->attrs->round, c->attrs->saturation, c->args->reference};
     float x[CALL_PIECE];
     uint64_t bits[CALL_PIECE];
-    (void)how;
     TRY(call_out(c, 0, dst));
     if (dst->v_row == 0 || dst->v_col == 0)
         return ST_OK;
@@ -109,10 +108,9 @@ static float parameter_at(const struct parameter *p, int32_t r)
     return pto_elem_f32(tile_get(&p->tile, min_i32(r, p->tile.v_row - 1), 0), p->tile.type.dtype);
 }
 
-enum { QUANT, DEQUANT };
-
-static enum status quantise(struct call *c, int how)
+enum status func_quantise(struct call *c)
 {
+    int how = c->how;
     struct pto_tile dst, src;
     struct parameter scale, offset;
     float x[CALL_PIECE];
@@ -132,11 +130,11 @@ static enum status quantise(struct call *c, int how)
             int32_t n = min_i32(CALL_PIECE, dst.v_col - col);
             row_f32(&src, r, col, n, x);
             for (int32_t i = 0; i < n; i++) {
-                float y = how == QUANT ? x[i] * by : x[i] - shift;
-                y = how == QUANT ? y + shift : y * by;
+                float y = how == FUNC_QUANT ? x[i] * by : x[i] - shift;
+                y = how == FUNC_QUANT ? y + shift : y * by;
                 uint64_t f32 = pto_elem_from_f32(y, PTO_F32);
-                bits[i] = how == QUANT ? pto_elem_convert(f32, PTO_F32, dst.type.dtype, rule)
-                                       : move_convert(f32, PTO_F32, dst.type.dtype);
+                bits[i] = how == FUNC_QUANT ? pto_elem_convert(f32, PTO_F32, dst.type.dtype, rule)
+                                            : move_convert(f32, PTO_F32, dst.type.dtype);
             }
             row_put_bits(&dst, r, col, n, bits);
         }
@@ -211,11 +209,10 @@ static enum status take_out(struct call *c, size_t i, struct pto_tile *t, bool *
     return call_number(c, t);
 }
 
-static enum status quantise_mx(struct call *c, int how)
+enum status func_quantise_mx(struct call *c)
 {
     struct mx_outs o;
     struct pto_tile src;
-    (void)how;
     TRY(call_out(c, 0, &o.data));
     TRY(take_out(c, 1, &o.exponent, &o.has_exponent));
     TRY(take_out(c, 2, &o.most, &o.has_most));
@@ -238,10 +235,9 @@ enum { BINS = 256 };
 
 /* Of each row: how many elements have a top byte of at most b. With an index tile the next lower
  * byte is counted, of the elements whose top byte is the index of the row. */
-static enum status histogram(struct call *c, int how)
+enum status func_histogram(struct call *c)
 {
     struct pto_tile dst, src, idx = {0};
-    (void)how;
     TRY(call_out(c, 0, &dst));
     TRY(call_number(c, &dst));
     TRY(call_in(c, 0, &src));
@@ -269,13 +265,3 @@ static enum status histogram(struct call *c, int how)
     }
     return ST_OK;
 }
-
-static const struct call_entry entries[] = {
-    {PTO_TCVT, convert, 0, false},
-    {PTO_TQUANT, quantise, QUANT, false},
-    {PTO_TDEQUANT, quantise, DEQUANT, false},
-    {PTO_TQUANT_MX, quantise_mx, 0, true},
-    {PTO_THISTOGRAM, histogram, 0, true},
-};
-
-const struct call_table func_quant_table = {entries, ARRAY_LEN(entries)};

@@ -6,31 +6,29 @@
  */
 #include "pto/func_call.h"
 
-enum reduction { SUM, MAX, MIN, PROD, ARGMAX, ARGMIN };
-
-static float join_f32(enum reduction how, float a, float b)
+static float join_f32(enum func_join how, float a, float b)
 {
     switch (how) {
-    case SUM:
+    case FUNC_SUM:
         return a + b;
-    case PROD:
+    case FUNC_PROD:
         return a * b;
-    case MAX:
+    case FUNC_MAX:
         return a < b ? b : a;
     default:
         return b < a ? b : a;
     }
 }
 
-static int64_t join_i64(enum reduction how, int64_t a, int64_t b, bool wide)
+static int64_t join_i64(enum func_join how, int64_t a, int64_t b, bool wide)
 {
     bool less = wide ? (uint64_t)a < (uint64_t)b : a < b;
     switch (how) {
-    case SUM:
+    case FUNC_SUM:
         return (int64_t)((uint64_t)a + (uint64_t)b);
-    case PROD:
+    case FUNC_PROD:
         return (int64_t)((uint64_t)a * (uint64_t)b);
-    case MAX:
+    case FUNC_MAX:
         return less ? b : a;
     default:
         return less ? a : b;
@@ -69,7 +67,7 @@ static void row_numbers(const struct pto_tile *t, int32_t r, int32_t col, int32_
     }
 }
 
-static union number join(enum reduction how, const struct pto_tile *t, union number a,
+static union number join(enum func_join how, const struct pto_tile *t, union number a,
                          union number b)
 {
     if (is_float(t))
@@ -78,15 +76,15 @@ static union number join(enum reduction how, const struct pto_tile *t, union num
 }
 
 /* b is a new extreme after a. */
-static bool is_better(enum reduction how, const struct pto_tile *t, union number a, union number b)
+static bool is_better(enum func_join how, const struct pto_tile *t, union number a, union number b)
 {
-    union number x = how == ARGMAX ? a : b, y = how == ARGMAX ? b : a;
+    union number x = how == FUNC_ARGMAX ? a : b, y = how == FUNC_ARGMAX ? b : a;
     if (is_float(t))
         return x.f < y.f;
     return t->type.dtype == PTO_U64 ? (uint64_t)x.v < (uint64_t)y.v : x.v < y.v;
 }
 
-static float reduce_row_f32(const struct pto_tile *src, int32_t r, enum reduction how)
+static float reduce_row_f32(const struct pto_tile *src, int32_t r, enum func_join how)
 {
     float x[CALL_PIECE], best = 0;
     for (int32_t col = 0; col < src->v_col; col += CALL_PIECE) {
@@ -100,12 +98,12 @@ static float reduce_row_f32(const struct pto_tile *src, int32_t r, enum reductio
     return best;
 }
 
-static uint64_t reduce_row(const struct pto_tile *src, int32_t r, enum reduction how,
+static uint64_t reduce_row(const struct pto_tile *src, int32_t r, enum func_join how,
                            enum pto_dtype to)
 {
     union number x[CALL_PIECE], best = {0};
     int64_t at = 0;
-    if (how < ARGMAX && is_float(src))
+    if (how < FUNC_ARGMAX && is_float(src))
         return pto_elem_from_f32(reduce_row_f32(src, r, how), to);
     for (int32_t col = 0; col < src->v_col; col += CALL_PIECE) {
         int32_t n = min_i32(CALL_PIECE, src->v_col - col);
@@ -113,7 +111,7 @@ static uint64_t reduce_row(const struct pto_tile *src, int32_t r, enum reduction
         for (int32_t i = 0; i < n; i++) {
             if (col + i == 0) {
                 best = x[0];
-            } else if (how < ARGMAX) {
+            } else if (how < FUNC_ARGMAX) {
                 best = join(how, src, best, x[i]);
             } else if (is_better(how, src, best, x[i])) {
                 best = x[i];
@@ -121,7 +119,7 @@ static uint64_t reduce_row(const struct pto_tile *src, int32_t r, enum reduction
             }
         }
     }
-    return how < ARGMAX ? number_bits(best, is_float(src), to) : pto_elem_from_i64(at, to);
+    return how < FUNC_ARGMAX ? number_bits(best, is_float(src), to) : pto_elem_from_i64(at, to);
 }
 
 /* Source and destination of a reduction; the count along the other axis is the destination's. */
@@ -138,19 +136,20 @@ static enum status take_reduction(struct call *c, bool by_row, struct pto_tile *
     return call_number(c, src);
 }
 
-static enum status reduce_rows(struct call *c, int how)
+enum status func_reduce_rows(struct call *c)
 {
+    int how = c->how;
     struct pto_tile dst, src;
     TRY(take_reduction(c, true, &dst, &src));
     if (src.v_col == 0 || dst.v_col == 0)
         return ST_OK;
     for (int32_t r = 0; r < dst.v_row; r++)
-        tile_put(&dst, r, 0, reduce_row(&src, r, (enum reduction)how, dst.type.dtype));
+        tile_put(&dst, r, 0, reduce_row(&src, r, (enum func_join)how, dst.type.dtype));
     return ST_OK;
 }
 
 /* Columns col .. col + n of all rows into best and, for the arg forms, at. */
-static void reduce_piece(const struct pto_tile *src, int32_t col, int32_t n, enum reduction how,
+static void reduce_piece(const struct pto_tile *src, int32_t col, int32_t n, enum func_join how,
                          union number *best, int64_t *at)
 {
     union number x[CALL_PIECE];
@@ -160,7 +159,7 @@ static void reduce_piece(const struct pto_tile *src, int32_t col, int32_t n, enu
     for (int32_t r = 1; r < src->v_row; r++) {
         row_numbers(src, r, col, n, x);
         for (int32_t i = 0; i < n; i++) {
-            if (how < ARGMAX) {
+            if (how < FUNC_ARGMAX) {
                 best[i] = join(how, src, best[i], x[i]);
             } else if (is_better(how, src, best[i], x[i])) {
                 best[i] = x[i];
@@ -171,7 +170,7 @@ static void reduce_piece(const struct pto_tile *src, int32_t col, int32_t n, enu
 }
 
 /* The same for floats without places. */
-static void reduce_piece_f32(const struct pto_tile *src, int32_t col, int32_t n, enum reduction how,
+static void reduce_piece_f32(const struct pto_tile *src, int32_t col, int32_t n, enum func_join how,
                              float *best)
 {
     float x[CALL_PIECE];
@@ -189,8 +188,9 @@ static void reduce_piece_f32(const struct pto_tile *src, int32_t col, int32_t n,
     }
 }
 
-static enum status reduce_cols(struct call *c, int how)
+enum status func_reduce_cols(struct call *c)
 {
+    int how = c->how;
     struct pto_tile dst, src;
     union number best[CALL_PIECE];
     float floats[CALL_PIECE];
@@ -200,22 +200,23 @@ static enum status reduce_cols(struct call *c, int how)
         return ST_OK;
     for (int32_t col = 0; col < dst.v_col; col += CALL_PIECE) {
         int32_t n = min_i32(CALL_PIECE, dst.v_col - col);
-        if (how < ARGMAX && is_float(&src)) {
-            reduce_piece_f32(&src, col, n, (enum reduction)how, floats);
+        if (how < FUNC_ARGMAX && is_float(&src)) {
+            reduce_piece_f32(&src, col, n, (enum func_join)how, floats);
             row_put_f32(&dst, 0, col, n, floats);
             continue;
         }
-        reduce_piece(&src, col, n, (enum reduction)how, best, at);
+        reduce_piece(&src, col, n, (enum func_join)how, best, at);
         for (int32_t i = 0; i < n; i++)
             tile_put(&dst, 0, col + i,
-                     how < ARGMAX ? number_bits(best[i], is_float(&src), dst.type.dtype)
-                                  : pto_elem_from_i64(at[i], dst.type.dtype));
+                     how < FUNC_ARGMAX ? number_bits(best[i], is_float(&src), dst.type.dtype)
+                                       : pto_elem_from_i64(at[i], dst.type.dtype));
     }
     return ST_OK;
 }
 
-static enum status expand(struct call *c, int by_row)
+enum status func_expand(struct call *c)
 {
+    int by_row = c->how;
     struct pto_tile dst, src;
     uint64_t bits[CALL_PIECE];
     TRY(call_out(c, 0, &dst));
@@ -239,15 +240,3 @@ static enum status expand(struct call *c, int by_row)
         }
     return ST_OK;
 }
-
-static const struct call_entry entries[] = {
-    {PTO_TROWSUM, reduce_rows, SUM, false},       {PTO_TROWMAX, reduce_rows, MAX, false},
-    {PTO_TROWMIN, reduce_rows, MIN, false},       {PTO_TROWPROD, reduce_rows, PROD, false},
-    {PTO_TROWARGMAX, reduce_rows, ARGMAX, false}, {PTO_TROWARGMIN, reduce_rows, ARGMIN, false},
-    {PTO_TCOLSUM, reduce_cols, SUM, false},       {PTO_TCOLMAX, reduce_cols, MAX, false},
-    {PTO_TCOLMIN, reduce_cols, MIN, false},       {PTO_TCOLPROD, reduce_cols, PROD, false},
-    {PTO_TCOLARGMAX, reduce_cols, ARGMAX, false}, {PTO_TCOLARGMIN, reduce_cols, ARGMIN, false},
-    {PTO_TROWEXPAND, expand, 1, false},           {PTO_TCOLEXPAND, expand, 0, false},
-};
-
-const struct call_table func_reduce_table = {entries, ARRAY_LEN(entries)};

@@ -52,10 +52,9 @@ static void sort_block(struct record *list, int32_t n)
     }
 }
 
-static enum status sort32(struct call *c, int how)
+enum status func_sort32(struct call *c)
 {
     struct pto_tile dst, src, idx;
-    (void)how;
     TRY(call_out(c, 0, &dst));
     TRY(call_in(c, 0, &src));
     enum pto_dtype type = src.type.dtype;
@@ -196,15 +195,7 @@ static enum status merge_lists(struct call *c)
     return ST_OK;
 }
 
-static enum status merge_sort(struct call *c, int how)
+enum status func_merge_sort(struct call *c)
 {
-    (void)how;
     return call_has_value(c, 1) ? merge_runs(c) : merge_lists(c);
 }
-
-static const struct call_entry entries[] = {
-    {PTO_TSORT32, sort32, 0, false},
-    {PTO_TMRGSORT, merge_sort, 0, false},
-};
-
-const struct call_table func_sort_table = {entries, ARRAY_LEN(entries)};

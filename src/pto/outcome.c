@@ -32,18 +32,14 @@ const char *pto_bound_advice(enum pto_bound bound)
 
 const char *pto_pipe_short(enum pto_pipe pipe)
 {
-    switch (pipe) {
-    case PTO_PIPE_S:
-        return "SCALAR";
-    case PTO_PIPE_V:
-        return "VEC";
-    case PTO_PIPE_M:
-        return "CUBE";
-    case PTO_PIPE_FIX:
-        return "FIXP";
-    default:
-        return (int)pipe < PTO_PIPE_COUNT ? pto_pipe_name(pipe) + 5 : "?"; /* without PIPE_ */
-    }
+    static const char *const names[PTO_PIPE_COUNT] = {
+        [PTO_PIPE_S] = "SCALAR",  [PTO_PIPE_V] = "VEC",     [PTO_PIPE_M] = "CUBE",
+        [PTO_PIPE_MTE1] = "MTE1", [PTO_PIPE_MTE2] = "MTE2", [PTO_PIPE_MTE3] = "MTE3",
+        [PTO_PIPE_ALL] = "ALL",   [PTO_PIPE_MTE4] = "MTE4", [PTO_PIPE_MTE5] = "MTE5",
+        [PTO_PIPE_V2] = "V2",     [PTO_PIPE_FIX] = "FIXP",
+    };
+
+    return (int)pipe < PTO_PIPE_COUNT ? names[pipe] : "?";
 }
 
 const char *pto_assumed_kind(unsigned kind)
@@ -167,25 +163,14 @@ static void add_assumed(struct pto_outcome *o, const struct pto_core *c)
 
 /* ---- what sets the pace ---- */
 
-static enum pto_bound bound_of_pipe(enum pto_pipe pipe)
-{
-    switch (pipe) {
-    case PTO_PIPE_M:
-        return PTO_BOUND_CUBE;
-    case PTO_PIPE_V:
-    case PTO_PIPE_V2:
-        return PTO_BOUND_VECTOR;
-    case PTO_PIPE_MTE2:
-        return PTO_BOUND_READ;
-    case PTO_PIPE_MTE3:
-    case PTO_PIPE_FIX:
-        return PTO_BOUND_WRITE;
-    case PTO_PIPE_MTE1:
-        return PTO_BOUND_ON_CHIP;
-    default:
-        return PTO_BOUND_SCALAR;
-    }
-}
+static const enum pto_bound pipe_bounds[PTO_PIPE_COUNT] = {
+    [PTO_PIPE_S] = PTO_BOUND_SCALAR,    [PTO_PIPE_V] = PTO_BOUND_VECTOR,
+    [PTO_PIPE_M] = PTO_BOUND_CUBE,      [PTO_PIPE_MTE1] = PTO_BOUND_ON_CHIP,
+    [PTO_PIPE_MTE2] = PTO_BOUND_READ,   [PTO_PIPE_MTE3] = PTO_BOUND_WRITE,
+    [PTO_PIPE_ALL] = PTO_BOUND_SCALAR,  [PTO_PIPE_MTE4] = PTO_BOUND_SCALAR,
+    [PTO_PIPE_MTE5] = PTO_BOUND_SCALAR, [PTO_PIPE_V2] = PTO_BOUND_VECTOR,
+    [PTO_PIPE_FIX] = PTO_BOUND_WRITE,
+};
 
 enum { BUSY_PERCENT = 70, LATENCY_PERCENT = 40 };
 
@@ -212,7 +197,7 @@ static void judge(struct pto_outcome *o)
     if ((double)away * 100 >= (double)o->total * LATENCY_PERCENT)
         o->bound = PTO_BOUND_LATENCY;
     else if ((double)most * 100 >= (double)o->total * BUSY_PERCENT)
-        o->bound = bound_of_pipe(o->bound_pipe);
+        o->bound = pipe_bounds[o->bound_pipe];
     else
         o->bound = PTO_BOUND_SERIAL;
 }
