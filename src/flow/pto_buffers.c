@@ -1,3 +1,6 @@
+/*
+ * Data behind the pointers of a kernel.
+ */
 #include "flow/pto_buffers.h"
 
 #include <math.h>

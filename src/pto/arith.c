@@ -1,3 +1,6 @@
+/*
+ * Scalar arithmetic of control flow and addresses.
+ */
 #include "pto/arith.h"
 
 #include <math.h>

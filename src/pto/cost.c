@@ -1,3 +1,6 @@
+/*
+ * Which law an instruction is timed by.
+ */
 #include "pto/cost.h"
 
 #include <math.h>

@@ -11,7 +11,7 @@ const struct pto_attrs PTO_ATTRS = {
 };
 
 static const struct func_row {
-    call_fn *run;
+    func_fn *run;
     int how;
     bool is_open;
 } rows[PTO_OP_COUNT] = {
@@ -37,7 +37,7 @@ enum status pto_func(enum pto_opcode op, const struct pto_args *args, struct dia
     if (rows[op].run == NULL)
         return diag_fail(d, ST_UNSUPPORTED, "pto-run.func-unknown", args->where,
                          "%s cannot be executed on data", pto_op_name(op));
-    struct call c = {
+    struct func_call c = {
         .op = op,
         .how = rows[op].how,
         .args = args,

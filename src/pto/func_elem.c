@@ -251,32 +251,31 @@ struct work {
 };
 
 /* Of two sources the one that has a single column; the second when both could be meant. */
-static size_t narrow_one(const struct call *c, int32_t cols)
+static size_t narrow_one(const struct func_call *c, int32_t cols)
 {
-    if (!call_has_tile(c, 0) || !call_has_tile(c, 1) || cols <= 1)
+    if (!func_has_tile(c, 0) || !func_has_tile(c, 1) || cols <= 1)
         return 1;
     const struct pto_tile *a = c->args->ins[0].u.tile, *b = c->args->ins[1].u.tile;
     return a->v_col < cols && b->v_col >= cols ? 0 : 1;
 }
 
-static enum status take_sources(struct call *c, struct work *w)
+static enum status take_sources(struct func_call *c, struct work *w)
 {
     enum shape shape = w->op->shape;
     const struct pto_tile *dst = &w->tile[0];
     size_t narrow = shape == PER_ROW ? narrow_one(c, dst->v_col) : shape == PER_COL ? 1 : SOURCES;
     for (size_t i = 0; i < (size_t)w->op->sources; i++) {
         struct pto_tile *t = &w->tile[1 + i];
-        if (call_has_value(c, i)) {
+        if (func_has_value(c, i)) {
             w->kind[1 + i] = SCALAR;
-            TRY(call_value(c, i, &w->value[1 + i]));
+            TRY(func_value(c, i, &w->value[1 + i]));
             continue;
         }
         bool alone = i == narrow;
         w->kind[1 + i] = !alone ? SAME : shape == PER_ROW ? ONE_A_ROW : ONE_A_COL;
         int32_t rows = alone && shape == PER_COL ? 1 : dst->v_row;
         int32_t cols = alone && shape == PER_ROW ? 1 : dst->v_col;
-        TRY(call_in_as(c, i, rows, cols, !alone, t));
-        TRY(call_number(c, t));
+        TRY(func_in_as_number(c, i, rows, cols, !alone, t));
     }
     w->sources = w->op->sources;
     if (shape == ACCUMULATE) {
@@ -297,16 +296,16 @@ static void read_piece(const struct work *w, int32_t k, int32_t r, int32_t col, 
     if (w->kind[k] == SAME || w->kind[k] == ONE_A_COL) {
         int32_t row = w->kind[k] == SAME ? r : 0;
         if (w->is_float)
-            row_f32(t, row, col, n, f);
+            func_f32(t, row, col, n, f);
         else if (w->op->shape & BITS)
-            row_bits(t, row, col, n, out);
+            func_bits(t, row, col, n, out);
         else
-            row_i64(t, row, col, n, v);
+            func_i64(t, row, col, n, v);
         return;
     }
     struct pto_scalar one = w->value[k];
     if (w->kind[k] == ONE_A_ROW)
-        one = (struct pto_scalar){t->type.dtype, tile_get(t, r, 0)};
+        one = (struct pto_scalar){t->type.dtype, func_at(t, r, 0)};
     float x = w->is_float ? pto_elem_f32(one.bits, one.dtype) : 0;
     int64_t y = w->is_float ? 0 : pto_elem_i64(one.bits, one.dtype);
     for (int32_t i = 0; i < n; i++)
@@ -320,24 +319,24 @@ static bool compute(const struct work *w)
 {
     /* One array for both kinds of numbers; zeroed, for kernels run over the end of a piece. */
     union {
-        float f[CALL_PIECE];
-        int64_t v[CALL_PIECE];
+        float f[FUNC_PIECE];
+        int64_t v[FUNC_PIECE];
     } in[SOURCES] = {0}, out;
     const struct pto_tile *dst = &w->tile[0];
     for (int32_t r = 0; r < dst->v_row; r++)
-        for (int32_t col = 0; col < dst->v_col; col += CALL_PIECE) {
-            int32_t n = min_i32(CALL_PIECE, dst->v_col - col);
+        for (int32_t col = 0; col < dst->v_col; col += FUNC_PIECE) {
+            int32_t n = func_min(FUNC_PIECE, dst->v_col - col);
             for (int32_t k = 0; k < w->sources; k++)
                 if (w->kind[1 + k] != SCALAR || (r == 0 && col == 0))
-                    read_piece(w, 1 + k, r, col, w->kind[1 + k] == SCALAR ? CALL_PIECE : n, &in[k]);
+                    read_piece(w, 1 + k, r, col, w->kind[1 + k] == SCALAR ? FUNC_PIECE : n, &in[k]);
             if (w->is_float) {
                 w->op->f32(out.f, in[0].f, in[1].f, in[2].f, n);
-                row_put_f32(dst, r, col, n, out.f);
+                func_put_f32(dst, r, col, n, out.f);
             } else if (w->op->i64(out.v, in[0].v, in[1].v, in[2].v, n, w->wide)) {
                 if (w->op->shape & BITS)
-                    row_put_bits(dst, r, col, n, (const uint64_t *)out.v);
+                    func_put_bits(dst, r, col, n, (const uint64_t *)out.v);
                 else
-                    row_put_i64(dst, r, col, n, out.v);
+                    func_put_i64(dst, r, col, n, out.v);
             } else {
                 return false;
             }
@@ -345,11 +344,10 @@ static bool compute(const struct work *w)
     return true;
 }
 
-enum status func_element_wise(struct call *c)
+enum status func_element_wise(struct func_call *c)
 {
     struct work w = {.op = &ops[c->op]};
-    TRY(call_out(c, 0, &w.tile[0]));
-    TRY(call_number(c, &w.tile[0]));
+    TRY(func_out_number(c, 0, &w.tile[0]));
     enum pto_dtype type = w.tile[0].type.dtype;
     w.is_float = pto_dtype_is_float(type) && w.op->f32 != NULL;
     w.wide = type == PTO_U64;
@@ -369,8 +367,8 @@ enum status func_element_wise(struct call *c)
     for (int32_t k = (int32_t)tiles; k <= w.sources; k++)
         scalars_last = scalars_last && w.kind[k] == SCALAR;
     if (plain || scalars_last)
-        tiles_straighten(w.tile, tiles);
+        func_straighten(w.tile, tiles);
     if (!compute(&w))
-        return call_fail(c, ST_FORMAT, "pto-run.div-zero", "division by zero");
+        return func_fail(c, ST_FORMAT, "pto-run.div-zero", "division by zero");
     return ST_OK;
 }

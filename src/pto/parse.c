@@ -1,3 +1,6 @@
+/*
+ * Modules and functions of PTO text.
+ */
 #include "pto/parse.h"
 
 #include "base/limits.h"

@@ -1,3 +1,6 @@
+/*
+ * The pipes of each operation.
+ */
 #include "pto/pipes.h"
 
 enum rule {

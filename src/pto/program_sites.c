@@ -4,7 +4,7 @@
 #include "pto/pipes.h"
 #include "pto/program_in.h"
 
-static enum pto_form form_of(const struct compiler *c, const struct pto_op *op)
+static enum pto_form form_of(const struct pto_compiler *c, const struct pto_op *op)
 {
     if (op->code != PTO_TGATHER && op->code != PTO_TSCATTER)
         return PTO_FORM_PLAIN;
@@ -22,13 +22,13 @@ static bool reads_destination(enum pto_opcode code, const struct pto_attrs *attr
            code == PTO_TFILLPAD_INPLACE;
 }
 
-static void add_access(struct compiler *c, struct pto_site *s, const struct pto_use *u,
+static void add_access(struct pto_compiler *c, struct pto_site *s, const struct pto_use *u,
                        bool is_write, bool is_scratch)
 {
     struct pto_access a = {.is_write = is_write, .is_scratch = is_scratch, .root = -1};
 
     if (u->kind == PTO_SLOT_TILE) {
-        const struct tile_fact *f = &c->tiles.at[u->slot];
+        const struct pto_tile_fact *f = &c->tiles.at[u->slot];
         a.space = (uint8_t)c->p->tiles.at[u->slot].type.space;
         a.is_known = f->is_known;
         a.lo = f->lo;
@@ -51,7 +51,7 @@ static void add_access(struct compiler *c, struct pto_site *s, const struct pto_
     s->access_count++;
 }
 
-static void add_accesses(struct compiler *c, const struct pto_op *op, struct pto_site *s)
+static void add_accesses(struct pto_compiler *c, const struct pto_op *op, struct pto_site *s)
 {
     int32_t tile = 0, scratch = pto_op_facts[op->code].scratch;
 
@@ -73,9 +73,9 @@ static void add_accesses(struct compiler *c, const struct pto_op *op, struct pto
 }
 
 /* 256-byte repeats of the destination, where its valid shape is known. */
-static void count_repeats(struct compiler *c, const struct pto_op *op, struct pto_site *s)
+static void count_repeats(struct pto_compiler *c, const struct pto_op *op, struct pto_site *s)
 {
-    struct slot out = role_slot(c, op, PTO_ROLE_OUT, 0);
+    struct pto_slot out = program_role(c, op, PTO_ROLE_OUT, 0);
 
     if (out.kind != PTO_SLOT_TILE)
         return;
@@ -85,7 +85,7 @@ static void count_repeats(struct compiler *c, const struct pto_op *op, struct pt
     s->repeat = (bytes + 255) / 256;
 }
 
-static void read_attrs(const struct compiler *c, const struct pto_op *op, struct pto_site *s)
+static void read_attrs(const struct pto_compiler *c, const struct pto_op *op, struct pto_site *s)
 {
     const struct pto_module *m = c->m;
     struct pto_attrs *a = &s->attrs;
@@ -114,7 +114,7 @@ static void read_attrs(const struct compiler *c, const struct pto_op *op, struct
     a->upper = pto_op_int(m, op, PTO_KEY_UPPER_OR_LOWER, 0) != 0;
     a->exhausted = pto_op_int(m, op, PTO_KEY_EXHAUSTED, 0) != 0;
     s->is_scalar_first = op->code == PTO_TDIVS && op->operand_count > 0 &&
-                         slot_of(c, pto_operands(m, op)[0].value).kind == PTO_SLOT_NUMBER;
+                         program_slot_of(c, pto_operands(m, op)[0].value).kind == PTO_SLOT_NUMBER;
 }
 
 /* ---- which pipes ---- */
@@ -136,7 +136,7 @@ static struct pto_phases flag_pipes(const struct pto_module *m, const struct pto
                                .n = 2};
 }
 
-static enum status find_phases(struct compiler *c, const struct pto_op *op, struct pto_site *s)
+static enum status find_phases(struct pto_compiler *c, const struct pto_op *op, struct pto_site *s)
 {
     struct pto_phases phases =
         is_flag(op->code) ? flag_pipes(c->m, op) : pto_phases_of(c->m, c->frame->f, op);
@@ -145,7 +145,7 @@ static enum status find_phases(struct compiler *c, const struct pto_op *op, stru
         c->p->has_fifos = true;
         int64_t id = pto_op_int(c->m, op, PTO_KEY_ID, 0);
         if (id < 0 || id >= PTO_FIFOS)
-            return compile_fail(c, op, "pto-run.fifo", "the number of a FIFO is 0 to %d",
+            return program_fail(c, op, "pto-run.fifo", "the number of a FIFO is 0 to %d",
                                 PTO_FIFOS - 1);
         s->fifo = (uint8_t)id;
         s->to_vector = op->code == PTO_TPUSH_TO_AIV || op->code == PTO_TPOP_FROM_AIC ||
@@ -155,11 +155,11 @@ static enum status find_phases(struct compiler *c, const struct pto_op *op, stru
     c->p->has_flags |= is_flag(op->code);
     for (uint32_t i = 0; i < phases.n; i++) {
         if (phases.at[i] >= PTO_PIPE_NONE)
-            return compile_fail(c, op, "pto-run.operand", "names a pipe that does not exist");
+            return program_fail(c, op, "pto-run.operand", "names a pipe that does not exist");
         s->phases[s->n_phases++] = (uint8_t)phases.at[i];
     }
     if (s->n_phases == 0)
-        return compile_fail(c, op, "pto-run.operand", "names no pipe");
+        return program_fail(c, op, "pto-run.operand", "names no pipe");
     return ST_OK;
 }
 
@@ -170,24 +170,24 @@ static bool is_sync(enum pto_opcode code)
     return pto_class_of(code) >= PTO_CLASS_FLAG && pto_class_of(code) != PTO_CLASS_TSYNC;
 }
 
-enum status compile_site(struct compiler *c, const struct pto_op *op)
+enum status program_compile_site(struct pto_compiler *c, const struct pto_op *op)
 {
     struct pto_site s = {.code = op->code,
-                         .op = op_number(c, op),
+                         .op = program_op(c, op),
                          .line = op->line,
                          .col = op->col,
                          .result = PTO_NONE};
 
     for (uint32_t i = 0; i < op->result_count; i++)
-        result_slot(c, op, i);
+        program_result(c, op, i);
     if (op->result_count > 0) {
-        s.result = result_slot(c, op, 0).at;
-        s.result_dtype = (uint8_t)result_type(c, op, 0)->dtype;
+        s.result = program_result(c, op, 0).at;
+        s.result_dtype = (uint8_t)program_result_type(c, op, 0)->dtype;
     }
     s.form = form_of(c, op);
     read_attrs(c, op, &s);
     TRY(find_phases(c, op, &s));
-    s.use_first = add_uses(c, op, &s.use_count);
+    s.use_first = program_uses(c, op, &s.use_count);
     add_accesses(c, op, &s);
     if (op->code == PTO_TPOP_FROM_AIC || op->code == PTO_TPOP_FROM_AIV) {
         c->tiles.at[s.result] = c->fifo[s.fifo][s.to_vector];
@@ -196,12 +196,13 @@ enum status compile_site(struct compiler *c, const struct pto_op *op)
         add_access(c, &s, &made, true, false);
     }
     count_repeats(c, op, &s);
-    uint32_t node = is_sync(op->code) ? PTO_NONE : open_node(c, PTO_NODE_SITE);
+    uint32_t node = is_sync(op->code) ? PTO_NONE : program_open(c, PTO_NODE_SITE);
     if (node != PTO_NONE)
         c->p->nodes.at[node].site = (uint32_t)c->p->sites.n;
-    emit(c, (struct pto_step){.code = PTO_STEP_SITE, .a = (uint32_t)c->p->sites.n, .op = s.op});
+    program_emit(
+        c, (struct pto_step){.code = PTO_STEP_SITE, .a = (uint32_t)c->p->sites.n, .op = s.op});
     vec_push(&c->p->sites, s);
     if (node != PTO_NONE)
-        close_node(c, node);
+        program_close(c, node);
     return ST_OK;
 }

@@ -1,3 +1,6 @@
+/*
+ * The clocks of the pipes of one core.
+ */
 #include "pto/queues.h"
 
 #include <string.h>

@@ -1,3 +1,6 @@
+/*
+ * The kernels of a module, and the cores that run one.
+ */
 #include "pto/sim.h"
 
 #include <string.h>

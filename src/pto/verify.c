@@ -1,3 +1,6 @@
+/*
+ * The rules of the dialect, function by function.
+ */
 #include "pto/verify.h"
 
 #include <stdarg.h>
