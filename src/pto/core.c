@@ -192,21 +192,17 @@ static const struct pto_op *op_of(const struct pto_core *c, const struct pto_ste
 
 /* ---- steps that are no arithmetic ---- */
 
+/* The first operand of a step that is of that kind and role. */
 static const struct pto_use *use_of(const struct pto_core *c, const struct pto_step *s,
-                                    enum pto_slot_kind kind, uint32_t nth)
+                                    enum pto_slot_kind kind, enum pto_role role)
 {
-    for (uint32_t i = 0; i < s->b; i++) {
-        const struct pto_use *u = &c->program->uses.at[s->a + i];
-        if (u->kind == kind && nth-- == 0)
-            return u;
-    }
-    return NULL;
+    return pto_use_find(c->program->uses.at + s->a, s->b, kind, role, 0);
 }
 
 /* The element of a local array, struct or event array that a step names. */
 static struct pto_number *element(struct pto_core *c, const struct pto_step *s)
 {
-    const struct pto_use *base = use_of(c, s, PTO_SLOT_ARRAY, 0);
+    const struct pto_use *base = use_of(c, s, PTO_SLOT_ARRAY, PTO_ROLE_COUNT);
     int64_t at = pto_op_int(c->program->module, op_of(c, s), PTO_KEY_FIELD, 0);
     uint32_t dim = 0;
 
@@ -235,22 +231,18 @@ static bool array_step(struct pto_core *c, const struct pto_step *s)
         return pto_core_fail(c, op_of(c, s)->line, "pto-run.index-range",
                              "%s: the index is outside the array",
                              pto_op_name((enum pto_opcode)s->code));
-    if (!is_set) {
+    const struct pto_use *value = use_of(c, s, PTO_SLOT_NUMBER, PTO_ROLE_VALUE);
+    if (!is_set)
         c->slots.numbers[s->dst] = *e;
-        return true;
-    }
-    for (uint32_t i = 0; i < s->b; i++) {
-        const struct pto_use *u = &c->program->uses.at[s->a + i];
-        if (u->role == PTO_ROLE_VALUE && u->kind == PTO_SLOT_NUMBER)
-            *e = c->slots.numbers[u->slot];
-    }
+    else if (value)
+        *e = c->slots.numbers[value->slot];
     return true;
 }
 
 static void view_number(struct pto_core *c, const struct pto_step *s)
 {
-    const struct pto_use *from = use_of(c, s, PTO_SLOT_GM, 0);
-    const struct pto_use *which = use_of(c, s, PTO_SLOT_NUMBER, 0);
+    const struct pto_use *from = use_of(c, s, PTO_SLOT_GM, PTO_ROLE_COUNT);
+    const struct pto_use *which = use_of(c, s, PTO_SLOT_NUMBER, PTO_ROLE_COUNT);
     int64_t dim = which ? c->slots.numbers[which->slot].v.i : 0;
     struct pto_number n = {0};
 
@@ -263,7 +255,7 @@ static void view_number(struct pto_core *c, const struct pto_step *s)
 
 static void tile_number(struct pto_core *c, const struct pto_step *s)
 {
-    const struct pto_use *from = use_of(c, s, PTO_SLOT_TILE, 0);
+    const struct pto_use *from = use_of(c, s, PTO_SLOT_TILE, PTO_ROLE_COUNT);
     struct pto_number row = {0}, col = {0};
 
     if (from) {
@@ -296,11 +288,10 @@ static bool init_fifo(struct pto_core *c, const struct pto_step *s)
         f->slot_size = size;
         f->slots = slots;
         f->local_slots = local;
-        for (uint32_t i = 0; i < s->b; i++) {
-            const struct pto_use *u = &c->program->uses.at[s->a + i];
-            if (u->role == (to_vector ? PTO_ROLE_C2V : PTO_ROLE_V2C) && u->kind == PTO_SLOT_NUMBER)
-                f->base = c->slots.numbers[u->slot].v.i;
-        }
+        const struct pto_use *base =
+            use_of(c, s, PTO_SLOT_NUMBER, to_vector ? PTO_ROLE_C2V : PTO_ROLE_V2C);
+        if (base)
+            f->base = c->slots.numbers[base->slot].v.i;
     }
     return true;
 }

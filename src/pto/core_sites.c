@@ -176,12 +176,10 @@ bool pto_core_plain_site(struct pto_core *c, uint32_t site)
 struct pto_number *pto_core_operand(struct pto_core *c, const struct pto_site *s,
                                     enum pto_role role)
 {
-    for (uint32_t i = 0; i < s->use_count; i++) {
-        const struct pto_use *u = &pto_core_uses(c, s)[i];
-        if (u->kind == PTO_SLOT_NUMBER && u->role == role)
-            return &c->slots.numbers[u->slot];
-    }
-    return NULL;
+    const struct pto_use *u =
+        pto_use_find(pto_core_uses(c, s), s->use_count, PTO_SLOT_NUMBER, role, 0);
+
+    return u ? &c->slots.numbers[u->slot] : NULL;
 }
 
 /* A number that the text gives as an operand or as an attribute. */

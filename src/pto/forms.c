@@ -54,51 +54,34 @@ const char *pto_form_attrs_inside(const struct pto_module *m, const struct pto_o
 
 static const struct {
     char letter;
-    enum pto_role role;
-} letters[] = {
-    {'i', PTO_ROLE_IN},        {'o', PTO_ROLE_OUT},       {'b', PTO_ROLE_BASE},
-    {'x', PTO_ROLE_INDEX},     {'v', PTO_ROLE_VALUE},     {'a', PTO_ROLE_ADDR},
-    {'r', PTO_ROLE_VALID_ROW}, {'c', PTO_ROLE_VALID_COL}, {'s', PTO_ROLE_SHAPE},
-    {'t', PTO_ROLE_STRIDE},    {'f', PTO_ROLE_OFFSET},    {'z', PTO_ROLE_SIZE},
-    {'q', PTO_ROLE_CONDITION}, {'g', PTO_ROLE_ARG},       {'e', PTO_ROLE_EVENT},
-    {'p', PTO_ROLE_PIPE},      {'d', PTO_ROLE_DST},       {'u', PTO_ROLE_SRC},
-    {'w', PTO_ROLE_BUF},       {'k', PTO_ROLE_GROUP},     {'n', PTO_ROLE_SUBBLOCK},
-    {'l', PTO_ROLE_LOWER},     {'h', PTO_ROLE_UPPER},     {'j', PTO_ROLE_STEP},
-    {'y', PTO_ROLE_INIT},      {'m', PTO_ROLE_FP},
+    const char *word;
+} roles[PTO_ROLE_COUNT] = {
+#define PTO_ROLE(code, letter, word) {letter, word},
+#include "pto/roles.def"
+#undef PTO_ROLE
 };
 
 enum pto_role pto_form_role(char letter)
 {
-    for (size_t i = 0; i < ARRAY_LEN(letters); i++)
-        if (letters[i].letter == letter)
-            return letters[i].role;
-    return PTO_ROLE_COUNT;
-}
+    size_t i = 0;
 
-static const struct {
-    const char *word;
-    enum pto_role role;
-} words[] = {
-    {"gm_slot_buffer", PTO_ROLE_GM_BUFFER},
-    {"gm_slot_tensor", PTO_ROLE_GM_TENSOR},
-    {"c2v_consumer_buf", PTO_ROLE_C2V},
-    {"v2c_consumer_buf", PTO_ROLE_V2C},
-};
+    while (i < PTO_ROLE_COUNT && roles[i].letter != letter)
+        i++;
+    return (enum pto_role)i;
+}
 
 enum pto_role pto_form_key_role(struct str word)
 {
-    for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (str_equal(word, str_of(words[i].word)))
-            return words[i].role;
-    return PTO_ROLE_COUNT;
+    size_t i = 0;
+
+    while (i < PTO_ROLE_COUNT && (roles[i].word == NULL || !str_equal(word, str_of(roles[i].word))))
+        i++;
+    return (enum pto_role)i;
 }
 
 const char *pto_form_key_word(enum pto_role role)
 {
-    for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (words[i].role == role)
-            return words[i].word;
-    return NULL;
+    return roles[role].word;
 }
 
 static struct pto_item operand_item(struct str text)

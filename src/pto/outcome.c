@@ -5,38 +5,34 @@
 
 #include <math.h>
 
-static const char *const bound_names[] = {"nothing", "cube",   "vector",  "read",  "write",
-                                          "on-chip", "scalar", "latency", "serial"};
-
-static const char *const bound_advice[] = {
-    "no pipe did any work",
-    "the cube core sets the pace: fewer multiplications or a cheaper type help",
-    "the vector pipe sets the pace: fewer or wider vector instructions help",
-    "reading global memory sets the pace: reuse what is loaded, load more contiguous bytes",
-    "writing global memory sets the pace: write less, or in larger pieces",
-    "moving tiles from L1 sets the pace: keep one operand of several products in L0",
-    "the scalar unit sets the pace: hoist address arithmetic and scalar loads out of loops",
-    "work waits for results on their way: larger tiles or more buffers in flight help",
-    "the pipes take turns: double buffers would let them work at the same time",
-};
-
 const char *pto_bound_name(enum pto_bound bound)
 {
-    return bound_names[bound];
+    static const char *const names[] = {
+#define PTO_BOUND(code, name, advice) name,
+#include "pto/bounds.def"
+#undef PTO_BOUND
+    };
+
+    return names[bound];
 }
 
 const char *pto_bound_advice(enum pto_bound bound)
 {
-    return bound_advice[bound];
+    static const char *const advice[] = {
+#define PTO_BOUND(code, name, advice) advice,
+#include "pto/bounds.def"
+#undef PTO_BOUND
+    };
+
+    return advice[bound];
 }
 
 const char *pto_pipe_short(enum pto_pipe pipe)
 {
     static const char *const names[PTO_PIPE_COUNT] = {
-        [PTO_PIPE_S] = "SCALAR",  [PTO_PIPE_V] = "VEC",     [PTO_PIPE_M] = "CUBE",
-        [PTO_PIPE_MTE1] = "MTE1", [PTO_PIPE_MTE2] = "MTE2", [PTO_PIPE_MTE3] = "MTE3",
-        [PTO_PIPE_ALL] = "ALL",   [PTO_PIPE_MTE4] = "MTE4", [PTO_PIPE_MTE5] = "MTE5",
-        [PTO_PIPE_V2] = "V2",     [PTO_PIPE_FIX] = "FIXP",
+#define PTO_PIPE(code, name, shown, bound) shown,
+#include "pto/words.def"
+#undef PTO_PIPE
     };
 
     return (int)pipe < PTO_PIPE_COUNT ? names[pipe] : "?";
@@ -164,12 +160,9 @@ static void add_assumed(struct pto_outcome *o, const struct pto_core *c)
 /* ---- what sets the pace ---- */
 
 static const enum pto_bound pipe_bounds[PTO_PIPE_COUNT] = {
-    [PTO_PIPE_S] = PTO_BOUND_SCALAR,    [PTO_PIPE_V] = PTO_BOUND_VECTOR,
-    [PTO_PIPE_M] = PTO_BOUND_CUBE,      [PTO_PIPE_MTE1] = PTO_BOUND_ON_CHIP,
-    [PTO_PIPE_MTE2] = PTO_BOUND_READ,   [PTO_PIPE_MTE3] = PTO_BOUND_WRITE,
-    [PTO_PIPE_ALL] = PTO_BOUND_SCALAR,  [PTO_PIPE_MTE4] = PTO_BOUND_SCALAR,
-    [PTO_PIPE_MTE5] = PTO_BOUND_SCALAR, [PTO_PIPE_V2] = PTO_BOUND_VECTOR,
-    [PTO_PIPE_FIX] = PTO_BOUND_WRITE,
+#define PTO_PIPE(code, name, shown, bound) PTO_BOUND_##bound,
+#include "pto/words.def"
+#undef PTO_PIPE
 };
 
 enum { BUSY_PERCENT = 70, LATENCY_PERCENT = 40 };

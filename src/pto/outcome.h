@@ -72,15 +72,9 @@ struct pto_assumed {
 };
 
 enum pto_bound {
-    PTO_BOUND_NOTHING, /* nothing ran */
-    PTO_BOUND_CUBE,
-    PTO_BOUND_VECTOR,
-    PTO_BOUND_READ,    /* MTE2 */
-    PTO_BOUND_WRITE,   /* MTE3, FIXP */
-    PTO_BOUND_ON_CHIP, /* MTE1 */
-    PTO_BOUND_SCALAR,
-    PTO_BOUND_LATENCY, /* no pipe is busy: results on the way and synchronisation */
-    PTO_BOUND_SERIAL,  /* no pipe is busy: they take turns */
+#define PTO_BOUND(code, ...) PTO_BOUND_##code,
+#include "pto/bounds.def"
+#undef PTO_BOUND
 };
 
 struct pto_outcome {

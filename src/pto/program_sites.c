@@ -91,28 +91,9 @@ static void read_attrs(const struct pto_compiler *c, const struct pto_op *op, st
     struct pto_attrs *a = &s->attrs;
 
     *a = PTO_ATTRS;
-    a->round = (enum pto_round)pto_op_int(m, op, PTO_KEY_RMODE, a->round);
-    a->saturation = (enum pto_saturation)pto_op_int(m, op, PTO_KEY_SAT_MODE, a->saturation);
-    a->cmp = (enum pto_cmp)pto_op_int(m, op, PTO_KEY_CMP_MODE, a->cmp);
-    a->mask_pattern = (int32_t)pto_op_int(m, op, PTO_KEY_MASK_PATTERN, 0);
-    a->atomic = (int32_t)pto_op_int(m, op, PTO_KEY_ATOMIC_TYPE, 0);
-    a->relu = (enum pto_relu)pto_op_int(m, op, PTO_KEY_RELU_PRE_MODE, 0);
-    a->acc_to_vec = (int32_t)pto_op_int(m, op, PTO_KEY_ACC_TO_VEC_MODE, 0);
-    a->gather_oob = (enum pto_gather_oob)pto_op_int(m, op, PTO_KEY_GATHER_OOB, a->gather_oob);
-    a->scatter_oob = (enum pto_scatter_oob)pto_op_int(m, op, PTO_KEY_SCATTER_OOB, a->scatter_oob);
-    a->scatter_op = (enum pto_scatter_op)pto_op_int(m, op, PTO_KEY_SCATTER_ATOMIC_OP, 0);
-    a->coalesce = (enum pto_coalesce)pto_op_int(m, op, PTO_KEY_COALESCE, a->coalesce);
-    a->quant = (enum pto_quant)pto_op_int(m, op, PTO_KEY_QUANT_TYPE, 0);
-    a->pad_mode = (enum pto_pad_mode)pto_op_int(m, op, PTO_KEY_PAD_MODE, 0);
-    a->offset = pto_op_int(m, op, PTO_KEY_OFFSET, 0);
-    a->rounds = pto_op_int(m, op, PTO_KEY_ROUNDS, a->rounds);
-    a->root = pto_op_int(m, op, PTO_KEY_ROOT, 0);
-    a->notify = (enum pto_notify)pto_op_int(m, op, PTO_KEY_NOTIFY_OP, 0);
-    a->wait_cmp = (enum pto_wait_cmp)pto_op_int(m, op, PTO_KEY_CMP, 0);
-    a->reduce = (enum pto_reduce)pto_op_int(m, op, PTO_KEY_REDUCE_OP, 0);
-    a->descending = pto_op_int(m, op, PTO_KEY_DESCENDING, 0) != 0;
-    a->upper = pto_op_int(m, op, PTO_KEY_UPPER_OR_LOWER, 0) != 0;
-    a->exhausted = pto_op_int(m, op, PTO_KEY_EXHAUSTED, 0) != 0;
+#define PTO_ATTR(member, type, key) a->member = (type)pto_op_int(m, op, PTO_KEY_##key, a->member);
+#include "pto/attrs.def"
+#undef PTO_ATTR
     s->is_scalar_first = op->code == PTO_TDIVS && op->operand_count > 0 &&
                          program_slot_of(c, pto_operands(m, op)[0].value).kind == PTO_SLOT_NUMBER;
 }

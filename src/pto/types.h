@@ -16,61 +16,26 @@ enum pto_arch { PTO_A2A3, PTO_A5 };
 
 enum pto_dtype {
     PTO_NO_DTYPE,
-    PTO_I1,
-    PTO_I8,
-    PTO_I16,
-    PTO_I32,
-    PTO_I64,
-    PTO_U8,
-    PTO_U16,
-    PTO_U32,
-    PTO_U64,
-    PTO_INDEX, /* signed 64 bits */
-    PTO_F16,
-    PTO_BF16,
-    PTO_F32,
-    PTO_F8E4M3,
-    PTO_F8E5M2,
-    PTO_HIF8,
-    PTO_F8E8M0,
-    PTO_F4E1M2X2, /* the x2 types hold two values; shapes count pairs */
-    PTO_F4E2M1X2,
-    PTO_HIF8X2,
-    PTO_BF16X2,
+#define PTO_DTYPE(code, ...) PTO_##code,
+#include "pto/words.def"
+#undef PTO_DTYPE
+    PTO_DTYPE_COUNT,
 };
-
-enum { PTO_DTYPE_COUNT = PTO_BF16X2 + 1 };
 
 enum pto_space {
-    PTO_ZERO,
-    PTO_GM,
-    PTO_MAT,
-    PTO_LEFT,
-    PTO_RIGHT,
-    PTO_ACC,
-    PTO_VEC,
-    PTO_BIAS,
-    PTO_SCALING,
+#define PTO_SPACE(code, ...) PTO_##code,
+#include "pto/words.def"
+#undef PTO_SPACE
+    PTO_SPACE_COUNT,
 };
-
-enum { PTO_SPACE_COUNT = PTO_SCALING + 1 };
 
 enum pto_pipe {
-    PTO_PIPE_S,
-    PTO_PIPE_V,
-    PTO_PIPE_M,
-    PTO_PIPE_MTE1,
-    PTO_PIPE_MTE2,
-    PTO_PIPE_MTE3,
-    PTO_PIPE_ALL,
-    PTO_PIPE_MTE4,
-    PTO_PIPE_MTE5,
-    PTO_PIPE_V2,
-    PTO_PIPE_FIX,
-    PTO_PIPE_NONE, /* runs on no pipe: views, allocations, arithmetic of the control flow */
+#define PTO_PIPE(code, ...) PTO_PIPE_##code,
+#include "pto/words.def"
+#undef PTO_PIPE
+    PTO_PIPE_COUNT,
+    PTO_PIPE_NONE = PTO_PIPE_COUNT, /* runs on no pipe: views, allocations, scalar arithmetic */
 };
-
-enum { PTO_PIPE_COUNT = PTO_PIPE_NONE };
 
 enum pto_blayout { PTO_ROW_MAJOR, PTO_COL_MAJOR };
 enum pto_slayout { PTO_NONE_BOX, PTO_BOX_ROW, PTO_BOX_COL };
