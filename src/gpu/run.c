@@ -1,3 +1,6 @@
+/*
+ * What a run is judged by: times, shares, rules. See run.h.
+ */
 #include "gpu/run.h"
 
 #include <math.h>
@@ -282,14 +285,45 @@ static double weight(const struct gpu_run *run, const struct gpu_stage *s)
     return ns > 0 ? ns : 0;
 }
 
-/* Whether an earlier stage opened this stage's group. */
-static bool is_follower(const struct gpu_run *run, size_t i)
+bool gpu_stage_has(const struct gpu_run *run, const struct gpu_stage *s, struct str name)
 {
-    for (size_t k = 0; k < i; k++)
-        if (run->stages.at[i].group.n > 0 &&
-            str_equal(run->stages.at[i].group, run->stages.at[k].group))
+    for (size_t i = 0; i < s->kernels.n; i++)
+        if (s->kernels.at[i] < run->kernels.n &&
+            str_equal(run->kernels.at[s->kernels.at[i]].name, name))
             return true;
     return false;
+}
+
+bool gpu_run_opens_group(const struct gpu_run *run, size_t stage)
+{
+    struct str group = run->stages.at[stage].group;
+
+    for (size_t k = 0; k < stage; k++)
+        if (str_equal(group, run->stages.at[k].group))
+            return false;
+    return group.n > 0;
+}
+
+void gpu_run_extra(struct gpu_run *run, struct gpu_opportunity o)
+{
+    o.gain = fmin(95, fmax(0, o.gain));
+    o.confidence = 0.6;
+    o.is_ranked = true;
+    vec_push(&run->extra, o);
+}
+
+void gpu_run_overlap(struct gpu_run *run, struct str group, double e, size_t members, double gain)
+{
+    gpu_run_note(run, "group %.*s: efficiency of overlap E = %.3f over %zu stages", STR_ARGS(group),
+                 e, members);
+    if (e < 0.8 && gain > 0)
+        gpu_run_extra(
+            run, (struct gpu_opportunity){
+                     .id = 13,
+                     .family = "overlap",
+                     .name = S("overlap independent stages"),
+                     .trigger = arena_format(&run->arena, "E=%.2f of %.*s", e, STR_ARGS(group)),
+                     .gain = gain});
 }
 
 static double sum_of(const struct gpu_run *run, bool by_weight)
@@ -298,7 +332,7 @@ static double sum_of(const struct gpu_run *run, bool by_weight)
 
     for (size_t i = 0; i < run->stages.n; i++) {
         double longest = 0;
-        if (is_follower(run, i))
+        if (run->stages.at[i].group.n > 0 && !gpu_run_opens_group(run, i))
             continue;
         for (size_t k = i; k < run->stages.n; k++) {
             const struct gpu_stage *s = &run->stages.at[k];

@@ -113,6 +113,19 @@ const struct gpu_stage *gpu_run_main_stage(const struct gpu_run *run, bool *is_m
  * how many. */
 size_t gpu_run_top(const struct gpu_run *run, struct gpu_opportunity *out, size_t most);
 
+/* Whether a kernel of that name is one of the stage's. */
+bool gpu_stage_has(const struct gpu_run *run, const struct gpu_stage *s, struct str name);
+
+/* Whether the stage is the first of a group of stages that run at the same time. */
+bool gpu_run_opens_group(const struct gpu_run *run, size_t stage);
+
+/* Notes how well the stages of a group overlap, E from 0 to 1; and below 0.8 the opportunity (O13),
+ * where there is a gain. */
+void gpu_run_overlap(struct gpu_run *run, struct str group, double e, size_t members, double gain);
+
+/* Adds a ranked opportunity of another analysis; its gain is clipped to 0 to 95 %. */
+void gpu_run_extra(struct gpu_run *run, struct gpu_opportunity o);
+
 /* Adds a line to the notes; the text is copied. */
 void gpu_run_note(struct gpu_run *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

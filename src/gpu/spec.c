@@ -1,3 +1,6 @@
+/*
+ * Reading a plan. See spec.h.
+ */
 #include "gpu/spec.h"
 
 enum { STAGES_MAX = 1024 };
@@ -197,6 +200,18 @@ void gpu_spec_free(struct gpu_spec *spec)
 {
     gpu_params_free(&spec->params);
     vec_free(&spec->stages);
+}
+
+enum status gpu_ask_params(const struct gpu_ask *ask, const struct gpu_params *spec,
+                           struct gpu_params *out, struct arena *arena, struct diag *d)
+{
+    for (size_t i = 0; spec != NULL && i < spec->list.n; i++)
+        vec_push(&out->list, spec->list.at[i]);
+    for (size_t i = 0; i < ask->n_params; i++)
+        TRY(gpu_params_assign(out, arena, ask->params[i], d));
+    if (ask->dtype != NULL)
+        TRY(gpu_params_set(out, arena, S("dtype"), str_of(ask->dtype), true, d));
+    return ST_OK;
 }
 
 enum status gpu_spec_substitute(struct arena *arena, struct str text,

@@ -7,7 +7,16 @@
 #define STRATA_GPU_SPEC_H
 
 #include "gpu/params.h"
+#include "gpu/peaks.h"
 #include "gpu/tree.h"
+
+/* What a command line says of the work; NULL: not given. */
+struct gpu_ask {
+    const char *spec, *kernel, *version, *device, *flops, *bytes, *dtype;
+    const char *const *params; /* "name=value" */
+    size_t n_params;
+    struct gpu_peak_override peaks;
+};
 
 struct gpu_words {
     const struct str *at;
@@ -38,6 +47,10 @@ enum status gpu_spec_load(struct arena *arena, const char *path, struct gpu_spec
 enum status gpu_spec_read(struct arena *arena, const char *path, struct str text,
                           struct gpu_spec *spec, struct diag *d);
 void gpu_spec_free(struct gpu_spec *spec);
+
+/* The parameters: those of a spec (or none, NULL), then those asked for. */
+enum status gpu_ask_params(const struct gpu_ask *ask, const struct gpu_params *spec,
+                           struct gpu_params *out, struct arena *arena, struct diag *d);
 
 /* `text` with every ${name} replaced by the parameter's value. */
 enum status gpu_spec_substitute(struct arena *arena, struct str text,

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/chars.h"
 #include "base/json_read.h"
 #include "base/num.h"
 
@@ -111,7 +112,7 @@ static bool take_id(struct reader *r, struct str *last, incore_value *last_value
 
 static bool is_number(struct str raw)
 {
-    return raw.n > 0 && (*raw.at == '-' || json_is_digit(*raw.at));
+    return raw.n > 0 && (*raw.at == '-' || char_is_digit(*raw.at));
 }
 
 /* What does not fit a double is as far away as can be. */
@@ -199,25 +200,17 @@ static struct incore_part part_of(const struct incore_trace *t, const struct eve
                                 (uint32_t)raw.n};
 }
 
-static bool is_one_of(struct str s, const struct str *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_equal(s, list[i]))
-            return true;
-    return false;
-}
-
 static void take_instr(struct incore_trace *t, const struct event *e)
 {
     static const struct str lanes[] = {S_INIT("CACHEMISS"), S_INIT("FLOWCTRL"), S_INIT("ALL")};
     static const struct str flags[] = {S_INIT("SET_FLAG"), S_INIT("WAIT_FLAG"), S_INIT("BAR")};
     static const struct str heads[] = {S_INIT("cache_time"), S_INIT("ccu_time")};
 
-    if (is_one_of(incore_value_text(t, e->tid), lanes, ARRAY_LEN(lanes)) ||
-        is_one_of(e->plain_name, flags, ARRAY_LEN(flags)))
+    if (str_is_one_of(incore_value_text(t, e->tid), lanes, ARRAY_LEN(lanes)) ||
+        str_is_one_of(e->plain_name, flags, ARRAY_LEN(flags)))
         return;
     if (!t->rules.is_compat && !t->rules.keep_head &&
-        is_one_of(e->plain_name, heads, ARRAY_LEN(heads)))
+        str_is_one_of(e->plain_name, heads, ARRAY_LEN(heads)))
         return;
     if (e->name.n == 0 || !is_number(e->ts)) {
         t->without_name += e->name.n == 0;

@@ -13,7 +13,7 @@
 #include "base/csv.h"
 #include "base/stream.h"
 #include "capture/capture.h"
-#include "input/classify.h"
+#include "capture/classify.h"
 #include "input/input.h"
 #include "input/kernel_columns.h"
 #include "input/rank.h"
@@ -323,7 +323,8 @@ static enum slice_kind kind_of(const struct reader *r, struct str name, strid ty
         if (slice_is_kernel((enum slice_kind)kind) &&
             str_equal(class, str_of(slice_kind_name((enum slice_kind)kind))))
             return (enum slice_kind)kind;
-    return classify_kernel(capture_text(r->cap, core), name, capture_text(r->cap, type));
+    return classify_kernel(VENDOR_ASCEND, capture_text(r->cap, core), name,
+                           capture_text(r->cap, type));
 }
 
 static struct place take_place(struct reader *r)

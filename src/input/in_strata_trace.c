@@ -12,7 +12,7 @@
 #include "base/mangled.h"
 #include "base/mapfile.h"
 #include "capture/capture.h"
-#include "input/classify.h"
+#include "capture/classify.h"
 #include "input/gpu_trace.h"
 #include "input/input.h"
 #include "input/step_name.h"
@@ -174,7 +174,7 @@ static void know_kernel(struct import *m, uint32_t number, struct site *s)
 
     s->lane = stream_lane(m, number);
     s->name = capture_intern(m->cap, name.n > 0 ? name : S("unnamed kernel"));
-    s->kind = (uint8_t)classify_gpu(plain);
+    s->kind = (uint8_t)classify_kernel(VENDOR_NVIDIA, S(""), plain, S(""));
     s->set = kernel_set(m, number, plain);
 }
 
@@ -210,10 +210,8 @@ static void know_copy(struct import *m, uint32_t number, struct site *s)
 /* "cudaLaunchKernel_v7000" is cudaLaunchKernel. */
 static struct str without_version(struct str name)
 {
-    size_t n = name.n;
+    size_t n = name.n - str_last_digits(name);
 
-    while (n > 0 && name.at[n - 1] >= '0' && name.at[n - 1] <= '9')
-        n--;
     if (n < name.n && n > 2 && name.at[n - 1] == 'v' && name.at[n - 2] == '_')
         return str_part(name, 0, n - 2);
     return name;

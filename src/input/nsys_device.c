@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "input/classify.h"
+#include "capture/classify.h"
 #include "input/nsys_in.h"
 
 /* A piece of work as its row has it. */
@@ -209,7 +209,8 @@ static enum slice_kind kernel_kind(struct nsys *s, strid name)
         vec_push(&s->kernel_kind, 0);
     uint8_t *kind = &s->kernel_kind.at[name];
     if (*kind == 0)
-        *kind = (uint8_t)(classify_gpu(capture_text(s->cap, name)) + 1);
+        *kind =
+            (uint8_t)(classify_kernel(VENDOR_NVIDIA, S(""), capture_text(s->cap, name), S("")) + 1);
     return (enum slice_kind)(*kind - 1);
 }
 

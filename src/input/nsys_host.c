@@ -27,10 +27,8 @@ static lane_id thread_lane(struct nsys *s, uint64_t global)
 /* "cudaLaunchKernel_v7000" is cudaLaunchKernel. */
 static struct str without_version(struct str name)
 {
-    size_t n = name.n;
+    size_t n = name.n - str_last_digits(name);
 
-    while (n > 0 && name.at[n - 1] >= '0' && name.at[n - 1] <= '9')
-        n--;
     if (n < name.n && n > 2 && name.at[n - 1] == 'v' && name.at[n - 2] == '_')
         return str_part(name, 0, n - 2);
     return name;

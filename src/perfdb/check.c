@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "capture/classify.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
 #include "perfdb/row.h"
@@ -113,7 +114,7 @@ static void check_cells(struct check *c, const struct tree_file *file, const str
 
 static bool is_collective(const struct tree_file *file, const struct table *t)
 {
-    return str_starts(file->op, S("hcom_")) || table_column(t, S("message_bytes")) >= 0;
+    return classify_is_collective(file->op) || table_column(t, S("message_bytes")) >= 0;
 }
 
 static void check_columns(struct check *c, const struct tree_file *file, const struct table *t)

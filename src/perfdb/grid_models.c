@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/chars.h"
 #include "base/mapfile.h"
 #include "base/num.h"
 #include "base/vec.h"
@@ -92,10 +93,8 @@ static struct str plain(struct arena *arena, struct str name)
 
     for (size_t i = 0; i < name.n; i++) {
         char c = name.at[i];
-        if (c == '-' || c == '_' || c == '.' || c == '/' || c == ' ' || c == '\t' || c == '\n' ||
-            c == '\r')
-            continue;
-        at[n++] = (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+        if (!char_is_blank(c) && c != '-' && c != '_' && c != '.' && c != '/')
+            at[n++] = char_lower(c);
     }
     return (struct str){at, n};
 }

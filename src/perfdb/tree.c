@@ -14,7 +14,7 @@ static bool is_wanted(struct str op, const struct str *ops, size_t n_ops)
 /* Inside the folder of a replay: .../msprof_run_XXXX/... */
 static bool is_replay(struct str path)
 {
-    return str_find(path, S("/msprof_run_")) < path.n;
+    return str_contains(path, S("/msprof_run_"));
 }
 
 enum status tree_find(struct arena *arena, const char *dir, const struct str *ops, size_t n_ops,

@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 
+#include "base/chars.h"
 #include "pto/forms.h"
 #include "pto/print_in.h"
 
@@ -26,7 +27,7 @@ static void item_text(struct pto_printer *p, const char *text)
     pto_say(p, p->needs_blank && !is_tight ? " %s" : "%s", text);
     p->needs_blank = strchr("([", text[0]) == NULL || text[1] != 0;
     char c = text[strlen(text) - 1];
-    bool is_name = c >= 'a' && c <= 'z' && strcmp(text, "valid") != 0;
+    bool is_name = char_is_lower(c) && strcmp(text, "valid") != 0;
     p->last = is_name ? 0 : c;
 }
 

@@ -3,6 +3,7 @@
  */
 #include "pto/text_params.h"
 
+#include "base/chars.h"
 #include "base/text.h"
 
 /* What is filled, and how far. */
@@ -20,8 +21,7 @@ struct filling {
 
 static bool is_name_byte(char c, bool is_first)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           (!is_first && c >= '0' && c <= '9');
+    return char_is_word(c) && !(is_first && char_is_digit(c));
 }
 
 /* The name in `${NAME}` at `at`, which holds the dollar sign; false when it is no placeholder. */

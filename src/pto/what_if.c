@@ -121,7 +121,7 @@ static int by_cycles(const void *a, const void *b)
 void pto_what_if_rank(struct pto_what_ifs *list, int64_t total)
 {
     for (size_t i = 0; i < list->n; i++)
-        list->at[i].gain = total > 0 ? (double)(total - list->at[i].cycles) / (double)total : 0;
+        list->at[i].gain = num_share(total - list->at[i].cycles, total);
     if (list->n > 0)
         qsort(list->at, list->n, sizeof(*list->at), by_cycles);
 }

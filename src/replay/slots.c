@@ -50,13 +50,7 @@ bool slot_f32_bits(double value, int64_t *out)
 
 bool slot_is_identifier(struct str name)
 {
-    for (size_t i = 0; i < name.n; i++) {
-        char c = name.at[i];
-        bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-        if (!is_letter && (i == 0 || c < '0' || c > '9'))
-            return false;
-    }
-    return name.n > 0 && name.n <= 128;
+    return str_is_name(name) && name.n <= 128;
 }
 
 enum status slot_pack(struct slot *s, const struct lit *value, struct where where, struct diag *d)

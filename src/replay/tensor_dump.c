@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "base/chars.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/mapfile.h"
@@ -57,7 +58,7 @@ static enum status take_dtype(const struct reader *r, const struct lit *record, 
     if (str_starts_nocase(name, S("torch.")))
         name = str_part(name, 6, name.n);
     for (size_t i = 0; i < name.n && i < sizeof(upper); i++)
-        upper[i] = (char)(name.at[i] >= 'a' && name.at[i] <= 'z' ? name.at[i] - 32 : name.at[i]);
+        upper[i] = char_upper(name.at[i]);
     if (name.n <= sizeof(upper))
         out->dtype = dtype_find((struct str){upper, name.n});
     if (out->dtype == NULL)
