@@ -3,7 +3,7 @@
  */
 #include "pto/outcome.h"
 
-#include <math.h>
+#include "base/num.h"
 
 const char *pto_bound_name(enum pto_bound bound)
 {
@@ -195,22 +195,15 @@ static void judge(struct pto_outcome *o)
         o->bound = PTO_BOUND_SERIAL;
 }
 
-static double share(const struct pto_outcome *o, int64_t cycles)
-{
-    return o->total > 0 ? (double)cycles / (double)o->total : 0;
-}
-
 static void add_shares(struct pto_outcome *o)
 {
-    bool has_peak = o->peak_macs > 0 && o->total > 0;
-
     o->us = pto_outcome_us(o, o->total);
     o->us_with_launch = pto_outcome_us(o, o->total + o->launch);
-    o->peak_share = has_peak ? (double)o->macs / (o->peak_macs * (double)o->total) : (double)NAN;
+    o->peak_share = num_ratio((double)o->macs, o->peak_macs * (double)o->total);
     for (size_t i = 0; i < o->units.n; i++)
-        o->units.at[i].share = share(o, o->units.at[i].busy);
+        o->units.at[i].share = num_share(o->units.at[i].busy, o->total);
     for (size_t i = 0; i < o->path.n; i++)
-        o->path.at[i].share = share(o, o->path.at[i].cycles);
+        o->path.at[i].share = num_share(o->path.at[i].cycles, o->total);
 }
 
 /* Control flow followed data that nobody supplied, and next to nothing was computed: no cube work
