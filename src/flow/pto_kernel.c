@@ -248,13 +248,8 @@ static struct pto_options options_of(const struct pto_kernel *k, const struct pt
 static void note_zero_filled(struct pto_kernel *k)
 {
     struct pto_outcome *o = &k->outcome;
-    int64_t cube = 0, vector = 0;
     bool reads = false;
 
-    for (size_t i = 0; i < o->units.n; i++) {
-        cube += o->units.at[i].pipe == PTO_PIPE_M ? o->units.at[i].busy : 0;
-        vector += o->units.at[i].pipe == PTO_PIPE_V ? o->units.at[i].busy : 0;
-    }
     for (size_t f = 0; f < 2; f++) {
         const struct pto_program *p = &k->sim.program[f];
         for (size_t i = 0; k->sim.function[f] && i < p->sites.n; i++)
@@ -262,7 +257,7 @@ static void note_zero_filled(struct pto_kernel *k)
                     p->sites.at[i].code == PTO_TGETVAL;
     }
     for (size_t i = 0; i < k->args.n && reads; i++) {
-        if (k->args.at[i].size.is_pointer && !k->args.at[i].is_given && cube == 0 && vector < 1000)
+        if (k->args.at[i].size.is_pointer && !k->args.at[i].is_given && pto_outcome_is_idle(o))
             o->is_degenerate = true;
     }
 }

@@ -1,6 +1,6 @@
 /*
- * cost_data - the constants of the cost model in memory, and the laws that read them (cost_table.c,
- * cost_vector.c, cost_move.c, cost_a5.c, cost_vf.c).
+ * cost_data - the constants of the cost model in memory, and the laws that read them (cost.c,
+ * cost_vector.c, cost_a5.c).
  *
  * For cost*.c and calibrate.c only; everyone else uses pto/cost.h.
  */

@@ -206,20 +206,23 @@ static void add_shares(struct pto_outcome *o)
         o->path.at[i].share = num_share(o->path.at[i].cycles, o->total);
 }
 
-/* Control flow followed data that nobody supplied, and next to nothing was computed: no cube work
- * and less than a thousand cycles of the vector pipe, as the health check of traces has it. */
-static void find_degenerate(struct pto_outcome *o)
+bool pto_outcome_is_idle(const struct pto_outcome *o)
 {
     int64_t cube = 0, vector = 0;
-    bool is_guessed = false;
 
     for (size_t i = 0; i < o->units.n; i++) {
         cube += o->units.at[i].pipe == PTO_PIPE_M ? o->units.at[i].busy : 0;
         vector += o->units.at[i].pipe == PTO_PIPE_V ? o->units.at[i].busy : 0;
     }
+    return cube == 0 && vector < 1000;
+}
+
+/* Control flow followed data that nobody supplied, and next to nothing was computed. */
+static void find_degenerate(struct pto_outcome *o)
+{
     for (size_t i = 0; i < o->assumed.n; i++)
-        is_guessed = is_guessed || o->assumed.at[i].kind != PTO_ASSUMED_WAIT;
-    o->is_degenerate = is_guessed && cube == 0 && vector < 1000;
+        if (o->assumed.at[i].kind != PTO_ASSUMED_WAIT && pto_outcome_is_idle(o))
+            o->is_degenerate = true;
 }
 
 void pto_outcome_fill(struct pto_outcome *o, const struct pto_sim *sim, const struct pto_chip *chip)

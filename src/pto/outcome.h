@@ -109,6 +109,10 @@ void pto_outcome_free(struct pto_outcome *o);
 void pto_outcome_fill(struct pto_outcome *o, const struct pto_sim *sim,
                       const struct pto_chip *chip);
 
+/* Next to nothing was computed: no cube work and less than a thousand cycles of the vector pipe, as
+ * the health check of traces has it. */
+bool pto_outcome_is_idle(const struct pto_outcome *o);
+
 static inline double pto_outcome_us(const struct pto_outcome *o, int64_t n)
 {
     return (double)n / o->chip.mhz;

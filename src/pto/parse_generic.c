@@ -186,10 +186,10 @@ static bool give_roles(struct pto_parser *p, struct pto_draft *d)
     declared(&s, d->code);
     if (!(sizes != NULL ? use_sizes(p, sizes, &s, d->operand_count)
                         : guess_sizes(&s, d->operand_count)))
-        return pto_wrong(
-            p, "pto-ir.bad-operands", d->line, d->col, "%s does not take %u operands%s",
-            pto_op_name(d->code), (unsigned)d->operand_count,
-            sizes != NULL ? " in these segments" : "; is operandSegmentSizes missing?");
+        return pto_wrong(p, "pto-ir.bad-operands", d->line, d->col,
+                         "%s does not take %u operands%s", pto_op_name(d->code), d->operand_count,
+                         sizes != NULL ? " in these segments"
+                                       : "; is operandSegmentSizes missing?");
     for (uint32_t i = 0; i < s.n; i++)
         for (int64_t k = 0; k < s.at[i].size; k++)
             p->m->operands.at[at++].role = s.at[i].role;

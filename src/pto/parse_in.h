@@ -173,6 +173,10 @@ uint32_t pto_type_of(const struct pto_parser *p, uint32_t value);
 void pto_check_type(struct pto_parser *p, uint32_t value, uint32_t type, uint32_t line,
                     uint32_t col);
 
+/* Reads the type that `value` must have; and those of the operands from number `from` on. */
+bool pto_parse_type_of(struct pto_parser *p, uint32_t value);
+bool pto_parse_types_of(struct pto_parser *p, size_t from);
+
 /* The scope of a region. */
 size_t pto_scope_begin(struct pto_parser *p);
 void pto_scope_end(struct pto_parser *p, size_t mark);

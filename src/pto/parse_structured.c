@@ -60,8 +60,7 @@ static bool check_inits(struct pto_parser *p, const struct pto_draft *d, size_t 
 {
     if (count != types_count)
         return pto_wrong(p, "pto-ir.bad-operands", d->line, d->col,
-                         "%u loop values, but %u types for them", (unsigned)count,
-                         (unsigned)types_count);
+                         "%u loop values, but %u types for them", count, types_count);
     uint32_t nth = 0;
     for (size_t i = d->operand_first; i < p->m->operands.n; i++)
         if (p->m->operands.at[i].role == PTO_ROLE_INIT)

@@ -108,7 +108,8 @@ enum status program_compile_arith(struct pto_compiler *c, const struct pto_op *o
 /* ---- views ---- */
 
 /* A step whose operands are in the program's uses. */
-static void emit_with_uses(struct pto_compiler *c, const struct pto_op *op, struct pto_slot to)
+static struct pto_step *emit_with_uses(struct pto_compiler *c, const struct pto_op *op,
+                                       struct pto_slot to)
 {
     uint32_t n = 0, first = program_uses(c, op, &n);
 
@@ -116,6 +117,7 @@ static void emit_with_uses(struct pto_compiler *c, const struct pto_op *op, stru
         c,
         (struct pto_step){
             .code = (uint16_t)op->code, .dst = to.at, .a = first, .b = n, .op = program_op(c, op)});
+    return &c->p->steps.at[c->p->steps.n - 1];
 }
 
 static void inherit_root(struct pto_compiler *c, struct pto_slot from, struct pto_slot to)
@@ -236,9 +238,9 @@ enum status program_compile_alloc(struct pto_compiler *c, const struct pto_op *o
     fact->is_valid_known = rows && cols && !c->frame->reshaped[op->result_first];
     if (fact->is_known && fact->is_valid_known)
         return ST_OK; /* the slot is right from the start */
-    emit_with_uses(c, op, to);
-    c->p->steps.at[c->p->steps.n - 1].c = addr.at;
-    c->p->steps.at[c->p->steps.n - 1].flag = slots_of(type);
+    struct pto_step *s = emit_with_uses(c, op, to);
+    s->c = addr.at;
+    s->flag = slots_of(type);
     return ST_OK;
 }
 
@@ -293,9 +295,9 @@ enum status program_compile_retyped(struct pto_compiler *c, const struct pto_op 
         c->tiles.at[to.at].is_placed = false;
     if (c->tiles.at[to.at].is_placed)
         c->p->tiles.at[to.at].addr = c->p->tiles.at[from.at].addr;
-    emit_with_uses(c, op, to);
-    c->p->steps.at[c->p->steps.n - 1].c = from.at;
-    c->p->steps.at[c->p->steps.n - 1].flag = slots;
+    struct pto_step *s = emit_with_uses(c, op, to);
+    s->c = from.at;
+    s->flag = slots;
     return ST_OK;
 }
 

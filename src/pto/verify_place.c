@@ -90,7 +90,7 @@ static void check_memory(const struct pto_check *c)
     if (element->kind != PTO_TYPE_SCALAR || element->dtype != base->dtype)
         pto_bad(c, "pto-ir.type-mismatch", "the elements are %s", pto_dtype_name(base->dtype));
     if (want == PTO_TYPE_ARRAY && pto_operand_total(c->m, c->op, PTO_ROLE_INDEX) != base->rank)
-        pto_bad(c, "pto-ir.bad-operands", "the array has %u dimensions", (unsigned)base->rank);
+        pto_bad(c, "pto-ir.bad-operands", "the array has %u dimensions", base->rank);
 }
 
 /* From and to of a cast. */
@@ -151,8 +151,8 @@ static void check_view(const struct pto_check *c)
         pto_bad(c, "pto-ir.type-mismatch", "a view of %s on a pointer to %s",
                 pto_dtype_name(view->dtype), pto_dtype_name(base->dtype));
     else if (shape != view->rank || strides != view->rank)
-        pto_bad(c, "pto-ir.bad-operands", "%u sizes and %u strides for a view of rank %u",
-                (unsigned)shape, (unsigned)strides, (unsigned)view->rank);
+        pto_bad(c, "pto-ir.bad-operands", "%u sizes and %u strides for a view of rank %u", shape,
+                strides, view->rank);
 }
 
 static void check_partition(const struct pto_check *c)
@@ -168,16 +168,16 @@ static void check_partition(const struct pto_check *c)
         return;
     }
     if (offsets != base->rank || sizes != part->rank || part->rank != base->rank) {
-        pto_bad(c, "pto-ir.bad-operands", "%u offsets and %u sizes for a view of rank %u",
-                (unsigned)offsets, (unsigned)sizes, (unsigned)base->rank);
+        pto_bad(c, "pto-ir.bad-operands", "%u offsets and %u sizes for a view of rank %u", offsets,
+                sizes, base->rank);
         return;
     }
     for (uint32_t i = 0; i < sizes; i++) {
         int64_t size;
         if (pto_constant(c, pto_operand_nth(c->m, c->op, PTO_ROLE_SIZE, i), &size) &&
             part->dims[i] != PTO_DYNAMIC && part->dims[i] != size)
-            pto_bad(c, "pto-ir.type-mismatch", "size %u is %lld, the type says %lld",
-                    (unsigned)i + 1, (long long)size, (long long)part->dims[i]);
+            pto_bad(c, "pto-ir.type-mismatch", "size %u is %lld, the type says %lld", i + 1,
+                    (long long)size, (long long)part->dims[i]);
     }
 }
 

@@ -19,7 +19,7 @@ static bool arity_is_right(const struct pto_check *c)
         (ins >= least && ins <= most && outs == (code == PTO_SET_QUANT_VECTOR ? 0 : 1)))
         return true;
     return pto_bad(c, "pto-ir.bad-operands", "%s has %u operands in ins and %u in outs",
-                   pto_op_name(code), (unsigned)ins, (unsigned)outs);
+                   pto_op_name(code), ins, outs);
 }
 
 static bool is_tile(const struct pto_type *t)
@@ -47,7 +47,7 @@ static void check_load(const struct pto_check *c)
                 pto_op_name(c->op->code), pto_space_name(to->space));
     else if (pto_dtype_size(from->dtype) != pto_dtype_size(to->dtype))
         pto_bad(c, "pto-ir.type-mismatch", "elements of %u and %u bytes",
-                (unsigned)pto_dtype_size(from->dtype), (unsigned)pto_dtype_size(to->dtype));
+                pto_dtype_size(from->dtype), pto_dtype_size(to->dtype));
 }
 
 static void check_store(const struct pto_check *c)
@@ -73,7 +73,7 @@ static void check_store(const struct pto_check *c)
     }
     if (pto_dtype_size(from->dtype) != pto_dtype_size(to->dtype))
         pto_bad(c, "pto-ir.type-mismatch", "elements of %u and %u bytes",
-                (unsigned)pto_dtype_size(from->dtype), (unsigned)pto_dtype_size(to->dtype));
+                pto_dtype_size(from->dtype), pto_dtype_size(to->dtype));
 }
 
 static void check_move(const struct pto_check *c)
