@@ -11,15 +11,16 @@
 extern const struct command command_pto_sim;
 
 struct args {
+    struct pto_setup setup;
     const char *func, *chip, *cost, *trace, *insight;
     int target, sync;
-    int64_t blocks, cores, seed, max_steps, top;
-    bool run, what_if, timeline;
+    int64_t top;
+    bool what_if, timeline;
     double rtol, atol;
     struct opt_list set, arg, input, fill, output, check;
 };
 
-static const struct args defaults = {.blocks = 1, .top = 10, .rtol = 1e-3, .atol = 1e-5};
+static const struct args defaults = {.setup.blocks = 1, .top = 10, .rtol = 1e-3, .atol = 1e-5};
 
 static const char *const targets[] = {"auto", "a2a3", "a5", NULL};
 static const char *const syncs[] = {"ptoas", "dep", NULL};
@@ -32,8 +33,9 @@ static const struct opt options[] = {
     OPT_LIST(0, "input", "NAME=FILE", struct args, input, "the bytes behind a pointer"),
     OPT_LIST(0, "fill", "NAME=RULE", struct args, fill,
              "or a rule: zero, one, ramp, random, const:V"),
-    OPT_INT(0, "seed", "N", struct args, seed, 0, INT64_MAX, "of random fills (0)"),
-    OPT_FLAG(0, "run", struct args, run, "compute the data too, so that control flow follows it"),
+    OPT_INT(0, "seed", "N", struct args, setup.seed, 0, INT64_MAX, "of random fills (0)"),
+    OPT_FLAG(0, "run", struct args, setup.has_memory,
+             "compute the data too, so that control flow follows it"),
     OPT_LIST(0, "output", "NAME=FILE", struct args, output, "write a buffer afterwards (--run)"),
     OPT_LIST(0, "check", "NAME=FILE", struct args, check, "compare a buffer with expected bytes"),
     OPT_DOUBLE(0, "rtol", "X", struct args, rtol,
@@ -44,10 +46,11 @@ static const struct opt options[] = {
     OPT_STRING(0, "chip", "NAME", struct args, chip,
                "its clock and cores (Ascend910B1, Ascend950)"),
     OPT_CHOICE(0, "sync", syncs, struct args, sync, "flags as the compiler inserts them, or ideal"),
-    OPT_INT(0, "blocks", "N", struct args, blocks, 1, 100000, "blocks of the launch (1)"),
-    OPT_INT(0, "cores", "N", struct args, cores, 1, 1024, "AI cores that share the memory"),
+    OPT_INT(0, "blocks", "N", struct args, setup.blocks, 1, 100000, "blocks of the launch (1)"),
+    OPT_INT(0, "cores", "N", struct args, setup.cores, 1, 1024, "AI cores that share the memory"),
     OPT_STRING(0, "cost", "FILE", struct args, cost, "constants of the cost model (CSV)"),
-    OPT_INT(0, "max-steps", "N", struct args, max_steps, 1, INT64_MAX, "stop after so many (2e9)"),
+    OPT_INT(0, "max-steps", "N", struct args, setup.max_steps, 1, INT64_MAX,
+            "stop after so many (2e9)"),
     OPT_GROUP("what is shown"),
     OPT_INT(0, "top", "N", struct args, top, 1, 100000, "lines of a list (10)"),
     OPT_FLAG(0, "what-if", struct args, what_if, "run again with one thing changed at a time"),
@@ -68,21 +71,15 @@ static const struct example examples[] = {
 
 static int read_setup(struct session *s, const struct args *a, struct pto_setup *setup)
 {
-    *setup = (struct pto_setup){.n_params = a->set.n,
-                                .func = str_of(a->func),
-                                .chip = str_of(a->chip),
-                                .target = a->target == 0   ? -1
-                                          : a->target == 1 ? PTO_A2A3
-                                                           : PTO_A5,
-                                .is_dep = a->sync == 1,
-                                .has_memory = a->run,
-                                .blocks = a->blocks,
-                                .cores = a->cores,
-                                .max_steps = (uint64_t)a->max_steps,
-                                .n_args = a->arg.n,
-                                .n_inputs = a->input.n,
-                                .n_fills = a->fill.n,
-                                .seed = (uint64_t)a->seed};
+    *setup = a->setup;
+    setup->func = str_of(a->func);
+    setup->chip = str_of(a->chip);
+    setup->target = a->target == 0 ? -1 : a->target == 1 ? PTO_A2A3 : PTO_A5;
+    setup->is_dep = a->sync == 1;
+    setup->n_params = a->set.n;
+    setup->n_args = a->arg.n;
+    setup->n_inputs = a->input.n;
+    setup->n_fills = a->fill.n;
     int code = pto_params(s, "set", &a->set, &setup->params);
     if (code == CODE_DONE)
         code = pto_params(s, "arg", &a->arg, &setup->args);

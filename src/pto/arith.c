@@ -7,11 +7,6 @@
 
 #include "pto/elem.h"
 
-bool pto_arith_knows(enum pto_opcode op)
-{
-    return op >= PTO_ADDI && op <= PTO_CONVERSION_CAST;
-}
-
 bool pto_arith_is_division(enum pto_opcode op)
 {
     return (op >= PTO_DIVSI && op <= PTO_FLOORDIVSI) || op == PTO_DIVF || op == PTO_REMF;

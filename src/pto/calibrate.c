@@ -330,42 +330,31 @@ void pto_calibration_free(struct pto_calibration *cal)
 struct cost_row {
     const char *key;
     double value;
-    char error[32], origin[96];
+    const char *error, *origin;
 };
-
-static struct field_value error_text(const void *row, const struct record_env *env)
-{
-    (void)env;
-    return value_text(str_of(((const struct cost_row *)row)->error));
-}
-
-static struct field_value origin_text(const void *row, const struct record_env *env)
-{
-    (void)env;
-    return value_text(str_of(((const struct cost_row *)row)->origin));
-}
 
 static const struct field row_fields[] = {
     FIELD(struct cost_row, key, "key"),
     FIELD(struct cost_row, value, "value"),
-    FIELD_CALC(FIELD_STR, "error_percent", error_text),
-    FIELD_CALC(FIELD_STR, "origin", origin_text),
+    FIELD(struct cost_row, error, "error_percent"),
+    FIELD(struct cost_row, origin, "origin"),
 };
 static const struct record row_record = RECORD(struct cost_row, row_fields);
 
 bool pto_calibration_write(const struct pto_calibration *cal, struct sink sink)
 {
     struct csv_write out;
+    char error[32], origin[96];
 
     csv_write_open(&out, sink);
     record_csv_heads(&out, &row_record);
     for (size_t i = 0; i < cal->refits.n; i++) {
         const struct pto_refit *r = &cal->refits.at[i];
         for (size_t k = 0; k < r->n_keys; k++) {
-            struct cost_row row = {.key = r->keys[k].name, .value = r->keys[k].after};
-            (void)snprintf(row.error, sizeof(row.error), "%.2f", r->after.mean);
-            (void)snprintf(row.origin, sizeof(row.origin), "fitted to %zu points; was %g",
-                           r->points, r->keys[k].before);
+            struct cost_row row = {r->keys[k].name, r->keys[k].after, error, origin};
+            (void)snprintf(error, sizeof(error), "%.2f", r->after.mean);
+            (void)snprintf(origin, sizeof(origin), "fitted to %zu points; was %g", r->points,
+                           r->keys[k].before);
             record_csv_row(&out, &row_record, &row, NULL);
         }
     }

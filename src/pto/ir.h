@@ -227,11 +227,6 @@ void pto_problem(struct pto_module *m, enum severity severity, const char *code,
 
 /* ---- reading a module ---- */
 
-static inline const struct pto_op *pto_op_at(const struct pto_module *m, uint32_t op)
-{
-    return &m->ops.at[op];
-}
-
 static inline const struct pto_value *pto_value_at(const struct pto_module *m,
                                                    const struct pto_function *f, uint32_t value)
 {

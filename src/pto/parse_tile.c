@@ -45,72 +45,60 @@ static bool element(struct pto_cursor *c, struct pto_tile_type *t)
     return true;
 }
 
-/* What a tile type says with key=value. */
-enum tile_key {
-    LOC,
-    DTYPE,
-    ROWS,
-    COLS,
-    V_ROW,
-    V_COL,
-    VALID,
-    BLAYOUT,
-    SLAYOUT,
-    FRACTAL,
-    COMPACT,
-    PAD,
-    COUNT,
-    KEYS
+/* What a tile type says with key=value: how the value is read, and where a small number goes. */
+enum tile_value { SMALL, SPACE, ELEMENT, VALID, BLAYOUT, SLAYOUT, PAD, COUNT };
+enum { LOC, DTYPE, ROWS, COLS, V_ROW, V_COL }; /* their places below */
+
+static const struct {
+    struct str name;
+    enum tile_value value;
+    size_t offset;
+} keys[] = {
+    [LOC] = {S_INIT("loc"), SPACE, 0},
+    [DTYPE] = {S_INIT("dtype"), ELEMENT, 0},
+    [ROWS] = {S_INIT("rows"), SMALL, offsetof(struct pto_tile_type, rows)},
+    [COLS] = {S_INIT("cols"), SMALL, offsetof(struct pto_tile_type, cols)},
+    [V_ROW] = {S_INIT("v_row"), SMALL, offsetof(struct pto_tile_type, v_row)},
+    [V_COL] = {S_INIT("v_col"), SMALL, offsetof(struct pto_tile_type, v_col)},
+    {S_INIT("fractal"), SMALL, offsetof(struct pto_tile_type, fractal)},
+    {S_INIT("compact"), SMALL, offsetof(struct pto_tile_type, compact)},
+    {S_INIT("valid"), VALID, 0},
+    {S_INIT("blayout"), BLAYOUT, 0},
+    {S_INIT("slayout"), SLAYOUT, 0},
+    {S_INIT("pad"), PAD, 0},
+    {S_INIT("count"), COUNT, 0},
 };
 
-static const struct str key_names[KEYS] = {
-    [LOC] = S_INIT("loc"),         [DTYPE] = S_INIT("dtype"),     [ROWS] = S_INIT("rows"),
-    [COLS] = S_INIT("cols"),       [V_ROW] = S_INIT("v_row"),     [V_COL] = S_INIT("v_col"),
-    [VALID] = S_INIT("valid"),     [BLAYOUT] = S_INIT("blayout"), [SLAYOUT] = S_INIT("slayout"),
-    [FRACTAL] = S_INIT("fractal"), [COMPACT] = S_INIT("compact"), [PAD] = S_INIT("pad"),
-    [COUNT] = S_INIT("count"),
-};
-
-/* The value of a key. */
-static bool tile_value(struct pto_cursor *c, enum tile_key key, struct pto_tile_type *t,
-                       int32_t *count)
+static bool tile_value(struct pto_cursor *c, size_t key, struct pto_tile_type *t, int32_t *count)
 {
     int64_t n = 0;
-    bool ok;
 
-    switch (key) {
-    case LOC:
+    switch (keys[key].value) {
+    case SMALL:
+        return pto_type_small(c, (int32_t *)((char *)t + keys[key].offset));
+    case SPACE:
         return space(c, t);
-    case DTYPE:
+    case ELEMENT:
         return element(c, t);
-    case ROWS:
-        return pto_type_small(c, &t->rows);
-    case COLS:
-        return pto_type_small(c, &t->cols);
-    case V_ROW:
-        return pto_type_small(c, &t->v_row);
-    case V_COL:
-        return pto_type_small(c, &t->v_col);
     case VALID:
         return pto_type_small(c, &t->v_row) && pto_type_want(c, 'x') &&
                pto_type_small(c, &t->v_col);
-    case BLAYOUT:
-        ok = layout(c, PTO_ENUM_BLAYOUT, "no such blayout:", &n);
-        t->blayout = (enum pto_blayout)n;
-        return ok;
-    case SLAYOUT:
-        ok = layout(c, PTO_ENUM_SLAYOUT, "no such slayout:", &n);
-        t->slayout = (enum pto_slayout)n;
-        return ok;
-    case FRACTAL:
-        return pto_type_small(c, &t->fractal);
-    case COMPACT:
-        return pto_type_small(c, &t->compact);
     case PAD:
         return integer(c, &t->pad);
-    default:
+    case COUNT:
         return pto_type_small(c, count);
+    case BLAYOUT:
+        if (!layout(c, PTO_ENUM_BLAYOUT, "no such blayout:", &n))
+            return false;
+        t->blayout = (enum pto_blayout)n;
+        return true;
+    case SLAYOUT:
+        if (!layout(c, PTO_ENUM_SLAYOUT, "no such slayout:", &n))
+            return false;
+        t->slayout = (enum pto_slayout)n;
+        return true;
     }
+    return false;
 }
 
 /* One "key=value" of a tile; `seen` has a bit for each key so far. */
@@ -121,15 +109,15 @@ static bool tile_key(struct pto_cursor *c, struct pto_tile_type *t, uint32_t *se
 
     if (!pto_type_want(c, '='))
         return false;
-    while (key < KEYS && !str_equal(name, key_names[key]))
+    while (key < ARRAY_LEN(keys) && !str_equal(name, keys[key].name))
         key++;
-    if (key == KEYS || (key == COUNT && count == NULL))
+    if (key == ARRAY_LEN(keys) || (keys[key].value == COUNT && count == NULL))
         return pto_type_bad(c, "pto-ir.bad-type", "a tile type has no", name);
-    uint32_t bits = key == VALID ? 1u << V_ROW | 1u << V_COL : 1u << key;
+    uint32_t bits = keys[key].value == VALID ? 1u << V_ROW | 1u << V_COL : 1u << key;
     if ((*seen & bits) != 0)
         return pto_type_bad(c, "pto-ir.bad-type", "this type says twice:", name);
     *seen |= bits;
-    return tile_value(c, (enum tile_key)key, t, count);
+    return tile_value(c, key, t, count);
 }
 
 /* The rules every tile type keeps. */
