@@ -1,10 +1,13 @@
+/*
+ * Shapes as profilers print them, and what the few telling ones say.
+ */
 #include "analysis/arch_shapes.h"
 
 #include <stdlib.h>
 
 #include "analysis/arch_markers.h"
 #include "analysis/study.h"
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/ranked.h"
 
 static bool take_number(struct str *rest, int64_t *out)

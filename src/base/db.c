@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/cancel.h"
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/limits.h"
 #include "base/mapfile.h"
 

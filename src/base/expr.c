@@ -3,7 +3,7 @@
  */
 #include "base/expr.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/expr_number.h"
 #include "base/num.h"
 #include "base/vec.h"
@@ -11,12 +11,12 @@
 enum token { T_END, T_NUMBER, T_NAME, T_SIGN, T_BAD };
 
 /* What binds: comparisons weakest. Powers and signs are parse_unary()'s. */
-enum level { LEVEL_NONE, LEVEL_COMPARE, LEVEL_SUM, LEVEL_TERM };
+enum expr_level { LEVEL_NONE, LEVEL_COMPARE, LEVEL_SUM, LEVEL_TERM };
 
 /* Signs, the longer first where one begins like another. */
 static const struct sign {
     struct str text;
-    enum level level;
+    enum expr_level level;
     enum expr_op op;
     bool is_real; /* a sign of both kinds of arithmetic */
 } signs[] = {
@@ -136,7 +136,7 @@ static bool take(struct parser *p, struct str sign)
     return true;
 }
 
-static const struct sign *take_level(struct parser *p, enum level level)
+static const struct sign *take_level(struct parser *p, enum expr_level level)
 {
     if (p->token != T_SIGN || p->sign->level != level)
         return NULL;

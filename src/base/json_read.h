@@ -41,7 +41,7 @@
 
 #include <assert.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/json_scan.h"
 #include "base/json_text.h"
 #include "base/limits.h"

@@ -3,7 +3,7 @@
  */
 #include "base/json_text.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/utf16.h"
 
 #include <stdint.h>
@@ -122,19 +122,19 @@ struct json_check json_check_string(struct str raw)
 }
 
 /* A growing text, or only its length while `at` is NULL. */
-struct sink {
+struct unescaped {
     char *at;
     size_t n;
 };
 
-static void put(struct sink *out, const char *at, size_t n)
+static void put(struct unescaped *out, const char *at, size_t n)
 {
     if (out->at != NULL && n > 0)
         memcpy(out->at + out->n, at, n);
     out->n += n;
 }
 
-static void put_code_point(struct sink *out, uint32_t code)
+static void put_code_point(struct unescaped *out, uint32_t code)
 {
     char b[4];
 
@@ -142,7 +142,7 @@ static void put_code_point(struct sink *out, uint32_t code)
 }
 
 /* Handles the backslash at the start of `rest`; returns the bytes used. */
-static size_t put_escape(struct sink *out, struct str rest)
+static size_t put_escape(struct unescaped *out, struct str rest)
 {
     int32_t code = unicode_escape(rest.at, rest.n);
 
@@ -168,7 +168,7 @@ static size_t put_escape(struct sink *out, struct str rest)
     return 1;
 }
 
-static void unescape(struct sink *out, struct str raw)
+static void unescape(struct unescaped *out, struct str raw)
 {
     for (size_t i = 0; i < raw.n;) {
         struct str rest = str_part(raw, i, raw.n);
@@ -199,9 +199,9 @@ struct str json_text(struct str raw, struct arena *arena)
     if (check.escape == SIZE_MAX && check.control == SIZE_MAX && check.bad_utf8 == SIZE_MAX)
         return raw;
 
-    struct sink measure = {0};
+    struct unescaped measure = {0};
     unescape(&measure, raw);
-    struct sink out = {ARENA_ARRAY(arena, char, measure.n + 1), 0};
+    struct unescaped out = {ARENA_ARRAY(arena, char, measure.n + 1), 0};
     unescape(&out, raw);
     return (struct str){out.at, out.n};
 }

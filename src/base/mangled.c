@@ -1,6 +1,6 @@
 #include "base/mangled.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 
 /* The identifier that stands at `at` behind its length; of length 0 when there is none. */
 static struct str identifier_at(struct str name, size_t at)

@@ -1,6 +1,6 @@
 #include "base/str.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 
 #include <stdint.h>
 

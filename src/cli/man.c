@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "cli/help.h"
 
 static const char fixed_date[] = "January 1, 2025";
@@ -206,7 +206,7 @@ static void man_command(struct out *o, struct command_path path)
     out_text(o, ".Sh SEE ALSO\n.Xr strata 1\n");
 }
 
-void man_page(struct out *o, struct command_path path)
+void help_man(struct out *o, struct command_path path)
 {
     if (path.command == NULL)
         man_overview(o);

@@ -281,20 +281,13 @@ static const struct field check_fields[] = {
 };
 static const struct record check_record = RECORD(struct pto_checked_arg, check_fields);
 
-static const struct field strip_fields[] = {
-    FIELD(struct incore_strip, core, "core"),
-    FIELD(struct incore_strip, pipe, "pipe"),
-    FIELD(struct incore_strip, cells, "cells", .about = "# busy, + partly, w waiting, . idle"),
-};
-static const struct record strip_record = RECORD(struct incore_strip, strip_fields);
-
 static const struct field run_fields[] = {
     FIELD_SPLICE(struct pto_sim_run, k, &pto_kernel_record),
     FIELD_LIST(struct pto_sim_run, what_ifs.at, what_ifs.n, "what_if", &pto_what_if_record,
                .missing = MISSING_EMPTY, .is_optional = true),
     FIELD_LIST(struct pto_sim_run, checks, n_checks, "checks", &check_record,
                .missing = MISSING_EMPTY, .is_optional = true),
-    FIELD_LIST(struct pto_sim_run, view.strips.at, view.strips.n, "timeline", &strip_record,
+    FIELD_LIST(struct pto_sim_run, view.strips.at, view.strips.n, "timeline", &incore_strip_record,
                WHEN(struct pto_sim_run, has_view), .is_optional = true),
 };
 static const struct record run_record = RECORD(struct pto_sim_run, run_fields);

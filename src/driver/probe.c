@@ -1,7 +1,7 @@
 /*
  * Looking for programs and libraries. See probe.h.
  */
-#include "driver/probe.h"
+#include "driver/driver.h"
 
 #include <dlfcn.h>
 #include <glob.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/fs.h"
 #include "base/proc.h"
 

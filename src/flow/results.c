@@ -1,6 +1,9 @@
+/*
+ * Where the files of an analysis go, and how they are written.
+ */
 #include "flow/results.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/fs.h"
 #include "render/render.h"
 

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 
 static const struct metric {
     const char *name, *unit, *counters;

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/mangled.h"
 #include "base/num.h"
 #include "gpu/ncu_page.h"

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "gpu/ncu_csv.h"
-#include "gpu/units.h"
+#include "gpu/ncu_page.h"
 
 enum { HOT = 10 };
 

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/expr.h"
 #include "base/num.h"
 

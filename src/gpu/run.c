@@ -51,39 +51,39 @@ void gpu_run_note(struct gpu_run *run, const char *format, ...)
 
 bool gpu_run_info(struct gpu_run *run, const char *key, const char *json)
 {
-    struct gpu_node *node;
-    struct diag d;
+    struct tree_error error;
+    const struct tree *node = tree_read_json(&run->arena, str_of(json), &error);
 
-    diag_init(&d);
-    enum status st = gpu_tree_read(&run->arena, key, str_of(json), &node, &d);
-    diag_fini(&d);
-    if (st == ST_OK)
+    if (node != NULL)
         vec_push(&run->info, ((struct gpu_info){arena_str(&run->arena, str_of(key)), node}));
-    return st == ST_OK;
+    return node != NULL;
+}
+
+static void put_text(struct gpu_run *run, struct tree *node, struct str text)
+{
+    node->kind = TREE_TEXT;
+    node->text = arena_str(&run->arena, text);
 }
 
 void gpu_run_info_text(struct gpu_run *run, const char *key, struct str text)
 {
-    struct gpu_node *node = ARENA_NEW(&run->arena, struct gpu_node);
-
-    node->kind = JSON_STRING;
-    node->text = arena_str(&run->arena, text);
     for (size_t i = 0; i < run->info.n; i++)
         if (str_equal(run->info.at[i].key, str_of(key))) {
-            struct gpu_node *list = ARENA_NEW(&run->arena, struct gpu_node);
-            struct gpu_node **tail = &list->first;
-            const struct gpu_node *old = run->info.at[i].value;
-            list->kind = JSON_ARRAY;
-            for (const struct gpu_node *m = old->kind == JSON_ARRAY ? old->first : old; m != NULL;
+            struct tree *list = ARENA_NEW(&run->arena, struct tree);
+            const struct tree *old = run->info.at[i].value;
+            list->kind = TREE_LIST;
+            for (const struct tree *m = old->kind == TREE_LIST ? old->first : old; m != NULL;
                  m = m->next) {
-                *tail = ARENA_NEW(&run->arena, struct gpu_node);
-                **tail = *m;
-                tail = &(*tail)->next;
+                struct tree *copy = tree_add(&run->arena, list);
+                *copy = *m;
+                copy->next = NULL;
             }
-            *tail = node;
+            put_text(run, tree_add(&run->arena, list), text);
             run->info.at[i].value = list;
             return;
         }
+    struct tree *node = ARENA_NEW(&run->arena, struct tree);
+    put_text(run, node, text);
     vec_push(&run->info, ((struct gpu_info){arena_str(&run->arena, str_of(key)), node}));
 }
 

@@ -12,17 +12,16 @@
 #ifndef STRATA_GPU_RUN_H
 #define STRATA_GPU_RUN_H
 
-#include "gpu/health.h"
-#include "gpu/opportunities.h"
+#include "gpu/rules.h"
 #include "gpu/spec.h"
 
 struct gpu_stage {
     struct str name, select, dtype;
     struct str group; /* of stages that run at the same time; empty: alone */
     struct gpu_work work;
-    double event_ns;               /* without counters around it; NAN: not taken */
-    const struct gpu_node *tiling; /* as the plan gives it; NULL: none */
-    struct str autotuning;         /* path of a search history; empty: none */
+    double event_ns;           /* without counters around it; NAN: not taken */
+    const struct tree *tiling; /* as the plan gives it; NULL: none */
+    struct str autotuning;     /* path of a search history; empty: none */
     struct gpu_words compiled;
     VEC_OF(size_t) kernels; /* launches that belong here */
 
@@ -59,7 +58,7 @@ struct gpu_clock {
 /* A member of run.json that only its reader understands. */
 struct gpu_info {
     struct str key;
-    const struct gpu_node *value;
+    const struct tree *value;
 };
 
 struct gpu_run {

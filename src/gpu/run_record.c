@@ -397,17 +397,17 @@ static void forget_numbers(const struct record *r, void *record)
             ((double *)((char *)record + f->offset))[i] = NAN;
 }
 
-static void read_value(const struct field *f, const struct gpu_node *node, struct arena *arena,
+static void read_value(const struct field *f, const struct tree *node, struct arena *arena,
                        void *to)
 {
-    struct str text = gpu_tree_text(node);
-    double number = gpu_tree_number(node);
+    struct str text = tree_word(node);
+    double number = tree_number(node);
     uint64_t whole = 0;
 
     num_u64(text, &whole);
     switch (f->type) {
     case FIELD_BOOL:
-        *(bool *)to = node->kind == JSON_TRUE;
+        *(bool *)to = node->kind == TREE_BOOL && node->i != 0;
         break;
     case FIELD_I32:
         *(int32_t *)to = number > INT32_MIN && number < INT32_MAX ? (int32_t)number : 0;
@@ -438,14 +438,14 @@ static void read_value(const struct field *f, const struct gpu_node *node, struc
     }
 }
 
-static void read_elements(const struct field *f, const struct gpu_node *node, struct arena *arena,
+static void read_elements(const struct field *f, const struct tree *node, struct arena *arena,
                           unsigned char *to)
 {
     size_t i = 0;
 
-    if (node->kind != (f->shape == SHAPE_NAMED ? JSON_OBJECT : JSON_ARRAY))
+    if (node->kind != (f->shape == SHAPE_NAMED ? TREE_MAP : TREE_LIST))
         return;
-    for (const struct gpu_node *m = node->first; m != NULL; m = m->next, i++) {
+    for (const struct tree *m = node->first; m != NULL; m = m->next, i++) {
         size_t at = i;
         if (f->shape == SHAPE_NAMED)
             for (at = 0; at < f->count && !str_equal(m->key, str_of(f->name((unsigned)at)));)
@@ -465,11 +465,11 @@ static void read_elements(const struct field *f, const struct gpu_node *node, st
     }
 }
 
-void gpu_record_read(const struct record *r, const struct gpu_node *node, struct arena *arena,
+void gpu_record_read(const struct record *r, const struct tree *node, struct arena *arena,
                      void *record)
 {
     for (const struct field *f = r->fields; f < r->fields + r->n; f++) {
-        const struct gpu_node *m = gpu_tree_get(node, f->key);
+        const struct tree *m = tree_get(node, str_of(f->key));
         unsigned char *to = (unsigned char *)record + f->offset;
         /* What is computed has no place of its own. */
         if (m == NULL || f->type == FIELD_ANY || (f->get != NULL && f->offset == 0))

@@ -25,7 +25,7 @@ extern const struct schema gpu_compare_schema, gpu_report_schema;
 
 /* Reads the members of an object by a description. What is missing, or of another kind, stays as
  * it is; elements of lists begin as zeros with numbers not known (NAN). Lists are vecs. */
-void gpu_record_read(const struct record *r, const struct gpu_node *node, struct arena *arena,
+void gpu_record_read(const struct record *r, const struct tree *node, struct arena *arena,
                      void *record);
 
 /* Makes texts of any bytes UTF-8, as being written to JSON and read back would; true when one has

@@ -10,6 +10,7 @@
 
 #include "base/csv_write.h"
 #include "base/fs.h"
+#include "base/json_read.h"
 #include "base/mapfile.h"
 #include "gpu/report.h"
 #include "gpu/run_record.h"
@@ -18,15 +19,10 @@ enum { TRIES = 1000 };
 
 enum status gpu_rundir_put(const char *dir, const char *name, struct str text, struct diag *d)
 {
-    struct outfile f;
     struct arena arena;
 
     arena_init(&arena);
-    enum status st = outfile_open(&f, fs_join(&arena, dir, name), d);
-    if (st == ST_OK) {
-        outfile_write(&f, text);
-        st = outfile_commit(&f, OUTFILE_FAST, d);
-    }
+    enum status st = outfile_save(fs_join(&arena, dir, name), text, d);
     arena_free(&arena);
     return st;
 }
@@ -133,7 +129,7 @@ static void run_members(struct json_writer *w, const void *what, const struct re
     json_put_str(w, "strata", S(STRATA_VERSION));
     for (size_t i = 0; i < run->info.n; i++) {
         json_write_key(w, run->info.at[i].key);
-        gpu_tree_put(w, run->info.at[i].value);
+        tree_put(w, run->info.at[i].value);
         has_clock = has_clock || str_equal(run->info.at[i].key, S("clock"));
     }
     record_json_members(w, has_clock ? &gpu_notes_record : &gpu_info_record, run, env);
@@ -144,9 +140,9 @@ static void tiling_members(struct json_writer *w, const void *what, const struct
 {
     const struct gpu_stage *s = what;
 
-    for (const struct gpu_node *m = s->tiling != NULL ? s->tiling->first : NULL; m; m = m->next) {
+    for (const struct tree *m = s->tiling != NULL ? s->tiling->first : NULL; m; m = m->next) {
         json_write_key(w, m->key);
-        gpu_tree_put(w, m);
+        tree_put(w, m);
     }
     if (s->main != NULL)
         record_json_members(w, &gpu_tiling_record, s->main, env);

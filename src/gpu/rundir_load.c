@@ -8,49 +8,47 @@
 #include "gpu/rundir.h"
 
 /* Problem keys come before ours. */
-static enum status take_params(struct gpu_run *run, const struct gpu_node *root, struct diag *d)
+static enum status take_params(struct gpu_run *run, const struct tree *root, struct diag *d)
 {
     gpu_record_read(&gpu_params_record, root, &run->arena, run);
-    for (const struct gpu_node *m = root->first; m != NULL && !str_equal(m->key, S("kernel"));
+    for (const struct tree *m = root->first; m != NULL && !str_equal(m->key, S("kernel"));
          m = m->next)
-        if (m->kind == JSON_STRING || m->kind == JSON_NUMBER)
-            TRY(gpu_params_set(&run->params, &run->arena, m->key, m->text, m->kind == JSON_STRING,
+        if (m->kind == TREE_TEXT || tree_is_number(m))
+            TRY(gpu_params_set(&run->params, &run->arena, m->key, m->text, m->kind == TREE_TEXT,
                                d));
     return ST_OK;
 }
 
-static const struct gpu_node *first_of(const struct gpu_node *node, const char *key)
+static const struct tree *first_of(const struct tree *node, const char *key)
 {
-    const struct gpu_node *m = gpu_tree_get(node, key);
+    const struct tree *m = tree_get(node, str_of(key));
 
     return m != NULL ? m->first : NULL;
 }
 
-static void take_stage(struct gpu_run *run, struct gpu_stage *s, const struct gpu_node *work)
+static void take_stage(struct gpu_run *run, struct gpu_stage *s, const struct tree *work)
 {
     size_t n = 0;
 
     s->work = (struct gpu_work){.flops = NAN, .bytes = NAN};
-    gpu_record_read(&gpu_work_record, gpu_tree_get(work, arena_cstr(&run->arena, s->name)),
-                    &run->arena, &s->work);
+    gpu_record_read(&gpu_work_record, tree_get(work, s->name), &run->arena, &s->work);
     for (size_t i = 0; i < s->kernels.n; i++)
         if (s->kernels.at[i] < run->kernels.n)
             s->kernels.at[n++] = s->kernels.at[i];
     s->kernels.n = n;
 }
 
-static void take_kernels(struct gpu_run *run, const struct gpu_node *root,
-                         const struct gpu_node *params)
+static void take_kernels(struct gpu_run *run, const struct tree *root, const struct tree *params)
 {
     size_t n = 0;
 
     gpu_record_read(&gpu_kernels_record, root, &run->arena, run);
-    for (const struct gpu_node *k = first_of(root, "kernels"); k != NULL && n < run->kernels.n;
+    for (const struct tree *k = first_of(root, "kernels"); k != NULL && n < run->kernels.n;
          k = k->next, n++)
-        for (const struct gpu_node *m = first_of(k, "stalls"); m != NULL; m = m->next)
-            gpu_kernel_stall(&run->kernels.at[n], m->key, gpu_tree_number(m));
+        for (const struct tree *m = first_of(k, "stalls"); m != NULL; m = m->next)
+            gpu_kernel_stall(&run->kernels.at[n], m->key, tree_number(m));
     for (size_t i = 0; i < run->stages.n; i++)
-        take_stage(run, &run->stages.at[i], gpu_tree_get(params, "work"));
+        take_stage(run, &run->stages.at[i], tree_get(params, S("work")));
     for (size_t i = 0; i < run->extra.n; i++) {
         struct gpu_opportunity *o = &run->extra.at[i];
         o->id = o->id < 1 ? 1 : o->id > 14 ? 14 : o->id;
@@ -63,11 +61,11 @@ static void take_kernels(struct gpu_run *run, const struct gpu_node *root,
 
 static enum status load(const char *path, struct gpu_run *run, struct diag *d)
 {
-    struct gpu_node *params, *kernels, *info;
+    const struct tree *params, *kernels, *info;
 
-    TRY(gpu_tree_load(&run->arena, fs_join(&run->arena, path, "params.json"), &params, d));
-    TRY(gpu_tree_load(&run->arena, fs_join(&run->arena, path, "kernels.json"), &kernels, d));
-    TRY(gpu_tree_load(&run->arena, fs_join(&run->arena, path, "run.json"), &info, d));
+    TRY(gpu_json_load(&run->arena, fs_join(&run->arena, path, "params.json"), &params, d));
+    TRY(gpu_json_load(&run->arena, fs_join(&run->arena, path, "kernels.json"), &kernels, d));
+    TRY(gpu_json_load(&run->arena, fs_join(&run->arena, path, "run.json"), &info, d));
     run->version = S("");
     TRY(take_params(run, params, d));
     take_kernels(run, kernels, params);

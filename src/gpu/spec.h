@@ -6,9 +6,9 @@
 #ifndef STRATA_GPU_SPEC_H
 #define STRATA_GPU_SPEC_H
 
+#include "base/tree.h"
 #include "gpu/params.h"
-#include "gpu/peaks.h"
-#include "gpu/tree.h"
+#include "gpu/roofline.h"
 
 /* What a command line says of the work; NULL: not given. */
 struct gpu_ask {
@@ -27,10 +27,10 @@ struct gpu_spec_stage {
     struct str name, select; /* select: a regular expression on the name, or "nvtx:<range>" */
     struct str flops, bytes; /* formulas; empty: none */
     struct str dtype;
-    struct str group;              /* of stages that run at the same time; empty: alone */
-    const struct gpu_node *tiling; /* an object as given; NULL: none */
-    struct str autotuning;         /* a path; empty: none */
-    struct gpu_words compiled;     /* paths */
+    struct str group;          /* of stages that run at the same time; empty: alone */
+    const struct tree *tiling; /* an object as given; NULL: none */
+    struct str autotuning;     /* a path; empty: none */
+    struct gpu_words compiled; /* paths */
 };
 
 struct gpu_spec {
@@ -40,6 +40,10 @@ struct gpu_spec {
     struct gpu_words command, check;
     VEC_OF(struct gpu_spec_stage) stages;
 };
+
+/* Any file of JSON with at most 256 MB. */
+enum status gpu_json_load(struct arena *arena, const char *path, const struct tree **out,
+                          struct diag *d);
 
 /* Texts live in the arena. */
 enum status gpu_spec_load(struct arena *arena, const char *path, struct gpu_spec *spec,

@@ -1,6 +1,6 @@
-#include "gpu/units.h"
+#include "gpu/ncu_page.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/num.h"
 
 static const struct {

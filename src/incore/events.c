@@ -1,9 +1,12 @@
+/*
+ * The reader of in-core traces, and the same trace filled from what is in memory.
+ */
 #include "incore/events.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/json_read.h"
 #include "base/num.h"
 
@@ -200,33 +203,44 @@ static struct incore_part part_of(const struct incore_trace *t, const struct eve
                                 (uint32_t)raw.n};
 }
 
-static void take_instr(struct incore_trace *t, const struct event *e)
+/* Lanes and names that are no instructions. */
+static bool is_passed_over(const struct incore_trace *t, incore_value tid, struct str name)
 {
     static const struct str lanes[] = {S_INIT("CACHEMISS"), S_INIT("FLOWCTRL"), S_INIT("ALL")};
     static const struct str flags[] = {S_INIT("SET_FLAG"), S_INIT("WAIT_FLAG"), S_INIT("BAR")};
     static const struct str heads[] = {S_INIT("cache_time"), S_INIT("ccu_time")};
 
-    if (str_is_one_of(incore_value_text(t, e->tid), lanes, ARRAY_LEN(lanes)) ||
-        str_is_one_of(e->plain_name, flags, ARRAY_LEN(flags)))
-        return;
-    if (!t->rules.is_compat && !t->rules.keep_head &&
-        str_is_one_of(e->plain_name, heads, ARRAY_LEN(heads)))
+    return str_is_one_of(incore_value_text(t, tid), lanes, ARRAY_LEN(lanes)) ||
+           str_is_one_of(name, flags, ARRAY_LEN(flags)) ||
+           (!t->rules.is_compat && !t->rules.keep_head &&
+            str_is_one_of(name, heads, ARRAY_LEN(heads)));
+}
+
+static void add_instr(struct incore_trace *t, incore_value pid, incore_value tid,
+                      struct incore_instr in)
+{
+    in.group = group_of(t, pid, pipe_of(t, tid));
+    t->groups.at[in.group].n++;
+    vec_push(&t->instrs, in);
+}
+
+static void take_instr(struct incore_trace *t, const struct event *e)
+{
+    if (is_passed_over(t, e->tid, e->plain_name))
         return;
     if (e->name.n == 0 || !is_number(e->ts)) {
         t->without_name += e->name.n == 0;
         t->without_time += e->name.n > 0;
         return;
     }
-    uint32_t group = group_of(t, e->pid, pipe_of(t, e->tid));
-    t->groups.at[group].n++;
-    vec_push(&t->instrs, ((struct incore_instr){.at = e->at,
-                                                .ts = number_of(e->ts),
-                                                .dur = number_of(e->dur),
-                                                .group = group,
-                                                .name = part_of(t, e, e->name),
-                                                .ts_text = part_of(t, e, e->ts),
-                                                .dur_text = part_of(t, e, e->dur),
-                                                .args = part_of(t, e, e->args)}));
+    add_instr(t, e->pid, e->tid,
+              (struct incore_instr){.at = e->at,
+                                    .ts = number_of(e->ts),
+                                    .dur = number_of(e->dur),
+                                    .name = part_of(t, e, e->name),
+                                    .ts_text = part_of(t, e, e->ts),
+                                    .dur_text = part_of(t, e, e->dur),
+                                    .args = part_of(t, e, e->args)});
 }
 
 /* SET and WAIT of a kind are two neighbours, SET first; -1: no flag. */
@@ -263,6 +277,22 @@ static struct str member_text(struct str object, struct str wanted, struct arena
     return found;
 }
 
+/* Few different ones; a view of the text would call back the page of each. */
+static struct str keep_detail(struct incore_trace *t, struct str detail)
+{
+    strid kept = intern_put(&t->strings, detail);
+
+    return detail.at != NULL ? intern_get(&t->strings, kept) : detail;
+}
+
+static void add_flag(struct incore_trace *t, int sort, struct incore_flag flag)
+{
+    struct incore_flags *list = sort % 2 == 0 ? &t->sets : &t->waits;
+
+    flag.kind = (enum incore_flag_kind)(sort / 2);
+    vec_push(list, flag);
+}
+
 static void take_flag(struct reader *r, const struct event *e, int sort)
 {
     struct incore_trace *t = r->t;
@@ -272,12 +302,9 @@ static void take_flag(struct reader *r, const struct event *e, int sort)
     if (stack == fresh)
         vec_push(&r->tops, 0);
     if (e->ph == 'B') {
-        /* Few different ones; a view would call back the page of each. */
         struct str detail = member_text(e->args, S("detail"), &t->arena);
-        strid kept = intern_put(&t->strings, detail);
         vec_push(&r->open,
-                 ((struct open_flag){r->tops.at[stack], number_of(e->ts),
-                                     detail.at != NULL ? intern_get(&t->strings, kept) : detail}));
+                 ((struct open_flag){r->tops.at[stack], number_of(e->ts), keep_detail(t, detail)}));
         r->tops.at[stack] = (uint32_t)r->open.n;
         t->open_flags++;
         return;
@@ -287,9 +314,12 @@ static void take_flag(struct reader *r, const struct event *e, int sort)
         return;
     }
     const struct open_flag *top = &r->open.at[r->tops.at[stack] - 1];
-    struct incore_flags *list = sort % 2 == 0 ? &t->sets : &t->waits;
-    vec_push(list, ((struct incore_flag){(enum incore_flag_kind)(sort / 2), e->pid, e->tid,
-                                         top->detail, top->begin, number_of(e->ts)}));
+    add_flag(t, sort,
+             (struct incore_flag){.pid = e->pid,
+                                  .tid = e->tid,
+                                  .detail = top->detail,
+                                  .begin = top->begin,
+                                  .end = number_of(e->ts)});
     r->tops.at[stack] = top->below;
     t->open_flags--;
 }
@@ -379,14 +409,44 @@ static bool read_top(struct reader *r)
     return j->token == JSON_OBJECT_END && json_next(j) == JSON_END;
 }
 
+void incore_trace_init(struct incore_trace *t, struct incore_rules rules)
+{
+    *t = (struct incore_trace){.rules = rules};
+    arena_init(&t->arena);
+    intern_init(&t->strings);
+}
+
+void incore_trace_instr(struct incore_trace *t, struct str core, struct str pipe, struct str name,
+                        struct incore_instr in)
+{
+    incore_value tid = value_of(t, pipe, false);
+
+    if (t->instrs.n >= UINT32_MAX - 1)
+        t->not_objects++;
+    else if (!is_passed_over(t, tid, name))
+        add_instr(t, value_of(t, core, false), tid, in);
+}
+
+void incore_trace_flag(struct incore_trace *t, struct str core, struct str pipe, struct str name,
+                       struct incore_flag flag)
+{
+    int sort = flag_sort(name, t->rules.is_compat);
+
+    flag.pid = value_of(t, core, false);
+    flag.tid = value_of(t, pipe, false);
+    flag.detail = keep_detail(t, flag.detail);
+    if (sort >= 0)
+        add_flag(t, sort, flag);
+}
+
 enum status incore_trace_read(struct incore_trace *t, struct str text, struct incore_rules rules,
                               struct incore_watch watch, struct str *reason)
 {
     struct reader r = {.t = t, .watch = watch};
 
-    *t = (struct incore_trace){.text = text, .rules = rules, .watch = watch};
-    arena_init(&t->arena);
-    intern_init(&t->strings);
+    incore_trace_init(t, rules);
+    t->text = text;
+    t->watch = watch;
     json_open(&r.json, text, JSON_STRICT);
     bool ok = read_top(&r);
     if (!ok)

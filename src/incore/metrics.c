@@ -1,8 +1,11 @@
+/*
+ * The table of instructions, turned around to a list for each core.
+ */
 #include "incore/metrics.h"
 
 #include <inttypes.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/json_read.h"
 #include "base/text_out.h"
 

@@ -1,10 +1,13 @@
+/*
+ * What the environment asks for. See settings.h.
+ */
 #include "inject/settings.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/mangled.h"
 
 enum { NAME_MOST = 512 };

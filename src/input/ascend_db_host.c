@@ -156,11 +156,7 @@ static int by_depth(const void *a, const void *b)
 {
     const struct frame *x = a, *y = b;
 
-    if (x->stack != y->stack)
-        return x->stack < y->stack ? -1 : 1;
-    if (x->depth != y->depth)
-        return x->depth < y->depth ? -1 : 1;
-    return x->text < y->text ? -1 : x->text > y->text;
+    return ORDER(x->stack, y->stack) ?: ORDER(x->depth, y->depth) ?: ORDER(x->text, y->text);
 }
 
 static void read_frames(struct host_reader *r)
@@ -317,9 +313,7 @@ static int by_id(const void *a, const void *b)
 {
     const struct cause *x = a, *y = b;
 
-    if (x->id != y->id)
-        return x->id < y->id ? -1 : 1;
-    return x->connection < y->connection ? -1 : x->connection > y->connection;
+    return ORDER(x->id, y->id) ?: ORDER(x->connection, y->connection);
 }
 
 static void read_causes(struct host_reader *r)
@@ -498,9 +492,7 @@ static int by_connection(const void *a, const void *b)
 {
     const struct db_link *x = a, *y = b;
 
-    if (x->connection != y->connection)
-        return x->connection < y->connection ? -1 : 1;
-    return x->slice < y->slice ? -1 : x->slice > y->slice;
+    return ORDER(x->connection, y->connection) ?: ORDER(x->slice, y->slice);
 }
 
 static void sort_links(struct db_links *links)

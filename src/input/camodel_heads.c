@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/num.h"
 
 enum { LINE_INSTRS = 4, INSTR_BYTES = 4 };
@@ -68,9 +68,7 @@ static int by_point(const void *a, const void *b)
 {
     const struct camodel_point *x = a, *y = b;
 
-    if (x->pc != y->pc)
-        return x->pc < y->pc ? -1 : 1;
-    return x->tick < y->tick ? -1 : x->tick > y->tick;
+    return ORDER(x->pc, y->pc) ?: ORDER(x->tick, y->tick);
 }
 
 static void sort(struct camodel_points *p)

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "capture/title.h"
 
 /* ---- removing slices ---- */
@@ -102,13 +102,8 @@ static int by_key(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
 
-    if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
-    if (x->us != y->us)
-        return x->us < y->us ? -1 : 1;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return x->slice < y->slice ? -1 : x->slice > y->slice;
+    return ORDER(x->device, y->device) ?: ORDER(x->us, y->us) ?: ORDER(x->key, y->key)
+           ?: ORDER(x->slice, y->slice);
 }
 
 static bool is_real_stream(const struct capture *cap, uint32_t slice)
@@ -206,11 +201,7 @@ static int by_begin(const void *a, const void *b)
 {
     const struct parent *x = a, *y = b;
 
-    if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x->end < y->end ? -1 : x->end > y->end;
+    return ORDER(x->device, y->device) ?: ORDER(x->begin, y->begin) ?: ORDER(x->end, y->end);
 }
 
 static nanos later(nanos a, nanos b)

@@ -129,11 +129,8 @@ static int by_process(const void *a, const void *b)
 {
     const struct nsys_link *x = a, *y = b;
 
-    if (x->process != y->process)
-        return x->process < y->process ? -1 : 1;
-    if (x->correlation != y->correlation)
-        return x->correlation < y->correlation ? -1 : 1;
-    return x->slice < y->slice ? -1 : x->slice > y->slice;
+    return ORDER(x->process, y->process) ?: ORDER(x->correlation, y->correlation)
+           ?: ORDER(x->slice, y->slice);
 }
 
 static void sort_links(struct nsys_links *links)

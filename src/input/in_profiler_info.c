@@ -4,7 +4,7 @@
  * versions nest them differently.
  * Format reference: docs/formats/profiler-info.md
  */
-#include "base/chars.h"
+#include "base/char.h"
 #include "input/rank.h"
 #include "input/sidecar.h"
 

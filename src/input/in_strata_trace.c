@@ -489,11 +489,7 @@ static int by_id(const void *a, const void *b)
 {
     const struct marker *x = a, *y = b;
 
-    if (x->id != y->id)
-        return x->id < y->id ? -1 : 1;
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    return x->order < y->order ? -1 : 1;
+    return ORDER(x->id, y->id) ?: ORDER(x->at, y->at) ?: ORDER(x->order, y->order);
 }
 
 static void put_range(struct import *m, const struct marker *begin, nanos end)

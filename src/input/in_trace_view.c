@@ -3,7 +3,7 @@
  *
  * Format reference: docs/formats/trace-view.md
  */
-#include "base/chars.h"
+#include "base/char.h"
 #include "input/trace_read.h"
 
 static int probe(const struct probe *p)

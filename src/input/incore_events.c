@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/event_json.h"
 #include "base/hash.h"
 #include "capture/capture.h"
@@ -406,13 +406,8 @@ static int by_stop(const void *a, const void *b)
 {
     const struct stop *x = a, *y = b;
 
-    if (x->lane != y->lane)
-        return x->lane < y->lane ? -1 : 1;
-    if (x->end != y->end)
-        return x->end < y->end ? -1 : 1;
-    if (x->is_flag != y->is_flag)
-        return x->is_flag ? -1 : 1;
-    return x->slice < y->slice ? -1 : x->slice > y->slice;
+    return ORDER(x->lane, y->lane) ?: ORDER(x->end, y->end) ?: ORDER(y->is_flag, x->is_flag)
+           ?: ORDER(x->slice, y->slice);
 }
 
 struct stops {

@@ -1,6 +1,6 @@
 #include "input/rank.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/num.h"
 
 /* Takes "_<digits>" off the end; false when there is none. */

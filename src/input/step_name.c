@@ -1,6 +1,6 @@
 #include "input/step_name.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 
 static const struct {
     struct str prefix;

@@ -1,6 +1,6 @@
 #include "input/trace_chunk.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/hash.h"
 #include "capture/classify.h"
 

@@ -63,11 +63,7 @@ static int by_place(const void *a, const void *b)
 {
     const struct flow_alias *x = a, *y = b;
 
-    if (x->lane != y->lane)
-        return x->lane < y->lane ? -1 : 1;
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    return x->slice < y->slice ? -1 : x->slice > y->slice;
+    return ORDER(x->lane, y->lane) ?: ORDER(x->at, y->at) ?: ORDER(x->slice, y->slice);
 }
 
 static uint32_t find_alias(const struct trace_flows *f, uint32_t lane, nanos at)

@@ -4,7 +4,7 @@
 #include <immintrin.h>
 #endif
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "input/trace_chunk.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))

@@ -11,8 +11,9 @@
 
 #include "base/diag.h"
 #include "base/expr.h"
+#include "base/intern.h"
 
-struct yaml_node;
+struct tree;
 
 /* Of the expressions in rules: max, min, abs and align. */
 extern const struct expr_language grid_language;
@@ -76,7 +77,7 @@ struct grid_rules {
     const struct grid_assignment *assignments;
     const struct grid_scene *scenes;
     size_t grids_n, patterns_n, assignments_n, scenes_n;
-    const struct yaml_node *models; /* the section, for grid_models.h */
+    const struct tree *models; /* the section, for grid_models.h */
     const char *models_path;
 };
 
@@ -99,7 +100,26 @@ const struct grid_scene *grid_rules_scene(const struct grid_rules *rules, struct
 
 /* A YAML list of whole numbers; false, told in `d`, for anything else. `node` may be NULL: empty.
  */
-bool grid_rules_list(struct arena *arena, const struct yaml_node *node, const char *path,
+bool grid_rules_list(struct arena *arena, const struct tree *node, const char *path,
                      struct grid_list *out, struct diag *d);
+
+struct grid_fact {
+    bool is_free; /* no kernel of its own runs: zero cost, composed of others, communication */
+    bool is_elementwise;      /* asked for element by element */
+    struct str alternates_of; /* the kernel this one stands in for; empty: none */
+};
+
+struct grid_facts {
+    bool is_there; /* a file that names kernels */
+    struct intern kernels;
+    VEC_OF(struct grid_fact) facts; /* by the id of the kernel */
+};
+
+/* Reads <dir>/op_mapping.yaml if there is one. */
+enum status grid_facts_read(struct grid_facts *facts, const char *dir, struct diag *d);
+void grid_facts_free(struct grid_facts *facts);
+
+/* All zero for a kernel that the file does not name. */
+struct grid_fact grid_facts_of(const struct grid_facts *facts, struct str kernel);
 
 #endif

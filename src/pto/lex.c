@@ -3,7 +3,7 @@
  */
 #include "pto/lex.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 
 static const char *const punctuation = "()[]{}<>,:=*+?";
 

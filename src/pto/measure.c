@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/csv.h"
 #include "base/num.h"
 

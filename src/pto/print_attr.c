@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "pto/lex.h"
 #include "pto/print_in.h"
 

@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "pto/forms.h"
 #include "pto/print_in.h"
 

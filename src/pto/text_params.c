@@ -3,7 +3,7 @@
  */
 #include "pto/text_params.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/text.h"
 
 /* What is filled, and how far. */

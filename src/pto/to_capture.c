@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "base/bin_blocks.h"
-#include "base/chars.h"
+#include "base/char.h"
 #include "capture/capture.h"
 #include "pto/outcome.h"
 

@@ -1,6 +1,9 @@
+/*
+ * The launched function of a C++ source, searched and not compiled.
+ */
 #include "replay/entry.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 
 enum { DECLS_MAX = 4096, PARAMS_MAX = 256 };
 

@@ -1,6 +1,9 @@
+/*
+ * A tolerant scan of PTO text for the sizes of buffers.
+ */
 #include "replay/gm_text.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/hash.h"
 #include "base/num.h"
 #include "base/vec.h"

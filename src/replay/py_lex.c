@@ -1,6 +1,6 @@
 #include "replay/py_lex.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 
 static char peek(const struct py_lexer *p, size_t ahead)
 {

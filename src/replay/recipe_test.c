@@ -1,11 +1,10 @@
-#include "replay/recipe.h"
+#include "replay/args.h"
 
 #include "base/testing.h"
 
-static struct lit keys[7], values[7];
-static struct lit params = {.kind = LIT_DICT, .keys = keys, .at = values, .n = 7};
-static struct lit case_keys[] = {{.kind = LIT_STRING, .text = S_INIT("params")}};
-static struct lit one_case = {.kind = LIT_DICT, .keys = case_keys, .at = &params, .n = 1};
+static struct tree values[7];
+static struct tree params = {.kind = TREE_MAP, .key = S_INIT("params"), .first = values, .n = 7};
+static struct tree one_case = {.kind = TREE_MAP, .first = &params, .n = 1};
 
 /* One scene at a time: batch, num_heads, kv_head_num, head_dim, block_size, context_len,
  * max_model_len */
@@ -14,10 +13,11 @@ static struct scene scene_with(const char *folder, const int64_t *v)
     static const char *const names[] = {"batch",      "num_heads",   "kv_head_num",  "head_dim",
                                         "block_size", "context_len", "max_model_len"};
 
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        keys[i] = (struct lit){.kind = LIT_STRING, .text = str_of(names[i])};
-        values[i] = (struct lit){.kind = LIT_INT, .i = v[i]};
-    }
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        values[i] = (struct tree){.kind = TREE_INT,
+                                  .i = v[i],
+                                  .key = str_of(names[i]),
+                                  .next = i + 1 < ARRAY_LEN(names) ? &values[i + 1] : NULL};
     return (struct scene){.file = "s", .folder = folder, .one_case = &one_case};
 }
 
@@ -30,7 +30,7 @@ static enum status build(const struct scene *scene, const struct kernel *kernel,
 
     arena_init(&arena);
     diag_init(&d);
-    enum status st = recipe_build(&arena, scene, kernel, &slots, &d);
+    enum status st = args_recipe(&arena, scene, kernel, &slots, &d);
     if (code != NULL)
         assert_int_equal(diag_count(&d, code), 1);
     if (look != NULL)
@@ -69,7 +69,7 @@ TEST(kernels_of_paged_attention)
     struct scene small = scene_with("/t/paged_attention", (int64_t[]){1, 16, 1, 16, 16, 33, 256});
     struct kernel sf = {.incore = {.name = S_INIT("SF")}, .shape = SHAPE_AIV};
 
-    assert_true(recipe_is_known(&small));
+    assert_true(args_has_recipe(&small));
     assert_int_equal(build(&small, &sf, NULL, look_at_softmax), ST_OK);
     sf.reads[9] = true;
     assert_int_equal(build(&small, &sf, "replay.not-covered", NULL), ST_FORMAT);
@@ -108,7 +108,7 @@ TEST(modules_without_a_recipe)
     struct scene other = scene_with("/t/else", (int64_t[]){1, 16, 1, 16, 16, 33, 256});
     struct kernel k = {.incore = {.name = S_INIT("SF")}, .shape = SHAPE_AIV};
 
-    assert_false(recipe_is_known(&other));
+    assert_false(args_has_recipe(&other));
     assert_int_equal(build(&other, &k, "replay.no-recipe", NULL), ST_NOT_FOUND);
 }
 

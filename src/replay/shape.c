@@ -1,6 +1,9 @@
+/*
+ * Which kernel of a scene is meant, and its shape.
+ */
 #include "replay/shape.h"
 
-#include "base/chars.h"
+#include "base/char.h"
 #include "base/limits.h"
 #include "base/mapfile.h"
 
