@@ -101,5 +101,5 @@ void flow_pto_what_if(struct pto_kernel *k, const struct pto_costs *costs,
         diag_fini(&quiet);
     }
     out->n = kept;
-    pto_what_if_rank(out);
+    pto_what_if_rank(out, k->outcome.total);
 }

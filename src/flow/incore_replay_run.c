@@ -77,7 +77,7 @@ enum status incore_replay_msprof(const struct incore_replay_job *job,
 /* ---- the embedded one ---- */
 
 struct givens {
-    struct pto_given *args, *inputs, *fills;
+    struct text_param *args, *inputs, *fills;
     size_t n_args, n_inputs, n_fills;
 };
 
@@ -101,18 +101,18 @@ static struct givens bind(struct incore_replay_result *r)
     struct arena *arena = &r->arena;
     struct givens g = {0};
 
-    g.args = ARENA_ARRAY(arena, struct pto_given, r->slots.n + 1);
-    g.inputs = ARENA_ARRAY(arena, struct pto_given, r->slots.n + 1);
-    g.fills = ARENA_ARRAY(arena, struct pto_given, r->slots.n + 1);
+    g.args = ARENA_ARRAY(arena, struct text_param, r->slots.n + 1);
+    g.inputs = ARENA_ARRAY(arena, struct text_param, r->slots.n + 1);
+    g.fills = ARENA_ARRAY(arena, struct text_param, r->slots.n + 1);
     for (size_t i = 0; i < r->slots.n; i++) {
         const struct slot *s = &r->slots.at[i];
         struct str name = arena_format(arena, "%zu", i);
         if (!s->is_tensor)
-            g.args[g.n_args++] = (struct pto_given){name, slot_text(arena, s)};
+            g.args[g.n_args++] = (struct text_param){name, slot_text(arena, s)};
         else if (str_starts(s->fill, S("file:")))
-            g.inputs[g.n_inputs++] = (struct pto_given){name, str_part(s->fill, 5, s->fill.n)};
+            g.inputs[g.n_inputs++] = (struct text_param){name, str_part(s->fill, 5, s->fill.n)};
         else
-            g.fills[g.n_fills++] = (struct pto_given){name, s->fill};
+            g.fills[g.n_fills++] = (struct text_param){name, s->fill};
     }
     return g;
 }

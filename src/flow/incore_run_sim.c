@@ -11,7 +11,7 @@
 enum { GIVEN_MAX = 4096 };
 
 struct bindings {
-    struct pto_given *args, *inputs, *fills;
+    struct text_param *args, *inputs, *fills;
     struct text_param *params;
     size_t n_args, n_inputs, n_fills, n_params;
     struct str workload;
@@ -46,9 +46,9 @@ static void take_args(const struct incore_run *run, struct incore_kernel *k, str
     const struct incore_run_job *job = run->job;
     size_t n = k->sizes.n;
 
-    b->args = ARENA_ARRAY(&k->arena, struct pto_given, n + 1);
-    b->inputs = ARENA_ARRAY(&k->arena, struct pto_given, n + 1);
-    b->fills = ARENA_ARRAY(&k->arena, struct pto_given, n + 1);
+    b->args = ARENA_ARRAY(&k->arena, struct text_param, n + 1);
+    b->inputs = ARENA_ARRAY(&k->arena, struct text_param, n + 1);
+    b->fills = ARENA_ARRAY(&k->arena, struct text_param, n + 1);
     for (size_t i = 0; i < n; i++) {
         const struct gm_text_arg *arg = &k->sizes.args[i];
         struct str value = incore_kernel_given(k, &job->args, i);
@@ -58,16 +58,16 @@ static void take_args(const struct incore_run *run, struct incore_kernel *k, str
             struct str file = incore_kernel_given(k, &job->inputs, i);
             struct str rule = incore_kernel_given(k, &job->fills, i);
             if (file.n > 0)
-                b->inputs[b->n_inputs++] = (struct pto_given){arg->name, file};
+                b->inputs[b->n_inputs++] = (struct text_param){arg->name, file};
             else if (rule.n > 0)
-                b->fills[b->n_fills++] = (struct pto_given){arg->name, rule};
+                b->fills[b->n_fills++] = (struct text_param){arg->name, rule};
             if (file.n + rule.n > 0)
                 note(k, b, arg->name, file.n > 0 ? file : rule, file.n > 0 ? " (file)" : " (fill)");
         } else if (value.n > 0) {
-            b->args[b->n_args++] = (struct pto_given){arg->name, value};
+            b->args[b->n_args++] = (struct text_param){arg->name, value};
             note(k, b, arg->name, value, "");
         } else if (!str_starts(arg->name, S("__pypto_spmd_"))) {
-            b->args[b->n_args++] = (struct pto_given){arg->name, S("1")};
+            b->args[b->n_args++] = (struct text_param){arg->name, S("1")};
             note(k, b, arg->name, S("1"), " (assumed)");
         }
     }
