@@ -27,7 +27,7 @@ TEST(packed_versions_are_unpacked)
 
 static void put_tool(const char *name, const char *script)
 {
-    const char *path = scratch_put(name, arena_format(&arena, "#!/bin/sh\n%s\n", script).at);
+    const char *path = scratch_put(name, arena_printf(&arena, "#!/bin/sh\n%s\n", script));
 
     assert_int_equal(chmod(path, 0755), 0);
 }
