@@ -4,7 +4,6 @@
  */
 #include "base/fs.h"
 #include "base/hash.h"
-#include "capture/capture.h"
 #include "flow/flow_pto_sim.h"
 #include "flow/incore_run.h"
 
@@ -172,29 +171,11 @@ static void take_assumed(const struct incore_run *run, struct incore_kernel *k,
 
 /* ---- running ---- */
 
-static enum status write_artifacts(struct incore_run *run, struct incore_kernel *k,
-                                   struct pto_kernel *kernel, const struct pto_setup *setup)
-{
-    const char *out = fs_join(&k->arena, k->folder, "collect/out"), *folder;
-    struct words wrote = {0};
-    struct capture *cap = NULL;
-    struct str seed =
-        arena_format(&k->arena, "%016llx %s", (unsigned long long)hash_bytes(k->text), k->row.hash);
-
-    enum status st = flow_pto_capture(kernel, run->costs, setup, &k->diag, &cap);
-    if (st == ST_OK)
-        st = insight_folder_make(out, seed, &k->arena, &k->diag, &folder);
-    if (st == ST_OK)
-        st = flow_pto_insight(cap, folder, &k->arena, &k->diag, &wrote);
-    vec_free(&wrote);
-    capture_free(cap);
-    return st;
-}
-
 static enum status simulate(struct incore_run *run, struct incore_kernel *k,
                             struct pto_kernel *kernel, const struct pto_setup *setup)
 {
     struct pto_what_ifs what_ifs = {0};
+    struct words wrote = {0};
 
     TRY(pto_kernel_load(kernel, setup, &k->diag));
     k->chip = arena_cstr(&k->arena, kernel->chip.name);
@@ -203,7 +184,12 @@ static enum status simulate(struct incore_run *run, struct incore_kernel *k,
     TRY(pto_kernel_run(kernel, run->costs, setup, &k->diag));
     take_outcome(k, &kernel->outcome);
     take_assumed(run, k, &kernel->outcome);
-    TRY(write_artifacts(run, k, kernel, setup));
+    enum status st = flow_pto_export(
+        kernel, run->costs, setup, fs_join(&k->arena, k->folder, "collect/out"),
+        arena_format(&k->arena, "%016llx %s", (unsigned long long)hash_bytes(k->text), k->row.hash),
+        &k->arena, &k->diag, &wrote);
+    vec_free(&wrote);
+    TRY(st);
     flow_pto_what_if(kernel, run->costs, setup, &what_ifs);
     take_advice(k, &what_ifs, kernel->outcome.total);
     vec_free(&what_ifs);
