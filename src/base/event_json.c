@@ -16,7 +16,7 @@ static enum event_member member_of(struct str key)
     return (enum event_member)i;
 }
 
-static bool take_value(struct json *j, struct event_value *out)
+bool event_json_value(struct json *j, struct event_value *out)
 {
     struct event_value value = {0};
 
@@ -56,7 +56,8 @@ bool event_json_take(struct json *j, bool (*take_args)(void *ctx), void *ctx, st
         enum event_member m = member_of(key);
         if (m == EVENT_MEMBERS)
             continue;
-        if (m == EVENT_ARGS && take_args != NULL ? !take_args(ctx) : !take_value(j, &e->member[m]))
+        if (m == EVENT_ARGS && take_args != NULL ? !take_args(ctx)
+                                                 : !event_json_value(j, &e->member[m]))
             return false;
     }
     e->end = json_offset(j);

@@ -38,6 +38,9 @@ struct event_json {
     struct event_value member[EVENT_MEMBERS]; /* of two under one name the last */
 };
 
+/* The value that comes, of an argument; false when reading stops. */
+bool event_json_value(struct json *j, struct event_value *out);
+
 /* Enters the list `traceEvents` of a document that is just opened. */
 bool event_json_enter(struct json *j);
 

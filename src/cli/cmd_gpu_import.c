@@ -7,12 +7,12 @@
 #include "gpu/report.h"
 
 struct args {
-    struct gpu_args gpu;
+    struct gpu_ask ask;
 };
 
 static const struct opt options[] = {
-    OPT_GPU_WORK(struct args, gpu),
-    OPT_GPU_NAMES(struct args, gpu),
+    OPT_GPU_WORK(struct args, ask),
+    OPT_GPU_NAMES(struct args, ask),
     OPT_END,
 };
 
@@ -36,11 +36,11 @@ static enum status save(struct session *s, struct gpu_imported *imported)
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    struct gpu_import_job job = gpu_job_of(s, &args->gpu);
+    struct gpu_import_job job = gpu_job_of(s, &args->ask);
     struct gpu_imported imported;
     struct text text = {0};
 
-    int code = gpu_options_check(s, &args->gpu);
+    int code = gpu_options_check(s, &args->ask);
     if (code != CODE_DONE)
         return code;
     enum status st = flow_gpu_import(&job, &imported, &s->diag);

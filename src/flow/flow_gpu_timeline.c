@@ -1,3 +1,6 @@
+/*
+ * A capture loaded, analysed and written as tables. See flow_gpu_timeline.h.
+ */
 #include "flow/flow_gpu_timeline.h"
 
 #include "base/cancel.h"

@@ -1,3 +1,6 @@
+/*
+ * The GPU code of the kernels of a run. See gpu_modes.h.
+ */
 #include "flow/gpu_modes.h"
 
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/*
+ * What changed between two runs. See report.h.
+ */
 #include "gpu/report.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/*
+ * The PTX page. See ncu_source.h.
+ */
 #include "gpu/ncu_source.h"
 
 #include "base/csv.h"

@@ -1,3 +1,6 @@
+/*
+ * Sizes and types of a problem. See params.h.
+ */
 #include "gpu/params.h"
 
 #include <math.h>

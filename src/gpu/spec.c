@@ -239,8 +239,8 @@ enum status gpu_ask_params(const struct gpu_ask *ask, const struct gpu_params *s
 {
     for (size_t i = 0; spec != NULL && i < spec->list.n; i++)
         vec_push(&out->list, spec->list.at[i]);
-    for (size_t i = 0; i < ask->n_params; i++)
-        TRY(gpu_params_assign(out, arena, ask->params[i], d));
+    for (size_t i = 0; i < ask->params.n; i++)
+        TRY(gpu_params_assign(out, arena, ask->params.at[i], d));
     if (ask->dtype != NULL)
         TRY(gpu_params_set(out, arena, S("dtype"), str_of(ask->dtype), true, d));
     return ST_OK;

@@ -1,9 +1,12 @@
+/*
+ * What is compared: the trace a model predicts, and the rows that were measured.
+ */
 #include "perfdb/compare_trace.h"
 
 #include <math.h>
 
 #include "base/cancel.h"
-#include "base/json_read.h"
+#include "base/event_json.h"
 #include "base/num.h"
 #include "capture/classify.h"
 #include "perfdb/cell.h"
@@ -16,47 +19,48 @@ static const struct str arg_names[TRACE_ARGS] = {
     S_INIT("zero_cost"),
 };
 
-/* One value as it comes; `token` is its kind. */
-struct value {
-    enum json_token token;
-    struct str text;
-};
-
 struct reader {
     struct predicted *p;
     struct json j;
     struct str text;
+    struct trace_event event; /* being read, and the name of a process_name event */
+    struct str process_name;
     uint64_t odd; /* elements that are no events */
 };
 
-static bool read_value(struct reader *r, struct value *out)
+/* A value as the header says. */
+static struct str text_of(const struct reader *r, const struct event_value *v)
 {
-    if (json_value(&r->j, &out->text)) {
-        out->token = r->j.token;
-        if (out->token == JSON_STRING)
-            out->text = json_text(out->text, &r->p->arena);
-        else if (out->token != JSON_NUMBER)
-            out->text = out->token == JSON_TRUE    ? S("True")
-                        : out->token == JSON_FALSE ? S("False")
-                                                   : S("");
-        return true;
+    switch (v->token) {
+    case JSON_STRING:
+        return v->has_escapes ? json_text(v->text, &r->p->arena) : v->text;
+    case JSON_TRUE:
+        return S("True");
+    case JSON_FALSE:
+        return S("False");
+    case JSON_NUMBER:
+    case JSON_OBJECT:
+    case JSON_ARRAY:
+        return v->text;
+    default:
+        return S("");
     }
-    out->token = r->j.token;
-    if (out->token != JSON_OBJECT && out->token != JSON_ARRAY)
-        return false;
-    uint64_t from = json_offset(&r->j);
-    if (!json_skip(&r->j))
-        return false;
-    out->text = str_trim(str_part(r->text, from, json_offset(&r->j) - from));
-    return true;
 }
 
-/* Arguments of a complete event, and the one of a process_name event. */
-static bool read_args(struct reader *r, struct trace_event *event, struct str *name)
+/* The value of "args": anything but an object holds no arguments. */
+static bool take_args(void *ctx)
 {
-    struct str key;
-    struct value value;
+    struct reader *r = ctx;
+    struct event_value value;
+    struct str key, ignored;
 
+    memset(r->event.args, 0, sizeof(r->event.args));
+    if (json_value(&r->j, &ignored))
+        return true;
+    if (r->j.token == JSON_ARRAY)
+        return json_skip(&r->j);
+    if (json_next(&r->j) != JSON_OBJECT)
+        return false;
     while (json_key(&r->j, &key)) {
         if (r->j.has_escapes)
             key = json_text(key, &r->p->arena);
@@ -66,31 +70,30 @@ static bool read_args(struct reader *r, struct trace_event *event, struct str *n
         bool is_name = str_equal(key, S("name"));
         if (arg == TRACE_ARGS && !is_name)
             continue;
-        if (!read_value(r, &value))
+        if (!event_json_value(&r->j, &value))
             return false;
-        if (is_name)
-            *name = value.text;
-        else
-            event->args[arg] = value.text;
+        *(is_name ? &r->process_name : &r->event.args[arg]) = text_of(r, &value);
     }
     return r->j.token == JSON_OBJECT_END;
 }
 
-static uint32_t find_process(struct predicted *p, struct value pid)
+static uint32_t find_process(const struct reader *r, const struct event_value *v)
 {
-    bool is_text = pid.token == JSON_STRING;
+    struct predicted *p = r->p;
+    bool is_text = v->token == JSON_STRING;
+    struct str pid = text_of(r, v);
 
-    if (pid.token == JSON_NONE || pid.token == JSON_NULL)
-        pid.text = S("None");
+    if (v->token == JSON_NONE || v->token == JSON_NULL)
+        pid = S("None");
     if (p->last < p->processes.n && p->processes.at[p->last].is_text == is_text &&
-        str_equal(p->processes.at[p->last].pid, pid.text))
+        str_equal(p->processes.at[p->last].pid, pid))
         return p->last;
     struct arena_mark mark = arena_mark(&p->arena);
-    struct str key = arena_format(&p->arena, "%d%.*s", is_text, STR_ARGS(pid.text));
+    struct str key = arena_format(&p->arena, "%d%.*s", is_text, STR_ARGS(pid));
     p->last = intern_put(&p->pids, key) - 1;
     arena_rewind(&p->arena, mark);
     if (p->last == p->processes.n)
-        vec_push(&p->processes, ((struct trace_process){.pid = pid.text, .is_text = is_text}));
+        vec_push(&p->processes, ((struct trace_process){.pid = pid, .is_text = is_text}));
     return p->last;
 }
 
@@ -103,93 +106,40 @@ static void name_process(struct predicted *p, uint32_t process, struct str name)
         p->named = (int)process;
 }
 
-/* The members of an event that count, as they come. */
-struct members {
-    struct value phase, name, dur, pid;
-    struct trace_event event;
-    struct str process_name;
-};
-
-static struct value *member_of(struct members *m, struct str key)
+static void keep_event(struct reader *r, const struct event_json *e)
 {
-    if (str_equal(key, S("ph")))
-        return &m->phase;
-    if (str_equal(key, S("name")))
-        return &m->name;
-    if (str_equal(key, S("dur")))
-        return &m->dur;
-    return str_equal(key, S("pid")) ? &m->pid : NULL;
-}
+    const struct event_value *dur = &e->member[EVENT_DUR], *pid = &e->member[EVENT_PID];
+    struct predicted *p = r->p;
+    struct trace_event *event = &r->event;
+    char phase = event_json_phase(e);
 
-/* Stands before the value of "args": anything but an object holds no arguments. */
-static bool enter_args(struct reader *r, struct members *m)
-{
-    struct str ignored;
-
-    memset(m->event.args, 0, sizeof(m->event.args));
-    if (json_value(&r->j, &ignored))
-        return true;
-    if (r->j.token == JSON_ARRAY)
-        return json_skip(&r->j);
-    return json_next(&r->j) == JSON_OBJECT && read_args(r, &m->event, &m->process_name);
-}
-
-static void keep_event(struct predicted *p, struct members *m)
-{
-    struct trace_event *event = &m->event;
-
-    event->name = m->name.text;
-    event->dur_text = m->dur.text;
-    if (m->dur.token != JSON_NUMBER || !num_f64(m->dur.text, &event->dur))
+    event->name = text_of(r, &e->member[EVENT_NAME]);
+    event->dur_text = dur->token == JSON_NONE ? S("0") : text_of(r, dur);
+    if (dur->token != JSON_NUMBER || !num_f64(dur->text, &event->dur))
         event->dur = 0;
-    if (m->phase.token != JSON_STRING)
-        return;
-    if (str_equal(m->phase.text, S("M")) && str_equal(event->name, S("process_name"))) {
-        name_process(p, find_process(p, m->pid), m->process_name);
-    } else if (str_equal(m->phase.text, S("X"))) {
-        event->process = find_process(p, m->pid);
+    if (phase == 'M' && str_equal(event->name, S("process_name"))) {
+        name_process(p, find_process(r, pid), r->process_name);
+    } else if (phase == 'X') {
+        event->process = find_process(r, pid);
         p->processes.at[event->process].events++;
         vec_push(&p->events, *event);
     }
 }
 
-static bool read_event(struct reader *r)
-{
-    const struct value none = {JSON_NONE, S_INIT("")};
-    struct members m = {.phase = none, .name = none, .pid = none, .dur = {JSON_NUMBER, S("0")}};
-    struct str key;
-
-    while (json_key(&r->j, &key)) {
-        if (r->j.has_escapes)
-            key = json_text(key, &r->p->arena);
-        struct value *member = member_of(&m, key);
-        if (member != NULL ? !read_value(r, member)
-                           : str_equal(key, S("args")) && !enter_args(r, &m))
-            return false;
-    }
-    if (r->j.token != JSON_OBJECT_END)
-        return false;
-    keep_event(r->p, &m);
-    return true;
-}
-
 static bool read_events(struct reader *r)
 {
     while (json_element(&r->j)) {
-        struct str ignored;
+        struct event_json e;
         if (cancelled())
             return false;
-        if (json_value(&r->j, &ignored)) {
-            r->odd++;
-            continue;
-        }
-        if (r->j.token == JSON_ARRAY) {
-            r->odd++;
-            if (!json_skip(&r->j))
-                return false;
-        } else if (json_next(&r->j) != JSON_OBJECT || !read_event(r)) {
+        r->event = (struct trace_event){0};
+        r->process_name = S("");
+        if (!event_json_take(&r->j, take_args, r, &e))
             return false;
-        }
+        if (e.is_object)
+            keep_event(r, &e);
+        else
+            r->odd++;
     }
     return r->j.token == JSON_ARRAY_END;
 }

@@ -50,7 +50,8 @@ static struct field_value stored(const struct field *f, enum field_type type, co
     case FIELD_NAME:
         return value_text(intern_get(env->names, *(const strid *)at));
     case FIELD_ENUM:
-        return cstr_value(f->name(*(const unsigned *)at));
+        return cstr_value(f->words != NULL ? f->words[*(const unsigned *)at]
+                                           : f->name(*(const unsigned *)at));
     case FIELD_CONST:
         return value_text(text_or_nothing(f->text));
     case FIELD_OBJECT:
@@ -224,6 +225,11 @@ static void write_value(struct json_writer *w, const struct field *f, struct fie
         json_write_string(w, v.text);
         return;
     }
+}
+
+void value_json(struct json_writer *w, struct field_value v)
+{
+    write_value(w, &(const struct field){0}, v);
 }
 
 static void write_element(struct json_writer *w, const struct field *f, const void *at,
@@ -407,6 +413,11 @@ static void csv_value(struct csv_write *out, const struct field *f, struct field
         csv_write_cell(out, v.text);
         return;
     }
+}
+
+void value_csv(struct csv_write *out, struct field_value v)
+{
+    csv_value(out, &(const struct field){0}, v);
 }
 
 static void csv_cells(struct csv_write *out, const struct record *r, const void *record,
