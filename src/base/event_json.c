@@ -1,3 +1,4 @@
+/* Members of a trace event, sorted into its fields. */
 #include "base/event_json.h"
 
 static enum event_member member_of(struct str key)

@@ -1,9 +1,8 @@
 /*
  * strata gpu import: files of other profilers as the folder of a run.
  */
-#include <time.h>
-
 #include "cli/gpu_options.h"
+#include "flow/gpu_info.h"
 #include "gpu/report.h"
 
 struct args {
@@ -22,17 +21,6 @@ static const struct example examples[] = {
     {0},
 };
 
-static enum status save(struct session *s, struct gpu_imported *imported)
-{
-    struct tm local;
-    char stamp[32];
-    time_t now = time(NULL);
-
-    localtime_r(&now, &local);
-    strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &local);
-    return gpu_imported_save(imported, s->common.out, stamp, &s->arena, &s->diag);
-}
-
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
@@ -45,7 +33,8 @@ static int run(struct session *s, const void *given)
         return code;
     enum status st = flow_gpu_import(&job, &imported, &s->diag);
     if (st == ST_OK)
-        st = save(s, &imported);
+        st = gpu_imported_save(&imported, s->common.out, gpu_info_time(&s->arena), &s->arena,
+                               &s->diag);
     if (st == ST_OK) {
         gpu_tell_inputs(s, &imported);
         session_wrote(s, imported.folder);

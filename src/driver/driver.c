@@ -26,7 +26,7 @@ static void ask_cuda(void *library, struct arena *arena, struct probe_result *ou
 
     /* 13010 is 13.1 */
     if (probe_symbol(library, "cuDriverGetVersion", &version) && version(&value) == 0 && value > 0)
-        out->version = arena_format(arena, "%d.%d", value / 1000, value % 1000 / 10).at;
+        out->version = arena_printf(arena, "%d.%d", value / 1000, value % 1000 / 10);
     if (!probe_symbol(library, "cuInit", &init) ||
         !probe_symbol(library, "cuDeviceGetCount", &count))
         return;
@@ -39,7 +39,7 @@ static void ask_cuda(void *library, struct arena *arena, struct probe_result *ou
     /* 100 is CUDA_ERROR_NO_DEVICE, which a driver without a GPU gives. */
     out->reason = result == 0 || result == 100
                       ? "no GPU that the driver can use"
-                      : arena_format(arena, "does not start: CUDA error %d", result).at;
+                      : arena_printf(arena, "does not start: CUDA error %d", result);
 }
 
 /* Up to CUDA 12 a small serial number, then 130000 for 13.0. */
@@ -50,7 +50,7 @@ static void ask_cupti(void *library, struct arena *arena, struct probe_result *o
 
     if (!probe_symbol(library, "cuptiGetVersion", &version) || version(&value) != 0)
         return;
-    out->version = value < 10000 ? arena_format(arena, "API %u", value).at
+    out->version = value < 10000 ? arena_printf(arena, "API %u", value)
                                  : probe_version_text(arena, value, 10000, 100);
 }
 
@@ -82,11 +82,11 @@ static void ask_nvml(void *library, struct arena *arena, struct probe_result *ou
     int result = init();
     if (result != 0) {
         out->state = PROBE_BROKEN;
-        out->reason = arena_format(arena, "does not start: %s", error_text(result)).at;
+        out->reason = arena_printf(arena, "does not start: %s", error_text(result));
         return;
     }
     if (version(text, sizeof(text)) == 0)
-        out->version = arena_format(arena, "driver %s", text).at;
+        out->version = arena_printf(arena, "driver %s", text);
     shutdown();
 }
 
@@ -96,7 +96,7 @@ static void ask_nvrtc(void *library, struct arena *arena, struct probe_result *o
     int major = 0, minor = 0;
 
     if (probe_symbol(library, "nvrtcVersion", &version) && version(&major, &minor) == 0)
-        out->version = arena_format(arena, "%d.%d", major, minor).at;
+        out->version = arena_printf(arena, "%d.%d", major, minor);
 }
 
 /* ---- msprof has no --version: the toolkit around it is asked ---- */
@@ -126,7 +126,7 @@ static const char *toolkit_version(struct arena *arena, const char *program)
             root.n--;
         for (size_t i = 0; i < ARRAY_LEN(notes); i++) {
             const char *path =
-                probe_glob(arena, arena_format(arena, "%.*s/%s", STR_ARGS(root), notes[i]).at);
+                probe_glob(arena, arena_printf(arena, "%.*s/%s", STR_ARGS(root), notes[i]));
             struct str version = {0};
             if (path != NULL)
                 version = probe_find_version(read_note(arena, path));

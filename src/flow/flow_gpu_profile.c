@@ -163,7 +163,7 @@ static enum gpu_outcome on_machine(struct profile *p)
 {
     struct gpu_session_want want = {
         .device = p->job->ask.device,
-        .command = arena_format(p->arena, "gpu profile %s", p->plan.command).at,
+        .command = arena_printf(p->arena, "gpu profile %s", p->plan.command),
         .clock = p->clock,
         .wait_s = p->job->wait_s,
         .is_shared = p->job->is_shared,
@@ -245,7 +245,7 @@ static void compare(struct profile *p)
     } else if (is_asked) {
         refuse_baseline(p, path,
                         p->has_before
-                            ? arena_format(p->arena, "%s; --force-compare makes one", refusal).at
+                            ? arena_printf(p->arena, "%s; --force-compare makes one", refusal)
                             : refusal);
     }
 }
@@ -305,11 +305,6 @@ static enum gpu_outcome tell(struct profile *p, enum gpu_outcome code)
                                                                                     : code;
 }
 
-static bool has_data(const struct profile *p)
-{
-    return p->result->run.stages.n > 0;
-}
-
 enum gpu_outcome flow_gpu_profile(const struct gpu_profile_job *job, struct clock_want clock,
                                   struct arena *arena, struct gpu_profile_result *result,
                                   struct diag *d)
@@ -334,7 +329,7 @@ enum gpu_outcome flow_gpu_profile(const struct gpu_profile_job *job, struct cloc
         code = GPU_TOOL;
     } else if (code == GPU_DONE) {
         code = on_machine(&p);
-        if (has_data(&p))
+        if (result->run.stages.n > 0)
             code = tell(&p, code);
         else if (p.folder.partial != NULL)
             gpu_rundir_abort(&p.folder, &result->run, d);

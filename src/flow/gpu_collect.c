@@ -265,7 +265,7 @@ enum gpu_outcome gpu_collect_events(struct gpu_collect *c, const char *part, str
         };
         progress_tick(c->session->want.progress, "timing runs", out->runs.n, runs);
         ++*starts;
-        code = run_part(c, &run, arena_format(c->arena, "%s-%zu", part, *starts).at, &more);
+        code = run_part(c, &run, arena_printf(c->arena, "%s-%zu", part, *starts), &more);
         join(out, &more);
         if (code != GPU_DONE || out->runs.n > before)
             continue;

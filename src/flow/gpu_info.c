@@ -234,7 +234,7 @@ void gpu_info_write(struct gpu_run *run, const struct gpu_mode_run *m, const cha
     put(run, "options", &option_record, m->job, &m->measured);
     gpu_run_info_text(run, "start", readable(run, begun));
     gpu_run_info_text(run, "end", readable(run, gpu_info_time(&run->arena)));
-    gpu_run_info(run, "exit_code", arena_format(&run->arena, "%d", code).at);
+    gpu_run_info(run, "exit_code", arena_printf(&run->arena, "%d", code));
 }
 
 /* ---- clocks ---- */

@@ -75,7 +75,7 @@ static const char *unfinished_regex(const struct gpu_variants *v, int stage, str
         if (regex == NULL)
             regex = one;
         else if (strstr(regex, one) == NULL)
-            regex = arena_format(arena, "%s|%s", regex, one).at;
+            regex = arena_printf(arena, "%s|%s", regex, one);
     }
     return regex;
 }
@@ -103,15 +103,15 @@ static enum gpu_outcome count_stages(struct gpu_collect *c, struct gpu_plan *pla
     vec_reserve(&out->counting, 2 * (plan->stages.n + 1)); /* variants point into them: not moved */
     for (size_t i = 0; i <= plan->stages.n && code == GPU_DONE && !out->is_degraded; i++) {
         const char *range = i > 0 ? plan->selections[i - 1].range : NULL;
-        const char *number = i > 0 ? arena_format(c->arena, "-%zu", i).at : "";
+        const char *number = i > 0 ? arena_printf(c->arena, "-%zu", i) : "";
         struct gpu_pick pick = {i > 0 ? NULL : regex, range, job->skip, job->count};
         if (pick.regex == NULL && range == NULL)
             continue;
-        code = count(c, arena_format(c->arena, "trace/counters%s", number).at, pick, metrics,
+        code = count(c, arena_printf(c->arena, "trace/counters%s", number), pick, metrics,
                      (int)i - 1, out);
         pick.regex = unfinished_regex(&out->variants, (int)i - 1, c->arena);
         if (code == GPU_DONE && !metrics.is_replayed && pick.regex != NULL)
-            code = count(c, arena_format(c->arena, "trace/counters%s-once", number).at, pick,
+            code = count(c, arena_printf(c->arena, "trace/counters%s-once", number), pick,
                          gpu_metrics_once, (int)i - 1, out);
     }
     return code;
@@ -129,8 +129,8 @@ static enum gpu_outcome time_ranges(struct gpu_collect *c, struct gpu_plan *plan
         if (plan->selections[i].range == NULL)
             continue;
         struct gpu_pick pick = {.range = plan->selections[i].range, .skip = job->skip};
-        code = gpu_collect_events(c, arena_format(c->arena, "trace/range-%zu", i + 1).at, pick, 0,
-                                  1, &events, &starts);
+        code = gpu_collect_events(c, arena_printf(c->arena, "trace/range-%zu", i + 1), pick, 0, 1,
+                                  &events, &starts);
         gpu_variants_time(&out->variants, events.runs.at, events.runs.n, (int)i);
         gpu_recorded_free(&events);
     }

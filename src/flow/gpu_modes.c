@@ -314,7 +314,7 @@ static enum gpu_outcome run_ncu_parts(struct gpu_mode_run *m, const char *progra
             continue;
         struct ncu_part part = {
             .program = program,
-            .folder = n == 0 ? "ncu" : arena_format(arena, "ncu-%zu", n + 1).at,
+            .folder = n == 0 ? "ncu" : arena_printf(arena, "ncu-%zu", n + 1),
             .regex = i == 0 ? regex : NULL,
             .range = range,
         };
