@@ -1,43 +1,23 @@
+/* Events of a Chrome trace with all their members, and where their list is. */
 #include "base/event_json.h"
 
-static enum event_member member_of(struct str key)
+/* Keys with escapes are copied, and the copy has nothing behind it. */
+static enum event_member member_of(const struct json *j, struct str key, struct arena *arena)
 {
-    static const struct str keys[EVENT_MEMBERS] = {
-        [EVENT_NAME] = S_INIT("name"), [EVENT_PH] = S_INIT("ph"),
-        [EVENT_PID] = S_INIT("pid"),   [EVENT_TID] = S_INIT("tid"),
-        [EVENT_TS] = S_INIT("ts"),     [EVENT_DUR] = S_INIT("dur"),
-        [EVENT_ID] = S_INIT("id"),     [EVENT_GROUP] = S_INIT("group_id"),
-        [EVENT_ARGS] = S_INIT("args"),
-    };
-    int i = 0;
-
-    while (i < EVENT_MEMBERS && !str_equal(keys[i], key))
-        i++;
-    return (enum event_member)i;
-}
-
-static bool take_value(struct json *j, struct event_value *out)
-{
-    struct event_value value = {0};
-
-    if (json_value(j, &value.text)) {
-        value.token = j->token;
-        value.has_escapes = j->token == JSON_STRING && j->has_escapes;
-    } else if (j->token == JSON_OBJECT || j->token == JSON_ARRAY) {
-        uint64_t from = json_offset(j);
-        value.token = j->token;
-        if (!json_skip(j))
-            return false;
-        value.text = str_trim(str_part(j->window, from - j->base, json_offset(j) - from));
-    } else {
-        return false;
+    if (j->has_escapes && arena != NULL) {
+        struct str plain = json_text(key, arena);
+        char *padded = arena_alloc(arena, plain.n + 4);
+        memcpy(padded, plain.at, plain.n);
+        memset(padded + plain.n, 0, 4);
+        key = (struct str){padded, plain.n};
     }
-    *out = value;
-    return true;
+    enum event_member m = event_member(key);
+    return m == EVENT_OTHER && str_equal(key, S("group_id")) ? EVENT_GROUP : m;
 }
 
-bool event_json_take(struct json *j, bool (*take_args)(void *ctx), void *ctx, struct event_json *e)
+bool event_json_take(struct json *j, const struct event_args *args, struct event_json *e)
 {
+    struct arena *arena = args != NULL ? args->arena : NULL;
     struct str key, none;
 
     *e = (struct event_json){.at = json_offset(j)};
@@ -53,14 +33,21 @@ bool event_json_take(struct json *j, bool (*take_args)(void *ctx), void *ctx, st
     e->is_object = true;
     json_next(j);
     while (json_key(j, &key)) {
-        enum event_member m = member_of(key);
-        if (m == EVENT_MEMBERS)
+        enum event_member m = member_of(j, key, arena);
+        if (m == EVENT_OTHER)
             continue;
-        if (m == EVENT_ARGS && take_args != NULL ? !take_args(ctx) : !take_value(j, &e->member[m]))
+        if (m == EVENT_ARGS && args != NULL && args->read != NULL
+                ? !args->read(args->ctx)
+                : !event_json_value(j, &e->member[m]))
             return false;
     }
     e->end = json_offset(j);
     return j->token == JSON_OBJECT_END;
+}
+
+bool event_json_next(struct json *j, const struct event_args *args, struct event_json *e)
+{
+    return json_element(j) && event_json_take(j, args, e);
 }
 
 bool event_json_enter(struct json *j)

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "base/json_read.h"
+#include "base/event_json.h"
 #include "base/num.h"
 
 enum { TELL_EVERY = 16 << 20 }; /* bytes between two words to the watch */
@@ -33,8 +33,10 @@ struct reader {
     VEC_OF(struct open_flag) open;
     VEC_OF(uint32_t) tops;                     /* per stack: index + 1 of the uppermost */
     struct hash stacks[2 * INCORE_FLAG_KINDS]; /* pid and tid -> stack */
-    struct str last_pid, last_tid;             /* raw, to spare look-ups */
-    incore_value last_pid_value, last_tid_value;
+    struct last_id {
+        struct str raw;
+        incore_value value;
+    } last_pid, last_tid; /* to spare look-ups */
     struct str reason;
 };
 
@@ -68,45 +70,28 @@ static bool take_raw(struct reader *r, struct str *out)
     return true;
 }
 
-/* A text or number. `raw` is with quotes. */
-static bool take_scalar(struct reader *r, struct str *raw, struct str *text)
+/* The text of a string; NULL when it is none. */
+static struct str text_of(struct reader *r, const struct event_value *v)
 {
-    struct json *j = &r->json;
-
-    *text = (struct str){0};
-    if (!json_value(j, text)) {
-        if (j->token != JSON_OBJECT && j->token != JSON_ARRAY)
-            return false;
-        return take_raw(r, raw);
-    }
-    *raw = *text;
-    if (j->token == JSON_STRING) {
-        *raw = (struct str){text->at - 1, text->n + 2};
-        if (j->has_escapes)
-            *text = json_text(*text, &r->t->arena);
-    } else {
-        *text = (struct str){0};
-    }
-    return true;
+    if (v->token != JSON_STRING)
+        return (struct str){0};
+    return v->has_escapes ? json_text(v->text, &r->t->arena) : v->text;
 }
 
-static bool take_id(struct reader *r, struct str *last, incore_value *last_value, struct event *e,
-                    incore_value *out)
+static incore_value id_of(struct reader *r, struct last_id *last, const struct event_value *v,
+                          struct event *e)
 {
-    struct str raw, text;
+    struct str raw = event_value_raw(v);
 
-    if (!take_scalar(r, &raw, &text))
-        return false;
-    if (last->at != NULL && str_equal(raw, *last)) {
-        *out = *last_value;
-        return true;
+    if (v->token == JSON_NONE)
+        return value_of(r->t, S(""), false);
+    if (last->raw.at == NULL || !str_equal(raw, last->raw)) {
+        struct str text = text_of(r, v);
+        e->is_broken = e->is_broken || event_value_is_json(v);
+        last->value = text.at != NULL ? value_of(r->t, text, false) : value_of(r->t, raw, true);
+        last->raw = raw;
     }
-    if (raw.n > 0 && (*raw.at == '{' || *raw.at == '['))
-        e->is_broken = true;
-    *out = text.at != NULL ? value_of(r->t, text, false) : value_of(r->t, raw, true);
-    *last = raw;
-    *last_value = *out;
-    return true;
+    return last->value;
 }
 
 static bool is_number(struct str raw)
@@ -126,46 +111,24 @@ static double number_of(struct str raw)
     return *raw.at == '-' ? -HUGE_VAL : HUGE_VAL;
 }
 
-static bool read_member(struct reader *r, struct str key, struct event *e)
+static struct event event_of(struct reader *r, const struct event_json *j)
 {
-    struct str raw, text;
+    const struct event_value *m = j->member;
+    struct str ph = text_of(r, &m[EVENT_PH]);
+    struct event e = {
+        .at = j->at,
+        .end = j->end,
+        .name = event_value_raw(&m[EVENT_NAME]),
+        .ts = event_value_raw(&m[EVENT_TS]),
+        .dur = event_value_raw(&m[EVENT_DUR]),
+        .args = event_value_raw(&m[EVENT_ARGS]),
+        .plain_name = text_of(r, &m[EVENT_NAME]),
+        .ph = ph.n == 1 ? *ph.at : '\0',
+    };
 
-    if (str_equal(key, S("args")))
-        return take_raw(r, &e->args);
-    if (str_equal(key, S("pid")))
-        return take_id(r, &r->last_pid, &r->last_pid_value, e, &e->pid);
-    if (str_equal(key, S("tid")))
-        return take_id(r, &r->last_tid, &r->last_tid_value, e, &e->tid);
-    if (str_equal(key, S("name")))
-        return take_scalar(r, &e->name, &e->plain_name);
-    if (str_equal(key, S("ts")))
-        return take_scalar(r, &e->ts, &text);
-    if (str_equal(key, S("dur")))
-        return take_scalar(r, &e->dur, &text);
-    if (str_equal(key, S("ph"))) {
-        if (!take_scalar(r, &raw, &text))
-            return false;
-        e->ph = text.n == 1 ? *text.at : '\0';
-        return true;
-    }
-    return json_skip(&r->json);
-}
-
-static bool read_event(struct reader *r, struct event *e)
-{
-    struct json *j = &r->json;
-    struct str key;
-
-    e->at = json_offset(j);
-    if (json_next(j) != JSON_OBJECT)
-        return false;
-    while (json_key(j, &key)) {
-        struct str name = j->has_escapes ? json_text(key, &r->t->arena) : key;
-        if (!read_member(r, name, e))
-            return false;
-    }
-    e->end = json_offset(j);
-    return j->token == JSON_OBJECT_END;
+    e.pid = id_of(r, &r->last_pid, &m[EVENT_PID], &e);
+    e.tid = id_of(r, &r->last_tid, &m[EVENT_TID], &e);
+    return e;
 }
 
 static incore_value pipe_of(struct incore_trace *t, incore_value tid)
@@ -334,7 +297,8 @@ static void forget(struct reader *r)
 static bool read_events(struct reader *r)
 {
     struct json *j = &r->json;
-    incore_value none = value_of(r->t, (struct str){"", 0}, false);
+    struct event_args args = {.arena = &r->t->arena};
+    struct event_json json;
 
     forget(r); /* of two arrays of that name the last one counts */
     if (json_next(j) != JSON_ARRAY) {
@@ -342,15 +306,12 @@ static bool read_events(struct reader *r)
             r->reason = S("traceEvents is not an array");
         return false;
     }
-    while (json_element(j)) {
-        uint64_t offset = json_offset(j);
-        if (offset < r->t->text.n && r->t->text.at[offset] != '{') {
+    while (event_json_next(j, &args, &json)) {
+        if (!json.is_object) {
             r->t->not_objects++;
             continue;
         }
-        struct event e = {.pid = none, .tid = none};
-        if (!read_event(r, &e))
-            return false;
+        struct event e = event_of(r, &json);
         take_event(r, &e);
         if (r->watch.done != NULL && e.end - r->told >= TELL_EVERY) {
             r->watch.done(r->watch.ctx, e.end);

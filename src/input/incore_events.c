@@ -70,48 +70,6 @@ static struct where place(const struct reader *r, uint64_t offset)
 
 /* ---- one event ---- */
 
-static struct str decoded(struct reader *r, struct str raw)
-{
-    return r->json.token == JSON_STRING && r->json.has_escapes ? json_text(raw, &r->arena) : raw;
-}
-
-/* Takes the value that comes; objects and arrays are passed over. False when reading stops. */
-static bool take(struct reader *r, struct str *out, enum json_token *token)
-{
-    struct json *j = &r->json;
-
-    if (json_value(j, out)) {
-        *token = j->token;
-        *out = decoded(r, *out);
-        return true;
-    }
-    *out = S("");
-    *token = j->token;
-    return (j->token == JSON_OBJECT || j->token == JSON_ARRAY) && json_skip(j);
-}
-
-static bool take_args(struct reader *r, struct event *e)
-{
-    struct json *j = &r->json;
-    struct str key, none;
-
-    if (json_value(j, &none))
-        return true;
-    if (j->token != JSON_OBJECT)
-        return j->token == JSON_ARRAY && json_skip(j);
-    json_next(j);
-    while (json_key(j, &key)) {
-        struct arg arg = {.key = key};
-        if (j->has_escapes)
-            arg.key = json_text(key, &r->arena);
-        if (!take(r, &arg.text, &arg.token))
-            return false;
-        if (e->n_args < MAX_ARGS && (arg.token == JSON_STRING || arg.token == JSON_NUMBER))
-            e->args[e->n_args++] = arg;
-    }
-    return j->token == JSON_OBJECT_END;
-}
-
 static struct str text_of(struct reader *r, const struct event_value *v)
 {
     if (v->token != JSON_STRING && v->token != JSON_NUMBER)
@@ -119,21 +77,39 @@ static struct str text_of(struct reader *r, const struct event_value *v)
     return v->has_escapes ? json_text(v->text, &r->arena) : v->text;
 }
 
-static bool take_args_of(void *ctx)
+static bool take_args(void *ctx)
 {
     struct reader *r = ctx;
+    struct event *e = r->event;
+    struct json *j = &r->json;
+    struct event_value value;
+    struct str key;
 
-    return take_args(r, r->event);
+    if (json_value(j, &key))
+        return true;
+    if (j->token != JSON_OBJECT)
+        return j->token == JSON_ARRAY && json_skip(j);
+    json_next(j);
+    while (json_key(j, &key)) {
+        if (j->has_escapes)
+            key = json_text(key, &r->arena);
+        if (!event_json_value(j, &value))
+            return false;
+        if (e->n_args < MAX_ARGS && (value.token == JSON_STRING || value.token == JSON_NUMBER))
+            e->args[e->n_args++] = (struct arg){key, text_of(r, &value), value.token};
+    }
+    return j->token == JSON_OBJECT_END;
 }
 
 /* False when reading stops. What is no object has no ph. */
 static bool take_event(struct reader *r, struct event *e)
 {
+    struct event_args args = {take_args, r, NULL};
     struct event_json json;
 
     *e = (struct event){0};
     r->event = e;
-    if (!event_json_take(&r->json, take_args_of, r, &json))
+    if (!event_json_take(&r->json, &args, &json))
         return false;
     e->offset = json.at;
     e->ph = event_json_phase(&json);

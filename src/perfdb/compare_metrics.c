@@ -55,7 +55,7 @@ static struct str group_of(struct str name)
     return trace_operator(name);
 }
 
-static bool is_hit(const struct trace_event *e)
+static bool is_hit(const struct predicted_event *e)
 {
     static const struct str hits[] = {S_INIT("MEASURED"), S_INIT("INTERPOLATED"),
                                       S_INIT("EXTRAPOLATED")};
@@ -66,7 +66,7 @@ static bool is_hit(const struct trace_event *e)
     return false;
 }
 
-static bool is_counted(const struct predicted *p, const struct trace_event *e)
+static bool is_counted(const struct predicted *p, const struct predicted_event *e)
 {
     return p->named < 0 || e->process == (uint32_t)p->named;
 }
@@ -112,7 +112,7 @@ struct metrics metrics_compute(const struct predicted *p)
     intern_init(&costly.names);
     intern_init(&shapes.names);
     for (size_t i = 0; i < p->events.n; i++) {
-        const struct trace_event *e = &p->events.at[i];
+        const struct predicted_event *e = &p->events.at[i];
         struct arena_mark mark = arena_mark(&scratch);
         if (!is_counted(p, e) || e->name.n == 0)
             continue;

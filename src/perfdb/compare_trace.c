@@ -1,7 +1,7 @@
 #include "perfdb/compare_trace.h"
 
 #include "base/cancel.h"
-#include "base/json_read.h"
+#include "base/event_json.h"
 #include "base/num.h"
 
 static const struct str arg_names[TRACE_ARGS] = {
@@ -11,47 +11,47 @@ static const struct str arg_names[TRACE_ARGS] = {
     S_INIT("zero_cost"),
 };
 
-/* One value as it comes; `token` is its kind. */
-struct value {
-    enum json_token token;
-    struct str text;
-};
-
 struct reader {
     struct predicted *p;
     struct json j;
     struct str text;
-    uint64_t odd; /* elements that are no events */
+    struct predicted_event event; /* being read */
+    struct str process_name;      /* of it */
+    uint64_t odd;                 /* elements that are no events */
 };
 
-static bool read_value(struct reader *r, struct value *out)
+static struct str text_of(struct reader *r, const struct event_value *v)
 {
-    if (json_value(&r->j, &out->text)) {
-        out->token = r->j.token;
-        if (out->token == JSON_STRING)
-            out->text = json_text(out->text, &r->p->arena);
-        else if (out->token != JSON_NUMBER)
-            out->text = out->token == JSON_TRUE    ? S("True")
-                        : out->token == JSON_FALSE ? S("False")
-                                                   : S("");
-        return true;
+    switch (v->token) {
+    case JSON_STRING:
+        return json_text(v->text, &r->p->arena);
+    case JSON_TRUE:
+        return S("True");
+    case JSON_FALSE:
+        return S("False");
+    case JSON_NULL:
+    case JSON_NONE:
+        return S("");
+    default:
+        return v->text;
     }
-    out->token = r->j.token;
-    if (out->token != JSON_OBJECT && out->token != JSON_ARRAY)
-        return false;
-    uint64_t from = json_offset(&r->j);
-    if (!json_skip(&r->j))
-        return false;
-    out->text = str_trim(str_part(r->text, from, json_offset(&r->j) - from));
-    return true;
 }
 
-/* Arguments of a complete event, and the one of a process_name event. */
-static bool read_args(struct reader *r, struct trace_event *event, struct str *name)
+/* Arguments of a complete event, and the one of a process_name event. Anything but an object holds
+ * none. */
+static bool read_args(void *ctx)
 {
+    struct reader *r = ctx;
+    struct event_value value;
     struct str key;
-    struct value value;
 
+    memset(r->event.args, 0, sizeof(r->event.args));
+    if (json_value(&r->j, &key))
+        return true;
+    if (r->j.token == JSON_ARRAY)
+        return json_skip(&r->j);
+    if (json_next(&r->j) != JSON_OBJECT)
+        return false;
     while (json_key(&r->j, &key)) {
         if (r->j.has_escapes)
             key = json_text(key, &r->p->arena);
@@ -61,31 +61,32 @@ static bool read_args(struct reader *r, struct trace_event *event, struct str *n
         bool is_name = str_equal(key, S("name"));
         if (arg == TRACE_ARGS && !is_name)
             continue;
-        if (!read_value(r, &value))
+        if (!event_json_value(&r->j, &value))
             return false;
         if (is_name)
-            *name = value.text;
+            r->process_name = text_of(r, &value);
         else
-            event->args[arg] = value.text;
+            r->event.args[arg] = text_of(r, &value);
     }
     return r->j.token == JSON_OBJECT_END;
 }
 
-static uint32_t find_process(struct predicted *p, struct value pid)
+static uint32_t find_process(struct reader *r, const struct event_value *v)
 {
-    bool is_text = pid.token == JSON_STRING;
+    struct predicted *p = r->p;
+    bool is_text = v->token == JSON_STRING,
+         is_none = v->token == JSON_NONE || v->token == JSON_NULL;
+    struct str pid = is_none ? S("None") : text_of(r, v);
 
-    if (pid.token == JSON_NONE || pid.token == JSON_NULL)
-        pid.text = S("None");
     if (p->last < p->processes.n && p->processes.at[p->last].is_text == is_text &&
-        str_equal(p->processes.at[p->last].pid, pid.text))
+        str_equal(p->processes.at[p->last].pid, pid))
         return p->last;
     struct arena_mark mark = arena_mark(&p->arena);
-    struct str key = arena_format(&p->arena, "%d%.*s", is_text, STR_ARGS(pid.text));
+    struct str key = arena_format(&p->arena, "%d%.*s", is_text, STR_ARGS(pid));
     p->last = intern_put(&p->pids, key) - 1;
     arena_rewind(&p->arena, mark);
     if (p->last == p->processes.n)
-        vec_push(&p->processes, ((struct trace_process){.pid = pid.text, .is_text = is_text}));
+        vec_push(&p->processes, ((struct predicted_process){.pid = pid, .is_text = is_text}));
     return p->last;
 }
 
@@ -98,95 +99,44 @@ static void name_process(struct predicted *p, uint32_t process, struct str name)
         p->named = (int)process;
 }
 
-/* The members of an event that count, as they come. */
-struct members {
-    struct value phase, name, dur, pid;
-    struct trace_event event;
-    struct str process_name;
-};
-
-static struct value *member_of(struct members *m, struct str key)
+static void keep_event(struct reader *r, const struct event_json *e)
 {
-    if (str_equal(key, S("ph")))
-        return &m->phase;
-    if (str_equal(key, S("name")))
-        return &m->name;
-    if (str_equal(key, S("dur")))
-        return &m->dur;
-    return str_equal(key, S("pid")) ? &m->pid : NULL;
-}
+    const struct event_value *dur = &e->member[EVENT_DUR], *pid = &e->member[EVENT_PID];
+    struct predicted_event *event = &r->event;
+    struct predicted *p = r->p;
 
-/* Stands before the value of "args": anything but an object holds no arguments. */
-static bool enter_args(struct reader *r, struct members *m)
-{
-    struct str ignored;
-
-    memset(m->event.args, 0, sizeof(m->event.args));
-    if (json_value(&r->j, &ignored))
-        return true;
-    if (r->j.token == JSON_ARRAY)
-        return json_skip(&r->j);
-    return json_next(&r->j) == JSON_OBJECT && read_args(r, &m->event, &m->process_name);
-}
-
-static void keep_event(struct predicted *p, struct members *m)
-{
-    struct trace_event *event = &m->event;
-
-    event->name = m->name.text;
-    event->dur_text = m->dur.text;
-    if (m->dur.token != JSON_NUMBER || !num_f64(m->dur.text, &event->dur))
+    event->name = text_of(r, &e->member[EVENT_NAME]);
+    event->dur_text = dur->token == JSON_NONE ? S("0") : text_of(r, dur);
+    if (dur->token != JSON_NUMBER || !num_f64(dur->text, &event->dur))
         event->dur = 0;
-    if (m->phase.token != JSON_STRING)
+    if (e->member[EVENT_PH].token != JSON_STRING)
         return;
-    if (str_equal(m->phase.text, S("M")) && str_equal(event->name, S("process_name"))) {
-        name_process(p, find_process(p, m->pid), m->process_name);
-    } else if (str_equal(m->phase.text, S("X"))) {
-        event->process = find_process(p, m->pid);
+    struct str phase = text_of(r, &e->member[EVENT_PH]);
+    if (str_equal(phase, S("M")) && str_equal(event->name, S("process_name"))) {
+        name_process(p, find_process(r, pid), r->process_name);
+    } else if (str_equal(phase, S("X"))) {
+        event->process = find_process(r, pid);
         p->processes.at[event->process].events++;
         vec_push(&p->events, *event);
     }
 }
 
-static bool read_event(struct reader *r)
-{
-    const struct value none = {JSON_NONE, S_INIT("")};
-    struct members m = {.phase = none, .name = none, .pid = none, .dur = {JSON_NUMBER, S("0")}};
-    struct str key;
-
-    while (json_key(&r->j, &key)) {
-        if (r->j.has_escapes)
-            key = json_text(key, &r->p->arena);
-        struct value *member = member_of(&m, key);
-        if (member != NULL ? !read_value(r, member)
-                           : str_equal(key, S("args")) && !enter_args(r, &m))
-            return false;
-    }
-    if (r->j.token != JSON_OBJECT_END)
-        return false;
-    keep_event(r->p, &m);
-    return true;
-}
-
 static bool read_events(struct reader *r)
 {
-    while (json_element(&r->j)) {
-        struct str ignored;
-        if (cancelled())
-            return false;
-        if (json_value(&r->j, &ignored)) {
+    struct event_args args = {read_args, r, &r->p->arena};
+    struct event_json e;
+
+    while (!cancelled()) {
+        r->event = (struct predicted_event){0};
+        r->process_name = S("");
+        if (!event_json_next(&r->j, &args, &e))
+            return r->j.token == JSON_ARRAY_END;
+        if (e.is_object)
+            keep_event(r, &e);
+        else
             r->odd++;
-            continue;
-        }
-        if (r->j.token == JSON_ARRAY) {
-            r->odd++;
-            if (!json_skip(&r->j))
-                return false;
-        } else if (json_next(&r->j) != JSON_OBJECT || !read_event(r)) {
-            return false;
-        }
     }
-    return r->j.token == JSON_ARRAY_END;
+    return false;
 }
 
 /* The list of events is the document itself or its member traceEvents. */

@@ -31,7 +31,7 @@ static bool has_source(const struct m6 *m, struct str source)
 static void add_predicted(struct m6 *m, const struct predicted *p)
 {
     for (size_t i = 0; i < p->events.n; i++) {
-        const struct trace_event *e = &p->events.at[i];
+        const struct predicted_event *e = &p->events.at[i];
         if (e->dur > 0 && e->args[TRACE_KERNEL_TYPE].n > 0 && has_source(m, e->args[TRACE_SOURCE]))
             m->hit_us += e->dur;
     }

@@ -4,7 +4,7 @@ enum { OF_NAME = -1, OF_DUR = -2 };
 
 static const struct column {
     const char *name;
-    int from; /* enum trace_arg, or a member of the event */
+    int from; /* enum predicted_arg, or a member of the event */
 } columns[] = {
     {"op_name", OF_NAME},
     {"kernel_type", TRACE_KERNEL_TYPE},
@@ -28,7 +28,7 @@ void trace_csv_fill(const struct predicted *p, struct table *t)
         names[c] = str_of(columns[c].name);
     table_arrange(t, names, ARRAY_LEN(names));
     for (size_t i = 0; i < p->events.n; i++) {
-        const struct trace_event *e = &p->events.at[i];
+        const struct predicted_event *e = &p->events.at[i];
         size_t row = table_add_row(t);
         for (size_t c = 0; c < ARRAY_LEN(columns); c++) {
             int from = columns[c].from;
