@@ -35,6 +35,9 @@ install: build-deps build/release/build.ninja ## install under $(DESTDIR)$(PREFI
 	@cmake --build build/release
 	@DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)
 
+house: ## measures of the source tree; `tools/house --list` names what they count
+	@tools/house
+
 schema: all ## write docs/schema from the descriptions of the documents
 	@tools/gen-schema $(B)/strata
 
@@ -64,6 +67,6 @@ build/%/build.ninja: CMakePresets.json | build-deps
 .NOTPARALLEL:
 export SECONDS_EACH
 
-.PHONY: all test demo check-gpu ci bench fuzz install schema format clean help build-deps ci-deps bench-deps \
+.PHONY: all test demo check-gpu ci bench fuzz install house schema format clean help build-deps ci-deps bench-deps \
 	fuzz-deps check-format check-tidy check-cppcheck check-shell check-layers check-links \
 	check-diagnostics check-packages

@@ -156,20 +156,28 @@ struct str arena_str(struct arena *a, struct str s)
     return (struct str){arena_cstr(a, s), s.n};
 }
 
+struct str arena_vformat(struct arena *a, const char *format, va_list args)
+{
+    va_list again;
+
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (n < 0)
+        return S("");
+    char *text = arena_alloc(a, (size_t)n + 1);
+    vsnprintf(text, (size_t)n + 1, format, args);
+    return (struct str){text, (size_t)n};
+}
+
 struct str arena_format(struct arena *a, const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
-    int n = vsnprintf(NULL, 0, format, args);
+    struct str text = arena_vformat(a, format, args);
     va_end(args);
-    if (n < 0)
-        return S("");
-    char *text = arena_alloc(a, (size_t)n + 1);
-    va_start(args, format);
-    vsnprintf(text, (size_t)n + 1, format, args);
-    va_end(args);
-    return (struct str){text, (size_t)n};
+    return text;
 }
 
 struct arena_mark arena_mark(const struct arena *a)

@@ -9,6 +9,7 @@
 #ifndef STRATA_BASE_ARENA_H
 #define STRATA_BASE_ARENA_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 #include "base/str.h"
@@ -41,6 +42,8 @@ struct str arena_str(struct arena *a, struct str s);
 char *arena_cstr(struct arena *a, struct str s);
 struct str arena_format(struct arena *a, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+struct str arena_vformat(struct arena *a, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
 
 /* Gives back everything handed out since the mark. */
 struct arena_mark arena_mark(const struct arena *a);

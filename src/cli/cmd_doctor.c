@@ -18,30 +18,30 @@ static void print_text(struct session *s, const struct probe_result *results)
                                                 {"version", false},
                                                 {"where, or what is used instead", false}};
     enum { COLUMNS = ARRAY_LEN(columns) };
-    const char **cells = ARENA_ARRAY(&s->arena, const char *, driver_count *COLUMNS);
+    const char **cells = ARENA_ARRAY(&s->arena, const char *, DRIVERS *COLUMNS);
     size_t found = 0;
 
-    for (size_t i = 0; i < driver_count; i++) {
+    for (size_t i = 0; i < DRIVERS; i++) {
         const struct probe_result *r = &results[i];
         const char **row = cells + i * COLUMNS;
         found += r->state == PROBE_FOUND;
-        row[0] = driver_list[i]->name;
+        row[0] = drivers[i].name;
         row[1] = probe_state_name(r->state);
         row[2] = r->version != NULL ? r->version : "-";
-        row[3] = r->state == PROBE_FOUND ? r->path : driver_list[i]->instead;
+        row[3] = r->state == PROBE_FOUND ? r->path : drivers[i].instead;
     }
-    out_table(&s->out, columns, COLUMNS, cells, driver_count);
+    out_table(&s->out, columns, COLUMNS, cells, DRIVERS);
     out_text(&s->out, "\n");
-    for (size_t i = 0; i < driver_count; i++) {
+    for (size_t i = 0; i < DRIVERS; i++) {
         const struct probe_result *r = &results[i];
         if (r->reason != NULL)
-            out_printf(&s->out, "  %-13s%s\n", driver_list[i]->name, r->reason);
-        if (driver_list[i]->remark != NULL)
-            out_printf(&s->out, "  %-13s%s\n", r->reason != NULL ? "" : driver_list[i]->name,
-                       driver_list[i]->remark);
+            out_printf(&s->out, "  %-13s%s\n", drivers[i].name, r->reason);
+        if (drivers[i].remark != NULL)
+            out_printf(&s->out, "  %-13s%s\n", r->reason != NULL ? "" : drivers[i].name,
+                       drivers[i].remark);
     }
     out_printf(&s->out, "\n  %zu of %zu found; none is needed: every job has an embedded way\n",
-               found, driver_count);
+               found, (size_t)DRIVERS);
 }
 
 static void print_json(struct session *s, const struct probe_result *results)
@@ -50,8 +50,8 @@ static void print_json(struct session *s, const struct probe_result *results)
 
     json_write_object(j);
     json_put_array(j, "backends");
-    for (size_t i = 0; i < driver_count; i++) {
-        const struct driver *d = driver_list[i];
+    for (size_t i = 0; i < DRIVERS; i++) {
+        const struct driver *d = &drivers[i];
         const char *const pairs[][2] = {
             {"name", d->name},
             {"product", d->what},
@@ -76,11 +76,11 @@ static void print_json(struct session *s, const struct probe_result *results)
 
 static int run(struct session *s, const void *args)
 {
-    struct probe_result *results = ARENA_ARRAY(&s->arena, struct probe_result, driver_count);
+    struct probe_result *results = ARENA_ARRAY(&s->arena, struct probe_result, DRIVERS);
 
     (void)args;
-    for (size_t i = 0; i < driver_count && !cancelled(); i++)
-        driver_list[i]->probe(&s->arena, &results[i]);
+    for (size_t i = 0; i < DRIVERS && !cancelled(); i++)
+        results[i] = driver_probe((enum driver_id)i, &s->arena);
     if (cancelled())
         return CODE_INTERRUPTED;
     if (s->common.json)

@@ -32,11 +32,11 @@ static void add(struct rows *rows, const char *what, const char *state, const ch
         rows->at[rows->n++] = (struct row){what, state, text};
 }
 
-static void add_back_end(struct rows *rows, const struct driver *driver, struct arena *arena)
+static void add_back_end(struct rows *rows, enum driver_id id, struct arena *arena)
 {
-    struct probe_result r = {0};
+    const struct driver *driver = &drivers[id];
+    struct probe_result r = driver_probe(id, arena);
 
-    driver->probe(arena, &r);
     if (r.state == PROBE_FOUND)
         add(rows, driver->name, "found",
             arena_format(arena, "%s  %s", r.version != NULL ? r.version : "", r.path).at);
@@ -139,9 +139,9 @@ static void print_json(struct session *s, const struct rows *rows)
 
 static int run(struct session *s, const void *args)
 {
-    static const struct driver *const tools[] = {&driver_cuda,     &driver_cupti, &driver_ncu,
-                                                 &driver_nsys,     &driver_nvml,  &driver_nvdisasm,
-                                                 &driver_cuobjdump};
+    static const enum driver_id tools[] = {DRIVER_CUDA,     DRIVER_CUPTI, DRIVER_NCU,
+                                           DRIVER_NSYS,     DRIVER_NVML,  DRIVER_NVDISASM,
+                                           DRIVER_CUOBJDUMP};
     struct rows rows = {0};
     struct nvml nvml;
 

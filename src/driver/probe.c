@@ -1,3 +1,6 @@
+/*
+ * Looking for programs and libraries. See probe.h.
+ */
 #include "driver/probe.h"
 
 #include <dlfcn.h>
@@ -76,8 +79,6 @@ struct str probe_find_version(struct str text)
 const char *probe_version_text(struct arena *arena, unsigned long version, unsigned long major,
                                unsigned long minor)
 {
-    if (minor == 1)
-        return arena_format(arena, "%lu.%lu", version / major, version % major).at;
     return arena_format(arena, "%lu.%lu.%lu", version / major, version % major / minor,
                         version % minor)
         .at;

@@ -6,22 +6,6 @@
 
 #include "driver/driver.h"
 
-/* All lists end with NULL. Patterns are those of glob(7); of several matches the highest version
- * number wins. "$NAME/rest" stands for the value of an environment variable. */
-struct probe_program {
-    const char *name;            /* looked up along PATH */
-    const char *variable;        /* names the program outright: "STRATA_NCU" */
-    const char *const *patterns; /* where installers put it when it is not on the PATH */
-    bool has_version;            /* `NAME --version` says it */
-};
-
-struct probe_library {
-    const char *const *names; /* sonames, newest first; the loader's own path is searched first */
-    const char *const *folders;
-    /* Asks the open library for its version; may report it broken. NULL: not asked. */
-    void (*ask)(void *library, struct arena *arena, struct probe_result *out);
-};
-
 /* Where CUDA toolkits and the vendor's Python wheels keep their libraries. */
 extern const char *const probe_cuda_folders[];
 

@@ -249,7 +249,7 @@ static void look_into_program(struct keeping *k)
         is_wanted |= k->wanted.at[i].is_found && !k->wanted.at[i].has_ptx;
     const char *program = is_wanted ? fs_find_program(k->arena, k->job->program) : NULL;
     if (program != NULL)
-        driver_cuobjdump.probe(k->arena, &tool);
+        tool = driver_probe(DRIVER_CUOBJDUMP, k->arena);
     if (program == NULL || tool.state != PROBE_FOUND)
         return;
     diag_init(&said); /* an interpreter has none: that is no loss */
@@ -318,10 +318,9 @@ static bool is_module(const struct fs_entry *e)
 
 static void take_modules(struct keeping *k, const struct fs_list *list)
 {
-    struct probe_result tool = {0};
+    struct probe_result tool = driver_probe(DRIVER_NVDISASM, k->arena);
     bool has_any = false;
 
-    driver_nvdisasm.probe(k->arena, &tool);
     k->nvdisasm = tool.state == PROBE_FOUND ? tool.path : NULL;
     for (size_t i = 0; i < list->n; i++)
         if (is_module(&list->at[i]) && str_ends(list->at[i].name, S(".cubin")))

@@ -288,7 +288,7 @@ static enum gpu_outcome by_ncu(struct gpu_mode_run *m)
     struct diag *d = m->collect.diag;
 
     if (m->job->backend != BACKEND_CUPTI)
-        driver_ncu.probe(m->collect.arena, &ncu);
+        ncu = driver_probe(DRIVER_NCU, m->collect.arena);
     if (m->job->backend != BACKEND_CUPTI && ncu.state == PROBE_FOUND) {
         m->ncu_version = ncu.version;
         enum gpu_outcome code = run_ncu_parts(m, ncu.path, &is_replaced);

@@ -25,4 +25,17 @@ struct renderer {
 /* The renderer of that name, or NULL. */
 const struct renderer *render_find(struct str name);
 
+/* What renderers write through: the first failure of the sink ends the output. */
+struct render_out {
+    struct sink sink;
+    bool color, failed;
+};
+
+void render_put(struct render_out *o, struct str text);
+
+/* Text with each of the `special` characters replaced: by its entry in `with`, in the same order.
+ */
+void render_escaped(struct render_out *o, struct str text, struct str special,
+                    const struct str *with);
+
 #endif

@@ -8,34 +8,22 @@
 #include "base/num.h"
 #include "render/render.h"
 
-struct out {
-    struct sink sink;
-    bool color;
-    bool failed;
-};
-
-static void put(struct out *o, struct str text)
-{
-    if (text.n > 0 && !o->failed)
-        o->failed = !o->sink.write(o->sink.ctx, text);
-}
-
-static void put_paint(struct out *o, const char *code, struct str text)
+static void put_paint(struct render_out *o, const char *code, struct str text)
 {
     if (o->color)
-        put(o, str_of(code));
-    put(o, text);
+        render_put(o, str_of(code));
+    render_put(o, text);
     if (o->color)
-        put(o, S("\033[0m"));
+        render_put(o, S("\033[0m"));
 }
 
-static void put_blanks(struct out *o, size_t n)
+static void put_blanks(struct render_out *o, size_t n)
 {
     static const struct str blanks = S_INIT("                                ");
 
     for (; n > blanks.n; n -= blanks.n)
-        put(o, blanks);
-    put(o, str_part(blanks, 0, n));
+        render_put(o, blanks);
+    render_put(o, str_part(blanks, 0, n));
 }
 
 static size_t column_width(const struct table *t, size_t c)
@@ -51,82 +39,104 @@ static size_t column_width(const struct table *t, size_t c)
     return width;
 }
 
-static void put_cell(struct out *o, const struct table *t, size_t c, size_t width, struct str text)
+static void put_row(struct render_out *o, const struct table *t, const size_t *widths,
+                    const struct str *cells)
 {
-    if (text.n == 0 && c + 1 == t->n_columns)
-        return; /* no blanks at the end of a line */
-    size_t pad = width - str_width(text);
-    bool right = t->columns[c].type == COLUMN_NUMBER;
+    size_t n = t->n_columns;
 
-    put_blanks(o, 2 + (right ? pad : 0));
-    put(o, text);
-    if (!right && c + 1 < t->n_columns)
-        put_blanks(o, pad);
-}
-
-static void put_table(struct out *o, const struct table *t)
-{
-    size_t widths[64];
-    char buf[QUANTITY_TEXT];
-
-    assert(t->n_columns > 0);
-    for (size_t c = 0; c < t->n_columns && c < ARRAY_LEN(widths); c++)
-        widths[c] = column_width(t, c);
-    for (size_t c = 0; c < t->n_columns && c < ARRAY_LEN(widths); c++)
-        put_cell(o, t, c, widths[c], str_of(t->columns[c].head));
-    put(o, S("\n"));
-    for (size_t i = 0; i < t->cells.n; i++) {
-        size_t c = i % t->n_columns;
-        if (c < ARRAY_LEN(widths))
-            put_cell(o, t, c, widths[c], table_cell(t, i, buf));
-        if (c + 1 == t->n_columns)
-            put(o, S("\n"));
+    while (n > 0 && cells[n - 1].n == 0)
+        n--; /* no blanks at the end of a line */
+    for (size_t c = 0; c < n; c++) {
+        size_t pad = widths[c] - str_width(cells[c]);
+        bool is_right = t->columns[c].type != COLUMN_TEXT;
+        put_blanks(o, 2 + (is_right ? pad : 0));
+        render_put(o, cells[c]);
+        if (!is_right && c + 1 < n)
+            put_blanks(o, pad);
     }
 }
 
-static void put_detail(struct out *o, const char *label, struct str text)
+static void put_table(struct render_out *o, const struct table *t)
+{
+    enum { COLUMNS = 64 };
+    size_t widths[COLUMNS];
+    struct str cells[COLUMNS];
+    char bufs[COLUMNS][QUANTITY_TEXT];
+    size_t n = t->n_columns;
+
+    assert(n > 0 && n <= COLUMNS);
+    for (size_t c = 0; c < n; c++) {
+        widths[c] = column_width(t, c);
+        cells[c] = str_of(t->columns[c].head);
+    }
+    if (o->color)
+        render_put(o, S("\033[1m"));
+    put_row(o, t, widths, cells);
+    render_put(o, o->color ? S("\033[0m\n") : S("\n"));
+    for (size_t i = 0; i < t->cells.n; i += n) {
+        for (size_t c = 0; c < n; c++)
+            cells[c] = table_cell(t, i + c, bufs[c]);
+        put_row(o, t, widths, cells);
+        render_put(o, S("\n"));
+    }
+}
+
+static void put_facts(struct render_out *o, const struct block *b)
+{
+    for (size_t i = 0; i < b->facts.n; i++) {
+        size_t width = str_width(str_of(b->facts.at[i].label));
+        render_put(o, S("  "));
+        render_put(o, str_of(b->facts.at[i].label));
+        put_blanks(o, width < 12 ? 12 - width : 1);
+        render_put(o, b->facts.at[i].text);
+        render_put(o, S("\n"));
+    }
+}
+
+static void put_detail(struct render_out *o, const char *label, struct str text)
 {
     size_t width = strlen(label);
 
-    put(o, S("      "));
-    put(o, str_of(label));
+    render_put(o, S("      "));
+    render_put(o, str_of(label));
     put_blanks(o, width < 10 ? 11 - width : 1);
-    put(o, text);
-    put(o, S("\n"));
+    render_put(o, text);
+    render_put(o, S("\n"));
 }
 
-static void put_finding(struct out *o, const struct finding *f)
+static void put_finding(struct render_out *o, const struct finding *f)
 {
     static const char *const paints[] = {"\033[1;31m", "\033[31m", "\033[33m", "\033[36m"};
 
-    put(o, S("  "));
+    render_put(o, S("  "));
     put_paint(o, paints[f->priority], str_of(priority_name(f->priority)));
-    put(o, S("  "));
+    render_put(o, S("  "));
     put_paint(o, "\033[1m", str_of(f->id));
-    put(o, S("   "));
-    put(o, f->subject);
-    put(o, S(": "));
-    put(o, f->fact);
-    put(o, S("\n"));
-    for (size_t i = 0; i < f->causes.n; i++)
-        put_detail(o, certainty_name(f->causes.at[i].certainty), f->causes.at[i].text);
-    for (size_t i = 0; i < f->gaps.n; i++)
-        put_detail(o, "missing", f->gaps.at[i]);
-    for (size_t i = 0; i < f->advice.n; i++)
-        put_detail(o, "try", f->advice.at[i]);
+    render_put(o, S("   "));
+    render_put(o, f->subject);
+    render_put(o, S(": "));
+    render_put(o, f->fact);
+    render_put(o, S("\n"));
+    const char *label;
+    struct str text;
+    for (size_t i = 0; finding_detail(f, i, &label, &text); i++)
+        put_detail(o, label, text);
 }
 
-static void put_block(struct out *o, const struct block *b)
+static void put_block(struct render_out *o, const struct block *b)
 {
-    put(o, S("\n"));
     switch (b->kind) {
     case BLOCK_HEADING:
         put_paint(o, "\033[1m", b->text);
-        put(o, S("\n"));
+        render_put(o, S("\n"));
         break;
     case BLOCK_TEXT:
-        put(o, b->text);
-        put(o, S("\n"));
+    case BLOCK_LINE:
+        render_put(o, b->text);
+        render_put(o, S("\n"));
+        break;
+    case BLOCK_FACTS:
+        put_facts(o, b);
         break;
     case BLOCK_TABLE:
         put_table(o, b->table);
@@ -138,19 +148,28 @@ static void put_block(struct out *o, const struct block *b)
     }
 }
 
+static void put_title(struct render_out *o, const struct report *r)
+{
+    put_paint(o, "\033[1m", r->title);
+    if (r->summary.n > 0) {
+        render_put(o, S("   "));
+        render_put(o, r->summary);
+    }
+    render_put(o, S("\n"));
+}
+
 static bool write_text(const struct report *r, const struct render_options *options,
                        struct sink out)
 {
-    struct out o = {.sink = out, .color = options->color};
+    struct render_out o = {.sink = out, .color = options->color};
 
-    put_paint(&o, "\033[1m", r->title);
-    if (r->summary.n > 0) {
-        put(&o, S("   "));
-        put(&o, r->summary);
-    }
-    put(&o, S("\n"));
-    for (size_t i = 0; i < r->blocks.n; i++)
+    if (r->title.n > 0)
+        put_title(&o, r);
+    for (size_t i = 0; i < r->blocks.n; i++) {
+        if (r->blocks.at[i]->kind != BLOCK_LINE && (i > 0 || r->title.n > 0))
+            render_put(&o, S("\n"));
         put_block(&o, r->blocks.at[i]);
+    }
     return !o.failed;
 }
 

@@ -1,6 +1,11 @@
+/*
+ * report - see report.h.
+ */
 #include "report/report.h"
 
 #include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 const char *priority_name(enum priority priority)
 {
@@ -36,6 +41,7 @@ static void free_block(struct block *b)
         vec_free(&b->findings.at[i]->advice);
     }
     vec_free(&b->findings);
+    vec_free(&b->facts);
 }
 
 void report_free(struct report *r)
@@ -74,6 +80,30 @@ void report_text(struct report *r, struct str text)
     add_block(r, BLOCK_TEXT, text);
 }
 
+void report_line(struct report *r, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    add_block(r, BLOCK_LINE, S(""))->text = arena_vformat(&r->arena, format, args);
+    va_end(args);
+}
+
+/* The block at the end when it is of that kind, else a new one. */
+static struct block *last_block(struct report *r, enum block_kind kind)
+{
+    struct block *b = r->blocks.n > 0 ? r->blocks.at[r->blocks.n - 1] : NULL;
+
+    return b != NULL && b->kind == kind ? b : add_block(r, kind, S(""));
+}
+
+void report_fact(struct report *r, const char *label, struct str text)
+{
+    struct fact fact = {label, arena_str(&r->arena, text)};
+
+    vec_push(&last_block(r, BLOCK_FACTS)->facts, fact);
+}
+
 struct table *report_table(struct report *r, const struct column *columns, size_t n)
 {
     struct block *b = add_block(r, BLOCK_TABLE, S(""));
@@ -84,16 +114,16 @@ struct table *report_table(struct report *r, const struct column *columns, size_
     return b->table;
 }
 
-static void add_cell(struct table *t, enum column_type type, struct cell cell)
+static void add_cell(struct table *t, bool is_number, struct cell cell)
 {
-    assert(t->columns[t->cells.n % t->n_columns].type == type);
-    (void)type;
+    assert((t->columns[t->cells.n % t->n_columns].type == COLUMN_NUMBER) == is_number);
+    (void)is_number;
     vec_push(&t->cells, cell);
 }
 
 void table_text(struct report *r, struct table *t, struct str text)
 {
-    add_cell(t, COLUMN_TEXT, (struct cell){.text = arena_str(&r->arena, text)});
+    add_cell(t, false, (struct cell){.text = arena_str(&r->arena, text)});
 }
 
 struct str table_cell(const struct table *t, size_t i, char *buf)
@@ -101,29 +131,26 @@ struct str table_cell(const struct table *t, size_t i, char *buf)
     const struct column *column = &t->columns[i % t->n_columns];
     const struct cell *cell = &t->cells.at[i];
 
-    if (column->type == COLUMN_TEXT)
+    if (column->type != COLUMN_NUMBER)
         return cell->text;
     return (struct str){buf, quantity_number(buf, (struct quantity){cell->number, column->unit})};
 }
 
 void table_number(struct table *t, double number)
 {
-    add_cell(t, COLUMN_NUMBER, (struct cell){.number = number});
+    add_cell(t, true, (struct cell){.number = number});
 }
 
 struct finding *report_finding(struct report *r, const char *id, enum priority priority,
                                struct str subject, struct str fact)
 {
-    struct block *b = r->blocks.n > 0 ? r->blocks.at[r->blocks.n - 1] : NULL;
     struct finding *f = ARENA_NEW(&r->arena, struct finding);
 
-    if (b == NULL || b->kind != BLOCK_FINDINGS)
-        b = add_block(r, BLOCK_FINDINGS, S(""));
     f->id = id;
     f->priority = priority;
     f->subject = arena_str(&r->arena, subject);
     f->fact = arena_str(&r->arena, fact);
-    vec_push(&b->findings, f);
+    vec_push(&last_block(r, BLOCK_FINDINGS)->findings, f);
     return f;
 }
 
@@ -140,4 +167,24 @@ void finding_gap(struct report *r, struct finding *f, struct str text)
 void finding_advice(struct report *r, struct finding *f, struct str text)
 {
     vec_push(&f->advice, arena_str(&r->arena, text));
+}
+
+bool finding_detail(const struct finding *f, size_t i, const char **label, struct str *text)
+{
+    if (i < f->causes.n) {
+        *label = certainty_name(f->causes.at[i].certainty);
+        *text = f->causes.at[i].text;
+        return true;
+    }
+    i -= f->causes.n;
+    *label = i < f->gaps.n ? "missing" : "try";
+    if (i < f->gaps.n) {
+        *text = f->gaps.at[i];
+        return true;
+    }
+    i -= f->gaps.n;
+    if (i >= f->advice.n)
+        return false;
+    *text = f->advice.at[i];
+    return true;
 }

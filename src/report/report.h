@@ -2,7 +2,8 @@
  * report - results as a document: what every renderer writes and no analysis formats.
  *
  * A report is a list of blocks in reading order. Block kinds are few, and a renderer handles each
- * once: heading, paragraph, table with typed columns, findings. The report owns all its text.
+ * once: heading, paragraph, line, facts (a label and a text), table with typed columns, findings.
+ * A blank line parts blocks, but not lines from what is before them. The report owns all its text.
  */
 #ifndef STRATA_REPORT_REPORT_H
 #define STRATA_REPORT_REPORT_H
@@ -10,9 +11,13 @@
 #include "report/finding.h"
 #include "report/quantity.h"
 
-enum block_kind { BLOCK_HEADING, BLOCK_TEXT, BLOCK_TABLE, BLOCK_FINDINGS };
+enum block_kind { BLOCK_HEADING, BLOCK_TEXT, BLOCK_LINE, BLOCK_FACTS, BLOCK_TABLE, BLOCK_FINDINGS };
 
-enum column_type { COLUMN_TEXT, COLUMN_NUMBER };
+enum column_type {
+    COLUMN_TEXT,
+    COLUMN_RIGHT, /* text, aligned as numbers are */
+    COLUMN_NUMBER
+};
 
 struct column {
     const char *head; /* with the unit: "busy ms" */
@@ -21,7 +26,7 @@ struct column {
 };
 
 struct cell {
-    struct str text; /* of a text column */
+    struct str text; /* of a text or right column */
     double number;   /* of a number column; not finite: missing */
 };
 
@@ -31,16 +36,22 @@ struct table {
     VEC_OF(struct cell) cells; /* row by row */
 };
 
+struct fact {
+    const char *label; /* "" continues the one before */
+    struct str text;
+};
+
 struct block {
     enum block_kind kind;
     struct str text;
     struct table *table;
+    VEC_OF(struct fact) facts;
     VEC_OF(struct finding *) findings;
 };
 
 struct report {
     struct arena arena;
-    struct str title;
+    struct str title;   /* empty: the report begins with its first block */
     struct str summary; /* one line of what was looked at */
     VEC_OF(struct block *) blocks;
 };
@@ -52,6 +63,13 @@ void report_free(struct report *r);
 void report_summary(struct report *r, struct str text);
 void report_heading(struct report *r, struct str text);
 void report_text(struct report *r, struct str text);
+
+/* Text as printf makes it, on a line of its own. */
+void report_line(struct report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A fact at the end of the facts block at the end of the report, made when it is missing. `label`
+ * must outlive the report. */
+void report_fact(struct report *r, const char *label, struct str text);
 
 /* `columns` must outlive the report (a static table). Cells are added row by row. */
 struct table *report_table(struct report *r, const struct column *columns, size_t n);
@@ -67,6 +85,10 @@ struct finding *report_finding(struct report *r, const char *id, enum priority p
 void finding_cause(struct report *r, struct finding *f, enum certainty certainty, struct str text);
 void finding_gap(struct report *r, struct finding *f, struct str text);
 void finding_advice(struct report *r, struct finding *f, struct str text);
+
+/* Causes, gaps and advice in this order, each with its label ("possible", "missing", "try"); false
+ * after the last. */
+bool finding_detail(const struct finding *f, size_t i, const char **label, struct str *text);
 
 static inline size_t table_rows(const struct table *t)
 {

@@ -1,0 +1,140 @@
+/*
+ * html: a report as one page that needs nothing else. Plain tables in the reader's light or dark
+ * setting.
+ */
+#include "render/render.h"
+
+static const struct str page_head =
+    S_INIT("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+           "<meta name=\"viewport\" content=\"width=device-width\">\n"
+           "<style>:root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;"
+           "margin:2em auto;max-width:75em;padding:0 1em}table{border-collapse:collapse;"
+           "margin:.5em 0;font-variant-numeric:tabular-nums}th,td{padding:.2em .8em;"
+           "border-bottom:1px solid #8885;text-align:left}.n{text-align:right}"
+           "dt{font-weight:600}dl{display:grid;grid-template-columns:max-content auto;gap:0 1em}"
+           "</style>\n");
+
+static void put_escaped(struct render_out *o, struct str text)
+{
+    static const struct str with[] = {S_INIT("&lt;"), S_INIT("&gt;"), S_INIT("&amp;"),
+                                      S_INIT("&quot;")};
+
+    render_escaped(o, text, S("<>&\""), with);
+}
+
+static void put_element(struct render_out *o, const char *tag, struct str text)
+{
+    render_put(o, S("<"));
+    render_put(o, str_of(tag));
+    render_put(o, S(">"));
+    put_escaped(o, text);
+    render_put(o, S("</"));
+    render_put(o, str_part(str_of(tag), 0, str_find_char(str_of(tag), ' ')));
+    render_put(o, S(">"));
+}
+
+static void put_table(struct render_out *o, const struct table *t)
+{
+    char buf[QUANTITY_TEXT];
+
+    render_put(o, S("<table>\n<tr>"));
+    for (size_t c = 0; c < t->n_columns; c++)
+        put_element(o, t->columns[c].type != COLUMN_TEXT ? "th class=n" : "th",
+                    str_of(t->columns[c].head));
+    render_put(o, S("</tr>\n"));
+    for (size_t i = 0; i < t->cells.n; i++) {
+        size_t c = i % t->n_columns;
+        render_put(o, c == 0 ? S("<tr>") : S(""));
+        put_element(o, t->columns[c].type != COLUMN_TEXT ? "td class=n" : "td",
+                    table_cell(t, i, buf));
+        render_put(o, c + 1 == t->n_columns ? S("</tr>\n") : S(""));
+    }
+    render_put(o, S("</table>\n"));
+}
+
+static void put_facts(struct render_out *o, const struct block *b)
+{
+    render_put(o, S("<dl>\n"));
+    for (size_t i = 0; i < b->facts.n; i++) {
+        put_element(o, "dt", str_of(b->facts.at[i].label));
+        put_element(o, "dd", b->facts.at[i].text);
+        render_put(o, S("\n"));
+    }
+    render_put(o, S("</dl>\n"));
+}
+
+static void put_finding(struct render_out *o, const struct finding *f)
+{
+    const char *label;
+    struct str text;
+
+    render_put(o, S("<li>"));
+    put_element(o, "b", str_of(priority_name(f->priority)));
+    render_put(o, S(" "));
+    put_element(o, "code", str_of(f->id));
+    render_put(o, S(" "));
+    put_escaped(o, f->subject);
+    render_put(o, S(": "));
+    put_escaped(o, f->fact);
+    render_put(o, S("<ul>"));
+    for (size_t i = 0; finding_detail(f, i, &label, &text); i++) {
+        render_put(o, S("<li>"));
+        put_element(o, "i", str_of(label));
+        render_put(o, S(" "));
+        put_escaped(o, text);
+        render_put(o, S("</li>"));
+    }
+    render_put(o, S("</ul></li>\n"));
+}
+
+static void put_block(struct render_out *o, const struct block *b)
+{
+    switch (b->kind) {
+    case BLOCK_HEADING:
+        put_element(o, "h2", b->text);
+        break;
+    case BLOCK_TEXT:
+    case BLOCK_LINE:
+        put_element(o, "p", b->text);
+        break;
+    case BLOCK_FACTS:
+        put_facts(o, b);
+        break;
+    case BLOCK_TABLE:
+        put_table(o, b->table);
+        break;
+    case BLOCK_FINDINGS:
+        render_put(o, S("<ul>\n"));
+        for (size_t i = 0; i < b->findings.n; i++)
+            put_finding(o, b->findings.at[i]);
+        render_put(o, S("</ul>"));
+        break;
+    }
+    render_put(o, S("\n"));
+}
+
+static bool write_html(const struct report *r, const struct render_options *options,
+                       struct sink out)
+{
+    struct render_out o = {.sink = out};
+
+    (void)options;
+    render_put(&o, page_head);
+    put_element(&o, "title", r->title);
+    render_put(&o, S("</head><body>\n"));
+    put_element(&o, "h1", r->title);
+    render_put(&o, S("\n"));
+    if (r->summary.n > 0)
+        put_element(&o, "p", r->summary);
+    for (size_t i = 0; i < r->blocks.n; i++)
+        put_block(&o, r->blocks.at[i]);
+    render_put(&o, S("</body></html>\n"));
+    return !o.failed;
+}
+
+const struct renderer renderer_html = {
+    .name = "html",
+    .suffix = ".html",
+    .summary = "one page for a browser",
+    .write = write_html,
+};
