@@ -57,9 +57,8 @@ static void keep(struct diag *d, struct diag_entry *e, struct where where, const
     e->count++;
 }
 
-__attribute__((format(printf, 5, 0))) static void add(struct diag *d, enum severity severity,
-                                                      const char *code, struct where where,
-                                                      const char *format, va_list args)
+void diag_vadd(struct diag *d, enum severity severity, const char *code, struct where where,
+               const char *format, va_list args)
 {
     struct diag_entry *e = entry_of(d, severity, code);
     char text[LIMIT_CODE_TEXT];
@@ -78,7 +77,7 @@ void diag_add(struct diag *d, enum severity severity, const char *code, struct w
     va_list args;
 
     va_start(args, format);
-    add(d, severity, code, where, format, args);
+    diag_vadd(d, severity, code, where, format, args);
     va_end(args);
 }
 
@@ -88,7 +87,7 @@ enum status(diag_fail)(struct diag *d, enum status status, const char *code, str
     va_list args;
 
     va_start(args, format);
-    add(d, SEV_ERROR, code, where, format, args);
+    diag_vadd(d, SEV_ERROR, code, where, format, args);
     va_end(args);
     return status;
 }

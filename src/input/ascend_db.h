@@ -8,7 +8,7 @@
 #define STRATA_INPUT_ASCEND_DB_H
 
 #include "input/db_strings.h"
-#include "input/input.h"
+#include "input/import.h"
 
 /* A slice and the connection it belongs to. */
 struct db_link {
@@ -22,14 +22,13 @@ struct db_links {
 };
 
 struct ascend_db {
-    const struct input_file *in;
+    struct import *i;
     struct capture *cap;
     struct db db;
     struct db_strings strings;
-    int64_t device;   /* the one that is read; -1: no task names one */
-    bool is_alone;    /* the file has no other device */
-    bool busy_copies; /* copies count as work */
-    uint64_t rows, lost;
+    int64_t device;           /* the one that is read; -1: no task names one */
+    bool is_alone;            /* the file has no other device */
+    bool busy_copies;         /* copies count as work */
     struct db_links tasks;    /* device side of connections */
     struct db_links calls;    /* CANN calls */
     struct db_links ops;      /* framework operators, by the connections they caused */

@@ -175,9 +175,8 @@ static void read_compute(struct device_reader *r, const char *table, bool is_sch
     db_rows_open(&rows, &a->db, table, compute_columns, C_COUNT);
     while (db_rows_next(&rows)) {
         if (!db_i64(&rows, C_GLOBAL, &global)) {
-            a->lost++;
-            diag_add(a->in->diag, SEV_LOSS, "ascend-db.no-task",
-                     (struct where){.path = a->in->path}, "a row of %s names no task", table);
+            import_lose(a->i, import_file(a->i), "ascend-db.no-task", "a row of %s names no task",
+                        table);
             continue;
         }
         struct str type = string_at(r, &rows, C_TYPE);
@@ -474,7 +473,7 @@ static void take_task(struct device_reader *r, const struct db_rows *rows)
         r->works.at[work].has_task = true;
     if (db_i64(rows, T_DEVICE, &device) && device != a->device)
         return;
-    a->rows++;
+    a->i->rows++;
     if (!ascend_db_times(a, rows, T_START, T_END, &slice))
         return;
     bool in_plane = has_global && hash_get(&r->plane_of, (uint64_t)global, &plane);
@@ -513,12 +512,9 @@ static void take_task(struct device_reader *r, const struct db_rows *rows)
 static void tell_without_task(struct device_reader *r)
 {
     for (size_t i = 0; i < r->works.n; i++) {
-        if (r->works.at[i].has_task || r->works.at[i].is_schedule)
-            continue;
-        r->a->lost++;
-        diag_add(r->a->in->diag, SEV_LOSS, "ascend-db.task-missing",
-                 (struct where){.path = r->a->in->path},
-                 "an operator was left out: the table TASK does not say when it ran");
+        if (!r->works.at[i].has_task && !r->works.at[i].is_schedule)
+            import_lose(r->a->i, import_file(r->a->i), "ascend-db.task-missing",
+                        "an operator was left out: the table TASK does not say when it ran");
     }
 }
 
@@ -533,9 +529,8 @@ static void read_tasks(struct device_reader *r)
     if (described > 0)
         tell_without_task(r);
     if (r->work_of.n == 0 && r->busy.n > 0)
-        diag_add(r->a->in->diag, SEV_WARN, "ascend-db.no-descriptions",
-                 (struct where){.path = r->a->in->path},
-                 "no operator is described; kernels are told by the type of their tasks");
+        import_tell(r->a->i, SEV_WARN, "ascend-db.no-descriptions",
+                    "no operator is described; kernels are told by the type of their tasks");
 }
 
 /* ---- collectives ---- */
@@ -624,7 +619,7 @@ static void read_collectives(struct device_reader *r)
         struct slice slice = {0};
         if (!is_ours(r, &rows))
             continue;
-        a->rows++;
+        a->i->rows++;
         if (!ascend_db_times(a, &rows, M_START, M_END, &slice))
             continue;
         bool is_linked = ascend_db_connection(&rows, M_CONNECTION, &connection);

@@ -133,7 +133,7 @@ static void read_calls(struct host_reader *r)
     db_rows_open(&rows, &a->db, "CANN_API", call_columns, A_COUNT);
     while (db_rows_next(&rows)) {
         struct slice slice = {.kind = SLICE_RUNTIME};
-        a->rows++;
+        a->i->rows++;
         if (!ascend_db_times(a, &rows, A_START, A_END, &slice))
             continue;
         slice.name = call_name(r, &rows, &types);
@@ -377,7 +377,7 @@ static void take_op(struct host_reader *r, const struct db_rows *rows, bool is_t
     struct attr list[2];
     size_t n = 0;
 
-    a->rows++;
+    a->i->rows++;
     if (!ascend_db_times(a, rows, O_START, O_END, &slice))
         return;
     db_i64(rows, O_TYPE, &type);
@@ -422,7 +422,7 @@ static void read_ranges(struct host_reader *r, bool is_told)
         struct slice slice = {.kind = SLICE_ANNOTATION};
         int64_t domain;
         strid text;
-        a->rows++;
+        a->i->rows++;
         if (!ascend_db_times(a, &rows, 0, 1, &slice))
             continue;
         slice.name = ascend_db_name(a, &rows, 3);
@@ -446,7 +446,7 @@ static void read_gc(struct host_reader *r)
     db_rows_open(&rows, &a->db, "GC_RECORD", columns, ARRAY_LEN(columns));
     while (db_rows_next(&rows)) {
         struct slice slice = {.kind = SLICE_GC};
-        a->rows++;
+        a->i->rows++;
         if (!ascend_db_times(a, &rows, 0, 1, &slice))
             continue;
         slice.name = capture_intern(a->cap, S("GC"));

@@ -5,23 +5,14 @@
  * It is the database twin of step_trace_time.csv and communication.json and has no timeline.
  * Format reference: docs/formats/analysis-db.md
  */
-#include "base/cancel.h"
-#include "base/db.h"
-#include "capture/capture.h"
+#include "input/db_devices.h"
 #include "input/db_probe.h"
-#include "input/input.h"
 
 struct analysis_db {
-    const struct input_file *in;
+    struct import *i;
     struct capture *cap;
     struct db db;
-    uint64_t rows, lost;
 };
-
-static bool claims(struct str name)
-{
-    return str_equal(name, S("analysis.db"));
-}
 
 static int probe(const struct probe *p)
 {
@@ -29,14 +20,15 @@ static int probe(const struct probe *p)
 
     if (!db_is_sqlite(p->head))
         return 0;
-    return claims(p->name) ? 95 : db_probe(p, &steps, 1) || db_probe(p, &comm, 1) ? 90 : 0;
+    return input_claims(&input_analysis_db, p->name)         ? 95
+           : db_probe(p, &steps, 1) || db_probe(p, &comm, 1) ? 90
+                                                             : 0;
 }
 
 static void lose(struct analysis_db *a, const struct db_rows *rows, const char *what)
 {
-    a->lost++;
-    diag_add(a->in->diag, SEV_LOSS, "analysis-db.bad-row", (struct where){.path = a->in->path},
-             "row %llu of %s skipped: %s", (unsigned long long)rows->n, rows->table, what);
+    import_lose(a->i, import_file(a->i), "analysis-db.bad-row", "row %llu of %s skipped: %s",
+                (unsigned long long)rows->n, rows->table, what);
 }
 
 /* "step50" of the one table is "50" of the other. */
@@ -74,13 +66,6 @@ static const char *const step_columns[S_COUNT] = {
     [S_PREPARING] = "preparing",
 };
 
-static bool is_other_device(const struct analysis_db *a, int64_t device)
-{
-    const struct input_options *options = a->in->options;
-
-    return device >= 0 && options != NULL && options->device >= 0 && device != options->device;
-}
-
 static void read_steps(struct analysis_db *a)
 {
     struct db_rows rows;
@@ -88,9 +73,9 @@ static void read_steps(struct analysis_db *a)
     db_rows_open(&rows, &a->db, "StepTraceTime", step_columns, S_COUNT);
     while (db_rows_next(&rows)) {
         struct step_trace t = {.rank = UNKNOWN, .device = UNKNOWN, .preparing = -1};
-        a->rows++;
+        a->i->rows++;
         db_i64(&rows, S_DEVICE, &t.device);
-        if (is_other_device(a, t.device))
+        if (t.device >= 0 && import_is_other_device(a->i, t.device))
             continue;
         if (!db_us(&rows, S_COMPUTING, &t.computing)) {
             lose(a, &rows, "it has no computing time");
@@ -147,7 +132,7 @@ static void read_times(struct analysis_db *a, struct hash *places)
     while (db_rows_next(&rows)) {
         struct comm_op op = {.rank = UNKNOWN};
         struct str name = db_text(&rows, T_NAME);
-        a->rows++;
+        a->i->rows++;
         if (str_starts(name, S("Total Op Info")))
             continue; /* the sum of the others */
         if (name.n == 0 || !db_ms(&rows, T_ELAPSE, &op.elapse)) {
@@ -211,7 +196,7 @@ static void read_traffic(struct analysis_db *a, const struct hash *places, struc
         strid transport = capture_intern(cap, db_text(&rows, B_TRANSPORT));
         uint32_t row = (uint32_t)rows.n;
         double mb = 0, ms = 0;
-        a->rows++;
+        a->i->rows++;
         if (!hash_get(places, op_key(name, group, step), &place) ||
             !same_op(&cap->comm_ops.at[place], name, group, step) ||
             hash_add(&seen, (uint64_t)place << 32 | transport, row) != row)
@@ -242,25 +227,19 @@ static void read_collectives(struct analysis_db *a)
     arena_free(&arena);
 }
 
-static enum status read_analysis_db(const struct input_file *in, struct capture *cap)
+static enum status read_analysis_db(struct import *i)
 {
-    struct analysis_db a = {.in = in, .cap = cap};
+    struct analysis_db a = {.i = i, .cap = i->cap};
     enum status st = ST_OK;
 
-    TRY(db_open(&a.db, in->path, in->text, in->diag));
+    TRY(db_import_open(i, &a.db));
     if (!db_has_table(&a.db, S("StepTraceTime")) && !db_has_table(&a.db, S("CommAnalyzerTime")))
-        st = diag_fail(in->diag, ST_FORMAT, "analysis-db.no-tables",
-                       (struct where){.path = in->path},
-                       "a database without StepTraceTime and CommAnalyzerTime");
+        st = import_refuse(i, import_file(i), "analysis-db.no-tables",
+                           "a database without StepTraceTime and CommAnalyzerTime");
     read_steps(&a);
     read_collectives(&a);
-    capture_source(cap, (struct source){.path = in->path,
-                                        .format = input_analysis_db.name,
-                                        .bytes = a.db.bytes,
-                                        .rows = a.rows,
-                                        .lost = a.lost + a.db.damages});
-    db_close(&a.db);
-    return st == ST_OK && cancelled() ? ST_CANCELLED : st;
+    db_import_close(i, &a.db);
+    return st;
 }
 
 const struct input_format input_analysis_db = {
@@ -268,7 +247,6 @@ const struct input_format input_analysis_db = {
     .summary = "step and communication times of an Ascend profile (SQLite)",
     .looks_for = "analysis.db",
     .role = ROLE_SIDECAR,
-    .claims = claims,
     .streams = true,
     .probe = probe,
     .read = read_analysis_db,

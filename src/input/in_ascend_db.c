@@ -5,15 +5,11 @@
  * (ascend_db_device.c, ascend_db_host.c). No table is required but one that holds events.
  * Format reference: docs/formats/ascend-db.md
  */
-#include "base/cancel.h"
 #include "input/ascend_db.h"
 #include "input/db_devices.h"
 #include "input/db_probe.h"
 
 #include <stdio.h>
-
-/* Longer events are overflowed counters: 7 days. */
-static const nanos longest_event = 7 * 86400 * (nanos)1000000000;
 
 /* Tables that only Ascend exports have; one is enough to know the kind. */
 static const struct str typical_tables[] = {
@@ -42,25 +38,9 @@ static int probe(const struct probe *p)
 bool ascend_db_times(struct ascend_db *a, const struct db_rows *rows, size_t begin, size_t end,
                      struct slice *out)
 {
-    struct where where = {.path = a->in->path, .line = 0};
-    nanos until;
+    static const struct db_times_codes codes = {"ascend-db.no-time", "ascend-db.bad-duration"};
 
-    if (!db_i64(rows, begin, &out->begin) || !db_i64(rows, end, &until)) {
-        a->lost++;
-        diag_add(a->in->diag, SEV_LOSS, "ascend-db.no-time", where,
-                 "row %llu of %s skipped: no start or no end", (unsigned long long)rows->n,
-                 rows->table);
-        return false;
-    }
-    out->dur = nanos_sub(until, out->begin);
-    if (out->dur < 0 || out->dur > longest_event) {
-        a->lost++;
-        diag_add(a->in->diag, SEV_LOSS, "ascend-db.bad-duration", where,
-                 "row %llu of %s skipped: its duration is negative or over 7 days",
-                 (unsigned long long)rows->n, rows->table);
-        return false;
-    }
-    return true;
+    return db_times(a->i, rows, begin, end, &codes, &out->begin, &out->dur);
 }
 
 strid ascend_db_name(struct ascend_db *a, const struct db_rows *rows, size_t column)
@@ -73,8 +53,8 @@ strid ascend_db_name(struct ascend_db *a, const struct db_rows *rows, size_t col
     strid name = db_strings_intern(&a->strings, a->cap, id);
     if (name != 0)
         return name;
-    diag_add(a->in->diag, SEV_WARN, "ascend-db.no-name", (struct where){.path = a->in->path},
-             "%s uses string %lld, which STRING_IDS does not have", rows->table, (long long)id);
+    import_tell(a->i, SEV_WARN, "ascend-db.no-name",
+                "%s uses string %lld, which STRING_IDS does not have", rows->table, (long long)id);
     snprintf(text, sizeof(text), "#%lld", (long long)id);
     return capture_intern(a->cap, str_of(text));
 }
@@ -104,7 +84,7 @@ static void rank_from_name(struct ascend_db *a, struct str name)
 static void read_rank(struct ascend_db *a)
 {
     static const char *const columns[] = {"rankId", "deviceId"};
-    struct str name = str_basename(str_of(a->in->path));
+    struct str name = str_basename(str_of(a->i->in->path));
     struct db_rows rows;
     int64_t rank, device;
 
@@ -169,7 +149,7 @@ static void read_meta(struct ascend_db *a)
 static void read_facts(struct ascend_db *a)
 {
     struct capture *cap = a->cap;
-    struct str name = str_basename(str_of(a->in->path));
+    struct str name = str_basename(str_of(a->i->in->path));
     struct str kind = S("msprof");
 
     if (str_starts(name, S("ascend_mindspore")))
@@ -202,7 +182,7 @@ static void read_all(struct ascend_db *a)
     db_strings_read(&a->strings, &a->db, "STRING_IDS");
     db_devices_find(&a->db, &devices);
     a->is_alone = devices.n <= 1;
-    a->device = db_devices_choose(&devices, a->in, "ascend-db.several-devices");
+    a->device = db_devices_choose(&devices, a->i->in, "ascend-db.several-devices");
     read_facts(a);
     ascend_db_read_device(a);
     ascend_db_read_host(a);
@@ -242,25 +222,20 @@ static bool count_kernels(const struct input_file *in, uint64_t *count)
     return devices.n <= 1;
 }
 
-static enum status read_ascend_db(const struct input_file *in, struct capture *cap)
+static enum status read_ascend_db(struct import *i)
 {
-    struct ascend_db a = {.in = in, .cap = cap};
+    struct ascend_db a = {.i = i, .cap = i->cap};
     enum status st = ST_OK;
 
-    a.busy_copies = in->options != NULL && in->options->busy_copies;
-    TRY(db_open(&a.db, in->path, in->text, in->diag));
+    a.busy_copies = i->in->options != NULL && i->in->options->busy_copies;
+    TRY(db_import_open(i, &a.db));
     if (holds_events(&a.db))
         read_all(&a);
     else
-        st = diag_fail(in->diag, ST_FORMAT, "ascend-db.no-tables", (struct where){.path = in->path},
-                       "a database without tasks, calls or collectives");
-    capture_source(cap, (struct source){.path = in->path,
-                                        .format = input_ascend_db.name,
-                                        .bytes = a.db.bytes,
-                                        .rows = a.rows,
-                                        .lost = a.lost + a.db.damages});
-    db_close(&a.db);
-    return st == ST_OK && cancelled() ? ST_CANCELLED : st;
+        st = import_refuse(i, import_file(i), "ascend-db.no-tables",
+                           "a database without tasks, calls or collectives");
+    db_import_close(i, &a.db);
+    return st;
 }
 
 const struct input_format input_ascend_db = {

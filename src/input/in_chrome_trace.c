@@ -12,22 +12,15 @@ static int probe(const struct probe *p)
     return trace_probe(p, &dialect) ? 50 : 0;
 }
 
-static bool claims(struct str name)
+static enum status read_chrome_trace(struct import *i)
 {
-    (void)name;
-    return false;
-}
-
-static enum status read_chrome_trace(const struct input_file *in, struct capture *cap)
-{
-    return trace_read(in, cap, TRACE_CHROME, input_chrome_trace.name);
+    return trace_read(i, TRACE_CHROME, input_chrome_trace.name);
 }
 
 const struct input_format input_chrome_trace = {
     .name = "chrome-trace",
     .summary = "trace in the format of Chrome's viewer (JSON, also packed)",
     .looks_for = "*.json",
-    .claims = claims,
     .streams = true,
     .role = ROLE_WHOLE,
     .probe = probe,

@@ -10,11 +10,9 @@
  * row whose pattern was seen before has the same attribute set and the same lane.
  * Format reference: docs/formats/kernel-details.md
  */
-#include "base/csv.h"
 #include "base/stream.h"
-#include "capture/capture.h"
 #include "input/classify.h"
-#include "input/input.h"
+#include "input/import.h"
 #include "input/kernel_columns.h"
 #include "input/rank.h"
 
@@ -39,9 +37,6 @@ static const struct {
     {COL_BLOCK_DIM, KEY_BLOCK_DIM},
     {COL_MIX_BLOCK_DIM, KEY_MIX_BLOCK_DIM},
 };
-
-/* Longer kernels are overflowed counters (the exporter's own limit): 7 days. */
-static const nanos longest_kernel = 7 * 86400 * (nanos)1000000000;
 
 enum {
     WINDOW = 1 << 19,
@@ -94,7 +89,7 @@ struct span {
 };
 
 struct reader {
-    const struct input_file *in;
+    struct import *i;
     struct capture *cap;
     struct csv csv;
     struct arena scratch; /* unquoted cells of one row */
@@ -118,8 +113,7 @@ struct reader {
     size_t pattern_bytes;
     uint32_t looked, fresh; /* rows lately, and new patterns among them */
     uint32_t varied;        /* rows to come for which patterns are not looked for */
-    uint64_t rows, lost, bytes;
-    bool is_ns; /* times are whole nanoseconds */
+    bool is_ns;             /* times are whole nanoseconds */
 };
 
 /* The table of strata's own with one row a kernel; the one of all slices has no class. */
@@ -165,9 +159,7 @@ static bool claims(struct str name)
 
 static void lose(struct reader *r, const char *code, const char *text)
 {
-    r->lost++;
-    diag_add(r->in->diag, SEV_LOSS, code, (struct where){r->in->path, r->csv.line, 0},
-             "row skipped: %s", text);
+    import_lose(r->i, import_line(r->i, r->csv.line), code, "row skipped: %s", text);
 }
 
 static struct str cell(const struct reader *r, enum kernel_column c)
@@ -209,7 +201,7 @@ static bool take_times(struct reader *r, struct slice *slice)
         lose(r, "kernel-details.no-duration", "no duration");
         return false;
     }
-    if (slice->dur < 0 || slice->dur > longest_kernel) {
+    if (slice->dur < 0 || slice->dur > import_longest) {
         lose(r, "kernel-details.bad-duration", "duration is negative or over 7 days");
         return false;
     }
@@ -326,12 +318,12 @@ static struct place take_place(struct reader *r)
 {
     struct str stream = str_trim(cell(r, COL_STREAM));
     struct lane_key key = {.kind = LANE_STREAM, .device = -1};
-    int64_t device, wanted = r->in->options != NULL ? r->in->options->device : -1;
     struct place p = {0};
+    int64_t device;
 
     if (num_i64(cell(r, COL_DEVICE), &device) && device >= 0 && device <= INT32_MAX) {
         key.device = (int32_t)device;
-        p.is_other_device = wanted >= 0 && device != wanted;
+        p.is_other_device = import_is_other_device(r->i, device);
     }
     if (p.is_other_device)
         return p;
@@ -645,7 +637,7 @@ static void take_row(struct reader *r)
     struct arena_mark mark = arena_mark(&r->scratch);
     struct str name = plain_text(r, COL_NAME);
     if (is_worth_looking(r) ? take_known(r, name, &slice) : take_varied(r, name, &slice)) {
-        r->rows++;
+        r->i->rows++;
         capture_slice(r->cap, &slice);
     }
     arena_rewind(&r->scratch, mark);
@@ -698,7 +690,7 @@ static void find_pmu(struct reader *r)
 {
     size_t n = csv_header_count(&r->csv), first = 0;
 
-    if (r->in->options == NULL || !r->in->options->pmu)
+    if (r->i->in->options == NULL || !r->i->in->options->pmu)
         return;
     while (first < n && !is_pmu(csv_header(&r->csv, first)))
         first++;
@@ -728,9 +720,8 @@ static void want_columns(struct reader *r)
 static enum status read_header(struct reader *r)
 {
     if (!is_kernel_table(&r->csv))
-        return diag_fail(r->in->diag, ST_FORMAT, "kernel-details.no-header",
-                         (struct where){r->in->path, 1, 0},
-                         "no header with Name, Start Time(us) and Duration(us)");
+        return import_refuse(r->i, import_line(r->i, 1), "kernel-details.no-header",
+                             "no header with Name, Start Time(us) and Duration(us)");
     for (size_t c = 0; c < COL_COUNT; c++)
         r->column[c] = kernel_column(&r->csv, (enum kernel_column)c);
     r->is_ns = is_own_table(&r->csv);
@@ -742,11 +733,10 @@ static enum status read_header(struct reader *r)
 
 static enum status read_whole(struct reader *r)
 {
-    csv_open(&r->csv, r->in->text);
+    csv_open(&r->csv, r->i->in->text);
     TRY(read_header(r));
     while (csv_next(&r->csv))
         take_row(r);
-    r->bytes = r->in->text.n;
     return ST_OK;
 }
 
@@ -764,14 +754,14 @@ static enum status read_windows(struct reader *r, struct stream *s)
         TRY(stream_fill(s));
         csv_more(&r->csv, stream_text(s), s->at_end);
     }
-    r->bytes = s->offset + stream_text(s).n;
+    r->i->bytes = s->offset + stream_text(s).n;
     return ST_OK;
 }
 
 static enum status read_stream(struct reader *r)
 {
     struct stream s;
-    enum status st = stream_open(&s, r->in->path, WINDOW, r->in->diag);
+    enum status st = stream_open(&s, r->i->in->path, WINDOW, r->i->in->diag);
 
     if (st == ST_OK)
         st = read_windows(r, &s);
@@ -779,24 +769,18 @@ static enum status read_stream(struct reader *r)
     return st;
 }
 
-static enum status read_kernel_details(const struct input_file *in, struct capture *cap)
+static enum status read_kernel_details(struct import *i)
 {
     struct reader *r = mem_grow(NULL, sizeof(*r), 1);
 
     memset(r, 0, sizeof(*r));
-    r->in = in;
-    r->cap = cap;
+    r->i = i;
+    r->cap = i->cap;
     arena_init(&r->scratch);
     arena_init(&r->memory);
-    enum status st = in->text.at != NULL ? read_whole(r) : read_stream(r);
-    if (st == ST_OK) {
-        cap->clock.has_unix = true; /* Ascend prints the time since 1970 */
-        capture_source(cap, (struct source){.path = in->path,
-                                            .format = input_kernel_details.name,
-                                            .bytes = r->bytes,
-                                            .rows = r->rows,
-                                            .lost = r->lost});
-    }
+    enum status st = i->in->text.at != NULL ? read_whole(r) : read_stream(r);
+    if (st == ST_OK)
+        i->cap->clock.has_unix = true; /* Ascend prints the time since 1970 */
     arena_free(&r->scratch);
     arena_free(&r->memory);
     vec_free(&r->patterns);

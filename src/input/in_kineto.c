@@ -17,9 +17,9 @@ static bool claims(struct str name)
     return str_ends(name, S(".pt.trace.json")) || str_ends(name, S(".pt.trace.json.gz"));
 }
 
-static enum status read_kineto(const struct input_file *in, struct capture *cap)
+static enum status read_kineto(struct import *i)
 {
-    return trace_read(in, cap, TRACE_KINETO, input_kineto.name);
+    return trace_read(i, TRACE_KINETO, input_kineto.name);
 }
 
 const struct input_format input_kineto = {

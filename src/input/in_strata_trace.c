@@ -11,16 +11,12 @@
 
 #include "base/mangled.h"
 #include "base/mapfile.h"
-#include "capture/capture.h"
 #include "input/classify.h"
 #include "input/gpu_trace.h"
-#include "input/input.h"
+#include "input/import.h"
 #include "input/step_name.h"
 
 enum { NO_DEVICE = -1, DEVICES_MOST = 64, DROP_STEP = 16 << 20 };
-
-/* Longer events are overflowed counters: 7 days. */
-static const nanos longest_event = 7 * 86400 * (nanos)1000000000;
 
 /* What the slices of one site share. */
 struct site {
@@ -42,8 +38,8 @@ struct marker {
     uint32_t order;
 };
 
-struct import {
-    const struct input_file *in;
+struct reader {
+    struct import *i;
     struct capture *cap;
     const struct mapfile *map; /* NULL: the text is somebody else's */
     struct gpu_trace t;
@@ -61,7 +57,6 @@ struct import {
     nanos first_real, first_mono;          /* of the first reading of clocks */
     nanos last_real, last_mono;
     bool is_mono;
-    uint64_t lost;
     strid bytes_key, node_key, graph_key, queued_key, submitted_key, value_key;
 };
 
@@ -77,7 +72,7 @@ static int probe(const struct probe *p)
 
 /* ---- sites ---- */
 
-static uint64_t field(const struct import *m, uint32_t site, unsigned number)
+static uint64_t field(const struct reader *m, uint32_t site, unsigned number)
 {
     return gpu_trace_field(&m->t, site, number);
 }
@@ -90,7 +85,7 @@ static strid intern_number(struct capture *cap, const char *before, uint64_t num
     return capture_intern(cap, str_of(text));
 }
 
-static lane_id thread_lane(struct import *m, uint64_t thread)
+static lane_id thread_lane(struct reader *m, uint64_t thread)
 {
     struct capture *cap = m->cap;
 
@@ -104,7 +99,7 @@ static lane_id thread_lane(struct import *m, uint64_t thread)
                              });
 }
 
-static lane_id stream_lane(struct import *m, uint32_t site)
+static lane_id stream_lane(struct reader *m, uint32_t site)
 {
     struct capture *cap = m->cap;
     struct lane_key key = {.kind = LANE_STREAM, .device = (int32_t)m->device};
@@ -121,14 +116,14 @@ static lane_id stream_lane(struct import *m, uint32_t site)
     return capture_lane(cap, key);
 }
 
-static lane_id named_lane(struct import *m, struct str name)
+static lane_id named_lane(struct reader *m, struct str name)
 {
     return capture_lane(m->cap, (struct lane_key){.kind = LANE_OTHER,
                                                   .device = (int32_t)m->device,
                                                   .name = capture_intern(m->cap, name)});
 }
 
-static strid shape_of(struct import *m, uint32_t site, unsigned first)
+static strid shape_of(struct reader *m, uint32_t site, unsigned first)
 {
     char text[72];
 
@@ -138,7 +133,7 @@ static strid shape_of(struct import *m, uint32_t site, unsigned first)
     return capture_intern(m->cap, str_of(text));
 }
 
-static attr_run kernel_set(struct import *m, uint32_t site, struct str plain)
+static attr_run kernel_set(struct reader *m, uint32_t site, struct str plain)
 {
     struct capture *cap = m->cap;
     struct attr list[12];
@@ -167,7 +162,7 @@ static attr_run kernel_set(struct import *m, uint32_t site, struct str plain)
     return attrs_set(&cap->attrs, list, n);
 }
 
-static void know_kernel(struct import *m, uint32_t number, struct site *s)
+static void know_kernel(struct reader *m, uint32_t number, struct site *s)
 {
     struct str name = gpu_trace_string(&m->t, field(m, number, KERNEL_NAME));
     struct str plain = mangled_plain(name);
@@ -187,7 +182,7 @@ static const char *memory_kind(uint64_t kind)
 }
 
 /* Copies and fills carry the names that PyTorch gives them. */
-static void know_copy(struct import *m, uint32_t number, struct site *s)
+static void know_copy(struct reader *m, uint32_t number, struct site *s)
 {
     static const char *const kinds[] = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
                                         "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
@@ -219,7 +214,7 @@ static struct str without_version(struct str name)
     return name;
 }
 
-static void know_call(struct import *m, uint32_t number, struct site *s)
+static void know_call(struct reader *m, uint32_t number, struct site *s)
 {
     struct str name = without_version(gpu_trace_string(&m->t, field(m, number, CALL_NAME)));
 
@@ -228,7 +223,7 @@ static void know_call(struct import *m, uint32_t number, struct site *s)
     s->kind = SLICE_RUNTIME;
 }
 
-static void know_sync(struct import *m, uint32_t number, struct site *s)
+static void know_sync(struct reader *m, uint32_t number, struct site *s)
 {
     static const char *const names[] = {"Sync", "Event Sync", "Stream Wait Event", "Stream Sync",
                                         "Context Sync"};
@@ -247,7 +242,7 @@ static void know_sync(struct import *m, uint32_t number, struct site *s)
     s->set = attrs_set(&cap->attrs, list, n);
 }
 
-static void know_overhead(struct import *m, uint32_t number, struct site *s)
+static void know_overhead(struct reader *m, uint32_t number, struct site *s)
 {
     static const char *const names[] = {"Buffer Flush",
                                         "Instrumentation",
@@ -269,7 +264,7 @@ static void know_overhead(struct import *m, uint32_t number, struct site *s)
 
 /* The site of a record, worked out when it is met first; NULL when it is lost or of another
  * device. */
-static const struct site *site_at(struct import *m, uint32_t number)
+static const struct site *site_at(struct reader *m, uint32_t number)
 {
     struct site *s = &m->sites[number < m->t.sites.n ? number : 0];
 
@@ -309,26 +304,23 @@ static const struct site *site_at(struct import *m, uint32_t number)
 /* ---- records ---- */
 
 /* False, and counted, when the times are of no use. */
-static bool has_times(struct import *m, const struct gpu_trace_event *e)
+static bool has_times(struct reader *m, const struct gpu_trace_event *e)
 {
-    struct where where = {.path = m->in->path};
-
-    if (e->start > 0 && e->duration >= 0 && e->duration <= longest_event) {
+    if (e->start > 0 && e->duration >= 0 && e->duration <= import_longest) {
         nanos end = nanos_add(e->start, e->duration);
         m->last = end > m->last ? end : m->last;
         return true;
     }
-    m->lost++;
     if (e->start == 0)
-        diag_add(m->in->diag, SEV_LOSS, "strata-trace.no-time", where,
-                 "record skipped: its times were not collected");
+        import_lose(m->i, import_file(m->i), "strata-trace.no-time",
+                    "record skipped: its times were not collected");
     else
-        diag_add(m->in->diag, SEV_LOSS, "strata-trace.bad-duration", where,
-                 "record skipped: its duration is negative or over 7 days");
+        import_lose(m->i, import_file(m->i), "strata-trace.bad-duration",
+                    "record skipped: its duration is negative or over 7 days");
     return false;
 }
 
-static uint32_t put(struct import *m, const struct gpu_trace_event *e, const struct site *s,
+static uint32_t put(struct reader *m, const struct gpu_trace_event *e, const struct site *s,
                     const struct attr *own, size_t n)
 {
     return capture_slice(m->cap, &(struct slice){
@@ -347,12 +339,12 @@ static bool is_linked(const struct gpu_trace_event *e)
     return e->correlation > 0 && e->correlation <= UINT32_MAX;
 }
 
-static struct attr link_attr(struct import *m, const struct gpu_trace_event *e)
+static struct attr link_attr(struct reader *m, const struct gpu_trace_event *e)
 {
     return attr_int(capture_key(m->cap, KEY_LINK), e->correlation);
 }
 
-static void put_work(struct import *m, const struct gpu_trace_event *e, const struct site *s)
+static void put_work(struct reader *m, const struct gpu_trace_event *e, const struct site *s)
 {
     struct attr own[6];
     size_t n = 0, x = 0;
@@ -375,7 +367,7 @@ static void put_work(struct import *m, const struct gpu_trace_event *e, const st
         vec_push(&m->works, ((struct link){(uint32_t)e->correlation, slice}));
 }
 
-static void put_call(struct import *m, const struct gpu_trace_event *e, const struct site *s)
+static void put_call(struct reader *m, const struct gpu_trace_event *e, const struct site *s)
 {
     struct attr own[2] = {link_attr(m, e)};
     size_t n = 1;
@@ -401,15 +393,14 @@ static const uint8_t kinds[TRACE_TAGS] = {
 
 static void take_event(void *ctx, const struct gpu_trace_event *e)
 {
-    struct import *m = ctx;
+    struct reader *m = ctx;
     struct attr link;
 
     if (kinds[e->tag] == 0)
         return;
     if (gpu_trace_kind(&m->t, e->site) != kinds[e->tag]) {
-        m->lost++;
-        diag_add(m->in->diag, SEV_LOSS, "strata-trace.no-site", (struct where){.path = m->in->path},
-                 "record skipped: what it is about was in a damaged block");
+        import_lose(m->i, import_file(m->i), "strata-trace.no-site",
+                    "record skipped: what it is about was in a damaged block");
         return;
     }
     const struct site *s = site_at(m, e->site);
@@ -446,7 +437,7 @@ static void take_event(void *ctx, const struct gpu_trace_event *e)
 /* Pages that were read are given back now and then: a large file is not kept in memory. */
 static void take_block(void *ctx, size_t end)
 {
-    struct import *m = ctx;
+    struct reader *m = ctx;
 
     if (m->map == NULL || end - m->dropped_to < DROP_STEP)
         return;
@@ -457,7 +448,7 @@ static void take_block(void *ctx, size_t end)
 /* ---- what needs all records ---- */
 
 /* Launches of whole graphs whose kernels were recorded too would count twice. */
-static void put_graphs(struct import *m)
+static void put_graphs(struct reader *m)
 {
     struct capture *cap = m->cap;
     struct attr set[2] = {
@@ -482,9 +473,8 @@ static void put_graphs(struct import *m)
         n++;
     }
     if (n > 0)
-        diag_add(m->in->diag, SEV_WARN, "strata-trace.graph-level",
-                 (struct where){.path = m->in->path},
-                 "%zu launches of whole graphs; the kernels inside are not listed", n);
+        import_tell(m->i, SEV_WARN, "strata-trace.graph-level",
+                    "%zu launches of whole graphs; the kernels inside are not listed", n);
 }
 
 static int by_id(const void *a, const void *b)
@@ -498,7 +488,7 @@ static int by_id(const void *a, const void *b)
     return x->order < y->order ? -1 : 1;
 }
 
-static void put_range(struct import *m, const struct marker *begin, nanos end)
+static void put_range(struct reader *m, const struct marker *begin, nanos end)
 {
     struct capture *cap = m->cap;
     enum mark_source source;
@@ -524,10 +514,9 @@ static void put_range(struct import *m, const struct marker *begin, nanos end)
 }
 
 /* A range is two records of one number; one that the program was killed in ends with the trace. */
-static void put_ranges(struct import *m)
+static void put_ranges(struct reader *m)
 {
     enum { MOMENT = 1, BEGINS = 2, ENDS = 4 };
-    struct where where = {.path = m->in->path};
 
     if (m->markers.n > 1)
         qsort(m->markers.at, m->markers.n, sizeof(*m->markers.at), by_id);
@@ -541,8 +530,8 @@ static void put_ranges(struct import *m)
                            (field(m, a[1].site, MARK_FLAGS) & ENDS) != 0;
             put_range(m, a, has_end ? a[1].at : m->last);
             if (!has_end)
-                diag_add(m->in->diag, SEV_NOTE, "strata-trace.open-range", where,
-                         "a range had not ended when the recording did");
+                import_tell(m->i, SEV_NOTE, "strata-trace.open-range",
+                            "a range had not ended when the recording did");
             i += has_end;
         }
     }
@@ -570,7 +559,7 @@ static size_t highest(const struct link *at, size_t n, size_t most)
 }
 
 /* One arrow to every piece of work, from the runtime call of its correlation, else the driver's. */
-static void join(struct import *m)
+static void join(struct reader *m)
 {
     enum { SPARE = 1 << 16, SPREAD = 4 };
     size_t limit = (m->calls.n + m->driver_calls.n) * SPREAD + SPARE;
@@ -601,7 +590,7 @@ static void join(struct import *m)
 
 static void take_record(void *ctx, const struct gpu_trace_record *r)
 {
-    struct import *m = ctx;
+    struct reader *m = ctx;
     struct capture *cap = m->cap;
     char text[96];
 
@@ -617,10 +606,9 @@ static void take_record(void *ctx, const struct gpu_trace_record *r)
             nanos_sub(trace_unzigzag(r->numbers[0]), trace_unzigzag(r->numbers[3]));
         m->mono_to_unix = nanos_sub(trace_unzigzag(r->numbers[0]), trace_unzigzag(r->numbers[2]));
     } else if (r->tag == TRACE_NOTE) {
-        diag_add(m->in->diag, SEV_NOTE, "strata-trace.note", (struct where){.path = m->in->path},
-                 "the recorder noted %.*s: %.*s",
-                 STR_ARGS(str_part(gpu_trace_string(&m->t, r->numbers[0]), 0, 40)),
-                 STR_ARGS(str_part(gpu_trace_string(&m->t, r->numbers[2]), 0, 300)));
+        import_tell(m->i, SEV_NOTE, "strata-trace.note", "the recorder noted %.*s: %.*s",
+                    STR_ARGS(str_part(gpu_trace_string(&m->t, r->numbers[0]), 0, 40)),
+                    STR_ARGS(str_part(gpu_trace_string(&m->t, r->numbers[2]), 0, 300)));
     } else if (r->tag == TRACE_INFO) {
         struct str key = gpu_trace_string(&m->t, r->numbers[0]);
         struct str value = str_part(gpu_trace_string(&m->t, r->numbers[1]), 0, 64);
@@ -637,7 +625,7 @@ static void take_record(void *ctx, const struct gpu_trace_record *r)
 
 /* The time of day may be set while a program runs; the monotonic clock tells. Clocks that are only
  * slowed or sped up differ by 0.05 % at most. */
-static void take_clocks(struct import *m)
+static void take_clocks(struct reader *m)
 {
     nanos elapsed = nanos_sub(m->last_mono, m->first_mono);
     nanos jump = nanos_sub(nanos_sub(m->last_real, m->first_real), elapsed);
@@ -646,14 +634,14 @@ static void take_clocks(struct import *m)
     if (m->is_mono)
         m->cap->clock.to_unix = m->mono_to_unix;
     else if (elapsed >= 0 && (jump > least || jump < -least))
-        diag_add(m->in->diag, SEV_WARN, "strata-trace.clock-set",
-                 (struct where){.path = m->in->path},
-                 "the clock was set by %+.3f ms while the program ran: times before and after do "
-                 "not fit together; --clock-source mono records with one that is never set",
-                 (double)jump / 1e6);
+        import_tell(
+            m->i, SEV_WARN, "strata-trace.clock-set",
+            "the clock was set by %+.3f ms while the program ran: times before and after do "
+            "not fit together; --clock-source mono records with one that is never set",
+            (double)jump / 1e6);
 }
 
-static void take_devices(struct import *m)
+static void take_devices(struct reader *m)
 {
     struct facts *facts = &m->cap->facts;
 
@@ -691,21 +679,20 @@ static size_t find_devices(const struct gpu_trace *t, int64_t *list, size_t most
 
 /* ---- the whole ---- */
 
-static void choose_device(struct import *m)
+static void choose_device(struct reader *m)
 {
     int64_t list[DEVICES_MOST];
     size_t n = find_devices(&m->t, list, DEVICES_MOST);
-    int64_t asked = m->in->options != NULL ? m->in->options->device : NO_DEVICE;
+    int64_t asked = import_device(m->i);
 
     m->device = asked >= 0 ? asked : n > 0 ? list[0] : NO_DEVICE;
     if (asked < 0 && n > 1)
-        diag_add(m->in->diag, SEV_WARN, "strata-trace.several-devices",
-                 (struct where){.path = m->in->path},
-                 "%zu devices; only device %lld is read, others with --device", n,
-                 (long long)m->device);
+        import_tell(m->i, SEV_WARN, "strata-trace.several-devices",
+                    "%zu devices; only device %lld is read, others with --device", n,
+                    (long long)m->device);
 }
 
-static void import_all(struct import *m)
+static void import_all(struct reader *m)
 {
     struct capture *cap = m->cap;
     uint64_t works = m->t.tags[TRACE_KERNEL] + m->t.tags[TRACE_COPY] + m->t.tags[TRACE_FILL];
@@ -748,22 +735,21 @@ static enum status open_text(const struct input_file *in, struct mapfile *map, s
     return ST_OK;
 }
 
-static enum status read_strata_trace(const struct input_file *in, struct capture *cap)
+static enum status read_strata_trace(struct import *i)
 {
-    struct import m = {.in = in, .cap = cap};
+    struct reader m = {.i = i, .cap = i->cap};
     struct mapfile map;
     struct str text;
 
-    TRY(open_text(in, &map, &text));
-    m.map = in->text.at == NULL ? &map : NULL;
-    enum status st = gpu_trace_open(&m.t, in->path, text, in->diag);
+    TRY(open_text(i->in, &map, &text));
+    m.map = i->in->text.at == NULL ? &map : NULL;
+    enum status st = gpu_trace_open(&m.t, i->in->path, text, i->in->diag);
     if (st == ST_OK)
         import_all(&m);
-    capture_source(cap, (struct source){.path = in->path,
-                                        .format = input_strata_trace.name,
-                                        .bytes = text.n,
-                                        .rows = m.t.records,
-                                        .lost = m.lost + m.t.lost + m.t.dropped});
+    i->is_kept = true;
+    i->bytes = text.n;
+    i->rows = m.t.records;
+    i->lost += m.t.lost + m.t.dropped;
     gpu_trace_close(&m.t);
     mapfile_close(&map);
     return st;

@@ -28,9 +28,9 @@ static bool claims(struct str name)
     return middle.n > 0;
 }
 
-static enum status read_trace_view(const struct input_file *in, struct capture *cap)
+static enum status read_trace_view(struct import *i)
 {
-    return trace_read(in, cap, TRACE_ASCEND, input_trace_view.name);
+    return trace_read(i, TRACE_ASCEND, input_trace_view.name);
 }
 
 const struct input_format input_trace_view = {

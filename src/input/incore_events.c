@@ -1,10 +1,10 @@
+/* Events of an in-core trace into slices, pairs and arrows; what their text looks like. */
 #include "input/incore_events.h"
 
 #include <stdlib.h>
 
 #include "base/event_json.h"
 #include "base/hash.h"
-#include "capture/capture.h"
 
 enum {
     MAX_ARGS = 24,
@@ -48,8 +48,8 @@ struct end {
 
 struct reader {
     const struct incore_text *t;
+    struct import *i;
     struct capture *cap;
-    struct incore_count *count;
     struct json json;
     struct arena arena; /* texts of one event */
     struct hash lanes;  /* process and name -> lane */
@@ -65,7 +65,7 @@ struct reader {
 
 static struct where place(const struct reader *r, uint64_t offset)
 {
-    return (struct where){.path = r->t->in->path, .byte = r->t->offset + offset + 1};
+    return import_byte(r->i, r->t->offset + offset);
 }
 
 /* ---- one event ---- */
@@ -125,9 +125,16 @@ static bool take_event(struct reader *r, struct event *e)
 
 static void lose(struct reader *r, const struct event *e, const char *code, const char *why)
 {
-    r->count->lost++;
-    diag_add(r->t->in->diag, SEV_LOSS, code, place(r, e->offset), "event '%.*s' skipped: %s",
-             STR_ARGS(e->name), why);
+    import_lose(r->i, place(r, e->offset), code, "event '%.*s' skipped: %s", STR_ARGS(e->name),
+                why);
+}
+
+static void lose_many(struct reader *r, const char *code, uint64_t n, const char *what)
+{
+    if (n == 0)
+        return;
+    r->i->lost += n - 1;
+    import_lose(r->i, place(r, 0), code, "%llu %s", (unsigned long long)n, what);
 }
 
 /* ---- lanes ---- */
@@ -231,7 +238,7 @@ static void add_slice(struct reader *r, struct slice slice)
     slice.kind = kind_of(capture_text(cap, cap->lanes.at[slice.lane].key.name),
                          capture_text(cap, slice.name));
     capture_slice(r->cap, &slice);
-    r->count->events++;
+    r->i->rows++;
 }
 
 static void add_whole(struct reader *r, const struct event *e, lane_id lane, nanos ts)
@@ -321,7 +328,7 @@ static void add_samples(struct reader *r, const struct event *e, nanos ts)
                                           capture_intern(cap, e->name),
                                           capture_intern(cap, e->args[i].key)),
                            ts, value);
-    r->count->events++;
+    r->i->rows++;
 }
 
 static void name_pipe(struct reader *r, const struct event *e)
@@ -470,11 +477,8 @@ static void add_flows(struct reader *r)
         }
     }
     lost += begun > joined ? begun - joined : 0;
-    r->count->lost += lost;
-    if (lost > 0)
-        diag_add(r->t->in->diag, SEV_LOSS, "incore.unbound", place(r, 0),
-                 "%llu ends of arrows have no other end, or no slice to stand at",
-                 (unsigned long long)lost);
+    lose_many(r, "incore.unbound", lost,
+              "ends of arrows have no other end, or no slice to stand at");
     hash_free(&begins);
     vec_free(&stops.list);
 }
@@ -485,18 +489,14 @@ static void count_open(struct reader *r)
 
     for (size_t i = 0; i < r->open.n; i++)
         open += !r->open.at[i].is_closed;
-    r->count->lost += open;
-    if (open > 0)
-        diag_add(r->t->in->diag, SEV_LOSS, "incore.unpaired", place(r, 0),
-                 "%llu events that begin something have no end", (unsigned long long)open);
+    lose_many(r, "incore.unpaired", open, "events that begin something have no end");
 }
 
 /* ---- the document ---- */
 
 static void damaged(struct reader *r, uint64_t at, const char *what)
 {
-    r->count->lost++;
-    diag_add(r->t->in->diag, SEV_LOSS, "incore.damaged", place(r, at), "%s", what);
+    import_lose(r->i, place(r, at), "incore.damaged", "%s", what);
 }
 
 static void read_events(struct reader *r)
@@ -536,7 +536,7 @@ static enum status read_document(struct reader *r)
         const char *why = j->token == JSON_ERROR ? j->error : "no list of events";
         size_t border = json_border(r->t->text, 0, marker, &is_cut);
         if (border == r->t->text.n || is_cut)
-            return diag_fail(r->t->in->diag, ST_FORMAT, "incore.no-events", place(r, at),
+            return diag_fail(r->i->in->diag, ST_FORMAT, "incore.no-events", place(r, at),
                              "%.*s%s%s", STR_ARGS(what), what.n > 0 ? ": " : "", why);
         damaged(r, at, why);
         json_begin_inside(j, JSON_LENIENT, border);
@@ -546,15 +546,15 @@ static enum status read_document(struct reader *r)
     return ST_OK;
 }
 
-enum status incore_events(const struct incore_text *t, struct capture *cap,
-                          struct incore_count *count)
+enum status incore_events(const struct incore_text *t)
 {
     struct reader *r = mem_grow(NULL, sizeof(*r), 1);
+    struct capture *cap = t->i->cap;
 
     memset(r, 0, sizeof(*r));
     r->t = t;
+    r->i = t->i;
     r->cap = cap;
-    r->count = count;
     r->first = cap->slices.n;
     r->key_pc = capture_intern(cap, S("pc_addr"));
     r->key_code = capture_intern(cap, S("code"));

@@ -2,10 +2,12 @@
 
 #include <stdlib.h>
 
+#include "base/cancel.h"
 #include "base/pool.h"
 #include "base/utf16.h"
 #include "capture/cut.h"
 #include "capture/fleet.h"
+#include "input/import.h"
 #include "input/load.h"
 #include "input/spool.h"
 
@@ -26,6 +28,38 @@ static const struct input_format *format_named(struct str name)
 const struct input_format *input_format_at(size_t i)
 {
     return i < ARRAY_LEN(formats) ? formats[i] : NULL;
+}
+
+bool input_claims(const struct input_format *format, struct str name)
+{
+    struct str rest = str_of(format->looks_for), one;
+    bool is_one = false;
+
+    if (format->claims != NULL)
+        return format->claims(name);
+    while (str_split(&rest, ',', &one))
+        is_one = is_one || str_equal(str_trim(one), name);
+    return is_one;
+}
+
+int input_probe(const struct input_format *format, const struct probe *p)
+{
+    return format->probe != NULL ? format->probe(p) : import_table_probe(format->table, p);
+}
+
+enum status input_read(const struct input_format *format, const struct input_file *in,
+                       struct capture *cap)
+{
+    struct import i = {.in = in, .cap = cap, .bytes = in->text.n};
+    enum status st = format->read(&i);
+
+    if ((st == ST_OK || i.is_kept) && !i.is_recorded)
+        capture_source(cap, (struct source){.path = in->path,
+                                            .format = format->name,
+                                            .bytes = i.bytes,
+                                            .rows = i.rows,
+                                            .lost = i.lost});
+    return st == ST_OK && cancelled() ? ST_CANCELLED : st;
 }
 
 /* A kernel table whose columns a spreadsheet has parted by something else. */
@@ -92,7 +126,7 @@ enum status input_pick(const struct probe *p, const char *format, struct diag *d
         return ST_OK;
     }
     for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
-        int score = formats[i]->probe(p);
+        int score = input_probe(formats[i], p);
         if (score > best_score) {
             best = formats[i];
             best_score = score;

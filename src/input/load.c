@@ -25,7 +25,7 @@ static enum status read_text(const struct bundle_file *file, struct input_file *
     if (gz_is(map.text))
         st = gz_read_all(map.text, UNPACKED_MAX, file->path, in->diag, &scratch, &in->text);
     if (st == ST_OK)
-        st = file->format->read(in, cap);
+        st = input_read(file->format, in, cap);
     arena_free(&scratch);
     mapfile_close(&map);
     return st;
@@ -60,7 +60,7 @@ static enum status read_file(const struct bundle *b, size_t i, size_t n_parts,
     for (size_t k = 0; k < n_parts; k++)
         parts[k] = b->files[i + 1 + k].path;
 
-    return file->format->streams ? file->format->read(&in, cap) : read_text(file, &in, cap);
+    return file->format->streams ? input_read(file->format, &in, cap) : read_text(file, &in, cap);
 }
 
 /* What a failed file has told, as a loss of the whole. */

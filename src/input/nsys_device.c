@@ -198,8 +198,8 @@ static strid kernel_name(struct nsys *s, const struct db_rows *rows)
         name = nsys_name(s, rows, K_MANGLED);
     if (name != 0)
         return name;
-    diag_add(s->in->diag, SEV_WARN, "nsys.no-name", (struct where){.path = s->in->path},
-             "row %llu of %s has no name", (unsigned long long)rows->n, rows->table);
+    import_tell(s->i, SEV_WARN, "nsys.no-name", "row %llu of %s has no name",
+                (unsigned long long)rows->n, rows->table);
     return capture_intern(s->cap, S("unnamed kernel"));
 }
 
@@ -315,9 +315,9 @@ static void read_graphs(struct nsys *s)
         put_work(s, &w);
     }
     if (s->works.n > before)
-        diag_add(s->in->diag, SEV_WARN, "nsys.graph-level", (struct where){.path = s->in->path},
-                 "%zu launches of whole graphs; the kernels inside are not listed",
-                 s->works.n - before);
+        import_tell(s->i, SEV_WARN, "nsys.graph-level",
+                    "%zu launches of whole graphs; the kernels inside are not listed",
+                    s->works.n - before);
 }
 
 static int by_begin(const void *a, const void *b, void *ctx)

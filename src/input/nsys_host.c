@@ -140,7 +140,7 @@ static bool take_range(struct nsys *s, const struct db_rows *rows, struct slice 
 
     db_i64(rows, 5, &type);
     if (type == NVTX_MARK && !db_i64(rows, 1, &end)) {
-        s->rows++;
+        s->i->rows++;
         return db_i64(rows, 0, &slice->begin);
     }
     if (type != NVTX_MARK && type != NVTX_PUSH_POP && type != NVTX_START_END)

@@ -501,11 +501,14 @@ static enum status read_parts(struct reader *r, const struct input_file *in,
     return st == ST_CANCELLED ? st : ST_OK;
 }
 
-enum status trace_read_cut(const struct input_file *in, struct capture *cap,
-                           enum trace_dialect dialect, const char *format, struct trace_cut cut)
+enum status trace_read_cut(struct import *i, enum trace_dialect dialect, const char *format,
+                           struct trace_cut cut)
 {
+    const struct input_file *in = i->in;
+    struct capture *cap = i->cap;
     struct reader r = {.in = in, .cut = cut};
 
+    i->is_recorded = true;
     trace_merge_init(&r.merge, in, cap, dialect);
     trace_facts_init(&r.facts);
     enum status st = read_part(&r, dialect);
@@ -529,15 +532,15 @@ enum status trace_read_cut(const struct input_file *in, struct capture *cap,
     return st;
 }
 
-enum status trace_read(const struct input_file *in, struct capture *cap, enum trace_dialect dialect,
-                       const char *format)
+enum status trace_read(struct import *i, enum trace_dialect dialect, const char *format)
 {
+    struct str text = i->in->text;
     struct trace_cut cut = {PIECE, REACH};
 
     /* Texts in memory are small; they are cut as well, so that tests and fuzzers meet borders. */
-    if (in->text.at != NULL && in->text.n / 4 < PIECE)
-        cut = (struct trace_cut){in->text.n / 4 + 64, 256};
-    return trace_read_cut(in, cap, dialect, format, cut);
+    if (text.at != NULL && text.n / 4 < PIECE)
+        cut = (struct trace_cut){text.n / 4 + 64, 256};
+    return trace_read_cut(i, dialect, format, cut);
 }
 
 static bool has(struct str head, struct str word)
