@@ -1,4 +1,4 @@
-/* Devices of a database, times of its rows, opening and closing it. */
+/* The devices that tables of work name, and which of them is read. */
 #include "input/db_devices.h"
 
 #include "base/cancel.h"
@@ -75,37 +75,4 @@ int64_t db_devices_choose(const struct db_devices *list, const struct input_file
                  "%zu devices in one file; only device %lld is read", list->n,
                  (long long)list->at[0]);
     return list->n > 0 ? list->at[0] : -1;
-}
-
-enum status db_import_open(struct import *i, struct db *db)
-{
-    TRY(db_open(db, i->in->path, i->in->text, i->in->diag));
-    i->bytes = db->bytes;
-    i->is_kept = true;
-    return ST_OK;
-}
-
-void db_import_close(struct import *i, struct db *db)
-{
-    i->lost += db->damages;
-    db_close(db);
-}
-
-bool db_times(struct import *i, const struct db_rows *rows, size_t begin, size_t end,
-              const struct db_times_codes *codes, nanos *out, nanos *dur)
-{
-    bool has_time = false;
-    nanos until;
-
-    if (db_i64(rows, begin, out) && db_i64(rows, end, &until)) {
-        has_time = true;
-        *dur = nanos_sub(until, *out);
-        if (*dur >= 0 && *dur <= import_longest)
-            return true;
-    }
-    import_lose(i, import_file(i), has_time ? codes->bad_duration : codes->no_time,
-                has_time ? "row %llu of %s skipped: its duration is negative or over 7 days"
-                         : "row %llu of %s skipped: no start or no end",
-                (unsigned long long)rows->n, rows->table);
-    return false;
 }

@@ -1,5 +1,5 @@
 /*
- * db_devices - whose work a database holds, and what else importers of databases share.
+ * db_devices - whose work a database holds.
  *
  * A capture is one device. Databases can hold several, so whoever loads one may ask which, and read
  * each through options->device.
@@ -30,18 +30,5 @@ void db_devices_find(struct db *db, struct db_devices *out);
  * that others were left out. */
 int64_t db_devices_choose(const struct db_devices *list, const struct input_file *in,
                           const char *code);
-
-/* Opens the file of an import, whose source then counts whatever becomes of it; and closes it,
- * with scans that ended early among the losses. */
-enum status db_import_open(struct import *i, struct db *db);
-void db_import_close(struct import *i, struct db *db);
-
-/* Begin and end columns of a row as begin and duration; false, and a loss under one of these codes,
- * when they are of no use. */
-struct db_times_codes {
-    const char *no_time, *bad_duration;
-};
-bool db_times(struct import *i, const struct db_rows *rows, size_t begin, size_t end,
-              const struct db_times_codes *codes, nanos *out, nanos *dur);
 
 #endif

@@ -62,3 +62,33 @@ void import_table_rows(struct import *i, const struct import_table *t, struct cs
             import_lose(i, import_line(i, csv->line), t->bad_row.code, "%s", t->bad_row.text);
     }
 }
+
+enum status import_db_open(struct import *i, struct db *db)
+{
+    TRY(db_open(db, i->in->path, i->in->text, i->in->diag));
+    i->bytes = db->bytes;
+    i->is_kept = true;
+    return ST_OK;
+}
+
+void import_db_close(struct import *i, struct db *db)
+{
+    i->lost += db->damages;
+    db_close(db);
+}
+
+bool import_db_times(struct import *i, const struct db_rows *rows, nanos begin, nanos end,
+                     const struct import_db_codes *codes, struct slice *out)
+{
+    bool has_time = begin != DB_NONE && end != DB_NONE;
+
+    out->begin = begin;
+    out->dur = nanos_sub(end, begin);
+    if (has_time && out->dur >= 0 && out->dur <= import_longest)
+        return true;
+    import_lose(i, import_file(i), has_time ? codes->bad_duration : codes->no_time,
+                has_time ? "row %llu of %s skipped: its duration is negative or over 7 days"
+                         : "row %llu of %s skipped: no start or no end",
+                (unsigned long long)rows->n, rows->table);
+    return false;
+}

@@ -1,11 +1,12 @@
 /*
  * import - what importers do alike: count rows and losses, tell a loss with its place, read a table
- * of comma-separated values row by row.
+ * of comma-separated values row by row, open a database.
  */
 #ifndef STRATA_INPUT_IMPORT_H
 #define STRATA_INPUT_IMPORT_H
 
 #include "base/csv.h"
+#include "base/db.h"
 #include "capture/capture.h"
 #include "input/input.h"
 
@@ -82,5 +83,18 @@ int import_table_probe(const struct import_table *t, const struct probe *p);
 /* Opens the text and checks the header; then takes all rows. */
 enum status import_table_open(struct import *i, const struct import_table *t, struct csv *csv);
 void import_table_rows(struct import *i, const struct import_table *t, struct csv *csv, void *ctx);
+
+/* Opens the database of an import, whose source then counts whatever becomes of it; and closes it,
+ * with scans that ended early among the losses. */
+enum status import_db_open(struct import *i, struct db *db);
+void import_db_close(struct import *i, struct db *db);
+
+/* Begin and end of a row, DB_NONE where it has none, as begin and duration. False, and a loss under
+ * one of these codes, when they are of no use. */
+struct import_db_codes {
+    const char *no_time, *bad_duration;
+};
+bool import_db_times(struct import *i, const struct db_rows *rows, nanos begin, nanos end,
+                     const struct import_db_codes *codes, struct slice *out);
 
 #endif

@@ -9,8 +9,6 @@
 #include "input/db_devices.h"
 #include "input/db_probe.h"
 
-#include <stdio.h>
-
 /* Tables that only Ascend exports have; one is enough to know the kind. */
 static const struct str typical_tables[] = {
     S_INIT("TASK"),        S_INIT("CANN_API"),    S_INIT("COMMUNICATION_OP"),
@@ -35,35 +33,25 @@ static int probe(const struct probe *p)
     return is_ascend_name(p->name) ? 95 : db_probe(p, &strings, 1) ? 90 : 0;
 }
 
-bool ascend_db_times(struct ascend_db *a, const struct db_rows *rows, size_t begin, size_t end,
+bool ascend_db_times(struct ascend_db *a, const struct db_rows *rows, nanos begin, nanos end,
                      struct slice *out)
 {
-    static const struct db_times_codes codes = {"ascend-db.no-time", "ascend-db.bad-duration"};
+    static const struct import_db_codes codes = {"ascend-db.no-time", "ascend-db.bad-duration"};
 
-    return db_times(a->i, rows, begin, end, &codes, &out->begin, &out->dur);
+    return import_db_times(a->i, rows, begin, end, &codes, out);
 }
 
-strid ascend_db_name(struct ascend_db *a, const struct db_rows *rows, size_t column)
+strid ascend_db_name(struct ascend_db *a, const struct db_rows *rows, struct db_name name)
 {
-    char text[32];
-    int64_t id;
-
-    if (!db_i64(rows, column, &id))
-        return capture_intern(a->cap, db_text(rows, column));
-    strid name = db_strings_intern(&a->strings, a->cap, id);
-    if (name != 0)
-        return name;
+    if (name.id == DB_NONE)
+        return capture_intern(a->cap, name.text);
+    strid id = db_strings_intern(&a->strings, a->cap, name.id);
+    if (id != 0)
+        return id;
     import_tell(a->i, SEV_WARN, "ascend-db.no-name",
-                "%s uses string %lld, which STRING_IDS does not have", rows->table, (long long)id);
-    snprintf(text, sizeof(text), "#%lld", (long long)id);
-    return capture_intern(a->cap, str_of(text));
-}
-
-bool ascend_db_connection(const struct db_rows *rows, size_t column, int64_t *out)
-{
-    enum { NONE = -1 };
-
-    return db_i64(rows, column, out) && *out != NONE && *out != UINT32_MAX;
+                "%s uses string %lld, which STRING_IDS does not have", rows->table,
+                (long long)name.id);
+    return capture_intern_format(a->cap, "#%lld", (long long)name.id);
 }
 
 /* ---- facts ---- */
@@ -135,13 +123,12 @@ static void read_meta(struct ascend_db *a)
 
     db_rows_open(&rows, &a->db, "META_DATA", columns, ARRAY_LEN(columns));
     while (db_rows_next(&rows)) {
-        char version[64];
         struct str name = db_text(&rows, 0), value = db_text(&rows, 1);
         if (str_equal(name, S("distributed_args"))) {
             read_arguments(a, value);
         } else if (str_equal(name, S("SCHEMA_VERSION")) && value.n < 32) {
-            snprintf(version, sizeof(version), "database schema %.*s", STR_ARGS(value));
-            cap->facts.producer = capture_intern(cap, str_of(version));
+            cap->facts.producer =
+                capture_intern_format(cap, "database schema %.*s", STR_ARGS(value));
         }
     }
 }
@@ -228,13 +215,13 @@ static enum status read_ascend_db(struct import *i)
     enum status st = ST_OK;
 
     a.busy_copies = i->in->options != NULL && i->in->options->busy_copies;
-    TRY(db_import_open(i, &a.db));
+    TRY(import_db_open(i, &a.db));
     if (holds_events(&a.db))
         read_all(&a);
     else
         st = import_refuse(i, import_file(i), "ascend-db.no-tables",
                            "a database without tasks, calls or collectives");
-    db_import_close(i, &a.db);
+    import_db_close(i, &a.db);
     return st;
 }
 

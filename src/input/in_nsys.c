@@ -85,20 +85,18 @@ void nsys_numbers_free(struct nsys_numbers *list)
 
 /* ---- rows ---- */
 
-bool nsys_times(struct nsys *s, const struct db_rows *rows, size_t begin, size_t end, nanos *out,
-                nanos *dur)
+bool nsys_times(struct nsys *s, const struct db_rows *rows, nanos begin, nanos end,
+                struct slice *out)
 {
-    static const struct db_times_codes codes = {"nsys.no-time", "nsys.bad-duration"};
+    static const struct import_db_codes codes = {"nsys.no-time", "nsys.bad-duration"};
 
     s->i->rows++;
-    return db_times(s->i, rows, begin, end, &codes, out, dur);
+    return import_db_times(s->i, rows, begin, end, &codes, out);
 }
 
-strid nsys_name(struct nsys *s, const struct db_rows *rows, size_t column)
+strid nsys_name(struct nsys *s, int64_t id)
 {
-    int64_t id;
-
-    return db_i64(rows, column, &id) ? db_strings_intern(&s->strings, s->cap, id) : 0;
+    return id != DB_NONE ? db_strings_intern(&s->strings, s->cap, id) : 0;
 }
 
 /* ---- arrows ---- */
@@ -187,9 +185,9 @@ static void read_halves(struct nsys *s)
 
     diag_init(&own);
     in.diag = &own;
-    if (db_import_open(&import, &host.db) == ST_OK) {
+    if (import_db_open(&import, &host.db) == ST_OK) {
         pool_for(pool, 2, read_half, &(struct halves){s, &host});
-        db_import_close(&import, &host.db);
+        import_db_close(&import, &host.db);
         s->i->rows += import.rows;
         s->i->lost += import.lost;
     }
@@ -241,13 +239,13 @@ static enum status read_nsys(struct import *i)
     struct nsys s = {.i = i, .cap = i->cap, .device = NSYS_NONE};
     enum status st = ST_OK;
 
-    TRY(db_import_open(i, &s.db));
+    TRY(import_db_open(i, &s.db));
     if (is_export(&s.db))
         read_all(&s);
     else
         st = import_refuse(i, import_file(i), "nsys.no-tables",
                            "a database without the tables of an nsys export");
-    db_import_close(i, &s.db);
+    import_db_close(i, &s.db);
     return st;
 }
 

@@ -12,6 +12,7 @@
 #include "base/mangled.h"
 #include "base/mapfile.h"
 #include "input/classify.h"
+#include "input/gpu_names.h"
 #include "input/gpu_trace.h"
 #include "input/import.h"
 #include "input/step_name.h"
@@ -77,26 +78,20 @@ static uint64_t field(const struct reader *m, uint32_t site, unsigned number)
     return gpu_trace_field(&m->t, site, number);
 }
 
-static strid intern_number(struct capture *cap, const char *before, uint64_t number)
-{
-    char text[64];
-
-    snprintf(text, sizeof(text), "%s%llu", before, (unsigned long long)number);
-    return capture_intern(cap, str_of(text));
-}
-
 static lane_id thread_lane(struct reader *m, uint64_t thread)
 {
     struct capture *cap = m->cap;
 
-    return capture_lane(cap, (struct lane_key){
-                                 .kind = LANE_THREAD,
-                                 .device = NO_DEVICE,
-                                 .process = intern_number(cap, "process ", m->t.process),
-                                 .name = intern_number(cap, "Thread ", thread),
-                                 .pid = m->t.process,
-                                 .tid = (int64_t)thread,
-                             });
+    return capture_lane(
+        cap, (struct lane_key){
+                 .kind = LANE_THREAD,
+                 .device = NO_DEVICE,
+                 .process = capture_intern_format(m->cap, "process %llu",
+                                                  (unsigned long long)m->t.process),
+                 .name = capture_intern_format(m->cap, "Thread %llu", (unsigned long long)thread),
+                 .pid = m->t.process,
+                 .tid = (int64_t)thread,
+             });
 }
 
 static lane_id stream_lane(struct reader *m, uint32_t site)
@@ -109,10 +104,11 @@ static lane_id stream_lane(struct reader *m, uint32_t site)
         m->has_context = true;
         m->context = context;
     }
-    key.name =
-        stream == UINT32_MAX ? capture_intern(cap, S("N/A")) : intern_number(cap, "", stream);
+    key.name = stream == UINT32_MAX
+                   ? capture_intern(cap, S("N/A"))
+                   : capture_intern_format(m->cap, "%llu", (unsigned long long)stream);
     if (context != m->context)
-        key.process = intern_number(cap, "context ", context);
+        key.process = capture_intern_format(m->cap, "context %llu", (unsigned long long)context);
     return capture_lane(cap, key);
 }
 
@@ -125,12 +121,10 @@ static lane_id named_lane(struct reader *m, struct str name)
 
 static strid shape_of(struct reader *m, uint32_t site, unsigned first)
 {
-    char text[72];
-
-    snprintf(text, sizeof(text), "%llu,%llu,%llu", (unsigned long long)field(m, site, first),
-             (unsigned long long)field(m, site, first + 1),
-             (unsigned long long)field(m, site, first + 2));
-    return capture_intern(m->cap, str_of(text));
+    return capture_intern_format(m->cap, "%llu,%llu,%llu",
+                                 (unsigned long long)field(m, site, first),
+                                 (unsigned long long)field(m, site, first + 1),
+                                 (unsigned long long)field(m, site, first + 2));
 }
 
 static attr_run kernel_set(struct reader *m, uint32_t site, struct str plain)
@@ -173,50 +167,29 @@ static void know_kernel(struct reader *m, uint32_t number, struct site *s)
     s->set = kernel_set(m, number, plain);
 }
 
-static const char *memory_kind(uint64_t kind)
-{
-    static const char *const names[] = {"Unknown", "Pageable", "Pinned",        "Device",
-                                        "Array",   "Managed",  "Device Static", "Managed Static"};
-
-    return names[kind < ARRAY_LEN(names) ? kind : 0];
-}
-
 /* Copies and fills carry the names that PyTorch gives them. */
 static void know_copy(struct reader *m, uint32_t number, struct site *s)
 {
-    static const char *const kinds[] = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-                                        "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
     struct attr core = attr_text(capture_key(m->cap, KEY_CORE), capture_intern(m->cap, S("GPU")));
     uint64_t kind = field(m, number, COPY_KIND);
     char text[96];
 
     if (gpu_trace_kind(&m->t, number) == TRACE_SITE_FILL)
-        snprintf(text, sizeof(text), "Memset (%s)", memory_kind(field(m, number, FILL_MEMORY)));
+        snprintf(text, sizeof(text), "Memset (%s)",
+                 gpu_names_memory((int64_t)field(m, number, FILL_MEMORY)));
     else
-        snprintf(text, sizeof(text), "Memcpy %s (%s -> %s)",
-                 kinds[kind < ARRAY_LEN(kinds) ? kind : 0],
-                 memory_kind(field(m, number, COPY_FROM)), memory_kind(field(m, number, COPY_TO)));
+        snprintf(text, sizeof(text), "Memcpy %s (%s -> %s)", gpu_names_copy((int64_t)kind),
+                 gpu_names_memory((int64_t)field(m, number, COPY_FROM)),
+                 gpu_names_memory((int64_t)field(m, number, COPY_TO)));
     s->lane = stream_lane(m, number);
     s->name = capture_intern(m->cap, str_of(text));
     s->kind = SLICE_COPY;
     s->set = attrs_set(&m->cap->attrs, &core, 1);
 }
 
-/* "cudaLaunchKernel_v7000" is cudaLaunchKernel. */
-static struct str without_version(struct str name)
-{
-    size_t n = name.n;
-
-    while (n > 0 && name.at[n - 1] >= '0' && name.at[n - 1] <= '9')
-        n--;
-    if (n < name.n && n > 2 && name.at[n - 1] == 'v' && name.at[n - 2] == '_')
-        return str_part(name, 0, n - 2);
-    return name;
-}
-
 static void know_call(struct reader *m, uint32_t number, struct site *s)
 {
-    struct str name = without_version(gpu_trace_string(&m->t, field(m, number, CALL_NAME)));
+    struct str name = gpu_names_call(gpu_trace_string(&m->t, field(m, number, CALL_NAME)));
 
     s->lane = thread_lane(m, field(m, number, CALL_THREAD));
     s->name = capture_intern(m->cap, name.n > 0 ? name : S("unnamed call"));
@@ -225,8 +198,6 @@ static void know_call(struct reader *m, uint32_t number, struct site *s)
 
 static void know_sync(struct reader *m, uint32_t number, struct site *s)
 {
-    static const char *const names[] = {"Sync", "Event Sync", "Stream Wait Event", "Stream Sync",
-                                        "Context Sync"};
     uint64_t type = field(m, number, SYNC_TYPE), stream = field(m, number, PLACE_STREAM);
     struct capture *cap = m->cap;
     struct attr list[2];
@@ -237,7 +208,7 @@ static void know_sync(struct reader *m, uint32_t number, struct site *s)
     if (stream != UINT32_MAX)
         list[n++] = attr_int(capture_intern(cap, S("stream")), (int64_t)stream);
     s->lane = named_lane(m, S("Sync"));
-    s->name = capture_intern(cap, str_of(names[type < ARRAY_LEN(names) ? type : 0]));
+    s->name = capture_intern(cap, str_of(gpu_names_sync((int64_t)type)));
     s->kind = SLICE_WAIT;
     s->set = attrs_set(&cap->attrs, list, n);
 }
@@ -465,7 +436,8 @@ static void put_graphs(struct reader *m)
             continue;
         struct site s = {.kind = SLICE_COMPUTE,
                          .lane = stream_lane(m, e->site),
-                         .name = intern_number(cap, "CUDA graph ", e->extra[0]),
+                         .name = capture_intern_format(m->cap, "CUDA graph %llu",
+                                                       (unsigned long long)e->extra[0]),
                          .set = attrs_set(&cap->attrs, set, 2)};
         uint32_t slice = put(m, e, &s, own, 2);
         if (is_linked(e))
@@ -491,8 +463,6 @@ static int by_id(const void *a, const void *b)
 static void put_range(struct reader *m, const struct marker *begin, nanos end)
 {
     struct capture *cap = m->cap;
-    enum mark_source source;
-    int64_t number;
     struct str name = gpu_trace_string(&m->t, field(m, begin->site, MARK_NAME));
     struct slice slice = {
         .begin = begin->at,
@@ -502,14 +472,7 @@ static void put_range(struct reader *m, const struct marker *begin, nanos end)
         .kind = SLICE_ANNOTATION,
     };
 
-    if (step_name_parse(name, &source, &number)) {
-        slice.kind = SLICE_STEP;
-        vec_push(&cap->marks, ((struct mark){.source = source,
-                                             .name = slice.name,
-                                             .number = number,
-                                             .begin = begin->at,
-                                             .end = end}));
-    }
+    step_name_mark(cap, &slice, true);
     capture_slice(cap, &slice);
 }
 

@@ -1,6 +1,4 @@
 /* nsys: what the export says of the machine, the exporter and itself. */
-#include <stdio.h>
-
 #include "input/nsys_in.h"
 
 static void read_gpu(struct nsys *s)
@@ -33,15 +31,13 @@ static void read_named(struct nsys *s, const char *table, struct str name, const
 {
     static const char *const columns[] = {"name", "value"};
     struct db_rows rows;
-    char text[320];
 
     db_rows_open(&rows, &s->db, table, columns, ARRAY_LEN(columns));
     while (db_rows_next(&rows)) {
         struct str value = db_text(&rows, 1);
         if (*out != 0 || value.n == 0 || value.n > 256 || !str_equal(db_text(&rows, 0), name))
             continue;
-        snprintf(text, sizeof(text), "%s%.*s", prefix, STR_ARGS(value));
-        *out = capture_intern(s->cap, str_of(text));
+        *out = capture_intern_format(s->cap, "%s%.*s", prefix, STR_ARGS(value));
     }
 }
 

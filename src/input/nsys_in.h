@@ -122,11 +122,11 @@ uint32_t nsys_number(struct nsys_numbers *list, int64_t id);
 void nsys_numbers_free(struct nsys_numbers *list);
 
 /* Begin and end of a row; false, and counted, when they are of no use. */
-bool nsys_times(struct nsys *s, const struct db_rows *rows, size_t begin, size_t end, nanos *out,
-                nanos *dur);
+bool nsys_times(struct nsys *s, const struct db_rows *rows, nanos begin, nanos end,
+                struct slice *out);
 
-/* The text whose number stands in a column; 0: none. */
-strid nsys_name(struct nsys *s, const struct db_rows *rows, size_t column);
+/* The text of a number; 0: none. */
+strid nsys_name(struct nsys *s, int64_t id);
 
 /* What the export says of the machine, the exporter and itself. */
 void nsys_read_facts(struct nsys *s);
