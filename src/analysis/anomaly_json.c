@@ -10,31 +10,28 @@
 
 #include <stdio.h>
 
-/* What the contract calls a source, by the format that brought the kernels. */
-static struct str source_of(const struct capture *cap)
+/* What the contract calls a source, by the file that brought the kernels. */
+static const char *source_of(const struct capture *cap)
 {
-    static const struct {
-        const char *format, *source;
-    } names[] = {
-        {"kernel-details", "kernel_details"},
-        {"trace-view", "trace_view"},
-        {"ascend-db", "db"},
-        {"kineto", "kineto"},
-        {"nsys", "nsys"},
-        {"chrome-trace", "trace_view"},
+    static const char *const names[] = {
+        [SOURCE_KERNEL_TABLE] = "kernel_details",
+        [SOURCE_TRACE_VIEW] = "trace_view",
+        [SOURCE_DATABASE] = "db",
+        [SOURCE_KINETO] = "kineto",
+        [SOURCE_NSYS] = "nsys",
+        [SOURCE_CHROME] = "trace_view",
     };
 
-    for (size_t k = 0; k < ARRAY_LEN(names); k++)
+    for (enum source_kind kind = SOURCE_KERNEL_TABLE; kind <= SOURCE_CHROME; kind++)
         for (size_t i = 0; i < cap->sources.n; i++) {
-            const struct source *s = &cap->sources.at[i];
-            if (strcmp(s->format, names[k].format) != 0)
+            if (cap->sources.at[i].kind != kind)
                 continue;
-            struct str file = str_basename(str_of(s->path));
-            if (k == 0 && (str_starts(file, S("op_summary_")) || str_starts(file, S("task_time_"))))
-                return S("op_summary");
-            return str_of(names[k].source);
+            struct str file = str_basename(str_of(cap->sources.at[i].path));
+            bool is_summary =
+                str_starts(file, S("op_summary_")) || str_starts(file, S("task_time_"));
+            return kind == SOURCE_KERNEL_TABLE && is_summary ? "op_summary" : names[kind];
         }
-    return S("kernel_details");
+    return names[SOURCE_KERNEL_TABLE];
 }
 
 /* The code "kernel-details.field-count" is counted under "field_count". */
@@ -45,7 +42,7 @@ static void put_dropped(struct doc *d)
         const struct loss *loss = &d->cap->losses.at[i];
         const char *dot = strchr(loss->code, '.');
         char name[64];
-        if (dot == NULL || strncmp(loss->code, "kernel-details.", 15) != 0)
+        if (dot == NULL || !loss->is_kernel)
             continue;
         snprintf(name, sizeof(name), "%s", dot + 1);
         for (char *c = name; *c != '\0'; c++)
@@ -118,18 +115,17 @@ static void put_all_streams(struct doc *d)
 /* Rows of the kernel table that fitted its header; elsewhere the kernels that were read. */
 static uint64_t rows_read(const struct capture *cap)
 {
-    uint64_t rows = 0, misfits = 0;
+    uint64_t rows = 0;
     bool is_table = false;
 
-    for (size_t i = 0; i < cap->sources.n; i++)
-        if (strcmp(cap->sources.at[i].format, "kernel-details") == 0) {
-            rows += cap->sources.at[i].rows + cap->sources.at[i].lost;
-            is_table = true;
-        }
-    for (size_t i = 0; i < cap->losses.n; i++)
-        if (strcmp(cap->losses.at[i].code, "kernel-details.field-count") == 0)
-            misfits += cap->losses.at[i].count;
-    return is_table ? rows - misfits : cap->kernels_read;
+    for (size_t i = 0; i < cap->sources.n; i++) {
+        const struct source *s = &cap->sources.at[i];
+        if (s->kind != SOURCE_KERNEL_TABLE)
+            continue;
+        rows += s->rows + s->lost - s->misfits;
+        is_table = true;
+    }
+    return is_table ? rows : cap->kernels_read;
 }
 
 static void put_capture(struct doc *d)
@@ -144,7 +140,7 @@ static void put_capture(struct doc *d)
     json_put_object(&d->w, "capture");
     json_put_str(&d->w, "path", str_of(d->cap->name));
     json_put_str_or_null(&d->w, "kind", capture_text(d->cap, facts->kind));
-    json_put_str(&d->w, "source", source_of(d->cap));
+    json_put_text(&d->w, "source", source_of(d->cap));
     json_put_text(&d->w, "step_source", step_source_name(d->steps->source));
     doc_known(d, "rank", facts->rank);
     doc_known(d, "device", facts->device);

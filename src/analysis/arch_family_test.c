@@ -15,8 +15,7 @@ static const struct arch_op *only_op(void)
 static struct arch_op told(const char *name, bool gpu)
 {
     cap = capture_new();
-    if (gpu)
-        is_gpu();
+    cap->facts.vendor = gpu ? VENDOR_NVIDIA : VENDOR_ASCEND;
     add_on("1", name, 0, 10);
     struct arch_op op = *only_op();
     op.name = op.label = (struct str){0};

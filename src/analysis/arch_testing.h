@@ -40,7 +40,7 @@ static inline nanos add_row(nanos begin, const char *names)
 
 static inline void is_gpu(void)
 {
-    cap->facts.kind = capture_intern(cap, S("kineto"));
+    cap->facts.vendor = VENDOR_NVIDIA;
 }
 
 #endif

@@ -1,14 +1,12 @@
 #include "analysis/gaps.h"
 
-#include <string.h>
-
 #include "analysis/steps.h"
 #include "analysis/study.h"
 
-static bool has_source(const struct capture *cap, const char *format, struct str prefix)
+static bool has_source(const struct capture *cap, enum source_kind kind, struct str prefix)
 {
     for (size_t i = 0; i < cap->sources.n; i++)
-        if (strcmp(cap->sources.at[i].format, format) == 0 &&
+        if (cap->sources.at[i].kind == kind &&
             str_starts(str_basename(str_of(cap->sources.at[i].path)), prefix))
             return true;
     return false;
@@ -17,26 +15,27 @@ static bool has_source(const struct capture *cap, const char *format, struct str
 /* The text files of one rank of an Ascend profiler: a folder, not one file on its own. */
 static bool is_ascend_folder(const struct capture *cap)
 {
-    return cap->sources.n > 1 && !has_source(cap, "ascend-db", S("")) &&
-           (has_source(cap, "kernel-details", S("")) || has_source(cap, "trace-view", S("")));
+    return cap->sources.n > 1 && !has_source(cap, SOURCE_DATABASE, S("")) &&
+           (has_source(cap, SOURCE_KERNEL_TABLE, S("")) ||
+            has_source(cap, SOURCE_TRACE_VIEW, S("")));
 }
 
 static const struct {
-    const char *format;
+    enum source_kind kind;
     struct str prefix; /* of the file's name */
     const char *text;
 } files[] = {
-    {"kernel-details", S_INIT(""),
+    {SOURCE_KERNEL_TABLE, S_INIT(""),
      "no kernel_details.csv: kernels come from the timeline, without types, shapes and waits"},
-    {"communication-matrix", S_INIT(""),
+    {SOURCE_COMM_MATRIX, S_INIT(""),
      "no communication_matrix.json: which ranks exchange how much is not known"},
-    {"step-trace-time", S_INIT(""),
+    {SOURCE_STEP_TRACE_TIME, S_INIT(""),
      "no step_trace_time.csv: the profiler's own step times cannot be compared"},
-    {"op-statistic", S_INIT(""),
+    {SOURCE_OP_STATISTIC, S_INIT(""),
      "no op_statistic.csv: the profiler's own operator totals are not known"},
-    {"profiler-info", S_INIT("profiler_info"),
+    {SOURCE_PROFILER_INFO, S_INIT("profiler_info"),
      "no profiler_info.json: how the profile was recorded is not known"},
-    {"profiler-info", S_INIT("profiler_metadata"),
+    {SOURCE_PROFILER_INFO, S_INIT("profiler_metadata"),
      "no profiler_metadata.json: communication groups have no names"},
 };
 
@@ -62,12 +61,12 @@ struct gaps gaps_find(struct study *st)
     add(&out, !(cap->has & HAS_SHAPES), false, "no shapes: steps of different sizes look alike");
     add(&out, (cap->has & HAS_COMM) && cap->comm_ops.n == 0, is_ascend_folder(cap),
         "no communication.json: no bandwidth, communication totals come from the rows");
-    add(&out, is_ascend_folder(cap) && !has_source(cap, "trace-view", S("")), true,
+    add(&out, is_ascend_folder(cap) && !has_source(cap, SOURCE_TRACE_VIEW, S("")), true,
         steps->source == STEPS_FROM_COLUMN
             ? "no trace_view.json: steps come from the Step Id column, and the host is not seen"
             : "no trace_view.json: the host is not seen, and steps are not marked");
     for (size_t i = 0; i < ARRAY_LEN(files); i++)
-        add(&out, is_ascend_folder(cap) && !has_source(cap, files[i].format, files[i].prefix), true,
+        add(&out, is_ascend_folder(cap) && !has_source(cap, files[i].kind, files[i].prefix), true,
             files[i].text);
     return out;
 }

@@ -106,7 +106,9 @@ static struct capture *first_rank(void)
     series_id clock =
         capture_series(cap, 0, capture_intern(cap, S("clock")), capture_intern(cap, S("MHz")));
     capture_sample(cap, clock, 150, 1800);
-    capture_source(cap, (struct source){"t.csv", "kernel-details", 10, 3, 1});
+    capture_source(
+        cap, (struct source){
+                 .path = "t.csv", .format = "kernel-details", .bytes = 10, .rows = 3, .lost = 1});
     cap->facts.rank = 0;
     capture_seal(cap);
     return cap;

@@ -16,6 +16,7 @@ static int fresh(void **state)
 {
     (void)state;
     cap = capture_new();
+    cap->facts.vendor = VENDOR_ASCEND;
     return 0;
 }
 

@@ -1,6 +1,7 @@
 #include "base/gz.h"
 
 #include <stdlib.h>
+#include <zlib.h>
 
 #include "base/testing_arena.h"
 

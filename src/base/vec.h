@@ -44,4 +44,10 @@
         (v)->n = (v)->cap = 0;                                                                     \
     } while (0)
 
+/* Texts of somebody else, in order. */
+struct words {
+    const char **at;
+    size_t n, cap;
+};
+
 #endif

@@ -103,12 +103,11 @@ void capture_free(struct capture *cap)
     mem_free(cap);
 }
 
-bool capture_is_ascend(const struct capture *cap)
+void capture_set_incore(struct capture *cap)
 {
-    struct str kind = capture_text(cap, cap->facts.kind);
-
-    return kind.n == 0 || str_starts(kind, S("ascend")) || str_equal(kind, S("msprof")) ||
-           str_equal(kind, S("kernel_table"));
+    cap->facts.kind = capture_intern(cap, S("incore"));
+    cap->facts.vendor = VENDOR_ASCEND;
+    cap->facts.is_incore = true;
 }
 
 static bool same_lane(const struct lane_key *a, const struct lane_key *b)

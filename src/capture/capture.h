@@ -42,6 +42,7 @@ enum capture_key {
 struct loss {
     const char *code; /* a literal */
     uint64_t count;
+    bool is_kernel; /* a row of a kernel table */
 };
 
 struct capture {
@@ -93,8 +94,14 @@ static inline strid capture_key(const struct capture *cap, enum capture_key key)
     return cap->keys[key];
 }
 
-/* Whether the profile comes from an Ascend device: its facts say so, or nothing says otherwise. */
-bool capture_is_ascend(const struct capture *cap);
+/* Viewers and words of Ascend fit this capture; else those of GPUs, for unknown devices too. */
+static inline bool capture_is_ascend(const struct capture *cap)
+{
+    return cap->facts.vendor == VENDOR_ASCEND;
+}
+
+/* Makes it a capture of the inside of one Ascend core. */
+void capture_set_incore(struct capture *cap);
 
 /* The lane with this key, added when it is new. */
 lane_id capture_lane(struct capture *cap, struct lane_key key);

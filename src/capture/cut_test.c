@@ -32,6 +32,7 @@ static struct capture *sample(void)
                                  capture_intern(cap, S("B")));
     for (int i = 0; i < 5; i++)
         capture_sample(cap, s, i * 100, i);
+    cap->facts.vendor = VENDOR_ASCEND;
     capture_seal(cap);
     return cap;
 }

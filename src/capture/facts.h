@@ -6,12 +6,19 @@
 #ifndef STRATA_CAPTURE_FACTS_H
 #define STRATA_CAPTURE_FACTS_H
 
+#include <stdbool.h>
+
 #include "base/intern.h"
 #include "base/num.h"
 
 enum { UNKNOWN = -1 };
 
+/* Who made the device. */
+enum vendor { VENDOR_UNKNOWN, VENDOR_ASCEND, VENDOR_NVIDIA, VENDOR_AMD };
+
 struct facts {
+    enum vendor vendor;
+    bool is_incore; /* the inside of one core, not a run */
     int64_t rank, world_size;
     int64_t device;
     int64_t level;                     /* of an Ascend profile: 0, 1, 2 */

@@ -8,18 +8,6 @@ static struct str format(char *buf, const char *word, int64_t number)
     return (struct str){buf, (size_t)snprintf(buf, TITLE_TEXT, "%s %" PRId64, word, number)};
 }
 
-bool title_is_gpu(const struct capture *cap)
-{
-    static const struct str kinds[] = {S_INIT("kineto"), S_INIT("nsys"), S_INIT("strata_trace"),
-                                       S_INIT("chrome")};
-    struct str kind = capture_text(cap, cap->facts.kind);
-
-    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-        if (str_equal(kind, kinds[i]))
-            return true;
-    return false;
-}
-
 struct str title_lane(const struct capture *cap, lane_id lane, char *buf)
 {
     const struct lane_key *key = &cap->lanes.at[lane].key;
@@ -29,7 +17,7 @@ struct str title_lane(const struct capture *cap, lane_id lane, char *buf)
     switch (key->kind) {
     case LANE_STREAM:
         if (num_i64(name, &number))
-            return format(buf, title_is_gpu(cap) ? "stream" : "Stream", number);
+            return format(buf, capture_is_ascend(cap) ? "Stream" : "stream", number);
         return num_is_missing(name) ? S("no stream") : name;
     case LANE_COMM:
         return num_is_missing(name) ? S("communication") : name;
@@ -47,7 +35,7 @@ static struct str device_title(const struct capture *cap, const struct lane_key 
 {
     int64_t device = key->device >= 0 ? key->device : cap->facts.device;
 
-    if (!title_is_gpu(cap))
+    if (capture_is_ascend(cap))
         return key->kind == LANE_COMM ? S("Communication") : S("Ascend Hardware");
     return device >= 0 ? format(buf, "GPU", device) : S("GPU");
 }

@@ -12,9 +12,6 @@
 
 enum { TITLE_TEXT = 96 };
 
-/* The capture is of a GPU, or of no one knows what; else of an Ascend device. */
-bool title_is_gpu(const struct capture *cap);
-
 /* The title, which lives in the capture or in `buf` (TITLE_TEXT bytes); followed by a NUL. */
 struct str title_lane(const struct capture *cap, lane_id lane, char *buf);
 struct str title_process(const struct capture *cap, lane_id lane, char *buf);

@@ -3,37 +3,33 @@
  */
 #include <unistd.h>
 
-#include "capture/capture.h"
-#include "cli/session.h"
+#include "cli/captures.h"
 #include "cli/window.h"
-#include "render/timeline.h"
 
 struct args {
-    const char *to, *steps, *range;
-    struct opt_list lanes;
-    bool clip;
-    int what;
-    int64_t rank;
+    struct convert_job job;
+    const char *steps, *range;
 };
 
-enum { WHAT_NOT_GIVEN = -1 };
+enum { ROWS_NOT_GIVEN = -1 };
 
-static const struct args defaults = {.what = WHAT_NOT_GIVEN, .rank = -1};
+static const struct args defaults = {
+    .job = {.rows = (enum timeline_rows)ROWS_NOT_GIVEN, .input = {.rank = -1, .device = -1}}};
 
-/* In the order of enum convert_what. */
+/* In the order of enum timeline_rows. */
 static const char *const what_choices[] = {"kernels", "slices", NULL};
 
 static const struct opt options[] = {
-    OPT_STRING(0, "to", "FORMAT", struct args, to,
+    OPT_STRING(0, "to", "FORMAT", struct args, job.to,
                "chrome, chrome-gz, csv, insight or perfetto; else by the ending of the file"),
     OPT_STRING(0, "steps", "LIST", struct args, steps, "only these steps: 3-5,7"),
     OPT_STRING(0, "range", "A-B", struct args, range,
                "only this time from the start of the capture: 10ms-25ms, 2s-"),
-    OPT_LIST(0, "lane", "GLOB", struct args, lanes,
+    OPT_LIST(0, "lane", "GLOB", struct args, job.lanes,
              "only lanes of such a name, or process/name; may be repeated"),
-    OPT_FLAG(0, "clip", struct args, clip, "cut slices at the borders of steps and range"),
-    OPT_CHOICE(0, "what", what_choices, struct args, what, "the rows of a CSV (kernels)"),
-    OPT_INT(0, "rank", "N", struct args, rank, 0, INT32_MAX, "this rank of a folder of ranks"),
+    OPT_FLAG(0, "clip", struct args, job.clip, "cut slices at the borders of steps and range"),
+    OPT_CHOICE(0, "what", what_choices, struct args, job.rows, "the rows of a CSV (kernels)"),
+    OPT_RANK(struct args, job.input, "this rank of a folder of ranks"),
     OPT_END,
 };
 
@@ -46,23 +42,17 @@ static const struct example examples[] = {
     {0},
 };
 
-/* Fills the job from the command line; CODE_DONE, or the code of the mistake. */
-static int read_args(struct session *s, const struct args *args, struct convert_job *job)
+/* What the command line leaves to be worked out; CODE_DONE, or the code of the mistake. */
+static int complete(struct session *s, const struct args *args, struct convert_job *job)
 {
     struct convert_steps *steps = NULL;
 
-    *job = convert_job_new(s->operands.at[0], s->common.out);
-    job->format = s->common.format;
-    job->rank = args->rank;
-    job->to = args->to;
+    job->path = s->operands.at[0];
+    job->out = s->common.out;
     job->sink = session_sink(s);
-    job->lanes = args->lanes.at;
-    job->lanes_n = args->lanes.n;
-    job->clip = args->clip;
-    job->what = args->what == CONVERT_SLICES ? CONVERT_SLICES : CONVERT_KERNELS;
     job->is_dry_run = s->common.dry_run;
-    job->threads = (size_t)s->common.jobs;
-    job->progress = &s->progress;
+    job->input.progress = &s->progress;
+    captures_input(s, &job->input);
     if (job->out == NULL)
         return session_usage(s, "convert needs -o with the name of the file to write");
     if (args->steps != NULL) {
@@ -79,40 +69,20 @@ static int read_args(struct session *s, const struct args *args, struct convert_
 }
 
 /* What only the chosen format can tell. */
-static int check_format(struct session *s, const struct args *args, const struct convert_job *job,
+static int check_format(struct session *s, struct convert_job *job,
                         const struct timeline_format *format)
 {
     bool is_stdout = strcmp(job->out, "-") == 0;
 
-    if (args->what != WHAT_NOT_GIVEN && !format->is_table)
+    if ((int)job->rows == ROWS_NOT_GIVEN)
+        job->rows = TIMELINE_KERNELS;
+    else if (!format->is_table)
         return session_usage(s, "--what is for tables, and %s holds everything", format->name);
     if (is_stdout && s->common.json && !job->is_dry_run)
         return session_usage(s, "--json and -o - both want standard output");
     if (is_stdout && format->is_binary && !job->is_dry_run && isatty(STDOUT_FILENO) == 1)
         return session_usage(s, "%s is not for a terminal; name a file or pipe it", format->name);
     return CODE_DONE;
-}
-
-static void print_json(struct session *s, const struct convert_job *job,
-                       const struct convert_result *r)
-{
-    const struct {
-        const char *key;
-        uint64_t value;
-    } counts[] = {{"lanes", r->lanes}, {"slices", r->slices},   {"kernels", r->kernels},
-                  {"flows", r->flows}, {"samples", r->samples}, {"bytes", r->bytes}};
-    struct json_writer *j = session_json_begin(s, "strata.convert/1", origin_name(r->cap->origin));
-
-    json_write_object(j);
-    json_put_text(j, "format", r->format->name);
-    json_put_bool(j, "written", !job->is_dry_run);
-    for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
-        json_put_u64(j, counts[i].key, counts[i].value);
-    }
-    json_put_i64(j, "from_ns", r->span.begin);
-    json_put_i64(j, "to_ns", r->span.end);
-    json_write_end(j);
-    session_json_end(s);
 }
 
 static void print_text(struct session *s, const struct convert_job *job,
@@ -134,14 +104,11 @@ static void print(struct session *s, const struct convert_job *job, const struct
 {
     bool is_stdout = strcmp(job->out, "-") == 0;
 
-    for (size_t i = 0; i < r->cap->sources.n; i++) {
-        const struct source *source = &r->cap->sources.at[i];
-        session_read(s, source->path, source->format, source->rows, source->lost);
-    }
+    captures_read_one(s, r->cap);
     if (!is_stdout && !job->is_dry_run)
         session_wrote(s, job->out);
     if (s->common.json)
-        print_json(s, job, r);
+        session_document(s, &convert_schema, origin_name(r->cap->origin), r, NULL);
     else if (!s->common.quiet && (!is_stdout || job->is_dry_run))
         print_text(s, job, r);
 }
@@ -150,16 +117,16 @@ static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
     const struct timeline_format *format;
-    struct convert_job job;
+    struct convert_job job = args->job;
     struct convert_result result;
-    int code = read_args(s, args, &job);
+    int code = complete(s, args, &job);
 
     if (code != CODE_DONE)
         return code;
     enum status status = convert_format(&job, &s->diag, &format);
     if (status != ST_OK)
         return CODE_USAGE;
-    code = check_format(s, args, &job, format);
+    code = check_format(s, &job, format);
     if (code != CODE_DONE)
         return code;
     status = flow_convert(&job, &s->diag, &result);
@@ -197,5 +164,6 @@ const struct command command_convert = {
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .common = COMMON_OUT | COMMON_FORMAT | COMMON_DRY_RUN | COMMON_JOBS,
     .examples = examples,
+    .schemas = {&convert_schema},
     .run = run,
 };

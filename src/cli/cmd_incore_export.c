@@ -41,7 +41,7 @@ static enum status write_folder(struct session *s, const struct capture *cap, co
 {
     const char *simulator = fs_join(&s->arena, folder, "simulator");
     struct incore_wrote wrote = {0};
-    bool is_incore = str_equal(capture_text(cap, cap->facts.kind), S("incore"));
+    bool is_incore = cap->facts.is_incore;
 
     if (!is_incore || (cap->has & HAS_INSTR) == 0)
         return diag_fail(&s->diag, ST_FORMAT, "incore.no-trace", (struct where){.path = path},

@@ -68,7 +68,7 @@ struct command {
     unsigned common;                   /* mask of COMMON_* */
     const struct example *examples;    /* ends with {0}; NULL: none */
     const struct command *const *subs; /* ends with NULL; then options and run are unused */
-    const struct schema *schemas[COMMAND_SCHEMAS]; /* of its `--json` documents */
+    const struct schema *schemas[COMMAND_SCHEMAS];   /* of its `--json` documents */
     int (*run)(struct session *s, const void *args); /* gives an exit code, see cli/session.h */
 };
 

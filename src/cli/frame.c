@@ -6,6 +6,7 @@
 
 #include "base/cancel.h"
 #include "base/fs.h"
+#include "base/pool.h"
 #include "cli/help.h"
 #include "cli/session.h"
 #include "input/input.h"
@@ -262,6 +263,7 @@ int frame_run(int argc, const char *const *argv)
     fs_cleanup(); /* what an interrupted or failed run left half-written */
     out_fini(&err);
     out_fini(&s.out);
+    pool_free(s.pool);
     vec_free(&s.operands);
     vec_free(&s.inputs);
     vec_free(&s.written);

@@ -1,6 +1,6 @@
 #include "cli/gpu_options.h"
 
-#include "gpu/expr.h"
+#include "gpu/params.h"
 
 static int check_formula(struct session *s, const char *option, const char *text,
                          const struct gpu_params *params)
@@ -9,7 +9,7 @@ static int check_formula(struct session *s, const char *option, const char *text
 
     if (text == NULL || text[0] == '\0')
         return CODE_DONE;
-    const char *error = gpu_expr_eval(&s->arena, str_of(text), gpu_params_list(params), &value);
+    const char *error = gpu_params_eval(params, &s->arena, str_of(text), &value);
     if (error == NULL)
         return CODE_DONE;
     diag_fail(&s->diag, ST_FORMAT, "gpu.bad-formula", (struct where){0}, "%s \"%s\": %s", option,

@@ -234,7 +234,7 @@ static void undo(const struct hit *hit)
     else if (hit->opt->kind == OPT_KIND_STRING)
         *(const char **)member = NULL;
     else
-        ((struct opt_list *)member)->n = 0;
+        ((struct words *)member)->n = 0;
 }
 
 static bool store(const struct parser *p, const struct hit *hit, const char *text)
@@ -250,7 +250,7 @@ static bool store(const struct parser *p, const struct hit *hit, const char *tex
         *(const char **)member = text;
         return true;
     case OPT_KIND_LIST:
-        vec_push((struct opt_list *)member, text);
+        vec_push((struct words *)member, text);
         return true;
     case OPT_KIND_INT:
         return parse_int(p, o, text, member);
@@ -328,7 +328,7 @@ static bool parse_letters(struct parser *p, const char *word)
 }
 
 bool opt_parse(const struct opt_set *sets, size_t set_count, int argc, const char *const *argv,
-               struct opt_list *rest, struct diag *d)
+               struct words *rest, struct diag *d)
 {
     struct parser p = {sets, set_count, argc, argv, 0, d};
 
@@ -352,5 +352,5 @@ void opt_release(struct opt_set set)
 {
     for (size_t i = 0; i < opt_count(set.table); i++)
         if (set.table[i].kind == OPT_KIND_LIST)
-            vec_free((struct opt_list *)((char *)set.base + set.table[i].offset));
+            vec_free((struct words *)((char *)set.base + set.table[i].offset));
 }

@@ -18,24 +18,22 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "base/vec.h"
 
 enum opt_kind {
     OPT_KIND_END,
     OPT_KIND_GROUP,  /* a heading in the help */
     OPT_KIND_FLAG,   /* bool */
     OPT_KIND_STRING, /* const char *; NULL when not given */
-    OPT_KIND_LIST,   /* struct opt_list */
-    OPT_KIND_INT,    /* int64_t within [min, max] */
+    OPT_KIND_LIST,   /* struct words, in the order given; the texts belong to the command line */
+    OPT_KIND_INT,    /* int64_t or uint64_t within [min, max] */
     OPT_KIND_SIZE,   /* uint64_t; suffixes k M G are powers of 1000, Ki Mi Gi of 1024 */
     OPT_KIND_DOUBLE, /* double */
-    OPT_KIND_CHOICE, /* int: index into `choices` */
+    OPT_KIND_CHOICE, /* int or an enum: index into `choices` */
 };
 
-/* Values in the order given. The texts belong to the command line. */
-struct opt_list {
-    const char **at;
-    size_t n, cap;
-};
+/* Lists are struct words now; this goes when every command says so. */
+#define opt_list words
 
 struct opt {
     enum opt_kind kind;
@@ -48,9 +46,14 @@ struct opt {
     int64_t min, max;           /* of an INT */
 };
 
-/* The member's offset, refused by the compiler when its type is not `ctype`. */
+/* The member's offset, refused by the compiler when its type is not `ctype`; a whole number; as
+ * wide as an int, which enums are. Members of structs inside are fine: job.input.rank. */
 #define OPT_AT(type, member, ctype)                                                                \
     (offsetof(type, member) + 0 * sizeof((ctype *)0 == &((type *)0)->member))
+#define OPT_AT_INT(type, member)                                                                   \
+    (offsetof(type, member) + 0 * _Generic(((type *)0)->member, int64_t : 1, uint64_t : 1))
+#define OPT_AT_ENUM(type, member)                                                                  \
+    (offsetof(type, member) + 0 / (sizeof(((type *)0)->member) == sizeof(int)))
 
 #define OPT_GROUP(title)                                                                           \
     {                                                                                              \
@@ -69,12 +72,12 @@ struct opt {
 #define OPT_LIST(l, n, v, type, member, text)                                                      \
     {                                                                                              \
         .kind = OPT_KIND_LIST, .letter = (l), .name = (n), .value = (v),                           \
-        .offset = OPT_AT(type, member, struct opt_list), .help = (text)                            \
+        .offset = OPT_AT(type, member, struct words), .help = (text)                               \
     }
 #define OPT_INT(l, n, v, type, member, lowest, highest, text)                                      \
     {                                                                                              \
         .kind = OPT_KIND_INT, .letter = (l), .name = (n), .value = (v),                            \
-        .offset = OPT_AT(type, member, int64_t), .help = (text), .min = (lowest), .max = (highest) \
+        .offset = OPT_AT_INT(type, member), .help = (text), .min = (lowest), .max = (highest)      \
     }
 #define OPT_SIZE(l, n, v, type, member, text)                                                      \
     {                                                                                              \
@@ -89,7 +92,7 @@ struct opt {
 #define OPT_CHOICE(l, n, list, type, member, text)                                                 \
     {                                                                                              \
         .kind = OPT_KIND_CHOICE, .letter = (l), .name = (n), .choices = (list),                    \
-        .offset = OPT_AT(type, member, int), .help = (text)                                        \
+        .offset = OPT_AT_ENUM(type, member), .help = (text)                                        \
     }
 #define OPT_END                                                                                    \
     {                                                                                              \
@@ -117,7 +120,7 @@ const char *opt_value_text(const struct opt *o, char *buf, size_t size);
  * which is then in `d` with a hint. The bases hold the defaults on entry. Texts are not copied.
  */
 bool opt_parse(const struct opt_set *sets, size_t set_count, int argc, const char *const *argv,
-               struct opt_list *rest, struct diag *d);
+               struct words *rest, struct diag *d);
 
 /* Releases the lists of a parsed struct. */
 void opt_release(struct opt_set set);

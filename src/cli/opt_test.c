@@ -5,7 +5,7 @@
 struct args {
     bool quiet, list_only, no_check;
     const char *target;
-    struct opt_list funcs;
+    struct words funcs;
     int64_t runs;
     uint64_t room;
     double peak;
@@ -35,7 +35,7 @@ static const struct opt more[] = {
 /* One parse of a NULL-terminated list of words. */
 struct run {
     struct args args;
-    struct opt_list rest;
+    struct words rest;
     struct diag diag;
     bool is_good;
 };

@@ -36,12 +36,13 @@ struct common {
 struct session {
     struct command_path path;
     struct common common;
-    struct opt_list operands;
+    struct words operands;
     struct diag diag;
     struct arena arena;       /* lives as long as the run */
     struct out out;           /* stdout */
     struct progress progress; /* for long jobs; shows one line on stderr when that is a terminal */
     struct progress_line progress_line;
+    struct pool *pool; /* of --jobs, when a command asked for it */
     struct json_writer json;
     VEC_OF(struct envelope_input) inputs;
     VEC_OF(const char *) written;
@@ -70,9 +71,9 @@ void session_document(struct session *s, const struct schema *schema, const char
 void session_report(struct session *s, const struct report *report);
 
 /*
- * The envelope of `--json` around a result written by hand. begin() leaves the writer after the key "result", where the caller
- * writes one value; end() adds diagnostics and outputs. `origin` is measured, simulated,
- * estimated or inferred, or NULL where no numbers are reported.
+ * The envelope of `--json` around a result written by hand. begin() leaves the writer after the key
+ * "result", where the caller writes one value; end() adds diagnostics and outputs. `origin` is
+ * measured, simulated, estimated or inferred, or NULL where no numbers are reported.
  */
 struct json_writer *session_json_begin(struct session *s, const char *schema, const char *origin);
 void session_json_end(struct session *s);

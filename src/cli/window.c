@@ -32,13 +32,13 @@ size_t window_steps(const char *text, struct arena *arena, struct convert_steps 
     return n;
 }
 
-static const struct unit {
+static const struct time_unit {
     struct str name;
     const char *exponent; /* of ten, from nanoseconds */
 } units[] = {{S_INIT("ns"), "e0"}, {S_INIT("us"), "e3"}, {S_INIT("ms"), "e6"}, {S_INIT("s"), "e9"}};
 
 /* Takes the unit off the end of `text`; NULL when there is none. */
-static const struct unit *take_unit(struct str *text)
+static const struct time_unit *take_unit(struct str *text)
 {
     for (size_t i = 0; i < ARRAY_LEN(units); i++)
         if (str_ends(*text, units[i].name)) {
@@ -48,7 +48,7 @@ static const struct unit *take_unit(struct str *text)
     return NULL;
 }
 
-static bool take_time(struct str number, const struct unit *unit, nanos *out)
+static bool take_time(struct str number, const struct time_unit *unit, nanos *out)
 {
     char text[64];
 
@@ -74,7 +74,7 @@ bool window_range(const char *text, struct interval *out)
     if (dash == s.n || (from.n == 0 && to.n == 0))
         return false;
     bool has_from = from.n > 0, has_to = to.n > 0;
-    const struct unit *to_unit = take_unit(&to), *from_unit = take_unit(&from);
+    const struct time_unit *to_unit = take_unit(&to), *from_unit = take_unit(&from);
     *out = (struct interval){0, INT64_MAX};
     if (has_from && !take_time(from, from_unit != NULL ? from_unit : to_unit, &out->begin))
         return false;

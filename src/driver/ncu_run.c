@@ -4,11 +4,6 @@
 
 enum { WORDS_MOST = 64, IMPORT_MS = 600000 };
 
-struct words {
-    const char **at;
-    size_t n;
-};
-
 static struct words begin(struct arena *arena, const char *const *argv)
 {
     size_t n = 0;

@@ -1,3 +1,6 @@
+/*
+ * flow_convert: reads a capture, cuts the wanted part out and has it written.
+ */
 #include "flow/flow_convert.h"
 
 #include <inttypes.h>
@@ -7,11 +10,8 @@
 #include "analysis/study.h"
 #include "base/cancel.h"
 #include "base/fs.h"
-#include "base/pool.h"
 #include "capture/cut.h"
 #include "capture/title.h"
-#include "input/input.h"
-#include "render/timeline.h"
 
 enum { LANES_TOLD = 8 }; /* in the hint of a pattern that fits none */
 
@@ -25,11 +25,6 @@ static void tell_formats(struct diag *d)
     for (size_t i = 0; i < timeline_count; i++)
         diag_hint(d, "formats", "%-10s %-9s %s", timeline_list[i]->name,
                   timeline_list[i]->endings[0], timeline_list[i]->summary);
-}
-
-struct convert_job convert_job_new(const char *path, const char *out)
-{
-    return (struct convert_job){.path = path, .out = out, .rank = -1};
 }
 
 enum status convert_format(const struct convert_job *job, struct diag *d,
@@ -47,19 +42,6 @@ enum status convert_format(const struct convert_job *job, struct diag *d,
                          "standard output has no ending to tell the format; name one with --to");
     return diag_fail(d, ST_NOT_FOUND, "convert.unknown-ending", (struct where){.path = job->out},
                      "the ending of the name tells no output format; name one with --to");
-}
-
-static enum status load(const struct convert_job *job, struct diag *d, struct capture **out)
-{
-    struct input_options options = input_defaults();
-
-    options.format = job->format;
-    options.rank = job->rank;
-    options.progress = job->progress;
-    options.pool = pool_new(job->threads);
-    enum status st = input_load(job->path, &options, d, out);
-    pool_free(options.pool);
-    return st;
 }
 
 /* Replacing an input by what was read from it would lose what strata does not keep. */
@@ -167,10 +149,10 @@ static enum status check_rest(const struct convert_job *job, const struct cut *c
         return ST_OK;
     us[num_print_us(us, nanos_sub(span.end, span.begin))] = '\0';
     diag_hint(d, "time", "the capture lasts %s us", us);
-    for (lane_id i = 0; job->lanes_n > 0 && i < cap->lanes.n && i < LANES_TOLD; i++)
+    for (lane_id i = 0; job->lanes.n > 0 && i < cap->lanes.n && i < LANES_TOLD; i++)
         diag_hint(d, "lanes", "%.*s/%.*s", STR_ARGS(title_process(cap, i, process)),
                   STR_ARGS(title_lane(cap, i, lane)));
-    if (job->lanes_n > 0 && cap->lanes.n > LANES_TOLD)
+    if (job->lanes.n > 0 && cap->lanes.n > LANES_TOLD)
         diag_hint(d, "lanes", "and %zu more", cap->lanes.n - LANES_TOLD);
     return diag_fail(d, ST_NOT_FOUND, "convert.nothing-left", (struct where){.path = job->path},
                      "nothing of the capture lies in this cut");
@@ -201,6 +183,7 @@ static enum status save(const struct convert_job *job, const struct cut *cut,
         TRY(outfile_open(&file, job->out, d));
         meter.to = outfile_sink(&file);
     }
+    result->is_written = true;
     result->format->write(cut, options, (struct sink){write_counted, &meter});
     result->bytes = meter.bytes;
     if (cancelled()) {
@@ -215,10 +198,10 @@ static enum status write_cut(const struct convert_job *job, const struct capture
                              struct arena *arena, struct diag *d, struct convert_result *result)
 {
     char label[256];
-    struct cut_options where = {.lanes = job->lanes, .lanes_n = job->lanes_n, .clip = job->clip};
+    struct cut_options where = {.lanes = job->lanes.at, .lanes_n = job->lanes.n, .clip = job->clip};
     struct timeline_options how = {
-        .rows = job->what == CONVERT_SLICES ? TIMELINE_SLICES : TIMELINE_KERNELS,
-        .progress = job->progress,
+        .rows = job->rows,
+        .progress = job->input.progress,
         .label = label,
     };
     nanos start = cut_span(cap).begin;
@@ -250,7 +233,7 @@ enum status flow_convert(const struct convert_job *job, struct diag *d,
 
     *result = (struct convert_result){0};
     TRY(convert_format(job, d, &result->format));
-    TRY(load(job, d, &result->cap));
+    TRY(input_load(job->path, &job->input, d, &result->cap));
     TRY(check_out(job, result->cap, d));
     arena_init(&arena);
     enum status st = write_cut(job, result->cap, &arena, d, result);
@@ -262,3 +245,31 @@ void convert_result_free(struct convert_result *result)
 {
     capture_free(result->cap);
 }
+
+static struct field_value format_name(const void *record, const struct record_env *env)
+{
+    const struct convert_result *r = record;
+
+    (void)env;
+    return value_text(str_of(r->format->name));
+}
+
+static const struct field result_fields[] = {
+    FIELD_CALC(FIELD_CSTR, "format", format_name),
+    FIELD(struct convert_result, is_written, "written"),
+    FIELD(struct convert_result, lanes, "lanes"),
+    FIELD(struct convert_result, slices, "slices"),
+    FIELD(struct convert_result, kernels, "kernels"),
+    FIELD(struct convert_result, flows, "flows"),
+    FIELD(struct convert_result, samples, "samples"),
+    FIELD(struct convert_result, bytes, "bytes"),
+    FIELD(struct convert_result, span.begin, "from_ns"),
+    FIELD(struct convert_result, span.end, "to_ns"),
+};
+static const struct record result_record = RECORD(struct convert_result, result_fields);
+
+const struct schema convert_schema = {
+    .name = "strata.convert/1",
+    .title = "what was written of a capture in another format",
+    .record = &result_record,
+};

@@ -4,50 +4,43 @@
 #ifndef STRATA_FLOW_FLOW_CONVERT_H
 #define STRATA_FLOW_FLOW_CONVERT_H
 
-#include "base/diag.h"
 #include "base/interval.h"
 #include "base/sink.h"
-
-struct capture;
-struct progress;
-struct timeline_format;
+#include "base/vec.h"
+#include "input/input.h"
+#include "render/timeline.h"
+#include "report/record.h"
 
 /* Numbers of steps, both ends included. */
 struct convert_steps {
     int64_t first, last;
 };
 
-enum convert_what { CONVERT_KERNELS, CONVERT_SLICES };
-
 struct convert_job {
-    const char *path;   /* of the capture */
-    const char *format; /* of the capture; NULL: find out */
-    int64_t rank;       /* of a folder of ranks; -1: there is one */
-    const char *out;    /* replaced when it is there; "-": `sink` */
-    const char *to;     /* name of an output format; NULL: by the ending of `out` */
+    const char *path; /* of the capture */
+    struct input_options input;
+    const char *out; /* replaced when it is there; "-": `sink` */
+    const char *to;  /* name of an output format; NULL: by the ending of `out` */
     struct sink sink;
     const struct convert_steps *steps; /* none: all */
     size_t steps_n;
-    struct interval range;    /* from the capture's start; empty: all, INT64_MAX: no end */
-    const char *const *lanes; /* globs; none: all */
-    size_t lanes_n;
-    bool clip;                       /* cut slices at the borders, else they stay whole */
-    enum convert_what what;          /* the rows of a table */
-    bool is_dry_run;                 /* write nothing */
-    size_t threads;                  /* 0: as many as processors */
-    const struct progress *progress; /* NULL: nobody watches */
+    struct interval range;   /* from the capture's start; empty: all, INT64_MAX: no end */
+    struct words lanes;      /* globs; none: all */
+    bool clip;               /* cut slices at the borders, else they stay whole */
+    enum timeline_rows rows; /* of a table */
+    bool is_dry_run;         /* write nothing */
 };
 
 struct convert_result {
     struct capture *cap;
     const struct timeline_format *format;
+    bool is_written;
     size_t lanes, slices, kernels, flows, samples; /* that were, or would be, written */
     struct interval span;                          /* of these, from the capture's start */
     uint64_t bytes;                                /* written */
 };
 
-/* A job that writes everything. */
-struct convert_job convert_job_new(const char *path, const char *out);
+extern const struct schema convert_schema; /* of a struct convert_result */
 
 /* The output format of a job, told before anything is read. */
 enum status convert_format(const struct convert_job *job, struct diag *d,

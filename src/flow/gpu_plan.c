@@ -153,8 +153,7 @@ static enum status check_formula(const struct gpu_plan *plan, const char *what, 
                                  struct str text, struct arena *arena, struct diag *d)
 {
     double value;
-    const char *error =
-        text.n > 0 ? gpu_expr_eval(arena, text, gpu_params_list(&plan->params), &value) : NULL;
+    const char *error = text.n > 0 ? gpu_params_eval(&plan->params, arena, text, &value) : NULL;
 
     if (error == NULL)
         return ST_OK;

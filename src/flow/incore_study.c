@@ -216,7 +216,7 @@ static enum status make_container(struct incore_study *s, struct diag *d)
     struct capture *cap = NULL;
 
     TRY(input_load(s->bin, &options, d, &cap));
-    bool is_incore = str_equal(capture_text(cap, cap->facts.kind), S("incore"));
+    bool is_incore = cap->facts.is_incore;
     if (is_incore)
         write_container(s, cap);
     capture_free(cap);

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/expr.h"
 #include "base/num.h"
 
 enum { SLUG_MAX = 96, SLUG_CUT = 80, NAME_MAX_BYTES = 64 };
@@ -21,6 +22,14 @@ static bool is_identifier(struct str name)
             return false;
     }
     return true;
+}
+
+static const struct gpu_param *find(const struct gpu_params *params, struct str name)
+{
+    for (size_t i = 0; i < params->list.n; i++)
+        if (str_equal(params->list.at[i].name, name))
+            return &params->list.at[i];
+    return NULL;
 }
 
 enum status gpu_params_set(struct gpu_params *params, struct arena *arena, struct str name,
@@ -64,17 +73,83 @@ enum status gpu_params_assign(struct gpu_params *params, struct arena *arena, co
     return gpu_params_set(params, arena, str_part(s, 0, sign), value, !num_f64(value, &number), d);
 }
 
+static const struct {
+    struct str name;
+    double bytes;
+} dtypes[] = {
+    {S_INIT("fp64"), 8},  {S_INIT("float64"), 8},  {S_INIT("double"), 8},
+    {S_INIT("fp32"), 4},  {S_INIT("float32"), 4},  {S_INIT("float"), 4},
+    {S_INIT("tf32"), 4},  {S_INIT("bf16"), 2},     {S_INIT("bfloat16"), 2},
+    {S_INIT("fp16"), 2},  {S_INIT("float16"), 2},  {S_INIT("half"), 2},
+    {S_INIT("fp8"), 1},   {S_INIT("float8"), 1},   {S_INIT("float8_e4m3fn"), 1},
+    {S_INIT("e4m3"), 1},  {S_INIT("e5m2"), 1},     {S_INIT("float8_e5m2"), 1},
+    {S_INIT("fp4"), 0.5}, {S_INIT("float4"), 0.5}, {S_INIT("int64"), 8},
+    {S_INIT("int32"), 4}, {S_INIT("int16"), 2},    {S_INIT("int8"), 1},
+    {S_INIT("uint8"), 1}, {S_INIT("bool"), 1},     {S_INIT("int4"), 0.5},
+};
+
+/* Bytes of one element: "bf16", "bfloat16", "fp8", "int4" (0.5), …; 0 for a type not known. */
+static double dtype_bytes(struct str dtype)
+{
+    for (size_t i = 0; i < ARRAY_LEN(dtypes); i++)
+        if (str_equal_nocase(dtypes[i].name, dtype))
+            return dtypes[i].bytes;
+    return 0;
+}
+
 const struct gpu_param *gpu_params_get(const struct gpu_params *params, const char *name)
 {
-    for (size_t i = 0; i < params->list.n; i++)
-        if (str_equal(params->list.at[i].name, str_of(name)))
-            return &params->list.at[i];
+    return find(params, str_of(name));
+}
+
+static const char *number_of(struct arena *arena, const void *params, struct str name, double *out)
+{
+    const struct gpu_param *p = find(params, name);
+
+    if (p == NULL)
+        return arena_format(arena, "no parameter \"%.*s\"", STR_ARGS(name)).at;
+    *out = p->number;
+    if (isnan(p->number))
+        return arena_format(arena, "parameter \"%.*s\" is no number", STR_ARGS(name)).at;
     return NULL;
 }
 
-struct gpu_param_list gpu_params_list(const struct gpu_params *params)
+/* Of a parameter that holds a type, or of the type itself. */
+static const char *bytes_of(struct arena *arena, const void *params, struct str name, double *out)
 {
-    return (struct gpu_param_list){params->list.at, params->list.n};
+    const struct gpu_param *p = find(params, name);
+    struct str dtype = p != NULL ? p->text : name;
+
+    *out = dtype_bytes(dtype);
+    if (!(*out > 0))
+        return arena_format(arena, "bytesof: no type \"%.*s\"", STR_ARGS(dtype)).at;
+    return NULL;
+}
+
+const char *gpu_params_eval(const struct gpu_params *params, struct arena *arena,
+                            struct str formula, double *out)
+{
+    static const struct expr_function functions[] = {
+        {S_INIT("max"), EXPR_MAX, 2, NULL},   {S_INIT("min"), EXPR_MIN, 2, NULL},
+        {S_INIT("ceil"), EXPR_CEIL, 1, NULL}, {S_INIT("floor"), EXPR_FLOOR, 1, NULL},
+        {S_INIT("log2"), EXPR_LOG2, 1, NULL}, {S_INIT("bytesof"), EXPR_NUMBER, 1, bytes_of},
+    };
+    const struct expr_language language = {true, functions, ARRAY_LEN(functions), number_of,
+                                           params};
+    struct expr_value value;
+    struct expr e;
+
+    const char *error = expr_compile(arena, &language, formula, (struct expr_names){0}, &e);
+    if (error == NULL)
+        error = expr_run(&e, NULL, &value);
+    if (error != NULL)
+        return error;
+    if (!isfinite(value.r))
+        return "the result is not finite (a division by zero, or too large)";
+    if (value.r < 0)
+        return "the result is negative";
+    *out = value.r;
+    return NULL;
 }
 
 struct str gpu_file_name(struct arena *arena, struct str text)

@@ -1,7 +1,5 @@
 #include "gpu/peaks.h"
 
-#include "gpu/expr.h"
-
 static const char *const source_names[] = {"none", "table", "device", "user"};
 
 static const struct {

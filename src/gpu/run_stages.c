@@ -14,7 +14,7 @@ static enum status evaluate(struct gpu_run *run, struct str stage, const char *w
 {
     if (text.n == 0)
         return ST_OK;
-    const char *error = gpu_expr_eval(&run->arena, text, gpu_params_list(&run->params), out);
+    const char *error = gpu_params_eval(&run->params, &run->arena, text, out);
     if (error == NULL)
         return ST_OK;
     diag_fail(d, ST_FORMAT, "gpu.bad-formula", (struct where){0}, "%s of %.*s, \"%.*s\": %s", what,

@@ -107,7 +107,7 @@ struct capture *incore_to_capture(const struct incore_trace *t, const struct inc
     for (size_t i = 0; i < arrows->list.n; i++)
         capture_flow(c.cap, FLOW_FLAG, slices[arrows->list.at[i].from],
                      slices[arrows->list.at[i].to]);
-    c.cap->facts.kind = capture_intern(c.cap, S("incore"));
+    capture_set_incore(c.cap);
     c.cap->origin = ORIGIN_SIMULATED;
     capture_seal(c.cap);
     arena_free(&c.scratch);

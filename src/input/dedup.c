@@ -373,7 +373,7 @@ size_t dedup_kernels(struct capture *cap)
         cap->kernels_read += slice_is_kernel((enum slice_kind)s->kind[i]);
     name_twins(cap);
     /* Records of a GPU are one a kernel: two that begin at once are two. */
-    size_t joined = title_is_gpu(cap) ? 0 : join_doubles(cap);
+    size_t joined = capture_is_ascend(cap) ? join_doubles(cap) : 0;
     free_lone_halves(cap);
     return joined;
 }

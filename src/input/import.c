@@ -31,18 +31,12 @@ enum status import_refuse(const struct import *i, struct where where, const char
 
 bool import_table_is(const struct import_table *t, const struct csv *csv)
 {
+    if (t->is != NULL)
+        return t->is(csv);
     for (size_t k = 0; k < ARRAY_LEN(t->columns) && t->columns[k].n > 0; k++)
         if (csv_column(csv, t->columns[k]) < 0)
             return false;
     return true;
-}
-
-int import_table_probe(const struct import_table *t, const struct probe *p)
-{
-    struct csv csv;
-
-    csv_open(&csv, p->head);
-    return import_table_is(t, &csv) ? 90 : 0;
 }
 
 enum status import_table_open(struct import *i, const struct import_table *t, struct csv *csv)

@@ -14,9 +14,9 @@
 struct import {
     const struct input_file *in;
     struct capture *cap;
-    uint64_t bytes, rows, lost; /* of the source; bytes are those of in->text unless set */
-    bool is_kept;               /* the source is recorded though reading fails */
-    bool is_recorded;           /* the importer has recorded its sources itself */
+    uint64_t bytes, rows, lost, misfits; /* of the source; bytes: of in->text unless set */
+    bool is_kept;                        /* the source is recorded though reading fails */
+    bool is_recorded;                    /* the importer has recorded its sources itself */
 };
 
 /* Longer events are overflowed counters (the exporters' own limit): 7 days. */
@@ -70,7 +70,8 @@ static inline enum import_row import_row(bool is_taken)
 }
 
 struct import_table {
-    struct str columns[6]; /* that its header must have; an empty one ends them */
+    struct str columns[6];             /* that its header must have; an empty one ends them */
+    bool (*is)(const struct csv *csv); /* instead, where that is not all */
     struct {
         const char *code, *text;
     } no_header, bad_row;
@@ -78,7 +79,6 @@ struct import_table {
 };
 
 bool import_table_is(const struct import_table *t, const struct csv *csv);
-int import_table_probe(const struct import_table *t, const struct probe *p);
 
 /* Opens the text and checks the header; then takes all rows. */
 enum status import_table_open(struct import *i, const struct import_table *t, struct csv *csv);

@@ -229,6 +229,7 @@ const struct input_format input_analysis_db = {
     .summary = "step and communication times of an Ascend profile (SQLite)",
     .looks_for = "analysis.db",
     .role = ROLE_SIDECAR,
+    .vendor = VENDOR_ASCEND,
     .streams = true,
     .probe = probe,
     .read = read_analysis_db,

@@ -432,7 +432,7 @@ static enum status read_camodel_dump(struct import *import)
                            "no instruction has both its begin and its end in the logs");
     if (st != ST_OK)
         return st;
-    cap->facts.kind = capture_intern(cap, S("incore"));
+    capture_set_incore(cap);
     cap->origin = ORIGIN_SIMULATED;
     cap->clock.hz = (int64_t)DEFAULT_MHZ * 1000000;
     return ST_OK;
@@ -443,6 +443,7 @@ const struct input_format input_camodel_dump = {
     .summary = "logs of the simulator's core model (core*.instr_log.dump and those beside it)",
     .looks_for = "core*instr_log.dump",
     .role = ROLE_WHOLE,
+    .vendor = VENDOR_ASCEND,
     .probe = probe,
     .read = read_camodel_dump,
 };

@@ -23,6 +23,7 @@ const struct input_format input_chrome_trace = {
     .looks_for = "*.json",
     .streams = true,
     .role = ROLE_WHOLE,
+    .source = SOURCE_CHROME,
     .probe = probe,
     .read = read_chrome_trace,
 };

@@ -253,6 +253,7 @@ const struct input_format input_communication = {
     .summary = "collectives by step, with wait and bandwidth (JSON)",
     .looks_for = "communication.json, cluster_communication.json",
     .role = ROLE_SIDECAR,
+    .vendor = VENDOR_ASCEND,
     .probe = probe,
     .read = read_communication,
 };

@@ -110,6 +110,8 @@ const struct input_format input_communication_matrix = {
     .summary = "traffic between ranks (JSON)",
     .looks_for = "communication_matrix.json, cluster_communication_matrix.json",
     .role = ROLE_SIDECAR,
+    .vendor = VENDOR_ASCEND,
+    .source = SOURCE_COMM_MATRIX,
     .probe = probe,
     .read = read_matrix,
 };

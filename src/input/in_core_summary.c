@@ -57,7 +57,7 @@ static enum status read_core_summary(struct import *i)
         import_lose(i, import_file(i), "core-summary.many",
                     "more than %d counters: the others are left out", MOST_COUNTERS);
     if (cap->facts.kind == 0) {
-        cap->facts.kind = capture_intern(cap, S("incore"));
+        capture_set_incore(cap);
         cap->origin = ORIGIN_SIMULATED;
     }
     return ST_OK;
@@ -68,6 +68,7 @@ const struct input_format input_core_summary = {
     .summary = "counters of the simulator's core model (core*_summary_log)",
     .looks_for = "core*_summary_log",
     .role = ROLE_SIDECAR,
+    .vendor = VENDOR_ASCEND,
     .claims = core_summary_is_log,
     .probe = probe,
     .read = read_core_summary,

@@ -38,7 +38,7 @@ static enum status read_core_trace(struct import *i)
     if (incore_probe(str_part(text, 0, INPUT_HEAD)) == INCORE_ONE_CORE)
         trace.core = core_of(i->in->path);
     TRY(incore_events(&trace));
-    i->cap->facts.kind = capture_intern(i->cap, S("incore"));
+    capture_set_incore(i->cap);
     i->cap->origin = ORIGIN_SIMULATED;
     return ST_OK;
 }
@@ -48,6 +48,7 @@ const struct input_format input_core_trace = {
     .summary = "in-core trace of the operator simulator (trace.json, of all cores or of one)",
     .looks_for = "trace.json",
     .role = ROLE_WHOLE,
+    .vendor = VENDOR_ASCEND,
     .claims = claims,
     .probe = probe,
     .read = read_core_trace,

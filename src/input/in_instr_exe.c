@@ -135,7 +135,7 @@ static enum status read_table(struct import *i, const struct import_table *table
     import_table_rows(i, table, &r.csv, &r);
     hash_free(&r.next);
     vec_free(&r.ends);
-    i->cap->facts.kind = capture_intern(i->cap, S("incore"));
+    capture_set_incore(i->cap);
     i->cap->origin = ORIGIN_SIMULATED;
     return ST_OK;
 }
@@ -156,6 +156,7 @@ const struct input_format input_instr_exe = {
     .summary = "the operator simulator's sums by instruction (CSV)",
     .looks_for = "*_instr_exe*.csv",
     .role = ROLE_WHOLE,
+    .vendor = VENDOR_ASCEND,
     .table = &instr_table,
     .read = read_instr_exe,
 };
@@ -165,6 +166,7 @@ const struct input_format input_code_exe = {
     .summary = "the operator simulator's sums by source line (CSV)",
     .looks_for = "*_code_exe*.csv",
     .role = ROLE_WHOLE,
+    .vendor = VENDOR_ASCEND,
     .table = &code_table,
     .read = read_code_exe,
 };

@@ -138,13 +138,11 @@ static bool is_kernel_table(const struct csv *csv)
            (!is_own_table(csv) || kernel_column(csv, COL_CLASS) >= 0);
 }
 
-static int probe(const struct probe *p)
-{
-    struct csv csv;
-
-    csv_open(&csv, p->head);
-    return is_kernel_table(&csv) ? 90 : 0;
-}
+static const struct import_table table = {
+    .is = is_kernel_table,
+    .no_header = {"kernel-details.no-header",
+                  "no header with Name, Start Time(us) and Duration(us)"},
+};
 
 static bool claims(struct str name)
 {
@@ -225,7 +223,10 @@ static strid intern_text(struct reader *r, enum kernel_column c)
 
     if (c == COL_CORE)
         text = classify_core(text);
-    return num_is_missing(text) ? 0 : capture_intern(r->cap, text);
+    if (num_is_missing(text))
+        return 0;
+    r->has_cores |= c == COL_CORE;
+    return capture_intern(r->cap, text);
 }
 
 /* The same where few texts are to be expected. */
@@ -630,6 +631,7 @@ static void take_row(struct reader *r)
 
     if (r->csv.n_cells != csv_header_count(&r->csv) || r->csv.is_broken) {
         lose(r, "kernel-details.field-count", "it has more or fewer fields than the header");
+        r->i->misfits++;
         return;
     }
     if (!take_times(r, &slice))
@@ -720,8 +722,8 @@ static void want_columns(struct reader *r)
 static enum status read_header(struct reader *r)
 {
     if (!is_kernel_table(&r->csv))
-        return import_refuse(r->i, import_line(r->i, 1), "kernel-details.no-header",
-                             "no header with Name, Start Time(us) and Duration(us)");
+        return import_refuse(r->i, import_line(r->i, 1), table.no_header.code,
+                             table.no_header.text);
     for (size_t c = 0; c < COL_COUNT; c++)
         r->column[c] = kernel_column(&r->csv, (enum kernel_column)c);
     r->is_ns = is_own_table(&r->csv);
@@ -779,8 +781,11 @@ static enum status read_kernel_details(struct import *i)
     arena_init(&r->scratch);
     arena_init(&r->memory);
     enum status st = i->in->text.at != NULL ? read_whole(r) : read_stream(r);
-    if (st == ST_OK)
+    if (st == ST_OK) {
         i->cap->clock.has_unix = true; /* Ascend prints the time since 1970 */
+        if (r->is_ns && i->rows > 0 && !r->has_cores)
+            i->cap->facts.vendor = VENDOR_UNKNOWN; /* written from a GPU's profile */
+    }
     arena_free(&r->scratch);
     arena_free(&r->memory);
     vec_free(&r->patterns);
@@ -794,8 +799,10 @@ const struct input_format input_kernel_details = {
     .summary = "kernel table of an Ascend profile (CSV)",
     .looks_for = "kernel_details.csv",
     .role = ROLE_KERNELS,
+    .vendor = VENDOR_ASCEND,
+    .source = SOURCE_KERNEL_TABLE,
     .claims = claims,
     .streams = true,
-    .probe = probe,
+    .table = &table,
     .read = read_kernel_details,
 };

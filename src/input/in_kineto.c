@@ -29,6 +29,8 @@ const struct input_format input_kineto = {
     .claims = claims,
     .streams = true,
     .role = ROLE_WHOLE,
+    .vendor = VENDOR_NVIDIA,
+    .source = SOURCE_KINETO,
     .probe = probe,
     .read = read_kineto,
 };

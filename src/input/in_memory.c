@@ -78,32 +78,28 @@ static enum import_row take_row(struct import *i, const struct csv *csv, void *c
     return ROW_TAKEN;
 }
 
-/* The tables of components, and that of operators. */
-static const struct import_table components = {
-    .columns = {S_INIT("Component"), S_INIT("Timestamp(us)"), S_INIT("Total Reserved(MB)")},
-};
+static bool is_table(const struct csv *csv)
+{
+    bool has_component =
+        csv_column(csv, S("Component")) >= 0 && csv_column(csv, S("Timestamp(us)")) >= 0;
+
+    return (has_component && csv_column(csv, S("Total Reserved(MB)")) >= 0) ||
+           csv_column(csv, S("Allocation Total Allocated(MB)")) >= 0;
+}
+
 static const struct import_table table = {
-    .columns = {S_INIT("Allocation Total Allocated(MB)")},
+    .is = is_table,
     .no_header = {"memory.no-header", "no header of a memory table"},
     .bad_row = {"memory.bad-row", "row skipped: a field is missing or is no number"},
     .take = take_row,
 };
-
-static int probe(const struct probe *p)
-{
-    int score = import_table_probe(&table, p);
-
-    return score > 0 ? score : import_table_probe(&components, p);
-}
 
 static enum status read_memory(struct import *i)
 {
     struct memory m;
     struct csv csv;
 
-    csv_open(&csv, i->in->text);
-    if (!import_table_is(&components, &csv))
-        TRY(import_table_open(i, &table, &csv));
+    TRY(import_table_open(i, &table, &csv));
     m.unit = capture_intern(i->cap, S("MB"));
     m.component = csv_column(&csv, S("Component"));
     for (size_t k = 0; k < ARRAY_LEN(columns); k++) {
@@ -120,7 +116,8 @@ const struct input_format input_memory = {
     .summary = "device memory over time (CSV)",
     .looks_for = "memory_record.csv, operator_memory.csv, npu_module_mem.csv",
     .role = ROLE_SIDECAR,
+    .vendor = VENDOR_ASCEND,
     .claims = claims,
-    .probe = probe,
+    .table = &table,
     .read = read_memory,
 };

@@ -66,6 +66,7 @@ const struct input_format input_operator_details = {
     .summary = "operators of the framework with stacks and sums, no timeline (CSV)",
     .looks_for = "operator_details.csv",
     .role = ROLE_SIDECAR,
+    .vendor = VENDOR_ASCEND,
     .table = &table,
     .read = read_operator_details,
 };

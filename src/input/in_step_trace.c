@@ -66,6 +66,7 @@ const struct input_format input_step_trace = {
     .summary = "iterations of a graph model (CSV)",
     .looks_for = "step_trace_*.csv",
     .role = ROLE_SIDECAR,
+    .vendor = VENDOR_ASCEND,
     .claims = claims,
     .table = &table,
     .read = read_step_trace,

@@ -76,6 +76,8 @@ const struct input_format input_step_trace_time = {
     .summary = "the profiler's own sums of each step (CSV)",
     .looks_for = "step_trace_time.csv, cluster_step_trace_time.csv",
     .role = ROLE_SIDECAR,
+    .vendor = VENDOR_ASCEND,
+    .source = SOURCE_STEP_TRACE_TIME,
     .table = &table,
     .read = read_step_trace_time,
 };

@@ -744,6 +744,7 @@ const struct input_format input_strata_trace = {
     .summary = "GPU activity that strata recorded inside a program",
     .looks_for = "trace-*.strata",
     .role = ROLE_WHOLE,
+    .vendor = VENDOR_NVIDIA,
     .claims = claims,
     .streams = true,
     .probe = probe,

@@ -40,6 +40,8 @@ const struct input_format input_trace_view = {
     .claims = claims,
     .streams = true,
     .role = ROLE_TIMELINE,
+    .vendor = VENDOR_ASCEND,
+    .source = SOURCE_TRACE_VIEW,
     .probe = probe,
     .read = read_trace_view,
 };

@@ -153,7 +153,7 @@ static enum status read_visualize_data(struct import *i)
         import_tell(i, SEV_NOTE, "visualize-data.other-blocks",
                     "%llu blocks of unknown types are passed over",
                     (unsigned long long)seen.unknown);
-    i->cap->facts.kind = capture_intern(i->cap, S("incore"));
+    capture_set_incore(i->cap);
     i->cap->origin = seen.infos > 0 ? ORIGIN_MEASURED : ORIGIN_SIMULATED;
     return ST_OK;
 }
@@ -163,6 +163,7 @@ const struct input_format input_visualize_data = {
     .summary = "in-core trace container of the operator simulator (visualize_data.bin)",
     .looks_for = "visualize_data.bin",
     .role = ROLE_WHOLE,
+    .vendor = VENDOR_ASCEND,
     .probe = probe,
     .read = read_visualize_data,
 };

@@ -42,23 +42,45 @@ bool input_claims(const struct input_format *format, struct str name)
     return is_one;
 }
 
+/* `csv` has the header of the first bytes. */
+static int probe_with(const struct input_format *format, const struct probe *p,
+                      const struct csv *csv)
+{
+    if (format->probe != NULL)
+        return format->probe(p);
+    return import_table_is(format->table, csv) ? 90 : 0;
+}
+
 int input_probe(const struct input_format *format, const struct probe *p)
 {
-    return format->probe != NULL ? format->probe(p) : import_table_probe(format->table, p);
+    struct csv csv;
+
+    if (format->probe == NULL)
+        csv_open(&csv, p->head);
+    return probe_with(format, p, &csv);
 }
 
 enum status input_read(const struct input_format *format, const struct input_file *in,
                        struct capture *cap)
 {
     struct import i = {.in = in, .cap = cap, .bytes = in->text.n};
-    enum status st = format->read(&i);
+    enum vendor before = cap->facts.vendor;
+    size_t first = cap->sources.n;
 
+    if (before == VENDOR_UNKNOWN)
+        cap->facts.vendor = format->vendor;
+    enum status st = format->read(&i);
+    if (st != ST_OK)
+        cap->facts.vendor = before;
     if ((st == ST_OK || i.is_kept) && !i.is_recorded)
         capture_source(cap, (struct source){.path = in->path,
                                             .format = format->name,
                                             .bytes = i.bytes,
                                             .rows = i.rows,
-                                            .lost = i.lost});
+                                            .lost = i.lost,
+                                            .misfits = i.misfits});
+    for (size_t k = first; k < cap->sources.n; k++)
+        cap->sources.at[k].kind = format->source;
     return st == ST_OK && cancelled() ? ST_CANCELLED : st;
 }
 
@@ -117,6 +139,7 @@ enum status input_pick(const struct probe *p, const char *format, struct diag *d
 {
     const struct input_format *best = NULL, *rival = NULL;
     int best_score = 0;
+    struct csv csv;
 
     if (format != NULL) {
         *out = format_named(str_of(format));
@@ -125,8 +148,9 @@ enum status input_pick(const struct probe *p, const char *format, struct diag *d
                              "no input format is called '%s'", format);
         return ST_OK;
     }
+    csv_open(&csv, p->head);
     for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
-        int score = input_probe(formats[i], p);
+        int score = probe_with(formats[i], p, &csv);
         if (score > best_score) {
             best = formats[i];
             best_score = score;

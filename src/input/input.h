@@ -11,6 +11,8 @@
 
 #include "base/diag.h"
 #include "base/num.h"
+#include "capture/facts.h"
+#include "capture/source.h"
 
 struct capture;
 struct fleet;
@@ -72,6 +74,8 @@ struct input_format {
     const char *summary;   /* one line */
     const char *looks_for; /* file names, for the message when nothing was found */
     enum input_role role;
+    enum vendor vendor;      /* of the device, unless the file itself says otherwise */
+    enum source_kind source; /* what the file is to those who read the capture */
     /* A file of this name should be of this format; NULL: those of `looks_for` as they stand. */
     bool (*claims)(struct str name);
     bool streams; /* reads large files from their path, in bounded memory; else gets the text */

@@ -191,9 +191,13 @@ static bool has_aggregates_only(const struct capture *cap, const struct bundle *
 
 static void keep_losses(struct capture *cap, const struct diag *d)
 {
+    static const struct str rows = S_INIT("kernel-details.");
+
     for (size_t i = 0; i < d->entries.n; i++)
         if (d->entries.at[i].severity == SEV_LOSS)
-            vec_push(&cap->losses, ((struct loss){d->entries.at[i].code, d->entries.at[i].count}));
+            vec_push(&cap->losses,
+                     ((struct loss){d->entries.at[i].code, d->entries.at[i].count,
+                                    str_starts(str_of(d->entries.at[i].code), rows)}));
 }
 
 /* Times before the year 2000 are no wall clock, whatever the format says: they count from the start

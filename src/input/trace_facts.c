@@ -40,6 +40,24 @@ static void take_distributed(struct json *j, struct trace_facts *f)
             take_number(j, &f->world_size);
 }
 
+/* Kineto's words are NVIDIA's on other GPUs too: the device's name, or strata's own header. */
+static void take_vendor(struct str text, struct trace_facts *f)
+{
+    if (str_starts_nocase(text, S("amd")) || str_contains_nocase(text, S("radeon")))
+        f->vendor = VENDOR_AMD;
+}
+
+static void take_other(struct json *j, struct trace_facts *f)
+{
+    struct str key, text;
+
+    if (json_next(j) != JSON_OBJECT)
+        return;
+    while (json_key(j, &key))
+        if (str_equal(key, S("vendor")) && json_value(j, &text))
+            take_vendor(text, f);
+}
+
 /* The name of the first device. */
 static void take_devices(struct json *j, struct trace_facts *f)
 {
@@ -54,6 +72,7 @@ static void take_devices(struct json *j, struct trace_facts *f)
             if (str_equal(key, S("name")) && json_value(j, &text))
                 f->device_name = arena_str(&f->arena, json_text(text, &f->arena));
     }
+    take_vendor(f->device_name, f);
 }
 
 static void take_member(struct json *j, struct str key, struct trace_facts *f)
@@ -73,7 +92,8 @@ static void take_member(struct json *j, struct str key, struct trace_facts *f)
         take_number(j, &f->with_stack);
     } else if (str_equal(key, S("traceEvents"))) {
         f->has_second_list = true;
-    } else if (str_equal(key, S("distributedInfo")) || str_equal(key, S("deviceProperties"))) {
+    } else if (str_equal(key, S("distributedInfo")) || str_equal(key, S("deviceProperties")) ||
+               str_equal(key, S("otherData"))) {
         struct str text;
         if (json_value(j, &text))
             return;
@@ -81,6 +101,8 @@ static void take_member(struct json *j, struct str key, struct trace_facts *f)
             take_distributed(j, f);
         else if (j->token == JSON_ARRAY && key.at[1] == 'e')
             take_devices(j, f);
+        else if (j->token == JSON_OBJECT && key.at[0] == 'o')
+            take_other(j, f);
     }
 }
 

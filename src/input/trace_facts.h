@@ -15,6 +15,7 @@ struct trace_facts {
     int64_t base_time;                                   /* what has to be added to get Unix ns */
     bool has_base_time;
     struct str device_name; /* in the arena */
+    enum vendor vendor;     /* VENDOR_AMD; the others are known by their words */
     bool has_second_list;   /* of events, behind the first */
     struct arena arena;
 };

@@ -759,6 +759,20 @@ TEST(members_behind_a_damaged_last_event_are_read)
     }
 }
 
+TEST(the_maker_of_a_gpu_is_in_its_name_or_in_our_header)
+{
+    static const struct str texts[] = {
+        S_INIT("{\"deviceProperties\":[{\"name\":\"AMD Instinct MI300X\"}],\"traceEvents\":[]}"),
+        S_INIT("{\"otherData\":{\"producer\":\"strata\",\"vendor\":\"amd\"},\"traceEvents\":[]}"),
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        restart();
+        assert_int_equal(read_as(TRACE_KINETO, texts[i]), ST_OK);
+        assert_int_equal(cap->facts.vendor, VENDOR_AMD);
+    }
+}
+
 #define F(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 
 TEST_MAIN("input/trace_read", F(a_second_list_of_events_is_told),
@@ -780,4 +794,5 @@ TEST_MAIN("input/trace_read", F(a_second_list_of_events_is_told),
           F(kernels_of_a_table_are_not_told_twice),
           F(copies_of_an_ascend_device_are_work_when_the_user_says_so),
           F(the_words_of_a_file_tell_its_dialect), F(names_of_timelines_are_claimed),
-          F(a_file_without_events_is_refused), F(members_behind_a_damaged_last_event_are_read))
+          F(a_file_without_events_is_refused), F(members_behind_a_damaged_last_event_are_read),
+          F(the_maker_of_a_gpu_is_in_its_name_or_in_our_header))

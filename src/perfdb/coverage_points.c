@@ -18,7 +18,7 @@ static bool find_in(const struct grid_shape_rule *shapes, size_t n, size_t var, 
 
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < shapes[i].n; k++)
-            if (grid_expr_is_name(&shapes[i].dim[k], &name) && name == var) {
+            if (expr_is_name(&shapes[i].dim[k], &name) && name == var) {
                 out->slot = i;
                 out->dim = k;
                 out->rank = shapes[i].n;

@@ -6,6 +6,16 @@
 #include "base/num.h"
 #include "base/yaml.h"
 #include "perfdb/grid_gen.h"
+#include "perfdb/grid_shapes.h"
+
+static const struct expr_function functions[] = {
+    {S_INIT("max"), EXPR_MAX, 0, NULL},
+    {S_INIT("min"), EXPR_MIN, 0, NULL},
+    {S_INIT("abs"), EXPR_ABS, 1, NULL},
+    {S_INIT("align"), EXPR_ALIGN, 2, NULL},
+};
+const struct expr_language grid_language = {.functions = functions,
+                                            .functions_n = ARRAY_LEN(functions)};
 
 struct reader {
     struct arena *arena;
@@ -123,9 +133,9 @@ static enum status read_constants(const struct reader *r, const struct yaml_node
 }
 
 static enum status compile(const struct reader *r, const struct yaml_node *node, struct str text,
-                           const struct grid_pattern *p, struct grid_expr *out)
+                           const struct grid_pattern *p, struct expr *out)
 {
-    const char *error = grid_expr_compile(r->arena, text, p->names, out);
+    const char *error = expr_compile(r->arena, &grid_language, text, p->names, out);
 
     if (error == NULL)
         return ST_OK;
@@ -141,7 +151,7 @@ static enum status read_constraints(const struct reader *r, const struct yaml_no
         return ST_OK;
     if (node->kind != YAML_LIST)
         return bad(r, node, "constraints must be a list of expressions");
-    struct grid_expr *e = ARENA_ARRAY(r->arena, struct grid_expr, node->n);
+    struct expr *e = ARENA_ARRAY(r->arena, struct expr, node->n);
     p->constraints = e;
     for (const struct yaml_node *v = node->first; v != NULL; v = v->next)
         TRY(compile(r, v, v->text, p, e++));
@@ -152,14 +162,14 @@ static enum status read_constraints(const struct reader *r, const struct yaml_no
 static enum status read_shape(const struct reader *r, const struct yaml_node *node,
                               const struct grid_pattern *p, struct grid_shape_rule *out)
 {
-    struct str inside = grid_expr_inside(node->text), rest = inside, part;
+    struct str inside = grid_shape_inside(node->text), rest = inside, part;
     size_t n = 0;
 
-    while (grid_expr_part(&rest, &part))
+    while (grid_shape_part(&rest, &part))
         n++;
-    struct grid_expr *dim = ARENA_ARRAY(r->arena, struct grid_expr, n);
+    struct expr *dim = ARENA_ARRAY(r->arena, struct expr, n);
     *out = (struct grid_shape_rule){dim, n};
-    for (rest = inside; grid_expr_part(&rest, &part);)
+    for (rest = inside; grid_shape_part(&rest, &part);)
         TRY(compile(r, node, part, p, dim++));
     return ST_OK;
 }
@@ -259,7 +269,7 @@ static enum status read_variables(const struct reader *r, const struct yaml_node
         return bad(r, node, "a variable is given twice");
     }
     TRY(read_constants(r, constants, names, &n, p));
-    p->names = (struct grid_names){names, n};
+    p->names = (struct expr_names){names, n};
     return ST_OK;
 }
 

@@ -10,9 +10,12 @@
 #define STRATA_PERFDB_GRID_RULES_H
 
 #include "base/diag.h"
-#include "perfdb/grid_expr.h"
+#include "base/expr.h"
 
 struct yaml_node;
+
+/* Of the expressions in rules: max, min, abs and align. */
+extern const struct expr_language grid_language;
 
 /* Values of an axis, sizes of a model. */
 struct grid_list {
@@ -32,21 +35,21 @@ struct grid_constant {
 };
 
 struct grid_shape_rule {
-    const struct grid_expr *dim;
+    const struct expr *dim;
     size_t n;
 };
 
 struct grid_pattern {
     struct str name;
     struct str generator;    /* made in code; empty: by the loop below */
-    struct grid_names names; /* the variables */
+    struct expr_names names; /* the variables */
     const struct grid_iterator *iterators, *fallback;
     size_t iterators_n, fallback_n;
     bool has_nk_pairs;   /* N and K come from the models when there are any */
     size_t var_n, var_k; /* where; only with has_nk_pairs */
     const struct grid_constant *constants;
     size_t constants_n;
-    const struct grid_expr *constraints;
+    const struct expr *constraints;
     size_t constraints_n;
     const struct grid_shape_rule *inputs, *outputs;
     size_t inputs_n, outputs_n;

@@ -157,3 +157,49 @@ bool grid_text_is_absent(struct str text)
             return true;
     return false;
 }
+
+bool grid_shape_part(struct str *rest, struct str *part)
+{
+    while (rest->n > 0) {
+        int64_t depth = 0;
+        size_t n = 0;
+        for (; n < rest->n && (rest->at[n] != ',' || depth != 0); n++)
+            depth += rest->at[n] == '(' ? 1 : rest->at[n] == ')' ? -1 : 0;
+        *part = str_trim(str_part(*rest, 0, n));
+        *rest = str_part(*rest, n + 1, rest->n);
+        if (part->n > 0)
+            return true;
+    }
+    return false;
+}
+
+/* The parenthesis that opens `s` is closed by its last character. */
+static bool is_enclosed(struct str s)
+{
+    int64_t depth = 0;
+
+    if (s.n < 2 || s.at[0] != '(' || s.at[s.n - 1] != ')')
+        return false;
+    for (size_t i = 0; i + 1 < s.n; i++) {
+        depth += s.at[i] == '(' ? 1 : s.at[i] == ')' ? -1 : 0;
+        if (depth == 0)
+            return false;
+    }
+    return depth == 1;
+}
+
+struct str grid_shape_inside(struct str shape)
+{
+    struct str s = str_trim(shape);
+    int64_t open = 0;
+
+    for (size_t i = 0; i < s.n; i++)
+        open += s.at[i] == '(' ? 1 : s.at[i] == ')' ? -1 : 0;
+    for (; open > 0 && s.n > 0 && s.at[0] == '('; open--)
+        s = str_trim(str_part(s, 1, s.n));
+    for (; open < 0 && s.n > 0 && s.at[s.n - 1] == ')'; open++)
+        s = str_trim(str_part(s, 0, s.n - 1));
+    while (is_enclosed(s))
+        s = str_trim(str_part(s, 1, s.n - 2));
+    return s;
+}

@@ -41,4 +41,11 @@ struct grid_texts grid_texts_split(struct arena *arena, struct str cell);
 /* Whether a data type or a format says that there is no operand: empty, NULL, NONE, UNDEFINED. */
 bool grid_text_is_absent(struct str text);
 
+/* Takes the next top-level part that is not blank off the front of a comma-separated list, so
+ * that "max(1, 2), 3" has two. False when there is none. */
+bool grid_shape_part(struct str *rest, struct str *part);
+
+/* The dimensions of a shape in a rule, without the parentheses around it: "(M, K)" gives "M, K". */
+struct str grid_shape_inside(struct str shape);
+
 #endif

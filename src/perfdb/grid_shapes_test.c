@@ -1,5 +1,7 @@
 #include "perfdb/grid_shapes.h"
 
+#include <stdio.h>
+
 #include "base/testing_arena.h"
 
 static struct grid_shapes parse(const char *cell)
@@ -68,7 +70,41 @@ TEST(attributes_are_split_by_slot)
     assert_int_equal(grid_texts_split(&arena, S("")).n, 0);
 }
 
+static void assert_parts(const char *text, const char *expected)
+{
+    char joined[100] = "";
+    struct str rest = str_of(text), part;
+
+    while (grid_shape_part(&rest, &part))
+        snprintf(joined + strlen(joined), sizeof(joined) - strlen(joined), "[%.*s]",
+                 STR_ARGS(part));
+    assert_string_equal(joined, expected);
+}
+
+TEST(a_shape_is_cut_at_its_own_commas)
+{
+    assert_parts("128, 512", "[128][512]");
+    assert_parts("max(1, D//tp), 16", "[max(1, D//tp)][16]");
+    assert_parts(" ,a,,b", "[a][b]");
+    assert_parts("", "");
+    assert_parts(" , ", "");
+}
+
+TEST(the_parentheses_around_a_shape_are_optional)
+{
+    assert_str(grid_shape_inside(S("(tokens, D)")), "tokens, D");
+    assert_str(grid_shape_inside(S(" tokens, D ")), "tokens, D");
+    assert_str(grid_shape_inside(S("((tokens, D))")), "tokens, D");
+    assert_str(grid_shape_inside(S("(D, max(1,2))")), "D, max(1,2)");
+    assert_str(grid_shape_inside(S("(D), max(1,2)")), "(D), max(1,2)");
+    assert_str(grid_shape_inside(S("(D, max(1,2)")), "D, max(1,2)");
+    assert_str(grid_shape_inside(S("D, 4)")), "D, 4");
+    assert_str(grid_shape_inside(S("()")), "");
+    assert_str(grid_shape_inside(S("( )")), "");
+}
+
 TEST_MAIN("perfdb/grid_shapes", TA(slots_are_kept_but_for_an_empty_last_one),
           TA(numbers_are_printed_to_their_ends),
           TA(a_cell_that_holds_no_numbers_is_told_and_counted),
-          TA(order_goes_by_slot_and_by_dimension), TA(attributes_are_split_by_slot))
+          TA(order_goes_by_slot_and_by_dimension), TA(attributes_are_split_by_slot),
+          T(a_shape_is_cut_at_its_own_commas), T(the_parentheses_around_a_shape_are_optional))

@@ -14,7 +14,7 @@ struct loop {
     struct grid_row row;
 };
 
-static enum status cannot(const struct loop *l, const struct grid_expr *e, const char *why)
+static enum status cannot(const struct loop *l, const struct expr *e, const char *why)
 {
     const struct grid_pattern *p = l->out->pattern;
     char values[200] = "";
@@ -32,14 +32,14 @@ static enum status cannot(const struct loop *l, const struct grid_expr *e, const
 static enum status meets_constraints(const struct loop *l, bool *is_met)
 {
     const struct grid_pattern *p = l->out->pattern;
-    struct grid_value v;
+    struct expr_value v;
 
     *is_met = true;
     for (size_t i = 0; *is_met && i < p->constraints_n; i++) {
-        const char *error = grid_expr_run(&p->constraints[i], l->value, &v);
+        const char *error = expr_run(&p->constraints[i], l->value, &v);
         if (error != NULL)
             return cannot(l, &p->constraints[i], error);
-        *is_met = grid_value_is_true(v);
+        *is_met = expr_is_true(v);
     }
     return ST_OK;
 }
@@ -47,12 +47,12 @@ static enum status meets_constraints(const struct loop *l, bool *is_met)
 static enum status fill_shapes(const struct loop *l, const struct grid_shape_rule *rules, size_t n,
                                int64_t **dim)
 {
-    struct grid_value v;
+    struct expr_value v;
 
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < rules[i].n; k++) {
-            const char *error = grid_expr_run(&rules[i].dim[k], l->value, &v);
-            if (error == NULL && !grid_value_dim(v, (*dim)++))
+            const char *error = expr_run(&rules[i].dim[k], l->value, &v);
+            if (error == NULL && !expr_whole(v, (*dim)++))
                 error = "the dimension does not fit 64 bits";
             if (error != NULL)
                 return cannot(l, &rules[i].dim[k], error);

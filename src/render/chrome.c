@@ -34,7 +34,7 @@ static const char *const *arrow_names(const struct capture *cap)
     static const char *const gpu[] = {"ac2g", "async_task_queue", "fwdbwd", "flag", "flow"};
     static const char *const npu[] = {"async_npu", "async_task_queue", "fwdbwd", "flag", "flow"};
 
-    return title_is_gpu(cap) ? gpu : npu;
+    return capture_is_ascend(cap) ? npu : gpu;
 }
 
 static void begin_event(struct writer *w, struct str text)
@@ -59,6 +59,8 @@ static void put_header(struct writer *w)
     text_out_quoted(&w->out, str_of(cap->name));
     text_out_put(&w->out, S(",\"origin\":"));
     text_out_quoted(&w->out, str_of(origin_name(cap->origin)));
+    if (cap->facts.vendor == VENDOR_AMD) /* the words are those of NVIDIA's GPUs */
+        text_out_put(&w->out, S(",\"vendor\":\"amd\""));
     text_out_put(&w->out, S("}"));
     if (cap->clock.has_unix && cap->clock.to_unix != 0)
         put_number(w, S(",\"baseTimeNanoseconds\":"), cap->clock.to_unix);
@@ -76,7 +78,7 @@ static void put_label(struct writer *w, const struct tracks_process *p)
 {
     int64_t device = p->device >= 0 ? p->device : w->cut->cap->facts.device;
 
-    if (p->is_host || device < 0 || title_is_gpu(w->cut->cap))
+    if (p->is_host || device < 0 || !capture_is_ascend(w->cut->cap))
         return;
     begin_event(w, S("{\"ph\":\"M\",\"name\":\"process_labels\""));
     put_number(w, S(",\"pid\":"), p->pid);
@@ -143,7 +145,7 @@ static struct str task_type(const struct capture *cap, const struct slice *slice
         [SLICE_CONTROL] = S_INIT("\"Task Type\":\"CONTROL\""),
     };
 
-    if (slice->kind >= ARRAY_LEN(types) || title_is_gpu(cap) ||
+    if (slice->kind >= ARRAY_LEN(types) || !capture_is_ascend(cap) ||
         cap->lanes.at[slice->lane].key.kind != LANE_STREAM ||
         attrs_get(&cap->attrs, slice->set, cap->keys[KEY_CORE]).type != ATTR_NONE ||
         attrs_get(&cap->attrs, slice->own, cap->keys[KEY_CORE]).type != ATTR_NONE)
@@ -274,7 +276,7 @@ static bool write_chrome(const struct cut *cut, const struct timeline_options *o
     w->options = options;
     w->arrows = arrow_names(cut->cap);
     arena_init(&w->arena);
-    tracks_init(&w->tracks, cut, title_is_gpu(cut->cap));
+    tracks_init(&w->tracks, cut, !capture_is_ascend(cut->cap));
     bool is_done = write_all(w);
     tracks_fini(&w->tracks);
     tracks_rows_free(&w->rows);

@@ -52,7 +52,7 @@ static struct capture *sample(void)
     cap->name = "run";
     cap->clock = (struct clock){.hz = 1000000000, .to_unix = 5, .has_unix = true};
     cap->facts.rank = 3;
-    cap->facts.kind = capture_intern(cap, S("kineto"));
+    cap->facts.vendor = VENDOR_NVIDIA;
     capture_seal(cap);
     return cap;
 }
@@ -116,6 +116,8 @@ TEST(every_kind_of_event_is_a_line_of_its_own)
 TEST(an_ascend_device_is_told_as_its_own_timelines_tell_it)
 {
     struct capture *cap = capture_new();
+
+    cap->facts.vendor = VENDOR_ASCEND;
     lane_id lane = capture_lane(
         cap,
         (struct lane_key){.kind = LANE_STREAM, .device = 5, .name = capture_intern(cap, S("2"))});
@@ -203,6 +205,8 @@ TEST(a_full_sink_is_reported_by_every_format)
 TEST(an_interrupted_user_ends_every_format_early)
 {
     struct capture *cap = capture_new();
+
+    cap->facts.vendor = VENDOR_ASCEND;
     struct timeline_options how = {0};
     struct cut cut;
     lane_id lane = capture_lane(cap, (struct lane_key){.kind = LANE_STREAM, .device = 0});

@@ -6,6 +6,8 @@
 static struct capture *sample(void)
 {
     struct capture *cap = capture_new();
+
+    cap->facts.vendor = VENDOR_ASCEND;
     lane_id two = capture_lane(
         cap,
         (struct lane_key){.kind = LANE_STREAM, .device = -1, .name = capture_intern(cap, S("2"))});
@@ -51,6 +53,8 @@ static struct capture *sample(void)
 static struct capture *group(void)
 {
     struct capture *cap = capture_new();
+
+    cap->facts.vendor = VENDOR_ASCEND;
     lane_id lane = capture_lane(
         cap, (struct lane_key){.kind = LANE_COMM,
                                .device = 1,

@@ -33,6 +33,8 @@ static void assert_event(const Strata__Perfetto__TracePacket *p, unsigned type, 
 TEST(a_slice_is_a_begin_and_an_end_on_a_track_told_before)
 {
     struct capture *cap = capture_new();
+
+    cap->facts.vendor = VENDOR_ASCEND;
     lane_id stream = capture_lane(
         cap,
         (struct lane_key){.kind = LANE_STREAM, .device = 2, .name = capture_intern(cap, S("7"))});
@@ -74,6 +76,8 @@ TEST(a_slice_is_a_begin_and_an_end_on_a_track_told_before)
 TEST(threads_counters_and_arrows_have_their_own_fields)
 {
     struct capture *cap = capture_new();
+
+    cap->facts.vendor = VENDOR_ASCEND;
     lane_id host = capture_lane(cap, (struct lane_key){.kind = LANE_THREAD,
                                                        .device = -1,
                                                        .name = capture_intern(cap, S("main")),
@@ -111,6 +115,8 @@ TEST(threads_counters_and_arrows_have_their_own_fields)
 TEST(times_before_zero_are_shifted_and_the_clock_tells_where_they_lie)
 {
     struct capture *cap = capture_new();
+
+    cap->facts.vendor = VENDOR_ASCEND;
     lane_id lane = capture_lane(cap, (struct lane_key){.kind = LANE_STREAM, .device = 0});
 
     capture_slice(cap, &(struct slice){.begin = -30, .dur = 10, .lane = lane});

@@ -65,14 +65,14 @@ struct str timeline_category(const struct capture *cap, const struct slice *slic
     if (cat.type == ATTR_TEXT)
         return capture_text(cap, cat.text);
     /* On Ascend the task type tells what device work is, and the process what host work is. */
-    if (word == NULL || (!title_is_gpu(cap) && slice->kind < SLICE_HOST_OP))
+    if (word == NULL || (capture_is_ascend(cap) && slice->kind < SLICE_HOST_OP))
         word = slice_kind_name(slice->kind);
     return str_of(word);
 }
 
 struct str timeline_key(const struct capture *cap, const struct slice *slice, strid key)
 {
-    if (key == cap->keys[KEY_CORE] && !title_is_gpu(cap) &&
+    if (key == cap->keys[KEY_CORE] && capture_is_ascend(cap) &&
         cap->lanes.at[slice->lane].key.kind == LANE_STREAM)
         return S("Task Type");
     return capture_text(cap, key);

@@ -34,7 +34,7 @@ static void add_lane(struct tracks *t, lane_id id)
     const struct capture *cap = t->cut->cap;
     const struct lane_key *key = &cap->lanes.at[id].key;
     bool is_host = key->kind == LANE_THREAD;
-    bool is_comm = key->kind == LANE_COMM && key->process == 0 && !title_is_gpu(cap);
+    bool is_comm = key->kind == LANE_COMM && key->process == 0 && capture_is_ascend(cap);
     char process[TITLE_TEXT], name[TITLE_TEXT];
 
     t->lanes[id] = (struct tracks_lane){

@@ -33,6 +33,7 @@ static void done(void)
 TEST(numbers_of_the_source_are_kept_and_others_get_the_smallest_free_ones)
 {
     cap = capture_new();
+    cap->facts.vendor = VENDOR_ASCEND;
     lane_id stream = lane((struct lane_key){.kind = LANE_STREAM, .device = 0}, "", "7");
     lane_id comm = lane((struct lane_key){.kind = LANE_COMM, .device = 0}, "", "N/A");
     lane_id thread =
@@ -59,6 +60,7 @@ TEST(numbers_of_the_source_are_kept_and_others_get_the_smallest_free_ones)
 TEST(a_number_that_two_processes_claim_goes_to_the_first)
 {
     cap = capture_new();
+    cap->facts.vendor = VENDOR_ASCEND;
     lane((struct lane_key){.kind = LANE_THREAD, .device = -1, .pid = 5, .tid = 6}, "one", "a");
     lane((struct lane_key){.kind = LANE_THREAD, .device = -1, .pid = 5, .tid = 6}, "two", "a");
     lane_id twin =
@@ -75,6 +77,7 @@ TEST(a_number_that_two_processes_claim_goes_to_the_first)
 TEST(devices_are_processes_of_their_own_and_counters_join_theirs)
 {
     cap = capture_new();
+    cap->facts.vendor = VENDOR_ASCEND;
     lane((struct lane_key){.kind = LANE_STREAM, .device = 0}, "", "2");
     lane((struct lane_key){.kind = LANE_STREAM, .device = 1}, "", "2");
     lane((struct lane_key){.kind = LANE_STREAM, .device = 1}, "NPU", "2");
@@ -96,7 +99,7 @@ TEST(a_gpu_may_have_its_number_for_a_process)
 {
     device_pids = true;
     cap = capture_new();
-    cap->facts.kind = capture_intern(cap, S("kineto"));
+    cap->facts.vendor = VENDOR_NVIDIA;
     lane((struct lane_key){.kind = LANE_STREAM, .device = 0}, "", "7");
     lane((struct lane_key){.kind = LANE_STREAM, .device = 1}, "", "-1");
     lane((struct lane_key){.kind = LANE_THREAD, .device = -1, .pid = 1}, "init", "main");
@@ -113,6 +116,7 @@ TEST(a_gpu_may_have_its_number_for_a_process)
 TEST(arrows_are_listed_by_the_slice_they_lead_to)
 {
     cap = capture_new();
+    cap->facts.vendor = VENDOR_ASCEND;
     lane((struct lane_key){.kind = LANE_STREAM, .device = 0}, "", "2");
     lane((struct lane_key){.kind = LANE_STREAM, .device = 0}, "", "3");
     capture_flow(cap, FLOW_OTHER, 0, 1);
@@ -136,6 +140,7 @@ TEST(arrows_are_listed_by_the_slice_they_lead_to)
 TEST(rows_are_named_after_their_lane)
 {
     cap = capture_new();
+    cap->facts.vendor = VENDOR_ASCEND;
     lane_id id = lane((struct lane_key){.kind = LANE_STREAM, .device = 0}, "", "2");
     lay_out();
     assert_str(tracks_row_name(&tracks, id, 0, &arena), "Stream 2");

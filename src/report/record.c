@@ -116,6 +116,8 @@ struct field_value field_value(const struct field *f, const void *record,
 {
     if (is_off(f, record))
         return value_none();
+    if (f->look_up != NULL)
+        return by_rules(f, f->look_up(record, f->text, env));
     return by_rules(f, f->get != NULL ? f->get(record, env)
                                       : stored(f, f->type, at_offset(record, f->offset), env));
 }
@@ -130,15 +132,17 @@ static struct field_items items_of(const struct field *f, const void *record,
 {
     const void *at = at_offset(record, f->offset);
 
+    if (f->items != NULL)
+        return f->items(record, env);
     switch (f->shape) {
     case SHAPE_LIST:
     case SHAPE_POINTERS:
+    case SHAPE_KEYED:
         return (struct field_items){*(const void *const *)at, stored_count(f, record)};
     case SHAPE_ARRAY:
     case SHAPE_NAMED:
         return (struct field_items){at, f->count};
     case SHAPE_MADE:
-        return f->items(record, env);
     case SHAPE_ONE:
     case SHAPE_POINTER:
     case SHAPE_SPLICE:
@@ -220,6 +224,25 @@ static void write_element(struct json_writer *w, const struct field *f, const vo
         write_value(w, f, by_rules(f, stored(f, f->type, at, env)));
 }
 
+/* An element under the key that it holds. */
+static void write_keyed(struct json_writer *w, const struct record *r, const void *at,
+                        const struct record_env *env)
+{
+    struct str key = field_value(&r->fields[0], at, env).text;
+    const struct record rest = {r->size, r->n - 1, r->fields + 1};
+
+    if (rest.n > 1) {
+        json_write_key(w, key);
+        record_json(w, &rest, at, env);
+        return;
+    }
+    struct field_value v = field_value(rest.fields, at, env);
+    if (v.type == VALUE_NONE && rest.fields->is_optional)
+        return;
+    json_write_key(w, key);
+    write_value(w, rest.fields, v);
+}
+
 static void write_list(struct json_writer *w, const struct field *f, const void *record,
                        const struct record_env *env)
 {
@@ -233,14 +256,21 @@ static void write_list(struct json_writer *w, const struct field *f, const void 
         json_write_null(w);
         return;
     }
-    if (f->shape == SHAPE_NAMED)
+    if (f->shape == SHAPE_NAMED || f->shape == SHAPE_KEYED)
         json_write_object(w);
     else
         json_write_array(w);
     for (size_t i = 0; i < items.n; i++) {
+        const void *at = at_offset(items.at, i * stride);
+        if (f->shape == SHAPE_NAMED && f->is_optional &&
+            is_missing(f->missing, stored(f, f->type, at, env)))
+            continue;
         if (f->shape == SHAPE_NAMED)
             json_write_key(w, text_or_nothing(f->name((unsigned)i)));
-        write_element(w, f, at_offset(items.at, i * stride), env);
+        if (f->shape == SHAPE_KEYED)
+            write_keyed(w, f->record, at, env);
+        else
+            write_element(w, f, at, env);
     }
     json_write_end(w);
 }
@@ -376,18 +406,28 @@ static void csv_cells(struct csv_write *out, const struct record *r, const void 
     }
 }
 
+void record_csv_heads(struct csv_write *out, const struct record *r)
+{
+    csv_heads(out, r);
+    csv_write_row(out);
+}
+
+void record_csv_row(struct csv_write *out, const struct record *r, const void *record,
+                    const struct record_env *env)
+{
+    csv_cells(out, r, record, env);
+    csv_write_row(out);
+}
+
 bool record_csv(struct sink sink, const struct record *r, const void *records, size_t n,
                 const struct record_env *env)
 {
     struct csv_write out;
 
     csv_write_open(&out, sink);
-    csv_heads(&out, r);
-    csv_write_row(&out);
-    for (size_t i = 0; i < n; i++) {
-        csv_cells(&out, r, at_offset(records, i * r->size), env);
-        csv_write_row(&out);
-    }
+    record_csv_heads(&out, r);
+    for (size_t i = 0; i < n; i++)
+        record_csv_row(&out, r, at_offset(records, i * r->size), env);
     return csv_write_close(&out);
 }
 

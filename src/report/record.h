@@ -60,6 +60,7 @@ enum field_shape {
     SHAPE_ARRAY,    /* an array inside the struct: a list */
     SHAPE_NAMED,    /* an array inside the struct: an object with a key for each, by .name() */
     SHAPE_MADE,     /* a list that .items() makes */
+    SHAPE_KEYED,    /* a list, its own or made, as an object: see FIELD_KEYED() */
 };
 
 /* When a value that is there counts as not known. */
@@ -124,6 +125,8 @@ struct field {
     const char *(*name)(unsigned value); /* takes any x_name(enum x) */
     unsigned names; /* values that .name() knows, for the schema; 0: any text */
     struct field_value (*get)(const void *record, const struct record_env *env);
+    struct field_value (*look_up)(const void *record, const char *text,
+                                  const struct record_env *env); /* .get() with .text */
     struct field_items (*items)(const void *record, const struct record_env *env);
     void (*write)(struct json_writer *w, const void *record, const struct record_env *env);
 };
@@ -191,6 +194,11 @@ struct schema {
     {                                                                                              \
         .key = (key_), .type = (type_), .get = (get_), __VA_ARGS__                                 \
     }
+/* A value that is found by `text_`, for several that differ in nothing else. */
+#define FIELD_LOOKED_UP(type_, key_, look_up_, text_, ...)                                         \
+    {                                                                                              \
+        .key = (key_), .type = (type_), .look_up = (look_up_), .text = (text_), __VA_ARGS__        \
+    }
 #define FIELD_FIXED(key_, text_)                                                                   \
     {                                                                                              \
         .key = (key_), .type = FIELD_CONST, .text = (text_)                                        \
@@ -253,7 +261,8 @@ struct schema {
         .count = ARRAY_LEN(FIELD_MEMBER(struct_, member)),                                         \
         .stride = sizeof(*FIELD_MEMBER(struct_, member)), __VA_ARGS__                              \
     }
-/* An array indexed by an enum, as an object with a key for each enumerator. */
+/* An array indexed by an enum, as an object with a key for each enumerator; with .is_optional
+ * values that are not known have none. */
 #define FIELD_BY_ENUM(struct_, member, key_, name_, ...)                                           \
     {                                                                                              \
         .key = (key_), .type = FIELD_TYPE_OF(*FIELD_MEMBER(struct_, member)),                      \
@@ -265,6 +274,20 @@ struct schema {
 #define FIELD_MADE(type_, key_, items_, record_, ...)                                              \
     {                                                                                              \
         .key = (key_), .type = (type_), .shape = SHAPE_MADE, .items = (items_),                    \
+        .record = (record_), __VA_ARGS__                                                           \
+    }
+/* An object with a key for each element of a list: the element's first field is the key, its second
+ * the value; of more fields the value is an object. FIELD_KEYED_MADE: of a list that is made. */
+#define FIELD_KEYED(struct_, at_, n_, key_, record_, ...)                                          \
+    {                                                                                              \
+        .key = (key_), .type = FIELD_OBJECT, .shape = SHAPE_KEYED,                                 \
+        .offset = offsetof(struct_, at_), .count = offsetof(struct_, n_),                          \
+        .count_type = FIELD_TYPE_OF(FIELD_MEMBER(struct_, n_)),                                    \
+        .stride = sizeof(*FIELD_MEMBER(struct_, at_)), .record = (record_), __VA_ARGS__            \
+    }
+#define FIELD_KEYED_MADE(key_, items_, record_, ...)                                               \
+    {                                                                                              \
+        .key = (key_), .type = FIELD_OBJECT, .shape = SHAPE_KEYED, .items = (items_),              \
         .record = (record_), __VA_ARGS__                                                           \
     }
 /* The way out: a value written by hand, for what no description can say. */
@@ -321,6 +344,11 @@ void record_json_list(struct json_writer *w, const struct record *r, const void 
 /* Keys, then a row for each of `n` records; only fields of one value. False: the sink failed. */
 bool record_csv(struct sink sink, const struct record *r, const void *records, size_t n,
                 const struct record_env *env);
+
+/* The same row by row, for tables that are too large to be put together first. */
+void record_csv_heads(struct csv_write *out, const struct record *r);
+void record_csv_row(struct csv_write *out, const struct record *r, const void *record,
+                    const struct record_env *env);
 
 /* A table with a column for each field that has a head. Texts are copied into the report. */
 struct table *report_records(struct report *report, const struct record *r, const void *records,

@@ -112,9 +112,21 @@ static void put_named(struct json_writer *w, const struct field *f)
     }
     json_write_end(w);
     json_put_array(w, "required");
-    for (unsigned i = 0; i < f->count; i++)
+    for (unsigned i = 0; i < f->count && !f->is_optional; i++)
         json_write_string(w, str_of(f->name(i)));
     json_write_end(w);
+}
+
+static void put_keyed(struct json_writer *w, const struct field *f)
+{
+    const struct record rest = {0, f->record->n - 1, f->record->fields + 1};
+
+    put_type(w, "object", may_be_null(f));
+    json_write_key(w, S("additionalProperties"));
+    if (rest.n > 1)
+        record_schema(w, &rest);
+    else
+        put_element(w, rest.fields);
 }
 
 static void put_field(struct json_writer *w, const struct field *f)
@@ -126,6 +138,8 @@ static void put_field(struct json_writer *w, const struct field *f)
         json_put_text(w, "description", f->about);
     if (f->shape == SHAPE_NAMED) {
         put_named(w, f);
+    } else if (f->shape == SHAPE_KEYED) {
+        put_keyed(w, f);
     } else if (f->shape >= SHAPE_LIST) {
         put_type(w, "array", has_null && !f->is_optional);
         json_write_key(w, S("items"));

@@ -126,12 +126,72 @@ TEST(what_is_not_known_is_null_or_left_out)
     text_free(&out);
 }
 
+TEST(a_keyed_list_is_an_object)
+{
+    static const struct field fields[] = {
+        FIELD_KEYED(struct thing, parts, n_parts, "times", &part_record)};
+    static const struct record record = RECORD(struct thing, fields);
+    struct thing t = make();
+    struct text out = {0};
+    struct json_writer w;
+
+    json_write_init(&w, text_sink(&out), JSON_COMPACT);
+    record_json(&w, &record, &t, NULL);
+    json_write_finish(&w);
+    assert_text(text_view(&out), "{\"times\":{\"wheel\":1.5,\"axle\":0.00025}}");
+    text_clear(&out);
+    json_write_init(&w, text_sink(&out), JSON_COMPACT);
+    record_schema(&w, &record);
+    json_write_finish(&w);
+    assert_text(text_view(&out),
+                "{\"type\":\"object\",\"properties\":{\"times\":{\"type\":\"object\","
+                "\"additionalProperties\":{\"type\":\"number\"}}},\"required\":[\"times\"]}");
+    text_free(&out);
+}
+
 TEST(csv_has_keys_and_a_row_for_each)
 {
     struct text out = {0};
 
     assert_true(record_csv(text_sink(&out), &part_record, two_parts, 2, NULL));
     assert_text(text_view(&out), "name,time_ms\nwheel,1.5\naxle,0.00025\n");
+    text_free(&out);
+}
+
+static struct field_value count_of(const void *record, const char *text,
+                                   const struct record_env *env)
+{
+    const struct thing *t = record;
+
+    (void)env;
+    return value_uint(t->counts[strcmp(text, "gold") == 0 ? METAL_GOLD : METAL_IRON]);
+}
+
+static const struct field metal_fields[] = {
+    FIELD_BY_ENUM(struct thing, counts, "counts", metal_name, .missing = MISSING_ZERO,
+                  .is_optional = true),
+    FIELD_LOOKED_UP(FIELD_U32, "golden", count_of, "gold"),
+    FIELD_LOOKED_UP(FIELD_U32, "made of iron", count_of, "iron", .missing = MISSING_ZERO),
+};
+static const struct record metal_record = RECORD(struct thing, metal_fields);
+
+TEST(values_may_be_looked_up_and_members_of_an_array_left_out)
+{
+    struct thing t = {.counts = {0, 2}};
+    struct text out = {0};
+    struct json_writer w;
+    struct csv_write csv;
+
+    json_write_init(&w, text_sink(&out), JSON_COMPACT);
+    record_json(&w, &metal_record, &t, NULL);
+    json_write_finish(&w);
+    assert_text(text_view(&out), "{\"counts\":{\"gold\":2},\"golden\":2,\"made of iron\":null}");
+    text_clear(&out);
+    csv_write_open(&csv, text_sink(&out));
+    record_csv_heads(&csv, &metal_record);
+    record_csv_row(&csv, &metal_record, &t, NULL);
+    assert_true(csv_write_close(&csv));
+    assert_text(text_view(&out), "golden,made of iron\n2,\n");
     text_free(&out);
 }
 
@@ -170,5 +230,7 @@ TEST(a_schema_requires_what_is_always_written)
 }
 
 TEST_MAIN("report/record", T(a_record_is_an_object_with_its_fields_in_order),
-          T(what_is_not_known_is_null_or_left_out), T(csv_has_keys_and_a_row_for_each),
+          T(what_is_not_known_is_null_or_left_out), T(a_keyed_list_is_an_object),
+          T(csv_has_keys_and_a_row_for_each),
+          T(values_may_be_looked_up_and_members_of_an_array_left_out),
           T(a_table_has_the_fields_with_heads), T(a_schema_requires_what_is_always_written))

@@ -12,10 +12,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct gpu_param params[] = {
+    static struct gpu_param list[] = {
         {S_INIT("b"), S_INIT("32"), 32, false},
         {S_INIT("dtype"), S_INIT("bf16"), NAN, true},
     };
+    const struct gpu_params params = {{list, 2, 2}};
     char *copy = malloc(size > 0 ? size : 1);
     struct gpu_spec spec;
     struct arena arena;
@@ -29,8 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct str text = {copy, size};
     arena_init(&arena);
     diag_init(&d);
-    if (gpu_expr_eval(&arena, text, (struct gpu_param_list){params, 2}, &value) == NULL &&
-        !(isfinite(value) && value >= 0))
+    if (gpu_params_eval(&params, &arena, text, &value) == NULL && !(isfinite(value) && value >= 0))
         abort();
     gpu_spec_read(&arena, "spec", text, &spec, &d);
     gpu_spec_free(&spec);

@@ -1,5 +1,5 @@
 /*
- * Hostile expressions for perfdb/grid_expr: any bytes compile or are refused, run to an end, and
+ * Hostile expressions for base/expr: any bytes compile or are refused, run to an end, and
  * give the same value twice. The text is also cut as a shape.
  */
 #include <stdint.h>
@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "perfdb/grid_expr.h"
+#include "perfdb/grid_rules.h"
+#include "perfdb/grid_shapes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -15,19 +16,19 @@ static void evaluate(struct arena *arena, struct str text)
 {
     static const struct str names[] = {S_INIT("a"), S_INIT("b"), S_INIT("tokens")};
     static const int64_t values[][3] = {{0, 1, -1}, {7, 5120, INT64_MAX}, {INT64_MIN, 3, 2}};
-    struct grid_expr e;
+    struct expr e;
 
-    if (grid_expr_compile(arena, text, (struct grid_names){names, 3}, &e) != NULL)
+    if (expr_compile(arena, &grid_language, text, (struct expr_names){names, 3}, &e) != NULL)
         return;
     for (size_t i = 0; i < ARRAY_LEN(values); i++) {
-        struct grid_value once = {0}, again = {0};
-        const char *error = grid_expr_run(&e, values[i], &once);
-        const char *second = grid_expr_run(&e, values[i], &again);
+        struct expr_value once = {0}, again = {0};
+        const char *error = expr_run(&e, values[i], &once);
+        const char *second = expr_run(&e, values[i], &again);
         int64_t dim;
         if (error != second || once.kind != again.kind || once.i != again.i ||
             memcmp(&once.r, &again.r, sizeof(once.r)) != 0)
             abort();
-        if (error == NULL && !grid_value_dim(once, &dim) && once.kind != GRID_REAL)
+        if (error == NULL && !expr_whole(once, &dim) && once.kind != EXPR_REAL)
             abort();
     }
 }
@@ -44,8 +45,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     arena_init(&arena);
     struct str text = {copy, size}, rest, part;
     evaluate(&arena, text);
-    rest = grid_expr_inside(text);
-    while (grid_expr_part(&rest, &part))
+    rest = grid_shape_inside(text);
+    while (grid_shape_part(&rest, &part))
         evaluate(&arena, part);
     arena_free(&arena);
     free(copy);

@@ -1,5 +1,6 @@
 #include "eval.h"
-#include "perfdb/grid_expr.h"
+#include "perfdb/grid_rules.h"
+#include "perfdb/grid_shapes.h"
 
 /* The variables of cases that bring none along. */
 static const struct str names[] = {
@@ -10,7 +11,7 @@ static const struct str names[] = {
 static const int64_t values[ARRAY_LEN(names)] = {7, 5120, 768, 7168, 16, 32, 3, 3, 4, 2, 64, 4096};
 
 struct variables {
-    struct grid_names names;
+    struct expr_names names;
     const int64_t *values;
 };
 
@@ -32,12 +33,12 @@ static struct variables variables_of(struct eval *e, const struct node *item)
 }
 
 static bool evaluate(struct eval *e, struct str text, const struct variables *v,
-                     struct grid_value *out)
+                     struct expr_value *out)
 {
-    struct grid_expr expr;
+    struct expr expr;
 
-    return grid_expr_compile(&e->arena, text, v->names, &expr) == NULL &&
-           grid_expr_run(&expr, v->values, out) == NULL;
+    return expr_compile(&e->arena, &grid_language, text, v->names, &expr) == NULL &&
+           expr_run(&expr, v->values, out) == NULL;
 }
 
 static struct node *error_of(struct eval *e)
@@ -50,13 +51,13 @@ static struct node *error_of(struct eval *e)
 
 static struct node *call_eval(struct eval *e, struct str text, const struct variables *v)
 {
-    struct grid_value value;
+    struct expr_value value;
 
     if (!evaluate(e, text, v, &value))
         return error_of(e);
-    if (value.kind == GRID_BOOL)
+    if (value.kind == EXPR_BOOL)
         return tree_bool(&e->arena, value.i != 0);
-    if (value.kind == GRID_REAL)
+    if (value.kind == EXPR_REAL)
         return tree_number(&e->arena, value.r);
     return tree_integer(&e->arena, value.i);
 }
@@ -64,12 +65,12 @@ static struct node *call_eval(struct eval *e, struct str text, const struct vari
 static struct node *call_shape(struct eval *e, struct str text, const struct variables *v)
 {
     struct node *list = tree_array(&e->arena);
-    struct str rest = grid_expr_inside(text), part;
+    struct str rest = grid_shape_inside(text), part;
 
-    while (grid_expr_part(&rest, &part)) {
-        struct grid_value value;
+    while (grid_shape_part(&rest, &part)) {
+        struct expr_value value;
         int64_t dim;
-        if (!evaluate(e, part, v, &value) || !grid_value_dim(value, &dim))
+        if (!evaluate(e, part, v, &value) || !expr_whole(value, &dim))
             return error_of(e);
         tree_push(list, tree_integer(&e->arena, dim));
     }
@@ -82,7 +83,7 @@ static struct node *call_split(struct eval *e, struct str text, const struct var
     struct str rest = text, part;
 
     (void)v;
-    while (grid_expr_part(&rest, &part))
+    while (grid_shape_part(&rest, &part))
         tree_push(list, tree_string(&e->arena, part));
     return list;
 }

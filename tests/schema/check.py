@@ -154,6 +154,12 @@ def database(out):
     yield run("db", "sql", "SELECT * FROM RmsNorm", *at)
 
 
+def about(out):
+    """What strata says of captures, formats and itself."""
+    yield run("convert", "examples/ascend-small", "-o", out + "/small.json", "--json")
+    yield run("formats", "--json")
+
+
 def kernels(out):
     """Simulated kernels, with everything that can be asked of them."""
     folder = "examples/pto/"
@@ -183,7 +189,7 @@ def main():
         a = "tests/golden/diff-slower/in/a/kernel_details.csv"
         b = "tests/golden/diff-slower/in/b/kernel_details.csv"
         full = [run("anomaly", paths[-1], "-o", out + "/res", "--json"), run("diff", a, b, "--json"),
-                run("info", paths[-1], "--json"), run("formats", "--json"),
+                run("info", paths[-1], "--json"),
                 run("arch", "examples/ascend-small", "-o", out + "/arch", "--json"),
                 run("gpu", "timeline", "examples/kineto-small", "--json"),
                 run("gpu", "doctor", "--json", codes=(0, 1, 4)),
@@ -199,7 +205,7 @@ def main():
                 run("incore", "replay", "examples/replay/scale/scene.json", "--case", "Small",
                     "--func-id", "0", "--pto", "examples/replay/scale/scale.pto", "--backend", "sim",
                     "-o", out + "/replay", "--json")]
-        full += [*comparisons(out), *database(out)]
+        full += [*comparisons(out), *database(out), *about(out)]
         for document in kernels(out):  # lists whose entries have members of their own
             good &= check(document, document["schema"])
             n += 1

@@ -1,4 +1,4 @@
-#include "perfdb/grid_expr.h"
+#include "base/expr.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,16 +8,26 @@
 static const struct str names[] = {S_INIT("tokens"), S_INIT("D"), S_INIT("big")};
 static const int64_t values[] = {7, 5120, INT64_MAX};
 
-static const char *evaluate(const char *text, struct grid_value *out)
+static const struct expr_function functions[] = {
+    {S_INIT("max"), EXPR_MAX, 0, NULL},
+    {S_INIT("min"), EXPR_MIN, 0, NULL},
+    {S_INIT("abs"), EXPR_ABS, 1, NULL},
+    {S_INIT("align"), EXPR_ALIGN, 2, NULL},
+};
+static const struct expr_language language = {.functions = functions,
+                                              .functions_n = ARRAY_LEN(functions)};
+
+static const char *evaluate(const char *text, struct expr_value *out)
 {
     static char reason[200];
     struct arena arena;
-    struct grid_expr e;
+    struct expr e;
 
     arena_init(&arena);
-    const char *error = grid_expr_compile(&arena, str_of(text), (struct grid_names){names, 3}, &e);
+    const char *error =
+        expr_compile(&arena, &language, str_of(text), (struct expr_names){names, 3}, &e);
     if (error == NULL)
-        error = grid_expr_run(&e, values, out);
+        error = expr_run(&e, values, out);
     if (error != NULL) {
         snprintf(reason, sizeof(reason), "%s", error);
         error = reason;
@@ -28,34 +38,34 @@ static const char *evaluate(const char *text, struct grid_value *out)
 
 static void assert_int(const char *text, int64_t expected)
 {
-    struct grid_value v;
+    struct expr_value v;
     const char *error = evaluate(text, &v);
 
-    if (error != NULL || v.kind != GRID_INT || v.i != expected)
+    if (error != NULL || v.kind != EXPR_INT || v.i != expected)
         fail_msg("%s: %s", text, error != NULL ? error : "another value");
 }
 
 static void assert_bool(const char *text, bool expected)
 {
-    struct grid_value v;
+    struct expr_value v;
     const char *error = evaluate(text, &v);
 
-    if (error != NULL || v.kind != GRID_BOOL || v.i != expected)
+    if (error != NULL || v.kind != EXPR_BOOL || v.i != expected)
         fail_msg("%s: %s", text, error != NULL ? error : "another value");
 }
 
 static void assert_real(const char *text, double expected)
 {
-    struct grid_value v;
+    struct expr_value v;
     const char *error = evaluate(text, &v);
 
-    if (error != NULL || v.kind != GRID_REAL || v.r != expected)
+    if (error != NULL || v.kind != EXPR_REAL || v.r != expected)
         fail_msg("%s: %s", text, error != NULL ? error : "another value");
 }
 
 static void assert_refused(const char *text)
 {
-    struct grid_value v;
+    struct expr_value v;
 
     if (evaluate(text, &v) == NULL)
         fail_msg("%s: accepted", text);
@@ -187,8 +197,8 @@ TEST(errors_while_running_are_told)
 
 TEST(nesting_and_length_are_bounded)
 {
-    static char text[GRID_EXPR_BYTES + 2];
-    struct grid_value v;
+    static char text[EXPR_BYTES + 2];
+    struct expr_value v;
 
     memset(text, '(', 20000);
     assert_non_null(evaluate(text, &v));
@@ -201,61 +211,27 @@ TEST(nesting_and_length_are_bounded)
         memcpy(text + i, "1+", 2);
     text[sizeof(text) - 1] = '\0';
     assert_non_null(evaluate(text, &v)); /* one byte too long */
-    text[GRID_EXPR_BYTES - 1] = '\0';
+    text[EXPR_BYTES - 1] = '\0';
     assert_null(evaluate(text, &v));
-    assert_int_equal(v.i, GRID_EXPR_BYTES / 2);
+    assert_int_equal(v.i, EXPR_BYTES / 2);
 }
 
-static void assert_parts(const char *text, const char *expected)
-{
-    char joined[100] = "";
-    struct str rest = str_of(text), part;
-
-    while (grid_expr_part(&rest, &part))
-        snprintf(joined + strlen(joined), sizeof(joined) - strlen(joined), "[%.*s]",
-                 STR_ARGS(part));
-    assert_string_equal(joined, expected);
-}
-
-TEST(a_shape_is_cut_at_its_own_commas)
-{
-    assert_parts("128, 512", "[128][512]");
-    assert_parts("max(1, D//tp), 16", "[max(1, D//tp)][16]");
-    assert_parts(" ,a,,b", "[a][b]");
-    assert_parts("", "");
-    assert_parts(" , ", "");
-}
-
-TEST(the_parentheses_around_a_shape_are_optional)
-{
-    assert_str(grid_expr_inside(S("(tokens, D)")), "tokens, D");
-    assert_str(grid_expr_inside(S(" tokens, D ")), "tokens, D");
-    assert_str(grid_expr_inside(S("((tokens, D))")), "tokens, D");
-    assert_str(grid_expr_inside(S("(D, max(1,2))")), "D, max(1,2)");
-    assert_str(grid_expr_inside(S("(D), max(1,2)")), "(D), max(1,2)");
-    assert_str(grid_expr_inside(S("(D, max(1,2)")), "D, max(1,2)");
-    assert_str(grid_expr_inside(S("D, 4)")), "D, 4");
-    assert_str(grid_expr_inside(S("()")), "");
-    assert_str(grid_expr_inside(S("( )")), "");
-}
-
-TEST(a_dimension_is_cut_toward_zero)
+TEST(a_whole_number_is_cut_toward_zero)
 {
     int64_t dim;
 
-    assert_true(grid_value_dim((struct grid_value){.kind = GRID_REAL, .r = -3.9}, &dim));
+    assert_true(expr_whole((struct expr_value){.kind = EXPR_REAL, .r = -3.9}, &dim));
     assert_int_equal(dim, -3);
-    assert_true(grid_value_dim((struct grid_value){.kind = GRID_BOOL, .i = 1}, &dim));
+    assert_true(expr_whole((struct expr_value){.kind = EXPR_BOOL, .i = 1}, &dim));
     assert_int_equal(dim, 1);
-    assert_false(grid_value_dim((struct grid_value){.kind = GRID_REAL, .r = 1e19}, &dim));
-    assert_false(grid_value_dim((struct grid_value){.kind = GRID_REAL, .r = NAN}, &dim));
+    assert_false(expr_whole((struct expr_value){.kind = EXPR_REAL, .r = 1e19}, &dim));
+    assert_false(expr_whole((struct expr_value){.kind = EXPR_REAL, .r = NAN}, &dim));
 }
 
-TEST_MAIN("perfdb/grid_expr", T(operators_bind_as_in_ordinary_arithmetic),
+TEST_MAIN("base/expr", T(operators_bind_as_in_ordinary_arithmetic),
           T(division_rounds_down_and_the_rest_has_the_sign_of_the_divisor),
           T(large_quotients_are_rounded_once),
           T(comparisons_chain_and_logic_returns_the_deciding_operand),
           T(functions_take_their_arguments), T(what_is_not_in_the_language_is_refused),
           T(errors_while_running_are_told), T(nesting_and_length_are_bounded),
-          T(a_shape_is_cut_at_its_own_commas), T(the_parentheses_around_a_shape_are_optional),
-          T(a_dimension_is_cut_toward_zero))
+          T(a_whole_number_is_cut_toward_zero))

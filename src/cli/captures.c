@@ -1,0 +1,39 @@
+/*
+ * captures: the common options of commands that read captures, and the files these were read from.
+ */
+#include "cli/captures.h"
+
+#include "base/pool.h"
+
+const char *const captures_sources[] = {"auto", "csv", "trace", "db", NULL};
+
+void captures_input(struct session *s, struct input_options *input)
+{
+    if (s->pool == NULL)
+        s->pool = pool_new((size_t)s->common.jobs);
+    input->format = s->common.format;
+    input->pool = s->pool;
+}
+
+enum status captures_load(struct session *s, const char *path, struct input_options input,
+                          struct fleet **out)
+{
+    captures_input(s, &input);
+    TRY(input_load_all(path, &input, &s->diag, out));
+    captures_read(s, *out);
+    return ST_OK;
+}
+
+void captures_read_one(struct session *s, const struct capture *cap)
+{
+    for (size_t i = 0; i < cap->sources.n; i++) {
+        const struct source *source = &cap->sources.at[i];
+        session_read(s, source->path, source->format, source->rows, source->lost);
+    }
+}
+
+void captures_read(struct session *s, const struct fleet *fleet)
+{
+    for (size_t i = 0; i < fleet->ranks.n; i++)
+        captures_read_one(s, fleet->ranks.at[i]);
+}
