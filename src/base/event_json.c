@@ -15,30 +15,48 @@ static enum event_member member_of(const struct json *j, struct str key, struct 
     return m == EVENT_OTHER && str_equal(key, S("group_id")) ? EVENT_GROUP : m;
 }
 
+/* The value of "args", which is nearly always an object: not asked for, but seen. */
+static bool take_args(struct json *j, struct event_value *out)
+{
+    const struct json_scan *s = &j->scan;
+
+    if (s->i == s->count || s->batch[s->mark[s->i]] != '{')
+        return event_json_value(j, out);
+    size_t from = (size_t)(json_offset(j) - j->base);
+    if (!json_skip(j))
+        return false;
+    *out = (struct event_value){str_trim((struct str){j->window.at + from, j->at - from}),
+                                JSON_OBJECT, false};
+    return true;
+}
+
 bool event_json_take(struct json *j, const struct event_args *args, struct event_json *e)
 {
     struct arena *arena = args != NULL ? args->arena : NULL;
     struct str key, none;
 
     *e = (struct event_json){.at = json_offset(j)};
-    if (json_value(j, &none)) {
-        e->end = json_offset(j);
-        return true;
+    size_t at = (size_t)(e->at - j->base);
+    e->is_object = at < j->window.n && j->window.at[at] == '{'; /* as behind json_element() */
+    if (!e->is_object) {
+        bool is_taken = json_value(j, &none);
+        e->is_object = !is_taken && j->token == JSON_OBJECT;
+        if (!e->is_object) {
+            is_taken = is_taken || (j->token == JSON_ARRAY && json_skip(j));
+            e->end = json_offset(j);
+            return is_taken;
+        }
     }
-    if (j->token != JSON_OBJECT) {
-        bool is_skipped = j->token == JSON_ARRAY && json_skip(j);
-        e->end = json_offset(j);
-        return is_skipped;
-    }
-    e->is_object = true;
-    json_next(j);
+    if (json_next(j) != JSON_OBJECT)
+        return false;
     while (json_key(j, &key)) {
         enum event_member m = member_of(j, key, arena);
         if (m == EVENT_OTHER)
             continue;
-        if (m == EVENT_ARGS && args != NULL && args->read != NULL
-                ? !args->read(args->ctx)
-                : !event_json_value(j, &e->member[m]))
+        bool is_taken = m != EVENT_ARGS                      ? event_json_value(j, &e->member[m])
+                        : args != NULL && args->read != NULL ? args->read(args->ctx)
+                                                             : take_args(j, &e->member[m]);
+        if (!is_taken)
             return false;
     }
     e->end = json_offset(j);

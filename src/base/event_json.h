@@ -81,7 +81,7 @@ static inline bool event_value_is_json(const struct event_value *v)
     return v->token == JSON_OBJECT || v->token == JSON_ARRAY;
 }
 
-/* Takes the value that comes; false when reading stops. */
+/* Takes the value of the key that was just read; false when reading stops. */
 static inline bool event_json_value(struct json *j, struct event_value *out)
 {
     if (json_value(j, &out->text)) {

@@ -10,11 +10,10 @@ enum { TELL_EVERY = 16 << 20 }; /* bytes between two words to the watch */
 
 /* One event as it is read. */
 struct event {
-    uint64_t at, end;
-    struct str name, ts, dur, args; /* raw; empty: absent */
-    struct str plain_name;          /* without quotes; NULL when it is no string */
+    const struct event_json *json;
+    struct str plain_name; /* without quotes; NULL when it is no string */
     char ph;
-    bool has_ts, has_dur, is_broken; /* the times are numbers; pid or tid is no value */
+    bool is_broken; /* pid or tid is no value */
     incore_value pid, tid;
 };
 
@@ -94,21 +93,16 @@ static incore_value id_of(struct reader *r, struct last_id *last, const struct e
     return last->value;
 }
 
-static bool is_number(struct str raw)
-{
-    return raw.n > 0 && (*raw.at == '-' || json_is_digit(*raw.at));
-}
-
 /* What does not fit a double is as far away as can be. */
-static double number_of(struct str raw)
+static double number_of(const struct event_value *v)
 {
     double value;
 
-    if (!is_number(raw))
+    if (v->token != JSON_NUMBER)
         return 0;
-    if (num_f64(raw, &value))
+    if (num_f64(v->text, &value))
         return value;
-    return *raw.at == '-' ? -HUGE_VAL : HUGE_VAL;
+    return *v->text.at == '-' ? -HUGE_VAL : HUGE_VAL;
 }
 
 static struct event event_of(struct reader *r, const struct event_json *j)
@@ -116,15 +110,7 @@ static struct event event_of(struct reader *r, const struct event_json *j)
     const struct event_value *m = j->member;
     struct str ph = text_of(r, &m[EVENT_PH]);
     struct event e = {
-        .at = j->at,
-        .end = j->end,
-        .name = event_value_raw(&m[EVENT_NAME]),
-        .ts = event_value_raw(&m[EVENT_TS]),
-        .dur = event_value_raw(&m[EVENT_DUR]),
-        .args = event_value_raw(&m[EVENT_ARGS]),
-        .plain_name = text_of(r, &m[EVENT_NAME]),
-        .ph = ph.n == 1 ? *ph.at : '\0',
-    };
+        .json = j, .plain_name = text_of(r, &m[EVENT_NAME]), .ph = ph.n == 1 ? *ph.at : '\0'};
 
     e.pid = id_of(r, &r->last_pid, &m[EVENT_PID], &e);
     e.tid = id_of(r, &r->last_tid, &m[EVENT_TID], &e);
@@ -153,12 +139,14 @@ static uint32_t group_of(struct incore_trace *t, incore_value pid, incore_value 
     return group;
 }
 
-static struct incore_part part_of(const struct incore_trace *t, const struct event *e,
-                                  struct str raw)
+static struct incore_part part_of(const struct incore_trace *t, const struct event_json *j,
+                                  enum event_member m)
 {
+    struct str raw = event_value_raw(&j->member[m]);
+
     if (raw.n == 0)
         return (struct incore_part){0};
-    return (struct incore_part){(uint32_t)(raw.at - t->text.at - (ptrdiff_t)e->at),
+    return (struct incore_part){(uint32_t)(raw.at - t->text.at - (ptrdiff_t)j->at),
                                 (uint32_t)raw.n};
 }
 
@@ -172,6 +160,8 @@ static bool is_one_of(struct str s, const struct str *list, size_t n)
 
 static void take_instr(struct incore_trace *t, const struct event *e)
 {
+    const struct event_json *j = e->json;
+    const struct event_value *m = j->member;
     static const struct str lanes[] = {S_INIT("CACHEMISS"), S_INIT("FLOWCTRL"), S_INIT("ALL")};
     static const struct str flags[] = {S_INIT("SET_FLAG"), S_INIT("WAIT_FLAG"), S_INIT("BAR")};
     static const struct str heads[] = {S_INIT("cache_time"), S_INIT("ccu_time")};
@@ -182,21 +172,22 @@ static void take_instr(struct incore_trace *t, const struct event *e)
     if (!t->rules.is_compat && !t->rules.keep_head &&
         is_one_of(e->plain_name, heads, ARRAY_LEN(heads)))
         return;
-    if (e->name.n == 0 || !is_number(e->ts)) {
-        t->without_name += e->name.n == 0;
-        t->without_time += e->name.n > 0;
+    bool has_name = m[EVENT_NAME].token != JSON_NONE;
+    if (!has_name || m[EVENT_TS].token != JSON_NUMBER) {
+        t->without_name += !has_name;
+        t->without_time += has_name;
         return;
     }
     uint32_t group = group_of(t, e->pid, pipe_of(t, e->tid));
     t->groups.at[group].n++;
-    vec_push(&t->instrs, ((struct incore_instr){.at = e->at,
-                                                .ts = number_of(e->ts),
-                                                .dur = number_of(e->dur),
+    vec_push(&t->instrs, ((struct incore_instr){.at = j->at,
+                                                .ts = number_of(&m[EVENT_TS]),
+                                                .dur = number_of(&m[EVENT_DUR]),
                                                 .group = group,
-                                                .name = part_of(t, e, e->name),
-                                                .ts_text = part_of(t, e, e->ts),
-                                                .dur_text = part_of(t, e, e->dur),
-                                                .args = part_of(t, e, e->args)}));
+                                                .name = part_of(t, j, EVENT_NAME),
+                                                .ts_text = part_of(t, j, EVENT_TS),
+                                                .dur_text = part_of(t, j, EVENT_DUR),
+                                                .args = part_of(t, j, EVENT_ARGS)}));
 }
 
 /* SET and WAIT of a kind are two neighbours, SET first; -1: no flag. */
@@ -243,10 +234,11 @@ static void take_flag(struct reader *r, const struct event *e, int sort)
         vec_push(&r->tops, 0);
     if (e->ph == 'B') {
         /* Few different ones; a view would call back the page of each. */
-        struct str detail = member_text(e->args, S("detail"), &t->arena);
+        struct str detail =
+            member_text(event_value_raw(&e->json->member[EVENT_ARGS]), S("detail"), &t->arena);
         strid kept = intern_put(&t->strings, detail);
         vec_push(&r->open,
-                 ((struct open_flag){r->tops.at[stack], number_of(e->ts),
+                 ((struct open_flag){r->tops.at[stack], number_of(&e->json->member[EVENT_TS]),
                                      detail.at != NULL ? intern_get(&t->strings, kept) : detail}));
         r->tops.at[stack] = (uint32_t)r->open.n;
         t->open_flags++;
@@ -258,8 +250,9 @@ static void take_flag(struct reader *r, const struct event *e, int sort)
     }
     const struct open_flag *top = &r->open.at[r->tops.at[stack] - 1];
     struct incore_flags *list = sort % 2 == 0 ? &t->sets : &t->waits;
-    vec_push(list, ((struct incore_flag){(enum incore_flag_kind)(sort / 2), e->pid, e->tid,
-                                         top->detail, top->begin, number_of(e->ts)}));
+    vec_push(list,
+             ((struct incore_flag){(enum incore_flag_kind)(sort / 2), e->pid, e->tid, top->detail,
+                                   top->begin, number_of(&e->json->member[EVENT_TS])}));
     r->tops.at[stack] = top->below;
     t->open_flags--;
 }
@@ -269,14 +262,15 @@ static void take_event(struct reader *r, const struct event *e)
     struct incore_trace *t = r->t;
     int sort;
 
-    if (e->is_broken || e->end - e->at > LIMIT_RECORD_BYTES || t->instrs.n >= UINT32_MAX - 1) {
+    if (e->is_broken || e->json->end - e->json->at > LIMIT_RECORD_BYTES ||
+        t->instrs.n >= UINT32_MAX - 1) {
         t->not_objects++;
         return;
     }
     if (e->ph == 'X')
         take_instr(t, e);
     else if (e->ph == 'C' && t->rules.keep_counters)
-        vec_push(&t->counters, ((struct incore_raw){e->at, e->end - e->at}));
+        vec_push(&t->counters, ((struct incore_raw){e->json->at, e->json->end - e->json->at}));
     else if ((e->ph == 'B' || e->ph == 'E') && e->plain_name.n > 0 &&
              (sort = flag_sort(e->plain_name, t->rules.is_compat)) >= 0)
         take_flag(r, e, sort);
@@ -313,9 +307,9 @@ static bool read_events(struct reader *r)
         }
         struct event e = event_of(r, &json);
         take_event(r, &e);
-        if (r->watch.done != NULL && e.end - r->told >= TELL_EVERY) {
-            r->watch.done(r->watch.ctx, e.end);
-            r->told = e.end;
+        if (r->watch.done != NULL && json.end - r->told >= TELL_EVERY) {
+            r->watch.done(r->watch.ctx, json.end);
+            r->told = json.end;
         }
     }
     return j->token == JSON_ARRAY_END;

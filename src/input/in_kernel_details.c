@@ -114,6 +114,7 @@ struct reader {
     uint32_t looked, fresh; /* rows lately, and new patterns among them */
     uint32_t varied;        /* rows to come for which patterns are not looked for */
     bool is_ns;             /* times are whole nanoseconds */
+    bool has_cores;         /* some row names the core of an Ascend device */
 };
 
 /* The table of strata's own with one row a kernel; the one of all slices has no class. */
