@@ -85,7 +85,7 @@ static void set_classes(struct aicpu *a)
 {
     for (size_t i = 0; i < a->n; i++) {
         struct aicpu_op *op = &a->ops[i];
-        op->masked_ratio = op->duration > 0 ? (double)op->masked / (double)op->duration : 0;
+        op->masked_ratio = num_share(op->masked, op->duration);
         op->class = aicpu_classify(op->masked, op->duration);
     }
     if (a->n > 0)

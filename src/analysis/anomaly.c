@@ -315,8 +315,7 @@ static void tell_ops(struct teller *t)
         table_text(t->r, table, short_name(t, op->key));
         table_number(table, (double)op->calls);
         table_number(table, (double)op->duration);
-        table_number(table,
-                     ops->kernel_sum > 0 ? (double)op->duration / (double)ops->kernel_sum : 0);
+        table_number(table, num_share(op->duration, ops->kernel_sum));
         table_number(table, (double)op->duration / (double)op->calls);
         table_number(table, op->wait_us_avg * 1000);
         table_text(t->r, table, str_of(note));

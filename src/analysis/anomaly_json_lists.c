@@ -246,11 +246,6 @@ static void put_clocks(struct doc *d, const struct clocks *c)
     json_write_end(&d->w);
 }
 
-static double share_of(nanos part, nanos whole)
-{
-    return whole > 0 ? (double)part / (double)whole : 0;
-}
-
 static void put_structure(struct doc *d, const struct structure *s)
 {
     json_write_object(&d->w);
@@ -259,9 +254,9 @@ static void put_structure(struct doc *d, const struct structure *s)
     json_put_str_or_null(&d->w, "step_id", s->step != SIZE_MAX ? d->steps->at[s->step].id : S(""));
     doc_window(d, s->at);
     put_clocks(d, &s->all);
-    json_put_f64(&d->w, "ai_core_pct", 100 * share_of(s->core, s->all.sum));
-    json_put_f64(&d->w, "ai_cpu_pct", 100 * share_of(s->aicpu, s->all.sum));
-    json_put_f64(&d->w, "hccl_pct", 100 * share_of(s->comm, s->all.sum));
+    json_put_f64(&d->w, "ai_core_pct", 100 * num_share(s->core, s->all.sum));
+    json_put_f64(&d->w, "ai_cpu_pct", 100 * num_share(s->aicpu, s->all.sum));
+    json_put_f64(&d->w, "hccl_pct", 100 * num_share(s->comm, s->all.sum));
     json_put_f64(&d->w, "structure_share", s->share);
     json_put_ms(&d->w, "inter_structure_gap_ms", s->gap_before);
     json_put_u64(&d->w, "bubble_count", s->bubbles);
@@ -303,8 +298,7 @@ static void put_op_row(struct doc *d, const struct op *op, nanos kernel_sum)
     json_put_str_or_null(&d->w, "core", capture_text(d->cap, op->core));
     json_put_str_or_null(&d->w, "input_shapes",
                          capture_slice_text(d->cap, op->example, KEY_INPUT_SHAPES));
-    json_put_f64(&d->w, "kernel_sum_share",
-                 kernel_sum > 0 ? (double)op->duration / (double)kernel_sum : 0);
+    json_put_f64(&d->w, "kernel_sum_share", num_share(op->duration, kernel_sum));
     json_put_u64(&d->w, "total_cost_rank", op->cost_rank);
     json_put_u64(&d->w, "duration_rank", op->duration_rank);
     json_write_end(&d->w);

@@ -25,11 +25,6 @@ struct finder {
     const struct slices *s;
 };
 
-static bool is_comm(enum slice_kind kind)
-{
-    return kind == SLICE_COMM || kind == SLICE_COMM_PART;
-}
-
 /* Kernels come by begin, so each lane's list is in order and merges without sorting. */
 static struct interval_set collect(struct finder *f, bool wants_comm)
 {
@@ -38,7 +33,7 @@ static struct interval_set collect(struct finder *f, bool wants_comm)
     for (size_t i = 0; i < f->kernels.n; i++) {
         size_t slice = f->kernels.at[i];
         enum slice_kind kind = (enum slice_kind)f->s->kind[slice];
-        if (wants_comm ? is_comm(kind) : kind == SLICE_COMPUTE || kind == SLICE_AICPU)
+        if (wants_comm ? slice_is_comm(kind) : kind == SLICE_COMPUTE || kind == SLICE_AICPU)
             set.at[set.n++] = (struct interval){f->s->begin[slice], slices_end(f->s, slice)};
     }
     interval_merge(&set);

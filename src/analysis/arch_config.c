@@ -3,6 +3,7 @@
 #include "analysis/arch_layers.h"
 #include "analysis/arch_shapes.h"
 #include "analysis/study.h"
+#include "base/char.h"
 
 const struct config_item *arch_config_get(const struct arch_config *config, const char *name)
 {
@@ -361,7 +362,7 @@ static void read_groups(struct finder *f)
 
 static bool digits(struct str s, int64_t *out)
 {
-    return s.n > 0 && s.at[0] >= '0' && s.at[0] <= '9' && num_i64(s, out);
+    return s.n > 0 && char_is_digit(s.at[0]) && num_i64(s, out);
 }
 
 /* One word of a folder's name: "tp8", "100k", "bs10". `lengths` counts those in thousands. */

@@ -7,6 +7,7 @@
 #include "analysis/arch_rules.h"
 #include "analysis/ops.h"
 #include "analysis/study.h"
+#include "base/char.h"
 
 const char *arch_phase_name(enum arch_phase phase)
 {
@@ -216,11 +217,6 @@ static const char *const decode_words[] = {
     "_fwd_grouped_kernel_stage",
 };
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 /* Position of `needle` in `s` from `from` on, any case; s.n when there is none. */
 static size_t find_nocase(struct str s, struct str needle, size_t from)
 {
@@ -234,7 +230,7 @@ static bool has_word(struct str s, struct str word)
 {
     for (size_t i = find_nocase(s, word, 0); i < s.n; i = find_nocase(s, word, i + 1)) {
         size_t end = i + word.n;
-        if ((i == 0 || !is_letter(s.at[i - 1])) && (end == s.n || !is_letter(s.at[end])))
+        if ((i == 0 || !char_is_alnum(s.at[i - 1])) && (end == s.n || !char_is_alnum(s.at[end])))
             return true;
     }
     return false;
@@ -323,12 +319,12 @@ static struct str functor_of(struct str name)
             continue;
         if (str_starts(str_part(name, at, 12), S("Functor_"))) { /* CUDAFunctor_add */
             size_t n = at + 8;
-            while (n < name.n && is_letter(name.at[n]))
+            while (n < name.n && char_is_alnum(name.at[n]))
                 n++;
             return str_part(name, at + 8, n - at - 8);
         }
         size_t begin = at;
-        while (begin > 0 && (is_letter(name.at[begin - 1]) || name.at[begin - 1] == '_'))
+        while (begin > 0 && char_is_word(name.at[begin - 1]))
             begin--;
         struct str functor = str_part(name, begin, at - begin);
         if (functor.n > 0 && !str_equal(functor, S("gpu")) && !str_equal(functor, S("Unary")))
@@ -346,7 +342,7 @@ static struct str mangled_label(struct arena *arena, struct str name)
 
     while (rest.n > 0 && rest.at[0] >= '1' && rest.at[0] <= '9' && out.n < LABEL_MAX) {
         size_t n = 0, digits = 0;
-        while (digits < rest.n && digits < 4 && rest.at[digits] >= '0' && rest.at[digits] <= '9')
+        while (digits < rest.n && digits < 4 && char_is_digit(rest.at[digits]))
             n = n * 10 + (size_t)(rest.at[digits++] - '0');
         struct str word = str_part(rest, digits, n);
         out =
@@ -497,7 +493,7 @@ static struct arch_op make_op(const struct finder *f, size_t slice)
     } else {
         op.family =
             built_in(name, spelled(name, f->is_ascend ? type : (struct str){0}), f->is_ascend);
-        if ((kind == SLICE_COMM || kind == SLICE_COMM_PART) && op.family != FAMILY_MOE_FUSED)
+        if (slice_is_comm(kind) && op.family != FAMILY_MOE_FUSED)
             op.family = FAMILY_COMM;
     }
     set_details(&op, name, f->is_ascend);

@@ -142,7 +142,7 @@ static void put_role(struct doc *d, const struct arch_type *type, const struct a
     json_write_object(&d->w);
     json_put_text(&d->w, "role", role_name(role->role, type->kind));
     json_put_ms(&d->w, "wall_ms", role->wall);
-    json_put_f64(&d->w, "share", wall > 0 ? (double)role->wall / (double)wall : 0);
+    json_put_f64(&d->w, "share", num_share(role->wall, wall));
     json_put_u64(&d->w, "kernels", role->kernels);
     json_put_array(&d->w, "streams");
     for (size_t i = 0; i < role->n_lanes; i++)

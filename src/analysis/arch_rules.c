@@ -60,13 +60,13 @@ static bool phase_named(struct str name, enum arch_phase *out)
     return false;
 }
 
-static enum status read_rule(struct arena *arena, const struct yaml_node *node, const char *path,
+static enum status read_rule(struct arena *arena, const struct tree *node, const char *path,
                              struct arch_rule *out, struct diag *d)
 {
     struct where where = {path, node->line, 0};
-    struct str family = yaml_get_text(node, S("family"), S(""));
-    struct str pattern = yaml_get_text(node, S("pattern"), S(""));
-    struct str phase = yaml_get_text(node, S("phase"), S("unknown"));
+    struct str family = tree_get_text(node, S("family"), S(""));
+    struct str pattern = tree_get_text(node, S("pattern"), S(""));
+    struct str phase = tree_get_text(node, S("phase"), S("unknown"));
 
     if (!family_named(family, &out->family))
         return diag_fail(d, ST_FORMAT, "arch.bad-rule", where,
@@ -84,17 +84,17 @@ static enum status read_rule(struct arena *arena, const struct yaml_node *node, 
 enum status arch_rules_read(struct arena *arena, struct str text, const char *path,
                             struct arch_rules *out, struct diag *d)
 {
-    const struct yaml_node *root;
+    const struct tree *root;
 
     *out = (struct arch_rules){0};
     TRY(yaml_read(arena, text, path, &root, d));
     if (yaml_is_null(root))
         return ST_OK;
-    if (root->kind != YAML_LIST)
+    if (root->kind != TREE_LIST)
         return diag_fail(d, ST_FORMAT, "arch.bad-rule", (struct where){path, root->line, 0},
                          "rules are a list of maps with family and pattern");
     out->at = ARENA_ARRAY(arena, struct arch_rule, root->n);
-    for (const struct yaml_node *node = root->first; node != NULL; node = node->next)
+    for (const struct tree *node = root->first; node != NULL; node = node->next)
         TRY(read_rule(arena, node, path, &out->at[out->n++], d));
     return ST_OK;
 }

@@ -4,13 +4,15 @@
 
 #include "analysis/arch_markers.h"
 #include "analysis/study.h"
+#include "base/char.h"
+#include "base/ranked.h"
 
 static bool take_number(struct str *rest, int64_t *out)
 {
     int64_t value = 0;
     size_t n = 0;
 
-    while (n < rest->n && rest->at[n] >= '0' && rest->at[n] <= '9' && n < 15) {
+    while (n < rest->n && char_is_digit(rest->at[n]) && n < 15) {
         value = value * 10 + (rest->at[n] - '0');
         n++;
     }
@@ -27,7 +29,7 @@ static bool read_brackets(struct str text, struct shapes *out)
 
     while (text.n > 0) {
         char c = text.at[0];
-        if (c >= '0' && c <= '9') {
+        if (char_is_digit(c)) {
             int64_t value;
             if (!take_number(&text, &value))
                 return false;
@@ -145,13 +147,6 @@ struct arch_queries arch_queries_of(struct study *st, const struct arch_markers 
     return out;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return x < y ? -1 : x > y;
-}
-
 int64_t arch_rows_between(struct study *st, const struct arch_ops *ops, size_t from, size_t to)
 {
     struct kernel_order kernels = study_kernels(st);
@@ -190,9 +185,7 @@ int64_t arch_matmul_rows(struct study *st, const struct arch_ops *ops)
                 vec_push(&rows, a->dim[0]);
         }
     }
-    if (rows.n > 0)
-        qsort(rows.at, rows.n, sizeof(*rows.at), ascending);
-    int64_t middle = rows.n > 0 ? rows.at[rows.n / 2] : 0;
+    int64_t middle = rows.n > 0 ? ranked_pick(rows.at, rows.n, rows.n / 2) : 0;
     vec_free(&rows);
     return middle;
 }

@@ -234,7 +234,7 @@ static void measure_type(struct finder *f, size_t number)
         type->has_sampling |= layer->has_sampling;
         values[0][n] = (double)(layer->end - layer->first);
         values[1][n] = (double)wall;
-        values[2][n] = wall > 0 ? (double)attention / (double)wall : 0;
+        values[2][n] = num_share(attention, wall);
         values[3][n] = (double)attention;
         values[4][n] = (double)dfc_of(f, layer);
         values[5][n++] = (double)nanos_sub(wall, attention);
@@ -377,7 +377,7 @@ static void find_dominant(struct arch_type *type)
                 type->dominant = op->op;
             }
         }
-    type->dominant_share = sum > 0 ? (double)best / (double)sum : 0;
+    type->dominant_share = num_share(best, sum);
 }
 
 static void look_inside(struct finder *f, struct arch_type *type)
@@ -425,7 +425,7 @@ static double difference(struct finder *f, const struct arch_layer *a, const str
     hash_free(&count);
     arena_rewind(&f->st->scratch, mark);
     size_t most = na > nb ? na : nb;
-    return most > 0 ? (double)(most - shared) / (double)most : 0;
+    return num_share(most - shared, most);
 }
 
 static void find_variants(struct finder *f, size_t number)

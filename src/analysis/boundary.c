@@ -1,10 +1,9 @@
 #include "analysis/boundary.h"
 
-#include <stdlib.h>
-
 #include "analysis/bubbles.h"
 #include "analysis/steps.h"
 #include "analysis/study.h"
+#include "base/ranked.h"
 
 static bool touches(struct interval gap, struct interval span, nanos epsilon)
 {
@@ -27,27 +26,17 @@ static struct interval largest_gap(const struct step *step, const struct step_me
     return gap;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
-
-    return x < y ? -1 : x > y;
-}
-
 /* Fewer than 80 % of the median number of kernels of the other steps. */
 static bool is_cut_short(struct study *st, const struct bubbles *b, size_t n_steps)
 {
     size_t n = n_steps - 1;
-    size_t *counts = ARENA_ARRAY(&st->scratch, size_t, n_steps);
+    int64_t *counts = ARENA_ARRAY(&st->scratch, int64_t, n_steps);
 
     if (n == 0)
         return false;
     for (size_t i = 0; i < n; i++)
-        counts[i] = b->inventory[i].kernels;
-    qsort(counts, n, sizeof(*counts), ascending);
-    /* Twice the median, so that the mean of two middle counts stays whole. */
-    size_t twice = n % 2 == 1 ? 2 * counts[n / 2] : counts[n / 2 - 1] + counts[n / 2];
-    return b->inventory[n].kernels * 20 < twice * 8;
+        counts[i] = (int64_t)b->inventory[i].kernels;
+    return (double)b->inventory[n].kernels * 5 < ranked_pick_middle(counts, n) * 4;
 }
 
 const struct boundary *boundary_find(struct study *st)

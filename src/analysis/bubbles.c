@@ -5,6 +5,7 @@
 #include "analysis/steps.h"
 #include "analysis/study.h"
 #include "analysis/waits.h"
+#include "capture/classify.h"
 
 __extension__ typedef __int128 wide; /* products of two times */
 
@@ -80,7 +81,7 @@ static struct step_metrics measure(struct interval window, struct interval_set b
     struct step_metrics m = {.service = length(window), .busy = interval_length(busy)};
 
     m.underfeed = m.service > m.busy ? m.service - m.busy : 0;
-    m.underfeed_ratio = m.service > 0 ? (double)m.underfeed / (double)m.service : 0;
+    m.underfeed_ratio = num_share(m.underfeed, m.service);
     m.prelaunch = m.service;
     if (busy.n > 0) {
         m.prelaunch = nanos_sub(busy.at[0].begin, window.begin);
@@ -202,17 +203,6 @@ static void add_stream(const struct capture *cap, struct step_inventory *inv, la
     inv->streams[inv->n_streams++] = name;
 }
 
-/* Work of the matrix and vector cores; on a GPU every kernel that is no communication. */
-static bool is_core_work(const struct capture *cap, size_t slice, bool is_ascend)
-{
-    struct str core = capture_slice_text(cap, slice, KEY_CORE);
-
-    if (!is_ascend)
-        return (enum slice_kind)cap->slices.kind[slice] == SLICE_COMPUTE;
-    return str_equal(core, S("AI_CORE")) || str_equal(core, S("AI_VECTOR_CORE")) ||
-           str_equal(core, S("MIX_AIC")) || str_equal(core, S("MIX_AIV"));
-}
-
 static void count_kernel(struct study *st, struct step_inventory *inv, size_t kernel)
 {
     const struct capture *cap = st->cap;
@@ -221,10 +211,10 @@ static void count_kernel(struct study *st, struct step_inventory *inv, size_t ke
     nanos wait = study_waits(st)->at[kernel];
 
     inv->kernels++;
-    inv->ai_core += is_core_work(cap, slice, capture_is_ascend(cap));
+    inv->ai_core += classify_is_core_work(cap, slice);
     inv->ai_cpu += kind == SLICE_AICPU;
     inv->comm +=
-        kind == SLICE_COMM && !slice_is_device_half(capture_text(cap, cap->slices.name[slice]));
+        kind == SLICE_COMM && !classify_is_device_half(capture_text(cap, cap->slices.name[slice]));
     inv->duration_sum = nanos_add(inv->duration_sum, cap->slices.dur[slice]);
     if (wait > 0)
         inv->wait_sum = nanos_add(inv->wait_sum, wait);
@@ -293,7 +283,7 @@ static struct global_gaps measure_global(struct study *st)
             g.span.end = busy.at[busy.n - 1].end;
     }
     g.gap = nanos_sub(length(g.span), g.busy);
-    g.gap_ratio = length(g.span) > 0 ? (double)g.gap / (double)length(g.span) : 0;
+    g.gap_ratio = num_share(g.gap, length(g.span));
     list_global(&g, busy);
     return g;
 }

@@ -120,11 +120,11 @@ static void collect_comm(struct comparer *c, struct one_side *side)
     size_t n = 0;
 
     for (size_t i = 0; i < kernels.n; i++)
-        n += s->kind[kernels.at[i]] == SLICE_COMM || s->kind[kernels.at[i]] == SLICE_COMM_PART;
+        n += slice_is_comm(s->kind[kernels.at[i]]);
     side->comm.at = ARENA_ARRAY(&c->scratch, struct interval, n);
     for (size_t i = 0; i < kernels.n; i++) {
         size_t k = kernels.at[i];
-        if (s->kind[k] == SLICE_COMM || s->kind[k] == SLICE_COMM_PART)
+        if (slice_is_comm(s->kind[k]))
             side->comm.at[side->comm.n++] = (struct interval){s->begin[k], slices_end(s, k)};
     }
     interval_merge(&side->comm);
@@ -245,7 +245,7 @@ static double median_of(double *at, size_t n)
     if (n == 0)
         return 0;
     ranked_sort(at, n);
-    return n % 2 == 1 ? at[n / 2] : at[n / 2 - 1] + (at[n / 2] - at[n / 2 - 1]) / 2;
+    return ranked_at(at, n, 0.5);
 }
 
 static struct change judge(struct samples *s, const struct ranksum *ranks,
@@ -394,11 +394,6 @@ static int slower_first(const void *a, const void *b)
     return str_compare(x->key, y->key);
 }
 
-static double per_step(size_t calls, size_t steps)
-{
-    return steps > 0 ? (double)calls / (double)steps : 0;
-}
-
 /* Operators that occur on either side. */
 static size_t count_keys(const struct op_times *times, size_t n_keys)
 {
@@ -428,8 +423,8 @@ static void compare_ops(struct comparer *c, struct compare_group *out,
             continue;
         op.key = arena_str(c->arena, op.key);
         op.change = judge(&s, ranks, &c->out->options, true);
-        op.per_step_calls = per_step(op.calls[SIDE_B], out->samples[SIDE_B]) -
-                            per_step(op.calls[SIDE_A], out->samples[SIDE_A]);
+        op.per_step_calls = num_share(op.calls[SIDE_B], out->samples[SIDE_B]) -
+                            num_share(op.calls[SIDE_A], out->samples[SIDE_A]);
         out->ops[out->n_ops++] = op;
     }
     if (out->n_ops > 0)
@@ -495,7 +490,7 @@ static void compare_totals(struct comparer *c)
             continue;
         t.key = arena_str(c->arena, intern_get(&c->keys, key));
         for (int i = 0; i < SIDES; i++)
-            t.share[i] = sum[i] > 0 ? (double)t.total[i] / (double)sum[i] : 0;
+            t.share[i] = num_share(t.total[i], sum[i]);
         all[c->out->n_totals++] = t;
     }
     if (c->out->n_totals > 0)

@@ -270,7 +270,7 @@ static void tell_metrics(struct teller *t)
 
 static double each(const struct compare_op *op, enum side side)
 {
-    return op->calls[side] > 0 ? (double)op->total[side] / (double)op->calls[side] : NAN;
+    return num_ratio(op->total[side], op->calls[side]);
 }
 
 static void put_op(struct teller *t, struct table *table, const struct row *row)

@@ -410,7 +410,7 @@ static void conclude(struct scan *scan)
         e->host = has_host ? (double)host[k] / length : NAN;
         e->sync = has_host ? (double)sync[k] / length : NAN;
         e->comm = has_host ? (double)comm[k] / length : NAN;
-        e->parallelism = host[k] > 0 ? (double)scan->thread_time[k] / (double)host[k] : NAN;
+        e->parallelism = num_ratio(scan->thread_time[k], host[k]);
         e->labels = evidence_labels(e->host, e->sync, e->comm, e->parallelism);
     }
 }

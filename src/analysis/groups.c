@@ -98,7 +98,7 @@ static size_t core_of(const struct capture *cap, size_t slice)
     enum slice_kind kind = (enum slice_kind)cap->slices.kind[slice];
     struct str core = capture_slice_text(cap, slice, KEY_CORE);
 
-    if (kind == SLICE_COMM || kind == SLICE_COMM_PART)
+    if (slice_is_comm(kind))
         return CORE_COMM;
     for (size_t i = 0; i < ARRAY_LEN(cores); i++)
         if (str_equal(core, cores[i]))

@@ -334,7 +334,7 @@ void incore_lint_check(struct incore_lint *l, struct str text, struct lint_file 
         check_blocks(l, text);
         return;
     }
-    if (str_find(top, S("profilingType")) == top.n || str_find(top, S("\"op\"")) == top.n)
+    if (!str_contains(top, S("profilingType")) || !str_contains(top, S("\"op\"")))
         report(l, LINT_REFUSED, "json-type", 0,
                "profilingType and op do not stand before the first bracket");
     check_trace(l, text, 0, true);

@@ -11,10 +11,8 @@ enum { ANCHOR_RANK = 10 };
 
 struct str op_without_number(struct str name)
 {
-    size_t n = name.n;
+    size_t n = name.n - str_last_digits(name);
 
-    while (n > 0 && name.at[n - 1] >= '0' && name.at[n - 1] <= '9')
-        n--;
     if (n < name.n && n > 0 && name.at[n - 1] == '_')
         n--;
     return n > 0 ? str_part(name, 0, n) : name;
@@ -80,7 +78,7 @@ static void average(struct op *op)
     op->duration_us_avg = (double)op->waited_duration / calls / 1000;
     op->wait_us_avg = (double)op->wait / calls / 1000;
     op->total_cost_us_avg = (double)cost / calls / 1000;
-    op->wait_ratio = cost > 0 ? (double)op->wait / (double)cost : 0;
+    op->wait_ratio = num_share(op->wait, cost);
 }
 
 /* wait ratio above 0.95, duration below 10 us, among the ten costliest; on integers, so that the

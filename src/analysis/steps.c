@@ -129,12 +129,9 @@ static void set_windows(struct study *st, struct steps *steps)
 /* The number that a name ends with, or else its place among the steps. */
 static int64_t number_in(struct str name, size_t place)
 {
-    size_t n = name.n;
     int64_t number = (int64_t)place;
 
-    while (n > 0 && name.at[n - 1] >= '0' && name.at[n - 1] <= '9')
-        n--;
-    num_i64(str_part(name, n, name.n), &number);
+    num_i64(str_part(name, name.n - str_last_digits(name), name.n), &number);
     return number;
 }
 

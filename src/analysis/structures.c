@@ -7,6 +7,7 @@
 #include "analysis/steps.h"
 #include "analysis/study.h"
 #include "analysis/waits.h"
+#include "capture/classify.h"
 
 __extension__ typedef __int128 wide; /* products of times and small numbers */
 
@@ -76,31 +77,16 @@ struct finder {
     struct kernel_order kernels;
     const struct slices *s;
     const struct waits *waits;
-    bool is_ascend;
 };
-
-static bool is_core(const struct finder *f, size_t slice)
-{
-    if (!f->is_ascend)
-        return f->s->kind[slice] == SLICE_COMPUTE;
-    struct str core = capture_slice_text(f->st->cap, slice, KEY_CORE);
-    return str_equal(core, S("AI_CORE")) || str_equal(core, S("AI_VECTOR_CORE")) ||
-           str_equal(core, S("MIX_AIC")) || str_equal(core, S("MIX_AIV"));
-}
-
-static bool is_comm(enum slice_kind kind)
-{
-    return kind == SLICE_COMM || kind == SLICE_COMM_PART;
-}
 
 static enum structure_part part_of(const struct finder *f, size_t slice)
 {
     bool is_main = f->s->lane[slice] == f->a->markers->main_lane;
     enum slice_kind kind = (enum slice_kind)f->s->kind[slice];
 
-    if (is_main && f->s->dur[slice] >= small_below && is_core(f, slice))
+    if (is_main && f->s->dur[slice] >= small_below && classify_is_core_work(f->st->cap, slice))
         return PART_BLOCK;
-    if (is_comm(kind))
+    if (slice_is_comm(kind))
         return PART_COMM;
     if (kind == SLICE_AICPU)
         return PART_AICPU;
@@ -183,11 +169,11 @@ static void measure(struct finder *f, struct structure *s, struct interval *room
         sweep_add(&parts[part], begin, end);
         clock_add(&s->all, f, i);
         clock_add(&s->parts[part], f, i);
-        if (is_comm(kind))
+        if (slice_is_comm(kind))
             s->comm = nanos_add(s->comm, f->s->dur[slice]);
         else if (kind == SLICE_AICPU)
             s->aicpu = nanos_add(s->aicpu, f->s->dur[slice]);
-        else if (is_core(f, slice))
+        else if (classify_is_core_work(f->st->cap, slice))
             s->core = nanos_add(s->core, f->s->dur[slice]);
     }
     clock_close(&s->all, &all);
@@ -264,7 +250,7 @@ static void assign_steps(struct finder *f)
         s->number = number++;
         if (step != SIZE_MAX) {
             nanos service = arch_span(steps->at[step].window);
-            s->share = service > 0 ? (double)s->all.wall / (double)service : 0;
+            s->share = num_share(s->all.wall, service);
         }
         if (until != INT64_MIN && s->at.begin > until)
             s->gap_before = nanos_sub(s->at.begin, until);
@@ -345,7 +331,6 @@ static struct finder finder_of(struct study *st, const struct arch *a)
         .kernels = study_kernels(st),
         .s = &st->cap->slices,
         .waits = study_waits(st),
-        .is_ascend = capture_is_ascend(st->cap),
     };
 }
 

@@ -67,7 +67,7 @@ static struct interval_set communication(struct study *st)
 
     for (size_t i = 0; i < kernels.n; i++) {
         enum slice_kind kind = (enum slice_kind)s->kind[kernels.at[i]];
-        if (kind == SLICE_COMM || kind == SLICE_COMM_PART)
+        if (slice_is_comm(kind))
             set.at[set.n++] =
                 (struct interval){s->begin[kernels.at[i]], slices_end(s, kernels.at[i])};
     }

@@ -397,7 +397,7 @@ int csv_column(const struct csv *csv, struct str name)
 
 struct str csv_unquote(struct str cell, struct arena *arena)
 {
-    if (str_find(cell, S("\"\"")) == cell.n)
+    if (!str_contains(cell, S("\"\"")))
         return cell;
     char *copy = arena_alloc(arena, cell.n);
     size_t n = 0;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/cancel.h"
+#include "base/char.h"
 #include "base/limits.h"
 #include "base/mapfile.h"
 
@@ -41,8 +42,7 @@ static char *uri_of(struct arena *arena, const char *path)
     at = stpcpy(at, path[0] == '/' ? "file://" : "file:");
     for (size_t i = 0; i < n; i++) {
         unsigned char c = (unsigned char)path[i];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                     c == '/' || c == '.' || c == '_' || c == '-';
+        bool plain = char_is_alnum(c) || c == '/' || c == '.' || c == '_' || c == '-';
         if (plain) {
             *at++ = (char)c;
         } else {

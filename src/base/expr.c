@@ -3,6 +3,7 @@
  */
 #include "base/expr.h"
 
+#include "base/char.h"
 #include "base/expr_number.h"
 #include "base/num.h"
 #include "base/vec.h"
@@ -10,12 +11,12 @@
 enum token { T_END, T_NUMBER, T_NAME, T_SIGN, T_BAD };
 
 /* What binds: comparisons weakest. Powers and signs are parse_unary()'s. */
-enum level { LEVEL_NONE, LEVEL_COMPARE, LEVEL_SUM, LEVEL_TERM };
+enum expr_level { LEVEL_NONE, LEVEL_COMPARE, LEVEL_SUM, LEVEL_TERM };
 
 /* Signs, the longer first where one begins like another. */
 static const struct sign {
     struct str text;
-    enum level level;
+    enum expr_level level;
     enum expr_op op;
     bool is_real; /* a sign of both kinds of arithmetic */
 } signs[] = {
@@ -66,16 +67,6 @@ static void fail_before(struct parser *p, const char *what)
     fail(p, arena_format(p->arena, "%s expected before '%.*s'", what, STR_ARGS(p->word)).at);
 }
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
@@ -91,7 +82,7 @@ static size_t number_length(struct str s, bool is_real)
         bool is_exponent = c == 'e' || c == 'E';
         bool is_sign =
             n > 0 && (c == '+' || c == '-') && (s.at[n - 1] == 'e' || s.at[n - 1] == 'E');
-        if (!is_digit(c) && (!is_real || (c != '.' && !is_exponent && !is_sign)))
+        if (!char_is_digit(c) && (!is_real || (c != '.' && !is_exponent && !is_sign)))
             break;
     }
     return n;
@@ -120,12 +111,12 @@ static void advance(struct parser *p)
         p->word = S("the end");
         return;
     }
-    if (is_digit(rest.at[0]) || (p->language->is_real && rest.at[0] == '.')) {
+    if (char_is_digit(rest.at[0]) || (p->language->is_real && rest.at[0] == '.')) {
         p->token = T_NUMBER;
         n = number_length(rest, p->language->is_real);
-    } else if (is_letter(rest.at[0])) {
+    } else if (char_is_word(rest.at[0])) {
         p->token = T_NAME;
-        while (n < rest.n && (is_letter(rest.at[n]) || is_digit(rest.at[n])))
+        while (n < rest.n && char_is_word(rest.at[n]))
             n++;
     } else {
         p->token = T_SIGN;
@@ -145,7 +136,7 @@ static bool take(struct parser *p, struct str sign)
     return true;
 }
 
-static const struct sign *take_level(struct parser *p, enum level level)
+static const struct sign *take_level(struct parser *p, enum expr_level level)
 {
     if (p->token != T_SIGN || p->sign->level != level)
         return NULL;

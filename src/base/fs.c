@@ -371,7 +371,7 @@ struct folder_id {
     ino_t inode;
 };
 
-struct walk {
+struct folder_walk {
     struct arena *arena;
     const struct str *skip;
     size_t skip_n;
@@ -382,7 +382,7 @@ struct walk {
 };
 
 /* True the first time a folder is met, whichever way it was reached. */
-static bool is_new(struct walk *w, dev_t device, ino_t inode)
+static bool is_new(struct folder_walk *w, dev_t device, ino_t inode)
 {
     uint32_t fresh = (uint32_t)w->seen.n;
     uint32_t at = hash_add(&w->seen_at, hash_mix(device, inode), fresh);
@@ -395,7 +395,7 @@ static bool is_new(struct walk *w, dev_t device, ino_t inode)
     return w->seen.at[at].device != device || w->seen.at[at].inode != inode;
 }
 
-static bool is_skipped(const struct walk *w, struct str name)
+static bool is_skipped(const struct folder_walk *w, struct str name)
 {
     for (size_t i = 0; i < w->skip_n; i++)
         if (str_equal(w->skip[i], name))
@@ -404,7 +404,7 @@ static bool is_skipped(const struct walk *w, struct str name)
 }
 
 /* Recursion ends at LIMIT_PATH_DEPTH; the errno of the folder itself, or 0. */
-static int walk_dir(struct walk *w, const char *folder, int depth)
+static int walk_dir(struct folder_walk *w, const char *folder, int depth)
 {
     struct found_list found = {0};
     int error = read_dir(w->arena, folder, depth, &found);
@@ -435,7 +435,7 @@ static int walk_dir(struct walk *w, const char *folder, int depth)
 enum status fs_walk(struct arena *arena, const char *dir, const struct str *skip, size_t skip_n,
                     struct fs_list *out, struct diag *d)
 {
-    struct walk w = {.arena = arena, .skip = skip, .skip_n = skip_n, .diag = d};
+    struct folder_walk w = {.arena = arena, .skip = skip, .skip_n = skip_n, .diag = d};
     struct stat info;
 
     *out = (struct fs_list){0};

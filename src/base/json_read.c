@@ -7,16 +7,13 @@
  */
 #include "base/json_read.h"
 
+#include "base/char.h"
+
 enum { BOM_BYTES = 3 };
 
 static bool in_object(const struct json *j)
 {
     return j->depth > 0 && (j->objects[(j->depth - 1) / 64] >> ((j->depth - 1) % 64) & 1) != 0;
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
 /* Where the last token ended. The inline functions do not keep `at`, but whatever they took ends
@@ -29,11 +26,11 @@ static size_t place(const struct json *j)
     if (s->i == 0 || j->expect == JSON_WANT_NOTHING)
         return j->at;
     size_t end = s->base + s->mark[s->i - 1];
-    if (!json_is_digit(j->window.at[end])) {
+    if (!char_is_digit(j->window.at[end])) {
         end++;
     } else if (s->i < s->count) {
         end = s->base + s->mark[s->i];
-        while (is_blank(j->window.at[end - 1]))
+        while (char_is_blank(j->window.at[end - 1]))
             end--;
     }
     return end > j->at ? end : j->at;
@@ -196,16 +193,16 @@ static inline bool take_scalar(struct json *j, size_t from, struct str *out)
             return out_of_text(j);
         to = j->window.n;
     }
-    while (is_blank(j->window.at[to - 1]))
+    while (char_is_blank(j->window.at[to - 1]))
         to--;
     struct str s = view(j, from, to);
-    bool has_digit = s.at[0] >= '0' && s.at[0] <= '9';
+    bool has_digit = char_is_digit(s.at[0]);
     if (!has_digit && s.at[0] == '-')
-        has_digit = s.n > 1 && s.at[1] >= '0' && s.at[1] <= '9';
+        has_digit = s.n > 1 && char_is_digit(s.at[1]);
     if (has_digit) {
         /* Lenient mode leaves the rest to the num_ functions, which check it anyway. */
         char last = s.at[s.n - 1];
-        if (j->mode == JSON_STRICT ? !json_is_number(s) : (last < '0' || last > '9') && last != '.')
+        if (j->mode == JSON_STRICT ? !json_is_number(s) : !char_is_digit(last) && last != '.')
             return fail(j, from, "not a number");
         j->token = JSON_NUMBER;
     } else if (!take_word(j, from, s)) {
@@ -539,11 +536,11 @@ bool json_line(const struct json *j, uint64_t offset, uint64_t *line, uint64_t *
     return true;
 }
 
-enum verdict { BORDER_NO, BORDER_YES, BORDER_CUT };
+enum number_verdict { BORDER_NO, BORDER_YES, BORDER_CUT };
 
 /* Is there an object with the marker, and a comma or ] behind it? `effort` grows by the bytes it
  * took to find out, and by a fixed part for the batch that is scanned in any case. */
-static enum verdict judge_object(struct str text, struct str marker, uint64_t *effort)
+static enum number_verdict judge_object(struct str text, struct str marker, uint64_t *effort)
 {
     struct json sub;
     struct str key;
@@ -567,7 +564,7 @@ static enum verdict judge_object(struct str text, struct str marker, uint64_t *e
 /* Position behind the last byte before `at` that is not blank. */
 static size_t before_blanks(struct str text, size_t at)
 {
-    while (at > 0 && is_blank(text.at[at - 1]))
+    while (at > 0 && char_is_blank(text.at[at - 1]))
         at--;
     return at;
 }
@@ -590,9 +587,9 @@ static size_t find_border(struct str text, size_t from, struct str marker, bool 
         from = inside;
         if (!may_precede(text, before_blanks(text, at)))
             continue;
-        while (inside < text.n && is_blank(text.at[inside]))
+        while (inside < text.n && char_is_blank(text.at[inside]))
             inside++;
-        enum verdict verdict = BORDER_CUT;
+        enum number_verdict verdict = BORDER_CUT;
         if (inside < text.n && text.at[inside] != '"')
             verdict = BORDER_NO;
         else if (inside < text.n)

@@ -41,6 +41,7 @@
 
 #include <assert.h>
 
+#include "base/char.h"
 #include "base/json_scan.h"
 #include "base/json_text.h"
 #include "base/limits.h"
@@ -174,11 +175,6 @@ void json_jump(struct json *j, uint64_t offset);
 bool json_key_slow(struct json *j, struct str *key);
 bool json_value_slow(struct json *j, struct str *value);
 
-static inline bool json_is_digit(char c)
-{
-    return (unsigned char)(c - '0') <= 9;
-}
-
 /* In an object: its next key, up to and including the colon. False at the end of the object
  * (token JSON_OBJECT_END, which is then behind us) and when reading stops. */
 static inline bool json_key(struct json *j, struct str *key)
@@ -232,7 +228,7 @@ static inline bool json_value(struct json *j, struct str *value)
             s->i += 2;
             return true;
         }
-        if (json_is_digit(*begin) && json_is_digit(end[-1]) && j->mode == JSON_LENIENT) {
+        if (char_is_digit(*begin) && char_is_digit(end[-1]) && j->mode == JSON_LENIENT) {
             value->at = begin;
             value->n = (size_t)(end - begin);
             j->has_escapes = false;

@@ -3,6 +3,7 @@
  */
 #include "base/json_text.h"
 
+#include "base/char.h"
 #include "base/utf16.h"
 
 #include <stdint.h>
@@ -28,14 +29,6 @@ size_t json_utf8(const char *at, size_t n, bool *is_valid)
     return length;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The value of \uXXXX at `at`, or -1. */
 static int32_t unicode_escape(const char *at, size_t n)
 {
@@ -44,7 +37,7 @@ static int32_t unicode_escape(const char *at, size_t n)
     if (n < 6 || at[0] != '\\' || at[1] != 'u')
         return -1;
     for (int k = 2; k < 6; k++) {
-        int digit = hex_digit(at[k]);
+        int digit = char_hex(at[k]);
         if (digit < 0)
             return -1;
         value = value * 16 + digit;
@@ -129,19 +122,19 @@ struct json_check json_check_string(struct str raw)
 }
 
 /* A growing text, or only its length while `at` is NULL. */
-struct sink {
+struct unescaped {
     char *at;
     size_t n;
 };
 
-static void put(struct sink *out, const char *at, size_t n)
+static void put(struct unescaped *out, const char *at, size_t n)
 {
     if (out->at != NULL && n > 0)
         memcpy(out->at + out->n, at, n);
     out->n += n;
 }
 
-static void put_code_point(struct sink *out, uint32_t code)
+static void put_code_point(struct unescaped *out, uint32_t code)
 {
     char b[4];
 
@@ -149,7 +142,7 @@ static void put_code_point(struct sink *out, uint32_t code)
 }
 
 /* Handles the backslash at the start of `rest`; returns the bytes used. */
-static size_t put_escape(struct sink *out, struct str rest)
+static size_t put_escape(struct unescaped *out, struct str rest)
 {
     int32_t code = unicode_escape(rest.at, rest.n);
 
@@ -175,7 +168,7 @@ static size_t put_escape(struct sink *out, struct str rest)
     return 1;
 }
 
-static void unescape(struct sink *out, struct str raw)
+static void unescape(struct unescaped *out, struct str raw)
 {
     for (size_t i = 0; i < raw.n;) {
         struct str rest = str_part(raw, i, raw.n);
@@ -206,42 +199,35 @@ struct str json_text(struct str raw, struct arena *arena)
     if (check.escape == SIZE_MAX && check.control == SIZE_MAX && check.bad_utf8 == SIZE_MAX)
         return raw;
 
-    struct sink measure = {0};
+    struct unescaped measure = {0};
     unescape(&measure, raw);
-    struct sink out = {ARENA_ARRAY(arena, char, measure.n + 1), 0};
+    struct unescaped out = {ARENA_ARRAY(arena, char, measure.n + 1), 0};
     unescape(&out, raw);
     return (struct str){out.at, out.n};
-}
-
-static size_t skip_digits(struct str s, size_t i)
-{
-    while (i < s.n && s.at[i] >= '0' && s.at[i] <= '9')
-        i++;
-    return i;
 }
 
 bool json_is_number(struct str s)
 {
     size_t i = s.n > 0 && s.at[0] == '-' ? 1 : 0;
-    size_t whole = skip_digits(s, i);
+    size_t whole = str_digits(str_part(s, i, s.n));
 
-    if (whole == i || (s.at[i] == '0' && whole > i + 1))
+    if (whole == 0 || (s.at[i] == '0' && whole > 1))
         return false;
-    i = whole;
+    i += whole;
     if (i < s.n && s.at[i] == '.') {
-        size_t fraction = skip_digits(s, i + 1);
-        if (fraction == i + 1)
+        size_t fraction = str_digits(str_part(s, i + 1, s.n));
+        if (fraction == 0)
             return false;
-        i = fraction;
+        i += 1 + fraction;
     }
     if (i < s.n && (s.at[i] | 0x20) == 'e') {
         i++;
         if (i < s.n && (s.at[i] == '+' || s.at[i] == '-'))
             i++;
-        size_t exponent = skip_digits(s, i);
-        if (exponent == i)
+        size_t exponent = str_digits(str_part(s, i, s.n));
+        if (exponent == 0)
             return false;
-        i = exponent;
+        i += exponent;
     }
     return i == s.n;
 }

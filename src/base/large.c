@@ -13,7 +13,7 @@ enum { PAGE = 4096 };
 
 static struct {
     pthread_mutex_t lock;
-    struct block {
+    struct large_block {
         void *at;
         size_t size;
     } * blocks;
@@ -31,7 +31,7 @@ static bool may_be_large(const void *p)
     return p != NULL && (uintptr_t)p % PAGE == 0;
 }
 
-static struct block *find(const void *p)
+static struct large_block *find(const void *p)
 {
     for (size_t i = list.n; i > 0; i--)
         if (list.blocks[i - 1].at == p)
@@ -46,7 +46,7 @@ static bool make_room(void)
 
     if (list.n < list.cap)
         return true;
-    struct block *more = realloc(list.blocks, cap * sizeof(*more));
+    struct large_block *more = realloc(list.blocks, cap * sizeof(*more));
     if (more == NULL)
         return false;
     list.blocks = more;
@@ -59,7 +59,7 @@ static bool remember(void *at, size_t size)
     pthread_mutex_lock(&list.lock);
     bool has_room = make_room();
     if (has_room)
-        list.blocks[list.n++] = (struct block){at, size};
+        list.blocks[list.n++] = (struct large_block){at, size};
     pthread_mutex_unlock(&list.lock);
     return has_room;
 }
@@ -70,7 +70,7 @@ static size_t forget(const void *p)
     size_t size = 0;
 
     pthread_mutex_lock(&list.lock);
-    struct block *block = find(p);
+    struct large_block *block = find(p);
     if (block != NULL) {
         size = block->size;
         *block = list.blocks[--list.n];
@@ -130,12 +130,12 @@ void *large_resize(void *p, size_t bytes)
     if (size == 0)
         return NULL;
     pthread_mutex_lock(&list.lock);
-    struct block *block = find(p);
+    struct large_block *block = find(p);
     void *at = block == NULL         ? MAP_FAILED
                : block->size == size ? p
                                      : mremap(p, block->size, size, MREMAP_MAYMOVE);
     if (at != MAP_FAILED)
-        *block = (struct block){at, size};
+        *block = (struct large_block){at, size};
     pthread_mutex_unlock(&list.lock);
     return at != MAP_FAILED ? at : NULL;
 }

@@ -1,11 +1,13 @@
 #include "base/mangled.h"
 
+#include "base/char.h"
+
 /* The identifier that stands at `at` behind its length; of length 0 when there is none. */
 static struct str identifier_at(struct str name, size_t at)
 {
     size_t n = 0, from = at;
 
-    while (at < name.n && name.at[at] >= '0' && name.at[at] <= '9' && n < name.n)
+    while (at < name.n && char_is_digit(name.at[at]) && n < name.n)
         n = n * 10 + (size_t)(name.at[at++] - '0');
     if (at == from || n > name.n - at)
         n = 0;

@@ -7,11 +7,7 @@
 
 #include "base/arena.h"
 #include "base/c_locale.h"
-
-static bool is_digit(char c)
-{
-    return (unsigned char)(c - '0') <= 9;
-}
+#include "base/char.h"
 
 static struct str strip(struct str s)
 {
@@ -47,7 +43,7 @@ static bool take_exponent(struct str s, size_t at, int64_t *out)
     if (at == s.n)
         return false;
     for (; at < s.n; at++) {
-        if (!is_digit(s.at[at]))
+        if (!char_is_digit(s.at[at]))
             return false;
         /* Past any number of digits a text can have, so that "0.00...1e99" stays exact. */
         if (value < 1000000000000000)
@@ -70,7 +66,7 @@ static bool take_apart(struct str s, struct decimal *d)
     size_t from = at;
     d->point = SIZE_MAX;
     for (; at < s.n; at++) {
-        if (is_digit(s.at[at]))
+        if (char_is_digit(s.at[at]))
             digits++;
         else if (s.at[at] == '.' && d->point == SIZE_MAX)
             d->point = at - from;
@@ -135,12 +131,12 @@ static bool plain_us(struct str s, nanos *out)
     const char *p = s.at, *end = s.at + s.n;
     for (; end - p >= 8 && num_eight(p, &eight); p += 8)
         value = value * 100000000 + eight;
-    while (p < end && is_digit(*p))
+    while (p < end && char_is_digit(*p))
         value = value * 10 + (uint64_t)(*p++ - '0');
     size_t whole = (size_t)(p - s.at);
     if (whole == 0 || whole > 16 || end - p < 4 || *p != '.')
         return false;
-    if (!is_digit(p[1]) || !is_digit(p[2]) || !is_digit(p[3]))
+    if (!char_is_digit(p[1]) || !char_is_digit(p[2]) || !char_is_digit(p[3]))
         return false;
     if (end - p > 4 && !(end - p == 5 && p[4] == '\t'))
         return false;
@@ -161,8 +157,9 @@ static inline const char *long_us(const char *at, nanos *out)
 {
     uint64_t high, low;
 
-    if (at[16] != '.' || !num_eight(at, &high) || !num_eight(at + 8, &low) || !is_digit(at[17]) ||
-        !is_digit(at[18]) || !is_digit(at[19]) || is_digit(at[20]))
+    if (at[16] != '.' || !num_eight(at, &high) || !num_eight(at + 8, &low) ||
+        !char_is_digit(at[17]) || !char_is_digit(at[18]) || !char_is_digit(at[19]) ||
+        char_is_digit(at[20]))
         return NULL;
     uint64_t us = high * 100000000 + low;
     uint64_t ns = us * 1000 + (uint64_t)((at[17] - '0') * 100 + (at[18] - '0') * 10 + at[19] - '0');
@@ -305,7 +302,7 @@ bool num_u64(struct str text, uint64_t *out)
     if (s.n == 0)
         return false;
     for (size_t i = 0; i < s.n; i++)
-        if (!is_digit(s.at[i]) || !push_digit(&value, s.at[i] - '0'))
+        if (!char_is_digit(s.at[i]) || !push_digit(&value, s.at[i] - '0'))
             return false;
     *out = value;
     return true;
@@ -320,13 +317,10 @@ bool num_hex(struct str text, uint64_t *out)
     if (text.n == 0 || text.n > 16)
         return false;
     for (size_t i = 0; i < text.n; i++) {
-        char c = text.at[i], low = (char)(c | 0x20);
-        if (is_digit(c))
-            value = value << 4 | (uint64_t)(c - '0');
-        else if (low >= 'a' && low <= 'f')
-            value = value << 4 | (uint64_t)(low - 'a' + 10);
-        else
+        int digit = char_hex(text.at[i]);
+        if (digit < 0)
             return false;
+        value = value << 4 | (uint64_t)digit;
     }
     *out = value;
     return true;
@@ -345,7 +339,7 @@ bool num_i64(struct str text, int64_t *out)
 
     if (negative) {
         s = str_part(s, 1, s.n);
-        if (s.n == 0 || !is_digit(s.at[0]))
+        if (s.n == 0 || !char_is_digit(s.at[0]))
             return false;
     }
     if (!num_u64(s, &value) || value > (uint64_t)INT64_MAX + negative)

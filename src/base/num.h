@@ -9,6 +9,7 @@
 #define STRATA_BASE_NUM_H
 
 #include <endian.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -88,6 +89,17 @@ size_t num_print_u64(char *buf, uint64_t value);
 
 /* The shortest decimal text that reads back as `value`; "null" when it is not finite. */
 size_t num_print_f64(char *buf, double value);
+
+/* Which part of a whole; 0 and NAN where there is no whole. */
+static inline double num_share(double part, double whole)
+{
+    return whole > 0 ? part / whole : 0;
+}
+
+static inline double num_ratio(double part, double whole)
+{
+    return whole > 0 ? part / whole : NAN;
+}
 
 /* Checked arithmetic for sizes read from a file: false when the result would wrap. */
 static inline bool num_add(size_t a, size_t b, size_t *out)

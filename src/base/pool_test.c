@@ -48,19 +48,19 @@ TEST(a_pool_serves_many_rounds_of_any_size)
     pool_free(pool);
 }
 
-struct slots {
+struct pool_slots {
     size_t value[100];
 };
 
 static void square(void *ctx, size_t i)
 {
-    ((struct slots *)ctx)->value[i] = i * i;
+    ((struct pool_slots *)ctx)->value[i] = i * i;
 }
 
 TEST(plain_writes_of_a_task_are_seen_by_the_caller)
 {
     struct pool *pool = pool_new(4);
-    struct slots slots = {0};
+    struct pool_slots slots = {0};
 
     pool_for(pool, 100, square, &slots);
     for (size_t i = 0; i < 100; i++)

@@ -29,7 +29,7 @@ enum {
     CHUNK = 1 << 16
 };
 
-struct stream {
+struct captured {
     int fd; /* our end of the pipe, -1 after its end */
     VEC_OF(char) text;
     uint64_t dropped;
@@ -38,7 +38,7 @@ struct stream {
 struct run {
     const struct proc_spec *spec;
     pid_t pid;
-    struct stream stream[2]; /* stdout, stderr */
+    struct captured stream[2]; /* stdout, stderr */
     struct outfile log;
     bool has_log;
     uint64_t logged;
@@ -188,7 +188,7 @@ static int start(struct run *run, struct arena *arena, const char *file)
     return error;
 }
 
-static void keep(struct run *run, struct stream *s, struct str text)
+static void keep(struct run *run, struct captured *s, struct str text)
 {
     size_t most = run->spec->keep_max > 0 ? run->spec->keep_max : LIMIT_PROC_LOG;
     struct str kept = str_part(text, 0, most - s->text.n);
@@ -204,7 +204,7 @@ static void keep(struct run *run, struct stream *s, struct str text)
     }
 }
 
-static void read_stream(struct run *run, struct stream *s)
+static void read_stream(struct run *run, struct captured *s)
 {
     char chunk[CHUNK];
     ssize_t n = read(s->fd, chunk, sizeof(chunk));
@@ -302,7 +302,7 @@ static void reap(struct run *run, struct proc_result *result)
     }
 }
 
-static struct str take_text(struct arena *arena, struct stream *s)
+static struct str take_text(struct arena *arena, struct captured *s)
 {
     struct str text = arena_str(arena, (struct str){s->text.at, s->text.n});
 

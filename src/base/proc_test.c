@@ -274,7 +274,7 @@ TEST(signals_we_ignore_are_not_ignored_by_the_program)
     assert_int_equal(result.code, SIGPIPE);
 }
 
-struct side {
+struct proc_side {
     struct arena arena;
     struct diag diag;
     struct proc_result result;
@@ -283,7 +283,7 @@ struct side {
 
 static void run_one(void *ctx, size_t i)
 {
-    struct side *s = (struct side *)ctx + i;
+    struct proc_side *s = (struct proc_side *)ctx + i;
 
     arena_init(&s->arena);
     diag_init(&s->diag);
@@ -296,7 +296,7 @@ TEST(programs_run_side_by_side)
 {
     /* A pipe of one that leaked into another would keep it from ending with its own program. */
     struct pool *pool = pool_new(4);
-    struct side side[8];
+    struct proc_side side[8];
 
     pool_for(pool, 8, run_one, side);
     for (size_t i = 0; i < 8; i++) {

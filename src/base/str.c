@@ -1,16 +1,13 @@
 #include "base/str.h"
 
-#include <stdint.h>
+#include "base/char.h"
 
-static unsigned char fold(unsigned char c)
-{
-    return c >= 'A' && c <= 'Z' ? (unsigned char)(c - 'A' + 'a') : c;
-}
+#include <stdint.h>
 
 static bool same_nocase(const char *a, const char *b, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (fold((unsigned char)a[i]) != fold((unsigned char)b[i]))
+        if (char_lower(a[i]) != char_lower(b[i]))
             return false;
     return true;
 }
@@ -64,9 +61,38 @@ size_t str_find_char(struct str s, char c)
     return hit != NULL ? (size_t)(hit - s.at) : s.n;
 }
 
-static bool is_blank(char c)
+bool str_is_one_of(struct str s, const struct str *list, size_t n)
 {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+    for (size_t i = 0; i < n; i++)
+        if (str_equal(s, list[i]))
+            return true;
+    return false;
+}
+
+bool str_is_name(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (!char_is_word(s.at[i]))
+            return false;
+    return s.n > 0 && !char_is_digit(s.at[0]);
+}
+
+size_t str_digits(struct str s)
+{
+    size_t n = 0;
+
+    while (n < s.n && char_is_digit(s.at[n]))
+        n++;
+    return n;
+}
+
+size_t str_last_digits(struct str s)
+{
+    size_t n = 0;
+
+    while (n < s.n && char_is_digit(s.at[s.n - 1 - n]))
+        n++;
+    return n;
 }
 
 size_t str_width(struct str s)
@@ -80,11 +106,11 @@ size_t str_width(struct str s)
 
 struct str str_trim(struct str s)
 {
-    while (s.n > 0 && is_blank(s.at[0])) {
+    while (s.n > 0 && char_is_blank(s.at[0])) {
         s.at++;
         s.n--;
     }
-    while (s.n > 0 && is_blank(s.at[s.n - 1]))
+    while (s.n > 0 && char_is_blank(s.at[s.n - 1]))
         s.n--;
     return s;
 }

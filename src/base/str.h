@@ -72,6 +72,20 @@ bool str_contains_nocase(struct str s, struct str needle);
 size_t str_find(struct str s, struct str needle);
 size_t str_find_char(struct str s, char c);
 
+static inline bool str_contains(struct str s, struct str needle)
+{
+    return str_find(s, needle) < s.n;
+}
+
+bool str_is_one_of(struct str s, const struct str *list, size_t n);
+
+/* A name in C: letters, digits and underscores, no digit first. */
+bool str_is_name(struct str s);
+
+/* How many digits it begins with; and ends with. */
+size_t str_digits(struct str s);
+size_t str_last_digits(struct str s);
+
 /* Characters of UTF-8 text: the columns it takes in a terminal. */
 size_t str_width(struct str s);
 

@@ -78,6 +78,32 @@ TEST(finding_gives_the_first_position_or_the_length)
     assert_int_equal(str_find_char(nothing, 'a'), 0);
 }
 
+TEST(containing_finding_in_a_list_and_names)
+{
+    static const struct str list[] = {S_INIT("a"), S_INIT("bc")};
+
+    assert_true(str_contains(S("abc"), S("bc")));
+    assert_false(str_contains(S("abc"), S("cb")));
+    assert_false(str_contains(nothing, S("a")));
+    assert_true(str_is_one_of(S("bc"), list, 2));
+    assert_false(str_is_one_of(S("b"), list, 2));
+    assert_true(str_is_name(S("_a9")));
+    assert_false(str_is_name(S("9a")));
+    assert_false(str_is_name(S("a-b")));
+    assert_false(str_is_name(S("")));
+}
+
+TEST(digits_are_counted_at_both_ends)
+{
+    assert_int_equal(str_digits(S("12a3")), 2);
+    assert_int_equal(str_digits(S("a3")), 0);
+    assert_int_equal(str_digits(S("123")), 3);
+    assert_int_equal(str_digits(nothing), 0);
+    assert_int_equal(str_last_digits(S("1a23")), 2);
+    assert_int_equal(str_last_digits(S("3a")), 0);
+    assert_int_equal(str_last_digits(S("123")), 3);
+}
+
 TEST(width_counts_characters)
 {
     assert_int_equal(str_width(S("")), 0);
@@ -155,6 +181,7 @@ TEST(distance_stops_past_the_most_asked_for)
 TEST_MAIN("base/str", T(views_are_equal_by_bytes), T(starts_and_ends_need_the_whole_affix),
           T(parts_stay_inside_the_text), T(order_is_by_unsigned_bytes_then_length),
           T(folding_touches_ascii_letters_only), T(finding_gives_the_first_position_or_the_length),
+          T(containing_finding_in_a_list_and_names), T(digits_are_counted_at_both_ends),
           T(width_counts_characters), T(trimming_removes_blanks_at_both_ends),
           T(splitting_keeps_empty_pieces), T(the_base_name_ignores_slashes_at_the_end),
           T(distance_counts_single_changes), T(distance_stops_past_the_most_asked_for))

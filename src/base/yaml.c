@@ -11,9 +11,8 @@
 
 /* A list or map whose end has not come yet. */
 struct open_node {
-    struct yaml_node *node;
-    struct yaml_node *last; /* its newest child */
-    struct str key;         /* of a map: waits for its value */
+    struct tree *node;
+    struct str key; /* of a map: waits for its value */
     bool has_key;
     uint64_t id; /* tells the keys of one map from another's */
 };
@@ -23,7 +22,7 @@ struct reading {
     struct diag *diag;
     const char *path;
     yaml_parser_t parser;
-    struct yaml_node *root;
+    struct tree *root;
     struct open_node stack[LIMIT_YAML_DEPTH];
     size_t depth;
     uint64_t maps;
@@ -61,36 +60,36 @@ static bool is_key_taken(struct reading *r, const struct open_node *map, struct 
         hash_put(&r->keys, hash, 1);
         return false;
     }
-    for (const struct yaml_node *c = map->node->first; c != NULL; c = c->next)
+    for (const struct tree *c = map->node->first; c != NULL; c = c->next)
         if (str_equal(c->key, key))
             return true;
     return false;
 }
 
-/* Hangs `node` under the innermost open node, or makes it the root. */
-static void attach(struct reading *r, struct yaml_node *node)
+/* A new node under the innermost open one, or the root. */
+static struct tree *attach(struct reading *r, const yaml_event_t *e, enum tree_kind kind)
 {
-    if (r->depth == 0) {
+    struct open_node *parent = r->depth > 0 ? &r->stack[r->depth - 1] : NULL;
+    struct tree *node =
+        parent != NULL ? tree_add(r->arena, parent->node) : ARENA_NEW(r->arena, struct tree);
+
+    node->kind = kind;
+    node->line = e->start_mark.line + 1;
+    if (parent == NULL) {
         r->root = node;
-        return;
+    } else {
+        node->key = parent->key;
+        parent->key = (struct str){0};
+        parent->has_key = false;
     }
-    struct open_node *parent = &r->stack[r->depth - 1];
-    node->key = parent->key;
-    parent->key = (struct str){0};
-    parent->has_key = false;
-    if (parent->last == NULL)
-        parent->node->first = node;
-    else
-        parent->last->next = node;
-    parent->last = node;
-    parent->node->n++;
+    return node;
 }
 
 static bool wants_key(const struct reading *r)
 {
     const struct open_node *top = r->depth > 0 ? &r->stack[r->depth - 1] : NULL;
 
-    return top != NULL && top->node->kind == YAML_MAP && !top->has_key;
+    return top != NULL && top->node->kind == TREE_MAP && !top->has_key;
 }
 
 static enum status on_text(struct reading *r, const yaml_event_t *e)
@@ -105,26 +104,20 @@ static enum status on_text(struct reading *r, const yaml_event_t *e)
         map->has_key = true;
         return ST_OK;
     }
-    struct yaml_node *node = ARENA_NEW(r->arena, struct yaml_node);
-    node->kind = YAML_TEXT;
+    struct tree *node = attach(r, e, TREE_TEXT);
     node->is_quoted = e->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
-    node->line = e->start_mark.line + 1;
     node->text = arena_str(r->arena, text);
-    attach(r, node);
     return ST_OK;
 }
 
-static enum status on_open(struct reading *r, const yaml_event_t *e, enum yaml_kind kind)
+static enum status on_open(struct reading *r, const yaml_event_t *e, enum tree_kind kind)
 {
     if (wants_key(r))
         return refuse(r, ST_UNSUPPORTED, "yaml.unsupported", e->start_mark,
                       "a key must be plain text");
     if (r->depth == LIMIT_YAML_DEPTH)
         return refuse(r, ST_LIMIT, "yaml.depth", e->start_mark, "nested too deeply");
-    struct yaml_node *node = ARENA_NEW(r->arena, struct yaml_node);
-    node->kind = kind;
-    node->line = e->start_mark.line + 1;
-    attach(r, node);
+    struct tree *node = attach(r, e, kind);
     r->stack[r->depth++] = (struct open_node){.node = node, .id = r->maps++};
     return ST_OK;
 }
@@ -148,10 +141,10 @@ static enum status on_event(struct reading *r, const yaml_event_t *e)
         return on_text(r, e);
     case YAML_SEQUENCE_START_EVENT:
         TRY(check_properties(r, e, e->data.sequence_start.anchor, e->data.sequence_start.tag));
-        return on_open(r, e, YAML_LIST);
+        return on_open(r, e, TREE_LIST);
     case YAML_MAPPING_START_EVENT:
         TRY(check_properties(r, e, e->data.mapping_start.anchor, e->data.mapping_start.tag));
-        return on_open(r, e, YAML_MAP);
+        return on_open(r, e, TREE_MAP);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
         r->depth--;
@@ -183,7 +176,7 @@ static enum status read_events(struct reading *r)
 }
 
 enum status yaml_read(struct arena *arena, struct str text, const char *path,
-                      const struct yaml_node **root, struct diag *d)
+                      const struct tree **root, struct diag *d)
 {
     struct reading r = {.arena = arena, .diag = d, .path = path};
 
@@ -201,7 +194,8 @@ enum status yaml_read(struct arena *arena, struct str text, const char *path,
     if (st != ST_OK)
         return st;
     if (r.root == NULL) {
-        r.root = ARENA_NEW(arena, struct yaml_node);
+        r.root = ARENA_NEW(arena, struct tree);
+        r.root->kind = TREE_TEXT;
         r.root->text = S("");
         r.root->line = 1;
     }
@@ -209,26 +203,9 @@ enum status yaml_read(struct arena *arena, struct str text, const char *path,
     return ST_OK;
 }
 
-const struct yaml_node *yaml_get(const struct yaml_node *node, struct str key)
+bool yaml_is_null(const struct tree *node)
 {
-    if (node == NULL || node->kind != YAML_MAP)
-        return NULL;
-    for (const struct yaml_node *c = node->first; c != NULL; c = c->next)
-        if (str_equal(c->key, key))
-            return c;
-    return NULL;
-}
-
-struct str yaml_get_text(const struct yaml_node *node, struct str key, struct str otherwise)
-{
-    const struct yaml_node *member = yaml_get(node, key);
-
-    return member != NULL && member->kind == YAML_TEXT ? member->text : otherwise;
-}
-
-bool yaml_is_null(const struct yaml_node *node)
-{
-    return node == NULL || (node->kind == YAML_TEXT && !node->is_quoted &&
+    return node == NULL || (node->kind == TREE_TEXT && !node->is_quoted &&
                             (node->text.n == 0 || str_equal(node->text, S("~")) ||
                              str_equal(node->text, S("null"))));
 }

@@ -5,7 +5,7 @@
 #include "base/limits.h"
 #include "base/testing_arena.h"
 
-static const struct yaml_node *root;
+static const struct tree *root;
 
 static enum status read_text(struct str text)
 {
@@ -34,22 +34,22 @@ TEST(a_rule_file_becomes_a_tree_in_its_order)
                                  "  - id: narrow\n"
                                  "off: no\n")),
                      ST_OK);
-    assert_int_equal(root->kind, YAML_MAP);
+    assert_int_equal(root->kind, TREE_MAP);
     assert_int_equal(root->n, 3);
     assert_str(root->first->key, "version");
     assert_str(root->first->text, "1.10");
     assert_int_equal(root->first->line, 2);
-    assert_str(yaml_get_text(root, S("off"), S("")), "no");
+    assert_str(tree_get_text(root, S("off"), S("")), "no");
 
-    const struct yaml_node *rules = yaml_get(root, S("rules"));
-    assert_int_equal(rules->kind, YAML_LIST);
+    const struct tree *rules = tree_get(root, S("rules"));
+    assert_int_equal(rules->kind, TREE_LIST);
     assert_int_equal(rules->n, 2);
-    assert_str(yaml_get_text(rules->first, S("id"), S("")), "wide");
+    assert_str(tree_get_text(rules->first, S("id"), S("")), "wide");
     assert_int_equal(rules->first->next->line, 6);
-    assert_str(yaml_get_text(rules->first->next, S("id"), S("")), "narrow");
+    assert_str(tree_get_text(rules->first->next, S("id"), S("")), "narrow");
     assert_null(rules->first->next->next);
 
-    const struct yaml_node *when = yaml_get(rules->first, S("when"));
+    const struct tree *when = tree_get(rules->first, S("when"));
     assert_int_equal(when->n, 2);
     assert_str(when->first->text, "a");
     assert_false(when->first->is_quoted);
@@ -61,9 +61,9 @@ TEST(blocks_and_escapes_are_unfolded)
 {
     assert_int_equal(read_text(S("a: |\n  one\n  two\nb: >-\n  one\n  two\nc: \"x\\ty\\u00fc\"\n")),
                      ST_OK);
-    assert_str(yaml_get_text(root, S("a"), S("")), "one\ntwo\n");
-    assert_str(yaml_get_text(root, S("b"), S("")), "one two");
-    assert_str(yaml_get_text(root, S("c"), S("")), "x\ty\xc3\xbc");
+    assert_str(tree_get_text(root, S("a"), S("")), "one\ntwo\n");
+    assert_str(tree_get_text(root, S("b"), S("")), "one two");
+    assert_str(tree_get_text(root, S("c"), S("")), "x\ty\xc3\xbc");
 }
 
 TEST(an_empty_document_is_empty_text)
@@ -72,7 +72,7 @@ TEST(an_empty_document_is_empty_text)
 
     for (size_t i = 0; i < ARRAY_LEN(empty); i++) {
         assert_int_equal(read_text(empty[i]), ST_OK);
-        assert_int_equal(root->kind, YAML_TEXT);
+        assert_int_equal(root->kind, TREE_TEXT);
         assert_true(yaml_is_null(root));
     }
 }
@@ -80,16 +80,16 @@ TEST(an_empty_document_is_empty_text)
 TEST(no_value_is_told_from_empty_text)
 {
     assert_int_equal(read_text(S("a:\nb: ~\nc: null\nd: ''\ne: \"null\"\nf: {}\n")), ST_OK);
-    assert_true(yaml_is_null(yaml_get(root, S("a"))));
-    assert_true(yaml_is_null(yaml_get(root, S("b"))));
-    assert_true(yaml_is_null(yaml_get(root, S("c"))));
-    assert_false(yaml_is_null(yaml_get(root, S("d"))));
-    assert_false(yaml_is_null(yaml_get(root, S("e"))));
-    assert_false(yaml_is_null(yaml_get(root, S("f"))));
-    assert_true(yaml_is_null(yaml_get(root, S("missing"))));
-    assert_str(yaml_get_text(root, S("f"), S("none")), "none");
-    assert_null(yaml_get(yaml_get(root, S("a")), S("x")));
-    assert_null(yaml_get(NULL, S("x")));
+    assert_true(yaml_is_null(tree_get(root, S("a"))));
+    assert_true(yaml_is_null(tree_get(root, S("b"))));
+    assert_true(yaml_is_null(tree_get(root, S("c"))));
+    assert_false(yaml_is_null(tree_get(root, S("d"))));
+    assert_false(yaml_is_null(tree_get(root, S("e"))));
+    assert_false(yaml_is_null(tree_get(root, S("f"))));
+    assert_true(yaml_is_null(tree_get(root, S("missing"))));
+    assert_str(tree_get_text(root, S("f"), S("none")), "none");
+    assert_null(tree_get(tree_get(root, S("a")), S("x")));
+    assert_null(tree_get(NULL, S("x")));
 }
 
 TEST(a_syntax_error_has_its_place)

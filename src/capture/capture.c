@@ -205,7 +205,7 @@ void capture_told(struct capture *cap, const char *path, uint64_t count)
 
 static unsigned has_of(enum slice_kind kind)
 {
-    if (kind == SLICE_COMM || kind == SLICE_COMM_PART)
+    if (slice_is_comm(kind))
         return HAS_KERNELS | HAS_COMM;
     if (slice_is_kernel(kind))
         return HAS_KERNELS;

@@ -75,11 +75,10 @@ static inline bool slice_is_kernel(enum slice_kind kind)
     return kind <= SLICE_COPY;
 }
 
-/* Names of the kernels that carry out a collective on the device, beside its own row. */
-static inline bool slice_is_device_half(struct str name)
+/* A collective, or its half on the device. */
+static inline bool slice_is_comm(enum slice_kind kind)
 {
-    return str_ends(name, S("AicpuKernel")) || str_ends(name, S("AivKernel")) ||
-           str_ends(name, S("_AICPU"));
+    return kind == SLICE_COMM || kind == SLICE_COMM_PART;
 }
 
 #endif

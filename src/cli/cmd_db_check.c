@@ -96,7 +96,7 @@ static int run(struct session *s, const void *given)
     const struct args *args = given;
     struct db_ops ops = db_ops(s, &args->ops);
     struct check check;
-    struct tree tree;
+    struct db_files tree;
     const char *dir;
 
     if (s->operands.n > 0 && args->ops.n == 0)
@@ -104,7 +104,7 @@ static int run(struct session *s, const void *given)
     int code = db_place(s, &args->place, &dir);
     if (code != CODE_DONE)
         return code;
-    enum status st = tree_find(&s->arena, dir, ops.at, ops.n, &tree, &s->diag);
+    enum status st = db_files_find(&s->arena, dir, ops.at, ops.n, &tree, &s->diag);
     if (st != ST_OK)
         return db_code(st);
     check_init(&check);

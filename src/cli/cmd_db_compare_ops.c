@@ -111,7 +111,7 @@ static int take_scenarios(struct session *s, const struct args *args, struct sce
 }
 
 static enum status read_mapping(struct session *s, const char *dir, struct mapfile *map,
-                                const struct yaml_node **root)
+                                const struct tree **root)
 {
     const char *path = fs_join(&s->arena, dir, "op_mapping.yaml");
 
@@ -138,7 +138,7 @@ static bool is_missing(struct session *s, struct scenario *one)
     return false;
 }
 
-static enum status compare(struct session *s, struct scenario *one, const struct yaml_node *mapping,
+static enum status compare(struct session *s, struct scenario *one, const struct tree *mapping,
                            struct predicted *p, struct measured *m)
 {
     double passes = 1;
@@ -153,8 +153,7 @@ static enum status compare(struct session *s, struct scenario *one, const struct
     return ops_rows_predict(&one->rows, p, mapping, &s->diag);
 }
 
-static enum status run_scenario(struct session *s, struct scenario *one,
-                                const struct yaml_node *mapping)
+static enum status run_scenario(struct session *s, struct scenario *one, const struct tree *mapping)
 {
     struct predicted p = {0};
     struct measured m = {0};
@@ -251,7 +250,7 @@ static enum status tell(struct session *s, const struct args *args, const struct
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    const struct yaml_node *mapping = NULL;
+    const struct tree *mapping = NULL;
     const char *dir = args->data_dir;
     struct scenarios all = {0};
     struct mapfile map = {0};

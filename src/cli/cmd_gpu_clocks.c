@@ -49,14 +49,18 @@ static enum status find(const struct args *args, struct card *card, struct diag 
     return ST_OK;
 }
 
+/* What the clocks do, or how many GPUs were reset. */
 struct reading {
+    bool is_status, is_locked;
+    const char *name, *uuid, *reason_names;
     unsigned sm, memory, sm_max, memory_max, temperature, power_mw, limit_mw;
     unsigned long long reasons;
+    size_t restored;
 };
 
-static struct reading read_clocks(const struct card *c)
+static struct reading read_clocks(const struct card *c, char reasons[NVML_REASONS])
 {
-    struct reading r = {0};
+    struct reading r = {.is_status = true, .name = c->name, .uuid = c->uuid};
 
     NVML_DO(&c->nvml, clock, c->gpu, NVML_CLOCK_SM, &r.sm);
     NVML_DO(&c->nvml, clock, c->gpu, NVML_CLOCK_MEMORY, &r.memory);
@@ -66,42 +70,62 @@ static struct reading read_clocks(const struct card *c)
     NVML_DO(&c->nvml, power, c->gpu, &r.power_mw);
     NVML_DO(&c->nvml, power_limit, c->gpu, &r.limit_mw);
     NVML_DO(&c->nvml, reasons, c->gpu, &r.reasons);
+    r.is_locked = (r.reasons & NVML_REASON_LOCKED) != 0;
+    r.reason_names = nvml_reason_names(r.reasons, reasons);
     return r;
 }
 
+static struct field_value restored_of(const void *record, const struct record_env *env)
+{
+    const struct reading *r = record;
+
+    (void)env;
+    return r->is_status ? value_none() : value_uint(r->restored);
+}
+
+#define STATUS(member, key, ...)                                                                   \
+    FIELD(struct reading, member, key, WHEN(struct reading, is_status), .is_optional = true,       \
+          __VA_ARGS__)
+
+static const struct field reading_fields[] = {
+    STATUS(name, "name"),
+    STATUS(uuid, "uuid"),
+    STATUS(sm, "sm_mhz"),
+    STATUS(sm_max, "sm_max_mhz"),
+    STATUS(memory, "mem_mhz"),
+    STATUS(memory_max, "mem_max_mhz"),
+    STATUS(is_locked, "locked"),
+    STATUS(reason_names, "event_reasons"),
+    STATUS(temperature, "temp_c"),
+    STATUS(power_mw, "power_w", .scale = 1000),
+    STATUS(limit_mw, "power_limit_w", .scale = 1000),
+    FIELD_CALC(FIELD_U64, "restored", restored_of, .is_optional = true),
+};
+static const struct record reading_record = RECORD(struct reading, reading_fields);
+
+static const struct schema clocks_schema = {
+    .name = "strata.gpu-clocks/1",
+    .title = "the clocks of a GPU, or how many GPUs were given theirs back",
+    .record = &reading_record,
+};
+
 static void print_status(struct session *s, const struct card *c)
 {
-    struct reading r = read_clocks(c);
     char reasons[NVML_REASONS];
-    bool is_locked = (r.reasons & NVML_REASON_LOCKED) != 0;
+    struct reading r = read_clocks(c, reasons);
 
-    nvml_reason_names(r.reasons, reasons);
-    if (!s->common.json) {
-        out_printf(&s->out, "%s  %s\n", c->name, c->uuid);
-        out_printf(&s->out, "  SM clock      %u of %u MHz%s\n", r.sm, r.sm_max,
-                   is_locked ? ", locked" : "");
-        out_printf(&s->out, "  memory clock  %u of %u MHz\n", r.memory, r.memory_max);
-        out_printf(&s->out, "  held back by  %s\n", reasons);
-        out_printf(&s->out, "  temperature   %u C\n", r.temperature);
-        out_printf(&s->out, "  power         %.1f of %.1f W\n", r.power_mw / 1000.0,
-                   r.limit_mw / 1000.0);
+    if (s->common.json) {
+        session_document(s, &clocks_schema, "measured", &r, NULL);
         return;
     }
-    struct json_writer *j = session_json_begin(s, "strata.gpu-clocks/1", "measured");
-    json_write_object(j);
-    json_put_text(j, "name", c->name);
-    json_put_text(j, "uuid", c->uuid);
-    json_put_f64(j, "sm_mhz", r.sm);
-    json_put_f64(j, "sm_max_mhz", r.sm_max);
-    json_put_f64(j, "mem_mhz", r.memory);
-    json_put_f64(j, "mem_max_mhz", r.memory_max);
-    json_put_bool(j, "locked", is_locked);
-    json_put_text(j, "event_reasons", reasons);
-    json_put_f64(j, "temp_c", r.temperature);
-    json_put_f64(j, "power_w", r.power_mw / 1000.0);
-    json_put_f64(j, "power_limit_w", r.limit_mw / 1000.0);
-    json_write_end(j);
-    session_json_end(s);
+    out_printf(&s->out, "%s  %s\n", c->name, c->uuid);
+    out_printf(&s->out, "  SM clock      %u of %u MHz%s\n", r.sm, r.sm_max,
+               r.is_locked ? ", locked" : "");
+    out_printf(&s->out, "  memory clock  %u of %u MHz\n", r.memory, r.memory_max);
+    out_printf(&s->out, "  held back by  %s\n", reasons);
+    out_printf(&s->out, "  temperature   %u C\n", r.temperature);
+    out_printf(&s->out, "  power         %.1f of %.1f W\n", r.power_mw / 1000.0,
+               r.limit_mw / 1000.0);
 }
 
 static int lock(struct session *s, const struct args *args, struct card *card)
@@ -136,13 +160,8 @@ static int restore(struct session *s, const struct args *args, struct card *card
         out_printf(&s->out, "clocks of %zu GPU%s reset\n", count, count == 1 ? "" : "s");
     else if (is_told)
         out_printf(&s->out, "nothing to restore: no journal in %s\n", clocks_folder(&s->arena));
-    if (st == ST_OK && s->common.json) {
-        struct json_writer *j = session_json_begin(s, "strata.gpu-clocks/1", "measured");
-        json_write_object(j);
-        json_put_f64(j, "restored", (double)count);
-        json_write_end(j);
-        session_json_end(s);
-    }
+    if (st == ST_OK && s->common.json)
+        session_document(s, &clocks_schema, "measured", &(struct reading){.restored = count}, NULL);
     return session_code(st);
 }
 
@@ -195,5 +214,6 @@ const struct command command_gpu_clocks = {
     .defaults = &defaults,
     .operands = {.kind = OPERAND_CHOICE, .min = 0, .max = 1, .choices = verbs},
     .examples = examples,
+    .schemas = {&clocks_schema},
     .run = run,
 };

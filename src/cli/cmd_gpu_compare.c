@@ -1,11 +1,11 @@
 /*
  * strata gpu compare: what changed from one run to another.
  */
-#include "cli/gpu_json.h"
 #include "cli/session.h"
 #include "gpu/compare.h"
-#include "gpu/report.h"
+#include "gpu/run_record.h"
 #include "gpu/rundir.h"
+#include "report/report.h"
 
 struct args {
     bool force;
@@ -22,29 +22,13 @@ static const struct example examples[] = {
     {0},
 };
 
-static void print_json(struct session *s, const struct gpu_run *b)
-{
-    struct json_writer *j = session_json_begin(s, "strata.gpu-compare/1", "measured");
-
-    json_write_object(j);
-    gpu_json_changes(j, b);
-    json_write_end(j);
-    session_json_end(s);
-}
-
 static void print_text(struct session *s, const struct gpu_run *b)
 {
-    static const struct out_column columns[] = {
-        {"metric", false}, {"previous", true}, {"current", true}, {"change", false}};
-    const char **cells = ARENA_ARRAY(&s->arena, const char *, b->changes.n * 4 + 1);
+    struct report *r = report_new(S(""));
 
-    for (size_t i = 0; i < b->changes.n; i++) {
-        cells[4 * i] = out_clean(&s->arena, b->changes.at[i].metric);
-        cells[4 * i + 1] = out_clean(&s->arena, b->changes.at[i].previous);
-        cells[4 * i + 2] = out_clean(&s->arena, b->changes.at[i].current);
-        cells[4 * i + 3] = out_clean(&s->arena, b->changes.at[i].change);
-    }
-    out_table(&s->out, columns, ARRAY_LEN(columns), cells, b->changes.n);
+    report_records(r, &gpu_change_record, b->changes.at, b->changes.n, NULL);
+    session_report(s, r);
+    report_free(r);
 }
 
 static int compare(struct session *s, const struct args *args, const struct gpu_run *a,
@@ -62,7 +46,10 @@ static int compare(struct session *s, const struct args *args, const struct gpu_
         diag_add(&s->diag, SEV_WARN, "gpu.compared-anyway",
                  (struct where){.path = s->operands.at[1]}, "%s", refusal);
     gpu_compare(a, b);
-    s->common.json ? print_json(s, b) : print_text(s, b);
+    if (s->common.json)
+        session_document(s, &gpu_compare_schema, "measured", b, NULL);
+    else
+        print_text(s, b);
     return CODE_DONE;
 }
 
@@ -96,5 +83,6 @@ const struct command command_gpu_compare = {
     .args_size = sizeof(struct args),
     .operands = {.kind = OPERAND_DIR, .min = 2, .max = 2},
     .examples = examples,
+    .schemas = {&gpu_compare_schema},
     .run = run,
 };

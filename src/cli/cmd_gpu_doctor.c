@@ -22,14 +22,12 @@ struct row {
 };
 
 struct rows {
-    struct row at[24];
-    size_t n;
+    VEC_OF(struct row);
 };
 
 static void add(struct rows *rows, const char *what, const char *state, const char *text)
 {
-    if (rows->n < ARRAY_LEN(rows->at))
-        rows->at[rows->n++] = (struct row){what, state, text};
+    vec_push(rows, ((struct row){what, state, text}));
 }
 
 static void add_back_end(struct rows *rows, enum driver_id id, struct arena *arena)
@@ -119,23 +117,23 @@ static void add_clocks(struct rows *rows, const struct nvml *nvml, struct sessio
     }
 }
 
-static void print_json(struct session *s, const struct rows *rows)
-{
-    struct json_writer *j = session_json_begin(s, "strata.gpu-doctor/1", NULL);
+static const struct field row_fields[] = {
+    FIELD(struct row, what, "what"),
+    FIELD(struct row, state, "state"),
+    FIELD(struct row, text, "text"),
+};
+static const struct record row_record = RECORD(struct row, row_fields);
 
-    json_write_object(j);
-    json_put_array(j, "checks");
-    for (size_t i = 0; i < rows->n; i++) {
-        json_write_object(j);
-        json_put_text(j, "what", rows->at[i].what);
-        json_put_text(j, "state", rows->at[i].state);
-        json_put_text(j, "text", rows->at[i].text);
-        json_write_end(j);
-    }
-    json_write_end(j);
-    json_write_end(j);
-    session_json_end(s);
-}
+static const struct field doctor_fields[] = {
+    FIELD_LIST(struct rows, at, n, "checks", &row_record),
+};
+static const struct record doctor_record = RECORD(struct rows, doctor_fields);
+
+static const struct schema doctor_schema = {
+    .name = "strata.gpu-doctor/1",
+    .title = "what profiling a GPU can use here",
+    .record = &doctor_record,
+};
 
 static int run(struct session *s, const void *args)
 {
@@ -157,13 +155,12 @@ static int run(struct session *s, const void *args)
     add_permission(&rows, &s->arena);
     add_clocks(&rows, &nvml, s);
     nvml_close(&nvml);
-    if (s->common.json) {
-        print_json(s, &rows);
-        return CODE_DONE;
-    }
-    for (size_t i = 0; i < rows.n; i++)
+    if (s->common.json)
+        session_document(s, &doctor_schema, NULL, &rows, NULL);
+    for (size_t i = 0; i < rows.n && !s->common.json; i++)
         out_printf(&s->out, "  %-11s %-8s %s\n", rows.at[i].what, rows.at[i].state,
                    rows.at[i].text);
+    vec_free(&rows);
     return CODE_DONE;
 }
 
@@ -178,5 +175,6 @@ const struct command command_gpu_doctor = {
                "replaced or left out, and each line says by what; the exit code is 0 either way.",
     .see = "docs/gpu-profile.md",
     .examples = examples,
+    .schemas = {&doctor_schema},
     .run = run,
 };

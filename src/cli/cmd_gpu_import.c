@@ -22,7 +22,7 @@ static const struct example examples[] = {
     {0},
 };
 
-static enum status save(struct session *s, struct gpu_imported *imported, const char **folder)
+static enum status save(struct session *s, struct gpu_imported *imported)
 {
     struct tm local;
     char stamp[32];
@@ -30,26 +30,7 @@ static enum status save(struct session *s, struct gpu_imported *imported, const 
 
     localtime_r(&now, &local);
     strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &local);
-    return gpu_imported_save(imported, s->common.out, stamp, &s->arena, folder, &s->diag);
-}
-
-static void print_json(struct session *s, const struct gpu_imported *from, const char *folder)
-{
-    struct json_writer *j = session_json_begin(s, "strata.gpu-import/1", "measured");
-    uint64_t rows = 0, lost = 0;
-
-    for (size_t i = 0; i < from->inputs.n; i++) {
-        rows += from->inputs.at[i].rows;
-        lost += from->inputs.at[i].lost;
-    }
-    json_write_object(j);
-    json_put_text(j, "folder", folder);
-    json_put_u64(j, "launches", from->run.kernels.n);
-    json_put_u64(j, "stages", from->run.stages.n);
-    json_put_u64(j, "rows", rows);
-    json_put_u64(j, "lost", lost);
-    json_write_end(j);
-    session_json_end(s);
+    return gpu_imported_save(imported, s->common.out, stamp, &s->arena, &s->diag);
 }
 
 static int run(struct session *s, const void *given)
@@ -57,25 +38,24 @@ static int run(struct session *s, const void *given)
     const struct args *args = given;
     struct gpu_import_job job = gpu_job_of(s, &args->gpu);
     struct gpu_imported imported;
-    struct gpu_text text = {0};
-    const char *folder = NULL;
+    struct text text = {0};
 
     int code = gpu_options_check(s, &args->gpu);
     if (code != CODE_DONE)
         return code;
     enum status st = flow_gpu_import(&job, &imported, &s->diag);
     if (st == ST_OK)
-        st = save(s, &imported, &folder);
+        st = save(s, &imported);
     if (st == ST_OK) {
         gpu_tell_inputs(s, &imported);
-        session_wrote(s, folder);
+        session_wrote(s, imported.folder);
         gpu_report_block(&imported.run, &text);
         if (s->common.json)
-            print_json(s, &imported, folder);
+            session_document(s, &gpu_import_schema, "measured", &imported, NULL);
         else if (!s->common.quiet)
-            out_bytes(&s->out, gpu_text_view(&text));
+            out_bytes(&s->out, text_view(&text));
     }
-    gpu_text_free(&text);
+    text_free(&text);
     gpu_imported_free(&imported);
     return session_code(st);
 }
@@ -103,5 +83,6 @@ const struct command command_gpu_import = {
     .common = COMMON_OUT,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
     .examples = examples,
+    .schemas = {&gpu_import_schema},
     .run = run,
 };

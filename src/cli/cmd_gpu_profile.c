@@ -1,66 +1,71 @@
 /*
  * strata gpu profile: run a workload and say what bounds its kernels.
  */
-#include "cli/gpu_json.h"
 #include "cli/session.h"
 #include "flow/flow_config.h"
 #include "flow/flow_gpu_profile.h"
 
 struct args {
-    int mode, cache, backend, clock_source;
-    const char *kernel, *version, *spec, *flops, *bytes, *dtype, *select, *clock, *baseline;
-    const char *device, *devlog;
+    struct gpu_profile_job job;
     struct opt_list params;
-    int64_t runs, warmup, skip, count;
-    double timeout, wait, peak_tflops, peak_gbps;
-    bool check, share, force_compare;
+    int cache, clock_source;
+    const char *clock;
 };
 
-static const struct args defaults = {.check = true, .runs = 20, .warmup = 3};
+static const struct args defaults = {.job = {.is_checked = true, .runs = 20, .warmup = 3}};
 
-static const char *const modes[] = {"annotation", "event", "ncu", "nsys", NULL};
 static const char *const caches[] = {"keep", "flush", NULL};
 static const char *const backends[] = {"auto", "cupti", "ncu", NULL};
 static const char *const clock_sources[] = {"real", "mono", NULL};
 
 static const struct opt options[] = {
-    OPT_CHOICE(0, "mode", modes, struct args, mode, "what is measured (annotation)"),
-    OPT_STRING(0, "kernel", "NAME", struct args, kernel,
+    OPT_CHOICE(0, "mode", gpu_profile_modes, struct args, job.mode,
+               "what is measured (annotation)"),
+    OPT_STRING(0, "kernel", "NAME", struct args, job.ask.kernel,
                "name of the workload (of the spec file, else of the program)"),
-    OPT_STRING(0, "version", "vN", struct args, version, "which version of it this is (base)"),
-    OPT_STRING(0, "spec", "FILE", struct args, spec, "stages, formulas and command as JSON"),
+    OPT_STRING(0, "version", "vN", struct args, job.ask.version,
+               "which version of it this is (base)"),
+    OPT_STRING(0, "spec", "FILE", struct args, job.ask.spec,
+               "stages, formulas and command as JSON"),
     OPT_LIST('p', "param", "KEY=VALUE", struct args, params, "a problem size; may be repeated"),
     OPT_GROUP("Work"),
-    OPT_STRING(0, "flops", "EXPR", struct args, flops, "operations of one pass"),
-    OPT_STRING(0, "bytes", "EXPR", struct args, bytes, "bytes one pass has to move"),
-    OPT_STRING(0, "dtype", "TYPE", struct args, dtype, "type of the numbers: bf16, fp32, …"),
-    OPT_DOUBLE(0, "peak-tflops", "X", struct args, peak_tflops, "roof to compare with, TFLOP/s"),
-    OPT_DOUBLE(0, "peak-gbps", "X", struct args, peak_gbps, "roof to compare with, GB/s"),
+    OPT_STRING(0, "flops", "EXPR", struct args, job.ask.flops, "operations of one pass"),
+    OPT_STRING(0, "bytes", "EXPR", struct args, job.ask.bytes, "bytes one pass has to move"),
+    OPT_STRING(0, "dtype", "TYPE", struct args, job.ask.dtype,
+               "type of the numbers: bf16, fp32, …"),
+    OPT_DOUBLE(0, "peak-tflops", "X", struct args, job.ask.peaks.tflops,
+               "roof to compare with, TFLOP/s"),
+    OPT_DOUBLE(0, "peak-gbps", "X", struct args, job.ask.peaks.gbps, "roof to compare with, GB/s"),
     OPT_GROUP("Measuring"),
-    OPT_STRING(0, "select", "REGEX|nvtx:RANGE", struct args, select, "only these kernels"),
-    OPT_INT(0, "skip", "N", struct args, skip, 0, INT32_MAX, "matching launches passed over first"),
-    OPT_INT(0, "count", "N", struct args, count, 0, INT32_MAX, "launches measured; 0: all (0)"),
-    OPT_INT(0, "runs", "N", struct args, runs, 1, 1000000, "timed runs of event mode (20)"),
-    OPT_INT(0, "warmup", "N", struct args, warmup, 0, 1000000, "runs before those (3)"),
+    OPT_STRING(0, "select", "REGEX|nvtx:RANGE", struct args, job.select, "only these kernels"),
+    OPT_INT(0, "skip", "N", struct args, job.skip, 0, INT32_MAX,
+            "matching launches passed over first"),
+    OPT_INT(0, "count", "N", struct args, job.count, 0, INT32_MAX, "launches measured; 0: all (0)"),
+    OPT_INT(0, "runs", "N", struct args, job.runs, 1, 1000000, "timed runs of event mode (20)"),
+    OPT_INT(0, "warmup", "N", struct args, job.warmup, 0, 1000000, "runs before those (3)"),
     OPT_STRING(0, "clock", "none|base|max|MHZ", struct args, clock,
                "lock the SM clock; needs root (gpu.clock.default, else none)"),
     OPT_CHOICE(0, "cache", caches, struct args, cache,
                "caches before each run; flush: event and ncu mode (keep)"),
     OPT_CHOICE(0, "clock-source", clock_sources, struct args, clock_source,
                "clock of the records; mono never jumps (real)"),
-    OPT_CHOICE(0, "backend", backends, struct args, backend,
+    OPT_CHOICE(0, "backend", backends, struct args, job.backend,
                "where counters come from; auto falls back (auto)"),
     OPT_GROUP("Machine"),
-    OPT_STRING(0, "device", "N|UUID", struct args, device, "which GPU (the first)"),
-    OPT_DOUBLE(0, "timeout", "S", struct args, timeout, "most seconds of one run; 0: no limit"),
-    OPT_DOUBLE(0, "wait", "S", struct args, wait, "wait so long for another profiling run (0)"),
-    OPT_FLAG(0, "share", struct args, share, "measure although other programs use the GPU"),
-    OPT_FLAG(0, "check", struct args, check, "run the spec's correctness command first (on)"),
+    OPT_STRING(0, "device", "N|UUID", struct args, job.ask.device, "which GPU (the first)"),
+    OPT_DOUBLE(0, "timeout", "S", struct args, job.timeout_s,
+               "most seconds of one run; 0: no limit"),
+    OPT_DOUBLE(0, "wait", "S", struct args, job.wait_s,
+               "wait so long for another profiling run (0)"),
+    OPT_FLAG(0, "share", struct args, job.is_shared, "measure although other programs use the GPU"),
+    OPT_FLAG(0, "check", struct args, job.is_checked,
+             "run the spec's correctness command first (on)"),
     OPT_GROUP("Results"),
-    OPT_STRING(0, "baseline", "DIR|latest|none", struct args, baseline,
+    OPT_STRING(0, "baseline", "DIR|latest|none", struct args, job.baseline,
                "earlier run to compare with (latest)"),
-    OPT_FLAG(0, "force-compare", struct args, force_compare, "compare even unlike runs"),
-    OPT_STRING(0, "devlog", "FILE", struct args, devlog, "put the result into a development log"),
+    OPT_FLAG(0, "force-compare", struct args, job.is_compare_forced, "compare even unlike runs"),
+    OPT_STRING(0, "devlog", "FILE", struct args, job.devlog,
+               "put the result into a development log"),
     OPT_END,
 };
 
@@ -71,25 +76,6 @@ static const struct example examples[] = {
      "the same for a program without a spec file"},
     {0},
 };
-
-static void say_outputs(struct session *s, const struct gpu_profile_result *r)
-{
-    for (size_t i = 0; i < r->written.n; i++)
-        session_wrote(s, r->written.at[i]);
-}
-
-static void print_json(struct session *s, const struct gpu_profile_result *r)
-{
-    struct json_writer *j = session_json_begin(s, "strata.gpu-profile/1", r->origin);
-
-    json_write_object(j);
-    gpu_json_names(j, &r->run);
-    json_put_text(j, "folder", r->folder);
-    gpu_json_judged(j, &r->run);
-    json_put_str(j, "report", r->text);
-    json_write_end(j);
-    session_json_end(s);
-}
 
 /* What the user's or the site's settings say; none when they say nothing. */
 static bool take_default_clock(struct session *s, struct clock_want *out)
@@ -108,67 +94,45 @@ static bool take_default_clock(struct session *s, struct clock_want *out)
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    struct gpu_profile_job job = {
-        .mode = (enum gpu_profile_mode)args->mode,
-        .kernel = args->kernel,
-        .version = args->version,
-        .spec = args->spec,
-        .params = (const char *const *)args->params.at,
-        .n_params = args->params.n,
-        .flops = args->flops,
-        .bytes = args->bytes,
-        .dtype = args->dtype,
-        .select = args->select,
-        .skip = (uint64_t)args->skip,
-        .count = (uint64_t)args->count,
-        .runs = (uint64_t)args->runs,
-        .warmup = (uint64_t)args->warmup,
-        .is_cache_flushed = args->cache == 1,
-        .is_mono = args->clock_source == 1,
-        .backend = (enum gpu_backend)args->backend,
-        .device = args->device,
-        .timeout_s = args->timeout,
-        .wait_s = args->wait,
-        .is_shared = args->share,
-        .is_checked = args->check,
-        .baseline = args->baseline,
-        .is_compare_forced = args->force_compare,
-        .devlog = args->devlog,
-        .peak_tflops = args->peak_tflops,
-        .peak_gbps = args->peak_gbps,
-        .out = s->common.out,
-        .argv = (const char *const *)s->operands.at,
-        .argc = s->operands.n,
-        .is_dry = s->common.dry_run,
-        .progress = &s->progress,
-    };
+    struct gpu_profile_job job = args->job;
     struct gpu_profile_result result = {0};
+    struct clock_want clock;
 
+    job.ask.params = (const char *const *)args->params.at;
+    job.ask.n_params = args->params.n;
+    job.is_cache_flushed = args->cache == 1;
+    job.is_mono = args->clock_source == 1;
+    job.out = s->common.out;
+    job.argv = (const char *const *)s->operands.at;
+    job.argc = s->operands.n;
+    job.is_dry = s->common.dry_run;
+    job.progress = &s->progress;
     const struct {
         const char *name;
         double value;
-    } numbers[] = {{"timeout", args->timeout},
-                   {"wait", args->wait},
-                   {"peak-tflops", args->peak_tflops},
-                   {"peak-gbps", args->peak_gbps}};
+    } numbers[] = {{"timeout", job.timeout_s},
+                   {"wait", job.wait_s},
+                   {"peak-tflops", job.ask.peaks.tflops},
+                   {"peak-gbps", job.ask.peaks.gbps}};
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
         if (!(numbers[i].value >= 0 && numbers[i].value < 1e9))
             return session_usage(s, "profile: --%s is a number from 0 to 1e9, not %g",
                                  numbers[i].name, numbers[i].value);
-    if (args->clock != NULL && !clock_want_parse(args->clock, &job.clock))
+    if (args->clock != NULL && !clock_want_parse(args->clock, &clock))
         return session_usage(
             s, "profile: --clock is none, base, max or a number of MHz, not \"%s\"", args->clock);
-    if (args->clock == NULL && !take_default_clock(s, &job.clock))
+    if (args->clock == NULL && !take_default_clock(s, &clock))
         return GPU_FILE;
-    int code = (int)flow_gpu_profile(&job, &s->arena, &result, &s->diag);
+    int code = (int)flow_gpu_profile(&job, clock, &s->arena, &result, &s->diag);
     if (code == GPU_USAGE)
         diag_hint(&s->diag, "try", "strata help gpu profile");
-    say_outputs(s, &result);
-    if (s->common.json && result.text.n > 0) {
-        print_json(s, &result);
-    } else if (!s->common.quiet) {
+    for (size_t i = 0; i < result.written.n; i++)
+        session_wrote(s, result.written.at[i]);
+    if (s->common.json && result.text.n > 0)
+        session_document(s, &gpu_profile_schema, result.origin, &result,
+                         &(struct record_env){.arena = &s->arena});
+    else if (!s->common.quiet)
         out_bytes(&s->out, result.text);
-    }
     flow_gpu_profile_free(&result);
     return code;
 }
@@ -200,5 +164,6 @@ const struct command command_gpu_profile = {
     .operands = {.kind = OPERAND_WORD, .min = 0, .max = SIZE_MAX},
     .common = COMMON_OUT | COMMON_DRY_RUN,
     .examples = examples,
+    .schemas = {&gpu_profile_schema},
     .run = run,
 };

@@ -3,10 +3,10 @@
  */
 #include "base/fs.h"
 #include "base/mapfile.h"
-#include "cli/gpu_json.h"
 #include "cli/gpu_options.h"
 #include "gpu/devlog.h"
 #include "gpu/report.h"
+#include "gpu/run_record.h"
 #include "gpu/rundir.h"
 
 struct args {
@@ -30,15 +30,18 @@ static const struct example examples[] = {
     {0},
 };
 
-static void print_verdict(struct session *s, bool is_good)
-{
-    struct json_writer *j = session_json_begin(s, "strata.gpu-report-check/1", NULL);
+struct verdict {
+    bool is_good;
+};
 
-    json_write_object(j);
-    json_put_bool(j, "good", is_good);
-    json_write_end(j);
-    session_json_end(s);
-}
+static const struct field verdict_fields[] = {FIELD(struct verdict, is_good, "good")};
+static const struct record verdict_record = RECORD(struct verdict, verdict_fields);
+
+static const struct schema check_schema = {
+    .name = "strata.gpu-report-check/1",
+    .title = "whether reports keep the contract",
+    .record = &verdict_record,
+};
 
 static int check(struct session *s)
 {
@@ -56,51 +59,40 @@ static int check(struct session *s)
             out_printf(&s->out, "%s: keeps the contract\n", s->operands.at[i]);
     }
     if (s->common.json)
-        print_verdict(s, is_good);
+        session_document(s, &check_schema, NULL, &(struct verdict){is_good}, NULL);
     return is_good ? CODE_DONE : CODE_NO;
 }
 
-static void show(struct session *s, const struct gpu_run *run)
-{
-    struct gpu_text text = {0};
-
-    gpu_report_write(run, &text);
-    if (s->common.json) {
-        struct json_writer *j = session_json_begin(s, "strata.gpu-report/1", "measured");
-        json_write_object(j);
-        gpu_json_names(j, run);
-        gpu_json_judged(j, run);
-        gpu_json_changes(j, run);
-        json_put_str(j, "markdown", gpu_text_view(&text));
-        json_write_end(j);
-        session_json_end(s);
-    } else if (!s->common.quiet) {
-        out_bytes(&s->out, gpu_text_view(&text));
-    }
-    gpu_text_free(&text);
-}
-
-static enum status finish(struct session *s, const struct args *args, const struct gpu_run *run)
+static enum status finish(struct session *s, const struct args *args, const struct gpu_run *run,
+                          const struct text *markdown)
 {
     if (args->devlog != NULL) {
         TRY(gpu_devlog_write(args->devlog, run, &s->diag));
         session_wrote(s, args->devlog);
     }
-    show(s, run);
+    if (s->common.json)
+        session_document(s, &gpu_report_schema, "measured", run,
+                         &(struct record_env){.arena = &s->arena, .user = markdown});
+    else if (!s->common.quiet)
+        out_bytes(&s->out, text_view(markdown));
     return ST_OK;
 }
 
 /* The folder of an earlier run. */
 static enum status again(struct session *s, const struct args *args)
 {
+    struct text markdown = {0};
     struct gpu_run run;
     const char *dir = s->operands.at[0];
 
-    TRY(gpu_rundir_report(dir, &s->diag));
     TRY(gpu_rundir_load(dir, &run, &s->diag));
-    session_wrote(s, fs_join(&s->arena, dir, "report.md"));
-    session_wrote(s, fs_join(&s->arena, dir, "report.html"));
-    enum status st = finish(s, args, &run);
+    enum status st = gpu_rundir_report(dir, &run, &markdown, &s->diag);
+    if (st == ST_OK) {
+        session_wrote(s, fs_join(&s->arena, dir, "report.md"));
+        session_wrote(s, fs_join(&s->arena, dir, "report.html"));
+        st = finish(s, args, &run, &markdown);
+    }
+    text_free(&markdown);
     gpu_run_free(&run);
     return st;
 }
@@ -109,17 +101,20 @@ static enum status from_files(struct session *s, const struct args *args)
 {
     struct gpu_import_job job = gpu_job_of(s, &args->gpu);
     struct gpu_imported imported;
-    const char *folder = NULL;
+    struct text markdown = {0};
 
     enum status st = flow_gpu_import(&job, &imported, &s->diag);
     if (st == ST_OK)
         gpu_tell_inputs(s, &imported);
     if (st == ST_OK && s->common.out != NULL)
-        st = gpu_imported_save(&imported, s->common.out, "", &s->arena, &folder, &s->diag);
-    if (st == ST_OK && folder != NULL)
-        session_wrote(s, folder);
-    if (st == ST_OK)
-        st = finish(s, args, &imported.run);
+        st = gpu_imported_save(&imported, s->common.out, "", &s->arena, &s->diag);
+    if (st == ST_OK && imported.folder != NULL)
+        session_wrote(s, imported.folder);
+    if (st == ST_OK) {
+        gpu_report_write(&imported.run, &markdown);
+        st = finish(s, args, &imported.run, &markdown);
+    }
+    text_free(&markdown);
     gpu_imported_free(&imported);
     return st;
 }
@@ -158,5 +153,6 @@ const struct command command_gpu_report = {
     .common = COMMON_OUT,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
     .examples = examples,
+    .schemas = {&gpu_report_schema, &check_schema},
     .run = run,
 };

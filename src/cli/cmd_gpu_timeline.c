@@ -6,7 +6,6 @@
 #include "cli/session.h"
 #include "flow/flow_gpu_timeline.h"
 #include "gpu/timeline_out.h"
-#include "render/render.h"
 
 struct args {
     const char *range;
@@ -40,15 +39,12 @@ static void tell(struct session *s, const struct gpu_timeline_result *r)
         }
     for (size_t i = 0; i < r->n_written; i++)
         session_wrote(s, r->written[i]);
-    if (s->common.json) {
-        struct json_writer *j =
-            session_json_begin(s, "strata.gpu-timeline/1", origin_name(first->origin));
-        timeline_write_json(r->timelines, r->n, j);
-        session_json_end(s);
-    } else if (!s->common.quiet) {
-        struct render_options look = {.color = s->out.color};
-        renderer_text.write(r->report, &look, session_sink(s));
-    }
+    if (s->common.json)
+        session_document(s, &timeline_schema, origin_name(first->origin),
+                         &(struct timeline_set){r->timelines, r->n},
+                         &(struct record_env){.arena = &s->arena});
+    else if (!s->common.quiet)
+        session_report(s, r->report);
 }
 
 static int run(struct session *s, const void *given)
@@ -97,5 +93,6 @@ const struct command command_gpu_timeline = {
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .common = COMMON_OUT | COMMON_FORMAT | COMMON_JOBS,
     .examples = examples,
+    .schemas = {&timeline_schema},
     .run = run,
 };

@@ -1,3 +1,6 @@
+/*
+ * Checks of options that several commands share. See gpu_options.h.
+ */
 #include "cli/gpu_options.h"
 
 #include "gpu/params.h"
@@ -29,22 +32,19 @@ static int check_peak(struct session *s, const char *option, double value)
 int gpu_options_check(struct session *s, const struct gpu_args *a)
 {
     struct gpu_params params = {0};
-    enum status st = ST_OK;
 
-    int code = check_peak(s, "--peak-tflops", a->peak_tflops);
+    int code = check_peak(s, "--peak-tflops", a->ask.peaks.tflops);
     if (code == CODE_DONE)
-        code = check_peak(s, "--peak-gbps", a->peak_gbps);
+        code = check_peak(s, "--peak-gbps", a->ask.peaks.gbps);
     if (code != CODE_DONE)
         return code;
-    for (size_t i = 0; i < a->params.n && st == ST_OK; i++)
-        st = gpu_params_assign(&params, &s->arena, a->params.at[i], &s->diag);
-    if (st == ST_OK && a->dtype != NULL)
-        st = gpu_params_set(&params, &s->arena, S("dtype"), str_of(a->dtype), true, &s->diag);
+    struct gpu_import_job job = gpu_job_of(s, a);
+    enum status st = gpu_ask_params(&job.ask, NULL, &params, &s->arena, &s->diag);
     code = st == ST_OK ? CODE_DONE : CODE_USAGE;
-    if (code == CODE_DONE && a->spec == NULL)
-        code = check_formula(s, "--flops", a->flops, &params);
-    if (code == CODE_DONE && a->spec == NULL)
-        code = check_formula(s, "--bytes", a->bytes, &params);
+    if (code == CODE_DONE && a->ask.spec == NULL)
+        code = check_formula(s, "--flops", a->ask.flops, &params);
+    if (code == CODE_DONE && a->ask.spec == NULL)
+        code = check_formula(s, "--bytes", a->ask.bytes, &params);
     gpu_params_free(&params);
     return code;
 }

@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "base/char.h"
 #include "cli/help.h"
 
 static const char fixed_date[] = "January 1, 2025";
@@ -176,7 +177,7 @@ static void man_command(struct out *o, struct command_path path)
     command_full_name(path, name, sizeof(name));
     snprintf(title, sizeof(title), "strata-%s", c->name);
     for (size_t i = 0; i < sizeof(upper); i++)
-        upper[i] = title[i] >= 'a' && title[i] <= 'z' ? (char)(title[i] - 'a' + 'A') : title[i];
+        upper[i] = char_upper(title[i]);
     start(o, upper, title, c->summary);
     for (size_t i = 0; c->subs != NULL && c->subs[i] != NULL; i++) {
         snprintf(name, sizeof(name), "%s %s", c->name, c->subs[i]->name);

@@ -1,5 +1,7 @@
 #include "device/device.h"
 
+#include "base/char.h"
+
 #define UNSURE(peak) (UINT32_C(1) << (peak))
 #define UNSURE_ALL   (UNSURE(PEAK_COUNT) - 1)
 
@@ -102,7 +104,7 @@ static int next_char(struct str *s)
         *s = str_part(*s, 1, s->n);
         if (c == ' ' || c == '-' || c == '_')
             continue;
-        return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : (unsigned char)c;
+        return (unsigned char)char_lower(c);
     }
     return -1;
 }

@@ -163,7 +163,7 @@ enum status cann_check_compiler(const struct cann *c, const char *arch, struct a
     if (st == ST_CANCELLED)
         return st;
     struct str all = arena_format(arena, "%.*s%.*s", STR_ARGS(r.out), STR_ARGS(r.err));
-    if (str_find(all, S("__biasbuf__")) < all.n && str_find(all, S("unknown type")) < all.n) {
+    if (str_contains(all, S("__biasbuf__")) && str_contains(all, S("unknown type"))) {
         diag_hint(d, "try",
                   "--cann-set-env with a CANN that compiles tile kernels, such as 8.5; "
                   "8.3.RC1 does not");
@@ -275,7 +275,7 @@ enum status cann_pick_soc(const struct cann *c, const char *target, struct arena
             struct str name = str_of(fit.at[i]);
             if (str_starts(name, S("Ascend")))
                 name = str_part(name, 6, name.n);
-            if (name.n > 4 && str_find(device, name) < device.n)
+            if (name.n > 4 && str_contains(device, name))
                 *out = fit.at[i];
         }
         if (fit.n > 1)

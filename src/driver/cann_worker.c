@@ -31,9 +31,9 @@ static bool is_usable(const struct cann *c, struct arena *arena)
         rmdir(folder);
     struct str all = arena_format(arena, "%.*s%.*s", STR_ARGS(r.out), STR_ARGS(r.err));
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-        if (str_find(all, bad[i]) < all.n)
+        if (str_contains(all, bad[i]))
             return false;
-    return str_find(all, S("--application")) < all.n && str_find(all, S("Options:")) < all.n;
+    return str_contains(all, S("--application")) && str_contains(all, S("Options:"));
 }
 
 /* "Version=8.5.0" of a toolkit; empty when it does not tell. */

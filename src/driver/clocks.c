@@ -9,6 +9,7 @@
 
 #include "base/fs.h"
 #include "base/json_write.h"
+#include "base/ranked.h"
 
 enum {
     CLOCKS_MOST = 1024, /* steps a card supports; real ones have some 130 */
@@ -312,13 +313,6 @@ void clock_samples_free(struct clock_samples *s)
     vec_free(&s->mem_mhz);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
-
-    return (x > y) - (x < y);
-}
-
 struct clock_summary clock_summarise(const unsigned *mhz, size_t n)
 {
     struct arena arena;
@@ -326,13 +320,13 @@ struct clock_summary clock_summarise(const unsigned *mhz, size_t n)
     if (n == 0)
         return (struct clock_summary){NAN, NAN, NAN};
     arena_init(&arena);
-    unsigned *sorted = ARENA_ARRAY(&arena, unsigned, n);
-    memcpy(sorted, mhz, n * sizeof(*mhz));
-    qsort(sorted, n, sizeof(*sorted), by_value);
-    const unsigned *low = &sorted[(n - 1) / 2], *high = &sorted[n / 2]; /* the same when n is odd */
+    double *sorted = ARENA_ARRAY(&arena, double, n);
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = mhz[i];
+    ranked_sort(sorted, n);
     struct clock_summary sum = {
         .min = sorted[0],
-        .median = (*low + (double)*high) / 2,
+        .median = ranked_middle(sorted, n),
         .max = sorted[n - 1],
     };
     arena_free(&arena);

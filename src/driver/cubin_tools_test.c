@@ -34,10 +34,10 @@ TEST(the_text_of_the_tool_is_kept)
     struct str text;
 
     assert_int_equal(nvdisasm_text(&arena, stand_in, sample, &c, &second, &text, &diag), ST_OK);
-    assert_true(str_find(text, S(".section\t.text._Z5scalePfm,")) < text.n);
+    assert_true(str_contains(text, S(".section\t.text._Z5scalePfm,")));
     assert_int_equal(cuobjdump_text(&arena, "tests/fake-bin/cuobjdump", sample, &text, &diag),
                      ST_OK);
-    assert_true(str_find(text, S("Fatbin ptx code:")) < text.n);
+    assert_true(str_contains(text, S("Fatbin ptx code:")));
 }
 
 TEST(a_tool_that_fails_or_says_nothing_is_told)

@@ -100,7 +100,7 @@ enum ncu_trouble ncu_trouble_of(struct str out, struct str err, int code)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(signs); i++)
-        if (str_find(out, signs[i].text) < out.n || str_find(err, signs[i].text) < err.n)
+        if (str_contains(out, signs[i].text) || str_contains(err, signs[i].text))
             return signs[i].trouble;
     return code == 0 ? NCU_FINE : NCU_FAILED;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/char.h"
 #include "base/fs.h"
 #include "base/proc.h"
 
@@ -26,17 +27,12 @@ const char *const probe_cuda_folders[] = {
     NULL,
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* The run of version characters at the start of `s`: "2025.3.0.0", "8.0.RC2", "4.1.4". */
 static struct str version_run(struct str s)
 {
     size_t n = 0, dots = 0;
 
-    while (n < s.n && (is_digit(s.at[n]) || s.at[n] == '.' || (s.at[n] >= 'A' && s.at[n] <= 'Z'))) {
+    while (n < s.n && (char_is_digit(s.at[n]) || s.at[n] == '.' || char_is_upper(s.at[n]))) {
         dots += s.at[n] == '.';
         n++;
     }
@@ -50,7 +46,8 @@ static struct str version_run(struct str s)
 static struct str first_run(struct str s)
 {
     for (size_t i = 0; i < s.n; i++) {
-        if (!is_digit(s.at[i]) || (i > 0 && (is_digit(s.at[i - 1]) || s.at[i - 1] == '.')))
+        if (!char_is_digit(s.at[i]) ||
+            (i > 0 && (char_is_digit(s.at[i - 1]) || s.at[i - 1] == '.')))
             continue;
         struct str run = version_run(str_part(s, i, s.n));
         if (run.n > 0)
@@ -67,7 +64,7 @@ struct str probe_find_version(struct str text)
         /* "Version 2025.3", "version: v2", "version=8.0" */
         struct str after = str_part(text, i + 7, 16);
         size_t skip = 0;
-        while (skip < after.n && !is_digit(after.at[skip]) && after.at[skip] != '\n')
+        while (skip < after.n && !char_is_digit(after.at[skip]) && after.at[skip] != '\n')
             skip++;
         struct str run = version_run(str_part(text, i + 7 + skip, text.n));
         if (skip <= 3 && run.n > 0)

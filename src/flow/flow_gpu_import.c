@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/gz.h"
 #include "base/mapfile.h"
+#include "base/markdown.h"
 #include "base/num.h"
 #include "base/stream.h"
 #include "base/utf16.h"
@@ -14,7 +15,6 @@
 #include "flow/flow_gpu_timeline.h"
 #include "gpu/ranges.h"
 #include "gpu/rundir.h"
-#include "gpu/text.h"
 #include "gpu/timeline_run.h"
 
 enum { HEAD = 1 << 16 };
@@ -56,7 +56,7 @@ static bool is_page(struct str text)
     if (gpu_page_of(head, &header) != GPU_PAGE_NONE)
         return true;
     for (size_t i = 0; i < ARRAY_LEN(traces); i++)
-        if (str_find(head, traces[i]) < head.n)
+        if (str_contains(head, traces[i]))
             return false;
     return gpu_page_of(text, &header) != GPU_PAGE_NONE;
 }
@@ -89,7 +89,7 @@ static enum status refuse_log(const char *path, struct str text, struct diag *d)
     diag_fail(d, ST_FORMAT, "ncu-csv.no-page", (struct where){.path = path},
               "a log of Nsight Compute without a page; it says: %.*s", STR_ARGS(said));
     for (size_t i = 0; i < ARRAY_LEN(ways); i++)
-        if (str_find(text, ways[i].says) < text.n) {
+        if (str_contains(text, ways[i].says)) {
             diag_hint(d, "try", "%s", ways[i].advice);
             break;
         }
@@ -100,6 +100,8 @@ static void note_input(struct gpu_imported *to, const char *path, const char *fo
                        uint64_t lost)
 {
     vec_push(&to->inputs, ((struct gpu_input){path, format, rows, lost}));
+    to->rows += rows;
+    to->lost += lost;
 }
 
 /* Reads a page, in whatever encoding a shell saved it; `*is_read` stays false when it is none. */
@@ -225,38 +227,24 @@ static struct str name_of(struct arena *arena, const char *path)
     return arena_str(arena, str_part(base, 0, str_find_char(base, '.')));
 }
 
-enum status gpu_import_params(const struct gpu_import_job *job, struct gpu_run *run,
-                              struct gpu_spec *spec, struct diag *d)
-{
-    if (job->spec != NULL)
-        TRY(gpu_spec_load(&run->arena, job->spec, spec, d));
-    for (size_t i = 0; i < spec->params.list.n; i++) {
-        const struct gpu_param *p = &spec->params.list.at[i];
-        TRY(gpu_params_set(&run->params, &run->arena, p->name, p->text, p->is_string, d));
-    }
-    for (size_t i = 0; i < job->n_params; i++)
-        TRY(gpu_params_assign(&run->params, &run->arena, job->params[i], d));
-    if (job->dtype != NULL)
-        TRY(gpu_params_set(&run->params, &run->arena, S("dtype"), str_of(job->dtype), true, d));
-    return ST_OK;
-}
-
 static enum status take_options(const struct gpu_import_job *job, struct gpu_run *run,
                                 struct gpu_spec *spec, struct diag *d)
 {
-    TRY(gpu_import_params(job, run, spec, d));
-    if (job->spec != NULL) {
+    if (job->ask.spec != NULL)
+        TRY(gpu_spec_load(&run->arena, job->ask.spec, spec, d));
+    TRY(gpu_ask_params(&job->ask, &spec->params, &run->params, &run->arena, d));
+    if (job->ask.spec != NULL) {
         run->kernel = spec->kernel;
         run->version = spec->version;
     }
-    if (job->kernel != NULL)
-        run->kernel = str_of(job->kernel);
-    if (job->version != NULL)
-        run->version = str_of(job->version);
+    if (job->ask.kernel != NULL)
+        run->kernel = str_of(job->ask.kernel);
+    if (job->ask.version != NULL)
+        run->version = str_of(job->ask.version);
     if (run->kernel.n == 0)
         run->kernel = name_of(&run->arena, job->paths[0]);
-    if (job->device != NULL)
-        run->device.name = str_of(job->device);
+    if (job->ask.device != NULL)
+        run->device.name = str_of(job->ask.device);
     return ST_OK;
 }
 
@@ -280,20 +268,20 @@ static void take_pages(struct gpu_imported *to)
 /* The section that leads to the files. */
 static void add_files(struct gpu_imported *to)
 {
-    struct gpu_text t = {0};
+    struct text t = {0};
 
-    gpu_put(&t, "| File | Content |\n|---|---|\n");
+    text_format(&t, "| File | Content |\n|---|---|\n");
     for (size_t i = 0; i < to->inputs.n; i++) {
-        gpu_put_cell(&t, str_of(to->inputs.at[i].path));
-        gpu_put(&t, "| %s, %llu rows |\n", to->inputs.at[i].format,
-                (unsigned long long)to->inputs.at[i].rows);
+        markdown_cell(&t, str_of(to->inputs.at[i].path));
+        text_format(&t, "| %s, %llu rows |\n", to->inputs.at[i].format,
+                    (unsigned long long)to->inputs.at[i].rows);
     }
-    gpu_put(&t, "| `report-verbose.md` | every section and rule |\n");
+    text_format(&t, "| `report-verbose.md` | every section and rule |\n");
     if (to->pages.listings.n > 0)
-        gpu_put(&t, "| `source/`, `sass/` | annotated source, instructions |\n");
+        text_format(&t, "| `source/`, `sass/` | annotated source, instructions |\n");
     vec_push(&to->run.sections,
-             ((struct gpu_section){S("Files"), arena_str(&to->run.arena, gpu_text_view(&t))}));
-    gpu_text_free(&t);
+             ((struct gpu_section){S("Files"), arena_str(&to->run.arena, text_view(&t))}));
+    text_free(&t);
 }
 
 static enum status make_stages(const struct gpu_import_job *job, struct gpu_run *run,
@@ -304,11 +292,11 @@ static enum status make_stages(const struct gpu_import_job *job, struct gpu_run 
     size_t rows;
 
     TRY(flow_devices(&run->arena, &table, &path, &rows, d));
-    run->peaks = gpu_peaks_of(&table, &run->device, job->peaks);
-    return gpu_run_stages(run, job->spec != NULL ? spec : NULL,
-                          (struct gpu_work_option){.flops = str_of(job->flops),
-                                                   .bytes = str_of(job->bytes),
-                                                   .dtype = str_of(job->dtype)},
+    run->peaks = gpu_peaks_of(&table, &run->device, job->ask.peaks);
+    return gpu_run_stages(run, job->ask.spec != NULL ? spec : NULL,
+                          (struct gpu_work_option){.flops = str_of(job->ask.flops),
+                                                   .bytes = str_of(job->ask.bytes),
+                                                   .dtype = str_of(job->ask.dtype)},
                           d);
 }
 
@@ -438,7 +426,7 @@ static enum status save_timelines(const struct gpu_imported *from, const char *f
 }
 
 enum status gpu_imported_save(struct gpu_imported *imported, const char *out, const char *stamp,
-                              struct arena *arena, const char **folder, struct diag *d)
+                              struct arena *arena, struct diag *d)
 {
     struct gpu_rundir dir;
 
@@ -446,6 +434,21 @@ enum status gpu_imported_save(struct gpu_imported *imported, const char *out, co
     if (imported->n_traces > 0)
         TRY(save_timelines(imported, dir.partial, arena, d));
     TRY(gpu_rundir_write(&dir, &imported->run, &imported->pages, d));
-    *folder = dir.final;
+    imported->folder = dir.final;
     return gpu_rundir_finish(arena, &dir, d);
 }
+
+static const struct field imported_fields[] = {
+    FIELD(struct gpu_imported, folder, "folder"),
+    FIELD(struct gpu_imported, run.kernels.n, "launches"),
+    FIELD(struct gpu_imported, run.stages.n, "stages"),
+    FIELD(struct gpu_imported, rows, "rows"),
+    FIELD(struct gpu_imported, lost, "lost"),
+};
+static const struct record imported_record = RECORD(struct gpu_imported, imported_fields);
+
+const struct schema gpu_import_schema = {
+    .name = "strata.gpu-import/1",
+    .title = "files of other profilers as the folder of a run",
+    .record = &imported_record,
+};

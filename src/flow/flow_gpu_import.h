@@ -11,20 +11,13 @@
 
 #include "gpu/ncu_csv.h"
 #include "gpu/run.h"
+#include "report/record.h"
 
 struct gpu_import_job {
     const char *const *paths;
     size_t n_paths;
-    const char *kernel, *version, *device, *spec; /* NULL: not given */
-    const char *flops, *bytes, *dtype;
-    const char *const *params; /* "name=value" */
-    size_t n_params;
-    struct gpu_peak_override peaks;
+    struct gpu_ask ask;
 };
-
-/* The plan, if one is named, and the parameters: its own, then those of the job. */
-enum status gpu_import_params(const struct gpu_import_job *job, struct gpu_run *run,
-                              struct gpu_spec *spec, struct diag *d);
 
 /* One file that was read. */
 struct gpu_input {
@@ -41,7 +34,11 @@ struct gpu_imported {
     struct gpu_timeline_result *traces;
     size_t n_traces;
     VEC_OF(struct gpu_input) inputs;
+    uint64_t rows, lost; /* of all inputs */
+    const char *folder;  /* that was written; NULL: none */
 };
+
+extern const struct schema gpu_import_schema; /* over struct gpu_imported */
 
 /* Loads and judges. Free the result, whatever comes back. */
 enum status flow_gpu_import(const struct gpu_import_job *job, struct gpu_imported *out,
@@ -50,6 +47,6 @@ void gpu_imported_free(struct gpu_imported *imported);
 
 /* Writes the folder of the run: `out`, or for NULL one below out/profiles with that time stamp. */
 enum status gpu_imported_save(struct gpu_imported *imported, const char *out, const char *stamp,
-                              struct arena *arena, const char **folder, struct diag *d);
+                              struct arena *arena, struct diag *d);
 
 #endif

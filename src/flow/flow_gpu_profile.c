@@ -1,17 +1,19 @@
+/*
+ * One profiling run, phase by phase. See flow_gpu_profile.h.
+ */
 #include "flow/flow_gpu_profile.h"
 
 #include <limits.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/fs.h"
 #include "driver/ncu_run.h"
 #include "flow/gpu_info.h"
-#include "flow/gpu_overlap.h"
 #include "gpu/compare.h"
 #include "gpu/devlog.h"
 #include "gpu/report.h"
+#include "gpu/run_record.h"
 #include "gpu/rundir.h"
 
 enum { SILENCE_MS = 60000 }; /* of the watchdog */
@@ -19,6 +21,7 @@ enum { SILENCE_MS = 60000 }; /* of the watchdog */
 /* What travels through the phases of a run. */
 struct profile {
     const struct gpu_profile_job *job;
+    struct clock_want clock;
     struct arena *arena;
     struct diag *diag;
     struct gpu_profile_result *result;
@@ -28,24 +31,15 @@ struct profile {
     const char *begun; /* local time */
     struct gpu_mode_run mode;
     const char *injected;
+    struct gpu_run before; /* the baseline */
+    bool has_before;
 };
 
-static const char *local_time(struct arena *arena)
-{
-    char text[32] = "";
-    time_t now = time(NULL);
-    struct tm local;
-
-    if (localtime_r(&now, &local) != NULL)
-        strftime(text, sizeof(text), "%Y%m%d-%H%M%S", &local);
-    return arena_cstr(arena, str_of(text));
-}
-
-static void show_words(struct gpu_text *t, const char *label, const char *const *argv,
+static void show_words(struct text *t, const char *label, const char *const *argv,
                        struct arena *arena)
 {
     if (argv != NULL)
-        gpu_put(t, "%-10s %s\n", label, gpu_command_line(argv, arena));
+        text_format(t, "%-10s %s\n", label, gpu_command_line(argv, arena));
 }
 
 /* Twice what the largest cache holds. */
@@ -62,47 +56,48 @@ static uint64_t flush_bytes(const struct gpu_profile_job *job, const struct gpu_
 static enum gpu_outcome show_plan(struct profile *p)
 {
     const struct gpu_profile_job *job = p->job;
-    struct gpu_text t = {0};
+    struct text t = {0};
     const char *regex = gpu_selections_regex(p->plan.selections, p->plan.stages.n, p->arena);
     struct workload run = {.injected = p->injected != NULL ? p->injected : "libstrata-inject.so",
                            .trace_dir = "DIR",
                            .kernels = regex,
                            .device = -1};
 
-    gpu_put(&t, "mode       %s\nkernel     %.*s %.*s\nparams     %.*s\n",
-            gpu_profile_mode_name(job->mode), STR_ARGS(p->plan.kernel), STR_ARGS(p->plan.version),
-            STR_ARGS(p->plan.slug));
+    text_format(&t, "mode       %s\nkernel     %.*s %.*s\nparams     %.*s\n",
+                gpu_profile_modes[job->mode], STR_ARGS(p->plan.kernel), STR_ARGS(p->plan.version),
+                STR_ARGS(p->plan.slug));
     for (size_t i = 0; i < p->plan.stages.n; i++)
-        gpu_put(&t, "stage      %.*s: %.*s\n", STR_ARGS(p->plan.stages.at[i].name),
-                STR_ARGS(p->plan.stages.at[i].select));
+        text_format(&t, "stage      %.*s: %.*s\n", STR_ARGS(p->plan.stages.at[i].name),
+                    STR_ARGS(p->plan.stages.at[i].select));
     if (job->is_checked)
         show_words(&t, "check", p->plan.check, p->arena);
     if (job->mode == PROFILE_NCU) {
         struct ncu_job ncu = {.program = "ncu",
                               .report = "DIR/ncu/report",
                               .kernels = regex,
-                              .skip = job->skip,
-                              .count = job->count,
+                              .skip = (uint64_t)job->skip,
+                              .count = (uint64_t)job->count,
                               .is_cache_flushed = job->is_cache_flushed,
                               .argv = p->plan.argv};
         show_words(&t, "run", ncu_collect_argv(&ncu, p->arena), p->arena);
     } else {
-        run.inject = job->mode == PROFILE_NSYS    ? INJECT_TRACE
-                     : job->mode == PROFILE_EVENT ? INJECT_EVENT
-                                                  : INJECT_COUNTERS;
-        run.skip = job->mode == PROFILE_EVENT ? job->warmup : job->skip;
-        run.count = job->mode == PROFILE_EVENT ? job->runs : job->count;
+        bool is_event = job->mode == PROFILE_EVENT;
+        run.inject = job->mode == PROFILE_NSYS ? INJECT_TRACE
+                     : is_event                ? INJECT_EVENT
+                                               : INJECT_COUNTERS;
+        run.skip = (uint64_t)(is_event ? job->warmup : job->skip);
+        run.count = (uint64_t)(is_event ? job->runs : job->count);
         run.is_mono = job->is_mono;
         run.has_modules = job->mode != PROFILE_ANNOTATION;
         run.flush_bytes = flush_bytes(job, &(struct gpu_card){0});
         const char *const *env = workload_environment(&run, p->arena);
         for (size_t i = 0; env[i] != NULL; i++)
-            gpu_put(&t, "%-10s %s\n", i == 0 ? "with" : "", env[i]);
+            text_format(&t, "%-10s %s\n", i == 0 ? "with" : "", env[i]);
         show_words(&t, "run", p->plan.argv, p->arena);
     }
-    p->result->text = arena_str(p->arena, gpu_text_view(&t));
+    p->result->text = arena_str(p->arena, text_view(&t));
     p->result->origin = NULL;
-    gpu_text_free(&t);
+    text_free(&t);
     return GPU_DONE;
 }
 
@@ -153,7 +148,7 @@ static enum gpu_outcome collect(struct profile *p)
                     .argv = p->plan.argv,
                     .injected = p->injected,
                     .folder = absolute(p->arena, p->folder.partial),
-                    .device = p->job->device != NULL ? p->session.info.ordinal : -1,
+                    .device = p->job->ask.device != NULL ? p->session.info.ordinal : -1,
                     .is_strict = p->job->backend == BACKEND_CUPTI,
                     .keeps_code = p->job->mode == PROFILE_EVENT,
                     .is_mono = p->job->is_mono,
@@ -169,9 +164,9 @@ static enum gpu_outcome collect(struct profile *p)
 static enum gpu_outcome on_machine(struct profile *p)
 {
     struct gpu_session_want want = {
-        .device = p->job->device,
+        .device = p->job->ask.device,
         .command = arena_format(p->arena, "gpu profile %s", p->plan.command).at,
-        .clock = p->job->clock,
+        .clock = p->clock,
         .wait_s = p->job->wait_s,
         .is_shared = p->job->is_shared,
         .limit_ms = (int64_t)(p->job->timeout_s * 1000),
@@ -182,7 +177,7 @@ static enum gpu_outcome on_machine(struct profile *p)
 
     if (code == GPU_DONE)
         code =
-            gpu_outcome_of(gpu_fill_facts(&p->result->run, &p->plan, p->job, &p->session, p->diag));
+            gpu_outcome_of(gpu_info_facts(&p->result->run, &p->plan, p->job, &p->session, p->diag));
     if (code == GPU_DONE)
         code = gpu_outcome_of(
             gpu_rundir_open(p->arena, &p->result->run, p->job->out, p->begun, &p->folder, p->diag));
@@ -219,15 +214,14 @@ static void refuse_baseline(struct profile *p, const char *path, const char *why
 }
 
 /* A folder that is no run is told before anything is measured. */
-static enum status check_baseline(const struct gpu_profile_job *job, struct diag *d)
+static enum status load_baseline(struct profile *p)
 {
-    const char *path = job->baseline;
-    struct gpu_run before;
+    const char *path = p->job->baseline;
 
     if (path == NULL || strcmp(path, "none") == 0 || strcmp(path, "latest") == 0)
         return ST_OK;
-    TRY(gpu_rundir_load(path, &before, d));
-    gpu_run_free(&before);
+    TRY(gpu_rundir_load(path, &p->before, p->diag));
+    p->has_before = true;
     return ST_OK;
 }
 
@@ -237,36 +231,35 @@ static void compare(struct profile *p)
 {
     const char *path = baseline_of(p);
     bool is_asked = p->job->baseline != NULL;
-    struct gpu_run before;
     struct diag said;
 
     if (path == NULL)
         return;
-    diag_init(&said);
-    enum status st = gpu_rundir_load(path, &before, &said);
-    diag_fini(&said);
-    if (st != ST_OK && is_asked)
-        refuse_baseline(p, path, "it cannot be read");
-    if (st != ST_OK)
-        return;
-    const char *refusal = gpu_compare_refusal(&before, &p->result->run);
-    if (refusal == NULL || p->job->is_compare_forced) {
-        gpu_compare(&before, &p->result->run);
+    if (!p->has_before) {
+        diag_init(&said);
+        p->has_before = gpu_rundir_load(path, &p->before, &said) == ST_OK;
+        diag_fini(&said);
+    }
+    const char *refusal =
+        p->has_before ? gpu_compare_refusal(&p->before, &p->result->run) : "it cannot be read";
+    if (p->has_before && (refusal == NULL || p->job->is_compare_forced)) {
+        gpu_compare(&p->before, &p->result->run);
     } else if (is_asked) {
         refuse_baseline(p, path,
-                        arena_format(p->arena, "%s; --force-compare makes one", refusal).at);
+                        p->has_before
+                            ? arena_format(p->arena, "%s; --force-compare makes one", refusal).at
+                            : refusal);
     }
-    gpu_run_free(&before);
 }
 
 /* The block of the report, for the terminal. */
 static void show(struct profile *p)
 {
-    struct gpu_text t = {0};
+    struct text t = {0};
 
     gpu_report_block(&p->result->run, &t);
-    p->result->text = arena_str(p->arena, gpu_text_view(&t));
-    gpu_text_free(&t);
+    p->result->text = arena_str(p->arena, text_view(&t));
+    text_free(&t);
 }
 
 /* Every file but for the recordings. */
@@ -319,10 +312,11 @@ static bool has_data(const struct profile *p)
     return p->result->run.stages.n > 0;
 }
 
-enum gpu_outcome flow_gpu_profile(const struct gpu_profile_job *job, struct arena *arena,
-                                  struct gpu_profile_result *result, struct diag *d)
+enum gpu_outcome flow_gpu_profile(const struct gpu_profile_job *job, struct clock_want clock,
+                                  struct arena *arena, struct gpu_profile_result *result,
+                                  struct diag *d)
 {
-    struct profile p = {.job = job, .arena = arena, .diag = d, .result = result};
+    struct profile p = {.job = job, .clock = clock, .arena = arena, .diag = d, .result = result};
 
     *result = (struct gpu_profile_result){0};
     gpu_run_init(&result->run);
@@ -330,9 +324,9 @@ enum gpu_outcome flow_gpu_profile(const struct gpu_profile_job *job, struct aren
     enum status st = gpu_plan_make(&p.plan, job, arena, d);
     enum gpu_outcome code = st == ST_FORMAT ? GPU_USAGE : gpu_outcome_of(st);
     if (code == GPU_DONE)
-        code = gpu_outcome_of(check_baseline(job, d));
+        code = gpu_outcome_of(load_baseline(&p));
     p.injected = workload_library(arena);
-    p.begun = local_time(arena);
+    p.begun = gpu_info_time(arena);
     if (code == GPU_DONE && job->is_dry) {
         code = show_plan(&p);
     } else if (code == GPU_DONE && p.injected == NULL && job->mode != PROFILE_NCU) {
@@ -347,6 +341,8 @@ enum gpu_outcome flow_gpu_profile(const struct gpu_profile_job *job, struct aren
         else if (p.folder.partial != NULL)
             gpu_rundir_abort(&p.folder, &result->run, d);
     }
+    if (p.has_before)
+        gpu_run_free(&p.before);
     gpu_mode_free(&p.mode);
     gpu_session_free(&p.session);
     gpu_plan_free(&p.plan);
@@ -359,3 +355,17 @@ void flow_gpu_profile_free(struct gpu_profile_result *result)
         gpu_run_free(&result->run);
     vec_free(&result->written);
 }
+
+static const struct field result_fields[] = {
+    FIELD_SPLICE(struct gpu_profile_result, run, &gpu_names_record),
+    FIELD(struct gpu_profile_result, folder, "folder"),
+    FIELD_SPLICE(struct gpu_profile_result, run, &gpu_judged_record),
+    FIELD(struct gpu_profile_result, text, "report"),
+};
+static const struct record result_record = RECORD(struct gpu_profile_result, result_fields);
+
+const struct schema gpu_profile_schema = {
+    .name = "strata.gpu-profile/1",
+    .title = "a profiling run of a GPU, or the plan of one",
+    .record = &result_record,
+};

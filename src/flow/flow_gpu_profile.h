@@ -7,9 +7,9 @@
 #ifndef STRATA_FLOW_FLOW_GPU_PROFILE_H
 #define STRATA_FLOW_FLOW_GPU_PROFILE_H
 
-#include "flow/gpu_plan.h"
 #include "flow/gpu_session.h"
-#include "gpu/run.h"
+#include "gpu/plan.h"
+#include "report/record.h"
 
 struct gpu_profile_result {
     struct gpu_run run;
@@ -21,8 +21,12 @@ struct gpu_profile_result {
 };
 
 /* Texts of the result live in `arena`; free it in any case. */
-enum gpu_outcome flow_gpu_profile(const struct gpu_profile_job *job, struct arena *arena,
-                                  struct gpu_profile_result *result, struct diag *d);
+enum gpu_outcome flow_gpu_profile(const struct gpu_profile_job *job, struct clock_want clock,
+                                  struct arena *arena, struct gpu_profile_result *result,
+                                  struct diag *d);
 void flow_gpu_profile_free(struct gpu_profile_result *result);
+
+/* Over the result; needs env->arena. */
+extern const struct schema gpu_profile_schema;
 
 #endif

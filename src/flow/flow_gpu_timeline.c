@@ -49,7 +49,7 @@ enum status gpu_timeline_save(struct timeline *const *list, size_t n, const char
     struct outfile file;
 
     TRY(fs_mkdirs(dir, d));
-    for (size_t i = 0; i < timeline_tables_n; i++) {
+    for (size_t i = 0; i < TIMELINE_TABLES; i++) {
         const char *path = fs_join(arena, dir, timeline_tables[i].file);
         TRY(outfile_open(&file, path, d));
         timeline_table_write(&timeline_tables[i], list, n, outfile_sink(&file));

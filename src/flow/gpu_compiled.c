@@ -92,15 +92,6 @@ static size_t functions_of(const struct gpu_compiled_job *job, struct wanted *ou
     return n;
 }
 
-static bool is_of_stage(const struct gpu_run *run, const struct gpu_stage *s, struct str name)
-{
-    for (size_t i = 0; i < s->kernels.n; i++)
-        if (s->kernels.at[i] < run->kernels.n &&
-            str_equal(run->kernels.at[s->kernels.at[i]].name, name))
-            return true;
-    return false;
-}
-
 static void want_kernels(struct keeping *k)
 {
     struct wanted *all = mem_grow(NULL, sizeof(*all), NAMES_MOST);
@@ -109,7 +100,7 @@ static void want_kernels(struct keeping *k)
     for (size_t s = 0; s < k->run->stages.n; s++) {
         size_t taken = 0;
         for (size_t i = 0; i < n && taken < KERNELS_MOST; i++) {
-            if (!is_of_stage(k->run, &k->run->stages.at[s], all[i].name))
+            if (!gpu_stage_has(k->run, &k->run->stages.at[s], all[i].name))
                 continue;
             struct wanted w = all[i];
             w.stage = s;

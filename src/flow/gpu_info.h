@@ -1,13 +1,21 @@
 /*
- * gpu_info - what run.json tells of a profiling run besides its result: command, environment,
- * tools, clocks, options, how the program ended.
+ * gpu_info - what a run knows besides its result: machine, command, environment, tools, clocks,
+ * options, how the program ended.
  */
 #ifndef STRATA_FLOW_GPU_INFO_H
 #define STRATA_FLOW_GPU_INFO_H
 
 #include "flow/gpu_modes.h"
 
-/* `begun` is a local time as in the folder's name. */
+/* Names, parameters, device and peaks. `plan` must outlive the run. */
+enum status gpu_info_facts(struct gpu_run *run, const struct gpu_plan *plan,
+                           const struct gpu_profile_job *job, const struct gpu_session *s,
+                           struct diag *d);
+
+/* The local time, as in the name of a folder. */
+const char *gpu_info_time(struct arena *arena);
+
+/* `begun` is such a time. */
 void gpu_info_write(struct gpu_run *run, const struct gpu_mode_run *m, const char *begun,
                     const char *library);
 

@@ -101,7 +101,8 @@ static enum gpu_outcome count_stages(struct gpu_collect *c, struct gpu_plan *pla
     for (size_t i = 0; i <= plan->stages.n && code == GPU_DONE && !out->is_degraded; i++) {
         const char *range = i > 0 ? plan->selections[i - 1].range : NULL;
         const char *number = i > 0 ? arena_format(c->arena, "-%zu", i).at : "";
-        struct gpu_pick pick = {i > 0 ? NULL : regex, range, job->skip, job->count};
+        struct gpu_pick pick = {i > 0 ? NULL : regex, range, (uint64_t)job->skip,
+                                (uint64_t)job->count};
         if (pick.regex == NULL && range == NULL)
             continue;
         code = count(c, arena_format(c->arena, "trace/counters%s", number).at, pick, metrics,
@@ -125,7 +126,7 @@ static enum gpu_outcome time_ranges(struct gpu_collect *c, struct gpu_plan *plan
         size_t starts;
         if (plan->selections[i].range == NULL)
             continue;
-        struct gpu_pick pick = {.range = plan->selections[i].range, .skip = job->skip};
+        struct gpu_pick pick = {.range = plan->selections[i].range, .skip = (uint64_t)job->skip};
         code = gpu_collect_events(c, arena_format(c->arena, "trace/range-%zu", i + 1).at, pick, 0,
                                   1, &events, &starts);
         gpu_variants_time(&out->variants, events.runs.at, events.runs.n, (int)i);
@@ -179,7 +180,7 @@ enum gpu_outcome gpu_measure_annotation(struct gpu_collect *c, struct gpu_plan *
 enum gpu_outcome gpu_measure_event(struct gpu_collect *c, struct gpu_plan *plan,
                                    const struct gpu_profile_job *job, struct gpu_measured *out)
 {
-    struct gpu_pick pick = {.skip = job->skip};
+    struct gpu_pick pick = {.skip = (uint64_t)job->skip};
 
     *out = (struct gpu_measured){0};
     if (plan->stages.n == 0) {

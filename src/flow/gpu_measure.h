@@ -5,7 +5,7 @@
 #define STRATA_FLOW_GPU_MEASURE_H
 
 #include "flow/gpu_collect.h"
-#include "flow/gpu_plan.h"
+#include "gpu/plan.h"
 
 struct gpu_measured {
     struct gpu_recorded timing;           /* kernels without instruments */
@@ -18,8 +18,7 @@ struct gpu_measured {
     bool has_own_stages;        /* the user named none */
 };
 
-/* Partial data stays in `out` whatever the
- * outcome. */
+/* Partial data stays in `out` whatever the outcome. */
 enum gpu_outcome gpu_measure_annotation(struct gpu_collect *c, struct gpu_plan *plan,
                                         const struct gpu_profile_job *job,
                                         struct gpu_metric_set metrics, struct gpu_measured *out);

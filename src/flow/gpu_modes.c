@@ -1,3 +1,6 @@
+/*
+ * What each mode runs. See gpu_modes.h.
+ */
 #include "flow/gpu_modes.h"
 
 #include <math.h>
@@ -7,8 +10,9 @@
 #include "base/mapfile.h"
 #include "driver/driver.h"
 #include "driver/ncu_run.h"
+#include "flow/flow_gpu_timeline.h"
 #include "flow/gpu_compiled.h"
-#include "flow/gpu_nsys.h"
+#include "gpu/timeline_run.h"
 
 enum { NAMES_SHOWN = 8 };
 
@@ -37,7 +41,8 @@ static enum gpu_outcome by_counters(struct gpu_mode_run *m, struct gpu_metric_se
     m->is_partial |= m->measured.is_partial;
     if (!is_usable(code) || m->measured.variants.at.n == 0)
         return code;
-    return later(code, gpu_fill_kernels(m->run, m->plan, &m->measured, m->collect.diag));
+    return later(code, gpu_fill_kernels(m->run, m->plan, &m->measured.variants,
+                                        m->measured.has_own_stages, m->collect.diag));
 }
 
 static enum gpu_outcome by_events(struct gpu_mode_run *m)
@@ -46,7 +51,48 @@ static enum gpu_outcome by_events(struct gpu_mode_run *m)
 
     if (!is_usable(code) || m->measured.events.runs.n == 0)
         return code;
-    return later(code, gpu_fill_timings(m->run, m->plan, &m->measured, m->collect.diag));
+    return later(code, gpu_fill_timings(m->run, m->plan, &m->measured.variants,
+                                        m->measured.events.runs.at, m->measured.events.runs.n,
+                                        m->collect.diag));
+}
+
+/* Kernels, sections and opportunities of the device that was busy longest. */
+static enum status fill_timeline(const struct gpu_timeline_result *r, const struct gpu_plan *plan,
+                                 struct gpu_run *run, struct diag *d)
+{
+    struct timeline *t = NULL;
+    size_t candidates;
+    struct timeline_device *device = gpu_timeline_busiest(r, 1, &t, &candidates);
+
+    if (device == NULL)
+        return ST_OK;
+    if (candidates > 1)
+        gpu_run_note(run,
+                     "the report is about the busiest of %zu devices and processes; the "
+                     "tables have all",
+                     candidates);
+    timeline_run_kernels(t, device, run);
+    TRY(gpu_fill_stages(run, plan, d));
+    timeline_run_sections(t, device, run);
+    return ST_OK;
+}
+
+/* Reads the recordings in `folder` and writes the tables there. */
+static enum status analyse_timeline(const char *folder, const struct gpu_plan *plan,
+                                    struct gpu_run *run, struct arena *arena, struct diag *d)
+{
+    struct gpu_timeline_job job = gpu_timeline_job_new(folder);
+    struct gpu_timeline_result result;
+    size_t n = 0;
+
+    enum status st = flow_gpu_timeline(&job, arena, d, &result);
+    if (st == ST_OK)
+        st = fill_timeline(&result, plan, run, d);
+    if (st == ST_OK)
+        st = gpu_timeline_save(result.timelines, result.n, folder, arena, d,
+                               ARENA_ARRAY(arena, const char *, GPU_TIMELINE_FILES + result.n), &n);
+    gpu_timeline_result_free(&result);
+    return st;
 }
 
 static enum gpu_outcome by_trace(struct gpu_mode_run *m)
@@ -57,7 +103,7 @@ static enum gpu_outcome by_trace(struct gpu_mode_run *m)
     if (!is_usable(code) || m->measured.timing.launches.n == 0)
         return code;
     const char *folder = fs_join(c->arena, c->folder, "timeline");
-    enum status st = gpu_nsys_analyse(folder, m->plan, m->run, c->arena, c->diag);
+    enum status st = analyse_timeline(folder, m->plan, m->run, c->arena, c->diag);
     if (st == ST_OK && m->measured.timing.paths.n == 1) /* the name that readers expect */
         (void)rename(m->measured.timing.paths.at[0], fs_join(c->arena, folder, "trace.strata"));
     return later(code, st);
@@ -214,8 +260,8 @@ static enum gpu_outcome run_ncu(struct gpu_mode_run *m, struct ncu_part part, bo
     struct ncu_job job = {
         .program = part.program,
         .report = fs_join(c->arena, folder, "report"),
-        .skip = m->job->skip,
-        .count = m->job->count,
+        .skip = (uint64_t)m->job->skip,
+        .count = (uint64_t)m->job->count,
         .is_clock_base = false,
         .is_cache_flushed = m->job->is_cache_flushed,
         .kernels = part.regex,
@@ -328,7 +374,7 @@ static void keep_code(struct gpu_mode_run *m)
 
 static enum gpu_outcome collect(struct gpu_mode_run *m)
 {
-    switch (m->job->mode) {
+    switch ((enum gpu_profile_mode)m->job->mode) {
     case PROFILE_ANNOTATION:
         return m->job->backend == BACKEND_NCU ? by_ncu(m) : by_counters(m, gpu_metrics_quick);
     case PROFILE_EVENT:

@@ -4,7 +4,7 @@
 #ifndef STRATA_FLOW_GPU_MODES_H
 #define STRATA_FLOW_GPU_MODES_H
 
-#include "flow/gpu_fill.h"
+#include "flow/gpu_measure.h"
 #include "gpu/ncu_csv.h"
 
 struct gpu_mode_run {

@@ -1,3 +1,6 @@
+/*
+ * Guardian, device, lock and clocks around a run. See gpu_session.h.
+ */
 #include "flow/gpu_session.h"
 
 #include <stdlib.h>
@@ -127,35 +130,4 @@ void gpu_session_end(struct gpu_session *s, struct diag *d)
 void gpu_session_free(struct gpu_session *s)
 {
     clock_samples_free(&s->samples);
-}
-
-void gpu_session_write_clocks(const struct gpu_session *s, struct json_writer *j)
-{
-    static const char *const policies[] = {"none", "base", "max", "mhz"};
-    const struct clock_samples *r = &s->samples;
-    struct clock_summary sm = clock_summarise(r->sm_mhz.at, r->sm_mhz.n);
-    char reasons[NVML_REASONS];
-
-    json_write_object(j);
-    json_put_text(j, "policy", policies[s->want.clock.policy]);
-    json_put_bool(j, "locked", s->locked_mhz > 0);
-    json_put_f64(j, "target_mhz", s->locked_mhz > 0 ? s->locked_mhz : __builtin_nan(""));
-    json_put_object(j, "sm_mhz");
-    json_put_f64(j, "min", sm.min);
-    json_put_f64(j, "median", sm.median);
-    json_put_f64(j, "max", sm.max);
-    json_write_end(j);
-    json_put_f64(j, "mem_mhz", clock_summarise(r->mem_mhz.at, r->mem_mhz.n).median);
-    json_put_text(j, "event_reasons_seen", nvml_reason_names(r->reasons, reasons));
-    json_put_object(j, "temp_c");
-    json_put_f64(j, "start", r->has_temp ? r->temp_start_c : __builtin_nan(""));
-    json_put_f64(j, "end", r->has_temp ? r->temp_end_c : __builtin_nan(""));
-    json_write_end(j);
-    json_put_object(j, "power_w");
-    json_put_f64(j, "mean",
-                 r->power_n > 0 ? r->power_sum_w / (double)r->power_n : __builtin_nan(""));
-    json_put_f64(j, "limit", r->power_limit_w > 0 ? r->power_limit_w : __builtin_nan(""));
-    json_write_end(j);
-    json_put_f64(j, "samples", (double)r->sm_mhz.n);
-    json_write_end(j);
 }

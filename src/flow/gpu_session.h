@@ -10,7 +10,7 @@
 #ifndef STRATA_FLOW_GPU_SESSION_H
 #define STRATA_FLOW_GPU_SESSION_H
 
-#include "base/json_write.h"
+#include "driver/clocks.h"
 #include "driver/gpu_device.h"
 #include "driver/gpu_lock.h"
 #include "driver/workload.h"
@@ -61,8 +61,5 @@ enum gpu_outcome gpu_session_lock_clocks(struct gpu_session *s, struct arena *ar
 /* Gives clocks and lock back; harmless at any time after begin. Readings stay until free. */
 void gpu_session_end(struct gpu_session *s, struct diag *d);
 void gpu_session_free(struct gpu_session *s);
-
-/* The clock block of run.json, as one object. */
-void gpu_session_write_clocks(const struct gpu_session *s, struct json_writer *j);
 
 #endif

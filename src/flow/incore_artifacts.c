@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/char.h"
 #include "base/fs.h"
 #include "base/hash.h"
 #include "capture/cut.h"
@@ -118,10 +119,8 @@ static enum status write_file(struct job *j, const char *path,
 static bool is_folder_name(struct str name)
 {
     for (size_t i = 0; i < name.n; i++) {
-        char c = name.at[i], low = (char)(c | 0x20);
-        bool is_fine = (low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
-                       c == '-' || c == '.';
-        if (!is_fine)
+        char c = name.at[i];
+        if (!char_is_word(c) && c != '-' && c != '.')
             return false;
     }
     return name.n > 0 && name.n <= 128 && name.at[0] != '.';

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cancel.h"
+#include "base/char.h"
 #include "base/fs.h"
 #include "flow/copy_tree.h"
 #include "flow/incore_run.h"
@@ -309,7 +310,7 @@ static bool collect(struct making *m)
 
     incore_kernel_step(m->run, m->k, "collect");
     bool is_ok = step(m, argv, m->case_dir, log, job->wall_seconds, libraries);
-    if (is_ok && str_find(m->done.text, success) < m->done.text.n)
+    if (is_ok && str_contains(m->done.text, success))
         return true;
     if (m->k->row.message != NULL)
         return false;
@@ -424,8 +425,7 @@ static const char *testcase_of(struct incore_kernel *k)
     char *name = arena_cstr(&k->arena, arena_format(&k->arena, "%s_msprof", k->source->name));
 
     for (char *c = name; *c != '\0'; c++)
-        if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
-              *c == '_'))
+        if (!char_is_word(*c))
             *c = '_';
     return name;
 }

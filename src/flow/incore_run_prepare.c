@@ -30,7 +30,7 @@ static void survey_given(const struct incore_kernel *k, const struct incore_give
         snprintf(mark, sizeof(mark), "${%.*s}", STR_ARGS(name));
         for (size_t i = 0; i < n && !is_used[g]; i++)
             is_used[g] = incore_kernel_names(k, name, i);
-        is_used[g] = is_used[g] || str_find(k->text, str_of(mark)) < k->text.n;
+        is_used[g] = is_used[g] || str_contains(k->text, str_of(mark));
     }
 }
 

@@ -33,7 +33,7 @@ static void take_dims(struct incore_kernel *k, const struct incore_given *dims, 
         size_t equal = str_find_char(text, '=');
         struct str name = str_part(text, 0, equal), value = str_part(text, equal + 1, text.n);
         struct str mark = arena_format(&k->arena, "${%.*s}", STR_ARGS(name));
-        if (str_find(k->text, mark) == k->text.n)
+        if (!str_contains(k->text, mark))
             continue;
         b->params[b->n_params++] = (struct text_param){.name = name, .value = value};
         note(k, b, name, value, "");
@@ -86,7 +86,7 @@ static void take_pipes(struct incore_kernel *k, const struct pto_outcome *o)
                 arena_format(&k->arena, "%s %s", pto_core_name(u->core), pto_pipe_short(u->pipe))
                     .at,
             .cycles = u->busy,
-            .share = o->total > 0 ? (double)u->busy / (double)o->total : 0,
+            .share = num_share(u->busy, o->total),
         };
     }
 }
@@ -109,7 +109,7 @@ static void take_path(struct incore_kernel *k, const struct pto_outcome *o)
                     .at;
         }
     }
-    k->row.critical_share = o->total > 0 ? (double)most / (double)o->total : 0;
+    k->row.critical_share = num_share(most, o->total);
 }
 
 static void take_outcome(struct incore_kernel *k, const struct pto_outcome *o)
@@ -154,7 +154,7 @@ static void take_assumed(const struct incore_run *run, struct incore_kernel *k,
             continue;
         struct str one = arena_format(&k->arena, "%.*s (%s, line %u)", STR_ARGS(a->name),
                                       pto_assumed_kind(a->kind), a->line);
-        if (str_find(names, one) < names.n)
+        if (str_contains(names, one))
             continue;
         names = arena_format(&k->arena, "%.*s%s%.*s", STR_ARGS(names), names.n > 0 ? ", " : "",
                              STR_ARGS(one));

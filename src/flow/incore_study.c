@@ -392,7 +392,7 @@ static void read_beside(struct incore_study *s, struct incore_exe *exe, struct d
         return;
     for (size_t i = 0; i < list.n; i++) {
         struct str name = list.at[i].name;
-        bool is_table = str_ends(name, S(".csv")) && str_find(name, S("instr_exe")) < name.n;
+        bool is_table = str_ends(name, S(".csv")) && str_contains(name, S("instr_exe"));
         if (list.at[i].kind != FS_FILE || (!is_table && !core_summary_has_busy(name)))
             continue;
         if (mapfile_open(&map, list.at[i].path, d) == ST_OK && is_table)

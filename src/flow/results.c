@@ -1,5 +1,6 @@
 #include "flow/results.h"
 
+#include "base/char.h"
 #include "base/fs.h"
 #include "render/render.h"
 
@@ -26,8 +27,7 @@ const char *results_folder(struct arena *arena, const char *path, const char *ou
 
 static bool is_plain(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-';
+    return char_is_word(c) || c == '.' || c == '-';
 }
 
 static struct str without_slashes(struct str path)

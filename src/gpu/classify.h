@@ -18,7 +18,7 @@
 #define GPU_ISSUE_HIGH   80.0
 #define GPU_WEAK         0.75 /* of a threshold: where the weak band begins */
 
-enum gpu_bound { GPU_MEMORY, GPU_COMPUTE, GPU_LATENCY };
+enum gpu_bound { GPU_MEMORY, GPU_COMPUTE, GPU_LATENCY, GPU_BOUNDS };
 
 struct gpu_class {
     enum gpu_bound bound;

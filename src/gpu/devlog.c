@@ -24,42 +24,42 @@ static struct str duration_change(struct str change)
     return head;
 }
 
-static void row(struct gpu_text *t, const char *metric, double value, int decimals,
-                const char *unit, struct str change)
+static void row(struct text *t, const char *metric, double value, int decimals, const char *unit,
+                struct str change)
 {
     char text[64] = "--";
 
     if (isfinite(value))
         snprintf(text, sizeof(text), "%.*f%s", decimals, value, unit);
-    gpu_put(t, "| %-17s | %-7s | %-11.*s |\n", metric, text, STR_ARGS(change));
+    text_format(t, "| %-17s | %-7s | %-11.*s |\n", metric, text, STR_ARGS(change));
 }
 
-static void title(struct gpu_text *t, const struct gpu_run *run)
+static void title(struct text *t, const struct gpu_run *run)
 {
     static const char *const sizes[] = {"b", "s", "t"};
     const struct gpu_param *dtype = gpu_params_get(&run->params, "dtype");
 
-    gpu_put(t, "**Performance** (%.*s",
-            STR_ARGS(run->device.name.n > 0 ? run->device.name : S("unknown device")));
+    text_format(t, "**Performance** (%.*s",
+                STR_ARGS(run->device.name.n > 0 ? run->device.name : S("unknown device")));
     if (run->clock.is_locked)
-        gpu_put(t, ", locked clocks %.0f MHz", run->clock.mhz);
+        text_format(t, ", locked clocks %.0f MHz", run->clock.mhz);
     if (dtype != NULL)
-        gpu_put(t, ", %.*s", STR_ARGS(dtype->text));
+        text_format(t, ", %.*s", STR_ARGS(dtype->text));
     for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
         const struct gpu_param *p = gpu_params_get(&run->params, sizes[i]);
         if (p != NULL)
-            gpu_put(t, ", %s=%.*s", sizes[i], STR_ARGS(p->text));
+            text_format(t, ", %s=%.*s", sizes[i], STR_ARGS(p->text));
     }
-    gpu_put(t, "):\n\n");
+    text_format(t, "):\n\n");
 }
 
-static void table(struct gpu_text *t, const struct gpu_run *run, const struct gpu_stage *s)
+static void table(struct text *t, const struct gpu_run *run, const struct gpu_stage *s)
 {
     const double *m = s != NULL && s->main != NULL ? s->main->m : NULL;
     double tflops = s != NULL ? s->roofline.tflops : NAN, gbps = s != NULL ? s->roofline.gbps : NAN;
 
-    gpu_put(t, "| Metric            | Value   | vs Previous |\n"
-               "| ----------------- | ------- | ----------- |\n");
+    text_format(t, "| Metric            | Value   | vs Previous |\n"
+                   "| ----------------- | ------- | ----------- |\n");
     row(t, "Duration", gpu_run_duration(run) / 1e3, 2, " \xce\xbcs",
         duration_change(change_of(run, "Duration (us)")));
     row(t, "Achieved TFLOPs/s", tflops, 2, "", change_of(run, "Achieved TFLOPs/s"));
@@ -68,50 +68,50 @@ static void table(struct gpu_text *t, const struct gpu_run *run, const struct gp
     row(t, "TC Util", m != NULL ? m[GPU_M_TC_PCT] : NAN, 0, "%", S("--"));
 }
 
-static void issues(struct gpu_text *t, const struct gpu_run *run)
+static void issues(struct text *t, const struct gpu_run *run)
 {
     size_t n = 0;
 
-    gpu_put(t, "\n**Issues**:\n");
+    text_format(t, "\n**Issues**:\n");
     for (size_t i = 0; i < run->stages.n; i++)
         for (size_t k = 0; k < GPU_HEALTH_ROWS; k++) {
             const struct gpu_health_row *h = &run->stages.at[i].health[k];
             if (h->state != GPU_HEALTH_BAD)
                 continue;
-            gpu_put(t, "- %.*s: %s is %.4g%s%s (healthy %s): %s\n",
-                    STR_ARGS(run->stages.at[i].name), h->metric, h->value,
-                    h->unit[0] == 'b' ? " " : "", h->unit, h->healthy, h->if_not);
+            text_format(t, "- %.*s: %s is %.4g%s%s (healthy %s): %s\n",
+                        STR_ARGS(run->stages.at[i].name), h->metric, h->value,
+                        h->unit[0] == 'b' ? " " : "", h->unit, h->healthy, h->if_not);
             n++;
         }
     if (n == 0)
-        gpu_put(t, "- none\n");
+        text_format(t, "- none\n");
 }
 
-static void insights(struct gpu_text *t, const struct gpu_run *run)
+static void insights(struct text *t, const struct gpu_run *run)
 {
     struct str class = change_of(run, "Bottleneck");
     size_t n = 0;
 
-    gpu_put(t, "\n**Insights**:\n");
+    text_format(t, "\n**Insights**:\n");
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_stage *s = &run->stages.at[i];
         if (isfinite(s->roofline.gap)) {
-            gpu_put(t, "- %.*s: %.2f times its floor of %.2f us\n", STR_ARGS(s->name),
-                    s->roofline.gap, s->roofline.floor_ns / 1e3);
+            text_format(t, "- %.*s: %.2f times its floor of %.2f us\n", STR_ARGS(s->name),
+                        s->roofline.gap, s->roofline.floor_ns / 1e3);
             n++;
         }
         if (s->occupancy.is_known) {
-            gpu_put(t, "- %.*s: %u blocks a multiprocessor, limited by %s\n", STR_ARGS(s->name),
-                    s->occupancy.blocks_per_sm, s->occupancy.limiter);
+            text_format(t, "- %.*s: %u blocks a multiprocessor, limited by %s\n", STR_ARGS(s->name),
+                        s->occupancy.blocks_per_sm, s->occupancy.limiter);
             n++;
         }
     }
     if (!str_equal(class, S("--")) && !str_equal(class, S("same"))) {
-        gpu_put(t, "- the bottleneck changed: %.*s\n", STR_ARGS(class));
+        text_format(t, "- the bottleneck changed: %.*s\n", STR_ARGS(class));
         n++;
     }
     if (n == 0)
-        gpu_put(t, "- none\n");
+        text_format(t, "- none\n");
 }
 
 /* What people wrote below our lists, before the mark at the end of the block. */
@@ -128,23 +128,23 @@ static struct str own_text(struct str old)
     return str_part(old, at, old.n);
 }
 
-static void block(struct gpu_text *t, const struct gpu_run *run, struct str own)
+static void block(struct text *t, const struct gpu_run *run, struct str own)
 {
     bool is_mixed;
     const struct gpu_stage *s = gpu_run_main_stage(run, &is_mixed);
 
-    gpu_put(t, "<!-- strata:begin %.*s -->\n", STR_ARGS(run->version));
+    text_format(t, "<!-- strata:begin %.*s -->\n", STR_ARGS(run->version));
     title(t, run);
     table(t, run, s);
-    gpu_put(t, "\n**Bottleneck**: %s-bound\n",
-            gpu_bound_name(s != NULL ? s->class.bound : GPU_LATENCY));
+    text_format(t, "\n**Bottleneck**: %s-bound\n",
+                gpu_bound_name(s != NULL ? s->class.bound : GPU_LATENCY));
     issues(t, run);
     insights(t, run);
-    gpu_put(t, "%.*s", STR_ARGS(own));
-    gpu_put(t, "<!-- strata:end %.*s -->\n", STR_ARGS(run->version));
+    text_format(t, "%.*s", STR_ARGS(own));
+    text_format(t, "<!-- strata:end %.*s -->\n", STR_ARGS(run->version));
 }
 
-void gpu_devlog_update(struct str log, const struct gpu_run *run, struct gpu_text *out)
+void gpu_devlog_update(struct str log, const struct gpu_run *run, struct text *out)
 {
     struct arena arena;
 
@@ -155,12 +155,12 @@ void gpu_devlog_update(struct str log, const struct gpu_run *run, struct gpu_tex
     struct str tail = str_part(log, from, log.n);
     size_t to = str_find(tail, end);
     if (from < log.n && to < tail.n) {
-        gpu_put(out, "%.*s", STR_ARGS(str_part(log, 0, from)));
+        text_format(out, "%.*s", STR_ARGS(str_part(log, 0, from)));
         block(out, run, own_text(str_part(tail, 0, to)));
-        gpu_put(out, "%.*s", STR_ARGS(str_part(tail, to + end.n, tail.n)));
+        text_format(out, "%.*s", STR_ARGS(str_part(tail, to + end.n, tail.n)));
     } else {
         bool has_line = log.n == 0 || log.at[log.n - 1] == '\n';
-        gpu_put(out, "%.*s%s%s", STR_ARGS(log), has_line ? "" : "\n", log.n > 0 ? "\n" : "");
+        text_format(out, "%.*s%s%s", STR_ARGS(log), has_line ? "" : "\n", log.n > 0 ? "\n" : "");
         block(out, run, S(""));
     }
     arena_free(&arena);
@@ -169,7 +169,7 @@ void gpu_devlog_update(struct str log, const struct gpu_run *run, struct gpu_tex
 enum status gpu_devlog_write(const char *path, const struct gpu_run *run, struct diag *d)
 {
     struct mapfile map = {0};
-    struct gpu_text text = {0};
+    struct text text = {0};
     struct outfile f;
 
     if (fs_exists(path))
@@ -178,9 +178,9 @@ enum status gpu_devlog_write(const char *path, const struct gpu_run *run, struct
     mapfile_close(&map);
     enum status st = outfile_open(&f, path, d);
     if (st == ST_OK) {
-        outfile_write(&f, gpu_text_view(&text));
+        outfile_write(&f, text_view(&text));
         st = outfile_commit(&f, OUTFILE_FAST, d);
     }
-    gpu_text_free(&text);
+    text_free(&text);
     return st;
 }

@@ -7,11 +7,11 @@
 #ifndef STRATA_GPU_DEVLOG_H
 #define STRATA_GPU_DEVLOG_H
 
+#include "base/markdown.h"
 #include "gpu/run.h"
-#include "gpu/text.h"
 
 /* `log` with the block of `run` in it. */
-void gpu_devlog_update(struct str log, const struct gpu_run *run, struct gpu_text *out);
+void gpu_devlog_update(struct str log, const struct gpu_run *run, struct text *out);
 
 /* Reads, updates and writes the file; a missing one is made. */
 enum status gpu_devlog_write(const char *path, const struct gpu_run *run, struct diag *d);

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/char.h"
+
 static const struct metric {
     const char *name, *unit, *counters;
 } metrics[] = {
@@ -159,8 +161,7 @@ static bool lost_its_pair(struct str before)
     size_t at = before.n - strlen("unnamed");
     if (at == 0 || before.at[at - 1] != '<')
         return true;
-    char c = at > 1 ? before.at[at - 2] : ' ';
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return at > 1 && char_is_word(before.at[at - 2]);
 }
 
 static void step(struct nesting *n, struct str before, char c)

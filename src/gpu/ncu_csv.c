@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/char.h"
 #include "base/mangled.h"
 #include "base/num.h"
 #include "gpu/ncu_page.h"
@@ -161,7 +162,7 @@ static bool is_row(struct str header, struct str line)
         return true;
     if (!str_starts(header, S("\"")))
         return !str_starts(line, S("=="));
-    return line.at[0] >= '0' && line.at[0] <= '9' && count_commas(line) >= count_commas(header);
+    return char_is_digit(line.at[0]) && count_commas(line) >= count_commas(header);
 }
 
 /* Leaves such lines empty, so that lines keep their numbers. */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/char.h"
 #include "gpu/ncu_csv.h"
 #include "gpu/units.h"
 
@@ -107,10 +108,9 @@ static struct str without_casts(struct arena *arena, struct str name)
     for (size_t i = 0; i < name.n; i++) {
         struct str rest = str_part(name, i, name.n);
         size_t close = str_find_char(rest, ')');
-        bool is_cast =
-            rest.at[0] == '(' && n > 0 && (plain[n - 1] == '<' || plain[n - 1] == ' ') &&
-            close + 1 < rest.n &&
-            ((rest.at[close + 1] >= '0' && rest.at[close + 1] <= '9') || rest.at[close + 1] == '-');
+        bool is_cast = rest.at[0] == '(' && n > 0 && (plain[n - 1] == '<' || plain[n - 1] == ' ') &&
+                       close + 1 < rest.n &&
+                       (char_is_digit(rest.at[close + 1]) || rest.at[close + 1] == '-');
         if (is_cast)
             i += close;
         else

@@ -3,10 +3,10 @@
 #include "base/csv.h"
 #include "base/fs.h"
 #include "base/mangled.h"
+#include "base/markdown.h"
 #include "base/num.h"
 #include "gpu/ncu_csv.h"
 #include "gpu/rundir.h"
-#include "gpu/text.h"
 
 bool gpu_ptx_is_header(struct str line)
 {
@@ -26,20 +26,20 @@ struct ptx_page {
     struct gpu_import *in;
     struct csv csv;
     uint64_t line_base;
-    struct gpu_text text; /* of the module so far */
+    struct text text; /* of the module so far */
 };
 
 static void finish(struct ptx_page *p)
 {
-    struct str text = gpu_text_view(&p->text);
+    struct str text = text_view(&p->text);
 
     for (size_t i = 0; i < p->in->ptx.n && text.n > 0; i++)
         if (str_equal(p->in->ptx.at[i], text))
             text.n = 0;
     if (text.n > 0 && p->in->ptx.n < GPU_PTX_MODULES)
         vec_push(&p->in->ptx, arena_str(p->in->arena, text));
-    gpu_text_free(&p->text);
-    p->text = (struct gpu_text){0};
+    text_free(&p->text);
+    p->text = (struct text){0};
 }
 
 static void read_row(struct ptx_page *p, const char *path, struct diag *d)
@@ -51,7 +51,7 @@ static void read_row(struct ptx_page *p, const char *path, struct diag *d)
         finish(p);
     } else if (num_u64(first, &line)) {
         struct str source = csv_unquote(csv_cell(&p->csv, 1), p->in->arena);
-        gpu_put(&p->text, "%.*s\n", STR_ARGS(source));
+        text_format(&p->text, "%.*s\n", STR_ARGS(source));
         p->in->rows++;
     } else if (!str_equal(first, S("File Path")) && !str_equal(first, S("Kernel Name")) &&
                !str_equal(first, S("Function Name")) && !str_equal(first, S("Module"))) {

@@ -189,7 +189,7 @@ static const char *rule_family(struct str name)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
-        if (str_find(name, str_of(table[i].part)) < name.n)
+        if (str_contains(name, str_of(table[i].part)))
             return table[i].family;
     return NULL;
 }

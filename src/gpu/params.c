@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/char.h"
 #include "base/expr.h"
 #include "base/num.h"
 
@@ -13,15 +14,7 @@ static const char *const leading[] = {"b", "s", "t"};
 
 static bool is_identifier(struct str name)
 {
-    if (name.n == 0 || name.n > NAME_MAX_BYTES || (name.at[0] >= '0' && name.at[0] <= '9'))
-        return false;
-    for (size_t i = 0; i < name.n; i++) {
-        char c = name.at[i];
-        if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
-            c != '_')
-            return false;
-    }
-    return true;
+    return str_is_name(name) && name.n <= NAME_MAX_BYTES;
 }
 
 static const struct gpu_param *find(const struct gpu_params *params, struct str name)
@@ -158,8 +151,7 @@ struct str gpu_file_name(struct arena *arena, struct str text)
 
     for (size_t i = 0; i < text.n; i++) {
         char c = copy[i];
-        if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
-            c != '.' && c != '_' && c != '-')
+        if (!char_is_word(c) && c != '.' && c != '-')
             copy[i] = '-';
     }
     if (text.n == 0 || copy[0] == '.')

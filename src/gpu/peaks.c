@@ -1,6 +1,7 @@
+/*
+ * Roofs and bandwidth of a device. See peaks.h.
+ */
 #include "gpu/peaks.h"
-
-static const char *const source_names[] = {"none", "table", "device", "user"};
 
 static const struct {
     struct str name;
@@ -38,15 +39,9 @@ bool gpu_dtype_is_tensor(struct str dtype)
 
 const char *gpu_peak_source_name(enum gpu_peak_source source)
 {
-    return source_names[source];
-}
+    static const char *const names[] = {"none", "table", "device", "user"};
 
-enum gpu_peak_source gpu_peak_source_of(struct str name)
-{
-    for (size_t i = 0; i < ARRAY_LEN(source_names); i++)
-        if (str_equal(name, str_of(source_names[i])))
-            return (enum gpu_peak_source)i;
-    return GPU_PEAKS_NONE;
+    return names[source];
 }
 
 /* The rates of a chip that is not in the table: by its cc alone. */

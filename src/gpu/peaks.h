@@ -16,7 +16,13 @@ struct gpu_device {
     double sm_count, l2_bytes, mem_bytes, bus_bits, mem_clock_khz, sm_clock_khz;
 };
 
-enum gpu_peak_source { GPU_PEAKS_NONE, GPU_PEAKS_TABLE, GPU_PEAKS_DEVICE, GPU_PEAKS_USER };
+enum gpu_peak_source {
+    GPU_PEAKS_NONE,
+    GPU_PEAKS_TABLE,
+    GPU_PEAKS_DEVICE,
+    GPU_PEAKS_USER,
+    GPU_PEAK_SOURCES
+};
 
 struct gpu_peaks {
     enum gpu_peak_source source;  /* the best one that was used */
@@ -36,9 +42,8 @@ struct gpu_peak_override {
 struct gpu_peaks gpu_peaks_of(const struct device_table *table, const struct gpu_device *device,
                               struct gpu_peak_override user);
 
-/* "user", "device", "table" or "none", and back. */
+/* "user", "device", "table" or "none". */
 const char *gpu_peak_source_name(enum gpu_peak_source source);
-enum gpu_peak_source gpu_peak_source_of(struct str name);
 
 /* The roof that a type of numbers has; false for a type that has none. */
 bool gpu_peak_of_dtype(struct str dtype, enum peak *peak);

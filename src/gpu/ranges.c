@@ -18,7 +18,7 @@ static void take(const struct capture *cap, attr_run attributes, struct gpu_run 
                                   .number = number_of(&attr)};
         struct str stall;
         int rank, metric = gpu_metric_of_counter(value.name, &rank);
-        if (isnan(value.number) || str_find(value.name, S("__")) == value.name.n)
+        if (isnan(value.number) || !str_contains(value.name, S("__")))
             continue; /* no counter */
         vec_push(&k->values, value);
         if (metric >= 0)

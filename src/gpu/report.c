@@ -1,10 +1,14 @@
+/*
+ * The block that every report begins with. See report.h.
+ */
 #include "gpu/report.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { TOP = 3 };
 
-static void configuration(const struct gpu_run *run, struct gpu_text *t)
+static void configuration(const struct gpu_run *run, struct text *t)
 {
     static const char *const usual[] = {"b", "s", "t"};
     const struct gpu_param *dtype = gpu_params_get(&run->params, "dtype");
@@ -17,55 +21,49 @@ static void configuration(const struct gpu_run *run, struct gpu_text *t)
     for (size_t i = 0; n == 0 && i < run->params.list.n && i < ARRAY_LEN(shown) - 1; i++)
         if (&run->params.list.at[i] != dtype)
             shown[n++] = &run->params.list.at[i];
-    gpu_put(t, "### Configuration\n");
+    text_format(t, "### Configuration\n");
     for (size_t i = 0; i < n; i++)
-        gpu_put_cell(t, shown[i]->name);
-    gpu_put(t, "| dtype |\n");
+        markdown_cell(t, shown[i]->name);
+    text_format(t, "| dtype |\n");
     for (size_t i = 0; i < n; i++)
-        gpu_put(t, "|---");
-    gpu_put(t, "|-------|\n");
+        text_format(t, "|---");
+    text_format(t, "|-------|\n");
     for (size_t i = 0; i < n; i++)
-        gpu_put_cell(t, shown[i]->text);
-    gpu_put_cell(t, dtype != NULL ? dtype->text : S(GPU_DASH));
-    gpu_put(t, "|\n\n");
+        markdown_cell(t, shown[i]->text);
+    markdown_cell(t, dtype != NULL ? dtype->text : S(MARKDOWN_DASH));
+    text_format(t, "|\n\n");
 }
 
 /* "Memory (dram, weak)" */
-static void class_cell(const struct gpu_class *c, struct gpu_text *t)
+static const char *class_text(const struct gpu_class *c, char buf[64])
 {
     bool is_marked = c->is_model && strcmp(c->sub, "model") != 0;
 
-    gpu_put(t, "| %s (%s%s%s) ", gpu_bound_name(c->bound), c->sub, c->is_weak ? ", weak" : "",
-            is_marked ? ", model" : "");
+    snprintf(buf, 64, "%s (%s%s%s)", gpu_bound_name(c->bound), c->sub, c->is_weak ? ", weak" : "",
+             is_marked ? ", model" : "");
+    return buf;
 }
 
-static void stages(const struct gpu_run *run, struct gpu_text *t)
+static void stages(const struct gpu_run *run, struct text *t)
 {
-    gpu_put(t, "### Stages\n"
-               "| Stage | Duration (us) | TC%% | DRAM%% | Occ%% | Bottleneck | Key Issue |\n"
-               "|-------|---------------|-----|-------|------|------------|-----------|\n");
+    text_put(t, S("### Stages\n"
+                  "| Stage | Duration (us) | TC% | DRAM% | Occ% | Bottleneck | Key Issue |\n"
+                  "|-------|---------------|-----|-------|------|------------|-----------|\n"));
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_stage *s = &run->stages.at[i];
         const struct gpu_opportunities *o = &s->opportunities;
-        gpu_put_cell(t, s->name);
-        gpu_put(t, "| ");
-        gpu_put_number(t, s->dur_ns / 1e3, 2);
-        static const enum gpu_metric metrics[] = {GPU_M_TC_PCT, GPU_M_DRAM_PCT, GPU_M_OCC};
-        for (size_t k = 0; k < ARRAY_LEN(metrics); k++) {
-            gpu_put(t, " | ");
-            gpu_put_number(t, s->main != NULL ? s->main->m[metrics[k]] : NAN, 1);
-        }
-        gpu_put(t, " ");
-        class_cell(&s->class, t);
-        gpu_put_cell(t,
-                     o->all.n > 0 && o->all.at[0].is_ranked ? o->all.at[0].trigger : S(GPU_DASH));
-        gpu_put(t, "|\n");
+        const struct gpu_kernel none = gpu_kernel_none(), *k = s->main != NULL ? s->main : &none;
+        char class[64];
+        markdown_row(t, "s2111cs", s->name, s->dur_ns / 1e3, k->m[GPU_M_TC_PCT],
+                     k->m[GPU_M_DRAM_PCT], k->m[GPU_M_OCC], class_text(&s->class, class),
+                     o->all.n > 0 && o->all.at[0].is_ranked ? o->all.at[0].trigger
+                                                            : S(MARKDOWN_DASH));
     }
-    gpu_put(t, "\n");
+    text_char(t, '\n');
 }
 
 /* Why, in one sentence, from the rule that decided. */
-static void cause(const struct gpu_stage *s, struct gpu_text *t)
+static void cause(const struct gpu_stage *s, struct text *t)
 {
     const struct gpu_class *c = &s->class;
     struct gpu_kernel none = gpu_kernel_none();
@@ -75,83 +73,84 @@ static void cause(const struct gpu_stage *s, struct gpu_text *t)
     const char *weak = c->is_weak ? "nearest to its limit is " : "";
 
     if (c->is_model && c->bound != GPU_LATENCY)
-        gpu_put(t, "by its formulas the work does %.1f FLOP per byte against a ridge of %.1f",
-                s->roofline.ai, s->roofline.ridge);
+        text_format(t, "by its formulas the work does %.1f FLOP per byte against a ridge of %.1f",
+                    s->roofline.ai, s->roofline.ridge);
     else if (strcmp(c->sub, "balanced") == 0)
-        gpu_put(t, "device memory (%.1f%%) and the %s pipe (%.1f%%) are both at their limits",
-                k->m[GPU_M_DRAM_PCT], pipe, comp);
+        text_format(t, "device memory (%.1f%%) and the %s pipe (%.1f%%) are both at their limits",
+                    k->m[GPU_M_DRAM_PCT], pipe, comp);
     else if (strcmp(c->sub, "dram") == 0)
-        gpu_put(t, "%sdevice memory, busy %.1f%% of the time", weak, k->m[GPU_M_DRAM_PCT]);
+        text_format(t, "%sdevice memory, busy %.1f%% of the time", weak, k->m[GPU_M_DRAM_PCT]);
     else if (strcmp(c->sub, "l1") == 0 || strcmp(c->sub, "l2") == 0)
-        gpu_put(t, "%sthe %s cache, busy %.1f%% of the time", weak, c->sub[1] == '1' ? "L1" : "L2",
-                chip);
+        text_format(t, "%sthe %s cache, busy %.1f%% of the time", weak,
+                    c->sub[1] == '1' ? "L1" : "L2", chip);
     else if (strcmp(c->sub, "issue") == 0)
-        gpu_put(t, "the schedulers issue in %.1f%% of the cycles", k->m[GPU_M_ISSUE_PCT]);
+        text_format(t, "the schedulers issue in %.1f%% of the cycles", k->m[GPU_M_ISSUE_PCT]);
     else if (strcmp(c->sub, "sm") == 0)
-        gpu_put(t, "%sthe multiprocessors, busy %.1f%% of the time", weak, comp);
+        text_format(t, "%sthe multiprocessors, busy %.1f%% of the time", weak, comp);
     else if (c->bound == GPU_COMPUTE)
-        gpu_put(t, "%sthe %s pipe, busy %.1f%% of the time", weak, pipe, comp);
+        text_format(t, "%sthe %s pipe, busy %.1f%% of the time", weak, pipe, comp);
     else if (strcmp(c->sub, "underfill") == 0)
-        gpu_put(t, "the grid fills %.4g of one wave, so most multiprocessors stay idle",
-                gpu_waves(k, &s->occupancy));
+        text_format(t, "the grid fills %.4g of one wave, so most multiprocessors stay idle",
+                    gpu_waves(k, &s->occupancy));
     else if (strcmp(c->sub, "launch") == 0)
-        gpu_put(t, "the kernel lasts %.2f us, which is mostly launch", k->m[GPU_M_DUR_NS] / 1e3);
+        text_format(t, "the kernel lasts %.2f us, which is mostly launch",
+                    k->m[GPU_M_DUR_NS] / 1e3);
     else if (strcmp(c->sub, "tail") == 0)
-        gpu_put(t, "the last of %.2f waves leaves multiprocessors idle",
-                gpu_waves(k, &s->occupancy));
+        text_format(t, "the last of %.2f waves leaves multiprocessors idle",
+                    gpu_waves(k, &s->occupancy));
     else if (strcmp(c->sub, "spill") == 0)
-        gpu_put(t, "warps wait for local memory, %.0f bytes of it", 32 * gpu_local_sectors(k));
+        text_format(t, "warps wait for local memory, %.0f bytes of it", 32 * gpu_local_sectors(k));
     else if (strcmp(c->sub, "occupancy") == 0)
-        gpu_put(t, "too few warps are resident (%.1f%%) to hide latency", k->m[GPU_M_OCC]);
+        text_format(t, "too few warps are resident (%.1f%%) to hide latency", k->m[GPU_M_OCC]);
     else if (strcmp(c->sub, "unknown") == 0)
-        gpu_put(t, "nothing is near its limit, and no stall reasons were collected");
+        text_format(t, "nothing is near its limit, and no stall reasons were collected");
     else
-        gpu_put(t, "nothing is near its limit, and warps wait most for a %s", c->sub);
+        text_format(t, "nothing is near its limit, and warps wait most for a %s", c->sub);
 }
 
 /* A name inside a sentence: what ends one in it must not look like its end. */
-static void name_in_sentence(struct gpu_text *t, struct str name)
+static void name_in_sentence(struct text *t, struct str name)
 {
     for (size_t i = 0; i < name.n; i++) {
         bool is_blank = (unsigned char)name.at[i] <= ' ';
         bool is_end = i > 0 && strchr(".!?", name.at[i - 1]) != NULL;
         if (!(is_blank && is_end))
-            gpu_put_plain(t, str_part(name, i, 1));
+            markdown_line(t, str_part(name, i, 1));
     }
 }
 
-static void bottleneck(const struct gpu_run *run, struct gpu_text *t)
+static void bottleneck(const struct gpu_run *run, struct text *t)
 {
     bool is_mixed;
     const struct gpu_stage *s = gpu_run_main_stage(run, &is_mixed);
 
     if (s == NULL) {
-        gpu_put(t, "### Bottleneck: Latency-bound\nRoot cause: no kernel was measured.\n\n");
+        text_format(t, "### Bottleneck: Latency-bound\nRoot cause: no kernel was measured.\n\n");
         return;
     }
-    gpu_put(t, "### Bottleneck: %s-bound\nRoot cause: ", gpu_bound_name(s->class.bound));
+    text_format(t, "### Bottleneck: %s-bound\nRoot cause: ", gpu_bound_name(s->class.bound));
     if (run->stages.n > 1) {
-        gpu_put(t, "in ");
+        text_format(t, "in ");
         name_in_sentence(t, s->name);
-        gpu_put(t, ", %.1f%% of the time, ", 100 * s->share);
+        text_format(t, ", %.1f%% of the time, ", 100 * s->share);
     }
     cause(s, t);
-    gpu_put(t, ". ");
+    text_format(t, ". ");
     if (is_mixed) {
-        gpu_put(t, "Mixed: ");
+        text_format(t, "Mixed: ");
         for (size_t i = 0; i < run->stages.n; i++) {
-            gpu_put(t, "%s", i > 0 ? ", " : "");
+            text_format(t, "%s", i > 0 ? ", " : "");
             name_in_sentence(t, run->stages.at[i].name);
-            gpu_put(t, " %s", gpu_bound_name(run->stages.at[i].class.bound));
+            text_format(t, " %s", gpu_bound_name(run->stages.at[i].class.bound));
         }
-        gpu_put(t, " (confidence %.2f).", s->class.confidence);
+        text_format(t, " (confidence %.2f).", s->class.confidence);
     } else {
-        gpu_put(t, "Confidence %.2f%s%s%s.", s->class.confidence,
-                s->class.no_compute ? ", compute pipes not collected" : "",
-                s->class.no_chip ? ", L1/L2 not collected" : "",
-                s->class.has_locality_issue ? ", with a locality issue in L2" : "");
+        text_format(t, "Confidence %.2f%s%s%s.", s->class.confidence,
+                    s->class.no_compute ? ", compute pipes not collected" : "",
+                    s->class.no_chip ? ", L1/L2 not collected" : "",
+                    s->class.has_locality_issue ? ", with a locality issue in L2" : "");
     }
-    gpu_put(t, "\n\n");
+    text_format(t, "\n\n");
 }
 
 /* How near the main stage is to what is possible. */
@@ -169,50 +168,47 @@ static double roof_reached(const struct gpu_run *run)
                 gpu_chip_pct(s->main, &name));
 }
 
-static void opportunities(const struct gpu_run *run, struct gpu_text *t)
+static void opportunities(const struct gpu_run *run, struct text *t)
 {
     struct gpu_opportunity top[TOP];
     size_t n = gpu_run_top(run, top, TOP);
 
-    gpu_put(t, "### Top 3 Opportunities (ranked by estimated impact)\n");
+    text_format(t, "### Top 3 Opportunities (ranked by estimated impact)\n");
     for (size_t i = 0; i < n; i++) {
-        gpu_put(t, "%zu. ", i + 1);
-        gpu_put_plain(t, top[i].name);
-        gpu_put(t, " " GPU_LONG " est. %.1f%% gain " GPU_LONG " trigger: ", top[i].gain);
-        gpu_put_plain(t, top[i].trigger);
-        gpu_put(t, "\n");
+        text_format(t, "%zu. ", i + 1);
+        markdown_line(t, top[i].name);
+        text_format(t,
+                    " " MARKDOWN_LONG " est. %.1f%% gain " MARKDOWN_LONG " trigger: ", top[i].gain);
+        markdown_line(t, top[i].trigger);
+        text_format(t, "\n");
     }
     if (n == 0) {
-        gpu_put(t, "none " GPU_LONG " at ");
-        gpu_put_number(t, roof_reached(run), 1);
-        gpu_put(t, "%% of roof\n");
+        text_format(t, "none " MARKDOWN_LONG " at ");
+        markdown_number(t, roof_reached(run), 1);
+        text_format(t, "%% of roof\n");
     }
 }
 
-static void changes(const struct gpu_run *run, struct gpu_text *t)
+static void changes(const struct gpu_run *run, struct text *t)
 {
     if (run->changes.n == 0)
         return;
-    gpu_put(t, "\n### vs Baseline (if applicable)\n"
-               "| Metric | Previous | Current | Change |\n"
-               "|--------|----------|---------|--------|\n");
+    text_format(t, "\n### vs Baseline (if applicable)\n"
+                   "| Metric | Previous | Current | Change |\n"
+                   "|--------|----------|---------|--------|\n");
     for (size_t i = 0; i < run->changes.n; i++) {
         const struct gpu_change *c = &run->changes.at[i];
-        gpu_put_cell(t, c->metric);
-        gpu_put_cell(t, c->previous);
-        gpu_put_cell(t, c->current);
-        gpu_put_cell(t, c->change);
-        gpu_put(t, "|\n");
+        markdown_row(t, "ssss", c->metric, c->previous, c->current, c->change);
     }
 }
 
-void gpu_report_block(const struct gpu_run *run, struct gpu_text *t)
+void gpu_report_block(const struct gpu_run *run, struct text *t)
 {
-    gpu_put(t, "## Profile: ");
-    gpu_put_plain(t, run->kernel.n > 0 ? run->kernel : S("kernel"));
-    gpu_put(t, " ");
-    gpu_put_plain(t, run->version.n > 0 ? run->version : S("base"));
-    gpu_put(t, "\n\n");
+    text_format(t, "## Profile: ");
+    markdown_line(t, run->kernel.n > 0 ? run->kernel : S("kernel"));
+    text_format(t, " ");
+    markdown_line(t, run->version.n > 0 ? run->version : S("base"));
+    text_format(t, "\n\n");
     configuration(run, t);
     stages(run, t);
     bottleneck(run, t);
@@ -220,7 +216,7 @@ void gpu_report_block(const struct gpu_run *run, struct gpu_text *t)
     changes(run, t);
 }
 
-void gpu_report_write(const struct gpu_run *run, struct gpu_text *t)
+void gpu_report_write(const struct gpu_run *run, struct text *t)
 {
     gpu_report_block(run, t);
     gpu_report_sections(run, t);

@@ -1,6 +1,7 @@
 /*
  * The contract of the block, read back: headings, table heads, the forms of numbers.
  */
+#include "base/char.h"
 #include "gpu/report.h"
 
 struct check {
@@ -85,13 +86,12 @@ static bool is_number(struct str cell, size_t decimals)
 {
     size_t point = str_find_char(cell, '.');
 
-    if (str_equal(cell, S(GPU_DASH)))
+    if (str_equal(cell, S(MARKDOWN_DASH)))
         return true;
     if (point == cell.n || cell.n - point - 1 != decimals || point == 0)
         return false;
     for (size_t i = 0; i < cell.n; i++)
-        if (i != point && !(cell.at[i] >= '0' && cell.at[i] <= '9') &&
-            !(i == 0 && cell.at[i] == '-'))
+        if (i != point && !char_is_digit(cell.at[i]) && !(i == 0 && cell.at[i] == '-'))
             return false;
     return true;
 }
@@ -204,7 +204,7 @@ static bool check_bottleneck(struct check *c)
 /* "1. name — est. 12.3% gain — trigger: metric=value" */
 static bool is_opportunity(struct str line, char digit)
 {
-    struct str est = S(" " GPU_LONG " est. "), gain = S("% gain " GPU_LONG " trigger: ");
+    struct str est = S(" " MARKDOWN_LONG " est. "), gain = S("% gain " MARKDOWN_LONG " trigger: ");
     size_t at = str_find(line, est), end = str_find(line, gain);
 
     if (line.n < 4 || line.at[0] != digit || line.at[1] != '.' || line.at[2] != ' ')
@@ -216,7 +216,7 @@ static bool is_opportunity(struct str line, char digit)
 
 static bool check_top(struct check *c)
 {
-    struct str none = S("none " GPU_LONG " at "), roof = S("% of roof");
+    struct str none = S("none " MARKDOWN_LONG " at "), roof = S("% of roof");
     size_t n = 0;
 
     skip_blank(c);

@@ -3,91 +3,91 @@
  */
 #include "gpu/report.h"
 
-static void escape(struct gpu_text *t, struct str text)
+static void escape(struct text *t, struct str text)
 {
     for (size_t i = 0; i < text.n; i++) {
         switch (text.at[i]) {
         case '<':
-            gpu_put(t, "&lt;");
+            text_format(t, "&lt;");
             break;
         case '>':
-            gpu_put(t, "&gt;");
+            text_format(t, "&gt;");
             break;
         case '&':
-            gpu_put(t, "&amp;");
+            text_format(t, "&amp;");
             break;
         case '\\':
             if (i + 1 < text.n && text.at[i + 1] == '|')
                 break; /* the bar follows */
-            gpu_put(t, "\\");
+            text_format(t, "\\");
             break;
         default:
-            gpu_put(t, "%c", text.at[i]);
+            text_format(t, "%c", text.at[i]);
         }
     }
 }
 
-static void row(struct gpu_text *t, struct str line, const char *tag)
+static void row(struct text *t, struct str line, const char *tag)
 {
     size_t from = 1;
 
-    gpu_put(t, "<tr>");
+    text_format(t, "<tr>");
     for (size_t i = 1; i < line.n; i++)
         if (line.at[i] == '|' && line.at[i - 1] != '\\') {
-            gpu_put(t, "<%s>", tag);
+            text_format(t, "<%s>", tag);
             escape(t, str_trim(str_part(line, from, i - from)));
-            gpu_put(t, "</%s>", tag);
+            text_format(t, "</%s>", tag);
             from = i + 1;
         }
-    gpu_put(t, "</tr>\n");
+    text_format(t, "</tr>\n");
 }
 
-static void heading(struct gpu_text *t, struct str line)
+static void heading(struct text *t, struct str line)
 {
     size_t level = 0;
 
     while (level < line.n && line.at[level] == '#')
         level++;
-    gpu_put(t, "<h%zu>", level > 1 ? level - 1 : level);
+    text_format(t, "<h%zu>", level > 1 ? level - 1 : level);
     escape(t, str_trim(str_part(line, level, line.n)));
-    gpu_put(t, "</h%zu>\n", level > 1 ? level - 1 : level);
+    text_format(t, "</h%zu>\n", level > 1 ? level - 1 : level);
 }
 
-void gpu_report_html(struct str markdown, struct gpu_text *t)
+void gpu_report_html(struct str markdown, struct text *t)
 {
     struct str rest = markdown, line;
     bool in_table = false, in_list = false;
 
-    gpu_put(t,
-            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-            "<title>GPU profile</title>\n<style>body{font-family:sans-serif;margin:2em;max-width:"
-            "90em}table{border-collapse:collapse;margin:.5em 0}th,td{border:1px solid #bbb;"
-            "padding:.2em .6em;text-align:left}th{background:#eee}</style></head><body>\n");
+    text_format(
+        t, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+           "<title>GPU profile</title>\n<style>body{font-family:sans-serif;margin:2em;max-width:"
+           "90em}table{border-collapse:collapse;margin:.5em 0}th,td{border:1px solid #bbb;"
+           "padding:.2em .6em;text-align:left}th{background:#eee}</style></head><body>\n");
     while (rest.n > 0 && str_split(&rest, '\n', &line)) {
         bool is_row = line.n > 1 && line.at[0] == '|', is_item = str_starts(line, S("- "));
         if (in_table && !is_row)
-            gpu_put(t, "</table>\n");
+            text_format(t, "</table>\n");
         if (in_list && !is_item)
-            gpu_put(t, "</ul>\n");
+            text_format(t, "</ul>\n");
         if (is_row && in_table && line.at[1] == '-') {
             continue; /* the line under the head */
         } else if (is_row) {
             if (!in_table)
-                gpu_put(t, "<table>\n");
+                text_format(t, "<table>\n");
             row(t, line, in_table ? "td" : "th");
         } else if (is_item) {
-            gpu_put(t, in_list ? "<li>" : "<ul>\n<li>");
+            text_format(t, in_list ? "<li>" : "<ul>\n<li>");
             escape(t, str_part(line, 2, line.n));
-            gpu_put(t, "</li>\n");
+            text_format(t, "</li>\n");
         } else if (line.n > 0 && line.at[0] == '#') {
             heading(t, line);
         } else if (line.n > 0) {
-            gpu_put(t, "<p>");
+            text_format(t, "<p>");
             escape(t, line);
-            gpu_put(t, "</p>\n");
+            text_format(t, "</p>\n");
         }
         in_table = is_row;
         in_list = is_item;
     }
-    gpu_put(t, "%s%s</body></html>\n", in_table ? "</table>\n" : "", in_list ? "</ul>\n" : "");
+    text_format(t, "%s%s</body></html>\n", in_table ? "</table>\n" : "", in_list ? "</ul>\n" : "");
 }

@@ -2,31 +2,26 @@
  * The sections of report.md behind the block, by mode.
  */
 #include <math.h>
+#include <stdio.h>
 
 #include "gpu/report.h"
 
 enum { HOT = 10 };
 
-static void text_row(struct gpu_text *t, const char *label, struct str text)
+static void text_row(struct text *t, const char *label, struct str text)
 {
-    if (text.n == 0)
-        return;
-    gpu_put_cell(t, str_of(label));
-    gpu_put_cell(t, text);
-    gpu_put(t, "|\n");
+    if (text.n > 0)
+        markdown_row(t, "cs", label, text);
 }
 
-static void number_row(struct gpu_text *t, const char *label, double value, int decimals)
+static void number_row(struct text *t, const char *label, double value, const char *form)
 {
-    if (!(value > 0))
-        return;
-    gpu_put(t, "| %s | ", label);
-    gpu_put_number(t, value, decimals);
-    gpu_put(t, " |\n");
+    if (value > 0)
+        markdown_row(t, form, label, value);
 }
 
 /* Slowest and fastest clock during the kernels. */
-static void clock_row(const struct gpu_run *run, struct gpu_text *t)
+static void clock_row(const struct gpu_run *run, struct text *t)
 {
     double low = INFINITY, high = 0;
 
@@ -38,15 +33,15 @@ static void clock_row(const struct gpu_run *run, struct gpu_text *t)
         }
     }
     if (high > 0)
-        gpu_put(t, "| SM clock measured (MHz) | %.0f to %.0f |\n", low / 1e6, high / 1e6);
+        text_format(t, "| SM clock measured (MHz) | %.0f to %.0f |\n", low / 1e6, high / 1e6);
     if (run->clock.is_locked)
-        gpu_put(t, "| SM clock locked (MHz) | %.0f |\n", run->clock.mhz);
+        text_format(t, "| SM clock locked (MHz) | %.0f |\n", run->clock.mhz);
     else if (run->clock.policy.n > 0)
         text_row(t, "Clock policy", run->clock.policy);
 }
 
 /* The compute roof at the clock that the main kernel really had. */
-static void measured_roof(const struct gpu_run *run, struct gpu_text *t)
+static void measured_roof(const struct gpu_run *run, struct text *t)
 {
     bool is_mixed;
     const struct gpu_stage *s = gpu_run_main_stage(run, &is_mixed);
@@ -56,71 +51,40 @@ static void measured_roof(const struct gpu_run *run, struct gpu_text *t)
     double hz = s->main->m[GPU_M_SM_CLOCK_HZ];
     if (run->peaks.source != GPU_PEAKS_DEVICE || !(run->device.sm_clock_khz > 0) || !(hz > 0))
         return;
-    gpu_put(t, "| Peak %s at the measured clock (TFLOP/s) | %.1f |\n", s->peak_name,
-            s->peak_tflops * hz / (run->device.sm_clock_khz * 1e3));
+    text_format(t, "| Peak %s at the measured clock (TFLOP/s) | %.1f |\n", s->peak_name,
+                s->peak_tflops * hz / (run->device.sm_clock_khz * 1e3));
 }
 
-static void device(const struct gpu_run *run, struct gpu_text *t)
+static void device(const struct gpu_run *run, struct text *t)
 {
-    gpu_put(t, "\n## Device\n| Item | Value |\n|---|---|\n");
+    text_put(t, S("\n## Device\n"));
+    markdown_head(t, "Item|Value");
     text_row(t, "Name", run->device.name);
     text_row(t, "Compute capability", run->peaks.cc);
-    number_row(t, "Multiprocessors", run->peaks.sm_count, 0);
+    number_row(t, "Multiprocessors", run->peaks.sm_count, "c0");
     text_row(t, "Driver", run->device.driver);
     clock_row(run, t);
-    number_row(t, "L2 (bytes)", run->peaks.l2_bytes, 0);
-    number_row(t, "Peak GB/s", run->peaks.gbps, 1);
+    number_row(t, "L2 (bytes)", run->peaks.l2_bytes, "c0");
+    number_row(t, "Peak GB/s", run->peaks.gbps, "c1");
     for (size_t i = 0; i < PEAK_COUNT; i++) {
         if (!(run->peaks.tflops[i] > 0))
             continue;
-        gpu_put(t, "| Peak %s (%s) | %.1f", peak_name((enum peak)i), peak_unit((enum peak)i),
-                run->peaks.tflops[i]);
+        text_format(t, "| Peak %s (%s) | %.1f", peak_name((enum peak)i), peak_unit((enum peak)i),
+                    run->peaks.tflops[i]);
         if (run->peaks.datasheet[i] > 0 &&
             fabs(run->peaks.datasheet[i] - run->peaks.tflops[i]) >= 0.1)
-            gpu_put(t, " (datasheet %.1f)", run->peaks.datasheet[i]);
-        gpu_put(t, ", ridge %.1f FLOP/B |\n", gpu_ridge(&run->peaks, (enum peak)i));
+            text_format(t, " (datasheet %.1f)", run->peaks.datasheet[i]);
+        text_format(t, ", ridge %.1f FLOP/B |\n", gpu_ridge(&run->peaks, (enum peak)i));
     }
     measured_roof(run, t);
-    gpu_put(t, "| Peaks from | %s |\n", gpu_peak_source_name(run->peaks.source));
+    text_format(t, "| Peaks from | %s |\n", gpu_peak_source_name(run->peaks.source));
 }
 
-static void cell_g(struct gpu_text *t, double value)
-{
-    if (isfinite(value))
-        gpu_put(t, "| %.4g ", value);
-    else
-        gpu_put(t, "| " GPU_DASH " ");
-}
-
-static void cell_f(struct gpu_text *t, double value, int decimals)
-{
-    gpu_put(t, "| ");
-    gpu_put_number(t, value, decimals);
-    gpu_put(t, " ");
-}
-
-static void roofline_row(struct gpu_text *t, struct str name, double dur_ns, struct gpu_work w,
+static void roofline_row(struct text *t, struct str name, double dur_ns, struct gpu_work w,
                          const struct gpu_roofline *r)
 {
-    gpu_put_cell(t, name);
-    cell_f(t, dur_ns / 1e3, 2);
-    cell_g(t, w.flops);
-    cell_g(t, w.bytes);
-    cell_f(t, r->ai, 1);
-    cell_f(t, r->tflops, 2);
-    cell_f(t, r->gbps, 1);
-    cell_f(t, r->pct_compute, 1);
-    cell_f(t, r->pct_memory, 1);
-    cell_f(t, r->pct_roof, 1);
-    gpu_put(t, "| %s |\n", r->bound[0] != '\0' ? r->bound : GPU_DASH);
-}
-
-static void roofline_head(struct gpu_text *t)
-{
-    gpu_put(t, "\n## Roofline\n"
-               "| Stage | Duration (us) | FLOPs | Bytes | AI | Achieved TFLOPs/s | Achieved GB/s | "
-               "%% Compute peak | %% Memory peak | %% Roof | Bound |\n"
-               "|---|---|---|---|---|---|---|---|---|---|---|\n");
+    markdown_row(t, "s2gg121111c", name, dur_ns / 1e3, w.flops, w.bytes, r->ai, r->tflops, r->gbps,
+                 r->pct_compute, r->pct_memory, r->pct_roof, r->bound);
 }
 
 /* Work of all stages together, where all of it is known. */
@@ -135,9 +99,11 @@ static struct gpu_work work_of_all(const struct gpu_run *run)
     return all;
 }
 
-static void roofline(const struct gpu_run *run, struct gpu_text *t)
+static void roofline(const struct gpu_run *run, struct text *t)
 {
-    roofline_head(t);
+    text_put(t, S("\n## Roofline\n"));
+    markdown_head(t, "Stage|Duration (us)|FLOPs|Bytes|AI|Achieved TFLOPs/s|Achieved GB/s|"
+                     "% Compute peak|% Memory peak|% Roof|Bound");
     for (size_t i = 0; i < run->stages.n; i++)
         roofline_row(t, run->stages.at[i].name, run->stages.at[i].dur_ns, run->stages.at[i].work,
                      &run->stages.at[i].roofline);
@@ -150,201 +116,176 @@ static void roofline(const struct gpu_run *run, struct gpu_text *t)
     }
 }
 
-static void health(const struct gpu_run *run, struct gpu_text *t)
+static void health_row(const struct gpu_health_row *h, struct text *t)
 {
-    gpu_put(t, "\n## Kernel metrics\n");
+    struct text value = {0};
+    char state[64];
+
+    markdown_number(&value, h->value, strcmp(h->unit, "bytes") == 0 ? 0 : h->unit[0] ? 1 : 2);
+    if (isfinite(h->value) && h->unit[0] == '%')
+        text_put(&value, S(" %"));
+    snprintf(state, sizeof(state), "%s%s%s", gpu_health_name(h->state),
+             h->note[0] != '\0' ? ": " : "", h->note);
+    markdown_row(t, "cscccc", h->metric, text_view(&value), h->healthy, state, h->if_not, h->hint);
+    text_free(&value);
+}
+
+static void health(const struct gpu_run *run, struct text *t)
+{
+    text_format(t, "\n## Kernel metrics\n");
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_stage *s = &run->stages.at[i];
-        gpu_put(t, "\n### ");
-        gpu_put_plain(t, s->name);
-        gpu_put(t, "\n");
+        text_format(t, "\n### ");
+        markdown_line(t, s->name);
+        text_format(t, "\n");
         if (s->main != NULL) {
-            gpu_put(t, "`");
-            gpu_put_plain(t, s->main->name);
-            gpu_put(t, "`, %zu launches", s->kernels.n);
+            text_format(t, "`");
+            markdown_line(t, s->main->name);
+            text_format(t, "`, %zu launches", s->kernels.n);
         }
         if (!isnan(s->event_ns))
-            gpu_put(t, ", %.2f us without counters", s->event_ns / 1e3);
-        gpu_put(t, "\n\n| Metric | Value | Healthy | State | If not | Hint |\n"
-                   "|---|---|---|---|---|---|\n");
-        for (size_t k = 0; k < GPU_HEALTH_ROWS; k++) {
-            const struct gpu_health_row *h = &s->health[k];
-            gpu_put(t, "| %s | ", h->metric);
-            gpu_put_number(t, h->value, strcmp(h->unit, "bytes") == 0 ? 0 : h->unit[0] ? 1 : 2);
-            gpu_put(t, "%s | %s | %s%s%s | %s | %s |\n",
-                    isfinite(h->value) && h->unit[0] == '%' ? " %" : "", h->healthy,
-                    gpu_health_name(h->state), h->note[0] != '\0' ? ": " : "", h->note, h->if_not,
-                    h->hint);
-        }
+            text_format(t, ", %.2f us without counters", s->event_ns / 1e3);
+        text_put(t, S("\n\n"));
+        markdown_head(t, "Metric|Value|Healthy|State|If not|Hint");
+        for (size_t k = 0; k < GPU_HEALTH_ROWS; k++)
+            health_row(&s->health[k], t);
     }
 }
 
-static void dims_cell(struct gpu_text *t, const uint32_t dims[3])
+static struct str dims_of(const uint32_t dims[3], char buf[40])
 {
-    if (dims[0] == 0)
-        gpu_put(t, "| " GPU_DASH " ");
-    else
-        gpu_put(t, "| %ux%ux%u ", dims[0], dims[1], dims[2]);
+    int n = snprintf(buf, 40, "%ux%ux%u", dims[0], dims[1], dims[2]);
+
+    return dims[0] == 0 ? S(MARKDOWN_DASH) : (struct str){buf, (size_t)n};
 }
 
-static void tiling(const struct gpu_run *run, struct gpu_text *t)
+static void tiling(const struct gpu_run *run, struct text *t)
 {
-    gpu_put(t, "\n## Tiling\n| Stage | Grid | Block | Cluster | Registers | Static smem | "
-               "Dynamic smem | Local B/thread | Blocks/SM | Limiter | Theoretical occ%% | Waves "
-               "|\n|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+    char grid[40], block[40], cluster[40];
+
+    text_put(t, S("\n## Tiling\n"));
+    markdown_head(t, "Stage|Grid|Block|Cluster|Registers|Static smem|Dynamic smem|Local B/thread|"
+                     "Blocks/SM|Limiter|Theoretical occ%|Waves");
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_stage *s = &run->stages.at[i];
         const struct gpu_kernel *k = s->main;
+        const struct gpu_occupancy *o = &s->occupancy;
         if (k == NULL)
             continue;
-        double theory =
-            isnan(s->occupancy.theory_pct) ? k->m[GPU_M_OCC_THEORY] : s->occupancy.theory_pct;
-        gpu_put_cell(t, s->name);
-        dims_cell(t, k->grid);
-        dims_cell(t, k->block);
-        dims_cell(t, k->cluster);
-        cell_f(t, k->m[GPU_M_REGS], 0);
-        cell_f(t, k->m[GPU_M_SMEM_STATIC], 0);
-        cell_f(t, k->m[GPU_M_SMEM_DYNAMIC], 0);
-        cell_f(t, k->m[GPU_M_LOCAL_PER_THREAD], 0);
-        cell_f(t, s->occupancy.is_known ? s->occupancy.blocks_per_sm : NAN, 0);
-        gpu_put(t, "| %s ", s->occupancy.limiter[0] != '\0' ? s->occupancy.limiter : GPU_DASH);
-        cell_f(t, theory, 1);
-        cell_g(t, gpu_waves(k, &s->occupancy));
-        gpu_put(t, "|\n");
+        markdown_row(t, "ssss00000c1g", s->name, dims_of(k->grid, grid), dims_of(k->block, block),
+                     dims_of(k->cluster, cluster), k->m[GPU_M_REGS], k->m[GPU_M_SMEM_STATIC],
+                     k->m[GPU_M_SMEM_DYNAMIC], k->m[GPU_M_LOCAL_PER_THREAD],
+                     o->is_known ? o->blocks_per_sm : NAN, o->limiter,
+                     isnan(o->theory_pct) ? k->m[GPU_M_OCC_THEORY] : o->theory_pct,
+                     gpu_waves(k, o));
     }
 }
 
-static void comparison(const struct gpu_run *run, struct gpu_text *t)
+static void comparison(const struct gpu_run *run, struct text *t)
 {
-    gpu_put(t, "\n## Comparison\n| Stage | Duration (us) | Share %% | Launches | Bottleneck | Gap "
-               "to floor |\n|---|---|---|---|---|---|\n");
+    text_put(t, S("\n## Comparison\n"));
+    markdown_head(t, "Stage|Duration (us)|Share %|Launches|Bottleneck|Gap to floor");
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_stage *s = &run->stages.at[i];
-        gpu_put_cell(t, s->name);
-        cell_f(t, s->dur_ns / 1e3, 2);
-        cell_f(t, 100 * s->share, 1);
-        gpu_put(t, "| %zu | %s-bound ", s->kernels.n, gpu_bound_name(s->class.bound));
-        cell_f(t, s->roofline.gap, 2);
-        gpu_put(t, "|\n");
+        char class[32];
+        snprintf(class, sizeof(class), "%s-bound", gpu_bound_name(s->class.bound));
+        markdown_row(t, "s21zc2", s->name, s->dur_ns / 1e3, 100 * s->share, s->kernels.n, class,
+                     s->roofline.gap);
     }
 }
 
-static void timing(const struct gpu_run *run, struct gpu_text *t)
+static void timing(const struct gpu_run *run, struct text *t)
 {
     double *copy = mem_grow(NULL, sizeof(*copy), run->timings.n + 1);
+    struct text interval = {0};
 
     if (run->timings.n > 0)
         memcpy(copy, run->timings.at, run->timings.n * sizeof(*copy));
     struct gpu_timing x = gpu_timing_of(copy, run->timings.n);
     mem_free(copy);
-    gpu_put(t, "\n## Timing\n| Runs | Median (us) | p10 (us) | p90 (us) | Min (us) | cv | 95%% "
-               "interval (us) | Host per iteration (us) |\n|---|---|---|---|---|---|---|---|\n");
-    gpu_put(t, "| %zu ", x.n);
-    cell_f(t, x.median / 1e3, 2);
-    cell_f(t, x.p10 / 1e3, 2);
-    cell_f(t, x.p90 / 1e3, 2);
-    cell_f(t, x.min / 1e3, 2);
-    cell_f(t, x.cv, 4);
-    gpu_put(t, "| ");
-    gpu_put_number(t, x.low / 1e3, 2);
-    gpu_put(t, " to ");
-    gpu_put_number(t, x.high / 1e3, 2);
-    gpu_put(t, " ");
-    cell_f(t, run->host_ns / 1e3, 2);
-    gpu_put(t, "|\n");
+    markdown_number(&interval, x.low / 1e3, 2);
+    text_put(&interval, S(" to "));
+    markdown_number(&interval, x.high / 1e3, 2);
+    text_put(t, S("\n## Timing\n"));
+    markdown_head(t, "Runs|Median (us)|p10 (us)|p90 (us)|Min (us)|cv|95% interval (us)|"
+                     "Host per iteration (us)");
+    markdown_row(t, "z22224s2", x.n, x.median / 1e3, x.p10 / 1e3, x.p90 / 1e3, x.min / 1e3, x.cv,
+                 text_view(&interval), run->host_ns / 1e3);
+    text_free(&interval);
 }
 
-static void diagnosis(const struct gpu_run *run, struct gpu_text *t)
+static void diagnosis(const struct gpu_run *run, struct text *t)
 {
-    gpu_put(
-        t,
-        "\n## Diagnosis\n| Stage | Class | Confidence | Compute%% | DRAM%% | L1%% | L2%% | "
-        "Occ%% | Waves | Limiter | Top stall |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+    text_put(t, S("\n## Diagnosis\n"));
+    markdown_head(t, "Stage|Class|Confidence|Compute%|DRAM%|L1%|L2%|Occ%|Waves|Limiter|Top stall");
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_stage *s = &run->stages.at[i];
+        const struct gpu_kernel *k = s->main;
+        struct str reason = S(MARKDOWN_DASH);
         const char *pipe;
-        struct str reason = S(GPU_DASH);
+        char class[64];
         double share;
-        if (s->main == NULL)
+        if (k == NULL)
             continue;
-        gpu_kernel_top_stall(s->main, &reason, &share);
-        gpu_put_cell(t, s->name);
-        gpu_put(t, "| %s-bound / %s%s ", gpu_bound_name(s->class.bound), s->class.sub,
-                s->class.is_weak ? " (weak)" : "");
-        cell_f(t, s->class.confidence, 2);
-        cell_f(t, gpu_compute_pct(s->main, &pipe), 1);
-        cell_f(t, s->main->m[GPU_M_DRAM_PCT], 1);
-        cell_f(t, gpu_l1_pct(s->main), 1);
-        cell_f(t, gpu_l2_pct(s->main), 1);
-        cell_f(t, s->main->m[GPU_M_OCC], 1);
-        cell_g(t, gpu_waves(s->main, &s->occupancy));
-        gpu_put(t, "| %s ", s->occupancy.limiter[0] != '\0' ? s->occupancy.limiter : GPU_DASH);
-        gpu_put_cell(t, reason);
-        gpu_put(t, "|\n");
+        gpu_kernel_top_stall(k, &reason, &share);
+        snprintf(class, sizeof(class), "%s-bound / %s%s", gpu_bound_name(s->class.bound),
+                 s->class.sub, s->class.is_weak ? " (weak)" : "");
+        markdown_row(t, "sc211111gcs", s->name, class, s->class.confidence,
+                     gpu_compute_pct(k, &pipe), k->m[GPU_M_DRAM_PCT], gpu_l1_pct(k), gpu_l2_pct(k),
+                     k->m[GPU_M_OCC], gpu_waves(k, &s->occupancy), s->occupancy.limiter, reason);
     }
 }
 
 /* Everything found, ranked or not: the block shows three. */
-static void recommendations(const struct gpu_run *run, struct gpu_text *t)
+static void recommendations(const struct gpu_run *run, struct text *t)
 {
-    gpu_put(t, "\n## Recommendations\n| Stage | Id | Name | Est. gain %% | Trigger | Ranked "
-               "|\n|---|---|---|---|---|---|\n");
+    text_put(t, S("\n## Recommendations\n"));
+    markdown_head(t, "Stage|Id|Name|Est. gain %|Trigger|Ranked");
     for (size_t i = 0; i < run->stages.n; i++)
         for (size_t k = 0; k < run->stages.at[i].opportunities.all.n; k++) {
             const struct gpu_opportunity *o = &run->stages.at[i].opportunities.all.at[k];
-            gpu_put_cell(t, run->stages.at[i].name);
-            gpu_put(t, "| O%d ", o->id);
-            gpu_put_cell(t, o->name);
-            gpu_put(t, "| %.1f ", o->gain);
-            gpu_put_cell(t, o->trigger);
-            gpu_put(t, "| %s |\n", o->is_ranked ? "yes" : "no");
+            char id[16];
+            snprintf(id, sizeof(id), "O%d", o->id);
+            markdown_row(t, "scs1sc", run->stages.at[i].name, id, o->name, o->gain, o->trigger,
+                         o->is_ranked ? "yes" : "no");
         }
 }
 
-static void hot(const struct gpu_run *run, struct gpu_text *t, const char *heading, bool is_lines)
+static void hot(const struct gpu_run *run, struct text *t, const char *heading, bool is_lines)
 {
-    gpu_put(t,
-            "\n## %s\n| Stage | Place | Samples %% | Samples | Instructions | Stall | Text "
-            "|\n|---|---|---|---|---|---|---|\n",
-            heading);
+    text_format(t, "\n## %s\n", heading);
+    markdown_head(t, "Stage|Place|Samples %|Samples|Instructions|Stall|Text");
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_kernel *k = run->stages.at[i].main;
         size_t n = k == NULL ? 0 : is_lines ? k->hot_lines.n : k->hot_instructions.n;
         for (size_t j = 0; j < n && j < HOT; j++) {
             const struct gpu_hot *h = is_lines ? &k->hot_lines.at[j] : &k->hot_instructions.at[j];
-            gpu_put_cell(t, run->stages.at[i].name);
-            gpu_put_cell(t, h->place);
-            cell_f(t, h->share, 1);
-            cell_f(t, h->samples, 0);
-            cell_f(t, h->inst, 0);
-            gpu_put_cell(t, h->stall);
-            gpu_put_cell(t, str_part(h->text, 0, 120));
-            gpu_put(t, "|\n");
+            markdown_row(t, "ss100ss", run->stages.at[i].name, h->place, h->share, h->samples,
+                         h->inst, h->stall, str_part(h->text, 0, 120));
         }
     }
 }
 
-static void notes(const struct gpu_run *run, struct gpu_text *t)
+static void notes(const struct gpu_run *run, struct text *t)
 {
-    gpu_put(t, "\n## Notes\n");
+    text_format(t, "\n## Notes\n");
     for (size_t i = 0; i < run->notes.n; i++) {
-        gpu_put(t, "- ");
-        gpu_put_plain(t, run->notes.at[i]);
-        gpu_put(t, "\n");
+        text_format(t, "- ");
+        markdown_line(t, run->notes.at[i]);
+        text_format(t, "\n");
     }
     if (run->notes.n == 0)
-        gpu_put(t, "- none\n");
+        text_format(t, "- none\n");
 }
 
-static void sections(const struct gpu_run *run, struct gpu_text *t)
+static void sections(const struct gpu_run *run, struct text *t)
 {
     for (size_t i = 0; i < run->sections.n; i++)
-        gpu_put(t, "\n## %.*s\n%.*s", STR_ARGS(run->sections.at[i].heading),
-                STR_ARGS(run->sections.at[i].body));
+        text_format(t, "\n## %.*s\n%.*s", STR_ARGS(run->sections.at[i].heading),
+                    STR_ARGS(run->sections.at[i].body));
 }
 
-void gpu_report_sections(const struct gpu_run *run, struct gpu_text *t)
+void gpu_report_sections(const struct gpu_run *run, struct text *t)
 {
     device(run, t);
     if (str_equal(run->mode, S("event"))) {
@@ -368,29 +309,30 @@ void gpu_report_sections(const struct gpu_run *run, struct gpu_text *t)
     notes(run, t);
 }
 
-void gpu_report_verbose(const struct gpu_run *run, struct gpu_text *t)
+void gpu_report_verbose(const struct gpu_run *run, struct text *t)
 {
     for (size_t i = 0; i < run->kernels.n; i++) {
         const struct gpu_kernel *k = &run->kernels.at[i];
         struct str section = {NULL, 0};
-        gpu_put(t, "%s## ", i > 0 ? "\n" : "");
-        gpu_put_plain(t, k->name);
-        gpu_put(t, "\n");
+        text_format(t, "%s## ", i > 0 ? "\n" : "");
+        markdown_line(t, k->name);
+        text_format(t, "\n");
         for (size_t j = 0; j < k->values.n; j++) {
             const struct gpu_value *v = &k->values.at[j];
             if (section.at == NULL || !str_equal(section, v->section)) {
                 section = v->section.at != NULL ? v->section : S("");
-                gpu_put(t, "\n### ");
-                gpu_put_plain(t, section.n > 0 ? section : S("Metrics"));
-                gpu_put(t, "\n| Metric | Unit | Value |\n|---|---|---|\n");
+                text_format(t, "\n### ");
+                markdown_line(t, section.n > 0 ? section : S("Metrics"));
+                text_char(t, '\n');
+                markdown_head(t, "Metric|Unit|Value");
             }
-            gpu_put_cell(t, v->name);
-            gpu_put_cell(t, v->unit);
-            isnan(v->number) ? gpu_put_cell(t, v->text) : gpu_put(t, "| %.10g ", v->number);
-            gpu_put(t, "|\n");
+            markdown_cell(t, v->name);
+            markdown_cell(t, v->unit);
+            isnan(v->number) ? markdown_cell(t, v->text) : text_format(t, "| %.10g ", v->number);
+            text_format(t, "|\n");
         }
         for (size_t j = 0; j < k->rules.n; j++)
-            gpu_put(t, "\n- %.*s %.*s: %.*s\n", STR_ARGS(k->rules.at[j].type),
-                    STR_ARGS(k->rules.at[j].name), STR_ARGS(k->rules.at[j].text));
+            text_format(t, "\n- %.*s %.*s: %.*s\n", STR_ARGS(k->rules.at[j].type),
+                        STR_ARGS(k->rules.at[j].name), STR_ARGS(k->rules.at[j].text));
     }
 }

@@ -102,24 +102,24 @@ TEST(every_report_keeps_the_contract)
     static const char *const modes[] = {"annotation", "event", "ncu", "nsys"};
 
     for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
-        struct gpu_text t = {0};
+        struct text t = {0};
         struct gpu_run run, before;
         make(&run, 1);
         make(&before, 2);
         run.mode = str_of(modes[i]);
         gpu_compare(&before, &run);
         gpu_report_write(&run, &t);
-        check(gpu_text_view(&t), NULL);
-        gpu_text_free(&t);
+        check(text_view(&t), NULL);
+        text_free(&t);
         gpu_run_free(&run);
         gpu_run_free(&before);
     }
-    struct gpu_text t = {0};
+    struct text t = {0};
     struct gpu_run empty;
     gpu_run_init(&empty);
     gpu_report_write(&empty, &t);
-    check(gpu_text_view(&t), NULL);
-    gpu_text_free(&t);
+    check(text_view(&t), NULL);
+    text_free(&t);
     gpu_run_free(&empty);
 }
 
@@ -176,35 +176,35 @@ TEST(half_the_time_is_twice_as_fast)
 
 TEST(a_log_keeps_what_people_wrote)
 {
-    struct gpu_text once = {0}, twice = {0};
+    struct text once = {0}, twice = {0};
     struct gpu_run run;
 
     make(&run, 1);
     gpu_devlog_update(S("# Log\nmy words\n"), &run, &once);
-    struct str text = gpu_text_view(&once);
+    struct str text = text_view(&once);
     assert_true(str_starts(text, S("# Log\nmy words\n\n<!-- strata:begin v1 -->\n")));
-    assert_true(str_find(text, S("**Bottleneck**: Memory-bound")) < text.n);
-    assert_true(str_find(text, S("locked clocks")) == text.n);
+    assert_true(str_contains(text, S("**Bottleneck**: Memory-bound")));
+    assert_true(!str_contains(text, S("locked clocks")));
     gpu_devlog_update(text, &run, &twice);
-    assert_int_equal(gpu_text_view(&twice).n, text.n);
-    assert_memory_equal(gpu_text_view(&twice).at, text.at, text.n);
-    gpu_text_free(&once);
-    gpu_text_free(&twice);
+    assert_int_equal(text_view(&twice).n, text.n);
+    assert_memory_equal(text_view(&twice).at, text.at, text.n);
+    text_free(&once);
+    text_free(&twice);
     /* Also what stands inside the marks, below our lists. */
     gpu_devlog_update(S("<!-- strata:begin v1 -->\n**Insights**:\n- old\n\nI tried tiles.\n"
                         "<!-- strata:end v1 -->\nbelow\n"),
                       &run, &once);
-    text = gpu_text_view(&once);
+    text = text_view(&once);
     assert_true(str_ends(text, S("\n\nI tried tiles.\n<!-- strata:end v1 -->\nbelow\n")));
-    assert_true(str_find(text, S("- old")) == text.n);
-    gpu_text_free(&once);
+    assert_true(!str_contains(text, S("- old")));
+    text_free(&once);
     gpu_run_free(&run);
 }
 
 TEST(odd_names_keep_the_contract)
 {
     static const char *const names[] = {"a\nb? c! d. e(int)", "x | y\x1b[1m", "   ", "e. f. g. h"};
-    struct gpu_text t = {0};
+    struct text t = {0};
     struct gpu_run run;
     struct diag d;
 
@@ -216,23 +216,23 @@ TEST(odd_names_keep_the_contract)
     assert_int_equal(gpu_run_stages(&run, NULL, (struct gpu_work_option){0}, &d), ST_OK);
     gpu_run_judge(&run);
     gpu_report_write(&run, &t);
-    check(gpu_text_view(&t), NULL);
-    gpu_text_free(&t);
+    check(text_view(&t), NULL);
+    text_free(&t);
     gpu_run_free(&run);
     diag_fini(&d);
 }
 
 TEST(markup_in_names_stays_text)
 {
-    struct gpu_text t = {0};
+    struct text t = {0};
 
     gpu_report_html(S("## a<b>\n| x \\| y | z |\n|---|---|\n| 1 | 2 |\n- one\n"), &t);
-    struct str text = gpu_text_view(&t);
-    assert_true(str_find(text, S("a&lt;b&gt;")) < text.n);
-    assert_true(str_find(text, S("<th>x | y</th><th>z</th>")) < text.n);
-    assert_true(str_find(text, S("<td>2</td>")) < text.n);
-    assert_true(str_find(text, S("<li>one</li>\n</ul>")) < text.n);
-    gpu_text_free(&t);
+    struct str text = text_view(&t);
+    assert_true(str_contains(text, S("a&lt;b&gt;")));
+    assert_true(str_contains(text, S("<th>x | y</th><th>z</th>")));
+    assert_true(str_contains(text, S("<td>2</td>")));
+    assert_true(str_contains(text, S("<li>one</li>\n</ul>")));
+    text_free(&t);
 }
 
 TEST_MAIN("gpu/report", T(stages_follow_names_and_shares_follow_time), T(a_family_is_listed_once),

@@ -1,36 +1,17 @@
+/*
+ * Floors, roofs and timings. See roofline.h.
+ */
 #include "gpu/roofline.h"
 
 #include <math.h>
 
 #include "base/ranked.h"
 
-static const char *const work_sources[] = {"none", "formula", "counter"};
-
 const char *gpu_work_source_name(enum gpu_work_source source)
 {
-    return work_sources[source];
-}
+    static const char *const names[] = {"none", "formula", "counter"};
 
-enum gpu_work_source gpu_work_source_of(struct str name)
-{
-    for (size_t i = 0; i < ARRAY_LEN(work_sources); i++)
-        if (str_equal(name, str_of(work_sources[i])))
-            return (enum gpu_work_source)i;
-    return GPU_WORK_NONE;
-}
-
-static double middle(const double *sorted, size_t n)
-{
-    return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
-}
-
-/* Nearest rank. */
-static double quantile(const double *sorted, size_t n, double q)
-{
-    double rank = ceil(q * (double)n);
-    size_t at = rank < 1 ? 1 : (size_t)rank;
-
-    return sorted[(at > n ? n : at) - 1];
+    return names[source];
 }
 
 struct gpu_timing gpu_timing_of(double *ns, size_t n)
@@ -47,9 +28,9 @@ struct gpu_timing gpu_timing_of(double *ns, size_t n)
     if (n == 0)
         return t;
     ranked_sort(ns, n);
-    t.median = middle(ns, n);
-    t.p10 = quantile(ns, n, 0.1);
-    t.p90 = quantile(ns, n, 0.9);
+    t.median = ranked_middle(ns, n);
+    t.p10 = ranked_nearest(ns, n, 0.1);
+    t.p90 = ranked_nearest(ns, n, 0.9);
     t.min = ns[0];
     double half = (double)n / 2, reach = 0.98 * sqrt((double)n);
     double low = fmax(1, floor(half - reach)), high = fmin((double)n, ceil(half + 1 + reach));
@@ -59,7 +40,7 @@ struct gpu_timing gpu_timing_of(double *ns, size_t n)
     for (size_t i = 0; i < n; i++)
         away[i] = fabs(ns[i] - t.median);
     ranked_sort(away, n);
-    t.cv = t.median > 0 ? 1.4826 * middle(away, n) / t.median : NAN;
+    t.cv = t.median > 0 ? 1.4826 * ranked_middle(away, n) / t.median : NAN;
     mem_free(away);
     return t;
 }

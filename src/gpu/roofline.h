@@ -20,9 +20,8 @@ struct gpu_timing {
 /* Sorts `ns`. */
 struct gpu_timing gpu_timing_of(double *ns, size_t n);
 
-enum gpu_work_source { GPU_WORK_NONE, GPU_WORK_FORMULA, GPU_WORK_COUNTER };
+enum gpu_work_source { GPU_WORK_NONE, GPU_WORK_FORMULA, GPU_WORK_COUNTER, GPU_WORK_SOURCES };
 const char *gpu_work_source_name(enum gpu_work_source source);
-enum gpu_work_source gpu_work_source_of(struct str name);
 
 /* What has to be done; NAN where not known. */
 struct gpu_work {

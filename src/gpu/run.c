@@ -1,3 +1,6 @@
+/*
+ * What a run is judged by: times, shares, rules. See run.h.
+ */
 #include "gpu/run.h"
 
 #include <math.h>
@@ -48,39 +51,39 @@ void gpu_run_note(struct gpu_run *run, const char *format, ...)
 
 bool gpu_run_info(struct gpu_run *run, const char *key, const char *json)
 {
-    struct gpu_node *node;
-    struct diag d;
+    struct tree_error error;
+    const struct tree *node = tree_read_json(&run->arena, str_of(json), &error);
 
-    diag_init(&d);
-    enum status st = gpu_tree_read(&run->arena, key, str_of(json), &node, &d);
-    diag_fini(&d);
-    if (st == ST_OK)
+    if (node != NULL)
         vec_push(&run->info, ((struct gpu_info){arena_str(&run->arena, str_of(key)), node}));
-    return st == ST_OK;
+    return node != NULL;
+}
+
+static void put_text(struct gpu_run *run, struct tree *node, struct str text)
+{
+    node->kind = TREE_TEXT;
+    node->text = arena_str(&run->arena, text);
 }
 
 void gpu_run_info_text(struct gpu_run *run, const char *key, struct str text)
 {
-    struct gpu_node *node = ARENA_NEW(&run->arena, struct gpu_node);
-
-    node->kind = JSON_STRING;
-    node->text = arena_str(&run->arena, text);
     for (size_t i = 0; i < run->info.n; i++)
         if (str_equal(run->info.at[i].key, str_of(key))) {
-            struct gpu_node *list = ARENA_NEW(&run->arena, struct gpu_node);
-            struct gpu_node **tail = &list->first;
-            const struct gpu_node *old = run->info.at[i].value;
-            list->kind = JSON_ARRAY;
-            for (const struct gpu_node *m = old->kind == JSON_ARRAY ? old->first : old; m != NULL;
+            struct tree *list = ARENA_NEW(&run->arena, struct tree);
+            const struct tree *old = run->info.at[i].value;
+            list->kind = TREE_LIST;
+            for (const struct tree *m = old->kind == TREE_LIST ? old->first : old; m != NULL;
                  m = m->next) {
-                *tail = ARENA_NEW(&run->arena, struct gpu_node);
-                **tail = *m;
-                tail = &(*tail)->next;
+                struct tree *copy = tree_add(&run->arena, list);
+                *copy = *m;
+                copy->next = NULL;
             }
-            *tail = node;
+            put_text(run, tree_add(&run->arena, list), text);
             run->info.at[i].value = list;
             return;
         }
+    struct tree *node = ARENA_NEW(&run->arena, struct tree);
+    put_text(run, node, text);
     vec_push(&run->info, ((struct gpu_info){arena_str(&run->arena, str_of(key)), node}));
 }
 
@@ -282,14 +285,45 @@ static double weight(const struct gpu_run *run, const struct gpu_stage *s)
     return ns > 0 ? ns : 0;
 }
 
-/* Whether an earlier stage opened this stage's group. */
-static bool is_follower(const struct gpu_run *run, size_t i)
+bool gpu_stage_has(const struct gpu_run *run, const struct gpu_stage *s, struct str name)
 {
-    for (size_t k = 0; k < i; k++)
-        if (run->stages.at[i].group.n > 0 &&
-            str_equal(run->stages.at[i].group, run->stages.at[k].group))
+    for (size_t i = 0; i < s->kernels.n; i++)
+        if (s->kernels.at[i] < run->kernels.n &&
+            str_equal(run->kernels.at[s->kernels.at[i]].name, name))
             return true;
     return false;
+}
+
+bool gpu_run_opens_group(const struct gpu_run *run, size_t stage)
+{
+    struct str group = run->stages.at[stage].group;
+
+    for (size_t k = 0; k < stage; k++)
+        if (str_equal(group, run->stages.at[k].group))
+            return false;
+    return group.n > 0;
+}
+
+void gpu_run_extra(struct gpu_run *run, struct gpu_opportunity o)
+{
+    o.gain = fmin(95, fmax(0, o.gain));
+    o.confidence = 0.6;
+    o.is_ranked = true;
+    vec_push(&run->extra, o);
+}
+
+void gpu_run_overlap(struct gpu_run *run, struct str group, double e, size_t members, double gain)
+{
+    gpu_run_note(run, "group %.*s: efficiency of overlap E = %.3f over %zu stages", STR_ARGS(group),
+                 e, members);
+    if (e < 0.8 && gain > 0)
+        gpu_run_extra(
+            run, (struct gpu_opportunity){
+                     .id = 13,
+                     .family = "overlap",
+                     .name = S("overlap independent stages"),
+                     .trigger = arena_format(&run->arena, "E=%.2f of %.*s", e, STR_ARGS(group)),
+                     .gain = gain});
 }
 
 static double sum_of(const struct gpu_run *run, bool by_weight)
@@ -298,7 +332,7 @@ static double sum_of(const struct gpu_run *run, bool by_weight)
 
     for (size_t i = 0; i < run->stages.n; i++) {
         double longest = 0;
-        if (is_follower(run, i))
+        if (run->stages.at[i].group.n > 0 && !gpu_run_opens_group(run, i))
             continue;
         for (size_t k = i; k < run->stages.n; k++) {
             const struct gpu_stage *s = &run->stages.at[k];

@@ -20,9 +20,9 @@ struct gpu_stage {
     struct str name, select, dtype;
     struct str group; /* of stages that run at the same time; empty: alone */
     struct gpu_work work;
-    double event_ns;               /* without counters around it; NAN: not taken */
-    const struct gpu_node *tiling; /* as the plan gives it; NULL: none */
-    struct str autotuning;         /* path of a search history; empty: none */
+    double event_ns;           /* without counters around it; NAN: not taken */
+    const struct tree *tiling; /* as the plan gives it; NULL: none */
+    struct str autotuning;     /* path of a search history; empty: none */
     struct gpu_words compiled;
     VEC_OF(size_t) kernels; /* launches that belong here */
 
@@ -59,7 +59,7 @@ struct gpu_clock {
 /* A member of run.json that only its reader understands. */
 struct gpu_info {
     struct str key;
-    const struct gpu_node *value;
+    const struct tree *value;
 };
 
 struct gpu_run {
@@ -112,6 +112,19 @@ const struct gpu_stage *gpu_run_main_stage(const struct gpu_run *run, bool *is_m
 /* The ranked opportunities of all stages, best first, one of each family; at most `most`. Returns
  * how many. */
 size_t gpu_run_top(const struct gpu_run *run, struct gpu_opportunity *out, size_t most);
+
+/* Whether a kernel of that name is one of the stage's. */
+bool gpu_stage_has(const struct gpu_run *run, const struct gpu_stage *s, struct str name);
+
+/* Whether the stage is the first of a group of stages that run at the same time. */
+bool gpu_run_opens_group(const struct gpu_run *run, size_t stage);
+
+/* Notes how well the stages of a group overlap, E from 0 to 1; and below 0.8 the opportunity (O13),
+ * where there is a gain. */
+void gpu_run_overlap(struct gpu_run *run, struct str group, double e, size_t members, double gain);
+
+/* Adds a ranked opportunity of another analysis; its gain is clipped to 0 to 95 %. */
+void gpu_run_extra(struct gpu_run *run, struct gpu_opportunity o);
 
 /* Adds a line to the notes; the text is copied. */
 void gpu_run_note(struct gpu_run *run, const char *format, ...)

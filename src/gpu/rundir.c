@@ -1,3 +1,6 @@
+/*
+ * The folder of a run: where it goes, and everything that is written into it.
+ */
 #include "gpu/rundir.h"
 
 #include <errno.h>
@@ -7,8 +10,10 @@
 
 #include "base/csv_write.h"
 #include "base/fs.h"
+#include "base/json_read.h"
 #include "base/mapfile.h"
 #include "gpu/report.h"
+#include "gpu/run_record.h"
 
 enum { TRIES = 1000 };
 
@@ -79,91 +84,162 @@ enum status gpu_rundir_open(struct arena *arena, const struct gpu_run *run, cons
     return fs_mkdirs(dir->partial, d);
 }
 
+/* ---- JSON ---- */
+
+static enum status put_record(const char *dir, const char *name,
+                              void (*members)(struct json_writer *w, const void *what,
+                                              const struct record_env *env),
+                              const void *what, const struct record_env *env, struct diag *d)
+{
+    struct text t = {0};
+    struct json_writer w;
+
+    json_write_init(&w, text_sink(&t), JSON_INDENTED);
+    json_write_object(&w);
+    members(&w, what, env);
+    json_write_end(&w);
+    json_write_finish(&w);
+    enum status st = gpu_rundir_put(dir, name, text_view(&t), d);
+    text_free(&t);
+    return st;
+}
+
+static void params_members(struct json_writer *w, const void *what, const struct record_env *env)
+{
+    const struct gpu_run *run = what;
+
+    for (size_t i = 0; i < run->params.list.n; i++) {
+        const struct gpu_param *p = &run->params.list.at[i];
+        json_write_key(w, p->name);
+        if (p->is_string || !json_is_number(p->text))
+            json_write_string(w, p->text);
+        else
+            json_write_number(w, p->text);
+    }
+    record_json_members(w, &gpu_params_record, run, env);
+}
+
+static void kernels_members(struct json_writer *w, const void *what, const struct record_env *env)
+{
+    record_json_members(w, &gpu_kernels_record, what, env);
+}
+
+/* `env->user` is how the run ended. */
+static void run_members(struct json_writer *w, const void *what, const struct record_env *env)
+{
+    const struct gpu_run *run = what;
+    bool has_clock = false;
+
+    json_put_text(w, "status", env->user);
+    json_put_str(w, "strata", S(STRATA_VERSION));
+    for (size_t i = 0; i < run->info.n; i++) {
+        json_write_key(w, run->info.at[i].key);
+        tree_put(w, run->info.at[i].value);
+        has_clock = has_clock || str_equal(run->info.at[i].key, S("clock"));
+    }
+    record_json_members(w, has_clock ? &gpu_notes_record : &gpu_info_record, run, env);
+}
+
+/* What the plan says of a stage, and what was measured. */
+static void tiling_members(struct json_writer *w, const void *what, const struct record_env *env)
+{
+    const struct gpu_stage *s = what;
+
+    for (const struct tree *m = s->tiling != NULL ? s->tiling->first : NULL; m; m = m->next) {
+        json_write_key(w, m->key);
+        tree_put(w, m);
+    }
+    if (s->main != NULL)
+        record_json_members(w, &gpu_tiling_record, s->main, env);
+}
+
+static enum status write_json(const char *dir, const struct gpu_run *run, const char *status,
+                              struct diag *d)
+{
+    TRY(put_record(dir, "params.json", params_members, run, NULL, d));
+    TRY(put_record(dir, "kernels.json", kernels_members, run, NULL, d));
+    return put_record(dir, "run.json", run_members, run, &(struct record_env){.user = status}, d);
+}
+
+static enum status write_tiling(struct arena *arena, const char *dir, const struct gpu_stage *s,
+                                struct diag *d)
+{
+    if (s->main == NULL && s->tiling == NULL)
+        return ST_OK;
+    TRY(fs_mkdirs(fs_join(arena, dir, "tiling"), d));
+    return put_record(
+        dir, arena_format(arena, "tiling/%.*s.json", STR_ARGS(gpu_file_name(arena, s->name))).at,
+        tiling_members, s, &(struct record_env){.user = s}, d);
+}
+
+/* ---- CSV ---- */
+
+/* One metric of ours, or one value of a tool. */
+struct metric_row {
+    uint64_t id;
+    struct str kernel, section, metric, unit, text;
+    double number; /* NAN: the text counts */
+};
+
+static struct field_value value_of(const void *record, const struct record_env *env)
+{
+    const struct metric_row *row = record;
+
+    (void)env;
+    return isnan(row->number) ? value_text(row->text) : value_real(row->number);
+}
+
+static const struct field metric_fields[] = {
+    FIELD(struct metric_row, id, "id"),           FIELD(struct metric_row, kernel, "kernel"),
+    FIELD(struct metric_row, section, "section"), FIELD(struct metric_row, metric, "metric"),
+    FIELD(struct metric_row, unit, "unit"),       FIELD_CALC(FIELD_F64, "value", value_of),
+};
+static const struct record metric_record = RECORD(struct metric_row, metric_fields);
+
 static enum status write_metrics(const char *dir, const struct gpu_run *run, struct diag *d)
 {
-    struct text b = {0};
+    struct text t = {0};
     struct csv_write *out = mem_grow(NULL, sizeof(*out), 1);
-    static const char *const heads[] = {"id", "kernel", "section", "metric", "unit", "value"};
 
-    csv_write_open(out, text_sink(&b));
-    for (size_t i = 0; i < ARRAY_LEN(heads); i++)
-        csv_write_cell(out, str_of(heads[i]));
-    csv_write_row(out);
-    for (size_t i = 0; i < run->kernels.n; i++) {
-        const struct gpu_kernel *k = &run->kernels.at[i];
-        for (size_t m = 0; m < GPU_METRICS + k->values.n; m++) {
-            bool is_ours = m < GPU_METRICS;
-            const struct gpu_value *v = is_ours ? NULL : &k->values.at[m - GPU_METRICS];
-            double number = is_ours ? k->m[m] : v->number;
-            if (is_ours && isnan(number))
-                continue;
-            csv_write_i64(out, (int64_t)k->id);
-            csv_write_cell(out, k->name);
-            csv_write_cell(out, is_ours ? S("strata") : v->section);
-            csv_write_cell(out, is_ours ? str_of(gpu_metric_name((enum gpu_metric)m)) : v->name);
-            csv_write_cell(out, is_ours ? str_of(gpu_metric_unit((enum gpu_metric)m)) : v->unit);
-            isnan(number) ? csv_write_cell(out, v->text) : csv_write_f64(out, number);
-            csv_write_row(out);
+    csv_write_open(out, text_sink(&t));
+    record_csv_heads(out, &metric_record);
+    for (const struct gpu_kernel *k = run->kernels.at; k < run->kernels.at + run->kernels.n; k++) {
+        struct metric_row row = {.id = k->id, .kernel = k->name, .section = S("strata")};
+        for (unsigned m = 0; m < GPU_METRICS; m++) {
+            row.metric = str_of(gpu_metric_name((enum gpu_metric)m));
+            row.unit = str_of(gpu_metric_unit((enum gpu_metric)m));
+            row.number = k->m[m];
+            if (!isnan(row.number))
+                record_csv_row(out, &metric_record, &row, NULL);
+        }
+        for (const struct gpu_value *v = k->values.at; v < k->values.at + k->values.n; v++) {
+            row = (struct metric_row){k->id,   k->name, v->section, v->name,
+                                      v->unit, v->text, v->number};
+            record_csv_row(out, &metric_record, &row, NULL);
         }
     }
     csv_write_close(out);
     mem_free(out);
-    enum status st = gpu_rundir_put(dir, "metrics.csv", (struct str){b.at, b.n}, d);
-    text_free(&b);
+    enum status st = gpu_rundir_put(dir, "metrics.csv", text_view(&t), d);
+    text_free(&t);
     return st;
 }
 
 static enum status write_timings(const char *dir, const struct gpu_run *run, struct diag *d)
 {
-    struct gpu_text t = {0};
+    struct text t = {0};
 
     if (run->timings.n == 0)
         return ST_OK;
-    gpu_put(&t, "run,us\n");
+    text_put(&t, S("run,us\n"));
     for (size_t i = 0; i < run->timings.n; i++)
-        gpu_put(&t, "%zu,%.3f\n", i, run->timings.at[i] / 1e3);
-    enum status st = gpu_rundir_put(dir, "timings.csv", gpu_text_view(&t), d);
-    gpu_text_free(&t);
+        text_format(&t, "%zu,%.3f\n", i, run->timings.at[i] / 1e3);
+    enum status st = gpu_rundir_put(dir, "timings.csv", text_view(&t), d);
+    text_free(&t);
     return st;
 }
 
-/* What the plan says of a stage, and what was measured. */
-static enum status write_tiling(struct arena *arena, const char *dir, const struct gpu_stage *s,
-                                struct diag *d)
-{
-    struct text b = {0};
-    struct json_writer w;
-    const struct gpu_kernel *k = s->main;
-    const char *name =
-        arena_format(arena, "tiling/%.*s.json", STR_ARGS(gpu_file_name(arena, s->name))).at;
-
-    if (k == NULL && s->tiling == NULL)
-        return ST_OK;
-    TRY(fs_mkdirs(fs_join(arena, dir, "tiling"), d));
-    json_write_init(&w, text_sink(&b), JSON_INDENTED);
-    json_write_object(&w);
-    for (const struct gpu_node *m = s->tiling != NULL ? s->tiling->first : NULL; m; m = m->next) {
-        json_write_key(&w, m->key);
-        gpu_tree_put(&w, m);
-    }
-    if (k != NULL) {
-        gpu_rundir_put_dims(&w, "grid", k->grid);
-        gpu_rundir_put_dims(&w, "block", k->block);
-        gpu_rundir_put_dims(&w, "cluster", k->cluster);
-        json_put_f64(&w, "registers", k->m[GPU_M_REGS]);
-        json_put_f64(&w, "smem_static", k->m[GPU_M_SMEM_STATIC]);
-        json_put_f64(&w, "smem_dynamic", k->m[GPU_M_SMEM_DYNAMIC]);
-        json_put_f64(&w, "local_bytes_per_thread", k->m[GPU_M_LOCAL_PER_THREAD]);
-        json_put_f64(&w, "occupancy_theoretical",
-                     isnan(s->occupancy.theory_pct) ? k->m[GPU_M_OCC_THEORY]
-                                                    : s->occupancy.theory_pct);
-    }
-    json_write_end(&w);
-    json_write_finish(&w);
-    enum status st = gpu_rundir_put(dir, name, (struct str){b.at, b.n}, d);
-    text_free(&b);
-    return st;
-}
+/* ---- files of others ---- */
 
 static enum status copy(struct arena *arena, const char *dir, const char *folder, const char *name,
                         struct str from, struct diag *d)
@@ -214,8 +290,8 @@ static enum status put_sass(struct arena *arena, const char *dir, const struct g
     struct text b = {0};
 
     gpu_sass_write(l, text_sink(&b));
-    enum status st = gpu_rundir_put(dir, arena_format(arena, "sass/%s.csv", name).at,
-                                    (struct str){b.at, b.n}, d);
+    enum status st =
+        gpu_rundir_put(dir, arena_format(arena, "sass/%s.csv", name).at, text_view(&b), d);
     text_free(&b);
     return st;
 }
@@ -243,7 +319,7 @@ static enum status put_source(struct arena *arena, const char *dir, const struct
                                         arena_format(arena, "source/%.*s.%s.annotated.%.*s",
                                                      STR_ARGS(stem), name, STR_ARGS(ext))
                                             .at,
-                                        (struct str){b.at, b.n}, d);
+                                        text_view(&b), d);
         text_free(&b);
         TRY(st);
     }
@@ -269,10 +345,10 @@ static enum status write_listings(struct arena *arena, const char *dir,
     return ST_OK;
 }
 
-static enum status write_all(struct arena *arena, const char *dir, const struct gpu_run *run,
+static enum status write_all(struct arena *arena, const char *dir, struct gpu_run *run,
                              const struct gpu_import *import, struct diag *d)
 {
-    TRY(gpu_rundir_write_json(dir, run, "ok", d));
+    TRY(write_json(dir, run, "ok", d));
     TRY(write_metrics(dir, run, d));
     TRY(write_timings(dir, run, d));
     for (size_t i = 0; i < run->stages.n; i++) {
@@ -281,10 +357,15 @@ static enum status write_all(struct arena *arena, const char *dir, const struct 
     }
     TRY(write_listings(arena, dir, import, d));
     TRY(gpu_ptx_write(dir, import, run, d));
-    return gpu_rundir_report(dir, d);
+    if (gpu_run_clean(run))
+        gpu_run_judge(run);
+    struct text markdown = {0};
+    enum status st = gpu_rundir_report(dir, run, &markdown, d);
+    text_free(&markdown);
+    return st;
 }
 
-enum status gpu_rundir_write(const struct gpu_rundir *dir, const struct gpu_run *run,
+enum status gpu_rundir_write(const struct gpu_rundir *dir, struct gpu_run *run,
                              const struct gpu_import *import, struct diag *d)
 {
     struct arena arena;
@@ -315,27 +396,24 @@ enum status gpu_rundir_finish(struct arena *arena, const struct gpu_rundir *dir,
 
 void gpu_rundir_abort(const struct gpu_rundir *dir, const struct gpu_run *run, struct diag *d)
 {
-    gpu_rundir_write_json(dir->partial, run, "aborted", d);
+    write_json(dir->partial, run, "aborted", d);
 }
 
-enum status gpu_rundir_report(const char *path, struct diag *d)
+enum status gpu_rundir_report(const char *path, const struct gpu_run *run, struct text *markdown,
+                              struct diag *d)
 {
-    struct gpu_text md = {0}, html = {0}, verbose = {0};
-    struct gpu_run run;
+    struct text html = {0}, verbose = {0};
 
-    TRY(gpu_rundir_load(path, &run, d));
-    gpu_report_write(&run, &md);
-    gpu_report_html(gpu_text_view(&md), &html);
-    enum status st = gpu_rundir_put(path, "report.md", gpu_text_view(&md), d);
+    gpu_report_write(run, markdown);
+    gpu_report_html(text_view(markdown), &html);
+    enum status st = gpu_rundir_put(path, "report.md", text_view(markdown), d);
     if (st == ST_OK)
-        st = gpu_rundir_put(path, "report.html", gpu_text_view(&html), d);
-    if (st == ST_OK && str_equal(run.mode, S("ncu"))) {
-        gpu_report_verbose(&run, &verbose);
-        st = gpu_rundir_put(path, "report-verbose.md", gpu_text_view(&verbose), d);
+        st = gpu_rundir_put(path, "report.html", text_view(&html), d);
+    if (st == ST_OK && str_equal(run->mode, S("ncu"))) {
+        gpu_report_verbose(run, &verbose);
+        st = gpu_rundir_put(path, "report-verbose.md", text_view(&verbose), d);
     }
-    gpu_text_free(&md);
-    gpu_text_free(&html);
-    gpu_text_free(&verbose);
-    gpu_run_free(&run);
+    text_free(&html);
+    text_free(&verbose);
     return st;
 }

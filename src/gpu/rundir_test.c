@@ -62,6 +62,7 @@ TEST(runs_stand_side_by_side_and_latest_is_the_last)
 
 TEST(what_is_read_back_is_what_was_written)
 {
+    struct text markdown = {0};
     struct gpu_run back;
     struct mapfile once, again;
 
@@ -74,13 +75,32 @@ TEST(what_is_read_back_is_what_was_written)
     assert_true(back.stages.at[0].work.bytes == 3e8);
     assert_int_equal(back.stages.at[0].class.bound, GPU_MEMORY);
     assert_int_equal(back.params.list.n, 2);
-    gpu_run_free(&back);
     assert_int_equal(mapfile_open(&once, report, &diag), ST_OK);
-    assert_int_equal(gpu_rundir_report(dir, &diag), ST_OK);
+    assert_int_equal(gpu_rundir_report(dir, &back, &markdown, &diag), ST_OK);
     assert_int_equal(mapfile_open(&again, report, &diag), ST_OK);
     assert_true(once.text.n > 100 && str_equal(once.text, again.text));
     mapfile_close(&once);
     mapfile_close(&again);
+    text_free(&markdown);
+    gpu_run_free(&back);
+}
+
+TEST(names_of_any_bytes_make_the_same_report_again)
+{
+    struct text markdown = {0};
+    struct gpu_run back;
+    struct mapfile once;
+
+    run.kernels.at[0].name = run.stages.at[0].name = S("a\xff\xfe|\xc3");
+    write_run("t");
+    const char *dir = "out/profiles/annotation/k/b3_bf16/t";
+    assert_int_equal(mapfile_open(&once, fs_join(&arena, dir, "report.md"), &diag), ST_OK);
+    assert_int_equal(gpu_rundir_load(dir, &back, &diag), ST_OK);
+    assert_int_equal(gpu_rundir_report(dir, &back, &markdown, &diag), ST_OK);
+    assert_true(str_equal(once.text, text_view(&markdown)));
+    mapfile_close(&once);
+    text_free(&markdown);
+    gpu_run_free(&back);
 }
 
 TEST(a_run_that_broke_off_says_so)
@@ -92,7 +112,7 @@ TEST(a_run_that_broke_off_says_so)
     gpu_rundir_abort(&dir, &run, &diag);
     assert_false(fs_exists("mine"));
     assert_int_equal(mapfile_open(&map, "mine.partial/run.json", &diag), ST_OK);
-    assert_true(str_find(map.text, S("\"status\": \"aborted\"")) < map.text.n);
+    assert_true(str_contains(map.text, S("\"status\": \"aborted\"")));
     mapfile_close(&map);
     assert_int_equal(gpu_rundir_open(&arena, &run, "mine", "", &dir, &diag), ST_IO);
 }
@@ -115,5 +135,6 @@ TEST(a_damaged_folder_is_an_error)
 #define R(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 TEST_MAIN("gpu/rundir", R(runs_stand_side_by_side_and_latest_is_the_last),
-          R(what_is_read_back_is_what_was_written), R(a_run_that_broke_off_says_so),
+          R(what_is_read_back_is_what_was_written),
+          R(names_of_any_bytes_make_the_same_report_again), R(a_run_that_broke_off_says_so),
           R(a_damaged_folder_is_an_error))

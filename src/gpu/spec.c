@@ -1,4 +1,10 @@
+/*
+ * Reading a plan. See spec.h.
+ */
 #include "gpu/spec.h"
+
+#include "base/limits.h"
+#include "base/mapfile.h"
 
 enum { STAGES_MAX = 1024 };
 
@@ -19,27 +25,27 @@ static enum status refuse(struct reading *r, const char *key, const char *what)
     return diag_fail(r->d, ST_FORMAT, "gpu.bad-spec", here(r), "\"%s\": %s", key, what);
 }
 
-static enum status read_text(struct reading *r, const struct gpu_node *node, const char *key,
+static enum status read_text(struct reading *r, const struct tree *node, const char *key,
                              struct str *out)
 {
-    if (node->kind != JSON_STRING && node->kind != JSON_NUMBER)
+    if (node->kind != TREE_TEXT && !tree_is_number(node))
         return refuse(r, key, "a text is expected");
     *out = node->text;
     return ST_OK;
 }
 
-static enum status read_words(struct reading *r, const struct gpu_node *node, const char *key,
+static enum status read_words(struct reading *r, const struct tree *node, const char *key,
                               struct gpu_words *out)
 {
     size_t n = 0;
 
-    if (node->kind != JSON_ARRAY)
+    if (node->kind != TREE_LIST)
         return refuse(r, key, "an array of texts is expected");
-    for (const struct gpu_node *w = node->first; w != NULL; w = w->next)
+    for (const struct tree *w = node->first; w != NULL; w = w->next)
         n++;
     struct str *at = ARENA_ARRAY(r->arena, struct str, n + 1);
     *out = (struct gpu_words){at, 0};
-    for (const struct gpu_node *w = node->first; w != NULL; w = w->next)
+    for (const struct tree *w = node->first; w != NULL; w = w->next)
         TRY(read_text(r, w, key, &at[out->n++]));
     return ST_OK;
 }
@@ -50,21 +56,20 @@ static void unknown_key(struct reading *r, struct str key)
              STR_ARGS(key));
 }
 
-static enum status read_params(struct reading *r, const struct gpu_node *node)
+static enum status read_params(struct reading *r, const struct tree *node)
 {
-    if (node->kind != JSON_OBJECT)
+    if (node->kind != TREE_MAP)
         return refuse(r, "params", "an object is expected");
-    for (const struct gpu_node *p = node->first; p != NULL; p = p->next) {
-        if (p->kind != JSON_STRING && p->kind != JSON_NUMBER)
+    for (const struct tree *p = node->first; p != NULL; p = p->next) {
+        if (p->kind != TREE_TEXT && !tree_is_number(p))
             return refuse(r, "params", "values are numbers or texts");
-        TRY(gpu_params_set(&r->spec->params, r->arena, p->key, p->text, p->kind == JSON_STRING,
+        TRY(gpu_params_set(&r->spec->params, r->arena, p->key, p->text, p->kind == TREE_TEXT,
                            r->d));
     }
     return ST_OK;
 }
 
-static enum status read_stage_key(struct reading *r, const struct gpu_node *m,
-                                  struct gpu_spec_stage *s)
+static enum status read_stage_key(struct reading *r, const struct tree *m, struct gpu_spec_stage *s)
 {
     const struct {
         struct str key;
@@ -80,7 +85,7 @@ static enum status read_stage_key(struct reading *r, const struct gpu_node *m,
     if (str_equal(m->key, S("compiled")))
         return read_words(r, m, "compiled", &s->compiled);
     if (str_equal(m->key, S("tiling"))) {
-        if (m->kind != JSON_OBJECT)
+        if (m->kind != TREE_MAP)
             return refuse(r, "tiling", "an object is expected");
         s->tiling = m;
         return ST_OK;
@@ -97,13 +102,13 @@ static bool has_stage(const struct gpu_spec *spec, struct str name)
     return false;
 }
 
-static enum status read_stage(struct reading *r, const struct gpu_node *node, struct str group)
+static enum status read_stage(struct reading *r, const struct tree *node, struct str group)
 {
     struct gpu_spec_stage s = {.group = group};
 
-    if (node->kind != JSON_OBJECT)
+    if (node->kind != TREE_MAP)
         return refuse(r, "stages", "a stage is an object");
-    for (const struct gpu_node *m = node->first; m != NULL; m = m->next)
+    for (const struct tree *m = node->first; m != NULL; m = m->next)
         TRY(read_stage_key(r, m, &s));
     if (s.name.n == 0)
         return refuse(r, "stages", "a stage has no name");
@@ -115,29 +120,29 @@ static enum status read_stage(struct reading *r, const struct gpu_node *node, st
     return ST_OK;
 }
 
-static enum status read_stages(struct reading *r, const struct gpu_node *node)
+static enum status read_stages(struct reading *r, const struct tree *node)
 {
-    if (node->kind != JSON_ARRAY)
+    if (node->kind != TREE_LIST)
         return refuse(r, "stages", "an array is expected");
-    for (const struct gpu_node *s = node->first; s != NULL; s = s->next) {
-        const struct gpu_node *group = gpu_tree_get(s, "concurrent");
+    for (const struct tree *s = node->first; s != NULL; s = s->next) {
+        const struct tree *group = tree_get(s, S("concurrent"));
         if (group == NULL) {
             TRY(read_stage(r, s, (struct str){"", 0}));
             continue;
         }
-        if (group->kind != JSON_ARRAY)
+        if (group->kind != TREE_LIST)
             return refuse(r, "concurrent", "an array of stages is expected");
-        struct str name = gpu_tree_text(gpu_tree_get(s, "name"));
+        struct str name = tree_word(tree_get(s, S("name")));
         r->groups++;
         if (name.n == 0)
             name = arena_format(r->arena, "group%zu", r->groups);
-        for (const struct gpu_node *m = group->first; m != NULL; m = m->next)
+        for (const struct tree *m = group->first; m != NULL; m = m->next)
             TRY(read_stage(r, m, name));
     }
     return ST_OK;
 }
 
-static enum status read_key(struct reading *r, const struct gpu_node *m)
+static enum status read_key(struct reading *r, const struct tree *m)
 {
     if (str_equal(m->key, S("kernel")))
         return read_text(r, m, "kernel", &r->spec->kernel);
@@ -156,11 +161,11 @@ static enum status read_key(struct reading *r, const struct gpu_node *m)
     return ST_OK;
 }
 
-static enum status take(struct reading *r, const struct gpu_node *root)
+static enum status take(struct reading *r, const struct tree *root)
 {
-    if (root->kind != JSON_OBJECT)
+    if (root->kind != TREE_MAP)
         return diag_fail(r->d, ST_FORMAT, "gpu.bad-spec", here(r), "an object is expected");
-    for (const struct gpu_node *m = root->first; m != NULL; m = m->next)
+    for (const struct tree *m = root->first; m != NULL; m = m->next)
         TRY(read_key(r, m));
     if (r->spec->kernel.n == 0)
         return refuse(r, "kernel", "missing");
@@ -171,14 +176,44 @@ static enum status take(struct reading *r, const struct gpu_node *root)
     return ST_OK;
 }
 
+static enum status read_json(struct arena *arena, const char *path, struct str text,
+                             const struct tree **out, struct diag *d)
+{
+    struct tree_error error;
+
+    *out = tree_read_json(arena, text, &error);
+    if (*out != NULL)
+        return ST_OK;
+    if (error.status == ST_LIMIT)
+        return diag_fail(d, ST_LIMIT, "gpu.json-too-deep", (struct where){.path = path},
+                         "nested deeper than %d levels, or more than %d values", TREE_DEPTH,
+                         TREE_NODES);
+    return diag_fail(d, ST_FORMAT, "gpu.bad-json", (struct where){.path = path, .line = error.line},
+                     "not JSON: %s", error.what);
+}
+
+enum status gpu_json_load(struct arena *arena, const char *path, const struct tree **out,
+                          struct diag *d)
+{
+    struct mapfile map;
+
+    TRY(mapfile_open(&map, path, d));
+    enum status st = map.text.n > LIMIT_RECORD_BYTES
+                         ? diag_fail(d, ST_LIMIT, "gpu.json-too-deep", (struct where){.path = path},
+                                     "the file is too large")
+                         : read_json(arena, path, map.text, out, d);
+    mapfile_close(&map);
+    return st;
+}
+
 enum status gpu_spec_read(struct arena *arena, const char *path, struct str text,
                           struct gpu_spec *spec, struct diag *d)
 {
     struct reading r = {.arena = arena, .spec = spec, .d = d};
-    struct gpu_node *root;
+    const struct tree *root;
 
     *spec = (struct gpu_spec){.path = path, .version = S("base")};
-    TRY(gpu_tree_read(arena, path, text, &root, d));
+    TRY(read_json(arena, path, text, &root, d));
     return take(&r, root);
 }
 
@@ -186,10 +221,10 @@ enum status gpu_spec_load(struct arena *arena, const char *path, struct gpu_spec
                           struct diag *d)
 {
     struct reading r = {.arena = arena, .spec = spec, .d = d};
-    struct gpu_node *root;
+    const struct tree *root;
 
     *spec = (struct gpu_spec){.path = path, .version = S("base")};
-    TRY(gpu_tree_load(arena, path, &root, d));
+    TRY(gpu_json_load(arena, path, &root, d));
     return take(&r, root);
 }
 
@@ -197,6 +232,18 @@ void gpu_spec_free(struct gpu_spec *spec)
 {
     gpu_params_free(&spec->params);
     vec_free(&spec->stages);
+}
+
+enum status gpu_ask_params(const struct gpu_ask *ask, const struct gpu_params *spec,
+                           struct gpu_params *out, struct arena *arena, struct diag *d)
+{
+    for (size_t i = 0; spec != NULL && i < spec->list.n; i++)
+        vec_push(&out->list, spec->list.at[i]);
+    for (size_t i = 0; i < ask->n_params; i++)
+        TRY(gpu_params_assign(out, arena, ask->params[i], d));
+    if (ask->dtype != NULL)
+        TRY(gpu_params_set(out, arena, S("dtype"), str_of(ask->dtype), true, d));
+    return ST_OK;
 }
 
 enum status gpu_spec_substitute(struct arena *arena, struct str text,

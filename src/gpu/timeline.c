@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/quantile.h"
+#include "base/ranked.h"
 #include "gpu/timeline_in.h"
 
 /* ---- words ---- */
@@ -71,7 +71,7 @@ struct str timeline_display(const struct timeline *t, uint32_t slice)
 
 struct timeline_quantiles timeline_quantiles(nanos *list, size_t n)
 {
-    struct timeline_quantiles q = {.n = n, .median = NAN};
+    struct timeline_quantiles q = {.n = n, .has_any = n > 0, .median = NAN};
 
     if (n == 0)
         return q;
@@ -80,8 +80,8 @@ struct timeline_quantiles timeline_quantiles(nanos *list, size_t n)
         q.sum = nanos_add(q.sum, list[i]);
         q.max = list[i] > q.max ? list[i] : q.max;
     }
-    q.median = quantile_median(list, n);
-    q.p95 = quantile_rank(list, n, 95);
+    q.median = ranked_pick_middle(list, n);
+    q.p95 = ranked_pick_nearest(list, n, 95);
     return q;
 }
 

@@ -57,6 +57,7 @@ static inline bool timeline_is_busy(const struct timeline_op *op)
 
 struct timeline_quantiles {
     uint64_t n;
+    bool has_any; /* else p95 and max mean nothing */
     nanos sum, p95, max;
     double median; /* NAN without values */
 };

@@ -3,60 +3,28 @@
  * not recorded is an empty cell.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/cancel.h"
-#include "base/csv_write.h"
 #include "base/mangled.h"
 #include "gpu/timeline_in.h"
 #include "gpu/timeline_out.h"
 
-static bool is_interrupted(size_t row)
-{
-    return row % 65536 == 0 && cancelled();
-}
-
-static void put_header(struct csv_write *out, const char *columns)
-{
-    struct str rest = str_of(columns), name;
-
-    while (str_split(&rest, ',', &name))
-        csv_write_cell(out, name);
-    csv_write_row(out);
-}
-
-static void put_empty(struct csv_write *out, size_t n)
-{
-    while (n-- > 0)
-        csv_write_cell(out, S(""));
-}
-
-/* A number that is -1 when it was not recorded. */
-static void put_known(struct csv_write *out, int64_t value)
-{
-    if (value < 0)
-        csv_write_cell(out, S(""));
-    else
-        csv_write_i64(out, value);
-}
-
-static void put_times(struct csv_write *out, nanos begin, nanos end)
-{
-    csv_write_i64(out, begin);
-    csv_write_i64(out, end);
-    csv_write_i64(out, nanos_sub(end, begin));
-}
-
-/* "16,8,1", also in brackets, as three cells. */
-static void put_shape(struct csv_write *out, struct str text)
-{
-    struct str part;
-
-    if (str_starts(text, S("[")) && str_ends(text, S("]")))
-        text = str_part(text, 1, text.n - 2);
-    for (size_t i = 0; i < 3; i++)
-        csv_write_cell(out, text.n > 0 && str_split(&text, ',', &part) ? str_trim(part) : S(""));
-}
+/* A row of any table; each uses a part of it. Numbers that were not recorded are -1. */
+struct row {
+    const struct timeline *t;
+    uint32_t slice;
+    int64_t pid, tid, device, correlation, id;
+    nanos begin, end, dur;
+    struct str stream, name, kind, from, to, stage, range;
+    struct str grid[3], block[3], cluster[3];
+    int64_t dynamic, api;
+    uint64_t count, depth;
+    nanos busy;
+    double gbps;
+    bool has_launch, has_work;
+    struct timeline_launch launch;
+    nanos work_begin, work_end;
+};
 
 static int64_t link_of(const struct timeline *t, uint32_t slice)
 {
@@ -75,16 +43,52 @@ static const struct lane_key *lane_of(const struct timeline *t, uint32_t slice)
     return &t->cap->lanes.at[t->cap->slices.lane[slice]].key;
 }
 
-/* The process that launched a piece of work. */
-static void put_pid(struct csv_write *out, const struct timeline *t, const struct timeline_op *op)
+static struct row row_of(const struct timeline *t, uint32_t slice, nanos begin, nanos end)
 {
-    put_known(out, op->call != TIMELINE_NONE ? lane_of(t, op->call)->pid : -1);
+    return (struct row){
+        .t = t,
+        .slice = slice,
+        .pid = lane_of(t, slice)->pid,
+        .tid = lane_of(t, slice)->tid,
+        .begin = begin,
+        .end = end,
+        .dur = nanos_sub(end, begin),
+        .name = name_of(t, slice),
+        .correlation = link_of(t, slice),
+    };
 }
 
-static struct str stream_name(const struct timeline *t, uint32_t stream)
+/* Of device work: the process is the one that launched it. */
+static struct row row_of_op(const struct timeline *t, const struct timeline_device *d,
+                            const struct timeline_op *op)
 {
-    return capture_text(t->cap, t->cap->lanes.at[t->streams[stream].lane].key.name);
+    struct row row = row_of(t, op->slice, op->begin, op->end);
+
+    row.pid = op->call != TIMELINE_NONE ? lane_of(t, op->call)->pid : -1;
+    row.device = d->device;
+    row.stream = timeline_stream_name(t, op->stream);
+    return row;
 }
+
+/* A number of the slice under a name of the importers. */
+static struct field_value number_of(const void *record, const char *text,
+                                    const struct record_env *env)
+{
+    const struct row *row = record;
+
+    (void)env;
+    return value_int(timeline_number(row->t, row->slice, str_of(text)));
+}
+
+#define TEXT(key, member)  FIELD(struct row, member, key)
+#define KNOWN(key, member) FIELD(struct row, member, key, .missing = MISSING_NEGATIVE)
+#define ASKED(key, text)                                                                           \
+    FIELD_LOOKED_UP(FIELD_I64, key, number_of, text, .missing = MISSING_NEGATIVE)
+#define TIMES               TEXT("start_ns", begin), TEXT("end_ns", end), TEXT("dur_ns", dur)
+#define LAUNCH(key, member) FIELD(struct row, launch.member, key, WHEN(struct row, launch.is_known))
+#define DIMS(word)          TEXT(#word "_x", word[0]), TEXT(#word "_y", word[1]), TEXT(#word "_z", word[2])
+
+/* ---- device work ---- */
 
 /* "vectorized_add" of "void at::native::vectorized_add<4>(int)". */
 static struct str short_name(const struct timeline *t, uint32_t slice)
@@ -101,70 +105,76 @@ static struct str short_name(const struct timeline *t, uint32_t slice)
     return end > from ? str_part(name, from, end - from) : name;
 }
 
-/* ---- device work ---- */
-
-static void put_launch(struct csv_write *out, const struct timeline *t,
-                       const struct timeline_op *op, nanos free_at)
+/* "16,8,1", also in brackets, as three cells. */
+static void split_shape(const struct row *row, struct str key, struct str out[3])
 {
-    struct timeline_launch l = timeline_launch_of(t, op, free_at);
+    struct str text = timeline_text(row->t, row->slice, key), part;
 
-    if (!l.is_known) {
-        put_empty(out, 5);
-        return;
-    }
-    csv_write_i64(out, l.begin);
-    csv_write_i64(out, l.end);
-    put_known(out, lane_of(t, op->call)->tid);
-    csv_write_i64(out, l.latency);
-    csv_write_i64(out, l.queue);
+    if (str_starts(text, S("[")) && str_ends(text, S("]")))
+        text = str_part(text, 1, text.n - 2);
+    for (size_t i = 0; i < 3 && text.n > 0 && str_split(&text, ',', &part); i++)
+        out[i] = str_trim(part);
 }
 
-static struct str stage_of(const struct timeline_device *d, const struct timeline_op *op)
-{
-    uint32_t sort = d->stage_of != NULL ? d->sort_of[op - d->ops] : TIMELINE_NONE;
+static const struct field kernel_fields[] = {
+    KNOWN("pid", pid),
+    TEXT("device", device),
+    ASKED("context", "context"),
+    TEXT("stream", stream),
+    TIMES,
+    TEXT("name", name),
+    TEXT("short_name", kind),
+    KNOWN("correlation", correlation),
+    DIMS(grid),
+    DIMS(block),
+    DIMS(cluster),
+    ASKED("regs", "registers per thread"),
+    ASKED("smem_static", "static shared memory"),
+    KNOWN("smem_dynamic", dynamic),
+    ASKED("local_per_thread", "local memory per thread"),
+    ASKED("graph_id", "graph id"),
+    ASKED("graph_node", "graph node id"),
+    LAUNCH("launch_start_ns", begin),
+    LAUNCH("launch_end_ns", end),
+    KNOWN("launch_tid", tid),
+    LAUNCH("launch_latency_ns", latency),
+    LAUNCH("queue_ns", queue),
+    TEXT("stage", stage),
+    TEXT("nvtx", range),
+};
 
-    return sort != TIMELINE_NONE ? d->stage_of[sort] : S("");
-}
-
-static void put_kernel(struct csv_write *out, const struct timeline *t,
+static void put_kernel(struct timeline_csv *out, const struct timeline *t,
                        const struct timeline_device *d, const struct timeline_op *op, nanos free_at)
 {
+    struct row row = row_of_op(t, d, op);
     int64_t shared = timeline_number(t, op->slice, S("shared memory"));
     int64_t fixed = timeline_number(t, op->slice, S("static shared memory"));
-    uint32_t range =
-        t->range_of != NULL && op->call != TIMELINE_NONE ? t->range_of[op->call] : TIMELINE_NONE;
+    bool is_called = op->call != TIMELINE_NONE;
+    uint32_t range = t->range_of != NULL && is_called ? t->range_of[op->call] : TIMELINE_NONE;
+    uint32_t sort = d->stage_of != NULL ? d->sort_of[op - d->ops] : TIMELINE_NONE;
 
-    put_pid(out, t, op);
-    csv_write_i64(out, d->device);
-    put_known(out, timeline_number(t, op->slice, S("context")));
-    csv_write_cell(out, stream_name(t, op->stream));
-    put_times(out, op->begin, op->end);
-    csv_write_cell(out, name_of(t, op->slice));
-    csv_write_cell(out, short_name(t, op->slice));
-    put_known(out, link_of(t, op->slice));
-    put_shape(out, timeline_text(t, op->slice, S("grid")));
-    put_shape(out, timeline_text(t, op->slice, S("block")));
-    put_shape(out, timeline_text(t, op->slice, S("cluster")));
-    put_known(out, timeline_number(t, op->slice, S("registers per thread")));
-    put_known(out, fixed);
-    put_known(out, shared >= 0 && fixed >= 0 ? shared - fixed : shared);
-    put_known(out, timeline_number(t, op->slice, S("local memory per thread")));
-    put_known(out, timeline_number(t, op->slice, S("graph id")));
-    put_known(out, timeline_number(t, op->slice, S("graph node id")));
-    put_launch(out, t, op, free_at);
-    csv_write_cell(out, stage_of(d, op));
-    csv_write_cell(out, range != TIMELINE_NONE ? name_of(t, t->ranges.at[range].slice) : S(""));
-    csv_write_row(out);
+    row.kind = short_name(t, op->slice);
+    split_shape(&row, S("grid"), row.grid);
+    split_shape(&row, S("block"), row.block);
+    split_shape(&row, S("cluster"), row.cluster);
+    row.dynamic = shared >= 0 && fixed >= 0 ? shared - fixed : shared;
+    row.launch = timeline_launch_of(t, op, free_at);
+    row.tid = is_called ? lane_of(t, op->call)->tid : -1;
+    if (sort != TIMELINE_NONE)
+        row.stage = d->stage_of[sort];
+    if (range != TIMELINE_NONE)
+        row.range = name_of(t, t->ranges.at[range].slice);
+    timeline_csv_put(out, &row);
 }
 
-static void put_all_kernels(const struct timeline *t, struct csv_write *out)
+static void put_all_kernels(const struct timeline *t, struct timeline_csv *out)
 {
     nanos *free_at = mem_grow(NULL, sizeof(*free_at), t->n_streams + 1);
 
     for (size_t i = 0; i < t->n_streams; i++)
         free_at[i] = INT64_MIN;
     for (size_t k = 0; k < t->n_devices; k++)
-        for (size_t i = 0; i < t->devices[k].n && !is_interrupted(i); i++) {
+        for (size_t i = 0; i < t->devices[k].n && !out->is_over; i++) {
             const struct timeline_op *op = &t->devices[k].ops[i];
             if (timeline_is_kernel(op))
                 put_kernel(out, t, &t->devices[k], op, free_at[op->stream]);
@@ -189,79 +199,85 @@ static struct str async_of(const struct timeline *t, const struct timeline_op *o
     return is_async ? S("1") : S("0");
 }
 
-static void put_memop(struct csv_write *out, const struct timeline *t,
-                      const struct timeline_device *d, const struct timeline_op *op)
-{
-    struct str name = name_of(t, op->slice);
-    int64_t bytes = timeline_number(t, op->slice, S("bytes"));
-    nanos dur = nanos_sub(op->end, op->begin);
+static const struct field memop_fields[] = {
+    KNOWN("pid", pid),
+    TEXT("device", device),
+    TEXT("stream", stream),
+    TIMES,
+    TEXT("kind", kind),
+    TEXT("src_kind", from),
+    TEXT("dst_kind", to),
+    ASKED("bytes", "bytes"),
+    TEXT("gbps", gbps),
+    TEXT("async", stage),
+    KNOWN("correlation", correlation),
+    ASKED("graph_node", "graph node id"),
+};
 
-    put_pid(out, t, op);
-    csv_write_i64(out, d->device);
-    csv_write_cell(out, stream_name(t, op->stream));
-    put_times(out, op->begin, op->end);
-    csv_write_cell(out, timeline_copy_kind(name));
-    csv_write_cell(out, timeline_copy_from(name));
-    csv_write_cell(out, timeline_copy_to(name));
-    put_known(out, bytes);
-    csv_write_f64(out, bytes >= 0 && dur > 0 ? (double)bytes / (double)dur : NAN);
-    csv_write_cell(out, async_of(t, op));
-    put_known(out, link_of(t, op->slice));
-    put_known(out, timeline_number(t, op->slice, S("graph node id")));
-    csv_write_row(out);
-}
-
-static void put_all_memops(const struct timeline *t, struct csv_write *out)
+static void put_all_memops(const struct timeline *t, struct timeline_csv *out)
 {
     for (size_t k = 0; k < t->n_devices; k++)
-        for (size_t i = 0; i < t->devices[k].n && !is_interrupted(i); i++) {
+        for (size_t i = 0; i < t->devices[k].n && !out->is_over; i++) {
             const struct timeline_op *op = &t->devices[k].ops[i];
-            if (op->class == TIMELINE_MEMCPY || op->class == TIMELINE_MEMSET)
-                put_memop(out, t, &t->devices[k], op);
+            if (op->class != TIMELINE_MEMCPY && op->class != TIMELINE_MEMSET)
+                continue;
+            struct row row = row_of_op(t, &t->devices[k], op);
+            int64_t bytes = timeline_number(t, op->slice, S("bytes"));
+            row.kind = timeline_copy_kind(row.name);
+            row.from = timeline_copy_from(row.name);
+            row.to = timeline_copy_to(row.name);
+            row.gbps = bytes >= 0 ? num_ratio(bytes, row.dur) : NAN;
+            row.stage = async_of(t, op);
+            timeline_csv_put(out, &row);
         }
 }
 
-static void put_all_graphs(const struct timeline *t, struct csv_write *out)
-{
-    const struct slices *s = &t->cap->slices;
+static const struct field graph_fields[] = {
+    KNOWN("pid", pid),       TEXT("device", device),
+    KNOWN("graph_id", id),   KNOWN("launch_correlation", correlation),
+    TEXT("start_ns", begin), TEXT("end_ns", end),
+    TEXT("nodes", count),    TEXT("node_busy_ns", busy),
+    KNOWN("api_ns", api),    TEXT("level", kind),
+};
 
+static void put_all_graphs(const struct timeline *t, struct timeline_csv *out)
+{
     for (size_t k = 0; k < t->n_devices; k++)
-        for (size_t i = 0; i < t->devices[k].graphs.at.n && !is_interrupted(i); i++) {
+        for (size_t i = 0; i < t->devices[k].graphs.at.n && !out->is_over; i++) {
             const struct timeline_graph *g = &t->devices[k].graphs.at.at[i];
-            put_pid(out, t, &t->devices[k].ops[g->first]);
-            csv_write_i64(out, t->devices[k].device);
-            put_known(out, g->id);
-            put_known(out, g->correlation);
-            csv_write_i64(out, g->begin);
-            csv_write_i64(out, g->end);
-            csv_write_i64(out, (int64_t)g->nodes);
-            csv_write_i64(out, g->node_busy);
-            put_known(out, g->call != TIMELINE_NONE ? s->dur[g->call] : -1);
-            csv_write_cell(out, g->nodes > 0 ? S("node") : S("graph"));
-            csv_write_row(out);
+            struct row row = row_of_op(t, &t->devices[k], &t->devices[k].ops[g->first]);
+            row.id = g->id;
+            row.correlation = g->correlation;
+            row.begin = g->begin;
+            row.end = g->end;
+            row.count = g->nodes;
+            row.busy = g->node_busy;
+            row.api = g->call != TIMELINE_NONE ? t->cap->slices.dur[g->call] : -1;
+            row.kind = g->nodes > 0 ? S("node") : S("graph");
+            timeline_csv_put(out, &row);
         }
 }
 
 /* ---- host ---- */
 
-/* Slices of a kind by time over all lanes would need a sort; lanes in order, by time in each. */
-static void put_all_api(const struct timeline *t, struct csv_write *out)
-{
-    const struct capture *cap = t->cap;
+static const struct field api_fields[] = {
+    TEXT("pid", pid),          TEXT("tid", tid),   TIMES,
+    TEXT("api", kind),         TEXT("name", name), KNOWN("correlation", correlation),
+    ASKED("result", "result"),
+};
 
-    for (size_t i = 0; i < cap->slices.n && !is_interrupted(i); i++) {
-        uint32_t slice = (uint32_t)i;
-        if (cap->slices.kind[i] != SLICE_RUNTIME)
+/* Slices of a kind by time over all lanes would need a sort; lanes in order, by time in each. */
+static void put_all_api(const struct timeline *t, struct timeline_csv *out)
+{
+    const struct slices *s = &t->cap->slices;
+
+    for (uint32_t i = 0; i < s->n && !out->is_over; i++) {
+        if (s->kind[i] != SLICE_RUNTIME)
             continue;
-        bool is_driver = (timeline_says(t, cap->slices.name[i]) & NAME_DRIVER) != 0;
-        csv_write_i64(out, lane_of(t, slice)->pid);
-        csv_write_i64(out, lane_of(t, slice)->tid);
-        put_times(out, cap->slices.begin[i], slices_end(&cap->slices, i));
-        csv_write_cell(out, is_driver ? S("driver") : S("runtime"));
-        csv_write_cell(out, name_of(t, slice));
-        put_known(out, link_of(t, slice));
-        put_known(out, timeline_number(t, slice, S("result")));
-        csv_write_row(out);
+        struct row row = row_of(t, i, s->begin[i], slices_end(s, i));
+        bool is_driver = (timeline_says(t, s->name[i]) & NAME_DRIVER) != 0;
+        row.kind = is_driver ? S("driver") : S("runtime");
+        timeline_csv_put(out, &row);
     }
 }
 
@@ -282,184 +298,151 @@ static struct str sync_type(struct str name)
     return S("");
 }
 
-static void put_all_syncs(const struct timeline *t, struct csv_write *out)
+/* A name, or else the number that the slice gives. */
+static struct field_value name_or_number(struct str name, const struct row *row, struct str key)
 {
-    const struct capture *cap = t->cap;
+    int64_t number = timeline_number(row->t, row->slice, key);
 
-    for (size_t i = 0; i < cap->slices.n && !is_interrupted(i); i++) {
-        uint32_t slice = (uint32_t)i;
-        const struct lane_key *lane = lane_of(t, slice);
-        if (cap->slices.kind[i] != SLICE_WAIT)
-            continue;
-        put_known(out, timeline_number(t, slice, S("pid")));
-        csv_write_i64(out, cap->slices.begin[i]);
-        csv_write_i64(out, slices_end(&cap->slices, i));
-        csv_write_cell(out, sync_type(name_of(t, slice)));
-        put_known(out, timeline_number(t, slice, S("context")));
-        if (lane->kind == LANE_STREAM)
-            csv_write_cell(out, capture_text(cap, lane->name));
-        else
-            put_known(out, timeline_number(t, slice, S("stream")));
-        put_known(out, timeline_number(t, slice, S("event")));
-        put_known(out, link_of(t, slice));
-        csv_write_row(out);
-    }
+    return name.n > 0 ? value_text(name) : number >= 0 ? value_int(number) : value_none();
 }
 
-static void put_all_nvtx(const struct timeline *t, struct csv_write *out)
+static struct field_value stream_of_sync(const void *record, const struct record_env *env)
+{
+    const struct row *row = record;
+    const struct lane_key *lane = lane_of(row->t, row->slice);
+
+    (void)env;
+    return lane->kind == LANE_STREAM ? value_text(capture_text(row->t->cap, lane->name))
+                                     : name_or_number(S(""), row, S("stream"));
+}
+
+static const struct field sync_fields[] = {
+    ASKED("pid", "pid"),         TEXT("start_ns", begin),
+    TEXT("end_ns", end),         TEXT("type", kind),
+    ASKED("context", "context"), FIELD_CALC(FIELD_STR, "stream", stream_of_sync),
+    ASKED("event_id", "event"),  KNOWN("correlation", correlation),
+};
+
+static void put_all_syncs(const struct timeline *t, struct timeline_csv *out)
 {
     const struct slices *s = &t->cap->slices;
 
-    for (size_t i = 0; i < t->ranges.n && !is_interrupted(i); i++) {
-        const struct timeline_range *r = &t->ranges.at[i];
-        csv_write_i64(out, lane_of(t, r->slice)->pid);
-        csv_write_i64(out, lane_of(t, r->slice)->tid);
-        struct str domain = timeline_text(t, r->slice, S("domain"));
-        if (domain.n > 0)
-            csv_write_cell(out, domain);
-        else
-            put_known(out, timeline_number(t, r->slice, S("domain")));
-        csv_write_cell(out, name_of(t, r->slice));
-        csv_write_i64(out, s->begin[r->slice]);
-        csv_write_i64(out, slices_end(s, r->slice));
-        if (r->begin <= r->end) {
-            csv_write_i64(out, r->begin);
-            csv_write_i64(out, r->end);
-        } else {
-            put_empty(out, 2);
-        }
-        csv_write_i64(out, (int64_t)r->kernels);
-        csv_write_i64(out, r->depth);
-        csv_write_row(out);
-    }
-}
-
-/* ---- results ---- */
-
-static double percent(nanos part, nanos whole)
-{
-    return whole > 0 ? 100 * (double)part / (double)whole : NAN;
-}
-
-static void put_all_streams(const struct timeline *t, struct csv_write *out)
-{
-    for (uint32_t i = 0; i < t->n_streams; i++) {
-        const struct timeline_stream *s = &t->streams[i];
-        const struct timeline_device *d = &t->devices[s->device];
-        const struct lane *lane = &t->cap->lanes.at[s->lane];
-        if (s->first > s->last)
+    for (uint32_t i = 0; i < s->n && !out->is_over; i++) {
+        if (s->kind[i] != SLICE_WAIT)
             continue;
-        put_known(out, lane->key.pid > 0 ? lane->key.pid : -1);
-        csv_write_i64(out, d->device);
-        csv_write_cell(out, stream_name(t, i));
-        put_empty(out, 1); /* no importer tells the priority */
-        csv_write_i64(out, s->first);
-        csv_write_i64(out, s->last);
-        csv_write_i64(out, (int64_t)s->kernels);
-        csv_write_i64(out, s->busy);
-        csv_write_f64(out, percent(s->busy, nanos_sub(d->window.end, d->window.begin)));
-        csv_write_i64(out, s->gaps.sum);
-        csv_write_f64(out, s->gaps.median);
-        csv_write_f64(out, s->gaps.n > 0 ? (double)s->gaps.max : NAN);
-        csv_write_row(out);
+        struct row row = row_of(t, i, s->begin[i], slices_end(s, i));
+        row.kind = sync_type(row.name);
+        timeline_csv_put(out, &row);
     }
 }
 
-static void put_pair(struct csv_write *out, int32_t device, struct str a, struct str b,
-                     nanos overlap, nanos a_busy, nanos b_busy)
+static struct field_value domain_of(const void *record, const struct record_env *env)
 {
-    csv_write_i64(out, device);
-    csv_write_cell(out, a);
-    csv_write_cell(out, b);
-    csv_write_i64(out, overlap);
-    csv_write_i64(out, a_busy);
-    csv_write_i64(out, b_busy);
-    csv_write_f64(out, percent(overlap, a_busy < b_busy ? a_busy : b_busy));
-    csv_write_row(out);
+    const struct row *row = record;
+
+    (void)env;
+    return name_or_number(timeline_text(row->t, row->slice, S("domain")), row, S("domain"));
 }
 
-static void put_all_overlap(const struct timeline *t, struct csv_write *out)
-{
-    for (size_t k = 0; k < t->n_devices; k++) {
-        const struct timeline_device *d = &t->devices[k];
-        for (size_t i = 0; i < t->pairs.n; i++) {
-            const struct timeline_pair *p = &t->pairs.at[i];
-            if (&t->devices[t->streams[p->a].device] == d)
-                put_pair(out, d->device, stream_name(t, p->a), stream_name(t, p->b), p->overlap,
-                         t->streams[p->a].busy, t->streams[p->b].busy);
-        }
-        put_pair(out, d->device, S("compute"), S("comm"), d->comm_overlap,
-                 d->busy_of[TIMELINE_COMPUTE], d->busy_of[TIMELINE_COMM]);
-        put_pair(out, d->device, S("compute"), S("memcpy"), d->memcpy_compute,
-                 d->busy_of[TIMELINE_COMPUTE], d->busy_of[TIMELINE_MEMCPY]);
-        put_pair(out, d->device, S("comm"), S("memcpy"), d->memcpy_comm, d->busy_of[TIMELINE_COMM],
-                 d->busy_of[TIMELINE_MEMCPY]);
-    }
-}
-
-static void put_all_gaps(const struct timeline *t, struct csv_write *out)
-{
-    for (size_t k = 0; k < t->n_devices; k++) {
-        const struct timeline_device *d = &t->devices[k];
-        for (size_t i = 0; i < d->gaps.at.n && !is_interrupted(i); i++) {
-            const struct timeline_gap *g = &d->gaps.at.at[i];
-            bool has_next = g->next != TIMELINE_NONE, has_prev = g->prev != TIMELINE_NONE;
-            csv_write_i64(out, d->device);
-            csv_write_cell(out, has_next ? stream_name(t, d->ops[g->next].stream) : S(""));
-            put_times(out, g->begin, g->end);
-            csv_write_cell(out, str_of(timeline_cause_name((enum timeline_cause)g->cause)));
-            csv_write_cell(out,
-                           has_prev ? mangled_plain(name_of(t, d->ops[g->prev].slice)) : S(""));
-            csv_write_cell(out,
-                           has_next ? mangled_plain(name_of(t, d->ops[g->next].slice)) : S(""));
-            csv_write_cell(out, capture_text(t->cap, g->host_api));
-            csv_write_row(out);
-        }
-    }
-}
-
-const struct timeline_table timeline_tables[] = {
-    {"kernels.csv",
-     "pid,device,context,stream,start_ns,end_ns,dur_ns,name,short_name,correlation,"
-     "grid_x,grid_y,grid_z,block_x,block_y,block_z,cluster_x,cluster_y,cluster_z,"
-     "regs,smem_static,smem_dynamic,local_per_thread,graph_id,graph_node,"
-     "launch_start_ns,launch_end_ns,launch_tid,launch_latency_ns,queue_ns,stage,"
-     "nvtx",
-     put_all_kernels},
-    {"memops.csv",
-     "pid,device,stream,start_ns,end_ns,dur_ns,kind,src_kind,dst_kind,bytes,gbps,"
-     "async,correlation,graph_node",
-     put_all_memops},
-    {"api.csv", "pid,tid,start_ns,end_ns,dur_ns,api,name,correlation,result", put_all_api},
-    {"sync.csv", "pid,start_ns,end_ns,type,context,stream,event_id,correlation", put_all_syncs},
-    {"nvtx.csv",
-     "pid,tid,domain,name,start_ns,end_ns,gpu_start_ns,gpu_end_ns,kernel_count,"
-     "depth",
-     put_all_nvtx},
-    {"graphs.csv",
-     "pid,device,graph_id,launch_correlation,start_ns,end_ns,nodes,node_busy_ns,"
-     "api_ns,level",
-     put_all_graphs},
-    {"streams.csv",
-     "pid,device,stream,priority,first_ns,last_ns,kernels,busy_ns,busy_pct,gap_ns,"
-     "median_gap_ns,max_gap_ns",
-     put_all_streams},
-    {"overlap.csv", "device,a,b,overlap_ns,a_busy_ns,b_busy_ns,overlap_pct_of_smaller",
-     put_all_overlap},
-    {"gaps.csv", "device,stream,start_ns,end_ns,dur_ns,cause,prev_kernel,next_kernel,host_api",
-     put_all_gaps},
+static const struct field nvtx_fields[] = {
+    TEXT("pid", pid),
+    TEXT("tid", tid),
+    FIELD_CALC(FIELD_STR, "domain", domain_of),
+    TEXT("name", name),
+    TEXT("start_ns", begin),
+    TEXT("end_ns", end),
+    FIELD(struct row, work_begin, "gpu_start_ns", WHEN(struct row, has_work)),
+    FIELD(struct row, work_end, "gpu_end_ns", WHEN(struct row, has_work)),
+    TEXT("kernel_count", count),
+    TEXT("depth", depth),
 };
 
-const size_t timeline_tables_n = ARRAY_LEN(timeline_tables);
+static void put_all_nvtx(const struct timeline *t, struct timeline_csv *out)
+{
+    const struct slices *s = &t->cap->slices;
+
+    for (size_t i = 0; i < t->ranges.n && !out->is_over; i++) {
+        const struct timeline_range *r = &t->ranges.at[i];
+        struct row row = row_of(t, r->slice, s->begin[r->slice], slices_end(s, r->slice));
+        row.has_work = r->begin <= r->end;
+        row.work_begin = r->begin;
+        row.work_end = r->end;
+        row.count = r->kernels;
+        row.depth = r->depth;
+        timeline_csv_put(out, &row);
+    }
+}
+
+static const struct field gap_fields[] = {
+    TEXT("device", device), TEXT("stream", stream),    TIMES,
+    TEXT("cause", kind),    TEXT("prev_kernel", from), TEXT("next_kernel", to),
+    TEXT("host_api", name),
+};
+
+static void put_all_gaps(const struct timeline *t, struct timeline_csv *out)
+{
+    for (const struct timeline_device *d = t->devices; d < t->devices + t->n_devices; d++)
+        for (size_t i = 0; i < d->gaps.at.n && !out->is_over; i++) {
+            const struct timeline_gap *g = &d->gaps.at.at[i];
+            struct row row = {
+                .device = d->device,
+                .begin = g->begin,
+                .end = g->end,
+                .dur = nanos_sub(g->end, g->begin),
+                .kind = str_of(timeline_cause_name((enum timeline_cause)g->cause)),
+                .name = capture_text(t->cap, g->host_api),
+            };
+            if (g->prev != TIMELINE_NONE)
+                row.from = mangled_plain(name_of(t, d->ops[g->prev].slice));
+            if (g->next != TIMELINE_NONE) {
+                row.stream = timeline_stream_name(t, d->ops[g->next].stream);
+                row.to = mangled_plain(name_of(t, d->ops[g->next].slice));
+            }
+            timeline_csv_put(out, &row);
+        }
+}
+
+/* ---- all ---- */
+
+static const struct record kernel_record = RECORD(struct row, kernel_fields),
+                           memop_record = RECORD(struct row, memop_fields),
+                           api_record = RECORD(struct row, api_fields),
+                           sync_record = RECORD(struct row, sync_fields),
+                           nvtx_record = RECORD(struct row, nvtx_fields),
+                           graph_record = RECORD(struct row, graph_fields),
+                           gap_record = RECORD(struct row, gap_fields);
+
+const struct timeline_table timeline_tables[TIMELINE_TABLES] = {
+    {"kernels.csv", &kernel_record, put_all_kernels},
+    {"memops.csv", &memop_record, put_all_memops},
+    {"api.csv", &api_record, put_all_api},
+    {"sync.csv", &sync_record, put_all_syncs},
+    {"nvtx.csv", &nvtx_record, put_all_nvtx},
+    {"graphs.csv", &graph_record, put_all_graphs},
+    {"streams.csv", &timeline_stream_record, timeline_stream_rows},
+    {"overlap.csv", &timeline_pair_record, timeline_pair_rows},
+    {"gaps.csv", &gap_record, put_all_gaps},
+};
+
+void timeline_csv_put(struct timeline_csv *out, const void *row)
+{
+    record_csv_row(&out->csv, out->record, row, &out->env);
+    out->is_over = ++out->n % 65536 == 0 && cancelled();
+}
 
 bool timeline_table_write(const struct timeline_table *table, struct timeline *const *list,
                           size_t n, struct sink sink)
 {
-    struct csv_write out;
+    struct timeline_csv out = {.record = table->record};
+    struct arena arena;
 
-    csv_write_open(&out, sink);
-    put_header(&out, table->columns);
-    for (size_t i = 0; i < n; i++)
+    arena_init(&arena);
+    out.env.arena = &arena;
+    csv_write_open(&out.csv, sink);
+    record_csv_heads(&out.csv, table->record);
+    for (size_t i = 0; i < n && !out.is_over; i++)
         table->rows(list[i], &out);
-    return csv_write_close(&out) && !cancelled();
+    bool ok = csv_write_close(&out.csv) && !cancelled();
+    arena_free(&arena);
+    return ok;
 }

@@ -4,22 +4,36 @@
 #ifndef STRATA_GPU_TIMELINE_OUT_H
 #define STRATA_GPU_TIMELINE_OUT_H
 
-#include "base/csv_write.h"
-#include "base/json_write.h"
-#include "base/sink.h"
 #include "gpu/timeline.h"
+#include "report/record.h"
 
 struct report;
 
-/* One of the tables of a timeline. */
-struct timeline_table {
-    const char *file;    /* "kernels.csv" */
-    const char *columns; /* with commas between */
-    void (*rows)(const struct timeline *t, struct csv_write *out);
+/* A table on its way into a sink. */
+struct timeline_csv {
+    struct csv_write csv;
+    const struct record *record;
+    struct record_env env;
+    uint64_t n;
+    bool is_over; /* the user interrupted */
 };
 
-extern const struct timeline_table timeline_tables[];
-extern const size_t timeline_tables_n;
+void timeline_csv_put(struct timeline_csv *out, const void *row);
+
+/* One of the tables of a timeline. */
+struct timeline_table {
+    const char *file; /* "kernels.csv" */
+    const struct record *record;
+    void (*rows)(const struct timeline *t, struct timeline_csv *out);
+};
+
+enum { TIMELINE_TABLES = 9 };
+extern const struct timeline_table timeline_tables[TIMELINE_TABLES];
+
+/* Those of results, for the list. */
+extern const struct record timeline_stream_record, timeline_pair_record;
+void timeline_stream_rows(const struct timeline *t, struct timeline_csv *out);
+void timeline_pair_rows(const struct timeline *t, struct timeline_csv *out);
 
 /* The table of `n` timelines: the devices of one run. False when the sink refused or the user
  * interrupted. */
@@ -34,13 +48,19 @@ void timeline_describe(const struct timeline *t, struct report *r);
 void timeline_describe_device(const struct timeline *t, const struct timeline_device *d,
                               struct report *r);
 
-/* The value of the key "result": an object with a list of devices. */
-void timeline_write_json(struct timeline *const *list, size_t n, struct json_writer *j);
+/* The document, over a struct timeline_set; needs env->arena. */
+struct timeline_set {
+    struct timeline *const *list;
+    size_t n;
+};
+extern const struct schema timeline_schema;
 
 /* What a reader should know about the numbers; at most TIMELINE_NOTES texts into `list`, which
  * live in `arena`. */
 enum { TIMELINE_NOTES = 8 };
 size_t timeline_notes(const struct timeline *t, const struct timeline_device *d,
                       struct arena *arena, struct str *list);
+
+struct str timeline_stream_name(const struct timeline *t, uint32_t stream);
 
 #endif

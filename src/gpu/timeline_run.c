@@ -1,9 +1,12 @@
+/*
+ * A timeline as a run: its kernels, sections and opportunities. See timeline_run.h.
+ */
 #include "gpu/timeline_run.h"
 
 #include <math.h>
 
-#include "gpu/quantile.h"
-#include "gpu/text.h"
+#include "base/markdown.h"
+#include "base/ranked.h"
 #include "gpu/timeline_in.h"
 #include "gpu/timeline_out.h"
 #include "report/report.h"
@@ -127,7 +130,7 @@ void timeline_run_kernels(const struct timeline *t, struct timeline_device *d, s
         k.total_ns = 0;
         for (size_t n = 0; n < s->n; n++)
             k.total_ns += (double)list[s->from + n];
-        k.m[GPU_M_DUR_NS] = quantile_median(list + s->from, s->n);
+        k.m[GPU_M_DUR_NS] = ranked_pick_middle(list + s->from, s->n);
         vec_push(&run->kernels, k);
     }
     mem_free(list);
@@ -136,32 +139,31 @@ void timeline_run_kernels(const struct timeline *t, struct timeline_device *d, s
 
 /* ---- sections ---- */
 
-static void put_table(struct gpu_text *out, const struct table *t)
+static void put_table(struct text *out, const struct table *t)
 {
     char buf[QUANTITY_TEXT];
 
-    gpu_put(out, "\n");
+    text_format(out, "\n");
     for (size_t i = 0; i < t->n_columns; i++)
-        gpu_put_cell(out, str_of(t->columns[i].head));
-    gpu_put(out, "|\n");
+        markdown_cell(out, str_of(t->columns[i].head));
+    text_format(out, "|\n");
     for (size_t i = 0; i < t->n_columns; i++)
-        gpu_put(out, "|---");
-    gpu_put(out, "|\n");
+        text_format(out, "|---");
+    text_format(out, "|\n");
     for (size_t i = 0; i < t->cells.n; i++) {
-        gpu_put_cell(out, table_cell(t, i, buf));
+        markdown_cell(out, table_cell(t, i, buf));
         if ((i + 1) % t->n_columns == 0)
-            gpu_put(out, "|\n");
+            text_format(out, "|\n");
     }
 }
 
-static void end_section(struct gpu_run *run, struct str heading, struct gpu_text *body)
+static void end_section(struct gpu_run *run, struct str heading, struct text *body)
 {
     if (heading.n > 0)
-        vec_push(&run->sections,
-                 ((struct gpu_section){arena_str(&run->arena, heading),
-                                       arena_str(&run->arena, gpu_text_view(body))}));
-    gpu_text_free(body);
-    *body = (struct gpu_text){0};
+        vec_push(&run->sections, ((struct gpu_section){arena_str(&run->arena, heading),
+                                                       arena_str(&run->arena, text_view(body))}));
+    text_free(body);
+    *body = (struct text){0};
 }
 
 /* The frame of a report has the device and the notes. */
@@ -169,7 +171,7 @@ static void add_sections(const struct timeline *t, const struct timeline_device 
                          struct gpu_run *run)
 {
     struct report *r = report_new(S(""));
-    struct gpu_text body = {0};
+    struct text body = {0};
     struct str heading = S("");
 
     timeline_describe_device(t, d, r);
@@ -179,7 +181,7 @@ static void add_sections(const struct timeline *t, const struct timeline_device 
             end_section(run, heading, &body);
             heading = b->text;
         } else if (b->kind == BLOCK_TEXT) {
-            gpu_put(&body, "\n%.*s\n", STR_ARGS(b->text));
+            text_format(&body, "\n%.*s\n", STR_ARGS(b->text));
         } else if (b->kind == BLOCK_TABLE) {
             put_table(&body, b->table);
         }
@@ -189,20 +191,6 @@ static void add_sections(const struct timeline *t, const struct timeline_device 
 }
 
 /* ---- opportunities ---- */
-
-static void add_opportunity(struct gpu_run *run, int id, const char *family, const char *name,
-                            struct str trigger, double gain)
-{
-    vec_push(&run->extra, ((struct gpu_opportunity){.id = id,
-                                                    .family = family,
-                                                    .name = str_of(name),
-                                                    .trigger = trigger,
-                                                    .gain = gain < 0    ? 0
-                                                            : gain > 95 ? 95
-                                                                        : gain,
-                                                    .confidence = 0.6,
-                                                    .is_ranked = true}));
-}
 
 /* O12: kernels whose stream ran dry because the host was late or still launching. A graph leaves
  * about 1 us a node; and no more can be won than the device was idle. */
@@ -216,13 +204,15 @@ static void judge_launches(const struct timeline_device *d, struct gpu_run *run)
     if (span <= 0 || gap <= 0.05 * span)
         return;
     double gain = 100 * (gap - 1000 * (double)l->latency.n) / span;
-    add_opportunity(run, 12, "launch", "launch overhead: a CUDA graph or fewer launches",
-                    arena_format(&run->arena,
-                                 "host_gaps=%.1f%% of span (%llu late launches, %llu in the "
-                                 "launch call)",
-                                 100 * gap / span, (unsigned long long)l->host_bound,
-                                 (unsigned long long)l->in_launch),
-                    gain > idle ? idle : gain);
+    struct str trigger = arena_format(
+        &run->arena, "host_gaps=%.1f%% of span (%llu late launches, %llu in the launch call)",
+        100 * gap / span, (unsigned long long)l->host_bound, (unsigned long long)l->in_launch);
+    gpu_run_extra(
+        run, (struct gpu_opportunity){.id = 12,
+                                      .family = "launch",
+                                      .name = S("launch overhead: a CUDA graph or fewer launches"),
+                                      .trigger = trigger,
+                                      .gain = gain > idle ? idle : gain});
 }
 
 /* Union of the kernels of some stages; `in` says which of the run's kernels count. */
@@ -267,26 +257,9 @@ static void judge_group(const struct timeline_device *d, struct gpu_run *run, st
         longest = fmax(longest, (double)busy[members - 1]);
     }
     double e = timeline_efficiency(busy, members, union_of(d, all));
-    if (isnan(e))
-        return;
-    gpu_run_note(run, "group %.*s: efficiency of overlap E = %.3f over %zu stages", STR_ARGS(group),
-                 e, members);
-    if (e < 0.8 && span > 0)
-        add_opportunity(run, 13, "overlap", "overlap independent stages",
-                        arena_format(&run->arena, "E=%.2f of %.*s", e, STR_ARGS(group)),
-                        100 * (1 - longest / sum) * (1 - e) * fmin(1, sum / span));
-}
-
-static void judge_groups(const struct timeline_device *d, struct gpu_run *run)
-{
-    for (size_t i = 0; i < run->stages.n; i++) {
-        struct str group = run->stages.at[i].group;
-        bool is_new = group.n > 0;
-        for (size_t k = 0; k < i; k++)
-            is_new = is_new && !str_equal(run->stages.at[k].group, group);
-        if (is_new)
-            judge_group(d, run, group);
-    }
+    if (!isnan(e))
+        gpu_run_overlap(run, group, e, members,
+                        span > 0 ? 100 * (1 - longest / sum) * (1 - e) * fmin(1, sum / span) : 0);
 }
 
 static void tell_stages(struct timeline *t, struct timeline_device *d, const struct gpu_run *run)
@@ -310,6 +283,8 @@ void timeline_run_sections(struct timeline *t, struct timeline_device *d, struct
     judge_launches(d, run);
     if (d->sort_of == NULL)
         return;
-    judge_groups(d, run);
+    for (size_t i = 0; i < run->stages.n; i++)
+        if (gpu_run_opens_group(run, i))
+            judge_group(d, run, run->stages.at[i].group);
     tell_stages(t, d, run);
 }

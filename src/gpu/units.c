@@ -1,5 +1,6 @@
 #include "gpu/units.h"
 
+#include "base/char.h"
 #include "base/num.h"
 
 static const struct {
@@ -24,11 +25,6 @@ static const struct {
     {S_INIT("us"), 1e6}, {S_INIT("usecond"), 1e6}, {S_INIT("ns"), 1e9}, {S_INIT("nsecond"), 1e9},
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Whether `group` parts the digits of `text` into thousands: "1.230.503". */
 static bool is_grouped(struct str text, char group)
 {
@@ -38,7 +34,7 @@ static bool is_grouped(struct str text, char group)
         if (i == 0 ? one.n == 0 || one.n > 3 : one.n != 3)
             return false;
         for (size_t k = 0; k < one.n; k++)
-            if (!is_digit(one.at[k]))
+            if (!char_is_digit(one.at[k]))
                 return false;
     }
     return true;
@@ -55,7 +51,7 @@ int gpu_number_evidence(struct str text)
             commas += text.at[i] == ',';
             points += text.at[i] == '.';
             last = i;
-        } else if (!is_digit(text.at[i])) {
+        } else if (!char_is_digit(text.at[i])) {
             return 0;
         }
     }

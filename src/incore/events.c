@@ -150,14 +150,6 @@ static struct incore_part part_of(const struct incore_trace *t, const struct eve
                                 (uint32_t)raw.n};
 }
 
-static bool is_one_of(struct str s, const struct str *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_equal(s, list[i]))
-            return true;
-    return false;
-}
-
 static void take_instr(struct incore_trace *t, const struct event *e)
 {
     const struct event_json *j = e->json;
@@ -166,11 +158,11 @@ static void take_instr(struct incore_trace *t, const struct event *e)
     static const struct str flags[] = {S_INIT("SET_FLAG"), S_INIT("WAIT_FLAG"), S_INIT("BAR")};
     static const struct str heads[] = {S_INIT("cache_time"), S_INIT("ccu_time")};
 
-    if (is_one_of(incore_value_text(t, e->tid), lanes, ARRAY_LEN(lanes)) ||
-        is_one_of(e->plain_name, flags, ARRAY_LEN(flags)))
+    if (str_is_one_of(incore_value_text(t, e->tid), lanes, ARRAY_LEN(lanes)) ||
+        str_is_one_of(e->plain_name, flags, ARRAY_LEN(flags)))
         return;
     if (!t->rules.is_compat && !t->rules.keep_head &&
-        is_one_of(e->plain_name, heads, ARRAY_LEN(heads)))
+        str_is_one_of(e->plain_name, heads, ARRAY_LEN(heads)))
         return;
     bool has_name = m[EVENT_NAME].token != JSON_NONE;
     if (!has_name || m[EVENT_TS].token != JSON_NUMBER) {

@@ -53,8 +53,8 @@ static struct matmul count_matmul(const struct incore_trace *t)
         m.fix += str_starts(name, S("FIX_L0C"));
         if (str_starts(name, S("LOAD_2D")) || str_starts(name, S("LOAD_3D"))) {
             struct str args = incore_part_text(t, in, in->args);
-            m.load_a += str_find(args, S("Dst:L0A")) < args.n;
-            m.load_b += str_find(args, S("Dst:L0B")) < args.n;
+            m.load_a += str_contains(args, S("Dst:L0A"));
+            m.load_b += str_contains(args, S("Dst:L0B"));
         }
     }
     return m;
@@ -72,8 +72,8 @@ static bool has_cut_detail(const struct incore_trace *t, const struct incore_lan
             &t->instrs.at[lanes->order[group->first + group->n - 2]];
         struct str a = incore_part_text(t, last, last->args);
         struct str b = incore_part_text(t, before, before->args);
-        if (str_equal(incore_name(t, last), incore_name(t, before)) &&
-            str_find(a, S("id:")) == a.n && str_find(b, S("id:")) < b.n)
+        if (str_equal(incore_name(t, last), incore_name(t, before)) && !str_contains(a, S("id:")) &&
+            str_contains(b, S("id:")))
             return true;
     }
     return false;
@@ -111,7 +111,7 @@ static void check_work(struct incore_health *h, const struct incore_trace *t,
     double span = 0;
 
     for (size_t i = 0; i < b->cores.n; i++) {
-        has_cube_core |= str_find(b->cores.at[i].core, S("cubecore")) < b->cores.at[i].core.n;
+        has_cube_core |= str_contains(b->cores.at[i].core, S("cubecore"));
         double own = b->cores.at[i].end - b->cores.at[i].begin;
         span = own > span ? own : span;
     }

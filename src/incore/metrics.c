@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "base/char.h"
 #include "base/json_read.h"
 #include "base/text_out.h"
 
@@ -69,12 +70,8 @@ static strid plain_key(struct incore_metrics *m, struct str key, bool has_escape
     struct str text = has_escapes ? json_text(key, &m->arena) : key;
     char *copy = arena_cstr(&m->arena, text);
 
-    for (size_t i = 0; i < text.n; i++) {
-        if (copy[i] >= 'A' && copy[i] <= 'Z')
-            copy[i] = (char)(copy[i] - 'A' + 'a');
-        else if (copy[i] == ' ')
-            copy[i] = '_';
-    }
+    for (size_t i = 0; i < text.n; i++)
+        copy[i] = copy[i] == ' ' ? '_' : char_lower(copy[i]);
     strid id = intern_put(&m->keys, (struct str){copy, text.n});
     arena_rewind(&m->arena, mark);
     return id;

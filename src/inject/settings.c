@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/char.h"
 #include "base/mangled.h"
 
 enum { NAME_MOST = 512 };
@@ -32,7 +33,7 @@ static uint64_t number_of(struct settings *s, const char *variable, uint64_t oth
         return otherwise;
     errno = 0;
     unsigned long long number = strtoull(value, &end, 10);
-    if (value[0] < '0' || value[0] > '9' || *end != '\0' || errno != 0 || number > most) {
+    if (!char_is_digit(value[0]) || *end != '\0' || errno != 0 || number > most) {
         complain(s, variable);
         return otherwise;
     }

@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 
+#include "capture/classify.h"
 #include "input/ascend_db.h"
-#include "input/classify.h"
 
 enum { NOTHING = -1 };
 
@@ -157,8 +157,9 @@ static void read_compute(struct device_reader *r, const char *table, bool is_sch
         if (hash_add(&r->work_of, (uint64_t)c.global, place) != place)
             continue; /* a task is described once */
         struct work work = {.name = name, .is_schedule = is_schedule};
-        work.kind =
-            is_schedule ? SLICE_COMM_PART : classify_kernel(core, capture_text(a->cap, name), type);
+        work.kind = is_schedule
+                        ? SLICE_COMM_PART
+                        : classify_kernel(VENDOR_ASCEND, core, capture_text(a->cap, name), type);
         work.set = compute_set(r, &c, type, core);
         vec_push(&r->works, work);
     }
@@ -337,25 +338,9 @@ static lane_id stream_lane(struct device_reader *r, int64_t stream)
     return lane;
 }
 
-static bool is_kernel_task(struct str type)
+static bool is_kernel_task(struct str core)
 {
-    static const struct str types[] = {
-        S_INIT("AI_CORE"),   S_INIT("AI_VECTOR_CORE"), S_INIT("MIX_AIC"), S_INIT("MIX_AIV"),
-        S_INIT("AI_CPU"),    S_INIT("FFTS_PLUS"),      S_INIT("FUSION"),  S_INIT("DSA_SQE"),
-        S_INIT("DSA"),       S_INIT("DVPP"),           S_INIT("VPC_SQE"), S_INIT("JPEGE_SQE"),
-        S_INIT("JPEGD_SQE"),
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(types); i++)
-        if (str_equal_nocase(classify_core(type), types[i]))
-            return true;
-    return false;
-}
-
-static bool is_copy_task(struct str type)
-{
-    return str_contains_nocase(type, S("memcpy")) || str_starts_nocase(type, S("SDMA")) ||
-           str_starts_nocase(type, S("PCIE_DMA"));
+    return classify_task(core) == SLICE_COMPUTE && !str_equal_nocase(core, S("OTHER"));
 }
 
 /* A task without a description of its own, as work: for files whose COMPUTE_TASK_INFO is gone. */
@@ -365,13 +350,13 @@ static bool undescribed_work(struct device_reader *r, const struct task *t, bool
     struct capture *cap = r->a->cap;
     struct str type = ascend_db_text(r->a, t->type.id), core = classify_core(type);
 
-    if (in_plane || r->work_of.n > 0 || !is_kernel_task(type))
+    if (in_plane || r->work_of.n > 0 || !is_kernel_task(core))
         return false;
     struct attr attr = attr_text(capture_key(cap, KEY_CORE), capture_intern(cap, core));
     *work = (uint32_t)r->works.n;
     vec_push(&r->works, ((struct work){.name = capture_intern(cap, type),
                                        .set = attrs_set(&cap->attrs, &attr, 1),
-                                       .kind = classify_kernel(core, type, S(""))}));
+                                       .kind = classify_kernel(VENDOR_ASCEND, core, type, S(""))}));
     return true;
 }
 
@@ -410,7 +395,7 @@ static uint32_t put_evidence(struct device_reader *r, const struct db_rows *rows
     slice->own = attrs_own(&cap->attrs, list, n);
     if (str_contains_nocase(type, S("wait")))
         slice->kind = SLICE_WAIT;
-    else if (a->busy_copies && !in_plane && (has_copy || is_copy_task(type)))
+    else if (a->busy_copies && !in_plane && (has_copy || classify_task(type) == SLICE_COPY))
         slice->kind = SLICE_COPY;
     else
         slice->kind = SLICE_CONTROL;

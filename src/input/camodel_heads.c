@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/char.h"
 #include "base/num.h"
 
 enum { LINE_INSTRS = 4, INSTR_BYTES = 4 };
@@ -13,8 +14,7 @@ static bool take_tick(struct str line, int64_t *out)
 
     while (at < line.n && (line.at[at] == '@' || line.at[at] == '[' || line.at[at] == ' '))
         at++;
-    for (end = at; end < line.n && line.at[end] >= '0' && line.at[end] <= '9';)
-        end++;
+    end = at + str_digits(str_part(line, at, line.n));
     return end > at && num_i64(str_part(line, at, end - at), out);
 }
 
@@ -28,11 +28,8 @@ static bool take_address(struct str line, struct str words, uint64_t *out)
     at += words.n;
     if (!str_starts(str_part(line, at, 2), S("0x")))
         return false;
-    for (end = at + 2; end < line.n; end++) {
-        char c = (char)(line.at[end] | 0x20);
-        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')))
-            break;
-    }
+    for (end = at + 2; end < line.n && char_hex(line.at[end]) >= 0;)
+        end++;
     return num_hex(str_part(line, at, end - at), out);
 }
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/char.h"
 #include "base/hash.h"
 #include "base/num.h"
 
@@ -11,8 +12,7 @@ enum { CLOSE_ENDS = 8 }; /* ends of one run may be logged this many ticks apart 
 
 static bool is_word(char c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           c == '-';
+    return char_is_word(c) || c == '-';
 }
 
 static bool skip(struct str *s, struct str prefix)
@@ -57,11 +57,6 @@ static struct str without_blanks(struct str s, struct arena *arena)
     return (struct str){copy, n};
 }
 
-static bool has(struct str text, struct str word)
-{
-    return str_find(text, word) < text.n;
-}
-
 /* The lane of a pipe word. */
 static struct str lane_of(struct str pipe, struct str name, struct str detail)
 {
@@ -73,7 +68,7 @@ static struct str lane_of(struct str pipe, struct str name, struct str detail)
         S_INIT("USERMARK"), S_INIT("EVENT"),    S_INIT("ALL"),
     };
 
-    if (has(detail, S("LPCNT")) || has(detail, S("SPR:COND,")))
+    if (str_contains(detail, S("LPCNT")) || str_contains(detail, S("SPR:COND,")))
         return S("USERMARK");
     for (size_t i = 0; i < ARRAY_LEN(known); i++)
         if (str_equal(known[i], pipe))
@@ -86,7 +81,8 @@ static struct str lane_of(struct str pipe, struct str name, struct str detail)
         return S("FIXP");
     if (str_equal(pipe, S("ISSUE")))
         return S("EVENT");
-    return has(name, S("scalar_ld")) || has(name, S("scalar_st")) ? S("SCALAR") : S("ALL");
+    return str_contains(name, S("scalar_ld")) || str_contains(name, S("scalar_st")) ? S("SCALAR")
+                                                                                    : S("ALL");
 }
 
 /* The value of "[key:value]" in a detail; empty when absent. */
@@ -104,7 +100,7 @@ static void take_warp(struct camodel_record *r, struct arena *arena)
     struct str warp = bracket(r->detail, S("[warpId:"));
     uint64_t number, predicate, active;
 
-    if (num_u64(warp, &number) && has(r->detail, S("[schId:")))
+    if (num_u64(warp, &number) && str_contains(r->detail, S("[schId:")))
         r->pipe = arena_format(arena, "WARP_%llu", (unsigned long long)number);
     if (num_hex(bracket(r->detail, S("[prdctMask:")), &predicate) &&
         num_hex(bracket(r->detail, S("[execMask:")), &active))
@@ -162,7 +158,7 @@ static bool take_line(struct str s, struct arena *arena, struct camodel_record *
     skip(&s, S("("));
     out->detail = without_blanks(s, arena);
     out->pipe = lane_of(pipe, out->name, out->detail);
-    if (has(out->detail, S("[")))
+    if (str_contains(out->detail, S("[")))
         take_warp(out, arena);
     return out->name.n > 0;
 }
@@ -173,7 +169,7 @@ void camodel_records_read(struct camodel_records *r, struct str log, struct aren
     struct str rest = log.n > 0 ? log : S(""), line;
 
     while (str_split(&rest, '\n', &line)) {
-        if (str_trim(line).n == 0 || has(line, S("poped from IQ")))
+        if (str_trim(line).n == 0 || str_contains(line, S("poped from IQ")))
             continue;
         if (take_line(str_trim(line), arena, &record))
             vec_push(&r->list, record);
@@ -190,15 +186,13 @@ void camodel_misses_read(struct camodel_records *r, struct str log, struct arena
     while (str_split(&rest, '\n', &line)) {
         struct camodel_record record = {.pipe = S("CACHEMISS")};
         size_t at = str_find(line, words);
-        if (at == line.n || !has(line, S("status is MISS")))
+        if (at == line.n || !str_contains(line, S("status is MISS")))
             continue;
         struct str front = str_trim(str_part(line, 0, at));
         skip(&front, S("[info] "));
         skip(&front, S("["));
         skip(&front, S("@"));
-        size_t digits = 0;
-        while (digits < front.n && front.at[digits] >= '0' && front.at[digits] <= '9')
-            digits++;
+        size_t digits = str_digits(front);
         struct str tail = str_part(line, at + words.n, line.n);
         record.name = str_part(tail, 0, str_find_char(tail, ','));
         if (!num_i64(str_part(front, 0, digits), &record.tick) ||
@@ -339,7 +333,8 @@ static bool mark_value(const struct camodel_record *r, uint64_t *value)
 {
     size_t at = str_find(r->detail, S("=0x"));
 
-    if (!str_equal(r->pipe, S("USERMARK")) || !has(r->detail, S("LPCNT")) || at == r->detail.n)
+    if (!str_equal(r->pipe, S("USERMARK")) || !str_contains(r->detail, S("LPCNT")) ||
+        at == r->detail.n)
         return false;
     struct str digits = str_part(r->detail, at + 3, r->detail.n);
     return num_hex(str_part(digits, 0, str_find_char(digits, ',')), value);

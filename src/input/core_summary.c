@@ -22,8 +22,7 @@ static struct str sub_of(struct str name)
         size_t at = str_find(name, kinds[i]), end = at + kinds[i].n;
         if (at == name.n)
             continue;
-        while (end < name.n && name.at[end] >= '0' && name.at[end] <= '9')
-            end++;
+        end += str_digits(str_part(name, end, name.n));
         return str_part(name, at, end - at);
     }
     return S("");

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/char.h"
 #include "capture/title.h"
 
 /* ---- removing slices ---- */
@@ -70,10 +71,8 @@ static strid lower_key(struct rows *rows, struct str text)
 
     if (text.n > sizeof(lower))
         return intern_put(&rows->keys, text);
-    for (size_t i = 0; i < text.n; i++) {
-        char c = text.at[i];
-        lower[i] = c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-    }
+    for (size_t i = 0; i < text.n; i++)
+        lower[i] = char_lower(text.at[i]);
     return intern_put(&rows->keys, (struct str){lower, text.n});
 }
 

@@ -34,10 +34,8 @@ const char *gpu_names_sync(int64_t type)
 
 struct str gpu_names_call(struct str name)
 {
-    size_t n = name.n;
+    size_t n = name.n - str_last_digits(name);
 
-    while (n > 0 && name.at[n - 1] >= '0' && name.at[n - 1] <= '9')
-        n--;
     if (n < name.n && n > 2 && name.at[n - 1] == 'v' && name.at[n - 2] == '_')
         return str_part(name, 0, n - 2);
     return name;

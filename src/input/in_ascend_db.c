@@ -59,11 +59,9 @@ strid ascend_db_name(struct ascend_db *a, const struct db_rows *rows, struct db_
 /* The number in "ascend_pytorch_profiler_3.db"; other names carry other numbers there. */
 static void rank_from_name(struct ascend_db *a, struct str name)
 {
-    size_t end = name.n - 3, from = end;
+    size_t end = name.n - 3, from = end - str_last_digits(str_part(name, 0, end));
     int64_t rank;
 
-    while (from > 0 && name.at[from - 1] >= '0' && name.at[from - 1] <= '9')
-        from--;
     if (from < end && end - from < 10 && from > 0 && name.at[from - 1] == '_' &&
         num_i64(str_part(name, from, end - from), &rank))
         a->cap->facts.rank = rank;

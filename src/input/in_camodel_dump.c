@@ -44,7 +44,7 @@ static enum log_type log_type(struct str name, struct str *core)
         {S_INIT("mte_log"), LOG_MTE},
     };
 
-    if (!str_starts(name, S("core")) || str_find(name, S(".dump")) == name.n)
+    if (!str_starts(name, S("core")) || !str_contains(name, S(".dump")))
         return LOG_NONE;
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
         size_t at = str_find(name, words[i].word);

@@ -10,8 +10,8 @@ static bool is_flat(struct str head)
 {
     struct str text = str_trim(head);
 
-    return text.n > 0 && text.at[0] == '[' && str_find(text, S("\"collective_name\"")) < text.n &&
-           str_find(text, S("\"duration_us\"")) < text.n;
+    return text.n > 0 && text.at[0] == '[' && str_contains(text, S("\"collective_name\"")) &&
+           str_contains(text, S("\"duration_us\""));
 }
 
 static int probe(const struct probe *p)
@@ -20,7 +20,7 @@ static int probe(const struct probe *p)
         return 60;
     if (!sidecar_begins(p->head, S("step")) && !sidecar_begins_cluster(p->head))
         return 0;
-    if (str_find(p->head, S("\"Communication Time Info\"")) < p->head.n)
+    if (str_contains(p->head, S("\"Communication Time Info\"")))
         return 95;
     return input_claims(&input_communication, p->name) ? 60 : 0;
 }

@@ -8,7 +8,7 @@ static int probe(const struct probe *p)
 {
     if (!sidecar_begins(p->head, S("step")) && !sidecar_begins_cluster(p->head))
         return 0;
-    if (str_find(p->head, S("\"Transport Type\"")) < p->head.n)
+    if (str_contains(p->head, S("\"Transport Type\"")))
         return 95;
     return input_claims(&input_communication_matrix, p->name) ? 60 : 0;
 }

@@ -11,8 +11,8 @@ enum { MOST_COUNTERS = 4096 }; /* a log has some 50 */
 
 static int probe(const struct probe *p)
 {
-    bool has_title = str_find(p->head, S("AiCore ")) < p->head.n;
-    bool has_total = str_find(p->head, S(" total ticks :")) < p->head.n;
+    bool has_title = str_contains(p->head, S("AiCore "));
+    bool has_total = str_contains(p->head, S(" total ticks :"));
 
     return has_total && (has_title || core_summary_is_log(p->name)) ? 90 : 0;
 }

@@ -11,7 +11,7 @@
  * Format reference: docs/formats/kernel-details.md
  */
 #include "base/stream.h"
-#include "input/classify.h"
+#include "capture/classify.h"
 #include "input/import.h"
 #include "input/kernel_columns.h"
 #include "input/rank.h"
@@ -313,7 +313,8 @@ static enum slice_kind kind_of(const struct reader *r, struct str name, strid ty
         if (slice_is_kernel((enum slice_kind)kind) &&
             str_equal(class, str_of(slice_kind_name((enum slice_kind)kind))))
             return (enum slice_kind)kind;
-    return classify_kernel(capture_text(r->cap, core), name, capture_text(r->cap, type));
+    return classify_kernel(VENDOR_ASCEND, capture_text(r->cap, core), name,
+                           capture_text(r->cap, type));
 }
 
 static struct place take_place(struct reader *r)

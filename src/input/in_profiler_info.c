@@ -4,6 +4,7 @@
  * versions nest them differently.
  * Format reference: docs/formats/profiler-info.md
  */
+#include "base/char.h"
 #include "input/rank.h"
 #include "input/sidecar.h"
 
@@ -28,7 +29,7 @@ static int probe(const struct probe *p)
     if (!sidecar_begins(p->head, S("")))
         return 0;
     for (size_t i = 0; i < ARRAY_LEN(words) && claims(p->name); i++)
-        if (str_find(p->head, words[i]) < p->head.n)
+        if (str_contains(p->head, words[i]))
             return 80;
     for (size_t i = 0; i < ARRAY_LEN(first_keys); i++) /* a copy under another name */
         if (sidecar_begins(p->head, first_keys[i]))
@@ -39,8 +40,7 @@ static int probe(const struct probe *p)
 /* "Level1", "ProfilerLevel.Level1": the digit at the end. */
 static void take_level(struct str text, int64_t *level)
 {
-    if (text.n > 0 && str_contains_nocase(text, S("level")) && text.at[text.n - 1] >= '0' &&
-        text.at[text.n - 1] <= '9')
+    if (text.n > 0 && str_contains_nocase(text, S("level")) && char_is_digit(text.at[text.n - 1]))
         *level = text.at[text.n - 1] - '0';
 }
 

@@ -11,7 +11,7 @@
 
 #include "base/mangled.h"
 #include "base/mapfile.h"
-#include "input/classify.h"
+#include "capture/classify.h"
 #include "input/gpu_names.h"
 #include "input/gpu_trace.h"
 #include "input/import.h"
@@ -163,7 +163,7 @@ static void know_kernel(struct reader *m, uint32_t number, struct site *s)
 
     s->lane = stream_lane(m, number);
     s->name = capture_intern(m->cap, name.n > 0 ? name : S("unnamed kernel"));
-    s->kind = (uint8_t)classify_gpu(plain);
+    s->kind = (uint8_t)classify_kernel(VENDOR_NVIDIA, S(""), plain, S(""));
     s->set = kernel_set(m, number, plain);
 }
 

@@ -3,6 +3,7 @@
  *
  * Format reference: docs/formats/trace-view.md
  */
+#include "base/char.h"
 #include "input/trace_read.h"
 
 static int probe(const struct probe *p)
@@ -23,7 +24,7 @@ static bool claims(struct str name)
     if (str_starts(middle, S("slice_")))
         middle = str_part(middle, 6, middle.n);
     for (size_t i = 0; i < middle.n; i++)
-        if ((middle.at[i] < '0' || middle.at[i] > '9') && middle.at[i] != '_')
+        if (!char_is_digit(middle.at[i]) && middle.at[i] != '_')
             return false;
     return middle.n > 0;
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/char.h"
 #include "base/event_json.h"
 #include "base/hash.h"
 
@@ -579,11 +580,6 @@ enum status incore_events(const struct incore_text *t)
 
 /* ---- probing ---- */
 
-static bool has(struct str text, struct str word)
-{
-    return str_find(text, word) < text.n;
-}
-
 /* The first process of a trace of one core is a number. */
 static bool names_pipes(struct str events)
 {
@@ -593,7 +589,7 @@ static bool names_pipes(struct str events)
     if (rest.n == 0 || rest.at[0] != ':')
         return false;
     rest = str_trim(str_part(rest, 1, rest.n));
-    return rest.n > 0 && rest.at[0] >= '0' && rest.at[0] <= '9';
+    return rest.n > 0 && char_is_digit(rest.at[0]);
 }
 
 enum incore_form incore_probe(struct str head)
@@ -601,8 +597,8 @@ enum incore_form incore_probe(struct str head)
     struct str text = str_trim(head);
     struct str top = str_part(text, 0, str_find_char(text, '['));
 
-    if (text.n == 0 || text.at[0] != '{' || !has(top, S("\"profilingType\"")) ||
-        !has(top, S("\"op\"")) || !has(top, S("\"traceEvents\"")))
+    if (text.n == 0 || text.at[0] != '{' || !str_contains(top, S("\"profilingType\"")) ||
+        !str_contains(top, S("\"op\"")) || !str_contains(top, S("\"traceEvents\"")))
         return INCORE_NONE;
     return names_pipes(str_part(text, top.n, text.n)) ? INCORE_ONE_CORE : INCORE_CORES;
 }

@@ -4,6 +4,7 @@
 
 #include "base/gz.h"
 #include "base/mapfile.h"
+#include "base/ranked.h"
 #include "input/dedup.h"
 #include "input/kernel_index.h"
 
@@ -120,19 +121,11 @@ static enum status read_files(const struct bundle *b, const struct input_options
 
 /* The devices whose kernels are in a capture, in order. */
 struct devices {
-    VEC_OF(int32_t) list;
+    VEC_OF(int64_t) list;
 };
-
-static int by_value(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-
-    return x < y ? -1 : x > y;
-}
 
 static void find_devices(const struct capture *cap, struct devices *devices)
 {
-    size_t n = 0;
     uint8_t *has = mem_grow(NULL, 1, cap->lanes.n + 1);
 
     memset(has, 0, cap->lanes.n + 1);
@@ -142,12 +135,7 @@ static void find_devices(const struct capture *cap, struct devices *devices)
     for (size_t i = 0; i < cap->lanes.n; i++)
         if (has[i] && cap->lanes.at[i].key.device >= 0)
             vec_push(&devices->list, cap->lanes.at[i].key.device);
-    if (devices->list.n > 0)
-        qsort(devices->list.at, devices->list.n, sizeof(*devices->list.at), by_value);
-    for (size_t i = 0; i < devices->list.n; i++)
-        if (n == 0 || devices->list.at[i] != devices->list.at[n - 1])
-            devices->list.at[n++] = devices->list.at[i];
-    devices->list.n = n;
+    devices->list.n = ranked_set(devices->list.at, devices->list.n);
     mem_free(has);
 }
 
@@ -313,7 +301,7 @@ static void ask_devices(const struct bundle *b, const struct input_options *opti
     size_t n = file->format->devices(&in, list, MOST);
     for (size_t i = 0; i < n && i < MOST; i++)
         if (list[i] >= 0 && list[i] <= INT32_MAX)
-            vec_push(&devices->list, (int32_t)list[i]);
+            vec_push(&devices->list, list[i]);
     diag_fini(&quiet);
 }
 

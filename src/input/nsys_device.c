@@ -1,7 +1,7 @@
 /* nsys: what ran on the device. */
 #include <stdlib.h>
 
-#include "input/classify.h"
+#include "capture/classify.h"
 #include "input/gpu_names.h"
 #include "input/nsys_in.h"
 
@@ -182,7 +182,8 @@ static enum slice_kind kernel_kind(struct nsys *s, strid name)
         vec_push(&s->kernel_kind, 0);
     uint8_t *kind = &s->kernel_kind.at[name];
     if (*kind == 0)
-        *kind = (uint8_t)(classify_gpu(capture_text(s->cap, name)) + 1);
+        *kind =
+            (uint8_t)(classify_kernel(VENDOR_NVIDIA, S(""), capture_text(s->cap, name), S("")) + 1);
     return (enum slice_kind)(*kind - 1);
 }
 

@@ -1,27 +1,13 @@
 #include "input/rank.h"
 
+#include "base/char.h"
 #include "base/num.h"
-
-static bool is_digit(char c)
-{
-    return (unsigned char)(c - '0') <= 9;
-}
-
-static bool is_number(struct str s)
-{
-    for (size_t i = 0; i < s.n; i++)
-        if (!is_digit(s.at[i]))
-            return false;
-    return s.n > 0;
-}
 
 /* Takes "_<digits>" off the end; false when there is none. */
 static bool cut_number(struct str *s, struct str *digits)
 {
-    size_t n = s->n;
+    size_t n = s->n - str_last_digits(*s);
 
-    while (n > 0 && is_digit(s->at[n - 1]))
-        n--;
     if (n == s->n || n == 0 || s->at[n - 1] != '_')
         return false;
     *digits = str_part(*s, n, s->n - n);
@@ -77,7 +63,7 @@ static bool is_simulator_folder(struct str name, struct str rest)
 
 bool rank_is_core(struct str name)
 {
-    return str_starts(name, S("core")) && name.n > 4 && name.at[4] >= '0' && name.at[4] <= '9';
+    return str_starts(name, S("core")) && name.n > 4 && char_is_digit(name.at[4]);
 }
 
 size_t rank_folder(struct str path, size_t root)
@@ -131,7 +117,7 @@ struct str rank_folder_stamp(struct str name)
         stamp = field_from_end(name, 2);
     else if (str_starts(name, S("PROF_")))
         stamp = field_from_end(name, 1);
-    return is_number(stamp) ? stamp : S("");
+    return stamp.n > 0 && str_digits(stamp) == stamp.n ? stamp : S("");
 }
 
 int64_t rank_of_file(struct str name)
@@ -153,7 +139,7 @@ int64_t rank_in_text(struct str name)
             continue;
         if (name.at[at] == '-' || name.at[at] == '_')
             at++;
-        for (from = at; at < name.n && is_digit(name.at[at]);)
+        for (from = at; at < name.n && char_is_digit(name.at[at]);)
             at++;
         if (num_i64(str_part(name, from, at - from), &rank))
             return rank;

@@ -1,6 +1,8 @@
 /* The spellings of steps. */
 #include "input/step_name.h"
 
+#include "base/char.h"
+
 static const struct {
     struct str prefix;
     enum mark_source source;
@@ -18,7 +20,7 @@ bool step_name_parse(struct str name, enum mark_source *source, int64_t *number)
         struct str rest = str_part(name, prefixes[i].prefix.n, name.n);
         if (rest.n > 0 && (rest.at[0] == '#' || rest.at[0] == ' ' || rest.at[0] == '_'))
             rest = str_part(rest, 1, rest.n);
-        if (rest.n == 0 || rest.at[0] < '0' || rest.at[0] > '9' || !num_i64(rest, number))
+        if (rest.n == 0 || !char_is_digit(rest.at[0]) || !num_i64(rest, number))
             continue;
         *source = prefixes[i].source;
         return true;

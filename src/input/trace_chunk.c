@@ -1,7 +1,8 @@
 #include "input/trace_chunk.h"
 
+#include "base/char.h"
 #include "base/hash.h"
-#include "input/classify.h"
+#include "capture/classify.h"
 
 enum { /* more than these are forgotten after a piece */
        KEEP_STRINGS = 16 << 10,
@@ -299,6 +300,12 @@ static enum trace_hint hint_of_kind(enum slice_kind kind)
         return HINT_COMM_PART;
     case SLICE_AICPU:
         return HINT_AICPU;
+    case SLICE_COPY:
+        return HINT_TASK_COPY;
+    case SLICE_WAIT:
+        return HINT_WAIT;
+    case SLICE_CONTROL:
+        return HINT_CONTROL;
     default:
         return HINT_COMPUTE;
     }
@@ -309,7 +316,7 @@ static enum trace_hint gpu_hint(struct trace_chunk *c, strid name)
     struct trace_string *s = &c->strings.at.at[name];
 
     if (s->gpu == 0)
-        s->gpu = (uint8_t)(1 + hint_of_kind(classify_gpu(s->raw)));
+        s->gpu = (uint8_t)(1 + hint_of_kind(classify_kernel(VENDOR_NVIDIA, S(""), s->raw, S(""))));
     return (enum trace_hint)(s->gpu - 1);
 }
 
@@ -320,7 +327,7 @@ static enum trace_hint task_hint(struct trace_chunk *c, strid name, struct str t
 
     if (!trace_same(c->last_task.text, task)) {
         c->last_task.text = task;
-        c->last_task.hint = trace_task(task);
+        c->last_task.hint = hint_of_kind(classify_task(task));
         c->last_task.is_aicpu = str_equal(classify_core(task), S("AI_CPU"));
     }
     if (c->last_task.hint == HINT_COMM && name_of(c, name) == NAME_COLLECTIVE)
@@ -331,7 +338,8 @@ static enum trace_hint task_hint(struct trace_chunk *c, strid name, struct str t
         return c->last_task.hint;
     uint8_t *known = &s->task[c->last_task.is_aicpu];
     if (*known == 0)
-        *known = (uint8_t)(1 + hint_of_kind(classify_kernel(classify_core(task), s->raw, S(""))));
+        *known = (uint8_t)(1 + hint_of_kind(classify_kernel(VENDOR_ASCEND, classify_core(task),
+                                                            s->raw, S(""))));
     return (enum trace_hint)(*known - 1);
 }
 
@@ -358,16 +366,8 @@ static enum trace_hint hint_of(struct trace_chunk *c, const struct trace_event *
     return hint;
 }
 
-/* A whole number that no 64-bit integer holds: a real would not be the same one. */
-static bool is_huge(struct str text)
-{
-    for (size_t i = 0; i < text.n; i++)
-        if (text.at[i] < '0' || text.at[i] > '9')
-            return false;
-    return true;
-}
-
-/* A number: whole if it can be. */
+/* A number: whole if it can be. One of digits only that no 64-bit integer holds is none, since a
+ * real would not be the same. */
 static bool number_attr(strid key, struct str text, struct attr *out)
 {
     int64_t whole;
@@ -376,7 +376,7 @@ static bool number_attr(strid key, struct str text, struct attr *out)
 
     if (kind == NUM_OTHER && num_i64(text, &whole))
         kind = NUM_WHOLE;
-    else if (kind == NUM_OTHER && !is_huge(text) && num_f64(text, &real))
+    else if (kind == NUM_OTHER && str_digits(text) < text.n && num_f64(text, &real))
         kind = NUM_REAL;
     if (kind == NUM_OTHER)
         return false;
@@ -620,11 +620,6 @@ static void add_event(struct trace_chunk *c, struct trace_event *e)
     }
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
 /* Where reading begins, as a position in the text; text.n when there is no event. */
 static size_t find_start(struct trace_chunk *c, uint64_t start)
 {
@@ -633,11 +628,11 @@ static size_t find_start(struct trace_chunk *c, uint64_t start)
     if (start == TRACE_NOWHERE)
         return json_border(c->text, (size_t)(c->from - c->offset), marker, &is_cut);
     size_t at = (size_t)(start - c->offset);
-    while (at < c->text.n && is_blank(c->text.at[at]))
+    while (at < c->text.n && char_is_blank(c->text.at[at]))
         at++;
     if (at < c->text.n && c->text.at[at] == ',')
         at++;
-    while (at < c->text.n && is_blank(c->text.at[at]))
+    while (at < c->text.n && char_is_blank(c->text.at[at]))
         at++;
     return at;
 }
@@ -681,7 +676,7 @@ static const char *next_event(const char *p, const char *end)
 {
     if (p == end || *p++ != ',')
         return NULL;
-    while (p < end && is_blank(*p))
+    while (p < end && char_is_blank(*p))
         p++;
     return p < end && *p == '{' ? p : NULL;
 }

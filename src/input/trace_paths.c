@@ -4,6 +4,7 @@
 #include <immintrin.h>
 #endif
 
+#include "base/char.h"
 #include "input/trace_chunk.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -54,7 +55,7 @@ static unsigned digits_plain(const char *p)
 {
     unsigned i = 0;
 
-    while (i < 64 && (path_is_digit(p[i]) || p[i] == '.'))
+    while (i < 64 && (char_is_digit(p[i]) || p[i] == '.'))
         i++;
     return i;
 }
@@ -193,7 +194,7 @@ ALWAYS_INLINE void set_field(struct trace_event *e, const struct path_node *node
             UNKNOWN(to);                                                                           \
             to++;                                                                                  \
         }                                                                                          \
-        if (end - to < SLACK || !path_is_digit(*to))                                               \
+        if (end - to < SLACK || !char_is_digit(*to))                                               \
             return NULL;                                                                           \
         unsigned count = DIGITS(to);                                                               \
         if (count == 64)                                                                           \

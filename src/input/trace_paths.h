@@ -120,11 +120,6 @@ static inline void trace_paths_teach(const struct trace_guess *guess, strid id)
 /* Private to the two sources of this module. */
 #define PATH_PYTHON S("python_function") /* the category whose arguments are left out */
 
-static inline bool path_is_digit(char c)
-{
-    return (unsigned char)(c - '0') <= 9;
-}
-
 static inline bool path_is_printable(char c)
 {
     return (unsigned char)c >= 0x20 && (unsigned char)c < 0x80;

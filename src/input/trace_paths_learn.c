@@ -1,14 +1,10 @@
 /*
  * The other half of trace_paths.h: how the layout of an event gets into the tree.
  */
+#include "base/char.h"
 #include "input/trace_paths.h"
 
 enum { FEW = 32 }; /* texts at one place that may differ by their constants */
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
 
 /* A value that may become part of the text around it. */
 struct constant {
@@ -40,7 +36,7 @@ static char here(const struct lesson *l)
 
 static void skip_blanks(struct lesson *l)
 {
-    while (is_blank(here(l)))
+    while (char_is_blank(here(l)))
         l->at++;
 }
 
@@ -76,9 +72,9 @@ static bool pass_number(struct lesson *l)
 {
     if (here(l) == '-')
         l->at++;
-    if (!path_is_digit(here(l)))
+    if (!char_is_digit(here(l)))
         return false;
-    while (path_is_digit(here(l)) || here(l) == '.')
+    while (char_is_digit(here(l)) || here(l) == '.')
         l->at++;
     return true;
 }

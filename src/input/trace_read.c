@@ -545,15 +545,10 @@ enum status trace_read(struct import *i, enum trace_dialect dialect, const char 
     return trace_read_cut(i, dialect, format, cut);
 }
 
-static bool has(struct str head, struct str word)
-{
-    return str_find(head, word) < head.n;
-}
-
 static bool has_any(struct str head, const struct str *words, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (has(head, words[i]))
+        if (str_contains(head, words[i]))
             return true;
     return false;
 }
@@ -587,8 +582,9 @@ static bool probe_text(struct str head, struct str name, enum trace_dialect *dia
         *dialect = TRACE_ASCEND; /* it was killed before the first event */
         return true;
     }
-    if (!has(text, S("\"ph\"")) &&
-        !(is_object && (has(text, S("\"traceEvents\"")) || has(text, S("\"schemaVersion\"")))))
+    if (!str_contains(text, S("\"ph\"")) &&
+        !(is_object &&
+          (str_contains(text, S("\"traceEvents\"")) || str_contains(text, S("\"schemaVersion\"")))))
         return false;
     bool is_ascend = has_any(text, ascend, ARRAY_LEN(ascend)) || is_named;
     /* Keys that only Kineto writes are certain, then names that only Ascend's processes have; words

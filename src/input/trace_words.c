@@ -1,6 +1,7 @@
 #include "input/trace_words.h"
 
 #include "base/num.h"
+#include "capture/classify.h"
 #include "input/step_name.h"
 
 static const struct {
@@ -34,59 +35,6 @@ enum trace_hint trace_category(struct str cat)
         if (str_equal_nocase(cat, categories[i].word))
             return categories[i].hint;
     return HINT_PLAIN;
-}
-
-static const struct str kernel_tasks[] = {
-    S_INIT("AI_CORE"),
-    S_INIT("AI_VECTOR_CORE"),
-    S_INIT("AIC"),
-    S_INIT("AIV"),
-    S_INIT("AIV_SQE"),
-    S_INIT("MIX_AIC"),
-    S_INIT("MIX_AIV"),
-    S_INIT("FFTS_PLUS"),
-    S_INIT("FUSION"),
-    S_INIT("KERNEL_AICORE"),
-    S_INIT("KERNEL_AIVEC"),
-    S_INIT("KERNEL_MIX_AIC"),
-    S_INIT("KERNEL_MIX_AIV"),
-    S_INIT("KERNEL_AICPU"),
-    S_INIT("AI_CPU"),
-    S_INIT("DSA_SQE"),
-    S_INIT("DSA"),
-    S_INIT("DVPP"),
-    S_INIT("VPC_SQE"),
-    S_INIT("JPEGE_SQE"),
-    S_INIT("JPEGD_SQE"),
-    S_INIT("OTHER"),
-};
-
-static const struct str copy_tasks[] = {
-    S_INIT("SDMA_SQE"),
-    S_INIT("PCIE_DMA_SQE"),
-    S_INIT("SDMA"),
-    S_INIT("ROCCE_SQE"),
-};
-
-static bool is_among(struct str word, const struct str *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_equal_nocase(word, list[i]))
-            return true;
-    return false;
-}
-
-enum trace_hint trace_task(struct str task_type)
-{
-    static const struct str collectives[] = {S_INIT("HCCL"), S_INIT("COMMUNICATION")};
-
-    if (is_among(task_type, collectives, ARRAY_LEN(collectives)))
-        return HINT_COMM;
-    if (is_among(task_type, kernel_tasks, ARRAY_LEN(kernel_tasks)))
-        return HINT_COMPUTE;
-    if (is_among(task_type, copy_tasks, ARRAY_LEN(copy_tasks)))
-        return HINT_TASK_COPY;
-    return str_contains_nocase(task_type, S("wait")) ? HINT_WAIT : HINT_CONTROL;
 }
 
 enum flow_kind trace_flow_kind(struct str cat)
@@ -154,7 +102,7 @@ enum trace_name trace_name(struct str name)
 {
     if (is_call(name))
         return NAME_CALL;
-    if (str_starts_nocase(name, S("hcom_")) || str_starts_nocase(name, S("hccl")))
+    if (classify_is_collective(name))
         return NAME_COLLECTIVE;
     return step_name(name);
 }

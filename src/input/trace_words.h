@@ -47,10 +47,6 @@ static inline bool hint_is_device(enum trace_hint hint)
 /* The hint of a category; HINT_PLAIN for unknown ones. Kernels are HINT_COMPUTE. */
 enum trace_hint trace_category(struct str cat);
 
-/* The hint of an Ascend task type; kernels are HINT_COMPUTE. HINT_COMM is a whole collective only
- * under a collective's name. */
-enum trace_hint trace_task(struct str task_type);
-
 enum flow_kind trace_flow_kind(struct str cat);
 
 /* What a name tells. */

@@ -13,17 +13,6 @@ TEST(categories_are_known_in_any_case)
     assert_int_equal(trace_category(S("else")), HINT_PLAIN);
 }
 
-TEST(task_types_tell_work_from_waits_and_copies)
-{
-    assert_int_equal(trace_task(S("AI_CORE")), HINT_COMPUTE);
-    assert_int_equal(trace_task(S("Other")), HINT_COMPUTE);
-    assert_int_equal(trace_task(S("SDMA_SQE")), HINT_TASK_COPY);
-    assert_int_equal(trace_task(S("NOTIFY_WAIT_SQE")), HINT_WAIT);
-    assert_int_equal(trace_task(S("Notify Wait")), HINT_WAIT);
-    assert_int_equal(trace_task(S("PLACE_HOLDER_SQE")), HINT_CONTROL);
-    assert_int_equal(trace_task(S("HCCL")), HINT_COMM);
-}
-
 TEST(step_marks_need_a_number)
 {
     int64_t number;
@@ -61,6 +50,5 @@ TEST(arrows_have_kinds_by_category)
     assert_int_equal(trace_flow_kind(S("")), FLOW_OTHER);
 }
 
-TEST_MAIN("input/trace_words", T(categories_are_known_in_any_case),
-          T(task_types_tell_work_from_waits_and_copies), T(step_marks_need_a_number),
+TEST_MAIN("input/trace_words", T(categories_are_known_in_any_case), T(step_marks_need_a_number),
           T(arguments_mean_different_things_to_dialects), T(arrows_have_kinds_by_category))

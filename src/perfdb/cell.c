@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/char.h"
 #include "base/num.h"
 
 static bool is_space(char c)
@@ -37,11 +38,6 @@ struct str cell_bare(struct str text)
     return strip_quotes(cell_trim(text));
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Digits with single underscores between them; false when there are none. `out` collects the
  * digits when it is not NULL. */
 static bool take_digits(struct str *rest, char *out, size_t *n)
@@ -51,10 +47,10 @@ static bool take_digits(struct str *rest, char *out, size_t *n)
 
     while (rest->n > 0) {
         char c = rest->at[0];
-        bool is_joint = c == '_' && was_digit && rest->n > 1 && is_digit(rest->at[1]);
-        if (!is_digit(c) && !is_joint)
+        bool is_joint = c == '_' && was_digit && rest->n > 1 && char_is_digit(rest->at[1]);
+        if (!char_is_digit(c) && !is_joint)
             break;
-        was_digit = is_digit(c);
+        was_digit = char_is_digit(c);
         if (was_digit) {
             out[(*n)++] = c;
             taken++;
@@ -136,7 +132,7 @@ double cell_f64(struct str text)
 bool cell_i64(struct str text, int64_t *out)
 {
     text = cell_trim(text);
-    if (text.n > 0 && text.at[0] == '+' && text.n > 1 && is_digit(text.at[1]))
+    if (text.n > 0 && text.at[0] == '+' && text.n > 1 && char_is_digit(text.at[1]))
         text = str_part(text, 1, text.n);
     return num_i64(text, out);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "capture/classify.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
 #include "perfdb/row.h"
@@ -26,9 +27,9 @@ void check_free(struct check *c)
 
 enum { FINDING_TEXT = 512, FINDINGS_MAX = 100000 };
 
-__attribute__((format(printf, 5, 6))) static void found(struct check *c,
-                                                        const struct tree_file *file, uint64_t line,
-                                                        bool is_note, const char *format, ...)
+__attribute__((format(printf, 5, 6))) static void found(struct check *c, const struct db_file *file,
+                                                        uint64_t line, bool is_note,
+                                                        const char *format, ...)
 {
     char text[FINDING_TEXT];
     va_list args;
@@ -60,7 +61,7 @@ static enum kind kind_of(struct str name)
 /* Exports round ratios to three decimals. */
 #define RATIO_ROUNDING 0.0011
 
-static void check_shapes(struct check *c, const struct tree_file *file, uint64_t line,
+static void check_shapes(struct check *c, const struct db_file *file, uint64_t line,
                          struct str name, struct str cell)
 {
     struct cell_slots slots = cell_slots(&c->arena, cell);
@@ -74,8 +75,8 @@ static void check_shapes(struct check *c, const struct tree_file *file, uint64_t
         }
 }
 
-static void check_cell(struct check *c, const struct tree_file *file, uint64_t line,
-                       struct str name, enum kind kind, struct str cell)
+static void check_cell(struct check *c, const struct db_file *file, uint64_t line, struct str name,
+                       enum kind kind, struct str cell)
 {
     struct arena_mark mark = arena_mark(&c->arena);
     size_t before = c->findings.n;
@@ -98,7 +99,7 @@ static void check_cell(struct check *c, const struct tree_file *file, uint64_t l
         arena_rewind(&c->arena, mark);
 }
 
-static void check_cells(struct check *c, const struct tree_file *file, const struct table *t)
+static void check_cells(struct check *c, const struct db_file *file, const struct table *t)
 {
     enum kind *kinds = ARENA_ARRAY(&c->arena, enum kind, t->columns.n + 1);
 
@@ -111,12 +112,12 @@ static void check_cells(struct check *c, const struct tree_file *file, const str
                            table_cell(t, row, (int)i));
 }
 
-static bool is_collective(const struct tree_file *file, const struct table *t)
+static bool is_collective(const struct db_file *file, const struct table *t)
 {
-    return str_starts(file->op, S("hcom_")) || table_column(t, S("message_bytes")) >= 0;
+    return classify_is_collective(file->op) || table_column(t, S("message_bytes")) >= 0;
 }
 
-static void check_columns(struct check *c, const struct tree_file *file, const struct table *t)
+static void check_columns(struct check *c, const struct db_file *file, const struct table *t)
 {
     static const struct str of_collective[] = {S_INIT("message_bytes"), S_INIT("num_devices")};
     bool is_comm = is_collective(file, t);
@@ -149,7 +150,7 @@ static bool has_duration(const struct table *t, size_t row, const struct duratio
 }
 
 /* Rows with a duration; the others, and doubles, are worth a note. */
-static void check_rows(struct check *c, const struct tree_file *file, const struct table *t,
+static void check_rows(struct check *c, const struct db_file *file, const struct table *t,
                        struct check_table *sum)
 {
     struct durations where = find_durations(t);
@@ -176,7 +177,7 @@ static void check_rows(struct check *c, const struct tree_file *file, const stru
     signature_index_free(&index);
 }
 
-static void check_ragged(struct check *c, const struct tree_file *file, const struct table *t)
+static void check_ragged(struct check *c, const struct db_file *file, const struct table *t)
 {
     for (size_t i = 0; i < t->ragged.n; i++)
         found(c, file, t->ragged.at[i].line, false, "the row has %zu cells, the header %zu",
@@ -184,7 +185,7 @@ static void check_ragged(struct check *c, const struct tree_file *file, const st
 }
 
 /* What the reader said becomes the finding. */
-static void unreadable(struct check *c, const struct tree_file *file, const struct diag *d)
+static void unreadable(struct check *c, const struct db_file *file, const struct diag *d)
 {
     for (size_t i = 0; i < d->entries.n; i++)
         if (d->entries.at[i].severity == SEV_ERROR) {
@@ -206,7 +207,7 @@ static int by_line(const void *a, const void *b)
     return str_compare(x->what, y->what);
 }
 
-void check_table(struct check *c, const struct tree_file *file)
+void check_table(struct check *c, const struct db_file *file)
 {
     size_t before = c->findings.n;
     struct check_table sum = {.path = file->path, .op = file->op};

@@ -33,6 +33,6 @@ void check_init(struct check *c);
 void check_free(struct check *c);
 
 /* Reads and judges one table. */
-void check_table(struct check *c, const struct tree_file *file);
+void check_table(struct check *c, const struct db_file *file);
 
 #endif

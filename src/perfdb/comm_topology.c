@@ -201,7 +201,7 @@ static void take_durations(const struct table *t, enum collective op, struct com
         struct str called = table_cell(t, i, name);
         double us = cell_f64(table_cell(t, i, duration));
         if (str_starts(cell_trim(table_cell(t, i, type)), comm_kinds[op].prefix) &&
-            str_find(called, doubled) == called.n && us > 0)
+            !str_contains(called, doubled) && us > 0)
             vec_push(&out->us, us);
     }
 }

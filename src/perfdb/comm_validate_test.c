@@ -31,7 +31,7 @@ static bool prints(const char *line)
 
     comm_validation_print(&v, true, text_sink(&out));
     struct str all = {out.at, out.n};
-    bool is_there = str_find(all, str_of(line)) < all.n;
+    bool is_there = str_contains(all, str_of(line));
     text_free(&out);
     return is_there;
 }

@@ -1,5 +1,6 @@
 #include "perfdb/compare_literal.h"
 
+#include "base/char.h"
 #include "base/num.h"
 
 struct reader {
@@ -27,8 +28,7 @@ static bool next_is(struct reader *r, char c)
 
 static bool is_word(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.';
+    return char_is_word(c) || c == '.';
 }
 
 /* A backslash escape; the rarer ones (\x41, \N{...}) do not occur in names of kernels. */

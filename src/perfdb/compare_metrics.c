@@ -44,7 +44,7 @@ static double tally_share(struct tally *t)
         good += !t->has_missed.at[i];
     vec_free(&t->has_missed);
     intern_fini(&t->names);
-    return n > 0 ? (double)good / (double)n : NAN;
+    return num_ratio(good, n);
 }
 
 static struct str group_of(struct str name)
@@ -131,7 +131,7 @@ struct metrics metrics_compute(const struct predicted *p)
         arena_rewind(&scratch, mark);
     }
     arena_free(&scratch);
-    m.m1 = m.invocations > 0 ? (double)m.hits / (double)m.invocations : NAN;
+    m.m1 = num_ratio(m.hits, m.invocations);
     m.m2 = tally_share(&operators);
     m.m3 = tally_share(&costly);
     m.m4 = tally_share(&shapes);

@@ -124,13 +124,13 @@ void ops_rows_measure(struct ops_rows *rows, const struct measured *m, double pa
     }
 }
 
-static bool is_true(const struct yaml_node *node)
+static bool is_true(const struct tree *node)
 {
     static const char *const words[] = {"false", "no", "off", "0", "0.0", ""};
 
     if (node == NULL || yaml_is_null(node))
         return false;
-    if (node->kind != YAML_TEXT)
+    if (node->kind != TREE_TEXT)
         return node->n > 0;
     if (node->is_quoted)
         return node->text.n > 0;
@@ -140,31 +140,31 @@ static bool is_true(const struct yaml_node *node)
     return true;
 }
 
-static const struct yaml_node *find_entry(const struct yaml_node *mapping, struct str name)
+static const struct tree *find_entry(const struct tree *mapping, struct str name)
 {
-    const struct yaml_node *places[] = {yaml_get(mapping, S("operator_mappings")), mapping};
+    const struct tree *places[] = {tree_get(mapping, S("operator_mappings")), mapping};
     const struct str names[] = {trace_operator(name), name};
 
     for (size_t p = 0; p < ARRAY_LEN(places); p++)
         for (size_t n = 0; n < ARRAY_LEN(names); n++) {
-            const struct yaml_node *entry = yaml_get(places[p], names[n]);
-            if (entry != NULL && entry->kind == YAML_MAP)
+            const struct tree *entry = tree_get(places[p], names[n]);
+            if (entry != NULL && entry->kind == TREE_MAP)
                 return entry;
         }
     return NULL;
 }
 
-static struct op look_up(const struct yaml_node *mapping, struct str name)
+static struct op look_up(const struct tree *mapping, struct str name)
 {
-    const struct yaml_node *entry = find_entry(mapping, name);
-    const struct yaml_node *kernel = yaml_get(entry, S("kernel_type"));
+    const struct tree *entry = find_entry(mapping, name);
+    const struct tree *kernel = tree_get(entry, S("kernel_type"));
     bool has_kernel =
-        kernel != NULL && kernel->kind == YAML_TEXT && !yaml_is_null(kernel) && kernel->text.n > 0;
+        kernel != NULL && kernel->kind == TREE_TEXT && !yaml_is_null(kernel) && kernel->text.n > 0;
 
     return (struct op){
         .name = trace_operator(name),
         .fallback = has_kernel ? kernel->text : name,
-        .is_free = is_true(yaml_get(entry, S("zero_cost"))),
+        .is_free = is_true(tree_get(entry, S("zero_cost"))),
         .is_all_reduce = str_contains_nocase(name, S("all_reduce")),
     };
 }
@@ -277,7 +277,7 @@ static enum status choose_process(const struct predicted *p, struct arena *arena
 }
 
 enum status ops_rows_predict(struct ops_rows *rows, const struct predicted *p,
-                             const struct yaml_node *mapping, struct diag *d)
+                             const struct tree *mapping, struct diag *d)
 {
     struct intern names;
     VEC_OF(struct op) ops = {0};

@@ -43,7 +43,7 @@ void ops_rows_measure(struct ops_rows *rows, const struct measured *m, double pa
  * then on the top level. Fails, naming the processes, when the trace does not say which of several
  * is the prediction. */
 enum status ops_rows_predict(struct ops_rows *rows, const struct predicted *p,
-                             const struct yaml_node *mapping, struct diag *d);
+                             const struct tree *mapping, struct diag *d);
 
 /* By the larger of the two times as written (one decimal), falling; the kernel's name decides
  * between equals. */

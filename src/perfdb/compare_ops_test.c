@@ -27,7 +27,7 @@ static int end(void **state)
 
 static enum status predict(const struct test_event *events, size_t n, const char *yaml)
 {
-    const struct yaml_node *root = NULL;
+    const struct tree *root = NULL;
 
     assert_int_equal(yaml_read(&arena, str_of(yaml), "map.yaml", &root, &diag), ST_OK);
     assert_int_equal(predicted_parse(&p, "t", test_trace(&arena, "", events, n), &diag), ST_OK);

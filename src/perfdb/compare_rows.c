@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "capture/classify.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
 
@@ -58,7 +59,7 @@ struct measured_row measured_row(const struct measured *m, size_t i)
 
 bool measured_is_collective(struct str type)
 {
-    return str_starts(type, S("hcom_"));
+    return classify_is_collective(type);
 }
 
 bool measured_is_helper(struct str type)

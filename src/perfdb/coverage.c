@@ -2,20 +2,14 @@
 
 #include <stdlib.h>
 
+#include "base/ranked.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
 #include "perfdb/coverage_points.h"
 
-static int by_value(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 static bool has(const int64_t *points, size_t n, int64_t value)
 {
-    return n > 0 && bsearch(&value, points, n, sizeof(value), by_value) != NULL;
+    return n > 0 && bsearch(&value, points, n, sizeof(value), ranked_order) != NULL;
 }
 
 /* Values that must be there, and the ends of the range unless points lie beyond them. */
@@ -23,7 +17,7 @@ static void find_missing(struct arena *arena, const struct coverage_rule *rule,
                          const int64_t *points, size_t n, struct coverage_axis *out)
 {
     int64_t *missing = ARENA_ARRAY(arena, int64_t, rule->required.n + 2);
-    size_t found = 0, unique = 0;
+    size_t found = 0;
 
     for (size_t i = 0; i < rule->required.n; i++)
         if (!has(points, n, rule->required.at[i]))
@@ -32,12 +26,7 @@ static void find_missing(struct arena *arena, const struct coverage_rule *rule,
         missing[found++] = rule->min;
     if (rule->has_range && (n == 0 || points[n - 1] < rule->max))
         missing[found++] = rule->max;
-    if (found > 0)
-        qsort(missing, found, sizeof(*missing), by_value);
-    for (size_t i = 0; i < found; i++)
-        if (unique == 0 || missing[unique - 1] != missing[i])
-            missing[unique++] = missing[i];
-    out->missing = (struct grid_list){missing, unique};
+    out->missing = (struct grid_list){missing, ranked_set(missing, found)};
 }
 
 static bool is_too_wide(const struct coverage_segment *limit, int64_t from, int64_t to,
@@ -91,13 +80,8 @@ static void measure_axis(struct job *j, struct str name, const struct coverage_r
                          struct coverage_points *points)
 {
     struct coverage_axis axis = {.name = arena_str(&j->c->arena, name)};
-    size_t n = 0;
+    size_t n = ranked_set(points->at.at, points->at.n);
 
-    if (points->at.n > 0)
-        qsort(points->at.at, points->at.n, sizeof(*points->at.at), by_value);
-    for (size_t i = 0; i < points->at.n; i++)
-        if (n == 0 || points->at.at[n - 1] != points->at.at[i])
-            points->at.at[n++] = points->at.at[i];
     coverage_measure(&j->c->arena, rule, points->at.at, n, &axis);
     j->c->missing += axis.missing.n;
     j->c->gaps += axis.gaps_n;

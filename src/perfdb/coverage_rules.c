@@ -5,8 +5,7 @@
 #include "base/num.h"
 #include "base/yaml.h"
 
-static enum status bad(const struct coverage_rules *r, const struct yaml_node *node,
-                       const char *what)
+static enum status bad(const struct coverage_rules *r, const struct tree *node, const char *what)
 {
     return diag_fail(r->d, ST_FORMAT, "coverage.bad-rule",
                      (struct where){.path = r->path, .line = node->line}, "%s", what);
@@ -28,40 +27,40 @@ enum status coverage_rules_read(struct coverage_rules *rules, struct arena *aren
         mapfile_close(&map);
     }
     TRY(st);
-    if (rules->root->kind != YAML_MAP)
+    if (rules->root->kind != TREE_MAP)
         return bad(rules, rules->root, "rules must be a map with grids and template_axes");
     return ST_OK;
 }
 
-static enum status read_limit(const struct coverage_rules *r, const struct yaml_node *node,
+static enum status read_limit(const struct coverage_rules *r, const struct tree *node,
                               struct str field, double *out)
 {
-    const struct yaml_node *value = yaml_get(node, field);
+    const struct tree *value = tree_get(node, field);
 
     *out = 0;
-    if (value != NULL && (value->kind != YAML_TEXT || !num_f64(value->text, out) || *out <= 0))
+    if (value != NULL && (value->kind != TREE_TEXT || !num_f64(value->text, out) || *out <= 0))
         return bad(r, value, "max_gap and max_ratio must be numbers above 0");
     return ST_OK;
 }
 
-static enum status read_bounds(const struct coverage_rules *r, const struct yaml_node *node,
+static enum status read_bounds(const struct coverage_rules *r, const struct tree *node,
                                int64_t *min, int64_t *max)
 {
-    if (!num_i64(yaml_get_text(node, S("min"), S("")), min) ||
-        !num_i64(yaml_get_text(node, S("max"), S("")), max) || *min > *max)
+    if (!num_i64(tree_get_text(node, S("min"), S("")), min) ||
+        !num_i64(tree_get_text(node, S("max"), S("")), max) || *min > *max)
         return bad(r, node, "min and max must be whole numbers, the smaller one first");
     return ST_OK;
 }
 
-static enum status read_segments(const struct coverage_rules *r, const struct yaml_node *list,
+static enum status read_segments(const struct coverage_rules *r, const struct tree *list,
                                  struct coverage_rule *out)
 {
-    if (list->kind != YAML_LIST)
+    if (list->kind != TREE_LIST)
         return bad(r, list, "segments must be a list");
     struct coverage_segment *s = ARENA_ARRAY(r->arena, struct coverage_segment, list->n);
     out->segments = s;
     out->segments_n = list->n;
-    for (const struct yaml_node *v = list->first; v != NULL; v = v->next, s++) {
+    for (const struct tree *v = list->first; v != NULL; v = v->next, s++) {
         TRY(read_bounds(r, v, &s->min, &s->max));
         TRY(read_limit(r, v, S("max_gap"), &s->gap));
         TRY(read_limit(r, v, S("max_ratio"), &s->ratio));
@@ -70,7 +69,7 @@ static enum status read_segments(const struct coverage_rules *r, const struct ya
 }
 
 /* One limit for the whole axis is a segment without ends. */
-static enum status read_whole(const struct coverage_rules *r, const struct yaml_node *node,
+static enum status read_whole(const struct coverage_rules *r, const struct tree *node,
                               struct coverage_rule *out)
 {
     struct coverage_segment whole = {.min = INT64_MIN, .max = INT64_MAX};
@@ -86,24 +85,24 @@ static enum status read_whole(const struct coverage_rules *r, const struct yaml_
     return ST_OK;
 }
 
-static const struct yaml_node *grid_node(const struct coverage_rules *r, struct str grid)
+static const struct tree *grid_node(const struct coverage_rules *r, struct str grid)
 {
-    const struct yaml_node *grids = yaml_get(r->root, S("grids"));
-    const struct yaml_node *node = yaml_get(grids, grid);
+    const struct tree *grids = tree_get(r->root, S("grids"));
+    const struct tree *node = tree_get(grids, grid);
 
     if (node != NULL)
         return node;
-    return yaml_get(grids, yaml_get_text(yaml_get(r->root, S("aliases")), grid, S("")));
+    return tree_get(grids, tree_get_text(tree_get(r->root, S("aliases")), grid, S("")));
 }
 
-static enum status read_rule(const struct coverage_rules *r, const struct yaml_node *node,
+static enum status read_rule(const struct coverage_rules *r, const struct tree *node,
                              struct coverage_rule *out, bool *is_there)
 {
-    struct str use = yaml_get_text(node, S("use"), (struct str){0});
+    struct str use = tree_get_text(node, S("use"), (struct str){0});
 
     *out = (struct coverage_rule){0};
     if (use.n > 0) {
-        const struct yaml_node *grid = grid_node(r, use);
+        const struct tree *grid = grid_node(r, use);
         if (grid == NULL)
             return bad(r, node, "no grid has the name after `use`");
         node = grid;
@@ -111,9 +110,9 @@ static enum status read_rule(const struct coverage_rules *r, const struct yaml_n
     *is_there = node != NULL;
     if (node == NULL)
         return ST_OK;
-    const struct yaml_node *range = yaml_get(node, S("range")),
-                           *segments = yaml_get(node, S("segments")),
-                           *required = yaml_get(node, S("required_values"));
+    const struct tree *range = tree_get(node, S("range")),
+                      *segments = tree_get(node, S("segments")),
+                      *required = tree_get(node, S("required_values"));
     out->has_range = range != NULL;
     if (range != NULL)
         TRY(read_bounds(r, range, &out->min, &out->max));
@@ -126,8 +125,8 @@ enum status coverage_rules_axis(const struct coverage_rules *rules, struct str p
                                 struct str axis, struct str grid, struct coverage_rule *out,
                                 bool *is_there)
 {
-    const struct yaml_node *node =
-        yaml_get(yaml_get(yaml_get(rules->root, S("template_axes")), pattern), axis);
+    const struct tree *node =
+        tree_get(tree_get(tree_get(rules->root, S("template_axes")), pattern), axis);
 
     return read_rule(rules, node != NULL ? node : grid_node(rules, grid), out, is_there);
 }
@@ -135,7 +134,7 @@ enum status coverage_rules_axis(const struct coverage_rules *rules, struct str p
 enum status coverage_rules_comm(const struct coverage_rules *rules, struct str axis,
                                 struct coverage_rule *out, bool *is_there)
 {
-    return read_rule(rules, yaml_get(yaml_get(rules->root, S("communication_axes")), axis), out,
+    return read_rule(rules, tree_get(tree_get(rules->root, S("communication_axes")), axis), out,
                      is_there);
 }
 

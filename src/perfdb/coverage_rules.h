@@ -28,7 +28,7 @@ struct coverage_rule {
 struct coverage_rules {
     struct arena *arena;
     const char *path;
-    const struct yaml_node *root;
+    const struct tree *root;
     struct diag *d;
 };
 

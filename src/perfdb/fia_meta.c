@@ -1,5 +1,6 @@
 #include "perfdb/fia_meta.h"
 
+#include "base/char.h"
 #include "perfdb/cell.h"
 #include "perfdb/rows.h"
 
@@ -47,10 +48,8 @@ static bool names_fia(struct str text)
     char last[sizeof(word)] = "";
 
     for (size_t i = 0; i < text.n; i++) {
-        char c = text.at[i];
-        if (c >= 'A' && c <= 'Z')
-            c = (char)(c - 'A' + 'a');
-        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')))
+        char c = char_lower(text.at[i]);
+        if (!char_is_alnum(c))
             continue;
         if (kept == n)
             memmove(last, last + 1, n - 1);

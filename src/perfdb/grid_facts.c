@@ -6,14 +6,14 @@
 #include "base/yaml.h"
 
 /* What counts as yes in a mapping file: everything but the spellings of no, nothing and zero. */
-static bool is_yes(const struct yaml_node *node)
+static bool is_yes(const struct tree *node)
 {
     static const struct str no[] = {S_INIT("false"), S_INIT("no"), S_INIT("off")};
     double value;
 
     if (node == NULL || yaml_is_null(node))
         return false;
-    if (node->kind != YAML_TEXT)
+    if (node->kind != TREE_TEXT)
         return node->n > 0;
     if (node->is_quoted || node->text.n == 0)
         return node->text.n > 0;
@@ -39,15 +39,15 @@ static void add(struct grid_facts *f, struct str kernel, struct grid_fact fact)
     f->facts.n = f->kernels.strings.n;
 }
 
-static void take_entry(struct grid_facts *f, const struct yaml_node *entry)
+static void take_entry(struct grid_facts *f, const struct tree *entry)
 {
-    struct str kernel = yaml_get_text(entry, S("kernel_type"), (struct str){0});
-    const struct yaml_node *others = yaml_get(entry, S("alternate_kernel_types"));
-    struct str category = yaml_get_text(entry, S("category"), (struct str){0});
-    struct str mode = yaml_get_text(entry, S("query_mode"), (struct str){0});
+    struct str kernel = tree_get_text(entry, S("kernel_type"), (struct str){0});
+    const struct tree *others = tree_get(entry, S("alternate_kernel_types"));
+    struct str category = tree_get_text(entry, S("category"), (struct str){0});
+    struct str mode = tree_get_text(entry, S("query_mode"), (struct str){0});
     struct grid_fact fact = {
-        .is_free = is_yes(yaml_get(entry, S("zero_cost"))) ||
-                   is_yes(yaml_get(entry, S("composite"))) ||
+        .is_free = is_yes(tree_get(entry, S("zero_cost"))) ||
+                   is_yes(tree_get(entry, S("composite"))) ||
                    str_equal(category, S("communication")),
         .is_elementwise = str_equal(mode, S("elementwise")),
     };
@@ -56,14 +56,14 @@ static void take_entry(struct grid_facts *f, const struct yaml_node *entry)
         return;
     add(f, kernel, fact);
     fact.alternates_of = kernel;
-    for (const struct yaml_node *o = others != NULL ? others->first : NULL; o != NULL; o = o->next)
-        if (o->kind == YAML_TEXT)
+    for (const struct tree *o = others != NULL ? others->first : NULL; o != NULL; o = o->next)
+        if (o->kind == TREE_TEXT)
             add(f, o->text, fact);
 }
 
 enum status grid_facts_read(struct grid_facts *facts, const char *dir, struct diag *d)
 {
-    const struct yaml_node *root, *entries;
+    const struct tree *root, *entries;
     struct arena scratch;
     struct mapfile map;
     enum status st = ST_OK;
@@ -79,9 +79,9 @@ enum status grid_facts_read(struct grid_facts *facts, const char *dir, struct di
             mapfile_close(&map);
         }
         if (st == ST_OK) {
-            entries = yaml_get(root, S("operator_mappings"));
+            entries = tree_get(root, S("operator_mappings"));
             entries = entries != NULL ? entries : root;
-            for (const struct yaml_node *e = entries->first; e != NULL; e = e->next)
+            for (const struct tree *e = entries->first; e != NULL; e = e->next)
                 take_entry(facts, e);
         }
         facts->is_there = facts->facts.n > 0;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/char.h"
 #include "base/mapfile.h"
 #include "base/num.h"
 #include "base/vec.h"
@@ -30,22 +31,22 @@ static const struct field {
     {S_INIT("topk"), offsetof(struct grid_model, top_k), false},
 };
 
-static enum status bad(const char *path, const struct yaml_node *node, struct diag *d,
-                       struct str field, const char *what)
+static enum status bad(const char *path, const struct tree *node, struct diag *d, struct str field,
+                       const char *what)
 {
     return diag_fail(d, ST_FORMAT, "grid.bad-model",
                      (struct where){.path = path, .line = node->line}, "%.*s%s", STR_ARGS(field),
                      what);
 }
 
-static enum status read_size(const char *path, const struct yaml_node *model, const struct field *f,
+static enum status read_size(const char *path, const struct tree *model, const struct field *f,
                              struct grid_model *out, struct diag *d)
 {
-    const struct yaml_node *node = yaml_get(model, f->name);
+    const struct tree *node = tree_get(model, f->name);
     int64_t value = 0;
 
     if (node != NULL && !yaml_is_null(node) &&
-        (node->kind != YAML_TEXT || !num_i64(node->text, &value) || value < 0 || value > most))
+        (node->kind != TREE_TEXT || !num_i64(node->text, &value) || value < 0 || value > most))
         return bad(path, node, d, f->name, " must be a whole number from 0 to 2^31");
     if (f->is_needed && value == 0)
         return bad(path, model, d, f->name, " is missing");
@@ -53,10 +54,10 @@ static enum status read_size(const char *path, const struct yaml_node *model, co
     return ST_OK;
 }
 
-static enum status read_sizes(struct arena *arena, const char *path, const struct yaml_node *model,
+static enum status read_sizes(struct arena *arena, const char *path, const struct tree *model,
                               struct str field, struct grid_list *out, struct diag *d)
 {
-    const struct yaml_node *node = yaml_get(model, field);
+    const struct tree *node = tree_get(model, field);
 
     if (!grid_rules_list(arena, node, path, out, d))
         return ST_FORMAT;
@@ -66,20 +67,19 @@ static enum status read_sizes(struct arena *arena, const char *path, const struc
     return out->n > 0 ? ST_OK : bad(path, model, d, field, " is missing");
 }
 
-static enum status read_aliases(struct arena *arena, const char *path,
-                                const struct yaml_node *model, struct grid_model *out,
-                                struct diag *d)
+static enum status read_aliases(struct arena *arena, const char *path, const struct tree *model,
+                                struct grid_model *out, struct diag *d)
 {
-    const struct yaml_node *node = yaml_get(model, S("aliases"));
+    const struct tree *node = tree_get(model, S("aliases"));
 
     if (node == NULL)
         return ST_OK;
-    if (node->kind != YAML_LIST)
+    if (node->kind != TREE_LIST)
         return bad(path, node, d, S("aliases"), " must be a list of names");
     struct str *at = ARENA_ARRAY(arena, struct str, node->n);
     out->aliases = at;
     out->aliases_n = node->n;
-    for (const struct yaml_node *v = node->first; v != NULL; v = v->next)
+    for (const struct tree *v = node->first; v != NULL; v = v->next)
         *at++ = v->text;
     return ST_OK;
 }
@@ -92,26 +92,24 @@ static struct str plain(struct arena *arena, struct str name)
 
     for (size_t i = 0; i < name.n; i++) {
         char c = name.at[i];
-        if (c == '-' || c == '_' || c == '.' || c == '/' || c == ' ' || c == '\t' || c == '\n' ||
-            c == '\r')
-            continue;
-        at[n++] = (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+        if (!char_is_blank(c) && c != '-' && c != '_' && c != '.' && c != '/')
+            at[n++] = char_lower(c);
     }
     return (struct str){at, n};
 }
 
-static enum status read_model(struct arena *arena, const char *path, const struct yaml_node *node,
+static enum status read_model(struct arena *arena, const char *path, const struct tree *node,
                               struct grid_model *out, struct diag *d)
 {
     *out = (struct grid_model){.id = node->key};
-    if (node->kind != YAML_MAP)
+    if (node->kind != TREE_MAP)
         return bad(path, node, d, node->key, " must be a map");
     for (size_t i = 0; i < ARRAY_LEN(fields); i++)
         TRY(read_size(path, node, &fields[i], out, d));
     TRY(read_sizes(arena, path, node, S("tp_sizes"), &out->tp_sizes, d));
     TRY(read_sizes(arena, path, node, S("ep_sizes"), &out->ep_sizes, d));
     TRY(read_aliases(arena, path, node, out, d));
-    out->key = yaml_get_text(node, S("model_key"), plain(arena, str_basename(node->key)));
+    out->key = tree_get_text(node, S("model_key"), plain(arena, str_basename(node->key)));
     return ST_OK;
 }
 
@@ -121,18 +119,18 @@ enum status grid_models_read(struct arena *arena, const struct grid_rules *rules
     struct grid_model *at = ARENA_ARRAY(arena, struct grid_model, rules->models->n);
 
     *out = (struct grid_models){at, rules->models->n};
-    for (const struct yaml_node *v = rules->models->first; v != NULL; v = v->next)
+    for (const struct tree *v = rules->models->first; v != NULL; v = v->next)
         TRY(read_model(arena, rules->models_path, v, at++, d));
     return ST_OK;
 }
 
 /* The first of the named members that is a positive number; 0 when none is. */
-static int64_t first_of(const struct yaml_node *config, const char *const *names)
+static int64_t first_of(const struct tree *config, const char *const *names)
 {
     for (; *names != NULL; names++) {
-        const struct yaml_node *node = yaml_get(config, str_of(*names));
+        const struct tree *node = tree_get(config, str_of(*names));
         int64_t value;
-        if (node != NULL && node->kind == YAML_TEXT && num_i64(node->text, &value) && value > 0 &&
+        if (node != NULL && node->kind == TREE_TEXT && num_i64(node->text, &value) && value > 0 &&
             value <= most)
             return value;
     }
@@ -146,7 +144,7 @@ static int64_t or_else(int64_t value, int64_t other)
     return value > 0 ? value : other;
 }
 
-static void fill_config(const struct yaml_node *config, struct grid_model *m)
+static void fill_config(const struct tree *config, struct grid_model *m)
 {
     m->hidden = FIRST_OF(config, "hidden_size", "d_model");
     m->ffn_inter = FIRST_OF(config, "intermediate_size");
@@ -194,14 +192,14 @@ static struct str folder_name(struct str path)
 enum status grid_model_config(struct arena *arena, const char *path, struct str id,
                               struct grid_model *out, struct diag *d)
 {
-    const struct yaml_node *config;
+    const struct tree *config;
     struct mapfile map;
 
     TRY(mapfile_open(&map, path, d));
     enum status st = yaml_read(arena, map.text, path, &config, d);
     mapfile_close(&map);
     TRY(st);
-    if (config->kind != YAML_MAP)
+    if (config->kind != TREE_MAP)
         return bad(path, config, d, S("a model's configuration"), " must be a JSON object");
     *out = (struct grid_model){.id = arena_str(arena, id)};
     fill_config(config, out);
@@ -212,7 +210,7 @@ enum status grid_model_config(struct arena *arena, const char *path, struct str 
         return bad(path, config, d, S("head_dim"), " is missing");
     fill_cuts(out);
     if (out->id.n == 0)
-        out->id = yaml_get_text(config, S("_name_or_path"), (struct str){0});
+        out->id = tree_get_text(config, S("_name_or_path"), (struct str){0});
     if (out->id.n == 0)
         out->id = arena_str(arena, folder_name(str_of(path)));
     out->key = plain(arena, str_basename(out->id));

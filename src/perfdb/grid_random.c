@@ -3,6 +3,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "base/char.h"
 #include "base/hash.h"
 
 enum { N = GRID_RANDOM_WORDS, M = 397 };
@@ -50,7 +51,7 @@ bool grid_random_seed_text(struct grid_random *r, struct str text)
     if (text.n == 0 || text.n > GRID_SEED_DIGITS)
         return false;
     for (size_t i = 0; i < text.n; i++) {
-        if (text.at[i] < '0' || text.at[i] > '9')
+        if (!char_is_digit(text.at[i]))
             return false;
         uint64_t carry = (uint64_t)(text.at[i] - '0');
         for (size_t k = 0; k < n; k++) {

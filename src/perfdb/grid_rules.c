@@ -24,13 +24,13 @@ struct reader {
     struct grid_rules *rules;
 };
 
-static enum status bad(const struct reader *r, const struct yaml_node *node, const char *what)
+static enum status bad(const struct reader *r, const struct tree *node, const char *what)
 {
     return diag_fail(r->d, ST_FORMAT, "grid.bad-rule",
                      (struct where){.path = r->path, .line = node->line}, "%s", what);
 }
 
-bool grid_rules_list(struct arena *arena, const struct yaml_node *node, const char *path,
+bool grid_rules_list(struct arena *arena, const struct tree *node, const char *path,
                      struct grid_list *out, struct diag *d)
 {
     *out = (struct grid_list){0};
@@ -38,9 +38,9 @@ bool grid_rules_list(struct arena *arena, const struct yaml_node *node, const ch
         return true;
     int64_t *at = ARENA_ARRAY(arena, int64_t, node->n);
     size_t n = 0;
-    bool is_good = node->kind == YAML_LIST;
-    for (const struct yaml_node *v = node->first; is_good && v != NULL; v = v->next)
-        is_good = v->kind == YAML_TEXT && !v->is_quoted && num_i64(v->text, &at[n++]);
+    bool is_good = node->kind == TREE_LIST;
+    for (const struct tree *v = node->first; is_good && v != NULL; v = v->next)
+        is_good = v->kind == TREE_TEXT && !v->is_quoted && num_i64(v->text, &at[n++]);
     if (!is_good) {
         diag_fail(d, ST_FORMAT, "grid.bad-rule", (struct where){.path = path, .line = node->line},
                   "%.*s must be a list of whole numbers, such as [1, 2, 4]", STR_ARGS(node->key));
@@ -50,8 +50,7 @@ bool grid_rules_list(struct arena *arena, const struct yaml_node *node, const ch
     return true;
 }
 
-static enum status read_list(const struct reader *r, const struct yaml_node *node,
-                             struct grid_list *out)
+static enum status read_list(const struct reader *r, const struct tree *node, struct grid_list *out)
 {
     return grid_rules_list(r->arena, node, r->path, out, r->d) ? ST_OK : ST_FORMAT;
 }
@@ -64,13 +63,13 @@ struct grid_list grid_rules_grid(const struct grid_rules *rules, struct str name
     return (struct grid_list){0};
 }
 
-static enum status read_grids(const struct reader *r, const struct yaml_node *section)
+static enum status read_grids(const struct reader *r, const struct tree *section)
 {
     struct grid_rules *rules = r->rules;
 
     rules->grids = arena_array(r->arena, sizeof(*rules->grids), section->n);
     rules->grids_n = 0;
-    for (const struct yaml_node *g = section->first; g != NULL; g = g->next) {
+    for (const struct tree *g = section->first; g != NULL; g = g->next) {
         rules->grids[rules->grids_n].name = g->key;
         TRY(read_list(r, g, &rules->grids[rules->grids_n].values));
         rules->grids_n++;
@@ -88,19 +87,19 @@ static size_t variable(struct str *names, size_t *n, struct str name)
     return (*n)++;
 }
 
-static enum status read_iterators(const struct reader *r, const struct yaml_node *node,
+static enum status read_iterators(const struct reader *r, const struct tree *node,
                                   struct str *names, size_t *names_n,
                                   const struct grid_iterator **out, size_t *out_n)
 {
     if (node == NULL)
         return ST_OK;
-    if (node->kind != YAML_MAP)
+    if (node->kind != TREE_MAP)
         return bad(r, node, "iterators must be a map from variables to grids");
     struct grid_iterator *it = ARENA_ARRAY(r->arena, struct grid_iterator, node->n);
     *out = it;
-    for (const struct yaml_node *v = node->first; v != NULL; v = v->next, it++) {
+    for (const struct tree *v = node->first; v != NULL; v = v->next, it++) {
         it->var = variable(names, names_n, v->key);
-        if (v->kind == YAML_TEXT) {
+        if (v->kind == TREE_TEXT) {
             it->grid = v->text;
             it->values = grid_rules_grid(r->rules, v->text);
             if (it->values.n == 0)
@@ -114,25 +113,25 @@ static enum status read_iterators(const struct reader *r, const struct yaml_node
     return ST_OK;
 }
 
-static enum status read_constants(const struct reader *r, const struct yaml_node *node,
+static enum status read_constants(const struct reader *r, const struct tree *node,
                                   struct str *names, size_t *names_n, struct grid_pattern *p)
 {
     if (node == NULL)
         return ST_OK;
-    if (node->kind != YAML_MAP)
+    if (node->kind != TREE_MAP)
         return bad(r, node, "constants must be a map from names to whole numbers");
     struct grid_constant *c = ARENA_ARRAY(r->arena, struct grid_constant, node->n);
     p->constants = c;
-    for (const struct yaml_node *v = node->first; v != NULL; v = v->next, c++) {
+    for (const struct tree *v = node->first; v != NULL; v = v->next, c++) {
         c->var = variable(names, names_n, v->key);
-        if (v->kind != YAML_TEXT || !num_i64(v->text, &c->value))
+        if (v->kind != TREE_TEXT || !num_i64(v->text, &c->value))
             return bad(r, v, "a constant must be a whole number");
     }
     p->constants_n = node->n;
     return ST_OK;
 }
 
-static enum status compile(const struct reader *r, const struct yaml_node *node, struct str text,
+static enum status compile(const struct reader *r, const struct tree *node, struct str text,
                            const struct grid_pattern *p, struct expr *out)
 {
     const char *error = expr_compile(r->arena, &grid_language, text, p->names, out);
@@ -144,22 +143,22 @@ static enum status compile(const struct reader *r, const struct yaml_node *node,
                      STR_ARGS(p->name), STR_ARGS(text), error);
 }
 
-static enum status read_constraints(const struct reader *r, const struct yaml_node *node,
+static enum status read_constraints(const struct reader *r, const struct tree *node,
                                     struct grid_pattern *p)
 {
     if (node == NULL)
         return ST_OK;
-    if (node->kind != YAML_LIST)
+    if (node->kind != TREE_LIST)
         return bad(r, node, "constraints must be a list of expressions");
     struct expr *e = ARENA_ARRAY(r->arena, struct expr, node->n);
     p->constraints = e;
-    for (const struct yaml_node *v = node->first; v != NULL; v = v->next)
+    for (const struct tree *v = node->first; v != NULL; v = v->next)
         TRY(compile(r, v, v->text, p, e++));
     p->constraints_n = node->n;
     return ST_OK;
 }
 
-static enum status read_shape(const struct reader *r, const struct yaml_node *node,
+static enum status read_shape(const struct reader *r, const struct tree *node,
                               const struct grid_pattern *p, struct grid_shape_rule *out)
 {
     struct str inside = grid_shape_inside(node->text), rest = inside, part;
@@ -174,18 +173,18 @@ static enum status read_shape(const struct reader *r, const struct yaml_node *no
     return ST_OK;
 }
 
-static enum status read_shapes(const struct reader *r, const struct yaml_node *node,
+static enum status read_shapes(const struct reader *r, const struct tree *node,
                                const struct grid_pattern *p, const struct grid_shape_rule **out,
                                size_t *out_n)
 {
     if (node == NULL)
         return ST_OK;
-    if (node->kind != YAML_LIST)
+    if (node->kind != TREE_LIST)
         return bad(r, node, "inputs and outputs must be lists of shapes such as \"(M, K)\"");
     struct grid_shape_rule *shape = ARENA_ARRAY(r->arena, struct grid_shape_rule, node->n);
     *out = shape;
-    for (const struct yaml_node *v = node->first; v != NULL; v = v->next) {
-        if (v->kind != YAML_TEXT)
+    for (const struct tree *v = node->first; v != NULL; v = v->next) {
+        if (v->kind != TREE_TEXT)
             return bad(r, v, "a shape must be text such as \"(M, K)\"");
         TRY(read_shape(r, v, p, shape++));
     }
@@ -194,19 +193,19 @@ static enum status read_shapes(const struct reader *r, const struct yaml_node *n
 }
 
 /* A list becomes one cell. */
-static enum status read_cell(const struct reader *r, const struct yaml_node *node, struct str *out)
+static enum status read_cell(const struct reader *r, const struct tree *node, struct str *out)
 {
     size_t n = 0;
 
     if (node == NULL)
         return ST_OK;
-    if (node->kind != YAML_LIST)
+    if (node->kind != TREE_LIST)
         return bad(r, node, "data types and formats must be lists");
-    for (const struct yaml_node *v = node->first; v != NULL; v = v->next)
+    for (const struct tree *v = node->first; v != NULL; v = v->next)
         n += v->text.n + 1;
     char *at = arena_alloc(r->arena, n + 1);
     out->at = at;
-    for (const struct yaml_node *v = node->first; v != NULL; v = v->next) {
+    for (const struct tree *v = node->first; v != NULL; v = v->next) {
         if (v != node->first)
             *at++ = ';';
         if (v->text.n > 0)
@@ -218,7 +217,7 @@ static enum status read_cell(const struct reader *r, const struct yaml_node *nod
 }
 
 /* A misspelt field would be a rule that silently does nothing. */
-static void check_fields(const struct reader *r, const struct yaml_node *node)
+static void check_fields(const struct reader *r, const struct tree *node)
 {
     static const struct str known[] = {
         S_INIT("iterators"),     S_INIT("fallback_iterators"), S_INIT("model_nk_pairs"),
@@ -228,7 +227,7 @@ static void check_fields(const struct reader *r, const struct yaml_node *node)
         S_INIT("description"),
     };
 
-    for (const struct yaml_node *f = node->first; f != NULL; f = f->next) {
+    for (const struct tree *f = node->first; f != NULL; f = f->next) {
         size_t k = 0;
         while (k < ARRAY_LEN(known) && !str_equal(known[k], f->key))
             k++;
@@ -239,23 +238,23 @@ static void check_fields(const struct reader *r, const struct yaml_node *node)
     }
 }
 
-static bool is_true(const struct yaml_node *node)
+static bool is_true(const struct tree *node)
 {
-    return node != NULL && node->kind == YAML_TEXT && str_equal_nocase(node->text, S("true"));
+    return node != NULL && node->kind == TREE_TEXT && str_equal_nocase(node->text, S("true"));
 }
 
-static enum status read_variables(const struct reader *r, const struct yaml_node *node,
+static enum status read_variables(const struct reader *r, const struct tree *node,
                                   struct grid_pattern *p)
 {
-    const struct yaml_node *iterators = yaml_get(node, S("iterators")),
-                           *fallback = yaml_get(node, S("fallback_iterators")),
-                           *constants = yaml_get(node, S("constants"));
+    const struct tree *iterators = tree_get(node, S("iterators")),
+                      *fallback = tree_get(node, S("fallback_iterators")),
+                      *constants = tree_get(node, S("constants"));
     size_t most = 2 + (iterators != NULL ? iterators->n : 0) +
                   (fallback != NULL ? fallback->n : 0) + (constants != NULL ? constants->n : 0);
     struct str *names = ARENA_ARRAY(r->arena, struct str, most);
     size_t n = 0;
 
-    p->has_nk_pairs = is_true(yaml_get(node, S("model_nk_pairs")));
+    p->has_nk_pairs = is_true(tree_get(node, S("model_nk_pairs")));
     TRY(read_iterators(r, iterators, names, &n, &p->iterators, &p->iterators_n));
     if (p->has_nk_pairs) {
         TRY(read_iterators(r, fallback, names, &n, &p->fallback, &p->fallback_n));
@@ -273,45 +272,45 @@ static enum status read_variables(const struct reader *r, const struct yaml_node
     return ST_OK;
 }
 
-static enum status read_pattern(const struct reader *r, const struct yaml_node *node,
+static enum status read_pattern(const struct reader *r, const struct tree *node,
                                 struct grid_pattern *p)
 {
     *p = (struct grid_pattern){.name = node->key};
-    if (node->kind != YAML_MAP)
+    if (node->kind != TREE_MAP)
         return bad(r, node, "a pattern must be a map");
     check_fields(r, node);
-    p->generator = yaml_get_text(node, S("generator_function"), (struct str){0});
+    p->generator = tree_get_text(node, S("generator_function"), (struct str){0});
     if (p->generator.n > 0 && !grid_gen_is_known(p->generator))
         return bad(r, node, "no generator_function has that name");
     TRY(read_variables(r, node, p));
-    TRY(read_constraints(r, yaml_get(node, S("constraints")), p));
-    TRY(read_shapes(r, yaml_get(node, S("inputs")), p, &p->inputs, &p->inputs_n));
-    TRY(read_shapes(r, yaml_get(node, S("outputs")), p, &p->outputs, &p->outputs_n));
-    TRY(read_cell(r, yaml_get(node, S("input_dtypes")), &p->input_dtypes));
-    TRY(read_cell(r, yaml_get(node, S("input_formats")), &p->input_formats));
-    TRY(read_cell(r, yaml_get(node, S("output_dtypes")), &p->output_dtypes));
-    return read_cell(r, yaml_get(node, S("output_formats")), &p->output_formats);
+    TRY(read_constraints(r, tree_get(node, S("constraints")), p));
+    TRY(read_shapes(r, tree_get(node, S("inputs")), p, &p->inputs, &p->inputs_n));
+    TRY(read_shapes(r, tree_get(node, S("outputs")), p, &p->outputs, &p->outputs_n));
+    TRY(read_cell(r, tree_get(node, S("input_dtypes")), &p->input_dtypes));
+    TRY(read_cell(r, tree_get(node, S("input_formats")), &p->input_formats));
+    TRY(read_cell(r, tree_get(node, S("output_dtypes")), &p->output_dtypes));
+    return read_cell(r, tree_get(node, S("output_formats")), &p->output_formats);
 }
 
-static enum status read_patterns(const struct reader *r, const struct yaml_node *section)
+static enum status read_patterns(const struct reader *r, const struct tree *section)
 {
     struct grid_pattern *p = ARENA_ARRAY(r->arena, struct grid_pattern, section->n);
 
     r->rules->patterns = p;
     r->rules->patterns_n = section->n;
-    for (const struct yaml_node *v = section->first; v != NULL; v = v->next)
+    for (const struct tree *v = section->first; v != NULL; v = v->next)
         TRY(read_pattern(r, v, p++));
     return ST_OK;
 }
 
-static enum status read_assignments(const struct reader *r, const struct yaml_node *section)
+static enum status read_assignments(const struct reader *r, const struct tree *section)
 {
     struct grid_assignment *a = ARENA_ARRAY(r->arena, struct grid_assignment, section->n);
 
     r->rules->assignments = a;
     r->rules->assignments_n = section->n;
-    for (const struct yaml_node *v = section->first; v != NULL; v = v->next, a++) {
-        if (v->kind != YAML_TEXT)
+    for (const struct tree *v = section->first; v != NULL; v = v->next, a++) {
+        if (v->kind != TREE_TEXT)
             return bad(r, v, "an assignment must be the name of a pattern");
         *a = (struct grid_assignment){v->key, v->text};
     }
@@ -319,10 +318,10 @@ static enum status read_assignments(const struct reader *r, const struct yaml_no
 }
 
 /* A list of numbers from 1 to `most`. */
-static enum status read_counts(const struct reader *r, const struct yaml_node *scene,
-                               struct str field, int64_t most, struct grid_list *out)
+static enum status read_counts(const struct reader *r, const struct tree *scene, struct str field,
+                               int64_t most, struct grid_list *out)
 {
-    const struct yaml_node *node = yaml_get(scene, field);
+    const struct tree *node = tree_get(scene, field);
 
     TRY(read_list(r, node, out));
     for (size_t i = 0; i < out->n; i++)
@@ -334,13 +333,13 @@ static enum status read_counts(const struct reader *r, const struct yaml_node *s
     return ST_OK;
 }
 
-static enum status read_scenes(const struct reader *r, const struct yaml_node *section)
+static enum status read_scenes(const struct reader *r, const struct tree *section)
 {
     struct grid_scene *s = ARENA_ARRAY(r->arena, struct grid_scene, section->n);
 
     r->rules->scenes = s;
     r->rules->scenes_n = section->n;
-    for (const struct yaml_node *v = section->first; v != NULL; v = v->next, s++) {
+    for (const struct tree *v = section->first; v != NULL; v = v->next, s++) {
         s->key = v->key;
         TRY(read_counts(r, v, S("prefill_batches"), LIMIT_GRID_BATCH, &s->prefill_batches));
         TRY(read_counts(r, v, S("prefill_lengths"), INT32_MAX, &s->prefill_lengths));
@@ -350,7 +349,7 @@ static enum status read_scenes(const struct reader *r, const struct yaml_node *s
     return ST_OK;
 }
 
-static enum status keep_models(const struct reader *r, const struct yaml_node *section)
+static enum status keep_models(const struct reader *r, const struct tree *section)
 {
     r->rules->models = section;
     r->rules->models_path = r->path;
@@ -360,7 +359,7 @@ static enum status keep_models(const struct reader *r, const struct yaml_node *s
 /* In the order of reading: patterns use grids. */
 static const struct section {
     struct str name;
-    enum status (*read)(const struct reader *r, const struct yaml_node *section);
+    enum status (*read)(const struct reader *r, const struct tree *section);
 } sections[] = {
     {S_INIT("grids"), read_grids},
     {S_INIT("patterns"), read_patterns},
@@ -370,21 +369,21 @@ static const struct section {
 };
 
 struct found {
-    const struct yaml_node *section;
+    const struct tree *section;
     const char *path;
 };
 
 /* Notes where the sections of a text are; those of a later text count. */
 static enum status find_sections(struct reader *r, struct str text, struct found *found)
 {
-    const struct yaml_node *root;
+    const struct tree *root;
 
     TRY(yaml_read(r->arena, text, r->path, &root, r->d));
-    if (root->kind != YAML_MAP)
+    if (root->kind != TREE_MAP)
         return bad(r, root,
                    "rules must be a map of the sections grids, patterns, assignments, "
                    "scenes and models");
-    for (const struct yaml_node *v = root->first; v != NULL; v = v->next) {
+    for (const struct tree *v = root->first; v != NULL; v = v->next) {
         size_t k = 0;
         while (k < ARRAY_LEN(sections) && !str_equal(sections[k].name, v->key))
             k++;
@@ -394,7 +393,7 @@ static enum status find_sections(struct reader *r, struct str text, struct found
                      "rules have no section '%.*s'; it is ignored", STR_ARGS(v->key));
             continue;
         }
-        if (v->kind != YAML_MAP)
+        if (v->kind != TREE_MAP)
             return bad(r, v, "a section must be a map");
         found[k] = (struct found){v, r->path};
     }

@@ -12,7 +12,7 @@
 #include "base/diag.h"
 #include "base/expr.h"
 
-struct yaml_node;
+struct tree;
 
 /* Of the expressions in rules: max, min, abs and align. */
 extern const struct expr_language grid_language;
@@ -76,7 +76,7 @@ struct grid_rules {
     const struct grid_assignment *assignments;
     const struct grid_scene *scenes;
     size_t grids_n, patterns_n, assignments_n, scenes_n;
-    const struct yaml_node *models; /* the section, for grid_models.h */
+    const struct tree *models; /* the section, for grid_models.h */
     const char *models_path;
 };
 
@@ -99,7 +99,7 @@ const struct grid_scene *grid_rules_scene(const struct grid_rules *rules, struct
 
 /* A YAML list of whole numbers; false, told in `d`, for anything else. `node` may be NULL: empty.
  */
-bool grid_rules_list(struct arena *arena, const struct yaml_node *node, const char *path,
+bool grid_rules_list(struct arena *arena, const struct tree *node, const char *path,
                      struct grid_list *out, struct diag *d);
 
 #endif

@@ -137,7 +137,7 @@ static enum status find_tables(struct arena *arena, const char *dir, struct grid
     out->at = arena_array(arena, sizeof(*out->at), list.n);
     for (size_t i = 0; i < list.n; i++)
         if (list.at[i].kind == FS_FILE && str_ends(list.at[i].name, S(".csv")) &&
-            str_find(list.at[i].name, S(".tmp.csv")) == list.at[i].name.n)
+            !str_contains(list.at[i].name, S(".tmp.csv")))
             out->at[out->n++] = list.at[i].path;
     if (out->n == 0)
         return diag_fail(d, ST_NOT_FOUND, "grid.no-tables", (struct where){.path = dir},

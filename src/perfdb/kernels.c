@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "base/ranked.h"
 #include "base/vec.h"
 #include "perfdb/cell.h"
 #include "perfdb/rows.h"
@@ -222,26 +223,14 @@ enum status kernels_read(struct kernels *k, const char *path, struct diag *d)
     return st != ST_OK ? st : closed;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    if (isnan(x) || isnan(y))
-        return (isnan(x) != 0) - (isnan(y) != 0);
-    return (x > y) - (x < y);
-}
-
 struct kernel_stats kernels_stats(struct kernel_group *g)
 {
     double n = (double)g->n;
     struct kernel_stats s = {.average = g->sum / n};
     double variance = g->squares / n - s.average * s.average;
-    size_t half = g->durations.n / 2;
 
-    qsort(g->durations.at, g->durations.n, sizeof(double), by_value);
-    s.median = g->durations.at[half];
-    if (g->durations.n % 2 == 0)
-        s.median = (g->durations.at[half - 1] + s.median) / 2;
+    ranked_sort(g->durations.at, g->durations.n);
+    s.median = ranked_middle(g->durations.at, g->durations.n);
     s.deviation = sqrt(variance > 0 ? variance : 0);
     for (size_t i = 0; i < COUNTER_N; i++)
         s.counters[i] = g->counters[i] / n;

@@ -91,7 +91,7 @@ TEST(the_documents_have_their_fixed_shape)
     assert_true(m6_print(&r, text_sink(&text)));
     struct str all = {text.at, text.n};
     assert_true(str_find(all, S("Empirical HIT total:      1,234.5 us (1.2 ms)\n")) < all.n);
-    assert_true(str_find(all, S("  Compute:                2,469.0 us\n")) < all.n);
+    assert_true(str_contains(all, S("  Compute:                2,469.0 us\n")));
     assert_true(str_find(all, S("\nM6 = 0.500  (Empirical / Real)\n")) < all.n);
     text_free(&json);
     text_free(&text);

@@ -18,24 +18,24 @@ enum status op_map_read(struct op_map *map, struct arena *arena, const char *dir
     return st;
 }
 
-static bool is_true(const struct yaml_node *entry, struct str key)
+static bool is_true(const struct tree *entry, struct str key)
 {
-    struct str text = yaml_get_text(entry, key, S(""));
+    struct str text = tree_get_text(entry, key, S(""));
 
     return str_equal_nocase(text, S("true")) || str_equal_nocase(text, S("yes"));
 }
 
 /* Texts of a list; one text alone is a list of one. */
-static size_t add_texts(const struct yaml_node *node, struct str *out, size_t n)
+static size_t add_texts(const struct tree *node, struct str *out, size_t n)
 {
     if (node == NULL)
         return n;
-    if (node->kind == YAML_TEXT && !yaml_is_null(node))
+    if (node->kind == TREE_TEXT && !yaml_is_null(node))
         out[n++] = node->text;
-    if (node->kind != YAML_LIST)
+    if (node->kind != TREE_LIST)
         return n;
-    for (const struct yaml_node *item = node->first; item != NULL; item = item->next) {
-        bool is_new = item->kind == YAML_TEXT && !yaml_is_null(item);
+    for (const struct tree *item = node->first; item != NULL; item = item->next) {
+        bool is_new = item->kind == TREE_TEXT && !yaml_is_null(item);
         for (size_t i = 0; i < n && is_new; i++)
             is_new = !str_equal(out[i], item->text);
         if (is_new)
@@ -44,12 +44,12 @@ static size_t add_texts(const struct yaml_node *node, struct str *out, size_t n)
     return n;
 }
 
-static size_t count_of(const struct yaml_node *node)
+static size_t count_of(const struct tree *node)
 {
     return node != NULL ? node->n + 1 : 1;
 }
 
-static enum op_mode mode_of(const struct yaml_node *entry)
+static enum op_mode mode_of(const struct tree *entry)
 {
     static const struct {
         struct str name;
@@ -60,7 +60,7 @@ static enum op_mode mode_of(const struct yaml_node *entry)
         {S_INIT("moe_fused"), OP_MOE},
         {S_INIT("mtp_projection"), OP_MTP},
     };
-    struct str name = yaml_get_text(entry, S("query_mode"), S(""));
+    struct str name = tree_get_text(entry, S("query_mode"), S(""));
 
     for (size_t i = 0; i < ARRAY_LEN(modes); i++)
         if (str_equal(name, modes[i].name))
@@ -68,11 +68,11 @@ static enum op_mode mode_of(const struct yaml_node *entry)
     return OP_COMPUTE;
 }
 
-static void read_entry(const struct yaml_node *e, struct arena *arena, struct op_entry *out)
+static void read_entry(const struct tree *e, struct arena *arena, struct op_entry *out)
 {
-    const struct yaml_node *primary = yaml_get(e, S("kernel_type"));
-    const struct yaml_node *others = yaml_get(e, S("alternate_kernel_types"));
-    const struct yaml_node *subs = yaml_get(e, S("sub_kernels"));
+    const struct tree *primary = tree_get(e, S("kernel_type"));
+    const struct tree *others = tree_get(e, S("alternate_kernel_types"));
+    const struct tree *subs = tree_get(e, S("sub_kernels"));
     struct str *kernels = ARENA_ARRAY(arena, struct str, count_of(others) + 1);
     struct str *sub_kernels = ARENA_ARRAY(arena, struct str, count_of(subs));
     size_t n = add_texts(others, kernels, add_texts(primary, kernels, 0));
@@ -82,42 +82,42 @@ static void read_entry(const struct yaml_node *e, struct arena *arena, struct op
         .n_kernels = n,
         .sub_kernels = sub_kernels,
         .n_sub_kernels = add_texts(subs, sub_kernels, 0),
-        .is_communication = str_equal(yaml_get_text(e, S("category"), S("")), S("communication")),
+        .is_communication = str_equal(tree_get_text(e, S("category"), S("")), S("communication")),
         .is_composite = is_true(e, S("composite")),
         .is_zero_cost = is_true(e, S("zero_cost")),
-        .accepted_miss = yaml_get_text(e, S("accepted_miss"), S("")),
+        .accepted_miss = tree_get_text(e, S("accepted_miss"), S("")),
         .mode = mode_of(e),
         .input_count = -1,
     };
-    num_i64(yaml_get_text(e, S("tc_input_count"), S("")), &out->input_count);
+    num_i64(tree_get_text(e, S("tc_input_count"), S("")), &out->input_count);
 }
 
 bool op_map_find(const struct op_map *map, struct arena *arena, struct str op, struct op_entry *out)
 {
-    const struct yaml_node *all = yaml_get(map->root, S("operator_mappings"));
+    const struct tree *all = tree_get(map->root, S("operator_mappings"));
 
     if (str_starts(op, S("torch.ops.")))
         op = str_part(op, 10, op.n);
-    const struct yaml_node *entry = yaml_get(all != NULL ? all : map->root, op);
-    if (entry == NULL || entry->kind != YAML_MAP)
+    const struct tree *entry = tree_get(all != NULL ? all : map->root, op);
+    if (entry == NULL || entry->kind != TREE_MAP)
         return false;
     read_entry(entry, arena, out);
     return true;
 }
 
 /* <policy>: kernel_overrides: <kernel>: */
-static const struct yaml_node *override_of(const struct op_map *map, struct str policy,
-                                           struct str kernel)
+static const struct tree *override_of(const struct op_map *map, struct str policy,
+                                      struct str kernel)
 {
-    return yaml_get(yaml_get(yaml_get(map->root, policy), S("kernel_overrides")), kernel);
+    return tree_get(tree_get(tree_get(map->root, policy), S("kernel_overrides")), kernel);
 }
 
 double op_map_core_ratio(const struct op_map *map, struct str kernel)
 {
-    const struct yaml_node *o = override_of(map, S("latency_policy"), kernel);
+    const struct tree *o = override_of(map, S("latency_policy"), kernel);
     double ratio = -1;
 
-    num_f64(yaml_get_text(yaml_get(o, S("profiling_core_envelope_fallback")),
+    num_f64(tree_get_text(tree_get(o, S("profiling_core_envelope_fallback")),
                           S("max_duration_to_core_ratio"), S("")),
             &ratio);
     return ratio;
@@ -138,7 +138,7 @@ int64_t op_map_max_dims(const struct op_map *map, struct str kernel)
 {
     int64_t n = -1;
 
-    num_i64(yaml_get_text(override_of(map, S("interpolation_policy"), kernel),
+    num_i64(tree_get_text(override_of(map, S("interpolation_policy"), kernel),
                           S("max_interpolation_dim"), S("")),
             &n);
     return n;
@@ -146,19 +146,19 @@ int64_t op_map_max_dims(const struct op_map *map, struct str kernel)
 
 struct str op_map_axis_transform(const struct op_map *map, struct str kernel)
 {
-    const struct yaml_node *o = override_of(map, S("interpolation_policy"), kernel);
+    const struct tree *o = override_of(map, S("interpolation_policy"), kernel);
 
-    return yaml_get_text(o, S("axis_transform"), yaml_get_text(o, S("shape_transform"), S("")));
+    return tree_get_text(o, S("axis_transform"), tree_get_text(o, S("shape_transform"), S("")));
 }
 
 struct str op_map_axis(const struct op_map *map, struct str kernel)
 {
-    const struct yaml_node *o = override_of(map, S("interpolation_policy"), kernel);
+    const struct tree *o = override_of(map, S("interpolation_policy"), kernel);
 
-    return yaml_get_text(yaml_get(o, S("generic_compute")), S("axis"), S(""));
+    return tree_get_text(tree_get(o, S("generic_compute")), S("axis"), S(""));
 }
 
 struct str op_map_comm_ref(const struct op_map *map)
 {
-    return yaml_get_text(map->root, S("communication_data_ref"), S(""));
+    return tree_get_text(map->root, S("communication_data_ref"), S(""));
 }

@@ -20,7 +20,7 @@ struct op_entry {
 };
 
 struct op_map {
-    const struct yaml_node *root; /* NULL: there is no mapping */
+    const struct tree *root; /* NULL: there is no mapping */
 };
 
 /* Reads <dir>/op_mapping.yaml; a folder without one has an empty map. The tree lives in `arena`. */

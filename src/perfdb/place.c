@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/char.h"
 #include "base/fs.h"
 #include "perfdb/cell.h"
 #include "perfdb/detect.h"
@@ -26,7 +27,7 @@ static bool is_nvidia(const char *device)
     if (strncmp(device, "NVIDIA_", 7) != 0 || device[7] == '\0')
         return false;
     for (const char *c = device; *c != '\0'; c++)
-        if (!((*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') || *c == '_'))
+        if (!(char_is_upper(*c) || char_is_digit(*c) || *c == '_'))
             return false;
     return true;
 }

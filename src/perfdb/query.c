@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/fs.h"
+#include "capture/classify.h"
 #include "perfdb/columns.h"
 
 const char *query_source_name(enum query_source source)
@@ -58,7 +59,7 @@ static const char *find_file(struct query_db *db, struct str kernel)
         ref.n > 0 ? fs_join(&db->arena, db->dir, arena_cstr(&db->arena, ref)) : db->dir,
         hccl_folder(db),
     };
-    size_t n = str_starts(kernel, S("hcom_")) ? ARRAY_LEN(folders) : 1;
+    size_t n = classify_is_collective(kernel) ? ARRAY_LEN(folders) : 1;
 
     for (size_t i = 0; i < n && is_file_name(kernel); i++) {
         const char *path = fs_join(&db->arena, folders[i], file);
@@ -281,7 +282,7 @@ static enum status ask_composite(struct query_db *db, const struct query *q,
 
     for (size_t i = 0; i < e->n_sub_kernels; i++) {
         struct str kernel = e->sub_kernels[i];
-        bool is_comm = str_starts(kernel, S("hcom_"));
+        bool is_comm = classify_is_collective(kernel);
         if (is_comm)
             TRY(ask_comm(db, q, kernel, &part, d));
         else

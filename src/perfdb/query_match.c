@@ -1,16 +1,8 @@
 #include "perfdb/query_match.h"
 
 #define IN_LIST(name, ...)                                                                         \
-    is_one_of(name, (const struct str[]){__VA_ARGS__},                                             \
-              sizeof((const struct str[]){__VA_ARGS__}) / sizeof(struct str))
-
-static bool is_one_of(struct str name, const struct str *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_equal(name, list[i]))
-            return true;
-    return false;
-}
+    str_is_one_of(name, (const struct str[]){__VA_ARGS__},                                         \
+                  sizeof((const struct str[]){__VA_ARGS__}) / sizeof(struct str))
 
 bool query_is_matmul(struct str kernel)
 {

@@ -14,7 +14,7 @@ struct view {
     sqlite3 *db;
     struct arena arena;
     struct diag *diag;
-    const struct tree *tree;
+    const struct db_files *tree;
 };
 
 /* The table that is made of one operator's files. */
@@ -117,7 +117,7 @@ static enum status insert_rows(struct view *v, const struct shape *s, const stru
                                sqlite3_stmt *stmt)
 {
     int *from = ARENA_ARRAY(&v->arena, int, s->n + 1);
-    struct tree_origin origin = tree_origin(t->path);
+    struct db_origin origin = db_origin(t->path);
 
     for (size_t i = 0; i < s->n; i++)
         from[i] = table_column(t, s->columns[i]);
@@ -157,7 +157,7 @@ static enum status insert(struct view *v, const struct shape *s, const struct ta
 /* The files of one operator, from number `first` on, as one SQL table. */
 static enum status load(struct view *v, size_t first, bool with_rows)
 {
-    const struct tree_file *files = v->tree->at;
+    const struct db_file *files = v->tree->at;
     struct shape s = {files[first].op, ARENA_ARRAY(&v->arena, struct str, COLUMNS_MAX), 0};
     size_t n = 0;
     enum status st = ST_OK;
@@ -288,7 +288,7 @@ static enum status run(struct view *v, struct str statement, const struct sqlvie
     return st;
 }
 
-enum status sqlview_run(const struct tree *tree, struct str statement,
+enum status sqlview_run(const struct db_files *tree, struct str statement,
                         const struct sqlview_sink *sink, struct diag *d)
 {
     struct view v = {.diag = d, .tree = tree};

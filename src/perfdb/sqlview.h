@@ -29,7 +29,7 @@ struct sqlview_sink {
 };
 
 /* ST_UNSUPPORTED: the statement is wrong, or no single SELECT. */
-enum status sqlview_run(const struct tree *tree, struct str statement,
+enum status sqlview_run(const struct db_files *tree, struct str statement,
                         const struct sqlview_sink *sink, struct diag *d);
 
 #endif

@@ -14,11 +14,11 @@ static bool is_wanted(struct str op, const struct str *ops, size_t n_ops)
 /* Inside the folder of a replay: .../msprof_run_XXXX/... */
 static bool is_replay(struct str path)
 {
-    return str_find(path, S("/msprof_run_")) < path.n;
+    return str_contains(path, S("/msprof_run_"));
 }
 
-enum status tree_find(struct arena *arena, const char *dir, const struct str *ops, size_t n_ops,
-                      struct tree *out, struct diag *d)
+enum status db_files_find(struct arena *arena, const char *dir, const struct str *ops, size_t n_ops,
+                          struct db_files *out, struct diag *d)
 {
     static const struct str skip[] = {S_INIT("reports")};
     struct fs_list list;
@@ -27,14 +27,14 @@ enum status tree_find(struct arena *arena, const char *dir, const struct str *op
         return diag_fail(d, ST_NOT_FOUND, "perfdb.no-database", (struct where){.path = dir},
                          "there is no database folder");
     TRY(fs_walk(arena, dir, skip, ARRAY_LEN(skip), &list, d));
-    *out = (struct tree){ARENA_ARRAY(arena, struct tree_file, list.n + 1), 0};
+    *out = (struct db_files){ARENA_ARRAY(arena, struct db_file, list.n + 1), 0};
     for (size_t i = 0; i < list.n; i++) {
         const struct fs_entry *e = &list.at[i];
         struct str op = table_stem(e->path),
                    below = str_part(str_of(e->path), strlen(dir), SIZE_MAX);
         if (e->kind == FS_FILE && str_ends(e->name, S(".csv")) && !table_is_leftover(e->name) &&
             !is_replay(below) && is_wanted(op, ops, n_ops))
-            out->at[out->n++] = (struct tree_file){e->path, op};
+            out->at[out->n++] = (struct db_file){e->path, op};
     }
     return ST_OK;
 }
@@ -49,10 +49,10 @@ static struct str take_last(struct str *path)
     return name;
 }
 
-struct tree_origin tree_origin(const char *path)
+struct db_origin db_origin(const char *path)
 {
     struct str rest = str_of(path);
-    struct tree_origin origin;
+    struct db_origin origin;
 
     take_last(&rest);
     origin.version = take_last(&rest);

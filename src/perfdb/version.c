@@ -1,11 +1,7 @@
 #include "perfdb/version.h"
 
+#include "base/char.h"
 #include "perfdb/cell.h"
-
-static bool is_alnum(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
 
 bool version_check(struct str text, struct str *out)
 {
@@ -14,7 +10,7 @@ bool version_check(struct str text, struct str *out)
     text = cell_trim(text);
     for (size_t i = 0; i < text.n; i++) {
         bool is_joint = memchr("._+-", text.at[i], 4) != NULL;
-        if (!is_alnum(text.at[i]) && !(is_joint && was_alnum))
+        if (!char_is_alnum(text.at[i]) && !(is_joint && was_alnum))
             return false;
         was_alnum = !is_joint;
     }
@@ -63,19 +59,9 @@ bool version_is_dir(struct str text)
     return torch < text.n && cann < text.n && cann + 5 < text.n;
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-static bool is_word(char c)
-{
-    return is_alnum(c) || c == '_';
-}
-
 static size_t skip_space(struct str s, size_t i)
 {
-    while (i < s.n && is_space(s.at[i]))
+    while (i < s.n && char_is_space(s.at[i]))
         i++;
     return i;
 }
@@ -103,7 +89,7 @@ static bool in_line(struct str line, struct str *out)
         return false;
     struct str token = cell_trim(str_part(line, at, line.n));
     for (size_t i = 0; i < token.n; i++)
-        if (is_space(token.at[i]))
+        if (char_is_space(token.at[i]))
             return false;
     *out = token;
     return token.n > 0;
@@ -112,12 +98,13 @@ static bool in_line(struct str line, struct str *out)
 static bool anywhere(struct str text, struct str *out)
 {
     for (size_t i = 0; i < text.n; i++) {
-        size_t at = i > 0 && is_word(text.at[i - 1]) ? 0 : take_key(text, i);
+        size_t at = i > 0 && char_is_word(text.at[i - 1]) ? 0 : take_key(text, i);
         if (at == 0)
             continue;
         at = skip_space(text, at);
         size_t end = at;
-        while (end < text.n && (is_alnum(text.at[end]) || memchr("._+-", text.at[end], 4) != NULL))
+        while (end < text.n &&
+               (char_is_alnum(text.at[end]) || memchr("._+-", text.at[end], 4) != NULL))
             end++;
         if (end == at)
             continue;

@@ -177,8 +177,8 @@ TEST(json_lists_every_law)
     pto_calibration_json(&cal, &w);
     assert_true(json_write_finish(&w));
     struct str all = {text.at, text.n};
-    assert_true(str_find(all, S("\"name\":\"a2a3.tadds\",\"points\":5")) < all.n);
-    assert_true(str_find(all, S("\"key\":\"a2a3.tadds.bias\",\"before\":25")) < all.n);
+    assert_true(str_contains(all, S("\"name\":\"a2a3.tadds\",\"points\":5")));
+    assert_true(str_contains(all, S("\"key\":\"a2a3.tadds.bias\",\"before\":25")));
     text_free(&text);
     pto_calibration_free(&cal);
     pto_measures_free(&m);

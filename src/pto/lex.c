@@ -1,5 +1,7 @@
 #include "pto/lex.h"
 
+#include "base/char.h"
+
 static const char *const punctuation = "()[]{}<>,:=*+?";
 
 void pto_lex_open(struct pto_lex *lex, struct str text)
@@ -55,14 +57,9 @@ static const char *skip_name(const char *p, const char *end)
 
 static const char *skip_digits(const char *p, const char *end)
 {
-    while (p < end && pto_lex_is_digit(*p))
+    while (p < end && char_is_digit(*p))
         p++;
     return p;
-}
-
-static bool is_hex_digit(char c)
-{
-    return pto_lex_is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
 /* A number at p, which may start with a minus sign. */
@@ -71,9 +68,9 @@ static const char *number(struct pto_token *t, const char *p, const char *end)
     const char *digits = *p == '-' ? p + 1 : p;
 
     t->kind = PTO_T_INT;
-    if (end - digits >= 3 && digits[0] == '0' && digits[1] == 'x' && is_hex_digit(digits[2])) {
+    if (end - digits >= 3 && digits[0] == '0' && digits[1] == 'x' && char_hex(digits[2]) >= 0) {
         t->kind = PTO_T_HEX;
-        for (p = digits + 2; p < end && is_hex_digit(*p);)
+        for (p = digits + 2; p < end && char_hex(*p) >= 0;)
             p++;
         return p;
     }
@@ -86,7 +83,7 @@ static const char *number(struct pto_token *t, const char *p, const char *end)
         const char *power = p + 1;
         if (power < end && (*power == '+' || *power == '-'))
             power++;
-        if (power < end && pto_lex_is_digit(*power)) {
+        if (power < end && char_is_digit(*power)) {
             t->kind = PTO_T_FLOAT;
             p = skip_digits(power, end);
         }
@@ -139,9 +136,9 @@ static const char *signed_name(struct pto_token *t, const char *p, const char *e
     t->text = (struct str){from, (size_t)(to - from)};
     if (to == from)
         t->kind = PTO_T_BAD;
-    if (t->kind == PTO_T_VALUE && end - to >= 2 && *to == '#' && pto_lex_is_digit(to[1])) {
+    if (t->kind == PTO_T_VALUE && end - to >= 2 && *to == '#' && char_is_digit(to[1])) {
         uint64_t value = 0;
-        for (to++; to < end && pto_lex_is_digit(*to); to++)
+        for (to++; to < end && char_is_digit(*to); to++)
             if (value < UINT32_MAX)
                 value = value * 10 + (uint64_t)(*to - '0');
         t->number = value < UINT32_MAX ? (uint32_t)value : UINT32_MAX - 1;
@@ -175,7 +172,7 @@ void pto_lex_next(struct pto_lex *lex, struct pto_token *t)
     if (c == '-' && end - p >= 2 && p[1] == '>') {
         t->kind = PTO_T_ARROW;
         lex->at = p + 2;
-    } else if (pto_lex_is_digit(c) || (c == '-' && end - p >= 2 && pto_lex_is_digit(p[1]))) {
+    } else if (char_is_digit(c) || (c == '-' && end - p >= 2 && char_is_digit(p[1]))) {
         lex->at = number(t, p, end);
     } else if (pto_lex_is_word_byte(c)) {
         t->kind = PTO_T_WORD;

@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#include "base/char.h"
 #include "base/str.h"
 
 enum pto_token_kind {
@@ -54,13 +55,7 @@ void pto_lex_move(struct pto_lex *lex, const char *at);
 
 static inline bool pto_lex_is_word_byte(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.' || c == '$';
-}
-
-static inline bool pto_lex_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
+    return char_is_word(c) || c == '.' || c == '$';
 }
 
 #endif

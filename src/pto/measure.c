@@ -1,8 +1,8 @@
 #include "pto/measure.h"
 
-#include <ctype.h>
 #include <stdio.h>
 
+#include "base/char.h"
 #include "base/csv.h"
 #include "base/num.h"
 
@@ -85,7 +85,7 @@ static enum pto_opcode read_op(struct str text)
     if (n < 0 || (size_t)n >= sizeof(name))
         return PTO_OP_NONE;
     for (char *p = name; *p != '\0'; p++)
-        *p = (char)tolower((unsigned char)*p);
+        *p = char_lower(*p);
     return pto_op_find(str_of(name));
 }
 

@@ -3,11 +3,6 @@
 
 #include <math.h>
 
-static double share(const struct pto_outcome *o, int64_t n)
-{
-    return o->total > 0 ? (double)n / (double)o->total : 0;
-}
-
 static void put_place(struct json_writer *j, const char *core_key, const char *pipe_key,
                       uint8_t core, uint8_t pipe)
 {
@@ -24,7 +19,7 @@ static void put_units(const struct pto_outcome *o, struct json_writer *j)
         put_place(j, "core", "pipe", u->core, u->pipe);
         json_put_u64(j, "instructions", u->count);
         json_put_i64(j, "busy_cycles", u->busy);
-        json_put_f64(j, "busy", share(o, u->busy));
+        json_put_f64(j, "busy", num_share(u->busy, o->total));
         json_put_i64(j, "first_cycle", u->first);
         json_put_i64(j, "last_cycle", u->until);
         json_put_object(j, "stall_cycles");
@@ -68,7 +63,7 @@ static void put_path(const struct pto_outcome *o, struct json_writer *j)
             json_put_text(j, "cause", pto_cause_name((enum pto_cause)p->cause));
         json_put_u64(j, "count", p->count);
         json_put_i64(j, "cycles", p->cycles);
-        json_put_f64(j, "share", share(o, p->cycles));
+        json_put_f64(j, "share", num_share(p->cycles, o->total));
         json_write_end(j);
     }
     json_write_end(j);

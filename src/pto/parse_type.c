@@ -3,6 +3,7 @@
  * here. The long tile types repeat thousands of times in a file, so a type is looked up by its
  * bytes first and read only when it is new.
  */
+#include "base/char.h"
 #include "pto/parse_type_in.h"
 
 bool pto_type_bad(struct pto_cursor *c, const char *code, const char *what, struct str text)
@@ -57,7 +58,7 @@ static bool type_dim(struct pto_cursor *c, int64_t *value)
         return true;
     }
     const char *from = c->at;
-    for (; c->at < c->end && pto_lex_is_digit(*c->at); c->at++) {
+    for (; c->at < c->end && char_is_digit(*c->at); c->at++) {
         n = n * 10 + (*c->at - '0');
         if (n > INT32_MAX)
             return pto_type_bad(c, "pto-ir.bad-type", "a dimension of this type is too large",
@@ -75,7 +76,7 @@ bool pto_type_shape(struct pto_cursor *c, struct pto_type *t)
     uint32_t element;
 
     pto_type_blanks(c);
-    while (c->at < c->end && (*c->at == '?' || pto_lex_is_digit(*c->at))) {
+    while (c->at < c->end && (*c->at == '?' || char_is_digit(*c->at))) {
         if (t->rank == PTO_MAX_RANK)
             return pto_type_bad(c, "pto-ir.bad-type", "this type has too many dimensions", S(""));
         if (!type_dim(c, &t->dims[t->rank]) || !pto_type_want(c, 'x'))

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/char.h"
+#include "pto/lex.h"
 #include "pto/print_in.h"
 
 void pto_put(struct pto_printer *p, const char *text)
@@ -47,8 +49,7 @@ static bool is_word(struct str s)
         return false;
     for (size_t i = 0; i < s.n; i++) {
         char c = s.at[i];
-        bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-        if (!is_letter && (i == 0 || !((c >= '0' && c <= '9') || c == '.' || c == '$')))
+        if (!pto_lex_is_word_byte(c) || (i == 0 && (char_is_digit(c) || c == '.' || c == '$')))
             return false;
     }
     return true;

@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 
+#include "base/char.h"
 #include "pto/forms.h"
 #include "pto/print_in.h"
 
@@ -31,7 +32,7 @@ static void item_text(struct pto_printer *p, const char *text)
     pto_put(p, text);
     p->needs_blank = strchr("([", text[0]) == NULL || text[1] != 0;
     char c = text[strlen(text) - 1];
-    bool is_name = c >= 'a' && c <= 'z' && strcmp(text, "valid") != 0;
+    bool is_name = char_is_lower(c) && strcmp(text, "valid") != 0;
     p->last = is_name ? 0 : c;
 }
 

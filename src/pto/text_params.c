@@ -1,5 +1,6 @@
 #include "pto/text_params.h"
 
+#include "base/char.h"
 #include "base/vec.h"
 
 /* What is filled, and how far. */
@@ -17,8 +18,7 @@ struct filling {
 
 static bool is_name_byte(char c, bool is_first)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           (!is_first && c >= '0' && c <= '9');
+    return char_is_word(c) && !(is_first && char_is_digit(c));
 }
 
 /* The name in `${NAME}` at `at`, which holds the dollar sign; false when it is no placeholder. */

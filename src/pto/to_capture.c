@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/bin_blocks.h"
+#include "base/char.h"
 #include "capture/capture.h"
 #include "pto/outcome.h"
 
@@ -101,7 +102,7 @@ static struct str name_of(struct conversion *c, const struct pto_site *s)
         name = str_part(name, 4, name.n);
     char *text = arena_cstr(&c->scratch, name);
     for (size_t i = 0; i < name.n; i++)
-        text[i] = text[i] >= 'a' && text[i] <= 'z' ? (char)(text[i] - 'a' + 'A') : text[i];
+        text[i] = char_upper(text[i]);
     return str_of(text);
 }
 

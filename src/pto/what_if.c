@@ -179,8 +179,7 @@ void pto_what_if_json(const struct pto_outcome *o, const struct pto_what_ifs *li
         json_put_str(j, "title", pto_what_if_title(w, &arena));
         json_put_i64(j, "evidence_cycles", w->evidence);
         json_put_i64(j, "cycles", w->cycles);
-        json_put_f64(j, "gain",
-                     o->total > 0 ? (double)(o->total - w->cycles) / (double)o->total : 0);
+        json_put_f64(j, "gain", num_share(o->total - w->cycles, o->total));
         json_write_end(j);
     }
     json_write_end(j);

@@ -88,7 +88,7 @@ static struct str pipe_of(const struct core_writer *w, const struct slice *s)
     struct str name = capture_text(w->t.cut->cap, w->t.cut->cap->lanes.at[s->lane].key.name);
     struct str detail = detail_of(w, s);
 
-    if (str_equal(name, S("SCALAR")) && str_find(detail, S("XD:")) < detail.n)
+    if (str_equal(name, S("SCALAR")) && str_contains(detail, S("XD:")))
         return S("SCALARLDST");
     return name;
 }

@@ -70,10 +70,8 @@ bool insight_order(struct str lane, int64_t *out)
 /* Digits at the front of a text. */
 static bool take_number(struct str *text, int64_t *out)
 {
-    size_t n = 0;
+    size_t n = str_digits(str_part(*text, 0, 9));
 
-    while (n < text->n && n < 9 && text->at[n] >= '0' && text->at[n] <= '9')
-        n++;
     if (n == 0 || !num_i64(str_part(*text, 0, n), out))
         return false;
     *text = str_part(*text, n, text->n);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/char.h"
 #include "base/hash.h"
 
 enum {
@@ -28,7 +29,7 @@ static int64_t megahertz(struct str chip)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(chips); i++)
-        if (str_find(chip, chips[i].name) < chip.n)
+        if (str_contains(chip, chips[i].name))
             return chips[i].mhz;
     return 1850;
 }
@@ -39,7 +40,7 @@ static struct str code_line(struct str stack)
     struct str rest = stack, line, first = str_part(stack, 0, str_find_char(stack, '\n'));
 
     while (rest.n > 0 && str_split(&rest, '\n', &line))
-        if (str_find(line, S("ascend-toolkit")) == line.n)
+        if (!str_contains(line, S("ascend-toolkit")))
             return line;
     return first;
 }
@@ -223,7 +224,7 @@ static struct str item(struct str detail, struct str key)
 static struct str without_value(struct str field)
 {
     for (size_t i = 0; i < field.n; i++) {
-        bool is_number = i + 1 < field.n && field.at[i + 1] >= '0' && field.at[i + 1] <= '9';
+        bool is_number = i + 1 < field.n && char_is_digit(field.at[i + 1]);
         if (field.at[i] == '=' || (field.at[i] == ':' && is_number))
             return str_part(field, 0, i);
     }

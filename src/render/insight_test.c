@@ -86,9 +86,9 @@ static struct str block_of(uint8_t type)
 
 static void assert_has(struct str text, const char *part)
 {
-    if (str_find(text, str_of(part)) == text.n)
+    if (!str_contains(text, str_of(part)))
         print_error("%s\nis not in\n%.*s\n", part, STR_ARGS(text));
-    assert_true(str_find(text, str_of(part)) < text.n);
+    assert_true(str_contains(text, str_of(part)));
 }
 
 /* Two lines of a.cpp: line 7 at 0x40, 0x44 and 0x60 on two cores, line 9 once. b.cpp has no text.

@@ -13,7 +13,7 @@ struct reader {
     struct arena *arena;
     const char *path;
     struct diag *diag;
-    const struct lit *item;
+    const struct tree *item;
 };
 
 static struct where at(const struct reader *r)
@@ -31,30 +31,27 @@ static enum status check_keys(const struct reader *r, bool is_tensor)
     const struct str *keys = is_tensor ? tensor : scalar;
     size_t n = is_tensor ? ARRAY_LEN(tensor) : ARRAY_LEN(scalar);
 
-    for (size_t i = 0; i < r->item->n; i++) {
-        size_t k = 0;
-        while (k < n && !str_equal(keys[k], r->item->keys[i].text))
-            k++;
-        if (k == n)
+    for (const struct tree *m = r->item->first; m != NULL; m = m->next)
+        if (!str_is_one_of(m->key, keys, n))
             return diag_fail(r->diag, ST_FORMAT, "replay.unknown-key", at(r),
-                             "unknown key '%.*s' in a %s", STR_ARGS(r->item->keys[i].text),
+                             "unknown key '%.*s' in a %s", STR_ARGS(m->key),
                              is_tensor ? "tensor" : "scalar");
-    }
     return ST_OK;
 }
 
 static enum status take_shape(const struct reader *r, struct slot *out)
 {
-    const struct lit *shape = lit_get(r->item, S("shape"));
+    const struct tree *shape = tree_get(r->item, S("shape"));
 
-    if (shape == NULL || shape->kind != LIT_LIST || shape->n > SLOT_RANK)
+    if (shape == NULL || shape->kind != TREE_LIST || shape->n > SLOT_RANK)
         return diag_fail(r->diag, ST_FORMAT, "replay.bad-shape", at(r),
                          "arg %" PRId64 ": shape is not a list of 1 to %d whole numbers",
                          out->index, SLOT_RANK);
     out->rank = shape->n;
     out->shape = ARENA_ARRAY(r->arena, int64_t, shape->n);
-    for (size_t i = 0; i < shape->n; i++)
-        if (shape->at[i].kind != LIT_INT || !lit_int(&shape->at[i], &out->shape[i]))
+    const struct tree *dim = shape->first;
+    for (size_t i = 0; i < shape->n; i++, dim = dim->next)
+        if (dim->kind != TREE_INT || !tree_int(dim, &out->shape[i]))
             return diag_fail(r->diag, ST_FORMAT, "replay.bad-shape", at(r),
                              "arg %" PRId64 ": dimension %zu is not a whole number", out->index, i);
     return ST_OK;
@@ -63,12 +60,12 @@ static enum status take_shape(const struct reader *r, struct slot *out)
 static enum status take_role(const struct reader *r, struct slot *out)
 {
     static const struct str names[] = {S_INIT("input"), S_INIT("output"), S_INIT("inout")};
-    const struct lit *role = lit_get(r->item, S("role"));
+    const struct tree *role = tree_get(r->item, S("role"));
 
     if (role == NULL)
         return ST_OK;
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        if (str_equal(lit_text(role), names[i])) {
+        if (str_equal(tree_text(role), names[i])) {
             out->role = (enum slot_role)i;
             return ST_OK;
         }
@@ -101,13 +98,13 @@ static enum status take_fill(const struct reader *r, struct slot *out)
 {
     static const struct str rules[] = {S_INIT("zero"), S_INIT("one"), S_INIT("random"),
                                        S_INIT("iota")};
-    const struct lit *fill = lit_get(r->item, S("fill"));
+    const struct tree *fill = tree_get(r->item, S("fill"));
     double value;
 
     out->fill = S("zero");
     if (fill == NULL)
         return ST_OK;
-    out->fill = lit_text(fill);
+    out->fill = tree_text(fill);
     for (size_t i = 0; i < ARRAY_LEN(rules); i++)
         if (str_equal(out->fill, rules[i]))
             return ST_OK;
@@ -128,8 +125,8 @@ static enum status take_fill(const struct reader *r, struct slot *out)
 
 static enum status take_pack_mode(const struct reader *r, struct slot *out)
 {
-    const struct lit *mode = lit_get(r->item, S("pack_mode"));
-    struct str text = mode != NULL ? lit_text(mode) : S("value");
+    const struct tree *mode = tree_get(r->item, S("pack_mode"));
+    struct str text = mode != NULL ? tree_text(mode) : S("value");
 
     if (!str_equal(text, S("value")) && !str_equal(text, S("bits")))
         return diag_fail(r->diag, ST_FORMAT, "replay.bad-value", at(r),
@@ -140,13 +137,13 @@ static enum status take_pack_mode(const struct reader *r, struct slot *out)
 
 static enum status take_head(const struct reader *r, struct slot *out)
 {
-    const struct lit *name = lit_get(r->item, S("name"));
-    struct str dtype = lit_text(lit_get(r->item, S("dtype")));
+    const struct tree *name = tree_get(r->item, S("name"));
+    struct str dtype = tree_text(tree_get(r->item, S("dtype")));
 
-    if (!lit_int(lit_get(r->item, S("index")), &out->index))
+    if (!tree_int(tree_get(r->item, S("index")), &out->index))
         return diag_fail(r->diag, ST_FORMAT, "replay.bad-index", at(r),
                          "index is missing or not a whole number");
-    out->name = name != NULL ? lit_text(name) : arena_format(r->arena, "arg%" PRId64, out->index);
+    out->name = name != NULL ? tree_text(name) : arena_format(r->arena, "arg%" PRId64, out->index);
     if (name != NULL && !slot_is_identifier(out->name))
         return diag_fail(r->diag, ST_FORMAT, "replay.bad-name", at(r),
                          "arg %" PRId64 ": name is not an identifier of at most 128 letters",
@@ -160,9 +157,9 @@ static enum status take_head(const struct reader *r, struct slot *out)
 
 static enum status take_item(const struct reader *r, struct slot *out)
 {
-    struct str kind = lit_text(lit_get(r->item, S("kind")));
+    struct str kind = tree_text(tree_get(r->item, S("kind")));
 
-    if (r->item->kind != LIT_DICT)
+    if (r->item->kind != TREE_MAP)
         return diag_fail(r->diag, ST_FORMAT, "replay.bad-spec", at(r),
                          "an argument is not an object");
     out->is_tensor = str_equal(kind, S("tensor"));
@@ -177,28 +174,27 @@ static enum status take_item(const struct reader *r, struct slot *out)
         return take_fill(r, out);
     }
     TRY(take_pack_mode(r, out));
-    return slot_pack(out, lit_get(r->item, S("value")), at(r), r->diag);
+    return slot_pack(out, tree_get(r->item, S("value")), at(r), r->diag);
 }
 
 enum status arg_spec_parse(struct arena *arena, struct str text, const char *path,
                            struct slots *out, struct diag *d)
 {
-    struct lit doc;
+    const struct tree *doc;
 
-    TRY(lit_read_json(arena, text, path, &doc, d));
-    struct reader r = {arena, path, d, &doc};
-    const struct lit *list = doc.kind == LIT_DICT ? lit_get(&doc, S("args")) : &doc;
+    TRY(replay_read_json(arena, text, path, &doc, d));
+    struct reader r = {arena, path, d, doc};
+    const struct tree *list = doc->kind == TREE_MAP ? tree_get(doc, S("args")) : doc;
     if (list == NULL) {
         diag_add(d, SEV_WARN, "replay.empty-spec", at(&r),
                  "there is no key \"args\", so no argument is given");
         return ST_OK;
     }
-    if (list->kind != LIT_LIST)
+    if (list->kind != TREE_LIST)
         return diag_fail(d, ST_FORMAT, "replay.bad-spec", at(&r),
                          "neither a list of arguments nor an object with one in \"args\"");
-    for (size_t i = 0; i < list->n; i++) {
+    for (r.item = list->first; r.item != NULL; r.item = r.item->next) {
         struct slot slot = {0};
-        r.item = &list->at[i];
         TRY(take_item(&r, &slot));
         vec_push(out, slot);
     }
@@ -220,42 +216,22 @@ enum status arg_spec_read(struct arena *arena, const char *path, struct slots *o
     return st;
 }
 
-/* A whole number that does not fit is no float. */
-static bool read_number(struct str text, struct lit *out)
-{
-    uint64_t big;
-
-    out->kind = LIT_INT;
-    if (num_i64(text, &out->i))
-        return true;
-    if (num_u64(text, &big)) {
-        out->i = (int64_t)big;
-        out->is_unsigned = true;
-        return true;
-    }
-    out->kind = LIT_FLOAT;
-    for (size_t i = 0; i < text.n; i++)
-        if (text.at[i] == '.' || text.at[i] == 'e' || text.at[i] == 'E')
-            return num_f64(text, &out->f);
-    return false;
-}
-
 enum status arg_spec_set(struct arena *arena, const char *text, struct slots *out, struct diag *d)
 {
     struct str all = str_of(text), name, value;
     struct slot slot = {.is_packed = true};
-    struct lit lit = {0};
+    struct tree number = {0};
     size_t cut = str_find_char(all, '=');
 
     name = str_part(all, 0, cut);
     value = str_part(all, cut + 1, all.n);
-    if (cut == all.n || !num_i64(name, &slot.index) || !read_number(value, &lit))
+    if (cut == all.n || !num_i64(name, &slot.index) || !tree_take_number(&number, value))
         return diag_fail(d, ST_FORMAT, "replay.bad-value", (struct where){0},
                          "--set-arg %s: not SLOT=NUMBER, the number of at most 64 bits", text);
     slot.name = arena_format(arena, "arg%" PRId64, slot.index);
-    slot.dtype = dtype_find(lit.kind == LIT_FLOAT ? S("FLOAT32_BITS") : S("INT64"));
-    slot.is_packed = lit.kind == LIT_FLOAT;
-    TRY(slot_pack(&slot, &lit, (struct where){0}, d));
+    slot.dtype = dtype_find(number.kind == TREE_REAL ? S("FLOAT32_BITS") : S("INT64"));
+    slot.is_packed = number.kind == TREE_REAL;
+    TRY(slot_pack(&slot, &number, (struct where){0}, d));
     for (size_t i = 0; i < out->n; i++) {
         struct slot *s = &out->at[i];
         if (s->index != slot.index)

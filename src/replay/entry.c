@@ -1,5 +1,7 @@
 #include "replay/entry.h"
 
+#include "base/char.h"
+
 enum { DECLS_MAX = 4096, PARAMS_MAX = 256 };
 
 struct decl {
@@ -9,26 +11,16 @@ struct decl {
     bool is_global, is_local;
 };
 
-static bool is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
-}
-
 static size_t skip_blanks(struct str s, size_t at)
 {
-    while (at < s.n && is_blank(s.at[at]))
+    while (at < s.n && char_is_space(s.at[at]))
         at++;
     return at;
 }
 
 static size_t skip_word(struct str s, size_t at)
 {
-    while (at < s.n && is_word(s.at[at]))
+    while (at < s.n && char_is_word(s.at[at]))
         at++;
     return at;
 }
@@ -36,10 +28,10 @@ static size_t skip_word(struct str s, size_t at)
 /* Whether the word before `at` is `word`, blanks in between. */
 static bool follows(struct str s, size_t at, struct str word)
 {
-    while (at > 0 && is_blank(s.at[at - 1]))
+    while (at > 0 && char_is_space(s.at[at - 1]))
         at--;
     return at >= word.n && str_equal(str_part(s, at - word.n, word.n), word) &&
-           (at == word.n || !is_word(s.at[at - word.n - 1]));
+           (at == word.n || !char_is_word(s.at[at - word.n - 1]));
 }
 
 /* `void NAME ( params )` from `at` on, which stands behind a keyword. */
@@ -76,7 +68,7 @@ static size_t find_decls(struct arena *arena, struct str s, struct str key, stru
         if (at >= s.n)
             break;
         struct decl decl = {.at = at};
-        bool is_whole = (at == 0 || !is_word(s.at[at - 1]));
+        bool is_whole = (at == 0 || !char_is_word(s.at[at - 1]));
         if (is_whole && read_decl(s, at + key.n, &decl)) {
             decl.is_global = follows(s, at, S("__global__"));
             decl.is_local = str_ends(str_part(s, 0, at), S("static ")) ||
@@ -129,9 +121,9 @@ static struct str last_word(struct str s)
 {
     size_t end = s.n, begin;
 
-    while (end > 0 && !is_word(s.at[end - 1]))
+    while (end > 0 && !char_is_word(s.at[end - 1]))
         end--;
-    for (begin = end; begin > 0 && is_word(s.at[begin - 1]);)
+    for (begin = end; begin > 0 && char_is_word(s.at[begin - 1]);)
         begin--;
     return str_part(s, begin, end - begin);
 }
@@ -192,7 +184,7 @@ static size_t head_of(struct str source, size_t at)
 {
     struct str before = str_part(source, 0, at);
 
-    while (before.n > 0 && is_blank(before.at[before.n - 1]))
+    while (before.n > 0 && char_is_space(before.at[before.n - 1]))
         before.n--;
     if (str_ends(before, S("extern \"C\"")))
         return before.n - 10;

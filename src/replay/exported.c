@@ -37,7 +37,7 @@ static size_t count_tables(struct arena *arena, const char *simulator)
             continue;
         for (size_t k = 0; k < files.n; k++)
             n += str_ends(files.at[k].name, S(".csv")) &&
-                 str_find(files.at[k].name, S("instr_exe")) < files.at[k].name.n;
+                 str_contains(files.at[k].name, S("instr_exe"));
     }
     diag_fini(&own);
     return n;

@@ -1,5 +1,7 @@
 #include "replay/gen.h"
 
+#include "base/char.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -53,7 +55,7 @@ static struct str camel(struct str name, struct arena *arena)
             is_first = true;
             continue;
         }
-        out[n++] = (char)(is_first && c >= 'a' && c <= 'z' ? c - 32 : c);
+        out[n++] = is_first ? char_upper(c) : c;
         is_first = false;
     }
     return (struct str){out, n};

@@ -1,6 +1,7 @@
 /*
  * The generated sources. Each is put together in one buffer.
  */
+#include "base/char.h"
 #include "replay/gencase.h"
 
 struct source_text {
@@ -152,10 +153,8 @@ struct str gencase_kernel(const struct gencase_job *job, struct arena *arena)
 
 const char *gencase_launch(struct arena *arena, struct str kernel)
 {
-    char first = kernel.n > 0 ? kernel.at[0] : '_';
+    char first = kernel.n > 0 ? char_upper(kernel.at[0]) : '_';
 
-    if (first >= 'a' && first <= 'z')
-        first = (char)(first - 'a' + 'A');
     return arena_format(arena, "Launch%c%.*s", first, STR_ARGS(str_part(kernel, 1, kernel.n))).at;
 }
 

@@ -4,7 +4,7 @@
 
 static bool holds(struct str text, const char *part)
 {
-    return str_find(text, str_of(part)) < text.n;
+    return str_contains(text, str_of(part));
 }
 
 static struct gencase_job job_of(const char *source, struct entry *e, struct gm_text *sizes)

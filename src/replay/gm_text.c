@@ -1,5 +1,6 @@
 #include "replay/gm_text.h"
 
+#include "base/char.h"
 #include "base/hash.h"
 #include "base/num.h"
 #include "base/vec.h"
@@ -29,19 +30,13 @@ struct scan {
 
 static bool is_name(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.' || c == '$' || c == '-' || c == '#';
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    return char_is_word(c) || c == '.' || c == '$' || c == '-' || c == '#';
 }
 
 static void skip_blanks(struct scan *s)
 {
     while (s->at < s->text.n) {
-        if (is_blank(s->text.at[s->at]))
+        if (char_is_blank(s->text.at[s->at]))
             s->at++;
         else if (str_starts(str_part(s->text, s->at, 2), S("//")))
             s->at += str_find_char(str_part(s->text, s->at, s->text.n), '\n');

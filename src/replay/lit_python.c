@@ -7,7 +7,7 @@ enum { KNOWN_MAX = 1024 }; /* names that stand for literals; each use searches t
 
 struct binding {
     struct str name;
-    struct lit value;
+    struct tree value;
 };
 
 struct parser {
@@ -65,47 +65,36 @@ static void skip_expression(struct parser *p, bool is_lambda)
 }
 
 /* 0xff, without the sign that stood in front of it. */
-static void take_hex(struct str text, bool is_negative, struct lit *out)
+static void take_hex(struct str text, bool is_negative, struct tree *out)
 {
     uint64_t size = 0;
 
     if (!num_hex(text, &size) || (is_negative && size > (uint64_t)INT64_MAX + 1))
         return;
-    out->kind = LIT_INT;
+    out->kind = TREE_INT;
     out->i = (int64_t)(is_negative ? 0 - size : size);
     out->is_unsigned = !is_negative && size > INT64_MAX;
 }
 
-static void take_number(struct parser *p, bool is_negative, struct lit *out)
+static void take_number(struct parser *p, bool is_negative, struct tree *out)
 {
+    struct str text = p->lex.tok.text;
     char buf[64];
     size_t n = 0;
-    uint64_t big;
-    bool is_whole = true, is_hex = str_starts_nocase(p->lex.tok.text, S("0x"));
+    bool is_hex = str_starts_nocase(text, S("0x"));
 
     if (is_negative && !is_hex)
         buf[n++] = '-';
-    for (size_t i = 0; i < p->lex.tok.text.n && n < sizeof(buf); i++) {
-        char c = p->lex.tok.text.at[i];
-        if (c == '_')
-            continue;
-        is_whole = is_whole && c != '.' && c != 'e' && c != 'E';
-        buf[n++] = c;
-    }
-    struct str text = {buf, n};
+    for (size_t i = 0; i < text.n && n < sizeof(buf); i++)
+        if (text.at[i] != '_')
+            buf[n++] = text.at[i];
     if (n == sizeof(buf)) /* `out` is a computed value as it came */
         return;
-    if (is_hex) {
+    text = arena_str(p->arena, (struct str){buf, n});
+    if (is_hex)
         take_hex(text, is_negative, out);
-    } else if (is_whole && num_i64(text, &out->i)) {
-        out->kind = LIT_INT;
-    } else if (is_whole && num_u64(text, &big)) {
-        out->kind = LIT_INT;
-        out->i = (int64_t)big;
-        out->is_unsigned = true;
-    } else if (!is_whole && num_f64(text, &out->f)) {
-        out->kind = LIT_FLOAT;
-    }
+    else if (!tree_take_number(out, text))
+        out->kind = TREE_COMPUTED;
 }
 
 static void remember(struct parser *p, struct binding b)
@@ -114,7 +103,7 @@ static void remember(struct parser *p, struct binding b)
         vec_push(&p->known, b);
 }
 
-static const struct lit *find_known(const struct parser *p, struct str name)
+static const struct tree *find_known(const struct parser *p, struct str name)
 {
     for (size_t i = p->known.n; i-- > 0;)
         if (str_equal(p->known.at[i].name, name))
@@ -122,10 +111,10 @@ static const struct lit *find_known(const struct parser *p, struct str name)
     return NULL;
 }
 
-static void take_name(struct parser *p, struct lit *out)
+static void take_name(struct parser *p, struct tree *out)
 {
     struct str name = p->lex.tok.text;
-    const struct lit *known = find_known(p, name);
+    const struct tree *known = find_known(p, name);
 
     advance(p);
     while (is_mark(p, '.') && name.n < 256) {
@@ -137,88 +126,63 @@ static void take_name(struct parser *p, struct lit *out)
         advance(p);
     }
     if (str_equal(name, S("True")) || str_equal(name, S("False"))) {
-        out->kind = LIT_BOOL;
+        out->kind = TREE_BOOL;
         out->i = name.n == 4;
     } else if (str_equal(name, S("None"))) {
-        out->kind = LIT_NONE;
+        out->kind = TREE_NULL;
     } else if (known != NULL) {
         uint64_t line = out->line;
         *out = *known;
         out->line = line;
     } else {
-        out->kind = LIT_NAME;
+        out->kind = TREE_NAME;
         out->text = name;
     }
 }
 
-struct items {
-    VEC_OF(struct lit) keys;
-    VEC_OF(struct lit) values;
-};
-
-static void keep(struct parser *p, struct items *items, struct lit *out)
-{
-    out->n = items->values.n;
-    out->at = ARENA_ARRAY(p->arena, struct lit, out->n);
-    if (out->n > 0)
-        memcpy(out->at, items->values.at, out->n * sizeof(*out->at));
-    if (out->kind == LIT_DICT) {
-        out->keys = ARENA_ARRAY(p->arena, struct lit, out->n);
-        if (out->n > 0)
-            memcpy(out->keys, items->keys.at, out->n * sizeof(*out->keys));
-    }
-    vec_free(&items->keys);
-    vec_free(&items->values);
-}
-
-static void take_value(struct parser *p, int depth, struct lit *out);
+static void take_value(struct parser *p, int depth, struct tree *out);
 
 /* The inside of brackets up to and with `close`. A comprehension, an unpacking or a call inside
  * makes it a computed value. */
-static void take_items(struct parser *p, int depth, char close, struct lit *out)
+static void take_items(struct parser *p, int depth, char close, struct tree *out)
 {
-    struct items items = {0};
     int level = p->lex.brackets; /* the opening one is counted */
     bool is_good = true, has_comma = false;
 
+    out->kind = close == '}' ? TREE_MAP : TREE_LIST;
     advance(p);
     while (p->status == ST_OK && is_good && p->lex.tok.kind != TOK_END && !is_mark(p, close)) {
-        struct lit value = {0}, key = {0};
-        take_value(p, depth + 1, &value);
+        struct tree *value = tree_add(p->arena, out);
+        take_value(p, depth + 1, value);
         if (close == '}') {
-            key = value;
+            struct tree key = *value;
             is_good = take_mark(p, ':');
             if (is_good)
-                take_value(p, depth + 1, &value);
+                take_value(p, depth + 1, value);
+            value->key = key.kind == TREE_TEXT ? key.text : (struct str){0};
         }
-        vec_push(&items.keys, key);
-        vec_push(&items.values, value);
         bool comma = take_mark(p, ',');
         has_comma = has_comma || comma;
         is_good = is_good && (comma || is_mark(p, close));
     }
-    out->kind = close == '}' ? LIT_DICT : LIT_LIST;
-    bool is_group = close == ')' && items.values.n == 1 && !has_comma; /* (x) is x */
-    struct lit only = is_group ? items.values.at[0] : (struct lit){0};
-    keep(p, &items, out);
-    if (is_group)
-        *out = only;
+    if (close == ')' && out->n == 1 && !has_comma) /* (x) is x */
+        *out = *out->first;
     if (!is_good) {
-        out->kind = LIT_COMPUTED;
+        out->kind = TREE_COMPUTED;
         while (p->lex.tok.kind != TOK_END && p->lex.brackets >= level)
             advance(p);
     }
     take_mark(p, close);
 }
 
-static void take_strings(struct parser *p, struct lit *out)
+static void take_strings(struct parser *p, struct tree *out)
 {
     VEC_OF(char) joined = {0};
 
-    out->kind = LIT_STRING;
+    out->kind = TREE_TEXT;
     for (; p->lex.tok.kind == TOK_STRING; advance(p)) {
         if (!p->lex.tok.is_plain)
-            out->kind = LIT_COMPUTED;
+            out->kind = TREE_COMPUTED;
         for (size_t i = 0; i < p->lex.tok.text.n; i++)
             vec_push(&joined, p->lex.tok.text.at[i]);
     }
@@ -226,16 +190,16 @@ static void take_strings(struct parser *p, struct lit *out)
     vec_free(&joined);
 }
 
-static void take_value(struct parser *p, int depth, struct lit *out)
+static void take_value(struct parser *p, int depth, struct tree *out)
 {
     uint64_t line = p->lex.tok.line;
 
-    *out = (struct lit){.kind = LIT_COMPUTED, .line = line};
-    if (depth > LIT_DEPTH) {
+    *out = (struct tree){.kind = TREE_COMPUTED, .line = line};
+    if (depth > TREE_DEPTH) {
         if (p->status == ST_OK)
             p->status = diag_fail(p->diag, ST_LIMIT, "replay.bad-python",
                                   (struct where){.path = p->path, .line = line},
-                                  "nested deeper than %d levels", LIT_DEPTH);
+                                  "nested deeper than %d levels", TREE_DEPTH);
         return;
     }
     bool is_negative = is_mark(p, '-');
@@ -254,32 +218,28 @@ static void take_value(struct parser *p, int depth, struct lit *out)
         take_items(p, depth, close, out);
     }
     if (!at_border(p) && !is_mark(p, '=')) {
-        *out = (struct lit){.kind = LIT_COMPUTED, .line = line};
+        *out = (struct tree){.kind = TREE_COMPUTED, .line = line};
         skip_expression(p, is_lambda);
     }
     out->line = line;
 }
 
 /* The keywords of a call, from its opening bracket on. */
-static void take_keywords(struct parser *p, struct lit *out)
+static void take_keywords(struct parser *p, struct tree *out)
 {
-    struct items items = {0};
-
+    *out = (struct tree){.kind = TREE_MAP};
     advance(p);
     while (p->status == ST_OK && p->lex.tok.kind != TOK_END && !is_mark(p, ')')) {
-        struct lit key = {0}, value = {0};
+        struct tree key = {0};
         take_value(p, 0, &key);
-        if (key.kind == LIT_NAME && take_mark(p, '=')) {
-            key.kind = LIT_STRING;
-            take_value(p, 0, &value);
-            vec_push(&items.keys, key);
-            vec_push(&items.values, value);
+        if (key.kind == TREE_NAME && take_mark(p, '=')) {
+            struct tree *value = tree_add(p->arena, out);
+            take_value(p, 0, value);
+            value->key = key.text;
         }
         if (!take_mark(p, ',') && !is_mark(p, ')'))
             advance(p);
     }
-    out->kind = LIT_DICT;
-    keep(p, &items, out);
 }
 
 /* To the first token of the next logical line. */
@@ -314,9 +274,9 @@ static bool take_assignment(struct parser *p, struct binding *out)
 /* The assignments at the first level of a class's body; `column` is that of `class`. */
 static void take_body(struct parser *p, size_t column, struct py_class *out)
 {
-    struct items items = {0};
     size_t known = p->known.n, inner = 0;
 
+    out->body.kind = TREE_MAP;
     while (p->status == ST_OK && p->lex.tok.kind != TOK_END && p->lex.tok.column > column) {
         struct binding b = {0};
         if (inner == 0)
@@ -324,14 +284,13 @@ static void take_body(struct parser *p, size_t column, struct py_class *out)
         if (p->lex.tok.column != inner) {
             skip_line(p);
         } else if (take_assignment(p, &b)) {
-            vec_push(&items.keys, ((struct lit){.kind = LIT_STRING, .text = b.name}));
-            vec_push(&items.values, b.value);
+            struct tree *value = tree_add(p->arena, &out->body);
+            *value = b.value;
+            value->key = b.name;
             remember(p, b);
         }
     }
     p->known.n = known;
-    out->body.kind = LIT_DICT;
-    keep(p, &items, &out->body);
 }
 
 static void take_class(struct parser *p, struct py_class *out)
@@ -348,12 +307,12 @@ static void take_class(struct parser *p, struct py_class *out)
 
 static void take_decorator(struct parser *p, struct py_class *out)
 {
-    struct lit name = {0};
+    struct tree name = {0};
 
     advance(p);
     if (p->lex.tok.kind == TOK_NAME)
         take_name(p, &name);
-    if (name.kind == LIT_NAME && is_mark(p, '(')) {
+    if (name.kind == TREE_NAME && is_mark(p, '(')) {
         out->decorator_name = name.text;
         take_keywords(p, &out->decorator);
     }

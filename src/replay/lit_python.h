@@ -4,19 +4,19 @@
  * Understood are assignments of literals (dicts, lists, tuples, strings, numbers, True, False,
  * None, dotted names) at the top of the module and of its classes, and the keywords of the
  * decorators in front of a class. A name that was assigned a literal before stands for it. All
- * other code is passed over; a value that needs it has kind LIT_COMPUTED.
+ * other code is passed over; a value that needs it has kind TREE_COMPUTED.
  */
 #ifndef STRATA_REPLAY_LIT_PYTHON_H
 #define STRATA_REPLAY_LIT_PYTHON_H
 
-#include "replay/lit.h"
+#include "base/tree.h"
 
 struct py_class {
     struct str name;
     uint64_t line;
-    struct lit decorator; /* a dict: the keywords of the last decorator that has any */
+    struct tree decorator; /* a dict: the keywords of the last decorator that has any */
     struct str decorator_name;
-    struct lit body; /* a dict: what its own assignments give */
+    struct tree body; /* a dict: what its own assignments give */
 };
 
 struct py_module {

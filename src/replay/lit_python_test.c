@@ -24,7 +24,7 @@ static void done(struct fixture *f)
 }
 
 /* The value of X in the only class of a module. */
-static struct lit value_of(const char *expression)
+static struct tree value_of(const char *expression)
 {
     static char text[4096];
     static struct fixture f;
@@ -36,8 +36,8 @@ static struct lit value_of(const char *expression)
     assert_int_equal(f.module.n, 1);
     /* What follows is read, however odd the value was. */
     int64_t seven = 0;
-    assert_true(lit_int(lit_get(&f.module.at[0].body, S("Y")), &seven) && seven == 7);
-    const struct lit *x = lit_get(&f.module.at[0].body, S("X"));
+    assert_true(tree_int(tree_get(&f.module.at[0].body, S("Y")), &seven) && seven == 7);
+    const struct tree *x = tree_get(&f.module.at[0].body, S("X"));
     assert_non_null(x);
     return *x;
 }
@@ -50,16 +50,16 @@ TEST(literals_of_every_kind)
     assert_true(value_of("-0x8000000000000000").i == INT64_MIN);
     assert_int_equal(value_of("1_000").i, 1000);
     assert_true(value_of("1.5e-3").f == 0.0015);
-    assert_int_equal(value_of("True").kind, LIT_BOOL);
-    assert_int_equal(value_of("None").kind, LIT_NONE);
+    assert_int_equal(value_of("True").kind, TREE_BOOL);
+    assert_int_equal(value_of("None").kind, TREE_NULL);
     assert_str(value_of("'a' \"b\\n\" r'\\c'").text, "ab\n\\c");
     assert_str(value_of("'''two\nlines'''").text, "two\nlines");
     assert_str(value_of("D . IN").text, "D.IN");
     assert_int_equal(value_of("(1, 2,)").n, 2);
     assert_int_equal(value_of("(3)").i, 3);
     assert_int_equal(value_of("[\n  1, # one\n  [2]\n]").n, 2);
-    struct lit dict = value_of("{'a': {'b': [1]}, \"c\": ()}");
-    assert_int_equal(lit_get(lit_get(&dict, S("a")), S("b"))->n, 1);
+    struct tree dict = value_of("{'a': {'b': [1]}, \"c\": ()}");
+    assert_int_equal(tree_get(tree_get(&dict, S("a")), S("b"))->n, 1);
 }
 
 TEST(what_would_have_to_run_is_computed)
@@ -82,18 +82,18 @@ TEST(what_would_have_to_run_is_computed)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-        if (value_of(texts[i]).kind != LIT_COMPUTED)
+        if (value_of(texts[i]).kind != TREE_COMPUTED)
             fail_msg("%s is taken for a literal", texts[i]);
 }
 
 TEST(a_computed_part_leaves_the_rest)
 {
-    struct lit dict = value_of("{'a': f(x, (1, 2)), 'b': lambda q: {q: 1}, 'c': 3}");
+    struct tree dict = value_of("{'a': f(x, (1, 2)), 'b': lambda q: {q: 1}, 'c': 3}");
 
-    assert_int_equal(dict.kind, LIT_DICT);
-    assert_int_equal(lit_get(&dict, S("a"))->kind, LIT_COMPUTED);
-    assert_int_equal(lit_get(&dict, S("b"))->kind, LIT_COMPUTED);
-    assert_int_equal(lit_get(&dict, S("c"))->i, 3);
+    assert_int_equal(dict.kind, TREE_MAP);
+    assert_int_equal(tree_get(&dict, S("a"))->kind, TREE_COMPUTED);
+    assert_int_equal(tree_get(&dict, S("b"))->kind, TREE_COMPUTED);
+    assert_int_equal(tree_get(&dict, S("c"))->i, 3);
 }
 
 TEST(names_stand_for_literals_assigned_before)
@@ -101,10 +101,10 @@ TEST(names_stand_for_literals_assigned_before)
     struct fixture f;
 
     assert_int_equal(read(&f, "B = 16\nclass A:\n    C: int = B\n    D = [B, C, E]\n"), ST_OK);
-    const struct lit *list = lit_get(&f.module.at[0].body, S("D"));
-    assert_int_equal(list->at[0].i, 16);
-    assert_int_equal(list->at[1].i, 16);
-    assert_int_equal(list->at[2].kind, LIT_NAME);
+    const struct tree *list = tree_get(&f.module.at[0].body, S("D"));
+    assert_int_equal(list->first->i, 16);
+    assert_int_equal(list->first->next->i, 16);
+    assert_int_equal(list->last->kind, TREE_NAME);
     done(&f);
 }
 
@@ -121,10 +121,10 @@ TEST(decorators_belong_to_the_class_below)
     assert_int_equal(f.module.n, 2);
     assert_str(f.module.at[0].name, "A");
     assert_str(f.module.at[0].decorator_name, "scene_test");
-    assert_true(lit_int(lit_get(&f.module.at[0].decorator, S("level")), &level) && level == 2);
-    assert_str(lit_text(lit_get(&f.module.at[0].decorator, S("runtime"))), "r");
+    assert_true(tree_int(tree_get(&f.module.at[0].decorator, S("level")), &level) && level == 2);
+    assert_str(tree_text(tree_get(&f.module.at[0].decorator, S("runtime"))), "r");
     assert_int_equal(f.module.at[0].body.n, 1); /* the method's X is not the class's */
-    assert_int_equal(lit_get(&f.module.at[0].body, S("X"))->i, 2);
+    assert_int_equal(tree_get(&f.module.at[0].body, S("X"))->i, 2);
     assert_int_equal(f.module.at[1].decorator.n, 0);
     done(&f);
 }
@@ -134,7 +134,7 @@ TEST(odd_brackets_end_and_deep_ones_are_refused)
     static const char *const texts[] = {
         "class A:\n X = [)\n", "class A:\n X = {'a': ]}", "X = ((((", ")))\nclass", "@(",
         "class A:\n X = {:}\n"};
-    char deep[LIT_DEPTH + 32];
+    char deep[TREE_DEPTH + 32];
     struct fixture f;
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {

@@ -72,7 +72,7 @@ size_t log_hints(struct str log, const char **out)
     for (size_t i = 0; i < ARRAY_LEN(patterns) && n < LOG_HINTS_MAX; i++) {
         const struct pattern *p = &patterns[i];
         bool is_known = false;
-        if (str_find(log, p->a) == log.n || (p->b.n > 0 && !str_contains_nocase(log, p->b)))
+        if (!str_contains(log, p->a) || (p->b.n > 0 && !str_contains_nocase(log, p->b)))
             continue;
         for (size_t k = 0; k < n; k++)
             is_known = is_known || strcmp(out[k], p->advice) == 0;

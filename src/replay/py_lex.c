@@ -1,5 +1,7 @@
 #include "replay/py_lex.h"
 
+#include "base/char.h"
+
 static char peek(const struct py_lexer *p, size_t ahead)
 {
     return ahead < p->text.n - p->at ? p->text.at[p->at + ahead] : '\0';
@@ -7,12 +9,7 @@ static char peek(const struct py_lexer *p, size_t ahead)
 
 static bool is_letter(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (unsigned char)c >= 0x80;
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
+    return char_is_letter(c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
 static void new_line(struct py_lexer *p)
@@ -44,14 +41,6 @@ static void skip_blanks(struct py_lexer *p)
     }
 }
 
-static int hex_value(char c)
-{
-    if (is_digit(c))
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The escape whose backslash was passed; false for one that is not understood. */
 static bool take_escape(struct py_lexer *p, char *out)
 {
@@ -64,8 +53,8 @@ static bool take_escape(struct py_lexer *p, char *out)
         p->at++;
         return true;
     }
-    if (c == 'x' && hex_value(peek(p, 1)) >= 0 && hex_value(peek(p, 2)) >= 0) {
-        *out = (char)(hex_value(peek(p, 1)) * 16 + hex_value(peek(p, 2)));
+    if (c == 'x' && char_hex(peek(p, 1)) >= 0 && char_hex(peek(p, 2)) >= 0) {
+        *out = (char)(char_hex(peek(p, 1)) * 16 + char_hex(peek(p, 2)));
         p->at += 3;
         return true;
     }
@@ -143,11 +132,11 @@ static void take_word(struct py_lexer *p, enum py_kind kind)
 {
     size_t from = p->at;
 
-    while (is_letter(peek(p, 0)) || is_digit(peek(p, 0)) ||
+    while (is_letter(peek(p, 0)) || char_is_digit(peek(p, 0)) ||
            (kind == TOK_NUMBER &&
             (peek(p, 0) == '.' ||
              ((peek(p, 0) == '+' || peek(p, 0) == '-') && (p->text.at[p->at - 1] | 0x20) == 'e' &&
-              (peek(p, 1) != '\0' && is_digit(peek(p, 1)))))))
+              (peek(p, 1) != '\0' && char_is_digit(peek(p, 1)))))))
         p->at++;
     p->tok.kind = kind;
     p->tok.text = str_part(p->text, from, p->at - from);
@@ -174,7 +163,7 @@ void py_next(struct py_lexer *p)
     } else if (is_letter(c)) {
         if (!take_prefixed(p))
             take_word(p, TOK_NAME);
-    } else if (is_digit(c) || (c == '.' && is_digit(peek(p, 1)))) {
+    } else if (char_is_digit(c) || (c == '.' && char_is_digit(peek(p, 1)))) {
         take_word(p, TOK_NUMBER);
     } else {
         p->tok.kind = TOK_MARK;

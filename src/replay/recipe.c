@@ -13,16 +13,12 @@ struct builder {
 
 enum { WORK_MAX = 2000 }; /* units of work that are worth waiting for */
 
-static bool has(struct str text, struct str needle)
-{
-    return str_find(text, needle) < text.n;
-}
-
 bool recipe_is_known(const struct scene *scene)
 {
     struct str folder = str_of(scene->folder);
 
-    return has(folder, S("paged_attention")) || has(folder, S("spmd_multiblock_mix"));
+    return str_contains(folder, S("paged_attention")) ||
+           str_contains(folder, S("spmd_multiblock_mix"));
 }
 
 /* A dimension of 0 ends the list. */
@@ -82,10 +78,12 @@ static int64_t param(struct builder *b, struct str name)
 /* The bits of the argument `scale`, 1.0 unless the scene says otherwise. */
 static int64_t scale_bits(struct builder *b)
 {
-    double scale = 1.0;
+    const struct tree *given = scene_scalar(b->scene, S("scale"));
+    double scale = given != NULL && given->kind != TREE_HUGE ? tree_number(given) : NAN;
     int64_t out = 0;
 
-    lit_number(scene_scalar(b->scene, S("scale")), &scale);
+    if (isnan(scale))
+        scale = 1.0;
     if (!slot_f32_bits(scale, &out) && b->status == ST_OK)
         b->status = diag_fail(b->diag, ST_FORMAT, "replay.bad-value",
                               (struct where){.path = b->scene->file},
@@ -222,11 +220,11 @@ enum status recipe_build(struct arena *arena, const struct scene *scene,
     struct builder b = {arena, scene, kernel, out, d, ST_OK};
     struct str folder = str_of(scene->folder);
 
-    if (has(folder, S("spmd_multiblock_mix"))) {
+    if (str_contains(folder, S("spmd_multiblock_mix"))) {
         tensor(&b, 0, "output", "FLOAT32", DIMS(4512)); /* 16 floats, 3 rows, 94 blocks */
         out->at[out->n - 1].role = ROLE_INOUT;
         number(&b, 1, "base_cl", 0);
-    } else if (has(folder, S("paged_attention"))) {
+    } else if (str_contains(folder, S("paged_attention"))) {
         build_attention(&b);
     } else {
         return diag_fail(d, ST_NOT_FOUND, "replay.no-recipe", (struct where){.path = scene->file},

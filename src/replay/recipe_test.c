@@ -2,10 +2,9 @@
 
 #include "base/testing.h"
 
-static struct lit keys[7], values[7];
-static struct lit params = {.kind = LIT_DICT, .keys = keys, .at = values, .n = 7};
-static struct lit case_keys[] = {{.kind = LIT_STRING, .text = S_INIT("params")}};
-static struct lit one_case = {.kind = LIT_DICT, .keys = case_keys, .at = &params, .n = 1};
+static struct tree values[7];
+static struct tree params = {.kind = TREE_MAP, .key = S_INIT("params"), .first = values, .n = 7};
+static struct tree one_case = {.kind = TREE_MAP, .first = &params, .n = 1};
 
 /* One scene at a time: batch, num_heads, kv_head_num, head_dim, block_size, context_len,
  * max_model_len */
@@ -14,10 +13,11 @@ static struct scene scene_with(const char *folder, const int64_t *v)
     static const char *const names[] = {"batch",      "num_heads",   "kv_head_num",  "head_dim",
                                         "block_size", "context_len", "max_model_len"};
 
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        keys[i] = (struct lit){.kind = LIT_STRING, .text = str_of(names[i])};
-        values[i] = (struct lit){.kind = LIT_INT, .i = v[i]};
-    }
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        values[i] = (struct tree){.kind = TREE_INT,
+                                  .i = v[i],
+                                  .key = str_of(names[i]),
+                                  .next = i + 1 < ARRAY_LEN(names) ? &values[i + 1] : NULL};
     return (struct scene){.file = "s", .folder = folder, .one_case = &one_case};
 }
 

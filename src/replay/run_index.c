@@ -222,7 +222,7 @@ void run_row_count(struct run_row *row, const char *dir, struct arena *arena)
             containers++;
             row->visualize_data_bin =
                 row->visualize_data_bin != NULL ? row->visualize_data_bin : e->path;
-        } else if (str_ends(e->name, S(".csv")) && str_find(e->name, S("instr_exe")) < e->name.n) {
+        } else if (str_ends(e->name, S(".csv")) && str_contains(e->name, S("instr_exe"))) {
             row->instr_csv_count++;
         }
     }

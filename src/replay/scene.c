@@ -3,8 +3,10 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/mapfile.h"
+#include "base/text.h"
 #include "replay/lit_python.h"
 #include "replay/paths.h"
+#include "replay/slots.h"
 
 struct loader {
     struct arena *arena;
@@ -12,15 +14,16 @@ struct loader {
     struct diag *diag;
 };
 
-static struct where at(const struct loader *l, const struct lit *value)
+static struct where at(const struct loader *l, const struct tree *value)
 {
     return (struct where){.path = l->scene->file, .line = value != NULL ? value->line : 0};
 }
 
 /* A value that has to be computed cannot be used. */
-static enum status refuse(const struct loader *l, const struct lit *value, const char *what)
+static enum status refuse(const struct loader *l, const struct tree *value, const char *what)
 {
-    if (value != NULL && (value->kind == LIT_COMPUTED || value->kind == LIT_NAME)) {
+    if (value != NULL &&
+        (value->kind == TREE_COMPUTED || value->kind == TREE_NAME || value->kind == TREE_HUGE)) {
         diag_hint(l->diag, "try", "a scene file in JSON with the values (docs/incore-replay.md)");
         return diag_fail(l->diag, ST_UNSUPPORTED, "replay.computed", at(l, value),
                          "%s is computed by the module, which is read but not run", what);
@@ -39,26 +42,26 @@ static struct str stem(struct str path)
     return name;
 }
 
-static enum status read_incore(const struct loader *l, const struct lit *entry,
+static enum status read_incore(const struct loader *l, const struct tree *entry,
                                struct scene_incore *out)
 {
-    const struct lit *source = lit_get(entry, S("source")), *id = lit_get(entry, S("func_id"));
-    const struct lit *name = lit_get(entry, S("name")), *type = lit_get(entry, S("core_type"));
+    const struct tree *source = tree_get(entry, S("source")), *id = tree_get(entry, S("func_id"));
+    const struct tree *name = tree_get(entry, S("name")), *type = tree_get(entry, S("core_type"));
 
-    if (entry->kind != LIT_DICT)
+    if (entry->kind != TREE_MAP)
         return refuse(l, entry, "an entry of incores");
-    if (source == NULL || source->kind != LIT_STRING || source->text.n == 0)
+    if (source == NULL || source->kind != TREE_TEXT || source->text.n == 0)
         return refuse(l, source, "source of an entry of incores");
     out->func_id = -1;
-    if (id != NULL && id->kind != LIT_NONE && !lit_int(id, &out->func_id))
+    if (id != NULL && id->kind != TREE_NULL && !tree_int(id, &out->func_id))
         return refuse(l, id, "func_id of an entry of incores");
-    if (name != NULL && name->kind != LIT_STRING && name->kind != LIT_NONE)
+    if (name != NULL && name->kind != TREE_TEXT && name->kind != TREE_NULL)
         return refuse(l, name, "name of an entry of incores");
     if (memchr(source->text.at, '\0', source->text.n) != NULL)
         return refuse(l, source, "source of an entry of incores, with a NUL byte,");
     out->source = source->text;
-    out->name = name != NULL && name->kind == LIT_STRING ? name->text : stem(source->text);
-    out->core_type = lit_text(type);
+    out->name = name != NULL && name->kind == TREE_TEXT ? name->text : stem(source->text);
+    out->core_type = tree_text(type);
     const char *text = arena_cstr(l->arena, source->text);
     out->path = path_absolute(l->arena, fs_join(l->arena, l->scene->folder, text));
     if (!fs_exists(out->path)) /* a scene file may stand beside the kernels, away from the module */
@@ -69,48 +72,46 @@ static enum status read_incore(const struct loader *l, const struct lit *entry,
     return ST_OK;
 }
 
-static enum status read_incores(const struct loader *l, const struct lit *incores)
+static enum status read_incores(const struct loader *l, const struct tree *incores)
 {
-    if (incores == NULL || incores->kind != LIT_LIST)
+    if (incores == NULL || incores->kind != TREE_LIST)
         return refuse(l, incores, "incores, the list of kernels,");
     l->scene->incores = ARENA_ARRAY(l->arena, struct scene_incore, incores->n);
     l->scene->n_incores = incores->n;
-    for (size_t i = 0; i < incores->n; i++)
-        TRY(read_incore(l, &incores->at[i], &l->scene->incores[i]));
+    struct scene_incore *out = l->scene->incores;
+    for (const struct tree *one = incores->first; one != NULL; one = one->next)
+        TRY(read_incore(l, one, out++));
     return ST_OK;
 }
 
 /* The names of all cases, for the message. */
-static struct str case_names(const struct loader *l, const struct lit *cases, size_t n)
+static struct str case_names(const struct loader *l, const struct tree *cases)
 {
-    VEC_OF(char) out = {0};
+    struct text out = {0};
 
-    for (size_t i = 0; i < n; i++) {
-        struct str name = lit_text(lit_get(&cases[i], S("name")));
-        if (name.n == 0)
-            name = S("<unnamed>");
-        for (size_t k = 0; i > 0 && k < 2; k++)
-            vec_push(&out, ", "[k]);
-        for (size_t k = 0; k < name.n; k++)
-            vec_push(&out, name.at[k]);
+    for (const struct tree *one = cases; one != NULL; one = one->next) {
+        struct str name = tree_text(tree_get(one, S("name")));
+        text_put(&out, one != cases ? S(", ") : S(""));
+        text_put(&out, name.n > 0 ? name : S("<unnamed>"));
     }
-    struct str text = arena_str(l->arena, (struct str){out.at, out.n});
-    vec_free(&out);
-    return text;
+    struct str names = arena_str(l->arena, text_view(&out));
+    text_free(&out);
+    return names;
 }
 
-static enum status pick_case(const struct loader *l, const struct lit *cases, size_t n)
+/* The case that was asked for; `cases` is the first one. */
+static enum status pick_case(const struct loader *l, const struct tree *cases)
 {
     struct scene *scene = l->scene;
 
-    for (size_t i = 0; i < n; i++) {
-        const struct lit *name = lit_get(&cases[i], S("name"));
-        if (name != NULL && name->kind == LIT_STRING && str_equal(name->text, scene->case_name)) {
-            scene->one_case = &cases[i];
+    for (const struct tree *one = cases; one != NULL; one = one->next) {
+        const struct tree *name = tree_get(one, S("name"));
+        if (name != NULL && name->kind == TREE_TEXT && str_equal(name->text, scene->case_name)) {
+            scene->one_case = one;
             return ST_OK;
         }
     }
-    struct str names = case_names(l, cases, n);
+    struct str names = case_names(l, cases);
     return diag_fail(
         l->diag, ST_NOT_FOUND, "replay.unknown-case", (struct where){.path = scene->file},
         "Unknown case '%.*s'; available cases: %.*s", STR_ARGS(scene->case_name), STR_ARGS(names));
@@ -119,28 +120,32 @@ static enum status pick_case(const struct loader *l, const struct lit *cases, si
 static enum status read_json(const struct loader *l, struct str text)
 {
     struct scene *scene = l->scene;
-    const struct lit *doc = &scene->doc;
 
-    TRY(lit_read_json(l->arena, text, scene->file, &scene->doc, l->diag));
-    if (doc->kind != LIT_DICT)
+    TRY(replay_read_json(l->arena, text, scene->file, &scene->doc, l->diag));
+    const struct tree *doc = scene->doc;
+    if (doc->kind != TREE_MAP)
         return refuse(l, doc, "the document, which must be an object,");
-    struct str module = lit_text(lit_get(doc, S("module")));
+    struct str module = tree_text(tree_get(doc, S("module")));
     if (module.n > 0 && memchr(module.at, '\0', module.n) == NULL) {
         const char *beside = path_folder(l->arena, scene->module);
         scene->module =
             path_absolute(l->arena, fs_join(l->arena, beside, arena_cstr(l->arena, module)));
     }
     scene->folder = path_folder(l->arena, scene->module);
-    scene->runtime = lit_text(lit_get(doc, S("runtime")));
-    scene->signature = lit_get(lit_get(doc, S("orchestration")), S("signature"));
-    const struct lit *one = lit_get(doc, S("case")), *cases = lit_get(doc, S("cases"));
-    if (one != NULL && one->kind == LIT_DICT)
-        TRY(pick_case(l, one, 1));
-    else if (cases != NULL && cases->kind == LIT_LIST)
-        TRY(pick_case(l, cases->at, cases->n));
-    else
+    scene->runtime = tree_text(tree_get(doc, S("runtime")));
+    scene->signature = tree_get(tree_get(doc, S("orchestration")), S("signature"));
+    const struct tree *one = tree_get(doc, S("case")), *cases = tree_get(doc, S("cases"));
+    if (one != NULL && one->kind == TREE_MAP) {
+        struct tree *alone = ARENA_NEW(l->arena, struct tree); /* its siblings are no cases */
+        *alone = *one;
+        alone->next = NULL;
+        TRY(pick_case(l, alone));
+    } else if (cases != NULL && cases->kind == TREE_LIST) {
+        TRY(pick_case(l, cases->first));
+    } else {
         return refuse(l, one, "case");
-    return read_incores(l, lit_get(doc, S("incores")));
+    }
+    return read_incores(l, tree_get(doc, S("incores")));
 }
 
 /* The one class that is a scene. */
@@ -153,8 +158,8 @@ static enum status pick_class(const struct loader *l, const struct py_module *mo
     for (size_t i = 0; i < module->n; i++) {
         const struct py_class *c = &module->at[i];
         int64_t level;
-        if (lit_get(&c->body, S("CALLABLE")) == NULL || lit_get(&c->body, S("CASES")) == NULL ||
-            !lit_int(lit_get(&c->decorator, S("level")), &level) || level != 2)
+        if (tree_get(&c->body, S("CALLABLE")) == NULL || tree_get(&c->body, S("CASES")) == NULL ||
+            !tree_int(tree_get(&c->decorator, S("level")), &level) || level != 2)
             continue;
         *out = c;
         if (n++ < 16)
@@ -180,17 +185,17 @@ static enum status read_python(const struct loader *l, struct str text)
 
     TRY(py_module_read(l->arena, text, scene->file, &module, l->diag));
     TRY(pick_class(l, &module, &c));
-    const struct lit *callable = lit_get(&c->body, S("CALLABLE"));
-    const struct lit *cases = lit_get(&c->body, S("CASES"));
+    const struct tree *callable = tree_get(&c->body, S("CALLABLE"));
+    const struct tree *cases = tree_get(&c->body, S("CASES"));
     scene->folder = path_folder(l->arena, scene->module);
-    scene->runtime = lit_text(lit_get(&c->decorator, S("runtime")));
-    if (cases->kind != LIT_LIST)
+    scene->runtime = tree_text(tree_get(&c->decorator, S("runtime")));
+    if (cases->kind != TREE_LIST)
         return refuse(l, cases, "CASES");
-    TRY(pick_case(l, cases->at, cases->n));
-    if (callable->kind != LIT_DICT)
+    TRY(pick_case(l, cases->first));
+    if (callable->kind != TREE_MAP)
         return refuse(l, callable, "CALLABLE");
-    scene->signature = lit_get(lit_get(callable, S("orchestration")), S("signature"));
-    return read_incores(l, lit_get(callable, S("incores")));
+    scene->signature = tree_get(tree_get(callable, S("orchestration")), S("signature"));
+    return read_incores(l, tree_get(callable, S("incores")));
 }
 
 enum status scene_read(struct arena *arena, const char *path, struct str case_name,
@@ -216,33 +221,34 @@ enum status scene_read(struct arena *arena, const char *path, struct str case_na
 
 bool scene_param(const struct scene *scene, struct str name, int64_t *out)
 {
-    return lit_int(lit_get(lit_get(scene->one_case, S("params")), name), out);
+    return tree_int(tree_get(tree_get(scene->one_case, S("params")), name), out);
 }
 
-const struct lit *scene_scalar(const struct scene *scene, struct str name)
+const struct tree *scene_scalar(const struct scene *scene, struct str name)
 {
-    const struct lit *list = lit_get(&scene->doc, S("scalars"));
+    const struct tree *one = tree_items(tree_get(scene->doc, S("scalars")));
 
-    for (size_t i = 0; list != NULL && list->kind == LIT_LIST && i < list->n; i++)
-        if (str_equal(lit_text(lit_get(&list->at[i], S("name"))), name))
-            return lit_get(&list->at[i], S("value"));
+    for (; one != NULL; one = one->next)
+        if (str_equal(tree_text(tree_get(one, S("name"))), name))
+            return tree_get(one, S("value"));
     return NULL;
 }
 
 enum status scene_check_platform(const struct scene *scene, struct str family, struct arena *arena,
                                  struct diag *d)
 {
-    const struct lit *list = lit_get(scene->one_case, S("platforms"));
+    const struct tree *list = tree_get(scene->one_case, S("platforms"));
     struct str names = {"", 0};
 
-    if (list == NULL || list->kind != LIT_LIST || list->n == 0)
+    if (tree_items(list) == NULL)
         return ST_OK;
-    for (size_t i = 0; i < list->n; i++)
-        if (str_starts(lit_text(&list->at[i]), family))
+    for (const struct tree *one = list->first; one != NULL; one = one->next)
+        if (str_starts(tree_text(one), family))
             return ST_OK;
-    for (size_t i = 0; i < list->n && i < 16; i++)
-        names = arena_format(arena, "%.*s%s'%.*s'", STR_ARGS(names), i > 0 ? ", " : "",
-                             STR_ARGS(lit_text(&list->at[i])));
+    size_t n = 0;
+    for (const struct tree *one = list->first; one != NULL && n < 16; one = one->next)
+        names = arena_format(arena, "%.*s%s'%.*s'", STR_ARGS(names), n++ > 0 ? ", " : "",
+                             STR_ARGS(tree_text(one)));
     return diag_fail(d, ST_UNSUPPORTED, "replay.platform", (struct where){.path = scene->file},
                      "Platform family '%.*s' does not match case platforms [%.*s]",
                      STR_ARGS(family), STR_ARGS(names));

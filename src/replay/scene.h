@@ -7,7 +7,7 @@
 #ifndef STRATA_REPLAY_SCENE_H
 #define STRATA_REPLAY_SCENE_H
 
-#include "replay/lit.h"
+#include "base/tree.h"
 
 struct scene_incore {
     int64_t func_id; /* -1: not given */
@@ -22,10 +22,10 @@ struct scene {
     const char *module; /* absolute path of the test module (of the JSON file when it names none) */
     const char *folder; /* that holds the module */
     struct str runtime;
-    struct lit doc; /* JSON: the whole file; Python: None */
-    const struct lit *one_case;
+    const struct tree *doc; /* JSON: the whole file; Python: NULL */
+    const struct tree *one_case;
     struct str case_name;
-    const struct lit *signature; /* of the orchestration; NULL when there is none */
+    const struct tree *signature; /* of the orchestration; NULL when there is none */
     struct scene_incore *incores;
     size_t n_incores;
 };
@@ -38,7 +38,7 @@ enum status scene_read(struct arena *arena, const char *path, struct str case_na
 bool scene_param(const struct scene *scene, struct str name, int64_t *out);
 
 /* The value of the scene's own argument of that name, if the scene file gives one. */
-const struct lit *scene_scalar(const struct scene *scene, struct str name);
+const struct tree *scene_scalar(const struct scene *scene, struct str name);
 
 /* Is the platform family a prefix of one of the case's platforms? True when it names none. */
 enum status scene_check_platform(const struct scene *scene, struct str family, struct arena *arena,

@@ -1,5 +1,6 @@
 #include "replay/shape.h"
 
+#include "base/char.h"
 #include "base/limits.h"
 #include "base/mapfile.h"
 
@@ -8,11 +9,6 @@ const char *shape_name(enum shape shape)
     static const char *const names[] = {"aic-only", "aiv-only", "spmd-mix"};
 
     return names[shape];
-}
-
-static bool has(struct str text, struct str needle)
-{
-    return str_find(text, needle) < text.n;
 }
 
 bool shape_classify(struct str path, struct str text, struct str core_type, enum shape *out)
@@ -28,10 +24,10 @@ bool shape_classify(struct str path, struct str text, struct str core_type, enum
     };
 
     *out = SHAPE_MIX;
-    if (has(path, S("/kernels/mix/")))
+    if (str_contains(path, S("/kernels/mix/")))
         return true;
     for (size_t i = 0; i < ARRAY_LEN(marks); i++)
-        if (has(text, marks[i]))
+        if (str_contains(text, marks[i]))
             return true;
     *out = SHAPE_AIC;
     if (str_equal(core_type, S("aic")))
@@ -40,10 +36,10 @@ bool shape_classify(struct str path, struct str text, struct str core_type, enum
     if (str_equal(core_type, S("aiv")))
         return true;
     *out = SHAPE_AIC;
-    if (has(path, S("/kernels/aic/")))
+    if (str_contains(path, S("/kernels/aic/")))
         return true;
     *out = SHAPE_AIV;
-    return has(path, S("/kernels/aiv/"));
+    return str_contains(path, S("/kernels/aiv/"));
 }
 
 /* Equal, of the same file name, or the end of the path. */
@@ -74,7 +70,7 @@ static void find_reads(struct str text, bool *reads)
         rest = str_part(rest, str_find(rest, S("args[")), rest.n);
         rest = str_part(rest, 5, rest.n);
         size_t i = 0, value = 0;
-        while (i < rest.n && rest.at[i] >= '0' && rest.at[i] <= '9' && value < SLOT_COUNT)
+        while (i < rest.n && char_is_digit(rest.at[i]) && value < SLOT_COUNT)
             value = value * 10 + (size_t)(rest.at[i++] - '0');
         if (i > 0 && i < rest.n && rest.at[i] == ']' && value < SLOT_COUNT)
             reads[value] = true;
@@ -91,7 +87,7 @@ static enum status examine(struct kernel *k, struct str text, struct diag *d)
     if (!shape_classify(str_of(path), text, k->incore.core_type, &k->shape))
         return diag_fail(d, ST_FORMAT, "replay.unclassified", (struct where){.path = path},
                          "Cannot classify kernel core type: '%.*s'", STR_ARGS(k->incore.core_type));
-    if (!has(text, S("kernel_entry")) || !has(text, S("int64_t *args")))
+    if (!str_contains(text, S("kernel_entry")) || !str_contains(text, S("int64_t *args")))
         return diag_fail(d, ST_FORMAT, "replay.not-a-kernel", (struct where){.path = path},
                          "Kernel does not look like kernel_entry(args): %s", path);
     find_reads(text, k->reads);

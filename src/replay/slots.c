@@ -50,23 +50,29 @@ bool slot_f32_bits(double value, int64_t *out)
 
 bool slot_is_identifier(struct str name)
 {
-    for (size_t i = 0; i < name.n; i++) {
-        char c = name.at[i];
-        bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-        if (!is_letter && (i == 0 || c < '0' || c > '9'))
-            return false;
-    }
-    return name.n > 0 && name.n <= 128;
+    return str_is_name(name) && name.n <= 128;
 }
 
-enum status slot_pack(struct slot *s, const struct lit *value, struct where where, struct diag *d)
+enum status replay_read_json(struct arena *arena, struct str text, const char *path,
+                             const struct tree **out, struct diag *d)
 {
-    if (value != NULL && (value->kind == LIT_INT || value->kind == LIT_BOOL)) {
+    struct tree_error error;
+
+    *out = tree_read_json(arena, text, &error);
+    if (*out != NULL)
+        return ST_OK;
+    return diag_fail(d, error.status, "replay.bad-json",
+                     (struct where){.path = path, .line = error.line}, "%s", error.what);
+}
+
+enum status slot_pack(struct slot *s, const struct tree *value, struct where where, struct diag *d)
+{
+    if (value != NULL && (value->kind == TREE_INT || value->kind == TREE_BOOL)) {
         s->value = value->i; /* packed already */
         s->is_unsigned = value->is_unsigned;
         return ST_OK;
     }
-    if (value == NULL || value->kind != LIT_FLOAT)
+    if (value == NULL || value->kind != TREE_REAL)
         return diag_fail(d, ST_FORMAT, "replay.bad-value", where,
                          "arg %" PRId64 ": value is not a number of at most 64 bits", s->index);
     if (!s->is_packed && !s->dtype->is_float) {

@@ -7,6 +7,7 @@
 #ifndef STRATA_REPLAY_SLOTS_H
 #define STRATA_REPLAY_SLOTS_H
 
+#include "base/tree.h"
 #include "replay/shape.h"
 
 enum slot_role { ROLE_INPUT, ROLE_OUTPUT, ROLE_INOUT };
@@ -53,8 +54,12 @@ bool slot_f32_bits(double value, int64_t *out);
 /* Is it a name in C? */
 bool slot_is_identifier(struct str name);
 
+/* A whole JSON document of a scene, of arguments or of a dump; `path` is for messages. */
+enum status replay_read_json(struct arena *arena, struct str text, const char *path,
+                             const struct tree **out, struct diag *d);
+
 /* Puts a value into a scalar slot by the packing rules. `where` is for messages. */
-enum status slot_pack(struct slot *s, const struct lit *value, struct where where, struct diag *d);
+enum status slot_pack(struct slot *s, const struct tree *value, struct where where, struct diag *d);
 
 /* Sorts by index and checks every rule; the first problem is told. */
 enum status slots_check(struct slots *slots, const char *path, struct diag *d);

@@ -31,7 +31,7 @@ TEST(floats_become_the_bits_of_a_float32)
 
 TEST(values_are_packed_by_type_and_mode)
 {
-    struct lit real = {.kind = LIT_FLOAT, .f = 1.0}, whole = {.kind = LIT_INT, .i = 5};
+    struct tree real = {.kind = TREE_REAL, .f = 1.0}, whole = {.kind = TREE_INT, .i = 5};
     struct slot s = {.dtype = dtype_find(S("INT32"))};
     struct diag d;
 

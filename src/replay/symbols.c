@@ -5,6 +5,7 @@
 #include <libelf.h>
 #include <unistd.h>
 
+#include "base/char.h"
 #include "base/limits.h"
 #include "base/mapfile.h"
 
@@ -38,19 +39,14 @@ static bool take(struct reader *r, struct str text)
     return true;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* <length><that many bytes> */
 static bool read_word(struct reader *r, struct str *out)
 {
     size_t n = 0;
 
-    if (!is_digit(peek(r)))
+    if (!char_is_digit(peek(r)))
         return false;
-    while (is_digit(peek(r)) && n < LIMIT_CODE_TEXT) {
+    while (char_is_digit(peek(r)) && n < LIMIT_CODE_TEXT) {
         n = n * 10 + (size_t)(peek(r) - '0');
         skip(r, 1);
     }
@@ -119,9 +115,9 @@ static bool read_known(struct reader *r, struct str *out)
     size_t k = 0;
 
     skip(r, 1);
-    if (is_digit(peek(r)) || (peek(r) >= 'A' && peek(r) <= 'Z')) {
+    if (char_is_digit(peek(r)) || (peek(r) >= 'A' && peek(r) <= 'Z')) {
         char c = peek(r);
-        k = (is_digit(c) ? (size_t)(c - '0') : (size_t)(c - 'A') + 10) + 1;
+        k = (char_is_digit(c) ? (size_t)(c - '0') : (size_t)(c - 'A') + 10) + 1;
         skip(r, 1);
     }
     if (!take(r, S("_")) || k >= r->n_known)
@@ -165,7 +161,7 @@ static bool read_type_here(struct reader *r, struct str *out)
         return read_known(r, out);
     if (take(r, S("N")))
         return read_nested(r, true, out);
-    if (is_digit(peek(r))) {
+    if (char_is_digit(peek(r))) {
         if (!read_word(r, out))
             return false;
         remember(r, *out);

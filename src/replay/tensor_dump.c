@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "base/char.h"
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/mapfile.h"
@@ -15,41 +16,42 @@ struct reader {
 };
 
 /* 0x1, 0X01 and 1 are one task. */
-static bool is_task(const struct lit *record, const char *task_id)
+static bool is_task(const struct tree *record, const char *task_id)
 {
-    const struct lit *id = lit_get(record, S("task_id"));
+    const struct tree *id = tree_get(record, S("task_id"));
     uint64_t have, want;
 
     if (task_id == NULL)
         return true;
-    if (id != NULL && id->kind == LIT_INT)
+    if (id != NULL && id->kind == TREE_INT)
         return num_hex(str_of(task_id), &want) && (uint64_t)id->i == want;
-    if (str_equal_nocase(lit_text(id), str_of(task_id)))
+    if (str_equal_nocase(tree_text(id), str_of(task_id)))
         return true;
-    return num_hex(lit_text(id), &have) && num_hex(str_of(task_id), &want) && have == want;
+    return num_hex(tree_text(id), &have) && num_hex(str_of(task_id), &want) && have == want;
 }
 
-static struct where at(const struct reader *r, const struct lit *value)
+static struct where at(const struct reader *r, const struct tree *value)
 {
     return (struct where){.path = r->path, .line = value->line};
 }
 
-static enum status take_shape(const struct reader *r, const struct lit *record, struct slot *out)
+static enum status take_shape(const struct reader *r, const struct tree *record, struct slot *out)
 {
-    const struct lit *shape = lit_get(record, S("shape"));
+    const struct tree *shape = tree_get(record, S("shape"));
 
-    out->rank = shape != NULL && shape->kind == LIT_LIST && shape->n <= SLOT_RANK ? shape->n : 0;
+    out->rank = shape != NULL && shape->kind == TREE_LIST && shape->n <= SLOT_RANK ? shape->n : 0;
     out->shape = ARENA_ARRAY(r->arena, int64_t, out->rank);
-    for (size_t i = 0; i < out->rank; i++)
-        if (!lit_int(&shape->at[i], &out->shape[i]))
+    const struct tree *dim = out->rank > 0 ? shape->first : NULL;
+    for (size_t i = 0; i < out->rank; i++, dim = dim->next)
+        if (!tree_int(dim, &out->shape[i]))
             return diag_fail(r->diag, ST_FORMAT, "replay.bad-shape", at(r, record),
                              "arg %" PRId64 ": dimension %zu is not a whole number", out->index, i);
     return ST_OK;
 }
 
-static enum status take_dtype(const struct reader *r, const struct lit *record, struct slot *out)
+static enum status take_dtype(const struct reader *r, const struct tree *record, struct slot *out)
 {
-    struct str name = lit_text(lit_get(record, S("dtype")));
+    struct str name = tree_text(tree_get(record, S("dtype")));
     char upper[32];
 
     if (name.n == 0)
@@ -57,7 +59,7 @@ static enum status take_dtype(const struct reader *r, const struct lit *record, 
     if (str_starts_nocase(name, S("torch.")))
         name = str_part(name, 6, name.n);
     for (size_t i = 0; i < name.n && i < sizeof(upper); i++)
-        upper[i] = (char)(name.at[i] >= 'a' && name.at[i] <= 'z' ? name.at[i] - 32 : name.at[i]);
+        upper[i] = char_upper(name.at[i]);
     if (name.n <= sizeof(upper))
         out->dtype = dtype_find((struct str){upper, name.n});
     if (out->dtype == NULL)
@@ -74,20 +76,20 @@ static bool is_known(const struct slots *slots, int64_t index)
     return false;
 }
 
-static enum status take_record(struct reader *r, const struct lit *record, struct slots *out)
+static enum status take_record(struct reader *r, const struct tree *record, struct slots *out)
 {
-    const struct lit *shape = lit_get(record, S("shape"));
+    const struct tree *shape = tree_get(record, S("shape"));
     struct slot slot = {.is_tensor = true, .fill = S("zero")};
     int64_t bytes = 0;
 
-    if (!str_equal(lit_text(lit_get(record, S("stage"))), S("before_dispatch")) ||
+    if (!str_equal(tree_text(tree_get(record, S("stage"))), S("before_dispatch")) ||
         !is_task(record, r->task_id))
         return ST_OK;
-    if (!lit_int(lit_get(record, S("arg_index")), &slot.index))
+    if (!tree_int(tree_get(record, S("arg_index")), &slot.index))
         return diag_fail(r->diag, ST_FORMAT, "replay.bad-dump", at(r, record),
                          "a tensor without arg_index");
-    lit_int(lit_get(record, S("bin_size")), &bytes);
-    if (bytes == 0 && (shape == NULL || (shape->kind == LIT_LIST && shape->n == 0))) {
+    tree_int(tree_get(record, S("bin_size")), &bytes);
+    if (bytes == 0 && (shape == NULL || (shape->kind == TREE_LIST && shape->n == 0))) {
         if (slot.index >= 0 && slot.index < SLOT_COUNT)
             r->is_scalar[slot.index] = true;
         return ST_OK;
@@ -119,18 +121,18 @@ static void tell_scalars(const struct reader *r)
 
 static enum status read_text(struct reader *r, struct str text, struct slots *out)
 {
-    struct lit doc;
+    const struct tree *doc;
 
     if (text.n > LIMIT_SCENE_BYTES * 16)
         return diag_fail(r->diag, ST_LIMIT, "replay.bad-dump", (struct where){.path = r->path},
                          "larger than %d bytes", LIMIT_SCENE_BYTES * 16);
-    TRY(lit_read_json(r->arena, text, r->path, &doc, r->diag));
-    const struct lit *list = lit_get(&doc, S("tensors"));
-    if (list == NULL || list->kind != LIT_LIST)
+    TRY(replay_read_json(r->arena, text, r->path, &doc, r->diag));
+    const struct tree *list = tree_get(doc, S("tensors"));
+    if (list == NULL || list->kind != TREE_LIST)
         return diag_fail(r->diag, ST_FORMAT, "replay.bad-dump", (struct where){.path = r->path},
                          "there is no list \"tensors\"");
-    for (size_t i = 0; i < list->n; i++)
-        TRY(take_record(r, &list->at[i], out));
+    for (const struct tree *one = list->first; one != NULL; one = one->next)
+        TRY(take_record(r, one, out));
     tell_scalars(r);
     return ST_OK;
 }

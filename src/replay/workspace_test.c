@@ -13,7 +13,7 @@ static bool contains(const struct workspace *ws, const char *file, const char *n
 
     arena_init(&arena);
     struct str text = workspace_text(ws, file, &arena);
-    bool is_there = str_find(text, str_of(needle)) < text.n;
+    bool is_there = str_contains(text, str_of(needle));
     arena_free(&arena);
     return is_there;
 }

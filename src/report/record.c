@@ -300,6 +300,8 @@ static void write_field(struct json_writer *w, const struct field *f, const void
 {
     bool is_compound = is_list(f) || f->type == FIELD_OBJECT || f->type == FIELD_ANY;
 
+    if (f->key == NULL && f->shape != SHAPE_SPLICE)
+        return;
     if (is_compound && is_off(f, record)) {
         if (!f->is_optional) {
             json_write_key(w, str_of(f->key));
@@ -349,7 +351,7 @@ void record_json_list(struct json_writer *w, const struct record *r, const void 
 
 static bool is_cell(const struct field *f)
 {
-    return !is_list(f) && f->type != FIELD_OBJECT && f->type != FIELD_ANY;
+    return f->key != NULL && !is_list(f) && f->type != FIELD_OBJECT && f->type != FIELD_ANY;
 }
 
 static void csv_heads(struct csv_write *out, const struct record *r)
@@ -457,7 +459,11 @@ static size_t add_columns(const struct record *r, struct column *out)
         if (f->shape == SHAPE_SPLICE)
             n += add_columns(f->record, out + n);
         else if (f->head != NULL)
-            out[n++] = (struct column){f->head, is_text(f) ? COLUMN_TEXT : COLUMN_NUMBER, f->unit};
+            out[n++] = (struct column){f->head,
+                                       !is_text(f)   ? COLUMN_NUMBER
+                                       : f->is_right ? COLUMN_RIGHT
+                                                     : COLUMN_TEXT,
+                                       f->unit};
     }
     return n;
 }

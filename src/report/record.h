@@ -105,7 +105,7 @@ struct field_items {
 };
 
 struct field {
-    const char *key;
+    const char *key;   /* NULL: in tables only */
     const char *head;  /* of a table's column; NULL: not in tables */
     const char *about; /* a sentence for the schema; may be NULL */
     enum field_type type;
@@ -114,6 +114,7 @@ struct field {
     enum field_form form;
     enum field_missing missing;
     bool is_optional; /* a value not known leaves its key out */
+    bool is_right;    /* a text that tables align as numbers are */
     double scale;     /* numbers are divided by this; 0: not */
     size_t offset;
     size_t count;               /* offset of a list's count; elements of an array */
@@ -215,10 +216,15 @@ struct schema {
         .key = (key_), .type = FIELD_OBJECT, .shape = SHAPE_POINTER,                               \
         .offset = offsetof(struct_, member), .record = (record_), __VA_ARGS__                      \
     }
-/* An object over members of this very struct, and members of a struct inside without an object. */
+/* An object over members of this very struct; the same without an object; and members of a struct
+ * inside without one. */
 #define FIELD_GROUP(key_, record_, ...)                                                            \
     {                                                                                              \
         .key = (key_), .type = FIELD_OBJECT, .record = (record_), __VA_ARGS__                      \
+    }
+#define FIELD_ALSO(record_)                                                                        \
+    {                                                                                              \
+        .type = FIELD_OBJECT, .shape = SHAPE_SPLICE, .record = (record_)                           \
     }
 #define FIELD_SPLICE(struct_, member, record_)                                                     \
     {                                                                                              \

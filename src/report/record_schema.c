@@ -158,7 +158,7 @@ static void put_properties(struct json_writer *w, const struct record *r)
         const struct field *f = &r->fields[i];
         if (f->shape == SHAPE_SPLICE) {
             put_properties(w, f->record);
-        } else {
+        } else if (f->key != NULL) {
             json_write_key(w, str_of(f->key));
             put_field(w, f);
         }
@@ -171,7 +171,7 @@ static void put_required(struct json_writer *w, const struct record *r)
         const struct field *f = &r->fields[i];
         if (f->shape == SHAPE_SPLICE)
             put_required(w, f->record);
-        else if (!f->is_optional)
+        else if (f->key != NULL && !f->is_optional)
             json_write_string(w, str_of(f->key));
     }
 }

@@ -20,7 +20,7 @@ static bool swallow(void *ctx, struct str text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *copy = malloc(size > 0 ? size : 1); /* ends where its allocation ends */
-    struct gpu_text text = {0};
+    struct text text = {0};
     struct gpu_import in;
     struct gpu_run run;
     struct diag d;
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         gpu_report_write(&run, &text);
         gpu_report_verbose(&run, &text);
     }
-    gpu_text_free(&text);
+    text_free(&text);
     gpu_import_free(&in);
     diag_fini(&d);
     gpu_run_free(&run);

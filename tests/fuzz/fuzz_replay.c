@@ -12,15 +12,13 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Touches what was read; names can stand for large parts many times, so depth is bounded. */
-static size_t walk(const struct lit *value, int depth)
+static size_t walk(const struct tree *value, int depth)
 {
-    size_t sum = value->kind == LIT_STRING || value->kind == LIT_NAME ? value->text.n : 1;
+    size_t sum = value->kind == TREE_TEXT || value->kind == TREE_NAME ? value->text.n : 1;
 
-    for (size_t i = 0; i < value->n && i < 8 && depth > 0; i++) {
-        sum += walk(&value->at[i], depth - 1);
-        if (value->kind == LIT_DICT)
-            sum += walk(&value->keys[i], depth - 1);
-    }
+    size_t n = 0;
+    for (const struct tree *m = value->first; m != NULL && n++ < 8 && depth > 0; m = m->next)
+        sum += walk(m, depth - 1) + m->key.n;
     return sum;
 }
 
@@ -56,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena arena;
     struct diag d;
-    struct lit doc;
+    struct tree_error error;
     char *copy = malloc(size > 0 ? size : 1); /* ends where its allocation ends */
 
     if (copy == NULL)
@@ -67,8 +65,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     arena_init(&arena);
     diag_init(&d);
     read_python(&arena, text, &d);
-    if (lit_read_json(&arena, text, "fuzz.json", &doc, &d) == ST_OK)
-        walk(&doc, LIT_DEPTH);
+    const struct tree *doc = tree_read_json(&arena, text, &error);
+    if (doc != NULL)
+        walk(doc, TREE_DEPTH);
     read_spec(&arena, text, &d);
     diag_fini(&d);
     arena_free(&arena);

@@ -50,11 +50,11 @@ static int evaluate(struct eval *e, const struct eval_group *group)
 
     diag_init(&d);
     if (mapfile_open(&map, e->file, &d) == ST_OK) {
-        struct node *root = tree_read(&e->arena, map.text);
+        struct node *root = node_read(&e->arena, map.text);
         if (root != NULL) {
             group->run(e, root);
             json_write_init(&w, (struct sink){to_stdout, stdout}, JSON_INDENTED);
-            tree_print(root, &w);
+            node_print(root, &w);
             code = json_write_finish(&w) && fflush(stdout) == 0 ? 0 : 1;
         }
         mapfile_close(&map);

@@ -17,7 +17,7 @@ struct variables {
 
 static struct variables variables_of(struct eval *e, const struct node *item)
 {
-    const struct node *vars = tree_get(item, S("vars"));
+    const struct node *vars = node_get(item, S("vars"));
     struct variables v = {{names, ARRAY_LEN(names)}, values};
 
     if (vars == NULL)
@@ -27,7 +27,7 @@ static struct variables variables_of(struct eval *e, const struct node *item)
     size_t n = 0;
     for (const struct node *x = vars->first; x != NULL; x = x->next, n++) {
         own[n] = x->key;
-        own_values[n] = tree_i64(x);
+        own_values[n] = node_i64(x);
     }
     return (struct variables){{own, n}, own_values};
 }
@@ -43,9 +43,9 @@ static bool evaluate(struct eval *e, struct str text, const struct variables *v,
 
 static struct node *error_of(struct eval *e)
 {
-    struct node *object = tree_object(&e->arena);
+    struct node *object = node_object(&e->arena);
 
-    tree_set(object, S("error"), tree_bool(&e->arena, true));
+    node_set(object, S("error"), node_bool(&e->arena, true));
     return object;
 }
 
@@ -56,15 +56,15 @@ static struct node *call_eval(struct eval *e, struct str text, const struct vari
     if (!evaluate(e, text, v, &value))
         return error_of(e);
     if (value.kind == EXPR_BOOL)
-        return tree_bool(&e->arena, value.i != 0);
+        return node_bool(&e->arena, value.i != 0);
     if (value.kind == EXPR_REAL)
-        return tree_number(&e->arena, value.r);
-    return tree_integer(&e->arena, value.i);
+        return node_number(&e->arena, value.r);
+    return node_integer(&e->arena, value.i);
 }
 
 static struct node *call_shape(struct eval *e, struct str text, const struct variables *v)
 {
-    struct node *list = tree_array(&e->arena);
+    struct node *list = node_array(&e->arena);
     struct str rest = grid_shape_inside(text), part;
 
     while (grid_shape_part(&rest, &part)) {
@@ -72,19 +72,19 @@ static struct node *call_shape(struct eval *e, struct str text, const struct var
         int64_t dim;
         if (!evaluate(e, part, v, &value) || !expr_whole(value, &dim))
             return error_of(e);
-        tree_push(list, tree_integer(&e->arena, dim));
+        node_push(list, node_integer(&e->arena, dim));
     }
     return list;
 }
 
 static struct node *call_split(struct eval *e, struct str text, const struct variables *v)
 {
-    struct node *list = tree_array(&e->arena);
+    struct node *list = node_array(&e->arena);
     struct str rest = text, part;
 
     (void)v;
     while (grid_shape_part(&rest, &part))
-        tree_push(list, tree_string(&e->arena, part));
+        node_push(list, node_string(&e->arena, part));
     return list;
 }
 
@@ -98,10 +98,10 @@ static void run(struct eval *e, struct node *root)
 {
     for (struct node *item = root->first; item != NULL; item = item->next)
         for (size_t i = 0; i < ARRAY_LEN(functions); i++)
-            if (str_equal(functions[i].name, tree_text(tree_get(item, S("fn"))))) {
+            if (str_equal(functions[i].name, node_text(node_get(item, S("fn"))))) {
                 struct variables v = variables_of(e, item);
-                tree_set(item, S("out"),
-                         functions[i].call(e, tree_text(tree_get(item, S("expr"))), &v));
+                node_set(item, S("out"),
+                         functions[i].call(e, node_text(node_get(item, S("expr"))), &v));
             }
 }
 

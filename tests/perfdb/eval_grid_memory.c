@@ -3,7 +3,7 @@
 
 static struct node *dtype_bytes(struct eval *e, const struct node *in)
 {
-    return tree_integer(&e->arena, grid_dtype_bytes(tree_text(in)));
+    return node_integer(&e->arena, grid_dtype_bytes(node_text(in)));
 }
 
 static struct grid_shapes shapes_of(struct eval *e, const struct node *list)
@@ -17,7 +17,7 @@ static struct grid_shapes shapes_of(struct eval *e, const struct node *list)
         int64_t *dim = ARENA_ARRAY(&e->arena, int64_t, s->n);
         size_t n = 0;
         for (const struct node *x = s->first; x != NULL; x = x->next)
-            dim[n++] = tree_i64(x);
+            dim[n++] = node_i64(x);
         shapes.at[shapes.n++] = (struct grid_shape){dim, n};
     }
     return shapes;
@@ -31,34 +31,34 @@ static struct grid_texts texts_of(struct eval *e, const struct node *list)
         return texts;
     texts.at = ARENA_ARRAY(&e->arena, struct str, list->n);
     for (const struct node *x = list->first; x != NULL; x = x->next)
-        texts.at[texts.n++] = tree_text(x);
+        texts.at[texts.n++] = node_text(x);
     return texts;
 }
 
 /* Inputs, outputs, their data types; those of the outputs are the inputs' when null. */
 static struct node *row_memory(struct eval *e, const struct node *in)
 {
-    const struct node *own = tree_at(in, 3);
-    struct grid_texts types = texts_of(e, tree_at(in, 2));
-    struct grid_texts results = tree_is_null(own) ? types : texts_of(e, own);
+    const struct node *own = node_at(in, 3);
+    struct grid_texts types = texts_of(e, node_at(in, 2));
+    struct grid_texts results = node_is_null(own) ? types : texts_of(e, own);
 
-    return tree_integer(&e->arena,
-                        grid_memory_add(grid_memory_bytes(shapes_of(e, tree_at(in, 0)), types),
-                                        grid_memory_bytes(shapes_of(e, tree_at(in, 1)), results)));
+    return node_integer(&e->arena,
+                        grid_memory_add(grid_memory_bytes(shapes_of(e, node_at(in, 0)), types),
+                                        grid_memory_bytes(shapes_of(e, node_at(in, 1)), results)));
 }
 
 static struct node *format(struct eval *e, const struct node *in)
 {
-    return tree_string(&e->arena, grid_memory_text(&e->arena, tree_i64(in)));
+    return node_string(&e->arena, grid_memory_text(&e->arena, node_i64(in)));
 }
 
 static struct node *dtype_list(struct eval *e, const struct node *in)
 {
-    struct grid_texts texts = grid_dtype_list(&e->arena, tree_text(in));
-    struct node *list = tree_array(&e->arena);
+    struct grid_texts texts = grid_dtype_list(&e->arena, node_text(in));
+    struct node *list = node_array(&e->arena);
 
     for (size_t i = 0; i < texts.n; i++)
-        tree_push(list, tree_string(&e->arena, texts.at[i]));
+        node_push(list, node_string(&e->arena, texts.at[i]));
     return list;
 }
 
@@ -76,8 +76,8 @@ static void run(struct eval *e, struct node *root)
 {
     for (struct node *item = root->first; item != NULL; item = item->next)
         for (size_t i = 0; i < ARRAY_LEN(functions); i++)
-            if (str_equal(functions[i].name, tree_text(tree_get(item, S("fn")))))
-                tree_set(item, S("out"), functions[i].call(e, tree_get(item, S("in"))));
+            if (str_equal(functions[i].name, node_text(node_get(item, S("fn")))))
+                node_set(item, S("out"), functions[i].call(e, node_get(item, S("in"))));
 }
 
 const struct eval_group eval_grid_memory = {"grid_memory", run};

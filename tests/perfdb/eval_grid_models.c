@@ -3,13 +3,13 @@
 
 static struct node *pairs_of(struct eval *e, struct grid_pairs pairs)
 {
-    struct node *list = tree_array(&e->arena);
+    struct node *list = node_array(&e->arena);
 
     for (size_t i = 0; i < pairs.n; i++) {
-        struct node *pair = tree_array(&e->arena);
-        tree_push(pair, tree_integer(&e->arena, pairs.at[i].n));
-        tree_push(pair, tree_integer(&e->arena, pairs.at[i].k));
-        tree_push(list, pair);
+        struct node *pair = node_array(&e->arena);
+        node_push(pair, node_integer(&e->arena, pairs.at[i].n));
+        node_push(pair, node_integer(&e->arena, pairs.at[i].k));
+        node_push(list, pair);
     }
     return list;
 }
@@ -18,15 +18,15 @@ static void one(struct eval *e, const struct grid_models *models, struct node *i
 {
     bool is_alias;
     const struct grid_model *m =
-        grid_models_find(models, tree_text(tree_get(item, S("model"))), &is_alias);
+        grid_models_find(models, node_text(node_get(item, S("model"))), &is_alias);
 
     if (m == NULL)
         return;
     struct grid_models single = {m, 1};
-    tree_set(item, S("key"), tree_string(&e->arena, m->key));
-    tree_set(item, S("mla"), tree_bool(&e->arena, grid_model_is_mla(m)));
-    tree_set(item, S("nk"), pairs_of(e, grid_models_pairs(&e->arena, &single)));
-    tree_set(item, S("expert_nk"), pairs_of(e, grid_models_expert_pairs(&e->arena, &single)));
+    node_set(item, S("key"), node_string(&e->arena, m->key));
+    node_set(item, S("mla"), node_bool(&e->arena, grid_model_is_mla(m)));
+    node_set(item, S("nk"), pairs_of(e, grid_models_pairs(&e->arena, &single)));
+    node_set(item, S("expert_nk"), pairs_of(e, grid_models_expert_pairs(&e->arena, &single)));
 }
 
 static void run(struct eval *e, struct node *root)

@@ -10,14 +10,14 @@ static struct query_inputs inputs_of(struct eval *e, const struct node *list)
     struct query_inputs in = {ARENA_ARRAY(&e->arena, struct query_input, n + 1), 0};
 
     for (size_t i = 0; i < n; i++) {
-        const struct node *pair = tree_at(list, i), *shape = tree_at(pair, 0);
+        const struct node *pair = node_at(list, i), *shape = node_at(pair, 0);
         struct query_input *one = &in.at[in.n];
         if (shape == NULL || shape->n == 0)
             continue; /* scalars are no part of a question */
         one->dims = (struct cell_dims){ARENA_ARRAY(&e->arena, int64_t, shape->n), shape->n};
         for (size_t k = 0; k < shape->n; k++)
-            one->dims.at[k] = tree_i64(tree_at(shape, k));
-        one->dtype = query_dtype(tree_text(tree_at(pair, 1)));
+            one->dims.at[k] = node_i64(node_at(shape, k));
+        one->dtype = query_dtype(node_text(node_at(pair, 1)));
         in.n++;
     }
     return in;
@@ -25,30 +25,30 @@ static struct query_inputs inputs_of(struct eval *e, const struct node *list)
 
 static void match(struct eval *e, struct node *item)
 {
-    const struct node *row = tree_get(item, S("row")), *limit = tree_get(item, S("input_count"));
-    int64_t count = tree_is_null(limit) ? -1 : tree_i64(limit);
-    struct query_inputs in = inputs_of(e, tree_get(item, S("query")));
+    const struct node *row = node_get(item, S("row")), *limit = node_get(item, S("input_count"));
+    int64_t count = node_is_null(limit) ? -1 : node_i64(limit);
+    struct query_inputs in = inputs_of(e, node_get(item, S("query")));
     struct query_row stored;
     const char *rule = NULL;
 
     if (count >= 0 && in.n > (size_t)count)
         in.n = (size_t)count;
-    if (query_row_read(&e->arena, tree_text(tree_get(row, COL_INPUT_SHAPES)),
-                       tree_text(tree_get(row, COL_INPUT_DTYPES)),
-                       tree_text(tree_get(row, COL_INPUT_FORMATS)), count, &stored))
-        rule = query_match(&e->arena, tree_text(tree_get(item, S("kernel"))), in, &stored);
-    tree_set(item, S("rule"),
-             rule != NULL ? tree_string(&e->arena, str_of(rule)) : tree_null(&e->arena));
+    if (query_row_read(&e->arena, node_text(node_get(row, COL_INPUT_SHAPES)),
+                       node_text(node_get(row, COL_INPUT_DTYPES)),
+                       node_text(node_get(row, COL_INPUT_FORMATS)), count, &stored))
+        rule = query_match(&e->arena, node_text(node_get(item, S("kernel"))), in, &stored);
+    node_set(item, S("rule"),
+             rule != NULL ? node_string(&e->arena, str_of(rule)) : node_null(&e->arena));
 }
 
 static void comm(struct eval *e, struct node *item, const struct table *t)
 {
-    const struct node *tier = tree_get(item, S("tier"));
-    bool is_bracket = str_equal(tree_text(tree_get(item, S("method"))), S("bracket_linear"));
+    const struct node *tier = node_get(item, S("tier"));
+    bool is_bracket = str_equal(node_text(node_get(item, S("method"))), S("bracket_linear"));
     struct comm_query q = {
-        .bytes = tree_i64(tree_get(item, S("bytes"))),
-        .num_devices = tree_i64(tree_get(item, S("num_devices"))),
-        .tier = tree_is_null(tier) ? -1 : tree_i64(tier),
+        .bytes = node_i64(node_get(item, S("bytes"))),
+        .num_devices = node_i64(node_get(item, S("num_devices"))),
+        .tier = node_is_null(tier) ? -1 : node_i64(tier),
         .method = is_bracket ? COMM_BRACKET_LINEAR : COMM_ALPHA_BETA,
     };
     struct comm_result r = {.miss = "csv_not_found"};
@@ -56,12 +56,12 @@ static void comm(struct eval *e, struct node *item, const struct table *t)
     if (t != NULL)
         r = query_comm(t, &q);
     bool is_hit = r.miss == NULL;
-    tree_set(item, S("latency"),
-             is_hit ? tree_number(&e->arena, r.latency_us) : tree_null(&e->arena));
-    tree_set(item, S("interpolated"),
-             is_hit ? tree_bool(&e->arena, r.is_interpolated) : tree_null(&e->arena));
-    tree_set(item, S("reason"),
-             is_hit ? tree_null(&e->arena) : tree_string(&e->arena, str_of(r.miss)));
+    node_set(item, S("latency"),
+             is_hit ? node_number(&e->arena, r.latency_us) : node_null(&e->arena));
+    node_set(item, S("interpolated"),
+             is_hit ? node_bool(&e->arena, r.is_interpolated) : node_null(&e->arena));
+    node_set(item, S("reason"),
+             is_hit ? node_null(&e->arena) : node_string(&e->arena, str_of(r.miss)));
 }
 
 /* The first table of a collective in the folder of inputs. */
@@ -89,7 +89,7 @@ static void run(struct eval *e, struct node *root)
     diag_init(&d);
     bool has_table = path != NULL && table_read(&table, path, &d) == ST_OK;
     for (struct node *item = root->first; item != NULL; item = item->next)
-        if (tree_get(item, S("bytes")) != NULL)
+        if (node_get(item, S("bytes")) != NULL)
             comm(e, item, has_table ? &table : NULL);
         else
             match(e, item);

@@ -62,7 +62,7 @@ static struct node *read_value(struct arena *arena, struct json *j)
     }
 }
 
-struct node *tree_read(struct arena *arena, struct str text)
+struct node *node_read(struct arena *arena, struct str text)
 {
     struct json *j = ARENA_NEW(arena, struct json);
 
@@ -70,21 +70,21 @@ struct node *tree_read(struct arena *arena, struct str text)
     return read_value(arena, j);
 }
 
-void tree_print(const struct node *node, struct json_writer *w)
+void node_print(const struct node *node, struct json_writer *w)
 {
     switch (node->kind) {
     case JSON_OBJECT:
         json_write_object(w);
         for (const struct node *c = node->first; c != NULL; c = c->next) {
             json_write_key(w, c->key);
-            tree_print(c, w);
+            node_print(c, w);
         }
         json_write_end(w);
         break;
     case JSON_ARRAY:
         json_write_array(w);
         for (const struct node *c = node->first; c != NULL; c = c->next)
-            tree_print(c, w);
+            node_print(c, w);
         json_write_end(w);
         break;
     case JSON_STRING:
@@ -103,7 +103,7 @@ void tree_print(const struct node *node, struct json_writer *w)
     }
 }
 
-struct node *tree_get(const struct node *node, struct str key)
+struct node *node_get(const struct node *node, struct str key)
 {
     if (node == NULL || node->kind != JSON_OBJECT)
         return NULL;
@@ -113,7 +113,7 @@ struct node *tree_get(const struct node *node, struct str key)
     return NULL;
 }
 
-struct node *tree_at(const struct node *node, size_t i)
+struct node *node_at(const struct node *node, size_t i)
 {
     struct node *c = node != NULL && node->kind == JSON_ARRAY ? node->first : NULL;
 
@@ -122,36 +122,36 @@ struct node *tree_at(const struct node *node, size_t i)
     return c;
 }
 
-struct str tree_text(const struct node *node)
+struct str node_text(const struct node *node)
 {
     bool has_text = node != NULL && (node->kind == JSON_STRING || node->kind == JSON_NUMBER);
 
     return has_text ? node->text : S("");
 }
 
-bool tree_is_null(const struct node *node)
+bool node_is_null(const struct node *node)
 {
     return node == NULL || node->kind == JSON_NULL;
 }
 
-double tree_f64(const struct node *node)
+double node_f64(const struct node *node)
 {
     double value = 0;
 
-    num_f64(tree_text(node), &value);
+    num_f64(node_text(node), &value);
     return value;
 }
 
-int64_t tree_i64(const struct node *node)
+int64_t node_i64(const struct node *node)
 {
     int64_t value = 0;
 
-    if (!num_i64(tree_text(node), &value))
-        value = (int64_t)tree_f64(node);
+    if (!num_i64(node_text(node), &value))
+        value = (int64_t)node_f64(node);
     return value;
 }
 
-struct node *tree_string(struct arena *arena, struct str text)
+struct node *node_string(struct arena *arena, struct str text)
 {
     struct node *node = make(arena, JSON_STRING);
 
@@ -159,7 +159,7 @@ struct node *tree_string(struct arena *arena, struct str text)
     return node;
 }
 
-struct node *tree_number(struct arena *arena, double value)
+struct node *node_number(struct arena *arena, double value)
 {
     struct node *node = make(arena, JSON_NUMBER);
     char buf[NUM_TEXT];
@@ -169,7 +169,7 @@ struct node *tree_number(struct arena *arena, double value)
     return node;
 }
 
-struct node *tree_integer(struct arena *arena, int64_t value)
+struct node *node_integer(struct arena *arena, int64_t value)
 {
     struct node *node = make(arena, JSON_NUMBER);
 
@@ -177,34 +177,34 @@ struct node *tree_integer(struct arena *arena, int64_t value)
     return node;
 }
 
-struct node *tree_bool(struct arena *arena, bool value)
+struct node *node_bool(struct arena *arena, bool value)
 {
     return make(arena, value ? JSON_TRUE : JSON_FALSE);
 }
 
-struct node *tree_null(struct arena *arena)
+struct node *node_null(struct arena *arena)
 {
     return make(arena, JSON_NULL);
 }
 
-struct node *tree_array(struct arena *arena)
+struct node *node_array(struct arena *arena)
 {
     return make(arena, JSON_ARRAY);
 }
 
-struct node *tree_object(struct arena *arena)
+struct node *node_object(struct arena *arena)
 {
     return make(arena, JSON_OBJECT);
 }
 
-void tree_push(struct node *array, struct node *value)
+void node_push(struct node *array, struct node *value)
 {
     append(array, value);
 }
 
-void tree_set(struct node *object, struct str key, struct node *value)
+void node_set(struct node *object, struct str key, struct node *value)
 {
-    struct node *there = tree_get(object, key);
+    struct node *there = node_get(object, key);
 
     value->key = key;
     if (there == NULL) {

@@ -16,30 +16,30 @@ struct node {
 };
 
 /* NULL when the text is no JSON. */
-struct node *tree_read(struct arena *arena, struct str text);
-void tree_print(const struct node *node, struct json_writer *w);
+struct node *node_read(struct arena *arena, struct str text);
+void node_print(const struct node *node, struct json_writer *w);
 
 /* The member of that key; NULL when there is none. `node` may be NULL. */
-struct node *tree_get(const struct node *node, struct str key);
-struct node *tree_at(const struct node *node, size_t i);
+struct node *node_get(const struct node *node, struct str key);
+struct node *node_at(const struct node *node, size_t i);
 
 /* Text of a string, digits of a number; empty for everything else and for NULL. */
-struct str tree_text(const struct node *node);
-bool tree_is_null(const struct node *node); /* also for NULL */
-double tree_f64(const struct node *node);
-int64_t tree_i64(const struct node *node);
+struct str node_text(const struct node *node);
+bool node_is_null(const struct node *node); /* also for NULL */
+double node_f64(const struct node *node);
+int64_t node_i64(const struct node *node);
 
 /* New values; texts are not copied. */
-struct node *tree_string(struct arena *arena, struct str text);
-struct node *tree_number(struct arena *arena, double value);
-struct node *tree_integer(struct arena *arena, int64_t value);
-struct node *tree_bool(struct arena *arena, bool value);
-struct node *tree_null(struct arena *arena);
-struct node *tree_array(struct arena *arena);
-struct node *tree_object(struct arena *arena);
+struct node *node_string(struct arena *arena, struct str text);
+struct node *node_number(struct arena *arena, double value);
+struct node *node_integer(struct arena *arena, int64_t value);
+struct node *node_bool(struct arena *arena, bool value);
+struct node *node_null(struct arena *arena);
+struct node *node_array(struct arena *arena);
+struct node *node_object(struct arena *arena);
 
 /* Appends to an array; sets a member of an object, replacing one of that key in its place. */
-void tree_push(struct node *array, struct node *value);
-void tree_set(struct node *object, struct str key, struct node *value);
+void node_push(struct node *array, struct node *value);
+void node_set(struct node *object, struct str key, struct node *value);
 
 #endif

@@ -1,16 +1,56 @@
 /*
- * gpu_variants - the different kernels of a run, and which stage each belongs to.
+ * variants - the different kernels of a run, and which stage each belongs to.
  *
  * A variant is a function with one grid and one block size. Activity tracing gives its durations,
  * the counter run its counters; the last launch with all counters stands for it, because the first
  * ones run with cold caches.
  */
-#ifndef STRATA_FLOW_GPU_VARIANTS_H
-#define STRATA_FLOW_GPU_VARIANTS_H
+#ifndef STRATA_GPU_VARIANTS_H
+#define STRATA_GPU_VARIANTS_H
 
 #include <regex.h>
 
-#include "flow/gpu_recorded.h"
+#include "base/diag.h"
+#include "capture/trace_file.h"
+#include "gpu/run.h"
+
+/* A launch seen by activity tracing, or the first one of a timed run. */
+struct gpu_launch {
+    const uint64_t *launch;   /* enum trace_kernel_field */
+    struct str name, mangled; /* plain function name, and the whole */
+    struct str range;         /* of a timed run */
+    int64_t start, duration_ns;
+    uint64_t number; /* of a timed run in its process */
+};
+
+/* A measured launch; or, where launches of a kernel take turns with the metrics, several that have
+ * all of them together. */
+struct gpu_counted {
+    struct gpu_kernel kernel; /* its name is the plain one */
+    struct str mangled;
+    uint32_t passes;
+    bool is_whole; /* has a value for every metric of its run */
+};
+
+/* The counters of some launches, in which launches of a kernel may take turns with the metrics. */
+struct gpu_turns {
+    const char *const *metrics;
+    size_t n_metrics;
+    struct trace_counter *counters;
+    size_t n;
+};
+
+/* Joins the launches that have all metrics together. */
+void gpu_turns_join(struct gpu_turns *turns);
+struct gpu_counted gpu_counted_of(const struct gpu_turns *turns, size_t at, uint64_t id);
+
+/* The resources of a launch, as the rules want them; a metric that the record does not tell stays
+ * as it is. */
+void gpu_launch_resources(struct gpu_kernel *k, const uint64_t *launch);
+
+/* Whether registers, static shared and local memory are known: activity records tell them, launch
+ * callbacks (counters, timed runs) leave them 0. Every kernel has registers. */
+bool gpu_launch_is_told(const uint64_t *launch);
 
 struct gpu_variant {
     struct str name, mangled;
@@ -66,6 +106,12 @@ const char *gpu_selections_regex(const struct gpu_selection *selections, size_t 
 
 /* Compiles a user's expression. ST_FORMAT, told, when it is none. */
 enum status gpu_regex_compile(const char *regex, regex_t *out, struct diag *d);
+
+/* Looks at every group of stages of the judged run that were declared concurrent (O13): when their
+ * kernels ran, from the run without instruments, and how busy they kept the chip, from the
+ * counters. Two stages that each use half of it could take half the time together; two that each
+ * fill it gain nothing. What is found goes to the run's `extra` and notes. */
+void gpu_overlap_judge(struct gpu_run *run, const struct gpu_launch *launches, size_t n);
 
 /* A regex for exactly this text. */
 const char *gpu_regex_of_name(struct str name, struct arena *arena);

@@ -1,9 +1,11 @@
-#include "flow/gpu_overlap.h"
-
+/*
+ * Stages that were declared concurrent and ran one after the other.
+ */
 #include <math.h>
 
 #include "base/interval.h"
 #include "gpu/timeline.h"
+#include "gpu/variants.h"
 
 struct group {
     nanos *busy; /* of each member */
@@ -15,15 +17,6 @@ struct group {
     nanos wall; /* of all members together */
 };
 
-static bool is_of_stage(const struct gpu_run *run, const struct gpu_stage *s, struct str name)
-{
-    for (size_t i = 0; i < s->kernels.n; i++)
-        if (s->kernels.at[i] < run->kernels.n &&
-            str_equal(run->kernels.at[s->kernels.at[i]].name, name))
-            return true;
-    return false;
-}
-
 /* Adds the launches of a stage, on one device: other devices have a time of their own. */
 static void add_launches(const struct gpu_run *run, const struct gpu_stage *s,
                          const struct gpu_launch *launches, size_t n, struct interval_set *out)
@@ -31,7 +24,7 @@ static void add_launches(const struct gpu_run *run, const struct gpu_stage *s,
     for (size_t i = 0; i < n; i++) {
         const struct gpu_launch *l = &launches[i];
         if (l->launch[PLACE_DEVICE] == launches[0].launch[PLACE_DEVICE] &&
-            is_of_stage(run, s, l->name))
+            gpu_stage_has(run, s, l->name))
             out->at[out->n++] = (struct interval){l->start, nanos_add(l->start, l->duration_ns)};
     }
 }
@@ -80,40 +73,18 @@ static struct group measure(struct gpu_run *run, struct str name, const struct g
     return g;
 }
 
-static void judge_group(struct gpu_run *run, struct str name, const struct gpu_launch *launches,
-                        size_t n)
-{
-    struct group g = measure(run, name, launches, n);
-    double e = timeline_efficiency(g.busy, g.members, g.wall);
-
-    if (isnan(e) || g.sum <= 0)
-        return;
-    gpu_run_note(run, "group %.*s: efficiency of overlap E = %.3f over %zu stages", STR_ARGS(name),
-                 e, g.members);
-    if (e >= 0.8 || !g.has_counters)
-        return;
-    /* Side by side it takes as long as the longest, or as all their work does. */
-    double gain = 100 * (1 - fmax(g.longest, g.work) / g.sum) * (1 - e) * fmin(1, g.share);
-    if (gain > 0)
-        vec_push(&run->extra,
-                 ((struct gpu_opportunity){
-                     .id = 13,
-                     .family = "overlap",
-                     .name = S("overlap independent stages"),
-                     .trigger = arena_format(&run->arena, "E=%.2f of %.*s", e, STR_ARGS(name)),
-                     .gain = fmin(gain, 95),
-                     .confidence = 0.6,
-                     .is_ranked = true}));
-}
-
 void gpu_overlap_judge(struct gpu_run *run, const struct gpu_launch *launches, size_t n)
 {
     for (size_t i = 0; i < run->stages.n && n > 0; i++) {
+        if (!gpu_run_opens_group(run, i))
+            continue;
         struct str name = run->stages.at[i].group;
-        bool is_new = name.n > 0;
-        for (size_t k = 0; k < i; k++)
-            is_new = is_new && !str_equal(run->stages.at[k].group, name);
-        if (is_new)
-            judge_group(run, name, launches, n);
+        struct group g = measure(run, name, launches, n);
+        double e = timeline_efficiency(g.busy, g.members, g.wall);
+        if (isnan(e) || g.sum <= 0)
+            continue;
+        /* Side by side it takes as long as the longest, or as all their work does. */
+        double gain = 100 * (1 - fmax(g.longest, g.work) / g.sum) * (1 - e) * fmin(1, g.share);
+        gpu_run_overlap(run, name, e, g.members, g.has_counters ? gain : 0);
     }
 }

@@ -1,32 +1,30 @@
 /*
- * gpu_plan - what a profiling run is to do: command line and spec file brought together.
+ * plan - what a profiling run is to do: command line and spec file brought together.
  */
-#ifndef STRATA_FLOW_GPU_PLAN_H
-#define STRATA_FLOW_GPU_PLAN_H
+#ifndef STRATA_GPU_PLAN_H
+#define STRATA_GPU_PLAN_H
 
-#include "driver/clocks.h"
-#include "flow/gpu_variants.h"
+#include "base/progress.h"
 #include "gpu/spec.h"
+#include "gpu/variants.h"
 
 enum gpu_profile_mode { PROFILE_ANNOTATION, PROFILE_EVENT, PROFILE_NCU, PROFILE_NSYS };
 enum gpu_backend { BACKEND_AUTO, BACKEND_CUPTI, BACKEND_NCU };
 
-/* "annotation", "event", "ncu", "nsys". */
-const char *gpu_profile_mode_name(enum gpu_profile_mode mode);
+/* "annotation", "event", "ncu", "nsys"; NULL at the end. */
+extern const char *const gpu_profile_modes[];
 
-/* The command line of `strata gpu profile`. */
+/* The command line of `strata gpu profile`, but for the clocks. */
 struct gpu_profile_job {
-    enum gpu_profile_mode mode;
-    enum gpu_backend backend;
-    const char *kernel, *version, *spec, *flops, *bytes, *dtype, *select; /* NULL: not given */
-    const char *const *params;                                            /* "key=value" */
-    size_t n_params;
-    uint64_t skip, count, runs, warmup;
-    struct clock_want clock;
+    struct gpu_ask ask;
+    int mode;    /* enum gpu_profile_mode */
+    int backend; /* enum gpu_backend */
+    const char *select;
+    int64_t skip, count, runs, warmup;
     bool is_mono; /* clock of the records: never jumps */
     bool is_cache_flushed, is_shared, is_checked, is_compare_forced, is_dry;
-    const char *device, *baseline, *devlog, *out;
-    double timeout_s, wait_s, peak_tflops, peak_gbps;
+    const char *baseline, *devlog, *out; /* NULL: not given */
+    double timeout_s, wait_s;
     const char *const *argv; /* what stands behind "--"; may be empty */
     size_t argc;
     const struct progress *progress;
@@ -52,6 +50,17 @@ void gpu_plan_free(struct gpu_plan *plan);
 
 /* Fills `selections` anew from the stages. */
 void gpu_plan_select(struct gpu_plan *plan, struct arena *arena);
+
+/* Fills a run: one kernel for each variant, and stages by the plan, or one for each kernel name;
+ * the `n` runs of event mode; stages of kernels that are in the run already; what the diagnostics
+ * said, as notes. `plan` must outlive the run. */
+enum status gpu_fill_kernels(struct gpu_run *run, const struct gpu_plan *plan,
+                             const struct gpu_variants *all, bool has_own_stages, struct diag *d);
+enum status gpu_fill_timings(struct gpu_run *run, const struct gpu_plan *plan,
+                             const struct gpu_variants *all, const struct gpu_launch *runs,
+                             size_t n, struct diag *d);
+enum status gpu_fill_stages(struct gpu_run *run, const struct gpu_plan *plan, struct diag *d);
+void gpu_fill_notes(struct gpu_run *run, const struct diag *d);
 
 /* Whether the command is a script that an interpreter runs: host time is in what it does. */
 bool gpu_command_is_script(const char *const *argv);

@@ -1,4 +1,4 @@
-#include "flow/gpu_plan.h"
+#include "gpu/plan.h"
 
 #include "base/testing_arena.h"
 
@@ -42,9 +42,9 @@ TEST(the_spec_gives_command_stages_and_parameters)
     const char *const params[] = {"t=128"};
     struct gpu_profile_job job = job_of(none);
 
-    job.spec = "examples/gpu/specs/mla_v1.json";
-    job.params = params;
-    job.n_params = 1;
+    job.ask.spec = "examples/gpu/specs/mla_v1.json";
+    job.ask.params = params;
+    job.ask.n_params = 1;
     assert_int_equal(gpu_plan_make(&plan, &job, &arena, &diag), ST_OK);
     assert_str(plan.kernel, "mla_decode");
     assert_str(plan.slug, "b32_s1_t128_bf16");
@@ -59,13 +59,13 @@ TEST(a_selection_names_a_stage_or_makes_one)
     const char *const argv[] = {"./demo", NULL};
     struct gpu_profile_job job = job_of(argv);
 
-    job.spec = "examples/gpu/specs/mla_v1.json";
+    job.ask.spec = "examples/gpu/specs/mla_v1.json";
     job.select = "combine";
     assert_int_equal(gpu_plan_make(&plan, &job, &arena, &diag), ST_OK);
     assert_int_equal(plan.stages.n, 1);
     assert_string_equal(plan.selections[0].regex, "^mla_combine");
     gpu_plan_free(&plan);
-    job.spec = NULL;
+    job.ask.spec = NULL;
     job.select = "nvtx:step";
     assert_int_equal(gpu_plan_make(&plan, &job, &arena, &diag), ST_OK);
     assert_string_equal(plan.selections[0].range, "step");
@@ -77,7 +77,7 @@ TEST(event_mode_times_one_stage)
     const char *const argv[] = {"./demo", NULL};
     struct gpu_profile_job job = job_of(argv);
 
-    job.spec = "examples/gpu/specs/mla_v1.json";
+    job.ask.spec = "examples/gpu/specs/mla_v1.json";
     job.mode = PROFILE_EVENT;
     assert_int_equal(gpu_plan_make(&plan, &job, &arena, &diag), ST_FORMAT);
     assert_int_equal(diag_count(&diag, "gpu.many-stages"), 1);
@@ -92,7 +92,7 @@ TEST(words_are_quoted_where_a_shell_would_need_it)
 
 #define TP(name) cmocka_unit_test_setup_teardown(name, arena_enter, done)
 
-TEST_MAIN("flow/gpu_plan", TP(an_interpreter_lends_its_name_to_nobody),
+TEST_MAIN("gpu/plan", TP(an_interpreter_lends_its_name_to_nobody),
           TP(the_spec_gives_command_stages_and_parameters),
           TP(a_selection_names_a_stage_or_makes_one), TP(event_mode_times_one_stage),
           TA(words_are_quoted_where_a_shell_would_need_it))

@@ -1,11 +1,9 @@
-#include "flow/gpu_plan.h"
+/*
+ * Command line and spec file brought together. See plan.h.
+ */
+#include "gpu/plan.h"
 
-const char *gpu_profile_mode_name(enum gpu_profile_mode mode)
-{
-    static const char *const names[] = {"annotation", "event", "ncu", "nsys"};
-
-    return names[mode];
-}
+const char *const gpu_profile_modes[] = {"annotation", "event", "ncu", "nsys", NULL};
 
 const char *gpu_command_line(const char *const *argv, struct arena *arena)
 {
@@ -77,7 +75,7 @@ static enum status take_command(struct gpu_plan *plan, const struct gpu_profile_
         TRY(expand(plan->spec.command, &plan->params, arena, &plan->argv, d));
     }
     if (plan->argv[0] == NULL)
-        return diag_fail(d, ST_FORMAT, "gpu.no-command", (struct where){.path = job->spec},
+        return diag_fail(d, ST_FORMAT, "gpu.no-command", (struct where){.path = job->ask.spec},
                          "no command to profile: give it behind -- or as \"command\" of the spec");
     if (plan->spec.check.n > 0)
         TRY(expand(plan->spec.check, &plan->params, arena, &plan->check, d));
@@ -88,12 +86,7 @@ static enum status take_command(struct gpu_plan *plan, const struct gpu_profile_
 static enum status take_params(struct gpu_plan *plan, const struct gpu_profile_job *job,
                                struct arena *arena, struct diag *d)
 {
-    for (size_t i = 0; i < plan->spec.params.list.n; i++)
-        vec_push(&plan->params.list, plan->spec.params.list.at[i]);
-    for (size_t i = 0; i < job->n_params; i++)
-        TRY(gpu_params_assign(&plan->params, arena, job->params[i], d));
-    if (job->dtype != NULL)
-        TRY(gpu_params_set(&plan->params, arena, S("dtype"), str_of(job->dtype), true, d));
+    TRY(gpu_ask_params(&job->ask, &plan->spec.params, &plan->params, arena, d));
     plan->slug = gpu_params_slug(arena, &plan->params, &plan->spec.params);
     return ST_OK;
 }
@@ -103,7 +96,7 @@ static void take_stages(struct gpu_plan *plan, const struct gpu_profile_job *job
 {
     struct str select = str_of(job->select);
     const struct gpu_spec_stage *named = NULL;
-    bool is_one = job->select != NULL || job->flops != NULL || job->bytes != NULL;
+    bool is_one = job->select != NULL || job->ask.flops != NULL || job->ask.bytes != NULL;
 
     for (size_t i = 0; i < plan->spec.stages.n; i++)
         if (job->select != NULL && str_equal(plan->spec.stages.at[i].name, select))
@@ -125,11 +118,11 @@ static void take_stages(struct gpu_plan *plan, const struct gpu_profile_job *job
     const struct gpu_param *dtype = gpu_params_get(&plan->params, "dtype");
     for (size_t i = 0; i < plan->stages.n; i++) {
         struct gpu_spec_stage *s = &plan->stages.at[i];
-        if (job->flops != NULL)
-            s->flops = str_of(job->flops);
-        if (job->bytes != NULL)
-            s->bytes = str_of(job->bytes);
-        if (dtype != NULL && (s->dtype.n == 0 || job->dtype != NULL))
+        if (job->ask.flops != NULL)
+            s->flops = str_of(job->ask.flops);
+        if (job->ask.bytes != NULL)
+            s->bytes = str_of(job->ask.bytes);
+        if (dtype != NULL && (s->dtype.n == 0 || job->ask.dtype != NULL))
             s->dtype = dtype->text;
     }
 }
@@ -192,8 +185,8 @@ static enum status check_stages(const struct gpu_plan *plan, struct arena *arena
 static enum status check_mode(const struct gpu_plan *plan, const struct gpu_profile_job *job,
                               struct diag *d)
 {
-    if ((job->flops != NULL || job->bytes != NULL) && plan->stages.n > 1)
-        return diag_fail(d, ST_FORMAT, "gpu.many-stages", (struct where){.path = job->spec},
+    if ((job->ask.flops != NULL || job->ask.bytes != NULL) && plan->stages.n > 1)
+        return diag_fail(d, ST_FORMAT, "gpu.many-stages", (struct where){.path = job->ask.spec},
                          "--flops and --bytes are of one stage, and there are %zu: choose one with "
                          "--select NAME",
                          plan->stages.n);
@@ -202,7 +195,7 @@ static enum status check_mode(const struct gpu_plan *plan, const struct gpu_prof
                          "--cache flush works with --mode event and --mode ncu: counters and "
                          "timelines are of the program as it runs");
     if (job->mode == PROFILE_EVENT && plan->stages.n > 1)
-        return diag_fail(d, ST_FORMAT, "gpu.many-stages", (struct where){.path = job->spec},
+        return diag_fail(d, ST_FORMAT, "gpu.many-stages", (struct where){.path = job->ask.spec},
                          "event mode times one stage, and there are %zu: choose one with "
                          "--select NAME, or --mode annotation",
                          plan->stages.n);
@@ -213,15 +206,15 @@ enum status gpu_plan_make(struct gpu_plan *plan, const struct gpu_profile_job *j
                           struct arena *arena, struct diag *d)
 {
     *plan = (struct gpu_plan){.version = S("base")};
-    if (job->spec != NULL)
-        TRY(gpu_spec_load(arena, job->spec, &plan->spec, d));
+    if (job->ask.spec != NULL)
+        TRY(gpu_spec_load(arena, job->ask.spec, &plan->spec, d));
     TRY(take_params(plan, job, arena, d));
     TRY(take_command(plan, job, arena, d));
-    plan->kernel = job->kernel != NULL       ? str_of(job->kernel)
+    plan->kernel = job->ask.kernel != NULL   ? str_of(job->ask.kernel)
                    : plan->spec.kernel.n > 0 ? plan->spec.kernel
                                              : program_name(plan->argv);
-    if (job->version != NULL)
-        plan->version = strcmp(job->version, "v0") == 0 ? S("base") : str_of(job->version);
+    if (job->ask.version != NULL)
+        plan->version = strcmp(job->ask.version, "v0") == 0 ? S("base") : str_of(job->ask.version);
     else if (plan->spec.version.n > 0)
         plan->version = plan->spec.version;
     take_stages(plan, job);

@@ -1,81 +1,20 @@
-#include "flow/gpu_fill.h"
-
+/*
+ * Measurements put into the struct that rules and reports read.
+ */
 #include <math.h>
-#include <stdlib.h>
 
-#include "flow/flow_devices.h"
+#include "base/ranked.h"
+#include "gpu/plan.h"
 
 enum { SHORT_NS = 50000 }; /* events resolve half a microsecond: 1 % of this */
 
-static struct str keep(struct gpu_run *run, const char *text)
-{
-    return arena_str(&run->arena, str_of(text));
-}
-
-static struct str on_off(int state)
-{
-    return state < 0 ? S("") : state > 0 ? S("on") : S("off");
-}
-
-static struct gpu_device describe(struct gpu_run *run, const struct gpu_card *info)
-{
-    return (struct gpu_device){
-        .name = keep(run, info->name),
-        .uuid = keep(run, info->uuid),
-        .cc = arena_format(&run->arena, "%d.%d", info->cc_major, info->cc_minor),
-        .driver = keep(run, info->driver),
-        .cuda = info->cuda > 0
-                    ? arena_format(&run->arena, "%d.%d", info->cuda / 1000, info->cuda % 1000 / 10)
-                    : S(""),
-        .ecc = on_off(info->ecc),
-        .mig = on_off(info->mig),
-        .sm_count = info->sm_count,
-        .l2_bytes = (double)info->l2_bytes,
-        .mem_bytes = (double)info->mem_bytes,
-        .bus_bits = info->bus_bits,
-        .mem_clock_khz = info->mem_clock_khz,
-        .sm_clock_khz = info->sm_clock_khz,
-    };
-}
-
-enum status gpu_fill_facts(struct gpu_run *run, const struct gpu_plan *plan,
-                           const struct gpu_profile_job *job, const struct gpu_session *s,
-                           struct diag *d)
-{
-    struct device_table table;
-    const char *path;
-    size_t rows;
-    bool is_event = job->mode == PROFILE_EVENT;
-
-    run->kernel = arena_str(&run->arena, plan->kernel);
-    run->version = arena_str(&run->arena, plan->version);
-    run->mode = str_of(gpu_profile_mode_name(job->mode));
-    for (size_t i = 0; i < plan->params.list.n; i++)
-        vec_push(&run->params.list, plan->params.list.at[i]);
-    run->runs = is_event ? (double)job->runs : NAN;
-    run->warmup = is_event ? (double)job->warmup : NAN;
-    run->defaults_slug = plan->slug;
-    run->device = describe(run, &s->info);
-    TRY(flow_devices(&run->arena, &table, &path, &rows, d));
-    run->peaks = gpu_peaks_of(&table, &run->device,
-                              (struct gpu_peak_override){job->peak_tflops, job->peak_gbps});
-    return ST_OK;
-}
-
-static struct gpu_spec spec_of(const struct gpu_plan *plan)
+static enum status make_stages(struct gpu_run *run, const struct gpu_plan *plan, bool is_own,
+                               struct diag *d)
 {
     struct gpu_spec spec = plan->spec;
 
     spec.stages.at = plan->stages.at;
     spec.stages.n = plan->stages.n;
-    return spec;
-}
-
-static enum status make_stages(struct gpu_run *run, const struct gpu_plan *plan, bool is_own,
-                               struct diag *d)
-{
-    struct gpu_spec spec = spec_of(plan);
-
     return gpu_run_stages(run, is_own ? NULL : &spec, (struct gpu_work_option){0}, d);
 }
 
@@ -109,29 +48,22 @@ static struct gpu_kernel kernel_of(struct gpu_run *run, const struct gpu_plan *p
 }
 
 enum status gpu_fill_kernels(struct gpu_run *run, const struct gpu_plan *plan,
-                             const struct gpu_measured *m, struct diag *d)
+                             const struct gpu_variants *all, bool has_own_stages, struct diag *d)
 {
-    double *medians = ARENA_ARRAY(&run->arena, double, m->variants.at.n);
+    double *medians = ARENA_ARRAY(&run->arena, double, all->at.n);
 
-    for (size_t i = 0; i < m->variants.at.n; i++) {
-        const struct gpu_variant *v = &m->variants.at.at[i];
-        if (v->stage < 0 && !m->has_own_stages)
+    for (size_t i = 0; i < all->at.n; i++) {
+        const struct gpu_variant *v = &all->at.at[i];
+        if (v->stage < 0 && !has_own_stages)
             continue;
         medians[run->kernels.n] = v->median_ns;
-        struct gpu_kernel k = kernel_of(run, plan, &m->variants, v, run->kernels.n);
+        struct gpu_kernel k = kernel_of(run, plan, all, v, run->kernels.n);
         vec_push(&run->kernels, k);
     }
-    TRY(make_stages(run, plan, m->has_own_stages, d));
+    TRY(make_stages(run, plan, has_own_stages, d));
     for (size_t i = 0; i < run->stages.n; i++)
         run->stages.at[i].event_ns = gpu_run_stage_time(run, &run->stages.at[i], medians);
     return ST_OK;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
 }
 
 /* From the launch of one run to that of the next, in the middle: what an iteration takes the host.
@@ -144,21 +76,20 @@ static double host_time(struct arena *arena, const struct gpu_launch *runs, size
     for (size_t i = 1; i < n; i++)
         if (runs[i].number == runs[i - 1].number + 1 && runs[i].start > runs[i - 1].start)
             ns[k++] = (double)(runs[i].start - runs[i - 1].start);
-    if (k == 0)
-        return NAN;
-    qsort(ns, k, sizeof(*ns), by_value);
-    return (ns[k / 2] + ns[(k - 1) / 2]) / 2;
+    ranked_sort(ns, k);
+    return ranked_middle(ns, k);
 }
 
 enum status gpu_fill_timings(struct gpu_run *run, const struct gpu_plan *plan,
-                             const struct gpu_measured *m, struct diag *d)
+                             const struct gpu_variants *all, const struct gpu_launch *runs,
+                             size_t n, struct diag *d)
 {
-    for (size_t i = 0; i < m->events.runs.n; i++)
-        vec_push(&run->timings, (double)m->events.runs.at[i].duration_ns);
-    run->host_ns = host_time(&run->arena, m->events.runs.at, m->events.runs.n);
-    const struct gpu_variant *v = gpu_variants_main(&m->variants, 0);
+    for (size_t i = 0; i < n; i++)
+        vec_push(&run->timings, (double)runs[i].duration_ns);
+    run->host_ns = host_time(&run->arena, runs, n);
+    const struct gpu_variant *v = gpu_variants_main(all, 0);
     if (v != NULL) {
-        struct gpu_kernel k = kernel_of(run, plan, &m->variants, v, 0);
+        struct gpu_kernel k = kernel_of(run, plan, all, v, 0);
         struct gpu_timing timing;
         double *ns = ARENA_ARRAY(&run->arena, double, run->timings.n);
         memcpy(ns, run->timings.at, run->timings.n * sizeof(*ns));

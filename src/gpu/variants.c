@@ -1,8 +1,134 @@
-#include "flow/gpu_variants.h"
+/*
+ * Launches, their counters and the kernels that they are of. See variants.h.
+ */
+#include "gpu/variants.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "base/mangled.h"
 #include "base/ranked.h"
+
+/* ---- launches ---- */
+
+static void tell(double *metric, uint64_t value)
+{
+    if (value != UINT32_MAX)
+        *metric = (double)value;
+}
+
+void gpu_launch_resources(struct gpu_kernel *k, const uint64_t *launch)
+{
+    for (int i = 0; i < 3; i++) {
+        k->grid[i] = (uint32_t)launch[KERNEL_GRID_X + i];
+        k->block[i] = (uint32_t)launch[KERNEL_BLOCK_X + i];
+        k->cluster[i] = (uint32_t)launch[KERNEL_CLUSTER_X + i];
+    }
+    tell(&k->m[GPU_M_SMEM_DYNAMIC], launch[KERNEL_DYNAMIC]);
+    if (gpu_launch_is_told(launch)) {
+        tell(&k->m[GPU_M_REGS], launch[KERNEL_REGISTERS]);
+        tell(&k->m[GPU_M_SMEM_STATIC], launch[KERNEL_STATIC]);
+        tell(&k->m[GPU_M_LOCAL_PER_THREAD], launch[KERNEL_LOCAL]);
+    }
+    if (launch[KERNEL_SHARED_EXECUTED] > 0)
+        tell(&k->m[GPU_M_SMEM_CONFIG], launch[KERNEL_SHARED_EXECUTED]);
+}
+
+bool gpu_launch_is_told(const uint64_t *launch)
+{
+    return launch[KERNEL_REGISTERS] > 0 && launch[KERNEL_REGISTERS] != UINT32_MAX;
+}
+
+/* ---- launches that take turns with the metrics ---- */
+
+static bool is_same_kernel(const struct trace_counter *a, const struct trace_counter *b)
+{
+    return strcmp(a->name, b->name) == 0 &&
+           memcmp(a->launch + KERNEL_GRID_X, b->launch + KERNEL_GRID_X,
+                  (KERNEL_BLOCK_Z + 1 - KERNEL_GRID_X) * sizeof(*a->launch)) == 0;
+}
+
+/* Gives `from` what it lacks; false when both have a value for the same metric. */
+static bool complete(struct trace_counter *c, const struct trace_counter *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(c->values[i]) && !isnan(from->values[i]))
+            return false;
+    for (size_t i = 0; i < n; i++)
+        if (isnan(c->values[i]))
+            c->values[i] = from->values[i];
+    c->passes += from->passes;
+    return true;
+}
+
+/* Joins each record with those of the next launches of its kernel that complete it. Nodes of graphs
+ * have no names to tell them by. */
+void gpu_turns_join(struct gpu_turns *r)
+{
+    enum { LOOK_BACK = 4096 };
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n; i++) {
+        struct trace_counter *one = &r->counters[i], *before = NULL;
+        bool is_named = strcmp(one->name, "?") != 0;
+        for (size_t k = n; k > 0 && n - k < LOOK_BACK && before == NULL && is_named; k--)
+            if (is_same_kernel(&r->counters[k - 1], one))
+                before = &r->counters[k - 1];
+        if (before == NULL || !complete(before, one, r->n_metrics))
+            r->counters[n++] = *one;
+    }
+    r->n = n;
+}
+
+/* A rate of two counters that do not fit one pass together, as a percentage. */
+static double hit_rate(const struct trace_counter *c, const struct gpu_turns *r)
+{
+    double hit = NAN, miss = NAN;
+
+    for (size_t i = 0; i < r->n_metrics; i++) {
+        if (strcmp(r->metrics[i], "lts__t_sectors_lookup_hit.sum") == 0)
+            hit = c->values[i];
+        if (strcmp(r->metrics[i], "lts__t_sectors_lookup_miss.sum") == 0)
+            miss = c->values[i];
+    }
+    return hit + miss > 0 ? 100 * hit / (hit + miss) : NAN;
+}
+
+struct gpu_counted gpu_counted_of(const struct gpu_turns *r, size_t at, uint64_t id)
+{
+    const struct trace_counter *c = &r->counters[at];
+    struct gpu_counted out = {.kernel = gpu_kernel_none(),
+                              .mangled = str_of(c->name),
+                              .passes = c->passes,
+                              .is_whole = true};
+    int best[GPU_METRICS];
+
+    for (size_t i = 0; i < GPU_METRICS; i++)
+        best[i] = INT32_MAX;
+    out.kernel.id = id;
+    out.kernel.name = mangled_plain(out.mangled);
+    gpu_launch_resources(&out.kernel, c->launch);
+    for (size_t i = 0; i < r->n_metrics; i++) {
+        struct str counter = str_of(r->metrics[i]), reason;
+        out.is_whole = out.is_whole && !isnan(c->values[i]);
+        int rank = 0, metric = gpu_metric_of_counter(counter, &rank);
+        if (gpu_stall_of_counter(counter, &reason))
+            gpu_kernel_stall(&out.kernel, reason, c->values[i]);
+        if (metric < 0 || rank >= best[metric] || c->values[i] != c->values[i])
+            continue;
+        best[metric] = rank;
+        out.kernel.m[metric] = c->values[i];
+    }
+    /* The clock fits into no pass of its own: cycles over nanoseconds. */
+    double *m = out.kernel.m;
+    if (isnan(m[GPU_M_L2_HIT]))
+        m[GPU_M_L2_HIT] = hit_rate(c, r);
+    if (m[GPU_M_SM_CLOCK_HZ] != m[GPU_M_SM_CLOCK_HZ] && m[GPU_M_DUR_NS] > 0)
+        m[GPU_M_SM_CLOCK_HZ] = m[GPU_M_SM_CYCLES] / m[GPU_M_DUR_NS] * 1e9;
+    return out;
+}
+
+/* ---- variants ---- */
 
 static bool is_same(const struct gpu_variant *v, struct str mangled, const uint64_t *launch)
 {
@@ -80,14 +206,6 @@ const uint64_t *gpu_variants_launch(const struct gpu_variants *v, const struct g
     return one->launch;
 }
 
-static double median(double *values, size_t n)
-{
-    if (n == 0)
-        return NAN;
-    ranked_sort(values, n);
-    return (values[(n - 1) / 2] + values[n / 2]) / 2;
-}
-
 enum status gpu_regex_compile(const char *regex, regex_t *out, struct diag *d)
 {
     char why[128];
@@ -110,8 +228,11 @@ static bool finds(const regex_t *regex, struct str name)
 enum status gpu_variants_sort(struct gpu_variants *v, const struct gpu_selection *selections,
                               size_t n, struct diag *d)
 {
-    for (size_t i = 0; i < v->at.n; i++)
-        v->at.at[i].median_ns = median(v->at.at[i].durations.at, v->at.at[i].durations.n);
+    for (size_t i = 0; i < v->at.n; i++) {
+        struct gpu_variant *one = &v->at.at[i];
+        ranked_sort(one->durations.at, one->durations.n);
+        one->median_ns = ranked_middle(one->durations.at, one->durations.n);
+    }
     for (size_t k = 0; k < n; k++) {
         regex_t regex;
         if (selections[k].regex == NULL)
