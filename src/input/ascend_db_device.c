@@ -576,9 +576,7 @@ static int by_begin(const void *a, const void *b)
 {
     const struct pending *x = a, *y = b;
 
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x->order < y->order ? -1 : 1;
+    return ORDER_BY(x->begin, y->begin, ORDER_BY(x->order, y->order, 0));
 }
 
 static void sort_busy(struct device_reader *r)

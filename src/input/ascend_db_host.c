@@ -149,11 +149,8 @@ static int by_depth(const void *a, const void *b)
 {
     const struct frame *x = a, *y = b;
 
-    if (x->stack != y->stack)
-        return x->stack < y->stack ? -1 : 1;
-    if (x->depth != y->depth)
-        return x->depth < y->depth ? -1 : 1;
-    return x->text < y->text ? -1 : x->text > y->text;
+    return ORDER_BY(x->stack, y->stack,
+                    ORDER_BY(x->depth, y->depth, ORDER_BY(x->text, y->text, 0)));
 }
 
 static void read_frames(struct host_reader *r)
@@ -178,16 +175,10 @@ static void read_frames(struct host_reader *r)
 
 static size_t first_frame(const struct host_reader *r, int64_t stack)
 {
-    size_t low = 0, high = r->frames.n;
+    size_t first;
 
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (r->frames.at[mid].stack < stack)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    vec_bisect(first, r->frames.n, i, r->frames.at[i].stack < stack);
+    return first;
 }
 
 /* Innermost frame first, joined as the timeline export joins them. */
@@ -287,9 +278,7 @@ static int by_id(const void *a, const void *b)
 {
     const struct cause *x = a, *y = b;
 
-    if (x->id != y->id)
-        return x->id < y->id ? -1 : 1;
-    return x->connection < y->connection ? -1 : x->connection > y->connection;
+    return ORDER_BY(x->id, y->id, ORDER_BY(x->connection, y->connection, 0));
 }
 
 static void read_causes(struct host_reader *r)
@@ -312,21 +301,15 @@ static void read_causes(struct host_reader *r)
 /* An entry of CONNECTION_IDS belongs to one operator: the first that asks takes it. */
 static void add_causes(struct host_reader *r, int64_t id, uint32_t slice, struct db_links *links)
 {
-    size_t low = 0, high = r->causes.n;
+    size_t at;
 
     if (!r->has_causes) {
         vec_push(links, ((struct db_link){id, slice}));
         return;
     }
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (r->causes.at[mid].id < id)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    for (; low < r->causes.n && r->causes.at[low].id == id; low++) {
-        struct cause *c = &r->causes.at[low];
+    vec_bisect(at, r->causes.n, i, r->causes.at[i].id < id);
+    for (; at < r->causes.n && r->causes.at[at].id == id; at++) {
+        struct cause *c = &r->causes.at[at];
         if (c->connection == INT64_MIN)
             return;
         vec_push(links, ((struct db_link){c->connection, slice}));
@@ -479,9 +462,7 @@ static int by_connection(const void *a, const void *b)
 {
     const struct db_link *x = a, *y = b;
 
-    if (x->connection != y->connection)
-        return x->connection < y->connection ? -1 : 1;
-    return x->slice < y->slice ? -1 : x->slice > y->slice;
+    return ORDER_BY(x->connection, y->connection, ORDER_BY(x->slice, y->slice, 0));
 }
 
 static void sort_links(struct db_links *links)

@@ -189,7 +189,7 @@ static int by_slice(const void *a, const void *b)
 {
     const struct bundle_file *x = a, *y = b;
 
-    return x->parts.slice < y->parts.slice ? -1 : x->parts.slice > y->parts.slice;
+    return ORDER_BY(x->parts.slice, y->parts.slice, 0);
 }
 
 /* The files of one rank folder. */

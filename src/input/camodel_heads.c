@@ -68,9 +68,7 @@ static int by_point(const void *a, const void *b)
 {
     const struct camodel_point *x = a, *y = b;
 
-    if (x->pc != y->pc)
-        return x->pc < y->pc ? -1 : 1;
-    return x->tick < y->tick ? -1 : x->tick > y->tick;
+    return ORDER_BY(x->pc, y->pc, ORDER_BY(x->tick, y->tick, 0));
 }
 
 static void sort(struct camodel_points *p)
@@ -83,16 +81,10 @@ static void sort(struct camodel_points *p)
 static size_t count_before(const struct camodel_points *p, uint64_t pc, int64_t tick)
 {
     struct camodel_point key = {pc, tick};
-    size_t low = 0, high = p->list.n;
+    size_t n;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (by_point(&p->list.at[middle], &key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    vec_bisect(n, p->list.n, i, by_point(&p->list.at[i], &key) < 0);
+    return n;
 }
 
 /* A run of an instruction. */

@@ -222,11 +222,7 @@ static int by_key(const void *a, const void *b)
 {
     const struct point *x = a, *y = b;
 
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    if (x->tick != y->tick)
-        return x->tick < y->tick ? -1 : 1;
-    return x->record < y->record ? -1 : x->record > y->record;
+    return ORDER_BY(x->key, y->key, ORDER_BY(x->tick, y->tick, ORDER_BY(x->record, y->record, 0)));
 }
 
 static void list_points(const struct camodel_records *r, bool by_id, struct points *out)
@@ -295,9 +291,7 @@ static int by_end(const void *a, const void *b)
 {
     const struct camodel_instr *x = a, *y = b;
 
-    if (x->end != y->end)
-        return x->end < y->end ? -1 : 1;
-    return x->record < y->record ? -1 : x->record > y->record;
+    return ORDER_BY(x->end, y->end, ORDER_BY(x->record, y->record, 0));
 }
 
 void camodel_join(const struct camodel_records *begins, const struct camodel_records *ends,

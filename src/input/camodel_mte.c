@@ -160,9 +160,7 @@ static int by_time(const void *a, const void *b)
 {
     const struct camodel_rate *x = a, *y = b;
 
-    if (x->way != y->way)
-        return x->way < y->way ? -1 : 1;
-    return x->us < y->us ? -1 : x->us > y->us;
+    return ORDER_BY(x->way, y->way, ORDER_BY(x->us, y->us, 0));
 }
 
 static void add_rate(struct camodel_rates *out, enum camodel_way way, int64_t us, uint64_t bytes)

@@ -7,17 +7,6 @@
 
 /* ---- removing slices ---- */
 
-static void move(struct slices *s, size_t to, size_t from)
-{
-    s->begin[to] = s->begin[from];
-    s->dur[to] = s->dur[from];
-    s->lane[to] = s->lane[from];
-    s->name[to] = s->name[from];
-    s->set[to] = s->set[from];
-    s->own[to] = s->own[from];
-    s->kind[to] = s->kind[from];
-}
-
 void dedup_drop(struct capture *cap, const uint32_t *keep)
 {
     struct slices *s = &cap->slices;
@@ -26,7 +15,7 @@ void dedup_drop(struct capture *cap, const uint32_t *keep)
 
     for (size_t i = 0; i < s->n; i++)
         if (keep[i] == i) {
-            move(s, n, i);
+            slices_move(s, n, i);
             place[i] = (uint32_t)n++;
         }
     for (size_t i = 0; i < s->n; i++)
@@ -102,13 +91,9 @@ static int by_key(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
 
-    if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
-    if (x->us != y->us)
-        return x->us < y->us ? -1 : 1;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return x->slice < y->slice ? -1 : x->slice > y->slice;
+    return ORDER_BY(
+        x->device, y->device,
+        ORDER_BY(x->us, y->us, ORDER_BY(x->key, y->key, ORDER_BY(x->slice, y->slice, 0))));
 }
 
 static bool is_real_stream(const struct capture *cap, uint32_t slice)
@@ -206,11 +191,8 @@ static int by_begin(const void *a, const void *b)
 {
     const struct parent *x = a, *y = b;
 
-    if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x->end < y->end ? -1 : x->end > y->end;
+    return ORDER_BY(x->device, y->device,
+                    ORDER_BY(x->begin, y->begin, ORDER_BY(x->end, y->end, 0)));
 }
 
 static nanos later(nanos a, nanos b)
@@ -252,17 +234,12 @@ static nanos longest_in(const struct parents *p, size_t from, size_t to)
 /* Number of parents that come before (device, begin), `begin` included. */
 static size_t parents_until(const struct parents *p, int32_t device, nanos begin)
 {
-    size_t low = 0, high = p->list.n;
+    const struct parent *at = p->list.at;
+    size_t n;
 
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const struct parent *at = &p->list.at[mid];
-        if (at->device < device || (at->device == device && at->begin <= begin))
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    vec_bisect(n, p->list.n, i,
+               at[i].device < device || (at[i].device == device && at[i].begin <= begin));
+    return n;
 }
 
 /*

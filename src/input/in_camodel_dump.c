@@ -154,39 +154,18 @@ static uint32_t add_slice(struct capture *cap, strid core, const struct camodel_
 
 /* The k-th wait of a detail belongs to the k-th set of it. */
 struct flags {
-    struct hash sets;        /* detail -> number of its chain */
-    VEC_OF(uint32_t) slices; /* that set, chained by `next` */
-    VEC_OF(uint32_t) next;
-    VEC_OF(uint32_t) heads, tails; /* of each detail's chain; UINT32_MAX: empty */
+    struct hash sets;            /* detail and k -> slice */
+    struct hash n_sets, n_waits; /* detail -> how many so far */
 };
 
-static void push_set(struct flags *f, strid detail, uint32_t slice)
+/* The place of one more of a detail. */
+static uint64_t next_flag(struct hash *counts, strid detail)
 {
-    uint32_t chain = hash_add(&f->sets, detail, (uint32_t)f->heads.n);
-    uint32_t number = (uint32_t)f->slices.n;
+    uint32_t k = 0;
 
-    if (chain == f->heads.n) {
-        vec_push(&f->heads, UINT32_MAX);
-        vec_push(&f->tails, UINT32_MAX);
-    }
-    vec_push(&f->slices, slice);
-    vec_push(&f->next, UINT32_MAX);
-    if (f->heads.at[chain] == UINT32_MAX)
-        f->heads.at[chain] = number;
-    else
-        f->next.at[f->tails.at[chain]] = number;
-    f->tails.at[chain] = number;
-}
-
-static bool pop_set(struct flags *f, strid detail, uint32_t *slice)
-{
-    uint32_t chain;
-
-    if (!hash_get(&f->sets, detail, &chain) || f->heads.at[chain] == UINT32_MAX)
-        return false;
-    *slice = f->slices.at[f->heads.at[chain]];
-    f->heads.at[chain] = f->next.at[f->heads.at[chain]];
-    return true;
+    hash_get(counts, detail, &k);
+    hash_put(counts, detail, k + 1);
+    return (uint64_t)detail << 32 | k;
 }
 
 struct wait {
@@ -248,20 +227,18 @@ static void add_core(struct capture *cap, struct core *core, const struct camode
                                              : SLICE_INSTR,
                                    group);
         if (is_set)
-            push_set(&flags, capture_intern(cap, r->detail), slice);
+            hash_put(&flags.sets, next_flag(&flags.n_sets, capture_intern(cap, r->detail)), slice);
         if (is_wait)
             vec_push(&waits, ((struct wait){capture_intern(cap, r->detail), slice}));
     }
     for (size_t i = 0; i < waits.n; i++) {
         uint32_t from;
-        if (pop_set(&flags, waits.at[i].detail, &from))
+        if (hash_get(&flags.sets, next_flag(&flags.n_waits, waits.at[i].detail), &from))
             capture_flow(cap, FLOW_FLAG, from, waits.at[i].slice);
     }
     hash_free(&flags.sets);
-    vec_free(&flags.slices);
-    vec_free(&flags.next);
-    vec_free(&flags.heads);
-    vec_free(&flags.tails);
+    hash_free(&flags.n_sets);
+    hash_free(&flags.n_waits);
     vec_free(&waits);
     hash_free(&last);
     vec_free(&ends);

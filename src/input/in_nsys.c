@@ -105,11 +105,8 @@ static int by_process(const void *a, const void *b)
 {
     const struct nsys_link *x = a, *y = b;
 
-    if (x->process != y->process)
-        return x->process < y->process ? -1 : 1;
-    if (x->correlation != y->correlation)
-        return x->correlation < y->correlation ? -1 : 1;
-    return x->slice < y->slice ? -1 : x->slice > y->slice;
+    return ORDER_BY(x->process, y->process,
+                    ORDER_BY(x->correlation, y->correlation, ORDER_BY(x->slice, y->slice, 0)));
 }
 
 static void sort_links(struct nsys_links *links)

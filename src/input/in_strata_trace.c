@@ -453,11 +453,7 @@ static int by_id(const void *a, const void *b)
 {
     const struct marker *x = a, *y = b;
 
-    if (x->id != y->id)
-        return x->id < y->id ? -1 : 1;
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    return x->order < y->order ? -1 : 1;
+    return ORDER_BY(x->id, y->id, ORDER_BY(x->at, y->at, ORDER_BY(x->order, y->order, 0)));
 }
 
 static void put_range(struct reader *m, const struct marker *begin, nanos end)

@@ -395,7 +395,7 @@ static int by_stop(const void *a, const void *b)
         return x->end < y->end ? -1 : 1;
     if (x->is_flag != y->is_flag)
         return x->is_flag ? -1 : 1;
-    return x->slice < y->slice ? -1 : x->slice > y->slice;
+    return ORDER_BY(x->slice, y->slice, 0);
 }
 
 struct stops {
@@ -420,17 +420,12 @@ static void list_stops(const struct reader *r, struct stops *stops)
 /* The first slice of the lane that does not end before `ts`. */
 static size_t find_stop(const struct stops *stops, lane_id lane, nanos ts)
 {
-    size_t low = 0, high = stops->list.n;
+    const struct stop *at = stops->list.at;
+    size_t first;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct stop *s = &stops->list.at[middle];
-        if (s->lane < lane || (s->lane == lane && s->end < ts))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    vec_bisect(first, stops->list.n, i,
+               at[i].lane < lane || (at[i].lane == lane && at[i].end < ts));
+    return first;
 }
 
 /* The slice an end of an arrow belongs to: one that ends there, else one around it. */

@@ -283,9 +283,7 @@ static int by_begin(const void *a, const void *b, void *ctx)
     const uint32_t *x = a, *y = b;
     const nanos *begin = ctx;
 
-    if (begin[*x] != begin[*y])
-        return begin[*x] < begin[*y] ? -1 : 1;
-    return *x < *y ? -1 : *x > *y;
+    return ORDER_BY(begin[*x], begin[*y], ORDER_BY(*x, *y, 0));
 }
 
 /* The work by its begin, as numbers in the list; NULL: it is in order already. */
@@ -306,16 +304,10 @@ static uint32_t *order_works(const struct nsys *s, const nanos *begin)
 
 static const struct nsys_extra *find_extra(const struct nsys *s, uint32_t slice)
 {
-    size_t low = 0, high = s->extras.n;
+    size_t at;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (s->extras.at[middle].slice < slice)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < s->extras.n && s->extras.at[low].slice == slice ? &s->extras.at[low] : NULL;
+    vec_bisect(at, s->extras.n, i, s->extras.at[i].slice < slice);
+    return at < s->extras.n && s->extras.at[at].slice == slice ? &s->extras.at[at] : NULL;
 }
 
 static size_t work_attrs(const struct nsys *s, const struct nsys_link *w, nanos wait,

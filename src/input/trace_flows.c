@@ -63,28 +63,16 @@ static int by_place(const void *a, const void *b)
 {
     const struct flow_alias *x = a, *y = b;
 
-    if (x->lane != y->lane)
-        return x->lane < y->lane ? -1 : 1;
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    return x->slice < y->slice ? -1 : x->slice > y->slice;
+    return ORDER_BY(x->lane, y->lane, ORDER_BY(x->at, y->at, ORDER_BY(x->slice, y->slice, 0)));
 }
 
 static uint32_t find_alias(const struct trace_flows *f, uint32_t lane, nanos at)
 {
-    size_t low = 0, high = f->aliases.n;
+    const struct flow_alias *a = f->aliases.at;
+    size_t n;
 
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const struct flow_alias *a = &f->aliases.at[mid];
-        if (a->lane < lane || (a->lane == lane && a->at < at))
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    if (low < f->aliases.n && f->aliases.at[low].lane == lane && f->aliases.at[low].at == at)
-        return f->aliases.at[low].slice;
-    return NONE;
+    vec_bisect(n, f->aliases.n, i, a[i].lane < lane || (a[i].lane == lane && a[i].at < at));
+    return n < f->aliases.n && a[n].lane == lane && a[n].at == at ? a[n].slice : NONE;
 }
 
 static struct lane_range *find_ranges(const struct capture *cap, size_t first)
