@@ -1,3 +1,6 @@
+/*
+ * Kernels of the control processor, and how much of their time other work hides.
+ */
 #include "analysis/aicpu.h"
 
 #include <stdlib.h>
@@ -8,13 +11,8 @@
 
 __extension__ typedef __int128 wide; /* products of two times */
 
-const char *aicpu_class_name(enum aicpu_class class)
-{
-    static const char *const names[] = {"AICPU_MASKED_BUT_UNDESIRABLE", "AICPU_PARTIALLY_EXPOSED",
-                                        "AICPU_EXPOSED_NOT_ALLOWED"};
-
-    return names[class];
-}
+ENUM_NAMES(aicpu_class_name, enum aicpu_class, "AICPU_MASKED_BUT_UNDESIRABLE",
+           "AICPU_PARTIALLY_EXPOSED", "AICPU_EXPOSED_NOT_ALLOWED")
 
 enum aicpu_class aicpu_classify(nanos masked, nanos duration)
 {
@@ -76,9 +74,7 @@ static int most_exposed_first(const void *a, const void *b)
     const struct aicpu_op *x = a, *y = b;
     nanos exposed_x = x->duration - x->masked, exposed_y = y->duration - y->masked;
 
-    if (exposed_x != exposed_y)
-        return exposed_x > exposed_y ? -1 : 1;
-    return str_compare(x->key, y->key);
+    return ORDER(exposed_y, exposed_x) ?: str_compare(x->key, y->key);
 }
 
 static void set_classes(struct aicpu *a)

@@ -1,3 +1,6 @@
+/*
+ * The table of analyses.
+ */
 #include "analysis/analysis.h"
 
 static const struct analysis *const analyses[] = {
@@ -5,6 +8,11 @@ static const struct analysis *const analyses[] = {
 #include "analysis/analyses.def"
 #undef ANALYSIS
 };
+
+const struct analysis *analysis_at(size_t i)
+{
+    return i < ARRAY_LEN(analyses) ? analyses[i] : NULL;
+}
 
 const struct analysis *analysis_named(struct str name)
 {

@@ -67,14 +67,6 @@ static size_t top_of(const struct teller *t, size_t usual)
     return t->st->options.top > 0 ? t->st->options.top : usual;
 }
 
-static struct str quantity(struct teller *t, double value, enum unit unit)
-{
-    char buf[QUANTITY_TEXT];
-    size_t n = quantity_print(buf, (struct quantity){value, unit});
-
-    return arena_str(&t->st->scratch, (struct str){buf, n});
-}
-
 /* Names of GPU kernels can fill a screen: the first NAME_MOST characters tell them apart. */
 static struct str short_name(struct teller *t, struct str name)
 {
@@ -116,37 +108,34 @@ static struct str worst_step(struct teller *t, const struct group *g)
     const struct step_metrics *m = &t->bubbles->metrics[worst];
     if (g->n < 2 || m->underfeed_ratio < 1.25 * g->metrics[GROUP_UNDERFEED_RATIO].avg)
         return S("");
-    struct str ratio = quantity(t, m->underfeed_ratio, UNIT_RATIO);
-    struct str service = quantity(t, (double)m->service, UNIT_NS);
-    return arena_format(&t->st->scratch, " Worst is %.*s: %.*s of %.*s.",
-                        STR_ARGS(t->steps->at[worst].id), STR_ARGS(ratio), STR_ARGS(service));
+    const char *service = quantity_text(&t->st->scratch, (double)m->service, UNIT_NS);
+    return arena_format(&t->st->scratch, " Worst is %.*s: %s of %s.",
+                        STR_ARGS(t->steps->at[worst].id),
+                        quantity_text(&t->st->scratch, m->underfeed_ratio, UNIT_RATIO), service);
 }
 
 /* One paragraph that can stand alone. */
 static void tell_verdict(struct teller *t)
 {
     const struct judgement *j = t->judgement;
-    struct arena *scratch = &t->st->scratch;
-    struct str idle = quantity(t, t->bubbles->global.gap_ratio, UNIT_RATIO);
+    const char *idle = quantity_text(&t->st->scratch, t->bubbles->global.gap_ratio, UNIT_RATIO);
 
     if (j->group == SIZE_MAX) {
-        report_text(t->r, arena_format(scratch,
-                                       "No hidden issue: the device idles %.*s of the time, no "
-                                       "step for 30 %%, and no single gap is heavy.",
-                                       STR_ARGS(idle)));
+        report_say(t->r,
+                   "No hidden issue: the device idles %s of the time, no "
+                   "step for 30 %%, and no single gap is heavy.",
+                   idle);
         return;
     }
     const struct group *g = &t->groups->at[j->group];
-    struct str ratio = quantity(t, g->metrics[GROUP_UNDERFEED_RATIO].avg, UNIT_RATIO);
-    struct str service = quantity(t, g->metrics[GROUP_SERVICE].avg, UNIT_NS);
     struct str worst = worst_step(t, g);
-    report_text(t->r, arena_format(scratch,
-                                   "Severity %s: %zu of %zu step%s idle for %.*s of %.*s on "
-                                   "average (%s).%.*s Confidence in causes: %s.",
-                                   severity_level_name(j->severity), g->n, t->steps->n,
-                                   plural(t->steps->n), STR_ARGS(ratio), STR_ARGS(service),
-                                   idle_pattern_name(g->pattern), STR_ARGS(worst),
-                                   grade_name(j->confidence)));
+    report_say(t->r,
+               "Severity %s: %zu of %zu step%s idle for %s of %s on "
+               "average (%s).%.*s Confidence in causes: %s.",
+               severity_level_name(j->severity), g->n, t->steps->n, plural(t->steps->n),
+               quantity_text(&t->st->scratch, g->metrics[GROUP_UNDERFEED_RATIO].avg, UNIT_RATIO),
+               quantity_text(&t->st->scratch, g->metrics[GROUP_SERVICE].avg, UNIT_NS),
+               idle_pattern_name(g->pattern), STR_ARGS(worst), grade_name(j->confidence));
 }
 
 static void add_step(struct teller *t, struct table *table, size_t i)
@@ -172,9 +161,8 @@ static void tell_steps(struct teller *t)
     for (size_t i = 0; i < t->steps->n && i < MAX_STEP_ROWS; i++)
         add_step(t, table, i);
     if (t->steps->n > MAX_STEP_ROWS)
-        report_text(t->r,
-                    arena_format(&t->st->scratch, "  and %zu more steps, all of them in the JSON",
-                                 t->steps->n - MAX_STEP_ROWS));
+        report_say(t->r, "  and %zu more steps, all of them in the JSON",
+                   t->steps->n - MAX_STEP_ROWS);
 }
 
 static void tell_groups(struct teller *t)
@@ -204,10 +192,10 @@ static struct str neighbour(struct teller *t, const char *where, size_t slice)
         return S("");
     struct str name = short_name(t, capture_text(cap, cap->slices.name[slice]));
     struct str core = capture_slice_text(cap, slice, KEY_CORE);
-    struct str length = quantity(t, (double)cap->slices.dur[slice], UNIT_NS);
     struct str stream = capture_text(cap, cap->lanes.at[cap->slices.lane[slice]].key.name);
-    return arena_format(&t->st->scratch, ", %s %.*s (%.*s%s%.*s, stream %.*s)", where,
-                        STR_ARGS(name), STR_ARGS(core), core.n > 0 ? ", " : "", STR_ARGS(length),
+    return arena_format(&t->st->scratch, ", %s %.*s (%.*s%s%s, stream %.*s)", where, STR_ARGS(name),
+                        STR_ARGS(core), core.n > 0 ? ", " : "",
+                        quantity_text(&t->st->scratch, (double)cap->slices.dur[slice], UNIT_NS),
                         STR_ARGS(stream));
 }
 
@@ -234,11 +222,12 @@ static void tell_causes(struct teller *t, struct finding *f, const struct eviden
     for (size_t i = 0; i < ARRAY_LEN(causes); i++) {
         if (!(e->labels & causes[i].label))
             continue;
-        struct str share = quantity(t, share_for(e, causes[i].label), UNIT_RATIO);
         finding_cause(t->r, f, CERTAINTY_POSSIBLE,
                       t->st->cap->has & HAS_HOST
-                          ? arena_format(scratch, "%s: such events cover %.*s of the gap",
-                                         causes[i].text, STR_ARGS(share))
+                          ? arena_format(scratch, "%s: such events cover %s of the gap",
+                                         causes[i].text,
+                                         quantity_text(&t->st->scratch,
+                                                       share_for(e, causes[i].label), UNIT_RATIO))
                           : str_of(causes[i].text));
     }
     if (e->labels == LABEL_INSUFFICIENT)
@@ -246,10 +235,9 @@ static void tell_causes(struct teller *t, struct finding *f, const struct eviden
                       S("host events cover too little of the gap"));
     if (e->n_ops > 0) {
         struct str name = short_name(t, capture_text(t->st->cap, e->ops[0].name));
-        struct str overlap = quantity(t, (double)e->ops[0].overlap, UNIT_NS);
-        finding_advice(t->r, f,
-                       arena_format(scratch, "look at %.*s, %.*s of the gap", STR_ARGS(name),
-                                    STR_ARGS(overlap)));
+        const char *overlap = quantity_text(&t->st->scratch, (double)e->ops[0].overlap, UNIT_NS);
+        finding_advice(
+            t->r, f, arena_format(scratch, "look at %.*s, %s of the gap", STR_ARGS(name), overlap));
     }
 }
 
@@ -265,14 +253,15 @@ static void tell_gap(struct teller *t, size_t i, enum step_tag tag, enum priorit
     static const char *const places[] = {"before the first kernel", "between kernels",
                                          "after the last kernel"};
     const struct bubble *b = &t->bubbles->list[i];
-    struct str length = quantity(t, (double)nanos_sub(b->at.end, b->at.begin), UNIT_NS);
-    struct str at =
-        quantity(t, (double)nanos_sub(b->at.begin, t->bubbles->global.span.begin), UNIT_NS);
+    const char *at = quantity_text(
+        &t->st->scratch, (double)nanos_sub(b->at.begin, t->bubbles->global.span.begin), UNIT_NS);
     struct str after = neighbour(t, "after", b->before), before = neighbour(t, "before", b->after);
     struct finding *f = report_finding(
         t->r, step_tag_name(tag), priority, t->steps->at[b->step].id,
-        arena_format(&t->st->scratch, "%.*s idle %s, at %.*s%.*s%.*s", STR_ARGS(length),
-                     places[b->scope], STR_ARGS(at), STR_ARGS(after), STR_ARGS(before)));
+        arena_format(
+            &t->st->scratch, "%s idle %s, at %s%.*s%.*s",
+            quantity_text(&t->st->scratch, (double)nanos_sub(b->at.end, b->at.begin), UNIT_NS),
+            places[b->scope], at, STR_ARGS(after), STR_ARGS(before)));
 
     if (study_boundary(t->st)->is_bubble[i])
         finding_gap(t->r, f, S("it touches the edge of the recording, so it may only be that"));
@@ -331,14 +320,11 @@ static void tell_advice(struct teller *t)
     report_heading(t->r, S("What to do"));
     for (size_t i = 0; i < list->n && i < MAX_ADVICE; i++) {
         const struct recommendation *a = &list->at[i];
-        report_text(t->r,
-                    arena_format(&t->st->scratch, "  %s  %.*s%s%.*s", priority_name(a->priority),
-                                 STR_ARGS(a->message), a->n_evidence > 0 ? "\n      because " : "",
-                                 STR_ARGS(a->evidence[0])));
+        report_say(t->r, "  %s  %.*s%s%.*s", priority_name(a->priority), STR_ARGS(a->message),
+                   a->n_evidence > 0 ? "\n      because " : "", STR_ARGS(a->evidence[0]));
     }
     if (list->n > MAX_ADVICE)
-        report_text(t->r, arena_format(&t->st->scratch, "  and %zu more, in the JSON",
-                                       list->n - MAX_ADVICE));
+        report_say(t->r, "  and %zu more, in the JSON", list->n - MAX_ADVICE);
 }
 
 static void tell_doubts(struct teller *t)
@@ -347,11 +333,10 @@ static void tell_doubts(struct teller *t)
 
     for (size_t i = 0; i < checks->n; i++)
         if (!checks->at[i].is_ok)
-            report_text(t->r, arena_format(&t->st->scratch,
-                                           "The data disagree with themselves: %.*s: %.6g told, "
-                                           "%.6g found.",
-                                           STR_ARGS(checks->at[i].name), checks->at[i].expected,
-                                           checks->at[i].actual));
+            report_say(t->r,
+                       "The data disagree with themselves: %.*s: %.6g told, "
+                       "%.6g found.",
+                       STR_ARGS(checks->at[i].name), checks->at[i].expected, checks->at[i].actual);
 }
 
 /* Files that the capture lacks; what else is missing stands beside the findings. */
@@ -365,7 +350,7 @@ static void tell_gaps_in_files(struct teller *t)
             continue;
         if (is_first)
             report_heading(t->r, S("Missing files"));
-        report_text(t->r, arena_format(&t->st->scratch, "  %s", gaps.at[i].text));
+        report_say(t->r, "  %s", gaps.at[i].text);
         is_first = false;
     }
 }
@@ -401,5 +386,7 @@ const struct analysis analysis_anomaly = {
     .level = LEVEL_STEP,
     .summary = "where the device sat idle",
     .needs = HAS_KERNELS,
+    .schema = &anomaly_schema,
+    .find = anomaly_find,
     .run = anomaly_describe,
 };

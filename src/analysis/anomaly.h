@@ -10,10 +10,16 @@
 
 struct arch;
 struct report;
+struct schema;
 struct study;
 
 /* Fills a report with the step table and the heavy gaps. */
 void anomaly_describe(struct study *st, struct report *r);
+
+extern const struct schema anomaly_schema;
+
+/* What that document holds, without the architecture. */
+const void *anomaly_find(struct study *st);
 
 /* Writes the document "strata.anomaly/1". With the architecture of the model (or NULL) it also
  * tells the structures of the dominant step. False when the sink failed. */

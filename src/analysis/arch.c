@@ -1,4 +1,9 @@
+/*
+ * The architecture as a whole: evidence, cross-checks, confidence.
+ */
 #include "analysis/arch.h"
+
+#include <math.h>
 
 #include "analysis/arch_repeat.h"
 #include "analysis/steps.h"
@@ -22,8 +27,8 @@ static void evidence(struct finder *f, const char *what, struct str value, struc
                      bool is_inferred)
 {
     if (f->a->n_evidence < EVIDENCE_MOST)
-        f->a->evidence[f->a->n_evidence++] =
-            (struct arch_evidence){str_of(what), value, meaning, is_inferred};
+        f->a->evidence[f->a->n_evidence++] = (struct arch_evidence){
+            str_of(what), value, meaning, is_inferred ? ORIGIN_INFERRED : ORIGIN_MEASURED};
 }
 
 /* ---- cross-verification ---- */
@@ -425,4 +430,26 @@ const struct arch *arch_find(struct study *st, const struct arch_options *option
     a->confidence = judge(a);
     tell_notes(&f);
     return a;
+}
+
+nanos arch_marker_duration(struct study *st, const struct arch_layer *layer)
+{
+    return layer->marker != SIZE_MAX ? st->cap->slices.dur[study_kernels(st).at[layer->marker]]
+                                     : -1;
+}
+
+double arch_marker_average(struct study *st, const struct arch *a, const struct arch_pass *pass,
+                           enum arch_phase phase)
+{
+    nanos sum = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < pass->layers; i++) {
+        const struct arch_layer *layer = &a->layers->at[pass->layer_first + i];
+        if (layer->marker == SIZE_MAX || layer->phase != phase)
+            continue;
+        sum = nanos_add(sum, arch_marker_duration(st, layer));
+        n++;
+    }
+    return n > 0 ? (double)sum / (double)n : NAN;
 }

@@ -12,12 +12,13 @@
 #include "analysis/arch_config.h"
 #include "analysis/arch_layers.h"
 #include "analysis/arch_types.h"
-#include "base/sink.h"
+#include "base/text.h"
+#include "capture/kinds.h"
 
 /* One line of the chain that leads to the model: what was seen and what it means. */
 struct arch_evidence {
     struct str what, value, meaning;
-    bool is_inferred; /* else measured */
+    enum origin origin; /* measured or inferred */
 };
 
 /* One operator counted in every complete pass, and what the layers say the count must be. */
@@ -49,6 +50,8 @@ struct arch {
     bool was_retried;       /* the first choice of layers per pass failed the cross-check */
 };
 
+struct schema;
+
 /* What a user may say beforehand. Zero-initialised is fine. */
 struct arch_options {
     const struct arch_rules *rules;
@@ -58,8 +61,16 @@ struct arch_options {
 /* Everything lives in the study. */
 const struct arch *arch_find(struct study *st, const struct arch_options *options);
 
-/* The JSON document "strata.arch/1" and the ten Markdown sections. False when the sink failed. */
+/* Duration of a layer's marker, -1 without one; and the average over those of a phase in a pass, in
+ * nanoseconds, NAN when there are none. */
+nanos arch_marker_duration(struct study *st, const struct arch_layer *layer);
+double arch_marker_average(struct study *st, const struct arch *a, const struct arch_pass *pass,
+                           enum arch_phase phase);
+
+extern const struct schema arch_schema;
+
+/* The JSON document "strata.arch/1", false when the sink failed; and the ten Markdown sections. */
 bool arch_write_json(struct study *st, const struct arch *a, struct sink out);
-bool arch_write_md(struct study *st, const struct arch *a, struct sink out);
+void arch_write_md(struct study *st, const struct arch *a, struct text *out);
 
 #endif

@@ -1,7 +1,11 @@
+/*
+ * What each stream is for, and how much communication hides behind compute.
+ */
 #include "analysis/arch_comm.h"
 
 #include <stdlib.h>
 
+#include "analysis/arch_draw.h"
 #include "analysis/study.h"
 
 const char *arch_hidden_name(double fraction)
@@ -154,6 +158,7 @@ static void find_streams(struct finder *f)
             is_main || length == 0 ? 0 : (double)interval_overlap(busy, main_busy) / (double)length;
         f->out->streams[f->out->n_streams++] = (struct arch_stream){
             .lane = i,
+            .name = arch_stream_name(f->st, i),
             .purpose = purpose_of(&sums[i], is_main),
             .kernels = sums[i].kernels,
             .busy = length,
@@ -179,6 +184,7 @@ static void take_told(struct finder *f)
     }
     if (transit > 0)
         f->out->told_gbps = f->out->told_megabytes / transit;
+    f->out->has_told = f->out->told_ops > 0;
 }
 
 const struct arch_comm *arch_comm_find(struct study *st, const struct arch_ops *ops,
@@ -204,6 +210,8 @@ const struct arch_comm *arch_comm_find(struct study *st, const struct arch_ops *
         out->wall = nanos_sub(busy.at[busy.n - 1].end, busy.at[0].begin);
     if (out->wall > 0)
         out->sum_over_wall = (double)out->kernel_sum / (double)out->wall;
+    out->verdict =
+        out->comm_union > 0 ? arch_hidden_name(out->hidden_fraction) : "no communication";
     find_streams(&f);
     take_told(&f);
     return out;

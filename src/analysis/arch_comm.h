@@ -9,6 +9,7 @@
 
 struct arch_stream {
     uint32_t lane;
+    struct str name;
     const char *purpose;
     size_t kernels;
     nanos busy;
@@ -25,7 +26,9 @@ struct arch_comm {
     nanos kernel_sum, wall;
     double sum_over_wall;
     size_t main_streams; /* streams that hold markers */
+    const char *verdict; /* "well hidden", ..., "no communication" */
     /* communication.json, when there is one */
+    bool has_told;
     size_t told_ops;
     nanos told_elapse;
     double told_megabytes, told_gbps;

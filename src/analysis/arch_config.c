@@ -1,3 +1,6 @@
+/*
+ * A model's sizes and the run's parallelism from shapes, names and the profiler's own words.
+ */
 #include "analysis/arch_config.h"
 
 #include "analysis/arch_layers.h"
@@ -83,7 +86,7 @@ static void put(struct finder *f, const char *name, const char *title, const str
         .name = name,
         .title = title,
         .number = v->at[best].value,
-        .is_inferred = is_inferred,
+        .origin = is_inferred ? ORIGIN_INFERRED : ORIGIN_MEASURED,
         .confidence = (double)v->at[best].count / (double)v->total,
         .evidence = arena_format(&f->st->scratch, "%zu of %zu shapes of `%s`%s", v->at[best].count,
                                  v->total, v->from, v->is_mixed ? " and others" : ""),
@@ -108,7 +111,7 @@ static void put_number(struct finder *f, const char *name, const char *title, in
     f->out->at[f->out->n++] = (struct config_item){.name = name,
                                                    .title = title,
                                                    .number = number,
-                                                   .is_inferred = true,
+                                                   .origin = ORIGIN_INFERRED,
                                                    .confidence = confidence,
                                                    .evidence = evidence};
 }
@@ -339,7 +342,7 @@ static void put_degree(struct finder *f, size_t kind, int64_t degree, struct str
     if (arch_config_get(f->out, degrees[kind].name) != NULL)
         return;
     put_number(f, degrees[kind].name, degrees[kind].title, degree, is_inferred ? 0.6 : 1, evidence);
-    f->out->at[f->out->n - 1].is_inferred = is_inferred;
+    f->out->at[f->out->n - 1].origin = is_inferred ? ORIGIN_INFERRED : ORIGIN_MEASURED;
 }
 
 /* The run's own groups: as many ranks as a group has is its degree. */

@@ -8,6 +8,7 @@
 #define STRATA_ANALYSIS_ARCH_CONFIG_H
 
 #include "analysis/arch_family.h"
+#include "capture/kinds.h"
 
 struct arch_layers;
 struct arch_markers;
@@ -18,7 +19,7 @@ struct config_item {
     const char *title; /* "hidden size" */
     int64_t number;    /* -1: `text` holds the value */
     struct str text;
-    bool is_inferred;
+    enum origin origin; /* measured or inferred */
     double confidence;
     struct str evidence;
 };

@@ -1,3 +1,6 @@
+/*
+ * The cover of the reports of several ranks: the same ten sections, a row for each.
+ */
 #include "analysis/arch_cover.h"
 
 #include "analysis/arch.h"
@@ -55,79 +58,61 @@ struct arch_cover_row arch_cover_row_of(struct study *st, const struct arch *a, 
     return row;
 }
 
-struct cover {
-    struct arena *arena;
-    const struct arch_cover_row *rows;
-    size_t n;
-    struct sink out;
-    bool has_failed;
-};
-
-static void put(struct cover *c, struct str text)
+static struct str context_row(struct arena *arena, const struct arch_cover_row *r)
 {
-    c->has_failed = c->has_failed || !c->out.write(c->out.ctx, text);
+    return arena_format(arena, "%zu | %zu | %.*s | [%s](%s)", r->kernels, r->streams,
+                        STR_ARGS(arch_ms(arena, (double)r->span)), r->file, r->file);
 }
 
-static struct str ms(struct cover *c, double ns)
+static struct str method_row(struct arena *arena, const struct arch_cover_row *r)
 {
-    return arch_ms(c->arena, ns);
+    return arena_format(arena, "`%s` | `%s` | %.2f", r->method, r->marker, r->confidence);
 }
 
-static struct str context_row(struct cover *c, const struct arch_cover_row *r)
+static struct str pass_row(struct arena *arena, const struct arch_cover_row *r)
 {
-    return arena_format(c->arena, "%zu | %zu | %.*s | [%s](%s)", r->kernels, r->streams,
-                        STR_ARGS(ms(c, (double)r->span)), r->file, r->file);
+    return arena_format(arena, "%zu | %zu | %.*s", r->passes, r->partial,
+                        STR_ARGS(arch_ms(arena, r->pass_wall)));
 }
 
-static struct str method_row(struct cover *c, const struct arch_cover_row *r)
+static struct str type_row(struct arena *arena, const struct arch_cover_row *r)
 {
-    return arena_format(c->arena, "`%s` | `%s` | %.2f", r->method, r->marker, r->confidence);
+    return arena_format(arena, "%zu | %s", r->layers, r->types);
 }
 
-static struct str pass_row(struct cover *c, const struct arch_cover_row *r)
+static struct str check_row(struct arena *arena, const struct arch_cover_row *r)
 {
-    return arena_format(c->arena, "%zu | %zu | %.*s", r->passes, r->partial,
-                        STR_ARGS(ms(c, r->pass_wall)));
-}
-
-static struct str type_row(struct cover *c, const struct arch_cover_row *r)
-{
-    return arena_format(c->arena, "%zu | %s", r->layers, r->types);
-}
-
-static struct str check_row(struct cover *c, const struct arch_cover_row *r)
-{
-    return arena_format(c->arena, "%zu | %zu | %s", r->checks, r->failed,
+    return arena_format(arena, "%zu | %zu | %s", r->checks, r->failed,
                         r->failed > 0   ? "**mismatch**"
                         : r->checks > 0 ? "ok"
                                         : "nothing to check");
 }
 
-static struct str layer_row(struct cover *c, const struct arch_cover_row *r)
+static struct str layer_row(struct arena *arena, const struct arch_cover_row *r)
 {
-    return arena_format(c->arena, "%.*s | [%s](%s)", STR_ARGS(ms(c, r->layer_wall)), r->file,
+    return arena_format(arena, "%.*s | [%s](%s)", STR_ARGS(arch_ms(arena, r->layer_wall)), r->file,
                         r->file);
 }
 
-static struct str decode_row(struct cover *c, const struct arch_cover_row *r)
+static struct str decode_row(struct arena *arena, const struct arch_cover_row *r)
 {
-    return arena_format(c->arena, "%zu", r->decode_markers);
+    return arena_format(arena, "%zu", r->decode_markers);
 }
 
-static struct str comm_row(struct cover *c, const struct arch_cover_row *r)
+static struct str comm_row(struct arena *arena, const struct arch_cover_row *r)
 {
-    return arena_format(c->arena, "%.1f %% | %.*s", 100 * r->hidden_fraction,
-                        STR_ARGS(ms(c, (double)r->exposed)));
+    return arena_format(arena, "%.1f %% | %.*s", 100 * r->hidden_fraction,
+                        STR_ARGS(arch_ms(arena, (double)r->exposed)));
 }
 
-static struct str summary_row(struct cover *c, const struct arch_cover_row *r)
+static struct str summary_row(struct arena *arena, const struct arch_cover_row *r)
 {
-    return arena_format(c->arena, "%zu passes of %zu layers", r->passes, r->layers);
+    return arena_format(arena, "%zu passes of %zu layers", r->passes, r->layers);
 }
 
 static const struct {
     const char *title, *head, *rule;
-    struct str (*row)(struct cover *c, const struct arch_cover_row *r);
+    struct str (*row)(struct arena *arena, const struct arch_cover_row *r);
 } sections[] = {
     {"Configuration Context", "Kernels | Streams | Device span (ms) | Report", "---:|---:|---:|---",
      context_row},
@@ -146,20 +131,16 @@ static const struct {
     {"Model Architecture Summary", "Model", "---", summary_row},
 };
 
-bool arch_cover_write(struct arena *arena, const char *name, const struct arch_cover_row *rows,
-                      size_t n, struct sink out)
+void arch_cover_write(struct arena *arena, const char *name, const struct arch_cover_row *rows,
+                      size_t n, struct text *out)
 {
-    struct cover c = {arena, rows, n, out, false};
-
-    put(&c, arena_format(arena, "# Model Architecture Report: %s\n\n", name));
-    put(&c, arena_format(arena, "%zu ranks side by side; each has a report of its own.\n\n", n));
+    text_format(out, "# Model Architecture Report: %s\n\n", name);
+    text_format(out, "%zu ranks side by side; each has a report of its own.\n", n);
     for (size_t s = 0; s < ARRAY_LEN(sections); s++) {
-        put(&c, arena_format(arena, "## %zu. %s\n\n| Rank | %s |\n|---:|%s|\n", s + 1,
-                             sections[s].title, sections[s].head, sections[s].rule));
+        text_format(out, "\n## %zu. %s\n\n| Rank | %s |\n|---:|%s|\n", s + 1, sections[s].title,
+                    sections[s].head, sections[s].rule);
         for (size_t i = 0; i < n; i++)
-            put(&c, arena_format(arena, "| %lld | %.*s |\n", (long long)rows[i].rank,
-                                 STR_ARGS(sections[s].row(&c, &rows[i]))));
-        put(&c, s + 1 < ARRAY_LEN(sections) ? S("\n") : S(""));
+            text_format(out, "| %lld | %.*s |\n", (long long)rows[i].rank,
+                        STR_ARGS(sections[s].row(arena, &rows[i])));
     }
-    return !c.has_failed;
 }

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/num.h"
-#include "base/sink.h"
+#include "base/text.h"
 
 struct arch;
 struct study;
@@ -25,8 +25,7 @@ struct arch_cover_row {
 struct arch_cover_row arch_cover_row_of(struct study *st, const struct arch *a,
                                         struct arena *arena);
 
-/* False when the sink failed. */
-bool arch_cover_write(struct arena *arena, const char *name, const struct arch_cover_row *rows,
-                      size_t n, struct sink out);
+void arch_cover_write(struct arena *arena, const char *name, const struct arch_cover_row *rows,
+                      size_t n, struct text *out);
 
 #endif

@@ -1,3 +1,6 @@
+/*
+ * Trees, pipelines, boxes and timelines as lines of text.
+ */
 #include "analysis/arch_draw.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/*
+ * What kernels are for, told by tables of name patterns.
+ */
 #include "analysis/arch_family.h"
 
 #include <assert.h>
@@ -9,12 +12,7 @@
 #include "analysis/study.h"
 #include "base/char.h"
 
-const char *arch_phase_name(enum arch_phase phase)
-{
-    static const char *const phases[] = {"unknown", "prefill", "decode"};
-
-    return phases[phase];
-}
+ENUM_NAMES(arch_phase_name, enum arch_phase, "unknown", "prefill", "decode")
 
 /* Where a pattern holds: names of Ascend operators and of GPU kernels are different worlds, and a
  * short word of one is often a part of a word of the other. */

@@ -1,460 +1,482 @@
 /*
- * The document "strata.arch/1": keys and their order are a contract with other tools. It holds
- * every number that the Markdown report prints, and the pictures line by line.
+ * The document "strata.arch/1", described: keys and their order are a contract with other tools. It
+ * holds every number that the Markdown report prints, and the pictures line by line.
  */
-#include <math.h>
-#include <stdio.h>
-
 #include "analysis/arch.h"
 #include "analysis/arch_draw.h"
 #include "analysis/steps.h"
 #include "analysis/study.h"
-#include "base/json_write.h"
+#include "report/envelope.h"
 
-struct doc {
-    struct json_writer w;
-    struct study *st;
-    const struct arch *a;
+#define MS(struct_, member, key_) FIELD(struct_, member, key_, .form = FORM_MS)
+#define US(struct_, member, key_) FIELD(struct_, member, key_, .form = FORM_US)
+
+/* ---- layers and passes ---- */
+
+struct doc_layer {
+    struct arch_layer layer;
+    struct str variant, signature;
+    size_t pass, kernels;
+    nanos marker; /* duration; -1: none */
+    nanos begin;  /* from the origin on */
+    nanos wall, idle;
+    double busy_share, idle_share;
 };
 
-static void put_rel_us(struct doc *d, const char *name, nanos at)
+static const struct field layer_fields[] = {
+    FIELD(struct doc_layer, layer.index, "index"),
+    FIELD_OF_ENUM(struct doc_layer, layer.phase, "phase", arch_phase_name, PHASE_DECODE + 1),
+    FIELD_OF_ENUM(struct doc_layer, layer.kind, "type", layer_kind_name, LAYER_KINDS),
+    FIELD(struct doc_layer, layer.has_sampling, "sampling"),
+    FIELD(struct doc_layer, variant, "variant", .missing = MISSING_EMPTY, .is_optional = true),
+    FIELD(struct doc_layer, layer.is_backward, "backward", .missing = MISSING_ZERO,
+          .is_optional = true),
+    FIELD(struct doc_layer, marker, "marker_duration_us", .form = FORM_US,
+          .missing = MISSING_NEGATIVE),
+    FIELD(struct doc_layer, kernels, "kernel_count"),
+    US(struct doc_layer, begin, "start_rel_us"),
+    MS(struct doc_layer, wall, "wall_ms"),
+    MS(struct doc_layer, layer.busy, "busy_union_ms"),
+    MS(struct doc_layer, idle, "idle_ms"),
+    FIELD(struct doc_layer, signature, "signature"),
+};
+static const struct record layer_record = RECORD(struct doc_layer, layer_fields);
+
+static const struct field representative_fields[] = {
+    FIELD(struct doc_layer, pass, "pass"),
+    FIELD(struct doc_layer, layer.index, "index"),
+    MS(struct doc_layer, wall, "wall_ms"),
+    MS(struct doc_layer, layer.busy, "busy_union_ms"),
+    MS(struct doc_layer, idle, "idle_ms"),
+    FIELD(struct doc_layer, busy_share, "busy_share"),
+    FIELD(struct doc_layer, idle_share, "idle_share"),
+};
+static const struct record representative_record = RECORD(struct doc_layer, representative_fields);
+
+static struct doc_layer layer_of(struct study *st, const struct arch *a, size_t number)
 {
-    json_put_us(&d->w, name, nanos_sub(at, d->a->origin));
+    const struct arch_layer *layer = &a->layers->at[number];
+    nanos wall = arch_span(layer->at);
+    double busy = wall > 0 ? (double)layer->busy / (double)wall : 0;
+
+    return (struct doc_layer){
+        .layer = *layer,
+        .variant = {&layer->variant, layer->variant != 0},
+        .signature = arena_format(&st->scratch, "%016llx", (unsigned long long)layer->signature),
+        .pass = a->layers->passes[layer->pass].number,
+        .kernels = layer->end - layer->first,
+        .marker = arch_marker_duration(st, layer),
+        .begin = nanos_sub(layer->at.begin, a->origin),
+        .wall = wall,
+        .idle = nanos_sub(wall, layer->busy),
+        .busy_share = busy,
+        .idle_share = wall > 0 ? 1 - busy : 0,
+    };
 }
 
-static void put_lines(struct doc *d, const char *name, struct drawing drawing)
+struct doc_pass {
+    struct arch_pass pass;
+    bool has_markers;
+    size_t marker_last, kernels, prologue, epilogue;
+    nanos begin, end; /* from the origin on */
+    nanos wall;
+    double average[PHASE_DECODE + 1]; /* duration of its markers; NAN without any */
+    struct field_items layers;
+};
+
+static const struct field pass_fields[] = {
+    FIELD(struct doc_pass, pass.number, "pass_index"),
+    FIELD(struct doc_pass, pass.marker_first, "marker_first", WHEN(struct doc_pass, has_markers)),
+    FIELD(struct doc_pass, marker_last, "marker_last", WHEN(struct doc_pass, has_markers)),
+    US(struct doc_pass, begin, "start_rel_us"),
+    US(struct doc_pass, end, "end_rel_us"),
+    MS(struct doc_pass, wall, "wall_ms"),
+    MS(struct doc_pass, pass.busy, "busy_union_ms"),
+    FIELD(struct doc_pass, average[PHASE_PREFILL], "avg_prefill_marker_ms", .scale = 1e6),
+    FIELD(struct doc_pass, average[PHASE_DECODE], "avg_decode_marker_ms", .scale = 1e6),
+    FIELD(struct doc_pass, average[PHASE_UNKNOWN], "avg_unknown_marker_ms", .scale = 1e6),
+    FIELD(struct doc_pass, kernels, "kernel_count"),
+    FIELD(struct doc_pass, prologue, "prologue_kernels"),
+    FIELD(struct doc_pass, epilogue, "epilogue_kernels"),
+    FIELD_ITEMS(struct doc_pass, layers, "layers", FIELD_OBJECT, &layer_record),
+};
+static const struct record pass_record = RECORD(struct doc_pass, pass_fields);
+
+static struct doc_pass pass_of(struct study *st, const struct arch *a, const struct arch_pass *pass)
 {
-    json_put_array(&d->w, name);
-    for (size_t i = 0; i < drawing.n; i++)
-        json_write_string(&d->w, drawing.lines[i]);
-    json_write_end(&d->w);
+    struct doc_layer *layers = ARENA_ARRAY(&st->scratch, struct doc_layer, pass->layers);
+    size_t own = pass->layers > 0 ? a->layers->at[pass->layer_first].first : pass->first;
+    struct doc_pass out = {
+        .pass = *pass,
+        .has_markers = pass->markers > 0,
+        .marker_last = pass->marker_first + pass->markers - 1,
+        .kernels = pass->end - pass->first,
+        .prologue = own - pass->first,
+        .epilogue = pass->end - pass->epilogue,
+        .begin = nanos_sub(pass->at.begin, a->origin),
+        .end = nanos_sub(pass->at.end, a->origin),
+        .wall = arch_span(pass->at),
+        .layers = {layers, pass->layers},
+    };
+
+    for (int phase = 0; phase <= PHASE_DECODE; phase++)
+        out.average[phase] = arch_marker_average(st, a, pass, (enum arch_phase)phase);
+    for (size_t i = 0; i < pass->layers; i++)
+        layers[i] = layer_of(st, a, pass->layer_first + i);
+    return out;
 }
 
-static nanos marker_duration(const struct doc *d, const struct arch_layer *layer)
+static struct field_items list_passes(struct study *st, const struct arch *a, bool are_partial)
 {
-    return d->st->cap->slices.dur[study_kernels(d->st).at[layer->marker]];
-}
-
-static void put_layer(struct doc *d, const struct arch_layer *layer)
-{
-    char text[32];
-
-    json_write_object(&d->w);
-    json_put_u64(&d->w, "index", layer->index);
-    json_put_text(&d->w, "phase", arch_phase_name(layer->phase));
-    json_put_text(&d->w, "type", layer_kind_name(layer->kind));
-    json_put_bool(&d->w, "sampling", layer->has_sampling);
-    if (layer->variant != 0)
-        json_put_str(&d->w, "variant", (struct str){&layer->variant, 1});
-    if (layer->is_backward)
-        json_put_bool(&d->w, "backward", true);
-    if (layer->marker == SIZE_MAX)
-        json_put_null(&d->w, "marker_duration_us");
-    else
-        json_put_us(&d->w, "marker_duration_us", marker_duration(d, layer));
-    json_put_u64(&d->w, "kernel_count", layer->end - layer->first);
-    put_rel_us(d, "start_rel_us", layer->at.begin);
-    json_put_ms(&d->w, "wall_ms", arch_span(layer->at));
-    json_put_ms(&d->w, "busy_union_ms", layer->busy);
-    json_put_ms(&d->w, "idle_ms", nanos_sub(arch_span(layer->at), layer->busy));
-    snprintf(text, sizeof(text), "%016llx", (unsigned long long)layer->signature);
-    json_put_text(&d->w, "signature", text);
-    json_write_end(&d->w);
-}
-
-/* Average duration of a pass's markers of one phase, in milliseconds; null without any. */
-static void put_average(struct doc *d, const char *name, const struct arch_pass *pass,
-                        enum arch_phase phase)
-{
-    nanos sum = 0;
+    struct doc_pass *list = ARENA_ARRAY(&st->scratch, struct doc_pass, a->layers->n_passes);
     size_t n = 0;
 
-    for (size_t i = 0; i < pass->layers; i++) {
-        const struct arch_layer *layer = &d->a->layers->at[pass->layer_first + i];
-        if (layer->marker == SIZE_MAX || layer->phase != phase)
-            continue;
-        sum = nanos_add(sum, marker_duration(d, layer));
-        n++;
-    }
-    if (n > 0)
-        json_put_f64(&d->w, name, (double)sum / (double)n / 1e6);
-    else
-        json_put_null(&d->w, name);
+    for (size_t i = 0; i < a->layers->n_passes; i++)
+        if (a->layers->passes[i].is_partial == are_partial)
+            list[n++] = pass_of(st, a, &a->layers->passes[i]);
+    return (struct field_items){list, n};
 }
 
-static void put_pass(struct doc *d, const struct arch_pass *pass)
+/* ---- types ---- */
+
+#define SPREAD_FIELDS(unit_)                                                                       \
+    FIELD(struct arch_spread, median, "median", .scale = (unit_)),                                 \
+        FIELD(struct arch_spread, min, "min", .scale = (unit_)),                                   \
+        FIELD(struct arch_spread, max, "max", .scale = (unit_)),                                   \
+        FIELD(struct arch_spread, p10, "p10", .scale = (unit_)),                                   \
+        FIELD(struct arch_spread, p90, "p90", .scale = (unit_)),                                   \
+        FIELD(struct arch_spread, mean, "mean", .scale = (unit_)),                                 \
+        FIELD(struct arch_spread, deviation, "deviation", .scale = (unit_)),                       \
+        FIELD(struct arch_spread, ratio, "spread")
+
+static const struct field spread_fields[] = {SPREAD_FIELDS(1)};
+static const struct record spread_record = RECORD(struct arch_spread, spread_fields);
+static const struct field spread_ms_fields[] = {SPREAD_FIELDS(1e6)};
+static const struct record spread_ms_record = RECORD(struct arch_spread, spread_ms_fields);
+
+static const struct field role_op_fields[] = {
+    FIELD(struct role_op, label, "name"),
+    FIELD(struct role_op, kernel, "kernel", .missing = MISSING_EMPTY, .is_optional = true),
+    FIELD(struct role_op, count, "count"),
+    MS(struct role_op, total, "total_ms"),
+};
+static const struct record role_op_record = RECORD(struct role_op, role_op_fields);
+
+static const struct field role_fields[] = {
+    FIELD(struct arch_role, name, "role"),
+    MS(struct arch_role, wall, "wall_ms"),
+    FIELD(struct arch_role, share, "share"),
+    FIELD(struct arch_role, kernels, "kernels"),
+    FIELD_VALUES(struct arch_role, streams, n_lanes, "streams"),
+    FIELD_LIST(struct arch_role, ops, n_ops, "ops", &role_op_record),
+};
+static const struct record role_record = RECORD(struct arch_role, role_fields);
+
+static struct field_value get_variant(const void *record, const struct record_env *env)
 {
-    json_write_object(&d->w);
-    json_put_u64(&d->w, "pass_index", pass->number);
-    if (pass->markers > 0) {
-        json_put_u64(&d->w, "marker_first", pass->marker_first);
-        json_put_u64(&d->w, "marker_last", pass->marker_first + pass->markers - 1);
-    } else {
-        json_put_null(&d->w, "marker_first");
-        json_put_null(&d->w, "marker_last");
-    }
-    put_rel_us(d, "start_rel_us", pass->at.begin);
-    put_rel_us(d, "end_rel_us", pass->at.end);
-    json_put_ms(&d->w, "wall_ms", arch_span(pass->at));
-    json_put_ms(&d->w, "busy_union_ms", pass->busy);
-    put_average(d, "avg_prefill_marker_ms", pass, PHASE_PREFILL);
-    put_average(d, "avg_decode_marker_ms", pass, PHASE_DECODE);
-    put_average(d, "avg_unknown_marker_ms", pass, PHASE_UNKNOWN);
-    json_put_u64(&d->w, "kernel_count", pass->end - pass->first);
-    size_t own = pass->layers > 0 ? d->a->layers->at[pass->layer_first].first : pass->first;
-    json_put_u64(&d->w, "prologue_kernels", own - pass->first);
-    json_put_u64(&d->w, "epilogue_kernels", pass->end - pass->epilogue);
-    json_put_array(&d->w, "layers");
-    for (size_t i = 0; i < pass->layers; i++)
-        put_layer(d, &d->a->layers->at[pass->layer_first + i]);
-    json_write_end(&d->w);
-    json_write_end(&d->w);
+    (void)env;
+    return value_text((struct str){&((const struct arch_variant *)record)->name, 1});
 }
 
-static void put_passes(struct doc *d, const char *name, bool are_partial)
-{
-    json_put_array(&d->w, name);
-    for (size_t i = 0; i < d->a->layers->n_passes; i++)
-        if (d->a->layers->passes[i].is_partial == are_partial)
-            put_pass(d, &d->a->layers->passes[i]);
-    json_write_end(&d->w);
-}
+static const struct field variant_fields[] = {
+    FIELD_CALC(FIELD_STR, "name", get_variant),
+    FIELD(struct arch_variant, count, "count"),
+    FIELD(struct arch_variant, layers, "layers"),
+    FIELD(struct arch_variant, kernels, "kernels"),
+};
+static const struct record variant_record = RECORD(struct arch_variant, variant_fields);
 
-static void put_spread(struct doc *d, const char *name, const struct arch_spread *s, double unit)
-{
-    json_put_object(&d->w, name);
-    json_put_f64(&d->w, "median", s->median / unit);
-    json_put_f64(&d->w, "min", s->min / unit);
-    json_put_f64(&d->w, "max", s->max / unit);
-    json_put_f64(&d->w, "p10", s->p10 / unit);
-    json_put_f64(&d->w, "p90", s->p90 / unit);
-    json_put_f64(&d->w, "mean", s->mean / unit);
-    json_put_f64(&d->w, "deviation", s->deviation / unit);
-    json_put_f64(&d->w, "spread", s->mean > 0 ? s->deviation / s->mean : 0);
-    json_write_end(&d->w);
-}
+struct doc_type {
+    struct arch_type type;
+    struct doc_layer representative;
+    struct str dominant;
+    struct drawing tree;
+};
 
-static void put_role(struct doc *d, const struct arch_type *type, const struct arch_role *role)
-{
-    const struct arch_layer *layer = &d->a->layers->at[type->representative];
-    nanos wall = arch_span(layer->at);
-
-    json_write_object(&d->w);
-    json_put_text(&d->w, "role", role_name(role->role, type->kind));
-    json_put_ms(&d->w, "wall_ms", role->wall);
-    json_put_f64(&d->w, "share", num_share(role->wall, wall));
-    json_put_u64(&d->w, "kernels", role->kernels);
-    json_put_array(&d->w, "streams");
-    for (size_t i = 0; i < role->n_lanes; i++)
-        json_write_string(&d->w, arch_stream_name(d->st, role->lanes[i]));
-    json_write_end(&d->w);
-    json_put_array(&d->w, "ops");
-    for (size_t i = 0; i < role->n_ops; i++) {
-        const struct arch_op *op = &d->a->ops->at[role->ops[i].op];
-        json_write_object(&d->w);
-        json_put_str(&d->w, "name", op->label);
-        if (!str_equal(op->name, op->label))
-            json_put_str(&d->w, "kernel", op->name);
-        json_put_u64(&d->w, "count", role->ops[i].count);
-        json_put_ms(&d->w, "total_ms", role->ops[i].total);
-        json_write_end(&d->w);
-    }
-    json_write_end(&d->w);
-    json_write_end(&d->w);
-}
-
-static void put_variants(struct doc *d, const struct arch_type *type)
-{
-    json_put_array(&d->w, "variants");
-    for (size_t i = 0; type->n_variants > 1 && i < type->n_variants; i++) {
-        const struct arch_variant *v = &type->variants[i];
-        json_write_object(&d->w);
-        json_put_str(&d->w, "name", (struct str){&v->name, 1});
-        json_put_u64(&d->w, "count", v->count);
-        json_put_str(&d->w, "layers", v->layers);
-        json_put_u64(&d->w, "kernels", v->kernels);
-        json_write_end(&d->w);
-    }
-    json_write_end(&d->w);
-}
-
-static void put_representative(struct doc *d, const struct arch_layer *layer)
-{
-    json_put_object(&d->w, "representative");
-    json_put_u64(&d->w, "pass", d->a->layers->passes[layer->pass].number);
-    json_put_u64(&d->w, "index", layer->index);
-    json_put_ms(&d->w, "wall_ms", arch_span(layer->at));
-    json_put_ms(&d->w, "busy_union_ms", layer->busy);
-    json_put_ms(&d->w, "idle_ms", nanos_sub(arch_span(layer->at), layer->busy));
-    double wall = (double)arch_span(layer->at);
-    json_put_f64(&d->w, "busy_share", wall > 0 ? (double)layer->busy / wall : 0);
-    json_put_f64(&d->w, "idle_share", wall > 0 ? 1 - (double)layer->busy / wall : 0);
-    json_write_end(&d->w);
-}
-
-static void put_roles(struct doc *d, const struct arch_type *type)
-{
-    json_put_array(&d->w, "roles");
-    for (size_t i = 0; i < type->n_roles; i++)
-        put_role(d, type, &type->roles[i]);
-    json_write_end(&d->w);
-}
-
-static void put_type(struct doc *d, const struct arch_type *type)
-{
-    const struct arch_layer *layer = &d->a->layers->at[type->representative];
-
-    json_write_object(&d->w);
-    json_put_text(&d->w, "type", layer_kind_name(type->kind));
-    json_put_text(&d->w, "phase", arch_phase_name(type->phase));
-    json_put_bool(&d->w, "sampling", type->has_sampling);
-    json_put_bool(&d->w, "mla", type->is_mla);
-    json_put_bool(&d->w, "backward", type->is_backward);
-    json_put_u64(&d->w, "count_per_pass", type->count_per_pass);
-    json_put_u64(&d->w, "count", type->count);
-    json_put_bool(&d->w, "same_in_all_passes", type->is_even);
-    json_put_str(&d->w, "layers", type->layers);
-    put_representative(d, layer);
-    put_spread(d, "kernels_per_layer", &type->kernels, 1);
-    put_spread(d, "wall_ms", &type->wall, 1e6);
-    put_spread(d, "attention_ms", &type->attention, 1e6);
-    put_spread(d, "attention_share", &type->attention_share, 1);
-    put_spread(d, "dispatch_ffn_combine_ms", &type->dfc, 1e6);
-    put_spread(d, "post_attention_ms", &type->post, 1e6);
-    json_put_str(&d->w, "dominant_op", d->a->ops->at[type->dominant].label);
-    json_put_f64(&d->w, "dominant_share", type->dominant_share);
-    put_roles(d, type);
-    put_variants(d, type);
-    json_put_array(&d->w, "anomalies");
-    for (size_t i = 0; i < type->n_anomalies; i++)
-        json_write_string(&d->w, type->anomalies[i]);
-    json_write_end(&d->w);
-    put_lines(d, "tree", arch_draw_tree(d->st, d->a, type));
-    json_write_end(&d->w);
-}
+static const struct field type_fields[] = {
+    FIELD_OF_ENUM(struct doc_type, type.kind, "type", layer_kind_name, LAYER_KINDS),
+    FIELD_OF_ENUM(struct doc_type, type.phase, "phase", arch_phase_name, PHASE_DECODE + 1),
+    FIELD(struct doc_type, type.has_sampling, "sampling"),
+    FIELD(struct doc_type, type.is_mla, "mla"),
+    FIELD(struct doc_type, type.is_backward, "backward"),
+    FIELD(struct doc_type, type.count_per_pass, "count_per_pass"),
+    FIELD(struct doc_type, type.count, "count"),
+    FIELD(struct doc_type, type.is_even, "same_in_all_passes"),
+    FIELD(struct doc_type, type.layers, "layers"),
+    FIELD_INSIDE(struct doc_type, representative, "representative", &representative_record),
+    FIELD_INSIDE(struct doc_type, type.kernels, "kernels_per_layer", &spread_record),
+    FIELD_INSIDE(struct doc_type, type.wall, "wall_ms", &spread_ms_record),
+    FIELD_INSIDE(struct doc_type, type.attention, "attention_ms", &spread_ms_record),
+    FIELD_INSIDE(struct doc_type, type.attention_share, "attention_share", &spread_record),
+    FIELD_INSIDE(struct doc_type, type.dfc, "dispatch_ffn_combine_ms", &spread_ms_record),
+    FIELD_INSIDE(struct doc_type, type.post, "post_attention_ms", &spread_ms_record),
+    FIELD(struct doc_type, dominant, "dominant_op"),
+    FIELD(struct doc_type, type.dominant_share, "dominant_share"),
+    FIELD_LIST(struct doc_type, type.roles, type.n_roles, "roles", &role_record),
+    FIELD_LIST(struct doc_type, type.variants, type.n_variants, "variants", &variant_record),
+    FIELD_VALUES(struct doc_type, type.anomalies, type.n_anomalies, "anomalies"),
+    FIELD_VALUES(struct doc_type, tree.lines, tree.n, "tree"),
+};
+static const struct record type_record = RECORD(struct doc_type, type_fields);
 
 /* The last layer of a pass, where no type shows it. */
-static void put_last(struct doc *d, const struct arch_type *last)
+static const struct field last_fields[] = {
+    FIELD_OF_ENUM(struct doc_type, type.kind, "type", layer_kind_name, LAYER_KINDS),
+    FIELD_OF_ENUM(struct doc_type, type.phase, "phase", arch_phase_name, PHASE_DECODE + 1),
+    FIELD(struct doc_type, type.has_sampling, "sampling"),
+    FIELD_INSIDE(struct doc_type, representative, "representative", &representative_record),
+    FIELD(struct doc_type, representative.kernels, "kernels"),
+    FIELD_LIST(struct doc_type, type.roles, type.n_roles, "roles", &role_record),
+    FIELD_VALUES(struct doc_type, tree.lines, tree.n, "tree"),
+};
+static const struct record last_record = RECORD(struct doc_type, last_fields);
+
+static struct field_items list_types(struct study *st, const struct arch *a,
+                                     const struct arch_type *types, size_t n)
 {
-    if (last == NULL) {
-        json_put_null(&d->w, "last_layer");
-        return;
+    struct doc_type *list = ARENA_ARRAY(&st->scratch, struct doc_type, n);
+
+    for (size_t i = 0; i < n; i++) {
+        list[i] = (struct doc_type){
+            .type = types[i],
+            .representative = layer_of(st, a, types[i].representative),
+            .dominant = a->ops->at[types[i].dominant].label,
+            .tree = arch_draw_tree(st, a, &types[i]),
+        };
+        if (types[i].n_variants < 2) /* all alike */
+            list[i].type.n_variants = 0;
     }
-    const struct arch_layer *layer = &d->a->layers->at[last->representative];
-    json_put_object(&d->w, "last_layer");
-    json_put_text(&d->w, "type", layer_kind_name(last->kind));
-    json_put_text(&d->w, "phase", arch_phase_name(last->phase));
-    json_put_bool(&d->w, "sampling", last->has_sampling);
-    put_representative(d, layer);
-    json_put_u64(&d->w, "kernels", layer->end - layer->first);
-    put_roles(d, last);
-    put_lines(d, "tree", arch_draw_tree(d->st, d->a, last));
-    json_write_end(&d->w);
+    return (struct field_items){list, n};
 }
 
-static void put_checks(struct doc *d)
+/* ---- communication ---- */
+
+static const struct field stream_fields[] = {
+    FIELD(struct arch_stream, name, "stream"),
+    FIELD(struct arch_stream, purpose, "purpose"),
+    FIELD(struct arch_stream, kernels, "kernels"),
+    MS(struct arch_stream, busy, "busy_ms"),
+    FIELD(struct arch_stream, main_overlap, "overlap_with_main", .missing = MISSING_NEGATIVE),
+};
+static const struct record stream_record = RECORD(struct arch_stream, stream_fields);
+
+/* Of a collectives' stream and the main one. */
+struct doc_pair {
+    struct str comm, compute;
+    double overlap;
+};
+
+static const struct field pair_fields[] = {
+    FIELD(struct doc_pair, comm, "comm_stream"),
+    FIELD(struct doc_pair, compute, "compute_stream"),
+    FIELD(struct doc_pair, overlap, "overlap_ratio"),
+};
+static const struct record pair_record = RECORD(struct doc_pair, pair_fields);
+
+static struct field_items list_pairs(const void *record, const struct record_env *env)
 {
-    json_put_array(&d->w, "cross_check");
-    for (size_t i = 0; i < d->a->n_checks; i++) {
-        const struct arch_check *c = &d->a->checks[i];
-        json_write_object(&d->w);
-        json_put_str(&d->w, "op", c->op);
-        json_put_array(&d->w, "per_pass");
-        for (size_t k = 0; k < c->n; k++)
-            json_write_u64(&d->w, c->per_pass[k]);
-        json_write_end(&d->w);
-        json_put_known(&d->w, "expected", c->expected >= 0, c->expected);
-        json_put_bool(&d->w, "ok", c->is_ok);
-        json_put_str(&d->w, "note", c->note);
-        json_write_end(&d->w);
-    }
-    json_write_end(&d->w);
+    const struct arch_comm *c = record;
+    struct doc_pair *list = ARENA_ARRAY(env->arena, struct doc_pair, c->n_streams);
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->n_streams; i++) /* the main one is the first */
+        if (c->streams[i].is_comm && c->streams[i].main_overlap >= 0)
+            list[n++] = (struct doc_pair){c->streams[i].name, c->streams[0].name,
+                                          c->streams[i].main_overlap};
+    return (struct field_items){list, n};
 }
 
-static void put_streams(struct doc *d)
+static const struct field told_fields[] = {
+    FIELD(struct arch_comm, told_ops, "collectives"),
+    MS(struct arch_comm, told_elapse, "elapse_ms"),
+    FIELD(struct arch_comm, told_megabytes, "megabytes"),
+    FIELD(struct arch_comm, told_gbps, "gb_per_s"),
+};
+static const struct record told_record = RECORD(struct arch_comm, told_fields);
+
+static const struct field comm_fields[] = {
+    FIELD(struct arch_comm, hidden_fraction, "hidden_fraction"),
+    FIELD(struct arch_comm, hidden_by_sum, "hidden_fraction_by_sum"),
+    MS(struct arch_comm, exposed, "exposed_ms"),
+    MS(struct arch_comm, hidden, "hidden_ms"),
+    MS(struct arch_comm, comm_union, "union_ms"),
+    MS(struct arch_comm, comm_sum, "sum_ms"),
+    MS(struct arch_comm, compute_union, "compute_union_ms"),
+    MS(struct arch_comm, kernel_sum, "kernel_sum_ms"),
+    MS(struct arch_comm, wall, "wall_ms"),
+    FIELD(struct arch_comm, sum_over_wall, "kernel_sum_over_wall"),
+    FIELD(struct arch_comm, verdict, "verdict"),
+    FIELD_MADE(FIELD_OBJECT, "pairs", list_pairs, &pair_record),
+    FIELD_GROUP("profiler", &told_record, WHEN(struct arch_comm, has_told), .is_optional = true),
+};
+static const struct record comm_record = RECORD(struct arch_comm, comm_fields);
+
+/* ---- configuration, evidence, checks ---- */
+
+static void write_value(struct json_writer *w, const void *record, const struct record_env *env)
 {
-    json_put_array(&d->w, "streams");
-    for (size_t i = 0; i < d->a->comm->n_streams; i++) {
-        const struct arch_stream *s = &d->a->comm->streams[i];
-        json_write_object(&d->w);
-        json_put_str(&d->w, "stream", arch_stream_name(d->st, s->lane));
-        json_put_text(&d->w, "purpose", s->purpose);
-        json_put_u64(&d->w, "kernels", s->kernels);
-        json_put_ms(&d->w, "busy_ms", s->busy);
-        json_put_f64(&d->w, "overlap_with_main", s->main_overlap < 0 ? NAN : s->main_overlap);
-        json_write_end(&d->w);
-    }
-    json_write_end(&d->w);
-}
+    const struct config_item *item = record;
 
-static void put_comm(struct doc *d)
-{
-    const struct arch_comm *c = d->a->comm;
-
-    json_put_object(&d->w, "comm");
-    json_put_f64(&d->w, "hidden_fraction", c->hidden_fraction);
-    json_put_f64(&d->w, "hidden_fraction_by_sum", c->hidden_by_sum);
-    json_put_ms(&d->w, "exposed_ms", c->exposed);
-    json_put_ms(&d->w, "hidden_ms", c->hidden);
-    json_put_ms(&d->w, "union_ms", c->comm_union);
-    json_put_ms(&d->w, "sum_ms", c->comm_sum);
-    json_put_ms(&d->w, "compute_union_ms", c->compute_union);
-    json_put_ms(&d->w, "kernel_sum_ms", c->kernel_sum);
-    json_put_ms(&d->w, "wall_ms", c->wall);
-    json_put_f64(&d->w, "kernel_sum_over_wall", c->sum_over_wall);
-    json_put_str(&d->w, "verdict",
-                 c->comm_union > 0 ? str_of(arch_hidden_name(c->hidden_fraction))
-                                   : S("no communication"));
-    json_put_array(&d->w, "pairs");
-    for (size_t i = 0; i < c->n_streams; i++) {
-        if (!c->streams[i].is_comm || c->streams[i].main_overlap < 0)
-            continue;
-        json_write_object(&d->w);
-        json_put_str(&d->w, "comm_stream", arch_stream_name(d->st, c->streams[i].lane));
-        json_put_str(&d->w, "compute_stream", arch_stream_name(d->st, d->a->markers->main_lane));
-        json_put_f64(&d->w, "overlap_ratio", c->streams[i].main_overlap);
-        json_write_end(&d->w);
-    }
-    json_write_end(&d->w);
-    if (c->told_ops > 0) {
-        json_put_object(&d->w, "profiler");
-        json_put_u64(&d->w, "collectives", c->told_ops);
-        json_put_ms(&d->w, "elapse_ms", c->told_elapse);
-        json_put_f64(&d->w, "megabytes", c->told_megabytes);
-        json_put_f64(&d->w, "gb_per_s", c->told_gbps);
-        json_write_end(&d->w);
-    }
-    json_write_end(&d->w);
-}
-
-static void put_config(struct doc *d)
-{
-    const struct arch_config *c = d->a->config;
-
-    json_put_object(&d->w, "configuration");
-    json_put_str_or_null(&d->w, "parallelism", c->parallelism);
-    json_put_array(&d->w, "items");
-    for (size_t i = 0; i < c->n; i++) {
-        json_write_object(&d->w);
-        json_put_str(&d->w, "name", str_of(c->at[i].name));
-        json_put_str(&d->w, "title", str_of(c->at[i].title));
-        json_write_key(&d->w, S("value"));
-        if (c->at[i].number >= 0)
-            json_write_i64(&d->w, c->at[i].number);
-        else
-            json_write_string(&d->w, c->at[i].text);
-        json_put_str(&d->w, "origin", c->at[i].is_inferred ? S("inferred") : S("measured"));
-        json_put_f64(&d->w, "confidence", c->at[i].confidence);
-        json_put_str(&d->w, "evidence", c->at[i].evidence);
-        json_write_end(&d->w);
-    }
-    json_write_end(&d->w);
-    json_write_end(&d->w);
-}
-
-static void put_evidence(struct doc *d)
-{
-    json_put_array(&d->w, "evidence");
-    for (size_t i = 0; i < d->a->n_evidence; i++) {
-        const struct arch_evidence *e = &d->a->evidence[i];
-        json_write_object(&d->w);
-        json_put_str(&d->w, "evidence", e->what);
-        json_put_str(&d->w, "value", e->value);
-        json_put_str(&d->w, "interpretation", e->meaning);
-        json_put_str(&d->w, "origin", e->is_inferred ? S("inferred") : S("measured"));
-        json_write_end(&d->w);
-    }
-    json_write_end(&d->w);
-}
-
-static void put_head(struct doc *d)
-{
-    const struct arch_markers *m = d->a->markers;
-    const struct arch_layers *l = d->a->layers;
-
-    json_put_text(&d->w, "schema", "strata.arch/1");
-    if (m->n > 0)
-        json_put_str(&d->w, "marker", m->name);
+    (void)env;
+    if (item->number >= 0)
+        json_write_i64(w, item->number);
     else
-        json_put_null(&d->w, "marker");
-    json_put_text(&d->w, "method", arch_method_name(l->method));
-    json_put_str(&d->w, "main_stream",
-                 study_kernels(d->st).n > 0 ? arch_stream_name(d->st, m->main_lane) : S(""));
-    json_put_u64(&d->w, "total_markers", m->n);
-    json_put_u64(&d->w, "prefill_markers", m->prefill);
-    json_put_u64(&d->w, "decode_markers", m->decode);
-    json_put_u64(&d->w, "unknown_markers", m->unknown);
-    json_put_text(&d->w, "phase_rule", m->phase_rule);
-    json_put_u64(&d->w, "num_passes", l->complete);
-    json_put_u64(&d->w, "partial_passes", l->partial);
-    json_put_u64(&d->w, "layers_per_pass", arch_layers_of_model(l));
-    json_put_u64(&d->w, "decode_per_pass", l->decode_per_pass);
-    json_put_f64(&d->w, "confidence", d->a->confidence);
-    json_put_bool(&d->w, "training", l->is_training);
+        json_write_string(w, item->text);
 }
 
-static void put_capture(struct doc *d)
-{
-    const struct steps *steps = study_steps(d->st);
+static const struct field item_fields[] = {
+    FIELD(struct config_item, name, "name"),
+    FIELD(struct config_item, title, "title"),
+    FIELD_WRITTEN("value", write_value),
+    FIELD_OF_ENUM(struct config_item, origin, "origin", origin_name, ORIGIN_INFERRED + 1),
+    FIELD(struct config_item, confidence, "confidence"),
+    FIELD(struct config_item, evidence, "evidence"),
+};
+static const struct record item_record = RECORD(struct config_item, item_fields);
 
-    json_put_object(&d->w, "capture");
-    json_put_str(&d->w, "name", str_of(d->st->cap->name));
-    json_put_str(&d->w, "kind", capture_text(d->st->cap, d->st->cap->facts.kind));
-    json_put_known(&d->w, "rank", d->st->cap->facts.rank >= 0, d->st->cap->facts.rank);
-    json_put_u64(&d->w, "kernels", study_kernels(d->st).n);
-    json_put_u64(&d->w, "streams", d->a->comm->n_streams);
-    char text[NUM_TEXT];
-    nanos origin = nanos_add(d->a->origin, d->st->cap->clock.to_unix);
-    json_put_str(&d->w, "time_origin_us", (struct str){text, num_print_us(text, origin)});
-    json_put_ms(&d->w, "device_span_ms", arch_span(d->a->device));
-    json_put_u64(&d->w, "steps", steps->n);
-    json_put_text(&d->w, "step_source", step_source_name(steps->source));
-    json_write_end(&d->w);
-}
+static const struct field evidence_fields[] = {
+    FIELD(struct arch_evidence, what, "evidence"),
+    FIELD(struct arch_evidence, value, "value"),
+    FIELD(struct arch_evidence, meaning, "interpretation"),
+    FIELD_OF_ENUM(struct arch_evidence, origin, "origin", origin_name, ORIGIN_INFERRED + 1),
+};
+static const struct record evidence_record = RECORD(struct arch_evidence, evidence_fields);
 
-static void put_drawings(struct doc *d)
-{
-    json_put_object(&d->w, "drawings");
-    put_lines(d, "pipeline", arch_draw_pipeline(d->st, d->a));
-    put_lines(d, "model", arch_draw_model(d->st, d->a));
-    put_lines(d, "timeline", arch_draw_timeline(d->st, d->a));
-    json_write_end(&d->w);
-}
+static const struct field check_fields[] = {
+    FIELD(struct arch_check, op, "op"),
+    FIELD_VALUES(struct arch_check, per_pass, n, "per_pass"),
+    FIELD(struct arch_check, expected, "expected", .missing = MISSING_NEGATIVE),
+    FIELD(struct arch_check, is_ok, "ok"),
+    FIELD(struct arch_check, note, "note"),
+};
+static const struct record check_record = RECORD(struct arch_check, check_fields);
+
+/* ---- the whole ---- */
+
+struct doc {
+    struct arch a;
+    struct arch_markers m;
+    struct arch_layers l;
+    struct arch_comm comm;
+    struct arch_config config;
+    struct steps steps;
+    struct str marker, main_stream, kind, time_origin;
+    const char *name;
+    int64_t rank;
+    size_t kernels, layers_of_model;
+    nanos span;
+    struct field_items items, passes, partial, types;
+    const struct doc_type *last;
+    bool has_layers;
+    size_t kernels_per_structure;
+    struct drawing pipeline, model, timeline;
+};
+
+static const struct field capture_fields[] = {
+    FIELD(struct doc, name, "name"),
+    FIELD(struct doc, kind, "kind"),
+    FIELD(struct doc, rank, "rank", .missing = MISSING_NEGATIVE),
+    FIELD(struct doc, kernels, "kernels"),
+    FIELD(struct doc, comm.n_streams, "streams"),
+    FIELD(struct doc, time_origin, "time_origin_us"),
+    MS(struct doc, span, "device_span_ms"),
+    FIELD(struct doc, steps.n, "steps"),
+    FIELD_OF_ENUM(struct doc, steps.source, "step_source", step_source_name, STEPS_PSEUDO + 1),
+};
+static const struct record capture_record = RECORD(struct doc, capture_fields);
+
+static const struct field config_fields[] = {
+    FIELD(struct doc, config.parallelism, "parallelism", .missing = MISSING_EMPTY),
+    FIELD_ITEMS(struct doc, items, "items", FIELD_OBJECT, &item_record),
+};
+static const struct record config_record = RECORD(struct doc, config_fields);
+
+static const struct field drawing_fields[] = {
+    FIELD_VALUES(struct doc, pipeline.lines, pipeline.n, "pipeline"),
+    FIELD_VALUES(struct doc, model.lines, model.n, "model"),
+    FIELD_VALUES(struct doc, timeline.lines, timeline.n, "timeline"),
+};
+static const struct record drawing_record = RECORD(struct doc, drawing_fields);
+
+static const struct field doc_fields[] = {
+    FIELD_FIXED("schema", "strata.arch/1"),
+    FIELD(struct doc, marker, "marker", .missing = MISSING_EMPTY),
+    FIELD_OF_ENUM(struct doc, l.method, "method", arch_method_name, ARCH_NONE + 1),
+    FIELD(struct doc, main_stream, "main_stream"),
+    FIELD(struct doc, m.n, "total_markers"),
+    FIELD(struct doc, m.prefill, "prefill_markers"),
+    FIELD(struct doc, m.decode, "decode_markers"),
+    FIELD(struct doc, m.unknown, "unknown_markers"),
+    FIELD(struct doc, m.phase_rule, "phase_rule", .missing = MISSING_EMPTY),
+    FIELD(struct doc, l.complete, "num_passes"),
+    FIELD(struct doc, l.partial, "partial_passes"),
+    FIELD(struct doc, layers_of_model, "layers_per_pass"),
+    FIELD(struct doc, l.decode_per_pass, "decode_per_pass"),
+    FIELD(struct doc, a.confidence, "confidence"),
+    FIELD(struct doc, l.is_training, "training"),
+    FIELD_GROUP("capture", &capture_record),
+    FIELD_GROUP("configuration", &config_record),
+    FIELD_LIST(struct doc, a.evidence, a.n_evidence, "evidence", &evidence_record),
+    FIELD_ITEMS(struct doc, passes, "passes", FIELD_OBJECT, &pass_record),
+    FIELD_ITEMS(struct doc, partial, "partial_pass_list", FIELD_OBJECT, &pass_record),
+    FIELD_ITEMS(struct doc, types, "layer_types", FIELD_OBJECT, &type_record),
+    FIELD_POINTER(struct doc, last, "last_layer", &last_record),
+    FIELD_LIST(struct doc, a.checks, a.n_checks, "cross_check", &check_record),
+    FIELD_LIST(struct doc, comm.streams, comm.n_streams, "streams", &stream_record),
+    FIELD_INSIDE(struct doc, comm, "comm", &comm_record),
+    FIELD(struct doc, l.per_pass, "structures_per_step", WHEN(struct doc, has_layers)),
+    FIELD(struct doc, kernels_per_structure, "kernels_per_structure", WHEN(struct doc, has_layers)),
+    FIELD_GROUP("drawings", &drawing_record),
+    FIELD_VALUES(struct doc, a.notes, a.n_notes, "notes"),
+};
+static const struct record doc_record = RECORD(struct doc, doc_fields);
+
+const struct schema arch_schema = {
+    .name = "strata.arch/1",
+    .title = "the model that ran, told from its kernels",
+    .record = &doc_record,
+    .is_bare = true,
+};
 
 bool arch_write_json(struct study *st, const struct arch *a, struct sink out)
 {
-    struct doc d = {.st = st, .a = a};
+    const struct capture *cap = st->cap;
+    const struct arch_layers *l = a->layers;
+    char text[NUM_TEXT];
+    size_t n = num_print_us(text, nanos_add(a->origin, cap->clock.to_unix));
+    struct doc d = {
+        .a = *a,
+        .m = *a->markers,
+        .l = *l,
+        .comm = *a->comm,
+        .config = *a->config,
+        .steps = *study_steps(st),
+        .marker = a->markers->n > 0 ? a->markers->name : S(""),
+        .kind = capture_text(cap, cap->facts.kind),
+        .time_origin = {text, n},
+        .name = cap->name,
+        .rank = cap->facts.rank,
+        .kernels = study_kernels(st).n,
+        .layers_of_model = arch_layers_of_model(l),
+        .span = arch_span(a->device),
+        .items = {a->config->at, a->config->n},
+        .passes = list_passes(st, a, false),
+        .partial = list_passes(st, a, true),
+        .types = list_types(st, a, a->types->at, a->types->n),
+        .has_layers = l->n > 0,
+        .pipeline = arch_draw_pipeline(st, a),
+        .model = arch_draw_model(st, a),
+        .timeline = arch_draw_timeline(st, a),
+    };
+    const struct record_env env = {&cap->strings, &st->scratch, NULL};
 
-    json_write_init(&d.w, out, JSON_INDENTED);
-    json_write_object(&d.w);
-    put_head(&d);
-    put_capture(&d);
-    put_config(&d);
-    put_evidence(&d);
-    put_passes(&d, "passes", false);
-    put_passes(&d, "partial_pass_list", true);
-    json_put_array(&d.w, "layer_types");
-    for (size_t i = 0; i < a->types->n; i++)
-        put_type(&d, &a->types->at[i]);
-    json_write_end(&d.w);
-    put_last(&d, a->types->last);
-    put_checks(&d);
-    put_streams(&d);
-    put_comm(&d);
-    if (a->layers->n > 0) {
-        json_put_u64(&d.w, "structures_per_step", a->layers->per_pass);
-        const struct arch_layer *layer = &a->layers->at[a->types->at[0].representative];
-        json_put_u64(&d.w, "kernels_per_structure",
-                     a->layers->period > 0 ? a->layers->period : layer->end - layer->first);
-    } else {
-        json_put_null(&d.w, "structures_per_step");
-        json_put_null(&d.w, "kernels_per_structure");
+    d.main_stream = d.kernels > 0 ? arch_stream_name(st, a->markers->main_lane) : S("");
+    if (a->types->last != NULL)
+        d.last = list_types(st, a, a->types->last, 1).at;
+    if (d.has_layers) {
+        const struct arch_layer *layer = &l->at[a->types->at[0].representative];
+        d.kernels_per_structure = l->period > 0 ? l->period : layer->end - layer->first;
     }
-    put_drawings(&d);
-    json_put_array(&d.w, "notes");
-    for (size_t i = 0; i < a->n_notes; i++)
-        json_write_string(&d.w, a->notes[i]);
-    json_write_end(&d.w);
-    json_write_end(&d.w);
-    return json_write_finish(&d.w);
+    return envelope_write(out,
+                          &(struct envelope){.schema = &arch_schema, .result = &d, .env = &env});
 }

@@ -1,3 +1,6 @@
+/*
+ * Passes and layers, cut where attention begins.
+ */
 #include "analysis/arch_layers.h"
 
 #include <stdlib.h>
@@ -9,21 +12,10 @@
 
 static const nanos least_gap = 1000000; /* an idle gap between passes lasts 1 ms or more */
 
-const char *arch_method_name(enum arch_method method)
-{
-    static const char *const names[] = {"marker", "repeat", "collective", "gap", "none"};
+ENUM_NAMES(arch_method_name, enum arch_method, "marker", "repeat", "collective", "gap", "none")
 
-    return names[method];
-}
-
-const char *layer_kind_name(enum layer_kind kind)
-{
-    static const char *const names[LAYER_KINDS] = {
-        "Dense", "MoE+DFC", "MoE+GMM", "MoE+MC2", "MoE+AG", "MoE", "Block",
-    };
-
-    return names[kind];
-}
+ENUM_NAMES(layer_kind_name, enum layer_kind, "Dense", "MoE+DFC", "MoE+GMM", "MoE+MC2", "MoE+AG",
+           "MoE", "Block")
 
 struct interval arch_extent(struct study *st, size_t first, size_t end, nanos *busy)
 {
@@ -351,9 +343,7 @@ static int heaviest_first(const void *a, const void *b)
 {
     const struct distance *x = a, *y = b;
 
-    if (x->weight != y->weight)
-        return x->weight > y->weight ? -1 : 1;
-    return x->length > y->length ? -1 : x->length < y->length;
+    return ORDER(y->weight, x->weight) ?: ORDER(y->length, x->length);
 }
 
 static void count_distance(struct distance *list, size_t *n, struct hash *seen, size_t length,

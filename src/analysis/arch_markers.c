@@ -1,3 +1,6 @@
+/*
+ * The attention kernels that mark layers, and the phase of each.
+ */
 #include "analysis/arch_markers.h"
 
 #include <math.h>

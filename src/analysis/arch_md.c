@@ -2,49 +2,36 @@
  * The architecture report as Markdown: ten sections, all of them always, in a fixed order. Every
  * number here is also in the JSON twin (arch_json.c).
  */
+#include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "analysis/arch.h"
 #include "analysis/arch_draw.h"
 #include "analysis/steps.h"
 #include "analysis/study.h"
+#include "base/markdown.h"
 
 struct page {
     struct study *st;
     const struct arch *a;
     struct arena *arena;
-    struct sink out;
-    bool has_failed;
+    struct text *out;
 };
 
 static void say(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static void say(struct page *p, const char *format, ...)
 {
-    char text[4096];
     va_list args;
 
-    if (p->has_failed)
-        return;
     va_start(args, format);
-    int n = vsnprintf(text, sizeof(text), format, args);
+    text_put(p->out, arena_vformat(p->arena, format, args));
     va_end(args);
-    if (n < 0)
-        n = 0;
-    size_t size = (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1;
-    p->has_failed = !p->out.write(p->out.ctx, (struct str){text, size});
 }
 
-/* Text of a profile inside a table: bars would cut the cell, backticks the code. */
 static const char *cell(struct page *p, struct str text)
 {
-    char *copy = arena_cstr(p->arena, text);
-
-    for (char *c = copy; *c != '\0'; c++)
-        if (*c == '|' || *c == '`' || *c == '\n' || *c == '\r')
-            *c = ' ';
-    return copy;
+    return markdown_plain(p->arena, text);
 }
 
 static const char *ms(struct page *p, double ns)
@@ -65,11 +52,6 @@ static void draw(struct page *p, struct drawing d)
     say(p, "```\n\n");
 }
 
-static nanos marker_duration(struct page *p, const struct arch_layer *layer)
-{
-    return p->st->cap->slices.dur[study_kernels(p->st).at[layer->marker]];
-}
-
 /* ---- 1 ---- */
 
 static void say_config(struct page *p)
@@ -88,8 +70,8 @@ static void say_config(struct page *p)
             say(p, "%lld", (long long)item->number);
         else
             say(p, "`%s`", cell(p, item->text));
-        say(p, " | %s | %.0f %% | %s |\n", item->is_inferred ? "inferred" : "measured",
-            100 * item->confidence, arena_cstr(p->arena, item->evidence));
+        say(p, " | %s | %.0f %% | %s |\n", origin_name(item->origin), 100 * item->confidence,
+            arena_cstr(p->arena, item->evidence));
     }
     say(p, "\n");
 }
@@ -139,7 +121,7 @@ static void section_2(struct page *p)
         const struct arch_evidence *e = &p->a->evidence[i];
         say(p, "| %s | %s | %s | %s |\n", arena_cstr(p->arena, e->what),
             arena_cstr(p->arena, e->value), arena_cstr(p->arena, e->meaning),
-            e->is_inferred ? "inferred" : "measured");
+            origin_name(e->origin));
     }
     say(p, "\n");
     for (size_t i = 0; i < p->a->n_notes; i++)
@@ -152,17 +134,9 @@ static void section_2(struct page *p)
 
 static const char *average(struct page *p, const struct arch_pass *pass, enum arch_phase phase)
 {
-    nanos sum = 0;
-    size_t n = 0;
+    double ns = arch_marker_average(p->st, p->a, pass, phase);
 
-    for (size_t i = 0; i < pass->layers; i++) {
-        const struct arch_layer *layer = &p->a->layers->at[pass->layer_first + i];
-        if (layer->marker == SIZE_MAX || layer->phase != phase)
-            continue;
-        sum = nanos_add(sum, marker_duration(p, layer));
-        n++;
-    }
-    return n > 0 ? ms(p, (double)sum / (double)n) : "–";
+    return isfinite(ns) ? ms(p, ns) : "–";
 }
 
 enum { PASSES_SHOWN = 64 };
@@ -193,7 +167,7 @@ static bool grows(struct page *p)
         if (pass->is_partial || pass->markers == 0)
             continue;
         for (size_t k = 0; k < pass->layers; k++)
-            sum += (double)marker_duration(p, &p->a->layers->at[pass->layer_first + k]);
+            sum += (double)arch_marker_duration(p->st, &p->a->layers->at[pass->layer_first + k]);
         if (first > 0 && sum < last)
             return false;
         if (first <= 0)
@@ -315,11 +289,10 @@ static void say_breakdown(struct page *p, const struct arch_type *type)
            "|---|---:|---:|---:|---|\n");
     for (size_t i = 0; i < type->n_roles; i++) {
         const struct arch_role *role = &type->roles[i];
-        say(p, "| %s | %s | %.1f %% | %zu | ", role_name(role->role, type->kind),
-            ms(p, (double)role->wall), wall > 0 ? 100 * (double)role->wall / (double)wall : 0,
-            role->kernels);
+        say(p, "| %s | %s | %.1f %% | %zu | ", role->name, ms(p, (double)role->wall),
+            wall > 0 ? 100 * (double)role->wall / (double)wall : 0, role->kernels);
         for (size_t k = 0; k < role->n_lanes && k < 8; k++)
-            say(p, "%s`%s`", k > 0 ? ", " : "", stream(p, role->lanes[k]));
+            say(p, "%s`%s`", k > 0 ? ", " : "", cell(p, role->streams[k]));
         say(p, " |\n");
     }
     say(p, "| busy union | %s | %.1f %% | %zu | |\n", ms(p, (double)layer->busy),
@@ -455,7 +428,7 @@ static void section_8(struct page *p)
            "|\n|---|---|---:|---:|---:|\n");
     for (size_t i = 0; i < c->n_streams && i < 64; i++) {
         const struct arch_stream *s = &c->streams[i];
-        say(p, "| `%s` | %s | %zu | %s | ", stream(p, s->lane), s->purpose, s->kernels,
+        say(p, "| `%s` | %s | %zu | %s | ", cell(p, s->name), s->purpose, s->kernels,
             ms(p, (double)s->busy));
         if (s->main_overlap >= 0)
             say(p, "%.1f %%", 100 * s->main_overlap);
@@ -475,11 +448,9 @@ static void section_8(struct page *p)
 
 static const char *likely_cause(const struct arch_type *type)
 {
-    double spread = type->wall.mean > 0 ? type->wall.deviation / type->wall.mean : 0;
-
     if (type->count < 2)
         return "one layer only";
-    if (spread < 0.05)
+    if (type->wall.ratio < 0.05)
         return "even";
     if (type->dfc.mean > 0 && type->dfc.deviation > 0.5 * type->wall.deviation)
         return "expert load differs from layer to layer (inferred)";
@@ -525,16 +496,15 @@ static void section_10(struct page *p)
         say(p, "No timeline: the capture shows no pass.\n");
 }
 
-bool arch_write_md(struct study *st, const struct arch *a, struct sink out)
+void arch_write_md(struct study *st, const struct arch *a, struct text *out)
 {
     static void (*const sections[])(struct page * p) = {
         section_1, section_2, section_3, section_4, section_5,
         section_6, section_7, section_8, section_9, section_10,
     };
-    struct page p = {st, a, &st->scratch, out, false};
+    struct page p = {st, a, &st->scratch, out};
 
     say(&p, "# Model Architecture Report: %s\n\n", cell(&p, str_of(st->cap->name)));
     for (size_t i = 0; i < ARRAY_LEN(sections); i++)
         sections[i](&p);
-    return !p.has_failed;
 }

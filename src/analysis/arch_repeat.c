@@ -1,3 +1,6 @@
+/*
+ * Layers of a capture without markers: what repeats on the main stream.
+ */
 #include "analysis/arch_repeat.h"
 
 #include <assert.h>
@@ -29,9 +32,7 @@ static int most_first(const void *a, const void *b)
 {
     const struct tally *x = a, *y = b;
 
-    if (x->count != y->count)
-        return x->count > y->count ? -1 : 1;
-    return x->distance < y->distance ? -1 : x->distance > y->distance;
+    return ORDER(y->count, x->count) ?: ORDER(x->distance, y->distance);
 }
 
 /* Distances from each group of letters back to where it was seen before, the most frequent ones. */
@@ -210,7 +211,7 @@ static int by_place(const void *a, const void *b)
 {
     const struct repeat *x = a, *y = b;
 
-    return x->cut[0] < y->cut[0] ? -1 : x->cut[0] > y->cut[0];
+    return ORDER(x->cut[0], y->cut[0]);
 }
 
 struct part {

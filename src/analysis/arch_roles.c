@@ -1,3 +1,6 @@
+/*
+ * What the kernels of one layer are for, told by their order.
+ */
 #include "analysis/arch_roles.h"
 
 const char *role_name(enum role role, enum layer_kind kind)

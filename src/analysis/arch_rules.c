@@ -1,3 +1,6 @@
+/*
+ * A user's rules for families of kernels, read from YAML.
+ */
 #include "analysis/arch_rules.h"
 
 #include <regex.h>

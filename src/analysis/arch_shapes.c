@@ -1,3 +1,6 @@
+/*
+ * Shapes as profilers print them, and what the few telling ones say.
+ */
 #include "analysis/arch_shapes.h"
 
 #include <stdlib.h>

@@ -26,7 +26,7 @@ static void expect_ten_sections(const struct arch *a)
 {
     struct text md = {0}, json = {0};
 
-    assert_true(arch_write_md(&study, a, text_sink(&md)));
+    arch_write_md(&study, a, &md);
     assert_true(arch_write_json(&study, a, text_sink(&json)));
     struct str text = {md.at, md.n};
     assert_int_equal(count_of(text, "\n## "), 10);
@@ -109,7 +109,7 @@ TEST(the_folders_name_tells_the_parallelism)
     assert_int_equal(arch_config_get(a->config, "context_length")->number, 100000);
     assert_int_equal(arch_config_get(a->config, "generated_length")->number, 1000);
     assert_int_equal(arch_config_get(a->config, "batch_requested")->number, 10);
-    assert_true(arch_config_get(a->config, "tensor_parallel")->is_inferred);
+    assert_int_equal(arch_config_get(a->config, "tensor_parallel")->origin, ORIGIN_INFERRED);
     assert_null(arch_config_get(a->config, "hidden_size"));
 }
 

@@ -1,8 +1,12 @@
+/*
+ * Layers of one type put together: statistics, a representative, variants.
+ */
 #include "analysis/arch_types.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/arch_draw.h"
 #include "analysis/study.h"
 #include "base/ranked.h"
 
@@ -22,6 +26,7 @@ static struct arch_spread spread_of_values(double *values, size_t n)
     for (size_t i = 0; i < n; i++)
         square += (values[i] - out.mean) * (values[i] - out.mean);
     out.deviation = sqrt(square / (double)n);
+    out.ratio = out.mean > 0 ? out.deviation / out.mean : 0;
     out.min = values[0];
     out.max = values[n - 1];
     out.p10 = ranked_at(values, n, 0.10);
@@ -256,18 +261,23 @@ struct slots {
     uint32_t *op, *lane;
 };
 
-static void add_lane(struct arch_role *role, uint32_t *slot, uint32_t lane)
+static void add_lane(struct finder *f, struct arch_role *role, uint32_t *slot, uint32_t lane)
 {
     if (slot[lane] > 0)
         return;
+    role->streams[role->n_lanes] = arch_stream_name(f->st, lane);
     role->lanes[role->n_lanes++] = lane;
     slot[lane] = (uint32_t)role->n_lanes;
 }
 
-static void add_op(struct arch_role *role, uint32_t *slot, uint32_t op, nanos duration)
+static void add_op(struct finder *f, struct arch_role *role, uint32_t *slot, uint32_t op,
+                   nanos duration)
 {
+    const struct arch_op *of = &f->ops->at[op];
+
     if (slot[op] == 0) {
-        role->ops[role->n_ops++] = (struct role_op){.op = op};
+        struct str kernel = str_equal(of->name, of->label) ? S("") : of->name;
+        role->ops[role->n_ops++] = (struct role_op){.op = op, .label = of->label, .kernel = kernel};
         slot[op] = (uint32_t)role->n_ops;
     }
     role->ops[slot[op] - 1].count++;
@@ -291,14 +301,15 @@ static void sum_role(struct finder *f, const struct arch_layer *layer, const uin
     for (size_t i = layer->first; i < layer->end; i++)
         n += roles[i - layer->first] == role->role;
     role->lanes = ARENA_ARRAY(&f->st->scratch, uint32_t, n);
+    role->streams = ARENA_ARRAY(&f->st->scratch, struct str, n);
     role->ops = ARENA_ARRAY(&f->st->scratch, struct role_op, n);
     for (size_t i = layer->first; i < layer->end; i++) {
         if (roles[i - layer->first] != role->role)
             continue;
         nanos begin = f->s->begin[f->kernels.at[i]], end = slices_end(f->s, f->kernels.at[i]);
         role->kernels++;
-        add_lane(role, slots.lane, f->s->lane[f->kernels.at[i]]);
-        add_op(role, slots.op, f->ops->of_kernel[i], f->s->dur[f->kernels.at[i]]);
+        add_lane(f, role, slots.lane, f->s->lane[f->kernels.at[i]]);
+        add_op(f, role, slots.op, f->ops->of_kernel[i], f->s->dur[f->kernels.at[i]]);
         if (end > until) {
             role->wall = nanos_add(role->wall, nanos_sub(end, begin > until ? begin : until));
             until = end;
@@ -390,8 +401,10 @@ static void look_inside(struct finder *f, struct arch_type *type)
     arch_roles_tell(f->ops, layer, roles);
     type->roles = ARENA_ARRAY(&f->st->scratch, struct arch_role, ROLES);
     for (int role = 0; role < ROLES; role++) {
-        struct arch_role found = {.role = (enum role)role};
+        struct arch_role found = {.role = (enum role)role,
+                                  .name = role_name((enum role)role, type->kind)};
         sum_role(f, layer, roles, slots, &found);
+        found.share = wall_of(layer) > 0 ? (double)found.wall / (double)wall_of(layer) : 0;
         if (found.kernels > 0)
             type->roles[type->n_roles++] = found;
     }

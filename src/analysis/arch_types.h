@@ -8,15 +8,19 @@
 
 struct role_op {
     uint32_t op;
+    struct str label, kernel; /* of the operator; its name where that is not the label */
     size_t count;
     nanos total;
 };
 
 struct arch_role {
     enum role role;
-    nanos wall; /* union of its kernels */
+    const char *name;
+    nanos wall;   /* union of its kernels */
+    double share; /* of the layer's wall */
     size_t kernels;
     uint32_t *lanes;
+    struct str *streams; /* the names of the lanes */
     size_t n_lanes;
     struct role_op *ops; /* in order of first appearance */
     size_t n_ops;
@@ -41,6 +45,7 @@ struct tree_branch {
 /* Order statistics of something over the layers of a type. */
 struct arch_spread {
     double min, p10, median, p90, max, mean, deviation;
+    double ratio; /* deviation to mean */
 };
 
 struct arch_variant {

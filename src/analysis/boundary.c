@@ -1,3 +1,6 @@
+/*
+ * Idle time at the edges of the recording.
+ */
 #include "analysis/boundary.h"
 
 #include "analysis/bubbles.h"

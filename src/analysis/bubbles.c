@@ -1,3 +1,6 @@
+/*
+ * Idle time of each step and of the whole capture.
+ */
 #include "analysis/bubbles.h"
 
 #include <stdlib.h>
@@ -9,45 +12,13 @@
 
 __extension__ typedef __int128 wide; /* products of two times */
 
-const char *step_tag_name(enum step_tag tag)
-{
-    switch (tag) {
-    case TAG_DEVICE_IDLE_GAP_HEAVY:
-        return "DEVICE_IDLE_GAP_HEAVY";
-    case TAG_PRELAUNCH_GAP_HEAVY:
-        return "PRELAUNCH_GAP_HEAVY";
-    case TAG_TAIL_GAP_HEAVY:
-        return "TAIL_GAP_HEAVY";
-    case TAG_INTERNAL_BUBBLE_HEAVY:
-        return "INTERNAL_BUBBLE_HEAVY";
-    case TAG_RECURRING_BUBBLE_PATTERN:
-        return "RECURRING_BUBBLE_PATTERN";
-    case TAG_HOST_ORIGINATED_RISK:
-        return "HOST_ORIGINATED_RISK";
-    case TAG_UNTRACED_HOST_BLOCKING_RISK:
-        return "UNTRACED_HOST_BLOCKING_RISK";
-    case TAG_COMM_SYNC_RISK:
-        return "COMM_SYNC_RISK";
-    case TAG_WAIT_POLLUTION_RISK:
-        return "WAIT_POLLUTION_RISK";
-    case TAG_AICPU_EXPOSED_RISK:
-        return "AICPU_EXPOSED_RISK";
-    case TAG_PARTIAL_CAPTURE_BOUNDARY:
-        return "PARTIAL_CAPTURE_BOUNDARY";
-    case TAG_VARIABLE_SHAPE_SAME_TEMPLATE:
-        return "VARIABLE_SHAPE_SAME_TEMPLATE";
-    case TAG_END:
-        break;
-    }
-    return "";
-}
+BIT_NAMES(step_tag_name, enum step_tag, "DEVICE_IDLE_GAP_HEAVY", "PRELAUNCH_GAP_HEAVY",
+          "TAIL_GAP_HEAVY", "INTERNAL_BUBBLE_HEAVY", "RECURRING_BUBBLE_PATTERN",
+          "HOST_ORIGINATED_RISK", "UNTRACED_HOST_BLOCKING_RISK", "COMM_SYNC_RISK",
+          "WAIT_POLLUTION_RISK", "AICPU_EXPOSED_RISK", "PARTIAL_CAPTURE_BOUNDARY",
+          "VARIABLE_SHAPE_SAME_TEMPLATE")
 
-const char *bubble_scope_name(enum bubble_scope scope)
-{
-    static const char *const names[] = {"prelaunch", "step_internal", "tail"};
-
-    return names[scope];
-}
+ENUM_NAMES(bubble_scope_name, enum bubble_scope, "prelaunch", "step_internal", "tail")
 
 static nanos length(struct interval r)
 {
@@ -139,9 +110,7 @@ static int longest_first(const void *a, const void *b)
 {
     const struct interval *x = a, *y = b;
 
-    if (length(*x) != length(*y))
-        return length(*x) > length(*y) ? -1 : 1;
-    return x->begin < y->begin ? -1 : x->begin > y->begin;
+    return ORDER(length(*y), length(*x)) ?: ORDER(x->begin, y->begin);
 }
 
 static int longest_bubble_first(const void *a, const void *b)
@@ -282,8 +251,9 @@ static struct global_gaps measure_global(struct study *st)
         if (busy.at[busy.n - 1].end > g.span.end)
             g.span.end = busy.at[busy.n - 1].end;
     }
-    g.gap = nanos_sub(length(g.span), g.busy);
-    g.gap_ratio = num_share(g.gap, length(g.span));
+    g.length = length(g.span);
+    g.gap = nanos_sub(g.length, g.busy);
+    g.gap_ratio = num_share(g.gap, g.length);
     list_global(&g, busy);
     return g;
 }
@@ -317,3 +287,38 @@ const struct bubbles *bubbles_find(struct study *st)
     find_neighbours(st, b->list, b->n);
     return b;
 }
+
+static const struct field metrics_fields[] = {
+    FIELD(struct step_metrics, service, "service_ms", .form = FORM_MS),
+    FIELD(struct step_metrics, busy, "device_busy_union_ms", .form = FORM_MS),
+    FIELD(struct step_metrics, underfeed, "underfeed_ms", .form = FORM_MS),
+    FIELD(struct step_metrics, underfeed_ratio, "underfeed_ratio"),
+    FIELD(struct step_metrics, prelaunch, "prelaunch_gap_ms", .form = FORM_MS),
+    FIELD(struct step_metrics, tail, "tail_gap_ms", .form = FORM_MS),
+    FIELD(struct step_metrics, internal, "internal_bubble_total_ms", .form = FORM_MS),
+    FIELD(struct step_metrics, largest_internal, "largest_internal_bubble_ms", .form = FORM_MS),
+    FIELD(struct step_metrics, bubble_count, "bubble_count"),
+    FIELD(struct step_metrics, significant_count, "significant_bubble_count"),
+};
+const struct record step_metrics_record = RECORD(struct step_metrics, metrics_fields);
+
+static const struct field inventory_fields[] = {
+    FIELD(struct step_inventory, kernels, "total_kernel_count"),
+    FIELD(struct step_inventory, ai_core, "ai_core_count"),
+    FIELD(struct step_inventory, ai_cpu, "ai_cpu_count"),
+    FIELD(struct step_inventory, comm, "comm_count"),
+    FIELD(struct step_inventory, duration_sum, "kernel_duration_sum_ms", .form = FORM_MS),
+    FIELD(struct step_inventory, wait_sum, "kernel_wait_sum_ms", .form = FORM_MS),
+    FIELD_NAMES(struct step_inventory, streams, n_streams, "streams"),
+    FIELD(struct step_inventory, n_streams, "stream_count"),
+};
+const struct record step_inventory_record = RECORD(struct step_inventory, inventory_fields);
+
+static const struct field global_fields[] = {
+    FIELD(struct global_gaps, length, "capture_span_ms", .form = FORM_MS),
+    FIELD(struct global_gaps, busy, "device_busy_union_ms", .form = FORM_MS),
+    FIELD(struct global_gaps, gap, "device_gap_ms", .form = FORM_MS),
+    FIELD(struct global_gaps, gap_ratio, "device_gap_ratio"),
+    FIELD(struct global_gaps, largest, "largest_gap_ms", .form = FORM_MS),
+};
+const struct record global_gaps_record = RECORD(struct global_gaps, global_fields);

@@ -10,6 +10,7 @@
 
 #include "base/intern.h"
 #include "base/interval.h"
+#include "report/record.h"
 
 struct study;
 
@@ -65,6 +66,7 @@ enum { TOP_GAPS = 10 };
 /* The whole capture: the hull of all windows and all busy time. */
 struct global_gaps {
     struct interval span;
+    nanos length; /* of the span */
     nanos busy, gap, largest;
     double gap_ratio;
     struct interval top[TOP_GAPS]; /* longest first, earlier first on a tie */
@@ -79,6 +81,9 @@ struct bubbles {
     size_t listed;       /* of them to be printed: max_bubbles at most */
     struct global_gaps global;
 };
+
+/* As the JSON contract and conditions (analysis/gate.h) spell them. */
+extern const struct record step_metrics_record, step_inventory_record, global_gaps_record;
 
 /* Finds the bubbles of a study's capture; use study_bubbles(), which remembers them. */
 const struct bubbles *bubbles_find(struct study *st);

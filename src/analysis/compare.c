@@ -1,3 +1,6 @@
+/*
+ * Two captures compared: groups matched, samples tested, operators summed.
+ */
 #include "analysis/compare.h"
 
 #include <math.h>
@@ -22,16 +25,9 @@ struct compare_options compare_defaults(void)
     return (struct compare_options){.min_ratio = 0.01, .min_time = 10000};
 }
 
-const char *compare_metric_name(enum compare_metric metric)
-{
-    static const char *const names[] = {
-        "service_ms",       "device_busy_union_ms",     "underfeed_ms",
-        "prelaunch_gap_ms", "internal_bubble_total_ms", "tail_gap_ms",
-        "communication_ms", "total_kernel_count",
-    };
-
-    return names[metric];
-}
+ENUM_NAMES(compare_metric_name, enum compare_metric, "service_ms", "device_busy_union_ms",
+           "underfeed_ms", "prelaunch_gap_ms", "internal_bubble_total_ms", "tail_gap_ms",
+           "communication_ms", "total_kernel_count")
 
 const char *change_name(enum change_kind kind, bool is_time)
 {
@@ -91,7 +87,7 @@ static int by_key(const void *a, const void *b)
 {
     const struct op_count *x = a, *y = b;
 
-    return x->key < y->key ? -1 : x->key > y->key;
+    return ORDER(x->key, y->key);
 }
 
 /* The operators of one step, each once. */
@@ -191,7 +187,7 @@ static int by_place(const void *a, const void *b)
 {
     const struct pairing *x = a, *y = b;
 
-    return x->a < y->a ? -1 : x->a > y->a;
+    return ORDER(x->a, y->a);
 }
 
 /* All pairs of groups, the most alike first; and each group taken once. */
@@ -389,9 +385,7 @@ static int slower_first(const void *a, const void *b)
 {
     const struct compare_op *x = a, *y = b;
 
-    if (x->change.delta != y->change.delta)
-        return x->change.delta > y->change.delta ? -1 : 1;
-    return str_compare(x->key, y->key);
+    return ORDER(y->change.delta, x->change.delta) ?: str_compare(x->key, y->key);
 }
 
 /* Operators that occur on either side. */
@@ -460,9 +454,7 @@ static int most_added_first(const void *a, const void *b)
     nanos dx = nanos_sub(x->total[SIDE_B], x->total[SIDE_A]);
     nanos dy = nanos_sub(y->total[SIDE_B], y->total[SIDE_A]);
 
-    if (dx != dy)
-        return dx > dy ? -1 : 1;
-    return str_compare(x->key, y->key);
+    return ORDER(dy, dx) ?: str_compare(x->key, y->key);
 }
 
 static void compare_totals(struct comparer *c)

@@ -9,10 +9,7 @@
 #ifndef STRATA_ANALYSIS_COMPARE_H
 #define STRATA_ANALYSIS_COMPARE_H
 
-#include <stdbool.h>
-
-#include "base/arena.h"
-#include "base/json_write.h"
+#include "report/record.h"
 
 struct report;
 struct study;
@@ -121,6 +118,6 @@ const struct compare_group *compare_gate(const struct comparison *c, size_t grou
 void compare_describe(const struct comparison *c, struct report *r);
 
 /* One object of the list "comparisons" of strata.diff/1. */
-void compare_write_json(const struct comparison *c, struct json_writer *j);
+extern const struct record comparison_record;
 
 #endif

@@ -1,154 +1,213 @@
 /*
- * A comparison as part of the document strata.diff/1. Keys and their order are a contract; times
- * carry their unit in the key, and what cannot be told is null.
+ * The document strata.diff/1, described. Keys and their order are a contract; times carry their
+ * unit in the key, and what cannot be told is null.
  */
 #include <math.h>
 
 #include "analysis/compare.h"
 
-static void put_group(struct json_writer *j, const char *key, size_t index)
-{
-    char buf[24] = "g";
-    size_t n = num_print_f64(buf + 1, (double)index);
+/* Both sides, the change and how sure it is, in the unit that is printed. */
+struct doc_change {
+    const char *metric, *verdict;
+    double a, b, change, ratio, spread_a, spread_b, p;
+};
 
-    json_put_str(j, key, (struct str){buf, n + 1});
+static const struct field change_fields[] = {
+    FIELD(struct doc_change, metric, "metric"),
+    FIELD(struct doc_change, a, "a"),
+    FIELD(struct doc_change, b, "b"),
+    FIELD(struct doc_change, change, "change"),
+    FIELD(struct doc_change, ratio, "change_ratio"),
+    FIELD(struct doc_change, spread_a, "spread_a"),
+    FIELD(struct doc_change, spread_b, "spread_b"),
+    FIELD(struct doc_change, p, "p"),
+    FIELD(struct doc_change, verdict, "verdict"),
+};
+static const struct record change_record = RECORD(struct doc_change, change_fields);
+
+/* `unit` nanoseconds are one of what is printed. */
+static struct doc_change change_of(const struct change *c, const char *metric, double unit,
+                                   bool is_time)
+{
+    return (struct doc_change){
+        .metric = metric,
+        .verdict = change_name(c->kind, is_time),
+        .a = c->median[SIDE_A] / unit,
+        .b = c->median[SIDE_B] / unit,
+        .change = c->delta / unit,
+        .ratio = c->relative,
+        .spread_a = c->spread[SIDE_A] / unit,
+        .spread_b = c->spread[SIDE_B] / unit,
+        .p = c->p,
+    };
 }
 
-/* Both sides, the change and how sure it is; `unit` nanoseconds are one of what is printed. */
-static void put_change(struct json_writer *j, const struct change *c, double unit, bool is_time)
-{
-    json_put_f64(j, "a", c->median[SIDE_A] / unit);
-    json_put_f64(j, "b", c->median[SIDE_B] / unit);
-    json_put_f64(j, "change", c->delta / unit);
-    json_put_f64(j, "change_ratio", c->relative);
-    json_put_f64(j, "spread_a", c->spread[SIDE_A] / unit);
-    json_put_f64(j, "spread_b", c->spread[SIDE_B] / unit);
-    json_put_f64(j, "p", c->p);
-    json_put_text(j, "verdict", change_name(c->kind, is_time));
-}
+/* Calls and time of an operator on both sides. */
+struct doc_calls {
+    struct str name;
+    size_t calls[SIDES];
+    nanos total[SIDES];
+    double each[SIDES];
+};
 
-static void put_metrics(struct json_writer *j, const struct compare_group *g)
+static struct doc_calls calls_of(struct str name, const size_t *calls, const nanos *total)
 {
-    json_put_array(j, "metrics");
-    for (int m = 0; m < COMPARE_METRICS; m++) {
-        bool is_time = m != COMPARE_KERNELS;
-        json_write_object(j);
-        json_put_str(j, "metric", str_of(compare_metric_name((enum compare_metric)m)));
-        put_change(j, &g->metrics[m], is_time ? 1e6 : 1, is_time);
-        json_write_end(j);
+    struct doc_calls out = {.name = name};
+
+    for (int side = 0; side < SIDES; side++) {
+        out.calls[side] = calls[side];
+        out.total[side] = total[side];
+        out.each[side] = calls[side] > 0 ? (double)total[side] / (double)calls[side] / 1e3 : NAN;
     }
-    json_write_end(j);
+    return out;
 }
 
-static double each(nanos total, size_t calls)
+static const struct field calls_fields[] = {
+    FIELD(struct doc_calls, calls[SIDE_A], "calls_a"),
+    FIELD(struct doc_calls, calls[SIDE_B], "calls_b"),
+    FIELD(struct doc_calls, total[SIDE_A], "total_ms_a", .scale = 1e6),
+    FIELD(struct doc_calls, total[SIDE_B], "total_ms_b", .scale = 1e6),
+    FIELD(struct doc_calls, each[SIDE_A], "per_call_us_a"),
+    FIELD(struct doc_calls, each[SIDE_B], "per_call_us_b"),
+};
+static const struct record calls_record = RECORD(struct doc_calls, calls_fields);
+
+struct doc_op {
+    struct doc_change change;
+    struct doc_calls calls;
+    const char *presence;
+    double per_step_calls, share_a, share_b;
+};
+
+static const struct field op_fields[] = {
+    FIELD(struct doc_op, calls.name, "operator"),
+    FIELD_SPLICE(struct doc_op, change, &change_record),
+    FIELD_SPLICE(struct doc_op, calls, &calls_record),
+    FIELD(struct doc_op, per_step_calls, "calls_per_step_change"),
+};
+static const struct record op_record = RECORD(struct doc_op, op_fields);
+
+static const struct field total_fields[] = {
+    FIELD(struct doc_op, calls.name, "operator"),      FIELD(struct doc_op, presence, "presence"),
+    FIELD_SPLICE(struct doc_op, calls, &calls_record), FIELD(struct doc_op, share_a, "share_a"),
+    FIELD(struct doc_op, share_b, "share_b"),
+};
+static const struct record total_record = RECORD(struct doc_op, total_fields);
+
+static struct field_items list_metrics(const void *record, const struct record_env *env)
 {
-    return calls > 0 ? (double)total / (double)calls / 1e3 : NAN;
+    const struct compare_group *g = record;
+    struct doc_change *list = ARENA_ARRAY(env->arena, struct doc_change, COMPARE_METRICS);
+
+    for (int m = 0; m < COMPARE_METRICS; m++)
+        list[m] = change_of(&g->metrics[m], compare_metric_name((enum compare_metric)m),
+                            m != COMPARE_KERNELS ? 1e6 : 1, m != COMPARE_KERNELS);
+    return (struct field_items){list, COMPARE_METRICS};
 }
 
-static void put_calls(struct json_writer *j, const size_t *calls, const nanos *total)
+static struct field_items list_ops(const void *record, const struct record_env *env)
 {
-    json_put_u64(j, "calls_a", calls[SIDE_A]);
-    json_put_u64(j, "calls_b", calls[SIDE_B]);
-    json_put_f64(j, "total_ms_a", (double)total[SIDE_A] / 1e6);
-    json_put_f64(j, "total_ms_b", (double)total[SIDE_B] / 1e6);
-    json_put_f64(j, "per_call_us_a", each(total[SIDE_A], calls[SIDE_A]));
-    json_put_f64(j, "per_call_us_b", each(total[SIDE_B], calls[SIDE_B]));
+    const struct compare_group *g = record;
+    struct doc_op *list = ARENA_ARRAY(env->arena, struct doc_op, g->n_ops);
+
+    for (size_t i = 0; i < g->n_ops; i++)
+        list[i] = (struct doc_op){
+            .change = change_of(&g->ops[i].change, "us_per_step", 1e3, true),
+            .calls = calls_of(g->ops[i].key, g->ops[i].calls, g->ops[i].total),
+            .per_step_calls = g->ops[i].per_step_calls,
+        };
+    return (struct field_items){list, g->n_ops};
 }
 
-static void put_ops(struct json_writer *j, const struct compare_group *g)
+static struct field_items list_totals(const void *record, const struct record_env *env)
 {
-    json_put_array(j, "operators");
-    for (size_t i = 0; i < g->n_ops; i++) {
-        const struct compare_op *op = &g->ops[i];
-        json_write_object(j);
-        json_put_str(j, "operator", op->key);
-        json_put_text(j, "metric", "us_per_step");
-        put_change(j, &op->change, 1e3, true);
-        put_calls(j, op->calls, op->total);
-        json_put_f64(j, "calls_per_step_change", op->per_step_calls);
-        json_write_end(j);
-    }
-    json_write_end(j);
-}
+    const struct comparison *c = record;
+    struct doc_op *list = ARENA_ARRAY(env->arena, struct doc_op, c->n_totals);
 
-static void put_groups(struct json_writer *j, const struct comparison *c)
-{
-    json_put_array(j, "groups");
-    for (size_t i = 0; i < c->n_groups; i++) {
-        const struct compare_group *g = &c->groups[i];
-        json_write_object(j);
-        put_group(j, "group_a", g->index[SIDE_A]);
-        put_group(j, "group_b", g->index[SIDE_B]);
-        json_put_u64(j, "steps_a", g->steps[SIDE_A]);
-        json_put_u64(j, "steps_b", g->steps[SIDE_B]);
-        json_put_u64(j, "samples_a", g->samples[SIDE_A]);
-        json_put_u64(j, "samples_b", g->samples[SIDE_B]);
-        json_put_f64(j, "similarity", g->similarity);
-        json_put_bool(j, "same_work", g->is_same_work);
-        json_put_bool(j, "noise_judged", g->is_judged);
-        put_metrics(j, g);
-        put_ops(j, g);
-        json_write_end(j);
-    }
-    json_write_end(j);
-}
-
-static void put_totals(struct json_writer *j, const struct comparison *c)
-{
-    json_put_array(j, "operators");
     for (size_t i = 0; i < c->n_totals; i++) {
         const struct compare_total *t = &c->totals[i];
-        const char *presence = t->calls[SIDE_A] == 0   ? "new"
-                               : t->calls[SIDE_B] == 0 ? "gone"
-                                                       : "both";
-        json_write_object(j);
-        json_put_str(j, "operator", t->key);
-        json_put_text(j, "presence", presence);
-        put_calls(j, t->calls, t->total);
-        json_put_f64(j, "share_a", t->share[SIDE_A]);
-        json_put_f64(j, "share_b", t->share[SIDE_B]);
-        json_write_end(j);
+        list[i] = (struct doc_op){
+            .calls = calls_of(t->key, t->calls, t->total),
+            .presence = t->calls[SIDE_A] == 0   ? "new"
+                        : t->calls[SIDE_B] == 0 ? "gone"
+                                                : "both",
+            .share_a = t->share[SIDE_A],
+            .share_b = t->share[SIDE_B],
+        };
     }
-    json_write_end(j);
+    return (struct field_items){list, c->n_totals};
 }
 
-static void put_unmatched(struct json_writer *j, const struct comparison *c)
+static struct str group_name(struct arena *arena, size_t index)
 {
-    static const char *const keys[] = {"a", "b"};
-    char buf[24] = "g";
-
-    json_put_object(j, "unmatched_groups");
-    for (int side = 0; side < SIDES; side++) {
-        json_put_array(j, keys[side]);
-        for (size_t i = 0; i < c->n_unmatched[side]; i++) {
-            size_t n = num_print_f64(buf + 1, (double)c->unmatched[side][i]);
-            json_write_string(j, (struct str){buf, n + 1});
-        }
-        json_write_end(j);
-    }
-    json_write_end(j);
+    return arena_format(arena, "g%zu", index);
 }
 
-static void put_side(struct json_writer *j, const struct comparison *c, enum side side)
+static struct field_value group_on(const void *record, const char *side,
+                                   const struct record_env *env)
 {
-    json_put_object(j, side == SIDE_A ? "a" : "b");
-    json_put_str(j, "name", str_of(c->name[side]));
-    json_put_u64(j, "steps", c->steps[side]);
-    json_put_u64(j, "kernels", c->kernels[side]);
-    json_write_end(j);
+    return value_text(
+        group_name(env->arena, ((const struct compare_group *)record)->index[side[0] - 'a']));
 }
 
-void compare_write_json(const struct comparison *c, struct json_writer *j)
+static const struct field group_fields[] = {
+    FIELD_LOOKED_UP(FIELD_STR, "group_a", group_on, "a"),
+    FIELD_LOOKED_UP(FIELD_STR, "group_b", group_on, "b"),
+    FIELD(struct compare_group, steps[SIDE_A], "steps_a"),
+    FIELD(struct compare_group, steps[SIDE_B], "steps_b"),
+    FIELD(struct compare_group, samples[SIDE_A], "samples_a"),
+    FIELD(struct compare_group, samples[SIDE_B], "samples_b"),
+    FIELD(struct compare_group, similarity, "similarity"),
+    FIELD(struct compare_group, is_same_work, "same_work"),
+    FIELD(struct compare_group, is_judged, "noise_judged"),
+    FIELD_MADE(FIELD_OBJECT, "metrics", list_metrics, &change_record),
+    FIELD_MADE(FIELD_OBJECT, "operators", list_ops, &op_record),
+};
+static const struct record group_record = RECORD(struct compare_group, group_fields);
+
+static struct field_items unmatched(const struct comparison *c, enum side side, struct arena *arena)
 {
-    json_write_object(j);
-    json_put_known(j, "rank", c->rank >= 0, c->rank);
-    put_side(j, c, SIDE_A);
-    put_side(j, c, SIDE_B);
-    json_put_f64(j, "service_ms_a", c->service[SIDE_A] / 1e6);
-    json_put_f64(j, "service_ms_b", c->service[SIDE_B] / 1e6);
-    json_put_f64(j, "service_change_ratio", c->relative);
-    put_groups(j, c);
-    put_unmatched(j, c);
-    put_totals(j, c);
-    json_write_end(j);
+    struct str *list = ARENA_ARRAY(arena, struct str, c->n_unmatched[side]);
+
+    for (size_t i = 0; i < c->n_unmatched[side]; i++)
+        list[i] = group_name(arena, c->unmatched[side][i]);
+    return (struct field_items){list, c->n_unmatched[side]};
 }
+
+static struct field_items unmatched_a(const void *record, const struct record_env *env)
+{
+    return unmatched(record, SIDE_A, env->arena);
+}
+
+static struct field_items unmatched_b(const void *record, const struct record_env *env)
+{
+    return unmatched(record, SIDE_B, env->arena);
+}
+
+static const struct field unmatched_fields[] = {
+    FIELD_MADE(FIELD_STR, "a", unmatched_a, NULL),
+    FIELD_MADE(FIELD_STR, "b", unmatched_b, NULL),
+};
+static const struct record unmatched_record = RECORD(struct comparison, unmatched_fields);
+
+#define SIDE_FIELDS(side)                                                                          \
+    FIELD(struct comparison, name[side], "name"), FIELD(struct comparison, steps[side], "steps"),  \
+        FIELD(struct comparison, kernels[side], "kernels")
+
+static const struct field a_fields[] = {SIDE_FIELDS(SIDE_A)};
+static const struct record a_record = RECORD(struct comparison, a_fields);
+static const struct field b_fields[] = {SIDE_FIELDS(SIDE_B)};
+static const struct record b_record = RECORD(struct comparison, b_fields);
+
+static const struct field comparison_fields[] = {
+    FIELD(struct comparison, rank, "rank", .missing = MISSING_NEGATIVE),
+    FIELD_GROUP("a", &a_record),
+    FIELD_GROUP("b", &b_record),
+    FIELD(struct comparison, service[SIDE_A], "service_ms_a", .scale = 1e6),
+    FIELD(struct comparison, service[SIDE_B], "service_ms_b", .scale = 1e6),
+    FIELD(struct comparison, relative, "service_change_ratio"),
+    FIELD_LIST(struct comparison, groups, n_groups, "groups", &group_record),
+    FIELD_GROUP("unmatched_groups", &unmatched_record),
+    FIELD_MADE(FIELD_OBJECT, "operators", list_totals, &total_record),
+};
+const struct record comparison_record = RECORD(struct comparison, comparison_fields);

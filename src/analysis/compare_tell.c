@@ -54,14 +54,6 @@ static const char *plural(size_t n)
     return n == 1 ? "" : "s";
 }
 
-static struct str quantity(struct teller *t, double value, enum unit unit)
-{
-    char buf[QUANTITY_TEXT];
-    size_t n = quantity_print(buf, (struct quantity){value, unit});
-
-    return arena_str(&t->r->arena, (struct str){buf, n});
-}
-
 /* "g0", or "g0/g2" when it is another group in B. */
 static struct str group_name(struct teller *t, const struct compare_group *g)
 {
@@ -117,15 +109,14 @@ static struct str group_clause(struct teller *t, const struct compare_group *g)
     const struct change *s = &g->metrics[COMPARE_SERVICE];
     enum compare_metric part = main_part(g);
     struct str name = group_name(t, g);
-    struct str now = quantity(t, s->median[SIDE_B], UNIT_NS);
-    struct str then = quantity(t, s->median[SIDE_A], UNIT_NS);
-    struct str change = quantity(t, fabs(s->relative), UNIT_RATIO);
-    struct str moved = quantity(t, fabs(g->metrics[part].delta), UNIT_NS);
+    const char *change = quantity_text(&t->r->arena, fabs(s->relative), UNIT_RATIO);
 
     return arena_format(
-        &t->r->arena, "%.*s takes %.*s instead of %.*s a step (%.*s %s), most of it %s: %.*s %s",
-        STR_ARGS(name), STR_ARGS(now), STR_ARGS(then), STR_ARGS(change), change_name(s->kind, true),
-        metric_words[part], STR_ARGS(moved), g->metrics[part].delta > 0 ? "more" : "less");
+        &t->r->arena, "%.*s takes %s instead of %s a step (%s %s), most of it %s: %s %s",
+        STR_ARGS(name), quantity_text(&t->r->arena, s->median[SIDE_B], UNIT_NS),
+        quantity_text(&t->r->arena, s->median[SIDE_A], UNIT_NS), change, change_name(s->kind, true),
+        metric_words[part], quantity_text(&t->r->arena, fabs(g->metrics[part].delta), UNIT_NS),
+        g->metrics[part].delta > 0 ? "more" : "less");
 }
 
 /* Not one median differs, of any metric or operator. */
@@ -161,7 +152,7 @@ static void tell_verdict(struct teller *t)
         return;
     }
     bool is_small = fabs(c->relative) < c->options.min_ratio;
-    struct str all = quantity(t, fabs(c->relative), UNIT_RATIO);
+    const char *all = quantity_text(&t->r->arena, fabs(c->relative), UNIT_RATIO);
     const struct compare_group *first = c->relative > 0 ? slower : faster;
     const struct compare_group *second = first == slower ? faster : slower;
     if (first == NULL) { /* the sum is moved by noise in other groups */
@@ -169,12 +160,12 @@ static void tell_verdict(struct teller *t)
         second = NULL;
     }
     struct str head = is_small ? S("B takes as long as A in all, but not everywhere")
-                               : arena_format(arena, "B is %.*s %s than A", STR_ARGS(all),
+                               : arena_format(arena, "B is %s %s than A", all,
                                               c->relative > 0 ? "slower" : "faster");
     struct str clause = group_clause(t, first);
     struct str other = second != NULL ? group_clause(t, second) : S("");
-    report_text(t->r, arena_format(arena, "%.*s: %.*s%s%.*s.", STR_ARGS(head), STR_ARGS(clause),
-                                   second != NULL ? "; but " : "", STR_ARGS(other)));
+    report_say(t->r, "%.*s: %.*s%s%.*s.", STR_ARGS(head), STR_ARGS(clause),
+               second != NULL ? "; but " : "", STR_ARGS(other));
 }
 
 /* The verdict, with the mark of one that noise could not be taken out of. */
@@ -207,8 +198,7 @@ static void tell_groups(struct teller *t)
         put_verdict(t, table, s);
     }
     if (t->c->n_groups > MAX_GROUP_ROWS)
-        report_text(t->r, arena_format(&t->r->arena, "  and %zu more groups, all in the JSON",
-                                       t->c->n_groups - MAX_GROUP_ROWS));
+        report_say(t->r, "  and %zu more groups, all in the JSON", t->c->n_groups - MAX_GROUP_ROWS);
 }
 
 /* A changed metric or operator of some group, to be put in order with others. */
@@ -223,13 +213,8 @@ static int heaviest_first(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
 
-    if (x->weight != y->weight)
-        return x->weight > y->weight ? -1 : 1;
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    if (x->op != y->op)
-        return x->op < y->op ? -1 : 1;
-    return x->metric < y->metric ? -1 : x->metric > y->metric;
+    return ORDER(y->weight, x->weight) ?: ORDER(x->group, y->group) ?: ORDER(x->op, y->op)
+           ?: ORDER(x->metric, y->metric);
 }
 
 /* Of many rows in order those in the middle, which changed least, are left out. */
@@ -317,10 +302,7 @@ static void tell_ops(struct teller *t)
             shown++;
         }
     if (shown < n)
-        report_text(t->r,
-                    arena_format(&t->r->arena,
-                                 "  and %zu more operators that changed less, all in the JSON",
-                                 n - shown));
+        report_say(t->r, "  and %zu more operators that changed less, all in the JSON", n - shown);
 }
 
 /* Operators that only one side has: "New in B: X (12 calls, 1.2 ms), ..." */
@@ -336,15 +318,14 @@ static void tell_only(struct teller *t, const char *head, enum side side)
         const struct compare_total *op = &t->c->totals[at];
         if (op->calls[side] == 0 || op->calls[1 - side] != 0 || n++ >= MAX_NAMES)
             continue;
-        struct str time = quantity(t, (double)op->total[side], UNIT_NS);
-        list = arena_format(arena, "%.*s%s%.*s (%zu call%s, %.*s)", STR_ARGS(list),
-                            n > 1 ? ", " : "", STR_ARGS(op->key), op->calls[side],
-                            plural(op->calls[side]), STR_ARGS(time));
+        list = arena_format(arena, "%.*s%s%.*s (%zu call%s, %s)", STR_ARGS(list), n > 1 ? ", " : "",
+                            STR_ARGS(op->key), op->calls[side], plural(op->calls[side]),
+                            quantity_text(&t->r->arena, (double)op->total[side], UNIT_NS));
     }
     if (n > MAX_NAMES)
         list = arena_format(arena, "%.*s and %zu more", STR_ARGS(list), n - MAX_NAMES);
     if (n > 0)
-        report_text(t->r, arena_format(arena, "%s: %.*s.", head, STR_ARGS(list)));
+        report_say(t->r, "%s: %.*s.", head, STR_ARGS(list));
 }
 
 static void tell_unmatched(struct teller *t)
@@ -358,27 +339,24 @@ static void tell_unmatched(struct teller *t)
             list = arena_format(&t->r->arena, "%.*s%sg%zu", STR_ARGS(list), i > 0 ? ", " : "",
                                 t->c->unmatched[side][i]);
         if (n > 0)
-            report_text(t->r,
-                        arena_format(&t->r->arena, "Only in %s, so not compared: group%s %.*s%s.",
-                                     names[side], plural(n), STR_ARGS(list),
-                                     n > MAX_NAMES ? ", ..." : ""));
+            report_say(t->r, "Only in %s, so not compared: group%s %.*s%s.", names[side], plural(n),
+                       STR_ARGS(list), n > MAX_NAMES ? ", ..." : "");
     }
     for (size_t i = 0; i < t->c->n_groups; i++) {
         const struct compare_group *g = &t->c->groups[i];
-        struct str alike = quantity(t, g->similarity, UNIT_RATIO), name = group_name(t, g);
+        const char *alike = quantity_text(&t->r->arena, g->similarity, UNIT_RATIO);
+        struct str name = group_name(t, g);
         if (!g->is_same_work)
-            report_text(t->r, arena_format(&t->r->arena,
-                                           "%.*s does not run the same kernels on both sides: "
-                                           "%.*s of them are common.",
-                                           STR_ARGS(name), STR_ARGS(alike)));
+            report_say(t->r,
+                       "%.*s does not run the same kernels on both sides: "
+                       "%s of them are common.",
+                       STR_ARGS(name), alike);
     }
 }
 
 static void tell_statistics(struct teller *t)
 {
     struct arena *arena = &t->r->arena;
-    struct str ratio = quantity(t, t->c->options.min_ratio, UNIT_RATIO);
-    struct str time = quantity(t, (double)t->c->options.min_time, UNIT_NS);
     struct str counts = S(""), few = S("");
 
     for (size_t i = 0; i < t->c->n_groups && i < MAX_GROUP_ROWS; i++) {
@@ -391,18 +369,20 @@ static void tell_statistics(struct teller *t)
                                STR_ARGS(name));
     }
     if (t->c->n_groups > 0)
-        report_text(t->r, arena_format(arena,
-                                       "Medians over steps (%.*s); scatter is 1.4826 times the "
-                                       "median distance from the median. A change counts from "
-                                       "%.*s and %.*s on, if a rank-sum test tells the two sides "
-                                       "apart (two-sided, p at most 0.05).",
-                                       STR_ARGS(counts), STR_ARGS(ratio), STR_ARGS(time)));
+        report_say(t->r,
+                   "Medians over steps (%.*s); scatter is 1.4826 times the "
+                   "median distance from the median. A change counts from "
+                   "%s and %s on, if a rank-sum test tells the two sides "
+                   "apart (two-sided, p at most 0.05).",
+                   STR_ARGS(counts),
+                   quantity_text(&t->r->arena, t->c->options.min_ratio, UNIT_RATIO),
+                   quantity_text(&t->r->arena, (double)t->c->options.min_time, UNIT_NS));
     if (few.n > 0)
-        report_text(t->r, arena_format(arena,
-                                       "Noise cannot be judged in %.*s: too few steps (four on "
-                                       "each side are enough). Size alone decides there; such "
-                                       "verdicts end in \"?\".",
-                                       STR_ARGS(few)));
+        report_say(t->r,
+                   "Noise cannot be judged in %.*s: too few steps (four on "
+                   "each side are enough). Size alone decides there; such "
+                   "verdicts end in \"?\".",
+                   STR_ARGS(few));
 }
 
 void compare_describe(const struct comparison *c, struct report *r)

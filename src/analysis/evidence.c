@@ -16,24 +16,9 @@
 
 __extension__ typedef __int128 wide;
 
-const char *label_name(enum label label)
-{
-    switch (label) {
-    case LABEL_SYNC_OR_H2D:
-        return "possible_sync_or_h2d";
-    case LABEL_COMM_WAIT:
-        return "possible_comm_wait";
-    case LABEL_UNTRACED_HOST:
-        return "possible_untraced_host_blocking";
-    case LABEL_LAUNCH_LAG:
-        return "possible_host_launch_lag";
-    case LABEL_PYTHON_SERIAL:
-        return "possible_python_serialization_or_lock";
-    case LABEL_INSUFFICIENT:
-        return "insufficient_evidence";
-    }
-    return "";
-}
+BIT_NAMES(label_name, enum label, "possible_sync_or_h2d", "possible_comm_wait",
+          "possible_untraced_host_blocking", "possible_host_launch_lag",
+          "possible_python_serialization_or_lock", "insufficient_evidence")
 
 unsigned evidence_labels(double host, double sync, double comm, double parallelism)
 {
@@ -278,11 +263,7 @@ static int by_bubble(const void *a, const void *b)
 {
     const struct piece *x = a, *y = b;
 
-    if (x->bubble != y->bubble)
-        return x->bubble < y->bubble ? -1 : 1;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x->end < y->end ? -1 : x->end > y->end;
+    return ORDER(x->bubble, y->bubble) ?: ORDER(x->begin, y->begin) ?: ORDER(x->end, y->end);
 }
 
 /* Sorts the pieces and joins those that touch. */
@@ -336,13 +317,8 @@ static int by_thread(const void *a, const void *b)
 {
     const struct thread_lane *x = a, *y = b;
 
-    if (x->is_thread != y->is_thread)
-        return x->is_thread ? -1 : 1;
-    if (x->tid != y->tid)
-        return x->tid < y->tid ? -1 : 1;
-    if (x->pid != y->pid)
-        return x->pid < y->pid ? -1 : 1;
-    return x->lane < y->lane ? -1 : x->lane > y->lane;
+    return ORDER(y->is_thread, x->is_thread) ?: ORDER(x->tid, y->tid) ?: ORDER(x->pid, y->pid)
+           ?: ORDER(x->lane, y->lane);
 }
 
 static void scan_lanes(struct scan *scan)
@@ -372,9 +348,7 @@ static int by_begin(const void *a, const void *b)
     const struct bubble *x = *(const struct bubble *const *)a;
     const struct bubble *y = *(const struct bubble *const *)b;
 
-    if (x->at.begin != y->at.begin)
-        return x->at.begin < y->at.begin ? -1 : 1;
-    return x->at.end < y->at.end ? -1 : x->at.end > y->at.end;
+    return ORDER(x->at.begin, y->at.begin) ?: ORDER(x->at.end, y->at.end);
 }
 
 static void set_order(struct scan *scan, const struct bubbles *bubbles)

@@ -1,3 +1,6 @@
+/*
+ * What a capture does not tell, and what that costs.
+ */
 #include "analysis/gaps.h"
 
 #include "analysis/steps.h"

@@ -11,26 +11,26 @@
 #ifndef STRATA_ANALYSIS_GATE_H
 #define STRATA_ANALYSIS_GATE_H
 
-#include <stdbool.h>
-
-#include "base/str.h"
+#include "report/record.h"
 
 struct study;
 
-enum gate_result {
-    GATE_CLEAR,   /* the condition holds nowhere */
-    GATE_REACHED, /* it holds somewhere: the gate is shut */
-    GATE_SYNTAX,  /* not a condition */
-    GATE_NO_NAME, /* no such metric */
+enum gate_scope { GATE_STEPS, GATE_INVENTORY, GATE_GROUPS, GATE_GLOBAL };
+
+struct gate {
+    const char *text;
+    enum gate_scope scope;
+    size_t group; /* only this one; SIZE_MAX: any */
+    const struct field *metric;
+    unsigned relation;
+    double limit;
 };
 
-struct gate_outcome {
-    enum gate_result result;
-    struct str where; /* "Step#3", "g0" or "global"; lives in the study's scratch */
-    double value;
-    const char *nearest; /* after GATE_NO_NAME: a metric with a similar name, or NULL */
-};
+/* What is wrong with a condition, for a message; NULL when it is fine. `text` is kept. */
+const char *gate_parse(struct arena *arena, const char *text, struct gate *out);
 
-struct gate_outcome gate_check(struct study *st, struct str condition);
+/* Whether it holds somewhere: the gate is shut. `where` is "Step#3", "g0" or "global" and lives in
+ * the study's scratch. */
+bool gate_check(const struct gate *gate, struct study *st, struct str *where, double *value);
 
 #endif

@@ -31,50 +31,58 @@ static int done(void **state)
     return 0;
 }
 
-static enum gate_result check(const char *condition)
+enum { WRONG = -1, CLEAR, REACHED };
+
+static struct str where;
+static double value;
+static const char *problem;
+
+static int check(const char *condition)
 {
-    return gate_check(&study, str_of(condition)).result;
+    struct gate gate;
+
+    problem = gate_parse(&study.scratch, condition, &gate);
+    return problem != NULL ? WRONG : gate_check(&gate, &study, &where, &value);
 }
 
 TEST(step_metrics_are_compared_exactly)
 {
-    assert_int_equal(check("underfeed_ratio>0.2"), GATE_CLEAR);
-    assert_int_equal(check("underfeed_ratio>=0.2"), GATE_REACHED);
-    assert_int_equal(check("underfeed_ratio == 0.2"), GATE_REACHED);
-    assert_int_equal(check(" service_ms < 10 "), GATE_CLEAR);
-    assert_int_equal(check("service_ms<=10"), GATE_REACHED);
-    assert_int_equal(check("bubble_count!=1"), GATE_CLEAR);
+    assert_int_equal(check("underfeed_ratio>0.2"), CLEAR);
+    assert_int_equal(check("underfeed_ratio>=0.2"), REACHED);
+    assert_int_equal(check("underfeed_ratio == 0.2"), REACHED);
+    assert_int_equal(check(" service_ms < 10 "), CLEAR);
+    assert_int_equal(check("service_ms<=10"), REACHED);
+    assert_int_equal(check("bubble_count!=1"), CLEAR);
 }
 
 TEST(the_outcome_says_where_and_how_much)
 {
-    struct gate_outcome out = gate_check(&study, S("largest_internal_bubble_ms>1.5"));
-
-    assert_int_equal(out.result, GATE_REACHED);
-    assert_str(out.where, "pseudo");
-    assert_true(out.value == 2);
+    assert_int_equal(check("largest_internal_bubble_ms>1.5"), REACHED);
+    assert_str(where, "pseudo");
+    assert_true(value == 2);
 }
 
 TEST(groups_and_the_whole_have_their_prefixes)
 {
-    assert_int_equal(check("global.device_gap_ratio>0.1"), GATE_REACHED);
-    assert_int_equal(check("global.largest_gap_ms>2"), GATE_CLEAR);
-    assert_int_equal(check("group.service_ms_avg>9"), GATE_REACHED);
-    assert_int_equal(check("g0.underfeed_ratio_p95>0.1"), GATE_REACHED);
-    assert_int_equal(check("g7.underfeed_ratio_p95>0.1"), GATE_CLEAR);
+    assert_int_equal(check("global.device_gap_ratio>0.1"), REACHED);
+    assert_int_equal(check("global.largest_gap_ms>2"), CLEAR);
+    assert_int_equal(check("group.service_ms_avg>9"), REACHED);
+    assert_int_equal(check("g0.underfeed_ratio_p95>0.1"), REACHED);
+    assert_int_equal(check("g7.underfeed_ratio_p95>0.1"), CLEAR);
 }
 
 TEST(mistakes_are_told_apart)
 {
-    assert_int_equal(check("underfeed_ratio"), GATE_SYNTAX);
-    assert_int_equal(check("underfeed_ratio>much"), GATE_SYNTAX);
-    assert_int_equal(check(">3"), GATE_SYNTAX);
-    assert_int_equal(check(""), GATE_SYNTAX);
-    assert_int_equal(check("luck>3"), GATE_NO_NAME);
-    assert_int_equal(check("elsewhere.service_ms>3"), GATE_NO_NAME);
-    assert_int_equal(check("group.service_ms>3"), GATE_NO_NAME);
-    struct gate_outcome out = gate_check(&study, S("underfed_ratio>0.1"));
-    assert_string_equal(out.nearest, "underfeed_ratio");
+    assert_int_equal(check("underfeed_ratio"), WRONG);
+    assert_int_equal(check("underfeed_ratio>much"), WRONG);
+    assert_int_equal(check(">3"), WRONG);
+    assert_int_equal(check(""), WRONG);
+    assert_int_equal(check("elsewhere.service_ms>3"), WRONG);
+    assert_int_equal(check("group.service_ms>3"), WRONG);
+    assert_int_equal(check("underfed_ratio>0.1"), WRONG);
+    assert_string_equal(problem, "no such metric; did you mean underfeed_ratio?");
+    assert_int_equal(check("luck>3"), WRONG);
+    assert_string_equal(problem, "no such metric");
 }
 
 #define C(name) cmocka_unit_test_setup_teardown(name, fresh, done)

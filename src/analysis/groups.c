@@ -1,3 +1,6 @@
+/*
+ * Steps that do the same work, and statistics over them.
+ */
 #include "analysis/groups.h"
 
 #include <math.h>
@@ -11,13 +14,8 @@
 #include "analysis/study.h"
 #include "base/ranked.h"
 
-const char *idle_pattern_name(enum idle_pattern pattern)
-{
-    static const char *const names[] = {"prelaunch",  "tail",  "internal_bubble",
-                                        "inter_step", "mixed", "none"};
-
-    return names[pattern];
-}
+ENUM_NAMES(idle_pattern_name, enum idle_pattern, "prelaunch", "tail", "internal_bubble",
+           "inter_step", "mixed", "none")
 
 enum idle_pattern idle_pattern_raw(double prelaunch, double tail, double internal)
 {
@@ -53,15 +51,33 @@ enum idle_pattern idle_pattern_of(double service, double prelaunch, double tail,
     return idle_pattern_raw(prelaunch, tail, internal);
 }
 
-const char *const group_metric_names[GROUP_METRICS] = {
-    [GROUP_SERVICE] = "service_ms",
-    [GROUP_BUSY] = "device_busy_union_ms",
-    [GROUP_UNDERFEED_RATIO] = "underfeed_ratio",
-    [GROUP_PRELAUNCH] = "prelaunch_gap_ms",
-    [GROUP_TAIL] = "tail_gap_ms",
-    [GROUP_INTERNAL] = "internal_bubble_total_ms",
-    [GROUP_LARGEST] = "largest_internal_bubble_ms",
+#define SPREAD(metric, stat, key_, unit_)                                                          \
+    FIELD(struct group, metrics[metric].stat, key_, .scale = (unit_))
+#define SPREADS(metric, key_, unit_)                                                               \
+    SPREAD(metric, median, key_ "_median", unit_), SPREAD(metric, p90, key_ "_p90", unit_),        \
+        SPREAD(metric, p95, key_ "_p95", unit_)
+
+static const struct field average_fields[] = {
+    SPREAD(GROUP_SERVICE, avg, "service_ms_avg", 1e6),
+    SPREAD(GROUP_BUSY, avg, "device_busy_union_ms_avg", 1e6),
+    SPREAD(GROUP_UNDERFEED_RATIO, avg, "underfeed_ratio_avg", 1),
+    SPREAD(GROUP_PRELAUNCH, avg, "prelaunch_gap_ms_avg", 1e6),
+    SPREAD(GROUP_TAIL, avg, "tail_gap_ms_avg", 1e6),
+    SPREAD(GROUP_INTERNAL, avg, "internal_bubble_total_ms_avg", 1e6),
 };
+const struct record group_averages_record = RECORD(struct group, average_fields);
+
+static const struct field spread_fields[] = {
+    SPREADS(GROUP_SERVICE, "service_ms", 1e6),
+    SPREADS(GROUP_BUSY, "device_busy_union_ms", 1e6),
+    SPREADS(GROUP_UNDERFEED_RATIO, "underfeed_ratio", 1),
+    SPREADS(GROUP_PRELAUNCH, "prelaunch_gap_ms", 1e6),
+    SPREADS(GROUP_TAIL, "tail_gap_ms", 1e6),
+    SPREADS(GROUP_INTERNAL, "internal_bubble_total_ms", 1e6),
+    SPREAD(GROUP_LARGEST, avg, "largest_internal_bubble_ms_avg", 1e6),
+    SPREADS(GROUP_LARGEST, "largest_internal_bubble_ms", 1e6),
+};
+const struct record group_spreads_record = RECORD(struct group, spread_fields);
 
 struct spread spread_of(double *values, size_t n)
 {
@@ -383,9 +399,7 @@ static int longest_first(const void *a, const void *b)
 {
     const struct group *x = a, *y = b;
 
-    if (x->service_sum != y->service_sum)
-        return x->service_sum > y->service_sum ? -1 : 1;
-    return x->steps[0] < y->steps[0] ? -1 : 1;
+    return ORDER(y->service_sum, x->service_sum) ?: ORDER(x->steps[0], y->steps[0]);
 }
 
 static void collect(struct study *st, struct groups *out, const struct sorter *s, size_t n_steps)

@@ -7,9 +7,7 @@
 #ifndef STRATA_ANALYSIS_GROUPS_H
 #define STRATA_ANALYSIS_GROUPS_H
 
-#include <stdbool.h>
-
-#include "base/num.h"
+#include "report/record.h"
 
 struct study;
 
@@ -29,9 +27,6 @@ enum group_metric {
     GROUP_LARGEST,
     GROUP_METRICS
 };
-
-/* What documents and conditions call them: "service_ms". */
-extern const char *const group_metric_names[GROUP_METRICS];
 
 enum idle_pattern {
     IDLE_PRELAUNCH,
@@ -61,6 +56,9 @@ struct groups {
     size_t *of_step; /* the group of each step */
     size_t dominant; /* index, or SIZE_MAX when there is none */
 };
+
+/* Metrics as documents and conditions call them, of a struct group. */
+extern const struct record group_averages_record, group_spreads_record;
 
 /* Whether steps of so many kernels do the same work when `common` of them are of the same
  * operators: their numbers differ by at most 5 % (or 2), and 95 % are common. */

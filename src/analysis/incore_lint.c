@@ -1,3 +1,6 @@
+/*
+ * The rules by which MindStudio Insight opens an in-core artifact.
+ */
 #include "analysis/incore_lint.h"
 
 #include <stdarg.h>
@@ -57,6 +60,10 @@ __attribute__((format(printf, 5, 6))) static void report(struct incore_lint *l,
 
 /* ---- events ---- */
 
+/* Something of an event is not shown. */
+#define UNSEEN(t, e, rule, ...)                                                                    \
+    report((t)->l, LINT_UNSEEN, rule, (t)->offset + (e)->at, __VA_ARGS__)
+
 /* A slice on its row, for traces that promise not to overlap. */
 struct span {
     uint64_t row;
@@ -87,8 +94,7 @@ static void check_lane(struct trace *t, const struct event_json *e)
     for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
         bool is_number = ids[i]->token == JSON_NUMBER && t->is_file;
         if (!is_number && (ids[i]->token != JSON_STRING || ids[i]->text.n == 0))
-            report(t->l, LINT_UNSEEN, "event-lane", t->offset + e->at,
-                   "the %s is no text, or empty", i == 0 ? "pid" : "tid");
+            UNSEEN(t, e, "event-lane", "the %s is no text, or empty", i == 0 ? "pid" : "tid");
     }
 }
 
@@ -98,24 +104,22 @@ static void check_pair(struct trace *t, const struct event_json *e)
     uint32_t state = 0;
 
     if (!is_flag_name(e->member[EVENT_NAME].text)) {
-        report(t->l, LINT_UNSEEN, "flag-name", t->offset + e->at,
-               "B and E are shown for flags and events only, not for '%.*s'",
+        UNSEEN(t, e, "flag-name", "B and E are shown for flags and events only, not for '%.*s'",
                STR_ARGS(str_part(e->member[EVENT_NAME].text, 0, 64)));
         return;
     }
     if (e->member[EVENT_ID].token != JSON_STRING || e->member[EVENT_ID].text.n == 0) {
-        report(t->l, LINT_UNSEEN, "flag-id", t->offset + e->at,
-               "no id tells which end belongs to it");
+        UNSEEN(t, e, "flag-id", "no id tells which end belongs to it");
         return;
     }
     uint64_t key =
         hash_mix(hash_bytes(e->member[EVENT_ID].text), hash_bytes(e->member[EVENT_NAME].text));
     hash_get(&t->pairs, key, &state);
     if (begins && state != 0)
-        report(t->l, LINT_UNSEEN, "flag-id", t->offset + e->at, "a second begin with the id '%.*s'",
+        UNSEEN(t, e, "flag-id", "a second begin with the id '%.*s'",
                STR_ARGS(str_part(e->member[EVENT_ID].text, 0, 64)));
     if (!begins && state != 1)
-        report(t->l, LINT_UNSEEN, "flag-id", t->offset + e->at, "an end without a begin: id '%.*s'",
+        UNSEEN(t, e, "flag-id", "an end without a begin: id '%.*s'",
                STR_ARGS(str_part(e->member[EVENT_ID].text, 0, 64)));
     hash_put(&t->pairs, key, begins ? 1 : 2);
 }
@@ -125,15 +129,14 @@ static void check_times(struct trace *t, const struct event_json *e, char ph)
     nanos ts = 0, dur = 0;
 
     if (e->member[EVENT_TS].token != JSON_NUMBER || !num_us(e->member[EVENT_TS].text, &ts)) {
-        report(t->l, LINT_UNSEEN, "event-time", t->offset + e->at, "the ts is no number");
+        UNSEEN(t, e, "event-time", "the ts is no number");
         return;
     }
     if (ph != 'X')
         return;
     if (e->member[EVENT_DUR].token != JSON_NUMBER || !num_us(e->member[EVENT_DUR].text, &dur) ||
         dur < 0) {
-        report(t->l, LINT_UNSEEN, "event-time", t->offset + e->at,
-               "the dur is no number, or negative");
+        UNSEEN(t, e, "event-time", "the dur is no number, or negative");
         return;
     }
     uint64_t row =
@@ -155,8 +158,8 @@ static void check_event(struct trace *t, const struct event_json *e)
         if (ph.n == 0)
             report(t->l, LINT_REFUSED, "event-ph", t->offset + e->at, "no ph");
         else if (!t->has_rows || !str_equal(ph, S("f")))
-            report(t->l, LINT_UNSEEN, "event-ph", t->offset + e->at,
-                   "a ph that is passed over: '%.*s'", STR_ARGS(str_part(ph, 0, 16)));
+            UNSEEN(t, e, "event-ph", "a ph that is passed over: '%.*s'",
+                   STR_ARGS(str_part(ph, 0, 16)));
         return;
     }
     if (ph.at[0] == 'M') {
@@ -176,11 +179,7 @@ static int by_row(const void *a, const void *b)
 {
     const struct span *x = a, *y = b;
 
-    if (x->row != y->row)
-        return x->row < y->row ? -1 : 1;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x->offset < y->offset ? -1 : x->offset > y->offset;
+    return ORDER(x->row, y->row) ?: ORDER(x->begin, y->begin) ?: ORDER(x->offset, y->offset);
 }
 
 /* On named rows one slice ends before the next begins. */
@@ -339,3 +338,40 @@ void incore_lint_check(struct incore_lint *l, struct str text, struct lint_file 
                "profilingType and op do not stand before the first bracket");
     check_trace(l, text, 0, true);
 }
+
+static const char *weight_name(enum lint_weight weight)
+{
+    return weight == LINT_REFUSED ? "refused" : "unseen";
+}
+
+static const struct field problem_fields[] = {
+    FIELD(struct lint_problem, rule, "rule"),
+    FIELD_OF_ENUM(struct lint_problem, weight, "weight", weight_name, 2),
+    FIELD(struct lint_problem, offset, "byte"),
+    FIELD(struct lint_problem, text, "text"),
+};
+static const struct record problem_record = RECORD(struct lint_problem, problem_fields);
+
+static struct field_value opens(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_bool(incore_lint_opens(record));
+}
+
+static const struct field lint_fields[] = {
+    FIELD(struct incore_lint, path, "path"),
+    FIELD_CALC(FIELD_BOOL, "opens", opens),
+    FIELD(struct incore_lint, blocks, "blocks"),
+    FIELD(struct incore_lint, events, "events"),
+    FIELD(struct incore_lint, refused, "refused"),
+    FIELD(struct incore_lint, unseen, "unseen"),
+    FIELD_LIST(struct incore_lint, problems.at, problems.n, "problems", &problem_record),
+};
+static const struct record lint_record = RECORD(struct incore_lint, lint_fields);
+
+const struct schema incore_lint_schema = {
+    .name = "strata.incore-lint/1",
+    .title = "whether MindStudio Insight opens a file, and which rules it breaks",
+    .record = &lint_record,
+    .is_list = true,
+};

@@ -5,9 +5,7 @@
 #ifndef STRATA_ANALYSIS_INCORE_LINT_H
 #define STRATA_ANALYSIS_INCORE_LINT_H
 
-#include <stdint.h>
-
-#include "base/vec.h"
+#include "report/record.h"
 
 /* How bad it is. */
 enum lint_weight {
@@ -31,6 +29,7 @@ struct lint_rule {
 
 struct incore_lint {
     struct arena arena;
+    const char *path;                     /* for the record; NULL: a text */
     VEC_OF(struct lint_problem) problems; /* as they were met */
     VEC_OF(struct lint_rule) rules;       /* broken ones, and how often */
     uint64_t blocks, events, refused, unseen;
@@ -47,6 +46,9 @@ void incore_lint_fini(struct incore_lint *l);
 
 /* A visualize_data.bin; a text that begins with { is taken for a trace.json. */
 void incore_lint_check(struct incore_lint *l, struct str text, struct lint_file file);
+
+/* Of several files. */
+extern const struct schema incore_lint_schema;
 
 static inline bool incore_lint_opens(const struct incore_lint *l)
 {

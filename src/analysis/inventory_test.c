@@ -14,8 +14,8 @@ static uint32_t add(struct capture *cap, enum lane_kind lane, enum slice_kind ki
 
 static bool misses(const struct inventory *inv, const char *name)
 {
-    for (size_t i = 0; i < inv->gap_count; i++)
-        if (strcmp(inv->gaps[i].name, name) == 0)
+    for (size_t i = 0; i < inv->gaps.n; i++)
+        if (strcmp(inv->gaps.at[i].name, name) == 0)
             return true;
     return false;
 }
@@ -37,13 +37,13 @@ TEST(slices_are_counted_by_kind_and_lanes_by_use)
     capture_seal(cap);
     inventory_init(&inv, cap);
 
-    assert_int_equal(inv.begin, 10);
-    assert_int_equal(inv.end, 220);
-    assert_int_equal(inv.device_begin, 100);
-    assert_int_equal(inv.kernels, 3);
-    assert_int_equal(inv.host_events, 1);
-    assert_int_equal(inv.slices[SLICE_COMPUTE], 2);
-    assert_int_equal(inv.time[SLICE_COMPUTE], 75);
+    assert_int_equal(inv.span.begin, 10);
+    assert_int_equal(inv.span.end, 220);
+    assert_int_equal(inv.device.begin, 100);
+    assert_int_equal(inv.kernels.count, 3);
+    assert_int_equal(inv.host.count, 1);
+    assert_int_equal(inv.kinds[SLICE_COMPUTE].count, 2);
+    assert_int_equal(inv.kinds[SLICE_COMPUTE].dur, 75);
     assert_int_equal(inv.lanes[LANE_STREAM], 1);
     assert_int_equal(inv.lanes[LANE_PIPE], 0);
     assert_int_equal(inv.flows[FLOW_LAUNCH], 1);
@@ -66,7 +66,7 @@ TEST(an_empty_capture_misses_kernels_and_host_events)
     capture_seal(cap);
     inventory_init(&inv, cap);
 
-    assert_int_equal(inv.end - inv.begin, 0);
+    assert_int_equal(inv.span.dur, 0);
     assert_true(misses(&inv, "kernels"));
     assert_true(misses(&inv, "host_events"));
     assert_false(misses(&inv, "shapes")); /* nothing that could have any */

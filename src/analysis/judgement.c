@@ -1,3 +1,6 @@
+/*
+ * Tags, severity, risk and confidence from facts and evidence.
+ */
 #include "analysis/judgement.h"
 
 #include <math.h>
@@ -12,19 +15,9 @@
 
 __extension__ typedef __int128 wide; /* products of two times */
 
-const char *severity_level_name(enum severity_level level)
-{
-    static const char *const names[] = {"none", "low", "medium", "high"};
+ENUM_NAMES(severity_level_name, enum severity_level, "none", "low", "medium", "high")
 
-    return names[level];
-}
-
-const char *grade_name(enum grade grade)
-{
-    static const char *const names[] = {"low", "medium", "high"};
-
-    return names[grade];
-}
+ENUM_NAMES(grade_name, enum grade, "low", "medium", "high")
 
 /* These labels blame the host; at an edge of the recording they are not counted. */
 static const unsigned host_labels = LABEL_UNTRACED_HOST | LABEL_LAUNCH_LAG | LABEL_PYTHON_SERIAL;

@@ -1,3 +1,6 @@
+/*
+ * Kernels put together by operator, and ranked.
+ */
 #include "analysis/ops.h"
 
 #include <stdlib.h>
@@ -96,18 +99,14 @@ static int costliest_first(const void *a, const void *b)
 {
     const struct op *x = a, *y = b;
 
-    if (x->total_cost_us_avg != y->total_cost_us_avg)
-        return x->total_cost_us_avg > y->total_cost_us_avg ? -1 : 1;
-    return str_compare(x->key, y->key);
+    return ORDER(y->total_cost_us_avg, x->total_cost_us_avg) ?: str_compare(x->key, y->key);
 }
 
 static int longest_first(const void *a, const void *b)
 {
     const struct op *x = *(const struct op *const *)a, *y = *(const struct op *const *)b;
 
-    if (x->duration != y->duration)
-        return x->duration > y->duration ? -1 : 1;
-    return str_compare(x->key, y->key);
+    return ORDER(y->duration, x->duration) ?: str_compare(x->key, y->key);
 }
 
 static void rank(struct study *st, struct ops *ops)

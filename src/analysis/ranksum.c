@@ -1,3 +1,6 @@
+/*
+ * The rank-sum test of Mann and Whitney.
+ */
 #include "analysis/ranksum.h"
 
 #include <math.h>

@@ -1,5 +1,9 @@
+/*
+ * What to do next, from the judgement.
+ */
 #include "analysis/recommend.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 
 #include "analysis/aicpu.h"
@@ -18,14 +22,6 @@ struct adviser {
     const struct groups *groups;
     VEC_OF(struct recommendation) list;
 };
-
-static struct str text_of(struct adviser *a, double value, enum unit unit)
-{
-    char buf[QUANTITY_TEXT];
-    size_t n = quantity_print(buf, (struct quantity){value, unit});
-
-    return arena_str(&a->st->scratch, (struct str){buf, n});
-}
 
 static struct str group_name(struct adviser *a, size_t group)
 {
@@ -55,20 +51,27 @@ static struct recommendation *advise(struct adviser *a, const char *id, const ch
     return &a->list.at[a->list.n - 1];
 }
 
-static void support(struct recommendation *r, struct str fact)
+static void support(struct adviser *a, struct recommendation *r, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void support(struct adviser *a, struct recommendation *r, const char *format, ...)
 {
+    va_list args;
+
+    va_start(args, format);
     if (r->n_evidence < RECOMMEND_EVIDENCE)
-        r->evidence[r->n_evidence++] = fact;
+        r->evidence[r->n_evidence++] = arena_vformat(&a->st->scratch, format, args);
+    va_end(args);
 }
 
-static struct str idle_fact(struct adviser *a, size_t group)
+static void support_idle(struct adviser *a, struct recommendation *r, size_t group)
 {
     const struct group *g = &a->groups->at[group];
-    struct str ratio = text_of(a, g->metrics[GROUP_UNDERFEED_RATIO].avg, UNIT_RATIO);
-    struct str service = text_of(a, g->metrics[GROUP_SERVICE].avg, UNIT_NS);
 
-    return arena_format(&a->st->scratch, "%.*s of %.*s idle on average over %zu step%s",
-                        STR_ARGS(ratio), STR_ARGS(service), g->n, g->n == 1 ? "" : "s");
+    support(a, r, "%s of %s idle on average over %zu step%s",
+            quantity_text(&a->st->scratch, g->metrics[GROUP_UNDERFEED_RATIO].avg, UNIT_RATIO),
+            quantity_text(&a->st->scratch, g->metrics[GROUP_SERVICE].avg, UNIT_NS), g->n,
+            g->n == 1 ? "" : "s");
 }
 
 static void advise_stacks(struct adviser *a, size_t group)
@@ -82,7 +85,7 @@ static void advise_stacks(struct adviser *a, size_t group)
                S("record again with with_stack=true, so that idle time can be traced to code"));
     r->needs_followup = true;
     r->evidence_gap = "call stacks";
-    support(r, idle_fact(a, group));
+    support_idle(a, r, group);
 }
 
 static void advise_host(struct adviser *a, size_t group)
@@ -91,15 +94,14 @@ static void advise_host(struct adviser *a, size_t group)
 
     if (v->host_risk < GRADE_MEDIUM || v->means.host >= 0.10 || v->means.idle == 0)
         return;
-    struct str covered = text_of(a, v->means.host, UNIT_RATIO);
     struct recommendation *r =
         advise(a, "sample-host", "step_group", group_name(a, group), priority_of(a, group),
                S("sample the host while it runs (py-spy, perf, --host-sys=osrt): the profile does "
                  "not show what it did in the gaps"));
     r->needs_followup = true;
     r->evidence_gap = "host activity inside bubbles";
-    support(r, arena_format(&a->st->scratch, "host events cover %.*s of the idle time",
-                            STR_ARGS(covered)));
+    support(a, r, "host events cover %s of the idle time",
+            quantity_text(&a->st->scratch, v->means.host, UNIT_RATIO));
 }
 
 /* What the leading label of a group asks for. */
@@ -131,11 +133,12 @@ static void advise_habit(struct adviser *a, size_t group)
         struct recommendation *r = advise(a, habits[i].id, "step_group", group_name(a, group),
                                           priority_of(a, group), str_of(habits[i].message));
         size_t bit = (size_t)__builtin_ctz(labels[0]);
-        struct str share =
-            text_of(a, (double)v->means.labelled[bit] / (double)v->means.all_idle, UNIT_RATIO);
-        support(r, arena_format(&a->st->scratch, "%.*s of the idle time carries %s",
-                                STR_ARGS(share), label_name(labels[0])));
-        support(r, idle_fact(a, group));
+        support(a, r, "%s of the idle time carries %s",
+                quantity_text(&a->st->scratch,
+                              (double)v->means.labelled[bit] / (double)v->means.all_idle,
+                              UNIT_RATIO),
+                label_name(labels[0]));
+        support_idle(a, r, group);
     }
 }
 
@@ -149,10 +152,8 @@ static void advise_comm(struct adviser *a, size_t group)
         advise(a, "overlap-communication", "side", S("side:comm"), priority_of(a, group),
                S("overlap or bucket collectives, and look for a slow rank"));
     r->evidence_gap = "other ranks' captures";
-    struct str share = text_of(a, v->means.comm, UNIT_RATIO);
-    support(r, arena_format(&a->st->scratch,
-                            "communication and waits cover %.*s of the idle time of g%zu",
-                            STR_ARGS(share), group));
+    support(a, r, "communication and waits cover %s of the idle time of g%zu",
+            quantity_text(&a->st->scratch, v->means.comm, UNIT_RATIO), group);
 }
 
 static void advise_ops(struct adviser *a)
@@ -168,8 +169,8 @@ static void advise_ops(struct adviser *a)
                                     "look upstream of %.*s: it runs briefly and waits long, so "
                                     "the gap lies before it",
                                     STR_ARGS(op->key)));
-            support(r, arena_format(&a->st->scratch, "%.1f us running, %.1f us waiting on average",
-                                    op->duration_us_avg, op->wait_us_avg));
+            support(a, r, "%.1f us running, %.1f us waiting on average", op->duration_us_avg,
+                    op->wait_us_avg);
         } else if (op->is_polluted && op->polluted_wait > 0 && op->polluted_wait * 5 >= op->wait) {
             struct recommendation *r =
                 advise(a, "check-communication", "op", op->key, PRIORITY_P3,
@@ -202,9 +203,9 @@ static void advise_aicpu(struct adviser *a)
                          "move %.*s off the AICPU: another data type, a fused operator or an "
                          "AI-core version",
                          STR_ARGS(op->key)));
-        struct str time = text_of(a, (double)exposed, UNIT_NS);
-        support(r, arena_format(&a->st->scratch, "%zu call%s, %.*s not hidden by other work",
-                                op->calls, op->calls == 1 ? "" : "s", STR_ARGS(time)));
+        support(a, r, "%zu call%s, %s not hidden by other work", op->calls,
+                op->calls == 1 ? "" : "s",
+                quantity_text(&a->st->scratch, (double)exposed, UNIT_NS));
     }
 }
 
@@ -222,7 +223,7 @@ static void advise_capture(struct adviser *a)
                      "the edges of the capture"));
         r->needs_followup = true;
         r->evidence_gap = "complete steps";
-        support(r, arena_format(&a->st->scratch, "%zu of %zu steps are partial", partial, n));
+        support(a, r, "%zu of %zu steps are partial", partial, n);
     }
     if (a->groups->n > 1 && !(a->st->cap->has & HAS_SHAPES)) {
         struct recommendation *r =
@@ -230,7 +231,7 @@ static void advise_capture(struct adviser *a)
                    S("record again with record_shapes=true, to tell steps of different sizes "
                      "from steps of different work"));
         r->evidence_gap = "tensor shapes";
-        support(r, arena_format(&a->st->scratch, "%zu kinds of steps", a->groups->n));
+        support(a, r, "%zu kinds of steps", a->groups->n);
     }
 }
 
@@ -239,9 +240,7 @@ static int by_priority(const void *a, const void *b)
     const struct recommendation *x = *(const struct recommendation *const *)a;
     const struct recommendation *y = *(const struct recommendation *const *)b;
 
-    if (x->priority != y->priority)
-        return x->priority < y->priority ? -1 : 1;
-    return x < y ? -1 : x > y;
+    return ORDER(x->priority, y->priority) ?: ORDER(x, y);
 }
 
 static void put_in_order(struct adviser *a, struct recommendations *out)

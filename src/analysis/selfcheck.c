@@ -1,3 +1,6 @@
+/*
+ * The profiler's own sums against those of the timeline.
+ */
 #include "analysis/selfcheck.h"
 
 #include <math.h>

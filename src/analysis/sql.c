@@ -1,3 +1,6 @@
+/*
+ * SQLite over captures: opened, made safe, run.
+ */
 #include "analysis/sql.h"
 
 #include <sqlite3.h>

@@ -8,13 +8,26 @@
 
 #include "analysis/sql.h"
 #include "analysis/sql_view.h"
+#include "report/record.h"
+
+/* The small tables. */
+enum sql_rows {
+    SQL_CAPTURES,
+    SQL_COLLECTIVES,
+    SQL_COUNTERS,
+    SQL_FLOWS, /* from_id and to_id are looked up by search */
+    SQL_LANES,
+    SQL_SOURCES,
+    SQL_STEPS,
+    SQL_STEP_TIMES,
+};
 
 /* A table as it is registered; `aux` of the module points to one of these with its view. */
 struct sql_table {
     struct sql_table_info info;
     const sqlite3_module *module;
-    enum sql_set set;            /* of a table of slices */
-    const struct sql_rows *rows; /* of any other table */
+    enum sql_set set;   /* of a table of slices */
+    enum sql_rows rows; /* of any other table */
 };
 
 struct sql_binding {
@@ -25,16 +38,10 @@ struct sql_binding {
 extern const sqlite3_module sql_slices_module; /* slices, kernels, host_events */
 extern const sqlite3_module sql_rows_module;   /* the small tables */
 
-/* How a small table counts and shows its rows; `row` counts within one capture. */
-struct sql_rows {
-    size_t (*count)(const struct sql_part *p);
-    void (*column)(const struct sql_view *v, const struct sql_part *p, size_t row, int column,
+/* Rows of a small table in one capture, and one column of a row. */
+size_t sql_rows_count(enum sql_rows rows, const struct sql_part *p);
+void sql_rows_give(enum sql_rows rows, const struct sql_part *p, size_t row, int column,
                    sqlite3_context *out);
-    bool is_flows; /* from_id and to_id are looked up by search */
-};
-
-extern const struct sql_rows sql_captures, sql_collectives, sql_counters, sql_flows, sql_lanes,
-    sql_sources, sql_steps, sql_step_times;
 
 /* Texts of a capture outlive every statement, so they are handed over without a copy. */
 static inline void sql_give_text(sqlite3_context *out, struct str text)

@@ -1,3 +1,6 @@
+/*
+ * Which walk through the slices answers a query best.
+ */
 #include "analysis/sql_plan.h"
 
 /* The bit for a term that narrows a scan, or 0. */

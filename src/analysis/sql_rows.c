@@ -1,328 +1,298 @@
 /*
- * The rows of the small tables, column by column; the order of columns is that of the table's
- * declaration in sql_schema.c.
+ * The small tables, described: fields stand in the order of the table's declaration in
+ * sql_schema.c, behind the id.
  */
 #include "analysis/sql_module.h"
 
-static void give_cstr(sqlite3_context *out, const char *text)
+static const struct sql_part *part_of(const struct record_env *env)
 {
-    sqlite3_result_text(out, text, -1, SQLITE_STATIC);
+    return env->user;
 }
 
-static void give_strid(sqlite3_context *out, const struct capture *cap, strid id)
+static struct field_value get_rank(const void *record, const struct record_env *env)
 {
-    sql_give_known_text(out, capture_text(cap, id));
+    (void)record;
+    return value_int(part_of(env)->cap->facts.rank);
 }
 
-static size_t count_captures(const struct sql_part *p)
+#define RANK                         FIELD_CALC(FIELD_I64, "rank", get_rank, .missing = MISSING_NEGATIVE)
+#define TEXT(struct_, member, key_)  FIELD_NAMED(struct_, member, key_, .missing = MISSING_EMPTY)
+#define KNOWN(struct_, member, key_) FIELD(struct_, member, key_, .missing = MISSING_NEGATIVE)
+
+/* A number when the text is one ("2"), else the text ("N/A"). */
+static struct field_value id_value(const struct record_env *env, strid id)
 {
-    (void)p;
-    return 1;
+    struct str text = intern_get(env->names, id);
+    int64_t number;
+
+    return num_i64(text, &number) ? value_int(number) : value_text(text);
 }
 
-static void capture_column(const struct sql_view *v, const struct sql_part *p, size_t row,
-                           int column, sqlite3_context *out)
+static struct field_value rank_value(const struct record_env *env, int64_t rank)
 {
-    const struct capture *cap = p->cap;
-    const struct facts *f = &cap->facts;
-
-    (void)v, (void)row;
-    switch (column) {
-    case 1:
-        give_cstr(out, cap->name);
-        break;
-    case 2:
-        sql_give_known(out, f->rank);
-        break;
-    case 3:
-        sql_give_known(out, f->world_size);
-        break;
-    case 4:
-        sql_give_known(out, f->device);
-        break;
-    case 5:
-        give_strid(out, cap, f->device_name);
-        break;
-    case 6:
-        give_strid(out, cap, f->kind);
-        break;
-    case 7:
-        give_strid(out, cap, f->producer);
-        break;
-    case 8:
-        give_strid(out, cap, f->host);
-        break;
-    case 9:
-        sql_give_known(out, f->level);
-        break;
-    case 10:
-        give_cstr(out, origin_name(cap->origin));
-        break;
-    default:
-        if (cap->clock.has_unix)
-            sqlite3_result_int64(out, cap->clock.to_unix);
-    }
+    return value_int(rank != UNKNOWN ? rank : part_of(env)->cap->facts.rank);
 }
 
-static size_t count_collectives(const struct sql_part *p)
+/* ---- captures ---- */
+
+static const struct field capture_fields[] = {
+    FIELD(struct capture, name, "name"),
+    KNOWN(struct capture, facts.rank, "rank"),
+    KNOWN(struct capture, facts.world_size, "world_size"),
+    KNOWN(struct capture, facts.device, "device"),
+    TEXT(struct capture, facts.device_name, "device_name"),
+    TEXT(struct capture, facts.kind, "kind"),
+    TEXT(struct capture, facts.producer, "producer"),
+    TEXT(struct capture, facts.host, "host"),
+    KNOWN(struct capture, facts.level, "level"),
+    FIELD_OF_ENUM(struct capture, origin, "origin", origin_name, ORIGIN_INFERRED + 1),
+    FIELD(struct capture, clock.to_unix, "to_unix", WHEN(struct capture, clock.has_unix)),
+};
+static const struct record capture_record = RECORD(struct capture, capture_fields);
+
+/* ---- collectives ---- */
+
+static struct field_value comm_step(const void *record, const struct record_env *env)
 {
-    return p->cap->comm_ops.n;
+    return id_value(env, ((const struct comm_op *)record)->step);
 }
 
-static void collective_column(const struct sql_view *v, const struct sql_part *p, size_t row,
-                              int column, sqlite3_context *out)
+static struct field_value comm_rank(const void *record, const struct record_env *env)
 {
-    const struct comm_op *op = &p->cap->comm_ops.at[row];
-
-    (void)v;
-    switch (column) {
-    case 1:
-        give_strid(out, p->cap, op->name);
-        break;
-    case 2:
-        give_strid(out, p->cap, op->group);
-        break;
-    case 3:
-        sql_give_id(out, capture_text(p->cap, op->step));
-        break;
-    case 4:
-        sqlite3_result_int(out, op->is_p2p);
-        break;
-    case 5:
-        sqlite3_result_int64(out, op->begin);
-        break;
-    case 6:
-        sqlite3_result_int64(out, op->elapse);
-        break;
-    case 7:
-        sqlite3_result_int64(out, op->transit);
-        break;
-    case 8:
-        sqlite3_result_int64(out, op->wait);
-        break;
-    case 9:
-        sqlite3_result_int64(out, op->sync);
-        break;
-    case 10:
-        sqlite3_result_int64(out, op->idle);
-        break;
-    case 11:
-        sqlite3_result_double(out, op->megabytes);
-        break;
-    case 12:
-        sqlite3_result_double(out, op->transit_ms);
-        break;
-    default:
-        sql_give_known(out, op->rank != UNKNOWN ? op->rank : p->cap->facts.rank);
-    }
+    return rank_value(env, ((const struct comm_op *)record)->rank);
 }
 
-static size_t count_samples(const struct sql_part *p)
+static const struct field collective_fields[] = {
+    TEXT(struct comm_op, name, "name"),
+    TEXT(struct comm_op, group, "group"),
+    FIELD_CALC(FIELD_I64, "step", comm_step, .missing = MISSING_EMPTY),
+    FIELD(struct comm_op, is_p2p, "is_p2p"),
+    FIELD(struct comm_op, begin, "ts"),
+    FIELD(struct comm_op, elapse, "elapse"),
+    FIELD(struct comm_op, transit, "transit"),
+    FIELD(struct comm_op, wait, "wait"),
+    FIELD(struct comm_op, sync, "sync"),
+    FIELD(struct comm_op, idle, "idle"),
+    FIELD(struct comm_op, megabytes, "megabytes"),
+    FIELD(struct comm_op, transit_ms, "transit_ms"),
+    FIELD_CALC(FIELD_I64, "rank", comm_rank, .missing = MISSING_NEGATIVE),
+};
+static const struct record collective_record = RECORD(struct comm_op, collective_fields);
+
+/* ---- counters ---- */
+
+struct sample_row {
+    struct sample sample;
+    strid name, unit, process;
+};
+
+static const struct field sample_fields[] = {
+    FIELD(struct sample_row, sample.at, "ts"),    FIELD(struct sample_row, sample.value, "value"),
+    FIELD_NAMED(struct sample_row, name, "name"), TEXT(struct sample_row, unit, "unit"),
+    TEXT(struct sample_row, process, "process"),  RANK,
+};
+static const struct record sample_record = RECORD(struct sample_row, sample_fields);
+
+static struct sample_row sample_at(const struct capture *cap, size_t row)
+{
+    const struct series *s = cap->series.at;
+
+    for (; row >= s->samples.n; s++) /* a profile has some dozen counters */
+        row -= s->samples.n;
+    return (struct sample_row){s->samples.at[row], s->name, s->unit, s->process};
+}
+
+/* ---- flows ---- */
+
+static struct field_value flow_from(const void *record, const struct record_env *env)
+{
+    return value_int((int64_t)part_of(env)->base + ((const struct flow *)record)->from);
+}
+
+static struct field_value flow_to(const void *record, const struct record_env *env)
+{
+    return value_int((int64_t)part_of(env)->base + ((const struct flow *)record)->to);
+}
+
+static const struct field flow_fields[] = {
+    FIELD_CALC(FIELD_I64, "from_id", flow_from),
+    FIELD_CALC(FIELD_I64, "to_id", flow_to),
+    FIELD_OF_ENUM(struct flow, kind, "kind", flow_kind_name, FLOW_OTHER + 1),
+    RANK,
+};
+static const struct record flow_record = RECORD(struct flow, flow_fields);
+
+/* ---- lanes ---- */
+
+static struct field_value lane_begin(const void *record, const struct record_env *env)
+{
+    const struct lane *lane = record;
+
+    return lane->n > 0 ? value_int(part_of(env)->cap->slices.begin[lane->first]) : value_none();
+}
+
+static const struct field lane_fields[] = {
+    TEXT(struct lane, key.name, "name"),
+    FIELD_OF_ENUM(struct lane, key.kind, "kind", lane_kind_name, LANE_KINDS),
+    TEXT(struct lane, key.process, "process"),
+    KNOWN(struct lane, key.device, "device"),
+    FIELD(struct lane, key.pid, "pid"),
+    FIELD(struct lane, key.tid, "tid"),
+    FIELD(struct lane, n, "slices"),
+    FIELD_CALC(FIELD_I64, "ts", lane_begin),
+    RANK,
+};
+static const struct record lane_record = RECORD(struct lane, lane_fields);
+
+/* ---- sources ---- */
+
+static const struct field source_fields[] = {
+    FIELD(struct source, path, "path"),   FIELD(struct source, format, "format"),
+    FIELD(struct source, bytes, "bytes"), FIELD(struct source, rows, "rows"),
+    FIELD(struct source, lost, "lost"),   RANK,
+};
+static const struct record source_record = RECORD(struct source, source_fields);
+
+/* ---- steps ---- */
+
+/* What the column `step` of slices says. */
+static struct field_value step_number(const void *record, const struct record_env *env)
+{
+    const struct step_row *r = record;
+
+    return r->number != UNKNOWN ? value_int(r->number)
+                                : value_text(intern_get(env->names, r->name));
+}
+
+static struct field_value step_length(const void *record, const struct record_env *env)
+{
+    const struct step_row *r = record;
+
+    (void)env;
+    return value_int(nanos_sub(r->end, r->begin));
+}
+
+static struct field_value step_source(const void *record, const struct record_env *env)
+{
+    (void)record;
+    return value_text(str_of(part_of(env)->steps.source));
+}
+
+static const struct field step_fields[] = {
+    FIELD_CALC(FIELD_I64, "step", step_number, .missing = MISSING_EMPTY),
+    TEXT(struct step_row, name, "name"),
+    FIELD(struct step_row, begin, "ts"),
+    FIELD_CALC(FIELD_I64, "dur", step_length),
+    FIELD(struct step_row, end, "end_ts"),
+    FIELD_CALC(FIELD_STR, "source", step_source),
+    RANK,
+};
+static const struct record step_record = RECORD(struct step_row, step_fields);
+
+/* ---- step times ---- */
+
+static struct field_value time_step(const void *record, const struct record_env *env)
+{
+    return id_value(env, ((const struct step_trace *)record)->step);
+}
+
+static struct field_value time_rank(const void *record, const struct record_env *env)
+{
+    return rank_value(env, ((const struct step_trace *)record)->rank);
+}
+
+static const struct field step_time_fields[] = {
+    FIELD_CALC(FIELD_I64, "step", time_step, .missing = MISSING_EMPTY),
+    KNOWN(struct step_trace, device, "device"),
+    FIELD(struct step_trace, computing, "computing"),
+    FIELD(struct step_trace, comm_exposed, "comm_exposed"),
+    FIELD(struct step_trace, overlapped, "overlapped"),
+    FIELD(struct step_trace, communication, "communication"),
+    FIELD(struct step_trace, free_time, "free"),
+    FIELD(struct step_trace, stage, "stage"),
+    FIELD(struct step_trace, bubble, "bubble"),
+    KNOWN(struct step_trace, preparing, "preparing"),
+    FIELD_CALC(FIELD_I64, "rank", time_rank, .missing = MISSING_NEGATIVE),
+};
+static const struct record step_time_record = RECORD(struct step_trace, step_time_fields);
+
+/* ---- the tables ---- */
+
+static size_t count_samples(const struct capture *cap)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < p->cap->series.n; i++)
-        n += p->cap->series.at[i].samples.n;
+    for (size_t i = 0; i < cap->series.n; i++)
+        n += cap->series.at[i].samples.n;
     return n;
 }
 
-static void sample_column(const struct sql_view *v, const struct sql_part *p, size_t row,
-                          int column, sqlite3_context *out)
+static struct field_items items_of(enum sql_rows rows, const struct sql_part *p)
 {
-    const struct series *s = p->cap->series.at;
+    const struct capture *cap = p->cap;
 
-    (void)v;
-    for (; row >= s->samples.n; s++) /* a profile has some dozen counters */
-        row -= s->samples.n;
-    switch (column) {
-    case 1:
-        sqlite3_result_int64(out, s->samples.at[row].at);
+    switch (rows) {
+    case SQL_CAPTURES:
+        return (struct field_items){cap, 1};
+    case SQL_COLLECTIVES:
+        return (struct field_items){cap->comm_ops.at, cap->comm_ops.n};
+    case SQL_COUNTERS:
+        return (struct field_items){NULL, count_samples(cap)};
+    case SQL_FLOWS:
+        return (struct field_items){cap->flows.at, cap->flows.n};
+    case SQL_LANES:
+        return (struct field_items){cap->lanes.at, cap->lanes.n};
+    case SQL_SOURCES:
+        return (struct field_items){cap->sources.at, cap->sources.n};
+    case SQL_STEPS:
+        return (struct field_items){p->steps.rows.at, p->steps.rows.n};
+    case SQL_STEP_TIMES:
         break;
-    case 2:
-        sqlite3_result_double(out, s->samples.at[row].value);
-        break;
-    case 3:
-        sql_give_text(out, capture_text(p->cap, s->name));
-        break;
-    case 4:
-        give_strid(out, p->cap, s->unit);
-        break;
-    case 5:
-        give_strid(out, p->cap, s->process);
-        break;
-    default:
-        sql_give_known(out, p->cap->facts.rank);
     }
+    return (struct field_items){cap->step_traces.at, cap->step_traces.n};
 }
 
-static size_t count_flows(const struct sql_part *p)
+size_t sql_rows_count(enum sql_rows rows, const struct sql_part *p)
 {
-    return p->cap->flows.n;
+    return items_of(rows, p).n;
 }
 
-static void flow_column(const struct sql_view *v, const struct sql_part *p, size_t row, int column,
-                        sqlite3_context *out)
+void sql_rows_give(enum sql_rows rows, const struct sql_part *p, size_t row, int column,
+                   sqlite3_context *out)
 {
-    const struct flow *f = &p->cap->flows.at[row];
+    static const struct record *const records[] = {
+        [SQL_CAPTURES] = &capture_record, [SQL_COLLECTIVES] = &collective_record,
+        [SQL_COUNTERS] = &sample_record,  [SQL_FLOWS] = &flow_record,
+        [SQL_LANES] = &lane_record,       [SQL_SOURCES] = &source_record,
+        [SQL_STEPS] = &step_record,       [SQL_STEP_TIMES] = &step_time_record,
+    };
+    const struct record *r = records[rows];
+    const struct record_env env = {&p->cap->strings, NULL, p};
+    struct sample_row sample;
+    const void *record = &sample;
 
-    (void)v;
-    switch (column) {
-    case 1:
-        sqlite3_result_int64(out, (sqlite3_int64)p->base + f->from);
-        break;
-    case 2:
-        sqlite3_result_int64(out, (sqlite3_int64)p->base + f->to);
-        break;
-    case 3:
-        give_cstr(out, flow_kind_name(f->kind));
-        break;
-    default:
-        sql_give_known(out, p->cap->facts.rank);
-    }
-}
-
-static size_t count_lanes(const struct sql_part *p)
-{
-    return p->cap->lanes.n;
-}
-
-static void lane_column(const struct sql_view *v, const struct sql_part *p, size_t row, int column,
-                        sqlite3_context *out)
-{
-    const struct lane *lane = &p->cap->lanes.at[row];
-
-    (void)v;
-    switch (column) {
-    case 1:
-        give_strid(out, p->cap, lane->key.name);
-        break;
-    case 2:
-        give_cstr(out, lane_kind_name(lane->key.kind));
-        break;
-    case 3:
-        give_strid(out, p->cap, lane->key.process);
-        break;
-    case 4:
-        sql_give_known(out, lane->key.device);
-        break;
-    case 5:
-        sqlite3_result_int64(out, lane->key.pid);
-        break;
-    case 6:
-        sqlite3_result_int64(out, lane->key.tid);
-        break;
-    case 7:
-        sqlite3_result_int64(out, (sqlite3_int64)lane->n);
-        break;
-    case 8:
-        if (lane->n > 0)
-            sqlite3_result_int64(out, p->cap->slices.begin[lane->first]);
-        break;
-    default:
-        sql_give_known(out, p->cap->facts.rank);
-    }
-}
-
-static size_t count_sources(const struct sql_part *p)
-{
-    return p->cap->sources.n;
-}
-
-static void source_column(const struct sql_view *v, const struct sql_part *p, size_t row,
-                          int column, sqlite3_context *out)
-{
-    const struct source *s = &p->cap->sources.at[row];
-
-    (void)v;
-    switch (column) {
-    case 1:
-        give_cstr(out, s->path);
-        break;
-    case 2:
-        give_cstr(out, s->format);
-        break;
-    case 3:
-        sqlite3_result_int64(out, (sqlite3_int64)s->bytes);
-        break;
-    case 4:
-        sqlite3_result_int64(out, (sqlite3_int64)s->rows);
-        break;
-    case 5:
-        sqlite3_result_int64(out, (sqlite3_int64)s->lost);
-        break;
-    default:
-        sql_give_known(out, p->cap->facts.rank);
-    }
-}
-
-static size_t count_steps(const struct sql_part *p)
-{
-    return p->steps.rows.n;
-}
-
-static void step_column(const struct sql_view *v, const struct sql_part *p, size_t row, int column,
-                        sqlite3_context *out)
-{
-    const struct step_row *r = &p->steps.rows.at[row];
-
-    (void)v;
-    switch (column) {
-    case 1: /* what the column `step` of slices says */
-        if (r->number != UNKNOWN)
-            sqlite3_result_int64(out, r->number);
-        else
-            give_strid(out, p->cap, r->name);
-        break;
-    case 2:
-        give_strid(out, p->cap, r->name);
-        break;
-    case 3:
-        sqlite3_result_int64(out, r->begin);
-        break;
-    case 4:
-        sqlite3_result_int64(out, nanos_sub(r->end, r->begin));
-        break;
-    case 5:
-        sqlite3_result_int64(out, r->end);
-        break;
-    case 6:
-        give_cstr(out, p->steps.source);
-        break;
-    default:
-        sql_give_known(out, p->cap->facts.rank);
-    }
-}
-
-static size_t count_step_times(const struct sql_part *p)
-{
-    return p->cap->step_traces.n;
-}
-
-static void step_time_column(const struct sql_view *v, const struct sql_part *p, size_t row,
-                             int column, sqlite3_context *out)
-{
-    const struct step_trace *t = &p->cap->step_traces.at[row];
-    const nanos times[] = {t->computing, t->comm_exposed, t->overlapped, t->communication,
-                           t->free_time, t->stage,        t->bubble};
-
-    (void)v;
-    if (column == 1)
-        sql_give_id(out, capture_text(p->cap, t->step));
-    else if (column == 2)
-        sql_give_known(out, t->device);
-    else if (column - 3 < (int)ARRAY_LEN(times))
-        sqlite3_result_int64(out, times[column - 3]);
+    if (rows == SQL_COUNTERS)
+        sample = sample_at(p->cap, row);
     else
-        sql_give_known(out, column == 10         ? t->preparing
-                            : t->rank != UNKNOWN ? t->rank
-                                                 : p->cap->facts.rank);
+        record = (const char *)items_of(rows, p).at + row * r->size;
+    struct field_value v = field_value(&r->fields[column - 1], record, &env);
+    switch (v.type) {
+    case VALUE_NONE:
+        break;
+    case VALUE_BOOL:
+        sqlite3_result_int(out, v.is);
+        break;
+    case VALUE_INT:
+        sqlite3_result_int64(out, v.i);
+        break;
+    case VALUE_UINT:
+        sqlite3_result_int64(out, (sqlite3_int64)v.u);
+        break;
+    case VALUE_REAL:
+        sqlite3_result_double(out, v.real);
+        break;
+    case VALUE_TEXT:
+        sql_give_text(out, v.text);
+        break;
+    }
 }
-
-const struct sql_rows sql_captures = {count_captures, capture_column, false};
-const struct sql_rows sql_collectives = {count_collectives, collective_column, false};
-const struct sql_rows sql_counters = {count_samples, sample_column, false};
-const struct sql_rows sql_flows = {count_flows, flow_column, true};
-const struct sql_rows sql_lanes = {count_lanes, lane_column, false};
-const struct sql_rows sql_sources = {count_sources, source_column, false};
-const struct sql_rows sql_steps = {count_steps, step_column, false};
-const struct sql_rows sql_step_times = {count_step_times, step_time_column, false};

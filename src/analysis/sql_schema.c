@@ -16,7 +16,7 @@ const struct sql_table sql_tables[] = {
       "what each profile tells about itself; one row a rank"},
      &sql_rows_module,
      SET_ALL,
-     &sql_captures},
+     SQL_CAPTURES},
     {{"collectives",
       "id INTEGER, name TEXT, \"group\" TEXT, step INTEGER, is_p2p INTEGER, ts INTEGER, "
       "elapse INTEGER, transit INTEGER, wait INTEGER, sync INTEGER, idle INTEGER, "
@@ -24,24 +24,24 @@ const struct sql_table sql_tables[] = {
       "collectives as the profiler's own communication analysis tells them"},
      &sql_rows_module,
      SET_ALL,
-     &sql_collectives},
+     SQL_COLLECTIVES},
     {{"counters",
       "id INTEGER, ts INTEGER, value REAL, name TEXT, unit TEXT, process TEXT, rank INTEGER",
       "samples of counters"},
      &sql_rows_module,
      SET_ALL,
-     &sql_counters},
+     SQL_COUNTERS},
     {{"flows", "id INTEGER, from_id INTEGER, to_id INTEGER, kind TEXT, rank INTEGER",
       "arrows from one slice to another, such as a launch and its kernel"},
      &sql_rows_module,
      SET_ALL,
-     &sql_flows},
+     SQL_FLOWS},
     {{"host_events",
       SLICE_COLUMNS ", input_shapes TEXT, input_dtypes TEXT, stack TEXT, link INTEGER",
       "slices that are events of the host"},
      &sql_slices_module,
      SET_HOST,
-     NULL},
+     0},
     {{"kernels",
       SLICE_COLUMNS ", stream INTEGER, class TEXT, wait_ns INTEGER, task INTEGER, "
                     "block_dim INTEGER, mix_block_dim INTEGER, state TEXT, input_shapes TEXT, "
@@ -50,22 +50,22 @@ const struct sql_table sql_tables[] = {
       "slices that are work of the device"},
      &sql_slices_module,
      SET_KERNELS,
-     NULL},
+     0},
     {{"lanes",
       "id INTEGER, name TEXT, kind TEXT, process TEXT, device INTEGER, pid INTEGER, tid INTEGER, "
       "slices INTEGER, ts INTEGER, rank INTEGER",
       "streams, threads and other rows of the timeline"},
      &sql_rows_module,
      SET_ALL,
-     &sql_lanes},
-    {{"slices", SLICE_COLUMNS, "everything on the timeline"}, &sql_slices_module, SET_ALL, NULL},
+     SQL_LANES},
+    {{"slices", SLICE_COLUMNS, "everything on the timeline"}, &sql_slices_module, SET_ALL, 0},
     {{"sources",
       "id INTEGER, path TEXT, format TEXT, bytes INTEGER, rows INTEGER, lost INTEGER, "
       "rank INTEGER",
       "the files that were read"},
      &sql_rows_module,
      SET_ALL,
-     &sql_sources},
+     SQL_SOURCES},
     {{"step_times",
       "id INTEGER, step INTEGER, device INTEGER, computing INTEGER, comm_exposed INTEGER, "
       "overlapped INTEGER, communication INTEGER, free INTEGER, stage INTEGER, bubble INTEGER, "
@@ -73,14 +73,14 @@ const struct sql_table sql_tables[] = {
       "what the profiler itself says of each step"},
      &sql_rows_module,
      SET_ALL,
-     &sql_step_times},
+     SQL_STEP_TIMES},
     {{"steps",
       "id INTEGER, step INTEGER, name TEXT, ts INTEGER, dur INTEGER, end_ts INTEGER, source TEXT, "
       "rank INTEGER",
       "the steps, from one mark to the next"},
      &sql_rows_module,
      SET_ALL,
-     &sql_steps},
+     SQL_STEPS},
 };
 const size_t sql_table_count = ARRAY_LEN(sql_tables);
 

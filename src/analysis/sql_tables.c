@@ -39,7 +39,7 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
     tab->bases = mem_grow(NULL, sizeof(*tab->bases), v->part_count + 1);
     tab->bases[0] = 0;
     for (size_t p = 0; p < v->part_count; p++)
-        tab->bases[p + 1] = tab->bases[p] + binding->table->rows->count(&v->parts[p]);
+        tab->bases[p + 1] = tab->bases[p] + sql_rows_count(binding->table->rows, &v->parts[p]);
     return SQLITE_OK;
 }
 
@@ -68,9 +68,9 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
             continue;
         if (c->iColumn <= 0)
             look = LOOK_ID;
-        else if (tab->binding->table->rows->is_flows && c->iColumn == FLOW_FROM)
+        else if (tab->binding->table->rows == SQL_FLOWS && c->iColumn == FLOW_FROM)
             look = LOOK_FROM;
-        else if (tab->binding->table->rows->is_flows && c->iColumn == FLOW_TO)
+        else if (tab->binding->table->rows == SQL_FLOWS && c->iColumn == FLOW_TO)
             look = LOOK_TO;
         if (look == LOOK_ALL || (best != LOOK_ALL && best < look))
             continue;
@@ -220,8 +220,8 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *out, int number)
     if (number == 0)
         sqlite3_result_int64(out, (sqlite3_int64)row_of(c));
     else
-        c->tab->binding->table->rows->column(v, &v->parts[c->part],
-                                             row_of(c) - c->tab->bases[c->part], number, out);
+        sql_rows_give(c->tab->binding->table->rows, &v->parts[c->part],
+                      row_of(c) - c->tab->bases[c->part], number, out);
     return SQLITE_OK;
 }
 

@@ -1,3 +1,6 @@
+/*
+ * Several captures as one, and the orders that queries walk.
+ */
 #include "analysis/sql_view.h"
 
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/*
+ * Steps as the tables of queries show them.
+ */
 #include "analysis/step_table.h"
 
 #include "analysis/steps.h"

@@ -1,3 +1,6 @@
+/*
+ * Where steps begin and end.
+ */
 #include "analysis/steps.h"
 
 #include <regex.h>
@@ -5,21 +8,14 @@
 
 #include "analysis/study.h"
 
-const char *step_source_name(enum step_source source)
-{
-    static const char *const names[] = {"profiler_step", "iteration", "marker", "step_id_column",
-                                        "step_trace",    "fia_pass",  "pseudo"};
-
-    return names[source];
-}
+ENUM_NAMES(step_source_name, enum step_source, "profiler_step", "iteration", "marker",
+           "step_id_column", "step_trace", "fia_pass", "pseudo")
 
 static int by_begin(const void *a, const void *b)
 {
     const struct step *x = a, *y = b;
 
-    if (x->window.begin != y->window.begin)
-        return x->window.begin < y->window.begin ? -1 : 1;
-    return str_compare(x->id, y->id);
+    return ORDER(x->window.begin, y->window.begin) ?: str_compare(x->id, y->id);
 }
 
 static struct step column_step(struct study *st, struct str id, nanos begin)

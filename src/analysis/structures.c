@@ -1,3 +1,6 @@
+/*
+ * The layers of each step as blocks with four clocks.
+ */
 #include "analysis/structures.h"
 
 #include <stdlib.h>
@@ -13,35 +16,14 @@ __extension__ typedef __int128 wide; /* products of times and small numbers */
 
 static const nanos small_below = 10000; /* kernels under 10 us are small */
 
-const char *structure_type_name(enum structure_type type)
-{
-    static const char *const names[] = {"transformer_block", "prologue", "epilogue", "unknown"};
+ENUM_NAMES(structure_type_name, enum structure_type, "transformer_block", "prologue", "epilogue",
+           "unknown")
 
-    return names[type];
-}
+ENUM_NAMES(structure_part_name, enum structure_part, "block", "side:comm", "side:aicpu",
+           "side:small", "side:other")
 
-const char *structure_part_name(enum structure_part part)
-{
-    static const char *const names[] = {"block", "side:comm", "side:aicpu", "side:small",
-                                        "side:other"};
-
-    return names[part];
-}
-
-const char *clocks_meaning_text(enum clocks_meaning meaning)
-{
-    switch (meaning) {
-    case CLOCKS_OVERLAP:
-        return "streams overlap";
-    case CLOCKS_GAPS:
-        return "gaps inside";
-    case CLOCKS_WAIT_HEAVY:
-        return "wait heavy, check anchors";
-    case CLOCKS_SEQUENTIAL:
-        return "sequential";
-    }
-    return "";
-}
+BIT_NAMES(clocks_meaning_text, enum clocks_meaning, "streams overlap", "gaps inside",
+          "wait heavy, check anchors", "sequential")
 
 /* a > q/10 · b on integers, so that exact hits are told apart. */
 static bool exceeds(nanos a, int q, nanos b)

@@ -1,3 +1,6 @@
+/*
+ * Facts that analyses share, each found once.
+ */
 #include "analysis/study.h"
 
 #include <stdlib.h>
@@ -100,58 +103,11 @@ struct interval_set study_busy(struct study *st)
     return st->busy;
 }
 
-const struct steps *study_steps(struct study *st)
-{
-    if (st->steps == NULL)
-        st->steps = steps_find(st);
-    return st->steps;
-}
-
-const struct bubbles *study_bubbles(struct study *st)
-{
-    if (st->bubbles == NULL)
-        st->bubbles = bubbles_find(st);
-    return st->bubbles;
-}
-
-const struct evidence *study_evidence(struct study *st)
-{
-    if (st->evidence == NULL)
-        st->evidence = evidence_find(st);
-    return st->evidence;
-}
-
-const struct waits *study_waits(struct study *st)
-{
-    if (st->waits == NULL)
-        st->waits = waits_find(st);
-    return st->waits;
-}
-
-const struct boundary *study_boundary(struct study *st)
-{
-    if (st->boundary == NULL)
-        st->boundary = boundary_find(st);
-    return st->boundary;
-}
-
-const struct groups *study_groups(struct study *st)
-{
-    if (st->groups == NULL)
-        st->groups = groups_find(st);
-    return st->groups;
-}
-
-const struct aicpu *study_aicpu(struct study *st)
-{
-    if (st->aicpu == NULL)
-        st->aicpu = aicpu_find(st);
-    return st->aicpu;
-}
-
-const struct judgement *study_judgement(struct study *st)
-{
-    if (st->judgement == NULL)
-        st->judgement = judgement_find(st);
-    return st->judgement;
-}
+#define STUDY_DEFINE(name)                                                                         \
+    const struct name *study_##name(struct study *st)                                              \
+    {                                                                                              \
+        if (st->name == NULL)                                                                      \
+            st->name = name##_find(st);                                                            \
+        return st->name;                                                                           \
+    }
+STUDY_FACTS(STUDY_DEFINE)

@@ -8,17 +8,28 @@
 #include "base/interval.h"
 #include "capture/capture.h"
 
-struct aicpu;
 struct arch;
-struct boundary;
-struct bubbles;
-struct evidence;
-struct groups;
-struct judgement;
 struct op_names;
-struct steps;
 struct structures;
-struct waits;
+
+/* Facts that several analyses share. study_X(st) gives what X_find(st) found the first time; of
+ * evidence there is one entry for each bubble of study_bubbles(). */
+#define STUDY_FACTS(FACT)                                                                          \
+    FACT(steps)                                                                                    \
+    FACT(bubbles)                                                                                  \
+    FACT(evidence)                                                                                 \
+    FACT(waits)                                                                                    \
+    FACT(boundary)                                                                                 \
+    FACT(groups)                                                                                   \
+    FACT(aicpu)                                                                                    \
+    FACT(judgement)
+
+#define STUDY_DECLARE(name)                                                                        \
+    struct study;                                                                                  \
+    struct name;                                                                                   \
+    const struct name *study_##name(struct study *st);
+STUDY_FACTS(STUDY_DECLARE)
+#undef STUDY_DECLARE
 
 /* Where steps may come from, and whose clock cuts them. */
 enum step_choice {
@@ -56,15 +67,10 @@ struct study {
     /* Filled on first use; ask through the functions below. */
     struct kernel_order kernels;
     struct interval_set busy;
-    const struct steps *steps;
-    const struct bubbles *bubbles;
-    const struct evidence *evidence;
-    const struct waits *waits;
     const struct op_names *op_names;
-    const struct boundary *boundary;
-    const struct groups *groups;
-    const struct aicpu *aicpu;
-    const struct judgement *judgement;
+#define STUDY_MEMBER(name) const struct name *name;
+    STUDY_FACTS(STUDY_MEMBER)
+#undef STUDY_MEMBER
     bool has_kernels, has_busy;
 };
 
@@ -88,16 +94,5 @@ struct kernel_range study_step_kernels(struct study *st, size_t step);
 
 /* The union of all kernels of all lanes and classes: when the device was busy. Merged. */
 struct interval_set study_busy(struct study *st);
-
-const struct steps *study_steps(struct study *st);
-const struct bubbles *study_bubbles(struct study *st);
-
-/* One entry for each bubble of study_bubbles(). */
-const struct evidence *study_evidence(struct study *st);
-const struct waits *study_waits(struct study *st);
-const struct boundary *study_boundary(struct study *st);
-const struct groups *study_groups(struct study *st);
-const struct aicpu *study_aicpu(struct study *st);
-const struct judgement *study_judgement(struct study *st);
 
 #endif

@@ -1,3 +1,6 @@
+/*
+ * The gap before each kernel.
+ */
 #include "analysis/waits.h"
 
 #include "analysis/study.h"

@@ -170,6 +170,16 @@ struct str arena_vformat(struct arena *a, const char *format, va_list args)
     return (struct str){text, (size_t)n};
 }
 
+const char *arena_printf(struct arena *a, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    struct str text = arena_vformat(a, format, args);
+    va_end(args);
+    return text.at;
+}
+
 struct str arena_format(struct arena *a, const char *format, ...)
 {
     va_list args;
@@ -178,6 +188,24 @@ struct str arena_format(struct arena *a, const char *format, ...)
     struct str text = arena_vformat(a, format, args);
     va_end(args);
     return text;
+}
+
+struct str arena_join(struct arena *a, const struct str *parts, size_t n, struct str separator)
+{
+    size_t size = n * separator.n + 1, used = 0;
+
+    for (size_t i = 0; i < n; i++)
+        size += parts[i].n;
+    char *out = arena_alloc(a, size);
+    for (size_t i = 0; i < n; i++) {
+        const struct str pieces[] = {i > 0 ? separator : S(""), parts[i]};
+        for (size_t k = 0; k < ARRAY_LEN(pieces); k++) {
+            if (pieces[k].n > 0)
+                memcpy(out + used, pieces[k].at, pieces[k].n);
+            used += pieces[k].n;
+        }
+    }
+    return (struct str){out, used};
 }
 
 struct arena_mark arena_mark(const struct arena *a)

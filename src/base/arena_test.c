@@ -221,9 +221,22 @@ TEST(growing_keeps_the_contents)
     mem_free(NULL);
 }
 
+TEST(parts_are_joined)
+{
+    const struct str parts[] = {S_INIT("a"), S_INIT(""), S_INIT("bc")};
+    struct arena a;
+
+    arena_init(&a);
+    assert_str(arena_join(&a, parts, 3, S(", ")), "a, , bc");
+    assert_str(arena_join(&a, parts, 1, S(", ")), "a");
+    assert_str(arena_join(&a, NULL, 0, S(", ")), "");
+    arena_free(&a);
+}
+
 TEST_MAIN("base/arena", T(memory_is_zeroed_and_aligned), T(pieces_do_not_overlap),
           T(large_pieces_get_their_own_block_and_small_ones_go_on),
           T(many_small_pieces_waste_little), T(rewinding_gives_back_what_came_after_the_mark),
           T(rewinding_to_the_start_frees_everything), T(copies_of_text_end_in_a_nul),
           T(arrays_have_room_for_all_elements), T(a_size_that_wraps_ends_the_program_with_one_line),
-          T(the_sanitizer_sees_reads_past_a_piece), T(growing_keeps_the_contents))
+          T(the_sanitizer_sees_reads_past_a_piece), T(growing_keeps_the_contents),
+          T(parts_are_joined))

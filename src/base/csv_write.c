@@ -32,11 +32,12 @@ static bool is_blank(char c)
 }
 
 /* A leading byte-order mark would be taken for the file's own. */
-static bool needs_quotes(struct str s)
+static bool needs_quotes(const struct csv_write *out, struct str s)
 {
     if (s.n == 0)
         return false;
-    if (is_blank(s.at[0]) || is_blank(s.at[s.n - 1]) || str_starts(s, S("\xef\xbb\xbf")))
+    if (!out->is_plain &&
+        (is_blank(s.at[0]) || is_blank(s.at[s.n - 1]) || str_starts(s, S("\xef\xbb\xbf"))))
         return true;
     for (size_t i = 0; i < s.n; i++)
         if (s.at[i] == ',' || s.at[i] == '"' || s.at[i] == '\r' || s.at[i] == '\n')
@@ -65,24 +66,44 @@ void csv_write_open(struct csv_write *out, struct sink sink)
     out->cells = 0;
     out->is_empty = true;
     out->has_failed = false;
+    out->is_plain = out->has_crlf = false;
 }
 
-void csv_write_cell(struct csv_write *out, struct str text)
+static void begin_cell(struct csv_write *out, struct str text)
 {
     if (out->cells++ > 0)
         put(out, S(","));
     if (text.n > 0)
         out->is_empty = false;
-    if (needs_quotes(text))
+}
+
+void csv_write_cell(struct csv_write *out, struct str text)
+{
+    begin_cell(out, text);
+    if (needs_quotes(out, text))
         put_quoted(out, text);
     else
         put(out, text);
+}
+
+void csv_write_quoted(struct csv_write *out, struct str text)
+{
+    begin_cell(out, text);
+    put_quoted(out, text);
 }
 
 void csv_write_i64(struct csv_write *out, int64_t value)
 {
     char text[NUM_TEXT];
     int n = snprintf(text, sizeof(text), "%" PRId64, value);
+
+    csv_write_cell(out, (struct str){text, (size_t)n});
+}
+
+void csv_write_u64(struct csv_write *out, uint64_t value)
+{
+    char text[NUM_TEXT];
+    int n = snprintf(text, sizeof(text), "%" PRIu64, value);
 
     csv_write_cell(out, (struct str){text, (size_t)n});
 }
@@ -103,7 +124,7 @@ void csv_write_row(struct csv_write *out)
         return;
     if (out->cells == 1 && out->is_empty)
         put(out, S("\"\"")); /* a bare line end would be an empty line, which readers skip */
-    put(out, S("\n"));
+    put(out, out->has_crlf ? S("\r\n") : S("\n"));
     out->cells = 0;
     out->is_empty = true;
 }

@@ -26,6 +26,8 @@ struct csv_write {
     uint64_t cells;  /* of the row begun */
     bool is_empty;   /* all cells of that row are empty */
     bool has_failed; /* the sink refused */
+    bool is_plain;   /* set it after opening: blanks ask for no quotes */
+    bool has_crlf;   /* likewise: rows end with CR LF */
     char buffer[CSV_WRITE_BUFFER];
 };
 
@@ -36,7 +38,9 @@ void csv_write_open(struct csv_write *out, struct sink sink);
 bool csv_write_close(struct csv_write *out);
 
 void csv_write_cell(struct csv_write *out, struct str text);
+void csv_write_quoted(struct csv_write *out, struct str text); /* whatever it holds */
 void csv_write_i64(struct csv_write *out, int64_t value);
+void csv_write_u64(struct csv_write *out, uint64_t value);
 void csv_write_f64(struct csv_write *out, double value); /* empty when not finite */
 
 /* Ends the row. A row without cells writes nothing. */

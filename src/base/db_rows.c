@@ -110,9 +110,7 @@ static int by_field(const void *a, const void *b)
 {
     const struct db_field *x = a, *y = b;
 
-    if (x->field != y->field)
-        return x->field < y->field ? -1 : 1;
-    return (int)x->cell - (int)y->cell;
+    return ORDER(x->field, y->field) ?: ORDER(x->cell, y->cell);
 }
 
 /* "SELECT "a", "b" FROM "t"", and where each wanted column stands in it. */

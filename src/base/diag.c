@@ -60,9 +60,11 @@ static void keep(struct diag *d, struct diag_entry *e, struct where where, const
 void diag_vadd(struct diag *d, enum severity severity, const char *code, struct where where,
                const char *format, va_list args)
 {
-    struct diag_entry *e = entry_of(d, severity, code);
     char text[LIMIT_CODE_TEXT];
 
+    if (d == NULL)
+        return;
+    struct diag_entry *e = entry_of(d, severity, code);
     if (e->count >= DIAG_TEXTS) { /* the common case for a damaged file: count, format nothing */
         e->count++;
         return;
@@ -97,6 +99,8 @@ void diag_hint(struct diag *d, const char *label, const char *format, ...)
     char text[LIMIT_CODE_TEXT];
     va_list args;
 
+    if (d == NULL)
+        return;
     va_start(args, format);
     print_text(text, format, args);
     va_end(args);

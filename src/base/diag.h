@@ -60,6 +60,7 @@ struct diag {
 void diag_init(struct diag *d);
 void diag_fini(struct diag *d);
 
+/* With `d` NULL nobody wants to know: these do nothing, and a status is handed up all the same. */
 void diag_add(struct diag *d, enum severity severity, const char *code, struct where where,
               const char *format, ...) __attribute__((format(printf, 5, 6)));
 void diag_vadd(struct diag *d, enum severity severity, const char *code, struct where where,

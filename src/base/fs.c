@@ -85,14 +85,39 @@ static void release(struct outfile *f)
     *f = (struct outfile){.fd = -1, .slot = -1};
 }
 
-/* Opens a fresh file beside the goal; the errno, or 0. */
-static int open_temp(struct outfile *f)
+/* Bytes of the goal's path up to its name. */
+static int folder_length(const struct outfile *f)
 {
     const char *slash = strrchr(f->goal, '/');
-    int dir_n = slash != NULL ? (int)(slash - f->goal) + 1 : 0;
+
+    return slash != NULL ? (int)(slash - f->goal) + 1 : 0;
+}
+
+/* A temporary of a given name takes the place of one that was left there, and has the mode of the
+ * file it replaces. */
+static int open_named(struct outfile *f, const char *name)
+{
+    size_t size = (size_t)folder_length(f) + strlen(name) + 1;
+    struct stat old;
+
+    f->temp = mem_grow(NULL, 1, size);
+    snprintf(f->temp, size, "%.*s%s", folder_length(f), f->goal, name);
+    bool is_there = stat(f->goal, &old) == 0;
+    f->fd = open(f->temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (f->fd >= 0 && is_there && fchmod(f->fd, old.st_mode & 07777) != 0)
+        return errno;
+    return f->fd >= 0 ? 0 : errno;
+}
+
+/* Opens a fresh file beside the goal; the errno, or 0. */
+static int open_temp(struct outfile *f, const char *name)
+{
+    int dir_n = folder_length(f);
 
     if (strlen(f->goal) >= PATH_MAX)
         return ENAMETOOLONG;
+    if (name != NULL)
+        return open_named(f, name);
     f->temp = mem_grow(NULL, 1, (size_t)dir_n + 64);
     for (int i = 0; i < TEMP_TRIES; i++) {
         snprintf(f->temp, (size_t)dir_n + 64, "%.*s.strata-%ld-%d.tmp", dir_n, f->goal,
@@ -113,13 +138,13 @@ static int open_temp(struct outfile *f)
 
 /* Renaming onto /dev/null or a pipe would replace it, so those are opened as they are; a link is
  * followed to the file it names. The errno, or 0. */
-static int open_goal(struct outfile *f)
+static int open_goal(struct outfile *f, const char *name)
 {
     struct stat info;
 
     if (stat(f->path, &info) != 0) {
         f->goal = copy_of(f->path);
-        return open_temp(f);
+        return open_temp(f, name);
     }
     if (S_ISDIR(info.st_mode))
         return EISDIR;
@@ -132,13 +157,18 @@ static int open_goal(struct outfile *f)
         return errno;
     f->goal = copy_of(real);
     free(real);
-    return open_temp(f);
+    return open_temp(f, name);
 }
 
 enum status outfile_open(struct outfile *f, const char *path, struct diag *d)
 {
+    return outfile_open_as(f, path, NULL, d);
+}
+
+enum status outfile_open_as(struct outfile *f, const char *path, const char *temp, struct diag *d)
+{
     *f = (struct outfile){.fd = -1, .slot = -1, .path = copy_of(path)};
-    int error = path[0] == '\0' ? ENOENT : open_goal(f);
+    int error = path[0] == '\0' ? ENOENT : open_goal(f, temp);
     if (error != 0) {
         release(f);
         return write_failed(path, error, d);
@@ -185,6 +215,19 @@ struct sink outfile_sink(struct outfile *f)
     return (struct sink){write_sink, f};
 }
 
+/* Some file systems cannot sync a folder; the rename holds there all the same. */
+static void sync_folder(struct outfile *f)
+{
+    int n = folder_length(f);
+
+    f->goal[n] = '\0';
+    int fd = open(n > 0 ? f->goal : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || (fsync(fd) != 0 && errno != EINVAL && errno != EROFS))
+        f->error = errno;
+    if (fd >= 0)
+        close(fd);
+}
+
 enum status outfile_commit(struct outfile *f, enum outfile_sync sync, struct diag *d)
 {
     enum status st = ST_OK;
@@ -198,13 +241,25 @@ enum status outfile_commit(struct outfile *f, enum outfile_sync sync, struct dia
     f->fd = -1;
     if (f->error == 0 && f->temp != NULL && rename(f->temp, f->goal) != 0)
         f->error = errno;
+    bool is_renamed = f->error == 0;
+    if (is_renamed && sync == OUTFILE_SYNC && f->temp != NULL)
+        sync_folder(f);
     if (f->error != 0) {
-        if (f->temp != NULL)
+        if (f->temp != NULL && !is_renamed)
             unlink(f->temp);
         st = write_failed(f->path, f->error, d);
     }
     release(f);
     return st;
+}
+
+enum status outfile_save(const char *path, struct str text, struct diag *d)
+{
+    struct outfile f;
+
+    TRY(outfile_open(&f, path, d));
+    outfile_write(&f, text);
+    return outfile_commit(&f, OUTFILE_FAST, d);
 }
 
 void outfile_abort(struct outfile *f)

@@ -34,13 +34,21 @@ enum outfile_sync { OUTFILE_FAST, OUTFILE_SYNC };
  * copied. After a failure nothing needs to be released. */
 enum status outfile_open(struct outfile *f, const char *path, struct diag *d);
 
+/* The same with a name for the temporary, in the target's folder: one that is there already is
+ * replaced, and one that a killed program leaves can be told by its name. */
+enum status outfile_open_as(struct outfile *f, const char *path, const char *temp, struct diag *d);
+
 /* False once a write failed; the reason is told by outfile_commit(). */
 bool outfile_write(struct outfile *f, struct str text);
 struct sink outfile_sink(struct outfile *f);
 
-/* Makes the file appear under its name; OUTFILE_SYNC waits for the disk. Releases `f`, and
+/* Makes the file appear under its name; OUTFILE_SYNC waits for the disk, the folder included.
+ * Releases `f`, and
  * removes the temporary when anything failed since outfile_open(). */
 enum status outfile_commit(struct outfile *f, enum outfile_sync sync, struct diag *d);
+
+/* A whole file: opened, written and committed with OUTFILE_FAST. */
+enum status outfile_save(const char *path, struct str text, struct diag *d);
 
 /* Drops what was written. Harmless after a commit or a failed open. */
 void outfile_abort(struct outfile *f);

@@ -12,7 +12,7 @@ static int by_value(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-    return x < y ? -1 : x > y;
+    return ORDER(x, y);
 }
 
 TEST(equal_bytes_have_equal_hashes_and_length_counts)

@@ -7,9 +7,7 @@ static int by_begin(const void *a, const void *b)
 {
     const struct interval *x = a, *y = b;
 
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x->end < y->end ? -1 : x->end > y->end;
+    return ORDER(x->begin, y->begin) ?: ORDER(x->end, y->end);
 }
 
 static bool is_sorted(struct interval_set set)

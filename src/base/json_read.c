@@ -536,11 +536,11 @@ bool json_line(const struct json *j, uint64_t offset, uint64_t *line, uint64_t *
     return true;
 }
 
-enum number_verdict { BORDER_NO, BORDER_YES, BORDER_CUT };
+enum cut_verdict { BORDER_NO, BORDER_YES, BORDER_CUT };
 
 /* Is there an object with the marker, and a comma or ] behind it? `effort` grows by the bytes it
  * took to find out, and by a fixed part for the batch that is scanned in any case. */
-static enum number_verdict judge_object(struct str text, struct str marker, uint64_t *effort)
+static enum cut_verdict judge_object(struct str text, struct str marker, uint64_t *effort)
 {
     struct json sub;
     struct str key;
@@ -589,7 +589,7 @@ static size_t find_border(struct str text, size_t from, struct str marker, bool 
             continue;
         while (inside < text.n && char_is_blank(text.at[inside]))
             inside++;
-        enum number_verdict verdict = BORDER_CUT;
+        enum cut_verdict verdict = BORDER_CUT;
         if (inside < text.n && text.at[inside] != '"')
             verdict = BORDER_NO;
         else if (inside < text.n)

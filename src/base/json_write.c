@@ -315,7 +315,7 @@ void json_put_null(struct json_writer *w, const char *key)
 bool json_write_finish(struct json_writer *w)
 {
     assert(w->is_done && "the document is not complete");
-    if (w->layout == JSON_INDENTED)
+    if (w->layout == JSON_INDENTED && !w->has_open_end)
         put(w, S("\n"));
     flush(w);
     return !w->has_failed;

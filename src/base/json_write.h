@@ -32,6 +32,7 @@ enum json_layout {
 struct json_writer {
     struct sink sink;
     enum json_layout layout;
+    bool has_open_end; /* set after init: no line end behind an indented document */
     bool has_failed, has_key, has_members, is_done;
     uint32_t depth;
     uint64_t objects[LIMIT_JSON_DEPTH / 64]; /* a bit for each level: an object, not an array */

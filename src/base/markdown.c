@@ -27,6 +27,16 @@ void markdown_line(struct text *t, struct str text)
     put_safe(t, text, false);
 }
 
+const char *markdown_plain(struct arena *arena, struct str text)
+{
+    char *copy = arena_cstr(arena, text);
+
+    for (char *c = copy; *c != '\0'; c++)
+        if (*c == '|' || *c == '`' || *c == '\n' || *c == '\r')
+            *c = ' ';
+    return copy;
+}
+
 void markdown_number(struct text *t, double value, int decimals)
 {
     if (isfinite(value))

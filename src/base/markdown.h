@@ -7,6 +7,7 @@
 #ifndef STRATA_BASE_MARKDOWN_H
 #define STRATA_BASE_MARKDOWN_H
 
+#include "base/arena.h"
 #include "base/text.h"
 
 #define MARKDOWN_DASH "\xe2\x80\x93" /* – */
@@ -17,6 +18,9 @@ void markdown_cell(struct text *t, struct str text);
 
 /* Text on one line, whatever it holds. */
 void markdown_line(struct text *t, struct str text);
+
+/* Text for a cell or a piece of code: bars, backticks and line ends become blanks. */
+const char *markdown_plain(struct arena *arena, struct str text);
 
 /* "12.30", or an en dash for what is not known. */
 void markdown_number(struct text *t, double value, int decimals);

@@ -483,3 +483,26 @@ size_t num_print_f64(char *buf, double value)
     c_locale_end(before);
     return (size_t)n;
 }
+
+size_t num_print_point(char *buf, double value)
+{
+    if (!isfinite(value))
+        return (size_t)snprintf(buf, NUM_TEXT, "%s%s", signbit(value) && !isnan(value) ? "-" : "",
+                                isnan(value) ? "nan" : "inf");
+    size_t n = num_print_f64(buf, value);
+    bool is_whole = memchr(buf, '.', n) == NULL && memchr(buf, 'e', n) == NULL;
+    if (is_whole)
+        memcpy(buf + n, ".0", 2);
+    n += is_whole ? 2 : 0;
+    buf[n] = '\0';
+    return n;
+}
+
+double num_round(double value, int decimals)
+{
+    char text[448]; /* the largest double has 309 digits */
+    double rounded;
+
+    int n = snprintf(text, sizeof(text), "%.*f", decimals, value);
+    return isfinite(value) && num_f64((struct str){text, (size_t)n}, &rounded) ? rounded : value;
+}

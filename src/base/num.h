@@ -90,6 +90,13 @@ size_t num_print_u64(char *buf, uint64_t value);
 /* The shortest decimal text that reads back as `value`; "null" when it is not finite. */
 size_t num_print_f64(char *buf, double value);
 
+/* The same with a point or an exponent in it, so that a whole number is seen to be measured and not
+ * counted: "111.0". "inf", "-inf" or "nan" when it is not finite. */
+size_t num_print_point(char *buf, double value);
+
+/* `value` with so many decimals, ties to even as printf does. */
+double num_round(double value, int decimals);
+
 /* Which part of a whole; 0 and NAN where there is no whole. */
 static inline double num_share(double part, double whole)
 {

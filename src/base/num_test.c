@@ -598,6 +598,37 @@ TEST(short_numbers_are_what_the_long_way_makes_of_them)
     assert_int_equal(num_short(S("5."), &(int64_t){0}, &(double){0}), NUM_OTHER);
 }
 
+static struct str point(double value)
+{
+    static char buf[NUM_TEXT];
+
+    return (struct str){buf, num_print_point(buf, value)};
+}
+
+TEST(ties_go_to_the_even_digit)
+{
+    /* 200.125 and 2.25 are exact in binary; 2.675 is a little less than it looks. */
+    assert_str(point(num_round(200.125, 2)), "200.12");
+    assert_str(point(num_round(2.25, 1)), "2.2");
+    assert_str(point(num_round(2.35, 1)), "2.4");
+    assert_str(point(num_round(2.675, 2)), "2.67");
+}
+
+TEST(whole_numbers_keep_one_zero)
+{
+    assert_str(point(num_round(111, 2)), "111.0");
+    assert_str(point(num_round(-100, 1)), "-100.0");
+    assert_str(point(0.8761429758935991), "0.8761429758935991");
+    assert_str(point(1e300), "1e+300");
+}
+
+TEST(what_is_not_finite_has_a_name)
+{
+    assert_str(point(num_round(INFINITY, 1)), "inf");
+    assert_str(point(num_round(-INFINITY, 1)), "-inf");
+    assert_str(point(num_round(NAN, 1)), "nan");
+}
+
 TEST_MAIN("base/num", T(short_numbers_are_what_the_long_way_makes_of_them),
           T(microseconds_with_three_decimals_are_exact),
           T(the_fourth_decimal_rounds_and_later_ones_do_not),
@@ -610,4 +641,5 @@ TEST_MAIN("base/num", T(short_numbers_are_what_the_long_way_makes_of_them),
           T(a_locale_with_a_decimal_comma_changes_nothing), T(doubles_print_short_and_read_back),
           T(the_spellings_of_no_value_are_known), T(sizes_and_times_do_not_wrap),
           T(hexadecimal_numbers_have_at_most_sixteen_digits),
-          T(the_quick_way_takes_what_it_takes_alike))
+          T(the_quick_way_takes_what_it_takes_alike), T(ties_go_to_the_even_digit),
+          T(whole_numbers_keep_one_zero), T(what_is_not_finite_has_a_name))

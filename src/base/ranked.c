@@ -48,7 +48,7 @@ int ranked_order(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
-    return (x > y) - (x < y);
+    return ORDER(x, y);
 }
 
 size_t ranked_set(int64_t *values, size_t n)

@@ -13,6 +13,22 @@
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
+/* Defines the function that names the values of an enum from 0 on, and the same for single bits. */
+#define ENUM_NAMES(function, type, ...)                                                            \
+    const char *function(type value)                                                               \
+    {                                                                                              \
+        static const char *const names[] = {__VA_ARGS__};                                          \
+                                                                                                   \
+        return names[value];                                                                       \
+    }
+#define BIT_NAMES(function, type, ...)                                                             \
+    const char *function(type value)                                                               \
+    {                                                                                              \
+        static const char *const names[] = {__VA_ARGS__};                                          \
+                                                                                                   \
+        return names[__builtin_ctz(value)];                                                        \
+    }
+
 struct str {
     const char *at;
     size_t n;
@@ -58,6 +74,14 @@ static inline struct str str_part(struct str s, size_t from, size_t n)
         n = s.n - from;
     return (struct str){s.n > 0 ? s.at + from : s.at, n};
 }
+
+/*
+ * The order of two numbers, as qsort() asks for it. Keys that decide only among equals follow
+ * behind `?:`, the value in front of it unless that is 0:
+ *
+ *     return ORDER(x->lane, y->lane) ?: ORDER(y->dur, x->dur) ?: str_compare(x->name, y->name);
+ */
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
 /* Byte order, shorter first on a tie: the order of every sorted output. */
 int str_compare(struct str a, struct str b);

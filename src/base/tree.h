@@ -68,7 +68,7 @@ struct str tree_word(const struct tree *node); /* a text or a number as written,
 struct str tree_get_text(const struct tree *map, struct str key, struct str otherwise);
 
 bool tree_is_number(const struct tree *node);
-double tree_number(const struct tree *node);           /* NAN for what is none, and for bools */
+double tree_number(const struct tree *node);          /* NAN for what is none, and for bools */
 bool tree_int(const struct tree *node, int64_t *out); /* bools count; must fit 64 signed bits */
 
 /* Writes the value as it was read; numbers of JSON keep their digits. */

@@ -50,9 +50,6 @@ struct words {
     size_t n, cap;
 };
 
-/* For functions that compare: by one thing, and `then` by the next; 0 at the end. */
-#define ORDER_BY(a, b, then) ((a) != (b) ? ((a) < (b) ? -1 : 1) : (then))
-
 /* In `place`: the first number below `n` for which the condition on `i` holds no longer; it must
  * hold for all before. */
 #define vec_bisect(place, n, i, is_before)                                                         \

@@ -1,3 +1,6 @@
+/*
+ * Attributes of slices, stored by shape.
+ */
 #include "capture/attrs.h"
 
 #include <assert.h>

@@ -1,3 +1,6 @@
+/*
+ * A capture filled, sealed and asked.
+ */
 #include "capture/capture.h"
 
 #include <assert.h>
@@ -24,36 +27,15 @@ static const struct str key_names[KEY_COUNT] = {
     [KEY_CAT] = S_INIT("cat"),
 };
 
-const char *slice_kind_name(enum slice_kind kind)
-{
-    static const char *const names[SLICE_KINDS] = {
-        "compute", "comm",       "comm_part", "aicpu", "copy", "wait", "control", "host_op",
-        "python",  "annotation", "runtime",   "queue", "gc",   "step", "instr",   "other",
-    };
+ENUM_NAMES(slice_kind_name, enum slice_kind, "compute", "comm", "comm_part", "aicpu", "copy",
+           "wait", "control", "host_op", "python", "annotation", "runtime", "queue", "gc", "step",
+           "instr", "other")
 
-    return names[kind];
-}
+ENUM_NAMES(lane_kind_name, enum lane_kind, "stream", "comm", "thread", "pipe", "other")
 
-const char *lane_kind_name(enum lane_kind kind)
-{
-    static const char *const names[LANE_KINDS] = {"stream", "comm", "thread", "pipe", "other"};
+ENUM_NAMES(origin_name, enum origin, "measured", "simulated", "estimated", "inferred")
 
-    return names[kind];
-}
-
-const char *origin_name(enum origin origin)
-{
-    static const char *const names[] = {"measured", "simulated", "estimated", "inferred"};
-
-    return names[origin];
-}
-
-const char *flow_kind_name(enum flow_kind kind)
-{
-    static const char *const names[] = {"launch", "queue", "backward", "flag", "other"};
-
-    return names[kind];
-}
+ENUM_NAMES(flow_kind_name, enum flow_kind, "launch", "queue", "backward", "flag", "other")
 
 struct capture *capture_new(void)
 {
@@ -234,11 +216,7 @@ static int by_ends(const void *a, const void *b)
 {
     const struct flow *x = a, *y = b;
 
-    if (x->from != y->from)
-        return x->from < y->from ? -1 : 1;
-    if (x->to != y->to)
-        return x->to < y->to ? -1 : 1;
-    return (int)x->kind - (int)y->kind;
+    return ORDER(x->from, y->from) ?: ORDER(x->to, y->to) ?: ORDER(x->kind, y->kind);
 }
 
 /* Sorts the arrows of each slice in a list that is in order of those slices. */
@@ -305,9 +283,7 @@ static int by_time(const void *a, const void *b)
 {
     const struct sample *x = a, *y = b;
 
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    return x->value < y->value ? -1 : x->value > y->value;
+    return ORDER(x->at, y->at) ?: ORDER(x->value, y->value);
 }
 
 static void seal_series(struct capture *cap)
@@ -326,22 +302,15 @@ static int by_number(const void *a, const void *b)
 {
     const struct mark *x = a, *y = b;
 
-    if (x->source != y->source)
-        return x->source < y->source ? -1 : 1;
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x->end < y->end ? -1 : x->end > y->end;
+    return ORDER(x->source, y->source) ?: ORDER(x->number, y->number) ?: ORDER(x->begin, y->begin)
+           ?: ORDER(x->end, y->end);
 }
 
 static int by_begin(const void *a, const void *b)
 {
     const struct mark *x = a, *y = b;
 
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return by_number(a, b);
+    return ORDER(x->begin, y->begin) ?: by_number(a, b);
 }
 
 static void seal_marks(struct capture *cap)

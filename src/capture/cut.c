@@ -1,3 +1,6 @@
+/*
+ * A part of a capture: steps, a range, some lanes.
+ */
 #include "capture/cut.h"
 
 #include <fnmatch.h>

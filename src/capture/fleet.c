@@ -1,3 +1,6 @@
+/*
+ * The captures of all ranks.
+ */
 #include "capture/fleet.h"
 
 struct fleet *fleet_new(void)

@@ -1,3 +1,6 @@
+/*
+ * Slices in columns, and how the seal sorts them.
+ */
 #include "capture/slices.h"
 
 #include "base/arena.h"

@@ -1,3 +1,6 @@
+/*
+ * What people call lanes and processes.
+ */
 #include "capture/title.h"
 
 #include <inttypes.h>

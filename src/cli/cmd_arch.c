@@ -1,30 +1,25 @@
 /*
  * strata arch: what model ran, told from its kernels.
  */
+#include "analysis/arch.h"
 #include "analysis/arch_rules.h"
-#include "base/pool.h"
-#include "cli/session.h"
+#include "cli/captures.h"
 #include "flow/flow_arch.h"
 
 struct args {
-    const char *marker, *rules;
-    int64_t rank, device;
-    int source; /* enum input_source */
+    struct arch_job job;
 };
 
-static const struct args defaults = {.rank = -1, .device = -1};
-
-static const char *const sources[] = {"auto", "csv", "trace", "db", NULL};
+static const struct args defaults = {.job = {.input = {.rank = -1, .device = -1}}};
 
 static const struct opt options[] = {
-    OPT_STRING(0, "marker", "RE", struct args, marker,
+    OPT_STRING(0, "marker", "RE", struct args, job.marker,
                "kernels that mark layers, as a regular expression"),
-    OPT_STRING(0, "rules", "FILE", struct args, rules,
+    OPT_STRING(0, "rules", "FILE", struct args, job.rules,
                "families of kernels, tried before the built-in ones (YAML)"),
-    OPT_INT(0, "rank", "N", struct args, rank, 0, INT32_MAX, "only this rank of a folder of ranks"),
-    OPT_INT(0, "device", "N", struct args, device, 0, INT32_MAX, "only this device"),
-    OPT_CHOICE(0, "source", sources, struct args, source,
-               "which files to believe when several tell of the same kernels (auto)"),
+    OPT_RANK(struct args, job.input, "only this rank of a folder of ranks"),
+    OPT_DEVICE(struct args, job.input),
+    OPT_SOURCE(struct args, job.input),
     OPT_END,
 };
 
@@ -50,25 +45,18 @@ static void print(struct session *s, const struct arch_result *result)
 
 static int run(struct session *s, const void *given)
 {
-    const struct args *args = given;
-    struct arch_job job = arch_job_new(s->operands.at, s->operands.n);
+    struct arch_job job = ((const struct args *)given)->job;
     struct arch_result result;
-    const char *problem =
-        args->marker != NULL ? arch_pattern_problem(&s->arena, args->marker) : NULL;
+    const char *problem = job.marker != NULL ? arch_pattern_problem(&s->arena, job.marker) : NULL;
 
     if (problem != NULL)
-        return session_usage(s, "--marker '%s': %s", args->marker, problem);
-    job.input.format = s->common.format;
-    job.input.rank = args->rank;
-    job.input.device = args->device;
-    job.input.source = (enum input_source)args->source;
+        return session_usage(s, "--marker '%s': %s", job.marker, problem);
+    job.paths = s->operands.at;
+    job.n_paths = s->operands.n;
     job.out = s->common.out;
-    job.marker = args->marker;
-    job.rules = args->rules;
     job.is_dry_run = s->common.dry_run;
-    job.input.pool = pool_new((size_t)s->common.jobs);
+    captures_input(s, &job.input);
     enum status status = flow_arch(&job, &s->arena, &s->diag, &result);
-    pool_free(job.input.pool);
     if (status == ST_OK) {
         print(s, &result);
         for (size_t i = 0; i < result.n && !job.is_dry_run; i++) {
@@ -112,5 +100,6 @@ const struct command command_arch = {
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 4096},
     .common = COMMON_OUT | COMMON_FORMAT | COMMON_DRY_RUN | COMMON_JOBS,
     .examples = examples,
+    .schemas = {&arch_schema},
     .run = run,
 };

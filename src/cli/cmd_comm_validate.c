@@ -5,23 +5,15 @@
 #include "cli/opt_db.h"
 #include "perfdb/comm_validate.h"
 
-extern const struct command command_comm_validate;
-
-struct args {
-    const char *dir, *links;
-    double tolerance;
-    bool scatter_total;
-};
-
-static const struct args defaults = {.tolerance = 2.0};
+static const struct comm_job defaults = {.tolerance = 2.0};
 
 static const struct opt options[] = {
-    OPT_STRING(0, "csv-dir", "DIR", struct args, dir, "folder with the hcom_*.csv tables"),
-    OPT_DOUBLE(0, "tolerance", "T", struct args, tolerance,
+    OPT_STRING(0, "csv-dir", "DIR", struct comm_job, dir, "folder with the hcom_*.csv tables"),
+    OPT_DOUBLE(0, "tolerance", "T", struct comm_job, tolerance,
                "a row passes when measured/predicted lies within 1/T and T (2)"),
-    OPT_STRING(0, "links", "FILE", struct args, links,
+    OPT_STRING(0, "links", "FILE", struct comm_job, links,
                "table of links, or of a line per collective; 'fit' fits lines to the rows"),
-    OPT_FLAG(0, "reduce-scatter-total", struct args, scatter_total,
+    OPT_FLAG(0, "reduce-scatter-total", struct comm_job, scatter_total,
              "take the message of a reduce_scatter as one rank's part: multiply it by the ranks"),
     OPT_END,
 };
@@ -35,31 +27,23 @@ static const struct example examples[] = {
 
 static int run(struct session *s, const void *given)
 {
-    const struct args *args = given;
+    struct comm_job job = *(const struct comm_job *)given;
     struct comm_validation v;
 
-    if (args->dir == NULL)
+    if (job.dir == NULL)
         return session_usage(s, "validate needs --csv-dir DIR");
-    if (!(args->tolerance > 0))
+    if (!(job.tolerance > 0))
         return session_usage(s, "--tolerance takes a number above 0");
-    struct comm_job job = {
-        .dir = args->dir,
-        .tolerance = args->tolerance,
-        .links = args->links,
-        .scatter_total = args->scatter_total,
-        .lists_all = s->common.verbose,
-    };
+    job.lists_all = s->common.verbose;
     enum status st = comm_validate(&v, &job, &s->diag);
     for (size_t i = 0; i < COMM_VALIDATED; i++)
         if (v.checks[i].is_there)
             session_read(s, fs_join(&s->arena, job.dir, comm_kinds[i].file), "collectives",
                          v.checks[i].rows_read, v.checks[i].rows_read - v.checks[i].rows.n);
-    if (s->common.json && st == ST_OK) {
-        comm_validation_json(&v, session_json_begin(s, "strata.comm-validate/1", "measured"));
-        session_json_end(s);
-    } else if (!s->common.json && !s->common.quiet && v.checks[0].was_visited) {
+    if (s->common.json && st == ST_OK)
+        session_document(s, &comm_validation_schema, "measured", &v, NULL);
+    else if (!s->common.json && !s->common.quiet && v.checks[0].was_visited)
         comm_validation_print(&v, st == ST_OK, session_sink(s));
-    }
     bool is_ok = v.counts[COMM_FAIL] == 0;
     comm_validation_free(&v);
     return st == ST_OK && !is_ok ? CODE_NO : db_code(st);
@@ -82,8 +66,9 @@ const struct command command_comm_validate = {
         "collective, device count and tier, and so tells which rows stand out.",
     .see = "docs/perfdb-compare.md",
     .options = options,
-    .args_size = sizeof(struct args),
+    .args_size = sizeof(struct comm_job),
     .defaults = &defaults,
     .examples = examples,
+    .schemas = {&comm_validation_schema},
     .run = run,
 };

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "cli/captures.h"
-#include "cli/window.h"
+#include "flow/flow_convert.h"
 
 struct args {
     struct convert_job job;
@@ -56,13 +56,13 @@ static int complete(struct session *s, const struct args *args, struct convert_j
     if (job->out == NULL)
         return session_usage(s, "convert needs -o with the name of the file to write");
     if (args->steps != NULL) {
-        job->steps_n = window_steps(args->steps, &s->arena, &steps);
+        job->steps_n = convert_steps_parse(args->steps, &s->arena, &steps);
         job->steps = steps;
         if (job->steps_n == 0)
             return session_usage(s, "--steps takes step numbers as in 3-5,7, not '%s'",
                                  args->steps);
     }
-    if (args->range != NULL && !window_range(args->range, &job->range))
+    if (args->range != NULL && !convert_range_parse(args->range, &job->range))
         return session_usage(s, "--range takes times as in 10ms-25ms or 2s-, not '%s'",
                              args->range);
     return CODE_DONE;

@@ -3,38 +3,37 @@
  */
 #include "cli/opt_db.h"
 #include "perfdb/bench.h"
-#include "perfdb/replay_ops.h"
-#include "perfdb/table_diff.h"
+#include "perfdb/table.h"
 
 struct args {
+    struct bench_job job;
     struct place_args place;
-    const char *prof, *master_addr;
-    struct opt_list ops;
-    int update_mode; /* enum update_mode */
-    bool prune, fail_fast;
-    int64_t repeat_count, ep_size, nproc, nnodes, node_rank, master_port;
+    struct words ops;
+    const char *master_addr;
+    bool fail_fast;
+    int64_t repeat_count, nproc, nnodes, node_rank, master_port;
     double wait;
 };
 
 static const struct args defaults = {
-    .repeat_count = 1, .ep_size = 16, .nnodes = 1, .master_addr = "127.0.0.1"};
+    .job.ep_size = 16, .repeat_count = 1, .nnodes = 1, .master_addr = "127.0.0.1"};
 
 static const char *const modes[] = {"all", "missing-only", NULL};
 
 static const struct opt options[] = {
-    OPT_STRING(0, "prof-path", "DIR", struct args, prof,
+    OPT_STRING(0, "prof-path", "DIR", struct args, job.prof,
                "a PROF_* folder of msprof with its op_summary exports"),
     OPT_DB_OPS(struct args, ops),
-    OPT_CHOICE(0, "update-mode", modes, struct args, update_mode,
+    OPT_CHOICE(0, "update-mode", modes, struct args, job.how.mode,
                "which rows get the replayed duration (all)"),
-    OPT_FLAG(0, "prune-empty-duration-rows", struct args, prune,
+    OPT_FLAG(0, "prune-empty-duration-rows", struct args, job.how.prune,
              "drop rows without any duration afterwards"),
     OPT_INT(0, "repeat-count", "N", struct args, repeat_count, 1, INT32_MAX,
             "repeats of each row (1)"),
     OPT_FLAG(0, "fail-fast", struct args, fail_fast, "stop at the first operator that fails"),
     OPT_DB_WAIT(struct args, wait),
     OPT_GROUP("DispatchFFNCombine"),
-    OPT_INT(0, "dispatch-ffn-combine-ep-size", "N", struct args, ep_size, 1, INT32_MAX,
+    OPT_INT(0, "dispatch-ffn-combine-ep-size", "N", struct args, job.ep_size, 1, INT32_MAX,
             "expert parallel size of its rows (16)"),
     OPT_INT(0, "dispatch-ffn-combine-nproc-per-node", "N", struct args, nproc, 1, INT32_MAX,
             "processes on each node"),
@@ -64,33 +63,6 @@ static bool to_nobody(void *ctx __attribute__((unused)), struct str text __attri
     return true;
 }
 
-static void print_json(struct session *s, const struct bench_plan *plan)
-{
-    struct json_writer *j = session_json_begin(s, "strata.db-bench/1", "measured");
-
-    json_write_object(j);
-    json_put_u64(j, "samples", plan->summary.rows);
-    json_put_u64(j, "hotspots", plan->gaps.n);
-    json_put_array(j, "tables");
-    for (size_t i = 0; i < plan->updates.n; i++) {
-        const struct update *u = &plan->updates.at[i];
-        json_write_object(j);
-        json_put_str(j, "operator", u->op);
-        json_put_text(j, "path", u->path);
-        json_put_u64(j, "updated", u->updated);
-        json_put_u64(j, "added", u->added);
-        json_put_u64(j, "deleted", u->deleted.n);
-        json_put_u64(j, "unchanged", u->unchanged);
-        json_put_u64(j, "missing", u->missing.n);
-        json_put_u64(j, "duplicates", u->duplicates.n);
-        json_put_bool(j, "changed", u->is_changed);
-        json_write_end(j);
-    }
-    json_write_end(j);
-    json_write_end(j);
-    session_json_end(s);
-}
-
 static void report(struct session *s, const struct bench_plan *plan)
 {
     bool is_listed = (s->common.quiet || s->common.json) && !s->common.dry_run;
@@ -103,7 +75,7 @@ static void report(struct session *s, const struct bench_plan *plan)
         session_wrote(s, plan->hotspots_path);
     }
     if (s->common.json) {
-        print_json(s, plan);
+        session_document(s, &bench_schema, "measured", plan, NULL);
         return;
     }
     for (size_t i = 0; i < plan->updates.n && s->common.dry_run; i++) {
@@ -162,33 +134,27 @@ static int without_replay(struct session *s, const struct bench_job *job)
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    const char *dir;
+    struct bench_job job = args->job;
+    struct db_ops ops;
 
-    if (s->operands.n > 0 && args->ops.n == 0)
-        return session_usage(s, "bench: unexpected argument \"%s\"", s->operands.at[0]);
-    struct db_ops ops = db_ops(s, &args->ops);
+    int code = db_only_ops(s, &args->ops, &ops);
+    if (code != CODE_DONE)
+        return code;
     struct str problem = replay_ops_problem(&s->arena, ops.at, ops.n);
     if (problem.n > 0) {
         diag_fail(&s->diag, ST_NOT_FOUND, "perfdb.unknown-op", (struct where){0}, "%.*s",
                   STR_ARGS(problem));
         return CODE_NO;
     }
-    int code = db_place(s, &args->place, &dir);
+    code = db_place(s, &args->place, &job.dir);
     if (code != CODE_DONE)
         return code;
     bool is_told = !s->common.json && !s->common.quiet;
-    struct bench_job job = {
-        .dir = dir,
-        .prof = args->prof,
-        .ops = ops.at,
-        .n_ops = ops.n,
-        .how = {.mode = (enum update_mode)args->update_mode,
-                .prune = args->prune,
-                .keep_old = s->common.dry_run,
-                .say = is_told ? session_sink(s) : (struct sink){to_nobody, NULL}},
-        .ep_size = args->ep_size,
-    };
-    return args->prof != NULL ? write_back(s, args, &job) : without_replay(s, &job);
+    job.ops = ops.at;
+    job.n_ops = ops.n;
+    job.how.keep_old = s->common.dry_run;
+    job.how.say = is_told ? session_sink(s) : (struct sink){to_nobody, NULL};
+    return job.prof != NULL ? write_back(s, args, &job) : without_replay(s, &job);
 }
 
 const struct command command_db_bench = {
@@ -215,5 +181,6 @@ const struct command command_db_bench = {
     .operands = {.kind = OPERAND_WORD, .min = 0, .max = SIZE_MAX},
     .common = COMMON_DRY_RUN,
     .examples = examples,
+    .schemas = {&bench_schema},
     .run = run,
 };

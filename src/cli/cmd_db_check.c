@@ -1,13 +1,13 @@
 /*
  * strata db check: is every table of the database what it should be?
  */
-#include "base/cancel.h"
 #include "cli/opt_db.h"
 #include "perfdb/check.h"
+#include "report/report.h"
 
 struct args {
     struct place_args place;
-    struct opt_list ops;
+    struct words ops;
     bool strict;
 };
 
@@ -38,88 +38,43 @@ static void print_findings(struct session *s, const struct check *c)
 
 static void print_tables(struct session *s, const struct check *c)
 {
-    static const struct out_column columns[] = {
-        {"operator", false}, {"rows", true}, {"valid", true}, {"share %", true}};
-    const char **cells = ARENA_ARRAY(&s->arena, const char *, c->tables.n * 4 + 1);
-    size_t n = 0;
+    struct report *r = report_new(S(""));
 
-    for (size_t i = 0; i < c->tables.n; i++) {
-        const struct check_table *t = &c->tables.at[i];
-        cells[n++] = out_clean(&s->arena, t->op);
-        cells[n++] = arena_format(&s->arena, "%llu", (unsigned long long)t->rows).at;
-        cells[n++] = arena_format(&s->arena, "%llu", (unsigned long long)t->valid).at;
-        cells[n++] =
-            t->rows > 0
-                ? arena_format(&s->arena, "%.1f", 100.0 * (double)t->valid / (double)t->rows).at
-                : "-";
-    }
     if (c->findings.n > 0)
         out_text(&s->out, "\n");
-    out_table(&s->out, columns, ARRAY_LEN(columns), cells, c->tables.n);
-    out_printf(&s->out, "\n%zu tables, %llu problems, %llu notes\n", c->tables.n,
-               (unsigned long long)c->problems, (unsigned long long)c->notes);
-}
-
-static void print_json(struct session *s, const struct check *c)
-{
-    struct json_writer *j = session_json_begin(s, "strata.db-check/1", NULL);
-
-    json_write_object(j);
-    json_put_u64(j, "problems", c->problems);
-    json_put_u64(j, "notes", c->notes);
-    json_put_array(j, "findings");
-    for (size_t i = 0; i < c->findings.n; i++) {
-        json_write_object(j);
-        json_put_text(j, "path", c->findings.at[i].path);
-        json_put_u64(j, "line", c->findings.at[i].line);
-        json_put_str(j, "kind", c->findings.at[i].is_note ? S("note") : S("problem"));
-        json_put_str(j, "text", c->findings.at[i].what);
-        json_write_end(j);
-    }
-    json_write_end(j);
-    json_put_array(j, "tables");
-    for (size_t i = 0; i < c->tables.n; i++) {
-        json_write_object(j);
-        json_put_str(j, "operator", c->tables.at[i].op);
-        json_put_text(j, "path", c->tables.at[i].path);
-        json_put_u64(j, "rows", c->tables.at[i].rows);
-        json_put_u64(j, "valid", c->tables.at[i].valid);
-        json_write_end(j);
-    }
-    json_write_end(j);
-    json_write_end(j);
-    session_json_end(s);
+    report_records(r, &check_summary, c->tables.at, c->tables.n, NULL);
+    report_text(r, arena_format(&s->arena, "%zu tables, %llu problems, %llu notes", c->tables.n,
+                                (unsigned long long)c->problems, (unsigned long long)c->notes));
+    session_report(s, r);
+    report_free(r);
 }
 
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    struct db_ops ops = db_ops(s, &args->ops);
     struct check check;
-    struct db_files tree;
+    struct db_ops ops;
+    struct place_files tree;
     const char *dir;
 
-    if (s->operands.n > 0 && args->ops.n == 0)
-        return session_usage(s, "check: unexpected argument \"%s\"", s->operands.at[0]);
-    int code = db_place(s, &args->place, &dir);
+    int code = db_only_ops(s, &args->ops, &ops);
+    if (code == CODE_DONE)
+        code = db_place(s, &args->place, &dir);
     if (code != CODE_DONE)
         return code;
-    enum status st = db_files_find(&s->arena, dir, ops.at, ops.n, &tree, &s->diag);
+    enum status st = place_find(&s->arena, dir, ops.at, ops.n, &tree, &s->diag);
     if (st != ST_OK)
         return db_code(st);
-    check_init(&check);
-    for (size_t i = 0; i < tree.n && !cancelled(); i++)
-        check_table(&check, &tree.at[i]);
-    if (s->common.json) {
-        print_json(s, &check);
-    } else {
+    st = check_all(&check, &tree);
+    if (s->common.json)
+        session_document(s, &check_schema, NULL, &check, NULL);
+    else
         print_findings(s, &check);
-        if (!s->common.quiet)
-            print_tables(s, &check);
-    }
+    if (!s->common.json && !s->common.quiet)
+        print_tables(s, &check);
     bool is_bad = check.problems > 0 || (args->strict && check.notes > 0);
     check_free(&check);
-    return cancelled() ? CODE_INTERRUPTED : is_bad ? CODE_NO : CODE_DONE;
+    return st == ST_OK && is_bad ? CODE_NO : db_code(st);
 }
 
 const struct command command_db_check = {
@@ -141,5 +96,6 @@ const struct command command_db_check = {
     .args_size = sizeof(struct args),
     .operands = {.kind = OPERAND_WORD, .min = 0, .max = SIZE_MAX},
     .examples = examples,
+    .schemas = {&check_schema},
     .run = run,
 };

@@ -5,10 +5,7 @@
 #include "cli/db_output.h"
 #include "cli/opt_db.h"
 #include "perfdb/compare_ops.h"
-#include "perfdb/compare_plot.h"
-#include "perfdb/compare_text.h"
-
-extern const struct command command_db_compare_ops;
+#include "perfdb/compare_shapes.h"
 
 struct args {
     const char *trace_dir, *data_dir, *output;
@@ -44,6 +41,7 @@ struct scenario {
     const char *name, *trace, *measured, *m6; /* m6: NULL when there is none */
     bool is_skipped;
     struct ops_rows rows;
+    struct plot plot;
 };
 
 struct scenarios {
@@ -171,56 +169,54 @@ static enum status run_scenario(struct session *s, struct scenario *one, const s
     return ST_OK;
 }
 
-static void put_scenarios(const struct scenarios *all, struct json_writer *j)
-{
-    json_write_object(j);
-    for (size_t i = 0; i < all->n; i++)
-        if (!all->at[i].is_skipped) {
-            json_write_key(j, str_of(all->at[i].name));
-            ops_rows_json(&all->at[i].rows, j);
-        }
-    json_write_end(j);
-}
-
+/* The file: scenarios by name, those that were left out aside. */
 static bool write_json(const void *what, struct sink sink)
 {
-    struct text buffer = {0};
+    const struct scenarios *all = what;
     struct json_writer j;
 
-    json_write_init(&j, text_sink(&buffer), JSON_INDENTED);
-    put_scenarios(what, &j);
-    return json_finish_bare(&j, &buffer, sink);
+    json_write_init(&j, sink, JSON_INDENTED);
+    j.has_open_end = true;
+    json_write_object(&j);
+    for (size_t i = 0; i < all->n; i++)
+        if (!all->at[i].is_skipped) {
+            const struct ops_rows *rows = &all->at[i].rows;
+            json_write_key(&j, str_of(all->at[i].name));
+            record_json_list(&j, &ops_row_record, rows->at.at, rows->at.n, NULL);
+        }
+    json_write_end(&j);
+    return json_write_finish(&j);
 }
 
-static void put_scenario(struct session *s, struct json_writer *j, const struct scenario *one)
+static const struct field scenario_fields[] = {
+    FIELD(struct scenario, name, "name"),
+    FIELD(struct scenario, is_skipped, "is_skipped"),
+    FIELD_LIST(struct scenario, rows.at.at, rows.at.n, "rows", &ops_row_record),
+    FIELD_SPLICE(struct scenario, plot, &plot_record),
+};
+static const struct record scenario_record = RECORD(struct scenario, scenario_fields);
+
+static const struct field scenarios_fields[] = {
+    FIELD_LIST(struct scenarios, at, n, "scenarios", &scenario_record),
+};
+static const struct record scenarios_record = RECORD(struct scenarios, scenarios_fields);
+
+static const struct schema scenarios_schema = {
+    .name = "strata.db-compare-ops/1",
+    .title = "predicted against measured time of every kernel, scenario by scenario",
+    .record = &scenarios_record,
+};
+
+static void draw(struct session *s, struct scenario *one)
 {
     const struct ops_rows *rows = &one->rows;
     struct plot_point *points = ARENA_ARRAY(&s->arena, struct plot_point, rows->at.n);
 
     for (size_t i = 0; i < rows->at.n; i++) {
         const struct ops_row *row = &rows->at.at[i];
-        points[i] = (struct plot_point){row->kernel, S(""), row->measured_us, row->predicted_us};
+        points[i] = (struct plot_point){row->kernel, S(""), row->measured_us, row->predicted_us, 0};
     }
-    json_write_object(j);
-    json_put_text(j, "name", one->name);
-    json_put_bool(j, "is_skipped", one->is_skipped);
-    json_write_key(j, S("rows"));
-    ops_rows_json(rows, j);
-    plot_json(j, points, rows->at.n);
-    json_write_end(j);
-}
-
-static void print_json(struct session *s, const struct scenarios *all)
-{
-    struct json_writer *j = session_json_begin(s, "strata.db-compare-ops/1", "measured");
-
-    json_write_object(j);
-    json_put_array(j, "scenarios");
-    for (size_t i = 0; i < all->n; i++)
-        put_scenario(s, j, &all->at[i]);
-    json_write_end(j);
-    json_write_end(j);
-    session_json_end(s);
+    plot_make(&one->plot, &s->arena, points, rows->at.n);
 }
 
 static enum status tell(struct session *s, const struct args *args, const struct scenarios *all)
@@ -242,8 +238,10 @@ static enum status tell(struct session *s, const struct args *args, const struct
         session_wrote(s, path);
     else
         out_printf(&s->out, "\nSaved to %s\n", path);
+    for (size_t i = 0; i < all->n; i++)
+        draw(s, &all->at[i]);
     if (s->common.json)
-        print_json(s, all);
+        session_document(s, &scenarios_schema, "measured", all, NULL);
     return ST_OK;
 }
 
@@ -296,5 +294,6 @@ const struct command command_db_compare_ops = {
     .defaults = &defaults,
     .common = COMMON_OUT,
     .examples = examples,
+    .schemas = {&scenarios_schema},
     .run = run,
 };

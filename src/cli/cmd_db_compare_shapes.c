@@ -4,9 +4,6 @@
 #include "cli/db_output.h"
 #include "cli/opt_db.h"
 #include "perfdb/compare_shapes.h"
-#include "perfdb/compare_text.h"
-
-extern const struct command command_db_compare_shapes;
 
 struct args {
     const char *trace, *base, *measured, *output;
@@ -45,41 +42,13 @@ static bool write_csv(const void *what, struct sink sink)
     return table_print(what, TABLE_NO_BOM, sink);
 }
 
-static void put_row(struct json_writer *j, const struct shape_row *row)
-{
-    json_write_object(j);
-    json_put_str(j, "kernel_type", row->kernel);
-    json_put_str(j, "shape_key", row->shapes);
-    decimal_json(j, S("tc_dur_us"), row->predicted_us, 2);
-    decimal_json(j, S("prof_dur_us"), row->measured_us, 2);
-    decimal_json(j, S("delta_pct"), shape_row_delta(row), 1);
-    json_put_u64(j, "tc_count", row->predicted_n);
-    json_put_u64(j, "prof_count", row->measured_n);
-    json_put_str(j, "source", row->source);
-    json_write_end(j);
-}
-
-static void print_json(struct session *s, const struct shape_rows *rows)
-{
-    struct json_writer *j = session_json_begin(s, "strata.db-compare-shapes/1", "measured");
-
-    json_write_object(j);
-    json_put_array(j, "rows");
-    for (size_t i = 0; i < rows->at.n; i++)
-        put_row(j, &rows->at.at[i]);
-    json_write_end(j);
-    shape_rows_plot(rows, j);
-    json_write_end(j);
-    session_json_end(s);
-}
-
 static enum status tell(struct session *s, const struct args *args, struct shape_rows *rows)
 {
     const char *path = db_output_path(s, args->output);
     const char *const inputs[] = {args->trace != NULL ? args->trace : args->base, args->measured,
                                   NULL};
     enum status st = ST_OK;
-    struct table t;
+    struct op_table t;
 
     shape_rows_table(rows, &t);
     if (path != NULL || !s->common.json)
@@ -91,8 +60,10 @@ static enum status tell(struct session *s, const struct args *args, struct shape
         session_wrote(s, path);
     else if (path != NULL)
         out_printf(&s->out, "Generated %zu per-shape comparison rows → %s\n", rows->at.n, path);
-    if (s->common.json)
-        print_json(s, rows);
+    if (s->common.json) {
+        shape_rows_plot(rows);
+        session_document(s, &shape_rows_schema, "measured", rows, NULL);
+    }
     return ST_OK;
 }
 
@@ -161,5 +132,6 @@ const struct command command_db_compare_shapes = {
     .args_size = sizeof(struct args),
     .common = COMMON_OUT,
     .examples = examples,
+    .schemas = {&shape_rows_schema},
     .run = run,
 };

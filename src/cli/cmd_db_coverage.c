@@ -5,16 +5,15 @@
 #include "perfdb/coverage.h"
 
 struct args {
+    struct coverage_options job;
     struct place_args place;
-    struct opt_list ops;
-    const char *rules;
-    bool is_measured;
+    struct words ops;
 };
 
 static const struct opt options[] = {
     OPT_DB_OPS(struct args, ops),
-    OPT_STRING(0, "rules", "FILE", struct args, rules, "densities of your own"),
-    OPT_FLAG(0, "measured", struct args, is_measured, "count only rows that have a duration"),
+    OPT_STRING(0, "rules", "FILE", struct args, job.rules, "densities of your own"),
+    OPT_FLAG(0, "measured", struct args, job.is_measured, "count only rows that have a duration"),
     OPT_DB_PLACE(struct args, place),
     OPT_END,
 };
@@ -70,7 +69,9 @@ static int run(struct session *s, const void *given)
     if (code != CODE_DONE)
         return code;
     struct db_ops ops = db_ops(s, &args->ops);
-    const struct coverage_options o = {args->rules, args->is_measured, ops.at, ops.n};
+    struct coverage_options o = args->job;
+    o.ops = ops.at;
+    o.ops_n = ops.n;
     enum status st = coverage_find(&c, dir, &o, &s->diag);
     if (st == ST_OK && s->common.json)
         session_document(s, &coverage_schema, NULL, &c, NULL);

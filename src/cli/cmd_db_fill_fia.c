@@ -3,9 +3,8 @@
  */
 #include "base/fs.h"
 #include "cli/opt_db.h"
-#include "perfdb/fia_fill.h"
-#include "perfdb/fia_meta.h"
-#include "perfdb/table_diff.h"
+#include "perfdb/fia.h"
+#include "perfdb/table.h"
 
 struct args {
     const char *csv, *jsonl, *output, *tag;
@@ -40,13 +39,7 @@ static void report(struct session *s, const struct args *args, const struct fia_
     if (!s->common.dry_run && (s->common.quiet || s->common.json))
         session_wrote(s, output);
     if (s->common.json) {
-        struct json_writer *j = session_json_begin(s, "strata.db-fill-fia/1", "measured");
-        json_write_object(j);
-        json_put_u64(j, "rows", fill->rows);
-        json_put_u64(j, "matched", fill->matched);
-        json_put_u64(j, "rows_out", fill->table.n_rows);
-        json_write_end(j);
-        session_json_end(s);
+        session_document(s, &fia_fill_schema, "measured", fill, NULL);
         return;
     }
     if (s->common.dry_run)
@@ -104,5 +97,6 @@ const struct command command_db_fill_fia = {
     .defaults = &defaults,
     .common = COMMON_DRY_RUN,
     .examples = examples,
+    .schemas = {&fia_fill_schema},
     .run = run,
 };

@@ -4,35 +4,35 @@
 #include "base/embedded.h"
 #include "base/fs.h"
 #include "cli/opt_db.h"
-#include "perfdb/grid_memory.h"
 #include "perfdb/grid_run.h"
+#include "perfdb/grid_shapes.h"
 
 struct args {
+    struct grid_options job;
     struct place_args place;
-    const char *target_models, *seed, *rules;
-    struct opt_list configs;
-    bool is_strict, is_replayable, is_printing;
-    int64_t rows;
-    double memory_gib, wait;
+    bool is_printing;
+    double wait;
 };
 
-static const struct args defaults = {.rows = 1000, .memory_gib = 32};
+static const struct args defaults = {.job = {.rows = 1000, .memory_gib = 32}};
 
 static const struct opt options[] = {
     OPT_GROUP("Shapes"),
-    OPT_STRING(0, "target-models", "IDS", struct args, target_models,
+    OPT_STRING(0, "target-models", "IDS", struct args, job.target_models,
                "only shapes of these models, separated by commas (all)"),
-    OPT_LIST(0, "model-config", "FILE", struct args, configs,
+    OPT_LIST(0, "model-config", "FILE", struct args, job.configs,
              "config.json of a model that strata does not know; may be repeated"),
-    OPT_FLAG(0, "strict-model-ids", struct args, is_strict, "refuse short names of models"),
-    OPT_INT(0, "rows", "N", struct args, rows, INT64_MIN, INT64_MAX,
+    OPT_FLAG(0, "strict-model-ids", struct args, job.is_strict, "refuse short names of models"),
+    OPT_INT(0, "rows", "N", struct args, job.rows, INT64_MIN, INT64_MAX,
             "at most so many rows per table, 0: all (1000)"),
-    OPT_STRING(0, "seed", "N", struct args, seed, "whole number that makes the choice repeatable"),
-    OPT_DOUBLE(0, "max-hbm-gb", "GIB", struct args, memory_gib,
+    OPT_STRING(0, "seed", "N", struct args, job.seed,
+               "whole number that makes the choice repeatable"),
+    OPT_DOUBLE(0, "max-hbm-gb", "GIB", struct args, job.memory_gib,
                "leave out rows that need more memory, 0: none (32)"),
-    OPT_FLAG(0, "replayable-weights", struct args, is_replayable,
+    OPT_FLAG(0, "replayable-weights", struct args, job.is_replayable,
              "weights of grouped products in the form that replay takes"),
-    OPT_STRING(0, "rules", "FILE", struct args, rules, "grids, patterns and models of your own"),
+    OPT_STRING(0, "rules", "FILE", struct args, job.rules,
+               "grids, patterns and models of your own"),
     OPT_FLAG(0, "print-rules", struct args, is_printing, "print the rules compiled in, and stop"),
     OPT_DB_PLACE(struct args, place),
     OPT_STRING(0, "data-dir", "DIR", struct args, place.database_path,
@@ -116,12 +116,12 @@ static void print_head(struct session *s, const struct args *args, const struct 
     print_models(s, &run->targets);
     out_printf(&s->out, "Config: %s | op_mapping: %s | max_rows/csv: ", rules,
                run->facts.is_there ? "True" : "False");
-    if (args->rows > 0)
-        out_printf(&s->out, "%lld\n", (long long)args->rows);
+    if (run->rows > 0)
+        out_printf(&s->out, "%lld\n", (long long)run->rows);
     else
         out_text(&s->out, "unlimited\n");
     if (run->budget > 0)
-        out_printf(&s->out, "HBM budget: %.1f GiB per shape row\n", args->memory_gib);
+        out_printf(&s->out, "HBM budget: %.1f GiB per shape row\n", args->job.memory_gib);
 }
 
 struct teller {
@@ -157,35 +157,6 @@ static void print_tail(struct session *s, const struct grid_run *run, const char
             out_printf(&s->out, "  - %s\n", out_clean(&s->arena, run->files.at[i].name));
 }
 
-static void print_json(struct session *s, const struct args *args, const struct grid_run *run,
-                       const char *dir)
-{
-    struct json_writer *j = session_json_begin(s, "strata.db-grid/1", NULL);
-
-    json_write_object(j);
-    json_put_text(j, "database", dir);
-    json_put_array(j, "models");
-    for (size_t i = 0; i < run->job.models.n; i++)
-        json_write_string(j, run->job.models.at[i].id);
-    json_write_end(j);
-    json_put_i64(j, "rows_per_table", args->rows > 0 ? args->rows : 0);
-    json_put_i64(j, "memory_bytes", run->budget);
-    json_put_u64(j, "rows_appended", run->appended);
-    json_put_array(j, "tables");
-    for (size_t i = 0; i < run->files.n; i++) {
-        const struct grid_file *f = &run->files.at[i];
-        json_write_object(j);
-        json_put_text(j, "path", f->path);
-        json_put_u64(j, "rows_made", f->fill.made);
-        json_put_u64(j, "rows_too_large", f->fill.too_big);
-        json_put_u64(j, "rows_appended", f->fill.appended);
-        json_write_end(j);
-    }
-    json_write_end(j);
-    json_write_end(j);
-    session_json_end(s);
-}
-
 static enum status run_grid(struct session *s, const struct args *args, struct grid_run *run,
                             struct place *place)
 {
@@ -195,7 +166,7 @@ static enum status run_grid(struct session *s, const struct args *args, struct g
     print_head(s, args, run);
     TRY(grid_run_fill(run, tell_file, &(struct teller){s, run}, &s->diag));
     if (s->common.json)
-        print_json(s, args, run, place->dir);
+        session_document(s, &grid_schema, NULL, run, NULL);
     else if (!s->common.quiet)
         print_tail(s, run, place->dir);
     return ST_OK;
@@ -226,25 +197,15 @@ static int run(struct session *s, const void *given)
 
     if (args->is_printing)
         return print_rules(s);
-    if (args->seed != NULL && !grid_random_seed_text(&probe, str_of(args->seed)))
-        return session_usage(s, "--seed: \"%s\" is not a whole number", args->seed);
+    if (args->job.seed != NULL && !grid_random_seed_text(&probe, str_of(args->job.seed)))
+        return session_usage(s, "--seed: \"%s\" is not a whole number", args->job.seed);
     int code = find_place(s, args, &place);
     if (code != CODE_DONE)
         return code;
     if (s->common.json || s->common.quiet)
         diff.write = discard;
-    const struct grid_options o = {
-        .rules = args->rules,
-        .target_models = str_of(args->target_models),
-        .configs = args->configs.at,
-        .configs_n = args->configs.n,
-        .is_strict = args->is_strict,
-        .is_replayable = args->is_replayable,
-        .diff = s->common.dry_run ? &diff : NULL,
-        .rows = args->rows,
-        .seed = args->seed,
-        .memory_gib = args->memory_gib,
-    };
+    struct grid_options o = args->job;
+    o.diff = s->common.dry_run ? &diff : NULL;
     enum status st = grid_run_open(&grid, &o, &s->diag);
     if (st == ST_OK)
         st = run_grid(s, args, &grid, &place);
@@ -276,5 +237,6 @@ const struct command command_db_grid = {
     .defaults = &defaults,
     .common = COMMON_DRY_RUN,
     .examples = examples,
+    .schemas = {&grid_schema},
     .run = run,
 };

@@ -3,12 +3,7 @@
  */
 #include "cli/db_output.h"
 #include "cli/opt_db.h"
-#include "perfdb/compare_metrics.h"
-#include "perfdb/compare_shapes.h"
-#include "perfdb/compare_text.h"
 #include "perfdb/m6.h"
-
-extern const struct command command_db_m6;
 
 struct args {
     const char *trace, *measured, *sources, *output;
@@ -41,44 +36,24 @@ static bool write_json(const void *what, struct sink sink)
     return m6_write_json(what, sink);
 }
 
-/* Times of each kernel at each shape, for the pictures; rows whose times are no numbers count as
+/* Times of each kernel at each shape make the pictures; rows whose times are no numbers count as
  * skipped by M6 itself and have no point. */
-static void put_plot(struct json_writer *j, const struct predicted *p, const struct measured *m)
+static void print_json(struct session *s, struct m6 *m, const struct predicted *p,
+                       const struct measured *measured)
 {
     struct shape_rows rows;
 
     shape_rows_init(&rows);
     shape_rows_predict(&rows, p);
-    shape_rows_measure(&rows, m, SHAPE_MEASURED, NULL);
-    shape_rows_plot(&rows, j);
+    shape_rows_measure(&rows, measured, SHAPE_MEASURED, NULL);
+    shape_rows_plot(&rows);
+    m->metrics = metrics_compute(p);
+    m->plot = rows.plot;
+    session_document(s, &m6_schema, "measured", m, NULL);
     shape_rows_free(&rows);
 }
 
-static void print_json(struct session *s, const struct m6 *m, const struct predicted *p,
-                       const struct measured *measured)
-{
-    struct json_writer *j = session_json_begin(s, "strata.db-m6/1", "measured");
-    struct metrics metrics = metrics_compute(p);
-
-    json_write_object(j);
-    decimal_json(j, S("m6"), m->ratio, DECIMALS_ALL);
-    metrics_json(j, &metrics);
-    decimal_json(j, S("predicted_us"), m->hit_us, DECIMALS_ALL);
-    decimal_json(j, S("measured_us"), m->total_us, DECIMALS_ALL);
-    decimal_json(j, S("compute_us"), m->compute_us, DECIMALS_ALL);
-    decimal_json(j, S("hcom_us"), m->hcom_us, DECIMALS_ALL);
-    decimal_json(j, S("aicpu_us"), m->helper_us, DECIMALS_ALL);
-    json_put_u64(j, "skipped_rows", m->skipped);
-    json_put_array(j, "source_filter");
-    for (size_t i = 0; i < m->n_sources; i++)
-        json_write_string(j, m->sources[i]);
-    json_write_end(j);
-    put_plot(j, p, measured);
-    json_write_end(j);
-    session_json_end(s);
-}
-
-static enum status tell(struct session *s, const char *path, const struct m6 *m,
+static enum status tell(struct session *s, const char *path, struct m6 *m,
                         const struct predicted *p, const struct measured *measured)
 {
     const char *const inputs[] = {m->trace, m->measured, NULL};
@@ -142,5 +117,6 @@ const struct command command_db_m6 = {
     .defaults = &defaults,
     .common = COMMON_OUT,
     .examples = examples,
+    .schemas = {&m6_schema},
     .run = run,
 };

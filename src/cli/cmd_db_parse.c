@@ -3,7 +3,7 @@
  */
 #include "cli/opt_db.h"
 #include "perfdb/parse.h"
-#include "perfdb/table_diff.h"
+#include "perfdb/table.h"
 
 struct args {
     struct place_args place;
@@ -51,31 +51,7 @@ static void show_plan(struct session *s, const struct parse_plan *plan)
     }
 }
 
-static void print_json(struct session *s, const struct parse_plan *plan, const char *dir)
-{
-    struct json_writer *j = session_json_begin(s, "strata.db-parse/1", "measured");
-
-    json_write_object(j);
-    json_put_text(j, "database", dir);
-    json_put_u64(j, "exports", plan->n_exports);
-    json_put_u64(j, "rows_read", plan->kernels.rows);
-    json_put_array(j, "tables");
-    for (size_t i = 0; i < plan->files.n; i++) {
-        const struct parse_file *f = &plan->files.at[i];
-        json_write_object(j);
-        json_put_str(j, "operator", table_stem(f->path));
-        json_put_u64(j, "rows", f->fresh.n_rows);
-        json_put_u64(j, "rows_dropped", f->rows_dropped);
-        json_put_str(j, "columns_dropped", f->columns_lost);
-        json_write_end(j);
-    }
-    json_write_end(j);
-    json_write_end(j);
-    session_json_end(s);
-}
-
-static void report(struct session *s, const struct args *args, const struct parse_plan *plan,
-                   const char *dir)
+static void report(struct session *s, const struct args *args, const struct parse_plan *plan)
 {
     bool is_listed = s->common.quiet || s->common.json;
 
@@ -84,14 +60,14 @@ static void report(struct session *s, const struct args *args, const struct pars
         session_wrote(s, plan->files.at[i].path);
     if (s->common.json) {
         session_read(s, args->source, "kernel-details", plan->kernels.rows, 0);
-        print_json(s, plan, dir);
+        session_document(s, &parse_schema, "measured", plan, NULL);
         return;
     }
     if (s->common.dry_run)
         show_plan(s, plan);
     if (!s->common.quiet)
         out_printf(&s->out, "%s %zu csv file(s) under %s from %s\n",
-                   s->common.dry_run ? "Would generate" : "Generated", plan->files.n, dir,
+                   s->common.dry_run ? "Would generate" : "Generated", plan->files.n, plan->dir,
                    args->source);
 }
 
@@ -120,7 +96,7 @@ static int run(struct session *s, const void *given)
         st = parse_write(&plan, &s->diag);
     lock_release(&lock);
     if (st == ST_OK)
-        report(s, args, &plan, dir);
+        report(s, args, &plan);
     parse_plan_free(&plan);
     return db_code(st);
 }
@@ -144,5 +120,6 @@ const struct command command_db_parse = {
     .args_size = sizeof(struct args),
     .common = COMMON_DRY_RUN,
     .examples = examples,
+    .schemas = {&parse_schema},
     .run = run,
 };

@@ -1,32 +1,29 @@
 /*
  * strata db query: how long an operator takes, from the tables of the database.
  */
-#include <math.h>
-
 #include "cli/opt_db.h"
 #include "perfdb/query.h"
 
 struct args {
+    struct query q;
     struct place_args place;
-    const char *kernel, *op_name, *shapes, *dtypes, *formats, *output_shape, *comm;
-    int64_t input_count, avg_seq, sparse_mode, kv_heads, num_devices, tier, max_dims, bytes;
-    int method; /* enum comm_method */
-    bool exact;
+    const char *shapes, *dtypes, *formats, *output_shape;
 };
 
-static const struct args defaults = {.input_count = -1,
-                                     .avg_seq = -1,
-                                     .sparse_mode = -1,
-                                     .kv_heads = -1,
-                                     .tier = -1,
-                                     .bytes = -1,
-                                     .max_dims = 1};
+static const struct args defaults = {
+    .q = {.input_count = -1,
+          .avg_seq = -1,
+          .sparse_mode = -1,
+          .kv_heads = -1,
+          .message = {.bytes = -1, .tier = -1},
+          .max_dims = 1},
+};
 
 static const char *const methods[] = {"alpha_beta", "bracket_linear", NULL};
 
 static const struct opt options[] = {
-    OPT_STRING(0, "kernel", "TYPE", struct args, kernel, "a kernel by its name"),
-    OPT_STRING(0, "op-name", "NAME", struct args, op_name,
+    OPT_STRING(0, "kernel", "TYPE", struct args, q.kernel, "a kernel by its name"),
+    OPT_STRING(0, "op-name", "NAME", struct args, q.op_name,
                "an operator of a framework, through op_mapping.yaml"),
     OPT_STRING(0, "shapes", "LIST", struct args, shapes, "input shapes: 16,5120;5120,768"),
     OPT_STRING(0, "dtypes", "LIST", struct args, dtypes,
@@ -35,22 +32,22 @@ static const struct opt options[] = {
                "interpolate only between rows of these formats"),
     OPT_STRING(0, "output-shape", "SHAPE", struct args, output_shape,
                "shape of the output, where the inputs do not tell it"),
-    OPT_INT(0, "input-count", "N", struct args, input_count, 0, 4096, "compare only N inputs"),
-    OPT_INT(0, "max-dims", "N", struct args, max_dims, 1, 3, "axes to interpolate over (1)"),
-    OPT_FLAG(0, "exact", struct args, exact, "no interpolation"),
+    OPT_INT(0, "input-count", "N", struct args, q.input_count, 0, 4096, "compare only N inputs"),
+    OPT_INT(0, "max-dims", "N", struct args, q.max_dims, 1, 3, "axes to interpolate over (1)"),
+    OPT_FLAG(0, "exact", struct args, q.is_exact, "no interpolation"),
     OPT_GROUP("Attention"),
-    OPT_INT(0, "avg-seq", "N", struct args, avg_seq, 0, INT64_MAX, "average length of the cache"),
-    OPT_INT(0, "sparse-mode", "N", struct args, sparse_mode, 0, INT32_MAX,
+    OPT_INT(0, "avg-seq", "N", struct args, q.avg_seq, 0, INT64_MAX, "average length of the cache"),
+    OPT_INT(0, "sparse-mode", "N", struct args, q.sparse_mode, 0, INT32_MAX,
             "sparse mode (3: causal)"),
-    OPT_INT(0, "kv-heads", "N", struct args, kv_heads, 0, INT32_MAX, "heads of key and value"),
+    OPT_INT(0, "kv-heads", "N", struct args, q.kv_heads, 0, INT32_MAX, "heads of key and value"),
     OPT_GROUP("Collectives"),
-    OPT_STRING(0, "comm", "NAME", struct args, comm,
+    OPT_STRING(0, "comm", "NAME", struct args, q.comm,
                "all_reduce, all_gather, reduce_scatter, all_to_all, …"),
-    OPT_INT(0, "bytes", "N", struct args, bytes, 0, INT64_MAX, "size of the message"),
-    OPT_INT(0, "num-devices", "N", struct args, num_devices, 1, INT32_MAX,
+    OPT_INT(0, "bytes", "N", struct args, q.message.bytes, 0, INT64_MAX, "size of the message"),
+    OPT_INT(0, "num-devices", "N", struct args, q.message.num_devices, 1, INT32_MAX,
             "devices that take part"),
-    OPT_INT(0, "tier", "N", struct args, tier, 0, INT32_MAX, "level of the topology"),
-    OPT_CHOICE(0, "method", methods, struct args, method,
+    OPT_INT(0, "tier", "N", struct args, q.message.tier, 0, INT32_MAX, "level of the topology"),
+    OPT_CHOICE(0, "method", methods, struct args, q.message.method,
                "how to interpolate between message sizes (alpha_beta)"),
     OPT_DB_PLACE(struct args, place),
     OPT_END,
@@ -99,33 +96,21 @@ static bool take_inputs(struct session *s, const struct args *args, struct query
 
 static int take_args(struct session *s, const struct args *args, struct query *q)
 {
-    int ways = (args->kernel != NULL) + (args->op_name != NULL) + (args->comm != NULL);
+    int ways = (q->kernel != NULL) + (q->op_name != NULL) + (q->comm != NULL);
     struct cell_slots formats = cell_slots(&s->arena, str_of(args->formats));
 
-    *q = (struct query){
-        .kernel = str_of(args->kernel),
-        .op_name = str_of(args->op_name),
-        .formats = formats.at,
-        .n_formats = formats.n,
-        .input_count = args->input_count,
-        .avg_seq = args->avg_seq,
-        .sparse_mode = args->sparse_mode,
-        .kv_heads = args->kv_heads,
-        .comm = str_of(args->comm),
-        .message = {args->bytes, args->num_devices, args->tier, (enum comm_method)args->method},
-        .max_dims = args->max_dims,
-        .is_exact = args->exact,
-    };
+    q->formats = formats.at;
+    q->n_formats = formats.n;
     if (ways != 1)
         return session_usage(s, "query needs one of --kernel, --op-name and --comm");
-    if (args->comm != NULL) {
-        if (query_comm_kernel(q->comm).n == 0)
-            return session_usage(s, "--comm: no collective \"%s\"", args->comm);
-        if (args->bytes < 0 || args->num_devices == 0)
+    if (q->comm != NULL) {
+        if (query_comm_kernel(str_of(q->comm)).n == 0)
+            return session_usage(s, "--comm: no collective \"%s\"", q->comm);
+        if (q->message.bytes < 0 || q->message.num_devices == 0)
             return session_usage(s, "--comm needs --bytes and --num-devices");
         return CODE_DONE;
     }
-    if (args->kernel != NULL && (args->shapes == NULL || args->dtypes == NULL))
+    if (q->kernel != NULL && (args->shapes == NULL || args->dtypes == NULL))
         return session_usage(s, "--kernel needs --shapes and --dtypes");
     if (args->shapes != NULL && args->dtypes == NULL)
         return session_usage(s, "--shapes needs --dtypes");
@@ -134,29 +119,6 @@ static int take_args(struct session *s, const struct args *args, struct query *q
     if (!cell_dims(&s->arena, str_of(args->output_shape), &q->output))
         return session_usage(s, "--output-shape: \"%s\" is no shape", args->output_shape);
     return CODE_DONE;
-}
-
-static void print_json(struct session *s, const struct query_result *r)
-{
-    struct json_writer *j = session_json_begin(s, "strata.db-query/1", "measured");
-    bool is_hit = r->miss == NULL;
-
-    json_write_object(j);
-    json_put_bool(j, "hit", is_hit);
-    json_put_f64(j, "latency_us", is_hit ? r->latency_us : NAN);
-    json_put_f64(j, "confidence", is_hit ? r->confidence : NAN);
-    json_put_text(j, "source", is_hit ? query_source_name(r->source) : NULL);
-    json_write_key(j, S("kernel"));
-    is_hit ? json_write_string(j, r->kernel) : json_write_null(j);
-    json_write_key(j, S("rule"));
-    is_hit ? json_write_string(j, r->rule) : json_write_null(j);
-    json_put_text(j, "miss", r->miss);
-    if (r->n_parts > 0) {
-        json_put_u64(j, "parts", r->n_parts);
-        json_put_u64(j, "parts_found", r->n_hits);
-    }
-    json_write_end(j);
-    session_json_end(s);
 }
 
 static void print_text(struct session *s, const struct query_result *r)
@@ -181,7 +143,7 @@ static int run(struct session *s, const void *given)
     const struct args *args = given;
     struct query_result result;
     struct query_db db;
-    struct query q;
+    struct query q = args->q;
     const char *dir;
 
     int code = take_args(s, args, &q);
@@ -192,8 +154,10 @@ static int run(struct session *s, const void *given)
     enum status st = query_open(&db, dir, &s->diag);
     if (st == ST_OK)
         st = query_run(&db, &q, &result, &s->diag);
-    if (st == ST_OK)
-        s->common.json ? print_json(s, &result) : print_text(s, &result);
+    if (st == ST_OK && s->common.json)
+        session_document(s, &query_schema, "measured", &result, NULL);
+    else if (st == ST_OK)
+        print_text(s, &result);
     query_close(&db);
     return st == ST_OK && result.miss != NULL ? CODE_NO : db_code(st);
 }
@@ -217,5 +181,6 @@ const struct command command_db_query = {
     .args_size = sizeof(struct args),
     .defaults = &defaults,
     .examples = examples,
+    .schemas = {&query_schema},
     .run = run,
 };

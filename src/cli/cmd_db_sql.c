@@ -173,13 +173,13 @@ static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct printer p = {.s = s};
-    struct db_files tree;
+    struct place_files tree;
     const char *dir;
 
     int code = find_dir(s, &args->place, &dir);
     if (code != CODE_DONE)
         return code;
-    enum status st = db_files_find(&s->arena, dir, NULL, 0, &tree, &s->diag);
+    enum status st = place_find(&s->arena, dir, NULL, 0, &tree, &s->diag);
     if (st != ST_OK)
         return db_code(st);
     if (args->csv && !s->common.json) {

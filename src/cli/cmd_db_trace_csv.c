@@ -3,9 +3,7 @@
  */
 #include "cli/db_output.h"
 #include "cli/opt_db.h"
-#include "perfdb/trace_csv.h"
-
-extern const struct command command_db_trace_csv;
+#include "perfdb/compare_trace.h"
 
 struct args {
     const char *trace, *output;
@@ -29,7 +27,7 @@ static bool write_csv(const void *what, struct sink sink)
     return table_print(what, TABLE_NO_BOM, sink);
 }
 
-static void print_json(struct session *s, const struct table *t)
+static void print_json(struct session *s, const struct op_table *t)
 {
     struct json_writer *j = session_json_begin(s, "strata.db-trace-csv/1", "estimated");
 
@@ -51,7 +49,7 @@ static enum status convert(struct session *s, const struct args *args, struct pr
     const char *path = db_output_path(s, args->output);
     const char *const inputs[] = {args->trace, NULL};
     enum status st = ST_OK;
-    struct table t;
+    struct op_table t;
 
     TRY(predicted_read(p, args->trace, &s->diag));
     session_read(s, args->trace, "predicted-trace", p->events.n, 0);

@@ -1,23 +1,17 @@
 /*
  * strata diff: what changed from one capture to another.
  */
-#include "base/pool.h"
-#include "capture/fleet.h"
-#include "cli/session.h"
+#include "cli/captures.h"
 #include "flow/flow_diff.h"
-#include "render/render.h"
 
 struct args {
-    const char *min_effect, *min_time, *fail_above, *markdown;
-    int64_t rank, device;
-    int source; /* enum input_source */
-    struct opt_list fail_if;
+    struct diff_job job;
+    const char *min_effect, *min_time, *fail_above;
+    struct words fail_if;
 };
 
 static const struct args defaults = {
-    .min_effect = "1%", .min_time = "10", .rank = -1, .device = -1};
-
-static const char *const sources[] = {"auto", "csv", "trace", "db", NULL};
+    .job = {.input = {.rank = -1, .device = -1}}, .min_effect = "1%", .min_time = "10"};
 
 static const struct opt options[] = {
     OPT_STRING(0, "min-effect", "PCT", struct args, min_effect,
@@ -28,11 +22,10 @@ static const struct opt options[] = {
                "exit with 1 when a group of steps got slower by more than this"),
     OPT_LIST(0, "fail-if", "COND", struct args, fail_if,
              "exit with 1 when a metric grew by more, as 'tail_gap_ms>10%'; may be repeated"),
-    OPT_INT(0, "rank", "N", struct args, rank, 0, INT32_MAX, "only this rank of folders of ranks"),
-    OPT_INT(0, "device", "N", struct args, device, 0, INT32_MAX, "only this device"),
-    OPT_CHOICE(0, "source", sources, struct args, source,
-               "which files to believe when several tell of the same kernels (auto)"),
-    OPT_STRING(0, "md", "FILE", struct args, markdown, "also write the report as Markdown"),
+    OPT_RANK(struct args, job.input, "only this rank of folders of ranks"),
+    OPT_DEVICE(struct args, job.input),
+    OPT_SOURCE(struct args, job.input),
+    OPT_STRING(0, "md", "FILE", struct args, job.markdown, "also write the report as Markdown"),
     OPT_END,
 };
 
@@ -64,15 +57,12 @@ static bool take_gates(struct session *s, const struct args *args, struct diff_j
     return true;
 }
 
-/* Fills the job; false, and the usage error told, when a value makes no sense. */
-static bool take_args(struct session *s, const struct args *args, struct diff_job *job)
+/* Completes the job; false, and the usage error told, when a value makes no sense. */
+static bool complete(struct session *s, const struct args *args, struct diff_job *job)
 {
-    *job = diff_job_new(s->operands.at[0], s->operands.at[1]);
-    job->input.format = s->common.format;
-    job->input.rank = args->rank;
-    job->input.device = args->device;
-    job->input.source = (enum input_source)args->source;
-    job->markdown = args->markdown;
+    job->path[SIDE_A] = s->operands.at[0];
+    job->path[SIDE_B] = s->operands.at[1];
+    captures_input(s, &job->input);
     if (!diff_percent(str_of(args->min_effect), &job->compare.min_ratio)) {
         session_usage(s, "--min-effect takes a number of percent, not '%s'", args->min_effect);
         return false;
@@ -84,71 +74,33 @@ static bool take_args(struct session *s, const struct args *args, struct diff_jo
     return take_gates(s, args, job);
 }
 
-static void tell_inputs(struct session *s, const struct fleet *fleet)
-{
-    for (size_t i = 0; i < fleet->ranks.n; i++)
-        for (size_t k = 0; k < fleet->ranks.at[i]->sources.n; k++) {
-            const struct source *src = &fleet->ranks.at[i]->sources.at[k];
-            session_read(s, src->path, src->format, src->rows, src->lost);
-        }
-}
-
-static void print_json(struct session *s, const struct diff_job *job,
-                       const struct diff_result *result)
-{
-    const struct capture *first = result->fleet[SIDE_A]->ranks.at[0];
-    struct json_writer *j = session_json_begin(s, "strata.diff/1", origin_name(first->origin));
-
-    json_write_object(j);
-    json_put_text(j, "a", job->path[SIDE_A]);
-    json_put_text(j, "b", job->path[SIDE_B]);
-    json_put_object(j, "statistics");
-    json_put_text(j, "samples", "steps of a group");
-    json_put_text(j, "location", "median");
-    json_put_text(j, "spread", "1.4826 * MAD");
-    json_put_text(j, "test", "Mann-Whitney, two-sided");
-    json_put_f64(j, "p_limit", 0.05);
-    json_put_f64(j, "min_effect_ratio", job->compare.min_ratio);
-    json_put_f64(j, "min_effect_us", (double)job->compare.min_time / 1e3);
-    json_write_end(j);
-    json_put_u64(j, "gates_reached", result->gates_reached);
-    json_put_array(j, "comparisons");
-    for (size_t i = 0; i < result->n; i++)
-        compare_write_json(result->at[i].comparison, j);
-    json_write_end(j);
-    json_write_end(j);
-    session_json_end(s);
-}
-
 static void print_text(struct session *s, const struct diff_result *result)
 {
-    struct render_options look = {.color = s->out.color};
-
     for (size_t i = 0; i < result->n; i++) {
         if (i > 0)
             out_bytes(&s->out, S("\n"));
-        renderer_text.write(result->at[i].report, &look, session_sink(s));
+        session_report(s, result->at[i].report);
     }
 }
 
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
+    struct diff_job job = args->job;
     struct diff_result result;
-    struct diff_job job;
 
-    if (!take_args(s, args, &job))
+    if (!complete(s, args, &job))
         return CODE_USAGE;
-    job.input.pool = pool_new((size_t)s->common.jobs);
     enum status status = flow_diff(&job, &s->arena, &s->diag, &result);
-    pool_free(job.input.pool);
     if (status == ST_OK) {
-        tell_inputs(s, result.fleet[SIDE_A]);
-        tell_inputs(s, result.fleet[SIDE_B]);
+        captures_read(s, result.fleet[SIDE_A]);
+        captures_read(s, result.fleet[SIDE_B]);
         if (job.markdown != NULL)
             session_wrote(s, job.markdown);
         if (s->common.json)
-            print_json(s, &job, &result);
+            session_document(s, &diff_schema,
+                             origin_name(result.fleet[SIDE_A]->ranks.at[0]->origin), &result,
+                             &(struct record_env){.arena = &s->arena});
         else if (!s->common.quiet)
             print_text(s, &result);
     }
@@ -182,5 +134,6 @@ const struct command command_diff = {
     .operands = {.kind = OPERAND_FILE, .min = 2, .max = 2},
     .common = COMMON_FORMAT | COMMON_JOBS,
     .examples = examples,
+    .schemas = {&diff_schema},
     .run = run,
 };

@@ -4,6 +4,7 @@
 #include "base/cancel.h"
 #include "cli/session.h"
 #include "driver/driver.h"
+#include "report/report.h"
 
 static const struct example examples[] = {
     {"strata doctor", "what is installed here, and what is used instead"},
@@ -11,82 +12,86 @@ static const struct example examples[] = {
     {0},
 };
 
-static void print_text(struct session *s, const struct probe_result *results)
+struct backend {
+    struct driver driver;
+    struct probe_result found;
+};
+
+struct backends {
+    struct backend at[DRIVERS];
+};
+
+static const struct field backend_fields[] = {
+    FIELD(struct backend, driver.name, "name"),
+    FIELD(struct backend, driver.what, "product"),
+    FIELD_OF_ENUM(struct backend, found.state, "state", probe_state_name, PROBE_MISSING + 1),
+    FIELD(struct backend, found.path, "path"),
+    FIELD(struct backend, found.version, "version"),
+    FIELD(struct backend, found.reason, "reason"),
+    FIELD(struct backend, driver.job, "job"),
+    FIELD(struct backend, driver.instead, "instead"),
+    FIELD(struct backend, driver.remark, "remark"),
+};
+static const struct record backend_record = RECORD(struct backend, backend_fields);
+
+static const struct field list_fields[] = {
+    FIELD_ARRAY(struct backends, at, "backends", &backend_record),
+};
+static const struct record list_record = RECORD(struct backends, list_fields);
+
+static const struct schema schema = {
+    .name = "strata.doctor/1",
+    .title = "external tools and libraries, and what is used without them",
+    .record = &list_record,
+};
+
+static void print_text(struct session *s, const struct backends *list)
 {
-    static const struct out_column columns[] = {{"back end", false},
-                                                {"state", false},
-                                                {"version", false},
-                                                {"where, or what is used instead", false}};
-    enum { COLUMNS = ARRAY_LEN(columns) };
-    const char **cells = ARENA_ARRAY(&s->arena, const char *, DRIVERS *COLUMNS);
+    static const struct column columns[] = {{"back end", COLUMN_TEXT, 0},
+                                            {"state", COLUMN_TEXT, 0},
+                                            {"version", COLUMN_TEXT, 0},
+                                            {"where, or what is used instead", COLUMN_TEXT, 0}};
+    struct report *r = report_new(S(""));
+    struct table *t = report_table(r, columns, ARRAY_LEN(columns));
     size_t found = 0;
 
     for (size_t i = 0; i < DRIVERS; i++) {
-        const struct probe_result *r = &results[i];
-        const char **row = cells + i * COLUMNS;
-        found += r->state == PROBE_FOUND;
-        row[0] = drivers[i].name;
-        row[1] = probe_state_name(r->state);
-        row[2] = r->version != NULL ? r->version : "-";
-        row[3] = r->state == PROBE_FOUND ? r->path : drivers[i].instead;
+        const struct backend *b = &list->at[i];
+        bool is_found = b->found.state == PROBE_FOUND;
+        found += is_found;
+        table_text(r, t, str_of(b->driver.name));
+        table_text(r, t, str_of(probe_state_name(b->found.state)));
+        table_text(r, t, str_of(b->found.version != NULL ? b->found.version : "-"));
+        table_text(r, t, str_of(is_found ? b->found.path : b->driver.instead));
     }
-    out_table(&s->out, columns, COLUMNS, cells, DRIVERS);
-    out_text(&s->out, "\n");
+    report_line(r, "%s", "");
     for (size_t i = 0; i < DRIVERS; i++) {
-        const struct probe_result *r = &results[i];
-        if (r->reason != NULL)
-            out_printf(&s->out, "  %-13s%s\n", drivers[i].name, r->reason);
-        if (drivers[i].remark != NULL)
-            out_printf(&s->out, "  %-13s%s\n", r->reason != NULL ? "" : drivers[i].name,
-                       drivers[i].remark);
+        const struct backend *b = &list->at[i];
+        if (b->found.reason != NULL)
+            report_line(r, "  %-13s%s", b->driver.name, b->found.reason);
+        if (b->driver.remark != NULL)
+            report_line(r, "  %-13s%s", b->found.reason != NULL ? "" : b->driver.name,
+                        b->driver.remark);
     }
-    out_printf(&s->out, "\n  %zu of %zu found; none is needed: every job has an embedded way\n",
-               found, (size_t)DRIVERS);
-}
-
-static void print_json(struct session *s, const struct probe_result *results)
-{
-    struct json_writer *j = session_json_begin(s, "strata.doctor/1", NULL);
-
-    json_write_object(j);
-    json_put_array(j, "backends");
-    for (size_t i = 0; i < DRIVERS; i++) {
-        const struct driver *d = &drivers[i];
-        const char *const pairs[][2] = {
-            {"name", d->name},
-            {"product", d->what},
-            {"state", probe_state_name(results[i].state)},
-            {"path", results[i].path},
-            {"version", results[i].version},
-            {"reason", results[i].reason},
-            {"job", d->job},
-            {"instead", d->instead},
-            {"remark", d->remark},
-        };
-        json_write_object(j);
-        for (size_t k = 0; k < ARRAY_LEN(pairs); k++) {
-            json_put_text(j, pairs[k][0], pairs[k][1]);
-        }
-        json_write_end(j);
-    }
-    json_write_end(j);
-    json_write_end(j);
-    session_json_end(s);
+    report_line(r, "\n  %zu of %zu found; none is needed: every job has an embedded way", found,
+                (size_t)DRIVERS);
+    session_report(s, r);
+    report_free(r);
 }
 
 static int run(struct session *s, const void *args)
 {
-    struct probe_result *results = ARENA_ARRAY(&s->arena, struct probe_result, DRIVERS);
+    struct backends *list = ARENA_NEW(&s->arena, struct backends);
 
     (void)args;
     for (size_t i = 0; i < DRIVERS && !cancelled(); i++)
-        results[i] = driver_probe((enum driver_id)i, &s->arena);
+        list->at[i] = (struct backend){drivers[i], driver_probe((enum driver_id)i, &s->arena)};
     if (cancelled())
         return CODE_INTERRUPTED;
     if (s->common.json)
-        print_json(s, results);
+        session_document(s, &schema, NULL, list, NULL);
     else
-        print_text(s, results);
+        print_text(s, list);
     return CODE_DONE;
 }
 
@@ -103,5 +108,6 @@ const struct command command_doctor = {
         "run time.\n\nA missing back end is normal, so the exit code is 0 either way.",
     .see = "docs/backends.md",
     .examples = examples,
+    .schemas = {&schema},
     .run = run,
 };

@@ -4,6 +4,7 @@
 #include "cli/session.h"
 #include "input/input.h"
 #include "render/timeline.h"
+#include "report/report.h"
 
 static const struct example examples[] = {
     {"strata formats", "what strata reads"},
@@ -16,74 +17,82 @@ struct row {
     const char *name, *summary, *files;
 };
 
-static size_t collect_inputs(struct row *rows, size_t room)
+struct formats {
+    VEC_OF(struct row) inputs, outputs;
+};
+
+static const struct field input_fields[] = {
+    FIELD(struct row, name, "name"),
+    FIELD(struct row, summary, "summary"),
+    FIELD(struct row, files, "files"),
+};
+static const struct record input_record = RECORD(struct row, input_fields);
+
+static const struct field output_fields[] = {
+    FIELD(struct row, name, "name"),
+    FIELD(struct row, summary, "summary"),
+    FIELD(struct row, files, "ending"),
+};
+static const struct record output_record = RECORD(struct row, output_fields);
+
+static const struct field formats_fields[] = {
+    FIELD_LIST(struct formats, inputs.at, inputs.n, "inputs", &input_record),
+    FIELD_LIST(struct formats, outputs.at, outputs.n, "outputs", &output_record),
+};
+static const struct record formats_record = RECORD(struct formats, formats_fields);
+
+static const struct schema schema = {
+    .name = "strata.formats/1",
+    .title = "what strata reads and writes",
+    .record = &formats_record,
+};
+
+static void add_rows(struct report *r, const struct column columns[3], const struct row *rows,
+                     size_t n)
 {
-    size_t n = 0;
-
-    for (const struct input_format *f; n < room && (f = input_format_at(n)) != NULL; n++)
-        rows[n] = (struct row){f->name, f->summary, f->looks_for};
-    return n;
-}
-
-static size_t collect_outputs(struct row *rows, size_t room)
-{
-    size_t n = 0;
-
-    for (; n < room && n < timeline_count; n++)
-        rows[n] = (struct row){timeline_list[n]->name, timeline_list[n]->summary,
-                               timeline_list[n]->endings[0]};
-    return n;
-}
-
-static void print_rows(struct session *s, const char *title, const char *files,
-                       const struct row *rows, size_t n)
-{
-    const struct out_column columns[] = {{title, false}, {files, false}, {"what it is", false}};
-    enum { COLUMNS = ARRAY_LEN(columns) };
-    const char **cells = ARENA_ARRAY(&s->arena, const char *, n *COLUMNS);
+    struct table *t = report_table(r, columns, 3);
 
     for (size_t i = 0; i < n; i++) {
-        cells[i * COLUMNS] = rows[i].name;
-        cells[i * COLUMNS + 1] = rows[i].files;
-        cells[i * COLUMNS + 2] = rows[i].summary;
+        table_text(r, t, str_of(rows[i].name));
+        table_text(r, t, str_of(rows[i].files));
+        table_text(r, t, str_of(rows[i].summary));
     }
-    out_table(&s->out, columns, COLUMNS, cells, n);
 }
 
-static void json_rows(struct json_writer *j, const char *key, const char *files,
-                      const struct row *rows, size_t n)
+static void print_text(struct session *s, const struct formats *f)
 {
-    json_put_array(j, key);
-    for (size_t i = 0; i < n; i++) {
-        json_write_object(j);
-        json_put_text(j, "name", rows[i].name);
-        json_put_text(j, "summary", rows[i].summary);
-        json_put_text(j, files, rows[i].files);
-        json_write_end(j);
-    }
-    json_write_end(j);
+    static const struct column in[] = {{"input", COLUMN_TEXT, 0},
+                                       {"files looked for", COLUMN_TEXT, 0},
+                                       {"what it is", COLUMN_TEXT, 0}};
+    static const struct column out[] = {
+        {"output", COLUMN_TEXT, 0}, {"ending", COLUMN_TEXT, 0}, {"what it is", COLUMN_TEXT, 0}};
+    struct report *r = report_new(S(""));
+
+    add_rows(r, in, f->inputs.at, f->inputs.n);
+    report_text(r, S("  files are known by their content; --format NAME forces one"));
+    add_rows(r, out, f->outputs.at, f->outputs.n);
+    report_text(r, S("  `strata convert` writes these, by the ending or by --to NAME"));
+    session_report(s, r);
+    report_free(r);
 }
 
 static int run(struct session *s, const void *args)
 {
-    struct row inputs[64], outputs[64];
-    size_t n = collect_inputs(inputs, ARRAY_LEN(inputs));
-    size_t out_n = collect_outputs(outputs, ARRAY_LEN(outputs));
+    struct formats f = {0};
 
     (void)args;
-    if (s->common.json) {
-        struct json_writer *j = session_json_begin(s, "strata.formats/1", NULL);
-        json_write_object(j);
-        json_rows(j, "inputs", "files", inputs, n);
-        json_rows(j, "outputs", "ending", outputs, out_n);
-        json_write_end(j);
-        session_json_end(s);
-        return CODE_DONE;
+    for (const struct input_format *in; (in = input_format_at(f.inputs.n)) != NULL;)
+        vec_push(&f.inputs, ((struct row){in->name, in->summary, in->looks_for}));
+    for (size_t i = 0; i < timeline_count; i++) {
+        const struct timeline_format *out = timeline_list[i];
+        vec_push(&f.outputs, ((struct row){out->name, out->summary, out->endings[0]}));
     }
-    print_rows(s, "input", "files looked for", inputs, n);
-    out_text(&s->out, "\n  files are known by their content; --format NAME forces one\n\n");
-    print_rows(s, "output", "ending", outputs, out_n);
-    out_text(&s->out, "\n  `strata convert` writes these, by the ending or by --to NAME\n");
+    if (s->common.json)
+        session_document(s, &schema, NULL, &f, NULL);
+    else
+        print_text(s, &f);
+    vec_free(&f.inputs);
+    vec_free(&f.outputs);
     return CODE_DONE;
 }
 
@@ -96,5 +105,6 @@ const struct command command_formats = {
                "for it. A file is recognised by its content, whatever its name; --format NAME, "
                "which all commands that read captures take, forces one.",
     .examples = examples,
+    .schemas = {&schema},
     .run = run,
 };

@@ -131,7 +131,7 @@ static void print_status(struct session *s, const struct card *c)
 static int lock(struct session *s, const struct args *args, struct card *card)
 {
     struct clock_want want;
-    struct clocks clocks;
+    struct clock_lock clocks;
 
     if (!clock_want_parse(args->clock, &want) || want.policy == CLOCK_NONE)
         return session_usage(s, "clocks: --clock is base, max or a number of MHz, not \"%s\"",

@@ -2,7 +2,7 @@
  * strata gpu compare: what changed from one run to another.
  */
 #include "cli/session.h"
-#include "gpu/compare.h"
+#include "gpu/report.h"
 #include "gpu/run_record.h"
 #include "gpu/rundir.h"
 #include "report/report.h"

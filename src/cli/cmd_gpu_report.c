@@ -4,7 +4,6 @@
 #include "base/fs.h"
 #include "base/mapfile.h"
 #include "cli/gpu_options.h"
-#include "gpu/devlog.h"
 #include "gpu/report.h"
 #include "gpu/run_record.h"
 #include "gpu/rundir.h"

@@ -23,64 +23,93 @@ static const struct example examples[] = {
     {0},
 };
 
-static void json_options(struct json_writer *j, const struct opt *table)
-{
-    char value[128];
+struct page {
+    const char *name, *group, *summary, *usage;
+    const struct opt *options;
+    size_t n;
+};
 
-    for (size_t i = 0; i < opt_count(table); i++) {
-        const struct opt *o = &table[i];
-        if (!opt_is_option(o))
-            continue;
-        json_write_object(j);
-        json_put_text(j, "name", o->name);
-        if (o->letter != 0) {
-            json_put_text(j, "letter", (char[]){o->letter, '\0'});
-        }
-        if (opt_takes_value(o)) {
-            json_put_text(j, "value", opt_value_text(o, value, sizeof(value)));
-        }
-        json_put_text(j, "help", o->help);
-        json_write_end(j);
-    }
+struct pages {
+    VEC_OF(struct page) list;
+};
+
+static struct field_value letter(const void *record, const struct record_env *env)
+{
+    const struct opt *o = record;
+
+    (void)env;
+    return o->letter != 0 ? value_text((struct str){&o->letter, 1}) : value_none();
 }
 
-static void json_command(struct json_writer *j, struct command_path path)
+static struct field_value value(const void *record, const struct record_env *env)
+{
+    char text[128];
+
+    if (!opt_takes_value(record))
+        return value_none();
+    opt_value_text(record, text, sizeof(text));
+    return value_text(arena_str(env->arena, str_of(text)));
+}
+
+static const struct field option_fields[] = {
+    FIELD(struct opt, name, "name"),
+    FIELD_CALC(FIELD_STR, "letter", letter, .is_optional = true),
+    FIELD_CALC(FIELD_STR, "value", value, .is_optional = true),
+    FIELD(struct opt, help, "help"),
+};
+static const struct record option_record = RECORD(struct opt, option_fields);
+
+static const struct field page_fields[] = {
+    FIELD(struct page, name, "name"),
+    FIELD(struct page, group, "group"),
+    FIELD(struct page, summary, "summary"),
+    FIELD(struct page, usage, "usage"),
+    FIELD_LIST(struct page, options, n, "options", &option_record),
+};
+static const struct record page_record = RECORD(struct page, page_fields);
+
+static const struct field pages_fields[] = {
+    FIELD_LIST(struct pages, list.at, list.n, "commands", &page_record),
+};
+static const struct record pages_record = RECORD(struct pages, pages_fields);
+
+static const struct schema help_schema = {
+    .name = "strata.help/1",
+    .title = "commands and their options",
+    .record = &pages_record,
+};
+
+static void add_command(struct session *s, struct pages *pages, struct command_path path)
 {
     const struct command *c = path.command;
-    struct opt common[COMMON_OPTIONS];
     char name[64];
+    struct page page = {
+        .name = arena_cstr(&s->arena, str_of(command_full_name(path, name, sizeof(name)))),
+        .group = command_group_name(path.parent != NULL ? path.parent->group : c->group),
+        .summary = c->summary,
+        .usage = c->usage,
+    };
 
-    json_write_object(j);
-    json_put_text(j, "name", command_full_name(path, name, sizeof(name)));
-    json_put_text(j, "group",
-                  command_group_name(path.parent != NULL ? path.parent->group : c->group));
-    json_put_text(j, "summary", c->summary);
-    json_put_text(j, "usage", c->usage);
-    json_put_array(j, "options");
     if (c->subs == NULL) {
-        json_options(j, c->options);
-        command_common_options(c->common, common);
-        json_options(j, common);
+        struct opt *list = ARENA_ARRAY(&s->arena, struct opt, COMMAND_OPTIONS);
+        page.options = list;
+        page.n = command_options(c, list);
     }
-    json_write_end(j);
-    json_write_end(j);
+    vec_push(&pages->list, page);
     for (size_t i = 0; c->subs != NULL && c->subs[i] != NULL; i++)
-        json_command(j, (struct command_path){c, c->subs[i]});
+        add_command(s, pages, (struct command_path){c, c->subs[i]});
 }
 
 static void print_json(struct session *s, struct command_path path)
 {
-    struct json_writer *j = session_json_begin(s, "strata.help/1", NULL);
+    struct pages pages = {0};
 
-    json_write_object(j);
-    json_put_array(j, "commands");
     if (path.command != NULL)
-        json_command(j, path);
+        add_command(s, &pages, path);
     for (size_t i = 0; path.command == NULL && i < command_count; i++)
-        json_command(j, (struct command_path){NULL, command_list[i]});
-    json_write_end(j);
-    json_write_end(j);
-    session_json_end(s);
+        add_command(s, &pages, (struct command_path){NULL, command_list[i]});
+    session_document(s, &help_schema, NULL, &pages, &(struct record_env){.arena = &s->arena});
+    vec_free(&pages.list);
 }
 
 /* Calls `each` for every document of every command until it gives true. */
@@ -160,7 +189,7 @@ static int run(struct session *s, const void *p)
     if ((size_t)used < s->operands.n)
         return unknown(s, path, used);
     if (args->man)
-        man_page(&s->out, path);
+        help_man(&s->out, path);
     else if (s->common.json)
         print_json(s, path);
     else if (path.command != NULL)
@@ -185,5 +214,6 @@ const struct command command_help = {
     .args_size = sizeof(struct args),
     .operands = {.kind = OPERAND_COMMAND, .max = 2},
     .examples = examples,
+    .schemas = {&help_schema},
     .run = run,
 };

@@ -8,43 +8,45 @@
 #include "flow/flow_incore_clean.h"
 
 struct args {
-    const char *output_dir, *kernel, *source, *name, *workload, *soc, *target, *simulator;
-    double mhz;
-    struct opt_list patched;
-    bool perfetto, lossless, salvage, compat, keep_scalar, keep_head, keep_counters, raw_metrics,
-        copy_raw;
+    struct incore_clean_job job;
+    const char *output_dir;
 };
 
-static const struct args defaults = {.copy_raw = true};
+static const struct args defaults = {.job = {.copy_raw = true}};
 
 static const struct opt options[] = {
-    OPT_FLAG(0, "compat", struct args, compat,
+    OPT_FLAG(0, "compat", struct args, job.rules.is_compat,
              "files, messages and exit codes of the public cleaner"),
-    OPT_FLAG(0, "keep-scalar", struct args, keep_scalar, "draw the SCALAR pipe too"),
-    OPT_FLAG(0, "keep-head", struct args, keep_head, "draw the slices cache_time and ccu_time"),
-    OPT_FLAG(0, "keep-counters", struct args, keep_counters, "keep the throughput counters"),
-    OPT_FLAG(0, "raw-metrics", struct args, raw_metrics,
+    OPT_FLAG(0, "keep-scalar", struct args, job.rules.keep_scalar, "draw the SCALAR pipe too"),
+    OPT_FLAG(0, "keep-head", struct args, job.rules.keep_head,
+             "draw the slices cache_time and ccu_time"),
+    OPT_FLAG(0, "keep-counters", struct args, job.rules.keep_counters,
+             "keep the throughput counters"),
+    OPT_FLAG(0, "raw-metrics", struct args, job.raw_metrics,
              "write the table of instructions as it is in the file"),
-    OPT_FLAG(0, "copy-raw", struct args, copy_raw,
+    OPT_FLAG(0, "copy-raw", struct args, job.copy_raw,
              "copy the input's folder to raw_simulator when the output is elsewhere (yes)"),
-    OPT_FLAG(0, "perfetto", struct args, perfetto, "write Perfetto's own format too"),
-    OPT_FLAG(0, "lossless", struct args, lossless,
+    OPT_FLAG(0, "perfetto", struct args, job.perfetto, "write Perfetto's own format too"),
+    OPT_FLAG(0, "lossless", struct args, job.lossless,
              "write every event of the raw trace too, in rows that do not overlap"),
-    OPT_FLAG(0, "salvage", struct args, salvage,
+    OPT_FLAG(0, "salvage", struct args, job.rules.salvage,
              "of a file that is cut or damaged, take what is whole"),
-    OPT_DOUBLE(0, "clock-mhz", "MHZ", struct args, mhz, "the clock of the core (1850)"),
+    OPT_DOUBLE(0, "clock-mhz", "MHZ", struct args, job.mhz, "the clock of the core (1850)"),
     OPT_GROUP("Where it came from"),
-    OPT_STRING(0, "kernel", "NAME", struct args, kernel,
+    OPT_STRING(0, "kernel", "NAME", struct args, job.origin.kernel,
                "make a folder incore_<kernel>_<source>_<date> of it"),
-    OPT_STRING(0, "source", "FILE", struct args, source, "the script the kernel comes from"),
-    OPT_STRING(0, "name", "NAME", struct args, name, "another name for that folder"),
-    OPT_STRING(0, "workload", "TEXT", struct args, workload,
+    OPT_STRING(0, "source", "FILE", struct args, job.origin.source,
+               "the script the kernel comes from"),
+    OPT_STRING(0, "name", "NAME", struct args, job.name, "another name for that folder"),
+    OPT_STRING(0, "workload", "TEXT", struct args, job.origin.workload,
                "loop bounds, lengths and other values the run was given, or synthetic"),
-    OPT_LIST(0, "patched", "NAME", struct args, patched,
+    OPT_LIST(0, "patched", "NAME", struct args, job.origin.patched,
              "a control tensor that was replaced; needs --workload"),
-    OPT_STRING(0, "soc", "NAME", struct args, soc, "the chip that was simulated"),
-    OPT_STRING(0, "target", "NAME", struct args, target, "what the kernel was compiled for"),
-    OPT_STRING(0, "simulator", "TEXT", struct args, simulator, "program and version that ran it"),
+    OPT_STRING(0, "soc", "NAME", struct args, job.origin.soc, "the chip that was simulated"),
+    OPT_STRING(0, "target", "NAME", struct args, job.origin.target,
+               "what the kernel was compiled for"),
+    OPT_STRING(0, "simulator", "TEXT", struct args, job.origin.simulator,
+               "program and version that ran it"),
     OPT_GROUP("Spelling of the public cleaner"),
     OPT_STRING(0, "output-dir", "DIR", struct args, output_dir, "the same as --out"),
     OPT_END,
@@ -53,29 +55,15 @@ static const struct opt options[] = {
 static struct incore_clean_job job_of(const struct session *s, const struct args *args,
                                       const char *path)
 {
-    return (struct incore_clean_job){
-        .path = path,
-        .out = s->common.out != NULL ? s->common.out : args->output_dir,
-        .rules = {.is_compat = args->compat,
-                  .keep_scalar = args->keep_scalar,
-                  .keep_head = args->keep_head,
-                  .keep_counters = args->keep_counters && !args->compat,
-                  .salvage = args->salvage && !args->compat},
-        .raw_metrics = args->raw_metrics,
-        .perfetto = args->perfetto && !args->compat,
-        .lossless = args->lossless,
-        .mhz = args->mhz,
-        .kernel = args->compat ? NULL : args->kernel,
-        .source = args->source,
-        .name = args->name,
-        .workload = args->workload,
-        .soc = args->soc,
-        .target = args->target,
-        .simulator = args->simulator,
-        .patched = args->patched.at,
-        .patched_n = args->patched.n,
-        .copy_raw = args->copy_raw,
-    };
+    struct incore_clean_job job = args->job;
+
+    job.path = path;
+    job.out = s->common.out != NULL ? s->common.out : args->output_dir;
+    if (job.rules.is_compat) {
+        job.rules.keep_counters = job.rules.salvage = job.perfetto = false;
+        job.origin.kernel = NULL;
+    }
+    return job;
 }
 
 /* The reference's own words on standard error. */
@@ -159,32 +147,6 @@ static void print(struct session *s, const struct incore_clean_result *r)
     print_breakdown(s, &r->study.breakdown);
 }
 
-/* Where it came from, what is odd about it, and the breakdown. */
-static void print_json(struct json_writer *j, const struct incore_clean_job *job,
-                       const struct incore_clean_result *r)
-{
-    const struct incore_health *health = &r->study.health;
-
-    json_write_object(j);
-    json_put_text(j, "input", r->study.bin);
-    json_put_text(j, "kernel", job->kernel);
-    json_put_text(j, "source", job->source);
-    json_put_text(j, "target", job->target);
-    json_put_text(j, "soc", job->soc);
-    json_put_text(j, "simulator", job->simulator);
-    json_put_text(j, "workload", job->workload);
-    json_put_u64(j, "instructions", r->instrs);
-    json_put_u64(j, "rows", r->rows);
-    json_put_u64(j, "arrows", r->study.arrows.list.n);
-    json_put_u64(j, "flags_skipped", r->study.arrows.skipped);
-    json_put_array(j, "checks");
-    for (size_t i = 0; i < health->list.n; i++)
-        json_write_string(j, health->list.at[i].text);
-    json_write_end(j);
-    incore_breakdown_members(&r->study.breakdown, j);
-    json_write_end(j);
-}
-
 /* Which importer knows a file like this. */
 static const char *format_of(const struct incore_study *study)
 {
@@ -202,7 +164,7 @@ static int run_one(struct session *s, const struct incore_clean_job *job,
 
     if (result->study.bin != NULL && status == ST_OK)
         session_read(s, result->study.bin, format_of(&result->study), result->study.t.instrs.n,
-                     result->lost);
+                     incore_study_lost(&result->study));
     for (size_t i = 0; i < result->wrote.n; i++)
         session_wrote(s, result->wrote.at[i]);
     if (result->copied != NULL)
@@ -225,92 +187,92 @@ static const char *quoted(struct arena *a, const char *word)
     for (bool is_first = true; str_split(&rest, '\'', &part); is_first = false)
         line =
             arena_format(a, "%.*s%s%.*s", STR_ARGS(line), is_first ? "" : "'\\''", STR_ARGS(part));
-    return arena_format(a, "%.*s'", STR_ARGS(line)).at;
+    return arena_printf(a, "%.*s'", STR_ARGS(line));
 }
 
 /* The command as it would have to be typed for this run alone. */
-static const char *command_of(struct session *s, const struct args *args,
-                              const struct incore_clean_job *job)
+static const char *command_of(struct arena *a, const struct incore_clean_job *job)
 {
+    const struct incore_origin *o = &job->origin;
     const struct {
         const char *name, *value;
     } texts[] = {
-        {"--out", job->out},        {"--kernel", args->kernel},       {"--source", args->source},
-        {"--name", args->name},     {"--workload", args->workload},   {"--soc", args->soc},
-        {"--target", args->target}, {"--simulator", args->simulator},
+        {"--out", job->out},     {"--kernel", o->kernel},       {"--source", o->source},
+        {"--name", job->name},   {"--workload", o->workload},   {"--soc", o->soc},
+        {"--target", o->target}, {"--simulator", o->simulator},
     };
     const struct {
         const char *name;
         bool is_set;
     } flags[] = {
-        {"--keep-scalar", args->keep_scalar},     {"--keep-head", args->keep_head},
-        {"--keep-counters", args->keep_counters}, {"--raw-metrics", args->raw_metrics},
-        {"--no-copy-raw", !args->copy_raw},       {"--perfetto", args->perfetto},
-        {"--lossless", args->lossless},           {"--salvage", args->salvage},
+        {"--keep-scalar", job->rules.keep_scalar},
+        {"--keep-head", job->rules.keep_head},
+        {"--keep-counters", job->rules.keep_counters},
+        {"--raw-metrics", job->raw_metrics},
+        {"--no-copy-raw", !job->copy_raw},
+        {"--perfetto", job->perfetto},
+        {"--lossless", job->lossless},
+        {"--salvage", job->rules.salvage},
     };
-    struct arena *a = &s->arena;
     struct str line = arena_format(a, "strata incore clean %s", quoted(a, job->path));
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         if (texts[i].value != NULL)
             line = arena_format(a, "%s %s %s", line.at, texts[i].name, quoted(a, texts[i].value));
-    for (size_t i = 0; i < args->patched.n; i++)
-        line = arena_format(a, "%s --patched %s", line.at, quoted(a, args->patched.at[i]));
+    for (size_t i = 0; i < o->patched.n; i++)
+        line = arena_format(a, "%s --patched %s", line.at, quoted(a, o->patched.at[i]));
     for (size_t i = 0; i < ARRAY_LEN(flags); i++)
         if (flags[i].is_set)
             line = arena_format(a, "%s %s", line.at, flags[i].name);
-    return args->mhz > 0 ? arena_format(a, "%s --clock-mhz %g", line.at, args->mhz).at : line.at;
+    return job->mhz > 0 ? arena_printf(a, "%s --clock-mhz %g", line.at, job->mhz) : line.at;
 }
 
-static int clean_all(struct session *s, const struct args *args, const struct incore_paths *paths)
+static int clean_all(struct session *s, const struct args *args, const struct words *paths)
 {
     struct incore_clean_result *results =
         ARENA_ARRAY(&s->arena, struct incore_clean_result, paths->n);
-    struct incore_clean_job *jobs = ARENA_ARRAY(&s->arena, struct incore_clean_job, paths->n);
-    int *codes = ARENA_ARRAY(&s->arena, int, paths->n), code = CODE_DONE;
+    struct record_env env = {.arena = &s->arena};
+    int code = CODE_DONE;
+    size_t n = 0;
 
     for (size_t i = 0; i < paths->n; i++) {
-        jobs[i] = job_of(s, args, paths->at[i]);
-        if (paths->n > 1 && jobs[i].out != NULL) /* results of several inputs must not meet */
-            jobs[i].out = arena_format(&s->arena, "%s/%zu", jobs[i].out, i + 1).at;
-        jobs[i].command = command_of(s, args, &jobs[i]);
-        codes[i] = run_one(s, &jobs[i], &results[i]);
-        code = code == CODE_DONE ? codes[i] : code;
-        if (!s->common.json)
-            incore_clean_result_free(&results[i]);
+        struct incore_clean_job job = job_of(s, args, paths->at[i]);
+        if (paths->n > 1 && job.out != NULL) /* results of several inputs must not meet */
+            job.out = arena_printf(&s->arena, "%s/%zu", job.out, i + 1);
+        job.origin.command = command_of(&s->arena, &job);
+        int own = run_one(s, &job, &results[n]);
+        code = code == CODE_DONE ? own : code;
+        if (own == CODE_DONE && s->common.json)
+            n++;
+        else
+            incore_clean_result_free(&results[n]);
     }
-    if (!s->common.json)
-        return code;
-    struct json_writer *j = session_json_begin(s, "strata.incore-clean/1", "simulated");
-    json_write_array(j);
-    for (size_t i = 0; i < paths->n; i++) {
-        if (codes[i] == CODE_DONE)
-            print_json(j, &jobs[i], &results[i]);
+    if (s->common.json)
+        session_document(s, &incore_clean_schema, "simulated", &(struct field_items){results, n},
+                         &env);
+    for (size_t i = 0; i < n; i++)
         incore_clean_result_free(&results[i]);
-    }
-    json_write_end(j);
-    session_json_end(s);
     return code;
 }
 
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    struct incore_paths paths = {0};
+    struct words paths = {0};
     int code = CODE_DONE;
 
-    if (args->patched.n > 0 && args->workload == NULL)
+    if (args->job.origin.patched.n > 0 && args->job.origin.workload == NULL)
         return session_usage(s, "control tensors were replaced: tell the values by --workload");
-    if (args->mhz < 0 || args->mhz > 100000)
+    if (args->job.mhz < 0 || args->job.mhz > 100000)
         return session_usage(s, "--clock-mhz takes megahertz, as in 1850");
-    for (size_t i = 0; i < s->operands.n && code == CODE_DONE && args->compat; i++) {
+    for (size_t i = 0; i < s->operands.n && code == CODE_DONE && args->job.rules.is_compat; i++) {
         struct incore_clean_job job = job_of(s, args, s->operands.at[i]);
         code = run_compat(s, &job);
     }
-    if (args->compat)
+    if (args->job.rules.is_compat)
         return code;
     for (size_t i = 0; i < s->operands.n && code == CODE_DONE; i++)
-        code = session_code(incore_study_find_all(s->operands.at[i], &s->arena, &s->diag, &paths));
+        code = session_code(incore_open_find(s->operands.at[i], &s->arena, &s->diag, &paths));
     if (code == CODE_DONE)
         code = clean_all(s, args, &paths);
     vec_free(&paths);
@@ -350,5 +312,6 @@ const struct command command_incore_clean = {
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
     .common = COMMON_OUT,
     .examples = examples,
+    .schemas = {&incore_clean_schema},
     .run = run,
 };

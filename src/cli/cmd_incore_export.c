@@ -6,8 +6,8 @@
 #include "base/fs.h"
 #include "capture/capture.h"
 #include "cli/session.h"
-#include "flow/incore_artifacts.h"
 #include "input/input.h"
+#include "render/insight.h"
 
 static const struct example examples[] = {
     {"strata incore export examples/incore -o exported",
@@ -23,24 +23,23 @@ static void print(struct session *s, const char *path, const struct capture *cap
                    cap->lanes.n == 1 ? "" : "s", cap->flows.n, cap->flows.n == 1 ? "" : "s");
 }
 
-static void print_json(struct session *s, const struct capture *cap)
-{
-    struct json_writer *j =
-        session_json_begin(s, "strata.incore-export/1", origin_name(cap->origin));
-
-    json_write_object(j);
-    json_put_u64(j, "slices", cap->slices.n);
-    json_put_u64(j, "pipes", cap->lanes.n);
-    json_put_u64(j, "arrows", cap->flows.n);
-    json_write_end(j);
-    session_json_end(s);
-}
+static const struct field fields[] = {
+    FIELD(struct capture, slices.n, "slices"),
+    FIELD(struct capture, lanes.n, "pipes"),
+    FIELD(struct capture, flows.n, "arrows"),
+};
+static const struct record record = RECORD(struct capture, fields);
+static const struct schema schema = {
+    .name = "strata.incore-export/1",
+    .title = "how much of a kernel was exported",
+    .record = &record,
+};
 
 static enum status write_folder(struct session *s, const struct capture *cap, const char *path,
                                 const char *folder)
 {
     const char *simulator = fs_join(&s->arena, folder, "simulator");
-    struct incore_wrote wrote = {0};
+    struct words wrote = {0};
     bool is_incore = cap->facts.is_incore;
 
     if (!is_incore || (cap->has & HAS_INSTR) == 0)
@@ -51,7 +50,7 @@ static enum status write_folder(struct session *s, const struct capture *cap, co
         return diag_fail(&s->diag, ST_IO, "incore.exists", (struct where){.path = simulator},
                          "there is a simulator folder already; it stays as it is");
     }
-    enum status st = incore_artifacts_write(cap, folder, &s->arena, &s->diag, &wrote);
+    enum status st = insight_folder_write(cap, folder, &s->arena, &s->diag, &wrote);
     for (size_t i = 0; i < wrote.n; i++)
         session_wrote(s, wrote.at[i]);
     vec_free(&wrote);
@@ -73,7 +72,7 @@ static int run(struct session *s, const void *args)
         session_read(s, cap->sources.at[i].path, cap->sources.at[i].format, cap->sources.at[i].rows,
                      cap->sources.at[i].lost);
     if (st == ST_OK && s->common.json)
-        print_json(s, cap);
+        session_document(s, &schema, origin_name(cap->origin), cap, NULL);
     else if (st == ST_OK)
         print(s, path, cap);
     capture_free(cap);
@@ -97,5 +96,6 @@ const struct command command_incore_export = {
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .common = COMMON_OUT | COMMON_FORMAT,
     .examples = examples,
+    .schemas = {&schema},
     .run = run,
 };

@@ -7,7 +7,7 @@
 #include "base/fs.h"
 #include "base/mapfile.h"
 #include "cli/session.h"
-#include "flow/incore_study.h"
+#include "flow/incore_open.h"
 
 extern const struct command command_incore_lint;
 
@@ -25,12 +25,12 @@ static const char *verdict(const struct incore_lint *l)
                          : "MindStudio Insight opens it";
 }
 
-static void print_text(struct session *s, const char *path, const struct incore_lint *l)
+static void print_text(struct session *s, const struct incore_lint *l)
 {
     uint64_t told = 0;
 
     out_style(&s->out, STYLE_BOLD);
-    out_text(&s->out, out_clean(&s->arena, str_of(path)));
+    out_text(&s->out, out_clean(&s->arena, str_of(l->path)));
     out_style(&s->out, STYLE_PLAIN);
     out_printf(&s->out, "   %s\n  %llu block%s · %llu event%s\n", verdict(l),
                (unsigned long long)l->blocks, l->blocks == 1 ? "" : "s",
@@ -46,31 +46,9 @@ static void print_text(struct session *s, const char *path, const struct incore_
                    (unsigned long long)(l->refused + l->unseen - told));
 }
 
-static void print_json(struct json_writer *j, const char *path, const struct incore_lint *l)
+static enum status check(struct session *s, struct incore_lint *l)
 {
-    json_write_object(j);
-    json_put_text(j, "path", path);
-    json_put_bool(j, "opens", incore_lint_opens(l));
-    json_put_u64(j, "blocks", l->blocks);
-    json_put_u64(j, "events", l->events);
-    json_put_u64(j, "refused", l->refused);
-    json_put_u64(j, "unseen", l->unseen);
-    json_put_array(j, "problems");
-    for (size_t i = 0; i < l->problems.n; i++) {
-        const struct lint_problem *p = &l->problems.at[i];
-        json_write_object(j);
-        json_put_text(j, "rule", p->rule);
-        json_put_str(j, "weight", p->weight == LINT_REFUSED ? S("refused") : S("unseen"));
-        json_put_u64(j, "byte", p->offset);
-        json_put_text(j, "text", p->text);
-        json_write_end(j);
-    }
-    json_write_end(j);
-    json_write_end(j);
-}
-
-static enum status check(struct session *s, const char *path, struct incore_lint *l)
-{
+    const char *path = l->path;
     struct mapfile map;
     struct stat info = {0};
 
@@ -87,7 +65,6 @@ static enum status check(struct session *s, const char *path, struct incore_lint
 static int run(struct session *s, const void *args)
 {
     size_t n = s->operands.n;
-    const char **paths = ARENA_ARRAY(&s->arena, const char *, n);
     struct incore_lint *list = ARENA_ARRAY(&s->arena, struct incore_lint, n);
     enum status status = ST_OK;
     bool has_problems = false;
@@ -96,23 +73,16 @@ static int run(struct session *s, const void *args)
     for (size_t i = 0; i < n; i++)
         incore_lint_init(&list[i]);
     for (size_t i = 0; i < n && status == ST_OK; i++) {
-        paths[i] = fs_is_dir(s->operands.at[i])
-                       ? incore_study_file(s->operands.at[i], &s->arena, &s->diag)
-                       : s->operands.at[i];
-        status = paths[i] != NULL ? check(s, paths[i], &list[i]) : ST_NOT_FOUND;
+        list[i].path = fs_is_dir(s->operands.at[i])
+                           ? incore_open_file(s->operands.at[i], &s->arena, &s->diag)
+                           : s->operands.at[i];
+        status = list[i].path != NULL ? check(s, &list[i]) : ST_NOT_FOUND;
         has_problems = has_problems || list[i].problems.n > 0;
     }
-    if (status == ST_OK && s->common.json) {
-        struct json_writer *j = session_json_begin(s, "strata.incore-lint/1", NULL);
-        json_write_array(j);
-        for (size_t i = 0; i < n; i++)
-            print_json(j, paths[i], &list[i]);
-        json_write_end(j);
-        session_json_end(s);
-    } else if (status == ST_OK && !s->common.quiet) {
-        for (size_t i = 0; i < n; i++)
-            print_text(s, paths[i], &list[i]);
-    }
+    if (status == ST_OK && s->common.json)
+        session_document(s, &incore_lint_schema, NULL, &(struct field_items){list, n}, NULL);
+    for (size_t i = 0; i < n && status == ST_OK && !s->common.json && !s->common.quiet; i++)
+        print_text(s, &list[i]);
     for (size_t i = 0; i < n; i++)
         incore_lint_fini(&list[i]);
     return status == ST_OK && has_problems ? CODE_NO : session_code(status);
@@ -135,5 +105,6 @@ const struct command command_incore_lint = {
     .see = "docs/formats/visualize-data.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
     .examples = examples,
+    .schemas = {&incore_lint_schema},
     .run = run,
 };

@@ -6,72 +6,74 @@
 #include "cli/session.h"
 #include "flow/flow_incore_replay.h"
 
-extern const struct command command_incore_replay;
-
 /* The last two are generators; the public tool has them under this name. */
 static const char *const backends[] = {"auto", "sim", "msprof", "simpler", "ptoas", NULL};
 static const char *const generators[] = {"simpler", "ptoas", NULL};
 
 struct args {
-    const char *one_case, *kernel, *kernel_source, *platform, *runtime, *output_dir, *cann_home,
-        *pto_isa_root, *soc, *arg_spec, *dump_dir, *task_id, *dispatch_id, *pto, *ptoas_root,
-        *source_cpp, *kernel_base, *arch, *symbol;
-    struct opt_list set_args;
+    struct incore_replay_job job;
+    const char *output_dir, *dispatch_id;
     int backend, generator;
-    int64_t func_id, device, launch_count, timeout, sim_minutes, blocks;
 };
 
 static const struct args defaults = {
-    .platform = "a2a3",
-    .runtime = "tensormap_and_ringbuffer",
-    .func_id = -1,
-    .launch_count = 1,
-    .timeout = 120,
-    .blocks = 1,
+    .job =
+        {
+            .platform = "a2a3",
+            .runtime = "tensormap_and_ringbuffer",
+            .choice = {.func_id = -1},
+            .launch_count = 1,
+            .timeout_s = 120,
+            .blocks = 1,
+        },
 };
 
 static const struct opt options[] = {
-    OPT_STRING(0, "case", "NAME", struct args, one_case, "the case of the scene"),
-    OPT_STRING(0, "kernel", "NAME", struct args, kernel, "the kernel, by name"),
-    OPT_INT(0, "func-id", "N", struct args, func_id, 0, INT64_MAX, "or by number"),
-    OPT_STRING(0, "kernel-source", "FILE", struct args, kernel_source, "or by its source"),
+    OPT_STRING(0, "case", "NAME", struct args, job.case_name, "the case of the scene"),
+    OPT_STRING(0, "kernel", "NAME", struct args, job.choice.name, "the kernel, by name"),
+    OPT_INT(0, "func-id", "N", struct args, job.choice.func_id, 0, INT64_MAX, "or by number"),
+    OPT_STRING(0, "kernel-source", "FILE", struct args, job.choice.source, "or by its source"),
     OPT_CHOICE(0, "backend", backends, struct args, backend,
                "who simulates: auto takes msprof when CANN is here, else sim"),
     OPT_CHOICE(0, "generator", generators, struct args, generator,
                "who makes the launch: strata for a kernel of simpler, or the script of PTOAS"),
-    OPT_STRING(0, "pto", "FILE", struct args, pto, "the kernel as PTO text, for the back end sim"),
+    OPT_STRING(0, "pto", "FILE", struct args, job.pto,
+               "the kernel as PTO text, for the back end sim"),
     OPT_GROUP("Arguments"),
-    OPT_STRING(0, "arg-spec", "FILE", struct args, arg_spec, "all arguments, as JSON"),
-    OPT_STRING(0, "dump-dir", "DIR", struct args, dump_dir, "tensors as a run has dumped them"),
-    OPT_STRING(0, "task-id", "ID", struct args, task_id, "only those of this task"),
-    OPT_LIST(0, "set-arg", "SLOT=VALUE", struct args, set_args,
+    OPT_STRING(0, "arg-spec", "FILE", struct args, job.arg_spec, "all arguments, as JSON"),
+    OPT_STRING(0, "dump-dir", "DIR", struct args, job.dump_dir, "tensors as a run has dumped them"),
+    OPT_STRING(0, "task-id", "ID", struct args, job.task_id, "only those of this task"),
+    OPT_LIST(0, "set-arg", "SLOT=VALUE", struct args, job.set_args,
              "one value, over what the rest says; may be repeated"),
     OPT_STRING(0, "dispatch-id", "ID", struct args, dispatch_id,
                "taken for the sake of old scripts; not used"),
     OPT_GROUP("Launch"),
-    OPT_STRING(0, "platform", "NAME", struct args, platform, "a2a3 or a5 (a2a3)"),
-    OPT_STRING(0, "runtime", "NAME", struct args, runtime, "of simpler (tensormap_and_ringbuffer)"),
-    OPT_STRING(0, "soc-version", "NAME", struct args, soc, "the chip (dav_2201, dav_3510 for a5)"),
-    OPT_INT(0, "hw-block-num", "N", struct args, blocks, 1, 1024,
+    OPT_STRING(0, "platform", "NAME", struct args, job.platform, "a2a3 or a5 (a2a3)"),
+    OPT_STRING(0, "runtime", "NAME", struct args, job.runtime,
+               "of simpler (tensormap_and_ringbuffer)"),
+    OPT_STRING(0, "soc-version", "NAME", struct args, job.soc,
+               "the chip (dav_2201, dav_3510 for a5)"),
+    OPT_INT(0, "hw-block-num", "N", struct args, job.blocks, 1, 1024,
             "blocks of a kernel of one core type (1)"),
-    OPT_INT(0, "device", "N", struct args, device, 0, 1024, "number of the device (0)"),
-    OPT_INT(0, "launch-count", "N", struct args, launch_count, 1, 5000, "launches to collect (1)"),
-    OPT_INT(0, "timeout", "N", struct args, timeout, 1, 1000000,
+    OPT_INT(0, "device", "N", struct args, job.device, 0, 1024, "number of the device (0)"),
+    OPT_INT(0, "launch-count", "N", struct args, job.launch_count, 1, 5000,
+            "launches to collect (1)"),
+    OPT_INT(0, "timeout", "N", struct args, job.timeout_s, 1, 1000000,
             "everything is killed after this many seconds (120)"),
-    OPT_INT(0, "sim-minutes", "N", struct args, sim_minutes, 1, 2880,
+    OPT_INT(0, "sim-minutes", "N", struct args, job.sim_minutes, 1, 2880,
             "msprof ends the simulation after this many minutes (as --timeout, rounded up)"),
     OPT_GROUP("Folders"),
     OPT_STRING(0, "output-dir", "DIR", struct args, output_dir, "the same as --out"),
-    OPT_STRING(0, "cann-home", "DIR", struct args, cann_home,
+    OPT_STRING(0, "cann-home", "DIR", struct args, job.cann_home,
                "CANN ($CANN_HOME or $ASCEND_HOME_PATH)"),
-    OPT_STRING(0, "pto-isa-root", "DIR", struct args, pto_isa_root,
+    OPT_STRING(0, "pto-isa-root", "DIR", struct args, job.pto_isa_root,
                "checkout of pto-isa ($PTO_ISA_ROOT or ~/pto-isa)"),
     OPT_GROUP("The generator of PTOAS"),
-    OPT_STRING(0, "ptoas-root", "DIR", struct args, ptoas_root, "its checkout"),
-    OPT_STRING(0, "source-cpp", "FILE", struct args, source_cpp, "the compiled kernel"),
-    OPT_STRING(0, "kernel-base-name", "NAME", struct args, kernel_base, "its name"),
-    OPT_STRING(0, "aicore-arch", "NAME", struct args, arch, "compiler architecture"),
-    OPT_STRING(0, "kernel-symbol", "NAME", struct args, symbol,
+    OPT_STRING(0, "ptoas-root", "DIR", struct args, job.ptoas_root, "its checkout"),
+    OPT_STRING(0, "source-cpp", "FILE", struct args, job.source_cpp, "the compiled kernel"),
+    OPT_STRING(0, "kernel-base-name", "NAME", struct args, job.kernel_base, "its name"),
+    OPT_STRING(0, "aicore-arch", "NAME", struct args, job.arch, "compiler architecture"),
+    OPT_STRING(0, "kernel-symbol", "NAME", struct args, job.symbol,
                "its symbol (the only one of that name)"),
     OPT_END,
 };
@@ -88,108 +90,17 @@ static const struct example examples[] = {
 
 static struct incore_replay_job job_of(const struct session *s, const struct args *a)
 {
-    bool is_ptoas = a->generator == 1 || a->backend == 4;
+    struct incore_replay_job job = a->job;
 
-    return (struct incore_replay_job){
-        .module = s->operands.n > 0 ? s->operands.at[0] : NULL,
-        .case_name = a->one_case,
-        .choice = {.name = a->kernel,
-                   .source = a->kernel_source,
-                   .func_id = a->func_id,
-                   .has_func_id = a->func_id >= 0},
-        .platform = a->platform,
-        .runtime = a->runtime,
-        .out = s->common.out != NULL ? s->common.out : a->output_dir,
-        .cann_home = a->cann_home,
-        .pto_isa_root = a->pto_isa_root,
-        .soc = a->soc,
-        .arg_spec = a->arg_spec,
-        .dump_dir = a->dump_dir,
-        .task_id = a->task_id,
-        .pto = a->pto,
-        .set_args = a->set_args.at,
-        .n_set_args = a->set_args.n,
-        .device = a->device,
-        .launch_count = a->launch_count,
-        .timeout_s = a->timeout,
-        .sim_minutes = a->sim_minutes > 0 ? a->sim_minutes : (a->timeout + 59) / 60,
-        .blocks = a->blocks,
-        .backend = a->backend == 1   ? REPLAY_SIM
-                   : a->backend == 2 ? REPLAY_MSPROF
-                                     : REPLAY_AUTO,
-        .is_dry = s->common.dry_run,
-        .is_ptoas = is_ptoas,
-        .ptoas_root = a->ptoas_root,
-        .source_cpp = a->source_cpp,
-        .kernel_base = a->kernel_base,
-        .arch = a->arch,
-        .symbol = a->symbol,
-    };
-}
-
-static void put_slot(struct json_writer *j, const struct slot *s)
-{
-    static const char *const roles[] = {"input", "output", "inout"};
-
-    json_write_object(j);
-    json_put_str(j, "kind", s->is_tensor ? S("tensor") : S("scalar"));
-    json_put_i64(j, "index", s->index);
-    json_put_str(j, "name", s->name);
-    json_put_str(j, "dtype", s->dtype->name);
-    if (s->is_tensor) {
-        int64_t bytes = 0;
-        json_put_array(j, "shape");
-        for (size_t i = 0; i < s->rank; i++)
-            json_write_i64(j, s->shape[i]);
-        json_write_end(j);
-        json_put_text(j, "role", roles[s->role]);
-        json_put_str(j, "fill", s->fill);
-        slot_bytes(s, &bytes);
-        json_put_i64(j, "bytes", bytes);
-    } else {
-        json_write_key(j, S("value"));
-        if (s->is_unsigned)
-            json_write_u64(j, (uint64_t)s->value);
-        else
-            json_write_i64(j, s->value);
-        json_put_str(j, "pack_mode", s->is_packed ? S("bits") : S("value"));
-    }
-    json_write_end(j);
-}
-
-static void put_kernel(struct json_writer *j, const struct incore_replay_result *r)
-{
-    static const char *const keys[] = {"kernel", "func_id", "shape", "hw_block_num", "args"};
-
-    if (r->ws.kernel == NULL) { /* a case of PTOAS */
-        for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-            json_put_null(j, keys[i]);
-        }
-        return;
-    }
-    json_put_str(j, "kernel", r->kernel.incore.name);
-    json_put_i64(j, "func_id", r->kernel.incore.func_id);
-    json_put_text(j, "shape", shape_name(r->kernel.shape));
-    json_put_i64(j, "hw_block_num", r->ws.blocks);
-    json_put_array(j, "args");
-    for (size_t i = 0; i < r->slots.n; i++)
-        put_slot(j, &r->slots.at[i]);
-    json_write_end(j);
-}
-
-static void print_json(struct session *s, const struct incore_replay_result *r)
-{
-    const char *origin = r->backend != NULL ? "simulated" : NULL;
-    struct json_writer *j = session_json_begin(s, "strata.incore-replay/1", origin);
-
-    json_write_object(j);
-    json_put_text(j, "workspace", r->workspace);
-    json_put_text(j, "simulator", r->simulator);
-    json_put_text(j, "backend", r->backend);
-    put_kernel(j, r);
-    json_put_known(j, "cycles", r->cycles > 0, r->cycles);
-    json_write_end(j);
-    session_json_end(s);
+    job.module = s->operands.n > 0 ? s->operands.at[0] : NULL;
+    job.choice.has_func_id = job.choice.func_id >= 0;
+    job.out = s->common.out != NULL ? s->common.out : a->output_dir;
+    if (job.sim_minutes == 0)
+        job.sim_minutes = (job.timeout_s + 59) / 60;
+    job.backend = a->backend <= REPLAY_MSPROF ? (enum replay_backend)a->backend : REPLAY_AUTO;
+    job.is_ptoas = a->generator == 1 || a->backend == 4;
+    job.is_dry = s->common.dry_run;
+    return job;
 }
 
 static void print_slot(struct session *s, const struct slot *slot)
@@ -213,7 +124,7 @@ static void print_slot(struct session *s, const struct slot *slot)
 
 static void print(struct session *s, const struct incore_replay_result *r)
 {
-    if (r->ws.kernel != NULL && !s->common.quiet) {
+    if (r->has_kernel && !s->common.quiet) {
         out_printf(&s->out, "%s  func_id %" PRId64 " · %s · %" PRId64 " block%s\n",
                    out_clean(&s->arena, r->kernel.incore.name), r->kernel.incore.func_id,
                    shape_name(r->kernel.shape), r->ws.blocks, r->ws.blocks == 1 ? "" : "s");
@@ -236,7 +147,7 @@ static void name_failure(struct session *s)
         struct diag_entry *e = &s->diag.entries.at[i];
         if (e->severity == SEV_ERROR) {
             e->first[0].text =
-                arena_format(&s->diag.arena, "insight trace failed: %s", e->first[0].text).at;
+                arena_printf(&s->diag.arena, "insight trace failed: %s", e->first[0].text);
             return;
         }
     }
@@ -255,7 +166,8 @@ static int run(struct session *s, const void *args)
     for (size_t i = 0; i < result.wrote.n; i++)
         session_wrote(s, result.wrote.at[i]);
     if (st == ST_OK && s->common.json)
-        print_json(s, &result);
+        session_document(s, &incore_replay_schema, result.backend != NULL ? "simulated" : NULL,
+                         &result, NULL);
     else if (st == ST_OK)
         print(s, &result);
     incore_replay_result_free(&result);
@@ -292,5 +204,6 @@ const struct command command_incore_replay = {
     .operands = {.kind = OPERAND_FILE, .min = 0, .max = 1},
     .common = COMMON_OUT | COMMON_DRY_RUN,
     .examples = examples,
+    .schemas = {&incore_replay_schema},
     .run = run,
 };

@@ -2,133 +2,113 @@
  * strata incore run: every kernel of a build, profiled.
  */
 #include <limits.h>
-#include <math.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/fs.h"
 #include "cli/session.h"
 #include "flow/flow_incore_run.h"
-
-extern const struct command command_incore_run;
+#include "replay/paths.h"
 
 static const char *const backends[] = {"auto", "sim", "msprof", NULL};
 static const char *const targets[] = {"auto", "a2a3", "a5", NULL};
 
 struct args {
-    const char *build_dir, *case_script, *run_cmd, *task_device, *build_output_root, *ptoas_dir,
-        *source_glob, *cann_set_env, *ptoas_root, *pto_isa_root, *soc, *arch, *msopprof,
-        *output_root, *name;
-    struct opt_list run_env, funcs, args, inputs, fills, dims;
-    bool task_submit, list_only, auto_msopprof, keep_going, resume, clean, allow_synthetic;
-    int backend, target;
-    int64_t launch_count, msprof_timeout, step_timeout, build_timeout, sim_minutes, wall_seconds;
+    struct incore_run_job job;
+    int target;
+    bool list_only;
+    int64_t msprof_timeout;
 };
 
 static const struct args defaults = {
-    .task_device = "auto",
-    .name = "kernel_insight_all_funcs",
-    .keep_going = true,
-    .launch_count = 1,
-    .step_timeout = 300,
-    .build_timeout = 600,
-    .sim_minutes = 3,
-    .wall_seconds = 300,
+    .job =
+        {
+            .task_device = "auto",
+            .name = "kernel_insight_all_funcs",
+            .keep_going = true,
+            .launch_count = 1,
+            .step_seconds = 300,
+            .build_seconds = 600,
+            .sim_minutes = 3,
+            .wall_seconds = 300,
+        },
 };
 
 static const struct opt options[] = {
-    OPT_CHOICE(0, "backend", backends, struct args, backend,
+    OPT_CHOICE(0, "backend", backends, struct args, job.backend,
                "where kernels run: auto takes msprof when CANN is here, else sim"),
     OPT_CHOICE(0, "target", targets, struct args, target, "the chip; auto: as the kernels say"),
-    OPT_LIST(0, "func", "NAME", struct args, funcs, "only this kernel; may be repeated"),
+    OPT_LIST(0, "func", "NAME", struct args, job.find.funcs, "only this kernel; may be repeated"),
     OPT_FLAG(0, "list-funcs", struct args, list_only, "show the kernels and stop"),
-    OPT_FLAG(0, "resume", struct args, resume,
+    OPT_FLAG(0, "resume", struct args, job.resume,
              "go on with the last run, or with the run folder given as operand"),
-    OPT_FLAG(0, "clean", struct args, clean, "make a cleaned trace of each kernel too"),
-    OPT_FLAG(0, "keep-going", struct args, keep_going, "go on after a kernel that failed (yes)"),
+    OPT_FLAG(0, "clean", struct args, job.clean, "make a cleaned trace of each kernel too"),
+    OPT_FLAG(0, "keep-going", struct args, job.keep_going,
+             "go on after a kernel that failed (yes)"),
     OPT_GROUP("What a kernel is given"),
-    OPT_LIST(0, "arg", "NAME=VALUE", struct args, args, "a scalar argument, by name or number"),
-    OPT_LIST(0, "input", "NAME=FILE", struct args, inputs, "raw little-endian data of a buffer"),
-    OPT_LIST(0, "fill", "NAME=RULE", struct args, fills,
+    OPT_LIST(0, "arg", "NAME=VALUE", struct args, job.args, "a scalar argument, by name or number"),
+    OPT_LIST(0, "input", "NAME=FILE", struct args, job.inputs,
+             "raw little-endian data of a buffer"),
+    OPT_LIST(0, "fill", "NAME=RULE", struct args, job.fills,
              "data of a buffer: zero, one, random, iota or const:V"),
-    OPT_LIST(0, "dim", "NAME=VALUE", struct args, dims,
+    OPT_LIST(0, "dim", "NAME=VALUE", struct args, job.dims,
              "a dimension that no argument decides: a placeholder of the text"),
-    OPT_FLAG(0, "allow-synthetic", struct args, allow_synthetic,
+    OPT_FLAG(0, "allow-synthetic", struct args, job.allow_synthetic,
              "accept kernels whose control inputs have no data"),
     OPT_GROUP("Which kernels"),
-    OPT_STRING(0, "build-dir", "DIR", struct args, build_dir, "the build folder"),
-    OPT_STRING(0, "case", "FILE", struct args, case_script,
+    OPT_STRING(0, "build-dir", "DIR", struct args, job.find.build_dir, "the build folder"),
+    OPT_STRING(0, "case", "FILE", struct args, job.case_script,
                "run this script first; what follows -- goes to it"),
-    OPT_STRING(0, "run-cmd", "TEXT", struct args, run_cmd, "run this shell command first"),
-    OPT_LIST(0, "run-env", "NAME=VALUE", struct args, run_env, "environment of the case"),
-    OPT_FLAG(0, "task-submit", struct args, task_submit, "run the case through task-submit"),
-    OPT_STRING(0, "task-device", "NAME", struct args, task_device, "its device (auto)"),
-    OPT_STRING(0, "build-output-root", "DIR", struct args, build_output_root,
+    OPT_STRING(0, "run-cmd", "TEXT", struct args, job.run_command, "run this shell command first"),
+    OPT_LIST(0, "run-env", "NAME=VALUE", struct args, job.case_env, "environment of the case"),
+    OPT_FLAG(0, "task-submit", struct args, job.task_submit, "run the case through task-submit"),
+    OPT_STRING(0, "task-device", "NAME", struct args, job.task_device, "its device (auto)"),
+    OPT_STRING(0, "build-output-root", "DIR", struct args, job.build_output_root,
                "where cases leave builds (build_output)"),
-    OPT_STRING(0, "ptoas-dir", "DIR", struct args, ptoas_dir, "the folder with the kernels"),
-    OPT_STRING(0, "source-glob", "PATTERN", struct args, source_glob, "kernels by pattern"),
+    OPT_STRING(0, "ptoas-dir", "DIR", struct args, job.find.ptoas_dir,
+               "the folder with the kernels"),
+    OPT_STRING(0, "source-glob", "PATTERN", struct args, job.find.source_glob,
+               "kernels by pattern"),
     OPT_GROUP("Results"),
-    OPT_STRING(0, "output-root", "DIR", struct args, output_root, "the same as --out"),
-    OPT_STRING(0, "name", "NAME", struct args, name, "first part of the run folder's name"),
+    OPT_STRING(0, "output-root", "DIR", struct args, job.output_root, "the same as --out"),
+    OPT_STRING(0, "name", "NAME", struct args, job.name, "first part of the run folder's name"),
     OPT_GROUP("The vendor's simulator"),
-    OPT_STRING(0, "cann-set-env", "FILE", struct args, cann_set_env, "set_env.sh of CANN"),
-    OPT_STRING(0, "pto-isa-root", "DIR", struct args, pto_isa_root,
+    OPT_STRING(0, "cann-set-env", "FILE", struct args, job.cann_set_env, "set_env.sh of CANN"),
+    OPT_STRING(0, "pto-isa-root", "DIR", struct args, job.pto_isa_root,
                "checkout of pto-isa ($PTO_ISA_ROOT or ~/pto-isa)"),
-    OPT_STRING(0, "ptoas-root", "DIR", struct args, ptoas_root,
+    OPT_STRING(0, "ptoas-root", "DIR", struct args, job.ptoas_root,
                "generate cases with this checkout of PTOAS"),
-    OPT_STRING(0, "soc-version", "NAME", struct args, soc, "the chip to simulate"),
-    OPT_STRING(0, "aicore-arch", "NAME", struct args, arch, "compiler architecture ($AICORE_ARCH)"),
-    OPT_STRING(0, "msopprof", "FILE", struct args, msopprof, "worker to copy into CANN"),
-    OPT_FLAG(0, "auto-msopprof", struct args, auto_msopprof,
+    OPT_STRING(0, "soc-version", "NAME", struct args, job.soc, "the chip to simulate"),
+    OPT_STRING(0, "aicore-arch", "NAME", struct args, job.arch,
+               "compiler architecture ($AICORE_ARCH)"),
+    OPT_STRING(0, "msopprof", "FILE", struct args, job.msopprof, "worker to copy into CANN"),
+    OPT_FLAG(0, "auto-msopprof", struct args, job.auto_msopprof,
              "copy a worker from another CANN when this one has none"),
-    OPT_INT(0, "launch-count", "N", struct args, launch_count, 1, 5000, "launches to collect (1)"),
-    OPT_INT(0, "sim-minutes", "N", struct args, sim_minutes, 1, 2880,
+    OPT_INT(0, "launch-count", "N", struct args, job.launch_count, 1, 5000,
+            "launches to collect (1)"),
+    OPT_INT(0, "sim-minutes", "N", struct args, job.sim_minutes, 1, 2880,
             "msprof ends the simulation after this many minutes (3)"),
-    OPT_INT(0, "wall-seconds", "N", struct args, wall_seconds, 1, 1000000,
+    OPT_INT(0, "wall-seconds", "N", struct args, job.wall_seconds, 1, 1000000,
             "msprof itself is killed after this many seconds (300)"),
     OPT_INT(0, "msprof-timeout", "N", struct args, msprof_timeout, 1, 1000000,
             "older name of --wall-seconds"),
-    OPT_INT(0, "step-timeout", "N", struct args, step_timeout, 1, 1000000,
+    OPT_INT(0, "step-timeout", "N", struct args, job.step_seconds, 1, 1000000,
             "seconds for a step of making a case (300)"),
-    OPT_INT(0, "build-timeout", "N", struct args, build_timeout, 1, 1000000,
+    OPT_INT(0, "build-timeout", "N", struct args, job.build_seconds, 1, 1000000,
             "seconds for its build (600)"),
     OPT_END,
 };
 
-/* ---- paths ---- */
-
-/* The nearest folder above this one with a .git; NULL: none. */
-static const char *repository(struct arena *arena)
-{
-    char here[PATH_MAX];
-
-    if (getcwd(here, sizeof(here)) == NULL)
-        return NULL;
-    struct str path = arena_str(arena, str_of(here));
-    for (;;) {
-        const char *folder = path.n > 0 ? arena_cstr(arena, path) : "/";
-        if (fs_exists(fs_join(arena, folder, ".git")))
-            return folder;
-        if (path.n == 0)
-            return NULL;
-        path.n -= str_basename(path).n;
-        while (path.n > 0 && path.at[path.n - 1] == '/')
-            path.n--;
-    }
-}
-
 /* Relative paths count from the repository; where there is no such thing, from here. */
-static const char *resolve(struct arena *arena, const char *path)
+static const char *resolve(struct arena *arena, const char *root, const char *path)
 {
-    const char *root = path[0] != '/' ? repository(arena) : NULL;
-    const char *there = root != NULL ? fs_join(arena, root, path) : path;
+    const char *there = root != NULL && path[0] != '/' ? fs_join(arena, root, path) : path;
 
     return fs_exists(there) && !fs_same_file(there, path) ? there : path;
 }
 
 /* ---- the job ---- */
 
-static bool has_equal_signs(const struct opt_list *list)
+static bool has_equal_signs(const struct words *list)
 {
     for (size_t i = 0; i < list->n; i++) {
         struct str text = str_of(list->at[i]);
@@ -139,23 +119,25 @@ static bool has_equal_signs(const struct opt_list *list)
     return true;
 }
 
-static int check(struct session *s, const struct args *a)
+static int check(struct session *s, const struct incore_run_job *job)
 {
     const struct {
         const char *option;
-        const struct opt_list *list;
-    } given[] = {
-        {"--arg", &a->args}, {"--input", &a->inputs}, {"--fill", &a->fills}, {"--dim", &a->dims}};
+        const struct words *list;
+    } given[] = {{"--arg", &job->args},
+                 {"--input", &job->inputs},
+                 {"--fill", &job->fills},
+                 {"--dim", &job->dims}};
 
     for (size_t i = 0; i < ARRAY_LEN(given); i++)
         if (!has_equal_signs(given[i].list))
             return session_usage(s, "%s takes NAME=VALUE", given[i].option);
-    for (size_t i = 0; i < a->run_env.n; i++)
-        if (strchr(a->run_env.at[i], '=') == NULL)
-            return session_usage(s, "--run-env takes KEY=VALUE, not %s", a->run_env.at[i]);
-    if (a->case_script != NULL && a->run_cmd != NULL)
+    for (size_t i = 0; i < job->case_env.n; i++)
+        if (strchr(job->case_env.at[i], '=') == NULL)
+            return session_usage(s, "--run-env takes KEY=VALUE, not %s", job->case_env.at[i]);
+    if (job->case_script != NULL && job->run_command != NULL)
         return session_usage(s, "use either --run-cmd or --case, not both");
-    if (strchr(a->name, '/') != NULL || a->name[0] == '\0' || a->name[0] == '.')
+    if (strchr(job->name, '/') != NULL || job->name[0] == '\0' || job->name[0] == '.')
         return session_usage(s, "--name is the name of a folder, not a path");
     return CODE_DONE;
 }
@@ -167,19 +149,18 @@ static bool is_run_folder(struct arena *arena, const char *path)
 }
 
 /* Operands are the case's arguments, or a build folder and, with --resume, a run folder. */
-static int take_operands(struct session *s, const struct args *a, struct incore_run_job *job)
+static int take_operands(struct session *s, struct incore_run_job *job)
 {
-    if (a->case_script != NULL) {
-        job->case_args = s->operands.at;
-        job->n_case_args = s->operands.n;
+    if (job->case_script != NULL) {
+        job->case_args = s->operands;
         return CODE_DONE;
     }
     for (size_t i = 0; i < s->operands.n; i++) {
         const char *word = s->operands.at[i];
-        if (a->resume && job->resume_root == NULL && is_run_folder(&s->arena, word))
+        if (job->resume && job->resume_root == NULL && is_run_folder(&s->arena, word))
             job->resume_root = word;
         else if (job->find.build_dir == NULL)
-            job->find.build_dir = resolve(&s->arena, word);
+            job->find.build_dir = resolve(&s->arena, job->repo_root, word);
         else
             return session_usage(s, "one build folder is enough: %s", word);
     }
@@ -190,65 +171,36 @@ static int take_operands(struct session *s, const struct args *a, struct incore_
         path.n -= str_basename(path).n;
         job->find.build_dir = path.n > 0 ? arena_cstr(&s->arena, path) : ".";
     }
-    if (job->find.build_dir == NULL && a->run_cmd == NULL && a->source_glob == NULL)
+    if (job->find.build_dir != NULL || job->run_command != NULL)
+        return CODE_DONE;
+    if (job->find.source_glob == NULL)
         return session_usage(s, "provide --build-dir, --case, or --run-cmd");
-    if (job->find.build_dir == NULL && a->source_glob != NULL && a->run_cmd == NULL)
-        job->find.build_dir = ".";
+    job->find.build_dir = ".";
     return CODE_DONE;
 }
 
-static struct incore_given given(const struct opt_list *list)
+/* What the command line leaves to be worked out. */
+static int complete(struct session *s, const struct args *a, struct incore_run_job *job)
 {
-    return (struct incore_given){list->at, list->n};
-}
+    char here[PATH_MAX];
 
-static struct incore_run_job job_of(struct session *s, const struct args *a)
-{
-    const char *root = repository(&s->arena);
-
-    return (struct incore_run_job){
-        .find = {.build_dir = a->build_dir != NULL ? resolve(&s->arena, a->build_dir) : NULL,
-                 .ptoas_dir = a->ptoas_dir,
-                 .source_glob = a->source_glob,
-                 .funcs = a->funcs.at,
-                 .n_funcs = a->funcs.n},
-        .backend = (enum incore_backend)a->backend,
-        .target = a->target > 0 ? targets[a->target] : NULL,
-        .case_script = a->case_script,
-        .run_command = a->run_cmd,
-        .build_output_root = a->build_output_root != NULL ? a->build_output_root
-                             : root != NULL               ? fs_join(&s->arena, root, "build_output")
-                                                          : "build_output",
-        .task_device = a->task_device,
-        .task_submit = a->task_submit,
-        .case_env = given(&a->run_env),
-        .cann_set_env = a->cann_set_env,
-        .pto_isa_root = a->pto_isa_root,
-        .ptoas_root = a->ptoas_root,
-        .soc = a->soc,
-        .arch = a->arch,
-        .msopprof = a->msopprof,
-        .auto_msopprof = a->auto_msopprof,
-        .launch_count = a->launch_count,
-        .sim_minutes = a->sim_minutes,
-        .wall_seconds = a->msprof_timeout > 0 ? a->msprof_timeout : a->wall_seconds,
-        .step_seconds = a->step_timeout,
-        .build_seconds = a->build_timeout,
-        .args = given(&a->args),
-        .inputs = given(&a->inputs),
-        .fills = given(&a->fills),
-        .dims = given(&a->dims),
-        .allow_synthetic = a->allow_synthetic,
-        .output_root = s->common.out != NULL ? s->common.out : a->output_root,
-        .name = a->name,
-        .repo_root = root,
-        .keep_going = a->keep_going,
-        .clean = a->clean,
-        .resume = a->resume,
-        .command = "strata incore run",
-        .jobs = s->common.jobs,
-        .progress = &s->progress,
-    };
+    if (getcwd(here, sizeof(here)) != NULL)
+        job->repo_root = paths_repository(&s->arena, arena_cstr(&s->arena, str_of(here)));
+    if (job->find.build_dir != NULL)
+        job->find.build_dir = resolve(&s->arena, job->repo_root, job->find.build_dir);
+    if (job->build_output_root == NULL)
+        job->build_output_root = job->repo_root != NULL
+                                     ? fs_join(&s->arena, job->repo_root, "build_output")
+                                     : "build_output";
+    if (a->msprof_timeout > 0)
+        job->wall_seconds = a->msprof_timeout;
+    if (s->common.out != NULL)
+        job->output_root = s->common.out;
+    job->target = a->target > 0 ? targets[a->target] : NULL;
+    job->command = "strata incore run";
+    job->jobs = s->common.jobs;
+    job->progress = &s->progress;
+    return take_operands(s, job);
 }
 
 /* ---- the table ---- */
@@ -263,7 +215,7 @@ static void print_pipes(struct session *s, const struct run_row *r)
 
 static const char *cell(struct session *s, int decimals, double value, const char *unit)
 {
-    return arena_format(&s->arena, "%.*f%s", decimals, value, unit).at;
+    return arena_printf(&s->arena, "%.*f%s", decimals, value, unit);
 }
 
 static void print_table(struct session *s, const struct run_rows *rows)
@@ -326,64 +278,6 @@ static void print_end(struct session *s, const struct incore_run_result *r)
     out_text(&s->out, "\n");
 }
 
-static void put_texts(struct json_writer *j, const char *key, const char *const *at, size_t n)
-{
-    json_put_array(j, key);
-    for (size_t i = 0; i < n; i++)
-        json_write_string(j, str_of(at[i]));
-    json_write_end(j);
-}
-
-static void put_row(struct json_writer *j, const struct run_row *r)
-{
-    json_write_object(j);
-    json_put_text(j, "func", r->func);
-    json_put_text(j, "status", r->status);
-    json_put_text(j, "source", r->source);
-    json_put_text(j, "message", r->message);
-    json_put_text(j, "trace_json", r->trace_json);
-    json_put_text(j, "visualize_data_bin", r->visualize_data_bin);
-    json_put_text(j, "workload", r->workload);
-    json_put_i64(j, "artifact_count", r->artifact_count);
-    json_put_i64(j, "cycles", r->cycles);
-    json_put_f64(j, "span_us", r->span_us);
-    json_put_text(j, "critical_pipe", r->critical);
-    json_put_f64(j, "critical_share", r->critical_share);
-    json_put_text(j, "bound", r->bound);
-    json_put_f64(j, "operations_per_byte", r->intensity >= 0 ? r->intensity : NAN);
-    json_put_array(j, "pipes");
-    for (size_t i = 0; i < r->n_pipes; i++) {
-        json_write_object(j);
-        json_put_text(j, "pipe", r->pipes[i].name);
-        json_put_i64(j, "cycles", r->pipes[i].cycles);
-        json_put_f64(j, "share", r->pipes[i].share);
-        json_write_end(j);
-    }
-    json_write_end(j);
-    put_texts(j, "advice", r->advice, r->n_advice);
-    put_texts(j, "checks", r->checks, r->n_checks);
-    put_texts(j, "hints", r->hints, r->n_hints);
-    json_write_end(j);
-}
-
-static void print_json(struct session *s, const struct incore_run_result *r)
-{
-    struct json_writer *j = session_json_begin(s, "strata.incore-run/1", "simulated");
-
-    json_write_object(j);
-    json_put_text(j, "run_root", r->run_root);
-    json_put_text(j, "backend", r->backend);
-    json_put_u64(j, "planned", r->planned);
-    json_put_u64(j, "exported", run_rows_exported(&r->rows));
-    json_put_u64(j, "resumed", r->resumed);
-    json_put_array(j, "kernels");
-    for (size_t i = 0; i < r->rows.n; i++)
-        put_row(j, &r->rows.at[i]);
-    json_write_end(j);
-    json_write_end(j);
-    session_json_end(s);
-}
-
 /* ---- running ---- */
 
 static void say(void *ctx, const char *line)
@@ -410,17 +304,7 @@ static int list(struct session *s, struct incore_run_job *job)
                    out_clean(&s->arena, str_of(kernels.at[i].path)));
     if (!s->common.json)
         return CODE_DONE;
-    struct json_writer *j = session_json_begin(s, "strata.incore-funcs/1", NULL);
-    json_write_array(j);
-    for (size_t i = 0; i < kernels.n; i++) {
-        json_write_object(j);
-        json_put_text(j, "func", kernels.at[i].stem);
-        json_put_text(j, "path", kernels.at[i].path);
-        json_put_text(j, "pto", kernels.at[i].pto);
-        json_write_end(j);
-    }
-    json_write_end(j);
-    session_json_end(s);
+    session_document(s, &discover_schema, NULL, &(struct field_items){kernels.at, kernels.n}, NULL);
     return CODE_DONE;
 }
 
@@ -428,12 +312,12 @@ static int run(struct session *s, const void *given_args)
 {
     const struct args *a = given_args;
     struct incore_run_result result;
-    int code = check(s, a);
+    struct incore_run_job job = a->job;
+    int code = check(s, &job);
 
+    if (code == CODE_DONE)
+        code = complete(s, a, &job);
     if (code != CODE_DONE)
-        return code;
-    struct incore_run_job job = job_of(s, a);
-    if ((code = take_operands(s, a, &job)) != CODE_DONE)
         return code;
     if (a->msprof_timeout > 0)
         diag_add(&s->diag, SEV_WARN, "incore-run.old-option", (struct where){0},
@@ -447,7 +331,7 @@ static int run(struct session *s, const void *given_args)
     }
     enum status status = flow_incore_run(&job, &s->diag, &result);
     if (status == ST_OK && s->common.json)
-        print_json(s, &result);
+        session_document(s, &incore_run_schema, "simulated", &result, NULL);
     else if (status == ST_OK && !s->common.quiet)
         print_end(s, &result);
     code = session_code(status);
@@ -485,5 +369,6 @@ const struct command command_incore_run = {
     .operands = {.kind = OPERAND_DIR, .min = 0, .max = 4096},
     .common = COMMON_OUT | COMMON_JOBS,
     .examples = examples,
+    .schemas = {&incore_run_schema, &discover_schema},
     .run = run,
 };

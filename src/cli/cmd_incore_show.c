@@ -4,12 +4,12 @@
 #include <inttypes.h>
 
 #include "cli/session.h"
-#include "flow/incore_study.h"
+#include "flow/incore_open.h"
 #include "incore/view.h"
 
 struct args {
     double mhz;
-    int64_t top, width;
+    size_t top, width;
 };
 
 static const struct args defaults = {.top = 10, .width = 64};
@@ -48,8 +48,8 @@ static void print_tops(struct session *s, const struct incore_view *v, size_t mo
                "total us", "longest us");
     for (size_t i = 0; i < v->tops.n && i < most; i++)
         out_printf(&s->out, "  %-10s %-28s %9" PRIu64 " %12.3f %12.3f\n",
-                   out_clean(&s->arena, v->tops.at[i].pipe),
-                   out_clean(&s->arena, v->tops.at[i].name), v->tops.at[i].count,
+                   out_clean(&s->arena, v->tops.at[i].key[0]),
+                   out_clean(&s->arena, v->tops.at[i].key[1]), v->tops.at[i].count,
                    v->tops.at[i].total, v->tops.at[i].longest);
     if (v->stalls.n == 0)
         return;
@@ -57,9 +57,9 @@ static void print_tops(struct session *s, const struct incore_view *v, size_t mo
                "total us", "longest us");
     for (size_t i = 0; i < v->stalls.n && i < most; i++)
         out_printf(&s->out, "  %-10s %-18s %8s %9" PRIu64 " %12.3f %12.3f\n",
-                   out_clean(&s->arena, v->stalls.at[i].consumer),
-                   out_clean(&s->arena, v->stalls.at[i].producer),
-                   out_clean(&s->arena, v->stalls.at[i].id), v->stalls.at[i].count,
+                   out_clean(&s->arena, v->stalls.at[i].key[1]),
+                   out_clean(&s->arena, v->stalls.at[i].key[0]),
+                   out_clean(&s->arena, v->stalls.at[i].key[2]), v->stalls.at[i].count,
                    v->stalls.at[i].total, v->stalls.at[i].longest);
 }
 
@@ -90,50 +90,52 @@ static void print_text(struct session *s, const struct args *args, const struct 
         out_printf(&s->out, "%s  %-40s %11" PRId64 "\n",
                    i == 0 ? "\n  the simulator's count\n" : "",
                    out_clean(&s->arena, study->told.at[i].name), study->told.at[i].cycles);
-    print_tops(s, v, (size_t)args->top);
+    print_tops(s, v, args->top);
     print_strips(s, v);
 }
 
-static void json_times(struct json_writer *j, uint64_t count, double total, double longest)
-{
-    json_put_u64(j, "count", count);
-    json_put_f64(j, "total_us", total);
-    json_put_f64(j, "longest_us", longest);
-}
+/* What the document shows: no more of the view than asked for. */
+struct shown {
+    struct str verdict, advice;
+    const struct incore_breakdown *breakdown;
+    const struct incore_sum *tops, *stalls;
+    size_t tops_n, stalls_n;
+    const struct incore_strip *strips;
+    size_t strips_n;
+};
 
-static void print_json(struct session *s, const struct args *args, const struct incore_study *study,
+static const struct field fields[] = {
+    FIELD(struct shown, verdict, "verdict"),
+    FIELD(struct shown, advice, "advice"),
+    FIELD_POINTER(struct shown, breakdown, "breakdown", &incore_breakdown_record),
+    FIELD_LIST(struct shown, tops, tops_n, "instructions", &incore_top_record),
+    FIELD_LIST(struct shown, stalls, stalls_n, "stalls", &incore_stall_record),
+    FIELD_LIST(struct shown, strips, strips_n, "timeline", &incore_strip_record),
+};
+static const struct record record = RECORD(struct shown, fields);
+static const struct schema schema = {
+    .name = "strata.incore-show/1",
+    .title = "one kernel: pipes, instructions, waits and a timeline",
+    .record = &record,
+};
+
+static void print_json(struct session *s, size_t top, const struct incore_study *study,
                        const struct incore_view *v)
 {
-    session_read(s, study->bin, "visualize_data", study->t.instrs.n,
-                 study->t.without_name + study->t.without_time + study->t.not_objects);
-    struct json_writer *j = session_json_begin(s, "strata.incore-show/1", "simulated");
-    json_write_object(j);
-    json_put_str(j, "verdict", study->breakdown.verdict);
-    json_put_str(j, "advice", study->breakdown.advice);
-    json_write_key(j, S("breakdown"));
-    incore_breakdown_json(&study->breakdown, j);
-    json_put_array(j, "instructions");
-    for (size_t i = 0; i < v->tops.n && i < (size_t)args->top; i++) {
-        json_write_object(j);
-        json_put_str(j, "pipe", v->tops.at[i].pipe);
-        json_put_str(j, "name", v->tops.at[i].name);
-        json_times(j, v->tops.at[i].count, v->tops.at[i].total, v->tops.at[i].longest);
-        json_write_end(j);
-    }
-    json_write_end(j);
-    json_put_array(j, "stalls");
-    for (size_t i = 0; i < v->stalls.n && i < (size_t)args->top; i++) {
-        json_write_object(j);
-        json_put_str(j, "consumer", v->stalls.at[i].consumer);
-        json_put_str(j, "producer", v->stalls.at[i].producer);
-        json_put_str(j, "flag", v->stalls.at[i].id);
-        json_times(j, v->stalls.at[i].count, v->stalls.at[i].total, v->stalls.at[i].longest);
-        json_write_end(j);
-    }
-    json_write_end(j);
-    incore_timeline_json(v, j);
-    json_write_end(j);
-    session_json_end(s);
+    struct shown shown = {
+        .verdict = study->breakdown.verdict,
+        .advice = study->breakdown.advice,
+        .breakdown = &study->breakdown,
+        .tops = v->tops.at,
+        .tops_n = v->tops.n < top ? v->tops.n : top,
+        .stalls = v->stalls.at,
+        .stalls_n = v->stalls.n < top ? v->stalls.n : top,
+        .strips = v->strips.at,
+        .strips_n = v->strips.n,
+    };
+
+    session_read(s, study->bin, "visualize_data", study->t.instrs.n, incore_study_lost(study));
+    session_document(s, &schema, "simulated", &shown, NULL);
 }
 
 /* ---- measured on a device ---- */
@@ -157,7 +159,7 @@ static void print_device(struct session *s, const struct args *args, const struc
     if (d->loads.n > 0)
         out_printf(&s->out, "\n  %5s  %-10s %-28s %8s %11s\n", "block", "unit", "load", "%",
                    "cycles");
-    for (size_t i = 0; i < d->loads.n && i < (size_t)args->top * 4; i++) {
+    for (size_t i = 0; i < d->loads.n && i < args->top * 4; i++) {
         const struct incore_load *l = &d->loads.at[i];
         out_printf(&s->out, "  %5s  %-10s %-28s %8.2f %11.0f\n", out_clean(&s->arena, l->block),
                    out_clean(&s->arena, l->unit), out_clean(&s->arena, l->name), l->percent,
@@ -168,46 +170,6 @@ static void print_device(struct session *s, const struct args *args, const struc
                    out_clean(&s->arena, d->advice.at[i]));
 }
 
-static void json_device(struct session *s, const struct incore_device *d)
-{
-    struct json_writer *j = session_json_begin(s, "strata.incore-show-device/1", "measured");
-
-    json_write_object(j);
-    json_put_str(j, "kernel", d->name);
-    json_put_str(j, "soc", d->soc);
-    json_put_str(j, "type", d->type);
-    json_put_str(j, "blocks", d->blocks);
-    json_put_f64(j, "duration_us", d->us);
-    json_put_array(j, "cores");
-    for (size_t i = 0; i < d->cores.n; i++) {
-        json_write_object(j);
-        json_put_i64(j, "core", d->cores.at[i].core);
-        json_put_str(j, "unit", d->cores.at[i].unit);
-        json_put_str(j, "cycles", d->cores.at[i].cycles);
-        json_put_str(j, "bytes", d->cores.at[i].bytes);
-        json_put_str(j, "l2_hit_pct", d->cores.at[i].hit_rate);
-        json_write_end(j);
-    }
-    json_write_end(j);
-    json_put_array(j, "loads");
-    for (size_t i = 0; i < d->loads.n; i++) {
-        json_write_object(j);
-        json_put_str(j, "block", d->loads.at[i].block);
-        json_put_str(j, "unit", d->loads.at[i].unit);
-        json_put_str(j, "name", d->loads.at[i].name);
-        json_put_f64(j, "pct", d->loads.at[i].percent);
-        json_put_f64(j, "cycles", d->loads.at[i].cycles);
-        json_write_end(j);
-    }
-    json_write_end(j);
-    json_put_array(j, "advice");
-    for (size_t i = 0; i < d->advice.n; i++)
-        json_write_string(j, d->advice.at[i]);
-    json_write_end(j);
-    json_write_end(j);
-    session_json_end(s);
-}
-
 static int show_device(struct session *s, const struct args *args, struct incore_device *d)
 {
     if (d->damaged > 0)
@@ -215,7 +177,7 @@ static int show_device(struct session *s, const struct args *args, struct incore
                  "%" PRIu64 " blocks are no JSON from some byte on", d->damaged);
     session_read(s, s->operands.at[0], "visualize-data", d->loads.n + d->cores.n, d->damaged);
     if (s->common.json)
-        json_device(s, d);
+        session_document(s, &incore_device_schema, "measured", d, NULL);
     else
         print_device(s, args, d);
     incore_device_free(d);
@@ -229,19 +191,15 @@ static int run(struct session *s, const void *given)
     struct incore_study study;
     struct incore_view view;
 
-    if (incore_study_device(s->operands.at[0], &device))
+    if (incore_open_device(s->operands.at[0], &device))
         return show_device(s, args, &device);
 
-    enum status status = incore_study_open(&study, s->operands.at[0],
-                                           (struct incore_rules){.keep_scalar = true}, &s->diag);
-    if (status == ST_OK)
-        status = incore_study_metrics(&study, &s->diag);
+    enum status status = incore_open_judged(&study, s->operands.at[0], args->mhz, &s->diag);
     if (status == ST_OK) {
-        incore_study_judge(&study, args->mhz, &s->diag);
         incore_study_tell(&study, &s->diag);
-        incore_view_build(&view, &study.t, &study.lanes, (size_t)args->width);
+        incore_view_build(&view, &study.t, &study.lanes, args->width);
         if (s->common.json)
-            print_json(s, args, &study, &view);
+            print_json(s, args->top, &study, &view);
         else
             print_text(s, args, &study, &view);
         incore_view_free(&view);
@@ -269,5 +227,6 @@ const struct command command_incore_show = {
     .defaults = &defaults,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .examples = examples,
+    .schemas = {&schema, &incore_device_schema},
     .run = run,
 };

@@ -1,23 +1,21 @@
 /*
  * strata info: what is in a capture, and what is missing from it.
  */
-#include <stdio.h>
 #include <time.h>
 
 #include "analysis/inventory.h"
-#include "capture/fleet.h"
-#include "cli/session.h"
-#include "flow/flow.h"
-#include "report/quantity.h"
+#include "base/text.h"
+#include "cli/captures.h"
+#include "report/report.h"
 
 struct args {
-    int64_t rank;
+    struct input_options input;
 };
 
-static const struct args defaults = {.rank = -1};
+static const struct args defaults = {.input = {.rank = -1, .device = -1}};
 
 static const struct opt options[] = {
-    OPT_INT(0, "rank", "N", struct args, rank, 0, INT32_MAX, "only this rank of a folder of ranks"),
+    OPT_RANK(struct args, input, "only this rank of a folder of ranks"),
     OPT_END,
 };
 
@@ -27,58 +25,63 @@ static const struct example examples[] = {
     {0},
 };
 
-/* All captures of all paths, and the counts of each. */
-struct stock {
-    VEC_OF(struct fleet *) fleets;
-    VEC_OF(struct inventory) list;
-    VEC_OF(const char *) roots; /* of each capture: the path that was given */
-};
-
-/* A line of "a · b · c" after a label; parts that are not there leave no trace. */
-struct line {
+/* The answer: parts with a blank line between them. */
+struct answer {
     struct session *s;
-    const char *label;
-    bool has_parts;
+    struct report *report; /* the part in work */
+    struct text line;      /* "a · b · c" in work; parts that are not there leave no trace */
+    bool has_begun;
 };
 
-static void begin_line(struct line *line, struct session *s, const char *label)
+static void begin_part(struct answer *a, const char *title)
 {
-    *line = (struct line){.s = s, .label = label};
-    out_printf(&s->out, "  %-12s", label);
+    a->report = report_new(str_of(title));
 }
 
-static void part(struct line *line, const char *text)
+static void end_part(struct answer *a)
 {
-    out_printf(&line->s->out, "%s%s", line->has_parts ? " · " : "", text);
-    line->has_parts = true;
+    if (a->report->blocks.n > 0) {
+        if (a->has_begun)
+            out_text(&a->s->out, "\n");
+        session_report(a->s, a->report);
+        a->has_begun = true;
+    }
+    report_free(a->report);
 }
 
-static void count_part(struct line *line, uint64_t n, const char *what)
+static void part(struct answer *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void part(struct answer *a, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    struct str text = arena_vformat(&a->s->arena, format, args);
+    va_end(args);
+    if (a->line.n > 0)
+        text_put(&a->line, S(" · "));
+    text_put(&a->line, text);
+}
+
+static void count_part(struct answer *a, uint64_t n, const char *what)
 {
     if (n > 0)
-        part(line, arena_format(&line->s->arena, "%llu %s", (unsigned long long)n, what).at);
+        part(a, "%llu %s", (unsigned long long)n, what);
 }
 
-static void end_line(struct line *line)
+static void end_line(struct answer *a, const char *label)
 {
-    out_text(&line->s->out, line->has_parts ? "\n" : "none\n");
+    report_fact(a->report, label, a->line.n > 0 ? text_view(&a->line) : S("none"));
+    text_clear(&a->line);
 }
 
-static const char *quantity_text(struct session *s, double value, enum unit unit)
+static const char *time_text(struct answer *a, nanos ns)
 {
-    char buf[QUANTITY_TEXT];
-
-    quantity_print(buf, (struct quantity){value, unit});
-    return arena_cstr(&s->arena, str_of(buf));
-}
-
-static const char *time_text(struct session *s, nanos ns)
-{
-    return quantity_text(s, (double)ns, UNIT_NS);
+    return quantity_text(&a->s->arena, (double)ns, UNIT_NS);
 }
 
 /* "2025-07-07 14:53:20.112346 UTC" */
-static const char *date_text(struct session *s, nanos unix_ns)
+static const char *date_text(struct answer *a, nanos unix_ns)
 {
     nanos second = unix_ns / 1000000000, rest = unix_ns % 1000000000;
     time_t t = (time_t)(rest < 0 ? second - 1 : second);
@@ -90,7 +93,7 @@ static const char *date_text(struct session *s, nanos unix_ns)
     if (gmtime_r(&t, &parts) == NULL ||
         strftime(day, sizeof(day), "%Y-%m-%d %H:%M:%S", &parts) == 0)
         return "an unknown time";
-    return arena_format(&s->arena, "%s.%06lld UTC", day, (long long)(rest / 1000)).at;
+    return arena_format(&a->s->arena, "%s.%06lld UTC", day, (long long)(rest / 1000)).at;
 }
 
 /* Below the folder that was given; long paths that all begin alike are hard to read. */
@@ -105,338 +108,281 @@ static struct str short_path(const char *path, const char *root)
     return whole;
 }
 
-static void print_sources(struct session *s, const struct capture *cap, const char *root)
+static void add_sources(struct answer *a, const struct inventory *inv, const char *root)
 {
-    for (size_t i = 0; i < cap->sources.n; i++) {
-        const struct source *src = &cap->sources.at[i];
-        struct line line;
-        begin_line(&line, s, i == 0 ? "source" : "");
-        part(&line, out_clean(&s->arena, short_path(src->path, root)));
-        part(&line, src->format);
-        part(&line, quantity_text(s, (double)src->bytes, UNIT_BYTES));
-        part(&line, arena_format(&s->arena, "%llu row%s", (unsigned long long)src->rows,
-                                 src->rows == 1 ? "" : "s")
-                        .at);
-        count_part(&line, src->lost, "lost");
-        end_line(&line);
+    for (size_t i = 0; i < inv->n_sources; i++) {
+        const struct source *src = &inv->sources[i];
+        part(a, "%s", out_clean(&a->s->arena, short_path(src->path, root)));
+        part(a, "%s", src->format);
+        part(a, "%s", quantity_text(&a->s->arena, (double)src->bytes, UNIT_BYTES));
+        part(a, "%llu row%s", (unsigned long long)src->rows, src->rows == 1 ? "" : "s");
+        count_part(a, src->lost, "lost");
+        end_line(a, i == 0 ? "source" : "");
     }
 }
 
-static void print_span(struct session *s, const struct inventory *inv)
+static void known(struct answer *a, const char *what, int64_t value)
 {
-    const struct clock *clock = &inv->cap->clock;
-    struct line line;
+    if (value != UNKNOWN)
+        part(a, "%s %lld", what, (long long)value);
+}
 
-    begin_line(&line, s, "span");
-    if (inv->cap->slices.n > 0) {
-        part(&line, time_text(s, nanos_sub(inv->end, inv->begin)));
-        part(&line, clock->has_unix
-                        ? arena_format(&s->arena, "from %s",
-                                       date_text(s, nanos_add(inv->begin, clock->to_unix)))
-                              .at
-                        : "wall clock unknown");
+static void told(struct answer *a, struct str text)
+{
+    if (text.n > 0)
+        part(a, "%s", out_clean(&a->s->arena, text));
+}
+
+static void add_facts(struct answer *a, const struct inventory *inv)
+{
+    const struct inventory_facts *f = &inv->facts;
+
+    told(a, f->kind);
+    told(a, f->producer);
+    told(a, f->host);
+    known(a, "rank", f->rank);
+    known(a, "of", f->world_size);
+    known(a, "device", f->device);
+    told(a, f->device_name);
+    known(a, "level", f->level);
+    known(a, "record_shapes", f->record_shapes);
+    known(a, "with_stack", f->with_stack);
+    count_part(a, inv->collectives, "collectives summed by the profiler");
+    count_part(a, inv->step_traces,
+               inv->step_traces == 1 ? "step summed by the profiler"
+                                     : "steps summed by the profiler");
+    end_line(a, "facts");
+}
+
+static void add_span(struct answer *a, const struct inventory *inv)
+{
+    const struct clock *clock = &inv->clock;
+
+    if (inv->span.is_there) {
+        part(a, "%s", time_text(a, inv->span.dur));
+        if (clock->has_unix)
+            part(a, "from %s", date_text(a, nanos_add(inv->span.begin, clock->to_unix)));
+        else
+            part(a, "wall clock unknown");
     }
-    if (inv->kernels > 0 && (inv->host_events > 0 || inv->begin != inv->device_begin))
-        part(&line, arena_format(&s->arena, "device %s, from %s on",
-                                 time_text(s, nanos_sub(inv->device_end, inv->device_begin)),
-                                 time_text(s, nanos_sub(inv->device_begin, inv->begin)))
-                        .at);
+    if (inv->device.is_there && (inv->host.count > 0 || inv->span.begin != inv->device.begin))
+        part(a, "device %s, from %s on", time_text(a, inv->device.dur),
+             time_text(a, nanos_sub(inv->device.begin, inv->span.begin)));
     if (clock->hz != 1000000000)
-        part(&line, arena_format(&s->arena, "%lld ticks a second", (long long)clock->hz).at);
-    end_line(&line);
+        part(a, "%lld ticks a second", (long long)clock->hz);
+    end_line(a, "span");
 }
 
-static void print_lanes(struct session *s, const struct inventory *inv)
+static void add_lanes(struct answer *a, const struct inventory *inv)
 {
     static const char *const names[LANE_KINDS][2] = {
         {"stream", "streams"}, {"communication lane", "communication lanes"},
         {"thread", "threads"}, {"pipe", "pipes"},
         {"other", "others"},
     };
-    struct line line;
 
-    begin_line(&line, s, "lanes");
     for (int k = 0; k < LANE_KINDS; k++)
-        count_part(&line, inv->lanes[k], names[k][inv->lanes[k] != 1]);
-    end_line(&line);
+        count_part(a, inv->lanes[k], names[k][inv->lanes[k] != 1]);
+    end_line(a, "lanes");
+}
+
+static void add_steps(struct answer *a, const struct inventory *inv)
+{
+    size_t n = inv->steps.n;
+
+    if (n > 0) {
+        const char *first = out_clean(&a->s->arena, inv->steps.at[0].name);
+        if (n > 1)
+            part(a, "%zu: %s to %s", n, first, out_clean(&a->s->arena, inv->steps.at[n - 1].name));
+        else
+            part(a, "%zu: %s", n, first);
+        part(a, "by %s", inv->step_source);
+    }
+    end_line(a, "steps");
 }
 
 /* "140 compute 3.412 ms" for each kind there is. */
-static void print_kinds(struct session *s, const struct inventory *inv, const char *label,
-                        enum slice_kind first, enum slice_kind last)
+static void add_group(struct answer *a, const char *label, const struct inventory_group *g)
 {
-    struct line line;
-
-    begin_line(&line, s, label);
-    for (int k = (int)first; k <= (int)last; k++)
-        if (inv->slices[k] > 0)
-            part(&line,
-                 arena_format(&s->arena, "%llu %s %s", (unsigned long long)inv->slices[k],
-                              slice_kind_name((enum slice_kind)k), time_text(s, inv->time[k]))
-                     .at);
-    end_line(&line);
+    for (size_t i = 0; i < g->n; i++)
+        if (g->kinds[i].count > 0)
+            part(a, "%llu %s %s", (unsigned long long)g->kinds[i].count, g->kinds[i].name,
+                 time_text(a, g->kinds[i].dur));
+    end_line(a, label);
 }
 
-static void print_steps(struct session *s, const struct inventory *inv)
+static void add_rest(struct answer *a, const struct inventory *inv)
 {
-    size_t n = inv->steps.rows.n;
-    struct line line;
+    enum { SHOWN = 24 };
+    bool is_all = a->s->common.verbose || inv->attrs.n <= SHOWN;
 
-    begin_line(&line, s, "steps");
-    if (n > 0) {
-        const struct step_row *rows = inv->steps.rows.at;
-        const char *first = out_clean(&s->arena, capture_text(inv->cap, rows[0].name));
-        const char *last = out_clean(&s->arena, capture_text(inv->cap, rows[n - 1].name));
-        part(&line,
-             arena_format(&s->arena, n > 1 ? "%zu: %s to %s" : "%zu: %s", n, first, last).at);
-        part(&line, arena_format(&s->arena, "by %s", inv->steps.source).at);
-    }
-    end_line(&line);
-}
-
-static void print_rest(struct session *s, const struct inventory *inv)
-{
-    struct line line;
-
-    begin_line(&line, s, "arrows");
     for (int k = 0; k < FLOW_KINDS; k++)
-        count_part(&line, inv->flows[k], flow_kind_name((enum flow_kind)k));
-    end_line(&line);
-    begin_line(&line, s, "counters");
-    if (inv->cap->series.n > 0)
-        part(&line, arena_format(&s->arena, "%zu with %llu samples", inv->cap->series.n,
-                                 (unsigned long long)inv->samples)
-                        .at);
-    end_line(&line);
-    begin_line(&line, s, "attributes");
-    for (size_t i = 0; i < inv->attrs.n && (i < 24 || s->common.verbose); i++)
-        part(&line, out_clean(&s->arena, inv->attrs.at[i].key));
-    if (inv->attrs.n > 24 && !s->common.verbose)
-        count_part(&line, inv->attrs.n - 24, "more");
-    end_line(&line);
+        count_part(a, inv->flows[k], flow_kind_name((enum flow_kind)k));
+    end_line(a, "arrows");
+    if (inv->counter_count > 0)
+        part(a, "%llu with %llu samples", (unsigned long long)inv->counter_count,
+             (unsigned long long)inv->samples);
+    end_line(a, "counters");
+    for (size_t i = 0; i < (is_all ? inv->attrs.n : SHOWN); i++)
+        part(a, "%s", out_clean(&a->s->arena, inv->attrs.at[i].key));
+    if (!is_all)
+        count_part(a, inv->attrs.n - SHOWN, "more");
+    end_line(a, "attributes");
 }
 
-static void known(struct line *line, const char *what, int64_t value)
+static void add_one(struct answer *a, const struct inventory *inv, const char *root)
 {
-    if (value != UNKNOWN)
-        part(line, arena_format(&line->s->arena, "%s %lld", what, (long long)value).at);
+    begin_part(a, out_clean(&a->s->arena, str_of(inv->name)));
+    part(a, "%llu kernel%s", (unsigned long long)inv->kernels.count,
+         inv->kernels.count == 1 ? "" : "s");
+    part(a, "%llu host event%s", (unsigned long long)inv->host.count,
+         inv->host.count == 1 ? "" : "s");
+    part(a, "%zu step%s", inv->steps.n, inv->steps.n == 1 ? "" : "s");
+    part(a, "%s", time_text(a, inv->span.dur));
+    part(a, "%s", origin_name(inv->origin));
+    report_summary(a->report, text_view(&a->line));
+    text_clear(&a->line);
+    add_sources(a, inv, root);
+    add_facts(a, inv);
+    add_span(a, inv);
+    add_lanes(a, inv);
+    add_steps(a, inv);
+    add_group(a, "kernels", &inv->kernels);
+    if (inv->waits.count > 0)
+        add_group(a, "not work", &inv->waits);
+    add_group(a, "host", &inv->host);
+    if (inv->others.count > 0)
+        add_group(a, "others", &inv->others);
+    add_rest(a, inv);
+    end_part(a);
 }
 
-static void told(struct line *line, const struct capture *cap, strid text)
+static struct field_value clean_name(const void *record, const struct record_env *env)
 {
-    if (text != 0)
-        part(line, out_clean(&line->s->arena, capture_text(cap, text)));
-}
+    const struct inventory *inv = record;
 
-static void print_facts(struct session *s, const struct capture *cap)
-{
-    const struct facts *f = &cap->facts;
-    struct line line;
-
-    begin_line(&line, s, "facts");
-    told(&line, cap, f->kind);
-    told(&line, cap, f->producer);
-    told(&line, cap, f->host);
-    known(&line, "rank", f->rank);
-    known(&line, "of", f->world_size);
-    known(&line, "device", f->device);
-    told(&line, cap, f->device_name);
-    known(&line, "level", f->level);
-    known(&line, "record_shapes", f->record_shapes);
-    known(&line, "with_stack", f->with_stack);
-    count_part(&line, cap->comm_ops.n, "collectives summed by the profiler");
-    count_part(&line, cap->step_traces.n,
-               cap->step_traces.n == 1 ? "step summed by the profiler"
-                                       : "steps summed by the profiler");
-    end_line(&line);
-}
-
-static void print_head(struct session *s, const struct inventory *inv)
-{
-    out_style(&s->out, STYLE_BOLD);
-    out_text(&s->out, out_clean(&s->arena, str_of(inv->cap->name)));
-    out_style(&s->out, STYLE_PLAIN);
-    out_printf(&s->out, "   %llu kernel%s · %llu host event%s · %zu step%s · %s · %s\n\n",
-               (unsigned long long)inv->kernels, inv->kernels == 1 ? "" : "s",
-               (unsigned long long)inv->host_events, inv->host_events == 1 ? "" : "s",
-               inv->steps.rows.n, inv->steps.rows.n == 1 ? "" : "s",
-               time_text(s, nanos_sub(inv->end, inv->begin)), origin_name(inv->cap->origin));
-}
-
-static void print_one(struct session *s, const struct inventory *inv, const char *root)
-{
-    print_head(s, inv);
-    print_sources(s, inv->cap, root);
-    print_facts(s, inv->cap);
-    print_span(s, inv);
-    print_lanes(s, inv);
-    print_steps(s, inv);
-    print_kinds(s, inv, "kernels", SLICE_COMPUTE, SLICE_COPY);
-    if (inv->slices[SLICE_WAIT] + inv->slices[SLICE_CONTROL] > 0)
-        print_kinds(s, inv, "not work", SLICE_WAIT, SLICE_CONTROL);
-    print_kinds(s, inv, "host", SLICE_HOST_OP, SLICE_STEP);
-    if (inv->slices[SLICE_INSTR] + inv->slices[SLICE_OTHER] > 0)
-        print_kinds(s, inv, "others", SLICE_INSTR, SLICE_OTHER);
-    print_rest(s, inv);
-}
-
-static const char *u64_text(struct session *s, uint64_t value)
-{
-    return arena_format(&s->arena, "%llu", (unsigned long long)value).at;
+    return value_text(str_of(out_clean(env->arena, str_of(inv->name))));
 }
 
 /* Many ranks: a line each. */
-static void print_table(struct session *s, const struct stock *stock)
-{
-    static const struct out_column columns[] = {
-        {"capture", false}, {"rank", true},    {"kernels", true}, {"host events", true},
-        {"steps", true},    {"streams", true}, {"span ms", true}, {"rows lost", true},
-    };
-    enum { COLUMNS = ARRAY_LEN(columns) };
-    const char **cells = ARENA_ARRAY(&s->arena, const char *, stock->list.n *COLUMNS);
-    char buf[QUANTITY_TEXT];
+static const struct field row_fields[] = {
+    FIELD_CALC(FIELD_CSTR, "name", clean_name, .head = "capture"),
+    FIELD(struct inventory, facts.rank, "rank", .head = "rank", .missing = MISSING_NEGATIVE),
+    FIELD(struct inventory, kernels.count, "kernels", .head = "kernels"),
+    FIELD(struct inventory, host.count, "host_events", .head = "host events"),
+    FIELD(struct inventory, steps.n, "steps", .head = "steps"),
+    FIELD(struct inventory, lanes[LANE_STREAM], "streams", .head = "streams"),
+    FIELD(struct inventory, span.dur, "span_ns", .head = "span ms", .unit = UNIT_MS),
+    FIELD(struct inventory, lost, "lost", .head = "rows lost"),
+};
+static const struct record row_record = RECORD(struct inventory, row_fields);
 
-    for (size_t i = 0; i < stock->list.n; i++) {
-        const struct inventory *inv = &stock->list.at[i];
-        int64_t rank = inv->cap->facts.rank;
-        quantity_number(buf, (struct quantity){(double)nanos_sub(inv->end, inv->begin), UNIT_MS});
-        const char *row[COLUMNS] = {
-            out_clean(&s->arena, str_of(inv->cap->name)),
-            rank != UNKNOWN ? u64_text(s, (uint64_t)rank) : "-",
-            u64_text(s, inv->kernels),
-            u64_text(s, inv->host_events),
-            u64_text(s, inv->steps.rows.n),
-            u64_text(s, inv->lanes[LANE_STREAM]),
-            arena_cstr(&s->arena, str_of(buf)),
-            u64_text(s, inv->lost),
-        };
-        memcpy(cells + i * COLUMNS, row, sizeof(row));
-    }
-    out_table(&s->out, columns, COLUMNS, cells, stock->list.n);
+/* Captures among the first `n` that miss the thing of that name. */
+static size_t count_gap(const struct inventory_list *list, size_t n, const char *name)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t g = 0; g < list->at[i].gaps.n; g++)
+            found += strcmp(list->at[i].gaps.at[g].name, name) == 0;
+    return found;
 }
 
-/* Captures that miss the thing of that name. */
-static size_t count_gap(const struct stock *stock, const char *name)
+static void add_gaps(struct answer *a, const struct inventory_list *list)
 {
-    size_t n = 0;
+    const char *label = "missing";
 
-    for (size_t i = 0; i < stock->list.n; i++)
-        for (size_t g = 0; g < stock->list.at[i].gap_count; g++)
-            n += strcmp(stock->list.at[i].gaps[g].name, name) == 0;
-    return n;
-}
-
-static bool was_told(const struct stock *stock, size_t before, const char *name)
-{
-    for (size_t i = 0; i < before; i++)
-        for (size_t g = 0; g < stock->list.at[i].gap_count; g++)
-            if (strcmp(stock->list.at[i].gaps[g].name, name) == 0)
-                return true;
-    return false;
-}
-
-static void print_gaps(struct session *s, const struct stock *stock)
-{
-    bool is_first = true;
-
-    for (size_t i = 0; i < stock->list.n; i++) {
-        for (size_t g = 0; g < stock->list.at[i].gap_count; g++) {
-            const struct inventory_gap *gap = &stock->list.at[i].gaps[g];
-            if (was_told(stock, i, gap->name))
-                continue;
-            size_t n = count_gap(stock, gap->name);
-            out_printf(&s->out, "%s  %-12s%s", is_first ? "\n" : "", is_first ? "missing" : "",
-                       gap->text);
-            if (n < stock->list.n)
-                out_printf(&s->out, " (%zu of %zu captures)", n, stock->list.n);
-            out_text(&s->out, "\n");
-            is_first = false;
+    begin_part(a, "");
+    for (size_t i = 0; i < list->n; i++) {
+        for (size_t g = 0; g < list->at[i].gaps.n; g++) {
+            const struct inventory_gap *gap = &list->at[i].gaps.at[g];
+            size_t n = count_gap(list, list->n, gap->name);
+            if (count_gap(list, i, gap->name) > 0)
+                continue; /* told before */
+            text_format(&a->line, "%s", gap->text);
+            if (n < list->n)
+                text_format(&a->line, " (%zu of %zu captures)", n, list->n);
+            end_line(a, label);
+            label = "";
         }
     }
+    end_part(a);
 }
 
-static void print_losses(struct session *s)
+static void add_losses(struct answer *a)
 {
-    bool is_first = true;
+    const struct diag *d = &a->s->diag;
+    const char *label = "lost";
 
-    for (size_t i = 0; i < s->diag.entries.n; i++) {
-        const struct diag_entry *e = &s->diag.entries.at[i];
+    begin_part(a, "");
+    for (size_t i = 0; i < d->entries.n; i++) {
+        const struct diag_entry *e = &d->entries.at[i];
         if (e->severity != SEV_LOSS)
             continue;
-        out_printf(&s->out, "%s  %-12s%llu × %s\n", is_first ? "\n" : "", is_first ? "lost" : "",
-                   (unsigned long long)e->count, e->code);
-        is_first = false;
+        part(a, "%llu × %s", (unsigned long long)e->count, e->code);
+        end_line(a, label);
+        label = "";
     }
+    end_part(a);
 }
 
-static void print_text(struct session *s, const struct stock *stock)
+static void print_text(struct session *s, const struct inventory_list *list,
+                       const char *const *roots)
 {
-    if (stock->list.n > 1)
-        print_table(s, stock);
-    for (size_t i = 0; i < stock->list.n && (stock->list.n == 1 || s->common.verbose); i++) {
-        if (stock->list.n > 1)
-            out_text(&s->out, "\n");
-        print_one(s, &stock->list.at[i], stock->roots.at[i]);
+    struct answer a = {.s = s};
+
+    if (list->n > 1) {
+        begin_part(&a, "");
+        report_records(a.report, &row_record, list->at, list->n,
+                       &(struct record_env){.arena = &s->arena});
+        end_part(&a);
     }
-    print_gaps(s, stock);
-    print_losses(s);
+    for (size_t i = 0; i < list->n && (list->n == 1 || s->common.verbose); i++)
+        add_one(&a, &list->at[i], roots[i]);
+    add_gaps(&a, list);
+    add_losses(&a);
+    text_free(&a.line);
 }
 
-static void print_json(struct session *s, const struct stock *stock)
+static void show(struct session *s, const struct inventory_list *list, const char *const *roots)
 {
-    const char *origin = stock->list.n > 0 ? origin_name(stock->list.at[0].cap->origin) : NULL;
-    struct json_writer *j = session_json_begin(s, "strata.info/1", origin);
+    const char *origin = list->n > 0 ? origin_name(list->at[0].origin) : NULL;
 
-    json_write_object(j);
-    json_put_array(j, "captures");
-    for (size_t i = 0; i < stock->list.n; i++)
-        inventory_write_json(&stock->list.at[i], j);
-    json_write_end(j);
-    json_write_end(j);
-    session_json_end(s);
-}
-
-static enum status load(struct session *s, const char *path, int64_t rank, struct stock *stock)
-{
-    struct flow_reading how = {
-        .format = s->common.format, .rank = rank, .jobs = (size_t)s->common.jobs};
-    struct fleet *fleet;
-
-    TRY(flow_load_fleet(path, &how, &s->diag, &fleet));
-    vec_push(&stock->fleets, fleet);
-    for (size_t i = 0; i < fleet->ranks.n; i++) {
-        const struct capture *cap = fleet->ranks.at[i];
-        struct inventory inv;
-        inventory_init(&inv, cap);
-        vec_push(&stock->list, inv);
-        vec_push(&stock->roots, path);
-        for (size_t k = 0; k < cap->sources.n; k++) {
-            const struct source *src = &cap->sources.at[k];
-            session_read(s, src->path, src->format, src->rows, src->lost);
-        }
-    }
-    return ST_OK;
+    if (s->common.json)
+        session_document(s, &inventory_schema, origin, list, NULL);
+    else if (!s->common.quiet)
+        print_text(s, list, roots);
 }
 
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    struct stock stock = {0};
+    VEC_OF(struct fleet *) fleets = {0};
+    VEC_OF(const char *) roots = {0}; /* of each capture: the path that was given */
     enum status st = ST_OK;
 
-    for (size_t i = 0; i < s->operands.n && st == ST_OK; i++)
-        st = load(s, s->operands.at[i], args->rank, &stock);
-    if (st == ST_OK && s->common.json)
-        print_json(s, &stock);
-    else if (st == ST_OK && !s->common.quiet)
-        print_text(s, &stock);
-    for (size_t i = 0; i < stock.list.n; i++)
-        inventory_fini(&stock.list.at[i]);
-    for (size_t i = 0; i < stock.fleets.n; i++)
-        fleet_free(stock.fleets.at[i]);
-    vec_free(&stock.list);
-    vec_free(&stock.roots);
-    vec_free(&stock.fleets);
+    for (size_t i = 0; i < s->operands.n && st == ST_OK; i++) {
+        struct fleet *fleet;
+        st = captures_load(s, s->operands.at[i], args->input, &fleet);
+        if (st != ST_OK)
+            break;
+        vec_push(&fleets, fleet);
+        for (size_t k = 0; k < fleet->ranks.n; k++)
+            vec_push(&roots, s->operands.at[i]);
+    }
+    struct inventory *list = ARENA_ARRAY(&s->arena, struct inventory, roots.n);
+    size_t n = 0;
+    for (size_t i = 0; i < fleets.n; i++)
+        for (size_t k = 0; k < fleets.at[i]->ranks.n; k++)
+            inventory_init(&list[n++], fleets.at[i]->ranks.at[k]);
+    if (st == ST_OK)
+        show(s, &(struct inventory_list){list, n}, roots.at);
+    for (size_t i = 0; i < n; i++)
+        inventory_fini(&list[i]);
+    for (size_t i = 0; i < fleets.n; i++)
+        fleet_free(fleets.at[i]);
+    vec_free(&roots);
+    vec_free(&fleets);
     return session_code(st);
 }
 
@@ -460,5 +406,6 @@ const struct command command_info = {
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 4096},
     .common = COMMON_FORMAT | COMMON_JOBS,
     .examples = examples,
+    .schemas = {&inventory_schema},
     .run = run,
 };

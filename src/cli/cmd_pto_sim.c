@@ -172,7 +172,7 @@ static enum status draw(struct session *s, const struct args *a, struct pto_kern
                         const struct pto_costs *costs, const struct pto_setup *setup,
                         struct pto_sim_extras *x)
 {
-    struct incore_wrote wrote = {0};
+    struct words wrote = {0};
     struct capture *cap = NULL;
     enum status status;
 
@@ -180,8 +180,8 @@ static enum status draw(struct session *s, const struct args *a, struct pto_kern
         return ST_OK;
     status = flow_pto_capture(k, costs, setup, &s->diag, &cap);
     if (status == ST_OK && a->timeline) {
-        status = flow_pto_view(cap, 64, &s->diag, &x->view);
-        x->has_view = status == ST_OK;
+        flow_pto_view(cap, 64, &x->view);
+        x->has_view = true;
     }
     if (status == ST_OK && a->trace) {
         status = flow_pto_trace(cap, a->trace, &s->diag);

@@ -6,9 +6,7 @@
 #include "analysis/sql.h"
 #include "base/csv_write.h"
 #include "base/stream.h"
-#include "capture/fleet.h"
-#include "cli/session.h"
-#include "flow/flow.h"
+#include "cli/captures.h"
 
 enum to { TO_TABLE, TO_CSV, TO_JSON };
 
@@ -16,11 +14,11 @@ struct args {
     int to; /* enum to */
     const char *file;
     double timeout;
-    int64_t rank;
+    struct input_options input;
     bool schema;
 };
 
-static const struct args defaults = {.rank = -1};
+static const struct args defaults = {.input = {.rank = -1, .device = -1, .pmu = true}};
 
 static const char *const formats[] = {"table", "csv", "json", NULL};
 
@@ -28,7 +26,7 @@ static const struct opt options[] = {
     OPT_CHOICE(0, "to", formats, struct args, to, "how rows are printed (table)"),
     OPT_STRING(0, "file", "FILE", struct args, file, "read the statement from a file, - is stdin"),
     OPT_DOUBLE(0, "timeout", "SECONDS", struct args, timeout, "stop a query that takes longer"),
-    OPT_INT(0, "rank", "N", struct args, rank, 0, INT32_MAX, "only this rank of a folder of ranks"),
+    OPT_RANK(struct args, input, "only this rank of a folder of ranks"),
     OPT_FLAG(0, "schema", struct args, schema, "list tables and columns, and stop"),
     OPT_END,
 };
@@ -42,7 +40,7 @@ static const struct example examples[] = {
     {0},
 };
 
-enum { TABLE_ROWS = 1000, CELL_WIDTH = 100 };
+enum { TABLE_ROWS = 1000, CELL_WIDTH = 100, MOST_TABLES = 64 };
 
 /* Where rows go. */
 struct printer {
@@ -304,17 +302,6 @@ static enum status run_query(struct session *s, const struct args *args, const s
     return st;
 }
 
-static void note_inputs(struct session *s, const struct fleet *fleet)
-{
-    for (size_t i = 0; i < fleet->ranks.n; i++) {
-        const struct capture *cap = fleet->ranks.at[i];
-        for (size_t k = 0; k < cap->sources.n; k++) {
-            const struct source *src = &cap->sources.at[k];
-            session_read(s, src->path, src->format, src->rows, src->lost);
-        }
-    }
-}
-
 /* The statement from a file, copied. */
 static enum status read_statement(struct session *s, const char *path, struct str *out)
 {
@@ -356,39 +343,47 @@ static void print_schema(struct session *s)
                       "attrs(id)         all attributes of a slice as JSON\n");
 }
 
-static void json_schema(struct session *s)
-{
-    struct json_writer *j = session_json_begin(s, "strata.query-schema/1", NULL);
-    const struct sql_table_info *t;
+static const struct field table_fields[] = {
+    FIELD(struct sql_table_info, name, "name"),
+    FIELD(struct sql_table_info, summary, "summary"),
+    FIELD(struct sql_table_info, columns, "columns"),
+};
+static const struct record table_record = RECORD(struct sql_table_info, table_fields);
 
-    json_write_object(j);
-    json_put_array(j, "tables");
-    for (size_t i = 0; (t = sql_schema(i)) != NULL; i++) {
-        json_write_object(j);
-        json_put_text(j, "name", t->name);
-        json_put_text(j, "summary", t->summary);
-        json_put_text(j, "columns", t->columns);
-        json_write_end(j);
-    }
-    json_write_end(j);
-    json_write_end(j);
-    session_json_end(s);
+static struct field_items list_tables(const void *record, const struct record_env *env)
+{
+    struct sql_table_info *list = ARENA_ARRAY(env->arena, struct sql_table_info, MOST_TABLES);
+    size_t n = 0;
+
+    (void)record;
+    for (; n < MOST_TABLES && sql_schema(n) != NULL; n++)
+        list[n] = *sql_schema(n);
+    return (struct field_items){list, n};
 }
+
+static const struct field tables_fields[] = {
+    FIELD_MADE(FIELD_OBJECT, "tables", list_tables, &table_record),
+};
+static const struct record tables_record = RECORD(struct args, tables_fields);
+
+static const struct schema tables_schema = {
+    .name = "strata.query-schema/1",
+    .title = "the tables of strata query and their columns",
+    .record = &tables_record,
+};
 
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    struct flow_reading how = {
-        .format = s->common.format,
-        .rank = args->rank,
-        .jobs = (size_t)s->common.jobs,
-        .pmu = true,
-    };
     struct str text = {0};
     struct fleet *fleet;
 
     if (args->schema) {
-        s->common.json ? json_schema(s) : print_schema(s);
+        if (s->common.json)
+            session_document(s, &tables_schema, NULL, args,
+                             &(struct record_env){.arena = &s->arena});
+        else
+            print_schema(s);
         return CODE_DONE;
     }
     if (s->operands.n != (args->file != NULL ? 1 : 2))
@@ -402,10 +397,9 @@ static int run(struct session *s, const void *given)
     else
         text = str_of(s->operands.at[1]);
     if (st == ST_OK)
-        st = flow_load_fleet(s->operands.at[0], &how, &s->diag, &fleet);
+        st = captures_load(s, s->operands.at[0], args->input, &fleet);
     if (st != ST_OK)
         return session_code(st);
-    note_inputs(s, fleet);
     st = run_query(s, args, fleet, text);
     fleet_free(fleet);
     return st == ST_FORMAT ? CODE_USAGE : session_code(st); /* the statement was wrong */
@@ -436,5 +430,6 @@ const struct command command_query = {
     .operands = {.kind = OPERAND_FILE, .min = 0, .max = 2},
     .common = COMMON_FORMAT | COMMON_JOBS,
     .examples = examples,
+    .schemas = {&tables_schema},
     .run = run,
 };

@@ -2,6 +2,7 @@
  * strata version: the number, and with --build what was compiled in.
  */
 #include "cli/session.h"
+#include "report/report.h"
 
 struct args {
     bool build;
@@ -44,32 +45,14 @@ static const struct example examples[] = {
 #define HAS_ASAN 0
 #endif
 
-/* What the build found; CMake defines the names it linked. */
+/* What the build found; CMake defines the names it linked as 1. */
 static const struct feature {
     const char *name, *what;
     bool is_in;
 } features[] = {
-    {"zlib", "gzip input",
-#ifdef STRATA_HAS_ZLIB
-     true
-#else
-     false
-#endif
-    },
-    {"sqlite", "database-shaped exports, SQL over captures",
-#ifdef STRATA_HAS_SQLITE
-     true
-#else
-     false
-#endif
-    },
-    {"yaml", "rule files",
-#ifdef STRATA_HAS_YAML
-     true
-#else
-     false
-#endif
-    },
+    {"zlib", "gzip input", STRATA_HAS_ZLIB},
+    {"sqlite", "database-shaped exports, SQL over captures", STRATA_HAS_SQLITE},
+    {"yaml", "rule files", STRATA_HAS_YAML},
 };
 
 /* The vector instructions the readers choose at run time. */
@@ -82,53 +65,76 @@ static const char *vector_unit(void)
 #endif
 }
 
-static const struct {
-    const char *name, *value;
-} facts[] = {
-    {"compiler", COMPILER},
-    {"asserts", ASSERTS},
-    {"sanitizers", HAS_ASAN ? "address, undefined" : "none"},
+struct build {
+    const char *version;
+    const char *compiler, *asserts, *sanitizers, *vector_unit; /* NULL: not asked for */
+    const struct feature *features;
+    size_t n;
 };
 
-static void print_json(struct session *s, bool build)
-{
-    struct json_writer *j = session_json_begin(s, "strata.version/1", NULL);
+#define ASKED .is_optional = true
 
-    json_write_object(j);
-    json_put_text(j, "version", STRATA_VERSION);
-    if (build) {
-        for (size_t i = 0; i < ARRAY_LEN(facts); i++) {
-            json_put_text(j, facts[i].name, facts[i].value);
-        }
-        json_put_text(j, "vector_unit", vector_unit());
-        json_put_object(j, "features");
-        for (size_t i = 0; i < ARRAY_LEN(features); i++) {
-            json_put_bool(j, features[i].name, features[i].is_in);
-        }
-        json_write_end(j);
+static const struct field feature_fields[] = {
+    FIELD(struct feature, name, "name"),
+    FIELD(struct feature, is_in, "is_in"),
+};
+static const struct record feature_record = RECORD(struct feature, feature_fields);
+
+static const struct field build_fields[] = {
+    FIELD(struct build, version, "version"),
+    FIELD(struct build, compiler, "compiler", ASKED),
+    FIELD(struct build, asserts, "asserts", ASKED),
+    FIELD(struct build, sanitizers, "sanitizers", ASKED),
+    FIELD(struct build, vector_unit, "vector_unit", ASKED),
+    FIELD_KEYED(struct build, features, n, "features", &feature_record, .missing = MISSING_EMPTY,
+                ASKED),
+};
+static const struct record build_record = RECORD(struct build, build_fields);
+
+static const struct schema schema = {
+    .name = "strata.version/1",
+    .title = "the version and, if asked for, what was compiled in",
+    .record = &build_record,
+};
+
+static void print_text(struct session *s, const struct build *b)
+{
+    struct report *r = report_new(S(""));
+
+    report_line(r, "strata %s", b->version);
+    if (b->compiler != NULL) {
+        report_fact(r, "compiler", str_of(b->compiler));
+        report_fact(r, "asserts", str_of(b->asserts));
+        report_fact(r, "sanitizers", str_of(b->sanitizers));
+        report_fact(r, "vector unit", str_of(b->vector_unit));
+        report_line(r, "%s", "");
     }
-    json_write_end(j);
-    session_json_end(s);
+    for (size_t i = 0; i < b->n; i++)
+        report_line(r, "  %-12s%-5s%s", b->features[i].name, b->features[i].is_in ? "yes" : "no",
+                    b->features[i].what);
+    session_report(s, r);
+    report_free(r);
 }
 
 static int run(struct session *s, const void *p)
 {
     const struct args *args = p;
+    struct build b = {.version = STRATA_VERSION};
 
-    if (s->common.json) {
-        print_json(s, args->build);
-        return CODE_DONE;
-    }
-    out_text(&s->out, "strata " STRATA_VERSION "\n");
-    if (!args->build)
-        return CODE_DONE;
-    out_text(&s->out, "\n");
-    for (size_t i = 0; i < ARRAY_LEN(facts); i++)
-        out_printf(&s->out, "  %-12s%s\n", facts[i].name, facts[i].value);
-    out_printf(&s->out, "  %-12s%s\n\n", "vector unit", vector_unit());
-    for (size_t i = 0; i < ARRAY_LEN(features); i++)
-        out_printf(&s->out, "  %-12s%-5s%s\n", features[i].name, features[i].is_in ? "yes" : "no",
-                   features[i].what);
+    if (args->build)
+        b = (struct build){
+            .version = STRATA_VERSION,
+            .compiler = COMPILER,
+            .asserts = ASSERTS,
+            .sanitizers = HAS_ASAN ? "address, undefined" : "none",
+            .vector_unit = vector_unit(),
+            .features = features,
+            .n = ARRAY_LEN(features),
+        };
+    if (s->common.json)
+        session_document(s, &schema, NULL, &b, NULL);
+    else
+        print_text(s, &b);
     return CODE_DONE;
 }
 
@@ -142,5 +148,6 @@ const struct command command_version = {
     .options = options,
     .args_size = sizeof(struct args),
     .examples = examples,
+    .schemas = {&schema},
     .run = run,
 };

@@ -1,5 +1,9 @@
+/*
+ * command: the list of commands, finding one, and the options all take.
+ */
 #include "cli/command.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "cli/session.h"
@@ -42,6 +46,21 @@ void command_common_options(unsigned mask, struct opt *out)
         if ((common_options[i].needs & ~mask) == 0)
             out[n++] = common_options[i].opt;
     out[n] = (struct opt)OPT_END;
+}
+
+size_t command_options(const struct command *c, struct opt *out)
+{
+    struct opt common[COMMON_OPTIONS];
+    size_t n = 0;
+
+    command_common_options(c->common, common);
+    for (size_t i = 0; i < opt_count(c->options); i++)
+        if (opt_is_option(&c->options[i]))
+            out[n++] = c->options[i];
+    for (size_t i = 0; i < opt_count(common); i++)
+        out[n++] = common[i];
+    assert(n <= COMMAND_OPTIONS);
+    return n;
 }
 
 const char *command_group_name(enum command_group group)

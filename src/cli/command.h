@@ -52,7 +52,7 @@ struct example {
     const char *line, *shows;
 };
 
-enum { COMMAND_SCHEMAS = 4 };
+enum { COMMAND_SCHEMAS = 16 };
 
 struct command {
     const char *name;
@@ -102,5 +102,10 @@ const char *command_nearest(const struct command *const *subs, const char *word)
  * struct common (cli/session.h). `out` has room for COMMON_OPTIONS entries. */
 enum { COMMON_OPTIONS = 16 };
 void command_common_options(unsigned mask, struct opt *out);
+
+/* A command's own options without headings, then the common ones; gives how many. `out` has room
+ * for COMMAND_OPTIONS. */
+enum { COMMAND_OPTIONS = 96 };
+size_t command_options(const struct command *c, struct opt *out);
 
 #endif

@@ -1,3 +1,6 @@
+/*
+ * frame: finds the command, reads its options, runs it and tells how it went.
+ */
 #include "cli/frame.h"
 
 #include <errno.h>

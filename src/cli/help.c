@@ -1,3 +1,6 @@
+/*
+ * help: the list of commands, and one command's page.
+ */
 #include "cli/help.h"
 
 #include <stdio.h>

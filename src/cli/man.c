@@ -206,7 +206,7 @@ static void man_command(struct out *o, struct command_path path)
     out_text(o, ".Sh SEE ALSO\n.Xr strata 1\n");
 }
 
-void man_page(struct out *o, struct command_path path)
+void help_man(struct out *o, struct command_path path)
 {
     if (path.command == NULL)
         man_overview(o);

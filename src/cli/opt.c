@@ -1,3 +1,6 @@
+/*
+ * opt: reads the words of a command line by tables of options.
+ */
 #include "cli/opt.h"
 
 #include <stdio.h>
@@ -79,12 +82,14 @@ const char *opt_nearest(const char *word, const char *const *names, size_t count
     return best;
 }
 
-static bool find_exact(const struct parser *p, struct str name, struct hit *hit)
+/* The option of that letter, or of that name when `letter` is 0. */
+static bool find(const struct parser *p, struct str name, char letter, struct hit *hit)
 {
     for (size_t s = 0; s < p->set_count; s++) {
         for (size_t i = 0; i < opt_count(p->sets[s].table); i++) {
             const struct opt *o = &p->sets[s].table[i];
-            if (opt_is_option(o) && str_equal(str_of(o->name), name)) {
+            if (opt_is_option(o) &&
+                (letter != 0 ? o->letter == letter : str_equal(str_of(o->name), name))) {
                 *hit = (struct hit){o, p->sets[s].base, false};
                 return true;
             }
@@ -103,34 +108,20 @@ static bool find_long(const struct parser *p, struct str name, struct hit *hit)
 {
     char opposite[64];
 
-    if (find_exact(p, name, hit))
+    if (find(p, name, 0, hit))
         return true;
     if (str_starts(name, S("no-"))) {
-        if (!find_exact(p, str_part(name, 3, name.n), hit) || !can_undo(hit->opt))
+        if (!find(p, str_part(name, 3, name.n), 0, hit) || !can_undo(hit->opt))
             return false;
         hit->negated = true;
         return true;
     }
     /* A flag may itself be called "no-check"; then "--check" undoes it. */
     snprintf(opposite, sizeof(opposite), "no-%.*s", STR_ARGS(name));
-    if (!find_exact(p, str_of(opposite), hit) || hit->opt->kind != OPT_KIND_FLAG)
+    if (!find(p, str_of(opposite), 0, hit) || hit->opt->kind != OPT_KIND_FLAG)
         return false;
     hit->negated = true;
     return true;
-}
-
-static bool find_letter(const struct parser *p, char letter, struct hit *hit)
-{
-    for (size_t s = 0; s < p->set_count; s++) {
-        for (size_t i = 0; i < opt_count(p->sets[s].table); i++) {
-            const struct opt *o = &p->sets[s].table[i];
-            if (opt_is_option(o) && o->letter == letter) {
-                *hit = (struct hit){o, p->sets[s].base, false};
-                return true;
-            }
-        }
-    }
-    return false;
 }
 
 static bool unknown_long(const struct parser *p, struct str name)
@@ -307,14 +298,11 @@ static bool parse_letters(struct parser *p, const char *word)
 {
     for (const char *c = word + 1; *c != '\0'; c++) {
         struct hit hit;
-        if (!find_letter(p, *c, &hit)) {
+        if (!find(p, S(""), *c, &hit)) {
             /* A byte of a longer character would print as garbage: show the word instead. */
-            if (*c > ' ' && *c < 0x7f)
-                diag_fail(p->diag, ST_UNSUPPORTED, "usage.option", nowhere, "unknown option -%c",
-                          *c);
-            else
-                diag_fail(p->diag, ST_UNSUPPORTED, "usage.option", nowhere, "unknown option %s",
-                          word);
+            const char one[] = {'-', *c, '\0'};
+            diag_fail(p->diag, ST_UNSUPPORTED, "usage.option", nowhere, "unknown option %s",
+                      *c > ' ' && *c < 0x7f ? one : word);
             return false;
         }
         if (!opt_takes_value(hit.opt)) {

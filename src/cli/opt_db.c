@@ -41,7 +41,7 @@ static void add_op(struct db_ops *ops, const char *name)
     ops->at[ops->n++] = op;
 }
 
-struct db_ops db_ops(struct session *s, const struct opt_list *given)
+struct db_ops db_ops(struct session *s, const struct words *given)
 {
     struct db_ops ops = {ARENA_ARRAY(&s->arena, struct str, given->n + s->operands.n + 1), 0};
 
@@ -50,6 +50,15 @@ struct db_ops db_ops(struct session *s, const struct opt_list *given)
     for (size_t i = 0; i < s->operands.n; i++)
         add_op(&ops, s->operands.at[i]);
     return ops;
+}
+
+int db_only_ops(struct session *s, const struct words *given, struct db_ops *out)
+{
+    if (s->operands.n > 0 && given->n == 0)
+        return session_usage(s, "%s: unexpected argument \"%s\"", s->path.command->name,
+                             s->operands.at[0]);
+    *out = db_ops(s, given);
+    return CODE_DONE;
 }
 
 void db_tell(struct session *s, const char *format, ...)

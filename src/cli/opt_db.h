@@ -59,7 +59,10 @@ struct db_ops {
     struct str *at;
     size_t n;
 };
-struct db_ops db_ops(struct session *s, const struct opt_list *given);
+struct db_ops db_ops(struct session *s, const struct words *given);
+
+/* The same where operands may only follow --op: CODE_DONE, or the code of the usage error. */
+int db_only_ops(struct session *s, const struct words *given, struct db_ops *out);
 
 /* A line on stderr, at once: for what must not wait for the end of the run. */
 void db_tell(struct session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,3 +1,6 @@
+/*
+ * out: a buffer in front of a file descriptor, colours, and text made safe for a terminal.
+ */
 #include "cli/out.h"
 
 #include <errno.h>

@@ -54,7 +54,9 @@ void pto_sim_json(struct json_writer *j, const char *path, const struct pto_kern
     }
     if (x && x->n_checks > 0)
         put_checks(j, x);
-    if (x && x->has_view)
-        incore_timeline_json(&x->view, j);
+    if (x && x->has_view) {
+        json_write_key(j, S("timeline"));
+        record_json_list(j, &incore_strip_record, x->view.strips.at, x->view.strips.n, NULL);
+    }
     json_write_end(j);
 }

@@ -1,3 +1,6 @@
+/*
+ * session: what a run read and wrote, its answer and its progress line.
+ */
 #include "cli/session.h"
 
 #include <stdarg.h>

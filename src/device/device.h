@@ -14,7 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/str.h"
+#include "base/diag.h"
+#include "report/record.h"
 
 enum peak {
     PEAK_FP64,
@@ -89,5 +90,23 @@ extern const size_t device_rate_count;
 
 /* The rates of a device; NULL when its cc has none. */
 const struct device_rate *device_rate_of(const struct device *d);
+
+/* "Ascend 910B", "H200". */
+const char *device_full_name(const struct device *d, struct arena *arena);
+
+extern const struct record device_row_record; /* of a struct device; needs an arena */
+extern const struct schema devices_schema;    /* of a struct device_list; likewise */
+
+struct device_list {
+    const struct device **at;
+    size_t n;
+};
+
+/* Makes `out` the built-in table with the rows of `text` on top; it lives in the arena and keeps
+ * nothing of `text`. `path` is for messages and becomes the source of rows that name none. `rows`
+ * counts the rows used. A row without a name and a value that is not a number from 0 to 1e9 are
+ * counted as losses. */
+enum status device_table_read(const char *path, struct str text, struct arena *arena,
+                              struct device_table *out, size_t *rows, struct diag *d);
 
 #endif

@@ -1,43 +1,11 @@
-#include "device/device_file.h"
+/*
+ * device_file: rows of a user's devices.json, in the shape of device_row_record.
+ */
+#include "device/device.h"
 
 #include "base/json_read.h"
 #include "base/limits.h"
 #include "base/num.h"
-
-static const struct {
-    struct str key;
-    size_t offset;
-} numbers[] = {
-    {S_INIT("bandwidth_gbps"), offsetof(struct device, gbps)},
-    {S_INIT("bandwidth_quoted_gbps"), offsetof(struct device, gbps_quoted)},
-    {S_INIT("bandwidth_cj_gbps"), offsetof(struct device, other_gbps)},
-    {S_INIT("l2_mb"), offsetof(struct device, l2_mb)},
-    {S_INIT("l2_gbps"), offsetof(struct device, l2_gbps)},
-    {S_INIT("l2_cj_gbps"), offsetof(struct device, other_l2_gbps)},
-    {S_INIT("memory_gb"), offsetof(struct device, memory_gb)},
-};
-
-static const struct {
-    struct str key;
-    size_t offset;
-} texts[] = {
-    {S_INIT("name"), offsetof(struct device, name)},
-    {S_INIT("vendor"), offsetof(struct device, vendor)},
-    {S_INIT("cc"), offsetof(struct device, cc)},
-    {S_INIT("source"), offsetof(struct device, source)},
-};
-
-static const struct {
-    struct str key;
-    size_t offset;
-} counts[] = {
-    {S_INIT("cores"), offsetof(struct device, cores)},
-    {S_INIT("clock_mhz"), offsetof(struct device, clock_mhz)},
-};
-
-/* What --json prints besides: follows from the rest. */
-static const struct str derived[] = {S_INIT("ridge_flop_per_byte"),
-                                     S_INIT("ops_per_cycle_per_core"), S_INIT("unconfirmed")};
 
 struct reader {
     struct json json;
@@ -108,42 +76,40 @@ static void take_field(struct reader *r, struct str key, struct device *row)
 {
     double value;
 
-    for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
-        if (str_equal(key, numbers[i].key)) {
-            take_number(r, key, (double *)(void *)((char *)row + numbers[i].offset));
-            return;
-        }
-    }
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-        if (str_equal(key, texts[i].key)) {
-            take_text(r, key, (const char **)(void *)((char *)row + texts[i].offset));
-            return;
-        }
-    }
-    for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
-        if (str_equal(key, counts[i].key)) {
-            if (take_number(r, key, &value))
-                *(uint32_t *)(void *)((char *)row + counts[i].offset) = (uint32_t)value;
-            return;
-        }
+    if (str_equal(key, S("name"))) {
+        take_text(r, key, &row->name);
+        return;
     }
     if (str_equal(key, S("peak_tops"))) {
         take_peaks(r, row);
         return;
     }
-    for (size_t i = 0; i < ARRAY_LEN(derived); i++)
-        if (str_equal(key, derived[i]))
-            return;
+    for (size_t i = 0; i < device_row_record.n; i++) {
+        const struct field *f = &device_row_record.fields[i];
+        void *at = (char *)row + f->offset;
+        if (!str_equal(key, str_of(f->key)))
+            continue;
+        if (f->type == FIELD_F64)
+            take_number(r, key, at);
+        else if (f->type == FIELD_U32 && take_number(r, key, &value))
+            *(uint32_t *)at = (uint32_t)value;
+        else if (f->type == FIELD_CSTR && f->shape == SHAPE_ONE)
+            take_text(r, key, at);
+        return; /* what --json prints besides follows from the rest */
+    }
     diag_add(r->diag, SEV_WARN, "devices.unknown-key", here(r), "%.*s ignored", STR_ARGS(key));
 }
 
 /* What `row` gives replaces what `base` has; a peak that the user gives is no longer unsure. */
 static void overlay(struct device *base, const struct device *row)
 {
-    for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
-        const double *from = (const void *)((const char *)row + numbers[i].offset);
-        if (*from > 0)
-            *(double *)(void *)((char *)base + numbers[i].offset) = *from;
+    for (size_t i = 0; i < device_row_record.n; i++) {
+        const struct field *f = &device_row_record.fields[i];
+        char *to = (char *)base + f->offset;
+        const char *from = (const char *)row + f->offset;
+        if (f->get != NULL || f->items != NULL || field_value(f, row, NULL).type == VALUE_NONE)
+            continue;
+        memcpy(to, from, f->type == FIELD_U32 ? sizeof(uint32_t) : sizeof(double));
     }
     for (int p = 0; p < PEAK_COUNT; p++) {
         if (row->tflops[p] > 0) {
@@ -151,15 +117,11 @@ static void overlay(struct device *base, const struct device *row)
             base->unsure &= ~(UINT32_C(1) << p);
         }
     }
-    if (row->cores > 0) {
-        base->cores = row->cores;
+    if (row->cores > 0)
         base->is_cores_unsure = false;
-    }
-    base->clock_mhz = row->clock_mhz > 0 ? row->clock_mhz : base->clock_mhz;
-    base->vendor = row->vendor != NULL ? row->vendor : base->vendor;
-    base->cc = row->cc != NULL ? row->cc : base->cc;
-    base->source = row->source;
 }
+
+_Static_assert(sizeof(double) == sizeof(char *), "numbers and texts are copied alike");
 
 /* The name without the vendor that --json puts in front of some. */
 static const char *bare_name(const char *name)

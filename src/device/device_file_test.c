@@ -1,4 +1,4 @@
-#include "device/device_file.h"
+#include "device/device.h"
 
 #include "base/testing.h"
 

@@ -1,3 +1,6 @@
+/*
+ * The toolkit: its environment, compiler and SoCs, and steps run in it. See cann.h.
+ */
 #include "driver/cann.h"
 
 #include <stdio.h>
@@ -8,7 +11,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/mapfile.h"
-#include "driver/probe.h"
+#include "driver/driver.h"
 
 /* ---- set_env.sh ---- */
 
@@ -45,6 +48,16 @@ const char *cann_find_set_env(struct arena *arena, const char *given)
 }
 
 /* ---- environment ---- */
+
+enum status cann_ask(const struct proc_spec *spec, struct arena *arena, struct proc_result *out)
+{
+    struct diag own;
+
+    diag_init(&own);
+    enum status st = proc_run(spec, arena, out, &own);
+    diag_fini(&own);
+    return st;
+}
 
 const char *cann_value(const struct cann *c, const char *name)
 {
@@ -90,12 +103,9 @@ enum status cann_open(struct cann *c, const char *set_env, struct arena *arena, 
                           "bash", set_env, NULL};
     struct proc_spec spec = {.argv = argv, .limit_ms = 120000};
     struct proc_result result;
-    struct diag own;
 
     *c = (struct cann){.set_env = set_env};
-    diag_init(&own);
-    enum status st = proc_run(&spec, arena, &result, &own);
-    diag_fini(&own);
+    enum status st = cann_ask(&spec, arena, &result);
     if (st == ST_CANCELLED)
         return st;
     if (st != ST_OK)
@@ -131,7 +141,6 @@ enum status cann_check_compiler(const struct cann *c, const char *arch, struct a
 {
     static const char probe[] = "__biasbuf__ float *strata_probe;\n";
     const char *folder = c->bisheng != NULL ? temp_folder(arena) : NULL;
-    struct diag own;
 
     if (folder == NULL)
         return ST_OK;
@@ -154,9 +163,7 @@ enum status cann_check_compiler(const struct cann *c, const char *arch, struct a
                           NULL};
     struct proc_spec spec = {.argv = argv, .env = c->env, .limit_ms = 120000};
     struct proc_result r;
-    diag_init(&own);
-    enum status st = proc_run(&spec, arena, &r, &own);
-    diag_fini(&own);
+    enum status st = cann_ask(&spec, arena, &r);
     unlink(source);
     unlink(object);
     rmdir(folder);
@@ -185,16 +192,23 @@ struct names {
     size_t n, cap;
 };
 
-/* The folders of `root` that hold lib/libruntime_camodel.so. */
-static void add_socs(struct arena *arena, const char *root, struct names *out)
+struct fs_list cann_list(struct arena *arena, const char *folder)
 {
     struct fs_list list = {0};
     struct diag ignored;
 
     diag_init(&ignored);
-    if (!fs_is_dir(root) || fs_list(arena, root, &list, &ignored) != ST_OK)
+    if (!fs_is_dir(folder) || fs_list(arena, folder, &list, &ignored) != ST_OK)
         list.n = 0;
     diag_fini(&ignored);
+    return list;
+}
+
+/* The folders of `root` that hold lib/libruntime_camodel.so. */
+static void add_socs(struct arena *arena, const char *root, struct names *out)
+{
+    struct fs_list list = cann_list(arena, root);
+
     for (size_t i = 0; i < list.n; i++)
         if (fs_exists(fs_join(arena, list.at[i].path, "lib/libruntime_camodel.so")))
             vec_push(out, arena_cstr(arena, list.at[i].name));
@@ -202,17 +216,13 @@ static void add_socs(struct arena *arena, const char *root, struct names *out)
 
 static void list_socs(const struct cann *c, struct arena *arena, struct names *out)
 {
-    struct fs_list list = {0};
-    struct diag ignored;
     size_t kept = 0;
 
     if (c->home == NULL)
         return;
-    diag_init(&ignored);
-    if (fs_is_dir(c->home) && fs_list(arena, c->home, &list, &ignored) == ST_OK)
-        for (size_t i = 0; i < list.n; i++)
-            add_socs(arena, fs_join(arena, list.at[i].path, "simulator"), out);
-    diag_fini(&ignored);
+    struct fs_list list = cann_list(arena, c->home);
+    for (size_t i = 0; i < list.n; i++)
+        add_socs(arena, fs_join(arena, list.at[i].path, "simulator"), out);
     add_socs(arena, fs_join(arena, c->home, "simulator"), out);
     add_socs(arena, fs_join(arena, c->home, "tools/simulator"), out);
     if (out->n > 1)
@@ -239,14 +249,8 @@ static struct str device_name(const struct cann *c, struct arena *arena)
     const char *argv[] = {tool, "info", NULL};
     struct proc_spec spec = {.argv = argv, .env = c->env, .limit_ms = 20000};
     struct proc_result r;
-    struct diag own;
 
-    if (tool == NULL)
-        return S("");
-    diag_init(&own);
-    enum status st = proc_run(&spec, arena, &r, &own);
-    diag_fini(&own);
-    return st == ST_OK ? r.out : S("");
+    return tool != NULL && cann_ask(&spec, arena, &r) == ST_OK ? r.out : S("");
 }
 
 enum status cann_pick_soc(const struct cann *c, const char *target, struct arena *arena,
@@ -326,15 +330,6 @@ static struct str command_line(struct arena *arena, const char *const *argv)
     return all;
 }
 
-static enum status write_log(const struct cann_step *step, struct str text, struct diag *d)
-{
-    struct outfile file;
-
-    TRY(outfile_open(&file, step->log, d));
-    outfile_write(&file, text);
-    return outfile_commit(&file, OUTFILE_FAST, d);
-}
-
 enum status cann_run(const struct cann_step *step, struct arena *arena, struct cann_done *out,
                      struct diag *d)
 {
@@ -348,9 +343,7 @@ enum status cann_run(const struct cann_step *step, struct arena *arena, struct c
     struct mapfile map = {0};
 
     *out = (struct cann_done){.rc = -1};
-    diag_init(&own);
-    enum status st = proc_run(&spec, arena, &r, &own);
-    diag_fini(&own);
+    enum status st = cann_ask(&spec, arena, &r);
     if (st == ST_CANCELLED)
         return st;
     if (r.end == PROC_NOT_STARTED)
@@ -363,9 +356,9 @@ enum status cann_run(const struct cann_step *step, struct arena *arena, struct c
         out->text = arena_str(arena, map.text);
     mapfile_close(&map);
     diag_fini(&own);
-    return write_log(step,
-                     arena_format(arena, "%.*s\n%.*s\n[exit %d]",
-                                  STR_ARGS(command_line(arena, step->argv)), STR_ARGS(out->text),
-                                  out->rc),
-                     d);
+    return outfile_save(step->log,
+                        arena_format(arena, "%.*s\n%.*s\n[exit %d]",
+                                     STR_ARGS(command_line(arena, step->argv)), STR_ARGS(out->text),
+                                     out->rc),
+                        d);
 }

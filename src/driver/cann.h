@@ -8,6 +8,7 @@
 #define STRATA_DRIVER_CANN_H
 
 #include "base/diag.h"
+#include "base/fs.h"
 #include "base/proc.h"
 
 struct cann {
@@ -26,6 +27,10 @@ enum status cann_open(struct cann *c, const char *set_env, struct arena *arena, 
 
 const char *cann_value(const struct cann *c, const char *name);
 const char *cann_program(const struct cann *c, struct arena *arena, const char *name);
+
+/* Runs a program, and lists a folder, without a word about what goes wrong. */
+enum status cann_ask(const struct proc_spec *spec, struct arena *arena, struct proc_result *out);
+struct fs_list cann_list(struct arena *arena, const char *folder);
 
 /* Whether the compiler knows tile kernels. A compiler that is missing is not complained about. */
 enum status cann_check_compiler(const struct cann *c, const char *arch, struct arena *arena,

@@ -10,7 +10,7 @@
 #include "base/fs.h"
 #include "base/mapfile.h"
 #include "driver/cann.h"
-#include "driver/probe.h"
+#include "driver/driver.h"
 
 static bool is_usable(const struct cann *c, struct arena *arena)
 {
@@ -21,12 +21,9 @@ static bool is_usable(const struct cann *c, struct arena *arena)
     const char *argv[] = {c->msprof, "op", "simulator", "--help", NULL};
     struct proc_spec spec = {.argv = argv, .env = c->env, .limit_ms = 120000};
     struct proc_result r;
-    struct diag own;
 
     spec.folder = mkdtemp(folder);
-    diag_init(&own);
-    proc_run(&spec, arena, &r, &own);
-    diag_fini(&own);
+    cann_ask(&spec, arena, &r);
     if (spec.folder != NULL)
         rmdir(folder);
     struct str all = arena_format(arena, "%.*s%.*s", STR_ARGS(r.out), STR_ARGS(r.err));
@@ -100,12 +97,7 @@ static const char *find_other(const struct cann *c, struct arena *arena, int *li
 
     *like = -1;
     for (size_t r = 0; r < ARRAY_LEN(roots); r++) {
-        struct fs_list list = {0};
-        struct diag own;
-        diag_init(&own);
-        if (!fs_is_dir(roots[r]) || fs_list(arena, roots[r], &list, &own) != ST_OK)
-            list.n = 0;
-        diag_fini(&own);
+        struct fs_list list = cann_list(arena, roots[r]);
         for (size_t i = 0; i < list.n; i++) {
             const char *worker =
                 list.at[i].kind == FS_DIR ? worker_in(arena, list.at[i].path) : NULL;
@@ -124,14 +116,9 @@ static const char *find_other(const struct cann *c, struct arena *arena, int *li
 static enum status copy_file(const char *from, const char *to, mode_t mode, struct diag *d)
 {
     struct mapfile map;
-    struct outfile file;
 
     TRY(mapfile_open(&map, from, d));
-    enum status st = outfile_open(&file, to, d);
-    if (st == ST_OK) {
-        outfile_write(&file, map.text);
-        st = outfile_commit(&file, OUTFILE_FAST, d);
-    }
+    enum status st = outfile_save(to, map.text, d);
     mapfile_close(&map);
     if (st == ST_OK && chmod(to, mode) != 0)
         st = diag_fail(d, ST_IO, "cann.worker-mode", (struct where){.path = to},
@@ -164,10 +151,8 @@ static enum status place_worker(const char *from, const char *to, struct arena *
         TRY(fs_mkdirs(lib64, d));
         TRY(copy_file(library, fs_join(arena, lib64, "libmsopprof_injection.so"), 0750, d));
     }
-    struct outfile marker;
-    TRY(outfile_open(&marker, fs_join(arena, bin, "msopprof.copied-by-strata.txt"), d));
-    outfile_write(&marker, arena_format(arena, "copied from %s\n", from));
-    return outfile_commit(&marker, OUTFILE_FAST, d);
+    return outfile_save(fs_join(arena, bin, "msopprof.copied-by-strata.txt"),
+                        arena_format(arena, "copied from %s\n", from), d);
 }
 
 enum status cann_check_worker(const struct cann *c, const struct cann_worker *worker,

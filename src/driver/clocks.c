@@ -1,3 +1,6 @@
+/*
+ * Locks and readings of clocks. See clocks.h.
+ */
 #include "driver/clocks.h"
 
 #include <errno.h>
@@ -81,7 +84,7 @@ const char *clocks_folder(struct arena *arena)
 }
 
 /* Written and on disk before the clocks change. */
-static enum status write_journal(const struct clocks *c, const char *uuid, struct diag *d)
+static enum status write_journal(const struct clock_lock *c, const char *uuid, struct diag *d)
 {
     unsigned sm = 0, memory = 0;
     struct outfile file;
@@ -113,7 +116,7 @@ static bool has_lock(const struct nvml *nvml, struct nvml_gpu *gpu)
     return NVML_DO(nvml, reasons, gpu, &reasons) == NVML_OK && (reasons & NVML_REASON_LOCKED) != 0;
 }
 
-static bool settle(const struct clocks *c)
+static bool settle(const struct clock_lock *c)
 {
     for (int i = 0; i < SETTLE_LOOKS; i++) {
         unsigned mhz = 0;
@@ -136,7 +139,7 @@ static enum status refuse(const struct nvml *nvml, int result, struct diag *d)
     return ST_TOOL;
 }
 
-static enum status prepare(struct clocks *c, const char *uuid, struct clock_want want,
+static enum status prepare(struct clock_lock *c, const char *uuid, struct clock_want want,
                            struct arena *arena, struct diag *d)
 {
     const char *folder = clocks_folder(arena);
@@ -158,11 +161,11 @@ static enum status prepare(struct clocks *c, const char *uuid, struct clock_want
     return write_journal(c, uuid, d);
 }
 
-enum status clocks_lock(struct clocks *c, const struct nvml *nvml, struct nvml_gpu *gpu,
+enum status clocks_lock(struct clock_lock *c, const struct nvml *nvml, struct nvml_gpu *gpu,
                         const char *uuid, struct clock_want want, struct guardian *guardian,
                         struct arena *arena, struct diag *d)
 {
-    *c = (struct clocks){.nvml = nvml, .gpu = gpu, .guardian = guardian};
+    *c = (struct clock_lock){.nvml = nvml, .gpu = gpu, .guardian = guardian};
     if (want.policy == CLOCK_NONE)
         return ST_OK;
     enum status st = prepare(c, uuid, want, arena, d);
@@ -186,7 +189,7 @@ enum status clocks_lock(struct clocks *c, const struct nvml *nvml, struct nvml_g
     return ST_OK;
 }
 
-void clocks_release(struct clocks *c, struct diag *d)
+void clocks_release(struct clock_lock *c, struct diag *d)
 {
     if (!c->is_locked)
         return;

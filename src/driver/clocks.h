@@ -25,7 +25,7 @@ struct clock_want {
 /* "none", "base", "max" or a number of MHz. */
 bool clock_want_parse(const char *text, struct clock_want *out);
 
-struct clocks {
+struct clock_lock {
     const struct nvml *nvml;
     struct nvml_gpu *gpu;
     struct guardian *guardian; /* NULL: the lock outlives us on purpose */
@@ -43,12 +43,12 @@ unsigned clocks_target(const struct nvml *nvml, struct nvml_gpu *gpu, struct clo
  * is counted there as a warning. `guardian` may be NULL: the journal and the lock stay until
  * clocks_restore().
  */
-enum status clocks_lock(struct clocks *c, const struct nvml *nvml, struct nvml_gpu *gpu,
+enum status clocks_lock(struct clock_lock *c, const struct nvml *nvml, struct nvml_gpu *gpu,
                         const char *uuid, struct clock_want want, struct guardian *guardian,
                         struct arena *arena, struct diag *d);
 
 /* Undoes clocks_lock(). Harmless when nothing is locked. */
-void clocks_release(struct clocks *c, struct diag *d);
+void clocks_release(struct clock_lock *c, struct diag *d);
 
 /* Resets the clocks of every GPU that has a journal, and of all GPUs when `all`; gives how many. */
 enum status clocks_restore(const struct nvml *nvml, bool all, size_t *count, struct arena *arena,

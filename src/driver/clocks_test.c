@@ -82,7 +82,7 @@ TEST(targets_are_clocks_the_card_supports)
 TEST(a_lock_is_undone_and_leaves_no_journal)
 {
     struct guardian g;
-    struct clocks c;
+    struct clock_lock c;
 
     assert_int_equal(guardian_start(&g, &diag), ST_OK);
     open_nvml();
@@ -103,7 +103,7 @@ TEST(the_guardian_resets_after_a_kill)
 
     if (pid == 0) {
         struct guardian g;
-        struct clocks c;
+        struct clock_lock c;
         guardian_start(&g, &diag);
         open_nvml();
         clocks_lock(&c, &nvml, gpu, uuid, (struct clock_want){CLOCK_MHZ, 1200}, &g, &arena, &diag);
@@ -119,7 +119,7 @@ TEST(the_guardian_resets_after_a_kill)
 TEST(without_the_guardian_nothing_is_locked)
 {
     struct guardian g;
-    struct clocks c;
+    struct clock_lock c;
 
     assert_int_equal(guardian_start(&g, &diag), ST_OK);
     kill(g.pid, SIGKILL);
@@ -137,7 +137,7 @@ TEST(without_the_guardian_nothing_is_locked)
 TEST(a_guardian_killed_later_does_not_keep_the_reset_from_happening)
 {
     struct guardian g;
-    struct clocks c;
+    struct clock_lock c;
 
     assert_int_equal(guardian_start(&g, &diag), ST_OK);
     open_nvml();
@@ -153,7 +153,7 @@ TEST(a_guardian_killed_later_does_not_keep_the_reset_from_happening)
 static void refused(const char *result)
 {
     struct guardian g;
-    struct clocks c;
+    struct clock_lock c;
 
     setenv("FAKE_NVML_SET", result, 1);
     assert_int_equal(guardian_start(&g, &diag), ST_OK);
@@ -181,7 +181,7 @@ TEST(not_supported_is_told_and_nothing_is_reset)
 
 TEST(a_lock_of_somebody_else_is_left_alone)
 {
-    struct clocks c;
+    struct clock_lock c;
 
     open_nvml();
     nvml.lock_clocks(gpu, 900, 900);
@@ -194,7 +194,7 @@ TEST(a_lock_of_somebody_else_is_left_alone)
 
 TEST(a_clock_that_does_not_settle_is_a_warning)
 {
-    struct clocks c;
+    struct clock_lock c;
 
     setenv("FAKE_NVML_DRIFT", "1700", 1);
     open_nvml();
@@ -208,7 +208,7 @@ TEST(a_clock_that_does_not_settle_is_a_warning)
 
 TEST(restoring_resets_what_journals_tell)
 {
-    struct clocks c;
+    struct clock_lock c;
     size_t count;
 
     open_nvml();

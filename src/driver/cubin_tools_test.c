@@ -1,4 +1,4 @@
-#include "driver/cubin_tools.h"
+#include "driver/cubin.h"
 
 #include "base/testing_folder.h"
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#include "driver/probe.h"
+#include "driver/driver.h"
 
 /* ---- versions that libraries tell ---- */
 

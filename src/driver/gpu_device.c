@@ -1,3 +1,6 @@
+/*
+ * GPUs as the CUDA driver and NVML tell of them. See gpu_device.h.
+ */
 #include "driver/gpu_device.h"
 
 #include <dlfcn.h>
@@ -5,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
-#include "driver/probe.h"
+#include "driver/driver.h"
 
 /* Numbers of cuDeviceGetAttribute(). */
 enum {
@@ -19,18 +22,18 @@ enum {
     ATTRIBUTE_MINOR = 76,
 };
 
-struct cuda {
+struct cuda_api {
     void *library;
     int (*init)(unsigned), (*version)(int *), (*count)(int *), (*get)(int *, int);
     int (*name)(char *, int, int), (*uuid)(unsigned char *, int), (*memory)(size_t *, int);
     int (*attribute)(int *, int, int);
 };
 
-static const char *open_cuda(struct cuda *cuda, struct arena *arena)
+static const char *open_cuda(struct cuda_api *cuda, struct arena *arena)
 {
     const char *path = getenv("STRATA_CUDA_PATH");
 
-    *cuda = (struct cuda){0};
+    *cuda = (struct cuda_api){0};
     cuda->library = dlopen(path != NULL && path[0] != 0 ? path : "libcuda.so.1", RTLD_NOW);
     if (cuda->library == NULL)
         cuda->library = dlopen("/usr/lib/wsl/lib/libcuda.so.1", RTLD_NOW);
@@ -57,7 +60,7 @@ static const char *open_cuda(struct cuda *cuda, struct arena *arena)
 /* libcuda stays loaded: it has threads and exit handlers of its own. */
 int gpu_device_count(struct arena *arena, const char **why)
 {
-    struct cuda cuda;
+    struct cuda_api cuda;
     int n = 0;
 
     *why = open_cuda(&cuda, arena);
@@ -66,7 +69,7 @@ int gpu_device_count(struct arena *arena, const char **why)
     return cuda.count(&n) == 0 ? n : 0;
 }
 
-static void read_uuid(const struct cuda *cuda, int device, char *out)
+static void read_uuid(const struct cuda_api *cuda, int device, char *out)
 {
     unsigned char b[16] = {0};
 
@@ -78,14 +81,14 @@ static void read_uuid(const struct cuda *cuda, int device, char *out)
              b[15]);
 }
 
-static uint32_t attribute(const struct cuda *cuda, int device, int number)
+static uint32_t attribute(const struct cuda_api *cuda, int device, int number)
 {
     int value = 0;
 
     return cuda->attribute(&value, number, device) == 0 && value > 0 ? (uint32_t)value : 0;
 }
 
-static void describe(const struct cuda *cuda, int ordinal, int device, struct gpu_card *out)
+static void describe(const struct cuda_api *cuda, int ordinal, int device, struct gpu_card *out)
 {
     size_t memory = 0;
 
@@ -143,7 +146,7 @@ enum status gpu_device_find(const char *which, const struct nvml *nvml, struct g
                             struct diag *d)
 {
     struct arena arena;
-    struct cuda cuda;
+    struct cuda_api cuda;
     int n = 0, device = 0;
     enum status st = ST_NOT_FOUND;
 

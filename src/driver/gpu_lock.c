@@ -1,3 +1,6 @@
+/*
+ * One profiling run at a time. See gpu_lock.h.
+ */
 #include "driver/gpu_lock.h"
 
 #include <errno.h>

@@ -1,3 +1,6 @@
+/*
+ * The process that puts things right. See guardian.h.
+ */
 #include "driver/guardian.h"
 
 #include <errno.h>

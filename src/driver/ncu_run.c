@@ -1,3 +1,6 @@
+/*
+ * Words for Nsight Compute, and its pages as files. See ncu_run.h.
+ */
 #include "driver/ncu_run.h"
 
 #include "base/fs.h"
@@ -57,15 +60,22 @@ const char *const *ncu_collect_argv(const struct ncu_job *job, struct arena *are
     return w.at;
 }
 
-const char *ncu_page_file(enum ncu_page page)
-{
-    static const char *const files[NCU_PAGES] = {"raw.csv", "details.csv", "source_sass.csv",
-                                                 "source_cuda.csv", "source_ptx.csv"};
+static const struct {
+    const char *file, *page, *option, *value;
+} pages[NCU_PAGES] = {
+    [NCU_RAW] = {"raw.csv", "raw", NULL, NULL},
+    [NCU_DETAILS] = {"details.csv", "details", "--print-details", "all"},
+    [NCU_SASS] = {"source_sass.csv", "source", "--print-source", "sass"},
+    [NCU_SOURCE] = {"source_cuda.csv", "source", "--print-source", "cuda,sass"},
+    [NCU_PTX] = {"source_ptx.csv", "source", "--print-source", "ptx"},
+};
 
-    return files[page];
+const char *ncu_page_file(enum ncu_report_page page)
+{
+    return pages[page].file;
 }
 
-const char *const *ncu_import_argv(const struct ncu_job *job, enum ncu_page page,
+const char *const *ncu_import_argv(const struct ncu_job *job, enum ncu_report_page page,
                                    struct arena *arena)
 {
     struct words w = begin(arena, NULL);
@@ -74,15 +84,9 @@ const char *const *ncu_import_argv(const struct ncu_job *job, enum ncu_page page
     add_pair(&w, "--import", arena_format(arena, "%s.ncu-rep", job->report).at);
     add(&w, "--csv");
     add_pair(&w, "--print-units", "base");
-    add_pair(&w, "--page", page == NCU_RAW ? "raw" : page == NCU_DETAILS ? "details" : "source");
-    if (page == NCU_DETAILS)
-        add_pair(&w, "--print-details", "all");
-    if (page == NCU_SASS)
-        add_pair(&w, "--print-source", "sass");
-    if (page == NCU_SOURCE)
-        add_pair(&w, "--print-source", "cuda,sass");
-    if (page == NCU_PTX)
-        add_pair(&w, "--print-source", "ptx");
+    add_pair(&w, "--page", pages[page].page);
+    if (pages[page].option != NULL)
+        add_pair(&w, pages[page].option, pages[page].value);
     return w.at;
 }
 
@@ -105,17 +109,8 @@ enum ncu_trouble ncu_trouble_of(struct str out, struct str err, int code)
     return code == 0 ? NCU_FINE : NCU_FAILED;
 }
 
-static enum status save(const char *path, struct str text, struct diag *d)
-{
-    struct outfile file;
-
-    TRY(outfile_open(&file, path, d));
-    outfile_write(&file, text);
-    return outfile_commit(&file, OUTFILE_FAST, d);
-}
-
-static enum status import_page(const struct ncu_job *job, enum ncu_page page, const char *folder,
-                               struct diag *d)
+static enum status import_page(const struct ncu_job *job, enum ncu_report_page page,
+                               const char *folder, struct diag *d)
 {
     struct arena arena;
     struct proc_result p;
@@ -129,7 +124,7 @@ static enum status import_page(const struct ncu_job *job, enum ncu_page page, co
         st = diag_fail(d, ST_TOOL, "tool.no-output", (struct where){0},
                        "ncu printed nothing for page %s", ncu_page_file(page));
     if (st == ST_OK)
-        st = save(fs_join(&arena, folder, ncu_page_file(page)), p.out, d);
+        st = outfile_save(fs_join(&arena, folder, ncu_page_file(page)), p.out, d);
     arena_free(&arena);
     return st;
 }
@@ -137,7 +132,7 @@ static enum status import_page(const struct ncu_job *job, enum ncu_page page, co
 enum status ncu_import(const struct ncu_job *job, const char *folder,
                        const struct progress *progress, struct diag *d)
 {
-    for (enum ncu_page page = 0; page < NCU_PAGES; page++) {
+    for (enum ncu_report_page page = 0; page < NCU_PAGES; page++) {
         struct diag said;
         progress_tick(progress, "reading pages of ncu", page, NCU_PAGES);
         diag_init(&said);

@@ -21,12 +21,12 @@ struct ncu_job {
 /* The words of the collecting run, ending with NULL. */
 const char *const *ncu_collect_argv(const struct ncu_job *job, struct arena *arena);
 
-enum ncu_page { NCU_RAW, NCU_DETAILS, NCU_SASS, NCU_SOURCE, NCU_PTX, NCU_PAGES };
+enum ncu_report_page { NCU_RAW, NCU_DETAILS, NCU_SASS, NCU_SOURCE, NCU_PTX, NCU_PAGES };
 
 /* The words that print a page of the report; "raw.csv", "details.csv", … */
-const char *const *ncu_import_argv(const struct ncu_job *job, enum ncu_page page,
+const char *const *ncu_import_argv(const struct ncu_job *job, enum ncu_report_page page,
                                    struct arena *arena);
-const char *ncu_page_file(enum ncu_page page);
+const char *ncu_page_file(enum ncu_report_page page);
 
 /* What went wrong, from what ncu printed. */
 enum ncu_trouble {

@@ -64,7 +64,7 @@ TEST(pages_of_a_report_become_files)
 
     scratch_put("report.ncu-rep", "");
     assert_int_equal(ncu_import(&job, scratch, NULL, &diag), ST_OK);
-    for (enum ncu_page page = 0; page < NCU_PAGES; page++)
+    for (enum ncu_report_page page = 0; page < NCU_PAGES; page++)
         assert_true(fs_exists(scratch_path(ncu_page_file(page))));
     assert_int_equal(diag.entries.n, 0);
 }

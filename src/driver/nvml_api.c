@@ -1,10 +1,13 @@
+/*
+ * NVML through its table. See nvml_api.h.
+ */
 #include "driver/nvml_api.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "driver/probe.h"
+#include "driver/driver.h"
 
 static void *open_library(struct arena *arena, const char **why)
 {

@@ -1,7 +1,7 @@
 /*
  * Looking for programs and libraries. See probe.h.
  */
-#include "driver/probe.h"
+#include "driver/driver.h"
 
 #include <dlfcn.h>
 #include <glob.h>

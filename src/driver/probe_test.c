@@ -1,4 +1,4 @@
-#include "driver/probe.h"
+#include "driver/driver.h"
 
 #include <sys/stat.h>
 

@@ -1,3 +1,6 @@
+/*
+ * A run of the profiled program. See workload.h.
+ */
 #include "driver/workload.h"
 
 #include <limits.h>
@@ -8,7 +11,7 @@
 
 #include "base/fs.h"
 #include "base/now.h"
-#include "driver/probe.h"
+#include "driver/driver.h"
 
 enum { VARIABLES_MOST = 20, LOOK_NS = 500000000 };
 

@@ -1,3 +1,6 @@
+/*
+ * copy_tree: folders copied file by file; what cannot be copied is told.
+ */
 #include "flow/copy_tree.h"
 
 #include <errno.h>
@@ -7,6 +10,7 @@
 
 #include "base/fs.h"
 #include "base/limits.h"
+#include "base/write_all.h"
 
 struct copying {
     const char *avoid;
@@ -27,16 +31,9 @@ static int copy_bytes(int in, int out)
     ssize_t got;
 
     while ((got = read(in, buffer, sizeof(buffer))) != 0) {
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return errno;
-        for (ssize_t done = 0; done < got;) {
-            ssize_t put = write(out, buffer + done, (size_t)(got - done));
-            if (put < 0 && errno != EINTR)
-                return errno;
-            done += put > 0 ? put : 0;
-        }
+        int error = got < 0 ? errno : write_all(out, buffer, (size_t)got);
+        if (error != 0 && error != EINTR)
+            return error;
     }
     return 0;
 }

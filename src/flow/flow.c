@@ -1,3 +1,6 @@
+/*
+ * flow: loading, asking an analysis and rendering, each by name.
+ */
 #include "flow/flow.h"
 
 #include "analysis/analysis.h"

@@ -1,18 +1,15 @@
+/*
+ * The anomaly job: captures in, reports, documents and gates out.
+ */
 #include "flow/flow_anomaly.h"
 
 #include "analysis/anomaly.h"
 #include "analysis/arch.h"
-#include "analysis/gate.h"
 #include "analysis/study.h"
 #include "base/fs.h"
 #include "capture/fleet.h"
 #include "flow/results.h"
 #include "report/report.h"
-
-struct anomaly_job anomaly_job_new(const char *path)
-{
-    return (struct anomaly_job){.path = path, .input = input_defaults(), .study = study_defaults()};
-}
 
 static const char *file_name(struct arena *arena, const struct capture *cap, bool is_alone)
 {
@@ -21,25 +18,6 @@ static const char *file_name(struct arena *arena, const struct capture *cap, boo
     struct str name =
         arena_format(arena, "anomaly_discovery_rank%lld.json", (long long)cap->facts.rank);
     return name.at;
-}
-
-const char *anomaly_condition_problem(struct arena *arena, const char *condition)
-{
-    struct capture *nothing = capture_new();
-    struct study st;
-
-    capture_seal(nothing);
-    study_begin(&st, nothing, study_defaults());
-    struct gate_outcome out = gate_check(&st, str_of(condition));
-    study_end(&st);
-    capture_free(nothing);
-    if (out.result == GATE_SYNTAX)
-        return "it must be a metric, one of > >= < <= == != and a number";
-    if (out.result != GATE_NO_NAME)
-        return NULL;
-    return out.nearest != NULL
-               ? arena_format(arena, "no such metric; did you mean %s?", out.nearest).at
-               : "no such metric";
 }
 
 /* Counts the gates that one capture reaches, and says which. */
@@ -54,12 +32,13 @@ static size_t check_gates(const struct anomaly_job *job, struct study *st, struc
                  severity_level_name(severity));
         reached++;
     }
-    for (size_t i = 0; i < job->n_conditions; i++) {
-        struct gate_outcome out = gate_check(st, str_of(job->conditions[i]));
-        if (out.result != GATE_REACHED)
+    for (size_t i = 0; i < job->n_gates; i++) {
+        struct str step;
+        double value;
+        if (!gate_check(&job->gates[i], st, &step, &value))
             continue;
-        diag_add(d, SEV_WARN, "anomaly.gate", where, "%s holds in %.*s: %g", job->conditions[i],
-                 STR_ARGS(out.where), out.value);
+        diag_add(d, SEV_WARN, "anomaly.gate", where, "%s holds in %.*s: %g", job->gates[i].text,
+                 STR_ARGS(step), value);
         reached++;
     }
     return reached;

@@ -4,6 +4,7 @@
 #ifndef STRATA_FLOW_FLOW_ANOMALY_H
 #define STRATA_FLOW_FLOW_ANOMALY_H
 
+#include "analysis/gate.h"
 #include "analysis/judgement.h"
 #include "analysis/study.h"
 #include "base/diag.h"
@@ -19,8 +20,8 @@ struct anomaly_job {
     const char *out;            /* folder for the results; NULL: strata/ in or beside the capture */
     struct study_options study; /* what is listed, and where steps come from */
     const char *markdown;       /* file for the report as Markdown; NULL: none */
-    const char *const *conditions; /* gates: see analysis/gate.h */
-    size_t n_conditions;
+    const struct gate *gates;
+    size_t n_gates;
     enum severity_level fail_on; /* SEVERITY_NONE: no gate */
     bool without_arch;           /* no report on the model's architecture */
     bool is_dry_run;             /* write nothing */
@@ -29,8 +30,8 @@ struct anomaly_job {
 /* What was found in one capture. */
 struct anomaly_finding {
     struct report *report;
-    struct text json; /* the document, as it was written */
-    const char *json_path;   /* where it was, or would be, written */
+    struct text json;      /* the document, as it was written */
+    const char *json_path; /* where it was, or would be, written */
 };
 
 struct anomaly_result {
@@ -40,12 +41,6 @@ struct anomaly_result {
     struct arch_result arch; /* empty when it was not asked for */
     size_t gates_reached;    /* the diag says which and where */
 };
-
-/* The listing rules a job starts from. */
-struct anomaly_job anomaly_job_new(const char *path);
-
-/* What is wrong with a condition, for a message; NULL when it is fine. */
-const char *anomaly_condition_problem(struct arena *arena, const char *condition);
 
 /* `arena` holds the paths. Call anomaly_result_free() in any case. */
 enum status flow_anomaly(const struct anomaly_job *job, struct arena *arena, struct diag *d,

@@ -1,3 +1,6 @@
+/*
+ * The architecture job: captures in, reports and documents out.
+ */
 #include "flow/flow_arch.h"
 
 #include "analysis/arch.h"
@@ -7,11 +10,6 @@
 #include "base/mapfile.h"
 #include "capture/fleet.h"
 #include "flow/results.h"
-
-struct arch_job arch_job_new(const char *const *paths, size_t n)
-{
-    return (struct arch_job){.paths = paths, .n_paths = n, .input = input_defaults()};
-}
 
 static const char *summary_of(struct arena *arena, const struct arch *a)
 {
@@ -35,7 +33,7 @@ static const char *summary_of(struct arena *arena, const struct arch *a)
 void arch_document_fill(struct study *st, const struct arch *a, struct arena *arena,
                         struct arch_document *out)
 {
-    arch_write_md(st, a, text_sink(&out->markdown));
+    arch_write_md(st, a, &out->markdown);
     arch_write_json(st, a, text_sink(&out->json));
     out->rank = st->cap->facts.rank;
     out->summary = summary_of(arena, a);
@@ -83,7 +81,7 @@ static void write_cover(struct arena *arena, const char *name, struct arch_resul
         rows[i] = result->at[i].row;
         rows[i].file = arena_cstr(arena, str_basename(str_of(result->at[i].markdown_path)));
     }
-    arch_cover_write(arena, name, rows, result->n, text_sink(&result->cover.markdown));
+    arch_cover_write(arena, name, rows, result->n, &result->cover.markdown);
 }
 
 static void analyse(const struct capture *cap, const struct arch_options *options,

@@ -37,8 +37,6 @@ struct arch_result {
     struct arch_document cover; /* tables across ranks; its paths are NULL for a single capture */
 };
 
-struct arch_job arch_job_new(const char *const *paths, size_t n);
-
 /* `arena` holds paths and summaries. Call arch_result_free() in any case. */
 enum status flow_arch(const struct arch_job *job, struct arena *arena, struct diag *d,
                       struct arch_result *out);

@@ -1,3 +1,6 @@
+/*
+ * flow_config: reads the files of settings.
+ */
 #include "flow/flow_config.h"
 
 #include <stdlib.h>
@@ -42,17 +45,23 @@ static enum status look(struct arena *arena, const char *path, const char *key,
     return st;
 }
 
+const char *flow_config_path(struct arena *arena, const char *name)
+{
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+
+    if (config != NULL && config[0] == '/')
+        return arena_format(arena, "%s/strata/%s", config, name).at;
+    if (home != NULL && home[0] == '/')
+        return arena_format(arena, "%s/.config/strata/%s", home, name).at;
+    return NULL;
+}
+
 enum status flow_config_get(struct arena *arena, const char *key, struct config_value *out,
                             struct diag *d)
 {
-    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    const char *site = getenv("STRATA_SITE_CONFIG"), *own = NULL;
+    const char *site = getenv("STRATA_SITE_CONFIG");
 
     *out = (struct config_value){0};
-    if (config != NULL && config[0] == '/')
-        own = arena_format(arena, "%s/strata/config", config).at;
-    else if (home != NULL && home[0] == '/')
-        own = arena_format(arena, "%s/.config/strata/config", home).at;
-    TRY(look(arena, own, key, out, d));
+    TRY(look(arena, flow_config_path(arena, "config"), key, out, d));
     return look(arena, site != NULL && site[0] != '\0' ? site : "/etc/strata/config", key, out, d);
 }

@@ -15,6 +15,9 @@ struct config_value {
     struct where where;
 };
 
+/* A file of the user's configuration folder; NULL when there is no such folder. */
+const char *flow_config_path(struct arena *arena, const char *name);
+
 /* The value and where it stands. A file that is not there is fine; one that cannot be read is an
  * error. Lines without "=" are told. */
 enum status flow_config_get(struct arena *arena, const char *key, struct config_value *out,

@@ -52,4 +52,13 @@ enum status flow_convert(const struct convert_job *job, struct diag *d,
                          struct convert_result *result);
 void convert_result_free(struct convert_result *result);
 
+/* Step numbers and ranges of them, both ends included, parted by commas; "5-" has no end. Gives
+ * their number, 0 when `text` is something else; the list is in `arena`. */
+size_t convert_steps_parse(const char *text, struct arena *arena, struct convert_steps **out);
+
+/* Two times with units ns, us, ms or s and a dash between; either may be left out. A time without
+ * a unit has the other's; 0 needs none. False when `text` is something else or nothing lies
+ * between. */
+bool convert_range_parse(const char *text, struct interval *out);
+
 #endif

@@ -1,15 +1,12 @@
+/*
+ * The comparison job: two captures in, what changed out.
+ */
 #include "flow/flow_diff.h"
 
 #include "analysis/study.h"
 #include "base/pool.h"
 #include "capture/fleet.h"
 #include "flow/results.h"
-
-struct diff_job diff_job_new(const char *a, const char *b)
-{
-    return (struct diff_job){
-        .path = {a, b}, .input = input_defaults(), .compare = compare_defaults()};
-}
 
 bool diff_percent(struct str text, double *out)
 {
@@ -201,7 +198,8 @@ static enum status save_markdown(const char *path, const struct diff_result *res
 enum status flow_diff(const struct diff_job *job, struct arena *arena, struct diag *d,
                       struct diff_result *out)
 {
-    *out = (struct diff_result){0};
+    *out = (struct diff_result){.path = {job->path[SIDE_A], job->path[SIDE_B]},
+                                .options = job->compare};
     TRY(load(job, d, out));
     compare_ranks(job, arena, d, out);
     if (out->n == 0)
@@ -217,3 +215,37 @@ void diff_result_free(struct diff_result *result)
     fleet_free(result->fleet[SIDE_A]);
     fleet_free(result->fleet[SIDE_B]);
 }
+
+static struct field_value get_p_limit(const void *record, const struct record_env *env)
+{
+    (void)record;
+    (void)env;
+    return value_real(0.05);
+}
+
+static const struct field statistics_fields[] = {
+    FIELD_FIXED("samples", "steps of a group"),
+    FIELD_FIXED("location", "median"),
+    FIELD_FIXED("spread", "1.4826 * MAD"),
+    FIELD_FIXED("test", "Mann-Whitney, two-sided"),
+    FIELD_CALC(FIELD_F64, "p_limit", get_p_limit),
+    FIELD(struct diff_result, options.min_ratio, "min_effect_ratio"),
+    FIELD(struct diff_result, options.min_time, "min_effect_us", .scale = 1e3),
+};
+static const struct record statistics_record = RECORD(struct diff_result, statistics_fields);
+
+static const struct field diff_fields[] = {
+    FIELD(struct diff_result, path[SIDE_A], "a"),
+    FIELD(struct diff_result, path[SIDE_B], "b"),
+    FIELD_GROUP("statistics", &statistics_record),
+    FIELD(struct diff_result, gates_reached, "gates_reached"),
+    /* The comparison is the first member of a pair. */
+    FIELD_POINTERS(struct diff_result, at, n, "comparisons", &comparison_record),
+};
+static const struct record diff_record = RECORD(struct diff_result, diff_fields);
+
+const struct schema diff_schema = {
+    .name = "strata.diff/1",
+    .title = "what changed from one capture to another",
+    .record = &diff_record,
+};

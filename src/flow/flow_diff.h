@@ -34,13 +34,15 @@ struct diff_pair {
 };
 
 struct diff_result {
+    const char *path[SIDES];
+    struct compare_options options;
     struct fleet *fleet[SIDES];
     struct diff_pair *at; /* in rank order */
     size_t n;
     size_t gates_reached; /* the diag says which and where */
 };
 
-struct diff_job diff_job_new(const char *a, const char *b);
+extern const struct schema diff_schema;
 
 /* "5%" or "5" to 0.05; false when it is neither. */
 bool diff_percent(struct str text, double *out);

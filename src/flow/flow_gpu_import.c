@@ -13,9 +13,8 @@
 #include "capture/fleet.h"
 #include "flow/flow_devices.h"
 #include "flow/flow_gpu_timeline.h"
-#include "gpu/ranges.h"
 #include "gpu/rundir.h"
-#include "gpu/timeline_run.h"
+#include "gpu/timeline_out.h"
 
 enum { HEAD = 1 << 16 };
 

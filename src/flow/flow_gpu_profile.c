@@ -10,8 +10,6 @@
 #include "base/fs.h"
 #include "driver/ncu_run.h"
 #include "flow/gpu_info.h"
-#include "gpu/compare.h"
-#include "gpu/devlog.h"
 #include "gpu/report.h"
 #include "gpu/run_record.h"
 #include "gpu/rundir.h"

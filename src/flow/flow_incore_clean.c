@@ -1,17 +1,19 @@
+/*
+ * The trace of one kernel read, judged and written as the files of `strata incore clean`.
+ */
 #include "flow/flow_incore_clean.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <time.h>
 
 #include "base/fs.h"
+#include "base/now.h"
 #include "capture/capture.h"
 #include "capture/cut.h"
 #include "flow/copy_tree.h"
-#include "incore/clean.h"
-#include "incore/lossless.h"
-#include "incore/to_capture.h"
-#include "render/timeline.h"
+#include "flow/incore_open.h"
+#include "incore/files.h"
+#include "render/insight.h"
+#include "report/record_file.h"
 
 struct cleaning {
     const struct incore_clean_job *job;
@@ -19,25 +21,7 @@ struct cleaning {
     struct incore_clean_result *result;
     struct incore_study *study;
     const char *dir; /* where files go */
-    struct tm date;
 };
-
-/* SOURCE_DATE_EPOCH makes the same input give the same bytes. */
-static struct tm now(void)
-{
-    const char *given = getenv("SOURCE_DATE_EPOCH");
-    struct tm parts = {0};
-    time_t t = time(NULL);
-    int64_t epoch;
-
-    if (given != NULL && num_i64(str_of(given), &epoch)) {
-        t = (time_t)epoch;
-        gmtime_r(&t, &parts);
-    } else {
-        localtime_r(&t, &parts);
-    }
-    return parts;
-}
 
 /* A file's name without folder and ending. */
 static struct str stem(const char *path)
@@ -52,32 +36,41 @@ static const char *choose_dir(struct cleaning *c)
 {
     const struct incore_clean_job *job = c->job;
     struct arena *arena = &c->study->arena;
-    const char *root = job->out != NULL ? job->out : incore_study_folder(c->study->bin, arena);
-    char date[32];
+    const char *root = job->out != NULL ? job->out : incore_open_folder(c->study->bin, arena);
 
-    if (job->kernel == NULL)
+    if (job->origin.kernel == NULL)
         return root;
     if (job->name != NULL)
         return fs_join(arena, root, job->name);
-    strftime(date, sizeof(date), "%Y%m%d_%H%M%S", &c->date);
-    struct str source = job->source != NULL ? stem(job->source) : S("unknown");
-    return fs_join(
-        arena, root,
-        arena_format(arena, "incore_%s_%.*s_%s", job->kernel, STR_ARGS(source), date).at);
+    struct str source = job->origin.source != NULL ? stem(job->origin.source) : S("unknown");
+    return fs_join(arena, root,
+                   arena_printf(arena, "incore_%s_%.*s_%s", job->origin.kernel, STR_ARGS(source),
+                                now_text(arena, NOW_NAME, 0)));
+}
+
+static const char *path_of(struct cleaning *c, const char *name)
+{
+    return fs_join(&c->study->arena, c->dir, name);
+}
+
+/* Notes a file that was written. */
+static enum status wrote(struct cleaning *c, const char *path, enum status st)
+{
+    if (st == ST_OK)
+        vec_push(&c->result->wrote, path);
+    return st;
 }
 
 /* A file of the output folder; `write` gives false when the sink failed. */
 static enum status write_file(struct cleaning *c, const char *name,
                               bool (*write)(struct cleaning *c, struct sink sink))
 {
-    const char *path = fs_join(&c->study->arena, c->dir, name);
+    const char *path = path_of(c, name);
     struct outfile file;
 
     TRY(outfile_open(&file, path, c->d));
     write(c, outfile_sink(&file)); /* the commit tells of a failure */
-    TRY(outfile_commit(&file, OUTFILE_FAST, c->d));
-    vec_push(&c->result->wrote, path);
-    return ST_OK;
+    return wrote(c, path, outfile_commit(&file, OUTFILE_FAST, c->d));
 }
 
 static bool put_trace(struct cleaning *c, struct sink sink)
@@ -94,102 +87,55 @@ static bool put_metrics(struct cleaning *c, struct sink sink)
     return incore_metrics_write(&c->study->metrics, sink);
 }
 
-static bool put_breakdown(struct cleaning *c, struct sink sink)
+static enum status write_summary(struct cleaning *c)
 {
-    struct json_writer *w = mem_grow(NULL, 1, sizeof(*w));
-
-    json_write_init(w, sink, JSON_INDENTED);
-    incore_breakdown_json(&c->study->breakdown, w);
-    bool ok = json_write_finish(w);
-    mem_free(w);
-    return ok;
-}
-
-static void put_line(struct text *out, struct arena *arena, const char *key,
-                     const char *value)
-{
-    struct sink sink = text_sink(out);
-
-    sink.write(sink.ctx, arena_format(arena, "%s=%s\n", key, value != NULL ? value : "unknown"));
-}
-
-static bool put_summary(struct cleaning *c, struct sink sink)
-{
-    const struct incore_clean_job *job = c->job;
-    const struct incore_breakdown *b = &c->study->breakdown;
-    struct arena *a = &c->study->arena;
+    const char *path = path_of(c, "summary.txt");
     struct text out = {0};
-    char date[32];
 
-    strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &c->date);
-    put_line(&out, a, "tool", "strata " STRATA_VERSION);
-    put_line(&out, a, "date", date);
-    put_line(&out, a, "kernel", job->kernel);
-    put_line(&out, a, "source", job->source);
-    put_line(&out, a, "input", c->study->bin);
-    put_line(&out, a, "target", job->target);
-    put_line(&out, a, "soc", job->soc);
-    put_line(&out, a, "clock_mhz",
-             arena_format(a, "%g%s", b->mhz, b->is_assumed ? " (assumed)" : "").at);
-    put_line(&out, a, "simulator", job->simulator);
-    put_line(&out, a, "command", job->command);
-    put_line(&out, a, "workload", job->workload);
-    for (size_t i = 0; i < job->patched_n; i++)
-        put_line(&out, a, "patched", job->patched[i]);
-    for (size_t i = 0; i < b->totals.n; i++) {
-        const struct incore_use *use = &b->totals.at[i];
-        put_line(&out, a, arena_format(a, "pipe.%.*s", STR_ARGS(use->pipe)).at,
-                 arena_format(a,
-                              "executed %" PRIu64 ", cycles %" PRIu64 ", busy %" PRIu64
-                              " (%.1f %%), depth %" PRIu64 ", wait %" PRIu64 ", bytes %" PRIu64,
-                              use->executed, use->cycles, use->busy_cycles, use->busy * 100,
-                              use->max_depth, use->wait_cycles, use->bytes)
-                     .at);
-    }
-    for (size_t i = 0; i < c->study->told.n; i++)
-        put_line(&out, a, arena_format(a, "told.%s", c->study->told.at[i].name.at).at,
-                 arena_format(a, "%" PRId64, c->study->told.at[i].cycles).at);
-    for (size_t i = 0; i < c->study->health.list.n; i++)
-        put_line(&out, a, "check", c->study->health.list.at[i].text.at);
-    if (c->study->health.list.n == 0)
-        put_line(&out, a, "check", "nothing found");
-    put_line(&out, a, "verdict", b->verdict.at);
-    bool ok = sink.write(sink.ctx, (struct str){out.at, out.n});
+    incore_summary_write(c->study, &c->job->origin, now_text(&c->study->arena, NOW_READ, 0), &out);
+    enum status st = outfile_save(path, text_view(&out), c->d);
     text_free(&out);
-    return ok;
+    return wrote(c, path, st);
 }
 
 static bool put_perfetto(struct cleaning *c, struct sink sink)
 {
-    struct incore_study *s = c->study;
-    struct capture *cap = incore_to_capture(&s->t, &s->lanes, &s->arrows);
-    struct cut_options all = {0};
+    return incore_perfetto_write(c->study, sink);
+}
+
+/* Of logs there is no trace yet. */
+static void write_text(const struct capture *cap, struct text *out)
+{
     struct timeline_options options = {0};
     struct cut cut;
 
-    cut_init(&cut, cap, &all);
-    bool ok = timeline_find(S("perfetto"))->write(&cut, &options, sink);
+    cut_init(&cut, cap, &(struct cut_options){0});
+    insight_write_trace(&cut, &options, text_sink(out));
     cut_fini(&cut);
-    capture_free(cap);
-    return ok;
 }
 
 /* A trace that is cut is no document: there is nothing to keep without a loss. */
 static enum status write_lossless(struct cleaning *c, const char *name)
 {
-    const char *path = fs_join(&c->study->arena, c->dir, name), *reason;
+    const char *path = path_of(c, name), *reason;
     struct incore_lossless told;
     struct outfile file;
+    struct text text = {0};
 
     TRY(outfile_open(&file, path, c->d));
-    if (incore_lossless_write(c->study->trace, outfile_sink(&file), &told, &reason) != ST_OK) {
+    if (c->study->cap != NULL)
+        write_text(c->study->cap, &text);
+    enum status st =
+        incore_lossless_write(c->study->cap != NULL ? text_view(&text) : c->study->trace,
+                              outfile_sink(&file), &told, &reason);
+    text_free(&text);
+    if (st != ST_OK) {
         outfile_abort(&file);
         diag_add(c->d, SEV_WARN, "incore.no-lossless", (struct where){.path = c->study->bin},
                  "no %s: %s", name, reason);
         return ST_OK;
     }
-    TRY(outfile_commit(&file, OUTFILE_FAST, c->d));
-    vec_push(&c->result->wrote, path);
+    TRY(wrote(c, path, outfile_commit(&file, OUTFILE_FAST, c->d)));
     if (told.unpaired > 0)
         diag_add(c->d, SEV_NOTE, "incore.unpaired", (struct where){.path = path},
                  "%" PRIu64 " begins or ends of pairs stay as they are", told.unpaired);
@@ -209,7 +155,7 @@ static bool is_loose(const char *path, const char *folder)
 static void copy_raw(struct cleaning *c)
 {
     struct arena *arena = &c->study->arena;
-    const char *from = incore_study_folder(c->study->bin, arena);
+    const char *from = incore_open_folder(c->study->bin, arena);
 
     if (!c->job->copy_raw || fs_same_file(from, c->dir))
         return;
@@ -221,17 +167,18 @@ static void copy_raw(struct cleaning *c)
 
 static enum status write_more(struct cleaning *c)
 {
-    const char *prefix = c->job->kernel != NULL ? c->job->kernel : "trace";
+    const char *prefix = c->job->origin.kernel != NULL ? c->job->origin.kernel : "trace";
     struct incore_study *s = c->study;
 
-    incore_study_judge(s, c->job->mhz, c->d);
+    incore_open_judge(s, c->job->mhz, c->d);
     incore_study_tell(s, c->d);
-    TRY(write_file(c, "pipe_breakdown.json", put_breakdown));
-    TRY(write_file(c, "summary.txt", put_summary));
+    const char *path = path_of(c, "pipe_breakdown.json");
+    TRY(wrote(c, path, record_save(path, &incore_breakdown_record, &s->breakdown, c->d)));
+    TRY(write_summary(c));
     if (c->job->lossless)
-        TRY(write_lossless(c, arena_format(&s->arena, "%s.lossless.json", prefix).at));
+        TRY(write_lossless(c, arena_printf(&s->arena, "%s.lossless.json", prefix)));
     if (c->job->perfetto)
-        TRY(write_file(c, arena_format(&s->arena, "%s.clean.pftrace", prefix).at, put_perfetto));
+        TRY(write_file(c, arena_printf(&s->arena, "%s.clean.pftrace", prefix), put_perfetto));
     return ST_OK;
 }
 
@@ -240,16 +187,16 @@ static enum status run(struct cleaning *c)
     const struct incore_clean_job *job = c->job;
     struct incore_study *s = c->study;
 
-    TRY(incore_study_open(s, job->path, job->rules, c->d));
+    TRY(incore_open(s, job->path, job->rules, c->d));
     c->dir = choose_dir(c);
-    c->result->lost = s->t.without_name + s->t.without_time + s->t.not_objects;
     c->result->rows = s->lanes.rows_n;
     for (size_t g = 0; g < s->t.groups.n; g++)
         c->result->instrs += s->t.groups.at[g].is_kept ? s->t.groups.at[g].n : 0;
     TRY(fs_mkdirs(c->dir, c->d));
     TRY(write_file(c,
-                   job->kernel != NULL ? arena_format(&s->arena, "%s.clean.json", job->kernel).at
-                                       : "trace.clean.json",
+                   job->origin.kernel != NULL
+                       ? arena_printf(&s->arena, "%s.clean.json", job->origin.kernel)
+                       : "trace.clean.json",
                    put_trace));
     if (s->table.at == NULL && (job->rules.is_compat || !str_ends(str_of(s->bin), S(".json"))))
         diag_add(c->d, SEV_WARN, "incore.no-metrics", (struct where){0},
@@ -267,9 +214,9 @@ static enum status run(struct cleaning *c)
 enum status flow_incore_clean(const struct incore_clean_job *job, struct diag *d,
                               struct incore_clean_result *result)
 {
-    struct cleaning c = {.job = job, .d = d, .result = result, .date = now()};
+    struct cleaning c = {.job = job, .d = d, .result = result};
 
-    *result = (struct incore_clean_result){0};
+    *result = (struct incore_clean_result){.origin = job->origin};
     c.study = &result->study;
     return run(&c);
 }
@@ -279,3 +226,38 @@ void incore_clean_result_free(struct incore_clean_result *result)
     vec_free(&result->wrote);
     incore_study_close(&result->study);
 }
+
+static struct field_items checks_of(const void *record, const struct record_env *env)
+{
+    const struct incore_health *health =
+        &((const struct incore_clean_result *)record)->study.health;
+    struct str *texts = ARENA_ARRAY(env->arena, struct str, health->list.n);
+
+    for (size_t i = 0; i < health->list.n; i++)
+        texts[i] = health->list.at[i].text;
+    return (struct field_items){texts, health->list.n};
+}
+
+static const struct field clean_fields[] = {
+    FIELD(struct incore_clean_result, study.bin, "input"),
+    FIELD(struct incore_clean_result, origin.kernel, "kernel"),
+    FIELD(struct incore_clean_result, origin.source, "source"),
+    FIELD(struct incore_clean_result, origin.target, "target"),
+    FIELD(struct incore_clean_result, origin.soc, "soc"),
+    FIELD(struct incore_clean_result, origin.simulator, "simulator"),
+    FIELD(struct incore_clean_result, origin.workload, "workload"),
+    FIELD(struct incore_clean_result, instrs, "instructions"),
+    FIELD(struct incore_clean_result, rows, "rows"),
+    FIELD(struct incore_clean_result, study.arrows.list.n, "arrows"),
+    FIELD(struct incore_clean_result, study.arrows.skipped, "flags_skipped"),
+    FIELD_MADE(FIELD_STR, "checks", checks_of, NULL),
+    FIELD_SPLICE(struct incore_clean_result, study.breakdown, &incore_breakdown_record),
+};
+static const struct record clean_record = RECORD(struct incore_clean_result, clean_fields);
+
+const struct schema incore_clean_schema = {
+    .name = "strata.incore-clean/1",
+    .title = "traces of kernels that were cleaned, and where their time goes",
+    .record = &clean_record,
+    .is_list = true,
+};

@@ -1,3 +1,6 @@
+/*
+ * One kernel of a scene: its arguments, its workspace, and a run of it.
+ */
 #include "flow/flow_incore_replay.h"
 
 #include <stdlib.h>
@@ -5,27 +8,14 @@
 
 #include "base/fs.h"
 #include "flow/incore_run.h"
-#include "replay/arg_spec.h"
+#include "replay/args.h"
 #include "replay/paths.h"
-#include "replay/recipe.h"
-#include "replay/tensor_dump.h"
 
 static const char *variable(const char *name)
 {
     const char *value = getenv(name);
 
     return value != NULL && value[0] != '\0' ? value : NULL;
-}
-
-/* The nearest folder above the module that has a .git, else the module's own. */
-static const char *find_repository(struct arena *arena, const char *folder)
-{
-    for (const char *at = folder;; at = path_folder(arena, at)) {
-        if (fs_exists(fs_join(arena, at, ".git")))
-            return at;
-        if (strcmp(at, "/") == 0 || strcmp(at, ".") == 0)
-            return folder;
-    }
 }
 
 /* Where the arguments come from, in order of priority. */
@@ -36,17 +26,17 @@ static enum status find_slots(const struct incore_replay_job *job, struct incore
 
     if (job->arg_spec != NULL) {
         from = job->arg_spec;
-        TRY(arg_spec_read(&r->arena, from, &r->slots, d));
+        TRY(args_read(&r->arena, from, &r->slots, d));
     } else if (job->dump_dir != NULL) {
         from = job->dump_dir;
-        TRY(tensor_dump_read(&r->arena, from, job->task_id, &r->slots, d));
-    } else if (!recipe_is_known(&r->scene) && scene_has_args(&r->scene)) {
-        TRY(scene_args(&r->arena, &r->scene, &r->slots, d));
+        TRY(args_dump(&r->arena, from, job->task_id, &r->slots, d));
+    } else if (!args_has_recipe(&r->scene) && args_in_scene(&r->scene)) {
+        TRY(args_scene(&r->arena, &r->scene, &r->slots, d));
     } else {
-        TRY(recipe_build(&r->arena, &r->scene, &r->kernel, &r->slots, d));
+        TRY(args_recipe(&r->arena, &r->scene, &r->kernel, &r->slots, d));
     }
-    for (size_t i = 0; i < job->n_set_args; i++)
-        TRY(arg_spec_set(&r->arena, job->set_args[i], &r->slots, d));
+    for (size_t i = 0; i < job->set_args.n; i++)
+        TRY(args_set(&r->arena, job->set_args.at[i], &r->slots, d));
     TRY(slots_check(&r->slots, from, d));
     struct str missing = slots_missing(&r->slots, &r->kernel, &r->arena);
     if (missing.n > 0)
@@ -87,9 +77,8 @@ static enum status pick_folder(const struct incore_replay_job *job, struct incor
     replace_slashes(one_case);
     for (int64_t later = 0; r->ws.folder == NULL || (job->out == NULL && fs_exists(r->ws.folder));
          later++)
-        r->ws.folder = arena_format(&r->arena, "outputs/insight_trace_%s_%s_%s", one_case, name,
-                                    incore_run_stamp(&r->arena, later))
-                           .at;
+        r->ws.folder = arena_printf(&r->arena, "outputs/insight_trace_%s_%s_%s", one_case, name,
+                                    now_text(&r->arena, NOW_NAME, later));
     if (fs_exists(fs_join(&r->arena, r->ws.folder, "insight_trace_config.json")))
         return ST_OK; /* a workspace of ours, made anew */
     for (size_t i = 0; i < WORKSPACE_FILES; i++) {
@@ -121,9 +110,11 @@ static void fill_workspace(const struct incore_replay_job *job, struct incore_re
     ws->kernel = &r->kernel;
     ws->slots = &r->slots;
     ws->soc = job->soc != NULL ? job->soc : ws->platform->soc;
-    ws->cann_home = cann != NULL ? path_absolute(&r->arena, cann) : "";
-    ws->pto_isa_root = isa != NULL ? path_absolute(&r->arena, isa) : "";
-    ws->repo_root = find_repository(&r->arena, r->scene.folder);
+    ws->cann_home = cann != NULL ? paths_absolute(&r->arena, cann) : "";
+    ws->pto_isa_root = isa != NULL ? paths_absolute(&r->arena, isa) : "";
+    ws->repo_root = paths_repository(&r->arena, r->scene.folder);
+    if (ws->repo_root == NULL)
+        ws->repo_root = r->scene.folder;
     ws->blocks = spmd_blocks(&r->kernel, ws->platform, job->blocks);
     ws->device = job->device;
     ws->launch_count = job->launch_count;
@@ -163,6 +154,7 @@ static enum status make_workspace(const struct incore_replay_job *job,
     note_control(r, d);
     TRY(workspace_write(&r->ws, d));
     r->workspace = r->ws.folder;
+    r->has_kernel = true;
     for (size_t i = 0; i < WORKSPACE_FILES; i++)
         vec_push(&r->wrote, fs_join(&r->arena, r->workspace, workspace_files[i]));
     return ST_OK;
@@ -213,3 +205,27 @@ void incore_replay_result_free(struct incore_replay_result *r)
     vec_free(&r->wrote);
     arena_free(&r->arena);
 }
+
+static const struct field replay_fields[] = {
+    FIELD(struct incore_replay_result, workspace, "workspace"),
+    FIELD(struct incore_replay_result, simulator, "simulator"),
+    FIELD(struct incore_replay_result, backend, "backend"),
+    FIELD(struct incore_replay_result, kernel.incore.name, "kernel",
+          WHEN(struct incore_replay_result, has_kernel)),
+    FIELD(struct incore_replay_result, kernel.incore.func_id, "func_id",
+          WHEN(struct incore_replay_result, has_kernel)),
+    FIELD_OF_ENUM(struct incore_replay_result, kernel.shape, "shape", shape_name, 3,
+                  WHEN(struct incore_replay_result, has_kernel)),
+    FIELD(struct incore_replay_result, ws.blocks, "hw_block_num",
+          WHEN(struct incore_replay_result, has_kernel)),
+    FIELD_LIST(struct incore_replay_result, slots.at, slots.n, "args", &slot_told_record,
+               WHEN(struct incore_replay_result, has_kernel)),
+    FIELD(struct incore_replay_result, cycles, "cycles", .missing = MISSING_NOT_POSITIVE),
+};
+static const struct record replay_record = RECORD(struct incore_replay_result, replay_fields);
+
+const struct schema incore_replay_schema = {
+    .name = "strata.incore-replay/1",
+    .title = "one kernel that was launched alone",
+    .record = &replay_record,
+};

@@ -20,8 +20,7 @@ struct incore_replay_job {
     const char *out; /* the workspace; NULL: below outputs/ */
     const char *cann_home, *pto_isa_root, *soc;
     const char *arg_spec, *dump_dir, *task_id, *pto;
-    const char *const *set_args; /* SLOT=VALUE */
-    size_t n_set_args;
+    struct words set_args; /* SLOT=VALUE */
     int64_t device, launch_count, timeout_s, sim_minutes, blocks;
     enum replay_backend backend;
     bool is_dry;
@@ -40,8 +39,11 @@ struct incore_replay_result {
     struct kernel kernel;
     struct slots slots;
     struct workspace ws;
-    VEC_OF(const char *) wrote;
+    bool has_kernel; /* of the scene; a case of PTOAS has none */
+    struct words wrote;
 };
+
+extern const struct schema incore_replay_schema;
 
 /* The result is filled as far as it got, also on failure. */
 enum status flow_incore_replay(const struct incore_replay_job *job, struct diag *d,

@@ -1,34 +1,17 @@
+/*
+ * Every kernel of a build in turn or side by side; each ends as a row of the index.
+ */
 #include "flow/flow_incore_run.h"
 
 #include <errno.h>
 #include <ftw.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/cancel.h"
 #include "base/fs.h"
 #include "base/pool.h"
 #include "flow/incore_run.h"
-
-const char *incore_run_stamp(struct arena *arena, int64_t later)
-{
-    const char *epoch = getenv("SOURCE_DATE_EPOCH");
-    char text[32];
-    int64_t second;
-    struct tm parts = {0};
-    bool is_given = epoch != NULL && num_i64(str_of(epoch), &second) && second >= 0 &&
-                    second < (int64_t)1 << 40;
-    time_t t = (time_t)((is_given ? second : (int64_t)time(NULL)) + later);
-
-    if (is_given)
-        gmtime_r(&t, &parts);
-    else
-        localtime_r(&t, &parts);
-    strftime(text, sizeof(text), "%Y%m%d_%H%M%S", &parts);
-    return arena_cstr(arena, str_of(text));
-}
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
@@ -90,35 +73,6 @@ static void work_kernel(void *ctx, size_t slot)
     incore_run_kernel(p->run, k, row_of(&p->old, k->source->name));
 }
 
-/* A row that outlives its kernel: every text is copied. */
-static struct run_row keep_row(const struct run_row *row, struct arena *arena)
-{
-    struct run_row kept = *row;
-    const char **texts[] = {&kept.func,       &kept.status,
-                            &kept.source,     &kept.symbol,
-                            &kept.demangled,  &kept.app,
-                            &kept.kernel_lib, &kept.case_dir,
-                            &kept.build_dir,  &kept.collect_dir,
-                            &kept.export_dir, &kept.export_src,
-                            &kept.trace_json, &kept.visualize_data_bin,
-                            &kept.message,    &kept.hash,
-                            &kept.workload,   &kept.critical,
-                            &kept.bound};
-
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-        if (*texts[i] != NULL)
-            *texts[i] = arena_cstr(arena, str_of(*texts[i]));
-    for (size_t i = 0; i < kept.n_pipes; i++)
-        kept.pipes[i].name = arena_cstr(arena, str_of(kept.pipes[i].name));
-    for (size_t i = 0; i < kept.n_checks; i++)
-        kept.checks[i] = arena_cstr(arena, str_of(kept.checks[i]));
-    for (size_t i = 0; i < kept.n_hints; i++)
-        kept.hints[i] = arena_cstr(arena, str_of(kept.hints[i]));
-    for (size_t i = 0; i < kept.n_advice; i++)
-        kept.advice[i] = arena_cstr(arena, str_of(kept.advice[i]));
-    return kept;
-}
-
 static void say(const struct incore_run *run, const char *line)
 {
     if (run->job->say != NULL)
@@ -137,21 +91,19 @@ static void say_result(const struct incore_run *run, struct incore_kernel *k)
     for (size_t i = 0; i < k->lines.n; i++)
         say(run, k->lines.at[i]);
     if (!is_exported) {
-        say(run, arena_format(a, "[%02zu/%02zu] FAILED %s: %s: %s", k->number, run->kernels.n,
-                              r->func, r->status, r->message != NULL ? r->message : "")
-                     .at);
+        say(run, arena_printf(a, "[%02zu/%02zu] FAILED %s: %s: %s", k->number, run->kernels.n,
+                              r->func, r->status, r->message != NULL ? r->message : ""));
     } else {
-        say(run, arena_format(a,
+        say(run, arena_printf(a,
                               "[%02zu/%02zu] %s %s: artifacts=%lld core_traces=%lld "
                               "instr_csv=%lld (from collect)%s%s",
                               k->number, run->kernels.n, has_warning ? "WARN" : "OK", r->func,
                               (long long)r->artifact_count, (long long)r->core_trace_count,
                               (long long)r->instr_csv_count, has_warning ? " -- " : "",
-                              has_warning ? r->message : "")
-                     .at);
+                              has_warning ? r->message : ""));
     }
     for (size_t i = 0; i < r->n_hints; i++)
-        say(run, arena_format(a, "        hint: %s", r->hints[i]).at);
+        say(run, arena_printf(a, "        hint: %s", r->hints[i]));
 }
 
 static bool merge_kernel(void *ctx, size_t slot)
@@ -170,7 +122,7 @@ static bool merge_kernel(void *ctx, size_t slot)
         p->result->resumed++;
     else
         say_result(p->run, k);
-    vec_push(&p->result->rows, keep_row(&k->row, &p->result->arena));
+    vec_push(&p->result->rows, run_row_keep(&k->row, &p->result->arena));
     bool is_failed = !run_row_is_exported(&k->row);
     incore_kernel_end(k);
     p->status = run_index_write(p->run->run_root, p->result->backend, &p->result->rows, p->d);
@@ -202,15 +154,12 @@ static enum status run_all(struct incore_run *run, struct pipeline *p)
 static void drop_leftovers(struct incore_run *run)
 {
     struct fs_list list = {0};
-    struct diag own;
 
-    diag_init(&own);
-    if (fs_list(run->arena, run->funcs, &list, &own) != ST_OK)
+    if (fs_list(run->arena, run->funcs, &list, NULL) != ST_OK)
         list.n = 0;
     for (size_t i = 0; i < list.n; i++)
         if (str_starts(list.at[i].name, S(".tmp-")))
             incore_run_remove(list.at[i].path);
-    diag_fini(&own);
 }
 
 static void choose_backend(struct incore_run *run)
@@ -274,3 +223,25 @@ void incore_run_result_free(struct incore_run_result *result)
     vec_free(&result->rows);
     arena_free(&result->arena);
 }
+
+static struct field_value exported_of(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_uint(run_rows_exported(&((const struct incore_run_result *)record)->rows));
+}
+
+static const struct field run_fields[] = {
+    FIELD(struct incore_run_result, run_root, "run_root"),
+    FIELD(struct incore_run_result, backend, "backend"),
+    FIELD(struct incore_run_result, planned, "planned"),
+    FIELD_CALC(FIELD_U64, "exported", exported_of),
+    FIELD(struct incore_run_result, resumed, "resumed"),
+    FIELD_LIST(struct incore_run_result, rows.at, rows.n, "kernels", &run_row_record),
+};
+static const struct record run_record = RECORD(struct incore_run_result, run_fields);
+
+const struct schema incore_run_schema = {
+    .name = "strata.incore-run/1",
+    .title = "the kernels of a build, run in the core simulator",
+    .record = &run_record,
+};

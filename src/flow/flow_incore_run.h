@@ -16,12 +16,6 @@
 
 enum incore_backend { INCORE_AUTO, INCORE_SIM, INCORE_MSPROF };
 
-/* "NAME=TEXT"; the name is an argument's, of the PTO text or the C++ source, or its number. */
-struct incore_given {
-    const char *const *at;
-    size_t n;
-};
-
 struct incore_run_job {
     struct discover_job find;
     enum incore_backend backend;
@@ -29,9 +23,7 @@ struct incore_run_job {
 
     /* the build, when a case makes it */
     const char *case_script, *run_command, *build_output_root, *task_device;
-    const char *const *case_args;
-    size_t n_case_args;
-    struct incore_given case_env;
+    struct words case_args, case_env;
     bool task_submit;
 
     /* toolchain */
@@ -39,8 +31,9 @@ struct incore_run_job {
     bool auto_msopprof;
     int64_t launch_count, sim_minutes, wall_seconds, step_seconds, build_seconds;
 
-    /* what a kernel is given */
-    struct incore_given args, inputs, fills, dims;
+    /* What a kernel is given: "NAME=TEXT"; the name is an argument's, of the PTO text or the C++
+     * source, or its number. */
+    struct words args, inputs, fills, dims;
     bool allow_synthetic;
 
     const char *output_root, *name;
@@ -62,6 +55,8 @@ struct incore_run_result {
     size_t resumed; /* kernels that were done before */
     size_t planned;
 };
+
+extern const struct schema incore_run_schema;
 
 /* Only finds the kernels; needs no toolchain. `job->find.build_dir` may be set by a case first. */
 enum status flow_incore_run_list(struct incore_run_job *job, struct arena *arena,

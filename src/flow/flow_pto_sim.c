@@ -1,13 +1,13 @@
+/*
+ * What a simulated run leaves: files for viewers, a picture in letters, and what-if questions.
+ */
 #include "flow/flow_pto_sim.h"
 
 #include "base/fs.h"
 #include "capture/capture.h"
-#include "capture/cut.h"
-#include "flow/incore_study.h"
-#include "incore/clean.h"
-#include "incore/to_capture.h"
+#include "flow/incore_open.h"
+#include "incore/files.h"
 #include "pto/to_capture.h"
-#include "render/timeline.h"
 
 enum status flow_pto_capture(struct pto_kernel *k, const struct pto_costs *costs,
                              const struct pto_setup *setup, struct diag *d, struct capture **out)
@@ -23,7 +23,7 @@ enum status flow_pto_capture(struct pto_kernel *k, const struct pto_costs *costs
 }
 
 enum status flow_pto_insight(const struct capture *cap, const char *folder, struct arena *arena,
-                             struct diag *d, struct incore_wrote *wrote)
+                             struct diag *d, struct words *wrote)
 {
     const char *simulator = fs_join(arena, folder, "simulator");
 
@@ -32,59 +32,31 @@ enum status flow_pto_insight(const struct capture *cap, const char *folder, stru
         return diag_fail(d, ST_IO, "incore.exists", (struct where){.path = simulator},
                          "there is a simulator folder already; it stays as it is");
     }
-    return incore_artifacts_write(cap, folder, arena, d, wrote);
-}
-
-static bool put_clean(struct incore_study *s, struct sink sink)
-{
-    return incore_clean_write(&s->t, &s->lanes, &s->arrows, incore_study_watch(s), sink);
-}
-
-static bool put_perfetto(struct incore_study *s, struct sink sink)
-{
-    struct capture *cap = incore_to_capture(&s->t, &s->lanes, &s->arrows);
-    struct timeline_options options = {0};
-    struct cut cut;
-
-    cut_init(&cut, cap, &(struct cut_options){0});
-    bool ok = timeline_find(S("perfetto"))->write(&cut, &options, sink);
-    cut_fini(&cut);
-    capture_free(cap);
-    return ok;
+    return insight_folder_write(cap, folder, arena, d, wrote);
 }
 
 enum status flow_pto_trace(const struct capture *cap, const char *out, struct diag *d)
 {
-    struct incore_study study;
+    struct incore_study s;
     struct outfile file;
-    enum status status = incore_study_capture(&study, cap, "the simulated run",
-                                              (struct incore_rules){.keep_scalar = true}, d);
 
-    if (status == ST_OK)
-        status = outfile_open(&file, out, d);
-    if (status == ST_OK) {
-        if (str_ends(str_of(out), S(".pftrace")))
-            put_perfetto(&study, outfile_sink(&file));
-        else
-            put_clean(&study, outfile_sink(&file));
-        status = outfile_commit(&file, OUTFILE_FAST, d);
-    }
-    incore_study_close(&study);
-    return status;
+    TRY(outfile_open(&file, out, d));
+    incore_open_capture(&s, cap);
+    if (str_ends(str_of(out), S(".pftrace")))
+        incore_perfetto_write(&s, outfile_sink(&file));
+    else
+        incore_clean_write(&s.t, &s.lanes, &s.arrows, incore_study_watch(&s), outfile_sink(&file));
+    incore_study_close(&s);
+    return outfile_commit(&file, OUTFILE_FAST, d);
 }
 
-enum status flow_pto_view(const struct capture *cap, size_t columns, struct diag *d,
-                          struct incore_view *view)
+void flow_pto_view(const struct capture *cap, size_t columns, struct incore_view *view)
 {
-    struct incore_study study;
-    enum status status = incore_study_capture(&study, cap, "the simulated run",
-                                              (struct incore_rules){.keep_scalar = true}, d);
+    struct incore_study s;
 
-    *view = (struct incore_view){0};
-    if (status == ST_OK)
-        incore_view_build(view, &study.t, &study.lanes, columns);
-    incore_study_close(&study);
-    return status;
+    incore_open_capture(&s, cap);
+    incore_view_build(view, &s.t, &s.lanes, columns);
+    incore_study_close(&s);
 }
 
 /* ---- what if ---- */

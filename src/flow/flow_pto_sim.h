@@ -5,10 +5,10 @@
 #ifndef STRATA_FLOW_FLOW_PTO_SIM_H
 #define STRATA_FLOW_FLOW_PTO_SIM_H
 
-#include "flow/incore_artifacts.h"
 #include "flow/pto_kernel.h"
 #include "incore/view.h"
 #include "pto/what_if.h"
+#include "render/insight.h"
 
 /* The last run of the kernel as a sealed capture; the longest of its blocks. */
 enum status flow_pto_capture(struct pto_kernel *k, const struct pto_costs *costs,
@@ -16,14 +16,13 @@ enum status flow_pto_capture(struct pto_kernel *k, const struct pto_costs *costs
 
 /* The files of MindStudio Insight, below `folder`, which must not have a folder simulator. */
 enum status flow_pto_insight(const struct capture *cap, const char *folder, struct arena *arena,
-                             struct diag *d, struct incore_wrote *wrote);
+                             struct diag *d, struct words *wrote);
 
 /* The cleaned trace: JSON, or Perfetto's own format for a name that ends in .pftrace. */
 enum status flow_pto_trace(const struct capture *cap, const char *out, struct diag *d);
 
-/* When each pipe was busy, `columns` letters wide. incore_view_free() it in any case. */
-enum status flow_pto_view(const struct capture *cap, size_t columns, struct diag *d,
-                          struct incore_view *view);
+/* When each pipe was busy, `columns` letters wide. incore_view_free() it. */
+void flow_pto_view(const struct capture *cap, size_t columns, struct incore_view *view);
 
 /* Runs the longest block with one thing changed at a time; best first. A change that cannot be run
  * is left out. vec_free() the list. The kernel's sim is of the last of these runs afterwards. */

@@ -1,4 +1,4 @@
-#include "flow/gpu_collect.h"
+#include "flow/gpu_modes.h"
 
 #include "base/cancel.h"
 #include "base/fs.h"

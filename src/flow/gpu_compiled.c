@@ -1,4 +1,4 @@
-#include "flow/gpu_compiled.h"
+#include "flow/gpu_modes.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -6,9 +6,9 @@
 #include "base/fs.h"
 #include "base/json_write.h"
 #include "base/mapfile.h"
-#include "driver/cubin_tools.h"
+#include "driver/cubin.h"
 #include "driver/driver.h"
-#include "gpu/disasm.h"
+#include "gpu/ncu_source.h"
 #include "gpu/rundir.h"
 
 enum {
@@ -50,7 +50,7 @@ static int by_time(const void *a, const void *b)
 {
     const struct wanted *x = a, *y = b;
 
-    return x->ns != y->ns ? (x->ns < y->ns) - (x->ns > y->ns) : by_name(a, b);
+    return ORDER(y->ns, x->ns) ?: by_name(a, b);
 }
 
 /* One of each name, with their times added up. */

@@ -1,4 +1,4 @@
-#include "flow/gpu_measure.h"
+#include "flow/gpu_modes.h"
 
 #include <math.h>
 #include <string.h>

@@ -11,8 +11,7 @@
 #include "driver/driver.h"
 #include "driver/ncu_run.h"
 #include "flow/flow_gpu_timeline.h"
-#include "flow/gpu_compiled.h"
-#include "gpu/timeline_run.h"
+#include "gpu/timeline_out.h"
 
 enum { NAMES_SHOWN = 8 };
 

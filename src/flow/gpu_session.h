@@ -47,7 +47,7 @@ struct gpu_session {
     struct guardian guardian;
     struct gpu_card info;
     struct gpu_lock lock;
-    struct clocks clocks;
+    struct clock_lock clocks;
     unsigned locked_mhz; /* what was locked, also after the end; 0: nothing */
     struct clock_samples samples;
     struct workload_watch watch;

@@ -11,9 +11,8 @@
 
 void incore_kernel_step(const struct incore_run *run, struct incore_kernel *k, const char *step)
 {
-    const char *line = arena_format(&k->arena, "[%02zu/%02zu] %s %s", k->number, run->kernels.n,
-                                    step, k->source->name)
-                           .at;
+    const char *line = arena_printf(&k->arena, "[%02zu/%02zu] %s %s", k->number, run->kernels.n,
+                                    step, k->source->name);
 
     if (k->says_now && run->job->say != NULL)
         run->job->say(run->job->say_ctx, line);
@@ -34,8 +33,7 @@ bool incore_kernel_names(const struct incore_kernel *k, struct str name, size_t 
     return num_i64(name, &number) && number >= 0 && (uint64_t)number == i;
 }
 
-struct str incore_kernel_given(const struct incore_kernel *k, const struct incore_given *list,
-                               size_t i)
+struct str incore_kernel_given(const struct incore_kernel *k, const struct words *list, size_t i)
 {
     struct str value = {0};
 
@@ -48,6 +46,12 @@ struct str incore_kernel_given(const struct incore_kernel *k, const struct incor
     return value;
 }
 
+const char *incore_kernel_no_pto(struct incore_kernel *k)
+{
+    return arena_printf(&k->arena, "sibling .pto not found next to the kernel: %s",
+                        k->source->expected);
+}
+
 const char *incore_kernel_error(struct incore_kernel *k)
 {
     for (size_t i = 0; i < k->diag.entries.n; i++) {
@@ -58,12 +62,11 @@ const char *incore_kernel_error(struct incore_kernel *k)
         if (t->where.path == NULL)
             return arena_cstr(&k->arena, str_of(t->text));
         if (t->where.line == 0)
-            return arena_format(&k->arena, "%s: %s", t->where.path, t->text).at;
+            return arena_printf(&k->arena, "%s: %s", t->where.path, t->text);
         bool has_column = strncmp(t->text, "column ", 7) == 0;
-        return arena_format(&k->arena, "%s:%llu:%s%s", t->where.path,
+        return arena_printf(&k->arena, "%s:%llu:%s%s", t->where.path,
                             (unsigned long long)t->where.line, has_column ? "" : " ",
-                            t->text + (has_column ? 7 : 0))
-            .at;
+                            t->text + (has_column ? 7 : 0));
     }
     return cancelled() ? "interrupted" : "failed without a word";
 }
@@ -83,14 +86,11 @@ enum status incore_kernel_open(struct incore_kernel *k, struct incore_texts *t)
         k->text = t->pto.text;
     }
     if (s->cpp != NULL) {
-        struct diag own;
-        diag_init(&own);
         TRY(mapfile_open(&t->cpp, s->cpp, &k->diag));
         if (t->cpp.text.n <= LIMIT_PTO_BYTES) {
             k->cpp = t->cpp.text;
-            k->has_entry = entry_find(&k->arena, k->cpp, s->cpp, &k->entry, &own) == ST_OK;
+            k->has_entry = entry_find(&k->arena, k->cpp, s->cpp, &k->entry, NULL) == ST_OK;
         }
-        diag_fini(&own);
     }
     gm_text_scan(&k->arena, k->text, k->has_entry ? k->entry.name : str_of(s->stem), &k->sizes);
     return ST_OK;

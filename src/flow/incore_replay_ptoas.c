@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "base/fs.h"
-#include "base/json_write.h"
 #include "base/mapfile.h"
 #include "driver/cann.h"
 #include "flow/flow_incore_replay.h"
@@ -14,22 +13,22 @@
 #include "replay/log_hints.h"
 #include "replay/paths.h"
 #include "replay/symbols.h"
+#include "report/record_file.h"
 
 enum { STEP_SECONDS = 300, BUILD_SECONDS = 600, BINS_MAX = 256 };
 
 struct ptoas {
-    const struct incore_replay_job *job;
-    struct incore_replay_result *r;
+    struct incore_replay_job job;
     struct arena *arena;
     struct diag *diag;
     struct cann cann;
     const char *run_root, *case_root, *case_dir, *build_dir, *logs, *script, *soc;
-    const char *application, *kernel_lib, *symbol;
+    const char *application, *kernel_lib, *symbol, *source;
 };
 
 static enum status check(const struct ptoas *p)
 {
-    const struct incore_replay_job *job = p->job;
+    const struct incore_replay_job *job = &p->job;
     const struct {
         const char *option, *value;
     } needed[] = {{"--ptoas-root", job->ptoas_root},
@@ -52,57 +51,52 @@ static enum status check(const struct ptoas *p)
 
 static void place(struct ptoas *p)
 {
-    const char *base = p->job->kernel_base;
-    const char *source = path_absolute(p->arena, p->job->source_cpp);
-    struct str folder = str_basename(str_of(path_folder(p->arena, source)));
+    const char *base = p->job.kernel_base;
+    p->source = paths_absolute(p->arena, p->job.source_cpp);
+    struct str folder = str_basename(str_of(paths_folder(p->arena, p->source)));
 
-    p->run_root = p->job->out;
-    for (int64_t later = 0; p->run_root == NULL || (p->job->out == NULL && fs_exists(p->run_root));
+    p->run_root = p->job.out;
+    for (int64_t later = 0; p->run_root == NULL || (p->job.out == NULL && fs_exists(p->run_root));
          later++)
-        p->run_root = arena_format(p->arena, "outputs/insight_trace_ptoas_%s_%s", base,
-                                   incore_run_stamp(p->arena, later))
-                          .at;
-    p->run_root = path_absolute(p->arena, p->run_root);
-    p->soc = p->job->soc != NULL ? p->job->soc : "dav_2201";
-    p->script = fs_join(p->arena, path_absolute(p->arena, p->job->ptoas_root),
+        p->run_root = arena_printf(p->arena, "outputs/insight_trace_ptoas_%s_%s", base,
+                                   now_text(p->arena, NOW_NAME, later));
+    p->run_root = paths_absolute(p->arena, p->run_root);
+    p->soc = p->job.soc != NULL ? p->job.soc : "dav_2201";
+    p->script = fs_join(p->arena, paths_absolute(p->arena, p->job.ptoas_root),
                         "test/npu_validation/scripts/generate_testcase.py");
     p->case_root = fs_join(p->arena, p->run_root, "cases");
-    p->case_dir = fs_join(p->arena, p->case_root,
-                          arena_format(p->arena, "%.*s/%s", STR_ARGS(folder), base).at);
+    p->case_dir =
+        fs_join(p->arena, p->case_root, arena_printf(p->arena, "%.*s/%s", STR_ARGS(folder), base));
     p->build_dir = fs_join(p->arena, p->run_root, "build");
     p->logs = fs_join(p->arena, p->run_root, "logs");
-    p->application = fs_join(p->arena, p->build_dir, arena_format(p->arena, "%s_sim", base).at);
+    p->application = fs_join(p->arena, p->build_dir, arena_printf(p->arena, "%s_sim", base));
     p->kernel_lib =
-        fs_join(p->arena, p->build_dir, arena_format(p->arena, "lib%s_kernel.so", base).at);
-    p->symbol = p->job->symbol;
+        fs_join(p->arena, p->build_dir, arena_printf(p->arena, "lib%s_kernel.so", base));
+    p->symbol = p->job.symbol;
 }
+
+static const struct field ptoas_fields[] = {
+    FIELD_FIXED("backend", "ptoas"),
+    FIELD(struct ptoas, source, "source_cpp"),
+    FIELD(struct ptoas, job.kernel_base, "kernel_base_name"),
+    FIELD(struct ptoas, job.arch, "aicore_arch"),
+    FIELD(struct ptoas, soc, "soc_version"),
+    FIELD(struct ptoas, job.launch_count, "launch_count"),
+    FIELD(struct ptoas, job.timeout_s, "timeout"),
+    FIELD(struct ptoas, run_root, "run_root"),
+    FIELD(struct ptoas, case_root, "case_root"),
+    FIELD(struct ptoas, case_dir, "case_dir"),
+    FIELD(struct ptoas, build_dir, "build_dir"),
+    FIELD(struct ptoas, application, "application"),
+    FIELD(struct ptoas, kernel_lib, "kernel_lib"),
+    FIELD(struct ptoas, symbol, "kernel_symbol"),
+};
+static const struct record ptoas_record = RECORD(struct ptoas, ptoas_fields);
 
 static enum status write_record(struct ptoas *p)
 {
-    const char *path = fs_join(p->arena, p->run_root, "insight_trace_config.json");
-    struct json_writer w;
-    struct outfile file;
-
-    TRY(outfile_open(&file, path, p->diag));
-    json_write_init(&w, outfile_sink(&file), JSON_INDENTED);
-    json_write_object(&w);
-    json_put_text(&w, "backend", "ptoas");
-    json_put_text(&w, "source_cpp", path_absolute(p->arena, p->job->source_cpp));
-    json_put_text(&w, "kernel_base_name", p->job->kernel_base);
-    json_put_text(&w, "aicore_arch", p->job->arch);
-    json_put_text(&w, "soc_version", p->soc);
-    json_put_i64(&w, "launch_count", p->job->launch_count);
-    json_put_i64(&w, "timeout", p->job->timeout_s);
-    json_put_text(&w, "run_root", p->run_root);
-    json_put_text(&w, "case_root", p->case_root);
-    json_put_text(&w, "case_dir", p->case_dir);
-    json_put_text(&w, "build_dir", p->build_dir);
-    json_put_text(&w, "application", p->application);
-    json_put_text(&w, "kernel_lib", p->kernel_lib);
-    json_put_text(&w, "kernel_symbol", p->symbol);
-    json_write_end(&w);
-    json_write_finish(&w);
-    return outfile_commit(&file, OUTFILE_FAST, p->diag);
+    return record_save(fs_join(p->arena, p->run_root, "insight_trace_config.json"), &ptoas_record,
+                       p, p->diag);
 }
 
 /* Runs one step; anything but success ends the replay. */
@@ -110,7 +104,6 @@ static enum status step(struct ptoas *p, const char *name, const char *const *ar
                         const char *folder, int64_t limit_s, const char *libraries, const char *log)
 {
     const char **env = ARENA_ARRAY(p->arena, const char *, 4096);
-    const char *hints[LOG_HINTS_MAX];
     struct cann_done done = {0};
     size_t n = 0;
 
@@ -122,9 +115,7 @@ static enum status step(struct ptoas *p, const char *name, const char *const *ar
     TRY(cann_run(&s, p->arena, &done, p->diag));
     if (done.rc == 0)
         return ST_OK;
-    size_t known = log_hints(done.text, hints);
-    for (size_t i = 0; i < known; i++)
-        diag_hint(p->diag, "hint", "%s", hints[i]);
+    log_hints_tell(done.text, p->diag);
     if (done.is_timed_out)
         return diag_fail(p->diag, ST_TOOL, "replay.timeout", (struct where){.path = p->run_root},
                          "Trace collection timed out after %" PRId64 "s; check logs at %s", limit_s,
@@ -135,41 +126,29 @@ static enum status step(struct ptoas *p, const char *name, const char *const *ar
 
 static enum status build(struct ptoas *p)
 {
-    const struct incore_replay_job *job = p->job;
+    const struct incore_replay_job *job = &p->job;
     const char *cmake = p->cann.cmake != NULL ? p->cann.cmake : "cmake";
     const char *isa =
         job->pto_isa_root != NULL ? job->pto_isa_root : cann_value(&p->cann, "PTO_ISA_ROOT");
-    const char *generate[] = {"python3",
-                              p->script,
-                              "--input",
-                              path_absolute(p->arena, job->source_cpp),
-                              "--testcase",
-                              job->kernel_base,
-                              "--output-root",
-                              p->case_root,
-                              "--run-mode",
-                              "sim",
-                              "--soc-version",
-                              p->soc,
-                              "--aicore-arch",
-                              job->arch,
-                              NULL};
-    const char *configure[] = {
-        cmake,
-        "-G",
-        "Ninja",
-        "-S",
-        p->case_dir,
-        "-B",
-        p->build_dir,
-        arena_format(p->arena, "-DSOC_VERSION=%s", p->soc).at,
-        arena_format(p->arena, "-DPTO_ISA_ROOT=%s", isa != NULL ? isa : "").at,
-        NULL};
+    const char *generate[] = {
+        "python3",        p->script,       "--input",       p->source,    "--testcase",
+        job->kernel_base, "--output-root", p->case_root,    "--run-mode", "sim",
+        "--soc-version",  p->soc,          "--aicore-arch", job->arch,    NULL};
+    const char *configure[] = {cmake,
+                               "-G",
+                               "Ninja",
+                               "-S",
+                               p->case_dir,
+                               "-B",
+                               p->build_dir,
+                               arena_printf(p->arena, "-DSOC_VERSION=%s", p->soc),
+                               arena_printf(p->arena, "-DPTO_ISA_ROOT=%s", isa != NULL ? isa : ""),
+                               NULL};
     const char *make[] = {cmake,
                           "--build",
                           p->build_dir,
                           "--target",
-                          arena_format(p->arena, "%s_sim", job->kernel_base).at,
+                          arena_printf(p->arena, "%s_sim", job->kernel_base),
                           NULL};
 
     if (!fs_exists(p->script))
@@ -209,7 +188,7 @@ static enum status make_bins(struct ptoas *p)
         if (!slot_is_identifier(name))
             continue;
         const char *bin =
-            fs_join(p->arena, p->case_dir, arena_format(p->arena, "%.*s.bin", STR_ARGS(name)).at);
+            fs_join(p->arena, p->case_dir, arena_printf(p->arena, "%.*s.bin", STR_ARGS(name)));
         struct outfile file;
         if (fs_exists(bin))
             continue;
@@ -237,7 +216,7 @@ static enum status make_data(struct ptoas *p)
 /* The one exported function whose readable name begins with "<base>(". */
 static enum status find_symbol(struct ptoas *p)
 {
-    struct str base = str_of(p->job->kernel_base), names = {"", 0};
+    struct str base = str_of(p->job.kernel_base), names = {"", 0};
     struct symbol_list list;
     size_t n = 0;
 
@@ -279,7 +258,7 @@ static const char *newest_dump(struct ptoas *p, const char *out)
 
 static enum status collect(struct ptoas *p)
 {
-    const struct incore_replay_job *job = p->job;
+    const struct incore_replay_job *job = &p->job;
     const char *folder = fs_join(p->arena, p->run_root, "msprof_collect");
     const char *export = fs_join(p->arena, p->run_root, "insight_export");
     const char *out = fs_join(p->arena, folder, "out");
@@ -287,12 +266,12 @@ static enum status collect(struct ptoas *p)
     const char *run[] = {p->cann.msprof,
                          "op",
                          "simulator",
-                         arena_format(p->arena, "--application=%s", p->application).at,
-                         arena_format(p->arena, "--kernel-name=%s", p->symbol).at,
-                         arena_format(p->arena, "--launch-count=%" PRId64, job->launch_count).at,
-                         arena_format(p->arena, "--soc-version=%s", p->soc).at,
-                         arena_format(p->arena, "--timeout=%" PRId64, job->sim_minutes).at,
-                         arena_format(p->arena, "--output=%s", out).at,
+                         arena_printf(p->arena, "--application=%s", p->application),
+                         arena_printf(p->arena, "--kernel-name=%s", p->symbol),
+                         arena_printf(p->arena, "--launch-count=%" PRId64, job->launch_count),
+                         arena_printf(p->arena, "--soc-version=%s", p->soc),
+                         arena_printf(p->arena, "--timeout=%" PRId64, job->sim_minutes),
+                         arena_printf(p->arena, "--output=%s", out),
                          NULL};
 
     TRY(fs_mkdirs(folder, p->diag));
@@ -308,8 +287,8 @@ static enum status collect(struct ptoas *p)
     const char *convert[] = {p->cann.msprof,
                              "op",
                              "simulator",
-                             arena_format(p->arena, "--export=%s", dump).at,
-                             arena_format(p->arena, "--output=%s", export).at,
+                             arena_printf(p->arena, "--export=%s", dump),
+                             arena_printf(p->arena, "--output=%s", export),
                              NULL};
     return step(p, "insight trace export", convert, p->case_dir, job->timeout_s, libraries,
                 fs_join(p->arena, export, "msprof_export.log"));
@@ -318,7 +297,7 @@ static enum status collect(struct ptoas *p)
 enum status incore_replay_ptoas(const struct incore_replay_job *job, struct incore_replay_result *r,
                                 struct diag *d)
 {
-    struct ptoas p = {.job = job, .r = r, .arena = &r->arena, .diag = d};
+    struct ptoas p = {.job = *job, .arena = &r->arena, .diag = d};
     struct exported found;
 
     TRY(check(&p));

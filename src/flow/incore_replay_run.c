@@ -17,15 +17,6 @@
 
 /* ---- the vendor's simulator ---- */
 
-static void take_hints(struct str log, struct diag *d)
-{
-    const char *hints[LOG_HINTS_MAX];
-    size_t n = log_hints(log, hints);
-
-    for (size_t i = 0; i < n; i++)
-        diag_hint(d, "hint", "%s", hints[i]);
-}
-
 /* What the script would otherwise take from the environment. */
 static void settings(struct incore_replay_result *r, const char **env)
 {
@@ -39,7 +30,7 @@ static void settings(struct incore_replay_result *r, const char **env)
 
     for (size_t i = 0; i < ARRAY_LEN(all); i++)
         if (all[i].value[0] != '\0')
-            env[n++] = arena_format(&r->arena, "%s=%s", all[i].name, all[i].value).at;
+            env[n++] = arena_printf(&r->arena, "%s=%s", all[i].name, all[i].value);
     env[n] = NULL;
 }
 
@@ -57,15 +48,12 @@ enum status incore_replay_msprof(const struct incore_replay_job *job,
     struct where where = {.path = r->workspace};
     struct proc_result done;
     struct exported found;
-    struct diag own;
 
     if (fs_find_program(&r->arena, "bash") == NULL)
         return diag_fail(d, ST_TOOL, "replay.no-bash", where, "bash executable not found in PATH");
     const char *before = exported_last(&r->arena, r->workspace);
     settings(r, env);
-    diag_init(&own);
-    enum status st = proc_run(&spec, &r->arena, &done, &own);
-    diag_fini(&own);
+    enum status st = proc_run(&spec, &r->arena, &done, NULL);
     if (done.end == PROC_CANCELLED)
         return diag_fail(d, ST_CANCELLED, "replay.failed", where, "interrupted");
     if (done.end == PROC_TIMED_OUT) {
@@ -75,8 +63,8 @@ enum status incore_replay_msprof(const struct incore_replay_job *job,
                          job->timeout_s, r->workspace);
     }
     if (st != ST_OK) {
-        take_hints(done.out, d);
-        take_hints(done.err, d);
+        log_hints_tell(done.out, d);
+        log_hints_tell(done.err, d);
         return diag_fail(d, ST_TOOL, "replay.failed", where,
                          "insight trace collection failed; see %s", log);
     }
@@ -93,7 +81,7 @@ struct givens {
     size_t n_args, n_inputs, n_fills;
 };
 
-static struct str value_text(struct arena *arena, const struct slot *s)
+static struct str slot_text(struct arena *arena, const struct slot *s)
 {
     uint32_t bits = (uint32_t)s->value;
     float value;
@@ -120,7 +108,7 @@ static struct givens bind(struct incore_replay_result *r)
         const struct slot *s = &r->slots.at[i];
         struct str name = arena_format(arena, "%zu", i);
         if (!s->is_tensor)
-            g.args[g.n_args++] = (struct pto_given){name, value_text(arena, s)};
+            g.args[g.n_args++] = (struct pto_given){name, slot_text(arena, s)};
         else if (str_starts(s->fill, S("file:")))
             g.inputs[g.n_inputs++] = (struct pto_given){name, str_part(s->fill, 5, s->fill.n)};
         else
@@ -134,14 +122,14 @@ static enum status export_run(struct incore_replay_result *r, struct pto_kernel 
                               struct diag *d)
 {
     const char *root = fs_join(&r->arena, r->workspace, "insight_export"), *folder;
-    struct incore_wrote wrote = {0};
+    struct words wrote = {0};
     struct capture *cap = NULL;
 
     TRY(fs_mkdirs(root, d));
     chmod(root, 0700);
     enum status st = flow_pto_capture(kernel, costs, setup, d, &cap);
     if (st == ST_OK)
-        st = incore_artifacts_folder(
+        st = insight_folder_make(
             root, arena_format(&r->arena, "%016llx", (unsigned long long)hash_bytes(kernel->text)),
             &r->arena, d, &folder);
     if (st == ST_OK)

@@ -5,6 +5,7 @@
 #define STRATA_FLOW_INCORE_RUN_H
 
 #include "base/mapfile.h"
+#include "base/now.h"
 #include "driver/cann.h"
 #include "flow/flow_incore_run.h"
 #include "pto/cost.h"
@@ -73,8 +74,10 @@ enum status incore_run_private(const char *path, struct diag *d);
 void incore_kernel_step(const struct incore_run *run, struct incore_kernel *k, const char *step);
 
 /* What was given for argument `i` of the kernel by a list of options; empty when nothing was. */
-struct str incore_kernel_given(const struct incore_kernel *k, const struct incore_given *list,
-                               size_t i);
+struct str incore_kernel_given(const struct incore_kernel *k, const struct words *list, size_t i);
+
+/* What is wrong with a kernel that has no text. */
+const char *incore_kernel_no_pto(struct incore_kernel *k);
 
 /* The first error of the kernel's diag, as "file:line: text". */
 const char *incore_kernel_error(struct incore_kernel *k);
@@ -89,15 +92,8 @@ void incore_run_msprof(struct incore_run *run, struct incore_kernel *k);
 /* Finds and checks the vendor's tools, before the first kernel. */
 enum status incore_run_toolchain(struct incore_run *run, struct diag *d);
 
-/* Of the container that the row names: checks that everyone should see, in row->checks and the
- * message; and what the run cost, where that is not known yet. */
-void incore_run_judge(struct incore_kernel *k);
-
 /* Runs the case and finds the build it left. */
 enum status incore_run_case(struct incore_run_job *job, struct arena *arena, struct diag *d);
-
-/* Date and time as folders carry them. */
-const char *incore_run_stamp(struct arena *arena, int64_t later);
 
 /* Removes a folder and all in it; links are removed, not followed. */
 void incore_run_remove(const char *path);

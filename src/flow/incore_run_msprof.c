@@ -2,20 +2,17 @@
  * One kernel on the vendor's simulator: a generated case, built, run under msprof, exported.
  */
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/cancel.h"
 #include "base/char.h"
 #include "base/fs.h"
 #include "flow/copy_tree.h"
 #include "flow/incore_run.h"
 #include "replay/gencase.h"
 #include "replay/log_hints.h"
+#include "replay/paths.h"
 #include "replay/symbols.h"
 
-enum { TAIL = 800, KILL_AFTER_S = 120 };
+enum { TAIL = 800 };
 
 /* The case at hand. */
 struct making {
@@ -26,6 +23,18 @@ struct making {
     const char *app, *library, *collect, *export;
     struct cann_done done; /* of the last step */
 };
+
+static bool fail(struct making *m, const char *message)
+{
+    m->k->row.message = message;
+    return false;
+}
+
+/* The story is in the kernel's diag. */
+static bool fail_diag(struct making *m)
+{
+    return fail(m, incore_kernel_error(m->k));
+}
 
 enum status incore_run_toolchain(struct incore_run *run, struct diag *d)
 {
@@ -60,15 +69,6 @@ enum status incore_run_toolchain(struct incore_run *run, struct diag *d)
 
 /* ---- steps ---- */
 
-static void take_hints(struct making *m)
-{
-    const char *hints[LOG_HINTS_MAX];
-    size_t n = log_hints(m->done.text, hints);
-
-    for (size_t i = 0; i < n; i++)
-        run_row_hint(&m->k->row, hints[i]);
-}
-
 static const char *tail(struct making *m)
 {
     struct str text = m->done.text;
@@ -87,6 +87,7 @@ static bool step(struct making *m, const char *const *argv, const char *folder, 
                  int64_t limit_s, const char *library_path)
 {
     const char **env = ARENA_ARRAY(m->arena, const char *, 4096);
+    const char *hints[LOG_HINTS_MAX];
     size_t n = 0;
 
     for (; n < 4000 && m->run->cann.env[n] != NULL; n++)
@@ -95,28 +96,23 @@ static bool step(struct making *m, const char *const *argv, const char *folder, 
         env[n++] = library_path;
     struct cann_step s = {
         .argv = argv, .env = env, .folder = folder, .log = log, .limit_s = limit_s};
-    if (cann_run(&s, m->arena, &m->done, &m->k->diag) != ST_OK) {
-        m->k->row.message = incore_kernel_error(m->k);
-        return false;
-    }
-    take_hints(m);
+    if (cann_run(&s, m->arena, &m->done, &m->k->diag) != ST_OK)
+        return fail_diag(m);
+    n = log_hints(m->done.text, hints);
+    for (size_t i = 0; i < n; i++)
+        run_row_hint(&m->k->row, hints[i]);
     return m->done.rc == 0;
 }
 
 static bool fail_step(struct making *m, const char *name, const char *log, int64_t limit_s)
 {
-    struct run_row *row = &m->k->row;
-
-    if (row->message != NULL)
+    if (m->k->row.message != NULL)
         return false;
-    row->message = m->done.is_timed_out
-                       ? arena_format(m->arena, "%s stopped after its limit of %lld s; see %s",
-                                      name, (long long)limit_s, log)
-                             .at
-                       : arena_format(m->arena, "%s failed: rc=%d; see %s; tail=%s", name,
-                                      m->done.rc, log, tail(m))
-                             .at;
-    return false;
+    if (m->done.is_timed_out)
+        return fail(m, arena_printf(m->arena, "%s stopped after its limit of %lld s; see %s", name,
+                                    (long long)limit_s, log));
+    return fail(m, arena_printf(m->arena, "%s failed: rc=%d; see %s; tail=%s", name, m->done.rc,
+                                log, tail(m)));
 }
 
 static const char *log_of(struct making *m, const char *name)
@@ -133,16 +129,10 @@ static bool generate_own(struct making *m)
     struct gencase_given *given = ARENA_ARRAY(m->arena, struct gencase_given, 256);
     struct str workload = S("");
 
-    if (k->source->pto == NULL) {
-        k->row.message = arena_format(m->arena, "sibling .pto not found next to the kernel: %s",
-                                      k->source->expected)
-                             .at;
-        return false;
-    }
-    if (entry_find(m->arena, k->cpp, NULL, &k->entry, &k->diag) != ST_OK) {
-        k->row.message = incore_kernel_error(k);
-        return false;
-    }
+    if (k->source->pto == NULL)
+        return fail(m, incore_kernel_no_pto(k));
+    if (entry_find(m->arena, k->cpp, NULL, &k->entry, &k->diag) != ST_OK)
+        return fail_diag(m);
     for (size_t i = 0; i < k->entry.n_params && i < 256; i++) {
         struct str file = incore_kernel_given(k, &job->inputs, i);
         struct str scalar = incore_kernel_given(k, &job->args, i);
@@ -171,10 +161,7 @@ static bool generate_own(struct making *m)
         .soc = m->run->soc,
         .arch = m->run->arch,
     };
-    if (gencase_write(&gen, m->arena, &k->diag) == ST_OK)
-        return true;
-    k->row.message = incore_kernel_error(k);
-    return false;
+    return gencase_write(&gen, m->arena, &k->diag) == ST_OK || fail_diag(m);
 }
 
 /* The generator of a PTOAS checkout. */
@@ -182,36 +169,20 @@ static bool generate_other(struct making *m)
 {
     const char *script = fs_join(m->arena, m->run->job->ptoas_root,
                                  "test/npu_validation/scripts/generate_testcase.py");
-    const char *log = log_of(m, "generate.log");
-    const char *argv[] = {"python3",
-                          script,
-                          "--input",
-                          m->k->source->path,
-                          "--testcase",
-                          m->testcase,
-                          "--output-root",
-                          fs_join(m->arena, m->run->run_root, "cases"),
-                          "--run-mode",
-                          "sim",
-                          "--soc-version",
-                          m->run->soc,
-                          "--aicore-arch",
-                          m->run->arch,
-                          NULL};
-    struct str source = str_of(m->k->source->path);
-    struct str folder = str_part(source, 0, source.n - str_basename(source).n);
+    const char *root = fs_join(m->arena, m->run->run_root, "cases");
+    const char *source = m->k->source->path, *log = log_of(m, "generate.log");
+    int64_t limit = m->run->job->step_seconds;
+    const char *argv[] = {
+        "python3",       script,       "--input",    source, "--testcase",    m->testcase,
+        "--output-root", root,         "--run-mode", "sim",  "--soc-version", m->run->soc,
+        "--aicore-arch", m->run->arch, NULL};
+    struct str folder = str_basename(str_of(paths_folder(m->arena, source)));
 
-    while (folder.n > 0 && folder.at[folder.n - 1] == '/')
-        folder.n--;
-    m->case_dir = fs_join(
-        m->arena, m->run->run_root,
-        arena_format(m->arena, "cases/%.*s/%s", STR_ARGS(str_basename(folder)), m->testcase).at);
-    if (!fs_exists(script)) {
-        m->k->row.message = arena_format(m->arena, "generator not found: %s", script).at;
-        return false;
-    }
-    return step(m, argv, NULL, log, m->run->job->step_seconds, NULL) ||
-           fail_step(m, "generate", log, m->run->job->step_seconds);
+    m->case_dir =
+        fs_join(m->arena, root, arena_printf(m->arena, "%.*s/%s", STR_ARGS(folder), m->testcase));
+    if (!fs_exists(script))
+        return fail(m, arena_printf(m->arena, "generator not found: %s", script));
+    return step(m, argv, NULL, log, limit, NULL) || fail_step(m, "generate", log, limit);
 }
 
 static bool build(struct making *m)
@@ -225,10 +196,10 @@ static bool build(struct making *m)
                                m->case_dir,
                                "-B",
                                m->build_dir,
-                               arena_format(m->arena, "-DSOC_VERSION=%s", m->run->soc).at,
-                               arena_format(m->arena, "-DPTO_ISA_ROOT=%s", m->run->pto_isa_root).at,
+                               arena_printf(m->arena, "-DSOC_VERSION=%s", m->run->soc),
+                               arena_printf(m->arena, "-DPTO_ISA_ROOT=%s", m->run->pto_isa_root),
                                NULL};
-    const char *target = arena_format(m->arena, "%s_sim", m->testcase).at;
+    const char *target = arena_printf(m->arena, "%s_sim", m->testcase);
     const char *make[] = {cmake, "--build", m->build_dir, "--target", target, NULL};
 
     incore_kernel_step(m->run, m->k, "build");
@@ -238,13 +209,11 @@ static bool build(struct making *m)
         return fail_step(m, "build", log_of(m, "build.log"), job->build_seconds);
     m->app = fs_join(m->arena, m->build_dir, target);
     m->library =
-        fs_join(m->arena, m->build_dir, arena_format(m->arena, "lib%s_kernel.so", m->testcase).at);
-    if (!fs_exists(m->app) || !fs_exists(m->library)) {
-        m->k->row.message = fs_exists(m->app)
-                                ? arena_format(m->arena, "missing kernel lib: %s", m->library).at
-                                : arena_format(m->arena, "missing app: %s", m->app).at;
-        return false;
-    }
+        fs_join(m->arena, m->build_dir, arena_printf(m->arena, "lib%s_kernel.so", m->testcase));
+    if (!fs_exists(m->app))
+        return fail(m, arena_printf(m->arena, "missing app: %s", m->app));
+    if (!fs_exists(m->library))
+        return fail(m, arena_printf(m->arena, "missing kernel lib: %s", m->library));
     m->k->row.app = m->app;
     m->k->row.kernel_lib = m->library;
     return true;
@@ -261,10 +230,8 @@ static bool find_symbol(struct making *m)
     if (k->has_entry && n < ARRAY_LEN(names))
         names[n++] = k->entry.name;
     if (symbols_read(m->arena, m->library, &list, &k->diag) != ST_OK ||
-        symbols_pick(&list, names, n, m->library, &symbol, &k->diag) != ST_OK) {
-        k->row.message = incore_kernel_error(k);
-        return false;
-    }
+        symbols_pick(&list, names, n, m->library, &symbol, &k->diag) != ST_OK)
+        return fail_diag(m);
     k->row.symbol = arena_cstr(m->arena, symbol->name);
     k->row.demangled = arena_cstr(m->arena, symbol->plain);
     return true;
@@ -280,10 +247,8 @@ static bool golden(struct making *m)
     if (m->run->job->ptoas_root == NULL)
         return true;
     incore_kernel_step(m->run, m->k, "golden");
-    if (!fs_exists(script)) {
-        m->k->row.message = arena_format(m->arena, "missing golden.py in %s", m->case_dir).at;
-        return false;
-    }
+    if (!fs_exists(script))
+        return fail(m, arena_printf(m->arena, "missing golden.py in %s", m->case_dir));
     return step(m, argv, m->case_dir, log_of(m, "golden.log"), limit, NULL) ||
            fail_step(m, "golden", log_of(m, "golden.log"), limit);
 }
@@ -299,12 +264,12 @@ static bool collect(struct making *m)
         m->run->cann.msprof,
         "op",
         "simulator",
-        arena_format(m->arena, "--application=%s", m->app).at,
-        arena_format(m->arena, "--kernel-name=%s", m->k->row.symbol).at,
-        arena_format(m->arena, "--launch-count=%lld", (long long)job->launch_count).at,
-        arena_format(m->arena, "--soc-version=%s", m->run->soc).at,
-        arena_format(m->arena, "--timeout=%lld", (long long)job->sim_minutes).at,
-        arena_format(m->arena, "--output=%s", fs_join(m->arena, m->collect, "out")).at,
+        arena_printf(m->arena, "--application=%s", m->app),
+        arena_printf(m->arena, "--kernel-name=%s", m->k->row.symbol),
+        arena_printf(m->arena, "--launch-count=%lld", (long long)job->launch_count),
+        arena_printf(m->arena, "--soc-version=%s", m->run->soc),
+        arena_printf(m->arena, "--timeout=%lld", (long long)job->sim_minutes),
+        arena_printf(m->arena, "--output=%s", fs_join(m->arena, m->collect, "out")),
         NULL};
     const char *libraries = cann_library_path(&m->run->cann, m->build_dir, m->run->soc, m->arena);
 
@@ -315,11 +280,10 @@ static bool collect(struct making *m)
     if (m->k->row.message != NULL)
         return false;
     m->k->row.status = "collect_failed";
-    m->k->row.message = arena_format(m->arena, "rc=%d; tail=%s", m->done.rc, tail(m)).at;
+    m->k->row.message = arena_printf(m->arena, "rc=%d; tail=%s", m->done.rc, tail(m));
     if (m->done.is_timed_out)
-        m->k->row.message = arena_format(m->arena, "killed after %lld s (--wall-seconds); %s",
-                                         (long long)job->wall_seconds, m->k->row.message)
-                                .at;
+        m->k->row.message = arena_printf(m->arena, "killed after %lld s (--wall-seconds); %s",
+                                         (long long)job->wall_seconds, m->k->row.message);
     return false;
 }
 
@@ -333,14 +297,11 @@ static const char *dump_of(struct making *m, const char *opprof)
     for (size_t i = 0; i < ARRAY_LEN(dumps) && found == NULL; i++)
         if (fs_is_dir(fs_join(m->arena, opprof, dumps[i])))
             found = fs_join(m->arena, opprof, dumps[i]);
-    struct diag own;
-    diag_init(&own);
-    if (found == NULL && fs_walk(m->arena, opprof, NULL, 0, &list, &own) == ST_OK)
+    if (found == NULL && fs_walk(m->arena, opprof, NULL, 0, &list, NULL) == ST_OK)
         for (size_t i = 0; i < list.n && found == NULL; i++)
             if (list.at[i].kind == FS_DIR && (str_equal(list.at[i].name, S("tmp_dump")) ||
                                               str_equal(list.at[i].name, S("dump"))))
                 found = list.at[i].path;
-    diag_fini(&own);
     return found;
 }
 
@@ -349,27 +310,21 @@ static const char *export_source(struct making *m)
 {
     const char *out = fs_join(m->arena, m->collect, "out"), *found = NULL;
     struct fs_list list = {0};
-    struct diag own;
 
-    diag_init(&own);
-    if (!fs_is_dir(out) || fs_list(m->arena, out, &list, &own) != ST_OK)
+    if (!fs_is_dir(out) || fs_list(m->arena, out, &list, NULL) != ST_OK)
         list.n = 0;
     for (size_t i = list.n; i-- > 0 && found == NULL;) /* names carry the date */
         if (list.at[i].kind == FS_DIR && str_starts(list.at[i].name, S("OPPROF_")))
             found = dump_of(m, list.at[i].path);
     if (found != NULL && !fs_exists(fs_join(m->arena, found, "pc_start_addr.txt"))) {
-        struct str all = str_of(found);
-        const char *parent =
-            arena_cstr(m->arena, str_part(all, 0, all.n - str_basename(all).n - 1));
-        if (fs_walk(m->arena, parent, NULL, 0, &list, &own) != ST_OK)
+        if (fs_walk(m->arena, paths_folder(m->arena, found), NULL, 0, &list, NULL) != ST_OK)
             list.n = 0;
         for (size_t i = 0; i < list.n; i++)
             if (list.at[i].kind == FS_FILE && str_equal(list.at[i].name, S("pc_start_addr.txt"))) {
-                copy_one(list.at[i].path, found, m->arena, &own);
+                copy_one(list.at[i].path, found, m->arena, NULL);
                 break;
             }
     }
-    diag_fini(&own);
     return found;
 }
 
@@ -380,7 +335,7 @@ static const char *final_path(struct making *m, const char *path)
 
     if (!str_starts(all, temp))
         return path;
-    return arena_format(m->arena, "%s%.*s", m->k->final, STR_ARGS(str_part(all, temp.n, all.n))).at;
+    return arena_printf(m->arena, "%s%.*s", m->k->final, STR_ARGS(str_part(all, temp.n, all.n)));
 }
 
 static void export_dump(struct making *m)
@@ -401,8 +356,8 @@ static void export_dump(struct making *m)
     const char *argv[] = {m->run->cann.msprof,
                           "op",
                           "simulator",
-                          arena_format(m->arena, "--export=%s", source).at,
-                          arena_format(m->arena, "--output=%s", m->export).at,
+                          arena_printf(m->arena, "--export=%s", source),
+                          arena_printf(m->arena, "--output=%s", m->export),
                           NULL};
     incore_kernel_step(m->run, m->k, "export");
     bool is_ok = step(m, argv, m->case_dir, log, job->wall_seconds,
@@ -414,9 +369,8 @@ static void export_dump(struct making *m)
         return;
     }
     row->status = "export_failed";
-    row->message = arena_format(m->arena, "rc=%d; artifacts=%lld; tail=%s", m->done.rc,
-                                (long long)counted.artifact_count, tail(m))
-                       .at;
+    row->message = arena_printf(m->arena, "rc=%d; artifacts=%lld; tail=%s", m->done.rc,
+                                (long long)counted.artifact_count, tail(m));
 }
 
 /* A name that cmake and shells take as it is. */
@@ -435,10 +389,8 @@ static bool make_folders(struct making *m)
     const char *folders[] = {m->logs, m->build_dir, m->collect, m->export};
 
     for (size_t i = 0; i < ARRAY_LEN(folders); i++)
-        if (fs_mkdirs(folders[i], &m->k->diag) != ST_OK || chmod(folders[i], 0700) != 0) {
-            m->k->row.message = incore_kernel_error(m->k);
-            return false;
-        }
+        if (incore_run_private(folders[i], &m->k->diag) != ST_OK)
+            return fail_diag(m);
     return true;
 }
 
@@ -452,7 +404,7 @@ void incore_run_msprof(struct incore_run *run, struct incore_kernel *k)
     m.logs = fs_join(m.arena, fs_join(m.arena, run->run_root, "logs"), name);
     m.build_dir = fs_join(m.arena, fs_join(m.arena, run->run_root, "builds"), name);
     m.case_dir =
-        fs_join(m.arena, run->run_root, arena_format(m.arena, "cases/ptoas/%s", m.testcase).at);
+        fs_join(m.arena, run->run_root, arena_printf(m.arena, "cases/ptoas/%s", m.testcase));
     m.collect = fs_join(m.arena, k->folder, "collect");
     m.export = fs_join(m.arena, k->folder, "export");
     if (k->source->cpp == NULL) {

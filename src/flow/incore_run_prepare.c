@@ -1,16 +1,81 @@
 /*
- * Before the first kernel: which chip, are the given values of use, where do results go.
+ * Before the first kernel: the build that a case makes, which chip, are the given values of use,
+ * where do results go.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base/fs.h"
 #include "base/mapfile.h"
 #include "flow/incore_run.h"
+#include "replay/paths.h"
 
 static const char latest_name[] = "latest_all_funcs_kernel_insight_export_root.txt";
+
+/* ---- the build, when a user's script has to make it first ---- */
+
+static void to_words(struct arena *arena, const struct incore_run_job *job, const char ***out)
+{
+    size_t max = job->case_args.n + 16, n = 0;
+    const char **argv = ARENA_ARRAY(arena, const char *, max);
+
+    if (job->task_submit) {
+        const char *wrap[] = {"task-submit", "--run", "--device",
+                              job->task_device != NULL ? job->task_device : "auto"};
+        for (size_t i = 0; i < ARRAY_LEN(wrap); i++)
+            argv[n++] = wrap[i];
+    }
+    if (job->run_command != NULL) {
+        argv[n++] = "bash";
+        argv[n++] = "-lc";
+        argv[n++] = job->run_command;
+    } else {
+        argv[n++] = "python3";
+        argv[n++] = job->case_script;
+        for (size_t i = 0; i < job->case_args.n; i++)
+            argv[n++] = job->case_args.at[i];
+    }
+    *out = argv;
+}
+
+enum status incore_run_case(struct incore_run_job *job, struct arena *arena, struct diag *d)
+{
+    const char *root = job->build_output_root;
+    const char **env = ARENA_ARRAY(arena, const char *, job->case_env.n + 1);
+    struct discover_builds before, after;
+    struct cann_done done;
+    const char **argv;
+
+    if (job->run_command == NULL && !fs_exists(job->case_script))
+        return diag_fail(d, ST_NOT_FOUND, "incore-run.no-case",
+                         (struct where){.path = job->case_script}, "case script not found");
+    for (size_t i = 0; i < job->case_env.n; i++)
+        env[i] = job->case_env.at[i];
+    discover_builds(root, arena, &before);
+    int64_t begin_ns = (int64_t)time(NULL) * 1000000000;
+    const char *folder =
+        fs_join(arena, root,
+                arena_printf(arena, "kernel_insight_case_run_%s", now_text(arena, NOW_NAME, 0)));
+    TRY(fs_mkdirs(folder, d));
+    const char *log = fs_join(arena, folder, "case_run.log");
+    to_words(arena, job, &argv);
+    struct cann_step step = {.argv = argv, .env = env, .log = log};
+    TRY(cann_run(&step, arena, &done, d));
+    if (done.rc != 0)
+        return diag_fail(d, ST_TOOL, "incore-run.case-failed", (struct where){.path = log},
+                         "the case ended with %d", done.rc);
+    discover_builds(root, arena, &after);
+    job->find.build_dir = discover_pick(&after, &before, begin_ns);
+    if (job->find.build_dir == NULL)
+        return diag_fail(d, ST_NOT_FOUND, "incore-run.no-case-build", (struct where){0},
+                         "no case build output directory found under %s", root);
+    return ST_OK;
+}
+
+/* ---- what the kernels say ---- */
 
 struct survey {
     struct str groups[2]; /* names of kernels for a2a3 and a5 */
@@ -18,8 +83,7 @@ struct survey {
     bool *is_used; /* by given option, all lists in turn */
 };
 
-static void survey_given(const struct incore_kernel *k, const struct incore_given *list,
-                         bool *is_used)
+static void survey_given(const struct incore_kernel *k, const struct words *list, bool *is_used)
 {
     size_t n = k->sizes.n > k->entry.n_params ? k->sizes.n : k->entry.n_params;
 
@@ -36,8 +100,8 @@ static void survey_given(const struct incore_kernel *k, const struct incore_give
 
 static void survey_kernel(struct incore_run *run, size_t i, struct survey *out)
 {
-    const struct incore_given *lists[] = {&run->job->args, &run->job->inputs, &run->job->fills,
-                                          &run->job->dims};
+    const struct words *lists[] = {&run->job->args, &run->job->inputs, &run->job->fills,
+                                   &run->job->dims};
     struct incore_kernel k;
     struct incore_texts texts;
     bool *is_used = out->is_used;
@@ -58,8 +122,8 @@ static void survey_kernel(struct incore_run *run, size_t i, struct survey *out)
     incore_kernel_end(&k);
 }
 
-static enum status check_given(const struct incore_given *list, const char *option,
-                               const bool *is_used, struct diag *d)
+static enum status check_given(const struct words *list, const char *option, const bool *is_used,
+                               struct diag *d)
 {
     for (size_t i = 0; i < list->n; i++)
         if (!is_used[i])
@@ -112,7 +176,7 @@ static enum status make_root(struct incore_run *run, struct diag *d)
     for (int64_t later = 0; later < 3600; later++) {
         run->run_root = fs_join(
             run->arena, root,
-            arena_format(run->arena, "%s_%s", job->name, incore_run_stamp(run->arena, later)).at);
+            arena_printf(run->arena, "%s_%s", job->name, now_text(run->arena, NOW_NAME, later)));
         if (mkdir(run->run_root, 0700) == 0)
             return ST_OK;
         if (errno != EEXIST)
@@ -134,21 +198,11 @@ static const char *last_root(struct incore_run *run, struct diag *d)
     return root;
 }
 
-static const char *absolute(struct arena *arena, const char *path)
-{
-    char *real = realpath(path, NULL);
-    const char *kept = real != NULL ? arena_cstr(arena, str_of(real)) : path;
-
-    free(real);
-    return kept;
-}
-
 enum status incore_run_open_root(struct incore_run *run, struct arena *arena, struct run_rows *old,
                                  struct diag *d)
 {
     static const char *const folders[] = {"builds", "funcs", "logs"};
     const struct incore_run_job *job = run->job;
-    struct outfile latest;
 
     if (job->resume) {
         run->run_root = job->resume_root != NULL ? job->resume_root : last_root(run, d);
@@ -157,30 +211,21 @@ enum status incore_run_open_root(struct incore_run *run, struct arena *arena, st
         if (!fs_is_dir(run->run_root))
             return diag_fail(d, ST_NOT_FOUND, "incore-run.no-run",
                              (struct where){.path = run->run_root}, "no such run to go on with");
-        struct diag own;
-        diag_init(&own);
         if (fs_exists(fs_join(arena, run->run_root, "manifest.json")) &&
-            run_index_read(run->run_root, arena, old, &own) != ST_OK)
+            run_index_read(run->run_root, arena, old, NULL) != ST_OK)
             old->n = 0;
-        diag_fini(&own);
     } else {
         TRY(make_root(run, d));
     }
-    run->run_root = absolute(run->arena, run->run_root);
+    run->run_root = paths_absolute(run->arena, run->run_root);
     TRY(incore_run_private(run->run_root, d));
     for (size_t i = 0; i < ARRAY_LEN(folders); i++)
         if (run->backend == INCORE_MSPROF || strcmp(folders[i], "funcs") == 0)
             TRY(incore_run_private(fs_join(run->arena, run->run_root, folders[i]), d));
     run->funcs = fs_join(run->arena, run->run_root, "funcs");
-    struct diag own;
-    diag_init(&own);
     const char *path = fs_join(run->arena, job->find.build_dir, latest_name);
-    bool is_noted = outfile_open(&latest, path, &own) == ST_OK;
-    if (is_noted) {
-        outfile_write(&latest, arena_format(run->arena, "%s\n", run->run_root));
-        is_noted = outfile_commit(&latest, OUTFILE_FAST, &own) == ST_OK;
-    }
-    diag_fini(&own);
+    bool is_noted =
+        outfile_save(path, arena_format(run->arena, "%s\n", run->run_root), NULL) == ST_OK;
     if (!is_noted)
         diag_add(d, SEV_WARN, "incore-run.no-latest", (struct where){.path = path},
                  "cannot be written; --resume needs the folder of the run then");
@@ -192,10 +237,11 @@ enum status incore_run_write_readme(struct incore_run *run, struct diag *d)
     const char **sources = ARENA_ARRAY(run->arena, const char *, run->kernels.n + 1);
 
     for (size_t i = 0; i < run->kernels.n; i++)
-        sources[i] = absolute(run->arena, run->kernels.at[i].path);
+        sources[i] = paths_absolute(run->arena, run->kernels.at[i].path);
     struct run_readme readme = {
-        .repo_root = absolute(run->arena, run->job->repo_root != NULL ? run->job->repo_root : "."),
-        .build_dir = absolute(run->arena, run->job->find.build_dir),
+        .repo_root =
+            paths_absolute(run->arena, run->job->repo_root != NULL ? run->job->repo_root : "."),
+        .build_dir = paths_absolute(run->arena, run->job->find.build_dir),
         .cann_set_env = run->set_env,
         .soc_version = run->soc,
         .generator = run->job->ptoas_root != NULL ? run->job->ptoas_root : "strata " STRATA_VERSION,

@@ -25,7 +25,7 @@ static void note(struct incore_kernel *k, struct bindings *b, struct str name, s
 }
 
 /* Dimensions that no argument decides are placeholders of the text. */
-static void take_dims(struct incore_kernel *k, const struct incore_given *dims, struct bindings *b)
+static void take_dims(struct incore_kernel *k, const struct words *dims, struct bindings *b)
 {
     b->params = ARENA_ARRAY(&k->arena, struct text_param, dims->n + 1);
     for (size_t i = 0; i < dims->n; i++) {
@@ -83,8 +83,7 @@ static void take_pipes(struct incore_kernel *k, const struct pto_outcome *o)
             continue;
         k->row.pipes[k->row.n_pipes++] = (struct run_pipe){
             .name =
-                arena_format(&k->arena, "%s %s", pto_core_name(u->core), pto_pipe_short(u->pipe))
-                    .at,
+                arena_printf(&k->arena, "%s %s", pto_core_name(u->core), pto_pipe_short(u->pipe)),
             .cycles = u->busy,
             .share = num_share(u->busy, o->total),
         };
@@ -105,8 +104,7 @@ static void take_path(struct incore_kernel *k, const struct pto_outcome *o)
         if (sum > most) {
             most = sum;
             k->row.critical =
-                arena_format(&k->arena, "%s %s", pto_core_name(p->core), pto_pipe_short(p->pipe))
-                    .at;
+                arena_printf(&k->arena, "%s %s", pto_core_name(p->core), pto_pipe_short(p->pipe));
         }
     }
     k->row.critical_share = num_share(most, o->total);
@@ -136,9 +134,8 @@ static void take_advice(struct incore_kernel *k, const struct pto_what_ifs *list
         struct str title = pto_what_if_title(w, &k->arena);
         struct str evidence = pto_what_if_evidence(w, &k->arena);
         k->row.advice[k->row.n_advice++] =
-            arena_format(&k->arena, "%.*s: -%.1f %% (%.*s)", STR_ARGS(title),
-                         100.0 * (double)(total - w->cycles) / (double)total, STR_ARGS(evidence))
-                .at;
+            arena_printf(&k->arena, "%.*s: -%.1f %% (%.*s)", STR_ARGS(title),
+                         100.0 * (double)(total - w->cycles) / (double)total, STR_ARGS(evidence));
     }
 }
 
@@ -162,17 +159,15 @@ static void take_assumed(const struct incore_run *run, struct incore_kernel *k,
     if (names.n == 0)
         return;
     run_row_check(&k->row,
-                  arena_format(&k->arena, "control inputs without data: %.*s", STR_ARGS(names)).at);
+                  arena_printf(&k->arena, "control inputs without data: %.*s", STR_ARGS(names)));
     k->row.message =
         run->job->allow_synthetic
-            ? arena_format(&k->arena, "synthetic: control inputs without data: %.*s",
+            ? arena_printf(&k->arena, "synthetic: control inputs without data: %.*s",
                            STR_ARGS(names))
-                  .at
-            : arena_format(&k->arena,
+            : arena_printf(&k->arena,
                            "not representative: control inputs without data: %.*s; wire them with "
                            "--input, --fill, --arg or --dim, or pass --allow-synthetic",
-                           STR_ARGS(names))
-                  .at;
+                           STR_ARGS(names));
 }
 
 /* ---- running ---- */
@@ -181,14 +176,14 @@ static enum status write_artifacts(struct incore_run *run, struct incore_kernel 
                                    struct pto_kernel *kernel, const struct pto_setup *setup)
 {
     const char *out = fs_join(&k->arena, k->folder, "collect/out"), *folder;
-    struct incore_wrote wrote = {0};
+    struct words wrote = {0};
     struct capture *cap = NULL;
     struct str seed =
         arena_format(&k->arena, "%016llx %s", (unsigned long long)hash_bytes(k->text), k->row.hash);
 
     enum status st = flow_pto_capture(kernel, run->costs, setup, &k->diag, &cap);
     if (st == ST_OK)
-        st = incore_artifacts_folder(out, seed, &k->arena, &k->diag, &folder);
+        st = insight_folder_make(out, seed, &k->arena, &k->diag, &folder);
     if (st == ST_OK)
         st = flow_pto_insight(cap, folder, &k->arena, &k->diag, &wrote);
     vec_free(&wrote);
@@ -229,9 +224,7 @@ void incore_run_sim(struct incore_run *run, struct incore_kernel *k)
     struct pto_kernel kernel;
 
     if (k->source->pto == NULL) {
-        k->row.message = arena_format(&k->arena, "sibling .pto not found next to the kernel: %s",
-                                      k->source->expected)
-                             .at;
+        k->row.message = incore_kernel_no_pto(k);
         return;
     }
     incore_kernel_step(run, k, "simulate");

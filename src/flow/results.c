@@ -1,3 +1,6 @@
+/*
+ * Where the files of an analysis go, and how they are written.
+ */
 #include "flow/results.h"
 
 #include "base/char.h"

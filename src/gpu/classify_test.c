@@ -1,4 +1,4 @@
-#include "gpu/classify.h"
+#include "gpu/rules.h"
 
 #include <math.h>
 

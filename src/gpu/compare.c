@@ -1,4 +1,4 @@
-#include "gpu/compare.h"
+#include "gpu/report.h"
 
 #include <math.h>
 

@@ -1,4 +1,7 @@
-#include "gpu/devlog.h"
+/*
+ * The block of a run in a log. See devlog.h.
+ */
+#include "gpu/report.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -170,17 +173,12 @@ enum status gpu_devlog_write(const char *path, const struct gpu_run *run, struct
 {
     struct mapfile map = {0};
     struct text text = {0};
-    struct outfile f;
 
     if (fs_exists(path))
         TRY(mapfile_open(&map, path, d));
     gpu_devlog_update(map.text.at != NULL ? map.text : (struct str){"", 0}, run, &text);
     mapfile_close(&map);
-    enum status st = outfile_open(&f, path, d);
-    if (st == ST_OK) {
-        outfile_write(&f, text_view(&text));
-        st = outfile_commit(&f, OUTFILE_FAST, d);
-    }
+    enum status st = outfile_save(path, text_view(&text), d);
     text_free(&text);
     return st;
 }

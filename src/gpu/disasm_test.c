@@ -1,4 +1,4 @@
-#include "gpu/disasm.h"
+#include "gpu/ncu_source.h"
 
 #include "base/testing.h"
 

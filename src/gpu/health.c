@@ -1,4 +1,4 @@
-#include "gpu/health.h"
+#include "gpu/rules.h"
 
 #include <math.h>
 

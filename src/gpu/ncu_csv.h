@@ -11,7 +11,6 @@
 
 #include "base/diag.h"
 #include "gpu/kernel.h"
-#include "gpu/ncu_ptx.h"
 #include "gpu/ncu_source.h"
 
 enum { GPU_VALUES_MAX = 1 << 22 }; /* values kept; a raw page has 2 200 a launch */

@@ -7,7 +7,7 @@
 
 #include "base/char.h"
 #include "gpu/ncu_csv.h"
-#include "gpu/units.h"
+#include "gpu/ncu_page.h"
 
 enum { HOT = 10 };
 

@@ -1,4 +1,4 @@
-#include "gpu/ncu_ptx.h"
+#include "gpu/ncu_source.h"
 
 #include "base/csv.h"
 #include "base/fs.h"

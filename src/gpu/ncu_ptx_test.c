@@ -1,4 +1,4 @@
-#include "gpu/ncu_ptx.h"
+#include "gpu/ncu_source.h"
 
 #include <stdlib.h>
 #include <unistd.h>

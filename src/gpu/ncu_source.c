@@ -5,7 +5,7 @@
 
 #include "base/num.h"
 #include "gpu/ncu_csv.h"
-#include "gpu/units.h"
+#include "gpu/ncu_page.h"
 
 /* Our column, and the ones it is taken from, the first that the page has. */
 static const struct {
@@ -205,9 +205,7 @@ static int by_pc(const void *a, const void *b)
 {
     const struct gpu_sass *x = a, *y = b;
 
-    if (x->pc != y->pc)
-        return x->pc > y->pc ? 1 : -1;
-    return (x->order > y->order) - (x->order < y->order);
+    return ORDER(x->pc, y->pc) ?: ORDER(x->order, y->order);
 }
 
 /* Instructions in the order of their addresses, which then count from 0. Pages repeat an

@@ -8,6 +8,7 @@
 #include "base/csv.h"
 #include "base/diag.h"
 #include "base/sink.h"
+#include "base/vec.h"
 #include "gpu/kernel.h"
 
 enum {
@@ -66,5 +67,43 @@ bool gpu_sass_write(const struct gpu_listing *l, struct sink sink);
 bool gpu_annotated_write(const struct gpu_listing *l, struct str file, struct sink sink);
 
 void gpu_listing_free(struct gpu_listing *l);
+
+/*
+ * The PTX page of Nsight Compute: the text that each module was compiled from.
+ *
+ * Two columns, "Line No" and "Source", one listing a module; rows that name a file or a kernel may
+ * stand before it.
+ */
+
+enum { GPU_PTX_MODULES = 4096 };
+
+struct gpu_import;
+struct gpu_run;
+
+/* Whether this line is the header of such a listing. */
+bool gpu_ptx_is_header(struct str line);
+
+/* Reads a whole page, of which `line_base` lines stand before; equal modules are kept once. */
+void gpu_ptx_read(struct gpu_import *in, const char *path, struct str text, uint64_t line_base,
+                  struct diag *d);
+
+/* The kernels of the modules, where no other page has brought any. */
+void gpu_ptx_attach(struct gpu_import *in);
+
+/* ptx/<kernel>.ptx for every kernel of the run that a module has. */
+enum status gpu_ptx_write(const char *dir, const struct gpu_import *in, const struct gpu_run *run,
+                          struct diag *d);
+
+/*
+ * What the tools of the CUDA toolkit print of compiled code: instructions with their
+ * source lines (nvdisasm -g -c) and PTX (cuobjdump -ptx).
+ */
+
+/* The instructions of one function, by its mangled name; the listing's kernel stays as it is.
+ * `text` must outlive it. False when there are none. */
+bool gpu_disasm_sass(struct str text, struct str function, struct gpu_listing *out);
+
+/* The part of `text` that is the PTX of the module with this kernel; empty: none. */
+struct str gpu_disasm_ptx(struct str text, struct str kernel);
 
 #endif

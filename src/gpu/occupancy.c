@@ -1,4 +1,4 @@
-#include "gpu/occupancy.h"
+#include "gpu/rules.h"
 
 #include <math.h>
 

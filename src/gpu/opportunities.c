@@ -1,4 +1,4 @@
-#include "gpu/opportunities.h"
+#include "gpu/rules.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
- * Roofs and bandwidth of a device. See peaks.h.
+ * Roofs and bandwidth of a device. See roofline.h.
  */
-#include "gpu/peaks.h"
+#include "gpu/roofline.h"
 
 static const struct {
     struct str name;

@@ -1,4 +1,4 @@
-#include "gpu/peaks.h"
+#include "gpu/roofline.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "gpu/ranges.h"
+#include "gpu/timeline_out.h"
 
 #include "gpu/timeline_testing.h"
 

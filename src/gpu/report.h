@@ -26,4 +26,31 @@ bool gpu_report_check(const char *path, struct str text, struct diag *d);
 /* The sections after the block; in report_sections.c. */
 void gpu_report_sections(const struct gpu_run *run, struct text *out);
 
+/*
+ * What changed from one run to another, as the table "vs Baseline".
+ */
+
+/* NULL when the two may be compared, else why not: another type, parameter, device, clock policy
+ * or mode. An English sentence in the arena of `current`. */
+const char *gpu_compare_refusal(const struct gpu_run *previous, struct gpu_run *current);
+
+/* Fills `current->changes`. */
+void gpu_compare(const struct gpu_run *previous, struct gpu_run *current);
+
+/* Whether a change of duration is within the noise: at most 1 % or twice both spreads. */
+bool gpu_is_noise(double previous, double current, double cv_previous, double cv_current);
+
+/*
+ * The block of a run in a development log that people write.
+ *
+ * The block of a version stands between two comment lines; it is replaced, or added at the end, and
+ * everything else stays as it is.
+ */
+
+/* `log` with the block of `run` in it. */
+void gpu_devlog_update(struct str log, const struct gpu_run *run, struct text *out);
+
+/* Reads, updates and writes the file; a missing one is made. */
+enum status gpu_devlog_write(const char *path, const struct gpu_run *run, struct diag *d);
+
 #endif

@@ -3,8 +3,6 @@
 #include <math.h>
 
 #include "base/testing.h"
-#include "gpu/compare.h"
-#include "gpu/devlog.h"
 
 static struct gpu_kernel kernel(struct gpu_run *run, const char *name, double ns, double dram)
 {

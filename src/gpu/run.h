@@ -12,8 +12,7 @@
 #ifndef STRATA_GPU_RUN_H
 #define STRATA_GPU_RUN_H
 
-#include "gpu/health.h"
-#include "gpu/opportunities.h"
+#include "gpu/rules.h"
 #include "gpu/spec.h"
 
 struct gpu_stage {

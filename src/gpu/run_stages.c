@@ -119,14 +119,14 @@ static int by_first(const void *a, const void *b)
 {
     const struct name_time *x = a, *y = b;
 
-    return (x->first > y->first) - (x->first < y->first);
+    return ORDER(x->first, y->first);
 }
 
 static int by_total(const void *a, const void *b)
 {
     const struct name_time *x = a, *y = b;
 
-    return x->total != y->total ? (x->total < y->total) - (x->total > y->total) : by_first(a, b);
+    return ORDER(y->total, x->total) ?: by_first(a, b);
 }
 
 /* Distinct names with their time, in order of appearance. */

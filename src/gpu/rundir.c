@@ -19,15 +19,10 @@ enum { TRIES = 1000 };
 
 enum status gpu_rundir_put(const char *dir, const char *name, struct str text, struct diag *d)
 {
-    struct outfile f;
     struct arena arena;
 
     arena_init(&arena);
-    enum status st = outfile_open(&f, fs_join(&arena, dir, name), d);
-    if (st == ST_OK) {
-        outfile_write(&f, text);
-        st = outfile_commit(&f, OUTFILE_FAST, d);
-    }
+    enum status st = outfile_save(fs_join(&arena, dir, name), text, d);
     arena_free(&arena);
     return st;
 }

@@ -8,7 +8,7 @@
 
 #include "base/tree.h"
 #include "gpu/params.h"
-#include "gpu/peaks.h"
+#include "gpu/roofline.h"
 
 /* What a command line says of the work; NULL: not given. */
 struct gpu_ask {

@@ -171,7 +171,7 @@ static int by_number(const void *a, const void *b)
 {
     const struct timeline_device *x = a, *y = b;
 
-    return x->device < y->device ? -1 : x->device > y->device;
+    return ORDER(x->device, y->device);
 }
 
 /* Streams in the order of lanes, devices in the order of their numbers. */

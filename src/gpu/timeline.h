@@ -165,7 +165,7 @@ struct timeline_device {
     struct timeline_graphs graphs;
     VEC_OF(struct timeline_name) names; /* by time spent, most first */
     nanos overhead;                     /* of the profiler, in the window */
-    uint32_t *sort_of;    /* by work: number of the run's kernel (gpu/timeline_run.h); or NULL */
+    uint32_t *sort_of;    /* by work: number of the run's kernel (gpu/timeline_out.h); or NULL */
     struct str *stage_of; /* by number of the run's kernel: the stage it belongs to; or NULL */
 };
 
@@ -191,7 +191,7 @@ struct timeline {
     uint32_t *range_of; /* by slice of a call: its innermost range; NULL: there are no ranges */
     VEC_OF(struct timeline_range) ranges;
     VEC_OF(struct timeline_pair) pairs;
-    uint8_t *names;         /* what names say, by strid; see timeline_names.h */
+    uint8_t *names;         /* what names say, by strid; see timeline_in.h */
     struct interval *spans; /* memory of the streams' sets */
     struct timeline_op *ops;
     struct arena arena;

@@ -1,4 +1,4 @@
-#include "gpu/timeline_names.h"
+#include "gpu/timeline_in.h"
 
 static const struct {
     struct str word;

@@ -4,6 +4,8 @@
 #ifndef STRATA_GPU_TIMELINE_OUT_H
 #define STRATA_GPU_TIMELINE_OUT_H
 
+#include "capture/capture.h"
+#include "gpu/run.h"
 #include "gpu/timeline.h"
 #include "report/record.h"
 
@@ -62,5 +64,33 @@ size_t timeline_notes(const struct timeline *t, const struct timeline_device *d,
                       struct arena *arena, struct str *list);
 
 struct str timeline_stream_name(const struct timeline *t, uint32_t stream);
+
+/*
+ * A timeline as part of a run: its kernels, its sections of the report, and the
+ * opportunities that only a timeline shows (O12 launch overhead, O13 stages that could overlap).
+ *
+ *     timeline_run_kernels(t, d, &run);
+ *     gpu_run_stages(&run, …);
+ *     timeline_run_sections(t, d, &run);
+ *     gpu_run_judge(&run);
+ */
+
+/* Adds one kernel for each name and launch shape of a device, with the median of its durations. The
+ * run must have no other kernels. */
+void timeline_run_kernels(const struct timeline *t, struct timeline_device *d, struct gpu_run *run);
+
+/* Adds sections, notes and opportunities, and tells the timeline the stages of its kernels. Groups
+ * of concurrent stages get their efficiency. */
+void timeline_run_sections(struct timeline *t, struct timeline_device *d, struct gpu_run *run);
+
+/*
+ * Counters that a framework's profiler collected by kernel and left in its trace: events
+ * "cuda_profiler_range" of Kineto, whose arguments are counters.
+ *
+ * Such a trace tells no times of kernels: ranges stand one behind the other in equal lengths.
+ */
+
+/* Adds a kernel for each range to the run; returns how many. */
+size_t gpu_ranges_read(const struct capture *cap, struct gpu_run *run);
 
 #endif

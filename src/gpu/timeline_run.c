@@ -1,14 +1,13 @@
 /*
  * A timeline as a run: its kernels, sections and opportunities. See timeline_run.h.
  */
-#include "gpu/timeline_run.h"
+#include "gpu/timeline_out.h"
 
 #include <math.h>
 
 #include "base/markdown.h"
 #include "base/ranked.h"
 #include "gpu/timeline_in.h"
-#include "gpu/timeline_out.h"
 #include "report/report.h"
 
 /* ---- kernels ---- */

@@ -1,9 +1,8 @@
-#include "gpu/timeline_run.h"
+#include "gpu/timeline_out.h"
 
 #include <math.h>
 
 #include "base/csv_write.h"
-#include "gpu/timeline_out.h"
 #include "gpu/timeline_testing.h"
 
 static const struct interval all = {0, 0};

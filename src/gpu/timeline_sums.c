@@ -154,9 +154,7 @@ static int by_time_spent(const void *a, const void *b)
 {
     const struct timeline_name *x = a, *y = b;
 
-    if (x->sum != y->sum)
-        return x->sum > y->sum ? -1 : 1;
-    return x->name < y->name ? -1 : x->name > y->name;
+    return ORDER(y->sum, x->sum) ?: ORDER(x->name, y->name);
 }
 
 static void finish(struct sweep *s, struct timeline_device *d)

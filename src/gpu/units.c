@@ -1,4 +1,4 @@
-#include "gpu/units.h"
+#include "gpu/ncu_page.h"
 
 #include "base/char.h"
 #include "base/num.h"

@@ -1,3 +1,6 @@
+/*
+ * Busy and waiting time of pipes, added up from the trace and from the file's own table.
+ */
 #include "incore/breakdown.h"
 
 #include <math.h>
@@ -53,7 +56,8 @@ static struct incore_span *span_of(struct incore_breakdown *b, struct str core)
     for (size_t i = 0; i < b->cores.n; i++)
         if (str_equal(b->cores.at[i].core, core))
             return &b->cores.at[i];
-    vec_push(&b->cores, ((struct incore_span){keep(b, core), HUGE_VAL, -HUGE_VAL}));
+    vec_push(&b->cores,
+             ((struct incore_span){.core = keep(b, core), .begin = HUGE_VAL, .end = -HUGE_VAL}));
     return &b->cores.at[b->cores.n - 1];
 }
 
@@ -165,15 +169,33 @@ static void add_metrics(struct incore_breakdown *b, const struct incore_metrics 
     b->vector_use = use_n > 0 ? use_sum / use_n : -1;
 }
 
+static double length_of(const struct incore_span *span)
+{
+    return span->end > span->begin ? span->end - span->begin : 0;
+}
+
 static double span_cycles(const struct incore_breakdown *b, struct str core)
 {
     double sum = 0;
 
     for (size_t i = 0; i < b->cores.n; i++)
-        if ((core.n == 0 || str_equal(b->cores.at[i].core, core)) &&
-            b->cores.at[i].end > b->cores.at[i].begin)
-            sum += (b->cores.at[i].end - b->cores.at[i].begin) * b->mhz;
+        if (core.n == 0 || str_equal(b->cores.at[i].core, core))
+            sum += length_of(&b->cores.at[i]) * b->mhz;
     return sum;
+}
+
+/* Both lists are in the order of cores. */
+static void join_cores(struct incore_breakdown *b)
+{
+    for (size_t i = 0, k = 0; i < b->cores.n; i++) {
+        struct incore_span *span = &b->cores.at[i];
+        span->cycles = to_cycles(b, length_of(span));
+        while (k < b->uses.n && str_compare(b->uses.at[k].core, span->core) < 0)
+            k++;
+        span->pipes = b->uses.at + k;
+        for (; k < b->uses.n && str_equal(b->uses.at[k].core, span->core); k++)
+            span->pipes_n++;
+    }
 }
 
 static double share(uint64_t part, double whole)
@@ -279,6 +301,7 @@ void incore_breakdown_build(struct incore_breakdown *b, const struct incore_trac
         qsort(b->uses.at, b->uses.n, sizeof(*b->uses.at), by_pipe);
     if (b->cores.n > 0)
         qsort(b->cores.at, b->cores.n, sizeof(*b->cores.at), by_core);
+    join_cores(b);
     add_totals(b);
     if (b->totals.n > 0)
         qsort(b->totals.at, b->totals.n, sizeof(*b->totals.at), by_pipe);
@@ -293,59 +316,54 @@ void incore_breakdown_free(struct incore_breakdown *b)
     arena_free(&b->arena);
 }
 
-static void write_use(struct json_writer *w, const struct incore_use *use)
-{
-    const struct {
-        const char *key;
-        uint64_t value;
-    } counts[] = {{"executed", use->executed},       {"cycles", use->cycles},
-                  {"busy_cycles", use->busy_cycles}, {"max_depth", use->max_depth},
-                  {"wait_cycles", use->wait_cycles}, {"bytes", use->bytes}};
+/* ---- as a record ---- */
 
-    json_write_object(w);
-    json_put_str(w, "pipe", use->pipe);
-    for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
-        json_put_u64(w, counts[i].key, counts[i].value);
-    }
-    json_put_f64(w, "busy_pct", round(use->busy * 1e5) / 1e3);
-    if (use->told_cycles >= 0) {
-        json_put_i64(w, "simulator_busy_cycles", use->told_cycles);
-    }
-    json_write_end(w);
+static struct field_value busy_percent(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_real(round(((const struct incore_use *)record)->busy * 1e5) / 1e3);
 }
 
-void incore_breakdown_members(const struct incore_breakdown *b, struct json_writer *w)
+static const struct field use_fields[] = {
+    FIELD(struct incore_use, pipe, "pipe"),
+    FIELD(struct incore_use, executed, "executed"),
+    FIELD(struct incore_use, cycles, "cycles"),
+    FIELD(struct incore_use, busy_cycles, "busy_cycles"),
+    FIELD(struct incore_use, max_depth, "max_depth"),
+    FIELD(struct incore_use, wait_cycles, "wait_cycles"),
+    FIELD(struct incore_use, bytes, "bytes"),
+    FIELD_CALC(FIELD_F64, "busy_pct", busy_percent),
+    FIELD(struct incore_use, told_cycles, "simulator_busy_cycles", .missing = MISSING_NEGATIVE,
+          .is_optional = true),
+};
+static const struct record use_record = RECORD(struct incore_use, use_fields);
+
+static struct field_value span_us(const void *record, const struct record_env *env)
 {
-    json_put_f64(w, "clock_mhz", b->mhz);
-    json_put_bool(w, "clock_assumed", b->is_assumed);
-    json_put_str(w, "verdict", b->verdict);
-    json_put_f64(w, "wait_share", round(b->wait_share * 1e6) / 1e6);
-    json_put_array(w, "cores");
-    for (size_t i = 0; i < b->cores.n; i++) {
-        const struct incore_span *span = &b->cores.at[i];
-        json_write_object(w);
-        json_put_str(w, "core", span->core);
-        json_put_f64(w, "span_us",
-                     span->end > span->begin ? round((span->end - span->begin) * 1e6) / 1e6 : 0);
-        json_put_u64(w, "span_cycles",
-                     to_cycles(b, span->end > span->begin ? span->end - span->begin : 0));
-        json_put_array(w, "pipes");
-        for (size_t k = 0; k < b->uses.n; k++)
-            if (str_equal(b->uses.at[k].core, span->core))
-                write_use(w, &b->uses.at[k]);
-        json_write_end(w);
-        json_write_end(w);
-    }
-    json_write_end(w);
-    json_put_array(w, "total");
-    for (size_t i = 0; i < b->totals.n; i++)
-        write_use(w, &b->totals.at[i]);
-    json_write_end(w);
+    (void)env;
+    return value_real(round(length_of(record) * 1e6) / 1e6);
 }
 
-void incore_breakdown_json(const struct incore_breakdown *b, struct json_writer *w)
+static const struct field span_fields[] = {
+    FIELD(struct incore_span, core, "core"),
+    FIELD_CALC(FIELD_F64, "span_us", span_us),
+    FIELD(struct incore_span, cycles, "span_cycles"),
+    FIELD_LIST(struct incore_span, pipes, pipes_n, "pipes", &use_record),
+};
+static const struct record span_record = RECORD(struct incore_span, span_fields);
+
+static struct field_value wait_share(const void *record, const struct record_env *env)
 {
-    json_write_object(w);
-    incore_breakdown_members(b, w);
-    json_write_end(w);
+    (void)env;
+    return value_real(round(((const struct incore_breakdown *)record)->wait_share * 1e6) / 1e6);
 }
+
+static const struct field breakdown_fields[] = {
+    FIELD(struct incore_breakdown, mhz, "clock_mhz"),
+    FIELD(struct incore_breakdown, is_assumed, "clock_assumed"),
+    FIELD(struct incore_breakdown, verdict, "verdict"),
+    FIELD_CALC(FIELD_F64, "wait_share", wait_share),
+    FIELD_LIST(struct incore_breakdown, cores.at, cores.n, "cores", &span_record),
+    FIELD_LIST(struct incore_breakdown, totals.at, totals.n, "total", &use_record),
+};
+const struct record incore_breakdown_record = RECORD(struct incore_breakdown, breakdown_fields);

@@ -4,9 +4,9 @@
 #ifndef STRATA_INCORE_BREAKDOWN_H
 #define STRATA_INCORE_BREAKDOWN_H
 
-#include "base/json_write.h"
 #include "incore/lanes.h"
 #include "incore/metrics.h"
+#include "report/record.h"
 
 enum { INCORE_DEFAULT_MHZ = 1850 };
 
@@ -26,6 +26,9 @@ struct incore_use {
 struct incore_span {
     struct str core;
     double begin, end; /* microseconds, over all instructions */
+    uint64_t cycles;   /* the same */
+    const struct incore_use *pipes;
+    size_t pipes_n;
 };
 
 struct incore_breakdown {
@@ -46,8 +49,7 @@ void incore_breakdown_build(struct incore_breakdown *b, const struct incore_trac
                             double mhz);
 void incore_breakdown_free(struct incore_breakdown *b);
 
-/* The object of pipe_breakdown.json and of `--json`; its members alone, inside an object. */
-void incore_breakdown_json(const struct incore_breakdown *b, struct json_writer *w);
-void incore_breakdown_members(const struct incore_breakdown *b, struct json_writer *w);
+/* The object of pipe_breakdown.json and of `--json`. */
+extern const struct record incore_breakdown_record;
 
 #endif

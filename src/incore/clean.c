@@ -1,4 +1,7 @@
-#include "incore/clean.h"
+/*
+ * The cleaned trace as a document.
+ */
+#include "incore/files.h"
 
 #include "base/text_out.h"
 
@@ -110,37 +113,29 @@ struct common {
     bool has_quotes;
 };
 
-static bool to_buffer(void *ctx, struct str text)
-{
-    struct str *out = ctx;
-
-    char *joined = mem_grow((char *)out->at, 1, out->n + text.n + 1);
-    memcpy(joined + out->n, text.at, text.n);
-    *out = (struct str){joined, out->n + text.n};
-    return true;
-}
-
 static struct common *render_groups(struct writer *w)
 {
     const struct incore_trace *t = w->t;
     struct common *list = ARENA_ARRAY(&w->arena, struct common, t->groups.n);
     struct text_out *out = mem_grow(NULL, 1, sizeof(*out)), *real = w->out;
+    struct text text = {0};
 
     w->out = out;
     for (size_t g = 0; g < t->groups.n; g++) {
         const struct incore_group *group = &t->groups.at[g];
-        struct str text = {0};
         list[g].has_quotes = !incore_value_is_raw(group->tid);
-        text_out_open(out, (struct sink){to_buffer, &text});
+        text_out_open(out, text_sink(&text));
         text_out_put(out, S(",\"ph\":\"X\","));
         put_row(w, (uint32_t)g, 0);
         text_out_close(out);
-        list[g].row = arena_str(&w->arena, str_part(text, 0, text.n - list[g].has_quotes));
-        mem_free((char *)text.at);
+        list[g].row =
+            arena_str(&w->arena, str_part(text_view(&text), 0, text.n - list[g].has_quotes));
+        text_clear(&text);
         list[g].colour =
             incore_pipe_find(list[g].has_quotes ? incore_value_text(t, group->tid) : S(""))->colour;
     }
     w->out = real;
+    text_free(&text);
     mem_free(out);
     return list;
 }

@@ -1,12 +1,11 @@
-#include "incore/clean.h"
+#include "incore/files.h"
 
 #include <stdio.h>
 
 #include "base/json_write.h"
 #include "base/testing.h"
-#include "capture/capture.h"
+#include "incore/drawing.h"
 #include "incore/health.h"
-#include "incore/to_capture.h"
 
 /* A trace, packed and with arrows. */
 struct bench {
@@ -197,8 +196,8 @@ TEST(the_document_has_rows_slices_and_arrows)
                      "\"args\":{ \"x\" : 1 }}");
     struct text out = {0};
 
-    assert_true(incore_clean_write(&b.t, &b.lanes, &b.arrows, (struct incore_watch){0},
-                                   text_sink(&out)));
+    assert_true(
+        incore_clean_write(&b.t, &b.lanes, &b.arrows, (struct incore_watch){0}, text_sink(&out)));
     assert_str(((struct str){out.at, out.n}),
                "{\"displayTimeUnit\":\"ns\",\"profilingType\":\"op\",\"schemaVersion\":1,"
                "\"traceEvents\":[\n"
@@ -216,23 +215,27 @@ TEST(the_document_has_rows_slices_and_arrows)
     drop(&b);
 }
 
-TEST(a_capture_has_the_same_rows_and_arrows)
+TEST(a_drawing_has_the_same_rows_and_arrows)
 {
     struct bench b =
         READ(compat, X("c", "MTE2", "a", "1", "1"), X("c", "MTE2", "b", "1.5", "1"),
              X("c", "VECTOR", "d", "4", "1"), FLAG("c", "MTE2", "SET_FLAG", "2", "3", MTE2_TO_VEC),
              FLAG("c", "VECTOR", "WAIT_FLAG", "0", "4", MTE2_TO_VEC));
-    struct capture *cap = incore_to_capture(&b.t, &b.lanes, &b.arrows);
+    struct incore_drawing d;
+    struct arena arena;
 
-    assert_int_equal(cap->lanes.n, 3);
-    assert_str(capture_text(cap, cap->lanes.at[1].key.name), "MTE2#1");
-    assert_int_equal(cap->slices.n, 3);
-    assert_int_equal(cap->slices.begin[1], 1500);
-    assert_int_equal(cap->slices.dur[1], 1000);
-    assert_int_equal(cap->flows.n, 1);
-    assert_int_equal(cap->flows.at[0].from, 1);
-    assert_int_equal(cap->flows.at[0].to, 2);
-    capture_free(cap);
+    arena_init(&arena);
+    incore_drawing_build(&d, &b.t, &b.lanes, &b.arrows);
+    assert_int_equal(b.lanes.rows_n, 3);
+    assert_str(incore_row_name(&b.t, &b.lanes.drawn.at[b.lanes.rows[1]], &arena), "MTE2#1");
+    assert_int_equal(d.slices_n, 3);
+    assert_int_equal(d.slices[1].begin, 1500);
+    assert_int_equal(d.slices[1].end, 2500);
+    assert_int_equal(d.links_n, 1);
+    assert_int_equal(d.links[0].from, 1);
+    assert_int_equal(d.links[0].to, 2);
+    incore_drawing_free(&d);
+    arena_free(&arena);
     drop(&b);
 }
 
@@ -323,6 +326,6 @@ TEST_MAIN("incore/clean", T(an_instruction_goes_to_the_first_row_that_is_free),
           T(fixp_is_fixpipe_unless_asked_to_be_compatible),
           T(what_is_no_trace_is_refused_with_a_reason),
           T(instructions_without_a_name_or_a_time_are_counted),
-          T(the_document_has_rows_slices_and_arrows), T(a_capture_has_the_same_rows_and_arrows),
+          T(the_document_has_rows_slices_and_arrows), T(a_drawing_has_the_same_rows_and_arrows),
           T(busy_time_counts_what_overlaps_once), T(a_trace_without_computing_is_degenerate),
           T(only_flags_without_a_partner_are_odd), T(a_table_gives_each_core_its_own))

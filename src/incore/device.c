@@ -1,3 +1,6 @@
+/*
+ * The blocks of a container that was measured on a device, and what they tell as a record.
+ */
 #include "incore/device.h"
 
 #include "base/bin_blocks.h"
@@ -71,13 +74,13 @@ static void read_advice(struct incore_device *d, struct json *j)
 }
 
 /* One member of an object: where its text goes. */
-struct field {
+struct member {
     struct str key;
     struct str *to;
 };
 
 /* Reads an object, texts and numbers alike, into its fields. False when reading stops. */
-static bool read_fields(struct incore_device *d, struct json *j, const struct field *fields,
+static bool read_fields(struct incore_device *d, struct json *j, const struct member *fields,
                         size_t n)
 {
     struct str key, value;
@@ -105,7 +108,7 @@ static void read_load(struct incore_device *d, struct json *j)
 {
     struct incore_load load = {0};
     struct str percent = {0}, busy = {0};
-    const struct field fields[] = {
+    const struct member fields[] = {
         {S_INIT("block_id"), &load.block}, {S_INIT("block_type"), &load.unit},
         {S_INIT("name"), &load.name},      {S_INIT("value"), &percent},
         {S_INIT("origin_value"), &busy},
@@ -122,7 +125,7 @@ static void read_subcore(struct incore_device *d, struct json *j, int64_t core)
 {
     struct incore_core one = {.core = core};
     struct str id = S(""), kind = S("");
-    const struct field fields[] = {
+    const struct member fields[] = {
         {S_INIT("subcore_id"), &id},
         {S_INIT("subcore_type"), &kind},
         {S_INIT("cycles"), &one.cycles},
@@ -179,7 +182,7 @@ static void read_hints(struct incore_device *d, struct json *j)
 static void read_member(struct incore_device *d, uint8_t type, struct json *j, struct str key)
 {
     struct str value;
-    const struct field texts[] = {
+    const struct member texts[] = {
         {S_INIT("name"), &d->name},
         {S_INIT("soc"), &d->soc},
         {S_INIT("op_type"), &d->type},
@@ -220,3 +223,35 @@ void incore_device_add(struct incore_device *d, uint8_t type, struct str payload
             read_member(d, type, &j, key);
     d->damaged += j.token != JSON_OBJECT_END;
 }
+
+static const struct field core_fields[] = {
+    FIELD(struct incore_core, core, "core"),           FIELD(struct incore_core, unit, "unit"),
+    FIELD(struct incore_core, cycles, "cycles"),       FIELD(struct incore_core, bytes, "bytes"),
+    FIELD(struct incore_core, hit_rate, "l2_hit_pct"),
+};
+static const struct record core_record = RECORD(struct incore_core, core_fields);
+
+static const struct field load_fields[] = {
+    FIELD(struct incore_load, block, "block"),   FIELD(struct incore_load, unit, "unit"),
+    FIELD(struct incore_load, name, "name"),     FIELD(struct incore_load, percent, "pct"),
+    FIELD(struct incore_load, cycles, "cycles"),
+};
+static const struct record load_record = RECORD(struct incore_load, load_fields);
+
+static const struct field device_fields[] = {
+    FIELD(struct incore_device, name, "kernel"),
+    FIELD(struct incore_device, soc, "soc"),
+    FIELD(struct incore_device, type, "type"),
+    FIELD(struct incore_device, blocks, "blocks"),
+    FIELD(struct incore_device, us, "duration_us"),
+    FIELD_LIST(struct incore_device, cores.at, cores.n, "cores", &core_record),
+    FIELD_LIST(struct incore_device, loads.at, loads.n, "loads", &load_record),
+    FIELD_VALUES(struct incore_device, advice.at, advice.n, "advice"),
+};
+static const struct record device_record = RECORD(struct incore_device, device_fields);
+
+const struct schema incore_device_schema = {
+    .name = "strata.incore-show-device/1",
+    .title = "one kernel as a device measured it",
+    .record = &device_record,
+};

@@ -5,10 +5,7 @@
 #ifndef STRATA_INCORE_DEVICE_H
 #define STRATA_INCORE_DEVICE_H
 
-#include <stdint.h>
-
-#include "base/arena.h"
-#include "base/vec.h"
+#include "report/record.h"
 
 /* How busy a part of a core was. */
 struct incore_load {
@@ -39,5 +36,7 @@ void incore_device_free(struct incore_device *d);
 
 /* Adds what a block tells; other types tell nothing. */
 void incore_device_add(struct incore_device *d, uint8_t type, struct str payload);
+
+extern const struct schema incore_device_schema;
 
 #endif

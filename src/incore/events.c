@@ -1,3 +1,6 @@
+/*
+ * The reader of in-core traces, and the same trace filled from what is in memory.
+ */
 #include "incore/events.h"
 
 #include <inttypes.h>
@@ -150,19 +153,33 @@ static struct incore_part part_of(const struct incore_trace *t, const struct eve
                                 (uint32_t)raw.n};
 }
 
-static void take_instr(struct incore_trace *t, const struct event *e)
+/* Lanes and names that are no instructions. */
+static bool is_passed_over(const struct incore_trace *t, incore_value tid, struct str name)
 {
-    const struct event_json *j = e->json;
-    const struct event_value *m = j->member;
     static const struct str lanes[] = {S_INIT("CACHEMISS"), S_INIT("FLOWCTRL"), S_INIT("ALL")};
     static const struct str flags[] = {S_INIT("SET_FLAG"), S_INIT("WAIT_FLAG"), S_INIT("BAR")};
     static const struct str heads[] = {S_INIT("cache_time"), S_INIT("ccu_time")};
 
-    if (str_is_one_of(incore_value_text(t, e->tid), lanes, ARRAY_LEN(lanes)) ||
-        str_is_one_of(e->plain_name, flags, ARRAY_LEN(flags)))
-        return;
-    if (!t->rules.is_compat && !t->rules.keep_head &&
-        str_is_one_of(e->plain_name, heads, ARRAY_LEN(heads)))
+    return str_is_one_of(incore_value_text(t, tid), lanes, ARRAY_LEN(lanes)) ||
+           str_is_one_of(name, flags, ARRAY_LEN(flags)) ||
+           (!t->rules.is_compat && !t->rules.keep_head &&
+            str_is_one_of(name, heads, ARRAY_LEN(heads)));
+}
+
+static void add_instr(struct incore_trace *t, incore_value pid, incore_value tid,
+                      struct incore_instr in)
+{
+    in.group = group_of(t, pid, pipe_of(t, tid));
+    t->groups.at[in.group].n++;
+    vec_push(&t->instrs, in);
+}
+
+static void take_instr(struct incore_trace *t, const struct event *e)
+{
+    const struct event_json *j = e->json;
+    const struct event_value *m = j->member;
+
+    if (is_passed_over(t, e->tid, e->plain_name))
         return;
     bool has_name = m[EVENT_NAME].token != JSON_NONE;
     if (!has_name || m[EVENT_TS].token != JSON_NUMBER) {
@@ -170,16 +187,14 @@ static void take_instr(struct incore_trace *t, const struct event *e)
         t->without_time += has_name;
         return;
     }
-    uint32_t group = group_of(t, e->pid, pipe_of(t, e->tid));
-    t->groups.at[group].n++;
-    vec_push(&t->instrs, ((struct incore_instr){.at = j->at,
-                                                .ts = number_of(&m[EVENT_TS]),
-                                                .dur = number_of(&m[EVENT_DUR]),
-                                                .group = group,
-                                                .name = part_of(t, j, EVENT_NAME),
-                                                .ts_text = part_of(t, j, EVENT_TS),
-                                                .dur_text = part_of(t, j, EVENT_DUR),
-                                                .args = part_of(t, j, EVENT_ARGS)}));
+    add_instr(t, e->pid, e->tid,
+              (struct incore_instr){.at = j->at,
+                                    .ts = number_of(&m[EVENT_TS]),
+                                    .dur = number_of(&m[EVENT_DUR]),
+                                    .name = part_of(t, j, EVENT_NAME),
+                                    .ts_text = part_of(t, j, EVENT_TS),
+                                    .dur_text = part_of(t, j, EVENT_DUR),
+                                    .args = part_of(t, j, EVENT_ARGS)});
 }
 
 /* SET and WAIT of a kind are two neighbours, SET first; -1: no flag. */
@@ -216,6 +231,22 @@ static struct str member_text(struct str object, struct str wanted, struct arena
     return found;
 }
 
+/* Few different ones; a view of the text would call back the page of each. */
+static struct str keep_detail(struct incore_trace *t, struct str detail)
+{
+    strid kept = intern_put(&t->strings, detail);
+
+    return detail.at != NULL ? intern_get(&t->strings, kept) : detail;
+}
+
+static void add_flag(struct incore_trace *t, int sort, struct incore_flag flag)
+{
+    struct incore_flags *list = sort % 2 == 0 ? &t->sets : &t->waits;
+
+    flag.kind = (enum incore_flag_kind)(sort / 2);
+    vec_push(list, flag);
+}
+
 static void take_flag(struct reader *r, const struct event *e, int sort)
 {
     struct incore_trace *t = r->t;
@@ -225,13 +256,10 @@ static void take_flag(struct reader *r, const struct event *e, int sort)
     if (stack == fresh)
         vec_push(&r->tops, 0);
     if (e->ph == 'B') {
-        /* Few different ones; a view would call back the page of each. */
-        struct str detail =
-            member_text(event_value_raw(&e->json->member[EVENT_ARGS]), S("detail"), &t->arena);
-        strid kept = intern_put(&t->strings, detail);
+        struct str args = event_value_raw(&e->json->member[EVENT_ARGS]);
         vec_push(&r->open,
                  ((struct open_flag){r->tops.at[stack], number_of(&e->json->member[EVENT_TS]),
-                                     detail.at != NULL ? intern_get(&t->strings, kept) : detail}));
+                                     keep_detail(t, member_text(args, S("detail"), &t->arena))}));
         r->tops.at[stack] = (uint32_t)r->open.n;
         t->open_flags++;
         return;
@@ -241,10 +269,12 @@ static void take_flag(struct reader *r, const struct event *e, int sort)
         return;
     }
     const struct open_flag *top = &r->open.at[r->tops.at[stack] - 1];
-    struct incore_flags *list = sort % 2 == 0 ? &t->sets : &t->waits;
-    vec_push(list,
-             ((struct incore_flag){(enum incore_flag_kind)(sort / 2), e->pid, e->tid, top->detail,
-                                   top->begin, number_of(&e->json->member[EVENT_TS])}));
+    add_flag(t, sort,
+             (struct incore_flag){.pid = e->pid,
+                                  .tid = e->tid,
+                                  .detail = top->detail,
+                                  .begin = top->begin,
+                                  .end = number_of(&e->json->member[EVENT_TS])});
     r->tops.at[stack] = top->below;
     t->open_flags--;
 }
@@ -333,14 +363,44 @@ static bool read_top(struct reader *r)
     return j->token == JSON_OBJECT_END && json_next(j) == JSON_END;
 }
 
+void incore_trace_init(struct incore_trace *t, struct incore_rules rules)
+{
+    *t = (struct incore_trace){.rules = rules};
+    arena_init(&t->arena);
+    intern_init(&t->strings);
+}
+
+void incore_trace_instr(struct incore_trace *t, struct str core, struct str pipe, struct str name,
+                        struct incore_instr in)
+{
+    incore_value tid = value_of(t, pipe, false);
+
+    if (t->instrs.n >= UINT32_MAX - 1)
+        t->not_objects++;
+    else if (!is_passed_over(t, tid, name))
+        add_instr(t, value_of(t, core, false), tid, in);
+}
+
+void incore_trace_flag(struct incore_trace *t, struct str core, struct str pipe, struct str name,
+                       struct incore_flag flag)
+{
+    int sort = flag_sort(name, t->rules.is_compat);
+
+    flag.pid = value_of(t, core, false);
+    flag.tid = value_of(t, pipe, false);
+    flag.detail = keep_detail(t, flag.detail);
+    if (sort >= 0)
+        add_flag(t, sort, flag);
+}
+
 enum status incore_trace_read(struct incore_trace *t, struct str text, struct incore_rules rules,
                               struct incore_watch watch, struct str *reason)
 {
     struct reader r = {.t = t, .watch = watch};
 
-    *t = (struct incore_trace){.text = text, .rules = rules, .watch = watch};
-    arena_init(&t->arena);
-    intern_init(&t->strings);
+    incore_trace_init(t, rules);
+    t->text = text;
+    t->watch = watch;
     json_open(&r.json, text, JSON_STRICT);
     bool ok = read_top(&r);
     if (!ok)

@@ -101,6 +101,15 @@ enum status incore_trace_read(struct incore_trace *t, struct str text, struct in
                               struct incore_watch watch, struct str *reason);
 void incore_trace_free(struct incore_trace *t);
 
+/* The same without a text to read. Instructions and flags come in the order a text would have
+ * them. The parts of an instruction, as JSON, are from its `at` of a text that becomes t->text when
+ * all are added; `group` and `kind` follow from the names. */
+void incore_trace_init(struct incore_trace *t, struct incore_rules rules);
+void incore_trace_instr(struct incore_trace *t, struct str core, struct str pipe, struct str name,
+                        struct incore_instr in);
+void incore_trace_flag(struct incore_trace *t, struct str core, struct str pipe, struct str name,
+                       struct incore_flag flag);
+
 /* The group of a core's pipe, or UINT32_MAX. */
 uint32_t incore_group_find(const struct incore_trace *t, incore_value pid, struct str pipe);
 

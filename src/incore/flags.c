@@ -1,3 +1,6 @@
+/*
+ * SET and WAIT flags matched, and held on to instructions.
+ */
 #include "incore/flags.h"
 
 #include "base/num.h"

@@ -1,3 +1,6 @@
+/*
+ * Checks that a reader of a trace should see first.
+ */
 #include "incore/health.h"
 
 #include <inttypes.h>

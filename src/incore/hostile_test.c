@@ -8,11 +8,9 @@
 #include "base/bin_blocks.h"
 #include "base/json_write.h"
 #include "base/testing.h"
-#include "capture/capture.h"
-#include "incore/clean.h"
+#include "incore/drawing.h"
+#include "incore/files.h"
 #include "incore/health.h"
-#include "incore/lossless.h"
-#include "incore/to_capture.h"
 #include "incore/view.h"
 
 static const struct str trace_text = S_INIT(
@@ -61,7 +59,9 @@ static void clean_trace(struct str text, size_t *written)
     incore_view_build(&v, &t, &lanes, 8);
     assert_true(incore_clean_write(&t, &lanes, &arrows, (struct incore_watch){0},
                                    (struct sink){ignore, written}));
-    capture_free(incore_to_capture(&t, &lanes, &arrows));
+    struct incore_drawing d;
+    incore_drawing_build(&d, &t, &lanes, &arrows);
+    incore_drawing_free(&d);
     incore_view_free(&v);
     incore_health_free(&h);
     incore_breakdown_free(&b);

@@ -1,3 +1,6 @@
+/*
+ * Instructions in order, and the rows they are drawn on.
+ */
 #include "incore/lanes.h"
 
 #include <math.h>

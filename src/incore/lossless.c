@@ -1,4 +1,7 @@
-#include "incore/lossless.h"
+/*
+ * The whole raw trace with rows added; all other bytes are copied.
+ */
+#include "incore/files.h"
 
 #include <math.h>
 #include <stdlib.h>

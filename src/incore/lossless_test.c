@@ -1,4 +1,4 @@
-#include "incore/lossless.h"
+#include "incore/files.h"
 
 #include "base/json_write.h"
 #include "base/testing.h"
@@ -98,8 +98,8 @@ TEST(other_processes_and_damage_pass_through)
             b++;
         assert_int_equal(*a, *b);
     }
-    assert_int_equal(incore_lossless_write(S("{\"traceEvents\":[{\"ph\":\"X\"}"),
-                                           text_sink(&none), &told, &reason),
+    assert_int_equal(incore_lossless_write(S("{\"traceEvents\":[{\"ph\":\"X\"}"), text_sink(&none),
+                                           &told, &reason),
                      ST_FORMAT);
     assert_non_null(reason);
     assert_int_equal(none.n, 0);

@@ -1,3 +1,6 @@
+/*
+ * The table of instructions, turned around to a list for each core.
+ */
 #include "incore/metrics.h"
 
 #include <inttypes.h>

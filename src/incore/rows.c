@@ -1,3 +1,6 @@
+/*
+ * Free rows in a tree of least end times.
+ */
 #include "incore/rows.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/*
+ * Sums, strips and differences of traces of one kernel.
+ */
 #include "incore/view.h"
 
 #include <math.h>
@@ -7,16 +10,14 @@
 
 enum { MOST_STRIPS = 512 };
 
-/* A place in a list for each pair or triple of texts. */
+/* A place in a list for each triple of texts: interned texts are numbered from 1 in turn. */
 struct places {
     struct intern keys;
-    struct hash by_key;
     struct arena scratch;
 };
 
 static void places_begin(struct places *p)
 {
-    *p = (struct places){0};
     intern_init(&p->keys);
     arena_init(&p->scratch);
 }
@@ -24,20 +25,20 @@ static void places_begin(struct places *p)
 static void places_end(struct places *p)
 {
     arena_free(&p->scratch);
-    hash_free(&p->by_key);
     intern_fini(&p->keys);
 }
 
-/* Where these texts stand in a list of `n`; `n` itself when they are new. */
-static uint32_t place_of(struct places *p, struct str a, struct str b, struct str c, size_t n)
+/* Where these texts stand in their list; its length when they are new. */
+static uint32_t place_of(struct places *p, const struct str *key)
 {
     struct arena_mark mark = arena_mark(&p->scratch);
-    struct str text = arena_format(&p->scratch, "%zu %zu %.*s%.*s%.*s", a.n, b.n, STR_ARGS(a),
-                                   STR_ARGS(b), STR_ARGS(c)); /* lengths keep them apart */
-    strid key = intern_put(&p->keys, text);
+    struct str text = /* lengths keep them apart */
+        arena_format(&p->scratch, "%zu %zu %.*s%.*s%.*s", key[0].n, key[1].n, STR_ARGS(key[0]),
+                     STR_ARGS(key[1]), STR_ARGS(key[2]));
+    strid id = intern_put(&p->keys, text);
 
     arena_rewind(&p->scratch, mark);
-    return hash_add(&p->by_key, key, (uint32_t)n);
+    return id - 1;
 }
 
 static double length_of(const struct incore_instr *in)
@@ -69,6 +70,34 @@ static double *core_begins(const struct incore_trace *t, struct arena *arena)
     return begins;
 }
 
+static int by_key(const struct str *a, const struct str *b)
+{
+    int order = str_compare(a[0], b[0]);
+
+    if (order == 0)
+        order = str_compare(a[1], b[1]);
+    return order != 0 ? order : str_compare(a[2], b[2]);
+}
+
+/* Adds one run to the sum of its key. */
+static void add(struct incore_view *v, struct incore_sums *sums, struct places *places,
+                struct incore_sum one)
+{
+    uint32_t place = place_of(places, one.key);
+
+    if (place == sums->n) {
+        for (size_t i = 0; i < ARRAY_LEN(one.key); i++)
+            one.key[i] = arena_str(&v->arena, one.key[i]);
+        vec_push(sums, one);
+        return;
+    }
+    struct incore_sum *sum = &sums->at[place];
+    sum->count++;
+    sum->total += one.total;
+    sum->longest = one.longest > sum->longest ? one.longest : sum->longest;
+    sum->first = one.first < sum->first ? one.first : sum->first;
+}
+
 static void add_tops(struct incore_view *v, const struct incore_trace *t)
 {
     double *begins = core_begins(t, &v->arena);
@@ -77,20 +106,16 @@ static void add_tops(struct incore_view *v, const struct incore_trace *t)
     places_begin(&places);
     for (size_t i = 0; i < t->instrs.n; i++) {
         const struct incore_instr *in = &t->instrs.at[i];
-        struct str pipe = incore_value_text(t, t->groups.at[in->group].tid),
-                   name = incore_name(t, in);
-        uint32_t place = place_of(&places, pipe, name, (struct str){0}, v->tops.n);
-        double from = in->ts - begins[in->group], length = length_of(in);
-        if (place == v->tops.n)
-            vec_push(&v->tops, ((struct incore_top){.pipe = arena_str(&v->arena, pipe),
-                                                    .name = arena_str(&v->arena, name),
-                                                    .first = from}));
-        struct incore_top *top = &v->tops.at[place];
-        top->count++;
+        double length = length_of(in);
         incore_tell(t, i);
-        top->total += length;
-        top->longest = length > top->longest ? length : top->longest;
-        top->first = from < top->first ? from : top->first;
+        add(v, &v->tops, &places,
+            (struct incore_sum){
+                .key = {incore_value_text(t, t->groups.at[in->group].tid), incore_name(t, in)},
+                .count = 1,
+                .total = length,
+                .longest = length,
+                .first = in->ts - begins[in->group],
+            });
     }
     places_end(&places);
 }
@@ -103,45 +128,25 @@ static void add_stalls(struct incore_view *v, const struct incore_trace *t)
     for (size_t i = 0; i < t->waits.n; i++) {
         const struct incore_flag *wait = &t->waits.at[i];
         struct incore_detail d = incore_detail_read(wait->detail, false);
-        struct str id = d.id.at != NULL ? d.id : S("?");
-        uint32_t place = place_of(&places, d.producer_pipe, d.consumer_pipe, id, v->stalls.n);
         double length = wait->end - wait->begin;
         if (!(length > 0) || !isfinite(length))
             length = 0;
-        if (place == v->stalls.n)
-            vec_push(&v->stalls,
-                     ((struct incore_stall){.producer = arena_str(&v->arena, d.producer_pipe),
-                                            .consumer = arena_str(&v->arena, d.consumer_pipe),
-                                            .id = arena_str(&v->arena, id)}));
-        struct incore_stall *stall = &v->stalls.at[place];
-        stall->count++;
-        stall->total += length;
-        stall->longest = length > stall->longest ? length : stall->longest;
+        add(v, &v->stalls, &places,
+            (struct incore_sum){
+                .key = {d.producer_pipe, d.consumer_pipe, d.id.at != NULL ? d.id : S("?")},
+                .count = 1,
+                .total = length,
+                .longest = length,
+            });
     }
     places_end(&places);
 }
 
 static int by_total(const void *a, const void *b)
 {
-    const struct incore_top *x = a, *y = b;
+    const struct incore_sum *x = a, *y = b;
 
-    if (x->total != y->total)
-        return x->total > y->total ? -1 : 1;
-    int order = str_compare(x->pipe, y->pipe);
-    return order != 0 ? order : str_compare(x->name, y->name);
-}
-
-static int by_wait(const void *a, const void *b)
-{
-    const struct incore_stall *x = a, *y = b;
-    int order;
-
-    if (x->total != y->total)
-        return x->total > y->total ? -1 : 1;
-    if ((order = str_compare(x->producer, y->producer)) != 0 ||
-        (order = str_compare(x->consumer, y->consumer)) != 0)
-        return order;
-    return str_compare(x->id, y->id);
+    return ORDER(y->total, x->total) ?: by_key(x->key, y->key);
 }
 
 static void find_span(struct incore_view *v, const struct incore_trace *t)
@@ -247,7 +252,7 @@ void incore_view_build(struct incore_view *v, const struct incore_trace *t,
     if (v->tops.n > 0)
         qsort(v->tops.at, v->tops.n, sizeof(*v->tops.at), by_total);
     if (v->stalls.n > 0)
-        qsort(v->stalls.at, v->stalls.n, sizeof(*v->stalls.at), by_wait);
+        qsort(v->stalls.at, v->stalls.n, sizeof(*v->stalls.at), by_total);
     if (columns > 0 && v->end > v->begin)
         add_strips(v, t, lanes, columns);
 }
@@ -260,93 +265,162 @@ void incore_view_free(struct incore_view *v)
     arena_free(&v->arena);
 }
 
-void incore_timeline_json(const struct incore_view *v, struct json_writer *w)
-{
-    json_put_array(w, "timeline");
-    for (size_t i = 0; i < v->strips.n; i++) {
-        json_write_object(w);
-        json_put_str(w, "core", v->strips.at[i].core);
-        json_put_str(w, "pipe", v->strips.at[i].pipe);
-        json_put_text(w, "cells", v->strips.at[i].cells);
-        json_write_end(w);
-    }
-    json_write_end(w);
-}
+/* ---- changes ---- */
 
-static int by_top_change(const void *a, const void *b)
+static int by_change(const void *a, const void *b)
 {
-    const struct incore_top_change *x = a, *y = b;
-    double p = fabs(x->b.total - x->a.total), q = fabs(y->b.total - y->a.total);
+    const struct incore_change *x = a, *y = b;
+    double p = fabs(x->total[1] - x->total[0]), q = fabs(y->total[1] - y->total[0]);
 
     if (p != q)
         return p > q ? -1 : 1;
-    const struct incore_top *m = x->a.count > 0 ? &x->a : &x->b;
-    const struct incore_top *n = y->a.count > 0 ? &y->a : &y->b;
-    int order = str_compare(m->pipe, n->pipe);
-    return order != 0 ? order : str_compare(m->name, n->name);
+    return by_key(x->key, y->key);
 }
 
-static int by_stall_change(const void *a, const void *b)
+static bool is_same(const struct incore_change *c)
 {
-    const struct incore_stall_change *x = a, *y = b;
-    double p = fabs(x->b.total - x->a.total), q = fabs(y->b.total - y->a.total);
-
-    if (p != q)
-        return p > q ? -1 : 1;
-    const struct incore_stall *m = x->a.count > 0 ? &x->a : &x->b;
-    const struct incore_stall *n = y->a.count > 0 ? &y->a : &y->b;
-    int order = str_compare(m->producer, n->producer);
-    if (order == 0)
-        order = str_compare(m->consumer, n->consumer);
-    return order != 0 ? order : str_compare(m->id, n->id);
+    return c->count[0] == c->count[1] && c->total[0] == c->total[1] && c->first[0] == c->first[1];
 }
 
-static void join_tops(struct incore_changes *c, struct places *p, const struct incore_view *v,
-                      bool is_first)
+/* What differs between two lists of sums. */
+static void compare(struct incore_change_list *out, const struct incore_sums *a,
+                    const struct incore_sums *b)
 {
-    for (size_t i = 0; i < v->tops.n; i++) {
-        const struct incore_top *top = &v->tops.at[i];
-        uint32_t place = place_of(p, top->pipe, top->name, (struct str){0}, c->tops.n);
-        if (place == c->tops.n)
-            vec_push(&c->tops, (struct incore_top_change){0});
-        *(is_first ? &c->tops.at[place].a : &c->tops.at[place].b) = *top;
+    const struct incore_sums *sides[] = {a, b};
+    struct places places;
+    size_t kept = 0;
+
+    places_begin(&places);
+    for (size_t side = 0; side < 2; side++)
+        for (size_t i = 0; i < sides[side]->n; i++) {
+            const struct incore_sum *sum = &sides[side]->at[i];
+            uint32_t place = place_of(&places, sum->key);
+            if (place == out->n)
+                vec_push(out,
+                         ((struct incore_change){.key = {sum->key[0], sum->key[1], sum->key[2]}}));
+            out->at[place].count[side] = sum->count;
+            out->at[place].total[side] = sum->total;
+            out->at[place].first[side] = sum->first;
+        }
+    places_end(&places);
+    for (size_t i = 0; i < out->n; i++) {
+        struct incore_change *c = &out->at[i];
+        c->moved = c->count[0] > 0 && c->count[1] > 0 ? c->first[1] - c->first[0] : NAN;
+        if (!is_same(c))
+            out->at[kept++] = *c;
     }
+    out->n = kept;
+    if (kept > 0)
+        qsort(out->at, kept, sizeof(*out->at), by_change);
 }
 
-static void join_stalls(struct incore_changes *c, struct places *p, const struct incore_view *v,
-                        bool is_first)
+static struct incore_pipe_change *pipe_of(struct incore_changes *c, struct str pipe)
 {
-    for (size_t i = 0; i < v->stalls.n; i++) {
-        const struct incore_stall *stall = &v->stalls.at[i];
-        uint32_t place = place_of(p, stall->producer, stall->consumer, stall->id, c->stalls.n);
-        if (place == c->stalls.n)
-            vec_push(&c->stalls, (struct incore_stall_change){0});
-        *(is_first ? &c->stalls.at[place].a : &c->stalls.at[place].b) = *stall;
-    }
+    for (size_t i = 0; i < c->pipes.n; i++)
+        if (str_equal(c->pipes.at[i].pipe, pipe))
+            return &c->pipes.at[i];
+    vec_push(&c->pipes, ((struct incore_pipe_change){.pipe = pipe}));
+    return &c->pipes.at[c->pipes.n - 1];
 }
 
-void incore_changes_build(struct incore_changes *c, const struct incore_view *a,
-                          const struct incore_view *b)
+void incore_changes_build(struct incore_changes *c, const struct incore_side *a,
+                          const struct incore_side *b)
 {
-    struct places tops, stalls;
+    const struct incore_side *sides[] = {a, b};
 
     *c = (struct incore_changes){0};
-    places_begin(&tops);
-    places_begin(&stalls);
-    join_tops(c, &tops, a, true);
-    join_tops(c, &tops, b, false);
-    join_stalls(c, &stalls, a, true);
-    join_stalls(c, &stalls, b, false);
-    if (c->tops.n > 0)
-        qsort(c->tops.at, c->tops.n, sizeof(*c->tops.at), by_top_change);
-    if (c->stalls.n > 0)
-        qsort(c->stalls.at, c->stalls.n, sizeof(*c->stalls.at), by_stall_change);
-    places_end(&tops);
-    places_end(&stalls);
+    for (size_t side = 0; side < 2; side++) {
+        const struct incore_breakdown *from = sides[side]->breakdown;
+        c->span[side] = sides[side]->view->end - sides[side]->view->begin;
+        c->verdict[side] = from->verdict;
+        for (size_t i = 0; i < from->totals.n; i++) {
+            struct incore_pipe_change *pipe = pipe_of(c, from->totals.at[i].pipe);
+            pipe->busy[side] = from->totals.at[i].busy_cycles;
+            pipe->wait[side] = from->totals.at[i].wait_cycles;
+        }
+    }
+    compare(&c->tops, &a->view->tops, &b->view->tops);
+    compare(&c->stalls, &a->view->stalls, &b->view->stalls);
+    c->is_same = c->span[0] == c->span[1] && c->tops.n == 0 && c->stalls.n == 0;
 }
 
 void incore_changes_free(struct incore_changes *c)
 {
+    vec_free(&c->pipes);
     vec_free(&c->tops);
     vec_free(&c->stalls);
 }
+
+/* ---- as records ---- */
+
+static const struct field top_fields[] = {
+    FIELD(struct incore_sum, key[0], "pipe"),        FIELD(struct incore_sum, key[1], "name"),
+    FIELD(struct incore_sum, count, "count"),        FIELD(struct incore_sum, total, "total_us"),
+    FIELD(struct incore_sum, longest, "longest_us"),
+};
+const struct record incore_top_record = RECORD(struct incore_sum, top_fields);
+
+static const struct field stall_fields[] = {
+    FIELD(struct incore_sum, key[1], "consumer"), FIELD(struct incore_sum, key[0], "producer"),
+    FIELD(struct incore_sum, key[2], "flag"),     FIELD(struct incore_sum, count, "count"),
+    FIELD(struct incore_sum, total, "total_us"),  FIELD(struct incore_sum, longest, "longest_us"),
+};
+const struct record incore_stall_record = RECORD(struct incore_sum, stall_fields);
+
+static const struct field strip_fields[] = {
+    FIELD(struct incore_strip, core, "core"),
+    FIELD(struct incore_strip, pipe, "pipe"),
+    FIELD(struct incore_strip, cells, "cells"),
+};
+const struct record incore_strip_record = RECORD(struct incore_strip, strip_fields);
+
+static const struct field pipe_fields[] = {
+    FIELD(struct incore_pipe_change, pipe, "pipe"),
+    FIELD(struct incore_pipe_change, busy[0], "busy_cycles_a"),
+    FIELD(struct incore_pipe_change, busy[1], "busy_cycles_b"),
+    FIELD(struct incore_pipe_change, wait[0], "wait_cycles_a"),
+    FIELD(struct incore_pipe_change, wait[1], "wait_cycles_b"),
+};
+static const struct record pipe_record = RECORD(struct incore_pipe_change, pipe_fields);
+
+static const struct field counts_fields[] = {
+    FIELD(struct incore_change, count[0], "count_a"),
+    FIELD(struct incore_change, count[1], "count_b"),
+    FIELD(struct incore_change, total[0], "total_us_a"),
+    FIELD(struct incore_change, total[1], "total_us_b"),
+};
+static const struct record counts_record = RECORD(struct incore_change, counts_fields);
+
+static const struct field top_change_fields[] = {
+    FIELD(struct incore_change, key[0], "pipe"),
+    FIELD(struct incore_change, key[1], "name"),
+    {.type = FIELD_OBJECT, .shape = SHAPE_SPLICE, .record = &counts_record},
+    FIELD(struct incore_change, moved, "moved_us"),
+};
+static const struct record top_change_record = RECORD(struct incore_change, top_change_fields);
+
+static const struct field stall_change_fields[] = {
+    FIELD(struct incore_change, key[1], "consumer"),
+    FIELD(struct incore_change, key[0], "producer"),
+    FIELD(struct incore_change, key[2], "flag"),
+    {.type = FIELD_OBJECT, .shape = SHAPE_SPLICE, .record = &counts_record},
+};
+static const struct record stall_change_record = RECORD(struct incore_change, stall_change_fields);
+
+static const struct field changes_fields[] = {
+    FIELD(struct incore_changes, span[0], "span_us_a"),
+    FIELD(struct incore_changes, span[1], "span_us_b"),
+    FIELD(struct incore_changes, verdict[0], "verdict_a"),
+    FIELD(struct incore_changes, verdict[1], "verdict_b"),
+    FIELD(struct incore_changes, is_same, "same"),
+    FIELD_LIST(struct incore_changes, pipes.at, pipes.n, "pipes", &pipe_record),
+    FIELD_LIST(struct incore_changes, tops.at, tops.n, "instructions", &top_change_record),
+    FIELD_LIST(struct incore_changes, stalls.at, stalls.n, "waits", &stall_change_record),
+};
+static const struct record changes_record = RECORD(struct incore_changes, changes_fields);
+
+const struct schema incore_changes_schema = {
+    .name = "strata.incore-diff/1",
+    .title = "what changed between two runs of one kernel",
+    .record = &changes_record,
+};

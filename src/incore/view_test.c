@@ -45,13 +45,13 @@ TEST(instructions_are_summed_by_pipe_and_name)
 
     look(&s, run_a, 0);
     assert_int_equal(s.v.tops.n, 2);
-    assert_str(s.v.tops.at[0].name, "load");
+    assert_str(s.v.tops.at[0].key[1], "load");
     assert_int_equal(s.v.tops.at[0].count, 2);
     assert_true(s.v.tops.at[0].total == 6 && s.v.tops.at[0].longest == 4);
     assert_true(s.v.tops.at[1].first == 5);
     assert_int_equal(s.v.stalls.n, 1);
-    assert_str(s.v.stalls.at[0].consumer, "VECTOR");
-    assert_str(s.v.stalls.at[0].producer, "MTE2");
+    assert_str(s.v.stalls.at[0].key[1], "VECTOR");
+    assert_str(s.v.stalls.at[0].key[0], "MTE2");
     assert_true(s.v.stalls.at[0].total == 4);
     drop(&s);
 }
@@ -69,20 +69,22 @@ TEST(a_timeline_tells_busy_waiting_and_idle)
 
 TEST(changes_name_what_is_new_and_what_is_gone)
 {
+    struct incore_breakdown none = {0};
     struct seen a, b;
     struct incore_changes c;
 
     look(&a, run_a, 0);
     look(&b, run_b, 0);
-    incore_changes_build(&c, &a.v, &b.v);
+    incore_changes_build(&c, &(struct incore_side){&a.v, &none},
+                         &(struct incore_side){&b.v, &none});
     assert_int_equal(c.tops.n, 3); /* add 3 us gone, mul 3 us new, load 2 us less */
-    assert_str(c.tops.at[0].a.name, "add");
-    assert_int_equal(c.tops.at[0].b.count, 0);
-    assert_str(c.tops.at[1].b.name, "mul");
-    assert_int_equal(c.tops.at[1].a.count, 0);
-    assert_true(c.tops.at[2].a.total - c.tops.at[2].b.total == 2);
+    assert_str(c.tops.at[0].key[1], "add");
+    assert_int_equal(c.tops.at[0].count[1], 0);
+    assert_str(c.tops.at[1].key[1], "mul");
+    assert_int_equal(c.tops.at[1].count[0], 0);
+    assert_true(c.tops.at[2].total[0] - c.tops.at[2].total[1] == 2);
     assert_int_equal(c.stalls.n, 1);
-    assert_int_equal(c.stalls.at[0].b.count, 0);
+    assert_int_equal(c.stalls.at[0].count[1], 0);
     incore_changes_free(&c);
     drop(&a);
     drop(&b);

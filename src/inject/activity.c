@@ -1,14 +1,14 @@
-#include "inject/activity.h"
+/*
+ * Trace mode: activity records, buffers and the thread that encodes them. See session.h.
+ */
 
 #include <errno.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
-#include "inject/encode.h"
 #include "inject/modules.h"
 
 enum {
@@ -33,7 +33,7 @@ struct node {
 
 /* There is one per process: CUPTI's callbacks have no user pointer. */
 static struct {
-    struct session *session;
+    struct inject_session *session;
     uint8_t *region;
     _Atomic uint64_t free;       /* a bit for each slot */
     _Atomic(struct node *) full; /* newest first */
@@ -100,7 +100,7 @@ static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t by
 
 /* ---- our thread ---- */
 
-static void encode_buffer(struct session *s, struct node *node)
+static void encode_buffer(struct inject_session *s, struct node *node)
 {
     uint8_t *buffer = (uint8_t *)node + NODE_BYTES;
     void *record = NULL;
@@ -118,7 +118,7 @@ static void encode_buffer(struct session *s, struct node *node)
 }
 
 /* Full buffers, oldest first. */
-static void encode_full(struct session *s)
+static void encode_full(struct inject_session *s)
 {
     struct node *node = atomic_exchange(&a.full, NULL), *oldest = NULL;
 
@@ -133,13 +133,6 @@ static void encode_full(struct session *s)
         encode_buffer(s, oldest);
         oldest = next;
     }
-}
-
-static void write_block(struct session *s)
-{
-    pthread_mutex_lock(&s->lock);
-    writer_flush(&s->writer);
-    pthread_mutex_unlock(&s->lock);
 }
 
 static struct timespec after_period(uint32_t ms)
@@ -170,7 +163,7 @@ static void touch_slots(void)
 
 static void *work(void *user)
 {
-    struct session *s = user;
+    struct inject_session *s = user;
     struct timespec until;
 
     touch_slots();
@@ -179,7 +172,7 @@ static void *work(void *user)
         if (sem_timedwait(&a.wake, &until) != 0 && errno == ETIMEDOUT) {
             s->cupti.ActivityFlushAll(0);
             encode_full(s);
-            write_block(s);
+            session_flush(s);
             modules_write(s);
             until = after_period(s->settings.period_ms);
         }
@@ -188,27 +181,12 @@ static void *work(void *user)
     return NULL;
 }
 
-/* Signals are the program's: our thread takes none. */
-static bool start_thread(struct session *s)
-{
-    sigset_t all, before;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    a.has_thread = pthread_create(&a.thread, NULL, work, s) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return a.has_thread;
-}
-
 /* ---- what is recorded ---- */
 
-static void enable_kinds(struct session *s, const uint8_t *kinds, size_t n)
+static void enable_kinds(struct inject_session *s, const uint8_t *kinds, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        int result = s->cupti.ActivityEnable(kinds[i]);
-        if (result != CUPTI_OK)
-            session_failed(s, "cuptiActivityEnable", result);
-    }
+    for (size_t i = 0; i < n; i++)
+        SESSION_CALL(s, ActivityEnable, kinds[i]);
 }
 
 /* Whether a driver call is worth a record: work, waiting and loading. */
@@ -219,7 +197,7 @@ static bool is_telling(const char *name)
                                         "WaitEvent",    "cuModuleLoad",  "cuLibraryLoad",
                                         "cuLinkCreate", "cuMemPrefetch", "cuGraphExecUpdate"};
 
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
         if (strstr(name, words[i]) != NULL)
             return true;
     return false;
@@ -235,13 +213,13 @@ static bool is_noise(const char *name)
         "cudaOccupancy",          "cudaFuncGetAttr",     "cudaThreadExchangeStreamCaptureMode",
         "cudaGetFuncBySymbol",    "cudaPointerGetAttri", "cudaGetDeviceCount"};
 
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
         if (strncmp(name, words[i], strlen(words[i])) == 0)
             return true;
     return false;
 }
 
-static void drop_noise(struct session *s)
+static void drop_noise(struct inject_session *s)
 {
     const char *name;
 
@@ -255,7 +233,7 @@ static void drop_noise(struct session *s)
             s->cupti.ActivityEnableRuntimeApi(id, 0);
 }
 
-static void enable(struct session *s)
+static void enable(struct inject_session *s)
 {
     static const uint8_t least[] = {KIND_DEVICE, KIND_KERNEL, KIND_MEMCPY, KIND_MEMCPY_PEER,
                                     KIND_MEMSET};
@@ -275,21 +253,19 @@ static void enable(struct session *s)
 /* A context that ends takes its records with it; the bytes of a module go after the callback. */
 static void on_callback(void *user, uint32_t domain, uint32_t id, const void *data)
 {
-    struct session *s = user;
-    const struct cupti_resource_data *resource = data;
+    struct inject_session *s = user;
 
     if (domain != DOMAIN_RESOURCE || atomic_load(&s->is_over))
         return;
     if (id == RESOURCE_CONTEXT_ENDS) {
         s->cupti.ActivityFlushAll(FLUSH_FORCED);
         sem_post(&a.wake);
-    } else if (id == RESOURCE_MODULE_LOADED && resource->descriptor != NULL) {
-        const struct cupti_module_data *module = resource->descriptor;
-        modules_take(module->cubin, module->bytes);
+    } else if (id == RESOURCE_MODULE_LOADED) {
+        modules_take(data);
     }
 }
 
-static void set_attributes(struct session *s)
+static void set_attributes(struct inject_session *s)
 {
     size_t limit = POOL_LIMIT, limit_bytes = sizeof(limit);
     uint8_t yes = 1;
@@ -301,7 +277,7 @@ static void set_attributes(struct session *s)
     s->cupti.ActivitySetAttribute(ATTRIBUTE_ZEROED, &yes_bytes, &yes);
 }
 
-bool activity_start(struct session *s)
+static bool activity_start(struct inject_session *s)
 {
     enum { THREAD_ID_SYSTEM = 1 };
 
@@ -322,21 +298,19 @@ bool activity_start(struct session *s)
         s->cupti.ActivityEnableLatencyTimestamps(1);
     if (s->cupti.ActivityEnableLaunchAttributes != NULL)
         s->cupti.ActivityEnableLaunchAttributes(1);
-    int result = s->cupti.ActivityRegisterCallbacks(requested, completed);
-    if (result != CUPTI_OK) {
-        session_failed(s, "cuptiActivityRegisterCallbacks", result);
+    if (!SESSION_CALL(s, ActivityRegisterCallbacks, requested, completed))
         return false;
-    }
     enable(s);
     s->cupti.EnableCallback(1, s->subscriber, DOMAIN_RESOURCE, RESOURCE_CONTEXT_ENDS);
     if (s->settings.modules)
         s->cupti.EnableCallback(1, s->subscriber, DOMAIN_RESOURCE, RESOURCE_MODULE_LOADED);
-    if (!start_thread(s))
+    a.has_thread = session_thread(s, work, &a.thread);
+    if (!a.has_thread)
         session_note(s, "failed", errno, "no thread: records are written at the end only");
     return true;
 }
 
-void activity_stop(struct session *s)
+static void activity_stop(struct inject_session *s)
 {
     if (a.session == NULL)
         return;
@@ -351,7 +325,9 @@ void activity_stop(struct session *s)
     modules_tell(s);
 }
 
-void activity_forked(void)
+static void activity_forked(void)
 {
     a.has_thread = false;
 }
+
+const struct inject_recorder inject_activity = {activity_start, activity_stop, activity_forked};

@@ -1,7 +1,8 @@
-#include "inject/counters.h"
+/*
+ * Counters mode: chosen launches under the Range Profiler. See session.h.
+ */
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,6 @@ enum {
     KERNELS_MOST = 8192, /* distinct launches whose count is limited */
     RANGES_MOST = 64,    /* of one launch: a graph has one for each node */
     NOTES_MOST = 32,
-    TEXT = 512,
 };
 
 /* The profiler of one context. */
@@ -34,7 +34,7 @@ struct kernel {
 };
 
 static struct {
-    struct session *session;
+    struct inject_session *session;
     pthread_mutex_t lock; /* held from a chosen launch's begin to its end */
     struct target targets[CONTEXTS_MOST];
     unsigned n_targets;
@@ -56,36 +56,23 @@ static _Thread_local struct {
 
 /* ---- one context ---- */
 
-static bool make_data(struct session *s, struct target *t, struct metric_part *part)
+static bool make_data(struct inject_session *s, struct target *t, struct metric_part *part)
 {
-    struct cupti_data_size_params size = {
-        .size = CUPTI_SIZE(cupti_data_size_params, bytes),
-        .profiler = t->profiler,
-        .metrics = part->names,
-        .n = part->n,
-        .ranges = RANGES_MOST,
-        .nodes = RANGES_MOST,
-    };
-    int result = s->cupti.RangeProfilerGetCounterDataSize(&size);
+    struct cupti_data_size_params size =
+        CUPTI_WITH(data_size, bytes, .profiler = t->profiler, .metrics = part->names, .n = part->n,
+                   .ranges = RANGES_MOST, .nodes = RANGES_MOST);
 
-    if (result != CUPTI_OK) {
-        session_failed(s, "cuptiRangeProfilerGetCounterDataSize", result);
+    if (!SESSION_CALL(s, RangeProfilerGetCounterDataSize, &size))
         return false;
-    }
     t->data_bytes = size.bytes;
     t->data = malloc(size.bytes);
     return t->data != NULL;
 }
 
-static void end_part(struct session *s, struct target *t)
+static void end_part(struct inject_session *s, struct target *t)
 {
-    struct cupti_profiler_params params = {
-        .size = CUPTI_SIZE(cupti_profiler_params, profiler),
-        .profiler = t->profiler,
-    };
-
     if (t->profiler != NULL)
-        s->cupti.RangeProfilerDisable(&params);
+        s->cupti.RangeProfilerDisable(&CUPTI_WITH(profiler, profiler, .profiler = t->profiler));
     t->profiler = NULL;
     free(t->data);
     t->data = NULL;
@@ -93,39 +80,23 @@ static void end_part(struct session *s, struct target *t)
 
 /* Makes the profiler ready for a part. One that has measured another part gives no values: it is
  * closed and opened again, which takes a fifth of a second. */
-static bool use_part(struct session *s, struct target *t, size_t part)
+static bool use_part(struct inject_session *s, struct target *t, size_t part)
 {
-    struct cupti_enable_params enable = {
-        .size = CUPTI_SIZE(cupti_enable_params, profiler),
-        .context = t->context,
-    };
+    struct cupti_enable_params enable = CUPTI_WITH(enable, profiler, .context = t->context);
 
     if (t->profiler != NULL && t->part == part)
         return true;
     end_part(s, t);
-    int result = s->cupti.RangeProfilerEnable(&enable);
-    if (result != CUPTI_OK) {
-        session_failed(s, "cuptiRangeProfilerEnable", result);
+    if (!SESSION_CALL(s, RangeProfilerEnable, &enable))
         return false;
-    }
     t->profiler = enable.profiler;
     t->part = part;
     return make_data(s, t, &t->set.parts[part]);
 }
 
-/* Not before the first launch: the driver is still starting when it loads us. */
-static bool initialize(struct session *s)
-{
-    struct cupti_plain_params params = {.size = CUPTI_SIZE(cupti_plain_params, private)};
-    int result = s->cupti.ProfilerInitialize(&params);
-
-    if (result != CUPTI_OK)
-        session_failed(s, "cuptiProfilerInitialize", result);
-    return result == CUPTI_OK;
-}
-
-/* NULL when this context cannot be measured. */
-static struct target *target_of(struct session *s, const struct launch *l)
+/* NULL when this context cannot be measured. The profiler is initialised here, not before the first
+ * launch: the driver is still starting when it loads us. */
+static struct target *target_of(struct inject_session *s, const struct launch *l)
 {
     for (unsigned i = 0; i < c.n_targets; i++)
         if (c.targets[i].context == l->context)
@@ -134,15 +105,13 @@ static struct target *target_of(struct session *s, const struct launch *l)
         return NULL;
     struct target *t = &c.targets[c.n_targets++];
     *t = (struct target){.context = l->context};
-    t->is_failed =
-        !initialize(s) || !metric_set_make(s, &t->set, t->context, l->device) || !use_part(s, t, 0);
-    pthread_mutex_lock(&s->lock);
-    writer_flush(&s->writer);
-    pthread_mutex_unlock(&s->lock);
+    t->is_failed = !SESSION_CALL(s, ProfilerInitialize, &CUPTI_WITH(plain, private)) ||
+                   !metric_set_make(s, &t->set, t->context, l->device) || !use_part(s, t, 0);
+    session_flush(s);
     return t->is_failed ? NULL : t;
 }
 
-static void release(struct session *s, struct target *t)
+static void release(struct inject_session *s, struct target *t)
 {
     end_part(s, t);
     metric_set_free(s, &t->set);
@@ -187,7 +156,7 @@ static size_t part_of_turn(uint64_t turn, size_t parts)
 /* The part that a launch is measured for; false: none, let it pass. A change of part is dear, so
  * that after the first few a kernel that wants another one has to wait the longer the more changes
  * there were; the others use what there is meanwhile. */
-static bool choose_part(const struct session *s, const struct target *t, struct kernel *k,
+static bool choose_part(const struct inject_session *s, const struct target *t, struct kernel *k,
                         size_t *part)
 {
     enum { FREE_CHANGES = 8 };
@@ -219,7 +188,7 @@ static bool is_unreplayable(const struct launch *l)
            (strstr(l->name, "persistent") != NULL && strstr(l->name, "comm") != NULL);
 }
 
-static void note_unreplayed(struct session *s, const struct launch *l)
+static void note_unreplayed(struct inject_session *s, const struct launch *l)
 {
     for (unsigned i = 0; i < c.n_unreplayed; i++)
         if (strcmp(c.unreplayed[i], l->name) == 0)
@@ -234,7 +203,7 @@ static void note_unreplayed(struct session *s, const struct launch *l)
 }
 
 /* The settings' choice; counts as it goes. NULL: not this one. */
-static struct kernel *choose(struct session *s, const struct launch *l)
+static struct kernel *choose(struct inject_session *s, const struct launch *l)
 {
     if (!launch_matches(s, l))
         return NULL;
@@ -255,66 +224,35 @@ static struct kernel *choose(struct session *s, const struct launch *l)
 
 /* ---- one launch ---- */
 
-static bool start(struct session *s, struct target *t)
+static bool start(struct inject_session *s, struct target *t)
 {
     const struct metric_part *part = &t->set.parts[t->part];
-    struct cupti_data_init_params init = {
-        .size = CUPTI_SIZE(cupti_data_init_params, image),
-        .profiler = t->profiler,
-        .bytes = t->data_bytes,
-        .image = t->data,
-    };
-    struct cupti_config_params config = {
-        .size = CUPTI_SIZE(cupti_config_params, target_level),
-        .profiler = t->profiler,
-        .config_bytes = part->config_bytes,
-        .config = part->config,
-        .data_bytes = t->data_bytes,
-        .data = t->data,
-        .range = RANGE_AUTO,
-        .replay = REPLAY_KERNEL,
-        .ranges = RANGES_MOST,
-        .levels = 1,
-        .least_level = 1,
-    };
-    struct cupti_profiler_params params = {
-        .size = CUPTI_SIZE(cupti_profiler_params, profiler),
-        .profiler = t->profiler,
-    };
-    int result;
+    struct cupti_config_params config = CUPTI_WITH(
+        config, target_level, .profiler = t->profiler, .config_bytes = part->config_bytes,
+        .config = part->config, .data_bytes = t->data_bytes, .data = t->data, .range = RANGE_AUTO,
+        .replay = REPLAY_KERNEL, .ranges = RANGES_MOST, .levels = 1, .least_level = 1);
 
-    if ((result = s->cupti.RangeProfilerCounterDataImageInitialize(&init)) != CUPTI_OK)
-        session_failed(s, "cuptiRangeProfilerCounterDataImageInitialize", result);
-    else if ((result = s->cupti.RangeProfilerSetConfig(&config)) != CUPTI_OK)
-        session_failed(s, "cuptiRangeProfilerSetConfig", result);
-    else if ((result = s->cupti.RangeProfilerStart(&params)) != CUPTI_OK)
-        session_failed(s, "cuptiRangeProfilerStart", result);
-    return result == CUPTI_OK;
+    return SESSION_CALL(s, RangeProfilerCounterDataImageInitialize,
+                        &CUPTI_WITH(data_init, image, .profiler = t->profiler,
+                                    .bytes = t->data_bytes, .image = t->data)) &&
+           SESSION_CALL(s, RangeProfilerSetConfig, &config) &&
+           SESSION_CALL(s, RangeProfilerStart,
+                        &CUPTI_WITH(profiler, profiler, .profiler = t->profiler));
 }
 
 /* A value for every metric of the set; those of other parts have none. */
-static void write_range(struct session *s, struct target *t, size_t range)
+static void write_range(struct inject_session *s, struct target *t, size_t range)
 {
     struct metric_part *part = &t->set.parts[t->part];
     double own[TRACE_METRICS_MOST], values[TRACE_METRICS_MOST];
-    struct cupti_evaluate_params params = {
-        .size = CUPTI_SIZE(cupti_evaluate_params, values),
-        .host = part->host,
-        .image = t->data,
-        .bytes = t->data_bytes,
-        .range = range,
-        .metrics = part->names,
-        .n = part->n,
-        .values = own,
-    };
+    struct cupti_evaluate_params params =
+        CUPTI_WITH(evaluate, values, .host = part->host, .image = t->data, .bytes = t->data_bytes,
+                   .range = range, .metrics = part->names, .n = part->n, .values = own);
 
     for (size_t i = 0; i < TRACE_METRICS_MOST; i++)
         own[i] = values[i] = NAN;
-    int result = s->cupti.ProfilerHostEvaluateToGpuValues(&params);
-    if (result != CUPTI_OK) {
-        session_failed(s, "cuptiProfilerHostEvaluateToGpuValues", result);
+    if (!SESSION_CALL(s, ProfilerHostEvaluateToGpuValues, &params))
         return;
-    }
     for (size_t i = 0; i < part->n; i++)
         values[part->place[i]] = own[i];
     pthread_mutex_lock(&s->lock);
@@ -330,19 +268,13 @@ static void write_range(struct session *s, struct target *t, size_t range)
 }
 
 /* A plain launch is one range. Those of a graph are its nodes, whose names are not known here. */
-static void write_ranges(struct session *s, struct target *t)
+static void write_ranges(struct inject_session *s, struct target *t)
 {
-    struct cupti_data_info_params info = {
-        .size = CUPTI_SIZE(cupti_data_info_params, ranges),
-        .image = t->data,
-        .bytes = t->data_bytes,
-    };
-    int result = s->cupti.RangeProfilerGetCounterDataInfo(&info);
+    struct cupti_data_info_params info =
+        CUPTI_WITH(data_info, ranges, .image = t->data, .bytes = t->data_bytes);
 
-    if (result != CUPTI_OK) {
-        session_failed(s, "cuptiRangeProfilerGetCounterDataInfo", result);
+    if (!SESSION_CALL(s, RangeProfilerGetCounterDataInfo, &info))
         return;
-    }
     if (info.ranges != 1) {
         if (!c.is_told_ranges)
             session_note(s, "ranges-differ", 0, now.launch.name);
@@ -355,32 +287,21 @@ static void write_ranges(struct session *s, struct target *t)
         write_range(s, t, i);
 }
 
-static void stop(struct session *s, struct target *t)
+static void stop(struct inject_session *s, struct target *t)
 {
-    struct cupti_stop_params stop_params = {
-        .size = CUPTI_SIZE(cupti_stop_params, all_passes),
-        .profiler = t->profiler,
-    };
-    struct cupti_decode_params decode = {
-        .size = CUPTI_SIZE(cupti_decode_params, dropped),
-        .profiler = t->profiler,
-    };
-    int result;
+    struct cupti_decode_params decode = CUPTI_WITH(decode, dropped, .profiler = t->profiler);
 
     if (s->cuda.ctx_synchronize != NULL)
         s->cuda.ctx_synchronize();
-    if ((result = s->cupti.RangeProfilerStop(&stop_params)) != CUPTI_OK) {
-        session_failed(s, "cuptiRangeProfilerStop", result);
-        t->is_failed = true;
-    } else if ((result = s->cupti.RangeProfilerDecodeData(&decode)) != CUPTI_OK) {
-        session_failed(s, "cuptiRangeProfilerDecodeData", result);
-    } else {
-        s->lost_ranges += decode.dropped;
-        write_ranges(s, t);
-    }
+    t->is_failed =
+        !SESSION_CALL(s, RangeProfilerStop, &CUPTI_WITH(stop, all_passes, .profiler = t->profiler));
+    if (t->is_failed || !SESSION_CALL(s, RangeProfilerDecodeData, &decode))
+        return;
+    s->lost_ranges += decode.dropped;
+    write_ranges(s, t);
 }
 
-static bool begin(struct session *s, struct target *t, struct kernel *k)
+static bool begin(struct inject_session *s, struct target *t, struct kernel *k)
 {
     size_t part;
 
@@ -398,7 +319,7 @@ static bool begin(struct session *s, struct target *t, struct kernel *k)
     return false;
 }
 
-static void launch_begins(struct session *s, const struct launch *l)
+static void launch_begins(struct inject_session *s, const struct launch *l)
 {
     pthread_mutex_lock(&c.lock);
     uint64_t number = c.launches++;
@@ -421,7 +342,7 @@ static void launch_begins(struct session *s, const struct launch *l)
     now.target = t; /* the lock is kept until the launch ends */
 }
 
-static void launch_ends(struct session *s)
+static void launch_ends(struct inject_session *s)
 {
     struct target *t = now.target;
 
@@ -432,7 +353,7 @@ static void launch_ends(struct session *s)
     pthread_mutex_unlock(&c.lock);
 }
 
-static void context_ends(struct session *s, void *context)
+static void context_ends(struct inject_session *s, void *context)
 {
     pthread_mutex_lock(&c.lock);
     for (unsigned i = 0; i < c.n_targets; i++)
@@ -443,7 +364,7 @@ static void context_ends(struct session *s, void *context)
 
 static void on_callback(void *user, uint32_t domain, uint32_t id, const void *data)
 {
-    struct session *s = user;
+    struct inject_session *s = user;
     const struct cupti_callback_data *call = data;
     struct launch launch;
 
@@ -459,7 +380,7 @@ static void on_callback(void *user, uint32_t domain, uint32_t id, const void *da
         launch_begins(s, &launch);
 }
 
-bool counters_start(struct session *s)
+static bool counters_start(struct inject_session *s)
 {
     if (!metric_set_is_possible(s) || s->settings.n_metrics == 0) {
         session_note(s, "no-cupti", 0,
@@ -474,19 +395,13 @@ bool counters_start(struct session *s)
     return true;
 }
 
-void counters_stop(struct session *s)
+static void counters_stop(struct inject_session *s)
 {
-    char text[TEXT];
-
     if (c.session == NULL)
         return;
     pthread_mutex_lock(&c.lock);
-    if (c.matching <= s->settings.skip && s->settings.skip > 0) {
-        snprintf(text, sizeof(text), "%llu launches matched", (unsigned long long)c.matching);
-        session_note(s, "too-few", 0, text);
-    }
-    pthread_mutex_lock(&s->lock);
-    launch_tell_seen(&s->writer);
-    pthread_mutex_unlock(&s->lock);
+    launch_tell_seen(s, c.matching, "launches");
     pthread_mutex_unlock(&c.lock);
 }
+
+const struct inject_recorder inject_counters = {counters_start, counters_stop, NULL};

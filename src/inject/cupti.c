@@ -1,3 +1,6 @@
+/*
+ * Finding libcupti and libcuda, and their functions. See cupti.h.
+ */
 #include "inject/cupti.h"
 
 #include <dlfcn.h>
@@ -8,7 +11,7 @@
 #include <string.h>
 
 static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
-enum { NAMES = sizeof(names) / sizeof(names[0]), PATH_MOST = 4096 };
+enum { NAMES = ARRAY_LEN(names), PATH_MOST = 4096 };
 
 /* ---- finding it ---- */
 
@@ -70,7 +73,7 @@ static void *open_library(void)
     for (int i = 0; i < 2 && library == NULL && home != NULL && home[0] != '\0'; i++)
         if (snprintf(path, sizeof(path), "%s/%s", home, below_home[i]) < (int)sizeof(path))
             library = open_in(path);
-    for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]) && library == NULL; i++)
+    for (size_t i = 0; i < ARRAY_LEN(patterns) && library == NULL; i++)
         library = open_below(patterns[i]);
     return library;
 }
@@ -122,33 +125,28 @@ bool cuda_open(struct cuda *c)
     };
 
     *c = (struct cuda){0};
-    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]) && library != NULL; i++)
+    for (size_t i = 0; i < ARRAY_LEN(functions) && library != NULL; i++)
         *(void **)functions[i].at = dlsym(library, functions[i].name);
     return library != NULL;
 }
 
 const char *cupti_result_code(int result)
 {
-    switch (result) {
-    case CUPTI_OTHER_PROFILER:
-        return "other-profiler";
-    case CUPTI_NOT_PERMITTED:
-        return "not-permitted";
-    case CUPTI_VIRTUAL:
-    case CUPTI_VIRTUAL_VGPU:
-    case CUPTI_CONFIDENTIAL:
-    case CUPTI_CMP:
-    case CUPTI_MIG:
-    case CUPTI_SLI:
-    case CUPTI_WSL:
-        return "unsupported";
-    case CUPTI_HARDWARE_BUSY:
-        return "busy";
-    case CUPTI_NOT_COMPATIBLE:
-        return "incompatible";
-    case CUPTI_UNKNOWN_METRIC:
-        return "metric-unknown";
-    default:
-        return "failed";
-    }
+    static const char *const codes[] = {
+        [CUPTI_NOT_COMPATIBLE] = "incompatible",
+        [CUPTI_UNKNOWN_METRIC] = "metric-unknown",
+        [CUPTI_HARDWARE_BUSY] = "busy",
+        [CUPTI_VIRTUAL] = "unsupported",
+        [CUPTI_NOT_PERMITTED] = "not-permitted",
+        [CUPTI_OTHER_PROFILER] = "other-profiler",
+        [CUPTI_VIRTUAL_VGPU] = "unsupported",
+        [CUPTI_CONFIDENTIAL] = "unsupported",
+        [CUPTI_CMP] = "unsupported",
+        [CUPTI_MIG] = "unsupported",
+        [CUPTI_SLI] = "unsupported",
+        [CUPTI_WSL] = "unsupported",
+    };
+
+    return result >= 0 && (size_t)result < ARRAY_LEN(codes) && codes[result] != NULL ? codes[result]
+                                                                                     : "failed";
 }

@@ -10,6 +10,8 @@
 
 #include <stdbool.h>
 
+#include "base/str.h"
+
 #include "inject/cupti_abi.h"
 
 typedef void cupti_request(uint8_t **buffer, size_t *bytes, size_t *most_records);
@@ -21,6 +23,7 @@ struct cupti {
     uint32_t version;
 #define NEED(name, args) int(*name) args;
 #define WANT(name, args) int(*name) args;
+#define COUNT            WANT
 #include "inject/cupti_calls.def"
 #undef NEED
 #undef WANT

@@ -281,6 +281,7 @@ struct cuda_launch {
     void *stream;
 };
 
+/* The same without the function. */
 struct cuda_launch_config {
     uint32_t grid[3], block[3], shared;
     void *stream;
@@ -432,5 +433,12 @@ struct cupti_data_info_params {
 
 /* The size that CUPTI wants to see: up to the end of the last member, without padding. */
 #define CUPTI_SIZE(type, last) (offsetof(struct type, last) + sizeof(((struct type *)0)->last))
+
+/* Parameters of a call: cupti_<type>_params, whose last member is `last`. */
+#define CUPTI_WITH(type, last, ...)                                                                \
+    (struct cupti_##type##_params)                                                                 \
+    {                                                                                              \
+        .size = CUPTI_SIZE(cupti_##type##_params, last), __VA_ARGS__                               \
+    }
 
 #endif

@@ -2,9 +2,10 @@
  * CUPTI's activity records as records of the file: for each kind a table of what becomes which
  * field of its site. Everything stays on the stack.
  */
-#include "inject/encode.h"
-
 #include <stdio.h>
+
+#include "inject/cupti.h"
+#include "inject/writer.h"
 
 enum { OBJECT_THREAD = 2 };
 
@@ -253,6 +254,6 @@ void encode_record(struct writer *w, const struct cupti *cupti, const void *reco
     };
     uint32_t kind = *(const uint32_t *)record;
 
-    if (kind < sizeof(by_kind) / sizeof(by_kind[0]) && by_kind[kind] != NULL)
+    if (kind < ARRAY_LEN(by_kind) && by_kind[kind] != NULL)
         by_kind[kind](&(struct target){w, cupti}, record);
 }

@@ -1,7 +1,7 @@
-#include "inject/events.h"
+/*
+ * Event mode: runs timed with CUDA events. See session.h.
+ */
 
-#include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -24,7 +24,7 @@ struct pair {
 };
 
 static struct {
-    struct session *session;
+    struct inject_session *session;
     pthread_mutex_t lock;
     struct pair ring[PAIRS];
     uint64_t begun, fetched; /* numbers of pairs; those between are in flight */
@@ -52,7 +52,7 @@ static _Thread_local struct {
 
 /* ---- results ---- */
 
-static void write_run(struct session *s, const struct pair *p, float ms)
+static void write_run(struct inject_session *s, const struct pair *p, float ms)
 {
     struct writer_event e = {
         .tag = TRACE_RUN,
@@ -69,7 +69,7 @@ static void write_run(struct session *s, const struct pair *p, float ms)
 }
 
 /* Fetches runs that are done, oldest first; with `wait` all of them. */
-static void fetch(struct session *s, bool wait)
+static void fetch(struct inject_session *s, bool wait)
 {
     float ms;
 
@@ -89,7 +89,7 @@ static void fetch(struct session *s, bool wait)
 
 /* ---- runs ---- */
 
-static struct pair *take_pair(struct session *s)
+static struct pair *take_pair(struct inject_session *s)
 {
     fetch(s, v.begun - v.fetched == PAIRS);
     if (v.begun - v.fetched == PAIRS)
@@ -104,7 +104,7 @@ static struct pair *take_pair(struct session *s)
 }
 
 /* The buffer of this context; made at the first need, gone with the context. 0: there is none. */
-static uint64_t flush_buffer(struct session *s, void *context)
+static uint64_t flush_buffer(struct inject_session *s, void *context)
 {
     for (int i = 0; i < FLUSHES; i++) {
         if (v.flushes[i].buffer != 0 && v.flushes[i].context != context)
@@ -119,7 +119,7 @@ static uint64_t flush_buffer(struct session *s, void *context)
 }
 
 /* Writes more than the caches hold, in front of the run on its stream. */
-static void flush_caches(struct session *s, const struct launch *l)
+static void flush_caches(struct inject_session *s, const struct launch *l)
 {
     bool can = s->cuda.mem_alloc != NULL && s->cuda.mem_fill != NULL;
     uint64_t buffer = can ? flush_buffer(s, l->context) : 0;
@@ -133,7 +133,7 @@ static void flush_caches(struct session *s, const struct launch *l)
 }
 
 /* The first launch of a run. Warm-up runs and those beyond the count are passed over. */
-static void begin_run(struct session *s, const struct launch *l)
+static void begin_run(struct inject_session *s, const struct launch *l)
 {
     run.is_open = true;
     run.has_end = false;
@@ -159,7 +159,7 @@ static void begin_run(struct session *s, const struct launch *l)
     }
 }
 
-static void end_run(struct session *s)
+static void end_run(struct inject_session *s)
 {
     if (!run.is_open)
         return;
@@ -174,7 +174,7 @@ static void end_run(struct session *s)
     run.pair = NULL;
 }
 
-static void launch_begins(struct session *s, const struct launch *l)
+static void launch_begins(struct inject_session *s, const struct launch *l)
 {
     if (launch_is_captured(s, l)) {
         if (!v.is_told_capture)
@@ -188,7 +188,7 @@ static void launch_begins(struct session *s, const struct launch *l)
     run.is_inside = true;
 }
 
-static void launch_ends(struct session *s)
+static void launch_ends(struct inject_session *s)
 {
     run.is_inside = false;
     run.launches++;
@@ -200,7 +200,7 @@ static void launch_ends(struct session *s)
         end_run(s);
 }
 
-static void on_launch(struct session *s, uint32_t id, const struct cupti_callback_data *call)
+static void on_launch(struct inject_session *s, uint32_t id, const struct cupti_callback_data *call)
 {
     struct launch launch;
 
@@ -220,7 +220,7 @@ static void on_launch(struct session *s, uint32_t id, const struct cupti_callbac
 
 static void on_callback(void *user, uint32_t domain, uint32_t id, const void *data)
 {
-    struct session *s = user;
+    struct inject_session *s = user;
 
     if (atomic_load(&s->is_over))
         return;
@@ -232,10 +232,7 @@ static void on_callback(void *user, uint32_t domain, uint32_t id, const void *da
         fetch(s, false);
         pthread_mutex_unlock(&v.lock);
     } else if (domain == DOMAIN_RESOURCE && id == RESOURCE_MODULE_LOADED) {
-        const struct cupti_module_data *module =
-            ((const struct cupti_resource_data *)data)->descriptor;
-        if (module != NULL)
-            modules_take(module->cubin, module->bytes);
+        modules_take(data);
     } else if (domain == DOMAIN_RESOURCE && id == RESOURCE_CONTEXT_ENDS) {
         pthread_mutex_lock(&v.lock);
         fetch(s, true);
@@ -250,24 +247,20 @@ static void on_callback(void *user, uint32_t domain, uint32_t id, const void *da
 
 static void *work(void *user)
 {
-    struct session *s = user;
+    struct inject_session *s = user;
     struct timespec period = {.tv_sec = s->settings.period_ms / 1000,
                               .tv_nsec = (long)(s->settings.period_ms % 1000) * 1000000};
 
     while (!atomic_load(&v.is_ending)) {
         nanosleep(&period, NULL);
-        pthread_mutex_lock(&s->lock);
-        writer_flush(&s->writer);
-        pthread_mutex_unlock(&s->lock);
+        session_flush(s);
         modules_write(s);
     }
     return NULL;
 }
 
-bool events_start(struct session *s)
+static bool events_start(struct inject_session *s)
 {
-    sigset_t all, before;
-
     if (s->cuda.event_create == NULL || s->cuda.event_record == NULL ||
         s->cuda.event_query == NULL || s->cuda.event_synchronize == NULL ||
         s->cuda.event_elapsed == NULL || s->cuda.stream_is_capturing == NULL) {
@@ -280,30 +273,19 @@ bool events_start(struct session *s)
     launch_subscribe(s);
     if (s->settings.modules)
         s->cupti.EnableCallback(1, s->subscriber, DOMAIN_RESOURCE, RESOURCE_MODULE_LOADED);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    v.has_thread = pthread_create(&v.thread, NULL, work, s) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    v.has_thread = session_thread(s, work, &v.thread);
     return true;
 }
 
-void events_stop(struct session *s)
+static void events_stop(struct inject_session *s)
 {
-    char text[64];
-
     if (v.session == NULL)
         return;
     atomic_store(&v.is_ending, true);
     pthread_mutex_lock(&v.lock);
     end_run(s);
     fetch(s, true);
-    if (v.runs <= s->settings.skip && s->settings.skip > 0) {
-        snprintf(text, sizeof(text), "%llu runs matched", (unsigned long long)v.runs);
-        session_note(s, "too-few", 0, text);
-    }
-    pthread_mutex_lock(&s->lock);
-    launch_tell_seen(&s->writer);
-    pthread_mutex_unlock(&s->lock);
+    launch_tell_seen(s, v.runs, "runs");
     pthread_mutex_unlock(&v.lock);
     modules_write(s);
     modules_tell(s);
@@ -312,7 +294,9 @@ void events_stop(struct session *s)
     v.has_thread = false;
 }
 
-void events_forked(void)
+static void events_forked(void)
 {
     v.has_thread = false;
 }
+
+const struct inject_recorder inject_events = {events_start, events_stop, events_forked};

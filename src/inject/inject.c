@@ -1,31 +1,24 @@
+/*
+ * The entries that the driver and NVTX call, and the life of the recording. See inject.h.
+ */
 #include "inject/inject.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "inject/activity.h"
-#include "inject/counters.h"
-#include "inject/events.h"
 #include "inject/session.h"
 
-static struct session session = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static struct inject_session session = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static atomic_flag is_begun = ATOMIC_FLAG_INIT;
 static bool is_recording;
 
-static void stop_recording(void)
+static const struct inject_recorder *recorder(void)
 {
-    switch (session.settings.mode) {
-    case INJECT_TRACE:
-        activity_stop(&session);
-        break;
-    case INJECT_COUNTERS:
-        counters_stop(&session);
-        break;
-    case INJECT_EVENT:
-        events_stop(&session);
-        break;
-    }
+    static const struct inject_recorder *const by_mode[] = {&inject_activity, &inject_counters,
+                                                            &inject_events};
+
+    return by_mode[session.settings.mode];
 }
 
 static void at_exit(void)
@@ -33,7 +26,7 @@ static void at_exit(void)
     if (atomic_load(&session.is_over))
         return;
     if (is_recording)
-        stop_recording();
+        recorder()->stop(&session);
     atomic_store(&session.is_over, true);
     session_close(&session);
 }
@@ -53,8 +46,8 @@ static void in_child(void)
 {
     atomic_store(&session.is_over, true);
     writer_abandon(&session.writer);
-    activity_forked();
-    events_forked();
+    if (recorder()->forked != NULL)
+        recorder()->forked();
     pthread_mutex_unlock(&session.lock);
 }
 
@@ -84,15 +77,7 @@ static bool start_recording(void)
     }
     cuda_open(&session.cuda);
     tell_versions();
-    switch (session.settings.mode) {
-    case INJECT_TRACE:
-        return activity_start(&session);
-    case INJECT_COUNTERS:
-        return counters_start(&session);
-    case INJECT_EVENT:
-        return events_start(&session);
-    }
-    return false;
+    return recorder()->start(&session);
 }
 
 int InitializeInjection(void)
@@ -108,9 +93,7 @@ int InitializeInjection(void)
     pthread_atfork(before_fork, in_parent, in_child);
     atexit(at_exit);
     is_recording = start_recording();
-    pthread_mutex_lock(&session.lock);
-    writer_flush(&session.writer);
-    pthread_mutex_unlock(&session.lock);
+    session_flush(&session);
     return 1;
 }
 

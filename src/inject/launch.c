@@ -1,5 +1,9 @@
+/*
+ * Launches that driver callbacks tell of, and the NVTX ranges around them. See launch.h.
+ */
 #include "inject/launch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,12 +34,12 @@ static const uint32_t marks[] = {
     NVTX_DOMAIN_PUSH_EX, NVTX_DOMAIN_POP, NVTX_DOMAIN_REGISTER_A,
 };
 
-void launch_subscribe(struct session *s)
+void launch_subscribe(struct inject_session *s)
 {
-    for (size_t i = 0; i < sizeof(launches) / sizeof(launches[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(launches); i++)
         s->cupti.EnableCallback(1, s->subscriber, DOMAIN_DRIVER, launches[i]);
     s->cupti.EnableCallback(1, s->subscriber, DOMAIN_RESOURCE, RESOURCE_CONTEXT_ENDS);
-    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]) && s->settings.n_ranges > 0; i++)
+    for (size_t i = 0; i < ARRAY_LEN(marks) && s->settings.n_ranges > 0; i++)
         s->cupti.EnableCallback(1, s->subscriber, DOMAIN_NVTX, marks[i]);
 }
 
@@ -47,6 +51,17 @@ static bool is_per_thread(uint32_t id)
            id == DRIVER_GRAPH_LAUNCH_PTSZ || id == DRIVER_LAUNCH_EX_PTSZ;
 }
 
+static bool take_config(const struct cuda_launch_config *config, struct launch *out)
+{
+    if (config == NULL)
+        return false;
+    memcpy(out->grid, config->grid, sizeof(out->grid));
+    memcpy(out->block, config->block, sizeof(out->block));
+    out->shared = config->shared;
+    out->stream = config->stream;
+    return true;
+}
+
 static bool take_params(uint32_t id, const void *params, struct launch *out)
 {
     if (params == NULL)
@@ -55,25 +70,11 @@ static bool take_params(uint32_t id, const void *params, struct launch *out)
     case DRIVER_LAUNCH:
     case DRIVER_LAUNCH_PTSZ:
     case DRIVER_COOPERATIVE:
-    case DRIVER_COOPERATIVE_PTSZ: {
-        const struct cuda_launch *p = params;
-        memcpy(out->grid, p->grid, sizeof(out->grid));
-        memcpy(out->block, p->block, sizeof(out->block));
-        out->shared = p->shared;
-        out->stream = p->stream;
-        return true;
-    }
+    case DRIVER_COOPERATIVE_PTSZ:
+        return take_config((const void *)((const struct cuda_launch *)params)->grid, out);
     case DRIVER_LAUNCH_EX:
-    case DRIVER_LAUNCH_EX_PTSZ: {
-        const struct cuda_launch_config *p = ((const struct cuda_launch_ex *)params)->config;
-        if (p == NULL)
-            return false;
-        memcpy(out->grid, p->grid, sizeof(out->grid));
-        memcpy(out->block, p->block, sizeof(out->block));
-        out->shared = p->shared;
-        out->stream = p->stream;
-        return true;
-    }
+    case DRIVER_LAUNCH_EX_PTSZ:
+        return take_config(((const struct cuda_launch_ex *)params)->config, out);
     case DRIVER_GRAPH_LAUNCH:
     case DRIVER_GRAPH_LAUNCH_PTSZ:
         out->stream = ((const struct cuda_graph_launch *)params)->stream;
@@ -87,7 +88,7 @@ static bool take_params(uint32_t id, const void *params, struct launch *out)
     }
 }
 
-bool launch_from(struct session *s, uint32_t id, const struct cupti_callback_data *data,
+bool launch_from(struct inject_session *s, uint32_t id, const struct cupti_callback_data *data,
                  struct launch *out)
 {
     *out = (struct launch){.device = UINT32_MAX, .stream_id = UINT32_MAX};
@@ -105,7 +106,7 @@ bool launch_from(struct session *s, uint32_t id, const struct cupti_callback_dat
     return true;
 }
 
-bool launch_matches(struct session *s, const struct launch *l)
+bool launch_matches(struct inject_session *s, const struct launch *l)
 {
     if (s->settings.device >= 0 && l->device != (uint64_t)s->settings.device)
         return false;
@@ -128,7 +129,7 @@ uint32_t launch_site(struct writer *w, const struct launch *l)
     return writer_site(w, TRACE_SITE_KERNEL, fields, KERNEL_FIELDS);
 }
 
-bool launch_is_captured(struct session *s, const struct launch *l)
+bool launch_is_captured(struct inject_session *s, const struct launch *l)
 {
     int status = 0;
 
@@ -163,14 +164,22 @@ void launch_seen(const char *name, bool is_measured)
     }
 }
 
-void launch_tell_seen(struct writer *w)
+void launch_tell_seen(struct inject_session *s, uint64_t matched, const char *what)
 {
+    char text[64];
+
+    if (matched <= s->settings.skip && s->settings.skip > 0) {
+        snprintf(text, sizeof(text), "%llu %s matched", (unsigned long long)matched, what);
+        session_note(s, "too-few", 0, text);
+    }
+    pthread_mutex_lock(&s->lock);
     for (size_t i = 0; i < SEEN_MOST; i++)
         if (seen[i].name != NULL) {
-            uint64_t numbers[3] = {writer_string(w, seen[i].name), seen[i].launches,
+            uint64_t numbers[3] = {writer_string(&s->writer, seen[i].name), seen[i].launches,
                                    seen[i].measured};
-            writer_record(w, TRACE_SEEN, numbers, 3);
+            writer_record(&s->writer, TRACE_SEEN, numbers, 3);
         }
+    pthread_mutex_unlock(&s->lock);
 }
 
 /* ---- NVTX ---- */
@@ -188,7 +197,7 @@ static struct {
     unsigned n;
 } registered = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static const char *asked_name(const struct session *s, const char *text)
+static const char *asked_name(const struct inject_session *s, const char *text)
 {
     for (unsigned i = 0; i < s->settings.n_ranges && text != NULL; i++)
         if (strcmp(s->settings.ranges[i], text) == 0)
@@ -208,7 +217,7 @@ static const char *registered_name(const void *handle)
     return name;
 }
 
-static void take_registered(struct session *s, const struct cupti_nvtx_data *data)
+static void take_registered(struct inject_session *s, const struct cupti_nvtx_data *data)
 {
     const struct nvtx_domain_register_a *p = data->params;
     const char *name = p != NULL ? asked_name(s, p->text) : NULL;
@@ -223,7 +232,7 @@ static void take_registered(struct session *s, const struct cupti_nvtx_data *dat
     pthread_mutex_unlock(&registered.lock);
 }
 
-static const char *name_in(struct session *s, const struct nvtx_attributes *attributes)
+static const char *name_in(struct inject_session *s, const struct nvtx_attributes *attributes)
 {
     if (attributes == NULL)
         return NULL;
@@ -254,7 +263,8 @@ static enum range_change pop(void)
     return --stack.asked == 0 ? RANGE_ENDS : RANGE_NONE;
 }
 
-enum range_change launch_range(struct session *s, uint32_t id, const struct cupti_nvtx_data *data)
+enum range_change launch_range(struct inject_session *s, uint32_t id,
+                               const struct cupti_nvtx_data *data)
 {
     const void *params = data->params;
 

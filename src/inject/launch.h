@@ -20,24 +20,26 @@ struct launch {
 };
 
 /* Callbacks for launches, contexts that end, and NVTX. */
-void launch_subscribe(struct session *s);
+void launch_subscribe(struct inject_session *s);
 
 /* The launch that a driver callback tells of; false for other callbacks. */
-bool launch_from(struct session *s, uint32_t id, const struct cupti_callback_data *data,
+bool launch_from(struct inject_session *s, uint32_t id, const struct cupti_callback_data *data,
                  struct launch *out);
 
 /* Whether it matches name and device of the settings, and, where they name ranges, lies in one. */
-bool launch_matches(struct session *s, const struct launch *l);
+bool launch_matches(struct inject_session *s, const struct launch *l);
 
 /* The same as a site of the file. */
 uint32_t launch_site(struct writer *w, const struct launch *l);
 
 /* True while a stream is being captured into a graph, and when that cannot be told. */
-bool launch_is_captured(struct session *s, const struct launch *l);
+bool launch_is_captured(struct inject_session *s, const struct launch *l);
 
 /* Counts a launch of this name for the end of the file; by one thread at a time. */
 void launch_seen(const char *name, bool is_measured);
-void launch_tell_seen(struct writer *w);
+
+/* At the end of the file: the names, and a note when fewer than the settings' skip matched. */
+void launch_tell_seen(struct inject_session *s, uint64_t matched, const char *what);
 
 /* ---- NVTX ---- */
 
@@ -45,7 +47,8 @@ enum range_change { RANGE_NONE, RANGE_BEGINS, RANGE_ENDS };
 
 /* Follows an NVTX callback. Tells when the outermost of the ranges asked for begins or ends on
  * this thread. */
-enum range_change launch_range(struct session *s, uint32_t id, const struct cupti_nvtx_data *data);
+enum range_change launch_range(struct inject_session *s, uint32_t id,
+                               const struct cupti_nvtx_data *data);
 
 /* The range asked for that this thread is in; NULL: none. */
 const char *launch_current_range(void);

@@ -1,3 +1,6 @@
+/*
+ * Metrics cut into parts that fit the passes allowed. See metric_set.h.
+ */
 #include "inject/metric_set.h"
 
 #include <stdio.h>
@@ -6,86 +9,56 @@
 
 enum { TEXT = 1024 };
 
-bool metric_set_is_possible(const struct session *s)
+bool metric_set_is_possible(const struct inject_session *s)
 {
-    const struct cupti *c = &s->cupti;
+    bool has_all = true;
 
-    return c->ProfilerInitialize != NULL && c->DeviceGetChipName != NULL &&
-           c->ProfilerGetCounterAvailability != NULL && c->ProfilerHostInitialize != NULL &&
-           c->ProfilerHostDeinitialize != NULL && c->ProfilerHostConfigAddMetrics != NULL &&
-           c->ProfilerHostGetConfigImageSize != NULL && c->ProfilerHostGetConfigImage != NULL &&
-           c->ProfilerHostGetNumOfPasses != NULL && c->ProfilerHostEvaluateToGpuValues != NULL &&
-           c->RangeProfilerEnable != NULL && c->RangeProfilerDisable != NULL &&
-           c->RangeProfilerGetCounterDataSize != NULL &&
-           c->RangeProfilerCounterDataImageInitialize != NULL &&
-           c->RangeProfilerSetConfig != NULL && c->RangeProfilerStart != NULL &&
-           c->RangeProfilerStop != NULL && c->RangeProfilerDecodeData != NULL &&
-           c->RangeProfilerGetCounterDataInfo != NULL;
+#define NEED(name, args)
+#define WANT(name, args)
+#define COUNT(name, args) has_all = has_all && s->cupti.name != NULL;
+#include "inject/cupti_calls.def"
+#undef NEED
+#undef WANT
+    return has_all;
 }
 
 /* What the device lets us count; the image is asked for its size first. */
-static bool ask_availability(struct session *s, struct metric_set *set, void *context)
+static bool ask_availability(struct inject_session *s, struct metric_set *set, void *context)
 {
-    struct cupti_availability_params params = {
-        .size = CUPTI_SIZE(cupti_availability_params, image),
-        .context = context,
-    };
-    int result = s->cupti.ProfilerGetCounterAvailability(&params);
+    struct cupti_availability_params params = CUPTI_WITH(availability, image, .context = context);
 
-    if (result == CUPTI_OK) {
-        set->availability = malloc(params.bytes > 0 ? params.bytes : 1);
-        params.image = set->availability;
-        if (params.image == NULL)
-            return false;
-        result = s->cupti.ProfilerGetCounterAvailability(&params);
-    }
-    if (result != CUPTI_OK)
-        session_failed(s, "cuptiProfilerGetCounterAvailability", result);
-    return result == CUPTI_OK;
+    if (!SESSION_CALL(s, ProfilerGetCounterAvailability, &params))
+        return false;
+    set->availability = malloc(params.bytes > 0 ? params.bytes : 1);
+    params.image = set->availability;
+    return params.image != NULL && SESSION_CALL(s, ProfilerGetCounterAvailability, &params);
 }
 
-static void *open_host(struct session *s, const struct metric_set *set, int *result)
+static void *open_host(struct inject_session *s, const struct metric_set *set, int *result)
 {
-    struct cupti_host_params params = {
-        .size = CUPTI_SIZE(cupti_host_params, host),
-        .chip = set->chip,
-        .availability = set->availability,
-    };
+    struct cupti_host_params params =
+        CUPTI_WITH(host, host, .chip = set->chip, .availability = set->availability);
 
     *result = s->cupti.ProfilerHostInitialize(&params);
     return *result == CUPTI_OK ? params.host : NULL;
 }
 
-static void close_host(struct session *s, void *host)
+static void close_host(struct inject_session *s, void *host)
 {
-    struct cupti_host_end_params params = {
-        .size = CUPTI_SIZE(cupti_host_end_params, host),
-        .host = host,
-    };
-
     if (host != NULL)
-        s->cupti.ProfilerHostDeinitialize(&params);
+        s->cupti.ProfilerHostDeinitialize(&CUPTI_WITH(host_end, host, .host = host));
 }
 
-static int add_metrics(struct session *s, void *host, const char **names, size_t n)
+static int add_metrics(struct inject_session *s, void *host, const char **names, size_t n)
 {
-    struct cupti_metrics_params params = {
-        .size = CUPTI_SIZE(cupti_metrics_params, n),
-        .host = host,
-        .metrics = names,
-        .n = n,
-    };
-
-    return s->cupti.ProfilerHostConfigAddMetrics(&params);
+    return s->cupti.ProfilerHostConfigAddMetrics(
+        &CUPTI_WITH(metrics, n, .host = host, .metrics = names, .n = n));
 }
 
 /* The config image of the metrics added to the part's host, and how many passes it takes. */
-static int make_config(struct session *s, struct metric_part *part)
+static int make_config(struct inject_session *s, struct metric_part *part)
 {
-    struct cupti_image_size_params size = {
-        .size = CUPTI_SIZE(cupti_image_size_params, bytes),
-        .host = part->host,
-    };
+    struct cupti_image_size_params size = CUPTI_WITH(image_size, bytes, .host = part->host);
     int result = s->cupti.ProfilerHostGetConfigImageSize(&size);
 
     if (result != CUPTI_OK)
@@ -93,29 +66,22 @@ static int make_config(struct session *s, struct metric_part *part)
     free(part->config);
     part->config_bytes = size.bytes;
     part->config = calloc(1, size.bytes > 0 ? size.bytes : 1);
-    struct cupti_image_params image = {
-        .size = CUPTI_SIZE(cupti_image_params, image),
-        .host = part->host,
-        .bytes = size.bytes,
-        .image = part->config,
-    };
     if (part->config == NULL)
         return -1;
-    if ((result = s->cupti.ProfilerHostGetConfigImage(&image)) != CUPTI_OK)
+    result = s->cupti.ProfilerHostGetConfigImage(
+        &CUPTI_WITH(image, image, .host = part->host, .bytes = size.bytes, .image = part->config));
+    if (result != CUPTI_OK)
         return result;
-    struct cupti_passes_params passes = {
-        .size = CUPTI_SIZE(cupti_passes_params, passes),
-        .bytes = size.bytes,
-        .image = part->config,
-    };
+    struct cupti_passes_params passes =
+        CUPTI_WITH(passes, passes, .bytes = size.bytes, .image = part->config);
     result = s->cupti.ProfilerHostGetNumOfPasses(&passes);
     part->passes = passes.passes;
     return result;
 }
 
 /* Starts over with the first `n` names of the part. */
-static int configure(struct session *s, const struct metric_set *set, struct metric_part *part,
-                     size_t n)
+static int configure(struct inject_session *s, const struct metric_set *set,
+                     struct metric_part *part, size_t n)
 {
     int result;
 
@@ -129,16 +95,14 @@ static int configure(struct session *s, const struct metric_set *set, struct met
 }
 
 /* Only the names that the chip knows. */
-static bool keep_known(struct session *s, struct metric_set *set)
+static bool keep_known(struct inject_session *s, struct metric_set *set)
 {
     int result;
     size_t n = 0;
     void *host = open_host(s, set, &result);
 
-    if (host == NULL) {
-        session_failed(s, "cuptiProfilerHostInitialize", result);
-        return false;
-    }
+    if (host == NULL)
+        return session_called(s, "cuptiProfilerHostInitialize", result);
     for (size_t i = 0; i < set->n; i++) {
         if (add_metrics(s, host, &set->names[i], 1) == CUPTI_OK)
             set->names[n++] = set->names[i];
@@ -150,7 +114,7 @@ static bool keep_known(struct session *s, struct metric_set *set)
     return n > 0;
 }
 
-static void tell_left_out(struct session *s, const char *const *names, size_t n)
+static void tell_left_out(struct inject_session *s, const char *const *names, size_t n)
 {
     char text[TEXT] = "";
 
@@ -164,7 +128,7 @@ static void tell_left_out(struct session *s, const char *const *names, size_t n)
 
 /* One part, the longest front of the set that does not need too many passes: more metrics never
  * need fewer. */
-static int make_replayed(struct session *s, struct metric_set *set)
+static int make_replayed(struct inject_session *s, struct metric_set *set)
 {
     struct metric_part *part = &set->parts[0];
     size_t fits = 0, fails = set->n + 1, next = set->n;
@@ -189,7 +153,7 @@ static int make_replayed(struct session *s, struct metric_set *set)
 }
 
 /* As many of the names as one pass takes become the part; the others stay in `names`, in order. */
-static int fill_part(struct session *s, struct metric_set *set, struct metric_part *part,
+static int fill_part(struct inject_session *s, struct metric_set *set, struct metric_part *part,
                      const char **names, size_t *n)
 {
     size_t left = 0;
@@ -209,7 +173,7 @@ static int fill_part(struct session *s, struct metric_set *set, struct metric_pa
 }
 
 /* Parts of one pass each; every metric goes where it first fits. */
-static int make_turns(struct session *s, struct metric_set *set)
+static int make_turns(struct inject_session *s, struct metric_set *set)
 {
     const char *names[TRACE_METRICS_MOST];
     size_t n = set->n;
@@ -234,7 +198,7 @@ static int make_turns(struct session *s, struct metric_set *set)
     return set->n > 0 ? CUPTI_OK : CUPTI_UNKNOWN_METRIC;
 }
 
-static void tell(struct session *s, const struct metric_set *set)
+static void tell(struct inject_session *s, const struct metric_set *set)
 {
     uint64_t numbers[1 + TRACE_METRICS_MOST] = {set->n};
     char text[32];
@@ -249,34 +213,26 @@ static void tell(struct session *s, const struct metric_set *set)
     pthread_mutex_unlock(&s->lock);
 }
 
-bool metric_set_make(struct session *s, struct metric_set *set, void *context, uint32_t device)
+bool metric_set_make(struct inject_session *s, struct metric_set *set, void *context,
+                     uint32_t device)
 {
-    struct cupti_chip_params chip = {
-        .size = CUPTI_SIZE(cupti_chip_params, chip),
-        .device = device,
-    };
-    int result = s->cupti.DeviceGetChipName(&chip);
+    struct cupti_chip_params chip = CUPTI_WITH(chip, chip, .device = device);
+    bool is_known = SESSION_CALL(s, DeviceGetChipName, &chip);
 
     *set = (struct metric_set){.n = s->settings.n_metrics, .chip = chip.chip};
     memcpy(set->names, s->settings.metrics, set->n * sizeof(*set->names));
-    if (result != CUPTI_OK) {
-        session_failed(s, "cuptiDeviceGetChipName", result);
+    if (!is_known || !ask_availability(s, set, context) || !keep_known(s, set))
         return false;
-    }
-    if (!ask_availability(s, set, context) || !keep_known(s, set))
+    int result = s->settings.is_replayed ? make_replayed(s, set) : make_turns(s, set);
+    if (!session_called(s, "cuptiProfilerHostConfigAddMetrics", result))
         return false;
-    result = s->settings.is_replayed ? make_replayed(s, set) : make_turns(s, set);
-    if (result != CUPTI_OK) {
-        session_failed(s, "cuptiProfilerHostConfigAddMetrics", result);
-        return false;
-    }
     for (size_t i = 0; i < set->n_parts; i++)
         set->passes += set->parts[i].passes;
     tell(s, set);
     return true;
 }
 
-void metric_set_free(struct session *s, struct metric_set *set)
+void metric_set_free(struct inject_session *s, struct metric_set *set)
 {
     for (size_t i = 0; i < METRIC_PARTS_MOST; i++) {
         close_host(s, set->parts[i].host);

@@ -36,10 +36,11 @@ struct metric_set {
 };
 
 /* Whether this libcupti has all the functions. */
-bool metric_set_is_possible(const struct session *s);
+bool metric_set_is_possible(const struct inject_session *s);
 
 /* For the settings' metrics. False, with a note, when no counters can be had. */
-bool metric_set_make(struct session *s, struct metric_set *set, void *context, uint32_t device);
-void metric_set_free(struct session *s, struct metric_set *set);
+bool metric_set_make(struct inject_session *s, struct metric_set *set, void *context,
+                     uint32_t device);
+void metric_set_free(struct inject_session *s, struct metric_set *set);
 
 #endif

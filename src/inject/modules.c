@@ -1,11 +1,15 @@
+/*
+ * GPU code on its way from the callback into files. See modules.h.
+ */
 #include "inject/modules.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/write_all.h"
 
 enum { PATH_MOST = 4096 };
 
@@ -33,9 +37,12 @@ static void leave_out(size_t bytes)
     atomic_fetch_add(&m.left_out_bytes, bytes);
 }
 
-void modules_take(const void *cubin, size_t bytes)
+void modules_take(const struct cupti_resource_data *loaded)
 {
-    if (cubin == NULL || bytes == 0)
+    const struct cupti_module_data *module = loaded->descriptor;
+    size_t bytes = module != NULL ? module->bytes : 0;
+
+    if (bytes == 0 || module->cubin == NULL)
         return;
     struct module *copy = NULL;
     bool fits = bytes <= each_most && atomic_fetch_add(&m.pending, bytes) + bytes <= pending_most;
@@ -48,7 +55,7 @@ void modules_take(const void *cubin, size_t bytes)
         return;
     }
     copy->bytes = bytes;
-    memcpy(copy->data, cubin, bytes);
+    memcpy(copy->data, module->cubin, bytes);
     copy->next = atomic_load(&m.taken);
     while (!atomic_compare_exchange_weak(&m.taken, &copy->next, copy))
         ;
@@ -71,20 +78,6 @@ static uint64_t hash_of(const struct module *module)
     return (hash ^ module->bytes) * prime;
 }
 
-static bool write_all(int fd, const unsigned char *at, size_t n)
-{
-    while (n > 0) {
-        ssize_t done = write(fd, at, n);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return false;
-        at += done;
-        n -= (size_t)done;
-    }
-    return true;
-}
-
 /* Under a name of this process until it is whole: others may write the same. */
 static bool save(const char *folder, const struct module *module)
 {
@@ -102,7 +95,7 @@ static bool save(const char *folder, const struct module *module)
     int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd < 0)
         return false;
-    bool is_whole = write_all(fd, module->data, module->bytes);
+    bool is_whole = write_all(fd, module->data, module->bytes) == 0;
     is_whole = close(fd) == 0 && is_whole;
     if (!is_whole || rename(part, path) != 0) {
         unlink(part);
@@ -112,7 +105,7 @@ static bool save(const char *folder, const struct module *module)
     return true;
 }
 
-void modules_write(struct session *s)
+void modules_write(struct inject_session *s)
 {
     struct module *module = atomic_exchange(&m.taken, NULL);
 
@@ -128,7 +121,7 @@ void modules_write(struct session *s)
     pthread_mutex_unlock(&m.lock);
 }
 
-void modules_tell(struct session *s)
+void modules_tell(struct inject_session *s)
 {
     char text[96];
 

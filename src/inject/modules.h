@@ -11,13 +11,13 @@
 
 #include "inject/session.h"
 
-/* By any thread of the program. */
-void modules_take(const void *cubin, size_t bytes);
+/* A module that is being loaded; by any thread of the program. */
+void modules_take(const struct cupti_resource_data *loaded);
 
 /* Writes what was taken; by our thread, or by the last one. */
-void modules_write(struct session *s);
+void modules_write(struct inject_session *s);
 
 /* A note about those left out, if there are any. */
-void modules_tell(struct session *s);
+void modules_tell(struct inject_session *s);
 
 #endif

@@ -1,5 +1,9 @@
+/*
+ * The file of this process, its clocks, and calls of CUPTI. See session.h.
+ */
 #include "inject/session.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,19 +12,40 @@
 
 enum { TEXT = 4096, SAMPLES = 5, FILES_MOST = 1000 };
 
-void session_note(struct session *s, const char *code, int result, const char *text)
+void session_note(struct inject_session *s, const char *code, int result, const char *text)
 {
     pthread_mutex_lock(&s->lock);
     writer_note(&s->writer, code, result, text);
     pthread_mutex_unlock(&s->lock);
 }
 
-void session_failed(struct session *s, const char *call, int result)
+bool session_called(struct inject_session *s, const char *call, int result)
 {
     char text[256];
 
+    if (result == CUPTI_OK)
+        return true;
     snprintf(text, sizeof(text), "%s gave %d", call, result);
     session_note(s, cupti_result_code(result), result, text);
+    return false;
+}
+
+void session_flush(struct inject_session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    writer_flush(&s->writer);
+    pthread_mutex_unlock(&s->lock);
+}
+
+bool session_thread(struct inject_session *s, void *(*work)(void *), pthread_t *out)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool is_there = pthread_create(out, NULL, work, s) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return is_there;
 }
 
 static int64_t clock_at(clockid_t clock)
@@ -37,7 +62,7 @@ static uint64_t mono_now(void)
 }
 
 /* Only CUPTI's subscriber may do this, and before it enables anything. */
-static void choose_clock(struct session *s)
+static void choose_clock(struct inject_session *s)
 {
     if (!s->settings.is_mono)
         return;
@@ -45,18 +70,15 @@ static void choose_clock(struct session *s)
         session_note(s, "failed", 0, "libcupti takes no clock of ours");
         return;
     }
-    int result = s->cupti.ActivityRegisterTimestampCallback(mono_now);
-    if (result != CUPTI_OK) {
-        session_failed(s, "cuptiActivityRegisterTimestampCallback", result);
+    if (!SESSION_CALL(s, ActivityRegisterTimestampCallback, mono_now))
         return;
-    }
     s->is_mono = true;
     pthread_mutex_lock(&s->lock);
     writer_info(&s->writer, "clock", "mono");
     pthread_mutex_unlock(&s->lock);
 }
 
-bool session_subscribe(struct session *s, cupti_callback *callback)
+bool session_subscribe(struct inject_session *s, cupti_callback *callback)
 {
     char holder[64] = "";
     struct cupti_subscriber_params params = {
@@ -74,16 +96,14 @@ bool session_subscribe(struct session *s, cupti_callback *callback)
     holder[sizeof(holder) - 1] = '\0';
     if (result == CUPTI_OTHER_PROFILER)
         session_note(s, "other-profiler", result, holder[0] != '\0' ? holder : "unknown");
-    else if (result != CUPTI_OK)
-        session_failed(s, "cuptiSubscribe", result);
-    else
+    else if (session_called(s, "cuptiSubscribe", result))
         choose_clock(s);
     return result == CUPTI_OK;
 }
 
 /* ---- clocks ---- */
 
-int64_t session_now(struct session *s)
+int64_t session_now(struct inject_session *s)
 {
     uint64_t now = 0;
 
@@ -95,7 +115,7 @@ int64_t session_now(struct session *s)
 }
 
 /* All clocks at once, of several tries the quickest; the spread tells how much "at once" means. */
-static void tell_clocks(struct session *s)
+static void tell_clocks(struct inject_session *s)
 {
     uint64_t best[5] = {0}, spread = UINT64_MAX;
 
@@ -117,7 +137,7 @@ static void tell_clocks(struct session *s)
 
 /* ---- begin and end ---- */
 
-static void tell_file(struct session *s, const char *key, const char *path)
+static void tell_file(struct inject_session *s, const char *key, const char *path)
 {
     char text[TEXT];
     FILE *f = fopen(path, "re");
@@ -131,7 +151,7 @@ static void tell_file(struct session *s, const char *key, const char *path)
     fclose(f);
 }
 
-static void tell_surroundings(struct session *s)
+static void tell_surroundings(struct inject_session *s)
 {
     static const char *const modes[] = {"trace", "counters", "event"};
     static const char *const presets[] = {"min", "std", "full"};
@@ -154,7 +174,7 @@ static void tell_surroundings(struct session *s)
         writer_note(&s->writer, "bad-setting", 0, s->settings.bad);
 }
 
-bool session_open(struct session *s)
+bool session_open(struct inject_session *s)
 {
     char path[TEXT];
     bool is_open = false;
@@ -177,7 +197,7 @@ bool session_open(struct session *s)
     return is_open;
 }
 
-void session_close(struct session *s)
+void session_close(struct inject_session *s)
 {
     pthread_mutex_lock(&s->lock);
     tell_clocks(s);

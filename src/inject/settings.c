@@ -1,3 +1,6 @@
+/*
+ * What the environment asks for. See settings.h.
+ */
 #include "inject/settings.h"
 
 #include <errno.h>

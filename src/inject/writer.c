@@ -1,3 +1,6 @@
+/*
+ * A trace file: blocks, texts, sites, records. See writer.h.
+ */
 #include "inject/writer.h"
 
 #include <errno.h>

@@ -73,6 +73,11 @@ void writer_record(struct writer *w, enum trace_tag tag, const uint64_t *numbers
 void writer_info(struct writer *w, const char *key, const char *value);
 void writer_note(struct writer *w, const char *code, int result, const char *text);
 
+/* One of CUPTI's activity records, which begins with its kind (encode.c). Kinds that are not known
+ * are passed over. */
+struct cupti;
+void encode_record(struct writer *w, const struct cupti *cupti, const void *record);
+
 /* Writes the block begun, if there is anything in it. */
 void writer_flush(struct writer *w);
 

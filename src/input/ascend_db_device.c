@@ -576,7 +576,7 @@ static int by_begin(const void *a, const void *b)
 {
     const struct pending *x = a, *y = b;
 
-    return ORDER_BY(x->begin, y->begin, ORDER_BY(x->order, y->order, 0));
+    return ORDER(x->begin, y->begin) ?: ORDER(x->order, y->order);
 }
 
 static void sort_busy(struct device_reader *r)

@@ -149,8 +149,7 @@ static int by_depth(const void *a, const void *b)
 {
     const struct frame *x = a, *y = b;
 
-    return ORDER_BY(x->stack, y->stack,
-                    ORDER_BY(x->depth, y->depth, ORDER_BY(x->text, y->text, 0)));
+    return ORDER(x->stack, y->stack) ?: ORDER(x->depth, y->depth) ?: ORDER(x->text, y->text);
 }
 
 static void read_frames(struct host_reader *r)
@@ -278,7 +277,7 @@ static int by_id(const void *a, const void *b)
 {
     const struct cause *x = a, *y = b;
 
-    return ORDER_BY(x->id, y->id, ORDER_BY(x->connection, y->connection, 0));
+    return ORDER(x->id, y->id) ?: ORDER(x->connection, y->connection);
 }
 
 static void read_causes(struct host_reader *r)
@@ -462,7 +461,7 @@ static int by_connection(const void *a, const void *b)
 {
     const struct db_link *x = a, *y = b;
 
-    return ORDER_BY(x->connection, y->connection, ORDER_BY(x->slice, y->slice, 0));
+    return ORDER(x->connection, y->connection) ?: ORDER(x->slice, y->slice);
 }
 
 static void sort_links(struct db_links *links)

@@ -189,7 +189,7 @@ static int by_slice(const void *a, const void *b)
 {
     const struct bundle_file *x = a, *y = b;
 
-    return ORDER_BY(x->parts.slice, y->parts.slice, 0);
+    return ORDER(x->parts.slice, y->parts.slice);
 }
 
 /* The files of one rank folder. */

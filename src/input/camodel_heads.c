@@ -68,7 +68,7 @@ static int by_point(const void *a, const void *b)
 {
     const struct camodel_point *x = a, *y = b;
 
-    return ORDER_BY(x->pc, y->pc, ORDER_BY(x->tick, y->tick, 0));
+    return ORDER(x->pc, y->pc) ?: ORDER(x->tick, y->tick);
 }
 
 static void sort(struct camodel_points *p)

@@ -222,7 +222,7 @@ static int by_key(const void *a, const void *b)
 {
     const struct point *x = a, *y = b;
 
-    return ORDER_BY(x->key, y->key, ORDER_BY(x->tick, y->tick, ORDER_BY(x->record, y->record, 0)));
+    return ORDER(x->key, y->key) ?: ORDER(x->tick, y->tick) ?: ORDER(x->record, y->record);
 }
 
 static void list_points(const struct camodel_records *r, bool by_id, struct points *out)
@@ -291,7 +291,7 @@ static int by_end(const void *a, const void *b)
 {
     const struct camodel_instr *x = a, *y = b;
 
-    return ORDER_BY(x->end, y->end, ORDER_BY(x->record, y->record, 0));
+    return ORDER(x->end, y->end) ?: ORDER(x->record, y->record);
 }
 
 void camodel_join(const struct camodel_records *begins, const struct camodel_records *ends,

@@ -160,7 +160,7 @@ static int by_time(const void *a, const void *b)
 {
     const struct camodel_rate *x = a, *y = b;
 
-    return ORDER_BY(x->way, y->way, ORDER_BY(x->us, y->us, 0));
+    return ORDER(x->way, y->way) ?: ORDER(x->us, y->us);
 }
 
 static void add_rate(struct camodel_rates *out, enum camodel_way way, int64_t us, uint64_t bytes)

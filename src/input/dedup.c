@@ -91,9 +91,8 @@ static int by_key(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
 
-    return ORDER_BY(
-        x->device, y->device,
-        ORDER_BY(x->us, y->us, ORDER_BY(x->key, y->key, ORDER_BY(x->slice, y->slice, 0))));
+    return ORDER(x->device, y->device) ?: ORDER(x->us, y->us) ?: ORDER(x->key, y->key)
+           ?: ORDER(x->slice, y->slice);
 }
 
 static bool is_real_stream(const struct capture *cap, uint32_t slice)
@@ -191,8 +190,7 @@ static int by_begin(const void *a, const void *b)
 {
     const struct parent *x = a, *y = b;
 
-    return ORDER_BY(x->device, y->device,
-                    ORDER_BY(x->begin, y->begin, ORDER_BY(x->end, y->end, 0)));
+    return ORDER(x->device, y->device) ?: ORDER(x->begin, y->begin) ?: ORDER(x->end, y->end);
 }
 
 static nanos later(nanos a, nanos b)

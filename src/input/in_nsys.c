@@ -105,8 +105,8 @@ static int by_process(const void *a, const void *b)
 {
     const struct nsys_link *x = a, *y = b;
 
-    return ORDER_BY(x->process, y->process,
-                    ORDER_BY(x->correlation, y->correlation, ORDER_BY(x->slice, y->slice, 0)));
+    return ORDER(x->process, y->process) ?: ORDER(x->correlation, y->correlation)
+           ?: ORDER(x->slice, y->slice);
 }
 
 static void sort_links(struct nsys_links *links)

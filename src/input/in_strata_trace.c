@@ -453,7 +453,7 @@ static int by_id(const void *a, const void *b)
 {
     const struct marker *x = a, *y = b;
 
-    return ORDER_BY(x->id, y->id, ORDER_BY(x->at, y->at, ORDER_BY(x->order, y->order, 0)));
+    return ORDER(x->id, y->id) ?: ORDER(x->at, y->at) ?: ORDER(x->order, y->order);
 }
 
 static void put_range(struct reader *m, const struct marker *begin, nanos end)

@@ -389,13 +389,8 @@ static int by_stop(const void *a, const void *b)
 {
     const struct stop *x = a, *y = b;
 
-    if (x->lane != y->lane)
-        return x->lane < y->lane ? -1 : 1;
-    if (x->end != y->end)
-        return x->end < y->end ? -1 : 1;
-    if (x->is_flag != y->is_flag)
-        return x->is_flag ? -1 : 1;
-    return ORDER_BY(x->slice, y->slice, 0);
+    return ORDER(x->lane, y->lane) ?: ORDER(x->end, y->end) ?: ORDER(y->is_flag, x->is_flag)
+           ?: ORDER(x->slice, y->slice);
 }
 
 struct stops {

@@ -236,7 +236,7 @@ static int by_rank(const void *a, const void *b)
         if (f->device != g->device)
             return f->device < g->device ? -1 : 1;
     }
-    return ORDER_BY(x->order, y->order, 0);
+    return ORDER(x->order, y->order);
 }
 
 /* Whose word counts when several profilers have recorded one rank: the less the better. */

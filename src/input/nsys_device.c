@@ -283,7 +283,7 @@ static int by_begin(const void *a, const void *b, void *ctx)
     const uint32_t *x = a, *y = b;
     const nanos *begin = ctx;
 
-    return ORDER_BY(begin[*x], begin[*y], ORDER_BY(*x, *y, 0));
+    return ORDER(begin[*x], begin[*y]) ?: ORDER(*x, *y);
 }
 
 /* The work by its begin, as numbers in the list; NULL: it is in order already. */

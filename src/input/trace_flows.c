@@ -63,7 +63,7 @@ static int by_place(const void *a, const void *b)
 {
     const struct flow_alias *x = a, *y = b;
 
-    return ORDER_BY(x->lane, y->lane, ORDER_BY(x->at, y->at, ORDER_BY(x->slice, y->slice, 0)));
+    return ORDER(x->lane, y->lane) ?: ORDER(x->at, y->at) ?: ORDER(x->slice, y->slice);
 }
 
 static uint32_t find_alias(const struct trace_flows *f, uint32_t lane, nanos at)

@@ -1,14 +1,350 @@
+/*
+ * Replayed durations written back into a folder of tables, and the report about it.
+ */
 #include "perfdb/bench.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/cancel.h"
 #include "base/fs.h"
-#include "perfdb/fia_meta.h"
+#include "base/num.h"
+#include "base/text.h"
+#include "perfdb/cell.h"
+#include "perfdb/fia.h"
 #include "perfdb/lock.h"
 #include "perfdb/parse.h"
-#include "perfdb/replay_ops.h"
-#include "perfdb/row.h"
+
+/* By name, in byte order. */
+static const struct str known[] = {
+    S_INIT("Add"),
+    S_INIT("AddRmsNormBias"),
+    S_INIT("ArgMaxV2"),
+    S_INIT("AscendQuantV2"),
+    S_INIT("BatchMatMulV2"),
+    S_INIT("DispatchFFNCombine"),
+    S_INIT("DynamicQuant"),
+    S_INIT("FusedInferAttentionScore"),
+    S_INIT("GatherV2"),
+    S_INIT("GroupedMatmul"),
+    S_INIT("GroupedMatmulSwigluQuant"),
+    S_INIT("Index"),
+    S_INIT("InterleaveRope"),
+    S_INIT("KvRmsNormRopeCache"),
+    S_INIT("LightningIndexer"),
+    S_INIT("MaskedFill"),
+    S_INIT("MatMulCommon"),
+    S_INIT("MatMulV2"),
+    S_INIT("MatMulV3"),
+    S_INIT("MoeTokenPermute"),
+    S_INIT("MoeTokenUnpermute"),
+    S_INIT("PadV3"),
+    S_INIT("QuantBatchMatmulV3"),
+    S_INIT("RINGMLAPrefillBF16Kernel"),
+    S_INIT("ReshapeAndCacheNdKernel"),
+    S_INIT("RmsNorm"),
+    S_INIT("ScatterNdUpdate"),
+    S_INIT("Slice"),
+    S_INIT("SoftmaxV2"),
+    S_INIT("Sort"),
+    S_INIT("SparseFlashAttention"),
+    S_INIT("SwiGlu"),
+    S_INIT("TensorMove"),
+    S_INIT("Transpose"),
+    S_INIT("TransposeBatchMatMul"),
+    S_INIT("split_qkv_rmsnorm_rope_kernel"),
+};
+
+bool replay_op_is_known(struct str op)
+{
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
+        if (str_equal(known[i], op))
+            return true;
+    return false;
+}
+
+struct str replay_ops_problem(struct arena *arena, const struct str *ops, size_t n)
+{
+    struct str *unknown = ARENA_ARRAY(arena, struct str, n + 1);
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (!replay_op_is_known(ops[i]))
+            unknown[count++] = ops[i];
+    if (count == 0)
+        return S("");
+    qsort(unknown, count, sizeof(*unknown), str_order);
+    return arena_format(arena, "Unsupported --op: %.*s. Available: %.*s",
+                        STR_ARGS(arena_join(arena, unknown, count, S(", "))),
+                        STR_ARGS(arena_join(arena, known, ARRAY_LEN(known), S(", "))));
+}
+
+enum { GAPS_SHOWN = 20, COLUMNS_MAX = 6 };
+
+static double severity(const struct update_gap *g)
+{
+    return fmax(g->ratio, 1 / g->ratio);
+}
+
+/* Gaps by severity, difference and operator, all descending; equal ones keep their order. */
+static int by_severity(const void *a, const void *b)
+{
+    const struct bench_gap *x = a, *y = b;
+    double sx = severity(&x->gap), sy = severity(&y->gap);
+
+    if (sx != sy)
+        return sx > sy ? -1 : 1;
+    if (x->gap.difference_us != y->gap.difference_us)
+        return x->gap.difference_us > y->gap.difference_us ? -1 : 1;
+    int order = str_compare(y->gap.op, x->gap.op);
+    if (order != 0)
+        return order;
+    return x->index < y->index ? -1 : 1;
+}
+
+static void find_gaps(struct bench_plan *plan)
+{
+    struct arena *arena = &plan->arena;
+
+    for (size_t i = 0; i < plan->updates.n; i++)
+        for (size_t k = 0; k < plan->updates.at[i].gaps.n; k++) {
+            const struct update_gap *g = &plan->updates.at[i].gaps.at[k];
+            if (g->ratio < 0.8 || g->ratio > 1.2)
+                vec_push(&plan->gaps,
+                         ((struct bench_gap){.gap = *g,
+                                             .index = plan->gaps.n,
+                                             .bench = cell_text6(arena, g->bench_us),
+                                             .profiled = cell_text6(arena, g->profiled_us),
+                                             .difference = cell_text6(arena, g->difference_us),
+                                             .ratio = cell_text6(arena, g->ratio),
+                                             .times = arena_format(arena, "%.2fx", g->ratio)}));
+        }
+    if (plan->gaps.n > 0)
+        qsort(plan->gaps.at, plan->gaps.n, sizeof(*plan->gaps.at), by_severity);
+}
+
+static struct str text_of(const struct field *f, const void *row, struct arena *arena)
+{
+    struct field_value v = field_value(f, row, NULL);
+
+    return v.type == VALUE_TEXT ? v.text : arena_format(arena, "%llu", (unsigned long long)v.u);
+}
+
+static void put_line(struct text *out, const struct str *cells, size_t n, const size_t *widths,
+                     char fill)
+{
+    for (size_t i = 0; i < n; i++) {
+        text_put(out, i == 0 ? S("| ") : S(" | "));
+        text_put(out, cells[i]);
+        text_repeat(out, fill, widths[i] - str_width(cells[i]));
+    }
+    text_put(out, S(" |\n"));
+}
+
+/* A Markdown table whose columns are also straight in a terminal. */
+static void put_records(struct text *out, struct arena *arena, const char *title,
+                        const struct record *r, const void *rows, size_t n)
+{
+    static const struct str none[COLUMNS_MAX] = {{"", 0}, {"", 0}, {"", 0},
+                                                 {"", 0}, {"", 0}, {"", 0}};
+    struct str *cells = ARENA_ARRAY(arena, struct str, (n + 1) * r->n);
+    size_t widths[COLUMNS_MAX] = {0};
+
+    text_format(out, "\n## %s\n", title);
+    if (n == 0) {
+        text_put(out, S("_None_\n"));
+        return;
+    }
+    for (size_t i = 0; i < (n + 1) * r->n; i++) {
+        const struct field *f = &r->fields[i % r->n];
+        const char *row = (const char *)rows + (i / r->n - 1) * r->size;
+        cells[i] = i < r->n ? str_of(f->key) : text_of(f, row, arena);
+        if (str_width(cells[i]) > widths[i % r->n])
+            widths[i % r->n] = str_width(cells[i]);
+    }
+    put_line(out, cells, r->n, widths, ' ');
+    put_line(out, none, r->n, widths, '-');
+    for (size_t i = 1; i <= n; i++)
+        put_line(out, &cells[i * r->n], r->n, widths, ' ');
+}
+
+/* A table in one of the lists, which are sorted by two numbers, descending, and by name. */
+struct line {
+    const struct update *u;
+    struct str op, examples;
+    uint64_t updated, added, deleted, unchanged;
+    uint64_t first, second;
+};
+
+static int by_numbers(const void *a, const void *b)
+{
+    const struct line *x = a, *y = b;
+
+    if (x->first != y->first)
+        return x->first > y->first ? -1 : 1;
+    if (x->second != y->second)
+        return x->second > y->second ? -1 : 1;
+    int order = str_compare(x->u->file, y->u->file);
+    return order != 0 ? order : strcmp(x->u->path, y->u->path);
+}
+
+static struct str examples(struct arena *arena, const struct update_list *list)
+{
+    size_t n = list->n < UPDATE_EXAMPLES ? (size_t)list->n : UPDATE_EXAMPLES;
+
+    return n > 0 ? arena_join(arena, list->first, n, S("; ")) : S("-");
+}
+
+static struct str duplicate_examples(struct arena *arena, const struct update *u)
+{
+    struct str parts[UPDATE_EXAMPLES];
+    size_t n = 0;
+
+    for (; n < u->duplicates.n && n < UPDATE_EXAMPLES; n++)
+        parts[n] = arena_format(arena, "%.*s (x%llu)", STR_ARGS(u->duplicates.at[n].shapes),
+                                (unsigned long long)u->duplicates.at[n].count);
+    return arena_join(arena, parts, n, S("; "));
+}
+
+enum list_kind { LIST_CHANGES, LIST_MISSING, LIST_DELETED, LIST_DUPLICATES };
+
+static struct line line_of(struct arena *arena, const struct update *u, enum list_kind kind)
+{
+    struct line l = {u, u->op, S(""), u->updated, u->added, u->deleted.n, u->unchanged, 0, 0};
+
+    if (kind == LIST_DUPLICATES)
+        l.examples = duplicate_examples(arena, u);
+    else
+        l.examples = examples(arena, kind == LIST_DELETED ? &u->deleted : &u->missing);
+    l.first = kind == LIST_CHANGES   ? u->added
+              : kind == LIST_MISSING ? u->missing.n
+              : kind == LIST_DELETED ? u->deleted.n
+                                     : u->duplicates.n;
+    l.second = kind == LIST_CHANGES ? u->updated : 0;
+    return l;
+}
+
+static const struct field change_fields[] = {
+    FIELD(struct line, op, "Operator"),         FIELD(struct line, updated, "Updated"),
+    FIELD(struct line, added, "Added"),         FIELD(struct line, deleted, "Deleted"),
+    FIELD(struct line, unchanged, "Unchanged"), FIELD(struct line, examples, "Missing Samples"),
+};
+static const struct record change_record = RECORD(struct line, change_fields);
+
+static const struct field list_fields[] = {
+    FIELD(struct line, op, "Operator"),
+    FIELD(struct line, first, "Count"),
+    FIELD(struct line, examples, "Examples"),
+};
+static const struct record list_record = RECORD(struct line, list_fields);
+
+static void put_list(struct text *out, struct bench_plan *plan, const char *title,
+                     enum list_kind kind)
+{
+    struct line *lines = ARENA_ARRAY(&plan->arena, struct line, plan->updates.n);
+    size_t n = 0;
+
+    for (size_t i = 0; i < plan->updates.n; i++) {
+        lines[n] = line_of(&plan->arena, &plan->updates.at[i], kind);
+        n += kind == LIST_CHANGES || lines[n].first > 0;
+    }
+    qsort(lines, n, sizeof(*lines), by_numbers);
+    put_records(out, &plan->arena, title, kind == LIST_CHANGES ? &change_record : &list_record,
+                lines, n);
+}
+
+struct metric {
+    const char *name;
+    struct str value;
+};
+
+static const struct field metric_fields[] = {
+    FIELD(struct metric, name, "Metric"),
+    FIELD(struct metric, value, "Value"),
+};
+static const struct record metric_record = RECORD(struct metric, metric_fields);
+
+static void put_overview(struct text *out, struct bench_plan *plan)
+{
+    static const char *const names[] = {
+        "CSV files touched", "Rows updated",         "Rows added",     "Rows deleted",
+        "Rows unchanged",    "Duplicate signatures", "Missing shapes", "Hotspots"};
+    uint64_t sums[ARRAY_LEN(names)] = {plan->updates.n, 0, 0, 0, 0, 0, 0, plan->gaps.n};
+    struct metric rows[ARRAY_LEN(names) + 1];
+
+    for (size_t i = 0; i < plan->updates.n; i++) {
+        const struct update *u = &plan->updates.at[i];
+        const uint64_t own[] = {
+            0, u->updated, u->added, u->deleted.n, u->unchanged, u->duplicates.n, u->missing.n};
+        for (size_t k = 0; k < ARRAY_LEN(own); k++)
+            sums[k] += own[k];
+    }
+    for (size_t k = 0; k < ARRAY_LEN(names); k++)
+        rows[k] = (struct metric){names[k],
+                                  arena_format(&plan->arena, "%llu", (unsigned long long)sums[k])};
+    rows[ARRAY_LEN(names)] =
+        (struct metric){"Gap threshold", S("microbench/profiling not in [0.80x, 1.20x]")};
+    put_records(out, &plan->arena, "Overview", &metric_record, rows, ARRAY_LEN(rows));
+}
+
+static const struct field gap_fields[] = {
+    FIELD(struct bench_gap, gap.op, "Operator"),
+    FIELD(struct bench_gap, bench, "MicroBench(us)"),
+    FIELD(struct bench_gap, profiled, "Profiling(us)"),
+    FIELD(struct bench_gap, difference, "Abs Diff(us)"),
+    FIELD(struct bench_gap, times, "MB/Profile"),
+    FIELD(struct bench_gap, gap.shapes, "Shape"),
+};
+static const struct record gap_record = RECORD(struct bench_gap, gap_fields);
+
+static struct str report(struct bench_plan *plan)
+{
+    struct text out = {0};
+
+    text_put(&out, S("# Profile Update Report\n"));
+    put_overview(&out, plan);
+    put_list(&out, plan, "Update Summary", LIST_CHANGES);
+    put_list(&out, plan, "Missing Shapes", LIST_MISSING);
+    put_list(&out, plan, "Deleted Empty Rows", LIST_DELETED);
+    put_list(&out, plan, "Duplicate Signatures", LIST_DUPLICATES);
+    put_records(&out, &plan->arena, "Duration Gap Hotspots", &gap_record, plan->gaps.at,
+                plan->gaps.n < GAPS_SHOWN ? plan->gaps.n : GAPS_SHOWN);
+    struct str text = arena_str(&plan->arena, text_view(&out));
+    text_free(&out);
+    return text;
+}
+
+static const struct field hotspot_fields[] = {
+    FIELD(struct bench_gap, gap.op, "Operator"),
+    FIELD(struct bench_gap, gap.file, "CSV Name"),
+    FIELD(struct bench_gap, bench, "MicroBench(us)"),
+    FIELD(struct bench_gap, profiled, "Profiling(us)"),
+    FIELD(struct bench_gap, difference, "Abs Diff(us)"),
+    FIELD(struct bench_gap, ratio, "MB/Profile"),
+    FIELD(struct bench_gap, gap.shapes, "Shape"),
+};
+static const struct record hotspot_record = RECORD(struct bench_gap, hotspot_fields);
+
+/* "20260101_093000": local time, or SOURCE_DATE_EPOCH in UTC. */
+static struct str stamp_of(struct arena *arena)
+{
+    const char *epoch = getenv("SOURCE_DATE_EPOCH");
+    struct tm tm = {0};
+    char text[64];
+    int64_t fixed;
+    time_t now = time(NULL);
+
+    if (epoch != NULL && num_i64(str_of(epoch), &fixed)) {
+        now = (time_t)fixed;
+        gmtime_r(&now, &tm);
+    } else {
+        localtime_r(&now, &tm);
+    }
+    size_t n = strftime(text, sizeof(text), "%Y%m%d_%H%M%S", &tm);
+    return arena_str(arena, (struct str){text, n});
+}
 
 static int by_operator(const void *a, const void *b)
 {
@@ -57,7 +393,7 @@ enum status bench_is_complete(const struct bench_files *files, bool *out, struct
 {
     *out = files->n > 0;
     for (size_t i = 0; i < files->n && *out; i++) {
-        struct table t;
+        struct op_table t;
         enum status st = table_read(&t, files->at[i], d);
         int average = table_column(&t, COL_AVERAGE), profiled = table_column(&t, COL_PROFILED);
         *out = st == ST_OK && t.n_rows > 0;
@@ -172,8 +508,8 @@ enum status bench_plan(struct bench_plan *plan, const struct bench_job *job, str
             return ST_CANCELLED;
         TRY(update_one(plan, job, files.at[i], d));
     }
-    plan->gaps = update_hotspots(&plan->arena, plan->updates.at, plan->updates.n);
-    plan->report = update_report(&plan->arena, plan->updates.at, plan->updates.n, plan->gaps, NULL);
+    find_gaps(plan);
+    plan->report = report(plan);
     return ST_OK;
 }
 
@@ -182,15 +518,19 @@ static enum status write_report(struct bench_plan *plan, const struct bench_job 
 {
     struct arena *arena = &plan->arena;
     const char *folder = fs_join(arena, job->dir, "reports");
-    struct str stamp = update_stamp(arena);
+    struct str stamp = stamp_of(arena);
     struct str hotspots =
         arena_format(arena, "duration_gap_hotspots_full_%.*s.csv", STR_ARGS(stamp));
-    struct str report = arena_format(arena, "profile_update_report_%.*s.md", STR_ARGS(stamp));
+    struct str name = arena_format(arena, "profile_update_report_%.*s.md", STR_ARGS(stamp));
 
     TRY(fs_mkdirs(folder, d));
     plan->hotspots_path = fs_join(arena, folder, hotspots.at);
-    plan->report_path = fs_join(arena, folder, report.at);
-    TRY(table_write_text(plan->hotspots_path, update_hotspots_csv(arena, plan->gaps), d));
+    plan->report_path = fs_join(arena, folder, name.at);
+    struct text csv = {0};
+    record_csv(text_sink(&csv), &hotspot_record, plan->gaps.at, plan->gaps.n, NULL);
+    enum status st = table_write_text(plan->hotspots_path, text_view(&csv), d);
+    text_free(&csv);
+    TRY(st);
     return table_write_text(plan->report_path,
                             arena_format(arena, "%.*sFull hotspot CSV: %.*s\n",
                                          STR_ARGS(plan->report), STR_ARGS(hotspots)),
@@ -215,6 +555,29 @@ void bench_plan_free(struct bench_plan *plan)
     for (size_t i = 0; i < plan->updates.n; i++)
         update_free(&plan->updates.at[i]);
     vec_free(&plan->updates);
+    vec_free(&plan->gaps);
     summary_free(&plan->summary);
     arena_free(&plan->arena);
 }
+
+static const struct field update_fields[] = {
+    FIELD(struct update, op, "operator"),        FIELD(struct update, path, "path"),
+    FIELD(struct update, updated, "updated"),    FIELD(struct update, added, "added"),
+    FIELD(struct update, deleted.n, "deleted"),  FIELD(struct update, unchanged, "unchanged"),
+    FIELD(struct update, missing.n, "missing"),  FIELD(struct update, duplicates.n, "duplicates"),
+    FIELD(struct update, is_changed, "changed"),
+};
+static const struct record update_record = RECORD(struct update, update_fields);
+
+static const struct field plan_fields[] = {
+    FIELD(struct bench_plan, summary.rows, "samples"),
+    FIELD(struct bench_plan, gaps.n, "hotspots"),
+    FIELD_LIST(struct bench_plan, updates.at, updates.n, "tables", &update_record),
+};
+static const struct record plan_record = RECORD(struct bench_plan, plan_fields);
+
+const struct schema bench_schema = {
+    .name = "strata.db-bench/1",
+    .title = "replayed durations written back into the tables of a database",
+    .record = &plan_record,
+};

@@ -7,7 +7,21 @@
 #ifndef STRATA_PERFDB_BENCH_H
 #define STRATA_PERFDB_BENCH_H
 
-#include "perfdb/update_report.h"
+#include "perfdb/update.h"
+#include "report/record.h"
+
+bool replay_op_is_known(struct str op);
+
+/* "Unsupported --op: X. Available: ..." for the names that are unknown, sorted; empty when all are
+ * known. */
+struct str replay_ops_problem(struct arena *arena, const struct str *ops, size_t n);
+
+/* A row whose replay and profile differ by more than a fifth. */
+struct bench_gap {
+    struct update_gap gap;
+    size_t index;                                         /* as they were found */
+    struct str bench, profiled, difference, ratio, times; /* its numbers as texts */
+};
 
 struct bench_job {
     const char *dir;       /* the database folder */
@@ -21,11 +35,14 @@ struct bench_job {
 struct bench_plan {
     struct arena arena;
     struct summary summary;
-    VEC_OF(struct update) updates; /* by operator name */
-    struct update_gaps gaps;
+    VEC_OF(struct update) updates;           /* by operator name */
+    VEC_OF(struct bench_gap) gaps;           /* the worst first */
     struct str report;                       /* Markdown */
     const char *report_path, *hotspots_path; /* set by bench_write() */
 };
+
+/* strata.db-bench/1, over a struct bench_plan. */
+extern const struct schema bench_schema;
 
 /* After a failure the plan may be freed. */
 enum status bench_plan(struct bench_plan *plan, const struct bench_job *job, struct diag *d);

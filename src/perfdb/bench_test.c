@@ -31,7 +31,7 @@ static void replay(const char *rows)
                 arena_format(&arena, HEAD "%s", rows).at);
 }
 
-static struct str cell(const struct table *t, size_t row, const char *column)
+static struct str cell(const struct op_table *t, size_t row, const char *column)
 {
     return table_cell(t, row, table_column(t, str_of(column)));
 }

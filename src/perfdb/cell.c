@@ -257,20 +257,22 @@ struct str cell_dtype(struct arena *arena, struct str text)
     return str_starts(text, S("DT_")) ? text : arena_format(arena, "DT_%.*s", STR_ARGS(text));
 }
 
-struct str cell_join(struct arena *arena, const struct str *parts, size_t n, char separator)
+bool row_is_duration(struct str cell)
 {
-    size_t size = n;
+    double value;
 
-    for (size_t i = 0; i < n; i++)
-        size += parts[i].n;
-    char *out = arena_alloc(arena, size);
-    size_t used = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (i > 0)
-            out[used++] = separator;
-        if (parts[i].n > 0)
-            memcpy(out + used, parts[i].at, parts[i].n);
-        used += parts[i].n;
-    }
-    return (struct str){out, used};
+    return cell_number(cell, &value) && value > 0;
+}
+
+bool row_logical(struct arena *arena, struct cell_dims dims, struct str format,
+                 struct cell_dims *out)
+{
+    *out = dims;
+    if (!str_equal(format, S("FRACTAL_NZ")))
+        return true;
+    if (dims.n != 4)
+        return false;
+    *out = (struct cell_dims){ARENA_ARRAY(arena, int64_t, 2), 2};
+    return !__builtin_mul_overflow(dims.at[1], dims.at[2], &out->at[0]) &&
+           !__builtin_mul_overflow(dims.at[0], dims.at[3], &out->at[1]);
 }

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/cancel.h"
 #include "capture/classify.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
-#include "perfdb/row.h"
 #include "perfdb/signature.h"
 #include "perfdb/table.h"
 
@@ -27,9 +27,9 @@ void check_free(struct check *c)
 
 enum { FINDING_TEXT = 512, FINDINGS_MAX = 100000 };
 
-__attribute__((format(printf, 5, 6))) static void found(struct check *c, const struct db_file *file,
-                                                        uint64_t line, bool is_note,
-                                                        const char *format, ...)
+__attribute__((format(printf, 5, 6))) static void found(struct check *c,
+                                                        const struct place_file *file, uint64_t line,
+                                                        bool is_note, const char *format, ...)
 {
     char text[FINDING_TEXT];
     va_list args;
@@ -61,7 +61,7 @@ static enum kind kind_of(struct str name)
 /* Exports round ratios to three decimals. */
 #define RATIO_ROUNDING 0.0011
 
-static void check_shapes(struct check *c, const struct db_file *file, uint64_t line,
+static void check_shapes(struct check *c, const struct place_file *file, uint64_t line,
                          struct str name, struct str cell)
 {
     struct cell_slots slots = cell_slots(&c->arena, cell);
@@ -75,8 +75,8 @@ static void check_shapes(struct check *c, const struct db_file *file, uint64_t l
         }
 }
 
-static void check_cell(struct check *c, const struct db_file *file, uint64_t line, struct str name,
-                       enum kind kind, struct str cell)
+static void check_cell(struct check *c, const struct place_file *file, uint64_t line,
+                       struct str name, enum kind kind, struct str cell)
 {
     struct arena_mark mark = arena_mark(&c->arena);
     size_t before = c->findings.n;
@@ -99,7 +99,7 @@ static void check_cell(struct check *c, const struct db_file *file, uint64_t lin
         arena_rewind(&c->arena, mark);
 }
 
-static void check_cells(struct check *c, const struct db_file *file, const struct table *t)
+static void check_cells(struct check *c, const struct place_file *file, const struct op_table *t)
 {
     enum kind *kinds = ARENA_ARRAY(&c->arena, enum kind, t->columns.n + 1);
 
@@ -112,12 +112,12 @@ static void check_cells(struct check *c, const struct db_file *file, const struc
                            table_cell(t, row, (int)i));
 }
 
-static bool is_collective(const struct db_file *file, const struct table *t)
+static bool is_collective(const struct place_file *file, const struct op_table *t)
 {
     return classify_is_collective(file->op) || table_column(t, S("message_bytes")) >= 0;
 }
 
-static void check_columns(struct check *c, const struct db_file *file, const struct table *t)
+static void check_columns(struct check *c, const struct place_file *file, const struct op_table *t)
 {
     static const struct str of_collective[] = {S_INIT("message_bytes"), S_INIT("num_devices")};
     bool is_comm = is_collective(file, t);
@@ -134,14 +134,14 @@ struct durations {
     int at[4];
 };
 
-static struct durations find_durations(const struct table *t)
+static struct durations find_durations(const struct op_table *t)
 {
     return (struct durations){{table_column(t, COL_AVERAGE), table_column(t, COL_PROFILED),
                                table_column(t, S("MicroBench Duration(us)")),
                                table_column(t, COL_DURATION)}};
 }
 
-static bool has_duration(const struct table *t, size_t row, const struct durations *c)
+static bool has_duration(const struct op_table *t, size_t row, const struct durations *c)
 {
     for (size_t i = 0; i < ARRAY_LEN(c->at); i++)
         if (row_is_duration(table_cell(t, row, c->at[i])))
@@ -150,7 +150,7 @@ static bool has_duration(const struct table *t, size_t row, const struct duratio
 }
 
 /* Rows with a duration; the others, and doubles, are worth a note. */
-static void check_rows(struct check *c, const struct db_file *file, const struct table *t,
+static void check_rows(struct check *c, const struct place_file *file, const struct op_table *t,
                        struct check_table *sum)
 {
     struct durations where = find_durations(t);
@@ -177,7 +177,7 @@ static void check_rows(struct check *c, const struct db_file *file, const struct
     signature_index_free(&index);
 }
 
-static void check_ragged(struct check *c, const struct db_file *file, const struct table *t)
+static void check_ragged(struct check *c, const struct place_file *file, const struct op_table *t)
 {
     for (size_t i = 0; i < t->ragged.n; i++)
         found(c, file, t->ragged.at[i].line, false, "the row has %zu cells, the header %zu",
@@ -185,7 +185,7 @@ static void check_ragged(struct check *c, const struct db_file *file, const stru
 }
 
 /* What the reader said becomes the finding. */
-static void unreadable(struct check *c, const struct db_file *file, const struct diag *d)
+static void unreadable(struct check *c, const struct place_file *file, const struct diag *d)
 {
     for (size_t i = 0; i < d->entries.n; i++)
         if (d->entries.at[i].severity == SEV_ERROR) {
@@ -200,18 +200,15 @@ static int by_line(const void *a, const void *b)
 {
     const struct check_finding *x = a, *y = b;
 
-    if (x->line != y->line)
-        return x->line < y->line ? -1 : 1;
-    if (x->is_note != y->is_note)
-        return x->is_note ? 1 : -1;
-    return str_compare(x->what, y->what);
+    return ORDER(x->line, y->line) ?: ORDER(x->is_note, y->is_note)
+           ?: str_compare(x->what, y->what);
 }
 
-void check_table(struct check *c, const struct db_file *file)
+void check_table(struct check *c, const struct place_file *file)
 {
     size_t before = c->findings.n;
     struct check_table sum = {.path = file->path, .op = file->op};
-    struct table t;
+    struct op_table t;
     struct diag d;
 
     c->of_table = 0;
@@ -242,3 +239,66 @@ void check_table(struct check *c, const struct db_file *file)
     table_free(&t);
     diag_fini(&d);
 }
+
+enum status check_all(struct check *c, const struct place_files *tree)
+{
+    check_init(c);
+    for (size_t i = 0; i < tree->n; i++) {
+        if (cancelled())
+            return ST_CANCELLED;
+        check_table(c, &tree->at[i]);
+    }
+    return ST_OK;
+}
+
+static struct field_value share(const void *of, const struct record_env *env)
+{
+    const struct check_table *t = of;
+
+    (void)env;
+    return value_real((double)t->valid / (double)t->rows);
+}
+
+static const struct field summary_fields[] = {
+    FIELD(struct check_table, op, "operator", .head = "operator"),
+    FIELD(struct check_table, rows, "rows", .head = "rows"),
+    FIELD(struct check_table, valid, "valid", .head = "valid"),
+    FIELD_CALC(FIELD_F64, "share", share, .head = "share %", .unit = UNIT_RATIO),
+};
+const struct record check_summary = RECORD(struct check_table, summary_fields);
+
+static struct field_value kind_name(const void *of, const struct record_env *env)
+{
+    (void)env;
+    return value_text(((const struct check_finding *)of)->is_note ? S("note") : S("problem"));
+}
+
+static const struct field finding_fields[] = {
+    FIELD(struct check_finding, path, "path"),
+    FIELD(struct check_finding, line, "line"),
+    FIELD_CALC(FIELD_STR, "kind", kind_name),
+    FIELD(struct check_finding, what, "text"),
+};
+static const struct record finding_record = RECORD(struct check_finding, finding_fields);
+
+static const struct field table_fields[] = {
+    FIELD(struct check_table, op, "operator"),
+    FIELD(struct check_table, path, "path"),
+    FIELD(struct check_table, rows, "rows"),
+    FIELD(struct check_table, valid, "valid"),
+};
+static const struct record table_record = RECORD(struct check_table, table_fields);
+
+static const struct field check_fields[] = {
+    FIELD(struct check, problems, "problems"),
+    FIELD(struct check, notes, "notes"),
+    FIELD_LIST(struct check, findings.at, findings.n, "findings", &finding_record),
+    FIELD_LIST(struct check, tables.at, tables.n, "tables", &table_record),
+};
+static const struct record check_record = RECORD(struct check, check_fields);
+
+const struct schema check_schema = {
+    .name = "strata.db-check/1",
+    .title = "what is wrong with the tables of a database",
+    .record = &check_record,
+};

@@ -5,7 +5,8 @@
 #define STRATA_PERFDB_CHECK_H
 
 #include "base/vec.h"
-#include "perfdb/tree.h"
+#include "perfdb/place.h"
+#include "report/record.h"
 
 /* Something found at a line of a table. A note is worth knowing; anything else is a problem. */
 struct check_finding {
@@ -33,6 +34,13 @@ void check_init(struct check *c);
 void check_free(struct check *c);
 
 /* Reads and judges one table. */
-void check_table(struct check *c, const struct db_file *file);
+void check_table(struct check *c, const struct place_file *file);
+
+/* All tables, into a fresh check that is freed as always; ST_CANCELLED after an interruption. */
+enum status check_all(struct check *c, const struct place_files *tree);
+
+/* strata.db-check/1; and tables as rows for people. */
+extern const struct schema check_schema;
+extern const struct record check_summary;
 
 #endif

@@ -13,9 +13,9 @@ static struct check check;
 static void run(const char *name, const char *text)
 {
     const char *path = scratch_put(name, text);
-    struct db_files tree;
+    struct place_files tree;
 
-    assert_int_equal(db_files_find(&arena, scratch, NULL, 0, &tree, &diag), ST_OK);
+    assert_int_equal(place_find(&arena, scratch, NULL, 0, &tree, &diag), ST_OK);
     assert_int_equal(tree.n, 1);
     assert_string_equal(tree.at[0].path, path);
     check_init(&check);
@@ -93,20 +93,20 @@ TEST(files_that_are_no_tables_are_problems)
 
 TEST(leftovers_reports_and_replays_are_passed_over)
 {
-    struct db_files tree;
+    struct place_files tree;
 
     scratch_put("Add.tmp.csv", "\"");
     scratch_put("reports/x.csv", "x");
     scratch_put("msprof_run_1/PROF_1/x.csv", "x");
     scratch_put("DEV/vllm_ascend/v1/Mul.csv", "x");
-    assert_int_equal(db_files_find(&arena, scratch, NULL, 0, &tree, &diag), ST_OK);
+    assert_int_equal(place_find(&arena, scratch, NULL, 0, &tree, &diag), ST_OK);
     assert_int_equal(tree.n, 1);
     assert_str(tree.at[0].op, "Mul");
-    struct db_origin origin = db_origin(tree.at[0].path);
+    struct place_origin origin = place_origin(tree.at[0].path);
     assert_str(origin.device, "DEV");
     assert_str(origin.stack, "vllm_ascend");
     assert_str(origin.version, "v1");
-    assert_int_equal(db_files_find(&arena, "/nonexistent", NULL, 0, &tree, &diag), ST_NOT_FOUND);
+    assert_int_equal(place_find(&arena, "/nonexistent", NULL, 0, &tree, &diag), ST_NOT_FOUND);
 }
 
 TEST_MAIN("perfdb/check", TS(a_sound_table_has_no_findings), TS(impossible_values_are_problems),

@@ -1,9 +1,10 @@
 #include "perfdb/columns.h"
 
-const struct str column_identity[IDENTITY_N] = {
+const struct str column_identity[SIGNATURE_CELLS] = {
     S_INIT("OP State"),          S_INIT("Accelerator Core"), S_INIT("Input Shapes"),
     S_INIT("Input Data Types"),  S_INIT("Input Formats"),    S_INIT("Output Shapes"),
-    S_INIT("Output Data Types"), S_INIT("Output Formats"),
+    S_INIT("Output Data Types"), S_INIT("Output Formats"),   S_INIT("OP Type"),
+    S_INIT("EP Size"),
 };
 
 /* X(name) for each counter, in the order of the tables. */

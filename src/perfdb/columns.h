@@ -37,6 +37,9 @@ enum identity {
     ID_OUTPUT_SHAPES,
     ID_OUTPUT_DTYPES,
     ID_OUTPUT_FORMATS,
+    ID_OP_TYPE, /* these two are no part of the block, but of what tells rows apart */
+    ID_EP_SIZE,
+    SIGNATURE_CELLS,
 };
 
 /* The place of each name in `column_runtime`. */
@@ -59,9 +62,9 @@ enum runtime {
     RT_COMPLETENESS,
 };
 
-extern const struct str column_identity[IDENTITY_N]; /* B */
-extern const struct str column_counter[COUNTER_N];   /* C */
-extern const struct str column_runtime[RUNTIME_N];   /* R, as parse writes it */
+extern const struct str column_identity[SIGNATURE_CELLS]; /* B first */
+extern const struct str column_counter[COUNTER_N];        /* C */
+extern const struct str column_runtime[RUNTIME_N];        /* R, as parse writes it */
 
 /* The counters as columns of a table: "Profiling Average <c>" and "MicroBench <c>". */
 extern const struct str column_profiled[COUNTER_N];

@@ -1,4 +1,4 @@
-#include "perfdb/comm_topology.h"
+#include "perfdb/comm_model.h"
 
 #include "base/testing_arena.h"
 

@@ -5,6 +5,7 @@
 
 #include "base/cancel.h"
 #include "base/fs.h"
+#include "base/text.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
 #include "perfdb/table.h"
@@ -13,7 +14,7 @@ struct columns {
     int bytes, ranks, tier, duration;
 };
 
-static struct columns find_columns(const struct table *t)
+static struct columns find_columns(const struct op_table *t)
 {
     struct columns c = {
         .bytes = table_column(t, S("message_bytes")),
@@ -28,7 +29,8 @@ static struct columns find_columns(const struct table *t)
     return c;
 }
 
-static bool read_point(const struct table *t, struct columns c, size_t row, struct comm_point *out)
+static bool read_point(const struct op_table *t, struct columns c, size_t row,
+                       struct comm_point *out)
 {
     out->tier = 1;
     return cell_i64(table_cell(t, row, c.bytes), &out->bytes) &&
@@ -48,7 +50,7 @@ static enum comm_verdict judge(double ratio, double t)
 static struct comm_point as_modelled(const struct comm_validation *v, enum collective op,
                                      struct comm_point point)
 {
-    if (op == COMM_REDUCE_SCATTER && v->job->scatter_total && v->model.source != COMM_FROM_FIT &&
+    if (op == COMM_REDUCE_SCATTER && v->job.scatter_total && v->model.source != COMM_FROM_FIT &&
         __builtin_mul_overflow(point.bytes, point.ranks, &point.bytes))
         point.bytes = INT64_MAX;
     return point;
@@ -65,12 +67,12 @@ static enum status judge_row(struct comm_validation *v, enum collective op, cons
         struct where where = {.path = path, .line = line};
         if (v->model.source == COMM_FROM_LINES)
             return diag_fail(d, ST_FORMAT, "perfdb.no-line", where, "%s gives no line for %.*s",
-                             v->job->links, STR_ARGS(comm_kinds[op].name));
+                             v->job.links, STR_ARGS(comm_kinds[op].name));
         return diag_fail(d, ST_FORMAT, "perfdb.unknown-tier", where,
                          "unknown topology tier %" PRId64, point.tier);
     }
     row.ratio = row.predicted_us != 0 ? point.us / row.predicted_us : INFINITY;
-    row.verdict = judge(row.ratio, v->job->tolerance);
+    row.verdict = judge(row.ratio, v->job.tolerance);
     check->counts[row.verdict]++;
     v->counts[row.verdict]++;
     v->rows++;
@@ -90,10 +92,11 @@ static void summarize(struct comm_check *check)
     }
     if (check->rows.n > 0)
         check->mean = sum / (double)check->rows.n;
+    check->dropped = check->rows_read - check->rows.n;
 }
 
-static enum status judge_table(struct comm_validation *v, enum collective op, const struct table *t,
-                               struct diag *d)
+static enum status judge_table(struct comm_validation *v, enum collective op,
+                               const struct op_table *t, struct diag *d)
 {
     struct columns columns = find_columns(t);
     VEC_OF(struct comm_point) points = {0};
@@ -120,7 +123,7 @@ static enum status judge_table(struct comm_validation *v, enum collective op, co
 static enum status check_file(struct comm_validation *v, enum collective op, const char *path,
                               struct diag *d)
 {
-    struct table t;
+    struct op_table t;
 
     enum status st = table_read(&t, path, d);
     if (st == ST_OK)
@@ -133,7 +136,7 @@ static enum status check_file(struct comm_validation *v, enum collective op, con
 
 static enum status choose_model(struct comm_validation *v, struct diag *d)
 {
-    const char *links = v->job->links;
+    const char *links = v->job.links;
 
     if (links == NULL)
         return ST_OK;
@@ -148,13 +151,17 @@ enum status comm_validate(struct comm_validation *v, const struct comm_job *job,
     struct arena arena;
     enum status st = ST_OK;
 
-    *v = (struct comm_validation){.job = job};
+    *v = (struct comm_validation){.job = *job};
     comm_model_init(&v->model);
     if (!fs_is_dir(job->dir))
         return diag_fail(d, ST_NOT_FOUND, "perfdb.no-folder", (struct where){.path = job->dir},
                          "is not a directory");
     TRY(choose_model(v, d));
     arena_init(&arena);
+    for (size_t i = 0; i < COMM_VALIDATED; i++) {
+        v->checks[i].op = (enum collective)i;
+        v->checks[i].mean = v->checks[i].min = v->checks[i].max = NAN;
+    }
     for (size_t i = 0; i < COMM_VALIDATED && st == ST_OK; i++) {
         const char *path = fs_join(&arena, job->dir, comm_kinds[i].file);
         v->checks[i].was_visited = true;
@@ -172,3 +179,176 @@ void comm_validation_free(struct comm_validation *v)
         vec_free(&v->checks[i].rows);
     comm_model_free(&v->model);
 }
+
+static const char *const verdict_names[COMM_VERDICTS] = {"PASS", "WARN", "FAIL"};
+
+static const char frame[] =
+    "======================================================================\n";
+
+static void put_model(struct text *out, const struct comm_validation *v)
+{
+    static const char *const words[] = {
+        [COMM_FROM_PART] = NULL,
+        [COMM_FROM_LINKS] = "latency and bandwidth by tier from",
+        [COMM_FROM_LINES] = "alpha + beta * bytes by collective from",
+        [COMM_FROM_FIT] = "fitted to these rows, by collective, device count and tier",
+    };
+    enum comm_source source = v->model.source;
+
+    if (words[source] != NULL)
+        text_format(out, "  links     : %s%s%s\n", words[source],
+                    source == COMM_FROM_FIT ? "" : " ",
+                    source == COMM_FROM_FIT ? "" : v->job.links);
+}
+
+static void put_counts(struct text *out, const uint64_t *counts)
+{
+    text_format(out, "PASS=%" PRIu64 "  WARN=%" PRIu64 "  FAIL=%" PRIu64 "\n", counts[COMM_PASS],
+                counts[COMM_WARN], counts[COMM_FAIL]);
+}
+
+static void put_rows(struct text *out, const struct comm_check *check, bool lists_all)
+{
+    if (!lists_all && check->counts[COMM_PASS] == check->rows.n)
+        return;
+    text_format(out, "  status     msg_bytes  n_dev  tier    measured   predicted   ratio\n"
+                     "  -----------------------------------------------------------------\n");
+    for (size_t i = 0; i < check->rows.n; i++) {
+        const struct comm_row *row = &check->rows.at[i];
+        if (lists_all || row->verdict != COMM_PASS)
+            text_format(
+                out, "  %-6s  %12" PRId64 "  %5" PRId64 "  %4" PRId64 "  %10.2f  %10.2f  %6.2fx\n",
+                verdict_names[row->verdict], row->point.bytes, row->point.ranks, row->point.tier,
+                row->point.us, row->predicted_us, row->ratio);
+    }
+}
+
+static void put_check(struct text *out, const struct comm_validation *v, size_t op,
+                      const char *tolerance)
+{
+    const struct comm_check *check = &v->checks[op];
+
+    text_format(out, "\n%s  %.*s  (%zu rows, tolerance=%sx)\n  ", frame,
+                STR_ARGS(comm_kinds[op].name), check->rows.n, tolerance);
+    put_counts(out, check->counts);
+    if (check->rows.n > 0)
+        text_format(out, "  ratio: mean=%.2fx  min=%.2fx  max=%.2fx\n", check->mean, check->min,
+                    check->max);
+    text_format(out, "%s", frame);
+    if (check->rows.n > 0)
+        put_rows(out, check, v->job.lists_all);
+}
+
+bool comm_validation_print(const struct comm_validation *v, bool is_whole, struct sink sink)
+{
+    char tolerance[NUM_TEXT];
+    struct text out = {0};
+
+    num_print_point(tolerance, v->job.tolerance);
+    text_format(&out, "C9 Comm Alignment Validation\n  csv_dir   : %s\n  tolerance : %sx\n",
+                v->job.dir, tolerance);
+    put_model(&out, v);
+    for (size_t i = 0; i < COMM_VALIDATED; i++)
+        if (v->checks[i].was_visited && !v->checks[i].is_there)
+            text_format(&out, "  [SKIP] %s not found in %s\n", comm_kinds[i].file, v->job.dir);
+    for (size_t i = 0; i < COMM_VALIDATED && is_whole; i++)
+        if (v->checks[i].is_there)
+            put_check(&out, v, i, tolerance);
+    if (is_whole) {
+        text_format(&out, "\n%s  TOTAL: %" PRIu64 " rows  ", frame, v->rows);
+        put_counts(&out, v->counts);
+        text_format(&out, "  Result: %s\n%s", v->counts[COMM_FAIL] == 0 ? "OK" : "FAILED", frame);
+    }
+    bool is_good = sink.write(sink.ctx, text_view(&out));
+    text_free(&out);
+    return is_good;
+}
+
+static const char *verdict_name(unsigned verdict)
+{
+    return verdict_names[verdict];
+}
+
+static const char *source_name(unsigned source)
+{
+    static const char *const names[] = {"built-in", "links", "lines", "fit"};
+
+    return names[source];
+}
+
+static const char *collective_name(unsigned op)
+{
+    return comm_kinds[op].name.at;
+}
+
+static const struct field row_fields[] = {
+    FIELD_OF_ENUM(struct comm_row, verdict, "verdict", verdict_name, COMM_VERDICTS),
+    FIELD(struct comm_row, point.bytes, "message_bytes"),
+    FIELD(struct comm_row, point.ranks, "num_devices"),
+    FIELD(struct comm_row, point.tier, "topology_tier"),
+    FIELD(struct comm_row, point.us, "measured_us", .form = FORM_POINT),
+    FIELD(struct comm_row, predicted_us, "predicted_us", .form = FORM_POINT),
+    FIELD(struct comm_row, ratio, "ratio", .form = FORM_POINT),
+};
+static const struct record row_record = RECORD(struct comm_row, row_fields);
+
+static struct field_value bandwidth(const void *of, const struct record_env *env)
+{
+    const struct comm_fit *fit = of;
+
+    (void)env;
+    return value_real(fit->line.beta_us > 0 ? 1e6 / fit->line.beta_us : INFINITY);
+}
+
+static const struct field fit_fields[] = {
+    FIELD_OF_ENUM(struct comm_fit, op, "collective", collective_name, COMM_COLLECTIVES),
+    FIELD(struct comm_fit, ranks, "num_devices"),
+    FIELD(struct comm_fit, tier, "topology_tier"),
+    FIELD(struct comm_fit, line.alpha_us, "latency_us", .form = FORM_POINT),
+    FIELD_CALC(FIELD_F64, "bandwidth_bytes_per_s", bandwidth, .form = FORM_POINT),
+};
+static const struct record fit_record = RECORD(struct comm_fit, fit_fields);
+
+static const struct field check_fields[] = {
+    FIELD_OF_ENUM(struct comm_check, op, "collective", collective_name, COMM_COLLECTIVES),
+    FIELD(struct comm_check, is_there, "found"),
+    FIELD(struct comm_check, counts[COMM_PASS], "pass"),
+    FIELD(struct comm_check, counts[COMM_WARN], "warn"),
+    FIELD(struct comm_check, counts[COMM_FAIL], "fail"),
+    FIELD(struct comm_check, dropped, "dropped"),
+    FIELD(struct comm_check, mean, "ratio_mean", .form = FORM_POINT),
+    FIELD(struct comm_check, min, "ratio_min", .form = FORM_POINT),
+    FIELD(struct comm_check, max, "ratio_max", .form = FORM_POINT),
+    FIELD_LIST(struct comm_check, rows.at, rows.n, "rows", &row_record),
+};
+static const struct record check_record = RECORD(struct comm_check, check_fields);
+
+static struct field_value is_ok(const void *of, const struct record_env *env)
+{
+    (void)env;
+    return value_bool(((const struct comm_validation *)of)->counts[COMM_FAIL] == 0);
+}
+
+static const struct field job_fields[] = {
+    FIELD(struct comm_job, dir, "csv_dir"),
+    FIELD(struct comm_job, tolerance, "tolerance", .form = FORM_POINT),
+};
+static const struct record job_record = RECORD(struct comm_job, job_fields);
+
+static const struct field validation_fields[] = {
+    FIELD_SPLICE(struct comm_validation, job, &job_record),
+    FIELD_OF_ENUM(struct comm_validation, model.source, "model", source_name, 4),
+    FIELD_LIST(struct comm_validation, model.fits.at, model.fits.n, "fits", &fit_record),
+    FIELD_CALC(FIELD_BOOL, "is_ok", is_ok),
+    FIELD(struct comm_validation, counts[COMM_PASS], "pass"),
+    FIELD(struct comm_validation, counts[COMM_WARN], "warn"),
+    FIELD(struct comm_validation, counts[COMM_FAIL], "fail"),
+    FIELD_ARRAY(struct comm_validation, checks, "collectives", &check_record),
+};
+static const struct record validation_record = RECORD(struct comm_validation, validation_fields);
+
+const struct schema comm_validation_schema = {
+    .name = "strata.comm-validate/1",
+    .title = "measured collectives against a model of the links",
+    .record = &validation_record,
+};

@@ -7,8 +7,8 @@
 #ifndef STRATA_PERFDB_COMM_VALIDATE_H
 #define STRATA_PERFDB_COMM_VALIDATE_H
 
-#include "base/json_write.h"
 #include "perfdb/comm_model.h"
+#include "report/record.h"
 
 enum comm_verdict { COMM_PASS, COMM_WARN, COMM_FAIL, COMM_VERDICTS };
 
@@ -20,11 +20,13 @@ struct comm_row {
 };
 
 struct comm_check {
+    enum collective op;
     bool was_visited, is_there; /* a validation that failed has not visited all */
-    uint64_t rows_read;         /* of the table; those that do not parse are dropped */
+    uint64_t rows_read;         /* of the table */
+    uint64_t dropped;           /* those that do not parse */
     VEC_OF(struct comm_row) rows;
     uint64_t counts[COMM_VERDICTS];
-    double mean, min, max; /* of the ratios; 0 without rows */
+    double mean, min, max; /* of the ratios; not a number without rows */
 };
 
 struct comm_job {
@@ -36,7 +38,7 @@ struct comm_job {
 };
 
 struct comm_validation {
-    const struct comm_job *job;
+    struct comm_job job;
     struct comm_model model;
     struct comm_check checks[COMM_VALIDATED];
     uint64_t rows, counts[COMM_VERDICTS];
@@ -49,7 +51,7 @@ void comm_validation_free(struct comm_validation *v);
 /* The report of fixed shape. `is_whole` is false after a failure. */
 bool comm_validation_print(const struct comm_validation *v, bool is_whole, struct sink sink);
 
-/* One value. */
-void comm_validation_json(const struct comm_validation *v, struct json_writer *j);
+/* strata.comm-validate/1. */
+extern const struct schema comm_validation_schema;
 
 #endif

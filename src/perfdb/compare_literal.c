@@ -222,7 +222,7 @@ static bool join_shapes(const struct literal *list, char *to, size_t *n)
     return true;
 }
 
-struct str shape_key(struct arena *arena, struct str text)
+struct str literal_shapes(struct arena *arena, struct str text)
 {
     struct str s = strip_quotes(str_trim(text));
     char *key = arena_alloc(arena, s.n);

@@ -40,6 +40,6 @@ size_t literal_shares(struct arena *arena, struct str text, struct kernel_share 
  * joined with `,` and `;`. "[[16, 5120], [5120, 768]]" and "16,5120;5120,768" (with the quotes of
  * the exporter or without) give the same key; what cannot be read stands for itself.
  */
-struct str shape_key(struct arena *arena, struct str text);
+struct str literal_shapes(struct arena *arena, struct str text);
 
 #endif

@@ -62,29 +62,29 @@ TEST(brackets_around_one_value_are_that_value)
 
 TEST(equal_shapes_have_one_key)
 {
-    assert_str(shape_key(&arena, S("[[16, 5120], [5120, 768]]")), "16,5120;5120,768");
-    assert_str(shape_key(&arena, S(" \"16,5120; 5120,768\"\t")), "16,5120;5120,768");
-    assert_str(shape_key(&arena, S("[(16, 5120), [7]]")), "16,5120;7");
-    assert_str(shape_key(&arena, S("16, 151936")), "16,151936");
-    assert_str(shape_key(&arena, S("[[-1, +2]]")), "-1,2");
+    assert_str(literal_shapes(&arena, S("[[16, 5120], [5120, 768]]")), "16,5120;5120,768");
+    assert_str(literal_shapes(&arena, S(" \"16,5120; 5120,768\"\t")), "16,5120;5120,768");
+    assert_str(literal_shapes(&arena, S("[(16, 5120), [7]]")), "16,5120;7");
+    assert_str(literal_shapes(&arena, S("16, 151936")), "16,151936");
+    assert_str(literal_shapes(&arena, S("[[-1, +2]]")), "-1,2");
 }
 
 TEST(empty_lists_give_empty_parts)
 {
-    assert_str(shape_key(&arena, S("")), "");
-    assert_str(shape_key(&arena, S("\"\"")), "");
-    assert_str(shape_key(&arena, S("[]")), "");
-    assert_str(shape_key(&arena, S("[[], [3]]")), ";3");
+    assert_str(literal_shapes(&arena, S("")), "");
+    assert_str(literal_shapes(&arena, S("\"\"")), "");
+    assert_str(literal_shapes(&arena, S("[]")), "");
+    assert_str(literal_shapes(&arena, S("[[], [3]]")), ";3");
 }
 
 TEST(what_cannot_be_read_stands_for_itself)
 {
-    assert_str(shape_key(&arena, S("not a list")), "notalist");
-    assert_str(shape_key(&arena, S("[[1, 2]")), "[[1,2]");
-    assert_str(shape_key(&arena, S("[1, 2]")), "[1,2]");
-    assert_str(shape_key(&arena, S("[[[1], 2]]")), "[[[1],2]]");
-    assert_str(shape_key(&arena, S("[[1];[2]]")), "[[1];[2]]");
-    assert_str(shape_key(&arena, S("N/A")), "N/A");
+    assert_str(literal_shapes(&arena, S("not a list")), "notalist");
+    assert_str(literal_shapes(&arena, S("[[1, 2]")), "[[1,2]");
+    assert_str(literal_shapes(&arena, S("[1, 2]")), "[1,2]");
+    assert_str(literal_shapes(&arena, S("[[[1], 2]]")), "[[[1],2]]");
+    assert_str(literal_shapes(&arena, S("[[1];[2]]")), "[[1];[2]]");
+    assert_str(literal_shapes(&arena, S("N/A")), "N/A");
 }
 
 TEST_MAIN("perfdb/compare_literal", TA(pairs_are_names_and_numbers),

@@ -1,4 +1,4 @@
-#include "perfdb/compare_metrics.h"
+#include "perfdb/m6.h"
 
 #include <math.h>
 

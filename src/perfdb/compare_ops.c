@@ -5,9 +5,9 @@
 
 #include "base/json_read.h"
 #include "base/num.h"
+#include "base/text.h"
 #include "perfdb/cell.h"
 #include "perfdb/compare_literal.h"
-#include "perfdb/compare_text.h"
 
 enum { SHOWN_PIDS = 16 };
 
@@ -226,9 +226,7 @@ static int by_pid(const void *a, const void *b)
 {
     const struct predicted_process *x = a, *y = b;
 
-    if (x->pid.n != y->pid.n)
-        return x->pid.n < y->pid.n ? -1 : 1;
-    return str_compare(x->pid, y->pid);
+    return ORDER(x->pid.n, y->pid.n) ?: str_compare(x->pid, y->pid);
 }
 
 /* The processes that complete events belong to, as `{0, 1}`; `last` is one of them. */
@@ -307,7 +305,7 @@ enum status ops_rows_predict(struct ops_rows *rows, const struct predicted *p,
 
 static double larger(const struct ops_row *row)
 {
-    return decimal_round(fmax(row->predicted_us, row->measured_us), 1);
+    return num_round(fmax(row->predicted_us, row->measured_us), 1);
 }
 
 static int by_time(const void *a, const void *b)
@@ -322,6 +320,10 @@ static int by_time(const void *a, const void *b)
 
 void ops_rows_sort(struct ops_rows *rows)
 {
+    for (size_t i = 0; i < rows->at.n; i++) {
+        struct ops_row *row = &rows->at.at[i];
+        row->operators = arena_join(&rows->arena, row->names, row->n_names, S(", "));
+    }
     if (rows->at.n > 0)
         qsort(rows->at.at, rows->at.n, sizeof(*rows->at.at), by_time);
 }
@@ -336,4 +338,117 @@ const char *ops_status(const struct ops_row *row)
     if (row->hits == 0 && row->misses == 0)
         return "TC未建模"; /* measured, and not modelled */
     return row->misses == 0 ? "HIT" : row->hits == 0 ? "MISS" : "PARTIAL";
+}
+
+enum { SHOWN_ROWS = 15 };
+
+/* A share of nothing is written as a whole 0. */
+static struct field_value error_value(double predicted, double measured)
+{
+    return measured != 0 ? value_real(ops_error(predicted, measured)) : value_int(0);
+}
+
+static struct field_value predicted_value(const void *of, const struct record_env *env)
+{
+    const struct ops_row *row = of;
+
+    (void)env;
+    return row->predicted_n > 0 ? value_real(row->predicted_us) : value_int(0);
+}
+
+static struct field_value measured_count(const void *of, const struct record_env *env)
+{
+    (void)env;
+    return value_int((int64_t)rint(((const struct ops_row *)of)->measured_n));
+}
+
+static struct field_value time_error(const void *of, const struct record_env *env)
+{
+    const struct ops_row *row = of;
+
+    (void)env;
+    return error_value(row->predicted_us, row->measured_us);
+}
+
+static struct field_value count_error(const void *of, const struct record_env *env)
+{
+    const struct ops_row *row = of;
+
+    (void)env;
+    return error_value((double)row->predicted_n, row->measured_n);
+}
+
+static struct field_value status_value(const void *of, const struct record_env *env)
+{
+    (void)env;
+    return value_text(str_of(ops_status(of)));
+}
+
+static const struct field row_fields[] = {
+    FIELD(struct ops_row, kernel, "kernel_type"),
+    FIELD(struct ops_row, operators, "tc_funcs"),
+    FIELD_CALC(FIELD_F64, "tc_total_us", predicted_value, .form = FORM_POINT, .decimals = 1),
+    FIELD(struct ops_row, predicted_n, "tc_count"),
+    FIELD(struct ops_row, measured_us, "prof_per_fwd_us", .form = FORM_POINT, .decimals = 1),
+    FIELD_CALC(FIELD_I64, "prof_count", measured_count),
+    FIELD_CALC(FIELD_F64, "error_pct", time_error, .form = FORM_POINT, .decimals = 1),
+    FIELD_CALC(FIELD_F64, "count_error_pct", count_error, .form = FORM_POINT, .decimals = 1),
+    FIELD_CALC(FIELD_CSTR, "status", status_value),
+};
+const struct record ops_row_record = RECORD(struct ops_row, row_fields);
+
+/* Characters, not bytes, fill a column. A control character would break the line. */
+static void put_padded(struct text *out, struct str text, size_t width)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.at[i];
+        text_char(out, c < 0x20 || c == 0x7f ? ' ' : text.at[i]);
+    }
+    if (str_width(text) < width)
+        text_repeat(out, ' ', width - str_width(text));
+}
+
+static void put_line(struct text *out, char fill)
+{
+    text_repeat(out, fill, 115);
+    text_char(out, '\n');
+}
+
+static void put_row(struct text *out, const struct ops_row *row, double all_us)
+{
+    put_padded(out, row->kernel, 35);
+    text_format(out, " %12.1f %7llu %12.1f %8.0f %8.1f%% %8.1f%% %7.1f%% ", row->predicted_us,
+                (unsigned long long)row->predicted_n, row->measured_us, rint(row->measured_n),
+                ops_error(row->predicted_us, row->measured_us),
+                ops_error((double)row->predicted_n, row->measured_n),
+                all_us > 0 ? num_round(row->measured_us, 1) / all_us * 100 : 0);
+    put_padded(out, str_of(ops_status(row)), 6);
+    text_char(out, '\n');
+}
+
+bool ops_rows_print(const struct ops_rows *rows, const char *scenario, struct sink sink)
+{
+    struct text out = {0};
+    double predicted = 0, measured = 0;
+
+    /* The totals are those of the numbers shown. */
+    for (size_t i = 0; i < rows->at.n; i++) {
+        predicted += num_round(rows->at.at[i].predicted_us, 1);
+        measured += num_round(rows->at.at[i].measured_us, 1);
+    }
+    text_char(&out, '\n');
+    put_line(&out, '=');
+    text_format(&out, "%s — TC vs Profiling per-forward\n", scenario);
+    put_line(&out, '=');
+    text_put(&out, S("kernel_type                               TC(μs)    "
+                     "TC次数     Prof(μs)   Prof次数      "
+                     "延迟误差      次数误差   "
+                     "Prof占比 状态    \n"));
+    put_line(&out, '-');
+    for (size_t i = 0; i < rows->at.n && i < SHOWN_ROWS; i++)
+        put_row(&out, &rows->at.at[i], measured);
+    text_format(&out, "%-35s %12.1f %7s %12.1f\n", "TOTAL", predicted, "", measured);
+    bool is_good = sink.write(sink.ctx, text_view(&out));
+    text_free(&out);
+    return is_good;
 }

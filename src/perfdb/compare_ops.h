@@ -8,10 +8,9 @@
 #ifndef STRATA_PERFDB_COMPARE_OPS_H
 #define STRATA_PERFDB_COMPARE_OPS_H
 
-#include "base/json_write.h"
 #include "base/yaml.h"
-#include "perfdb/compare_rows.h"
 #include "perfdb/compare_trace.h"
+#include "report/record.h"
 
 enum { OPS_NAMES = 3 }; /* operators that are named in a row */
 
@@ -19,6 +18,7 @@ struct ops_row {
     struct str kernel;
     struct str names[OPS_NAMES]; /* the first operators that use it, without torch.ops. */
     size_t n_names;
+    struct str operators;             /* those, joined; set when the rows are sorted */
     double predicted_us, measured_us; /* of one forward pass */
     uint64_t predicted_n, hits, misses;
     double measured_n; /* a pass may hold a part of a kernel when passes differ */
@@ -53,8 +53,10 @@ void ops_rows_sort(struct ops_rows *rows);
 double ops_error(double predicted, double measured);
 const char *ops_status(const struct ops_row *row);
 
-/* The list of rows as a value; the first 15 as a table for people, with the totals of all. */
-void ops_rows_json(const struct ops_rows *rows, struct json_writer *j);
+/* One row of the documents. */
+extern const struct record ops_row_record;
+
+/* The first 15 rows as a table for people, with the totals of all. */
 bool ops_rows_print(const struct ops_rows *rows, const char *scenario, struct sink sink);
 
 #endif

@@ -1,4 +1,4 @@
-#include "perfdb/compare_plot.h"
+#include "perfdb/compare_shapes.h"
 
 #include "base/testing.h"
 
@@ -6,21 +6,24 @@ static struct text draw(struct plot_point *points, size_t n)
 {
     struct text out = {0};
     struct json_writer j;
+    struct arena arena;
+    struct plot plot;
 
+    arena_init(&arena);
+    plot_make(&plot, &arena, points, n);
     json_write_init(&j, text_sink(&out), JSON_COMPACT);
-    json_write_object(&j);
-    plot_json(&j, points, n);
-    json_write_end(&j);
+    record_json(&j, &plot_record, &plot, NULL);
     assert_true(json_write_finish(&j));
+    arena_free(&arena);
     return out;
 }
 
 TEST(points_with_both_times_are_drawn_and_the_furthest_come_first)
 {
     struct plot_point points[] = {
-        {S_INIT("near"), S_INIT(""), 100, 104}, /* +4 %, the bin from -5 to 5 */
-        {S_INIT("far"), S_INIT(""), 100, 50},   /* -50 % opens the bin from -50 */
-        {S_INIT("alone"), S_INIT(""), 0, 70},
+        {S_INIT("near"), S_INIT(""), 100, 104, 0}, /* +4 %, the bin from -5 to 5 */
+        {S_INIT("far"), S_INIT(""), 100, 50, 0},   /* -50 % opens the bin from -50 */
+        {S_INIT("alone"), S_INIT(""), 0, 70, 0},
     };
     struct text out = draw(points, 3);
     struct str all = {out.at, out.n};

@@ -1,4 +1,4 @@
-#include "perfdb/compare_rows.h"
+#include "perfdb/compare_trace.h"
 
 #include "base/testing.h"
 

@@ -5,8 +5,70 @@
 #include <stdlib.h>
 
 #include "perfdb/compare_literal.h"
-#include "perfdb/compare_plot.h"
-#include "perfdb/compare_text.h"
+
+/* Borders of the histogram in percent; narrow where good models live. */
+static const double borders[] = {-75, -50, -25, -10, -5, 5, 10, 25, 50, 100, 200};
+
+_Static_assert(ARRAY_LEN(borders) + 1 == PLOT_BINS, "a bin on each side of a border");
+
+static int by_distance(const void *a, const void *b)
+{
+    const struct plot_point *x = a, *y = b;
+    double left = fabs(x->modelled_us - x->measured_us);
+    double right = fabs(y->modelled_us - y->measured_us);
+
+    if (left != right)
+        return left < right ? 1 : -1;
+    int order = str_compare(x->kernel, y->kernel);
+    return order != 0 ? order : str_compare(x->shapes, y->shapes);
+}
+
+void plot_make(struct plot *plot, struct arena *arena, struct plot_point *points, size_t n)
+{
+    *plot = (struct plot){.points = points, .n_worst = n < PLOT_WORST ? n : PLOT_WORST};
+    plot->scatter = ARENA_ARRAY(arena, struct plot_point, n);
+    for (size_t bin = 0; bin < PLOT_BINS; bin++) {
+        plot->bins[bin].from = bin > 0 ? borders[bin - 1] : -INFINITY;
+        plot->bins[bin].to = bin < PLOT_BINS - 1 ? borders[bin] : INFINITY;
+    }
+    if (n > 0)
+        qsort(points, n, sizeof(*points), by_distance);
+    for (size_t i = 0; i < n; i++) {
+        struct plot_point *p = &points[i];
+        size_t bin = 0;
+        p->error_pct =
+            p->measured_us > 0 ? (p->modelled_us - p->measured_us) / p->measured_us * 100 : NAN;
+        if (!(p->measured_us > 0 && p->modelled_us > 0))
+            continue;
+        while (bin < PLOT_BINS - 1 && p->error_pct >= borders[bin])
+            bin++;
+        plot->bins[bin].count++;
+        plot->scatter[plot->n_scatter++] = *p;
+    }
+}
+
+static const struct field point_fields[] = {
+    FIELD(struct plot_point, kernel, "kernel_type"),
+    FIELD(struct plot_point, shapes, "shape_key"),
+    FIELD(struct plot_point, measured_us, "measured_us", .form = FORM_POINT),
+    FIELD(struct plot_point, modelled_us, "modelled_us", .form = FORM_POINT),
+    FIELD(struct plot_point, error_pct, "error_pct", .form = FORM_POINT),
+};
+static const struct record point_record = RECORD(struct plot_point, point_fields);
+
+static const struct field bin_fields[] = {
+    FIELD(struct plot_bin, from, "from_pct", .form = FORM_POINT),
+    FIELD(struct plot_bin, to, "to_pct", .form = FORM_POINT),
+    FIELD(struct plot_bin, count, "count"),
+};
+static const struct record bin_record = RECORD(struct plot_bin, bin_fields);
+
+static const struct field plot_fields[] = {
+    FIELD_LIST(struct plot, scatter, n_scatter, "scatter", &point_record),
+    FIELD_ARRAY(struct plot, bins, "error_histogram", &bin_record),
+    FIELD_LIST(struct plot, points, n_worst, "worst", &point_record),
+};
+const struct record plot_record = RECORD(struct plot, plot_fields);
 
 void shape_rows_init(struct shape_rows *rows)
 {
@@ -53,7 +115,7 @@ static void predict_event(struct shape_rows *rows, const struct predicted_event 
                           struct arena *scratch)
 {
     struct str type = e->args[TRACE_KERNEL_TYPE], source = e->args[TRACE_SOURCE], *kernels;
-    struct str shapes = shape_key(scratch, e->args[TRACE_SHAPES]);
+    struct str shapes = literal_shapes(scratch, e->args[TRACE_SHAPES]);
     struct kernel_share *shares;
 
     size_t n = literal_shares(scratch, e->args[TRACE_SUB_DURATIONS], &shares);
@@ -119,7 +181,7 @@ static enum status measure_row(struct shape_rows *rows, const struct measured *m
         return bad_time(m, row, "Duration(us)", row.duration, d);
     if (!measured_time(row.start, &start))
         return bad_time(m, row, "Start Time(us)", row.start, d);
-    struct str shapes = shape_key(&rows->arena, row.shapes);
+    struct str shapes = literal_shapes(&rows->arena, row.shapes);
     if (measured_is_collective(row.type)) {
         twins_put(twins, start, row.type, shapes, us); /* keeps the key */
         return ST_OK;
@@ -166,22 +228,22 @@ static int by_time(const void *a, const void *b)
 
 void shape_rows_sort(struct shape_rows *rows)
 {
+    for (size_t i = 0; i < rows->at.n; i++) {
+        struct shape_row *row = &rows->at.at[i];
+        row->delta_pct = (row->predicted_us - row->measured_us) / row->measured_us * 100;
+        if (row->measured_us == 0)
+            row->delta_pct = row->predicted_us > 0 ? INFINITY : 0;
+    }
     if (rows->at.n > 0)
         qsort(rows->at.at, rows->at.n, sizeof(*rows->at.at), by_time);
 }
 
-double shape_row_delta(const struct shape_row *row)
-{
-    if (row->measured_us == 0)
-        return row->predicted_us > 0 ? INFINITY : 0;
-    return (row->predicted_us - row->measured_us) / row->measured_us * 100;
-}
-
 static struct str copy_number(struct shape_rows *rows, double value, int decimals)
 {
-    char text[DECIMAL_TEXT];
+    char text[NUM_TEXT];
+    size_t n = num_print_point(text, num_round(value, decimals));
 
-    return arena_str(&rows->arena, decimal_text(text, value, decimals));
+    return arena_str(&rows->arena, (struct str){text, n});
 }
 
 static struct str side_text(struct shape_rows *rows, double us, uint64_t n)
@@ -189,7 +251,7 @@ static struct str side_text(struct shape_rows *rows, double us, uint64_t n)
     return n > 0 ? copy_number(rows, us, 2) : S("0");
 }
 
-void shape_rows_table(struct shape_rows *rows, struct table *t)
+void shape_rows_table(struct shape_rows *rows, struct op_table *t)
 {
     static const struct str names[] = {
         S_INIT("kernel_type"), S_INIT("shape_key"), S_INIT("tc_dur_us"),  S_INIT("prof_dur_us"),
@@ -207,7 +269,7 @@ void shape_rows_table(struct shape_rows *rows, struct table *t)
             side_text(rows, row->measured_us, row->measured_n),
             row->measured_us == 0 && !(row->predicted_us > 0)
                 ? S("0")
-                : copy_number(rows, shape_row_delta(row), 1),
+                : copy_number(rows, row->delta_pct, 1),
             arena_format(&rows->arena, "%" PRIu64, row->predicted_n),
             arena_format(&rows->arena, "%" PRIu64, row->measured_n),
             row->source,
@@ -218,15 +280,38 @@ void shape_rows_table(struct shape_rows *rows, struct table *t)
     }
 }
 
-void shape_rows_plot(const struct shape_rows *rows, struct json_writer *j)
+void shape_rows_plot(struct shape_rows *rows)
 {
-    struct plot_point *points = mem_grow(NULL, sizeof(*points), rows->at.n + 1);
+    struct plot_point *points = ARENA_ARRAY(&rows->arena, struct plot_point, rows->at.n);
 
     for (size_t i = 0; i < rows->at.n; i++) {
         const struct shape_row *row = &rows->at.at[i];
         points[i] =
-            (struct plot_point){row->kernel, row->shapes, row->measured_us, row->predicted_us};
+            (struct plot_point){row->kernel, row->shapes, row->measured_us, row->predicted_us, NAN};
     }
-    plot_json(j, points, rows->at.n);
-    mem_free(points);
+    plot_make(&rows->plot, &rows->arena, points, rows->at.n);
 }
+
+static const struct field row_fields[] = {
+    FIELD(struct shape_row, kernel, "kernel_type"),
+    FIELD(struct shape_row, shapes, "shape_key"),
+    FIELD(struct shape_row, predicted_us, "tc_dur_us", .form = FORM_POINT, .decimals = 2),
+    FIELD(struct shape_row, measured_us, "prof_dur_us", .form = FORM_POINT, .decimals = 2),
+    FIELD(struct shape_row, delta_pct, "delta_pct", .form = FORM_POINT, .decimals = 1),
+    FIELD(struct shape_row, predicted_n, "tc_count"),
+    FIELD(struct shape_row, measured_n, "prof_count"),
+    FIELD(struct shape_row, source, "source"),
+};
+static const struct record row_record = RECORD(struct shape_row, row_fields);
+
+static const struct field rows_fields[] = {
+    FIELD_LIST(struct shape_rows, at.at, at.n, "rows", &row_record),
+    FIELD_SPLICE(struct shape_rows, plot, &plot_record),
+};
+static const struct record rows_record = RECORD(struct shape_rows, rows_fields);
+
+const struct schema shape_rows_schema = {
+    .name = "strata.db-compare-shapes/1",
+    .title = "predicted against measured time of every kernel at every shape",
+    .record = &rows_record,
+};

@@ -1,8 +1,13 @@
 #include "perfdb/compare_trace.h"
 
+#include <math.h>
+
 #include "base/cancel.h"
 #include "base/event_json.h"
 #include "base/num.h"
+#include "capture/classify.h"
+#include "perfdb/cell.h"
+#include "perfdb/columns.h"
 
 static const struct str arg_names[TRACE_ARGS] = {
     S_INIT("kernel_type"),   S_INIT("simulation_shapes"), S_INIT("source"),
@@ -253,4 +258,137 @@ size_t trace_kernels(struct arena *arena, struct str kernel_type, struct str **o
             (*out)[n++] = part;
     }
     return n;
+}
+
+static enum status find_columns(struct measured *m, struct diag *d)
+{
+    const char *path = m->table.path;
+
+    if (m->table.columns.n == 0)
+        return diag_fail(d, ST_FORMAT, "perfdb.no-header", (struct where){.path = path},
+                         "the file has no header");
+    m->type = table_column(&m->table, S("Type"));
+    m->start = table_column(&m->table, S("Start Time(us)"));
+    m->duration = table_column(&m->table, COL_DURATION);
+    m->shapes = table_column(&m->table, COL_INPUT_SHAPES);
+    if (m->type < 0 || m->duration < 0) {
+        enum status st =
+            diag_fail(d, ST_FORMAT, "perfdb.no-column", (struct where){.path = path, .line = 1},
+                      "no column %s", m->type < 0 ? "Type" : "Duration(us)");
+        diag_hint(d, "try", "a kernel_details.csv, or a part of one with its header");
+        return st;
+    }
+    return ST_OK;
+}
+
+enum status measured_read(struct measured *m, const char *path, struct diag *d)
+{
+    *m = (struct measured){0};
+    TRY(table_read(&m->table, path, d));
+    return find_columns(m, d);
+}
+
+enum status measured_parse(struct measured *m, const char *path, struct str text, struct diag *d)
+{
+    *m = (struct measured){0};
+    TRY(table_parse(&m->table, path, text, d));
+    return find_columns(m, d);
+}
+
+void measured_free(struct measured *m)
+{
+    table_free(&m->table);
+}
+
+struct measured_row measured_row(const struct measured *m, size_t i)
+{
+    return (struct measured_row){
+        .type = cell_trim(table_cell(&m->table, i, m->type)),
+        .start = cell_trim(table_cell(&m->table, i, m->start)),
+        .duration = cell_trim(table_cell(&m->table, i, m->duration)),
+        .shapes = cell_trim(table_cell(&m->table, i, m->shapes)),
+        .line = m->table.lines.at[i],
+    };
+}
+
+bool measured_is_collective(struct str type)
+{
+    return classify_is_collective(type);
+}
+
+bool measured_is_helper(struct str type)
+{
+    return str_ends(type, S("AicpuKernel"));
+}
+
+bool measured_time(struct str text, double *us)
+{
+    *us = 0;
+    return text.n == 0 || (cell_number(text, us) && isfinite(*us));
+}
+
+void twins_init(struct twins *t)
+{
+    *t = (struct twins){0};
+    intern_init(&t->names);
+}
+
+void twins_free(struct twins *t)
+{
+    vec_free(&t->at);
+    intern_fini(&t->names);
+}
+
+void twins_put(struct twins *t, double start, struct str type, struct str key, double us)
+{
+    struct arena scratch;
+
+    /* Adding 0 makes one zero of the two. */
+    arena_init(&scratch);
+    struct str name = arena_format(&scratch, "%.0f:%zu:%.*s%.*s", trunc(start) + 0.0, type.n,
+                                   STR_ARGS(type), STR_ARGS(key));
+    size_t i = intern_put(&t->names, name) - 1;
+    arena_free(&scratch);
+    if (i == t->at.n)
+        vec_push(&t->at, ((struct twin){type, key, us}));
+    else if (us > t->at.at[i].us)
+        t->at.at[i].us = us;
+}
+
+enum { OF_NAME = -1, OF_DUR = -2 };
+
+static const struct column {
+    const char *name;
+    int from; /* enum predicted_arg, or a member of the event */
+} columns[] = {
+    {"op_name", OF_NAME},
+    {"kernel_type", TRACE_KERNEL_TYPE},
+    {"simulation_shapes", TRACE_SHAPES},
+    {"dur_us", OF_DUR},
+    {"source", TRACE_SOURCE},
+    {"confidence", TRACE_CONFIDENCE},
+    {"composite", TRACE_COMPOSITE},
+    {"sub_kernel_durations", TRACE_SUB_DURATIONS},
+    {"kernel_shapes", TRACE_KERNEL_SHAPES},
+    {"shape_match_rule", TRACE_MATCH_RULE},
+    {"sub_kernel_shapes", TRACE_SUB_SHAPES},
+};
+
+void trace_csv_fill(const struct predicted *p, struct op_table *t)
+{
+    struct str names[ARRAY_LEN(columns)];
+
+    table_init(t, p->path);
+    for (size_t c = 0; c < ARRAY_LEN(columns); c++)
+        names[c] = str_of(columns[c].name);
+    table_arrange(t, names, ARRAY_LEN(names));
+    for (size_t i = 0; i < p->events.n; i++) {
+        const struct predicted_event *e = &p->events.at[i];
+        size_t row = table_add_row(t);
+        for (size_t c = 0; c < ARRAY_LEN(columns); c++) {
+            int from = columns[c].from;
+            struct str own = from == OF_NAME ? e->name : e->dur_text;
+            table_set(t, row, (int)c, from >= 0 ? e->args[from] : own);
+        }
+    }
 }

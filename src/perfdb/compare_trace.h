@@ -14,6 +14,7 @@
 #include "base/intern.h"
 #include "base/mapfile.h"
 #include "base/vec.h"
+#include "perfdb/table.h"
 
 enum predicted_arg {
     TRACE_KERNEL_TYPE,
@@ -68,5 +69,50 @@ struct str trace_operator(struct str name);
 
 /* The kernels of a comma separated list, trimmed, without empty ones; returns how many. */
 size_t trace_kernels(struct arena *arena, struct str kernel_type, struct str **out);
+
+struct measured {
+    struct op_table table;
+    int type, start, duration, shapes; /* columns; -1: the file has none */
+};
+
+/* One row; texts are trimmed. */
+struct measured_row {
+    struct str type, start, duration, shapes;
+    uint64_t line;
+};
+
+/* Refused with a place: an empty file, a Git LFS pointer, no column Type or Duration(us). After a
+ * failure it may be freed. */
+enum status measured_read(struct measured *m, const char *path, struct diag *d);
+enum status measured_parse(struct measured *m, const char *path, struct str text, struct diag *d);
+void measured_free(struct measured *m);
+
+struct measured_row measured_row(const struct measured *m, size_t i);
+
+bool measured_is_collective(struct str type);
+bool measured_is_helper(struct str type);
+
+/* A time cell: 0 when it is empty, false when it is no finite number. */
+bool measured_time(struct str text, double *us);
+
+/* Collectives that were listed several times, in order of first appearance. */
+struct twin {
+    struct str type, key;
+    double us; /* of the longest */
+};
+
+struct twins {
+    struct intern names;
+    VEC_OF(struct twin) at;
+};
+
+void twins_init(struct twins *t);
+void twins_free(struct twins *t);
+
+/* `type` and `key` must outlive the twins. */
+void twins_put(struct twins *t, double start, struct str type, struct str key, double us);
+
+/* Fills `t`, which is then freed before the trace. */
+void trace_csv_fill(const struct predicted *p, struct op_table *t);
 
 #endif

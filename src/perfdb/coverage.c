@@ -2,10 +2,311 @@
 
 #include <stdlib.h>
 
+#include "base/embedded.h"
+#include "base/mapfile.h"
+#include "base/num.h"
 #include "base/ranked.h"
+#include "base/yaml.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
-#include "perfdb/coverage_points.h"
+#include "perfdb/grid_rules.h"
+#include "perfdb/grid_shapes.h"
+#include "perfdb/signature.h"
+#include "perfdb/table.h"
+
+struct coverage_points {
+    bool is_measured; /* only rows that have a duration */
+    VEC_OF(int64_t) at;
+};
+
+/* The place of a variable in a row. */
+struct spot {
+    bool is_output;
+    size_t slot, dim, rank;
+};
+
+static bool find_in(const struct grid_shape_rule *shapes, size_t n, size_t var, struct spot *out)
+{
+    size_t name;
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < shapes[i].n; k++)
+            if (expr_is_name(&shapes[i].dim[k], &name) && name == var) {
+                out->slot = i;
+                out->dim = k;
+                out->rank = shapes[i].n;
+                return true;
+            }
+    return false;
+}
+
+static bool find_spot(const struct grid_pattern *p, struct str name, struct spot *out)
+{
+    size_t var = 0;
+
+    while (var < p->names.n && !str_equal(p->names.at[var], name))
+        var++;
+    out->is_output = false;
+    if (find_in(p->inputs, p->inputs_n, var, out))
+        return true;
+    out->is_output = true;
+    return find_in(p->outputs, p->outputs_n, var, out);
+}
+
+/* Attention is made in code; its axes are batch, seq (prefill) and avg_seq_len (decode). */
+static bool coverage_points_is_attention(const struct grid_pattern *pattern)
+{
+    return str_equal(pattern->generator, S("fused_attention"));
+}
+
+struct reader {
+    const struct op_table *t;
+    struct str op;
+    struct signature_columns columns;
+    int average, profiled, avg_seq_len;
+    struct arena arena; /* of a row */
+};
+
+static bool is_counted(const struct coverage_points *p, const struct reader *r, size_t row)
+{
+    return !p->is_measured ||
+           row_is_measured(table_cell(r->t, row, r->average), table_cell(r->t, row, r->profiled));
+}
+
+/* The shapes of one side. Products of matrices are brought to one form first, so that N is N also
+ * where the second matrix is stored transposed. */
+static struct grid_shapes shapes_of(struct reader *r, size_t row, bool is_output)
+{
+    struct signature_row cells = signature_take(r->t, row, &r->columns);
+    struct str cell = cells.cell[is_output ? ID_OUTPUT_SHAPES : ID_INPUT_SHAPES];
+    struct grid_shapes shapes;
+
+    if (signature_is_matmul(r->op)) {
+        struct signature s = signature_of(&r->arena, r->op, &cells);
+        if (s.is_product)
+            cell = s.part[is_output ? 3 : 0];
+    }
+    if (!grid_shapes_parse(&r->arena, cell, &shapes))
+        shapes.n = 0;
+    return shapes;
+}
+
+static void take_spot(struct coverage_points *p, struct reader *r, size_t row, struct spot spot)
+{
+    struct grid_shapes shapes = shapes_of(r, row, spot.is_output);
+
+    if (spot.slot < shapes.n && shapes.at[spot.slot].n == spot.rank)
+        vec_push(&p->at, shapes.at[spot.slot].dim[spot.dim]);
+}
+
+/* Queries: (tokens, heads, dim), or (batch, heads, tokens, dim) of MLA; slot 5 has the batch. A
+ * row generates when each request has one token. */
+static void take_attention(struct coverage_points *p, struct reader *r, size_t row, struct str axis)
+{
+    enum { QUERY = 0, LENGTHS = 5 };
+    struct grid_shapes in = shapes_of(r, row, false);
+    double length;
+
+    if (in.n <= LENGTHS || in.at[LENGTHS].n != 1 || in.at[QUERY].n < 3)
+        return;
+    int64_t batch = in.at[LENGTHS].dim[0];
+    bool is_decode = in.at[QUERY].n == 3 ? in.at[QUERY].dim[0] == batch : in.at[QUERY].dim[2] == 1;
+    if (str_equal(axis, S("batch"))) {
+        vec_push(&p->at, batch);
+    } else if (is_decode == str_equal(axis, S("avg_seq_len")) &&
+               cell_number(table_cell(r->t, row, r->avg_seq_len), &length) && length >= 1 &&
+               length < 0x1p62) {
+        vec_push(&p->at, (int64_t)length);
+    }
+}
+
+/* Takes the values of a variable of the pattern: from the first operand that has it as a dimension
+ * of its own. Rows whose operand has another number of dimensions do not count. False when no
+ * operand has the variable. */
+static bool coverage_points_take(struct coverage_points *p, const struct op_table *t,
+                                 const struct grid_pattern *pattern, struct str name)
+{
+    struct reader r = {
+        .t = t,
+        .op = table_stem(t->path),
+        .columns = signature_find(t),
+        .average = table_column(t, COL_AVERAGE),
+        .profiled = table_column(t, COL_PROFILED),
+        .avg_seq_len = table_column(t, column_runtime[RT_AVG_SEQ_LEN]),
+    };
+    bool is_attention = coverage_points_is_attention(pattern);
+    struct spot spot;
+
+    if (!is_attention && !find_spot(pattern, name, &spot))
+        return false;
+    arena_init(&r.arena);
+    for (size_t row = 0; row < t->n_rows; row++) {
+        struct arena_mark mark = arena_mark(&r.arena);
+        if (is_counted(p, &r, row)) {
+            if (is_attention)
+                take_attention(p, &r, row, name);
+            else
+                take_spot(p, &r, row, spot);
+        }
+        arena_rewind(&r.arena, mark);
+    }
+    arena_free(&r.arena);
+    return true;
+}
+
+/* Takes the whole numbers of a column; false when the table has no such column. */
+static bool coverage_points_column(struct coverage_points *p, const struct op_table *t,
+                                   struct str name)
+{
+    int column = table_column(t, name);
+    int64_t value;
+
+    for (size_t row = 0; column >= 0 && row < t->n_rows; row++)
+        if (cell_i64(table_cell(t, row, column), &value))
+            vec_push(&p->at, value);
+    return column >= 0;
+}
+
+static enum status bad(const struct coverage_rules *r, const struct tree *node, const char *what)
+{
+    return diag_fail(r->d, ST_FORMAT, "coverage.bad-rule",
+                     (struct where){.path = r->path, .line = node->line}, "%s", what);
+}
+
+enum status coverage_rules_read(struct coverage_rules *rules, struct arena *arena, const char *path,
+                                struct diag *d)
+{
+    struct mapfile map;
+    enum status st;
+
+    *rules = (struct coverage_rules){.arena = arena, .d = d, .path = "perfdb/axis_density.yaml"};
+    if (path == NULL) {
+        st = yaml_read(arena, embedded_file(rules->path), rules->path, &rules->root, d);
+    } else {
+        rules->path = arena_cstr(arena, str_of(path));
+        TRY(mapfile_open(&map, path, d));
+        st = yaml_read(arena, map.text, rules->path, &rules->root, d);
+        mapfile_close(&map);
+    }
+    TRY(st);
+    if (rules->root->kind != TREE_MAP)
+        return bad(rules, rules->root, "rules must be a map with grids and template_axes");
+    return ST_OK;
+}
+
+static enum status read_limit(const struct coverage_rules *r, const struct tree *node,
+                              struct str field, double *out)
+{
+    const struct tree *value = tree_get(node, field);
+
+    *out = 0;
+    if (value != NULL && (value->kind != TREE_TEXT || !num_f64(value->text, out) || *out <= 0))
+        return bad(r, value, "max_gap and max_ratio must be numbers above 0");
+    return ST_OK;
+}
+
+static enum status read_bounds(const struct coverage_rules *r, const struct tree *node,
+                               int64_t *min, int64_t *max)
+{
+    if (!num_i64(tree_get_text(node, S("min"), S("")), min) ||
+        !num_i64(tree_get_text(node, S("max"), S("")), max) || *min > *max)
+        return bad(r, node, "min and max must be whole numbers, the smaller one first");
+    return ST_OK;
+}
+
+static enum status read_segments(const struct coverage_rules *r, const struct tree *list,
+                                 struct coverage_rule *out)
+{
+    if (list->kind != TREE_LIST)
+        return bad(r, list, "segments must be a list");
+    struct coverage_segment *s = ARENA_ARRAY(r->arena, struct coverage_segment, list->n);
+    out->segments = s;
+    out->segments_n = list->n;
+    for (const struct tree *v = list->first; v != NULL; v = v->next, s++) {
+        TRY(read_bounds(r, v, &s->min, &s->max));
+        TRY(read_limit(r, v, S("max_gap"), &s->gap));
+        TRY(read_limit(r, v, S("max_ratio"), &s->ratio));
+    }
+    return ST_OK;
+}
+
+/* One limit for the whole axis is a segment without ends. */
+static enum status read_whole(const struct coverage_rules *r, const struct tree *node,
+                              struct coverage_rule *out)
+{
+    struct coverage_segment whole = {.min = INT64_MIN, .max = INT64_MAX};
+
+    TRY(read_limit(r, node, S("max_gap"), &whole.gap));
+    TRY(read_limit(r, node, S("max_ratio"), &whole.ratio));
+    if (whole.gap > 0 || whole.ratio > 0) {
+        struct coverage_segment *s = ARENA_NEW(r->arena, struct coverage_segment);
+        *s = whole;
+        out->segments = s;
+        out->segments_n = 1;
+    }
+    return ST_OK;
+}
+
+static const struct tree *grid_node(const struct coverage_rules *r, struct str grid)
+{
+    const struct tree *grids = tree_get(r->root, S("grids"));
+    const struct tree *node = tree_get(grids, grid);
+
+    if (node != NULL)
+        return node;
+    return tree_get(grids, tree_get_text(tree_get(r->root, S("aliases")), grid, S("")));
+}
+
+static enum status read_rule(const struct coverage_rules *r, const struct tree *node,
+                             struct coverage_rule *out, bool *is_there)
+{
+    struct str use = tree_get_text(node, S("use"), (struct str){0});
+
+    *out = (struct coverage_rule){0};
+    if (use.n > 0) {
+        const struct tree *grid = grid_node(r, use);
+        if (grid == NULL)
+            return bad(r, node, "no grid has the name after `use`");
+        node = grid;
+    }
+    *is_there = node != NULL;
+    if (node == NULL)
+        return ST_OK;
+    const struct tree *range = tree_get(node, S("range")),
+                      *segments = tree_get(node, S("segments")),
+                      *required = tree_get(node, S("required_values"));
+    out->has_range = range != NULL;
+    if (range != NULL)
+        TRY(read_bounds(r, range, &out->min, &out->max));
+    if (!grid_rules_list(r->arena, required, r->path, &out->required, r->d))
+        return ST_FORMAT;
+    return segments != NULL ? read_segments(r, segments, out) : read_whole(r, node, out);
+}
+
+enum status coverage_rules_axis(const struct coverage_rules *rules, struct str pattern,
+                                struct str axis, struct str grid, struct coverage_rule *out,
+                                bool *is_there)
+{
+    const struct tree *node =
+        tree_get(tree_get(tree_get(rules->root, S("template_axes")), pattern), axis);
+
+    return read_rule(rules, node != NULL ? node : grid_node(rules, grid), out, is_there);
+}
+
+enum status coverage_rules_comm(const struct coverage_rules *rules, struct str axis,
+                                struct coverage_rule *out, bool *is_there)
+{
+    return read_rule(rules, tree_get(tree_get(rules->root, S("communication_axes")), axis), out,
+                     is_there);
+}
+
+const struct coverage_segment *coverage_rule_limit(const struct coverage_rule *rule, int64_t upper)
+{
+    for (size_t i = 0; i < rule->segments_n; i++)
+        if (upper >= rule->segments[i].min && upper <= rule->segments[i].max)
+            return &rule->segments[i];
+    return NULL;
+}
 
 static bool has(const int64_t *points, size_t n, int64_t value)
 {
@@ -72,7 +373,7 @@ struct job {
     const struct coverage_options *o;
     struct coverage_rules rules;
     const struct grid_pattern *pattern; /* of the table; NULL: none */
-    const struct table *t;
+    const struct op_table *t;
     VEC_OF(struct coverage_axis) axes;
 };
 
@@ -142,7 +443,7 @@ static bool is_chosen(const struct coverage_options *o, struct str op)
 
 static enum status check_table(struct job *j, const char *path, struct diag *d)
 {
-    struct table t;
+    struct op_table t;
 
     enum status st = table_read(&t, path, d);
     j->t = &t;

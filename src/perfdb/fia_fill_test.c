@@ -1,14 +1,13 @@
-#include "perfdb/fia_fill.h"
 
 #include "base/testing_folder.h"
-#include "perfdb/fia_records.h"
+#include "perfdb/fia.h"
 
 #define TABLE                                                                                      \
     "Input Shapes,Runtime source_profile\n"                                                        \
     "\"\"\"16,4;8;8;;2;;2\"\"\",p\n"                                                               \
     "\"9,9;8;8\",q\n"
 
-static struct str cell(const struct table *t, size_t row, const char *column)
+static struct str cell(const struct op_table *t, size_t row, const char *column)
 {
     return table_cell(t, row, table_column(t, str_of(column)));
 }

@@ -105,8 +105,8 @@ static void fill_types(struct arena *arena, const struct grid_shape *in, struct 
         types[i] = in[i].n > 0 ? slot_dtype(i) : S("DT_UNDEFINED");
         layouts[i] = in[i].n > 0 ? S("ND") : S("NULL");
     }
-    *dtypes = cell_join(arena, types, SLOTS, ';');
-    *formats = cell_join(arena, layouts, SLOTS, ';');
+    *dtypes = arena_join(arena, types, SLOTS, S(";"));
+    *formats = arena_join(arena, layouts, SLOTS, S(";"));
 }
 
 static struct str scene_name(const struct scene *s)

@@ -1,4 +1,4 @@
-#include "perfdb/grid_facts.h"
+#include "perfdb/grid_rules.h"
 
 #include "base/testing_folder.h"
 

@@ -1,4 +1,3 @@
-#include "perfdb/grid_fill.h"
 
 #include "base/testing.h"
 #include "perfdb/columns.h"
@@ -22,7 +21,7 @@ static int end(void **state)
     return 0;
 }
 
-static struct grid_fill fill(struct table *t, const char *path, const char *text, int64_t budget)
+static struct grid_fill fill(struct op_table *t, const char *path, const char *text, int64_t budget)
 {
     struct grid_fill result;
     struct str kernel = table_stem(path);
@@ -39,7 +38,7 @@ static struct grid_fill fill(struct table *t, const char *path, const char *text
 
 TEST(new_rows_copy_the_template_and_have_no_timing)
 {
-    struct table t;
+    struct op_table t;
     struct grid_fill r =
         fill(&t, "Tile.csv",
              HEAD "dynamic,\"\"\"16,64;2\"\"\",DT_BF16;INT64,ND;ND,\"\"\"16,128\"\"\","
@@ -61,7 +60,7 @@ TEST(new_rows_copy_the_template_and_have_no_timing)
 
 TEST(slots_follow_the_template)
 {
-    struct table t;
+    struct op_table t;
 
     /* Five slots in the template; the fourth, the bias, has no type. */
     fill(&t, "AddRmsNormBias.csv",
@@ -73,7 +72,7 @@ TEST(slots_follow_the_template)
 
 TEST(rows_beyond_the_memory_are_left_out)
 {
-    struct table t;
+    struct op_table t;
     /* A row of Tile takes (t*d + 2 + 2*t*d) * 2 bytes: within 1000 bytes t*d is at most 166. */
     struct grid_fill r = fill(&t, "Tile.csv", HEAD "dynamic,16;2,X;X,ND;ND,16,X,1,1,x\n", 1000);
 
@@ -84,7 +83,7 @@ TEST(rows_beyond_the_memory_are_left_out)
 
 TEST(products_are_the_same_whichever_way_round)
 {
-    struct table t;
+    struct op_table t;
     /* The second row is 1 x 128 times 128 x 192 with the weight transposed and another result. */
     struct grid_fill r = fill(&t, "MatMulV2.csv",
                               HEAD "dynamic,\"2,3;4,3\",A;B,ND;ND,\"2,4\",C,1,1,x\n"
@@ -98,7 +97,7 @@ TEST(products_are_the_same_whichever_way_round)
 
 TEST(attention_tables_get_their_columns)
 {
-    struct table t;
+    struct op_table t;
 
     fill(&t, "FusedInferAttentionScore.csv", HEAD "dynamic,1;1,X;X,ND;ND,1;,X;FLOAT,1,1,x\n", 0);
     assert_int_equal(t.columns.n, 9 + 15);
@@ -111,7 +110,7 @@ TEST(attention_tables_get_their_columns)
 
 TEST(a_missing_column_is_appended)
 {
-    struct table t;
+    struct op_table t;
 
     fill(&t, "DispatchFFNCombine.csv", HEAD "dynamic,1,X,ND,1,X,1,1,x\n", 0);
     assert_str(t.columns.at[9], "EP Size");
@@ -122,7 +121,7 @@ TEST(a_missing_column_is_appended)
 
 TEST(tables_without_rows_or_shapes_stay)
 {
-    struct table t;
+    struct op_table t;
 
     assert_int_equal(fill(&t, "Tile.csv", HEAD, 0).appended, 0);
     table_free(&t);

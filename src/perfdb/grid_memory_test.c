@@ -1,4 +1,4 @@
-#include "perfdb/grid_memory.h"
+#include "perfdb/grid_shapes.h"
 
 #include "base/testing_arena.h"
 

@@ -267,9 +267,7 @@ static int by_n_k(const void *a, const void *b)
 {
     const struct grid_pair *x = a, *y = b;
 
-    if (x->n != y->n)
-        return x->n < y->n ? -1 : 1;
-    return (x->k > y->k) - (x->k < y->k);
+    return ORDER(x->n, y->n) ?: ORDER(x->k, y->k);
 }
 
 static struct grid_pairs as_set(struct arena *arena, struct pairs *p)

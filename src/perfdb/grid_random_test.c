@@ -1,4 +1,4 @@
-#include "perfdb/grid_random.h"
+#include "perfdb/grid_gen.h"
 
 #include "base/testing.h"
 

@@ -11,6 +11,7 @@
 
 #include "base/diag.h"
 #include "base/expr.h"
+#include "base/intern.h"
 
 struct tree;
 
@@ -101,5 +102,24 @@ const struct grid_scene *grid_rules_scene(const struct grid_rules *rules, struct
  */
 bool grid_rules_list(struct arena *arena, const struct tree *node, const char *path,
                      struct grid_list *out, struct diag *d);
+
+struct grid_fact {
+    bool is_free; /* no kernel of its own runs: zero cost, composed of others, communication */
+    bool is_elementwise;      /* asked for element by element */
+    struct str alternates_of; /* the kernel this one stands in for; empty: none */
+};
+
+struct grid_facts {
+    bool is_there; /* a file that names kernels */
+    struct intern kernels;
+    VEC_OF(struct grid_fact) facts; /* by the id of the kernel */
+};
+
+/* Reads <dir>/op_mapping.yaml if there is one. */
+enum status grid_facts_read(struct grid_facts *facts, const char *dir, struct diag *d);
+void grid_facts_free(struct grid_facts *facts);
+
+/* All zero for a kernel that the file does not name. */
+struct grid_fact grid_facts_of(const struct grid_facts *facts, struct str kernel);
 
 #endif

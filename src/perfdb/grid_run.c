@@ -1,20 +1,258 @@
 #include "perfdb/grid_run.h"
 
+#include <stdlib.h>
+
 #include "base/cancel.h"
 #include "base/fs.h"
 #include "base/mapfile.h"
 #include "base/num.h"
 #include "base/pool.h"
-#include "perfdb/table_diff.h"
+#include "perfdb/columns.h"
+#include "perfdb/grid_shapes.h"
+#include "perfdb/signature.h"
+#include "perfdb/table.h"
 
-static struct str all_ids(struct arena *arena, const struct grid_models *models)
+/* Where a column of a new row comes from. */
+enum source { FROM_TEMPLATE, ZERO, INPUT_SHAPES, OUTPUT_SHAPES };
+
+/* One side of a row, inputs or outputs, as the template has it. */
+struct side {
+    size_t slots;
+    struct grid_texts dtypes, formats; /* by slot */
+    struct grid_texts sizes;           /* data types for the memory estimate */
+    struct str dtypes_column, formats_column;
+};
+
+struct fresh {
+    const struct grid_row *row;
+    struct str input_shapes, output_shapes; /* cells */
+    size_t order;                           /* of generation */
+};
+
+struct filler {
+    struct op_table *t;
+    struct arena arena; /* of this run; texts of cells go to the table's */
+    struct str kernel;
+    struct str *template;
+    enum source *source; /* by column */
+    struct side in, out;
+    struct signature_columns columns;
+    struct signature_index seen;
+    VEC_OF(struct fresh) fresh;
+};
+
+static enum source source_of(struct str column)
 {
-    struct str text = S("");
+    static const struct str measured[] = {
+        S_INIT("duration"), S_INIT("latency"), S_INIT("time"),        S_INIT("cycles"),
+        S_INIT("ratio"),    S_INIT("miss"),    S_INIT("utilization"),
+    };
+    struct str name = str_trim(column);
 
-    for (size_t i = 0; i < models->n; i++)
-        text = arena_format(arena, "%.*s%s%.*s", STR_ARGS(text), i > 0 ? ", " : "",
-                            STR_ARGS(models->at[i].id));
-    return text;
+    if (str_equal(name, COL_INPUT_SHAPES))
+        return INPUT_SHAPES;
+    if (str_equal(name, COL_OUTPUT_SHAPES))
+        return OUTPUT_SHAPES;
+    for (size_t i = 0; i < ARRAY_LEN(measured); i++)
+        if (str_contains_nocase(name, measured[i]))
+            return ZERO;
+    return FROM_TEMPLATE;
+}
+
+/* The columns that attention rows need. */
+static void add_runtime_columns(struct op_table *t)
+{
+    for (size_t i = 0; i < RUNTIME_N; i++)
+        if (i != RT_ATTN_STATE && i != RT_KV_CACHE_MODE)
+            table_add_column(t, column_runtime[i]);
+    table_add_column(t, GRID_COL_RAW_SHAPES);
+}
+
+static void add_cell_columns(struct op_table *t, const struct grid_rows *rows)
+{
+    /* All rows of a generator bring the same cells. */
+    for (size_t k = 0; rows->n > 0 && k < rows->at[0].cells_n; k++)
+        table_add_column(t, rows->at[0].cells[k].column);
+}
+
+static struct side side_of(struct filler *f, struct str shapes, struct str dtypes,
+                           struct str formats)
+{
+    const struct op_table *t = f->t;
+    struct str types = table_cell(t, 0, table_column(t, dtypes));
+    struct grid_shapes slots;
+
+    grid_shapes_parse(&f->arena, table_cell(t, 0, table_column(t, shapes)), &slots);
+    return (struct side){
+        .slots = slots.n,
+        .dtypes = grid_texts_split(&f->arena, types),
+        .formats = grid_texts_split(&f->arena, table_cell(t, 0, table_column(t, formats))),
+        .sizes = grid_dtype_list(&f->arena, types),
+        .dtypes_column = dtypes,
+        .formats_column = formats,
+    };
+}
+
+static void read_template(struct filler *f)
+{
+    struct op_table *t = f->t;
+    size_t n = t->columns.n;
+
+    f->template = ARENA_ARRAY(&f->arena, struct str, n);
+    f->source = ARENA_ARRAY(&f->arena, enum source, n);
+    for (size_t c = 0; c < n; c++) {
+        f->template[c] = table_cell(t, 0, (int)c);
+        f->source[c] = source_of(t->columns.at[c]);
+    }
+    f->in = side_of(f, COL_INPUT_SHAPES, COL_INPUT_DTYPES, COL_INPUT_FORMATS);
+    f->out = side_of(f, COL_OUTPUT_SHAPES, COL_OUTPUT_DTYPES, COL_OUTPUT_FORMATS);
+    f->columns = signature_find(t);
+}
+
+/* Products of matrices are the same whatever the type of their result. */
+static bool is_new(struct filler *f, const struct signature_row *row)
+{
+    struct signature s = signature_of(&f->arena, f->kernel, row);
+    bool fresh;
+
+    if (s.is_product)
+        s.n = 4;
+    signature_index_add(&f->seen, &s, 0, &fresh);
+    return fresh;
+}
+
+static void note_existing(struct filler *f)
+{
+    for (size_t i = 0; i < f->t->n_rows; i++) {
+        struct signature_row row = signature_take(f->t, i, &f->columns);
+        is_new(f, &row);
+    }
+}
+
+static void blank(struct grid_shapes *shapes, struct grid_texts attributes)
+{
+    for (size_t i = 0; i < shapes->n && i < attributes.n; i++)
+        if (grid_text_is_absent(attributes.at[i]))
+            shapes->at[i].n = 0;
+}
+
+/* As many slots as the template has; those without an operand are empty. */
+static struct grid_shapes fit_slots(struct filler *f, const struct side *side,
+                                    const struct grid_row *row, struct grid_shapes from)
+{
+    struct grid_shapes to = {.n = from.n > side->slots ? from.n : side->slots};
+    struct str dtypes = grid_row_cell(row, side->dtypes_column);
+    struct str formats = grid_row_cell(row, side->formats_column);
+
+    to.at = ARENA_ARRAY(&f->arena, struct grid_shape, to.n);
+    if (from.n > 0)
+        memcpy(to.at, from.at, from.n * sizeof(*to.at));
+    blank(&to, dtypes.at != NULL ? grid_texts_split(&f->arena, dtypes) : side->dtypes);
+    blank(&to, formats.at != NULL ? grid_texts_split(&f->arena, formats) : side->formats);
+    return to;
+}
+
+/* The cell of some slots: in quotes, which are part of it; a single empty slot is an empty cell. */
+static struct str shapes_cell(struct filler *f, struct grid_shapes shapes)
+{
+    struct str text = grid_shapes_text(&f->arena, shapes);
+
+    if (text.n == 0)
+        return S("");
+    char *at = arena_alloc(&f->t->arena, text.n + 2);
+    at[0] = at[text.n + 1] = '"';
+    memcpy(at + 1, text.at, text.n);
+    return (struct str){at, text.n + 2};
+}
+
+/* The text that a column of the new row gets: the generator's, or the template's. */
+static struct str cell_of(const struct filler *f, const struct grid_row *row, struct str name,
+                          int column)
+{
+    struct str own = grid_row_cell(row, name);
+
+    if (own.at != NULL)
+        return own;
+    return column >= 0 ? f->template[column] : S("");
+}
+
+static void take_row(struct filler *f, struct grid_row *row, int64_t budget, size_t order,
+                     struct grid_fill *out)
+{
+    row->in = fit_slots(f, &f->in, row, row->in);
+    row->out = fit_slots(f, &f->out, row, row->out);
+    out->made++;
+    if (budget > 0 && nanos_add(grid_memory_bytes(row->in, f->in.sizes),
+                                grid_memory_bytes(row->out, f->out.sizes)) > budget) {
+        out->too_big++;
+        return;
+    }
+    struct fresh fresh = {row, shapes_cell(f, row->in), shapes_cell(f, row->out), order};
+    struct signature_row cells = {0};
+    for (size_t i = ID_INPUT_DTYPES; i < SIGNATURE_CELLS; i++)
+        cells.cell[i] = cell_of(f, row, column_identity[i], f->columns.at[i]);
+    cells.cell[ID_INPUT_SHAPES] = fresh.input_shapes;
+    cells.cell[ID_OUTPUT_SHAPES] =
+        f->columns.at[ID_OUTPUT_SHAPES] >= 0 ? fresh.output_shapes : S("");
+    if (is_new(f, &cells))
+        vec_push(&f->fresh, fresh);
+}
+
+static int by_input_shapes(const void *a, const void *b)
+{
+    const struct fresh *x = a, *y = b;
+    int order = grid_shapes_compare(x->row->in, y->row->in);
+
+    return order != 0 ? order : (x->order > y->order) - (x->order < y->order);
+}
+
+static void append(struct filler *f, const struct fresh *fresh)
+{
+    struct op_table *t = f->t;
+    size_t row = table_add_row(t);
+
+    for (size_t c = 0; c < t->columns.n; c++) {
+        const struct str texts[] = {[FROM_TEMPLATE] = f->template[c],
+                                    [ZERO] = S("0"),
+                                    [INPUT_SHAPES] = fresh->input_shapes,
+                                    [OUTPUT_SHAPES] = fresh->output_shapes};
+        table_set(t, row, (int)c, texts[f->source[c]]);
+    }
+    for (size_t i = 0; i < fresh->row->cells_n; i++) {
+        const struct grid_cell *cell = &fresh->row->cells[i];
+        table_set(t, row, table_column(t, cell->column), cell->text);
+    }
+}
+
+enum status grid_fill(struct op_table *t, const struct grid_job *job,
+                      const struct grid_pattern *pattern, int64_t budget, struct grid_fill *out,
+                      struct diag *d)
+{
+    struct filler f = {.t = t, .kernel = table_stem(t->path)};
+    struct grid_rows rows;
+
+    *out = (struct grid_fill){0};
+    if (t->columns.n == 0 || t->n_rows == 0 || table_column(t, COL_INPUT_SHAPES) < 0)
+        return ST_OK;
+    out->is_usable = true;
+    TRY(grid_generate(job, pattern, f.kernel, &t->arena, &rows, d));
+    arena_init(&f.arena);
+    if (str_equal(f.kernel, S("FusedInferAttentionScore")))
+        add_runtime_columns(t);
+    add_cell_columns(t, &rows);
+    read_template(&f);
+    note_existing(&f);
+    for (size_t i = 0; i < rows.n; i++)
+        take_row(&f, &rows.at[i], budget, i, out);
+    if (f.fresh.n > 0)
+        qsort(f.fresh.at, f.fresh.n, sizeof(*f.fresh.at), by_input_shapes);
+    for (size_t i = 0; i < f.fresh.n; i++)
+        append(&f, &f.fresh.at[i]);
+    out->appended = f.fresh.n;
+    signature_index_free(&f.seen);
+    vec_free(&f.fresh);
+    arena_free(&f.arena);
+    return ST_OK;
 }
 
 static enum status unknown_model(struct str name, const struct grid_models *models, struct diag *d)
@@ -22,9 +260,12 @@ static enum status unknown_model(struct str name, const struct grid_models *mode
     struct arena scratch;
 
     arena_init(&scratch);
+    struct str *ids = ARENA_ARRAY(&scratch, struct str, models->n);
+    for (size_t i = 0; i < models->n; i++)
+        ids[i] = models->at[i].id;
     diag_fail(d, ST_NOT_FOUND, "grid.unknown-model", (struct where){0}, "no model is called '%.*s'",
               STR_ARGS(name));
-    diag_hint(d, "known", "%.*s", STR_ARGS(all_ids(&scratch, models)));
+    diag_hint(d, "known", "%.*s", STR_ARGS(arena_join(&scratch, ids, models->n, S(", "))));
     diag_hint(d, "try", "--model-config with the config.json of the model");
     arena_free(&scratch);
     return ST_NOT_FOUND;
@@ -52,16 +293,16 @@ static enum status take_target(struct grid_run *run, const struct grid_options *
         *out = *m;
         return ST_OK;
     }
-    if (*configs < o->configs_n)
-        return grid_model_config(&run->arena, o->configs[(*configs)++], name, out, d);
+    if (*configs < o->configs.n)
+        return grid_model_config(&run->arena, o->configs.at[(*configs)++], name, out, d);
     return unknown_model(name, models, d);
 }
 
 static enum status find_targets(struct grid_run *run, const struct grid_options *o, struct diag *d)
 {
-    struct str rest = o->target_models, name;
+    struct str rest = str_of(o->target_models), name;
     struct grid_models models;
-    size_t configs = 0, n = 1 + o->configs_n;
+    size_t configs = 0, n = 1 + o->configs.n;
 
     TRY(grid_models_read(&run->arena, &run->rules, &models, d));
     for (size_t i = 0; i < rest.n; i++)
@@ -73,8 +314,8 @@ static enum status find_targets(struct grid_run *run, const struct grid_options 
         if (name.n > 0)
             TRY(take_target(run, o, &models, name, &configs, &targets[run->targets.n++], d));
     }
-    while (configs < o->configs_n)
-        TRY(grid_model_config(&run->arena, o->configs[configs++], (struct str){0},
+    while (configs < o->configs.n)
+        TRY(grid_model_config(&run->arena, o->configs.at[configs++], (struct str){0},
                               &targets[run->targets.n++], d));
     run->job.has_targets = run->targets.n > 0;
     run->job.models = run->targets.n > 0 ? run->targets : models;
@@ -89,16 +330,15 @@ static int64_t budget_of(double gib)
 
 enum status grid_run_open(struct grid_run *run, const struct grid_options *o, struct diag *d)
 {
-    *run = (struct grid_run){.diff = o->diff, .budget = budget_of(o->memory_gib)};
+    *run = (struct grid_run){
+        .diff = o->diff, .budget = budget_of(o->memory_gib), .rows = o->rows > 0 ? o->rows : 0};
     arena_init(&run->arena);
     intern_init(&run->facts.kernels);
     TRY(grid_rules_read(&run->rules, &run->arena, o->rules, d));
     run->job = (struct grid_job){
         .rules = &run->rules,
         .is_replayable = o->is_replayable,
-        .cap = o->rows <= 0           ? 0
-               : o->rows > UINT32_MAX ? UINT32_MAX
-                                      : (uint32_t)o->rows,
+        .cap = run->rows > UINT32_MAX ? UINT32_MAX : (uint32_t)run->rows,
         .random = &run->random,
     };
     TRY(find_targets(run, o, d));
@@ -117,43 +357,25 @@ void grid_run_close(struct grid_run *run)
     arena_free(&run->arena);
 }
 
-/* The tables below a folder, without what killed writers have left, in path order; paths live in
- * the arena. */
-struct grid_paths {
-    const char **at;
-    size_t n;
-};
-
-static enum status find_tables(struct arena *arena, const char *dir, struct grid_paths *out,
-                               struct diag *d)
+enum status grid_run_scan(struct grid_run *run, const char *dir, struct diag *d)
 {
     struct fs_list list;
 
-    *out = (struct grid_paths){0};
+    run->dir = dir;
     if (!fs_is_dir(dir))
         return diag_fail(d, ST_NOT_FOUND, "grid.no-folder", (struct where){.path = dir},
                          "no such folder of operator tables");
-    TRY(fs_walk(arena, dir, NULL, 0, &list, d));
-    out->at = arena_array(arena, sizeof(*out->at), list.n);
-    for (size_t i = 0; i < list.n; i++)
-        if (list.at[i].kind == FS_FILE && str_ends(list.at[i].name, S(".csv")) &&
-            !str_contains(list.at[i].name, S(".tmp.csv")))
-            out->at[out->n++] = list.at[i].path;
-    if (out->n == 0)
+    TRY(fs_walk(&run->arena, dir, NULL, 0, &list, d));
+    for (size_t i = 0; i < list.n; i++) {
+        const struct fs_entry *e = &list.at[i];
+        if (e->kind == FS_FILE && str_ends(e->name, S(".csv")) &&
+            !str_contains(e->name, S(".tmp.csv")))
+            vec_push(&run->files,
+                     ((struct grid_file){.path = e->path, .name = e->name, .is_skipped = true}));
+    }
+    if (run->files.n == 0)
         return diag_fail(d, ST_NOT_FOUND, "grid.no-tables", (struct where){.path = dir},
                          "No CSV files found under: %s", dir);
-    return ST_OK;
-}
-
-enum status grid_run_scan(struct grid_run *run, const char *dir, struct diag *d)
-{
-    struct grid_paths paths;
-
-    TRY(find_tables(&run->arena, dir, &paths, d));
-    for (size_t i = 0; i < paths.n; i++)
-        vec_push(&run->files, ((struct grid_file){.path = paths.at[i],
-                                                  .name = str_basename(str_of(paths.at[i])),
-                                                  .is_skipped = true}));
     grid_facts_free(&run->facts);
     return grid_facts_read(&run->facts, dir, d);
 }
@@ -187,7 +409,7 @@ static bool match_text(void *ctx, struct str text)
 }
 
 /* Whether the table would be written as the file stands. */
-static enum status compare_bytes(const struct table *t, const char *path, bool *is_equal,
+static enum status compare_bytes(const struct op_table *t, const char *path, bool *is_equal,
                                  struct diag *d)
 {
     struct mapfile map;
@@ -203,7 +425,7 @@ static enum status compare_bytes(const struct table *t, const char *path, bool *
 /* One table on its way: filled, then written, then told of. */
 struct item {
     struct grid_file *file;
-    struct table t;
+    struct op_table t;
     bool has_table, is_changed;
     struct diag d;
     enum status st;
@@ -273,7 +495,7 @@ static void write_item(void *ctx, size_t slot)
 
 static enum status show_item(const struct grid_run *run, struct item *item)
 {
-    struct table old;
+    struct op_table old;
 
     enum status st = table_read(&old, item->file->path, &item->d);
     if (st == ST_OK)
@@ -320,3 +542,35 @@ enum status grid_run_fill(struct grid_run *run, grid_run_tell *tell, void *ctx, 
         }
     return f.st;
 }
+
+static const struct field file_fields[] = {
+    FIELD(struct grid_file, path, "path"),
+    FIELD(struct grid_file, fill.made, "rows_made"),
+    FIELD(struct grid_file, fill.too_big, "rows_too_large"),
+    FIELD(struct grid_file, fill.appended, "rows_appended"),
+};
+static const struct record file_record = RECORD(struct grid_file, file_fields);
+
+static struct field_items model_ids(const void *of, const struct record_env *env)
+{
+    const struct grid_models *models = &((const struct grid_run *)of)->job.models;
+
+    (void)env;
+    return (struct field_items){models->n > 0 ? &models->at[0].id : NULL, models->n};
+}
+
+static const struct field run_fields[] = {
+    FIELD(struct grid_run, dir, "database"),
+    FIELD_MADE(FIELD_STR, "models", model_ids, NULL, .stride = sizeof(struct grid_model)),
+    FIELD(struct grid_run, rows, "rows_per_table"),
+    FIELD(struct grid_run, budget, "memory_bytes"),
+    FIELD(struct grid_run, appended, "rows_appended"),
+    FIELD_LIST(struct grid_run, files.at, files.n, "tables", &file_record),
+};
+static const struct record run_record = RECORD(struct grid_run, run_fields);
+
+const struct schema grid_schema = {
+    .name = "strata.db-grid/1",
+    .title = "rows with realistic shapes appended to operator tables",
+    .record = &run_record,
+};

@@ -13,20 +13,34 @@
 #define STRATA_PERFDB_GRID_RUN_H
 
 #include "base/sink.h"
-#include "perfdb/grid_facts.h"
-#include "perfdb/grid_fill.h"
+#include "perfdb/grid_gen.h"
+#include "perfdb/grid_rules.h"
+#include "perfdb/table.h"
+#include "report/record.h"
+
+struct grid_fill {
+    bool is_usable;  /* the table has rows and input shapes */
+    size_t made;     /* rows that came from the generator */
+    size_t too_big;  /* of these, left out for their memory */
+    size_t appended; /* rows added to the table */
+};
+
+/* Adds the rows of `pattern` to `t`, sorted by their input shapes, after those it has. A table
+ * without rows or without input shapes stays as it is. `budget` is in bytes; 0: no limit. */
+enum status grid_fill(struct op_table *t, const struct grid_job *job,
+                      const struct grid_pattern *pattern, int64_t budget, struct grid_fill *out,
+                      struct diag *d);
 
 struct grid_options {
-    const char *rules;          /* a user's rules; NULL: compiled in */
-    struct str target_models;   /* comma-separated names; empty: all models */
-    const char *const *configs; /* config.json of models that are not known by name */
-    size_t configs_n;
-    bool is_strict;          /* no short names of models */
-    bool is_replayable;      /* see struct grid_job */
-    const struct sink *diff; /* write nothing, and print here what would change; NULL: write */
-    int64_t rows;            /* cap per table; 0 and below: none */
-    const char *seed;        /* NULL: any */
-    double memory_gib;       /* of one row; 0 and below: no limit */
+    const char *rules;         /* a user's rules; NULL: compiled in */
+    const char *target_models; /* comma-separated names; NULL: all models */
+    struct words configs;      /* config.json of models that are not known by name */
+    bool is_strict;            /* no short names of models */
+    bool is_replayable;        /* see struct grid_job */
+    const struct sink *diff;   /* write nothing, and print here what would change; NULL: write */
+    int64_t rows;              /* cap per table; 0 and below: none */
+    const char *seed;          /* NULL: any */
+    double memory_gib;         /* of one row; 0 and below: no limit */
 };
 
 struct grid_file {
@@ -48,7 +62,12 @@ struct grid_run {
     const struct sink *diff;
     VEC_OF(struct grid_file) files;
     size_t appended; /* rows, so far */
+    const char *dir; /* scanned */
+    int64_t rows;    /* cap per table; 0: none */
 };
+
+/* strata.db-grid/1, over a struct grid_run. */
+extern const struct schema grid_schema;
 
 /* Reads the rules and finds the models. After a failure only grid_run_close() is left to do. */
 enum status grid_run_open(struct grid_run *run, const struct grid_options *options, struct diag *d);

@@ -92,12 +92,11 @@ TEST(names_of_models_and_seeds_are_checked)
 {
     struct told t = {0};
 
-    assert_int_equal(fill(&(struct grid_options){.target_models = S("nobody")}, &t), ST_NOT_FOUND);
-    assert_int_equal(
-        fill(&(struct grid_options){.target_models = S("dsv3"), .is_strict = true}, &t),
-        ST_NOT_FOUND);
+    assert_int_equal(fill(&(struct grid_options){.target_models = "nobody"}, &t), ST_NOT_FOUND);
+    assert_int_equal(fill(&(struct grid_options){.target_models = "dsv3", .is_strict = true}, &t),
+                     ST_NOT_FOUND);
     assert_int_equal(fill(&(struct grid_options){.seed = "one"}, &t), ST_FORMAT);
-    assert_int_equal(fill(&(struct grid_options){.target_models = S(" , ")}, &t), ST_NOT_FOUND);
+    assert_int_equal(fill(&(struct grid_options){.target_models = " , "}, &t), ST_NOT_FOUND);
     assert_int_equal(diag_count(&diag, "grid.no-tables"), 1);
 }
 

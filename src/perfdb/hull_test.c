@@ -1,4 +1,4 @@
-#include "perfdb/hull.h"
+#include "perfdb/query_points.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "perfdb/kernels.h"
+#include "perfdb/exports.h"
 
 #include "base/testing_folder.h"
 #include "perfdb/cell.h"

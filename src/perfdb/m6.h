@@ -7,9 +7,14 @@
 #ifndef STRATA_PERFDB_M6_H
 #define STRATA_PERFDB_M6_H
 
-#include "base/json_write.h"
-#include "perfdb/compare_rows.h"
-#include "perfdb/compare_trace.h"
+#include "perfdb/compare_shapes.h"
+
+struct metrics {
+    uint64_t invocations, hits;
+    double m1, m2, m3, m4, m5; /* not a number where there is nothing to share */
+};
+
+struct metrics metrics_compute(const struct predicted *p);
 
 struct m6 {
     const char *trace, *measured; /* paths, for the documents */
@@ -19,8 +24,17 @@ struct m6 {
     double compute_us, hcom_us, total_us;
     double helper_us; /* AICPU helpers, not in the total */
     double ratio;
-    uint64_t skipped; /* measured rows without a usable time */
+    uint64_t skipped;       /* measured rows without a usable time */
+    struct metrics metrics; /* these two are for the document, and filled by whoever prints it */
+    struct plot plot;
 };
+
+/* strata.db-m6/1. */
+extern const struct schema m6_schema;
+
+/* One fixed decimal and a comma between thousands: 1,234.5. `buf` holds M6_TEXT bytes. */
+enum { M6_TEXT = 448 }; /* the largest double has 309 digits and 102 commas */
+struct str m6_grouped(char *buf, double value);
 
 /* The words of a comma separated list, trimmed, sorted, each once; in the arena. */
 struct str *m6_sources(struct arena *arena, struct str list, size_t *n);

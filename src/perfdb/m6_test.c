@@ -1,5 +1,8 @@
 #include "perfdb/m6.h"
 
+#include <float.h>
+#include <math.h>
+
 #include "base/testing_arena.h"
 #include "perfdb/compare_testing.h"
 
@@ -97,7 +100,19 @@ TEST(the_documents_have_their_fixed_shape)
     text_free(&text);
 }
 
+TEST(thousands_are_grouped)
+{
+    static char buf[M6_TEXT];
+
+    assert_str(m6_grouped(buf, 999.94), "999.9");
+    assert_str(m6_grouped(buf, 1234567.86), "1,234,567.9");
+    assert_str(m6_grouped(buf, -123456), "-123,456.0");
+    assert_str(m6_grouped(buf, 0), "0.0");
+    assert_str(m6_grouped(buf, INFINITY), "inf");
+    assert_int_equal(m6_grouped(buf, -DBL_MAX).n, 1 + 309 + 102 + 2);
+}
+
 TEST_MAIN("perfdb/m6", U(only_hits_of_the_chosen_sources_count),
           U(twins_helpers_and_rows_without_times_are_left_out),
           U(a_collective_lasts_from_start_to_end), U(nothing_measured_gives_0),
-          U(the_documents_have_their_fixed_shape))
+          U(the_documents_have_their_fixed_shape), T(thousands_are_grouped))

@@ -8,7 +8,7 @@
 #ifndef STRATA_PERFDB_PARSE_H
 #define STRATA_PERFDB_PARSE_H
 
-#include "perfdb/fia_meta.h"
+#include "perfdb/fia.h"
 #include "perfdb/table.h"
 
 /* What becomes of a table that is there and holds more than this import knows. */
@@ -21,14 +21,15 @@ enum parse_mode {
 /* One table of the plan. */
 struct parse_file {
     const char *path;
-    struct table fresh;
-    struct table old;
+    struct op_table fresh;
+    struct op_table old;
     bool is_there;           /* `old` was read */
     size_t rows_dropped;     /* rows of `old` that do not come again */
     struct str columns_lost; /* their names, joined with ", " */
 };
 
 struct parse_plan {
+    const char *dir; /* as given */
     struct kernels kernels;
     struct fia_metas metas;
     struct arena arena;
@@ -46,5 +47,8 @@ enum status parse_write(struct parse_plan *plan, struct diag *d);
 
 /* The file name of an operator: characters no file system takes become '_'. */
 struct str parse_file_name(struct arena *arena, struct str type);
+
+/* strata.db-parse/1, over a struct parse_plan. */
+extern const struct schema parse_schema;
 
 #endif

@@ -21,7 +21,7 @@ static enum status plan_onto(struct parse_plan *plan, enum parse_mode mode)
     return parse_plan(plan, scratch_path("in"), scratch_path("db"), mode, &diag);
 }
 
-static struct str cell(const struct table *t, size_t row, const char *column)
+static struct str cell(const struct op_table *t, size_t row, const char *column)
 {
     return table_cell(t, row, table_column(t, str_of(column)));
 }
@@ -75,7 +75,7 @@ TEST(merging_keeps_rows_and_cells)
     scratch_put("db/Add.csv", "Mine,Input Shapes,Output Shapes,Average Duration(us),OP State\n"
                               "x,9,9,7,old\ny, 4 ,4,6,old\n");
     assert_int_equal(plan_onto(&plan, PARSE_MERGE), ST_OK);
-    const struct table *t = &plan.files.at[0].fresh;
+    const struct op_table *t = &plan.files.at[0].fresh;
     assert_int_equal(t->n_rows, 3);
     assert_str(t->columns.at[0], "Mine");
     assert_int_equal(t->columns.n, 2 + PARSED_N);

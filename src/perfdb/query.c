@@ -3,10 +3,171 @@
 #include <math.h>
 
 #include "base/fs.h"
+#include "base/mapfile.h"
+#include "base/num.h"
 #include "capture/classify.h"
 #include "perfdb/columns.h"
 
-const char *query_source_name(enum query_source source)
+enum status op_map_read(struct op_map *map, struct arena *arena, const char *dir, struct diag *d)
+{
+    const char *path = fs_join(arena, dir, "op_mapping.yaml");
+    struct mapfile file;
+
+    *map = (struct op_map){0};
+    if (!fs_exists(path))
+        return ST_OK;
+    TRY(mapfile_open(&file, path, d));
+    enum status st = yaml_read(arena, file.text, path, &map->root, d);
+    mapfile_close(&file);
+    return st;
+}
+
+static bool is_true(const struct tree *entry, struct str key)
+{
+    struct str text = tree_get_text(entry, key, S(""));
+
+    return str_equal_nocase(text, S("true")) || str_equal_nocase(text, S("yes"));
+}
+
+/* Texts of a list; one text alone is a list of one. */
+static size_t add_texts(const struct tree *node, struct str *out, size_t n)
+{
+    if (node == NULL)
+        return n;
+    if (node->kind == TREE_TEXT && !yaml_is_null(node))
+        out[n++] = node->text;
+    if (node->kind != TREE_LIST)
+        return n;
+    for (const struct tree *item = node->first; item != NULL; item = item->next) {
+        bool is_new = item->kind == TREE_TEXT && !yaml_is_null(item);
+        for (size_t i = 0; i < n && is_new; i++)
+            is_new = !str_equal(out[i], item->text);
+        if (is_new)
+            out[n++] = item->text;
+    }
+    return n;
+}
+
+static size_t count_of(const struct tree *node)
+{
+    return node != NULL ? node->n + 1 : 1;
+}
+
+static enum op_mode mode_of(const struct tree *entry)
+{
+    static const struct {
+        struct str name;
+        enum op_mode mode;
+    } modes[] = {
+        {S_INIT("attention_special"), OP_ATTENTION},
+        {S_INIT("elementwise"), OP_ELEMENTWISE},
+        {S_INIT("moe_fused"), OP_MOE},
+        {S_INIT("mtp_projection"), OP_MTP},
+    };
+    struct str name = tree_get_text(entry, S("query_mode"), S(""));
+
+    for (size_t i = 0; i < ARRAY_LEN(modes); i++)
+        if (str_equal(name, modes[i].name))
+            return modes[i].mode;
+    return OP_COMPUTE;
+}
+
+static void read_entry(const struct tree *e, struct arena *arena, struct op_entry *out)
+{
+    const struct tree *primary = tree_get(e, S("kernel_type"));
+    const struct tree *others = tree_get(e, S("alternate_kernel_types"));
+    const struct tree *subs = tree_get(e, S("sub_kernels"));
+    struct str *kernels = ARENA_ARRAY(arena, struct str, count_of(others) + 1);
+    struct str *sub_kernels = ARENA_ARRAY(arena, struct str, count_of(subs));
+    size_t n = add_texts(others, kernels, add_texts(primary, kernels, 0));
+
+    *out = (struct op_entry){
+        .kernels = kernels,
+        .n_kernels = n,
+        .sub_kernels = sub_kernels,
+        .n_sub_kernels = add_texts(subs, sub_kernels, 0),
+        .is_communication = str_equal(tree_get_text(e, S("category"), S("")), S("communication")),
+        .is_composite = is_true(e, S("composite")),
+        .is_zero_cost = is_true(e, S("zero_cost")),
+        .accepted_miss = tree_get_text(e, S("accepted_miss"), S("")),
+        .mode = mode_of(e),
+        .input_count = -1,
+    };
+    num_i64(tree_get_text(e, S("tc_input_count"), S("")), &out->input_count);
+}
+
+bool op_map_find(const struct op_map *map, struct arena *arena, struct str op, struct op_entry *out)
+{
+    const struct tree *all = tree_get(map->root, S("operator_mappings"));
+
+    if (str_starts(op, S("torch.ops.")))
+        op = str_part(op, 10, op.n);
+    const struct tree *entry = tree_get(all != NULL ? all : map->root, op);
+    if (entry == NULL || entry->kind != TREE_MAP)
+        return false;
+    read_entry(entry, arena, out);
+    return true;
+}
+
+/* <policy>: kernel_overrides: <kernel>: */
+static const struct tree *override_of(const struct op_map *map, struct str policy,
+                                      struct str kernel)
+{
+    return tree_get(tree_get(tree_get(map->root, policy), S("kernel_overrides")), kernel);
+}
+
+double op_map_core_ratio(const struct op_map *map, struct str kernel)
+{
+    const struct tree *o = override_of(map, S("latency_policy"), kernel);
+    double ratio = -1;
+
+    num_f64(tree_get_text(tree_get(o, S("profiling_core_envelope_fallback")),
+                          S("max_duration_to_core_ratio"), S("")),
+            &ratio);
+    return ratio;
+}
+
+bool op_map_prefers_profiling(const struct op_map *map, struct str kernel)
+{
+    return is_true(override_of(map, S("latency_policy"), kernel), S("prefer_profiling_rows"));
+}
+
+bool op_map_wants_unique(const struct op_map *map, struct str kernel)
+{
+    return is_true(override_of(map, S("query_selection_policy"), kernel),
+                   S("require_semantic_unique"));
+}
+
+int64_t op_map_max_dims(const struct op_map *map, struct str kernel)
+{
+    int64_t n = -1;
+
+    num_i64(tree_get_text(override_of(map, S("interpolation_policy"), kernel),
+                          S("max_interpolation_dim"), S("")),
+            &n);
+    return n;
+}
+
+struct str op_map_axis_transform(const struct op_map *map, struct str kernel)
+{
+    const struct tree *o = override_of(map, S("interpolation_policy"), kernel);
+
+    return tree_get_text(o, S("axis_transform"), tree_get_text(o, S("shape_transform"), S("")));
+}
+
+struct str op_map_axis(const struct op_map *map, struct str kernel)
+{
+    const struct tree *o = override_of(map, S("interpolation_policy"), kernel);
+
+    return tree_get_text(tree_get(o, S("generic_compute")), S("axis"), S(""));
+}
+
+struct str op_map_comm_ref(const struct op_map *map)
+{
+    return tree_get_text(map->root, S("communication_data_ref"), S(""));
+}
+
+const char *query_source_name(unsigned source)
 {
     static const char *const names[] = {"MEASURED", "INTERPOLATED", "EXTRAPOLATED", "PARTIAL"};
 
@@ -69,7 +230,7 @@ static const char *find_file(struct query_db *db, struct str kernel)
     return NULL;
 }
 
-enum status query_table(struct query_db *db, struct str kernel, const struct table **out,
+enum status query_table(struct query_db *db, struct str kernel, const struct op_table **out,
                         struct diag *d)
 {
     for (size_t i = 0; i < db->tables.n; i++)
@@ -82,7 +243,7 @@ enum status query_table(struct query_db *db, struct str kernel, const struct tab
     enum status st = ST_OK;
     *out = NULL;
     if (path != NULL) {
-        entry.table = ARENA_NEW(&db->arena, struct table);
+        entry.table = ARENA_NEW(&db->arena, struct op_table);
         entry.is_there = true;
         st = table_read(entry.table, path, d);
         *out = entry.table;
@@ -92,7 +253,7 @@ enum status query_table(struct query_db *db, struct str kernel, const struct tab
 }
 
 /* A profiled duration far above what the cores worked is an outlier of the host. */
-static double core_time(const struct query_db *db, struct str kernel, const struct table *t,
+static double core_time(const struct query_db *db, struct str kernel, const struct op_table *t,
                         size_t row, double duration)
 {
     double ratio = op_map_core_ratio(&db->map, kernel);
@@ -108,8 +269,8 @@ static double core_time(const struct query_db *db, struct str kernel, const stru
     return is_known && duration / most > ratio ? most : duration;
 }
 
-bool query_latency(const struct query_db *db, struct str kernel, const struct table *t, size_t row,
-                   const struct latency_columns *c, double *out, int *rank)
+bool query_latency(const struct query_db *db, struct str kernel, const struct op_table *t,
+                   size_t row, const struct latency_columns *c, double *out, int *rank)
 {
     int column;
 
@@ -146,14 +307,14 @@ struct columns {
     struct latency_columns latency;
 };
 
-static struct columns find_columns(const struct table *t)
+static struct columns find_columns(const struct op_table *t)
 {
     return (struct columns){table_column(t, COL_INPUT_SHAPES), table_column(t, COL_INPUT_DTYPES),
                             table_column(t, COL_INPUT_FORMATS), latency_columns(t)};
 }
 
-static void match_table(struct query_db *db, const struct table *t, struct str kernel, size_t index,
-                        struct query_inputs inputs, int64_t count, struct best *best,
+static void match_table(struct query_db *db, const struct op_table *t, struct str kernel,
+                        size_t index, struct query_inputs inputs, int64_t count, struct best *best,
                         struct query_result *out)
 {
     struct columns c = find_columns(t);
@@ -187,7 +348,7 @@ static void match_table(struct query_db *db, const struct table *t, struct str k
 }
 
 /* Why nothing fits: the number of inputs, or their shapes. */
-static const char *miss_reason(struct query_db *db, const struct table *t, struct str kernel,
+static const char *miss_reason(struct query_db *db, const struct op_table *t, struct str kernel,
                                struct query_inputs inputs, int64_t count)
 {
     struct columns c = find_columns(t);
@@ -208,7 +369,7 @@ static enum status find_compute(struct query_db *db, const struct query *q,
 {
     struct query_inputs inputs = q->inputs;
     struct best best = {0};
-    const struct table *t, *first = NULL;
+    const struct op_table *t, *first = NULL;
 
     if (count >= 0 && inputs.n > (size_t)count)
         inputs.n = (size_t)count;
@@ -243,7 +404,7 @@ static enum status ask_compute(struct query_db *db, const struct query *q,
 static enum status ask_comm(struct query_db *db, const struct query *q, struct str kernel,
                             struct query_result *out, struct diag *d)
 {
-    const struct table *t;
+    const struct op_table *t;
 
     *out = (struct query_result){.miss = "csv_not_found", .kernel = kernel};
     if (q->message.bytes < 0 || q->message.num_devices <= 0) {
@@ -318,7 +479,7 @@ static enum status ask_op(struct query_db *db, const struct query *q, struct que
     struct op_entry e;
 
     *out = (struct query_result){.miss = "unmapped"};
-    if (!op_map_find(&db->map, &db->arena, q->op_name, &e))
+    if (!op_map_find(&db->map, &db->arena, str_of(q->op_name), &e))
         return ST_OK;
     int64_t count = q->input_count >= 0 ? q->input_count : e.input_count;
     if (e.is_composite)
@@ -344,17 +505,50 @@ static bool is_attention(struct str kernel)
     return str_equal(kernel, S("FusedInferAttentionScore"));
 }
 
+static enum status ask(struct query_db *db, const struct query *q, struct query_result *out,
+                       struct diag *d)
+{
+    struct str kernel = str_of(q->kernel);
+
+    if (q->comm != NULL) {
+        struct str of_comm = query_comm_kernel(str_of(q->comm));
+        *out = (struct query_result){.miss = "invalid_args"};
+        return of_comm.n > 0 ? ask_comm(db, q, of_comm, out, d) : ST_OK;
+    }
+    if (q->op_name != NULL)
+        return ask_op(db, q, out, d);
+    if (q->avg_seq >= 0 || is_attention(kernel))
+        return query_attention(db, q, &kernel, 1, out, d);
+    return ask_compute(db, q, &kernel, 1, false, q->input_count, out, d);
+}
+
 enum status query_run(struct query_db *db, const struct query *q, struct query_result *out,
                       struct diag *d)
 {
-    if (q->comm.n > 0) {
-        struct str kernel = query_comm_kernel(q->comm);
-        *out = (struct query_result){.miss = "invalid_args"};
-        return kernel.n > 0 ? ask_comm(db, q, kernel, out, d) : ST_OK;
-    }
-    if (q->op_name.n > 0)
-        return ask_op(db, q, out, d);
-    if (q->avg_seq >= 0 || is_attention(q->kernel))
-        return query_attention(db, q, &q->kernel, 1, out, d);
-    return ask_compute(db, q, &q->kernel, 1, false, q->input_count, out, d);
+    TRY(ask(db, q, out, d));
+    out->is_hit = out->miss == NULL;
+    out->is_composite = out->n_parts > 0;
+    return ST_OK;
 }
+
+static const struct field result_fields[] = {
+    FIELD(struct query_result, is_hit, "hit"),
+    FIELD(struct query_result, latency_us, "latency_us", WHEN(struct query_result, is_hit)),
+    FIELD(struct query_result, confidence, "confidence", WHEN(struct query_result, is_hit)),
+    FIELD_OF_ENUM(struct query_result, source, "source", query_source_name, 4,
+                  WHEN(struct query_result, is_hit)),
+    FIELD(struct query_result, kernel, "kernel", WHEN(struct query_result, is_hit)),
+    FIELD(struct query_result, rule, "rule", WHEN(struct query_result, is_hit)),
+    FIELD(struct query_result, miss, "miss"),
+    FIELD(struct query_result, n_parts, "parts", WHEN(struct query_result, is_composite),
+          .is_optional = true),
+    FIELD(struct query_result, n_hits, "parts_found", WHEN(struct query_result, is_composite),
+          .is_optional = true),
+};
+static const struct record result_record = RECORD(struct query_result, result_fields);
+
+const struct schema query_schema = {
+    .name = "strata.db-query/1",
+    .title = "how long an operator takes",
+    .record = &result_record,
+};

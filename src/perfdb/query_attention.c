@@ -39,7 +39,7 @@ struct columns {
     struct latency_columns latency;
 };
 
-static struct columns find_columns(const struct table *t)
+static struct columns find_columns(const struct op_table *t)
 {
     int seq = table_column(t, column_runtime[RT_AVG_SEQ_LEN]);
 
@@ -54,7 +54,7 @@ static struct columns find_columns(const struct table *t)
 }
 
 /* A runtime value is compared when the table has its column and the question names it. */
-static bool agrees(const struct table *t, size_t row, int column, int64_t wanted)
+static bool agrees(const struct op_table *t, size_t row, int column, int64_t wanted)
 {
     double value;
 
@@ -69,7 +69,7 @@ struct row {
     int rank;
 };
 
-static bool read_row(struct query_db *db, struct str kernel, const struct table *t, size_t at,
+static bool read_row(struct query_db *db, struct str kernel, const struct op_table *t, size_t at,
                      const struct columns *c, const struct query *q, int64_t head_size,
                      struct row *out)
 {
@@ -87,8 +87,8 @@ static bool read_row(struct query_db *db, struct str kernel, const struct table 
            query_latency(db, kernel, t, at, &c->latency, &out->latency, &out->rank);
 }
 
-static bool fits(const struct table *t, size_t at, const struct columns *c, const struct query *q,
-                 const struct head_shape *want, const struct row *row)
+static bool fits(const struct op_table *t, size_t at, const struct columns *c,
+                 const struct query *q, const struct head_shape *want, const struct row *row)
 {
     int64_t sparse = q->sparse_mode >= 0 ? q->sparse_mode : SPARSE_DENSE;
 
@@ -103,7 +103,7 @@ static bool same_tokens(int64_t a, int64_t b)
 
 /* The nearest row within the tolerance. */
 static void find_nearest(struct query_db *db, const struct query *q, struct str kernel,
-                         const struct table *t, const struct head_shape *want, double *nearest,
+                         const struct op_table *t, const struct head_shape *want, double *nearest,
                          struct query_result *out)
 {
     struct columns c = find_columns(t);
@@ -140,7 +140,7 @@ static bool uses_root(const struct query_db *db, struct str kernel)
 }
 
 static void find_between(struct query_db *db, const struct query *q, struct str kernel,
-                         const struct table *t, const struct head_shape *want,
+                         const struct op_table *t, const struct head_shape *want,
                          struct query_result *out)
 {
     static const unsigned masks[] = {2, 1, 3}; /* the length, the batch, both */
@@ -187,7 +187,7 @@ enum status query_attention(struct query_db *db, const struct query *q, const st
 {
     struct head_shape want;
     double nearest = INFINITY;
-    const struct table *t;
+    const struct op_table *t;
 
     *out = (struct query_result){.miss = "invalid_args"};
     if (q->inputs.n == 0 || q->avg_seq < 0 ||

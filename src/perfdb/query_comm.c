@@ -5,13 +5,13 @@
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
 
-struct latency_columns latency_columns(const struct table *t)
+struct latency_columns latency_columns(const struct op_table *t)
 {
     return (struct latency_columns){{table_column(t, COL_AVERAGE), table_column(t, COL_PROFILED),
                                      table_column(t, COL_DURATION)}};
 }
 
-bool latency_of(const struct table *t, size_t row, const struct latency_columns *c, double *out,
+bool latency_of(const struct op_table *t, size_t row, const struct latency_columns *c, double *out,
                 int *column)
 {
     for (int i = 0; i < 3; i++) {
@@ -56,14 +56,14 @@ struct points {
     VEC_OF(struct point) at;
 };
 
-static bool is_number(const struct table *t, size_t row, int column, int64_t wanted)
+static bool is_number(const struct op_table *t, size_t row, int column, int64_t wanted)
 {
     double value;
 
     return cell_number(table_cell(t, row, column), &value) && value == (double)wanted;
 }
 
-static void gather(const struct table *t, const struct comm_query *q, struct points *out)
+static void gather(const struct op_table *t, const struct comm_query *q, struct points *out)
 {
     struct latency_columns lat = latency_columns(t);
     int bytes = table_column(t, S("message_bytes")), devices = table_column(t, S("num_devices"));
@@ -121,7 +121,7 @@ static struct comm_result between(const struct points *points, const struct comm
                                 .is_interpolated = true};
 }
 
-struct comm_result query_comm(const struct table *t, const struct comm_query *q)
+struct comm_result query_comm(const struct op_table *t, const struct comm_query *q)
 {
     struct points points = {0};
 

@@ -21,7 +21,7 @@ struct comm_result {
 };
 
 /* Asks a table with message_bytes, num_devices and perhaps topology_tier. */
-struct comm_result query_comm(const struct table *t, const struct comm_query *q);
+struct comm_result query_comm(const struct op_table *t, const struct comm_query *q);
 
 /* "all_reduce" gives "hcom_allReduce_"; a name that begins with "hcom_" gives itself. Empty: no
  * such collective. */
@@ -32,8 +32,8 @@ struct str query_comm_kernel(struct str name);
 struct latency_columns {
     int at[3];
 };
-struct latency_columns latency_columns(const struct table *t);
-bool latency_of(const struct table *t, size_t row, const struct latency_columns *c, double *out,
+struct latency_columns latency_columns(const struct op_table *t);
+bool latency_of(const struct op_table *t, size_t row, const struct latency_columns *c, double *out,
                 int *column);
 
 #endif

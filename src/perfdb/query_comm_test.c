@@ -12,7 +12,7 @@ static struct comm_result ask(const char *text, int64_t bytes, int64_t tier,
                               enum comm_method method)
 {
     struct comm_query q = {bytes, 8, tier, method};
-    struct table t;
+    struct op_table t;
     struct diag d;
 
     diag_init(&d);

@@ -251,7 +251,7 @@ static bool same_types(struct str kernel, struct query_inputs a, struct query_in
 
 static struct str formats_of(struct arena *arena, const struct query_row *row)
 {
-    return cell_join(arena, row->formats, row->inputs.n, ';');
+    return arena_join(arena, row->formats, row->inputs.n, S(";"));
 }
 
 static bool formats_wanted(const struct query *q, const struct query_row *row)
@@ -292,7 +292,7 @@ struct target {
     struct place place;
 };
 
-static void gather(struct query_db *db, const struct table *t, const struct target *target,
+static void gather(struct query_db *db, const struct op_table *t, const struct target *target,
                    struct groups *out)
 {
     struct latency_columns lat = latency_columns(t);
@@ -372,7 +372,7 @@ enum status query_between(struct query_db *db, const struct query *q, struct str
 {
     struct target target = {.q = q, .kernel = kernel, .count = count, .inputs = q->inputs};
     struct groups groups = {0};
-    const struct table *t;
+    const struct op_table *t;
 
     TRY(query_table(db, kernel, &t, d));
     if (t == NULL)

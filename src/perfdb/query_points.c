@@ -2,8 +2,231 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "perfdb/hull.h"
+#include "base/arena.h"
+
+enum { ROWS = HULL_DIMS + 1 };
+
+#define EPS 1e-9
+
+/*
+ * minimise sum w_j c_j  with  sum w_j (x_j - target) = 0,  sum w_j = 1,  w >= 0.
+ * Columns at and past `n` are artificial: one for each row, there to begin with.
+ */
+struct program {
+    size_t rows, n;
+    const double *a; /* rows of column j at a[j * ROWS] */
+    const double *cost;
+    bool is_first_phase;
+    size_t basis[ROWS];
+    double inverse[ROWS][ROWS]; /* of the basis */
+    double level[ROWS];         /* of the basic variables */
+};
+
+static double column_at(const struct program *p, size_t j, size_t row)
+{
+    return j < p->n ? p->a[j * ROWS + row] : j - p->n == row;
+}
+
+static double cost_of(const struct program *p, size_t j)
+{
+    if (j >= p->n)
+        return p->is_first_phase ? 1 : 0;
+    return p->is_first_phase ? 0 : p->cost[j];
+}
+
+static void begin(struct program *p)
+{
+    memset(p->inverse, 0, sizeof(p->inverse));
+    for (size_t i = 0; i < p->rows; i++) {
+        p->basis[i] = p->n + i;
+        p->inverse[i][i] = 1;
+        p->level[i] = i + 1 == p->rows ? 1 : 0;
+    }
+}
+
+/* The real column that lowers the cost most; by number, as soon as any does, when `by_number`:
+ * that rule never runs in circles. p->n: none. */
+static size_t entering(const struct program *p, bool by_number)
+{
+    double price[ROWS] = {0}, best = -EPS;
+    size_t found = p->n;
+
+    for (size_t i = 0; i < p->rows; i++)
+        for (size_t k = 0; k < p->rows; k++)
+            price[i] += cost_of(p, p->basis[k]) * p->inverse[k][i];
+    for (size_t j = 0; j < p->n; j++) {
+        double reduced = cost_of(p, j);
+        for (size_t i = 0; i < p->rows; i++)
+            reduced -= price[i] * p->a[j * ROWS + i];
+        if (reduced < best) {
+            found = j;
+            best = reduced;
+            if (by_number)
+                break;
+        }
+    }
+    return found;
+}
+
+/* The row whose variable reaches 0 first; p->rows: none does. */
+static size_t leaving(const struct program *p, const double *step)
+{
+    size_t found = p->rows;
+    double least = INFINITY;
+
+    for (size_t i = 0; i < p->rows; i++) {
+        /* An artificial variable that is out of use must not come back. */
+        bool is_stuck = !p->is_first_phase && p->basis[i] >= p->n;
+        if (is_stuck && fabs(step[i]) > EPS)
+            return i;
+        if (step[i] <= EPS)
+            continue;
+        double ratio = p->level[i] / step[i];
+        if (ratio < least || (ratio == least && found < p->rows && p->basis[i] < p->basis[found])) {
+            least = ratio;
+            found = i;
+        }
+    }
+    return found;
+}
+
+static void pivot(struct program *p, size_t row, size_t j, const double *step)
+{
+    double by = step[row];
+
+    for (size_t k = 0; k < p->rows; k++)
+        p->inverse[row][k] /= by;
+    p->level[row] /= by;
+    for (size_t i = 0; i < p->rows; i++) {
+        if (i == row)
+            continue;
+        for (size_t k = 0; k < p->rows; k++)
+            p->inverse[i][k] -= step[i] * p->inverse[row][k];
+        p->level[i] -= step[i] * p->level[row];
+        if (p->level[i] < 0 && p->level[i] > -EPS)
+            p->level[i] = 0;
+    }
+    p->basis[row] = j;
+}
+
+/* False when the program cannot be solved in a sensible number of steps. */
+static bool minimise(struct program *p)
+{
+    enum { STEPS_MAX = 10000, GREEDY_STEPS = 200 };
+
+    for (size_t n = 0; n < STEPS_MAX; n++) {
+        double step[ROWS] = {0};
+        size_t j = entering(p, n > GREEDY_STEPS);
+        if (j == p->n)
+            return true;
+        for (size_t i = 0; i < p->rows; i++)
+            for (size_t k = 0; k < p->rows; k++)
+                step[i] += p->inverse[i][k] * column_at(p, j, k);
+        size_t row = leaving(p, step);
+        if (row == p->rows)
+            return false;
+        pivot(p, row, j, step);
+    }
+    return false;
+}
+
+/* The points span all dimensions: elimination finds a pivot for each. */
+static bool spans(size_t dims, const double *points, size_t n, const double *scale)
+{
+    double kept[HULL_DIMS][HULL_DIMS];
+    size_t rank = 0, lead[HULL_DIMS];
+
+    for (size_t j = 1; j < n && rank < dims; j++) {
+        double v[HULL_DIMS] = {0};
+        for (size_t i = 0; i < dims; i++)
+            v[i] = (points[j * dims + i] - points[i]) / scale[i];
+        for (size_t r = 0; r < rank; r++) {
+            double by = v[lead[r]] / kept[r][lead[r]];
+            for (size_t i = 0; i < dims; i++)
+                v[i] -= by * kept[r][i];
+        }
+        size_t most = 0;
+        for (size_t i = 1; i < dims; i++)
+            most = fabs(v[i]) > fabs(v[most]) ? i : most;
+        if (fabs(v[most]) < EPS)
+            continue;
+        memcpy(kept[rank], v, sizeof(v));
+        lead[rank++] = most;
+    }
+    return rank == dims;
+}
+
+static void set_up(struct program *p, size_t dims, const double *points, size_t n,
+                   const double *target, const double *scale, double *a, double *cost)
+{
+    double largest = 0;
+
+    for (size_t j = 0; j < n; j++) {
+        cost[j] = 0;
+        for (size_t i = 0; i < dims; i++) {
+            double d = points[j * dims + i] - target[i];
+            a[j * ROWS + i] = d / scale[i];
+            cost[j] += d * d;
+        }
+        a[j * ROWS + dims] = 1;
+        largest = cost[j] > largest ? cost[j] : largest;
+    }
+    for (size_t j = 0; j < n && largest > 0; j++)
+        cost[j] /= largest;
+    *p = (struct program){.rows = dims + 1, .n = n, .a = a, .cost = cost, .is_first_phase = true};
+}
+
+static bool solve(struct program *p, const double *values, double *out)
+{
+    double outside = 0, total = 0, weights = 0;
+
+    begin(p);
+    if (!minimise(p))
+        return false;
+    for (size_t i = 0; i < p->rows; i++)
+        outside += p->basis[i] >= p->n ? p->level[i] : 0;
+    if (outside > 1e-7)
+        return false;
+    p->is_first_phase = false;
+    if (!minimise(p))
+        return false;
+    for (size_t i = 0; i < p->rows; i++)
+        if (p->basis[i] < p->n) {
+            weights += p->level[i];
+            total += p->level[i] * values[p->basis[i]];
+        }
+    if (!(fabs(weights - 1) < 1e-6))
+        return false;
+    *out = total;
+    return true;
+}
+
+bool hull_interpolate(size_t dims, const double *points, const double *values, size_t n,
+                      const double *target, double *out)
+{
+    double scale[HULL_DIMS] = {0};
+    struct program p;
+
+    if (dims < 1 || dims > HULL_DIMS || n < dims + 1)
+        return false;
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < dims; i++)
+            scale[i] = fmax(scale[i], fabs(points[j * dims + i] - target[i]));
+    for (size_t i = 0; i < dims; i++)
+        if (!(scale[i] > 0 && isfinite(scale[i])))
+            return false;
+    if (!spans(dims, points, n, scale))
+        return false;
+    double *a = mem_grow(NULL, sizeof(double), n * ROWS);
+    double *cost = mem_grow(NULL, sizeof(double), n);
+    set_up(&p, dims, points, n, target, scale, a, cost);
+    bool is_found = solve(&p, values, out);
+    mem_free(a);
+    mem_free(cost);
+    return is_found;
+}
 
 /* A point on the chosen axes alone. */
 struct spot {

@@ -8,9 +8,18 @@
 #ifndef STRATA_PERFDB_QUERY_POINTS_H
 #define STRATA_PERFDB_QUERY_POINTS_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/vec.h"
+
+enum { HULL_DIMS = 3 };
+
+/* The value at `target` between `n` points of `dims` (1 to 3) coordinates each, row after row.
+ * False when the target is outside their hull, or the points lie in fewer dimensions. */
+bool hull_interpolate(size_t dims, const double *points, const double *values, size_t n,
+                      const double *target, double *out);
 
 enum { POINT_AXES = 4 };
 

@@ -48,8 +48,8 @@ static void make_db(void)
 static struct query question(const char *kernel, const char *op, const char *shapes)
 {
     struct cell_slots slots = cell_slots(&arena, str_of(shapes));
-    struct query q = {.kernel = str_of(kernel),
-                      .op_name = str_of(op),
+    struct query q = {.kernel = kernel,
+                      .op_name = op,
                       .input_count = -1,
                       .avg_seq = -1,
                       .sparse_mode = -1,

@@ -1,4 +1,4 @@
-#include "perfdb/row.h"
+#include "perfdb/cell.h"
 
 #include "base/testing_arena.h"
 

@@ -35,7 +35,7 @@ static struct str join(struct arena *arena, const struct str *slots, size_t n)
     n = trimmed(slots, n);
     if (n == 1)
         return slots[0];
-    return cell_join(arena, slots, n, ';');
+    return arena_join(arena, slots, n, S(";"));
 }
 
 /* Shapes in normal form, and attributes that stand beside a shape. */
@@ -81,7 +81,7 @@ static struct str first_two(struct arena *arena, struct str cell)
 {
     struct cell_slots slots = cell_slots(arena, cell);
 
-    return cell_join(arena, slots.at, slots.n < 2 ? slots.n : 2, ';');
+    return arena_join(arena, slots.at, slots.n < 2 ? slots.n : 2, S(";"));
 }
 
 static bool two_dims(struct arena *arena, struct cell_slots slots, size_t i, int64_t *out)
@@ -96,8 +96,8 @@ static bool two_dims(struct arena *arena, struct cell_slots slots, size_t i, int
 
 static bool matmul(struct arena *arena, const struct signature_row *row, struct signature *s)
 {
-    struct cell_slots in = cell_slots(arena, row->input_shapes);
-    struct cell_slots out = cell_slots(arena, row->output_shapes);
+    struct cell_slots in = cell_slots(arena, row->cell[ID_INPUT_SHAPES]);
+    struct cell_slots out = cell_slots(arena, row->cell[ID_OUTPUT_SHAPES]);
     int64_t a[2], b[2], c[2], k;
 
     if (!two_dims(arena, in, 0, a) || !two_dims(arena, in, 1, b) || !two_dims(arena, out, 0, c) ||
@@ -105,11 +105,11 @@ static bool matmul(struct arena *arena, const struct signature_row *row, struct 
         return false;
     s->part[0] = arena_format(arena, "%lld,%lld;%lld,%lld", (long long)c[0], (long long)k,
                               (long long)c[1], (long long)k);
-    s->part[1] = first_two(arena, row->input_dtypes);
-    s->part[2] = first_two(arena, row->input_formats);
+    s->part[1] = first_two(arena, row->cell[ID_INPUT_DTYPES]);
+    s->part[2] = first_two(arena, row->cell[ID_INPUT_FORMATS]);
     s->part[3] = arena_format(arena, "%lld,%lld", (long long)c[0], (long long)c[1]);
     normal_shapes(arena, &out);
-    s->part[4] = paired(arena, out, cell_slots(arena, row->output_dtypes));
+    s->part[4] = paired(arena, out, cell_slots(arena, row->cell[ID_OUTPUT_DTYPES]));
     return true;
 }
 
@@ -167,19 +167,20 @@ static bool uses_first_only(struct str op)
 static void general(struct arena *arena, struct str op, const struct signature_row *row,
                     struct signature *s)
 {
-    struct inputs in = {cell_slots(arena, row->input_shapes), cell_slots(arena, row->input_dtypes),
-                        cell_slots(arena, row->input_formats)};
-    struct cell_slots out = cell_slots(arena, row->output_shapes);
+    struct inputs in = {cell_slots(arena, row->cell[ID_INPUT_SHAPES]),
+                        cell_slots(arena, row->cell[ID_INPUT_DTYPES]),
+                        cell_slots(arena, row->cell[ID_INPUT_FORMATS])};
+    struct cell_slots out = cell_slots(arena, row->cell[ID_OUTPUT_SHAPES]);
 
     if (str_equal(op, S("Index")))
-        reduce_index(arena, row->output_shapes, &in);
+        reduce_index(arena, row->cell[ID_OUTPUT_SHAPES], &in);
     else if (uses_first_only(op))
         reduce_first(&in);
     s->part[0] = normal_shapes(arena, &in.shapes);
     s->part[1] = paired(arena, in.shapes, in.dtypes);
     s->part[2] = paired(arena, in.shapes, in.formats);
     s->part[3] = normal_shapes(arena, &out);
-    s->part[4] = paired(arena, out, cell_slots(arena, row->output_dtypes));
+    s->part[4] = paired(arena, out, cell_slots(arena, row->cell[ID_OUTPUT_DTYPES]));
 }
 
 struct signature signature_of(struct arena *arena, struct str op, const struct signature_row *row)
@@ -187,13 +188,13 @@ struct signature signature_of(struct arena *arena, struct str op, const struct s
     struct signature s = {.n = 5};
 
     if (op.n == 0)
-        op = row->op_type.n > 0 ? row->op_type : row->op_state;
+        op = row->cell[ID_OP_TYPE].n > 0 ? row->cell[ID_OP_TYPE] : row->cell[ID_OP_STATE];
     op = signature_op(op);
     s.is_product = signature_is_matmul(op) && matmul(arena, row, &s);
     if (!s.is_product)
         general(arena, op, row, &s);
     if (str_equal(op, S("DispatchFFNCombine")))
-        s.part[s.n++] = cell_trim(row->ep_size);
+        s.part[s.n++] = cell_trim(row->cell[ID_EP_SIZE]);
     return s;
 }
 
@@ -225,33 +226,23 @@ struct str signature_text(struct arena *arena, struct str input_shapes, struct s
     return arena_format(arena, "%.*s -> %.*s", STR_ARGS(input_shapes), STR_ARGS(output_shapes));
 }
 
-struct signature_columns signature_find(const struct table *t)
+struct signature_columns signature_find(const struct op_table *t)
 {
-    return (struct signature_columns){
-        .op_type = table_column(t, COL_OP_TYPE),
-        .op_state = table_column(t, COL_OP_STATE),
-        .input_shapes = table_column(t, COL_INPUT_SHAPES),
-        .input_dtypes = table_column(t, COL_INPUT_DTYPES),
-        .input_formats = table_column(t, COL_INPUT_FORMATS),
-        .output_shapes = table_column(t, COL_OUTPUT_SHAPES),
-        .output_dtypes = table_column(t, COL_OUTPUT_DTYPES),
-        .ep_size = table_column(t, COL_EP_SIZE),
-    };
+    struct signature_columns c;
+
+    for (size_t i = 0; i < SIGNATURE_CELLS; i++)
+        c.at[i] = table_column(t, column_identity[i]);
+    return c;
 }
 
-struct signature_row signature_take(const struct table *t, size_t row,
+struct signature_row signature_take(const struct op_table *t, size_t row,
                                     const struct signature_columns *c)
 {
-    return (struct signature_row){
-        .op_type = table_cell(t, row, c->op_type),
-        .op_state = table_cell(t, row, c->op_state),
-        .input_shapes = table_cell(t, row, c->input_shapes),
-        .input_dtypes = table_cell(t, row, c->input_dtypes),
-        .input_formats = table_cell(t, row, c->input_formats),
-        .output_shapes = table_cell(t, row, c->output_shapes),
-        .output_dtypes = table_cell(t, row, c->output_dtypes),
-        .ep_size = table_cell(t, row, c->ep_size),
-    };
+    struct signature_row out;
+
+    for (size_t i = 0; i < SIGNATURE_CELLS; i++)
+        out.cell[i] = table_cell(t, row, c->at[i]);
+    return out;
 }
 
 /* Open addressing; a slot is free while its signature has no parts. */

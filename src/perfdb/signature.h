@@ -10,15 +10,12 @@
 
 #include <stdint.h>
 
-#include "base/arena.h"
+#include "perfdb/columns.h"
 
-/* The cells that matter, as they stand in the file. `op_type` and `op_state` serve only to name the
- * operator when the caller does not. */
+/* The cells that matter, by enum identity, as they stand in the file. ID_OP_TYPE and ID_OP_STATE
+ * serve only to name the operator when the caller does not. */
 struct signature_row {
-    struct str op_type, op_state;
-    struct str input_shapes, input_dtypes, input_formats;
-    struct str output_shapes, output_dtypes;
-    struct str ep_size;
+    struct str cell[SIGNATURE_CELLS];
 };
 
 enum { SIGNATURE_PARTS = 6 };
@@ -46,15 +43,12 @@ struct str signature_text(struct arena *arena, struct str input_shapes, struct s
 bool signature_is_matmul(struct str op);
 
 /* Where the cells of a signature_row are in a table; -1: not there. */
-struct table;
+struct op_table;
 struct signature_columns {
-    int op_type, op_state;
-    int input_shapes, input_dtypes, input_formats;
-    int output_shapes, output_dtypes;
-    int ep_size;
+    int at[SIGNATURE_CELLS];
 };
-struct signature_columns signature_find(const struct table *t);
-struct signature_row signature_take(const struct table *t, size_t row,
+struct signature_columns signature_find(const struct op_table *t);
+struct signature_row signature_take(const struct op_table *t, size_t row,
                                     const struct signature_columns *c);
 
 /* Rows by signature: zero-initialised is empty. Texts given must outlive it. */

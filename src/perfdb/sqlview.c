@@ -14,7 +14,7 @@ struct view {
     sqlite3 *db;
     struct arena arena;
     struct diag *diag;
-    const struct db_files *tree;
+    const struct place_files *tree;
 };
 
 /* The table that is made of one operator's files. */
@@ -61,7 +61,7 @@ static bool is_taken(const struct shape *s, struct str name)
     return name.n == 0;
 }
 
-static void add_columns(struct shape *s, struct view *v, const struct table *t)
+static void add_columns(struct shape *s, struct view *v, const struct op_table *t)
 {
     for (size_t i = 0; i < t->columns.n && s->n < COLUMNS_MAX; i++) {
         struct str name = cell_trim(t->columns.at[i]);
@@ -84,7 +84,7 @@ static enum status create(struct view *v, const struct shape *s)
     for (size_t i = 0; i < s->n; i++)
         parts[i] =
             arena_format(&v->arena, "%.*s NUMERIC", STR_ARGS(quoted(&v->arena, s->columns[i])));
-    struct str list = cell_join(&v->arena, parts, s->n, ',');
+    struct str list = arena_join(&v->arena, parts, s->n, S(","));
     return execute(v, arena_format(&v->arena,
                                    "CREATE TABLE %.*s (%.*s%s_device TEXT, _stack TEXT, "
                                    "_version TEXT, _file TEXT, _line INTEGER)",
@@ -113,11 +113,11 @@ static void bind_cell(sqlite3_stmt *stmt, int at, struct str cell)
         bind_text(stmt, at, cell);
 }
 
-static enum status insert_rows(struct view *v, const struct shape *s, const struct table *t,
+static enum status insert_rows(struct view *v, const struct shape *s, const struct op_table *t,
                                sqlite3_stmt *stmt)
 {
     int *from = ARENA_ARRAY(&v->arena, int, s->n + 1);
-    struct db_origin origin = db_origin(t->path);
+    struct place_origin origin = place_origin(t->path);
 
     for (size_t i = 0; i < s->n; i++)
         from[i] = table_column(t, s->columns[i]);
@@ -137,16 +137,16 @@ static enum status insert_rows(struct view *v, const struct shape *s, const stru
     return ST_OK;
 }
 
-static enum status insert(struct view *v, const struct shape *s, const struct table *t)
+static enum status insert(struct view *v, const struct shape *s, const struct op_table *t)
 {
     struct str *marks = ARENA_ARRAY(&v->arena, struct str, s->n + OWN_COLUMNS);
     sqlite3_stmt *stmt;
 
     for (size_t i = 0; i < s->n + OWN_COLUMNS; i++)
         marks[i] = S("?");
-    struct str sql = arena_format(&v->arena, "INSERT INTO %.*s VALUES (%.*s)",
-                                  STR_ARGS(quoted(&v->arena, s->op)),
-                                  STR_ARGS(cell_join(&v->arena, marks, s->n + OWN_COLUMNS, ',')));
+    struct str sql = arena_format(
+        &v->arena, "INSERT INTO %.*s VALUES (%.*s)", STR_ARGS(quoted(&v->arena, s->op)),
+        STR_ARGS(arena_join(&v->arena, marks, s->n + OWN_COLUMNS, S(","))));
     if (sqlite3_prepare_v2(v->db, sql.at, (int)sql.n, &stmt, NULL) != SQLITE_OK)
         return sql_failed(v, "cannot fill the tables");
     enum status st = insert_rows(v, s, t, stmt);
@@ -157,11 +157,11 @@ static enum status insert(struct view *v, const struct shape *s, const struct ta
 /* The files of one operator, from number `first` on, as one SQL table. */
 static enum status load(struct view *v, size_t first, bool with_rows)
 {
-    const struct db_file *files = v->tree->at;
+    const struct place_file *files = v->tree->at;
     struct shape s = {files[first].op, ARENA_ARRAY(&v->arena, struct str, COLUMNS_MAX), 0};
     size_t n = 0;
     enum status st = ST_OK;
-    struct table *tables = mem_grow(NULL, sizeof(*tables), v->tree->n);
+    struct op_table *tables = mem_grow(NULL, sizeof(*tables), v->tree->n);
 
     for (size_t i = first; i < v->tree->n && st == ST_OK; i++)
         if (str_equal_nocase(files[i].op, s.op)) {
@@ -288,7 +288,7 @@ static enum status run(struct view *v, struct str statement, const struct sqlvie
     return st;
 }
 
-enum status sqlview_run(const struct db_files *tree, struct str statement,
+enum status sqlview_run(const struct place_files *tree, struct str statement,
                         const struct sqlview_sink *sink, struct diag *d)
 {
     struct view v = {.diag = d, .tree = tree};

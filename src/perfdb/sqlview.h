@@ -9,7 +9,7 @@
 #ifndef STRATA_PERFDB_SQLVIEW_H
 #define STRATA_PERFDB_SQLVIEW_H
 
-#include "perfdb/tree.h"
+#include "perfdb/place.h"
 
 enum sqlview_type { SQLVIEW_NULL, SQLVIEW_INT, SQLVIEW_REAL, SQLVIEW_TEXT };
 
@@ -29,7 +29,7 @@ struct sqlview_sink {
 };
 
 /* ST_UNSUPPORTED: the statement is wrong, or no single SELECT. */
-enum status sqlview_run(const struct db_files *tree, struct str statement,
+enum status sqlview_run(const struct place_files *tree, struct str statement,
                         const struct sqlview_sink *sink, struct diag *d);
 
 #endif

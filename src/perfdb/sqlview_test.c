@@ -36,11 +36,11 @@ static bool take_row(void *ctx __attribute__((unused)), const struct sqlview_val
 static enum status run(const char *sql)
 {
     const struct sqlview_sink sink = {take_head, take_row, NULL};
-    struct db_files tree;
+    struct place_files tree;
 
     scratch_put("A/s/v1/Mul.csv", "Input Shapes,us,us\n\"\"\"4,5\"\"\",2.5\t,x\n7,,y\n");
     scratch_put("B/s/v1/Mul.csv", "us,Mine\n3,m\n");
-    assert_int_equal(db_files_find(&arena, scratch, NULL, 0, &tree, &diag), ST_OK);
+    assert_int_equal(place_find(&arena, scratch, NULL, 0, &tree, &diag), ST_OK);
     return sqlview_run(&tree, str_of(sql), &sink, &diag);
 }
 

@@ -1,19 +1,28 @@
+/*
+ * Operator tables: read, changed, compared row by row, and written whole.
+ */
 #include "perfdb/table.h"
 
+#include <limits.h>
+#include <stdio.h>
+
 #include "base/csv.h"
+#include "base/fs.h"
+#include "base/hash.h"
 #include "base/limits.h"
+#include "base/text_out.h"
 #include "perfdb/cell.h"
 
 #define BOM "\xef\xbb\xbf"
 
-void table_init(struct table *t, const char *path)
+void table_init(struct op_table *t, const char *path)
 {
-    *t = (struct table){0};
+    *t = (struct op_table){0};
     arena_init(&t->arena);
     t->path = arena_cstr(&t->arena, str_of(path));
 }
 
-void table_free(struct table *t)
+void table_free(struct op_table *t)
 {
     vec_free(&t->columns);
     vec_free(&t->lines);
@@ -23,16 +32,16 @@ void table_free(struct table *t)
     arena_free(&t->arena);
 }
 
-static enum status refuse_pointer(const struct table *t, struct diag *d)
+enum status table_refuse_pointer(const char *path, struct diag *d)
 {
-    diag_fail(d, ST_FORMAT, "perfdb.lfs-pointer", (struct where){t->path, 1, 0},
+    diag_fail(d, ST_FORMAT, "perfdb.lfs-pointer", (struct where){path, 1, 0},
               "a Git LFS pointer, not the table itself");
     diag_hint(d, "try", "git lfs pull, in the repository that holds the file");
     return ST_FORMAT;
 }
 
 /* A cell as the exporter meant it: doubled quotes are one, but only inside quotes. */
-static struct str take_cell(struct table *t, const struct csv *csv, size_t i)
+static struct str take_cell(struct op_table *t, const struct csv *csv, size_t i)
 {
     struct str cell = csv_cell(csv, (int)i);
 
@@ -41,7 +50,7 @@ static struct str take_cell(struct table *t, const struct csv *csv, size_t i)
     return csv_unquote(cell, &t->arena);
 }
 
-static void take_header(struct table *t, const struct csv *csv)
+static void take_header(struct op_table *t, const struct csv *csv)
 {
     size_t n = csv_header_count(csv);
 
@@ -49,7 +58,7 @@ static void take_header(struct table *t, const struct csv *csv)
         vec_push(&t->columns, take_cell(t, csv, i));
 }
 
-static enum status too_large(const struct table *t, uint64_t line, struct diag *d)
+static enum status too_large(const struct op_table *t, uint64_t line, struct diag *d)
 {
     diag_fail(d, ST_LIMIT, "perfdb.too-large", (struct where){t->path, line, 0},
               "a table has at most %d MiB and %d million cells", LIMIT_TABLE_BYTES >> 20,
@@ -58,7 +67,7 @@ static enum status too_large(const struct table *t, uint64_t line, struct diag *
     return ST_LIMIT;
 }
 
-static void take_row(struct table *t, const struct csv *csv)
+static void take_row(struct op_table *t, const struct csv *csv)
 {
     size_t n = csv->n_cells < t->columns.n ? csv->n_cells : t->columns.n;
     size_t row = table_add_row(t);
@@ -71,7 +80,7 @@ static void take_row(struct table *t, const struct csv *csv)
         vec_push(&t->ragged, ((struct table_ragged){csv->line, csv->n_cells}));
 }
 
-static enum status take_rows(struct table *t, struct csv *csv, struct diag *d)
+static enum status take_rows(struct op_table *t, struct csv *csv, struct diag *d)
 {
     while (csv_next(csv)) {
         if (csv->is_broken)
@@ -84,7 +93,7 @@ static enum status take_rows(struct table *t, struct csv *csv, struct diag *d)
     return ST_OK;
 }
 
-static enum status take_text(struct table *t, struct str text, struct diag *d)
+static enum status take_text(struct op_table *t, struct str text, struct diag *d)
 {
     struct csv csv;
 
@@ -97,28 +106,28 @@ static enum status take_text(struct table *t, struct str text, struct diag *d)
     take_header(t, &csv);
     if (t->columns.n == 0)
         return ST_OK;
-    if (str_starts(cell_bare(t->columns.at[0]), S("version https://git-lfs.github.com/spec/")))
-        return refuse_pointer(t, d);
+    if (str_starts(cell_bare(t->columns.at[0]), TABLE_POINTER))
+        return table_refuse_pointer(t->path, d);
     if (csv.is_broken)
         return diag_fail(d, ST_FORMAT, "perfdb.cut-off", (struct where){t->path, csv.line, 0},
                          "the file ends inside a quoted cell");
     return take_rows(t, &csv, d);
 }
 
-enum status table_parse(struct table *t, const char *path, struct str text, struct diag *d)
+enum status table_parse(struct op_table *t, const char *path, struct str text, struct diag *d)
 {
     table_init(t, path);
     return take_text(t, text, d);
 }
 
-enum status table_read(struct table *t, const char *path, struct diag *d)
+enum status table_read(struct op_table *t, const char *path, struct diag *d)
 {
     table_init(t, path);
     TRY(mapfile_open(&t->map, path, d));
     return take_text(t, t->map.text, d);
 }
 
-int table_column(const struct table *t, struct str name)
+int table_column(const struct op_table *t, struct str name)
 {
     for (size_t i = 0; i < t->columns.n; i++)
         if (str_equal(cell_trim(t->columns.at[i]), name))
@@ -126,7 +135,7 @@ int table_column(const struct table *t, struct str name)
     return -1;
 }
 
-size_t table_add_row(struct table *t)
+size_t table_add_row(struct op_table *t)
 {
     size_t from = t->n_rows * t->columns.n;
 
@@ -139,7 +148,7 @@ size_t table_add_row(struct table *t)
 }
 
 /* The first column of that name that no other one was made from: names may come twice. */
-static int unused_column(const struct table *t, struct str name, const int *used, size_t n)
+static int unused_column(const struct op_table *t, struct str name, const int *used, size_t n)
 {
     for (size_t i = 0; i < t->columns.n; i++) {
         bool is_free = str_equal(cell_trim(t->columns.at[i]), cell_trim(name));
@@ -151,9 +160,9 @@ static int unused_column(const struct table *t, struct str name, const int *used
     return -1;
 }
 
-void table_arrange(struct table *t, const struct str *names, size_t n)
+void table_arrange(struct op_table *t, const struct str *names, size_t n)
 {
-    struct table old = *t;
+    struct op_table old = *t;
     int *from = mem_grow(NULL, sizeof(*from), n + 1);
 
     for (size_t i = 0; i < n; i++)
@@ -179,7 +188,7 @@ void table_arrange(struct table *t, const struct str *names, size_t n)
     vec_free(&old.cells);
 }
 
-int table_add_column(struct table *t, struct str name)
+int table_add_column(struct op_table *t, struct str name)
 {
     int there = table_column(t, name);
     size_t n = t->columns.n;
@@ -195,7 +204,7 @@ int table_add_column(struct table *t, struct str name)
     return (int)n;
 }
 
-void table_drop_rows(struct table *t, const bool *is_dropped)
+void table_drop_rows(struct op_table *t, const bool *is_dropped)
 {
     size_t n = t->columns.n, kept = 0;
 
@@ -210,7 +219,7 @@ void table_drop_rows(struct table *t, const bool *is_dropped)
     t->cells.n = kept * n;
 }
 
-bool table_equal(const struct table *a, const struct table *b)
+bool table_equal(const struct op_table *a, const struct op_table *b)
 {
     if (a->n_rows != b->n_rows || a->columns.n != b->columns.n)
         return false;
@@ -233,4 +242,192 @@ struct str table_stem(const char *path)
     struct str name = str_basename(str_of(path));
 
     return str_ends(name, S(".csv")) ? str_part(name, 0, name.n - 4) : name;
+}
+
+static uint64_t hash_row(const struct op_table *t, size_t row)
+{
+    uint64_t hash = 0;
+
+    for (size_t i = 0; i < t->columns.n; i++)
+        hash = hash_mix(hash, hash_bytes(table_cell(t, row, (int)i)));
+    return hash;
+}
+
+/* How often each row comes. */
+static void count_rows(const struct op_table *t, struct hash *counts)
+{
+    for (size_t row = 0; row < t->n_rows; row++) {
+        uint64_t hash = hash_row(t, row);
+        uint32_t n = 0;
+        hash_get(counts, hash, &n);
+        hash_put(counts, hash, n + 1);
+    }
+}
+
+static bool is_ahead(const struct hash *counts, uint64_t hash)
+{
+    uint32_t n = 0;
+
+    return hash_get(counts, hash, &n) && n > 0;
+}
+
+static void uncount(struct hash *counts, uint64_t hash)
+{
+    uint32_t n = 0;
+
+    if (hash_get(counts, hash, &n) && n > 0)
+        hash_put(counts, hash, n - 1);
+}
+
+static void put_cells(struct sink sink, struct str sign, const struct str *cells, size_t n)
+{
+    sink.write(sink.ctx, sign);
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0)
+            sink.write(sink.ctx, S(","));
+        sink.write(sink.ctx, cells[i]);
+    }
+    sink.write(sink.ctx, S("\n"));
+}
+
+static void diff_rows(const struct op_table *old, const struct op_table *fresh, struct sink sink)
+{
+    struct hash in_old = {0}, in_fresh = {0};
+    size_t a = 0, b = 0;
+
+    count_rows(old, &in_old);
+    count_rows(fresh, &in_fresh);
+    while (a < old->n_rows || b < fresh->n_rows) {
+        uint64_t x = a < old->n_rows ? hash_row(old, a) : 0;
+        uint64_t y = b < fresh->n_rows ? hash_row(fresh, b) : 0;
+        bool has_both = a < old->n_rows && b < fresh->n_rows;
+        if (has_both && x == y) {
+            a++, b++;
+            uncount(&in_old, x);
+            uncount(&in_fresh, y);
+        } else if (a < old->n_rows &&
+                   (!has_both || !is_ahead(&in_fresh, x) || is_ahead(&in_old, y))) {
+            put_cells(sink, S("-"), &old->cells.at[a++ * old->columns.n], old->columns.n);
+            uncount(&in_old, x);
+        } else {
+            put_cells(sink, S("+"), &fresh->cells.at[b++ * fresh->columns.n], fresh->columns.n);
+            uncount(&in_fresh, y);
+        }
+    }
+    hash_free(&in_old);
+    hash_free(&in_fresh);
+}
+
+void table_diff(const struct op_table *old, const struct op_table *fresh, const char *path,
+                struct sink sink)
+{
+    struct op_table none;
+
+    if (old != NULL && table_equal(old, fresh))
+        return;
+    sink.write(sink.ctx, S("--- "));
+    sink.write(sink.ctx, old != NULL ? str_of(path) : S("/dev/null"));
+    sink.write(sink.ctx, S("\n+++ "));
+    sink.write(sink.ctx, str_of(path));
+    sink.write(sink.ctx, S("\n"));
+    table_init(&none, path);
+    old = old != NULL ? old : &none;
+    bool is_same_head = old->columns.n == fresh->columns.n;
+    for (size_t i = 0; i < fresh->columns.n && is_same_head; i++)
+        is_same_head = str_equal(old->columns.at[i], fresh->columns.at[i]);
+    if (!is_same_head && old->columns.n > 0)
+        put_cells(sink, S("-"), old->columns.at, old->columns.n);
+    if (!is_same_head)
+        put_cells(sink, S("+"), fresh->columns.at, fresh->columns.n);
+    diff_rows(old, fresh, sink);
+    table_free(&none);
+}
+
+static bool needs_quotes(struct str cell)
+{
+    for (size_t i = 0; i < cell.n; i++) {
+        char c = cell.at[i];
+        if (c == ',' || c == '"' || c == '\r' || c == '\n')
+            return true;
+    }
+    return false;
+}
+
+static void put_cell(struct text_out *out, struct str cell)
+{
+    if (!needs_quotes(cell)) {
+        text_out_put(out, cell);
+        return;
+    }
+    text_out_put(out, S("\""));
+    size_t from = 0;
+    for (size_t i = 0; i < cell.n; i++)
+        if (cell.at[i] == '"') {
+            text_out_put(out, str_part(cell, from, i + 1 - from));
+            from = i; /* the quote once more */
+        }
+    text_out_put(out, str_part(cell, from, cell.n));
+    text_out_put(out, S("\""));
+}
+
+static void put_row(struct text_out *out, const struct str *cells, size_t n)
+{
+    /* One empty cell alone would read back as an empty line, which readers skip. */
+    if (n == 1 && cells[0].n == 0)
+        text_out_put(out, S("\"\""));
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0)
+            text_out_put(out, S(","));
+        put_cell(out, cells[i]);
+    }
+    text_out_put(out, S("\r\n"));
+}
+
+bool table_print(const struct op_table *t, enum table_bom bom, struct sink sink)
+{
+    struct text_out *out = mem_grow(NULL, sizeof(*out), 1);
+
+    text_out_open(out, sink);
+    if (bom == TABLE_BOM)
+        text_out_put(out, S("\xef\xbb\xbf"));
+    put_row(out, t->columns.at, t->columns.n);
+    for (size_t row = 0; row < t->n_rows; row++)
+        put_row(out, &t->cells.at[row * t->columns.n], t->columns.n);
+    bool is_fine = text_out_close(out);
+    mem_free(out);
+    return is_fine;
+}
+
+/* The temporary of X.csv is X.tmp.csv, see table_is_leftover(). */
+static enum status open_swap(struct outfile *f, const char *path, struct diag *d)
+{
+    struct str name = str_basename(str_of(path));
+    size_t dot = name.n;
+    char temp[NAME_MAX + 16];
+
+    for (size_t i = 1; i < name.n; i++)
+        if (name.at[i] == '.')
+            dot = i;
+    struct str suffix = dot < name.n ? str_part(name, dot, name.n) : S(".csv");
+    snprintf(temp, sizeof(temp), "%.*s.tmp%.*s", (int)dot, name.at, STR_ARGS(suffix));
+    return outfile_open_as(f, path, temp, d);
+}
+
+enum status table_write(const struct op_table *t, const char *path, enum table_bom bom,
+                        struct diag *d)
+{
+    struct outfile f;
+
+    TRY(open_swap(&f, path, d));
+    table_print(t, bom, outfile_sink(&f)); /* the commit tells of a failure */
+    return outfile_commit(&f, OUTFILE_SYNC, d);
+}
+
+enum status table_write_text(const char *path, struct str text, struct diag *d)
+{
+    struct outfile f;
+
+    TRY(open_swap(&f, path, d));
+    outfile_write(&f, text);
+    return outfile_commit(&f, OUTFILE_SYNC, d);
 }

@@ -31,7 +31,7 @@ struct table_ragged {
     size_t cells;
 };
 
-struct table {
+struct op_table {
     const char *path;   /* for messages; in the arena */
     struct arena arena; /* texts that are not in the file */
     VEC_OF(struct str) columns;
@@ -46,52 +46,56 @@ struct table {
 };
 
 /* An empty table. `path` is copied. */
-void table_init(struct table *t, const char *path);
-void table_free(struct table *t);
+void table_init(struct op_table *t, const char *path);
+void table_free(struct op_table *t);
 
 /* Reads a file, or bytes that outlive the table. After a failure the table may be freed. */
-enum status table_read(struct table *t, const char *path, struct diag *d);
-enum status table_parse(struct table *t, const char *path, struct str text, struct diag *d);
+enum status table_read(struct op_table *t, const char *path, struct diag *d);
+enum status table_parse(struct op_table *t, const char *path, struct str text, struct diag *d);
+
+/* How a Git LFS pointer in place of a table begins, and what is told of it. */
+#define TABLE_POINTER S("version https://git-lfs.github.com/spec/")
+enum status table_refuse_pointer(const char *path, struct diag *d);
 
 /* Index of the first column of that name (blanks around names do not count); -1: none. */
-int table_column(const struct table *t, struct str name);
+int table_column(const struct op_table *t, struct str name);
 
 /* Empty for column -1. */
-static inline struct str table_cell(const struct table *t, size_t row, int column)
+static inline struct str table_cell(const struct op_table *t, size_t row, int column)
 {
     return column >= 0 ? t->cells.at[row * t->columns.n + (size_t)column] : (struct str){"", 0};
 }
 
-static inline void table_set(struct table *t, size_t row, int column, struct str text)
+static inline void table_set(struct op_table *t, size_t row, int column, struct str text)
 {
     t->cells.at[row * t->columns.n + (size_t)column] = text;
 }
 
 /* A row of empty cells at the end; returns its index. */
-size_t table_add_row(struct table *t);
+size_t table_add_row(struct op_table *t);
 
 /* The columns are now these, in this order; cells go with their column, new columns are empty,
  * columns not named are dropped. One pass over the table. */
-void table_arrange(struct table *t, const struct str *names, size_t n);
+void table_arrange(struct op_table *t, const struct str *names, size_t n);
 
 /* Appends the column unless it is there; its index. One pass over the table. */
-int table_add_column(struct table *t, struct str name);
+int table_add_column(struct op_table *t, struct str name);
 
 /* Drops the rows whose flag is set. */
-void table_drop_rows(struct table *t, const bool *is_dropped);
+void table_drop_rows(struct op_table *t, const bool *is_dropped);
 
 /* Same columns and cells. */
-bool table_equal(const struct table *a, const struct table *b);
+bool table_equal(const struct op_table *a, const struct op_table *b);
 
 enum table_bom { TABLE_NO_BOM, TABLE_BOM };
 
 /* Header and rows with CR LF; cells are quoted when they hold a comma, a quote, CR or LF. False
  * when the sink refused. */
-bool table_print(const struct table *t, enum table_bom bom, struct sink sink);
+bool table_print(const struct op_table *t, enum table_bom bom, struct sink sink);
 
 /* Replaces the file at `path` as a whole: written to <stem>.tmp.csv beside it, synced, renamed,
  * the folder synced. A reader, or a crash at any moment, finds the old bytes or the new ones. */
-enum status table_write(const struct table *t, const char *path, enum table_bom bom,
+enum status table_write(const struct op_table *t, const char *path, enum table_bom bom,
                         struct diag *d);
 
 /* The same for any text, with <stem>.tmp<suffix> as the temporary: reports beside the tables. */
@@ -102,5 +106,10 @@ bool table_is_leftover(struct str name);
 
 /* The operator of a file: its name without folder and ".csv". */
 struct str table_stem(const char *path);
+
+/* Prints "--- path", "+++ path" and the rows that go and come, in the order of the tables; nothing
+ * when they are equal. `old` is NULL for a new file. A row that moved is printed twice. */
+void table_diff(const struct op_table *old, const struct op_table *fresh, const char *path,
+                struct sink sink);
 
 #endif

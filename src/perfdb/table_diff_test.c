@@ -1,11 +1,11 @@
-#include "perfdb/table_diff.h"
+#include "perfdb/table.h"
 
 #include "base/json_write.h"
 #include "base/testing.h"
 
 static const char *diff(const char *old, const char *fresh, struct text *out)
 {
-    struct table a, b;
+    struct op_table a, b;
     struct diag d;
 
     diag_init(&d);

@@ -6,7 +6,7 @@
 #include "base/testing_folder.h"
 #include "perfdb/columns.h"
 
-static struct table table;
+static struct op_table table;
 
 static enum status parse(struct str text)
 {
@@ -102,7 +102,7 @@ TEST(writing_quotes_only_what_must_be)
 
 TEST(a_file_is_replaced_as_a_whole)
 {
-    struct table again;
+    struct op_table again;
     struct fs_list list;
 
     const char *path = scratch_path("Add.csv");

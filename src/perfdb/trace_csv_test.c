@@ -1,4 +1,4 @@
-#include "perfdb/trace_csv.h"
+#include "perfdb/compare_trace.h"
 
 #include "base/json_write.h"
 #include "base/testing.h"
@@ -11,7 +11,7 @@ static void assert_csv(const char *trace, const char *expected)
 {
     struct text out = {0};
     struct predicted p;
-    struct table t;
+    struct op_table t;
     struct diag d;
 
     diag_init(&d);

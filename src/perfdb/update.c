@@ -5,8 +5,112 @@
 
 #include "base/fs.h"
 #include "perfdb/cell.h"
-#include "perfdb/row.h"
-#include "perfdb/update_columns.h"
+#include "perfdb/columns.h"
+#include "perfdb/table.h"
+
+#define LEGACY_AVERAGE S("MicroBench Duration(us)")
+
+static bool is_dropped(struct str name)
+{
+    return str_equal(name, S("MicroBench Task Duration(us)")) ||
+           str_equal(name, S("MicroBench Kernel Duration(us)"));
+}
+
+static bool is_identity(struct str name)
+{
+    for (size_t i = 0; i < IDENTITY_N; i++)
+        if (str_equal(name, column_identity[i]))
+            return true;
+    return false;
+}
+
+struct names {
+    VEC_OF(struct str) at;
+};
+
+static bool has(const struct names *names, struct str name)
+{
+    for (size_t i = 0; i < names->at.n; i++)
+        if (str_equal(cell_trim(names->at.at[i]), name))
+            return true;
+    return false;
+}
+
+/* Block B and the replayed duration first, then what is left. */
+static void put_average_in_front(struct names *names)
+{
+    struct names out = {0};
+
+    for (size_t i = 0; i < IDENTITY_N; i++)
+        vec_push(&out.at, column_identity[i]);
+    vec_push(&out.at, COL_AVERAGE);
+    for (size_t i = 0; i < names->at.n; i++)
+        if (!is_identity(cell_trim(names->at.at[i])))
+            vec_push(&out.at, names->at.at[i]);
+    vec_free(&names->at);
+    *names = out;
+}
+
+/* The counter of the replay that belongs before this column; empty: none. */
+static struct str bench_before(struct str name)
+{
+    for (size_t i = 0; i < COUNTER_N; i++)
+        if (str_equal(cell_trim(name), column_profiled[i]))
+            return column_bench[i];
+    return S("");
+}
+
+static void put_counters_in(struct names *names)
+{
+    struct names out = {0};
+
+    for (size_t i = 0; i < names->at.n; i++) {
+        struct str bench = bench_before(names->at.at[i]);
+        if (bench.n > 0 && !has(names, bench) && !has(&out, bench))
+            vec_push(&out.at, bench);
+        vec_push(&out.at, names->at.at[i]);
+    }
+    vec_free(&names->at);
+    *names = out;
+}
+
+/* Renames what older tools wrote and puts in the columns of a replay. */
+static void update_columns(struct op_table *t)
+{
+    struct names names = {0};
+    int legacy = table_column(t, LEGACY_AVERAGE);
+
+    if (legacy >= 0 && table_column(t, COL_AVERAGE) < 0)
+        t->columns.at[legacy] = COL_AVERAGE;
+    for (size_t i = 0; i < t->columns.n; i++)
+        if (!is_dropped(cell_trim(t->columns.at[i])))
+            vec_push(&names.at, t->columns.at[i]);
+    if (!has(&names, COL_AVERAGE))
+        put_average_in_front(&names);
+    put_counters_in(&names);
+    table_arrange(t, names.at.at, names.at.n);
+    vec_free(&names.at);
+}
+
+/* The columns of a table that was not there: block B, the four durations, and the counters of
+ * replay and profile side by side. */
+static void update_columns_new(struct op_table *t)
+{
+    struct names names = {0};
+
+    for (size_t i = 0; i < IDENTITY_N; i++)
+        vec_push(&names.at, column_identity[i]);
+    vec_push(&names.at, COL_AVERAGE);
+    vec_push(&names.at, COL_PROFILED);
+    vec_push(&names.at, COL_PROFILED_MID);
+    vec_push(&names.at, COL_PROFILED_STD);
+    for (size_t i = 0; i < COUNTER_N; i++) {
+        vec_push(&names.at, column_bench[i]);
+        vec_push(&names.at, column_profiled[i]);
+    }
+    table_arrange(t, names.at.at, names.at.n);
+    vec_free(&names.at);
+}
 
 /* The work on one table. */
 struct work {
@@ -26,10 +130,10 @@ static void say(struct work *w, struct str line)
 
 static struct str shapes_of(struct work *w, size_t row)
 {
-    struct table *t = &w->u->table;
+    struct op_table *t = &w->u->table;
 
-    return signature_text(&w->u->arena, table_cell(t, row, w->keys.input_shapes),
-                          table_cell(t, row, w->keys.output_shapes));
+    return signature_text(&w->u->arena, table_cell(t, row, w->keys.at[ID_INPUT_SHAPES]),
+                          table_cell(t, row, w->keys.at[ID_OUTPUT_SHAPES]));
 }
 
 static struct str case_shapes(struct work *w, const struct summary_case *c)
@@ -82,7 +186,7 @@ static void add_ep_size(struct work *w, const struct update_offer *offer)
 
 static void find_columns(struct work *w)
 {
-    const struct table *t = &w->u->table;
+    const struct op_table *t = &w->u->table;
 
     w->keys = signature_find(t);
     w->average = table_column(t, COL_AVERAGE);
@@ -97,16 +201,14 @@ static int by_count(const void *a, const void *b)
 {
     const struct update_duplicate *x = a, *y = b;
 
-    if (x->count != y->count)
-        return x->count > y->count ? -1 : 1;
-    return str_compare(x->shapes, y->shapes);
+    return ORDER(y->count, x->count) ?: str_compare(x->shapes, y->shapes);
 }
 
 /* Rows by signature; the first of several counts, and the others are told. */
 static void index_rows(struct work *w)
 {
     struct update *u = w->u;
-    struct table *t = &u->table;
+    struct op_table *t = &u->table;
     uint32_t *count = mem_grow(NULL, sizeof(*count), t->n_rows + 1);
 
     memset(count, 0, (t->n_rows + 1) * sizeof(*count));
@@ -145,7 +247,7 @@ static void set_figures(struct work *w, size_t row, const struct summary_case *c
 
 static void append(struct work *w, const struct summary_case *c, const struct signature *s)
 {
-    struct table *t = &w->u->table;
+    struct op_table *t = &w->u->table;
     size_t row = table_add_row(t);
     int ep_size = table_column(t, COL_EP_SIZE);
 
@@ -198,15 +300,10 @@ static void note_gap(struct work *w, size_t row)
 static void take_case(struct work *w, const struct summary_case *c, bool may_add)
 {
     struct update *u = w->u;
-    struct table *t = &u->table;
-    struct signature_row cells = {
-        .input_shapes = c->cells[ID_INPUT_SHAPES],
-        .input_dtypes = c->cells[ID_INPUT_DTYPES],
-        .input_formats = c->cells[ID_INPUT_FORMATS],
-        .output_shapes = c->cells[ID_OUTPUT_SHAPES],
-        .output_dtypes = c->cells[ID_OUTPUT_DTYPES],
-        .ep_size = c->ep_size,
-    };
+    struct op_table *t = &u->table;
+    struct signature_row cells = {0};
+    memcpy(cells.cell, c->cells, sizeof(c->cells));
+    cells.cell[ID_EP_SIZE] = c->ep_size;
     struct signature s = signature_of(&u->arena, u->op, &cells);
     uint32_t row = signature_index_get(&w->index, &s);
 
@@ -231,7 +328,7 @@ static void take_case(struct work *w, const struct summary_case *c, bool may_add
 
 static void prune_rows(struct work *w)
 {
-    struct table *t = &w->u->table;
+    struct op_table *t = &w->u->table;
     bool *is_dropped = mem_grow(NULL, sizeof(*is_dropped), t->n_rows + 1);
 
     for (size_t row = 0; row < t->n_rows; row++) {
@@ -246,7 +343,7 @@ static void prune_rows(struct work *w)
 }
 
 /* The cells as they are now; the texts stay with `t`. */
-static void remember(struct table *copy, const struct table *t)
+static void remember(struct op_table *copy, const struct op_table *t)
 {
     table_init(copy, t->path);
     table_arrange(copy, t->columns.at, t->columns.n);

@@ -4,7 +4,7 @@
 #ifndef STRATA_PERFDB_UPDATE_H
 #define STRATA_PERFDB_UPDATE_H
 
-#include "perfdb/summary.h"
+#include "perfdb/exports.h"
 #include "perfdb/table.h"
 
 enum update_mode {
@@ -34,9 +34,9 @@ struct update_list {
 struct update {
     struct arena arena;
     const char *path;
-    struct str op, file; /* the stem and the name of `path` */
-    struct table table;  /* as it will be */
-    struct table old;    /* as it was, in the new columns; filled when asked for */
+    struct str op, file;   /* the stem and the name of `path` */
+    struct op_table table; /* as it will be */
+    struct op_table old;   /* as it was, in the new columns; filled when asked for */
     bool is_new, is_changed;
     uint64_t updated, added, unchanged;
     struct update_list missing, deleted;

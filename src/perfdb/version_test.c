@@ -1,4 +1,4 @@
-#include "perfdb/version.h"
+#include "perfdb/place.h"
 
 #include "base/testing_arena.h"
 

@@ -252,9 +252,7 @@ static int by_group(const void *a, const void *b)
 {
     const struct member *x = a, *y = b;
 
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
+    return ORDER(x->group, y->group) ?: ORDER(x->index, y->index);
 }
 
 static struct pto_refit refit_group(const struct pto_costs *c, const struct pto_measures *measures,

@@ -206,7 +206,7 @@ static struct pto_work work_of(const struct pto_core *c, const struct pto_site *
     return w;
 }
 
-static uint64_t shape_key(const struct pto_tile *t)
+static uint64_t literal_shapes(const struct pto_tile *t)
 {
     return t ? (uint64_t)(uint32_t)t->v_row << 32 | (uint32_t)t->v_col : 0;
 }
@@ -253,8 +253,8 @@ const struct pto_site_cache *pto_core_cost(struct pto_core *c, uint32_t site)
     const struct pto_site *s = &c->program->sites.at[site];
     struct pto_site_cache *cache = &c->caches[site];
     struct parts x = parts_of(c, s);
-    uint64_t key[5] = {shape_key(x.in), shape_key(x.in2), shape_key(x.out), shape_key(x.left),
-                       shape_key(x.right)};
+    uint64_t key[5] = {literal_shapes(x.in), literal_shapes(x.in2), literal_shapes(x.out),
+                       literal_shapes(x.left), literal_shapes(x.right)};
 
     if (x.view)
         key[3] = view_key(x.view, &key[4]);

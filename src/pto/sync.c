@@ -357,9 +357,7 @@ static int by_begin(const void *x, const void *y)
 {
     const struct pair *a = *(struct pair *const *)x, *b = *(struct pair *const *)y;
 
-    if (a->begin != b->begin)
-        return a->begin < b->begin ? -1 : 1;
-    return a < b ? -1 : 1;
+    return ORDER(a->begin, b->begin) ?: ORDER(a, b);
 }
 
 /* First come, first served: an event is free again behind the wait that took it. */

@@ -5,15 +5,9 @@
  */
 #include "base/gz_write.h"
 #include "capture/title.h"
-#include "render/timeline.h"
 #include "render/tracks.h"
 
-#include <math.h>
-
-enum {
-    BETWEEN_TICKS = 4096, /* slices between two looks at the clock and the user */
-    ROW_ORDER = 1000,     /* room for rows between two lanes in the viewer's order */
-};
+enum { ROW_ORDER = 1000 }; /* room for rows between two lanes in the viewer's order */
 
 struct writer {
     struct text_out out;
@@ -21,10 +15,10 @@ struct writer {
     const struct timeline_options *options;
     struct tracks tracks;
     struct tracks_rows rows;
-    struct arena arena;        /* texts of one lane */
+    struct arena arena; /* texts of one lane */
+    struct arena_mark mark;
     VEC_OF(struct str) heads;  /* by row of the lane: the fields that name it */
     const char *const *arrows; /* by flow kind: what arrows are called */
-    size_t slices;
     bool has_events;
 };
 
@@ -104,12 +98,18 @@ static void put_processes(struct writer *w)
 }
 
 /* A row begins: its name, its place, and the fields that every event on it has. */
-static void add_row(struct writer *w, lane_id lane, size_t row)
+static void add_row(void *ctx, lane_id lane, size_t row)
 {
+    struct writer *w = ctx;
     const struct tracks_lane *l = &w->tracks.lanes[lane];
     int64_t pid = w->tracks.processes.at[l->process].pid;
     int64_t tid = row == 0 ? l->tid : tracks_fresh_tid(&w->tracks, l->process);
     long long p = pid, t = tid;
+
+    if (row == 0) { /* of the lane before nothing is needed */
+        arena_rewind(&w->arena, w->mark);
+        w->heads.n = 0;
+    }
     struct str head = arena_format(&w->arena, ",\"pid\":%lld,\"tid\":%lld", p, t);
     int64_t order = (int64_t)lane * ROW_ORDER + (row < ROW_ORDER ? (int64_t)row : ROW_ORDER - 1);
 
@@ -153,24 +153,6 @@ static struct str task_type(const struct capture *cap, const struct slice *slice
     return types[slice->kind];
 }
 
-static void put_slice(struct writer *w, const struct slice *slice, struct str head)
-{
-    const struct capture *cap = w->cut->cap;
-
-    begin_event(w, S("{\"ph\":\"X\""));
-    text_out_put(&w->out, head);
-    text_out_put(&w->out, S(",\"ts\":"));
-    text_out_us(&w->out, slice->begin);
-    text_out_put(&w->out, S(",\"dur\":"));
-    text_out_us(&w->out, slice->dur);
-    text_out_put(&w->out, S(",\"cat\":"));
-    text_out_quoted(&w->out, timeline_category(cap, slice));
-    text_out_put(&w->out, S(",\"name\":"));
-    text_out_quoted(&w->out, capture_text(cap, slice->name));
-    timeline_args(&w->out, cap, slice, S(",\"args\":"), task_type(cap, slice));
-    text_out_put(&w->out, S("}"));
-}
-
 static void put_arrow(struct writer *w, struct str begin, size_t flow, struct str head, nanos at)
 {
     struct str name = str_of(w->arrows[w->cut->cap->flows.at[flow].kind]);
@@ -198,69 +180,55 @@ static void put_arrows(struct writer *w, uint32_t slice, struct str head, nanos 
         put_arrow(w, S("{\"ph\":\"f\",\"bp\":\"e\""), flow, head, at);
 }
 
-static bool put_lane(struct writer *w, lane_id id)
+static void put_slice(void *ctx, uint32_t number, const struct slice *slice, size_t row, nanos end)
 {
-    const struct lane *lane = &w->cut->cap->lanes.at[id];
-    struct arena_mark mark = arena_mark(&w->arena);
+    struct writer *w = ctx;
+    const struct capture *cap = w->cut->cap;
+    struct str head = w->heads.at[row];
 
-    tracks_next_lane(&w->rows);
-    w->heads.n = 0;
-    for (size_t i = lane->first; i < lane->first + lane->n; i++) {
-        if (!cut_has(w->cut, i))
-            continue;
-        struct slice slice = cut_slice(w->cut, i);
-        size_t row = tracks_place(&w->rows, slice.begin, nanos_add(slice.begin, slice.dur));
-        if (row == w->heads.n)
-            add_row(w, id, row);
-        put_slice(w, &slice, w->heads.at[row]);
-        put_arrows(w, (uint32_t)i, w->heads.at[row], slice.begin);
-        if (++w->slices % BETWEEN_TICKS == 0 &&
-            (w->out.has_failed || !timeline_goes_on(w->options, w->out.total)))
-            return false;
-    }
-    arena_rewind(&w->arena, mark);
-    return true;
+    (void)end;
+    begin_event(w, S("{\"ph\":\"X\""));
+    text_out_put(&w->out, head);
+    text_out_put(&w->out, S(",\"ts\":"));
+    text_out_us(&w->out, slice->begin);
+    text_out_put(&w->out, S(",\"dur\":"));
+    text_out_us(&w->out, slice->dur);
+    text_out_put(&w->out, S(",\"cat\":"));
+    text_out_quoted(&w->out, timeline_category(cap, slice));
+    text_out_put(&w->out, S(",\"name\":"));
+    text_out_quoted(&w->out, capture_text(cap, slice->name));
+    timeline_args(&w->out, cap, slice, S(",\"args\":"), task_type(cap, slice));
+    text_out_put(&w->out, S("}"));
+    put_arrows(w, number, head, slice->begin);
 }
 
-static void put_series(struct writer *w, size_t id)
+static void put_sample(void *ctx, size_t id, const struct sample *s)
 {
+    struct writer *w = ctx;
     const struct capture *cap = w->cut->cap;
     const struct series *series = &cap->series.at[id];
     struct str unit = capture_text(cap, series->unit);
 
-    for (size_t i = 0; i < series->samples.n; i++) {
-        const struct sample *s = &series->samples.at[i];
-        if (!cut_has_sample(w->cut, s->at) || !isfinite(s->value))
-            continue;
-        begin_event(w, S("{\"ph\":\"C\""));
-        put_number(w, S(",\"pid\":"), w->tracks.processes.at[w->tracks.series[id]].pid);
-        text_out_put(&w->out, S(",\"ts\":"));
-        text_out_us(&w->out, s->at);
-        text_out_put(&w->out, S(",\"name\":"));
-        text_out_quoted(&w->out, capture_text(cap, series->name));
-        text_out_put(&w->out, S(",\"args\":{"));
-        text_out_quoted(&w->out, unit.n > 0 ? unit : S("value"));
-        text_out_put(&w->out, S(":"));
-        text_out_f64(&w->out, s->value);
-        text_out_put(&w->out, S("}}"));
-    }
+    begin_event(w, S("{\"ph\":\"C\""));
+    put_number(w, S(",\"pid\":"), w->tracks.processes.at[w->tracks.series[id]].pid);
+    text_out_put(&w->out, S(",\"ts\":"));
+    text_out_us(&w->out, s->at);
+    text_out_put(&w->out, S(",\"name\":"));
+    text_out_quoted(&w->out, capture_text(cap, series->name));
+    text_out_put(&w->out, S(",\"args\":{"));
+    text_out_quoted(&w->out, unit.n > 0 ? unit : S("value"));
+    text_out_put(&w->out, S(":"));
+    text_out_f64(&w->out, s->value);
+    text_out_put(&w->out, S("}}"));
 }
 
 static bool write_all(struct writer *w)
 {
-    const struct cut *cut = w->cut;
-    bool goes_on = true;
+    static const struct tracks_pen pen = {.row = add_row, .slice = put_slice, .sample = put_sample};
 
     put_header(w);
     put_processes(w);
-    for (lane_id i = 0; i < cut->cap->lanes.n && goes_on; i++)
-        if (cut->lanes[i])
-            goes_on = put_lane(w, i);
-    for (size_t i = 0; i < cut->cap->series.n && goes_on; i++)
-        if (cut->series[i]) {
-            put_series(w, i);
-            goes_on = timeline_goes_on(w->options, w->out.total);
-        }
+    bool goes_on = tracks_walk(&w->rows, w->cut, w->options, &w->out, &pen, w);
     text_out_put(&w->out, S("\n]}\n"));
     return text_out_close(&w->out) && goes_on;
 }
@@ -276,6 +244,7 @@ static bool write_chrome(const struct cut *cut, const struct timeline_options *o
     w->options = options;
     w->arrows = arrow_names(cut->cap);
     arena_init(&w->arena);
+    w->mark = arena_mark(&w->arena);
     tracks_init(&w->tracks, cut, !capture_is_ascend(cut->cap));
     bool is_done = write_all(w);
     tracks_fini(&w->tracks);

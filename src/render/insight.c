@@ -129,6 +129,34 @@ bool insight_write_trace(const struct cut *cut, const struct timeline_options *o
     return is_done;
 }
 
+void insight_write_table(const struct cut *cut, struct sink out)
+{
+    const struct document *d = capture_document(cut->cap, BIN_API_INSTR);
+    struct text_out *text = mem_grow(NULL, sizeof(*text), 1);
+    struct insight_table table;
+
+    text_out_open(text, out);
+    insight_table_init(&table, cut);
+    if (d != NULL)
+        text_out_put(text, d->text);
+    else if (table.rows.n > 0)
+        insight_table_write(&table, text);
+    insight_table_fini(&table);
+    text_out_close(text);
+    mem_free(text);
+}
+
+void insight_pieces(const struct cut *cut, struct sink out,
+                    void (*take)(void *ctx, const struct insight_event *e), void *ctx)
+{
+    struct insight_trace *t = mem_grow(NULL, sizeof(*t), 1);
+
+    insight_trace_init(t, cut, NULL);
+    insight_trace_pieces(t, out, take, ctx);
+    insight_trace_fini(t);
+    mem_free(t);
+}
+
 static const char *const endings[] = {".bin", NULL};
 
 const struct timeline_format timeline_insight = {

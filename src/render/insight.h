@@ -8,7 +8,7 @@
  *     simulator/<core>/<core>_instr_exe.csv                 insight_write_instr_exe()
  *     simulator/<core>/<core>_code_exe.csv                  insight_write_code_exe()
  *
- * flow/incore_artifacts.h writes them all.
+ * insight_folder_write() writes them all.
  *
  * What is read of the capture
  *
@@ -50,6 +50,7 @@
 #ifndef STRATA_RENDER_INSIGHT_H
 #define STRATA_RENDER_INSIGHT_H
 
+#include "base/diag.h"
 #include "render/timeline.h"
 
 /* The cores of a cut: processes of its pipes, in the order they are drawn. `out` lives in `arena`.
@@ -62,5 +63,41 @@ bool insight_write_trace(const struct cut *cut, const struct timeline_options *o
 bool insight_write_core_trace(const struct cut *cut, strid core, struct sink out);
 bool insight_write_instr_exe(const struct cut *cut, strid core, struct sink out);
 bool insight_write_code_exe(const struct cut *cut, strid core, struct sink out);
+
+/* A part of the text that insight_pieces() writes. */
+struct insight_part {
+    uint32_t at, n; /* from the event's `at` */
+};
+
+/* An event of the trace: a slice, a flag (whose two ends are one here), or a sample. */
+struct insight_event {
+    enum { INSIGHT_SLICE, INSIGHT_FLAG, INSIGHT_SAMPLE } type;
+    struct str core, pipe, name; /* of a sample nothing */
+    struct str detail;           /* of a flag */
+    double begin, end;           /* microseconds, as the text tells them */
+    double length;               /* of a slice */
+    uint64_t at, n;              /* its pieces in the text */
+    struct insight_part name_text, begin_text, length_text, args; /* of a slice: JSON */
+};
+
+/* Hands out the events of trace.json in its order. What a reader of it would copy is written to
+ * `out`, and nothing else. */
+void insight_pieces(const struct cut *cut, struct sink out,
+                    void (*take)(void *ctx, const struct insight_event *e), void *ctx);
+
+/* Makes a new folder OPPROF_<YYYYMMDDHHMMSS>_<16 letters> below `root`. The letters follow from
+ * `seed` (the kernel's text, options, workload), the time from now_text(); a folder that is there
+ * is not used again: the next free second is. */
+enum status insight_folder_make(const char *root, struct str seed, struct arena *arena,
+                                struct diag *d, const char **out);
+
+/* Writes the files into `folder`, which is made. A core whose name is no name for a folder is
+ * warned of and gets no files of its own. `wrote` is filled in order, also on failure; vec_free()
+ * it. */
+enum status insight_folder_write(const struct capture *cap, const char *folder, struct arena *arena,
+                                 struct diag *d, struct words *wrote);
+
+/* The table of instructions as JSON (API_INSTR); nothing when there is none. */
+void insight_write_table(const struct cut *cut, struct sink out);
 
 #endif

@@ -22,9 +22,7 @@ static int by_order(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
 
-    if (x->order != y->order)
-        return x->order < y->order ? -1 : 1;
-    return str_compare(x->name, y->name);
+    return ORDER(x->order, y->order) ?: str_compare(x->name, y->name);
 }
 
 size_t insight_cores(const struct cut *cut, struct arena *arena, strid **out)

@@ -3,10 +3,10 @@
  * and by source line.
  * Format reference: docs/formats/instr-exe.md
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/csv_write.h"
 #include "base/hash.h"
 #include "base/interval.h"
 #include "render/insight.h"
@@ -58,9 +58,7 @@ static int by_row(const void *a, const void *b)
 {
     const struct run *x = a, *y = b;
 
-    if (x->row != y->row)
-        return x->row < y->row ? -1 : 1;
-    return x->at.begin < y->at.begin ? -1 : x->at.begin > y->at.begin;
+    return ORDER(x->row, y->row) ?: ORDER(x->at.begin, y->at.begin);
 }
 
 static void add_busy(struct sums *s)
@@ -84,11 +82,7 @@ static int by_cycles(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
 
-    if (x->cycles != y->cycles)
-        return x->cycles > y->cycles ? -1 : 1;
-    if (x->pc != y->pc)
-        return x->pc < y->pc ? -1 : 1;
-    return str_compare(x->key, y->key);
+    return ORDER(y->cycles, x->cycles) ?: ORDER(x->pc, y->pc) ?: str_compare(x->key, y->key);
 }
 
 static void sums_init(struct sums *s, const struct cut *cut, strid core, bool by_line)
@@ -119,7 +113,7 @@ static void sums_fini(struct sums *s)
 }
 
 /* Microseconds, rounded to two decimals and printed with six, as the simulator does. */
-static void put_time(struct text_out *out, const struct capture *cap, nanos ticks)
+static void put_time(struct csv_write *out, const struct capture *cap, nanos ticks)
 {
     int64_t hz = cap->clock.hz > 0 ? cap->clock.hz : 1000000000;
     __int128 hundredths = ((__int128)ticks * 100000000 + hz / 2) / hz;
@@ -127,79 +121,43 @@ static void put_time(struct text_out *out, const struct capture *cap, nanos tick
     int n = snprintf(text, sizeof(text), "%lld.%02d0000", (long long)(hundredths / 100),
                      (int)(hundredths % 100));
 
-    text_out_put(out, (struct str){text, (size_t)n});
+    csv_write_cell(out, (struct str){text, (size_t)n});
 }
 
-/* Between quotes whatever it holds; a quote is doubled. */
-static void put_quoted(struct text_out *out, struct str text)
-{
-    text_out_put(out, S("\""));
-    for (size_t quote; (quote = str_find_char(text, '"')) < text.n;) {
-        text_out_put(out, str_part(text, 0, quote));
-        text_out_put(out, S("\"\""));
-        text = str_part(text, quote + 1, text.n);
-    }
-    text_out_put(out, text);
-    text_out_put(out, S("\""));
-}
-
-static bool needs_quotes(struct str text)
-{
-    for (size_t i = 0; i < text.n; i++)
-        if (strchr(",\"\r\n", text.at[i]) != NULL)
-            return true;
-    return false;
-}
-
-static void put_cell(struct text_out *out, struct str text)
-{
-    if (needs_quotes(text))
-        put_quoted(out, text);
-    else
-        text_out_put(out, text);
-    text_out_put(out, S(","));
-}
-
-static void put_row(const struct sums *s, struct text_out *out, const struct row *row)
+static void put_row(const struct sums *s, struct csv_write *out, const struct row *row)
 {
     const struct capture *cap = s->cut->cap;
     struct slice slice = slices_at(&cap->slices, row->slice);
+    struct attr detail = attrs_get(&cap->attrs, slice.own, s->table.key_detail);
 
-    if (s->by_line) {
-        put_cell(out, row->key);
-    } else {
-        put_cell(out, capture_text(cap, slice.name));
-        text_out_u64(out, row->pc);
-        text_out_put(out, S(","));
-        put_cell(out, capture_text(cap, cap->lanes.at[slice.lane].key.name));
-    }
-    text_out_u64(out, row->calls);
-    text_out_put(out, S(","));
-    text_out_i64(out, row->cycles);
-    text_out_put(out, S(","));
-    put_time(out, cap, row->busy);
+    csv_write_cell(out, s->by_line ? row->key : capture_text(cap, slice.name));
     if (!s->by_line) {
-        struct attr detail = attrs_get(&cap->attrs, slice.own, s->table.key_detail);
-        text_out_put(out, S(","));
-        put_quoted(out, detail.type == ATTR_TEXT ? capture_text(cap, detail.text) : S(""));
+        csv_write_u64(out, row->pc);
+        csv_write_cell(out, capture_text(cap, cap->lanes.at[slice.lane].key.name));
     }
-    text_out_put(out, S("\n"));
+    csv_write_u64(out, row->calls);
+    csv_write_i64(out, row->cycles);
+    put_time(out, cap, row->busy);
+    if (!s->by_line)
+        csv_write_quoted(out, detail.type == ATTR_TEXT ? capture_text(cap, detail.text) : S(""));
+    csv_write_row(out);
 }
 
 static bool write_sums(const struct cut *cut, strid core, bool by_line, struct sink sink)
 {
-    struct text_out *out = mem_grow(NULL, sizeof(*out), 1);
+    struct str head = by_line ? S("code,call_count,cycles,running_time(us)\n")
+                              : S("instr,addr,pipe,call_count,cycles,running_time(us),detail\n");
+    struct csv_write out;
     struct sums s;
 
     sums_init(&s, cut, core, by_line);
-    text_out_open(out, sink);
-    text_out_put(out, by_line ? S("code,call_count,cycles,running_time(us)\n")
-                              : S("instr,addr,pipe,call_count,cycles,running_time(us),detail\n"));
+    csv_write_open(&out, sink);
+    out.is_plain = true;
+    bool is_begun = sink.write(sink.ctx, head);
     for (size_t i = 0; i < s.rows.n; i++)
-        put_row(&s, out, &s.rows.at[i]);
-    bool is_done = text_out_close(out);
+        put_row(&s, &out, &s.rows.at[i]);
+    bool is_done = csv_write_close(&out) && is_begun;
     sums_fini(&s);
-    mem_free(out);
     return is_done;
 }
 

@@ -1,3 +1,6 @@
+/*
+ * The table of source lines: runs added up by line and core, and written.
+ */
 #include "render/insight_files.h"
 
 #include <stdio.h>
@@ -56,42 +59,23 @@ static int by_place(const void *a, const void *b)
 {
     const struct insight_place *x = a, *y = b;
 
-    if (x->row != y->row)
-        return x->row < y->row ? -1 : 1;
-    return x->pc < y->pc ? -1 : x->pc > y->pc;
+    return ORDER(x->row, y->row) ?: ORDER(x->pc, y->pc);
 }
 
-/* A row on its way to its place. */
-struct ranked {
-    struct insight_line line;
-    uint32_t row;
-};
-
-static int by_line(const void *a, const void *b)
+static int by_line(const void *a, const void *b, const void *ctx)
 {
-    const struct ranked *x = a, *y = b;
+    const struct insight_line *x = a, *y = b;
 
-    if (x->line.file != y->line.file)
-        return x->line.file < y->line.file ? -1 : 1;
-    return x->line.line < y->line.line ? -1 : x->line.line > y->line.line;
+    (void)ctx;
+    return ORDER(x->file, y->file) ?: ORDER(x->line, y->line);
 }
 
 static void sort_rows(struct insight_files *f)
 {
-    size_t n = f->rows.n, kept = 0;
-    struct ranked *order = mem_grow(NULL, sizeof(*order), n);
-    uint32_t *places = mem_grow(NULL, sizeof(*places), n);
+    uint32_t *places = insight_sort_rows(f->rows.at, f->rows.n, sizeof(*f->rows.at), by_line, NULL,
+                                         f->cells.at, f->cells.n);
+    size_t kept = 0;
 
-    for (size_t i = 0; i < n; i++)
-        order[i] = (struct ranked){f->rows.at[i], (uint32_t)i};
-    qsort(order, n, sizeof(*order), by_line);
-    for (size_t i = 0; i < n; i++) {
-        f->rows.at[i] = order[i].line;
-        places[order[i].row] = (uint32_t)i;
-    }
-    for (size_t i = 0; i < f->cells.n; i++)
-        f->cells.at[i].row = places[f->cells.at[i].row];
-    qsort(f->cells.at, f->cells.n, sizeof(*f->cells.at), insight_by_row);
     for (size_t i = 0; i < f->places.n; i++)
         f->places.at[i].row = places[f->places.at[i].row];
     if (f->places.n > 0)
@@ -100,7 +84,6 @@ static void sort_rows(struct insight_files *f)
         if (kept == 0 || by_place(&f->places.at[kept - 1], &f->places.at[i]) != 0)
             f->places.at[kept++] = f->places.at[i];
     f->places.n = kept;
-    mem_free(order);
     mem_free(places);
 }
 
@@ -174,16 +157,12 @@ static void put_line(const struct insight_files *f, struct text_out *out, uint32
         at->place++;
     text_out_put(out, S("{\"Address Range\":"));
     put_ranges(out, f->places.n > 0 ? f->places.at + place : NULL, at->place - place);
-    text_out_put(out, S(",\"Cycles\":"));
-    insight_put_list(out, cores, CYCLES, cells, at->cell - cell);
-    text_out_put(out, S(",\"GPR Count\":"));
-    insight_put_list(out, cores, ZERO, cells, at->cell - cell);
-    text_out_put(out, S(",\"Instructions Executed\":"));
-    insight_put_list(out, cores, EXECUTED, cells, at->cell - cell);
+    insight_put_list(out, "Cycles", cores, CYCLES, cells, at->cell - cell);
+    insight_put_list(out, "GPR Count", cores, ZERO, cells, at->cell - cell);
+    insight_put_list(out, "Instructions Executed", cores, EXECUTED, cells, at->cell - cell);
     text_out_put(out, S(",\"Line\":"));
     text_out_i64(out, f->rows.at[row].line);
-    text_out_put(out, S(",\"Process Bytes\":"));
-    insight_put_list(out, cores, BYTES, cells, at->cell - cell);
+    insight_put_list(out, "Process Bytes", cores, BYTES, cells, at->cell - cell);
     text_out_put(out, S("}"));
 }
 
@@ -192,12 +171,8 @@ void insight_files_write(const struct insight_files *f, struct text_out *out)
     const struct capture *cap = f->t->cap;
     struct cursor at = {0};
 
-    text_out_put(out, S("{\"Cores\":["));
-    for (size_t i = 0; i < f->t->cores.n; i++) {
-        text_out_put(out, i > 0 ? S(",") : S(""));
-        text_out_quoted(out, capture_text(cap, f->t->cores.at[i]));
-    }
-    text_out_put(out, S("],\"Files\":["));
+    insight_put_cores(out, f->t);
+    text_out_put(out, S("\"Files\":["));
     for (uint32_t i = 0; i < f->rows.n; i++) {
         bool is_first = i == 0 || f->rows.at[i - 1].file != f->rows.at[i].file;
         bool is_last = i + 1 == f->rows.n || f->rows.at[i + 1].file != f->rows.at[i].file;

@@ -1,3 +1,6 @@
+/*
+ * What Insight knows of pipes and cores by name.
+ */
 #include "render/insight_lanes.h"
 
 #include "base/num.h"

@@ -1,3 +1,6 @@
+/*
+ * The table of instructions: runs added up by address and core, and written.
+ */
 #include "render/insight_table.h"
 
 #include <stdlib.h>
@@ -64,11 +67,6 @@ static struct attr attr_of(const struct capture *cap, const struct slice *s, str
 
 /* ---- adding up ---- */
 
-struct adder {
-    struct insight_table *t;
-    struct hash rows, cells;
-};
-
 bool insight_table_run(const struct insight_table *t, const struct slice *s,
                        struct insight_run *out)
 {
@@ -98,9 +96,9 @@ void insight_cell_add(struct insight_cell *cell, int64_t length, int64_t bytes)
         cell->bytes = nanos_add(cell->bytes < 0 ? 0 : cell->bytes, bytes);
 }
 
-static void add_slice(struct adder *a, uint32_t number, const struct slice *s)
+static void add_slice(struct insight_table *t, struct hash *rows, struct hash *cells,
+                      uint32_t number, const struct slice *s)
 {
-    struct insight_table *t = a->t;
     const struct capture *cap = t->cap;
     struct insight_run run;
 
@@ -111,58 +109,68 @@ static void add_slice(struct adder *a, uint32_t number, const struct slice *s)
         hash_put(&t->core_ids, cap->lanes.at[s->lane].key.process, run.core);
         vec_push(&t->cores, cap->lanes.at[s->lane].key.process);
     }
-    uint32_t row = hash_add(&a->rows, address, (uint32_t)t->rows.n);
+    uint32_t row = hash_add(rows, address, (uint32_t)t->rows.n);
     if (row == t->rows.n)
         vec_push(&t->rows, ((struct insight_row){address, number}));
-    uint32_t i = hash_add(&a->cells, (uint64_t)row << 32 | run.core, (uint32_t)t->cells.n);
+    uint32_t i = hash_add(cells, (uint64_t)row << 32 | run.core, (uint32_t)t->cells.n);
     if (i == t->cells.n)
         vec_push(&t->cells, ((struct insight_cell){.row = row, .core = run.core, .bytes = -1}));
     insight_cell_add(&t->cells.at[i], run.cycles, run.bytes);
 }
 
-int insight_by_row(const void *a, const void *b)
+static int by_row(const void *a, const void *b)
 {
     const struct insight_cell *x = a, *y = b;
 
-    if (x->row != y->row)
-        return x->row < y->row ? -1 : 1;
-    return x->core < y->core ? -1 : x->core > y->core;
+    return ORDER(x->row, y->row) ?: ORDER(x->core, y->core);
 }
 
-/* A row on its way to its place. */
-struct ranked {
-    struct str address;
-    uint32_t row;
+/* Rows are compared where they stand. */
+struct ranking {
+    const char *rows;
+    size_t size;
+    int (*by)(const void *a, const void *b, const void *ctx);
+    const void *ctx;
 };
 
-static int by_address(const void *a, const void *b)
+static int by_rank(const void *a, const void *b, void *ctx)
 {
-    const struct ranked *x = a, *y = b;
+    const struct ranking *r = ctx;
 
-    return str_compare(x->address, y->address);
+    return r->by(r->rows + *(const uint32_t *)a * r->size, r->rows + *(const uint32_t *)b * r->size,
+                 r->ctx);
 }
 
-static void sort_rows(struct insight_table *t)
+uint32_t *insight_sort_rows(void *rows, size_t n, size_t size,
+                            int (*by)(const void *a, const void *b, const void *ctx),
+                            const void *ctx, struct insight_cell *cells, size_t cells_n)
 {
-    size_t n = t->rows.n;
-    struct ranked *order = mem_grow(NULL, sizeof(*order), n);
-    struct insight_row *rows = mem_grow(NULL, sizeof(*rows), n);
+    struct ranking ranking = {rows, size, by, ctx};
+    uint32_t *order = mem_grow(NULL, sizeof(*order), n);
     uint32_t *places = mem_grow(NULL, sizeof(*places), n);
+    char *sorted = mem_grow(NULL, size, n);
 
     for (size_t i = 0; i < n; i++)
-        order[i] = (struct ranked){capture_text(t->cap, t->rows.at[i].address), (uint32_t)i};
-    qsort(order, n, sizeof(*order), by_address);
+        order[i] = (uint32_t)i;
+    qsort_r(order, n, sizeof(*order), by_rank, &ranking);
     for (size_t i = 0; i < n; i++) {
-        rows[i] = t->rows.at[order[i].row];
-        places[order[i].row] = (uint32_t)i;
+        memcpy(sorted + i * size, (char *)rows + order[i] * size, size);
+        places[order[i]] = (uint32_t)i;
     }
-    memcpy(t->rows.at, rows, sizeof(*rows) * n);
-    for (size_t i = 0; i < t->cells.n; i++)
-        t->cells.at[i].row = places[t->cells.at[i].row];
-    qsort(t->cells.at, t->cells.n, sizeof(*t->cells.at), insight_by_row);
+    memcpy(rows, sorted, n * size);
+    for (size_t i = 0; i < cells_n; i++)
+        cells[i].row = places[cells[i].row];
+    qsort(cells, cells_n, sizeof(*cells), by_row);
     mem_free(order);
-    mem_free(rows);
-    mem_free(places);
+    mem_free(sorted);
+    return places;
+}
+
+static int by_address(const void *a, const void *b, const void *ctx)
+{
+    const struct insight_row *x = a, *y = b;
+
+    return str_compare(capture_text(ctx, x->address), capture_text(ctx, y->address));
 }
 
 void insight_table_keys(struct insight_table *t, const struct capture *cap)
@@ -179,7 +187,7 @@ void insight_table_keys(struct insight_table *t, const struct capture *cap)
 void insight_table_init(struct insight_table *t, const struct cut *cut)
 {
     const struct capture *cap = cut->cap;
-    struct adder a = {.t = t};
+    struct hash rows = {0}, cells = {0};
 
     insight_table_keys(t, cap);
     if (t->key_pc == 0)
@@ -187,14 +195,15 @@ void insight_table_init(struct insight_table *t, const struct cut *cut)
     for (size_t i = 0; i < cap->slices.n; i++)
         if (cut_has(cut, i)) {
             struct slice s = cut_slice(cut, i);
-            add_slice(&a, (uint32_t)i, &s);
+            add_slice(t, &rows, &cells, (uint32_t)i, &s);
         }
-    hash_free(&a.rows);
-    hash_free(&a.cells);
+    hash_free(&rows);
+    hash_free(&cells);
     if (t->rows.n > 0 && t->rows.n > MOST_CELLS / t->cores.n)
         t->rows.n = 0;
     else if (t->rows.n > 0)
-        sort_rows(t);
+        mem_free(insight_sort_rows(t->rows.at, t->rows.n, sizeof(*t->rows.at), by_address, cap,
+                                   t->cells.at, t->cells.n));
 }
 
 void insight_table_fini(struct insight_table *t)
@@ -265,12 +274,14 @@ static int64_t narrow(int64_t value)
     return value > INT32_MAX ? INT32_MAX : value;
 }
 
-void insight_put_list(struct text_out *out, size_t cores, enum insight_column column,
-                      const struct insight_cell *cells, size_t n)
+void insight_put_list(struct text_out *out, const char *key, size_t cores,
+                      enum insight_column column, const struct insight_cell *cells, size_t n)
 {
     size_t next = 0;
 
-    text_out_put(out, S("["));
+    text_out_put(out, S(",\""));
+    text_out_put(out, str_of(key));
+    text_out_put(out, S("\":["));
     for (uint32_t core = 0; core < cores; core++) {
         const struct insight_cell *c = next < n && cells[next].core == core ? &cells[next++] : NULL;
         if (core > 0)
@@ -289,35 +300,38 @@ void insight_put_list(struct text_out *out, size_t cores, enum insight_column co
     text_out_put(out, S("]"));
 }
 
+void insight_put_cores(struct text_out *out, const struct insight_table *t)
+{
+    for (size_t i = 0; i < t->cores.n; i++) {
+        text_out_put(out, i > 0 ? S(",") : S("{\"Cores\":["));
+        text_out_quoted(out, capture_text(t->cap, t->cores.at[i]));
+    }
+    text_out_put(out, S("],"));
+}
+
 static void put_row(const struct insight_table *t, struct text_out *out,
                     const struct insight_row *row, const struct insight_cell *cells, size_t n)
 {
     struct slice s = slices_at(&t->cap->slices, row->slice);
     struct attr code = attr_of(t->cap, &s, t->key_code);
     struct str lines = code.type == ATTR_TEXT ? capture_text(t->cap, code.text) : S("");
+    size_t cores = t->cores.n;
 
     text_out_put(out, S("{\"Address\":"));
     text_out_quoted(out, capture_text(t->cap, row->address));
     text_out_put(out, S(",\"AscendC Inner Code\":"));
     text_out_quoted(out, code_line(lines));
-    text_out_put(out, S(",\"Cycles\":"));
-    insight_put_list(out, t->cores.n, CYCLES, cells, n);
-    text_out_put(out, S(",\"GPR Count\":"));
-    insight_put_list(out, t->cores.n, ZERO, cells, n);
-    text_out_put(out, S(",\"Instructions Executed\":"));
-    insight_put_list(out, t->cores.n, EXECUTED, cells, n);
+    insight_put_list(out, "Cycles", cores, CYCLES, cells, n);
+    insight_put_list(out, "GPR Count", cores, ZERO, cells, n);
+    insight_put_list(out, "Instructions Executed", cores, EXECUTED, cells, n);
     text_out_put(out, S(",\"Pipe\":"));
     text_out_quoted(out, capture_text(t->cap, t->cap->lanes.at[s.lane].key.name));
-    text_out_put(out, S(",\"Process Bytes\":"));
-    insight_put_list(out, t->cores.n, BYTES, cells, n);
+    insight_put_list(out, "Process Bytes", cores, BYTES, cells, n);
     text_out_put(out, S(",\"Source\":"));
     put_source(t, out, &s);
-    text_out_put(out, S(",\"UB Read Conflict\":"));
-    insight_put_list(out, t->cores.n, NONE, cells, n);
-    text_out_put(out, S(",\"UB Write Conflict\":"));
-    insight_put_list(out, t->cores.n, NONE, cells, n);
-    text_out_put(out, S(",\"Vector Utilization Percentage\":"));
-    insight_put_list(out, t->cores.n, NONE_REAL, cells, n);
+    insight_put_list(out, "UB Read Conflict", cores, NONE, cells, n);
+    insight_put_list(out, "UB Write Conflict", cores, NONE, cells, n);
+    insight_put_list(out, "Vector Utilization Percentage", cores, NONE_REAL, cells, n);
     text_out_put(out, S("}"));
 }
 
@@ -325,12 +339,8 @@ void insight_table_write(const struct insight_table *t, struct text_out *out)
 {
     size_t cell = 0;
 
-    text_out_put(out, S("{\"Cores\":["));
-    for (size_t i = 0; i < t->cores.n; i++) {
-        text_out_put(out, i > 0 ? S(",") : S(""));
-        text_out_quoted(out, capture_text(t->cap, t->cores.at[i]));
-    }
-    text_out_put(out, S("],\"Instructions\":["));
+    insight_put_cores(out, t);
+    text_out_put(out, S("\"Instructions\":["));
     for (size_t i = 0; i < t->rows.n; i++) {
         size_t first = cell;
         while (cell < t->cells.n && t->cells.at[cell].row == i)

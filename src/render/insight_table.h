@@ -14,18 +14,26 @@ struct insight_cell {
     int64_t cycles, executed, bytes; /* bytes: -1 when no run tells */
 };
 
-/* Cells in the order of rows and cores, for qsort(). */
-int insight_by_row(const void *a, const void *b);
-
 /* Adds one run; its length in cycles. */
 void insight_cell_add(struct insight_cell *cell, int64_t length, int64_t bytes);
 
 /* Which number of the cells a list holds; the last three stand for what is not known. */
 enum insight_column { CYCLES, EXECUTED, BYTES, ZERO, NONE, NONE_REAL };
 
-/* `[1,2]`: one value for each of `cores`; `cells` are the `n` ones of the row. */
-void insight_put_list(struct text_out *out, size_t cores, enum insight_column column,
-                      const struct insight_cell *cells, size_t n);
+/* `"key":[1,2]`: one value for each of `cores`; `cells` are the `n` ones of the row. */
+void insight_put_list(struct text_out *out, const char *key, size_t cores,
+                      enum insight_column column, const struct insight_cell *cells, size_t n);
+
+struct insight_table;
+
+/* `{"Cores":["core0"],`: how both tables begin. */
+void insight_put_cores(struct text_out *out, const struct insight_table *t);
+
+/* Brings rows into the order of `by`, which compares two of `size` bytes and is told no equal ones;
+ * the rows of `cells` follow. Gives for each old row its new number; mem_free() it. */
+uint32_t *insight_sort_rows(void *rows, size_t n, size_t size,
+                            int (*by)(const void *a, const void *b, const void *ctx),
+                            const void *ctx, struct insight_cell *cells, size_t cells_n);
 
 struct insight_row {
     strid address;

@@ -1,3 +1,6 @@
+/*
+ * The events of a capture, as the document that Insight reads and as its pieces.
+ */
 #include "render/insight_trace.h"
 
 #include <math.h>
@@ -105,13 +108,8 @@ static int by_end(const void *a, const void *b)
 {
     const struct insight_stop *x = a, *y = b;
 
-    if (x->lane != y->lane)
-        return x->lane < y->lane ? -1 : 1;
-    if (x->end != y->end)
-        return x->end < y->end ? -1 : 1;
-    if (x->is_other != y->is_other)
-        return x->is_other ? 1 : -1;
-    return x->slice < y->slice ? -1 : x->slice > y->slice;
+    return ORDER(x->lane, y->lane) ?: ORDER(x->end, y->end) ?: ORDER(x->is_other, y->is_other)
+           ?: ORDER(x->slice, y->slice);
 }
 
 /* Each core's slices by the time they end, and where arrows may end on each lane. */
@@ -374,30 +372,38 @@ static void put_flows(struct insight_trace *w)
         }
 }
 
-static void put_series(struct insight_trace *w, const struct series *series)
+static void put_sample(struct insight_trace *w, const struct series *series,
+                       const struct sample *sample)
 {
     const struct capture *cap = w->cut->cap;
     struct str process = capture_text(cap, series->process), unit = capture_text(cap, series->unit);
+    nanos at = ns_of(cap, sample->at);
 
-    for (size_t i = 0; i < series->samples.n; i++) {
-        const struct sample *sample = &series->samples.at[i];
-        nanos at = ns_of(w->cut->cap, sample->at);
-        if (!cut_has_sample(w->cut, sample->at) || !isfinite(sample->value))
-            continue;
-        put_text(w, w->has_events ? S(",{\"args\":{") : S("{\"args\":{"),
-                 unit.n > 0 ? unit : S("value"));
-        w->has_events = true;
-        put(w, S(":"));
-        text_out_f64(&w->out, sample->value);
-        put_text(w, S("},\"name\":"), capture_text(cap, series->name));
-        put_text(w, S(",\"ph\":\"C\",\"pid\":"), process.n > 0 ? process : S("counters"));
-        put(w, S(",\"tid\":0,\"ts\":"));
-        if (at % 1000 == 0)
-            text_out_i64(&w->out, at / 1000);
-        else
-            text_out_us(&w->out, at);
-        put(w, S("}"));
-    }
+    put_text(w, S("{\"args\":{"), unit.n > 0 ? unit : S("value"));
+    put(w, S(":"));
+    text_out_f64(&w->out, sample->value);
+    put_text(w, S("},\"name\":"), capture_text(cap, series->name));
+    put_text(w, S(",\"ph\":\"C\",\"pid\":"), process.n > 0 ? process : S("counters"));
+    put(w, S(",\"tid\":0,\"ts\":"));
+    if (at % 1000 == 0)
+        text_out_i64(&w->out, at / 1000);
+    else
+        text_out_us(&w->out, at);
+    put(w, S("}"));
+}
+
+static bool has_sample(const struct insight_trace *w, const struct sample *sample)
+{
+    return cut_has_sample(w->cut, sample->at) && isfinite(sample->value);
+}
+
+static void put_series(struct insight_trace *w, const struct series *series)
+{
+    for (size_t i = 0; i < series->samples.n; i++)
+        if (has_sample(w, &series->samples.at[i])) {
+            begin_event(w, S(""));
+            put_sample(w, series, &series->samples.at[i]);
+        }
 }
 
 static void put_core(struct insight_trace *w, const struct insight_core *core)
@@ -439,11 +445,100 @@ void insight_trace_put(struct insight_trace *w)
     put(w, S("]}"));
 }
 
+/* ---- pieces ---- */
+
+static uint64_t here(const struct insight_trace *w)
+{
+    return w->out.total + w->out.n;
+}
+
+static struct insight_part part_since(const struct insight_trace *w, uint64_t event, uint64_t from)
+{
+    return (struct insight_part){(uint32_t)(from - event), (uint32_t)(here(w) - from)};
+}
+
+/* A time as a reader of its text gets it. */
+static double read_us(const struct capture *cap, nanos ticks)
+{
+    return has_nanos(cap) ? (double)ticks / 1000 : to_us(cap, ticks);
+}
+
+static struct str detail_of(const struct insight_trace *w, const struct slice *s)
+{
+    const struct capture *cap = w->cut->cap;
+    struct attr a = attrs_get(&cap->attrs, s->own, w->key_detail);
+
+    if (a.type == ATTR_NONE)
+        a = attrs_get(&cap->attrs, s->set, w->key_detail);
+    return a.type == ATTR_TEXT ? capture_text(cap, a.text) : S("");
+}
+
+static struct insight_event slice_event(struct insight_trace *w, uint32_t number)
+{
+    const struct capture *cap = w->cut->cap;
+    struct slice s = cut_slice(w->cut, number);
+    nanos end = nanos_add(s.begin, s.dur);
+    uint64_t at = here(w), from = at;
+    struct insight_event e = {
+        .core = w->cores.at[w->core_of[s.lane]].name,
+        .pipe = w->lane_names[s.lane],
+        .name = capture_text(cap, s.name),
+        .begin = read_us(cap, s.begin),
+        .end = read_us(cap, end),
+        .at = at,
+    };
+    struct attr group;
+
+    if (insight_is_pair(e.name)) {
+        e.type = INSIGHT_FLAG;
+        e.detail = detail_of(w, &s);
+        return e;
+    }
+    e.length = has_nanos(cap) ? (double)s.dur / 1000 : e.end - e.begin;
+    text_out_quoted(&w->out, e.name);
+    e.name_text = part_since(w, at, from);
+    from = here(w);
+    insight_put_time(&w->out, cap, s.begin);
+    e.begin_text = part_since(w, at, from);
+    from = here(w);
+    insight_put_length(&w->out, cap, &s);
+    e.length_text = part_since(w, at, from);
+    from = here(w);
+    insight_put_args(w, &s, &group);
+    e.args = part_since(w, at, from);
+    e.n = here(w) - at;
+    return e;
+}
+
+void insight_trace_pieces(struct insight_trace *w, struct sink out,
+                          void (*take)(void *ctx, const struct insight_event *e), void *ctx)
+{
+    const struct capture *cap = w->cut->cap;
+
+    text_out_open(&w->out, out);
+    for (size_t i = 0; i < w->order.n; i++) {
+        struct insight_event e = slice_event(w, w->order.at[i].slice);
+        take(ctx, &e);
+    }
+    for (size_t i = 0; i < cap->series.n; i++)
+        for (size_t k = 0; w->cut->series[i] && k < cap->series.at[i].samples.n; k++) {
+            const struct sample *sample = &cap->series.at[i].samples.at[k];
+            struct insight_event e = {.type = INSIGHT_SAMPLE, .at = here(w)};
+            if (!has_sample(w, sample))
+                continue;
+            put_sample(w, &cap->series.at[i], sample);
+            e.n = here(w) - e.at;
+            take(ctx, &e);
+        }
+    text_out_close(&w->out);
+}
+
 void insight_trace_keys(struct insight_trace *w, const struct cut *cut)
 {
     w->cut = cut;
     w->key_group = intern_find(&cut->cap->strings, S("group_id"));
     w->key_bytes = intern_find(&cut->cap->strings, S("process_bytes"));
+    w->key_detail = intern_find(&cut->cap->strings, S("detail"));
 }
 
 void insight_trace_init(struct insight_trace *w, const struct cut *cut,

@@ -6,7 +6,7 @@
 #define STRATA_RENDER_INSIGHT_TRACE_H
 
 #include "base/bin_blocks.h"
-#include "render/timeline.h"
+#include "render/insight.h"
 
 /* Where the importer of visualize_data.bin puts the kernel that base info tells. */
 #define INSIGHT_KERNEL_LANE "kernel"
@@ -36,7 +36,7 @@ struct insight_trace {
     struct str *lane_names;            /* by lane */
     VEC_OF(struct insight_stop) order; /* by core and end */
     VEC_OF(struct insight_stop) stops; /* by lane and end, flags first; only with arrows */
-    strid key_group, key_bytes;
+    strid key_group, key_bytes, key_detail;
     bool has_events, is_stopped; /* is_stopped: by the user, or the sink failed */
 };
 
@@ -46,6 +46,10 @@ void insight_trace_fini(struct insight_trace *w);
 
 /* Writes the document to `out`, which the caller opens and closes. */
 void insight_trace_put(struct insight_trace *w);
+
+/* insight_pieces() with a sink of its own. */
+void insight_trace_pieces(struct insight_trace *w, struct sink out,
+                          void (*take)(void *ctx, const struct insight_event *e), void *ctx);
 
 /* All that insight_put_args() needs; `w` is zeroed before. */
 void insight_trace_keys(struct insight_trace *w, const struct cut *cut);

@@ -1,3 +1,6 @@
+/*
+ * The list of timeline formats, and what they share.
+ */
 #include "render/timeline.h"
 
 #include "base/cancel.h"

@@ -9,10 +9,8 @@
 #ifndef STRATA_RENDER_TRACKS_H
 #define STRATA_RENDER_TRACKS_H
 
-#include "base/arena.h"
 #include "base/hash.h"
-#include "base/vec.h"
-#include "capture/cut.h"
+#include "render/timeline.h"
 
 struct tracks_process {
     struct str name;                /* NUL-terminated, as all texts here */
@@ -96,5 +94,18 @@ size_t tracks_place(struct tracks_rows *rows, nanos begin, nanos end);
 /* Ends what is open and forgets all rows, for the next lane; the memory is kept. */
 void tracks_next_lane(struct tracks_rows *rows);
 void tracks_rows_free(struct tracks_rows *rows);
+
+/* What a format draws. Each is called with `ctx`. */
+struct tracks_pen {
+    void (*row)(void *ctx, lane_id lane, size_t row); /* a row begins; row 0: so does the lane */
+    void (*slice)(void *ctx, uint32_t number, const struct slice *slice, size_t row, nanos end);
+    void (*series)(void *ctx, size_t id); /* a series begins; NULL: its samples tell all */
+    void (*sample)(void *ctx, size_t id, const struct sample *sample);
+};
+
+/* Draws lane by lane and then the series. False when the user interrupted or `out` failed. */
+bool tracks_walk(struct tracks_rows *rows, const struct cut *cut,
+                 const struct timeline_options *options, const struct text_out *out,
+                 const struct tracks_pen *pen, void *ctx);
 
 #endif

@@ -1,4 +1,7 @@
-#include "replay/arg_spec.h"
+/*
+ * Arguments written down by a user.
+ */
+#include "replay/args.h"
 
 #include <inttypes.h>
 #include <sys/stat.h>
@@ -82,8 +85,8 @@ static enum status check_file(const struct reader *r, struct slot *out)
     int64_t bytes;
 
     /* Relative to the file that names it. */
-    path = path_absolute(r->arena, fs_join(r->arena, path_folder(r->arena, r->path), path));
-    if (!path_is_plain(path) || stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+    path = paths_absolute(r->arena, fs_join(r->arena, paths_folder(r->arena, r->path), path));
+    if (!paths_is_plain(path) || stat(path, &info) != 0 || !S_ISREG(info.st_mode))
         return diag_fail(r->diag, ST_IO, "replay.bad-fill", at(r),
                          "arg %" PRId64 ": no file %s to fill it from", out->index, path);
     if (slot_bytes(out, &bytes) && bytes != (int64_t)info.st_size)
@@ -177,8 +180,8 @@ static enum status take_item(const struct reader *r, struct slot *out)
     return slot_pack(out, tree_get(r->item, S("value")), at(r), r->diag);
 }
 
-enum status arg_spec_parse(struct arena *arena, struct str text, const char *path,
-                           struct slots *out, struct diag *d)
+enum status args_parse(struct arena *arena, struct str text, const char *path, struct slots *out,
+                       struct diag *d)
 {
     const struct tree *doc;
 
@@ -201,7 +204,7 @@ enum status arg_spec_parse(struct arena *arena, struct str text, const char *pat
     return ST_OK;
 }
 
-enum status arg_spec_read(struct arena *arena, const char *path, struct slots *out, struct diag *d)
+enum status args_read(struct arena *arena, const char *path, struct slots *out, struct diag *d)
 {
     struct mapfile map;
 
@@ -211,12 +214,12 @@ enum status arg_spec_read(struct arena *arena, const char *path, struct slots *o
         st = diag_fail(d, ST_LIMIT, "replay.bad-spec", (struct where){.path = path},
                        "larger than %d bytes", LIMIT_SCENE_BYTES);
     else
-        st = arg_spec_parse(arena, map.text, path, out, d);
+        st = args_parse(arena, map.text, path, out, d);
     mapfile_close(&map);
     return st;
 }
 
-enum status arg_spec_set(struct arena *arena, const char *text, struct slots *out, struct diag *d)
+enum status args_set(struct arena *arena, const char *text, struct slots *out, struct diag *d)
 {
     struct str all = str_of(text), name, value;
     struct slot slot = {.is_packed = true};

@@ -1,4 +1,4 @@
-#include "replay/arg_spec.h"
+#include "replay/args.h"
 
 #include "base/testing_arena.h"
 
@@ -14,7 +14,7 @@ static void refuse(const char *text, const char *code)
 {
     forget();
     vec_free(&slots);
-    assert_true(arg_spec_parse(&arena, str_of(text), "a.json", &slots, &diag) != ST_OK);
+    assert_true(args_parse(&arena, str_of(text), "a.json", &slots, &diag) != ST_OK);
     if (diag_count(&diag, code) != 1)
         fail_msg("%s: %s", text, diag.entries.at[0].code);
 }
@@ -22,12 +22,11 @@ static void refuse(const char *text, const char *code)
 TEST(tensors_and_scalars_with_their_defaults)
 {
     assert_int_equal(
-        arg_spec_parse(
-            &arena,
-            S("{\"args\": [{\"kind\": \"tensor\", \"index\": 2, \"dtype\": \"INT8\","
-              " \"shape\": [2, 3]}, {\"kind\": \"scalar\", \"index\": 0, \"name\": \"s\","
-              " \"dtype\": \"BOOL\", \"value\": true}], \"more\": 1}"),
-            "a.json", &slots, &diag),
+        args_parse(&arena,
+                   S("{\"args\": [{\"kind\": \"tensor\", \"index\": 2, \"dtype\": \"INT8\","
+                     " \"shape\": [2, 3]}, {\"kind\": \"scalar\", \"index\": 0, \"name\": \"s\","
+                     " \"dtype\": \"BOOL\", \"value\": true}], \"more\": 1}"),
+                   "a.json", &slots, &diag),
         ST_OK);
     assert_int_equal(slots.n, 2);
     assert_str(slots.at[0].name, "arg2");
@@ -39,7 +38,7 @@ TEST(tensors_and_scalars_with_their_defaults)
 
 TEST(an_object_without_arguments_is_empty_and_told)
 {
-    assert_int_equal(arg_spec_parse(&arena, S("{\"x\": 1}"), "a.json", &slots, &diag), ST_OK);
+    assert_int_equal(args_parse(&arena, S("{\"x\": 1}"), "a.json", &slots, &diag), ST_OK);
     assert_int_equal(slots.n, 0);
     assert_int_equal(diag_count(&diag, "replay.empty-spec"), 1);
 }
@@ -82,22 +81,22 @@ TEST(one_value_can_be_set_over_the_rest)
 {
     int64_t dims[] = {1};
 
-    assert_int_equal(arg_spec_set(&arena, "3=7", &slots, &diag), ST_OK);
-    assert_int_equal(arg_spec_set(&arena, "3=-8", &slots, &diag), ST_OK);
-    assert_int_equal(arg_spec_set(&arena, "4=1.0", &slots, &diag), ST_OK);
+    assert_int_equal(args_set(&arena, "3=7", &slots, &diag), ST_OK);
+    assert_int_equal(args_set(&arena, "3=-8", &slots, &diag), ST_OK);
+    assert_int_equal(args_set(&arena, "4=1.0", &slots, &diag), ST_OK);
     assert_int_equal(slots.n, 2);
     assert_int_equal(slots.at[0].value, -8);
     assert_int_equal(slots.at[1].value, 1065353216);
-    assert_int_equal(arg_spec_set(&arena, "3=18446744073709551615", &slots, &diag), ST_OK);
+    assert_int_equal(args_set(&arena, "3=18446744073709551615", &slots, &diag), ST_OK);
     assert_true(slots.at[0].value == -1 && slots.at[0].is_unsigned);
-    assert_int_equal(arg_spec_set(&arena, "3=18446744073709551616", &slots, &diag), ST_FORMAT);
-    assert_int_equal(arg_spec_set(&arena, "3=2e2", &slots, &diag), ST_OK);
+    assert_int_equal(args_set(&arena, "3=18446744073709551616", &slots, &diag), ST_FORMAT);
+    assert_int_equal(args_set(&arena, "3=2e2", &slots, &diag), ST_OK);
     assert_int_equal(slots.at[0].value, 0x43480000); /* 200.0 */
     vec_push(&slots, ((struct slot){.is_tensor = true, .index = 9, .shape = dims, .rank = 1}));
-    assert_int_equal(arg_spec_set(&arena, "9=1", &slots, &diag), ST_FORMAT);
-    assert_int_equal(arg_spec_set(&arena, "x=1", &slots, &diag), ST_FORMAT);
-    assert_int_equal(arg_spec_set(&arena, "3", &slots, &diag), ST_FORMAT);
-    assert_int_equal(arg_spec_set(&arena, "3=", &slots, &diag), ST_FORMAT);
+    assert_int_equal(args_set(&arena, "9=1", &slots, &diag), ST_FORMAT);
+    assert_int_equal(args_set(&arena, "x=1", &slots, &diag), ST_FORMAT);
+    assert_int_equal(args_set(&arena, "3", &slots, &diag), ST_FORMAT);
+    assert_int_equal(args_set(&arena, "3=", &slots, &diag), ST_FORMAT);
 }
 
 #define TD(name) cmocka_unit_test_setup_teardown(name, arena_enter, done)

@@ -1,3 +1,6 @@
+/*
+ * Where a build keeps its kernels, and which build a case has left.
+ */
 #include "replay/discover.h"
 
 #include <glob.h>
@@ -7,11 +10,6 @@
 #include "base/fs.h"
 
 enum { FOLDERS_DEEP = 48, FILES_MAX = 100000 };
-
-struct paths {
-    const char **at;
-    size_t n, cap;
-};
 
 /* Paths compare part by part, so "a/x" stands before "a-b/x". */
 static int by_parts(const void *left, const void *right)
@@ -25,14 +23,14 @@ static int by_parts(const void *left, const void *right)
     return x - y;
 }
 
-static void sort(struct paths *list)
+static void sort(struct words *list)
 {
     if (list->n > 1)
         qsort(list->at, list->n, sizeof(*list->at), by_parts);
 }
 
 /* The files of one folder that end in `ending`. A folder that is not there has none. */
-static void add_files(struct arena *arena, const char *dir, struct str ending, struct paths *out,
+static void add_files(struct arena *arena, const char *dir, struct str ending, struct words *out,
                       struct diag *d)
 {
     struct fs_list list;
@@ -66,7 +64,7 @@ static bool holds_results(struct str name)
 
 /* Files in folders named ptoas at any depth below `dir`. */
 static void add_below(struct arena *arena, const char *dir, struct str ending, bool skips_results,
-                      int depth, struct paths *out, struct diag *d)
+                      int depth, struct words *out, struct diag *d)
 {
     struct fs_list list;
 
@@ -82,7 +80,7 @@ static void add_below(struct arena *arena, const char *dir, struct str ending, b
     }
 }
 
-static void add_matches(struct arena *arena, const char *pattern, struct paths *out)
+static void add_matches(struct arena *arena, const char *pattern, struct words *out)
 {
     glob_t found;
 
@@ -93,7 +91,7 @@ static void add_matches(struct arena *arena, const char *pattern, struct paths *
     globfree(&found);
 }
 
-static void append_sorted(struct paths *out, struct paths *more)
+static void append_sorted(struct words *out, struct words *more)
 {
     sort(more);
     for (size_t i = 0; i < more->n; i++)
@@ -102,9 +100,9 @@ static void append_sorted(struct paths *out, struct paths *more)
 }
 
 static void find(const struct discover_job *job, struct arena *arena, struct str ending,
-                 struct paths *out, struct diag *d)
+                 struct words *out, struct diag *d)
 {
-    struct paths part = {0};
+    struct words part = {0};
 
     if (job->source_glob != NULL) {
         add_matches(arena, job->source_glob, &part);
@@ -125,10 +123,10 @@ static void find(const struct discover_job *job, struct arena *arena, struct str
 
 static bool is_chosen(const struct discover_job *job, const char *stem)
 {
-    for (size_t i = 0; i < job->n_funcs; i++)
-        if (strcmp(job->funcs[i], stem) == 0)
+    for (size_t i = 0; i < job->funcs.n; i++)
+        if (strcmp(job->funcs.at[i], stem) == 0)
             return true;
-    return job->n_funcs == 0;
+    return job->funcs.n == 0;
 }
 
 static bool is_taken(const struct kernel_sources *list, const char *name)
@@ -156,19 +154,19 @@ static void add_source(struct arena *arena, const char *path, const struct disco
         return;
     bool is_text = str_ends(base, S(".pto"));
     struct str folder = str_part(whole, 0, whole.n - base.n);
-    s.expected = arena_format(arena, "%.*s%s.pto", STR_ARGS(folder), s.stem).at;
+    s.expected = arena_printf(arena, "%.*s%s.pto", STR_ARGS(folder), s.stem);
     s.cpp = is_text ? NULL : path;
     s.pto = is_text ? path : fs_exists(s.expected) ? s.expected : NULL;
     s.name = s.stem;
     for (size_t n = 2; is_taken(out, s.name); n++)
-        s.name = arena_format(arena, "%s__%zu", s.stem, n).at;
+        s.name = arena_printf(arena, "%s__%zu", s.stem, n);
     out->at[out->n++] = s;
 }
 
 enum status discover_kernels(const struct discover_job *job, struct arena *arena,
                              struct kernel_sources *out, struct diag *d)
 {
-    struct paths paths = {0};
+    struct words paths = {0};
 
     *out = (struct kernel_sources){0};
     find(job, arena, S(".cpp"), &paths, d);
@@ -201,14 +199,11 @@ enum status discover_kernels(const struct discover_job *job, struct arena *arena
 
 static bool is_build(struct arena *arena, const char *dir)
 {
-    struct diag ignored;
-    struct paths found = {0};
+    struct words found = {0};
 
     if (fs_is_dir(fs_join(arena, dir, "ptoas")))
         return true;
-    diag_init(&ignored);
-    add_below(arena, fs_join(arena, dir, "next_levels"), S(".cpp"), false, 0, &found, &ignored);
-    diag_fini(&ignored);
+    add_below(arena, fs_join(arena, dir, "next_levels"), S(".cpp"), false, 0, &found, NULL);
     bool is_one = found.n > 0;
     vec_free(&found);
     return is_one;
@@ -216,14 +211,11 @@ static bool is_build(struct arena *arena, const char *dir)
 
 void discover_builds(const char *root, struct arena *arena, struct discover_builds *out)
 {
-    struct diag ignored;
     struct fs_list list = {0};
 
     *out = (struct discover_builds){0};
-    diag_init(&ignored);
-    if (fs_is_dir(root) && fs_list(arena, root, &list, &ignored) != ST_OK)
+    if (fs_is_dir(root) && fs_list(arena, root, &list, NULL) != ST_OK)
         list.n = 0;
-    diag_fini(&ignored);
     out->at = ARENA_ARRAY(arena, const char *, list.n);
     out->changed_ns = ARENA_ARRAY(arena, int64_t, list.n);
     for (size_t i = 0; i < list.n; i++) {
@@ -281,3 +273,17 @@ const char *discover_target(struct str text)
         return str_starts(rest, S("\"a5\"")) ? "a5" : "a2a3";
     }
 }
+
+static const struct field source_fields[] = {
+    FIELD(struct kernel_source, stem, "func"),
+    FIELD(struct kernel_source, path, "path"),
+    FIELD(struct kernel_source, pto, "pto"),
+};
+static const struct record source_record = RECORD(struct kernel_source, source_fields);
+
+const struct schema discover_schema = {
+    .name = "strata.incore-funcs/1",
+    .title = "the kernels of a build",
+    .record = &source_record,
+    .is_list = true,
+};

@@ -9,13 +9,13 @@
 #define STRATA_REPLAY_DISCOVER_H
 
 #include "base/diag.h"
+#include "report/record.h"
 
 struct discover_job {
     const char *build_dir;
     const char *ptoas_dir;   /* NULL: found by the rules */
     const char *source_glob; /* NULL: none */
-    const char *const *funcs;
-    size_t n_funcs; /* 0: all kernels */
+    struct words funcs;      /* names; none: all kernels */
 };
 
 struct kernel_source {
@@ -35,6 +35,9 @@ struct kernel_sources {
 /* ST_NOT_FOUND when there is none. */
 enum status discover_kernels(const struct discover_job *job, struct arena *arena,
                              struct kernel_sources *out, struct diag *d);
+
+/* Of struct field_items: the kernels found. */
+extern const struct schema discover_schema;
 
 /* The build a case has left below `root`: the newest of those not in `before`, else the newest that
  * changed since `begin_ns`, else the newest of all. */

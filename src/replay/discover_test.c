@@ -4,8 +4,7 @@
 
 static struct kernel_sources find(const char *below, const char *func)
 {
-    struct discover_job job = {
-        .build_dir = scratch_path(below), .funcs = &func, .n_funcs = func != NULL};
+    struct discover_job job = {.build_dir = scratch_path(below), .funcs = {&func, func != NULL, 1}};
     struct kernel_sources out;
 
     discover_kernels(&job, &arena, &out, &diag);

@@ -1,3 +1,6 @@
+/*
+ * The launched function of a C++ source, searched and not compiled.
+ */
 #include "replay/entry.h"
 
 #include "base/char.h"

@@ -1,3 +1,6 @@
+/*
+ * What a collection left, and whether it is whole.
+ */
 #include "replay/exported.h"
 
 #include "base/fs.h"
@@ -8,16 +11,13 @@ const char *exported_last(struct arena *arena, const char *workspace)
     const char *root = fs_join(arena, workspace, "insight_export");
     struct fs_list list = {0};
     const char *found = NULL;
-    struct diag own;
 
-    diag_init(&own);
-    if (fs_is_dir(root) && fs_list(arena, root, &list, &own) == ST_OK)
+    if (fs_is_dir(root) && fs_list(arena, root, &list, NULL) == ST_OK)
         for (size_t i = list.n; i-- > 0 && found == NULL;) {
             const char *inside = fs_join(arena, list.at[i].path, "simulator");
             if (str_starts(list.at[i].name, S("OPPROF_")) && fs_is_dir(inside))
                 found = inside;
         }
-    diag_fini(&own);
     return found;
 }
 
@@ -25,21 +25,18 @@ const char *exported_last(struct arena *arena, const char *workspace)
 static size_t count_tables(struct arena *arena, const char *simulator)
 {
     struct fs_list cores = {0}, files = {0};
-    struct diag own;
     size_t n = 0;
 
-    diag_init(&own);
-    if (fs_list(arena, simulator, &cores, &own) != ST_OK)
+    if (fs_list(arena, simulator, &cores, NULL) != ST_OK)
         cores.n = 0;
     for (size_t i = 0; i < cores.n; i++) {
         if (cores.at[i].kind != FS_DIR || !str_starts(cores.at[i].name, S("core")) ||
-            fs_list(arena, cores.at[i].path, &files, &own) != ST_OK)
+            fs_list(arena, cores.at[i].path, &files, NULL) != ST_OK)
             continue;
         for (size_t k = 0; k < files.n; k++)
             n += str_ends(files.at[k].name, S(".csv")) &&
                  str_contains(files.at[k].name, S("instr_exe"));
     }
-    diag_fini(&own);
     return n;
 }
 

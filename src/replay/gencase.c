@@ -1,11 +1,14 @@
+/*
+ * The files of a case: sources, data by rules, and a record of how it was filled.
+ */
 #include "replay/gencase.h"
 
 #include <math.h>
 
 #include "base/fs.h"
-#include "base/json_write.h"
 #include "base/mapfile.h"
 #include "base/num.h"
+#include "report/record_file.h"
 
 /* Larger buffers than this are no test case. */
 #define BYTES_MAX ((size_t)1 << 36)
@@ -178,80 +181,109 @@ static enum status rule_of(const struct gencase_job *job, size_t i, struct rule 
     return ST_OK;
 }
 
-static void tell_param(struct json_writer *w, const struct gencase_job *job, size_t i)
-{
-    const struct entry_param *p = &job->entry->params[i];
-    const struct gencase_given *given = job->given != NULL ? &job->given[i] : NULL;
+/* ---- golden.json ---- */
 
-    json_write_object(w);
-    json_put_str(w, "name", p->name);
-    json_put_str(w, "type", p->type);
-    json_put_bool(w, "pointer", p->is_pointer);
-    if (!p->is_pointer) {
-        json_put_str(w, "value", given != NULL && given->scalar.n > 0 ? given->scalar : S("1"));
-        json_write_end(w);
-        return;
-    }
-    json_put_i64(w, "elements", gm_text_elements(job->sizes, i));
-    json_put_str(w, "host_type", p->host);
-    json_write_key(w, S("bytes"));
-    if (p->bytes > 0)
-        json_write_u64(w, gencase_bytes(job, i));
+/* One parameter with what was chosen for it. */
+struct told {
+    struct str name, type, host, value, fill;
+    bool is_pointer, is_scalar, has_bytes;
+    int64_t elements;
+    uint64_t bytes;
+};
+
+/* Null for a type whose size is not known; no key for a scalar. */
+static void write_bytes(struct json_writer *w, const void *record, const struct record_env *env)
+{
+    const struct told *t = record;
+
+    (void)env;
+    if (t->has_bytes)
+        json_write_u64(w, t->bytes);
     else
         json_write_null(w);
-    json_write_key(w, S("fill"));
-    if (given != NULL && given->file != NULL)
-        json_write_string(w, S("file"));
-    else if (given != NULL && given->rule.n > 0)
-        json_write_string(w, given->rule);
-    else
-        json_write_string(w, p->fill == FILL_ZERO ? S("zero") : S("random"));
-    json_write_end(w);
 }
 
-static struct str tell_data(const struct gencase_job *job, struct arena *arena)
+#define OF_POINTERS .is_optional = true, WHEN(struct told, is_pointer)
+
+static const struct field told_fields[] = {
+    FIELD(struct told, name, "name"),
+    FIELD(struct told, type, "type"),
+    FIELD(struct told, is_pointer, "pointer"),
+    FIELD(struct told, value, "value", .is_optional = true, WHEN(struct told, is_scalar)),
+    FIELD(struct told, elements, "elements", OF_POINTERS),
+    FIELD(struct told, host, "host_type", OF_POINTERS),
+    FIELD_WRITTEN("bytes", write_bytes, OF_POINTERS),
+    FIELD(struct told, fill, "fill", OF_POINTERS),
+};
+static const struct record told_record = RECORD(struct told, told_fields);
+
+struct golden {
+    struct str kernel;
+    const char *entry, *launch;
+    int64_t seed;
+    struct told *params;
+    size_t n;
+};
+
+static const struct field golden_fields[] = {
+    FIELD(struct golden, kernel, "kernel"),
+    FIELD(struct golden, entry, "entry"),
+    FIELD(struct golden, launch, "launch"),
+    FIELD(struct golden, seed, "seed"),
+    FIELD_LIST(struct golden, params, n, "params", &told_record),
+};
+static const struct record golden_record = RECORD(struct golden, golden_fields);
+
+static struct told tell_param(const struct gencase_job *job, size_t i)
+{
+    static const struct gencase_given nothing;
+    const struct entry_param *p = &job->entry->params[i];
+    const struct gencase_given *given = job->given != NULL ? &job->given[i] : &nothing;
+
+    return (struct told){
+        .name = p->name,
+        .type = p->type,
+        .host = p->host,
+        .is_pointer = p->is_pointer,
+        .is_scalar = !p->is_pointer,
+        .value = given->scalar.n > 0 ? given->scalar : S("1"),
+        .elements = gm_text_elements(job->sizes, i),
+        .has_bytes = p->bytes > 0,
+        .bytes = gencase_bytes(job, i),
+        .fill = given->file != NULL    ? S("file")
+                : given->rule.n > 0    ? given->rule
+                : p->fill == FILL_ZERO ? S("zero")
+                                       : S("random"),
+    };
+}
+
+static enum status write_golden(const struct gencase_job *job, struct arena *arena, struct diag *d)
 {
     static const char *const sorts[] = {"global", "mixed", "bare"};
-    struct text buffer = {0};
-    struct json_writer w;
+    const struct entry *e = job->entry;
+    struct golden g = {.kernel = e->name,
+                       .entry = sorts[e->sort],
+                       .launch = gencase_launch(arena, e->name),
+                       .seed = GENCASE_SEED,
+                       .params = ARENA_ARRAY(arena, struct told, e->n_params),
+                       .n = e->n_params};
 
-    json_write_init(&w, text_sink(&buffer), JSON_INDENTED);
-    json_write_object(&w);
-    json_put_str(&w, "kernel", job->entry->name);
-    json_put_text(&w, "entry", sorts[job->entry->sort]);
-    json_put_text(&w, "launch", gencase_launch(arena, job->entry->name));
-    json_put_i64(&w, "seed", GENCASE_SEED);
-    json_put_array(&w, "params");
-    for (size_t i = 0; i < job->entry->n_params; i++)
-        tell_param(&w, job, i);
-    json_write_end(&w);
-    json_write_end(&w);
-    json_write_finish(&w);
-    struct str text = arena_str(arena, (struct str){buffer.at, buffer.n});
-    text_free(&buffer);
-    return text;
-}
-
-static enum status save(struct arena *arena, const char *dir, const char *name, struct str text,
-                        struct diag *d)
-{
-    struct outfile file;
-
-    TRY(outfile_open(&file, fs_join(arena, dir, name), d));
-    outfile_write(&file, text);
-    return outfile_commit(&file, OUTFILE_FAST, d);
+    for (size_t i = 0; i < g.n; i++)
+        g.params[i] = tell_param(job, i);
+    return record_save(fs_join(arena, job->dir, "golden.json"), &golden_record, &g, d);
 }
 
 enum status gencase_write(const struct gencase_job *job, struct arena *arena, struct diag *d)
 {
+    static const char *const names[] = {"kernel.cpp", "launch.cpp", "main.cpp", "CMakeLists.txt"};
     const struct entry *e = job->entry;
 
     TRY(fs_mkdirs(job->dir, d));
-    TRY(save(arena, job->dir, arena_format(arena, "%s_kernel.cpp", job->testcase).at,
-             gencase_kernel(job, arena), d));
-    TRY(save(arena, job->dir, "launch.cpp", gencase_launcher(job, arena), d));
-    TRY(save(arena, job->dir, "main.cpp", gencase_main(job, arena), d));
-    TRY(save(arena, job->dir, "CMakeLists.txt", gencase_cmake(job, arena), d));
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        const char *prefix = i == 0 ? arena_printf(arena, "%s_", job->testcase) : "";
+        TRY(outfile_save(fs_join(arena, job->dir, arena_printf(arena, "%s%s", prefix, names[i])),
+                         gencase_text(job, names[i], arena), d));
+    }
     for (size_t i = 0; i < e->n_params; i++) {
         const struct entry_param *p = &e->params[i];
         struct rule rule;
@@ -263,11 +295,11 @@ enum status gencase_write(const struct gencase_job *job, struct arena *arena, st
                              "the buffer of %.*s does not fit any machine", STR_ARGS(p->name));
         TRY(rule_of(job, i, &rule, d));
         const char *path =
-            fs_join(arena, job->dir, arena_format(arena, "%.*s.bin", STR_ARGS(p->name)).at);
+            fs_join(arena, job->dir, arena_printf(arena, "%.*s.bin", STR_ARGS(p->name)));
         if (job->given != NULL && job->given[i].file != NULL)
             TRY(copy_data(job->given[i].file, bytes, path, d));
         else
             TRY(write_data(p, &rule, bytes, GENCASE_SEED + i, path, d));
     }
-    return save(arena, job->dir, "golden.json", tell_data(job, arena), d);
+    return write_golden(job, arena, d);
 }

@@ -39,10 +39,7 @@ size_t gencase_bytes(const struct gencase_job *job, size_t i);
 /* "LaunchQk_mm" */
 const char *gencase_launch(struct arena *arena, struct str kernel);
 
-/* The texts of the sources and of CMakeLists.txt. */
-struct str gencase_kernel(const struct gencase_job *job, struct arena *arena);
-struct str gencase_launcher(const struct gencase_job *job, struct arena *arena);
-struct str gencase_main(const struct gencase_job *job, struct arena *arena);
-struct str gencase_cmake(const struct gencase_job *job, struct arena *arena);
+/* The text of kernel.cpp, launch.cpp, main.cpp or CMakeLists.txt. */
+struct str gencase_text(const struct gencase_job *job, const char *name, struct arena *arena);
 
 #endif

@@ -25,7 +25,7 @@ TEST(a_bare_kernel_gets_an_entry_around_it)
     struct gm_text sizes;
     struct gencase_job job =
         job_of("extern \"C\" AICORE void k(__gm__ float* a, int n) { k2(); }", &e, &sizes);
-    struct str text = gencase_kernel(&job, &arena);
+    struct str text = gencase_text(&job, "kernel.cpp", &arena);
 
     assert_true(holds(text, "static AICORE void k_impl(__gm__ float* a, int n) { k2(); }"));
     assert_true(holds(text, "extern \"C\" __global__ AICORE void k(__gm__ float* a, int n)\n{\n"
@@ -39,7 +39,7 @@ TEST(a_mixed_kernel_dispatches_by_core)
     struct gencase_job job = job_of("AICORE void k_aic(__gm__ float* a) {}\n"
                                     "AICORE void k_aiv(__gm__ float* a, int lane) {}",
                                     &e, &sizes);
-    struct str text = gencase_kernel(&job, &arena);
+    struct str text = gencase_text(&job, "kernel.cpp", &arena);
 
     assert_true(holds(text, "#if defined(__DAV_CUBE__)\n    k_aic(a);\n#endif\n"));
     assert_true(holds(text, "#if defined(__DAV_VEC__)\n    k_aiv(a, 0);\n#endif\n"));
@@ -53,11 +53,11 @@ TEST(the_host_side_knows_types_and_sizes)
         job_of("__global__ AICORE void k(__gm__ bfloat16_t* a, int n) {}", &e, &sizes);
 
     assert_string_equal(gencase_launch(&arena, S("k")), "LaunchK");
-    assert_true(holds(gencase_launcher(&job, &arena),
+    assert_true(holds(gencase_text(&job, "launch.cpp", &arena),
                       "void LaunchK(uint16_t *a, int n, void *stream)\n{\n"
                       "    k<<<1, nullptr, stream>>>((__gm__ bfloat16_t *)a, n);\n}\n"));
-    assert_true(holds(gencase_main(&job, &arena), "const size_t a_bytes = 2097152;"));
-    assert_true(holds(gencase_cmake(&job, &arena), "--cce-aicore-arch=dav-c220"));
+    assert_true(holds(gencase_text(&job, "main.cpp", &arena), "const size_t a_bytes = 2097152;"));
+    assert_true(holds(gencase_text(&job, "CMakeLists.txt", &arena), "--cce-aicore-arch=dav-c220"));
 }
 
 TEST(a_buffer_beyond_all_memory_has_no_size)

@@ -1,3 +1,6 @@
+/*
+ * A tolerant scan of PTO text for the sizes of buffers.
+ */
 #include "replay/gm_text.h"
 
 #include "base/char.h"

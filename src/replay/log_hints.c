@@ -1,3 +1,6 @@
+/*
+ * What logs of CANN complain of.
+ */
 #include "replay/log_hints.h"
 
 #define NOT_CAPABLE                                                                                \
@@ -80,4 +83,13 @@ size_t log_hints(struct str log, const char **out)
             out[n++] = p->advice;
     }
     return n;
+}
+
+void log_hints_tell(struct str log, struct diag *d)
+{
+    const char *hints[LOG_HINTS_MAX];
+    size_t n = log_hints(log, hints);
+
+    for (size_t i = 0; i < n; i++)
+        diag_hint(d, "hint", "%s", hints[i]);
 }

@@ -4,11 +4,14 @@
 #ifndef STRATA_REPLAY_LOG_HINTS_H
 #define STRATA_REPLAY_LOG_HINTS_H
 
-#include "base/str.h"
+#include "base/diag.h"
 
 enum { LOG_HINTS_MAX = 16 };
 
 /* The advice for what a log says, each once; returns how many. `out` has LOG_HINTS_MAX places. */
 size_t log_hints(struct str log, const char **out);
+
+/* The same as hints of the message that comes. */
+void log_hints_tell(struct str log, struct diag *d);
 
 #endif

@@ -1,10 +1,13 @@
+/*
+ * Paths as generated files and records name them.
+ */
 #include "replay/paths.h"
 
 #include <stdlib.h>
 
 #include "base/fs.h"
 
-const char *path_absolute(struct arena *arena, const char *path)
+const char *paths_absolute(struct arena *arena, const char *path)
 {
     char *real = realpath(path, NULL);
 
@@ -18,7 +21,7 @@ const char *path_absolute(struct arena *arena, const char *path)
     return path;
 }
 
-const char *path_folder(struct arena *arena, const char *path)
+const char *paths_folder(struct arena *arena, const char *path)
 {
     size_t n = strlen(path) - str_basename(str_of(path)).n;
 
@@ -27,7 +30,17 @@ const char *path_folder(struct arena *arena, const char *path)
     return n == 1 ? "/" : arena_cstr(arena, (struct str){path, n - 1});
 }
 
-bool path_is_plain(const char *path)
+const char *paths_repository(struct arena *arena, const char *folder)
+{
+    for (const char *at = folder;; at = paths_folder(arena, at)) {
+        if (fs_exists(fs_join(arena, at, ".git")))
+            return at;
+        if (strcmp(at, "/") == 0 || strcmp(at, ".") == 0)
+            return NULL;
+    }
+}
+
+bool paths_is_plain(const char *path)
 {
     for (; *path != '\0'; path++)
         if ((unsigned char)*path < 0x20 || *path == 0x7f || strchr("\"\\;", *path) != NULL)

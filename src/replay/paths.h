@@ -7,13 +7,16 @@
 #include "base/arena.h"
 
 /* Absolute; links and dots are resolved where the file is there. Lives in the arena. */
-const char *path_absolute(struct arena *arena, const char *path);
+const char *paths_absolute(struct arena *arena, const char *path);
 
 /* The folder that holds it: "a/b.c" gives "a", "b.c" gives ".". */
-const char *path_folder(struct arena *arena, const char *path);
+const char *paths_folder(struct arena *arena, const char *path);
+
+/* The nearest folder, from this one up, with a .git; NULL: none. */
+const char *paths_repository(struct arena *arena, const char *folder);
 
 /* Can the path stand in an #include line, a CMake list and a script? Quotes, backslashes,
  * semicolons and control characters cannot. */
-bool path_is_plain(const char *path);
+bool paths_is_plain(const char *path);
 
 #endif

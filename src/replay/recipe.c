@@ -1,61 +1,35 @@
-#include "replay/recipe.h"
-
+/*
+ * Arguments that strata knows by itself: data/replay/recipes.json.in filled with the case's values.
+ */
 #include <inttypes.h>
+#include <math.h>
+
+#include "base/embedded.h"
+#include "base/template.h"
+#include "replay/args.h"
+
+/* What the recipes are filled with. */
+struct numbers {
+    int64_t block_size, head_dim, scale, batch, heads, kv_heads, per_request, total, q_tile, q_loop,
+        logical;
+};
 
 struct builder {
     struct arena *arena;
     const struct scene *scene;
-    const struct kernel *kernel;
-    struct slots *out;
     struct diag *diag;
     enum status status;
+    struct numbers v;
 };
 
 enum { WORK_MAX = 2000 }; /* units of work that are worth waiting for */
 
-bool recipe_is_known(const struct scene *scene)
+bool args_has_recipe(const struct scene *scene)
 {
     struct str folder = str_of(scene->folder);
 
     return str_contains(folder, S("paged_attention")) ||
            str_contains(folder, S("spmd_multiblock_mix"));
-}
-
-/* A dimension of 0 ends the list. */
-static void tensor(struct builder *b, int64_t index, const char *name, const char *dtype,
-                   const int64_t *shape)
-{
-    struct slot s = {.is_tensor = true,
-                     .index = index,
-                     .name = str_of(name),
-                     .dtype = dtype_find(str_of(dtype)),
-                     .fill = S("zero")};
-
-    s.shape = ARENA_ARRAY(b->arena, int64_t, 4);
-    while (s.rank < 4 && shape[s.rank] != 0) {
-        s.shape[s.rank] = shape[s.rank];
-        s.rank++;
-    }
-    vec_push(b->out, s);
-}
-
-#define DIMS(...) ((const int64_t[5]){__VA_ARGS__})
-
-static void number(struct builder *b, int64_t index, const char *name, int64_t value)
-{
-    vec_push(b->out, ((struct slot){.index = index,
-                                    .name = str_of(name),
-                                    .dtype = dtype_find(S("UINT64")),
-                                    .value = value}));
-}
-
-static void bits(struct builder *b, int64_t index, const char *name, int64_t value)
-{
-    vec_push(b->out, ((struct slot){.index = index,
-                                    .name = str_of(name),
-                                    .dtype = dtype_find(S("FLOAT32_BITS")),
-                                    .value = value,
-                                    .is_packed = true}));
 }
 
 /* A parameter of the case, at least 1 and small enough that products of a few fit. */
@@ -91,49 +65,6 @@ static int64_t scale_bits(struct builder *b)
     return out;
 }
 
-static void build_qk(struct builder *b, int64_t bs, int64_t hd)
-{
-    tensor(b, 0, "qi", "BFLOAT16", DIMS(16, hd));
-    tensor(b, 1, "kj", "BFLOAT16", DIMS(bs, hd));
-    tensor(b, 2, "sij", "FLOAT32", DIMS(16, bs));
-    number(b, 4, "head_dim", hd);
-    number(b, 5, "block_size", bs);
-}
-
-static void build_sf(struct builder *b, int64_t bs, int64_t hd)
-{
-    (void)hd;
-    tensor(b, 0, "sij", "FLOAT32", DIMS(16, bs));
-    tensor(b, 1, "pij", "BFLOAT16", DIMS(16, bs));
-    tensor(b, 2, "mij", "FLOAT32", DIMS(16));
-    tensor(b, 3, "lij", "FLOAT32", DIMS(16));
-    bits(b, 4, "scale", scale_bits(b));
-}
-
-static void build_pv(struct builder *b, int64_t bs, int64_t hd)
-{
-    tensor(b, 0, "pij", "BFLOAT16", DIMS(16, bs));
-    tensor(b, 1, "vj", "BFLOAT16", DIMS(bs, hd));
-    tensor(b, 2, "oi_new", "FLOAT32", DIMS(16, hd));
-    number(b, 4, "block_size", bs);
-    number(b, 5, "head_dim", hd);
-}
-
-static void build_up(struct builder *b, int64_t bs, int64_t hd)
-{
-    (void)bs;
-    tensor(b, 0, "mij", "FLOAT32", DIMS(16));
-    tensor(b, 1, "lij", "FLOAT32", DIMS(16));
-    tensor(b, 2, "oi_new", "FLOAT32", DIMS(16, hd));
-    tensor(b, 3, "mi", "FLOAT32", DIMS(16));
-    tensor(b, 4, "li", "FLOAT32", DIMS(16));
-    tensor(b, 5, "oi", "FLOAT32", DIMS(16, hd));
-    tensor(b, 6, "dst", "FLOAT32", DIMS(16, hd));
-    number(b, 7, "is_first", 1);
-    number(b, 8, "is_last", 1);
-    number(b, 10, "head_dim", hd);
-}
-
 /* A block and an iteration are one unit of work; a few hundred are simulated in minutes. */
 static void warn_of_work(struct builder *b, int64_t blocks, int64_t iterations)
 {
@@ -151,87 +82,102 @@ static void warn_of_work(struct builder *b, int64_t blocks, int64_t iterations)
 }
 
 /* All requests in one launch, cube and vector cores together. */
-static void build_parallel(struct builder *b, int64_t bs, int64_t hd)
+static void take_parallel(struct builder *b)
 {
-    int64_t batch = param(b, S("batch")), heads = param(b, S("num_heads"));
-    int64_t kv = param(b, S("kv_head_num")), context = param(b, S("context_len"));
-    int64_t per_request = param(b, S("max_model_len")) / bs;
-    int64_t q_tile = heads <= 16 ? 16 : 64, q_loop = (heads + q_tile - 1) / q_tile;
-    int64_t total = 0, logical = 0;
+    struct numbers *v = &b->v;
 
+    v->batch = param(b, S("batch"));
+    v->heads = param(b, S("num_heads"));
+    v->kv_heads = param(b, S("kv_head_num"));
+    int64_t context = param(b, S("context_len"));
+    int64_t rounds = (context + v->block_size - 1) / v->block_size;
+    v->per_request = param(b, S("max_model_len")) / v->block_size;
+    v->q_tile = v->heads <= 16 ? 16 : 64;
+    v->q_loop = (v->heads + v->q_tile - 1) / v->q_tile;
     if (b->status == ST_OK &&
-        (per_request < 1 || __builtin_mul_overflow(batch, (context + bs - 1) / bs, &total) ||
-         __builtin_mul_overflow(batch, q_loop, &logical)))
+        (v->per_request < 1 || __builtin_mul_overflow(v->batch, rounds, &v->total) ||
+         __builtin_mul_overflow(v->batch, v->q_loop, &v->logical)))
         b->status =
             diag_fail(b->diag, ST_LIMIT, "replay.param", (struct where){.path = b->scene->file},
                       "max_model_len is smaller than block_size, or the products are huge");
     if (b->status != ST_OK)
         return;
-    warn_of_work(b, logical, (context + bs - 1) / bs);
-    tensor(b, 0, "query", "BFLOAT16", DIMS(batch, heads, hd));
-    tensor(b, 1, "key_cache", "BFLOAT16", DIMS(total, bs, kv, hd));
-    tensor(b, 2, "value_cache", "BFLOAT16", DIMS(total, bs, kv, hd));
-    tensor(b, 3, "block_table", "INT32", DIMS(batch, per_request));
-    tensor(b, 4, "context_lens", "INT32", DIMS(batch));
-    tensor(b, 5, "out", "FLOAT32", DIMS(batch, heads, hd));
-    tensor(b, 6, "sij_fifo", "FLOAT32", DIMS(1));
-    tensor(b, 7, "pij_fifo", "BFLOAT16", DIMS(1));
-    tensor(b, 8, "oi_fifo", "FLOAT32", DIMS(1));
-    bits(b, 9, "scale_value", scale_bits(b));
-    number(b, 10, "num_heads", heads);
-    number(b, 11, "head_dim", hd);
-    number(b, 12, "block_size", bs);
-    number(b, 13, "max_num_blocks_per_req", per_request);
-    number(b, 14, "q_loop", q_loop);
-    number(b, 15, "total_logical_blocks", logical);
-    number(b, 16, "q_tile", q_tile);
+    warn_of_work(b, v->logical, rounds);
+    v->scale = scale_bits(b);
 }
 
-static void build_attention(struct builder *b)
+/* The recipe of a paged-attention kernel, its numbers filled in; NULL: none. */
+static const char *take_attention(struct builder *b, const struct kernel *kernel)
 {
-    static const struct {
-        struct str name;
-        void (*build)(struct builder *b, int64_t bs, int64_t hd);
-    } kernels[] = {{S_INIT("QK"), build_qk},
-                   {S_INIT("SF"), build_sf},
-                   {S_INIT("PV"), build_pv},
-                   {S_INIT("UP"), build_up}};
-    int64_t bs = param(b, S("block_size")), hd = param(b, S("head_dim"));
+    static const char *const names[][2] = {{"QK", "qk"}, {"SF", "sf"}, {"PV", "pv"}, {"UP", "up"}};
 
-    if (b->kernel->shape == SHAPE_MIX) {
-        build_parallel(b, bs, hd);
-        return;
+    b->v.block_size = param(b, S("block_size"));
+    b->v.head_dim = param(b, S("head_dim"));
+    if (kernel->shape == SHAPE_MIX) {
+        take_parallel(b);
+        return "parallel";
     }
-    for (size_t i = 0; i < ARRAY_LEN(kernels); i++) {
-        if (str_equal(kernels[i].name, b->kernel->incore.name)) {
-            kernels[i].build(b, bs, hd);
-            return;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (str_equal(str_of(names[i][0]), kernel->incore.name)) {
+            if (i == 1)
+                b->v.scale = scale_bits(b);
+            return names[i][1];
         }
-    }
     if (b->status == ST_OK)
         b->status = diag_fail(
             b->diag, ST_NOT_FOUND, "replay.no-recipe", (struct where){.path = b->scene->file},
-            "No paged_attention recipe for kernel %.*s", STR_ARGS(b->kernel->incore.name));
+            "No paged_attention recipe for kernel %.*s", STR_ARGS(kernel->incore.name));
+    return NULL;
 }
 
-enum status recipe_build(struct arena *arena, const struct scene *scene,
-                         const struct kernel *kernel, struct slots *out, struct diag *d)
+static struct template_value value(struct builder *b, const char *name, int64_t number)
 {
-    struct builder b = {arena, scene, kernel, out, d, ST_OK};
-    struct str folder = str_of(scene->folder);
+    return (struct template_value){.name = name,
+                                   .text = arena_format(b->arena, "%" PRId64, number)};
+}
 
-    if (str_contains(folder, S("spmd_multiblock_mix"))) {
-        tensor(&b, 0, "output", "FLOAT32", DIMS(4512)); /* 16 floats, 3 rows, 94 blocks */
-        out->at[out->n - 1].role = ROLE_INOUT;
-        number(&b, 1, "base_cl", 0);
-    } else if (str_contains(folder, S("paged_attention"))) {
-        build_attention(&b);
-    } else {
+static enum status fill(struct builder *b, const char *recipe, struct slots *out)
+{
+    static const char *const recipes[] = {"multiblock", "qk", "sf", "pv", "up", "parallel"};
+    const struct numbers *v = &b->v;
+    struct template_value values[] = {
+        value(b, "block_size", v->block_size),
+        value(b, "head_dim", v->head_dim),
+        value(b, "scale", v->scale),
+        value(b, "batch", v->batch),
+        value(b, "heads", v->heads),
+        value(b, "kv_heads", v->kv_heads),
+        value(b, "per_request", v->per_request),
+        value(b, "total", v->total),
+        value(b, "q_tile", v->q_tile),
+        value(b, "q_loop", v->q_loop),
+        value(b, "logical", v->logical),
+        [11 + ARRAY_LEN(recipes) - 1] = {0},
+    };
+    struct text text = {0};
+
+    for (size_t i = 0; i < ARRAY_LEN(recipes); i++)
+        values[11 + i] = template_flag(recipes[i], strcmp(recipes[i], recipe) == 0);
+    template_fill(&text, embedded_file("replay/recipes.json.in"), values, ARRAY_LEN(values));
+    struct str kept = arena_str(b->arena, text_view(&text)); /* slots hold on to it */
+    text_free(&text);
+    return args_parse(b->arena, kept, b->scene->file, out, b->diag);
+}
+
+enum status args_recipe(struct arena *arena, const struct scene *scene, const struct kernel *kernel,
+                        struct slots *out, struct diag *d)
+{
+    struct builder b = {.arena = arena, .scene = scene, .diag = d};
+    struct str folder = str_of(scene->folder);
+    const char *recipe = "multiblock";
+
+    if (!args_has_recipe(scene))
         return diag_fail(d, ST_NOT_FOUND, "replay.no-recipe", (struct where){.path = scene->file},
                          "No built-in insight trace recipe for this test module; pass --arg-spec");
-    }
-    if (b.status != ST_OK)
-        return b.status;
+    if (!str_contains(folder, S("spmd_multiblock_mix")))
+        recipe = take_attention(&b, kernel);
+    TRY(b.status);
+    TRY(fill(&b, recipe, out));
     struct str missing = slots_missing(out, kernel, arena);
     if (missing.n > 0)
         return diag_fail(d, ST_FORMAT, "replay.not-covered", (struct where){.path = scene->file},

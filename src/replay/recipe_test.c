@@ -1,4 +1,4 @@
-#include "replay/recipe.h"
+#include "replay/args.h"
 
 #include "base/testing.h"
 
@@ -30,7 +30,7 @@ static enum status build(const struct scene *scene, const struct kernel *kernel,
 
     arena_init(&arena);
     diag_init(&d);
-    enum status st = recipe_build(&arena, scene, kernel, &slots, &d);
+    enum status st = args_recipe(&arena, scene, kernel, &slots, &d);
     if (code != NULL)
         assert_int_equal(diag_count(&d, code), 1);
     if (look != NULL)
@@ -69,7 +69,7 @@ TEST(kernels_of_paged_attention)
     struct scene small = scene_with("/t/paged_attention", (int64_t[]){1, 16, 1, 16, 16, 33, 256});
     struct kernel sf = {.incore = {.name = S_INIT("SF")}, .shape = SHAPE_AIV};
 
-    assert_true(recipe_is_known(&small));
+    assert_true(args_has_recipe(&small));
     assert_int_equal(build(&small, &sf, NULL, look_at_softmax), ST_OK);
     sf.reads[9] = true;
     assert_int_equal(build(&small, &sf, "replay.not-covered", NULL), ST_FORMAT);
@@ -108,7 +108,7 @@ TEST(modules_without_a_recipe)
     struct scene other = scene_with("/t/else", (int64_t[]){1, 16, 1, 16, 16, 33, 256});
     struct kernel k = {.incore = {.name = S_INIT("SF")}, .shape = SHAPE_AIV};
 
-    assert_false(recipe_is_known(&other));
+    assert_false(args_has_recipe(&other));
     assert_int_equal(build(&other, &k, "replay.no-recipe", NULL), ST_NOT_FOUND);
 }
 

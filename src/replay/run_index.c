@@ -1,14 +1,15 @@
+/*
+ * The index files of a run: written after every kernel, and read back to go on.
+ */
 #include "replay/run_index.h"
 
-#include <stddef.h>
-#include <stdio.h>
-
 #include "base/fs.h"
-#include "base/json_write.h"
+#include "base/mapfile.h"
+#include "report/record_file.h"
 
-static struct str text_of(const char *text)
+static const char *text_of(const char *text)
 {
-    return text != NULL ? str_of(text) : S("");
+    return text != NULL ? text : "";
 }
 
 void run_row_check(struct run_row *row, const char *text)
@@ -40,156 +41,242 @@ size_t run_rows_exported(const struct run_rows *rows)
     return n;
 }
 
-/* ---- the reference's two files ---- */
+/* ---- as records ---- */
 
-struct index_text {
-    VEC_OF(char) bytes;
+static const struct field pipe_fields[] = {
+    FIELD(struct run_pipe, name, "pipe"),
+    FIELD(struct run_pipe, cycles, "cycles"),
+    FIELD(struct run_pipe, share, "share"),
+};
+static const struct record pipe_record = RECORD(struct run_pipe, pipe_fields);
+
+/* Of manifest.json, where a text that is not there is empty. */
+#define TEXT(member, key) FIELD(struct run_row, member, key, .text = "")
+
+static const struct field row_fields[] = {
+    TEXT(func, "func"),
+    TEXT(status, "status"),
+    TEXT(symbol, "symbol"),
+    TEXT(demangled, "demangled"),
+    TEXT(app, "app"),
+    TEXT(kernel_lib, "kernel_lib"),
+    TEXT(case_dir, "case_dir"),
+    TEXT(build_dir, "build_dir"),
+    TEXT(collect_dir, "collect_dir"),
+    TEXT(export_dir, "export_dir"),
+    TEXT(export_src, "export_src"),
+    TEXT(trace_json, "trace_json"),
+    TEXT(visualize_data_bin, "visualize_data_bin"),
+    TEXT(message, "message"),
+    TEXT(hash, "hash"),
+    TEXT(workload, "workload"),
+    TEXT(critical, "critical"),
+    TEXT(bound, "bound"),
+    TEXT(source, "source_cpp"),
+    FIELD(struct run_row, artifact_count, "artifact_count"),
+    FIELD(struct run_row, core_trace_count, "core_trace_count"),
+    FIELD(struct run_row, instr_csv_count, "instr_csv_count"),
+    FIELD(struct run_row, cycles, "cycles"),
+    FIELD(struct run_row, duration_sec, "duration_sec"),
+    FIELD(struct run_row, critical_share, "critical_share"),
+    FIELD(struct run_row, span_us, "span_us"),
+    FIELD(struct run_row, intensity, "intensity"),
+    FIELD_ROOM(struct run_row, pipes, n_pipes, "pipes", &pipe_record),
+    FIELD_ROOM_VALUES(struct run_row, checks, n_checks, "checks"),
+    FIELD_ROOM_VALUES(struct run_row, hints, n_hints, "hints"),
+    FIELD_ROOM_VALUES(struct run_row, advice, n_advice, "advice"),
+};
+static const struct record row_record = RECORD(struct run_row, row_fields);
+
+struct manifest {
+    const char *run_root, *backend;
+    struct run_rows rows;
+    uint64_t exported;
 };
 
-static void put(struct index_text *t, struct str s)
+static const struct field manifest_fields[] = {
+    FIELD_FIXED("schema", "strata.incore-manifest/1"),
+    FIELD(struct manifest, run_root, "run_root"),
+    FIELD(struct manifest, backend, "backend"),
+    FIELD(struct manifest, rows.n, "total"),
+    FIELD(struct manifest, exported, "exported"),
+    FIELD_LIST(struct manifest, rows.at, rows.n, "kernels", &row_record),
+};
+static const struct record manifest_record = RECORD(struct manifest, manifest_fields);
+
+static const struct field document_fields[] = {
+    FIELD(struct run_row, func, "func"),
+    FIELD(struct run_row, status, "status"),
+    FIELD(struct run_row, source, "source"),
+    FIELD(struct run_row, message, "message"),
+    FIELD(struct run_row, trace_json, "trace_json"),
+    FIELD(struct run_row, visualize_data_bin, "visualize_data_bin"),
+    FIELD(struct run_row, workload, "workload"),
+    FIELD(struct run_row, artifact_count, "artifact_count"),
+    FIELD(struct run_row, cycles, "cycles"),
+    FIELD(struct run_row, span_us, "span_us"),
+    FIELD(struct run_row, critical, "critical_pipe"),
+    FIELD(struct run_row, critical_share, "critical_share"),
+    FIELD(struct run_row, bound, "bound"),
+    FIELD(struct run_row, intensity, "operations_per_byte", .missing = MISSING_NEGATIVE),
+    FIELD_ROOM(struct run_row, pipes, n_pipes, "pipes", &pipe_record),
+    FIELD_ROOM_VALUES(struct run_row, advice, n_advice, "advice"),
+    FIELD_ROOM_VALUES(struct run_row, checks, n_checks, "checks"),
+    FIELD_ROOM_VALUES(struct run_row, hints, n_hints, "hints"),
+};
+const struct record run_row_record = RECORD(struct run_row, document_fields);
+
+struct run_row run_row_keep(const struct run_row *row, struct arena *arena)
 {
-    vec_reserve(&t->bytes, t->bytes.n + s.n);
-    if (s.n > 0)
-        memcpy(t->bytes.at + t->bytes.n, s.at, s.n);
-    t->bytes.n += s.n;
-}
+    struct run_row kept = *row;
+    const struct field *f;
 
-static struct str finish(struct index_text *t, struct arena *arena)
-{
-    struct str all = arena_str(arena, (struct str){t->bytes.at, t->bytes.n});
-
-    vec_free(&t->bytes);
-    return all;
-}
-
-/* RFC 4180: quotes where a comma, a quote or a line end asks for them. */
-static void put_cell(struct index_text *t, struct str cell)
-{
-    bool is_quoted = false;
-
-    for (size_t i = 0; i < cell.n && !is_quoted; i++)
-        is_quoted = memchr(",\"\r\n", cell.at[i], 4) != NULL;
-    if (!is_quoted) {
-        put(t, cell);
-        return;
-    }
-    put(t, S("\""));
-    for (size_t i = 0; i < cell.n; i++)
-        put(t, cell.at[i] == '"' ? S("\"\"") : str_part(cell, i, 1));
-    put(t, S("\""));
-}
-
-/* The text of manifest_export.csv. */
-static struct str csv_of(const struct run_rows *rows, struct arena *arena)
-{
-    struct index_text t = {0};
-
-    put(&t, S("func,status,source_cpp,symbol,demangled,app,kernel_lib,case_dir,build_dir,"
-              "collect_dir,export_dir,export_src,artifact_count,trace_json,visualize_data_bin,"
-              "core_trace_count,instr_csv_count,duration_sec,message\r\n"));
-    for (size_t i = 0; i < rows->n; i++) {
-        const struct run_row *r = &rows->at[i];
-        char counts[4][32];
-        snprintf(counts[0], sizeof(counts[0]), "%lld", (long long)r->artifact_count);
-        snprintf(counts[1], sizeof(counts[1]), "%lld", (long long)r->core_trace_count);
-        snprintf(counts[2], sizeof(counts[2]), "%lld", (long long)r->instr_csv_count);
-        snprintf(counts[3], sizeof(counts[3]), "%.2f", r->duration_sec);
-        const char *cells[] = {
-            r->func,       r->status,     r->source,   r->symbol,     r->demangled,
-            r->app,        r->kernel_lib, r->case_dir, r->build_dir,  r->collect_dir,
-            r->export_dir, r->export_src, counts[0],   r->trace_json, r->visualize_data_bin,
-            counts[1],     counts[2],     counts[3],   r->message,
-        };
-        for (size_t k = 0; k < ARRAY_LEN(cells); k++) {
-            if (k > 0)
-                put(&t, S(","));
-            put_cell(&t, text_of(cells[k]));
+    for (size_t i = 0; i < row_record.n; i++) {
+        f = &row_record.fields[i];
+        size_t n = f->shape == SHAPE_ROOM ? *(size_t *)((char *)&kept + f->count) : 1;
+        for (size_t k = 0; k < n && (f->type == FIELD_CSTR || f->record != NULL); k++) {
+            const char **text = (const char **)((char *)&kept + f->offset + k * f->stride);
+            if (*text != NULL) /* the name of a pipe is its first member */
+                *text = arena_cstr(arena, str_of(*text));
         }
-        put(&t, S("\r\n"));
     }
-    return finish(&t, arena);
+    return kept;
 }
 
-struct str run_index_summary(const char *run_root, const struct run_rows *rows, struct arena *arena)
+/* ---- the reference's two files ---- */
+
+static struct field_value seconds_of(const void *record, const struct record_env *env)
+{
+    return value_text(
+        arena_format(env->arena, "%.2f", ((const struct run_row *)record)->duration_sec));
+}
+
+static const struct field csv_fields[] = {
+    FIELD(struct run_row, func, "func"),
+    FIELD(struct run_row, status, "status"),
+    FIELD(struct run_row, source, "source_cpp"),
+    FIELD(struct run_row, symbol, "symbol"),
+    FIELD(struct run_row, demangled, "demangled"),
+    FIELD(struct run_row, app, "app"),
+    FIELD(struct run_row, kernel_lib, "kernel_lib"),
+    FIELD(struct run_row, case_dir, "case_dir"),
+    FIELD(struct run_row, build_dir, "build_dir"),
+    FIELD(struct run_row, collect_dir, "collect_dir"),
+    FIELD(struct run_row, export_dir, "export_dir"),
+    FIELD(struct run_row, export_src, "export_src"),
+    FIELD(struct run_row, artifact_count, "artifact_count"),
+    FIELD(struct run_row, trace_json, "trace_json"),
+    FIELD(struct run_row, visualize_data_bin, "visualize_data_bin"),
+    FIELD(struct run_row, core_trace_count, "core_trace_count"),
+    FIELD(struct run_row, instr_csv_count, "instr_csv_count"),
+    FIELD_CALC(FIELD_STR, "duration_sec", seconds_of),
+    FIELD(struct run_row, message, "message"),
+};
+static const struct record csv_record = RECORD(struct run_row, csv_fields);
+
+static enum status write_csv(const char *path, const struct run_rows *rows, struct arena *arena,
+                             struct diag *d)
+{
+    const struct record_env env = {.arena = arena};
+    struct csv_write csv;
+    struct outfile file;
+
+    TRY(outfile_open(&file, path, d));
+    csv_write_open(&csv, outfile_sink(&file));
+    csv.is_plain = csv.has_crlf = true;
+    record_csv_heads(&csv, &csv_record);
+    for (size_t i = 0; i < rows->n; i++)
+        record_csv_row(&csv, &csv_record, &rows->at[i], &env);
+    csv_write_close(&csv);
+    return outfile_commit(&file, OUTFILE_FAST, d);
+}
+
+void run_index_summary(const char *run_root, const struct run_rows *rows, struct text *out)
 {
     size_t exported = run_rows_exported(rows);
-    struct index_text t = {0};
     bool has_workload = false;
 
-    put(&t, arena_format(arena, "run_root=%s\ntotal=%zu\nexported=%zu\nfailed=%zu\n\nexports:\n",
-                         run_root, rows->n, exported, rows->n - exported));
+    text_format(out, "run_root=%s\ntotal=%zu\nexported=%zu\nfailed=%zu\n\nexports:\n", run_root,
+                rows->n, exported, rows->n - exported);
     for (size_t i = 0; i < rows->n; i++) {
         const struct run_row *r = &rows->at[i];
-        const char *cells[] = {r->func, r->status, r->export_dir, r->message};
-        for (size_t k = 0; k < ARRAY_LEN(cells); k++) {
-            put(&t, text_of(cells[k]));
-            put(&t, k + 1 < ARRAY_LEN(cells) ? S("\t") : S("\n"));
-        }
-        has_workload = has_workload || text_of(r->workload).n > 0;
+        text_format(out, "%s\t%s\t%s\t%s\n", text_of(r->func), text_of(r->status),
+                    text_of(r->export_dir), text_of(r->message));
+        has_workload = has_workload || *text_of(r->workload) != '\0';
     }
-    if (has_workload)
-        put(&t, S("\nworkload:\n"));
-    for (size_t i = 0; i < rows->n && has_workload; i++) {
-        put(&t, text_of(rows->at[i].func));
-        put(&t, S("\t"));
-        put(&t, text_of(rows->at[i].workload));
-        put(&t, S("\n"));
-    }
-    return finish(&t, arena);
+    for (size_t i = 0; i < rows->n && has_workload; i++)
+        text_format(out, "%s%s\t%s\n", i == 0 ? "\nworkload:\n" : "", text_of(rows->at[i].func),
+                    text_of(rows->at[i].workload));
 }
 
 enum status run_index_readme(const char *run_root, const struct run_readme *r, struct arena *arena,
                              struct diag *d)
 {
-    const struct {
-        const char *key, *value;
-    } lines[] = {
-        {"repo_root", r->repo_root},
-        {"build_dir", r->build_dir},
-        {"source_count", NULL},
-        {"cann_set_env", r->cann_set_env},
-        {"soc_version", r->soc_version},
-        {"generate_testcase", r->generator},
-        {"pto_isa_root", r->pto_isa_root},
-    };
-    struct outfile file;
+    struct text out = {0};
 
-    TRY(outfile_open(&file, fs_join(arena, run_root, "README.txt"), d));
-    for (size_t i = 0; i < ARRAY_LEN(lines); i++)
-        if (strcmp(lines[i].key, "source_count") == 0)
-            outfile_write(&file, arena_format(arena, "source_count=%zu\n", r->n));
-        else
-            outfile_write(&file, arena_format(arena, "%s=%.*s\n", lines[i].key,
-                                              STR_ARGS(text_of(lines[i].value))));
-    outfile_write(&file, S("sources:\n"));
+    text_format(&out,
+                "repo_root=%s\nbuild_dir=%s\nsource_count=%zu\ncann_set_env=%s\nsoc_version=%s\n"
+                "generate_testcase=%s\npto_isa_root=%s\nsources:\n",
+                text_of(r->repo_root), text_of(r->build_dir), r->n, text_of(r->cann_set_env),
+                text_of(r->soc_version), text_of(r->generator), text_of(r->pto_isa_root));
     for (size_t i = 0; i < r->n; i++)
-        outfile_write(&file, arena_format(arena, "%s\n", r->sources[i]));
-    return outfile_commit(&file, OUTFILE_FAST, d);
-}
-
-static enum status save(const char *run_root, const char *name, struct str text,
-                        struct arena *arena, struct diag *d)
-{
-    struct outfile file;
-
-    TRY(outfile_open(&file, fs_join(arena, run_root, name), d));
-    outfile_write(&file, text);
-    return outfile_commit(&file, OUTFILE_FAST, d);
+        text_format(&out, "%s\n", r->sources[i]);
+    enum status st = outfile_save(fs_join(arena, run_root, "README.txt"), text_view(&out), d);
+    text_free(&out);
+    return st;
 }
 
 enum status run_index_write(const char *run_root, const char *backend, const struct run_rows *rows,
                             struct diag *d)
 {
+    struct manifest manifest = {run_root, backend, *rows, run_rows_exported(rows)};
+    struct text summary = {0};
     struct arena arena;
 
     arena_init(&arena);
-    enum status st = save(run_root, "manifest_export.csv", csv_of(rows, &arena), &arena, d);
+    enum status st = write_csv(fs_join(&arena, run_root, "manifest_export.csv"), rows, &arena, d);
+    run_index_summary(run_root, rows, &summary);
     if (st == ST_OK)
-        st = save(run_root, "summary.txt", run_index_summary(run_root, rows, &arena), &arena, d);
+        st = outfile_save(fs_join(&arena, run_root, "summary.txt"), text_view(&summary), d);
     if (st == ST_OK)
-        st = save(run_root, "manifest.json", run_index_json(run_root, backend, rows, &arena),
-                  &arena, d);
+        st =
+            record_save(fs_join(&arena, run_root, "manifest.json"), &manifest_record, &manifest, d);
+    text_free(&summary);
     arena_free(&arena);
+    return st;
+}
+
+static void read_rows(struct json *j, struct arena *arena, struct run_rows *out)
+{
+    if (json_next(j) != JSON_ARRAY)
+        return;
+    while (json_element(j)) {
+        struct run_row row = {.intensity = -1};
+        if (record_read(j, &row_record, &row, arena) && row.func != NULL)
+            vec_push(out, row);
+    }
+}
+
+enum status run_index_read(const char *run_root, struct arena *arena, struct run_rows *out,
+                           struct diag *d)
+{
+    const char *path = fs_join(arena, run_root, "manifest.json");
+    struct mapfile map;
+    struct json j;
+    struct str key;
+
+    *out = (struct run_rows){0};
+    TRY(mapfile_open(&map, path, d));
+    json_open(&j, map.text, JSON_STRICT);
+    if (json_next(&j) == JSON_OBJECT)
+        while (json_key(&j, &key))
+            if (str_equal(key, S("kernels")))
+                read_rows(&j, arena, out);
+    enum status st = ST_OK;
+    if (j.token != JSON_OBJECT_END)
+        st = diag_fail(d, ST_FORMAT, "incore-run.bad-manifest", (struct where){.path = path},
+                       "not a manifest of a run");
+    mapfile_close(&map);
     return st;
 }
 
@@ -198,15 +285,12 @@ enum status run_index_write(const char *run_root, const char *backend, const str
 void run_row_count(struct run_row *row, const char *dir, struct arena *arena)
 {
     struct fs_list list = {0};
-    struct diag ignored;
     int64_t traces = 0, containers = 0;
 
     row->core_trace_count = row->instr_csv_count = 0;
     row->trace_json = row->visualize_data_bin = NULL;
-    diag_init(&ignored);
-    if (fs_is_dir(dir) && fs_walk(arena, dir, NULL, 0, &list, &ignored) != ST_OK)
+    if (fs_is_dir(dir) && fs_walk(arena, dir, NULL, 0, &list, NULL) != ST_OK)
         list.n = 0;
-    diag_fini(&ignored);
     for (size_t i = 0; i < list.n; i++) {
         const struct fs_entry *e = &list.at[i];
         struct str path = str_of(e->path);

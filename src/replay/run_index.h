@@ -9,7 +9,8 @@
 #define STRATA_REPLAY_RUN_INDEX_H
 
 #include "base/diag.h"
-#include "base/vec.h"
+#include "base/text.h"
+#include "report/record.h"
 
 enum { RUN_PIPES = 24, RUN_NOTES = 16, RUN_ADVICE = 2 };
 
@@ -52,13 +53,14 @@ void run_row_hint(struct run_row *row, const char *text);
 bool run_row_is_exported(const struct run_row *row);
 size_t run_rows_exported(const struct run_rows *rows);
 
-/* The text of summary.txt. */
-struct str run_index_summary(const char *run_root, const struct run_rows *rows,
-                             struct arena *arena);
+/* A row that outlives its kernel: every text is copied. */
+struct run_row run_row_keep(const struct run_row *row, struct arena *arena);
 
-/* The text of manifest.json. */
-struct str run_index_json(const char *run_root, const char *backend, const struct run_rows *rows,
-                          struct arena *arena);
+/* As `--json` tells it. */
+extern const struct record run_row_record;
+
+/* The text of summary.txt. */
+void run_index_summary(const char *run_root, const struct run_rows *rows, struct text *out);
 
 /* Writes the three files into `run_root`. */
 enum status run_index_write(const char *run_root, const char *backend, const struct run_rows *rows,

@@ -1,3 +1,6 @@
+/*
+ * The index of a run, written and read back.
+ */
 #include "replay/run_index.h"
 
 #include "base/testing_folder.h"
@@ -44,11 +47,14 @@ TEST(failed_kernels_are_counted_and_their_workload_told)
     struct run_row list[] = {{.func = "a", .status = "exported", .workload = "n=4"},
                              {.func = "b", .status = "failed", .message = "x"}};
     struct run_rows rows = {list, 2, 2};
+    struct text text = {0};
 
     assert_int_equal(run_rows_exported(&rows), 1);
-    assert_str(run_index_summary("/r", &rows, &arena),
+    run_index_summary("/r", &rows, &text);
+    assert_str(text_view(&text),
                "run_root=/r\ntotal=2\nexported=1\nfailed=1\n\nexports:\na\texported\t\t\n"
                "b\tfailed\t\tx\n\nworkload:\na\tn=4\nb\t\n");
+    text_free(&text);
 }
 
 TEST_MAIN("replay.run_index", TS(rows_come_back_as_they_were_written),

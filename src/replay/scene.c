@@ -1,3 +1,6 @@
+/*
+ * Scenes: test modules and scene files, and the case that is meant.
+ */
 #include "replay/scene.h"
 
 #include "base/fs.h"
@@ -63,11 +66,11 @@ static enum status read_incore(const struct loader *l, const struct tree *entry,
     out->name = name != NULL && name->kind == TREE_TEXT ? name->text : stem(source->text);
     out->core_type = tree_text(type);
     const char *text = arena_cstr(l->arena, source->text);
-    out->path = path_absolute(l->arena, fs_join(l->arena, l->scene->folder, text));
+    out->path = paths_absolute(l->arena, fs_join(l->arena, l->scene->folder, text));
     if (!fs_exists(out->path)) /* a scene file may stand beside the kernels, away from the module */
-        out->path = path_absolute(
+        out->path = paths_absolute(
             l->arena,
-            fs_join(l->arena, path_folder(l->arena, path_absolute(l->arena, l->scene->file)),
+            fs_join(l->arena, paths_folder(l->arena, paths_absolute(l->arena, l->scene->file)),
                     text));
     return ST_OK;
 }
@@ -127,11 +130,11 @@ static enum status read_json(const struct loader *l, struct str text)
         return refuse(l, doc, "the document, which must be an object,");
     struct str module = tree_text(tree_get(doc, S("module")));
     if (module.n > 0 && memchr(module.at, '\0', module.n) == NULL) {
-        const char *beside = path_folder(l->arena, scene->module);
+        const char *beside = paths_folder(l->arena, scene->module);
         scene->module =
-            path_absolute(l->arena, fs_join(l->arena, beside, arena_cstr(l->arena, module)));
+            paths_absolute(l->arena, fs_join(l->arena, beside, arena_cstr(l->arena, module)));
     }
-    scene->folder = path_folder(l->arena, scene->module);
+    scene->folder = paths_folder(l->arena, scene->module);
     scene->runtime = tree_text(tree_get(doc, S("runtime")));
     scene->signature = tree_get(tree_get(doc, S("orchestration")), S("signature"));
     const struct tree *one = tree_get(doc, S("case")), *cases = tree_get(doc, S("cases"));
@@ -187,7 +190,7 @@ static enum status read_python(const struct loader *l, struct str text)
     TRY(pick_class(l, &module, &c));
     const struct tree *callable = tree_get(&c->body, S("CALLABLE"));
     const struct tree *cases = tree_get(&c->body, S("CASES"));
-    scene->folder = path_folder(l->arena, scene->module);
+    scene->folder = paths_folder(l->arena, scene->module);
     scene->runtime = tree_text(tree_get(&c->decorator, S("runtime")));
     if (cases->kind != TREE_LIST)
         return refuse(l, cases, "CASES");
@@ -206,7 +209,7 @@ enum status scene_read(struct arena *arena, const char *path, struct str case_na
 
     *out = (struct scene){.file = path, .case_name = case_name};
     TRY(mapfile_open(&map, path, d));
-    out->module = path_absolute(arena, path);
+    out->module = paths_absolute(arena, path);
     enum status st = ST_OK;
     if (map.text.n > LIMIT_SCENE_BYTES)
         st = diag_fail(d, ST_LIMIT, "replay.bad-scene", (struct where){.path = path},

@@ -1,6 +1,9 @@
+/*
+ * The arguments that a scene file lists.
+ */
 #include <inttypes.h>
 
-#include "replay/recipe.h"
+#include "replay/args.h"
 
 struct taker {
     struct arena *arena;
@@ -154,12 +157,12 @@ static const struct tree *list_of(const struct scene *scene, struct str key)
     return list != NULL && list->kind == TREE_LIST ? list : NULL;
 }
 
-bool scene_has_args(const struct scene *scene)
+bool args_in_scene(const struct scene *scene)
 {
     return list_of(scene, S("tensors")) != NULL || list_of(scene, S("scalars")) != NULL;
 }
 
-enum status scene_args(struct arena *arena, const struct scene *scene, struct slots *out,
+enum status args_scene(struct arena *arena, const struct scene *scene, struct slots *out,
                        struct diag *d)
 {
     const struct tree *tensors = list_of(scene, S("tensors"));

@@ -1,7 +1,7 @@
 #include "replay/scene.h"
 
 #include "base/testing_folder.h"
-#include "replay/recipe.h"
+#include "replay/args.h"
 
 static struct scene scene;
 
@@ -68,8 +68,8 @@ TEST(arguments_of_a_scene_file_get_roles_from_the_signature)
                   "{\"name\": \"t\", \"value\": true}, {\"name\": \"u\", \"value\": 9}]}",
              "c"),
         ST_OK);
-    assert_true(scene_has_args(&scene));
-    assert_int_equal(scene_args(&arena, &scene, &slots, &diag), ST_OK);
+    assert_true(args_in_scene(&scene));
+    assert_int_equal(args_scene(&arena, &scene, &slots, &diag), ST_OK);
     assert_int_equal(slots.n, 5);
     assert_str(slots.at[0].dtype->name, "BFLOAT16");
     assert_int_equal(slots.at[1].role, ROLE_INOUT);
@@ -103,7 +103,7 @@ TEST(arguments_that_do_not_fit_the_signature_are_refused)
         char text[512];
         snprintf(text, sizeof(text), HEAD "%s", cases[i].rest);
         assert_int_equal(load("a.json", text, "c"), ST_OK);
-        assert_int_equal(scene_args(&arena, &scene, &slots, &diag), ST_FORMAT);
+        assert_int_equal(args_scene(&arena, &scene, &slots, &diag), ST_FORMAT);
         assert_int_equal(diag_count(&diag, cases[i].code), 1);
         vec_free(&slots);
     }

@@ -1,3 +1,6 @@
+/*
+ * Which kernel of a scene is meant, and its shape.
+ */
 #include "replay/shape.h"
 
 #include "base/char.h"

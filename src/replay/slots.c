@@ -1,3 +1,6 @@
+/*
+ * Rules for the arguments of a kernel, and slots as records.
+ */
 #include "replay/slots.h"
 
 #include <float.h>
@@ -92,7 +95,7 @@ static int by_index(const void *a, const void *b)
 {
     const struct slot *x = a, *y = b;
 
-    return (x->index > y->index) - (x->index < y->index);
+    return ORDER(x->index, y->index);
 }
 
 static enum status check_tensor(const struct slot *s, struct where where, struct diag *d)
@@ -156,3 +159,102 @@ struct str slots_missing(const struct slots *slots, const struct kernel *kernel,
     }
     return out.n > 0 ? arena_format(arena, "[%.*s]", STR_ARGS(out)) : out;
 }
+
+/* ---- as records ---- */
+
+static struct field_value kind_of(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_text(((const struct slot *)record)->is_tensor ? S("tensor") : S("scalar"));
+}
+
+static struct field_value dtype_of(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_text(((const struct slot *)record)->dtype->name);
+}
+
+static struct field_value number_of(const void *record, const struct record_env *env)
+{
+    const struct slot *s = record;
+
+    (void)env;
+    if (s->is_tensor)
+        return value_none();
+    return s->is_unsigned ? value_uint((uint64_t)s->value) : value_int(s->value);
+}
+
+static const char *role_name(enum slot_role role)
+{
+    static const char *const names[] = {"input", "output", "inout"};
+
+    return names[role];
+}
+
+/* What is usual goes without saying. */
+static struct field_value unusual_role(const void *record, const struct record_env *env)
+{
+    const struct slot *s = record;
+
+    (void)env;
+    if (!s->is_tensor || s->role == ROLE_INPUT)
+        return value_none();
+    return value_text(str_of(role_name(s->role)));
+}
+
+static struct field_value unusual_fill(const void *record, const struct record_env *env)
+{
+    const struct slot *s = record;
+
+    (void)env;
+    if (!s->is_tensor || str_equal(s->fill, S("zero")))
+        return value_none();
+    return value_text(s->fill);
+}
+
+static struct field_value bytes_of(const void *record, const struct record_env *env)
+{
+    const struct slot *s = record;
+    int64_t bytes = 0;
+
+    (void)env;
+    slot_bytes(s, &bytes);
+    return s->is_tensor ? value_int(bytes) : value_none();
+}
+
+static struct field_value pack_mode(const void *record, const struct record_env *env)
+{
+    const struct slot *s = record;
+
+    (void)env;
+    return s->is_tensor ? value_none() : value_text(s->is_packed ? S("bits") : S("value"));
+}
+
+static const struct field slot_fields[] = {
+    FIELD(struct slot, index, "index"),
+    FIELD_CALC(FIELD_STR, "kind", kind_of),
+    FIELD_CALC(FIELD_STR, "dtype", dtype_of),
+    FIELD_VALUES(struct slot, shape, rank, "shape", .is_optional = true,
+                 WHEN(struct slot, is_tensor)),
+    FIELD_CALC(FIELD_I64, "value", number_of, .is_optional = true),
+    FIELD(struct slot, name, "name"),
+    FIELD_CALC(FIELD_STR, "role", unusual_role, .is_optional = true),
+    FIELD_CALC(FIELD_STR, "fill", unusual_fill, .is_optional = true),
+};
+const struct record slot_record = RECORD(struct slot, slot_fields);
+
+static const struct field told_fields[] = {
+    FIELD_CALC(FIELD_STR, "kind", kind_of),
+    FIELD(struct slot, index, "index"),
+    FIELD(struct slot, name, "name"),
+    FIELD_CALC(FIELD_STR, "dtype", dtype_of),
+    FIELD_VALUES(struct slot, shape, rank, "shape", .is_optional = true,
+                 WHEN(struct slot, is_tensor)),
+    FIELD_OF_ENUM(struct slot, role, "role", role_name, 3, .is_optional = true,
+                  WHEN(struct slot, is_tensor)),
+    FIELD(struct slot, fill, "fill", .is_optional = true, WHEN(struct slot, is_tensor)),
+    FIELD_CALC(FIELD_I64, "bytes", bytes_of, .is_optional = true),
+    FIELD_CALC(FIELD_I64, "value", number_of, .is_optional = true),
+    FIELD_CALC(FIELD_STR, "pack_mode", pack_mode, .is_optional = true),
+};
+const struct record slot_told_record = RECORD(struct slot, told_fields);

@@ -9,6 +9,7 @@
 
 #include "base/tree.h"
 #include "replay/shape.h"
+#include "report/record.h"
 
 enum slot_role { ROLE_INPUT, ROLE_OUTPUT, ROLE_INOUT };
 
@@ -68,5 +69,8 @@ enum status slots_check(struct slots *slots, const char *path, struct diag *d);
  * are filled. */
 struct str slots_missing(const struct slots *slots, const struct kernel *kernel,
                          struct arena *arena);
+
+/* A slot as files of arguments have it: what arg_spec.h reads. And as documents tell it. */
+extern const struct record slot_record, slot_told_record;
 
 #endif

@@ -1,3 +1,6 @@
+/*
+ * Dynamic symbols of a library, demangled as far as kernels need it.
+ */
 #include "replay/symbols.h"
 
 #include <fcntl.h>
@@ -156,7 +159,7 @@ static bool read_type_here(struct reader *r, struct str *out)
         return read_derived(r, " volatile", out);
     if (take(r, S("U"))) /* a vendor's qualifier: an address space */
         return read_word(r, &word) &&
-               read_derived(r, arena_format(r->arena, " %.*s", STR_ARGS(word)).at, out);
+               read_derived(r, arena_printf(r->arena, " %.*s", STR_ARGS(word)), out);
     if (peek(r) == 'S' && !str_starts(r->rest, S("St")))
         return read_known(r, out);
     if (take(r, S("N")))

@@ -1,4 +1,7 @@
-#include "replay/tensor_dump.h"
+/*
+ * The arguments of one task, from the tensors a run has dumped.
+ */
+#include "replay/args.h"
 
 #include <inttypes.h>
 
@@ -137,8 +140,8 @@ static enum status read_text(struct reader *r, struct str text, struct slots *ou
     return ST_OK;
 }
 
-enum status tensor_dump_read(struct arena *arena, const char *folder, const char *task_id,
-                             struct slots *out, struct diag *d)
+enum status args_dump(struct arena *arena, const char *folder, const char *task_id,
+                      struct slots *out, struct diag *d)
 {
     struct reader r = {.arena = arena, .task_id = task_id, .diag = d};
     struct mapfile map;

@@ -1,4 +1,4 @@
-#include "replay/tensor_dump.h"
+#include "replay/args.h"
 
 #include "base/testing_folder.h"
 
@@ -8,7 +8,7 @@ static enum status load(const char *text, const char *task)
 {
     vec_free(&slots);
     scratch_put("tensor_dump.json", text);
-    return tensor_dump_read(&arena, scratch, task, &slots, &diag);
+    return args_dump(&arena, scratch, task, &slots, &diag);
 }
 
 #define BEFORE "\"stage\": \"before_dispatch\", "
@@ -51,7 +51,7 @@ TEST(dumps_that_are_wrong_are_refused)
 
 TEST(a_folder_without_a_dump)
 {
-    assert_int_equal(tensor_dump_read(&arena, "/no/such", NULL, &slots, &diag), ST_NOT_FOUND);
+    assert_int_equal(args_dump(&arena, "/no/such", NULL, &slots, &diag), ST_NOT_FOUND);
     assert_string_equal(diag.entries.at[0].first[0].text,
                         "tensor_dump.json not found under /no/such");
 }

@@ -1,9 +1,11 @@
+/*
+ * What is known of chips and mixed kernels, and a workspace written to its folder.
+ */
 #include "replay/workspace.h"
 
 #include <sys/stat.h>
 
 #include "base/fs.h"
-#include "replay/gen.h"
 #include "replay/paths.h"
 
 static const struct platform platforms[] = {
@@ -14,15 +16,6 @@ static const struct platform platforms[] = {
 /* Five launches of one kernel, each with its own first row. */
 static const struct dispatch multiblock[] = {
     {2, 1, 0}, {8, 1, 6}, {12, 1, 30}, {24, 1, 66}, {48, 1, 138}};
-
-static const struct {
-    const char *name;
-    void (*make)(const struct workspace *ws, struct gen *g);
-} files[] = {
-    {"replay_kernel.cpp", gen_kernel}, {"replay_launch.cpp", gen_launch},
-    {"replay_host.cpp", gen_host},     {"CMakeLists.txt", gen_cmake},
-    {"run_collect.sh", gen_script},    {"insight_trace_config.json", gen_config},
-};
 
 const char *const workspace_files[WORKSPACE_FILES] = {
     "replay_kernel.cpp", "replay_launch.cpp", "replay_host.cpp",
@@ -84,25 +77,13 @@ int64_t spmd_blocks(const struct kernel *kernel, const struct platform *platform
     return sum;
 }
 
-struct str workspace_text(const struct workspace *ws, const char *name, struct arena *arena)
-{
-    struct gen g = {0};
-
-    for (size_t i = 0; i < ARRAY_LEN(files); i++)
-        if (strcmp(files[i].name, name) == 0)
-            files[i].make(ws, &g);
-    struct str text = arena_str(arena, (struct str){g.at, g.n});
-    vec_free(&g);
-    return text;
-}
-
 static enum status check_paths(const struct workspace *ws, struct diag *d)
 {
     const char *const paths[] = {ws->kernel->incore.path, ws->cann_home, ws->pto_isa_root,
                                  ws->repo_root,           ws->soc,       ws->runtime};
 
     for (size_t i = 0; i < ARRAY_LEN(paths); i++)
-        if (!path_is_plain(paths[i]))
+        if (!paths_is_plain(paths[i]))
             return diag_fail(d, ST_UNSUPPORTED, "replay.bad-path", (struct where){.path = paths[i]},
                              "quotes, backslashes, semicolons and control characters cannot stand "
                              "in the generated sources");
@@ -112,14 +93,14 @@ static enum status check_paths(const struct workspace *ws, struct diag *d)
 static enum status write_file(const struct workspace *ws, size_t i, struct arena *arena,
                               struct diag *d)
 {
-    const char *path = fs_join(arena, ws->folder, files[i].name);
-    struct str text = workspace_text(ws, files[i].name, arena);
+    const char *path = fs_join(arena, ws->folder, workspace_files[i]);
+    struct str text = workspace_text(ws, workspace_files[i], arena);
     struct outfile file;
 
     TRY(outfile_open(&file, path, d));
     outfile_write(&file, text);
     TRY(outfile_commit(&file, OUTFILE_FAST, d));
-    if (files[i].make == gen_script && chmod(path, 0755) != 0)
+    if (strcmp(workspace_files[i], "run_collect.sh") == 0 && chmod(path, 0755) != 0)
         return diag_fail(d, ST_IO, "replay.chmod", (struct where){.path = path},
                          "it cannot be made executable");
     return ST_OK;
@@ -133,7 +114,7 @@ enum status workspace_write(const struct workspace *ws, struct diag *d)
     TRY(check_paths(ws, d));
     TRY(fs_mkdirs(ws->folder, d));
     arena_init(&arena);
-    for (size_t i = 0; st == ST_OK && i < ARRAY_LEN(files); i++)
+    for (size_t i = 0; st == ST_OK && i < WORKSPACE_FILES; i++)
         st = write_file(ws, i, &arena, d);
     arena_free(&arena);
     return st;

@@ -90,3 +90,11 @@ size_t quantity_print(char *buf, struct quantity q)
     quantity_number(number, q);
     return (size_t)snprintf(buf, QUANTITY_TEXT, "%s%s%s", number, *unit != '\0' ? " " : "", unit);
 }
+
+const char *quantity_text(struct arena *arena, double value, enum unit unit)
+{
+    char buf[QUANTITY_TEXT];
+
+    return arena_cstr(arena,
+                      (struct str){buf, quantity_print(buf, (struct quantity){value, unit})});
+}

@@ -7,7 +7,7 @@
 #ifndef STRATA_REPORT_QUANTITY_H
 #define STRATA_REPORT_QUANTITY_H
 
-#include "base/str.h"
+#include "base/arena.h"
 
 enum unit {
     UNIT_COUNT, /* whole things */
@@ -32,5 +32,6 @@ size_t quantity_number(char *buf, struct quantity q);
 
 /* The number with its unit, scaled: "10.00 ms", "17.0 %", "1024". */
 size_t quantity_print(char *buf, struct quantity q);
+const char *quantity_text(struct arena *arena, double value, enum unit unit);
 
 #endif

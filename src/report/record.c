@@ -44,7 +44,7 @@ static struct field_value stored(const struct field *f, enum field_type type, co
     case FIELD_F64:
         return value_real(*(const double *)at);
     case FIELD_CSTR:
-        return cstr_value(*(const char *const *)at);
+        return cstr_value(*(const char *const *)at != NULL ? *(const char *const *)at : f->text);
     case FIELD_STR:
         return value_text(*(const struct str *)at);
     case FIELD_NAME:
@@ -139,6 +139,8 @@ static struct field_items items_of(const struct field *f, const void *record,
     case SHAPE_POINTERS:
     case SHAPE_KEYED:
         return (struct field_items){*(const void *const *)at, stored_count(f, record)};
+    case SHAPE_ROOM:
+        return (struct field_items){at, stored_count(f, record)};
     case SHAPE_ARRAY:
     case SHAPE_NAMED:
         return (struct field_items){at, f->count};
@@ -184,6 +186,14 @@ static size_t stride_of(const struct field *f)
 
 /* ---- JSON ---- */
 
+static void write_point(struct json_writer *w, const struct field *f, double value)
+{
+    char text[NUM_TEXT];
+    size_t n = num_print_point(text, f->decimals > 0 ? num_round(value, f->decimals) : value);
+
+    json_write_number(w, (struct str){text, n});
+}
+
 static void write_value(struct json_writer *w, const struct field *f, struct field_value v)
 {
     switch (v.type) {
@@ -205,7 +215,10 @@ static void write_value(struct json_writer *w, const struct field *f, struct fie
         json_write_u64(w, v.u);
         return;
     case VALUE_REAL:
-        json_write_f64(w, v.real);
+        if (f->form == FORM_POINT)
+            write_point(w, f, v.real);
+        else
+            json_write_f64(w, v.real);
         return;
     case VALUE_TEXT:
         json_write_string(w, v.text);

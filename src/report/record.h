@@ -58,6 +58,7 @@ enum field_shape {
     SHAPE_LIST,     /* behind a pointer, with a count */
     SHAPE_POINTERS, /* the same, pointers to objects */
     SHAPE_ARRAY,    /* an array inside the struct: a list */
+    SHAPE_ROOM,     /* the same, of which a count is used */
     SHAPE_NAMED,    /* an array inside the struct: an object with a key for each, by .name() */
     SHAPE_MADE,     /* a list that .items() makes */
     SHAPE_KEYED,    /* a list, its own or made, as an object: see FIELD_KEYED() */
@@ -72,11 +73,12 @@ enum field_missing {
     MISSING_NOT_POSITIVE,
 };
 
-/* How JSON and CSV print nanoseconds. */
+/* How JSON and CSV print nanoseconds, and JSON reals. */
 enum field_form {
     FORM_PLAIN,
-    FORM_US, /* 1500 is 1.500 */
-    FORM_MS, /* 1500 is 0.0015 */
+    FORM_US,    /* 1500 is 1.500 */
+    FORM_MS,    /* 1500 is 0.0015 */
+    FORM_POINT, /* reals in JSON: 1 is 1.0, rounded to .decimals */
 };
 
 /* What descriptions need besides the struct; NULL where a record needs none of it. */
@@ -116,13 +118,15 @@ struct field {
     bool is_optional; /* a value not known leaves its key out */
     bool is_right;    /* a text that tables align as numbers are */
     double scale;     /* numbers are divided by this; 0: not */
+    int decimals;     /* of FORM_POINT; 0: all */
     size_t offset;
     size_t count;               /* offset of a list's count; elements of an array */
+    size_t room;                /* elements of an array with a count */
     enum field_type count_type; /* of the count's member */
     size_t stride;              /* of a list's elements */
     size_t flag;                /* offset of a bool that must be true, plus one; see WHEN() */
     const struct record *record;
-    const char *text;
+    const char *text;                    /* of FIELD_CONST; of FIELD_CSTR what stands for NULL */
     const char *(*name)(unsigned value); /* takes any x_name(enum x) */
     unsigned names; /* values that .name() knows, for the schema; 0: any text */
     struct field_value (*get)(const void *record, const struct record_env *env);
@@ -267,6 +271,23 @@ struct schema {
         .count = ARRAY_LEN(FIELD_MEMBER(struct_, member)),                                         \
         .stride = sizeof(*FIELD_MEMBER(struct_, member)), __VA_ARGS__                              \
     }
+/* An array with a count of how much of it is used. */
+#define FIELD_ROOM(struct_, member, n_, key_, record_, ...)                                        \
+    {                                                                                              \
+        .key = (key_), .type = FIELD_OBJECT, .shape = SHAPE_ROOM,                                  \
+        .offset = offsetof(struct_, member), .count = offsetof(struct_, n_),                       \
+        .count_type = FIELD_TYPE_OF(FIELD_MEMBER(struct_, n_)),                                    \
+        .room = ARRAY_LEN(FIELD_MEMBER(struct_, member)),                                          \
+        .stride = sizeof(*FIELD_MEMBER(struct_, member)), .record = (record_), __VA_ARGS__         \
+    }
+#define FIELD_ROOM_VALUES(struct_, member, n_, key_, ...)                                          \
+    {                                                                                              \
+        .key = (key_), .type = FIELD_TYPE_OF(*FIELD_MEMBER(struct_, member)), .shape = SHAPE_ROOM, \
+        .offset = offsetof(struct_, member), .count = offsetof(struct_, n_),                       \
+        .count_type = FIELD_TYPE_OF(FIELD_MEMBER(struct_, n_)),                                    \
+        .room = ARRAY_LEN(FIELD_MEMBER(struct_, member)),                                          \
+        .stride = sizeof(*FIELD_MEMBER(struct_, member)), __VA_ARGS__                              \
+    }
 /* An array indexed by an enum, as an object with a key for each enumerator; with .is_optional
  * values that are not known have none. */
 #define FIELD_BY_ENUM(struct_, member, key_, name_, ...)                                           \
@@ -282,6 +303,20 @@ struct schema {
         .key = (key_), .type = (type_), .shape = SHAPE_MADE, .items = (items_),                    \
         .record = (record_), __VA_ARGS__                                                           \
     }
+/* A list that the struct holds as a struct field_items: of objects, or of `type_`. */
+#define FIELD_ITEMS(struct_, member, key_, type_, record_, ...)                                    \
+    {                                                                                              \
+        .key = (key_), .type = (type_), .shape = SHAPE_LIST,                                       \
+        .offset = offsetof(struct_, member.at), .count = offsetof(struct_, member.n),              \
+        .count_type = FIELD_U64, .record = (record_), __VA_ARGS__                                  \
+    }
+/* A list of interned names. */
+#define FIELD_NAMES(struct_, at_, n_, key_, ...)                                                   \
+    {                                                                                              \
+        .key = (key_), .type = FIELD_NAME, .shape = SHAPE_LIST, .offset = offsetof(struct_, at_),  \
+        .count = offsetof(struct_, n_), .count_type = FIELD_TYPE_OF(FIELD_MEMBER(struct_, n_)),    \
+        __VA_ARGS__                                                                                \
+    }
 /* An object with a key for each element of a list: the element's first field is the key, its second
  * the value; of more fields the value is an object. FIELD_KEYED_MADE: of a list that is made. */
 #define FIELD_KEYED(struct_, at_, n_, key_, record_, ...)                                          \
@@ -290,6 +325,12 @@ struct schema {
         .offset = offsetof(struct_, at_), .count = offsetof(struct_, n_),                          \
         .count_type = FIELD_TYPE_OF(FIELD_MEMBER(struct_, n_)),                                    \
         .stride = sizeof(*FIELD_MEMBER(struct_, at_)), .record = (record_), __VA_ARGS__            \
+    }
+#define FIELD_KEYED_ITEMS(struct_, member, key_, record_, ...)                                     \
+    {                                                                                              \
+        .key = (key_), .type = FIELD_OBJECT, .shape = SHAPE_KEYED,                                 \
+        .offset = offsetof(struct_, member.at), .count = offsetof(struct_, member.n),              \
+        .count_type = FIELD_U64, .record = (record_), __VA_ARGS__                                  \
     }
 #define FIELD_KEYED_MADE(key_, items_, record_, ...)                                               \
     {                                                                                              \

@@ -80,6 +80,15 @@ void report_text(struct report *r, struct str text)
     add_block(r, BLOCK_TEXT, text);
 }
 
+void report_say(struct report *r, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    add_block(r, BLOCK_TEXT, S(""))->text = arena_vformat(&r->arena, format, args);
+    va_end(args);
+}
+
 void report_line(struct report *r, const char *format, ...)
 {
     va_list args;

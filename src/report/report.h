@@ -64,6 +64,9 @@ void report_summary(struct report *r, struct str text);
 void report_heading(struct report *r, struct str text);
 void report_text(struct report *r, struct str text);
 
+/* The same as printf makes it. */
+void report_say(struct report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Text as printf makes it, on a line of its own. */
 void report_line(struct report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -1,3 +1,6 @@
+/*
+ * account: sums over spans of time.
+ */
 #include "synth/account.h"
 
 #include <stdlib.h>
@@ -11,10 +14,10 @@ static int by_time(const void *a, const void *b)
 {
     const struct edge *x = a, *y = b;
 
-    return x->at < y->at ? -1 : x->at > y->at;
+    return ORDER(x->at, y->at);
 }
 
-void account_sweep(const struct span *spans, size_t n, unsigned with, unsigned without,
+void account_sweep(const struct account_span *spans, size_t n, unsigned with, unsigned without,
                    struct spans *out)
 {
     struct edge *edges = mem_grow(NULL, sizeof *edges, 2 * n + 1);
@@ -39,7 +42,7 @@ void account_sweep(const struct span *spans, size_t n, unsigned with, unsigned w
         }
         bool is = with_n > 0 && without_n == 0;
         if (is && !was)
-            vec_push(&out->list, ((struct span){at, at, with}));
+            vec_push(&out->list, ((struct account_span){at, at, with}));
         else if (was && !is)
             out->list.at[out->list.n - 1].end = at;
     }
@@ -125,25 +128,12 @@ unsigned account_tags(const struct account_window *w)
     return tags;
 }
 
-const char *account_tag_name(unsigned bit)
+bool account_gap(const struct spans *work, nanos begin, nanos end, nanos at,
+                 struct account_span *gap)
 {
-    switch (bit) {
-    case TAG_IDLE:
-        return "DEVICE_IDLE_GAP_HEAVY";
-    case TAG_PRELAUNCH:
-        return "PRELAUNCH_GAP_HEAVY";
-    case TAG_TAIL:
-        return "TAIL_GAP_HEAVY";
-    default:
-        return "INTERNAL_BUBBLE_HEAVY";
-    }
-}
-
-bool account_gap(const struct spans *work, nanos begin, nanos end, nanos at, struct span *gap)
-{
-    *gap = (struct span){begin, end, 0};
+    *gap = (struct account_span){begin, end, 0};
     for (size_t i = 0; i < work->list.n; i++) {
-        const struct span *s = &work->list.at[i];
+        const struct account_span *s = &work->list.at[i];
         if (s->end <= at) {
             gap->begin = s->end > gap->begin ? s->end : gap->begin;
         } else if (s->begin > at) {

@@ -10,18 +10,18 @@
 #include "base/num.h"
 #include "base/vec.h"
 
-struct span {
+struct account_span {
     nanos begin, end;
     unsigned bits; /* the sets it belongs to */
 };
 
 struct spans {
-    VEC_OF(struct span) list;
+    VEC_OF(struct account_span) list;
 };
 
 /* The parts of the line where a span with a bit of `with` lies and none with a bit of `without`,
  * joined where they touch, in order. Replaces `out`. */
-void account_sweep(const struct span *spans, size_t n, unsigned with, unsigned without,
+void account_sweep(const struct account_span *spans, size_t n, unsigned with, unsigned without,
                    struct spans *out);
 
 /* Total length, of the whole list or of what lies in a window. The list is a sweep's result. */
@@ -39,11 +39,11 @@ struct account_window {
 struct account_window account_window(const struct spans *work, nanos begin, nanos end);
 
 /* The severity tags of docs/analyses/anomaly.md, as bits. */
-enum { TAG_IDLE = 1, TAG_PRELAUNCH = 2, TAG_TAIL = 4, TAG_INTERNAL = 8, TAG_COUNT = 4 };
+enum { TAG_IDLE = 1, TAG_PRELAUNCH = 2, TAG_TAIL = 4, TAG_INTERNAL = 8 };
 unsigned account_tags(const struct account_window *w);
-const char *account_tag_name(unsigned bit);
 
 /* The gap of `work` in [begin, end) that holds `at`; false when `at` is busy. */
-bool account_gap(const struct spans *work, nanos begin, nanos end, nanos at, struct span *gap);
+bool account_gap(const struct spans *work, nanos begin, nanos end, nanos at,
+                 struct account_span *gap);
 
 #endif

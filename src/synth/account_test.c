@@ -4,7 +4,8 @@
 
 TEST(touching_and_overlapping_spans_become_one)
 {
-    const struct span spans[] = {{0, 10, 1}, {10, 20, 1}, {15, 30, 1}, {40, 50, 1}, {45, 45, 1}};
+    const struct account_span spans[] = {
+        {0, 10, 1}, {10, 20, 1}, {15, 30, 1}, {40, 50, 1}, {45, 45, 1}};
     struct spans out = {0};
 
     account_sweep(spans, ARRAY_LEN(spans), 1, 0, &out);
@@ -18,7 +19,7 @@ TEST(touching_and_overlapping_spans_become_one)
 
 TEST(what_another_set_covers_is_left_out)
 {
-    const struct span spans[] = {{0, 100, 2}, {10, 20, 1}, {20, 30, 1}, {90, 120, 1}};
+    const struct account_span spans[] = {{0, 100, 2}, {10, 20, 1}, {20, 30, 1}, {90, 120, 1}};
     struct spans out = {0};
 
     account_sweep(spans, ARRAY_LEN(spans), 2, 1, &out);
@@ -31,8 +32,8 @@ TEST(idle_time_is_what_comes_before_between_and_after)
 {
     /* 20 ms with work in [2,12) and [14,18) ms: every gap is exactly a tenth, so all are heavy. */
     struct spans work = {0};
-    vec_push(&work.list, ((struct span){2000000, 12000000, 1}));
-    vec_push(&work.list, ((struct span){14000000, 18000000, 1}));
+    vec_push(&work.list, ((struct account_span){2000000, 12000000, 1}));
+    vec_push(&work.list, ((struct account_span){14000000, 18000000, 1}));
     struct account_window w = account_window(&work, 0, 20000000);
 
     assert_int_equal(w.busy, 14000000);
@@ -43,7 +44,7 @@ TEST(idle_time_is_what_comes_before_between_and_after)
     assert_int_equal(w.bubbles, 1);
     assert_int_equal(w.significant, 3);
     assert_int_equal(account_tags(&w), TAG_IDLE | TAG_PRELAUNCH | TAG_TAIL | TAG_INTERNAL);
-    struct span gap;
+    struct account_span gap;
     assert_true(account_gap(&work, 0, 20000000, 13000000, &gap));
     assert_int_equal(gap.begin, 12000000);
     assert_int_equal(gap.end, 14000000);

@@ -1,3 +1,6 @@
+/*
+ * model: the operators of a decoder, layer by layer.
+ */
 #include "synth/model.h"
 
 const struct op_kind op_kinds[OP_COUNT] = {
@@ -8,7 +11,7 @@ const struct op_kind op_kinds[OP_COUNT] = {
 };
 
 /* Sizes of public models, rounded to what matters for a timeline. */
-static const struct model models[] = {
+const struct model models[] = {
     {"tiny", 4, 1, 512, 8, 2, 64, 1536, 512, 8, 2, 1, 32000},
     {"llama-8b", 32, 32, 4096, 32, 8, 128, 14336, 0, 0, 0, 0, 128256},
     {"llama-70b", 80, 80, 8192, 64, 8, 128, 28672, 0, 0, 0, 0, 128256},
@@ -17,14 +20,6 @@ static const struct model models[] = {
 };
 
 const char *const model_names[] = {"tiny", "llama-8b", "llama-70b", "qwen-moe", "deepseek", NULL};
-
-const struct model *model_find(const char *name)
-{
-    for (size_t i = 0; i < ARRAY_LEN(models); i++)
-        if (strcmp(models[i].name, name) == 0)
-            return &models[i];
-    return NULL;
-}
 
 bool op_is_core(enum op_code code)
 {
@@ -44,7 +39,7 @@ struct build {
     struct arena *arena;
     const struct model *m;
     const struct load *load;
-    VEC_OF(struct op) ops;
+    VEC_OF(struct synth_op) ops;
     int layer;
     const char *module;
     int64_t rows;  /* tokens in work */
@@ -77,10 +72,11 @@ static const char *formats_of(struct arena *arena, const char *types, const char
     return list.n > 0 ? list.at : "";
 }
 
-static struct op *add(struct build *b, enum op_code code, nanos dur, struct str in, struct str out)
+static struct synth_op *add(struct build *b, enum op_code code, nanos dur, struct str in,
+                            struct str out)
 {
     const struct op_kind *kind = &op_kinds[code];
-    struct op op = {
+    struct synth_op op = {
         .code = code,
         .kind = kind,
         .dur = dur,
@@ -101,8 +97,8 @@ static struct op *add(struct build *b, enum op_code code, nanos dur, struct str 
 }
 
 /* rows x inner times inner x outer. */
-static struct op *matmul(struct build *b, enum op_code code, int64_t rows, int64_t inner,
-                         int64_t outer)
+static struct synth_op *matmul(struct build *b, enum op_code code, int64_t rows, int64_t inner,
+                               int64_t outer)
 {
     int64_t bytes = 2 * (rows * inner + inner * outer + rows * outer);
 
@@ -113,8 +109,8 @@ static struct op *matmul(struct build *b, enum op_code code, int64_t rows, int64
 }
 
 /* Reads and writes a rows x columns tensor: what vector units do. */
-static struct op *vector(struct build *b, enum op_code code, int64_t rows, int64_t columns,
-                         int tensors)
+static struct synth_op *vector(struct build *b, enum op_code code, int64_t rows, int64_t columns,
+                               int tensors)
 {
     struct str shape = arena_format(b->arena, "%lld,%lld", (long long)rows, (long long)columns),
                in = shape;
@@ -126,9 +122,9 @@ static struct op *vector(struct build *b, enum op_code code, int64_t rows, int64
     return add(b, code, cost(0, 2 * rows * columns * tensors), in, shape);
 }
 
-static struct op *collective(struct build *b, enum op_code code, int64_t bytes)
+static struct synth_op *collective(struct build *b, enum op_code code, int64_t bytes)
 {
-    struct op *op = add(b, code, 9000 + bytes / LINK_PER_NS, S(""), S(""));
+    struct synth_op *op = add(b, code, 9000 + bytes / LINK_PER_NS, S(""), S(""));
 
     op->bytes = bytes;
     return op;
@@ -287,7 +283,7 @@ static void backward(struct build *b)
     int64_t weights = (int64_t)b->width * b->width * 4;
 
     for (size_t i = forward_n; i-- > 0;) {
-        struct op fwd = b->ops.at[i];
+        struct synth_op fwd = b->ops.at[i];
 
         if (!has_gradient(fwd.code))
             continue;
@@ -311,7 +307,7 @@ static void backward(struct build *b)
         bool is_layer_done =
             fwd.layer != NO_LAYER && (i == 0 || b->ops.at[i - 1].layer != fwd.layer);
         if (is_layer_done && fwd.layer % 2 == 0) {
-            struct op *reduce = collective(b, OP_REDUCESCATTER, weights);
+            struct synth_op *reduce = collective(b, OP_REDUCESCATTER, weights);
             reduce->is_async = true;
             reduce->is_backward = true;
             reduce->is_join = false;
@@ -332,11 +328,11 @@ static void optimizer(struct build *b)
     add(b, OP_LOSS_COPY, KERNEL_NS, S("1"), S("1"))->is_join = false;
 }
 
-struct program program_build(struct arena *arena, const struct model *m, const struct load *load,
-                             enum phase phase)
+struct synth_program program_build(struct arena *arena, const struct model *m,
+                                   const struct load *load, enum phase phase)
 {
     struct build b = {.arena = arena, .m = m, .load = load, .width = m->hidden};
-    struct program p = {.phase = phase};
+    struct synth_program p = {.phase = phase};
 
     b.rows = phase == PHASE_DECODE ? load->batch : load->tokens;
     forward(&b, phase == PHASE_TRAIN);
@@ -349,7 +345,7 @@ struct program program_build(struct arena *arena, const struct model *m, const s
         sampling(&b);
     }
     p.n = b.ops.n;
-    p.ops = ARENA_ARRAY(arena, struct op, p.n);
+    p.ops = ARENA_ARRAY(arena, struct synth_op, p.n);
     memcpy(p.ops, b.ops.at, p.n * sizeof *p.ops);
     vec_free(&b.ops);
     for (int l = 0; l < m->layers; l++)

@@ -40,7 +40,7 @@ const char *phase_name(enum phase phase);
 
 enum { NO_LAYER = -1, NO_OP = -1 };
 
-struct op {
+struct synth_op {
     enum op_code code;
     const struct op_kind *kind;
     nanos dur;                                    /* before jitter; a collective's transit */
@@ -64,13 +64,13 @@ struct model {
     int vocab;
 };
 
-/* The preset of that name; NULL when there is none. Names end with a NULL in model_names. */
-const struct model *model_find(const char *name);
+/* Presets, and their names, which end with NULL. */
+extern const struct model models[];
 extern const char *const model_names[];
 
-struct program {
+struct synth_program {
     enum phase phase;
-    struct op *ops;
+    struct synth_op *ops;
     size_t n;
     int dense, moe; /* layers of each kind */
 };
@@ -83,7 +83,7 @@ struct load {
 };
 
 /* The program lives in `arena`. */
-struct program program_build(struct arena *arena, const struct model *m, const struct load *load,
-                             enum phase phase);
+struct synth_program program_build(struct arena *arena, const struct model *m,
+                                   const struct load *load, enum phase phase);
 
 #endif

@@ -7,38 +7,38 @@
 #include "base/mapfile.h"
 #include "base/testing.h"
 
-#define assert_text(p, literal) assert_str(((struct str){(p)->at, (p)->n}), literal)
+static struct text_out buffer;
+
+#define assert_text(literal) assert_str(((struct str){buffer.buffer, buffer.n}), literal)
 
 TEST(every_per_cent_sign_takes_an_argument)
 {
-    struct put p;
+    struct put p = {.out = &buffer};
 
-    put_open_memory(&p);
-    PUTF(&p, "%-%%|", Z("a"), N(-12), V(S("bc")));
-    PUT(&p, "100 %");
-    assert_text(&p, "a--12bc|100 %");
-    assert_int_equal(p.bytes, p.n);
-    put_abort(&p);
+    PUTF(&p, "%-%'%'|", "a", -12, S("bc"));
+    put_str(&p, S("100 %"));
+    assert_text("a--12\"bc\"|100 %");
+    assert_int_equal(put_bytes(&p), buffer.n);
+    buffer.n = 0;
 }
 
 TEST(times_are_exact_decimals)
 {
-    struct put p;
+    struct put p = {.out = &buffer};
 
-    put_open_memory(&p);
-    PUTF(&p, "% % % % % %", U(1767225600000000001), U(-1), M(12000), M(250), M(0), L(1234500));
-    assert_text(&p, "1767225600000000.001 -0.001 12.0 0.25 0.0 1.2345");
-    put_abort(&p);
+    PUTF(&p, "% % % % % % %", put_us(1767225600000000001), put_us(-1), put_short(12000),
+         put_short(250), put_short(0), put_ms(1234500), put_stamp(5000, "\""));
+    assert_text("1767225600000000.001 -0.001 12.0 0.25 0.0 1.2345 \"5.000\"");
+    buffer.n = 0;
 }
 
 TEST(the_largest_numbers_fit)
 {
-    struct put p;
+    struct put p = {.out = &buffer};
 
-    put_open_memory(&p);
-    PUTF(&p, "% % %", N(INT64_MAX), N(INT64_MIN), U(INT64_MIN));
-    assert_text(&p, "9223372036854775807 -9223372036854775808 -9223372036854775.808");
-    put_abort(&p);
+    PUTF(&p, "% % %", INT64_MAX, INT64_MIN, put_us(INT64_MIN));
+    assert_text("9223372036854775807 -9223372036854775808 -9223372036854775.808");
+    buffer.n = 0;
 }
 
 /* A file of `pieces` times ten bytes, cut at `limit`. */

@@ -1,3 +1,6 @@
+/*
+ * record: what follows from a record alone: pieces of collectives, stacks, names.
+ */
 #include "synth/record.h"
 
 static const struct {
@@ -21,7 +24,8 @@ const char *stall_label(enum stall_kind kind)
     return stalls[kind].label;
 }
 
-void comm_parts(const struct task *t, int64_t rank, int64_t world, struct comm_part out[COMM_PARTS])
+void comm_parts(const struct synth_task *t, int64_t rank, int64_t world,
+                struct comm_part out[COMM_PARTS])
 {
     nanos waited = t->waited > 20 ? t->waited : 20;
 
@@ -43,7 +47,7 @@ void comm_parts(const struct task *t, int64_t rank, int64_t world, struct comm_p
     }
 }
 
-void stack_of(const struct op *op, struct str out[STACK_DEPTH], struct arena *arena)
+void record_stack(const struct synth_op *op, struct str out[STACK_DEPTH], struct arena *arena)
 {
     static const struct str frames[] = {
         S_INIT("/usr/lib/python3/site-packages/torch/_ops.py(1158): __call__"),

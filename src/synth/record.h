@@ -9,7 +9,7 @@
 
 #include "synth/model.h"
 
-enum thread { THREAD_MAIN, THREAD_QUEUE, THREAD_BACKWARD, THREAD_COUNT };
+enum synth_thread { THREAD_MAIN, THREAD_QUEUE, THREAD_BACKWARD, THREAD_COUNT };
 
 enum host_kind {
     HOST_OP,      /* framework operator */
@@ -27,16 +27,16 @@ enum host_kind {
 struct host_event {
     nanos begin, dur;
     enum host_kind kind;
-    enum thread thread;
-    const char *name;    /* of CANN calls: without the level */
-    const struct op *op; /* shapes, module and stack; NULL: none */
-    const char *item;    /* item_id of a CANN call; NULL: "0" */
-    int64_t id;          /* correlation, connection or frame; 0: none */
-    int64_t parent;      /* frame of the caller; sequence number of a HOST_OP, -1: none */
-    int64_t launch;      /* connection of the task a HOST_OP launched; 0: none */
+    enum synth_thread thread;
+    const char *name;          /* of CANN calls: without the level */
+    const struct synth_op *op; /* shapes, module and stack; NULL: none */
+    const char *item;          /* item_id of a CANN call; NULL: "0" */
+    int64_t id;                /* correlation, connection or frame; 0: none */
+    int64_t parent;            /* frame of the caller; sequence number of a HOST_OP, -1: none */
+    int64_t launch;            /* connection of the task a HOST_OP launched; 0: none */
 };
 
-enum stream { STREAM_COMPUTE, STREAM_COMM, STREAM_AICPU, STREAM_COUNT };
+enum synth_stream { STREAM_COMPUTE, STREAM_COMM, STREAM_AICPU, STREAM_COUNT };
 
 enum task_kind {
     TASK_KERNEL,
@@ -47,19 +47,19 @@ enum task_kind {
 
 enum copy_way { COPY_HOST_TO_DEVICE, COPY_DEVICE_TO_HOST };
 
-struct task {
+struct synth_task {
     nanos begin, dur;
     nanos wait; /* to the row before it in the kernel table; kernels and collectives */
     enum task_kind kind;
-    enum stream stream;
-    const struct op *op; /* kernels and collectives */
+    enum synth_stream stream;
+    const struct synth_op *op; /* kernels and collectives */
     const char *name;
     int64_t task_id, connection;
-    nanos launched;            /* begin of the framework operator; 0: none */
-    nanos launch_dur;          /* its length */
-    enum thread launch_thread; /* its thread */
-    nanos api;                 /* begin of the CANN call that holds the connection */
-    enum thread api_thread;
+    nanos launched;                  /* begin of the framework operator; 0: none */
+    nanos launch_dur;                /* its length */
+    enum synth_thread launch_thread; /* its thread */
+    nanos api;                       /* begin of the CANN call that holds the connection */
+    enum synth_thread api_thread;
     nanos transit, waited; /* of a collective */
     int64_t bytes;         /* of a copy or a collective */
     enum copy_way way;
@@ -94,15 +94,15 @@ struct stall {
     nanos at; /* a moment of the idle time, of an internal one */
 };
 
-struct step {
+struct synth_step {
     int64_t number;
     bool is_marked; /* has a ProfilerStep; false for work before the first one */
     bool is_cut;    /* the capture ended inside it */
-    const struct program *program;
+    const struct synth_program *program;
     nanos begin, mark_end;
     nanos next_begin; /* host time at which the next step begins */
     VEC_OF(struct host_event) host;
-    VEC_OF(struct task) tasks; /* by begin once the step is over */
+    VEC_OF(struct synth_task) tasks; /* by begin once the step is over */
     VEC_OF(struct grad_link) grads;
     VEC_OF(struct stall) stalls;
 };
@@ -119,11 +119,11 @@ struct comm_part {
 };
 
 /* A wait for the peers on plane 0, then a piece of the payload on each plane. */
-void comm_parts(const struct task *t, int64_t rank, int64_t world,
+void comm_parts(const struct synth_task *t, int64_t rank, int64_t world,
                 struct comm_part out[COMM_PARTS]);
 
 /* The Python files of a call stack, innermost first; used with and without line ends. */
 enum { STACK_DEPTH = 7 };
-void stack_of(const struct op *op, struct str out[STACK_DEPTH], struct arena *arena);
+void record_stack(const struct synth_op *op, struct str out[STACK_DEPTH], struct arena *arena);
 
 #endif

@@ -1,158 +1,21 @@
+/*
+ * sim: one step of all ranks, operator by operator, with idle times of known cause.
+ */
 #include "synth/sim.h"
 
 #include <stdlib.h>
 
 enum {
-    US = 1000,
-    LAUNCH_BASE = 7 * US, /* a framework operator on the host, and its spread */
-    LAUNCH_SPREAD = 6 * US,
-    QUEUE_BASE = 5 * US, /* handing it to the device */
-    QUEUE_SPREAD = 3 * US,
     FIRST_STREAM_GAP = 200, /* between two kernels of a stream */
     GAP_SPREAD = 700,
 };
-
-int64_t rank_tid(const struct rank *r, enum thread thread)
-{
-    static const int offset[THREAD_COUNT] = {0, 1571, 2203};
-
-    return r->pid + offset[thread];
-}
-
-static size_t host_add(struct rank *r, struct host_event e)
-{
-    vec_push(&r->step.host, e);
-    return r->step.host.n - 1;
-}
-
-static void cann(struct rank *r, enum host_kind kind, enum thread thread, const char *name,
-                 nanos begin, nanos dur, int64_t connection, const char *item)
-{
-    host_add(r, (struct host_event){.kind = kind,
-                                    .thread = thread,
-                                    .name = name,
-                                    .begin = begin,
-                                    .dur = dur,
-                                    .id = connection,
-                                    .item = item});
-}
-
-static void frame_push(struct sim *s, struct rank *r, const char *name)
-{
-    if (!s->options->stacks || r->open_n == FRAMES)
-        return;
-    int64_t parent = r->open_n > 0 ? r->step.host.at[r->open[r->open_n - 1]].id : 0;
-    struct host_event e = {.kind = HOST_PYTHON,
-                           .thread = THREAD_MAIN,
-                           .name = name,
-                           .begin = r->host,
-                           .id = ++r->frame,
-                           .parent = parent};
-
-    r->open[r->open_n++] = host_add(r, e);
-    r->host += 400;
-}
-
-static void frame_pop(struct rank *r, int down_to)
-{
-    while (r->open_n > down_to) {
-        struct host_event *e = &r->step.host.at[r->open[--r->open_n]];
-
-        r->host += 300;
-        e->dur = r->host - e->begin;
-    }
-}
-
-/* Python frames follow the layer and module of what is launched: a layer's frame inside the
- * step's, a module's inside the layer's. */
-static void frames_for(struct sim *s, struct rank *r, const struct op *op)
-{
-    enum { STEP_FRAMES = 1 };
-
-    if (op->layer != r->layer) {
-        frame_pop(r, STEP_FRAMES);
-        if (op->layer != NO_LAYER && !op->is_backward)
-            frame_push(s, r, arena_format(&s->names, "nn.Module: DecoderLayer_%d", op->layer).at);
-        r->module = NULL;
-    }
-    if (r->module == NULL || strcmp(r->module, op->module) != 0) {
-        frame_pop(r, op->layer != NO_LAYER && !op->is_backward ? STEP_FRAMES + 1 : STEP_FRAMES);
-        if (!op->is_backward)
-            frame_push(
-                s, r,
-                arena_format(&s->names, "model/%s.py(%d): forward", op->module, 40 + (int)op->code)
-                    .at);
-    }
-    r->layer = op->layer;
-    r->module = op->module;
-}
-
-/* A gradient carries the number of the operator it belongs to; without training none counts. */
-static int64_t sequence_of(const struct rank *r, const struct op *op)
-{
-    if (r->step.program->phase != PHASE_TRAIN)
-        return -1;
-    return op->is_backward ? op->forward : r->sequence;
-}
-
-/* The host's part of one operator; leaves in `t` how it is linked and returns when the device may
- * begin. */
-static nanos launch(struct sim *s, struct rank *r, const struct op *op, struct task *t)
-{
-    enum thread thread = op->is_backward ? THREAD_BACKWARD : THREAD_MAIN;
-    bool is_comm = op_is_comm(op->code);
-
-    frames_for(s, r, op);
-    nanos begin = r->host, dur = LAUNCH_BASE + rng_below(&r->rng, LAUNCH_SPREAD);
-    nanos enqueue = begin + dur - 2 * US;
-    int64_t correlation = ++r->correlation, connection = r->connection += 3;
-    host_add(r, (struct host_event){.kind = HOST_OP,
-                                    .thread = thread,
-                                    .name = op->kind->host,
-                                    .op = op,
-                                    .begin = begin,
-                                    .dur = dur,
-                                    .parent = sequence_of(r, op),
-                                    .launch = connection});
-    host_add(r, (struct host_event){.kind = HOST_ENQUEUE,
-                                    .thread = thread,
-                                    .name = "Enqueue",
-                                    .begin = enqueue,
-                                    .dur = 1200,
-                                    .id = correlation});
-    nanos q = r->queue > enqueue + 1300 ? r->queue : enqueue + 1300;
-    nanos work = QUEUE_BASE + rng_below(&r->rng, QUEUE_SPREAD);
-    host_add(r, (struct host_event){.kind = HOST_DEQUEUE,
-                                    .thread = THREAD_QUEUE,
-                                    .name = arena_format(&s->names, "Dequeue@%s", op->kind->api).at,
-                                    .begin = q,
-                                    .dur = work,
-                                    .id = correlation});
-    cann(r, HOST_ACL, THREAD_QUEUE, op->kind->api, q + 200, work - 500, connection - 1, NULL);
-    cann(r, is_comm ? HOST_HCCL : HOST_NODE, THREAD_QUEUE, is_comm ? op->kind->api : "launch",
-         q + 900, work - 1800, connection, op->kind->name);
-    if (s->options->level >= 2)
-        cann(r, HOST_RUNTIME, THREAD_QUEUE, "KernelLaunchWithHandleV2", q + 1200, work - 2600,
-             connection + 1, NULL);
-    r->host = begin + dur + 1500;
-    r->queue = q + work + 150;
-    t->op = op;
-    t->name = op->kind->name;
-    t->connection = connection;
-    t->launched = begin;
-    t->launch_dur = dur;
-    t->launch_thread = thread;
-    t->api = q + 900;
-    t->api_thread = THREAD_QUEUE;
-    return q + work - 700;
-}
 
 static nanos gap(struct rank *r)
 {
     return FIRST_STREAM_GAP + rng_below(&r->rng, GAP_SPREAD);
 }
 
-static void place(struct rank *r, struct task t)
+static void place(struct rank *r, struct synth_task t)
 {
     t.task_id = r->task_id++ % 65536;
     vec_push(&r->step.tasks, t);
@@ -171,10 +34,10 @@ static nanos jitter(struct rank *r, nanos dur)
     return out > 600 ? out : 600;
 }
 
-static struct task *compute(struct sim *s, struct rank *r, const struct op *op)
+static struct synth_task *compute(struct sim *s, struct rank *r, const struct synth_op *op)
 {
-    struct task t = {.kind = TASK_KERNEL, .stream = STREAM_COMPUTE};
-    nanos ready = launch(s, r, op, &t);
+    struct synth_task t = {.kind = TASK_KERNEL, .stream = STREAM_COMPUTE};
+    nanos ready = sim_launch(s, r, op, &t);
 
     t.begin = later(ready, r->end[STREAM_COMPUTE] + gap(r));
     if (op->is_join) {
@@ -188,11 +51,12 @@ static struct task *compute(struct sim *s, struct rank *r, const struct op *op)
 
 /* An AICPU operator: on the compute stream, where nothing hides it, or beside the kernel that was
  * launched last and inside its time when that is long enough. */
-static void aicpu(struct sim *s, struct rank *r, const struct op *op, const struct task *under)
+static void aicpu(struct sim *s, struct rank *r, const struct synth_op *op,
+                  const struct synth_task *under)
 {
-    struct task t = {.kind = TASK_KERNEL, .stream = STREAM_COMPUTE};
+    struct synth_task t = {.kind = TASK_KERNEL, .stream = STREAM_COMPUTE};
     nanos begin = under != NULL ? under->begin : 0, dur = under != NULL ? under->dur : 0;
-    nanos ready = launch(s, r, op, &t);
+    nanos ready = sim_launch(s, r, op, &t);
 
     t.dur = jitter(r, op->dur);
     if (under != NULL) {
@@ -208,14 +72,14 @@ static void aicpu(struct sim *s, struct rank *r, const struct op *op, const stru
 }
 
 /* All ranks arrive, and leave together. */
-static void collective(struct sim *s, const struct op *op)
+static void collective(struct sim *s, const struct synth_op *op)
 {
     nanos latest = INT64_MIN;
 
     for (int i = 0; i < s->ranks_n; i++) {
         struct rank *r = &s->ranks[i];
-        r->comm = (struct task){.kind = TASK_COMM, .stream = STREAM_COMM, .bytes = op->bytes};
-        nanos ready = launch(s, r, op, &r->comm);
+        r->comm = (struct synth_task){.kind = TASK_COMM, .stream = STREAM_COMM, .bytes = op->bytes};
+        nanos ready = sim_launch(s, r, op, &r->comm);
         r->comm.begin =
             later(later(ready, r->end[STREAM_COMM] + gap(r)), r->end[STREAM_COMPUTE] + gap(r));
         latest = later(latest, r->comm.begin - r->skew);
@@ -225,7 +89,7 @@ static void collective(struct sim *s, const struct op *op)
     nanos transit = op->dur * rng_between(&s->rng, 900, 1100) / 1000;
     for (int i = 0; i < s->ranks_n; i++) {
         struct rank *r = &s->ranks[i];
-        struct task *t = &r->comm;
+        struct synth_task *t = &r->comm;
         t->waited = latest - (t->begin - r->skew);
         t->transit = transit;
         t->dur = t->waited + transit;
@@ -246,27 +110,22 @@ static void copy(struct rank *r, enum copy_way way, nanos call, nanos ready, nan
 {
     int64_t connection = r->connection += 3;
 
-    cann(r, HOST_ACL, THREAD_MAIN, "aclrtMemcpyAsync", call, 4 * US, connection, NULL);
-    place(r, (struct task){.kind = TASK_COPY,
-                           .stream = STREAM_COMPUTE,
-                           .name = "MEMCPY_ASYNC",
-                           .begin = later(ready, r->end[STREAM_COMPUTE] + 200),
-                           .dur = dur,
-                           .connection = connection,
-                           .api = call,
-                           .api_thread = THREAD_MAIN,
-                           .bytes = bytes,
-                           .way = way});
+    sim_cann(r, HOST_ACL, THREAD_MAIN, "aclrtMemcpyAsync", call, 4 * US, connection, NULL);
+    place(r, (struct synth_task){.kind = TASK_COPY,
+                                 .stream = STREAM_COMPUTE,
+                                 .name = "MEMCPY_ASYNC",
+                                 .begin = later(ready, r->end[STREAM_COMPUTE] + 200),
+                                 .dur = dur,
+                                 .connection = connection,
+                                 .api = call,
+                                 .api_thread = THREAD_MAIN,
+                                 .bytes = bytes,
+                                 .way = way});
 }
 
 static void host_op(struct rank *r, const char *name, nanos begin, nanos dur)
 {
-    host_add(r, (struct host_event){.kind = HOST_OP,
-                                    .thread = THREAD_MAIN,
-                                    .name = name,
-                                    .begin = begin,
-                                    .dur = dur,
-                                    .parent = -1});
+    sim_host(r, HOST_OP, THREAD_MAIN, name, begin, dur)->parent = -1;
 }
 
 /* The host activity that explains, or fails to explain, an idle device in [begin, begin + dur). */
@@ -274,8 +133,8 @@ static void stall_host(struct rank *r, enum stall_kind kind, nanos begin, nanos 
 {
     switch (kind) {
     case STALL_SYNC:
-        cann(r, HOST_ACL, THREAD_MAIN, "aclrtSynchronizeStream", begin, dur / 10 * 9,
-             r->connection += 3, NULL);
+        sim_cann(r, HOST_ACL, THREAD_MAIN, "aclrtSynchronizeStream", begin, dur / 10 * 9,
+                 r->connection += 3, NULL);
         break;
     case STALL_H2D:
         host_op(r, "aten::to", begin, dur / 10 * 8);
@@ -283,27 +142,23 @@ static void stall_host(struct rank *r, enum stall_kind kind, nanos begin, nanos 
              dur / 10 * 24);
         break;
     case STALL_COMM:
-        cann(r, HOST_ACL, THREAD_MAIN, "aclrtStreamWaitEvent", begin, dur / 10 * 6,
-             r->connection += 3, NULL);
-        place(r, (struct task){.kind = TASK_WAIT,
-                               .stream = STREAM_COMPUTE,
-                               .name = "EVENT_WAIT",
-                               .begin = begin + 900,
-                               .dur = dur / 2,
-                               .connection = r->connection,
-                               .api = begin,
-                               .api_thread = THREAD_MAIN});
+        sim_cann(r, HOST_ACL, THREAD_MAIN, "aclrtStreamWaitEvent", begin, dur / 10 * 6,
+                 r->connection += 3, NULL);
+        place(r, (struct synth_task){.kind = TASK_WAIT,
+                                     .stream = STREAM_COMPUTE,
+                                     .name = "EVENT_WAIT",
+                                     .begin = begin + 900,
+                                     .dur = dur / 2,
+                                     .connection = r->connection,
+                                     .api = begin,
+                                     .api_thread = THREAD_MAIN});
         break;
     case STALL_LAUNCH:
         for (int k = 0; k < 6; k++)
             host_op(r, "prepare_inputs", begin + dur / 6 * k, dur / 6 / 2);
         break;
     case STALL_GC:
-        host_add(r, (struct host_event){.kind = HOST_GC,
-                                        .thread = THREAD_MAIN,
-                                        .name = "GC",
-                                        .begin = begin + dur / 2,
-                                        .dur = dur / 100 * 7});
+        sim_host(r, HOST_GC, THREAD_MAIN, "GC", begin + dur / 2, dur / 100 * 7);
         break;
     default:
         break; /* untraced: nothing to see */
@@ -320,7 +175,7 @@ static void stall(struct rank *r, enum stall_kind kind, enum stall_place where, 
         dry = later(dry, r->end[i]);
     dry = later(dry, r->queue);
     nanos begin = dry + 200;
-    frame_pop(r, 1);
+    sim_frame_pop(r, 1);
     r->layer = NO_LAYER - 1;
     r->module = NULL;
     begin = later(begin, r->host);
@@ -330,9 +185,9 @@ static void stall(struct rank *r, enum stall_kind kind, enum stall_place where, 
     vec_push(&r->step.stalls, ((struct stall){kind, where, layer, begin}));
 }
 
-static void begin_step(struct sim *s, struct rank *r, const struct program *p, int64_t number)
+static void begin_step(struct sim *s, struct rank *r, const struct synth_program *p, int64_t number)
 {
-    struct step *step = &r->step;
+    struct synth_step *step = &r->step;
 
     step->host.n = step->tasks.n = step->grads.n = step->stalls.n = 0;
     step->number = number;
@@ -345,9 +200,9 @@ static void begin_step(struct sim *s, struct rank *r, const struct program *p, i
     r->open_n = 0;
     r->sequence = 0;
     /* The outermost frame spans the step from its first to its last moment. */
-    frame_push(s, r,
-               p->phase == PHASE_TRAIN ? "train.py(112): train_step"
-                                       : "model/runner.py(204): execute_model");
+    sim_frame_push(s, r,
+                   p->phase == PHASE_TRAIN ? "train.py(112): train_step"
+                                           : "model/runner.py(204): execute_model");
     r->host += 1500;
     for (int k = 0; k < 3; k++) {
         host_op(r, k == 1 ? "aten::empty" : "aten::slice", r->host, 3 * US);
@@ -361,9 +216,9 @@ static void begin_step(struct sim *s, struct rank *r, const struct program *p, i
  * go on into the next step. */
 static void end_step(struct rank *r, bool is_cut, nanos tail)
 {
-    struct step *step = &r->step;
+    struct synth_step *step = &r->step;
 
-    frame_pop(r, 1);
+    sim_frame_pop(r, 1);
     if (!is_cut) {
         nanos call = r->host;
         nanos done = later(r->end[STREAM_COMPUTE], r->end[STREAM_AICPU]);
@@ -373,8 +228,8 @@ static void end_step(struct rank *r, bool is_cut, nanos tail)
             done = later(done, r->comm.begin + US);
         copy(r, COPY_DEVICE_TO_HOST, call, later(done + 300, call + 5 * US), 3 * US, 512);
         nanos back = r->end[STREAM_COMPUTE] + 4 * US;
-        cann(r, HOST_ACL, THREAD_MAIN, "aclrtSynchronizeStream", call + 5 * US,
-             back - call - 5 * US, r->connection += 3, NULL);
+        sim_cann(r, HOST_ACL, THREAD_MAIN, "aclrtSynchronizeStream", call + 5 * US,
+                 back - call - 5 * US, r->connection += 3, NULL);
         r->host = later(back, r->queue) + 2 * US;
         host_op(r, "sample_tokens", r->host, 12 * US);
         r->host += 15 * US;
@@ -386,37 +241,33 @@ static void end_step(struct rank *r, bool is_cut, nanos tail)
     r->pending = 0;
     step->is_cut = is_cut;
     step->mark_end = r->host;
-    if (step->is_marked)
-        host_add(r, (struct host_event){.kind = HOST_STEP,
-                                        .thread = THREAD_MAIN,
-                                        .name = "ProfilerStep",
-                                        .begin = step->begin,
-                                        .dur = step->mark_end - step->begin,
-                                        .parent = -1,
-                                        .id = step->number});
+    if (step->is_marked) {
+        struct host_event *e = sim_host(r, HOST_STEP, THREAD_MAIN, "ProfilerStep", step->begin,
+                                        step->mark_end - step->begin);
+        e->parent = -1;
+        e->id = step->number;
+    }
     r->host += 2 * US;
-    frame_pop(r, 0);
+    sim_frame_pop(r, 0);
     r->queue = later(r->queue, r->host);
     step->next_begin = r->host;
 }
 
 static int by_begin(const void *a, const void *b)
 {
-    const struct task *x = a, *y = b;
+    const struct synth_task *x = a, *y = b;
 
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x->connection < y->connection ? -1 : x->connection > y->connection;
+    return ORDER(x->begin, y->begin) ?: ORDER(x->connection, y->connection);
 }
 
 /* Rows in the table's order, and each one's distance to the row before it. */
 static void order_tasks(struct rank *r)
 {
-    struct step *step = &r->step;
+    struct synth_step *step = &r->step;
 
     qsort(step->tasks.at, step->tasks.n, sizeof *step->tasks.at, by_begin);
     for (size_t i = 0; i < step->tasks.n; i++) {
-        struct task *t = &step->tasks.at[i];
+        struct synth_task *t = &step->tasks.at[i];
         if (t->kind != TASK_KERNEL && t->kind != TASK_COMM)
             continue;
         t->wait = r->row_end > 0 && t->begin > r->row_end ? t->begin - r->row_end : 0;
@@ -456,7 +307,7 @@ static struct plan make_plan(struct sim *s)
     return plan;
 }
 
-static void inject(struct sim *s, const struct plan *plan, const struct op *op)
+static void inject(struct sim *s, const struct plan *plan, const struct synth_op *op)
 {
     enum stall_kind kind = (enum stall_kind)(s->stalls++ % STALL_KINDS);
     nanos dur = s->options->bubble * rng_between(&s->rng, 700, 1300) / 1000;
@@ -465,40 +316,40 @@ static void inject(struct sim *s, const struct plan *plan, const struct op *op)
 }
 
 /* The operator that AICPU cores run now and then, in the layer and module of `beside`. */
-static const struct op *aicpu_op(struct sim *s, const struct op *beside)
+static const struct synth_op *aicpu_op(struct sim *s, const struct synth_op *beside)
 {
-    struct op *op = ARENA_NEW(&s->names, struct op);
+    struct synth_op *op = ARENA_NEW(&s->names, struct synth_op);
     const char *shape = arena_format(&s->names, "%lld", (long long)s->options->batch).at;
 
-    *op = (struct op){.code = OP_AICPU,
-                      .kind = &op_kinds[OP_AICPU],
-                      .dur = 70 * US,
-                      .in = shape,
-                      .out = shape,
-                      .in_formats = "ND",
-                      .out_formats = "ND",
-                      .in_formats_old = "FORMAT_ND",
-                      .out_formats_old = "FORMAT_ND",
-                      .module = beside->module,
-                      .layer = beside->layer,
-                      .forward = NO_OP};
+    *op = (struct synth_op){.code = OP_AICPU,
+                            .kind = &op_kinds[OP_AICPU],
+                            .dur = 70 * US,
+                            .in = shape,
+                            .out = shape,
+                            .in_formats = "ND",
+                            .out_formats = "ND",
+                            .in_formats_old = "FORMAT_ND",
+                            .out_formats_old = "FORMAT_ND",
+                            .module = beside->module,
+                            .layer = beside->layer,
+                            .forward = NO_OP};
     return op;
 }
 
-static void aicpu_in(struct sim *s, const struct op *beside, bool is_masked)
+static void aicpu_in(struct sim *s, const struct synth_op *beside, bool is_masked)
 {
-    const struct op *work = aicpu_op(s, beside);
+    const struct synth_op *work = aicpu_op(s, beside);
 
     for (int i = 0; i < s->ranks_n; i++) {
         struct rank *r = &s->ranks[i];
-        struct task under = r->step.tasks.at[r->step.tasks.n - 1];
+        struct synth_task under = r->step.tasks.at[r->step.tasks.n - 1];
         aicpu(s, r, work, is_masked ? &under : NULL);
     }
 }
 
-static void run_op(struct sim *s, const struct program *p, size_t i, const struct plan *plan)
+static void run_op(struct sim *s, const struct synth_program *p, size_t i, const struct plan *plan)
 {
-    const struct op *op = &p->ops[i];
+    const struct synth_op *op = &p->ops[i];
     bool is_attention = op->code == OP_ATTENTION || op->code == OP_FLASH;
 
     for (int k = 0; k < s->ranks_n; k++) {
@@ -511,7 +362,7 @@ static void run_op(struct sim *s, const struct program *p, size_t i, const struc
     } else {
         for (int k = 0; k < s->ranks_n; k++) {
             struct rank *r = &s->ranks[k];
-            const struct task *t = compute(s, r, op);
+            const struct synth_task *t = compute(s, r, op);
             r->begun[i] = t->launched;
             if (op->forward != NO_OP)
                 vec_push(&r->step.grads,
@@ -523,13 +374,13 @@ static void run_op(struct sim *s, const struct program *p, size_t i, const struc
         aicpu_in(s, op, plan->aicpu_at[op->layer] == 2);
 }
 
-static void run(struct sim *s, const struct program *p, size_t from, size_t to,
+static void run(struct sim *s, const struct synth_program *p, size_t from, size_t to,
                 const struct plan *plan)
 {
     int layer = NO_LAYER;
 
     for (size_t i = from; i < to; i++) {
-        const struct op *op = &p->ops[i];
+        const struct synth_op *op = &p->ops[i];
         if (op->layer != layer && op->layer >= 0 && !op->is_backward && plan->stall_at[op->layer])
             inject(s, plan, op);
         layer = op->layer;
@@ -537,7 +388,7 @@ static void run(struct sim *s, const struct program *p, size_t from, size_t to,
     }
 }
 
-static const struct program *program_of(const struct sim *s)
+static const struct synth_program *program_of(const struct sim *s)
 {
     const struct synth_options *o = s->options;
     bool is_prefill = o->prefill_every > 0 && s->step % o->prefill_every == 0;
@@ -562,7 +413,7 @@ static void free_names(struct sim *s)
 
 void sim_warm_up(struct sim *s)
 {
-    const struct program *p = program_of(s);
+    const struct synth_program *p = program_of(s);
     struct plan none = {.stall_at = ARENA_ARRAY(&s->names, bool, (size_t)s->model.layers + 1),
                         .aicpu_at = ARENA_ARRAY(&s->names, int, (size_t)s->model.layers + 1)};
 
@@ -577,7 +428,7 @@ void sim_warm_up(struct sim *s)
 
 void sim_step(struct sim *s, bool is_cut)
 {
-    const struct program *p = program_of(s);
+    const struct synth_program *p = program_of(s);
 
     free_names(s);
     struct plan plan = make_plan(s);
@@ -599,7 +450,7 @@ void sim_init(struct sim *s, const struct synth_options *o, struct arena *arena)
     struct load load = {o->tokens, o->batch, o->context, 8, 16};
     size_t most = 0;
 
-    *s = (struct sim){.options = o, .arena = arena, .model = *model_find(o->model)};
+    *s = (struct sim){.options = o, .arena = arena, .model = models[o->model]};
     arena_init(&s->names);
     s->rng = rng_seed(o->seed, 0);
     if (o->layers >= 0)
@@ -639,7 +490,7 @@ void sim_init(struct sim *s, const struct synth_options *o, struct arena *arena)
 void sim_fini(struct sim *s)
 {
     for (int i = 0; i < s->ranks_n; i++) {
-        struct step *step = &s->ranks[i].step;
+        struct synth_step *step = &s->ranks[i].step;
         vec_free(&step->host);
         vec_free(&step->tasks);
         vec_free(&step->grads);

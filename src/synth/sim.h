@@ -23,12 +23,12 @@ struct rank {
     nanos host;   /* clock of the launching thread */
     nanos queue;  /* clock of the dequeuing thread */
     nanos end[STREAM_COUNT];
-    nanos pending;    /* end of asynchronous work that is still to be joined */
-    nanos row_end;    /* of the last row of the kernel table; 0: none yet */
-    struct task comm; /* the collective in work */
+    nanos pending;          /* end of asynchronous work that is still to be joined */
+    nanos row_end;          /* of the last row of the kernel table; 0: none yet */
+    struct synth_task comm; /* the collective in work */
     int64_t connection, correlation, task_id, frame, sequence;
     int64_t comm_n[OP_COUNT]; /* collectives so far by kind */
-    struct step step;
+    struct synth_step step;
     size_t open[FRAMES]; /* python frames being in, as indexes of step.host */
     int open_n;
     int layer;          /* of the operator launched last */
@@ -41,7 +41,7 @@ struct sim {
     struct arena *arena; /* of the run */
     struct arena names;  /* of one step */
     struct rng rng;      /* what concerns all ranks */
-    struct program programs[PHASE_COUNT];
+    struct synth_program programs[PHASE_COUNT];
     struct rank *ranks;
     int ranks_n;
     int64_t world;
@@ -63,6 +63,25 @@ void sim_warm_up(struct sim *s);
 /* Runs one step on all ranks; each rank's record is then in rank->step. `is_cut` breaks it off. */
 void sim_step(struct sim *s, bool is_cut);
 
-int64_t rank_tid(const struct rank *r, enum thread thread);
+int64_t rank_tid(const struct rank *r, enum synth_thread thread);
+
+/* For synth/sim.c: the hosts' part, in synth/sim_host.c. */
+enum { US = 1000 };
+
+/* Adds a host event; what else there is to say is added by the caller, before the next one. */
+struct host_event *sim_host(struct rank *r, enum host_kind kind, enum synth_thread thread,
+                            const char *name, nanos begin, nanos dur);
+
+/* A CANN call of a level; `item` may be NULL. */
+void sim_cann(struct rank *r, enum host_kind kind, enum synth_thread thread, const char *name,
+              nanos begin, nanos dur, int64_t connection, const char *item);
+
+/* Python frames: into one, and out of all but `down_to`. */
+void sim_frame_push(struct sim *s, struct rank *r, const char *name);
+void sim_frame_pop(struct rank *r, int down_to);
+
+/* The host's part of one operator; leaves in `t` how it is linked and returns when the device may
+ * begin. */
+nanos sim_launch(struct sim *s, struct rank *r, const struct synth_op *op, struct synth_task *t);
 
 #endif

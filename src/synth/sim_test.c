@@ -5,7 +5,7 @@
 
 static struct synth_options options_for(enum synth_mode mode, int64_t ranks)
 {
-    struct synth_options o = synth_defaults();
+    struct synth_options o = SYNTH_DEFAULTS;
 
     o.mode = mode;
     o.ranks = ranks;
@@ -17,7 +17,7 @@ static struct synth_options options_for(enum synth_mode mode, int64_t ranks)
 /* What holds for every record of every run. */
 static void check_step(const struct rank *r)
 {
-    const struct step *s = &r->step;
+    const struct synth_step *s = &r->step;
     nanos end[STREAM_COUNT] = {0};
 
     for (size_t i = 0; i < s->host.n; i++) {
@@ -26,7 +26,7 @@ static void check_step(const struct rank *r)
         assert_true(s->host.at[i].begin + s->host.at[i].dur <= s->next_begin);
     }
     for (size_t i = 0; i < s->tasks.n; i++) {
-        const struct task *t = &s->tasks.at[i];
+        const struct synth_task *t = &s->tasks.at[i];
         assert_true(t->dur > 0);
         assert_true(t->begin >= end[t->stream]); /* a stream runs in order */
         assert_true(t->begin > t->api);
@@ -68,7 +68,7 @@ TEST(a_collective_ends_for_all_ranks_at_once)
     sim_step(&s, false);
     for (int r = 0; r < 3; r++)
         for (size_t i = 0; i < s.ranks[r].step.tasks.n; i++) {
-            const struct task *t = &s.ranks[r].step.tasks.at[i];
+            const struct synth_task *t = &s.ranks[r].step.tasks.at[i];
             if (t->kind == TASK_COMM)
                 ends[r][n[r]++] = t->begin + t->dur - s.ranks[r].skew;
         }
@@ -92,7 +92,7 @@ TEST(the_truth_adds_up_and_a_training_step_reaches_into_the_next)
     arena_init(&a);
     o.straggler = -1;
     sim_init(&s, &o, &a);
-    truth_init(&t, &s.ranks[0]);
+    truth_init(&t, &s.ranks[0], 1);
     for (int i = 0; i < 8; i++) {
         sim_step(&s, false);
         truth_step(&t);

@@ -12,6 +12,7 @@
 #include "base/diag.h"
 #include "base/num.h"
 #include "base/progress.h"
+#include "report/record.h"
 
 enum synth_mode { SYNTH_PREFILL, SYNTH_DECODE, SYNTH_MIXED, SYNTH_TRAIN };
 enum synth_flavor { SYNTH_NEW, SYNTH_MID, SYNTH_OLD };
@@ -27,7 +28,7 @@ enum {
 
 struct synth_options {
     const char *out;      /* folder; made when missing */
-    const char *model;    /* a name of model_names */
+    int model;            /* number in model_names (synth/model.h) */
     int64_t layers;       /* -1: the model's */
     int64_t dense_layers; /* likewise */
     int64_t tokens, batch, context;
@@ -50,7 +51,16 @@ struct synth_options {
     uint64_t truncate; /* cut traces to this many bytes; 0: whole */
 };
 
-struct synth_options synth_defaults(void);
+#define SYNTH_DEFAULTS                                                                             \
+    {                                                                                              \
+        .layers = -1, .dense_layers = -1, .tokens = 4096, .batch = 64, .context = 2048,            \
+        .mode = SYNTH_MIXED, .prefill_every = 8, .ranks = 1, .straggler = -1, .slow = 1250,        \
+        .bubbles = 1, .bubble = 2500000, .aicpu = 2, .level = 1, .formats = SYNTH_TEXT,            \
+        .stacks = true, .seed = 1                                                                  \
+    }
+
+/* Names of modes and flavors; they end with NULL. */
+extern const char *const synth_modes[], *const synth_flavors[];
 
 /* "text,db": the bits, or 0 when a word is unknown. */
 unsigned synth_formats_parse(const char *list);
@@ -68,6 +78,8 @@ struct synth_result {
     uint64_t bytes;    /* of all files */
     uint64_t files;
 };
+
+extern const struct schema synth_schema; /* of a struct synth_result */
 
 /* Paths and results live in `arena`. */
 enum status synth_run(const struct synth_options *o, const struct progress *progress,

@@ -1,209 +1,360 @@
-#include "synth/to_tables.h"
+/*
+ * to_tables: the CSV and JSON files beside an Ascend timeline.
+ */
+#include "synth/to.h"
 
-#include "synth/to_kernels.h"
+/* ---- kernels ---- */
 
-static const char *const names[TABLE_COUNT] = {
-    [TABLE_KERNELS] = "kernel_details.csv",
-    [TABLE_COMM] = "communication.json",
-    [TABLE_MATRIX] = "communication_matrix.json",
-    [TABLE_STEPS] = "step_trace_time.csv",
-    [TABLE_OPERATORS] = "operator_details.csv",
-    [TABLE_MEMORY] = "memory_record.csv",
-    [TABLE_OP_STATISTIC] = "op_statistic.csv",
-    [TABLE_OP_SUMMARY] = "op_summary_20260101000000.csv",
-};
+#define SHAPES                                                                                     \
+    "Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats,"  \
+    "Context ID"
+#define PMU_NEW                                                                                    \
+    ",aicore_time(us),aic_total_cycles,aic_mac_time(us),aic_mac_ratio,aic_scalar_time(us),"        \
+    "aic_scalar_ratio,aic_mte1_time(us),aic_mte1_ratio,aic_mte2_time(us),aic_mte2_ratio,"          \
+    "aic_fixpipe_time(us),aic_fixpipe_ratio,aic_icache_miss_rate,aiv_time(us),aiv_total_cycles,"   \
+    "aiv_vec_time(us),aiv_vec_ratio,aiv_scalar_time(us),aiv_scalar_ratio,aiv_mte2_time(us),"       \
+    "aiv_mte2_ratio,aiv_mte3_time(us),aiv_mte3_ratio,aiv_icache_miss_rate,cube_utilization(%)"
+#define PMU_OLD ",aicore_time(us),aic_total_cycles,aiv_time(us),aiv_total_cycles"
 
-const char *to_table_name(enum table table)
+enum { PMU_NEW_COLUMNS = 25, PMU_OLD_COLUMNS = 4 };
+
+static void kernels_head(struct put *p, const struct dialect *d, bool is_summary)
 {
-    return names[table];
+    static const struct str summary =
+        S_INIT("Device_id,Model ID,Task ID,Stream ID,Op Name,OP Type,OP State,Task Type,Task Start "
+               "Time(us),Task Duration(us),Task Wait Time(us),Block Num,Mix Block Num,HF32 "
+               "Eligible," SHAPES PMU_NEW);
+    static const struct str level0 =
+        S_INIT("Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us),Block "
+               "Dim");
+    static const struct str old =
+        S_INIT("Step Id,Model ID,Task ID,Stream ID,Name,Type,Accelerator Core,Start Time(us),"
+               "Duration(us),Wait Time(us),Block Dim,Mix Block Dim,HF32 Eligible," SHAPES PMU_OLD);
+    static const struct str mid =
+        S_INIT("Step Id,Model ID,Task ID,Stream ID,Name,Type,OP State,Accelerator Core,Start "
+               "Time(us),Duration(us),Wait Time(us),Block Dim,Mix Block Dim,HF32 "
+               "Eligible," SHAPES PMU_NEW);
+    static const struct str new =
+        S_INIT("Step Id,Device_id,Model ID,Task ID,Stream ID,Name,Type,OP State,Accelerator Core,"
+               "Start Time(us),Duration(us),Wait Time(us),Block Num,Mix Block Num,HF32 "
+               "Eligible," SHAPES PMU_NEW);
+
+    put_str(p, is_summary      ? summary
+               : d->level == 0 ? level0
+               : d->is_old     ? old
+               : d->is_new     ? new
+                               : mid);
+    put_str(p, is_summary ? S("\n") : str_of(d->line_end));
 }
 
-bool to_table_is_wanted(enum table table, int64_t level)
+static void missing(struct put *p, int columns)
 {
-    return level > 0 ||
-           (table != TABLE_COMM && table != TABLE_MATRIX && table != TABLE_OP_STATISTIC);
+    for (int i = 0; i < columns; i++)
+        PUT(p, ",N/A");
 }
 
-void to_tables_init(struct to_tables *t, const struct sim *s, const struct truth *truth)
+/* A share of a time: ",time,ratio". */
+static void share(struct put *p, nanos dur, int permille)
 {
-    *t = (struct to_tables){.sim = s, .rank = truth->rank, .truth = truth};
-    t->dialect = dialect_of(s->options);
-    arena_init(&t->scratch);
+    PUTF(p, ",%,%", put_short(dur * permille / 1000), put_short(permille));
 }
 
-void to_tables_fini(struct to_tables *t)
+static void cube_pmu(struct put *p, const struct synth_task *t)
 {
-    for (int k = 0; k < TABLE_COUNT; k++)
-        put_abort(&t->put[k]);
-    arena_free(&t->scratch);
+    nanos busy = t->dur * 94 / 100;
+    int mac = t->op->kind->mac;
+
+    PUTF(p, ",%,%", put_short(busy), busy * 18 / 10 * t->op->kind->blocks);
+    share(p, busy, mac);
+    share(p, busy, 51);
+    share(p, busy, 312);
+    share(p, busy, mac > 700 ? 544 : 844);
+    share(p, busy, 120);
+    PUTF(p, ",%", put_short(4));
 }
 
-static const char *device_column(const struct to_tables *t)
+static void vector_pmu(struct put *p, const struct synth_task *t, int part)
 {
-    return t->dialect.is_new ? "Device_id," : "";
+    nanos busy = t->dur * part / 100;
+
+    PUTF(p, ",%,%", put_short(busy), busy * 18 / 10 * t->op->kind->blocks);
+    share(p, busy, 188);
+    share(p, busy, 85);
+    share(p, busy, 585);
+    share(p, busy, 201);
+    PUTF(p, ",%", put_short(23));
 }
 
-static void head(struct to_tables *t, enum table table)
+static void pmu(struct put *p, bool is_old, const struct synth_task *t)
 {
-    struct put *p = &t->put[table];
+    const struct op_kind *kind = t->op->kind;
+    bool is_vector = strcmp(kind->core, "AI_VECTOR_CORE") == 0;
 
-    switch (table) {
-    case TABLE_KERNELS:
-    case TABLE_OP_SUMMARY:
-        to_kernels_head(p, &t->dialect, table == TABLE_OP_SUMMARY);
-        break;
-    case TABLE_COMM:
-    case TABLE_MATRIX:
-        PUT(p, "{");
-        break;
-    case TABLE_STEPS:
-        PUTF(p,
-             "%Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free,Stage,"
-             "Bubble,Communication(Not Overlapped and Exclude Receive),Preparing%",
-             Z(device_column(t)), Z(t->dialect.line_end));
-        break;
-    case TABLE_OPERATORS:
-        PUT(p, "Name,Input Shapes,Call Stack,Host Self Duration(us),Host Total Duration(us),Device "
-               "Self Duration(us),Device Total Duration(us),Device Self Duration With AICore(us),"
-               "Device Total Duration With AICore(us)\r\n");
-        break;
-    case TABLE_MEMORY:
-        PUT(p, "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total Active(MB),"
-               "Stream Ptr,Device Type\r\n");
-        break;
-    default:
-        put_str(p, str_of(device_column(t)));
-        PUT(p, "OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max Time(us),"
-               "Ratio(%)\n");
+    if (t->kind == TASK_COMM || t->op->code == OP_AICPU) {
+        missing(p, is_old ? PMU_OLD_COLUMNS : PMU_NEW_COLUMNS);
+    } else if (is_old) {
+        nanos cube = is_vector ? 0 : t->dur * 9 / 10, vector = is_vector ? t->dur * 9 / 10 : 0;
+        PUTF(p, ",%,%,%,%", put_short(cube), cube * 18 / 10, put_short(vector), vector * 18 / 10);
+    } else if (is_vector) {
+        PUT(p, ",0.0,0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0");
+        vector_pmu(p, t, 93);
+        PUT(p, ",0");
+    } else {
+        cube_pmu(p, t);
+        vector_pmu(p, t, strcmp(kind->core, "MIX_AIC") == 0 ? 30 : 0);
+        PUTF(p, ",%", put_short((int64_t)kind->mac * 100));
     }
 }
 
-enum status to_tables_open(struct to_tables *t, enum table table, const char *path, struct diag *d)
+/* Shapes were quoted once before the CSV writer quoted them again; msprof's own writer does not. */
+static void shapes(struct put *p, const struct dialect *d, bool is_summary,
+                   const struct synth_task *t)
 {
-    TRY(put_open(&t->put[table], path, 0, d));
-    head(t, table);
+    const struct synth_op *op = t->op;
+    const char *quote = is_summary ? "\"" : "\"\"\"";
+
+    if (t->kind == TASK_COMM) {
+        missing(p, 7);
+        return;
+    }
+    PUTF(p, ",%%%,%,%,%%%,%,%,N/A", quote, op->in, quote, op->kind->in_types,
+         d->is_old ? op->in_formats_old : op->in_formats, quote, op->out, quote,
+         op->kind->out_types, d->is_old ? op->out_formats_old : op->out_formats);
+}
+
+static void kernels_row(struct put *p, const struct dialect *d, bool is_summary,
+                        const struct rank *r, const struct synth_task *t)
+{
+    const struct op_kind *kind = t->op->kind;
+    bool is_comm = t->kind == TASK_COMM, is_mix = strncmp(kind->core, "MIX", 3) == 0;
+
+    if (!is_summary) {
+        if (r->step.is_marked)
+            PUTF(p, "%", r->step.number);
+        PUT(p, ",");
+        if (d->level == 0) {
+            PUTF(p, "%,N/A,%,%%,%,%,0%", t->name, is_comm ? d->comm_core : "N/A", put_us(t->begin),
+                 d->stamp_end, put_short(t->dur), put_short(t->wait), d->line_end);
+            return;
+        }
+    }
+    if (is_summary || d->is_new)
+        PUTF(p, "%,", r->id % 8);
+    if (is_comm)
+        PUT(p, "4294967295,N/A,N/A");
+    else
+        PUTF(p, "4294967295,%,%", t->task_id, to_stream(t->stream));
+    PUTF(p, ",%,%,", t->name, kind->type);
+    if (is_summary || !d->is_old)
+        PUTF(p, "%,", is_comm ? "N/A" : "dynamic");
+    PUTF(p, "%,%%,%,%,%,", is_comm ? d->comm_core : kind->core, put_us(t->begin),
+         is_summary ? "\t" : d->stamp_end, put_short(t->dur), put_short(t->wait), kind->blocks);
+    if (is_comm)
+        PUT(p, "N/A,N/A");
+    else
+        PUTF(p, "%,%", is_mix ? kind->blocks * 2 : 0,
+             strcmp(kind->core, "AI_CORE") == 0 ? "YES" : "NO");
+    shapes(p, d, is_summary, t);
+    pmu(p, !is_summary && d->is_old, t);
+    put_str(p, is_summary ? S("\n") : str_of(d->line_end));
+}
+
+/* ---- files ---- */
+
+enum table_kind {
+    TABLE_KERNELS,
+    TABLE_COMM,
+    TABLE_MATRIX,
+    TABLE_STEPS,
+    TABLE_OPERATORS,
+    TABLE_MEMORY,
+    TABLE_OP_STATISTIC,
+    TABLE_OP_SUMMARY,
+    TABLE_COUNT,
+};
+
+struct tables {
+    struct put put[TABLE_COUNT]; /* those that are open */
+    uint64_t rows[TABLE_COUNT];
+    struct dialect dialect;
+    const struct sim *sim;
+    const struct rank *rank;
+    struct outlet *to;
+};
+
+/* `head` begins with Device_id when the newest files do, and ends with a line end of its own
+ * unless it is that of the generation. */
+static const struct {
+    const char *name, *head;
+    unsigned format;
+    int level; /* from which on there is one */
+    bool has_device, has_line_end;
+} files[TABLE_COUNT] = {
+    [TABLE_KERNELS] = {"kernel_details.csv", "", SYNTH_TEXT, 0, false, true},
+    [TABLE_COMM] = {"communication.json", "{", SYNTH_TEXT, 1, false, true},
+    [TABLE_MATRIX] = {"communication_matrix.json", "{", SYNTH_TEXT, 1, false, true},
+    [TABLE_STEPS] = {"step_trace_time.csv",
+                     "Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free,"
+                     "Stage,Bubble,Communication(Not Overlapped and Exclude Receive),Preparing",
+                     SYNTH_TEXT, 0, true, false},
+    [TABLE_OPERATORS] = {"operator_details.csv",
+                         "Name,Input Shapes,Call Stack,Host Self Duration(us),Host Total "
+                         "Duration(us),Device Self Duration(us),Device Total Duration(us),Device "
+                         "Self Duration With AICore(us),Device Total Duration With AICore(us)\r\n",
+                         SYNTH_TEXT, 0, false, true},
+    [TABLE_MEMORY] = {"memory_record.csv",
+                      "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total "
+                      "Active(MB),Stream Ptr,Device Type\r\n",
+                      SYNTH_TEXT, 0, false, true},
+    [TABLE_OP_STATISTIC] = {"op_statistic.csv",
+                            "OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max "
+                            "Time(us),Ratio(%)\n",
+                            SYNTH_TEXT, 1, true, true},
+    [TABLE_OP_SUMMARY] = {"op_summary_20260101000000.csv", "", SYNTH_MSPROF, 0, false, true},
+};
+
+static enum status open_table(struct tables *t, enum table_kind k)
+{
+    struct put *p = &t->put[k];
+    const char *folder = k == TABLE_OP_SUMMARY ? to_msprof_folder(t->to) : to_output_folder(t->to);
+
+    TRY(to_open(t->to, p, folder, files[k].name, 0));
+    if (k == TABLE_KERNELS || k == TABLE_OP_SUMMARY)
+        kernels_head(p, &t->dialect, k == TABLE_OP_SUMMARY);
+    if (files[k].has_device && t->dialect.is_new)
+        PUT(p, "Device_id,");
+    put_str(p, str_of(files[k].head));
+    if (!files[k].has_line_end)
+        put_str(p, str_of(t->dialect.line_end));
     return ST_OK;
 }
 
-static void step_times(struct to_tables *t, const struct step_sets *sets)
+static enum status open_tables(void *self, struct outlet *to)
+{
+    struct tables *t = self;
+
+    t->to = to;
+    t->sim = to->sim;
+    t->rank = to->rank;
+    t->dialect = to->dialect;
+    for (int k = 0; k < TABLE_COUNT; k++)
+        if ((to->sim->options->formats & files[k].format) != 0 &&
+            to->sim->options->level >= files[k].level)
+            TRY(open_table(t, (enum table_kind)k));
+    return ST_OK;
+}
+
+static void abort_tables(void *self)
+{
+    struct tables *t = self;
+
+    for (int k = 0; k < TABLE_COUNT; k++)
+        put_abort(&t->put[k]);
+}
+
+/* In the newest files the device comes first. */
+static void put_device(struct tables *t, struct put *p)
+{
+    if (t->dialect.is_new)
+        PUTF(p, "%,", t->rank->id % 8);
+}
+
+static void step_times(struct tables *t, const struct step_sets *sets)
 {
     struct put *p = &t->put[TABLE_STEPS];
-    const struct step *step = &t->rank->step;
+    const struct synth_step *step = &t->rank->step;
     nanos comm = account_length(&sets->communication), exposed = account_length(&sets->exposed);
 
-    if (t->dialect.is_new)
-        PUTF(p, "%,", N(t->rank->id % 8));
-    PUTF(p, "%,%,%,%,%,%,%,0,%,%%", N(step->number), M(account_length(&sets->computing)),
-         M(exposed), M(comm - exposed), M(comm), M(account_length(&sets->free)),
-         M(sets->last - sets->first), M(exposed), M(sets->first - step->begin),
-         Z(t->dialect.line_end));
+    put_device(t, p);
+    PUTF(p, "%,%,%,%,%,%,%,0,%,%%", step->number, put_short(account_length(&sets->computing)),
+         put_short(exposed), put_short(comm - exposed), put_short(comm),
+         put_short(account_length(&sets->free)), put_short(sets->last - sets->first),
+         put_short(exposed), put_short(sets->first - step->begin), t->dialect.line_end);
     t->rows[TABLE_STEPS]++;
 }
 
-static void operator_row(struct to_tables *t, const struct task *task)
+static void operator_row(struct tables *t, const struct synth_task *task)
 {
     struct put *p = &t->put[TABLE_OPERATORS];
-    const struct op *op = task->op;
+    const struct synth_op *op = task->op;
     nanos core = op_is_core(op->code) ? task->dur : 0;
+    struct arena *a = &t->to->scratch;
 
-    PUTF(p, "%,\"", Z(op->kind->host));
-    put_list(p, op->in, ";\r\n");
-    PUT(p, "\",\"");
-    if (t->sim->options->stacks)
-        put_stack(p, op, ";\r\n", &t->scratch);
-    PUTF(p, "\",%,%,%,%,%,%\r\n", M(task->launch_dur), M(task->launch_dur), M(task->dur),
-         M(task->dur), M(core), M(core));
+    PUTF(p, "%,'%','%',%,%,%,%,%,%\r\n", op->kind->host, to_shapes(a, op, ";\r\n"),
+         t->sim->options->stacks ? to_stack(a, op, ";\r\n") : S(""), put_short(task->launch_dur),
+         put_short(task->launch_dur), put_short(task->dur), put_short(task->dur), put_short(core),
+         put_short(core));
     t->rows[TABLE_OPERATORS]++;
 }
 
-static void memory_rows(struct to_tables *t)
+static void memory_rows(struct tables *t)
 {
     enum { PERIOD = 20000000 };
     struct put *p = &t->put[TABLE_MEMORY];
-    const struct step *step = &t->rank->step;
+    const struct synth_step *step = &t->rank->step;
     int64_t device = t->rank->id % 8;
 
     for (nanos at = step->begin; at < step->next_begin; at += PERIOD) {
-        PUTF(p, "APP,%\t,,58211.%,,,NPU:%\r\n", U(at), N(at / 1000 % 1000), N(device));
+        PUTF(p, "APP,%\t,,58211.%,,,NPU:%\r\n", put_us(at), at / 1000 % 1000, device);
         for (int k = 0; k < 2; k++)
-            PUTF(p, "%,%\t,47102.%,52224.0,47102.%,187650048,NPU:%\r\n",
-                 Z(k == 0 ? "PTA" : "PTA+GE"), U(at + 120), N(at / 777 % 1000), N(at / 777 % 1000),
-                 N(device));
+            PUTF(p, "%,%\t,47102.%,52224.0,47102.%,187650048,NPU:%\r\n", k == 0 ? "PTA" : "PTA+GE",
+                 put_us(at + 120), at / 777 % 1000, at / 777 % 1000, device);
         t->rows[TABLE_MEMORY] += 3;
     }
 }
 
-/* MB with six decimals: bytes. */
-static void put_mb(struct put *p, int64_t bytes)
-{
-    PUTF(p, "%", L(bytes));
-}
-
 #define NO_LINK                                                                                    \
-    "{\"Transit Size(MB)\": 0, \"Transit Time(ms)\": 0, \"Bandwidth(GB/s)\": 0, \"Large Packet "   \
-    "Ratio\": 0, \"Size Distribution\": {}}"
+    "{'Transit Size(MB)': 0, 'Transit Time(ms)': 0, 'Bandwidth(GB/s)': 0, 'Large Packet Ratio': "  \
+    "0, 'Size Distribution': {}}"
 
-static void bandwidth(struct put *p, int64_t bytes, nanos dur)
+static struct put_arg bandwidth(int64_t bytes, nanos dur)
 {
-    PUTF(p, "%", L(dur > 0 ? bytes * 10000 / dur * 100 : 0));
+    return put_ms(dur > 0 ? bytes * 10000 / dur * 100 : 0);
 }
 
+/* Bytes are MB with six decimals, as nanoseconds are milliseconds. */
 static void link_info(struct put *p, int64_t bytes, nanos transit)
 {
-    PUT(p, "{\"Transit Size(MB)\": ");
-    put_mb(p, bytes);
-    PUTF(p, ", \"Transit Time(ms)\": %, \"Bandwidth(GB/s)\": ", L(transit));
-    bandwidth(p, bytes, transit);
-    PUTF(p, ", \"Large Packet Ratio\": %, \"Size Distribution\": {\"",
-         Z(bytes / COMM_PLANES > 32000000 ? "1.0" : "0.0"));
-    put_mb(p, bytes / COMM_PLANES);
-    PUTF(p, "\": [%, %]}}", N(COMM_PLANES), L(transit));
-}
-
-/* a / (a + b) with four decimals. */
-static void ratio(struct put *p, nanos a, nanos b)
-{
-    int64_t v = a + b > 0 ? (a * 10000 + (a + b) / 2) / (a + b) : 0;
-
-    PUTF(p, "%", L(v * 100));
+    PUTF(p,
+         "{'Transit Size(MB)': %, 'Transit Time(ms)': %, 'Bandwidth(GB/s)': %, 'Large Packet "
+         "Ratio': %, 'Size Distribution': {'%': [%, %]}}",
+         put_ms(bytes), put_ms(transit), bandwidth(bytes, transit),
+         bytes / COMM_PLANES > 32000000 ? "1.0" : "0.0", put_ms(bytes / COMM_PLANES), COMM_PLANES,
+         put_ms(transit));
 }
 
 static void comm_entry(struct put *p, const char *name, const char *group, nanos begin,
-                       const struct task *t)
+                       const struct synth_task *t)
 {
-    nanos idle = t->dur - t->transit - t->waited;
+    nanos idle = t->dur - t->transit - t->waited, all = t->waited + t->transit;
+    /* With four decimals. */
+    struct put_arg ratio = put_ms(all > 0 ? (t->waited * 10000 + all / 2) / all * 100 : 0);
 
-    if (group != NULL)
-        PUTF(p, "\"%@%\": ", Z(name), Z(group));
-    else
-        PUTF(p, "\"%\": ", Z(name));
-    PUT(p, "{\"Communication Time Info\": {");
+    PUTF(p, "'%%%': {'Communication Time Info': {", name, group[0] != '\0' ? "@" : "", group);
     if (begin > 0)
-        PUTF(p, "\"Start Timestamp(us)\": %.%, ", N(begin / 1000), N(begin / 100 % 10));
+        PUTF(p, "'Start Timestamp(us)': %, ", put_fixed(begin / 100, 1));
     PUTF(p,
-         "\"Elapse Time(ms)\": %, \"Transit Time(ms)\": %, \"Wait Time(ms)\": %, "
-         "\"Synchronization Time(ms)\": %, \"Idle Time(ms)\": %, \"Wait Time Ratio\": ",
-         L(t->dur), L(t->transit), L(t->waited), L(t->waited), L(idle > 0 ? idle : 0));
-    ratio(p, t->waited, t->transit);
-    PUT(p, ", \"Synchronization Time Ratio\": ");
-    ratio(p, t->waited, t->transit);
-    PUT(p, "}, \"Communication Bandwidth Info\": {\"RDMA\": " NO_LINK ", \"HCCS\": ");
+         "'Elapse Time(ms)': %, 'Transit Time(ms)': %, 'Wait Time(ms)': %, 'Synchronization "
+         "Time(ms)': %, 'Idle Time(ms)': %, 'Wait Time Ratio': %, 'Synchronization Time Ratio': %",
+         put_ms(t->dur), put_ms(t->transit), put_ms(t->waited), put_ms(t->waited),
+         put_ms(idle > 0 ? idle : 0), ratio, ratio);
+    PUT(p, "}, 'Communication Bandwidth Info': {'RDMA': " NO_LINK ", 'HCCS': ");
     link_info(p, t->bytes, t->transit);
-    PUT(p, ", \"PCIE\": " NO_LINK ", \"SDMA\": ");
+    PUT(p, ", 'PCIE': " NO_LINK ", 'SDMA': ");
     link_info(p, t->bytes, t->transit);
-    PUT(p, ", \"SIO\": " NO_LINK "}}");
+    PUT(p, ", 'SIO': " NO_LINK "}}");
 }
 
-static void comm_step(struct to_tables *t)
+static void comm_step(struct tables *t)
 {
     struct put *p = &t->put[TABLE_COMM];
-    const struct step *step = &t->rank->step;
-    struct task total = {0};
+    const struct synth_step *step = &t->rank->step;
+    struct synth_task total = {0};
 
-    PUTF(p, "%\"step%\": {\"p2p\": {}, \"collective\": {", Z(t->rows[TABLE_COMM] > 0 ? ", " : ""),
-         N(step->number));
+    PUTF(p, "%'step%': {'p2p': {}, 'collective': {", t->rows[TABLE_COMM] > 0 ? ", " : "",
+         step->number);
     for (size_t i = 0; i < step->tasks.n; i++) {
-        const struct task *c = &step->tasks.at[i];
+        const struct synth_task *c = &step->tasks.at[i];
         if (c->kind != TASK_COMM)
             continue;
         comm_entry(p, c->name, t->sim->group, c->begin, c);
@@ -213,37 +364,37 @@ static void comm_step(struct to_tables *t)
         total.waited += c->waited;
         total.bytes += c->bytes;
     }
-    comm_entry(p, "Total Op Info", NULL, 0, &total);
+    comm_entry(p, "Total Op Info", "", 0, &total);
     PUT(p, "}}");
     t->rows[TABLE_COMM]++;
 }
 
 /* Who sent how much to whom: by operator in old files, the largest of each kind in newer ones. */
-static void matrix_step(struct to_tables *t)
+static void matrix_step(struct tables *t)
 {
     struct put *p = &t->put[TABLE_MATRIX];
-    const struct step *step = &t->rank->step;
+    const struct synth_step *step = &t->rank->step;
     bool seen[OP_COUNT] = {false}, has_one = false;
 
-    PUTF(p, "%\"step%\": {\"p2p\": {}, \"collective\": {", Z(t->rows[TABLE_MATRIX] > 0 ? ", " : ""),
-         N(step->number));
+    PUTF(p, "%'step%': {'p2p': {}, 'collective': {", t->rows[TABLE_MATRIX] > 0 ? ", " : "",
+         step->number);
     for (size_t i = 0; i < step->tasks.n; i++) {
-        const struct task *c = &step->tasks.at[i];
+        const struct synth_task *c = &step->tasks.at[i];
         static const char *const kinds[] = {"allreduce", "reducescatter", "allgather", "alltoallv"};
         if (c->kind != TASK_COMM || (!t->dialect.is_old && seen[c->op->code]))
             continue;
         seen[c->op->code] = true;
-        PUTF(p, "%\"%%@%\": {", Z(has_one ? ", " : ""),
-             Z(t->dialect.is_old ? c->name : kinds[c->op->code - OP_ALLREDUCE]),
-             Z(t->dialect.is_old ? "" : "-top1"), Z(t->sim->group));
+        PUTF(p, "%'%%@%': {", has_one ? ", " : "",
+             t->dialect.is_old ? c->name : kinds[c->op->code - OP_ALLREDUCE],
+             t->dialect.is_old ? "" : "-top1", t->sim->group);
         for (int64_t peer = 0; peer < t->sim->world; peer++) {
             bool is_self = peer == t->rank->id;
-            PUTF(p, "%\"%-%\": {\"Transport Type\": \"%\", \"Transit Size(MB)\": ",
-                 Z(peer > 0 ? ", " : ""), N(t->rank->id), N(peer), Z(is_self ? "LOCAL" : "HCCS"));
-            put_mb(p, c->bytes / t->sim->world);
-            PUTF(p, ", \"Transit Time(ms)\": %, \"Bandwidth(GB/s)\": ", L(c->transit));
-            bandwidth(p, c->bytes / t->sim->world, c->transit);
-            PUTF(p, ", \"Op Name\": \"%\"}", Z(c->name));
+            PUTF(p,
+                 "%'%-%': {'Transport Type': '%', 'Transit Size(MB)': %, 'Transit Time(ms)': %, "
+                 "'Bandwidth(GB/s)': %, 'Op Name': '%'}",
+                 peer > 0 ? ", " : "", t->rank->id, peer, is_self ? "LOCAL" : "HCCS",
+                 put_ms(c->bytes / t->sim->world), put_ms(c->transit),
+                 bandwidth(c->bytes / t->sim->world, c->transit), c->name);
         }
         PUT(p, "}");
         has_one = true;
@@ -252,39 +403,40 @@ static void matrix_step(struct to_tables *t)
     t->rows[TABLE_MATRIX]++;
 }
 
-void to_tables_step(struct to_tables *t)
+static void write_step(void *self)
 {
-    const struct step *step = &t->rank->step;
+    struct tables *t = self;
+    const struct synth_step *step = &t->rank->step;
 
     for (size_t i = 0; i < step->tasks.n; i++) {
-        const struct task *task = &step->tasks.at[i];
+        const struct synth_task *task = &step->tasks.at[i];
         if (task->kind != TASK_KERNEL && task->kind != TASK_COMM)
             continue;
         for (int k = 0; k < 2; k++) {
-            enum table table = k == 0 ? TABLE_KERNELS : TABLE_OP_SUMMARY;
-            if (t->put[table].path == NULL)
+            enum table_kind table = k == 0 ? TABLE_KERNELS : TABLE_OP_SUMMARY;
+            if (t->put[table].out == NULL)
                 continue;
-            to_kernels_row(&t->put[table], &t->dialect, k == 1, t->rank, task);
+            kernels_row(&t->put[table], &t->dialect, k == 1, t->rank, task);
             t->rows[table]++;
         }
-        if (t->put[TABLE_OPERATORS].path != NULL)
+        if (t->put[TABLE_OPERATORS].out != NULL)
             operator_row(t, task);
     }
-    if (t->put[TABLE_STEPS].path != NULL && step->is_marked)
-        step_times(t, &t->truth->sets);
-    if (t->put[TABLE_MEMORY].path != NULL)
+    if (t->put[TABLE_STEPS].out != NULL && step->is_marked)
+        step_times(t, &t->to->truth->sets);
+    if (t->put[TABLE_MEMORY].out != NULL)
         memory_rows(t);
-    if (t->put[TABLE_COMM].path != NULL && step->is_marked)
+    if (t->put[TABLE_COMM].out != NULL && step->is_marked)
         comm_step(t);
-    if (t->put[TABLE_MATRIX].path != NULL && step->is_marked)
+    if (t->put[TABLE_MATRIX].out != NULL && step->is_marked)
         matrix_step(t);
 }
 
-static void op_statistic(struct to_tables *t)
+static void op_statistic(struct tables *t)
 {
     struct put *p = &t->put[TABLE_OP_STATISTIC];
     struct truth_sum sums[OP_COUNT];
-    size_t n = truth_sums(t->truth, true, sums);
+    size_t n = truth_sums(t->to->truth, true, sums);
     nanos all = 0;
 
     for (size_t i = 0; i < n; i++)
@@ -292,70 +444,36 @@ static void op_statistic(struct to_tables *t)
     for (size_t i = 0; i < n; i++) {
         const struct truth_total *total = &sums[i].total;
         bool is_comm = strcmp(sums[i].core, "COMM") == 0;
-        if (t->dialect.is_new)
-            PUTF(p, "%,", N(t->rank->id % 8));
-        PUTF(p, "%,%,%,%,%,%,%,%\n", Z(sums[i].name),
-             Z(is_comm ? t->dialect.comm_core : sums[i].core), N(total->count), M(total->dur),
-             M(total->shortest), M(total->dur / total->count), M(total->longest),
-             M(total->dur * 1000 / (all / 100 + 1)));
+        put_device(t, p);
+        PUTF(p, "%,%,%,%,%,%,%,%\n", sums[i].name, is_comm ? t->dialect.comm_core : sums[i].core,
+             total->count, put_short(total->dur), put_short(total->shortest),
+             put_short(total->dur / total->count), put_short(total->longest),
+             put_short(total->dur * 1000 / (all / 100 + 1)));
         t->rows[TABLE_OP_STATISTIC]++;
     }
 }
 
-void to_tables_end(struct to_tables *t)
+static enum status close_tables(void *self)
 {
-    if (t->put[TABLE_COMM].path != NULL)
-        PUT(&t->put[TABLE_COMM], "}");
-    if (t->put[TABLE_MATRIX].path != NULL)
-        PUT(&t->put[TABLE_MATRIX], "}");
-    if (t->put[TABLE_OP_STATISTIC].path != NULL)
+    struct tables *t = self;
+
+    if (t->put[TABLE_OP_STATISTIC].out != NULL)
         op_statistic(t);
+    for (int k = 0; k < TABLE_COUNT; k++) {
+        if (t->put[k].out == NULL)
+            continue;
+        if (k == TABLE_COMM || k == TABLE_MATRIX)
+            PUT(&t->put[k], "}");
+        TRY(to_close(t->to, &t->put[k], t->rows[k], t->rows[k]));
+    }
+    return ST_OK;
 }
 
-void to_tables_info(struct put *p, const struct sim *s, const struct rank *r, int64_t steps)
-{
-    const struct synth_options *o = s->options;
-    const char *stack = o->stacks ? "true" : "false";
-    const char *under = o->flavor == SYNTH_OLD ? "_" : "";
-
-    PUT(p, "{\n    \"config\": {\n        \"common_config\": {\n            \"activities\": [\n"
-           "                \"ProfilerActivity.CPU\",\n                \"ProfilerActivity.NPU\"\n"
-           "            ],\n");
-    PUTF(p,
-         "            \"schedule\": {\n                \"%wait\": 0,\n                \"%active\": "
-         "%,\n                \"%warmup\": 1,\n                \"%repeat\": 1,\n                "
-         "\"%skip_first\": 0\n            },\n",
-         Z(under), Z(under), N(steps), Z(under), Z(under), Z(under));
-    PUTF(p,
-         "            \"record_shapes\": true,\n            \"profile_memory\": true,\n"
-         "            \"with_stack\": %,\n            \"with_flops\": false,\n            "
-         "\"with_modules\": %\n        },\n        \"experimental_config\": {\n            "
-         "\"_profiler_level\": \"Level%\",\n            \"_aic_metrics\": \"%\",\n",
-         Z(stack), Z(stack), N(o->level),
-         Z(o->level > 0 ? "ACL_AICORE_PIPE_UTILIZATION" : "ACL_AICORE_NONE"));
-    PUTF(p,
-         "            \"_l2_cache\": false,\n            \"_msprof_tx\": false,\n            "
-         "\"_data_simplification\": true,\n            \"record_op_args\": false,\n            "
-         "\"_export_type\": \"%\"\n        }\n    },\n",
-         Z((o->formats & SYNTH_TEXT) != 0 ? "text" : "db"));
-    PUTF(p,
-         "    \"start_info\": {\n        \"syscnt_enable\": true,\n        \"freq\": 100,\n        "
-         "\"start_cnt\": 17238197612056,\n        \"start_monotonic\": 172163581670080\n    },\n"
-         "    \"end_info\": {\n        \"collectionTimeEnd\": %,\n        \"MonotonicTimeEnd\": "
-         "172164265133640\n    },\n    \"rank_id\": %\n}\n",
-         N(r->host), N(r->id));
-}
-
-void to_tables_metadata(struct put *p, const struct sim *s, const struct rank *r)
-{
-    PUTF(p,
-         "{\n    \"ENV_VARIABLES\": {\n        \"ASCEND_LAUNCH_BLOCKING\": \"\"\n    },\n    "
-         "\"distributed_args\": {\n        \"tensor_model_parallel_size\": 8,\n        \"rank\": "
-         "%,\n        \"world_size\": %\n    },\n    \"parallel_group_info\": {\n        \"%\": "
-         "{\n            \"group_name\": \"default_group\",\n            \"group_rank\": %,\n"
-         "            \"global_ranks\": [",
-         N(r->id), N(s->world), Z(s->group), N(r->id));
-    for (int64_t i = 0; i < s->world; i++)
-        PUTF(p, "%%", Z(i > 0 ? ", " : ""), N(i));
-    PUT(p, "]\n        }\n    }\n}\n");
-}
+const struct to_writer to_tables = {
+    .formats = SYNTH_TEXT | SYNTH_MSPROF,
+    .size = sizeof(struct tables),
+    .open = open_tables,
+    .step = write_step,
+    .close = close_tables,
+    .abort = abort_tables,
+};

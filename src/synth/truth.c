@@ -1,10 +1,13 @@
+/*
+ * truth: counts what each step of a rank did, exactly.
+ */
 #include "synth/truth.h"
 
 #include <stdlib.h>
 
-void truth_init(struct truth *t, const struct rank *r)
+void truth_init(struct truth *t, const struct rank *r, int64_t level)
 {
-    *t = (struct truth){.rank = r};
+    *t = (struct truth){.rank = r, .id = r->id, .skew = r->skew, .slow = r->slow, .level = level};
 }
 
 void truth_fini(struct truth *t)
@@ -23,7 +26,7 @@ void truth_fini(struct truth *t)
     vec_free(&t->sets.free.list);
 }
 
-static unsigned bits_of(const struct task *task)
+static unsigned bits_of(const struct synth_task *task)
 {
     if (task->kind == TASK_COPY)
         return WORK_COPY;
@@ -35,7 +38,7 @@ static unsigned bits_of(const struct task *task)
 }
 
 /* Adds to a union of work that comes in the order of its begins. */
-static void extend_union(nanos *sum, nanos *union_end, const struct task *task)
+static void extend_union(nanos *sum, nanos *union_end, const struct synth_task *task)
 {
     nanos end = task->begin + task->dur;
     nanos from = task->begin > *union_end ? task->begin : *union_end;
@@ -46,13 +49,13 @@ static void extend_union(nanos *sum, nanos *union_end, const struct task *task)
 
 static void count_tasks(struct truth *t, struct truth_step *out)
 {
-    const struct step *step = &t->rank->step;
+    const struct synth_step *step = &t->rank->step;
 
     t->now.list.n = 0;
     for (size_t i = 0; i < step->tasks.n; i++) {
-        const struct task *task = &step->tasks.at[i];
+        const struct synth_task *task = &step->tasks.at[i];
         unsigned bits = bits_of(task);
-        vec_push(&t->now.list, ((struct span){task->begin, task->begin + task->dur, bits}));
+        vec_push(&t->now.list, ((struct account_span){task->begin, task->begin + task->dur, bits}));
         out->copies += task->kind == TASK_COPY;
         if ((bits & (WORK_KERNEL | WORK_COPY)) != 0)
             extend_union(&t->busy_copies, &t->busy_copies_end, task);
@@ -82,7 +85,7 @@ static void count_tasks(struct truth *t, struct truth_step *out)
 static void make_sets(struct truth *t, struct truth_step *out)
 {
     struct step_sets *sets = &t->sets;
-    const struct span *at = t->now.list.at;
+    const struct account_span *at = t->now.list.at;
     size_t n = t->now.list.n;
 
     account_sweep(at, n, WORK_KERNEL, 0, &sets->busy);
@@ -92,8 +95,8 @@ static void make_sets(struct truth *t, struct truth_step *out)
     sets->free.list.n = 0;
     sets->first = sets->last = 0;
     for (size_t i = 0; i + 1 < sets->busy.list.n; i++)
-        vec_push(&sets->free.list,
-                 ((struct span){sets->busy.list.at[i].end, sets->busy.list.at[i + 1].begin, 0}));
+        vec_push(&sets->free.list, ((struct account_span){sets->busy.list.at[i].end,
+                                                          sets->busy.list.at[i + 1].begin, 0}));
     if (sets->busy.list.n > 0) {
         sets->first = sets->busy.list.at[0].begin;
         sets->last = sets->busy.list.at[sets->busy.list.n - 1].end;
@@ -108,11 +111,11 @@ static void make_sets(struct truth *t, struct truth_step *out)
 /* AICPU work and how much of it AI core kernels hide. */
 static void count_aicpu(struct truth *t)
 {
-    const struct step *step = &t->rank->step;
+    const struct synth_step *step = &t->rank->step;
 
     account_sweep(t->now.list.at, t->now.list.n, WORK_CORE, 0, &t->scratch);
     for (size_t i = 0; i < step->tasks.n; i++) {
-        const struct task *task = &step->tasks.at[i];
+        const struct synth_task *task = &step->tasks.at[i];
         if (task->kind != TASK_KERNEL || task->op->code != OP_AICPU)
             continue;
         nanos hidden = account_length_in(&t->scratch, task->begin, task->begin + task->dur);
@@ -145,9 +148,10 @@ static unsigned evidence_of(const struct host_event *e)
 
 /* What host and device show inside an idle window. A Python frame around the whole window that
  * lasts nine tenths of the step or more says nothing and is left out. */
-static void collect_evidence(struct truth *t, struct span win, nanos service, struct spans *out)
+static void collect_evidence(struct truth *t, struct account_span win, nanos service,
+                             struct spans *out)
 {
-    const struct step *step = &t->rank->step;
+    const struct synth_step *step = &t->rank->step;
 
     out->list.n = 0;
     for (size_t i = 0; i < step->host.n; i++) {
@@ -157,17 +161,18 @@ static void collect_evidence(struct truth *t, struct span win, nanos service, st
                         e->dur * 10 >= service * 9;
         if (end <= win.begin || begin >= win.end || e->kind == HOST_STEP || is_scope)
             continue;
-        vec_push(&out->list, ((struct span){begin > win.begin ? begin : win.begin,
-                                            end < win.end ? end : win.end, evidence_of(e)}));
+        vec_push(&out->list,
+                 ((struct account_span){begin > win.begin ? begin : win.begin,
+                                        end < win.end ? end : win.end, evidence_of(e)}));
     }
     for (size_t i = 0; i < step->tasks.n; i++) {
-        const struct task *task = &step->tasks.at[i];
+        const struct synth_task *task = &step->tasks.at[i];
         nanos begin = task->begin, end = task->begin + task->dur;
         unsigned bits = task->kind == TASK_COPY ? SYNC : task->kind == TASK_WAIT ? COMM : 0;
         if (bits == 0 || end <= win.begin || begin >= win.end)
             continue;
-        vec_push(&out->list, ((struct span){begin > win.begin ? begin : win.begin,
-                                            end < win.end ? end : win.end, bits}));
+        vec_push(&out->list, ((struct account_span){begin > win.begin ? begin : win.begin,
+                                                    end < win.end ? end : win.end, bits}));
     }
 }
 
@@ -198,7 +203,8 @@ static unsigned labels_of(const struct truth_bubble *b)
     return labels != 0 ? labels : LABEL_NONE;
 }
 
-static void judge(struct truth *t, const struct stall *stall, struct span win, nanos service)
+static void judge(struct truth *t, const struct stall *stall, struct account_span win,
+                  nanos service)
 {
     struct truth_bubble b = {t->rank->step.number, *stall, win.begin, win.end, 0, 0, 0, 0, 0};
     struct spans evidence = {0};
@@ -234,7 +240,7 @@ static void join_work(const struct truth *t, struct spans *out)
 /* The last step of a capture ends with its last kernel, so no pause behind that counts. */
 static void count_bubbles(struct truth *t, bool is_last)
 {
-    const struct step *step = &t->rank->step;
+    const struct synth_step *step = &t->rank->step;
     nanos end = is_last ? t->sets.last : step->next_begin;
     struct spans all = {0}, busy = {0};
 
@@ -245,7 +251,7 @@ static void count_bubbles(struct truth *t, bool is_last)
     for (size_t i = 0; i < step->stalls.n; i++) {
         const struct stall *stall = &step->stalls.at[i];
         nanos at = stall->place == PLACE_TAIL ? step->next_begin - 1 : stall->at;
-        struct span win;
+        struct account_span win;
         if ((!is_last || stall->place != PLACE_TAIL) &&
             account_gap(&busy, step->begin, end, at, &win))
             judge(t, stall, win, end - step->begin);
@@ -265,7 +271,7 @@ static void settle(struct truth *t, nanos next_begin, nanos next_first)
     join_work(t, &all);
     nanos last = 0, last_copy = 0;
     for (size_t i = 0; i < t->now.list.n; i++) {
-        const struct span *w = &t->now.list.at[i];
+        const struct account_span *w = &t->now.list.at[i];
         if ((w->bits & WORK_KERNEL) != 0)
             last = w->end > last ? w->end : last;
         if ((w->bits & (WORK_KERNEL | WORK_COPY)) != 0)
@@ -283,7 +289,7 @@ static void settle(struct truth *t, nanos next_begin, nanos next_first)
     vec_free(&all.list);
 }
 
-static nanos first_kernel(const struct step *step)
+static nanos first_kernel(const struct synth_step *step)
 {
     for (size_t i = 0; i < step->tasks.n; i++)
         if (step->tasks.at[i].kind == TASK_KERNEL || step->tasks.at[i].kind == TASK_COMM)
@@ -293,7 +299,7 @@ static nanos first_kernel(const struct step *step)
 
 void truth_step(struct truth *t)
 {
-    const struct step *step = &t->rank->step;
+    const struct synth_step *step = &t->rank->step;
     struct truth_step s = {
         .number = step->number,
         .phase = step->program->phase,
@@ -340,9 +346,7 @@ static int by_total(const void *a, const void *b)
 {
     const struct truth_sum *x = a, *y = b;
 
-    if (x->total.dur != y->total.dur)
-        return x->total.dur > y->total.dur ? -1 : 1;
-    return strcmp(x->name, y->name);
+    return ORDER(y->total.dur, x->total.dur) ?: strcmp(x->name, y->name);
 }
 
 static int by_mean_cost(const void *a, const void *b)
@@ -352,9 +356,7 @@ static int by_mean_cost(const void *a, const void *b)
     wide left = (wide)(x->total.dur + x->total.wait) * y->total.count;
     wide right = (wide)(y->total.dur + y->total.wait) * x->total.count;
 
-    if (left != right)
-        return left > right ? -1 : 1;
-    return strcmp(x->name, y->name);
+    return ORDER(right, left) ?: strcmp(x->name, y->name);
 }
 
 /* More than 95 % waiting, under 10 us of work on average, among the ten costliest by mean. */
@@ -367,8 +369,8 @@ static void flag_anchors(struct truth_sum *sums, size_t n)
     qsort(order, n, sizeof order[0], by_mean_cost);
     for (size_t i = 0; i < n && i < 10; i++) {
         const struct truth_total *total = &order[i]->total;
-        order[i]->is_flagged = total->wait * 100 > (total->dur + total->wait) * 95 &&
-                               total->dur < total->count * 10000;
+        order[i]->is_anchor = total->wait * 100 > (total->dur + total->wait) * 95 &&
+                              total->dur < total->count * 10000;
     }
 }
 
@@ -385,7 +387,8 @@ size_t truth_sums(const struct truth *t, bool by_type, struct truth_sum *out)
         while (i < n && strcmp(out[i].name, name) != 0)
             i++;
         if (i == n)
-            out[n++] = (struct truth_sum){.name = name, .core = op_kinds[code].core};
+            out[n++] = (struct truth_sum){
+                .name = name, .core = op_kinds[code].core, .is_judged = by_type && t->level > 0};
         struct truth_total *sum = &out[i].total;
         if (sum->count == 0 || total->shortest < sum->shortest)
             sum->shortest = total->shortest;

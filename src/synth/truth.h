@@ -9,7 +9,7 @@
 #ifndef STRATA_SYNTH_TRUTH_H
 #define STRATA_SYNTH_TRUTH_H
 
-#include "base/json_write.h"
+#include "report/record.h"
 #include "synth/account.h"
 #include "synth/sim.h"
 
@@ -72,6 +72,10 @@ struct truth_file {
 
 struct truth {
     const struct rank *rank;
+    int id;
+    nanos skew;
+    int64_t slow;
+    int64_t level; /* of the profiler */
     VEC_OF(struct truth_step) steps;
     VEC_OF(struct truth_bubble) bubbles;
     VEC_OF(struct truth_aicpu) aicpu;
@@ -88,7 +92,7 @@ struct truth {
     struct step_sets sets;
 };
 
-void truth_init(struct truth *t, const struct rank *r);
+void truth_init(struct truth *t, const struct rank *r, int64_t level);
 void truth_fini(struct truth *t);
 
 /* Counts the step that rank->step holds. */
@@ -101,10 +105,22 @@ void truth_finish(struct truth *t);
 struct truth_sum {
     const char *name, *core;
     struct truth_total total;
-    bool is_flagged; /* a wait anchor */
+    bool is_judged; /* of a type, at a level that tells waits */
+    bool is_anchor; /* a wait anchor */
 };
 size_t truth_sums(const struct truth *t, bool by_type, struct truth_sum *out);
 
-void truth_write(const struct truth *ranks, const struct sim *s, struct json_writer *w);
+/* A whole run. */
+struct truth_run {
+    const struct synth_options *options;
+    struct model model;
+    int64_t world;
+    const char *group;
+    int64_t straggler; /* -1: none */
+    const struct truth *ranks;
+    int64_t ranks_n;
+};
+
+extern const struct schema truth_schema; /* ground_truth.json, of a struct truth_run */
 
 #endif

@@ -1,248 +1,272 @@
+/*
+ * truth as ground_truth.json (docs/synth.md): times are nanoseconds.
+ */
 #include "synth/truth.h"
 
-static void write_options(struct json_writer *w, const struct synth_options *o)
+static const char *mode_name(enum synth_mode mode)
 {
-    static const char *const modes[] = {"prefill", "decode", "mixed", "train"};
-    static const char *const flavors[] = {"new", "mid", "old"};
-
-    json_put_object(w, "options");
-    json_put_text(w, "model", o->model);
-    json_put_text(w, "mode", modes[o->mode]);
-    json_put_text(w, "flavor", flavors[o->flavor]);
-    json_put_i64(w, "formats", o->formats);
-    json_put_i64(w, "level", o->level);
-    json_put_i64(w, "steps", o->steps);
-    json_put_i64(w, "target_bytes", (int64_t)o->target_bytes);
-    json_put_i64(w, "prefill_every", o->prefill_every);
-    json_put_i64(w, "tokens", o->tokens);
-    json_put_i64(w, "batch", o->batch);
-    json_put_i64(w, "context", o->context);
-    json_put_i64(w, "ranks", o->ranks);
-    json_put_i64(w, "skew_ns", o->skew);
-    json_put_i64(w, "bubbles", o->bubbles);
-    json_put_i64(w, "bubble_ns", o->bubble);
-    json_put_i64(w, "aicpu", o->aicpu);
-    json_put_bool(w, "stacks", o->stacks);
-    json_put_bool(w, "partial", o->partial);
-    json_put_i64(w, "seed", (int64_t)o->seed);
-    json_put_i64(w, "truncate", (int64_t)o->truncate);
-    json_write_end(w);
+    return synth_modes[mode];
 }
 
-static void write_model(struct json_writer *w, const struct model *m)
+static const char *flavor_name(enum synth_flavor flavor)
 {
-    json_put_object(w, "model");
-    json_put_text(w, "name", m->name);
-    json_put_i64(w, "layers", m->layers);
-    json_put_i64(w, "dense_layers", m->experts > 0 ? m->dense_layers : m->layers);
-    json_put_i64(w, "hidden", m->hidden);
-    json_put_i64(w, "heads", m->heads);
-    json_put_i64(w, "kv_heads", m->kv_heads);
-    json_put_i64(w, "head_dim", m->head_dim);
-    json_put_i64(w, "ffn", m->ffn);
-    json_put_i64(w, "expert_ffn", m->expert_ffn);
-    json_put_i64(w, "experts", m->experts);
-    json_put_i64(w, "topk", m->topk);
-    json_put_i64(w, "shared_experts", m->shared_experts);
-    json_put_i64(w, "vocab", m->vocab);
-    json_write_end(w);
+    return synth_flavors[flavor];
 }
 
-static void write_view(struct json_writer *w, const char *key, const struct account_window *v)
+static struct field_value model_name(const void *record, const struct record_env *env)
 {
-    unsigned tags = account_tags(v);
-
-    json_put_object(w, key);
-    json_put_i64(w, "begin_ns", v->begin);
-    json_put_i64(w, "end_ns", v->end);
-    json_put_i64(w, "service_ns", v->service);
-    json_put_i64(w, "busy_union_ns", v->busy);
-    json_put_i64(w, "underfeed_ns", v->underfeed);
-    json_put_i64(w, "prelaunch_ns", v->prelaunch);
-    json_put_i64(w, "tail_ns", v->tail);
-    json_put_i64(w, "internal_ns", v->internal);
-    json_put_i64(w, "largest_internal_ns", v->largest);
-    json_put_i64(w, "bubble_count", v->bubbles);
-    json_put_i64(w, "significant_count", v->significant);
-    json_put_array(w, "tags");
-    for (int i = 0; i < TAG_COUNT; i++)
-        if ((tags & 1u << i) != 0)
-            json_write_string(w, str_of(account_tag_name(1u << i)));
-    json_write_end(w);
-    json_write_end(w);
+    (void)env;
+    return value_text(str_of(model_names[((const struct synth_options *)record)->model]));
 }
 
-static void write_step(struct json_writer *w, const struct truth_step *s)
+static const struct field options_fields[] = {
+    FIELD_CALC(FIELD_STR, "model", model_name),
+    FIELD_OF_ENUM(struct synth_options, mode, "mode", mode_name, SYNTH_TRAIN + 1),
+    FIELD_OF_ENUM(struct synth_options, flavor, "flavor", flavor_name, SYNTH_OLD + 1),
+    FIELD(struct synth_options, formats, "formats"),
+    FIELD(struct synth_options, level, "level"),
+    FIELD(struct synth_options, steps, "steps"),
+    FIELD(struct synth_options, target_bytes, "target_bytes"),
+    FIELD(struct synth_options, prefill_every, "prefill_every"),
+    FIELD(struct synth_options, tokens, "tokens"),
+    FIELD(struct synth_options, batch, "batch"),
+    FIELD(struct synth_options, context, "context"),
+    FIELD(struct synth_options, ranks, "ranks"),
+    FIELD(struct synth_options, skew, "skew_ns"),
+    FIELD(struct synth_options, bubbles, "bubbles"),
+    FIELD(struct synth_options, bubble, "bubble_ns"),
+    FIELD(struct synth_options, aicpu, "aicpu"),
+    FIELD(struct synth_options, stacks, "stacks"),
+    FIELD(struct synth_options, partial, "partial"),
+    FIELD(struct synth_options, seed, "seed"),
+    FIELD(struct synth_options, truncate, "truncate"),
+};
+static const struct record options_record = RECORD(struct synth_options, options_fields);
+
+static const struct field model_fields[] = {
+    FIELD(struct model, name, "name"),
+    FIELD(struct model, layers, "layers"),
+    FIELD(struct model, dense_layers, "dense_layers"),
+    FIELD(struct model, hidden, "hidden"),
+    FIELD(struct model, heads, "heads"),
+    FIELD(struct model, kv_heads, "kv_heads"),
+    FIELD(struct model, head_dim, "head_dim"),
+    FIELD(struct model, ffn, "ffn"),
+    FIELD(struct model, expert_ffn, "expert_ffn"),
+    FIELD(struct model, experts, "experts"),
+    FIELD(struct model, topk, "topk"),
+    FIELD(struct model, shared_experts, "shared_experts"),
+    FIELD(struct model, vocab, "vocab"),
+};
+static const struct record model_record = RECORD(struct model, model_fields);
+
+/* The names of the bits that are set. */
+static struct field_items bit_names(const struct record_env *env, unsigned bits,
+                                    const char *const *names, size_t n)
 {
-    json_write_object(w);
-    json_put_i64(w, "step", s->number);
-    json_put_text(w, "phase", phase_name(s->phase));
-    json_put_object(w, "layers");
-    json_put_i64(w, "dense", s->dense);
-    json_put_i64(w, "moe", s->moe);
-    json_write_end(w);
-    json_put_bool(w, "is_cut", s->is_cut);
-    json_put_i64(w, "begin_ns", s->begin);
-    json_put_i64(w, "mark_end_ns", s->mark_end);
-    json_put_i64(w, "kernels", s->kernels);
-    json_put_i64(w, "ai_core_count", s->cores);
-    json_put_i64(w, "ai_cpu_count", s->aicpus);
-    json_put_i64(w, "comm_count", s->comms);
-    json_put_i64(w, "copy_count", s->copies);
-    json_put_i64(w, "kernel_dur_ns", s->dur);
-    json_put_i64(w, "kernel_wait_ns", s->wait);
-    json_put_i64(w, "computing_ns", s->computing);
-    json_put_i64(w, "communication_ns", s->communication);
-    json_put_i64(w, "overlapped_ns", s->overlapped);
-    json_put_i64(w, "exposed_ns", s->exposed);
-    json_put_i64(w, "free_ns", s->free);
-    json_put_object(w, "windows");
-    write_view(w, "host", &s->views[VIEW_HOST]);
-    write_view(w, "table", &s->views[VIEW_TABLE]);
-    write_view(w, "host_with_copies", &s->views[VIEW_COPIES]);
-    json_write_end(w);
-    json_write_end(w);
+    const char **list = ARENA_ARRAY(env->arena, const char *, n);
+    size_t found = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if ((bits & 1u << i) != 0)
+            list[found++] = names[i];
+    return (struct field_items){list, found};
 }
 
-static void write_bubble(struct json_writer *w, const struct truth_bubble *b)
+static struct field_items tags(const void *record, const struct record_env *env)
 {
-    static const char *const places[] = {"internal", "prelaunch", "tail"};
-    static const char *const labels[] = {"possible_sync_or_h2d",
-                                         "possible_comm_wait",
-                                         "possible_untraced_host_blocking",
-                                         "possible_host_launch_lag",
-                                         "possible_python_serialization_or_lock",
-                                         "insufficient_evidence"};
+    static const char *const names[] = {"DEVICE_IDLE_GAP_HEAVY", "PRELAUNCH_GAP_HEAVY",
+                                        "TAIL_GAP_HEAVY", "INTERNAL_BUBBLE_HEAVY"};
 
-    json_write_object(w);
-    json_put_i64(w, "step", b->step);
-    json_put_text(w, "place", places[b->stall.place]);
-    if (b->stall.layer >= 0)
-        json_put_i64(w, "layer", b->stall.layer);
-    json_put_text(w, "cause", stall_name(b->stall.kind));
-    json_put_text(w, "expected_label", stall_label(b->stall.kind));
-    json_put_i64(w, "begin_ns", b->begin);
-    json_put_i64(w, "end_ns", b->end);
-    json_put_i64(w, "host_covered_ns", b->host);
-    json_put_i64(w, "sync_covered_ns", b->sync);
-    json_put_i64(w, "comm_covered_ns", b->comm);
-    json_put_i64(w, "host_threads_ns", b->threads);
-    json_put_array(w, "labels");
-    for (size_t i = 0; i < ARRAY_LEN(labels); i++)
-        if ((b->labels & 1u << i) != 0)
-            json_write_string(w, str_of(labels[i]));
-    json_write_end(w);
-    json_write_end(w);
+    return bit_names(env, account_tags(record), names, ARRAY_LEN(names));
 }
 
-static void write_aicpu(struct json_writer *w, const struct truth_aicpu *a)
+static const struct field window_fields[] = {
+    FIELD(struct account_window, begin, "begin_ns"),
+    FIELD(struct account_window, end, "end_ns"),
+    FIELD(struct account_window, service, "service_ns"),
+    FIELD(struct account_window, busy, "busy_union_ns"),
+    FIELD(struct account_window, underfeed, "underfeed_ns"),
+    FIELD(struct account_window, prelaunch, "prelaunch_ns"),
+    FIELD(struct account_window, tail, "tail_ns"),
+    FIELD(struct account_window, internal, "internal_ns"),
+    FIELD(struct account_window, largest, "largest_internal_ns"),
+    FIELD(struct account_window, bubbles, "bubble_count"),
+    FIELD(struct account_window, significant, "significant_count"),
+    FIELD_MADE(FIELD_CSTR, "tags", tags, NULL),
+};
+static const struct record window_record = RECORD(struct account_window, window_fields);
+
+static const struct field view_fields[] = {
+    FIELD_INSIDE(struct truth_step, views[VIEW_HOST], "host", &window_record),
+    FIELD_INSIDE(struct truth_step, views[VIEW_TABLE], "table", &window_record),
+    FIELD_INSIDE(struct truth_step, views[VIEW_COPIES], "host_with_copies", &window_record),
+};
+static const struct record view_record = RECORD(struct truth_step, view_fields);
+
+static const struct field layers_fields[] = {
+    FIELD(struct truth_step, dense, "dense"),
+    FIELD(struct truth_step, moe, "moe"),
+};
+static const struct record layers_record = RECORD(struct truth_step, layers_fields);
+
+static const struct field step_fields[] = {
+    FIELD(struct truth_step, number, "step"),
+    FIELD_OF_ENUM(struct truth_step, phase, "phase", phase_name, PHASE_COUNT),
+    FIELD_GROUP("layers", &layers_record),
+    FIELD(struct truth_step, is_cut, "is_cut"),
+    FIELD(struct truth_step, begin, "begin_ns"),
+    FIELD(struct truth_step, mark_end, "mark_end_ns"),
+    FIELD(struct truth_step, kernels, "kernels"),
+    FIELD(struct truth_step, cores, "ai_core_count"),
+    FIELD(struct truth_step, aicpus, "ai_cpu_count"),
+    FIELD(struct truth_step, comms, "comm_count"),
+    FIELD(struct truth_step, copies, "copy_count"),
+    FIELD(struct truth_step, dur, "kernel_dur_ns"),
+    FIELD(struct truth_step, wait, "kernel_wait_ns"),
+    FIELD(struct truth_step, computing, "computing_ns"),
+    FIELD(struct truth_step, communication, "communication_ns"),
+    FIELD(struct truth_step, overlapped, "overlapped_ns"),
+    FIELD(struct truth_step, exposed, "exposed_ns"),
+    FIELD(struct truth_step, free, "free_ns"),
+    FIELD_GROUP("windows", &view_record),
+};
+static const struct record step_record = RECORD(struct truth_step, step_fields);
+
+static struct field_items labels(const void *record, const struct record_env *env)
 {
-    json_write_object(w);
-    json_put_i64(w, "step", a->step);
-    json_put_i64(w, "begin_ns", a->begin);
-    json_put_i64(w, "dur_ns", a->dur);
-    json_put_i64(w, "masked_ns", a->hidden);
-    json_put_text(w, "class",
-                  a->hidden * 10 >= a->dur * 9 ? "AICPU_MASKED_BUT_UNDESIRABLE"
-                  : a->hidden * 5 >= a->dur    ? "AICPU_PARTIALLY_EXPOSED"
-                                               : "AICPU_EXPOSED_NOT_ALLOWED");
-    json_write_end(w);
+    static const char *const names[] = {"possible_sync_or_h2d",
+                                        "possible_comm_wait",
+                                        "possible_untraced_host_blocking",
+                                        "possible_host_launch_lag",
+                                        "possible_python_serialization_or_lock",
+                                        "insufficient_evidence"};
+
+    return bit_names(env, ((const struct truth_bubble *)record)->labels, names, ARRAY_LEN(names));
 }
 
-static void write_sums(struct json_writer *w, const struct truth *t, const char *key, bool by_type,
-                       bool has_anchors)
+static const char *place_name(enum stall_place place)
 {
-    struct truth_sum sums[OP_COUNT];
-    size_t n = truth_sums(t, by_type, sums);
+    static const char *const names[] = {"internal", "prelaunch", "tail"};
 
-    json_put_array(w, key);
-    for (size_t i = 0; i < n; i++) {
-        json_write_object(w);
-        json_put_text(w, "name", sums[i].name);
-        json_put_i64(w, "count", sums[i].total.count);
-        json_put_i64(w, "dur_ns", sums[i].total.dur);
-        json_put_i64(w, "wait_ns", sums[i].total.wait);
-        if (has_anchors)
-            json_put_bool(w, "is_wait_anchor", sums[i].is_flagged);
-        json_write_end(w);
-    }
-    json_write_end(w);
+    return names[place];
 }
 
-static void write_files(struct json_writer *w, const struct truth *t)
+static const struct field bubble_fields[] = {
+    FIELD(struct truth_bubble, step, "step"),
+    FIELD_OF_ENUM(struct truth_bubble, stall.place, "place", place_name, PLACE_TAIL + 1),
+    FIELD(struct truth_bubble, stall.layer, "layer", .missing = MISSING_NEGATIVE,
+          .is_optional = true),
+    FIELD_OF_ENUM(struct truth_bubble, stall.kind, "cause", stall_name, STALL_KINDS),
+    FIELD_OF_ENUM(struct truth_bubble, stall.kind, "expected_label", stall_label, STALL_KINDS),
+    FIELD(struct truth_bubble, begin, "begin_ns"),
+    FIELD(struct truth_bubble, end, "end_ns"),
+    FIELD(struct truth_bubble, host, "host_covered_ns"),
+    FIELD(struct truth_bubble, sync, "sync_covered_ns"),
+    FIELD(struct truth_bubble, comm, "comm_covered_ns"),
+    FIELD(struct truth_bubble, threads, "host_threads_ns"),
+    FIELD_MADE(FIELD_CSTR, "labels", labels, NULL),
+};
+static const struct record bubble_record = RECORD(struct truth_bubble, bubble_fields);
+
+static struct field_value aicpu_class(const void *record, const struct record_env *env)
 {
-    json_put_array(w, "files");
-    for (size_t i = 0; i < t->files.n; i++) {
-        const struct truth_file *f = &t->files.at[i];
-        json_write_object(w);
-        json_put_text(w, "path", f->name);
-        json_put_i64(w, "bytes", (int64_t)f->bytes);
-        json_put_i64(w, "records", (int64_t)f->records);
-        if (f->is_cut)
-            json_put_i64(w, "complete_records", (int64_t)f->complete);
-        json_write_end(w);
-    }
-    json_write_end(w);
+    const struct truth_aicpu *a = record;
+
+    (void)env;
+    return value_text(a->hidden * 10 >= a->dur * 9 ? S("AICPU_MASKED_BUT_UNDESIRABLE")
+                      : a->hidden * 5 >= a->dur    ? S("AICPU_PARTIALLY_EXPOSED")
+                                                   : S("AICPU_EXPOSED_NOT_ALLOWED"));
 }
 
-static void write_host_events(struct json_writer *w, const struct truth *t)
+static const struct field aicpu_fields[] = {
+    FIELD(struct truth_aicpu, step, "step"),     FIELD(struct truth_aicpu, begin, "begin_ns"),
+    FIELD(struct truth_aicpu, dur, "dur_ns"),    FIELD(struct truth_aicpu, hidden, "masked_ns"),
+    FIELD_CALC(FIELD_STR, "class", aicpu_class),
+};
+static const struct record aicpu_record = RECORD(struct truth_aicpu, aicpu_fields);
+
+/* Only types are judged, and only from level 1 on. */
+static const struct field sum_fields[] = {
+    FIELD(struct truth_sum, name, "name"),
+    FIELD(struct truth_sum, total.count, "count"),
+    FIELD(struct truth_sum, total.dur, "dur_ns"),
+    FIELD(struct truth_sum, total.wait, "wait_ns"),
+    FIELD(struct truth_sum, is_anchor, "is_wait_anchor", WHEN(struct truth_sum, is_judged),
+          .is_optional = true),
+};
+static const struct record sum_record = RECORD(struct truth_sum, sum_fields);
+
+static struct field_items sums(const struct truth *t, const struct record_env *env, bool by_type)
+{
+    struct truth_sum *list = ARENA_ARRAY(env->arena, struct truth_sum, OP_COUNT);
+
+    return (struct field_items){list, truth_sums(t, by_type, list)};
+}
+
+static struct field_items by_type(const void *record, const struct record_env *env)
+{
+    return sums(record, env, true);
+}
+
+static struct field_items by_name(const void *record, const struct record_env *env)
+{
+    return sums(record, env, false);
+}
+
+static const struct field file_fields[] = {
+    FIELD(struct truth_file, name, "path"),
+    FIELD(struct truth_file, bytes, "bytes"),
+    FIELD(struct truth_file, records, "records"),
+    FIELD(struct truth_file, complete, "complete_records", WHEN(struct truth_file, is_cut),
+          .is_optional = true),
+};
+static const struct record file_record = RECORD(struct truth_file, file_fields);
+
+static const char *host_name(unsigned kind)
 {
     static const char *const names[] = {
         "cpu_op", "step_mark", "python_function", "enqueue", "dequeue", "acl",
         "node",   "hccl",      "runtime",         "gc"};
 
-    json_put_object(w, "host_events");
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        json_put_i64(w, names[i], t->host_events[i]);
-    json_write_end(w);
+    return names[kind];
 }
 
-static void write_rank(struct json_writer *w, const struct truth *t, const struct synth_options *o)
-{
-    json_write_object(w);
-    json_put_i64(w, "rank", t->rank->id);
-    json_put_i64(w, "clock_skew_ns", t->rank->skew);
-    json_put_i64(w, "slow_permille", t->rank->slow);
-    json_put_i64(w, "kernels", t->kernels);
-    json_put_i64(w, "kernels_before_first_step", t->early);
-    json_put_i64(w, "first_begin_ns", t->first);
-    json_put_i64(w, "last_end_ns", t->last);
-    json_put_i64(w, "busy_union_ns", t->busy);
-    json_put_i64(w, "copies", t->copies);
-    json_put_i64(w, "busy_with_copies_ns", t->busy_copies);
-    write_files(w, t);
-    write_host_events(w, t);
-    write_sums(w, t, "by_type", true, o->level > 0);
-    write_sums(w, t, "by_name", false, false);
-    json_put_array(w, "steps");
-    for (size_t i = 0; i < t->steps.n; i++)
-        write_step(w, &t->steps.at[i]);
-    json_write_end(w);
-    json_put_array(w, "bubbles");
-    for (size_t i = 0; i < t->bubbles.n; i++)
-        write_bubble(w, &t->bubbles.at[i]);
-    json_write_end(w);
-    json_put_array(w, "aicpu");
-    for (size_t i = 0; i < t->aicpu.n; i++)
-        write_aicpu(w, &t->aicpu.at[i]);
-    json_write_end(w);
-    json_write_end(w);
-}
+static const struct field rank_fields[] = {
+    FIELD(struct truth, id, "rank"),
+    FIELD(struct truth, skew, "clock_skew_ns"),
+    FIELD(struct truth, slow, "slow_permille"),
+    FIELD(struct truth, kernels, "kernels"),
+    FIELD(struct truth, early, "kernels_before_first_step"),
+    FIELD(struct truth, first, "first_begin_ns"),
+    FIELD(struct truth, last, "last_end_ns"),
+    FIELD(struct truth, busy, "busy_union_ns"),
+    FIELD(struct truth, copies, "copies"),
+    FIELD(struct truth, busy_copies, "busy_with_copies_ns"),
+    FIELD_LIST(struct truth, files.at, files.n, "files", &file_record),
+    FIELD_BY_ENUM(struct truth, host_events, "host_events", host_name),
+    FIELD_MADE(FIELD_OBJECT, "by_type", by_type, &sum_record),
+    FIELD_MADE(FIELD_OBJECT, "by_name", by_name, &sum_record),
+    FIELD_LIST(struct truth, steps.at, steps.n, "steps", &step_record),
+    FIELD_LIST(struct truth, bubbles.at, bubbles.n, "bubbles", &bubble_record),
+    FIELD_LIST(struct truth, aicpu.at, aicpu.n, "aicpu", &aicpu_record),
+};
+static const struct record rank_record = RECORD(struct truth, rank_fields);
 
-void truth_write(const struct truth *ranks, const struct sim *s, struct json_writer *w)
-{
-    const struct synth_options *o = s->options;
+static const struct field run_fields[] = {
+    FIELD_FIXED("schema", "strata.synth-truth/1"),
+    FIELD_POINTER(struct truth_run, options, "options", &options_record),
+    FIELD_INSIDE(struct truth_run, model, "model", &model_record),
+    FIELD(struct truth_run, world, "world"),
+    FIELD(struct truth_run, group, "group"),
+    FIELD(struct truth_run, straggler, "straggler", .missing = MISSING_NEGATIVE),
+    FIELD_LIST(struct truth_run, ranks, ranks_n, "ranks", &rank_record),
+};
+static const struct record run_record = RECORD(struct truth_run, run_fields);
 
-    json_write_object(w);
-    json_put_text(w, "schema", "strata.synth-truth/1");
-    write_options(w, o);
-    write_model(w, &s->model);
-    json_put_i64(w, "world", s->world);
-    json_put_text(w, "group", s->group);
-    json_put_known(w, "straggler", o->straggler >= 0 && o->straggler < o->ranks, o->straggler);
-    json_put_array(w, "ranks");
-    for (int i = 0; i < s->ranks_n; i++)
-        write_rank(w, &ranks[i], o);
-    json_write_end(w);
-    json_write_end(w);
-}
+const struct schema truth_schema = {
+    .name = "strata.synth-truth/1",
+    .title = "what an analysis of a generated capture has to find",
+    .record = &run_record,
+    .is_bare = true,
+};

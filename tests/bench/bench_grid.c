@@ -26,7 +26,7 @@ static bool fill(struct grid_run *run, struct str kernel, struct diag *d, size_t
 {
     const struct grid_pattern *pattern = grid_run_pattern(run, kernel);
     struct grid_fill result = {0};
-    struct table t;
+    struct op_table t;
     char path[256];
 
     if (pattern == NULL)

@@ -5,7 +5,7 @@
 
 #include "base/json_read.h"
 #include "base/json_write.h"
-#include "incore/lossless.h"
+#include "incore/files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -21,8 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         abort();
     if (n > 0)
         memcpy(copy, data, n);
-    enum status st =
-        incore_lossless_write((struct str){copy, n}, text_sink(&out), &told, &reason);
+    enum status st = incore_lossless_write((struct str){copy, n}, text_sink(&out), &told, &reason);
     free(copy);
     if (st == ST_OK) {
         json_open(&j, (struct str){out.at, out.n}, JSON_STRICT);

@@ -8,16 +8,16 @@
 
 #include "base/json_write.h"
 #include "perfdb/columns.h"
-#include "perfdb/fia_records.h"
+#include "perfdb/fia.h"
+#include "perfdb/place.h"
 #include "perfdb/query_comm.h"
 #include "perfdb/query_match.h"
 #include "perfdb/signature.h"
 #include "perfdb/table.h"
-#include "perfdb/version.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void ask(const struct table *t, struct arena *arena)
+static void ask(const struct op_table *t, struct arena *arena)
 {
     struct signature_columns keys = signature_find(t);
     struct signature_index index = {0};
@@ -33,8 +33,8 @@ static void ask(const struct table *t, struct arena *arena)
         struct query_row stored;
         if (signature_index_add(&index, &s, (uint32_t)row, NULL) > row)
             abort();
-        if (!query_row_read(arena, cells.input_shapes, cells.input_dtypes, cells.input_formats, -1,
-                            &stored))
+        if (!query_row_read(arena, cells.cell[ID_INPUT_SHAPES], cells.cell[ID_INPUT_DTYPES],
+                            cells.cell[ID_INPUT_FORMATS], -1, &stored))
             continue;
         /* A row always fits itself, unless its kernel sees inputs in another order. */
         query_match(arena, kernel, stored.inputs, &stored);
@@ -49,7 +49,7 @@ static void ask(const struct table *t, struct arena *arena)
 static void try_table(struct str text, struct arena *arena, struct diag *d)
 {
     struct text first = {0}, second = {0};
-    struct table t, again;
+    struct op_table t, again;
 
     if (table_parse(&t, "t.csv", text, d) == ST_OK && t.columns.n > 0) {
         ask(&t, arena);

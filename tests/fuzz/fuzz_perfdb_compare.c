@@ -8,11 +8,10 @@
 #include <stdlib.h>
 
 #include "perfdb/compare_literal.h"
-#include "perfdb/compare_metrics.h"
 #include "perfdb/compare_ops.h"
 #include "perfdb/compare_shapes.h"
+#include "perfdb/compare_trace.h"
 #include "perfdb/m6.h"
-#include "perfdb/trace_csv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -34,7 +33,7 @@ static void read_shapes(struct str text)
     struct arena arena;
 
     arena_init(&arena);
-    struct str key = shape_key(&arena, text);
+    struct str key = literal_shapes(&arena, text);
     check(key.n <= text.n);
     check(literal_shares(&arena, text, &shares) <= text.n);
     arena_free(&arena);
@@ -43,12 +42,12 @@ static void read_shapes(struct str text)
 static void write_all(struct ops_rows *ops, struct shape_rows *shapes, struct sink sink)
 {
     struct json_writer j;
-    struct table t;
+    struct op_table t;
 
     ops_rows_sort(ops);
     check(ops_rows_print(ops, "fuzz", sink));
     json_write_init(&j, sink, JSON_COMPACT);
-    ops_rows_json(ops, &j);
+    record_json_list(&j, &ops_row_record, ops->at.at, ops->at.n, NULL);
     check(json_write_finish(&j));
     shape_rows_sort(shapes);
     shape_rows_table(shapes, &t);
@@ -62,7 +61,7 @@ static void compare(const struct predicted *p, const struct measured *m, struct 
     static const struct str sources[] = {S_INIT("MEASURED"), S_INIT("PARTIAL")};
     struct shape_rows shapes;
     struct ops_rows ops;
-    struct table t;
+    struct op_table t;
 
     ops_rows_init(&ops);
     shape_rows_init(&shapes);

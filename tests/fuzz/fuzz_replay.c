@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/arg_spec.h"
+#include "replay/args.h"
 #include "replay/lit_python.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -37,7 +37,7 @@ static void read_spec(struct arena *arena, struct str text, struct diag *d)
 {
     struct slots slots = {0};
 
-    if (arg_spec_parse(arena, text, "fuzz.json", &slots, d) == ST_OK &&
+    if (args_parse(arena, text, "fuzz.json", &slots, d) == ST_OK &&
         slots_check(&slots, "fuzz.json", d) == ST_OK) {
         for (size_t i = 0; i < slots.n; i++) {
             int64_t bytes;

@@ -57,7 +57,7 @@ def number(text):
     return float(text) if text else 0.0
 
 
-def shape_key(text):
+def literal_shapes(text):
     text = text.strip().strip('"').replace(" ", "")
     if ";" in text or "[" not in text:
         return text
@@ -158,7 +158,7 @@ def predicted_shapes(events):
         parts = shares(args) or ([(k, e["dur"] / len(names)) for k in names] if len(names) > 1
                                  else [(args["kernel_type"], e["dur"])])
         for kernel, us in parts:
-            key = (kernel, shape_key(args["simulation_shapes"]))
+            key = (kernel, literal_shapes(args["simulation_shapes"]))
             total, n, _ = sums.get(key, (0, 0, ""))
             sums[key] = (total + us, n + 1, args.get("source", ""))
     return sums
@@ -172,7 +172,7 @@ def check_shapes(case, strata, folder, events, rows):
         check(f"{case} shapes with a bad time", 1, code)
         return
     check(f"{case} shapes", (0, ""), (code, error))
-    real = measured(rows, "fail", lambda row: shape_key(row[3]))
+    real = measured(rows, "fail", lambda row: literal_shapes(row[3]))
     model = predicted_shapes(events)
     with open(os.path.join(folder, "shapes.csv"), encoding="utf-8", newline="") as f:
         found = {(r["kernel_type"], r["shape_key"]): r for r in csv.DictReader(f)}

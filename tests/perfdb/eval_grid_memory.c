@@ -1,5 +1,5 @@
 #include "eval.h"
-#include "perfdb/grid_memory.h"
+#include "perfdb/grid_shapes.h"
 
 static struct node *dtype_bytes(struct eval *e, const struct node *in)
 {
@@ -43,8 +43,8 @@ static struct node *row_memory(struct eval *e, const struct node *in)
     struct grid_texts results = node_is_null(own) ? types : texts_of(e, own);
 
     return node_integer(&e->arena,
-                        grid_memory_add(grid_memory_bytes(shapes_of(e, node_at(in, 0)), types),
-                                        grid_memory_bytes(shapes_of(e, node_at(in, 1)), results)));
+                        nanos_add(grid_memory_bytes(shapes_of(e, node_at(in, 0)), types),
+                                  grid_memory_bytes(shapes_of(e, node_at(in, 1)), results)));
 }
 
 static struct node *format(struct eval *e, const struct node *in)

@@ -41,7 +41,7 @@ static void match(struct eval *e, struct node *item)
              rule != NULL ? node_string(&e->arena, str_of(rule)) : node_null(&e->arena));
 }
 
-static void comm(struct eval *e, struct node *item, const struct table *t)
+static void comm(struct eval *e, struct node *item, const struct op_table *t)
 {
     const struct node *tier = node_get(item, S("tier"));
     bool is_bracket = str_equal(node_text(node_get(item, S("method"))), S("bracket_linear"));
@@ -83,7 +83,7 @@ static const char *find_table(struct eval *e)
 static void run(struct eval *e, struct node *root)
 {
     const char *path = find_table(e);
-    struct table table = {0};
+    struct op_table table = {0};
     struct diag d;
 
     diag_init(&d);

@@ -157,7 +157,19 @@ def database(out):
 def about(out):
     """What strata says of captures, formats and itself."""
     yield run("convert", "examples/ascend-small", "-o", out + "/small.json", "--json")
+    yield run("synth", "-o", out + "/tiny", "--json")
     yield run("formats", "--json")
+    yield run("query", "--schema", "--json")
+    listed = subprocess.run([STRATA, "analyze", "--list"], capture_output=True, text=True, check=True)
+    for line in listed.stdout.splitlines():
+        yield run("analyze", line.split()[0], "examples/ascend-small", "--json")
+    yield run("doctor", "--json")
+
+
+def sparse():
+    """Documents that leave out what does not apply."""
+    for words in (["devices"], ["help"], ["version"], ["version", "--build"]):
+        yield run(*words, "--json")
 
 
 def kernels(out):
@@ -202,11 +214,18 @@ def main():
                 run("pto", "calibrate", "examples/pto/measured.csv", "--json"),
                 run("incore", "run", "examples/pto", "--target", "a2a3", "--backend", "sim", "-o",
                     out + "/run", "--json"),
-                run("incore", "replay", "examples/replay/scale/scene.json", "--case", "Small",
+                run("incore", "run", "examples/pto", "--list-funcs", "--json"),
+                run("incore", "clean", "examples/incore", "-o", out + "/clean", "--json"),
+                run("incore", "show", "examples/incore", "--json"),
+                run("incore", "diff", "tests/golden/incore-diff/in/a.bin",
+                    "tests/golden/incore-diff/in/b.json", "--json"),
+                run("incore", "export", "examples/incore", "-o", out + "/export", "--json"),
+                run("incore", "lint", "tests/golden/incore-lint-refused/in/cut.bin", "--json", codes=(1,))]
+        full += [*comparisons(out), *database(out), *about(out)]
+        own = [run("incore", "replay", "examples/replay/scale/scene.json", "--case", "Small",
                     "--func-id", "0", "--pto", "examples/replay/scale/scale.pto", "--backend", "sim",
                     "-o", out + "/replay", "--json")]
-        full += [*comparisons(out), *database(out), *about(out)]
-        for document in kernels(out):  # lists whose entries have members of their own
+        for document in [*kernels(out), *sparse(), *own]:  # lists whose entries have members of their own
             good &= check(document, document["schema"])
             n += 1
     for document in full:

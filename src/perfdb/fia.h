@@ -1,0 +1,94 @@
+/*
+ * fia_meta - what a profile tells of the run time of fused attention.
+ *
+ * The shapes that matter (sequence lengths, block table) are in slots 5, 6 and 14 of the 31 inputs.
+ * The kernel's own row often lacks them; the k-th attention row of operator_details.csv in the same
+ * folder is the call behind the k-th kernel and is believed first.
+ */
+#ifndef STRATA_PERFDB_FIA_H
+#define STRATA_PERFDB_FIA_H
+
+#include "base/diag.h"
+#include "base/hash.h"
+#include "base/vec.h"
+#include "perfdb/exports.h"
+#include "perfdb/table.h"
+#include "report/record.h"
+
+/* The shapes of one attention case, by the shapes of its kernel. */
+struct fia_meta {
+    struct str input_shapes, output_shapes;
+    struct str profile; /* name of the folder the export lies in */
+    struct str seq, seq_kv, block_table;
+};
+
+struct fia_metas {
+    VEC_OF(struct fia_meta) at;
+    struct hash by_shapes;
+};
+
+/* Adds the new attention rows of the export that kernels_read() just read. `operators` is the
+ * operator_details.csv beside it, or NULL. Texts live in `k->arena`. ST_FORMAT: a slot is no list
+ * of numbers. */
+enum status fia_meta_add(struct fia_metas *metas, struct kernels *k, const char *path,
+                         const char *operators, struct diag *d);
+
+const struct fia_meta *fia_meta_find(const struct fia_metas *metas, struct str input_shapes,
+                                     struct str output_shapes);
+void fia_meta_free(struct fia_metas *metas);
+
+/* A slot as a list of numbers joined with ','; "" when it is blank. False when it is something
+ * else. Unlike other shape slots, "()" and the like are no absent slots here. */
+bool fia_slot(struct arena *arena, struct str slot, struct str *out);
+
+/* The folder of a path as given ("." for a bare name), and its name ("" for "."). */
+struct str fia_folder(const char *path);
+
+/* The columns a record fills, in the order in which they are appended to a table. */
+enum { FIA_PAYLOAD = 11 };
+extern const struct str *const fia_payload_columns[FIA_PAYLOAD];
+
+struct fia_record {
+    struct str key; /* see fia_key() */
+    struct str payload[FIA_PAYLOAD];
+    uint32_t next; /* the next record with this key; UINT32_MAX: the last */
+};
+
+struct fia_records {
+    VEC_OF(struct fia_record) at;
+    struct hash by_key; /* the first record of a key */
+};
+
+/* Six parts as one text; a part is a list "1,2" or absent (NULL pointer). */
+struct str fia_key(struct arena *arena, const struct str parts[6]);
+
+/* Reads JSON lines; texts live in the arena. Records of one key and the same values are one: the
+ * last gives the payload, the first the place. */
+enum status fia_records_read(struct fia_records *records, struct arena *arena, const char *path,
+                             struct diag *d);
+
+/* The same from bytes; `path` is for messages. */
+enum status fia_records_parse(struct fia_records *records, struct arena *arena, struct str text,
+                              const char *path, struct diag *d);
+void fia_records_free(struct fia_records *records);
+
+/* The first record of a key; NULL: none. */
+const struct fia_record *fia_records_find(const struct fia_records *records, struct str key);
+
+struct fia_fill {
+    struct op_table table; /* the rows as they will be */
+    struct op_table old;   /* and as they were */
+    uint64_t rows, matched;
+    struct arena arena; /* texts of the records */
+};
+
+/* Reads both files and joins them; `tag` says where the values come from. After a failure the fill
+ * may be freed. */
+enum status fia_fill(struct fia_fill *fill, const char *csv, const char *jsonl, struct str tag,
+                     struct diag *d);
+void fia_fill_free(struct fia_fill *fill);
+
+/* strata.db-fill-fia/1, over a struct fia_fill. */
+extern const struct schema fia_fill_schema;
+
+#endif

@@ -1,0 +1,132 @@
+/*
+ * The folder that the operator simulator would leave, written from a capture of one kernel.
+ */
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "base/char.h"
+#include "base/fs.h"
+#include "base/hash.h"
+#include "base/now.h"
+#include "render/insight.h"
+
+enum { LETTERS = 16, MOST_TRIES = 3600 };
+
+enum status insight_folder_make(const char *root, struct str seed, struct arena *arena,
+                                struct diag *d, const char **out)
+{
+    char letters[LETTERS + 1] = {0};
+    uint64_t h = hash_bytes(seed);
+
+    for (int i = 0; i < LETTERS; i++) {
+        h = hash_mix(h, (uint64_t)i + 1);
+        letters[i] = (char)('A' + h % 26);
+    }
+    TRY(fs_mkdirs(root, d));
+    for (int64_t i = 0; i < MOST_TRIES; i++) {
+        const char *stamp = now_text(arena, NOW_PLAIN, i);
+        *out = fs_join(arena, root, arena_printf(arena, "OPPROF_%s_%s", stamp, letters));
+        if (mkdir(*out, 0777) == 0)
+            return ST_OK;
+        if (errno != EEXIST)
+            return diag_fail(d, ST_IO, "file.mkdir", (struct where){.path = *out}, "%s",
+                             strerror(errno));
+    }
+    return diag_fail(d, ST_IO, "file.mkdir", (struct where){.path = *out},
+                     "there is a folder for every second of the next hour");
+}
+
+/* ---- files ---- */
+
+typedef bool (*put_file)(const struct cut *cut, strid core, struct sink out);
+
+struct job {
+    struct cut cut;
+    struct arena *arena;
+    struct diag *d;
+    struct words *wrote;
+};
+
+static bool put_bin(const struct cut *cut, strid core, struct sink out)
+{
+    struct timeline_options options = {0};
+
+    (void)core;
+    return timeline_insight.write(cut, &options, out);
+}
+
+static bool put_trace(const struct cut *cut, strid core, struct sink out)
+{
+    struct timeline_options options = {0};
+
+    (void)core;
+    return insight_write_trace(cut, &options, out);
+}
+
+static enum status write_file(struct job *j, const char *folder, const char *name, strid core,
+                              put_file put)
+{
+    const char *path = fs_join(j->arena, folder, name);
+    struct outfile file;
+
+    TRY(outfile_open(&file, path, j->d));
+    if (!put(&j->cut, core, outfile_sink(&file)) && file.error == 0) { /* the user interrupted */
+        outfile_abort(&file);
+        return ST_CANCELLED;
+    }
+    TRY(outfile_commit(&file, OUTFILE_FAST, j->d));
+    vec_push(j->wrote, path);
+    return ST_OK;
+}
+
+/* Letters, digits, '.', '_' and '-', and not hidden. */
+static bool is_folder_name(struct str name)
+{
+    for (size_t i = 0; i < name.n; i++)
+        if (!char_is_word(name.at[i]) && name.at[i] != '-' && name.at[i] != '.')
+            return false;
+    return name.n > 0 && name.n <= 128 && name.at[0] != '.';
+}
+
+static enum status write_core(struct job *j, const char *simulator, strid core, struct str name)
+{
+    const char *folder = fs_join(j->arena, simulator, arena_cstr(j->arena, name));
+    const char *instr = arena_printf(j->arena, "%.*s_instr_exe.csv", STR_ARGS(name));
+    const char *code = arena_printf(j->arena, "%.*s_code_exe.csv", STR_ARGS(name));
+
+    TRY(fs_mkdirs(folder, j->d));
+    TRY(write_file(j, folder, "trace.json", core, insight_write_core_trace));
+    TRY(write_file(j, folder, instr, core, insight_write_instr_exe));
+    return write_file(j, folder, code, core, insight_write_code_exe);
+}
+
+static enum status write_all(struct job *j, const char *simulator)
+{
+    strid *cores;
+    size_t n = insight_cores(&j->cut, j->arena, &cores);
+
+    TRY(fs_mkdirs(simulator, j->d));
+    TRY(write_file(j, simulator, "trace.json", 0, put_trace));
+    TRY(write_file(j, simulator, "visualize_data.bin", 0, put_bin));
+    for (size_t i = 0; i < n; i++) {
+        struct str name = capture_text(j->cut.cap, cores[i]);
+        if (is_folder_name(name))
+            TRY(write_core(j, simulator, cores[i], name));
+        else
+            diag_add(j->d, SEV_WARN, "incore.core-name", (struct where){.path = simulator},
+                     "no files for the core '%.*s': that is no name for a folder",
+                     STR_ARGS(str_part(name, 0, 64)));
+    }
+    return ST_OK;
+}
+
+enum status insight_folder_write(const struct capture *cap, const char *folder, struct arena *arena,
+                                 struct diag *d, struct words *wrote)
+{
+    struct job j = {.arena = arena, .d = d, .wrote = wrote};
+
+    cut_init(&j.cut, cap, &(struct cut_options){0});
+    enum status st = write_all(&j, fs_join(arena, folder, "simulator"));
+    cut_fini(&j.cut);
+    return st;
+}
