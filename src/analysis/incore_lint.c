@@ -1,5 +1,5 @@
 /*
- * The rules by which MindStudio Insight opens an in-core artifact.
+ * The rules of MindStudio Insight, checked block by block and event by event.
  */
 #include "analysis/incore_lint.h"
 

@@ -3,7 +3,6 @@
  */
 #include "base/text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/vec.h"
@@ -29,19 +28,26 @@ void text_repeat(struct text *t, char c, size_t times)
     t->n += times;
 }
 
+void text_vformat(struct text *t, const char *format, va_list args)
+{
+    va_list again;
+
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (n <= 0)
+        return;
+    vec_reserve(t, t->n + (size_t)n + 1); /* vsnprintf ends with a NUL byte */
+    vsnprintf(t->at + t->n, (size_t)n + 1, format, args);
+    t->n += (size_t)n;
+}
+
 void text_format(struct text *t, const char *format, ...)
 {
-    va_list args, again;
+    va_list args;
 
     va_start(args, format);
-    va_copy(again, args);
-    int n = vsnprintf(NULL, 0, format, args);
-    if (n > 0) {
-        vec_reserve(t, t->n + (size_t)n + 1); /* vsnprintf ends with a NUL byte */
-        vsnprintf(t->at + t->n, (size_t)n + 1, format, again);
-        t->n += (size_t)n;
-    }
-    va_end(again);
+    text_vformat(t, format, args);
     va_end(args);
 }
 

@@ -12,6 +12,8 @@
 #ifndef STRATA_BASE_TEXT_H
 #define STRATA_BASE_TEXT_H
 
+#include <stdarg.h>
+
 #include "base/sink.h"
 
 struct text {
@@ -23,6 +25,8 @@ void text_put(struct text *t, struct str part);
 void text_char(struct text *t, char c);
 void text_repeat(struct text *t, char c, size_t times);
 void text_format(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_vformat(struct text *t, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
 
 void text_clear(struct text *t); /* keeps its memory */
 struct str text_view(const struct text *t);

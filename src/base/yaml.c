@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/limits.h"
+#include "base/mapfile.h"
 
 /* A list or map whose end has not come yet. */
 struct open_node {
@@ -208,4 +209,15 @@ bool yaml_is_null(const struct tree *node)
     return node == NULL || (node->kind == TREE_TEXT && !node->is_quoted &&
                             (node->text.n == 0 || str_equal(node->text, S("~")) ||
                              str_equal(node->text, S("null"))));
+}
+
+enum status yaml_read_file(struct arena *arena, const char *path, const struct tree **root,
+                           struct diag *d)
+{
+    struct mapfile map;
+
+    TRY(mapfile_open(&map, path, d));
+    enum status st = yaml_read(arena, map.text, path, root, d);
+    mapfile_close(&map);
+    return st;
 }

@@ -17,6 +17,10 @@
 enum status yaml_read(struct arena *arena, struct str text, const char *path,
                       const struct tree **root, struct diag *d);
 
+/* The same for a file. */
+enum status yaml_read_file(struct arena *arena, const char *path, const struct tree **root,
+                           struct diag *d);
+
 /* Nothing at all, `~` or `null`, without quotes. */
 bool yaml_is_null(const struct tree *node);
 

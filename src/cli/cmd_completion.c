@@ -2,6 +2,7 @@
  * strata completion: a completion script for a shell, from the command tables. Scripts are static
  * text: completing never starts strata.
  */
+#include "base/embedded.h"
 #include "base/text.h"
 #include "cli/help.h"
 #include "cli/session.h"
@@ -34,28 +35,6 @@ struct page {
     struct opt options[COMMAND_OPTIONS];
     size_t n;
 };
-
-static void show(struct page *p, const struct command *c, void (*each)(const struct page *p))
-{
-    p->command = c;
-    p->name =
-        p->parent != NULL ? arena_format(p->arena, "%s %s", p->parent->name, c->name).at : c->name;
-    p->n = command_options(c, p->options);
-    each(p);
-}
-
-/* Calls `each` for every command, on the first level and below. */
-static void for_each(struct out *o, struct arena *arena, void (*each)(const struct page *p))
-{
-    for (size_t i = 0; i < command_count; i++) {
-        const struct command *c = command_list[i];
-        struct page p = {.out = o, .arena = arena};
-        show(&p, c, each);
-        p.parent = c;
-        for (size_t k = 0; c->subs != NULL && c->subs[k] != NULL; k++)
-            show(&p, c->subs[k], each);
-    }
-}
 
 /* "a b c" */
 static const char *words(struct arena *arena, const char *const *list)
@@ -140,41 +119,10 @@ static void bash_operands(const struct page *p)
                kinds[want_of_operands(&p->command->operands)]);
 }
 
-void help_bash(struct out *o, struct arena *arena)
+static void bash_command(const struct page *p)
 {
-    out_text(o, "# bash completion for strata; made by `strata completion bash`\n"
-                "_strata() {\n"
-                "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
-                "    local cmd='' words='' options='' files='' i\n"
-                "    # bash splits --name=value at the equals sign\n"
-                "    if [[ $cur == '=' ]]; then\n"
-                "        cur=''\n"
-                "    elif [[ $prev == '=' ]]; then\n"
-                "        prev=${COMP_WORDS[COMP_CWORD - 2]}\n"
-                "    fi\n"
-                "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
-                "        case \"$cmd ${COMP_WORDS[i]}\" in\n");
-    for_each(o, arena, bash_walk);
-    out_text(o, "        esac\n"
-                "    done\n"
-                "    case \"$cmd $prev\" in\n");
-    for_each(o, arena, bash_values);
-    out_printf(o,
-               "        *) case \"$cmd\" in\n"
-               "        '') options='--help --version' words='%s' ;;\n",
-               command_words(arena, NULL));
-    for_each(o, arena, bash_operands);
-    out_text(o, "        esac\n"
-                "            [[ $cur == -* ]] && words=$options files='' ;;\n"
-                "    esac\n"
-                "    if [[ -n $files ]]; then\n"
-                "        compopt -o filenames 2>/dev/null\n"
-                "        mapfile -t COMPREPLY < <(compgen \"$files\" -- \"$cur\")\n"
-                "    else\n"
-                "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
-                "    fi\n"
-                "}\n"
-                "complete -F _strata strata\n");
+    if (p->parent == NULL)
+        out_printf(p->out, "%s%s", p->command != command_list[0] ? " " : "", p->name);
 }
 
 /* ---- zsh ---- */
@@ -234,51 +182,29 @@ static void zsh_function(const struct page *p)
     out_text(p->out, "\n            ;;\n");
 }
 
-static void zsh_list(struct out *o, struct arena *arena, const struct command *const *list,
-                     size_t count)
+static void zsh_item(const struct page *p, const struct command *c)
 {
-    for (size_t i = 0; i < count && list[i] != NULL; i++)
-        out_printf(o, "            '%s:%s'\n", list[i]->name, zsh_text(arena, list[i]->summary));
+    out_printf(p->out, "            '%s:%s'\n", c->name, zsh_text(p->arena, c->summary));
 }
 
-void help_zsh(struct out *o, struct arena *arena)
+static void zsh_command(const struct page *p)
 {
-    out_text(o, "#compdef strata\n"
-                "# zsh completion for strata; made by `strata completion zsh`\n"
-                "_strata() {\n"
-                "    local -a list\n"
-                "    local cmd=''\n"
-                "    if (( CURRENT == 2 )); then\n"
-                "        list=(\n");
-    zsh_list(o, arena, command_list, command_count);
-    out_text(o, "        )\n"
-                "        _describe command list\n"
-                "        return\n"
-                "    fi\n"
-                "    cmd=$words[2]\n"
-                "    shift words\n"
-                "    (( CURRENT-- ))\n"
-                "    case $cmd in\n");
-    for (size_t i = 0; i < command_count; i++) {
-        if (command_list[i]->subs == NULL)
-            continue;
-        out_printf(o, "    %s)\n        if (( CURRENT == 2 )); then\n        list=(\n",
-                   command_list[i]->name);
-        zsh_list(o, arena, command_list[i]->subs, SIZE_MAX);
-        out_text(o, "        )\n        _describe command list\n        return\n        fi\n"
-                    "        cmd=\"$cmd $words[2]\"\n        shift words\n        (( CURRENT-- ))\n"
-                    "        ;;\n");
-    }
-    out_text(o, "    esac\n"
-                "    case $cmd in\n");
-    for_each(o, arena, zsh_function);
-    out_text(o, "    esac\n"
-                "}\n"
-                "if [[ $funcstack[1] == _strata ]]; then\n"
-                "    _strata \"$@\"\n"
-                "else\n"
-                "    compdef _strata strata\n"
-                "fi\n");
+    if (p->parent == NULL)
+        zsh_item(p, p->command);
+}
+
+static void zsh_holder(const struct page *p)
+{
+    const struct command *const *subs = p->command->subs;
+
+    if (subs == NULL)
+        return;
+    out_printf(p->out, "    %s)\n        if (( CURRENT == 2 )); then\n        list=(\n", p->name);
+    for (size_t i = 0; subs[i] != NULL; i++)
+        zsh_item(p, subs[i]);
+    out_text(p->out, "        )\n        _describe command list\n        return\n        fi\n"
+                     "        cmd=\"$cmd $words[2]\"\n        shift words\n"
+                     "        (( CURRENT-- ))\n        ;;\n");
 }
 
 /* ---- fish ---- */
@@ -299,10 +225,9 @@ static void fish_command(const struct page *p)
     struct str seen = S("__fish_seen_subcommand_from ");
     const char *start =
         p->parent != NULL
-            ? arena_format(p->arena, "complete -c strata -n '%s%s; and %s%s'", seen.at,
+            ? arena_printf(p->arena, "complete -c strata -n '%s%s; and %s%s'", seen.at,
                            p->parent->name, seen.at, p->command->name)
-                  .at
-            : arena_format(p->arena, "complete -c strata -n '%s%s'", seen.at, p->name).at;
+            : arena_printf(p->arena, "complete -c strata -n '%s%s'", seen.at, p->name);
 
     for (size_t i = 0; i < p->n && p->command->subs == NULL; i++) {
         const struct opt *opt = &p->options[i];
@@ -321,19 +246,66 @@ static void fish_command(const struct page *p)
         out_printf(p->out, "%s%s\n", start, operand_flags[want_of_operands(&p->command->operands)]);
 }
 
-void help_fish(struct out *o, struct arena *arena)
+static void fish_summary(const struct page *p)
 {
-    out_text(o, "# fish completion for strata; made by `strata completion fish`\n"
-                "complete -c strata -f\n");
-    for (size_t i = 0; i < command_count; i++)
-        out_printf(o, "complete -c strata -n __fish_use_subcommand -a %s -d '%s'\n",
-                   command_list[i]->name, fish_text(arena, command_list[i]->summary));
-    for_each(o, arena, fish_command);
+    if (p->parent == NULL)
+        out_printf(p->out, "complete -c strata -n __fish_use_subcommand -a %s -d '%s'\n", p->name,
+                   fish_text(p->arena, p->command->summary));
 }
 
-/* ---- the command ---- */
+/* ---- scripts ---- */
+
+/* The frame of a script, and what stands at its marks: a line or more for each command. */
+struct script {
+    const char *shell, *frame;
+    void (*marks[4])(const struct page *p);
+};
+
+static const struct script scripts[] = {
+    {"bash", "completion/bash", {bash_walk, bash_values, bash_command, bash_operands}},
+    {"fish", "completion/fish", {fish_summary, fish_command}},
+    {"zsh", "completion/zsh", {zsh_command, zsh_holder, zsh_function}},
+};
 
 static const char *const shells[] = {"bash", "fish", "zsh", NULL};
+
+static void show(struct page *p, const struct command *c, void (*each)(const struct page *p))
+{
+    p->command = c;
+    p->name =
+        p->parent != NULL ? arena_printf(p->arena, "%s %s", p->parent->name, c->name) : c->name;
+    p->n = command_options(c, p->options);
+    each(p);
+}
+
+/* Calls `each` for every command, on the first level and below. */
+static void for_each(struct out *o, struct arena *arena, void (*each)(const struct page *p))
+{
+    for (size_t i = 0; i < command_count; i++) {
+        const struct command *c = command_list[i];
+        struct page p = {.out = o, .arena = arena};
+        show(&p, c, each);
+        p.parent = c;
+        for (size_t k = 0; c->subs != NULL && c->subs[k] != NULL; k++)
+            show(&p, c->subs[k], each);
+    }
+}
+
+void help_completion(struct out *o, struct arena *arena, const char *shell)
+{
+    const struct script *script = scripts;
+
+    while (strcmp(script->shell, shell) != 0)
+        script++;
+    struct str rest = embedded_file(script->frame), mark = S("@@");
+    for (size_t i = 0; rest.n > 0; i++) {
+        size_t at = str_find(rest, mark);
+        out_bytes(o, str_part(rest, 0, at));
+        if (at < rest.n)
+            for_each(o, arena, script->marks[i]);
+        rest = str_part(rest, at < rest.n ? at + mark.n : rest.n, rest.n);
+    }
+}
 
 static const struct example examples[] = {
     {"strata completion bash", "for ~/.local/share/bash-completion/completions/strata"},
@@ -344,15 +316,8 @@ static const struct example examples[] = {
 
 static int run(struct session *s, const void *args)
 {
-    const char *shell = s->operands.at[0];
-
     (void)args;
-    if (strcmp(shell, "bash") == 0)
-        help_bash(&s->out, &s->arena);
-    else if (strcmp(shell, "zsh") == 0)
-        help_zsh(&s->out, &s->arena);
-    else
-        help_fish(&s->out, &s->arena);
+    help_completion(&s->out, &s->arena, s->operands.at[0]);
     return CODE_DONE;
 }
 

@@ -140,7 +140,7 @@ static int run(struct session *s, const void *given)
     int code = db_only_ops(s, &args->ops, &ops);
     if (code != CODE_DONE)
         return code;
-    struct str problem = replay_ops_problem(&s->arena, ops.at, ops.n);
+    struct str problem = bench_ops_problem(&s->arena, ops.at, ops.n);
     if (problem.n > 0) {
         diag_fail(&s->diag, ST_NOT_FOUND, "perfdb.unknown-op", (struct where){0}, "%.*s",
                   STR_ARGS(problem));

@@ -2,7 +2,6 @@
  * strata db compare-ops: predicted against measured time of every kernel, scenario by scenario.
  */
 #include "base/fs.h"
-#include "cli/db_output.h"
 #include "cli/opt_db.h"
 #include "perfdb/compare_ops.h"
 #include "perfdb/compare_shapes.h"
@@ -106,15 +105,6 @@ static int take_scenarios(struct session *s, const struct args *args, struct sce
     for (size_t i = 0; i < out->n; i++)
         ops_rows_init(&out->at[i].rows);
     return CODE_DONE;
-}
-
-static enum status read_mapping(struct session *s, const char *dir, struct mapfile *map,
-                                const struct tree **root)
-{
-    const char *path = fs_join(&s->arena, dir, "op_mapping.yaml");
-
-    TRY(mapfile_open(map, path, &s->diag));
-    return yaml_read(&s->arena, map->text, path, root, &s->diag);
 }
 
 /* A scenario whose files are not all there is left out, and said so. */
@@ -251,7 +241,6 @@ static int run(struct session *s, const void *given)
     const struct tree *mapping = NULL;
     const char *dir = args->data_dir;
     struct scenarios all = {0};
-    struct mapfile map = {0};
 
     if (db_output_is_stdout(s, args->output))
         return session_usage(s, "compare-ops writes a file; --json prints a document");
@@ -260,14 +249,14 @@ static int run(struct session *s, const void *given)
         code = db_place(s, &args->place, &dir);
     if (code != CODE_DONE)
         return code;
-    enum status st = read_mapping(s, dir, &map, &mapping);
+    enum status st =
+        yaml_read_file(&s->arena, fs_join(&s->arena, dir, "op_mapping.yaml"), &mapping, &s->diag);
     for (size_t i = 0; i < all.n && st == ST_OK; i++)
         st = run_scenario(s, &all.at[i], mapping);
     if (st == ST_OK)
         st = tell(s, args, &all);
     for (size_t i = 0; i < all.n; i++)
         ops_rows_free(&all.at[i].rows);
-    mapfile_close(&map);
     return db_code(st);
 }
 

@@ -1,7 +1,6 @@
 /*
  * strata db compare-shapes: predicted against measured time of every kernel at every shape.
  */
-#include "cli/db_output.h"
 #include "cli/opt_db.h"
 #include "perfdb/compare_shapes.h"
 
@@ -37,11 +36,6 @@ struct inputs {
     struct measured base, measured;
 };
 
-static bool write_csv(const void *what, struct sink sink)
-{
-    return table_print(what, TABLE_NO_BOM, sink);
-}
-
 static enum status tell(struct session *s, const struct args *args, struct shape_rows *rows)
 {
     const char *path = db_output_path(s, args->output);
@@ -52,7 +46,7 @@ static enum status tell(struct session *s, const struct args *args, struct shape
 
     shape_rows_table(rows, &t);
     if (path != NULL || !s->common.json)
-        st = db_output(s, path, inputs, write_csv, &t);
+        st = db_output_table(s, path, inputs, &t);
     table_free(&t);
     if (st != ST_OK)
         return st;

@@ -1,7 +1,6 @@
 /*
  * strata db m6: how close a prediction comes to one measured forward pass.
  */
-#include "cli/db_output.h"
 #include "cli/opt_db.h"
 #include "perfdb/m6.h"
 

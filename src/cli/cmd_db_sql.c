@@ -1,8 +1,6 @@
 /*
  * strata db sql: SQL over the tables of the database.
  */
-#include <stdio.h>
-
 #include "base/csv_write.h"
 #include "cli/opt_db.h"
 #include "perfdb/sqlview.h"
@@ -66,58 +64,16 @@ static bool take_head(void *ctx, const char *const *names, size_t n)
     return true;
 }
 
-static void json_cell(struct json_writer *j, const struct sqlview_value *v)
+static const char *cell_text(struct arena *arena, struct field_value v)
 {
-    switch (v->type) {
-    case SQLVIEW_NULL:
-        json_write_null(j);
-        break;
-    case SQLVIEW_INT:
-        json_write_i64(j, v->number);
-        break;
-    case SQLVIEW_REAL:
-        json_write_f64(j, v->real);
-        break;
-    case SQLVIEW_TEXT:
-        json_write_string(j, v->text);
-        break;
-    }
+    if (v.type == VALUE_INT)
+        return arena_format(arena, "%lld", (long long)v.i).at;
+    if (v.type == VALUE_REAL)
+        return arena_format(arena, "%.9g", v.real).at;
+    return v.type == VALUE_NONE ? "-" : out_clean(arena, v.text);
 }
 
-static void csv_cell_out(struct csv_write *csv, const struct sqlview_value *v)
-{
-    switch (v->type) {
-    case SQLVIEW_NULL:
-        csv_write_cell(csv, S(""));
-        break;
-    case SQLVIEW_INT:
-        csv_write_i64(csv, v->number);
-        break;
-    case SQLVIEW_REAL:
-        csv_write_f64(csv, v->real);
-        break;
-    case SQLVIEW_TEXT:
-        csv_write_cell(csv, v->text);
-        break;
-    }
-}
-
-static const char *cell_text(struct arena *arena, const struct sqlview_value *v)
-{
-    switch (v->type) {
-    case SQLVIEW_NULL:
-        return "-";
-    case SQLVIEW_INT:
-        return arena_format(arena, "%lld", (long long)v->number).at;
-    case SQLVIEW_REAL:
-        return arena_format(arena, "%.9g", v->real).at;
-    case SQLVIEW_TEXT:
-        break;
-    }
-    return out_clean(arena, v->text);
-}
-
-static bool take_row(void *ctx, const struct sqlview_value *cells, size_t n)
+static bool take_row(void *ctx, const struct field_value *cells, size_t n)
 {
     struct printer *p = ctx;
 
@@ -125,12 +81,12 @@ static bool take_row(void *ctx, const struct sqlview_value *cells, size_t n)
         json_write_array(p->json);
     for (size_t i = 0; i < n; i++)
         if (p->json != NULL) {
-            json_cell(p->json, &cells[i]);
+            value_json(p->json, cells[i]);
         } else if (p->csv != NULL) {
-            csv_cell_out(p->csv, &cells[i]);
+            value_csv(p->csv, cells[i]);
         } else {
-            p->is_text[i] = p->is_text[i] || cells[i].type == SQLVIEW_TEXT;
-            vec_push(&p->cells, cell_text(&p->s->arena, &cells[i]));
+            p->is_text[i] = p->is_text[i] || cells[i].type == VALUE_TEXT;
+            vec_push(&p->cells, cell_text(&p->s->arena, cells[i]));
         }
     if (p->json != NULL)
         json_write_end(p->json);

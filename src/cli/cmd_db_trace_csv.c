@@ -1,7 +1,6 @@
 /*
  * strata db trace-csv: the events of a predicted trace as a table.
  */
-#include "cli/db_output.h"
 #include "cli/opt_db.h"
 #include "perfdb/compare_trace.h"
 
@@ -21,11 +20,6 @@ static const struct example examples[] = {
      "to a file"},
     {0},
 };
-
-static bool write_csv(const void *what, struct sink sink)
-{
-    return table_print(what, TABLE_NO_BOM, sink);
-}
 
 static void print_json(struct session *s, const struct op_table *t)
 {
@@ -55,7 +49,7 @@ static enum status convert(struct session *s, const struct args *args, struct pr
     session_read(s, args->trace, "predicted-trace", p->events.n, 0);
     trace_csv_fill(p, &t);
     if (path != NULL || !s->common.json)
-        st = db_output(s, path, inputs, write_csv, &t);
+        st = db_output_table(s, path, inputs, &t);
     if (st == ST_OK && path != NULL)
         session_wrote(s, path);
     if (st == ST_OK && s->common.json)

@@ -93,7 +93,7 @@ static const char *date_text(struct answer *a, nanos unix_ns)
     if (gmtime_r(&t, &parts) == NULL ||
         strftime(day, sizeof(day), "%Y-%m-%d %H:%M:%S", &parts) == 0)
         return "an unknown time";
-    return arena_format(&a->s->arena, "%s.%06lld UTC", day, (long long)(rest / 1000)).at;
+    return arena_printf(&a->s->arena, "%s.%06lld UTC", day, (long long)(rest / 1000));
 }
 
 /* Below the folder that was given; long paths that all begin alike are hard to read. */

@@ -17,9 +17,7 @@ void help_page(struct out *o, struct command_path path);
 /* The page as mdoc(7) source: strata(1) when path.command is NULL, else strata-CMD(1). */
 void help_man(struct out *o, struct command_path path);
 
-/* Completion scripts. */
-void help_bash(struct out *o, struct arena *arena);
-void help_zsh(struct out *o, struct arena *arena);
-void help_fish(struct out *o, struct arena *arena);
+/* The completion script of bash, fish or zsh. */
+void help_completion(struct out *o, struct arena *arena, const char *shell);
 
 #endif

@@ -15,9 +15,12 @@
 #ifndef STRATA_CLI_OPT_DB_H
 #define STRATA_CLI_OPT_DB_H
 
+#include "base/sink.h"
 #include "cli/session.h"
 #include "perfdb/lock.h"
 #include "perfdb/place.h"
+
+struct op_table;
 
 /* --database-path and the parts of a path below the data root. */
 #define OPT_DB_PLACE(type, member)                                                                 \
@@ -66,5 +69,23 @@ int db_only_ops(struct session *s, const struct words *given, struct db_ops *out
 
 /* A line on stderr, at once: for what must not wait for the end of the run. */
 void db_tell(struct session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Writes one document; false when the sink refused. */
+typedef bool db_document(const void *what, struct sink sink);
+
+/* The file asked for: --output, else --out; NULL when none was, or "-". */
+const char *db_output_path(const struct session *s, const char *output);
+
+/* "-" was asked for. */
+bool db_output_is_stdout(const struct session *s, const char *output);
+
+/* Writes a document to `path` as a whole, making the folders above it, or to stdout when it is
+ * NULL. A path that is one of the `inputs` (ends with NULL) is refused. */
+enum status db_output(struct session *s, const char *path, const char *const *inputs,
+                      db_document *write, const void *what);
+
+/* The same for a table. */
+enum status db_output_table(struct session *s, const char *path, const char *const *inputs,
+                            const struct op_table *t);
 
 #endif

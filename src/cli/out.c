@@ -5,21 +5,17 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 void out_init(struct out *o, int fd, bool color)
 {
     *o = (struct out){.fd = fd, .color = color};
-    o->buf = mem_grow(NULL, 1, OUT_BUFFER);
 }
 
 void out_fini(struct out *o)
 {
-    mem_free(o->buf);
-    o->buf = NULL;
+    text_free(&o->waiting);
 }
 
 /* A terminal or pipe set to non-blocking by someone else is waited for. */
@@ -35,37 +31,26 @@ static bool can_retry(int fd)
     return true;
 }
 
-static void send_all(struct out *o, const char *at, size_t n)
-{
-    while (n > 0 && o->error == 0) {
-        ssize_t sent = write(o->fd, at, n);
-        if (sent >= 0) {
-            at += sent;
-            n -= (size_t)sent;
-        } else if (!can_retry(o->fd)) {
-            o->error = errno;
-        }
-    }
-}
-
 bool out_flush(struct out *o)
 {
-    send_all(o, o->buf, o->n);
-    o->n = 0;
+    struct str rest = text_view(&o->waiting);
+
+    while (rest.n > 0 && o->error == 0) {
+        ssize_t sent = write(o->fd, rest.at, rest.n);
+        if (sent >= 0)
+            rest = str_part(rest, (size_t)sent, rest.n);
+        else if (!can_retry(o->fd))
+            o->error = errno;
+    }
+    text_clear(&o->waiting);
     return o->error == 0;
 }
 
 void out_bytes(struct out *o, struct str s)
 {
-    if (s.n > OUT_BUFFER - o->n)
+    text_put(&o->waiting, s);
+    if (o->waiting.n >= OUT_BUFFER)
         out_flush(o);
-    if (s.n > OUT_BUFFER) {
-        send_all(o, s.at, s.n);
-        return;
-    }
-    if (s.n > 0)
-        memcpy(o->buf + o->n, s.at, s.n);
-    o->n += s.n;
 }
 
 void out_text(struct out *o, const char *text)
@@ -75,24 +60,12 @@ void out_text(struct out *o, const char *text)
 
 void out_printf(struct out *o, const char *format, ...)
 {
-    char line[512];
     va_list args;
 
     va_start(args, format);
-    int n = vsnprintf(line, sizeof(line), format, args);
+    text_vformat(&o->waiting, format, args);
     va_end(args);
-    if (n < 0)
-        return;
-    if ((size_t)n < sizeof(line)) {
-        out_bytes(o, (struct str){line, (size_t)n});
-        return;
-    }
-    char *text = mem_grow(NULL, 1, (size_t)n + 1);
-    va_start(args, format);
-    vsnprintf(text, (size_t)n + 1, format, args);
-    va_end(args);
-    out_bytes(o, (struct str){text, (size_t)n});
-    mem_free(text);
+    out_bytes(o, S(""));
 }
 
 const char *out_clean(struct arena *arena, struct str text)

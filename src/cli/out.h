@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "base/arena.h"
+#include "base/text.h"
 
 enum { OUT_BUFFER = 1 << 16 };
 
@@ -19,8 +20,7 @@ struct out {
     int fd;
     int error; /* errno of the first failed write; later output is dropped */
     bool color;
-    size_t n;
-    char *buf;
+    struct text waiting;
 };
 
 enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_RED, STYLE_YELLOW, STYLE_GREEN };

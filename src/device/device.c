@@ -16,59 +16,30 @@ static const struct device rows[] = {
 
 const struct device_table device_builtin = {rows, ARRAY_LEN(rows)};
 
-/* fp8 and int8 of GeForce parts: the first figure is with fp32 accumulation. */
+#define RATE(cc_, family_, fp64, fp32, tf32, bf16, fp16_acc16, fp8, fp8_acc16, int8, mma_sync)     \
+    {                                                                                              \
+        .cc = (cc_), .family = (family_), .bf16_mma_sync = (mma_sync), .ops = {                    \
+            [PEAK_FP64_TENSOR] = (fp64),                                                           \
+            [PEAK_FP32] = (fp32),                                                                  \
+            [PEAK_TF32] = (tf32),                                                                  \
+            [PEAK_BF16] = (bf16),                                                                  \
+            [PEAK_FP16] = (bf16),                                                                  \
+            [PEAK_FP16_ACC16] = (fp16_acc16),                                                      \
+            [PEAK_FP8] = (fp8),                                                                    \
+            [PEAK_FP8_ACC16] = (fp8_acc16),                                                        \
+            [PEAK_INT8] = (int8),                                                                  \
+        }                                                                                          \
+    }
+
+/* fp8 and int8 of GeForce parts: the first figure is with fp32 accumulation. 4096 of cc 9.0 needs
+ * wgmma; mma.sync keeps the same pipe busy at two thirds of it. */
 const struct device_rate device_rates[] = {
-    {.cc = "8.0",
-     .ops = {[PEAK_BF16] = 2048,
-             [PEAK_FP16] = 2048,
-             [PEAK_TF32] = 1024,
-             [PEAK_INT8] = 4096,
-             [PEAK_FP64_TENSOR] = 128,
-             [PEAK_FP32] = 128}},
-    {.cc = "8.9",
-     .family = "GeForce",
-     .ops = {[PEAK_BF16] = 512,
-             [PEAK_FP16] = 512,
-             [PEAK_FP16_ACC16] = 1024,
-             [PEAK_TF32] = 256,
-             [PEAK_FP8] = 1024,
-             [PEAK_FP8_ACC16] = 2048,
-             [PEAK_INT8] = 2048,
-             [PEAK_FP32] = 256}},
-    {.cc = "8.9",
-     .ops = {[PEAK_BF16] = 1024,
-             [PEAK_FP16] = 1024,
-             [PEAK_TF32] = 512,
-             [PEAK_FP8] = 2048,
-             [PEAK_INT8] = 2048,
-             [PEAK_FP32] = 256}},
-    /* 4096 needs wgmma; mma.sync keeps the same pipe busy at two thirds of it. */
-    {.cc = "9.0",
-     .ops = {[PEAK_BF16] = 4096,
-             [PEAK_FP16] = 4096,
-             [PEAK_TF32] = 2048,
-             [PEAK_FP8] = 8192,
-             [PEAK_INT8] = 8192,
-             [PEAK_FP64_TENSOR] = 256,
-             [PEAK_FP32] = 256},
-     .bf16_mma_sync = 8192.0 / 3},
-    {.cc = "10.0",
-     .ops = {[PEAK_BF16] = 8192,
-             [PEAK_FP16] = 8192,
-             [PEAK_TF32] = 4096,
-             [PEAK_FP8] = 16384,
-             [PEAK_INT8] = 16384,
-             [PEAK_FP32] = 256}},
-    {.cc = "12.0",
-     .family = "GeForce",
-     .ops = {[PEAK_BF16] = 512,
-             [PEAK_FP16] = 512,
-             [PEAK_FP16_ACC16] = 1024,
-             [PEAK_TF32] = 256,
-             [PEAK_FP8] = 1024,
-             [PEAK_FP8_ACC16] = 2048,
-             [PEAK_INT8] = 2048,
-             [PEAK_FP32] = 256}},
+    RATE("8.0", NULL, 128, 128, 1024, 2048, 0, 0, 0, 4096, 0),
+    RATE("8.9", "GeForce", 0, 256, 256, 512, 1024, 1024, 2048, 2048, 0),
+    RATE("8.9", NULL, 0, 256, 512, 1024, 0, 2048, 0, 2048, 0),
+    RATE("9.0", NULL, 256, 256, 2048, 4096, 0, 8192, 0, 8192, 8192.0 / 3),
+    RATE("10.0", NULL, 0, 256, 4096, 8192, 0, 16384, 0, 16384, 0),
+    RATE("12.0", "GeForce", 0, 256, 256, 512, 1024, 1024, 2048, 2048, 0),
 };
 
 const size_t device_rate_count = ARRAY_LEN(device_rates);
@@ -76,20 +47,8 @@ const size_t device_rate_count = ARRAY_LEN(device_rates);
 const char *peak_name(enum peak peak)
 {
     static const char *const names[PEAK_COUNT] = {
-        [PEAK_FP64] = "fp64",
-        [PEAK_FP64_TENSOR] = "fp64_tensor",
-        [PEAK_FP32] = "fp32",
-        [PEAK_TF32] = "tf32",
-        [PEAK_BF16] = "bf16",
-        [PEAK_FP16] = "fp16",
-        [PEAK_FP16_ACC16] = "fp16_acc16",
-        [PEAK_FP8] = "fp8",
-        [PEAK_FP8_ACC16] = "fp8_acc16",
-        [PEAK_INT8] = "int8",
-        [PEAK_FP4] = "fp4",
-        [PEAK_VECTOR_FP16] = "vector_fp16",
-        [PEAK_VECTOR_FP32] = "vector_fp32",
-    };
+        "fp64", "fp64_tensor", "fp32", "tf32", "bf16",        "fp16",       "fp16_acc16",
+        "fp8",  "fp8_acc16",   "int8", "fp4",  "vector_fp16", "vector_fp32"};
 
     return names[peak];
 }
@@ -186,7 +145,7 @@ const char *device_full_name(const struct device *d, struct arena *arena)
 {
     bool is_ascend = strcmp(d->vendor, "Ascend") == 0;
 
-    return is_ascend ? arena_format(arena, "Ascend %s", d->name).at : d->name;
+    return is_ascend ? arena_printf(arena, "Ascend %s", d->name) : d->name;
 }
 
 static struct field_value full_name(const void *record, const struct record_env *env)
@@ -194,40 +153,21 @@ static struct field_value full_name(const void *record, const struct record_env 
     return value_text(str_of(device_full_name(record, env->arena)));
 }
 
-struct named_rate {
-    const char *name;
-    double value;
-};
-
-/* A value by peak; those that are not known leave no trace. */
-static struct field_items rates(const struct record_env *env, const double values[PEAK_COUNT])
-{
-    struct named_rate *list = ARENA_ARRAY(env->arena, struct named_rate, PEAK_COUNT);
-
-    for (int p = 0; p < PEAK_COUNT; p++)
-        list[p] = (struct named_rate){peak_name((enum peak)p), values[p]};
-    return (struct field_items){list, PEAK_COUNT};
-}
-
-static struct field_items peaks(const void *record, const struct record_env *env)
-{
-    return rates(env, ((const struct device *)record)->tflops);
-}
-
 static struct field_items ridges(const void *record, const struct record_env *env)
 {
-    double values[PEAK_COUNT];
+    double *list = ARENA_ARRAY(env->arena, double, PEAK_COUNT);
 
     for (int p = 0; p < PEAK_COUNT; p++)
-        values[p] = device_ridge(record, (enum peak)p);
-    return rates(env, values);
+        list[p] = device_ridge(record, (enum peak)p);
+    return (struct field_items){list, PEAK_COUNT};
 }
 
 static struct field_items per_cycle(const void *record, const struct record_env *env)
 {
     const struct device_rate *rate = device_rate_of(record);
 
-    return rates(env, rate != NULL ? rate->ops : (const double[PEAK_COUNT]){0});
+    (void)env;
+    return (struct field_items){rate != NULL ? rate->ops : NULL, rate != NULL ? PEAK_COUNT : 0};
 }
 
 static struct field_items unconfirmed(const void *record, const struct record_env *env)
@@ -244,11 +184,12 @@ static struct field_items unconfirmed(const void *record, const struct record_en
 
 #define PUBLISHED .missing = MISSING_NOT_POSITIVE, .is_optional = true
 
-static const struct field rate_fields[] = {
-    FIELD(struct named_rate, name, "name"),
-    FIELD(struct named_rate, value, "value", PUBLISHED),
-};
-static const struct record rate_record = RECORD(struct named_rate, rate_fields);
+/* An object with a number for each peak that is known. */
+#define BY_PEAK(key_, items_)                                                                      \
+    {                                                                                              \
+        .key = (key_), .type = FIELD_F64, .shape = SHAPE_NAMED, .items = (items_),                 \
+        .name = peak_name, .count = PEAK_COUNT, .stride = sizeof(double), PUBLISHED                \
+    }
 
 static const struct field device_fields[] = {
     FIELD_CALC(FIELD_STR, "name", full_name),
@@ -263,9 +204,9 @@ static const struct field device_fields[] = {
     FIELD(struct device, l2_gbps, "l2_gbps", PUBLISHED),
     FIELD(struct device, other_l2_gbps, "l2_cj_gbps", PUBLISHED),
     FIELD(struct device, memory_gb, "memory_gb", PUBLISHED),
-    FIELD_KEYED_MADE("peak_tops", peaks, &rate_record),
-    FIELD_KEYED_MADE("ridge_flop_per_byte", ridges, &rate_record),
-    FIELD_KEYED_MADE("ops_per_cycle_per_core", per_cycle, &rate_record),
+    FIELD_BY_ENUM(struct device, tflops, "peak_tops", peak_name, PUBLISHED),
+    BY_PEAK("ridge_flop_per_byte", ridges),
+    BY_PEAK("ops_per_cycle_per_core", per_cycle),
     FIELD_MADE(FIELD_CSTR, "unconfirmed", unconfirmed, NULL),
     FIELD(struct device, source, "source"),
 };

@@ -89,13 +89,15 @@ static void take_field(struct reader *r, struct str key, struct device *row)
         void *at = (char *)row + f->offset;
         if (!str_equal(key, str_of(f->key)))
             continue;
+        if (f->shape != SHAPE_ONE)
+            return; /* follows from the rest */
         if (f->type == FIELD_F64)
             take_number(r, key, at);
         else if (f->type == FIELD_U32 && take_number(r, key, &value))
             *(uint32_t *)at = (uint32_t)value;
-        else if (f->type == FIELD_CSTR && f->shape == SHAPE_ONE)
+        else if (f->type == FIELD_CSTR)
             take_text(r, key, at);
-        return; /* what --json prints besides follows from the rest */
+        return;
     }
     diag_add(r->diag, SEV_WARN, "devices.unknown-key", here(r), "%.*s ignored", STR_ARGS(key));
 }
@@ -107,7 +109,7 @@ static void overlay(struct device *base, const struct device *row)
         const struct field *f = &device_row_record.fields[i];
         char *to = (char *)base + f->offset;
         const char *from = (const char *)row + f->offset;
-        if (f->get != NULL || f->items != NULL || field_value(f, row, NULL).type == VALUE_NONE)
+        if (f->get != NULL || f->shape != SHAPE_ONE || field_value(f, row, NULL).type == VALUE_NONE)
             continue;
         memcpy(to, from, f->type == FIELD_U32 ? sizeof(uint32_t) : sizeof(double));
     }

@@ -5,7 +5,6 @@
 
 #include "analysis/analysis.h"
 #include "base/fs.h"
-#include "base/pool.h"
 #include "input/input.h"
 #include "render/render.h"
 
@@ -15,20 +14,6 @@ enum status flow_load(const char *path, const char *format, struct diag *d, stru
 
     options.format = format;
     return input_load(path, &options, d, out);
-}
-
-enum status flow_load_fleet(const char *path, const struct flow_reading *how, struct diag *d,
-                            struct fleet **out)
-{
-    struct input_options options = input_defaults();
-
-    options.format = how->format;
-    options.rank = how->rank;
-    options.pmu = how->pmu;
-    options.pool = pool_new(how->jobs);
-    enum status st = input_load_all(path, &options, d, out);
-    pool_free(options.pool);
-    return st;
 }
 
 enum status flow_analyze(const struct capture *cap, const char *analysis, struct diag *d,

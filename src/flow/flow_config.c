@@ -50,9 +50,9 @@ const char *flow_config_path(struct arena *arena, const char *name)
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
 
     if (config != NULL && config[0] == '/')
-        return arena_format(arena, "%s/strata/%s", config, name).at;
+        return arena_printf(arena, "%s/strata/%s", config, name);
     if (home != NULL && home[0] == '/')
-        return arena_format(arena, "%s/.config/strata/%s", home, name).at;
+        return arena_printf(arena, "%s/.config/strata/%s", home, name);
     return NULL;
 }
 

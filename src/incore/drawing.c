@@ -23,22 +23,15 @@ static int by_place(const void *a, const void *b)
 {
     const struct incore_slice *x = a, *y = b;
 
-    if (x->row != y->row)
-        return x->row < y->row ? -1 : 1;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    if (x->end != y->end)
-        return x->end > y->end ? -1 : 1;
-    return x->instr < y->instr ? -1 : x->instr > y->instr;
+    return ORDER(x->row, y->row) ?: ORDER(x->begin, y->begin) ?: ORDER(y->end, x->end)
+           ?: ORDER(x->instr, y->instr);
 }
 
 static int by_from(const void *a, const void *b)
 {
     const struct incore_link *x = a, *y = b;
 
-    if (x->from != y->from)
-        return x->from < y->from ? -1 : 1;
-    return x->to < y->to ? -1 : x->to > y->to;
+    return ORDER(x->from, y->from) ?: ORDER(x->to, y->to);
 }
 
 static int by_to(const void *a, const void *b, void *ctx)
@@ -46,9 +39,7 @@ static int by_to(const void *a, const void *b, void *ctx)
     const struct incore_link *links = ctx;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-    if (links[x].to != links[y].to)
-        return links[x].to < links[y].to ? -1 : 1;
-    return x < y ? -1 : x > y;
+    return ORDER(links[x].to, links[y].to) ?: ORDER(x, y);
 }
 
 static void add_slices(struct incore_drawing *d, const struct incore_trace *t,

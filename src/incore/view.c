@@ -72,11 +72,7 @@ static double *core_begins(const struct incore_trace *t, struct arena *arena)
 
 static int by_key(const struct str *a, const struct str *b)
 {
-    int order = str_compare(a[0], b[0]);
-
-    if (order == 0)
-        order = str_compare(a[1], b[1]);
-    return order != 0 ? order : str_compare(a[2], b[2]);
+    return str_compare(a[0], b[0]) ?: str_compare(a[1], b[1]) ?: str_compare(a[2], b[2]);
 }
 
 /* Adds one run to the sum of its key. */
@@ -272,9 +268,7 @@ static int by_change(const void *a, const void *b)
     const struct incore_change *x = a, *y = b;
     double p = fabs(x->total[1] - x->total[0]), q = fabs(y->total[1] - y->total[0]);
 
-    if (p != q)
-        return p > q ? -1 : 1;
-    return by_key(x->key, y->key);
+    return ORDER(q, p) ?: by_key(x->key, y->key);
 }
 
 static bool is_same(const struct incore_change *c)

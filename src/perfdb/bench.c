@@ -18,60 +18,55 @@
 #include "perfdb/parse.h"
 
 /* By name, in byte order. */
-static const struct str known[] = {
-    S_INIT("Add"),
-    S_INIT("AddRmsNormBias"),
-    S_INIT("ArgMaxV2"),
-    S_INIT("AscendQuantV2"),
-    S_INIT("BatchMatMulV2"),
-    S_INIT("DispatchFFNCombine"),
-    S_INIT("DynamicQuant"),
-    S_INIT("FusedInferAttentionScore"),
-    S_INIT("GatherV2"),
-    S_INIT("GroupedMatmul"),
-    S_INIT("GroupedMatmulSwigluQuant"),
-    S_INIT("Index"),
-    S_INIT("InterleaveRope"),
-    S_INIT("KvRmsNormRopeCache"),
-    S_INIT("LightningIndexer"),
-    S_INIT("MaskedFill"),
-    S_INIT("MatMulCommon"),
-    S_INIT("MatMulV2"),
-    S_INIT("MatMulV3"),
-    S_INIT("MoeTokenPermute"),
-    S_INIT("MoeTokenUnpermute"),
-    S_INIT("PadV3"),
-    S_INIT("QuantBatchMatmulV3"),
-    S_INIT("RINGMLAPrefillBF16Kernel"),
-    S_INIT("ReshapeAndCacheNdKernel"),
-    S_INIT("RmsNorm"),
-    S_INIT("ScatterNdUpdate"),
-    S_INIT("Slice"),
-    S_INIT("SoftmaxV2"),
-    S_INIT("Sort"),
-    S_INIT("SparseFlashAttention"),
-    S_INIT("SwiGlu"),
-    S_INIT("TensorMove"),
-    S_INIT("Transpose"),
-    S_INIT("TransposeBatchMatMul"),
-    S_INIT("split_qkv_rmsnorm_rope_kernel"),
-};
+static const struct str known[] = {S_INIT("Add"),
+                                   S_INIT("AddRmsNormBias"),
+                                   S_INIT("ArgMaxV2"),
+                                   S_INIT("AscendQuantV2"),
+                                   S_INIT("BatchMatMulV2"),
+                                   S_INIT("DispatchFFNCombine"),
+                                   S_INIT("DynamicQuant"),
+                                   S_INIT("FusedInferAttentionScore"),
+                                   S_INIT("GatherV2"),
+                                   S_INIT("GroupedMatmul"),
+                                   S_INIT("GroupedMatmulSwigluQuant"),
+                                   S_INIT("Index"),
+                                   S_INIT("InterleaveRope"),
+                                   S_INIT("KvRmsNormRopeCache"),
+                                   S_INIT("LightningIndexer"),
+                                   S_INIT("MaskedFill"),
+                                   S_INIT("MatMulCommon"),
+                                   S_INIT("MatMulV2"),
+                                   S_INIT("MatMulV3"),
+                                   S_INIT("MoeTokenPermute"),
+                                   S_INIT("MoeTokenUnpermute"),
+                                   S_INIT("PadV3"),
+                                   S_INIT("QuantBatchMatmulV3"),
+                                   S_INIT("RINGMLAPrefillBF16Kernel"),
+                                   S_INIT("ReshapeAndCacheNdKernel"),
+                                   S_INIT("RmsNorm"),
+                                   S_INIT("ScatterNdUpdate"),
+                                   S_INIT("Slice"),
+                                   S_INIT("SoftmaxV2"),
+                                   S_INIT("Sort"),
+                                   S_INIT("SparseFlashAttention"),
+                                   S_INIT("SwiGlu"),
+                                   S_INIT("TensorMove"),
+                                   S_INIT("Transpose"),
+                                   S_INIT("TransposeBatchMatMul"),
+                                   S_INIT("split_qkv_rmsnorm_rope_kernel")};
 
-bool replay_op_is_known(struct str op)
+static bool is_known(struct str op)
 {
-    for (size_t i = 0; i < ARRAY_LEN(known); i++)
-        if (str_equal(known[i], op))
-            return true;
-    return false;
+    return str_is_one_of(op, known, ARRAY_LEN(known));
 }
 
-struct str replay_ops_problem(struct arena *arena, const struct str *ops, size_t n)
+struct str bench_ops_problem(struct arena *arena, const struct str *ops, size_t n)
 {
     struct str *unknown = ARENA_ARRAY(arena, struct str, n + 1);
     size_t count = 0;
 
     for (size_t i = 0; i < n; i++)
-        if (!replay_op_is_known(ops[i]))
+        if (!is_known(ops[i]))
             unknown[count++] = ops[i];
     if (count == 0)
         return S("");
@@ -366,11 +361,8 @@ static bool is_chosen(const struct bench_job *job, const struct fs_entry *e)
     if (!is_table(e))
         return false;
     if (job->n_ops == 0)
-        return e->depth == 1 && replay_op_is_known(signature_op(stem));
-    for (size_t i = 0; i < job->n_ops; i++)
-        if (str_equal(job->ops[i], stem))
-            return true;
-    return false;
+        return e->depth == 1 && is_known(signature_op(stem));
+    return str_is_one_of(stem, job->ops, job->n_ops);
 }
 
 enum status bench_files(struct arena *arena, const struct bench_job *job, struct bench_files *out,
@@ -398,7 +390,7 @@ enum status bench_is_complete(const struct bench_files *files, bool *out, struct
         int average = table_column(&t, COL_AVERAGE), profiled = table_column(&t, COL_PROFILED);
         *out = st == ST_OK && t.n_rows > 0;
         for (size_t row = 0; row < t.n_rows && *out; row++)
-            *out = row_is_measured(table_cell(&t, row, average), table_cell(&t, row, profiled));
+            *out = cell_is_measured(table_cell(&t, row, average), table_cell(&t, row, profiled));
         table_free(&t);
         TRY(st);
     }

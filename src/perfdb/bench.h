@@ -10,11 +10,9 @@
 #include "perfdb/update.h"
 #include "report/record.h"
 
-bool replay_op_is_known(struct str op);
-
 /* "Unsupported --op: X. Available: ..." for the names that are unknown, sorted; empty when all are
  * known. */
-struct str replay_ops_problem(struct arena *arena, const struct str *ops, size_t n);
+struct str bench_ops_problem(struct arena *arena, const struct str *ops, size_t n);
 
 /* A row whose replay and profile differ by more than a fifth. */
 struct bench_gap {

@@ -1,3 +1,6 @@
+/*
+ * Text of cells: blanks, quotes, numbers, slots and shapes.
+ */
 #include "perfdb/cell.h"
 
 #include <math.h>
@@ -201,10 +204,7 @@ static bool is_absent(struct str slot)
     static const struct str spellings[] = {S_INIT("()"),   S_INIT("N/A"),  S_INIT("NA"),
                                            S_INIT("NULL"), S_INIT("None"), S_INIT("none")};
 
-    for (size_t i = 0; i < ARRAY_LEN(spellings); i++)
-        if (str_equal(slot, spellings[i]))
-            return true;
-    return slot.n == 0;
+    return slot.n == 0 || str_is_one_of(slot, spellings, ARRAY_LEN(spellings));
 }
 
 struct str cell_shape(struct arena *arena, struct str slot)
@@ -257,15 +257,15 @@ struct str cell_dtype(struct arena *arena, struct str text)
     return str_starts(text, S("DT_")) ? text : arena_format(arena, "DT_%.*s", STR_ARGS(text));
 }
 
-bool row_is_duration(struct str cell)
+bool cell_is_duration(struct str cell)
 {
     double value;
 
     return cell_number(cell, &value) && value > 0;
 }
 
-bool row_logical(struct arena *arena, struct cell_dims dims, struct str format,
-                 struct cell_dims *out)
+bool cell_logical(struct arena *arena, struct cell_dims dims, struct str format,
+                  struct cell_dims *out)
 {
     *out = dims;
     if (!str_equal(format, S("FRACTAL_NZ")))

@@ -1,3 +1,6 @@
+/*
+ * Judges the tables of a database, cell by cell and row by row.
+ */
 #include "perfdb/check.h"
 
 #include <math.h>
@@ -28,8 +31,9 @@ void check_free(struct check *c)
 enum { FINDING_TEXT = 512, FINDINGS_MAX = 100000 };
 
 __attribute__((format(printf, 5, 6))) static void found(struct check *c,
-                                                        const struct place_file *file, uint64_t line,
-                                                        bool is_note, const char *format, ...)
+                                                        const struct place_file *file,
+                                                        uint64_t line, bool is_note,
+                                                        const char *format, ...)
 {
     char text[FINDING_TEXT];
     va_list args;
@@ -144,7 +148,7 @@ static struct durations find_durations(const struct op_table *t)
 static bool has_duration(const struct op_table *t, size_t row, const struct durations *c)
 {
     for (size_t i = 0; i < ARRAY_LEN(c->at); i++)
-        if (row_is_duration(table_cell(t, row, c->at[i])))
+        if (cell_is_duration(table_cell(t, row, c->at[i])))
             return true;
     return false;
 }

@@ -1,3 +1,6 @@
+/*
+ * The names of columns.
+ */
 #include "perfdb/columns.h"
 
 const struct str column_identity[SIGNATURE_CELLS] = {
@@ -43,24 +46,22 @@ const struct str column_counter[COUNTER_N] = {COUNTERS(PLAIN)};
 const struct str column_profiled[COUNTER_N] = {COUNTERS(PROFILED)};
 const struct str column_bench[COUNTER_N] = {COUNTERS(BENCH)};
 
-const struct str column_runtime[RUNTIME_N] = {
-    S_INIT("Runtime source_profile"),
-    S_INIT("Runtime actual_seq_lengths_shape"),
-    S_INIT("Runtime actual_seq_lengths_values"),
-    S_INIT("Runtime actual_seq_lengths_kv_shape"),
-    S_INIT("Runtime actual_seq_lengths_kv_values"),
-    S_INIT("Runtime avg_seq_len"),
-    S_INIT("Runtime block_table_shape"),
-    S_INIT("Runtime block_table_valid_blocks"),
-    S_INIT("Runtime num_heads"),
-    S_INIT("Runtime num_key_value_heads"),
-    S_INIT("Runtime sparse_mode"),
-    S_INIT("Runtime input_layout"),
-    S_INIT("Runtime block_size"),
-    S_INIT("Runtime attn_state"),
-    S_INIT("Runtime kv_cache_mode"),
-    S_INIT("Runtime metadata_completeness"),
-};
+const struct str column_runtime[RUNTIME_N] = {S_INIT("Runtime source_profile"),
+                                              S_INIT("Runtime actual_seq_lengths_shape"),
+                                              S_INIT("Runtime actual_seq_lengths_values"),
+                                              S_INIT("Runtime actual_seq_lengths_kv_shape"),
+                                              S_INIT("Runtime actual_seq_lengths_kv_values"),
+                                              S_INIT("Runtime avg_seq_len"),
+                                              S_INIT("Runtime block_table_shape"),
+                                              S_INIT("Runtime block_table_valid_blocks"),
+                                              S_INIT("Runtime num_heads"),
+                                              S_INIT("Runtime num_key_value_heads"),
+                                              S_INIT("Runtime sparse_mode"),
+                                              S_INIT("Runtime input_layout"),
+                                              S_INIT("Runtime block_size"),
+                                              S_INIT("Runtime attn_state"),
+                                              S_INIT("Runtime kv_cache_mode"),
+                                              S_INIT("Runtime metadata_completeness")};
 
 static const struct str parsed[] = {S_INIT("OP State"),
                                     S_INIT("Accelerator Core"),
@@ -75,7 +76,7 @@ static const struct str parsed[] = {S_INIT("OP State"),
                                     S_INIT("Profiling Std Duration(us)"),
                                     COUNTERS(PROFILED)};
 
-const struct str *column_parsed(void)
+const struct str *columns_parsed(void)
 {
     _Static_assert(ARRAY_LEN(parsed) == PARSED_N, "the columns of section B, durations and C");
     return parsed;

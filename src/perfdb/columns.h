@@ -72,6 +72,6 @@ extern const struct str column_bench[COUNTER_N];
 
 /* The 36 columns of a table that parse writes, in order. */
 enum { PARSED_N = IDENTITY_N + 3 + COUNTER_N };
-const struct str *column_parsed(void);
+const struct str *columns_parsed(void);
 
 #endif

@@ -1,3 +1,6 @@
+/*
+ * How long collectives should take, and which configurations of ranks are measured.
+ */
 #include "perfdb/comm_model.h"
 
 #include <inttypes.h>
@@ -268,6 +271,12 @@ static enum status bad_row(const struct op_table *t, size_t row, struct diag *d,
                      (struct where){.path = t->path, .line = t->lines.at[row]}, "%s", problem);
 }
 
+/* A finite number from 0 on. */
+static bool read_amount(const struct op_table *t, size_t row, int column, double *out)
+{
+    return cell_number(table_cell(t, row, column), out) && isfinite(*out) && *out >= 0;
+}
+
 static enum status take_links(struct comm_model *model, const struct op_table *t, int tier,
                               int bandwidth, int latency, struct diag *d)
 {
@@ -278,11 +287,9 @@ static enum status take_links(struct comm_model *model, const struct op_table *t
         int64_t at;
         if (!cell_i64(table_cell(t, i, tier), &at) || at < 0 || at >= COMM_TIERS)
             return bad_row(t, i, d, "tier is not a whole number from 0 to 7");
-        if (!cell_number(table_cell(t, i, bandwidth), &link.bandwidth) ||
-            !isfinite(link.bandwidth) || link.bandwidth <= 0)
+        if (!read_amount(t, i, bandwidth, &link.bandwidth) || link.bandwidth == 0)
             return bad_row(t, i, d, "bandwidth is not a number above 0");
-        if (!cell_number(table_cell(t, i, latency), &link.latency_us) ||
-            !isfinite(link.latency_us) || link.latency_us < 0)
+        if (!read_amount(t, i, latency, &link.latency_us))
             return bad_row(t, i, d, "latency is not a number from 0 on");
         model->links[at] = link;
     }
@@ -298,11 +305,9 @@ static enum status take_lines(struct comm_model *model, const struct op_table *t
         enum collective op;
         if (!comm_find(cell_bare(table_cell(t, i, collective)), &op))
             return bad_row(t, i, d, "no collective of that name");
-        if (!cell_number(table_cell(t, i, alpha), &line.alpha_us) || !isfinite(line.alpha_us) ||
-            line.alpha_us < 0)
+        if (!read_amount(t, i, alpha, &line.alpha_us))
             return bad_row(t, i, d, "alpha is not a number from 0 on");
-        if (!cell_number(table_cell(t, i, beta), &line.beta_us) || !isfinite(line.beta_us) ||
-            line.beta_us < 0)
+        if (!read_amount(t, i, beta, &line.beta_us))
             return bad_row(t, i, d, "beta is not a number from 0 on");
         model->lines[op] = line;
     }

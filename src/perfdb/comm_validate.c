@@ -1,3 +1,6 @@
+/*
+ * Measured collectives against the model: verdicts, the report of fixed shape, and the document.
+ */
 #include "perfdb/comm_validate.h"
 
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/*
+ * Python literals in traces: lists of shapes and of kernel durations.
+ */
 #include "perfdb/compare_literal.h"
 
 #include "base/char.h"

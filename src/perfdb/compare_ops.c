@@ -1,3 +1,6 @@
+/*
+ * Predicted against measured time by kernel: sums, the document and the table of the public tool.
+ */
 #include "perfdb/compare_ops.h"
 
 #include <math.h>
@@ -318,11 +321,20 @@ static int by_time(const void *a, const void *b)
     return str_compare(x->kernel, y->kernel);
 }
 
+static const char *status_of(const struct ops_row *row)
+{
+    if (row->hits == 0 && row->misses == 0)
+        return "TC未建模"; /* measured, and not modelled */
+    return row->misses == 0 ? "HIT" : row->hits == 0 ? "MISS" : "PARTIAL";
+}
+
 void ops_rows_sort(struct ops_rows *rows)
 {
     for (size_t i = 0; i < rows->at.n; i++) {
         struct ops_row *row = &rows->at.at[i];
         row->operators = arena_join(&rows->arena, row->names, row->n_names, S(", "));
+        row->measured_count = (int64_t)rint(row->measured_n);
+        row->status = status_of(row);
     }
     if (rows->at.n > 0)
         qsort(rows->at.at, rows->at.n, sizeof(*rows->at.at), by_time);
@@ -331,13 +343,6 @@ void ops_rows_sort(struct ops_rows *rows)
 double ops_error(double predicted, double measured)
 {
     return measured != 0 ? (predicted - measured) / measured * 100 : 0;
-}
-
-const char *ops_status(const struct ops_row *row)
-{
-    if (row->hits == 0 && row->misses == 0)
-        return "TC未建模"; /* measured, and not modelled */
-    return row->misses == 0 ? "HIT" : row->hits == 0 ? "MISS" : "PARTIAL";
 }
 
 enum { SHOWN_ROWS = 15 };
@@ -356,12 +361,6 @@ static struct field_value predicted_value(const void *of, const struct record_en
     return row->predicted_n > 0 ? value_real(row->predicted_us) : value_int(0);
 }
 
-static struct field_value measured_count(const void *of, const struct record_env *env)
-{
-    (void)env;
-    return value_int((int64_t)rint(((const struct ops_row *)of)->measured_n));
-}
-
 static struct field_value time_error(const void *of, const struct record_env *env)
 {
     const struct ops_row *row = of;
@@ -378,22 +377,16 @@ static struct field_value count_error(const void *of, const struct record_env *e
     return error_value((double)row->predicted_n, row->measured_n);
 }
 
-static struct field_value status_value(const void *of, const struct record_env *env)
-{
-    (void)env;
-    return value_text(str_of(ops_status(of)));
-}
-
 static const struct field row_fields[] = {
     FIELD(struct ops_row, kernel, "kernel_type"),
     FIELD(struct ops_row, operators, "tc_funcs"),
     FIELD_CALC(FIELD_F64, "tc_total_us", predicted_value, .form = FORM_POINT, .decimals = 1),
     FIELD(struct ops_row, predicted_n, "tc_count"),
     FIELD(struct ops_row, measured_us, "prof_per_fwd_us", .form = FORM_POINT, .decimals = 1),
-    FIELD_CALC(FIELD_I64, "prof_count", measured_count),
+    FIELD(struct ops_row, measured_count, "prof_count"),
     FIELD_CALC(FIELD_F64, "error_pct", time_error, .form = FORM_POINT, .decimals = 1),
     FIELD_CALC(FIELD_F64, "count_error_pct", count_error, .form = FORM_POINT, .decimals = 1),
-    FIELD_CALC(FIELD_CSTR, "status", status_value),
+    FIELD(struct ops_row, status, "status"),
 };
 const struct record ops_row_record = RECORD(struct ops_row, row_fields);
 
@@ -422,7 +415,7 @@ static void put_row(struct text *out, const struct ops_row *row, double all_us)
                 ops_error(row->predicted_us, row->measured_us),
                 ops_error((double)row->predicted_n, row->measured_n),
                 all_us > 0 ? num_round(row->measured_us, 1) / all_us * 100 : 0);
-    put_padded(out, str_of(ops_status(row)), 6);
+    put_padded(out, str_of(row->status), 6);
     text_char(out, '\n');
 }
 

@@ -18,7 +18,10 @@ struct ops_row {
     struct str kernel;
     struct str names[OPS_NAMES]; /* the first operators that use it, without torch.ops. */
     size_t n_names;
-    struct str operators;             /* those, joined; set when the rows are sorted */
+    /* Set when the rows are sorted: the names joined, and "HIT", "MISS" and so on. */
+    struct str operators;
+    const char *status;
+    int64_t measured_count;
     double predicted_us, measured_us; /* of one forward pass */
     uint64_t predicted_n, hits, misses;
     double measured_n; /* a pass may hold a part of a kernel when passes differ */
@@ -51,7 +54,6 @@ void ops_rows_sort(struct ops_rows *rows);
 
 /* Deviation in percent; 0 when nothing was measured. */
 double ops_error(double predicted, double measured);
-const char *ops_status(const struct ops_row *row);
 
 /* One row of the documents. */
 extern const struct record ops_row_record;

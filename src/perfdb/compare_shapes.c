@@ -1,3 +1,6 @@
+/*
+ * Predicted against measured time by kernel and shape, and the data behind the pictures.
+ */
 #include "perfdb/compare_shapes.h"
 
 #include <inttypes.h>

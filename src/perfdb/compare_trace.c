@@ -1,3 +1,6 @@
+/*
+ * What is compared: the trace a model predicts, and the rows that were measured.
+ */
 #include "perfdb/compare_trace.h"
 
 #include <math.h>

@@ -1,9 +1,11 @@
+/*
+ * Points of tables against the densities they should have.
+ */
 #include "perfdb/coverage.h"
 
 #include <stdlib.h>
 
 #include "base/embedded.h"
-#include "base/mapfile.h"
 #include "base/num.h"
 #include "base/ranked.h"
 #include "base/yaml.h"
@@ -70,7 +72,7 @@ struct reader {
 static bool is_counted(const struct coverage_points *p, const struct reader *r, size_t row)
 {
     return !p->is_measured ||
-           row_is_measured(table_cell(r->t, row, r->average), table_cell(r->t, row, r->profiled));
+           cell_is_measured(table_cell(r->t, row, r->average), table_cell(r->t, row, r->profiled));
 }
 
 /* The shapes of one side. Products of matrices are brought to one form first, so that N is N also
@@ -176,19 +178,13 @@ static enum status bad(const struct coverage_rules *r, const struct tree *node, 
 enum status coverage_rules_read(struct coverage_rules *rules, struct arena *arena, const char *path,
                                 struct diag *d)
 {
-    struct mapfile map;
-    enum status st;
-
     *rules = (struct coverage_rules){.arena = arena, .d = d, .path = "perfdb/axis_density.yaml"};
-    if (path == NULL) {
-        st = yaml_read(arena, embedded_file(rules->path), rules->path, &rules->root, d);
-    } else {
+    if (path != NULL) {
         rules->path = arena_cstr(arena, str_of(path));
-        TRY(mapfile_open(&map, path, d));
-        st = yaml_read(arena, map.text, rules->path, &rules->root, d);
-        mapfile_close(&map);
+        TRY(yaml_read_file(arena, rules->path, &rules->root, d));
+    } else {
+        TRY(yaml_read(arena, embedded_file(rules->path), rules->path, &rules->root, d));
     }
-    TRY(st);
     if (rules->root->kind != TREE_MAP)
         return bad(rules, rules->root, "rules must be a map with grids and template_axes");
     return ST_OK;
@@ -293,14 +289,16 @@ enum status coverage_rules_axis(const struct coverage_rules *rules, struct str p
     return read_rule(rules, node != NULL ? node : grid_node(rules, grid), out, is_there);
 }
 
-enum status coverage_rules_comm(const struct coverage_rules *rules, struct str axis,
-                                struct coverage_rule *out, bool *is_there)
+/* The rule for an axis of collectives. */
+static enum status comm_rule(const struct coverage_rules *rules, struct str axis,
+                             struct coverage_rule *out, bool *is_there)
 {
     return read_rule(rules, tree_get(tree_get(rules->root, S("communication_axes")), axis), out,
                      is_there);
 }
 
-const struct coverage_segment *coverage_rule_limit(const struct coverage_rule *rule, int64_t upper)
+/* The limit for a pair of neighbours whose larger value is `upper`; NULL: none. */
+static const struct coverage_segment *limit_of(const struct coverage_rule *rule, int64_t upper)
 {
     for (size_t i = 0; i < rule->segments_n; i++)
         if (upper >= rule->segments[i].min && upper <= rule->segments[i].max)
@@ -354,7 +352,7 @@ static void find_gaps(struct arena *arena, const struct coverage_rule *rule, con
         if (rule->has_range && (to <= rule->min || from >= rule->max))
             continue;
         int64_t upper = rule->has_range && to > rule->max ? rule->max : to;
-        const struct coverage_segment *limit = coverage_rule_limit(rule, upper);
+        const struct coverage_segment *limit = limit_of(rule, upper);
         if (limit != NULL && is_too_wide(limit, from, to, &gaps[out->gaps_n]))
             out->gaps_n++;
     }
@@ -426,19 +424,11 @@ static enum status check_messages(struct job *j)
     struct coverage_rule rule;
     bool is_there;
 
-    TRY(coverage_rules_comm(&j->rules, column, &rule, &is_there));
+    TRY(comm_rule(&j->rules, column, &rule, &is_there));
     if (is_there && coverage_points_column(&points, j->t, column))
         measure_axis(j, column, &rule, &points);
     vec_free(&points.at);
     return ST_OK;
-}
-
-static bool is_chosen(const struct coverage_options *o, struct str op)
-{
-    for (size_t i = 0; i < o->ops_n; i++)
-        if (str_equal(o->ops[i], op))
-            return true;
-    return o->ops_n == 0;
 }
 
 static enum status check_table(struct job *j, const char *path, struct diag *d)
@@ -485,7 +475,7 @@ static enum status find_all(struct job *j, struct grid_run *run, const char *dir
     for (size_t i = 0; i < run->files.n; i++) {
         struct str op = table_stem(run->files.at[i].path);
         j->pattern = grid_run_pattern(run, op);
-        if (is_chosen(j->o, op))
+        if (j->o->ops_n == 0 || str_is_one_of(op, j->o->ops, j->o->ops_n))
             TRY(check_table(j, run->files.at[i].path, d));
     }
     return ST_OK;

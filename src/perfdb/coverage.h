@@ -3,7 +3,7 @@
  *
  * An axis is a variable of the operator's pattern: M, N and K of a matrix product, tokens and
  * width of an elementwise kernel. Its points are the values that the rows of the table have there.
- * For each axis with a rule (perfdb/coverage_rules.h) the values that must be there and are not,
+ * For each axis with a rule the values that must be there and are not,
  * and the neighbours that are too far apart, are listed.
  */
 #ifndef STRATA_PERFDB_COVERAGE_H
@@ -44,13 +44,6 @@ enum status coverage_rules_read(struct coverage_rules *rules, struct arena *aren
 enum status coverage_rules_axis(const struct coverage_rules *rules, struct str pattern,
                                 struct str axis, struct str grid, struct coverage_rule *out,
                                 bool *is_there);
-
-/* The rule for an axis of collectives. */
-enum status coverage_rules_comm(const struct coverage_rules *rules, struct str axis,
-                                struct coverage_rule *out, bool *is_there);
-
-/* The limit for a pair of neighbours whose larger value is `upper`; NULL: none. */
-const struct coverage_segment *coverage_rule_limit(const struct coverage_rule *rule, int64_t upper);
 
 struct coverage_gap {
     int64_t from, to;

@@ -1,3 +1,6 @@
+/*
+ * Exports of profilers and replays, row by row, pooled into groups and cases.
+ */
 #include "perfdb/exports.h"
 
 #include <math.h>

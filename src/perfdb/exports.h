@@ -1,5 +1,9 @@
 /*
- * kernels - kernel_details exports pooled into one row per operator and shapes.
+ * exports - what profilers and replays export, read row by row.
+ *
+ * struct rows is one export, through one window: cells live until the next row. struct kernels
+ * pools kernel_details exports into one row per operator and shapes, struct summary the op_summary
+ * exports of a replay into one case per signature, whose duration is the shortest of its samples.
  *
  * Rows with the same operator, input shapes and output shapes (as they are spelt) form a group. A
  * group has the mean, the median and the spread of their durations and the mean of every counter;

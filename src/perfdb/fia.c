@@ -1,3 +1,6 @@
+/*
+ * Fused attention: sequence lengths and blocks of its calls, from profiles and from dumps.
+ */
 #include "perfdb/fia.h"
 
 #include "base/char.h"
@@ -6,12 +9,12 @@
 #include "base/mapfile.h"
 #include "base/num.h"
 #include "perfdb/cell.h"
-#include "perfdb/columns.h"
-#include "perfdb/exports.h"
 
 enum { SLOT_SEQ = 5, SLOT_SEQ_KV = 6, SLOT_BLOCK_TABLE = 14, SLOTS = 31 };
 
-bool fia_slot(struct arena *arena, struct str slot, struct str *out)
+/* A slot as a list of numbers joined with ','; "" when it is blank. False when it is something
+ * else. Unlike other shape slots, "()" and the like are no absent slots here. */
+static bool slot_text(struct arena *arena, struct str slot, struct str *out)
 {
     struct str rest = cell_trim(slot), one;
 
@@ -105,7 +108,7 @@ static enum status take_slots(struct fia_meta *m, struct arena *arena, struct st
     struct str rest = cell_bare(shapes), one, text;
 
     for (size_t i = 0; str_split(&rest, ';', &one); i++) {
-        if (!fia_slot(arena, one, &text))
+        if (!slot_text(arena, one, &text))
             return diag_fail(d, ST_FORMAT, "perfdb.bad-slot", (struct where){.path = path},
                              "slot %zu of an attention row is no list of numbers: \"%.*s\"", i,
                              STR_ARGS(one));
@@ -175,7 +178,8 @@ void fia_meta_free(struct fia_metas *metas)
 
 enum { NONE = UINT32_MAX };
 
-const struct str *const fia_payload_columns[FIA_PAYLOAD] = {
+/* The columns a record fills, in the order in which they are appended to a table. */
+static const struct str *const payload_columns[FIA_PAYLOAD] = {
     &column_runtime[RT_SEQ_SHAPE],    &column_runtime[RT_SEQ_VALUES],
     &column_runtime[RT_SEQ_KV_SHAPE], &column_runtime[RT_SEQ_KV_VALUES],
     &column_runtime[RT_AVG_SEQ_LEN],  &column_runtime[RT_VALID_BLOCKS],
@@ -226,7 +230,8 @@ struct value {
     double sum;
 };
 
-struct str fia_key(struct arena *arena, const struct str parts[6])
+/* Six parts as one text; a part is a list "1,2" or absent (NULL pointer). */
+static struct str join_key(struct arena *arena, const struct str parts[6])
 {
     struct str named[6];
 
@@ -321,7 +326,7 @@ static struct fia_record to_record(struct arena *arena, const struct value *v)
     const struct str key[] = {v[F_QUERY].text, v[F_KEY].text,  v[F_VALUE].text,
                               kv_count,        v[F_MASK].text, v[F_BLOCK_TABLE].text};
     struct fia_record r = {
-        .key = fia_key(arena, key),
+        .key = join_key(arena, key),
         .next = NONE,
         .payload = {count_text(arena, &v[F_SEQ]), v[F_SEQ].text, count_text(arena, &v[F_SEQ_KV]),
                     v[F_SEQ_KV].text,
@@ -385,8 +390,8 @@ enum status fia_records_parse(struct fia_records *records, struct arena *arena, 
     return ST_OK;
 }
 
-enum status fia_records_read(struct fia_records *records, struct arena *arena, const char *path,
-                             struct diag *d)
+static enum status read_records(struct fia_records *records, struct arena *arena, const char *path,
+                                struct diag *d)
 {
     struct mapfile map;
 
@@ -425,7 +430,7 @@ static bool slot_list(struct arena *arena, struct cell_slots slots, size_t i, st
     *out = (struct str){NULL, 0};
     if (i >= slots.n || slots.at[i].n == 0)
         return true;
-    if (!fia_slot(arena, slots.at[i], out))
+    if (!slot_text(arena, slots.at[i], out))
         return false;
     if (out->n == 0)
         *out = (struct str){NULL, 0};
@@ -448,7 +453,7 @@ static enum status row_key(struct fia_fill *fill, size_t row, int input, struct 
     /* How many key/value sequences: a single number, or nothing. */
     if (parts[3].at != NULL && str_find_char(parts[3], ',') < parts[3].n)
         parts[3] = (struct str){NULL, 0};
-    *out = fia_key(&fill->arena, parts);
+    *out = join_key(&fill->arena, parts);
     return ST_OK;
 }
 
@@ -467,7 +472,7 @@ static void make_columns(struct fia_fill *fill, int columns[FIA_PAYLOAD + 1])
 {
     table_arrange(&fill->table, fill->old.columns.at, fill->old.columns.n);
     for (size_t i = 0; i < FIA_PAYLOAD; i++)
-        columns[i] = table_add_column(&fill->table, *fia_payload_columns[i]);
+        columns[i] = table_add_column(&fill->table, *payload_columns[i]);
     columns[FIA_PAYLOAD] = table_add_column(&fill->table, column_runtime[RT_COMPLETENESS]);
 }
 
@@ -511,7 +516,7 @@ enum status fia_fill(struct fia_fill *fill, const char *csv, const char *jsonl, 
     if (!fs_exists(csv))
         return diag_fail(d, ST_NOT_FOUND, "perfdb.no-csv", (struct where){0}, "CSV not found: %s",
                          csv);
-    enum status st = fia_records_read(&records, &fill->arena, jsonl, d);
+    enum status st = read_records(&records, &fill->arena, jsonl, d);
     if (st == ST_OK)
         st = table_read(&fill->old, csv, d);
     if (st == ST_OK && fill->old.columns.n == 0)

@@ -1,5 +1,6 @@
 /*
- * fia_meta - what a profile tells of the run time of fused attention.
+ * fia - the run time of fused attention: what a profile tells of it, and dumped calls that are
+ * joined to the rows of its table.
  *
  * The shapes that matter (sequence lengths, block table) are in slots 5, 6 and 14 of the 31 inputs.
  * The kernel's own row often lacks them; the k-th attention row of operator_details.csv in the same
@@ -37,19 +38,13 @@ const struct fia_meta *fia_meta_find(const struct fia_metas *metas, struct str i
                                      struct str output_shapes);
 void fia_meta_free(struct fia_metas *metas);
 
-/* A slot as a list of numbers joined with ','; "" when it is blank. False when it is something
- * else. Unlike other shape slots, "()" and the like are no absent slots here. */
-bool fia_slot(struct arena *arena, struct str slot, struct str *out);
-
 /* The folder of a path as given ("." for a bare name), and its name ("" for "."). */
 struct str fia_folder(const char *path);
 
-/* The columns a record fills, in the order in which they are appended to a table. */
-enum { FIA_PAYLOAD = 11 };
-extern const struct str *const fia_payload_columns[FIA_PAYLOAD];
+enum { FIA_PAYLOAD = 11 }; /* columns that a record fills */
 
 struct fia_record {
-    struct str key; /* see fia_key() */
+    struct str key; /* six parts of the call as one text */
     struct str payload[FIA_PAYLOAD];
     uint32_t next; /* the next record with this key; UINT32_MAX: the last */
 };
@@ -59,15 +54,8 @@ struct fia_records {
     struct hash by_key; /* the first record of a key */
 };
 
-/* Six parts as one text; a part is a list "1,2" or absent (NULL pointer). */
-struct str fia_key(struct arena *arena, const struct str parts[6]);
-
 /* Reads JSON lines; texts live in the arena. Records of one key and the same values are one: the
- * last gives the payload, the first the place. */
-enum status fia_records_read(struct fia_records *records, struct arena *arena, const char *path,
-                             struct diag *d);
-
-/* The same from bytes; `path` is for messages. */
+ * last gives the payload, the first the place. `path` is for messages. */
 enum status fia_records_parse(struct fia_records *records, struct arena *arena, struct str text,
                               const char *path, struct diag *d);
 void fia_records_free(struct fia_records *records);

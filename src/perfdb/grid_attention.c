@@ -6,7 +6,7 @@
 #include "base/limits.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
-#include "perfdb/grid_make.h"
+#include "perfdb/grid_gen.h"
 
 enum { SLOTS = 31, BLOCK = 128, LEAST_BLOCKS = 16, MASK = 2048 };
 enum {

@@ -1,3 +1,6 @@
+/*
+ * Rows of one pattern: the generators, the cap, and the random sample.
+ */
 #include "perfdb/grid_gen.h"
 
 #include <sys/random.h>
@@ -6,7 +9,6 @@
 #include "base/char.h"
 #include "base/hash.h"
 #include "base/limits.h"
-#include "perfdb/grid_make.h"
 
 enum { N = GRID_RANDOM_WORDS, M = 397 };
 

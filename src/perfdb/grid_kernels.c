@@ -3,7 +3,7 @@
 
 #include "base/intern.h"
 #include "perfdb/columns.h"
-#include "perfdb/grid_make.h"
+#include "perfdb/grid_gen.h"
 
 /* The weights of a grouped product. As stored they cannot be replayed: replay expects (e,h,n), or
  * the blocks of FRACTAL_NZ for the variant that quantises. */

@@ -1,9 +1,11 @@
+/*
+ * Sizes of models, from the rules or from a config.json.
+ */
 #include "perfdb/grid_models.h"
 
 #include <stdlib.h>
 
 #include "base/char.h"
-#include "base/mapfile.h"
 #include "base/num.h"
 #include "base/vec.h"
 #include "base/yaml.h"
@@ -193,12 +195,8 @@ enum status grid_model_config(struct arena *arena, const char *path, struct str 
                               struct grid_model *out, struct diag *d)
 {
     const struct tree *config;
-    struct mapfile map;
 
-    TRY(mapfile_open(&map, path, d));
-    enum status st = yaml_read(arena, map.text, path, &config, d);
-    mapfile_close(&map);
-    TRY(st);
+    TRY(yaml_read_file(arena, path, &config, d));
     if (config->kind != TREE_MAP)
         return bad(path, config, d, S("a model's configuration"), " must be a JSON object");
     *out = (struct grid_model){.id = arena_str(arena, id)};

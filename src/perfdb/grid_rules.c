@@ -1,3 +1,6 @@
+/*
+ * Rules files: grids, patterns, assignments and scenes; and what op_mapping.yaml says of kernels.
+ */
 #include "perfdb/grid_rules.h"
 
 #include "base/embedded.h"
@@ -196,24 +199,15 @@ static enum status read_shapes(const struct reader *r, const struct tree *node,
 /* A list becomes one cell. */
 static enum status read_cell(const struct reader *r, const struct tree *node, struct str *out)
 {
-    size_t n = 0;
-
     if (node == NULL)
         return ST_OK;
     if (node->kind != TREE_LIST)
         return bad(r, node, "data types and formats must be lists");
+    struct str *parts = ARENA_ARRAY(r->arena, struct str, node->n);
+    size_t n = 0;
     for (const struct tree *v = node->first; v != NULL; v = v->next)
-        n += v->text.n + 1;
-    char *at = arena_alloc(r->arena, n + 1);
-    out->at = at;
-    for (const struct tree *v = node->first; v != NULL; v = v->next) {
-        if (v != node->first)
-            *at++ = ';';
-        if (v->text.n > 0)
-            memcpy(at, v->text.at, v->text.n);
-        at += v->text.n;
-    }
-    out->n = (size_t)(at - out->at);
+        parts[n++] = v->text;
+    *out = arena_join(r->arena, parts, n, S(";"));
     return ST_OK;
 }
 
@@ -228,15 +222,11 @@ static void check_fields(const struct reader *r, const struct tree *node)
         S_INIT("description"),
     };
 
-    for (const struct tree *f = node->first; f != NULL; f = f->next) {
-        size_t k = 0;
-        while (k < ARRAY_LEN(known) && !str_equal(known[k], f->key))
-            k++;
-        if (k == ARRAY_LEN(known))
+    for (const struct tree *f = node->first; f != NULL; f = f->next)
+        if (!str_is_one_of(f->key, known, ARRAY_LEN(known)))
             diag_add(r->d, SEV_WARN, "grid.unknown-field",
                      (struct where){.path = r->path, .line = f->line},
                      "patterns have no field '%.*s'; it is ignored", STR_ARGS(f->key));
-    }
 }
 
 static bool is_true(const struct tree *node)
@@ -276,6 +266,9 @@ static enum status read_variables(const struct reader *r, const struct tree *nod
 static enum status read_pattern(const struct reader *r, const struct tree *node,
                                 struct grid_pattern *p)
 {
+    static const struct str cells[GRID_CELLS] = {S_INIT("input_dtypes"), S_INIT("input_formats"),
+                                                 S_INIT("output_dtypes"), S_INIT("output_formats")};
+
     *p = (struct grid_pattern){.name = node->key};
     if (node->kind != TREE_MAP)
         return bad(r, node, "a pattern must be a map");
@@ -287,10 +280,9 @@ static enum status read_pattern(const struct reader *r, const struct tree *node,
     TRY(read_constraints(r, tree_get(node, S("constraints")), p));
     TRY(read_shapes(r, tree_get(node, S("inputs")), p, &p->inputs, &p->inputs_n));
     TRY(read_shapes(r, tree_get(node, S("outputs")), p, &p->outputs, &p->outputs_n));
-    TRY(read_cell(r, tree_get(node, S("input_dtypes")), &p->input_dtypes));
-    TRY(read_cell(r, tree_get(node, S("input_formats")), &p->input_formats));
-    TRY(read_cell(r, tree_get(node, S("output_dtypes")), &p->output_dtypes));
-    return read_cell(r, tree_get(node, S("output_formats")), &p->output_formats);
+    for (size_t i = 0; i < GRID_CELLS; i++)
+        TRY(read_cell(r, tree_get(node, cells[i]), &p->cells[i]));
+    return ST_OK;
 }
 
 static enum status read_patterns(const struct reader *r, const struct tree *section)
@@ -518,27 +510,20 @@ enum status grid_facts_read(struct grid_facts *facts, const char *dir, struct di
 {
     const struct tree *root, *entries;
     struct arena scratch;
-    struct mapfile map;
-    enum status st = ST_OK;
 
     *facts = (struct grid_facts){0};
     intern_init(&facts->kernels);
     arena_init(&scratch);
     const char *path = fs_join(&scratch, dir, "op_mapping.yaml");
-    if (fs_exists(path)) {
-        st = mapfile_open(&map, path, d);
-        if (st == ST_OK) {
-            st = yaml_read(&scratch, map.text, path, &root, d);
-            mapfile_close(&map);
-        }
-        if (st == ST_OK) {
-            entries = tree_get(root, S("operator_mappings"));
-            entries = entries != NULL ? entries : root;
-            for (const struct tree *e = entries->first; e != NULL; e = e->next)
-                take_entry(facts, e);
-        }
-        facts->is_there = facts->facts.n > 0;
+    bool is_there = fs_exists(path);
+    enum status st = is_there ? yaml_read_file(&scratch, path, &root, d) : ST_OK;
+    if (is_there && st == ST_OK) {
+        entries = tree_get(root, S("operator_mappings"));
+        entries = entries != NULL ? entries : root;
+        for (const struct tree *e = entries->first; e != NULL; e = e->next)
+            take_entry(facts, e);
     }
+    facts->is_there = facts->facts.n > 0;
     arena_free(&scratch);
     return st;
 }

@@ -40,6 +40,14 @@ struct grid_shape_rule {
     size_t n;
 };
 
+enum grid_pattern_cell {
+    GRID_INPUT_DTYPES,
+    GRID_INPUT_FORMATS,
+    GRID_OUTPUT_DTYPES,
+    GRID_OUTPUT_FORMATS,
+    GRID_CELLS,
+};
+
 struct grid_pattern {
     struct str name;
     struct str generator;    /* made in code; empty: by the loop below */
@@ -54,8 +62,9 @@ struct grid_pattern {
     size_t constraints_n;
     const struct grid_shape_rule *inputs, *outputs;
     size_t inputs_n, outputs_n;
-    /* Cells that replace those of the template row, joined with ';'; NULL pointer: none. */
-    struct str input_dtypes, input_formats, output_dtypes, output_formats;
+    /* Cells that replace those of the template row, joined with ';', by enum grid_pattern_cell;
+     * NULL pointer: none. */
+    struct str cells[GRID_CELLS];
 };
 
 struct grid_scene {

@@ -1,3 +1,6 @@
+/*
+ * Fills the tables below a folder with generated rows and writes them.
+ */
 #include "perfdb/grid_run.h"
 
 #include <stdlib.h>
@@ -7,6 +10,7 @@
 #include "base/mapfile.h"
 #include "base/num.h"
 #include "base/pool.h"
+#include "base/text.h"
 #include "perfdb/columns.h"
 #include "perfdb/grid_shapes.h"
 #include "perfdb/signature.h"
@@ -394,30 +398,17 @@ const struct grid_pattern *grid_run_pattern(const struct grid_run *run, struct s
     return grid_rules_pattern(&run->rules, name);
 }
 
-struct match {
-    struct str rest; /* of the file */
-    bool is_equal;
-};
-
-static bool match_text(void *ctx, struct str text)
-{
-    struct match *m = ctx;
-
-    m->is_equal = m->is_equal && str_starts(m->rest, text);
-    m->rest = str_part(m->rest, text.n, m->rest.n);
-    return m->is_equal;
-}
-
 /* Whether the table would be written as the file stands. */
 static enum status compare_bytes(const struct op_table *t, const char *path, bool *is_equal,
                                  struct diag *d)
 {
+    struct text text = {0};
     struct mapfile map;
 
     TRY(mapfile_open(&map, path, d));
-    struct match m = {map.text, true};
-    *is_equal =
-        table_print(t, TABLE_NO_BOM, (struct sink){match_text, &m}) && m.is_equal && m.rest.n == 0;
+    table_print(t, TABLE_NO_BOM, text_sink(&text));
+    *is_equal = str_equal(text_view(&text), map.text);
+    text_free(&text);
     mapfile_close(&map);
     return ST_OK;
 }

@@ -1,3 +1,6 @@
+/*
+ * Cells of shapes and data types, texts of rules, and the memory that operands take.
+ */
 #include "perfdb/grid_shapes.h"
 
 #include "base/num.h"

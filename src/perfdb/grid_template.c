@@ -1,7 +1,7 @@
 /* Rows of a pattern that is a loop over grids. */
 #include "base/limits.h"
 #include "perfdb/columns.h"
-#include "perfdb/grid_make.h"
+#include "perfdb/grid_gen.h"
 
 struct loop {
     struct grid_out *out;
@@ -155,6 +155,8 @@ static struct grid_shapes lay_out(struct arena *arena, const struct grid_shape_r
 
 static void lay_out_row(struct loop *l)
 {
+    static const enum identity columns[GRID_CELLS] = {ID_INPUT_DTYPES, ID_INPUT_FORMATS,
+                                                      ID_OUTPUT_DTYPES, ID_OUTPUT_FORMATS};
     const struct grid_pattern *p = l->out->pattern;
     struct arena *arena = &l->out->scratch;
     struct grid_cell *cells = ARENA_ARRAY(arena, struct grid_cell, 4);
@@ -168,14 +170,9 @@ static void lay_out_row(struct loop *l)
     l->row.in = lay_out(arena, p->inputs, p->inputs_n, &dim);
     l->row.out = lay_out(arena, p->outputs, p->outputs_n, &dim);
     l->row.cells = cells;
-    if (p->input_dtypes.at != NULL)
-        cells[l->row.cells_n++] = (struct grid_cell){COL_INPUT_DTYPES, p->input_dtypes};
-    if (p->input_formats.at != NULL)
-        cells[l->row.cells_n++] = (struct grid_cell){COL_INPUT_FORMATS, p->input_formats};
-    if (p->output_dtypes.at != NULL)
-        cells[l->row.cells_n++] = (struct grid_cell){COL_OUTPUT_DTYPES, p->output_dtypes};
-    if (p->output_formats.at != NULL)
-        cells[l->row.cells_n++] = (struct grid_cell){COL_OUTPUT_FORMATS, p->output_formats};
+    for (size_t i = 0; i < GRID_CELLS; i++)
+        if (p->cells[i].at != NULL)
+            cells[l->row.cells_n++] = (struct grid_cell){column_identity[columns[i]], p->cells[i]};
 }
 
 enum status grid_make_template(struct grid_out *out)

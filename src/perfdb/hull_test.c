@@ -1,4 +1,4 @@
-#include "perfdb/query_points.h"
+#include "perfdb/query.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -27,7 +27,7 @@ TEST(linear_functions_are_reproduced)
             }
         }
         double target[] = {500, 480, 510};
-        assert_true(hull_interpolate(dims, points, values, 60, target, &out));
+        assert_true(query_hull(dims, points, values, 60, target, &out));
         double want = 5 + 500 + 2 * 480 + (dims == 3 ? 3 * 510 : 0);
         assert_true(fabs(out - want) < 1e-6 * want);
     }
@@ -41,9 +41,9 @@ TEST(the_triangle_is_the_delaunay_one)
     const double values[] = {0, 1, 1, 0};
     double out;
 
-    assert_true(hull_interpolate(2, points, values, 4, (const double[]){9, 0}, &out));
+    assert_true(query_hull(2, points, values, 4, (const double[]){9, 0}, &out));
     assert_true(fabs(out - 0.9) < 1e-9); /* on the triangle (0,0) (10,1) (10,-1) */
-    assert_true(hull_interpolate(2, points, values, 4, (const double[]){10, 0}, &out));
+    assert_true(query_hull(2, points, values, 4, (const double[]){10, 0}, &out));
     assert_true(fabs(out - 1) < 1e-9);
 }
 
@@ -53,11 +53,11 @@ TEST(corners_and_edges_belong_to_the_hull)
     const double values[] = {1, 2, 3, 4};
     double out;
 
-    assert_true(hull_interpolate(2, points, values, 4, (const double[]){4, 0}, &out));
+    assert_true(query_hull(2, points, values, 4, (const double[]){4, 0}, &out));
     assert_true(fabs(out - 2) < 1e-9);
-    assert_true(hull_interpolate(2, points, values, 4, (const double[]){2, 0}, &out));
+    assert_true(query_hull(2, points, values, 4, (const double[]){2, 0}, &out));
     assert_true(fabs(out - 1.5) < 1e-9);
-    assert_true(hull_interpolate(2, points, values, 4, (const double[]){2, 2}, &out));
+    assert_true(query_hull(2, points, values, 4, (const double[]){2, 2}, &out));
     assert_true(fabs(out - 2.5) < 1e-9); /* both diagonals give this */
 }
 
@@ -68,10 +68,10 @@ TEST(outside_and_flat_clouds_have_no_value)
     const double square[] = {0, 0, 4, 0, 0, 4, 4, 4};
     double out;
 
-    assert_false(hull_interpolate(2, points, values, 4, (const double[]){1.5, 1.5}, &out));
-    assert_false(hull_interpolate(2, square, values, 4, (const double[]){5, 1}, &out));
-    assert_false(hull_interpolate(2, square, values, 2, (const double[]){1, 1}, &out));
-    assert_false(hull_interpolate(4, square, values, 4, (const double[]){1, 1, 1, 1}, &out));
+    assert_false(query_hull(2, points, values, 4, (const double[]){1.5, 1.5}, &out));
+    assert_false(query_hull(2, square, values, 4, (const double[]){5, 1}, &out));
+    assert_false(query_hull(2, square, values, 2, (const double[]){1, 1}, &out));
+    assert_false(query_hull(4, square, values, 4, (const double[]){1, 1, 1, 1}, &out));
 }
 
 TEST_MAIN("perfdb/hull", T(linear_functions_are_reproduced), T(the_triangle_is_the_delaunay_one),

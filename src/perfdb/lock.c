@@ -1,3 +1,6 @@
+/*
+ * One writer at a time in a folder: flock() and the file that names the holder.
+ */
 #include "perfdb/lock.h"
 
 #include <errno.h>

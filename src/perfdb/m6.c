@@ -1,3 +1,6 @@
+/*
+ * M1 to M6: how much of a prediction rests on measurements, and how close it comes.
+ */
 #include "perfdb/m6.h"
 
 #include <math.h>
@@ -63,10 +66,7 @@ static bool is_hit(const struct predicted_event *e)
     static const struct str hits[] = {S_INIT("MEASURED"), S_INIT("INTERPOLATED"),
                                       S_INIT("EXTRAPOLATED")};
 
-    for (size_t i = 0; i < ARRAY_LEN(hits); i++)
-        if (str_equal(e->args[TRACE_SOURCE], hits[i]))
-            return true;
-    return false;
+    return str_is_one_of(e->args[TRACE_SOURCE], hits, ARRAY_LEN(hits));
 }
 
 static bool is_counted(const struct predicted *p, const struct predicted_event *e)
@@ -156,19 +156,12 @@ struct str *m6_sources(struct arena *arena, struct str list, size_t *n)
     return words;
 }
 
-static bool has_source(const struct m6 *m, struct str source)
-{
-    for (size_t i = 0; i < m->n_sources; i++)
-        if (str_equal(m->sources[i], source))
-            return true;
-    return false;
-}
-
 static void add_predicted(struct m6 *m, const struct predicted *p)
 {
     for (size_t i = 0; i < p->events.n; i++) {
         const struct predicted_event *e = &p->events.at[i];
-        if (e->dur > 0 && e->args[TRACE_KERNEL_TYPE].n > 0 && has_source(m, e->args[TRACE_SOURCE]))
+        if (e->dur > 0 && e->args[TRACE_KERNEL_TYPE].n > 0 &&
+            str_is_one_of(e->args[TRACE_SOURCE], m->sources, m->n_sources))
             m->hit_us += e->dur;
     }
 }

@@ -1,3 +1,6 @@
+/*
+ * Exports become operator tables, beside or in place of those that are there.
+ */
 #include "perfdb/parse.h"
 
 #include "base/cancel.h"
@@ -9,21 +12,11 @@
  * and with PARSE_CAREFUL losing anything that parse did not write fails with ST_UNSUPPORTED. */
 enum status parse_onto(struct parse_plan *plan, enum parse_mode mode, struct diag *d);
 
-static bool is_runtime(struct str name)
-{
-    for (size_t i = 0; i < RUNTIME_N; i++)
-        if (str_equal(name, column_runtime[i]))
-            return true;
-    return false;
-}
-
 /* A column parse itself writes into some table. */
 static bool is_known(struct str name)
 {
-    for (size_t i = 0; i < PARSED_N; i++)
-        if (str_equal(name, column_parsed()[i]))
-            return true;
-    return is_runtime(name);
+    return str_is_one_of(name, columns_parsed(), PARSED_N) ||
+           str_is_one_of(name, column_runtime, RUNTIME_N);
 }
 
 struct keys {
@@ -116,7 +109,7 @@ static enum status check_losses(const struct parse_file *f, struct arena *arena,
                           : arena_format(arena, "%.*s, %.*s", STR_ARGS(unknown), STR_ARGS(name));
     }
     for (size_t row = 0; row < f->old.n_rows; row++) {
-        n_measured += row_is_duration(table_cell(&f->old, row, average));
+        n_measured += cell_is_duration(table_cell(&f->old, row, average));
         n_filled += is_filled(table_cell(&f->old, row, filled));
     }
     if (n_measured > 0)
@@ -345,8 +338,9 @@ static void open_tables(struct parse_plan *plan, const char *dir, uint32_t *plac
             continue;
         place[i] = (uint32_t)plan->files.n;
         f.path = fs_join(&plan->arena, dir, parse_file_name(&plan->arena, k->types.at[i]).at);
+        f.op = table_stem(f.path);
         table_init(&f.fresh, f.path);
-        table_arrange(&f.fresh, column_parsed(), PARSED_N);
+        table_arrange(&f.fresh, columns_parsed(), PARSED_N);
         if (str_equal(k->types.at[i], KERNELS_FIA))
             for (size_t c = 0; c < RUNTIME_N; c++)
                 table_add_column(&f.fresh, column_runtime[c]);
@@ -418,14 +412,8 @@ enum status parse_write(struct parse_plan *plan, struct diag *d)
     return ST_OK;
 }
 
-static struct field_value operator_of(const void *of, const struct record_env *env)
-{
-    (void)env;
-    return value_text(table_stem(((const struct parse_file *)of)->path));
-}
-
 static const struct field file_fields[] = {
-    FIELD_CALC(FIELD_STR, "operator", operator_of),
+    FIELD(struct parse_file, op, "operator"),
     FIELD(struct parse_file, fresh.n_rows, "rows"),
     FIELD(struct parse_file, rows_dropped, "rows_dropped"),
     FIELD(struct parse_file, columns_lost, "columns_dropped"),

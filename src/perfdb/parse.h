@@ -21,6 +21,7 @@ enum parse_mode {
 /* One table of the plan. */
 struct parse_file {
     const char *path;
+    struct str op; /* the stem of its name */
     struct op_table fresh;
     struct op_table old;
     bool is_there;           /* `old` was read */

@@ -1,3 +1,6 @@
+/*
+ * Folders of a database: versions, what is installed here, the path, and the tables below it.
+ */
 #include "perfdb/place.h"
 
 #include <stdlib.h>
@@ -468,14 +471,6 @@ enum status place_resolve(struct arena *arena, const struct place_args *args, co
     return ST_OK;
 }
 
-static bool is_wanted(struct str op, const struct str *ops, size_t n_ops)
-{
-    for (size_t i = 0; i < n_ops; i++)
-        if (str_equal(ops[i], op))
-            return true;
-    return n_ops == 0;
-}
-
 /* Inside the folder of a replay: .../msprof_run_XXXX/... */
 static bool is_replay(struct str path)
 {
@@ -498,7 +493,7 @@ enum status place_find(struct arena *arena, const char *dir, const struct str *o
         struct str op = table_stem(e->path),
                    below = str_part(str_of(e->path), strlen(dir), SIZE_MAX);
         if (e->kind == FS_FILE && str_ends(e->name, S(".csv")) && !table_is_leftover(e->name) &&
-            !is_replay(below) && is_wanted(op, ops, n_ops))
+            !is_replay(below) && (n_ops == 0 || str_is_one_of(op, ops, n_ops)))
             out->at[out->n++] = (struct place_file){e->path, op};
     }
     return ST_OK;

@@ -1,32 +1,37 @@
+/*
+ * Questions about operators: rows that fit, collectives, composites, and what the mapping says.
+ */
 #include "perfdb/query.h"
 
 #include <math.h>
 
 #include "base/fs.h"
-#include "base/mapfile.h"
 #include "base/num.h"
 #include "capture/classify.h"
 #include "perfdb/columns.h"
 
-enum status op_map_read(struct op_map *map, struct arena *arena, const char *dir, struct diag *d)
-{
-    const char *path = fs_join(arena, dir, "op_mapping.yaml");
-    struct mapfile file;
+enum op_mode { OP_COMPUTE, OP_ATTENTION, OP_ELEMENTWISE, OP_MOE, OP_MTP };
 
-    *map = (struct op_map){0};
-    if (!fs_exists(path))
-        return ST_OK;
-    TRY(mapfile_open(&file, path, d));
-    enum status st = yaml_read(arena, file.text, path, &map->root, d);
-    mapfile_close(&file);
-    return st;
+/* What op_mapping.yaml says of an operator of a framework. */
+struct op_entry {
+    const struct str *kernels; /* the primary one, then the alternates, each once */
+    size_t n_kernels;
+    const struct str *sub_kernels;
+    size_t n_sub_kernels;
+    bool is_communication, is_composite, is_zero_cost;
+    struct str accepted_miss; /* empty: none */
+    enum op_mode mode;
+    int64_t input_count; /* negative: all */
+};
+
+static bool is_yes(struct str text)
+{
+    return str_equal_nocase(text, S("true")) || str_equal_nocase(text, S("yes"));
 }
 
-static bool is_true(const struct tree *entry, struct str key)
+static struct str text_of(const struct tree *entry, const char *key)
 {
-    struct str text = tree_get_text(entry, key, S(""));
-
-    return str_equal_nocase(text, S("true")) || str_equal_nocase(text, S("yes"));
+    return tree_get_text(entry, str_of(key), S(""));
 }
 
 /* Texts of a list; one text alone is a list of one. */
@@ -39,10 +44,7 @@ static size_t add_texts(const struct tree *node, struct str *out, size_t n)
     if (node->kind != TREE_LIST)
         return n;
     for (const struct tree *item = node->first; item != NULL; item = item->next) {
-        bool is_new = item->kind == TREE_TEXT && !yaml_is_null(item);
-        for (size_t i = 0; i < n && is_new; i++)
-            is_new = !str_equal(out[i], item->text);
-        if (is_new)
+        if (item->kind == TREE_TEXT && !yaml_is_null(item) && !str_is_one_of(item->text, out, n))
             out[n++] = item->text;
     }
     return n;
@@ -53,22 +55,17 @@ static size_t count_of(const struct tree *node)
     return node != NULL ? node->n + 1 : 1;
 }
 
-static enum op_mode mode_of(const struct tree *entry)
+static enum op_mode mode_of(struct str name)
 {
-    static const struct {
-        struct str name;
-        enum op_mode mode;
-    } modes[] = {
-        {S_INIT("attention_special"), OP_ATTENTION},
-        {S_INIT("elementwise"), OP_ELEMENTWISE},
-        {S_INIT("moe_fused"), OP_MOE},
-        {S_INIT("mtp_projection"), OP_MTP},
-    };
-    struct str name = tree_get_text(entry, S("query_mode"), S(""));
+    static const struct str names[] = {[OP_COMPUTE] = S_INIT(""),
+                                       [OP_ATTENTION] = S_INIT("attention_special"),
+                                       [OP_ELEMENTWISE] = S_INIT("elementwise"),
+                                       [OP_MOE] = S_INIT("moe_fused"),
+                                       [OP_MTP] = S_INIT("mtp_projection")};
 
-    for (size_t i = 0; i < ARRAY_LEN(modes); i++)
-        if (str_equal(name, modes[i].name))
-            return modes[i].mode;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (str_equal(name, names[i]))
+            return (enum op_mode)i;
     return OP_COMPUTE;
 }
 
@@ -86,85 +83,55 @@ static void read_entry(const struct tree *e, struct arena *arena, struct op_entr
         .n_kernels = n,
         .sub_kernels = sub_kernels,
         .n_sub_kernels = add_texts(subs, sub_kernels, 0),
-        .is_communication = str_equal(tree_get_text(e, S("category"), S("")), S("communication")),
-        .is_composite = is_true(e, S("composite")),
-        .is_zero_cost = is_true(e, S("zero_cost")),
-        .accepted_miss = tree_get_text(e, S("accepted_miss"), S("")),
-        .mode = mode_of(e),
+        .is_communication = str_equal(text_of(e, "category"), S("communication")),
+        .is_composite = is_yes(text_of(e, "composite")),
+        .is_zero_cost = is_yes(text_of(e, "zero_cost")),
+        .accepted_miss = text_of(e, "accepted_miss"),
+        .mode = mode_of(text_of(e, "query_mode")),
         .input_count = -1,
     };
-    num_i64(tree_get_text(e, S("tc_input_count"), S("")), &out->input_count);
+    num_i64(text_of(e, "tc_input_count"), &out->input_count);
 }
 
-bool op_map_find(const struct op_map *map, struct arena *arena, struct str op, struct op_entry *out)
+/* The entry of an operator such as "aten.mm.default" ("torch.ops." in front does not count). Keys
+ * may stand under operator_mappings or at the top. False: unmapped. */
+static bool find_entry(struct query_db *db, struct str op, struct op_entry *out)
 {
-    const struct tree *all = tree_get(map->root, S("operator_mappings"));
+    const struct tree *all = tree_get(db->map, S("operator_mappings"));
 
     if (str_starts(op, S("torch.ops.")))
         op = str_part(op, 10, op.n);
-    const struct tree *entry = tree_get(all != NULL ? all : map->root, op);
+    const struct tree *entry = tree_get(all != NULL ? all : db->map, op);
     if (entry == NULL || entry->kind != TREE_MAP)
         return false;
-    read_entry(entry, arena, out);
+    read_entry(entry, &db->arena, out);
     return true;
 }
 
-/* <policy>: kernel_overrides: <kernel>: */
-static const struct tree *override_of(const struct op_map *map, struct str policy,
-                                      struct str kernel)
+struct str query_policy(const struct query_db *db, struct str kernel, const char *path)
 {
-    return tree_get(tree_get(tree_get(map->root, policy), S("kernel_overrides")), kernel);
+    struct str rest = str_of(path), key;
+
+    str_split(&rest, '.', &key);
+    const struct tree *node =
+        tree_get(tree_get(tree_get(db->map, key), S("kernel_overrides")), kernel);
+    while (str_split(&rest, '.', &key) && rest.at != NULL)
+        node = tree_get(node, key);
+    return tree_get_text(node, key, S(""));
 }
 
-double op_map_core_ratio(const struct op_map *map, struct str kernel)
+struct query_result query_interpolated(struct str kernel, double latency, int dims)
 {
-    const struct tree *o = override_of(map, S("latency_policy"), kernel);
-    double ratio = -1;
+    static const double confidences[] = {0.70, 0.65, 0.60};
+    static const struct str rules[] = {S_INIT("interpolated_1d_linear"),
+                                       S_INIT("interpolated_2d_linear"),
+                                       S_INIT("interpolated_3d_linear")};
 
-    num_f64(tree_get_text(tree_get(o, S("profiling_core_envelope_fallback")),
-                          S("max_duration_to_core_ratio"), S("")),
-            &ratio);
-    return ratio;
-}
-
-bool op_map_prefers_profiling(const struct op_map *map, struct str kernel)
-{
-    return is_true(override_of(map, S("latency_policy"), kernel), S("prefer_profiling_rows"));
-}
-
-bool op_map_wants_unique(const struct op_map *map, struct str kernel)
-{
-    return is_true(override_of(map, S("query_selection_policy"), kernel),
-                   S("require_semantic_unique"));
-}
-
-int64_t op_map_max_dims(const struct op_map *map, struct str kernel)
-{
-    int64_t n = -1;
-
-    num_i64(tree_get_text(override_of(map, S("interpolation_policy"), kernel),
-                          S("max_interpolation_dim"), S("")),
-            &n);
-    return n;
-}
-
-struct str op_map_axis_transform(const struct op_map *map, struct str kernel)
-{
-    const struct tree *o = override_of(map, S("interpolation_policy"), kernel);
-
-    return tree_get_text(o, S("axis_transform"), tree_get_text(o, S("shape_transform"), S("")));
-}
-
-struct str op_map_axis(const struct op_map *map, struct str kernel)
-{
-    const struct tree *o = override_of(map, S("interpolation_policy"), kernel);
-
-    return tree_get_text(tree_get(o, S("generic_compute")), S("axis"), S(""));
-}
-
-struct str op_map_comm_ref(const struct op_map *map)
-{
-    return tree_get_text(map->root, S("communication_data_ref"), S(""));
+    return (struct query_result){.latency_us = latency,
+                                 .confidence = confidences[dims - 1],
+                                 .source = QUERY_INTERPOLATED,
+                                 .kernel = kernel,
+                                 .rule = rules[dims - 1]};
 }
 
 const char *query_source_name(unsigned source)
@@ -181,7 +148,8 @@ enum status query_open(struct query_db *db, const char *dir, struct diag *d)
     if (!fs_is_dir(dir))
         return diag_fail(d, ST_NOT_FOUND, "perfdb.no-database", (struct where){.path = dir},
                          "there is no database folder");
-    return op_map_read(&db->map, &db->arena, dir, d);
+    const char *path = fs_join(&db->arena, dir, "op_mapping.yaml");
+    return fs_exists(path) ? yaml_read_file(&db->arena, path, &db->map, d) : ST_OK;
 }
 
 void query_close(struct query_db *db)
@@ -214,7 +182,7 @@ static const char *hccl_folder(struct query_db *db)
 static const char *find_file(struct query_db *db, struct str kernel)
 {
     const char *file = arena_format(&db->arena, "%.*s.csv", STR_ARGS(kernel)).at;
-    struct str ref = op_map_comm_ref(&db->map);
+    struct str ref = text_of(db->map, "communication_data_ref");
     const char *folders[] = {
         db->dir,
         ref.n > 0 ? fs_join(&db->arena, db->dir, arena_cstr(&db->arena, ref)) : db->dir,
@@ -256,9 +224,13 @@ enum status query_table(struct query_db *db, struct str kernel, const struct op_
 static double core_time(const struct query_db *db, struct str kernel, const struct op_table *t,
                         size_t row, double duration)
 {
-    double ratio = op_map_core_ratio(&db->map, kernel);
+    double ratio = -1;
     struct str core = cell_trim(table_cell(t, row, table_column(t, COL_CORE)));
 
+    num_f64(query_policy(db, kernel,
+                         "latency_policy.profiling_core_envelope_fallback."
+                         "max_duration_to_core_ratio"),
+            &ratio);
     if (!(ratio > 0) || !str_equal(core, S("MIX_AIC")))
         return duration;
     double aic =
@@ -277,7 +249,7 @@ bool query_latency(const struct query_db *db, struct str kernel, const struct op
     if (!latency_of(t, row, c, out, &column))
         return false;
     *rank = column;
-    if (op_map_prefers_profiling(&db->map, kernel))
+    if (is_yes(query_policy(db, kernel, "latency_policy.prefer_profiling_rows")))
         *rank = column == 1 ? 0 : 1;
     if (column == 1)
         *out = core_time(db, kernel, t, row, *out);
@@ -383,7 +355,8 @@ static enum status find_compute(struct query_db *db, const struct query *q,
         out->miss = best.is_found ? NULL : "shape_mismatch";
         match_table(db, t, kernels[i], i, inputs, count, &best, out);
     }
-    if (best.is_found && best.is_ambiguous && op_map_wants_unique(&db->map, out->kernel))
+    if (best.is_found && best.is_ambiguous &&
+        is_yes(query_policy(db, out->kernel, "query_selection_policy.require_semantic_unique")))
         *out = (struct query_result){.miss = "ambiguous_semantic_match", .kernel = out->kernel};
     else if (!best.is_found && first != NULL)
         out->miss = miss_reason(db, first, kernels[0], inputs, count);
@@ -479,7 +452,7 @@ static enum status ask_op(struct query_db *db, const struct query *q, struct que
     struct op_entry e;
 
     *out = (struct query_result){.miss = "unmapped"};
-    if (!op_map_find(&db->map, &db->arena, str_of(q->op_name), &e))
+    if (!find_entry(db, str_of(q->op_name), &e))
         return ST_OK;
     int64_t count = q->input_count >= 0 ? q->input_count : e.input_count;
     if (e.is_composite)

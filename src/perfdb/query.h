@@ -7,46 +7,45 @@
 #ifndef STRATA_PERFDB_QUERY_H
 #define STRATA_PERFDB_QUERY_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
 #include "base/yaml.h"
-#include "perfdb/query_comm.h"
 #include "perfdb/query_match.h"
+#include "perfdb/table.h"
 #include "report/record.h"
 
-enum op_mode { OP_COMPUTE, OP_ATTENTION, OP_ELEMENTWISE, OP_MOE, OP_MTP };
+enum comm_method { COMM_ALPHA_BETA, COMM_BRACKET_LINEAR };
 
-struct op_entry {
-    const struct str *kernels; /* the primary one, then the alternates, each once */
-    size_t n_kernels;
-    const struct str *sub_kernels;
-    size_t n_sub_kernels;
-    bool is_communication, is_composite, is_zero_cost;
-    struct str accepted_miss; /* empty: none */
-    enum op_mode mode;
-    int64_t input_count; /* negative: all */
+struct comm_query {
+    int64_t bytes, num_devices;
+    int64_t tier; /* of the topology; negative: any */
+    enum comm_method method;
 };
 
-struct op_map {
-    const struct tree *root; /* NULL: there is no mapping */
+struct comm_result {
+    const char *miss; /* NULL: found; else the reason */
+    double latency_us;
+    bool is_interpolated;
 };
 
-/* Reads <dir>/op_mapping.yaml; a folder without one has an empty map. The tree lives in `arena`. */
-enum status op_map_read(struct op_map *map, struct arena *arena, const char *dir, struct diag *d);
+/* Asks a table with message_bytes, num_devices and perhaps topology_tier. */
+struct comm_result query_comm(const struct op_table *t, const struct comm_query *q);
 
-/* The entry of an operator such as "aten.mm.default" ("torch.ops." in front does not count). Keys
- * may stand under operator_mappings or at the top. False: unmapped. */
-bool op_map_find(const struct op_map *map, struct arena *arena, struct str op,
-                 struct op_entry *out);
+/* "all_reduce" gives "hcom_allReduce_"; a name that begins with "hcom_" gives itself. Empty: no
+ * such collective. */
+struct str query_comm_kernel(struct str name);
 
-/* Policies of a kernel; negative or empty when the file says nothing. */
-double op_map_core_ratio(const struct op_map *map, struct str kernel);
-bool op_map_prefers_profiling(const struct op_map *map, struct str kernel);
-bool op_map_wants_unique(const struct op_map *map, struct str kernel);
-int64_t op_map_max_dims(const struct op_map *map, struct str kernel);
-struct str op_map_axis_transform(const struct op_map *map, struct str kernel);
-struct str op_map_axis(const struct op_map *map, struct str kernel); /* "output_numel" */
-
-/* communication_data_ref, relative to the file; empty: none. */
-struct str op_map_comm_ref(const struct op_map *map);
+/* The latency of a row: the first of the replayed, the profiled and the plain duration that is
+ * finite and above 0. `column` tells which (0, 1 or 2). */
+struct latency_columns {
+    int at[3];
+};
+struct latency_columns latency_columns(const struct op_table *t);
+bool latency_of(const struct op_table *t, size_t row, const struct latency_columns *c, double *out,
+                int *column);
 
 enum query_source { QUERY_MEASURED, QUERY_INTERPOLATED, QUERY_EXTRAPOLATED, QUERY_PARTIAL };
 const char *query_source_name(unsigned source);
@@ -79,7 +78,7 @@ struct query_result {
 struct query_db {
     struct arena arena;
     const char *dir;
-    struct op_map map;
+    const struct tree *map;            /* op_mapping.yaml; NULL: there is none */
     VEC_OF(struct query_table) tables; /* those asked for so far */
 };
 
@@ -101,6 +100,13 @@ enum status query_run(struct query_db *db, const struct query *q, struct query_r
 enum status query_table(struct query_db *db, struct str kernel, const struct op_table **out,
                         struct diag *d);
 
+/* A setting of a kernel in op_mapping.yaml, "" when the file says nothing: "policy.a.b" stands
+ * under <policy>, kernel_overrides, <kernel>, a, b. */
+struct str query_policy(const struct query_db *db, struct str kernel, const char *path);
+
+/* A value between rows that differ in so many dimensions. */
+struct query_result query_interpolated(struct str kernel, double latency, int dims);
+
 /* The latency of a row under the policies of its kernel, and how good its source is (0 is best). */
 bool query_latency(const struct query_db *db, struct str kernel, const struct op_table *t,
                    size_t row, const struct latency_columns *c, double *out, int *rank);
@@ -115,5 +121,39 @@ enum status query_attention(struct query_db *db, const struct query *q, const st
 
 /* strata.db-query/1, over a struct query_result. */
 extern const struct schema query_schema;
+
+/*
+ * Values between measured points (query_points.c). Points share everything but their coordinates
+ * on a few axes. Those that agree with the target on all axes but the chosen ones are used; several
+ * at one place count as their median. There is no extrapolation.
+ */
+enum { HULL_DIMS = 3 };
+
+/* The value at `target` between `n` points of `dims` (1 to 3) coordinates each, row after row.
+ * False when the target is outside their hull, or the points lie in fewer dimensions. */
+bool query_hull(size_t dims, const double *points, const double *values, size_t n,
+                const double *target, double *out);
+
+enum { POINT_AXES = 4 };
+
+struct query_point {
+    double at[POINT_AXES];
+    double latency;
+};
+
+struct query_points {
+    VEC_OF(struct query_point) points;
+};
+
+/* Which axes may vary, as bits; the others must agree. */
+struct query_axes {
+    unsigned mask;
+    size_t n_axes; /* in all */
+};
+
+/* The latency at `target`. One axis: on the line between the nearest points below and above. Two
+ * and three: on the Delaunay simplex around the target. False: no answer. */
+bool query_points_value(const struct query_points *p, struct query_axes axes, const double *target,
+                        double *out);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include "perfdb/columns.h"
 #include "perfdb/query.h"
-#include "perfdb/query_points.h"
 
 enum { SEQ_TOLERANCE = 16, SPARSE_DENSE = 3 };
 
@@ -133,8 +132,10 @@ static double size_axis(const struct head_shape *s)
 
 static bool uses_root(const struct query_db *db, struct str kernel)
 {
-    struct str transform = op_map_axis_transform(&db->map, kernel);
+    struct str transform = query_policy(db, kernel, "interpolation_policy.axis_transform");
 
+    if (transform.n == 0)
+        transform = query_policy(db, kernel, "interpolation_policy.shape_transform");
     return transform.n == 0 || str_equal(transform, S("sqrt")) ||
            str_equal(transform, S("sqrt_seq"));
 }
@@ -164,12 +165,7 @@ static void find_between(struct query_db *db, const struct query *q, struct str 
         if (dims > q->max_dims ||
             !query_points_value(&points, (struct query_axes){masks[i], 2}, target, &latency))
             continue;
-        *out = (struct query_result){.latency_us = latency,
-                                     .confidence = dims == 1 ? 0.70 : 0.65,
-                                     .source = QUERY_INTERPOLATED,
-                                     .kernel = kernel,
-                                     .rule = dims == 1 ? S("interpolated_1d_linear")
-                                                       : S("interpolated_2d_linear")};
+        *out = query_interpolated(kernel, latency, dims);
     }
     vec_free(&points.points);
 }

@@ -1,4 +1,7 @@
-#include "perfdb/query_comm.h"
+/*
+ * Latency of collectives between measured message sizes.
+ */
+#include "perfdb/query.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "perfdb/query_comm.h"
+#include "perfdb/query.h"
 
 #include <math.h>
 

@@ -2,9 +2,9 @@
  * Values between rows of compute kernels. Rows of one regime (dtypes, formats, number of inputs,
  * and whatever must not vary) are the points; see docs/perfdb.md for the axes.
  */
+#include "base/num.h"
 #include "perfdb/columns.h"
 #include "perfdb/query.h"
-#include "perfdb/query_points.h"
 
 enum kind {
     KIND_MATMUL,      /* M, K, N */
@@ -33,17 +33,15 @@ static bool is_elementwise(struct str kernel)
         S_INIT("LogicalNot"),
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (str_equal(kernel, names[i]))
-            return true;
-    return false;
+    return str_is_one_of(kernel, names, ARRAY_LEN(names));
 }
 
 static enum kind kind_of(const struct query_db *db, struct str kernel, bool is_mapped_elementwise)
 {
     if (query_is_matmul(kernel))
         return KIND_MATMUL;
-    if (str_equal(op_map_axis(&db->map, kernel), S("output_numel")) ||
+    if (str_equal(query_policy(db, kernel, "interpolation_policy.generic_compute.axis"),
+                  S("output_numel")) ||
         str_equal(kernel, S("GatherV2")) || str_equal(kernel, S("Index")) ||
         str_equal(kernel, S("ConcatD")))
         return KIND_OUTPUT;
@@ -343,25 +341,17 @@ static bool try_axes(const struct query_points *points, const struct target *tar
 static void answer(struct query_db *db, const struct target *target, const struct groups *groups,
                    struct query_result *out)
 {
-    int64_t max_dims = op_map_max_dims(&db->map, target->kernel);
+    int64_t max_dims = -1;
     double latency;
     int dims;
 
+    num_i64(query_policy(db, target->kernel, "interpolation_policy.max_interpolation_dim"),
+            &max_dims);
     max_dims = max_dims >= 1 && max_dims < target->q->max_dims ? max_dims : target->q->max_dims;
     for (size_t i = 0; i < groups->at.n; i++) {
         if (!try_axes(&groups->at.at[i].points, target, max_dims, &latency, &dims))
             continue;
-        *out = (struct query_result){
-            .latency_us = latency,
-            .confidence = dims == 1   ? 0.70
-                          : dims == 2 ? 0.65
-                                      : 0.60,
-            .source = QUERY_INTERPOLATED,
-            .kernel = target->kernel,
-            .rule = dims == 1   ? S("interpolated_1d_linear")
-                    : dims == 2 ? S("interpolated_2d_linear")
-                                : S("interpolated_3d_linear"),
-        };
+        *out = query_interpolated(target->kernel, latency, dims);
         return;
     }
 }

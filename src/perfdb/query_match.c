@@ -1,3 +1,6 @@
+/*
+ * Rows that answer a question, by rules that have names.
+ */
 #include "perfdb/query_match.h"
 
 #define IN_LIST(name, ...)                                                                         \

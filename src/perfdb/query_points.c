@@ -1,4 +1,7 @@
-#include "perfdb/query_points.h"
+/*
+ * Values between points: on a line, or on the simplex around the target.
+ */
+#include "perfdb/query.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -203,8 +206,8 @@ static bool solve(struct program *p, const double *values, double *out)
     return true;
 }
 
-bool hull_interpolate(size_t dims, const double *points, const double *values, size_t n,
-                      const double *target, double *out)
+bool query_hull(size_t dims, const double *points, const double *values, size_t n,
+                const double *target, double *out)
 {
     double scale[HULL_DIMS] = {0};
     struct program p;
@@ -326,7 +329,7 @@ static bool in_hull(const struct spots *s, const double *where, double *out)
             points[k * s->dims + i] = s->list.at[k].at[i];
         values[k] = s->list.at[k].latency;
     }
-    bool is_found = hull_interpolate(s->dims, points, values, s->list.n, where, out);
+    bool is_found = query_hull(s->dims, points, values, s->list.n, where, out);
     mem_free(points);
     mem_free(values);
     return is_found;

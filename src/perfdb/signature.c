@@ -1,3 +1,6 @@
+/*
+ * The normal form by which two rows are the same case, and an index by it.
+ */
 #include "perfdb/signature.h"
 
 #include "base/hash.h"

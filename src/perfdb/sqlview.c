@@ -1,3 +1,6 @@
+/*
+ * SQL over the tables, through SQLite in memory.
+ */
 #include "perfdb/sqlview.h"
 
 #include <sqlite3.h>
@@ -214,29 +217,28 @@ static int look_for_end(void *ctx __attribute__((unused)))
     return cancelled();
 }
 
-static struct sqlview_value value_of(sqlite3_stmt *stmt, int i)
+static struct field_value value_of(sqlite3_stmt *stmt, int i)
 {
     switch (sqlite3_column_type(stmt, i)) {
     case SQLITE_NULL:
-        return (struct sqlview_value){.type = SQLVIEW_NULL};
+        return value_none();
     case SQLITE_INTEGER:
-        return (struct sqlview_value){.type = SQLVIEW_INT, .number = sqlite3_column_int64(stmt, i)};
+        return value_int(sqlite3_column_int64(stmt, i));
     case SQLITE_FLOAT:
-        return (struct sqlview_value){.type = SQLVIEW_REAL, .real = sqlite3_column_double(stmt, i)};
+        return value_real(sqlite3_column_double(stmt, i));
     default:
         break;
     }
     const char *text = (const char *)sqlite3_column_text(stmt, i);
-    return (struct sqlview_value){
-        .type = SQLVIEW_TEXT,
-        .text = {text != NULL ? text : "", (size_t)sqlite3_column_bytes(stmt, i)}};
+    size_t n = (size_t)sqlite3_column_bytes(stmt, i);
+    return value_text((struct str){text != NULL ? text : "", n});
 }
 
 static enum status deliver(struct view *v, sqlite3_stmt *stmt, const struct sqlview_sink *sink)
 {
     int n = sqlite3_column_count(stmt), rc;
     const char **names = ARENA_ARRAY(&v->arena, const char *, (size_t)n + 1);
-    struct sqlview_value *cells = ARENA_ARRAY(&v->arena, struct sqlview_value, (size_t)n + 1);
+    struct field_value *cells = ARENA_ARRAY(&v->arena, struct field_value, (size_t)n + 1);
 
     for (int i = 0; i < n; i++)
         names[i] = sqlite3_column_name(stmt, i);

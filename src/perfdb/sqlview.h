@@ -10,21 +10,13 @@
 #define STRATA_PERFDB_SQLVIEW_H
 
 #include "perfdb/place.h"
+#include "report/record.h"
 
-enum sqlview_type { SQLVIEW_NULL, SQLVIEW_INT, SQLVIEW_REAL, SQLVIEW_TEXT };
-
-/* One cell; texts live until the next row. */
-struct sqlview_value {
-    enum sqlview_type type;
-    int64_t number;
-    double real;
-    struct str text;
-};
-
-/* Who takes the rows. A callback that gives false ends the run quietly. */
+/* Who takes the rows: none, whole, real or text; texts live until the next row. A callback that
+ * gives false ends the run quietly. */
 struct sqlview_sink {
     bool (*head)(void *ctx, const char *const *names, size_t n);
-    bool (*row)(void *ctx, const struct sqlview_value *cells, size_t n);
+    bool (*row)(void *ctx, const struct field_value *cells, size_t n);
     void *ctx;
 };
 

@@ -12,21 +12,23 @@ static bool take_head(void *ctx __attribute__((unused)), const char *const *name
     return true;
 }
 
-static bool take_row(void *ctx __attribute__((unused)), const struct sqlview_value *cells, size_t n)
+static bool take_row(void *ctx __attribute__((unused)), const struct field_value *cells, size_t n)
 {
     heard = arena_format(&arena, "%.*s\n", STR_ARGS(heard));
     for (size_t i = 0; i < n; i++)
         switch (cells[i].type) {
-        case SQLVIEW_NULL:
+        case VALUE_BOOL:
+        case VALUE_UINT:
+        case VALUE_NONE:
             heard = arena_format(&arena, "%.*snull|", STR_ARGS(heard));
             break;
-        case SQLVIEW_INT:
-            heard = arena_format(&arena, "%.*s%lld|", STR_ARGS(heard), (long long)cells[i].number);
+        case VALUE_INT:
+            heard = arena_format(&arena, "%.*s%lld|", STR_ARGS(heard), (long long)cells[i].i);
             break;
-        case SQLVIEW_REAL:
+        case VALUE_REAL:
             heard = arena_format(&arena, "%.*s%g|", STR_ARGS(heard), cells[i].real);
             break;
-        case SQLVIEW_TEXT:
+        case VALUE_TEXT:
             heard = arena_format(&arena, "%.*s'%.*s'|", STR_ARGS(heard), STR_ARGS(cells[i].text));
             break;
         }

@@ -1,3 +1,6 @@
+/*
+ * Replayed durations put into one table.
+ */
 #include "perfdb/update.h"
 
 #include <math.h>
@@ -14,14 +17,6 @@ static bool is_dropped(struct str name)
 {
     return str_equal(name, S("MicroBench Task Duration(us)")) ||
            str_equal(name, S("MicroBench Kernel Duration(us)"));
-}
-
-static bool is_identity(struct str name)
-{
-    for (size_t i = 0; i < IDENTITY_N; i++)
-        if (str_equal(name, column_identity[i]))
-            return true;
-    return false;
 }
 
 struct names {
@@ -45,7 +40,7 @@ static void put_average_in_front(struct names *names)
         vec_push(&out.at, column_identity[i]);
     vec_push(&out.at, COL_AVERAGE);
     for (size_t i = 0; i < names->at.n; i++)
-        if (!is_identity(cell_trim(names->at.at[i])))
+        if (!str_is_one_of(cell_trim(names->at.at[i]), column_identity, IDENTITY_N))
             vec_push(&out.at, names->at.at[i]);
     vec_free(&names->at);
     *names = out;
@@ -313,7 +308,7 @@ static void take_case(struct work *w, const struct summary_case *c, bool may_add
     }
     bool may_update =
         w->how->mode == UPDATE_ALL ||
-        !row_is_measured(table_cell(t, row, w->average), table_cell(t, row, w->profiled));
+        !cell_is_measured(table_cell(t, row, w->average), table_cell(t, row, w->profiled));
     if (!may_update && !may_add)
         return;
     if (may_update) {
@@ -333,7 +328,7 @@ static void prune_rows(struct work *w)
 
     for (size_t row = 0; row < t->n_rows; row++) {
         is_dropped[row] =
-            !row_is_measured(table_cell(t, row, w->average), table_cell(t, row, w->profiled));
+            !cell_is_measured(table_cell(t, row, w->average), table_cell(t, row, w->profiled));
         w->u->is_changed = w->u->is_changed || is_dropped[row];
         if (is_dropped[row])
             list_add(&w->u->deleted, shapes_of(w, row));

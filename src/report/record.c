@@ -226,6 +226,11 @@ static void write_value(struct json_writer *w, const struct field *f, struct fie
     }
 }
 
+void value_json(struct json_writer *w, struct field_value v)
+{
+    write_value(w, &(const struct field){0}, v);
+}
+
 static void write_element(struct json_writer *w, const struct field *f, const void *at,
                           const struct record_env *env)
 {
@@ -407,6 +412,11 @@ static void csv_value(struct csv_write *out, const struct field *f, struct field
         csv_write_cell(out, v.text);
         return;
     }
+}
+
+void value_csv(struct csv_write *out, struct field_value v)
+{
+    csv_value(out, &(const struct field){0}, v);
 }
 
 static void csv_cells(struct csv_write *out, const struct record *r, const void *record,

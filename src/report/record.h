@@ -318,7 +318,7 @@ struct schema {
         __VA_ARGS__                                                                                \
     }
 /* An object with a key for each element of a list: the element's first field is the key, its second
- * the value; of more fields the value is an object. FIELD_KEYED_MADE: of a list that is made. */
+ * the value; of more fields the value is an object. */
 #define FIELD_KEYED(struct_, at_, n_, key_, record_, ...)                                          \
     {                                                                                              \
         .key = (key_), .type = FIELD_OBJECT, .shape = SHAPE_KEYED,                                 \
@@ -331,11 +331,6 @@ struct schema {
         .key = (key_), .type = FIELD_OBJECT, .shape = SHAPE_KEYED,                                 \
         .offset = offsetof(struct_, member.at), .count = offsetof(struct_, member.n),              \
         .count_type = FIELD_U64, .record = (record_), __VA_ARGS__                                  \
-    }
-#define FIELD_KEYED_MADE(key_, items_, record_, ...)                                               \
-    {                                                                                              \
-        .key = (key_), .type = FIELD_OBJECT, .shape = SHAPE_KEYED, .items = (items_),              \
-        .record = (record_), __VA_ARGS__                                                           \
     }
 /* The way out: a value written by hand, for what no description can say. */
 #define FIELD_WRITTEN(key_, write_, ...)                                                           \
@@ -374,6 +369,10 @@ static inline struct field_value value_none(void)
 {
     return (struct field_value){.type = VALUE_NONE};
 }
+
+/* A value by itself, as JSON and as a cell. */
+void value_json(struct json_writer *w, struct field_value v);
+void value_csv(struct csv_write *out, struct field_value v);
 
 /* A field's value in a record, after .flag, .missing and .scale; VALUE_NONE when not known. For
  * fields of one value. */

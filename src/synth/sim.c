@@ -93,9 +93,8 @@ static void collective(struct sim *s, const struct synth_op *op)
         t->waited = latest - (t->begin - r->skew);
         t->transit = transit;
         t->dur = t->waited + transit;
-        t->name = arena_format(&s->names, "%s_%s_%lld_1", op->kind->name,
-                               s->group + strlen(s->group) - 3, (long long)r->comm_n[op->code]++)
-                      .at;
+        t->name = arena_printf(&s->names, "%s_%s_%lld_1", op->kind->name,
+                               s->group + strlen(s->group) - 3, (long long)r->comm_n[op->code]++);
         place(r, *t);
         nanos end = t->begin + t->dur;
         if (op->is_async)
@@ -319,7 +318,7 @@ static void inject(struct sim *s, const struct plan *plan, const struct synth_op
 static const struct synth_op *aicpu_op(struct sim *s, const struct synth_op *beside)
 {
     struct synth_op *op = ARENA_NEW(&s->names, struct synth_op);
-    const char *shape = arena_format(&s->names, "%lld", (long long)s->options->batch).at;
+    const char *shape = arena_printf(&s->names, "%lld", (long long)s->options->batch);
 
     *op = (struct synth_op){.code = OP_AICPU,
                             .kind = &op_kinds[OP_AICPU],
@@ -465,10 +464,9 @@ void sim_init(struct sim *s, const struct synth_options *o, struct arena *arena)
     }
     s->ranks_n = (int)o->ranks;
     s->world = o->ranks > 8 ? o->ranks : 8;
-    s->group = arena_format(arena, "174%014llu%03llu",
+    s->group = arena_printf(arena, "174%014llu%03llu",
                             (unsigned long long)(rng_next(&s->rng) % 100000000000000u),
-                            (unsigned long long)(o->seed % 1000))
-                   .at;
+                            (unsigned long long)(o->seed % 1000));
     s->ranks = ARENA_ARRAY(arena, struct rank, (size_t)o->ranks);
     for (int i = 0; i < s->ranks_n; i++) {
         struct rank *r = &s->ranks[i];

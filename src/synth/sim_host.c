@@ -67,17 +67,15 @@ static void frames_for(struct sim *s, struct rank *r, const struct synth_op *op)
     if (op->layer != r->layer) {
         sim_frame_pop(r, STEP_FRAMES);
         if (op->layer != NO_LAYER && !op->is_backward)
-            sim_frame_push(s, r,
-                           arena_format(&s->names, "nn.Module: DecoderLayer_%d", op->layer).at);
+            sim_frame_push(s, r, arena_printf(&s->names, "nn.Module: DecoderLayer_%d", op->layer));
         r->module = NULL;
     }
     if (r->module == NULL || strcmp(r->module, op->module) != 0) {
         sim_frame_pop(r, op->layer != NO_LAYER && !op->is_backward ? STEP_FRAMES + 1 : STEP_FRAMES);
         if (!op->is_backward)
-            sim_frame_push(
-                s, r,
-                arena_format(&s->names, "model/%s.py(%d): forward", op->module, 40 + (int)op->code)
-                    .at);
+            sim_frame_push(s, r,
+                           arena_printf(&s->names, "model/%s.py(%d): forward", op->module,
+                                        40 + (int)op->code));
     }
     r->layer = op->layer;
     r->module = op->module;
@@ -107,7 +105,7 @@ nanos sim_launch(struct sim *s, struct rank *r, const struct synth_op *op, struc
     sim_host(r, HOST_ENQUEUE, thread, "Enqueue", enqueue, 1200)->id = correlation;
     nanos q = r->queue > enqueue + 1300 ? r->queue : enqueue + 1300;
     nanos work = QUEUE_BASE + rng_below(&r->rng, QUEUE_SPREAD);
-    const char *dequeue = arena_format(&s->names, "Dequeue@%s", op->kind->api).at;
+    const char *dequeue = arena_printf(&s->names, "Dequeue@%s", op->kind->api);
     sim_host(r, HOST_DEQUEUE, THREAD_QUEUE, dequeue, q, work)->id = correlation;
     sim_cann(r, HOST_ACL, THREAD_QUEUE, op->kind->api, q + 200, work - 500, connection - 1, NULL);
     sim_cann(r, is_comm ? HOST_HCCL : HOST_NODE, THREAD_QUEUE, is_comm ? op->kind->api : "launch",

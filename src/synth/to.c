@@ -133,7 +133,7 @@ void outlet_init(struct outlet *to, const struct sim *s, struct truth *truth, st
 
 const char *to_folder(struct outlet *to, const char *below)
 {
-    return arena_format(to->arena, "rank%d_ascend_pt%s", to->rank->id, below).at;
+    return arena_printf(to->arena, "rank%d_ascend_pt%s", to->rank->id, below);
 }
 
 const char *to_output_folder(struct outlet *to)
@@ -145,7 +145,7 @@ const char *to_msprof_folder(struct outlet *to)
 {
     if ((to->sim->options->formats & (SYNTH_TEXT | SYNTH_DB)) != 0)
         return to_folder(to, "/PROF_000001_" MSPROF_FOLDER);
-    return arena_format(to->arena, "PROF_%06d_" MSPROF_FOLDER, to->rank->id + 1).at;
+    return arena_printf(to->arena, "PROF_%06d_" MSPROF_FOLDER, to->rank->id + 1);
 }
 
 enum status to_path(struct outlet *to, const char *folder, const char *name, const char **path)

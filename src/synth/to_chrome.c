@@ -20,8 +20,7 @@ static enum status open_chrome(void *self, struct outlet *to)
 {
     struct events *c = self;
     const char *name =
-        arena_format(to->arena, "rank%d.json%s", to->rank->id, to->sim->options->gzip ? ".gz" : "")
-            .at;
+        arena_printf(to->arena, "rank%d.json%s", to->rank->id, to->sim->options->gzip ? ".gz" : "");
 
     TRY(events_open(c, to, "chrome", name, ",\n"));
     PUT(&c->put, "{'displayTimeUnit':'ns','traceEvents':[\n");

@@ -9,25 +9,16 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/embedded.h"
 #include "base/hash.h"
 #include "base/intern.h"
+#include "base/text.h"
 #include "synth/to.h"
 
-/* In the order in which they are made. */
+/* Tables that are filled row by row. */
 enum db_table {
-    DB_COMPUTE,
-    DB_NPU,
-    DB_SESSION,
-    DB_HOST,
-    DB_RANK,
-    DB_META,
-    DB_API_TYPES,
-    DB_DATA_TYPES,
-    DB_LINK_TYPES,
-    DB_TRANSPORT_TYPES,
-    DB_COPY_TYPES,
-    DB_STRING,
     DB_TASK,
+    DB_COMPUTE,
     DB_COMM_OP,
     DB_COMM_TASK,
     DB_CANN,
@@ -38,71 +29,16 @@ enum db_table {
     DB_COPY,
     DB_OVERLAP,
     DB_GC,
+    DB_STRING,
     DB_TABLES
 };
 
-/* Newer exports call the number of cores blockNum. */
-#define COMPUTE_COLUMNS(word)                                                                      \
-    "name INTEGER,globalTaskId INTEGER PRIMARY KEY,block" word " INTEGER,mixBlock" word            \
-    " INTEGER,taskType INTEGER,opType INTEGER,inputFormats INTEGER,inputDataTypes INTEGER,"        \
-    "inputShapes INTEGER,outputFormats INTEGER,outputDataTypes INTEGER,outputShapes INTEGER,"      \
-    "attrInfo INTEGER"
-
-static const struct {
-    const char *name, *columns;
-} tables[DB_TABLES] = {
-    [DB_COMPUTE] = {"COMPUTE_TASK_INFO", COMPUTE_COLUMNS("Num")},
-    [DB_NPU] = {"NPU_INFO", "id INTEGER,name TEXT"},
-    [DB_SESSION] = {"SESSION_TIME_INFO", "startTimeNs INTEGER,endTimeNs INTEGER"},
-    [DB_HOST] = {"HOST_INFO", "hostUid TEXT,hostName TEXT"},
-    [DB_RANK] = {"RANK_DEVICE_MAP", "rankId INTEGER,deviceId INTEGER"},
-    [DB_META] = {"META_DATA", "name TEXT,value TEXT"},
-    [DB_API_TYPES] = {"ENUM_API_TYPE", "id INTEGER PRIMARY KEY,name TEXT"},
-    [DB_DATA_TYPES] = {"ENUM_HCCL_DATA_TYPE", "id INTEGER PRIMARY KEY,name TEXT"},
-    [DB_LINK_TYPES] = {"ENUM_HCCL_LINK_TYPE", "id INTEGER PRIMARY KEY,name TEXT"},
-    [DB_TRANSPORT_TYPES] = {"ENUM_HCCL_TRANSPORT_TYPE", "id INTEGER PRIMARY KEY,name TEXT"},
-    [DB_COPY_TYPES] = {"ENUM_MEMCPY_OPERATION", "id INTEGER PRIMARY KEY,name TEXT"},
-    [DB_STRING] = {"STRING_IDS", "id INTEGER PRIMARY KEY,value TEXT"},
-    [DB_TASK] = {"TASK", "startNs INTEGER,endNs INTEGER,deviceId INTEGER,connectionId INTEGER,"
-                         "globalTaskId INTEGER,globalPid INTEGER,taskType INTEGER,contextId "
-                         "INTEGER,streamId INTEGER,taskId INTEGER,modelId INTEGER"},
-    [DB_COMM_OP] = {"COMMUNICATION_OP",
-                    "opName INTEGER,startNs INTEGER,endNs INTEGER,connectionId INTEGER,groupName "
-                    "INTEGER,opId INTEGER PRIMARY KEY,relay INTEGER,retry INTEGER,dataType "
-                    "INTEGER,algType INTEGER,count NUMERIC,opType INTEGER"},
-    [DB_COMM_TASK] = {"COMMUNICATION_TASK_INFO",
-                      "name INTEGER,globalTaskId INTEGER,taskType INTEGER,planeId INTEGER,"
-                      "groupName INTEGER,notifyId INTEGER,rdmaType INTEGER,srcRank INTEGER,dstRank "
-                      "INTEGER,transportType INTEGER,size INTEGER,dataType INTEGER,linkType "
-                      "INTEGER,opId INTEGER"},
-    [DB_CANN] = {"CANN_API", "startNs INTEGER,endNs INTEGER,type INTEGER,globalTid INTEGER,"
-                             "connectionId INTEGER PRIMARY KEY,name INTEGER"},
-    /* Times that are texts: SQLite stores the numbers so. */
-    [DB_PYTORCH] = {"PYTORCH_API",
-                    "startNs TEXT,endNs TEXT,globalTid INTEGER,connectionId INTEGER,name INTEGER,"
-                    "sequenceNumber INTEGER,fwdThreadId INTEGER,inputDtypes INTEGER,inputShapes "
-                    "INTEGER,callchainId INTEGER,type INTEGER"},
-    [DB_CONNECTION] = {"CONNECTION_IDS", "id INTEGER,connectionId INTEGER"},
-    [DB_CALLCHAIN] = {"PYTORCH_CALLCHAINS", "id INTEGER,stack INTEGER,stackDepth INTEGER"},
-    [DB_STEP] = {"STEP_TIME", "id INTEGER,startNs INTEGER,endNs INTEGER"},
-    [DB_COPY] = {"MEMCPY_INFO", "globalTaskId INTEGER,size INTEGER,memcpyOperation INTEGER"},
-    [DB_OVERLAP] = {"OVERLAP_ANALYSIS",
-                    "deviceId INTEGER,startNs INTEGER,endNs INTEGER,type INTEGER"},
-    [DB_GC] = {"GC_RECORD", "startNs INTEGER,endNs INTEGER,globalTid INTEGER"},
+static const char *const table_names[DB_TABLES] = {
+    "TASK",       "COMPUTE_TASK_INFO", "COMMUNICATION_OP", "COMMUNICATION_TASK_INFO",
+    "CANN_API",   "PYTORCH_API",       "CONNECTION_IDS",   "PYTORCH_CALLCHAINS",
+    "STEP_TIME",  "MEMCPY_INFO",       "OVERLAP_ANALYSIS", "GC_RECORD",
+    "STRING_IDS",
 };
-
-static const char constants[] =
-    "INSERT INTO ENUM_API_TYPE VALUES (5000,'runtime'),(5500,'hccl'),(10000,'node'),(15000,"
-    "'model'),(20000,'acl'),(50001,'op'),(50002,'queue'),(50003,'trace'),(50004,'mstx');"
-    "INSERT INTO ENUM_HCCL_DATA_TYPE VALUES (0,'INT8'),(2,'INT32'),(3,'FP16'),(4,'FP32'),(11,"
-    "'BFP16'),(65534,'N/A'),(65535,'INVALID_TYPE');"
-    "INSERT INTO ENUM_HCCL_LINK_TYPE VALUES (0,'ON_CHIP'),(1,'HCCS'),(2,'PCIE'),(3,'ROCE'),"
-    "(65534,'N/A'),(65535,'INVALID_TYPE');"
-    "INSERT INTO ENUM_HCCL_TRANSPORT_TYPE VALUES (0,'SDMA'),(1,'RDMA'),(2,'LOCAL'),(65534,'N/A'),"
-    "(65535,'INVALID_TYPE');"
-    "INSERT INTO ENUM_MEMCPY_OPERATION VALUES (0,'host to host'),(1,'host to device'),(2,'device "
-    "to host'),(3,'device to device');"
-    "INSERT INTO HOST_INFO VALUES ('3538958389648580163','synth');";
 
 struct database {
     sqlite3 *sqlite; /* NULL: closed */
@@ -135,20 +71,38 @@ static enum status execute(struct database *b, const char *sql)
     return sqlite3_exec(b->sqlite, sql, NULL, NULL, NULL) == SQLITE_OK ? ST_OK : failed(b);
 }
 
-static enum status make_table(struct database *b, enum db_table k, const char *columns)
+/* Makes all tables; newer exports call the number of cores blockNum. */
+static enum status make_tables(struct database *b)
+{
+    struct str rest = embedded_file("synth/ascend_db.sql"), part;
+    const char *word = b->to->dialect.is_new ? "Num" : "Dim";
+    struct text sql = {0};
+
+    while (str_split(&rest, '%', &part)) {
+        text_put(&sql, part);
+        text_put(&sql, rest.n > 0 ? str_of(word) : S("\n"));
+    }
+    text_char(&sql, '\0');
+    enum status st = execute(b, sql.at);
+    text_free(&sql);
+    return st;
+}
+
+static enum status prepare(struct database *b, enum db_table k)
 {
     struct arena *a = b->to->arena;
+    const char *look = arena_printf(a, "SELECT * FROM %s", table_names[k]);
     struct str places = S("?");
+    sqlite3_stmt *st;
 
-    TRY(execute(b, arena_format(a, "CREATE TABLE %s (%s)", tables[k].name, columns).at));
-    b->columns[k] = 1;
-    for (const char *c = columns; *c != '\0'; c++)
-        if (*c == ',') {
-            places = arena_format(a, "%.*s,?", STR_ARGS(places));
-            b->columns[k]++;
-        }
+    if (sqlite3_prepare_v2(b->sqlite, look, -1, &st, NULL) != SQLITE_OK)
+        return failed(b);
+    b->columns[k] = sqlite3_column_count(st);
+    sqlite3_finalize(st);
+    for (int i = 1; i < b->columns[k]; i++)
+        places = arena_format(a, "%.*s,?", STR_ARGS(places));
     const char *sql =
-        arena_format(a, "INSERT INTO %s VALUES (%.*s)", tables[k].name, STR_ARGS(places)).at;
+        arena_printf(a, "INSERT INTO %s VALUES (%.*s)", table_names[k], STR_ARGS(places));
     return sqlite3_prepare_v2(b->sqlite, sql, -1, &b->inserts[k], NULL) == SQLITE_OK ? ST_OK
                                                                                      : failed(b);
 }
@@ -156,7 +110,7 @@ static enum status make_table(struct database *b, enum db_table k, const char *c
 static enum status open_db(void *self, struct outlet *to)
 {
     struct database *b = self;
-    const char *name = arena_format(to->arena, "ascend_pytorch_profiler_%d.db", to->rank->id).at;
+    const char *name = arena_printf(to->arena, "ascend_pytorch_profiler_%d.db", to->rank->id);
 
     b->to = to;
     b->sim = to->sim;
@@ -171,11 +125,10 @@ static enum status open_db(void *self, struct outlet *to)
         return failed(b);
     TRY(execute(b, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
                    "BEGIN"));
+    TRY(make_tables(b));
     for (int k = 0; k < DB_TABLES; k++)
-        TRY(make_table(b, (enum db_table)k,
-                       k == DB_COMPUTE && !to->dialect.is_new ? COMPUTE_COLUMNS("Dim")
-                                                              : tables[k].columns));
-    return execute(b, constants);
+        TRY(prepare(b, (enum db_table)k));
+    return ST_OK;
 }
 
 static int64_t device_id(const struct database *b)
@@ -279,6 +232,7 @@ static void framework_event(struct database *b, const struct host_event *e)
         name = arena_format(a, "%s#%lld", e->name, (long long)e->id);
         INSERT(b, DB_STEP, e->id, e->begin, e->begin + e->dur);
     }
+    /* The times of this table are texts: SQLite stores the numbers so. */
     INSERT(b, DB_PYTORCH, e->begin, e->begin + e->dur, tid, connection, frame_id(b, name), sequence,
            forward, types, shapes, chain, type);
 }
@@ -310,7 +264,7 @@ static int64_t task_row(struct database *b, const struct synth_task *t, nanos be
 /* A shape as the table writes it, with its quotes. */
 static int64_t shape_id(struct database *b, const char *shape)
 {
-    return name_id(b, arena_format(&b->to->scratch, "\"%s\"", shape).at);
+    return name_id(b, arena_printf(&b->to->scratch, "\"%s\"", shape));
 }
 
 static void kernel(struct database *b, const struct synth_task *t)

@@ -2,6 +2,7 @@
  * to_kineto: the same work as PyTorch's profiler would have recorded it on a GPU.
  */
 #include "synth/to.h"
+#include "base/embedded.h"
 
 /* One hour before the run: times stay positive and small. */
 #define BASE (SYNTH_EPOCH - INT64_C(3600000000000))
@@ -46,26 +47,16 @@ static enum status open_kineto(void *self, struct outlet *to)
     const struct rank *r = k->rank = to->rank;
 
     k->name =
-        arena_format(to->arena, "rank%d.pt.trace.json%s", r->id, s->options->gzip ? ".gz" : "").at;
+        arena_printf(to->arena, "rank%d.pt.trace.json%s", r->id, s->options->gzip ? ".gz" : "");
     TRY(events_open(&k->events, to, "kineto", k->name, ",\n"));
-    PUTF(
-        &k->events.put,
-        "{\n  'schemaVersion': 1,\n  'deviceProperties': [\n    {\n      'id': %, 'name': 'NVIDIA "
-        "H100 80GB HBM3', 'totalGlobalMem': 84942979072,\n      'computeMajor': 9, 'computeMinor': "
-        "0,\n      'maxThreadsPerBlock': 1024, 'warpSize': 32, 'numSms': 132\n    }\n  ],\n",
-        r->id % 8);
-    PUTF(&k->events.put,
-         "  'cuda_runtime_version': 12040,\n  'distributedInfo': {'backend': 'nccl', 'rank': %, "
-         "'world_size': %, 'pg_count': 1, 'pg_config': [{'pg_name': '0', 'pg_desc': 'default_pg', "
-         "'backend_config': 'cuda:nccl', 'pg_size': %, 'ranks': [%]}], 'nccl_version': "
-         "'2.21.5'},\n  'record_shapes': 1,\n  'with_stack': %,\n  'traceEvents': [\n",
-         r->id, s->world, s->world, to->ranks, s->options->stacks);
+    PUTF(&k->events.put, embedded_file("synth/kineto_head.json").at, r->id % 8, r->id, s->world,
+         s->world, to->ranks, s->options->stacks);
     return ST_OK;
 }
 
 static const char *step_name(struct kineto *k, int64_t number)
 {
-    return arena_format(&k->events.to->scratch, "ProfilerStep#%lld", (long long)number).at;
+    return arena_printf(&k->events.to->scratch, "ProfilerStep#%lld", (long long)number);
 }
 
 static void op_event(struct kineto *k, const struct host_event *e)
@@ -263,7 +254,7 @@ static enum status close_kineto(void *self)
     meta(k, "process_name", "name", pid, 0, "\"python3\"");
     meta(k, "process_labels", "labels", pid, 0, "\"CPU\"");
     meta(k, "process_sort_index", "sort_index", pid, 0,
-         arena_format(k->events.to->arena, "%lld", (long long)pid).at);
+         arena_printf(k->events.to->arena, "%lld", (long long)pid));
     meta(k, "process_name", "name", device, 0, "\"python3\"");
     meta(k, "process_labels", "labels", device, 0, device == 0 ? "\"GPU 0\"" : "\"GPU\"");
     for (int i = 0; i < STREAM_COUNT; i++)

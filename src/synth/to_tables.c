@@ -1,51 +1,12 @@
 /*
  * to_tables: the CSV and JSON files beside an Ascend timeline.
  */
+#include "base/embedded.h"
 #include "synth/to.h"
 
 /* ---- kernels ---- */
 
-#define SHAPES                                                                                     \
-    "Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats,"  \
-    "Context ID"
-#define PMU_NEW                                                                                    \
-    ",aicore_time(us),aic_total_cycles,aic_mac_time(us),aic_mac_ratio,aic_scalar_time(us),"        \
-    "aic_scalar_ratio,aic_mte1_time(us),aic_mte1_ratio,aic_mte2_time(us),aic_mte2_ratio,"          \
-    "aic_fixpipe_time(us),aic_fixpipe_ratio,aic_icache_miss_rate,aiv_time(us),aiv_total_cycles,"   \
-    "aiv_vec_time(us),aiv_vec_ratio,aiv_scalar_time(us),aiv_scalar_ratio,aiv_mte2_time(us),"       \
-    "aiv_mte2_ratio,aiv_mte3_time(us),aiv_mte3_ratio,aiv_icache_miss_rate,cube_utilization(%)"
-#define PMU_OLD ",aicore_time(us),aic_total_cycles,aiv_time(us),aiv_total_cycles"
-
 enum { PMU_NEW_COLUMNS = 25, PMU_OLD_COLUMNS = 4 };
-
-static void kernels_head(struct put *p, const struct dialect *d, bool is_summary)
-{
-    static const struct str summary =
-        S_INIT("Device_id,Model ID,Task ID,Stream ID,Op Name,OP Type,OP State,Task Type,Task Start "
-               "Time(us),Task Duration(us),Task Wait Time(us),Block Num,Mix Block Num,HF32 "
-               "Eligible," SHAPES PMU_NEW);
-    static const struct str level0 =
-        S_INIT("Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us),Block "
-               "Dim");
-    static const struct str old =
-        S_INIT("Step Id,Model ID,Task ID,Stream ID,Name,Type,Accelerator Core,Start Time(us),"
-               "Duration(us),Wait Time(us),Block Dim,Mix Block Dim,HF32 Eligible," SHAPES PMU_OLD);
-    static const struct str mid =
-        S_INIT("Step Id,Model ID,Task ID,Stream ID,Name,Type,OP State,Accelerator Core,Start "
-               "Time(us),Duration(us),Wait Time(us),Block Dim,Mix Block Dim,HF32 "
-               "Eligible," SHAPES PMU_NEW);
-    static const struct str new =
-        S_INIT("Step Id,Device_id,Model ID,Task ID,Stream ID,Name,Type,OP State,Accelerator Core,"
-               "Start Time(us),Duration(us),Wait Time(us),Block Num,Mix Block Num,HF32 "
-               "Eligible," SHAPES PMU_NEW);
-
-    put_str(p, is_summary      ? summary
-               : d->level == 0 ? level0
-               : d->is_old     ? old
-               : d->is_new     ? new
-                               : mid);
-    put_str(p, is_summary ? S("\n") : str_of(d->line_end));
-}
 
 static void missing(struct put *p, int columns)
 {
@@ -182,36 +143,36 @@ struct tables {
     struct outlet *to;
 };
 
-/* `head` begins with Device_id when the newest files do, and ends with a line end of its own
- * unless it is that of the generation. */
 static const struct {
-    const char *name, *head;
+    const char *name;
     unsigned format;
-    int level; /* from which on there is one */
-    bool has_device, has_line_end;
+    int level;         /* from which on there is one */
+    bool has_device;   /* of the newest files: Device_id is the first column */
+    const char *begin; /* what follows the head; NULL: the line end of the generation */
 } files[TABLE_COUNT] = {
-    [TABLE_KERNELS] = {"kernel_details.csv", "", SYNTH_TEXT, 0, false, true},
-    [TABLE_COMM] = {"communication.json", "{", SYNTH_TEXT, 1, false, true},
-    [TABLE_MATRIX] = {"communication_matrix.json", "{", SYNTH_TEXT, 1, false, true},
-    [TABLE_STEPS] = {"step_trace_time.csv",
-                     "Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free,"
-                     "Stage,Bubble,Communication(Not Overlapped and Exclude Receive),Preparing",
-                     SYNTH_TEXT, 0, true, false},
-    [TABLE_OPERATORS] = {"operator_details.csv",
-                         "Name,Input Shapes,Call Stack,Host Self Duration(us),Host Total "
-                         "Duration(us),Device Self Duration(us),Device Total Duration(us),Device "
-                         "Self Duration With AICore(us),Device Total Duration With AICore(us)\r\n",
-                         SYNTH_TEXT, 0, false, true},
-    [TABLE_MEMORY] = {"memory_record.csv",
-                      "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total "
-                      "Active(MB),Stream Ptr,Device Type\r\n",
-                      SYNTH_TEXT, 0, false, true},
-    [TABLE_OP_STATISTIC] = {"op_statistic.csv",
-                            "OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max "
-                            "Time(us),Ratio(%)\n",
-                            SYNTH_TEXT, 1, true, true},
-    [TABLE_OP_SUMMARY] = {"op_summary_20260101000000.csv", "", SYNTH_MSPROF, 0, false, true},
+    [TABLE_KERNELS] = {"kernel_details.csv", SYNTH_TEXT, 0, false, NULL},
+    [TABLE_COMM] = {"communication.json", SYNTH_TEXT, 1, false, "{"},
+    [TABLE_MATRIX] = {"communication_matrix.json", SYNTH_TEXT, 1, false, "{"},
+    [TABLE_STEPS] = {"step_trace_time.csv", SYNTH_TEXT, 0, true, NULL},
+    [TABLE_OPERATORS] = {"operator_details.csv", SYNTH_TEXT, 0, false, "\r\n"},
+    [TABLE_MEMORY] = {"memory_record.csv", SYNTH_TEXT, 0, false, "\r\n"},
+    [TABLE_OP_STATISTIC] = {"op_statistic.csv", SYNTH_TEXT, 1, true, "\n"},
+    [TABLE_OP_SUMMARY] = {"op_summary_20260101000000.csv", SYNTH_MSPROF, 0, false, "\n"},
 };
+
+/* The head of a table, which may differ by generation; nothing for other files. */
+static struct str head_of(const char *name, const struct dialect *d)
+{
+    struct str rest = embedded_file("synth/heads.txt"), line, file, generation;
+    const char *mine = d->level == 0 ? "level0" : d->is_old ? "old" : d->is_new ? "new" : "mid";
+
+    while (str_split(&rest, '\n', &line))
+        if (str_split(&line, '|', &file) && str_equal(file, str_of(name)) &&
+            str_split(&line, '|', &generation) &&
+            (generation.n == 0 || str_equal(generation, str_of(mine))))
+            return line;
+    return S("");
+}
 
 static enum status open_table(struct tables *t, enum table_kind k)
 {
@@ -219,13 +180,10 @@ static enum status open_table(struct tables *t, enum table_kind k)
     const char *folder = k == TABLE_OP_SUMMARY ? to_msprof_folder(t->to) : to_output_folder(t->to);
 
     TRY(to_open(t->to, p, folder, files[k].name, 0));
-    if (k == TABLE_KERNELS || k == TABLE_OP_SUMMARY)
-        kernels_head(p, &t->dialect, k == TABLE_OP_SUMMARY);
     if (files[k].has_device && t->dialect.is_new)
         PUT(p, "Device_id,");
-    put_str(p, str_of(files[k].head));
-    if (!files[k].has_line_end)
-        put_str(p, str_of(t->dialect.line_end));
+    put_str(p, head_of(files[k].name, &t->dialect));
+    put_str(p, str_of(files[k].begin != NULL ? files[k].begin : t->dialect.line_end));
     return ST_OK;
 }
 

@@ -10,7 +10,7 @@
 #include "perfdb/columns.h"
 #include "perfdb/fia.h"
 #include "perfdb/place.h"
-#include "perfdb/query_comm.h"
+#include "perfdb/query.h"
 #include "perfdb/query_match.h"
 #include "perfdb/signature.h"
 #include "perfdb/table.h"

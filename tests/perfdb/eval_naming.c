@@ -56,7 +56,7 @@ static struct node *logical_shape(struct eval *e, const struct node *in)
 
     for (size_t i = 0; shape != NULL && i < shape->n; i++)
         dims.at[dims.n++] = node_i64(node_at(shape, i));
-    if (!row_logical(&e->arena, dims, node_text(node_at(in, 1)), &out))
+    if (!cell_logical(&e->arena, dims, node_text(node_at(in, 1)), &out))
         return node_null(&e->arena);
     struct node *list = node_array(&e->arena);
     for (size_t i = 0; i < out.n; i++)
@@ -66,15 +66,15 @@ static struct node *logical_shape(struct eval *e, const struct node *in)
 
 static struct node *valid_duration(struct eval *e, const struct node *in)
 {
-    return node_bool(&e->arena, row_is_measured(node_text(node_get(in, COL_AVERAGE)),
-                                                node_text(node_get(in, COL_PROFILED))));
+    return node_bool(&e->arena, cell_is_measured(node_text(node_get(in, COL_AVERAGE)),
+                                                 node_text(node_get(in, COL_PROFILED))));
 }
 
 static struct node *repeat_count(struct eval *e, const struct node *in)
 {
     int64_t n = node_i64(in);
 
-    return row_is_repeat_count(n) ? node_integer(&e->arena, n) : node_null(&e->arena);
+    return n > 0 ? node_integer(&e->arena, n) : node_null(&e->arena);
 }
 
 static const struct function {

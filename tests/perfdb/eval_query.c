@@ -1,7 +1,7 @@
 #include "base/fs.h"
 #include "eval.h"
 #include "perfdb/columns.h"
-#include "perfdb/query_comm.h"
+#include "perfdb/query.h"
 #include "perfdb/query_match.h"
 
 static struct query_inputs inputs_of(struct eval *e, const struct node *list)
