@@ -35,21 +35,6 @@ static bool is_core_work(const struct capture *cap, size_t slice)
     return false;
 }
 
-/* The union of the kernels that `wanted` picks. */
-static struct interval_set gather(struct study *st, bool (*wanted)(const struct capture *, size_t))
-{
-    struct kernel_order kernels = study_kernels(st);
-    const struct slices *s = &st->cap->slices;
-    struct interval_set set = {ARENA_ARRAY(&st->scratch, struct interval, kernels.n), 0};
-
-    for (size_t i = 0; i < kernels.n; i++)
-        if (wanted(st->cap, kernels.at[i]))
-            set.at[set.n++] =
-                (struct interval){s->begin[kernels.at[i]], slices_end(s, kernels.at[i])};
-    interval_merge(&set);
-    return set;
-}
-
 static bool is_aicpu(const struct capture *cap, size_t slice)
 {
     return (enum slice_kind)cap->slices.kind[slice] == SLICE_AICPU;
@@ -114,7 +99,7 @@ static bool is_risk(const struct share *share, nanos service)
 static void measure_steps(struct study *st, struct aicpu *a)
 {
     const struct steps *steps = study_steps(st);
-    struct interval_set all = study_busy(st), others = gather(st, is_other_work);
+    struct interval_set all = study_busy(st), others = study_gather(st, is_other_work);
     struct interval *room = ARENA_ARRAY(&st->scratch, struct interval, all.n + others.n);
 
     for (size_t i = 0; i < steps->n; i++) {
@@ -170,7 +155,7 @@ const struct aicpu *aicpu_find(struct study *st)
     struct kernel_order kernels = study_kernels(st);
     const struct steps *steps = study_steps(st);
     const struct slices *s = &st->cap->slices;
-    struct interval_set work = gather(st, is_core_work);
+    struct interval_set work = study_gather(st, is_core_work);
     struct interval *room = ARENA_ARRAY(&st->scratch, struct interval, work.n);
     struct tally tally = {.st = st, .out = ARENA_NEW(&st->scratch, struct aicpu)};
     size_t step = SIZE_MAX; /* before the first one */

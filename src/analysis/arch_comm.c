@@ -29,21 +29,6 @@ struct finder {
     const struct slices *s;
 };
 
-/* Kernels come by begin, so each lane's list is in order and merges without sorting. */
-static struct interval_set collect(struct finder *f, bool wants_comm)
-{
-    struct interval_set set = {ARENA_ARRAY(&f->st->scratch, struct interval, f->kernels.n), 0};
-
-    for (size_t i = 0; i < f->kernels.n; i++) {
-        size_t slice = f->kernels.at[i];
-        enum slice_kind kind = (enum slice_kind)f->s->kind[slice];
-        if (wants_comm ? slice_is_comm(kind) : kind == SLICE_COMPUTE || kind == SLICE_AICPU)
-            set.at[set.n++] = (struct interval){f->s->begin[slice], slices_end(f->s, slice)};
-    }
-    interval_merge(&set);
-    return set;
-}
-
 static struct interval_set of_lane(struct finder *f, uint32_t lane, struct interval *room)
 {
     const struct lane *l = &f->st->cap->lanes.at[lane];
@@ -194,7 +179,8 @@ const struct arch_comm *arch_comm_find(struct study *st, const struct arch_ops *
     struct finder f = {st, ops, markers, out, study_kernels(st), &st->cap->slices};
     struct interval_set busy = study_busy(st);
 
-    struct interval_set comm = collect(&f, true), compute = collect(&f, false);
+    struct interval_set comm = study_gather(st, study_is_comm);
+    struct interval_set compute = study_gather(st, study_is_compute);
     out->comm_union = interval_length(comm);
     out->compute_union = interval_length(compute);
     out->hidden = interval_overlap(comm, compute);

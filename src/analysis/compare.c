@@ -109,23 +109,6 @@ static void count_ops(struct comparer *c, struct one_side *side, struct side_gro
             g->ops[g->n_ops++] = g->ops[i];
 }
 
-static void collect_comm(struct comparer *c, struct one_side *side)
-{
-    const struct slices *s = &side->st->cap->slices;
-    struct kernel_order kernels = study_kernels(side->st);
-    size_t n = 0;
-
-    for (size_t i = 0; i < kernels.n; i++)
-        n += slice_is_comm(s->kind[kernels.at[i]]);
-    side->comm.at = ARENA_ARRAY(&c->scratch, struct interval, n);
-    for (size_t i = 0; i < kernels.n; i++) {
-        size_t k = kernels.at[i];
-        if (slice_is_comm(s->kind[k]))
-            side->comm.at[side->comm.n++] = (struct interval){s->begin[k], slices_end(s, k)};
-    }
-    interval_merge(&side->comm);
-}
-
 static void open_side(struct comparer *c, enum side which, struct study *st)
 {
     struct one_side *side = &c->sides[which];
@@ -136,7 +119,7 @@ static void open_side(struct comparer *c, enum side which, struct study *st)
     side->key_of = ARENA_ARRAY(&c->scratch, uint32_t, names->n);
     for (size_t i = 0; i < names->n; i++)
         side->key_of[i] = intern_put(&c->keys, names->text[i]);
-    collect_comm(c, side);
+    side->comm = study_gather(st, study_is_comm);
     side->n = groups->n;
     side->groups = ARENA_ARRAY(&c->scratch, struct side_group, groups->n);
     for (size_t i = 0; i < groups->n && i < MAX_GROUPS; i++) {

@@ -85,7 +85,6 @@ TEST(mistakes_are_told_apart)
     assert_string_equal(problem, "no such metric");
 }
 
-#define C(name) cmocka_unit_test_setup_teardown(name, fresh, done)
-TEST_MAIN("analysis/gate", C(step_metrics_are_compared_exactly),
-          C(the_outcome_says_where_and_how_much), C(groups_and_the_whole_have_their_prefixes),
-          C(mistakes_are_told_apart))
+TEST_MAIN("analysis/gate", TF(step_metrics_are_compared_exactly),
+          TF(the_outcome_says_where_and_how_much), TF(groups_and_the_whole_have_their_prefixes),
+          TF(mistakes_are_told_apart))

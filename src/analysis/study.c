@@ -85,20 +85,36 @@ struct kernel_range study_step_kernels(struct study *st, size_t step)
     };
 }
 
-struct interval_set study_busy(struct study *st)
+bool study_is_comm(const struct capture *cap, size_t slice)
+{
+    return slice_is_comm((enum slice_kind)cap->slices.kind[slice]);
+}
+
+bool study_is_compute(const struct capture *cap, size_t slice)
+{
+    return cap->slices.kind[slice] == SLICE_COMPUTE || cap->slices.kind[slice] == SLICE_AICPU;
+}
+
+/* Kernels come by begin, so that merging needs no sorting. */
+struct interval_set study_gather(struct study *st, study_wants *wanted)
 {
     struct kernel_order kernels = study_kernels(st);
     const struct slices *s = &st->cap->slices;
+    struct interval_set set = {ARENA_ARRAY(&st->scratch, struct interval, kernels.n), 0};
 
-    if (st->has_busy)
-        return st->busy;
-    st->busy.at = ARENA_ARRAY(&st->scratch, struct interval, kernels.n);
     for (size_t i = 0; i < kernels.n; i++) {
         size_t k = kernels.at[i];
-        st->busy.at[i] = (struct interval){s->begin[k], slices_end(s, k)};
+        if (wanted == NULL || wanted(st->cap, k))
+            set.at[set.n++] = (struct interval){s->begin[k], slices_end(s, k)};
     }
-    st->busy.n = kernels.n;
-    interval_merge(&st->busy);
+    interval_merge(&set);
+    return set;
+}
+
+struct interval_set study_busy(struct study *st)
+{
+    if (!st->has_busy)
+        st->busy = study_gather(st, NULL);
     st->has_busy = true;
     return st->busy;
 }

@@ -92,6 +92,13 @@ size_t study_first_kernel(struct study *st, nanos t);
 /* The kernels that begin in a step; the last step takes all that follow. */
 struct kernel_range study_step_kernels(struct study *st, size_t step);
 
+/* The union of the kernels that are wanted, of all lanes; NULL wants all of them. Merged. */
+typedef bool study_wants(const struct capture *cap, size_t slice);
+struct interval_set study_gather(struct study *st, study_wants *wanted);
+
+bool study_is_comm(const struct capture *cap, size_t slice);
+bool study_is_compute(const struct capture *cap, size_t slice); /* the AICPU's work included */
+
 /* The union of all kernels of all lanes and classes: when the device was busy. Merged. */
 struct interval_set study_busy(struct study *st);
 

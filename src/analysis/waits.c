@@ -62,28 +62,12 @@ static nanos covered(struct interval_set set, nanos begin, nanos end)
     return sum;
 }
 
-static struct interval_set communication(struct study *st)
-{
-    struct kernel_order kernels = study_kernels(st);
-    const struct slices *s = &st->cap->slices;
-    struct interval_set set = {ARENA_ARRAY(&st->scratch, struct interval, kernels.n), 0};
-
-    for (size_t i = 0; i < kernels.n; i++) {
-        enum slice_kind kind = (enum slice_kind)s->kind[kernels.at[i]];
-        if (slice_is_comm(kind))
-            set.at[set.n++] =
-                (struct interval){s->begin[kernels.at[i]], slices_end(s, kernels.at[i])};
-    }
-    interval_merge(&set);
-    return set;
-}
-
 const struct waits *waits_find(struct study *st)
 {
     struct kernel_order kernels = study_kernels(st);
     struct waits *w = ARENA_NEW(&st->scratch, struct waits);
     nanos *at = ARENA_ARRAY(&st->scratch, nanos, kernels.n);
-    struct interval_set comm = communication(st);
+    struct interval_set comm = study_gather(st, study_is_comm);
 
     if (!from_table(st, at)) {
         derive(st, at);

@@ -1,3 +1,4 @@
+/* Blocks found and written: sizes of a file are checked before they are believed. */
 #include "base/bin_blocks.h"
 
 #include <inttypes.h>

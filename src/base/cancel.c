@@ -1,3 +1,4 @@
+/* The flag that a signal handler may set. */
 #include "base/cancel.h"
 
 #include <stdatomic.h>

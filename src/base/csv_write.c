@@ -1,30 +1,5 @@
+/* Cells quoted where reading them back needs it. */
 #include "base/csv_write.h"
-
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-
-#include "base/num.h"
-
-static void flush(struct csv_write *out)
-{
-    if (out->n > 0 && !out->has_failed)
-        out->has_failed = !out->sink.write(out->sink.ctx, (struct str){out->buffer, out->n});
-    out->n = 0;
-}
-
-static void put(struct csv_write *out, struct str text)
-{
-    while (text.n > 0) {
-        size_t room = CSV_WRITE_BUFFER - out->n;
-        size_t n = text.n < room ? text.n : room;
-        memcpy(out->buffer + out->n, text.at, n);
-        out->n += n;
-        text = str_part(text, n, text.n);
-        if (out->n == CSV_WRITE_BUFFER)
-            flush(out);
-    }
-}
 
 static bool is_blank(char c)
 {
@@ -47,84 +22,76 @@ static bool needs_quotes(const struct csv_write *out, struct str s)
 
 static void put_quoted(struct csv_write *out, struct str text)
 {
-    put(out, S("\""));
+    text_out_put(&out->text, S("\""));
     for (;;) {
         size_t quote = str_find_char(text, '"');
-        put(out, str_part(text, 0, quote));
+        text_out_put(&out->text, str_part(text, 0, quote));
         if (quote == text.n)
             break;
-        put(out, S("\"\""));
+        text_out_put(&out->text, S("\"\""));
         text = str_part(text, quote + 1, text.n);
     }
-    put(out, S("\""));
+    text_out_put(&out->text, S("\""));
 }
 
 void csv_write_open(struct csv_write *out, struct sink sink)
 {
-    out->sink = sink;
-    out->n = 0;
+    text_out_open(&out->text, sink);
     out->cells = 0;
     out->is_empty = true;
-    out->has_failed = false;
     out->is_plain = out->has_crlf = false;
 }
 
-static void begin_cell(struct csv_write *out, struct str text)
+static void begin_cell(struct csv_write *out, bool has_text)
 {
     if (out->cells++ > 0)
-        put(out, S(","));
-    if (text.n > 0)
+        text_out_put(&out->text, S(","));
+    if (has_text)
         out->is_empty = false;
 }
 
 void csv_write_cell(struct csv_write *out, struct str text)
 {
-    begin_cell(out, text);
+    begin_cell(out, text.n > 0);
     if (needs_quotes(out, text))
         put_quoted(out, text);
     else
-        put(out, text);
+        text_out_put(&out->text, text);
 }
 
 void csv_write_quoted(struct csv_write *out, struct str text)
 {
-    begin_cell(out, text);
+    begin_cell(out, text.n > 0);
     put_quoted(out, text);
 }
 
 void csv_write_i64(struct csv_write *out, int64_t value)
 {
-    char text[NUM_TEXT];
-    int n = snprintf(text, sizeof(text), "%" PRId64, value);
-
-    csv_write_cell(out, (struct str){text, (size_t)n});
+    begin_cell(out, true);
+    text_out_i64(&out->text, value);
 }
 
 void csv_write_u64(struct csv_write *out, uint64_t value)
 {
-    char text[NUM_TEXT];
-    int n = snprintf(text, sizeof(text), "%" PRIu64, value);
-
-    csv_write_cell(out, (struct str){text, (size_t)n});
+    begin_cell(out, true);
+    text_out_u64(&out->text, value);
 }
 
 void csv_write_f64(struct csv_write *out, double value)
 {
-    char text[NUM_TEXT];
-
+    begin_cell(out, isfinite(value));
     if (isfinite(value))
-        csv_write_cell(out, (struct str){text, num_print_f64(text, value)});
-    else
-        csv_write_cell(out, S(""));
+        text_out_f64(&out->text, value);
 }
 
 void csv_write_row(struct csv_write *out)
 {
     if (out->cells == 0)
         return;
+    /* A bare line end would be an empty line, which readers skip. */
     if (out->cells == 1 && out->is_empty)
-        put(out, S("\"\"")); /* a bare line end would be an empty line, which readers skip */
-    put(out, out->has_crlf ? S("\r\n") : S("\n"));
+        text_out_put(&out->text, S("\"\""));
+    text_out_put(&out->text, out->has_crlf ? S("\r\n") : S("\n"));
     out->cells = 0;
     out->is_empty = true;
 }
@@ -132,6 +99,5 @@ void csv_write_row(struct csv_write *out)
 bool csv_write_close(struct csv_write *out)
 {
     csv_write_row(out);
-    flush(out);
-    return !out->has_failed;
+    return text_out_close(&out->text);
 }

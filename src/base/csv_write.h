@@ -14,21 +14,14 @@
 #ifndef STRATA_BASE_CSV_WRITE_H
 #define STRATA_BASE_CSV_WRITE_H
 
-#include <stdint.h>
-
-#include "base/sink.h"
-
-enum { CSV_WRITE_BUFFER = 8192 };
+#include "base/text_out.h"
 
 struct csv_write {
-    struct sink sink;
-    size_t n;        /* bytes waiting in the buffer */
-    uint64_t cells;  /* of the row begun */
-    bool is_empty;   /* all cells of that row are empty */
-    bool has_failed; /* the sink refused */
-    bool is_plain;   /* set it after opening: blanks ask for no quotes */
-    bool has_crlf;   /* likewise: rows end with CR LF */
-    char buffer[CSV_WRITE_BUFFER];
+    uint64_t cells; /* of the row begun */
+    bool is_empty;  /* all cells of that row are empty */
+    bool is_plain;  /* set it after opening: blanks ask for no quotes */
+    bool has_crlf;  /* likewise: rows end with CR LF */
+    struct text_out text;
 };
 
 void csv_write_open(struct csv_write *out, struct sink sink);

@@ -1,3 +1,4 @@
+/* Opens SQLite files read-only and finds their tables and columns. */
 #include "base/db.h"
 
 #include <sqlite3.h>

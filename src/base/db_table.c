@@ -1,3 +1,4 @@
+/* Walks the B-tree pages of a table; anything odd ends the walk. */
 #include "base/db_table.h"
 
 #include <math.h>

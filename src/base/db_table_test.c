@@ -218,8 +218,7 @@ TEST(damaged_pages_do_no_harm)
     assert_int_equal(scan(true).rows, 2000);
 }
 
-#define C(name) cmocka_unit_test_setup_teardown(name, fresh, done)
-TEST_MAIN("base/db_table", C(values_of_every_sort_are_the_engines),
-          C(a_tree_of_many_pages_is_walked_in_order), C(what_is_not_plain_is_left_to_the_engine),
-          C(keys_are_numbers_of_rows_however_they_are_declared), C(a_file_is_read_through_a_window),
-          C(damaged_pages_do_no_harm))
+TEST_MAIN("base/db_table", TF(values_of_every_sort_are_the_engines),
+          TF(a_tree_of_many_pages_is_walked_in_order), TF(what_is_not_plain_is_left_to_the_engine),
+          TF(keys_are_numbers_of_rows_however_they_are_declared),
+          TF(a_file_is_read_through_a_window), TF(damaged_pages_do_no_harm))

@@ -1,3 +1,4 @@
+/* Entries by code, each with a count and its first few texts. */
 #include "base/diag.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* Looks files up in the table that the build writes. */
 #include "base/embedded.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Packs in pieces, so that memory does not grow with the output. */
 #include "base/gz_write.h"
 
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* Texts in an arena, found by hash. */
 #include "base/intern.h"
 
 #include <assert.h>

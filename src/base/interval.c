@@ -1,3 +1,4 @@
+/* Sorting and merging ranges, and walks over two merged lists at once. */
 #include "base/interval.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* Reads the lengths in an Itanium name and keeps the last part. */
 #include "base/mangled.h"
 
 #include "base/char.h"

@@ -1,3 +1,4 @@
+/* Small files are read, large ones mapped, all that are no plain files refused. */
 #include "base/mapfile.h"
 
 #include <errno.h>

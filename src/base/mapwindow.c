@@ -1,3 +1,4 @@
+/* Maps windows and counts their users; the last one unmaps. */
 #include "base/mapwindow.h"
 
 #include <sys/mman.h>

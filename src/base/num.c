@@ -1,3 +1,4 @@
+/* Digits to numbers and back, eight at a time where texts are long enough. */
 #include "base/num.h"
 
 #include <float.h>

@@ -1,3 +1,4 @@
+/* The text of the line, and when it is due. */
 #include "base/progress.h"
 
 #include <stdio.h>

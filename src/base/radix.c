@@ -1,3 +1,4 @@
+/* Passes over the digits that differ; lists that are nearly sorted are merged instead. */
 #include "base/radix.h"
 
 #include <stdbool.h>

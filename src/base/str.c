@@ -1,3 +1,4 @@
+/* Searching, splitting and comparing views. */
 #include "base/str.h"
 
 #include "base/char.h"

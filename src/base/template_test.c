@@ -8,8 +8,10 @@
 static void check(const char *template, const char *expected)
 {
     const struct template_value items[] = {
-        {.name = "name", .text = S_INIT("a")}, {.name = "last", .text = S_INIT("")},
-        {.name = "name", .text = S_INIT("b")}, {.name = "last", .text = S_INIT("yes")},
+        {.name = "name", .text = S_INIT("a")},
+        {.name = "last", .text = S_INIT("")},
+        {.name = "name", .text = S_INIT("b")},
+        {.name = "last", .text = S_INIT("yes")},
     };
     const struct template_value values[] = {
         {.name = "who", .text = S_INIT("you")},

@@ -1,5 +1,5 @@
 /*
- * testing - cmocka, included in the order it needs, and three macros around it.
+ * testing - cmocka, included in the order it needs, and macros around it.
  */
 #ifndef STRATA_BASE_TESTING_H
 #define STRATA_BASE_TESTING_H
@@ -14,6 +14,8 @@
 
 #define TEST(name) static void name(void **state __attribute__((unused)))
 #define T(name)    cmocka_unit_test(name)
+/* A test between fresh() and done() of its file, which set up and tear down. */
+#define TF(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 #define TEST_MAIN(group, ...)                                                                      \
     int main(void)                                                                                 \
     {                                                                                              \

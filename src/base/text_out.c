@@ -1,3 +1,4 @@
+/* Numbers printed straight into the buffer. */
 #include "base/text_out.h"
 
 #include "base/json_text.h"

@@ -1,3 +1,4 @@
+/* Code units to UTF-8; a lone half of a pair becomes U+FFFD. */
 #include "base/utf16.h"
 
 enum { REPLACEMENT = 0xFFFD };

@@ -7,14 +7,63 @@
 #ifndef STRATA_CAPTURE_CAPTURE_H
 #define STRATA_CAPTURE_CAPTURE_H
 
-#include "capture/clock.h"
-#include "capture/document.h"
 #include "capture/facts.h"
-#include "capture/flow.h"
 #include "capture/lane.h"
-#include "capture/series.h"
 #include "capture/slices.h"
 #include "capture/source.h"
+
+/*
+ * What a tick of a capture's times is, and where it lies in real time.
+ *
+ * Ticks are nanoseconds in nearly every profile; a simulated core counts cycles. `to_unix` is what
+ * has to be added to a time to get nanoseconds since 1970; profilers that print times from the
+ * start of the recording say so apart, so the store keeps the file's own times.
+ */
+struct clock {
+    int64_t hz; /* ticks a second: 1 000 000 000 for nanoseconds */
+    nanos to_unix;
+    bool has_unix; /* `to_unix` is known */
+};
+
+/*
+ * A text that came with a timeline and is carried along: a source file of the kernel, a
+ * table of its instructions, what a device counted. As blocks of visualize_data.bin.
+ */
+struct document {
+    uint8_t type;    /* of its block: BIN_SOURCE, BIN_API_INSTR, ... of base/bin_blocks.h */
+    uint8_t version; /* of an instruction table: BIN_NEW or BIN_MARK; BIN_MARK elsewhere */
+    struct str path; /* of a source file; empty elsewhere */
+    struct str text; /* source, JSON, or bytes; never empty */
+};
+
+/* An arrow from one slice to another: a launch and its kernel, a call and its queue entry. */
+enum flow_kind {
+    FLOW_LAUNCH,   /* host call to device work */
+    FLOW_QUEUE,    /* into and out of a task queue of the host */
+    FLOW_BACKWARD, /* forward operator to its backward twin */
+    FLOW_FLAG,     /* one pipe of a core releases another */
+    FLOW_OTHER,
+};
+
+struct flow {
+    uint32_t from, to; /* slice numbers */
+    enum flow_kind kind;
+};
+
+const char *flow_kind_name(enum flow_kind kind);
+
+/* A counter sampled over time: bandwidth, clock, memory in use. */
+typedef uint32_t series_id;
+
+struct sample {
+    nanos at;
+    double value;
+};
+
+struct series {
+    strid process, name, unit;     /* process and unit may be 0 */
+    VEC_OF(struct sample) samples; /* by time once sealed */
+};
 
 /* Attribute names that analyses look for; capture_key() gives their ids. */
 enum capture_key {

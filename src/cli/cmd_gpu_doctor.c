@@ -37,12 +37,11 @@ static void add_back_end(struct rows *rows, enum driver_id id, struct arena *are
 
     if (r.state == PROBE_FOUND)
         add(rows, driver->name, "found",
-            arena_format(arena, "%s  %s", r.version != NULL ? r.version : "", r.path).at);
+            arena_printf(arena, "%s  %s", r.version != NULL ? r.version : "", r.path));
     else
         add(rows, driver->name, probe_state_name(r.state),
-            arena_format(arena, "%s; instead: %s", r.reason != NULL ? r.reason : "not found",
-                         driver->instead)
-                .at);
+            arena_printf(arena, "%s; instead: %s", r.reason != NULL ? r.reason : "not found",
+                         driver->instead));
 }
 
 /* The driver says in a file whether counters are for administrators only. */
@@ -59,7 +58,7 @@ static void add_permission(struct rows *rows, struct arena *arena)
     if (f != NULL)
         fclose(f);
     if (restricted < 0)
-        add(rows, "counters", "unknown", arena_format(arena, "%s does not tell", path).at);
+        add(rows, "counters", "unknown", arena_printf(arena, "%s does not tell", path));
     else if (restricted == 0)
         add(rows, "counters", "allowed", "for every user");
     else if (geteuid() == 0)
@@ -78,9 +77,8 @@ static void add_gpus(struct rows *rows, struct session *s, const struct nvml *nv
 
     if (n <= 0)
         add(rows, "GPU", "missing",
-            arena_format(&s->arena, "%s; roofline, import, report and compare work without",
-                         n < 0 ? why : "the driver has none")
-                .at);
+            arena_printf(&s->arena, "%s; roofline, import, report and compare work without",
+                         n < 0 ? why : "the driver has none"));
     for (int i = 0; i < n && i < 8; i++) {
         struct gpu_card g;
         char which[16];
@@ -88,10 +86,9 @@ static void add_gpus(struct rows *rows, struct session *s, const struct nvml *nv
         if (gpu_device_find(which, nvml, &g, &s->diag) != ST_OK)
             continue;
         add(rows, "GPU", "found",
-            arena_format(&s->arena, "%d: %s  %s  cc %d.%d  %u SMs  driver %s%s", i, g.name, g.uuid,
+            arena_printf(&s->arena, "%d: %s  %s  cc %d.%d  %u SMs  driver %s%s", i, g.name, g.uuid,
                          g.cc_major, g.cc_minor, g.sm_count, g.driver,
-                         g.mig == 1 ? "  MIG: no counters" : "")
-                .at);
+                         g.mig == 1 ? "  MIG: no counters" : ""));
     }
 }
 

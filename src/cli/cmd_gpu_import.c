@@ -1,18 +1,17 @@
 /*
  * strata gpu import: files of other profilers as the folder of a run.
  */
-#include <time.h>
-
 #include "cli/gpu_options.h"
+#include "flow/gpu_info.h"
 #include "gpu/report.h"
 
 struct args {
-    struct gpu_args gpu;
+    struct gpu_ask ask;
 };
 
 static const struct opt options[] = {
-    OPT_GPU_WORK(struct args, gpu),
-    OPT_GPU_NAMES(struct args, gpu),
+    OPT_GPU_WORK(struct args, ask),
+    OPT_GPU_NAMES(struct args, ask),
     OPT_END,
 };
 
@@ -22,30 +21,20 @@ static const struct example examples[] = {
     {0},
 };
 
-static enum status save(struct session *s, struct gpu_imported *imported)
-{
-    struct tm local;
-    char stamp[32];
-    time_t now = time(NULL);
-
-    localtime_r(&now, &local);
-    strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &local);
-    return gpu_imported_save(imported, s->common.out, stamp, &s->arena, &s->diag);
-}
-
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    struct gpu_import_job job = gpu_job_of(s, &args->gpu);
+    struct gpu_import_job job = gpu_job_of(s, &args->ask);
     struct gpu_imported imported;
     struct text text = {0};
 
-    int code = gpu_options_check(s, &args->gpu);
+    int code = gpu_options_check(s, &args->ask);
     if (code != CODE_DONE)
         return code;
     enum status st = flow_gpu_import(&job, &imported, &s->diag);
     if (st == ST_OK)
-        st = save(s, &imported);
+        st = gpu_imported_save(&imported, s->common.out, gpu_info_time(&s->arena), &s->arena,
+                               &s->diag);
     if (st == ST_OK) {
         gpu_tell_inputs(s, &imported);
         session_wrote(s, imported.folder);

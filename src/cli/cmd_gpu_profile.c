@@ -7,16 +7,10 @@
 
 struct args {
     struct gpu_profile_job job;
-    struct opt_list params;
-    int cache, clock_source;
     const char *clock;
 };
 
 static const struct args defaults = {.job = {.is_checked = true, .runs = 20, .warmup = 3}};
-
-static const char *const caches[] = {"keep", "flush", NULL};
-static const char *const backends[] = {"auto", "cupti", "ncu", NULL};
-static const char *const clock_sources[] = {"real", "mono", NULL};
 
 static const struct opt options[] = {
     OPT_CHOICE(0, "mode", gpu_profile_modes, struct args, job.mode,
@@ -27,7 +21,8 @@ static const struct opt options[] = {
                "which version of it this is (base)"),
     OPT_STRING(0, "spec", "FILE", struct args, job.ask.spec,
                "stages, formulas and command as JSON"),
-    OPT_LIST('p', "param", "KEY=VALUE", struct args, params, "a problem size; may be repeated"),
+    OPT_LIST('p', "param", "KEY=VALUE", struct args, job.ask.params,
+             "a problem size; may be repeated"),
     OPT_GROUP("Work"),
     OPT_STRING(0, "flops", "EXPR", struct args, job.ask.flops, "operations of one pass"),
     OPT_STRING(0, "bytes", "EXPR", struct args, job.ask.bytes, "bytes one pass has to move"),
@@ -45,11 +40,11 @@ static const struct opt options[] = {
     OPT_INT(0, "warmup", "N", struct args, job.warmup, 0, 1000000, "runs before those (3)"),
     OPT_STRING(0, "clock", "none|base|max|MHZ", struct args, clock,
                "lock the SM clock; needs root (gpu.clock.default, else none)"),
-    OPT_CHOICE(0, "cache", caches, struct args, cache,
+    OPT_CHOICE(0, "cache", gpu_caches, struct args, job.cache,
                "caches before each run; flush: event and ncu mode (keep)"),
-    OPT_CHOICE(0, "clock-source", clock_sources, struct args, clock_source,
+    OPT_CHOICE(0, "clock-source", gpu_clock_sources, struct args, job.clock_source,
                "clock of the records; mono never jumps (real)"),
-    OPT_CHOICE(0, "backend", backends, struct args, job.backend,
+    OPT_CHOICE(0, "backend", gpu_backends, struct args, job.backend,
                "where counters come from; auto falls back (auto)"),
     OPT_GROUP("Machine"),
     OPT_STRING(0, "device", "N|UUID", struct args, job.ask.device, "which GPU (the first)"),
@@ -98,10 +93,6 @@ static int run(struct session *s, const void *given)
     struct gpu_profile_result result = {0};
     struct clock_want clock;
 
-    job.ask.params = (const char *const *)args->params.at;
-    job.ask.n_params = args->params.n;
-    job.is_cache_flushed = args->cache == 1;
-    job.is_mono = args->clock_source == 1;
     job.out = s->common.out;
     job.argv = (const char *const *)s->operands.at;
     job.argc = s->operands.n;

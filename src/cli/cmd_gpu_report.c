@@ -9,7 +9,7 @@
 #include "gpu/rundir.h"
 
 struct args {
-    struct gpu_args gpu;
+    struct gpu_ask ask;
     bool check;
     const char *devlog;
 };
@@ -18,8 +18,8 @@ static const struct opt options[] = {
     OPT_FLAG(0, "check", struct args, check, "say whether a report keeps the contract"),
     OPT_STRING(0, "devlog", "FILE", struct args, devlog,
                "also put the block of this version into a development log"),
-    OPT_GPU_WORK(struct args, gpu),
-    OPT_GPU_NAMES(struct args, gpu),
+    OPT_GPU_WORK(struct args, ask),
+    OPT_GPU_NAMES(struct args, ask),
     OPT_END,
 };
 
@@ -98,7 +98,7 @@ static enum status again(struct session *s, const struct args *args)
 
 static enum status from_files(struct session *s, const struct args *args)
 {
-    struct gpu_import_job job = gpu_job_of(s, &args->gpu);
+    struct gpu_import_job job = gpu_job_of(s, &args->ask);
     struct gpu_imported imported;
     struct text markdown = {0};
 
@@ -129,7 +129,7 @@ static int run(struct session *s, const void *given)
             return session_usage(s, "report takes one folder, or files");
         return session_code(again(s, args));
     }
-    int code = gpu_options_check(s, &args->gpu);
+    int code = gpu_options_check(s, &args->ask);
     return code != CODE_DONE ? code : session_code(from_files(s, args));
 }
 

@@ -9,11 +9,11 @@
 #include "report/report.h"
 
 struct args {
-    struct gpu_args gpu;
+    struct gpu_ask ask;
 };
 
 static const struct opt options[] = {
-    OPT_GPU_WORK(struct args, gpu),
+    OPT_GPU_WORK(struct args, ask),
     OPT_END,
 };
 
@@ -29,7 +29,7 @@ static const struct example examples[] = {
 static enum status make_stages(struct session *s, const struct args *args, struct gpu_run *run,
                                struct gpu_spec *spec)
 {
-    struct gpu_import_job job = gpu_job_of(s, &args->gpu);
+    struct gpu_import_job job = gpu_job_of(s, &args->ask);
     struct device_table table;
     const char *path;
     size_t rows;
@@ -95,12 +95,11 @@ static int run(struct session *s, const void *given)
     struct gpu_spec spec = {0};
     struct gpu_run model;
 
-    if (args->gpu.ask.device == NULL &&
-        !(args->gpu.ask.peaks.gbps > 0 && args->gpu.ask.peaks.tflops > 0))
+    if (args->ask.device == NULL && !(args->ask.peaks.gbps > 0 && args->ask.peaks.tflops > 0))
         return session_usage(s, "roofline needs --device, or --peak-tflops and --peak-gbps");
-    if (args->gpu.ask.spec == NULL && args->gpu.ask.flops == NULL && args->gpu.ask.bytes == NULL)
+    if (args->ask.spec == NULL && args->ask.flops == NULL && args->ask.bytes == NULL)
         return session_usage(s, "roofline needs --flops, --bytes or --spec");
-    int code = gpu_options_check(s, &args->gpu);
+    int code = gpu_options_check(s, &args->ask);
     if (code != CODE_DONE)
         return code;
     gpu_run_init(&model);

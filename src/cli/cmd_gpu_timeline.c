@@ -1,24 +1,21 @@
 /*
  * strata gpu timeline: what a GPU did over time, from a recorded trace.
  */
-#include "base/pool.h"
-#include "capture/fleet.h"
-#include "cli/session.h"
+#include "cli/captures.h"
 #include "flow/flow_gpu_timeline.h"
 #include "gpu/timeline_out.h"
 
 struct args {
-    const char *range;
-    int64_t rank, device;
+    struct gpu_timeline_job job;
 };
 
-static const struct args defaults = {.rank = -1, .device = -1};
+static const struct args defaults = {.job = {.input = {.rank = -1, .device = -1}}};
 
 static const struct opt options[] = {
-    OPT_STRING(0, "nvtx", "NAME", struct args, range,
+    OPT_STRING(0, "nvtx", "NAME", struct args, job.range,
                "only the time of the first NVTX range or annotation of this name"),
-    OPT_INT(0, "rank", "N", struct args, rank, 0, INT32_MAX, "only this rank of a folder of ranks"),
-    OPT_INT(0, "device", "N", struct args, device, 0, INT32_MAX, "only this device"),
+    OPT_RANK(struct args, job.input, "only this rank of a folder of ranks"),
+    OPT_DEVICE(struct args, job.input),
     OPT_END,
 };
 
@@ -30,17 +27,11 @@ static const struct example examples[] = {
 
 static void tell(struct session *s, const struct gpu_timeline_result *r)
 {
-    const struct capture *first = r->fleet->ranks.at[0];
-
-    for (size_t k = 0; k < r->fleet->ranks.n; k++)
-        for (size_t i = 0; i < r->fleet->ranks.at[k]->sources.n; i++) {
-            const struct source *source = &r->fleet->ranks.at[k]->sources.at[i];
-            session_read(s, source->path, source->format, source->rows, source->lost);
-        }
+    captures_read(s, r->fleet);
     for (size_t i = 0; i < r->n_written; i++)
         session_wrote(s, r->written[i]);
     if (s->common.json)
-        session_document(s, &timeline_schema, origin_name(first->origin),
+        session_document(s, &timeline_schema, origin_name(r->fleet->ranks.at[0]->origin),
                          &(struct timeline_set){r->timelines, r->n},
                          &(struct record_env){.arena = &s->arena});
     else if (!s->common.quiet)
@@ -49,19 +40,13 @@ static void tell(struct session *s, const struct gpu_timeline_result *r)
 
 static int run(struct session *s, const void *given)
 {
-    const struct args *args = given;
-    struct gpu_timeline_job job = gpu_timeline_job_new(s->operands.at[0]);
+    struct gpu_timeline_job job = ((const struct args *)given)->job;
     struct gpu_timeline_result result;
 
-    job.input.format = s->common.format;
-    job.input.rank = args->rank;
-    job.input.device = args->device;
-    job.input.progress = &s->progress;
-    job.input.pool = pool_new((size_t)s->common.jobs);
+    job.path = s->operands.at[0];
     job.out = s->common.out;
-    job.range = args->range;
+    captures_input(s, &job.input);
     enum status status = flow_gpu_timeline(&job, &s->arena, &s->diag, &result);
-    pool_free(job.input.pool);
     if (status == ST_OK)
         tell(s, &result);
     gpu_timeline_result_free(&result);

@@ -29,22 +29,21 @@ static int check_peak(struct session *s, const char *option, double value)
                : session_usage(s, "%s is a number from 0 to 1e9, not %g", option, value);
 }
 
-int gpu_options_check(struct session *s, const struct gpu_args *a)
+int gpu_options_check(struct session *s, const struct gpu_ask *ask)
 {
     struct gpu_params params = {0};
 
-    int code = check_peak(s, "--peak-tflops", a->ask.peaks.tflops);
+    int code = check_peak(s, "--peak-tflops", ask->peaks.tflops);
     if (code == CODE_DONE)
-        code = check_peak(s, "--peak-gbps", a->ask.peaks.gbps);
+        code = check_peak(s, "--peak-gbps", ask->peaks.gbps);
     if (code != CODE_DONE)
         return code;
-    struct gpu_import_job job = gpu_job_of(s, a);
-    enum status st = gpu_ask_params(&job.ask, NULL, &params, &s->arena, &s->diag);
+    enum status st = gpu_ask_params(ask, NULL, &params, &s->arena, &s->diag);
     code = st == ST_OK ? CODE_DONE : CODE_USAGE;
-    if (code == CODE_DONE && a->ask.spec == NULL)
-        code = check_formula(s, "--flops", a->ask.flops, &params);
-    if (code == CODE_DONE && a->ask.spec == NULL)
-        code = check_formula(s, "--bytes", a->ask.bytes, &params);
+    if (code == CODE_DONE && ask->spec == NULL)
+        code = check_formula(s, "--flops", ask->flops, &params);
+    if (code == CODE_DONE && ask->spec == NULL)
+        code = check_formula(s, "--bytes", ask->bytes, &params);
     gpu_params_free(&params);
     return code;
 }

@@ -158,7 +158,7 @@ enum status cann_check_compiler(const struct cann *c, const char *arch, struct a
                           "-o",
                           object,
                           "--cce-aicore-enable-tl",
-                          arena_format(arena, "--cce-aicore-arch=%s", arch).at,
+                          arena_printf(arena, "--cce-aicore-arch=%s", arch),
                           "-std=c++17",
                           NULL};
     struct proc_spec spec = {.argv = argv, .env = c->env, .limit_ms = 120000};
@@ -306,7 +306,7 @@ const char *cann_library_path(const struct cann *c, const char *build_dir, const
     for (size_t i = 0; i < ARRAY_LEN(triplets); i++) {
         const char *root = fs_join(arena, home, triplets[i]);
         vec_push(&list, fs_join(arena, root, "devlib"));
-        vec_push(&list, arena_format(arena, "%s/simulator/%s/lib", root, soc).at);
+        vec_push(&list, arena_printf(arena, "%s/simulator/%s/lib", root, soc));
     }
     for (size_t i = 0; i < list.n; i++)
         if (fs_is_dir(list.at[i]))
@@ -314,7 +314,7 @@ const char *cann_library_path(const struct cann *c, const char *build_dir, const
     vec_free(&list);
     if (old != NULL && old[0] != '\0')
         all = arena_format(arena, "%.*s:%s", STR_ARGS(all), old);
-    return arena_format(arena, "LD_LIBRARY_PATH=%.*s", STR_ARGS(all)).at;
+    return arena_printf(arena, "LD_LIBRARY_PATH=%.*s", STR_ARGS(all));
 }
 
 /* ---- steps ---- */

@@ -154,7 +154,7 @@ static enum status prepare(struct clock_lock *c, const char *uuid, struct clock_
     if (c->target_mhz == 0)
         return refuse(c->nvml, NVML_NOT_SUPPORTED, d);
     TRY(fs_mkdirs(folder, d));
-    c->journal = fs_join(arena, folder, arena_format(arena, "clocks-%s.json", uuid).at);
+    c->journal = fs_join(arena, folder, arena_printf(arena, "clocks-%s.json", uuid));
     if (c->guardian != NULL && !guardian_arm(c->guardian, uuid, c->journal))
         return diag_fail(d, ST_TOOL, "gpu.guardian", (struct where){0},
                          "clocks are not locked: the guardian process is gone");

@@ -54,7 +54,7 @@ static const char *calls(void)
 
 static const char *journal(void)
 {
-    return scratch_path(arena_format(&arena, "strata/clocks-%s.json", uuid).at);
+    return scratch_path(arena_printf(&arena, "strata/clocks-%s.json", uuid));
 }
 
 TEST(policies_are_read_from_text)

@@ -250,7 +250,7 @@ const char *const *nvdisasm_argv(struct arena *arena, const char *program, const
     words[n++] = "-c"; /* sections with code only */
     if (c->code_bytes > CUBIN_CODE_MOST) {
         words[n++] = "-fun";
-        words[n++] = arena_format(arena, "%zu", f->symbol).at;
+        words[n++] = arena_printf(arena, "%zu", f->symbol);
     }
     words[n++] = path;
     return words;

@@ -26,7 +26,7 @@ static void ask_cuda(void *library, struct arena *arena, struct probe_result *ou
 
     /* 13010 is 13.1 */
     if (probe_symbol(library, "cuDriverGetVersion", &version) && version(&value) == 0 && value > 0)
-        out->version = arena_format(arena, "%d.%d", value / 1000, value % 1000 / 10).at;
+        out->version = arena_printf(arena, "%d.%d", value / 1000, value % 1000 / 10);
     if (!probe_symbol(library, "cuInit", &init) ||
         !probe_symbol(library, "cuDeviceGetCount", &count))
         return;
@@ -39,7 +39,7 @@ static void ask_cuda(void *library, struct arena *arena, struct probe_result *ou
     /* 100 is CUDA_ERROR_NO_DEVICE, which a driver without a GPU gives. */
     out->reason = result == 0 || result == 100
                       ? "no GPU that the driver can use"
-                      : arena_format(arena, "does not start: CUDA error %d", result).at;
+                      : arena_printf(arena, "does not start: CUDA error %d", result);
 }
 
 /* Up to CUDA 12 a small serial number, then 130000 for 13.0. */
@@ -50,7 +50,7 @@ static void ask_cupti(void *library, struct arena *arena, struct probe_result *o
 
     if (!probe_symbol(library, "cuptiGetVersion", &version) || version(&value) != 0)
         return;
-    out->version = value < 10000 ? arena_format(arena, "API %u", value).at
+    out->version = value < 10000 ? arena_printf(arena, "API %u", value)
                                  : probe_version_text(arena, value, 10000, 100);
 }
 
@@ -82,11 +82,11 @@ static void ask_nvml(void *library, struct arena *arena, struct probe_result *ou
     int result = init();
     if (result != 0) {
         out->state = PROBE_BROKEN;
-        out->reason = arena_format(arena, "does not start: %s", error_text(result)).at;
+        out->reason = arena_printf(arena, "does not start: %s", error_text(result));
         return;
     }
     if (version(text, sizeof(text)) == 0)
-        out->version = arena_format(arena, "driver %s", text).at;
+        out->version = arena_printf(arena, "driver %s", text);
     shutdown();
 }
 
@@ -96,7 +96,7 @@ static void ask_nvrtc(void *library, struct arena *arena, struct probe_result *o
     int major = 0, minor = 0;
 
     if (probe_symbol(library, "nvrtcVersion", &version) && version(&major, &minor) == 0)
-        out->version = arena_format(arena, "%d.%d", major, minor).at;
+        out->version = arena_printf(arena, "%d.%d", major, minor);
 }
 
 /* ---- msprof has no --version: the toolkit around it is asked ---- */
@@ -126,7 +126,7 @@ static const char *toolkit_version(struct arena *arena, const char *program)
             root.n--;
         for (size_t i = 0; i < ARRAY_LEN(notes); i++) {
             const char *path =
-                probe_glob(arena, arena_format(arena, "%.*s/%s", STR_ARGS(root), notes[i]).at);
+                probe_glob(arena, arena_printf(arena, "%.*s/%s", STR_ARGS(root), notes[i]));
             struct str version = {0};
             if (path != NULL)
                 version = probe_find_version(read_note(arena, path));
@@ -147,118 +147,67 @@ static const char *toolkit_version(struct arena *arena, const char *program)
 #define IN_CUDA(tool)   "$CUDA_HOME/bin/" tool, "$CUDA_PATH/bin/" tool, "/usr/local/cuda*/bin/" tool
 #define IN_ASCEND(root) root "/bin/msprof", root "/tools/profiler/bin/msprof"
 
-const struct driver drivers[DRIVERS] =
-    {
-        [DRIVER_CUBLASLT] =
-            {
-                .name = "cuBLASLt",
-                .what = "NVIDIA cuBLASLt",
-                .job = "replays matrix products on the GPU",
-                .instead = "matrix products on the CPU, marked as estimated",
-                .library = {LIST("libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"),
-                            probe_cuda_folders, ask_cublaslt},
-            },
-        [DRIVER_CUDA] =
-            {
-                .name = "CUDA driver",
-                .what = "NVIDIA CUDA driver",
-                .job = "runs kernels on a GPU",
-                .instead = "no GPU runs; predictions from the device table",
-                .library = {LIST("libcuda.so.1"), LIST("/usr/lib/wsl/lib"), ask_cuda},
-            },
-        [DRIVER_CUOBJDUMP] =
-            {
-                .name = "cuobjdump",
-                .what = "NVIDIA cuobjdump",
-                .job = "PTX of a program's kernels",
-                .instead = "PTX of modules compiled with -lineinfo",
-                .program = {"cuobjdump", "STRATA_CUOBJDUMP", LIST(IN_CUDA("cuobjdump")), true},
-            },
-        [DRIVER_CUPTI] =
-            {
-                .name = "CUPTI",
-                .what = "NVIDIA CUPTI",
-                .job = "collects activity and counters inside a profiled program",
-                .instead = "ncu and nsys where found, else imported files",
-                .library = {LIST("libcupti.so.13", "libcupti.so.12", "libcupti.so"),
-                            probe_cuda_folders, ask_cupti},
-            },
-        [DRIVER_MSPROF] =
-            {
-                .name = "msprof",
-                .what = "CANN msprof",
-                .job = "profiles on Ascend hardware and in its simulator",
-                .instead = "the embedded core simulator; profiles recorded elsewhere are imported",
-                .remark = "written after its documents, not tried on hardware",
-                .program = {"msprof", "STRATA_MSPROF",
-                            LIST(IN_ASCEND("$ASCEND_HOME_PATH"), IN_ASCEND("$ASCEND_TOOLKIT_HOME"),
-                                 IN_ASCEND("/usr/local/Ascend/ascend-toolkit/latest"),
-                                 "/usr/local/Ascend/latest/bin/msprof"),
-                            false},
-            },
-        [DRIVER_NCCL] =
-            {
-                .name = "NCCL",
-                .what = "NVIDIA NCCL",
-                .job = "measures collectives between GPUs",
-                .instead = "the analytic model of collectives",
-                .library = {LIST("libnccl.so.2", "libnccl.so"), probe_cuda_folders, ask_nccl},
-            },
-        [DRIVER_NCU] =
-            {
-                .name = "ncu",
-                .what = "NVIDIA Nsight Compute",
-                .job = "deep metrics of single kernels",
-                .instead = "CUPTI counters where found, else imported reports",
-                .program = {"ncu", "STRATA_NCU",
-                            LIST(IN_CUDA("ncu"), "/opt/nvidia/nsight-compute/*/ncu"), true},
-            },
-        [DRIVER_NSYS] =
-            {
-                .name = "nsys",
-                .what = "NVIDIA Nsight Systems",
-                .job = "timelines of whole programs",
-                .instead = "CUPTI activity where found, else imported reports",
-                .program = {"nsys", "STRATA_NSYS",
-                            LIST(IN_CUDA("nsys"), "/opt/nvidia/nsight-systems/*/bin/nsys",
-                                 "/opt/nvidia/nsight-systems-cli/*/bin/nsys"),
-                            true},
-            },
-        [DRIVER_NVDISASM] =
-            {
-                .name = "nvdisasm",
-                .what = "NVIDIA nvdisasm",
-                .job = "instructions of compiled kernels",
-                .instead = "resources and PTX of the module, without instructions",
-                .program = {"nvdisasm", "STRATA_NVDISASM", LIST(IN_CUDA("nvdisasm")), true},
-            },
-        [DRIVER_NVML] =
-            {
-                .name = "NVML",
-                .what = "NVIDIA Management Library",
-                .job = "reads and locks clocks, power, who uses the GPU",
-                .instead = "clocks of the device table, not locked",
-                .library = {LIST("libnvidia-ml.so.1"), LIST("/usr/lib/wsl/lib"), ask_nvml},
-            },
-        [DRIVER_NVRTC] =
-            {
-                .name = "NVRTC",
-                .what = "NVIDIA NVRTC",
-                .job = "compiles generated kernels at run time",
-                .instead = "ready-made sources, compiled where a compiler is",
-                .library = {LIST("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"),
-                            probe_cuda_folders, ask_nvrtc},
-            },
-        [DRIVER_OPENMPI] =
-            {
-                .name = "OpenMPI",
-                .what = "Open MPI",
-                .job = "starts one process per rank",
-                .instead = "ranks one after the other on this machine",
-                .program = {"mpirun", "STRATA_MPIRUN",
-                            LIST("/usr/lib64/openmpi/bin/mpirun", "/opt/openmpi*/bin/mpirun"),
-                            true},
-            },
+const struct driver drivers[DRIVERS] = {
+    [DRIVER_CUBLASLT] = {"cuBLASLt", "NVIDIA cuBLASLt", "replays matrix products on the GPU",
+                         "matrix products on the CPU, marked as estimated",
+                         .library = {LIST("libcublasLt.so.13", "libcublasLt.so.12",
+                                          "libcublasLt.so"),
+                                     probe_cuda_folders, ask_cublaslt}},
+    [DRIVER_CUDA] = {"CUDA driver", "NVIDIA CUDA driver", "runs kernels on a GPU",
+                     "no GPU runs; predictions from the device table",
+                     .library = {LIST("libcuda.so.1"), LIST("/usr/lib/wsl/lib"), ask_cuda}},
+    [DRIVER_CUOBJDUMP] = {"cuobjdump", "NVIDIA cuobjdump", "PTX of a program's kernels",
+                          "PTX of modules compiled with -lineinfo",
+                          .program = {"cuobjdump", "STRATA_CUOBJDUMP", LIST(IN_CUDA("cuobjdump")),
+                                      true}},
+    [DRIVER_CUPTI] = {"CUPTI", "NVIDIA CUPTI",
+                      "collects activity and counters inside a profiled program",
+                      "ncu and nsys where found, else imported files",
+                      .library = {LIST("libcupti.so.13", "libcupti.so.12", "libcupti.so"),
+                                  probe_cuda_folders, ask_cupti}},
+    [DRIVER_MSPROF] = {"msprof", "CANN msprof", "profiles on Ascend hardware and in its simulator",
+                       "the embedded core simulator; profiles recorded elsewhere are imported",
+                       "written after its documents, not tried on hardware",
+                       .program = {"msprof", "STRATA_MSPROF",
+                                   LIST(IN_ASCEND("$ASCEND_HOME_PATH"),
+                                        IN_ASCEND("$ASCEND_TOOLKIT_HOME"),
+                                        IN_ASCEND("/usr/local/Ascend/ascend-toolkit/latest"),
+                                        "/usr/local/Ascend/latest/bin/msprof"),
+                                   false}},
+    [DRIVER_NCCL] = {"NCCL", "NVIDIA NCCL", "measures collectives between GPUs",
+                     "the analytic model of collectives",
+                     .library = {LIST("libnccl.so.2", "libnccl.so"), probe_cuda_folders, ask_nccl}},
+    [DRIVER_NCU] = {"ncu", "NVIDIA Nsight Compute", "deep metrics of single kernels",
+                    "CUPTI counters where found, else imported reports",
+                    .program = {"ncu", "STRATA_NCU",
+                                LIST(IN_CUDA("ncu"), "/opt/nvidia/nsight-compute/*/ncu"), true}},
+    [DRIVER_NSYS] = {"nsys", "NVIDIA Nsight Systems", "timelines of whole programs",
+                     "CUPTI activity where found, else imported reports",
+                     .program = {"nsys", "STRATA_NSYS",
+                                 LIST(IN_CUDA("nsys"), "/opt/nvidia/nsight-systems/*/bin/nsys",
+                                      "/opt/nvidia/nsight-systems-cli/*/bin/nsys"),
+                                 true}},
+    [DRIVER_NVDISASM] = {"nvdisasm", "NVIDIA nvdisasm", "instructions of compiled kernels",
+                         "resources and PTX of the module, without instructions",
+                         .program = {"nvdisasm", "STRATA_NVDISASM", LIST(IN_CUDA("nvdisasm")),
+                                     true}},
+    [DRIVER_NVML] = {"NVML", "NVIDIA Management Library",
+                     "reads and locks clocks, power, who uses the GPU",
+                     "clocks of the device table, not locked",
+                     .library = {LIST("libnvidia-ml.so.1"), LIST("/usr/lib/wsl/lib"), ask_nvml}},
+    [DRIVER_NVRTC] = {"NVRTC", "NVIDIA NVRTC", "compiles generated kernels at run time",
+                      "ready-made sources, compiled where a compiler is",
+                      .library = {LIST("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"),
+                                  probe_cuda_folders, ask_nvrtc}},
+    [DRIVER_OPENMPI] =
+        {
+            "OpenMPI",
+            "Open MPI",
+            "starts one process per rank",
+            "ranks one after the other on this machine",
+            .program = {"mpirun", "STRATA_MPIRUN",
+                        LIST("/usr/lib64/openmpi/bin/mpirun", "/opt/openmpi*/bin/mpirun"), true},
+        },
 };
 
 struct probe_result driver_probe(enum driver_id id, struct arena *arena)
@@ -275,9 +224,4 @@ struct probe_result driver_probe(enum driver_id id, struct arena *arena)
     return out;
 }
 
-const char *probe_state_name(enum probe_state state)
-{
-    static const char *const names[] = {"found", "broken", "missing"};
-
-    return names[state];
-}
+ENUM_NAMES(probe_state_name, enum probe_state, "found", "broken", "missing")

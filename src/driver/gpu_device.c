@@ -51,9 +51,8 @@ static const char *open_cuda(struct cuda_api *cuda, struct arena *arena)
         return "the CUDA driver is too old: functions are missing";
     int result = cuda->init(0);
     if (result != 0)
-        return arena_format(arena, "the CUDA driver does not start: cuInit gives %d%s", result,
-                            result == 100 ? " (no GPU)" : "")
-            .at;
+        return arena_printf(arena, "the CUDA driver does not start: cuInit gives %d%s", result,
+                            result == 100 ? " (no GPU)" : "");
     return NULL;
 }
 

@@ -22,7 +22,7 @@ const char *gpu_lock_path(struct arena *arena, const char *uuid)
 
     if (dir == NULL || dir[0] == 0 || !fs_is_writable_dir(dir))
         dir = "/tmp";
-    return arena_format(arena, "%s/strata-gpu-%s.lock", dir, uuid).at;
+    return arena_printf(arena, "%s/strata-gpu-%s.lock", dir, uuid);
 }
 
 /* In a folder like /tmp the file of another user may be opened, but not with O_CREAT. */

@@ -29,7 +29,7 @@ static void add_pair(struct words *w, const char *name, const char *value)
 
 static void add_number(struct words *w, struct arena *arena, const char *name, uint64_t value)
 {
-    add_pair(w, name, arena_format(arena, "%llu", (unsigned long long)value).at);
+    add_pair(w, name, arena_printf(arena, "%llu", (unsigned long long)value));
 }
 
 const char *const *ncu_collect_argv(const struct ncu_job *job, struct arena *arena)
@@ -42,10 +42,10 @@ const char *const *ncu_collect_argv(const struct ncu_job *job, struct arena *are
     add_pair(&w, "--clock-control", job->is_clock_base ? "base" : "none");
     add_pair(&w, "--cache-control", job->is_cache_flushed ? "all" : "none");
     if (job->kernels != NULL)
-        add_pair(&w, "--kernel-name", arena_format(arena, "regex:%s", job->kernels).at);
+        add_pair(&w, "--kernel-name", arena_printf(arena, "regex:%s", job->kernels));
     if (job->range != NULL) {
         add(&w, "--nvtx");
-        add_pair(&w, "--nvtx-include", arena_format(arena, "%s/", job->range).at);
+        add_pair(&w, "--nvtx-include", arena_printf(arena, "%s/", job->range));
     }
     if (job->skip > 0)
         add_number(&w, arena, "--launch-skip", job->skip);
@@ -81,7 +81,7 @@ const char *const *ncu_import_argv(const struct ncu_job *job, enum ncu_report_pa
     struct words w = begin(arena, NULL);
 
     add(&w, job->program);
-    add_pair(&w, "--import", arena_format(arena, "%s.ncu-rep", job->report).at);
+    add_pair(&w, "--import", arena_printf(arena, "%s.ncu-rep", job->report));
     add(&w, "--csv");
     add_pair(&w, "--print-units", "base");
     add_pair(&w, "--page", pages[page].page);

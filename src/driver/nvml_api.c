@@ -22,7 +22,7 @@ static void *open_library(struct arena *arena, const char **why)
             library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     if (library == NULL && why != NULL) {
         const char *said = dlerror();
-        *why = arena_format(arena, "%s", said != NULL ? said : "libnvidia-ml.so.1 not found").at;
+        *why = arena_printf(arena, "%s", said != NULL ? said : "libnvidia-ml.so.1 not found");
     }
     return library;
 }
@@ -54,7 +54,7 @@ int nvml_open(struct nvml *nvml, struct arena *arena, const char **why)
     if (result == NVML_OK)
         return NVML_OK;
     if (why != NULL)
-        *why = arena_format(arena, "%s", nvml_error(nvml, result)).at;
+        *why = arena_printf(arena, "%s", nvml_error(nvml, result));
     dlclose(nvml->handle);
     *nvml = (struct nvml){0};
     return result;

@@ -76,9 +76,8 @@ struct str probe_find_version(struct str text)
 const char *probe_version_text(struct arena *arena, unsigned long version, unsigned long major,
                                unsigned long minor)
 {
-    return arena_format(arena, "%lu.%lu.%lu", version / major, version % major / minor,
-                        version % minor)
-        .at;
+    return arena_printf(arena, "%lu.%lu.%lu", version / major, version % major / minor,
+                        version % minor);
 }
 
 /* "$NAME/rest" with the variable filled in; NULL when it is not set. */
@@ -91,7 +90,7 @@ static const char *expand(struct arena *arena, const char *pattern)
     const char *value = getenv(arena_cstr(arena, str_part(rest, 0, slash)));
     if (value == NULL || value[0] == '\0')
         return NULL;
-    return arena_format(arena, "%s%s", value, rest.at + slash).at;
+    return arena_printf(arena, "%s%s", value, rest.at + slash);
 }
 
 const char *probe_glob(struct arena *arena, const char *pattern)
@@ -148,7 +147,7 @@ static void ask_program(const char *path, struct arena *arena, struct probe_resu
         if (result.end == PROC_TIMED_OUT)
             out->reason = "--version gave no answer in 10 s";
         else if (result.end == PROC_EXITED)
-            out->reason = arena_format(arena, "--version failed with exit code %d", result.code).at;
+            out->reason = arena_printf(arena, "--version failed with exit code %d", result.code);
     }
     diag_fini(&diag);
 }
@@ -161,7 +160,7 @@ void probe_program(const struct probe_program *p, struct arena *arena, struct pr
     if (named != NULL && named[0] != '\0') {
         if (!is_program(named)) {
             out->reason =
-                arena_format(arena, "%s names %s, which is not a program", p->variable, named).at;
+                arena_printf(arena, "%s names %s, which is not a program", p->variable, named);
             return;
         }
         out->path = arena_cstr(arena, str_of(named));
@@ -170,9 +169,8 @@ void probe_program(const struct probe_program *p, struct arena *arena, struct pr
     }
     if (out->path == NULL) {
         out->reason =
-            arena_format(arena, "no %s on the PATH%s; %s can name it", p->name,
-                         p->patterns != NULL ? " or in the usual folders" : "", p->variable)
-                .at;
+            arena_printf(arena, "no %s on the PATH%s; %s can name it", p->name,
+                         p->patterns != NULL ? " or in the usual folders" : "", p->variable);
         return;
     }
     out->state = PROBE_FOUND;
@@ -201,7 +199,7 @@ static void *open_library(const struct probe_library *p, struct arena *arena, co
     for (size_t f = 0; p->folders != NULL && p->folders[f] != NULL; f++) {
         for (size_t i = 0; p->names[i] != NULL; i++) {
             const char *path =
-                probe_glob(arena, arena_format(arena, "%s/%s", p->folders[f], p->names[i]).at);
+                probe_glob(arena, arena_printf(arena, "%s/%s", p->folders[f], p->names[i]));
             if (path == NULL)
                 continue;
             void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -232,9 +230,8 @@ void probe_library(const struct probe_library *p, struct arena *arena, struct pr
         out->state = reason != NULL ? PROBE_BROKEN : PROBE_MISSING;
         out->reason = reason != NULL
                           ? reason
-                          : arena_format(arena, "no %s in the library path%s", p->names[0],
-                                         p->folders != NULL ? " or in the usual folders" : "")
-                                .at;
+                          : arena_printf(arena, "no %s in the library path%s", p->names[0],
+                                         p->folders != NULL ? " or in the usual folders" : "");
         return;
     }
     out->state = PROBE_FOUND;

@@ -27,7 +27,7 @@ TEST(packed_versions_are_unpacked)
 
 static void put_tool(const char *name, const char *script)
 {
-    const char *path = scratch_put(name, arena_format(&arena, "#!/bin/sh\n%s\n", script).at);
+    const char *path = scratch_put(name, arena_printf(&arena, "#!/bin/sh\n%s\n", script));
 
     assert_int_equal(chmod(path, 0755), 0);
 }
@@ -115,9 +115,9 @@ TEST(every_entry_says_what_is_used_instead)
     }
 }
 
-#define P(name) cmocka_unit_test_setup_teardown(name, begin, leave)
+#define TW(name) cmocka_unit_test_setup_teardown(name, begin, leave)
 
 TEST_MAIN("driver/probe", T(versions_are_found_in_what_tools_print),
-          TA(packed_versions_are_unpacked), P(the_highest_installed_version_is_taken),
-          P(a_variable_names_the_program_outright), TA(a_missing_program_says_how_to_name_it),
+          TA(packed_versions_are_unpacked), TW(the_highest_installed_version_is_taken),
+          TW(a_variable_names_the_program_outright), TA(a_missing_program_says_how_to_name_it),
           TA(a_library_is_found_and_a_missing_one_named), T(every_entry_says_what_is_used_instead))

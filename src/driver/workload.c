@@ -34,7 +34,7 @@ const char *workload_library(struct arena *arena)
     const char *folder = arena_cstr(arena, self);
     for (size_t i = 0; i < ARRAY_LEN(places); i++) {
         const char *file =
-            probe_glob(arena, arena_format(arena, "%s%s/%s", folder, places[i], library_name).at);
+            probe_glob(arena, arena_printf(arena, "%s%s/%s", folder, places[i], library_name));
         if (file != NULL && realpath(file, path) != NULL)
             return arena_cstr(arena, str_of(path));
     }
@@ -50,12 +50,12 @@ struct variables {
 static void add(struct variables *v, const char *name, const char *value)
 {
     if (value != NULL && v->n < VARIABLES_MOST)
-        v->at[v->n++] = arena_format(v->arena, "%s=%s", name, value).at;
+        v->at[v->n++] = arena_printf(v->arena, "%s=%s", name, value);
 }
 
 static void add_number(struct variables *v, const char *name, uint64_t value)
 {
-    add(v, name, arena_format(v->arena, "%llu", (unsigned long long)value).at);
+    add(v, name, arena_printf(v->arena, "%llu", (unsigned long long)value));
 }
 
 const char *const *workload_environment(const struct workload *run, struct arena *arena)

@@ -35,7 +35,7 @@ TEST(the_environment_is_the_contract_of_the_injection_library)
               run, (struct workload_watch){0});
 
     assert_int_equal(r.end, WORKLOAD_DONE);
-    assert_string_equal(r.out.at, arena_format(&arena,
+    assert_string_equal(r.out.at, arena_printf(&arena,
                                                "CUDA_INJECTION64_PATH=/lib/x.so\n"
                                                "NVTX_INJECTION64_PATH=/lib/x.so\n"
                                                "STRATA_INJECT_COUNT=0\n"
@@ -48,8 +48,7 @@ TEST(the_environment_is_the_contract_of_the_injection_library)
                                                "STRATA_INJECT_REPLAY=0\n"
                                                "STRATA_INJECT_SKIP=1\n"
                                                "STRATA_TRACE_DIR=%s/trace\n",
-                                               scratch)
-                                      .at);
+                                               scratch));
 }
 
 TEST(ends_of_programs_are_told_apart)

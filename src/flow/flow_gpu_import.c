@@ -1,3 +1,6 @@
+/*
+ * Files of other tools read, judged and saved. See flow_gpu_import.h.
+ */
 #include "flow/flow_gpu_import.h"
 
 #include <math.h>

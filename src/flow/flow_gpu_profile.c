@@ -45,7 +45,7 @@ static uint64_t flush_bytes(const struct gpu_profile_job *job, const struct gpu_
 {
     enum { UNKNOWN_L2 = 128 << 20 };
 
-    if (!job->is_cache_flushed || job->mode != PROFILE_EVENT)
+    if (job->cache != CACHE_FLUSH || job->mode != PROFILE_EVENT)
         return 0;
     return 2 * (card->l2_bytes > 0 ? (uint64_t)card->l2_bytes : UNKNOWN_L2);
 }
@@ -73,9 +73,9 @@ static enum gpu_outcome show_plan(struct profile *p)
         struct ncu_job ncu = {.program = "ncu",
                               .report = "DIR/ncu/report",
                               .kernels = regex,
-                              .skip = (uint64_t)job->skip,
-                              .count = (uint64_t)job->count,
-                              .is_cache_flushed = job->is_cache_flushed,
+                              .skip = job->skip,
+                              .count = job->count,
+                              .is_cache_flushed = job->cache == CACHE_FLUSH,
                               .argv = p->plan.argv};
         show_words(&t, "run", ncu_collect_argv(&ncu, p->arena), p->arena);
     } else {
@@ -83,9 +83,9 @@ static enum gpu_outcome show_plan(struct profile *p)
         run.inject = job->mode == PROFILE_NSYS ? INJECT_TRACE
                      : is_event                ? INJECT_EVENT
                                                : INJECT_COUNTERS;
-        run.skip = (uint64_t)(is_event ? job->warmup : job->skip);
-        run.count = (uint64_t)(is_event ? job->runs : job->count);
-        run.is_mono = job->is_mono;
+        run.skip = is_event ? job->warmup : job->skip;
+        run.count = is_event ? job->runs : job->count;
+        run.is_mono = job->clock_source == CLOCK_MONO;
         run.has_modules = job->mode != PROFILE_ANNOTATION;
         run.flush_bytes = flush_bytes(job, &(struct gpu_card){0});
         const char *const *env = workload_environment(&run, p->arena);
@@ -149,7 +149,7 @@ static enum gpu_outcome collect(struct profile *p)
                     .device = p->job->ask.device != NULL ? p->session.info.ordinal : -1,
                     .is_strict = p->job->backend == BACKEND_CUPTI,
                     .keeps_code = p->job->mode == PROFILE_EVENT,
-                    .is_mono = p->job->is_mono,
+                    .is_mono = p->job->clock_source == CLOCK_MONO,
                     .flush_bytes = flush_bytes(p->job, &p->session.info)},
         .plan = &p->plan,
         .job = p->job,
@@ -163,7 +163,7 @@ static enum gpu_outcome on_machine(struct profile *p)
 {
     struct gpu_session_want want = {
         .device = p->job->ask.device,
-        .command = arena_format(p->arena, "gpu profile %s", p->plan.command).at,
+        .command = arena_printf(p->arena, "gpu profile %s", p->plan.command),
         .clock = p->clock,
         .wait_s = p->job->wait_s,
         .is_shared = p->job->is_shared,
@@ -245,7 +245,7 @@ static void compare(struct profile *p)
     } else if (is_asked) {
         refuse_baseline(p, path,
                         p->has_before
-                            ? arena_format(p->arena, "%s; --force-compare makes one", refusal).at
+                            ? arena_printf(p->arena, "%s; --force-compare makes one", refusal)
                             : refusal);
     }
 }
@@ -305,11 +305,6 @@ static enum gpu_outcome tell(struct profile *p, enum gpu_outcome code)
                                                                                     : code;
 }
 
-static bool has_data(const struct profile *p)
-{
-    return p->result->run.stages.n > 0;
-}
-
 enum gpu_outcome flow_gpu_profile(const struct gpu_profile_job *job, struct clock_want clock,
                                   struct arena *arena, struct gpu_profile_result *result,
                                   struct diag *d)
@@ -334,7 +329,7 @@ enum gpu_outcome flow_gpu_profile(const struct gpu_profile_job *job, struct cloc
         code = GPU_TOOL;
     } else if (code == GPU_DONE) {
         code = on_machine(&p);
-        if (has_data(&p))
+        if (result->run.stages.n > 0)
             code = tell(&p, code);
         else if (p.folder.partial != NULL)
             gpu_rundir_abort(&p.folder, &result->run, d);

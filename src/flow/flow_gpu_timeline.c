@@ -1,3 +1,6 @@
+/*
+ * A capture loaded, analysed and written as tables. See flow_gpu_timeline.h.
+ */
 #include "flow/flow_gpu_timeline.h"
 
 #include "base/cancel.h"
@@ -38,8 +41,8 @@ static enum status finish(struct outfile *file, struct diag *d)
 static const char *trace_name(struct arena *arena, struct timeline *const *list, size_t n, size_t i)
 {
     if (n == 1 || list[i]->n_devices == 0)
-        return n == 1 ? "trace.json.gz" : arena_format(arena, "trace-%zu.json.gz", i).at;
-    return arena_format(arena, "trace-device%d.json.gz", (int)list[i]->devices[0].device).at;
+        return n == 1 ? "trace.json.gz" : arena_printf(arena, "trace-%zu.json.gz", i);
+    return arena_printf(arena, "trace-device%d.json.gz", (int)list[i]->devices[0].device);
 }
 
 enum status gpu_timeline_save(struct timeline *const *list, size_t n, const char *dir,

@@ -1,3 +1,6 @@
+/*
+ * Runs under the injection library, and what its notes mean. See gpu_modes.h.
+ */
 #include "flow/gpu_modes.h"
 
 #include "base/cancel.h"
@@ -70,23 +73,16 @@ static const struct refusal *refusal_of(const struct gpu_recorded *r,
 
 static enum gpu_outcome outcome_of(struct gpu_collect *c, const struct workload_result *r)
 {
+    static const enum gpu_outcome outcomes[] = {
+        [WORKLOAD_DONE] = GPU_DONE,    [WORKLOAD_FAILED] = GPU_WORKLOAD,
+        [WORKLOAD_MISSING] = GPU_FILE, [WORKLOAD_LATE] = GPU_LATE,
+        [WORKLOAD_HUNG] = GPU_LATE,    [WORKLOAD_CANCELLED] = GPU_INTERRUPTED,
+    };
+
     c->program_code = r->code;
     c->program_signal = r->signal;
-    switch (r->end) {
-    case WORKLOAD_DONE:
-        return GPU_DONE;
-    case WORKLOAD_FAILED:
-        c->has_failed = true;
-        return GPU_WORKLOAD;
-    case WORKLOAD_MISSING:
-        return GPU_FILE;
-    case WORKLOAD_LATE:
-    case WORKLOAD_HUNG:
-        return GPU_LATE;
-    case WORKLOAD_CANCELLED:
-        return GPU_INTERRUPTED;
-    }
-    return GPU_WORKLOAD;
+    c->has_failed |= r->end == WORKLOAD_FAILED;
+    return outcomes[r->end];
 }
 
 /* Notes that are worth a line however the run went. */
@@ -269,7 +265,7 @@ enum gpu_outcome gpu_collect_events(struct gpu_collect *c, const char *part, str
         };
         progress_tick(c->session->want.progress, "timing runs", out->runs.n, runs);
         ++*starts;
-        code = run_part(c, &run, arena_format(c->arena, "%s-%zu", part, *starts).at, &more);
+        code = run_part(c, &run, arena_printf(c->arena, "%s-%zu", part, *starts), &more);
         join(out, &more);
         if (code != GPU_DONE || out->runs.n > before)
             continue;

@@ -1,3 +1,6 @@
+/*
+ * The GPU code of the kernels of a run. See gpu_modes.h.
+ */
 #include "flow/gpu_modes.h"
 
 #include <stdlib.h>
@@ -115,9 +118,8 @@ static void want_kernels(struct keeping *k)
 
 static const char *stage_folder(struct keeping *k, size_t stage)
 {
-    return arena_format(k->arena, "%s/compiled/%.*s", k->job->folder,
-                        STR_ARGS(gpu_file_name(k->arena, k->run->stages.at[stage].name)))
-        .at;
+    return arena_printf(k->arena, "%s/compiled/%.*s", k->job->folder,
+                        STR_ARGS(gpu_file_name(k->arena, k->run->stages.at[stage].name)));
 }
 
 static void put(struct keeping *k, size_t stage, const char *name, struct str text)
@@ -131,9 +133,8 @@ static void put(struct keeping *k, size_t stage, const char *name, struct str te
 /* "module-0123.cubin" with another ending. */
 static const char *with_ending(struct keeping *k, struct str file, const char *ending)
 {
-    return arena_format(k->arena, "%.*s.%s", STR_ARGS(str_part(file, 0, str_find_char(file, '.'))),
-                        ending)
-        .at;
+    return arena_printf(k->arena, "%.*s.%s", STR_ARGS(str_part(file, 0, str_find_char(file, '.'))),
+                        ending);
 }
 
 /* The module itself, once in each stage: a second name for the file, for it may be large. */
@@ -251,8 +252,7 @@ static void look_into_program(struct keeping *k)
             w->has_ptx |= ptx.n > 0;
             if (ptx.n > 0)
                 put(k, w->stage,
-                    arena_format(k->arena, "%.*s.ptx", STR_ARGS(gpu_file_name(k->arena, w->name)))
-                        .at,
+                    arena_printf(k->arena, "%.*s.ptx", STR_ARGS(gpu_file_name(k->arena, w->name))),
                     ptx);
         }
     diag_fini(&said);

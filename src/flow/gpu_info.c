@@ -140,9 +140,10 @@ struct tools {
     const char *driver, *cupti, *chip, *ncu, *inject;
 };
 
-#define TOOL(member)        FIELD(struct tools, member, #member, .missing = MISSING_EMPTY)
-#define DEVICE(member)      FIELD(struct gpu_device, member, #member, .missing = MISSING_EMPTY)
-#define OPTION(member, key) FIELD(struct gpu_profile_job, member, key, .missing = MISSING_EMPTY)
+#define TOOL(member)               FIELD(struct tools, member, #member, .missing = MISSING_EMPTY)
+#define DEVICE(member)             FIELD(struct gpu_device, member, #member, .missing = MISSING_EMPTY)
+#define CHOICE(member, key, words) FIELD_OF_WORDS(struct gpu_profile_job, member, key, words)
+#define OPTION(member, key)        FIELD(struct gpu_profile_job, member, key, .missing = MISSING_EMPTY)
 
 static const struct field tool_fields[] = {TOOL(driver), TOOL(cupti), TOOL(chip), TOOL(ncu),
                                            TOOL(inject)};
@@ -152,34 +153,6 @@ static const struct field device_fields[] = {
     DEVICE(name), DEVICE(uuid), DEVICE(cc),  DEVICE(driver),
     DEVICE(cuda), DEVICE(ecc),  DEVICE(mig), FIELD(struct gpu_device, sm_count, "sm_count")};
 static const struct record device_record = RECORD(struct gpu_device, device_fields);
-
-static const char *backend_name(unsigned backend)
-{
-    static const char *const names[] = {"auto", "cupti", "ncu"};
-
-    return names[backend];
-}
-
-static const char *mode_name(unsigned mode)
-{
-    return gpu_profile_modes[mode];
-}
-
-static struct field_value cache_of(const void *record, const struct record_env *env)
-{
-    const struct gpu_profile_job *job = record;
-
-    (void)env;
-    return value_text(job->is_cache_flushed ? S("flush") : S("keep"));
-}
-
-static struct field_value clock_source_of(const void *record, const struct record_env *env)
-{
-    const struct gpu_profile_job *job = record;
-
-    (void)env;
-    return value_text(job->is_mono ? S("mono") : S("real"));
-}
 
 static struct field_value starts_of(const void *record, const struct record_env *env)
 {
@@ -198,12 +171,12 @@ static struct field_value has_counters(const void *record, const struct record_e
 }
 
 static const struct field option_fields[] = {
-    FIELD_OF_ENUM(struct gpu_profile_job, mode, "mode", mode_name, 4),
-    FIELD_OF_ENUM(struct gpu_profile_job, backend, "backend", backend_name, 3),
+    CHOICE(mode, "mode", gpu_profile_modes),
+    CHOICE(backend, "backend", gpu_backends),
     OPTION(select, "select"),
     OPTION(ask.spec, "spec"),
-    FIELD_CALC(FIELD_STR, "cache", cache_of),
-    FIELD_CALC(FIELD_STR, "clock_source", clock_source_of),
+    CHOICE(cache, "cache", gpu_caches),
+    CHOICE(clock_source, "clock_source", gpu_clock_sources),
     OPTION(ask.device, "device"),
     OPTION(baseline, "baseline"),
     FIELD(struct gpu_profile_job, timeout_s, "timeout_s"),
@@ -261,7 +234,7 @@ void gpu_info_write(struct gpu_run *run, const struct gpu_mode_run *m, const cha
     put(run, "options", &option_record, m->job, &m->measured);
     gpu_run_info_text(run, "start", readable(run, begun));
     gpu_run_info_text(run, "end", readable(run, gpu_info_time(&run->arena)));
-    gpu_run_info(run, "exit_code", arena_format(&run->arena, "%d", code).at);
+    gpu_run_info(run, "exit_code", arena_printf(&run->arena, "%d", code));
 }
 
 /* ---- clocks ---- */

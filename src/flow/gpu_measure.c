@@ -1,3 +1,6 @@
+/*
+ * The runs of annotation and event mode. See gpu_modes.h.
+ */
 #include "flow/gpu_modes.h"
 
 #include <math.h>
@@ -72,7 +75,7 @@ static const char *unfinished_regex(const struct gpu_variants *v, int stage, str
         if (regex == NULL)
             regex = one;
         else if (strstr(regex, one) == NULL)
-            regex = arena_format(arena, "%s|%s", regex, one).at;
+            regex = arena_printf(arena, "%s|%s", regex, one);
     }
     return regex;
 }
@@ -100,16 +103,15 @@ static enum gpu_outcome count_stages(struct gpu_collect *c, struct gpu_plan *pla
     vec_reserve(&out->counting, 2 * (plan->stages.n + 1)); /* variants point into them: not moved */
     for (size_t i = 0; i <= plan->stages.n && code == GPU_DONE && !out->is_degraded; i++) {
         const char *range = i > 0 ? plan->selections[i - 1].range : NULL;
-        const char *number = i > 0 ? arena_format(c->arena, "-%zu", i).at : "";
-        struct gpu_pick pick = {i > 0 ? NULL : regex, range, (uint64_t)job->skip,
-                                (uint64_t)job->count};
+        const char *number = i > 0 ? arena_printf(c->arena, "-%zu", i) : "";
+        struct gpu_pick pick = {i > 0 ? NULL : regex, range, job->skip, job->count};
         if (pick.regex == NULL && range == NULL)
             continue;
-        code = count(c, arena_format(c->arena, "trace/counters%s", number).at, pick, metrics,
+        code = count(c, arena_printf(c->arena, "trace/counters%s", number), pick, metrics,
                      (int)i - 1, out);
         pick.regex = unfinished_regex(&out->variants, (int)i - 1, c->arena);
         if (code == GPU_DONE && !metrics.is_replayed && pick.regex != NULL)
-            code = count(c, arena_format(c->arena, "trace/counters%s-once", number).at, pick,
+            code = count(c, arena_printf(c->arena, "trace/counters%s-once", number), pick,
                          gpu_metrics_once, (int)i - 1, out);
     }
     return code;
@@ -126,9 +128,9 @@ static enum gpu_outcome time_ranges(struct gpu_collect *c, struct gpu_plan *plan
         size_t starts;
         if (plan->selections[i].range == NULL)
             continue;
-        struct gpu_pick pick = {.range = plan->selections[i].range, .skip = (uint64_t)job->skip};
-        code = gpu_collect_events(c, arena_format(c->arena, "trace/range-%zu", i + 1).at, pick, 0,
-                                  1, &events, &starts);
+        struct gpu_pick pick = {.range = plan->selections[i].range, .skip = job->skip};
+        code = gpu_collect_events(c, arena_printf(c->arena, "trace/range-%zu", i + 1), pick, 0, 1,
+                                  &events, &starts);
         gpu_variants_time(&out->variants, events.runs.at, events.runs.n, (int)i);
         gpu_recorded_free(&events);
     }
@@ -180,7 +182,7 @@ enum gpu_outcome gpu_measure_annotation(struct gpu_collect *c, struct gpu_plan *
 enum gpu_outcome gpu_measure_event(struct gpu_collect *c, struct gpu_plan *plan,
                                    const struct gpu_profile_job *job, struct gpu_measured *out)
 {
-    struct gpu_pick pick = {.skip = (uint64_t)job->skip};
+    struct gpu_pick pick = {.skip = job->skip};
 
     *out = (struct gpu_measured){0};
     if (plan->stages.n == 0) {

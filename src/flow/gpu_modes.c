@@ -259,10 +259,10 @@ static enum gpu_outcome run_ncu(struct gpu_mode_run *m, struct ncu_part part, bo
     struct ncu_job job = {
         .program = part.program,
         .report = fs_join(c->arena, folder, "report"),
-        .skip = (uint64_t)m->job->skip,
-        .count = (uint64_t)m->job->count,
+        .skip = m->job->skip,
+        .count = m->job->count,
         .is_clock_base = false,
-        .is_cache_flushed = m->job->is_cache_flushed,
+        .is_cache_flushed = m->job->cache == CACHE_FLUSH,
         .kernels = part.regex,
         .range = part.range,
         .argv = c->argv,
@@ -314,7 +314,7 @@ static enum gpu_outcome run_ncu_parts(struct gpu_mode_run *m, const char *progra
             continue;
         struct ncu_part part = {
             .program = program,
-            .folder = n == 0 ? "ncu" : arena_format(arena, "ncu-%zu", n + 1).at,
+            .folder = n == 0 ? "ncu" : arena_printf(arena, "ncu-%zu", n + 1),
             .regex = i == 0 ? regex : NULL,
             .range = range,
         };
@@ -373,7 +373,7 @@ static void keep_code(struct gpu_mode_run *m)
 
 static enum gpu_outcome collect(struct gpu_mode_run *m)
 {
-    switch ((enum gpu_profile_mode)m->job->mode) {
+    switch (m->job->mode) {
     case PROFILE_ANNOTATION:
         return m->job->backend == BACKEND_NCU ? by_ncu(m) : by_counters(m, gpu_metrics_quick);
     case PROFILE_EVENT:

@@ -1,3 +1,6 @@
+/*
+ * What bounds a kernel. See rules.h.
+ */
 #include "gpu/rules.h"
 
 #include <math.h>
@@ -7,12 +10,7 @@ struct view {
     const char *pipe, *level;
 };
 
-const char *gpu_bound_name(enum gpu_bound bound)
-{
-    static const char *const names[] = {"Memory", "Compute", "Latency"};
-
-    return names[bound];
-}
+ENUM_NAMES(gpu_bound_name, enum gpu_bound, "Memory", "Compute", "Latency")
 
 double gpu_waves(const struct gpu_kernel *k, const struct gpu_occupancy *o)
 {

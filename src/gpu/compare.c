@@ -1,3 +1,6 @@
+/*
+ * What changed between two runs. See report.h.
+ */
 #include "gpu/report.h"
 
 #include <math.h>
@@ -12,14 +15,13 @@ const char *gpu_compare_refusal(const struct gpu_run *a, struct gpu_run *b)
         const struct gpu_param *now = &b->params.list.at[i];
         const struct gpu_param *then = gpu_params_get(&a->params, arena_cstr(&b->arena, now->name));
         if (then == NULL || !str_equal(then->text, now->text))
-            return arena_format(&b->arena, "the parameter %.*s differs", STR_ARGS(now->name)).at;
+            return arena_printf(&b->arena, "the parameter %.*s differs", STR_ARGS(now->name));
     }
     if (a->params.list.n != b->params.list.n)
         return "the parameters differ";
     if (!str_equal(a->device.name, b->device.name))
-        return arena_format(&b->arena, "the devices differ: \"%.*s\" and \"%.*s\"",
-                            STR_ARGS(a->device.name), STR_ARGS(b->device.name))
-            .at;
+        return arena_printf(&b->arena, "the devices differ: \"%.*s\" and \"%.*s\"",
+                            STR_ARGS(a->device.name), STR_ARGS(b->device.name));
     if (!str_equal(a->mode, b->mode))
         return "the modes differ";
     if (!str_equal(a->clock.policy, b->clock.policy))

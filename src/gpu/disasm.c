@@ -1,3 +1,6 @@
+/*
+ * Instructions and PTX out of what tools print. See ncu_source.h.
+ */
 #include "gpu/ncu_source.h"
 
 #include "base/num.h"

@@ -9,7 +9,7 @@ const char *gpu_floor_text(struct arena *arena, int decimals, double value)
 {
     if (!isfinite(value))
         return "-";
-    return arena_format(arena, decimals == 4 ? "%.4g" : "%.1f", value).at;
+    return arena_printf(arena, decimals == 4 ? "%.4g" : "%.1f", value);
 }
 
 /* A prediction: the floor is the duration. */

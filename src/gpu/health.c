@@ -1,3 +1,6 @@
+/*
+ * Six readings against limits. See rules.h.
+ */
 #include "gpu/rules.h"
 
 #include <math.h>
@@ -39,12 +42,7 @@ static const struct gpu_health_row rows[GPU_HEALTH_ROWS] = {
 
 static const double limits[GPU_HEALTH_ROWS] = {60, 70, 25, 80, 0, 1};
 
-const char *gpu_health_name(enum gpu_health state)
-{
-    static const char *const names[] = {"ok", "warn", "bad", "n/a"};
-
-    return names[state];
-}
+ENUM_NAMES(gpu_health_name, enum gpu_health, "ok", "warn", "bad", "n/a")
 
 /* Within a tenth of the limit, on either side, is a warning. */
 static enum gpu_health above(double value, double limit)

@@ -1,3 +1,6 @@
+/*
+ * Metrics of a kernel and what follows from them. See kernel.h.
+ */
 #include "gpu/kernel.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/*
+ * Which page a text holds, and its rows. See ncu_csv.h.
+ */
 #include "gpu/ncu_csv.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/*
+ * Source pages: lines, instructions, samples. See ncu_source.h.
+ */
 #include "gpu/ncu_source.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/*
+ * How many blocks fit. See rules.h.
+ */
 #include "gpu/rules.h"
 
 #include <math.h>

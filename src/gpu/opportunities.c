@@ -1,3 +1,6 @@
+/*
+ * What would make a kernel faster. See rules.h.
+ */
 #include "gpu/rules.h"
 
 #include <math.h>

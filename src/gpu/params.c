@@ -1,3 +1,6 @@
+/*
+ * Sizes and types of a problem. See params.h.
+ */
 #include "gpu/params.h"
 
 #include <math.h>
@@ -100,10 +103,10 @@ static const char *number_of(struct arena *arena, const void *params, struct str
     const struct gpu_param *p = find(params, name);
 
     if (p == NULL)
-        return arena_format(arena, "no parameter \"%.*s\"", STR_ARGS(name)).at;
+        return arena_printf(arena, "no parameter \"%.*s\"", STR_ARGS(name));
     *out = p->number;
     if (isnan(p->number))
-        return arena_format(arena, "parameter \"%.*s\" is no number", STR_ARGS(name)).at;
+        return arena_printf(arena, "parameter \"%.*s\" is no number", STR_ARGS(name));
     return NULL;
 }
 
@@ -115,7 +118,7 @@ static const char *bytes_of(struct arena *arena, const void *params, struct str 
 
     *out = dtype_bytes(dtype);
     if (!(*out > 0))
-        return arena_format(arena, "bytesof: no type \"%.*s\"", STR_ARGS(dtype)).at;
+        return arena_printf(arena, "bytesof: no type \"%.*s\"", STR_ARGS(dtype));
     return NULL;
 }
 

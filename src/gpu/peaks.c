@@ -37,12 +37,7 @@ bool gpu_dtype_is_tensor(struct str dtype)
     return gpu_peak_of_dtype(dtype, &peak) && peak != PEAK_FP32 && peak != PEAK_FP64;
 }
 
-const char *gpu_peak_source_name(enum gpu_peak_source source)
-{
-    static const char *const names[] = {"none", "table", "device", "user"};
-
-    return names[source];
-}
+ENUM_NAMES(gpu_peak_source_name, enum gpu_peak_source, "none", "table", "device", "user")
 
 /* The rates of a chip that is not in the table: by its cc alone. */
 static const struct device_rate *rate_of(const struct device *known, struct str cc)

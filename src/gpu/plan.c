@@ -4,6 +4,9 @@
 #include "gpu/plan.h"
 
 const char *const gpu_profile_modes[] = {"annotation", "event", "ncu", "nsys", NULL};
+const char *const gpu_backends[] = {"auto", "cupti", "ncu", NULL};
+const char *const gpu_caches[] = {"keep", "flush", NULL};
+const char *const gpu_clock_sources[] = {"real", "mono", NULL};
 
 const char *gpu_command_line(const char *const *argv, struct arena *arena)
 {
@@ -190,7 +193,7 @@ static enum status check_mode(const struct gpu_plan *plan, const struct gpu_prof
                          "--flops and --bytes are of one stage, and there are %zu: choose one with "
                          "--select NAME",
                          plan->stages.n);
-    if (job->is_cache_flushed && job->mode != PROFILE_NCU && job->mode != PROFILE_EVENT)
+    if (job->cache == CACHE_FLUSH && job->mode != PROFILE_NCU && job->mode != PROFILE_EVENT)
         return diag_fail(d, ST_FORMAT, "gpu.no-flush", (struct where){0},
                          "--cache flush works with --mode event and --mode ncu: counters and "
                          "timelines are of the program as it runs");

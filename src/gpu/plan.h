@@ -10,19 +10,23 @@
 
 enum gpu_profile_mode { PROFILE_ANNOTATION, PROFILE_EVENT, PROFILE_NCU, PROFILE_NSYS };
 enum gpu_backend { BACKEND_AUTO, BACKEND_CUPTI, BACKEND_NCU };
+enum gpu_cache { CACHE_KEEP, CACHE_FLUSH };
+enum gpu_clock_source { CLOCK_REAL, CLOCK_MONO };
 
-/* "annotation", "event", "ncu", "nsys"; NULL at the end. */
-extern const char *const gpu_profile_modes[];
+/* "annotation", "event", ...; NULL at the end. */
+extern const char *const gpu_profile_modes[], *const gpu_backends[], *const gpu_caches[],
+                                                                         *const gpu_clock_sources[];
 
 /* The command line of `strata gpu profile`, but for the clocks. */
 struct gpu_profile_job {
     struct gpu_ask ask;
-    int mode;    /* enum gpu_profile_mode */
-    int backend; /* enum gpu_backend */
+    enum gpu_profile_mode mode;
+    enum gpu_backend backend;
+    enum gpu_cache cache;               /* before each run */
+    enum gpu_clock_source clock_source; /* of the records; CLOCK_MONO never jumps */
     const char *select;
-    int64_t skip, count, runs, warmup;
-    bool is_mono; /* clock of the records: never jumps */
-    bool is_cache_flushed, is_shared, is_checked, is_compare_forced, is_dry;
+    uint64_t skip, count, runs, warmup;
+    bool is_shared, is_checked, is_compare_forced, is_dry;
     const char *baseline, *devlog, *out; /* NULL: not given */
     double timeout_s, wait_s;
     const char *const *argv; /* what stands behind "--"; may be empty */

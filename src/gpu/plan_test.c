@@ -39,12 +39,11 @@ TEST(an_interpreter_lends_its_name_to_nobody)
 TEST(the_spec_gives_command_stages_and_parameters)
 {
     const char *const none[] = {NULL};
-    const char *const params[] = {"t=128"};
+    const char *params[] = {"t=128"};
     struct gpu_profile_job job = job_of(none);
 
     job.ask.spec = "examples/gpu/specs/mla_v1.json";
-    job.ask.params = params;
-    job.ask.n_params = 1;
+    job.ask.params = (struct words){params, 1, 0};
     assert_int_equal(gpu_plan_make(&plan, &job, &arena, &diag), ST_OK);
     assert_str(plan.kernel, "mla_decode");
     assert_str(plan.slug, "b32_s1_t128_bf16");

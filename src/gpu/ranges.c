@@ -1,3 +1,6 @@
+/*
+ * Counters that a profiler left in its trace. See timeline_out.h.
+ */
 #include "gpu/timeline_out.h"
 
 #include <math.h>

@@ -5,25 +5,13 @@
 
 static void escape(struct text *t, struct str text)
 {
+    static const struct str plain[256] = {
+        ['<'] = S_INIT("&lt;"), ['>'] = S_INIT("&gt;"), ['&'] = S_INIT("&amp;")};
+
     for (size_t i = 0; i < text.n; i++) {
-        switch (text.at[i]) {
-        case '<':
-            text_format(t, "&lt;");
-            break;
-        case '>':
-            text_format(t, "&gt;");
-            break;
-        case '&':
-            text_format(t, "&amp;");
-            break;
-        case '\\':
-            if (i + 1 < text.n && text.at[i + 1] == '|')
-                break; /* the bar follows */
-            text_format(t, "\\");
-            break;
-        default:
-            text_format(t, "%c", text.at[i]);
-        }
+        struct str as = plain[(unsigned char)text.at[i]];
+        if (text.at[i] != '\\' || i + 1 == text.n || text.at[i + 1] != '|') /* the bar follows */
+            text_put(t, as.n > 0 ? as : str_part(text, i, 1));
     }
 }
 

@@ -7,12 +7,7 @@
 
 #include "base/ranked.h"
 
-const char *gpu_work_source_name(enum gpu_work_source source)
-{
-    static const char *const names[] = {"none", "formula", "counter"};
-
-    return names[source];
-}
+ENUM_NAMES(gpu_work_source_name, enum gpu_work_source, "none", "formula", "counter")
 
 struct gpu_timing gpu_timing_of(double *ns, size_t n)
 {

@@ -107,24 +107,16 @@ static const struct field value_fields[] = {
 };
 static const struct record value_record = RECORD(struct gpu_value, value_fields);
 
-static const struct field rule_fields[] = {
-    FIELD(struct gpu_rule, section, "section"),
-    FIELD(struct gpu_rule, name, "name"),
-    FIELD(struct gpu_rule, type, "type"),
-    FIELD(struct gpu_rule, text, "text"),
-    FIELD(struct gpu_rule, speedup_type, "speedup_type"),
-    FIELD(struct gpu_rule, speedup, "speedup", .is_optional = true),
-};
+#define RULE(member) FIELD(struct gpu_rule, member, #member, .is_optional = true)
+
+static const struct field rule_fields[] = {RULE(section), RULE(name),         RULE(type),
+                                           RULE(text),    RULE(speedup_type), RULE(speedup)};
 static const struct record rule_record = RECORD(struct gpu_rule, rule_fields);
 
-static const struct field hot_fields[] = {
-    FIELD(struct gpu_hot, place, "place"),
-    FIELD(struct gpu_hot, text, "text"),
-    FIELD(struct gpu_hot, samples, "samples", .is_optional = true),
-    FIELD(struct gpu_hot, share, "share", .is_optional = true),
-    FIELD(struct gpu_hot, inst, "inst", .is_optional = true),
-    FIELD(struct gpu_hot, stall, "stall"),
-};
+#define HOT(member) FIELD(struct gpu_hot, member, #member, .is_optional = true)
+
+static const struct field hot_fields[] = {HOT(place), HOT(text), HOT(samples),
+                                          HOT(share), HOT(inst), HOT(stall)};
 static const struct record hot_record = RECORD(struct gpu_hot, hot_fields);
 
 static void write_stalls(struct json_writer *w, const void *record, const struct record_env *env)
@@ -140,27 +132,27 @@ static void write_stalls(struct json_writer *w, const void *record, const struct
     json_write_end(w);
 }
 
-#define HOT(member)                                                                                \
+#define HOTTEST(member)                                                                            \
     FIELD_LIST(struct gpu_kernel, member.at, member.n, #member, &hot_record,                       \
                .missing = MISSING_EMPTY, .is_optional = true)
 
+#define LAUNCH(member) FIELD(struct gpu_kernel, member, #member, .is_optional = true)
+#define PLACE          LAUNCH(context), LAUNCH(stream), LAUNCH(device), LAUNCH(nvtx)
+
 static const struct field kernel_fields[] = {
-    FIELD(struct gpu_kernel, id, "id"),
-    FIELD(struct gpu_kernel, name, "name"),
-    FIELD(struct gpu_kernel, cc, "cc"),
-    FIELD(struct gpu_kernel, context, "context"),
-    FIELD(struct gpu_kernel, stream, "stream"),
-    FIELD(struct gpu_kernel, device, "device"),
-    FIELD(struct gpu_kernel, nvtx, "nvtx"),
+    LAUNCH(id),
+    LAUNCH(name),
+    LAUNCH(cc),
+    PLACE,
     DIMS,
-    FIELD(struct gpu_kernel, launches, "launches"),
-    FIELD(struct gpu_kernel, total_ns, "total_ns", .is_optional = true),
+    LAUNCH(launches),
+    LAUNCH(total_ns),
     FIELD_BY_ENUM(struct gpu_kernel, m, "metrics", gpu_metric_name, .is_optional = true),
     FIELD_WRITTEN("stalls", write_stalls),
     FIELD_LIST(struct gpu_kernel, values.at, values.n, "values", &value_record),
     FIELD_LIST(struct gpu_kernel, rules.at, rules.n, "rules", &rule_record),
-    HOT(hot_instructions),
-    HOT(hot_lines),
+    HOTTEST(hot_instructions),
+    HOTTEST(hot_lines),
 };
 static const struct record kernel_record = RECORD(struct gpu_kernel, kernel_fields);
 
@@ -205,14 +197,10 @@ static const struct field change_fields[] = {
 };
 const struct record gpu_change_record = RECORD(struct gpu_change, change_fields);
 
-static const struct field extra_fields[] = {
-    FIELD(struct gpu_opportunity, id, "id"),
-    FIELD(struct gpu_opportunity, family, "family"),
-    FIELD(struct gpu_opportunity, name, "name"),
-    FIELD(struct gpu_opportunity, trigger, "trigger"),
-    FIELD(struct gpu_opportunity, gain, "gain", .is_optional = true),
-    FIELD(struct gpu_opportunity, confidence, "confidence", .is_optional = true),
-};
+#define EXTRA(member) FIELD(struct gpu_opportunity, member, #member, .is_optional = true)
+
+static const struct field extra_fields[] = {EXTRA(id),      EXTRA(family), EXTRA(name),
+                                            EXTRA(trigger), EXTRA(gain),   EXTRA(confidence)};
 static const struct record extra_record = RECORD(struct gpu_opportunity, extra_fields);
 
 static const struct field section_fields[] = {
@@ -312,12 +300,10 @@ static const struct field judged_fields[] = {
 };
 static const struct record judged_record = RECORD(struct gpu_stage, judged_fields);
 
-static const struct field top_fields[] = {
-    FIELD(struct gpu_opportunity, id, "id"),
-    FIELD(struct gpu_opportunity, name, "name"),
-    FIELD(struct gpu_opportunity, gain, "gain_pct"),
-    FIELD(struct gpu_opportunity, trigger, "trigger"),
-};
+#define CHANCE(member, key) FIELD(struct gpu_opportunity, member, key)
+
+static const struct field top_fields[] = {CHANCE(id, "id"), CHANCE(name, "name"),
+                                          CHANCE(gain, "gain_pct"), CHANCE(trigger, "trigger")};
 static const struct record top_record = RECORD(struct gpu_opportunity, top_fields);
 
 static struct field_value duration_of(const void *record, const struct record_env *env)

@@ -100,10 +100,10 @@ TEST(counts_that_cannot_be_do_not_overflow)
     assert_true(judged()->dur_ns == 20);
 }
 
-#define R(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TW(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-TEST_MAIN("gpu/run", R(the_middle_of_the_launches_counts),
-          R(a_launch_without_a_time_is_not_one_of_0_ns),
-          R(without_any_time_there_is_still_a_kernel_to_look_at),
-          R(launches_that_stand_together_weigh_as_many), R(other_durations_are_added_up_alike),
-          R(counts_that_cannot_be_do_not_overflow))
+TEST_MAIN("gpu/run", TW(the_middle_of_the_launches_counts),
+          TW(a_launch_without_a_time_is_not_one_of_0_ns),
+          TW(without_any_time_there_is_still_a_kernel_to_look_at),
+          TW(launches_that_stand_together_weigh_as_many), TW(other_durations_are_added_up_alike),
+          TW(counts_that_cannot_be_do_not_overflow))

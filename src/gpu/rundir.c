@@ -29,7 +29,7 @@ enum status gpu_rundir_put(const char *dir, const char *name, struct str text, s
 
 static bool is_taken(struct arena *arena, const char *path)
 {
-    return fs_exists(path) || fs_exists(arena_format(arena, "%s.partial", path).at);
+    return fs_exists(path) || fs_exists(arena_printf(arena, "%s.partial", path));
 }
 
 static enum status refuse(struct diag *d, const char *path)
@@ -46,7 +46,7 @@ static enum status open_given(struct arena *arena, const char *out, struct gpu_r
     struct fs_list list;
 
     dir->final = arena_cstr(arena, str_of(out));
-    dir->partial = arena_format(arena, "%s.partial", out).at;
+    dir->partial = arena_printf(arena, "%s.partial", out);
     if (fs_exists(out)) {
         if (!fs_is_dir(out))
             return refuse(d, out);
@@ -67,15 +67,13 @@ enum status gpu_rundir_open(struct arena *arena, const struct gpu_run *run, cons
         return open_given(arena, out, dir, d);
     struct str slug =
         run->defaults_slug.n > 0 ? run->defaults_slug : gpu_params_slug(arena, &run->params, NULL);
-    dir->parent =
-        arena_format(arena, "out/profiles/%.*s/%.*s/%.*s",
-                     STR_ARGS(gpu_file_name(arena, run->mode)),
-                     STR_ARGS(gpu_file_name(arena, str_part(run->kernel, 0, 96))), STR_ARGS(slug))
-            .at;
-    dir->final = arena_format(arena, "%s/%s", dir->parent, timestamp).at;
+    dir->parent = arena_printf(
+        arena, "out/profiles/%.*s/%.*s/%.*s", STR_ARGS(gpu_file_name(arena, run->mode)),
+        STR_ARGS(gpu_file_name(arena, str_part(run->kernel, 0, 96))), STR_ARGS(slug));
+    dir->final = arena_printf(arena, "%s/%s", dir->parent, timestamp);
     for (int i = 2; is_taken(arena, dir->final) && i < TRIES; i++)
-        dir->final = arena_format(arena, "%s/%s-%d", dir->parent, timestamp, i).at;
-    dir->partial = arena_format(arena, "%s.partial", dir->final).at;
+        dir->final = arena_printf(arena, "%s/%s-%d", dir->parent, timestamp, i);
+    dir->partial = arena_printf(arena, "%s.partial", dir->final);
     return fs_mkdirs(dir->partial, d);
 }
 
@@ -163,7 +161,7 @@ static enum status write_tiling(struct arena *arena, const char *dir, const stru
         return ST_OK;
     TRY(fs_mkdirs(fs_join(arena, dir, "tiling"), d));
     return put_record(
-        dir, arena_format(arena, "tiling/%.*s.json", STR_ARGS(gpu_file_name(arena, s->name))).at,
+        dir, arena_printf(arena, "tiling/%.*s.json", STR_ARGS(gpu_file_name(arena, s->name))),
         tiling_members, s, &(struct record_env){.user = s}, d);
 }
 
@@ -255,10 +253,10 @@ static enum status copy_supplied(struct arena *arena, const char *dir, const str
     const char *stage = arena_cstr(arena, gpu_file_name(arena, s->name));
 
     if (s->autotuning.n > 0)
-        TRY(copy(arena, dir, arena_format(arena, "tiling/%s", stage).at, "autotuning.json",
+        TRY(copy(arena, dir, arena_printf(arena, "tiling/%s", stage), "autotuning.json",
                  s->autotuning, d));
     for (size_t i = 0; i < s->compiled.n; i++)
-        TRY(copy(arena, dir, arena_format(arena, "compiled/%s", stage).at,
+        TRY(copy(arena, dir, arena_printf(arena, "compiled/%s", stage),
                  arena_cstr(arena, gpu_file_name(arena, str_basename(s->compiled.at[i]))),
                  s->compiled.at[i], d));
     return ST_OK;
@@ -276,7 +274,7 @@ static const char *listing_name(struct arena *arena, const struct gpu_import *im
             gpu_file_name(arena, str_part(gpu_short_name(import->listings.at[k].kernel), 0, 80)),
             name);
     return before == 0 ? arena_cstr(arena, name)
-                       : arena_format(arena, "%.*s-%zu", STR_ARGS(name), before + 1).at;
+                       : arena_printf(arena, "%.*s-%zu", STR_ARGS(name), before + 1);
 }
 
 static enum status put_sass(struct arena *arena, const char *dir, const struct gpu_listing *l,
@@ -286,7 +284,7 @@ static enum status put_sass(struct arena *arena, const char *dir, const struct g
 
     gpu_sass_write(l, text_sink(&b));
     enum status st =
-        gpu_rundir_put(dir, arena_format(arena, "sass/%s.csv", name).at, text_view(&b), d);
+        gpu_rundir_put(dir, arena_printf(arena, "sass/%s.csv", name), text_view(&b), d);
     text_free(&b);
     return st;
 }
@@ -311,9 +309,8 @@ static enum status put_source(struct arena *arena, const char *dir, const struct
         struct str ext = dot > 1 ? str_part(base, dot, base.n) : S("txt");
         gpu_annotated_write(l, file, text_sink(&b));
         enum status st = gpu_rundir_put(dir,
-                                        arena_format(arena, "source/%.*s.%s.annotated.%.*s",
-                                                     STR_ARGS(stem), name, STR_ARGS(ext))
-                                            .at,
+                                        arena_printf(arena, "source/%.*s.%s.annotated.%.*s",
+                                                     STR_ARGS(stem), name, STR_ARGS(ext)),
                                         text_view(&b), d);
         text_free(&b);
         TRY(st);

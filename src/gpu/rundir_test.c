@@ -132,9 +132,9 @@ TEST(a_damaged_folder_is_an_error)
     assert_int_equal(gpu_rundir_load(dir, &back, &diag), ST_FORMAT);
 }
 
-#define R(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TW(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-TEST_MAIN("gpu/rundir", R(runs_stand_side_by_side_and_latest_is_the_last),
-          R(what_is_read_back_is_what_was_written),
-          R(names_of_any_bytes_make_the_same_report_again), R(a_run_that_broke_off_says_so),
-          R(a_damaged_folder_is_an_error))
+TEST_MAIN("gpu/rundir", TW(runs_stand_side_by_side_and_latest_is_the_last),
+          TW(what_is_read_back_is_what_was_written),
+          TW(names_of_any_bytes_make_the_same_report_again), TW(a_run_that_broke_off_says_so),
+          TW(a_damaged_folder_is_an_error))

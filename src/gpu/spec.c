@@ -209,23 +209,21 @@ enum status gpu_json_load(struct arena *arena, const char *path, const struct tr
 enum status gpu_spec_read(struct arena *arena, const char *path, struct str text,
                           struct gpu_spec *spec, struct diag *d)
 {
-    struct reading r = {.arena = arena, .spec = spec, .d = d};
     const struct tree *root;
 
     *spec = (struct gpu_spec){.path = path, .version = S("base")};
     TRY(read_json(arena, path, text, &root, d));
-    return take(&r, root);
+    return take(&(struct reading){.arena = arena, .spec = spec, .d = d}, root);
 }
 
 enum status gpu_spec_load(struct arena *arena, const char *path, struct gpu_spec *spec,
                           struct diag *d)
 {
-    struct reading r = {.arena = arena, .spec = spec, .d = d};
     const struct tree *root;
 
     *spec = (struct gpu_spec){.path = path, .version = S("base")};
     TRY(gpu_json_load(arena, path, &root, d));
-    return take(&r, root);
+    return take(&(struct reading){.arena = arena, .spec = spec, .d = d}, root);
 }
 
 void gpu_spec_free(struct gpu_spec *spec)
@@ -239,8 +237,8 @@ enum status gpu_ask_params(const struct gpu_ask *ask, const struct gpu_params *s
 {
     for (size_t i = 0; spec != NULL && i < spec->list.n; i++)
         vec_push(&out->list, spec->list.at[i]);
-    for (size_t i = 0; i < ask->n_params; i++)
-        TRY(gpu_params_assign(out, arena, ask->params[i], d));
+    for (size_t i = 0; i < ask->params.n; i++)
+        TRY(gpu_params_assign(out, arena, ask->params.at[i], d));
     if (ask->dtype != NULL)
         TRY(gpu_params_set(out, arena, S("dtype"), str_of(ask->dtype), true, d));
     return ST_OK;

@@ -13,8 +13,7 @@
 /* What a command line says of the work; NULL: not given. */
 struct gpu_ask {
     const char *spec, *kernel, *version, *device, *flops, *bytes, *dtype;
-    const char *const *params; /* "name=value" */
-    size_t n_params;
+    struct words params; /* "name=value" */
     struct gpu_peak_override peaks;
 };
 

@@ -1,3 +1,6 @@
+/*
+ * Device work by time, and all that is made of it. See timeline.h.
+ */
 #include "gpu/timeline.h"
 
 #include <math.h>
@@ -9,23 +12,10 @@
 
 /* ---- words ---- */
 
-const char *timeline_cause_name(enum timeline_cause cause)
-{
-    static const char *const names[GAP_CAUSES] = {
-        "sync", "host", "dependency", "overhead", "graph", "back-to-back", "unknown",
-    };
+ENUM_NAMES(timeline_cause_name, enum timeline_cause, "sync", "host", "dependency", "overhead",
+           "graph", "back-to-back", "unknown")
 
-    return names[cause];
-}
-
-const char *timeline_band_name(size_t band)
-{
-    static const char *const names[GAP_BANDS] = {
-        "< 1 us", "1-10 us", "10-100 us", "100-1000 us", "> 1000 us",
-    };
-
-    return names[band];
-}
+ENUM_NAMES(timeline_band_name, size_t, "< 1 us", "1-10 us", "10-100 us", "100-1000 us", "> 1000 us")
 
 uint8_t timeline_says(const struct timeline *t, strid name)
 {

@@ -1,22 +1,13 @@
+/*
+ * What names of kernels, copies and calls say. See timeline_in.h.
+ */
+#include "capture/classify.h"
 #include "gpu/timeline_in.h"
 
 static const struct {
     struct str word;
     uint8_t says;
 } words[] = {
-    {S_INIT("nccl"), NAME_COMM},
-    {S_INIT("nvshmem"), NAME_COMM},
-    {S_INIT("allreduce"), NAME_COMM},
-    {S_INIT("all_reduce"), NAME_COMM},
-    {S_INIT("allgather"), NAME_COMM},
-    {S_INIT("all_gather"), NAME_COMM},
-    {S_INIT("reducescatter"), NAME_COMM},
-    {S_INIT("reduce_scatter"), NAME_COMM},
-    {S_INIT("alltoall"), NAME_COMM},
-    {S_INIT("all_toall"), NAME_COMM},
-    {S_INIT("allto_all"), NAME_COMM},
-    {S_INIT("all_to_all"), NAME_COMM},
-    {S_INIT("sendrecv"), NAME_COMM},
     {S_INIT("GraphLaunch"), NAME_GRAPH},
     {S_INIT("StreamWaitEvent"), NAME_WAIT},
     {S_INIT("Stream Wait Event"), NAME_WAIT},
@@ -49,7 +40,8 @@ static bool is_blocking_copy(struct str name)
 
 uint8_t timeline_name_says(struct str name)
 {
-    uint8_t says = 0;
+    bool is_comm = classify_kernel(VENDOR_NVIDIA, S(""), name, S("")) == SLICE_COMM;
+    uint8_t says = is_comm ? NAME_COMM : 0;
 
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         if (str_contains_nocase(name, words[i].word))

@@ -1,3 +1,6 @@
+/*
+ * Numbers and units as tools print them. See ncu_page.h.
+ */
 #include "gpu/ncu_page.h"
 
 #include "base/char.h"

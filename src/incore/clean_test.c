@@ -51,7 +51,7 @@ static void drop(struct bench *b)
     incore_trace_free(&b->t);
 }
 
-#define X(pid, tid, name, ts, dur)                                                                 \
+#define EVENT(pid, tid, name, ts, dur)                                                             \
     "{\"ph\":\"X\",\"pid\":\"" pid "\",\"tid\":\"" tid "\",\"name\":\"" name "\",\"ts\":" ts       \
     ",\"dur\":" dur "}"
 #define FLAG(pid, tid, name, begin, end, detail)                                                   \
@@ -61,8 +61,9 @@ static void drop(struct bench *b)
 
 TEST(an_instruction_goes_to_the_first_row_that_is_free)
 {
-    struct bench b = READ(compat, X("c", "MTE2", "a", "0", "10"), X("c", "MTE2", "b", "2", "3"),
-                          X("c", "MTE2", "d", "5", "1"), X("c", "MTE2", "e", "10", "1"));
+    struct bench b =
+        READ(compat, EVENT("c", "MTE2", "a", "0", "10"), EVENT("c", "MTE2", "b", "2", "3"),
+             EVENT("c", "MTE2", "d", "5", "1"), EVENT("c", "MTE2", "e", "10", "1"));
 
     /* b overlaps a; d begins where b ends; e begins where a ends. */
     assert_int_equal(b.t.instrs.at[0].lane, 0);
@@ -75,7 +76,8 @@ TEST(an_instruction_goes_to_the_first_row_that_is_free)
 
 TEST(of_two_that_begin_together_the_shorter_goes_first)
 {
-    struct bench b = READ(compat, X("c", "CUBE", "a", "1", "5"), X("c", "CUBE", "b", "1", "0"));
+    struct bench b =
+        READ(compat, EVENT("c", "CUBE", "a", "1", "5"), EVENT("c", "CUBE", "b", "1", "0"));
 
     assert_int_equal(b.t.instrs.at[1].lane, 0); /* it takes no time, so a follows on the same row */
     assert_int_equal(b.t.instrs.at[0].lane, 0);
@@ -90,7 +92,7 @@ TEST(a_thousand_at_once_take_a_thousand_rows)
     sink.write(sink.ctx, S("{\"traceEvents\":["));
     for (int i = 0; i < 1000; i++) {
         sink.write(sink.ctx, i > 0 ? S(",") : S(""));
-        sink.write(sink.ctx, S(X("c", "CUBE", "a", "1", "5")));
+        sink.write(sink.ctx, S(EVENT("c", "CUBE", "a", "1", "5")));
     }
     sink.write(sink.ctx, S("]}"));
     sink.write(sink.ctx, (struct str){"", 1});
@@ -104,8 +106,8 @@ TEST(a_thousand_at_once_take_a_thousand_rows)
 TEST(an_arrow_goes_from_the_last_producer_to_the_first_consumer)
 {
     struct bench b =
-        READ(compat, X("c", "MTE2", "a", "1", "1"), X("c", "MTE2", "b", "2", "1"),
-             X("c", "VECTOR", "d", "4", "1"), X("c", "VECTOR", "e", "4", "1"),
+        READ(compat, EVENT("c", "MTE2", "a", "1", "1"), EVENT("c", "MTE2", "b", "2", "1"),
+             EVENT("c", "VECTOR", "d", "4", "1"), EVENT("c", "VECTOR", "e", "4", "1"),
              FLAG("c", "MTE2", "SET_FLAG", "2", "3", "PIPE:MTE2, TRIGGERPIPE : VEC ,FLAGID:0"),
              FLAG("c", "VECTOR", "WAIT_FLAG", "0", "4", "FLAGID:0,PIPE:MTE2,TRIGGERPIPE:VECTOR"));
 
@@ -122,10 +124,11 @@ TEST(an_arrow_goes_from_the_last_producer_to_the_first_consumer)
 
 TEST(a_wait_is_used_up_even_when_the_arrow_finds_no_hold)
 {
-    struct bench b = READ(compat, X("c", "MTE2", "a", "5", "1"), X("c", "VECTOR", "d", "9", "1"),
-                          FLAG("c", "MTE2", "SET_FLAG", "1", "2", MTE2_TO_VEC),
-                          FLAG("c", "MTE2", "SET_FLAG", "6", "7", MTE2_TO_VEC),
-                          FLAG("c", "VECTOR", "WAIT_FLAG", "1", "8", MTE2_TO_VEC));
+    struct bench b =
+        READ(compat, EVENT("c", "MTE2", "a", "5", "1"), EVENT("c", "VECTOR", "d", "9", "1"),
+             FLAG("c", "MTE2", "SET_FLAG", "1", "2", MTE2_TO_VEC),
+             FLAG("c", "MTE2", "SET_FLAG", "6", "7", MTE2_TO_VEC),
+             FLAG("c", "VECTOR", "WAIT_FLAG", "1", "8", MTE2_TO_VEC));
 
     assert_int_equal(b.arrows.list.n, 0);
     assert_int_equal(b.arrows.skipped, 2);
@@ -136,8 +139,8 @@ TEST(a_wait_is_used_up_even_when_the_arrow_finds_no_hold)
 TEST(cores_wait_for_each_other)
 {
     struct bench b =
-        READ(ours, X("core0.cubecore0", "CUBE", "m", "1", "1"),
-             X("core0.veccore1", "VECTOR", "v", "5", "1"),
+        READ(ours, EVENT("core0.cubecore0", "CUBE", "m", "1", "1"),
+             EVENT("core0.veccore1", "VECTOR", "v", "5", "1"),
              FLAG("core0.cubecore0", "CUBE", "SET_INTRA_BLOCK", "2", "3", "PIPE:M,sync_id:18"),
              FLAG("core0.veccore1", "VECTOR", "WAIT_INTRA_BLOCK", "0", "4", "PIPE:V,sync_id:2"));
 
@@ -150,8 +153,8 @@ TEST(cores_wait_for_each_other)
 
 TEST(fixp_is_fixpipe_unless_asked_to_be_compatible)
 {
-    struct bench strict = READ(compat, X("c", "FIXP", "a", "1", "1"));
-    struct bench own = READ(ours, X("c", "FIXP", "a", "1", "1"));
+    struct bench strict = READ(compat, EVENT("c", "FIXP", "a", "1", "1"));
+    struct bench own = READ(ours, EVENT("c", "FIXP", "a", "1", "1"));
 
     assert_int_equal(strict.lanes.drawn.at[0].sort_index, 9900);
     assert_int_equal(own.lanes.drawn.at[0].sort_index, 400);
@@ -217,10 +220,10 @@ TEST(the_document_has_rows_slices_and_arrows)
 
 TEST(a_drawing_has_the_same_rows_and_arrows)
 {
-    struct bench b =
-        READ(compat, X("c", "MTE2", "a", "1", "1"), X("c", "MTE2", "b", "1.5", "1"),
-             X("c", "VECTOR", "d", "4", "1"), FLAG("c", "MTE2", "SET_FLAG", "2", "3", MTE2_TO_VEC),
-             FLAG("c", "VECTOR", "WAIT_FLAG", "0", "4", MTE2_TO_VEC));
+    struct bench b = READ(compat, EVENT("c", "MTE2", "a", "1", "1"),
+                          EVENT("c", "MTE2", "b", "1.5", "1"), EVENT("c", "VECTOR", "d", "4", "1"),
+                          FLAG("c", "MTE2", "SET_FLAG", "2", "3", MTE2_TO_VEC),
+                          FLAG("c", "VECTOR", "WAIT_FLAG", "0", "4", MTE2_TO_VEC));
     struct incore_drawing d;
     struct arena arena;
 
@@ -241,8 +244,8 @@ TEST(a_drawing_has_the_same_rows_and_arrows)
 
 TEST(busy_time_counts_what_overlaps_once)
 {
-    struct bench b = READ(compat, X("c", "MTE2", "a", "0", "4"), X("c", "MTE2", "b", "2", "4"),
-                          X("c", "VECTOR", "d", "8", "2"));
+    struct bench b = READ(compat, EVENT("c", "MTE2", "a", "0", "4"),
+                          EVENT("c", "MTE2", "b", "2", "4"), EVENT("c", "VECTOR", "d", "8", "2"));
     struct incore_breakdown use;
 
     incore_breakdown_build(&use, &b.t, &b.lanes, NULL, 100);
@@ -285,10 +288,10 @@ static size_t warnings(struct bench *b)
 
 TEST(only_flags_without_a_partner_are_odd)
 {
-    struct bench idle = READ(ours, X("c", "VECTOR", "a", "1", "5"),
+    struct bench idle = READ(ours, EVENT("c", "VECTOR", "a", "1", "5"),
                              FLAG("c", "VECTOR", "SET_FLAG", "2", "3", VEC_TO_MTE2),
                              FLAG("c", "MTE2", "WAIT_FLAG", "2", "4", VEC_TO_MTE2));
-    struct bench alone = READ(ours, X("c", "VECTOR", "a", "1", "5"),
+    struct bench alone = READ(ours, EVENT("c", "VECTOR", "a", "1", "5"),
                               FLAG("c", "VECTOR", "SET_FLAG", "2", "3", VEC_TO_MTE2));
 
     /* In the first a pipe waits that never does anything: no arrow, but nothing is missing. */

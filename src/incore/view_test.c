@@ -2,7 +2,7 @@
 
 #include "base/testing.h"
 
-#define X(tid, name, ts, dur)                                                                      \
+#define EVENT(tid, name, ts, dur)                                                                  \
     "{\"ph\":\"X\",\"pid\":\"c\",\"tid\":\"" tid "\",\"name\":\"" name "\",\"ts\":" ts             \
     ",\"dur\":" dur "}"
 #define WAIT(begin, end)                                                                           \
@@ -34,10 +34,11 @@ static void drop(struct seen *s)
     incore_trace_free(&s->t);
 }
 
-static const struct str run_a = S_INIT("{\"traceEvents\":[" X("MTE2", "load", "10", "4") "," X(
-    "MTE2", "load", "12", "2") "," X("VECTOR", "add", "15", "3") "," WAIT("11", "15") "]}");
-static const struct str run_b =
-    S_INIT("{\"traceEvents\":[" X("MTE2", "load", "0", "4") "," X("VECTOR", "mul", "5", "3") "]}");
+static const struct str run_a =
+    S_INIT("{\"traceEvents\":[" EVENT("MTE2", "load", "10", "4") "," EVENT(
+        "MTE2", "load", "12", "2") "," EVENT("VECTOR", "add", "15", "3") "," WAIT("11", "15") "]}");
+static const struct str run_b = S_INIT(
+    "{\"traceEvents\":[" EVENT("MTE2", "load", "0", "4") "," EVENT("VECTOR", "mul", "5", "3") "]}");
 
 TEST(instructions_are_summed_by_pipe_and_name)
 {

@@ -2,6 +2,7 @@
  * The device half of an Ascend database: tasks become kernels where COMPUTE_TASK_INFO describes
  * them, and evidence (waits, copies, control) where it does not; collectives stand in a table of
  * their own. The database has no wait column, so waits are derived as the text export does.
+ * One file, as all tables meet in the tasks.
  */
 #include <stdlib.h>
 

@@ -1,3 +1,7 @@
+/*
+ * Which files of a folder belong together, and which of several that tell the same is believed.
+ * One file, as looking, choosing and arranging share the same lists and rules.
+ */
 #include "input/bundle.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Fetches and issues of instructions, found in the logs and joined with their runs. */
 #include "input/camodel_heads.h"
 
 #include <stdlib.h>

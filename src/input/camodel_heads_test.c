@@ -67,8 +67,8 @@ TEST(the_kth_run_has_the_kth_issue_and_the_last_fetch_before_it)
     assert_int_equal(heads[2].fetched, -1);
 }
 
-#define F(name) cmocka_unit_test_teardown(name, done)
+#define TW(name) cmocka_unit_test_teardown(name, done)
 
-TEST_MAIN("input/camodel_heads", F(a_fetched_line_holds_four_instructions),
-          F(issues_have_two_spellings),
-          F(the_kth_run_has_the_kth_issue_and_the_last_fetch_before_it))
+TEST_MAIN("input/camodel_heads", TW(a_fetched_line_holds_four_instructions),
+          TW(issues_have_two_spellings),
+          TW(the_kth_run_has_the_kth_issue_and_the_last_fetch_before_it))

@@ -137,13 +137,11 @@ TEST(instructions_of_many_threads_stand_on_the_lane_of_their_warp)
                                        "[prdctMask:ff],[execMask:f0f],[threadNum:4]");
 }
 
-#define F(name) cmocka_unit_test_setup_teardown(name, fresh, done)
-
-TEST_MAIN("camodel_log", F(a_line_has_a_tick_an_address_a_pipe_a_name_and_a_detail),
-          F(begins_and_ends_of_an_address_are_joined_in_order),
-          F(ends_that_stand_close_are_one_when_there_are_too_many),
-          F(begins_one_tick_apart_are_one_when_there_are_too_many),
-          F(an_end_before_its_begin_joins_nothing),
-          F(a_mark_lasts_from_the_first_nop_behind_its_begin_to_the_last_behind_its_end),
-          F(a_miss_of_the_instruction_cache_is_named_by_its_address),
-          F(instructions_of_many_threads_stand_on_the_lane_of_their_warp))
+TEST_MAIN("camodel_log", TF(a_line_has_a_tick_an_address_a_pipe_a_name_and_a_detail),
+          TF(begins_and_ends_of_an_address_are_joined_in_order),
+          TF(ends_that_stand_close_are_one_when_there_are_too_many),
+          TF(begins_one_tick_apart_are_one_when_there_are_too_many),
+          TF(an_end_before_its_begin_joins_nothing),
+          TF(a_mark_lasts_from_the_first_nop_behind_its_begin_to_the_last_behind_its_end),
+          TF(a_miss_of_the_instruction_cache_is_named_by_its_address),
+          TF(instructions_of_many_threads_stand_on_the_lane_of_their_warp))

@@ -69,8 +69,8 @@ TEST(what_comes_after_the_first_minute_is_counted_and_left_out)
     assert_int_equal(rates.late, 1);
 }
 
-#define F(name) cmocka_unit_test_teardown(name, done)
+#define TW(name) cmocka_unit_test_teardown(name, done)
 
-TEST_MAIN("input/camodel_mte", F(each_request_counts_once_in_the_microsecond_of_its_last_record),
-          F(numbers_of_two_cores_are_two_things),
-          F(what_comes_after_the_first_minute_is_counted_and_left_out))
+TEST_MAIN("input/camodel_mte", TW(each_request_counts_once_in_the_microsecond_of_its_last_record),
+          TW(numbers_of_two_cores_are_two_things),
+          TW(what_comes_after_the_first_minute_is_counted_and_left_out))

@@ -1,3 +1,4 @@
+/* Kernels that are told twice, halves of collectives, twins of fused operators. */
 #include "input/dedup.h"
 
 #include <stdlib.h>

@@ -133,12 +133,11 @@ TEST(an_empty_capture_has_nothing_to_join)
     assert_int_equal(dedup_kernels(cap), 0);
 }
 
-#define C(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 TEST_MAIN("input/dedup",
-          C(a_collective_listed_twice_stays_once_on_its_stream_with_the_larger_duration),
-          C(collectives_of_a_gpu_that_begin_at_once_are_two),
-          C(equal_compute_kernels_are_two_kernels),
-          C(nine_tenths_inside_a_collective_make_a_half_of_it),
-          C(a_half_without_any_collective_is_communication),
-          C(the_twin_of_a_fused_operator_is_communication),
-          C(arrows_of_dropped_slices_go_with_them), C(an_empty_capture_has_nothing_to_join))
+          TF(a_collective_listed_twice_stays_once_on_its_stream_with_the_larger_duration),
+          TF(collectives_of_a_gpu_that_begin_at_once_are_two),
+          TF(equal_compute_kernels_are_two_kernels),
+          TF(nine_tenths_inside_a_collective_make_a_half_of_it),
+          TF(a_half_without_any_collective_is_communication),
+          TF(the_twin_of_a_fused_operator_is_communication),
+          TF(arrows_of_dropped_slices_go_with_them), TF(an_empty_capture_has_nothing_to_join))

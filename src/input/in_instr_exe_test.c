@@ -136,10 +136,8 @@ TEST(traces_of_others_are_left_to_their_readers)
                         "kineto");
 }
 
-#define F(name) cmocka_unit_test_setup_teardown(name, fresh, done)
-
-TEST_MAIN("in_instr_exe", F(rows_stand_one_behind_the_other_on_their_pipe),
-          F(addresses_become_hexadecimal), F(a_table_of_lines_may_be_a_header_only),
-          F(lines_of_code_are_slices), F(another_table_is_an_error),
-          F(a_trace_of_one_core_names_pipes_by_numbers),
-          F(traces_of_others_are_left_to_their_readers))
+TEST_MAIN("in_instr_exe", TF(rows_stand_one_behind_the_other_on_their_pipe),
+          TF(addresses_become_hexadecimal), TF(a_table_of_lines_may_be_a_header_only),
+          TF(lines_of_code_are_slices), TF(another_table_is_an_error),
+          TF(a_trace_of_one_core_names_pipes_by_numbers),
+          TF(traces_of_others_are_left_to_their_readers))

@@ -8,6 +8,7 @@
  * A model runs the same few hundred operators over and over. So the cells that repeat (type, core,
  * shapes, stream, ...) are not looked at one by one: their bytes as a whole are a *pattern*, and a
  * row whose pattern was seen before has the same attribute set and the same lane.
+ * One file, as the hot loop is compiled as a whole.
  * Format reference: docs/formats/kernel-details.md
  */
 #include "base/stream.h"

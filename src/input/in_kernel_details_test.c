@@ -281,17 +281,17 @@ TEST(rows_that_never_repeat_are_read_alike)
     assert_int_equal(sets[0], sets[1]);
 }
 
-#define C(name) cmocka_unit_test_setup_teardown(name, fresh, done)
-TEST_MAIN("input/kernel_details", C(a_row_becomes_a_slice_on_the_lane_of_its_stream),
-          C(a_collective_without_a_stream_gets_a_lane_of_its_own),
-          C(other_generations_of_the_header_are_understood), C(our_own_table_is_read_back),
-          C(our_table_of_all_slices_is_no_kernel_table),
-          C(damaged_rows_are_counted_and_the_rest_is_read),
-          C(a_truncated_table_keeps_its_whole_rows),
-          C(a_header_without_rows_is_a_capture_without_kernels),
-          C(only_tables_with_starts_and_durations_are_ours),
-          C(cells_that_run_together_are_not_taken_for_equal_rows),
-          C(a_column_that_comes_along_may_be_the_last), C(one_name_may_have_many_shapes_and_kinds),
-          C(counters_are_kept_when_they_are_asked_for), C(counters_cost_nothing_when_nobody_asks),
-          C(a_table_read_through_a_window_is_the_same_table),
-          C(rows_that_never_repeat_are_read_alike))
+TEST_MAIN("input/kernel_details", TF(a_row_becomes_a_slice_on_the_lane_of_its_stream),
+          TF(a_collective_without_a_stream_gets_a_lane_of_its_own),
+          TF(other_generations_of_the_header_are_understood), TF(our_own_table_is_read_back),
+          TF(our_table_of_all_slices_is_no_kernel_table),
+          TF(damaged_rows_are_counted_and_the_rest_is_read),
+          TF(a_truncated_table_keeps_its_whole_rows),
+          TF(a_header_without_rows_is_a_capture_without_kernels),
+          TF(only_tables_with_starts_and_durations_are_ours),
+          TF(cells_that_run_together_are_not_taken_for_equal_rows),
+          TF(a_column_that_comes_along_may_be_the_last),
+          TF(one_name_may_have_many_shapes_and_kinds),
+          TF(counters_are_kept_when_they_are_asked_for), TF(counters_cost_nothing_when_nobody_asks),
+          TF(a_table_read_through_a_window_is_the_same_table),
+          TF(rows_that_never_repeat_are_read_alike))

@@ -4,6 +4,7 @@
  * The file is walked twice: gpu_trace_open() checks it and learns texts and sites, then every timed
  * record becomes a slice. What a slice has in common with others of its site (lane, name, launch
  * resources) is worked out once for each site.
+ * One file, as sites and records go through the same switch.
  * Format reference: docs/formats/strata-trace.md
  */
 #include <stdio.h>

@@ -250,12 +250,10 @@ TEST(a_thousand_truncations_give_an_error_with_its_place_or_a_counted_loss)
         check((struct str){bin.at, i * bin.n / 1000});
 }
 
-#define F(name) cmocka_unit_test_setup_teardown(name, fresh, done)
-
-TEST_MAIN("in_visualize_data", F(events_become_slices_on_the_pipes_of_their_core),
-          F(an_arrow_joins_the_flag_that_is_set_with_the_one_that_waits), F(counters_become_series),
-          F(pairs_without_an_id_close_the_last_one_open), F(base_info_is_a_kernel_and_its_chip),
-          F(a_file_without_a_trace_is_an_error), F(a_cut_block_costs_what_is_behind_it),
-          F(a_damaged_event_costs_itself),
-          F(any_byte_changed_gives_an_error_with_its_place_or_a_counted_loss),
-          F(a_thousand_truncations_give_an_error_with_its_place_or_a_counted_loss))
+TEST_MAIN("in_visualize_data", TF(events_become_slices_on_the_pipes_of_their_core),
+          TF(an_arrow_joins_the_flag_that_is_set_with_the_one_that_waits),
+          TF(counters_become_series), TF(pairs_without_an_id_close_the_last_one_open),
+          TF(base_info_is_a_kernel_and_its_chip), TF(a_file_without_a_trace_is_an_error),
+          TF(a_cut_block_costs_what_is_behind_it), TF(a_damaged_event_costs_itself),
+          TF(any_byte_changed_gives_an_error_with_its_place_or_a_counted_loss),
+          TF(a_thousand_truncations_give_an_error_with_its_place_or_a_counted_loss))

@@ -1,3 +1,4 @@
+/* The list of importers, choosing one, and from bundles to a fleet. */
 #include "input/input.h"
 
 #include <stdlib.h>

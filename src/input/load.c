@@ -1,3 +1,4 @@
+/* The files of a bundle into captures, one for each device. */
 #include "input/load.h"
 
 #include <stdlib.h>

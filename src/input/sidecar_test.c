@@ -248,13 +248,13 @@ TEST(what_is_no_json_is_refused)
     assert_int_equal(read_with(&input_communication_matrix, S("x")), ST_FORMAT);
 }
 
-#define C(name) cmocka_unit_test_setup_teardown(name, fresh, done)
-TEST_MAIN("input/sidecar", C(a_step_of_the_profiler_is_kept_in_nanoseconds),
-          C(operators_tell_what_was_recorded), C(a_flat_list_of_collectives_is_better_than_nothing),
-          C(a_flat_list_that_breaks_off_keeps_what_is_whole), C(an_old_table_has_no_preparing),
-          C(iterations_of_a_graph_are_marks), C(memory_becomes_counters),
-          C(collectives_are_kept_with_their_step_and_group_and_without_their_total),
-          C(a_document_that_breaks_off_keeps_its_whole_collectives),
-          C(traffic_between_ranks_is_kept), C(sums_over_many_ranks_keep_their_ranks),
-          C(how_it_was_recorded_is_known), C(an_unknown_rank_stays_unknown),
-          C(what_is_no_json_is_refused))
+TEST_MAIN("input/sidecar", TF(a_step_of_the_profiler_is_kept_in_nanoseconds),
+          TF(operators_tell_what_was_recorded),
+          TF(a_flat_list_of_collectives_is_better_than_nothing),
+          TF(a_flat_list_that_breaks_off_keeps_what_is_whole), TF(an_old_table_has_no_preparing),
+          TF(iterations_of_a_graph_are_marks), TF(memory_becomes_counters),
+          TF(collectives_are_kept_with_their_step_and_group_and_without_their_total),
+          TF(a_document_that_breaks_off_keeps_its_whole_collectives),
+          TF(traffic_between_ranks_is_kept), TF(sums_over_many_ranks_keep_their_ranks),
+          TF(how_it_was_recorded_is_known), TF(an_unknown_rank_stays_unknown),
+          TF(what_is_no_json_is_refused))

@@ -83,7 +83,6 @@ TEST(a_closed_or_unreadable_input_is_told)
     assert_int_equal(diag_count(&diag, "file.read-failed"), 2);
 }
 
-#define C(name) cmocka_unit_test_setup_teardown(name, fresh, done)
-TEST_MAIN("input/spool", C(a_pipe_can_be_opened_again_and_again),
-          C(of_a_file_that_was_read_from_the_rest_is_taken),
-          C(a_closed_or_unreadable_input_is_told))
+TEST_MAIN("input/spool", TF(a_pipe_can_be_opened_again_and_again),
+          TF(of_a_file_that_was_read_from_the_rest_is_taken),
+          TF(a_closed_or_unreadable_input_is_told))

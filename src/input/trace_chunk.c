@@ -1,3 +1,7 @@
+/*
+ * Events of one piece: taken apart, sorted into rows, arrows, samples and names. One file, as
+ * all of it is compiled into one loop.
+ */
 #include "input/trace_chunk.h"
 
 #include "base/char.h"

@@ -1,3 +1,4 @@
+/* Ends of arrows bound to slices and joined by their ids. */
 #include "input/trace_flows.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* Rows of a trace into lanes: what each is, from its process and its events. */
 #include "input/trace_lanes.h"
 
 void trace_lanes_fini(struct trace_lanes *t)

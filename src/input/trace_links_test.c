@@ -87,7 +87,7 @@ TEST(slices_of_an_earlier_file_are_left_alone)
     assert_int_equal(cap->flows.n, 0);
 }
 
-#define C(name) cmocka_unit_test_setup_teardown(name, fresh, done)
-TEST_MAIN("input/trace_links", C(work_is_joined_with_the_call_of_its_number),
-          C(an_arrow_that_is_there_is_not_drawn_again), C(waits_and_work_without_a_call_stay_alone),
-          C(slices_of_an_earlier_file_are_left_alone))
+TEST_MAIN("input/trace_links", TF(work_is_joined_with_the_call_of_its_number),
+          TF(an_arrow_that_is_there_is_not_drawn_again),
+          TF(waits_and_work_without_a_call_stay_alone),
+          TF(slices_of_an_earlier_file_are_left_alone))

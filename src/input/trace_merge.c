@@ -1,3 +1,4 @@
+/* Pieces put together: numbers of the capture, edges, samples, troubles. */
 #include "input/trace_merge.h"
 
 #include "base/hash.h"

@@ -1,3 +1,4 @@
+/* The walk along known layouts, for any processor and for AVX-512. */
 #include "input/trace_paths.h"
 
 #if defined(__x86_64__)

@@ -1,3 +1,4 @@
+/* The lists of words. */
 #include "input/trace_words.h"
 
 #include "base/num.h"

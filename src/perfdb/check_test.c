@@ -4,7 +4,7 @@
 
 #include "base/testing_folder.h"
 
-#define B                                                                                          \
+#define BASE                                                                                       \
     "OP State,Accelerator Core,Input Shapes,Input Data Types,Input Formats,Output Shapes,"         \
     "Output Data Types,Output Formats"
 
@@ -33,8 +33,8 @@ static void expect(size_t i, uint64_t line, bool is_note, const char *part)
 
 TEST(a_sound_table_has_no_findings)
 {
-    run("Add.csv", B ",Average Duration(us),MicroBench aic_mac_ratio\n"
-                     "d,V,\"4;()\",F,ND,4,F,ND,1,1.001\n");
+    run("Add.csv", BASE ",Average Duration(us),MicroBench aic_mac_ratio\n"
+                        "d,V,\"4;()\",F,ND,4,F,ND,1,1.001\n");
     assert_int_equal(check.findings.n, 0);
     assert_int_equal(check.tables.at[0].valid, 1);
     check_free(&check);
@@ -42,13 +42,13 @@ TEST(a_sound_table_has_no_findings)
 
 TEST(impossible_values_are_problems)
 {
-    run("Add.csv", B ",Average Duration(us),Profiling Average aic_mac_ratio\n"
-                     "d,V,4,F,ND,4,F,ND,-1,0\n"
-                     "d,V,5,F,ND,5,F,ND,nan,0\n"
-                     "d,V,6,F,ND,6,F,ND,inf,0\n"
-                     "d,V,\"7,x\",F,ND,7,F,ND,1,0\n"
-                     "d,V,8,F,ND,8,F,ND,1,1.2\n"
-                     "d,V,9,F\n");
+    run("Add.csv", BASE ",Average Duration(us),Profiling Average aic_mac_ratio\n"
+                        "d,V,4,F,ND,4,F,ND,-1,0\n"
+                        "d,V,5,F,ND,5,F,ND,nan,0\n"
+                        "d,V,6,F,ND,6,F,ND,inf,0\n"
+                        "d,V,\"7,x\",F,ND,7,F,ND,1,0\n"
+                        "d,V,8,F,ND,8,F,ND,1,1.2\n"
+                        "d,V,9,F\n");
     assert_int_equal(check.problems, 6);
     expect(0, 2, false, "negative");
     expect(1, 2, true, "no valid duration");
@@ -62,9 +62,9 @@ TEST(impossible_values_are_problems)
 
 TEST(doubles_and_empty_rows_are_notes)
 {
-    run("MatMulV2.csv", B ",Average Duration(us)\n"
-                          "d,C,\"2,3;3,4\",F;F,ND;ND,\"2,4\",F,ND,1\n"
-                          "d,C,\"2,3;4,3\",F;F,ND;ND,\"2,4\",F,ND,\n");
+    run("MatMulV2.csv", BASE ",Average Duration(us)\n"
+                             "d,C,\"2,3;3,4\",F;F,ND;ND,\"2,4\",F,ND,1\n"
+                             "d,C,\"2,3;4,3\",F;F,ND;ND,\"2,4\",F,ND,\n");
     assert_int_equal(check.problems, 0);
     assert_int_equal(check.notes, 2);
     expect(0, 3, true, "no valid duration");

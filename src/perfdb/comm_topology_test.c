@@ -10,7 +10,7 @@ static int begin(void **state)
     return arena_enter(state);
 }
 
-#define U(name) cmocka_unit_test_setup_teardown(name, begin, arena_leave)
+#define TW(name) cmocka_unit_test_setup_teardown(name, begin, arena_leave)
 
 TEST(coordinates_come_from_the_inside)
 {
@@ -95,7 +95,8 @@ TEST(the_launch_is_added_for_one_device_only)
     assert_true(us == 57.95);
 }
 
-TEST_MAIN("perfdb/comm_topology", U(coordinates_come_from_the_inside),
-          U(the_tier_is_the_outermost_difference), U(a_group_begins_where_its_anchor_s_part_begins),
-          U(a_plan_lists_what_can_be_and_warns_of_the_rest), U(grids_that_are_none_are_refused),
-          U(the_launch_is_added_for_one_device_only))
+TEST_MAIN("perfdb/comm_topology", TW(coordinates_come_from_the_inside),
+          TW(the_tier_is_the_outermost_difference),
+          TW(a_group_begins_where_its_anchor_s_part_begins),
+          TW(a_plan_lists_what_can_be_and_warns_of_the_rest), TW(grids_that_are_none_are_refused),
+          TW(the_launch_is_added_for_one_device_only))

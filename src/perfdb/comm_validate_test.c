@@ -18,7 +18,7 @@ static int end(void **state)
     return leave(state);
 }
 
-#define U(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TW(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 static void put(enum collective op, const char *text)
 {
@@ -118,7 +118,7 @@ TEST(what_is_no_folder_is_refused)
     assert_int_equal(comm_validate(&v, &job, &diag), ST_NOT_FOUND);
 }
 
-TEST_MAIN("perfdb/comm_validate", U(the_ratio_decides), U(rows_that_do_not_parse_are_dropped),
-          U(the_average_comes_first_and_the_tier_may_be_missing),
-          U(an_unknown_tier_ends_it_with_its_line), U(the_part_of_one_rank_can_be_made_the_total),
-          U(a_fit_follows_the_rows), U(what_is_no_folder_is_refused))
+TEST_MAIN("perfdb/comm_validate", TW(the_ratio_decides), TW(rows_that_do_not_parse_are_dropped),
+          TW(the_average_comes_first_and_the_tier_may_be_missing),
+          TW(an_unknown_tier_ends_it_with_its_line), TW(the_part_of_one_rank_can_be_made_the_total),
+          TW(a_fit_follows_the_rows), TW(what_is_no_folder_is_refused))

@@ -23,7 +23,7 @@ static int end(void **state)
     return arena_leave(state);
 }
 
-#define U(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TW(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 static enum status predict(const struct test_event *events, size_t n, const char *yaml)
 {
@@ -134,8 +134,8 @@ TEST(equal_times_as_written_are_in_order_of_names)
     assert_str(rows.at.at[2].kernel, "b");
 }
 
-TEST_MAIN("perfdb/compare_ops", U(hits_and_misses_make_the_status),
-          U(operator_mappings_come_before_the_top_level), U(a_fused_all_reduce_counts_as_one_more),
-          U(measured_sums_are_those_of_one_pass),
-          U(several_unnamed_processes_are_an_error_that_names_them),
-          U(equal_times_as_written_are_in_order_of_names))
+TEST_MAIN("perfdb/compare_ops", TW(hits_and_misses_make_the_status),
+          TW(operator_mappings_come_before_the_top_level),
+          TW(a_fused_all_reduce_counts_as_one_more), TW(measured_sums_are_those_of_one_pass),
+          TW(several_unnamed_processes_are_an_error_that_names_them),
+          TW(equal_times_as_written_are_in_order_of_names))

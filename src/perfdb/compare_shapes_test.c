@@ -25,7 +25,7 @@ static int end(void **state)
     return arena_leave(state);
 }
 
-#define U(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TW(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 static void predict(const struct test_event *events, size_t n)
 {
@@ -122,8 +122,8 @@ TEST(a_start_that_is_no_number_ends_it_too)
     assert_int_equal(measure("Type,Start Time(us),Duration(us)\nA,x,2\n"), ST_FORMAT);
 }
 
-TEST_MAIN("perfdb/compare_shapes", U(composites_are_spread_over_their_kernels),
-          U(the_last_source_and_all_counts_stay),
-          U(measured_rows_meet_predicted_ones_under_one_key),
-          U(a_time_that_is_no_number_ends_it_with_its_line),
-          U(a_start_that_is_no_number_ends_it_too))
+TEST_MAIN("perfdb/compare_shapes", TW(composites_are_spread_over_their_kernels),
+          TW(the_last_source_and_all_counts_stay),
+          TW(measured_rows_meet_predicted_ones_under_one_key),
+          TW(a_time_that_is_no_number_ends_it_with_its_line),
+          TW(a_start_that_is_no_number_ends_it_too))

@@ -21,7 +21,7 @@ static int end(void **state)
     return 0;
 }
 
-#define U(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TW(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 static enum status parse(const char *text)
 {
@@ -121,7 +121,7 @@ TEST(lists_of_kernels_are_trimmed)
     assert_str(trace_operator(S("aten.mm")), "aten.mm");
 }
 
-TEST_MAIN("perfdb/compare_trace", U(values_are_copied_as_text), U(what_is_missing_is_empty_or_0),
-          U(the_first_process_with_a_telling_name_is_the_prediction),
-          U(damage_is_refused_with_its_line), U(no_list_of_events_is_an_empty_trace_and_said_so),
-          U(lists_of_kernels_are_trimmed))
+TEST_MAIN("perfdb/compare_trace", TW(values_are_copied_as_text), TW(what_is_missing_is_empty_or_0),
+          TW(the_first_process_with_a_telling_name_is_the_prediction),
+          TW(damage_is_refused_with_its_line), TW(no_list_of_events_is_an_empty_trace_and_said_so),
+          TW(lists_of_kernels_are_trimmed))

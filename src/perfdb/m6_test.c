@@ -16,7 +16,7 @@ static int end(void **state)
     return arena_leave(state);
 }
 
-#define U(name) cmocka_unit_test_setup_teardown(name, arena_enter, end)
+#define TW(name) cmocka_unit_test_setup_teardown(name, arena_enter, end)
 
 static struct m6 compute(const struct test_event *events, size_t n_events, const char *rows,
                          const char *filter)
@@ -112,7 +112,7 @@ TEST(thousands_are_grouped)
     assert_int_equal(m6_grouped(buf, -DBL_MAX).n, 1 + 309 + 102 + 2);
 }
 
-TEST_MAIN("perfdb/m6", U(only_hits_of_the_chosen_sources_count),
-          U(twins_helpers_and_rows_without_times_are_left_out),
-          U(a_collective_lasts_from_start_to_end), U(nothing_measured_gives_0),
-          U(the_documents_have_their_fixed_shape), T(thousands_are_grouped))
+TEST_MAIN("perfdb/m6", TW(only_hits_of_the_chosen_sources_count),
+          TW(twins_helpers_and_rows_without_times_are_left_out),
+          TW(a_collective_lasts_from_start_to_end), TW(nothing_measured_gives_0),
+          TW(the_documents_have_their_fixed_shape), T(thousands_are_grouped))

@@ -247,7 +247,7 @@ static bool write_rows(struct writer *w, const struct timeline_options *options)
             put_slice(w, slice);
         csv_write_row(&w->csv);
         if (++rows % BETWEEN_TICKS == 0)
-            goes_on = !w->csv.has_failed && timeline_goes_on(options, w->bytes);
+            goes_on = !w->csv.text.has_failed && timeline_goes_on(options, w->bytes);
     }
     vec_free(&merge.heap);
     return csv_write_close(&w->csv) && goes_on;

@@ -62,7 +62,5 @@ TEST(each_core_has_its_files_unless_its_name_leads_elsewhere)
     capture_free(cap);
 }
 
-#define F(name) cmocka_unit_test_setup_teardown(name, fresh, done)
-
-TEST_MAIN("render/insight_folder", F(a_folder_is_named_by_its_seed_and_never_used_twice),
-          F(each_core_has_its_files_unless_its_name_leads_elsewhere))
+TEST_MAIN("render/insight_folder", TF(a_folder_is_named_by_its_seed_and_never_used_twice),
+          TF(each_core_has_its_files_unless_its_name_leads_elsewhere))

@@ -209,11 +209,9 @@ TEST(cores_come_in_the_order_they_are_drawn)
     assert_str(capture_text(cap, cores[2]), "core1.veccore0");
 }
 
-#define F(name) cmocka_unit_test_setup_teardown(name, fresh, done)
-
-TEST_MAIN("render/insight", F(lines_of_files_that_travel_along_get_numbers),
-          F(a_table_that_is_there_is_written_as_it_is_and_made_anew_for_a_part),
-          F(cycles_are_written_so_that_sums_are_exact),
-          F(sums_of_a_core_come_with_the_most_cycles_first),
-          F(a_trace_of_one_core_spreads_what_overlaps_over_threads),
-          F(cores_come_in_the_order_they_are_drawn))
+TEST_MAIN("render/insight", TF(lines_of_files_that_travel_along_get_numbers),
+          TF(a_table_that_is_there_is_written_as_it_is_and_made_anew_for_a_part),
+          TF(cycles_are_written_so_that_sums_are_exact),
+          TF(sums_of_a_core_come_with_the_most_cycles_first),
+          TF(a_trace_of_one_core_spreads_what_overlaps_over_threads),
+          TF(cores_come_in_the_order_they_are_drawn))

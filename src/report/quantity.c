@@ -1,3 +1,4 @@
+/* How each unit is printed. */
 #include "report/quantity.h"
 
 #include <math.h>

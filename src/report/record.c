@@ -50,7 +50,8 @@ static struct field_value stored(const struct field *f, enum field_type type, co
     case FIELD_NAME:
         return value_text(intern_get(env->names, *(const strid *)at));
     case FIELD_ENUM:
-        return cstr_value(f->name(*(const unsigned *)at));
+        return cstr_value(f->words != NULL ? f->words[*(const unsigned *)at]
+                                           : f->name(*(const unsigned *)at));
     case FIELD_CONST:
         return value_text(text_or_nothing(f->text));
     case FIELD_OBJECT:

@@ -128,7 +128,8 @@ struct field {
     const struct record *record;
     const char *text;                    /* of FIELD_CONST; of FIELD_CSTR what stands for NULL */
     const char *(*name)(unsigned value); /* takes any x_name(enum x) */
-    unsigned names; /* values that .name() knows, for the schema; 0: any text */
+    unsigned names;           /* values that .name() knows, for the schema; 0: any text */
+    const char *const *words; /* names in a list, instead of .name() */
     struct field_value (*get)(const void *record, const struct record_env *env);
     struct field_value (*look_up)(const void *record, const char *text,
                                   const struct record_env *env); /* .get() with .text */
@@ -192,6 +193,12 @@ struct schema {
     {                                                                                              \
         .key = (key_), .type = FIELD_ENUM, .offset = offsetof(struct_, member), .name = (name_),   \
         .names = (count_), __VA_ARGS__                                                             \
+    }
+/* The same by a list of names, as choices of a command line have. */
+#define FIELD_OF_WORDS(struct_, member, key_, words_, ...)                                         \
+    {                                                                                              \
+        .key = (key_), .type = FIELD_ENUM, .offset = offsetof(struct_, member), .words = (words_), \
+        __VA_ARGS__                                                                                \
     }
 /* A value that is computed; `type_` is what it comes to. One that may be VALUE_NONE says so with
  * .missing, for the schema. */

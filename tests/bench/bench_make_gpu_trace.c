@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "inject/encode.h"
+#include "inject/cupti.h"
+#include "inject/writer.h"
 
 enum { KERNELS = 64, STREAMS = 4, SHAPES = 8 };
 
