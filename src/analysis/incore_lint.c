@@ -217,13 +217,8 @@ static void walk_events(struct trace *t)
     struct event_json e;
     struct str key;
 
-    while (json_element(j)) {
-        if (!event_json_take(j, NULL, NULL, &e)) {
-            not_json(t);
-            return;
-        }
+    while (event_json_next(j, NULL, &e))
         check_event(t, &e);
-    }
     if (j->token != JSON_ARRAY_END) {
         not_json(t);
         return;

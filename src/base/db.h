@@ -14,6 +14,8 @@
 #ifndef STRATA_BASE_DB_H
 #define STRATA_BASE_DB_H
 
+#include <stddef.h>
+
 #include "base/db_table.h"
 #include "base/diag.h"
 #include "base/mapfile.h"
@@ -51,7 +53,56 @@ bool db_is_sqlite(struct str head);
 
 bool db_has_table(const struct db *db, struct str table);
 
+/*
+ * Rows as structs: each column of interest has a member that its value goes to.
+ *
+ *     static const struct db_column task_columns[] = {
+ *         DB_COLUMN(struct task, stream, "streamId"),
+ *         DB_COLUMN(struct task, blocks, "blockDim|blockNum"),     (* either spelling *)
+ *     };
+ *     DB_SCAN(&rows, &db, "TASK", task_columns);
+ *     while (db_take(&rows, &task)) ...
+ *
+ * For a value that is not there, or not of that sort, the member gets DB_NONE, or what DB_OR() has
+ * for it; fractions and texts get 0 and nothing.
+ */
+enum db_type { DB_AS_I64, DB_AS_F64, DB_AS_TEXT, DB_AS_NAME, DB_AS_US, DB_AS_MS };
+
+struct db_column {
+    const char *name;
+    uint16_t offset;
+    uint16_t type; /* enum db_type */
+    int64_t none;  /* in place of a whole number or time that is missing */
+};
+
+#define DB_NONE INT64_MIN
+
+/* A text, or the number that it has in a table of texts. */
+struct db_name {
+    int64_t id; /* DB_NONE: see the text */
+    struct str text;
+};
+
+#define DB_OR(struct_, member, name_, none_)                                                       \
+    {                                                                                              \
+        (name_), offsetof(struct_, member),                                                        \
+            _Generic(((struct_ *)0)->member, int64_t                                               \
+                     : DB_AS_I64, double                                                           \
+                     : DB_AS_F64, struct str                                                       \
+                     : DB_AS_TEXT, struct db_name                                                  \
+                     : DB_AS_NAME),                                                                \
+            (none_)                                                                                \
+    }
+#define DB_COLUMN(struct_, member, name_) DB_OR(struct_, member, name_, DB_NONE)
+/* A time in microseconds or milliseconds: `type_` is DB_AS_US or DB_AS_MS. */
+#define DB_TIME(struct_, member, name_, type_, none_)                                              \
+    {                                                                                              \
+        (name_), offsetof(struct_, member), (type_), (none_)                                       \
+    }
+
 struct db_rows {
+    const struct db_column *columns; /* of db_scan() */
+    size_t n_columns;
     struct db *db;
     struct sqlite3_stmt *stmt; /* NULL: no such table; the scan is empty */
     const char *table;
@@ -74,6 +125,12 @@ bool db_rows_open(struct db_rows *rows, struct db *db, const char *table,
 /* The next row; false at the end, at damage and after an interruption. */
 bool db_rows_next(struct db_rows *rows);
 void db_rows_close(struct db_rows *rows);
+
+/* The same for structs. */
+bool db_scan(struct db_rows *rows, struct db *db, const char *table,
+             const struct db_column *columns, size_t n);
+bool db_take(struct db_rows *rows, void *row);
+#define DB_SCAN(rows, db, table, columns) db_scan(rows, db, table, columns, ARRAY_LEN(columns))
 
 static inline bool db_has_column(const struct db_rows *rows, size_t column)
 {

@@ -419,3 +419,60 @@ struct str db_text(const struct db_rows *rows, size_t column)
     rows->db->handed += text.n;
     return text;
 }
+
+/* ---- rows as structs ---- */
+
+bool db_scan(struct db_rows *rows, struct db *db, const char *table,
+             const struct db_column *columns, size_t n)
+{
+    const char *names[DB_COLUMNS];
+
+    for (size_t i = 0; i < n; i++)
+        names[i] = columns[i].name;
+    bool is_open = db_rows_open(rows, db, table, names, n);
+    rows->columns = columns;
+    rows->n_columns = n;
+    return is_open;
+}
+
+static void take_name(const struct db_rows *rows, size_t column, struct db_name *out)
+{
+    bool has_id = db_i64(rows, column, &out->id);
+
+    out->id = has_id ? out->id : DB_NONE;
+    out->text = has_id ? S("") : db_text(rows, column);
+}
+
+bool db_take(struct db_rows *rows, void *row)
+{
+    if (!db_rows_next(rows))
+        return false;
+    for (size_t i = 0; i < rows->n_columns; i++) {
+        void *to = (char *)row + rows->columns[i].offset;
+        switch ((enum db_type)rows->columns[i].type) {
+        case DB_AS_I64:
+            if (!db_i64(rows, i, to))
+                *(int64_t *)to = rows->columns[i].none;
+            break;
+        case DB_AS_F64:
+            if (!db_f64(rows, i, to))
+                *(double *)to = 0;
+            break;
+        case DB_AS_TEXT:
+            *(struct str *)to = db_text(rows, i);
+            break;
+        case DB_AS_NAME:
+            take_name(rows, i, to);
+            break;
+        case DB_AS_US:
+            if (!db_us(rows, i, to))
+                *(nanos *)to = rows->columns[i].none;
+            break;
+        case DB_AS_MS:
+            if (!db_ms(rows, i, to))
+                *(nanos *)to = rows->columns[i].none;
+            break;
+        }
+    }
+    return true;
+}

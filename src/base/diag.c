@@ -58,9 +58,8 @@ static void keep(struct diag *d, struct diag_entry *e, struct where where, const
     e->count++;
 }
 
-__attribute__((format(printf, 5, 0))) static void add(struct diag *d, enum severity severity,
-                                                      const char *code, struct where where,
-                                                      const char *format, va_list args)
+void diag_vadd(struct diag *d, enum severity severity, const char *code, struct where where,
+               const char *format, va_list args)
 {
     char text[LIMIT_CODE_TEXT];
 
@@ -81,7 +80,7 @@ void diag_add(struct diag *d, enum severity severity, const char *code, struct w
     va_list args;
 
     va_start(args, format);
-    add(d, severity, code, where, format, args);
+    diag_vadd(d, severity, code, where, format, args);
     va_end(args);
 }
 
@@ -91,7 +90,7 @@ enum status(diag_fail)(struct diag *d, enum status status, const char *code, str
     va_list args;
 
     va_start(args, format);
-    add(d, SEV_ERROR, code, where, format, args);
+    diag_vadd(d, SEV_ERROR, code, where, format, args);
     va_end(args);
     return status;
 }

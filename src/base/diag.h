@@ -10,6 +10,7 @@
 #ifndef STRATA_BASE_DIAG_H
 #define STRATA_BASE_DIAG_H
 
+#include <stdarg.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -62,6 +63,8 @@ void diag_fini(struct diag *d);
 /* With `d` NULL nobody wants to know: these do nothing, and a status is handed up all the same. */
 void diag_add(struct diag *d, enum severity severity, const char *code, struct where where,
               const char *format, ...) __attribute__((format(printf, 5, 6)));
+void diag_vadd(struct diag *d, enum severity severity, const char *code, struct where where,
+               const char *format, va_list args) __attribute__((format(printf, 5, 0)));
 
 /* Counts an error and returns `status`, so that a failing call is one line. */
 enum status diag_fail(struct diag *d, enum status status, const char *code, struct where where,

@@ -1,68 +1,71 @@
-/* Members of a trace event, sorted into its fields. */
+/* Events of a Chrome trace with all their members, and where their list is. */
 #include "base/event_json.h"
 
-static enum event_member member_of(struct str key)
+/* Keys with escapes are copied, and the copy has nothing behind it. */
+static enum event_member member_of(const struct json *j, struct str key, struct arena *arena)
 {
-    static const struct str keys[EVENT_MEMBERS] = {
-        [EVENT_NAME] = S_INIT("name"), [EVENT_PH] = S_INIT("ph"),
-        [EVENT_PID] = S_INIT("pid"),   [EVENT_TID] = S_INIT("tid"),
-        [EVENT_TS] = S_INIT("ts"),     [EVENT_DUR] = S_INIT("dur"),
-        [EVENT_ID] = S_INIT("id"),     [EVENT_GROUP] = S_INIT("group_id"),
-        [EVENT_ARGS] = S_INIT("args"),
-    };
-    int i = 0;
-
-    while (i < EVENT_MEMBERS && !str_equal(keys[i], key))
-        i++;
-    return (enum event_member)i;
+    if (j->has_escapes && arena != NULL) {
+        struct str plain = json_text(key, arena);
+        char *padded = arena_alloc(arena, plain.n + 4);
+        memcpy(padded, plain.at, plain.n);
+        memset(padded + plain.n, 0, 4);
+        key = (struct str){padded, plain.n};
+    }
+    enum event_member m = event_member(key);
+    return m == EVENT_OTHER && str_equal(key, S("group_id")) ? EVENT_GROUP : m;
 }
 
-bool event_json_value(struct json *j, struct event_value *out)
+/* The value of "args", which is nearly always an object: not asked for, but seen. */
+static bool take_args(struct json *j, struct event_value *out)
 {
-    struct event_value value = {0};
+    const struct json_scan *s = &j->scan;
 
-    if (json_value(j, &value.text)) {
-        value.token = j->token;
-        value.has_escapes = j->token == JSON_STRING && j->has_escapes;
-    } else if (j->token == JSON_OBJECT || j->token == JSON_ARRAY) {
-        uint64_t from = json_offset(j);
-        value.token = j->token;
-        if (!json_skip(j))
-            return false;
-        value.text = str_trim(str_part(j->window, from - j->base, json_offset(j) - from));
-    } else {
+    if (s->i == s->count || s->batch[s->mark[s->i]] != '{')
+        return event_json_value(j, out);
+    size_t from = (size_t)(json_offset(j) - j->base);
+    if (!json_skip(j))
         return false;
-    }
-    *out = value;
+    *out = (struct event_value){str_trim((struct str){j->window.at + from, j->at - from}),
+                                JSON_OBJECT, false};
     return true;
 }
 
-bool event_json_take(struct json *j, bool (*take_args)(void *ctx), void *ctx, struct event_json *e)
+bool event_json_take(struct json *j, const struct event_args *args, struct event_json *e)
 {
+    struct arena *arena = args != NULL ? args->arena : NULL;
     struct str key, none;
 
     *e = (struct event_json){.at = json_offset(j)};
-    if (json_value(j, &none)) {
-        e->end = json_offset(j);
-        return true;
+    size_t at = (size_t)(e->at - j->base);
+    e->is_object = at < j->window.n && j->window.at[at] == '{'; /* as behind json_element() */
+    if (!e->is_object) {
+        bool is_taken = json_value(j, &none);
+        e->is_object = !is_taken && j->token == JSON_OBJECT;
+        if (!e->is_object) {
+            is_taken = is_taken || (j->token == JSON_ARRAY && json_skip(j));
+            e->end = json_offset(j);
+            return is_taken;
+        }
     }
-    if (j->token != JSON_OBJECT) {
-        bool is_skipped = j->token == JSON_ARRAY && json_skip(j);
-        e->end = json_offset(j);
-        return is_skipped;
-    }
-    e->is_object = true;
-    json_next(j);
+    if (json_next(j) != JSON_OBJECT)
+        return false;
     while (json_key(j, &key)) {
-        enum event_member m = member_of(key);
-        if (m == EVENT_MEMBERS)
+        enum event_member m = member_of(j, key, arena);
+        if (m == EVENT_OTHER)
             continue;
-        if (m == EVENT_ARGS && take_args != NULL ? !take_args(ctx)
-                                                 : !event_json_value(j, &e->member[m]))
+        bool is_taken = m != EVENT_ARGS                      ? event_json_value(j, &e->member[m])
+                        : args != NULL && args->read != NULL ? args->read(args->ctx)
+                                                             : take_args(j, &e->member[m]);
+        if (!is_taken)
             return false;
     }
     e->end = json_offset(j);
     return j->token == JSON_OBJECT_END;
+}
+
+bool event_json_next(struct json *j, const struct event_args *args, struct event_json *e)
+{
+    return json_element(j) && event_json_take(j, args, e);
 }
 
 bool event_json_enter(struct json *j)

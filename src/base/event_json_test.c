@@ -1,13 +1,13 @@
 #include "base/event_json.h"
 
-#include "base/testing.h"
+#include "base/testing_arena.h"
 
 static struct json json;
 
 static bool take(struct str text, struct event_json *e)
 {
     json_open(&json, text, JSON_STRICT);
-    return event_json_take(&json, NULL, NULL, e);
+    return event_json_take(&json, NULL, e);
 }
 
 TEST(members_are_views_with_their_kind)
@@ -54,13 +54,34 @@ TEST(args_may_be_read_by_the_caller)
 {
     struct event_json e;
     int calls = 0;
+    struct event_args args = {.read = skip_args, .ctx = &calls};
 
     json_open(&json, S("{\"args\":{\"a\":1},\"ph\":\"s\"}"), JSON_LENIENT);
-    assert_true(event_json_take(&json, skip_args, &calls, &e));
+    assert_true(event_json_take(&json, &args, &e));
     assert_int_equal(calls, 1);
     assert_int_equal(e.member[EVENT_ARGS].token, JSON_NONE);
     assert_int_equal(event_json_phase(&e), 's');
 }
 
+TEST(keys_with_escapes_are_known_where_there_is_room)
+{
+    struct str text = S("[{\"\\u0070h\":\"X\",\"group_\\u0069d\":7}, 5, {\"cat\":1}]");
+    struct event_args args = {.arena = &arena};
+    struct event_json e;
+
+    json_open(&json, text, JSON_STRICT);
+    assert_int_equal(json_next(&json), JSON_ARRAY);
+    assert_true(event_json_next(&json, &args, &e));
+    assert_int_equal(event_json_phase(&e), 'X');
+    assert_str(e.member[EVENT_GROUP].text, "7");
+    assert_true(event_json_next(&json, NULL, &e));
+    assert_false(e.is_object);
+    assert_true(event_json_next(&json, NULL, &e));
+    assert_int_equal(e.member[EVENT_CAT].token, JSON_NUMBER);
+    assert_false(event_json_next(&json, NULL, &e));
+    assert_int_equal(json.token, JSON_ARRAY_END);
+}
+
 TEST_MAIN("base/event_json", T(members_are_views_with_their_kind),
-          T(what_is_no_object_has_no_members), T(args_may_be_read_by_the_caller))
+          T(what_is_no_object_has_no_members), T(args_may_be_read_by_the_caller),
+          TA(keys_with_escapes_are_known_where_there_is_room))

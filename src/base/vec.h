@@ -50,4 +50,19 @@ struct words {
     size_t n, cap;
 };
 
+/* In `place`: the first number below `n` for which the condition on `i` holds no longer; it must
+ * hold for all before. */
+#define vec_bisect(place, n, i, is_before)                                                         \
+    do {                                                                                           \
+        size_t vec_low_ = 0, vec_high_ = (n);                                                      \
+        while (vec_low_ < vec_high_) {                                                             \
+            size_t i = vec_low_ + (vec_high_ - vec_low_) / 2;                                      \
+            if (is_before)                                                                         \
+                vec_low_ = i + 1;                                                                  \
+            else                                                                                   \
+                vec_high_ = i;                                                                     \
+        }                                                                                          \
+        (place) = vec_low_;                                                                        \
+    } while (0)
+
 #endif

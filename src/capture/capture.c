@@ -4,6 +4,7 @@
 #include "capture/capture.h"
 
 #include <assert.h>
+#include <stdarg.h>
 #include <stdlib.h>
 
 static const struct str key_names[KEY_COUNT] = {
@@ -159,6 +160,18 @@ const struct document *capture_document(const struct capture *cap, uint8_t type)
         if (cap->documents.at[i].type == type)
             return &cap->documents.at[i];
     return NULL;
+}
+
+strid capture_intern_format(struct capture *cap, const char *format, ...)
+{
+    struct arena_mark mark = arena_mark(&cap->arena);
+    va_list args;
+
+    va_start(args, format);
+    strid id = capture_intern(cap, arena_vformat(&cap->arena, format, args));
+    va_end(args);
+    arena_rewind(&cap->arena, mark);
+    return id;
 }
 
 void capture_source(struct capture *cap, struct source source)

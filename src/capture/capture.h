@@ -130,6 +130,9 @@ static inline strid capture_intern(struct capture *cap, struct str text)
     return intern_put(&cap->strings, text);
 }
 
+strid capture_intern_format(struct capture *cap, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 static inline struct str capture_text(const struct capture *cap, strid id)
 {
     return intern_get(&cap->strings, id);

@@ -47,6 +47,18 @@ static inline struct slice slices_at(const struct slices *s, size_t i)
     };
 }
 
+/* Puts slice `from` where slice `to` is. */
+static inline void slices_move(struct slices *s, size_t to, size_t from)
+{
+    s->begin[to] = s->begin[from];
+    s->dur[to] = s->dur[from];
+    s->lane[to] = s->lane[from];
+    s->name[to] = s->name[from];
+    s->set[to] = s->set[from];
+    s->own[to] = s->own[from];
+    s->kind[to] = s->kind[from];
+}
+
 static inline nanos slices_end(const struct slices *s, size_t i)
 {
     return nanos_add(s->begin[i], s->dur[i]);

@@ -305,7 +305,7 @@ static struct capture *read_bin(struct str text)
 
     diag_init(&diag);
     struct input_file in = {.path = "visualize_data.bin", .text = text, .diag = &diag};
-    assert_int_equal(input_visualize_data.read(&in, cap), ST_OK);
+    assert_int_equal(input_read(&input_visualize_data, &in, cap), ST_OK);
     assert_int_equal(cap->sources.at[0].lost, 0);
     capture_seal(cap);
     diag_fini(&diag);
@@ -345,7 +345,7 @@ static bool survives(struct str text)
 
     diag_init(&diag);
     struct input_file in = {.path = "visualize_data.bin", .text = text, .diag = &diag};
-    bool is_read = input_visualize_data.read(&in, cap) == ST_OK;
+    bool is_read = input_read(&input_visualize_data, &in, cap) == ST_OK;
     capture_seal(cap);
     if (is_read) {
         write_bin(cap, &bytes);

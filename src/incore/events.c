@@ -6,19 +6,17 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "base/char.h"
-#include "base/json_read.h"
+#include "base/event_json.h"
 #include "base/num.h"
 
 enum { TELL_EVERY = 16 << 20 }; /* bytes between two words to the watch */
 
 /* One event as it is read. */
 struct event {
-    uint64_t at, end;
-    struct str name, ts, dur, args; /* raw; empty: absent */
-    struct str plain_name;          /* without quotes; NULL when it is no string */
+    const struct event_json *json;
+    struct str plain_name; /* without quotes; NULL when it is no string */
     char ph;
-    bool has_ts, has_dur, is_broken; /* the times are numbers; pid or tid is no value */
+    bool is_broken; /* pid or tid is no value */
     incore_value pid, tid;
 };
 
@@ -37,8 +35,10 @@ struct reader {
     VEC_OF(struct open_flag) open;
     VEC_OF(uint32_t) tops;                     /* per stack: index + 1 of the uppermost */
     struct hash stacks[2 * INCORE_FLAG_KINDS]; /* pid and tid -> stack */
-    struct str last_pid, last_tid;             /* raw, to spare look-ups */
-    incore_value last_pid_value, last_tid_value;
+    struct last_id {
+        struct str raw;
+        incore_value value;
+    } last_pid, last_tid; /* to spare look-ups */
     struct str reason;
 };
 
@@ -72,104 +72,52 @@ static bool take_raw(struct reader *r, struct str *out)
     return true;
 }
 
-/* A text or number. `raw` is with quotes. */
-static bool take_scalar(struct reader *r, struct str *raw, struct str *text)
+/* The text of a string; NULL when it is none. */
+static struct str text_of(struct reader *r, const struct event_value *v)
 {
-    struct json *j = &r->json;
-
-    *text = (struct str){0};
-    if (!json_value(j, text)) {
-        if (j->token != JSON_OBJECT && j->token != JSON_ARRAY)
-            return false;
-        return take_raw(r, raw);
-    }
-    *raw = *text;
-    if (j->token == JSON_STRING) {
-        *raw = (struct str){text->at - 1, text->n + 2};
-        if (j->has_escapes)
-            *text = json_text(*text, &r->t->arena);
-    } else {
-        *text = (struct str){0};
-    }
-    return true;
+    if (v->token != JSON_STRING)
+        return (struct str){0};
+    return v->has_escapes ? json_text(v->text, &r->t->arena) : v->text;
 }
 
-static bool take_id(struct reader *r, struct str *last, incore_value *last_value, struct event *e,
-                    incore_value *out)
+static incore_value id_of(struct reader *r, struct last_id *last, const struct event_value *v,
+                          struct event *e)
 {
-    struct str raw, text;
+    struct str raw = event_value_raw(v);
 
-    if (!take_scalar(r, &raw, &text))
-        return false;
-    if (last->at != NULL && str_equal(raw, *last)) {
-        *out = *last_value;
-        return true;
+    if (v->token == JSON_NONE)
+        return value_of(r->t, S(""), false);
+    if (last->raw.at == NULL || !str_equal(raw, last->raw)) {
+        struct str text = text_of(r, v);
+        e->is_broken = e->is_broken || event_value_is_json(v);
+        last->value = text.at != NULL ? value_of(r->t, text, false) : value_of(r->t, raw, true);
+        last->raw = raw;
     }
-    if (raw.n > 0 && (*raw.at == '{' || *raw.at == '['))
-        e->is_broken = true;
-    *out = text.at != NULL ? value_of(r->t, text, false) : value_of(r->t, raw, true);
-    *last = raw;
-    *last_value = *out;
-    return true;
-}
-
-static bool is_number(struct str raw)
-{
-    return raw.n > 0 && (*raw.at == '-' || char_is_digit(*raw.at));
+    return last->value;
 }
 
 /* What does not fit a double is as far away as can be. */
-static double number_of(struct str raw)
+static double number_of(const struct event_value *v)
 {
     double value;
 
-    if (!is_number(raw))
+    if (v->token != JSON_NUMBER)
         return 0;
-    if (num_f64(raw, &value))
+    if (num_f64(v->text, &value))
         return value;
-    return *raw.at == '-' ? -HUGE_VAL : HUGE_VAL;
+    return *v->text.at == '-' ? -HUGE_VAL : HUGE_VAL;
 }
 
-static bool read_member(struct reader *r, struct str key, struct event *e)
+static struct event event_of(struct reader *r, const struct event_json *j)
 {
-    struct str raw, text;
+    const struct event_value *m = j->member;
+    struct str ph = text_of(r, &m[EVENT_PH]);
+    struct event e = {
+        .json = j, .plain_name = text_of(r, &m[EVENT_NAME]), .ph = ph.n == 1 ? *ph.at : '\0'};
 
-    if (str_equal(key, S("args")))
-        return take_raw(r, &e->args);
-    if (str_equal(key, S("pid")))
-        return take_id(r, &r->last_pid, &r->last_pid_value, e, &e->pid);
-    if (str_equal(key, S("tid")))
-        return take_id(r, &r->last_tid, &r->last_tid_value, e, &e->tid);
-    if (str_equal(key, S("name")))
-        return take_scalar(r, &e->name, &e->plain_name);
-    if (str_equal(key, S("ts")))
-        return take_scalar(r, &e->ts, &text);
-    if (str_equal(key, S("dur")))
-        return take_scalar(r, &e->dur, &text);
-    if (str_equal(key, S("ph"))) {
-        if (!take_scalar(r, &raw, &text))
-            return false;
-        e->ph = text.n == 1 ? *text.at : '\0';
-        return true;
-    }
-    return json_skip(&r->json);
-}
-
-static bool read_event(struct reader *r, struct event *e)
-{
-    struct json *j = &r->json;
-    struct str key;
-
-    e->at = json_offset(j);
-    if (json_next(j) != JSON_OBJECT)
-        return false;
-    while (json_key(j, &key)) {
-        struct str name = j->has_escapes ? json_text(key, &r->t->arena) : key;
-        if (!read_member(r, name, e))
-            return false;
-    }
-    e->end = json_offset(j);
-    return j->token == JSON_OBJECT_END;
+    e.pid = id_of(r, &r->last_pid, &m[EVENT_PID], &e);
+    e.tid = id_of(r, &r->last_tid, &m[EVENT_TID], &e);
+    return e;
 }
 
 static incore_value pipe_of(struct incore_trace *t, incore_value tid)
@@ -194,12 +142,14 @@ static uint32_t group_of(struct incore_trace *t, incore_value pid, incore_value 
     return group;
 }
 
-static struct incore_part part_of(const struct incore_trace *t, const struct event *e,
-                                  struct str raw)
+static struct incore_part part_of(const struct incore_trace *t, const struct event_json *j,
+                                  enum event_member m)
 {
+    struct str raw = event_value_raw(&j->member[m]);
+
     if (raw.n == 0)
         return (struct incore_part){0};
-    return (struct incore_part){(uint32_t)(raw.at - t->text.at - (ptrdiff_t)e->at),
+    return (struct incore_part){(uint32_t)(raw.at - t->text.at - (ptrdiff_t)j->at),
                                 (uint32_t)raw.n};
 }
 
@@ -226,21 +176,25 @@ static void add_instr(struct incore_trace *t, incore_value pid, incore_value tid
 
 static void take_instr(struct incore_trace *t, const struct event *e)
 {
+    const struct event_json *j = e->json;
+    const struct event_value *m = j->member;
+
     if (is_passed_over(t, e->tid, e->plain_name))
         return;
-    if (e->name.n == 0 || !is_number(e->ts)) {
-        t->without_name += e->name.n == 0;
-        t->without_time += e->name.n > 0;
+    bool has_name = m[EVENT_NAME].token != JSON_NONE;
+    if (!has_name || m[EVENT_TS].token != JSON_NUMBER) {
+        t->without_name += !has_name;
+        t->without_time += has_name;
         return;
     }
     add_instr(t, e->pid, e->tid,
-              (struct incore_instr){.at = e->at,
-                                    .ts = number_of(e->ts),
-                                    .dur = number_of(e->dur),
-                                    .name = part_of(t, e, e->name),
-                                    .ts_text = part_of(t, e, e->ts),
-                                    .dur_text = part_of(t, e, e->dur),
-                                    .args = part_of(t, e, e->args)});
+              (struct incore_instr){.at = j->at,
+                                    .ts = number_of(&m[EVENT_TS]),
+                                    .dur = number_of(&m[EVENT_DUR]),
+                                    .name = part_of(t, j, EVENT_NAME),
+                                    .ts_text = part_of(t, j, EVENT_TS),
+                                    .dur_text = part_of(t, j, EVENT_DUR),
+                                    .args = part_of(t, j, EVENT_ARGS)});
 }
 
 /* SET and WAIT of a kind are two neighbours, SET first; -1: no flag. */
@@ -302,9 +256,10 @@ static void take_flag(struct reader *r, const struct event *e, int sort)
     if (stack == fresh)
         vec_push(&r->tops, 0);
     if (e->ph == 'B') {
-        struct str detail = member_text(e->args, S("detail"), &t->arena);
+        struct str args = event_value_raw(&e->json->member[EVENT_ARGS]);
         vec_push(&r->open,
-                 ((struct open_flag){r->tops.at[stack], number_of(e->ts), keep_detail(t, detail)}));
+                 ((struct open_flag){r->tops.at[stack], number_of(&e->json->member[EVENT_TS]),
+                                     keep_detail(t, member_text(args, S("detail"), &t->arena))}));
         r->tops.at[stack] = (uint32_t)r->open.n;
         t->open_flags++;
         return;
@@ -319,7 +274,7 @@ static void take_flag(struct reader *r, const struct event *e, int sort)
                                   .tid = e->tid,
                                   .detail = top->detail,
                                   .begin = top->begin,
-                                  .end = number_of(e->ts)});
+                                  .end = number_of(&e->json->member[EVENT_TS])});
     r->tops.at[stack] = top->below;
     t->open_flags--;
 }
@@ -329,14 +284,15 @@ static void take_event(struct reader *r, const struct event *e)
     struct incore_trace *t = r->t;
     int sort;
 
-    if (e->is_broken || e->end - e->at > LIMIT_RECORD_BYTES || t->instrs.n >= UINT32_MAX - 1) {
+    if (e->is_broken || e->json->end - e->json->at > LIMIT_RECORD_BYTES ||
+        t->instrs.n >= UINT32_MAX - 1) {
         t->not_objects++;
         return;
     }
     if (e->ph == 'X')
         take_instr(t, e);
     else if (e->ph == 'C' && t->rules.keep_counters)
-        vec_push(&t->counters, ((struct incore_raw){e->at, e->end - e->at}));
+        vec_push(&t->counters, ((struct incore_raw){e->json->at, e->json->end - e->json->at}));
     else if ((e->ph == 'B' || e->ph == 'E') && e->plain_name.n > 0 &&
              (sort = flag_sort(e->plain_name, t->rules.is_compat)) >= 0)
         take_flag(r, e, sort);
@@ -357,7 +313,8 @@ static void forget(struct reader *r)
 static bool read_events(struct reader *r)
 {
     struct json *j = &r->json;
-    incore_value none = value_of(r->t, (struct str){"", 0}, false);
+    struct event_args args = {.arena = &r->t->arena};
+    struct event_json json;
 
     forget(r); /* of two arrays of that name the last one counts */
     if (json_next(j) != JSON_ARRAY) {
@@ -365,19 +322,16 @@ static bool read_events(struct reader *r)
             r->reason = S("traceEvents is not an array");
         return false;
     }
-    while (json_element(j)) {
-        uint64_t offset = json_offset(j);
-        if (offset < r->t->text.n && r->t->text.at[offset] != '{') {
+    while (event_json_next(j, &args, &json)) {
+        if (!json.is_object) {
             r->t->not_objects++;
             continue;
         }
-        struct event e = {.pid = none, .tid = none};
-        if (!read_event(r, &e))
-            return false;
+        struct event e = event_of(r, &json);
         take_event(r, &e);
-        if (r->watch.done != NULL && e.end - r->told >= TELL_EVERY) {
-            r->watch.done(r->watch.ctx, e.end);
-            r->told = e.end;
+        if (r->watch.done != NULL && json.end - r->told >= TELL_EVERY) {
+            r->watch.done(r->watch.ctx, json.end);
+            r->told = json.end;
         }
     }
     return j->token == JSON_ARRAY_END;

@@ -213,11 +213,8 @@ static const char *read_events(struct trace *t)
     if (json_next(j) != JSON_ARRAY)
         return "traceEvents is no array";
     t->head = json_offset(j);
-    while (json_element(j)) {
-        if (!event_json_take(j, NULL, NULL, &e))
-            return j->error != NULL ? j->error : "cut off";
+    while (event_json_next(j, NULL, &e))
         add_event(t, &e);
-    }
     if (j->token != JSON_ARRAY_END)
         return j->error != NULL ? j->error : "cut off";
     t->tail = json_offset(j) - 1; /* the bracket */

@@ -8,7 +8,7 @@
 #define STRATA_INPUT_ASCEND_DB_H
 
 #include "input/db_strings.h"
-#include "input/input.h"
+#include "input/import.h"
 
 /* A slice and the connection it belongs to. */
 struct db_link {
@@ -22,14 +22,13 @@ struct db_links {
 };
 
 struct ascend_db {
-    const struct input_file *in;
+    struct import *i;
     struct capture *cap;
     struct db db;
     struct db_strings strings;
-    int64_t device;   /* the one that is read; -1: no task names one */
-    bool is_alone;    /* the file has no other device */
-    bool busy_copies; /* copies count as work */
-    uint64_t rows, lost;
+    int64_t device;           /* the one that is read; -1: no task names one */
+    bool is_alone;            /* the file has no other device */
+    bool busy_copies;         /* copies count as work */
     struct db_links tasks;    /* device side of connections */
     struct db_links calls;    /* CANN calls */
     struct db_links ops;      /* framework operators, by the connections they caused */
@@ -42,14 +41,23 @@ void ascend_db_read_host(struct ascend_db *a);
 void ascend_db_read_counters(struct ascend_db *a);
 void ascend_db_link(struct ascend_db *a);
 
-/* Begin and end columns of a row into a slice; false, and counted, when they are of no use. */
-bool ascend_db_times(struct ascend_db *a, const struct db_rows *rows, size_t begin, size_t end,
+/* Begin and end of a row into a slice; false, and counted, when they are of no use. */
+bool ascend_db_times(struct ascend_db *a, const struct db_rows *rows, nanos begin, nanos end,
                      struct slice *out);
 
 /* The name behind a STRING_IDS number; a number without a text becomes "#number". */
-strid ascend_db_name(struct ascend_db *a, const struct db_rows *rows, size_t column);
+strid ascend_db_name(struct ascend_db *a, const struct db_rows *rows, struct db_name name);
 
-/* The connection of a row, when it has one. */
-bool ascend_db_connection(const struct db_rows *rows, size_t column, int64_t *out);
+/* The text of a number; empty when there is none. */
+static inline struct str ascend_db_text(const struct ascend_db *a, int64_t id)
+{
+    return id != DB_NONE ? db_strings_text(&a->strings, id) : S("");
+}
+
+/* Whether a row has a connection. */
+static inline bool ascend_db_is_linked(int64_t connection)
+{
+    return connection != DB_NONE && connection != -1 && connection != UINT32_MAX;
+}
 
 #endif

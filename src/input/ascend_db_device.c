@@ -2,8 +2,8 @@
  * The device half of an Ascend database: tasks become kernels where COMPUTE_TASK_INFO describes
  * them, and evidence (waits, copies, control) where it does not; collectives stand in a table of
  * their own. The database has no wait column, so waits are derived as the text export does.
+ * One file, as all tables meet in the tasks.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "capture/classify.h"
@@ -37,7 +37,7 @@ struct plane_task {
 };
 
 struct copy {
-    int64_t size, operation;
+    int64_t global, size, operation;
 };
 
 struct pmu {
@@ -67,68 +67,35 @@ struct device_reader {
 
 /* ---- what COMPUTE_TASK_INFO says of a task ---- */
 
-enum compute_column {
-    C_NAME,
-    C_GLOBAL,
-    C_BLOCK_DIM,
-    C_MIX_BLOCK_DIM,
-    C_CORE,
-    C_TYPE,
-    C_STATE,
-    C_INPUT_SHAPES,
-    C_INPUT_DTYPES,
-    C_INPUT_FORMATS,
-    C_OUTPUT_SHAPES,
-    C_OUTPUT_DTYPES,
-    C_OUTPUT_FORMATS,
-    C_COUNT
+enum { TEXTS = 7 };
+
+/* Numbers of texts, but for the task and the blocks. */
+struct compute {
+    struct db_name name;
+    int64_t global, block_dim, mix_block_dim, core, type, texts[TEXTS];
 };
 
-static const char *const compute_columns[C_COUNT] = {
-    [C_NAME] = "name",
-    [C_GLOBAL] = "globalTaskId",
-    [C_BLOCK_DIM] = "blockDim|blockNum|block_dim",
-    [C_MIX_BLOCK_DIM] = "mixBlockDim|mixBlockNum",
-    [C_CORE] = "taskType",
-    [C_TYPE] = "opType",
-    [C_STATE] = "opState",
-    [C_INPUT_SHAPES] = "inputShapes",
-    [C_INPUT_DTYPES] = "inputDataTypes",
-    [C_INPUT_FORMATS] = "inputFormats",
-    [C_OUTPUT_SHAPES] = "outputShapes",
-    [C_OUTPUT_DTYPES] = "outputDataTypes",
-    [C_OUTPUT_FORMATS] = "outputFormats",
+static const struct db_column compute_columns[] = {
+    DB_COLUMN(struct compute, name, "name"),
+    DB_COLUMN(struct compute, global, "globalTaskId"),
+    DB_COLUMN(struct compute, block_dim, "blockDim|blockNum|block_dim"),
+    DB_COLUMN(struct compute, mix_block_dim, "mixBlockDim|mixBlockNum"),
+    DB_COLUMN(struct compute, core, "taskType"),
+    DB_COLUMN(struct compute, type, "opType"),
+    DB_COLUMN(struct compute, texts[0], "opState"),
+    DB_COLUMN(struct compute, texts[1], "inputShapes"),
+    DB_COLUMN(struct compute, texts[2], "inputDataTypes"),
+    DB_COLUMN(struct compute, texts[3], "inputFormats"),
+    DB_COLUMN(struct compute, texts[4], "outputShapes"),
+    DB_COLUMN(struct compute, texts[5], "outputDataTypes"),
+    DB_COLUMN(struct compute, texts[6], "outputFormats"),
 };
 
 /* In the order the text importer keeps them, so that equal sets stay equal. */
-static const struct {
-    enum compute_column column;
-    enum capture_key key;
-} text_attrs[] = {
-    {C_STATE, KEY_STATE},
-    {C_INPUT_SHAPES, KEY_INPUT_SHAPES},
-    {C_INPUT_DTYPES, KEY_INPUT_DTYPES},
-    {C_INPUT_FORMATS, KEY_INPUT_FORMATS},
-    {C_OUTPUT_SHAPES, KEY_OUTPUT_SHAPES},
-    {C_OUTPUT_DTYPES, KEY_OUTPUT_DTYPES},
-    {C_OUTPUT_FORMATS, KEY_OUTPUT_FORMATS},
+static const enum capture_key text_keys[TEXTS] = {
+    KEY_STATE,         KEY_INPUT_SHAPES,  KEY_INPUT_DTYPES,   KEY_INPUT_FORMATS,
+    KEY_OUTPUT_SHAPES, KEY_OUTPUT_DTYPES, KEY_OUTPUT_FORMATS,
 };
-
-static const struct {
-    enum compute_column column;
-    enum capture_key key;
-} number_attrs[] = {
-    {C_BLOCK_DIM, KEY_BLOCK_DIM},
-    {C_MIX_BLOCK_DIM, KEY_MIX_BLOCK_DIM},
-};
-
-static struct str string_at(const struct device_reader *r, const struct db_rows *rows,
-                            size_t column)
-{
-    int64_t id;
-
-    return db_i64(rows, column, &id) ? db_strings_text(&r->a->strings, id) : S("");
-}
 
 /* Shapes keep the quotes they had in the text export of some versions. */
 static struct str unquoted(struct str s)
@@ -147,22 +114,27 @@ static size_t put_text(struct device_reader *r, struct attr *list, size_t n, str
     return n;
 }
 
-static attr_run compute_set(struct device_reader *r, const struct db_rows *rows, struct str type,
+static size_t put_number(struct attr *list, size_t n, strid key, int64_t number)
+{
+    if (number != DB_NONE)
+        list[n++] = attr_int(key, number);
+    return n;
+}
+
+static attr_run compute_set(struct device_reader *r, const struct compute *c, struct str type,
                             struct str core)
 {
-    struct attr list[2 + ARRAY_LEN(text_attrs) + ARRAY_LEN(number_attrs)];
     struct capture *cap = r->a->cap;
+    struct attr list[4 + TEXTS];
     size_t n = 0;
-    int64_t number;
 
     n = put_text(r, list, n, capture_key(cap, KEY_TYPE), type);
     n = put_text(r, list, n, capture_key(cap, KEY_CORE), core);
-    for (size_t i = 0; i < ARRAY_LEN(text_attrs); i++)
-        n = put_text(r, list, n, capture_key(cap, text_attrs[i].key),
-                     unquoted(string_at(r, rows, text_attrs[i].column)));
-    for (size_t i = 0; i < ARRAY_LEN(number_attrs); i++)
-        if (db_i64(rows, number_attrs[i].column, &number))
-            list[n++] = attr_int(capture_key(cap, number_attrs[i].key), number);
+    for (size_t i = 0; i < TEXTS; i++)
+        n = put_text(r, list, n, capture_key(cap, text_keys[i]),
+                     unquoted(ascend_db_text(r->a, c->texts[i])));
+    n = put_number(list, n, capture_key(cap, KEY_BLOCK_DIM), c->block_dim);
+    n = put_number(list, n, capture_key(cap, KEY_MIX_BLOCK_DIM), c->mix_block_dim);
     return attrs_set(&cap->attrs, list, n);
 }
 
@@ -170,27 +142,26 @@ static void read_compute(struct device_reader *r, const char *table, bool is_sch
 {
     struct ascend_db *a = r->a;
     struct db_rows rows;
-    int64_t global;
+    struct compute c;
 
-    db_rows_open(&rows, &a->db, table, compute_columns, C_COUNT);
-    while (db_rows_next(&rows)) {
-        if (!db_i64(&rows, C_GLOBAL, &global)) {
-            a->lost++;
-            diag_add(a->in->diag, SEV_LOSS, "ascend-db.no-task",
-                     (struct where){.path = a->in->path}, "a row of %s names no task", table);
+    DB_SCAN(&rows, &a->db, table, compute_columns);
+    while (db_take(&rows, &c)) {
+        if (c.global == DB_NONE) {
+            import_lose(a->i, import_file(a->i), "ascend-db.no-task", "a row of %s names no task",
+                        table);
             continue;
         }
-        struct str type = string_at(r, &rows, C_TYPE);
-        struct str core = classify_core(string_at(r, &rows, C_CORE));
-        strid name = ascend_db_name(a, &rows, C_NAME);
+        struct str type = ascend_db_text(a, c.type);
+        struct str core = classify_core(ascend_db_text(a, c.core));
+        strid name = ascend_db_name(a, &rows, c.name);
         uint32_t place = (uint32_t)r->works.n;
-        if (hash_add(&r->work_of, (uint64_t)global, place) != place)
+        if (hash_add(&r->work_of, (uint64_t)c.global, place) != place)
             continue; /* a task is described once */
         struct work work = {.name = name, .is_schedule = is_schedule};
         work.kind = is_schedule
                         ? SLICE_COMM_PART
                         : classify_kernel(VENDOR_ASCEND, core, capture_text(a->cap, name), type);
-        work.set = compute_set(r, &rows, type, core);
+        work.set = compute_set(r, &c, type, core);
         vec_push(&r->works, work);
     }
 }
@@ -199,20 +170,27 @@ static void read_compute(struct device_reader *r, const char *table, bool is_sch
 
 static void read_counters(struct device_reader *r)
 {
-    static const char *const columns[] = {"globalTaskId", "name", "value"};
+    struct counter {
+        int64_t global, name;
+        double value;
+    };
+    static const struct db_column columns[] = {
+        DB_COLUMN(struct counter, global, "globalTaskId"),
+        DB_COLUMN(struct counter, name, "name"),
+        DB_COLUMN(struct counter, value, "value"),
+    };
     struct db_rows rows;
-    int64_t global, name;
+    struct counter c;
     uint32_t work;
-    double value;
 
-    db_rows_open(&rows, &r->a->db, "TASK_PMU_INFO", columns, ARRAY_LEN(columns));
-    while (db_rows_next(&rows)) {
-        if (!db_i64(&rows, 0, &global) || !db_i64(&rows, 1, &name) || !db_f64(&rows, 2, &value) ||
-            value == 0 || !hash_get(&r->work_of, (uint64_t)global, &work))
+    DB_SCAN(&rows, &r->a->db, "TASK_PMU_INFO", columns);
+    while (db_take(&rows, &c)) {
+        if (c.global == DB_NONE || c.name == DB_NONE || c.value == 0 ||
+            !hash_get(&r->work_of, (uint64_t)c.global, &work))
             continue;
-        strid key = db_strings_intern(&r->a->strings, r->a->cap, name);
+        strid key = db_strings_intern(&r->a->strings, r->a->cap, c.name);
         if (key != 0)
-            vec_push(&r->counters, ((struct pmu){work, key, value}));
+            vec_push(&r->counters, ((struct pmu){work, key, c.value}));
     }
 }
 
@@ -240,77 +218,62 @@ static void sort_counters(struct device_reader *r)
 
 static void read_copies(struct device_reader *r)
 {
-    static const char *const columns[] = {"globalTaskId", "size", "memcpyOperation"};
+    static const struct db_column columns[] = {
+        DB_COLUMN(struct copy, global, "globalTaskId"),
+        DB_OR(struct copy, size, "size", NOTHING),
+        DB_OR(struct copy, operation, "memcpyOperation", NOTHING),
+    };
     struct db_rows rows;
-    int64_t global;
+    struct copy copy;
 
-    db_rows_open(&rows, &r->a->db, "MEMCPY_INFO", columns, ARRAY_LEN(columns));
-    while (db_rows_next(&rows)) {
-        struct copy copy = {.size = NOTHING, .operation = NOTHING};
-        if (!db_i64(&rows, 0, &global))
+    DB_SCAN(&rows, &r->a->db, "MEMCPY_INFO", columns);
+    while (db_take(&rows, &copy)) {
+        if (copy.global == DB_NONE)
             continue;
-        db_i64(&rows, 1, &copy.size);
-        db_i64(&rows, 2, &copy.operation);
-        hash_put(&r->copy_of, (uint64_t)global, (uint32_t)r->copies.n);
+        hash_put(&r->copy_of, (uint64_t)copy.global, (uint32_t)r->copies.n);
         vec_push(&r->copies, copy);
     }
 }
 
-enum plane_column {
-    P_GLOBAL,
-    P_TYPE,
-    P_NAME,
-    P_PLANE,
-    P_GROUP,
-    P_SIZE,
-    P_SRC,
-    P_DST,
-    P_OP,
-    P_COUNT
+struct plane {
+    struct db_name type, name;
+    int64_t global, plane, group, size, src, dst, op;
 };
 
-static const char *const plane_columns[P_COUNT] = {
-    [P_GLOBAL] = "globalTaskId", [P_TYPE] = "taskType",   [P_NAME] = "name",
-    [P_PLANE] = "planeId",       [P_GROUP] = "groupName", [P_SIZE] = "size",
-    [P_SRC] = "srcRank",         [P_DST] = "dstRank",     [P_OP] = "opId",
+static const struct db_column plane_columns[] = {
+    DB_COLUMN(struct plane, global, "globalTaskId"),
+    DB_COLUMN(struct plane, type, "taskType"),
+    DB_COLUMN(struct plane, name, "name"),
+    DB_OR(struct plane, plane, "planeId", 0),
+    DB_COLUMN(struct plane, group, "groupName"),
+    DB_COLUMN(struct plane, size, "size"),
+    DB_COLUMN(struct plane, src, "srcRank"),
+    DB_COLUMN(struct plane, dst, "dstRank"),
+    DB_COLUMN(struct plane, op, "opId"),
 };
 
-static lane_id plane_lane(struct device_reader *r, const struct db_rows *rows)
+static lane_id plane_lane(struct device_reader *r, const struct plane *p)
 {
     struct capture *cap = r->a->cap;
-    struct str group = string_at(r, rows, P_GROUP);
-    struct arena_mark mark = arena_mark(&r->arena);
-    int64_t plane = 0;
+    struct str group = ascend_db_text(r->a, p->group);
 
-    db_i64(rows, P_PLANE, &plane);
-    struct str name = arena_format(&r->arena, "Plane %lld%s%.*s", (long long)plane,
-                                   group.n > 0 ? " of " : "", STR_ARGS(group));
-    lane_id lane = capture_lane(cap, (struct lane_key){.kind = LANE_OTHER,
-                                                       .device = (int32_t)r->a->device,
-                                                       .process = capture_intern(cap, S("HCCL")),
-                                                       .name = capture_intern(cap, name)});
-    arena_rewind(&r->arena, mark);
-    return lane;
+    return capture_lane(cap, (struct lane_key){.kind = LANE_OTHER,
+                                               .device = (int32_t)r->a->device,
+                                               .process = capture_intern(cap, S("HCCL")),
+                                               .name = capture_intern_format(
+                                                   cap, "Plane %lld%s%.*s", (long long)p->plane,
+                                                   group.n > 0 ? " of " : "", STR_ARGS(group))});
 }
 
-static attr_run plane_own(struct device_reader *r, const struct db_rows *rows)
+static attr_run plane_own(struct device_reader *r, const struct plane *p)
 {
-    static const struct {
-        enum plane_column column;
-        struct str key;
-    } numbers[] = {
-        {P_SIZE, S_INIT("size(Byte)")},
-        {P_SRC, S_INIT("src rank")},
-        {P_DST, S_INIT("dst rank")},
-    };
     struct capture *cap = r->a->cap;
-    struct attr list[ARRAY_LEN(numbers)];
+    struct attr list[3];
     size_t n = 0;
-    int64_t number;
 
-    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
-        if (db_i64(rows, numbers[i].column, &number))
-            list[n++] = attr_int(capture_intern(cap, numbers[i].key), number);
+    n = put_number(list, n, capture_intern(cap, S("size(Byte)")), p->size);
+    n = put_number(list, n, capture_intern(cap, S("src rank")), p->src);
+    n = put_number(list, n, capture_intern(cap, S("dst rank")), p->dst);
     return attrs_own(&cap->attrs, list, n);
 }
 
@@ -318,63 +281,60 @@ static void read_planes(struct device_reader *r)
 {
     struct ascend_db *a = r->a;
     struct db_rows rows;
-    int64_t global, op;
+    struct plane p;
 
-    db_rows_open(&rows, &a->db, "COMMUNICATION_TASK_INFO", plane_columns, P_COUNT);
-    while (db_rows_next(&rows)) {
-        if (!db_i64(&rows, P_GLOBAL, &global))
+    DB_SCAN(&rows, &a->db, "COMMUNICATION_TASK_INFO", plane_columns);
+    while (db_take(&rows, &p)) {
+        if (p.global == DB_NONE)
             continue;
-        if (!a->is_alone && db_i64(&rows, P_OP, &op)) {
-            hash_put(&r->op_of_task, (uint64_t)global, (uint32_t)r->comm_op_ids.n);
-            vec_push(&r->comm_op_ids, op);
+        if (!a->is_alone && p.op != DB_NONE) {
+            hash_put(&r->op_of_task, (uint64_t)p.global, (uint32_t)r->comm_op_ids.n);
+            vec_push(&r->comm_op_ids, p.op);
         }
         struct attr whole =
-            attr_text(capture_intern(a->cap, S("collective")), ascend_db_name(a, &rows, P_NAME));
+            attr_text(capture_intern(a->cap, S("collective")), ascend_db_name(a, &rows, p.name));
         struct plane_task task = {
-            .name = ascend_db_name(a, &rows, P_TYPE),
-            .lane = plane_lane(r, &rows),
+            .name = ascend_db_name(a, &rows, p.type),
+            .lane = plane_lane(r, &p),
             .set = attrs_set(&a->cap->attrs, &whole, 1),
-            .own = plane_own(r, &rows),
+            .own = plane_own(r, &p),
         };
-        hash_put(&r->plane_of, (uint64_t)global, (uint32_t)r->planes.n);
+        hash_put(&r->plane_of, (uint64_t)p.global, (uint32_t)r->planes.n);
         vec_push(&r->planes, task);
     }
 }
 
 /* ---- tasks ---- */
 
-enum task_column {
-    T_START,
-    T_END,
-    T_DEVICE,
-    T_CONNECTION,
-    T_GLOBAL,
-    T_TYPE,
-    T_STREAM,
-    T_TASK,
-    T_COUNT
+struct task {
+    int64_t start, end, device, connection, global, stream, task;
+    struct db_name type;
 };
 
-static const char *const task_columns[T_COUNT] = {
-    [T_START] = "startNs",           [T_END] = "endNs",           [T_DEVICE] = "deviceId",
-    [T_CONNECTION] = "connectionId", [T_GLOBAL] = "globalTaskId", [T_TYPE] = "taskType",
-    [T_STREAM] = "streamId",         [T_TASK] = "taskId",
+static const struct db_column task_columns[] = {
+    DB_COLUMN(struct task, start, "startNs"),
+    DB_COLUMN(struct task, end, "endNs"),
+    DB_COLUMN(struct task, device, "deviceId"),
+    DB_COLUMN(struct task, connection, "connectionId"),
+    DB_COLUMN(struct task, global, "globalTaskId"),
+    DB_COLUMN(struct task, type, "taskType"),
+    DB_OR(struct task, stream, "streamId", NOTHING),
+    DB_COLUMN(struct task, task, "taskId"),
 };
 
 static lane_id stream_lane(struct device_reader *r, int64_t stream)
 {
     struct capture *cap = r->a->cap;
     uint32_t lane;
-    char text[24];
 
     if (hash_get(&r->lane_of, (uint64_t)stream, &lane))
         return lane;
-    snprintf(text, sizeof(text), "%lld", (long long)stream);
-    lane =
-        capture_lane(cap, (struct lane_key){.kind = LANE_STREAM,
-                                            .device = (int32_t)r->a->device,
-                                            .name = capture_intern(
-                                                cap, stream == NOTHING ? S("N/A") : str_of(text))});
+    lane = capture_lane(cap, (struct lane_key){.kind = LANE_STREAM,
+                                               .device = (int32_t)r->a->device,
+                                               .name = stream == NOTHING
+                                                           ? capture_intern(cap, S("N/A"))
+                                                           : capture_intern_format(
+                                                                 cap, "%lld", (long long)stream)});
     hash_put(&r->lane_of, (uint64_t)stream, lane);
     return lane;
 }
@@ -385,11 +345,11 @@ static bool is_kernel_task(struct str core)
 }
 
 /* A task without a description of its own, as work: for files whose COMPUTE_TASK_INFO is gone. */
-static bool undescribed_work(struct device_reader *r, const struct db_rows *rows, bool in_plane,
+static bool undescribed_work(struct device_reader *r, const struct task *t, bool in_plane,
                              uint32_t *work)
 {
     struct capture *cap = r->a->cap;
-    struct str type = string_at(r, rows, T_TYPE), core = classify_core(type);
+    struct str type = ascend_db_text(r->a, t->type.id), core = classify_core(type);
 
     if (in_plane || r->work_of.n > 0 || !is_kernel_task(core))
         return false;
@@ -413,29 +373,26 @@ static const char *copy_direction(int64_t operation)
 }
 
 static uint32_t put_evidence(struct device_reader *r, const struct db_rows *rows,
-                             struct slice *slice, bool in_plane)
+                             const struct task *t, struct slice *slice, bool in_plane)
 {
     struct ascend_db *a = r->a;
     struct capture *cap = a->cap;
-    struct str type = string_at(r, rows, T_TYPE);
+    struct str type = ascend_db_text(a, t->type.id);
     struct attr list[4];
-    int64_t number;
     uint32_t place;
     size_t n = 0;
 
-    bool has_copy =
-        db_i64(rows, T_GLOBAL, &number) && hash_get(&r->copy_of, (uint64_t)number, &place);
-    if (db_i64(rows, T_TASK, &number))
-        list[n++] = attr_int(capture_key(cap, KEY_TASK), number);
-    if (ascend_db_connection(rows, T_CONNECTION, &number))
-        list[n++] = attr_int(capture_key(cap, KEY_LINK), number);
+    bool has_copy = t->global != DB_NONE && hash_get(&r->copy_of, (uint64_t)t->global, &place);
+    n = put_number(list, n, capture_key(cap, KEY_TASK), t->task);
+    if (ascend_db_is_linked(t->connection))
+        list[n++] = attr_int(capture_key(cap, KEY_LINK), t->connection);
     if (has_copy) {
         const struct copy *copy = &r->copies.at[place];
         list[n++] = attr_int(capture_intern(cap, S("size(B)")), copy->size);
         list[n++] = attr_text(capture_intern(cap, S("operation")),
                               capture_intern(cap, str_of(copy_direction(copy->operation))));
     }
-    slice->name = ascend_db_name(a, rows, T_TYPE);
+    slice->name = ascend_db_name(a, rows, t->type);
     slice->own = attrs_own(&cap->attrs, list, n);
     if (str_contains_nocase(type, S("wait")))
         slice->kind = SLICE_WAIT;
@@ -446,39 +403,42 @@ static uint32_t put_evidence(struct device_reader *r, const struct db_rows *rows
     return capture_slice(cap, slice);
 }
 
-static void take_task(struct device_reader *r, const struct db_rows *rows)
+static void add_busy(struct device_reader *r, const struct slice *slice, int64_t task,
+                     int64_t connection, uint32_t work)
+{
+    vec_push(&r->busy,
+             ((struct pending){.begin = slice->begin,
+                               .dur = slice->dur,
+                               .task = task,
+                               .connection = ascend_db_is_linked(connection) ? connection : NOTHING,
+                               .lane = slice->lane,
+                               .work = work,
+                               .order = (uint32_t)r->busy.n}));
+}
+
+static void take_task(struct device_reader *r, const struct db_rows *rows, const struct task *t)
 {
     struct ascend_db *a = r->a;
-    int64_t device = NOTHING, stream = NOTHING, task = NOTHING, global, connection = NOTHING;
     uint32_t work, plane;
     struct slice slice = {0};
 
-    bool has_global = db_i64(rows, T_GLOBAL, &global);
-    bool is_described = has_global && hash_get(&r->work_of, (uint64_t)global, &work);
+    bool has_global = t->global != DB_NONE;
+    bool is_described = has_global && hash_get(&r->work_of, (uint64_t)t->global, &work);
     if (is_described)
         r->works.at[work].has_task = true;
-    if (db_i64(rows, T_DEVICE, &device) && device != a->device)
+    if (t->device != DB_NONE && t->device != a->device)
         return;
-    a->rows++;
-    if (!ascend_db_times(a, rows, T_START, T_END, &slice))
+    a->i->rows++;
+    if (!ascend_db_times(a, rows, t->start, t->end, &slice))
         return;
-    bool in_plane = has_global && hash_get(&r->plane_of, (uint64_t)global, &plane);
-    db_i64(rows, T_STREAM, &stream);
-    db_i64(rows, T_TASK, &task);
-    bool is_linked = ascend_db_connection(rows, T_CONNECTION, &connection);
-    slice.lane = stream_lane(r, stream);
-    if (is_described || undescribed_work(r, rows, in_plane, &work)) {
-        vec_push(&r->busy, ((struct pending){.begin = slice.begin,
-                                             .dur = slice.dur,
-                                             .task = task,
-                                             .connection = is_linked ? connection : NOTHING,
-                                             .lane = slice.lane,
-                                             .work = work,
-                                             .order = (uint32_t)r->busy.n}));
+    bool in_plane = has_global && hash_get(&r->plane_of, (uint64_t)t->global, &plane);
+    slice.lane = stream_lane(r, t->stream);
+    if (is_described || undescribed_work(r, t, in_plane, &work)) {
+        add_busy(r, &slice, t->task != DB_NONE ? t->task : NOTHING, t->connection, work);
     } else {
-        uint32_t at = put_evidence(r, rows, &slice, in_plane);
-        if (is_linked && !in_plane)
-            vec_push(&a->tasks, ((struct db_link){connection, at}));
+        uint32_t at = put_evidence(r, rows, t, &slice, in_plane);
+        if (ascend_db_is_linked(t->connection) && !in_plane)
+            vec_push(&a->tasks, ((struct db_link){t->connection, at}));
     }
     if (in_plane) {
         const struct plane_task *p = &r->planes.at[plane];
@@ -489,7 +449,7 @@ static void take_task(struct device_reader *r, const struct db_rows *rows)
                                               .set = p->set,
                                               .own = p->own,
                                               .kind = SLICE_OTHER});
-        if (!a->is_alone && hash_get(&r->op_of_task, (uint64_t)global, &plane))
+        if (!a->is_alone && hash_get(&r->op_of_task, (uint64_t)t->global, &plane))
             hash_put(&r->device_of_op, (uint64_t)r->comm_op_ids.at[plane], 1);
     }
 }
@@ -498,12 +458,9 @@ static void take_task(struct device_reader *r, const struct db_rows *rows)
 static void tell_without_task(struct device_reader *r)
 {
     for (size_t i = 0; i < r->works.n; i++) {
-        if (r->works.at[i].has_task || r->works.at[i].is_schedule)
-            continue;
-        r->a->lost++;
-        diag_add(r->a->in->diag, SEV_LOSS, "ascend-db.task-missing",
-                 (struct where){.path = r->a->in->path},
-                 "an operator was left out: the table TASK does not say when it ran");
+        if (!r->works.at[i].has_task && !r->works.at[i].is_schedule)
+            import_lose(r->a->i, import_file(r->a->i), "ascend-db.task-missing",
+                        "an operator was left out: the table TASK does not say when it ran");
     }
 }
 
@@ -511,55 +468,48 @@ static void read_tasks(struct device_reader *r)
 {
     size_t described = r->works.n;
     struct db_rows rows;
+    struct task t;
 
-    if (db_rows_open(&rows, &r->a->db, "TASK", task_columns, T_COUNT))
-        while (db_rows_next(&rows))
-            take_task(r, &rows);
+    DB_SCAN(&rows, &r->a->db, "TASK", task_columns);
+    while (db_take(&rows, &t))
+        take_task(r, &rows, &t);
     if (described > 0)
         tell_without_task(r);
     if (r->work_of.n == 0 && r->busy.n > 0)
-        diag_add(r->a->in->diag, SEV_WARN, "ascend-db.no-descriptions",
-                 (struct where){.path = r->a->in->path},
-                 "no operator is described; kernels are told by the type of their tasks");
+        import_tell(r->a->i, SEV_WARN, "ascend-db.no-descriptions",
+                    "no operator is described; kernels are told by the type of their tasks");
 }
 
 /* ---- collectives ---- */
 
-enum comm_column {
-    M_NAME,
-    M_START,
-    M_END,
-    M_CONNECTION,
-    M_GROUP,
-    M_OP,
-    M_TYPE,
-    M_DEVICE,
-    M_DTYPE,
-    M_ALGORITHM,
-    M_ELEMENTS,
-    M_COUNT
+struct collective {
+    struct db_name name;
+    int64_t start, end, connection, group, op, type, device, dtype, algorithm;
 };
 
-static const char *const comm_columns[M_COUNT] = {
-    [M_NAME] = "opName",     [M_START] = "startNs",
-    [M_END] = "endNs",       [M_CONNECTION] = "connectionId",
-    [M_GROUP] = "groupName", [M_OP] = "opId",
-    [M_TYPE] = "opType",     [M_DEVICE] = "deviceId",
-    [M_DTYPE] = "dataType",  [M_ALGORITHM] = "algType",
-    [M_ELEMENTS] = "count",
+static const struct db_column comm_columns[] = {
+    DB_COLUMN(struct collective, name, "opName"),
+    DB_COLUMN(struct collective, start, "startNs"),
+    DB_COLUMN(struct collective, end, "endNs"),
+    DB_COLUMN(struct collective, connection, "connectionId"),
+    DB_COLUMN(struct collective, group, "groupName"),
+    DB_COLUMN(struct collective, op, "opId"),
+    DB_COLUMN(struct collective, type, "opType"),
+    DB_COLUMN(struct collective, device, "deviceId"),
+    DB_COLUMN(struct collective, dtype, "dataType"),
+    DB_COLUMN(struct collective, algorithm, "algType"),
 };
 
 /* Files of several devices tell the device of a collective by a column, or by its tasks. */
-static bool is_ours(const struct device_reader *r, const struct db_rows *rows)
+static bool is_ours(const struct device_reader *r, const struct collective *c)
 {
-    int64_t device, op;
     uint32_t unused;
 
-    if (db_i64(rows, M_DEVICE, &device))
-        return device == r->a->device;
+    if (c->device != DB_NONE)
+        return c->device == r->a->device;
     if (r->a->is_alone || r->device_of_op.n == 0)
         return true;
-    return db_i64(rows, M_OP, &op) && hash_get(&r->device_of_op, (uint64_t)op, &unused);
+    return c->op != DB_NONE && hash_get(&r->device_of_op, (uint64_t)c->op, &unused);
 }
 
 /* What the text export of the same version writes as the core of a collective. */
@@ -574,22 +524,22 @@ static struct str comm_core(struct ascend_db *a)
     return is_new ? S("COMMUNICATION") : S("HCCL");
 }
 
-static attr_run comm_set(struct device_reader *r, const struct db_rows *rows,
+static attr_run comm_set(struct device_reader *r, const struct collective *c,
                          const struct db_strings *dtypes, struct str core)
 {
     struct capture *cap = r->a->cap;
     struct attr list[6];
     size_t n = 0;
-    int64_t dtype;
 
-    n = put_text(r, list, n, capture_key(cap, KEY_TYPE), string_at(r, rows, M_TYPE));
+    n = put_text(r, list, n, capture_key(cap, KEY_TYPE), ascend_db_text(r->a, c->type));
     n = put_text(r, list, n, capture_key(cap, KEY_CORE), core);
     list[n++] = attr_int(capture_key(cap, KEY_BLOCK_DIM), 0); /* as the text export prints it */
-    n = put_text(r, list, n, capture_intern(cap, S("group")), string_at(r, rows, M_GROUP));
-    n = put_text(r, list, n, capture_intern(cap, S("alg_type")), string_at(r, rows, M_ALGORITHM));
-    if (db_i64(rows, M_DTYPE, &dtype))
+    n = put_text(r, list, n, capture_intern(cap, S("group")), ascend_db_text(r->a, c->group));
+    n = put_text(r, list, n, capture_intern(cap, S("alg_type")),
+                 ascend_db_text(r->a, c->algorithm));
+    if (c->dtype != DB_NONE)
         n = put_text(r, list, n, capture_intern(cap, S("data_type")),
-                     db_strings_text(dtypes, dtype));
+                     db_strings_text(dtypes, c->dtype));
     return attrs_set(&cap->attrs, list, n);
 }
 
@@ -601,27 +551,21 @@ static void read_collectives(struct device_reader *r)
     struct str core = comm_core(a);
     struct db_strings dtypes;
     struct db_rows rows;
-    int64_t connection;
+    struct collective c;
 
     db_strings_read(&dtypes, &a->db, "ENUM_HCCL_DATA_TYPE");
-    db_rows_open(&rows, &a->db, "COMMUNICATION_OP", comm_columns, M_COUNT);
-    while (db_rows_next(&rows)) {
+    DB_SCAN(&rows, &a->db, "COMMUNICATION_OP", comm_columns);
+    while (db_take(&rows, &c)) {
         struct slice slice = {0};
-        if (!is_ours(r, &rows))
+        if (!is_ours(r, &c))
             continue;
-        a->rows++;
-        if (!ascend_db_times(a, &rows, M_START, M_END, &slice))
+        a->i->rows++;
+        if (!ascend_db_times(a, &rows, c.start, c.end, &slice))
             continue;
-        bool is_linked = ascend_db_connection(&rows, M_CONNECTION, &connection);
-        vec_push(&r->busy, ((struct pending){.begin = slice.begin,
-                                             .dur = slice.dur,
-                                             .task = NOTHING,
-                                             .connection = is_linked ? connection : NOTHING,
-                                             .lane = capture_lane(a->cap, key),
-                                             .work = (uint32_t)r->works.n,
-                                             .order = (uint32_t)r->busy.n}));
-        vec_push(&r->works, ((struct work){.name = ascend_db_name(a, &rows, M_NAME),
-                                           .set = comm_set(r, &rows, &dtypes, core),
+        slice.lane = capture_lane(a->cap, key);
+        add_busy(r, &slice, NOTHING, c.connection, (uint32_t)r->works.n);
+        vec_push(&r->works, ((struct work){.name = ascend_db_name(a, &rows, c.name),
+                                           .set = comm_set(r, &c, &dtypes, core),
                                            .kind = SLICE_COMM}));
     }
     db_strings_free(&dtypes);

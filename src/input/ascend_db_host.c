@@ -2,7 +2,6 @@
  * The host half of an Ascend database: framework operators, queue entries and Python frames, CANN
  * calls, user ranges, garbage collection and step marks; then the arrows to the device.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "input/ascend_db.h"
@@ -37,36 +36,27 @@ struct host_reader {
 
 /* ---- threads ---- */
 
-static lane_id thread_lane(struct host_reader *r, struct str process, uint64_t global)
+static lane_id thread_lane(struct host_reader *r, struct str process, int64_t thread)
 {
+    uint64_t global = (uint64_t)thread;
     struct capture *cap = r->a->cap;
     strid process_id = capture_intern(cap, process);
     uint64_t key = hash_mix(global, process_id);
     int64_t pid = (int64_t)(global >> 32), tid = (int64_t)(global & 0xffffffff);
     uint32_t lane;
-    char text[32];
 
     if (hash_get(&r->lane_of, key, &lane) && cap->lanes.at[lane].key.tid == tid &&
         cap->lanes.at[lane].key.pid == pid && cap->lanes.at[lane].key.process == process_id)
         return lane;
-    snprintf(text, sizeof(text), "Thread %lld", (long long)tid);
-    lane = capture_lane(cap, (struct lane_key){.kind = LANE_THREAD,
-                                               .device = -1,
-                                               .process = process_id,
-                                               .name = capture_intern(cap, str_of(text)),
-                                               .pid = pid,
-                                               .tid = tid});
+    lane = capture_lane(
+        cap, (struct lane_key){.kind = LANE_THREAD,
+                               .device = -1,
+                               .process = process_id,
+                               .name = capture_intern_format(cap, "Thread %lld", (long long)tid),
+                               .pid = pid,
+                               .tid = tid});
     hash_put(&r->lane_of, key, lane);
     return lane;
-}
-
-static lane_id lane_at(struct host_reader *r, struct str process, const struct db_rows *rows,
-                       size_t column)
-{
-    int64_t global = 0;
-
-    db_i64(rows, column, &global);
-    return thread_lane(r, process, (uint64_t)global);
 }
 
 /* ---- CANN calls ---- */
@@ -93,31 +83,34 @@ static struct str call_prefix(const struct db_strings *types, int64_t type)
     return S("Api@");
 }
 
-enum call_column { A_START, A_END, A_TYPE, A_THREAD, A_CONNECTION, A_NAME, A_COUNT };
-
-static const char *const call_columns[A_COUNT] = {
-    "startNs", "endNs", "type", "globalTid", "connectionId", "name",
+struct call {
+    int64_t start, end, type, thread, connection;
+    struct db_name name;
 };
 
-static strid call_name(struct host_reader *r, const struct db_rows *rows,
+static const struct db_column call_columns[] = {
+    DB_COLUMN(struct call, start, "startNs"),
+    DB_COLUMN(struct call, end, "endNs"),
+    DB_OR(struct call, type, "type", 0),
+    DB_OR(struct call, thread, "globalTid", 0),
+    DB_COLUMN(struct call, connection, "connectionId"),
+    DB_COLUMN(struct call, name, "name"),
+};
+
+static strid call_name(struct host_reader *r, const struct db_rows *rows, const struct call *c,
                        const struct db_strings *types)
 {
-    int64_t type = 0;
-    strid name = ascend_db_name(r->a, rows, A_NAME);
+    strid name = ascend_db_name(r->a, rows, c->name);
+    struct str prefix = call_prefix(types, c->type);
+    uint64_t key = (uint64_t)name << 8 | (unsigned char)prefix.at[0]; /* A M N H R: all differ */
     uint32_t full;
 
-    db_i64(rows, A_TYPE, &type);
-    struct str prefix = call_prefix(types, type);
-    uint64_t key = (uint64_t)name << 8 | (unsigned char)prefix.at[0]; /* A M N H R: all differ */
-    if (prefix.at[1] == 'p')                                          /* but for Api */
+    if (prefix.at[1] == 'p') /* but for Api */
         key |= 0x80;
     if (hash_get(&r->name_of, key, &full))
         return full;
-    struct arena_mark mark = arena_mark(&r->arena);
-    struct str text = capture_text(r->a->cap, name);
-    full = capture_intern(r->a->cap,
-                          arena_format(&r->arena, "%.*s%.*s", STR_ARGS(prefix), STR_ARGS(text)));
-    arena_rewind(&r->arena, mark);
+    full = capture_intern_format(r->a->cap, "%.*s%.*s", STR_ARGS(prefix),
+                                 STR_ARGS(capture_text(r->a->cap, name)));
     hash_put(&r->name_of, key, full);
     return full;
 }
@@ -127,25 +120,25 @@ static void read_calls(struct host_reader *r)
     struct ascend_db *a = r->a;
     struct db_strings types;
     struct db_rows rows;
-    int64_t connection;
+    struct call c;
 
     db_strings_read(&types, &a->db, "ENUM_API_TYPE");
-    db_rows_open(&rows, &a->db, "CANN_API", call_columns, A_COUNT);
-    while (db_rows_next(&rows)) {
+    DB_SCAN(&rows, &a->db, "CANN_API", call_columns);
+    while (db_take(&rows, &c)) {
         struct slice slice = {.kind = SLICE_RUNTIME};
-        a->rows++;
-        if (!ascend_db_times(a, &rows, A_START, A_END, &slice))
+        a->i->rows++;
+        if (!ascend_db_times(a, &rows, c.start, c.end, &slice))
             continue;
-        slice.name = call_name(r, &rows, &types);
-        slice.lane = lane_at(r, S("CANN"), &rows, A_THREAD);
-        bool is_linked = ascend_db_connection(&rows, A_CONNECTION, &connection);
+        slice.name = call_name(r, &rows, &c, &types);
+        slice.lane = thread_lane(r, S("CANN"), c.thread);
+        bool is_linked = ascend_db_is_linked(c.connection);
         if (is_linked) {
-            struct attr link = attr_int(capture_key(a->cap, KEY_LINK), connection);
+            struct attr link = attr_int(capture_key(a->cap, KEY_LINK), c.connection);
             slice.own = attrs_own(&a->cap->attrs, &link, 1);
         }
         uint32_t at = capture_slice(a->cap, &slice);
         if (is_linked)
-            vec_push(&a->calls, ((struct db_link){connection, at}));
+            vec_push(&a->calls, ((struct db_link){c.connection, at}));
     }
     db_strings_free(&types);
 }
@@ -161,13 +154,17 @@ static int by_depth(const void *a, const void *b)
 
 static void read_frames(struct host_reader *r)
 {
-    static const char *const columns[] = {"id", "stackDepth", "stack"};
+    static const struct db_column columns[] = {
+        DB_COLUMN(struct frame, stack, "id"),
+        DB_COLUMN(struct frame, depth, "stackDepth"),
+        DB_COLUMN(struct frame, text, "stack"),
+    };
     struct db_rows rows;
     struct frame f;
 
-    db_rows_open(&rows, &r->a->db, "PYTORCH_CALLCHAINS", columns, ARRAY_LEN(columns));
-    while (db_rows_next(&rows))
-        if (db_i64(&rows, 0, &f.stack) && db_i64(&rows, 1, &f.depth) && db_i64(&rows, 2, &f.text))
+    DB_SCAN(&rows, &r->a->db, "PYTORCH_CALLCHAINS", columns);
+    while (db_take(&rows, &f))
+        if (f.stack != DB_NONE && f.depth != DB_NONE && f.text != DB_NONE)
             vec_push(&r->frames, f);
     if (r->frames.n > 0) {
         qsort(r->frames.at, r->frames.n, sizeof(*r->frames.at), by_depth);
@@ -177,16 +174,10 @@ static void read_frames(struct host_reader *r)
 
 static size_t first_frame(const struct host_reader *r, int64_t stack)
 {
-    size_t low = 0, high = r->frames.n;
+    size_t first;
 
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (r->frames.at[mid].stack < stack)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    vec_bisect(first, r->frames.n, i, r->frames.at[i].stack < stack);
+    return first;
 }
 
 /* Innermost frame first, joined as the timeline export joins them. */
@@ -219,92 +210,65 @@ static strid stack_text(struct host_reader *r, int64_t stack)
 
 /* ---- framework operators ---- */
 
-enum op_column {
-    O_START,
-    O_END,
-    O_THREAD,
-    O_CONNECTION,
-    O_NAME,
-    O_SEQUENCE,
-    O_FORWARD,
-    O_DTYPES,
-    O_SHAPES,
-    O_STACK,
-    O_TYPE,
-    O_COUNT
+struct op {
+    int64_t start, end, thread, connection, sequence, forward, dtypes, shapes, stack, type;
+    struct db_name name;
 };
 
-static const char *const op_columns[O_COUNT] = {
-    "startNs",     "endNs",       "globalTid",   "connectionId", "name", "sequenceNumber",
-    "fwdThreadId", "inputDtypes", "inputShapes", "callchainId",  "type",
+static const struct db_column op_columns[] = {
+    DB_COLUMN(struct op, start, "startNs"),       DB_COLUMN(struct op, end, "endNs"),
+    DB_OR(struct op, thread, "globalTid", 0),     DB_COLUMN(struct op, connection, "connectionId"),
+    DB_COLUMN(struct op, name, "name"),           DB_COLUMN(struct op, sequence, "sequenceNumber"),
+    DB_COLUMN(struct op, forward, "fwdThreadId"), DB_COLUMN(struct op, dtypes, "inputDtypes"),
+    DB_COLUMN(struct op, shapes, "inputShapes"),  DB_COLUMN(struct op, stack, "callchainId"),
+    DB_OR(struct op, type, "type", API_OP),
 };
 
-static void add_mark(struct ascend_db *a, enum mark_source source, strid name, int64_t number,
-                     const struct slice *slice)
+/* What the rows of a type are; enqueues are told by their names. */
+static const struct op_sort {
+    struct str category;
+    enum slice_kind kind;
+} op_sorts[] = {
+    [API_OP - API_OP] = {S_INIT("cpu_op"), SLICE_HOST_OP},
+    [API_QUEUE - API_OP] = {S_INIT("dequeue"), SLICE_QUEUE},
+    [API_PYTHON - API_OP] = {S_INIT("python_function"), SLICE_PYTHON},
+    [API_MSTX - API_OP] = {S_INIT("mstx"), SLICE_ANNOTATION},
+};
+
+static const struct op_sort *op_sort(int64_t type)
 {
-    vec_push(&a->cap->marks, ((struct mark){.source = source,
-                                            .name = name,
-                                            .number = number,
-                                            .begin = slice->begin,
-                                            .end = nanos_add(slice->begin, slice->dur)}));
+    return &op_sorts[type > API_OP && type <= API_MSTX ? type - API_OP : 0];
 }
 
-/* A range whose name says so is a step; it becomes a mark when no table has told the steps. */
-static void check_step(struct host_reader *r, struct slice *slice, bool is_told)
+static bool is_enqueue(const struct op *op, struct str name)
 {
-    enum mark_source source;
-    int64_t number;
-
-    if (!step_name_parse(capture_text(r->a->cap, slice->name), &source, &number))
-        return;
-    slice->kind = SLICE_STEP;
-    if (!is_told)
-        add_mark(r->a, source, slice->name, number, slice);
+    return op->type == API_QUEUE && str_starts(name, S("Enqueue"));
 }
 
-static struct str op_category(int64_t type, struct str name)
+static size_t put_text(struct host_reader *r, enum capture_key key, int64_t id, struct attr *list,
+                       size_t n)
 {
-    switch (type) {
-    case API_QUEUE:
-        return str_starts(name, S("Enqueue")) ? S("enqueue") : S("dequeue");
-    case API_PYTHON:
-        return S("python_function");
-    case API_MSTX:
-        return S("mstx");
-    default:
-        return S("cpu_op");
+    struct capture *cap = r->a->cap;
+    strid text = id != DB_NONE ? db_strings_intern(&r->a->strings, cap, id) : 0;
+
+    if (text != 0) {
+        list[n++] = attr_text(capture_key(cap, key), text);
+        cap->facts.record_shapes = 1;
     }
+    return n;
 }
 
-static enum slice_kind op_kind(int64_t type)
+static attr_run op_set(struct host_reader *r, const struct op *op, struct str category)
 {
-    return type == API_QUEUE    ? SLICE_QUEUE
-           : type == API_PYTHON ? SLICE_PYTHON
-           : type == API_MSTX   ? SLICE_ANNOTATION
-                                : SLICE_HOST_OP;
-}
-
-static attr_run op_set(struct host_reader *r, const struct db_rows *rows, struct str category)
-{
-    static const struct {
-        enum op_column column;
-        enum capture_key key;
-    } texts[] = {{O_SHAPES, KEY_INPUT_SHAPES}, {O_DTYPES, KEY_INPUT_DTYPES}};
-    struct ascend_db *a = r->a;
-    struct capture *cap = a->cap;
-    struct attr list[2 + ARRAY_LEN(texts)];
+    struct capture *cap = r->a->cap;
+    struct attr list[4];
     size_t n = 0;
-    int64_t id;
     strid text;
 
     list[n++] = attr_text(capture_key(cap, KEY_CAT), capture_intern(cap, category));
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-        if (db_i64(rows, texts[i].column, &id) &&
-            (text = db_strings_intern(&a->strings, cap, id)) != 0) {
-            list[n++] = attr_text(capture_key(cap, texts[i].key), text);
-            cap->facts.record_shapes = 1;
-        }
-    if (db_i64(rows, O_STACK, &id) && (text = stack_text(r, id)) != 0)
+    n = put_text(r, KEY_INPUT_SHAPES, op->shapes, list, n);
+    n = put_text(r, KEY_INPUT_DTYPES, op->dtypes, list, n);
+    if (op->stack != DB_NONE && (text = stack_text(r, op->stack)) != 0)
         list[n++] = attr_text(capture_key(cap, KEY_STACK), text);
     return attrs_set(&cap->attrs, list, n);
 }
@@ -318,44 +282,33 @@ static int by_id(const void *a, const void *b)
 
 static void read_causes(struct host_reader *r)
 {
-    static const char *const columns[] = {"id", "connectionId"};
+    static const struct db_column columns[] = {
+        DB_COLUMN(struct cause, id, "id"),
+        DB_COLUMN(struct cause, connection, "connectionId"),
+    };
     struct db_rows rows;
     struct cause c;
 
-    r->has_causes = db_rows_open(&rows, &r->a->db, "CONNECTION_IDS", columns, ARRAY_LEN(columns));
-    while (db_rows_next(&rows))
-        if (db_i64(&rows, 0, &c.id) && db_i64(&rows, 1, &c.connection))
+    r->has_causes = DB_SCAN(&rows, &r->a->db, "CONNECTION_IDS", columns);
+    while (db_take(&rows, &c))
+        if (c.id != DB_NONE && c.connection != DB_NONE)
             vec_push(&r->causes, c);
     if (r->causes.n > 0)
         qsort(r->causes.at, r->causes.n, sizeof(*r->causes.at), by_id);
 }
 
-/* Where links of this row go. */
-static struct db_links *links_for(struct ascend_db *a, int64_t type, struct str name)
-{
-    if (type != API_QUEUE)
-        return &a->ops;
-    return str_starts(name, S("Enqueue")) ? &a->enqueues : &a->dequeues;
-}
-
 /* An entry of CONNECTION_IDS belongs to one operator: the first that asks takes it. */
 static void add_causes(struct host_reader *r, int64_t id, uint32_t slice, struct db_links *links)
 {
-    size_t low = 0, high = r->causes.n;
+    size_t at;
 
     if (!r->has_causes) {
         vec_push(links, ((struct db_link){id, slice}));
         return;
     }
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (r->causes.at[mid].id < id)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    for (; low < r->causes.n && r->causes.at[low].id == id; low++) {
-        struct cause *c = &r->causes.at[low];
+    vec_bisect(at, r->causes.n, i, r->causes.at[i].id < id);
+    for (; at < r->causes.n && r->causes.at[at].id == id; at++) {
+        struct cause *c = &r->causes.at[at];
         if (c->connection == INT64_MIN)
             return;
         vec_push(links, ((struct db_link){c->connection, slice}));
@@ -363,107 +316,123 @@ static void add_causes(struct host_reader *r, int64_t id, uint32_t slice, struct
     }
 }
 
-static void take_op(struct host_reader *r, const struct db_rows *rows, bool is_told)
+static void take_op(struct host_reader *r, const struct db_rows *rows, const struct op *op,
+                    bool is_told)
 {
     struct ascend_db *a = r->a;
-    struct slice slice = {0};
-    int64_t type = API_OP, sequence = -1, forward = 0, id;
+    struct capture *cap = a->cap;
+    struct slice slice = {.kind = op_sort(op->type)->kind};
     struct attr list[2];
     size_t n = 0;
 
-    a->rows++;
-    if (!ascend_db_times(a, rows, O_START, O_END, &slice))
+    a->i->rows++;
+    if (!ascend_db_times(a, rows, op->start, op->end, &slice))
         return;
-    db_i64(rows, O_TYPE, &type);
-    slice.kind = op_kind(type);
-    slice.name = ascend_db_name(a, rows, O_NAME);
-    slice.lane = lane_at(r, S("Python"), rows, O_THREAD);
-    struct str name = capture_text(a->cap, slice.name);
-    slice.set = op_set(r, rows, op_category(type, name));
-    if (type != API_PYTHON)
-        check_step(r, &slice, is_told);
-    if (db_i64(rows, O_SEQUENCE, &sequence) && sequence >= 0)
-        list[n++] = attr_int(capture_intern(a->cap, S("Sequence number")), sequence);
-    if (db_i64(rows, O_FORWARD, &forward) && forward > 0)
-        list[n++] = attr_int(capture_intern(a->cap, S("Fwd thread id")), forward);
-    slice.own = attrs_own(&a->cap->attrs, list, n);
-    uint32_t at = capture_slice(a->cap, &slice);
-    if (ascend_db_connection(rows, O_CONNECTION, &id))
-        add_causes(r, id, at, links_for(a, type, name));
+    slice.name = ascend_db_name(a, rows, op->name);
+    slice.lane = thread_lane(r, S("Python"), op->thread);
+    bool enqueues = is_enqueue(op, capture_text(cap, slice.name));
+    slice.set = op_set(r, op, enqueues ? S("enqueue") : op_sort(op->type)->category);
+    if (op->type != API_PYTHON)
+        step_name_mark(cap, &slice, !is_told);
+    if (op->sequence >= 0)
+        list[n++] = attr_int(capture_intern(cap, S("Sequence number")), op->sequence);
+    if (op->forward > 0)
+        list[n++] = attr_int(capture_intern(cap, S("Fwd thread id")), op->forward);
+    slice.own = attrs_own(&cap->attrs, list, n);
+    uint32_t at = capture_slice(cap, &slice);
+    if (ascend_db_is_linked(op->connection))
+        add_causes(r, op->connection, at,
+                   op->type != API_QUEUE ? &a->ops
+                   : enqueues            ? &a->enqueues
+                                         : &a->dequeues);
 }
 
 static void read_ops(struct host_reader *r, bool is_told)
 {
     struct db_rows rows;
+    struct op op;
 
     read_causes(r);
     read_frames(r);
-    db_rows_open(&rows, &r->a->db, "PYTORCH_API", op_columns, O_COUNT);
-    while (db_rows_next(&rows))
-        take_op(r, &rows, is_told);
+    DB_SCAN(&rows, &r->a->db, "PYTORCH_API", op_columns);
+    while (db_take(&rows, &op))
+        take_op(r, &rows, &op, is_told);
 }
 
 /* ---- ranges, garbage collection, steps ---- */
 
+struct range {
+    int64_t start, end, thread, number;
+    struct db_name message;
+};
+
+static const struct db_column range_columns[] = {
+    DB_COLUMN(struct range, start, "startNs"),   DB_COLUMN(struct range, end, "endNs"),
+    DB_OR(struct range, thread, "globalTid", 0), DB_COLUMN(struct range, number, "domainId|id"),
+    DB_COLUMN(struct range, message, "message"),
+};
+
 static void read_ranges(struct host_reader *r, bool is_told)
 {
-    static const char *const columns[] = {"startNs", "endNs", "globalTid", "message", "domainId"};
     struct ascend_db *a = r->a;
     struct db_rows rows;
+    struct range range;
 
-    db_rows_open(&rows, &a->db, "MSTX_EVENTS", columns, ARRAY_LEN(columns));
-    while (db_rows_next(&rows)) {
+    DB_SCAN(&rows, &a->db, "MSTX_EVENTS", range_columns);
+    while (db_take(&rows, &range)) {
         struct slice slice = {.kind = SLICE_ANNOTATION};
-        int64_t domain;
-        strid text;
-        a->rows++;
-        if (!ascend_db_times(a, &rows, 0, 1, &slice))
+        strid text = 0;
+        a->i->rows++;
+        if (!ascend_db_times(a, &rows, range.start, range.end, &slice))
             continue;
-        slice.name = ascend_db_name(a, &rows, 3);
-        slice.lane = lane_at(r, S("MsTx"), &rows, 2);
-        if (db_i64(&rows, 4, &domain) &&
-            (text = db_strings_intern(&a->strings, a->cap, domain)) != 0) {
+        slice.name = ascend_db_name(a, &rows, range.message);
+        slice.lane = thread_lane(r, S("MsTx"), range.thread);
+        if (range.number != DB_NONE)
+            text = db_strings_intern(&a->strings, a->cap, range.number);
+        if (text != 0) {
             struct attr attr = attr_text(capture_intern(a->cap, S("domain")), text);
             slice.set = attrs_set(&a->cap->attrs, &attr, 1);
         }
-        check_step(r, &slice, is_told);
+        step_name_mark(a->cap, &slice, !is_told);
         capture_slice(a->cap, &slice);
     }
 }
 
 static void read_gc(struct host_reader *r)
 {
-    static const char *const columns[] = {"startNs", "endNs", "globalTid"};
     struct ascend_db *a = r->a;
     struct db_rows rows;
+    struct range range;
 
-    db_rows_open(&rows, &a->db, "GC_RECORD", columns, ARRAY_LEN(columns));
-    while (db_rows_next(&rows)) {
+    DB_SCAN(&rows, &a->db, "GC_RECORD", range_columns);
+    while (db_take(&rows, &range)) {
         struct slice slice = {.kind = SLICE_GC};
-        a->rows++;
-        if (!ascend_db_times(a, &rows, 0, 1, &slice))
+        a->i->rows++;
+        if (!ascend_db_times(a, &rows, range.start, range.end, &slice))
             continue;
         slice.name = capture_intern(a->cap, S("GC"));
-        slice.lane = lane_at(r, S("Python GC"), &rows, 2);
+        slice.lane = thread_lane(r, S("Python GC"), range.thread);
         capture_slice(a->cap, &slice);
     }
 }
 
 static bool read_steps(struct ascend_db *a)
 {
-    static const char *const columns[] = {"startNs", "endNs", "id"};
-    struct db_rows rows;
-    int64_t number;
     size_t before = a->cap->marks.n;
+    struct db_rows rows;
+    struct range range;
 
-    db_rows_open(&rows, &a->db, "STEP_TIME", columns, ARRAY_LEN(columns));
-    while (db_rows_next(&rows)) {
+    DB_SCAN(&rows, &a->db, "STEP_TIME", range_columns);
+    while (db_take(&rows, &range)) {
         struct slice slice = {0};
-        char text[48];
-        if (!db_i64(&rows, 2, &number) || !ascend_db_times(a, &rows, 0, 1, &slice))
-            continue;
-        snprintf(text, sizeof(text), "ProfilerStep#%lld", (long long)number);
-        add_mark(a, MARK_PROFILER_STEP, capture_intern(a->cap, str_of(text)), number, &slice);
+        if (range.number != DB_NONE && ascend_db_times(a, &rows, range.start, range.end, &slice))
+            vec_push(&a->cap->marks,
+                     ((struct mark){.source = MARK_PROFILER_STEP,
+                                    .name = capture_intern_format(a->cap, "ProfilerStep#%lld",
+                                                                  (long long)range.number),
+                                    .number = range.number,
+                                    .begin = slice.begin,
+                                    .end = nanos_add(slice.begin, slice.dur)}));
     }
     return a->cap->marks.n > before;
 }

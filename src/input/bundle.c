@@ -1,3 +1,7 @@
+/*
+ * Which files of a folder belong together, and which of several that tell the same is believed.
+ * One file, as looking, choosing and arranging share the same lists and rules.
+ */
 #include "input/bundle.h"
 
 #include <stdlib.h>
@@ -26,7 +30,7 @@ static bool is_claimed(struct str name)
     const struct input_format *f;
 
     for (size_t i = 0; (f = input_format_at(i)) != NULL; i++)
-        if (f->claims(name))
+        if (input_claims(f, name))
             return true;
     return false;
 }
@@ -52,7 +56,7 @@ static bool is_forced(const struct input_format *forced, const struct probe *p,
 {
     if (forced == NULL || (*format != NULL && (*format)->role >= ROLE_SIDECAR))
         return *format != NULL;
-    if (!forced->claims(p->name) && forced->probe(p) == 0)
+    if (!input_claims(forced, p->name) && input_probe(forced, p) == 0)
         return false;
     *format = forced;
     return true;

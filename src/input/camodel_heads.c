@@ -1,3 +1,4 @@
+/* Fetches and issues of instructions, found in the logs and joined with their runs. */
 #include "input/camodel_heads.h"
 
 #include <stdlib.h>
@@ -81,16 +82,10 @@ static void sort(struct camodel_points *p)
 static size_t count_before(const struct camodel_points *p, uint64_t pc, int64_t tick)
 {
     struct camodel_point key = {pc, tick};
-    size_t low = 0, high = p->list.n;
+    size_t n;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (by_point(&p->list.at[middle], &key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    vec_bisect(n, p->list.n, i, by_point(&p->list.at[i], &key) < 0);
+    return n;
 }
 
 /* A run of an instruction. */

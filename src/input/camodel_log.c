@@ -1,3 +1,4 @@
+/* Lines of instruction logs into records, begins and ends into instructions. */
 #include "input/camodel_log.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Records of the transfer engines into bytes a microsecond. */
 #include "input/camodel_mte.h"
 
 #include <stdlib.h>

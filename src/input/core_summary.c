@@ -1,3 +1,4 @@
+/* Counters out of the lines of a summary log. */
 #include "input/core_summary.h"
 
 #include "base/num.h"

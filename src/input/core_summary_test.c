@@ -51,14 +51,14 @@ TEST(a_log_becomes_series_of_its_core)
 
     diag_init(&d);
     struct input_file in = {.path = "x/core3_summary_log", .text = log_text, .diag = &d};
-    assert_int_equal(input_core_summary.read(&in, cap), ST_OK);
+    assert_int_equal(input_read(&input_core_summary, &in, cap), ST_OK);
     assert_int_equal(cap->series.n, 4);
     assert_str(capture_text(cap, cap->series.at[0].process), "core3");
     assert_str(capture_text(cap, cap->series.at[1].process), "core3.cubecore0");
     assert_true(cap->series.at[1].samples.at[0].value == 200);
     assert_int_equal(cap->sources.at[0].rows, 4);
     in.text = S("nothing");
-    assert_int_equal(input_core_summary.read(&in, cap), ST_FORMAT);
+    assert_int_equal(input_read(&input_core_summary, &in, cap), ST_FORMAT);
     diag_fini(&d);
     capture_free(cap);
 }

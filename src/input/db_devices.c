@@ -1,3 +1,4 @@
+/* The devices that tables of work name, and which of them is read. */
 #include "input/db_devices.h"
 
 #include "base/cancel.h"

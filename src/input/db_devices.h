@@ -8,7 +8,7 @@
 #define STRATA_INPUT_DB_DEVICES_H
 
 #include "base/db.h"
-#include "input/input.h"
+#include "input/import.h"
 
 enum { DB_DEVICES = 64 };
 

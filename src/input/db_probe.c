@@ -1,3 +1,4 @@
+/* Tables of a database, looked for in its first bytes and then inside. */
 #include "input/db_probe.h"
 
 #include "base/db.h"

@@ -1,3 +1,4 @@
+/* A table of texts by number, read whole. */
 #include "input/db_strings.h"
 
 void db_strings_read(struct db_strings *s, struct db *db, const char *table)

@@ -1,3 +1,4 @@
+/* Kernels that are told twice, halves of collectives, twins of fused operators. */
 #include "input/dedup.h"
 
 #include <stdlib.h>
@@ -7,17 +8,6 @@
 
 /* ---- removing slices ---- */
 
-static void move(struct slices *s, size_t to, size_t from)
-{
-    s->begin[to] = s->begin[from];
-    s->dur[to] = s->dur[from];
-    s->lane[to] = s->lane[from];
-    s->name[to] = s->name[from];
-    s->set[to] = s->set[from];
-    s->own[to] = s->own[from];
-    s->kind[to] = s->kind[from];
-}
-
 void dedup_drop(struct capture *cap, const uint32_t *keep)
 {
     struct slices *s = &cap->slices;
@@ -26,7 +16,7 @@ void dedup_drop(struct capture *cap, const uint32_t *keep)
 
     for (size_t i = 0; i < s->n; i++)
         if (keep[i] == i) {
-            move(s, n, i);
+            slices_move(s, n, i);
             place[i] = (uint32_t)n++;
         }
     for (size_t i = 0; i < s->n; i++)
@@ -243,17 +233,12 @@ static nanos longest_in(const struct parents *p, size_t from, size_t to)
 /* Number of parents that come before (device, begin), `begin` included. */
 static size_t parents_until(const struct parents *p, int32_t device, nanos begin)
 {
-    size_t low = 0, high = p->list.n;
+    const struct parent *at = p->list.at;
+    size_t n;
 
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const struct parent *at = &p->list.at[mid];
-        if (at->device < device || (at->device == device && at->begin <= begin))
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    vec_bisect(n, p->list.n, i,
+               at[i].device < device || (at[i].device == device && at[i].begin <= begin));
+    return n;
 }
 
 /*

@@ -1,3 +1,4 @@
+/* Blocks and records of a trace of strata's own: checked, then walked. */
 #include "input/gpu_trace.h"
 
 #include "base/cancel.h"

@@ -5,23 +5,14 @@
  * It is the database twin of step_trace_time.csv and communication.json and has no timeline.
  * Format reference: docs/formats/analysis-db.md
  */
-#include "base/cancel.h"
-#include "base/db.h"
-#include "capture/capture.h"
+#include "input/db_devices.h"
 #include "input/db_probe.h"
-#include "input/input.h"
 
 struct analysis_db {
-    const struct input_file *in;
+    struct import *i;
     struct capture *cap;
     struct db db;
-    uint64_t rows, lost;
 };
-
-static bool claims(struct str name)
-{
-    return str_equal(name, S("analysis.db"));
-}
 
 static int probe(const struct probe *p)
 {
@@ -29,14 +20,15 @@ static int probe(const struct probe *p)
 
     if (!db_is_sqlite(p->head))
         return 0;
-    return claims(p->name) ? 95 : db_probe(p, &steps, 1) || db_probe(p, &comm, 1) ? 90 : 0;
+    return input_claims(&input_analysis_db, p->name)         ? 95
+           : db_probe(p, &steps, 1) || db_probe(p, &comm, 1) ? 90
+                                                             : 0;
 }
 
 static void lose(struct analysis_db *a, const struct db_rows *rows, const char *what)
 {
-    a->lost++;
-    diag_add(a->in->diag, SEV_LOSS, "analysis-db.bad-row", (struct where){.path = a->in->path},
-             "row %llu of %s skipped: %s", (unsigned long long)rows->n, rows->table, what);
+    import_lose(a->i, import_file(a->i), "analysis-db.bad-row", "row %llu of %s skipped: %s",
+                (unsigned long long)rows->n, rows->table, what);
 }
 
 /* "step50" of the one table is "50" of the other. */
@@ -47,84 +39,59 @@ static strid step_id(struct analysis_db *a, struct str text)
     return capture_intern(a->cap, text);
 }
 
-enum step_column {
-    S_STEP,
-    S_DEVICE,
-    S_COMPUTING,
-    S_EXPOSED,
-    S_OVERLAPPED,
-    S_COMMUNICATION,
-    S_FREE,
-    S_STAGE,
-    S_BUBBLE,
-    S_PREPARING,
-    S_COUNT
+struct step_row {
+    struct str step;
+    struct step_trace t;
 };
 
-static const char *const step_columns[S_COUNT] = {
-    [S_STEP] = "step",
-    [S_DEVICE] = "deviceId",
-    [S_COMPUTING] = "computing",
-    [S_EXPOSED] = "communication_not_overlapped",
-    [S_OVERLAPPED] = "overlapped",
-    [S_COMMUNICATION] = "communication",
-    [S_FREE] = "free",
-    [S_STAGE] = "stage",
-    [S_BUBBLE] = "bubble",
-    [S_PREPARING] = "preparing",
+static const struct db_column step_columns[] = {
+    DB_COLUMN(struct step_row, step, "step"),
+    DB_OR(struct step_row, t.device, "deviceId", UNKNOWN),
+    DB_TIME(struct step_row, t.computing, "computing", DB_AS_US, DB_NONE),
+    DB_TIME(struct step_row, t.comm_exposed, "communication_not_overlapped", DB_AS_US, 0),
+    DB_TIME(struct step_row, t.overlapped, "overlapped", DB_AS_US, 0),
+    DB_TIME(struct step_row, t.communication, "communication", DB_AS_US, 0),
+    DB_TIME(struct step_row, t.free_time, "free", DB_AS_US, 0),
+    DB_TIME(struct step_row, t.stage, "stage", DB_AS_US, 0),
+    DB_TIME(struct step_row, t.bubble, "bubble", DB_AS_US, 0),
+    DB_TIME(struct step_row, t.preparing, "preparing", DB_AS_US, -1),
 };
-
-static bool is_other_device(const struct analysis_db *a, int64_t device)
-{
-    const struct input_options *options = a->in->options;
-
-    return device >= 0 && options != NULL && options->device >= 0 && device != options->device;
-}
 
 static void read_steps(struct analysis_db *a)
 {
     struct db_rows rows;
+    struct step_row row = {.t.rank = UNKNOWN};
 
-    db_rows_open(&rows, &a->db, "StepTraceTime", step_columns, S_COUNT);
-    while (db_rows_next(&rows)) {
-        struct step_trace t = {.rank = UNKNOWN, .device = UNKNOWN, .preparing = -1};
-        a->rows++;
-        db_i64(&rows, S_DEVICE, &t.device);
-        if (is_other_device(a, t.device))
+    DB_SCAN(&rows, &a->db, "StepTraceTime", step_columns);
+    while (db_take(&rows, &row)) {
+        a->i->rows++;
+        if (row.t.device >= 0 && import_is_other_device(a->i, row.t.device))
             continue;
-        if (!db_us(&rows, S_COMPUTING, &t.computing)) {
+        if (row.t.computing == DB_NONE) {
             lose(a, &rows, "it has no computing time");
             continue;
         }
-        db_us(&rows, S_EXPOSED, &t.comm_exposed);
-        db_us(&rows, S_OVERLAPPED, &t.overlapped);
-        db_us(&rows, S_COMMUNICATION, &t.communication);
-        db_us(&rows, S_FREE, &t.free_time);
-        db_us(&rows, S_STAGE, &t.stage);
-        db_us(&rows, S_BUBBLE, &t.bubble);
-        db_us(&rows, S_PREPARING, &t.preparing);
-        t.step = step_id(a, db_text(&rows, S_STEP));
-        vec_push(&a->cap->step_traces, t);
+        row.t.step = step_id(a, row.step);
+        vec_push(&a->cap->step_traces, row.t);
     }
 }
 
-enum time_column {
-    T_NAME,
-    T_GROUP,
-    T_START,
-    T_ELAPSE,
-    T_TRANSIT,
-    T_WAIT,
-    T_SYNC,
-    T_IDLE,
-    T_STEP,
-    T_TYPE,
-    T_COUNT
+struct time_row {
+    struct str name, group, step, type;
+    struct comm_op op;
 };
 
-static const char *const time_columns[T_COUNT] = {
-    "hccl_op_name", "group_name",           "start_timestamp", "elapse_time", "transit_time",
-    "wait_time",    "synchronization_time", "idle_time",       "step",        "type",
+static const struct db_column time_columns[] = {
+    DB_COLUMN(struct time_row, name, "hccl_op_name"),
+    DB_COLUMN(struct time_row, group, "group_name"),
+    DB_COLUMN(struct time_row, step, "step"),
+    DB_COLUMN(struct time_row, type, "type"),
+    DB_TIME(struct time_row, op.begin, "start_timestamp", DB_AS_US, 0),
+    DB_TIME(struct time_row, op.elapse, "elapse_time", DB_AS_MS, DB_NONE),
+    DB_TIME(struct time_row, op.transit, "transit_time", DB_AS_MS, 0),
+    DB_TIME(struct time_row, op.wait, "wait_time", DB_AS_MS, 0),
+    DB_TIME(struct time_row, op.sync, "synchronization_time", DB_AS_MS, 0),
+    DB_TIME(struct time_row, op.idle, "idle_time", DB_AS_MS, 0),
 };
 
 /* What a collective is known by in both tables. */
@@ -142,36 +109,39 @@ static void read_times(struct analysis_db *a, struct hash *places)
 {
     struct capture *cap = a->cap;
     struct db_rows rows;
+    struct time_row row = {.op.rank = UNKNOWN};
 
-    db_rows_open(&rows, &a->db, "CommAnalyzerTime", time_columns, T_COUNT);
-    while (db_rows_next(&rows)) {
-        struct comm_op op = {.rank = UNKNOWN};
-        struct str name = db_text(&rows, T_NAME);
-        a->rows++;
-        if (str_starts(name, S("Total Op Info")))
+    DB_SCAN(&rows, &a->db, "CommAnalyzerTime", time_columns);
+    while (db_take(&rows, &row)) {
+        struct comm_op *op = &row.op;
+        a->i->rows++;
+        if (str_starts(row.name, S("Total Op Info")))
             continue; /* the sum of the others */
-        if (name.n == 0 || !db_ms(&rows, T_ELAPSE, &op.elapse)) {
+        if (row.name.n == 0 || op->elapse == DB_NONE) {
             lose(a, &rows, "it has no name or no time");
             continue;
         }
-        op.name = capture_intern(cap, name);
-        op.group = capture_intern(cap, db_text(&rows, T_GROUP));
-        op.step = step_id(a, db_text(&rows, T_STEP));
-        op.is_p2p = str_equal(db_text(&rows, T_TYPE), S("p2p"));
-        db_us(&rows, T_START, &op.begin);
-        db_ms(&rows, T_TRANSIT, &op.transit);
-        db_ms(&rows, T_WAIT, &op.wait);
-        db_ms(&rows, T_SYNC, &op.sync);
-        db_ms(&rows, T_IDLE, &op.idle);
-        hash_put(places, op_key(op.name, op.group, op.step), (uint32_t)cap->comm_ops.n);
-        vec_push(&cap->comm_ops, op);
+        op->name = capture_intern(cap, row.name);
+        op->group = capture_intern(cap, row.group);
+        op->step = step_id(a, row.step);
+        op->is_p2p = str_equal(row.type, S("p2p"));
+        hash_put(places, op_key(op->name, op->group, op->step), (uint32_t)cap->comm_ops.n);
+        vec_push(&cap->comm_ops, *op);
     }
 }
 
-enum band_column { B_NAME, B_GROUP, B_STEP, B_TRANSPORT, B_SIZE, B_TIME, B_COUNT };
+struct band_row {
+    struct str name, group, step, transport;
+    double mb, ms;
+};
 
-static const char *const band_columns[B_COUNT] = {
-    "hccl_op_name", "group_name", "step", "transport_type", "transit_size", "transit_time",
+static const struct db_column band_columns[] = {
+    DB_COLUMN(struct band_row, name, "hccl_op_name"),
+    DB_COLUMN(struct band_row, group, "group_name"),
+    DB_COLUMN(struct band_row, step, "step"),
+    DB_COLUMN(struct band_row, transport, "transport_type"),
+    DB_COLUMN(struct band_row, mb, "transit_size"),
+    DB_COLUMN(struct band_row, ms, "transit_time"),
 };
 
 /* What a collective moved: SDMA is the sum of HCCS, PCIE and SIO, and some writers leave it out. */
@@ -201,24 +171,21 @@ static void read_traffic(struct analysis_db *a, const struct hash *places, struc
     struct capture *cap = a->cap;
     struct hash seen = {0};
     struct db_rows rows;
+    struct band_row band;
     uint32_t place;
 
-    db_rows_open(&rows, &a->db, "CommAnalyzerBandwidth", band_columns, B_COUNT);
-    while (db_rows_next(&rows)) {
-        strid name = capture_intern(cap, db_text(&rows, B_NAME));
-        strid group = capture_intern(cap, db_text(&rows, B_GROUP));
-        strid step = step_id(a, db_text(&rows, B_STEP));
-        strid transport = capture_intern(cap, db_text(&rows, B_TRANSPORT));
+    DB_SCAN(&rows, &a->db, "CommAnalyzerBandwidth", band_columns);
+    while (db_take(&rows, &band)) {
+        strid name = capture_intern(cap, band.name);
+        strid group = capture_intern(cap, band.group);
+        strid step = step_id(a, band.step);
+        strid transport = capture_intern(cap, band.transport);
         uint32_t row = (uint32_t)rows.n;
-        double mb = 0, ms = 0;
-        a->rows++;
-        if (!hash_get(places, op_key(name, group, step), &place) ||
-            !same_op(&cap->comm_ops.at[place], name, group, step) ||
-            hash_add(&seen, (uint64_t)place << 32 | transport, row) != row)
-            continue;
-        db_f64(&rows, B_SIZE, &mb);
-        db_f64(&rows, B_TIME, &ms);
-        add_traffic(&list[place], capture_text(cap, transport), mb, ms);
+        a->i->rows++;
+        if (hash_get(places, op_key(name, group, step), &place) &&
+            same_op(&cap->comm_ops.at[place], name, group, step) &&
+            hash_add(&seen, (uint64_t)place << 32 | transport, row) == row)
+            add_traffic(&list[place], capture_text(cap, transport), band.mb, band.ms);
     }
     hash_free(&seen);
 }
@@ -242,25 +209,19 @@ static void read_collectives(struct analysis_db *a)
     arena_free(&arena);
 }
 
-static enum status read_analysis_db(const struct input_file *in, struct capture *cap)
+static enum status read_analysis_db(struct import *i)
 {
-    struct analysis_db a = {.in = in, .cap = cap};
+    struct analysis_db a = {.i = i, .cap = i->cap};
     enum status st = ST_OK;
 
-    TRY(db_open(&a.db, in->path, in->text, in->diag));
+    TRY(import_db_open(i, &a.db));
     if (!db_has_table(&a.db, S("StepTraceTime")) && !db_has_table(&a.db, S("CommAnalyzerTime")))
-        st = diag_fail(in->diag, ST_FORMAT, "analysis-db.no-tables",
-                       (struct where){.path = in->path},
-                       "a database without StepTraceTime and CommAnalyzerTime");
+        st = import_refuse(i, import_file(i), "analysis-db.no-tables",
+                           "a database without StepTraceTime and CommAnalyzerTime");
     read_steps(&a);
     read_collectives(&a);
-    capture_source(cap, (struct source){.path = in->path,
-                                        .format = input_analysis_db.name,
-                                        .bytes = a.db.bytes,
-                                        .rows = a.rows,
-                                        .lost = a.lost + a.db.damages});
-    db_close(&a.db);
-    return st == ST_OK && cancelled() ? ST_CANCELLED : st;
+    import_db_close(i, &a.db);
+    return st;
 }
 
 const struct input_format input_analysis_db = {
@@ -269,7 +230,6 @@ const struct input_format input_analysis_db = {
     .looks_for = "analysis.db",
     .role = ROLE_SIDECAR,
     .vendor = VENDOR_ASCEND,
-    .claims = claims,
     .streams = true,
     .probe = probe,
     .read = read_analysis_db,

@@ -27,10 +27,11 @@ static int done(void **state)
 static enum status read_sql(const char *sql)
 {
     struct str bytes = db_made(sql);
-    enum status st = input_analysis_db.read(
-        &(struct input_file){
-            .path = "analysis.db", .text = bytes, .diag = &diag, .options = &options},
-        cap);
+    enum status st =
+        input_read(&input_analysis_db,
+                   &(struct input_file){
+                       .path = "analysis.db", .text = bytes, .diag = &diag, .options = &options},
+                   cap);
 
     free((void *)(uintptr_t)bytes.at);
     capture_seal(cap);

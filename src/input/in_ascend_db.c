@@ -5,15 +5,9 @@
  * (ascend_db_device.c, ascend_db_host.c). No table is required but one that holds events.
  * Format reference: docs/formats/ascend-db.md
  */
-#include "base/cancel.h"
 #include "input/ascend_db.h"
 #include "input/db_devices.h"
 #include "input/db_probe.h"
-
-#include <stdio.h>
-
-/* Longer events are overflowed counters: 7 days. */
-static const nanos longest_event = 7 * 86400 * (nanos)1000000000;
 
 /* Tables that only Ascend exports have; one is enough to know the kind. */
 static const struct str typical_tables[] = {
@@ -39,51 +33,25 @@ static int probe(const struct probe *p)
     return is_ascend_name(p->name) ? 95 : db_probe(p, &strings, 1) ? 90 : 0;
 }
 
-bool ascend_db_times(struct ascend_db *a, const struct db_rows *rows, size_t begin, size_t end,
+bool ascend_db_times(struct ascend_db *a, const struct db_rows *rows, nanos begin, nanos end,
                      struct slice *out)
 {
-    struct where where = {.path = a->in->path, .line = 0};
-    nanos until;
+    static const struct import_db_codes codes = {"ascend-db.no-time", "ascend-db.bad-duration"};
 
-    if (!db_i64(rows, begin, &out->begin) || !db_i64(rows, end, &until)) {
-        a->lost++;
-        diag_add(a->in->diag, SEV_LOSS, "ascend-db.no-time", where,
-                 "row %llu of %s skipped: no start or no end", (unsigned long long)rows->n,
-                 rows->table);
-        return false;
-    }
-    out->dur = nanos_sub(until, out->begin);
-    if (out->dur < 0 || out->dur > longest_event) {
-        a->lost++;
-        diag_add(a->in->diag, SEV_LOSS, "ascend-db.bad-duration", where,
-                 "row %llu of %s skipped: its duration is negative or over 7 days",
-                 (unsigned long long)rows->n, rows->table);
-        return false;
-    }
-    return true;
+    return import_db_times(a->i, rows, begin, end, &codes, out);
 }
 
-strid ascend_db_name(struct ascend_db *a, const struct db_rows *rows, size_t column)
+strid ascend_db_name(struct ascend_db *a, const struct db_rows *rows, struct db_name name)
 {
-    char text[32];
-    int64_t id;
-
-    if (!db_i64(rows, column, &id))
-        return capture_intern(a->cap, db_text(rows, column));
-    strid name = db_strings_intern(&a->strings, a->cap, id);
-    if (name != 0)
-        return name;
-    diag_add(a->in->diag, SEV_WARN, "ascend-db.no-name", (struct where){.path = a->in->path},
-             "%s uses string %lld, which STRING_IDS does not have", rows->table, (long long)id);
-    snprintf(text, sizeof(text), "#%lld", (long long)id);
-    return capture_intern(a->cap, str_of(text));
-}
-
-bool ascend_db_connection(const struct db_rows *rows, size_t column, int64_t *out)
-{
-    enum { NONE = -1 };
-
-    return db_i64(rows, column, out) && *out != NONE && *out != UINT32_MAX;
+    if (name.id == DB_NONE)
+        return capture_intern(a->cap, name.text);
+    strid id = db_strings_intern(&a->strings, a->cap, name.id);
+    if (id != 0)
+        return id;
+    import_tell(a->i, SEV_WARN, "ascend-db.no-name",
+                "%s uses string %lld, which STRING_IDS does not have", rows->table,
+                (long long)name.id);
+    return capture_intern_format(a->cap, "#%lld", (long long)name.id);
 }
 
 /* ---- facts ---- */
@@ -102,7 +70,7 @@ static void rank_from_name(struct ascend_db *a, struct str name)
 static void read_rank(struct ascend_db *a)
 {
     static const char *const columns[] = {"rankId", "deviceId"};
-    struct str name = str_basename(str_of(a->in->path));
+    struct str name = str_basename(str_of(a->i->in->path));
     struct db_rows rows;
     int64_t rank, device;
 
@@ -153,13 +121,12 @@ static void read_meta(struct ascend_db *a)
 
     db_rows_open(&rows, &a->db, "META_DATA", columns, ARRAY_LEN(columns));
     while (db_rows_next(&rows)) {
-        char version[64];
         struct str name = db_text(&rows, 0), value = db_text(&rows, 1);
         if (str_equal(name, S("distributed_args"))) {
             read_arguments(a, value);
         } else if (str_equal(name, S("SCHEMA_VERSION")) && value.n < 32) {
-            snprintf(version, sizeof(version), "database schema %.*s", STR_ARGS(value));
-            cap->facts.producer = capture_intern(cap, str_of(version));
+            cap->facts.producer =
+                capture_intern_format(cap, "database schema %.*s", STR_ARGS(value));
         }
     }
 }
@@ -167,7 +134,7 @@ static void read_meta(struct ascend_db *a)
 static void read_facts(struct ascend_db *a)
 {
     struct capture *cap = a->cap;
-    struct str name = str_basename(str_of(a->in->path));
+    struct str name = str_basename(str_of(a->i->in->path));
     struct str kind = S("msprof");
 
     if (str_starts(name, S("ascend_mindspore")))
@@ -200,7 +167,7 @@ static void read_all(struct ascend_db *a)
     db_strings_read(&a->strings, &a->db, "STRING_IDS");
     db_devices_find(&a->db, &devices);
     a->is_alone = devices.n <= 1;
-    a->device = db_devices_choose(&devices, a->in, "ascend-db.several-devices");
+    a->device = db_devices_choose(&devices, a->i->in, "ascend-db.several-devices");
     read_facts(a);
     ascend_db_read_device(a);
     ascend_db_read_host(a);
@@ -240,25 +207,20 @@ static bool count_kernels(const struct input_file *in, uint64_t *count)
     return devices.n <= 1;
 }
 
-static enum status read_ascend_db(const struct input_file *in, struct capture *cap)
+static enum status read_ascend_db(struct import *i)
 {
-    struct ascend_db a = {.in = in, .cap = cap};
+    struct ascend_db a = {.i = i, .cap = i->cap};
     enum status st = ST_OK;
 
-    a.busy_copies = in->options != NULL && in->options->busy_copies;
-    TRY(db_open(&a.db, in->path, in->text, in->diag));
+    a.busy_copies = i->in->options != NULL && i->in->options->busy_copies;
+    TRY(import_db_open(i, &a.db));
     if (holds_events(&a.db))
         read_all(&a);
     else
-        st = diag_fail(in->diag, ST_FORMAT, "ascend-db.no-tables", (struct where){.path = in->path},
-                       "a database without tasks, calls or collectives");
-    capture_source(cap, (struct source){.path = in->path,
-                                        .format = input_ascend_db.name,
-                                        .bytes = a.db.bytes,
-                                        .rows = a.rows,
-                                        .lost = a.lost + a.db.damages});
-    db_close(&a.db);
-    return st == ST_OK && cancelled() ? ST_CANCELLED : st;
+        st = import_refuse(i, import_file(i), "ascend-db.no-tables",
+                           "a database without tasks, calls or collectives");
+    import_db_close(i, &a.db);
+    return st;
 }
 
 const struct input_format input_ascend_db = {

@@ -28,7 +28,8 @@ static int done(void **state)
 static enum status read_as(const char *path, const char *sql)
 {
     struct str bytes = db_made(sql);
-    enum status st = input_ascend_db.read(
+    enum status st = input_read(
+        &input_ascend_db,
         &(struct input_file){.path = path, .text = bytes, .diag = &diag, .options = &options}, cap);
 
     free((void *)(uintptr_t)bytes.at);
@@ -409,13 +410,13 @@ TEST(the_kind_is_known_by_name_or_by_tables)
     struct str bytes = db_made(STRINGS TASKS), other = db_made("CREATE TABLE x(a);");
     struct probe p = {"x.bin", S("x.bin"), bytes};
 
-    assert_int_equal(input_ascend_db.probe(&p), 90);
+    assert_int_equal(input_probe(&input_ascend_db, &p), 90);
     p.head = other;
-    assert_int_equal(input_ascend_db.probe(&p), 0);
+    assert_int_equal(input_probe(&input_ascend_db, &p), 0);
     p.name = S("msprof_20240101120000.db");
-    assert_int_equal(input_ascend_db.probe(&p), 95);
+    assert_int_equal(input_probe(&input_ascend_db, &p), 95);
     p.head = S("text");
-    assert_int_equal(input_ascend_db.probe(&p), 0);
+    assert_int_equal(input_probe(&input_ascend_db, &p), 0);
     free((void *)(uintptr_t)bytes.at);
     free((void *)(uintptr_t)other.at);
 }

@@ -8,10 +8,9 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/mapfile.h"
-#include "capture/capture.h"
 #include "input/camodel_heads.h"
 #include "input/camodel_mte.h"
-#include "input/input.h"
+#include "input/import.h"
 
 enum { DEFAULT_MHZ = 1850 };
 
@@ -63,12 +62,6 @@ static bool is_log_of_ends(struct str name)
     struct str core;
 
     return log_type(name, &core) == LOG_INSTR;
-}
-
-static bool claims(struct str name)
-{
-    (void)name; /* the trace made of these logs comes first */
-    return false;
 }
 
 static const char *folder_of(struct arena *arena, const char *path)
@@ -161,39 +154,18 @@ static uint32_t add_slice(struct capture *cap, strid core, const struct camodel_
 
 /* The k-th wait of a detail belongs to the k-th set of it. */
 struct flags {
-    struct hash sets;        /* detail -> number of its chain */
-    VEC_OF(uint32_t) slices; /* that set, chained by `next` */
-    VEC_OF(uint32_t) next;
-    VEC_OF(uint32_t) heads, tails; /* of each detail's chain; UINT32_MAX: empty */
+    struct hash sets;            /* detail and k -> slice */
+    struct hash n_sets, n_waits; /* detail -> how many so far */
 };
 
-static void push_set(struct flags *f, strid detail, uint32_t slice)
+/* The place of one more of a detail. */
+static uint64_t next_flag(struct hash *counts, strid detail)
 {
-    uint32_t chain = hash_add(&f->sets, detail, (uint32_t)f->heads.n);
-    uint32_t number = (uint32_t)f->slices.n;
+    uint32_t k = 0;
 
-    if (chain == f->heads.n) {
-        vec_push(&f->heads, UINT32_MAX);
-        vec_push(&f->tails, UINT32_MAX);
-    }
-    vec_push(&f->slices, slice);
-    vec_push(&f->next, UINT32_MAX);
-    if (f->heads.at[chain] == UINT32_MAX)
-        f->heads.at[chain] = number;
-    else
-        f->next.at[f->tails.at[chain]] = number;
-    f->tails.at[chain] = number;
-}
-
-static bool pop_set(struct flags *f, strid detail, uint32_t *slice)
-{
-    uint32_t chain;
-
-    if (!hash_get(&f->sets, detail, &chain) || f->heads.at[chain] == UINT32_MAX)
-        return false;
-    *slice = f->slices.at[f->heads.at[chain]];
-    f->heads.at[chain] = f->next.at[f->heads.at[chain]];
-    return true;
+    hash_get(counts, detail, &k);
+    hash_put(counts, detail, k + 1);
+    return (uint64_t)detail << 32 | k;
 }
 
 struct wait {
@@ -255,30 +227,28 @@ static void add_core(struct capture *cap, struct core *core, const struct camode
                                              : SLICE_INSTR,
                                    group);
         if (is_set)
-            push_set(&flags, capture_intern(cap, r->detail), slice);
+            hash_put(&flags.sets, next_flag(&flags.n_sets, capture_intern(cap, r->detail)), slice);
         if (is_wait)
             vec_push(&waits, ((struct wait){capture_intern(cap, r->detail), slice}));
     }
     for (size_t i = 0; i < waits.n; i++) {
         uint32_t from;
-        if (pop_set(&flags, waits.at[i].detail, &from))
+        if (hash_get(&flags.sets, next_flag(&flags.n_waits, waits.at[i].detail), &from))
             capture_flow(cap, FLOW_FLAG, from, waits.at[i].slice);
     }
     hash_free(&flags.sets);
-    vec_free(&flags.slices);
-    vec_free(&flags.next);
-    vec_free(&flags.heads);
-    vec_free(&flags.tails);
+    hash_free(&flags.n_sets);
+    hash_free(&flags.n_waits);
     vec_free(&waits);
     hash_free(&last);
     vec_free(&ends);
     mem_free(heads);
 }
 
-static void add_marks(struct capture *cap, const struct core *core, struct source *source,
-                      struct arena *arena)
+static void add_marks(struct import *import, const struct core *core, struct arena *arena)
 {
     struct camodel_marks marks = {0};
+    struct capture *cap = import->cap;
     strid name = capture_intern(cap, core->name);
 
     camodel_marks_find(&core->ends, &marks);
@@ -289,14 +259,14 @@ static void add_marks(struct capture *cap, const struct core *core, struct sourc
         if (m->begin <= m->end)
             add_slice(cap, name, &r, m->begin, m->end, SLICE_ANNOTATION, 0);
     }
-    source->lost += marks.dropped;
+    import->lost += marks.dropped;
     vec_free(&marks.list);
 }
 
-static void finish_core(const struct input_file *in, struct capture *cap, struct core *core,
-                        struct source *source, struct arena *arena)
+static void finish_core(struct import *import, struct core *core, struct arena *arena)
 {
     struct camodel_instrs all = {0};
+    struct capture *cap = import->cap;
     strid name = capture_intern(cap, core->name);
     uint64_t bad = core->begins.lost + core->ends.lost + core->misses.lost;
 
@@ -307,32 +277,31 @@ static void finish_core(const struct input_file *in, struct capture *cap, struct
         if (r->tick < INT64_MAX)
             add_slice(cap, name, r, r->tick, r->tick + 1, SLICE_OTHER, 0);
     }
-    add_marks(cap, core, source, arena);
-    source->rows += all.list.n + core->misses.list.n;
-    source->lost += bad;
+    add_marks(import, core, arena);
+    import->rows += all.list.n + core->misses.list.n;
+    import->lost += bad;
     if (bad > 0)
-        diag_add(in->diag, SEV_LOSS, "camodel-dump.bad-line", (struct where){.path = in->path},
-                 "%llu lines of the logs of %.*s are not understood", (unsigned long long)bad,
-                 STR_ARGS(core->name));
+        import_tell(import, SEV_LOSS, "camodel-dump.bad-line",
+                    "%llu lines of the logs of %.*s are not understood", (unsigned long long)bad,
+                    STR_ARGS(core->name));
     if (all.unmatched > 0)
-        diag_add(in->diag, SEV_NOTE, "camodel-dump.unmatched", (struct where){.path = in->path},
-                 "%llu instructions of %.*s have no begin or no end",
-                 (unsigned long long)all.unmatched, STR_ARGS(core->name));
+        import_tell(import, SEV_NOTE, "camodel-dump.unmatched",
+                    "%llu instructions of %.*s have no begin or no end",
+                    (unsigned long long)all.unmatched, STR_ARGS(core->name));
     vec_free(&all.list);
 }
 
 /* ---- the folder ---- */
 
-static enum status read_log(const struct input_file *in, const struct fs_entry *entry,
-                            enum log_type type, struct core *core, struct source *source,
-                            struct arena *arena)
+static enum status read_log(struct import *import, const struct fs_entry *entry, enum log_type type,
+                            struct core *core, struct arena *arena)
 {
     struct mapfile map;
 
-    TRY(mapfile_open(&map, entry->path, in->diag));
+    TRY(mapfile_open(&map, entry->path, import->in->diag));
     struct str text = arena_str(arena, map.text); /* records point into it */
     mapfile_close(&map);
-    source->bytes += text.n;
+    import->bytes += text.n;
     if (type == LOG_ICACHE) {
         camodel_misses_read(&core->misses, text, arena);
         camodel_fetches_read(&core->fetches, text);
@@ -345,8 +314,8 @@ static enum status read_log(const struct input_file *in, const struct fs_entry *
 }
 
 /* Parts of begins are read from the last to the first, the others in order. */
-static enum status read_core(const struct input_file *in, const struct fs_list *list,
-                             struct core *core, struct source *source, struct arena *arena)
+static enum status read_core(struct import *import, const struct fs_list *list, struct core *core,
+                             struct arena *arena)
 {
     for (size_t i = 0; i < 2 * list->n; i++) {
         bool back = i >= list->n;
@@ -355,7 +324,7 @@ static enum status read_core(const struct input_file *in, const struct fs_list *
         enum log_type type = log_type(entry->name, &name);
         if (type != LOG_NONE && type != LOG_MTE && (type == LOG_POPPED) == back &&
             str_equal(name, core->name))
-            TRY(read_log(in, entry, type, core, source, arena));
+            TRY(read_log(import, entry, type, core, arena));
     }
     return ST_OK;
 }
@@ -378,8 +347,7 @@ static void add_rates(struct capture *cap, const struct camodel_rates *rates)
 }
 
 /* All cores together. */
-static enum status read_mte(const struct input_file *in, const struct fs_list *list,
-                            struct capture *cap, struct source *source)
+static enum status read_mte(struct import *import, const struct fs_list *list)
 {
     struct camodel_rates rates = {0};
     struct camodel_mte mte = {0};
@@ -392,32 +360,34 @@ static enum status read_mte(const struct input_file *in, const struct fs_list *l
             continue;
         mte.core += !str_equal(core, last);
         last = core;
-        st = mapfile_open(&map, list->at[i].path, in->diag);
+        st = mapfile_open(&map, list->at[i].path, import->in->diag);
         camodel_mte_read(&mte, map.text);
-        source->bytes += map.text.n;
+        import->bytes += map.text.n;
         mapfile_close(&map);
     }
     camodel_mte_rates(&mte, DEFAULT_MHZ, &rates);
-    add_rates(cap, &rates);
-    source->rows += mte.transfers.n;
-    source->lost += mte.lost + rates.late;
+    add_rates(import->cap, &rates);
+    import->rows += mte.transfers.n;
+    import->lost += mte.lost + rates.late;
     if (mte.lost + rates.late > 0)
-        diag_add(in->diag, SEV_LOSS, "camodel-dump.bad-line", (struct where){.path = in->path},
-                 "%llu transfers without their numbers, or after the first minute",
-                 (unsigned long long)mte.lost + rates.late);
+        import_tell(import, SEV_LOSS, "camodel-dump.bad-line",
+                    "%llu transfers without their numbers, or after the first minute",
+                    (unsigned long long)mte.lost + rates.late);
     camodel_mte_free(&mte);
     vec_free(&rates.list);
     return st;
 }
 
-static enum status read_camodel_dump(const struct input_file *in, struct capture *cap)
+static enum status read_camodel_dump(struct import *import)
 {
-    struct source source = {.path = in->path, .format = input_camodel_dump.name};
+    const struct input_file *in = import->in;
+    struct capture *cap = import->cap;
     struct fs_list list = {0};
     struct arena arena;
     struct str seen = S(""), name;
     enum status st;
 
+    import->bytes = 0; /* of all logs together */
     arena_init(&arena);
     st = fs_list(&arena, folder_of(&arena, in->path), &list, in->diag);
     for (size_t i = 0; i < list.n && st == ST_OK; i++) {
@@ -425,25 +395,23 @@ static enum status read_camodel_dump(const struct input_file *in, struct capture
             continue;
         struct core core = {.name = name};
         seen = name;
-        st = read_core(in, &list, &core, &source, &arena);
+        st = read_core(import, &list, &core, &arena);
         if (st == ST_OK)
-            finish_core(in, cap, &core, &source, &arena);
+            finish_core(import, &core, &arena);
         core_free(&core);
     }
-    uint64_t instrs = source.rows;
+    uint64_t instrs = import->rows;
     if (st == ST_OK)
-        st = read_mte(in, &list, cap, &source);
+        st = read_mte(import, &list);
     arena_free(&arena);
     if (st == ST_OK && instrs == 0)
-        st =
-            diag_fail(in->diag, ST_FORMAT, "camodel-dump.nothing", (struct where){.path = in->path},
-                      "no instruction has both its begin and its end in the logs");
+        st = import_refuse(import, import_file(import), "camodel-dump.nothing",
+                           "no instruction has both its begin and its end in the logs");
     if (st != ST_OK)
         return st;
     capture_set_incore(cap);
     cap->origin = ORIGIN_SIMULATED;
     cap->clock.hz = (int64_t)DEFAULT_MHZ * 1000000;
-    capture_source(cap, source);
     return ST_OK;
 }
 
@@ -453,7 +421,6 @@ const struct input_format input_camodel_dump = {
     .looks_for = "core*instr_log.dump",
     .role = ROLE_WHOLE,
     .vendor = VENDOR_ASCEND,
-    .claims = claims,
     .probe = probe,
     .read = read_camodel_dump,
 };

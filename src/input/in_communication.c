@@ -5,12 +5,6 @@
  */
 #include "input/sidecar.h"
 
-static bool claims(struct str name)
-{
-    return str_equal(name, S("communication.json")) ||
-           str_equal(name, S("cluster_communication.json"));
-}
-
 /* A list of collectives with nothing but a name and a duration, as other tools write it. */
 static bool is_flat(struct str head)
 {
@@ -28,7 +22,7 @@ static int probe(const struct probe *p)
         return 0;
     if (str_contains(p->head, S("\"Communication Time Info\"")))
         return 95;
-    return claims(p->name) ? 60 : 0;
+    return input_claims(&input_communication, p->name) ? 60 : 0;
 }
 
 /* What was moved over one sort of link. */
@@ -112,10 +106,9 @@ static bool take_times(struct json *j, struct comm_op *op)
 }
 
 struct reader {
-    const struct input_file *in;
+    struct import *i;
     struct capture *cap;
     struct json j;
-    struct source source;
 };
 
 static bool is_p2p(struct str name)
@@ -142,12 +135,11 @@ static void take_op(struct reader *r, struct comm_op op)
     if (r->j.token != JSON_OBJECT_END)
         return; /* damage; told once, at the end */
     if (!is_good) {
-        r->source.lost++;
-        diag_add(r->in->diag, SEV_LOSS, "communication.bad-number",
-                 (struct where){r->in->path, 0, at + 1}, "collective skipped: a time is no number");
+        import_lose(r->i, import_byte(r->i, at), "communication.bad-number",
+                    "collective skipped: a time is no number");
         return;
     }
-    r->source.rows++;
+    r->i->rows++;
     vec_push(&r->cap->comm_ops, op);
 }
 
@@ -228,38 +220,31 @@ static void take_flat_op(struct reader *r)
     if (r->j.token == JSON_ERROR || r->j.token == JSON_END)
         return; /* damage; told once, at the end */
     if (has_name && has_time) {
-        r->source.rows++;
+        r->i->rows++;
         vec_push(&r->cap->comm_ops, op);
         return;
     }
-    r->source.lost++;
-    diag_add(r->in->diag, SEV_LOSS, "communication.bad-number",
-             (struct where){r->in->path, 0, at + 1},
-             "collective skipped: it has no name, or its duration is no number");
+    import_lose(r->i, import_byte(r->i, at), "communication.bad-number",
+                "collective skipped: it has no name, or its duration is no number");
 }
 
-static enum status read_communication(const struct input_file *in, struct capture *cap)
+static enum status read_communication(struct import *i)
 {
-    struct reader r = {
-        .in = in,
-        .cap = cap,
-        .source = {.path = in->path, .format = input_communication.name, .bytes = in->text.n}};
+    struct reader r = {.i = i, .cap = i->cap};
 
-    json_open(&r.j, in->text, JSON_LENIENT);
+    json_open(&r.j, i->in->text, JSON_LENIENT);
     enum json_token root = json_next(&r.j);
     if (root == JSON_OBJECT) {
         take_steps(&r);
     } else if (root == JSON_ARRAY) {
-        diag_add(in->diag, SEV_NOTE, "communication.flat", (struct where){.path = in->path},
-                 "a flat list of collectives: names and durations, and neither waits nor sizes");
+        import_tell(i, SEV_NOTE, "communication.flat",
+                    "a flat list of collectives: names and durations, and neither waits nor sizes");
         while (json_element(&r.j))
             take_flat_op(&r);
     } else {
-        return diag_fail(in->diag, ST_FORMAT, "communication.not-json",
-                         (struct where){.path = in->path}, "not a JSON object");
+        return import_refuse(i, import_file(i), "communication.not-json", "not a JSON object");
     }
-    r.source.lost += sidecar_damaged(&r.j, in, "communication.damaged");
-    capture_source(cap, r.source);
+    sidecar_damaged(i, &r.j, "communication.damaged");
     return ST_OK;
 }
 
@@ -269,7 +254,6 @@ const struct input_format input_communication = {
     .looks_for = "communication.json, cluster_communication.json",
     .role = ROLE_SIDECAR,
     .vendor = VENDOR_ASCEND,
-    .claims = claims,
     .probe = probe,
     .read = read_communication,
 };

@@ -4,19 +4,13 @@
  */
 #include "input/sidecar.h"
 
-static bool claims(struct str name)
-{
-    return str_equal(name, S("communication_matrix.json")) ||
-           str_equal(name, S("cluster_communication_matrix.json"));
-}
-
 static int probe(const struct probe *p)
 {
     if (!sidecar_begins(p->head, S("step")) && !sidecar_begins_cluster(p->head))
         return 0;
     if (str_contains(p->head, S("\"Transport Type\"")))
         return 95;
-    return claims(p->name) ? 60 : 0;
+    return input_claims(&input_communication_matrix, p->name) ? 60 : 0;
 }
 
 /* "0-7" */
@@ -51,8 +45,7 @@ static void take_link(struct json *j, struct capture *cap, struct comm_link *lin
 }
 
 /* All links of one kind of collective. */
-static void take_links(struct json *j, struct capture *cap, struct comm_link op,
-                       const struct input_file *in, struct source *source)
+static void take_links(struct import *i, struct json *j, struct comm_link op)
 {
     struct str key;
 
@@ -64,31 +57,29 @@ static void take_links(struct json *j, struct capture *cap, struct comm_link op,
         uint64_t at = json_offset(j);
         if (!sidecar_enter(j))
             continue;
-        take_link(j, cap, &link);
+        take_link(j, i->cap, &link);
         if (j->token != JSON_OBJECT_END)
             return;
         if (is_good) {
-            source->rows++;
-            vec_push(&cap->comm_links, link);
-            continue;
+            i->rows++;
+            vec_push(&i->cap->comm_links, link);
+        } else {
+            import_lose(i, import_byte(i, at), "communication-matrix.bad-ranks",
+                        "link skipped: not two ranks");
         }
-        source->lost++;
-        diag_add(in->diag, SEV_LOSS, "communication-matrix.bad-ranks",
-                 (struct where){in->path, 0, at + 1}, "link skipped: not two ranks");
     }
 }
 
-static enum status read_matrix(const struct input_file *in, struct capture *cap)
+static enum status read_matrix(struct import *i)
 {
-    struct source source = {
-        .path = in->path, .format = input_communication_matrix.name, .bytes = in->text.n};
     struct str outer, inner, key, name, group;
+    struct capture *cap = i->cap;
     struct json j;
 
-    json_open(&j, in->text, JSON_LENIENT);
+    json_open(&j, i->in->text, JSON_LENIENT);
     if (json_next(&j) != JSON_OBJECT)
-        return diag_fail(in->diag, ST_FORMAT, "communication-matrix.not-json",
-                         (struct where){.path = in->path}, "not a JSON object");
+        return import_refuse(i, import_file(i), "communication-matrix.not-json",
+                             "not a JSON object");
     while (json_key(&j, &outer)) {
         bool is_step = str_starts(outer, S("step"));
         strid step = is_step ? sidecar_step(cap, outer) : 0;
@@ -106,12 +97,11 @@ static enum status read_matrix(const struct input_file *in, struct capture *cap)
                 struct comm_link op = {.name = sidecar_intern(cap, &j, name),
                                        .group = sidecar_intern(cap, &j, group),
                                        .step = step};
-                take_links(&j, cap, op, in, &source);
+                take_links(i, &j, op);
             }
         }
     }
-    source.lost += sidecar_damaged(&j, in, "communication-matrix.damaged");
-    capture_source(cap, source);
+    sidecar_damaged(i, &j, "communication-matrix.damaged");
     return ST_OK;
 }
 
@@ -122,7 +112,6 @@ const struct input_format input_communication_matrix = {
     .role = ROLE_SIDECAR,
     .vendor = VENDOR_ASCEND,
     .source = SOURCE_COMM_MATRIX,
-    .claims = claims,
     .probe = probe,
     .read = read_matrix,
 };

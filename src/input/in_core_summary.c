@@ -4,9 +4,8 @@
  * They have no times: each becomes a series with one sample at 0.
  * Format reference: docs/formats/core-summary.md
  */
-#include "capture/capture.h"
 #include "input/core_summary.h"
-#include "input/input.h"
+#include "input/import.h"
 
 enum { MOST_COUNTERS = 4096 }; /* a log has some 50 */
 
@@ -44,30 +43,23 @@ static void add_counter(struct capture *cap, struct str core, const struct core_
     arena_free(&scratch);
 }
 
-static enum status read_core_summary(const struct input_file *in, struct capture *cap)
+static enum status read_core_summary(struct import *i)
 {
-    struct source source = {
-        .path = in->path, .format = input_core_summary.name, .bytes = in->text.n};
-    struct str rest = in->text;
+    struct capture *cap = i->cap;
+    struct str rest = i->in->text;
     struct core_counter counter;
 
-    while (source.rows < MOST_COUNTERS && core_summary_next(&rest, &counter)) {
-        add_counter(cap, core_of(in->path), &counter);
-        source.rows++;
-    }
-    if (source.rows == 0)
-        return diag_fail(in->diag, ST_FORMAT, "core-summary.nothing",
-                         (struct where){.path = in->path}, "no line `name | number`");
-    if (rest.n > 0 && core_summary_next(&rest, &counter)) {
-        source.lost++;
-        diag_add(in->diag, SEV_LOSS, "core-summary.many", (struct where){.path = in->path},
-                 "more than %d counters: the others are left out", MOST_COUNTERS);
-    }
+    for (; i->rows < MOST_COUNTERS && core_summary_next(&rest, &counter); i->rows++)
+        add_counter(cap, core_of(i->in->path), &counter);
+    if (i->rows == 0)
+        return import_refuse(i, import_file(i), "core-summary.nothing", "no line `name | number`");
+    if (rest.n > 0 && core_summary_next(&rest, &counter))
+        import_lose(i, import_file(i), "core-summary.many",
+                    "more than %d counters: the others are left out", MOST_COUNTERS);
     if (cap->facts.kind == 0) {
         capture_set_incore(cap);
         cap->origin = ORIGIN_SIMULATED;
     }
-    capture_source(cap, source);
     return ST_OK;
 }
 

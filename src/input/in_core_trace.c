@@ -3,7 +3,6 @@
  *
  * Format reference: docs/formats/incore-trace.md
  */
-#include "capture/capture.h"
 #include "input/incore_events.h"
 
 static bool claims(struct str name)
@@ -31,22 +30,16 @@ static struct str core_of(const char *path)
     return S("core");
 }
 
-static enum status read_core_trace(const struct input_file *in, struct capture *cap)
+static enum status read_core_trace(struct import *i)
 {
-    bool is_one = incore_probe(str_part(in->text, 0, INPUT_HEAD)) == INCORE_ONE_CORE;
-    struct incore_text trace = {.in = in, .text = in->text};
-    struct incore_count count = {0};
+    struct str text = i->in->text;
+    struct incore_text trace = {.i = i, .text = text};
 
-    if (is_one)
-        trace.core = core_of(in->path);
-    TRY(incore_events(&trace, cap, &count));
-    capture_set_incore(cap);
-    cap->origin = ORIGIN_SIMULATED;
-    capture_source(cap, (struct source){.path = in->path,
-                                        .format = input_core_trace.name,
-                                        .bytes = in->text.n,
-                                        .rows = count.events,
-                                        .lost = count.lost});
+    if (incore_probe(str_part(text, 0, INPUT_HEAD)) == INCORE_ONE_CORE)
+        trace.core = core_of(i->in->path);
+    TRY(incore_events(&trace));
+    capture_set_incore(i->cap);
+    i->cap->origin = ORIGIN_SIMULATED;
     return ST_OK;
 }
 

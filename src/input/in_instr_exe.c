@@ -5,10 +5,8 @@
  * and the slices of a pipe stand one behind the other.
  * Format reference: docs/formats/instr-exe.md
  */
-#include "base/csv.h"
 #include "base/hash.h"
-#include "capture/capture.h"
-#include "input/input.h"
+#include "input/import.h"
 
 /* Columns of both tables; those that a table lacks are -1. */
 struct columns {
@@ -28,20 +26,6 @@ static struct columns find_columns(const struct csv *csv)
     };
 }
 
-static bool is_instr_table(const struct csv *csv)
-{
-    struct columns c = find_columns(csv);
-
-    return c.name >= 0 && c.address >= 0 && c.pipe >= 0 && c.cycles >= 0 && c.time >= 0;
-}
-
-static bool is_code_table(const struct csv *csv)
-{
-    struct columns c = find_columns(csv);
-
-    return csv_column(csv, S("code")) >= 0 && c.calls >= 0 && c.cycles >= 0 && c.time >= 0;
-}
-
 /* "core0.veccore0" of "core0.veccore0_instr_exe_2024….csv". */
 static struct str core_of(const char *path)
 {
@@ -54,9 +38,9 @@ static struct str core_of(const char *path)
 }
 
 struct reader {
-    const struct input_file *in;
     struct capture *cap;
     struct csv csv;
+    bool is_code; /* the table of source lines */
     struct columns columns;
     struct hash next; /* lane -> number of its end in `ends` */
     VEC_OF(nanos) ends;
@@ -90,16 +74,19 @@ static strid address_of(struct reader *r)
     return id;
 }
 
-static bool take_row(struct reader *r, int name, struct str pipe)
+static enum import_row take_row(struct import *i, const struct csv *csv, void *ctx)
 {
+    struct reader *r = ctx;
+    struct str pipe = r->is_code ? S("code") : str_trim(csv_cell(csv, r->columns.pipe));
     struct attr set[1], own[4];
     size_t n = 0;
     struct slice s = {.kind = SLICE_INSTR};
 
-    if (r->csv.is_broken || r->csv.n_cells < 4 || r->cap->lanes.n >= LIMIT_LANES ||
-        !num_us(csv_cell(&r->csv, r->columns.time), &s.dur) || s.dur < 0)
-        return false;
-    s.name = capture_intern(r->cap, str_trim(csv_cell(&r->csv, name)));
+    (void)i;
+    if (csv->is_broken || csv->n_cells < 4 || r->cap->lanes.n >= LIMIT_LANES ||
+        !num_us(csv_cell(csv, r->columns.time), &s.dur) || s.dur < 0)
+        return ROW_LOST;
+    s.name = capture_intern(r->cap, str_trim(csv_cell(csv, r->columns.name)));
     s.lane = capture_lane(r->cap, (struct lane_key){.kind = LANE_PIPE,
                                                     .device = -1,
                                                     .process = r->core,
@@ -118,80 +105,59 @@ static bool take_row(struct reader *r, int name, struct str pipe)
     s.begin = r->ends.at[place];
     r->ends.at[place] = nanos_add(s.begin, s.dur);
     capture_slice(r->cap, &s);
-    return true;
+    return ROW_TAKEN;
 }
 
-static enum status read_table(const struct input_file *in, struct capture *cap, const char *format,
-                              bool is_code)
-{
-    struct source source = {.path = in->path, .format = format, .bytes = in->text.n};
-    struct reader r = {.in = in, .cap = cap};
+#define INSTR_EXE_TROUBLES                                                                         \
+    .no_header = {"instr-exe.no-header", "no header with cycles and running_time"},                \
+    .bad_row = {"instr-exe.bad-row", "row skipped: a field is missing or is no number"},           \
+    .take = take_row
 
-    csv_open(&r.csv, in->text);
-    if (is_code ? !is_code_table(&r.csv) : !is_instr_table(&r.csv))
-        return diag_fail(in->diag, ST_FORMAT, "instr-exe.no-header", (struct where){in->path, 1, 0},
-                         "no header with cycles and running_time");
+static const struct import_table instr_table = {
+    .columns = {S_INIT("instr"), S_INIT("addr"), S_INIT("pipe"), S_INIT("cycles"),
+                S_INIT("running_time(us)")},
+    INSTR_EXE_TROUBLES,
+};
+static const struct import_table code_table = {
+    .columns = {S_INIT("code"), S_INIT("call_count"), S_INIT("cycles"), S_INIT("running_time(us)")},
+    INSTR_EXE_TROUBLES,
+};
+
+static enum status read_table(struct import *i, const struct import_table *table)
+{
+    struct reader r = {.cap = i->cap, .is_code = table == &code_table};
+
+    TRY(import_table_open(i, table, &r.csv));
     r.columns = find_columns(&r.csv);
-    r.core = capture_intern(cap, core_of(in->path));
-    int name = is_code ? csv_column(&r.csv, S("code")) : r.columns.name;
-    while (csv_next(&r.csv)) {
-        struct str pipe = is_code ? S("code") : str_trim(csv_cell(&r.csv, r.columns.pipe));
-        if (take_row(&r, name, pipe)) {
-            source.rows++;
-            continue;
-        }
-        source.lost++;
-        diag_add(in->diag, SEV_LOSS, "instr-exe.bad-row", (struct where){in->path, r.csv.line, 0},
-                 "row skipped: a field is missing or is no number");
-    }
+    if (r.is_code)
+        r.columns.name = csv_column(&r.csv, S("code"));
+    r.core = capture_intern(i->cap, core_of(i->in->path));
+    import_table_rows(i, table, &r.csv, &r);
     hash_free(&r.next);
     vec_free(&r.ends);
-    capture_set_incore(cap);
-    cap->origin = ORIGIN_SIMULATED;
-    capture_source(cap, source);
+    capture_set_incore(i->cap);
+    i->cap->origin = ORIGIN_SIMULATED;
     return ST_OK;
 }
 
-static bool claims(struct str name)
+static enum status read_instr_exe(struct import *i)
 {
-    (void)name; /* the trace beside it tells more */
-    return false;
+    return read_table(i, &instr_table);
 }
 
-static int probe_instr(const struct probe *p)
+static enum status read_code_exe(struct import *i)
 {
-    struct csv csv;
-
-    csv_open(&csv, p->head);
-    return is_instr_table(&csv) ? 90 : 0;
+    return read_table(i, &code_table);
 }
 
-static int probe_code(const struct probe *p)
-{
-    struct csv csv;
-
-    csv_open(&csv, p->head);
-    return is_code_table(&csv) ? 90 : 0;
-}
-
-static enum status read_instr_exe(const struct input_file *in, struct capture *cap)
-{
-    return read_table(in, cap, input_instr_exe.name, false);
-}
-
-static enum status read_code_exe(const struct input_file *in, struct capture *cap)
-{
-    return read_table(in, cap, input_code_exe.name, true);
-}
-
+/* Neither claims a name: the trace beside it tells more. */
 const struct input_format input_instr_exe = {
     .name = "instr-exe",
     .summary = "the operator simulator's sums by instruction (CSV)",
     .looks_for = "*_instr_exe*.csv",
     .role = ROLE_WHOLE,
     .vendor = VENDOR_ASCEND,
-    .claims = claims,
-    .probe = probe_instr,
+    .table = &instr_table,
     .read = read_instr_exe,
 };
 
@@ -201,7 +167,6 @@ const struct input_format input_code_exe = {
     .looks_for = "*_code_exe*.csv",
     .role = ROLE_WHOLE,
     .vendor = VENDOR_ASCEND,
-    .claims = claims,
-    .probe = probe_code,
+    .table = &code_table,
     .read = read_code_exe,
 };

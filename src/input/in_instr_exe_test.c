@@ -24,7 +24,7 @@ static int done(void **state)
 static enum status read_text(const struct input_format *format, const char *path, struct str text)
 {
     enum status st =
-        format->read(&(struct input_file){.path = path, .text = text, .diag = &diag}, cap);
+        input_read(format, &(struct input_file){.path = path, .text = text, .diag = &diag}, cap);
 
     capture_seal(cap);
     return st;

@@ -8,13 +8,12 @@
  * A model runs the same few hundred operators over and over. So the cells that repeat (type, core,
  * shapes, stream, ...) are not looked at one by one: their bytes as a whole are a *pattern*, and a
  * row whose pattern was seen before has the same attribute set and the same lane.
+ * One file, as the hot loop is compiled as a whole.
  * Format reference: docs/formats/kernel-details.md
  */
-#include "base/csv.h"
 #include "base/stream.h"
-#include "capture/capture.h"
 #include "capture/classify.h"
-#include "input/input.h"
+#include "input/import.h"
 #include "input/kernel_columns.h"
 #include "input/rank.h"
 
@@ -39,9 +38,6 @@ static const struct {
     {COL_BLOCK_DIM, KEY_BLOCK_DIM},
     {COL_MIX_BLOCK_DIM, KEY_MIX_BLOCK_DIM},
 };
-
-/* Longer kernels are overflowed counters (the exporter's own limit): 7 days. */
-static const nanos longest_kernel = 7 * 86400 * (nanos)1000000000;
 
 enum {
     WINDOW = 1 << 19,
@@ -94,7 +90,7 @@ struct span {
 };
 
 struct reader {
-    const struct input_file *in;
+    struct import *i;
     struct capture *cap;
     struct csv csv;
     struct arena scratch; /* unquoted cells of one row */
@@ -118,9 +114,8 @@ struct reader {
     size_t pattern_bytes;
     uint32_t looked, fresh; /* rows lately, and new patterns among them */
     uint32_t varied;        /* rows to come for which patterns are not looked for */
-    uint64_t rows, lost, misfits, bytes;
-    bool is_ns; /* times are whole nanoseconds */
-    bool has_cores;
+    bool is_ns;             /* times are whole nanoseconds */
+    bool has_cores;         /* some row names the core of an Ascend device */
 };
 
 /* The table of strata's own with one row a kernel; the one of all slices has no class. */
@@ -145,13 +140,11 @@ static bool is_kernel_table(const struct csv *csv)
            (!is_own_table(csv) || kernel_column(csv, COL_CLASS) >= 0);
 }
 
-static int probe(const struct probe *p)
-{
-    struct csv csv;
-
-    csv_open(&csv, p->head);
-    return is_kernel_table(&csv) ? 90 : 0;
-}
+static const struct import_table table = {
+    .is = is_kernel_table,
+    .no_header = {"kernel-details.no-header",
+                  "no header with Name, Start Time(us) and Duration(us)"},
+};
 
 static bool claims(struct str name)
 {
@@ -166,9 +159,7 @@ static bool claims(struct str name)
 
 static void lose(struct reader *r, const char *code, const char *text)
 {
-    r->lost++;
-    diag_add(r->in->diag, SEV_LOSS, code, (struct where){r->in->path, r->csv.line, 0},
-             "row skipped: %s", text);
+    import_lose(r->i, import_line(r->i, r->csv.line), code, "row skipped: %s", text);
 }
 
 static struct str cell(const struct reader *r, enum kernel_column c)
@@ -210,7 +201,7 @@ static bool take_times(struct reader *r, struct slice *slice)
         lose(r, "kernel-details.no-duration", "no duration");
         return false;
     }
-    if (slice->dur < 0 || slice->dur > longest_kernel) {
+    if (slice->dur < 0 || slice->dur > import_longest) {
         lose(r, "kernel-details.bad-duration", "duration is negative or over 7 days");
         return false;
     }
@@ -331,12 +322,12 @@ static struct place take_place(struct reader *r)
 {
     struct str stream = str_trim(cell(r, COL_STREAM));
     struct lane_key key = {.kind = LANE_STREAM, .device = -1};
-    int64_t device, wanted = r->in->options != NULL ? r->in->options->device : -1;
     struct place p = {0};
+    int64_t device;
 
     if (num_i64(cell(r, COL_DEVICE), &device) && device >= 0 && device <= INT32_MAX) {
         key.device = (int32_t)device;
-        p.is_other_device = wanted >= 0 && device != wanted;
+        p.is_other_device = import_is_other_device(r->i, device);
     }
     if (p.is_other_device)
         return p;
@@ -643,7 +634,7 @@ static void take_row(struct reader *r)
 
     if (r->csv.n_cells != csv_header_count(&r->csv) || r->csv.is_broken) {
         lose(r, "kernel-details.field-count", "it has more or fewer fields than the header");
-        r->misfits++;
+        r->i->misfits++;
         return;
     }
     if (!take_times(r, &slice))
@@ -651,7 +642,7 @@ static void take_row(struct reader *r)
     struct arena_mark mark = arena_mark(&r->scratch);
     struct str name = plain_text(r, COL_NAME);
     if (is_worth_looking(r) ? take_known(r, name, &slice) : take_varied(r, name, &slice)) {
-        r->rows++;
+        r->i->rows++;
         capture_slice(r->cap, &slice);
     }
     arena_rewind(&r->scratch, mark);
@@ -704,7 +695,7 @@ static void find_pmu(struct reader *r)
 {
     size_t n = csv_header_count(&r->csv), first = 0;
 
-    if (r->in->options == NULL || !r->in->options->pmu)
+    if (r->i->in->options == NULL || !r->i->in->options->pmu)
         return;
     while (first < n && !is_pmu(csv_header(&r->csv, first)))
         first++;
@@ -734,9 +725,8 @@ static void want_columns(struct reader *r)
 static enum status read_header(struct reader *r)
 {
     if (!is_kernel_table(&r->csv))
-        return diag_fail(r->in->diag, ST_FORMAT, "kernel-details.no-header",
-                         (struct where){r->in->path, 1, 0},
-                         "no header with Name, Start Time(us) and Duration(us)");
+        return import_refuse(r->i, import_line(r->i, 1), table.no_header.code,
+                             table.no_header.text);
     for (size_t c = 0; c < COL_COUNT; c++)
         r->column[c] = kernel_column(&r->csv, (enum kernel_column)c);
     r->is_ns = is_own_table(&r->csv);
@@ -748,11 +738,10 @@ static enum status read_header(struct reader *r)
 
 static enum status read_whole(struct reader *r)
 {
-    csv_open(&r->csv, r->in->text);
+    csv_open(&r->csv, r->i->in->text);
     TRY(read_header(r));
     while (csv_next(&r->csv))
         take_row(r);
-    r->bytes = r->in->text.n;
     return ST_OK;
 }
 
@@ -770,14 +759,14 @@ static enum status read_windows(struct reader *r, struct stream *s)
         TRY(stream_fill(s));
         csv_more(&r->csv, stream_text(s), s->at_end);
     }
-    r->bytes = s->offset + stream_text(s).n;
+    r->i->bytes = s->offset + stream_text(s).n;
     return ST_OK;
 }
 
 static enum status read_stream(struct reader *r)
 {
     struct stream s;
-    enum status st = stream_open(&s, r->in->path, WINDOW, r->in->diag);
+    enum status st = stream_open(&s, r->i->in->path, WINDOW, r->i->in->diag);
 
     if (st == ST_OK)
         st = read_windows(r, &s);
@@ -785,26 +774,20 @@ static enum status read_stream(struct reader *r)
     return st;
 }
 
-static enum status read_kernel_details(const struct input_file *in, struct capture *cap)
+static enum status read_kernel_details(struct import *i)
 {
     struct reader *r = mem_grow(NULL, sizeof(*r), 1);
 
     memset(r, 0, sizeof(*r));
-    r->in = in;
-    r->cap = cap;
+    r->i = i;
+    r->cap = i->cap;
     arena_init(&r->scratch);
     arena_init(&r->memory);
-    enum status st = in->text.at != NULL ? read_whole(r) : read_stream(r);
+    enum status st = i->in->text.at != NULL ? read_whole(r) : read_stream(r);
     if (st == ST_OK) {
-        cap->clock.has_unix = true; /* Ascend prints the time since 1970 */
-        if (r->is_ns && r->rows > 0 && !r->has_cores)
-            cap->facts.vendor = VENDOR_UNKNOWN; /* written from a GPU's profile */
-        capture_source(cap, (struct source){.path = in->path,
-                                            .format = input_kernel_details.name,
-                                            .bytes = r->bytes,
-                                            .rows = r->rows,
-                                            .lost = r->lost,
-                                            .misfits = r->misfits});
+        i->cap->clock.has_unix = true; /* Ascend prints the time since 1970 */
+        if (r->is_ns && i->rows > 0 && !r->has_cores)
+            i->cap->facts.vendor = VENDOR_UNKNOWN; /* written from a GPU's profile */
     }
     arena_free(&r->scratch);
     arena_free(&r->memory);
@@ -823,6 +806,6 @@ const struct input_format input_kernel_details = {
     .source = SOURCE_KERNEL_TABLE,
     .claims = claims,
     .streams = true,
-    .probe = probe,
+    .table = &table,
     .read = read_kernel_details,
 };

@@ -26,8 +26,9 @@ static int done(void **state)
 
 static enum status read_text(struct str text)
 {
-    enum status st = input_kernel_details.read(
-        &(struct input_file){.path = "k.csv", .text = text, .diag = &diag}, cap);
+    enum status st =
+        input_read(&input_kernel_details,
+                   &(struct input_file){.path = "k.csv", .text = text, .diag = &diag}, cap);
 
     capture_seal(cap);
     return st;
@@ -141,7 +142,7 @@ TEST(a_header_without_rows_is_a_capture_without_kernels)
 
 static int score(struct str head)
 {
-    return input_kernel_details.probe(&(struct probe){"x", S("x"), head});
+    return input_probe(&input_kernel_details, &(struct probe){"x", S("x"), head});
 }
 
 TEST(only_tables_with_starts_and_durations_are_ours)
@@ -199,7 +200,7 @@ TEST(counters_are_kept_when_they_are_asked_for)
     struct input_file in = {.path = "k.csv", .text = counters, .diag = &diag, .options = &options};
 
     options.pmu = true;
-    assert_int_equal(input_kernel_details.read(&in, cap), ST_OK);
+    assert_int_equal(input_read(&input_kernel_details, &in, cap), ST_OK);
 
     attr_run own = cap->slices.own[0];
     strid ratio = intern_find(&cap->strings, S("aic_mac_ratio"));
@@ -231,7 +232,8 @@ TEST(a_table_read_through_a_window_is_the_same_table)
     fclose(f);
 
     assert_int_equal(
-        input_kernel_details.read(&(struct input_file){.path = path, .diag = &diag}, cap), ST_OK);
+        input_read(&input_kernel_details, &(struct input_file){.path = path, .diag = &diag}, cap),
+        ST_OK);
     remove(path);
     assert_int_equal(cap->slices.n, ROWS);
     for (int i = 0; i < ROWS; i++)

@@ -3,17 +3,13 @@
  * operator_memory.csv and npu_module_mem.csv. Every number becomes a sample of a counter.
  * Format reference: docs/formats/operator-memory.md
  */
-#include "base/csv.h"
-#include "capture/capture.h"
-#include "input/input.h"
+#include "input/import.h"
 #include "input/rank.h"
 
 /* One column of samples: when, how much, and what the counter is called. */
-struct column {
+static const struct {
     struct str time, value, name;
-};
-
-static const struct column columns[] = {
+} columns[] = {
     {S_INIT("Timestamp(us)"), S_INIT("Total Allocated(MB)"), S_INIT("Total Allocated")},
     {S_INIT("Timestamp(us)"), S_INIT("Total Reserved(MB)"), S_INIT("Total Reserved")},
     {S_INIT("Timestamp(us)"), S_INIT("Total Active(MB)"), S_INIT("Total Active")},
@@ -36,6 +32,52 @@ static bool claims(struct str name)
             str_equal(base, S("npu_module_mem")));
 }
 
+enum { MAX_SERIES = 4096 }; /* a profile has some dozen */
+
+/* Of a table: the columns of the samples, and what they are called in the capture. */
+struct memory {
+    int time[ARRAY_LEN(columns)], value[ARRAY_LEN(columns)], component;
+    strid names[ARRAY_LEN(columns)], unit;
+};
+
+/* "NPU:0" of another device than the one that is read. */
+static bool is_other_device(const struct import *i, const struct csv *csv)
+{
+    struct str text = str_trim(csv_cell(csv, csv_column(csv, S("Device Type"))));
+    int64_t device;
+
+    if (text.n == 0)
+        text = str_trim(csv_cell(csv, csv_column(csv, S("Device"))));
+    return str_starts(text, S("NPU:")) && num_i64(str_part(text, 4, text.n), &device) &&
+           import_is_other_device(i, device);
+}
+
+/* Lost when a cell that should hold a number does not. */
+static enum import_row take_row(struct import *i, const struct csv *csv, void *ctx)
+{
+    const struct memory *m = ctx;
+    struct capture *cap = i->cap;
+
+    if (is_other_device(i, csv))
+        return ROW_PASSED;
+    strid process = capture_intern(cap, m->component >= 0 ? str_trim(csv_cell(csv, m->component))
+                                                          : S("operators"));
+    if (cap->series.n > MAX_SERIES || csv->is_broken || csv->n_cells != csv_header_count(csv))
+        return ROW_LOST;
+    for (size_t k = 0; k < ARRAY_LEN(columns); k++) {
+        struct str time = str_trim(csv_cell(csv, m->time[k]));
+        struct str value = str_trim(csv_cell(csv, m->value[k]));
+        double amount;
+        nanos at;
+        if (num_is_missing(time) || num_is_missing(value))
+            continue;
+        if (!num_us(time, &at) || !num_f64(value, &amount))
+            return ROW_LOST;
+        capture_sample(cap, capture_series(cap, process, m->names[k], m->unit), at, amount);
+    }
+    return ROW_TAKEN;
+}
+
 static bool is_table(const struct csv *csv)
 {
     bool has_component =
@@ -45,86 +87,27 @@ static bool is_table(const struct csv *csv)
            csv_column(csv, S("Allocation Total Allocated(MB)")) >= 0;
 }
 
-static int probe(const struct probe *p)
-{
-    struct csv csv;
-
-    csv_open(&csv, p->head);
-    return is_table(&csv) ? 90 : 0;
-}
-
-enum { MAX_SERIES = 4096 }; /* a profile has some dozen */
-
-struct reader {
-    struct capture *cap;
-    struct csv csv;
-    int time[ARRAY_LEN(columns)], value[ARRAY_LEN(columns)], component;
-    strid names[ARRAY_LEN(columns)], unit;
+static const struct import_table table = {
+    .is = is_table,
+    .no_header = {"memory.no-header", "no header of a memory table"},
+    .bad_row = {"memory.bad-row", "row skipped: a field is missing or is no number"},
+    .take = take_row,
 };
 
-/* "NPU:0" of another device than the one that is read. */
-static bool is_other_device(const struct input_file *in, const struct csv *csv)
+static enum status read_memory(struct import *i)
 {
-    struct str text = str_trim(csv_cell(csv, csv_column(csv, S("Device Type"))));
-    int64_t device;
+    struct memory m;
+    struct csv csv;
 
-    if (text.n == 0)
-        text = str_trim(csv_cell(csv, csv_column(csv, S("Device"))));
-    return in->options != NULL && in->options->device >= 0 && str_starts(text, S("NPU:")) &&
-           num_i64(str_part(text, 4, text.n), &device) && device != in->options->device;
-}
-
-/* False when a cell that should hold a number does not. */
-static bool take_row(struct reader *r)
-{
-    struct str component = str_trim(csv_cell(&r->csv, r->component));
-    strid process = capture_intern(r->cap, r->component >= 0 ? component : S("operators"));
-
-    if (r->cap->series.n > MAX_SERIES || r->csv.is_broken ||
-        r->csv.n_cells != csv_header_count(&r->csv))
-        return false;
-    for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
-        struct str time = str_trim(csv_cell(&r->csv, r->time[i]));
-        struct str value = str_trim(csv_cell(&r->csv, r->value[i]));
-        double amount;
-        nanos at;
-        if (num_is_missing(time) || num_is_missing(value))
-            continue;
-        if (!num_us(time, &at) || !num_f64(value, &amount))
-            return false;
-        capture_sample(r->cap, capture_series(r->cap, process, r->names[i], r->unit), at, amount);
+    TRY(import_table_open(i, &table, &csv));
+    m.unit = capture_intern(i->cap, S("MB"));
+    m.component = csv_column(&csv, S("Component"));
+    for (size_t k = 0; k < ARRAY_LEN(columns); k++) {
+        m.time[k] = csv_column(&csv, columns[k].time);
+        m.value[k] = csv_column(&csv, columns[k].value);
+        m.names[k] = capture_intern(i->cap, columns[k].name);
     }
-    return true;
-}
-
-static enum status read_memory(const struct input_file *in, struct capture *cap)
-{
-    struct source source = {.path = in->path, .format = input_memory.name, .bytes = in->text.n};
-    struct reader r = {.cap = cap};
-
-    csv_open(&r.csv, in->text);
-    if (!is_table(&r.csv))
-        return diag_fail(in->diag, ST_FORMAT, "memory.no-header", (struct where){in->path, 1, 0},
-                         "no header of a memory table");
-    r.component = csv_column(&r.csv, S("Component"));
-    r.unit = capture_intern(cap, S("MB"));
-    for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
-        r.time[i] = csv_column(&r.csv, columns[i].time);
-        r.value[i] = csv_column(&r.csv, columns[i].value);
-        r.names[i] = capture_intern(cap, columns[i].name);
-    }
-    while (csv_next(&r.csv)) {
-        if (is_other_device(in, &r.csv))
-            continue;
-        if (take_row(&r)) {
-            source.rows++;
-            continue;
-        }
-        source.lost++;
-        diag_add(in->diag, SEV_LOSS, "memory.bad-row", (struct where){in->path, r.csv.line, 0},
-                 "row skipped: a field is missing or is no number");
-    }
-    capture_source(cap, source);
+    import_table_rows(i, &table, &csv, &m);
     return ST_OK;
 }
 
@@ -135,6 +118,6 @@ const struct input_format input_memory = {
     .role = ROLE_SIDECAR,
     .vendor = VENDOR_ASCEND,
     .claims = claims,
-    .probe = probe,
+    .table = &table,
     .read = read_memory,
 };

@@ -8,15 +8,9 @@
  */
 #include <stdlib.h>
 
-#include "base/cancel.h"
 #include "base/pool.h"
-#include "input/db_devices.h"
 #include "input/db_probe.h"
-#include "input/nsys_facts.h"
 #include "input/nsys_in.h"
-
-/* Longer events are overflowed counters: 7 days. */
-static const nanos longest_event = 7 * 86400 * (nanos)1000000000;
 
 static const struct str name_texts[NAMES] = {
     S_INIT("short_name"),
@@ -91,36 +85,18 @@ void nsys_numbers_free(struct nsys_numbers *list)
 
 /* ---- rows ---- */
 
-bool nsys_times(struct nsys *s, const struct db_rows *rows, size_t begin, size_t end, nanos *out,
-                nanos *dur)
+bool nsys_times(struct nsys *s, const struct db_rows *rows, nanos begin, nanos end,
+                struct slice *out)
 {
-    struct where where = {.path = s->in->path};
-    nanos until;
+    static const struct import_db_codes codes = {"nsys.no-time", "nsys.bad-duration"};
 
-    s->rows++;
-    if (!db_i64(rows, begin, out) || !db_i64(rows, end, &until)) {
-        s->lost++;
-        diag_add(s->in->diag, SEV_LOSS, "nsys.no-time", where,
-                 "row %llu of %s skipped: no start or no end", (unsigned long long)rows->n,
-                 rows->table);
-        return false;
-    }
-    *dur = nanos_sub(until, *out);
-    if (*dur < 0 || *dur > longest_event) {
-        s->lost++;
-        diag_add(s->in->diag, SEV_LOSS, "nsys.bad-duration", where,
-                 "row %llu of %s skipped: its duration is negative or over 7 days",
-                 (unsigned long long)rows->n, rows->table);
-        return false;
-    }
-    return true;
+    s->i->rows++;
+    return import_db_times(s->i, rows, begin, end, &codes, out);
 }
 
-strid nsys_name(struct nsys *s, const struct db_rows *rows, size_t column)
+strid nsys_name(struct nsys *s, int64_t id)
 {
-    int64_t id;
-
-    return db_i64(rows, column, &id) ? db_strings_intern(&s->strings, s->cap, id) : 0;
+    return id != DB_NONE ? db_strings_intern(&s->strings, s->cap, id) : 0;
 }
 
 /* ---- arrows ---- */
@@ -198,20 +174,21 @@ static void read_half(void *ctx, size_t i)
  * other. */
 static void read_halves(struct nsys *s)
 {
-    struct pool *pool = s->in->options != NULL ? s->in->options->pool : NULL;
+    struct pool *pool = s->i->in->options != NULL ? s->i->in->options->pool : NULL;
+    struct input_file in = *s->i->in;
+    struct import import = {.in = &in};
+    struct nsys host = {.i = &import};
     struct diag own;
 
     diag_init(&own);
-    struct input_file in = *s->in;
     in.diag = &own;
-    struct nsys host = {.in = &in};
-    if (db_open(&host.db, in.path, in.text, &own) == ST_OK) {
+    if (import_db_open(&import, &host.db) == ST_OK) {
         pool_for(pool, 2, read_half, &(struct halves){s, &host});
-        s->rows += host.rows;
-        s->lost += host.lost + host.db.damages;
-        db_close(&host.db);
+        import_db_close(&import, &host.db);
+        s->i->rows += import.rows;
+        s->i->lost += import.lost;
     }
-    diag_merge(s->in->diag, &own);
+    diag_merge(s->i->in->diag, &own);
     diag_fini(&own);
     s->calls = host.calls;
     nsys_put_calls(s);
@@ -222,9 +199,9 @@ static void choose_device(struct nsys *s)
 {
     struct db_devices devices = {.n = 0};
 
-    if (s->in->options == NULL || s->in->options->device < 0)
+    if (import_device(s->i) < 0)
         db_devices_find(&s->db, &devices);
-    s->device = db_devices_choose(&devices, s->in, "nsys.several-devices");
+    s->device = db_devices_choose(&devices, s->i->in, "nsys.several-devices");
 }
 
 static void read_all(struct nsys *s)
@@ -233,7 +210,7 @@ static void read_all(struct nsys *s)
         s->name[i] = capture_intern(s->cap, name_texts[i]);
     db_strings_read(&s->strings, &s->db, "StringIds");
     choose_device(s);
-    nsys_facts_read(&(struct nsys_facts){&s->db, s->cap, s->in, s->device});
+    nsys_read_facts(s);
     read_halves(s);
     nsys_read_ranges(s);
     join(s);
@@ -254,24 +231,19 @@ static bool is_export(const struct db *db)
     return is_one;
 }
 
-static enum status read_nsys(const struct input_file *in, struct capture *cap)
+static enum status read_nsys(struct import *i)
 {
-    struct nsys s = {.in = in, .cap = cap, .device = NSYS_NONE};
+    struct nsys s = {.i = i, .cap = i->cap, .device = NSYS_NONE};
     enum status st = ST_OK;
 
-    TRY(db_open(&s.db, in->path, in->text, in->diag));
+    TRY(import_db_open(i, &s.db));
     if (is_export(&s.db))
         read_all(&s);
     else
-        st = diag_fail(in->diag, ST_FORMAT, "nsys.no-tables", (struct where){.path = in->path},
-                       "a database without the tables of an nsys export");
-    capture_source(cap, (struct source){.path = in->path,
-                                        .format = input_nsys.name,
-                                        .bytes = s.db.bytes,
-                                        .rows = s.rows,
-                                        .lost = s.lost + s.db.damages});
-    db_close(&s.db);
-    return st == ST_OK && cancelled() ? ST_CANCELLED : st;
+        st = import_refuse(i, import_file(i), "nsys.no-tables",
+                           "a database without the tables of an nsys export");
+    import_db_close(i, &s.db);
+    return st;
 }
 
 const struct input_format input_nsys = {

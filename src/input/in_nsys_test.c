@@ -27,7 +27,8 @@ static int done(void **state)
 static enum status read_sql(const char *sql)
 {
     struct str bytes = db_made(sql);
-    enum status st = input_nsys.read(
+    enum status st = input_read(
+        &input_nsys,
         &(struct input_file){.path = "x.sqlite", .text = bytes, .diag = &diag, .options = &options},
         cap);
 
@@ -298,7 +299,7 @@ TEST(the_kind_is_known_by_its_tables)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct str bytes = db_made(cases[i].sql);
         struct probe p = {"x.bin", S("x.bin"), bytes};
-        assert_int_equal(input_nsys.probe(&p), cases[i].score);
+        assert_int_equal(input_probe(&input_nsys, &p), cases[i].score);
         free((void *)(uintptr_t)bytes.at);
     }
     assert_int_equal(read_sql("CREATE TABLE t(a);"), ST_FORMAT);

@@ -5,9 +5,7 @@
  * that holds nothing else is still known for what it is.
  * Format reference: docs/formats/bundles.md
  */
-#include "base/csv.h"
-#include "capture/capture.h"
-#include "input/input.h"
+#include "input/import.h"
 #include "input/rank.h"
 
 static bool claims(struct str name)
@@ -15,34 +13,18 @@ static bool claims(struct str name)
     return str_ends(name, S(".csv")) && str_equal(rank_name_parts(name).base, S("op_statistic"));
 }
 
-static bool is_table(const struct csv *csv)
-{
-    return csv_column(csv, S("OP Type")) >= 0 && csv_column(csv, S("Count")) >= 0 &&
-           csv_column(csv, S("Total Time(us)")) >= 0;
-}
+static const struct import_table table = {
+    .columns = {S_INIT("OP Type"), S_INIT("Count"), S_INIT("Total Time(us)")},
+    .no_header = {"op-statistic.no-header", "no header with OP Type and Total Time(us)"},
+};
 
-static int probe(const struct probe *p)
+static enum status read_op_statistic(struct import *i)
 {
     struct csv csv;
 
-    csv_open(&csv, p->head);
-    return is_table(&csv) ? 90 : 0;
-}
-
-static enum status read_op_statistic(const struct input_file *in, struct capture *cap)
-{
-    struct source source = {
-        .path = in->path, .format = input_op_statistic.name, .bytes = in->text.n};
-    struct csv csv;
-
-    csv_open(&csv, in->text);
-    if (!is_table(&csv))
-        return diag_fail(in->diag, ST_FORMAT, "op-statistic.no-header",
-                         (struct where){in->path, 1, 0},
-                         "no header with OP Type and Total Time(us)");
+    TRY(import_table_open(i, &table, &csv));
     while (csv_next(&csv))
-        source.rows++;
-    capture_source(cap, source);
+        i->rows++;
     return ST_OK;
 }
 
@@ -54,6 +36,6 @@ const struct input_format input_op_statistic = {
     .vendor = VENDOR_ASCEND,
     .source = SOURCE_OP_STATISTIC,
     .claims = claims,
-    .probe = probe,
+    .table = &table,
     .read = read_op_statistic,
 };

@@ -4,28 +4,12 @@
  * Sums bring no timeline, but they prove what was recorded: shapes, call stacks.
  * Format reference: docs/formats/bundles.md
  */
-#include "base/csv.h"
-#include "capture/capture.h"
-#include "input/input.h"
+#include "input/import.h"
 
-static bool claims(struct str name)
-{
-    return str_equal(name, S("operator_details.csv"));
-}
-
-static bool is_table(const struct csv *csv)
-{
-    return csv_column(csv, S("Name")) >= 0 && csv_column(csv, S("Host Self Duration(us)")) >= 0 &&
-           csv_column(csv, S("Host Total Duration(us)")) >= 0;
-}
-
-static int probe(const struct probe *p)
-{
-    struct csv csv;
-
-    csv_open(&csv, p->head);
-    return is_table(&csv) ? 90 : 0;
-}
+struct details {
+    int host, shapes, stack; /* columns */
+    bool has_shapes, has_stacks;
+};
 
 /* A cell that says something: shapes of operators without inputs are empty lines. */
 static bool has_text(const struct csv *csv, int column)
@@ -38,45 +22,42 @@ static bool has_text(const struct csv *csv, int column)
     return false;
 }
 
-static bool take_row(const struct csv *csv, int host)
+static enum import_row take_row(struct import *i, const struct csv *csv, void *ctx)
 {
+    struct details *d = ctx;
     nanos time;
 
-    return !csv->is_broken && csv->n_cells == csv_header_count(csv) &&
-           num_us(csv_cell(csv, host), &time);
+    (void)i;
+    if (csv->is_broken || csv->n_cells != csv_header_count(csv) ||
+        !num_us(csv_cell(csv, d->host), &time))
+        return ROW_LOST;
+    d->has_shapes = d->has_shapes || has_text(csv, d->shapes);
+    d->has_stacks = d->has_stacks || has_text(csv, d->stack);
+    return ROW_TAKEN;
 }
 
-static enum status read_operator_details(const struct input_file *in, struct capture *cap)
+static const struct import_table table = {
+    .columns = {S_INIT("Name"), S_INIT("Host Self Duration(us)"),
+                S_INIT("Host Total Duration(us)")},
+    .no_header = {"operator-details.no-header", "no header with Name and Host Self Duration(us)"},
+    .bad_row = {"operator-details.bad-row", "row skipped: a field is missing or is no number"},
+    .take = take_row,
+};
+
+static enum status read_operator_details(struct import *i)
 {
-    struct source source = {
-        .path = in->path, .format = input_operator_details.name, .bytes = in->text.n};
-    bool has_shapes = false, has_stacks = false;
+    struct facts *facts = &i->cap->facts;
     struct csv csv;
 
-    csv_open(&csv, in->text);
-    if (!is_table(&csv))
-        return diag_fail(in->diag, ST_FORMAT, "operator-details.no-header",
-                         (struct where){in->path, 1, 0},
-                         "no header with Name and Host Self Duration(us)");
-    int host = csv_column(&csv, S("Host Self Duration(us)"));
-    int shapes = csv_column(&csv, S("Input Shapes")), stack = csv_column(&csv, S("Call Stack"));
-    while (csv_next(&csv)) {
-        if (!take_row(&csv, host)) {
-            source.lost++;
-            diag_add(in->diag, SEV_LOSS, "operator-details.bad-row",
-                     (struct where){in->path, csv.line, 0},
-                     "row skipped: a field is missing or is no number");
-            continue;
-        }
-        source.rows++;
-        has_shapes = has_shapes || has_text(&csv, shapes);
-        has_stacks = has_stacks || has_text(&csv, stack);
-    }
-    if (has_shapes && cap->facts.record_shapes == UNKNOWN)
-        cap->facts.record_shapes = 1;
-    if (has_stacks && cap->facts.with_stack == UNKNOWN)
-        cap->facts.with_stack = 1;
-    capture_source(cap, source);
+    TRY(import_table_open(i, &table, &csv));
+    struct details d = {.host = csv_column(&csv, S("Host Self Duration(us)")),
+                        .shapes = csv_column(&csv, S("Input Shapes")),
+                        .stack = csv_column(&csv, S("Call Stack"))};
+    import_table_rows(i, &table, &csv, &d);
+    if (d.has_shapes && facts->record_shapes == UNKNOWN)
+        facts->record_shapes = 1;
+    if (d.has_stacks && facts->with_stack == UNKNOWN)
+        facts->with_stack = 1;
     return ST_OK;
 }
 
@@ -86,7 +67,6 @@ const struct input_format input_operator_details = {
     .looks_for = "operator_details.csv",
     .role = ROLE_SIDECAR,
     .vendor = VENDOR_ASCEND,
-    .claims = claims,
-    .probe = probe,
+    .table = &table,
     .read = read_operator_details,
 };

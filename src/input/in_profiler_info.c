@@ -144,21 +144,16 @@ static void take_all(struct capture *cap, struct json *j)
     }
 }
 
-static enum status read_profiler_info(const struct input_file *in, struct capture *cap)
+static enum status read_profiler_info(struct import *i)
 {
     struct json j;
 
-    json_open(&j, in->text, JSON_LENIENT);
+    json_open(&j, i->in->text, JSON_LENIENT);
     if (json_next(&j) != JSON_OBJECT)
-        return diag_fail(in->diag, ST_FORMAT, "profiler-info.not-json",
-                         (struct where){.path = in->path}, "not a JSON object");
-    take_all(cap, &j);
-    bool is_damaged = sidecar_damaged(&j, in, "profiler-info.damaged");
-    capture_source(cap, (struct source){.path = in->path,
-                                        .format = input_profiler_info.name,
-                                        .bytes = in->text.n,
-                                        .rows = 1,
-                                        .lost = is_damaged});
+        return import_refuse(i, import_file(i), "profiler-info.not-json", "not a JSON object");
+    take_all(i->cap, &j);
+    i->rows = 1;
+    sidecar_damaged(i, &j, "profiler-info.damaged");
     return ST_OK;
 }
 

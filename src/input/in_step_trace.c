@@ -4,13 +4,21 @@
  * An iteration lasts from its end less its duration to its end, and becomes a step mark.
  * Format reference: docs/formats/step-trace-time.md
  */
-#include "base/csv.h"
-#include "capture/capture.h"
-#include "input/input.h"
+#include "input/import.h"
 #include "input/rank.h"
 
-static const struct str iteration = S_INIT("Iteration ID"), end = S_INIT("Iteration End(us)"),
-                        duration = S_INIT("Iteration Time(us)");
+enum { ITERATION, END, DURATION };
+
+static enum import_row take_row(struct import *i, const struct csv *csv, void *ctx);
+
+static const struct import_table table = {
+    .columns = {[ITERATION] = S_INIT("Iteration ID"),
+                [END] = S_INIT("Iteration End(us)"),
+                [DURATION] = S_INIT("Iteration Time(us)")},
+    .no_header = {"step-trace.no-header", "no header with Iteration ID"},
+    .bad_row = {"step-trace.bad-row", "row skipped: no iteration, end or duration"},
+    .take = take_row,
+};
 
 static bool claims(struct str name)
 {
@@ -20,65 +28,36 @@ static bool claims(struct str name)
            str_equal(parts.ext, S("csv"));
 }
 
-static bool is_table(const struct csv *csv)
+static struct str cell(const struct csv *csv, int column)
 {
-    return csv_column(csv, iteration) >= 0 && csv_column(csv, end) >= 0 &&
-           csv_column(csv, duration) >= 0;
+    return csv_cell(csv, csv_column(csv, table.columns[column]));
 }
 
-static int probe(const struct probe *p)
-{
-    struct csv csv;
-
-    csv_open(&csv, p->head);
-    return is_table(&csv) ? 90 : 0;
-}
-
-static bool is_other_device(const struct input_file *in, const struct csv *csv)
-{
-    int64_t device;
-
-    return in->options != NULL && in->options->device >= 0 &&
-           num_i64(csv_cell(csv, csv_column(csv, S("Device_id"))), &device) &&
-           device != in->options->device;
-}
-
-static bool take_row(struct capture *cap, const struct csv *csv)
+static enum import_row take_row(struct import *i, const struct csv *csv, void *ctx)
 {
     struct mark mark = {.source = MARK_STEP_TRACE};
+    int64_t device;
     nanos lasted;
 
-    if (csv->is_broken || !num_i64(csv_cell(csv, csv_column(csv, iteration)), &mark.number) ||
-        !num_us(csv_cell(csv, csv_column(csv, end)), &mark.end) ||
-        !num_us(csv_cell(csv, csv_column(csv, duration)), &lasted) || lasted < 0)
-        return false;
+    (void)ctx;
+    if (num_i64(csv_cell(csv, csv_column(csv, S("Device_id"))), &device) &&
+        import_is_other_device(i, device))
+        return ROW_PASSED;
+    if (csv->is_broken || !num_i64(cell(csv, ITERATION), &mark.number) ||
+        !num_us(cell(csv, END), &mark.end) || !num_us(cell(csv, DURATION), &lasted) || lasted < 0)
+        return ROW_LOST;
     mark.begin = nanos_sub(mark.end, lasted);
-    mark.name = capture_intern(cap, S("Iteration"));
-    vec_push(&cap->marks, mark);
-    return true;
+    mark.name = capture_intern(i->cap, S("Iteration"));
+    vec_push(&i->cap->marks, mark);
+    return ROW_TAKEN;
 }
 
-static enum status read_step_trace(const struct input_file *in, struct capture *cap)
+static enum status read_step_trace(struct import *i)
 {
-    struct source source = {.path = in->path, .format = input_step_trace.name, .bytes = in->text.n};
     struct csv csv;
 
-    csv_open(&csv, in->text);
-    if (!is_table(&csv))
-        return diag_fail(in->diag, ST_FORMAT, "step-trace.no-header",
-                         (struct where){in->path, 1, 0}, "no header with Iteration ID");
-    while (csv_next(&csv)) {
-        if (is_other_device(in, &csv))
-            continue;
-        if (take_row(cap, &csv)) {
-            source.rows++;
-            continue;
-        }
-        source.lost++;
-        diag_add(in->diag, SEV_LOSS, "step-trace.bad-row", (struct where){in->path, csv.line, 0},
-                 "row skipped: no iteration, end or duration");
-    }
-    capture_source(cap, source);
+    TRY(import_table_open(i, &table, &csv));
+    import_table_rows(i, &table, &csv, NULL);
     return ST_OK;
 }
 
@@ -89,6 +68,6 @@ const struct input_format input_step_trace = {
     .role = ROLE_SIDECAR,
     .vendor = VENDOR_ASCEND,
     .claims = claims,
-    .probe = probe,
+    .table = &table,
     .read = read_step_trace,
 };

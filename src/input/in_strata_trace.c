@@ -4,6 +4,7 @@
  * The file is walked twice: gpu_trace_open() checks it and learns texts and sites, then every timed
  * record becomes a slice. What a slice has in common with others of its site (lane, name, launch
  * resources) is worked out once for each site.
+ * One file, as sites and records go through the same switch.
  * Format reference: docs/formats/strata-trace.md
  */
 #include <stdio.h>
@@ -11,16 +12,13 @@
 
 #include "base/mangled.h"
 #include "base/mapfile.h"
-#include "capture/capture.h"
 #include "capture/classify.h"
+#include "input/gpu_names.h"
 #include "input/gpu_trace.h"
-#include "input/input.h"
+#include "input/import.h"
 #include "input/step_name.h"
 
 enum { NO_DEVICE = -1, DEVICES_MOST = 64, DROP_STEP = 16 << 20 };
-
-/* Longer events are overflowed counters: 7 days. */
-static const nanos longest_event = 7 * 86400 * (nanos)1000000000;
 
 /* What the slices of one site share. */
 struct site {
@@ -42,8 +40,8 @@ struct marker {
     uint32_t order;
 };
 
-struct import {
-    const struct input_file *in;
+struct reader {
+    struct import *i;
     struct capture *cap;
     const struct mapfile *map; /* NULL: the text is somebody else's */
     struct gpu_trace t;
@@ -61,7 +59,6 @@ struct import {
     nanos first_real, first_mono;          /* of the first reading of clocks */
     nanos last_real, last_mono;
     bool is_mono;
-    uint64_t lost;
     strid bytes_key, node_key, graph_key, queued_key, submitted_key, value_key;
 };
 
@@ -77,34 +74,28 @@ static int probe(const struct probe *p)
 
 /* ---- sites ---- */
 
-static uint64_t field(const struct import *m, uint32_t site, unsigned number)
+static uint64_t field(const struct reader *m, uint32_t site, unsigned number)
 {
     return gpu_trace_field(&m->t, site, number);
 }
 
-static strid intern_number(struct capture *cap, const char *before, uint64_t number)
-{
-    char text[64];
-
-    snprintf(text, sizeof(text), "%s%llu", before, (unsigned long long)number);
-    return capture_intern(cap, str_of(text));
-}
-
-static lane_id thread_lane(struct import *m, uint64_t thread)
+static lane_id thread_lane(struct reader *m, uint64_t thread)
 {
     struct capture *cap = m->cap;
 
-    return capture_lane(cap, (struct lane_key){
-                                 .kind = LANE_THREAD,
-                                 .device = NO_DEVICE,
-                                 .process = intern_number(cap, "process ", m->t.process),
-                                 .name = intern_number(cap, "Thread ", thread),
-                                 .pid = m->t.process,
-                                 .tid = (int64_t)thread,
-                             });
+    return capture_lane(
+        cap, (struct lane_key){
+                 .kind = LANE_THREAD,
+                 .device = NO_DEVICE,
+                 .process = capture_intern_format(m->cap, "process %llu",
+                                                  (unsigned long long)m->t.process),
+                 .name = capture_intern_format(m->cap, "Thread %llu", (unsigned long long)thread),
+                 .pid = m->t.process,
+                 .tid = (int64_t)thread,
+             });
 }
 
-static lane_id stream_lane(struct import *m, uint32_t site)
+static lane_id stream_lane(struct reader *m, uint32_t site)
 {
     struct capture *cap = m->cap;
     struct lane_key key = {.kind = LANE_STREAM, .device = (int32_t)m->device};
@@ -114,31 +105,30 @@ static lane_id stream_lane(struct import *m, uint32_t site)
         m->has_context = true;
         m->context = context;
     }
-    key.name =
-        stream == UINT32_MAX ? capture_intern(cap, S("N/A")) : intern_number(cap, "", stream);
+    key.name = stream == UINT32_MAX
+                   ? capture_intern(cap, S("N/A"))
+                   : capture_intern_format(m->cap, "%llu", (unsigned long long)stream);
     if (context != m->context)
-        key.process = intern_number(cap, "context ", context);
+        key.process = capture_intern_format(m->cap, "context %llu", (unsigned long long)context);
     return capture_lane(cap, key);
 }
 
-static lane_id named_lane(struct import *m, struct str name)
+static lane_id named_lane(struct reader *m, struct str name)
 {
     return capture_lane(m->cap, (struct lane_key){.kind = LANE_OTHER,
                                                   .device = (int32_t)m->device,
                                                   .name = capture_intern(m->cap, name)});
 }
 
-static strid shape_of(struct import *m, uint32_t site, unsigned first)
+static strid shape_of(struct reader *m, uint32_t site, unsigned first)
 {
-    char text[72];
-
-    snprintf(text, sizeof(text), "%llu,%llu,%llu", (unsigned long long)field(m, site, first),
-             (unsigned long long)field(m, site, first + 1),
-             (unsigned long long)field(m, site, first + 2));
-    return capture_intern(m->cap, str_of(text));
+    return capture_intern_format(m->cap, "%llu,%llu,%llu",
+                                 (unsigned long long)field(m, site, first),
+                                 (unsigned long long)field(m, site, first + 1),
+                                 (unsigned long long)field(m, site, first + 2));
 }
 
-static attr_run kernel_set(struct import *m, uint32_t site, struct str plain)
+static attr_run kernel_set(struct reader *m, uint32_t site, struct str plain)
 {
     struct capture *cap = m->cap;
     struct attr list[12];
@@ -167,7 +157,7 @@ static attr_run kernel_set(struct import *m, uint32_t site, struct str plain)
     return attrs_set(&cap->attrs, list, n);
 }
 
-static void know_kernel(struct import *m, uint32_t number, struct site *s)
+static void know_kernel(struct reader *m, uint32_t number, struct site *s)
 {
     struct str name = gpu_trace_string(&m->t, field(m, number, KERNEL_NAME));
     struct str plain = mangled_plain(name);
@@ -178,58 +168,37 @@ static void know_kernel(struct import *m, uint32_t number, struct site *s)
     s->set = kernel_set(m, number, plain);
 }
 
-static const char *memory_kind(uint64_t kind)
-{
-    static const char *const names[] = {"Unknown", "Pageable", "Pinned",        "Device",
-                                        "Array",   "Managed",  "Device Static", "Managed Static"};
-
-    return names[kind < ARRAY_LEN(names) ? kind : 0];
-}
-
 /* Copies and fills carry the names that PyTorch gives them. */
-static void know_copy(struct import *m, uint32_t number, struct site *s)
+static void know_copy(struct reader *m, uint32_t number, struct site *s)
 {
-    static const char *const kinds[] = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-                                        "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
     struct attr core = attr_text(capture_key(m->cap, KEY_CORE), capture_intern(m->cap, S("GPU")));
     uint64_t kind = field(m, number, COPY_KIND);
     char text[96];
 
     if (gpu_trace_kind(&m->t, number) == TRACE_SITE_FILL)
-        snprintf(text, sizeof(text), "Memset (%s)", memory_kind(field(m, number, FILL_MEMORY)));
+        snprintf(text, sizeof(text), "Memset (%s)",
+                 gpu_names_memory((int64_t)field(m, number, FILL_MEMORY)));
     else
-        snprintf(text, sizeof(text), "Memcpy %s (%s -> %s)",
-                 kinds[kind < ARRAY_LEN(kinds) ? kind : 0],
-                 memory_kind(field(m, number, COPY_FROM)), memory_kind(field(m, number, COPY_TO)));
+        snprintf(text, sizeof(text), "Memcpy %s (%s -> %s)", gpu_names_copy((int64_t)kind),
+                 gpu_names_memory((int64_t)field(m, number, COPY_FROM)),
+                 gpu_names_memory((int64_t)field(m, number, COPY_TO)));
     s->lane = stream_lane(m, number);
     s->name = capture_intern(m->cap, str_of(text));
     s->kind = SLICE_COPY;
     s->set = attrs_set(&m->cap->attrs, &core, 1);
 }
 
-/* "cudaLaunchKernel_v7000" is cudaLaunchKernel. */
-static struct str without_version(struct str name)
+static void know_call(struct reader *m, uint32_t number, struct site *s)
 {
-    size_t n = name.n - str_last_digits(name);
-
-    if (n < name.n && n > 2 && name.at[n - 1] == 'v' && name.at[n - 2] == '_')
-        return str_part(name, 0, n - 2);
-    return name;
-}
-
-static void know_call(struct import *m, uint32_t number, struct site *s)
-{
-    struct str name = without_version(gpu_trace_string(&m->t, field(m, number, CALL_NAME)));
+    struct str name = gpu_names_call(gpu_trace_string(&m->t, field(m, number, CALL_NAME)));
 
     s->lane = thread_lane(m, field(m, number, CALL_THREAD));
     s->name = capture_intern(m->cap, name.n > 0 ? name : S("unnamed call"));
     s->kind = SLICE_RUNTIME;
 }
 
-static void know_sync(struct import *m, uint32_t number, struct site *s)
+static void know_sync(struct reader *m, uint32_t number, struct site *s)
 {
-    static const char *const names[] = {"Sync", "Event Sync", "Stream Wait Event", "Stream Sync",
-                                        "Context Sync"};
     uint64_t type = field(m, number, SYNC_TYPE), stream = field(m, number, PLACE_STREAM);
     struct capture *cap = m->cap;
     struct attr list[2];
@@ -240,12 +209,12 @@ static void know_sync(struct import *m, uint32_t number, struct site *s)
     if (stream != UINT32_MAX)
         list[n++] = attr_int(capture_intern(cap, S("stream")), (int64_t)stream);
     s->lane = named_lane(m, S("Sync"));
-    s->name = capture_intern(cap, str_of(names[type < ARRAY_LEN(names) ? type : 0]));
+    s->name = capture_intern(cap, str_of(gpu_names_sync((int64_t)type)));
     s->kind = SLICE_WAIT;
     s->set = attrs_set(&cap->attrs, list, n);
 }
 
-static void know_overhead(struct import *m, uint32_t number, struct site *s)
+static void know_overhead(struct reader *m, uint32_t number, struct site *s)
 {
     static const char *const names[] = {"Buffer Flush",
                                         "Instrumentation",
@@ -267,7 +236,7 @@ static void know_overhead(struct import *m, uint32_t number, struct site *s)
 
 /* The site of a record, worked out when it is met first; NULL when it is lost or of another
  * device. */
-static const struct site *site_at(struct import *m, uint32_t number)
+static const struct site *site_at(struct reader *m, uint32_t number)
 {
     struct site *s = &m->sites[number < m->t.sites.n ? number : 0];
 
@@ -307,26 +276,23 @@ static const struct site *site_at(struct import *m, uint32_t number)
 /* ---- records ---- */
 
 /* False, and counted, when the times are of no use. */
-static bool has_times(struct import *m, const struct gpu_trace_event *e)
+static bool has_times(struct reader *m, const struct gpu_trace_event *e)
 {
-    struct where where = {.path = m->in->path};
-
-    if (e->start > 0 && e->duration >= 0 && e->duration <= longest_event) {
+    if (e->start > 0 && e->duration >= 0 && e->duration <= import_longest) {
         nanos end = nanos_add(e->start, e->duration);
         m->last = end > m->last ? end : m->last;
         return true;
     }
-    m->lost++;
     if (e->start == 0)
-        diag_add(m->in->diag, SEV_LOSS, "strata-trace.no-time", where,
-                 "record skipped: its times were not collected");
+        import_lose(m->i, import_file(m->i), "strata-trace.no-time",
+                    "record skipped: its times were not collected");
     else
-        diag_add(m->in->diag, SEV_LOSS, "strata-trace.bad-duration", where,
-                 "record skipped: its duration is negative or over 7 days");
+        import_lose(m->i, import_file(m->i), "strata-trace.bad-duration",
+                    "record skipped: its duration is negative or over 7 days");
     return false;
 }
 
-static uint32_t put(struct import *m, const struct gpu_trace_event *e, const struct site *s,
+static uint32_t put(struct reader *m, const struct gpu_trace_event *e, const struct site *s,
                     const struct attr *own, size_t n)
 {
     return capture_slice(m->cap, &(struct slice){
@@ -345,12 +311,12 @@ static bool is_linked(const struct gpu_trace_event *e)
     return e->correlation > 0 && e->correlation <= UINT32_MAX;
 }
 
-static struct attr link_attr(struct import *m, const struct gpu_trace_event *e)
+static struct attr link_attr(struct reader *m, const struct gpu_trace_event *e)
 {
     return attr_int(capture_key(m->cap, KEY_LINK), e->correlation);
 }
 
-static void put_work(struct import *m, const struct gpu_trace_event *e, const struct site *s)
+static void put_work(struct reader *m, const struct gpu_trace_event *e, const struct site *s)
 {
     struct attr own[6];
     size_t n = 0, x = 0;
@@ -373,7 +339,7 @@ static void put_work(struct import *m, const struct gpu_trace_event *e, const st
         vec_push(&m->works, ((struct link){(uint32_t)e->correlation, slice}));
 }
 
-static void put_call(struct import *m, const struct gpu_trace_event *e, const struct site *s)
+static void put_call(struct reader *m, const struct gpu_trace_event *e, const struct site *s)
 {
     struct attr own[2] = {link_attr(m, e)};
     size_t n = 1;
@@ -399,15 +365,14 @@ static const uint8_t kinds[TRACE_TAGS] = {
 
 static void take_event(void *ctx, const struct gpu_trace_event *e)
 {
-    struct import *m = ctx;
+    struct reader *m = ctx;
     struct attr link;
 
     if (kinds[e->tag] == 0)
         return;
     if (gpu_trace_kind(&m->t, e->site) != kinds[e->tag]) {
-        m->lost++;
-        diag_add(m->in->diag, SEV_LOSS, "strata-trace.no-site", (struct where){.path = m->in->path},
-                 "record skipped: what it is about was in a damaged block");
+        import_lose(m->i, import_file(m->i), "strata-trace.no-site",
+                    "record skipped: what it is about was in a damaged block");
         return;
     }
     const struct site *s = site_at(m, e->site);
@@ -444,7 +409,7 @@ static void take_event(void *ctx, const struct gpu_trace_event *e)
 /* Pages that were read are given back now and then: a large file is not kept in memory. */
 static void take_block(void *ctx, size_t end)
 {
-    struct import *m = ctx;
+    struct reader *m = ctx;
 
     if (m->map == NULL || end - m->dropped_to < DROP_STEP)
         return;
@@ -455,7 +420,7 @@ static void take_block(void *ctx, size_t end)
 /* ---- what needs all records ---- */
 
 /* Launches of whole graphs whose kernels were recorded too would count twice. */
-static void put_graphs(struct import *m)
+static void put_graphs(struct reader *m)
 {
     struct capture *cap = m->cap;
     struct attr set[2] = {
@@ -472,7 +437,8 @@ static void put_graphs(struct import *m)
             continue;
         struct site s = {.kind = SLICE_COMPUTE,
                          .lane = stream_lane(m, e->site),
-                         .name = intern_number(cap, "CUDA graph ", e->extra[0]),
+                         .name = capture_intern_format(m->cap, "CUDA graph %llu",
+                                                       (unsigned long long)e->extra[0]),
                          .set = attrs_set(&cap->attrs, set, 2)};
         uint32_t slice = put(m, e, &s, own, 2);
         if (is_linked(e))
@@ -480,9 +446,8 @@ static void put_graphs(struct import *m)
         n++;
     }
     if (n > 0)
-        diag_add(m->in->diag, SEV_WARN, "strata-trace.graph-level",
-                 (struct where){.path = m->in->path},
-                 "%zu launches of whole graphs; the kernels inside are not listed", n);
+        import_tell(m->i, SEV_WARN, "strata-trace.graph-level",
+                    "%zu launches of whole graphs; the kernels inside are not listed", n);
 }
 
 static int by_id(const void *a, const void *b)
@@ -492,11 +457,9 @@ static int by_id(const void *a, const void *b)
     return ORDER(x->id, y->id) ?: ORDER(x->at, y->at) ?: ORDER(x->order, y->order);
 }
 
-static void put_range(struct import *m, const struct marker *begin, nanos end)
+static void put_range(struct reader *m, const struct marker *begin, nanos end)
 {
     struct capture *cap = m->cap;
-    enum mark_source source;
-    int64_t number;
     struct str name = gpu_trace_string(&m->t, field(m, begin->site, MARK_NAME));
     struct slice slice = {
         .begin = begin->at,
@@ -506,22 +469,14 @@ static void put_range(struct import *m, const struct marker *begin, nanos end)
         .kind = SLICE_ANNOTATION,
     };
 
-    if (step_name_parse(name, &source, &number)) {
-        slice.kind = SLICE_STEP;
-        vec_push(&cap->marks, ((struct mark){.source = source,
-                                             .name = slice.name,
-                                             .number = number,
-                                             .begin = begin->at,
-                                             .end = end}));
-    }
+    step_name_mark(cap, &slice, true);
     capture_slice(cap, &slice);
 }
 
 /* A range is two records of one number; one that the program was killed in ends with the trace. */
-static void put_ranges(struct import *m)
+static void put_ranges(struct reader *m)
 {
     enum { MOMENT = 1, BEGINS = 2, ENDS = 4 };
-    struct where where = {.path = m->in->path};
 
     if (m->markers.n > 1)
         qsort(m->markers.at, m->markers.n, sizeof(*m->markers.at), by_id);
@@ -535,8 +490,8 @@ static void put_ranges(struct import *m)
                            (field(m, a[1].site, MARK_FLAGS) & ENDS) != 0;
             put_range(m, a, has_end ? a[1].at : m->last);
             if (!has_end)
-                diag_add(m->in->diag, SEV_NOTE, "strata-trace.open-range", where,
-                         "a range had not ended when the recording did");
+                import_tell(m->i, SEV_NOTE, "strata-trace.open-range",
+                            "a range had not ended when the recording did");
             i += has_end;
         }
     }
@@ -564,7 +519,7 @@ static size_t highest(const struct link *at, size_t n, size_t most)
 }
 
 /* One arrow to every piece of work, from the runtime call of its correlation, else the driver's. */
-static void join(struct import *m)
+static void join(struct reader *m)
 {
     enum { SPARE = 1 << 16, SPREAD = 4 };
     size_t limit = (m->calls.n + m->driver_calls.n) * SPREAD + SPARE;
@@ -595,7 +550,7 @@ static void join(struct import *m)
 
 static void take_record(void *ctx, const struct gpu_trace_record *r)
 {
-    struct import *m = ctx;
+    struct reader *m = ctx;
     struct capture *cap = m->cap;
     char text[96];
 
@@ -611,10 +566,9 @@ static void take_record(void *ctx, const struct gpu_trace_record *r)
             nanos_sub(trace_unzigzag(r->numbers[0]), trace_unzigzag(r->numbers[3]));
         m->mono_to_unix = nanos_sub(trace_unzigzag(r->numbers[0]), trace_unzigzag(r->numbers[2]));
     } else if (r->tag == TRACE_NOTE) {
-        diag_add(m->in->diag, SEV_NOTE, "strata-trace.note", (struct where){.path = m->in->path},
-                 "the recorder noted %.*s: %.*s",
-                 STR_ARGS(str_part(gpu_trace_string(&m->t, r->numbers[0]), 0, 40)),
-                 STR_ARGS(str_part(gpu_trace_string(&m->t, r->numbers[2]), 0, 300)));
+        import_tell(m->i, SEV_NOTE, "strata-trace.note", "the recorder noted %.*s: %.*s",
+                    STR_ARGS(str_part(gpu_trace_string(&m->t, r->numbers[0]), 0, 40)),
+                    STR_ARGS(str_part(gpu_trace_string(&m->t, r->numbers[2]), 0, 300)));
     } else if (r->tag == TRACE_INFO) {
         struct str key = gpu_trace_string(&m->t, r->numbers[0]);
         struct str value = str_part(gpu_trace_string(&m->t, r->numbers[1]), 0, 64);
@@ -631,7 +585,7 @@ static void take_record(void *ctx, const struct gpu_trace_record *r)
 
 /* The time of day may be set while a program runs; the monotonic clock tells. Clocks that are only
  * slowed or sped up differ by 0.05 % at most. */
-static void take_clocks(struct import *m)
+static void take_clocks(struct reader *m)
 {
     nanos elapsed = nanos_sub(m->last_mono, m->first_mono);
     nanos jump = nanos_sub(nanos_sub(m->last_real, m->first_real), elapsed);
@@ -640,14 +594,14 @@ static void take_clocks(struct import *m)
     if (m->is_mono)
         m->cap->clock.to_unix = m->mono_to_unix;
     else if (elapsed >= 0 && (jump > least || jump < -least))
-        diag_add(m->in->diag, SEV_WARN, "strata-trace.clock-set",
-                 (struct where){.path = m->in->path},
-                 "the clock was set by %+.3f ms while the program ran: times before and after do "
-                 "not fit together; --clock-source mono records with one that is never set",
-                 (double)jump / 1e6);
+        import_tell(
+            m->i, SEV_WARN, "strata-trace.clock-set",
+            "the clock was set by %+.3f ms while the program ran: times before and after do "
+            "not fit together; --clock-source mono records with one that is never set",
+            (double)jump / 1e6);
 }
 
-static void take_devices(struct import *m)
+static void take_devices(struct reader *m)
 {
     struct facts *facts = &m->cap->facts;
 
@@ -685,21 +639,20 @@ static size_t find_devices(const struct gpu_trace *t, int64_t *list, size_t most
 
 /* ---- the whole ---- */
 
-static void choose_device(struct import *m)
+static void choose_device(struct reader *m)
 {
     int64_t list[DEVICES_MOST];
     size_t n = find_devices(&m->t, list, DEVICES_MOST);
-    int64_t asked = m->in->options != NULL ? m->in->options->device : NO_DEVICE;
+    int64_t asked = import_device(m->i);
 
     m->device = asked >= 0 ? asked : n > 0 ? list[0] : NO_DEVICE;
     if (asked < 0 && n > 1)
-        diag_add(m->in->diag, SEV_WARN, "strata-trace.several-devices",
-                 (struct where){.path = m->in->path},
-                 "%zu devices; only device %lld is read, others with --device", n,
-                 (long long)m->device);
+        import_tell(m->i, SEV_WARN, "strata-trace.several-devices",
+                    "%zu devices; only device %lld is read, others with --device", n,
+                    (long long)m->device);
 }
 
-static void import_all(struct import *m)
+static void import_all(struct reader *m)
 {
     struct capture *cap = m->cap;
     uint64_t works = m->t.tags[TRACE_KERNEL] + m->t.tags[TRACE_COPY] + m->t.tags[TRACE_FILL];
@@ -742,22 +695,21 @@ static enum status open_text(const struct input_file *in, struct mapfile *map, s
     return ST_OK;
 }
 
-static enum status read_strata_trace(const struct input_file *in, struct capture *cap)
+static enum status read_strata_trace(struct import *i)
 {
-    struct import m = {.in = in, .cap = cap};
+    struct reader m = {.i = i, .cap = i->cap};
     struct mapfile map;
     struct str text;
 
-    TRY(open_text(in, &map, &text));
-    m.map = in->text.at == NULL ? &map : NULL;
-    enum status st = gpu_trace_open(&m.t, in->path, text, in->diag);
+    TRY(open_text(i->in, &map, &text));
+    m.map = i->in->text.at == NULL ? &map : NULL;
+    enum status st = gpu_trace_open(&m.t, i->in->path, text, i->in->diag);
     if (st == ST_OK)
         import_all(&m);
-    capture_source(cap, (struct source){.path = in->path,
-                                        .format = input_strata_trace.name,
-                                        .bytes = text.n,
-                                        .rows = m.t.records,
-                                        .lost = m.lost + m.t.lost + m.t.dropped});
+    i->is_kept = true;
+    i->bytes = text.n;
+    i->rows = m.t.records;
+    i->lost += m.t.lost + m.t.dropped;
     gpu_trace_close(&m.t);
     mapfile_close(&map);
     return st;

@@ -19,7 +19,7 @@ static struct capture *import(int64_t device)
                             .text = {(const char *)made.bytes, made.n},
                             .diag = &diag,
                             .options = &options};
-    assert_int_equal(input_strata_trace.read(&in, cap), ST_OK);
+    assert_int_equal(input_read(&input_strata_trace, &in, cap), ST_OK);
     capture_seal(cap);
     return cap;
 }

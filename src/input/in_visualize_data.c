@@ -7,13 +7,7 @@
  */
 #include "base/bin_blocks.h"
 #include "base/json_read.h"
-#include "capture/capture.h"
 #include "input/incore_events.h"
-
-static bool claims(struct str name)
-{
-    return str_equal(name, S("visualize_data.bin"));
-}
 
 static int probe(const struct probe *p)
 {
@@ -22,60 +16,46 @@ static int probe(const struct probe *p)
     if (h.n >= BIN_HEADER && (uint8_t)h.at[11] == BIN_MARK && (uint8_t)h.at[9] <= 3 &&
         bin_type_name((uint8_t)h.at[8]) != NULL && h.at[7] == 0 && h.at[6] == 0)
         return 90;
-    return claims(p->name) ? 60 : 0;
+    return input_claims(&input_visualize_data, p->name) ? 60 : 0;
 }
 
 /* ---- base info: one kernel as it was measured ---- */
 
-struct base_info {
-    struct str name, soc, type, block_dim;
-    nanos duration;
-    bool has_duration;
-};
+enum base_info { INFO_NAME, INFO_SOC, INFO_TYPE, INFO_BLOCK_DIM, INFO_DURATION, INFOS };
 
-static void take_member(struct base_info *info, struct str key, struct str value)
-{
-    if (str_equal(key, S("name")))
-        info->name = value;
-    else if (str_equal(key, S("soc")))
-        info->soc = value;
-    else if (str_equal(key, S("op_type")))
-        info->type = value;
-    else if (str_equal(key, S("block_dim")))
-        info->block_dim = value;
-    else if (str_equal(key, S("duration")))
-        info->has_duration = num_us(value, &info->duration) && info->duration >= 0;
-}
+static const struct str info_keys[INFOS] = {S_INIT("name"), S_INIT("soc"), S_INIT("op_type"),
+                                            S_INIT("block_dim"), S_INIT("duration")};
 
-static void add_kernel(const struct base_info *info, struct capture *cap)
+static void add_kernel(const struct str info[INFOS], struct capture *cap)
 {
+    struct str block_dim = info[INFO_BLOCK_DIM];
     struct attr attrs[2] = {
-        attr_text(capture_key(cap, KEY_TYPE), capture_intern(cap, info->type)),
-        attr_text(capture_key(cap, KEY_BLOCK_DIM), capture_intern(cap, info->block_dim)),
+        attr_text(capture_key(cap, KEY_TYPE), capture_intern(cap, info[INFO_TYPE])),
+        attr_text(capture_key(cap, KEY_BLOCK_DIM), capture_intern(cap, block_dim)),
     };
     int64_t blocks;
+    nanos duration;
 
-    cap->facts.device_name = capture_intern(cap, info->soc);
-    if (!info->has_duration)
+    cap->facts.device_name = capture_intern(cap, info[INFO_SOC]);
+    if (!num_us(info[INFO_DURATION], &duration) || duration < 0)
         return;
-    if (num_i64(info->block_dim, &blocks))
+    if (num_i64(block_dim, &blocks))
         attrs[1] = attr_int(capture_key(cap, KEY_BLOCK_DIM), blocks);
     capture_slice(cap, &(struct slice){
-                           .dur = info->duration,
+                           .dur = duration,
                            .lane = capture_lane(
                                cap, (struct lane_key){.kind = LANE_STREAM,
                                                       .device = -1,
                                                       .name = capture_intern(cap, S("kernel"))}),
-                           .name = capture_intern(cap, info->name),
+                           .name = capture_intern(cap, info[INFO_NAME]),
                            .set = attrs_set(&cap->attrs, attrs, 2),
                            .kind = SLICE_COMPUTE,
                        });
 }
 
-static void read_base_info(const struct input_file *in, const struct bin_block *block,
-                           struct capture *cap, struct incore_count *count)
+static void read_base_info(struct import *i, const struct bin_block *block)
 {
-    struct base_info info = {0};
+    struct str info[INFOS] = {{0}};
     struct arena arena;
     struct str key, value;
     struct json j;
@@ -85,15 +65,15 @@ static void read_base_info(const struct input_file *in, const struct bin_block *
     if (json_next(&j) == JSON_OBJECT)
         while (json_key(&j, &key))
             if (json_value(&j, &value))
-                take_member(&info, key, j.has_escapes ? json_text(value, &arena) : value);
+                for (size_t k = 0; k < INFOS; k++)
+                    if (str_equal(key, info_keys[k]))
+                        info[k] = j.has_escapes ? json_text(value, &arena) : value;
     if (j.token == JSON_OBJECT_END) {
-        add_kernel(&info, cap);
-        count->events++;
+        add_kernel(info, i->cap);
+        i->rows++;
     } else {
-        count->lost++;
-        diag_add(in->diag, SEV_LOSS, "incore.damaged",
-                 (struct where){.path = in->path, .byte = block->offset + BIN_HEADER + 1},
-                 "base info block: not JSON");
+        import_lose(i, import_byte(i, block->offset + BIN_HEADER), "incore.damaged",
+                    "base info block: not JSON");
     }
     arena_free(&arena);
 }
@@ -118,74 +98,63 @@ static void keep_document(const struct bin_block *block, struct capture *cap)
                                                 .text = block->payload});
 }
 
-static void read_block(const struct input_file *in, const struct bin_block *block,
-                       struct capture *cap, struct incore_count *count, struct blocks *seen)
+static void read_block(struct import *i, const struct bin_block *block, struct blocks *seen)
 {
-    struct incore_text trace = {.in = in,
+    struct incore_text trace = {.i = i,
                                 .text = block->payload,
                                 .offset = block->offset + BIN_HEADER,
                                 .block = S("TRACE block")};
 
     if (block->type == BIN_BASE_INFO) {
-        read_base_info(in, block, cap, count);
+        read_base_info(i, block);
         seen->infos++;
     } else if (block->type == BIN_TRACE) {
-        enum status st = incore_events(&trace, cap, count);
+        enum status st = incore_events(&trace);
         seen->traces += st == ST_OK;
         seen->failed = st != ST_OK && seen->failed == ST_OK ? st : seen->failed;
     } else if (bin_type_name(block->type) == NULL) {
         seen->unknown++;
     }
-    keep_document(block, cap);
+    keep_document(block, i->cap);
 }
 
 /* The fault is the error when nothing could be read, and a loss otherwise. */
-static enum status tell_fault(const struct input_file *in, const struct bin_blocks *b,
-                              bool has_data, struct incore_count *count)
+static enum status tell_fault(struct import *i, const struct bin_blocks *b, bool has_data)
 {
-    struct where where = {.path = in->path, .byte = b->at + 1};
     char text[BIN_FAULT_TEXT];
     struct str words = {text, bin_blocks_fault(b, text)};
 
     if (!has_data)
-        return diag_fail(in->diag, ST_FORMAT, "visualize-data.corrupt", where, "%.*s",
-                         STR_ARGS(words));
-    count->lost++;
-    diag_add(in->diag, SEV_LOSS, "visualize-data.cut", where,
-             "the blocks from here on are left out: %.*s", STR_ARGS(words));
+        return diag_fail(i->in->diag, ST_FORMAT, "visualize-data.corrupt", import_byte(i, b->at),
+                         "%.*s", STR_ARGS(words));
+    import_lose(i, import_byte(i, b->at), "visualize-data.cut",
+                "the blocks from here on are left out: %.*s", STR_ARGS(words));
     return ST_OK;
 }
 
-static enum status read_visualize_data(const struct input_file *in, struct capture *cap)
+static enum status read_visualize_data(struct import *i)
 {
-    struct incore_count count = {0};
     struct blocks seen = {0};
     struct bin_blocks b;
     struct bin_block block;
 
-    bin_blocks_open(&b, in->text);
+    bin_blocks_open(&b, i->in->text);
     while (bin_blocks_next(&b, &block))
-        read_block(in, &block, cap, &count, &seen);
+        read_block(i, &block, &seen);
     bool has_data = seen.traces + seen.infos > 0;
     if (!has_data && seen.failed != ST_OK)
         return seen.failed;
     if (b.fault != BIN_FINE)
-        TRY(tell_fault(in, &b, has_data, &count));
+        TRY(tell_fault(i, &b, has_data));
     if (!has_data)
-        return diag_fail(in->diag, ST_FORMAT, "visualize-data.no-trace",
-                         (struct where){.path = in->path, .byte = b.at + 1},
-                         "no TRACE block found, and no base info");
+        return import_refuse(i, import_byte(i, b.at), "visualize-data.no-trace",
+                             "no TRACE block found, and no base info");
     if (seen.unknown > 0)
-        diag_add(in->diag, SEV_NOTE, "visualize-data.other-blocks",
-                 (struct where){.path = in->path}, "%llu blocks of unknown types are passed over",
-                 (unsigned long long)seen.unknown);
-    capture_set_incore(cap);
-    cap->origin = seen.infos > 0 ? ORIGIN_MEASURED : ORIGIN_SIMULATED;
-    capture_source(cap, (struct source){.path = in->path,
-                                        .format = input_visualize_data.name,
-                                        .bytes = in->text.n,
-                                        .rows = count.events,
-                                        .lost = count.lost});
+        import_tell(i, SEV_NOTE, "visualize-data.other-blocks",
+                    "%llu blocks of unknown types are passed over",
+                    (unsigned long long)seen.unknown);
+    capture_set_incore(i->cap);
+    i->cap->origin = seen.infos > 0 ? ORIGIN_MEASURED : ORIGIN_SIMULATED;
     return ST_OK;
 }
 
@@ -195,7 +164,6 @@ const struct input_format input_visualize_data = {
     .looks_for = "visualize_data.bin",
     .role = ROLE_WHOLE,
     .vendor = VENDOR_ASCEND,
-    .claims = claims,
     .probe = probe,
     .read = read_visualize_data,
 };

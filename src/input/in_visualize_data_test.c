@@ -59,7 +59,8 @@ static void add_block(uint8_t type, uint8_t version, struct str payload)
 
 static enum status read_bytes(struct str text)
 {
-    enum status st = input_visualize_data.read(
+    enum status st = input_read(
+        &input_visualize_data,
         &(struct input_file){.path = "visualize_data.bin", .text = text, .diag = &diag}, cap);
 
     capture_seal(cap);

@@ -1,3 +1,4 @@
+/* Events of an in-core trace into slices, pairs and arrows; what their text looks like. */
 #include "input/incore_events.h"
 
 #include <stdlib.h>
@@ -5,7 +6,6 @@
 #include "base/char.h"
 #include "base/event_json.h"
 #include "base/hash.h"
-#include "capture/capture.h"
 
 enum {
     MAX_ARGS = 24,
@@ -49,8 +49,8 @@ struct end {
 
 struct reader {
     const struct incore_text *t;
+    struct import *i;
     struct capture *cap;
-    struct incore_count *count;
     struct json json;
     struct arena arena; /* texts of one event */
     struct hash lanes;  /* process and name -> lane */
@@ -66,52 +66,10 @@ struct reader {
 
 static struct where place(const struct reader *r, uint64_t offset)
 {
-    return (struct where){.path = r->t->in->path, .byte = r->t->offset + offset + 1};
+    return import_byte(r->i, r->t->offset + offset);
 }
 
 /* ---- one event ---- */
-
-static struct str decoded(struct reader *r, struct str raw)
-{
-    return r->json.token == JSON_STRING && r->json.has_escapes ? json_text(raw, &r->arena) : raw;
-}
-
-/* Takes the value that comes; objects and arrays are passed over. False when reading stops. */
-static bool take(struct reader *r, struct str *out, enum json_token *token)
-{
-    struct json *j = &r->json;
-
-    if (json_value(j, out)) {
-        *token = j->token;
-        *out = decoded(r, *out);
-        return true;
-    }
-    *out = S("");
-    *token = j->token;
-    return (j->token == JSON_OBJECT || j->token == JSON_ARRAY) && json_skip(j);
-}
-
-static bool take_args(struct reader *r, struct event *e)
-{
-    struct json *j = &r->json;
-    struct str key, none;
-
-    if (json_value(j, &none))
-        return true;
-    if (j->token != JSON_OBJECT)
-        return j->token == JSON_ARRAY && json_skip(j);
-    json_next(j);
-    while (json_key(j, &key)) {
-        struct arg arg = {.key = key};
-        if (j->has_escapes)
-            arg.key = json_text(key, &r->arena);
-        if (!take(r, &arg.text, &arg.token))
-            return false;
-        if (e->n_args < MAX_ARGS && (arg.token == JSON_STRING || arg.token == JSON_NUMBER))
-            e->args[e->n_args++] = arg;
-    }
-    return j->token == JSON_OBJECT_END;
-}
 
 static struct str text_of(struct reader *r, const struct event_value *v)
 {
@@ -120,21 +78,39 @@ static struct str text_of(struct reader *r, const struct event_value *v)
     return v->has_escapes ? json_text(v->text, &r->arena) : v->text;
 }
 
-static bool take_args_of(void *ctx)
+static bool take_args(void *ctx)
 {
     struct reader *r = ctx;
+    struct event *e = r->event;
+    struct json *j = &r->json;
+    struct event_value value;
+    struct str key;
 
-    return take_args(r, r->event);
+    if (json_value(j, &key))
+        return true;
+    if (j->token != JSON_OBJECT)
+        return j->token == JSON_ARRAY && json_skip(j);
+    json_next(j);
+    while (json_key(j, &key)) {
+        if (j->has_escapes)
+            key = json_text(key, &r->arena);
+        if (!event_json_value(j, &value))
+            return false;
+        if (e->n_args < MAX_ARGS && (value.token == JSON_STRING || value.token == JSON_NUMBER))
+            e->args[e->n_args++] = (struct arg){key, text_of(r, &value), value.token};
+    }
+    return j->token == JSON_OBJECT_END;
 }
 
 /* False when reading stops. What is no object has no ph. */
 static bool take_event(struct reader *r, struct event *e)
 {
+    struct event_args args = {take_args, r, NULL};
     struct event_json json;
 
     *e = (struct event){0};
     r->event = e;
-    if (!event_json_take(&r->json, take_args_of, r, &json))
+    if (!event_json_take(&r->json, &args, &json))
         return false;
     e->offset = json.at;
     e->ph = event_json_phase(&json);
@@ -150,9 +126,16 @@ static bool take_event(struct reader *r, struct event *e)
 
 static void lose(struct reader *r, const struct event *e, const char *code, const char *why)
 {
-    r->count->lost++;
-    diag_add(r->t->in->diag, SEV_LOSS, code, place(r, e->offset), "event '%.*s' skipped: %s",
-             STR_ARGS(e->name), why);
+    import_lose(r->i, place(r, e->offset), code, "event '%.*s' skipped: %s", STR_ARGS(e->name),
+                why);
+}
+
+static void lose_many(struct reader *r, const char *code, uint64_t n, const char *what)
+{
+    if (n == 0)
+        return;
+    r->i->lost += n - 1;
+    import_lose(r->i, place(r, 0), code, "%llu %s", (unsigned long long)n, what);
 }
 
 /* ---- lanes ---- */
@@ -256,7 +239,7 @@ static void add_slice(struct reader *r, struct slice slice)
     slice.kind = kind_of(capture_text(cap, cap->lanes.at[slice.lane].key.name),
                          capture_text(cap, slice.name));
     capture_slice(r->cap, &slice);
-    r->count->events++;
+    r->i->rows++;
 }
 
 static void add_whole(struct reader *r, const struct event *e, lane_id lane, nanos ts)
@@ -346,7 +329,7 @@ static void add_samples(struct reader *r, const struct event *e, nanos ts)
                                           capture_intern(cap, e->name),
                                           capture_intern(cap, e->args[i].key)),
                            ts, value);
-    r->count->events++;
+    r->i->rows++;
 }
 
 static void name_pipe(struct reader *r, const struct event *e)
@@ -432,17 +415,12 @@ static void list_stops(const struct reader *r, struct stops *stops)
 /* The first slice of the lane that does not end before `ts`. */
 static size_t find_stop(const struct stops *stops, lane_id lane, nanos ts)
 {
-    size_t low = 0, high = stops->list.n;
+    const struct stop *at = stops->list.at;
+    size_t first;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct stop *s = &stops->list.at[middle];
-        if (s->lane < lane || (s->lane == lane && s->end < ts))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    vec_bisect(first, stops->list.n, i,
+               at[i].lane < lane || (at[i].lane == lane && at[i].end < ts));
+    return first;
 }
 
 /* The slice an end of an arrow belongs to: one that ends there, else one around it. */
@@ -490,11 +468,8 @@ static void add_flows(struct reader *r)
         }
     }
     lost += begun > joined ? begun - joined : 0;
-    r->count->lost += lost;
-    if (lost > 0)
-        diag_add(r->t->in->diag, SEV_LOSS, "incore.unbound", place(r, 0),
-                 "%llu ends of arrows have no other end, or no slice to stand at",
-                 (unsigned long long)lost);
+    lose_many(r, "incore.unbound", lost,
+              "ends of arrows have no other end, or no slice to stand at");
     hash_free(&begins);
     vec_free(&stops.list);
 }
@@ -505,18 +480,14 @@ static void count_open(struct reader *r)
 
     for (size_t i = 0; i < r->open.n; i++)
         open += !r->open.at[i].is_closed;
-    r->count->lost += open;
-    if (open > 0)
-        diag_add(r->t->in->diag, SEV_LOSS, "incore.unpaired", place(r, 0),
-                 "%llu events that begin something have no end", (unsigned long long)open);
+    lose_many(r, "incore.unpaired", open, "events that begin something have no end");
 }
 
 /* ---- the document ---- */
 
 static void damaged(struct reader *r, uint64_t at, const char *what)
 {
-    r->count->lost++;
-    diag_add(r->t->in->diag, SEV_LOSS, "incore.damaged", place(r, at), "%s", what);
+    import_lose(r->i, place(r, at), "incore.damaged", "%s", what);
 }
 
 static void read_events(struct reader *r)
@@ -556,7 +527,7 @@ static enum status read_document(struct reader *r)
         const char *why = j->token == JSON_ERROR ? j->error : "no list of events";
         size_t border = json_border(r->t->text, 0, marker, &is_cut);
         if (border == r->t->text.n || is_cut)
-            return diag_fail(r->t->in->diag, ST_FORMAT, "incore.no-events", place(r, at),
+            return diag_fail(r->i->in->diag, ST_FORMAT, "incore.no-events", place(r, at),
                              "%.*s%s%s", STR_ARGS(what), what.n > 0 ? ": " : "", why);
         damaged(r, at, why);
         json_begin_inside(j, JSON_LENIENT, border);
@@ -566,15 +537,15 @@ static enum status read_document(struct reader *r)
     return ST_OK;
 }
 
-enum status incore_events(const struct incore_text *t, struct capture *cap,
-                          struct incore_count *count)
+enum status incore_events(const struct incore_text *t)
 {
     struct reader *r = mem_grow(NULL, sizeof(*r), 1);
+    struct capture *cap = t->i->cap;
 
     memset(r, 0, sizeof(*r));
     r->t = t;
+    r->i = t->i;
     r->cap = cap;
-    r->count = count;
     r->first = cap->slices.n;
     r->key_pc = capture_intern(cap, S("pc_addr"));
     r->key_code = capture_intern(cap, S("code"));

@@ -9,18 +9,14 @@
 #ifndef STRATA_INPUT_INCORE_EVENTS_H
 #define STRATA_INPUT_INCORE_EVENTS_H
 
-#include "input/input.h"
+#include "input/import.h"
 
 struct incore_text {
-    const struct input_file *in;
+    struct import *i;
     struct str text;  /* the JSON */
     uint64_t offset;  /* of the text in the file, for messages */
     struct str core;  /* of a trace of one core, whose processes are pipes; else empty */
     struct str block; /* what messages call the text: "TRACE block", or empty */
-};
-
-struct incore_count {
-    uint64_t events, lost;
 };
 
 /* What a text looks like. */
@@ -28,8 +24,7 @@ enum incore_form { INCORE_NONE, INCORE_CORES, INCORE_ONE_CORE };
 
 enum incore_form incore_probe(struct str head);
 
-/* Adds to the counts. Fails when there is no list of events. */
-enum status incore_events(const struct incore_text *t, struct capture *cap,
-                          struct incore_count *count);
+/* Adds to the counts of the import. Fails when there is no list of events. */
+enum status incore_events(const struct incore_text *t);
 
 #endif

@@ -1,11 +1,14 @@
+/* The list of importers, choosing one, and from bundles to a fleet. */
 #include "input/input.h"
 
 #include <stdlib.h>
 
+#include "base/cancel.h"
 #include "base/pool.h"
 #include "base/utf16.h"
 #include "capture/cut.h"
 #include "capture/fleet.h"
+#include "input/import.h"
 #include "input/load.h"
 #include "input/spool.h"
 
@@ -26,6 +29,60 @@ static const struct input_format *format_named(struct str name)
 const struct input_format *input_format_at(size_t i)
 {
     return i < ARRAY_LEN(formats) ? formats[i] : NULL;
+}
+
+bool input_claims(const struct input_format *format, struct str name)
+{
+    struct str rest = str_of(format->looks_for), one;
+    bool is_one = false;
+
+    if (format->claims != NULL)
+        return format->claims(name);
+    while (str_split(&rest, ',', &one))
+        is_one = is_one || str_equal(str_trim(one), name);
+    return is_one;
+}
+
+/* `csv` has the header of the first bytes. */
+static int probe_with(const struct input_format *format, const struct probe *p,
+                      const struct csv *csv)
+{
+    if (format->probe != NULL)
+        return format->probe(p);
+    return import_table_is(format->table, csv) ? 90 : 0;
+}
+
+int input_probe(const struct input_format *format, const struct probe *p)
+{
+    struct csv csv;
+
+    if (format->probe == NULL)
+        csv_open(&csv, p->head);
+    return probe_with(format, p, &csv);
+}
+
+enum status input_read(const struct input_format *format, const struct input_file *in,
+                       struct capture *cap)
+{
+    struct import i = {.in = in, .cap = cap, .bytes = in->text.n};
+    enum vendor before = cap->facts.vendor;
+    size_t first = cap->sources.n;
+
+    if (before == VENDOR_UNKNOWN)
+        cap->facts.vendor = format->vendor;
+    enum status st = format->read(&i);
+    if (st != ST_OK)
+        cap->facts.vendor = before;
+    if ((st == ST_OK || i.is_kept) && !i.is_recorded)
+        capture_source(cap, (struct source){.path = in->path,
+                                            .format = format->name,
+                                            .bytes = i.bytes,
+                                            .rows = i.rows,
+                                            .lost = i.lost,
+                                            .misfits = i.misfits});
+    for (size_t k = first; k < cap->sources.n; k++)
+        cap->sources.at[k].kind = format->source;
+    return st == ST_OK && cancelled() ? ST_CANCELLED : st;
 }
 
 /* A kernel table whose columns a spreadsheet has parted by something else. */
@@ -83,6 +140,7 @@ enum status input_pick(const struct probe *p, const char *format, struct diag *d
 {
     const struct input_format *best = NULL, *rival = NULL;
     int best_score = 0;
+    struct csv csv;
 
     if (format != NULL) {
         *out = format_named(str_of(format));
@@ -91,8 +149,9 @@ enum status input_pick(const struct probe *p, const char *format, struct diag *d
                              "no input format is called '%s'", format);
         return ST_OK;
     }
+    csv_open(&csv, p->head);
     for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
-        int score = formats[i]->probe(p);
+        int score = probe_with(formats[i], p, &csv);
         if (score > best_score) {
             best = formats[i];
             best_score = score;
@@ -178,7 +237,7 @@ static int by_rank(const void *a, const void *b)
         if (f->device != g->device)
             return f->device < g->device ? -1 : 1;
     }
-    return x->order < y->order ? -1 : x->order > y->order;
+    return ORDER(x->order, y->order);
 }
 
 /* Whose word counts when several profilers have recorded one rank: the less the better. */

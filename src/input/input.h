@@ -16,6 +16,8 @@
 
 struct capture;
 struct fleet;
+struct import;
+struct import_table;
 struct kernel_index;
 struct pool;
 struct progress;
@@ -72,15 +74,17 @@ struct input_format {
     const char *summary;   /* one line */
     const char *looks_for; /* file names, for the message when nothing was found */
     enum input_role role;
-    enum vendor vendor;              /* of the device, unless the file itself says otherwise */
-    enum source_kind source;         /* what the file is to those who read the capture */
-    bool (*claims)(struct str name); /* a file of this name should be of this format */
+    enum vendor vendor;      /* of the device, unless the file itself says otherwise */
+    enum source_kind source; /* what the file is to those who read the capture */
+    /* A file of this name should be of this format; NULL: those of `looks_for` as they stand. */
+    bool (*claims)(struct str name);
     bool streams; /* reads large files from their path, in bounded memory; else gets the text */
-    int (*probe)(const struct probe *p); /* 0 no ... 100 certain */
+    int (*probe)(const struct probe *p); /* 0 no ... 100 certain; NULL: see `table` */
+    const struct import_table *table;    /* of a format that is known by its header */
     /* The devices in a file of which read() takes one, options->device; gives how many of `most`
      * were found. NULL: read() takes all there are. */
     size_t (*devices)(const struct input_file *in, int64_t *list, size_t most);
-    enum status (*read)(const struct input_file *in, struct capture *cap);
+    enum status (*read)(struct import *i);
     /* How many kernels a file tells of, without reading it; NULL: nobody knows. */
     bool (*kernels)(const struct input_file *in, uint64_t *count);
 };
@@ -91,6 +95,14 @@ struct input_format {
 
 /* Every input format, by number; NULL past the last. */
 const struct input_format *input_format_at(size_t i);
+
+/* What the format says of a name and of a file's first bytes. */
+bool input_claims(const struct input_format *format, struct str name);
+int input_probe(const struct input_format *format, const struct probe *p);
+
+/* Reads one file of the format into a capture, with its source. */
+enum status input_read(const struct input_format *format, const struct input_file *in,
+                       struct capture *cap);
 
 /* The importer for these bytes: the one that `format` names, or for NULL the best by probing. */
 enum status input_pick(const struct probe *p, const char *format, struct diag *d,

@@ -1,3 +1,4 @@
+/* The names that the columns of kernel tables go by. */
 #include "input/kernel_columns.h"
 
 enum { MAX_NAMES = 5 };

@@ -1,3 +1,4 @@
+/* The files of a bundle into captures, one for each device. */
 #include "input/load.h"
 
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static enum status read_text(const struct bundle_file *file, struct input_file *
     if (gz_is(map.text))
         st = gz_read_all(map.text, UNPACKED_MAX, file->path, in->diag, &scratch, &in->text);
     if (st == ST_OK)
-        st = file->format->read(in, cap);
+        st = input_read(file->format, in, cap);
     arena_free(&scratch);
     mapfile_close(&map);
     return st;
@@ -61,17 +62,7 @@ static enum status read_file(const struct bundle *b, size_t i, size_t n_parts,
     for (size_t k = 0; k < n_parts; k++)
         parts[k] = b->files[i + 1 + k].path;
 
-    const enum vendor before = cap->facts.vendor;
-    const size_t first = cap->sources.n;
-    if (before == VENDOR_UNKNOWN)
-        cap->facts.vendor = file->format->vendor;
-    enum status st =
-        file->format->streams ? file->format->read(&in, cap) : read_text(file, &in, cap);
-    if (st != ST_OK)
-        cap->facts.vendor = before;
-    for (size_t k = first; k < cap->sources.n; k++)
-        cap->sources.at[k].kind = file->format->source;
-    return st;
+    return file->format->streams ? input_read(file->format, &in, cap) : read_text(file, &in, cap);
 }
 
 /* What a failed file has told, as a loss of the whole. */

@@ -1,8 +1,8 @@
 /* nsys: what ran on the device. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "capture/classify.h"
+#include "input/gpu_names.h"
 #include "input/nsys_in.h"
 
 /* A piece of work as its row has it. */
@@ -20,16 +20,13 @@ static lane_id find_stream(struct nsys *s, uint64_t process, int64_t stream)
     struct lane_key key = {.kind = LANE_STREAM, .device = (int32_t)s->device};
     uint64_t hash = hash_mix(process, (uint64_t)stream);
     uint32_t lane;
-    char text[40];
 
     if (hash_get(&s->lane_of, hash, &lane))
         return lane;
-    snprintf(text, sizeof(text), "%lld", (long long)stream);
-    key.name = capture_intern(cap, stream == NSYS_NONE ? S("N/A") : str_of(text));
-    if (process != s->main_process) {
-        snprintf(text, sizeof(text), "process %lld", (long long)nsys_pid(process));
-        key.process = capture_intern(cap, str_of(text));
-    }
+    key.name = stream == NSYS_NONE ? capture_intern(cap, S("N/A"))
+                                   : capture_intern_format(cap, "%lld", (long long)stream);
+    if (process != s->main_process)
+        key.process = capture_intern_format(cap, "process %lld", (long long)nsys_pid(process));
     lane = capture_lane(cap, key);
     hash_put(&s->lane_of, hash, lane);
     return lane;
@@ -44,48 +41,44 @@ static lane_id stream_lane(struct nsys *s, uint64_t process, int64_t stream)
     return met->lane;
 }
 
-/* The columns that all tables of device work share come first. */
-enum work_column {
-    W_START,
-    W_END,
-    W_DEVICE,
-    W_STREAM,
-    W_CORRELATION,
-    W_PROCESS,
-    W_CONTEXT,
-    W_GRAPH,
-    W_NODE,
-    W_FIRST
+/* A row of device work. What only kernels have comes first, then what only copies and fills have.
+ */
+struct work_row {
+    int64_t start, end, device, stream, correlation, process, context, graph, node;
+    int64_t demangled, plain, mangled, grid[3], block[3], cluster[3];
+    int64_t registers, fixed, dynamic, local;
+    int64_t bytes, kind, from, to;
 };
 
 #define WORK_COLUMNS                                                                               \
-    "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "contextId", "graphId",  \
-        "graphNodeId"
+    DB_COLUMN(struct work_row, start, "start"), DB_COLUMN(struct work_row, end, "end"),            \
+        DB_COLUMN(struct work_row, device, "deviceId"),                                            \
+        DB_OR(struct work_row, stream, "streamId", NSYS_NONE),                                     \
+        DB_OR(struct work_row, correlation, "correlationId", NSYS_NONE),                           \
+        DB_OR(struct work_row, process, "globalPid", 0),                                           \
+        DB_COLUMN(struct work_row, context, "contextId"),                                          \
+        DB_COLUMN(struct work_row, graph, "graphId"),                                              \
+        DB_OR(struct work_row, node, "graphNodeId", 0)
 
 /* False for rows of other devices and rows without times. */
-static bool take_work(struct nsys *s, const struct db_rows *rows, struct work *out)
+static bool take_work(struct nsys *s, const struct db_rows *rows, const struct work_row *row,
+                      struct work *out)
 {
-    int64_t device, stream = NSYS_NONE, global = 0, graph;
-
-    if (db_i64(rows, W_DEVICE, &device) && device != s->device)
+    if (row->device != DB_NONE && row->device != s->device)
         return false;
-    *out = (struct work){.link.correlation = NSYS_NONE,
-                         .extra = {.bytes = NSYS_NONE, .graph = NSYS_NONE}};
-    if (!nsys_times(s, rows, W_START, W_END, &out->slice.begin, &out->slice.dur))
+    *out = (struct work){.link.correlation = row->correlation,
+                         .extra = {.bytes = NSYS_NONE, .graph = NSYS_NONE, .node = row->node}};
+    if (!nsys_times(s, rows, row->start, row->end, &out->slice))
         return false;
-    db_i64(rows, W_STREAM, &stream);
-    db_i64(rows, W_PROCESS, &global);
-    db_i64(rows, W_CORRELATION, &out->link.correlation);
-    db_i64(rows, W_NODE, &out->extra.node);
-    if (db_i64(rows, W_GRAPH, &graph) && graph > 0 && graph <= INT32_MAX)
-        out->extra.graph = (int32_t)graph;
-    uint64_t process = (uint64_t)global & ~nsys_thread_bits;
+    if (row->graph > 0 && row->graph <= INT32_MAX)
+        out->extra.graph = (int32_t)row->graph;
+    uint64_t process = (uint64_t)row->process & ~nsys_thread_bits;
     if (!s->has_main) {
         s->has_main = true;
         s->main_process = process;
     }
     out->link.process = nsys_number(&s->processes, (int64_t)process);
-    out->slice.lane = stream_lane(s, process, stream);
+    out->slice.lane = stream_lane(s, process, row->stream);
     return true;
 }
 
@@ -98,108 +91,88 @@ static void put_work(struct nsys *s, struct work *w)
         vec_push(&s->extras, w->extra);
 }
 
-enum kernel_column {
-    K_DEMANGLED = W_FIRST,
-    K_SHORT,
-    K_MANGLED,
-    K_GRID_X,
-    K_GRID_Y,
-    K_GRID_Z,
-    K_BLOCK_X,
-    K_BLOCK_Y,
-    K_BLOCK_Z,
-    K_REGISTERS,
-    K_STATIC,
-    K_DYNAMIC,
-    K_LOCAL,
-    K_CLUSTER_X,
-    K_CLUSTER_Y,
-    K_CLUSTER_Z,
-    K_COUNT
-};
-
-static const char *const kernel_columns[K_COUNT] = {
+static const struct db_column kernel_columns[] = {
     WORK_COLUMNS,
-    "demangledName",
-    "shortName",
-    "mangledName",
-    "gridX",
-    "gridY",
-    "gridZ",
-    "blockX",
-    "blockY",
-    "blockZ",
-    "registersPerThread",
-    "staticSharedMemory",
-    "dynamicSharedMemory",
-    "localMemoryPerThread",
-    "clusterX",
-    "clusterY",
-    "clusterZ",
+    DB_COLUMN(struct work_row, demangled, "demangledName"),
+    DB_COLUMN(struct work_row, plain, "shortName"),
+    DB_COLUMN(struct work_row, mangled, "mangledName"),
+    DB_COLUMN(struct work_row, grid[0], "gridX"),
+    DB_OR(struct work_row, grid[1], "gridY", 1),
+    DB_OR(struct work_row, grid[2], "gridZ", 1),
+    DB_COLUMN(struct work_row, block[0], "blockX"),
+    DB_OR(struct work_row, block[1], "blockY", 1),
+    DB_OR(struct work_row, block[2], "blockZ", 1),
+    DB_COLUMN(struct work_row, registers, "registersPerThread"),
+    DB_COLUMN(struct work_row, fixed, "staticSharedMemory"),
+    DB_COLUMN(struct work_row, dynamic, "dynamicSharedMemory"),
+    DB_COLUMN(struct work_row, local, "localMemoryPerThread"),
+    DB_COLUMN(struct work_row, cluster[0], "clusterX"),
+    DB_OR(struct work_row, cluster[1], "clusterY", 1),
+    DB_OR(struct work_row, cluster[2], "clusterZ", 1),
 };
 
-/* "16,8,1" of three columns; 0 when the first is missing. */
-static strid shape_at(struct nsys *s, const struct db_rows *rows, size_t column)
+/* "16,8,1"; 0 when the first is missing. */
+static strid shape_of(struct nsys *s, const int64_t n[3])
 {
-    int64_t x, y = 1, z = 1;
-    char text[72];
-
-    if (!db_i64(rows, column, &x))
-        return 0;
-    db_i64(rows, column + 1, &y);
-    db_i64(rows, column + 2, &z);
     struct nsys_shape *c =
-        &s->shapes[((uint64_t)x * 31 ^ (uint64_t)y * 7 ^ (uint64_t)z) % NSYS_SHAPES];
-    if (c->text == 0 || c->x != x || c->y != y || c->z != z) {
-        snprintf(text, sizeof(text), "%lld,%lld,%lld", (long long)x, (long long)y, (long long)z);
-        *c = (struct nsys_shape){x, y, z, capture_intern(s->cap, str_of(text))};
-    }
+        &s->shapes[((uint64_t)n[0] * 31 ^ (uint64_t)n[1] * 7 ^ (uint64_t)n[2]) % NSYS_SHAPES];
+
+    if (n[0] == DB_NONE)
+        return 0;
+    if (c->text == 0 || c->x != n[0] || c->y != n[1] || c->z != n[2])
+        *c = (struct nsys_shape){n[0], n[1], n[2],
+                                 capture_intern_format(s->cap, "%lld,%lld,%lld", (long long)n[0],
+                                                       (long long)n[1], (long long)n[2])};
     return c->text;
 }
 
-static attr_run kernel_set(struct nsys *s, const struct db_rows *rows)
+static attr_run kernel_set(struct nsys *s, const struct work_row *row)
 {
+    const struct {
+        enum nsys_text name;
+        strid text;
+    } texts[] = {{NAME_SHORT, nsys_name(s, row->plain)},
+                 {NAME_GRID, shape_of(s, row->grid)},
+                 {NAME_BLOCK, shape_of(s, row->block)}};
+    bool has_fixed = row->fixed != DB_NONE, has_dynamic = row->dynamic != DB_NONE;
+    const struct {
+        enum nsys_text name;
+        int64_t number;
+    } numbers[] = {
+        {NAME_REGISTERS, row->registers},
+        {NAME_SHARED, has_fixed || has_dynamic
+                          ? nanos_add(has_fixed ? row->fixed : 0, has_dynamic ? row->dynamic : 0)
+                          : DB_NONE},
+        {NAME_STATIC, row->fixed},
+        {NAME_LOCAL, row->local},
+        {NAME_CONTEXT, row->context}};
     struct capture *cap = s->cap;
-    struct attr list[10];
-    int64_t number, fixed = 0, dynamic = 0;
+    struct attr list[2 + ARRAY_LEN(texts) + ARRAY_LEN(numbers)];
     size_t n = 0;
-    strid text;
 
     list[n++] = attr_text(capture_key(cap, KEY_CORE), s->name[NAME_GPU]);
-    if ((text = nsys_name(s, rows, K_SHORT)) != 0)
-        list[n++] = attr_text(s->name[NAME_SHORT], text);
-    if ((text = shape_at(s, rows, K_GRID_X)) != 0)
-        list[n++] = attr_text(s->name[NAME_GRID], text);
-    if ((text = shape_at(s, rows, K_BLOCK_X)) != 0)
-        list[n++] = attr_text(s->name[NAME_BLOCK], text);
-    if (db_i64(rows, K_REGISTERS, &number))
-        list[n++] = attr_int(s->name[NAME_REGISTERS], number);
-    bool has_fixed = db_i64(rows, K_STATIC, &fixed);
-    if (db_i64(rows, K_DYNAMIC, &dynamic) || has_fixed)
-        list[n++] = attr_int(s->name[NAME_SHARED], nanos_add(fixed, dynamic));
-    if (has_fixed)
-        list[n++] = attr_int(s->name[NAME_STATIC], fixed);
-    if (db_i64(rows, K_LOCAL, &number))
-        list[n++] = attr_int(s->name[NAME_LOCAL], number);
-    if (db_i64(rows, W_CONTEXT, &number))
-        list[n++] = attr_int(s->name[NAME_CONTEXT], number);
-    if (db_i64(rows, K_CLUSTER_X, &number) && number > 0)
-        list[n++] = attr_text(s->name[NAME_CLUSTER], shape_at(s, rows, K_CLUSTER_X));
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        if (texts[i].text != 0)
+            list[n++] = attr_text(s->name[texts[i].name], texts[i].text);
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+        if (numbers[i].number != DB_NONE)
+            list[n++] = attr_int(s->name[numbers[i].name], numbers[i].number);
+    if (row->cluster[0] > 0)
+        list[n++] = attr_text(s->name[NAME_CLUSTER], shape_of(s, row->cluster));
     return attrs_set(&cap->attrs, list, n);
 }
 
-static strid kernel_name(struct nsys *s, const struct db_rows *rows)
+static strid kernel_name(struct nsys *s, const struct db_rows *rows, const struct work_row *row)
 {
-    strid name = nsys_name(s, rows, K_DEMANGLED);
+    const int64_t names[] = {row->demangled, row->plain, row->mangled};
+    strid name = 0;
 
-    if (name == 0)
-        name = nsys_name(s, rows, K_SHORT);
-    if (name == 0)
-        name = nsys_name(s, rows, K_MANGLED);
+    for (size_t i = 0; i < ARRAY_LEN(names) && name == 0; i++)
+        name = nsys_name(s, names[i]);
     if (name != 0)
         return name;
-    diag_add(s->in->diag, SEV_WARN, "nsys.no-name", (struct where){.path = s->in->path},
-             "row %llu of %s has no name", (unsigned long long)rows->n, rows->table);
+    import_tell(s->i, SEV_WARN, "nsys.no-name", "row %llu of %s has no name",
+                (unsigned long long)rows->n, rows->table);
     return capture_intern(s->cap, S("unnamed kernel"));
 }
 
@@ -217,73 +190,59 @@ static enum slice_kind kernel_kind(struct nsys *s, strid name)
 static void read_kernels(struct nsys *s)
 {
     struct db_rows rows;
+    struct work_row row;
     struct work w;
 
-    db_rows_open(&rows, &s->db, "CUPTI_ACTIVITY_KIND_KERNEL", kernel_columns, K_COUNT);
-    while (db_rows_next(&rows)) {
-        if (!take_work(s, &rows, &w))
+    DB_SCAN(&rows, &s->db, "CUPTI_ACTIVITY_KIND_KERNEL", kernel_columns);
+    while (db_take(&rows, &row)) {
+        if (!take_work(s, &rows, &row, &w))
             continue;
-        w.slice.name = kernel_name(s, &rows);
+        w.slice.name = kernel_name(s, &rows, &row);
         w.slice.kind = kernel_kind(s, w.slice.name);
-        w.slice.set = kernel_set(s, &rows);
+        w.slice.set = kernel_set(s, &row);
         put_work(s, &w);
     }
 }
 
-enum copy_column { C_BYTES = W_FIRST, C_KIND, C_FROM, C_TO, C_COUNT };
+static const struct db_column copy_columns[] = {
+    WORK_COLUMNS,
+    DB_OR(struct work_row, bytes, "bytes", NSYS_NONE),
+    DB_COLUMN(struct work_row, kind, "copyKind"),
+    DB_COLUMN(struct work_row, from, "srcKind|memKind"),
+    DB_COLUMN(struct work_row, to, "dstKind"),
+};
 
-static const char *const copy_columns[C_COUNT] = {WORK_COLUMNS, "bytes", "copyKind", "srcKind",
-                                                  "dstKind"};
-static const char *const fill_columns[C_COUNT] = {WORK_COLUMNS, "bytes", "", "memKind", ""};
-
+/* The export counts memories from 0, and has no number for one that is not known. */
 static const char *memory_kind(int64_t kind)
 {
-    static const char *const names[] = {"Pageable", "Pinned",        "Device",        "Array",
-                                        "Managed",  "Device Static", "Managed Static"};
-
-    return kind >= 0 && kind < (int64_t)ARRAY_LEN(names) ? names[kind] : "Unknown";
-}
-
-static const char *copy_kind(int64_t kind)
-{
-    static const char *const names[] = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-                                        "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
-
-    return kind >= 0 && kind < (int64_t)ARRAY_LEN(names) ? names[kind] : names[0];
+    return gpu_names_memory(kind >= 0 && kind < INT64_MAX ? kind + 1 : 0);
 }
 
 /* Copies and fills carry the names that PyTorch gives them. */
-static strid copy_name(struct nsys *s, const struct db_rows *rows, bool is_fill)
+static strid copy_name(struct nsys *s, const struct work_row *row, bool is_fill)
 {
-    int64_t kind = NSYS_NONE, from = NSYS_NONE, to = NSYS_NONE;
-    char text[96];
-
-    db_i64(rows, C_KIND, &kind);
-    bool has_memory = db_i64(rows, C_FROM, &from);
-    has_memory = db_i64(rows, C_TO, &to) || has_memory;
     if (is_fill)
-        snprintf(text, sizeof(text), "Memset (%s)", memory_kind(from));
-    else if (has_memory)
-        snprintf(text, sizeof(text), "Memcpy %s (%s -> %s)", copy_kind(kind), memory_kind(from),
-                 memory_kind(to));
-    else
-        snprintf(text, sizeof(text), "Memcpy %s", copy_kind(kind));
-    return capture_intern(s->cap, str_of(text));
+        return capture_intern_format(s->cap, "Memset (%s)", memory_kind(row->from));
+    if (row->from == DB_NONE && row->to == DB_NONE)
+        return capture_intern_format(s->cap, "Memcpy %s", gpu_names_copy(row->kind));
+    return capture_intern_format(s->cap, "Memcpy %s (%s -> %s)", gpu_names_copy(row->kind),
+                                 memory_kind(row->from), memory_kind(row->to));
 }
 
 static void read_copies(struct nsys *s, const char *table, bool is_fill)
 {
     struct attr core = attr_text(capture_key(s->cap, KEY_CORE), s->name[NAME_GPU]);
     struct db_rows rows;
+    struct work_row row;
     struct work w;
 
-    db_rows_open(&rows, &s->db, table, is_fill ? fill_columns : copy_columns, C_COUNT);
-    while (db_rows_next(&rows)) {
-        if (!take_work(s, &rows, &w))
+    DB_SCAN(&rows, &s->db, table, copy_columns);
+    while (db_take(&rows, &row)) {
+        if (!take_work(s, &rows, &row, &w))
             continue;
-        db_i64(&rows, C_BYTES, &w.extra.bytes);
+        w.extra.bytes = row.bytes;
         w.slice.kind = SLICE_COPY;
-        w.slice.name = copy_name(s, &rows, is_fill);
+        w.slice.name = copy_name(s, &row, is_fill);
         w.slice.set = attrs_set(&s->cap->attrs, &core, 1);
         put_work(s, &w);
     }
@@ -292,33 +251,31 @@ static void read_copies(struct nsys *s, const char *table, bool is_fill)
 /* A launch of a whole graph, recorded as one row: work like a kernel, but a coarse one. */
 static void read_graphs(struct nsys *s)
 {
-    static const char *const columns[] = {WORK_COLUMNS};
+    static const struct db_column columns[] = {WORK_COLUMNS};
     struct capture *cap = s->cap;
     struct db_rows rows;
+    struct work_row row;
     struct work w;
     size_t before = s->works.n;
 
-    db_rows_open(&rows, &s->db, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", columns, ARRAY_LEN(columns));
-    while (db_rows_next(&rows)) {
+    DB_SCAN(&rows, &s->db, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", columns);
+    while (db_take(&rows, &row)) {
+        if (!take_work(s, &rows, &row, &w))
+            continue;
         struct attr list[2] = {
             attr_text(capture_key(cap, KEY_CORE), s->name[NAME_GPU]),
             attr_int(capture_intern(cap, S("graph_level")), 1),
         };
-        int64_t graph = NSYS_NONE;
-        char text[48];
-        if (!take_work(s, &rows, &w))
-            continue;
-        db_i64(&rows, W_GRAPH, &graph);
-        snprintf(text, sizeof(text), "CUDA graph %lld", (long long)graph);
+        long long graph = row.graph != DB_NONE ? row.graph : NSYS_NONE;
         w.slice.kind = SLICE_COMPUTE;
-        w.slice.name = capture_intern(cap, str_of(text));
+        w.slice.name = capture_intern_format(cap, "CUDA graph %lld", graph);
         w.slice.set = attrs_set(&cap->attrs, list, ARRAY_LEN(list));
         put_work(s, &w);
     }
     if (s->works.n > before)
-        diag_add(s->in->diag, SEV_WARN, "nsys.graph-level", (struct where){.path = s->in->path},
-                 "%zu launches of whole graphs; the kernels inside are not listed",
-                 s->works.n - before);
+        import_tell(s->i, SEV_WARN, "nsys.graph-level",
+                    "%zu launches of whole graphs; the kernels inside are not listed",
+                    s->works.n - before);
 }
 
 static int by_begin(const void *a, const void *b, void *ctx)
@@ -326,9 +283,7 @@ static int by_begin(const void *a, const void *b, void *ctx)
     const uint32_t *x = a, *y = b;
     const nanos *begin = ctx;
 
-    if (begin[*x] != begin[*y])
-        return begin[*x] < begin[*y] ? -1 : 1;
-    return *x < *y ? -1 : *x > *y;
+    return ORDER(begin[*x], begin[*y]) ?: ORDER(*x, *y);
 }
 
 /* The work by its begin, as numbers in the list; NULL: it is in order already. */
@@ -349,16 +304,10 @@ static uint32_t *order_works(const struct nsys *s, const nanos *begin)
 
 static const struct nsys_extra *find_extra(const struct nsys *s, uint32_t slice)
 {
-    size_t low = 0, high = s->extras.n;
+    size_t at;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (s->extras.at[middle].slice < slice)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < s->extras.n && s->extras.at[low].slice == slice ? &s->extras.at[low] : NULL;
+    vec_bisect(at, s->extras.n, i, s->extras.at[i].slice < slice);
+    return at < s->extras.n && s->extras.at[at].slice == slice ? &s->extras.at[at] : NULL;
 }
 
 static size_t work_attrs(const struct nsys *s, const struct nsys_link *w, nanos wait,
@@ -402,72 +351,90 @@ static void finish_works(struct nsys *s)
     vec_free(&s->extras);
 }
 
-enum sync_column { Y_START, Y_END, Y_DEVICE, Y_TYPE, Y_PROCESS, Y_FIRST };
+struct sync {
+    int64_t start, end, device, type, process, context, stream, event, correlation;
+};
+
+static const struct db_column sync_columns[] = {
+    DB_COLUMN(struct sync, start, "start"),
+    DB_COLUMN(struct sync, end, "end"),
+    DB_COLUMN(struct sync, device, "deviceId"),
+    DB_OR(struct sync, type, "syncType", 0),
+    DB_COLUMN(struct sync, process, "globalPid"),
+    DB_COLUMN(struct sync, context, "contextId"),
+    DB_COLUMN(struct sync, stream, "streamId"),
+    DB_COLUMN(struct sync, event, "eventId"),
+    DB_COLUMN(struct sync, correlation, "correlationId"),
+};
 
 /* What a synchronisation was about. */
-static attr_run sync_own(struct nsys *s, const struct db_rows *rows)
+static attr_run sync_own(struct nsys *s, const struct sync *y)
 {
-    static const struct str keys[] = {S_INIT("context"), S_INIT("stream"), S_INIT("event")};
+    const struct {
+        struct str key;
+        int64_t number;
+    } about[] = {{S("context"), y->context}, {S("stream"), y->stream}, {S("event"), y->event}};
     struct capture *cap = s->cap;
     struct attr list[5];
-    int64_t number;
     size_t n = 0;
 
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-        if (db_i64(rows, Y_FIRST + i, &number) && number >= 0 && number < UINT32_MAX)
-            list[n++] = attr_int(capture_intern(cap, keys[i]), number);
-    if (db_i64(rows, Y_FIRST + ARRAY_LEN(keys), &number))
-        list[n++] = attr_int(capture_key(cap, KEY_LINK), number);
-    if (db_i64(rows, Y_PROCESS, &number))
-        list[n++] = attr_int(capture_intern(cap, S("pid")), nsys_pid((uint64_t)number));
+    for (size_t i = 0; i < ARRAY_LEN(about); i++)
+        if (about[i].number >= 0 && about[i].number < UINT32_MAX)
+            list[n++] = attr_int(capture_intern(cap, about[i].key), about[i].number);
+    if (y->correlation != DB_NONE)
+        list[n++] = attr_int(capture_key(cap, KEY_LINK), y->correlation);
+    if (y->process != DB_NONE)
+        list[n++] = attr_int(capture_intern(cap, S("pid")), nsys_pid((uint64_t)y->process));
     return attrs_own(&cap->attrs, list, n);
+}
+
+static lane_id other_lane(struct nsys *s, int64_t device, struct str name)
+{
+    return capture_lane(s->cap, (struct lane_key){.kind = LANE_OTHER,
+                                                  .device = (int32_t)device,
+                                                  .name = capture_intern(s->cap, name)});
 }
 
 static void read_syncs(struct nsys *s)
 {
-    static const char *const columns[] = {"start",    "end",       "deviceId",
-                                          "syncType", "globalPid", "contextId",
-                                          "streamId", "eventId",   "correlationId"};
-    static const char *const types[] = {"Sync", "Event Sync", "Stream Wait Event", "Stream Sync",
-                                        "Context Sync"};
-    struct capture *cap = s->cap;
     struct db_rows rows;
+    struct sync y;
 
-    db_rows_open(&rows, &s->db, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", columns, ARRAY_LEN(columns));
-    while (db_rows_next(&rows)) {
+    DB_SCAN(&rows, &s->db, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", sync_columns);
+    while (db_take(&rows, &y)) {
         struct slice slice = {.kind = SLICE_WAIT};
-        int64_t device, type = 0;
-        if ((db_i64(&rows, Y_DEVICE, &device) && device != s->device) ||
-            !nsys_times(s, &rows, Y_START, Y_END, &slice.begin, &slice.dur))
+        if ((y.device != DB_NONE && y.device != s->device) ||
+            !nsys_times(s, &rows, y.start, y.end, &slice))
             continue;
-        db_i64(&rows, Y_TYPE, &type);
-        slice.lane = capture_lane(cap, (struct lane_key){.kind = LANE_OTHER,
-                                                         .device = (int32_t)s->device,
-                                                         .name = capture_intern(cap, S("Sync"))});
-        slice.name = capture_intern(
-            cap, str_of(types[type > 0 && type < (int64_t)ARRAY_LEN(types) ? type : 0]));
-        slice.own = sync_own(s, &rows);
-        capture_slice(cap, &slice);
+        slice.lane = other_lane(s, s->device, S("Sync"));
+        slice.name = capture_intern(s->cap, str_of(gpu_names_sync(y.type)));
+        slice.own = sync_own(s, &y);
+        capture_slice(s->cap, &slice);
     }
 }
 
 /* Time that the profiler itself took. */
 static void read_overheads(struct nsys *s)
 {
-    static const char *const columns[] = {"start", "end", "nameId"};
+    struct overhead {
+        int64_t start, end, name;
+    } o;
+    static const struct db_column columns[] = {
+        DB_COLUMN(struct overhead, start, "start"),
+        DB_COLUMN(struct overhead, end, "end"),
+        DB_COLUMN(struct overhead, name, "nameId"),
+    };
     struct capture *cap = s->cap;
     struct attr cat = attr_text(capture_key(cap, KEY_CAT), capture_intern(cap, S("overhead")));
     struct db_rows rows;
 
-    db_rows_open(&rows, &s->db, "PROFILER_OVERHEAD", columns, ARRAY_LEN(columns));
-    while (db_rows_next(&rows)) {
+    DB_SCAN(&rows, &s->db, "PROFILER_OVERHEAD", columns);
+    while (db_take(&rows, &o)) {
         struct slice slice = {.kind = SLICE_OTHER};
-        if (!nsys_times(s, &rows, 0, 1, &slice.begin, &slice.dur))
+        if (!nsys_times(s, &rows, o.start, o.end, &slice))
             continue;
-        slice.lane = capture_lane(
-            cap, (struct lane_key){
-                     .kind = LANE_OTHER, .device = -1, .name = capture_intern(cap, S("Overhead"))});
-        slice.name = nsys_name(s, &rows, 2);
+        slice.lane = other_lane(s, -1, S("Overhead"));
+        slice.name = nsys_name(s, o.name);
         slice.set = attrs_set(&cap->attrs, &cat, 1);
         capture_slice(cap, &slice);
     }

@@ -1,52 +1,48 @@
-#include "input/nsys_facts.h"
+/* nsys: what the export says of the machine, the exporter and itself. */
+#include "input/nsys_in.h"
 
-#include <stdio.h>
-
-/* What the machine and the exporter say of themselves. */
-static void read_gpu(const struct nsys_facts *s)
+static void read_gpu(struct nsys *s)
 {
     static const char *const columns[] = {"id", "name"};
     struct capture *cap = s->cap;
     struct db_rows rows;
     int64_t id;
 
-    db_rows_open(&rows, s->db, "TARGET_INFO_GPU", columns, ARRAY_LEN(columns));
+    db_rows_open(&rows, &s->db, "TARGET_INFO_GPU", columns, ARRAY_LEN(columns));
     while (db_rows_next(&rows))
         if (cap->facts.device_name == 0 || (db_i64(&rows, 0, &id) && id == s->device))
             cap->facts.device_name = capture_intern(cap, db_text(&rows, 1));
 }
 
-static void read_clock(const struct nsys_facts *s)
+static void read_clock(struct nsys *s)
 {
     static const char *const columns[] = {"utcEpochNs"};
     struct clock *clock = &s->cap->clock;
     struct db_rows rows;
 
-    db_rows_open(&rows, s->db, "TARGET_INFO_SESSION_START_TIME", columns, ARRAY_LEN(columns));
+    db_rows_open(&rows, &s->db, "TARGET_INFO_SESSION_START_TIME", columns, ARRAY_LEN(columns));
     while (db_rows_next(&rows))
         if (!clock->has_unix)
             clock->has_unix = db_i64(&rows, 0, &clock->to_unix);
 }
 
-static void read_named(const struct nsys_facts *s, const char *table, struct str name,
-                       const char *prefix, strid *out)
+static void read_named(struct nsys *s, const char *table, struct str name, const char *prefix,
+                       strid *out)
 {
     static const char *const columns[] = {"name", "value"};
     struct db_rows rows;
-    char text[320];
 
-    db_rows_open(&rows, s->db, table, columns, ARRAY_LEN(columns));
+    db_rows_open(&rows, &s->db, table, columns, ARRAY_LEN(columns));
     while (db_rows_next(&rows)) {
         struct str value = db_text(&rows, 1);
         if (*out != 0 || value.n == 0 || value.n > 256 || !str_equal(db_text(&rows, 0), name))
             continue;
-        snprintf(text, sizeof(text), "%s%.*s", prefix, STR_ARGS(value));
-        *out = capture_intern(s->cap, str_of(text));
+        *out = capture_intern_format(s->cap, "%s%.*s", prefix, STR_ARGS(value));
     }
 }
 
 /* Trouble that the profiler itself met while it recorded. */
-static void read_complaints(const struct nsys_facts *s)
+static void read_complaints(struct nsys *s)
 {
     enum { WARNING = 2, ENOUGH = 100 };
     static const char *const columns[] = {"severity", "text"};
@@ -54,16 +50,16 @@ static void read_complaints(const struct nsys_facts *s)
     int64_t severity;
     size_t n = 0;
 
-    db_rows_open(&rows, s->db, "DIAGNOSTIC_EVENT", columns, ARRAY_LEN(columns));
+    db_rows_open(&rows, &s->db, "DIAGNOSTIC_EVENT", columns, ARRAY_LEN(columns));
     while (db_rows_next(&rows)) {
         struct str text = db_text(&rows, 1);
         if (db_i64(&rows, 0, &severity) && severity >= WARNING && text.n > 0 && n++ < ENOUGH)
-            diag_add(s->in->diag, SEV_NOTE, "nsys.complaint", (struct where){.path = s->in->path},
-                     "the profiler reported: %.*s", STR_ARGS(str_part(text, 0, 300)));
+            import_tell(s->i, SEV_NOTE, "nsys.complaint", "the profiler reported: %.*s",
+                        STR_ARGS(str_part(text, 0, 300)));
     }
 }
 
-void nsys_facts_read(const struct nsys_facts *s)
+void nsys_read_facts(struct nsys *s)
 {
     struct facts *facts = &s->cap->facts;
 

@@ -1,6 +1,5 @@
 /* nsys: what ran on the host. */
-#include <stdio.h>
-
+#include "input/gpu_names.h"
 #include "input/nsys_in.h"
 #include "input/step_name.h"
 
@@ -11,65 +10,59 @@ static lane_id thread_lane(struct nsys *s, uint64_t global)
         .kind = LANE_THREAD, .device = -1, .pid = nsys_pid(global), .tid = nsys_tid(global)};
     uint64_t hash = hash_mix(global, UINT64_MAX);
     uint32_t lane;
-    char text[40];
 
     if (hash_get(&s->lane_of, hash, &lane))
         return lane;
-    snprintf(text, sizeof(text), "process %lld", (long long)key.pid);
-    key.process = capture_intern(cap, str_of(text));
-    snprintf(text, sizeof(text), "Thread %lld", (long long)key.tid);
-    key.name = capture_intern(cap, str_of(text));
+    key.process = capture_intern_format(cap, "process %lld", (long long)key.pid);
+    key.name = capture_intern_format(cap, "Thread %lld", (long long)key.tid);
     lane = capture_lane(cap, key);
     hash_put(&s->lane_of, hash, lane);
     return lane;
 }
 
-/* "cudaLaunchKernel_v7000" is cudaLaunchKernel. */
-static struct str without_version(struct str name)
-{
-    size_t n = name.n - str_last_digits(name);
-
-    if (n < name.n && n > 2 && name.at[n - 1] == 'v' && name.at[n - 2] == '_')
-        return str_part(name, 0, n - 2);
-    return name;
-}
-
 void nsys_read_calls(struct nsys *s)
 {
-    static const char *const columns[] = {"start",         "end",    "globalTid",
-                                          "correlationId", "nameId", "returnValue"};
+    struct call {
+        int64_t start, end, thread, correlation, name, result;
+    } row;
+    static const struct db_column columns[] = {
+        DB_COLUMN(struct call, start, "start"),
+        DB_COLUMN(struct call, end, "end"),
+        DB_OR(struct call, thread, "globalTid", 0),
+        DB_OR(struct call, correlation, "correlationId", NSYS_NONE),
+        DB_OR(struct call, name, "nameId", NSYS_NONE),
+        DB_OR(struct call, result, "returnValue", 0),
+    };
     struct nsys_calls *calls = &s->calls;
     struct db_rows rows;
 
-    db_rows_open(&rows, &s->db, "CUPTI_ACTIVITY_KIND_RUNTIME", columns, ARRAY_LEN(columns));
-    while (db_rows_next(&rows)) {
-        struct nsys_call call = {.correlation = NSYS_NONE};
-        int64_t global = 0, name = NSYS_NONE, result = 0;
-        if (!nsys_times(s, &rows, 0, 1, &call.begin, &call.dur))
+    DB_SCAN(&rows, &s->db, "CUPTI_ACTIVITY_KIND_RUNTIME", columns);
+    while (db_take(&rows, &row)) {
+        struct slice slice;
+        if (!nsys_times(s, &rows, row.start, row.end, &slice))
             continue;
-        db_i64(&rows, 2, &global);
-        db_i64(&rows, 3, &call.correlation);
-        db_i64(&rows, 4, &name);
-        db_i64(&rows, 5, &result);
-        if (result != 0)
-            vec_push(&calls->failures, ((struct nsys_failure){calls->rows.n, result}));
-        call.thread = nsys_number(&calls->threads, global);
-        call.name = nsys_number(&calls->names, name);
-        vec_push(&calls->rows, call);
+        if (row.result != 0)
+            vec_push(&calls->failures, ((struct nsys_failure){calls->rows.n, row.result}));
+        vec_push(&calls->rows,
+                 ((struct nsys_call){.begin = slice.begin,
+                                     .dur = slice.dur,
+                                     .correlation = row.correlation,
+                                     .thread = nsys_number(&calls->threads, row.thread),
+                                     .name = nsys_number(&calls->names, row.name)}));
     }
 }
 
 /* What the calls of a thread share. */
-struct thread {
+struct call_thread {
     lane_id lane;
     uint32_t process;
 };
 
 /* The threads and names of the calls, which come in the order of their first call. */
-static struct thread *know_threads(struct nsys *s)
+static struct call_thread *know_threads(struct nsys *s)
 {
     const struct nsys_numbers *list = &s->calls.threads;
-    struct thread *threads = mem_grow(NULL, sizeof(*threads), list->ids.n);
+    struct call_thread *threads = mem_grow(NULL, sizeof(*threads), list->ids.n);
 
     for (size_t i = 0; i < list->ids.n; i++) {
         uint64_t global = (uint64_t)list->ids.at[i];
@@ -88,14 +81,14 @@ static strid *know_names(struct nsys *s)
         names[i] = capture_intern(
             s->cap, list->ids.at[i] == NSYS_NONE
                         ? S("unnamed call")
-                        : without_version(db_strings_text(&s->strings, list->ids.at[i])));
+                        : gpu_names_call(db_strings_text(&s->strings, list->ids.at[i])));
     return names;
 }
 
 void nsys_put_calls(struct nsys *s)
 {
     struct capture *cap = s->cap;
-    struct thread *threads = know_threads(s);
+    struct call_thread *threads = know_threads(s);
     strid *names = know_names(s);
     size_t failed = 0;
 
@@ -132,50 +125,53 @@ void nsys_calls_free(struct nsys_calls *calls)
 /* NVTX_EVENTS.eventType */
 enum { NVTX_MARK = 34, NVTX_PUSH_POP = 59, NVTX_START_END = 60 };
 
-static bool take_range(struct nsys *s, const struct db_rows *rows, struct slice *slice)
-{
-    int64_t type = NVTX_PUSH_POP, end;
+struct range {
+    int64_t start, end, thread, text_id, type, domain;
+    struct str text;
+};
 
-    db_i64(rows, 5, &type);
-    if (type == NVTX_MARK && !db_i64(rows, 1, &end)) {
-        s->rows++;
-        return db_i64(rows, 0, &slice->begin);
+static const struct db_column range_columns[] = {
+    DB_COLUMN(struct range, start, "start"),
+    DB_COLUMN(struct range, end, "end"),
+    DB_OR(struct range, thread, "globalTid", 0),
+    DB_COLUMN(struct range, text, "text"),
+    DB_COLUMN(struct range, text_id, "textId"),
+    DB_OR(struct range, type, "eventType", NVTX_PUSH_POP),
+    DB_COLUMN(struct range, domain, "domainId"),
+};
+
+static bool take_range(struct nsys *s, const struct db_rows *rows, const struct range *range,
+                       struct slice *slice)
+{
+    if (range->type == NVTX_MARK && range->end == DB_NONE) {
+        s->i->rows++;
+        slice->begin = range->start;
+        return range->start != DB_NONE;
     }
-    if (type != NVTX_MARK && type != NVTX_PUSH_POP && type != NVTX_START_END)
+    if (range->type != NVTX_MARK && range->type != NVTX_PUSH_POP && range->type != NVTX_START_END)
         return false; /* names of domains, categories and resources */
-    return nsys_times(s, rows, 0, 1, &slice->begin, &slice->dur);
+    return nsys_times(s, rows, range->start, range->end, slice);
 }
 
 void nsys_read_ranges(struct nsys *s)
 {
-    static const char *const columns[] = {"start",  "end",       "globalTid", "text",
-                                          "textId", "eventType", "domainId"};
     struct capture *cap = s->cap;
     struct db_rows rows;
+    struct range range;
 
-    db_rows_open(&rows, &s->db, "NVTX_EVENTS", columns, ARRAY_LEN(columns));
-    while (db_rows_next(&rows)) {
+    DB_SCAN(&rows, &s->db, "NVTX_EVENTS", range_columns);
+    while (db_take(&rows, &range)) {
         struct slice slice = {.kind = SLICE_ANNOTATION};
-        enum mark_source source;
-        int64_t global = 0, number, domain;
-        if (!take_range(s, &rows, &slice))
+        if (!take_range(s, &rows, &range, &slice))
             continue;
-        db_i64(&rows, 2, &global);
-        struct str text = db_text(&rows, 3);
-        slice.name = text.n > 0 ? capture_intern(cap, text) : nsys_name(s, &rows, 4);
-        slice.lane = thread_lane(s, (uint64_t)global);
-        if (db_i64(&rows, 6, &domain)) {
-            struct attr attr = attr_int(capture_intern(cap, S("domain")), domain);
+        slice.name =
+            range.text.n > 0 ? capture_intern(cap, range.text) : nsys_name(s, range.text_id);
+        slice.lane = thread_lane(s, (uint64_t)range.thread);
+        if (range.domain != DB_NONE) {
+            struct attr attr = attr_int(capture_intern(cap, S("domain")), range.domain);
             slice.set = attrs_set(&cap->attrs, &attr, 1);
         }
-        if (step_name_parse(capture_text(cap, slice.name), &source, &number)) {
-            slice.kind = SLICE_STEP;
-            vec_push(&cap->marks, ((struct mark){.source = source,
-                                                 .name = slice.name,
-                                                 .number = number,
-                                                 .begin = slice.begin,
-                                                 .end = nanos_add(slice.begin, slice.dur)}));
-        }
+        step_name_mark(cap, &slice, true);
         capture_slice(cap, &slice);
     }
 }

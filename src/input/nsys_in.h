@@ -7,10 +7,8 @@
 #ifndef STRATA_INPUT_NSYS_IN_H
 #define STRATA_INPUT_NSYS_IN_H
 
-#include "base/db.h"
-#include "capture/capture.h"
+#include "input/db_devices.h"
 #include "input/db_strings.h"
-#include "input/input.h"
 
 enum { NSYS_NONE = -1, NSYS_RECENT = 16, NSYS_SHAPES = 256, NSYS_STREAMS = 16 };
 
@@ -80,14 +78,13 @@ enum nsys_text {
 };
 
 struct nsys {
-    const struct input_file *in;
+    struct import *i;
     struct capture *cap;
     struct db db;
     struct db_strings strings;
     int64_t device;
     uint64_t main_process; /* of the first work; streams of others carry their process */
     bool has_main;
-    uint64_t rows, lost;
     struct nsys_links works, launches; /* of the device, of the host */
     VEC_OF(struct nsys_extra) extras;  /* by slice */
     struct nsys_calls calls;
@@ -125,11 +122,14 @@ uint32_t nsys_number(struct nsys_numbers *list, int64_t id);
 void nsys_numbers_free(struct nsys_numbers *list);
 
 /* Begin and end of a row; false, and counted, when they are of no use. */
-bool nsys_times(struct nsys *s, const struct db_rows *rows, size_t begin, size_t end, nanos *out,
-                nanos *dur);
+bool nsys_times(struct nsys *s, const struct db_rows *rows, nanos begin, nanos end,
+                struct slice *out);
 
-/* The text whose number stands in a column; 0: none. */
-strid nsys_name(struct nsys *s, const struct db_rows *rows, size_t column);
+/* The text of a number; 0: none. */
+strid nsys_name(struct nsys *s, int64_t id);
+
+/* What the export says of the machine, the exporter and itself. */
+void nsys_read_facts(struct nsys *s);
 
 /* Kernels, copies, fills, whole graphs, waits and the profiler's own time. */
 void nsys_read_device(struct nsys *s);

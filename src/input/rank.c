@@ -1,3 +1,4 @@
+/* What names of files and folders say: rank, time stamp, part. */
 #include "input/rank.h"
 
 #include "base/char.h"

@@ -1,3 +1,4 @@
+/* Values, keys and damage of documents that are nested objects. */
 #include "input/sidecar.h"
 
 bool sidecar_value(struct json *j, struct str *value)
@@ -51,16 +52,13 @@ void sidecar_split(struct str key, struct str *name, struct str *group)
     *group = at > 0 ? str_part(key, at, key.n) : S("");
 }
 
-bool sidecar_damaged(const struct json *j, const struct input_file *in, const char *code)
+void sidecar_damaged(struct import *i, const struct json *j, const char *code)
 {
-    bool is_cut = j->recovered[JSON_TRUNCATED].count > 0;
+    const struct json_recovered *cut = &j->recovered[JSON_TRUNCATED];
 
-    if (j->token != JSON_ERROR && !is_cut)
-        return false;
-    uint64_t at = j->token == JSON_ERROR ? j->error_at : j->recovered[JSON_TRUNCATED].first;
-    diag_add(in->diag, SEV_LOSS, code, (struct where){in->path, 0, at + 1},
-             "the document is damaged; what comes before is kept");
-    return true;
+    if (j->token == JSON_ERROR || cut->count > 0)
+        import_lose(i, import_byte(i, j->token == JSON_ERROR ? j->error_at : cut->first), code,
+                    "the document is damaged; what comes before is kept");
 }
 
 bool sidecar_begins_cluster(struct str head)

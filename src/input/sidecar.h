@@ -5,8 +5,7 @@
 #define STRATA_INPUT_SIDECAR_H
 
 #include "base/json_read.h"
-#include "capture/capture.h"
-#include "input/input.h"
+#include "input/import.h"
 
 /* Goes into the object that comes; anything else is stepped over and gives false. */
 bool sidecar_enter(struct json *j);
@@ -23,8 +22,8 @@ strid sidecar_step(struct capture *cap, struct str key);
 /* "name@group" in two; without '@' the group is empty. */
 void sidecar_split(struct str key, struct str *name, struct str *group);
 
-/* Counts damage that ended a document early as a loss; false when it was whole. */
-bool sidecar_damaged(const struct json *j, const struct input_file *in, const char *code);
+/* Counts damage that ended a document early as a loss. */
+void sidecar_damaged(struct import *i, const struct json *j, const char *code);
 
 /* The document begins as an object whose first key begins with `key`. */
 bool sidecar_begins(struct str head, struct str key);

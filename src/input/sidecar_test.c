@@ -26,8 +26,9 @@ static int done(void **state)
 
 static enum status read_with(const struct input_format *format, struct str text)
 {
-    return format->read(
-        &(struct input_file){.path = "x", .text = text, .diag = &diag, .options = &options}, cap);
+    return input_read(
+        format, &(struct input_file){.path = "x", .text = text, .diag = &diag, .options = &options},
+        cap);
 }
 
 TEST(a_step_of_the_profiler_is_kept_in_nanoseconds)
@@ -68,7 +69,7 @@ TEST(operators_tell_what_was_recorded)
                          "Duration(us)\r\naten::empty,\";\r\n\",\"a.py(1): f;\r\nb.py(2): "
                          "g\",1.5,2.5\r\naten::mm,,,x,1\r\n");
 
-    assert_int_equal(input_operator_details.probe(&(struct probe){"x", S("x"), table}), 90);
+    assert_int_equal(input_probe(&input_operator_details, &(struct probe){"x", S("x"), table}), 90);
     assert_int_equal(read_with(&input_operator_details, table), ST_OK);
     assert_int_equal(cap->facts.with_stack, 1);
     assert_int_equal(cap->facts.record_shapes, UNKNOWN);
@@ -84,7 +85,7 @@ TEST(a_flat_list_of_collectives_is_better_than_nothing)
           "{\"collective_name\": \"hcom_allReduce_1\"}, 7, "
           "{\"duration_us\": \"3\", \"collective_name\": \"hcom_allReduce_2\"}]");
 
-    assert_int_equal(input_communication.probe(&(struct probe){"x", S("x"), list}), 60);
+    assert_int_equal(input_probe(&input_communication, &(struct probe){"x", S("x"), list}), 60);
     assert_int_equal(read_with(&input_communication, list), ST_OK);
     assert_int_equal(cap->comm_ops.n, 2);
     assert_int_equal(cap->comm_ops.at[0].elapse, 12500);

@@ -1,3 +1,4 @@
+/* Standard input as a file that can be read twice. */
 #include "input/spool.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* The spellings of steps. */
 #include "input/step_name.h"
 
 #include "base/char.h"
@@ -25,4 +26,16 @@ bool step_name_parse(struct str name, enum mark_source *source, int64_t *number)
         return true;
     }
     return false;
+}
+
+void step_name_mark(struct capture *cap, struct slice *slice, bool adds_mark)
+{
+    struct mark mark = {
+        .name = slice->name, .begin = slice->begin, .end = nanos_add(slice->begin, slice->dur)};
+
+    if (!step_name_parse(capture_text(cap, slice->name), &mark.source, &mark.number))
+        return;
+    slice->kind = SLICE_STEP;
+    if (adds_mark)
+        vec_push(&cap->marks, mark);
 }

@@ -1,3 +1,7 @@
+/*
+ * Events of one piece: taken apart, sorted into rows, arrows, samples and names. One file, as
+ * all of it is compiled into one loop.
+ */
 #include "input/trace_chunk.h"
 
 #include "base/char.h"
@@ -130,28 +134,8 @@ const struct trace_key *trace_chunk_key(struct trace_chunk *c, struct str key)
     return k;
 }
 
-/* Takes the value that comes; false when reading stops. Objects and arrays are taken as text. */
-static bool take(struct json *j, struct trace_value *out)
-{
-    if (json_value(j, &out->text)) {
-        out->token = j->token;
-        out->is_json = false;
-        return true;
-    }
-    if (j->token != JSON_OBJECT && j->token != JSON_ARRAY)
-        return false;
-    enum json_token token = j->token;
-    size_t from = j->at;
-    if (!json_skip(j))
-        return false;
-    out->text = str_trim((struct str){j->window.at + from, j->at - from});
-    out->token = token;
-    out->is_json = true;
-    return true;
-}
-
 static void add_arg(struct trace_event *e, const struct trace_key *k,
-                    const struct trace_value *value)
+                    const struct event_value *value)
 {
     uint32_t n = 0;
 
@@ -172,7 +156,7 @@ static bool take_args(struct trace_chunk *c, struct trace_event *e)
 {
     struct json *j = &c->json;
     struct str key;
-    struct trace_value value = {.is_json = false};
+    struct event_value value;
 
     if (json_value(j, &value.text))
         return true; /* "args": null */
@@ -182,7 +166,7 @@ static bool take_args(struct trace_chunk *c, struct trace_event *e)
         return false;
     for (;;) {
         struct json_run run = json_run_begin(j);
-        value.is_json = false;
+        value.has_escapes = false;
         while (json_run_member(&run, &key, &value.text, &value.token)) {
             const struct trace_key *k = trace_chunk_key(c, key);
             if (!trace_is_skipped(k->arg.action))
@@ -194,7 +178,7 @@ static bool take_args(struct trace_chunk *c, struct trace_event *e)
         const struct trace_key *k = trace_chunk_key(c, key);
         if (trace_is_skipped(k->arg.action))
             continue;
-        if (!take(j, &value))
+        if (!event_json_value(j, &value))
             return false;
         if (value.token != JSON_NULL)
             add_arg(e, k, &value);
@@ -202,46 +186,42 @@ static bool take_args(struct trace_chunk *c, struct trace_event *e)
     return j->token == JSON_OBJECT_END;
 }
 
-static inline void set_field(struct trace_event *e, uint32_t word, const struct trace_value *value)
+/* An event on its way. */
+struct taking {
+    struct trace_chunk *c;
+    struct trace_event *e;
+};
+
+static inline void put_member(void *ctx, enum event_member m, const struct event_value *value)
 {
-    if (word == TRACE_WORD('p', 'h', 0, 0))
+    struct trace_event *e = ((struct taking *)ctx)->e;
+
+    if (m == EVENT_PH)
         e->ph = value->token == JSON_STRING && value->text.n == 1 ? value->text.at[0] : '?';
     else
-        e->field[trace_field(word)] = value->text;
+        e->field[m < EVENT_OTHER ? m : EVENT_OTHER] = value->text;
+}
+
+static inline bool put_args(void *ctx)
+{
+    const struct taking *t = ctx;
+
+    t->e->n_args = 0;
+    /* Python's own ids and nothing else. */
+    return trace_same(t->e->field[EVENT_CAT], S("python_function")) ? json_skip(&t->c->json)
+                                                                    : take_args(t->c, t->e);
 }
 
 static bool take_event(struct trace_chunk *c, struct trace_event *e)
 {
-    struct json *j = &c->json;
-    struct str key;
-    struct trace_value value;
+    struct taking t = {c, e};
 
-    for (;;) {
-        struct json_run run = json_run_begin(j);
-        while (json_run_member(&run, &key, &value.text, &value.token))
-            set_field(e, trace_word(key), &value);
-        json_run_end(j, &run);
-        if (!json_key(j, &key))
-            break;
-        uint32_t word = trace_word(key);
-        if (word == TRACE_WORD('a', 'r', 'g', 's')) {
-            e->n_args = 0;
-            /* Python's own ids and nothing else. */
-            if (trace_same(e->field[FIELD_CAT], S("python_function")) ? !json_skip(j)
-                                                                      : !take_args(c, e))
-                return false;
-            continue;
-        }
-        if (!take(j, &value))
-            return false;
-        set_field(e, word, &value);
-    }
-    return j->token == JSON_OBJECT_END;
+    return event_json_each(&c->json, put_member, put_args, &t);
 }
 
 static uint32_t add_lane(struct trace_chunk *c, const struct trace_event *e)
 {
-    struct trace_lane_key key = {put(c, e->field[FIELD_PID]), put(c, e->field[FIELD_TID])};
+    struct trace_lane_key key = {put(c, e->field[EVENT_PID]), put(c, e->field[EVENT_TID])};
     uint32_t fresh = (uint32_t)c->lanes.n;
     uint32_t lane = hash_add(&c->lane_ids, (uint64_t)key.pid << 32 | key.tid, fresh);
 
@@ -252,7 +232,7 @@ static uint32_t add_lane(struct trace_chunk *c, const struct trace_event *e)
 
 static uint32_t find_lane(struct trace_chunk *c, const struct trace_event *e)
 {
-    struct str pid = e->field[FIELD_PID], tid = e->field[FIELD_TID];
+    struct str pid = e->field[EVENT_PID], tid = e->field[EVENT_TID];
     unsigned char a = pid.n > 0 ? (unsigned char)pid.at[pid.n - 1] : 0;
     unsigned char b = tid.n > 0 ? (unsigned char)tid.at[tid.n - 1] : 0;
     size_t i = (size_t)(a + b * 3 + tid.n) % ARRAY_LEN(c->last_lane);
@@ -294,11 +274,11 @@ static inline void see_category(struct trace_chunk *c, const struct trace_event 
     struct path_node *path = e->path;
 
     if (path == NULL || !path->has_cat) {
-        find_category(c, e->field[FIELD_CAT]);
+        find_category(c, e->field[EVENT_CAT]);
         return;
     }
     if (path->cat_round != c->paths->round) {
-        find_category(c, e->field[FIELD_CAT]);
+        find_category(c, e->field[EVENT_CAT]);
         path->cat = *c->cat;
         path->cat.text = S(""); /* the piece goes, the number stays */
         path->cat_round = c->paths->round;
@@ -369,9 +349,9 @@ static enum trace_hint task_hint(struct trace_chunk *c, strid name, struct str t
 
 /* What the event is, as far as it tells itself. `task` is the task type of an Ascend device. */
 static enum trace_hint hint_of(struct trace_chunk *c, const struct trace_event *e, strid name,
-                               const struct trace_value *task)
+                               const struct event_value *task)
 {
-    enum trace_hint hint = e->field[FIELD_CAT].n > 0 ? c->cat->hint : HINT_PLAIN;
+    enum trace_hint hint = e->field[EVENT_CAT].n > 0 ? c->cat->hint : HINT_PLAIN;
 
     if (task != NULL)
         return task_hint(c, name, task->text);
@@ -411,11 +391,12 @@ static bool number_attr(strid key, struct str text, struct attr *out)
 /* The text of an argument. */
 static strid text_of(struct trace_chunk *c, const struct trace_event *e, uint32_t i)
 {
-    const struct trace_value *v = &e->args[i].value;
+    const struct event_value *v = &e->args[i].value;
     strid id = e->args[i].guess.id;
 
     if (id == 0) {
-        id = trace_strings_put(&c->strings, v->text, trace_form(e->args[i].arg, v->is_json));
+        id = trace_strings_put(&c->strings, v->text,
+                               trace_form(e->args[i].arg, event_value_is_json(v)));
         trace_paths_teach(&e->args[i].guess, id);
     }
     return id;
@@ -426,7 +407,7 @@ static strid name_of_event(struct trace_chunk *c, const struct trace_event *e)
     strid id = e->name.id;
 
     if (id == 0) {
-        id = put(c, e->field[FIELD_NAME]);
+        id = put(c, e->field[EVENT_NAME]);
         trace_paths_teach(&e->name, id);
     }
     c->paths->names = c->paths->names << 16 ^ id;
@@ -436,22 +417,22 @@ static strid name_of_event(struct trace_chunk *c, const struct trace_event *e)
 /* Sorts the arguments into the set and the own values. The keys of KEY_ arguments are told by
  * their names in the file, which the merge translates. */
 static void take_attrs(struct trace_chunk *c, const struct trace_event *e, struct trace_row *row,
-                       const struct trace_value **task)
+                       const struct event_value **task)
 {
     struct attr set[TRACE_ARGS + 1], own[TRACE_ARGS];
     size_t n_set = 0, n_own = 0;
 
     *task = NULL;
-    if (e->n_args == 0 && e->field[FIELD_CAT].n > 0 && c->cat->set != 0) {
+    if (e->n_args == 0 && e->field[EVENT_CAT].n > 0 && c->cat->set != 0) {
         row->set = c->cat->set;
         return;
     }
-    if (e->field[FIELD_CAT].n > 0)
+    if (e->field[EVENT_CAT].n > 0)
         set[n_set++] = attr_text(0, c->cat->id);
     for (uint32_t i = 0; i < e->n_args; i++) {
         enum trace_action action = e->args[i].arg.action;
         strid key = e->args[i].key;
-        const struct trace_value *v = &e->args[i].value;
+        const struct event_value *v = &e->args[i].value;
         struct attr attr;
         bool is_number = v->token == JSON_NUMBER || trace_is_id(action);
         if (action == ARG_CORE)
@@ -471,14 +452,14 @@ static void take_attrs(struct trace_chunk *c, const struct trace_event *e, struc
     }
     row->set = attrs_set(&c->sets, set, n_set);
     row->own = attrs_own(&c->owns, own, n_own);
-    if (e->n_args == 0 && e->field[FIELD_CAT].n > 0)
+    if (e->n_args == 0 && e->field[EVENT_CAT].n > 0)
         c->cat->set = row->set;
 }
 
 static bool take_time(struct trace_chunk *c, const struct trace_event *e, nanos *at)
 {
     *at = e->ts;
-    if (e->has_ts || num_us(e->field[FIELD_TS], at))
+    if (e->has_ts || num_us(e->field[EVENT_TS], at))
         return true;
     trouble(c, TROUBLE_NO_TIME, e->offset);
     return false;
@@ -487,13 +468,13 @@ static bool take_time(struct trace_chunk *c, const struct trace_event *e, nanos 
 static void take_slice(struct trace_chunk *c, struct trace_event *e)
 {
     struct trace_row row = {0};
-    const struct trace_value *task;
+    const struct event_value *task;
 
     if (!take_time(c, e, &row.begin))
         return;
     if (e->ph == 'X') {
         row.dur = e->dur;
-        if (!e->has_dur && !num_us(e->field[FIELD_DUR], &row.dur)) {
+        if (!e->has_dur && !num_us(e->field[EVENT_DUR], &row.dur)) {
             trouble(c, TROUBLE_NO_DURATION, e->offset);
             return;
         }
@@ -503,7 +484,7 @@ static void take_slice(struct trace_chunk *c, struct trace_event *e)
         }
     }
     c->events++;
-    if (e->field[FIELD_CAT].n > 0) {
+    if (e->field[EVENT_CAT].n > 0) {
         see_category(c, e);
         if (c->cat->hint == HINT_SKIP)
             return;
@@ -546,8 +527,8 @@ static void take_flow(struct trace_chunk *c, const struct trace_event *e)
     if (!take_time(c, e, &end.at))
         return;
     c->events++;
-    if (!num_u64(e->field[FIELD_ID], &end.id)) {
-        end.id = hash_bytes(e->field[FIELD_ID]);
+    if (!num_u64(e->field[EVENT_ID], &end.id)) {
+        end.id = hash_bytes(e->field[EVENT_ID]);
         end.is_text = 1;
     }
     see_category(c, e);
@@ -559,7 +540,7 @@ static void take_flow(struct trace_chunk *c, const struct trace_event *e)
 static void take_counter(struct trace_chunk *c, const struct trace_event *e)
 {
     struct trace_sample sample = {0};
-    const struct trace_value *label = NULL;
+    const struct event_value *label = NULL;
 
     if (!take_time(c, e, &sample.at))
         return;
@@ -568,9 +549,9 @@ static void take_counter(struct trace_chunk *c, const struct trace_event *e)
         if (e->args[i].arg.action == ARG_LABEL)
             label = &e->args[i].value;
     sample.lane = lane_of(c, e);
-    sample.name = put(c, e->field[FIELD_NAME]);
+    sample.name = put(c, e->field[EVENT_NAME]);
     if (label != NULL)
-        sample.name = put(c, arena_format(&c->arena, "%.*s %.*s", STR_ARGS(e->field[FIELD_NAME]),
+        sample.name = put(c, arena_format(&c->arena, "%.*s %.*s", STR_ARGS(e->field[EVENT_NAME]),
                                           STR_ARGS(label->text)));
     for (uint32_t i = 0; i < e->n_args; i++) {
         if (e->args[i].arg.action == ARG_LABEL || !num_f64(e->args[i].value.text, &sample.value))
@@ -586,14 +567,14 @@ static void take_meta(struct trace_chunk *c, const struct trace_event *e)
     enum trace_action wanted = ARG_NAME;
 
     c->events++;
-    if (str_equal(e->field[FIELD_NAME], S("process_name"))) {
+    if (str_equal(e->field[EVENT_NAME], S("process_name"))) {
         meta.kind = META_PROCESS_NAME;
-    } else if (str_equal(e->field[FIELD_NAME], S("process_labels"))) {
+    } else if (str_equal(e->field[EVENT_NAME], S("process_labels"))) {
         meta.kind = META_PROCESS_LABELS;
         wanted = ARG_LABELS;
-    } else if (str_equal(e->field[FIELD_NAME], S("thread_name"))) {
+    } else if (str_equal(e->field[EVENT_NAME], S("thread_name"))) {
         meta.kind = META_THREAD_NAME;
-    } else if (str_equal(e->field[FIELD_NAME], S("strata_row_of"))) {
+    } else if (str_equal(e->field[EVENT_NAME], S("strata_row_of"))) {
         meta.kind = META_ROW_OF;
     } else {
         return;
@@ -686,9 +667,9 @@ static bool recover(struct trace_chunk *c, uint64_t damaged)
 /* The value at hand is no event. */
 static bool pass_over(struct trace_chunk *c, uint64_t at)
 {
-    struct trace_value value;
+    struct event_value value;
 
-    if (!take(&c->json, &value))
+    if (!event_json_value(&c->json, &value))
         return false;
     trouble(c, TROUBLE_NOT_AN_EVENT, at);
     return true;

@@ -1,3 +1,4 @@
+/* Members of a trace beside its events. */
 #include "input/trace_facts.h"
 
 void trace_facts_init(struct trace_facts *f)

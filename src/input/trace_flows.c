@@ -1,3 +1,4 @@
+/* Ends of arrows bound to slices and joined by their ids. */
 #include "input/trace_flows.h"
 
 #include <assert.h>
@@ -68,19 +69,11 @@ static int by_place(const void *a, const void *b)
 
 static uint32_t find_alias(const struct trace_flows *f, uint32_t lane, nanos at)
 {
-    size_t low = 0, high = f->aliases.n;
+    const struct flow_alias *a = f->aliases.at;
+    size_t n;
 
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const struct flow_alias *a = &f->aliases.at[mid];
-        if (a->lane < lane || (a->lane == lane && a->at < at))
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    if (low < f->aliases.n && f->aliases.at[low].lane == lane && f->aliases.at[low].at == at)
-        return f->aliases.at[low].slice;
-    return NONE;
+    vec_bisect(n, f->aliases.n, i, a[i].lane < lane || (a[i].lane == lane && a[i].at < at));
+    return n < f->aliases.n && a[n].lane == lane && a[n].at == at ? a[n].slice : NONE;
 }
 
 static struct lane_range *find_ranges(const struct capture *cap, size_t first)

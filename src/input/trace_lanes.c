@@ -1,3 +1,4 @@
+/* Rows of a trace into lanes: what each is, from its process and its events. */
 #include "input/trace_lanes.h"
 
 void trace_lanes_fini(struct trace_lanes *t)
@@ -172,41 +173,10 @@ lane_id *trace_lanes_resolve(struct trace_lanes *t, struct capture *cap, bool ha
     return ids;
 }
 
-/* What an event says itself. */
 static enum slice_kind kind_of(enum trace_hint hint, bool busy_copies)
 {
-    switch (hint) {
-    case HINT_HOST_OP:
-        return SLICE_HOST_OP;
-    case HINT_PYTHON:
-        return SLICE_PYTHON;
-    case HINT_ANNOTATION:
-        return SLICE_ANNOTATION;
-    case HINT_RUNTIME:
-        return SLICE_RUNTIME;
-    case HINT_QUEUE:
-        return SLICE_QUEUE;
-    case HINT_STEP:
-        return SLICE_STEP;
-    case HINT_COMPUTE:
-        return SLICE_COMPUTE;
-    case HINT_COMM:
-        return SLICE_COMM;
-    case HINT_COMM_PART:
-        return SLICE_COMM_PART;
-    case HINT_AICPU:
-        return SLICE_AICPU;
-    case HINT_COPY:
-        return SLICE_COPY;
-    case HINT_TASK_COPY:
-        return busy_copies ? SLICE_COPY : SLICE_CONTROL;
-    case HINT_WAIT:
-        return SLICE_WAIT;
-    case HINT_CONTROL:
-        return SLICE_CONTROL;
-    default:
-        return SLICE_OTHER;
-    }
+    return hint == HINT_TASK_COPY && busy_copies ? SLICE_COPY
+                                                 : (enum slice_kind)trace_hint_kinds[hint];
 }
 
 enum slice_kind trace_kind(enum trace_class class, enum trace_hint hint, bool busy_copies)
@@ -224,7 +194,7 @@ enum slice_kind trace_kind(enum trace_class class, enum trace_hint hint, bool bu
         return hint == HINT_PLAIN || hint == HINT_COLLECTIVE ? SLICE_RUNTIME
                                                              : kind_of(hint, busy_copies);
     case CLASS_DEVICE:
-        return hint_is_device(hint) ? kind_of(hint, busy_copies) : SLICE_OTHER;
+        return trace_hint_is_device(hint) ? kind_of(hint, busy_copies) : SLICE_OTHER;
     default:
         return kind_of(hint, busy_copies);
     }

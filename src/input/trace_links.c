@@ -1,3 +1,4 @@
+/* Arrows by the numbers of calls. */
 #include "input/trace_links.h"
 
 /* The number of a call; false for none. */

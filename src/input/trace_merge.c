@@ -1,3 +1,4 @@
+/* Pieces put together: numbers of the capture, edges, samples, troubles. */
 #include "input/trace_merge.h"
 
 #include "base/hash.h"
@@ -17,8 +18,8 @@ void trace_merge_fini(struct trace_merge *m)
     trace_lanes_fini(&m->lanes);
     trace_flows_fini(&m->flows);
     vec_free(&m->steps);
-    mem_free(m->open);
-    mem_free(m->series_uses);
+    vec_free(&m->open);
+    vec_free(&m->series_uses);
     hash_free(&m->series_ids);
     arena_free(&m->scratch);
 }
@@ -172,15 +173,12 @@ static void open_edge(struct trace_merge *m, const struct trace_row *row)
     size_t i = m->free_open;
 
     if (i > 0) {
-        m->free_open = m->open[i - 1].below;
+        m->free_open = m->open.at[i - 1].below;
     } else {
-        if (m->n_open == m->open_cap) {
-            m->open_cap = m->open_cap > 0 ? m->open_cap * 2 : 64;
-            m->open = mem_grow(m->open, sizeof(*m->open), m->open_cap);
-        }
-        i = ++m->n_open;
+        vec_reserve(&m->open, m->open.n + 1);
+        i = ++m->open.n;
     }
-    m->open[i - 1] = (struct open_edge){*row, lane->open};
+    m->open.at[i - 1] = (struct open_edge){*row, lane->open};
     lane->open = (uint32_t)i;
     m->open_left++;
 }
@@ -190,12 +188,12 @@ static void close_edge(struct trace_merge *m, const struct trace_row *end)
 {
     struct trace_lane *lane = &m->lanes.at.at[end->lane];
 
-    if (lane->open == 0 || end->begin < m->open[lane->open - 1].row.begin) {
+    if (lane->open == 0 || end->begin < m->open.at[lane->open - 1].row.begin) {
         trace_merge_trouble(m, TROUBLE_UNPAIRED, TRACE_NOWHERE);
         return;
     }
     size_t i = lane->open;
-    struct open_edge *edge = &m->open[i - 1];
+    struct open_edge *edge = &m->open.at[i - 1];
     edge->row.dur = nanos_sub(end->begin, edge->row.begin);
     lane->open = edge->below;
     edge->below = (uint32_t)m->free_open;
@@ -251,11 +249,7 @@ static series_id series_of(struct trace_merge *m, uint32_t lane, strid name, str
 
     if (id == fresh) {
         vec_push(&m->cap->series, ((struct series){.name = name, .unit = unit}));
-        if (m->n_series_uses == m->series_cap) {
-            m->series_cap = m->series_cap > 0 ? m->series_cap * 2 : 64;
-            m->series_uses = mem_grow(m->series_uses, sizeof(*m->series_uses), m->series_cap);
-        }
-        m->series_uses[m->n_series_uses++] = (struct series_use){lane, id};
+        vec_push(&m->series_uses, ((struct series_use){lane, id}));
     }
     return id;
 }
@@ -348,13 +342,7 @@ static void join_kernels(struct trace_merge *m)
             step++;
         if (step < m->steps.n && m->steps.at[step] == i)
             m->steps.at[step++] = (uint32_t)kept;
-        s->begin[kept] = s->begin[i];
-        s->dur[kept] = s->dur[i];
-        s->lane[kept] = s->lane[i];
-        s->name[kept] = s->name[i];
-        s->set[kept] = s->set[i];
-        s->own[kept] = s->own[i];
-        s->kind[kept++] = s->kind[i];
+        slices_move(s, kept++, i);
     }
     s->n = kept;
     capture_told(m->cap, m->in->path, kernels);
@@ -467,9 +455,9 @@ void trace_merge_finish(struct trace_merge *m)
         join_kernels(m);
     settle_slices(m, lanes);
     add_marks(m);
-    for (size_t i = 0; i < m->n_series_uses; i++) {
-        const struct trace_lane *lane = &m->lanes.at.at[m->series_uses[i].lane];
-        cap->series.at[m->series_uses[i].id].process = m->lanes.processes.at[lane->process].name;
+    for (size_t i = 0; i < m->series_uses.n; i++) {
+        const struct trace_lane *lane = &m->lanes.at.at[m->series_uses.at[i].lane];
+        cap->series.at[m->series_uses.at[i].id].process = m->lanes.processes.at[lane->process].name;
     }
     slices_sort_from(&cap->slices, m->first, pool);
     trace_flows_bind(&m->flows, cap, m->first, lanes, pool);

@@ -13,6 +13,17 @@
 #include "input/trace_flows.h"
 #include "input/trace_lanes.h"
 
+/* A begin without its end. */
+struct open_edge {
+    struct trace_row row; /* numbers of the capture */
+    uint32_t below;       /* the next open one of its lane, plus one */
+};
+
+struct series_use {
+    uint32_t lane;
+    series_id id;
+};
+
 struct trace_merge {
     const struct input_file *in;
     struct capture *cap;
@@ -21,17 +32,10 @@ struct trace_merge {
     struct trace_lanes lanes;
     struct trace_flows flows;
     VEC_OF(uint32_t) steps; /* slices that are step marks by their name */
-    struct open_edge {
-        struct trace_row row; /* numbers of the capture */
-        uint32_t below;       /* the next open one of its lane, plus one */
-    } * open;
-    size_t n_open, open_cap, free_open; /* free_open: list of unused ones, plus one */
+    VEC_OF(struct open_edge) open;
+    size_t free_open; /* list of unused ones, plus one */
     uint64_t open_left;
-    struct series_use {
-        uint32_t lane;
-        series_id id;
-    } * series_uses;
-    size_t n_series_uses, series_cap;
+    VEC_OF(struct series_use) series_uses;
     struct hash series_ids;
     uint64_t events, lost;
     struct trace_tally troubles[TROUBLE_COUNT];

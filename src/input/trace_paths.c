@@ -1,3 +1,4 @@
+/* The walk along known layouts, for any processor and for AVX-512. */
 #include "input/trace_paths.h"
 
 #if defined(__x86_64__)
@@ -125,7 +126,7 @@ ALWAYS_INLINE void add_arg(const struct path_node *node, struct trace_event *e, 
     e->args[i].value.text.at = from;
     e->args[i].value.text.n = (size_t)(to - from);
     e->args[i].value.token = node->is_string ? JSON_STRING : JSON_NUMBER;
-    e->args[i].value.is_json = false;
+    e->args[i].value.has_escapes = false;
     e->args[i].guess = guess;
 }
 
@@ -290,8 +291,8 @@ static inline uint32_t first_guess(const struct trace_paths *t)
         case PATH_STRING:                                                                          \
             STRING_END(to, PRINTABLE)                                                              \
             set_field(e, node, p, to);                                                             \
-            if (node->field == FIELD_CAT)                                                          \
-                skips_args = trace_same(e->field[FIELD_CAT], PATH_PYTHON);                         \
+            if (node->field == EVENT_CAT)                                                          \
+                skips_args = trace_same(e->field[EVENT_CAT], PATH_PYTHON);                         \
             break;                                                                                 \
         case PATH_NUMBER:                                                                          \
             NUMBER_END(to, DIGITS);                                                                \

@@ -52,7 +52,7 @@ struct path_node {
     struct path_node *child, *next; /* the first text behind the value; another one beside this */
     uint8_t n;                      /* length of the text */
     uint8_t value;                  /* enum path_value */
-    uint8_t field;                  /* enum trace_field */
+    uint8_t field;                  /* enum event_member */
     char ph;                        /* at the end of a path: the phase of its events */
     uint8_t length;                 /* of the last value met here */
     bool is_string;

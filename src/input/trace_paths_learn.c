@@ -153,16 +153,16 @@ static struct path_node value_node(const struct lesson *l, struct str key, size_
 {
     size_t back = value - (size_t)(key.at - l->text.at);
     bool is_string = l->text.at[value] == '"';
-    enum trace_field field = is_arg ? FIELD_NONE : trace_field(trace_word(key));
+    enum event_member field = is_arg ? EVENT_OTHER : event_member(key);
     enum path_value kind = is_string ? PATH_STRING : PATH_NUMBER;
 
     if (is_arg)
         kind = is_string ? PATH_ARG_STRING : PATH_ARG_NUMBER;
-    else if (field == FIELD_TS)
+    else if (field == EVENT_TS)
         kind = PATH_TS;
-    else if (field == FIELD_DUR)
+    else if (field == EVENT_DUR)
         kind = PATH_DUR;
-    else if (field == FIELD_NAME && is_string)
+    else if (field == EVENT_NAME && is_string)
         kind = PATH_NAME;
     return (struct path_node){
         .value = (uint8_t)kind,
@@ -189,15 +189,15 @@ static bool put_part(struct lesson *l, struct path_node node, size_t to, uint32_
             continue;
         size_t quote = l->text.at[k->from] == '"', from = k->from + quote;
         size_t length = k->to - quote - from;
-        enum trace_field field = trace_field(trace_word(k->key));
+        enum event_member field = event_member(k->key);
         node.constants[node.n_constants++] =
             (struct path_constant){(uint8_t)field, (uint8_t)(to - from), (uint8_t)length};
-        if (field == FIELD_CAT)
+        if (field == EVENT_CAT)
             is_python = str_equal(str_part(l->text, from, length), PATH_PYTHON);
         known |= (uint32_t)1 << field;
     }
-    node.has_lane = (known >> FIELD_PID & 1) != 0 && (known >> FIELD_TID & 1) != 0;
-    node.has_cat = (known >> FIELD_CAT & 1) != 0;
+    node.has_lane = (known >> EVENT_PID & 1) != 0 && (known >> EVENT_TID & 1) != 0;
+    node.has_cat = (known >> EVENT_CAT & 1) != 0;
     node.is_python = is_python && (node.value == PATH_ARG_STRING || node.value == PATH_ARG_NUMBER);
     set_text(l, &node, to);
     if (find_child(l, &node) == NULL && !has_few_children(l))
@@ -244,8 +244,8 @@ static bool add_node(struct lesson *l, struct path_node node)
             return false;
         l->from = k->to - quote;
     }
-    node.has_lane = (l->known >> FIELD_PID & 1) != 0 && (l->known >> FIELD_TID & 1) != 0;
-    node.has_cat = (l->known >> FIELD_CAT & 1) != 0;
+    node.has_lane = (l->known >> EVENT_PID & 1) != 0 && (l->known >> EVENT_TID & 1) != 0;
+    node.has_cat = (l->known >> EVENT_CAT & 1) != 0;
     return put_text(l, node, l->at);
 }
 
@@ -311,12 +311,12 @@ static bool learn_letter(struct lesson *l, struct str key)
 }
 
 /* Names of arrows are of no use; those of other events are many. */
-static bool is_constant_field(const struct lesson *l, enum trace_field field)
+static bool is_constant_field(const struct lesson *l, enum event_member field)
 {
     bool is_arrow = l->ph == 's' || l->ph == 't' || l->ph == 'f';
 
-    return field == FIELD_PID || field == FIELD_TID || field == FIELD_CAT ||
-           (field == FIELD_NAME && is_arrow);
+    return field == EVENT_PID || field == EVENT_TID || field == EVENT_CAT ||
+           (field == EVENT_NAME && is_arrow);
 }
 
 /* What tells about processes and threads comes once for each: it must not take the places of those
@@ -326,7 +326,7 @@ static bool is_constant(const struct lesson *l, struct str key)
     if (l->known_ph == 'M' || l->n_constants == ARRAY_LEN(l->constants))
         return false;
     return l->is_in_args ? trace_argument(l->dialect, key).action == ARG_SKIP_FEW
-                         : is_constant_field(l, trace_field(trace_word(key)));
+                         : is_constant_field(l, event_member(key));
 }
 
 static bool learn_member(struct lesson *l)

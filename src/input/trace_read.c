@@ -16,6 +16,7 @@
 #include "base/mapfile.h"
 #include "base/pool.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "input/trace_facts.h"
 #include "input/trace_merge.h"
 #include "input/trace_source.h"
@@ -30,11 +31,6 @@ enum {
     TAIL_MOST = 64 << 20, /* bytes behind the events that are looked at */
     /* Text without an event that is carried on after damage before a piece may guess anew. */
     DAMAGE_MOST = 16 << 20,
-};
-
-struct bytes { /* a vec */
-    char *at;
-    size_t n, cap;
 };
 
 struct reader {
@@ -55,29 +51,20 @@ struct reader {
     uint64_t next_from; /* of the next piece */
 
     /* Serial sources: bytes that were read and belong to the next piece. */
-    struct bytes ahead;
+    struct text ahead;
     uint64_t ahead_offset;
 
     /* The merge. */
     uint64_t expected; /* where the next piece must begin; TRACE_NOWHERE: where it says */
     bool has_ended;
-    struct bytes carry; /* the beginning of an event that is not whole yet */
+    struct text carry; /* the beginning of an event that is not whole yet */
     uint64_t carry_offset;
     size_t carry_tried; /* its length when it was last tried */
-    struct bytes tail;
+    struct text tail;
     uint64_t tail_offset;
     enum status status;
     uint64_t bytes; /* of the file */
 };
-
-static void append(struct bytes *v, const char *at, size_t n)
-{
-    if (n == 0)
-        return;
-    vec_reserve(v, v->n + n);
-    memcpy(v->at + v->n, at, n);
-    v->n += n;
-}
 
 static enum status fail_read(struct reader *r, int error)
 {
@@ -179,7 +166,7 @@ static bool fill_piece(struct reader *r, struct trace_chunk *c)
     } else {
         r->ahead.n = 0;
         if (used < c->text.n)
-            append(&r->ahead, c->text.at + used, c->text.n - used);
+            text_put(&r->ahead, (struct str){c->text.at + used, c->text.n - used});
     }
     r->ahead_offset = next;
     return true;
@@ -266,7 +253,7 @@ static bool join_carry(struct reader *r, struct trace_chunk *c)
     size_t known = (size_t)(end - c->offset);
 
     if (known < c->text.n)
-        append(&r->carry, c->text.at + known, c->text.n - known);
+        text_put(&r->carry, (struct str){c->text.at + known, c->text.n - known});
     if (!c->is_last && r->carry.n < 2 * r->carry_tried)
         return false;
     make_room(c, r->carry.n);
@@ -289,7 +276,7 @@ static void carry_on(struct reader *r, const struct trace_chunk *c)
         r->expected = TRACE_NOWHERE;
         return;
     }
-    append(&r->carry, rest.at, rest.n);
+    text_put(&r->carry, (struct str){rest.at, rest.n});
     r->carry_offset = c->stop;
     r->carry_tried = rest.n;
 }
@@ -304,7 +291,7 @@ static bool rescue_tail(struct reader *r, struct str rest)
 {
     size_t tail = r->is_object ? trace_facts_find_tail(rest) : rest.n;
 
-    append(&r->tail, rest.at + tail, rest.n - tail);
+    text_put(&r->tail, (struct str){rest.at + tail, rest.n - tail});
     return tail < rest.n;
 }
 
@@ -316,7 +303,7 @@ static void end_at(struct reader *r, const struct trace_chunk *c)
     r->tail_offset = c->offset + c->text.n;
     if (c->why == STOP_END) {
         if (r->is_object)
-            append(&r->tail, rest.at, rest.n);
+            text_put(&r->tail, (struct str){rest.at, rest.n});
         else if (!is_blank(rest))
             trace_merge_trouble(&r->merge, TROUBLE_TRAILING_TEXT, c->stop);
         return;
@@ -345,7 +332,7 @@ static bool merge_piece(void *ctx, size_t slot)
     if (r->has_ended) {
         size_t known = (size_t)(r->tail_offset - c->offset);
         if (known < c->text.n && r->tail.n < TAIL_MOST)
-            append(&r->tail, c->text.at + known, c->text.n - known);
+            text_put(&r->tail, (struct str){c->text.at + known, c->text.n - known});
         r->tail_offset = c->offset + c->text.n;
         return true;
     }
@@ -503,11 +490,14 @@ static enum status read_parts(struct reader *r, const struct input_file *in,
     return st == ST_CANCELLED ? st : ST_OK;
 }
 
-enum status trace_read_cut(const struct input_file *in, struct capture *cap,
-                           enum trace_dialect dialect, const char *format, struct trace_cut cut)
+enum status trace_read_cut(struct import *i, enum trace_dialect dialect, const char *format,
+                           struct trace_cut cut)
 {
+    const struct input_file *in = i->in;
+    struct capture *cap = i->cap;
     struct reader r = {.in = in, .cut = cut};
 
+    i->is_recorded = true;
     trace_merge_init(&r.merge, in, cap, dialect);
     trace_facts_init(&r.facts);
     enum status st = read_part(&r, dialect);
@@ -531,15 +521,15 @@ enum status trace_read_cut(const struct input_file *in, struct capture *cap,
     return st;
 }
 
-enum status trace_read(const struct input_file *in, struct capture *cap, enum trace_dialect dialect,
-                       const char *format)
+enum status trace_read(struct import *i, enum trace_dialect dialect, const char *format)
 {
+    struct str text = i->in->text;
     struct trace_cut cut = {PIECE, REACH};
 
     /* Texts in memory are small; they are cut as well, so that tests and fuzzers meet borders. */
-    if (in->text.at != NULL && in->text.n / 4 < PIECE)
-        cut = (struct trace_cut){in->text.n / 4 + 64, 256};
-    return trace_read_cut(in, cap, dialect, format, cut);
+    if (text.at != NULL && text.n / 4 < PIECE)
+        cut = (struct trace_cut){text.n / 4 + 64, 256};
+    return trace_read_cut(i, dialect, format, cut);
 }
 
 static bool has_any(struct str head, const struct str *words, size_t n)

@@ -4,7 +4,7 @@
 #ifndef STRATA_INPUT_TRACE_READ_H
 #define STRATA_INPUT_TRACE_READ_H
 
-#include "input/input.h"
+#include "input/import.h"
 #include "input/trace_words.h"
 
 /* How the file is cut. The result does not depend on it, unless events are longer than all. */
@@ -13,11 +13,10 @@ struct trace_cut {
     size_t reach; /* and so many bytes after that, for the last one to end in */
 };
 
-enum status trace_read(const struct input_file *in, struct capture *cap, enum trace_dialect dialect,
-                       const char *format);
-
-enum status trace_read_cut(const struct input_file *in, struct capture *cap,
-                           enum trace_dialect dialect, const char *format, struct trace_cut cut);
+/* Records a source for each file of the trace, under the name of the format. */
+enum status trace_read(struct import *i, enum trace_dialect dialect, const char *format);
+enum status trace_read_cut(struct import *i, enum trace_dialect dialect, const char *format,
+                           struct trace_cut cut);
 
 /* What a file looks like: false when it is no JSON trace at all. Packed heads are unpacked. */
 bool trace_probe(const struct probe *p, enum trace_dialect *dialect);

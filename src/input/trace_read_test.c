@@ -41,7 +41,7 @@ static enum status read_as(enum trace_dialect dialect, struct str text)
 {
     struct input_options options = input_defaults();
     struct input_file in = {.path = "t.json", .text = text, .diag = &diag, .options = &options};
-    enum status st = trace_read(&in, cap, dialect, "test");
+    enum status st = trace_read(&(struct import){.in = &in, .cap = cap}, dialect, "test");
 
     capture_seal(cap);
     return st;
@@ -279,7 +279,8 @@ static uint64_t digest_cut(struct str text, enum trace_dialect dialect, size_t p
 
     restart();
     options.pool = pool;
-    assert_int_equal(trace_read_cut(&in, cap, dialect, "test", (struct trace_cut){piece, reach}),
+    assert_int_equal(trace_read_cut(&(struct import){.in = &in, .cap = cap}, dialect, "test",
+                                    (struct trace_cut){piece, reach}),
                      ST_OK);
     capture_seal(cap);
     return digest(cap);
@@ -391,7 +392,8 @@ static uint64_t digest_file(const char *path, struct trace_cut cut, struct pool 
 
     restart();
     options.pool = pool;
-    assert_int_equal(trace_read_cut(&in, cap, TRACE_ASCEND, "test", cut), ST_OK);
+    assert_int_equal(
+        trace_read_cut(&(struct import){.in = &in, .cap = cap}, TRACE_ASCEND, "test", cut), ST_OK);
     capture_seal(cap);
     return digest(cap);
 }
@@ -648,7 +650,8 @@ TEST(kernels_of_a_table_are_not_told_twice)
                             .diag = &diag,
                             .options = &options,
                             .kernels = kernel_index_build(cap, &arena)};
-    assert_int_equal(trace_read(&in, cap, TRACE_ASCEND, "test"), ST_OK);
+    assert_int_equal(trace_read(&(struct import){.in = &in, .cap = cap}, TRACE_ASCEND, "test"),
+                     ST_OK);
     capture_seal(cap);
 
     /* The kernel is the table's, the collective is in no table, the other nine are there. */
@@ -668,7 +671,7 @@ TEST(copies_of_an_ascend_device_are_work_when_the_user_says_so)
     struct input_file in = {.path = "t.json", .text = ascend, .diag = &diag, .options = &options};
 
     options.busy_copies = true;
-    trace_read(&in, cap, TRACE_ASCEND, "test");
+    trace_read(&(struct import){.in = &in, .cap = cap}, TRACE_ASCEND, "test");
     capture_seal(cap);
 
     assert_int_equal(cap->slices.kind[find("MEMCPY_ASYNC")], SLICE_COPY);
@@ -691,21 +694,21 @@ TEST(the_words_of_a_file_tell_its_dialect)
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct probe p = {.path = "x.json", .name = S("x.json"), .head = cases[i].head};
-        assert_int_equal(input_chrome_trace.probe(&p), cases[i].chrome);
-        assert_int_equal(input_kineto.probe(&p), cases[i].kineto);
-        assert_int_equal(input_trace_view.probe(&p), cases[i].trace_view);
+        assert_int_equal(input_probe(&input_chrome_trace, &p), cases[i].chrome);
+        assert_int_equal(input_probe(&input_kineto, &p), cases[i].kineto);
+        assert_int_equal(input_probe(&input_trace_view, &p), cases[i].trace_view);
     }
 }
 
 TEST(names_of_timelines_are_claimed)
 {
-    assert_true(input_trace_view.claims(S("trace_view.json")));
-    assert_true(input_trace_view.claims(S("msprof_20250101120000.json")));
-    assert_true(input_trace_view.claims(S("msprof_slice_0_20250101120000.json")));
-    assert_false(input_trace_view.claims(S("msprof_.json")));
-    assert_false(input_trace_view.claims(S("msprof_tx.json")));
-    assert_true(input_kineto.claims(S("host_1.1700.pt.trace.json.gz")));
-    assert_false(input_kineto.claims(S("trace.json")));
+    assert_true(input_claims(&input_trace_view, S("trace_view.json")));
+    assert_true(input_claims(&input_trace_view, S("msprof_20250101120000.json")));
+    assert_true(input_claims(&input_trace_view, S("msprof_slice_0_20250101120000.json")));
+    assert_false(input_claims(&input_trace_view, S("msprof_.json")));
+    assert_false(input_claims(&input_trace_view, S("msprof_tx.json")));
+    assert_true(input_claims(&input_kineto, S("host_1.1700.pt.trace.json.gz")));
+    assert_false(input_claims(&input_kineto, S("trace.json")));
 }
 
 TEST(a_file_without_events_is_refused)

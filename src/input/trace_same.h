@@ -6,19 +6,19 @@
 
 #include "input/trace_chunk.h"
 
-static inline bool same_bytes(const void *a, const void *b, size_t n)
+static inline bool trace_same_bytes(const void *a, const void *b, size_t n)
 {
     return n == 0 || memcmp(a, b, n) == 0;
 }
 
-static inline bool same_attrs(const struct attrs *a, const struct attrs *b)
+static inline bool trace_same_attrs(const struct attrs *a, const struct attrs *b)
 {
-    return a->bytes.n == b->bytes.n && same_bytes(a->bytes.at, b->bytes.at, a->bytes.n) &&
+    return a->bytes.n == b->bytes.n && trace_same_bytes(a->bytes.at, b->bytes.at, a->bytes.n) &&
            a->columns.n == b->columns.n &&
-           same_bytes(a->columns.at, b->columns.at, a->columns.n * sizeof(*a->columns.at));
+           trace_same_bytes(a->columns.at, b->columns.at, a->columns.n * sizeof(*a->columns.at));
 }
 
-static inline bool same_rows(const struct trace_chunk *a, const struct trace_chunk *b)
+static inline bool trace_same_rows(const struct trace_chunk *a, const struct trace_chunk *b)
 {
     if (a->rows.n != b->rows.n)
         return false;
@@ -31,7 +31,7 @@ static inline bool same_rows(const struct trace_chunk *a, const struct trace_chu
     return true;
 }
 
-static inline bool same_ends(const struct trace_chunk *a, const struct trace_chunk *b)
+static inline bool trace_same_ends(const struct trace_chunk *a, const struct trace_chunk *b)
 {
     if (a->ends.n != b->ends.n)
         return false;
@@ -44,13 +44,13 @@ static inline bool same_ends(const struct trace_chunk *a, const struct trace_chu
     return true;
 }
 
-static inline bool same_others(const struct trace_chunk *a, const struct trace_chunk *b)
+static inline bool trace_same_others(const struct trace_chunk *a, const struct trace_chunk *b)
 {
     if (a->samples.n != b->samples.n || a->metas.n != b->metas.n)
         return false;
     for (size_t i = 0; i < a->samples.n; i++) {
         const struct trace_sample *x = &a->samples.at[i], *y = &b->samples.at[i];
-        if (x->at != y->at || !same_bytes(&x->value, &y->value, sizeof(x->value)) ||
+        if (x->at != y->at || !trace_same_bytes(&x->value, &y->value, sizeof(x->value)) ||
             x->lane != y->lane || x->name != y->name || x->unit != y->unit)
             return false;
     }
@@ -62,7 +62,7 @@ static inline bool same_others(const struct trace_chunk *a, const struct trace_c
     return true;
 }
 
-static inline bool same_strings(const struct trace_chunk *a, const struct trace_chunk *b)
+static inline bool trace_same_strings(const struct trace_chunk *a, const struct trace_chunk *b)
 {
     if (a->strings.at.n != b->strings.at.n)
         return false;
@@ -76,14 +76,14 @@ static inline bool same_strings(const struct trace_chunk *a, const struct trace_
 static inline bool trace_same_chunks(const struct trace_chunk *a, const struct trace_chunk *b)
 {
     return a->start == b->start && a->stop == b->stop && a->why == b->why &&
-           a->events == b->events && same_strings(a, b) && a->lanes.n == b->lanes.n &&
-           same_bytes(a->lanes.at, b->lanes.at, a->lanes.n * sizeof(*a->lanes.at)) &&
+           a->events == b->events && trace_same_strings(a, b) && a->lanes.n == b->lanes.n &&
+           trace_same_bytes(a->lanes.at, b->lanes.at, a->lanes.n * sizeof(*a->lanes.at)) &&
            a->flow_cats.n == b->flow_cats.n &&
-           same_bytes(a->flow_cats.at, b->flow_cats.at, a->flow_cats.n * sizeof(strid)) &&
-           same_attrs(&a->sets, &b->sets) && same_attrs(&a->owns, &b->owns) && same_rows(a, b) &&
-           same_ends(a, b) && same_others(a, b) &&
-           same_bytes(a->troubles, b->troubles, sizeof(a->troubles)) &&
-           same_bytes(a->recovered, b->recovered, sizeof(a->recovered));
+           trace_same_bytes(a->flow_cats.at, b->flow_cats.at, a->flow_cats.n * sizeof(strid)) &&
+           trace_same_attrs(&a->sets, &b->sets) && trace_same_attrs(&a->owns, &b->owns) &&
+           trace_same_rows(a, b) && trace_same_ends(a, b) && trace_same_others(a, b) &&
+           trace_same_bytes(a->troubles, b->troubles, sizeof(a->troubles)) &&
+           trace_same_bytes(a->recovered, b->recovered, sizeof(a->recovered));
 }
 
 #endif

@@ -1,3 +1,4 @@
+/* The bytes of a trace: text at hand, a file, or a stream that is unpacked. */
 #include "input/trace_source.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* The table of texts of a piece. */
 #include "input/trace_strings.h"
 
 #include "base/hash.h"

@@ -1,3 +1,4 @@
+/* Texts into UTF-8, tensors into one spelling. */
 #include "input/trace_text.h"
 
 #include <stdint.h>

@@ -1,8 +1,31 @@
+/* The lists of words. */
 #include "input/trace_words.h"
 
 #include "base/num.h"
 #include "capture/classify.h"
 #include "input/step_name.h"
+
+const uint8_t trace_hint_kinds[HINT_COUNT] = {
+    [HINT_PLAIN] = SLICE_OTHER,
+    [HINT_HOST_OP] = SLICE_HOST_OP,
+    [HINT_PYTHON] = SLICE_PYTHON,
+    [HINT_ANNOTATION] = SLICE_ANNOTATION,
+    [HINT_RUNTIME] = SLICE_RUNTIME,
+    [HINT_QUEUE] = SLICE_QUEUE,
+    [HINT_STEP] = SLICE_STEP,
+    [HINT_COLLECTIVE] = SLICE_OTHER,
+    [HINT_COMPUTE] = SLICE_COMPUTE,
+    [HINT_COMM] = SLICE_COMM,
+    [HINT_COMM_PART] = SLICE_COMM_PART,
+    [HINT_AICPU] = SLICE_AICPU,
+    [HINT_COPY] = SLICE_COPY,
+    [HINT_TASK_COPY] = SLICE_CONTROL,
+    [HINT_WAIT] = SLICE_WAIT,
+    [HINT_CONTROL] = SLICE_CONTROL,
+    [HINT_GPU_ANNOTATION] = SLICE_OTHER,
+    [HINT_OVERHEAD] = SLICE_OTHER,
+    [HINT_SKIP] = SLICE_OTHER,
+};
 
 static const struct {
     struct str word;

@@ -39,7 +39,10 @@ enum trace_hint {
     HINT_COUNT
 };
 
-static inline bool hint_is_device(enum trace_hint hint)
+/* What an event is that says so itself: enum slice_kind. */
+extern const uint8_t trace_hint_kinds[HINT_COUNT];
+
+static inline bool trace_hint_is_device(enum trace_hint hint)
 {
     return hint >= HINT_COMPUTE && hint <= HINT_GPU_ANNOTATION;
 }

@@ -190,7 +190,7 @@ static void predict(struct ops_rows *rows, struct str kernel, double us, const s
         row->names[row->n_names++] = arena_str(&rows->arena, op->name);
 }
 
-static void predict_hit(struct ops_rows *rows, const struct trace_event *e, const struct op *op,
+static void predict_hit(struct ops_rows *rows, const struct predicted_event *e, const struct op *op,
                         struct arena *scratch)
 {
     struct kernel_share *shares;
@@ -212,8 +212,8 @@ static void predict_hit(struct ops_rows *rows, const struct trace_event *e, cons
         predict(rows, S("hcom_allReduce_"), 0, op, HIT);
 }
 
-static void predict_event(struct ops_rows *rows, const struct trace_event *e, const struct op *op,
-                          struct arena *scratch)
+static void predict_event(struct ops_rows *rows, const struct predicted_event *e,
+                          const struct op *op, struct arena *scratch)
 {
     struct str type = e->args[TRACE_KERNEL_TYPE];
 
@@ -227,7 +227,7 @@ static void predict_event(struct ops_rows *rows, const struct trace_event *e, co
 
 static int by_pid(const void *a, const void *b)
 {
-    const struct trace_process *x = a, *y = b;
+    const struct predicted_process *x = a, *y = b;
 
     return ORDER(x->pid.n, y->pid.n) ?: str_compare(x->pid, y->pid);
 }
@@ -236,7 +236,7 @@ static int by_pid(const void *a, const void *b)
 static struct str list_processes(const struct predicted *p, struct arena *arena, size_t *count,
                                  uint32_t *last)
 {
-    struct trace_process *busy = ARENA_ARRAY(arena, struct trace_process, p->processes.n);
+    struct predicted_process *busy = ARENA_ARRAY(arena, struct predicted_process, p->processes.n);
     struct str list = S("");
 
     *count = 0;
@@ -290,7 +290,7 @@ enum status ops_rows_predict(struct ops_rows *rows, const struct predicted *p,
     arena_init(&scratch);
     vec_push(&ops, look_up(mapping, S(""))); /* id 0 */
     for (size_t i = 0; i < p->events.n; i++) {
-        const struct trace_event *e = &p->events.at[i];
+        const struct predicted_event *e = &p->events.at[i];
         struct arena_mark mark = arena_mark(&scratch);
         if (e->process != process)
             continue;

@@ -114,7 +114,7 @@ static void predict(struct shape_rows *rows, struct str kernel, struct str shape
     row->source = source;
 }
 
-static void predict_event(struct shape_rows *rows, const struct trace_event *e,
+static void predict_event(struct shape_rows *rows, const struct predicted_event *e,
                           struct arena *scratch)
 {
     struct str type = e->args[TRACE_KERNEL_TYPE], source = e->args[TRACE_SOURCE], *kernels;
@@ -139,7 +139,7 @@ void shape_rows_predict(struct shape_rows *rows, const struct predicted *p)
 
     arena_init(&scratch);
     for (size_t i = 0; i < p->events.n; i++) {
-        const struct trace_event *e = &p->events.at[i];
+        const struct predicted_event *e = &p->events.at[i];
         struct arena_mark mark = arena_mark(&scratch);
         if (e->args[TRACE_KERNEL_TYPE].n > 0)
             predict_event(rows, e, &scratch);

@@ -23,39 +23,38 @@ struct reader {
     struct predicted *p;
     struct json j;
     struct str text;
-    struct trace_event event; /* being read, and the name of a process_name event */
-    struct str process_name;
-    uint64_t odd; /* elements that are no events */
+    struct predicted_event event; /* being read */
+    struct str process_name;      /* of it */
+    uint64_t odd;                 /* elements that are no events */
 };
 
-/* A value as the header says. */
-static struct str text_of(const struct reader *r, const struct event_value *v)
+static struct str text_of(struct reader *r, const struct event_value *v)
 {
     switch (v->token) {
     case JSON_STRING:
-        return v->has_escapes ? json_text(v->text, &r->p->arena) : v->text;
+        return json_text(v->text, &r->p->arena);
     case JSON_TRUE:
         return S("True");
     case JSON_FALSE:
         return S("False");
-    case JSON_NUMBER:
-    case JSON_OBJECT:
-    case JSON_ARRAY:
-        return v->text;
-    default:
+    case JSON_NULL:
+    case JSON_NONE:
         return S("");
+    default:
+        return v->text;
     }
 }
 
-/* The value of "args": anything but an object holds no arguments. */
-static bool take_args(void *ctx)
+/* Arguments of a complete event, and the one of a process_name event. Anything but an object holds
+ * none. */
+static bool read_args(void *ctx)
 {
     struct reader *r = ctx;
     struct event_value value;
-    struct str key, ignored;
+    struct str key;
 
     memset(r->event.args, 0, sizeof(r->event.args));
-    if (json_value(&r->j, &ignored))
+    if (json_value(&r->j, &key))
         return true;
     if (r->j.token == JSON_ARRAY)
         return json_skip(&r->j);
@@ -72,19 +71,21 @@ static bool take_args(void *ctx)
             continue;
         if (!event_json_value(&r->j, &value))
             return false;
-        *(is_name ? &r->process_name : &r->event.args[arg]) = text_of(r, &value);
+        if (is_name)
+            r->process_name = text_of(r, &value);
+        else
+            r->event.args[arg] = text_of(r, &value);
     }
     return r->j.token == JSON_OBJECT_END;
 }
 
-static uint32_t find_process(const struct reader *r, const struct event_value *v)
+static uint32_t find_process(struct reader *r, const struct event_value *v)
 {
     struct predicted *p = r->p;
-    bool is_text = v->token == JSON_STRING;
-    struct str pid = text_of(r, v);
+    bool is_text = v->token == JSON_STRING,
+         is_none = v->token == JSON_NONE || v->token == JSON_NULL;
+    struct str pid = is_none ? S("None") : text_of(r, v);
 
-    if (v->token == JSON_NONE || v->token == JSON_NULL)
-        pid = S("None");
     if (p->last < p->processes.n && p->processes.at[p->last].is_text == is_text &&
         str_equal(p->processes.at[p->last].pid, pid))
         return p->last;
@@ -93,7 +94,7 @@ static uint32_t find_process(const struct reader *r, const struct event_value *v
     p->last = intern_put(&p->pids, key) - 1;
     arena_rewind(&p->arena, mark);
     if (p->last == p->processes.n)
-        vec_push(&p->processes, ((struct trace_process){.pid = pid, .is_text = is_text}));
+        vec_push(&p->processes, ((struct predicted_process){.pid = pid, .is_text = is_text}));
     return p->last;
 }
 
@@ -109,17 +110,19 @@ static void name_process(struct predicted *p, uint32_t process, struct str name)
 static void keep_event(struct reader *r, const struct event_json *e)
 {
     const struct event_value *dur = &e->member[EVENT_DUR], *pid = &e->member[EVENT_PID];
+    struct predicted_event *event = &r->event;
     struct predicted *p = r->p;
-    struct trace_event *event = &r->event;
-    char phase = event_json_phase(e);
 
     event->name = text_of(r, &e->member[EVENT_NAME]);
     event->dur_text = dur->token == JSON_NONE ? S("0") : text_of(r, dur);
     if (dur->token != JSON_NUMBER || !num_f64(dur->text, &event->dur))
         event->dur = 0;
-    if (phase == 'M' && str_equal(event->name, S("process_name"))) {
+    if (e->member[EVENT_PH].token != JSON_STRING)
+        return;
+    struct str phase = text_of(r, &e->member[EVENT_PH]);
+    if (str_equal(phase, S("M")) && str_equal(event->name, S("process_name"))) {
         name_process(p, find_process(r, pid), r->process_name);
-    } else if (phase == 'X') {
+    } else if (str_equal(phase, S("X"))) {
         event->process = find_process(r, pid);
         p->processes.at[event->process].events++;
         vec_push(&p->events, *event);
@@ -128,20 +131,20 @@ static void keep_event(struct reader *r, const struct event_json *e)
 
 static bool read_events(struct reader *r)
 {
-    while (json_element(&r->j)) {
-        struct event_json e;
-        if (cancelled())
-            return false;
-        r->event = (struct trace_event){0};
+    struct event_args args = {read_args, r, &r->p->arena};
+    struct event_json e;
+
+    while (!cancelled()) {
+        r->event = (struct predicted_event){0};
         r->process_name = S("");
-        if (!event_json_take(&r->j, take_args, r, &e))
-            return false;
+        if (!event_json_next(&r->j, &args, &e))
+            return r->j.token == JSON_ARRAY_END;
         if (e.is_object)
             keep_event(r, &e);
         else
             r->odd++;
     }
-    return r->j.token == JSON_ARRAY_END;
+    return false;
 }
 
 /* The list of events is the document itself or its member traceEvents. */
@@ -359,7 +362,7 @@ enum { OF_NAME = -1, OF_DUR = -2 };
 
 static const struct column {
     const char *name;
-    int from; /* enum trace_arg, or a member of the event */
+    int from; /* enum predicted_arg, or a member of the event */
 } columns[] = {
     {"op_name", OF_NAME},
     {"kernel_type", TRACE_KERNEL_TYPE},
@@ -383,7 +386,7 @@ void trace_csv_fill(const struct predicted *p, struct op_table *t)
         names[c] = str_of(columns[c].name);
     table_arrange(t, names, ARRAY_LEN(names));
     for (size_t i = 0; i < p->events.n; i++) {
-        const struct trace_event *e = &p->events.at[i];
+        const struct predicted_event *e = &p->events.at[i];
         size_t row = table_add_row(t);
         for (size_t c = 0; c < ARRAY_LEN(columns); c++) {
             int from = columns[c].from;

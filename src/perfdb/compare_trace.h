@@ -16,7 +16,7 @@
 #include "base/vec.h"
 #include "perfdb/table.h"
 
-enum trace_arg {
+enum predicted_arg {
     TRACE_KERNEL_TYPE,
     TRACE_SHAPES,
     TRACE_SOURCE,
@@ -30,14 +30,14 @@ enum trace_arg {
     TRACE_ARGS,
 };
 
-struct trace_event {
+struct predicted_event {
     struct str name, dur_text; /* "0" when there is no `dur` */
     double dur;                /* us; 0 when it is no number */
     uint32_t process;          /* index into `processes` */
     struct str args[TRACE_ARGS];
 };
 
-struct trace_process {
+struct predicted_process {
     struct str pid;  /* the number or text; `None` for an event without one */
     bool is_text;    /* "1" and 1 are two processes */
     struct str name; /* of the first process_name event; empty when there is none */
@@ -47,8 +47,8 @@ struct trace_process {
 struct predicted {
     const char *path; /* as given: outlives the trace */
     struct arena arena;
-    VEC_OF(struct trace_event) events;
-    VEC_OF(struct trace_process) processes; /* in order of appearance */
+    VEC_OF(struct predicted_event) events;
+    VEC_OF(struct predicted_process) processes; /* in order of appearance */
     int named; /* of the first process_name event that says profiling or empirical; -1: none */
 
     /* Private. */

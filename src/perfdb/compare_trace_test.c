@@ -37,7 +37,7 @@ TEST(values_are_copied_as_text)
               "\"kernel_type\":\"L\"}}]}"),
         ST_OK);
     assert_int_equal(p.events.n, 1);
-    const struct trace_event *e = &p.events.at[0];
+    const struct predicted_event *e = &p.events.at[0];
     assert_str(e->name, "a\u00b5");
     assert_str(e->dur_text, "1.50");
     assert_true(e->dur == 1.5);

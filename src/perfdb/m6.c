@@ -61,7 +61,7 @@ static struct str group_of(struct str name)
     return trace_operator(name);
 }
 
-static bool is_hit(const struct trace_event *e)
+static bool is_hit(const struct predicted_event *e)
 {
     static const struct str hits[] = {S_INIT("MEASURED"), S_INIT("INTERPOLATED"),
                                       S_INIT("EXTRAPOLATED")};
@@ -69,7 +69,7 @@ static bool is_hit(const struct trace_event *e)
     return str_is_one_of(e->args[TRACE_SOURCE], hits, ARRAY_LEN(hits));
 }
 
-static bool is_counted(const struct predicted *p, const struct trace_event *e)
+static bool is_counted(const struct predicted *p, const struct predicted_event *e)
 {
     return p->named < 0 || e->process == (uint32_t)p->named;
 }
@@ -115,7 +115,7 @@ struct metrics metrics_compute(const struct predicted *p)
     intern_init(&costly.names);
     intern_init(&shapes.names);
     for (size_t i = 0; i < p->events.n; i++) {
-        const struct trace_event *e = &p->events.at[i];
+        const struct predicted_event *e = &p->events.at[i];
         struct arena_mark mark = arena_mark(&scratch);
         if (!is_counted(p, e) || e->name.n == 0)
             continue;
@@ -159,7 +159,7 @@ struct str *m6_sources(struct arena *arena, struct str list, size_t *n)
 static void add_predicted(struct m6 *m, const struct predicted *p)
 {
     for (size_t i = 0; i < p->events.n; i++) {
-        const struct trace_event *e = &p->events.at[i];
+        const struct predicted_event *e = &p->events.at[i];
         if (e->dur > 0 && e->args[TRACE_KERNEL_TYPE].n > 0 &&
             str_is_one_of(e->args[TRACE_SOURCE], m->sources, m->n_sources))
             m->hit_us += e->dur;

@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
                             .text = {(const char *)file, TRACE_HEAD + sizeof(head) + n},
                             .diag = &d,
                             .options = &options};
-    if (input_strata_trace.read(&in, cap) == ST_OK)
+    if (input_read(&input_strata_trace, &in, cap) == ST_OK)
         capture_seal(cap);
     diag_fini(&d);
     capture_free(cap);

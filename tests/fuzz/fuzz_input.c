@@ -52,8 +52,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         fprintf(stderr, "fuzz_input: FUZZ_FORMAT must name an input format\n");
         exit(2);
     }
-    format->probe(&probe);
-    enum status st = format->read(
+    input_probe(format, &probe);
+    enum status st = input_read(
+        format,
         &(struct input_file){.path = "fuzz", .text = {copy, n}, .diag = &d, .options = &options},
         cap);
     free(copy);

@@ -110,8 +110,9 @@ static void read_text(const struct input_format *format, const char *path, struc
     struct diag d;
 
     diag_init(&d);
-    enum status st = format->read(
-        &(struct input_file){.path = path, .text = text, .diag = &d, .options = &options}, cap);
+    enum status st = input_read(
+        format, &(struct input_file){.path = path, .text = text, .diag = &d, .options = &options},
+        cap);
     run.reads++;
     if (st != ST_OK) {
         run.refused++;

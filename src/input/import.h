@@ -1,0 +1,100 @@
+/*
+ * import - what importers do alike: count rows and losses, tell a loss with its place, read a table
+ * of comma-separated values row by row, open a database.
+ */
+#ifndef STRATA_INPUT_IMPORT_H
+#define STRATA_INPUT_IMPORT_H
+
+#include "base/csv.h"
+#include "base/db.h"
+#include "capture/capture.h"
+#include "input/input.h"
+
+/* One file on its way into a capture; input_read() makes it and records the source. */
+struct import {
+    const struct input_file *in;
+    struct capture *cap;
+    uint64_t bytes, rows, lost, misfits; /* of the source; bytes: of in->text unless set */
+    bool is_kept;                        /* the source is recorded though reading fails */
+    bool is_recorded;                    /* the importer has recorded its sources itself */
+};
+
+/* Longer events are overflowed counters (the exporters' own limit): 7 days. */
+static const nanos import_longest = 7 * 86400 * (nanos)1000000000;
+
+/* Counts a row or event that is lost, and tells why. */
+void import_lose(struct import *i, struct where where, const char *code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Tells something else about the file. */
+void import_tell(const struct import *i, enum severity severity, const char *code,
+                 const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* The file is none of its format: tells why and gives ST_FORMAT. */
+enum status import_refuse(const struct import *i, struct where where, const char *code,
+                          const char *why);
+
+static inline struct where import_file(const struct import *i)
+{
+    return (struct where){.path = i->in->path};
+}
+
+static inline struct where import_line(const struct import *i, uint64_t line)
+{
+    return (struct where){.path = i->in->path, .line = line};
+}
+
+/* Bytes count from 0 here. */
+static inline struct where import_byte(const struct import *i, uint64_t at)
+{
+    return (struct where){.path = i->in->path, .byte = at + 1};
+}
+
+/* The one device that the options ask for; -1: any. */
+static inline int64_t import_device(const struct import *i)
+{
+    return i->in->options != NULL ? i->in->options->device : -1;
+}
+
+static inline bool import_is_other_device(const struct import *i, int64_t device)
+{
+    return import_device(i) >= 0 && device != import_device(i);
+}
+
+/* What became of a row; others are passed over on purpose. */
+enum import_row { ROW_LOST, ROW_TAKEN, ROW_PASSED };
+
+static inline enum import_row import_row(bool is_taken)
+{
+    return is_taken ? ROW_TAKEN : ROW_LOST;
+}
+
+struct import_table {
+    struct str columns[6];             /* that its header must have; an empty one ends them */
+    bool (*is)(const struct csv *csv); /* instead, where that is not all */
+    struct {
+        const char *code, *text;
+    } no_header, bad_row;
+    enum import_row (*take)(struct import *i, const struct csv *csv, void *ctx);
+};
+
+bool import_table_is(const struct import_table *t, const struct csv *csv);
+
+/* Opens the text and checks the header; then takes all rows. */
+enum status import_table_open(struct import *i, const struct import_table *t, struct csv *csv);
+void import_table_rows(struct import *i, const struct import_table *t, struct csv *csv, void *ctx);
+
+/* Opens the database of an import, whose source then counts whatever becomes of it; and closes it,
+ * with scans that ended early among the losses. */
+enum status import_db_open(struct import *i, struct db *db);
+void import_db_close(struct import *i, struct db *db);
+
+/* Begin and end of a row, DB_NONE where it has none, as begin and duration. False, and a loss under
+ * one of these codes, when they are of no use. */
+struct import_db_codes {
+    const char *no_time, *bad_duration;
+};
+bool import_db_times(struct import *i, const struct db_rows *rows, nanos begin, nanos end,
+                     const struct import_db_codes *codes, struct slice *out);
+
+#endif

@@ -1,0 +1,105 @@
+/*
+ * The three dialects of traces in the JSON format of Chrome's viewer: kineto, of the PyTorch
+ * profiler on GPUs and processors; trace-view, the timeline of an Ascend profile by torch_npu and
+ * msprof; chrome-trace, any other.
+ * Format references: docs/formats/kineto.md, trace-view.md, chrome-trace.md
+ */
+#include "base/char.h"
+#include "input/trace_read.h"
+
+static bool is_dialect(const struct probe *p, enum trace_dialect wanted)
+{
+    enum trace_dialect dialect;
+
+    return trace_probe(p, &dialect) && dialect == wanted;
+}
+
+static int probe_kineto(const struct probe *p)
+{
+    return is_dialect(p, TRACE_KINETO) ? 90 : 0;
+}
+
+static int probe_view(const struct probe *p)
+{
+    return is_dialect(p, TRACE_ASCEND) ? 90 : 0;
+}
+
+static int probe_chrome(const struct probe *p)
+{
+    enum trace_dialect dialect;
+
+    return trace_probe(p, &dialect) ? 50 : 0;
+}
+
+static bool claims_kineto(struct str name)
+{
+    return str_ends(name, S(".pt.trace.json")) || str_ends(name, S(".pt.trace.json.gz"));
+}
+
+/* trace_view.json, and msprof_<ts>.json with its slices. */
+static bool claims_view(struct str name)
+{
+    if (str_equal(name, S("trace_view.json")))
+        return true;
+    if (!str_starts(name, S("msprof_")) || !str_ends(name, S(".json")))
+        return false;
+    struct str middle = str_part(name, 7, name.n - 12);
+    if (str_starts(middle, S("slice_")))
+        middle = str_part(middle, 6, middle.n);
+    for (size_t i = 0; i < middle.n; i++)
+        if (!char_is_digit(middle.at[i]) && middle.at[i] != '_')
+            return false;
+    return middle.n > 0;
+}
+
+static enum status read_kineto(struct import *i)
+{
+    return trace_read(i, TRACE_KINETO, input_kineto.name);
+}
+
+static enum status read_trace_view(struct import *i)
+{
+    return trace_read(i, TRACE_ASCEND, input_trace_view.name);
+}
+
+static enum status read_chrome_trace(struct import *i)
+{
+    return trace_read(i, TRACE_CHROME, input_chrome_trace.name);
+}
+
+const struct input_format input_kineto = {
+    .name = "kineto",
+    .summary = "PyTorch profiler trace (JSON, also packed)",
+    .looks_for = "*.pt.trace.json",
+    .claims = claims_kineto,
+    .streams = true,
+    .role = ROLE_WHOLE,
+    .vendor = VENDOR_NVIDIA,
+    .source = SOURCE_KINETO,
+    .probe = probe_kineto,
+    .read = read_kineto,
+};
+
+const struct input_format input_trace_view = {
+    .name = "trace-view",
+    .summary = "timeline of an Ascend profile (JSON)",
+    .looks_for = "trace_view.json",
+    .claims = claims_view,
+    .streams = true,
+    .role = ROLE_TIMELINE,
+    .vendor = VENDOR_ASCEND,
+    .source = SOURCE_TRACE_VIEW,
+    .probe = probe_view,
+    .read = read_trace_view,
+};
+
+const struct input_format input_chrome_trace = {
+    .name = "chrome-trace",
+    .summary = "trace in the format of Chrome's viewer (JSON, also packed)",
+    .looks_for = "*.json",
+    .streams = true,
+    .role = ROLE_WHOLE,
+    .source = SOURCE_CHROME,
+    .probe = probe_chrome,
+    .read = read_chrome_trace,
+};
