@@ -137,7 +137,7 @@ static const char *const host_names[HOST_OPS] = {
     "aten::argmax",      "aten::linear",
 };
 
-static int64_t last_dim(const struct shape *s)
+static int64_t last_dim(const struct arch_shape *s)
 {
     return s->n > 0 ? s->dim[s->n - 1] : 0;
 }
@@ -225,7 +225,7 @@ static void take_kernel(struct finder *f, const struct arch_op *op, const struct
                         const struct shapes *out)
 {
     const char *from = op->name.at;
-    const struct shape *a = &s->at[0];
+    const struct arch_shape *a = &s->at[0];
 
     switch (op->family) {
     case FAMILY_ATTENTION:

@@ -27,7 +27,7 @@ static bool take_number(struct str *rest, int64_t *out)
 /* "[[4, 512], [], [[4, 1], [4, 2]]]": depth 2 is one input; a list of tensors gives its first. */
 static bool read_brackets(struct str text, struct shapes *out)
 {
-    struct shape *shape = NULL;
+    struct arch_shape *shape = NULL;
     int depth = 0, first_at = 0;
 
     while (text.n > 0) {
@@ -65,7 +65,7 @@ static bool read_table(struct str text, struct shapes *out)
     while (str_split(&text, ';', &input)) {
         if (out->n == SHAPE_INPUTS)
             return true;
-        struct shape *shape = &out->at[out->n++];
+        struct arch_shape *shape = &out->at[out->n++];
         input = str_trim(input);
         while (input.n > 0 && str_split(&input, ',', &dim))
             if (shape->n == SHAPE_DIMS || !num_i64(dim, &shape->dim[shape->n++]))
@@ -86,7 +86,7 @@ bool shapes_read(struct str text, struct shapes *out)
 /* [B, N, S, D] has S tokens a sequence, [B, S, N, D] of one token is told by its 1. */
 static struct arch_query query_of(const struct shapes *shapes)
 {
-    const struct shape *q = &shapes->at[0];
+    const struct arch_shape *q = &shapes->at[0];
     int64_t sequences = 0;
 
     if (shapes->n == 0 || q->n < 3 || q->n > 4)
@@ -183,7 +183,7 @@ int64_t arch_matmul_rows(struct study *st, const struct arch_ops *ops)
         struct str name = capture_text(cap, cap->slices.name[i]);
         if ((str_equal(name, S("aten::mm")) || str_equal(name, S("aten::addmm"))) &&
             shapes_read(capture_slice_text(cap, i, KEY_INPUT_SHAPES), &shapes)) {
-            const struct shape *a = &shapes.at[str_equal(name, S("aten::mm")) ? 0 : 1];
+            const struct arch_shape *a = &shapes.at[str_equal(name, S("aten::mm")) ? 0 : 1];
             if (a->n == 2)
                 vec_push(&rows, a->dim[0]);
         }

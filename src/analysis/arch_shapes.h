@@ -15,13 +15,13 @@ struct study;
 
 enum { SHAPE_DIMS = 8, SHAPE_INPUTS = 8 };
 
-struct shape {
+struct arch_shape {
     int64_t dim[SHAPE_DIMS];
     size_t n; /* 0: a scalar, or more dimensions than fit */
 };
 
 struct shapes {
-    struct shape at[SHAPE_INPUTS];
+    struct arch_shape at[SHAPE_INPUTS];
     size_t n;
 };
 

@@ -257,7 +257,7 @@ static void measure_type(struct finder *f, size_t number)
 /* ---- the representative layer ---- */
 
 /* Where an operator or a lane stands in the list of a role; one more than its place. */
-struct slots {
+struct type_slots {
     uint32_t *op, *lane;
 };
 
@@ -284,7 +284,7 @@ static void add_op(struct finder *f, struct arch_role *role, uint32_t *slot, uin
     role->ops[slot[op] - 1].total = nanos_add(role->ops[slot[op] - 1].total, duration);
 }
 
-static void forget(struct slots slots, const struct arch_role *role)
+static void forget(struct type_slots slots, const struct arch_role *role)
 {
     for (size_t i = 0; i < role->n_ops; i++)
         slots.op[role->ops[i].op] = 0;
@@ -293,7 +293,7 @@ static void forget(struct slots slots, const struct arch_role *role)
 }
 
 static void sum_role(struct finder *f, const struct arch_layer *layer, const uint8_t *roles,
-                     struct slots slots, struct arch_role *role)
+                     struct type_slots slots, struct arch_role *role)
 {
     size_t n = 0;
     nanos until = INT64_MIN;
@@ -395,8 +395,8 @@ static void look_inside(struct finder *f, struct arch_type *type)
 {
     const struct arch_layer *layer = &f->layers->at[type->representative];
     uint8_t *roles = ARENA_ARRAY(&f->st->scratch, uint8_t, layer->end - layer->first);
-    struct slots slots = {ARENA_ARRAY(&f->st->scratch, uint32_t, f->ops->n),
-                          ARENA_ARRAY(&f->st->scratch, uint32_t, f->st->cap->lanes.n)};
+    struct type_slots slots = {ARENA_ARRAY(&f->st->scratch, uint32_t, f->ops->n),
+                               ARENA_ARRAY(&f->st->scratch, uint32_t, f->st->cap->lanes.n)};
 
     arch_roles_tell(f->ops, layer, roles);
     type->roles = ARENA_ARRAY(&f->st->scratch, struct arch_role, ROLES);

@@ -99,7 +99,7 @@ static bool is_rising(sqlite3_index_info *info)
     return true;
 }
 
-static enum walk choose_walk(const struct sql_view *v, sqlite3_index_info *info, int mask)
+static enum sql_walk choose_walk(const struct sql_view *v, sqlite3_index_info *info, int mask)
 {
     static const int own[] = {C_LANE, C_TS}, name[] = {C_NAME, C_LANE, C_TS},
                      time[] = {C_TS, C_LANE};
@@ -134,7 +134,7 @@ static enum walk choose_walk(const struct sql_view *v, sqlite3_index_info *info,
 
 /* Rough, but in proportion: SQLite only compares them. */
 static void estimate(const struct sql_view *v, enum sql_set set, sqlite3_index_info *info, int mask,
-                     enum walk walk)
+                     enum sql_walk walk)
 {
     double all = v->counts[set] + 1.0, visited = all, rows;
 
@@ -179,7 +179,7 @@ static int ahead_mask(sqlite3_uint64 used)
 int sql_plan(const struct sql_view *v, enum sql_set set, sqlite3_index_info *info)
 {
     int terms[F_BITS], args = 0, mask = find_terms(info, terms);
-    enum walk walk = WALK_OWN;
+    enum sql_walk walk = WALK_OWN;
 
     if ((mask & F_ID) != 0) {
         mask = F_ID;

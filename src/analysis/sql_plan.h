@@ -10,7 +10,7 @@
 #include "analysis/sql_module.h"
 
 /* Columns of slices, kernels and host_events; what follows C_FIXED differs between them. */
-enum column {
+enum sql_column {
     C_ID,
     C_TS,
     C_DUR,
@@ -51,7 +51,7 @@ enum {
     AHEAD_DUR = 1 << 21,
     AHEAD_LANE = 1 << 22
 };
-enum walk { WALK_OWN, WALK_NAME, WALK_TIME, WALK_EACH_NAME };
+enum sql_walk { WALK_OWN, WALK_NAME, WALK_TIME, WALK_EACH_NAME };
 
 /* Fills in SQLite's request; for xBestIndex. */
 int sql_plan(const struct sql_view *v, enum sql_set set, sqlite3_index_info *info);

@@ -362,7 +362,7 @@ static bool take_terms(struct cursor *c, int mask, sqlite3_value **argv)
     return can_fit;
 }
 
-static void start_walk(struct cursor *c, enum walk walk, int mask)
+static void start_walk(struct cursor *c, enum sql_walk walk, int mask)
 {
     const struct sql_order *o;
 
@@ -428,7 +428,7 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int a
             c->end = c->at + 1;
         }
     } else if (take_terms(c, mask, argv)) {
-        start_walk(c, (enum walk)(number >> WALK_SHIFT & 15), mask);
+        start_walk(c, (enum sql_walk)(number >> WALK_SHIFT & 15), mask);
         if (c->order != NULL && c->each == NULL)
             c->ahead = number & (AHEAD_TS | AHEAD_DUR | AHEAD_LANE);
         if (c->first != NULL && (mask & F_NAME) == 0 && (c->ahead & AHEAD_DUR) != 0) {

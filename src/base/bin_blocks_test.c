@@ -24,8 +24,7 @@ TEST(a_block_of_whole_words_has_no_padding)
     static const char want[] = "\x0c\0\0\0\0\0\0\0\x04\0\0\x5a{\"Cores\":[]}";
     struct text buffer = {0};
 
-    assert_true(
-        bin_write_block(text_sink(&buffer), BIN_API_INSTR, BIN_NEW, S("{\"Cores\":[]}")));
+    assert_true(bin_write_block(text_sink(&buffer), BIN_API_INSTR, BIN_NEW, S("{\"Cores\":[]}")));
     assert_str(written(&buffer), want);
     text_free(&buffer);
 }
@@ -63,8 +62,7 @@ TEST(a_source_block_that_counts_its_path_is_understood)
 
     assert_true(bin_write_source(text_sink(&buffer), S("/a.cpp"), S("int x;")));
     buffer.at[1] = 0x10; /* 8 + 4096 */
-    assert_true(
-        bin_write_block(text_sink(&buffer), BIN_API_INSTR, BIN_NEW, S("{\"Cores\":[]}")));
+    assert_true(bin_write_block(text_sink(&buffer), BIN_API_INSTR, BIN_NEW, S("{\"Cores\":[]}")));
     bin_blocks_open(&b, written(&buffer));
     assert_true(bin_blocks_next(&b, &block));
     assert_true(block.counts_path);

@@ -21,13 +21,13 @@ static void lose_table(struct db *db, const char *table, uint64_t rows)
 }
 
 /* A column of a table as its definition has it. */
-struct column {
+struct page_column {
     struct str name;
     bool is_key, is_rowid, is_real;
 };
 
 struct columns {
-    struct column *at;
+    struct page_column *at;
     size_t n;      /* cut at LIMIT_DB_COLUMNS */
     bool is_plain; /* field i of a row belongs to column i */
 };
@@ -70,7 +70,7 @@ static void find_rowid(struct columns *c, const bool *is_integer)
 static struct columns table_columns(struct db *db, const char *table, struct arena *arena)
 {
     enum { NAME = 1, TYPE = 2, KEY = 5, HIDDEN = 6 };
-    struct columns c = {.at = ARENA_ARRAY(arena, struct column, LIMIT_DB_COLUMNS),
+    struct columns c = {.at = ARENA_ARRAY(arena, struct page_column, LIMIT_DB_COLUMNS),
                         .is_plain = true};
     struct str sql = arena_format(arena, "PRAGMA table_xinfo(\"%s\")", table);
     bool is_integer[LIMIT_DB_COLUMNS];
@@ -85,9 +85,9 @@ static struct columns table_columns(struct db *db, const char *table, struct are
             continue;
         }
         is_integer[c.n] = str_equal_nocase(type, S("INTEGER"));
-        c.at[c.n++] = (struct column){.name = arena_str(arena, name),
-                                      .is_key = sqlite3_column_int(stmt, KEY) > 0,
-                                      .is_real = is_real_type(type)};
+        c.at[c.n++] = (struct page_column){.name = arena_str(arena, name),
+                                           .is_key = sqlite3_column_int(stmt, KEY) > 0,
+                                           .is_real = is_real_type(type)};
     }
     sqlite3_finalize(stmt);
     find_rowid(&c, is_integer);

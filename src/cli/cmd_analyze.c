@@ -92,17 +92,13 @@ const struct command command_analyze = {
                "page of HTML, or with its tables as CSV. With --json its result is printed for "
                "programs, with a schema (strata help --list-schemas).",
     .see = "docs/analyses",
-    .options = options,
-    .args_size = sizeof(struct args),
-    .defaults = &defaults,
     .operands = {.kind = OPERAND_WORD, .min = 0, .max = 2},
     .common = COMMON_FORMAT | COMMON_JOBS,
-    .examples = examples,
     .schemas =
         {
 #define ANALYSIS(sym) &sym##_schema,
 #include "analysis/analyses.def"
 #undef ANALYSIS
         },
-    .run = run,
+    COMMAND_PARTS,
 };

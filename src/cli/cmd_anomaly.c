@@ -163,11 +163,7 @@ const struct command command_anomaly = {
                "'global.device_gap_ratio>0.5' for the whole. A gate that is reached gives exit "
                "code 1.",
     .see = "docs/analyses/anomaly.md",
-    .options = options,
-    .args_size = sizeof(struct args),
-    .defaults = &defaults,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .common = COMMON_OUT | COMMON_FORMAT | COMMON_DRY_RUN | COMMON_JOBS,
-    .examples = examples,
-    .run = run,
+    COMMAND_PARTS,
 };

@@ -94,12 +94,8 @@ const struct command command_arch = {
                "comm, matmul, norm, rope, kvcache, activation, quant, sampling, embedding, "
                "elementwise. Patterns are extended regular expressions, any case.",
     .see = "docs/analyses/architecture.md",
-    .options = options,
-    .args_size = sizeof(struct args),
-    .defaults = &defaults,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 4096},
     .common = COMMON_OUT | COMMON_FORMAT | COMMON_DRY_RUN | COMMON_JOBS,
-    .examples = examples,
     .schemas = {&arch_schema},
-    .run = run,
+    COMMAND_PARTS,
 };

@@ -175,12 +175,8 @@ const struct command command_db_bench = {
         "A report with missing shapes, duplicates and rows whose replay and profile differ by more "
         "than a fifth goes to reports/ in the database folder.",
     .see = "docs/perfdb.md",
-    .options = options,
-    .args_size = sizeof(struct args),
-    .defaults = &defaults,
     .operands = {.kind = OPERAND_WORD, .min = 0, .max = SIZE_MAX},
     .common = COMMON_DRY_RUN,
-    .examples = examples,
     .schemas = {&bench_schema},
-    .run = run,
+    COMMAND_PARTS,
 };

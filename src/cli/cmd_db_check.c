@@ -92,10 +92,7 @@ const struct command command_db_check = {
         "What a killed writer has left (*.tmp.csv) is passed over. The exit code is 1 when there "
         "is a problem, with --strict also for notes.",
     .see = "docs/perfdb.md",
-    .options = options,
-    .args_size = sizeof(struct args),
     .operands = {.kind = OPERAND_WORD, .min = 0, .max = SIZE_MAX},
-    .examples = examples,
     .schemas = {&check_schema},
-    .run = run,
+    COMMAND_PARTS_ZERO,
 };

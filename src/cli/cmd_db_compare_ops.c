@@ -278,11 +278,7 @@ const struct command command_db_compare_ops = {
         "--json adds the data for pictures: measured against modelled time, a histogram of the "
         "errors and the worst offenders.",
     .see = "docs/perfdb-compare.md",
-    .options = options,
-    .args_size = sizeof(struct args),
-    .defaults = &defaults,
     .common = COMMON_OUT,
-    .examples = examples,
     .schemas = {&scenarios_schema},
-    .run = run,
+    COMMAND_PARTS,
 };

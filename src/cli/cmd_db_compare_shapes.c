@@ -122,10 +122,7 @@ const struct command command_db_compare_shapes = {
         "--json adds the data for pictures: measured against modelled time, a histogram of the "
         "errors and the worst offenders.",
     .see = "docs/perfdb-compare.md",
-    .options = options,
-    .args_size = sizeof(struct args),
     .common = COMMON_OUT,
-    .examples = examples,
     .schemas = {&shape_rows_schema},
-    .run = run,
+    COMMAND_PARTS_ZERO,
 };

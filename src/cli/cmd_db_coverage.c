@@ -98,10 +98,7 @@ const struct command command_db_coverage = {
         "\n"
         "Exit 1 when anything is missing or too far apart.",
     .see = "docs/perfdb-grid.md",
-    .options = options,
-    .args_size = sizeof(struct args),
     .operands = {OPERAND_WORD, 0, SIZE_MAX, NULL},
-    .examples = examples,
     .schemas = {&coverage_schema},
-    .run = run,
+    COMMAND_PARTS_ZERO,
 };

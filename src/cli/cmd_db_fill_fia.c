@@ -92,11 +92,7 @@ const struct command command_db_fill_fia = {
         "key/value sequences; a row that several records fit becomes several rows, and rows "
         "without a record stay as they are.",
     .see = "docs/perfdb.md",
-    .options = options,
-    .args_size = sizeof(struct args),
-    .defaults = &defaults,
     .common = COMMON_DRY_RUN,
-    .examples = examples,
     .schemas = {&fia_fill_schema},
-    .run = run,
+    COMMAND_PARTS,
 };

@@ -232,11 +232,7 @@ const struct command command_db_grid = {
         "\n"
         "--dry-run prints the difference and writes nothing.",
     .see = "docs/perfdb-grid.md",
-    .options = options,
-    .args_size = sizeof(struct args),
-    .defaults = &defaults,
     .common = COMMON_DRY_RUN,
-    .examples = examples,
     .schemas = {&grid_schema},
-    .run = run,
+    COMMAND_PARTS,
 };

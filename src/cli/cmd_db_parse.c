@@ -116,10 +116,7 @@ const struct command command_db_parse = {
         "columns of your own, is refused: --merge keeps all of it and updates the figures of the "
         "profile, --overwrite drops it. --dry-run prints the difference and writes nothing.",
     .see = "docs/perfdb.md",
-    .options = options,
-    .args_size = sizeof(struct args),
     .common = COMMON_DRY_RUN,
-    .examples = examples,
     .schemas = {&parse_schema},
-    .run = run,
+    COMMAND_PARTS_ZERO,
 };

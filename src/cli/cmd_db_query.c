@@ -177,10 +177,6 @@ const struct command command_db_query = {
         "The answer names its source, how far to trust it, the kernel and the rule that matched. "
         "A miss prints its reason; the exit code is then 1.",
     .see = "docs/perfdb.md",
-    .options = options,
-    .args_size = sizeof(struct args),
-    .defaults = &defaults,
-    .examples = examples,
     .schemas = {&query_schema},
-    .run = run,
+    COMMAND_PARTS,
 };

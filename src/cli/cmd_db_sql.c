@@ -164,9 +164,6 @@ const struct command command_db_sql = {
         "Without --database-path and versions the whole tree below the data root is asked. Rows "
         "are printed as a table, with --csv as CSV, with --json as a document.",
     .see = "docs/perfdb.md",
-    .options = options,
-    .args_size = sizeof(struct args),
     .operands = {.kind = OPERAND_WORD, .min = 1, .max = 1},
-    .examples = examples,
-    .run = run,
+    COMMAND_PARTS_ZERO,
 };

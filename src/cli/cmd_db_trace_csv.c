@@ -79,9 +79,6 @@ const struct command command_db_trace_csv = {
                "of the file: operator, kernel, shapes, duration, and where the duration came from. "
                "Values are copied as they stand.",
     .see = "docs/perfdb-compare.md",
-    .options = options,
-    .args_size = sizeof(struct args),
     .common = COMMON_OUT,
-    .examples = examples,
-    .run = run,
+    COMMAND_PARTS_ZERO,
 };

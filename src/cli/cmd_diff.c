@@ -128,12 +128,8 @@ const struct command command_diff = {
         "--fail-above 5% makes a gate of it: exit code 1 when some group of steps takes over 5 % "
         "longer in B, and also when nothing could be compared.",
     .see = "docs/analyses/diff.md",
-    .options = options,
-    .args_size = sizeof(struct args),
-    .defaults = &defaults,
     .operands = {.kind = OPERAND_FILE, .min = 2, .max = 2},
     .common = COMMON_FORMAT | COMMON_JOBS,
-    .examples = examples,
     .schemas = {&diff_schema},
-    .run = run,
+    COMMAND_PARTS,
 };

@@ -209,11 +209,7 @@ const struct command command_gpu_clocks = {
         "-rmc). A reset goes to the default of the card, so nothing is locked where somebody else "
         "has locked the clocks already.",
     .see = "docs/gpu-profile.md",
-    .options = options,
-    .args_size = sizeof(struct args),
-    .defaults = &defaults,
     .operands = {.kind = OPERAND_CHOICE, .min = 0, .max = 1, .choices = verbs},
-    .examples = examples,
     .schemas = {&clocks_schema},
-    .run = run,
+    COMMAND_PARTS,
 };

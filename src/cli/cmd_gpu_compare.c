@@ -79,10 +79,7 @@ const struct command command_gpu_compare = {
         "parameters, another device, another mode or other clocks are refused; the exit code is "
         "then 1.",
     .see = "docs/gpu.md",
-    .options = options,
-    .args_size = sizeof(struct args),
     .operands = {.kind = OPERAND_DIR, .min = 2, .max = 2},
-    .examples = examples,
     .schemas = {&gpu_compare_schema},
-    .run = run,
+    COMMAND_PARTS_ZERO,
 };

@@ -21,16 +21,16 @@ struct row {
     const char *what, *state, *text;
 };
 
-struct rows {
+struct doctor_rows {
     VEC_OF(struct row);
 };
 
-static void add(struct rows *rows, const char *what, const char *state, const char *text)
+static void add(struct doctor_rows *rows, const char *what, const char *state, const char *text)
 {
     vec_push(rows, ((struct row){what, state, text}));
 }
 
-static void add_back_end(struct rows *rows, enum driver_id id, struct arena *arena)
+static void add_back_end(struct doctor_rows *rows, enum driver_id id, struct arena *arena)
 {
     const struct driver *driver = &drivers[id];
     struct probe_result r = driver_probe(id, arena);
@@ -45,7 +45,7 @@ static void add_back_end(struct rows *rows, enum driver_id id, struct arena *are
 }
 
 /* The driver says in a file whether counters are for administrators only. */
-static void add_permission(struct rows *rows, struct arena *arena)
+static void add_permission(struct doctor_rows *rows, struct arena *arena)
 {
     static const char path[] = "/proc/driver/nvidia/params";
     FILE *f = fopen(path, "r");
@@ -70,7 +70,7 @@ static void add_permission(struct rows *rows, struct arena *arena)
             "until then durations and a model replace them");
 }
 
-static void add_gpus(struct rows *rows, struct session *s, const struct nvml *nvml)
+static void add_gpus(struct doctor_rows *rows, struct session *s, const struct nvml *nvml)
 {
     const char *why = NULL;
     int n = gpu_device_count(&s->arena, &why);
@@ -92,7 +92,7 @@ static void add_gpus(struct rows *rows, struct session *s, const struct nvml *nv
     }
 }
 
-static void add_clocks(struct rows *rows, const struct nvml *nvml, struct session *s)
+static void add_clocks(struct doctor_rows *rows, const struct nvml *nvml, struct session *s)
 {
     struct nvml_gpu *gpu = NULL;
     unsigned long long reasons = 0;
@@ -122,9 +122,9 @@ static const struct field row_fields[] = {
 static const struct record row_record = RECORD(struct row, row_fields);
 
 static const struct field doctor_fields[] = {
-    FIELD_LIST(struct rows, at, n, "checks", &row_record),
+    FIELD_LIST(struct doctor_rows, at, n, "checks", &row_record),
 };
-static const struct record doctor_record = RECORD(struct rows, doctor_fields);
+static const struct record doctor_record = RECORD(struct doctor_rows, doctor_fields);
 
 static const struct schema doctor_schema = {
     .name = "strata.gpu-doctor/1",
@@ -137,7 +137,7 @@ static int run(struct session *s, const void *args)
     static const enum driver_id tools[] = {DRIVER_CUDA,     DRIVER_CUPTI, DRIVER_NCU,
                                            DRIVER_NSYS,     DRIVER_NVML,  DRIVER_NVDISASM,
                                            DRIVER_CUOBJDUMP};
-    struct rows rows = {0};
+    struct doctor_rows rows = {0};
     struct nvml nvml;
 
     (void)args;

@@ -67,11 +67,8 @@ const struct command command_gpu_import = {
         "--spec, --param, --flops and --bytes tell what the work is, so that the report can say "
         "how far from its floor each stage is.",
     .see = "docs/gpu.md",
-    .options = options,
-    .args_size = sizeof(struct args),
     .common = COMMON_OUT,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
-    .examples = examples,
     .schemas = {&gpu_import_schema},
-    .run = run,
+    COMMAND_PARTS_ZERO,
 };

@@ -149,12 +149,8 @@ const struct command command_gpu_profile = {
         "GPU, driver or tool, 6 GPU held by another run or profiler, 7 time limit, 8 the command "
         "failed.",
     .see = "docs/gpu-profile.md",
-    .options = options,
-    .args_size = sizeof(struct args),
-    .defaults = &defaults,
     .operands = {.kind = OPERAND_WORD, .min = 0, .max = SIZE_MAX},
     .common = COMMON_OUT | COMMON_DRY_RUN,
-    .examples = examples,
     .schemas = {&gpu_profile_schema},
-    .run = run,
+    COMMAND_PARTS,
 };

@@ -29,12 +29,12 @@ static const struct example examples[] = {
     {0},
 };
 
-struct verdict {
+struct report_verdict {
     bool is_good;
 };
 
-static const struct field verdict_fields[] = {FIELD(struct verdict, is_good, "good")};
-static const struct record verdict_record = RECORD(struct verdict, verdict_fields);
+static const struct field verdict_fields[] = {FIELD(struct report_verdict, is_good, "good")};
+static const struct record verdict_record = RECORD(struct report_verdict, verdict_fields);
 
 static const struct schema check_schema = {
     .name = "strata.gpu-report-check/1",
@@ -58,7 +58,7 @@ static int check(struct session *s)
             out_printf(&s->out, "%s: keeps the contract\n", s->operands.at[i]);
     }
     if (s->common.json)
-        session_document(s, &check_schema, NULL, &(struct verdict){is_good}, NULL);
+        session_document(s, &check_schema, NULL, &(struct report_verdict){is_good}, NULL);
     return is_good ? CODE_DONE : CODE_NO;
 }
 
@@ -147,11 +147,8 @@ const struct command command_gpu_report = {
         "code is 1 when it does not. --devlog appends the block of this version to a file, or "
         "replaces it, and leaves all other text alone.",
     .see = "docs/gpu.md",
-    .options = options,
-    .args_size = sizeof(struct args),
     .common = COMMON_OUT,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
-    .examples = examples,
     .schemas = {&gpu_report_schema, &check_schema},
-    .run = run,
+    COMMAND_PARTS_ZERO,
 };

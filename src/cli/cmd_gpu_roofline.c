@@ -132,9 +132,6 @@ const struct command command_gpu_roofline = {
         "Peaks come from --peak-tflops and --peak-gbps, else from the table that `strata devices` "
         "prints.",
     .see = "docs/gpu.md",
-    .options = options,
-    .args_size = sizeof(struct args),
-    .examples = examples,
     .schemas = {&gpu_floors_schema},
-    .run = run,
+    COMMAND_PARTS_ZERO,
 };

@@ -72,12 +72,8 @@ const struct command command_gpu_timeline = {
         "--nvtx NAME looks only at the time of that range; work that crosses its borders is cut "
         "there.",
     .see = "docs/analyses/gpu-timeline.md",
-    .options = options,
-    .args_size = sizeof(struct args),
-    .defaults = &defaults,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .common = COMMON_OUT | COMMON_FORMAT | COMMON_JOBS,
-    .examples = examples,
     .schemas = {&timeline_schema},
-    .run = run,
+    COMMAND_PARTS,
 };

@@ -306,12 +306,8 @@ const struct command command_incore_clean = {
         "date. --compat writes exactly the files, messages and exit codes of the public cleaner "
         "(pypto clean_sim_trace).",
     .see = "docs/formats/incore-clean.md",
-    .options = options,
-    .args_size = sizeof(struct args),
-    .defaults = &defaults,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
     .common = COMMON_OUT,
-    .examples = examples,
     .schemas = {&incore_clean_schema},
-    .run = run,
+    COMMAND_PARTS,
 };

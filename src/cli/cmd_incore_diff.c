@@ -134,11 +134,7 @@ const struct command command_incore_diff = {
         "later the first of them begins after its core's start), and waits that are new, gone, "
         "longer or shorter. What did not change is left out.",
     .see = "docs/formats/incore-clean.md",
-    .options = options,
-    .args_size = sizeof(struct args),
-    .defaults = &defaults,
     .operands = {.kind = OPERAND_FILE, .min = 2, .max = 2},
-    .examples = examples,
     .schemas = {&incore_changes_schema},
-    .run = run,
+    COMMAND_PARTS,
 };

@@ -198,12 +198,8 @@ const struct command command_incore_replay = {
         "\n"
         "Every failure but a wrong option gives exit code 1.",
     .see = "docs/incore-replay.md",
-    .options = options,
-    .args_size = sizeof(struct args),
-    .defaults = &defaults,
     .operands = {.kind = OPERAND_FILE, .min = 0, .max = 1},
     .common = COMMON_OUT | COMMON_DRY_RUN,
-    .examples = examples,
     .schemas = {&incore_replay_schema},
-    .run = run,
+    COMMAND_PARTS,
 };

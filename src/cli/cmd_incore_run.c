@@ -363,12 +363,8 @@ const struct command command_incore_run = {
         "A kernel that fails does not stop the others; the exit code is 1 then. A run that was "
         "interrupted goes on with --resume.",
     .see = "docs/incore-run.md",
-    .options = options,
-    .args_size = sizeof(struct args),
-    .defaults = &defaults,
     .operands = {.kind = OPERAND_DIR, .min = 0, .max = 4096},
     .common = COMMON_OUT | COMMON_JOBS,
-    .examples = examples,
     .schemas = {&incore_run_schema, &discover_schema},
-    .run = run,
+    COMMAND_PARTS,
 };

@@ -222,11 +222,7 @@ const struct command command_incore_show = {
         "Of a container that was measured on a device, and has no trace, it tells the kernel, the "
         "cores, how busy their parts were, and the profiler's advice.",
     .see = "docs/formats/incore-clean.md",
-    .options = options,
-    .args_size = sizeof(struct args),
-    .defaults = &defaults,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
-    .examples = examples,
     .schemas = {&schema, &incore_device_schema},
-    .run = run,
+    COMMAND_PARTS,
 };

@@ -136,11 +136,8 @@ const struct command command_pto_calibrate = {
         "\n"
         "With --out the fitted constants become a file for --cost of the simulator.",
     .see = "docs/cost-model.md",
-    .options = options,
-    .args_size = sizeof(struct args),
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .common = COMMON_OUT,
-    .examples = examples,
     .schemas = {&pto_calibration_schema},
-    .run = run,
+    COMMAND_PARTS_ZERO,
 };

@@ -86,10 +86,7 @@ const struct command command_pto_replay = {
         "its channels were signalled. Where the table has start and end of the recording they are "
         "compared; the exit code is 1 when one differs or an entry never ran.",
     .see = "docs/pto.md",
-    .options = options,
-    .args_size = sizeof(struct args),
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
-    .examples = examples,
     .schemas = {&pto_replay_schema},
-    .run = run,
+    COMMAND_PARTS_ZERO,
 };

@@ -317,11 +317,7 @@ const struct command command_pto_sim = {
         "changed at a time and ranks the gains. Of several files each gets one line; the exit "
         "code is 1 when one of them cannot be run, or a --check differs.",
     .see = "docs/pto.md",
-    .options = options,
-    .args_size = sizeof(struct args),
-    .defaults = &defaults,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
-    .examples = examples,
     .schemas = {&pto_sim_schema},
-    .run = run,
+    COMMAND_PARTS,
 };

@@ -424,12 +424,8 @@ const struct command command_query = {
         "--json, as one JSON document; CSV and JSON are written as the rows come. A wrong "
         "statement ends with exit code 2, one that runs past --timeout with 3.",
     .see = "docs/queries.md",
-    .options = options,
-    .args_size = sizeof(struct args),
-    .defaults = &defaults,
     .operands = {.kind = OPERAND_FILE, .min = 0, .max = 2},
     .common = COMMON_FORMAT | COMMON_JOBS,
-    .examples = examples,
     .schemas = {&tables_schema},
-    .run = run,
+    COMMAND_PARTS,
 };

@@ -131,11 +131,11 @@ static const char *bare_name(const char *name)
     return str_starts(str_of(name), S("Ascend ")) ? name + 7 : name;
 }
 
-struct rows {
+struct device_rows {
     VEC_OF(struct device) list; /* built-in rows first */
 };
 
-static void add_row(struct rows *rows, const struct reader *r, struct device *row)
+static void add_row(struct device_rows *rows, const struct reader *r, struct device *row)
 {
     row->name = bare_name(row->name);
     if (row->source == NULL)
@@ -151,7 +151,7 @@ static void add_row(struct rows *rows, const struct reader *r, struct device *ro
     vec_push(&rows->list, *row);
 }
 
-static size_t read_rows(struct reader *r, struct rows *rows)
+static size_t read_rows(struct reader *r, struct device_rows *rows)
 {
     size_t used = 0;
 
@@ -175,7 +175,7 @@ enum status device_table_read(const char *path, struct str text, struct arena *a
                               struct device_table *out, size_t *used, struct diag *d)
 {
     struct reader r = {.path = path, .arena = arena, .diag = d};
-    struct rows rows = {0};
+    struct device_rows rows = {0};
     bool has_list = false;
     struct str key;
 

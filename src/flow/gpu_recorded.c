@@ -11,7 +11,7 @@
 
 /* What the walk over one file needs. Records of one site share its fields: looked up once, kept by
  * number. */
-struct walk {
+struct recorded_walk {
     struct gpu_recorded *out;
     const struct gpu_trace *trace;
     struct arena *arena;
@@ -19,7 +19,7 @@ struct walk {
     size_t n_sites;
 };
 
-static const uint64_t *fields_of(struct walk *w, uint32_t site)
+static const uint64_t *fields_of(struct recorded_walk *w, uint32_t site)
 {
     uint64_t *fields = ARENA_ARRAY(w->arena, uint64_t, KERNEL_FIELDS);
 
@@ -30,7 +30,7 @@ static const uint64_t *fields_of(struct walk *w, uint32_t site)
 
 static void take_kernel(void *ctx, const struct gpu_trace_event *e)
 {
-    struct walk *w = ctx;
+    struct recorded_walk *w = ctx;
 
     if (e->tag != TRACE_KERNEL || e->start <= 0 || e->duration < 0 || e->site >= w->n_sites)
         return;
@@ -57,8 +57,9 @@ static enum status read_launches(const char *path, struct arena *arena, struct g
     TRY(mapfile_open(&map, path, d));
     enum status st = gpu_trace_open(&trace, path, map.text, d);
     if (st == ST_OK) {
-        struct walk w = {out, &trace, arena, ARENA_ARRAY(arena, struct gpu_launch, trace.sites.n),
-                         trace.sites.n};
+        struct recorded_walk w = {out, &trace, arena,
+                                  ARENA_ARRAY(arena, struct gpu_launch, trace.sites.n),
+                                  trace.sites.n};
         gpu_trace_walk(&trace, &(struct gpu_trace_sink){.ctx = &w, .event = take_kernel});
         gpu_trace_close(&trace);
     }

@@ -6,7 +6,7 @@
 
 #include "gpu/ncu_page.h"
 
-struct column {
+struct raw_column {
     int metric, rank; /* metric -1: none of ours */
     bool is_stall, is_left_out;
     struct str name, unit, stall;
@@ -14,14 +14,14 @@ struct column {
 };
 
 struct columns {
-    struct column *at;
+    struct raw_column *at;
     size_t n;
 };
 
-static struct column column_of(struct ncu_page *p, size_t i)
+static struct raw_column column_of(struct ncu_page *p, size_t i)
 {
     struct str name = csv_header(&p->csv, i);
-    struct column c = {.factor = 1};
+    struct raw_column c = {.factor = 1};
 
     c.metric = gpu_metric_of_counter(name, &c.rank);
     c.name = arena_str(p->in->arena, name);
@@ -43,7 +43,7 @@ static void read_units(struct ncu_page *p, struct columns *columns)
 }
 
 /* One value; a better name of the same metric wins. */
-static void take_value(struct ncu_page *p, struct gpu_kernel *k, const struct column *c,
+static void take_value(struct ncu_page *p, struct gpu_kernel *k, const struct raw_column *c,
                        struct str text, int rank[GPU_METRICS])
 {
     struct gpu_value value = {.name = c->name, .unit = c->unit};
@@ -116,7 +116,7 @@ void ncu_read_launches(struct ncu_page *p)
     struct columns columns = {.n = csv_header_count(&p->csv)};
     bool is_units;
 
-    columns.at = ARENA_ARRAY(p->in->arena, struct column, columns.n + 1);
+    columns.at = ARENA_ARRAY(p->in->arena, struct raw_column, columns.n + 1);
     for (size_t i = 0; i < columns.n; i++)
         columns.at[i] = column_of(p, i);
     while (ncu_next(p, &is_units)) {

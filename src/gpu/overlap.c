@@ -7,7 +7,7 @@
 #include "gpu/timeline.h"
 #include "gpu/variants.h"
 
-struct group {
+struct overlap_group {
     nanos *busy; /* of each member */
     size_t members;
     double sum, longest; /* of `busy`, ns */
@@ -42,10 +42,11 @@ static double saturation(const struct gpu_kernel *k)
     return fmin(1, fmax(u, isnan(chip) ? 0 : chip / 100));
 }
 
-static struct group measure(struct gpu_run *run, struct str name, const struct gpu_launch *launches,
-                            size_t n)
+static struct overlap_group measure(struct gpu_run *run, struct str name,
+                                    const struct gpu_launch *launches, size_t n)
 {
-    struct group g = {.busy = ARENA_ARRAY(&run->arena, nanos, run->stages.n), .has_counters = true};
+    struct overlap_group g = {.busy = ARENA_ARRAY(&run->arena, nanos, run->stages.n),
+                              .has_counters = true};
     struct interval *all = mem_grow(NULL, sizeof(*all), n * run->stages.n + 1);
     struct interval *one = mem_grow(NULL, sizeof(*one), n + 1);
     struct interval_set wall = {all, 0};
@@ -79,7 +80,7 @@ void gpu_overlap_judge(struct gpu_run *run, const struct gpu_launch *launches, s
         if (!gpu_run_opens_group(run, i))
             continue;
         struct str name = run->stages.at[i].group;
-        struct group g = measure(run, name, launches, n);
+        struct overlap_group g = measure(run, name, launches, n);
         double e = timeline_efficiency(g.busy, g.members, g.wall);
         if (isnan(e) || g.sum <= 0)
             continue;

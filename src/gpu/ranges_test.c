@@ -4,7 +4,7 @@
 
 TEST(ranges_of_a_trace_are_kernels_with_counters)
 {
-    struct scene s;
+    struct timeline_scene s;
     struct gpu_run run;
 
     scene_begin(&s);

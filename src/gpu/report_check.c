@@ -4,7 +4,7 @@
 #include "base/char.h"
 #include "gpu/report.h"
 
-struct check {
+struct report_check {
     const char *path;
     struct diag *d;
     struct str rest;
@@ -22,7 +22,7 @@ static const struct str change_head = S_INIT("| Metric | Previous | Current | Ch
 static const struct str change_rule = S_INIT("|--------|----------|---------|--------|");
 static const struct str top_head = S_INIT("### Top 3 Opportunities (ranked by estimated impact)");
 
-static void next(struct check *c)
+static void next(struct report_check *c)
 {
     c->has_line = c->rest.n > 0;
     c->line = str_part(c->rest, 0, str_find_char(c->rest, '\n'));
@@ -32,13 +32,13 @@ static void next(struct check *c)
     c->number++;
 }
 
-static void skip_blank(struct check *c)
+static void skip_blank(struct report_check *c)
 {
     while (c->has_line && str_trim(c->line).n == 0)
         next(c);
 }
 
-static bool complain(struct check *c, const char *what)
+static bool complain(struct report_check *c, const char *what)
 {
     if (!c->is_bad)
         diag_fail(c->d, ST_FORMAT, "gpu.report-contract",
@@ -48,7 +48,7 @@ static bool complain(struct check *c, const char *what)
 }
 
 /* The line must be `wanted`; then goes on. */
-static bool expect(struct check *c, struct str wanted, const char *what)
+static bool expect(struct report_check *c, struct str wanted, const char *what)
 {
     if (!c->has_line || !str_equal(c->line, wanted))
         return complain(c, what);
@@ -107,7 +107,7 @@ static bool is_class(struct str cell)
     return false;
 }
 
-static bool check_title(struct check *c)
+static bool check_title(struct report_check *c)
 {
     struct str head = S("## Profile: ");
 
@@ -121,7 +121,7 @@ static bool check_title(struct check *c)
     return true;
 }
 
-static bool check_configuration(struct check *c)
+static bool check_configuration(struct report_check *c)
 {
     struct str cells[64];
 
@@ -141,7 +141,7 @@ static bool check_configuration(struct check *c)
     return true;
 }
 
-static bool check_stage(struct check *c, const struct str cells[7])
+static bool check_stage(struct report_check *c, const struct str cells[7])
 {
     if (!is_number(cells[1], 2))
         return complain(c, "a duration has two decimals, or is a dash");
@@ -153,7 +153,7 @@ static bool check_stage(struct check *c, const struct str cells[7])
     return cells[0].n > 0 && cells[6].n > 0 ? true : complain(c, "an empty cell");
 }
 
-static bool check_stages(struct check *c)
+static bool check_stages(struct report_check *c)
 {
     struct str cells[7];
     size_t rows = 0;
@@ -182,7 +182,7 @@ static size_t sentences(struct str text)
     return n;
 }
 
-static bool check_bottleneck(struct check *c)
+static bool check_bottleneck(struct report_check *c)
 {
     struct str cause = S("Root cause: ");
 
@@ -214,7 +214,7 @@ static bool is_opportunity(struct str line, char digit)
     return is_number(str_part(line, at + est.n, end - at - est.n), 1);
 }
 
-static bool check_top(struct check *c)
+static bool check_top(struct report_check *c)
 {
     struct str none = S("none " MARKDOWN_LONG " at "), roof = S("% of roof");
     size_t n = 0;
@@ -240,7 +240,7 @@ static bool check_top(struct check *c)
     return true;
 }
 
-static bool check_changes(struct check *c)
+static bool check_changes(struct report_check *c)
 {
     struct str cells[4];
 
@@ -260,7 +260,7 @@ static bool check_changes(struct check *c)
 
 bool gpu_report_check(const char *path, struct str text, struct diag *d)
 {
-    struct check c = {.path = path, .d = d, .rest = text};
+    struct report_check c = {.path = path, .d = d, .rest = text};
 
     next(&c);
     if (!check_title(&c) || !check_configuration(&c) || !check_stages(&c) ||

@@ -18,7 +18,7 @@ struct thread {
     size_t at;                     /* the first that may touch the next gap */
 };
 
-struct evidence {
+struct gap_evidence {
     struct timeline *t;
     struct thread *threads; /* by lane */
     VEC_OF(struct interval) overheads;
@@ -31,7 +31,7 @@ struct evidence {
 
 /* ---- gathering ---- */
 
-static void take_call(struct evidence *e, lane_id lane, size_t i)
+static void take_call(struct gap_evidence *e, lane_id lane, size_t i)
 {
     const struct slices *s = &e->t->cap->slices;
     uint8_t says = timeline_says(e->t, s->name[i]);
@@ -56,7 +56,7 @@ static uint64_t lane_key(lane_id lane)
     return hash_mix(lane, 0);
 }
 
-static void name_streams(struct evidence *e)
+static void name_streams(struct gap_evidence *e)
 {
     const struct capture *cap = e->t->cap;
 
@@ -70,7 +70,7 @@ static void name_streams(struct evidence *e)
 }
 
 /* The stream that a record of waiting is about: that of its lane, or the one it names. */
-static bool find_stream(const struct evidence *e, lane_id lane, size_t slice, uint32_t *out)
+static bool find_stream(const struct gap_evidence *e, lane_id lane, size_t slice, uint32_t *out)
 {
     if (hash_get(&e->streams, lane_key(lane), out))
         return true;
@@ -79,7 +79,7 @@ static bool find_stream(const struct evidence *e, lane_id lane, size_t slice, ui
            hash_get(&e->streams, number_key(e->t->cap->lanes.at[lane].key.device, number), out);
 }
 
-static void take_slice(struct evidence *e, strid overhead, lane_id lane, size_t i)
+static void take_slice(struct gap_evidence *e, strid overhead, lane_id lane, size_t i)
 {
     const struct capture *cap = e->t->cap;
     const struct slices *s = &cap->slices;
@@ -105,7 +105,7 @@ static void take_slice(struct evidence *e, strid overhead, lane_id lane, size_t 
     }
 }
 
-static void gather(struct evidence *e)
+static void gather(struct gap_evidence *e)
 {
     const struct capture *cap = e->t->cap;
     strid overhead = intern_find(&cap->strings, S("overhead"));
@@ -148,7 +148,7 @@ static bool is_sync(struct thread *thread, const struct timeline_gap *g, strid *
     return is_half(covered, g);
 }
 
-static bool is_overhead(struct evidence *e, const struct timeline_gap *g)
+static bool is_overhead(struct gap_evidence *e, const struct timeline_gap *g)
 {
     nanos covered = 0;
 
@@ -160,7 +160,7 @@ static bool is_overhead(struct evidence *e, const struct timeline_gap *g)
 }
 
 /* The stream was told to wait after its last work was launched and before the next was. */
-static bool was_told_to_wait(const struct evidence *e, uint32_t stream, nanos launched)
+static bool was_told_to_wait(const struct gap_evidence *e, uint32_t stream, nanos launched)
 {
     size_t lo = 0, hi = e->waits[stream].n;
 
@@ -176,7 +176,7 @@ static bool was_told_to_wait(const struct evidence *e, uint32_t stream, nanos la
 
 /* The queue was empty all the same: the call that launched the next work had not returned when the
  * device ran dry. */
-static bool was_in_launch(const struct evidence *e, const struct timeline_op *next,
+static bool was_in_launch(const struct gap_evidence *e, const struct timeline_op *next,
                           const struct timeline_op *prev, const struct timeline_gap *g)
 {
     return next != NULL && next->call != TIMELINE_NONE &&
@@ -184,7 +184,7 @@ static bool was_in_launch(const struct evidence *e, const struct timeline_op *ne
            slices_end(&e->t->cap->slices, next->call) > g->begin;
 }
 
-static enum timeline_cause cause_of(struct evidence *e, const struct timeline_device *d,
+static enum timeline_cause cause_of(struct gap_evidence *e, const struct timeline_device *d,
                                     struct timeline_gap *g)
 {
     const struct slices *s = &e->t->cap->slices;
@@ -241,7 +241,7 @@ static void count(struct timeline_gaps *gaps)
     mem_free(list);
 }
 
-static void explain(struct evidence *e, struct timeline_device *d)
+static void explain(struct gap_evidence *e, struct timeline_device *d)
 {
     const struct capture *cap = e->t->cap;
     size_t g = 0;
@@ -270,7 +270,7 @@ static void explain(struct evidence *e, struct timeline_device *d)
 
 void timeline_explain_gaps(struct timeline *t)
 {
-    struct evidence e = {.t = t};
+    struct gap_evidence e = {.t = t};
     size_t lanes = t->cap->lanes.n;
 
     e.threads = ARENA_ARRAY(&t->arena, struct thread, lanes);

@@ -2,20 +2,20 @@
 
 static const struct interval all = {0, 0};
 
-static enum timeline_cause cause_of_gap(struct scene *s, size_t i)
+static enum timeline_cause cause_of_gap(struct timeline_scene *s, size_t i)
 {
     assert_true(i < s->d->gaps.at.n);
     return (enum timeline_cause)s->d->gaps.at.at[i].cause;
 }
 
-static struct str host_api(const struct scene *s, size_t i)
+static struct str host_api(const struct timeline_scene *s, size_t i)
 {
     return capture_text(s->cap, s->d->gaps.at.at[i].host_api);
 }
 
 TEST(a_host_that_waits_is_a_sync)
 {
-    struct scene s;
+    struct timeline_scene s;
 
     scene_begin(&s);
     scene_launch(&s, 0, 10, "7", 1000, 2000);
@@ -32,7 +32,7 @@ TEST(a_host_that_waits_is_a_sync)
 
 TEST(less_than_half_a_wait_is_a_late_host)
 {
-    struct scene s;
+    struct timeline_scene s;
 
     scene_begin(&s);
     scene_launch(&s, 0, 10, "7", 1000, 2000);
@@ -46,7 +46,7 @@ TEST(less_than_half_a_wait_is_a_late_host)
 
 TEST(a_launch_still_under_way_is_a_late_host)
 {
-    struct scene s;
+    struct timeline_scene s;
 
     scene_begin(&s);
     scene_launch(&s, 0, 10, "7", 1000, 2000);
@@ -63,7 +63,7 @@ TEST(a_launch_still_under_way_is_a_late_host)
 
 TEST(nodes_wait_for_the_graph_and_not_for_its_call)
 {
-    struct scene s;
+    struct timeline_scene s;
 
     scene_begin(&s);
     uint32_t call = scene_call(&s, "cudaGraphLaunch", 0, 9000);
@@ -77,7 +77,7 @@ TEST(nodes_wait_for_the_graph_and_not_for_its_call)
 
 TEST(queued_work_behind_an_event_depends_on_it)
 {
-    struct scene s;
+    struct timeline_scene s;
 
     scene_begin(&s);
     lane_id sync = capture_lane(s.cap, (struct lane_key){.kind = LANE_OTHER,
@@ -101,7 +101,7 @@ TEST(queued_work_behind_an_event_depends_on_it)
 
 TEST(the_profiler_and_code_loading_are_overhead)
 {
-    struct scene s;
+    struct timeline_scene s;
 
     scene_begin(&s);
     lane_id lane = capture_lane(
@@ -120,7 +120,7 @@ TEST(the_profiler_and_code_loading_are_overhead)
 
 TEST(between_nodes_it_is_the_graph)
 {
-    struct scene s;
+    struct timeline_scene s;
 
     scene_begin(&s);
     uint32_t call = scene_call(&s, "cudaGraphLaunch", 0, 10);

@@ -10,7 +10,7 @@ static const struct interval all = {0, 0};
 TEST(launches_of_a_kernel_are_one_with_their_median)
 {
     struct gpu_run run;
-    struct scene s;
+    struct timeline_scene s;
 
     scene_begin(&s);
     scene_kernel(&s, "7", "a", 0, 100);
@@ -29,7 +29,7 @@ TEST(launches_of_a_kernel_are_one_with_their_median)
 }
 
 /* The run of a scene, whose only opportunity is O12. */
-static void look_for_launch_overhead(struct scene *s, struct gpu_run *run)
+static void look_for_launch_overhead(struct timeline_scene *s, struct gpu_run *run)
 {
     scene_look(s, all);
     gpu_run_init(run);
@@ -42,7 +42,7 @@ static void look_for_launch_overhead(struct scene *s, struct gpu_run *run)
 TEST(a_late_host_is_an_opportunity)
 {
     struct gpu_run run;
-    struct scene s;
+    struct timeline_scene s;
 
     scene_begin(&s);
     scene_launch(&s, 0, 1000, "7", 2000, 12000);
@@ -60,7 +60,7 @@ TEST(a_late_host_is_an_opportunity)
 TEST(a_host_that_is_still_launching_is_one_as_well)
 {
     struct gpu_run run;
-    struct scene s;
+    struct timeline_scene s;
 
     scene_begin(&s);
     scene_launch(&s, 0, 1000, "7", 2000, 12000);
@@ -74,7 +74,7 @@ TEST(a_host_that_is_still_launching_is_one_as_well)
 TEST(stages_declared_concurrent_that_were_not_are_one_too)
 {
     struct gpu_run run;
-    struct scene s;
+    struct timeline_scene s;
 
     scene_begin(&s);
     scene_kernel(&s, "7", "a", 0, 1000);
@@ -97,7 +97,7 @@ TEST(stages_declared_concurrent_that_were_not_are_one_too)
 TEST(graphs_are_counted_in_whole_numbers)
 {
     struct gpu_run run;
-    struct scene s;
+    struct timeline_scene s;
 
     scene_begin(&s);
     uint32_t call = scene_call(&s, "cudaGraphLaunch", 0, 3000);
@@ -121,7 +121,7 @@ TEST(graphs_are_counted_in_whole_numbers)
 TEST(tables_have_a_row_for_each_thing)
 {
     struct text text = {0};
-    struct scene s;
+    struct timeline_scene s;
 
     scene_begin(&s);
     scene_launch(&s, 0, 10, "7", 50, 60);

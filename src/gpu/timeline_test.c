@@ -8,7 +8,7 @@ static const struct interval all = {0, 0};
 
 TEST(work_side_by_side_is_busy_once)
 {
-    struct scene s;
+    struct timeline_scene s;
 
     scene_begin(&s);
     scene_kernel(&s, "7", "a", 100, 200);
@@ -38,7 +38,7 @@ TEST(work_side_by_side_is_busy_once)
 
 TEST(ends_come_before_starts_of_the_same_moment)
 {
-    struct scene s;
+    struct timeline_scene s;
 
     scene_begin(&s);
     scene_kernel(&s, "7", "a", 0, 10);
@@ -50,7 +50,7 @@ TEST(ends_come_before_starts_of_the_same_moment)
 
 TEST(collectives_are_told_by_their_name)
 {
-    struct scene s;
+    struct timeline_scene s;
 
     scene_begin(&s);
     scene_kernel(&s, "7", "gemm", 0, 100);
@@ -74,7 +74,7 @@ TEST(efficiency_is_what_could_be_hidden_and_was)
 
 TEST(a_window_cuts_work_at_its_borders)
 {
-    struct scene s;
+    struct timeline_scene s;
 
     scene_begin(&s);
     scene_kernel(&s, "7", "a", 0, 100);
@@ -90,7 +90,7 @@ TEST(a_window_cuts_work_at_its_borders)
 
 TEST(a_graph_row_counts_only_where_its_nodes_are_missing)
 {
-    struct scene s;
+    struct timeline_scene s;
 
     scene_begin(&s);
     uint32_t known = scene_call(&s, "cudaGraphLaunch", 0, 10);
@@ -124,7 +124,7 @@ TEST(a_graph_row_counts_only_where_its_nodes_are_missing)
 
 TEST(graph_launches_without_kernels_are_noticed)
 {
-    struct scene s;
+    struct timeline_scene s;
 
     scene_begin(&s);
     scene_call(&s, "cudaGraphLaunch", 0, 10);
@@ -138,7 +138,7 @@ TEST(graph_launches_without_kernels_are_noticed)
 
 TEST(launches_are_measured_from_their_call)
 {
-    struct scene s;
+    struct timeline_scene s;
 
     scene_begin(&s);
     scene_launch(&s, 0, 10, "7", 5, 100);      /* starts before its call returns */
@@ -158,7 +158,7 @@ TEST(launches_are_measured_from_their_call)
 
 TEST(a_stream_can_run_dry_during_a_launch)
 {
-    struct scene s;
+    struct timeline_scene s;
 
     scene_begin(&s);
     scene_launch(&s, 0, 10, "7", 20, 100);
@@ -174,7 +174,7 @@ TEST(a_stream_can_run_dry_during_a_launch)
 
 TEST(calls_are_found_by_correlation_when_arrows_are_missing)
 {
-    struct scene s;
+    struct timeline_scene s;
 
     scene_begin(&s);
     struct attr link = attr_int(capture_key(s.cap, KEY_LINK), 77);
@@ -198,7 +198,7 @@ TEST(calls_are_found_by_correlation_when_arrows_are_missing)
 
 TEST(a_graph_launched_on_another_device_has_work)
 {
-    struct scene a, b;
+    struct timeline_scene a, b;
 
     scene_begin(&a);
     scene_begin(&b); /* the same calls, and the kernels of the other device */
@@ -222,7 +222,7 @@ TEST(a_graph_launched_on_another_device_has_work)
 
 TEST(a_window_parts_no_graph_from_its_work)
 {
-    struct scene s;
+    struct timeline_scene s;
 
     scene_begin(&s);
     uint32_t call = scene_call(&s, "cudaGraphLaunch", 0, 2);
@@ -235,7 +235,7 @@ TEST(a_window_parts_no_graph_from_its_work)
 
 TEST(ranges_count_the_kernels_launched_inside)
 {
-    struct scene s;
+    struct timeline_scene s;
 
     scene_begin(&s);
     scene_put(&s, scene_thread(&s), SLICE_ANNOTATION, "outer", 0, 100);
@@ -256,7 +256,7 @@ TEST(ranges_count_the_kernels_launched_inside)
 
 TEST(a_capture_without_device_work_has_no_device)
 {
-    struct scene s;
+    struct timeline_scene s;
 
     scene_begin(&s);
     scene_call(&s, "cudaMalloc", 0, 10);

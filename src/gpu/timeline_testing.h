@@ -7,25 +7,25 @@
 #include "base/testing.h"
 #include "gpu/timeline.h"
 
-struct scene {
+struct timeline_scene {
     struct capture *cap;
     struct timeline *t;
     struct timeline_device *d; /* the first one */
 };
 
-static inline void scene_begin(struct scene *s)
+static inline void scene_begin(struct timeline_scene *s)
 {
-    *s = (struct scene){.cap = capture_new()};
+    *s = (struct timeline_scene){.cap = capture_new()};
 }
 
-static inline lane_id scene_stream(struct scene *s, const char *name)
+static inline lane_id scene_stream(struct timeline_scene *s, const char *name)
 {
     return capture_lane(s->cap, (struct lane_key){.kind = LANE_STREAM,
                                                   .device = 0,
                                                   .name = capture_intern(s->cap, str_of(name))});
 }
 
-static inline lane_id scene_thread(struct scene *s)
+static inline lane_id scene_thread(struct timeline_scene *s)
 {
     return capture_lane(s->cap, (struct lane_key){.kind = LANE_THREAD,
                                                   .device = -1,
@@ -34,7 +34,7 @@ static inline lane_id scene_thread(struct scene *s)
                                                   .tid = 5});
 }
 
-static inline uint32_t scene_put(struct scene *s, lane_id lane, enum slice_kind kind,
+static inline uint32_t scene_put(struct timeline_scene *s, lane_id lane, enum slice_kind kind,
                                  const char *name, nanos begin, nanos end)
 {
     return capture_slice(s->cap, &(struct slice){.begin = begin,
@@ -44,34 +44,35 @@ static inline uint32_t scene_put(struct scene *s, lane_id lane, enum slice_kind 
                                                  .kind = kind});
 }
 
-static inline uint32_t scene_kernel(struct scene *s, const char *stream, const char *name,
+static inline uint32_t scene_kernel(struct timeline_scene *s, const char *stream, const char *name,
                                     nanos begin, nanos end)
 {
     return scene_put(s, scene_stream(s, stream), SLICE_COMPUTE, name, begin, end);
 }
 
-static inline uint32_t scene_call(struct scene *s, const char *name, nanos begin, nanos end)
+static inline uint32_t scene_call(struct timeline_scene *s, const char *name, nanos begin,
+                                  nanos end)
 {
     return scene_put(s, scene_thread(s), SLICE_RUNTIME, name, begin, end);
 }
 
 /* A kernel and the call that launched it. */
-static inline void scene_launch(struct scene *s, nanos call, nanos call_end, const char *stream,
-                                nanos begin, nanos end)
+static inline void scene_launch(struct timeline_scene *s, nanos call, nanos call_end,
+                                const char *stream, nanos begin, nanos end)
 {
     uint32_t from = scene_call(s, "cudaLaunchKernel", call, call_end);
 
     capture_flow(s->cap, FLOW_LAUNCH, from, scene_kernel(s, stream, "k", begin, end));
 }
 
-static inline void scene_look(struct scene *s, struct interval window)
+static inline void scene_look(struct timeline_scene *s, struct interval window)
 {
     capture_seal(s->cap);
     s->t = timeline_new(s->cap, &(struct timeline_choice){.window = window});
     s->d = s->t->n_devices > 0 ? &s->t->devices[0] : NULL;
 }
 
-static inline void scene_end(struct scene *s)
+static inline void scene_end(struct timeline_scene *s)
 {
     timeline_free(s->t);
     capture_free(s->cap);

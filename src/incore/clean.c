@@ -7,7 +7,7 @@
 
 enum { TELL_EVERY = 16 << 20, ARROWS_EACH = 64 };
 
-struct writer {
+struct clean_writer {
     const struct incore_trace *t;
     const struct incore_lanes *lanes;
     struct text_out *out;
@@ -15,7 +15,7 @@ struct writer {
     bool has_events;
 };
 
-static void put_value(struct writer *w, incore_value v)
+static void put_value(struct clean_writer *w, incore_value v)
 {
     if (incore_value_is_raw(v))
         text_out_put(w->out, incore_value_text(w->t, v));
@@ -23,7 +23,7 @@ static void put_value(struct writer *w, incore_value v)
         text_out_quoted(w->out, incore_value_text(w->t, v));
 }
 
-static void begin_event(struct writer *w, struct str text)
+static void begin_event(struct clean_writer *w, struct str text)
 {
     text_out_put(w->out, w->has_events ? S(",\n") : S("\n"));
     text_out_put(w->out, text);
@@ -31,7 +31,7 @@ static void begin_event(struct writer *w, struct str text)
 }
 
 /* "pid":...,"tid":... of a row. */
-static void put_row(struct writer *w, uint32_t group, uint32_t lane)
+static void put_row(struct clean_writer *w, uint32_t group, uint32_t lane)
 {
     const struct incore_group *g = &w->t->groups.at[group];
     bool has_quotes = lane > 0 || !incore_value_is_raw(g->tid);
@@ -48,7 +48,7 @@ static void put_row(struct writer *w, uint32_t group, uint32_t lane)
         text_out_put(w->out, S("\""));
 }
 
-static void put_process(struct writer *w, incore_value pid, size_t index)
+static void put_process(struct clean_writer *w, incore_value pid, size_t index)
 {
     begin_event(w, S("{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":"));
     put_value(w, pid);
@@ -62,7 +62,7 @@ static void put_process(struct writer *w, incore_value pid, size_t index)
     text_out_put(w->out, S("}}"));
 }
 
-static void put_thread(struct writer *w, const struct incore_drawn *d)
+static void put_thread(struct clean_writer *w, const struct incore_drawn *d)
 {
     incore_value tid = w->t->groups.at[d->group].tid;
     struct str name = incore_value_text(w->t, tid);
@@ -90,7 +90,7 @@ static void put_thread(struct writer *w, const struct incore_drawn *d)
     text_out_put(w->out, S("}}"));
 }
 
-static void put_rows(struct writer *w)
+static void put_rows(struct clean_writer *w)
 {
     const struct incore_lanes *lanes = w->lanes;
     size_t row = 0;
@@ -107,16 +107,16 @@ static void put_rows(struct writer *w)
 }
 
 /* What all instructions of a pipe have in common, rendered once. */
-struct common {
+struct common_keys {
     struct str row;    /* ,"ph":"X","pid":"core0","tid":"MTE2 */
     struct str colour; /* ,"cname":"good" */
     bool has_quotes;
 };
 
-static struct common *render_groups(struct writer *w)
+static struct common_keys *render_groups(struct clean_writer *w)
 {
     const struct incore_trace *t = w->t;
-    struct common *list = ARENA_ARRAY(&w->arena, struct common, t->groups.n);
+    struct common_keys *list = ARENA_ARRAY(&w->arena, struct common_keys, t->groups.n);
     struct text_out *out = mem_grow(NULL, 1, sizeof(*out)), *real = w->out;
     struct text text = {0};
 
@@ -140,7 +140,8 @@ static struct common *render_groups(struct writer *w)
     return list;
 }
 
-static void put_instr(struct writer *w, const struct incore_instr *in, const struct common *common)
+static void put_instr(struct clean_writer *w, const struct incore_instr *in,
+                      const struct common_keys *common)
 {
     struct text_out *out = w->out;
 
@@ -174,9 +175,9 @@ static void put_instr(struct writer *w, const struct incore_instr *in, const str
     text_out_put(out, S("}"));
 }
 
-static void put_instrs(struct writer *w, struct incore_watch watch)
+static void put_instrs(struct clean_writer *w, struct incore_watch watch)
 {
-    const struct common *common = render_groups(w);
+    const struct common_keys *common = render_groups(w);
     uint64_t told = 0;
 
     for (size_t i = 0; i < w->t->instrs.n; i++) {
@@ -191,7 +192,8 @@ static void put_instrs(struct writer *w, struct incore_watch watch)
     }
 }
 
-static void put_end(struct writer *w, const struct incore_arrow *arrow, uint64_t id, bool is_start)
+static void put_end(struct clean_writer *w, const struct incore_arrow *arrow, uint64_t id,
+                    bool is_start)
 {
     const struct incore_instr *in = &w->t->instrs.at[is_start ? arrow->from : arrow->to];
 
@@ -214,7 +216,7 @@ bool incore_clean_write(const struct incore_trace *t, const struct incore_lanes 
                         struct sink sink)
 {
     struct text_out *out = mem_grow(NULL, 1, sizeof(*out));
-    struct writer w = {.t = t, .lanes = lanes, .out = out};
+    struct clean_writer w = {.t = t, .lanes = lanes, .out = out};
 
     arena_init(&w.arena);
     text_out_open(out, sink);

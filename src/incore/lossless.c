@@ -14,7 +14,7 @@
 
 static const double slack = 1e-9; /* microseconds: below the last digit of any trace */
 
-enum role {
+enum lossless_role {
     PASS,  /* as it is */
     SLICE, /* a complete event of a core */
     BEGIN, /* of a pair: becomes a complete event */
@@ -30,7 +30,7 @@ struct part {
 
 struct event {
     uint64_t at, n;
-    enum role role;
+    enum lossless_role role;
     uint32_t group, lane; /* its core and pipe, and the row of that */
     strid id, name;
     double ts, dur;
@@ -38,7 +38,7 @@ struct event {
     uint32_t other;                                /* of a BEGIN: its end, when that is earlier */
 };
 
-struct group {
+struct lossless_group {
     struct str pipe; /* as it stands in the text, without quotes */
     uint32_t n, first, rows;
     bool has_order; /* its place was told; what is told again stays as it is */
@@ -50,7 +50,7 @@ struct trace {
     struct intern strings;
     struct hash group_ids, open; /* open: group, name and id -> event + 1 */
     VEC_OF(struct event) events;
-    VEC_OF(struct group) groups;
+    VEC_OF(struct lossless_group) groups;
     VEC_OF(uint32_t) below; /* by event: the begin of the same pair that is open below it, + 1 */
     uint32_t *order;        /* slices by group */
     uint64_t head, tail;    /* where the events begin, and what is behind them */
@@ -94,7 +94,7 @@ static uint32_t group_of(struct trace *t, const struct event_json *j)
     key |= key_of(t, &j->member[EVENT_TID]);
     uint32_t group = hash_add(&t->group_ids, key, (uint32_t)t->groups.n);
     if (group == t->groups.n)
-        vec_push(&t->groups, ((struct group){.pipe = j->member[EVENT_TID].text}));
+        vec_push(&t->groups, ((struct lossless_group){.pipe = j->member[EVENT_TID].text}));
     return group;
 }
 
@@ -150,7 +150,7 @@ static struct part find_order(const struct trace *t, const struct event *e, stru
     return (struct part){0};
 }
 
-static enum role role_of(struct trace *t, const struct event_json *j, struct event *e)
+static enum lossless_role role_of(struct trace *t, const struct event_json *j, struct event *e)
 {
     const struct event_value *pid = &j->member[EVENT_PID], *tid = &j->member[EVENT_TID];
     char ph = event_json_phase(j);
@@ -160,7 +160,7 @@ static enum role role_of(struct trace *t, const struct event_json *j, struct eve
     if (tid->token == JSON_OBJECT || tid->token == JSON_ARRAY)
         return PASS;
     if (ph == 'M') {
-        struct group *group = &t->groups.at[e->group];
+        struct lossless_group *group = &t->groups.at[e->group];
         if (!group->has_order && str_equal(j->member[EVENT_NAME].text, S("thread_sort_index")))
             e->value = find_order(t, e, j->member[EVENT_ARGS].text);
         group->has_order = group->has_order || e->value.n > 0;
@@ -282,11 +282,11 @@ static void pack(struct trace *t)
     t->order = mem_grow(NULL, sizeof(*t->order), (size_t)at + 1);
     for (size_t i = 0; i < t->events.n; i++)
         if (is_drawn(&t->events.at[i])) {
-            struct group *group = &t->groups.at[t->events.at[i].group];
+            struct lossless_group *group = &t->groups.at[t->events.at[i].group];
             t->order[group->first + group->n++] = (uint32_t)i;
         }
     for (size_t g = 0; g < t->groups.n; g++) {
-        struct group *group = &t->groups.at[g];
+        struct lossless_group *group = &t->groups.at[g];
         if (group->n == 0)
             continue;
         qsort_r(t->order + group->first, group->n, sizeof(*t->order), by_begin, t);
@@ -337,12 +337,12 @@ static void place_flows(struct trace *t)
 
 /* ---- writing ---- */
 
-struct writer {
+struct lossless_writer {
     const struct trace *t;
     struct text_out *out;
 };
 
-static void put_tid(struct writer *w, const struct group *group, uint32_t lane)
+static void put_tid(struct lossless_writer *w, const struct lossless_group *group, uint32_t lane)
 {
     text_out_put(w->out, S("\""));
     text_out_put(w->out, group->pipe); /* raw: escaped already */
@@ -359,7 +359,8 @@ static struct str text_of(const struct trace *t, const struct event *e, struct p
 /* What replaces a part of an event. */
 enum patch { PATCH_TID, PATCH_PH, PATCH_TS, PATCH_DUR, PATCH_ORDER, PATCHES };
 
-static void put_patch(struct writer *w, const struct event *e, uint32_t lane, enum patch what)
+static void put_patch(struct lossless_writer *w, const struct event *e, uint32_t lane,
+                      enum patch what)
 {
     const struct trace *t = w->t;
     int64_t order = 0;
@@ -390,7 +391,7 @@ static void put_patch(struct writer *w, const struct event *e, uint32_t lane, en
 }
 
 /* The event with some parts replaced, in the order they stand in it. */
-static void put_event(struct writer *w, const struct event *e, uint32_t lane)
+static void put_event(struct lossless_writer *w, const struct event *e, uint32_t lane)
 {
     bool is_split = e->role != PASS && w->t->groups.at[e->group].rows > 1;
     bool is_pair = e->role == BEGIN;
@@ -429,7 +430,7 @@ static void put_event(struct writer *w, const struct event *e, uint32_t lane)
     text_out_put(w->out, adds ? S("}") : S(""));
 }
 
-static void put_events(struct writer *w)
+static void put_events(struct lossless_writer *w)
 {
     const struct trace *t = w->t;
     bool is_first = true;
@@ -449,7 +450,7 @@ static void put_events(struct writer *w)
 
 static void put_trace(const struct trace *t, struct sink sink)
 {
-    struct writer w = {.t = t, .out = mem_grow(NULL, sizeof(*w.out), 1)};
+    struct lossless_writer w = {.t = t, .out = mem_grow(NULL, sizeof(*w.out), 1)};
 
     text_out_open(w.out, sink);
     text_out_put(w.out, str_part(t->text, 0, t->head));

@@ -27,7 +27,7 @@ struct target {
 };
 
 /* Launches of one name and shape. */
-struct kernel {
+struct counted_kernel {
     uint64_t key, turns, measured;
     uint32_t passed_over; /* since the last one that was measured */
     uint32_t done[METRIC_PARTS_MOST];
@@ -38,8 +38,8 @@ static struct {
     pthread_mutex_t lock; /* held from a chosen launch's begin to its end */
     struct target targets[CONTEXTS_MOST];
     unsigned n_targets;
-    struct kernel kernels[KERNELS_MOST]; /* by name, grid and block */
-    struct kernel others;                /* those that find the table full share it */
+    struct counted_kernel kernels[KERNELS_MOST]; /* by name, grid and block */
+    struct counted_kernel others;                /* those that find the table full share it */
     uint64_t launches, matching, measured, changes;
     char *unreplayed[NOTES_MOST];
     unsigned n_unreplayed;
@@ -131,12 +131,12 @@ static uint64_t key_of(const struct launch *l)
     return key != 0 ? key : 1;
 }
 
-static struct kernel *kernel_of(const struct launch *l)
+static struct counted_kernel *kernel_of(const struct launch *l)
 {
     uint64_t key = key_of(l);
 
     for (size_t i = 0; i < KERNELS_MOST; i++) {
-        struct kernel *k = &c.kernels[(key + i) % KERNELS_MOST];
+        struct counted_kernel *k = &c.kernels[(key + i) % KERNELS_MOST];
         if (k->key == 0)
             k->key = key;
         if (k->key == key)
@@ -156,8 +156,8 @@ static size_t part_of_turn(uint64_t turn, size_t parts)
 /* The part that a launch is measured for; false: none, let it pass. A change of part is dear, so
  * that after the first few a kernel that wants another one has to wait the longer the more changes
  * there were; the others use what there is meanwhile. */
-static bool choose_part(const struct inject_session *s, const struct target *t, struct kernel *k,
-                        size_t *part)
+static bool choose_part(const struct inject_session *s, const struct target *t,
+                        struct counted_kernel *k, size_t *part)
 {
     enum { FREE_CHANGES = 8 };
     size_t parts = t->set.n_parts, wanted = parts;
@@ -203,7 +203,7 @@ static void note_unreplayed(struct inject_session *s, const struct launch *l)
 }
 
 /* The settings' choice; counts as it goes. NULL: not this one. */
-static struct kernel *choose(struct inject_session *s, const struct launch *l)
+static struct counted_kernel *choose(struct inject_session *s, const struct launch *l)
 {
     if (!launch_matches(s, l))
         return NULL;
@@ -211,7 +211,7 @@ static struct kernel *choose(struct inject_session *s, const struct launch *l)
     if (c.matching <= s->settings.skip ||
         (s->settings.count > 0 && c.measured >= s->settings.count))
         return NULL;
-    struct kernel *k = kernel_of(l);
+    struct counted_kernel *k = kernel_of(l);
     if (s->settings.per_kernel > 0 && k->measured >= s->settings.per_kernel)
         return NULL;
     if (!launch_is_captured(s, l))
@@ -301,7 +301,7 @@ static void stop(struct inject_session *s, struct target *t)
     write_ranges(s, t);
 }
 
-static bool begin(struct inject_session *s, struct target *t, struct kernel *k)
+static bool begin(struct inject_session *s, struct target *t, struct counted_kernel *k)
 {
     size_t part;
 
@@ -323,7 +323,7 @@ static void launch_begins(struct inject_session *s, const struct launch *l)
 {
     pthread_mutex_lock(&c.lock);
     uint64_t number = c.launches++;
-    struct kernel *k = choose(s, l);
+    struct counted_kernel *k = choose(s, l);
     struct target *t = k != NULL ? target_of(s, l) : NULL;
     if (t != NULL && t->set.passes > 1 && is_unreplayable(l)) {
         note_unreplayed(s, l);

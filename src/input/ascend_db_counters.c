@@ -52,7 +52,14 @@ static const struct counter_table tables[] = {
       {"totalActive", "Total Active", "B"}}},
 };
 
-enum column { C_TIME, C_DEVICE, C_NUMBER, C_SORT, C_VALUES, C_COUNT = C_VALUES + MAX_VALUES };
+enum counter_column {
+    C_TIME,
+    C_DEVICE,
+    C_NUMBER,
+    C_SORT,
+    C_VALUES,
+    C_COUNT = C_VALUES + MAX_VALUES
+};
 
 struct counter_reader {
     struct ascend_db *a;

@@ -482,26 +482,26 @@ static void read_tasks(struct device_reader *r)
 
 /* ---- collectives ---- */
 
-struct collective {
+struct db_collective {
     struct db_name name;
     int64_t start, end, connection, group, op, type, device, dtype, algorithm;
 };
 
 static const struct db_column comm_columns[] = {
-    DB_COLUMN(struct collective, name, "opName"),
-    DB_COLUMN(struct collective, start, "startNs"),
-    DB_COLUMN(struct collective, end, "endNs"),
-    DB_COLUMN(struct collective, connection, "connectionId"),
-    DB_COLUMN(struct collective, group, "groupName"),
-    DB_COLUMN(struct collective, op, "opId"),
-    DB_COLUMN(struct collective, type, "opType"),
-    DB_COLUMN(struct collective, device, "deviceId"),
-    DB_COLUMN(struct collective, dtype, "dataType"),
-    DB_COLUMN(struct collective, algorithm, "algType"),
+    DB_COLUMN(struct db_collective, name, "opName"),
+    DB_COLUMN(struct db_collective, start, "startNs"),
+    DB_COLUMN(struct db_collective, end, "endNs"),
+    DB_COLUMN(struct db_collective, connection, "connectionId"),
+    DB_COLUMN(struct db_collective, group, "groupName"),
+    DB_COLUMN(struct db_collective, op, "opId"),
+    DB_COLUMN(struct db_collective, type, "opType"),
+    DB_COLUMN(struct db_collective, device, "deviceId"),
+    DB_COLUMN(struct db_collective, dtype, "dataType"),
+    DB_COLUMN(struct db_collective, algorithm, "algType"),
 };
 
 /* Files of several devices tell the device of a collective by a column, or by its tasks. */
-static bool is_ours(const struct device_reader *r, const struct collective *c)
+static bool is_ours(const struct device_reader *r, const struct db_collective *c)
 {
     uint32_t unused;
 
@@ -524,7 +524,7 @@ static struct str comm_core(struct ascend_db *a)
     return is_new ? S("COMMUNICATION") : S("HCCL");
 }
 
-static attr_run comm_set(struct device_reader *r, const struct collective *c,
+static attr_run comm_set(struct device_reader *r, const struct db_collective *c,
                          const struct db_strings *dtypes, struct str core)
 {
     struct capture *cap = r->a->cap;
@@ -551,7 +551,7 @@ static void read_collectives(struct device_reader *r)
     struct str core = comm_core(a);
     struct db_strings dtypes;
     struct db_rows rows;
-    struct collective c;
+    struct db_collective c;
 
     db_strings_read(&dtypes, &a->db, "ENUM_HCCL_DATA_TYPE");
     DB_SCAN(&rows, &a->db, "COMMUNICATION_OP", comm_columns);

@@ -19,7 +19,7 @@ struct frame {
 };
 
 /* What a framework operator caused: one of CONNECTION_IDS. */
-struct cause {
+struct host_cause {
     int64_t id, connection;
 };
 
@@ -27,7 +27,7 @@ struct host_reader {
     struct ascend_db *a;
     struct hash lane_of; /* process and thread -> lane */
     struct hash name_of; /* call type and string -> name with its prefix */
-    VEC_OF(struct cause) causes;
+    VEC_OF(struct host_cause) causes;
     bool has_causes;
     VEC_OF(struct frame) frames;
     struct hash stack_of; /* stack -> its text */
@@ -210,18 +210,23 @@ static strid stack_text(struct host_reader *r, int64_t stack)
 
 /* ---- framework operators ---- */
 
-struct op {
+struct host_op {
     int64_t start, end, thread, connection, sequence, forward, dtypes, shapes, stack, type;
     struct db_name name;
 };
 
 static const struct db_column op_columns[] = {
-    DB_COLUMN(struct op, start, "startNs"),       DB_COLUMN(struct op, end, "endNs"),
-    DB_OR(struct op, thread, "globalTid", 0),     DB_COLUMN(struct op, connection, "connectionId"),
-    DB_COLUMN(struct op, name, "name"),           DB_COLUMN(struct op, sequence, "sequenceNumber"),
-    DB_COLUMN(struct op, forward, "fwdThreadId"), DB_COLUMN(struct op, dtypes, "inputDtypes"),
-    DB_COLUMN(struct op, shapes, "inputShapes"),  DB_COLUMN(struct op, stack, "callchainId"),
-    DB_OR(struct op, type, "type", API_OP),
+    DB_COLUMN(struct host_op, start, "startNs"),
+    DB_COLUMN(struct host_op, end, "endNs"),
+    DB_OR(struct host_op, thread, "globalTid", 0),
+    DB_COLUMN(struct host_op, connection, "connectionId"),
+    DB_COLUMN(struct host_op, name, "name"),
+    DB_COLUMN(struct host_op, sequence, "sequenceNumber"),
+    DB_COLUMN(struct host_op, forward, "fwdThreadId"),
+    DB_COLUMN(struct host_op, dtypes, "inputDtypes"),
+    DB_COLUMN(struct host_op, shapes, "inputShapes"),
+    DB_COLUMN(struct host_op, stack, "callchainId"),
+    DB_OR(struct host_op, type, "type", API_OP),
 };
 
 /* What the rows of a type are; enqueues are told by their names. */
@@ -240,7 +245,7 @@ static const struct op_sort *op_sort(int64_t type)
     return &op_sorts[type > API_OP && type <= API_MSTX ? type - API_OP : 0];
 }
 
-static bool is_enqueue(const struct op *op, struct str name)
+static bool is_enqueue(const struct host_op *op, struct str name)
 {
     return op->type == API_QUEUE && str_starts(name, S("Enqueue"));
 }
@@ -258,7 +263,7 @@ static size_t put_text(struct host_reader *r, enum capture_key key, int64_t id, 
     return n;
 }
 
-static attr_run op_set(struct host_reader *r, const struct op *op, struct str category)
+static attr_run op_set(struct host_reader *r, const struct host_op *op, struct str category)
 {
     struct capture *cap = r->a->cap;
     struct attr list[4];
@@ -275,7 +280,7 @@ static attr_run op_set(struct host_reader *r, const struct op *op, struct str ca
 
 static int by_id(const void *a, const void *b)
 {
-    const struct cause *x = a, *y = b;
+    const struct host_cause *x = a, *y = b;
 
     return ORDER(x->id, y->id) ?: ORDER(x->connection, y->connection);
 }
@@ -283,11 +288,11 @@ static int by_id(const void *a, const void *b)
 static void read_causes(struct host_reader *r)
 {
     static const struct db_column columns[] = {
-        DB_COLUMN(struct cause, id, "id"),
-        DB_COLUMN(struct cause, connection, "connectionId"),
+        DB_COLUMN(struct host_cause, id, "id"),
+        DB_COLUMN(struct host_cause, connection, "connectionId"),
     };
     struct db_rows rows;
-    struct cause c;
+    struct host_cause c;
 
     r->has_causes = DB_SCAN(&rows, &r->a->db, "CONNECTION_IDS", columns);
     while (db_take(&rows, &c))
@@ -308,7 +313,7 @@ static void add_causes(struct host_reader *r, int64_t id, uint32_t slice, struct
     }
     vec_bisect(at, r->causes.n, i, r->causes.at[i].id < id);
     for (; at < r->causes.n && r->causes.at[at].id == id; at++) {
-        struct cause *c = &r->causes.at[at];
+        struct host_cause *c = &r->causes.at[at];
         if (c->connection == INT64_MIN)
             return;
         vec_push(links, ((struct db_link){c->connection, slice}));
@@ -316,7 +321,7 @@ static void add_causes(struct host_reader *r, int64_t id, uint32_t slice, struct
     }
 }
 
-static void take_op(struct host_reader *r, const struct db_rows *rows, const struct op *op,
+static void take_op(struct host_reader *r, const struct db_rows *rows, const struct host_op *op,
                     bool is_told)
 {
     struct ascend_db *a = r->a;
@@ -350,7 +355,7 @@ static void take_op(struct host_reader *r, const struct db_rows *rows, const str
 static void read_ops(struct host_reader *r, bool is_told)
 {
     struct db_rows rows;
-    struct op op;
+    struct host_op op;
 
     read_causes(r);
     read_frames(r);

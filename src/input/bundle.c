@@ -197,12 +197,12 @@ static int by_slice(const void *a, const void *b)
 }
 
 /* The files of one rank folder. */
-struct group {
+struct bundle_group {
     const struct bundle_file *at;
     size_t n;
 };
 
-static const struct bundle_file *best_of(struct group g, enum input_role role)
+static const struct bundle_file *best_of(struct bundle_group g, enum input_role role)
 {
     const struct bundle_file *best = NULL;
 
@@ -228,7 +228,7 @@ static void tell_missing_parts(struct finder *f, const struct bundle_file *parts
 }
 
 /* Adds a file, with the other parts of its table. */
-static void take(struct finder *f, struct draft *draft, struct group g,
+static void take(struct finder *f, struct draft *draft, struct bundle_group g,
                  const struct bundle_file *file)
 {
     size_t from = draft->files.n;
@@ -263,7 +263,7 @@ static bool is_analysis(const struct bundle_file *file)
 
 /* The best of the sidecars that tell the same, from the side that the kernels come from. Sums over
  * all ranks do not belong to the run of one. */
-static void take_sidecars(struct draft *draft, struct group g, bool from_database)
+static void take_sidecars(struct draft *draft, struct bundle_group g, bool from_database)
 {
     bool has_database = false, has_text = false, has_run = draft->files.n > 0;
 
@@ -296,7 +296,7 @@ static void take_sidecars(struct draft *draft, struct group g, bool from_databas
 
 /* The rank by the names of the files that are read, else by those beside them; a database beside
  * them tells it when it is the only one. */
-static int64_t rank_of(struct group g, const struct draft *draft)
+static int64_t rank_of(struct bundle_group g, const struct draft *draft)
 {
     int64_t of_database = -1;
     size_t databases = 0;
@@ -319,7 +319,7 @@ static int64_t rank_of(struct group g, const struct draft *draft)
 }
 
 /* Makes a bundle of a draft. Of a group with several bundles each is known by its first file. */
-static void finish(struct finder *f, struct group g, struct draft *draft, bool is_alone)
+static void finish(struct finder *f, struct bundle_group g, struct draft *draft, bool is_alone)
 {
     struct bundle b = {.rank = -1, .hint = -1, .n = draft->files.n};
 
@@ -348,7 +348,7 @@ static void finish(struct finder *f, struct group g, struct draft *draft, bool i
 
 /* How many files of a role stand for runs of their own: those with the usual names when there are
  * any, else all. */
-static bool is_used(struct group g, const struct bundle_file *file)
+static bool is_used(struct bundle_group g, const struct bundle_file *file)
 {
     for (size_t i = 0; i < g.n && !file->is_claimed; i++)
         if (g.at[i].is_claimed && g.at[i].format->role < ROLE_SIDECAR)
@@ -356,7 +356,7 @@ static bool is_used(struct group g, const struct bundle_file *file)
     return true;
 }
 
-static bool is_own_run(struct group g, const struct bundle_file *file)
+static bool is_own_run(struct bundle_group g, const struct bundle_file *file)
 {
     bool has_number = rank_of_file(str_basename(str_of(file->path))) >= 0;
 
@@ -366,7 +366,7 @@ static bool is_own_run(struct group g, const struct bundle_file *file)
 }
 
 /* Files under names of their own: each is a run when one role is there more than once. */
-static bool are_separate(struct group g)
+static bool are_separate(struct bundle_group g)
 {
     size_t kernels = 0, timelines = 0;
 
@@ -379,13 +379,13 @@ static bool are_separate(struct group g)
     return kernels > 1 || timelines > 1;
 }
 
-static bool has_role(struct group g, enum input_role role)
+static bool has_role(struct bundle_group g, enum input_role role)
 {
     return best_of(g, role) != NULL;
 }
 
 /* Which description of the kernels is believed, by the rules of docs/formats/bundles.md. */
-static enum input_source source_of(struct group g, enum input_source wanted)
+static enum input_source source_of(struct bundle_group g, enum input_source wanted)
 {
     const struct bundle_file *table = best_of(g, ROLE_KERNELS);
     bool is_full = table != NULL && place_of(table) == 0 && has_role(g, ROLE_TIMELINE);
@@ -396,7 +396,7 @@ static enum input_source source_of(struct group g, enum input_source wanted)
 }
 
 /* One rank told by text files or by one database. */
-static void arrange_rank(struct finder *f, struct group g, bool is_alone)
+static void arrange_rank(struct finder *f, struct bundle_group g, bool is_alone)
 {
     enum input_source source = source_of(g, f->options->source);
     struct draft draft = {0};
@@ -413,7 +413,7 @@ static void arrange_rank(struct finder *f, struct group g, bool is_alone)
 }
 
 /* Each database of the folder that is believed with its own rank. */
-static bool arrange_databases(struct finder *f, struct group g)
+static bool arrange_databases(struct finder *f, struct bundle_group g)
 {
     size_t n = 0;
 
@@ -463,7 +463,7 @@ static enum incore_way way_of(const struct bundle_file *file)
                                                                                : WAY_NONE;
 }
 
-static enum incore_way best_way(struct group g)
+static enum incore_way best_way(struct bundle_group g)
 {
     enum incore_way best = WAY_NONE;
 
@@ -475,7 +475,7 @@ static enum incore_way best_way(struct group g)
     return best;
 }
 
-static void take_counters(struct draft *draft, struct group g)
+static void take_counters(struct draft *draft, struct bundle_group g)
 {
     for (size_t i = 0; i < g.n; i++)
         if (g.at[i].format == &input_core_summary)
@@ -483,7 +483,7 @@ static void take_counters(struct draft *draft, struct group g)
 }
 
 /* The files that tell a kernel best; gives the files that have nothing to do with it. */
-static struct group arrange_incore(struct finder *f, struct group g)
+static struct bundle_group arrange_incore(struct finder *f, struct bundle_group g)
 {
     struct bundle_file *rest = ARENA_ARRAY(f->arena, struct bundle_file, g.n);
     enum incore_way best = best_way(g);
@@ -509,11 +509,11 @@ static struct group arrange_incore(struct finder *f, struct group g)
     if (is_together)
         take_counters(&all, g);
     finish(f, g, &all, true);
-    return (struct group){rest, n};
+    return (struct bundle_group){rest, n};
 }
 
 /* How a run was recorded is no data, unless that is what was asked for. */
-static bool has_data(struct group g)
+static bool has_data(struct bundle_group g)
 {
     for (size_t i = 0; i < g.n; i++)
         if (g.at[i].format->role != ROLE_FACTS || g.at[i].is_named)
@@ -521,7 +521,7 @@ static bool has_data(struct group g)
     return false;
 }
 
-static void arrange(struct finder *f, struct group g)
+static void arrange(struct finder *f, struct bundle_group g)
 {
     size_t wholes = 0, rest = 0;
 
@@ -545,7 +545,7 @@ static void arrange(struct finder *f, struct group g)
     if (are_separate(g)) {
         for (size_t i = 0; i < g.n; i++)
             if (g.at[i].format->role < ROLE_SIDECAR && g.at[i].format->role != ROLE_WHOLE)
-                arrange_rank(f, (struct group){&g.at[i], 1}, false);
+                arrange_rank(f, (struct bundle_group){&g.at[i], 1}, false);
         return;
     }
     if (!arrange_databases(f, g))
@@ -568,7 +568,7 @@ static void arrange_all(struct finder *f)
         for (end = i + 1; end < f->files.n; end++)
             if (!str_equal(f->files.at[end].folder, f->files.at[i].folder))
                 break;
-        arrange(f, (struct group){&f->files.at[i], end - i});
+        arrange(f, (struct bundle_group){&f->files.at[i], end - i});
     }
 }
 

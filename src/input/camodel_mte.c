@@ -16,7 +16,7 @@ const char *camodel_way_name(enum camodel_way way)
 }
 
 /* One record: "[info] 120: BRIF instr_id: 7, req_id: 3, size: 256." */
-struct record {
+struct mte_record {
     int64_t tick;
     struct str unit; /* "B", "L1", "UB0" */
     bool writes;     /* ...WIF */
@@ -25,7 +25,7 @@ struct record {
 };
 
 /* The unit in front of RIF or WIF: of "BRIF", of "mte2.UBWIF.x". */
-static bool take_unit(struct str name, struct record *out)
+static bool take_unit(struct str name, struct mte_record *out)
 {
     size_t end = str_ends(name, S("IF")) ? name.n - 2 : str_find(name, S("IF."));
 
@@ -42,7 +42,7 @@ static bool take_unit(struct str name, struct record *out)
     return name.n > 0;
 }
 
-static void take_member(struct str field, struct record *out)
+static void take_member(struct str field, struct mte_record *out)
 {
     size_t colon = str_find_char(field, ':');
     struct str key = str_trim(str_part(field, 0, colon));
@@ -69,12 +69,12 @@ static void take_member(struct str field, struct record *out)
     }
 }
 
-static bool take_record(struct str line, struct record *out)
+static bool take_record(struct str line, struct mte_record *out)
 {
     struct str rest, field;
     size_t colon;
 
-    *out = (struct record){0};
+    *out = (struct mte_record){0};
     if (!str_starts(line, S("[info] ")))
         return false;
     line = str_part(line, 7, line.n);
@@ -102,7 +102,7 @@ static uint32_t instr_of(struct camodel_mte *m, uint64_t id)
 }
 
 /* The first unit beside global memory says where an instruction moves. */
-static void take_way(struct camodel_mte *m, const struct record *r)
+static void take_way(struct camodel_mte *m, const struct mte_record *r)
 {
     uint32_t instr = instr_of(m, r->instr); /* may move the list */
     uint8_t *way = &m->ways.at[instr];
@@ -118,7 +118,7 @@ static void take_way(struct camodel_mte *m, const struct record *r)
 }
 
 /* A request may be told several times: the first size counts, and the last time. */
-static void take_transfer(struct camodel_mte *m, const struct record *r)
+static void take_transfer(struct camodel_mte *m, const struct mte_record *r)
 {
     uint32_t instr = instr_of(m, r->instr);
     uint64_t key = hash_mix((uint64_t)instr, r->request);
@@ -134,7 +134,7 @@ static void take_transfer(struct camodel_mte *m, const struct record *r)
 void camodel_mte_read(struct camodel_mte *m, struct str log)
 {
     struct str rest = log.n > 0 ? log : S(""), line;
-    struct record r;
+    struct mte_record r;
 
     while (str_split(&rest, '\n', &line)) {
         if (!take_record(str_trim(line), &r))

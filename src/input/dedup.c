@@ -44,7 +44,7 @@ struct row {
     uint32_t slice;
 };
 
-struct rows {
+struct dedup_rows {
     VEC_OF(struct row) list;
     struct intern keys;
     struct hash known; /* the keys of attribute sets that have a type */
@@ -55,7 +55,7 @@ static nanos whole_us(nanos ns)
     return ns / 1000 - (ns % 1000 < 0);
 }
 
-static strid lower_key(struct rows *rows, struct str text)
+static strid lower_key(struct dedup_rows *rows, struct str text)
 {
     char lower[256];
 
@@ -67,7 +67,7 @@ static strid lower_key(struct rows *rows, struct str text)
 }
 
 /* The type, or else the name, in lower case. The type is in the set, of which there are few. */
-static strid key_of(struct rows *rows, const struct capture *cap, uint32_t slice)
+static strid key_of(struct dedup_rows *rows, const struct capture *cap, uint32_t slice)
 {
     attr_run set = cap->slices.set[slice];
     uint32_t key;
@@ -139,7 +139,7 @@ static void join(struct capture *cap, const struct row *rows, size_t n, uint32_t
 static size_t join_doubles(struct capture *cap)
 {
     struct slices *s = &cap->slices;
-    struct rows rows = {0};
+    struct dedup_rows rows = {0};
     uint32_t *keep = NULL;
     size_t joined = 0;
 

@@ -7,7 +7,7 @@
 enum { HEAD = sizeof(struct trace_block), SITE_LEAST = 3 };
 
 /* Where a block lies. */
-struct block {
+struct gpu_block {
     struct trace_block head;
     const uint8_t *payload;
     size_t end; /* in the file */
@@ -17,7 +17,7 @@ struct block {
 
 /* The block whose head begins at `at`; false when there is no whole one. Its payload is unchecked.
  */
-static bool block_at(struct str text, size_t at, struct block *out)
+static bool block_at(struct str text, size_t at, struct gpu_block *out)
 {
     if (text.n - at < HEAD)
         return false;
@@ -213,15 +213,15 @@ static bool skip_lost(struct gpu_trace *t, const struct trace_block *head)
 }
 
 /* Whether a block brings neither texts nor sites: the next one begins with the same numbers. */
-static bool brings_nothing(struct str text, const struct block *b)
+static bool brings_nothing(struct str text, const struct gpu_block *b)
 {
-    struct block next;
+    struct gpu_block next;
 
     return block_at(text, b->end, &next) && next.head.first_string == b->head.first_string &&
            next.head.first_site == b->head.first_site;
 }
 
-static bool learn_block(struct gpu_trace *t, const struct block *b)
+static bool learn_block(struct gpu_trace *t, const struct gpu_block *b)
 {
     struct reader r = {.at = b->payload, .end = b->payload + b->head.bytes};
     size_t strings = t->strings.n, sites = t->sites.n, fields = t->fields.n;
@@ -257,7 +257,7 @@ static enum status open_trace(struct gpu_trace *t, const char *path, struct str 
                               struct diag *d, bool sites_only)
 {
     struct where where = {.path = path};
-    struct block b;
+    struct gpu_block b;
     uint32_t head[2];
     size_t at = TRACE_HEAD;
 
@@ -323,7 +323,7 @@ void gpu_trace_close(struct gpu_trace *t)
 
 /* ---- the walk ---- */
 
-static void walk_block(const struct block *b, const struct gpu_trace_sink *sink)
+static void walk_block(const struct gpu_block *b, const struct gpu_trace_sink *sink)
 {
     struct reader r = {.at = b->payload, .end = b->payload + b->head.bytes};
     struct gpu_trace_event event = {0};
@@ -352,7 +352,7 @@ static void walk_block(const struct block *b, const struct gpu_trace_sink *sink)
 
 void gpu_trace_walk(const struct gpu_trace *t, const struct gpu_trace_sink *sink)
 {
-    struct block b;
+    struct gpu_block b;
     size_t number_of = 0;
 
     for (size_t at = TRACE_HEAD; at < t->text.n && !cancelled();) {

@@ -39,28 +39,28 @@ static strid step_id(struct analysis_db *a, struct str text)
     return capture_intern(a->cap, text);
 }
 
-struct step_row {
+struct db_step_row {
     struct str step;
     struct step_trace t;
 };
 
 static const struct db_column step_columns[] = {
-    DB_COLUMN(struct step_row, step, "step"),
-    DB_OR(struct step_row, t.device, "deviceId", UNKNOWN),
-    DB_TIME(struct step_row, t.computing, "computing", DB_AS_US, DB_NONE),
-    DB_TIME(struct step_row, t.comm_exposed, "communication_not_overlapped", DB_AS_US, 0),
-    DB_TIME(struct step_row, t.overlapped, "overlapped", DB_AS_US, 0),
-    DB_TIME(struct step_row, t.communication, "communication", DB_AS_US, 0),
-    DB_TIME(struct step_row, t.free_time, "free", DB_AS_US, 0),
-    DB_TIME(struct step_row, t.stage, "stage", DB_AS_US, 0),
-    DB_TIME(struct step_row, t.bubble, "bubble", DB_AS_US, 0),
-    DB_TIME(struct step_row, t.preparing, "preparing", DB_AS_US, -1),
+    DB_COLUMN(struct db_step_row, step, "step"),
+    DB_OR(struct db_step_row, t.device, "deviceId", UNKNOWN),
+    DB_TIME(struct db_step_row, t.computing, "computing", DB_AS_US, DB_NONE),
+    DB_TIME(struct db_step_row, t.comm_exposed, "communication_not_overlapped", DB_AS_US, 0),
+    DB_TIME(struct db_step_row, t.overlapped, "overlapped", DB_AS_US, 0),
+    DB_TIME(struct db_step_row, t.communication, "communication", DB_AS_US, 0),
+    DB_TIME(struct db_step_row, t.free_time, "free", DB_AS_US, 0),
+    DB_TIME(struct db_step_row, t.stage, "stage", DB_AS_US, 0),
+    DB_TIME(struct db_step_row, t.bubble, "bubble", DB_AS_US, 0),
+    DB_TIME(struct db_step_row, t.preparing, "preparing", DB_AS_US, -1),
 };
 
 static void read_steps(struct analysis_db *a)
 {
     struct db_rows rows;
-    struct step_row row = {.t.rank = UNKNOWN};
+    struct db_step_row row = {.t.rank = UNKNOWN};
 
     DB_SCAN(&rows, &a->db, "StepTraceTime", step_columns);
     while (db_take(&rows, &row)) {

@@ -251,14 +251,14 @@ static strid recall_text(struct reader *r, enum kernel_column c)
 }
 
 /* Shapes, of which there are as many as rows when nothing repeats. */
-struct shape {
+struct row_shape {
     struct str text; /* lives as long as the row */
     uint32_t expected;
 };
 
-static struct shape expect_shape(struct reader *r, enum kernel_column c)
+static struct row_shape expect_shape(struct reader *r, enum kernel_column c)
 {
-    struct shape s = {.text = plain_text(r, c)};
+    struct row_shape s = {.text = plain_text(r, c)};
 
     if (num_is_missing(s.text))
         s.text = S("");
@@ -267,13 +267,13 @@ static struct shape expect_shape(struct reader *r, enum kernel_column c)
     return s;
 }
 
-static strid intern_shape(struct reader *r, const struct shape *s)
+static strid intern_shape(struct reader *r, const struct row_shape *s)
 {
     return intern_put_expected(&r->cap->strings, s->text, s->expected);
 }
 
-static void take_texts(struct reader *r, const struct shape *input, const struct shape *output,
-                       struct texts *t)
+static void take_texts(struct reader *r, const struct row_shape *input,
+                       const struct row_shape *output, struct texts *t)
 {
     t->type = recall_text(r, COL_TYPE);
     t->core = recall_text(r, COL_CORE);
@@ -431,8 +431,8 @@ static uint32_t add_pattern(struct reader *r, size_t n)
     struct texts t;
 
     if (!p.place.is_other_device) {
-        struct shape input = expect_shape(r, COL_INPUT_SHAPES);
-        struct shape output = expect_shape(r, COL_OUTPUT_SHAPES);
+        struct row_shape input = expect_shape(r, COL_INPUT_SHAPES);
+        struct row_shape output = expect_shape(r, COL_OUTPUT_SHAPES);
         take_texts(r, &input, &output, &t);
         p.set = attrs_set(&r->cap->attrs, set, take_set(r, &t, set));
         p.type = t.type;
@@ -609,8 +609,8 @@ static bool take_varied(struct reader *r, struct str name, struct slice *slice)
     struct texts t;
 
     uint32_t expected = intern_expect(&cap->strings, name);
-    struct shape input = expect_shape(r, COL_INPUT_SHAPES);
-    struct shape output = expect_shape(r, COL_OUTPUT_SHAPES);
+    struct row_shape input = expect_shape(r, COL_INPUT_SHAPES);
+    struct row_shape output = expect_shape(r, COL_OUTPUT_SHAPES);
     size_t n_own = take_own(r, own);
     slice->name = intern_put_expected(&cap->strings, name, expected);
     struct place *place = recall_place(r);

@@ -42,7 +42,7 @@ struct lane_range {
 };
 
 /* All starts, or all finishes. They are bound side by side. */
-struct side {
+struct flow_side {
     struct lane_range *ranges; /* by lane of the capture */
     /* The ends of each category by id; NULL: as they stand. */
     struct radix_item *items[MOST_CATS];
@@ -53,8 +53,8 @@ struct binder {
     const lane_id *lanes;
     size_t first; /* slice of this file */
     struct trace_flows *flows;
-    struct side sides[2]; /* finishes, starts */
-    struct arrows {       /* a vec */
+    struct flow_side sides[2]; /* finishes, starts */
+    struct arrows {            /* a vec */
         struct radix_item *at;
         size_t n, cap;
     } arrows[MOST_CATS]; /* of each category */
@@ -191,7 +191,7 @@ static struct radix_item *sort_ends(const struct flow_end *ends, size_t n)
 static void bind_side(void *ctx, size_t is_start)
 {
     struct binder *b = ctx;
-    struct side *side = &b->sides[is_start];
+    struct flow_side *side = &b->sides[is_start];
 
     side->ranges = find_ranges(b->cap, b->first);
     for (size_t c = 0; c < b->flows->cats.n; c++) {

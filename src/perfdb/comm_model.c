@@ -283,7 +283,7 @@ static enum status take_links(struct comm_model *model, const struct op_table *t
     model->source = COMM_FROM_LINKS;
     memset(model->links, 0, sizeof(model->links));
     for (size_t i = 0; i < t->n_rows; i++) {
-        struct comm_link link = {.is_set = true};
+        struct topology_link link = {.is_set = true};
         int64_t at;
         if (!cell_i64(table_cell(t, i, tier), &at) || at < 0 || at >= COMM_TIERS)
             return bad_row(t, i, d, "tier is not a whole number from 0 to 7");
@@ -419,7 +419,7 @@ static const struct comm_fit *find_fit(const struct comm_model *model, enum coll
                                         sizeof(*model->fits.at), compare_fits);
 }
 
-static double over_link(const struct comm_link *link, enum collective op, double n, double m)
+static double over_link(const struct topology_link *link, enum collective op, double n, double m)
 {
     double latency = link->latency_us * 1e-6, rate = link->bandwidth * efficiency;
     double hops = fmin(n - 1, log2(n)) * latency;

@@ -120,7 +120,7 @@ enum comm_source {
     COMM_FROM_FIT,   /* lines fitted to the rows */
 };
 
-struct comm_link {
+struct topology_link {
     bool is_set;
     double bandwidth; /* bytes/s, one direction */
     double latency_us;
@@ -149,7 +149,7 @@ enum { COMM_TIERS = COMM_DIMS };
 
 struct comm_model {
     enum comm_source source;
-    struct comm_link links[COMM_TIERS];
+    struct topology_link links[COMM_TIERS];
     struct comm_line lines[COMM_COLLECTIVES];
     VEC_OF(struct comm_fit) fits;
 };

@@ -15,7 +15,7 @@
 enum { SHOWN_PIDS = 16 };
 
 /* One operator of the trace, looked up in the mapping once. */
-struct op {
+struct compared_op {
     struct str name;     /* without torch.ops. */
     struct str fallback; /* kernel of a prediction without one */
     bool is_free, is_all_reduce;
@@ -157,14 +157,14 @@ static const struct tree *find_entry(const struct tree *mapping, struct str name
     return NULL;
 }
 
-static struct op look_up(const struct tree *mapping, struct str name)
+static struct compared_op look_up(const struct tree *mapping, struct str name)
 {
     const struct tree *entry = find_entry(mapping, name);
     const struct tree *kernel = tree_get(entry, S("kernel_type"));
     bool has_kernel =
         kernel != NULL && kernel->kind == TREE_TEXT && !yaml_is_null(kernel) && kernel->text.n > 0;
 
-    return (struct op){
+    return (struct compared_op){
         .name = trace_operator(name),
         .fallback = has_kernel ? kernel->text : name,
         .is_free = is_true(tree_get(entry, S("zero_cost"))),
@@ -174,8 +174,8 @@ static struct op look_up(const struct tree *mapping, struct str name)
 
 enum outcome { HIT, MISS };
 
-static void predict(struct ops_rows *rows, struct str kernel, double us, const struct op *op,
-                    enum outcome outcome)
+static void predict(struct ops_rows *rows, struct str kernel, double us,
+                    const struct compared_op *op, enum outcome outcome)
 {
     struct ops_row *row = row_of(rows, kernel);
     size_t i = 0;
@@ -190,8 +190,8 @@ static void predict(struct ops_rows *rows, struct str kernel, double us, const s
         row->names[row->n_names++] = arena_str(&rows->arena, op->name);
 }
 
-static void predict_hit(struct ops_rows *rows, const struct predicted_event *e, const struct op *op,
-                        struct arena *scratch)
+static void predict_hit(struct ops_rows *rows, const struct predicted_event *e,
+                        const struct compared_op *op, struct arena *scratch)
 {
     struct kernel_share *shares;
     struct str *kernels;
@@ -213,7 +213,7 @@ static void predict_hit(struct ops_rows *rows, const struct predicted_event *e, 
 }
 
 static void predict_event(struct ops_rows *rows, const struct predicted_event *e,
-                          const struct op *op, struct arena *scratch)
+                          const struct compared_op *op, struct arena *scratch)
 {
     struct str type = e->args[TRACE_KERNEL_TYPE];
 
@@ -281,7 +281,7 @@ enum status ops_rows_predict(struct ops_rows *rows, const struct predicted *p,
                              const struct tree *mapping, struct diag *d)
 {
     struct intern names;
-    VEC_OF(struct op) ops = {0};
+    VEC_OF(struct compared_op) ops = {0};
     struct arena scratch;
     uint32_t process = 0;
 

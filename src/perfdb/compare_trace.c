@@ -360,7 +360,7 @@ void twins_put(struct twins *t, double start, struct str type, struct str key, d
 
 enum { OF_NAME = -1, OF_DUR = -2 };
 
-static const struct column {
+static const struct trace_column {
     const char *name;
     int from; /* enum predicted_arg, or a member of the event */
 } columns[] = {

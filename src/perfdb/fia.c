@@ -70,12 +70,12 @@ static bool names_fia(struct str text)
     return false;
 }
 
-struct shapes {
+struct fia_shapes {
     VEC_OF(struct str) at;
 };
 
 /* The input shapes of the attention calls of operator_details.csv, in order. */
-static enum status read_operators(const char *path, struct arena *arena, struct shapes *out,
+static enum status read_operators(const char *path, struct arena *arena, struct fia_shapes *out,
                                   struct diag *d)
 {
     static const struct str names[] = {S_INIT("Type"),          S_INIT("Name"),
@@ -130,7 +130,7 @@ static uint64_t key_of(struct str input_shapes, struct str output_shapes)
 enum status fia_meta_add(struct fia_metas *metas, struct kernels *k, const char *path,
                          const char *operators, struct diag *d)
 {
-    struct shapes calls = {0};
+    struct fia_shapes calls = {0};
     struct str folder = fia_folder(path);
     struct str profile = str_equal(folder, S(".")) ? S("") : str_basename(folder);
     enum status st = ST_OK;

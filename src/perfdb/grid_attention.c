@@ -22,7 +22,7 @@ enum {
 };
 
 /* One kind of rows: a model cut in one way, before or while it generates. */
-struct scene {
+struct attention_scene {
     struct grid_out *out;
     const struct grid_model *model;
     struct intern *seen;
@@ -52,8 +52,8 @@ static int64_t blocks_of(int64_t length)
     return length <= BLOCK ? 1 : (length + BLOCK - 1) / BLOCK;
 }
 
-static void fill_slots(const struct scene *s, int64_t b, int64_t length, struct grid_shape *in,
-                       struct grid_shape *result)
+static void fill_slots(const struct attention_scene *s, int64_t b, int64_t length,
+                       struct grid_shape *in, struct grid_shape *result)
 {
     struct grid_out *out = s->out;
     const struct grid_model *m = s->model;
@@ -109,7 +109,7 @@ static void fill_types(struct arena *arena, const struct grid_shape *in, struct 
     *formats = arena_join(arena, layouts, SLOTS, S(";"));
 }
 
-static struct str scene_name(const struct scene *s)
+static struct str scene_name(const struct attention_scene *s)
 {
     const char *phase = s->is_decode ? "decode" : "prefill";
 
@@ -120,8 +120,8 @@ static struct str scene_name(const struct scene *s)
 }
 
 /* What the kernel gets besides its operands. */
-static size_t fill_runtime(const struct scene *s, int64_t b, int64_t length, struct str raw,
-                           struct grid_cell *cells)
+static size_t fill_runtime(const struct attention_scene *s, int64_t b, int64_t length,
+                           struct str raw, struct grid_cell *cells)
 {
     struct arena *arena = &s->out->scratch;
     bool has_table = s->is_mla || s->is_decode;
@@ -159,7 +159,7 @@ static size_t fill_runtime(const struct scene *s, int64_t b, int64_t length, str
     return ARRAY_LEN(values) + 1;
 }
 
-static enum status scene_row(const struct scene *s, int64_t b, int64_t length)
+static enum status scene_row(const struct attention_scene *s, int64_t b, int64_t length)
 {
     struct arena *arena = &s->out->scratch;
     struct arena_mark mark = arena_mark(arena);
@@ -186,7 +186,7 @@ static enum status scene_row(const struct scene *s, int64_t b, int64_t length)
     return st;
 }
 
-static enum status scene_rows(const struct scene *s, struct grid_list batches,
+static enum status scene_rows(const struct attention_scene *s, struct grid_list batches,
                               struct grid_list lengths)
 {
     for (size_t i = 0; i < batches.n; i++)
@@ -196,7 +196,7 @@ static enum status scene_rows(const struct scene *s, struct grid_list batches,
 }
 
 /* Prefill, then decode. */
-static enum status variant_rows(struct scene *s)
+static enum status variant_rows(struct attention_scene *s)
 {
     const struct grid_scene *grid = grid_rules_scene(s->out->job->rules, s->model->key);
 
@@ -216,7 +216,7 @@ static int64_t cut_kv_heads(int64_t kv_heads, int64_t tp)
     return tp % kv_heads == 0 ? 1 : 0;
 }
 
-static enum status dense_rows(struct scene *s)
+static enum status dense_rows(struct attention_scene *s)
 {
     const struct grid_model *m = s->model;
     int64_t *done = ARENA_ARRAY(&s->out->scratch, int64_t, 2 * m->tp_sizes.n);
@@ -249,7 +249,8 @@ enum status grid_make_attention(struct grid_out *out)
     intern_init(&seen);
     for (size_t i = 0; st == ST_OK && i < out->job->models.n; i++) {
         const struct grid_model *m = &out->job->models.at[i];
-        struct scene s = {.out = out, .model = m, .seen = &seen, .is_mla = grid_model_is_mla(m)};
+        struct attention_scene s = {
+            .out = out, .model = m, .seen = &seen, .is_mla = grid_model_is_mla(m)};
         s.heads = m->heads;
         s.kv_heads = 1;
         st = s.is_mla ? variant_rows(&s) : dense_rows(&s);

@@ -70,11 +70,11 @@ static void mark_rank_experts(const struct grid_model *m, bool *is_used)
     }
 }
 
-struct dispatch {
+struct moe_dispatch {
     int64_t m, hidden, n, experts, top_k;
 };
 
-static enum status dispatch_row(struct grid_out *out, struct dispatch x, int64_t ranks)
+static enum status dispatch_row(struct grid_out *out, struct moe_dispatch x, int64_t ranks)
 {
     struct arena_mark mark = arena_mark(&out->scratch);
     struct grid_shape in[] = {
@@ -114,7 +114,7 @@ static enum status dispatch_model(struct grid_out *out, const struct grid_model 
         for (size_t k = 0; is_used[experts] && k < m->tp_sizes.n; k++) {
             int64_t n = 2 * grid_share(m->expert_inter, m->tp_sizes.at[k]);
             for (size_t t = 0; t < tokens.n; t++) {
-                struct dispatch x = {tokens.at[t], m->hidden, n, experts, m->top_k};
+                struct moe_dispatch x = {tokens.at[t], m->hidden, n, experts, m->top_k};
                 size_t before = seen->strings.n;
                 if (x.m > RANK_ELEMENTS || !fits(x.m, x.hidden, x.top_k))
                     continue;

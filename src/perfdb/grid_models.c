@@ -13,7 +13,7 @@
 /* Products of two sizes stay below 2^62. */
 static const int64_t most = (int64_t)1 << 31;
 
-static const struct field {
+static const struct model_field {
     struct str name;
     size_t offset;
     bool is_needed;
@@ -41,8 +41,8 @@ static enum status bad(const char *path, const struct tree *node, struct diag *d
                      what);
 }
 
-static enum status read_size(const char *path, const struct tree *model, const struct field *f,
-                             struct grid_model *out, struct diag *d)
+static enum status read_size(const char *path, const struct tree *model,
+                             const struct model_field *f, struct grid_model *out, struct diag *d)
 {
     const struct tree *node = tree_get(model, f->name);
     int64_t value = 0;

@@ -17,10 +17,10 @@
 #include "perfdb/table.h"
 
 /* Where a column of a new row comes from. */
-enum source { FROM_TEMPLATE, ZERO, INPUT_SHAPES, OUTPUT_SHAPES };
+enum grid_source { FROM_TEMPLATE, ZERO, INPUT_SHAPES, OUTPUT_SHAPES };
 
 /* One side of a row, inputs or outputs, as the template has it. */
-struct side {
+struct grid_side {
     size_t slots;
     struct grid_texts dtypes, formats; /* by slot */
     struct grid_texts sizes;           /* data types for the memory estimate */
@@ -38,14 +38,14 @@ struct filler {
     struct arena arena; /* of this run; texts of cells go to the table's */
     struct str kernel;
     struct str *template;
-    enum source *source; /* by column */
-    struct side in, out;
+    enum grid_source *source; /* by column */
+    struct grid_side in, out;
     struct signature_columns columns;
     struct signature_index seen;
     VEC_OF(struct fresh) fresh;
 };
 
-static enum source source_of(struct str column)
+static enum grid_source source_of(struct str column)
 {
     static const struct str measured[] = {
         S_INIT("duration"), S_INIT("latency"), S_INIT("time"),        S_INIT("cycles"),
@@ -79,15 +79,15 @@ static void add_cell_columns(struct op_table *t, const struct grid_rows *rows)
         table_add_column(t, rows->at[0].cells[k].column);
 }
 
-static struct side side_of(struct filler *f, struct str shapes, struct str dtypes,
-                           struct str formats)
+static struct grid_side side_of(struct filler *f, struct str shapes, struct str dtypes,
+                                struct str formats)
 {
     const struct op_table *t = f->t;
     struct str types = table_cell(t, 0, table_column(t, dtypes));
     struct grid_shapes slots;
 
     grid_shapes_parse(&f->arena, table_cell(t, 0, table_column(t, shapes)), &slots);
-    return (struct side){
+    return (struct grid_side){
         .slots = slots.n,
         .dtypes = grid_texts_split(&f->arena, types),
         .formats = grid_texts_split(&f->arena, table_cell(t, 0, table_column(t, formats))),
@@ -103,7 +103,7 @@ static void read_template(struct filler *f)
     size_t n = t->columns.n;
 
     f->template = ARENA_ARRAY(&f->arena, struct str, n);
-    f->source = ARENA_ARRAY(&f->arena, enum source, n);
+    f->source = ARENA_ARRAY(&f->arena, enum grid_source, n);
     for (size_t c = 0; c < n; c++) {
         f->template[c] = table_cell(t, 0, (int)c);
         f->source[c] = source_of(t->columns.at[c]);
@@ -141,7 +141,7 @@ static void blank(struct grid_shapes *shapes, struct grid_texts attributes)
 }
 
 /* As many slots as the template has; those without an operand are empty. */
-static struct grid_shapes fit_slots(struct filler *f, const struct side *side,
+static struct grid_shapes fit_slots(struct filler *f, const struct grid_side *side,
                                     const struct grid_row *row, struct grid_shapes from)
 {
     struct grid_shapes to = {.n = from.n > side->slots ? from.n : side->slots};

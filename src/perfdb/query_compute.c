@@ -261,23 +261,23 @@ static bool formats_wanted(const struct query *q, const struct query_row *row)
 }
 
 /* Points of one set of formats. */
-struct group {
+struct query_group {
     struct str formats;
     struct query_points points;
 };
 
-struct groups {
-    VEC_OF(struct group) at; /* in order of first appearance */
+struct query_groups {
+    VEC_OF(struct query_group) at; /* in order of first appearance */
 };
 
-static void add_point(struct groups *g, struct str formats, struct query_point point)
+static void add_point(struct query_groups *g, struct str formats, struct query_point point)
 {
     size_t i = 0;
 
     while (i < g->at.n && !str_equal(g->at.at[i].formats, formats))
         i++;
     if (i == g->at.n)
-        vec_push(&g->at, ((struct group){.formats = formats}));
+        vec_push(&g->at, ((struct query_group){.formats = formats}));
     vec_push(&g->at.at[i].points.points, point);
 }
 
@@ -291,7 +291,7 @@ struct target {
 };
 
 static void gather(struct query_db *db, const struct op_table *t, const struct target *target,
-                   struct groups *out)
+                   struct query_groups *out)
 {
     struct latency_columns lat = latency_columns(t);
     int shapes = table_column(t, COL_INPUT_SHAPES), dtypes = table_column(t, COL_INPUT_DTYPES);
@@ -338,8 +338,8 @@ static bool try_axes(const struct query_points *points, const struct target *tar
     return false;
 }
 
-static void answer(struct query_db *db, const struct target *target, const struct groups *groups,
-                   struct query_result *out)
+static void answer(struct query_db *db, const struct target *target,
+                   const struct query_groups *groups, struct query_result *out)
 {
     int64_t max_dims = -1;
     double latency;
@@ -361,7 +361,7 @@ enum status query_between(struct query_db *db, const struct query *q, struct str
                           struct diag *d)
 {
     struct target target = {.q = q, .kernel = kernel, .count = count, .inputs = q->inputs};
-    struct groups groups = {0};
+    struct query_groups groups = {0};
     const struct op_table *t;
 
     TRY(query_table(db, kernel, &t, d));

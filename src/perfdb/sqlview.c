@@ -21,7 +21,7 @@ struct view {
 };
 
 /* The table that is made of one operator's files. */
-struct shape {
+struct view_shape {
     struct str op;
     struct str *columns; /* as the headers spell them */
     size_t n;
@@ -50,7 +50,7 @@ static struct str quoted(struct arena *arena, struct str name)
 }
 
 /* SQL does not tell letters apart by case, and some names are its own. */
-static bool is_taken(const struct shape *s, struct str name)
+static bool is_taken(const struct view_shape *s, struct str name)
 {
     static const struct str own[] = {S_INIT("_device"), S_INIT("_stack"), S_INIT("_version"),
                                      S_INIT("_file"), S_INIT("_line")};
@@ -64,7 +64,7 @@ static bool is_taken(const struct shape *s, struct str name)
     return name.n == 0;
 }
 
-static void add_columns(struct shape *s, struct view *v, const struct op_table *t)
+static void add_columns(struct view_shape *s, struct view *v, const struct op_table *t)
 {
     for (size_t i = 0; i < t->columns.n && s->n < COLUMNS_MAX; i++) {
         struct str name = cell_trim(t->columns.at[i]);
@@ -80,7 +80,7 @@ static enum status execute(struct view *v, struct str sql)
     return ST_OK;
 }
 
-static enum status create(struct view *v, const struct shape *s)
+static enum status create(struct view *v, const struct view_shape *s)
 {
     struct str *parts = ARENA_ARRAY(&v->arena, struct str, s->n + 1);
 
@@ -116,7 +116,7 @@ static void bind_cell(sqlite3_stmt *stmt, int at, struct str cell)
         bind_text(stmt, at, cell);
 }
 
-static enum status insert_rows(struct view *v, const struct shape *s, const struct op_table *t,
+static enum status insert_rows(struct view *v, const struct view_shape *s, const struct op_table *t,
                                sqlite3_stmt *stmt)
 {
     int *from = ARENA_ARRAY(&v->arena, int, s->n + 1);
@@ -140,7 +140,7 @@ static enum status insert_rows(struct view *v, const struct shape *s, const stru
     return ST_OK;
 }
 
-static enum status insert(struct view *v, const struct shape *s, const struct op_table *t)
+static enum status insert(struct view *v, const struct view_shape *s, const struct op_table *t)
 {
     struct str *marks = ARENA_ARRAY(&v->arena, struct str, s->n + OWN_COLUMNS);
     sqlite3_stmt *stmt;
@@ -161,7 +161,7 @@ static enum status insert(struct view *v, const struct shape *s, const struct op
 static enum status load(struct view *v, size_t first, bool with_rows)
 {
     const struct place_file *files = v->tree->at;
-    struct shape s = {files[first].op, ARENA_ARRAY(&v->arena, struct str, COLUMNS_MAX), 0};
+    struct view_shape s = {files[first].op, ARENA_ARRAY(&v->arena, struct str, COLUMNS_MAX), 0};
     size_t n = 0;
     enum status st = ST_OK;
     struct op_table *tables = mem_grow(NULL, sizeof(*tables), v->tree->n);

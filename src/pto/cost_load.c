@@ -151,7 +151,7 @@ static bool load_paths(struct pto_costs *c, struct str text)
 }
 
 /* Where a key's number lives, and what it may be. */
-struct slot {
+struct cost_slot {
     double *at;
     struct pto_law *law; /* when it belongs to one */
     double least;
@@ -159,7 +159,7 @@ struct slot {
 
 /* "tadd" and "bias", or a type with a slope. */
 static bool find_law_slot(struct pto_costs *c, enum pto_arch arch, struct str name,
-                          struct str field, struct slot *slot)
+                          struct str field, struct cost_slot *slot)
 {
     enum pto_opcode op = pto_cost_op(name);
 
@@ -167,12 +167,12 @@ static bool find_law_slot(struct pto_costs *c, enum pto_arch arch, struct str na
         return false;
     struct pto_law *law = &c->law[arch][op];
     if (str_equal(field, S("bias"))) {
-        *slot = (struct slot){&law->bias, law, -1e6};
+        *slot = (struct cost_slot){&law->bias, law, -1e6};
         return true;
     }
     for (int r = 0; r < PTO_RATE_COUNT; r++) {
         if (str_equal(field, str_of(pto_rate_names[r]))) {
-            *slot = (struct slot){&law->slope[r], law, 0};
+            *slot = (struct cost_slot){&law->slope[r], law, 0};
             return true;
         }
     }
@@ -181,7 +181,7 @@ static bool find_law_slot(struct pto_costs *c, enum pto_arch arch, struct str na
 
 /* "gm.mat" and "latency", "rate" or "issue". */
 static bool find_path_slot(struct pto_costs *c, enum pto_arch arch, struct str name,
-                           struct str field, struct slot *slot)
+                           struct str field, struct cost_slot *slot)
 {
     enum pto_space from, to;
     size_t dot = str_find_char(name, '.');
@@ -191,11 +191,11 @@ static bool find_path_slot(struct pto_costs *c, enum pto_arch arch, struct str n
         return false;
     struct pto_path *path = &c->path[arch][from][to];
     if (str_equal(field, S("latency")))
-        *slot = (struct slot){.at = &path->latency};
+        *slot = (struct cost_slot){.at = &path->latency};
     else if (str_equal(field, S("rate")))
-        *slot = (struct slot){.at = &path->rate, .least = 1e-3};
+        *slot = (struct cost_slot){.at = &path->rate, .least = 1e-3};
     else if (str_equal(field, S("issue")))
-        *slot = (struct slot){.at = &path->issue};
+        *slot = (struct cost_slot){.at = &path->issue};
     else
         return false;
     return true;
@@ -209,14 +209,14 @@ static bool is_divisor(size_t key)
            key == PTO_COST_A2A3_BRCB_ROWS;
 }
 
-static bool find_slot(struct pto_costs *c, struct str key, struct slot *slot)
+static bool find_slot(struct pto_costs *c, struct str key, struct cost_slot *slot)
 {
     enum pto_arch arch;
     size_t last = key.n;
 
     for (size_t i = 0; i < PTO_COST_KEY_COUNT; i++) {
         if (str_equal(key, str_of(keys[i]))) {
-            *slot = (struct slot){.at = &c->value[i], .least = is_divisor(i) ? 1e-3 : 0};
+            *slot = (struct cost_slot){.at = &c->value[i], .least = is_divisor(i) ? 1e-3 : 0};
             return true;
         }
     }
@@ -265,7 +265,7 @@ static enum status unknown_key(struct str key, struct where where, struct diag *
 static enum status set_one(struct pto_costs *c, struct str key, struct str text, struct where where,
                            struct hash *seen, struct diag *diag)
 {
-    struct slot slot;
+    struct cost_slot slot;
     double value;
 
     if (!find_slot(c, key, &slot))

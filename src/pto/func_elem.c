@@ -163,7 +163,7 @@ I64(neg, -A)
 I64(relu, (int64_t)A < 0 && !wide ? 0 : A)
 I64(lrelu, (int64_t)A > 0 ? A : A * B)
 
-enum shape {
+enum elem_shape {
     PLAIN,       /* every tile has the element at the same place */
     PER_ROW,     /* the narrow one of the two sources has one element a row */
     PER_COL,     /* the second source has one row */
@@ -175,7 +175,7 @@ static const struct elem_op {
     f32_fn *f32;
     i64_fn *i64;
     int32_t sources;
-    enum shape shape;
+    enum elem_shape shape;
 } ops[PTO_OP_COUNT] = {
 #define PTO_ELEM(code, f32, i64, sources, shape) [PTO_##code] = {f32, i64, sources, shape},
 #include "pto/elems.def"
@@ -183,12 +183,12 @@ static const struct elem_op {
 };
 
 /* One operand: the tile of the same place, of the row, of the column; or a scalar. */
-enum source_kind { SAME, ONE_A_ROW, ONE_A_COL, SCALAR };
+enum elem_source { SAME, ONE_A_ROW, ONE_A_COL, SCALAR };
 
 struct work {
     const struct elem_op *op;
     struct pto_tile tile[1 + SOURCES]; /* the destination first */
-    enum source_kind kind[1 + SOURCES];
+    enum elem_source kind[1 + SOURCES];
     struct pto_scalar value[1 + SOURCES];
     int32_t sources;
     bool is_float, wide;
@@ -205,7 +205,7 @@ static size_t narrow_one(const struct func_call *c, int32_t cols)
 
 static enum status take_sources(struct func_call *c, struct work *w)
 {
-    enum shape shape = w->op->shape;
+    enum elem_shape shape = w->op->shape;
     const struct pto_tile *dst = &w->tile[0];
     size_t narrow = shape == PER_ROW ? narrow_one(c, dst->v_col) : shape == PER_COL ? 1 : SOURCES;
     for (size_t i = 0; i < (size_t)w->op->sources; i++) {

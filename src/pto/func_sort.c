@@ -8,7 +8,7 @@
 
 enum { RECORD = 8, BLOCK = 32, LISTS = 4 };
 
-struct record {
+struct sort_record {
     float value;
     uint32_t index;
     uint64_t bits; /* of the value */
@@ -40,10 +40,10 @@ static enum status check_value_type(struct func_call *c, enum pto_dtype t)
 }
 
 /* Insertion keeps equal records in order of their index. */
-static void sort_block(struct record *list, int32_t n)
+static void sort_block(struct sort_record *list, int32_t n)
 {
     for (int32_t i = 1; i < n; i++) {
-        struct record x = list[i];
+        struct sort_record x = list[i];
         int32_t k = i;
         for (; k > 0 && (list[k - 1].value < x.value ||
                          (list[k - 1].value == x.value && list[k - 1].index > x.index));
@@ -75,12 +75,13 @@ enum status func_sort32(struct func_call *c)
         unsigned char *out;
         TRY(records_of(c, &dst, r, &out));
         for (int32_t from = 0; from < src.v_col; from += BLOCK) {
-            struct record list[BLOCK];
+            struct sort_record list[BLOCK];
             int32_t n = func_min(BLOCK, src.v_col - from);
             for (int32_t i = 0; i < n; i++) {
                 uint64_t bits = func_at(&src, r, from + i);
-                list[i] = (struct record){pto_elem_f32(bits, type),
-                                          (uint32_t)func_at(&idx, one_row ? 0 : r, from + i), bits};
+                list[i] =
+                    (struct sort_record){pto_elem_f32(bits, type),
+                                         (uint32_t)func_at(&idx, one_row ? 0 : r, from + i), bits};
             }
             sort_block(list, n);
             for (int32_t i = 0; i < n; i++, out += RECORD) {

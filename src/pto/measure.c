@@ -9,7 +9,7 @@
 #include "base/csv.h"
 #include "base/num.h"
 
-enum column {
+enum measure_column {
     OP,
     DTYPE,
     ROWS,

@@ -153,7 +153,7 @@ static struct pto_flag *flag_of(struct pto_queues *q, enum pto_pipe a, enum pto_
 }
 
 /* What a synchronisation is, for its record. */
-struct mark {
+struct queue_mark {
     enum pto_sync_mark is;
     enum pto_pipe peer;
     uint32_t id;
@@ -161,7 +161,7 @@ struct mark {
 
 /* A synchronisation takes its turn in the queue of `p` and one cycle of issue. */
 static uint32_t sync_record(struct pto_queues *q, uint32_t site, enum pto_pipe p,
-                            struct pto_moment wait, struct mark mark)
+                            struct pto_moment wait, struct queue_mark mark)
 {
     struct pto_record *r = enter(q, p, site, wait, q->issue, 0);
 
@@ -175,7 +175,7 @@ void pto_queues_set(struct pto_queues *q, uint32_t site, enum pto_pipe a, enum p
                     uint32_t id)
 {
     uint32_t record = sync_record(q, site, a, (struct pto_moment){.record = PTO_NO_RECORD},
-                                  (struct mark){PTO_MARK_SET, b, id});
+                                  (struct queue_mark){PTO_MARK_SET, b, id});
     const struct pto_queue *pipe = &q->pipe[a];
     struct pto_moment fire = {pipe->done + q->flag_latency, pipe->slowest, PTO_CAUSE_FLAG,
                               (uint8_t)a, 0};
@@ -192,7 +192,7 @@ bool pto_queues_wait(struct pto_queues *q, uint32_t site, enum pto_pipe a, enum 
 
     if (f->waited == f->set.n)
         return false;
-    sync_record(q, site, b, f->set.at[f->waited++], (struct mark){PTO_MARK_WAIT, a, id});
+    sync_record(q, site, b, f->set.at[f->waited++], (struct queue_mark){PTO_MARK_WAIT, a, id});
     if (f->waited == f->set.n)
         f->set.n = f->waited = 0;
     return true;
@@ -217,14 +217,14 @@ void pto_queues_barrier(struct pto_queues *q, uint32_t site, enum pto_pipe pipe)
         const struct pto_queue *p = &q->pipe[pipe];
         sync_record(q, site, pipe,
                     (struct pto_moment){p->done, p->slowest, PTO_CAUSE_BARRIER, (uint8_t)pipe, 0},
-                    (struct mark){PTO_MARK_BARRIER, pipe, 0});
+                    (struct queue_mark){PTO_MARK_BARRIER, pipe, 0});
         return;
     }
     all = pto_queues_end(q);
     all.cause = PTO_CAUSE_BARRIER;
     for (int p = 0; p < PTO_PIPE_COUNT; p++)
         pto_queues_hold(q, (enum pto_pipe)p, all);
-    sync_record(q, site, PTO_PIPE_S, all, (struct mark){PTO_MARK_BARRIER, PTO_PIPE_ALL, 0});
+    sync_record(q, site, PTO_PIPE_S, all, (struct queue_mark){PTO_MARK_BARRIER, PTO_PIPE_ALL, 0});
 }
 
 struct pto_moment pto_queues_signal(struct pto_queues *q, uint32_t site, enum pto_pipe pipe)
@@ -234,10 +234,10 @@ struct pto_moment pto_queues_signal(struct pto_queues *q, uint32_t site, enum pt
     if (pipe == PTO_PIPE_ALL) {
         all = pto_queues_end(q);
         sync_record(q, site, PTO_PIPE_S, (struct pto_moment){.record = PTO_NO_RECORD},
-                    (struct mark){PTO_MARK_SIGNAL, pipe, 0});
+                    (struct queue_mark){PTO_MARK_SIGNAL, pipe, 0});
         return all;
     }
-    sync_record(q, site, pipe, all, (struct mark){PTO_MARK_SIGNAL, pipe, 0});
+    sync_record(q, site, pipe, all, (struct queue_mark){PTO_MARK_SIGNAL, pipe, 0});
     all.at = q->pipe[pipe].done;
     all.record = q->pipe[pipe].slowest;
     all.from = (uint8_t)pipe;
@@ -250,7 +250,7 @@ void pto_queues_await(struct pto_queues *q, uint32_t site, enum pto_pipe pipe,
     for (int p = 0; pipe == PTO_PIPE_ALL && p < PTO_PIPE_COUNT; p++)
         pto_queues_hold(q, (enum pto_pipe)p, until);
     sync_record(q, site, pipe == PTO_PIPE_ALL ? PTO_PIPE_S : pipe, until,
-                (struct mark){PTO_MARK_AWAIT, pipe, 0});
+                (struct queue_mark){PTO_MARK_AWAIT, pipe, 0});
 }
 
 void pto_queues_hold(struct pto_queues *q, enum pto_pipe pipe, struct pto_moment until)

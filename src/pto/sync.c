@@ -16,7 +16,7 @@ struct pair {
     int32_t event; /* -1: a barrier of all pipes instead */
 };
 
-struct mark {
+struct sync_mark {
     uint32_t pair; /* PTO_NONE: a barrier */
     uint8_t pipe;  /* of a barrier */
     bool is_wait;
@@ -26,7 +26,7 @@ struct inserter {
     struct pto_program *p;
     VEC_OF(struct pair) pairs;
     struct {
-        VEC_OF(struct mark) at;
+        VEC_OF(struct sync_mark) at;
     } * before, *after; /* by node */
     uint32_t pipes;     /* that occur */
     bool no_chains;     /* gathers: only direct pairs prove an order */
@@ -147,7 +147,7 @@ static uint32_t child_of(const struct pto_program *p, uint32_t node, uint32_t pa
 
 static void add_barrier(struct inserter *in, struct look *l, uint8_t pipe)
 {
-    vec_push(&in->before[l->node].at, ((struct mark){PTO_NONE, pipe, true}));
+    vec_push(&in->before[l->node].at, ((struct sync_mark){PTO_NONE, pipe, true}));
     l->known |= 1U << pipe;
     l->created |= 1U << pipe;
     l->barriers |= 1U << pipe;
@@ -167,13 +167,13 @@ static void add_pair(struct inserter *in, struct look *l, uint32_t from_node, ui
     if (l->carried != PTO_NONE) {
         pair.from = child_of(p, from_node, l->carried);
         pair.to = child_of(p, l->node, l->carried);
-        vec_push(&in->before[l->carried].at, ((struct mark){number, 0, false}));
-        vec_push(&in->after[l->carried].at, ((struct mark){number, 0, true}));
+        vec_push(&in->before[l->carried].at, ((struct sync_mark){number, 0, false}));
+        vec_push(&in->after[l->carried].at, ((struct sync_mark){number, 0, true}));
     } else {
         side_by_side(p, &pair.from, &pair.to);
     }
-    vec_push(&in->after[pair.from].at, ((struct mark){number, 0, false}));
-    vec_push(&in->before[pair.to].at, ((struct mark){number, 0, true}));
+    vec_push(&in->after[pair.from].at, ((struct sync_mark){number, 0, false}));
+    vec_push(&in->before[pair.to].at, ((struct sync_mark){number, 0, true}));
     vec_push(&in->pairs, pair);
     vec_push(&l->made, number);
     l->known |= 1U << a;
@@ -214,7 +214,7 @@ static bool is_in(const uint32_t *list, size_t n, uint32_t pair)
     return n > 0;
 }
 
-static void pass_mark(const struct inserter *in, struct look *l, const struct mark *m)
+static void pass_mark(const struct inserter *in, struct look *l, const struct sync_mark *m)
 {
     if (m->pair == PTO_NONE) {
         if (m->pipe == PTO_PIPE_ALL)
@@ -234,7 +234,7 @@ static void pass_mark(const struct inserter *in, struct look *l, const struct ma
 }
 
 /* What hangs at one place, from the back. Sets are issued in front of waits there. */
-static void pass_marks(struct inserter *in, struct look *l, const struct mark *marks, size_t n)
+static void pass_marks(struct inserter *in, struct look *l, const struct sync_mark *marks, size_t n)
 {
     for (int waits = 1; waits >= 0; waits--) {
         for (size_t i = n; i-- > 0;) {
@@ -401,15 +401,15 @@ static uint32_t hang(struct pto_program *p, uint32_t list, struct pto_sync sync)
 
 /* Lists are built from the back; at one place sets come first, so that no wait delays them. A pair
  * without an event is one barrier of all pipes where it would wait, none where it would drain. */
-static uint32_t hang_marks(struct inserter *in, const struct mark *marks, size_t n, uint32_t site,
-                           bool is_after)
+static uint32_t hang_marks(struct inserter *in, const struct sync_mark *marks, size_t n,
+                           uint32_t site, bool is_after)
 {
     uint32_t list = PTO_NONE;
     bool has_barrier = false;
 
     for (int waits = 1; waits >= 0; waits--) {
         for (size_t i = n; i-- > 0;) {
-            const struct mark *m = &marks[i];
+            const struct sync_mark *m = &marks[i];
             if (m->is_wait != (waits == 1))
                 continue;
             if (m->pair == PTO_NONE) {

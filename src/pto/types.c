@@ -13,7 +13,7 @@ const struct pto_op_facts pto_op_facts[PTO_OP_COUNT] = {
 #undef PTO_OP
 };
 
-static const struct dtype {
+static const struct type_entry {
     const char *name;
     uint32_t size;
     bool is_float;

@@ -9,7 +9,7 @@
 
 enum { ROW_ORDER = 1000 }; /* room for rows between two lanes in the viewer's order */
 
-struct writer {
+struct chrome_writer {
     struct text_out out;
     const struct cut *cut;
     const struct timeline_options *options;
@@ -31,20 +31,20 @@ static const char *const *arrow_names(const struct capture *cap)
     return capture_is_ascend(cap) ? npu : gpu;
 }
 
-static void begin_event(struct writer *w, struct str text)
+static void begin_event(struct chrome_writer *w, struct str text)
 {
     text_out_put(&w->out, w->has_events ? S(",\n") : S("\n"));
     w->has_events = true;
     text_out_put(&w->out, text);
 }
 
-static void put_number(struct writer *w, struct str key, int64_t value)
+static void put_number(struct chrome_writer *w, struct str key, int64_t value)
 {
     text_out_put(&w->out, key);
     text_out_i64(&w->out, value);
 }
 
-static void put_header(struct writer *w)
+static void put_header(struct chrome_writer *w)
 {
     const struct capture *cap = w->cut->cap;
 
@@ -68,7 +68,7 @@ static void put_header(struct writer *w)
 }
 
 /* "NPU 3": how Ascend's timelines tell the device of a process. */
-static void put_label(struct writer *w, const struct tracks_process *p)
+static void put_label(struct chrome_writer *w, const struct tracks_process *p)
 {
     int64_t device = p->device >= 0 ? p->device : w->cut->cap->facts.device;
 
@@ -80,7 +80,7 @@ static void put_label(struct writer *w, const struct tracks_process *p)
     text_out_put(&w->out, S("\"}}"));
 }
 
-static void put_processes(struct writer *w)
+static void put_processes(struct chrome_writer *w)
 {
     for (size_t i = 0; i < w->tracks.processes.n; i++) {
         const struct tracks_process *p = &w->tracks.processes.at[i];
@@ -100,7 +100,7 @@ static void put_processes(struct writer *w)
 /* A row begins: its name, its place, and the fields that every event on it has. */
 static void add_row(void *ctx, lane_id lane, size_t row)
 {
-    struct writer *w = ctx;
+    struct chrome_writer *w = ctx;
     const struct tracks_lane *l = &w->tracks.lanes[lane];
     int64_t pid = w->tracks.processes.at[l->process].pid;
     int64_t tid = row == 0 ? l->tid : tracks_fresh_tid(&w->tracks, l->process);
@@ -153,7 +153,8 @@ static struct str task_type(const struct capture *cap, const struct slice *slice
     return types[slice->kind];
 }
 
-static void put_arrow(struct writer *w, struct str begin, size_t flow, struct str head, nanos at)
+static void put_arrow(struct chrome_writer *w, struct str begin, size_t flow, struct str head,
+                      nanos at)
 {
     struct str name = str_of(w->arrows[w->cut->cap->flows.at[flow].kind]);
 
@@ -170,7 +171,7 @@ static void put_arrow(struct writer *w, struct str begin, size_t flow, struct st
 }
 
 /* Both ends are written with the slice they stand at, so no slice's row has to be remembered. */
-static void put_arrows(struct writer *w, uint32_t slice, struct str head, nanos at)
+static void put_arrows(struct chrome_writer *w, uint32_t slice, struct str head, nanos at)
 {
     size_t flow;
 
@@ -182,7 +183,7 @@ static void put_arrows(struct writer *w, uint32_t slice, struct str head, nanos 
 
 static void put_slice(void *ctx, uint32_t number, const struct slice *slice, size_t row, nanos end)
 {
-    struct writer *w = ctx;
+    struct chrome_writer *w = ctx;
     const struct capture *cap = w->cut->cap;
     struct str head = w->heads.at[row];
 
@@ -204,7 +205,7 @@ static void put_slice(void *ctx, uint32_t number, const struct slice *slice, siz
 
 static void put_sample(void *ctx, size_t id, const struct sample *s)
 {
-    struct writer *w = ctx;
+    struct chrome_writer *w = ctx;
     const struct capture *cap = w->cut->cap;
     const struct series *series = &cap->series.at[id];
     struct str unit = capture_text(cap, series->unit);
@@ -222,7 +223,7 @@ static void put_sample(void *ctx, size_t id, const struct sample *s)
     text_out_put(&w->out, S("}}"));
 }
 
-static bool write_all(struct writer *w)
+static bool write_all(struct chrome_writer *w)
 {
     static const struct tracks_pen pen = {.row = add_row, .slice = put_slice, .sample = put_sample};
 
@@ -236,7 +237,7 @@ static bool write_all(struct writer *w)
 static bool write_chrome(const struct cut *cut, const struct timeline_options *options,
                          struct sink out)
 {
-    struct writer *w = mem_grow(NULL, sizeof(*w), 1);
+    struct chrome_writer *w = mem_grow(NULL, sizeof(*w), 1);
 
     memset(w, 0, sizeof(*w));
     text_out_open(&w->out, out);

@@ -23,7 +23,7 @@ struct merge {
     VEC_OF(struct head) heap;
 };
 
-struct writer {
+struct csv_writer {
     struct csv_write csv;
     const struct cut *cut;
     const struct timeline_options *options;
@@ -97,13 +97,13 @@ static bool merge_next(struct merge *m, size_t *slice)
 
 static bool count_bytes(void *ctx, struct str text)
 {
-    struct writer *w = ctx;
+    struct csv_writer *w = ctx;
 
     w->bytes += text.n;
     return w->to.write(w->to.ctx, text);
 }
 
-static void put_attr(struct writer *w, struct attr a)
+static void put_attr(struct csv_writer *w, struct attr a)
 {
     switch ((enum attr_type)a.type) {
     case ATTR_NONE:
@@ -124,13 +124,13 @@ static void put_attr(struct writer *w, struct attr a)
     }
 }
 
-static void put_times(struct writer *w, const struct slice *slice)
+static void put_times(struct csv_writer *w, const struct slice *slice)
 {
     csv_write_i64(&w->csv, slice->begin);
     csv_write_i64(&w->csv, slice->dur);
 }
 
-static void put_device(struct writer *w, const struct lane_key *key)
+static void put_device(struct csv_writer *w, const struct lane_key *key)
 {
     int64_t device = key->device >= 0 ? key->device : w->cut->cap->facts.device;
 
@@ -156,7 +156,7 @@ static const struct timeline_step *step_at(const struct timeline_options *o, nan
 }
 
 /* The step id of a kernel table; else the step that the slice begins in. */
-static void put_step(struct writer *w, size_t i, nanos begin)
+static void put_step(struct csv_writer *w, size_t i, nanos begin)
 {
     struct attr id = capture_slice_attr(w->cut->cap, i, KEY_STEP);
     const struct timeline_step *step = id.type == ATTR_NONE ? step_at(w->options, begin) : NULL;
@@ -173,7 +173,7 @@ static const char *const kernel_columns[] = {
     "task",          "block_dim",     "mix_block_dim", "input_shapes",  "input_dtypes",
     "input_formats", "output_shapes", "output_dtypes", "output_formats"};
 
-static void put_kernel(struct writer *w, size_t i)
+static void put_kernel(struct csv_writer *w, size_t i)
 {
     static const enum capture_key rest[] = {KEY_WAIT,          KEY_TASK,          KEY_BLOCK_DIM,
                                             KEY_MIX_BLOCK_DIM, KEY_INPUT_SHAPES,  KEY_INPUT_DTYPES,
@@ -199,7 +199,7 @@ static const char *const slice_columns[] = {"start_ns", "dur_ns", "process", "la
                                             "device",   "pid",    "tid",     "kind",
                                             "cat",      "name",   "step",    "args"};
 
-static void put_slice(struct writer *w, size_t i)
+static void put_slice(struct csv_writer *w, size_t i)
 {
     const struct capture *cap = w->cut->cap;
     struct slice slice = cut_slice(w->cut, i);
@@ -228,7 +228,7 @@ static void put_slice(struct writer *w, size_t i)
     csv_write_cell(&w->csv, (struct str){w->args.at, w->args.n});
 }
 
-static bool write_rows(struct writer *w, const struct timeline_options *options)
+static bool write_rows(struct csv_writer *w, const struct timeline_options *options)
 {
     bool kernels = options->rows == TIMELINE_KERNELS, goes_on = true;
     const char *const *columns = kernels ? kernel_columns : slice_columns;
@@ -256,7 +256,7 @@ static bool write_rows(struct writer *w, const struct timeline_options *options)
 static bool write_csv(const struct cut *cut, const struct timeline_options *options,
                       struct sink out)
 {
-    struct writer *w = mem_grow(NULL, sizeof(*w), 1);
+    struct csv_writer *w = mem_grow(NULL, sizeof(*w), 1);
 
     memset(w, 0, sizeof(*w));
     w->cut = cut;

@@ -9,7 +9,7 @@
 #include "render/perfetto_pen.h"
 #include "render/tracks.h"
 
-struct writer {
+struct perfetto_writer {
     struct perfetto_pen pen;
     const struct cut *cut;
     struct tracks tracks;
@@ -22,7 +22,7 @@ struct writer {
 };
 
 /* Where the times lie in real time, when that is known. */
-static void put_clock(struct writer *w)
+static void put_clock(struct perfetto_writer *w)
 {
     const struct clock *clock = &w->cut->cap->clock;
     nanos at = w->cut->span.begin, unix_at = nanos_add(at, clock->to_unix);
@@ -31,7 +31,7 @@ static void put_clock(struct writer *w)
         perfetto_clock(&w->pen, at, unix_at);
 }
 
-static void put_processes(struct writer *w)
+static void put_processes(struct perfetto_writer *w)
 {
     size_t n = w->tracks.processes.n;
 
@@ -43,7 +43,7 @@ static void put_processes(struct writer *w)
 
 static void add_row(void *ctx, lane_id lane, size_t row)
 {
-    struct writer *w = ctx;
+    struct perfetto_writer *w = ctx;
     const struct tracks_lane *l = &w->tracks.lanes[lane];
     const struct tracks_process *p = &w->tracks.processes.at[l->process];
 
@@ -65,12 +65,12 @@ static void add_row(void *ctx, lane_id lane, size_t row)
 
 static void put_end(void *ctx, size_t row, nanos end)
 {
-    struct writer *w = ctx;
+    struct perfetto_writer *w = ctx;
 
     perfetto_end(&w->pen, w->uuids.at[row], end);
 }
 
-static void add_note(struct writer *w, const struct slice *slice, const struct attr *a)
+static void add_note(struct perfetto_writer *w, const struct slice *slice, const struct attr *a)
 {
     const struct capture *cap = w->cut->cap;
     struct str key = timeline_key(cap, slice, a->key);
@@ -85,7 +85,7 @@ static void add_note(struct writer *w, const struct slice *slice, const struct a
         perfetto_note_int(&w->pen, key, a->number);
 }
 
-static void take_notes(struct writer *w, const struct slice *slice)
+static void take_notes(struct perfetto_writer *w, const struct slice *slice)
 {
     const struct capture *cap = w->cut->cap;
     const attr_run runs[] = {slice->set, slice->own};
@@ -99,7 +99,7 @@ static void take_notes(struct writer *w, const struct slice *slice)
     }
 }
 
-static void take_arrows(struct writer *w, uint32_t slice)
+static void take_arrows(struct perfetto_writer *w, uint32_t slice)
 {
     size_t flow;
 
@@ -111,7 +111,7 @@ static void take_arrows(struct writer *w, uint32_t slice)
 
 static void put_slice(void *ctx, uint32_t number, const struct slice *slice, size_t row, nanos end)
 {
-    struct writer *w = ctx;
+    struct perfetto_writer *w = ctx;
     const struct capture *cap = w->cut->cap;
     struct arena_mark mark = arena_mark(&w->arena);
 
@@ -126,7 +126,7 @@ static void put_slice(void *ctx, uint32_t number, const struct slice *slice, siz
 
 static void begin_series(void *ctx, size_t id)
 {
-    struct writer *w = ctx;
+    struct perfetto_writer *w = ctx;
     const struct capture *cap = w->cut->cap;
     const struct series *series = &cap->series.at[id];
 
@@ -136,7 +136,7 @@ static void begin_series(void *ctx, size_t id)
 
 static void put_sample(void *ctx, size_t id, const struct sample *s)
 {
-    struct writer *w = ctx;
+    struct perfetto_writer *w = ctx;
 
     (void)id;
     perfetto_sample(&w->pen, w->counter, s->at, s->value);
@@ -146,7 +146,7 @@ static bool write_perfetto(const struct cut *cut, const struct timeline_options 
                            struct sink out)
 {
     static const struct tracks_pen pen = {add_row, put_slice, begin_series, put_sample};
-    struct writer *w = mem_grow(NULL, sizeof(*w), 1);
+    struct perfetto_writer *w = mem_grow(NULL, sizeof(*w), 1);
 
     memset(w, 0, sizeof(*w));
     perfetto_open(&w->pen, out, cut->span.begin);

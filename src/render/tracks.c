@@ -292,7 +292,7 @@ void tracks_rows_free(struct tracks_rows *rows)
 
 enum { BETWEEN_TICKS = 4096 }; /* slices between two looks at the clock and the user */
 
-struct walk {
+struct track_walk {
     struct tracks_rows *rows;
     const struct cut *cut;
     const struct timeline_options *options;
@@ -302,7 +302,7 @@ struct walk {
     size_t slices;
 };
 
-static bool walk_lane(struct walk *w, lane_id id)
+static bool walk_lane(struct track_walk *w, lane_id id)
 {
     const struct lane *lane = &w->cut->cap->lanes.at[id];
     size_t known = 0; /* rows that have begun */
@@ -326,7 +326,7 @@ static bool walk_lane(struct walk *w, lane_id id)
     return true;
 }
 
-static void walk_series(struct walk *w, size_t id)
+static void walk_series(struct track_walk *w, size_t id)
 {
     const struct series *series = &w->cut->cap->series.at[id];
 
@@ -343,7 +343,7 @@ bool tracks_walk(struct tracks_rows *rows, const struct cut *cut,
                  const struct timeline_options *options, const struct text_out *out,
                  const struct tracks_pen *pen, void *ctx)
 {
-    struct walk w = {rows, cut, options, out, pen, ctx, 0};
+    struct track_walk w = {rows, cut, options, out, pen, ctx, 0};
     bool goes_on = true;
 
     for (lane_id i = 0; i < cut->cap->lanes.n && goes_on; i++)

@@ -16,7 +16,7 @@
 #include "synth/to.h"
 
 /* Tables that are filled row by row. */
-enum db_table {
+enum synth_table {
     DB_TASK,
     DB_COMPUTE,
     DB_COMM_OP,
@@ -88,7 +88,7 @@ static enum status make_tables(struct database *b)
     return st;
 }
 
-static enum status prepare(struct database *b, enum db_table k)
+static enum status prepare(struct database *b, enum synth_table k)
 {
     struct arena *a = b->to->arena;
     const char *look = arena_printf(a, "SELECT * FROM %s", table_names[k]);
@@ -127,7 +127,7 @@ static enum status open_db(void *self, struct outlet *to)
                    "BEGIN"));
     TRY(make_tables(b));
     for (int k = 0; k < DB_TABLES; k++)
-        TRY(prepare(b, (enum db_table)k));
+        TRY(prepare(b, (enum synth_table)k));
     return ST_OK;
 }
 
@@ -155,7 +155,7 @@ static void finish_insert(struct database *b, sqlite3_stmt *st)
     b->rows++;
 }
 
-static void insert(struct database *b, enum db_table which, const int64_t *values, int n)
+static void insert(struct database *b, enum synth_table which, const int64_t *values, int n)
 {
     sqlite3_stmt *st = b->inserts[which];
 
